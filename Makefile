@@ -4,16 +4,16 @@
 # fuzz    FUZZTIME of each fuzz target; part of check
 # check-all  the tests with whole matrices, without the vector kernel, and for arm64
 # golden  rewrite golden files and generated pages from current output
-# mutants  mutation testing on a sample
+# mutants  mutation testing with a sample
 # bench   performance, compared with the alternatives
 # dist    static binaries with man pages and completions: archives, .deb and .rpm, with checksums
 # rules   the rules of redaction, from gitleaks' module
 # axe     axe-core, for the accessibility test of pages
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
-# pi      pi's own package, for the tests and figures that compare with it
-# ccusage  for the figures that compare with it
-# tiktoken  the reference for counting tokens, likewise
+# pi      pi's own package, for tests and benchmarks that compare with it
+# ccusage  ccusage, for benchmarks that compare with it
+# tiktoken  the reference for counting tokens, for tests and benchmarks
 # vocabularies  the data of replay/tokens, from tiktoken's package
 # models  the table of windows and prices, from pi's package
 
@@ -42,8 +42,8 @@ check:
 	$(GO) test -race -run $(RACED) ./sessionfmt ./compact ./cmd/ctxtool
 	$(MAKE) fuzz
 
-# Tests in which many goroutines work at a time, of what starts any and of what is called
-# from several. TestWorkers runs every command that has them, on sessions long enough.
+# Tests of code that starts goroutines, or that several call. TestWorkers runs every command that
+# starts any, on sessions long enough.
 RACED = 'Workers|Lock|Append|Exec'
 
 fuzz:
@@ -52,7 +52,7 @@ fuzz:
 		echo "$$pkg $$fuzz"; $(GO) test -run '^$$' -fuzz "^$$fuzz\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 	done
 
-# Without the vector kernel, and on arm64, other code reads sessions.
+# Sessions are read by other code without the vector kernel, and on arm64.
 QEMU := qemu-aarch64-static
 check-all:
 	CTXTOOL_WHOLE=1 $(GO) test -timeout 60m ./...
@@ -67,9 +67,9 @@ check-all:
 golden:
 	$(GO) test ./cmd/ctxtool ./sessionfmt/check ./migrate -update
 
-# A mutant that no test notices takes as long as all tests, so a run takes hours. Results
-# are kept by version: a run that was stopped continues. Commit first, since all states
-# of a work tree with changes are one version.
+# A mutant that no test notices takes as long as all tests, so a run takes hours. Results are
+# kept by version, so that an interrupted run can continue. Commit first, since all states of a
+# modified work tree are one version.
 MUTANTS ?= 60
 MUTATED ?= sessionfmt replay compact stats stats/gate migrate sessionfmt/check replay/tokens sessionfmt/redact
 MUTANTS_DIR ?= $(CACHE)/ctxtool-mutants
@@ -77,7 +77,7 @@ mutants:
 	@mkdir -p $(MUTANTS_DIR)
 	$(GO) run ./internal/mutants -n $(MUTANTS) -state $(MUTANTS_DIR)/$(VERSION).jsonl $(MUTANTFLAGS) $(MUTATED)
 
-# ccusage's native binary, where make ccusage puts it.
+# The native binary that make ccusage installs.
 CCUSAGE ?= $(PI_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
 
 # The sessions are made once, outside the repository.
@@ -117,11 +117,11 @@ rules:
 	install -m 644 $$dir/config/gitleaks.toml sessionfmt/redact/gitleaks.toml && \
 	install -m 644 $$dir/LICENSE sessionfmt/redact/gitleaks.LICENSE
 
-# pi itself, to compare with, where npm can be had.
+# pi itself, for comparison. It needs npm.
 pi:
 	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1
 
-# ccusage, to compare with: without npm's scripts its binary cannot be run.
+# ccusage, for comparison. Its binary is not executable without npm's scripts.
 ccusage:
 	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund ccusage@20.0.24
 	chmod +x $(CCUSAGE)
@@ -144,13 +144,13 @@ models:
 	date=$$(npm view --json $(MODELS_PACKAGE)@$(MODELS) time | sed -n 's/.*"$(MODELS)": "\(.\{10\}\).*/\1/p') && \
 	$(GO) run ./replay/models/gen -from $$dir/package -date "$$date"
 
-# What holds pages to the rules of accessibility, where npm can be had. It is MPL-2.0
-# and stays outside the repository.
+# axe-core checks the accessibility of pages. It needs npm; it is MPL-2.0 and stays outside the
+# repository.
 axe:
 	npm install --prefix $(AXE_DIR) --ignore-scripts --no-audit --no-fund axe-core@4.14.1
 
-# The libraries in pages, as their packages have them; render/html/lib/README.md says
-# which, and the tests hold them to the sums there.
+# The libraries in pages, unchanged. render/html/lib/README.md lists them with their checksums,
+# which tests compare.
 libs:
 	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \
 	npm install --prefix $$dir --ignore-scripts --no-audit --no-fund markdown-it@15.0.3 @highlightjs/cdn-assets@11.12.0 && \

@@ -237,8 +237,8 @@ func contentAt(t *testing.T, s *sessionfmt.Session, p pathRead, rec int) string 
 	return "stops"
 }
 
-// tips are the entries without children, the leaf among them, and a few of many.
-func tips(s *sessionfmt.Session) (tips []int) {
+// leaves returns the entries without children, the leaf among them, and a few of many.
+func leaves(s *sessionfmt.Session) (leaves []int) {
 	parent := make([]bool, s.Len())
 	for i := range s.Len() {
 		if up := s.Parent(i); up >= 0 {
@@ -247,16 +247,16 @@ func tips(s *sessionfmt.Session) (tips []int) {
 	}
 	for i := range s.Len() {
 		if !parent[i] && s.Kind(i) != jsonl.Header && s.Kind(i) != jsonl.Scalar {
-			tips = append(tips, i)
+			leaves = append(leaves, i)
 		}
 	}
-	for len(tips) > 10 {
-		for i := range len(tips) / 2 {
-			tips[i] = tips[2*i+1]
+	for len(leaves) > 10 {
+		for i := range len(leaves) / 2 {
+			leaves[i] = leaves[2*i+1]
 		}
-		tips = tips[:len(tips)/2]
+		leaves = leaves[:len(leaves)/2]
 	}
-	return tips
+	return leaves
 }
 
 // lawful holds a migration to law 5, and to law 1.
@@ -267,7 +267,7 @@ func (r *result) lawful(t *testing.T, before contexts) (n int) {
 			t.Fatalf("%s: line %d: id %q becomes %q", r.was.Name, r.was.Line(was), r.was.ID(was), r.is.ID(is))
 		}
 	}
-	for _, leaf := range tips(r.was) {
+	for _, leaf := range leaves(r.was) {
 		n += r.sameContext(t, before, pathRead{leaf, replay.ByEnvelope, r.plan.Compaction == Native})
 		if r.plan.Compaction != Transform {
 			n += r.sameContext(t, before, pathRead{leaf, replay.ByPi, true})

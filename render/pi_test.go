@@ -47,7 +47,7 @@ func likePi(t *testing.T, name string, data []byte, context, llm json.RawMessage
 		return false
 	}
 	e := at(s, replay.ByPi, s.Leaf())
-	if hasCode(e.Replay().Session, "scalar-leaf") { // docs/design.md: decision 2
+	if hasCode(e.Replay().Session, "scalar-leaf") { // docs/design.md: replay semantics 2
 		if !bytes.HasPrefix(context, []byte(`{"messages":[],`)) {
 			t.Errorf("%s: pi no longer takes a scalar line for the leaf", name)
 		}

@@ -65,9 +65,12 @@ func (m *machine) transform(at Piece) (Effect, error) {
 		return Nothing, nil
 	}
 	k, did := int32(0), Patched
+	if line.Get("transformerName").Is("compaction") {
+		did = Compacted
+	}
 	for v := range patch.Elements {
 		if o := findOp(v.Get("op")); o != nil {
-			if o == &compactionApply || m.r.Rules == ByAgent && line.Get("transformerName").Is("compaction") {
+			if o == &compactionApply {
 				did = Compacted
 			}
 			at.op = k

@@ -22,7 +22,7 @@ import (
 var crashes = flag.Int("crashes", 0, "how many processes TestCrash kills: 80 when 0, 500 with CTXTOOL_WHOLE, 25 with -short")
 
 // appendForever appends to the session args[0] until it is killed, batches of at most
-// args[1] bytes, and says of each try what became of it: acknowledged with its ids,
+// args[1] bytes, and prints the outcome of each try: acknowledged with its ids,
 // refused, or no space.
 func appendForever(args []string) error {
 	most, err := strconv.Atoi(args[1])

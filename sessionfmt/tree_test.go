@@ -40,7 +40,7 @@ func TestTreeHasEveryEntryOnce(t *testing.T) {
 	})
 }
 
-// TestTreeShape: children in the order of the file, tips, and a cycle.
+// TestTreeShape: children in the order of the file, leaves, and a cycle.
 func TestTreeShape(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(headerLine)

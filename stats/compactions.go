@@ -12,7 +12,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// compactionsLens says of each compaction on the path what it did and how much it lost.
+// compactionsLens reports the effect and the losses of each compaction on the path.
 var compactionsLens = Lens{
 	Name:  "compactions",
 	About: "each compaction: why, how much it freed, what its summary keeps, loops",
@@ -39,11 +39,11 @@ var compactionsLens = Lens{
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Compactions, newCompactionsPart()).sheets() },
 }
 
-// A CompactionsPart is all compactions of the path, or of those of several sessions.
+// A CompactionsPart is the compactions of the path, or of the paths of several sessions.
 type CompactionsPart struct {
-	Count    int               `json:"count"`       // of all
-	Triggers map[string]int    `json:"triggers"`    // them by `trigger`
-	Bands    map[string]int    `json:"bands"`       // them by `band`
+	Count    int               `json:"count"`       // number of compactions
+	Triggers map[string]int    `json:"triggers"`    // numbers by `trigger`
+	Bands    map[string]int    `json:"bands"`       // numbers by `band`
 	Split    int               `json:"split"`       // those that split a turn
 	Loops    int               `json:"loops"`       // those in a loop that frees nothing
 	Before   int64             `json:"before"`      // sum of tokens
@@ -52,39 +52,39 @@ type CompactionsPart struct {
 	List     []compacting      `json:"compactions"` // in order
 }
 
-// A compacting is a compaction: an entry, or a transform that has the effect or the
-// name. Tokens are of the whole context as the counter counts it, but for Recorded.
+// A compacting is a compaction: an entry, or a transform that has the effect or the name of
+// one. Tokens are those of the whole context by the counter, except Recorded and Next.
 type compacting struct {
 	File     string `json:"file,omitempty"` // as in `files[]`
 	Line     int    `json:"line"`           // of the entry
-	Entry    string `json:"entry"`          // where it is
+	Entry    string `json:"entry"`          // the entry's id
 	As       string `json:"as"`             // type of the entry
-	Hook     bool   `json:"hook"`           // an extension gave the summary
+	Hook     bool   `json:"hook"`           // an extension made the summary
 	Request  int    `json:"request"`        // of the next request
-	Trigger  string `json:"trigger"`        // `overflow`, `threshold`, `manual`, `unknown`: inferred, no file says it
-	Evidence string `json:"evidence"`       // what it is inferred from
+	Trigger  string `json:"trigger"`        // `overflow`, `threshold`, `manual`, `unknown`: inferred, since no file records it
+	Evidence string `json:"evidence"`       // the evidence for `trigger`
 	Retried  bool   `json:"retried"`        // an answer followed without another prompt
 
-	Recorded  int64   `json:"recorded,omitempty"` // tokens before it, as the entry says
+	Recorded  int64   `json:"recorded,omitempty"` // tokens before it, as the entry records
 	Before    int     `json:"before"`             // tokens of the context before it
 	After     int     `json:"after"`              // tokens of the context after it
-	Next      int64   `json:"next,omitempty"`     // tokens that the provider recorded of the first request after it
-	Reduction float64 `json:"reduction"`          // share that it freed; below 0 where the context grew
+	Next      int64   `json:"next,omitempty"`     // tokens that the provider recorded for the first request after it
+	Reduction float64 `json:"reduction"`          // share that it freed; negative if the context grew
 	Band      string  `json:"band"`               // `below`, `in` or `above` SWE-CLI's 60 to 80 percent
 
-	Summarized int               `json:"summarized"`          // messages that the summary stands for
+	Summarized int               `json:"summarized"`          // messages that the summary replaces
 	Kept       int               `json:"kept"`                // messages after the summary
-	FirstKept  string            `json:"firstKept,omitempty"` // the entry that the first of these comes from
-	Split      bool              `json:"split"`               // that is in the middle of a turn
-	Survival   survival.Survival `json:"survival"`            // what the summary still has of the files, commands, open failures and demands of the user that it stands for; each `{of, found}`; `ctxtool compactions` lists the others
+	FirstKept  string            `json:"firstKept,omitempty"` // the entry of the first of these
+	Split      bool              `json:"split"`               // the first of these is within a turn
+	Survival   survival.Survival `json:"survival"`            // the files, commands, open failures and demands of the user in the replaced messages that the summary still has; each `{of, found}`; `ctxtool compactions` lists the others
 	Loops      []string          `json:"loops,omitempty"`     // why it is part of a loop
 
-	limit    int64   // the threshold, 0 where nobody knows the window
+	limit    int64   // the threshold, 0 if the window is unknown
 	expected float64 // tokens after, as a provider would count them
 }
 
 // The reserve that pi leaves free by default (docs/session-format.md 9.1), in tokens, and the
-// band in which SWE-CLI wants a compaction to end (docs/policies.md 3.2).
+// band of SWE-CLI's target for a compaction (docs/policies.md 3.2).
 const (
 	piReserve          = 16384
 	bandFrom, bandTo   = 0.6, 0.8
@@ -117,19 +117,19 @@ func (p *CompactionsPart) sum() {
 	}
 }
 
-// A compactionWalk goes along the path.
+// A compactionWalk finds the compactions during a walk of the path.
 type compactionWalk struct {
 	l    *lensRun
 	part *CompactionsPart
 
-	before  *replay.Envelope // what the step at hand found
+	before  *replay.Envelope // the context before the step
 	last    lastAnswer
 	asked   int            // requests answered before the last compaction
-	carried survival.Facts // what the last summary told of what it stood for
+	carried survival.Facts // the facts that the last summary kept
 	waiting bool           // the last compaction has had no prompt after it
 }
 
-// step looks at one step.
+// step processes one step.
 func (w *compactionWalk) step(a *replay.Account) error {
 	switch w.l.Session.Kind(a.Record) {
 	case jsonl.User:
@@ -184,13 +184,13 @@ func (w *compactionWalk) boundary(a *replay.Account) error {
 	return nil
 }
 
-// compacts reports whether the entry of a step, with that line, is a compaction: by its
-// effect, or as a patch by its name.
+// compacts reports whether the entry of a step, with that line, is a compaction by its effect,
+// or a patch with the name of one.
 func compacts(a *replay.Account, line jsonl.Value) bool {
 	return a.Did == replay.Compacted || a.Did == replay.Patched && line.Get("transformerName").Is("compaction")
 }
 
-// tokensBefore is how many tokens an entry, or the op of a patch, says that it found.
+// tokensBefore returns the tokens before a compaction, as its entry or op records them.
 func tokensBefore(line jsonl.Value) int64 {
 	if n := tokensIn(line.Get("tokensBefore")); n > 0 {
 		return n
@@ -203,8 +203,7 @@ func tokensBefore(line jsonl.Value) int64 {
 	return 0
 }
 
-// judge says what caused a compaction, how well it did, and whether it is part of a
-// loop.
+// judge sets the cause of a compaction, its band, and whether it is part of a loop.
 func (w *compactionWalk) judge(c *compacting, window int64) {
 	size := c.Recorded
 	if size == 0 {
@@ -215,7 +214,7 @@ func (w *compactionWalk) judge(c *compacting, window int64) {
 	case w.last.failed != "":
 		c.Trigger, c.Evidence = "overflow", w.last.failed
 	case window <= 0:
-		c.Trigger, c.Evidence = "unknown", fmt.Sprintf("%d tokens, and nobody knows the window", size)
+		c.Trigger, c.Evidence = "unknown", fmt.Sprintf("%d tokens, but the window is unknown", size)
 	case size > limit:
 		c.Trigger, c.Evidence = "threshold", fmt.Sprintf("%d tokens, more than %d less %d", size, window, piReserve)
 	default:
@@ -243,8 +242,8 @@ func (w *compactionWalk) judge(c *compacting, window int64) {
 	}
 }
 
-// endsAbove adds that the context is still too large, by what the provider recorded of
-// the next request, else by what is to be expected.
+// endsAbove adds that the context is still too large, by the recorded size of the next request,
+// or else by its expected size.
 func (c *compacting) endsAbove() {
 	after := c.expected
 	if c.Next > 0 {
@@ -255,20 +254,20 @@ func (c *compacting) endsAbove() {
 	}
 }
 
-// A lastAnswer is what the last answer before a compaction says of why there is one.
+// A lastAnswer is the evidence of the last answer before a compaction for its cause.
 type lastAnswer struct {
 	id      string // of its entry, empty for none
-	context int64  // tokens that its context took, 0 where nobody says
-	failed  string // how it failed for its length, in words; empty where it did not
+	context int64  // recorded tokens of its context, 0 if none are recorded
+	failed  string // the failure in words if its length caused it, else empty
 }
 
-// overflows are words by which providers say that a request is too long.
+// overflows are words in providers' errors about requests that are too long.
 var overflows = []string{
 	"too long", "too large", "context window", "context length", "context_length", "context size", "maximum prompt", "too many tokens",
 	"token count", "token limit", "tokens exceed", "exceeds the limit", "reduce the length", "input length", "input tokens",
 }
 
-// answer records an answer, and tells the compaction before it what came of it.
+// answer records an answer, and its effect on the compaction before it.
 func (w *compactionWalk) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
@@ -290,8 +289,8 @@ func (w *compactionWalk) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Us
 	return nil
 }
 
-// edit records that the last answer was left out, as pi does it before it
-// compacts for an overflow (docs/session-format.md 9.1).
+// edit records that the last answer was omitted, as pi does before it compacts after an
+// overflow (docs/session-format.md 9.1).
 func (w *compactionWalk) edit(rec int) error {
 	line, err := w.l.line(rec)
 	if err != nil {
@@ -304,8 +303,8 @@ func (w *compactionWalk) edit(rec int) error {
 	return nil
 }
 
-// tokensIn is a recorded number of tokens. Below nothing, or beyond what anybody can
-// have counted, it is as if it were not there.
+// tokensIn returns a recorded number of tokens. A negative or impossible number counts as not
+// recorded.
 func tokensIn(v jsonl.Value) int64 {
 	if n, ok := v.Float(); !ok || n < 0 || n > jsonl.MostUsage {
 		return 0

@@ -28,7 +28,7 @@ func TestTriggers(t *testing.T) {
 		{"over the threshold", "threshold", "33617 tokens, more than 50000 less 16384", long(100).compaction("k", "v", "s", before(33617)), window},
 		{"at the threshold", "manual", "33616 tokens, not more than 50000 less 16384, and no failed answer", long(100).compaction("k", "v", "s", before(33616)), window},
 		{"by usage alone", "threshold", "40005 tokens, more than 50000 less 16384", long(40_000).compaction("k", "v", "s", ""), window},
-		{"nobody knows the window", "unknown", "100 tokens, and nobody knows the window", long(100).compaction("k", "v", "s", before(100)), replay.Options{}},
+		{"unknown window", "unknown", "100 tokens, but the window is unknown", long(100).compaction("k", "v", "s", before(100)), replay.Options{}},
 		{"too long", "overflow", "answer b failed: prompt is too long: 9 > 8",
 			long(100).answer("b", "", `,"stopReason":"error","errorMessage":"prompt is too long: 9 > 8"`).compaction("k", "v", "s", before(90)), window},
 		{"cut off", "overflow", "answer b was cut off for its length", long(100).answer("b", said("x"), `,"stopReason":"length"`).compaction("k", "v", "s", before(90)), window},

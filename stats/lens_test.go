@@ -293,7 +293,7 @@ func checkCompactions(t *testing.T, r *stats.Report) {
 	}
 }
 
-// TestStoppedReplay: what came before a patch that nobody can apply is seen.
+// TestStoppedReplay: the lenses see what precedes a patch that cannot be applied.
 func TestStoppedReplay(t *testing.T) {
 	l := newLines().user("u", "hello").answer("a", said("hi"), usage(10)).
 		entry("t", `"type":"context_transform","schemaVersion":1,"transformerName":"x","patch":[{"op":"nobody_knows"}]`).

@@ -11,7 +11,7 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// A like is another system, and how it takes the context of a session.
+// A like is another system, with its way of counting the context of a session.
 type like struct {
 	Name  string
 	About string // one line for help
@@ -19,7 +19,7 @@ type like struct {
 	read func(l *lensRun, to *likeness)
 }
 
-// likes are the systems, in the order in which they are shown.
+// likes are the systems in the order of output.
 var likes = []*like{&likeYAgent, &likeSWE, &likeGsh}
 
 // SetLike sets the other system that the context is counted like.
@@ -33,7 +33,7 @@ func (o *Options) SetLike(name string) error {
 	return fmt.Errorf("unknown system %q: one of %s", name, strings.Join(LikeNames(), ", "))
 }
 
-// LikeNames are the names of the systems.
+// LikeNames returns the names of the systems.
 func LikeNames() (names []string) {
 	for _, k := range likes {
 		names = append(names, k.Name)
@@ -41,15 +41,15 @@ func LikeNames() (names []string) {
 	return names
 }
 
-// A likeness is how another system takes the contexts of sessions, one after the other.
-// It has those of the system that was asked for.
+// A likeness holds the contexts of sessions as another system counts them. Only the field of the
+// chosen system is set.
 type likeness struct {
 	YAgent []yAgent `json:"y-agent,omitempty"`
 	SWE    []swe    `json:"swe-cli,omitempty"`
 	Gsh    []gsh    `json:"gsh,omitempty"`
 }
 
-// plus is a likeness with that of one more session in it.
+// plus returns the likeness with that of one more session.
 func (k *likeness) plus(one *likeness, file string) *likeness {
 	if k == nil {
 		k = &likeness{}
@@ -60,7 +60,7 @@ func (k *likeness) plus(one *likeness, file string) *likeness {
 	return k
 }
 
-// sheets are the tables of a likeness; nil has none.
+// sheets returns the tables of a likeness, none if it is nil.
 func (k *likeness) sheets() (all []Sheet) {
 	if k == nil {
 		return nil
@@ -84,8 +84,7 @@ func (k *likeness) sheets() (all []Sheet) {
 	return all
 }
 
-// fullest are the largest of a list, which are shown where there are many, and a note
-// on the others.
+// fullest returns the largest of a long list, and a note on the others.
 func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
 	if n := len(list) - most; n > 0 {
 		notes = []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
@@ -115,7 +114,7 @@ func gshSheet(all []gsh) Sheet {
 	return s
 }
 
-// A gsh is how gsh takes a context. It counts neither prompt nor tools, and no images.
+// A gsh is a context as gsh counts it: without prompt, tools and images.
 type gsh struct {
 	File          string  `json:"file,omitempty"`
 	Session       string  `json:"session,omitempty"`
@@ -160,12 +159,12 @@ func likeGshReport(l *lensRun, to *likeness) {
 	})
 }
 
-// gshCompactsAbove is the most tokens that gsh continues with: the product of two
+// gshCompactsAbove returns the maximum tokens with which gsh continues: the product of two
 // doubles, rounded towards zero.
 func gshCompactsAbove(limit int64, threshold float64) int { return int(float64(limit) * threshold) }
 
-// gshLimits are the windows that gsh knows: of a provider, of its models with that in
-// their names. The first that fits counts.
+// gshLimits are the windows that gsh knows, by provider and part of the model's name. The first
+// match counts.
 var gshLimits = []struct {
 	provider, model string
 	limit           int64
@@ -182,7 +181,7 @@ var gshLimits = []struct {
 	{"", "", 100_000},
 }
 
-// gshLimit is the window that gsh takes a model to have.
+// gshLimit returns the window that gsh assumes for a model.
 func gshLimit(m models.Ref) (limit int64, from string) {
 	for _, g := range gshLimits {
 		if strings.HasPrefix(m.Provider, g.provider) && strings.Contains(m.ID, g.model) {

@@ -12,15 +12,15 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// likeSWE is SWE-CLI's usage statistics (docs/policies.md 3.1, 3.3) and its table of
-// targets, as far as a session tells them.
+// likeSWE computes SWE-CLI's usage statistics (docs/policies.md 3.1, 3.3) and those of its targets
+// that a session determines.
 var likeSWE = like{
 	Name:  "swe-cli",
 	About: "SWE-CLI's usage statistics, and its targets: efficiency, compaction, waste, autonomy, precision",
 	read:  likeSWEReport,
 }
 
-// A swe is how SWE-CLI takes a context.
+// A swe is a context as SWE-CLI counts it.
 type swe struct {
 	File      string     `json:"file,omitempty"`
 	Session   string     `json:"session,omitempty"`
@@ -35,14 +35,14 @@ type sweUsed struct {
 	Total       int     `json:"total_tokens"`
 	Limit       int64   `json:"limit"`
 	Percent     float64 `json:"usage_percent"`
-	Available   int64   `json:"available_tokens"` // below 0 where it is over
+	Available   int64   `json:"available_tokens"` // negative if it is exceeded
 	Needed      bool    `json:"needs_compaction"`
 	Messages    int     `json:"message_count"`
 	Compactions int     `json:"compaction_count"`
 	Breakdown   struct {
 		Messages int `json:"messages"`
-		Codebase int `json:"codebase_summary"` // the project's notes for agents, where the prompt has them
-		Task     int `json:"current_task"`     // what SWE-CLI looks up for a prompt: nothing here
+		Codebase int `json:"codebase_summary"` // the project's notes for agents in the prompt
+		Task     int `json:"current_task"`     // what SWE-CLI retrieves for a prompt: always 0
 	} `json:"breakdown"`
 }
 
@@ -52,7 +52,7 @@ const (
 	sweThreshold = 0.8
 )
 
-// sweUsage is the usage of so many tokens.
+// sweUsage returns the usage for a number of tokens.
 func sweUsage(total int, limit int64) sweUsed {
 	u := sweUsed{Total: total, Limit: limit, Available: limit - int64(total), Needed: !sweFits(total, limit)}
 	if limit > 0 {
@@ -61,14 +61,14 @@ func sweUsage(total int, limit int64) sweUsed {
 	return u
 }
 
-// sweFits reports whether so many tokens are below SWE-CLI's threshold.
+// sweFits reports whether a number of tokens is below SWE-CLI's threshold.
 func sweFits(total int, limit int64) bool {
 	threshold := sweThreshold
 	return float64(total) < float64(limit)*threshold
 }
 
-// sweTargets is how far SWE-CLI's targets are met. A value is null where there is
-// nothing to measure. What its table has besides, no session tells.
+// sweTargets measures SWE-CLI's targets. A value is null if there is nothing to measure. No session
+// determines the other targets in its table.
 type sweTargets struct {
 	Efficiency sweTarget `json:"context_efficiency"`       // requests below the threshold
 	Compaction sweTarget `json:"compaction_effectiveness"` // tokens that compactions removed
@@ -77,32 +77,32 @@ type sweTargets struct {
 	Precision  sweTarget `json:"retrieval_precision"`      // results of reads and searches that a later answer, edit or command used
 }
 
-// All are the targets by short names, as a gate has them.
+// All returns the targets by the short names that a gate uses.
 func (t *sweTargets) All(yield func(name string, t *sweTarget) bool) {
 	_ = yield("efficiency", &t.Efficiency) && yield("compaction", &t.Compaction) && yield("waste", &t.Waste.sweTarget) &&
 		yield("autonomy", &t.Autonomy) && yield("precision", &t.Precision)
 }
 
-// A sweTarget is a share, 0 to 1, with what it was found from.
+// A sweTarget is a share, 0 to 1, with its two numbers.
 type sweTarget struct {
 	Value *float64 `json:"value"`
-	Min   *float64 `json:"min,omitempty"` // what it should not be below
-	Max   *float64 `json:"max,omitempty"` // or above
+	Min   *float64 `json:"min,omitempty"` // its lower limit
+	Max   *float64 `json:"max,omitempty"` // its upper limit
 	Met   *bool    `json:"met"`
 	Part  int      `json:"part"`
 	Of    int      `json:"of"`
 }
 
-// A sweWaste is tokens of results, each counted once.
+// A sweWaste counts tokens of wasted results, each once.
 type sweWaste struct {
 	sweTarget
 	Retried    int `json:"retried"`    // failures whose call was made again
 	Errors     int `json:"errors"`     // other failures
 	Superseded int `json:"superseded"` // reads of files that were read again later
-	Duplicate  int `json:"duplicate"`  // what the same call said again later
+	Duplicate  int `json:"duplicate"`  // results that the same call returned again later
 }
 
-// measure is a target met or not.
+// measure computes the share, and whether the target is met.
 func measure(part, of int, low, high float64) (t sweTarget) {
 	t.Part, t.Of = part, of
 	if low > 0 {
@@ -165,10 +165,10 @@ func likeSWEReport(l *lensRun, to *likeness) {
 	})
 }
 
-// precision is the share of what was looked up that was used.
+// precision returns the share of lookups whose results were used.
 func precision(used, of int) sweTarget { return measure(used, of, 0.85, 0) }
 
-// A sweRun is what the path has for SWE-CLI's targets.
+// A sweRun collects the data of a path for SWE-CLI's targets.
 type sweRun struct {
 	l     *lensRun
 	limit int64
@@ -178,10 +178,10 @@ type sweRun struct {
 	before, after     int // tokens around all compactions
 
 	prompts []swePrompt
-	working bool // an answer has called tools: what the user says now is steering
+	working bool // an answer has called tools: a message of the user is steering
 }
 
-// A swePrompt is how a prompt went.
+// A swePrompt is the outcome of a prompt.
 type swePrompt struct{ answered, failed, steered bool }
 
 // step records a step of the path.
@@ -222,8 +222,7 @@ func (r *sweRun) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) err
 	return nil
 }
 
-// autonomy is the prompts that ended well. One that nobody has answered yet has not
-// ended.
+// autonomy returns the share of prompts that ended well. A prompt without answer has not ended.
 func (r *sweRun) autonomy() sweTarget {
 	good, all := 0, 0
 	for i, p := range r.prompts {
@@ -238,7 +237,7 @@ func (r *sweRun) autonomy() sweTarget {
 	return measure(good, all, 0.9, 0)
 }
 
-// cell is a number of tokens as a cell.
+// cell returns a number of tokens as a cell.
 func (s *swe) cell(n int64) any {
 	if s.Estimator == sweEstimate {
 		return About(n)
@@ -246,7 +245,7 @@ func (s *swe) cell(n int64) any {
 	return n
 }
 
-// sheets are the tables of usage and targets.
+// sheets returns the tables of usage and targets.
 func (s *swe) sheets() []Sheet {
 	u := &s.Usage
 	usage := Sheet{Columns: columns("usage", "tokens:tokens", "of:tokens", "percent:share")}
@@ -283,7 +282,7 @@ func (s *swe) sheets() []Sheet {
 	return []Sheet{usage, targets}
 }
 
-// sweSheet is a table of the fullest of several contexts.
+// sweSheet returns a table of the fullest of several contexts.
 func sweSheet(all []swe) Sheet {
 	s := Sheet{Columns: columns("session*", "total:tokens", "of:share", "efficiency:share", "compaction:share", "waste:share", "autonomy:share", "precision:share")}
 	var some []swe

@@ -13,13 +13,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// sweEstimate is the name of SWE-CLI's way to count without a tokenizer.
+// sweEstimate is the name of SWE-CLI's estimator without a tokenizer.
 const sweEstimate = "chars4"
 
-// sweMessages counts messages as SWE-CLI does: content, and calls and results as its
-// own language prints them, each by itself.
+// sweMessages counts messages as SWE-CLI does: content, and calls and results as Python prints them,
+// each separately.
 type sweMessages struct {
-	chars             bool // without the tokenizer, as it did once
+	chars             bool // without the tokenizer, as in older versions
 	n, tokens, images int
 	calls             map[string]sweCall
 	results           []sweResult
@@ -29,8 +29,8 @@ func newSWEMessages(chars bool) *sweMessages {
 	return &sweMessages{chars: chars, calls: map[string]sweCall{}}
 }
 
-// of are the tokens of a text: of GPT-4's vocabulary, or a quarter of its characters,
-// rounded down.
+// of returns the tokens of a text: by GPT-4's vocabulary, or a quarter of its characters, rounded
+// down.
 func (s *sweMessages) of(text string) int {
 	if s.chars {
 		return utf8.RuneCountInString(text) / 4
@@ -38,8 +38,8 @@ func (s *sweMessages) of(text string) int {
 	return tokens.CL100K.Count([]byte(text))
 }
 
-// SWETokens are the tokens of a message of a request as SWE-CLI counts them, SWEText those of
-// a text by itself.
+// SWETokens returns the tokens of a message of a request as SWE-CLI counts them, SWEText those of a
+// single text.
 func SWETokens(m *jsonl.Message) int {
 	s := newSWEMessages(false)
 	s.add(m)
@@ -48,13 +48,13 @@ func SWETokens(m *jsonl.Message) int {
 
 func SWEText(text string) int { return newSWEMessages(false).of(text) }
 
-// SWEPercent is how much of SWE-CLI's own limit so many tokens are, percent.
+// SWEPercent returns a number of tokens in percent of SWE-CLI's own limit.
 func SWEPercent(total int) float64 { return sweUsage(total, sweLimit).Percent }
 
-// A sweCall is a tool call; one says which call it is, whatever its id.
+// A sweCall is a tool call; one identifies equal calls, which can have different ids.
 type sweCall struct {
 	one        string
-	file, part string // that it reads; no part is all of the file
+	file, part string // that it reads; an empty part is the whole file
 }
 
 // A sweResult is a tool result.
@@ -84,7 +84,7 @@ func (s *sweMessages) add(msg *jsonl.Message) {
 	}
 }
 
-// call counts a call: its name and its arguments, by characters these alone
+// call counts a call: its name and its arguments, or only the arguments if it counts characters
 // (docs/policies.md 3.1).
 func (s *sweMessages) call(b *jsonl.Block) {
 	name, printed := b.Name.Text(), pythonText(b.Args)
@@ -108,8 +108,8 @@ func (s *sweMessages) call(b *jsonl.Block) {
 	s.calls[b.ID.Text()] = call
 }
 
-// waste is what results say that says nothing new: looking back from the end, what has
-// been called again, read again or said again. A read supersedes an older one of the
+// waste counts results without new content. From the end backwards, these are results whose calls
+// were repeated, and files or results that were read again. A read supersedes an older one of the
 // same lines, and one of all lines supersedes every older one (docs/policies.md 4.9).
 func (s *sweMessages) waste() (w sweWaste) {
 	called, said, read := map[string]bool{}, map[string]bool{}, map[[2]string]bool{}
@@ -135,8 +135,7 @@ func (s *sweMessages) waste() (w sweWaste) {
 	return w
 }
 
-// pythonText is how Python prints a JSON value. However deep the value is, it is gone
-// through once from front to back.
+// pythonText returns a JSON value as Python prints it, in one pass without recursion.
 func pythonText(v jsonl.Value) string {
 	var b strings.Builder
 	for v = v.AppendMinified(nil); len(v) > 0; {
@@ -166,7 +165,7 @@ func pythonText(v jsonl.Value) string {
 	return b.String()
 }
 
-// pythonEscapes are the characters that Python prints by a letter.
+// pythonEscapes are the characters that Python escapes with a letter.
 var pythonEscapes = map[rune]string{'\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`}
 
 // printPython prints a string: in double quotes only if that saves escaping single ones.

@@ -14,7 +14,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// likeOf is how a system takes the context of a session.
+// likeOf returns the context of a session as a system counts it.
 func likeOf(t *testing.T, name string, data []byte, opt Options) *likeness {
 	t.Helper()
 	if err := opt.SetLike(name); err != nil {
@@ -171,7 +171,7 @@ func TestPolicyT21Guard(t *testing.T) {
 	}
 }
 
-// TestPolicyT30dStatus: what is printed is rounded to even, what warns is not.
+// TestPolicyT30dStatus: the printed percentage is rounded to even, the one that warns is not.
 func TestPolicyT30dStatus(t *testing.T) {
 	got := yStatusLine(905, 1000, nil)
 	if want := "[Context Status] 905/1000 tokens used (90%) WARNING: context nearly full, consider compaction"; got != want {
@@ -267,7 +267,7 @@ func TestLikeGshLimits(t *testing.T) {
 	}
 }
 
-// TestLikeSWETargets: how requests, compactions and prompts went.
+// TestLikeSWETargets: the outcomes of requests, compactions and prompts.
 func TestLikeSWETargets(t *testing.T) {
 	answer := func(id, stop string, input int) string {
 		return message(id, fmt.Sprintf(`"role":"assistant","stopReason":%q,"content":[{"type":"text","text":"12345678"}],"usage":{"input":%d,"cacheRead":1}`, stop, input))
@@ -307,7 +307,7 @@ func TestLikeSWETargets(t *testing.T) {
 	}
 }
 
-// TestLikeSWEWaste: each result is wasted once, for the first reason that there is.
+// TestLikeSWEWaste: each result counts once, with the first reason that applies.
 func TestLikeSWEWaste(t *testing.T) {
 	data := chain(slices.Concat(
 		reads("1", "bash", "x", "123456789012", true),      // made again: retried, 3 tokens
@@ -326,7 +326,7 @@ func TestLikeSWEWaste(t *testing.T) {
 	}
 }
 
-// TestLikesOfAll: every system takes every session, and its tables are whole.
+// TestLikesOfAll: every system counts every session, and its tables are complete.
 func TestLikesOfAll(t *testing.T) {
 	for _, like := range likes {
 		var sum Report

@@ -12,7 +12,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// likeYAgent is y-agent's context by its categories, its guard's verdict and what its
+// likeYAgent computes y-agent's context by category, the verdict of its guard, and what its
 // recovery would drop (docs/policies.md 4.1, 4.2, 4.3).
 var likeYAgent = like{
 	Name:  "y-agent",
@@ -20,28 +20,28 @@ var likeYAgent = like{
 	read:  likeYAgentReport,
 }
 
-// A yAgent is how y-agent takes a context. Tokens are a quarter of the bytes, rounded
-// up once a message.
+// A yAgent is a context as y-agent counts it. Tokens are a quarter of the bytes, rounded up once
+// per message.
 type yAgent struct {
 	File       string          `json:"file,omitempty"`
 	Session    string          `json:"session,omitempty"`
 	Categories []yCategory     `json:"categories"` // all eight, by priority
 	Used       int             `json:"used"`       // tokens
-	Budget     int             `json:"budget"`     // tokens: what the guard compares with
-	Status     [2]string       `json:"status"`     // the status provider's line, the guard's
+	Budget     int             `json:"budget"`     // tokens: the limit of the guard
+	Status     [2]string       `json:"status"`     // the lines of the status provider and the guard
 	Guard      guardVerdict    `json:"guard"`
-	Recovery   []yRecoveryStep `json:"recovery"` // empty where the guard lets the context pass
+	Recovery   []yRecoveryStep `json:"recovery"` // empty if the guard accepts the context
 	Images     int             `json:"unestimatedBlocks"`
 }
 
-// A yCategory is one of y-agent's categories. Budget 0 is none.
+// A yCategory is one of y-agent's categories. Budget 0 means none.
 type yCategory struct {
 	Name     string `json:"category"`
 	Priority int    `json:"priority"`
 	Budget   int    `json:"budget"`
 	Tokens   int    `json:"tokens"`
 	Items    int    `json:"items"`
-	Over     bool   `json:"over"` // the budget; of those that the guard looks at
+	Over     bool   `json:"over"` // the budget; only for categories that the guard checks
 
 	guarded bool
 }
@@ -70,13 +70,13 @@ var yCategories = []yCategory{
 	{Name: "Status", Priority: 700, Budget: 20}, // what it always counts for
 }
 
-// yBudget is what the guard compares with: the budgets of what it looks at.
+// yBudget is the limit of the guard: the sum of the budgets that it checks.
 const yBudget = 8000 + 16000 + 80000 + 8000
 
-// yRetained is how many messages y-agent's compaction keeps.
+// yRetained is the number of messages that y-agent's compaction keeps.
 const yRetained = 10
 
-// yBootstrapParts are the parts of a prompt that say where the session starts.
+// yBootstrapParts are the parts of a prompt that describe where the session starts.
 var yBootstrapParts = []string{"project_context", "runtime", "cwd"}
 
 func likeYAgentReport(l *lensRun, to *likeness) {
@@ -98,7 +98,7 @@ func likeYAgentReport(l *lensRun, to *likeness) {
 	})
 }
 
-// add is an item of a category.
+// add adds an item to a category.
 func (y *yAgent) add(category, tokens int) {
 	y.Categories[category].Tokens += tokens
 	y.Categories[category].Items++
@@ -124,8 +124,8 @@ func (y *yAgent) prompt(p *prompt.Prompt) {
 	}
 }
 
-// history sorts the messages into categories, and says what the most recent ones take
-// that a compaction keeps.
+// history sorts the messages into categories, and returns the tokens of the most recent ones, which
+// a compaction keeps.
 func (y *yAgent) history(e *replay.Envelope) (recent int, err error) {
 	var last []int
 	for m, err := range e.Weighed(&tokens.YBytes) {
@@ -148,7 +148,7 @@ func (y *yAgent) history(e *replay.Envelope) (recent int, err error) {
 	return recent, nil
 }
 
-// judge is what y-agent says of its context and does about it; recent are the tokens
+// judge sets y-agent's verdict on its context and the steps of its recovery; recent are the tokens
 // that a compaction keeps.
 func (y *yAgent) judge(recent int) {
 	for i := range y.Categories {
@@ -160,8 +160,8 @@ func (y *yAgent) judge(recent int) {
 	y.Recovery = yRecovery(y.Used, y.Budget, y.Categories, recent)
 }
 
-// yStatusLine is the text of y-agent's status provider. Knowledge is part of what is
-// used, and not named.
+// yStatusLine returns the text of y-agent's status provider. It includes Knowledge in the sum, but
+// does not name it.
 func yStatusLine(used, budget int, categories []yCategory) string {
 	percent := 0.0
 	if budget > 0 {
@@ -183,14 +183,14 @@ func yStatusLine(used, budget int, categories []yCategory) string {
 	return line
 }
 
-// A guardVerdict is what y-agent's guard says of a context.
+// A guardVerdict is the verdict of y-agent's guard on a context.
 type guardVerdict struct {
 	Verdict string `json:"verdict"` // ok, warning, overflow, critical
 	Percent int    `json:"percent"` // of the budget, rounded down
 	Over    int    `json:"tokensOver"`
 }
 
-// guardLevels are what the guard says from so many percent on, and advises.
+// guardLevels are the verdicts and advice of the guard, by minimum percentage.
 var guardLevels = []struct {
 	percent         int
 	verdict, advice string
@@ -201,8 +201,8 @@ var guardLevels = []struct {
 	{0, "ok", ""},
 }
 
-// guard is the verdict on so many tokens of a budget, and its line of status, with what it
-// advises below it.
+// guard returns the verdict on a number of tokens of a budget, and its status line with the advice
+// below it.
 func guard(used, budget int) (v guardVerdict, line string) {
 	if v.Percent = 100; budget > 0 {
 		v.Percent = used * 100 / budget
@@ -226,11 +226,11 @@ type yRecoveryStep struct {
 	Step  string       `json:"step"`  // compact History, drop Bootstrap, drop Tools
 	Drops int          `json:"drops"` // tokens
 	Left  int          `json:"left"`  // tokens; the summary is not among them
-	Guard guardVerdict `json:"guard"` // on what is left
+	Guard guardVerdict `json:"guard"` // the verdict after the step
 }
 
-// yRecovery is what y-agent would drop: it stops when the guard sees no overflow. What
-// is left of it critical after the last step is an error there.
+// yRecovery returns what y-agent would drop. It stops when the guard sees no overflow. If the context
+// is critical after the last step, y-agent fails.
 func yRecovery(used, budget int, categories []yCategory, recent int) []yRecoveryStep {
 	steps := []yRecoveryStep{}
 	for _, s := range []struct {
@@ -251,7 +251,7 @@ func yRecovery(used, budget int, categories []yCategory, recent int) []yRecovery
 	return steps
 }
 
-// sheet is a table of the categories, and below it what y-agent says.
+// sheet returns a table of the categories, with y-agent's status below it.
 func (y *yAgent) sheet() Sheet {
 	s := Sheet{Columns: columns("category", "priority:number", "tokens:tokens", "budget:tokens", "items:number", "")}
 	for i, c := range y.Categories {
@@ -281,7 +281,7 @@ func (y *yAgent) sheet() Sheet {
 	return s
 }
 
-// yAgentSheet is a table of the fullest of several contexts.
+// yAgentSheet returns a table of the fullest of several contexts.
 func yAgentSheet(all []yAgent) Sheet {
 	s := Sheet{Columns: columns("session*", "used:tokens", "of:share", "verdict", "over budget", "after recovery")}
 	var some []yAgent

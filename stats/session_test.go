@@ -8,7 +8,7 @@ import (
 	"ctxtool/stats"
 )
 
-// TestOutcomes: what became of a call, by the words of its result and by what lies
+// TestOutcomes: the outcome of a call depends on the words of its result and on the entries
 // around it.
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {

@@ -93,7 +93,7 @@ type place struct {
 	leaf    uint32   // id of the entry, 0 for none
 	sent    int      // messages that a request has at least
 	prompts []uint32 // the latest prompts on the path, oldest first
-	edits   []uint32 // the latest entries on the path that an edit may aim at
+	edits   []uint32 // the latest entries on the path that can be targets of an edit
 	system  bool     // prompt and tools have been declared
 }
 

@@ -261,7 +261,7 @@ func FuzzFence(f *testing.F) {
 	})
 }
 
-// TestSessions has the texts of sessions, which are what is written in earnest: the
+// TestSessions checks the texts of sessions, which are real texts: the
 // first forty of each session that no session before it has, or a thousand.
 func TestSessions(t *testing.T) {
 	most := 40

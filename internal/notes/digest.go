@@ -11,11 +11,11 @@ import (
 	"ctxtool/internal/phrase"
 )
 
-// ErrRoom is that a digest has no room for anything.
+// ErrRoom is returned if the limit of a digest is too small for any content.
 var ErrRoom = errors.New("too few tokens for a digest")
 
-// Digest is what the sessions of a project tell of it, those that began first first, as
-// Markdown of at most so many tokens: each part has as many lines as fit.
+// Digest returns a digest of the sessions of a project, given in the order in which they began,
+// as Markdown with a limit in tokens: each part has as many lines as fit.
 func Digest(all []*Session, most int, count func(text string) int) (string, error) {
 	d := newDigest(all)
 	for lines := mostLines; lines > 0; lines-- {
@@ -26,10 +26,10 @@ func Digest(all []*Session, most int, count func(text string) int) (string, erro
 	return "", ErrRoom
 }
 
-// mostLines is how many lines a part of a digest has at most.
+// mostLines is the maximum number of lines of a part of a digest.
 const mostLines = 40
 
-// A digest is what several sessions tell of their project.
+// A digest collects the facts of several sessions about their project.
 type digest struct {
 	sessions []*Session
 	last     *Session
@@ -40,7 +40,7 @@ type digest struct {
 	needs    map[string]bool
 }
 
-// A file is what sessions did with it.
+// A file counts what sessions did with a file.
 type file struct {
 	path                    string
 	sessions, uses, changes int
@@ -48,7 +48,7 @@ type file struct {
 	in                      *Session // the last one
 }
 
-// A command is one that did its work when it was last run.
+// A command is a command that succeeded when it was last run.
 type command struct {
 	name         string
 	times        int
@@ -121,7 +121,7 @@ func outside(name string) bool {
 	return name == "" || strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "../") || strings.Contains(name, ":\\")
 }
 
-// text is the digest with at most so many lines a part.
+// text returns the digest with a limit of lines per part.
 func (d *digest) text(most int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Project: %s\n", d.last.Project())
@@ -140,7 +140,7 @@ func (d *digest) text(most int) string {
 	return b.String()
 }
 
-// overview is how many sessions there were, and what the last ones were for.
+// overview returns the number of sessions, and the goals of the last ones.
 func (d *digest) overview(most int) []string {
 	span := day(d.sessions[0].Started)
 	if last := day(d.last.Ended); last != span {
@@ -158,7 +158,7 @@ func (d *digest) overview(most int) []string {
 	return lines
 }
 
-// touched are the files that sessions touched most.
+// touched returns the files that sessions touched most.
 func (d *digest) touched(most int) []*file {
 	all := slices.SortedFunc(maps.Values(d.files), func(a, b *file) int {
 		return cmp.Or(b.sessions-a.sessions, b.changes-a.changes, b.uses-a.uses, cmp.Compare(a.path, b.path))
@@ -166,7 +166,7 @@ func (d *digest) touched(most int) []*file {
 	return all[:min(len(all), most)]
 }
 
-// structure is the tree of the files that sessions touched most.
+// structure returns the tree of the files that sessions touched most.
 func (d *digest) structure(most int) []string {
 	var names []string
 	for _, f := range d.touched(most) {
@@ -179,8 +179,8 @@ func (d *digest) structure(most int) []string {
 	return append(tree([]string{"```", d.last.Project() + "/"}, names, "  "), "```")
 }
 
-// tree appends the files of a folder, and below them those of its folders: names are sorted.
-// A folder that has nothing but another stands in one line with it.
+// tree appends the files of a folder, then those of its folders, sorted by name. A folder whose
+// only content is another folder shares its line.
 func tree(lines, names []string, indent string) []string {
 	var below []string
 	for i, name := range names {
@@ -208,7 +208,7 @@ func tree(lines, names []string, indent string) []string {
 	return lines
 }
 
-// keyFiles are the files that sessions touched most, with why they were last changed.
+// keyFiles returns the files that sessions touched most, with the reason of the last change.
 func (d *digest) keyFiles(most int) (lines []string) {
 	for _, f := range d.touched(min(most, 15)) {
 		line := "- `" + f.path + "`"
@@ -233,8 +233,8 @@ func (d *digest) keyFiles(most int) (lines []string) {
 	return lines
 }
 
-// worked are commands that did their work when they were last run: those that judge it, and
-// others that were run again.
+// worked returns the commands that succeeded when they were last run: tests and builds, and
+// others that were run more than once.
 func (d *digest) worked(most int) (lines []string) {
 	all := slices.SortedFunc(maps.Values(d.commands), func(a, b *command) int {
 		if a.judges != b.judges {
@@ -276,8 +276,8 @@ func (d *digest) dependencies(most int) []string {
 	return []string{"- " + strings.Join(names, ", ") + more}
 }
 
-// state is how the last session ended: its task, its last commits, what judged its work, and
-// what is open.
+// state returns the end of the last session: its task, last commits, tests and builds, and open
+// issues.
 func (d *digest) state(most int) (lines []string) {
 	for i, line := range d.last.task() {
 		lines = append(lines, "- "+phrase.If(i == 0, "Last request: ")+line)

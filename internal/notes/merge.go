@@ -21,17 +21,17 @@ func mark(line string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:3])
 }
 
-// A section is a heading with the lines under it; what stands before the first heading has
-// none.
+// A section is a heading with the lines under it. Lines before the first heading form a section
+// without heading.
 type section struct {
-	heading string // as it stands
+	heading string // as in the text
 	lines   []string
 }
 
-// name is what the heading says.
+// name returns the text of the heading.
 func (s *section) name() string { return strings.TrimSpace(strings.TrimLeft(s.heading, "# ")) }
 
-// sections parts notes, and takes the marks out.
+// sections splits notes into sections, and removes the marks.
 func sections(text string) (all []section, ours map[string]bool) {
 	ours = map[string]bool{}
 	all = []section{{}}
@@ -57,14 +57,13 @@ func sections(text string) (all []section, ours map[string]bool) {
 	return all, ours
 }
 
-// Marked are new notes with the marks of their lines.
+// Marked returns new notes with the marks of their lines.
 func Marked(text string) string { return Update("", text, nil) }
 
-// Update are existing notes with those of a later session in them. Lines that a person wrote
-// or changed stay as they are, and where they are; ours are replaced by what the new notes
-// say of the same thing, and stay where they say nothing of it, unless settled reports that
-// an open issue is none any more: what it is asked for is what the issue says first in code
-// marks, else its words. The same update again changes nothing.
+// Update merges the notes of a later session into existing notes. Lines that a person wrote or
+// changed stay unchanged and in place. Our lines are replaced by new ones with the same key, and
+// stay if there is none, unless settled reports that an open issue is resolved; its argument is
+// the key of the issue. Repeating an update changes nothing.
 func Update(existing, text string, settled func(issue string) bool) string {
 	all, ours := sections(existing)
 	added, _ := sections(text)
@@ -103,7 +102,7 @@ func Update(existing, text string, settled func(issue string) bool) string {
 	return written(all, now)
 }
 
-// written are sections as text, with the marks of the lines that are ours.
+// written returns sections as text, with the marks of our lines.
 func written(all []section, ours map[string]bool) string {
 	var b strings.Builder
 	var marks []string
@@ -133,8 +132,7 @@ func written(all []section, ours map[string]bool) string {
 	return b.String()
 }
 
-// sameHeading reports whether two sections are the same one; the date of the title makes no
-// difference.
+// sameHeading reports whether two sections have the same heading, except the date of the title.
 func sameHeading(old, s *section) bool {
 	if strings.HasPrefix(s.heading, title) {
 		return strings.HasPrefix(old.heading, title)
@@ -142,8 +140,8 @@ func sameHeading(old, s *section) bool {
 	return s.heading != "" && strings.EqualFold(old.name(), s.name())
 }
 
-// place is where a section comes that notes do not have: after the last of those before it
-// that they have, else at the end.
+// place returns the index at which to insert a missing section: after the last existing section
+// that precedes it in new notes, or else at the end.
 func place(all, before []section) int {
 	for i := range slices.Backward(before) {
 		if k := slices.IndexFunc(all, func(old section) bool { return sameHeading(&old, &before[i]) }); k >= 0 {
@@ -153,7 +151,7 @@ func place(all, before []section) int {
 	return len(all)
 }
 
-// merge puts what a new section says into an existing one.
+// merge merges a new section into an existing one.
 func (s *section) merge(from *section, ours, now map[string]bool) {
 	if strings.HasPrefix(s.heading, title) {
 		s.heading = max(s.heading, from.heading)
@@ -194,11 +192,10 @@ func (s *section) merge(from *section, ours, now map[string]bool) {
 	s.shorten(now, mine)
 }
 
-// mostKept is how many lines of ours a section keeps over all sessions.
+// mostKept is the number of our lines that a section keeps over all sessions.
 const mostKept = 30
 
-// shorten drops the oldest lines of ours that the last session does not say, where a section
-// has too many.
+// shorten drops our oldest lines that are not from the last session if a section has too many.
 func (s *section) shorten(now map[string]bool, mine func(line string) bool) {
 	n := 0
 	for _, line := range s.lines {
@@ -215,8 +212,8 @@ func (s *section) shorten(now map[string]bool, mine func(line string) bool) {
 	})
 }
 
-// key is what a line is about: what it says first in code marks, where it begins so, else its
-// words, without when it was decided.
+// key identifies the subject of a line: the code span with which it begins, or else its words
+// without the time of the decision.
 func key(line string) string {
 	line = strings.TrimSpace(strings.TrimLeft(line, "-* "))
 	if box, ok := strings.CutPrefix(line, "["); ok && len(box) > 2 && box[1] == ']' {
@@ -240,8 +237,8 @@ func Valid(text string) bool {
 	return slices.ContainsFunc(all, func(s section) bool { return slices.Contains(Headings, s.name()) })
 }
 
-// Settled reports whether an open issue is none any more: its box was checked, the command
-// that failed works, or the files are in a commit.
+// Settled reports whether an open issue is resolved: its box was checked, the failed command
+// works, or the files are in a commit.
 func (s *Session) Settled(issue string) bool {
 	for _, d := range s.Done {
 		if key(plain(d.Text, 200)) == issue {

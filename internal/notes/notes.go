@@ -1,6 +1,5 @@
-// Package notes writes what a session leaves for the next one, as SWE-CLI lays it out: notes
-// of a session, and a digest of the project that several sessions worked on. It quotes and
-// counts what compact.Facts hold.
+// Package notes writes notes on a session for the next one, in SWE-CLI's format, and a digest of
+// the project that several sessions worked on. It quotes and counts compact.Facts.
 package notes
 
 import (
@@ -17,7 +16,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Session is what notes are taken of. Times are as the session spells them.
+// A Session holds the facts of a session for its notes. Times are spelled as in the file.
 type Session struct {
 	*compact.Facts
 	Dir            string // its working directory
@@ -26,7 +25,8 @@ type Session struct {
 	decided map[int]string // times of the records with decisions
 }
 
-// Read reads the path to record leaf. stopped is the broken patch after which nothing is known.
+// Read reads the path to record leaf. stopped is the error of the broken patch that ended the
+// replay, if any.
 func Read(r *replay.Replay, leaf int) (s *Session, stopped, err error) {
 	s = &Session{decided: map[int]string{}}
 	if s.Facts, stopped, err = compact.Extract(r, leaf); err != nil {
@@ -54,7 +54,7 @@ func Read(r *replay.Replay, leaf int) (s *Session, stopped, err error) {
 	return s, stopped, err
 }
 
-// Project is the name of the project that a session worked on.
+// Project returns the name of the project that a session worked on.
 func (s *Session) Project() string {
 	if name := path.Base(strings.ReplaceAll(s.Dir, `\`, "/")); name != "." && name != "/" {
 		return name
@@ -72,10 +72,10 @@ const (
 	patternHeading  = "Code Patterns Discovered"
 )
 
-// Headings are those of notes, in order.
+// Headings are the headings of notes, in order.
 var Headings = []string{goalHeading, decisionHeading, fileHeading, taskHeading, issueHeading, patternHeading}
 
-// How many lines of a kind notes have at most: what a reader takes in.
+// The maximum numbers of lines of each kind in notes.
 const (
 	mostDecisions = 10
 	mostFiles     = 20
@@ -83,7 +83,7 @@ const (
 	mostPatterns  = 10
 )
 
-// Of are the notes of a session, as Markdown.
+// Of returns the notes of a session, as Markdown.
 func Of(s *Session) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s\n\n## Project: %s\n", title, day(s.Ended), s.Project())
@@ -95,7 +95,7 @@ func Of(s *Session) string {
 	return b.String()
 }
 
-// title is what the first line of notes begins with; the date follows.
+// title is the beginning of the first line of notes; the date follows.
 const title = "# Session Memory: "
 
 func (s *Session) goal() []string {
@@ -105,17 +105,16 @@ func (s *Session) goal() []string {
 	return []string{plain(s.Goal, 400)}
 }
 
-// settling are words by which a sentence says what was decided, and not only why something
-// is as it is.
+// settling are words of sentences that state a decision, not only a reason.
 var settling = []string{"instead of", "rather than", "decided", " chose ", "going with", "go with ", "i'll use", "i will use", "we'll use", "switched to", "bumped", "kept ", "made "}
 
-// supposing are beginnings of sentences that decide nothing.
+// supposing are the beginnings of sentences without a decision.
 var supposing = strings.Fields("if you your instead would could should maybe wait, let hmm,")
 
-// wondering are words by which a sentence says what may be.
+// wondering are words of sentences about possibilities.
 var wondering = []string{" should ", " would ", " could ", " might ", " may ", "i bet ", " probably "}
 
-// decisions are the last sentences that decide something, with when.
+// decisions returns the last sentences with a decision, with their times.
 func (s *Session) decisions() (lines []string) {
 	for _, d := range s.Decisions {
 		lower := strings.ToLower(d.Text)
@@ -133,7 +132,7 @@ func (s *Session) decisions() (lines []string) {
 	return lastOf(lines, mostDecisions)
 }
 
-// files are those that were changed most, sorted.
+// files returns the files that were changed most, sorted.
 func (s *Session) files() (lines []string) {
 	seen := map[string]bool{}
 	for _, f := range s.Files {
@@ -159,7 +158,7 @@ func (s *Session) files() (lines []string) {
 	return lines
 }
 
-// task is the last request, and what the last answer to it says first.
+// task returns the last prompt, and the beginning of the last answer to it.
 func (s *Session) task() (lines []string) {
 	if s.Asked == "" {
 		return nil
@@ -174,8 +173,8 @@ func (s *Session) task() (lines []string) {
 	return lines
 }
 
-// issues are boxes: what was left open, what fails, what is in no commit, what was
-// announced as next.
+// issues returns boxes: open ones, failures, files that are in no commit, and announced next
+// steps.
 func (s *Session) issues() (lines []string) {
 	box := func(text string) {
 		if line := "- [ ] " + text; !slices.Contains(lines, line) {
@@ -206,7 +205,7 @@ func (s *Session) issues() (lines []string) {
 	return lines[:min(len(lines), mostIssues)]
 }
 
-// fails reports whether a command judges the work, and failed when it was last run, by itself
+// fails reports whether a command is a test or a build, and failed when it was last run, alone
 // or in a line with others.
 func (s *Session) fails(command string) bool {
 	for _, c := range s.Commands {
@@ -217,7 +216,7 @@ func (s *Session) fails(command string) bool {
 	return false
 }
 
-// patterns are the places in code that answers spoke of last.
+// patterns returns the places in code that answers mentioned last.
 func (s *Session) patterns() (lines []string) {
 	last := ""
 	for _, r := range s.References {
@@ -240,7 +239,7 @@ func pattern(text string) string {
 	return text
 }
 
-// relative is a path below the working directory, or as it was given.
+// relative returns a path relative to the working directory if it is below it, else unchanged.
 func (s *Session) relative(file string) string {
 	if below, ok := strings.CutPrefix(file, strings.TrimSuffix(s.Dir, "/")+"/"); ok && s.Dir != "" {
 		return below
@@ -248,9 +247,9 @@ func (s *Session) relative(file string) string {
 	return strings.TrimPrefix(file, "./")
 }
 
-// reason is why a file was changed, in a few words: the subject of a commit of a few files,
-// else the first sentence of what was said that says something, else that of a larger commit,
-// else what was asked for.
+// reason returns why a file was changed, in a few words: the subject of a commit of a few files,
+// else the first sentence with content in the answer, else the subject of a larger commit, else
+// the prompt.
 func reason(words, asked, commit string, files int) string {
 	const few = 8
 	if commit != "" && files <= few {
@@ -269,8 +268,8 @@ func reason(words, asked, commit string, files int) string {
 	return "asked: " + plain(asked, 120)
 }
 
-// opening is the first sentences of an answer; lines that do not end as a sentence does are
-// parted by semicolons.
+// opening returns the first sentences of an answer; lines that do not end like a sentence are
+// separated by semicolons.
 func opening(text string, most int) string {
 	var b strings.Builder
 	for line := range said.Prose(text) {
@@ -294,8 +293,8 @@ func opening(text string, most int) string {
 	return b.String()
 }
 
-// plain is a text on one line that neither begins a list, a heading or a quotation nor opens
-// a comment, of at most about so many bytes.
+// plain returns a text on one line that neither begins a list, a heading or a quotation nor
+// opens a comment, with an approximate limit in bytes.
 func plain(text string, most int) string {
 	words := strings.Fields(strings.NewReplacer("<!--", "", "**", "").Replace(text))
 	words = slices.DeleteFunc(words, func(w string) bool { // lines that are drawn
@@ -315,7 +314,7 @@ func plain(text string, most int) string {
 	return closed(strings.TrimRight(text[:end], " ,;:-…")) + " …"
 }
 
-// closed is a text without what a code mark opens and none closes.
+// closed returns a text without an unclosed code span at its end.
 func closed(text string) string {
 	if strings.Count(text, "`")%2 == 1 {
 		text = strings.TrimRight(text[:strings.LastIndexByte(text, '`')], " ,;:-")
@@ -323,10 +322,10 @@ func closed(text string) string {
 	return text
 }
 
-// lastOf are the last of a list.
+// lastOf returns the last elements of a list.
 func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }
 
-// day and minute are the beginning of a time.
+// day and minute return the beginning of a time.
 func day(stamp string) string { return cmp.Or(stamp[:min(len(stamp), len("2006-01-02"))], "undated") }
 
 func minute(stamp string) string {

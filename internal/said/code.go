@@ -7,19 +7,19 @@ import (
 	"unicode"
 )
 
-// What may stand before the word that defines something, and the words that do; of those
-// in callables a name is called.
+// Modifiers before the words that define names, and these words; names that words in callables
+// define are called.
 var (
 	modifiers = strings.Fields("export default async abstract declare pub public private protected static final sealed data open")
 	callables = strings.Fields("func function def fn fun")
 	defining  = append(strings.Fields("class type interface struct enum trait record object"), callables...)
 )
 
-// shortestDefined is how many letters a name needs to be no chance in a text, bytes.
+// shortestDefined is the minimum length of a name, bytes: shorter ones match texts by chance.
 const shortestDefined = 4
 
-// Definitions are the names that code defines at the beginning of a line, as a text refers
-// to them: with () where they are called.
+// Definitions returns the names that code defines at the beginning of a line, in the form in which
+// texts refer to them: with () if they are called.
 func Definitions(code string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(code) {
@@ -55,7 +55,7 @@ func Definitions(code string) iter.Seq[string] {
 	}
 }
 
-// References are the places in code that a text names: FILE:LINE, FILE:LINE-LINE and
+// References returns the places in code that a text names: FILE:LINE, FILE:LINE-LINE and
 // FILE:NAME().
 func References(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -71,7 +71,7 @@ func References(text string) iter.Seq[string] {
 	}
 }
 
-// isFile reports whether a word is a file's path: it ends in a dot and a few letters.
+// isFile reports whether a word is the path of a file: it ends with a dot and a few letters.
 func isFile(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
 	ending := w[dot+1:]
@@ -79,7 +79,7 @@ func isFile(w string) bool {
 		!strings.ContainsAny(w, "()=\\") && !strings.Contains(w, "//")
 }
 
-// isPlaceIn reports whether a word is lines of a file, or a name that is called there.
+// isPlaceIn reports whether a word names lines of a file, or a function in it.
 func isPlaceIn(w string) bool {
 	if name, ok := strings.CutSuffix(w, "()"); ok {
 		return len(name) >= shortestDefined && !strings.ContainsAny(name, "():/")

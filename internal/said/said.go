@@ -14,8 +14,8 @@ var (
 	CommandArguments = []string{"command", "cmd", "script"}
 )
 
-// Lookups are the names of tools that look something up and change nothing, each with the
-// argument besides a path that says what; empty where there is none.
+// Lookups maps the names of tools that only read to the argument, besides a path, that names what
+// they read; it is empty if there is none.
 var Lookups = map[string]string{"read": "", "ls": "", "grep": "pattern", "multi_grep": "patterns", "find": "pattern", "glob": "pattern"}
 
 // File splits a path from a range of lines after its last colon (docs/policies.md 4.9).

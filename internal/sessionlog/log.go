@@ -15,16 +15,16 @@ import (
 	"ctxtool/stats"
 )
 
-// A Head is what a log begins with.
+// A Head is the beginning of a log.
 type Head struct {
 	ID      string `json:"session_id"`
 	Started string `json:"started_at"`
 	Dir     string `json:"working_dir"`
 }
 
-// An Event is one of a log's events; which fields it has depends on its type.
+// An Event is an event of a log. Its fields depend on its type.
 type Event struct {
-	Time string `json:"timestamp"` // of the entry, as it stands
+	Time string `json:"timestamp"` // of the entry, as in the file
 	Type string `json:"type"`      // `user_input`, `context_retrieval`, `llm_call`, `tool_execution`, `context_update`, `compaction`
 
 	Content *string `json:"content,omitempty"` // of a user_input
@@ -52,7 +52,7 @@ type Event struct {
 	Compacted *int     `json:"messages_compacted,omitempty"` // of a compaction
 }
 
-// Stats are what a log ends with, of the path that it is of.
+// Stats are the figures of the path, at the end of a log.
 type Stats struct {
 	Turns       int      `json:"total_turns"` // prompts of the user
 	Calls       int      `json:"llm_calls"`   // answers
@@ -62,8 +62,8 @@ type Stats struct {
 	Modified    []string `json:"files_modified"`    // by calls that succeeded, the first one first
 }
 
-// Write writes the log of the path to record leaf. stopped is the broken patch after which
-// nothing is known.
+// Write writes the log of the path to record leaf. stopped is the error of the broken patch that
+// ended the replay, if any.
 func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 	l := &logger{w: w, load: r.NewReader(), calls: map[string]call{}, stats: Stats{Modified: []string{}}}
 	var head Head
@@ -94,7 +94,7 @@ func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 	return stopped, l.err
 }
 
-// A logger writes a log while a walk goes on.
+// A logger writes a log during a walk.
 type logger struct {
 	w       io.Writer
 	err     error // of writing; nothing is written after it
@@ -151,8 +151,8 @@ func (l *logger) step(r *replay.Replay, step replay.Step) error {
 	return l.err
 }
 
-// answer writes an answer to a context of so many tokens, which has been so since a time, and
-// records its calls.
+// answer writes an answer to a context with a number of tokens since a time, and records its
+// calls.
 func (l *logger) answer(line jsonl.Value, tokens int, since string) {
 	m := line.Get("message").Message()
 	var calls []call
@@ -195,7 +195,7 @@ func (l *logger) answer(line jsonl.Value, tokens int, since string) {
 	l.write(&e)
 }
 
-// action is what a call looks up, empty where it does something else.
+// action returns what a call looks up, or "" if it is not a lookup.
 func action(c call, args jsonl.Value) string {
 	argument, ok := said.Lookups[c.tool]
 	if !ok {
@@ -213,7 +213,7 @@ func action(c call, args jsonl.Value) string {
 	return text
 }
 
-// result writes what became of a call.
+// result writes the outcome of a call.
 func (l *logger) result(m *jsonl.Message) {
 	id := m.CallID.Text()
 	c, ok := l.calls[id]
@@ -240,7 +240,7 @@ func (l *logger) result(m *jsonl.Message) {
 
 var outcomes = [...]string{"ok", "error", "blocked", "skipped", "aborted", "unanswered"}
 
-// retrieved writes what the work on the last prompt began with, if it looked anything up.
+// retrieved writes the lookups at the beginning of the work on the last prompt, if any.
 func (l *logger) retrieved(at string) {
 	if l.looked != nil && len(l.looked.Actions) > 0 {
 		l.looked.Time = at
@@ -258,7 +258,7 @@ func (l *logger) update(total int, at string) {
 	}
 }
 
-// begin writes what comes before the events.
+// begin writes the head.
 func (l *logger) begin(head Head) {
 	l.updated = -1
 	text := bytes.TrimSuffix(indented(head, ""), []byte("\n}"))
@@ -278,7 +278,7 @@ func (l *logger) write(e *Event) {
 	l.put(append([]byte(comma), encoded(e, "")...))
 }
 
-// end writes what is left once the path has ended.
+// end writes the calls without result and the figures.
 func (l *logger) end() {
 	l.retrieved(l.time)
 	l.stats.Tokens = l.context.total()
@@ -292,7 +292,7 @@ func (l *logger) put(text []byte) {
 	}
 }
 
-// indented is a value as JSON on lines, encoded on one.
+// indented returns a value as indented JSON.
 func indented(v any, prefix string) []byte { return encode(v, prefix, "  ") }
 func encoded(v any, prefix string) []byte  { return encode(v, prefix, "") }
 
@@ -307,5 +307,5 @@ func encode(v any, prefix, indent string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// oneDecimal is a number as SWE-CLI rounds it.
+// oneDecimal rounds a number to one decimal as SWE-CLI does.
 func oneDecimal(x float64) float64 { return math.RoundToEven(x*10) / 10 }

@@ -22,10 +22,10 @@ func newSize(r *replay.Replay) (s *size, err error) {
 	return s, err
 }
 
-// total is the size in tokens.
+// total returns the size in tokens.
 func (s *size) total() int { return s.tokens + s.codebase }
 
-// follow goes on to a step.
+// follow updates the size for the next step.
 func (s *size) follow(step replay.Step) error {
 	now, was := step.Envelope(), s.before
 	s.before = now
@@ -55,7 +55,7 @@ func (s *size) follow(step replay.Step) error {
 	return nil
 }
 
-// compare counts what another context has more and less.
+// compare counts the messages that another context adds and removes.
 func (s *size) compare(now, was *replay.Envelope) error {
 	one := func(e *replay.Envelope, i, sign int) error {
 		if i >= e.Len() {
@@ -88,7 +88,7 @@ func (s *size) compare(now, was *replay.Envelope) error {
 	return nil
 }
 
-// count adds a message, or with sign -1 takes it out.
+// count adds a message, or subtracts it if sign is -1.
 func (s *size) count(p *replay.Piece, sign int) error {
 	if !p.Sent() {
 		return nil

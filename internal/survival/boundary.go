@@ -5,18 +5,18 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Boundary is what a compaction kept of a context, and what its summary has of the rest.
+// A Boundary describes what a compaction kept of a context, and what its summary has of the rest.
 type Boundary struct {
-	Summarized int  // messages that the summary stands for
+	Summarized int  // messages that the summary replaces
 	Kept       int  // messages after the summary
 	FirstKept  int  // record of the first of these, -1 for none
-	Split      bool // that is in the middle of a turn
+	Split      bool // the first of these is within a turn
 	Survival   Survival
 }
 
-// Across looks at the compaction at a record, by the contexts before and after it. Carried
-// are the facts that the summary before it told, which this one can lose; they become those
-// that it tells.
+// Across describes the compaction at a record, from the contexts before and after it. Carried
+// holds the facts of the previous summary, which this one can lose; Across sets it to the facts
+// of this one.
 func Across(before, after *replay.Envelope, record int, carried *Facts) (b Boundary, err error) {
 	gone := map[int]int{} // how many of a record's messages, the first ones
 	summary := ""

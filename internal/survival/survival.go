@@ -1,7 +1,6 @@
-// Package survival finds what a compaction lost: of the messages that its summary stands
-// for, the files, commands, open failures and demands of the user that the summary does
-// not tell. It looks at texts alone, by rules that need no model, so that the same texts
-// always give the same.
+// Package survival finds what a compaction lost: the files, commands, open failures and demands
+// of the user in the messages that its summary replaces and the summary lacks. It applies rules
+// to texts, without a model, so that the same texts always give the same result.
 package survival
 
 import (
@@ -14,9 +13,9 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Facts are what a summary should keep of the messages that it stands for: what
-// those who go on with it cannot know from anywhere else. Take gathers them, Survive
-// looks which of them a summary still tells. The zero value has none.
+// Facts are the facts of messages that a summary should keep, since an agent that continues
+// with the summary cannot know them otherwise. Take collects them, Survive finds those that a
+// summary still has. The zero value is empty.
 type Facts struct {
 	Paths       []Fact // files that tools were called with
 	Commands    []Fact // that did something: see said.Commands
@@ -27,13 +26,13 @@ type Facts struct {
 	noted map[string]bool    // what is in the lists
 }
 
-// A Fact is something that a message told.
+// A Fact is a fact in a message.
 type Fact struct {
 	What   string
 	Record int // of the first message that told it, or of the last that failed
 }
 
-// A Failure is a call that failed and was not made again with success, or one that may.
+// A Failure is a call that failed and did not succeed later, or that has no result yet.
 // What is the command, the path, or else the tool.
 type Failure struct {
 	Fact
@@ -41,7 +40,7 @@ type Failure struct {
 	path bool
 }
 
-// A Survival is how much of the facts a summary tells.
+// A Survival counts the facts that a summary has.
 type Survival struct {
 	Paths       Kept `json:"paths"`
 	Commands    Kept `json:"commands"`
@@ -49,16 +48,15 @@ type Survival struct {
 	Constraints Kept `json:"constraints"`
 }
 
-// Kept is how many facts there were, and how many of them were found.
+// Kept is the number of facts, and how many of them the summary has.
 type Kept struct {
 	Of    int    `json:"of"`
 	Found int    `json:"found"`
 	Lost  []Fact `json:"-"` // the others, in the order in which they came up
 }
 
-// Take adds the facts of a message, given as a provider gets it, and of which record it
-// is. Kind is its role in the session: what the user did not write states no constraint
-// of his.
+// Take adds the facts of a message, as a provider gets it, from a record. Kind is its role in
+// the session: only messages of the user have constraints.
 func (f *Facts) Take(kind jsonl.Kind, msg jsonl.Value, record int) {
 	switch kind {
 	case jsonl.User:
@@ -77,14 +75,14 @@ func (f *Facts) Take(kind jsonl.Kind, msg jsonl.Value, record int) {
 	}
 }
 
-// note adds a fact to a list, if it is not there.
+// note adds a fact to a list, unless it is there.
 func (f *Facts) note(list *[]Fact, kind string, fact Fact) {
 	if fact.What != "" && f.first(kind+fact.What) {
 		*list = append(*list, fact)
 	}
 }
 
-// first reports whether something is noted for the first time.
+// first reports whether a text is noted for the first time.
 func (f *Facts) first(what string) bool {
 	if f.noted == nil {
 		f.noted, f.calls = map[string]bool{}, map[string]Failure{}
@@ -125,8 +123,8 @@ func (f *Facts) call(call jsonl.Value, record int) {
 	}
 }
 
-// result records whether the call that a result answers failed. An earlier
-// failure of the same is over once it went well.
+// result records whether the call of a result failed. A success ends an earlier failure of the
+// same call.
 func (f *Facts) result(msg jsonl.Value, record int) {
 	m := msg.Message()
 	id := m.CallID.Text()
@@ -153,7 +151,7 @@ func (f *Facts) result(msg jsonl.Value, record int) {
 	f.Errors = append(f.Errors, sub)
 }
 
-// Survive reports how many of the facts a summary tells, and which it tells.
+// Survive returns the numbers of facts that a summary has, and these facts.
 func (f *Facts) Survive(summary string) (s Survival, found Facts) {
 	text := newSummaryText(summary)
 	names := shortestNames(f.Paths)
@@ -192,7 +190,7 @@ func (k *Kept) count(found bool, fact Fact) bool {
 	return found
 }
 
-// A summaryText is a summary that is searched.
+// A summaryText is a summary, prepared for searching.
 type summaryText struct {
 	text  string
 	lines []summaryLine
@@ -214,8 +212,8 @@ func newSummaryText(summary string) *summaryText {
 	return t
 }
 
-// standsIn reports whether a text has a name or a command, as it is spelled and by itself: not
-// as a part of a longer word.
+// standsIn reports whether a text contains a name or a command literally, and not as part of a
+// longer word.
 func standsIn(text, what string) bool {
 	for from := 0; what != ""; {
 		k := strings.Index(text[from:], what)
@@ -233,21 +231,21 @@ func standsIn(text, what string) bool {
 	return false
 }
 
-// inWord reports whether a letter next to a name makes it another name. At the edge of the
-// text there is none: it is utf8.RuneError.
+// inWord reports whether a letter next to a name makes it another name. At the edge of a text
+// the letter is utf8.RuneError.
 func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
 }
 
-// trouble are words in lines about something that does not work.
+// trouble are words in lines about failures.
 var trouble = []string{
 	"fail", "error", "flak", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout", "timed out", "crash", "unavailable", "denied", "does not", "doesn't",
 }
 
-// tells reports whether the summary has a failure: the words of the error, or a line with
-// what failed, or something that the error names, and a word of trouble.
+// tells reports whether the summary has a failure: the words of the error, or a line with a word
+// of trouble and either the failed call or a name from the error.
 func (t *summaryText) tells(e Failure) bool {
-	const telling = 12 // bytes of an error that nobody writes by chance
+	const telling = 12 // the size from which a common part of an error is no chance, bytes
 	if len(e.Text) >= telling && strings.Contains(t.text, e.Text) {
 		return true
 	}
@@ -263,7 +261,7 @@ func (t *summaryText) tells(e Failure) bool {
 	return false
 }
 
-// states reports whether one line of the summary has half of a sentence's telling words.
+// states reports whether one line of the summary has half of a sentence's significant words.
 func (t *summaryText) states(sentence string) bool {
 	want := stems(sentence)
 	for _, l := range t.lines {
@@ -280,7 +278,7 @@ func (t *summaryText) states(sentence string) bool {
 	return false
 }
 
-// cleanPath is a path without what only spells it differently, empty for what is none.
+// cleanPath returns a path in its canonical spelling, or "" if it is not a path.
 func cleanPath(p string) string {
 	p = strings.TrimPrefix(strings.TrimSpace(p), "@") // as pi's own tools do
 	for strings.HasPrefix(p, "./") {
@@ -292,9 +290,9 @@ func cleanPath(p string) string {
 	return p
 }
 
-// shortestNames are, for each path, the fewest names from its end that none of the
-// others ends with: so much of it has to be there for it to be meant. A path that
-// others end with keeps all of its names.
+// shortestNames returns for each path its shortest suffix of names that no other path has: a
+// text must have that much to mean the path. A path that is itself a suffix of another keeps all
+// its names.
 func shortestNames(paths []Fact) []string {
 	ends := map[string]int{}
 	for _, f := range paths {
@@ -319,8 +317,8 @@ func shortestNames(paths []Fact) []string {
 	return names
 }
 
-// identifiers are the words of a text that somebody has made up for something: with a
-// capital, a digit or a line inside.
+// identifiers returns the made-up names in a text: words with a capital, a digit or an
+// underscore inside.
 func identifiers(text string) (all []string) {
 	const shortest = 6 // letters
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
@@ -331,12 +329,12 @@ func identifiers(text string) (all []string) {
 	return all
 }
 
-// Sentences that are shorter say nothing, those that are longer are no sentences.
+// Shorter sentences have no content, longer ones are not sentences.
 const shortestSentence, longestSentence = 10, 400 // bytes
 
-// constraints are the sentences of a user's text that state constraints. What is
-// fenced, quoted, or in a block that pi puts into prompts (<skill ...>, <file ...>)
-// is not the user's word.
+// constraints returns the sentences of a user's text that state constraints. Text that is
+// fenced, quoted, or in a block that pi adds to prompts (<skill ...>, <file ...>) does not
+// count.
 func constraints(text string) (all []string) {
 	for line := range said.Prose(text) {
 		for s := range said.Sentences(line) {
@@ -349,8 +347,8 @@ func constraints(text string) (all []string) {
 	return all
 }
 
-// constrains reports whether a sentence states a constraint: it demands something, and
-// has a word that tells what ("Always on." has none).
+// constrains reports whether a sentence states a constraint: it has a demand, and a significant
+// word ("Always on." has none).
 func constrains(sentence string) bool {
 	if len(stems(sentence)) == 0 {
 		return false
@@ -363,11 +361,11 @@ func constrains(sentence string) bool {
 	return false
 }
 
-// common are words that tell nothing of what a sentence is about.
+// common are words without significance for the subject of a sentence.
 var common = strings.Fields("the and that this with for from you your can are but not use into out all any has have its was will would should could they them then than when what which there here just also make sure please must never always don't dont only prefer avoid does do is it to of in on or as be we i a an so if at by me my our let's let want need")
 
-// stems are the telling words of a text, in lower case and by their first letters,
-// so that plurals and tenses are the same.
+// stems returns the significant words of a text, in lower case and cut to their first letters,
+// so that plurals and tenses are equal.
 func stems(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '_' }) {
@@ -379,12 +377,10 @@ func stems(text string) map[string]bool {
 	return all
 }
 
-// looking are commands that only look at something, besides those that said.Commands
-// leaves out anyway.
+// looking are commands that only inspect, besides those that said.Commands omits.
 var looking = []string{"git status", "git diff", "git log", "git show", "ls", "pwd"}
 
-// OnlyLooks reports whether a command is one that agents run all the time, and that tells
-// nothing of what was done.
+// OnlyLooks reports whether a command is a frequent one without an effect, such as git status.
 func OnlyLooks(command string) bool {
 	return slices.ContainsFunc(looking, func(l string) bool { return command == l || strings.HasPrefix(command, l+" ") })
 }

@@ -100,7 +100,7 @@ func (r *reader) send() {
 	r.done = !r.yield(&r.b, nil)
 }
 
-// inStory reports whether the turn at hand belongs to the story.
+// inStory reports whether the current turn belongs to the story.
 func (r *reader) inStory() bool { return r.story != nil && (r.only == nil || r.only[r.turn]) }
 
 // say sends a block of that kind with a text.
@@ -305,7 +305,7 @@ func (r *reader) unanswered() {
 	r.calls, r.b = r.calls[:0], b
 }
 
-// images makes blocks of the images in the message at hand.
+// images makes blocks of the images in the current message.
 func (r *reader) images() {
 	for i := range r.m.Blocks {
 		if b := &r.m.Blocks[i]; b.Kind == jsonl.ImageBlock {

@@ -12,7 +12,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Story is what happened in a conversation, in all.
+// A Story sums up a conversation.
 type Story struct {
 	prompts  []string // the first ones
 	Turns    int
@@ -33,11 +33,11 @@ type Story struct {
 	files    map[string]*File
 	commands map[string]*Command
 	passed   map[uint64]bool // commands that passed and had not failed before, by hash
-	line     []byte          // the command at hand
-	same     []byte          // what tells it from others, see appendSame
+	line     []byte          // the current command
+	same     []byte          // what identifies it; see appendSame
 }
 
-// A File is one that the conversation changed.
+// A File is a file that the conversation changed.
 type File struct {
 	Path           string
 	Added, Removed int  // lines, as the tools told
@@ -46,7 +46,7 @@ type File struct {
 	Edited         int  // times that a part of it was changed
 }
 
-// A Command is one that failed.
+// A Command is a command that failed.
 type Command struct {
 	Line   string
 	Times  int  // that it failed
@@ -54,12 +54,12 @@ type Command struct {
 	Passed bool // later
 }
 
-// NewStory is the story of nothing.
+// NewStory returns an empty story.
 func NewStory() *Story {
 	return &Story{files: map[string]*File{}, commands: map[string]*Command{}, passed: map[uint64]bool{}}
 }
 
-// take adds what a block tells.
+// take adds a block.
 func (s *Story) take(b *Block) {
 	switch b.Kind {
 	case Prompt:
@@ -84,21 +84,21 @@ func (s *Story) take(b *Block) {
 	}
 }
 
-// What a goal is made of: as many of the first prompts as it takes to say something.
+// The limits of a goal: it uses the first prompts until they have enough words.
 const (
 	fewWords    = 4
 	mostPrompts = 4
 	promptBytes = 4096 // of each
 )
 
-// aim records a prompt, if it is one of the first.
+// aim records a prompt if it is one of the first.
 func (s *Story) aim(text string) {
 	if text != "" && len(s.prompts) < mostPrompts {
 		s.prompts = append(s.prompts, text)
 	}
 }
 
-// Goal is what the user asked for first.
+// Goal returns the beginning of the first prompts.
 func (s *Story) Goal() string {
 	var goal []string
 	words := 0
@@ -123,17 +123,17 @@ func (s *Story) when(stamp value) {
 	s.to = append(s.to[:0], stamp...)
 }
 
-// To is the time of the last entry, as it stands.
+// To returns the time of the last entry, as in the file.
 func (s *Story) To() string { return value(s.to).Text() }
 
-// said records what the model said.
+// said records a text of the model.
 func (s *Story) said(text value) {
 	if !s.Aside {
 		s.last, s.before = text.AppendShort(s.before[:0], longestText), s.last
 	}
 }
 
-// Last is what the model said last, and what it said before that.
+// Last returns the last text of the model, and the text before it.
 func (s *Story) Last() (last, before string) { return value(s.last).Text(), value(s.before).Text() }
 
 func (s *Story) call(c *ToolCall) {
@@ -159,7 +159,7 @@ func (s *Story) call(c *ToolCall) {
 	}
 }
 
-// seed is of hashes that nobody sees.
+// seed is the seed of internal hashes.
 var seed = maphash.MakeSeed()
 
 // ran records that a command was run.
@@ -186,7 +186,7 @@ func (s *Story) ran(c *ToolCall) {
 	}
 }
 
-// Join adds the story of what came next.
+// Join adds the story of the following records.
 func (s *Story) Join(next *Story) {
 	if !s.Aside {
 		for _, text := range next.prompts {
@@ -235,7 +235,7 @@ func (s *Story) Join(next *Story) {
 	maps.Copy(s.passed, next.passed)
 }
 
-// file is the file of that path.
+// file returns the file with that path.
 func (s *Story) file(path string) *File {
 	f := s.files[path]
 	if f == nil {
@@ -246,7 +246,7 @@ func (s *Story) file(path string) *File {
 	return f
 }
 
-// request adds what an answer says of the request that it answers.
+// request adds the usage of an answer.
 func (s *Story) request(usage, provider, model value) {
 	s.Requests++
 	s.pay(usage.Usage())

@@ -458,7 +458,7 @@ func TestCacheUses(t *testing.T) {
 	}
 }
 
-// TestCacheWildUsage: of usage that nobody can have counted there is no account, and
+// TestCacheWildUsage: an impossible usage is not accounted for, and
 // all numbers can be written as JSON.
 func TestCacheWildUsage(t *testing.T) {
 	line := func(id, parent, role, more string) string {

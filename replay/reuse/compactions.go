@@ -12,35 +12,36 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// A Compaction is what a compaction dropped from the context that mattered: what its summary
-// does not tell, and what answers used again. It is a line of schema ctxtool/compactions/1.
+// A Compaction lists what mattered of the messages that a compaction dropped: facts that its
+// summary lacks, and terms that later answers used. It is a line of schema
+// ctxtool/compactions/1.
 type Compaction struct {
 	Schema  string   `json:"schema"`
 	Entry   string   `json:"entry"`          // the compaction, or the transform that compacts
 	Line    int      `json:"line"`           // of that entry, from 1
-	Time    string   `json:"time,omitempty"` // of that entry, as it stands in the file
+	Time    string   `json:"time,omitempty"` // of that entry, as in the file
 	Request int      `json:"request"`        // the next request, from 0
 	Before  int      `json:"before"`         // tokens of the context before it, as pi's `/context` counts them
 	After   int      `json:"after"`          // and after it
 	Dropped int      `json:"dropped"`        // messages that left the context
 	Kept    int      `json:"kept"`           // messages after it, its summary included
-	Lost    []Lost   `json:"lost"`           // what the dropped messages told and the summary does not, what matters most first; paths that are in `used` are not in it
-	Used    []Reused `json:"used"`           // what answers after it used of the dropped messages, and neither the summary nor a kept message says; the least likely chance first
+	Lost    []Lost   `json:"lost"`           // facts of the dropped messages that the summary lacks, the most important first, without paths that are in `used`
+	Used    []Reused `json:"used"`           // what later answers used of the dropped messages and neither the summary nor a kept message has, the least likely to be chance first
 }
 
-// A Lost is a fact that the summary does not tell.
+// A Lost is a fact that the summary lacks.
 type Lost struct {
-	Kind  string `json:"kind"`  // `constraint` (a demand of the user), `failure` (a call that failed and did not succeed later), `path` (of a file that a tool was called with), `command` (that did something)
-	What  string `json:"what"`  // the sentence, path or command, or what failed and how
-	Entry string `json:"entry"` // that told it
+	Kind  string `json:"kind"`  // `constraint` (a demand of the user), `failure` (a call that failed and did not succeed later), `path` (of a file that a tool was called with), `command` (one with an effect)
+	What  string `json:"what"`  // the sentence, path or command, or the call that failed and its error
+	Entry string `json:"entry"` // the entry with the fact
 	Line  int    `json:"line"`  // of that entry
 }
 
-// A Reused is something that was dropped and used again.
+// A Reused is a term of dropped messages that later answers used.
 type Reused struct {
 	Kind  Kind     `json:"kind"`  // `call` (the same call again), `path`, `line` (of at least 24 bytes), `identifier`
 	What  string   `json:"what"`  // the path, word or line, or the call in a few words
-	Entry string   `json:"entry"` // the last dropped message that says it
+	Entry string   `json:"entry"` // the entry of the last dropped message that has it
 	Line  int      `json:"line"`  // of that entry
 	By    []usedBy `json:"by"`    // the answers, in order
 }
@@ -51,14 +52,14 @@ type usedBy struct {
 	Entry   string `json:"entry"`
 }
 
-// A drop is a compaction while the walk goes on.
+// A drop is a compaction during the walk.
 type drop struct {
 	record, request int
 	before, after   *replay.Envelope
 }
 
-// Compactions are those of the path to record leaf, each with what it dropped that was used
-// again. stopped is the broken patch after which nothing is known.
+// Compactions returns the compactions of the path to record leaf. stopped is the error of the
+// broken patch that ended the replay, if any.
 func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compaction, stopped, err error) {
 	u := New(r)
 	before, err := r.At(sessionfmt.After(-1))
@@ -75,11 +76,7 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 			return nil, nil, err
 		}
 		now := step.Envelope()
-		compacted, err := u.compacts(step)
-		if err != nil {
-			return nil, nil, err
-		}
-		if compacted {
+		if step.Did == replay.Compacted {
 			drops = append(drops, drop{step.Record, step.Requests(), before, now})
 		}
 		before = now
@@ -99,16 +96,7 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 	return all, stopped, nil
 }
 
-// compacts reports whether a step is a compaction: by its effect, or as a patch by its name.
-func (u *Uses) compacts(step replay.Step) (bool, error) {
-	if step.Did != replay.Patched {
-		return step.Did == replay.Compacted, nil
-	}
-	line, err := u.load.Line(step.Record)
-	return line.Get("transformerName").Is("compaction"), err
-}
-
-// compaction is a drop with what was used of it.
+// compaction returns the Compaction of a drop, with the uses of what it dropped.
 func (u *Uses) compaction(r *replay.Replay, d drop, c *tokens.Counter) (one Compaction, err error) {
 	s := r.Session
 	kept := map[replay.Piece]bool{}
@@ -144,7 +132,7 @@ func (u *Uses) compaction(r *replay.Replay, d drop, c *tokens.Counter) (one Comp
 	return one, err
 }
 
-// sent are the messages of a request.
+// sent returns the messages of a request.
 func sent(e *replay.Envelope) (all []*replay.Piece) {
 	for i := range e.Len() {
 		if p := e.Piece(i); p.Sent() {
@@ -154,7 +142,7 @@ func sent(e *replay.Envelope) (all []*replay.Piece) {
 	return all
 }
 
-// lost adds what the summary does not tell.
+// lost adds the facts that the summary lacks.
 func (one *Compaction) lost(s *sessionfmt.Session, d drop, carried *survival.Facts) error {
 	b, err := survival.Across(d.before, d.after, d.record, carried)
 	if err != nil {

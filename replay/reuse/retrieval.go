@@ -5,26 +5,26 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Retrievals tells which results of calls that looked something up were used: an answer after
-// them names the file, or repeats a line, path or identifier that nothing before them said. What
-// looks up more is no use. Messages are given in order.
+// Retrievals finds which results of lookups were used: a later answer names the file, or repeats
+// a line, path or identifier that no earlier message has. Further lookups are not uses. Message
+// must be called with the messages in order.
 type Retrievals struct {
 	used   []bool           // of each result
 	judged int              // results with an answer after them
-	said   map[uint64]int32 // of each term the result that said it first, -1 for another message
+	said   map[uint64]int32 // the result that has a term first, -1 for another message
 	calls  map[string]lookup
 	buf    []byte
 }
 
-// A lookup is a call whose result has not come.
+// A lookup is a call that waits for its result.
 type lookup struct{ path []byte }
 
-// NewRetrievals returns one that has seen no message.
+// NewRetrievals returns a Retrievals without messages.
 func NewRetrievals() *Retrievals {
 	return &Retrievals{said: map[uint64]int32{}, calls: map[string]lookup{}}
 }
 
-// Count is how many results were used, of those with an answer after them.
+// Count returns the number of used results, and of results with an answer after them.
 func (r *Retrievals) Count() (used, of int) {
 	for _, u := range r.used[:r.judged] {
 		if u {
@@ -34,7 +34,7 @@ func (r *Retrievals) Count() (used, of int) {
 	return used, r.judged
 }
 
-// Message is the next message of a request.
+// Message adds the next message of a request.
 func (r *Retrievals) Message(m *jsonl.Message) {
 	switch m.Kind {
 	case jsonl.Assistant:
@@ -53,7 +53,7 @@ func (r *Retrievals) Message(m *jsonl.Message) {
 	}
 }
 
-// answer takes what an answer uses, and what it looks up.
+// answer records the uses and lookups of an answer.
 func (r *Retrievals) answer(m *jsonl.Message) {
 	use := func(term uint64, _ Kind, _ []byte) {
 		if by, ok := r.said[term]; !ok {
@@ -82,7 +82,7 @@ func (r *Retrievals) answer(m *jsonl.Message) {
 	}
 }
 
-// result takes what a result says. A file that is read again is that of the last result.
+// result records the terms of a result. A file that is read twice belongs to the last result.
 func (r *Retrievals) result(l lookup, m *jsonl.Message) {
 	k := int32(len(r.used))
 	r.used = append(r.used, false)
@@ -94,7 +94,7 @@ func (r *Retrievals) result(l lookup, m *jsonl.Message) {
 	r.texts(m, r.sayer(k))
 }
 
-// sayer records who said a term first.
+// sayer returns a function that records the first message with a term.
 func (r *Retrievals) sayer(k int32) func(term uint64, _ Kind, _ []byte) {
 	return func(term uint64, _ Kind, _ []byte) {
 		if _, ok := r.said[term]; !ok {
@@ -103,7 +103,7 @@ func (r *Retrievals) sayer(k int32) func(term uint64, _ Kind, _ []byte) {
 	}
 }
 
-// texts tells the terms of a message's texts.
+// texts calls tell with the terms of a message's texts.
 func (r *Retrievals) texts(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte)) {
 	for i := range m.Blocks {
 		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock {

@@ -6,8 +6,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// TestRetrievals: a result is used where a later answer names its file, or repeats what it said
-// first; to look up more is no use, and what no answer follows is not judged.
+// TestRetrievals: a result is used if a later answer names its file, or repeats a term that it
+// has first. Further lookups are not uses, and a result that no answer follows is not judged.
 func TestRetrievals(t *testing.T) {
 	read := func(id, path string) string {
 		return `{"role":"assistant","content":[{"type":"toolCall","id":"` + id + `","name":"read","arguments":{"path":"` + path + `"}}]}`

@@ -1,6 +1,6 @@
-// Package reuse says what of a context was used again later: a path, an identifier, a call
-// with its result, or an exact line. Uses observes a walk; when that is done it answers
-// which answers used what messages that left the context had said.
+// Package reuse finds what answers use of earlier messages: a path, an identifier, a call with
+// its result, or an exact line. Uses observes a walk; after it, Uses.Of returns the uses of
+// messages that left the context.
 package reuse
 
 import (
@@ -16,26 +16,26 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// A Kind is what of a message an answer used.
+// A Kind is what an answer used of a message.
 type Kind string
 
-// The kinds, those first that are the least likely to be chance.
+// The kinds, from the least to the most likely to be chance.
 const (
 	Call       Kind = "call"       // the same call was made again
-	Path       Kind = "path"       // a file or folder was named, by the last two of its names
+	Path       Kind = "path"       // a file or folder was named; only the last two elements of its path count
 	Line       Kind = "line"       // a line of at least 24 bytes was repeated
-	Identifier Kind = "identifier" // so was a word that somebody made up: with a capital, a digit or a line inside
+	Identifier Kind = "identifier" // a made-up word was repeated: one with a capital, a digit or an underscore inside
 )
 
-// A Use is something that answers used of a message.
+// A Use is a term of a message that answers used.
 type Use struct {
 	Kind    Kind
 	Name    string        // the path, word or line, or the call in a few words
-	From    *replay.Piece // the last of the messages that said it
+	From    *replay.Piece // the last of the given messages that has it
 	Answers []Answer      // in order
 }
 
-// An Answer is an answer by its entry, and the request that it answers.
+// An Answer is an answer: its entry, and the request that it answers.
 type Answer struct{ Record, Request int }
 
 // Uses observes a walk along one path.
@@ -44,15 +44,15 @@ type Uses struct {
 	load    *replay.Reader
 	answers []Answer
 	uses    []use
-	last    map[uint64]int32 // of each term its last use
-	calls   map[string]call  // by the ids of calls
+	last    map[uint64]int32 // the last use of each term
+	calls   map[string]call  // by id
 	buf     []byte
 }
 
 // A use is an answer that uses a term.
-type use struct{ answer, before int32 } // before is the use before it, -1 for none
+type use struct{ answer, before int32 } // before is the previous use of the term, -1 for none
 
-// A call is what a result answers.
+// A call is the call of a result.
 type call struct {
 	term uint64
 	name string
@@ -63,7 +63,7 @@ func New(r *replay.Replay) *Uses {
 	return &Uses{load: r.NewReader(), last: map[uint64]int32{}, calls: map[string]call{}}
 }
 
-// Changed records what an answer uses.
+// Changed records the terms that an answer uses.
 func (u *Uses) Changed(step replay.Step, c *replay.Change) error {
 	p := c.Appended()
 	if p == nil || p.Kind() != jsonl.Assistant || !p.Sent() {
@@ -85,8 +85,8 @@ func (u *Uses) use(term uint64) {
 	u.uses = append(u.uses, use{answer, before})
 }
 
-// Of is what the answers to request from and later ones used of messages that are gone,
-// and that none of those left says: the most used first, of each kind by itself.
+// Of returns what the answers to request from and later ones used of messages that are gone,
+// unless a message that is left has it too. Uses are sorted by kind, the most used first.
 func (u *Uses) Of(gone, left iter.Seq[*replay.Piece], from int) ([]Use, error) {
 	found := map[uint64]*Use{}
 	for p := range gone {
@@ -123,7 +123,7 @@ func (u *Uses) Of(gone, left iter.Seq[*replay.Piece], from int) ([]Use, error) {
 	return all, nil
 }
 
-// since are the answers to request from and later ones that use a term.
+// since returns the answers to request from and later ones that use a term.
 func (u *Uses) since(term uint64, from int) (by []Answer) {
 	at, ok := u.last[term]
 	for ok && at >= 0 && u.answers[u.uses[at].answer].Request >= from {
@@ -136,7 +136,7 @@ func (u *Uses) since(term uint64, from int) (by []Answer) {
 
 var seed = maphash.MakeSeed()
 
-// hash is a term of a kind.
+// hash returns the term for a text of a kind.
 func hash(kind Kind, text []byte) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -145,8 +145,8 @@ func hash(kind Kind, text []byte) uint64 {
 	return h.Sum64()
 }
 
-// terms tells what a message says that can be used. What an answer calls is known from then
-// on to the results.
+// terms calls tell with each term of a message. It records the calls of an answer, for their
+// results.
 func (u *Uses) terms(p *replay.Piece, tell func(term uint64, kind Kind, name []byte)) error {
 	m, _, err := u.load.Message(p)
 	if err != nil {
@@ -167,7 +167,7 @@ func (u *Uses) terms(p *replay.Piece, tell func(term uint64, kind Kind, name []b
 	return nil
 }
 
-// call tells what a call says: itself, and the texts that it is made with.
+// call calls tell with the terms of a call: the call itself, and those of its arguments.
 func (u *Uses) call(b *jsonl.Block, tell func(term uint64, kind Kind, name []byte)) {
 	spelled := append(append(bytes.Clone(b.Name), 0), b.Args.AppendMinified(nil)...)
 	c := call{hash(Call, spelled), b.Name.Text()}
@@ -182,10 +182,11 @@ func (u *Uses) call(b *jsonl.Block, tell func(term uint64, kind Kind, name []byt
 	tell(c.term, Call, []byte(c.name))
 }
 
-// How short a line may be and still be no chance, and a path or an identifier, in bytes.
+// The minimum length of a line, and of a path or an identifier, bytes. Shorter ones repeat by
+// chance.
 const shortestLine, shortestPath, shortestIdentifier = 24, 4, 6
 
-// scan tells the lines, paths and identifiers of a text.
+// scan calls tell with the lines, paths and identifiers of a text.
 func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimSpace(line); len(line) >= shortestLine && bytes.IndexByte(line, ' ') >= 0 {
@@ -211,11 +212,10 @@ func inPath(r rune) bool {
 
 func isLower(r rune) bool { return r >= 'a' && r <= 'z' }
 
-// endings are those of files. What else has a dot in it is code: a member of something.
+// endings are the file extensions. Other words with a dot are code: a selector.
 var endings = strings.Fields("c cc cpp css csv go h hpp html java js json jsonl jsx kt lock log md mjs mod php proto py rb rs sh sql sum swift toml ts tsx txt xml yaml yml")
 
-// isPath reports whether a word is a path: below two folders, or a name with the ending of
-// a file.
+// isPath reports whether a word is a path: below two folders, or a name with a file extension.
 func isPath(word []byte) bool {
 	if len(word) < shortestPath || !bytes.ContainsFunc(word, isLower) {
 		return false
@@ -224,7 +224,7 @@ func isPath(word []byte) bool {
 	return bytes.Count(word, []byte{'/'}) > 1 || dot > 0 && slices.Contains(endings, string(word[dot+1:]))
 }
 
-// lastTwo are the last two names of a path: so it is the same from wherever it is named.
+// lastTwo returns the last two elements of a path, which relative and absolute paths share.
 func lastTwo(path []byte) []byte {
 	if i := bytes.LastIndexByte(path, '/'); i > 0 {
 		return path[bytes.LastIndexByte(path[:i], '/')+1:]
@@ -232,7 +232,7 @@ func lastTwo(path []byte) []byte {
 	return path
 }
 
-// isIdentifier reports whether a word is one that somebody has made up for something.
+// isIdentifier reports whether a word is a made-up name, not one of a language.
 func isIdentifier(word []byte) bool {
 	return len(word) >= shortestIdentifier && bytes.ContainsFunc(word, isLower) &&
 		bytes.ContainsFunc(word[1:], func(r rune) bool { return !isLower(r) })

@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// TestUses: of what a compaction dropped, what later answers used is told with them, and
-// not what the summary or a kept message still says, nor what nobody used.
+// TestUses: of what a compaction dropped, Of returns what later answers used, without what
+// the summary or a kept message has.
 func TestUses(t *testing.T) {
 	var file strings.Builder
 	file.WriteString(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n")

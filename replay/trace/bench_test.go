@@ -14,9 +14,9 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// BenchmarkTrace opens a session with edits, patches and compactions and follows a
-// text through its requests; beside it replaying the same path to the leaf, and grep,
-// which counts lines of the same file that hold the text.
+// BenchmarkTrace opens a session with edits, patches and compactions and follows a text
+// through its requests. For comparison it replays the same path to the leaf, and runs grep,
+// which counts the lines of the file that contain the text.
 func BenchmarkTrace(b *testing.B) {
 	p, err := gen.Find("1g")
 	if err != nil {

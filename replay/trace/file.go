@@ -9,52 +9,53 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A File is what the tool calls of a path did with a file that a fixed text names, by its
-// whole path or the end of it: a line of schema ctxtool/trace.file/1.
+// A File counts the tool calls of a path that use a file. The query's text is its path, or
+// the last elements of it. A File is a line of schema ctxtool/trace.file/1.
 type File struct {
 	Schema   string    `json:"schema"`
 	Path     string    `json:"path"`     // as the calls name it
 	Reads    int       `json:"reads"`    // calls that read it
-	Edits    int       `json:"edits"`    // that edited it
-	Writes   int       `json:"writes"`   // that wrote it
-	Failed   int       `json:"failed"`   // of all these, those with an error as result
-	Tokens   int       `json:"tokens"`   // of what the context has of it, as pi estimates
-	Holdings []Holding `json:"holdings"` // what showed the model the file, in order
+	Edits    int       `json:"edits"`    // calls that edited it
+	Writes   int       `json:"writes"`   // calls that wrote it
+	Failed   int       `json:"failed"`   // those of all these whose result is an error
+	Tokens   int       `json:"tokens"`   // of its contents in the context, as pi estimates
+	Holdings []Holding `json:"holdings"` // the messages that showed the file to the model, in order
 
 	uses []*use
 }
 
-// A Holding is what showed a file to the model: the result of a read, or the answer that
-// edited or wrote it.
+// A Holding is a message that showed a file to the model: the result of a read, or the answer
+// that edited or wrote it.
 type Holding struct {
 	ID     string `json:"id"`             // of the entry
 	Line   int    `json:"line"`           // of that entry
 	Did    string `json:"did"`            // `read`, `edit` or `write`
 	Tokens int    `json:"tokens"`         // of the result, or of the call's arguments, as pi estimates
-	Lost   *Event `json:"lost,omitempty"` // what took it out of the context; absent where it is there
+	Lost   *Event `json:"lost,omitempty"` // what removed it from the context; absent if the context has it
 }
 
-// A use is a call with a file.
+// A use is a call that uses a file.
 type use struct {
 	did    string
 	failed bool
 	tokens int
-	shown  *life // what shows the file; nil where nothing did
+	shown  *life // the message that shows the file; nil if there is none
 }
 
-// shows records a message of the call: its result, where it reads, else itself.
+// shows records a message of the call if it shows the file: the result of a read, or the call
+// itself otherwise.
 func (u *use) shows(l *life) {
 	if (l.As == "toolResult") == (u.did == "read") {
 		u.shown = l
 	}
 }
 
-// doings are the words in the names of tools that tell what they do with a file.
-var doings = []string{"read", "edit", "write"}
+// actions are the words in the names of tools that tell what they do with a file.
+var actions = []string{"read", "edit", "write"}
 
-// doing is what a tool does with a file, empty for anything else.
-func doing(tool string) string {
-	for _, did := range doings {
+// action returns what a tool does with a file, or "".
+func action(tool string) string {
+	for _, did := range actions {
 		if strings.Contains(strings.ToLower(tool), did) {
 			return did
 		}
@@ -62,10 +63,10 @@ func doing(tool string) string {
 	return ""
 }
 
-// calls are the calls of an answer with files that the text names.
+// calls returns the calls of an answer that use files that the text names.
 func (t *tracer) calls(answer jsonl.Value) (uses []*use) {
 	for call := range answer.Message().Calls {
-		did, path := doing(call.Name.Text()), ""
+		did, path := action(call.Name.Text()), ""
 		for _, name := range said.PathArguments {
 			if v := call.Args.Get(name); path == "" && v.IsString() {
 				path = v.Text()
@@ -89,8 +90,7 @@ func (t *tracer) calls(answer jsonl.Value) (uses []*use) {
 	return uses
 }
 
-// resultOf is the call with a file that a message has the result of, as it was; nil where
-// it has none.
+// resultOf returns the use of a file whose unedited result the message is, or nil.
 func (t *tracer) resultOf(m *replay.Piece) (*use, error) {
 	if edit, omits := m.Edit(); len(t.uses) == 0 || m.Kind() != jsonl.ToolResult || edit >= 0 || omits || m.Origin().Op >= 0 {
 		return nil, nil
@@ -116,7 +116,7 @@ func (t *tracer) resultOf(m *replay.Piece) (*use, error) {
 	return u, nil
 }
 
-// holdings counts what calls did with each file, and tells where the context has it.
+// holdings counts the uses of each file, and lists the messages that showed it.
 func (t *tracer) holdings() {
 	for _, f := range t.out.Files {
 		for _, u := range f.uses {

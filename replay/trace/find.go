@@ -15,21 +15,20 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// A Query is what a trace looks for: a text, what a pattern matches, or else what an
-// entry gave.
+// A Query is what a trace looks for: a text, a pattern, or an entry's content.
 type Query struct {
 	Text   string         // a fixed text
-	Regexp *regexp.Regexp // in place of Text
-	Entry  int            // the record to follow, where there is neither
+	Regexp *regexp.Regexp // replaces Text if not nil
+	Entry  int            // the record to follow if Text and Regexp are not set
 }
 
-// follows reports whether an entry is followed, whatever it says.
+// follows reports whether the query follows an entry.
 func (q *Query) follows() bool { return q.Text == "" && q.Regexp == nil }
 
-// A finder looks for what a query asks for. It is not safe for concurrent use.
+// A finder finds matches of a query. It is not safe for concurrent use.
 type finder struct {
 	q    *Query
-	need []byte // no line lacks it in which there is a match, unless it has escaped letters
+	need []byte // every line with a match contains it, unless it has escaped letters
 	buf  []byte
 }
 
@@ -48,15 +47,15 @@ func newFinder(q *Query) *finder {
 	return f
 }
 
-// may reports whether a line of JSON can hold a match: that none is in it shows without
-// reading it. A letter may be spelled as an escape, and what is needed is ASCII.
+// may reports whether a line of JSON can contain a match, without parsing it. A letter may be
+// written as an escape; need is ASCII.
 func (f *finder) may(line jsonl.Value) bool {
 	return len(f.need) == 0 || bytes.Contains(line, f.need) || bytes.Contains(line, escapedLetter)
 }
 
 var escapedLetter = []byte(`\u00`)
 
-// text finds the first match in a text.
+// text returns the first match in a text, with the words around it.
 func (f *finder) text(b []byte) (around string, ok bool) {
 	from, to := -1, -1
 	switch {
@@ -75,7 +74,7 @@ func (f *finder) text(b []byte) (around string, ok bool) {
 	return wordsAround(b, from, to), true
 }
 
-// string finds the first match in a JSON string.
+// string does the same for a JSON string.
 func (f *finder) string(v jsonl.Value) (around string, ok bool) {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return f.text(v[1 : len(v)-1])
@@ -84,7 +83,7 @@ func (f *finder) string(v jsonl.Value) (around string, ok bool) {
 	return f.text(f.buf)
 }
 
-// strings finds the first match in the strings of a value.
+// strings does the same for the strings of a value.
 func (f *finder) strings(v jsonl.Value) (around string, ok bool) {
 	for s := range v.Strings {
 		if around, ok = f.string(s); ok {
@@ -94,8 +93,8 @@ func (f *finder) strings(v jsonl.Value) (around string, ok bool) {
 	return "", false
 }
 
-// words finds the first match in all that a value says: in its strings, else in names,
-// numbers and truth values.
+// words does the same for a value as text: its strings first, then its names, numbers and
+// booleans.
 func (f *finder) words(v jsonl.Value) (around string, ok bool) {
 	if around, ok = f.strings(v); ok {
 		return around, true
@@ -113,8 +112,8 @@ func (f *finder) words(v jsonl.Value) (around string, ok bool) {
 	return "", false
 }
 
-// message finds the first match in what a model reads of a provider message: texts,
-// thinking, names, ids and arguments of calls. Images and signatures are no texts.
+// message finds the first match in the text of a provider message: texts, thinking, and the
+// names, ids and arguments of calls. Images and signatures are not text.
 func (f *finder) message(m jsonl.Value) (around string, ok bool) {
 	msg := m.Message()
 	for i := range msg.Blocks {
@@ -141,7 +140,7 @@ func (f *finder) message(m jsonl.Value) (around string, ok bool) {
 	return "", false
 }
 
-// call finds the first match in a tool call; of one in its arguments the tool is named.
+// call finds the first match in a tool call. A match in its arguments names the tool.
 func (f *finder) call(b *jsonl.Block) (around string, ok bool) {
 	for _, v := range []jsonl.Value{b.Name, b.ID} {
 		if around, ok = f.words(v); ok {
@@ -154,14 +153,13 @@ func (f *finder) call(b *jsonl.Block) (around string, ok bool) {
 	return around, ok
 }
 
-// How much of a text is shown around a match, in bytes.
+// The length of the text shown before and after a match, bytes.
 const (
 	wordsBefore = 40
 	wordsBehind = 80
 )
 
-// wordsAround are the words around b[from:to], on one line, with nothing that a
-// terminal would obey.
+// wordsAround returns the words around b[from:to] on one line, without control characters.
 func wordsAround(b []byte, from, to int) string {
 	start, end := max(0, from-wordsBefore), min(len(b), min(to, from+wordsBehind)+wordsBehind)
 	for start > 0 && !utf8.RuneStart(b[start]) {
@@ -180,28 +178,28 @@ func wordsAround(b []byte, from, to int) string {
 	return sessionfmt.Clean(words)
 }
 
-// A promptPiece is a part of the prompt or a tool, by its name.
+// A promptPiece identifies a part of the prompt or a tool.
 type promptPiece struct {
 	as, name string
-	content  bool // the text outside of all sections
-	nth      int  // of equal names
+	content  bool // the text outside all sections
+	nth      int  // among equal names
 }
 
-// A wording is what a piece says, and where it has it from.
+// A wording is the text of a piece, with its origin.
 type wording struct {
 	text string
 	from origin.Origin
 }
 
-// lookAtPrompt compares parts and tools with what they were at the last look.
-func (t *tracer) lookAtPrompt() error {
+// comparePrompt compares parts and tools with those at the last change.
+func (t *tracer) comparePrompt() error {
 	changed, err := t.front.Follow(t.step)
 	if err != nil || !changed {
 		return err
 	}
 	f := &t.front.Current
 	parts := f.Parts
-	if !t.find.q.follows() { // a text is in one section of a part
+	if !t.find.q.follows() { // a text is searched section by section
 		parts = prompt.Split(parts)
 	}
 	nth := map[promptPiece]int{}
@@ -232,7 +230,7 @@ func (t *tracer) lookAtPrompt() error {
 	return nil
 }
 
-// meetPiece records a part or tool. A text is searched where it has changed.
+// meetPiece records a part or tool. Its text is searched if it has changed.
 func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is wording, find func() (string, bool)) {
 	at := p
 	p.nth = nth[at]
@@ -257,7 +255,7 @@ func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is wording, f
 	} else if ok = is.from.Record == q.Entry || is.from.By == q.Entry; ok {
 		around = outline.FirstWords(is.text)
 	} else {
-		// Content adds up: what was there before still is.
+		// Content is only added: earlier text remains.
 		ok = l.open && p.content && strings.HasPrefix(is.text, was.text)
 	}
 	l.holds = ok
@@ -274,19 +272,19 @@ func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is wording, f
 	}
 }
 
-// why reports why an entry never reached a context.
+// why is the reason why an entry never was in a context.
 type why string
 
-// The reasons, the first that applies.
+// The reasons; the first that applies is given.
 const (
 	OffPath     why = "off-path" // another branch
-	AfterBroken why = "behind"   // a broken patch stopped the replay before it
-	Unsent      why = "unsent"   // it is none that a model gets, or not in what one gets of it
+	AfterBroken why = "behind"   // a broken patch ended the replay before it
+	Unsent      why = "unsent"   // no model gets the entry, or the part of it with the match
 )
 
-// Strays are the entries of the whole file that the trace along the path to record
-// leaf says nothing of, in the order of the file. Their lines are searched whole, ids
-// and times of the entries themselves aside.
+// Strays returns the entries of the whole file that match and are not in the trace along the
+// path to record leaf, in the order of the file. It searches their lines, except the id, the
+// parent and the time.
 func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, error] {
 	return func(yield func(*Life, error) bool) {
 		told := t.told()
@@ -332,7 +330,7 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 	}
 }
 
-// told are the entries that lives tell of.
+// told returns the entries that lives mention.
 func (t *Tracing) told() map[int]bool {
 	told := map[int]bool{}
 	for _, l := range t.Lives {
@@ -346,7 +344,7 @@ func (t *Tracing) told() map[int]bool {
 	return told
 }
 
-// entry finds the first match in what an entry says.
+// entry finds the first match in an entry.
 func (f *finder) entry(line jsonl.Value) (around string, ok bool) {
 	if !line.IsObject() {
 		return f.strings(line)

@@ -1,5 +1,5 @@
-// Package trace follows a text, what a pattern matches, or what an entry gave, through all
-// requests of a session.
+// Package trace follows a text, the matches of a pattern, or an entry through all requests of a
+// session.
 package trace
 
 import (
@@ -11,74 +11,72 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// A Life is what became of a message, a part of the prompt or a tool that has held
-// what a trace looks for, or an entry that holds it and gave the context nothing that
-// does: a line of schema ctxtool/trace/1.
+// A Life is the history of a message, a part of the prompt or a tool that matched, or an entry
+// that matches and never was in a context. It is a line of schema ctxtool/trace/1.
 type Life struct {
 	Schema string `json:"schema"`
-	As     string `json:"as"`             // the role that a provider gets a message as, `part`, `tool`, or `entry` for one that never was in the context
+	As     string `json:"as"`             // the role of the message for the provider, `part`, `tool`, or `entry` for one that never was in the context
 	Name   string `json:"name,omitempty"` // of a part or tool
 	origin.Source
-	Text   string  `json:"text,omitempty"`   // the words around the first match, in the arguments of a call as `TOOL(words)`; of an entry that is followed, its first words
-	Events []Event `json:"events,omitempty"` // what became of it, in order; absent for an `entry`
-	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent where none had
+	Text   string  `json:"text,omitempty"`   // the words around the first match; `TOOL(words)` if it is in the arguments of a call; the first words of an entry that is followed
+	Events []Event `json:"events,omitempty"` // its history, in order; absent for an `entry`
+	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent if there are none
 	Now    bool    `json:"now"`              // it is in the context at the end of the path, or at `--at`
-	Why    why     `json:"why,omitempty"`    // of an `entry`: `off-path`, `behind` a broken patch, `unsent` (no model gets it)
+	Why    why     `json:"why,omitempty"`    // of an `entry`: `off-path`, `behind` (it is after a broken patch), `unsent` (no model gets it)
 
-	Origin origin.Origin `json:"-"` // where it came from when it was first found
+	Origin origin.Origin `json:"-"` // its origin when it was first found
 }
 
-// A Range is requests by number, both ends included.
+// A Range is a range of request numbers, both ends included.
 type Range struct {
 	First int `json:"first"`
 	Last  int `json:"last"`
 }
 
-// An Event is what a step of the path did to a life.
+// An Event is a change in a life by a step of the path.
 type Event struct {
-	Did      Change       `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set again), `restored` (an edit was forgotten); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
+	Did      Change       `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set again), `restored` (an edit was undone); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
 	Record   int          `json:"-"`                  // the entry that did it
 	ID       string       `json:"id,omitempty"`       // of the entry that did it
 	Line     int          `json:"line"`               // of that entry
 	Time     string       `json:"time,omitempty"`     // of that entry
 	Op       origin.Index `json:"op,omitzero"`        // the operation of its patch
-	Request  int          `json:"request"`            // the next request, the first one that shows it
-	Mentions *bool        `json:"mentions,omitempty"` // what stands there instead (the new text, the summary, the messages of the patch) still holds it; absent where nothing does, and where an entry is followed
+	Request  int          `json:"request"`            // the next request, which is the first with the change
+	Mentions *bool        `json:"mentions,omitempty"` // whether the replacement (the new text, the summary, the messages of the patch) still matches; absent without a replacement, and if an entry is followed
 }
 
-// A Change is what happened to something in a context.
+// A Change is a kind of event.
 type Change string
 
-// The changes. What has left can return: a newer compaction undoes an older one, and
-// an edit another.
+// The changes. A removed message can return: a newer compaction undoes an older one, and an
+// edit another.
 const (
 	ChangeEntered  Change = "entered"
 	ChangeReturned Change = "returned"
 	ChangeEdited   Change = "edited"    // a context_edit changed its text
-	ChangeChanged  Change = "changed"   // a part or tool was set to something else
-	ChangeRestored Change = "restored"  // an edit of it was forgotten
-	ChangeOmitted  Change = "omitted"   // a context_edit left it out
-	ChangeSummed   Change = "compacted" // a compaction took it out
-	ChangeReplaced Change = "replaced"  // a messages_cached_replace left it out
+	ChangeChanged  Change = "changed"   // a part or tool was set again
+	ChangeRestored Change = "restored"  // an edit of it was undone
+	ChangeOmitted  Change = "omitted"   // a context_edit removed it
+	ChangeSummed   Change = "compacted" // a compaction removed it
+	ChangeReplaced Change = "replaced"  // a messages_cached_replace removed it
 	ChangeRemoved  Change = "removed"   // a part or tool, by name
 )
 
 const traceSchema = "ctxtool/trace/1"
 
-// A Tracing is what a trace has found.
+// A Tracing is the result of a trace.
 type Tracing struct {
-	Files    []*File // that the text names, in the order in which calls did
-	Lives    []*Life // in the order in which they began
-	Requests int     // of the path, as far as it was replayed
+	Files    []*File // that the text names, in the order of their first calls
+	Lives    []*Life // in the order of their first events
+	Requests int     // requests of the path, up to the end of the replay
 	Steps    int     // entries of the path that were replayed
-	Stopped  error   // the broken patch after which nothing is known
+	Stopped  error   // the error of the broken patch that ended the replay, if any
 
-	results []*Life // results of calls with such a file, which need not hold the text
+	results []*Life // results of calls that use such a file; they need not contain the text
 }
 
-// Follow replays the path to record leaf, and follows what the query asks for. Each
-// text is looked at once, however many requests had it; what a request costs is
-// what is new in it.
+// Follow replays the path to record leaf, and follows the matches of the query. Each text is
+// searched once, so the time is linear in the size of the path.
 func Follow(r *replay.Replay, leaf int, q *Query) (*Tracing, error) {
 	t := newTracer(r, q)
 	for step, err := range r.Walk(leaf, t) {
@@ -100,7 +98,7 @@ func Follow(r *replay.Replay, leaf int, q *Query) (*Tracing, error) {
 	return &t.out, nil
 }
 
-// tell says of all lives and events where they come from.
+// tell sets the ids, lines and times of all lives and events.
 func (t *tracer) tell() (err error) {
 	r, s, lines := t.r, t.r.Session, t.r.Session.NewReader()
 	for _, l := range slices.Concat(t.out.Lives, t.out.results) {
@@ -120,40 +118,40 @@ func (t *tracer) tell() (err error) {
 	return nil
 }
 
-// A tracer follows lives along the steps of a machine.
+// A tracer observes a walk and follows lives.
 type tracer struct {
 	replay.NopObserver
 	out   Tracing
 	r     *replay.Replay
 	find  *finder
 	load  *replay.Reader
-	known map[replay.Piece]bool // of messages that have been read: whether they hold it
-	uses  map[string]*use       // calls with a file that the text names, by their ids
+	known map[replay.Piece]bool // whether a message matches, for those that have been read
+	uses  map[string]*use       // calls that use a file that the text names, by id
 	files map[string]*File
 
-	step        replay.Step // at the last look
-	looks       int         // looks so far
-	op          int         // that of the look at hand, -1 for none
+	step        replay.Step // of the last change
+	looks       int         // the number of changes so far
+	op          int         // the op of the change, -1 for none
 	cuts        bool        // the entry or op compacts
-	replacement *bool       // whether a message that the entry or op put in holds it; nil where it put in none
+	replacement *bool       // whether a message that the entry or op added matches; nil if it added none
 
-	last     *replay.Envelope // at the last look; nil before the first
+	last     *replay.Envelope // at the last change; nil before the first
 	front    replay.PromptTracker
 	messages map[replay.Piece]*life
 	prompt   map[promptPiece]*life
 }
 
-// A life is a Life that goes on.
+// A life is a Life with the state of the tracer.
 type life struct {
 	*Life
-	is     replay.Piece // a message as it stands
-	said   wording      // a part or tool as it stands
-	met    bool         // that has been looked through,
-	holds  bool         // and holds what is looked for
-	open   bool         // it is in the context and holds what is looked for
-	since  int          // the first request that has it, where open
-	looked int          // the look that came across it last
-	result bool         // it holds the text by being the result of a call with a file
+	is     replay.Piece // the current version of a message
+	said   wording      // the current text of a part or tool
+	met    bool         // said has been searched
+	holds  bool         // said matches
+	open   bool         // it is in the context and matches
+	since  int          // the first request that has it, if open
+	looked int          // the last change at which it was met
+	result bool         // it matches only as the result of a call that uses a file
 }
 
 func newTracer(r *replay.Replay, q *Query) *tracer {
@@ -186,7 +184,7 @@ func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 			}
 		}
 	}
-	uncached := 0 // none of them ever leaves
+	uncached := 0 // these are never removed
 	if was != nil {
 		uncached = was.Len() - had
 	}
@@ -205,10 +203,10 @@ func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 		}
 	}
 	t.last = e
-	return t.lookAtPrompt()
+	return t.comparePrompt()
 }
 
-// meet records a message that was not in its place at the last look.
+// meet records a message that is new or has changed since the last change.
 func (t *tracer) meet(m *replay.Piece) error {
 	l := t.messages[m.Identity()]
 	hit, err := t.holds(m)
@@ -250,7 +248,7 @@ func (t *tracer) meet(m *replay.Piece) error {
 	return nil
 }
 
-// mention is what an event says of what stands there now.
+// mention returns the value of Event.Mentions.
 func (t *tracer) mention(holds bool) *bool {
 	if t.find.q.follows() {
 		return nil
@@ -258,16 +256,15 @@ func (t *tracer) mention(holds bool) *bool {
 	return &holds
 }
 
-// A hit is what was found in a message.
+// A hit is the result of searching a message.
 type hit struct {
 	ok       bool
 	as, text string
-	uses     []*use // calls that it makes, or whose result it is
-	result   bool   // it is there for that alone, and without the text
+	uses     []*use // its calls, or the call of its result
+	result   bool   // it matches only as the result of a use, without the text
 }
 
-// holds reports whether a message is sent and holds what is looked for. The text is
-// read the first time.
+// holds reports whether a message is sent and matches. Its text is read the first time.
 func (t *tracer) holds(m *replay.Piece) (h hit, err error) {
 	if !m.Sent() {
 		return h, nil
@@ -317,8 +314,8 @@ func (t *tracer) read(m *replay.Piece) (h hit, err error) {
 	return h, nil
 }
 
-// may reports whether the lines that a message is made of can hold a match. Of summaries
-// and shell commands a provider gets words that are not in the file.
+// may reports whether the lines of a message can contain a match. Summaries and shell commands
+// always can: a provider gets them with text that is not in the file.
 func (t *tracer) may(m *replay.Piece) (bool, error) {
 	switch m.Kind() {
 	case jsonl.User, jsonl.Assistant, jsonl.ToolResult, jsonl.Custom:
@@ -329,7 +326,7 @@ func (t *tracer) may(m *replay.Piece) (bool, error) {
 	return t.find.may(line) || edit.Exists() && t.find.may(edit), err
 }
 
-// enter reports that something holds it from here on.
+// enter records that l matches from this step on.
 func (t *tracer) enter(l *life) {
 	did := ChangeReturned
 	if len(l.Events) == 0 {
@@ -344,7 +341,7 @@ func (t *tracer) enter(l *life) {
 	t.event(l, did, nil)
 }
 
-// leave reports that it does no more.
+// leave records that l no longer matches.
 func (t *tracer) leave(l *life, did Change, mentions *bool) {
 	t.event(l, did, mentions)
 	t.close(l)
@@ -354,7 +351,7 @@ func (t *tracer) event(l *life, did Change, mentions *bool) {
 	l.Events = append(l.Events, Event{Did: did, Record: t.step.Record, Op: origin.Index(t.op), Request: t.step.Requests(), Mentions: mentions})
 }
 
-// close records the requests that have seen it.
+// close adds the range of requests that had l.
 func (t *tracer) close(l *life) {
 	l.open = false
 	if last := t.step.Requests() - 1; last >= l.since {
@@ -362,7 +359,7 @@ func (t *tracer) close(l *life) {
 	}
 }
 
-// end closes what is in the context at the end of the walk.
+// end closes the lives that are in the context at the end of the walk.
 func (t *tracer) end() {
 	for _, l := range t.messages {
 		t.endOf(l)

@@ -15,7 +15,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// requests are what the requests of a walk got.
+// requests holds the envelopes of the requests of a walk.
 type requests struct {
 	replay.NopObserver
 	all []*replay.Envelope
@@ -26,13 +26,13 @@ func (q *requests) Request(s replay.Step) error {
 	return nil
 }
 
-// TestTraceSeen: for words of a session, the requests that a trace says have seen one
-// are those in whose messages, prompt or tools the standard library finds it, and so
-// it is with the context at the leaf.
+// TestTraceSeen: for words of a session, the requests in a Life are those in whose messages,
+// prompt or tools the standard library finds the word. The same holds for the context at the
+// leaf.
 func TestTraceSeen(t *testing.T) {
 	words, found := 0, 0
 	for _, c := range corpus.Sample(t) {
-		if len(c.Data) > 512<<10 || strings.Contains(c.Name, "deep-nesting") { // deeper than the library goes
+		if len(c.Data) > 512<<10 || strings.Contains(c.Name, "deep-nesting") { // too deep for encoding/json
 			continue
 		}
 		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
@@ -114,8 +114,8 @@ func anyWord(random *rand.Rand, texts [][]string) string {
 	return strings.ToValidUTF8(word[:min(len(word), 1+random.IntN(20))], "")
 }
 
-// textsOf are the texts of a context, one for each message, part and tool, a 0 byte
-// between what stands apart.
+// textsOf returns the texts of a context, one for each message, part and tool, with a 0 byte
+// between separate strings.
 func textsOf(t *testing.T, e *replay.Envelope) (texts []string) {
 	t.Helper()
 	for _, list := range []func(func(replay.Message, error) bool){e.CachedMessages(), e.UncachedMessages()} {
@@ -158,7 +158,7 @@ func textsOf(t *testing.T, e *replay.Envelope) (texts []string) {
 	return texts
 }
 
-// stringsOf adds what a value says, at any depth: strings, names, numbers, truth values.
+// stringsOf adds the strings, names, numbers and booleans of a value, at any depth.
 func stringsOf(all []string, v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -177,7 +177,7 @@ func stringsOf(all []string, v any) []string {
 	return all
 }
 
-// decode reads JSON, numbers as they are spelled.
+// decode decodes JSON and keeps the spelling of numbers.
 func decode(t *testing.T, raw jsonl.Value, v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -187,8 +187,8 @@ func decode(t *testing.T, raw jsonl.Value, v any) {
 	}
 }
 
-// TestTraceAround: of a match the words around it are shown, at the start of a text as
-// anywhere else, whether a text is looked for or a pattern.
+// TestTraceAround: a match is shown with the words around it, also at the start of a text, for
+// texts and patterns.
 func TestTraceAround(t *testing.T) {
 	long := strings.Repeat("x", 200)
 	for text, want := range map[string]string{

@@ -11,12 +11,12 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// noResult is what pi sends in place of a result that is missing.
+// noResult is the text that pi sends in place of a missing result.
 const noResult = "No result provided"
 
-// AnswerCalls plans to make the next request one that providers take, by appended
-// entries alone: calls at the end of the conversation get an error as their
-// result, those further up are edited away, and so are results without a call.
+// AnswerCalls plans entries to append so that providers accept the next request: calls at
+// the end of the conversation get an error as their result; earlier calls without a result
+// and results without a call are removed by context edits.
 func (r *Repair) AnswerCalls(now time.Time) error {
 	s, err := r.repaired()
 	if err != nil {
@@ -60,10 +60,10 @@ func edit(b *sessionfmt.Batch, target string, replacement jsonl.Value) {
 		jsonl.Field{Name: "replacement", Value: replacement})
 }
 
-// A paired is a message of the next request with calls or a result.
+// A paired is a message of the next request with its calls or result.
 type paired struct {
 	rec     int
-	ours    bool // an entry has it, not a patch: an edit reaches it
+	ours    bool // an entry holds it, not a patch, so a context edit can change it
 	result  bool
 	lost    bool        // a result without a call
 	open    []openBlock // calls without a result
@@ -73,8 +73,8 @@ type paired struct {
 // An openBlock is a tool call that no result answers.
 type openBlock struct{ id, name jsonl.Value }
 
-// readPairs reads the calls and results of the next request, other messages as
-// empty ones.
+// readPairs returns the messages of the next request with their calls and results;
+// other messages are empty.
 func readPairs(e *replay.Envelope) (list []*paired, err error) {
 	open := map[string]*paired{}
 	for m, err := range e.Sources(func(replay.Message) bool { return true }) {
@@ -110,13 +110,13 @@ func readPairs(e *replay.Envelope) (list []*paired, err error) {
 	return list, nil
 }
 
-// find is the first open call of that id, -1 where there is none.
+// find returns the index of the first open call with that id, or -1.
 func (p *paired) find(id string) int {
 	return slices.IndexFunc(p.open, func(c openBlock) bool { return c.id.Text() == id })
 }
 
-// without is the replacement of an answer by what it says besides its open calls,
-// null where that is nothing.
+// without returns the content of an answer without its open calls, or null if nothing
+// remains.
 func (p *paired) without() jsonl.Value {
 	kept, says := []byte(`{"content":[`), false
 	for _, b := range p.content.Blocks(jsonl.Assistant) {
@@ -135,7 +135,7 @@ func (p *paired) without() jsonl.Value {
 	return append(kept, "]}"...)
 }
 
-// failure is a tool result that reports that there is none.
+// failure returns a tool result with the error that there is no result.
 func (c openBlock) failure(now time.Time) jsonl.Value {
 	return fmt.Appendf(nil, `{"role":"toolResult","toolCallId":%s,"toolName":%s,"content":[{"type":"text","text":"%s"}],"isError":true,"timestamp":%d}`,
 		c.id, c.name, noResult, now.UnixMilli())

@@ -8,17 +8,17 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A request is what checks want to know of the next request of the active path.
+// A request holds the facts about the next request of the active path that checks need.
 type request struct {
-	size    int64         // bytes of the lines that its messages come from
-	calls   []int         // records of answers that call a tool and have no result in it
-	results []int         // records of results that have no call in it
+	size    int64         // of the lines that its messages come from, bytes
+	calls   []int         // records of answers with a call whose result is not in the request
+	results []int         // records of results whose call is not in the request
 	failed  []int         // records of answers that failed
-	images  map[int]int64 // of records with large images: the largest, bytes of base64
+	images  map[int]int64 // by record, the size of its largest image in base64, bytes; only large ones
 }
 
-// request reads the next request, when it is first asked for: where its messages
-// come from, and what is in those that an edit or a patch has put there.
+// request returns the facts of the next request, computed on first use: from the lines of
+// its messages, and from the content that an edit or a patch has put there.
 func (w *walk) request() *request {
 	if w.next != nil {
 		return w.next
@@ -49,8 +49,8 @@ func (w *walk) request() *request {
 	return r
 }
 
-// take takes over the facts of the next message; open are the calls that wait for a
-// result, by the hash of their ids.
+// take adds the facts of the next message; open holds the calls without a result so far,
+// by the hash of their ids.
 func (r *request) take(rec int, found []fact, open map[uint64]int) {
 	failed := failed(found)
 	if failed {
@@ -61,10 +61,10 @@ func (r *request) take(rec int, found []fact, open map[uint64]int) {
 		switch f.kind() {
 		case aCall:
 			if failed {
-				continue // what a failed answer calls never ran
+				continue // the calls of a failed answer never ran
 			}
 			if waits {
-				r.calls = append(r.calls, before) // the id is used again, and the result is the later call's
+				r.calls = append(r.calls, before) // the id is reused, and the result belongs to the later call
 			}
 			open[f.id] = rec
 		case aResult:
@@ -78,7 +78,7 @@ func (r *request) take(rec int, found []fact, open map[uint64]int) {
 	}
 }
 
-// failed reports whether facts are those of an answer that failed.
+// failed reports whether the facts are those of a failed answer.
 func failed(facts []fact) bool {
 	return slices.ContainsFunc(facts, func(f fact) bool { return f.kind() == aFailure })
 }
@@ -97,7 +97,7 @@ func (x *subject) resultWithoutCall() {
 		case p.answered[rec]:
 			x.add(rec, "its call has a result already")
 		default:
-			x.add(rec, "no answer above it makes the call that it is for")
+			x.add(rec, "no answer before it makes its call")
 		}
 	}
 }
@@ -106,7 +106,7 @@ func (x *subject) resultBeforeCall() {
 	p := x.pairs()
 	for _, rec := range p.uncalled {
 		if call, early := p.early[rec]; early {
-			x.add(rec, "its call comes only below it, on line %d", x.s.Line(call))
+			x.add(rec, "its call follows it, on line %d", x.s.Line(call))
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (w *walk) resultLostCall() {
 	}
 }
 
-// holds reports whether a sorted list has a record.
+// holds reports whether a sorted list contains a record.
 func holds(list []int, rec int) bool {
 	_, ok := slices.BinarySearch(list, rec)
 	return ok

@@ -1,12 +1,12 @@
 // Package check finds and repairs damage in session files.
 //
-// File returns the Report of a file. What may be wrong is a table, All, with a page for
-// each check (Check.Page). Some of it shows while a file is read or replayed, and is found
-// there; for the rest a check has a function of its own. Each finding says what the damage
-// does: what pi does with the file, and how much of the context it hides.
+// File returns the Report of a file. All returns the table of checks; Check.Page is the page
+// of one. Reading and replaying a file find some of the damage, and functions of the checks
+// find the rest. A finding has the damage, the command that fixes it, and how much of the
+// context it hides.
 //
 // NewRepair plans the repair of an open session; sessionfmt.Rewrite writes it. Lines that
-// cannot stay go to the quarantine, so nothing is lost.
+// cannot be kept are moved to the quarantine, so nothing is lost.
 package check
 
 import (
@@ -18,23 +18,23 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Check is one thing that may be wrong with a session. What that is, how it comes
-// about and what helps stands on its page; see Page.
+// A Check finds one kind of damage. Its page describes the damage, its causes and the fix;
+// see Page.
 type Check struct {
 	Code     string
-	Group    string // what it looks at; see Groups
+	Group    string // see Groups
 	Severity Severity
-	Title    string // what is wrong
-	fix      string // see Fix; empty where repair fixes it, or nobody but a person
+	Title    string // the damage, in a few words
+	fix      string // see Fix; empty if repair fixes it, or only a person can
 
-	// How it is found; none where reading the file or replaying it finds it.
-	file   func(*subject)      // from the index of the file
-	record func(*subject, int) // from the index, for each record
-	facts  func(*subject)      // from what Visit has seen in the lines
-	leaf   func(*walk)         // at the end of the active path
+	// How the check works; all are nil if reading or replaying the file finds the damage.
+	file   func(*subject)      // reads the index of the file
+	record func(*subject, int) // reads the index, once for each record
+	facts  func(*subject)      // reads the facts that Visit has recorded
+	leaf   func(*walk)         // runs at the end of the active path
 }
 
-// What fixes findings: a command, with FILE and ENTRY for those of the finding, or nothing.
+// The fixes: a command, with FILE and ENTRY for those of the finding, or nothing.
 const (
 	repairs  = "ctxtool repair FILE"
 	answers  = "ctxtool repair --answer-calls FILE"
@@ -42,12 +42,12 @@ const (
 	compacts = "ctxtool compact FILE"
 	migrates = "ctxtool migrate FILE"
 	nothing  = "nothing to do"
-	explains = "by hand: ctxtool check --explain " // and the code
+	explains = "by hand: ctxtool check --explain " // followed by the code
 )
 
-// Fix is the command that fixes what the check finds, with FILE and ENTRY for the file and
-// the entry of a finding; or that there is nothing to do, or what to read where no command
-// fixes it.
+// Fix returns the command that fixes what the check finds, with FILE and ENTRY for the file
+// and the entry of a finding. If no command fixes it, Fix returns "nothing to do", or "by
+// hand" with the command that explains it.
 func (c *Check) Fix() string {
 	switch {
 	case c.fix != "":
@@ -84,7 +84,7 @@ var checks = []*Check{
 	{Code: "version", Group: "header", Severity: Warning, Title: "the header's version is not a number"},
 	{Code: "v1-ids", Group: "header", Severity: Error, fix: migrates, Title: "entries have ids, but the header has no version"},
 	{Code: "too-new", Group: "header", Severity: Warning, Title: "the version is newer than 3"},
-	{Code: "parent-session", Group: "header", Severity: Warning, fix: nothing, Title: "the session that this one came from is not there", file: (*subject).findParentSession},
+	{Code: "parent-session", Group: "header", Severity: Warning, fix: nothing, Title: "the parent session does not exist", file: (*subject).findParentSession},
 
 	{Code: "missing-id", Group: "tree", Severity: Error, Title: "an entry has no id"},
 	{Code: "id-type", Group: "tree", Severity: Warning, Title: "an id is not a string"},
@@ -95,10 +95,10 @@ var checks = []*Check{
 	{Code: "repeated", Group: "tree", Severity: Info, Title: "a record is in the file twice"},
 	{Code: "self-parent", Group: "tree", Severity: Error, Title: "an entry is its own parent"},
 	{Code: "cycle", Group: "tree", Severity: Error, Title: "parents form a cycle", file: (*subject).findCycles},
-	{Code: "forward-parent", Group: "tree", Severity: Warning, Title: "an entry's parent stands below it in the file", record: (*subject).forwardParent},
+	{Code: "forward-parent", Group: "tree", Severity: Warning, Title: "an entry's parent follows it in the file", record: (*subject).forwardParent},
 	{Code: "several-roots", Group: "tree", Severity: Warning, fix: nothing, Title: "several roots", file: (*subject).findRoots},
 	{Code: "leaf-moved", Group: "tree", Severity: Warning, Title: "a label or a usage entry has moved the leaf", file: (*subject).findMovedLeaf},
-	{Code: "unknown-type", Group: "tree", Severity: Warning, Title: "an entry of a type that nobody knows", record: (*subject).unknownType},
+	{Code: "unknown-type", Group: "tree", Severity: Warning, Title: "an entry of an unknown type", record: (*subject).unknownType},
 	{Code: "no-message", Group: "tree", Severity: Error, Title: "a message entry without a message", record: (*subject).noMessage},
 
 	{Code: "bad-time", Group: "times", Severity: Warning, Title: "a timestamp that is not a time", record: (*subject).badTime},
@@ -110,7 +110,7 @@ var checks = []*Check{
 	{Code: "checkpoint-role", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction's checkpoint is not a system message"},
 	{Code: "shadow-broken", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction repeats a patch, but not as its child"},
 	{Code: "shadow-empty", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction is the shadow of a patch that compacts nothing"},
-	{Code: "shadow-differs", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction and the patch it shadows say different things"},
+	{Code: "shadow-differs", Group: "compactions", Severity: Warning, fix: compacts, Title: "a compaction differs from the patch that it shadows"},
 	{Code: "kept-unresolved", Group: "compactions", Severity: Warning, fix: nothing, Title: "a message that a compaction kept is not in the file"},
 	{Code: "hidden-attachments", Group: "compactions", Severity: Info, fix: nothing, Title: "what was attached after a compaction is not in the file"},
 
@@ -144,15 +144,15 @@ var checks = []*Check{
 	{Code: "image-size", Group: "limits", Severity: Error, fix: omits, Title: "an image larger than the provider takes", leaf: (*walk).imageSize},
 	{Code: "request-size", Group: "limits", Severity: Error, fix: compacts, Title: "the next request is larger than the provider takes", leaf: (*walk).requestSize},
 	{Code: "unfinished-usage", Group: "limits", Severity: Info, fix: nothing, Title: "answers were written before they ended"},
-	{Code: "usage-size", Group: "limits", Severity: Warning, fix: nothing, Title: "a usage that nobody can have counted", facts: (*subject).findWildUsage},
+	{Code: "usage-size", Group: "limits", Severity: Warning, fix: nothing, Title: "a usage with an impossible number", facts: (*subject).findWildUsage},
 
 	{Code: "more", Group: "file", Severity: Info, Title: "more findings than are listed"},
 }
 
-// steps are how checks of a group are found at each step of a replay.
+// steps holds the functions that check each step of a replay, by group.
 var steps = map[string]func(*walk){"compactions": (*walk).shadow, "edits": (*walk).edit, "tools": (*walk).called}
 
-// Groups are the groups of checks, with what they look at, in order.
+// Groups are the groups of checks in order, each with the part of a session that it checks.
 var Groups = []struct{ Name, About string }{
 	{"file", "whether it can be read at all"},
 	{"lines", "bytes and lines"},
@@ -167,10 +167,10 @@ var Groups = []struct{ Name, About string }{
 	{"limits", "providers' limits in bytes, and what usages say"},
 }
 
-// All are the checks in the order of the documentation.
+// All returns the checks in the order of the documentation.
 func All() []*Check { return checks }
 
-// Find is the check with that code, nil if there is none.
+// Find returns the check with that code, or nil.
 func Find(code string) *Check {
 	if k := slices.IndexFunc(checks, func(c *Check) bool { return c.Code == code }); k >= 0 {
 		return checks[k]
@@ -178,21 +178,21 @@ func Find(code string) *Check {
 	return nil
 }
 
-// Page is the check's page in docs/checks.
+// Page returns the check's page in docs/checks, as Markdown.
 func (c *Check) Page() string {
 	page, _ := pages.Pages.ReadFile(c.Code + ".md")
 	return string(page)
 }
 
-// About is what the check finds, by its page, as Markdown.
+// About returns the part of the page that describes the damage, as Markdown.
 func (c *Check) About() string { return c.section(c.head()) }
 
-// head is the line of the page that says how bad it is, and what fixes it.
+// head returns the line of the page with the severity, the group and the fix.
 func (c *Check) head() string {
 	return fmt.Sprintf("Severity: %s. Group: %s. Fix: %s.", c.Severity, c.Group, c.shortFix())
 }
 
-// shortFix is Fix for pages.
+// shortFix returns the fix in a few words, for pages.
 func (c *Check) shortFix() string {
 	switch fix := c.Fix(); {
 	case fix == nothing:
@@ -204,7 +204,7 @@ func (c *Check) shortFix() string {
 	}
 }
 
-// Help is what helps, by its page, as Markdown.
+// Help returns the part of the page that describes the fix, as Markdown.
 func (c *Check) Help() string { return c.section("## What helps") }
 
 func (c *Check) section(head string) string {
@@ -216,8 +216,8 @@ func (c *Check) section(head string) string {
 // A Choice is a set of checks; nil is all of them.
 type Choice map[string]bool
 
-// Choose reads which checks to run: only those named, or all, less those to skip.
-// A name is a code or a group.
+// Choose returns the checks named in only, or all if it is empty, without those in skip.
+// A name is a code or a group. An unknown name is an error.
 func Choose(only, skip []string) (Choice, error) {
 	choice := Choice{}
 	for _, name := range slices.Concat(only, skip) {
@@ -236,7 +236,7 @@ func (c *Check) named(name string) bool { return name == c.Code || name == c.Gro
 
 func (ch Choice) has(code string) bool { return ch == nil || ch[code] }
 
-// any reports whether a check of the choice has a use.
+// any reports whether the function is true for a check of the choice.
 func (ch Choice) any(use func(*Check) bool) bool {
 	return slices.ContainsFunc(checks, func(c *Check) bool { return ch.has(c.Code) && use(c) })
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // shadow checks the compaction of the step against the patch named compaction before it on
-// the path, which it repeats where nothing but labels stands between the two.
+// the path. It repeats the patch if there are only labels between the two.
 func (w *walk) shadow() {
 	rec := w.step.Record
 	if w.s.Kind(rec) != jsonl.Compaction {
@@ -49,8 +49,7 @@ func (w *walk) shadow() {
 	}
 }
 
-// namedCompaction are the transforms whose name makes a compaction below them their
-// shadow.
+// namedCompaction returns the transforms whose name makes a later compaction their shadow.
 func (w *walk) namedCompaction() map[int]bool {
 	if w.named != nil {
 		return w.named

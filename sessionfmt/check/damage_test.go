@@ -29,13 +29,13 @@ func largeSession() int {
 // damaged in up to five ways at once: no line is lost, the result is sound, and
 // repairing it again changes nothing.
 func TestRepairDamage(t *testing.T) {
-	n := &tally{fates: map[string]int{}}
+	n := &tally{outcomes: map[string]int{}}
 	for _, c := range corpus.All(t) {
 		n.repair(t, c.Name, c.Data)
 	}
 	small := slices.DeleteFunc(corpus.Sample(t), func(c corpus.Session) bool { return len(c.Data) >= largeSession() })
 	t.Logf("sessions as they are: %s", n)
-	n = &tally{fates: map[string]int{}}
+	n = &tally{outcomes: map[string]int{}}
 	damages := 1000
 	if corpus.Whole() {
 		damages = 2000
@@ -45,7 +45,7 @@ func TestRepairDamage(t *testing.T) {
 		n.repair(t, fmt.Sprintf("%s, damage %d", c.Name, k), damage(c.Data, uint64(k)))
 	}
 	t.Logf("%d damaged ones: %s", damages, n)
-	if n.sound == 0 || n.repaired < damages/2 || n.refused == 0 || n.answered < damages/20 || n.stopped == 0 || len(n.fates) < 4 {
+	if n.sound == 0 || n.repaired < damages/2 || n.refused == 0 || n.answered < damages/20 || n.stopped == 0 || len(n.outcomes) < 4 {
 		t.Errorf("too little happens to %d damaged ones: %s", damages, n)
 	}
 }
@@ -60,7 +60,7 @@ func FuzzRepair(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		n := &tally{fates: map[string]int{}}
+		n := &tally{outcomes: map[string]int{}}
 		n.repair(t, "fuzzed", data)
 	})
 }
@@ -69,12 +69,12 @@ func FuzzRepair(f *testing.F) {
 type tally struct {
 	sound, repaired, refused, unread int // sessions
 	answered, stopped                int // of which unpaired calls were answered, or no request can be made
-	fates                            map[string]int
+	outcomes                         map[string]int
 }
 
 func (n *tally) String() string {
 	return fmt.Sprintf("%d sound, %d repaired, %d refused, %d no sessions; calls answered in %d, no request in %d; lines: %v",
-		n.sound, n.repaired, n.refused, n.unread, n.answered, n.stopped, n.fates)
+		n.sound, n.repaired, n.refused, n.unread, n.answered, n.stopped, n.outcomes)
 }
 
 // repair repairs a session and holds the result to all that is promised of it.
@@ -100,9 +100,9 @@ func (n *tally) repair(t *testing.T, name string, data []byte) {
 		return
 	}
 	out, quarantine := rewritten(t, r)
-	for line, fate := range fates(data, out, quarantine) {
-		n.fates[fate]++
-		if fate == "lost" {
+	for line, outcome := range outcomes(data, out, quarantine) {
+		n.outcomes[outcome]++
+		if outcome == "lost" {
 			t.Errorf("%s: line %d is lost", name, line)
 		}
 	}
@@ -213,8 +213,8 @@ func repairedOf(t *testing.T, name string, s *sessionfmt.Session) (out, quaranti
 	return rewritten(t, r)
 }
 
-// fates says of each line that is not blank what has become of it.
-func fates(data, out, quarantine []byte) map[int]string {
+// outcomes returns what happened to each line that is not blank, by line.
+func outcomes(data, out, quarantine []byte) map[int]string {
 	whole, bare, away := map[string]int{}, map[string]int{}, map[string]int{}
 	for line := range bytes.SplitSeq(out, []byte{'\n'}) {
 		whole[string(line)]++
@@ -267,7 +267,7 @@ func split(line []byte, there func(piece []byte) bool) bool {
 	return true
 }
 
-// unlinked is a line without the members by which entries hang together.
+// unlinked returns a line without the fields that link entries.
 func unlinked(line []byte) string {
 	v, err := jsonl.ParseValue(bytes.TrimSpace(line))
 	if err != nil || !v.IsObject() {
@@ -388,7 +388,7 @@ var harms = []func(r *rand.Rand, lines [][]byte, k int) [][]byte{
 		v := []string{"", "null", "7", `""`, `"nowhere"`, `{}`, "false", `"4 or so"`}[r.IntN(8)]
 		return withMember(lines, k, member, jsonl.Value(v))
 	},
-	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // what is no entry comes in
+	func(r *rand.Rand, lines [][]byte, k int) [][]byte { // a line that is not an entry is inserted
 		v := []string{"null", "0", "42", `"text"`, "[1,{}]", " \t", "\r", "\xc2\xa0", "\v{}", "\xef\xbb\xbf", "{}", `{"type":"session","id":"x"}`}[r.IntN(12)]
 		return slices.Insert(lines, k, []byte(v))
 	},

@@ -6,8 +6,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// edit checks the context edit of the step against what it aims at. One that waits for what
-// comes below it is left alone.
+// edit checks the context edit of the step against its target. An edit whose target follows
+// it is not checked.
 func (w *walk) edit() {
 	rec := w.step.Record
 	if w.s.Kind(rec) != jsonl.ContextEdit {
@@ -42,7 +42,7 @@ func (w *walk) edit() {
 	}
 }
 
-// givesMessage reports whether entries of a kind put a message into the context.
+// givesMessage reports whether entries of a kind add a message to the context.
 func givesMessage(k jsonl.Kind) bool {
 	switch k {
 	case jsonl.CustomMessage, jsonl.BranchSummary, jsonl.Compaction:

@@ -9,10 +9,10 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A fact is something in a line that a check may need once all lines are known.
+// A fact is a property of a line that checks need once all lines are read.
 type fact struct {
-	at uint64 // where the line begins in the file, the number of a call's outline in 20 bits, and in 4 the kind
-	id uint64 // of a call or a result: a hash of the call's id; of an image: its size in base64, bytes
+	at uint64 // the offset of the line, then 20 bits with the number of a call's outline, and 4 with the kind
+	id uint64 // for a call or a result, a hash of the call's id; for an image, its size in base64, bytes
 }
 
 type factKind uint8
@@ -30,14 +30,14 @@ const (
 	aResult                    // a tool result
 	aFailure                   // an answer that failed or was aborted
 	anImage                    // a large image
-	aWildUsage                 // a usage with a number that nobody can have counted
+	aWildUsage                 // a usage with an impossible number
 )
 
-// largeLine is from how many bytes on a line is searched for images: below, none
-// reaches any provider's limit.
+// largeLine is the size from which a line is searched for images, bytes: no image in a
+// shorter line reaches the limit of any provider.
 const largeLine = 1 << 20
 
-// facts are what has been seen in the lines of a session.
+// facts are the facts of all lines of a session.
 type facts struct {
 	seed  maphash.Seed
 	notes []*notes
@@ -45,7 +45,7 @@ type facts struct {
 	all   []fact // in the order of the file, once sorted
 }
 
-// notes are what one worker records.
+// notes holds the facts that one worker records.
 type notes struct {
 	facts  *facts
 	at     jsonl.Cursor
@@ -54,14 +54,14 @@ type notes struct {
 	buf    []byte // for outlines
 }
 
-// factChunk is how many facts are recorded before room is made for more.
+// factChunk is the number of facts that are allocated at a time.
 const factChunk = 4096
 
 func newFacts() *facts {
 	return &facts{seed: maphash.MakeSeed(), calls: outlines{number: map[string]uint64{}}}
 }
 
-// newNotes are those of one more worker, made before the workers begin.
+// newNotes returns the notes of one more worker. It must be called before the workers start.
 func (f *facts) newNotes() *notes {
 	n := &notes{facts: f}
 	f.notes = append(f.notes, n)
@@ -75,7 +75,7 @@ func (f *facts) hash(id jsonl.Value) uint64 {
 	return maphash.Bytes(f.seed, id[1:len(id)-1])
 }
 
-// visitor returns what one worker records facts with.
+// visitor returns the function with which one worker records facts.
 func (f *facts) visitor() func(p *jsonl.Picked) {
 	n := f.newNotes()
 	var list []fact
@@ -106,7 +106,7 @@ func (n *notes) keep(list []fact) {
 	n.chunks[last] = append(n.chunks[last], list...)
 }
 
-// line records what is in the message of a line.
+// line records the facts of the message in a line.
 func (n *notes) line(list []fact, off int64, kind jsonl.Kind, line jsonl.Value) []fact {
 	n.msg = jsonl.Message{Blocks: n.msg.Blocks[:0]}
 	for key := range n.at.Reset(line).Members {
@@ -117,7 +117,7 @@ func (n *notes) line(list []fact, off int64, kind jsonl.Kind, line jsonl.Value) 
 	return n.message(list, off, kind)
 }
 
-// message records an answer's calls, and that it failed, or whose a result is.
+// message records the calls and the failure of an answer, or the call of a result.
 func (n *notes) message(list []fact, off int64, kind jsonl.Kind) []fact {
 	m := &n.msg
 	if kind == jsonl.ToolResult {
@@ -136,7 +136,7 @@ func (n *notes) message(list []fact, off int64, kind jsonl.Kind) []fact {
 	return wildUsage(list, off, m.Usage)
 }
 
-// wildUsage records a usage with a number that nobody can have counted.
+// wildUsage records a usage with an impossible number.
 func wildUsage(list []fact, off int64, usage jsonl.Value) []fact {
 	if u := usage.Usage(); u.Implausible != "" {
 		list = append(list, newFact(off, aWildUsage, 0))
@@ -144,7 +144,7 @@ func wildUsage(list []fact, off int64, usage jsonl.Value) []fact {
 	return list
 }
 
-// images records the images of a line: pieces of base64 that large.
+// images records the large images of a line.
 func images(list []fact, off int64, line jsonl.Value) []fact {
 	for _, content := range []jsonl.Value{line.First("message", "content"), line.First("content")} { // the second is a custom_message's
 		for _, b := range content.Blocks(jsonl.Unknown) {
@@ -156,8 +156,8 @@ func images(list []fact, off int64, line jsonl.Value) []fact {
 	return list
 }
 
-// sort puts the facts in the order of the file. Those of one line keep theirs; the
-// chunks of each worker are in order already.
+// sort sorts the facts by their place in the file. It is stable, and the chunks of each
+// worker are sorted already.
 func (f *facts) sort() {
 	var chunks [][]fact
 	for _, n := range f.notes {
@@ -173,7 +173,7 @@ func (f *facts) sort() {
 
 func byOffset(a, b fact) int { return cmp.Compare(a.off(), b.off()) }
 
-// of are the facts of the line that begins at off.
+// of returns the facts of the line that begins at off.
 func (f *facts) of(off int64) []fact {
 	from, _ := slices.BinarySearchFunc(f.all, off, func(a fact, off int64) int { return cmp.Compare(a.off(), off) })
 	to := from

@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// limits are those of the provider of the next request, and its name. Where the
-// provider is not known they are the widest that there are.
+// limits returns the limits of the provider of the next request, and its name. If the
+// provider is not known, they are the largest of all providers.
 func (w *walk) limits() (l models.Limits, name string) {
 	ref, _, _, err := w.active.Model()
 	w.err = err
@@ -62,7 +62,7 @@ func (x *subject) findWildUsage() {
 		rec := sort.Search(x.s.Len(), func(i int) bool { return x.s.Offset(i) >= f.off() })
 		line, err := lines.Line(rec)
 		if err != nil {
-			continue // what cannot be read is another check's
+			continue // another check reports unreadable images
 		}
 		usage := line.Get("message").Get("usage")
 		if !usage.Exists() {
@@ -73,6 +73,6 @@ func (x *subject) findWildUsage() {
 		for _, key := range strings.Split(wild, ".") {
 			value = value.Get(key)
 		}
-		x.add(rec, "usage.%s is %s, which nobody can have counted: it counts as not recorded", wild, sessionfmt.Quote(string(value)))
+		x.add(rec, "usage.%s is %s, an impossible number: it counts as not recorded", wild, sessionfmt.Quote(string(value)))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// What pi does when it opens a file (docs/session-format.md 11, 12). With the first ones
-// it has no context of it.
+// What pi does when it opens a file (docs/session-format.md 11, 12). In the first four cases
+// it gets no context from the file.
 const (
 	refuses  = "refuses it"
 	dies     = "runs out of memory"
@@ -21,7 +21,7 @@ const (
 	ends     = "adds a newline to it"
 )
 
-// opening is what pi does when it opens the file, empty where it just reads it.
+// opening returns what pi does when it opens the file, or "" if it only reads it.
 func opening(s *sessionfmt.Session) string {
 	read := func(codes ...string) bool {
 		return slices.ContainsFunc(s.Findings, func(f sessionfmt.Finding) bool { return slices.Contains(codes, f.Code) })
@@ -33,7 +33,7 @@ func opening(s *sessionfmt.Session) string {
 	switch {
 	case read("no-header", "late-header", "header-id", "bom"):
 		return refuses
-	case s.Leaf() >= 0 && (len(path) == 0 || s.Parent(path[0]) >= 0): // without an end
+	case s.Leaf() >= 0 && (len(path) == 0 || s.Parent(path[0]) >= 0): // a parent cycle
 		return dies
 	case read("scalar-leaf"):
 		return empties
@@ -49,8 +49,8 @@ func opening(s *sessionfmt.Session) string {
 	return ""
 }
 
-// throws reports whether the edit in force of a message in the context has no replacement
-// (docs/session-format.md 5.6).
+// throws reports whether the last edit of a message in the context has no replacement: pi
+// throws an exception there (docs/session-format.md 5.6).
 func throws(s *sessionfmt.Session, path []int) bool {
 	lacks := map[int]bool{} // by target
 	lines := s.NewReader()
@@ -85,8 +85,7 @@ func reaches(s *sessionfmt.Session, edited map[int]bool) bool {
 	return false
 }
 
-// seen is the size of the context that there is of a file at its leaf: none, where
-// pi has none.
+// seen returns the size of the context at the leaf, zero if pi gets none from the file.
 func seen(s *sessionfmt.Session) (Figures, error) {
 	switch opening(s) {
 	case refuses, dies, empties, fails:

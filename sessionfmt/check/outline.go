@@ -7,23 +7,23 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// maxOutline is how long an outline may be, bytes: what calls have in common that a schema
-// of types cannot tell apart, which is the tool's name, and the names and types of all
-// arguments. Sessions have thousands of calls and a few outlines, so what was found out for
-// one call holds for most. A call whose arguments say more is looked at by itself.
+// maxOutline is the maximum size of an outline, bytes. An outline is the name of a tool with
+// the names and types of all arguments of a call: a schema of types gives the same result for
+// all calls with one outline. A session has thousands of calls and a few outlines, so most
+// calls need no check of their own. A call with a longer outline is checked by itself.
 const maxOutline = 256
 
-// maxOutlines is how many outlines of a session have numbers.
+// maxOutlines is the number of outlines of a session that get a number.
 const maxOutlines = 1<<20 - 1
 
-// outlines are those of a session, numbered from 1.
+// outlines holds the outlines of a session, numbered from 1.
 type outlines struct {
 	mu     sync.Mutex
 	tools  []string // by number less 1
 	number map[string]uint64
 }
 
-// outline is the number of a call's outline, 0 where it has none.
+// outline returns the number of a call's outline, or 0.
 func (n *notes) outline(name, args jsonl.Value) uint64 {
 	n.buf = append(append(n.buf[:0], name...), '\n')
 	if n.buf = appendOutline(n.buf, args); len(n.buf) > maxOutline {
@@ -60,7 +60,7 @@ func appendOutline(dst []byte, v jsonl.Value) []byte {
 			from := len(dst)
 			dst = appendOutline(dst, el)
 			if last := dst[from:]; from >= len(last) && slices.Equal(dst[from-len(last):from], last) {
-				dst = dst[:from] // of equal elements one is enough
+				dst = dst[:from] // once for equal elements
 			}
 		}
 		return append(dst, ']')

@@ -6,39 +6,38 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// pairs are the tool calls and results of the whole file that do not belong to
-// each other, as the file has them. What a context edit aims at has been seen to:
-// what is left of it is judged in the next request.
+// pairs holds the tool calls and results of the whole file that lack their counterpart.
+// Targets of context edits are not in it: they are checked in the next request.
 type pairs struct {
-	unanswered []int        // records whose answers call without getting a result, in order
-	uncalled   []int        // records that are results without a call above them, in order
-	answered   map[int]bool // of those, whose call has a result already
-	early      map[int]int  // of those, whose call stands below: the record of the call
+	unanswered []int        // records of answers with a call without result, in order
+	uncalled   []int        // records of results without a call before them, in order
+	answered   map[int]bool // those whose call has a result already
+	early      map[int]int  // those whose call follows, with the record of the call
 }
 
-// An open call waits for its result. The calls that are open at an entry are a
-// list that it shares with the entries above it, so that branches cost nothing.
+// An open call has no result yet. The calls that are open at an entry are a linked list,
+// which shares its tail with those of other entries, so that branches cost nothing.
 type openCall struct {
 	id   uint64
-	rec  int32 // -1 for one of a failed answer, which gets no result but may have one
-	next int32 // index of the next open one, 0 for none
+	rec  int32 // -1 for a call of a failed answer: it needs no result, but may have one
+	next int32 // index of the next open call, 0 for none
 }
 
 // pairing finds the pairs of a file.
 type pairing struct {
 	x     *subject
 	open  []openCall
-	state []int32 // of each record, the first open call after it; 0 for none
+	state []int32 // by record, the first call that is open after it; 0 for none
 	lost  []lostResult
 }
 
-// A lostResult is a result for which no call is open.
+// A lostResult is a result without an open call.
 type lostResult struct {
 	rec int
 	id  uint64
 }
 
-// findPairs finds them.
+// findPairs returns the calls and results of a file that lack their counterpart.
 func (x *subject) findPairs() *pairs {
 	calls := 1
 	for _, f := range x.facts.all {
@@ -49,7 +48,7 @@ func (x *subject) findPairs() *pairs {
 	p := &pairing{x: x, open: make([]openCall, 1, calls), state: make([]int32, x.s.Len())}
 	x.parentsFirst(p.entry)
 	out := p.explain()
-	for _, i := range x.tips() {
+	for _, i := range x.leaves() {
 		for k := p.state[i]; k > 0; k = p.open[k].next {
 			if rec := int(p.open[k].rec); rec >= 0 {
 				out.unanswered = append(out.unanswered, rec)
@@ -64,7 +63,7 @@ func (x *subject) findPairs() *pairs {
 	return out
 }
 
-// edited are the records that context edits aim at.
+// edited returns the records that are targets of context edits.
 func (x *subject) edited() map[int]bool {
 	edited := map[int]bool{}
 	r := x.s.NewReader()
@@ -79,7 +78,7 @@ func (x *subject) edited() map[int]bool {
 	return edited
 }
 
-// entry works out which calls are open after an entry.
+// entry computes the calls that are open after an entry.
 func (p *pairing) entry(i int) {
 	s := p.x.s
 	state := int32(0)
@@ -109,8 +108,8 @@ func (p *pairing) entry(i int) {
 	p.state[i] = state
 }
 
-// close is the list without the call of that id, and whether it was in it. What
-// came before it in the list is copied: other branches still have the old one.
+// close returns the list without the call of that id, and reports whether it was in the
+// list. The part before the call is copied, since other branches share the old list.
 func (p *pairing) close(list int32, id uint64) (int32, bool) {
 	var before []int32
 	for k := list; k > 0; k = p.open[k].next {
@@ -129,13 +128,13 @@ func (p *pairing) close(list int32, id uint64) (int32, bool) {
 	return list, false
 }
 
-// explain says of results without an open call what became of it.
+// explain finds what happened to the calls of results without an open call.
 func (p *pairing) explain() *pairs {
 	out := &pairs{answered: map[int]bool{}, early: map[int]int{}}
 	if len(p.lost) == 0 {
 		return out
 	}
-	wanted := map[uint64][]int{} // the records that make a call
+	wanted := map[uint64][]int{} // by call, the records that make it
 	for _, l := range p.lost {
 		wanted[l.id] = nil
 	}

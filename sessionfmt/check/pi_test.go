@@ -10,7 +10,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// TestPiOpens: pi does on opening what a report says that it does.
+// TestPiOpens: pi opens a file as the report predicts.
 func TestPiOpens(t *testing.T) {
 	files := map[string][]byte{}
 	for _, c := range corpus.Sample(t) {

@@ -13,15 +13,15 @@ func (x *subject) findBlank() { x.count(x.s.Coverage.Blank, "are blank") }
 
 func (x *subject) findCRLF() { x.count(x.s.Coverage.CRLF, "end in CR LF") }
 
-// count finds that some of the lines have something in common.
+// count adds a finding with the number of lines with a property.
 func (x *subject) count(n int, what string) {
 	if n > 0 {
 		x.addLine(0, "", "%d of %d lines %s", n, x.s.Coverage.Lines, what)
 	}
 }
 
-// findParentSession looks for the file that the header says the session came from,
-// beside the session where the name is relative.
+// findParentSession looks for the parent session that the header names; a relative name is
+// relative to the folder of the session.
 func (x *subject) findParentSession() {
 	head := x.s.Header()
 	if head < 0 {
@@ -34,7 +34,7 @@ func (x *subject) findParentSession() {
 	for _, name := range []string{"parentSession", "branchedFrom"} {
 		from := line.Get(name).Text()
 		if from == "" || redact.Marked(from) {
-			continue // none, or one that nobody can look up any more
+			continue // no parent, or one that is not in the file
 		}
 		file := from
 		if !filepath.IsAbs(file) {
@@ -48,7 +48,7 @@ func (x *subject) findParentSession() {
 
 func (x *subject) unknownType(i int) {
 	if x.s.Kind(i) == jsonl.Unknown {
-		x.add(i, "nobody knows its type")
+		x.add(i, "its type is unknown")
 	}
 }
 
@@ -60,18 +60,18 @@ func (x *subject) noMessage(i int) {
 
 func (x *subject) forwardParent(i int) {
 	if p := x.s.Parent(i); p > i {
-		x.add(i, "its parent %q stands below it, on line %d", sessionfmt.Quote(x.s.ID(p)), x.s.Line(p))
+		x.add(i, "its parent %q follows it, on line %d", sessionfmt.Quote(x.s.ID(p)), x.s.Line(p))
 	}
 }
 
 func (x *subject) badTime(i int) {
 	if _, ok := x.s.Time(i); !ok && x.s.Kind(i).IsEntry() {
-		x.add(i, "its timestamp is missing or is no time")
+		x.add(i, "its timestamp is missing or not a time")
 	}
 }
 
-// timeBackward leaves labels out: a branched session has them at its end with the
-// times that they had.
+// timeBackward ignores labels: a branched session has them at its end with their original
+// times.
 func (x *subject) timeBackward(i int) {
 	p := x.s.Parent(i)
 	if p < 0 || p == i || x.s.Kind(i) == jsonl.Label {

@@ -12,33 +12,34 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Repair makes a sound file of a damaged one, in passes: those over lines come
-// first, and then ids and parents, which can only be seen once all lines are there.
-// What cannot be kept goes to the quarantine, letter by letter.
+// A Repair turns a damaged file into a sound one, in passes: first over lines, then over ids
+// and parents, which are known only once all lines are repaired. What cannot be kept is
+// moved to the quarantine, byte for byte.
 type Repair struct {
 	was   *sessionfmt.Session
-	lines []*lineRepair       // the passes that find something to repair
-	mid   *sessionfmt.Session // with its lines repaired; the session as it was where they are sound
+	lines []*lineRepair       // the passes over lines with something to repair
+	mid   *sessionfmt.Session // the session with its lines repaired; was, if they are sound
 	links *linkRepair
-	end   *sessionfmt.Session // repaired, once asked for
-	tail  *sessionfmt.Batch   // entries to append to that; see AnswerCalls
+	end   *sessionfmt.Session // the repaired session; made on first use
+	tail  *sessionfmt.Batch   // entries to append to it; see AnswerCalls
 }
 
-// fixable are the codes of what a repair fixes, in lines and then in what they hold.
+// fixable are the codes that a repair fixes, by pass.
 var fixable = slices.Concat(linePasses[0].codes, linePasses[1].codes, []string{
 	"missing-id", "id-type", "duplicate-id", "orphan", "self-parent", "cycle", "no-message",
 	"edit-no-replacement", "edit-no-content",
 })
 
-// A pick says which findings to repair, by code and line of the file.
+// A pick reports whether to repair a finding, given its code and line of the file.
 type pick func(code string, line int) bool
 
-// NewRepair plans to repair all that can be repaired. Close it when done.
+// NewRepair plans to repair all damage that can be repaired. The caller must call Close.
 func NewRepair(s *sessionfmt.Session) (*Repair, error) {
 	return newRepair(s, func(string, int) bool { return true })
 }
 
-// refuseVersion is the error of a version that nothing here writes to.
+// refuseVersion returns the error for a version that is newer than those that this module
+// writes.
 func refuseVersion(s *sessionfmt.Session) error {
 	if s.Version <= 3 {
 		return s.Foreign()
@@ -58,7 +59,7 @@ func newRepair(s *sessionfmt.Session, want pick) (*Repair, error) {
 	return r, nil
 }
 
-// plan makes the passes. Where a line was split a header may come out of it.
+// plan makes the passes. Splitting a line can yield a header.
 func (r *Repair) plan(want pick) (err error) {
 	if err := refuseVersion(r.mid); err != nil {
 		return err
@@ -69,7 +70,7 @@ func (r *Repair) plan(want pick) (err error) {
 		if !m.any {
 			continue
 		}
-		origin := []int{0} // of each line that the pass leaves, from 1
+		origin := []int{0} // by line that the pass leaves, from 1
 		next, err := respool(r.was.Name, m.traced(&origin), sessionfmt.Options{})
 		if err != nil {
 			return err
@@ -88,21 +89,21 @@ func (r *Repair) plan(want pick) (err error) {
 // Sound reports whether there is nothing to repair.
 func (r *Repair) Sound() bool { return len(r.lines) == 0 && !r.links.any() && r.tail == nil }
 
-// Close frees what the repair holds. The session as it was stays open.
+// Close releases the resources of the repair. The original session stays open.
 func (r *Repair) Close() {
 	for _, s := range []*sessionfmt.Session{r.mid, r.end} {
 		if s != nil && s != r.was {
 			s.Close()
 		}
 	}
-	for _, m := range r.lines[min(1, len(r.lines)):] { // the first one goes over the session as it was
+	for _, m := range r.lines[min(1, len(r.lines)):] { // the first pass reads the original session
 		m.s.Close()
 	}
 	r.lines, r.mid, r.end = nil, nil, nil
 }
 
-// Changes reads the file's lines with what becomes of each, and after them
-// what is appended, as a change without a line.
+// Changes calls f with the change of each line of the file, then with the appended entries,
+// as a change without a line.
 func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 	number := 0
 	for c, err := range r.withoutAppended {
@@ -119,7 +120,7 @@ func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// withoutAppended is Changes without what is appended.
+// withoutAppended is Changes without the appended entries.
 func (r *Repair) withoutAppended(yield func(sessionfmt.Change, error) bool) {
 	all := iter.Seq2[sessionfmt.Change, error](r.links.changes)
 	for _, m := range slices.Backward(r.lines) {
@@ -128,7 +129,7 @@ func (r *Repair) withoutAppended(yield func(sessionfmt.Change, error) bool) {
 	all(yield)
 }
 
-// through is what two passes do, the second over the lines that the first leaves.
+// through composes two passes: the second reads the lines that the first leaves.
 func through(first, second iter.Seq2[sessionfmt.Change, error]) iter.Seq2[sessionfmt.Change, error] {
 	return func(yield func(sessionfmt.Change, error) bool) {
 		next, stop := iter.Pull2(second)
@@ -144,7 +145,7 @@ func through(first, second iter.Seq2[sessionfmt.Change, error]) iter.Seq2[sessio
 	}
 }
 
-// join adds to a change what becomes of its new lines in the next pass.
+// join applies the next pass to the new lines of a change.
 func join(c sessionfmt.Change, next func() (sessionfmt.Change, error, bool)) (sessionfmt.Change, error) {
 	lines := len(c.New)
 	if c.Same {
@@ -169,7 +170,7 @@ func join(c sessionfmt.Change, next func() (sessionfmt.Change, error, bool)) (se
 			out = append(out, bytes.Clone(then.Out))
 		}
 	}
-	if c.Out == nil && out != nil { // else the quarantine has the line whole, its pieces with it
+	if c.Out == nil && out != nil { // else the quarantine has the whole line, with its pieces
 		c.Out = bytes.Join(out, []byte{'\n'})
 	}
 	if !same {
@@ -178,7 +179,7 @@ func join(c sessionfmt.Change, next func() (sessionfmt.Change, error, bool)) (se
 	return c, nil
 }
 
-// repaired is the session as it is after the repair.
+// repaired returns the session after the repair.
 func (r *Repair) repaired() (s *sessionfmt.Session, err error) {
 	switch {
 	case r.end != nil:
@@ -190,9 +191,9 @@ func (r *Repair) repaired() (s *sessionfmt.Session, err error) {
 	return r.end, err
 }
 
-// Proof reads the repaired file back, and says what checking it still finds, and
-// what the context at the leaf was and is; both are nil where it cannot be replayed.
-// That something is left that a repair fixes is an error.
+// Proof reads the repaired file back. It returns the report of checking it, and the size of
+// the context at the leaf before and after; both are nil if the session cannot be replayed.
+// It is an error if the repaired file still has damage that a repair fixes.
 func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err error) {
 	x := newSubject(r.was.Name, opt)
 	s, err := respool(r.was.Name, r.Changes, x.opening())
@@ -217,7 +218,7 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 	return before, after, x.report.Findings, nil
 }
 
-// respool is the session that changes make.
+// respool opens the session that the changes produce.
 func respool(name string, changes iter.Seq2[sessionfmt.Change, error], opt sessionfmt.Options) (*sessionfmt.Session, error) {
 	in, out := io.Pipe()
 	go func() {

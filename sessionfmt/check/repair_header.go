@@ -10,7 +10,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// header is the header that has to be put in front, nil where it is there.
+// header returns the header to insert before the first line, nil if the file starts with one.
 func (m *lineRepair) header() ([]byte, error) {
 	head := m.s.Header()
 	if head < 0 && m.want("no-header", 0) {
@@ -23,12 +23,12 @@ func (m *lineRepair) header() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := sessionfmt.Change{Line: sessionfmt.Line{Number: m.s.Line(head)}} // its own line says what is done
+	c := sessionfmt.Change{Line: sessionfmt.Line{Number: m.s.Line(head)}} // the inserted header carries the note
 	return bytes.Clone(m.repairHeader(&c, line)), nil
 }
 
-// newHeader makes a header for a file without one: the id is made from the first
-// entry, so that it is the same each time, and the time is that entry's.
+// newHeader makes a header for a file without one. Its id is a hash of the first entry, so
+// that every repair yields the same, and its time is that of the entry.
 func (m *lineRepair) newHeader() ([]byte, error) {
 	line, err := m.s.NewReader().Line(0)
 	if err != nil {
@@ -47,7 +47,7 @@ func (m *lineRepair) newHeader() ([]byte, error) {
 	return []byte(head + `,"cwd":""}`), nil
 }
 
-// repairHeader gives the header an id and a version that can be read.
+// repairHeader gives the header a valid id and version.
 func (m *lineRepair) repairHeader(c *sessionfmt.Change, line []byte) []byte {
 	v := jsonl.Value(jsonl.Trim(line))
 	var fields []jsonl.Field

@@ -10,26 +10,26 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A lineRepair is a pass of a repair over single lines. There are two: what a line
-// holds is known only once broken ones are split.
+// A lineRepair is a pass of a repair over single lines. There are two: the records of a line
+// are known only once broken lines are split.
 type lineRepair struct {
 	s    *sessionfmt.Session
 	want pick
 	linePass
 	any bool // there is something to repair
 
-	lost map[string]string // of lines that cannot be kept: their ids and their parents', where they still tell
+	lost map[string]string // of lines that cannot be kept: their ids and those of their parents, if legible
 }
 
-// A linePass is what one of the two does.
+// A linePass holds the functions of one of the two passes.
 type linePass struct {
 	codes []string
-	front func(*lineRepair) ([]byte, error)              // the header that has to be put in front, nil where it is there
+	front func(*lineRepair) ([]byte, error)              // the header to insert, nil if there is one
 	rest  func(*lineRepair, *sessionfmt.Change)          // repairs a line without record
-	line  func(*lineRepair, *sessionfmt.Change) [][]byte // repairs a line with one: the lines in its place
+	line  func(*lineRepair, *sessionfmt.Change) [][]byte // repairs a line with a record: the lines that replace it
 }
 
-// linePasses are the passes over lines, in order.
+// linePasses are the passes in order.
 var linePasses = []linePass{
 	{
 		codes: []string{"broken-off", "malformed", "glued", "torn", "falsy-line", "bom"},
@@ -52,10 +52,10 @@ func newLineRepair(s *sessionfmt.Session, p linePass, want pick) *lineRepair {
 	return m
 }
 
-// repaired reports whether the line has that code and is to be repaired for it.
+// repaired reports whether the line has a finding with that code that is to be repaired.
 func (m *lineRepair) repaired(code string, l sessionfmt.Line) bool { return m.want(code, l.Number) }
 
-// changes reads the lines.
+// changes calls f with the change of each line.
 func (m *lineRepair) changes(yield func(sessionfmt.Change, error) bool) {
 	var front []byte
 	if m.front != nil {
@@ -94,7 +94,7 @@ func (m *lineRepair) changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// broken repairs a line without record.
+// broken repairs a line without a record.
 func (m *lineRepair) broken(c *sessionfmt.Change) {
 	if c.IsMark() {
 		m.out(c, "bom", "the byte order mark is taken away")
@@ -134,7 +134,7 @@ func (m *lineRepair) broken(c *sessionfmt.Change) {
 	}
 }
 
-// out takes a line out, to the quarantine.
+// out moves a line to the quarantine.
 func (m *lineRepair) out(c *sessionfmt.Change, code, note string) {
 	if m.repaired(code, c.Line) {
 		c.Out = c.Raw
@@ -170,8 +170,7 @@ func (m *lineRepair) record(c *sessionfmt.Change) [][]byte {
 	return [][]byte{line}
 }
 
-// traced is changes, and appends to origin the line from which each line comes that
-// they leave.
+// traced is changes, but also appends to origin the source line of each line of the result.
 func (m *lineRepair) traced(origin *[]int) iter.Seq2[sessionfmt.Change, error] {
 	return func(yield func(sessionfmt.Change, error) bool) {
 		for c, err := range m.changes {

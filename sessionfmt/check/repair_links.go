@@ -9,25 +9,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A linkRepair is the second pass of a repair: ids, parents, and entries that no
-// context can be built with. What it says of a record overrides the session.
+// A linkRepair is the last pass of a repair: over ids, parents, and entries with which no
+// context can be built. Its fields override the session.
 type linkRepair struct {
 	s    *sessionfmt.Session
 	want pick
-	lost map[string]string // entries that are gone: their ids, and their parents'
+	lost map[string]string // of lines that the passes before removed: their ids and those of their parents
 	read *sessionfmt.Reader
 
-	gone   map[int]string   // records that are taken out, and why
+	gone   map[int]string   // records to remove, with the reason
 	ids    map[int]string   // new ids
 	up     map[int]int      // new parents, -1 for a root
-	notes  map[int][]string // what is done to a record
+	notes  map[int][]string // the repairs of a record
 	names  *sessionfmt.Namer
-	twins  map[string][]int // of an id that several entries have: those that stay, in order
-	before []int32          // of each record the last entry before it that stays, -1 for none
+	twins  map[string][]int // by id that several entries have: those that stay, in order
+	before []int32          // by record, the last entry before it that stays, -1 for none
 }
 
-// newLinkRepair decides what becomes of each record; lost are the ids and parents of
-// lines that the first pass has taken out.
+// newLinkRepair decides the repairs of each record; lost has the ids and parents of lines
+// that the passes before removed.
 func newLinkRepair(s *sessionfmt.Session, lost map[string]string, want pick) (*linkRepair, error) {
 	m := &linkRepair{
 		s: s, want: want, lost: lost, read: s.NewReader(),
@@ -50,14 +50,14 @@ func newLinkRepair(s *sessionfmt.Session, lost map[string]string, want pick) (*l
 
 func (m *linkRepair) any() bool { return len(m.gone)+len(m.notes) > 0 }
 
-// repaired reports whether a record has that code and is to be repaired for it.
+// repaired reports whether a record has a finding with that code that is to be repaired.
 func (m *linkRepair) repaired(code string, i int) bool { return m.want(code, m.s.Line(i)) }
 
 func (m *linkRepair) note(i int, format string, args ...any) {
 	m.notes[i] = append(m.notes[i], fmt.Sprintf(format, args...))
 }
 
-// takeOut finds the entries with which pi cannot build a context.
+// takeOut removes the entries with which pi cannot build a context.
 func (m *linkRepair) takeOut() error {
 	for i := range m.s.Len() {
 		switch m.s.Kind(i) {
@@ -85,8 +85,8 @@ func (m *linkRepair) takeOut() error {
 // stays reports whether a record is an entry of the repaired file.
 func (m *linkRepair) stays(i int) bool { return m.s.Kind(i).IsEntry() && m.gone[i] == "" }
 
-// duplicates takes out lines that are there twice, letter by letter, and renames
-// all entries of an id but the last.
+// duplicates removes identical lines but the first, and renames all entries with an id but
+// the last.
 func (m *linkRepair) duplicates() error {
 	ids := map[string]bool{}
 	for i := range m.s.Len() {
@@ -109,7 +109,7 @@ func (m *linkRepair) duplicates() error {
 		}
 		sum := sha256.Sum256(line)
 		if seen[sum] && m.repaired("duplicate-id", i) {
-			m.gone[i] = "the line was there before, letter by letter, and is taken out"
+			m.gone[i] = "an earlier line is identical, and this one is removed"
 			continue
 		}
 		seen[sum] = true
@@ -124,7 +124,7 @@ func (m *linkRepair) duplicates() error {
 			continue
 		}
 		list := m.twins[id]
-		next := sort.SearchInts(list, i) + 1 // the finding stands at that one
+		next := sort.SearchInts(list, i) + 1 // which has the finding
 		if next == len(list) || !m.repaired("duplicate-id", list[next]) {
 			continue
 		}
@@ -150,7 +150,7 @@ func (m *linkRepair) rename(i int) error {
 	return nil
 }
 
-// id is a record's id in the repaired file.
+// id returns a record's id in the repaired file.
 func (m *linkRepair) id(i int) string {
 	if id := m.ids[i]; id != "" {
 		return id
@@ -158,8 +158,7 @@ func (m *linkRepair) id(i int) string {
 	return m.s.ID(i)
 }
 
-// missingIDs gives ids to entries without, and makes strings of those that are
-// numbers.
+// missingIDs gives ids to entries without one, and turns ids that are numbers into strings.
 func (m *linkRepair) missingIDs() error {
 	for i := range m.s.Len() {
 		id := m.s.ID(i)

@@ -6,8 +6,7 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// parents decides the parent of each entry whose own is gone, lost or leads
-// nowhere.
+// parents decides the parent of each entry whose own is removed, lost or missing.
 func (m *linkRepair) parents() error {
 	m.before = make([]int32, m.s.Len())
 	last := int32(-1)
@@ -34,7 +33,7 @@ func (m *linkRepair) parents() error {
 				}
 			}
 		case p >= 0:
-			if at := m.nearest(p, i); at == i { // and another entry has its id too
+			if at := m.nearest(p, i); at == i { // another entry has its id too
 				m.link(i, int(m.before[i]), "it was its own parent")
 			} else if at != p {
 				m.up[i] = at
@@ -53,7 +52,7 @@ func (m *linkRepair) parents() error {
 	return nil
 }
 
-// parent is an entry's parent in the repaired file.
+// parent returns an entry's parent in the repaired file.
 func (m *linkRepair) parent(i int) int {
 	if p, ok := m.up[i]; ok {
 		return p
@@ -66,7 +65,7 @@ func (m *linkRepair) link(i, parent int, why string) {
 	m.note(i, "reparented to %s: %s", m.name(parent), why)
 }
 
-// name is an entry for a note.
+// name describes an entry in a note.
 func (m *linkRepair) name(i int) string {
 	if i < 0 {
 		return "the root"
@@ -74,8 +73,8 @@ func (m *linkRepair) name(i int) string {
 	return sessionfmt.Quote(m.id(i))
 }
 
-// twin is the entry that a reference from record from to record p means: of
-// several with one id the nearest before it.
+// twin returns the entry that a reference from record from to record p means: of several
+// entries with one id, the nearest before from.
 func (m *linkRepair) twin(p, from int) int {
 	list := m.twins[m.s.ID(p)]
 	if len(list) == 0 {
@@ -84,8 +83,8 @@ func (m *linkRepair) twin(p, from int) int {
 	return list[max(0, sort.SearchInts(list, from)-1)]
 }
 
-// nearest is the entry that such a reference leads to, and of what is taken out the
-// nearest ancestor that stays.
+// nearest returns the entry that such a reference means; if it is removed, its nearest
+// ancestor that stays.
 func (m *linkRepair) nearest(p, from int) int {
 	for steps := 0; p >= 0 && steps <= m.s.Len(); steps++ {
 		if p = m.twin(p, from); m.gone[p] == "" {
@@ -99,8 +98,8 @@ func (m *linkRepair) nearest(p, from int) int {
 	return -1
 }
 
-// adopt gives an orphan a parent: the nearest ancestor that is left, where the
-// lines that were lost still tell which that is, else the entry before it.
+// adopt gives an orphan a parent: the nearest ancestor that is left if the ids in lost lines
+// are still legible, else the entry before it.
 func (m *linkRepair) adopt(i int) error {
 	line, err := m.read.Line(i)
 	if err != nil {
@@ -114,7 +113,7 @@ func (m *linkRepair) adopt(i int) error {
 	p, known := m.ancestor(id)
 	up := m.nearest(p, i)
 	switch {
-	case !known, up == i: // the second where what is lost closed a cycle
+	case !known, up == i: // the second: the lost lines closed a cycle
 		m.link(i, int(m.before[i]), "the entry before it in the file, since its parent is lost")
 	case p < 0:
 		m.link(i, -1, "its parent is lost, and was a root")
@@ -124,14 +123,14 @@ func (m *linkRepair) adopt(i int) error {
 	return nil
 }
 
-// ancestor is the nearest entry above a lost one that is left, -1 if that was below
-// the root. What it finds out is kept for all that it came by.
+// ancestor returns the nearest ancestor of a lost entry that is left, -1 if it was a child
+// of the root. The result is cached for all lost entries on the way.
 func (m *linkRepair) ancestor(id string) (rec int, known bool) {
 	var way []string
 	rec = -1
 	for {
 		up, lost := m.lost[id]
-		if !lost || len(way) > len(m.lost) { // the second is a cycle
+		if !lost || len(way) > len(m.lost) { // the second: a cycle
 			break
 		}
 		way = append(way, id)
@@ -149,15 +148,15 @@ func (m *linkRepair) ancestor(id string) (rec int, known bool) {
 	return rec, known
 }
 
-// breakCycles gives the first entry of each cycle of parents another one: the
-// entry before it, unless that is below it. All cycles are cut before any is
-// hung up again, so that no way up is without end.
+// breakCycles reparents the first entry of each parent cycle to the entry before it, unless
+// that is its descendant. All cycles are broken before any entry is reparented, so that every
+// walk towards a root ends.
 func (m *linkRepair) breakCycles() {
 	all := cycles(m.s.Len(), m.parent)
 	if len(all) == 0 {
 		return
 	}
-	up := make([]int32, m.s.Len()) // towards the root; ways that were gone are made short
+	up := make([]int32, m.s.Len()) // an ancestor of each record; root shortens the paths
 	for i := range up {
 		if up[i] = int32(m.parent(i)); int(up[i]) == i {
 			up[i] = -1
@@ -179,7 +178,7 @@ func (m *linkRepair) breakCycles() {
 	}
 }
 
-// root is the root above i, and halves the way there for who comes next.
+// root returns the root above i, and halves the path to it for later calls.
 func root(up []int32, i int32) int32 {
 	for up[i] >= 0 {
 		if next := up[up[i]]; next >= 0 {

@@ -8,7 +8,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// changes reads the lines of the session.
+// changes calls f with the change of each line of the session.
 func (m *linkRepair) changes(yield func(sessionfmt.Change, error) bool) {
 	for l, err := range m.s.Lines {
 		c := sessionfmt.Change{Line: l, Same: true}
@@ -21,7 +21,7 @@ func (m *linkRepair) changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// change is what becomes of a record's line.
+// change computes the change of a record's line.
 func (m *linkRepair) change(c *sessionfmt.Change) error {
 	i := c.Record
 	if why := m.gone[i]; why != "" {
@@ -65,8 +65,8 @@ var namesOthers = map[jsonl.Kind]string{
 	jsonl.Label: "targetId", jsonl.ContextEdit: "targetId", jsonl.Compaction: "firstKeptEntryId", jsonl.BranchSummary: "fromId",
 }
 
-// references are the fields of an entry that name others, as far as those have new
-// ids or are taken out.
+// references returns the new values of the fields that name other entries, if those are
+// renamed or removed.
 func (m *linkRepair) references(line jsonl.Value, i int) []jsonl.Field {
 	if len(m.ids) == 0 && len(m.gone) == 0 {
 		return nil
@@ -84,13 +84,13 @@ func (m *linkRepair) references(line jsonl.Value, i int) []jsonl.Field {
 	}
 	p := was
 	switch twin := m.twin(p, i); {
-	case name == "firstKeptEntryId" && p == i: // its own id keeps nothing, whatever the id is
+	case name == "firstKeptEntryId" && p == i: // a compaction that names itself keeps nothing
 	case m.gone[twin] == "":
 		p = twin
 	case name == "firstKeptEntryId":
 		p = m.nextKept(twin, i)
 	case m.s.Kind(i) == jsonl.ContextEdit:
-		return nil // what is taken out gave no message to edit, and its parent may
+		return nil // a removed entry gave no message to edit, but its parent may
 	default:
 		p = m.nearest(p, i)
 	}
@@ -100,9 +100,9 @@ func (m *linkRepair) references(line jsonl.Value, i int) []jsonl.Field {
 	return []jsonl.Field{{Name: name, Value: jsonl.AppendQuoted(nil, m.id(p))}}
 }
 
-// nextKept is the entry from which compaction i keeps where that was p, which is
-// taken out: the next one on its path, or itself, which keeps nothing. It is -1 if p
-// is not above it.
+// nextKept returns the new first kept entry of compaction i if the old one, p, is removed:
+// the next entry on its path, or i itself, which keeps nothing. It returns -1 if p is not an
+// ancestor of i.
 func (m *linkRepair) nextKept(p, i int) int {
 	next := i
 	for k, steps := m.s.Parent(i), 0; k >= 0 && steps < m.s.Len(); k, steps = m.s.Parent(k), steps+1 {
@@ -116,7 +116,7 @@ func (m *linkRepair) nextKept(p, i int) int {
 	return -1
 }
 
-// keptIndex is the same of a file of version 1, which counts records.
+// keptIndex is nextKept for version 1, where compactions count records.
 func (m *linkRepair) keptIndex(line jsonl.Value, i int) []jsonl.Field {
 	const name = "firstKeptEntryIndex"
 	k, ok := line.Get(name).Float()

@@ -8,11 +8,11 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Severity is how bad a finding is.
+// A Severity is the severity of a finding.
 type Severity uint8
 
-// The severities, the mildest first. What changes nothing in any reader is Info;
-// what loses something, or makes an agent fail, is Error.
+// The severities in ascending order. Info is damage that no reader notices; Error is damage
+// that loses content or makes an agent fail.
 const (
 	Info Severity = iota
 	Warning
@@ -21,13 +21,13 @@ const (
 
 var severityNames = []string{"info", "warning", "error"}
 
-// String is the severity's name.
+// String returns the severity's name.
 func (s Severity) String() string { return severityNames[s] }
 
-// MarshalText is String, for JSON.
+// MarshalText returns the name, for JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// ParseSeverity reads the name of a severity.
+// ParseSeverity returns the severity with that name, or an error.
 func ParseSeverity(name string) (Severity, error) {
 	if k := slices.Index(severityNames, name); k >= 0 {
 		return Severity(k), nil
@@ -35,20 +35,20 @@ func ParseSeverity(name string) (Severity, error) {
 	return 0, fmt.Errorf("unknown severity %q", sessionfmt.Quote(name))
 }
 
-// A Finding is one thing that is wrong with a file.
+// A Finding is damage at one place of a file.
 type Finding struct {
 	Code     string   `json:"code"`            // of the [check](checks/README.md)
 	Severity Severity `json:"severity"`        // `error`, `warning` or `info`
 	File     string   `json:"file"`            // as above
-	Line     int      `json:"line,omitempty"`  // where it is, the physical line from 1; absent where it is about the whole file
-	Entry    string   `json:"entry,omitempty"` // the entry's id; absent as well
+	Line     int      `json:"line,omitempty"`  // the physical line, from 1; absent for the whole file
+	Entry    string   `json:"entry,omitempty"` // the entry's id; absent if no entry has the damage
 	Text     string   `json:"text"`            // one sentence
 	Fix      string   `json:"fix,omitempty"`   // the command that fixes it; `nothing to do`, or `by hand: ` and the command that explains it
-	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf; below 0 where it brings something in
+	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf; negative if it adds something
 }
 
-// Figures are the size of a context, or by how much two differ: messages,
-// tokens, and requests answered on the way.
+// Figures are the size of a context, or the difference between two: messages, tokens, and
+// the answered requests on its path.
 type Figures struct {
 	Messages int `json:"messages"`
 	Tokens   int `json:"tokens"`
@@ -59,27 +59,27 @@ func (f Figures) less(o Figures) Figures {
 	return Figures{f.Messages - o.Messages, f.Tokens - o.Tokens, f.Requests - o.Requests}
 }
 
-// A Report is what was found in one file.
+// A Report holds the findings of one file.
 type Report struct {
 	Schema   string              `json:"schema"`
-	File     string              `json:"file"`              // as it was given, or below the folder that was; `-` for standard input
-	Version  int                 `json:"version,omitempty"` // of the format; absent where the file cannot be read
-	Rules    string              `json:"rules,omitempty"`   // `pi` or `envelope`: by which it was replayed
-	Opens    string              `json:"opens,omitempty"`   // what pi does when it opens the file, if it does not just read it: `refuses it`, `runs out of memory`, `shows an empty session`, `fails to build a context` (with these four it has no context of the file), `rewrites it as version 3`, `rewrites it each time`, `adds a newline to it`
-	Context  *Figures            `json:"context,omitempty"` // the context at the leaf, where there is damage whose cost can be told
-	Repaired *Figures            `json:"mended,omitempty"`  // the same after `ctxtool repair`, if that changes something
+	File     string              `json:"file"`              // the name as given, or below the given folder; `-` for standard input
+	Version  int                 `json:"version,omitempty"` // of the format; absent if the file cannot be read
+	Rules    string              `json:"rules,omitempty"`   // the replay rules: `pi` or `envelope`
+	Opens    string              `json:"opens,omitempty"`   // what pi does when it opens the file, absent if it only reads it: `refuses it`, `runs out of memory`, `shows an empty session`, `fails to build a context` (in these four cases pi gets no context), `rewrites it as version 3`, `rewrites it each time`, `adds a newline to it`
+	Context  *Figures            `json:"context,omitempty"` // the context at the leaf; present if the effect of the damage is known
+	Repaired *Figures            `json:"mended,omitempty"`  // the context at the leaf after `ctxtool repair`, if that changes it
 	Verdict  Verdict             `json:"verdict"`           // `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted answers), `damaged`, `unread`
-	Coverage sessionfmt.Coverage `json:"coverage"`          // as of a replay
-	Findings []Finding           `json:"findings"`          // in the order of the file; empty for a sound one
+	Coverage sessionfmt.Coverage `json:"coverage"`          // the lines read, as in a replay
+	Findings []Finding           `json:"findings"`          // in the order of the file; empty if there are none
 
 }
 
-// A Verdict is whether a session can be used as it is.
+// A Verdict tells how usable a session is.
 type Verdict string
 
-// The verdicts, the best first.
+// The verdicts, from best to worst.
 const (
-	Sound   Verdict = "sound"   // nothing was found, or infos
+	Sound   Verdict = "sound"   // no findings, or only infos
 	Usable  Verdict = "usable"  // warnings that hide nothing of the context, such as aborted answers
 	Damaged Verdict = "damaged" // errors, or warnings that hide something
 	Unread  Verdict = "unread"  // the file cannot be read as a session
@@ -99,7 +99,7 @@ func (r *Report) judge() {
 	}
 }
 
-// Rename gives the file another name in the report.
+// Rename changes the name of the file in the report.
 func (r *Report) Rename(name string) {
 	r.File = name
 	for k := range r.Findings {
@@ -108,8 +108,8 @@ func (r *Report) Rename(name string) {
 	}
 }
 
-// fix is what fixes a finding. What appends entries needs a session with ids, and nothing
-// here writes a version that it does not know.
+// fix returns the command that fixes a finding, as Check.Fix does. Commands that append
+// entries need a session with ids and a known version.
 func (r *Report) fix(f *Finding) string {
 	fix := Find(f.Code).Fix()
 	switch appends := fix == answers || fix == omits || fix == compacts; {
@@ -121,7 +121,7 @@ func (r *Report) fix(f *Finding) string {
 	return strings.NewReplacer("FILE", r.File, "ENTRY", f.Entry).Replace(fix)
 }
 
-// Worst is the severity of the worst finding, and whether there is one.
+// Worst returns the severity of the worst finding, and reports whether there is one.
 func (r *Report) Worst() (worst Severity, any bool) {
 	for _, f := range r.Findings {
 		worst = max(worst, f.Severity)
@@ -129,12 +129,12 @@ func (r *Report) Worst() (worst Severity, any bool) {
 	return worst, len(r.Findings) > 0
 }
 
-// has reports whether something of that code was found.
+// has reports whether there is a finding with that code.
 func (r *Report) has(code string) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
 }
 
-// Reports are what was found in several files, schema ctxtool/check/1.
+// Reports are the reports of several files, schema ctxtool/check/1.
 type Reports struct {
 	Schema string    `json:"schema"`
 	Files  []*Report `json:"files"`
@@ -153,7 +153,7 @@ type Totals struct {
 	Infos    int `json:"infos"`
 }
 
-// Together are the reports of several files with their sums.
+// Together returns the reports of several files with their totals.
 func Together(reports []*Report) Reports {
 	r := Reports{Schema: "ctxtool/check/1", Files: reports}
 	for _, f := range reports {

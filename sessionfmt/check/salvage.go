@@ -8,14 +8,14 @@ import (
 
 var recordStart = []byte(`{"type":"`)
 
-// salvageBudget is how many times as long as a line all looks into it may be: a
-// line of beginnings without ends must not take forever.
+// salvageBudget limits the bytes that salvage parses, as a multiple of the length of the
+// line: a line of unterminated objects must not take quadratic time.
 const salvageBudget = 8
 
-// salvage finds the records in a line that is not JSON: agents write the type
-// first, so that is where to look. whole reports that the line is nothing else.
+// salvage finds the records in a line that is not JSON. Agents write the type first, so it
+// searches for objects that begin with one. whole reports whether the line is only records.
 func salvage(line []byte, version int) (records [][]byte, whole bool) {
-	end := 0 // of the last record
+	end := 0 // the end of the last record
 	whole = true
 	for from, budget := 0, salvageBudget*len(line); budget > 0; {
 		at := bytes.Index(line[from:], recordStart)
@@ -39,8 +39,8 @@ func salvage(line []byte, version int) (records [][]byte, whole bool) {
 
 func isSpace(b []byte) bool { return len(jsonl.Trim(b)) == 0 }
 
-// isRecord reports whether an object is an entry or a header, and no piece of one that
-// is broken: entries have a time, and from version 2 on an id and a parent.
+// isRecord reports whether an object is an entry or a header, and not part of a broken one:
+// entries have a time, and from version 2 on an id and a parent.
 func isRecord(v jsonl.Value, version int) bool {
 	var f [4]jsonl.Value
 	v.Fields(f[:], "type", "id", "parentId", "timestamp")

@@ -29,14 +29,14 @@ func TestIsRecord(t *testing.T) {
 	}
 }
 
-// TestSalvageBudget: a record is found behind eight beginnings without ends that go on
-// over it, which is as much as a line is looked through.
+// TestSalvageBudget: a record is found after eight unterminated objects, each of which would
+// include it. That is the limit for a line.
 func TestSalvageBudget(t *testing.T) {
 	record := `{"type":"session","id":"` + strings.Repeat("x", 1000) + `"}`
 	for beginnings, want := range map[int]int{0: 1, 1: 1, 8: 1, 9: 0} {
 		records, whole := salvage([]byte(strings.Repeat(`{"type":"a","x":`, beginnings)+record), 3)
 		if len(records) != want || whole != (beginnings == 0) {
-			t.Errorf("behind %d beginnings: %d records, nothing else %v", beginnings, len(records), whole)
+			t.Errorf("after %d beginnings: %d records, nothing else %v", beginnings, len(records), whole)
 		}
 	}
 }

@@ -6,23 +6,21 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A shape is what most schemas of tools say, and all that they say: types,
-// fields, what is required. It answers for the schema library where the answer
-// is yes, and costs nearly nothing.
+// A shape is a fast form of the schemas that most tools have: types, fields, and which of
+// them are required. A value that fits it needs no check by the schema library.
 type shape struct {
-	types    []string          // any where empty
-	members  map[string]*shape // of an object
+	types    []string          // empty for any type
+	members  map[string]*shape // the fields of an object
 	required []string
 	closed   bool   // no other fields than those
-	items    *shape // of a list
+	items    *shape // of an array
 	values   []jsonl.Value
 }
 
-// remarks are fields of a schema that ask for nothing.
+// remarks are the fields of a schema without an effect on validation.
 var remarks = []string{"description", "title", "default", "examples", "$schema", "$id", "$comment"}
 
-// shapeOf is the shape that a schema describes, nil if it says more than a shape
-// can.
+// shapeOf returns the shape that a schema describes, nil if a shape cannot express it.
 func shapeOf(schema jsonl.Value) *shape {
 	if !schema.IsObject() {
 		return nil
@@ -73,7 +71,7 @@ func (s *shape) takeTypes(v jsonl.Value) bool {
 	return len(s.types) > 0
 }
 
-// picky reports whether it depends on more of a value than the names and types in it.
+// picky reports whether the shape depends on more than the names and types in a value.
 func (s *shape) picky() bool {
 	if s == nil {
 		return false
@@ -86,7 +84,7 @@ func (s *shape) picky() bool {
 	return s.values != nil || s.items.picky()
 }
 
-// fits reports whether a value surely has the shape.
+// fits reports whether a value has the shape for certain.
 func (s *shape) fits(v jsonl.Value) bool {
 	if !v.Exists() || len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isOf(v, t) }) {
 		return false
@@ -120,8 +118,8 @@ func (s *shape) fits(v jsonl.Value) bool {
 	return true
 }
 
-// isOf reports whether a value is of a type of JSON Schema. A whole number that is not
-// spelled as one is left to the library.
+// isOf reports whether a value is of a type of JSON Schema. For an integer written with a
+// fraction or an exponent it returns false; the schema library decides.
 func isOf(v jsonl.Value, typ string) bool {
 	switch typ {
 	case "string":

@@ -11,15 +11,15 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Options say how to check a file.
+// Options are the options of a check.
 type Options struct {
-	Choice Choice        // of checks; see Choose
-	Models *models.Table // where limits are looked up; the built-in table when nil
-	Now    time.Time     // when the check is made: a tail torn a moment ago is being written
+	Choice Choice        // the checks to run; see Choose
+	Models *models.Table // the table with limits; nil for the built-in table
+	Now    time.Time     // the current time: a torn tail that was written a moment ago is still growing
 
-	Implemented []string // names of the tools that exist; where empty, all do
+	Implemented []string // names of the existing tools; empty if all exist
 
-	Open sessionfmt.Options // how files are opened; what the checks need of that they set
+	Open sessionfmt.Options // how files are opened; the checks override what they need
 }
 
 // A subject is a session while it is checked.
@@ -27,19 +27,19 @@ type subject struct {
 	s      *sessionfmt.Session
 	opt    Options
 	report *Report
-	check  *Check // the one that is looking
+	check  *Check // the check that runs
 	facts  *facts
-	told   map[Finding]bool // so that what several branches share is found once
+	told   map[Finding]bool // so that a finding that several branches share is added once
 	more   int
 
-	// Made when they are first asked for, by whoever asks.
+	// Made on first use.
 	tree      func() *sessionfmt.Tree
 	ancestors func() *ancestry
 	pairs     func() *pairs
 }
 
-// File checks the session file called name. A file that cannot be read as a
-// session has one finding that says so.
+// File checks the session file called name. A file that cannot be read as a session has one
+// finding with the error.
 func File(name string, opt Options) *Report {
 	x := newSubject(name, opt)
 	s, err := sessionfmt.Open(name, x.opening())
@@ -66,7 +66,7 @@ func newSubject(name string, opt Options) *subject {
 	return x
 }
 
-// opening is how the session has to be opened for the checks that were chosen.
+// opening returns the options with which to open the session for the chosen checks.
 func (x *subject) opening() sessionfmt.Options {
 	open := x.opt.Open
 	open.Times = true
@@ -77,7 +77,7 @@ func (x *subject) opening() sessionfmt.Options {
 	return open
 }
 
-// reason is an error without the file that it is about.
+// reason returns an error without the name of its file.
 func reason(err error) error {
 	var at *sessionfmt.Error
 	if errors.As(err, &at) {
@@ -95,8 +95,8 @@ func (x *subject) run(s *sessionfmt.Session) {
 	x.take(x.s.Findings)
 	if x.facts != nil {
 		x.facts.sort()
-		go x.pairs()                 // asked for once the session is replayed
-		defer func() { x.pairs() }() // it reads the session, which may be closed then
+		go x.pairs()                 // needed once the session is replayed
+		defer func() { x.pairs() }() // it reads the session, which may be closed after it
 	}
 	for c := range x.chosen {
 		if c.file != nil {
@@ -121,7 +121,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 	r.Opens = opening(x.s)
 }
 
-// chosen yields the checks that were chosen; each looks while it is its turn.
+// chosen yields the chosen checks, and sets x.check to each.
 func (x *subject) chosen(yield func(*Check) bool) {
 	for _, c := range checks {
 		if x.check = c; x.opt.Choice.has(c.Code) && !yield(c) {
@@ -130,15 +130,15 @@ func (x *subject) chosen(yield func(*Check) bool) {
 	}
 }
 
-// replays reports whether a check needs the session replayed.
+// replays reports whether a chosen check needs a replay of the session.
 func (c *Check) replays() bool {
 	return c.leaf != nil || steps[c.Group] != nil || c.Group == "patches"
 }
 
-// take takes over what reading or replaying has found.
+// take adds the findings of reading or replaying.
 func (x *subject) take(found []sessionfmt.Finding) {
 	for _, f := range found {
-		if f.Code == "more" { // its text begins with their number
+		if f.Code == "more" { // its text begins with the number of further findings
 			n := 0
 			fmt.Sscan(f.Text, &n)
 			x.more += n
@@ -146,18 +146,18 @@ func (x *subject) take(found []sessionfmt.Finding) {
 		}
 		x.check = Find(f.Code)
 		if x.check == nil || !x.opt.Choice.has(f.Code) || x.check.file != nil || x.check.record != nil {
-			continue // a check with a function of its own finds it everywhere
+			continue // its check has its own function
 		}
 		x.addLine(f.Line, f.Entry, "%s", f.Text)
 	}
 }
 
-// add adds a finding of the check at hand, at a record.
+// add adds a finding of the running check at a record.
 func (x *subject) add(rec int, format string, args ...any) {
 	x.addLine(x.s.Line(rec), sessionfmt.Quote(x.s.ID(rec)), format, args...)
 }
 
-// addLine adds a finding at a line, once.
+// addLine adds a finding at a line, unless it is there already.
 func (x *subject) addLine(line int, entry, format string, args ...any) {
 	f := Finding{
 		Code: x.check.Code, Severity: x.check.Severity, File: x.report.File,
@@ -178,16 +178,16 @@ func (x *subject) addLine(line int, entry, format string, args ...any) {
 	x.report.Findings = append(x.report.Findings, f)
 }
 
-// freshly is how long after the last write a torn tail may still be growing.
+// freshly is the time after the last write in which a torn tail may still grow.
 const freshly = 5 * time.Second
 
-// fresh reports whether the file was written to just now.
+// fresh reports whether the file was written to within that time.
 func (x *subject) fresh() bool {
 	info, err := x.opt.Open.Disk.Stat(x.report.File)
 	return err == nil && !x.opt.Now.IsZero() && x.opt.Now.Sub(info.ModTime()) < freshly
 }
 
-// plural is a number of things in words.
+// plural returns a number with its noun, in the singular or the plural.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

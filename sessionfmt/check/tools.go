@@ -13,25 +13,25 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A toolset is the tools in force at a step, with their schemas.
+// A toolset holds the tools at a step, with their schemas.
 type toolset struct {
 	byName map[string]*tool
-	bySpec map[string]*tool // by name and schema, whenever they were declared
+	bySpec map[string]*tool // by name and schema, for the whole session
 	fits   map[fit]bool
 }
 
 func newToolset() toolset { return toolset{bySpec: map[string]*tool{}, fits: map[fit]bool{}} }
 
-// A tool is a tool definition ready to hold arguments against.
+// A tool is a tool definition, prepared for validating arguments.
 type tool struct {
 	schema jsonl.Value
-	shape  *shape // what the schema says, where it says nothing out of the ordinary
+	shape  *shape // the schema as a shape; nil if a shape cannot express it
 	full   *jsonschema.Resolved
-	tried  bool // full has been made, or cannot be
+	tried  bool // full has been made, or cannot be made
 }
 
-// called checks the tool calls of the step, if it answers a request and the session
-// knows its tools; nothing is read if they are all known to fit.
+// called checks the tool calls of the step if it is an answer and the session records its
+// tools. It reads nothing if all calls are known to fit.
 func (w *walk) called() {
 	t, rec := &w.tools, w.step.Record
 	tools, known, changed, err := w.step.Tools()
@@ -70,7 +70,7 @@ func (w *walk) called() {
 	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != aCall })
 	for k, b := range calls {
 		n := 0
-		if len(found) == len(calls) { // else the line names a field twice
+		if len(found) == len(calls) { // else the line has a duplicate field
 			n = found[k].outline()
 		}
 		if fault := t.hold(b, n); fault != "" {
@@ -79,7 +79,7 @@ func (w *walk) called() {
 	}
 }
 
-// gone finds calls of tools that nothing implements, where it was said what does.
+// gone finds calls of tools that do not exist, if the options name the existing ones.
 func (w *walk) gone() {
 	names := w.opt.Implemented
 	if len(names) == 0 || w.s.Kind(w.step.Record) != jsonl.Assistant {
@@ -93,13 +93,14 @@ func (w *walk) gone() {
 	}
 }
 
-// A fit is an outline of calls that a tool takes.
+// A fit is a tool with an outline of calls that it accepts.
 type fit struct {
 	outline int
 	tool    *tool
 }
 
-// allFit reports whether all calls of an answer are known to fit, from calls like them.
+// allFit reports whether all calls of an answer are known to fit, from earlier calls with
+// the same outlines.
 func (t *toolset) allFit(found []fact, f *facts) bool {
 	for _, c := range found {
 		if c.kind() != aCall {
@@ -116,8 +117,8 @@ func (t *toolset) allFit(found []fact, f *facts) bool {
 	return true
 }
 
-// hold is what is wrong with the arguments of a call, empty where nothing is; outline is
-// the number of its outline.
+// hold returns the error in the arguments of a call, or ""; outline is the number of its
+// outline.
 func (t *toolset) hold(b *jsonl.Block, outline int) string {
 	d := t.byName[b.Name.Text()]
 	if d == nil {
@@ -130,7 +131,7 @@ func (t *toolset) hold(b *jsonl.Block, outline int) string {
 	return fault
 }
 
-// tool is a definition ready for use. Sessions declare the same ones over and over.
+// tool returns a prepared definition. Sessions declare the same tools many times.
 func (t *toolset) tool(d prompt.Tool) *tool {
 	schema := d.Raw.Get("parameters")
 	key := d.Name + "\n" + string(schema)
@@ -140,7 +141,7 @@ func (t *toolset) tool(d prompt.Tool) *tool {
 	return t.bySpec[key]
 }
 
-// refuses is what is wrong with arguments, empty where nothing is.
+// refuses returns the error in arguments, or "".
 func (t *tool) refuses(args jsonl.Value) string {
 	if t.schema.IsNull() || t.shape != nil && t.shape.fits(args) {
 		return ""
@@ -149,7 +150,7 @@ func (t *tool) refuses(args jsonl.Value) string {
 		t.full, t.tried = compile(t.schema), true
 	}
 	if t.full == nil {
-		return "" // a schema that is none says nothing about arguments
+		return "" // an invalid schema allows all arguments
 	}
 	if args.IsNull() {
 		return "there are none"
@@ -165,8 +166,8 @@ func (t *tool) refuses(args jsonl.Value) string {
 	return ""
 }
 
-// compile makes a schema ready, nil where it is none. Nothing is read from the disk
-// or the network: a reference that leads there is none.
+// compile prepares a schema. It returns nil if the schema is invalid. Nothing is read from
+// the disk or the network: a schema with an external reference is invalid.
 func compile(schema jsonl.Value) *jsonschema.Resolved {
 	var s jsonschema.Schema
 	if json.Unmarshal(schema, &s) != nil {

@@ -7,20 +7,21 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// findCycles finds every cycle of parents, on the active path or not. An entry
-// that is its own parent is found by reading.
+// findCycles finds every parent cycle, on the active path or not. Reading finds entries that
+// are their own parents.
 func (x *subject) findCycles() {
 	for _, c := range cycles(x.s.Len(), x.s.Parent) {
-		x.add(c.first, "the way up from its parent comes back to it, through %d entries", c.size)
+		x.add(c.first, "a parent cycle of %d entries begins here", c.size)
 	}
 }
 
-// A cycle is a cycle of parents: its first entry in the file, and how many it has.
+// A cycle is a parent cycle: its first entry in the file, and the number of its entries.
 type cycle struct{ first, size int }
 
-// cycles are those among n entries. One that is its own parent is none.
+// cycles returns the parent cycles among n entries, except entries that are their own
+// parents.
 func cycles(n int, parent func(i int) int) (all []cycle) {
-	seen := make([]int32, n) // the walk that came by, from 1
+	seen := make([]int32, n) // the number of the walk that visited an entry, from 1
 	for i := range n {
 		at, walk := i, int32(i+1)
 		for at >= 0 && seen[at] == 0 {
@@ -39,8 +40,8 @@ func cycles(n int, parent func(i int) int) (all []cycle) {
 	return all
 }
 
-// findRoots finds the roots that do not lead to the leaf. An entry whose parent is
-// lost is an orphan, and no root.
+// findRoots finds the roots that are not on the path to the leaf. An entry whose parent is
+// lost is an orphan, not a root.
 func (x *subject) findRoots() {
 	var roots []int
 	for i := range x.s.Len() {
@@ -64,9 +65,8 @@ func (x *subject) findRoots() {
 	}
 }
 
-// findMovedLeaf finds a leaf that is bookkeeping on another branch than the one
-// that was written to last. Bookkeeping of ctxtool undo moves it on purpose: it
-// takes a compaction back by going on before it.
+// findMovedLeaf finds a leaf that is bookkeeping on another branch than the last other entry.
+// ctxtool undo moves the leaf on purpose: it undoes a compaction by appending before it.
 func (x *subject) findMovedLeaf() {
 	leaf, last := x.s.Leaf(), x.lastWritten()
 	if leaf < 0 || last < 0 || last == leaf {
@@ -89,8 +89,8 @@ func (x *subject) findMovedLeaf() {
 		x.s.Kind(leaf), sessionfmt.Quote(x.s.ID(last)))
 }
 
-// bookkeeping reports whether entries of a kind say something about a session and
-// are not what a conversation goes on with.
+// bookkeeping reports whether entries of a kind describe a session and do not continue its
+// conversation.
 func bookkeeping(k jsonl.Kind) bool {
 	switch k {
 	case jsonl.Label, jsonl.UsageEntry, jsonl.SessionInfo, jsonl.CustomEntry:
@@ -99,8 +99,8 @@ func bookkeeping(k jsonl.Kind) bool {
 	return false
 }
 
-// lastWritten is the last entry of the file that is no bookkeeping, or that of
-// ctxtool undo; -1 if there is none.
+// lastWritten returns the last entry of the file that is not bookkeeping, or is from ctxtool
+// undo; -1 if there is none.
 func (x *subject) lastWritten() int {
 	lines, i := x.s.NewReader(), x.s.Leaf()
 	for i >= 0 && (!x.s.Kind(i).IsEntry() || bookkeeping(x.s.Kind(i))) && !x.undoes(lines, i) {
@@ -118,14 +118,14 @@ func (x *subject) undoes(lines *sessionfmt.Reader, i int) bool {
 	return err == nil && line.Get("customType").Is(sessionfmt.UndoType)
 }
 
-// An ancestry answers who stands above whom in the tree, each at once.
+// An ancestry answers in constant time which entries are ancestors of which.
 type ancestry struct {
 	tree  *sessionfmt.Tree
-	enter []int32 // the place of each record on a way through the tree, parents first
+	enter []int32 // the place of each record in preorder
 	order []int32 // the records by that place
 }
 
-// newAncestry makes the ancestry of the session's entries.
+// newAncestry returns the ancestry of the session's entries.
 func (x *subject) newAncestry() *ancestry {
 	a := &ancestry{tree: x.tree(), enter: make([]int32, x.s.Len())}
 	stack := slices.Clone(a.tree.Roots)
@@ -142,7 +142,7 @@ func (x *subject) newAncestry() *ancestry {
 	return a
 }
 
-// above reports whether record top stands above record below, or is it.
+// above reports whether record top is an ancestor of record below, or the same record.
 func (a *ancestry) above(top, below int) bool {
 	at := a.enter[below] - a.enter[top]
 	return at >= 0 && int(at) < a.tree.Size(top)
@@ -163,9 +163,9 @@ func (x *subject) parentsFirst(visit func(i int)) {
 	}
 }
 
-// tips are the entries below which there is none, in the order of the file.
-func (x *subject) tips() (tips []int) {
-	inner := make([]bool, x.s.Len()) // those that have others below them
+// leaves returns the entries without children, in the order of the file.
+func (x *subject) leaves() (leaves []int) {
+	inner := make([]bool, x.s.Len()) // those with children
 	for i := range x.s.Len() {
 		if p := x.s.Parent(i); p >= 0 && p != i {
 			inner[p] = true
@@ -173,8 +173,8 @@ func (x *subject) tips() (tips []int) {
 	}
 	for i := range x.s.Len() {
 		if !inner[i] && x.s.Kind(i).IsEntry() && !x.s.Shadowed(i) {
-			tips = append(tips, i)
+			leaves = append(leaves, i)
 		}
 	}
-	return tips
+	return leaves
 }

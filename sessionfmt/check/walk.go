@@ -9,24 +9,24 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A walk is a replay of all branches, with what the checks remember on the way.
+// A walk is a replay of all branches, with the state of the checks.
 type walk struct {
 	*subject
 	lines  *sessionfmt.Reader
 	active *replay.Envelope // at the leaf
 	broken bool             // a patch stopped the replay of a branch
-	err    error            // the session cannot be read any more
+	err    error            // the error that ended reading
 
-	steps []func(*walk) // of the groups chosen that look at steps
+	steps []func(*walk) // the functions of the chosen groups that check steps
 	step  replay.Step
 	tools toolset
 
-	named map[int]bool // transforms named compaction, once asked for
-	next  *request     // of the active path, once asked for
+	named map[int]bool // see namedCompaction
+	next  *request     // of the active path; see request
 }
 
-// replay replays all branches, each entry once. Where a patch stops that, it is
-// replayed again as the reference code would, to see what comes after it.
+// replay replays all branches, each entry once. If a patch stops the replay, the session is
+// replayed again leniently, to check the entries after it.
 func (x *subject) replay() {
 	leaf := x.s.Leaf()
 	x.report.Rules = replay.Auto.Decide(x.s, leaf).String()
@@ -53,14 +53,14 @@ func (x *subject) replay() {
 	}
 }
 
-// fails finds that the session cannot be read, or not any more.
+// fails adds the finding that the session cannot be read.
 func (x *subject) fails(err error) {
 	x.check = Find("unreadable")
 	x.addLine(0, "", "%s", reason(err))
 }
 
-// walk replays the branches by those options, and hands each step to the checks.
-// It is nil where the session cannot be read any more.
+// walk replays the branches with these options, and calls the checks with each step. It
+// returns nil after an error of reading.
 func (x *subject) walk(opt replay.Options) *walk {
 	w := &walk{subject: x, lines: x.s.NewReader(), tools: newToolset()}
 	for _, g := range Groups {
@@ -69,22 +69,21 @@ func (x *subject) walk(opt replay.Options) *walk {
 		}
 	}
 	r := replay.New(x.s, opt)
-	branched := slices.ContainsFunc(x.tips(), func(i int) bool { return i != x.s.Leaf() })
+	branched := slices.ContainsFunc(x.leaves(), func(i int) bool { return i != x.s.Leaf() })
 	if branched && !w.follow(r.WalkTree(x.tree())) {
 		return nil
 	}
-	// A walk of the tree leaves out what follows a cycle of parents.
+	// A walk of the tree skips the descendants of a parent cycle.
 	if w.active == nil && !w.broken && !w.follow(r.Walk(x.s.Leaf())) {
 		return nil
 	}
 	x.take(slices.DeleteFunc(r.Findings, func(f sessionfmt.Finding) bool {
-		return f.Code == "kept-no-message" && opt.Rules == replay.ByPi // read alike by all who read it
+		return f.Code == "kept-no-message" && opt.Rules == replay.ByPi // every reader treats it alike
 	}))
 	return w
 }
 
-// follow hands steps to the checks. It is false where the session cannot be read
-// any more.
+// follow calls the checks with the steps. It returns false after an error of reading.
 func (w *walk) follow(steps iter.Seq2[replay.Step, error]) bool {
 	for step, err := range steps {
 		if replay.Stopped(err) {
@@ -102,7 +101,7 @@ func (w *walk) follow(steps iter.Seq2[replay.Step, error]) bool {
 	return true
 }
 
-// visit hands a step to the checks.
+// visit calls the checks with a step.
 func (w *walk) visit(step replay.Step) {
 	if step.Record == w.s.Leaf() {
 		w.active = step.Envelope()
@@ -115,20 +114,20 @@ func (w *walk) visit(step replay.Step) {
 	}
 }
 
-// found adds a finding at the step's record, if its check was chosen.
+// found adds a finding at the step's record if its check is chosen.
 func (w *walk) found(code, format string, args ...any) {
 	if w.check = Find(code); w.opt.Choice.has(code) {
 		w.add(w.step.Record, format, args...)
 	}
 }
 
-// line is the line of a record. Where it cannot be read, that ends the walk.
+// line returns the line of a record. An error of reading ends the walk.
 func (w *walk) line(rec int) (line jsonl.Value, ok bool) {
 	line, w.err = w.lines.Line(rec)
 	return line, w.err == nil
 }
 
-// transformed reports whether there are entries of the envelope rules.
+// transformed reports whether the session has entries of the envelope rules.
 func (x *subject) transformed() bool {
 	for i := range x.s.Len() {
 		if k := x.s.Kind(i); k == jsonl.Transform || k == jsonl.Ephemeral {

@@ -9,26 +9,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// What weighing may cost: so many replays, and so many bytes rewritten for
-// them. A file that is broken from end to end has the sum of its damage weighed,
-// and only the first findings one by one.
+// The limits of weighing: replays, and bytes rewritten for them. In a badly broken file all
+// damage is weighed together, and only the first findings one by one.
 const (
 	maxTrials     = 32
 	maxTrialBytes = 256 << 20
 )
 
-// A weighing works out what findings hide from the context at the leaf, by
-// replaying the session with and without the damage.
+// A weighing computes what findings hide from the context at the leaf, by replaying the
+// session with and without the damage.
 type weighing struct {
 	*subject
 	now    Figures
 	trials int
 	bytes  int64
-	broken map[int]string // ids that broken lines tell, by line
-	named  map[int]string // ids that orphans name as their parents, by line
+	broken map[int]string // legible ids in broken lines, by line
+	named  map[int]string // ids of the lost parents of orphans, by line
 }
 
-// weigh gives figures to the findings that have any.
+// weigh sets Hides of the findings that hide something.
 func (x *subject) weigh() {
 	r := x.report
 	repairable := slices.ContainsFunc(r.Findings, func(f Finding) bool { return slices.Contains(fixable, f.Code) })
@@ -37,7 +36,7 @@ func (x *subject) weigh() {
 	}
 	now, err := seen(x.s)
 	if err != nil {
-		return // a patch stops the replay, and that is a finding
+		return // a patch stops the replay, which is a finding
 	}
 	w := &weighing{subject: x, now: now}
 	r.Context = &now
@@ -55,7 +54,7 @@ func (x *subject) weigh() {
 	}
 }
 
-// hidden is what one finding hides, zero where that is nothing, or not known.
+// hidden returns what a finding hides, zero if that is nothing or not known.
 func (w *weighing) hidden(f *Finding) Figures {
 	switch {
 	case f.Code == "leaf-moved":
@@ -84,7 +83,7 @@ func (w *weighing) hidden(f *Finding) Figures {
 	return then.less(w.now)
 }
 
-// repaired is the context at the leaf once some of the damage is repaired.
+// repaired returns the size of the context at the leaf after repairing some of the damage.
 func (w *weighing) repaired(want pick) (f Figures, ok bool) {
 	w.trials++
 	w.bytes += w.s.Size()
@@ -104,7 +103,7 @@ func (w *weighing) repaired(want pick) (f Figures, ok bool) {
 	return f, err == nil
 }
 
-// readBroken records which orphans have lost their parents to which line.
+// readBroken records the broken line in which each orphan has lost its parent.
 func (w *weighing) readBroken() {
 	if !w.report.has("orphan") || !(w.report.has("malformed") || w.report.has("glued")) {
 		return
@@ -125,8 +124,8 @@ func (w *weighing) readBroken() {
 	}
 }
 
-// kept is by how much the context that keeps everything before a compaction
-// exceeds the one that keeps nothing.
+// kept returns the size of the messages before a compaction: the difference between keeping
+// all and none of them.
 func (w *weighing) kept() Figures {
 	nothing, err := measureBy(w.s, w.s.Leaf(), replay.ByPi)
 	all, err2 := measureBy(w.s, w.s.Leaf(), replay.ByEnvelope)
@@ -136,8 +135,8 @@ func (w *weighing) kept() Figures {
 	return all.less(nothing)
 }
 
-// checkpoint is the size of prompt and tools before a compaction that loses them,
-// if it is the one in force.
+// checkpoint returns the size of prompt and tools before a compaction that loses them, if it
+// is the last compaction.
 func (w *weighing) checkpoint(f *Finding) Figures {
 	rec := w.s.Find(f.Entry)
 	r := replay.New(w.s, replay.Options{Leaf: w.s.Leaf()})
@@ -159,7 +158,7 @@ func (w *weighing) checkpoint(f *Finding) Figures {
 	return Figures{Tokens: n.System + n.Tools}
 }
 
-// Measure is the size of the context at a record.
+// Measure returns the size of the context at a record.
 func Measure(s *sessionfmt.Session, leaf int) (Figures, error) {
 	return measureBy(s, leaf, replay.Auto)
 }

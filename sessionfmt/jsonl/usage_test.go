@@ -2,7 +2,7 @@ package jsonl
 
 import "testing"
 
-// TestUsage: numbers that nobody can have counted are as if they were not there, and the
+// TestUsage: impossible numbers count as not recorded, and the
 // first of them is named.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ const (
 	isKept                     // structure, and no text
 	isNamed                    // structure where it is not at an entry itself
 	isBox                      // what is inside is the format's too
-	isSealed                   // what nobody can look into, and so nobody can redact
+	isSealed                   // opaque data, which cannot be redacted
 	isSchema                   // the parameters of a tool
 	isParts                    // texts by name
 	isType                     // says what the object is

@@ -15,16 +15,16 @@ import (
 	"ctxtool/stats"
 )
 
-// A Budget is what a figure has to keep to.
+// A Budget is the limits of a figure.
 type Budget struct {
 	Figure    *Figure
-	Max, Min  *float64 // in the figure's unit; either or both
-	Tolerance Amount   // how far beyond them it may be
+	Max, Min  *float64 // in the figure's unit; nil for no limit
+	Tolerance Amount   // how far the figure may exceed them
 	Severity  severity
 }
 
-// A severity is what a crossed limit does: an Error fails the gate, a Warning is
-// said.
+// A severity is the effect of a crossed limit: an Error fails the gate, a Warning is only
+// reported.
 type severity string
 
 const (
@@ -36,7 +36,7 @@ const (
 func (s *severity) UnmarshalText(text []byte) error {
 	*s = severity(text)
 	if *s != Error && *s != Warning {
-		return fmt.Errorf("severity %q: error or warning", sessionfmt.Quote(string(text)))
+		return fmt.Errorf("severity %q: must be error or warning", sessionfmt.Quote(string(text)))
 	}
 	return nil
 }
@@ -44,10 +44,10 @@ func (s *severity) UnmarshalText(text []byte) error {
 // An Amount is a number in a figure's unit, or a share of another number.
 type Amount struct {
 	N     float64
-	Share bool // N is a part of 1
+	Share bool // N is a share, 1 for all
 }
 
-// of is the amount, where it is about base.
+// of returns the amount; base is what a share is of.
 func (a Amount) of(base float64) float64 {
 	if a.Share {
 		return a.N * math.Abs(base)
@@ -55,12 +55,12 @@ func (a Amount) of(base float64) float64 {
 	return a.N
 }
 
-// UnmarshalText reads 5% as a share, and a number as it stands.
+// UnmarshalText reads a number, or a share such as 5%.
 func (a *Amount) UnmarshalText(text []byte) (err error) {
 	t, share := strings.CutSuffix(string(text), "%")
 	a.Share = share
 	if a.N, err = ParseNumber(t); err != nil || a.N < 0 {
-		return fmt.Errorf("%q: want a number, or a percentage as 5%%", sessionfmt.Quote(string(text)))
+		return fmt.Errorf("%q: must be a number or a percentage such as 5%%", sessionfmt.Quote(string(text)))
 	}
 	if share {
 		a.N /= 100
@@ -68,26 +68,26 @@ func (a *Amount) UnmarshalText(text []byte) (err error) {
 	return nil
 }
 
-// A Drift is how far a figure may be from that of a saved run.
+// A Drift is the allowed difference of a figure from a saved run.
 type Drift struct {
 	Amount
-	Up, Down bool     // which way it is held to that
-	Severity severity // an Error when empty
+	Up, Down bool     // the directions that are limited
+	Severity severity // Error if empty
 }
 
-// UnmarshalText reads an Amount: with + it is how much the figure may grow, with -
-// how much it may shrink, and without both.
+// UnmarshalText reads an Amount. With + it limits growth, with - shrinking, and without a sign
+// both.
 func (d *Drift) UnmarshalText(text []byte) error {
 	t, up := strings.CutPrefix(string(text), "+")
 	t, down := strings.CutPrefix(t, "-")
 	d.Up, d.Down = up || !down, down || !up
 	if up && down || d.Amount.UnmarshalText([]byte(t)) != nil {
-		return fmt.Errorf("drift %q: want a number or a percentage, as 5%%, +5%% or -5%%", sessionfmt.Quote(string(text)))
+		return fmt.Errorf("drift %q: must be a number or a percentage such as 5%%, +5%% or -5%%", sessionfmt.Quote(string(text)))
 	}
 	return nil
 }
 
-// scales are the letters after a number that make it larger.
+// scales are the factors of the letters after a number.
 var scales = map[byte]float64{'k': 1e3, 'm': 1e6, 'g': 1e9}
 
 // ParseNumber reads a number such as 150000, 150_000, 150k, 1.5M or 1e6.
@@ -98,13 +98,13 @@ func ParseNumber(text string) (float64, error) {
 	}
 	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if n *= times; err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return 0, errors.New("no number")
+		return 0, errors.New("not a number")
 	}
 	return n, nil
 }
 
-// limit reads a limit of the figure: a number in its unit, with a percent sign for a
-// share, or a dollar sign for dollars.
+// limit reads a limit of the figure: a number in its unit. A share may have a percent sign,
+// dollars a dollar sign.
 func (f *Figure) limit(text string) (*float64, error) {
 	t, percent := strings.CutSuffix(text, "%")
 	if f.Unit == stats.Dollars {
@@ -113,30 +113,30 @@ func (f *Figure) limit(text string) (*float64, error) {
 	n, err := ParseNumber(t)
 	switch {
 	case err != nil || percent && f.Unit != stats.Share:
-		return nil, fmt.Errorf("%s: limit %q: want %s", f.Name, sessionfmt.Quote(text), wanted[f.Unit])
+		return nil, fmt.Errorf("%s: limit %q: must be %s", f.Name, sessionfmt.Quote(text), limitForms[f.Unit])
 	case f.Unit == stats.Share && !percent && n > 1:
-		return nil, fmt.Errorf("%s: limit %q: it is a share, from 0 to 1 or as %s%%", f.Name, sessionfmt.Quote(text), sessionfmt.Quote(text))
+		return nil, fmt.Errorf("%s: limit %q: must be between 0 and 1, or a percentage such as %s%%", f.Name, sessionfmt.Quote(text), sessionfmt.Quote(text))
 	case percent:
 		n /= 100
 	}
 	return &n, nil
 }
 
-// wanted is what a limit looks like.
-var wanted = map[stats.Unit]string{
-	stats.Number: "a number", stats.Tokens: "tokens, as 150000 or 150k", stats.Bytes: "bytes, as 20000000 or 20M",
-	stats.Dollars: "dollars, as 1.20", stats.Share: "a share, as 0.8 or 80%",
+// limitForms describe the limits of each unit, for errors.
+var limitForms = map[stats.Unit]string{
+	stats.Number: "a number", stats.Tokens: "tokens, such as 150000 or 150k", stats.Bytes: "bytes, such as 20000000 or 20M",
+	stats.Dollars: "dollars, such as 1.20", stats.Share: "a share, such as 0.8 or 80%",
 }
 
-// BudgetHelp says how a budget is written.
-const BudgetHelp = "FIGURE<=LIMIT or FIGURE>=LIMIT, then ~TOLERANCE and :warning as wanted"
+// BudgetHelp describes the form of a budget.
+const BudgetHelp = "FIGURE<=LIMIT or FIGURE>=LIMIT, with ~TOLERANCE and :warning if needed"
 
-// ParseBudget reads a budget, FIGURE<=LIMIT~TOLERANCE:SEVERITY, of which the last two
-// may be left out.
+// ParseBudget reads a budget, FIGURE<=LIMIT~TOLERANCE:SEVERITY. Tolerance and severity are
+// optional.
 func ParseBudget(text string) (b Budget, err error) {
 	at := strings.IndexAny(text, "<>")
 	if at < 0 || !strings.HasPrefix(text[at+1:], "=") {
-		return b, &sessionfmt.Error{Err: fmt.Errorf("%q is no budget", sessionfmt.Quote(text)), Hint: "want " + BudgetHelp}
+		return b, &sessionfmt.Error{Err: fmt.Errorf("%q is not a budget", sessionfmt.Quote(text)), Hint: "write " + BudgetHelp}
 	}
 	if b.Figure, err = FindFigure(strings.TrimSpace(text[:at])); err != nil {
 		return b, err
@@ -180,10 +180,10 @@ type budgetFile struct {
 	Drift     word `toml:"drift"`
 }
 
-// A word is a number or a string, as it is written.
+// A word is a number or a string, with its spelling.
 type word string
 
-// UnmarshalText takes what is not a number and no text as a blank, which nothing is.
+// UnmarshalText reads an empty string as a blank, which no setting accepts.
 func (w *word) UnmarshalText(text []byte) error {
 	*w = cmp.Or(word(text), " ")
 	return nil
@@ -194,8 +194,8 @@ const (
 	budgetKeys = "keys of a budget are figure, max, min, tolerance, severity, drift"
 )
 
-// Load adds the budgets of a TOML file to the gate's. What it says of unpriced calls,
-// broken sessions and drift gives way to what is set already.
+// Load adds the budgets of a TOML file to the gate. Its settings of unpriced calls, broken
+// sessions and drift do not override those of the gate.
 func (g *Gate) Load(name string, data []byte) error {
 	at := func(line int, err error) error {
 		var own *sessionfmt.Error
@@ -226,7 +226,7 @@ func (g *Gate) Load(name string, data []byte) error {
 	return nil
 }
 
-// tomlError is what is wrong with a file, and in which line.
+// tomlError returns the line of an error in a file, and the error.
 func tomlError(err error) (line int, better error) {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
@@ -246,7 +246,7 @@ func tomlError(err error) (line int, better error) {
 	return line, errors.New(strings.TrimPrefix(err.Error(), "toml: "))
 }
 
-// budgetLines are the lines in which the tables of budgets begin.
+// budgetLines returns the lines at which the tables of budgets begin.
 func budgetLines(data []byte) (lines []int) {
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -258,13 +258,13 @@ func budgetLines(data []byte) (lines []int) {
 	return lines
 }
 
-// settings takes what a file says of all budgets.
+// settings reads the settings of a file for all budgets.
 func (g *Gate) settings(file *gateFile) error {
 	if file.Unpriced != "" && file.Unpriced != "fail" && file.Unpriced != "ignore" {
-		return fmt.Errorf("unpriced %q: fail or ignore", sessionfmt.Quote(string(file.Unpriced)))
+		return fmt.Errorf("unpriced %q: must be fail or ignore", sessionfmt.Quote(string(file.Unpriced)))
 	}
 	if file.Broken != "" && file.Broken != "fail" && file.Broken != "warn" {
-		return fmt.Errorf("broken %q: fail or warn", sessionfmt.Quote(string(file.Broken)))
+		return fmt.Errorf("broken %q: must be fail or warn", sessionfmt.Quote(string(file.Broken)))
 	}
 	g.IgnoreUnpriced = g.IgnoreUnpriced || file.Unpriced == "ignore"
 	g.WarnBroken = g.WarnBroken || file.Broken == "warn"
@@ -280,7 +280,7 @@ func (g *Gate) settings(file *gateFile) error {
 	return nil
 }
 
-// budget takes a budget, and the drift that its figure may have.
+// budget reads a budget, and the drift of its figure.
 func (g *Gate) budget(from *budgetFile) (err error) {
 	if from.Figure == "" {
 		return &sessionfmt.Error{Err: errors.New("a budget without a figure"), Hint: budgetKeys}

@@ -10,8 +10,8 @@ import (
 	"ctxtool/stats"
 )
 
-// A Figure is a number of a report that a budget may be set on. Its name begins with that
-// of the lens that looks for it, or of the system that the lens context counts like.
+// A Figure is a number of a report that a budget can limit. Its name begins with the lens that
+// computes it, or with the system that the lens context counts like.
 type Figure struct {
 	Name  string
 	Unit  stats.Unit
@@ -22,7 +22,7 @@ type Figure struct {
 // likeSWE is the system whose rules give some figures of the lens context.
 const likeSWE = "swe-cli"
 
-// A scope says how many values a figure has.
+// A scope tells how many values a figure has.
 type scope uint8
 
 const (
@@ -66,19 +66,18 @@ var figures = []Figure{
 	{"check.warnings", stats.Number, eachSession, "warnings that it finds"},
 }
 
-// A Reading is what a figure is: tokens, bytes, dollars, a number of things, or a share from
-// 0 to 1.
+// A Reading is a value of a figure: tokens, bytes, dollars, a number, or a share from 0 to 1.
 type Reading struct {
-	File       string   `json:"file,omitempty"`       // the session; absent where it is about all
-	Group      string   `json:"group,omitempty"`      // the day; absent where it is about all
-	Entry      string   `json:"entry,omitempty"`      // the entry to look at
+	File       string   `json:"file,omitempty"`       // the session; absent for all together
+	Group      string   `json:"group,omitempty"`      // the day; absent for all together
+	Entry      string   `json:"entry,omitempty"`      // the entry with the value
 	Line       int      `json:"line,omitempty"`       // of that entry, from 1
-	Value      *float64 `json:"value,omitempty"`      // absent where there is none, `reason` says why
+	Value      *float64 `json:"value,omitempty"`      // absent if there is none; `reason` says why
 	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price: the value is at least this
 	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, and scaled by a fitted factor
 }
 
-// lens is the name of the lens that looks for the figure.
+// lens returns the name of the lens that computes the figure.
 func (f *Figure) lens() string {
 	lens, _, _ := strings.Cut(f.Name, ".")
 	if lens == likeSWE {
@@ -87,8 +86,8 @@ func (f *Figure) lens() string {
 	return lens
 }
 
-// of are the figure's values in a report; none where there is nothing to say it of.
-// has is that the lens has looked.
+// of returns the figure's values in a report. has reports whether the report has the lens of
+// the figure; even then there can be no value.
 func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
 	has = read(r, f.lens(), func(name string, v Reading, amount float64) {
 		if strings.HasSuffix(f.Name, "."+name) && !math.IsNaN(amount) && !math.IsInf(amount, 0) {
@@ -102,10 +101,11 @@ func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
 	return values, has
 }
 
-// An adder takes a value of the figure of that name, its lens left out.
+// An adder receives a value of the figure with that name, without its lens.
 type adder func(name string, v Reading, amount float64)
 
-// read reads all figures of a lens off a report. has is that the lens has looked.
+// read calls add with all figures of a lens in a report. has reports whether the report has the
+// lens.
 func read(r *stats.Report, lens string, add adder) (has bool) {
 	switch {
 	case lens == "session" && r.Session != nil:
@@ -195,7 +195,7 @@ func readCost(p *stats.CostPart, add adder) {
 	add("total", Reading{Unpriced: int(once.Calls.Unpriced)}, once.Cost.Total)
 	add("priced", Reading{Unpriced: int(once.Calls.Unpriceable)}, once.Cost.Total+once.Cost.Computed)
 	add("session", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
-	var days []Reading // rows may be by something else too
+	var days []Reading // rows may have other keys too
 	for i := range p.Rows {
 		r := &p.Rows[i]
 		k := slices.IndexFunc(days, func(v Reading) bool { return v.Group == r.Day })
@@ -237,7 +237,7 @@ func readBytes(p *stats.BytesPart, add adder) {
 }
 
 func readCache(p *stats.CachePart, add adder) {
-	worst, own := Reading{}, Reading{} // what is said of several together is nothing of each
+	worst, own := Reading{}, Reading{} // a sum over several is not the value of one
 	if w := p.Worst; w != nil {
 		worst.File, worst.Entry, own.Entry = w.File, w.Entry, w.Entry
 	}
@@ -259,7 +259,7 @@ func readCheck(p *stats.CheckPart, add adder) {
 	add("warnings", warnings, float64(p.Warnings))
 }
 
-// FindFigure is the figure of that name.
+// FindFigure returns the figure with that name, or an error.
 func FindFigure(name string) (*Figure, error) {
 	near := ""
 	for i := range figures {
@@ -278,7 +278,7 @@ func FindFigure(name string) (*Figure, error) {
 	return nil, &sessionfmt.Error{Err: fmt.Errorf("unknown figure %q", sessionfmt.Quote(name)), Hint: hint}
 }
 
-// FigureNames are the names of all figures.
+// FigureNames returns the names of all figures.
 func FigureNames() (names []string) {
 	for i := range figures {
 		names = append(names, figures[i].Name)

@@ -14,8 +14,8 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// TestFigures: every figure is named once, after its lens, or after the system whose rules the
-// lens context has to follow for it.
+// TestFigures: every figure has a unique name that begins with its lens, or with the system
+// that the lens context must count like.
 func TestFigures(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range gate.FigureNames() {
@@ -36,8 +36,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestAgainstItself: what is saved of any sessions, in either form, is read back, and
-// every figure is as it was. Each has a value in some session.
+// TestAgainstItself: saved runs of all sessions, in both forms, are read back with equal
+// figures. Each figure has a value in some session.
 func TestAgainstItself(t *testing.T) {
 	o := stats.Options{Lenses: stats.Lenses, Counter: &tokens.Pi, By: []string{"model", "day"}, Entries: gate.Entries}
 	o.Check = func(string) (*stats.CheckPart, error) { return &stats.CheckPart{Errors: 1}, nil }

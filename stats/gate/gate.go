@@ -1,7 +1,7 @@
-// Package gate holds what stats counts to limits, and to a saved run.
+// Package gate compares the figures of stats with limits, and with a saved run.
 //
-// A Figure is a number of a stats.Report by name, as cost.total; a Budget is limits for
-// figures, and a Gate judges reports by it and says a verdict on each value.
+// A Figure is a named number of a stats.Report, such as cost.total. A Budget is limits for a
+// figure. A Gate judges reports, with a verdict for each value.
 package gate
 
 import (
@@ -15,34 +15,34 @@ import (
 	"ctxtool/stats"
 )
 
-// A Gate holds sessions to budgets, and to a saved run. The zero value asks for
-// nothing. Reports are added in the order of their files; Judge says the rest.
+// A Gate compares sessions with budgets and a saved run. The zero value has neither. Call Start
+// first, then Add with the reports in the order of their files, then Judge.
 type Gate struct {
 	Budgets        []Budget
-	Drift          *Drift             // from the saved run; nil is none at all
-	Drifts         map[*Figure]*Drift // of single figures
-	Saved          *Saved             // nil for none
-	IgnoreUnpriced bool               // a cost is what is known of it
-	WarnBroken     bool               // sessions without figures are said, and no failure
+	Drift          *Drift             // from the saved run; nil allows none
+	Drifts         map[*Figure]*Drift // for single figures
+	Saved          *Saved             // the saved run; nil for none
+	IgnoreUnpriced bool               // calls without a price do not count
+	WarnBroken     bool               // sessions without figures are reported and do not fail the gate
 
 	compared []*Figure // with the saved run
 	sessions int       // judged
 	verdicts []Verdict
-	paths    map[string]string // of files, where they are not their names
+	paths    map[string]string // of files, if they differ from the names
 }
 
-// A Verdict says how a figure keeps to a budget, or to the saved run.
+// A Verdict is the comparison of a value with a budget or the saved run.
 type Verdict struct {
 	State    State    `json:"state"`          // `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
 	Severity severity `json:"severity"`       // `error` or `warning`
-	Figure   string   `json:"figure"`         // as in the help; `readable` is a session without figures, or not with all
+	Figure   string   `json:"figure"`         // as in the help; `readable` is a session without some or all figures
 	Unit     string   `json:"unit,omitempty"` // `number`, `tokens`, `bytes`, `dollars` or `share`
 	Reading
-	Max    *float64 `json:"max,omitempty"`       // the limit above
-	Min    *float64 `json:"min,omitempty"`       // the limit below
-	Saved  *float64 `json:"saved,omitempty"`     // of the saved run, where the limits come from that
+	Max    *float64 `json:"max,omitempty"`       // the upper limit
+	Min    *float64 `json:"min,omitempty"`       // the lower limit
+	Saved  *float64 `json:"saved,omitempty"`     // the value in the saved run, if the limits come from it
 	Slack  float64  `json:"tolerance,omitempty"` // allowed beyond a limit
-	Over   float64  `json:"over,omitempty"`      // how far the value is beyond a limit; absent where it is not
+	Over   float64  `json:"over,omitempty"`      // how far the value is beyond a limit; absent if it is not
 	Reason string   `json:"reason,omitempty"`    // why there is no value, why the session has no figures, or that the saved run does not have it
 
 	Path string `json:"-"` // of the file from the current folder
@@ -50,7 +50,7 @@ type Verdict struct {
 	order int // of its budget
 }
 
-// A State is what became of a limit.
+// A State is the result of a comparison.
 type State string
 
 const (
@@ -63,26 +63,26 @@ const (
 // states are all states, the most important first.
 var states = []State{Crossed, Tolerated, Unknown, Kept}
 
-// A Report is what a gate says.
+// A Report is the result of a gate.
 type Report struct {
-	Passed    bool      `json:"passed"`    // no limit is crossed whose severity is `error`
-	Sessions  int       `json:"sessions"`  // that were judged
-	Crossed   int       `json:"crossed"`   // limits that are crossed, their severity being error
-	Warnings  int       `json:"warnings"`  // limits that are crossed, their severity being warning
-	Tolerated int       `json:"tolerated"` // verdicts of that state, as the next two
+	Passed    bool      `json:"passed"`    // no limit with severity `error` is crossed
+	Sessions  int       `json:"sessions"`  // number of judged sessions
+	Crossed   int       `json:"crossed"`   // crossed limits with severity `error`
+	Warnings  int       `json:"warnings"`  // crossed limits with severity `warning`
+	Tolerated int       `json:"tolerated"` // verdicts with that state, like the next two
 	Unknown   int       `json:"unknown"`
 	Kept      int       `json:"kept"`
 	Saved     string    `json:"against,omitempty"` // the saved run
-	Verdicts  []Verdict `json:"verdicts"`          // what is crossed first, then by state, severity, budget and file
+	Verdicts  []Verdict `json:"verdicts"`          // crossed limits first, then by state, severity, budget and file
 }
 
 // Unreadable is the figure of a verdict on a session that has no figures.
 const Unreadable = "readable"
 
-// ErrEmpty is that there was no session to judge.
+// ErrEmpty is returned if there is no session to judge.
 var ErrEmpty = errors.New("no session to judge")
 
-// Lenses are the names of those that the gate needs besides others.
+// Lenses returns the names of the lenses that the gate needs.
 func (g *Gate) Lenses() (names []string) {
 	for _, f := range g.figures() {
 		names = append(names, f.lens())
@@ -90,7 +90,7 @@ func (g *Gate) Lenses() (names []string) {
 	return names
 }
 
-// By is what the rows of the lens cost have to be by, besides what was asked for.
+// By returns the keys of the rows of the lens cost: those asked for, and those that the gate needs.
 func (g *Gate) By(asked []string) []string {
 	for _, f := range g.figures() {
 		if f.Name == "cost.day" && !slices.Contains(asked, "day") {
@@ -100,7 +100,7 @@ func (g *Gate) By(asked []string) []string {
 	return asked
 }
 
-// Like is the system that contexts have to be counted like; empty for none.
+// Like returns the system whose counting the gate needs for contexts; empty for none.
 func (g *Gate) Like() string {
 	for i := range figures {
 		f := &figures[i]
@@ -111,7 +111,7 @@ func (g *Gate) Like() string {
 	return ""
 }
 
-// figures are those that budgets and drifts name.
+// figures returns the figures that budgets and drifts name.
 func (g *Gate) figures() (all []*Figure) {
 	for i := range figures {
 		f := &figures[i]
@@ -122,8 +122,8 @@ func (g *Gate) figures() (all []*Figure) {
 	return all
 }
 
-// Start gets ready to judge what the lenses see. Of the saved run every figure is
-// compared that they and it have.
+// Start prepares the gate for reports with these lenses. Every figure that both they and the
+// saved run have is compared.
 func (g *Gate) Start(lenses []string) error {
 	if g.Saved == nil {
 		if len(g.Budgets) == 0 {
@@ -168,8 +168,8 @@ func (g *Gate) Add(one *stats.Report) {
 	}
 }
 
-// Judge judges all sessions together, and says what became of every limit. It is
-// ErrEmpty where none of them had figures.
+// Judge judges all sessions together, and returns the verdicts on all limits. The error is
+// ErrEmpty if no session had figures.
 func (g *Gate) Judge(sum *stats.Report) (*Report, error) {
 	if g.sessions > 0 {
 		g.judge(sum, func(f *Figure) bool { return f.Scope < eachSession })
@@ -203,7 +203,7 @@ func (g *Gate) Judge(sum *stats.Report) (*Report, error) {
 	return r, nil
 }
 
-// judge judges the figures of a report that are meant.
+// judge judges the chosen figures of a report.
 func (g *Gate) judge(r *stats.Report, meant func(f *Figure) bool) {
 	file := onlyFile(r)
 	add := func(f *Figure, v Verdict) {
@@ -241,7 +241,7 @@ func (g *Gate) put(v Verdict) {
 	g.verdicts = append(g.verdicts, v)
 }
 
-// compare judges a value by that of the saved run.
+// compare compares a value with that of the saved run.
 func (g *Gate) compare(v *Verdict, f *Figure, r *stats.Report, value Reading) {
 	saved, ok := g.Saved.value(f, r, value)
 	if !ok {
@@ -263,7 +263,7 @@ func (g *Gate) compare(v *Verdict, f *Figure, r *stats.Report, value Reading) {
 	v.judge(value, Amount{}, g.IgnoreUnpriced || value.Unpriced == saved.Unpriced)
 }
 
-// judge says how a value keeps to the verdict's limits.
+// judge compares the value with the verdict's limits.
 func (v *Verdict) judge(value Reading, tolerance Amount, ignoreUnpriced bool) {
 	v.Reading, v.State = value, Kept
 	is := *value.Value
@@ -288,12 +288,11 @@ func (v *Verdict) judge(value Reading, tolerance Amount, ignoreUnpriced bool) {
 	}
 }
 
-// beyond reports whether a is more than b, by more than what adding up dollars in another
-// order makes of a sum.
+// beyond reports whether a is greater than b, by more than the rounding errors of a sum of
+// dollars in another order.
 func beyond(a, b float64) bool { return a-b > 1e-12*max(math.Abs(a), math.Abs(b)) }
 
-// valuesOf are the figure's values, with the lines that are known since the session
-// was read.
+// valuesOf returns the figure's values, with the lines of their entries.
 func valuesOf(r *stats.Report, f *Figure) []Reading {
 	values, _ := f.of(r)
 	for i := range values {
@@ -304,7 +303,8 @@ func valuesOf(r *stats.Report, f *Figure) []Reading {
 	return values
 }
 
-// Entries are those that figures of a session name, by which a gate finds their lines.
+// Entries returns the entries that figures of a session name, so that a caller can look up
+// their lines.
 func Entries(r *stats.Report) (entries []string) {
 	for i := range figures {
 		values, _ := figures[i].of(r)

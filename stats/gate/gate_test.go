@@ -13,7 +13,7 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// TestParseBudget: what a budget is read as, written out again.
+// TestParseBudget: budgets as read, written out again.
 func TestParseBudget(t *testing.T) {
 	for text, want := range map[string]string{
 		"check.errors<=0":                    "check.errors max 0 error",
@@ -30,22 +30,22 @@ func TestParseBudget(t *testing.T) {
 		"cache.session-hit-rate>=0:warning":  "cache.session-hit-rate min 0 warning",
 		"cache.hit-rat>=1":                   `unknown figure "cache.hit-rat"; of that kind are cache.hit-rate, cache.session-hit-rate, cache.rebilled`,
 		"cache>=1":                           `unknown figure "cache"; of that kind are cache.hit-rate, cache.session-hit-rate, cache.rebilled`,
-		"check.errors":                       `"check.errors" is no budget; want ` + gate.BudgetHelp,
-		"check.errors<3":                     `"check.errors<3" is no budget; want ` + gate.BudgetHelp,
-		"check.errors<=":                     `check.errors: limit "": want a number`,
-		"check.errors<=x":                    `check.errors: limit "x": want a number`,
-		"check.errors<=NaN":                  `check.errors: limit "NaN": want a number`,
-		"check.errors<=Inf":                  `check.errors: limit "Inf": want a number`,
-		"check.errors<=1e308G":               `check.errors: limit "1e308G": want a number`,
-		"check.errors<=3~1e308G":             `tolerance "1e308G": want a number, or a percentage as 5%`,
-		"check.errors<=5%":                   `check.errors: limit "5%": want a number`,
-		"check.errors<=$5":                   `check.errors: limit "$5": want a number`,
-		"cache.rebilled<=5%":                 `cache.rebilled: limit "5%": want dollars, as 1.20`,
-		"cache.hit-rate>=60":                 `cache.hit-rate: limit "60": it is a share, from 0 to 1 or as 60%`,
-		"check.errors<=3:fatal":              `severity "fatal": error or warning`,
-		"check.errors<=3~x":                  `tolerance "x": want a number, or a percentage as 5%`,
-		"check.errors<=3~-1":                 `tolerance "-1": want a number, or a percentage as 5%`,
-		"check.errors<=\x1b" + "]0;gotcha\a": "check.errors: limit \"\uFFFD]0;gotcha\uFFFD\": want a number",
+		"check.errors":                       `"check.errors" is not a budget; write ` + gate.BudgetHelp,
+		"check.errors<3":                     `"check.errors<3" is not a budget; write ` + gate.BudgetHelp,
+		"check.errors<=":                     `check.errors: limit "": must be a number`,
+		"check.errors<=x":                    `check.errors: limit "x": must be a number`,
+		"check.errors<=NaN":                  `check.errors: limit "NaN": must be a number`,
+		"check.errors<=Inf":                  `check.errors: limit "Inf": must be a number`,
+		"check.errors<=1e308G":               `check.errors: limit "1e308G": must be a number`,
+		"check.errors<=3~1e308G":             `tolerance "1e308G": must be a number or a percentage such as 5%`,
+		"check.errors<=5%":                   `check.errors: limit "5%": must be a number`,
+		"check.errors<=$5":                   `check.errors: limit "$5": must be a number`,
+		"cache.rebilled<=5%":                 `cache.rebilled: limit "5%": must be dollars, such as 1.20`,
+		"cache.hit-rate>=60":                 `cache.hit-rate: limit "60": must be between 0 and 1, or a percentage such as 60%`,
+		"check.errors<=3:fatal":              `severity "fatal": must be error or warning`,
+		"check.errors<=3~x":                  `tolerance "x": must be a number or a percentage such as 5%`,
+		"check.errors<=3~-1":                 `tolerance "-1": must be a number or a percentage such as 5%`,
+		"check.errors<=\x1b" + "]0;gotcha\a": "check.errors: limit \"\uFFFD]0;gotcha\uFFFD\": must be a number",
 	} {
 		b, err := gate.ParseBudget(text)
 		if got := budgetText(b, err); got != want {
@@ -85,8 +85,8 @@ func hintOf(err error) string {
 	return ""
 }
 
-// report is one of a session in which a cache served a share of 1,000 tokens, dollars
-// were billed again, and so many errors were found.
+// report returns the report of a session in which a cache served a share of 1,000 tokens,
+// dollars were rebilled, and errors were found.
 func report(file string, share, dollars float64, found int) *stats.Report {
 	r := &stats.Report{Schema: stats.SessionSchema, File: file, ID: "id of " + file}
 	r.Cache = &stats.CachePart{
@@ -104,7 +104,7 @@ func report(file string, share, dollars float64, found int) *stats.Report {
 	return r
 }
 
-// together are reports added up by the lenses that report is about.
+// together adds up reports with the lenses of report.
 func together(reports ...*stats.Report) *stats.Report {
 	o := stats.Options{Lenses: lensesNamed("cache", "check")}
 	sum := &stats.Report{Schema: stats.Schema}
@@ -125,7 +125,7 @@ func lensesNamed(names ...string) (all []*stats.Lens) {
 	return all
 }
 
-// judged is what a gate says of reports.
+// judged returns the result of a gate for reports.
 func judged(t *testing.T, g *gate.Gate, reports ...*stats.Report) (*gate.Report, error) {
 	t.Helper()
 	if err := g.Start([]string{"cache", "check"}); err != nil {
@@ -137,7 +137,7 @@ func judged(t *testing.T, g *gate.Gate, reports ...*stats.Report) (*gate.Report,
 	return g.Judge(together(reports...))
 }
 
-// told is a verdict in short.
+// told returns a verdict in a short form.
 func told(r *gate.Report) string {
 	var words []string
 	for _, v := range r.Verdicts {
@@ -205,8 +205,8 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestToleranceEdge: what is at the end of its tolerance to the cent is within it, also
-// where the difference of two large sums is no whole cent.
+// TestToleranceEdge: a value exactly at the end of its tolerance is within it, even if the
+// difference of two large sums is not a whole cent.
 func TestToleranceEdge(t *testing.T) {
 	for budget, want := range map[string]gate.State{
 		"cache.rebilled<=1000000~0.01":    gate.Tolerated,
@@ -228,8 +228,8 @@ func TestToleranceEdge(t *testing.T) {
 	}
 }
 
-// TestBudgetOfSeveral: a figure of each session is judged in each, one of all in none
-// of them, and what is crossed comes first.
+// TestBudgetOfSeveral: a figure of each session is judged for each, a figure of all only for
+// all together, and crossed limits come first.
 func TestBudgetOfSeveral(t *testing.T) {
 	g := &gate.Gate{}
 	if err := g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\nmax = 2\nmin = 1\n[[budget]]\nfigure = \"cache.hit-rate\"\nmin = \"55%\"\n")); err != nil {
@@ -245,8 +245,8 @@ func TestBudgetOfSeveral(t *testing.T) {
 	}
 }
 
-// TestGateUnreadable: a session without figures fails, or warns; without any session
-// there is not an answer.
+// TestGateUnreadable: a session without figures fails, or warns; without any session there is
+// an error.
 func TestGateUnreadable(t *testing.T) {
 	budget, err := gate.ParseBudget("check.errors<=4")
 	if err != nil {
@@ -279,7 +279,7 @@ func TestGateUnreadable(t *testing.T) {
 	}
 }
 
-// TestGateWithoutValue: what no session says is neither kept nor crossed.
+// TestGateWithoutValue: a limit on a figure without value is neither kept nor crossed.
 func TestGateWithoutValue(t *testing.T) {
 	b, err := gate.ParseBudget("cache.hit-rate>=50%")
 	if err != nil {
@@ -296,8 +296,8 @@ func TestGateWithoutValue(t *testing.T) {
 	}
 }
 
-// TestUnpricedBudgets: calls without a price leave a cost open to above. Without them, or
-// where they are ignored, it is what it is.
+// TestUnpricedBudgets: calls without a price make a cost a lower bound. Without such calls, or
+// if they are ignored, it is exact.
 func TestUnpricedBudgets(t *testing.T) {
 	for _, c := range []struct {
 		budget   string
@@ -337,7 +337,7 @@ func TestUnpricedBudgets(t *testing.T) {
 	}
 }
 
-// TestGateCalibrated: what is calibrated is marked so.
+// TestGateCalibrated: calibrated values are marked.
 func TestGateCalibrated(t *testing.T) {
 	b, err := gate.ParseBudget("context.tokens<=1")
 	if err != nil {

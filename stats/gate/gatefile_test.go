@@ -7,7 +7,7 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// TestGateFile: what a file of budgets says, and what is wrong with one.
+// TestGateFile: files of budgets, and the errors in them.
 func TestGateFile(t *testing.T) {
 	g := &gate.Gate{}
 	err := g.Load("b.toml", []byte(`# a comment
@@ -48,19 +48,19 @@ drift = 0.02
 	for text, want := range map[string]string{
 		"max = 3":                            `b.toml:1: unknown key "max"; keys are unpriced, broken, drift and tables [[budget]]`,
 		budget + "maximum = 3":               `b.toml:4: unknown key "maximum"; keys of a budget are figure, max, min, tolerance, severity, drift`,
-		budget + "max = [3]":                 `b.toml:2: check.errors: limit " ": want a number`,
+		budget + "max = [3]":                 `b.toml:2: check.errors: limit " ": must be a number`,
 		budget + "max = ":                    "b.toml:4: expected value",
 		budget:                               "b.toml:2: check.errors: a budget without max, min or drift",
-		budget + "max = \"many\"":            `b.toml:2: check.errors: limit "many": want a number`,
+		budget + "max = \"many\"":            `b.toml:2: check.errors: limit "many": must be a number`,
 		budget + "max = 1\nmin = 2":          "b.toml:2: check.errors: min is more than max",
-		budget + "max = 1\ntolerance = -1":   `b.toml:2: check.errors: tolerance "-1": want a number, or a percentage as 5%`,
-		budget + "max = 1\nseverity = \"x\"": `b.toml:2: check.errors: severity "x": error or warning`,
-		budget + "drift = \"x\"":             `b.toml:2: check.errors: drift "x": want a number or a percentage, as 5%, +5% or -5%`,
+		budget + "max = 1\ntolerance = -1":   `b.toml:2: check.errors: tolerance "-1": must be a number or a percentage such as 5%`,
+		budget + "max = 1\nseverity = \"x\"": `b.toml:2: check.errors: severity "x": must be error or warning`,
+		budget + "drift = \"x\"":             `b.toml:2: check.errors: drift "x": must be a number or a percentage such as 5%, +5% or -5%`,
 		budget + "max = 1" + "\n[[budget]]\nfigure = \"check.error\"": `b.toml:5: unknown figure "check.error"; of that kind are check.errors, check.warnings`,
 		"[[budget]]\nmax = 1":  "b.toml:1: a budget without a figure; keys of a budget are figure, max, min, tolerance, severity, drift",
-		"unpriced = \"maybe\"": `b.toml: unpriced "maybe": fail or ignore`,
-		"broken = \"maybe\"":   `b.toml: broken "maybe": fail or warn`,
-		"drift = \"much\"":     `b.toml: drift "much": want a number or a percentage, as 5%, +5% or -5%`,
+		"unpriced = \"maybe\"": `b.toml: unpriced "maybe": must be fail or ignore`,
+		"broken = \"maybe\"":   `b.toml: broken "maybe": must be fail or warn`,
+		"drift = \"much\"":     `b.toml: drift "much": must be a number or a percentage such as 5%, +5% or -5%`,
 	} {
 		err := (&gate.Gate{}).Load("b.toml", []byte(text))
 		if err == nil {

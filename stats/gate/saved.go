@@ -18,28 +18,28 @@ type Saved struct {
 	Name     string
 	sum      *stats.Report
 	sessions []*stats.Report
-	files    map[string]string  // the name of each file by itself, and by its session's id
-	known    map[*Figure]places // figures that have been read off
+	files    map[string]string  // file names, by name and by the id of the session
+	known    map[*Figure]places // figures that have been read
 }
 
-// places are a figure's values by where they are.
+// places holds a figure's values by place.
 type places map[place][]Reading
 
 type place struct{ file, group string }
 
-// LoadSaved reads a saved run. One of several sessions in -f json holds the figures
-// of all together, one in -f jsonl those of each too.
+// LoadSaved reads a saved run. If it has several sessions, -f json has the figures of all
+// together, -f jsonl also those of each.
 func LoadSaved(name string, data []byte) (*Saved, error) {
 	s := &Saved{Name: name}
 	broken := func(format string, args ...any) (*Saved, error) {
-		err := fmt.Errorf("no saved run: "+format, args...)
+		err := fmt.Errorf("not a saved run: "+format, args...)
 		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err, Hint: "save one with ctxtool stats -f jsonl -o FILE"}
 	}
 	for d := json.NewDecoder(bytes.NewReader(data)); ; {
 		r := &stats.Report{}
 		one := struct {
 			*stats.Report
-			// What is about the reading is not needed, and may not be read back.
+			// The fields about reading are not needed, and some have no inverse.
 			Rules, Coverage, Findings, Gate json.RawMessage
 		}{Report: r}
 		err := d.Decode(&one)
@@ -58,7 +58,7 @@ func LoadSaved(name string, data []byte) (*Saved, error) {
 		}
 	}
 	if s.sum == nil {
-		return broken("it does not say what all sessions are together")
+		return broken("it has no report of all sessions together")
 	}
 	s.files = map[string]string{}
 	for _, f := range s.sum.Files {
@@ -73,9 +73,8 @@ func LoadSaved(name string, data []byte) (*Saved, error) {
 	return s, nil
 }
 
-// values are the figure's in the saved run, nil where it has none of them. Those of
-// sessions have a file: where there is no report a session, they are what the sum
-// keeps of each.
+// values returns the figure's values in the saved run, or nil. Values of sessions have a file.
+// Without a report per session, they are those that the sum has of each.
 func (s *Saved) values(f *Figure) places {
 	if at, ok := s.known[f]; ok {
 		return at
@@ -98,7 +97,7 @@ func (s *Saved) values(f *Figure) places {
 			at[k] = append(at[k], v)
 		}
 	}
-	// What a sum says of several sessions together is nothing of each.
+	// The value of several sessions together is not that of one.
 	if _, together := at[place{}]; together && f.Scope >= eachSession {
 		at = nil
 	}
@@ -106,7 +105,7 @@ func (s *Saved) values(f *Figure) places {
 	return at
 }
 
-// lacks is that the run does not have the figure, nil for any.
+// lacks returns the error that the run does not have the figure; nil stands for any figure.
 func (s *Saved) lacks(f *Figure) error {
 	err := &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the saved run has no figure to compare with"), Hint: "save it with the lenses that are compared (--lens), and of several sessions with -f jsonl"}
 	if f != nil {
@@ -116,8 +115,8 @@ func (s *Saved) lacks(f *Figure) error {
 	return err
 }
 
-// value is the value that one of a report is compared with: of the same group, and of
-// the session in the file of the same name, else with the same id.
+// value returns the value to compare one of a report with: that of the same group, and of the
+// session with the same file name, or else the same id.
 func (s *Saved) value(f *Figure, r *stats.Report, v Reading) (Reading, bool) {
 	at := place{"", v.Group}
 	if f.Scope >= eachSession {
@@ -133,7 +132,7 @@ func (s *Saved) value(f *Figure, r *stats.Report, v Reading) (Reading, bool) {
 	return values[0], true
 }
 
-// onlyFile is the file that a report is about, empty where there are several.
+// onlyFile returns the file of a report, or "" if there are several.
 func onlyFile(r *stats.Report) string {
 	if len(r.Files) == 1 {
 		return r.Files[0].File

@@ -9,7 +9,7 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// saved is a run of reports as it is saved, with a line a session or without.
+// saved returns a run of reports as saved, with or without a line per session.
 func saved(t *testing.T, lines bool, reports ...*stats.Report) *gate.Saved {
 	t.Helper()
 	var data []byte
@@ -72,7 +72,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestAgainst: sessions are found by file, else by id; those that are new are said.
+// TestAgainst: sessions are matched by file, or else by id; new ones are reported.
 func TestAgainst(t *testing.T) {
 	moved := report("new-name", 1, 0, 2)
 	moved.ID = "id of b"
@@ -94,7 +94,7 @@ func TestAgainst(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := r.Verdicts[:0]
-		for _, v := range r.Verdicts { // but those of all together, and of warnings
+		for _, v := range r.Verdicts { // except those of all together, and warnings
 			if v.Figure == "check.errors" || v.Figure == "cache.session-hit-rate" {
 				kept = append(kept, v)
 			}
@@ -104,7 +104,7 @@ func TestAgainst(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}
-	// Of several sessions, one object holds no figures of each.
+	// One object for several sessions has no figures of each.
 	g := &gate.Gate{Saved: saved(t, false, report("a", 1, 0, 1), report("b", 1, 0, 2))}
 	r, err := judged(t, g, report("a", 1, 0, 1), report("b", 1, 0, 2))
 	if got := told(r); err != nil || got != "true; kept error cache.hit-rate 1 a e1; kept error cache.rebilled 0 a e1" {
@@ -112,14 +112,14 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// TestLoadSaved: what is no saved run, and one that lacks what is asked.
+// TestLoadSaved: files that are not saved runs, and runs without the figure.
 func TestLoadSaved(t *testing.T) {
 	for data, want := range map[string]string{
-		"":                               "last.json: no saved run: it does not say what all sessions are together",
-		`{"schema":"ctxtool/check/1"}`:   `last.json: no saved run: its schema is "ctxtool/check/1"`,
-		`{"schema":`:                     "last.json: no saved run: unexpected EOF",
-		"[]":                             "last.json: no saved run: json: cannot unmarshal array into Go value",
-		`{"schema":"ctxtool/stats/2"} x`: "last.json: no saved run: invalid character 'x' looking for beginning of value",
+		"":                               "last.json: not a saved run: it has no report of all sessions together",
+		`{"schema":"ctxtool/check/1"}`:   `last.json: not a saved run: its schema is "ctxtool/check/1"`,
+		`{"schema":`:                     "last.json: not a saved run: unexpected EOF",
+		"[]":                             "last.json: not a saved run: json: cannot unmarshal array into Go value",
+		`{"schema":"ctxtool/stats/2"} x`: "last.json: not a saved run: invalid character 'x' looking for beginning of value",
 	} {
 		if _, err := gate.LoadSaved("last.json", []byte(data)); err == nil || !strings.HasPrefix(err.Error(), want) || hintOf(err) == "" {
 			t.Errorf("%q: %v, want %s", data, err, want)

@@ -12,19 +12,19 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// Caches are the accounts of several sessions, and their sum.
+// Caches are the cache reports of several sessions, and their sum.
 type Caches struct {
 	All []cache.Total
 	Sum *cache.Total
 }
 
 func writeCacheLines(w *bufio.Writer, c *cache.Report) error {
-	return totalled(w, c.Rows, c.Total)
+	return writeWithTotal(w, c.Rows, c.Total)
 }
-func writeCachesLines(w *bufio.Writer, c Caches) error { return totalled(w, c.All, c.Sum) }
+func writeCachesLines(w *bufio.Writer, c Caches) error { return writeWithTotal(w, c.All, c.Sum) }
 
-// totalled writes rows, an object a line, and the total as the last line.
-func totalled[T any](w *bufio.Writer, rows []T, total *cache.Total) error {
+// writeWithTotal writes rows, an object a line, and the total as the last line.
+func writeWithTotal[T any](w *bufio.Writer, rows []T, total *cache.Total) error {
 	if err := writeLines(w, rows); err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ var cacheColumns = []string{
 	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated", "time", "pause", "lifetime",
 }
 
-// writeCacheCSV writes the account of a session as a CSV file. What the file does not
-// hold of the prompt is the row "hidden".
+// writeCacheCSV writes the report on a session as CSV. The row "hidden" is the part of the
+// prompt that the file does not have.
 func writeCacheCSV(w *bufio.Writer, c *cache.Report) error {
 	var rows [][]any
 	if c.Total.Hidden > 0 {
@@ -51,7 +51,7 @@ func writeCacheCSV(w *bufio.Writer, c *cache.Report) error {
 	return writeCSV(w, cacheColumns, rows)
 }
 
-// cacheCells are a row's cells in a CSV file.
+// cacheCells returns a row's cells in a CSV file.
 func cacheCells(r *cache.Row) []any {
 	cells := make([]any, len(cacheColumns))
 	copy(cells, []any{r.Request, r.Entry, r.Model, r.Prompt})
@@ -60,7 +60,7 @@ func cacheCells(r *cache.Row) []any {
 	}
 	if b := r.Break; b != nil {
 		copy(cells[6:], []any{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer})
-		copy(cells[12:], again(b.Rebilled))
+		copy(cells[12:], rebilledCells(b.Rebilled))
 	}
 	if e := r.Expected; e != nil {
 		copy(cells[14:], []any{e.Read, e.Write})
@@ -68,8 +68,8 @@ func cacheCells(r *cache.Row) []any {
 	if u := r.Recorded; u != nil {
 		copy(cells[16:], []any{u.CacheRead, u.CacheWrite, u.CacheWrite1h})
 	}
-	copy(cells[19:], again(r.Rebilled))
-	copy(cells[21:], again(r.Unserved))
+	copy(cells[19:], rebilledCells(r.Rebilled))
+	copy(cells[21:], rebilledCells(r.Unserved))
 	if r.Outlived > 0 {
 		cells[23] = r.Outlived
 	}
@@ -85,15 +85,15 @@ func cacheCells(r *cache.Row) []any {
 	return cells
 }
 
-// again are the cells of what was billed again, none for nothing.
-func again(a cache.Rebilled) []any {
+// rebilledCells returns the cells of what was rebilled, none for nothing.
+func rebilledCells(a cache.Rebilled) []any {
 	if a.Tokens == 0 {
 		return nil
 	}
 	return []any{a.Tokens, a.Cost}
 }
 
-// writeCachesCSV writes the accounts of several sessions as a CSV file.
+// writeCachesCSV writes the reports on several sessions as CSV.
 func writeCachesCSV(w *bufio.Writer, c Caches) error {
 	columns := []string{
 		"file", "requests", "answered", "hidden", "prompt", "estimated", "expected_read", "expected_write", "read", "write", "write1h",
@@ -117,10 +117,10 @@ func writeCachesCSV(w *bufio.Writer, c Caches) error {
 	return writeCSV(w, columns, rows)
 }
 
-// mostLosses is how many losses of a list the text names.
+// mostLosses is the number of losses of a list that the text has.
 const mostLosses = 10
 
-// writeCache writes the verdict on a session, and its account as a table.
+// writeCache writes the verdict on a session, and a table of its requests.
 func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 	writeVerdict(w, c.Total)
 	writeWorst(w, c.Rows, on)
@@ -150,8 +150,8 @@ func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 	return nil
 }
 
-// brokenStyle is the style of why something was billed again; what could not be judged
-// is faint.
+// brokenStyle returns the style of the cause of rebilled tokens; what could not be judged is
+// faint.
 func brokenStyle(why string) style {
 	if strings.HasPrefix(why, cache.ReasonUnserved) || strings.HasSuffix(why, ")") {
 		return warning
@@ -159,8 +159,7 @@ func brokenStyle(why string) style {
 	return faint
 }
 
-// cacheLine are a row's first cells for people. A prompt has a mark where nothing is
-// recorded.
+// cacheLine returns a row's first cells in text. A prompt without recorded usage has a mark.
 func cacheLine(r *cache.Row) []string {
 	cells := []string{orDash(orNothing(r.Request)), minute(r.Time), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), phrase.If(r.Estimated, "~") + number(r.Prompt), "", "-", "-"}
 	if r.Expected != nil {
@@ -172,10 +171,10 @@ func cacheLine(r *cache.Row) []string {
 	return cells
 }
 
-// minute is a timestamp's day and minute, in the file's own zone.
+// minute returns a timestamp's day and minute, in the time zone of the file.
 func minute(stamp string) string { return clock(stamp)[:len("01-02 15:04")] }
 
-// whyRebilled is why something was billed again, in words.
+// whyRebilled returns why tokens were rebilled, in words.
 func whyRebilled(r *cache.Row) string {
 	var all []string
 	if r.Unserved.Tokens > 0 {
@@ -219,7 +218,7 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 	fmt.Fprintf(w, "lost: %s", rebilled(t.Rebilled))
 	if t.Rebilled.Tokens > 0 {
 		breaks := "breaks"
-		if n := len(t.Breaks); n > 0 { // of several sessions nobody has counted them
+		if n := len(t.Breaks); n > 0 { // of several sessions they are not counted
 			breaks = phrase.Count(n, "break")
 		}
 		fmt.Fprintf(w, "; %s $%.4f, %s $%.4f", breaks, t.Broken.Cost, cache.ReasonUnserved, t.Unserved.Cost)
@@ -236,13 +235,13 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 	}
 }
 
-// rebilled is what was billed again, and its price.
+// rebilled returns what was rebilled, and its price.
 func rebilled(a cache.Rebilled) string {
 	return fmt.Sprintf("%s, $%.4f", phrase.Count(int(a.Tokens), "token"), a.Cost)
 }
 
-// writeWorst writes which request lost most and why, and of which models pauses cannot
-// be judged.
+// writeWorst writes which request lost most and why, and the models whose pauses cannot be
+// judged.
 func writeWorst(w *bufio.Writer, rows []cache.Row, on Screen) {
 	var worst *cache.Row
 	var endless []string
@@ -264,7 +263,7 @@ func writeWorst(w *bufio.Writer, rows []cache.Row, on Screen) {
 	}
 }
 
-// duration is a number of seconds in words: 5m, 1h5m, 14m12s.
+// duration returns a number of seconds as text: 5m, 1h5m, 14m12s.
 func duration(seconds int64) string {
 	text := (time.Duration(seconds) * time.Second).String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -275,7 +274,7 @@ func duration(seconds int64) string {
 	return text
 }
 
-// writeLosses writes losses below a heading, the first of them.
+// writeLosses writes the first losses below a heading.
 func writeLosses(w *bufio.Writer, heading string, all []cache.Loss, on Screen) {
 	if len(all) == 0 {
 		return
@@ -290,7 +289,7 @@ func writeLosses(w *bufio.Writer, heading string, all []cache.Loss, on Screen) {
 	}
 }
 
-// writeCaches writes the accounts of several sessions, a row each, and their sum.
+// writeCaches writes the reports on several sessions, a row each, and their sum.
 func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
 	writeVerdict(w, c.Sum)
 	columns := []Column{

@@ -15,8 +15,8 @@ import (
 
 func writeCheckLines(w *bufio.Writer, r check.Reports) error { return writeLines(w, r.Files) }
 
-// writeCheck writes the findings of each file below its name, a kind that
-// occurs more than three times in a file once with its number.
+// writeCheck writes the findings of each file below its name. A kind that occurs more than
+// three times in a file is one line with its number.
 func writeCheck(w *bufio.Writer, r check.Reports, on Screen) error {
 	for _, f := range r.Files {
 		if len(f.Findings) > 0 {
@@ -85,7 +85,7 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 	w.WriteByte('\n')
 }
 
-// hides is what a finding keeps out of the context, or puts into it.
+// hides returns what a finding hides from the context, or adds to it, in words.
 func hides(f check.Figures) string {
 	if f.Messages >= 0 && f.Tokens >= 0 {
 		return "hides " + figures(f)
@@ -98,12 +98,12 @@ func change(n int, thing string) string {
 	case n == 0:
 		return "as many " + thing + "s"
 	case n < 0:
-		return phrase.Count(-n, thing) + " less"
+		return phrase.Count(-n, thing) + " fewer"
 	}
 	return phrase.Count(n, thing) + " more"
 }
 
-// context is the size of a context in words after others, or that there is none.
+// context returns the size of a context in words, or that there is none.
 func context(before string, f check.Figures) string {
 	if f == (check.Figures{}) {
 		return "pi cannot build a context"
@@ -111,7 +111,7 @@ func context(before string, f check.Figures) string {
 	return before + figures(f)
 }
 
-// figures is the size of a context in words.
+// figures returns the size of a context in words.
 func figures(f check.Figures) string {
 	return phrase.Count(f.Messages, "message") + ", " + phrase.Count(f.Tokens, "token") + ", " + phrase.Count(f.Requests, "request")
 }
@@ -127,7 +127,7 @@ func writeAnnotations(w *bufio.Writer, r check.Reports) error {
 	return nil
 }
 
-// message is a finding as one sentence, with its entry, what it hides and what fixes it.
+// message returns a finding as one sentence, with its entry, what it hides and what fixes it.
 func message(f check.Finding) string {
 	text := phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Text
 	if f.Hides != nil {

@@ -16,11 +16,11 @@ import (
 // Compactions are those of a path, each with what it dropped that mattered.
 type Compactions struct {
 	All    []reuse.Compaction
-	Limit  int    // things a compaction that text shows, 0 for all
-	Folder string // of the session: text shows paths from there
+	Limit  int    // rows that text has for a compaction, 0 for all
+	Folder string // of the session: paths in text are relative to it
 }
 
-// mostRequests is how many requests are listed that used one thing.
+// mostRequests is the number of requests listed for one thing.
 const mostRequests = 2
 
 func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
@@ -53,7 +53,7 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 	return nil
 }
 
-// lostKinds counts what the summary does not tell, by kind.
+// lostKinds counts what the summary does not have, by kind.
 func lostKinds(all []reuse.Lost) string {
 	var counts []string
 	for i := 0; i < len(all); {
@@ -67,9 +67,8 @@ func lostKinds(all []reuse.Lost) string {
 	return cmp.Or(strings.Join(counts, ", "), "nothing")
 }
 
-// rows are what a compaction dropped, what matters most first: what the user
-// demanded, what failed, what was used again; then the paths and commands that were
-// not.
+// rows returns what a compaction dropped, the most important first: demands, failures, what
+// was used again, then other paths and commands.
 func (c Compactions) rows(one *reuse.Compaction) (rows [][]string) {
 	short := func(what string) string {
 		if c.Folder != "" {
@@ -78,7 +77,7 @@ func (c Compactions) rows(one *reuse.Compaction) (rows [][]string) {
 		}
 		return sessionfmt.Clean(what)
 	}
-	last := 0 // of the rows that come before those used again
+	last := 0 // number of rows before those used again
 	for k, l := range one.Lost {
 		if l.Kind == "constraint" || l.Kind == "failure" {
 			last = k + 1
@@ -92,7 +91,7 @@ func (c Compactions) rows(one *reuse.Compaction) (rows [][]string) {
 	return slices.Insert(rows, last, used...)
 }
 
-// usedBy are the requests whose answers used a thing, the first ones.
+// usedBy returns the first requests whose answers used a thing, and the number of others.
 func usedBy(u reuse.Reused) string {
 	var all []string
 	for _, by := range u.By[:min(mostRequests, len(u.By))] {

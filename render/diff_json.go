@@ -11,7 +11,7 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// writeDiffJSON writes a comparison as one object. It holds no text in memory.
+// writeDiffJSON writes a comparison as one object. It streams texts.
 func writeDiffJSON(w *bufio.Writer, d *diff.Difference) error {
 	x := comparison{d}
 	_, is, err := x.prompts()
@@ -111,7 +111,7 @@ func writeRows[T any](w *bufio.Writer, rows []T, row func(o *object, c T) error)
 	return err
 }
 
-// places writes where something is on both sides, from 0.
+// places writes the index of something on both sides, from 0.
 func (o *object) places(a, b int) {
 	if a >= 0 {
 		o.value("a", a)
@@ -141,8 +141,8 @@ func (x comparison) writeMessages(w *bufio.Writer) error {
 	})
 }
 
-// textOf is what a message says, as it is compared line by line: its texts and
-// thoughts, its calls, and of images that they are there.
+// textOf returns a message as text to compare line by line: its texts, thinking and calls,
+// and a note for each image.
 func textOf(content jsonl.Value) string {
 	if content.IsString() {
 		return content.Text()
@@ -172,7 +172,7 @@ func textOf(content jsonl.Value) string {
 	return string(text)
 }
 
-// writeDiffStat writes a comparison as tables: sizes, then what became of the messages.
+// writeDiffStat writes a comparison as tables: sizes, then the number of changes by kind.
 func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) error {
 	x := comparison{d}
 	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)), sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())

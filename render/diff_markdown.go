@@ -19,7 +19,7 @@ func writeDiffMarkdown(w *bufio.Writer, d *diff.Difference) error {
 		return err
 	}
 	w.WriteString("\n## Messages\n\n")
-	open := false // a list is
+	open := false // whether a list is open
 	for _, c := range x.Messages {
 		var err error
 		if open, err = p.message(c, open); err != nil {
@@ -37,7 +37,7 @@ type diffPage struct {
 // code appends a name as a code span.
 func code(dst []byte, text string) []byte { return markdown.AppendCode(dst, []byte(text)) }
 
-// head says what is compared, and how large both sides are.
+// head writes what is compared, and the sizes of both sides.
 func (p *diffPage) head() {
 	x, w := p.x, p.w
 	w.WriteString("# Two contexts\n\n")
@@ -48,7 +48,7 @@ func (p *diffPage) head() {
 	}{{"A", x.A, x.Tokens.A.Total}, {"B", x.B, x.Tokens.B.Total}} {
 		w.Write(code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.Source)))
 		if s.side.Entry != "" {
-			w.Write(code([]byte(", behind entry "), s.side.Entry))
+			w.Write(code([]byte(", after entry "), s.side.Entry))
 		}
 		fmt.Fprintf(w, ", before request %d: %s, %s\n", s.side.RequestIndex, phrase.Count(s.side.Cached+s.side.Uncached, "message"), phrase.Count(s.n, "token"))
 	}
@@ -76,7 +76,7 @@ func (p *diffPage) head() {
 	}
 }
 
-// cause appends by what a difference came.
+// cause appends the entry that caused a difference.
 func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {
 	if c.IsZero() {
 		return dst
@@ -97,7 +97,7 @@ func (p *diffPage) item(c itemDiff) {
 	}
 }
 
-// fence writes what differs between two texts.
+// fence writes the difference of two texts.
 func (p *diffPage) fence(old, new string) {
 	all := linediff.Fold(linediff.Lines(old, new))
 	for i, l := range all {
@@ -108,8 +108,8 @@ func (p *diffPage) fence(old, new string) {
 	p.w.Write(markdown.AppendFence(nil, "diff", linediff.Append(nil, all)))
 }
 
-// message writes a stretch of messages as an item of a list, and the lines that changed
-// below it. It returns whether the list goes on.
+// message writes a run of messages as an item of a list, and the lines that changed below
+// it. It reports whether the list continues.
 func (p *diffPage) message(c diff.MessageChange, open bool) (bool, error) {
 	line := fmt.Appendf(nil, "- **%s** %s", c.Change, placesOf(c))
 	if c.Count > 1 {

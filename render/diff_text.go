@@ -16,13 +16,13 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// writeDiff writes a comparison for people at a terminal.
+// writeDiff writes a comparison as text.
 func writeDiff(w *bufio.Writer, d *diff.Difference, on Screen) error {
 	t := &diffText{w: w, x: comparison{d}, on: on, width: lineWidth(on.Width)}
 	return t.write()
 }
 
-// A diffText writes a comparison for people at a terminal.
+// A diffText writes a comparison as text.
 type diffText struct {
 	w     *bufio.Writer
 	x     comparison
@@ -60,13 +60,13 @@ func (t *diffText) write() error {
 	return nil
 }
 
-// sideWords says which envelope a side is.
+// sideWords returns which envelope a side is, in words.
 func sideWords(s *diff.Side, tokens int) string {
-	at := cmp.Or(phrase.If(s.Entry != "", "behind entry %s", sessionfmt.Quote(s.Entry)), "before the first entry")
+	at := cmp.Or(phrase.If(s.Entry != "", "after entry %s", sessionfmt.Quote(s.Entry)), "before the first entry")
 	return fmt.Sprintf("%s, %s, before request %d: %s, %s", source(s.Source), at, s.RequestIndex, phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
 }
 
-// sharedWords says how much of both is the same.
+// sharedWords returns how much both sides share, in words.
 func (x comparison) sharedWords() string {
 	if x.Equal() {
 		return "both are the same"
@@ -82,7 +82,7 @@ func (x comparison) sharedWords() string {
 	return fmt.Sprintf("shared prefix: %s, %s%s", phrase.Count(x.Shared.Messages, "message"), phrase.Count(x.Shared.Tokens, "token"), first)
 }
 
-// sizes say which sizes differ.
+// sizes returns the sizes that differ, in words.
 func (x comparison) sizes() (all []string) {
 	for _, c := range x.categories() {
 		if c.tokens[0] != c.tokens[1] || c.bytes[0] != c.bytes[1] {
@@ -112,7 +112,7 @@ func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) +
 
 func (t *diffText) section(name string) { t.w.WriteString("\n" + t.on.paint(heading, name) + "\n") }
 
-// line writes a line behind its indent, in the colour of its mark.
+// line writes an indented line in the colour of its mark.
 func (t *diffText) line(indent int, mark byte, text string) {
 	text = strings.TrimRight(fit(sessionfmt.Clean(text), t.width-2*indent), " ")
 	t.w.WriteString(strings.Repeat("  ", indent) + t.on.paint(markStyle(mark), text) + "\n")
@@ -123,21 +123,21 @@ func (t *diffText) item(c itemDiff) {
 	t.lines(c.old, c.new, c.Change)
 }
 
-// lines writes what differs between two texts.
+// lines writes the difference of two texts.
 func (t *diffText) lines(old, new string, change diff.Change) {
 	if change == diff.Moved || old == new {
 		return
 	}
 	all := linediff.Fold(linediff.Lines(old, new))
 	for i := 0; i < len(all); {
-		if gone, come := pairedLines(all[i:]); gone > 0 {
-			for k := range gone {
-				t.pair(all[i+k].Text, all[i+gone+k].Text, '-')
+		if removed, added := pairedLines(all[i:]); removed > 0 {
+			for k := range removed {
+				t.pair(all[i+k].Text, all[i+removed+k].Text, '-')
 			}
-			for k := range come {
-				t.pair(all[i+k].Text, all[i+gone+k].Text, '+')
+			for k := range added {
+				t.pair(all[i+k].Text, all[i+removed+k].Text, '+')
 			}
-			i += gone + come
+			i += removed + added
 			continue
 		}
 		if l := all[i]; l.Mark == '@' {
@@ -149,22 +149,23 @@ func (t *diffText) lines(old, new string, change diff.Change) {
 	}
 }
 
-// pairedLines is how many lines in a row are gone at the start of a comparison, if as
-// many come behind them: one was made of the other.
-func pairedLines(all []linediff.Line) (gone, come int) {
-	for gone < len(all) && all[gone].Mark == '-' {
-		gone++
+// pairedLines returns the number of removed lines at the start of a comparison, and of added
+// lines after them, if these are equal: each added line replaces a removed one. Otherwise it
+// returns 0, 0.
+func pairedLines(all []linediff.Line) (removed, added int) {
+	for removed < len(all) && all[removed].Mark == '-' {
+		removed++
 	}
-	for gone+come < len(all) && all[gone+come].Mark == '+' {
-		come++
+	for removed+added < len(all) && all[removed+added].Mark == '+' {
+		added++
 	}
-	if gone != come {
+	if removed != added {
 		return 0, 0
 	}
-	return gone, come
+	return removed, added
 }
 
-// pair writes one of two lines of which the other was made; in colours, the words that
+// pair writes one of two lines, the new one replacing the old one. In colour, the words that
 // differ stand out.
 func (t *diffText) pair(old, new string, mark byte) {
 	old, new = linediff.Narrow(old, new)
@@ -191,7 +192,7 @@ func (t *diffText) pair(old, new string, mark byte) {
 	t.w.WriteByte('\n')
 }
 
-// message writes a stretch of messages, and of one that has changed how.
+// message writes a run of messages, and how a single one changed.
 func (t *diffText) message(c diff.MessageChange) error {
 	mark := changeMark(c.Change)
 	text := fmt.Sprintf("%c %-9s ", mark, placesOf(c))
@@ -214,7 +215,7 @@ func (t *diffText) message(c diff.MessageChange) error {
 	return err
 }
 
-// texts are the texts of a message on both sides.
+// texts returns the texts of a message on both sides.
 func (x comparison) texts(c diff.MessageChange) (old, new string, err error) {
 	v, err := x.ValueA(c.A)
 	if err != nil {
@@ -227,7 +228,7 @@ func (x comparison) texts(c diff.MessageChange) (old, new string, err error) {
 	return old, textOf(v.Get("content")), nil
 }
 
-// gist is the role of a message, and its first words.
+// gist returns the role of a message and its first words.
 func (x comparison) gist(c diff.MessageChange) (string, error) {
 	value, i := x.ValueB, c.B
 	if c.B < 0 {
@@ -240,7 +241,7 @@ func (x comparison) gist(c diff.MessageChange) (string, error) {
 	return v.Get("role").Text() + " " + outline.MessageGist(v), nil
 }
 
-// changeMark is the mark of a change.
+// changeMark returns the mark of a change.
 func changeMark(c diff.Change) byte {
 	switch c {
 	case diff.Kept:
@@ -253,9 +254,9 @@ func changeMark(c diff.Change) byte {
 	return '~'
 }
 
-// placesOf says where messages are: in A, in B, or where they were and are now.
+// placesOf returns the indexes of messages: those in A, those in B, or A>B.
 func placesOf(c diff.MessageChange) string {
-	stretch := func(from int) string {
+	indexes := func(from int) string {
 		if c.Count > 1 {
 			return fmt.Sprintf("%d-%d", from, from+c.Count-1)
 		}
@@ -263,14 +264,14 @@ func placesOf(c diff.MessageChange) string {
 	}
 	switch {
 	case c.A < 0:
-		return stretch(c.B)
+		return indexes(c.B)
 	case c.B < 0 || c.A == c.B:
-		return stretch(c.A)
+		return indexes(c.A)
 	}
-	return stretch(c.A) + ">" + stretch(c.B)
+	return indexes(c.A) + ">" + indexes(c.B)
 }
 
-// nameOfModel is a model's name, or that there is none.
+// nameOfModel returns a model's name, or "none".
 func nameOfModel(m models.Ref) string { return cmp.Or(m.Name(), "none") }
 
 func unset(v jsonl.Value) string {
@@ -287,8 +288,8 @@ func partText(parts []prompt.Part, i int) string {
 	return parts[i].Text
 }
 
-// toolText is a tool's definition as it is compared line by line; of one that has come
-// or gone its description.
+// toolText returns a tool's definition as it is compared line by line, or the description of
+// a tool that was added or removed.
 func toolText(tools []prompt.Tool, i int, change diff.Change) string {
 	if i < 0 {
 		return ""
@@ -301,10 +302,10 @@ func toolText(tools []prompt.Tool, i int, change diff.Change) string {
 	return f[0].Text() + "\n" + string(phrase.Indent(f[1]))
 }
 
-// A diff is a comparison that is written. Texts are read when they are.
+// A comparison is a difference as it is written. It reads texts as it writes them.
 type comparison struct{ *diff.Difference }
 
-// prompts are prompt and tools of both sides.
+// prompts returns prompt and tools of both sides.
 func (x comparison) prompts() (a, b *prompt.Prompt, err error) {
 	if a, err = x.A.Envelope.Prompt(); err != nil {
 		return nil, nil, err
@@ -342,7 +343,7 @@ func (x comparison) prompt(heading func(name string), item func(itemDiff)) error
 	return nil
 }
 
-// sectionDiffs are the sections of a part that differ, or the part.
+// sectionDiffs returns the sections of a part that differ, or the part.
 func sectionDiffs(c diff.ItemChange, was, is []prompt.Part) (all []itemDiff) {
 	if len(c.Sections) == 0 {
 		return []itemDiff{{c, partText(was, c.A), partText(is, c.B)}}
@@ -358,12 +359,12 @@ func sectionDiffs(c diff.ItemChange, was, is []prompt.Part) (all []itemDiff) {
 	return all
 }
 
-// source is where a side was asked for, in words.
+// source returns the file and point of a side, as given.
 func source(s diff.Source) string {
 	return sessionfmt.Clean(s.File + phrase.If(s.Point != "", "@%s", s.Point))
 }
 
-// by is by what a difference came, behind others.
+// by returns the cause of a difference, to follow other words.
 func by(c diff.Cause) string {
 	if c.IsZero() {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// writeGate writes what became of limits, for people: a row for each that is not
-// kept, and for the others one a budget.
+// writeGate writes the results of a gate as text: a row for each limit that is not kept, and
+// for the others a row a budget.
 func writeGate(w *bufio.Writer, r *gate.Report, on Screen) error {
 	passed := good
 	if !r.Passed {
@@ -59,7 +59,7 @@ func writeGateAnnotations(w *bufio.Writer, r *gate.Report) error {
 	return nil
 }
 
-// GateLine is a verdict as one sentence with its place.
+// GateLine returns a verdict as one sentence with its place.
 func GateLine(v *gate.Verdict) string {
 	text := verdictText(v)
 	if at := (sessionfmt.Pos{File: v.File, Line: v.Line, Entry: v.Entry}).String(); at != "" {
@@ -68,7 +68,7 @@ func GateLine(v *gate.Verdict) string {
 	return sessionfmt.Clean(text)
 }
 
-// gateHead says in a line how it went.
+// gateHead returns the result in one line.
 func gateHead(r *gate.Report) string {
 	words := []string{"passed"}
 	if !r.Passed {
@@ -90,8 +90,8 @@ var gateColumns = []Column{
 	{Name: "gate", style: wordStyle}, {Name: "figure"}, {Name: "value", Right: true}, {Name: "limit"}, {Name: "beyond"}, {Name: "look at", Flex: true},
 }
 
-// gateRows are the cells of the verdicts. Of those that are kept, or have no value,
-// there is one row a budget: the nearest to its limit.
+// gateRows returns the cells of the verdicts. Those that are kept, or have no value, have one
+// row a budget: the nearest to its limit.
 func gateRows(r *gate.Report) (rows [][]string) {
 	nearest, times := map[string]*gate.Verdict{}, map[string]int{}
 	key := func(v *gate.Verdict) string {
@@ -135,7 +135,7 @@ func gateRows(r *gate.Report) (rows [][]string) {
 	return rows
 }
 
-// margin is how far a kept value is from its limit, as a share of it.
+// margin returns the distance of a kept value from its limit, as a share of the limit.
 func margin(v *gate.Verdict) float64 {
 	near := math.Inf(1)
 	for _, limit := range []*float64{v.Max, v.Min} {
@@ -146,7 +146,7 @@ func margin(v *gate.Verdict) float64 {
 	return near
 }
 
-// gateWord is a verdict in a word.
+// gateWord returns a verdict in a word.
 func gateWord(v *gate.Verdict) string {
 	if v.State == gate.Crossed && v.Severity == gate.Warning {
 		return "warning"
@@ -154,7 +154,7 @@ func gateWord(v *gate.Verdict) string {
 	return map[gate.State]string{gate.Crossed: "CROSSED", gate.Tolerated: "within", gate.Unknown: "-", gate.Kept: "ok"}[v.State]
 }
 
-// gateValue is the value; with calls that have no price it is the least that it is.
+// gateValue returns the value; with calls that have no price it is a lower bound.
 func gateValue(v *gate.Verdict) string {
 	if v.Value == nil {
 		return ""
@@ -168,7 +168,7 @@ func gateValue(v *gate.Verdict) string {
 	return amount(v.Unit, *v.Value)
 }
 
-// gateLimit is what the value has to keep to.
+// gateLimit returns the limit of the value.
 func gateLimit(v *gate.Verdict) string {
 	switch {
 	case v.Max != nil && v.Min != nil && *v.Max == *v.Min:
@@ -183,8 +183,8 @@ func gateLimit(v *gate.Verdict) string {
 	return ""
 }
 
-// gateOver is by how much the limit is crossed: a share of it where it is not 0, of
-// shares the points between.
+// gateOver returns by how much the limit is crossed: as a share of a limit that is not 0, or
+// in points if the figure is itself a share.
 func gateOver(v *gate.Verdict) string {
 	if v.Over <= 0 {
 		return ""
@@ -208,7 +208,7 @@ func gateOver(v *gate.Verdict) string {
 	return sign + by
 }
 
-// gatePlace is where to look.
+// gatePlace returns where to look.
 func gatePlace(v *gate.Verdict) string {
 	text := sessionfmt.Pos{File: v.File, Line: v.Line, Entry: v.Entry}.String()
 	for _, more := range []string{v.Group, v.Reason} {
@@ -220,7 +220,7 @@ func gatePlace(v *gate.Verdict) string {
 	return text
 }
 
-// verdictText is a verdict as one sentence.
+// verdictText returns a verdict as one sentence.
 func verdictText(v *gate.Verdict) string {
 	name := v.Figure + phrase.If(v.Group != "", " of %s", v.Group)
 	if v.Value == nil {
@@ -234,7 +234,7 @@ func verdictText(v *gate.Verdict) string {
 	return text + phrase.If(v.Reason != "", ": %s", v.Reason)
 }
 
-// amount is a number of a unit, for people.
+// amount returns a number of a unit as text.
 func amount(unit string, n float64) string {
 	switch unit {
 	case "share":
@@ -244,7 +244,7 @@ func amount(unit string, n float64) string {
 			return dollars(n)
 		}
 		text := strconv.FormatFloat(n, 'f', 4, 64)
-		return strings.TrimSuffix(text, "00") // cents are always there
+		return strings.TrimSuffix(text, "00") // cents are always shown
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }

@@ -113,7 +113,7 @@ func TestGateJUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rest := strings.TrimSpace(got[d.InputOffset():]); rest != "" {
-		t.Errorf("behind the document: %s", rest)
+		t.Errorf("after the document: %s", rest)
 	}
 	s := suites.Suite
 	if s.Tests != 10 || s.Failures != 3 || s.Skipped != 2 || len(s.Cases) != 10 {

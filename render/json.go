@@ -49,8 +49,7 @@ func writeNative(w *bufio.Writer, r Report) error {
 	return err
 }
 
-// An object writes a JSON object member by member, so that nothing of it has to
-// be in memory at once.
+// An object writes a JSON object field by field, so that it need not be in memory.
 type object struct {
 	w     *bufio.Writer
 	begun bool
@@ -72,7 +71,7 @@ func (o *object) text(name, s string) {
 	o.w.Write(jsonl.AppendQuoted(nil, s))
 }
 
-// raw writes a member that is JSON already, and leaves out one that is absent.
+// raw writes a field that is already JSON, and omits one that is absent.
 func (o *object) raw(name string, v jsonl.Value) {
 	if v.Exists() {
 		o.key(name)
@@ -80,7 +79,7 @@ func (o *object) raw(name string, v jsonl.Value) {
 	}
 }
 
-// value writes a member by its JSON tags.
+// value writes a field by its JSON tags.
 func (o *object) value(name string, v any) {
 	o.key(name)
 	writeValue(o.w, v)
@@ -96,7 +95,7 @@ func writeValue(w *bufio.Writer, v any) error {
 	return err
 }
 
-// writeOpen is writeValue of an object without its last bracket: more members follow.
+// writeOpen is writeValue of an object without its last bracket: more fields follow.
 func writeOpen(w *bufio.Writer, v any) error {
 	var b bytes.Buffer
 	if err := WriteJSON(&b, v); err != nil {
@@ -185,7 +184,7 @@ type option struct {
 	val  jsonl.Value
 }
 
-// optionFields are the options that are set, in order.
+// optionFields returns the options that are set, in order.
 func optionFields(o prompt.Options) (out []option) {
 	for _, f := range []option{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
 		if f.val.Exists() {
@@ -203,7 +202,7 @@ type provenance struct {
 	Uncached []origin.Provenance `json:"uncached"`
 }
 
-// tap keeps where messages come from that go by, where that is asked for.
+// tap yields messages, and with Provenance appends to to where each comes from.
 func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]origin.Provenance) iter.Seq2[replay.Message, error] {
 	if !r.Provenance {
 		return messages
@@ -309,7 +308,7 @@ func writeTool(w *bufio.Writer, t prompt.Tool) {
 }
 
 // writeCSV writes rows as a CSV file with the columns' names in its first line, numbers
-// unrounded; what is nil or not there is an empty cell.
+// unrounded; nil or a missing cell is empty.
 func writeCSV(w *bufio.Writer, columns []string, rows [][]any) error {
 	out := csv.NewWriter(w)
 	out.Write(columns)

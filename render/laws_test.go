@@ -118,7 +118,7 @@ func cut(t *testing.T, file string, size int) *sessionfmt.Session {
 	return s
 }
 
-// hasForward says whether the path to a record goes through lines behind it.
+// hasForward reports whether the path to a record has lines after it.
 func hasForward(s *sessionfmt.Session, rec int) bool {
 	path, _ := s.Path(rec)
 	for _, i := range path {
@@ -140,7 +140,7 @@ func hasCode(s *sessionfmt.Session, codes ...string) bool {
 	return false
 }
 
-// lineEnds are the offsets behind each line's newline.
+// lineEnds are the offsets after each line's newline.
 func lineEnds(data []byte) (ends []int) {
 	for i, c := range data {
 		if c == '\n' {

@@ -56,7 +56,7 @@ func writeModels(w *bufio.Writer, list Models, on Screen) error {
 	return nil
 }
 
-// whole is a number of tokens; nothing where it is not known.
+// whole returns a number of tokens, or "" if it is unknown.
 func whole(n int64) string {
 	if n == 0 {
 		return ""
@@ -64,7 +64,7 @@ func whole(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// price is a price; nothing where there is none.
+// price returns a price, or "" for none.
 func price(dollars float64) string {
 	if dollars == 0 {
 		return ""
@@ -72,7 +72,7 @@ func price(dollars float64) string {
 	return strconv.FormatFloat(dollars, 'f', -1, 64)
 }
 
-// lifetime is how long a cached prompt lives: when nothing is asked for, and at most.
+// lifetime returns how long a cached prompt lives: by default, and at most.
 func lifetime(c models.PromptCache) string {
 	text := ""
 	for _, seconds := range []int64{c.Short, c.Long} {

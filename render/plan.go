@@ -14,7 +14,7 @@ import (
 	"ctxtool/sessionfmt/redact"
 )
 
-// writePlan writes a plan for people.
+// writePlan writes a plan as text.
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	switch {
 	case p.Reduction != nil:
@@ -34,7 +34,7 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	return nil
 }
 
-// writeSizes writes how large the context at the leaf is before and after a plan.
+// writeSizes writes the size of the context at the leaf before and after a plan.
 func writeSizes(w *bufio.Writer, p *plan.Plan) {
 	before := "pi cannot build one"
 	if *p.Before != (check.Figures{}) {
@@ -43,7 +43,7 @@ func writeSizes(w *bufio.Writer, p *plan.Plan) {
 	fmt.Fprintf(w, "  context before: %s\n  context after:  %s\n", before, figures(*p.After))
 }
 
-// planned is the session of a plan.
+// planned returns the name of a plan's session.
 func planned(p *plan.Plan) string {
 	if p.Session.File == "-" {
 		return "standard input"
@@ -51,7 +51,7 @@ func planned(p *plan.Plan) string {
 	return sessionfmt.Clean(p.Session.File)
 }
 
-// appending is what is appended, in a few words.
+// appending returns what is appended, in a few words.
 func appending(p *plan.Plan) string {
 	switch {
 	case p.Skipped != "":
@@ -69,7 +69,7 @@ func appending(p *plan.Plan) string {
 }
 
 // writePlanJSON writes a plan as one line, with the entries byte for byte as they are
-// appended, or with what becomes of each line.
+// appended, or with the change of each line.
 func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 	if p.Append == nil && p.Rewrite == nil {
 		return WriteJSON(w, p)
@@ -88,11 +88,11 @@ func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 type Plans struct {
 	Command string
 	All     []*plan.Plan
-	Sum     bool // people see the sum of reductions
+	Sum     bool // text ends with the sum of reductions
 }
 
-// writePlansJSON writes the plans of several sessions as one object, without what is
-// appended or becomes of the lines.
+// writePlansJSON writes the plans of several sessions as one object, without the lines that
+// are appended or changed.
 func writePlansJSON(w *bufio.Writer, ps Plans) error {
 	return WriteJSON(w, struct {
 		Schema   string       `json:"schema"`
@@ -148,7 +148,7 @@ func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
 	return nil
 }
 
-// partRow is the row of what only some plans say, and the names of its columns.
+// partRow returns the cells that depend on the kind of plan, and the names of their columns.
 func partRow(p *plan.Plan) (names, cells []string) {
 	switch {
 	case p.Reduction != nil:
@@ -180,7 +180,7 @@ func partRow(p *plan.Plan) (names, cells []string) {
 	return nil, nil
 }
 
-// outcome is what came of a session in a few words.
+// outcome returns the result of a session in a few words.
 func outcome(p *plan.Plan) string {
 	text := "planned"
 	switch {
@@ -205,7 +205,7 @@ func outcome(p *plan.Plan) string {
 	return text
 }
 
-// leftOver are the findings that a plan leaves as they are.
+// leftOver returns the findings that a plan does not repair.
 func leftOver(p *plan.Plan) (left []check.Finding) {
 	if p.Rewrite != nil {
 		for _, f := range p.Left {
@@ -222,7 +222,7 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	values, places := redacted(p.Found)
 	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
 	fmt.Fprintf(w, "%s: %s%s%s\n", sessionfmt.Clean(p.Session.File), text,
-		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not looked into", phrase.Count(p.Images, "image")))
+		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not searched", phrase.Count(p.Images, "image")))
 	var rows [][]string
 	for _, f := range p.Found {
 		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f)})
@@ -239,7 +239,7 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	return nil
 }
 
-// redacted are the sums of what rules have found.
+// redacted returns the sums of what the rules found.
 func redacted(found []redact.Found) (values, places int) {
 	for _, f := range found {
 		values, places = values+f.Values, places+f.Places
@@ -247,7 +247,7 @@ func redacted(found []redact.Found) (values, places int) {
 	return values, places
 }
 
-// shownEntries is how many entries a row of the table names.
+// shownEntries is the number of entries that a row of the table names.
 const shownEntries = 8
 
 func entriesOf(f redact.Found) string {

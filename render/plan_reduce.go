@@ -12,8 +12,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// writeReduction writes what leaves a context for people: the whole, what changes, what
-// each layer decided and did, the summary, and what that does to the prompt cache.
+// writeReduction writes a reduction as text: its size, its changes, what each layer decided
+// and did, the summary, and the effect on the prompt cache.
 func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	r := p.Reduction
 	fmt.Fprintf(w, "%s: %s: %s\n", planned(p), sessionfmt.Clean(appending(p)), lessTokens(r))
@@ -38,14 +38,14 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	}
 	writeLayers(w, r)
 	writeNewSummary(w, r, on)
-	writeAftermath(w, r)
+	writeEffects(w, r)
 	if r.Unknown != nil {
 		fmt.Fprintf(w, "%s is not in the models table; to configure it:\n  %s\n", sessionfmt.Clean(r.Unknown.Name()), sessionfmt.Clean(r.Unknown.Setting()))
 	}
 	return nil
 }
 
-// lessTokens is what a reduction does to the messages of a context.
+// lessTokens returns the size of the messages before and after a reduction.
 func lessTokens(r *compact.Reduction) string {
 	if r.After == r.Before {
 		return phrase.Count(r.Before, "token")
@@ -54,7 +54,7 @@ func lessTokens(r *compact.Reduction) string {
 		phrase.If(r.After < r.Before, " (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
 }
 
-// windowFrom is where the window is from, in words.
+// windowFrom returns the source of the window, in words.
 func windowFrom(r *compact.Reduction) string {
 	switch r.WindowFrom {
 	case "given":
@@ -67,12 +67,12 @@ func windowFrom(r *compact.Reduction) string {
 	return "models table, " + r.WindowFrom
 }
 
-// aligned is a line of the list below the table, under a name or below the line before it.
+// aligned writes a line of the list below the table, with a name or continuing the line before.
 func aligned(w *bufio.Writer, name, format string, args ...any) {
 	fmt.Fprintf(w, "%-14s "+format+"\n", append([]any{name}, args...)...)
 }
 
-// writeLayers writes of each layer by which number it was decided, and what it does.
+// writeLayers writes for each layer by which number it was decided, and what it does.
 func writeLayers(w *bufio.Writer, r *compact.Reduction) {
 	if len(r.Layers) > 0 {
 		w.WriteByte('\n')
@@ -100,7 +100,7 @@ func writeLayers(w *bufio.Writer, r *compact.Reduction) {
 	}
 }
 
-// summaryLines is how many lines of a summary people are shown.
+// summaryLines is the number of lines of a summary that text has.
 const summaryLines = 12
 
 // writeNewSummary writes the beginning of the summary that would be stored.
@@ -120,9 +120,9 @@ func writeNewSummary(w *bufio.Writer, r *compact.Reduction, on Screen) {
 	w.WriteByte('\n')
 }
 
-// writeAftermath writes what a reduction does to the prompt cache, what it takes to undo
-// it, and a warning.
-func writeAftermath(w *bufio.Writer, r *compact.Reduction) {
+// writeEffects writes the effect of a reduction on the prompt cache, the cost of undoing it,
+// and a warning.
+func writeEffects(w *bufio.Writer, r *compact.Reduction) {
 	if c := r.Cache; c != nil {
 		aligned(w, "prompt cache", "broken at message %d of %d: ~%d tokens stay cached", c.Message, c.Of, c.Kept)
 		aligned(w, "", "~%d tokens rebilled%s%s", c.Written, cost(c.Cost), phrase.If(r.Prices != "", " (prices of %s)", r.Prices))
@@ -151,7 +151,7 @@ func writeUndo(w *bufio.Writer, r *compact.Reduction) {
 	aligned(w, "", "up to ~%d tokens rebilled%s", u.Rebilled, cost(u.Cost))
 }
 
-// cost is a price of tokens, nothing where the table has none.
+// cost returns a price of tokens, or "" if the table has none.
 func cost(dollars *float64) string {
 	switch {
 	case dollars == nil:

@@ -14,8 +14,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// writeRewrite writes the plan line by line. What is done to more than three
-// lines is said once with the number of lines.
+// writeRewrite writes the plan line by line. A change of more than three lines is one line
+// with their number.
 func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
 	fmt.Fprintf(w, "%s\n", sessionfmt.Clean(rewriting(p)))
 	times := map[string]int{}
@@ -47,7 +47,7 @@ func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// rewriting is what is done, in a line.
+// rewriting returns the result in one line.
 func rewriting(p *plan.Plan) string {
 	r := p.Rewrite
 	s := p.Session.File + ": "
@@ -60,7 +60,7 @@ func rewriting(p *plan.Plan) string {
 	return s + fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", phrase.Count(r.Changed, "line"), r.Added, r.Removed, r.Quarantined)
 }
 
-// versions are the version of a session, and the one that it is migrated to.
+// versions returns the version of a session, and the one that it is migrated to.
 func versions(r *plan.Rewrite) string {
 	if r.From == r.To {
 		return fmt.Sprint(r.To)
@@ -92,12 +92,12 @@ func writeRewritten(w *bufio.Writer, p *plan.Plan) {
 	}
 }
 
-// placed is a finding with its place.
+// placed returns a finding with its place.
 func placed(f check.Finding) string {
 	return phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Code + ": " + f.Text
 }
 
-// writeLinesJSON ends a plan with what becomes of the lines.
+// writeLinesJSON ends a plan with the changes of lines.
 func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
 	w.WriteString(`,"changes":[`)
 	begun := false
@@ -121,17 +121,17 @@ func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
 }
 
 // writePlanDiff writes the changes of a plan as a unified diff without context, which patch
-// applies. Nothing has to be guessed: each line says what stands in its place.
+// applies: the plan has the new lines for each old one.
 func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
 	fmt.Fprintf(w, "--- %s\n+++ %s\n", sessionfmt.Clean(p.Session.File), sessionfmt.Clean(p.Session.File))
-	old, fresh := 0, 0 // lines before
+	old, fresh := 0, 0 // numbers of lines written so far
 	mark, kept := "", ""
 	for c, err := range p.Rewrite.Changes {
 		if err != nil {
 			return err
 		}
 		if !c.Ended && c.Record < 0 && string(c.Raw) == jsonl.BOM {
-			if mark = jsonl.BOM; c.Same { // it is no line, but the beginning of the next one
+			if mark = jsonl.BOM; c.Same { // the byte order mark begins the next line
 				kept = mark
 			}
 			continue
@@ -162,7 +162,7 @@ func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// span is a range of lines as a hunk names it: after so many lines, so many.
+// span returns a range of n lines as a hunk names it, after that many lines.
 func span(after, n int) string {
 	switch n {
 	case 0:
@@ -173,13 +173,13 @@ func span(after, n int) string {
 	return fmt.Sprintf("%d,%d", after+1, n)
 }
 
-// Policies are those that there are, schema ctxtool/policies/2.
+// Policies are the policies to list, schema ctxtool/policies/2.
 type Policies struct {
 	Schema   string            `json:"schema"`
 	Policies []*compact.Policy `json:"policies"` // those of the configuration first
 }
 
-// writePolicies writes policies for people, each with its layers below it.
+// writePolicies writes policies as text, each with its layers below it.
 func writePolicies(w *bufio.Writer, list Policies) error {
 	for k, p := range list.Policies {
 		if k > 0 {
@@ -209,7 +209,7 @@ func writePolicyLayers(w *bufio.Writer, indent string, layers []compact.Layer) {
 	}
 }
 
-// optionText is options in a line: name and value, under the names of a configuration.
+// optionText returns options in a line: names as in a configuration, and values.
 func optionText(o compact.Options) string {
 	text, err := json.Marshal(o)
 	if err != nil {

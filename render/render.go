@@ -1,6 +1,6 @@
 // Package render writes values as text, CSV, JSON and Markdown. It computes none of them:
-// begin with package replay or stats, and hand what they return to Write, with the name of
-// a form.
+// begin with package replay or stats, and pass what they return to Write, with the name of a
+// form.
 package render
 
 import (
@@ -22,14 +22,14 @@ import (
 type Report struct {
 	Envelope   *replay.Envelope
 	Ephemeral  bool // the envelope has the logged request-only messages
-	Provenance bool // say where every piece comes from
+	Provenance bool // record where each piece comes from
 }
 
 // A Format is a form in which an envelope can be printed.
 type Format struct {
 	Name  string
 	About string // one line for help
-	// Need is what the form says of a path besides its leaf's messages.
+	// Need is what the form needs of a path besides its leaf's messages.
 	Need sessionfmt.Need
 }
 
@@ -43,7 +43,7 @@ var Formats = []Format{
 	{"native", "the items of the request as the agent of the session sends them, as a JSON array", 0},
 }
 
-// writeSummary is the text of docs/session-format.md 8.5; its last line names our own
+// writeSummary writes the text of docs/session-format.md 8.5; its last line names our own
 // commands.
 func writeSummary(w *bufio.Writer, r Report) error {
 	e := r.Envelope
@@ -95,7 +95,7 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	return err
 }
 
-// bar shows how full the window is in 20 cells.
+// bar returns the share of the window in use as a bar of 20 cells.
 func bar(used int, limit int64) string {
 	filled := 0
 	if limit > 0 {
@@ -104,7 +104,7 @@ func bar(used int, limit int64) string {
 	return strings.Repeat("█", filled) + strings.Repeat("░", 20-filled)
 }
 
-// writeFull is the text of docs/session-format.md 8.6.
+// writeFull writes the text of docs/session-format.md 8.6.
 func writeFull(w *bufio.Writer, r Report) error {
 	e := r.Envelope
 	prompt, err := e.Prompt()
@@ -144,7 +144,7 @@ func writeFull(w *bufio.Writer, r Report) error {
 	return nil
 }
 
-// indentOptions is the options as JSON, two blanks deep.
+// indentOptions returns the options as JSON, indented by two blanks.
 func indentOptions(o prompt.Options) string {
 	var lines []string
 	for _, f := range optionFields(o) {
@@ -168,7 +168,7 @@ func writeMessageLines(w *bufio.Writer, messages iter.Seq2[replay.Message, error
 	return nil
 }
 
-// messageText is what a message says on one line of the full text.
+// messageText returns the content of a message on one line of the full text.
 func messageText(v jsonl.Value) string {
 	var f [3]jsonl.Value
 	v.Fields(f[:], "role", "content", "toolName")
@@ -191,8 +191,8 @@ func messageText(v jsonl.Value) string {
 	return b.String()
 }
 
-// clip cuts a text at n UTF-16 units and marks the cut. Half of a character that
-// the cut goes through prints as U+FFFD, as it does from JavaScript.
+// clip cuts a text at n UTF-16 units and marks the cut. Half of a character that it splits
+// prints as U+FFFD, as it does from JavaScript.
 func clip(s string, n int) string {
 	for i, r := range s {
 		units := 1

@@ -16,7 +16,7 @@ import (
 type Sessions struct {
 	Rows []*stats.Summary
 	Of   int        // sessions that the list would have without a limit
-	Only stats.Only // what was asked for
+	Only stats.Only // the selection
 }
 
 // writeSessions writes rows as a table, and their total.
@@ -49,7 +49,7 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	}
 	fmt.Fprintf(w, "%s, $%.2f%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), cost, within(s.Only))
 	if copied > 0 {
-		fmt.Fprintf(w, "* calls that another session has too, $%.2f, are counted once\n", copied)
+		fmt.Fprintf(w, "* calls that another session also has, $%.2f, are counted once\n", copied)
 	}
 	writeBroken(w, broken)
 	return nil
@@ -65,7 +65,7 @@ func writeBroken(w *bufio.Writer, sessions []string) {
 	}
 }
 
-// sessionCells are the cells of a row.
+// sessionCells returns the cells of a row.
 func sessionCells(r *stats.Summary) []string {
 	title := strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding")))
 	when := ""
@@ -78,8 +78,8 @@ func sessionCells(r *stats.Summary) []string {
 	}
 }
 
-// contextUse is the share of the window that the context takes, marked where it is too
-// large for it, and its tokens.
+// contextUse returns the share of the window in use, marked if it exceeds the window, and the
+// tokens.
 func contextUse(r *stats.Summary) string {
 	share := ""
 	if r.Window > 0 {
@@ -91,7 +91,7 @@ func contextUse(r *stats.Summary) string {
 	return share + fmt.Sprintf(" %7s", phrase.If(r.Estimated, "~")+phrase.Short(int64(r.Context)))
 }
 
-// overStyle is the style of a context use: one over the window is an error.
+// overStyle returns the style of a context use: over the window is a failure.
 func overStyle(use string) style {
 	if strings.Contains(use, "!") {
 		return failure
@@ -99,7 +99,7 @@ func overStyle(use string) style {
 	return ""
 }
 
-// within says of which period costs are; empty where they are of all time.
+// within returns the period of the costs in words, or "" for all time.
 func within(only stats.Only) string {
 	at := func(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }
 	switch {

@@ -14,13 +14,13 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// Stats are the tables of lenses, and what became of limits, nil where there are none.
+// Stats are the tables of lenses, and the results of a gate, nil for none.
 type Stats struct {
 	Sheets []stats.Sheet
 	Gate   *gate.Report
 }
 
-// writeStats writes them for people, the gate below the tables.
+// writeStats writes them as text, the gate below the tables.
 func writeStats(w *bufio.Writer, s Stats, on Screen) error {
 	if err := writeSheets(w, s.Sheets, on); err != nil || s.Gate == nil {
 		return err
@@ -65,12 +65,12 @@ func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) error {
 	return nil
 }
 
-// sheetTitle is the line above a table.
+// sheetTitle returns the line above a table.
 func sheetTitle(s stats.Sheet) string {
 	return s.Lens + phrase.If(s.Title != "", ": %s", s.Title)
 }
 
-// sheetTable is a table for people.
+// sheetTable returns a table as text.
 func sheetTable(s stats.Sheet) (columns []Column, rows [][]string) {
 	for _, c := range s.Columns {
 		columns = append(columns, Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex, style: sheetStyle(c.Name, c.Unit)})
@@ -85,8 +85,8 @@ func sheetTable(s stats.Sheet) (columns []Column, rows [][]string) {
 	return columns, rows
 }
 
-// sheetStyle is the style of a column: of words what they mean, of numbers that they
-// count what failed, and of a share that it is more than all there is.
+// sheetStyle returns the style of a column: words by their meaning, counts of failures and
+// warnings by their column, and shares over 100% as failures.
 func sheetStyle(name string, unit stats.Unit) func(cell string) style {
 	switch unit {
 	case stats.Text:
@@ -105,7 +105,7 @@ func sheetStyle(name string, unit stats.Unit) func(cell string) style {
 	return nil
 }
 
-// sheetCell is a cell for people.
+// sheetCell returns a cell as text.
 func sheetCell(unit stats.Unit, cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -133,8 +133,8 @@ func sheetCell(unit stats.Unit, cell any) string {
 	return ""
 }
 
-// markdownNumber keeps the signs in front of numbers from being marks: code spans would
-// do too, but not as a column of figures.
+// markdownNumber escapes the signs before numbers, which would be marks. Code spans would not
+// look like a column of figures.
 var markdownNumber = strings.NewReplacer("$", `\$`, "~", `\~`)
 
 func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
@@ -185,20 +185,19 @@ func writeSheetCSV(w *bufio.Writer, s stats.Sheet) error {
 	return writeCSV(w, names, rows)
 }
 
-// How a chart is drawn: as many lines, columns left of the bars, columns in all where
-// the width is not known, and columns that a bar takes at most.
+// The size of a chart.
 const (
-	chartLines  = 8
-	chartMargin = 7
-	chartWidth  = 80
-	widestBar   = 4
+	chartLines  = 8  // lines of bars
+	chartMargin = 7  // columns left of the bars
+	chartWidth  = 80 // columns if the width is unknown
+	widestBar   = 4  // columns of a bar at most
 )
 
-// blocks fill a column by eighths.
+// blocks fill a cell by eighths.
 var blocks = []rune(" ▁▂▃▄▅▆▇█")
 
-// writeChart draws a chart as bars, one a size, or the largest of several where there
-// are too many for the width; 0 stands for chartWidth, so that what goes into a pipe
+// writeChart draws a chart as bars, one for each size, or for the largest of several if there
+// are too many for the width. Without a width it uses chartWidth, so that output into a pipe
 // is the same everywhere.
 func writeChart(w *bufio.Writer, c *stats.Chart, on Screen) {
 	width := on.Width
@@ -236,7 +235,7 @@ func writeChart(w *bufio.Writer, c *stats.Chart, on Screen) {
 	line("", " ", "0"+strings.Repeat(" ", max(1, len(bars)-1-len(last)))+last)
 }
 
-// overLimit is a line of bars, on which those that exceed the limit stand out.
+// overLimit returns a line of bars in which those over the limit stand out.
 func overLimit(c *stats.Chart, bars []stats.Bar, text []rune, on Screen) string {
 	over := func(i int) bool { return c.Limit > 0 && bars[i].Size > c.Limit }
 	var out strings.Builder
@@ -255,7 +254,7 @@ func overLimit(c *stats.Chart, bars []stats.Bar, text []rune, on Screen) string 
 	return out.String()
 }
 
-// eighths is how many of all eighths of a column a size fills: none only for nothing.
+// eighths returns how many of all eighths of a column a size fills: 0 only for size 0.
 func eighths(size, top int64, all int) int {
 	if size <= 0 || top <= 0 {
 		return 0
@@ -263,8 +262,8 @@ func eighths(size, top int64, all int) int {
 	return max(1, int(float64(size)/float64(top)*float64(all)+0.5))
 }
 
-// chartTop is the size at the top: the limit where the bars come near it, else the
-// next round number.
+// chartTop returns the size at the top: the limit if the bars come near it, else the next
+// round number.
 func chartTop(c *stats.Chart) int64 {
 	peak := int64(1)
 	for _, b := range c.Bars {
@@ -282,8 +281,8 @@ func chartTop(c *stats.Chart) int64 {
 	}
 }
 
-// chartBars are the bars, a column each: several times where there is room, and where
-// there is not the largest of their neighbours, with its weightiest mark.
+// chartBars returns a bar for each column. If there is room a bar has several columns; if
+// not, a column has the largest of several bars, and their most important mark.
 func chartBars(bars []stats.Bar, columns int) []stats.Bar {
 	if wide := min(widestBar, columns/max(1, len(bars))); wide > 0 {
 		var out []stats.Bar
@@ -306,13 +305,13 @@ func chartBars(bars []stats.Bar, columns int) []stats.Bar {
 	return out
 }
 
-// markOrder are the marks, the weightiest last.
+// markOrder are the marks, the most important last.
 const markOrder = "\x00ETC"
 
-// sparkWidth is how many columns a line of little bars takes.
+// sparkWidth is the number of columns of a sparkline.
 const sparkWidth = 24
 
-// sparkline draws sizes in one line, scaled by the largest.
+// sparkline returns sizes as bars in one line, scaled by the largest.
 func sparkline(sizes []int64) string {
 	if len(sizes) == 0 {
 		return ""

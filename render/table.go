@@ -19,27 +19,27 @@ import (
 type Column struct {
 	Name  string
 	Right bool // align numbers to the right
-	Flex  bool // what is too long for the terminal is cut here
+	Flex  bool // cut so that rows fit the terminal
 
-	// Yields is above 0 for a column that is left out where the flexible one has little
-	// room: the highest first.
+	// Yields is above 0 for a column that is dropped if the flexible one has little room, the
+	// highest first.
 	Yields int
 
 	style func(cell string) style // nil for plain text
 }
 
-// How narrow a flexible column may become, in columns of a terminal: while others can
+// The smallest widths of the flexible column, in columns of the terminal: while others can
 // yield, and after that.
 const roomyFlex, minFlex = 28, 12
 
-// measure tells how wide a text is on a terminal, whatever its colours.
+// measure measures the width of a text on a terminal, without its colour codes.
 var measure = displaywidth.Options{ControlSequences: true}
 
 // WriteTable writes rows under the columns' names, without lines. With a width,
 // the flexible column is cut so that a row fits; nothing is wrapped.
 func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error {
 	twwidth.SetEastAsian(false) // whatever the machine's language
-	columns, rows = giveWay(columns, rows, on.Width)
+	columns, rows = dropColumns(columns, rows, on.Width)
 	fitFlex(columns, rows, on.Width)
 	rows, kept := standIns(columns, rows, on)
 	aligns := make([]tw.Align, len(columns))
@@ -73,8 +73,8 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error
 	return table.Render()
 }
 
-// giveWay leaves out the columns that yield, until the flexible one has room.
-func giveWay(columns []Column, rows [][]string, width int) ([]Column, [][]string) {
+// dropColumns drops columns that yield until the flexible one has room.
+func dropColumns(columns []Column, rows [][]string, width int) ([]Column, [][]string) {
 	for {
 		flex, left := room(columns, rows, width)
 		if flex < 0 {
@@ -108,8 +108,8 @@ func fitFlex(columns []Column, rows [][]string, width int) {
 	}
 }
 
-// room is the flexible column, and what the others leave to it of the width; -1 where
-// nothing is cut.
+// room returns the flexible column, and the width that the others leave to it; -1 if nothing
+// is cut.
 func room(columns []Column, rows [][]string, width int) (flex, left int) {
 	flex, left = slices.IndexFunc(columns, func(c Column) bool { return c.Flex }), width
 	if width <= 0 || flex < 0 {
@@ -123,7 +123,7 @@ func room(columns []Column, rows [][]string, width int) (flex, left int) {
 	return flex, left
 }
 
-// widest is the width of a column.
+// widest returns the width of a column.
 func widest(columns []Column, rows [][]string, i int) int {
 	n := measure.String(columns[i].Name)
 	for _, row := range rows {
@@ -132,13 +132,12 @@ func widest(columns []Column, rows [][]string, i int) int {
 	return n
 }
 
-// standIn takes the place of each column of a text that the library measures
-// otherwise than a terminal shows it, such as emoji made of several, and of a text in
-// colour.
+// standIn replaces each column of a text whose width the table library measures wrong, such
+// as emoji of several code points, or text in colour.
 const standIn = "\uE000"
 
-// standIns puts cells of the width that is shown in the place of such texts, and
-// keeps the texts, by row and in order.
+// standIns returns the rows with such texts replaced by stand-ins of their width, and the
+// texts by row, in order.
 func standIns(columns []Column, rows [][]string, on Screen) (shown [][]string, kept [][]string) {
 	shown, kept = make([][]string, len(rows)), make([][]string, len(rows))
 	for i, row := range rows {
@@ -157,8 +156,8 @@ func standIns(columns []Column, rows [][]string, on Screen) (shown [][]string, k
 	return shown, kept
 }
 
-// lines writes a table line by line: texts in the place of their stand-ins, and
-// no blanks at the end.
+// lines writes a table line by line, with texts instead of their stand-ins and without blanks
+// at the end.
 type lines struct {
 	w    io.Writer
 	on   Screen
@@ -209,8 +208,8 @@ func writeMarkdownTable(w *bufio.Writer, columns []Column, rows [][]string) {
 	w.WriteByte('\n')
 }
 
-// fit cuts a text to that many columns of a terminal, with an ellipsis in the
-// last; a width of 0 or less cuts nothing.
+// fit cuts a text to a width in columns of a terminal, with an ellipsis in the last; a width
+// of 0 or less cuts nothing.
 func fit(s string, width int) string {
 	if width <= 0 || measure.String(s) <= width {
 		return s
@@ -218,8 +217,8 @@ func fit(s string, width int) string {
 	return measure.TruncateString(s, width, "…")
 }
 
-// lineWidth is how many columns a line for people may have where a terminal has width; 0
-// is none, and what fits a page.
+// lineWidth returns the number of columns of a line on a terminal of that width; 0 means no
+// terminal, for which it returns 160.
 func lineWidth(width int) int { return cmp.Or(width, 160) }
 
 // put writes a line, cut to the width of a terminal.

@@ -15,8 +15,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// writeTrace writes what a trace has found for people: files that the text names, then
-// messages by what became of them, those in the context first.
+// writeTrace writes a trace as text: files that the query names, then messages by their state,
+// those in the context first.
 func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) error {
 	for _, f := range found.Files {
 		writeTracedFile(w, f, on)
@@ -53,8 +53,8 @@ func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) error {
 	return nil
 }
 
-// writeTracedFile writes what was done with a file, what the context has of it, and what
-// it has lost, by what took that out.
+// writeTracedFile writes what was done with a file, what of it is in the context, and what was
+// lost, by the event that removed it.
 func writeTracedFile(w *bufio.Writer, f *trace.File, on Screen) {
 	var did []string
 	for _, c := range []struct {
@@ -93,13 +93,13 @@ func writeTracedFile(w *bufio.Writer, f *trace.File, on Screen) {
 	}
 }
 
-// A traceLoss is what one event took of a file.
+// A traceLoss is what one event removed of a file.
 type traceLoss struct {
 	event           trace.Event
 	entries, tokens int
 }
 
-// times is a number of times in words.
+// times returns a number of times in words.
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -114,7 +114,7 @@ func writeTraceLines(w *bufio.Writer, found *trace.Tracing) error {
 	return writeLines(w, found.Lives)
 }
 
-// endOf is what has become of it, as a heading.
+// endOf returns the state of a message as a heading.
 func endOf(r *trace.Life) string {
 	switch {
 	case r.Now:
@@ -122,21 +122,21 @@ func endOf(r *trace.Life) string {
 	case r.Why == trace.OffPath:
 		return "not in the context: on another branch"
 	case r.Why == trace.AfterBroken:
-		return "not known: after a broken patch"
+		return "unknown: after a broken patch"
 	case r.Why != "":
 		return "never in a context: not sent to a model"
 	}
 	last := r.Events[len(r.Events)-1]
-	return "gone: " + eventText(&last)
+	return "not in the context: " + eventText(&last)
 }
 
-// eventText is an event in words.
+// eventText returns an event in words.
 func eventText(e *trace.Event) string {
 	id := phrase.If(e.ID != "", "%s, ", sessionfmt.Quote(e.ID))
 	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op), e.Request, mentioned(e))
 }
 
-// mentioned reports whether what stands there instead holds it.
+// mentioned returns, in words, whether the text that replaced a message still has the query.
 func mentioned(e *trace.Event) string {
 	what := map[trace.Change]string{trace.ChangeSummed: "the summary", trace.ChangeReplaced: "what replaced it"}[e.Did]
 	switch {
@@ -147,12 +147,12 @@ func mentioned(e *trace.Event) string {
 	case what != "":
 		return "; " + what + " does not mention it"
 	case *e.Mentions:
-		return "; it is still in there"
+		return "; still mentioned"
 	}
 	return ""
 }
 
-// writeLife writes what it is, the words, and what happened in between.
+// writeLife writes a message with its requests, its first words, and its events.
 func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 	what := cmp.Or(r.Kind, r.As)
 	if r.As == "part" || r.As == "tool" {
@@ -176,7 +176,7 @@ func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 	}
 }
 
-// seenBy says which requests have seen it.
+// seenBy returns the requests that had a message, in words.
 func seenBy(requests []trace.Range) string {
 	if len(requests) == 0 {
 		return "seen by no request"
@@ -192,7 +192,7 @@ func seenBy(requests []trace.Range) string {
 	return "seen by " + strings.Join(all, ", ")
 }
 
-// writeBlame writes where a context comes from for people, a line a message.
+// writeBlame writes where a context comes from, a line a message.
 func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
 	for _, r := range all {
 		by := phrase.If(r.By != "", "%s", sessionfmt.Quote(r.By)) + phrase.If(r.Op >= 0, " op %d", r.Op)
@@ -204,10 +204,10 @@ func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
 	return nil
 }
 
-// lineNumber is a line of a file, nothing for none.
+// lineNumber returns a line number as text, or "" for 0.
 func lineNumber(n int) string { return phrase.If(n > 0, "%d", n) }
 
-// itemName is what stands before a text that has a name.
+// itemName returns the prefix of a text that has a name.
 func itemName(r *entry.Item) string { return phrase.If(r.Name != "", "%s: ", sessionfmt.Quote(r.Name)) }
 
 // Entering is what entered a request, and how large the context was before and after.
@@ -237,9 +237,8 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 	return nil
 }
 
-// annotate writes a workflow command of GitHub Actions, which shows the text beside
-// the line of a file, or where there is none, with the run. A level is error, warning
-// or notice.
+// annotate writes a workflow command of GitHub Actions, which shows the text beside the line
+// of a file, or without one, with the run. A level is error, warning or notice.
 func annotate(w *bufio.Writer, level, file string, line int, title, text string) {
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -272,7 +271,7 @@ func writeShownRaw(w *bufio.Writer, all []entry.Shown) error {
 	return nil
 }
 
-// writeShown writes entries for people: what each is, what it did, and all of it.
+// writeShown writes entries as text: the kind of each, its effect, and its JSON.
 func writeShown(w *bufio.Writer, all []entry.Shown, on Screen) error {
 	for i := range all {
 		if i > 0 {
@@ -337,7 +336,7 @@ func writeEffect(w *bufio.Writer, e *entry.Effect, on Screen) {
 	}
 }
 
-// writeCountLines writes an object a text, and the sum on the last line.
+// writeCountLines writes an object for each text, and the sum on the last line.
 func writeCountLines(w *bufio.Writer, t *tokens.Texts) error {
 	for _, r := range t.Rows {
 		r.Schema = t.Schema
@@ -371,8 +370,7 @@ func writeCountCSV(w *bufio.Writer, t *tokens.Texts) error {
 	return writeCSV(w, names, cells)
 }
 
-// writeCount writes a table, the sum in its last row unless it would say what the
-// only one says.
+// writeCount writes a table, with the sum in the last row if there are several.
 func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) error {
 	var columns []Column
 	for _, c := range t.Counters {

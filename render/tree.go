@@ -26,7 +26,7 @@ type Tree struct {
 	Found    []sessionfmt.Finding
 }
 
-// shown are the nodes that the filter lets through.
+// shown yields the nodes that the filter selects.
 func (r Tree) shown(yield func(outline.Node, error) bool) {
 	for n, err := range r.Nodes {
 		if (err != nil || len(r.Only) == 0 || slices.Contains(r.Only, n.Kind)) && !yield(n, err) {
@@ -82,19 +82,19 @@ func writeTree(w *bufio.Writer, r Tree, on Screen) error {
 	return nil
 }
 
-// A drawing puts nodes on lines, and runs that say little into one.
+// A drawing writes nodes on lines, and long runs on one.
 type drawing struct {
 	r   Tree
 	w   *bufio.Writer
 	on  Screen
-	run []outline.Node // that could be folded: the first of them, as many as stay if there are no more
-	n   int            // all of them
-	// Their kinds, in the order in which they came, and how many of each.
+	run []outline.Node // the first fewNodes of the current run
+	n   int            // nodes of the run
+	// The kinds of the run in order of appearance, and the number of each.
 	kinds []string
 	count map[string]int
 }
 
-// fewNodes is how many entries are not folded.
+// fewNodes is the length up to which a run is not folded.
 const fewNodes = 3
 
 // gather adds an entry to the run.
@@ -110,8 +110,8 @@ func (d *drawing) gather(n outline.Node) {
 	}
 }
 
-// foldable reports that an entry is one of many: what answers and tools say between
-// prompts, and bookkeeping.
+// foldable reports whether an entry may be folded: answers and tool results between prompts,
+// and settings.
 func foldable(n outline.Node) bool {
 	switch n.Is {
 	case jsonl.Assistant, jsonl.ToolResult, jsonl.CustomEntry, jsonl.UsageEntry, jsonl.ModelChange,
@@ -134,7 +134,7 @@ func (d *drawing) add(n outline.Node) {
 	d.line(n)
 }
 
-// flush writes the run that has gathered: in one line if it is long.
+// flush writes the current run: on one line if it is long.
 func (d *drawing) flush() {
 	run, n := d.run, d.n
 	d.run, d.n = d.run[:0], 0
@@ -151,12 +151,11 @@ func (d *drawing) flush() {
 	put(d.w, d.on.paint(faint, fmt.Sprintf("%s⋮ %d entries: %s", lead, n, strings.Join(d.kinds, ", "))), d.on)
 }
 
-// maxLead is how many columns of branches are drawn; below them the depth is told
-// as a number.
+// maxLead is the number of columns of branches that are drawn; deeper ones are a number.
 const maxLead = 12
 
-// leads is what stands left of a node: the lines of the columns that go on, and
-// for the first of a branch where it leaves its parent's.
+// leads returns the lines before a node: those of the columns that continue, and for the
+// first node of a branch the fork.
 func leads(n outline.Node, branch bool) (lead string, deep string) {
 	depth := n.Depth
 	if depth > maxLead {
@@ -182,8 +181,8 @@ func (d *drawing) line(n outline.Node) {
 		phrase.If(n.Text != "", "  %s", d.on.text(n.Kind, n.Active, n.Text)), d.on)
 }
 
-// text is what an entry says: faint where it is not on the path or is bookkeeping, and
-// standing out where it begins with an error.
+// text returns an entry's text in its style: faint if it is not on the path or a setting, and
+// with an error at its beginning marked.
 func (s Screen) text(kind string, active bool, text string) string {
 	for _, word := range []string{"error ", "[error] "} {
 		if rest, ok := strings.CutPrefix(text, word); ok {
@@ -196,10 +195,10 @@ func (s Screen) text(kind string, active bool, text string) string {
 	return text
 }
 
-// orDash stands in for an id that is not there.
+// orDash returns an id, or "-" if it is empty.
 func orDash(id string) string { return cmp.Or(id, "-") }
 
-// WriteLogText writes a row as one line for people.
+// WriteLogText writes a row as one line of text.
 func WriteLogText(w *bytes.Buffer, r *entry.Row, on Screen) error {
 	mark := r.Mark
 	if r.Request != nil {
@@ -214,12 +213,12 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, on Screen) error {
 	}
 	text := on.text(r.Kind, r.Active, r.Text)
 	if b := r.Boundary; b != nil {
-		text = on.paint(faint, fmt.Sprintf("[%s#%d, %s (inferred)]", behind(b.After), b.Before, b.Likely)) + " " + text
+		text = on.paint(faint, fmt.Sprintf("[%s#%d, %s (inferred)]", afterRequest(b.After), b.Before, b.Likely)) + " " + text
 	}
 	active := cmp.Or(phrase.If(!r.Active, "○"), " ")
 	id := orDash(sessionfmt.Quote(r.ID))
 	if r.Kind == jsonl.Header.String() {
-		id = "-" // is the session's, and long
+		id = "-" // the id of a session is long
 	}
 	less := style("")
 	if strings.HasPrefix(tokens, "-") {
@@ -235,11 +234,11 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, on Screen) error {
 // markOf are the styles of the marks of rows that made the context smaller.
 var markOf = map[string]style{"T": changed, "C": changed}
 
-func behind(request int) string {
+func afterRequest(request int) string {
 	return cmp.Or(phrase.If(request >= 0, "#%d to ", request), "before ")
 }
 
-// clock is a timestamp's day and time, in the file's own zone, mostly UTC.
+// clock returns a timestamp's day and time, in the time zone of the file, mostly UTC.
 func clock(stamp string) string {
 	if len(stamp) < 19 || stamp[10] != 'T' {
 		return "              "
@@ -247,7 +246,7 @@ func clock(stamp string) string {
 	return sessionfmt.Clean(stamp[5:10] + " " + stamp[11:19])
 }
 
-// shortKind is a kind's name in 13 columns.
+// shortKind returns a kind's name in 13 columns.
 func shortKind(kind string) string {
 	switch kind {
 	case "thinking_level_change":
@@ -262,12 +261,12 @@ func shortKind(kind string) string {
 	return fit(kind, 13)
 }
 
-// base is the last part of a name with slashes.
+// base returns the last part of a name with slashes.
 func base(name string) string {
 	return sessionfmt.Clean(name[strings.LastIndexByte(name, '/')+1:])
 }
 
-// megabytes is a size for people.
+// megabytes returns a size in bytes as text.
 func megabytes(n int64) string {
 	switch {
 	case n >= 1_000_000:

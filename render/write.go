@@ -16,27 +16,27 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// A Screen is what an answer for people is shown on.
+// A Screen is what text is shown on.
 type Screen struct {
-	Width  int // columns, 0 for none: lines are cut to what fits a page then
+	Width  int // in columns; 0 without a terminal
 	Colour bool
 }
 
 // A writer writes a value in one of its forms.
 type writer func(w *bufio.Writer, v any, on Screen) error
 
-// shown is a writer for people.
+// shown returns a writer of text that depends on the screen.
 func shown[T any](write func(w *bufio.Writer, v T, on Screen) error) writer {
 	return func(w *bufio.Writer, v any, on Screen) error { return write(w, v.(T), on) }
 }
 
-// plain is a writer of what is the same on any screen.
+// plain returns a writer of what is the same on any screen.
 func plain[T any](write func(w *bufio.Writer, v T) error) writer {
 	return func(w *bufio.Writer, v any, _ Screen) error { return write(w, v.(T)) }
 }
 
-// forms are those of each type of value, besides what its tags say (json) and those of its
-// elements (jsonl).
+// forms are the forms of each type of value, besides json by its tags, and jsonl for the
+// elements of a slice.
 var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[Report](): {
 		"summary": plain(writeSummary), "full": plain(writeFull), "json": plain(writeEnvelope), "context": plain(writeContext), "llm": plain(writeProvided),
@@ -66,8 +66,8 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[*gate.Report]():   {"github": plain(writeGateAnnotations), "junit": plain(writeGateJUnit)},
 }
 
-// Write writes a value that another package has computed, in a form: json as its tags say,
-// jsonl so for each of a list, and what else the commands have.
+// Write writes a value that another package has computed, in a form: json by its tags, jsonl
+// likewise for each element of a slice, and the forms of the commands for its type.
 func Write(w *bufio.Writer, v any, form string, on Screen) error {
 	if write := forms[reflect.TypeOf(v)][form]; write != nil {
 		return write(w, v, on)

@@ -10,10 +10,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// example takes a piece of docs/ci.md into a file, so that scripts run what the page
-// says: example block TOML|SH FILE is the first block of that language, example step
+// example copies a piece of docs/ci.md into a file, so that scripts run what the page
+// shows: example block TOML|SH FILE is the first block of that language, example step
 // NAME FILE the commands of a step of the workflow, example hook ID FILE the command
-// of a hook, with the names of files behind it.
+// of a hook, with the names of files after it.
 func example(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: example block|step|hook NAME FILE")

@@ -12,6 +12,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
+	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 
@@ -25,8 +26,8 @@ type cacheOptions struct {
 	broken        bool
 	failOver      string
 
-	limit   float64 // of failOver, below 0 for none
-	percent bool    // it is one of tokens, not dollars
+	limit   float64 // of failOver; below 0 for none
+	percent bool    // limit is in percent of tokens, not in dollars
 	replay.Options
 }
 
@@ -52,7 +53,7 @@ func newCacheCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
 	f.BoolVar(&o.broken, "broken", false, "only requests, or sessions, with rebilled tokens")
-	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was billed again: 0.50 dollars, or 10%")
+	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was rebilled: 0.50 dollars, or 10%")
 	help.Group(f, "Selection", "all", "broken")
 	help.Group(f, "Counting", "collapse-system")
 	help.Group(f, "Gate", "fail-over")
@@ -68,7 +69,7 @@ func (o *cacheOptions) check() error {
 	text, percent := strings.CutSuffix(o.failOver, "%")
 	limit, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
 	if err != nil || !(limit >= 0) || percent && (limit > 100 || strings.HasPrefix(text, "$")) {
-		return fmt.Errorf("--fail-over %q: want dollars as 0.50, or a share as 10%%", sessionfmt.Quote(o.failOver))
+		return fmt.Errorf("--fail-over %q: must be dollars, such as 0.50, or a share, such as 10%%", sessionfmt.Quote(o.failOver))
 	}
 	o.limit, o.percent = limit, percent
 	return nil
@@ -96,7 +97,7 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 	return nil
 }
 
-// account writes the account of one session, or of several.
+// account writes the report on one session, or on several, and returns its total.
 func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cache.Total, error) {
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.accounts(e, files)
@@ -115,13 +116,13 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cach
 	}
 	return report.Total, o.reply(e, r, report, func() error {
 		if report.Stopped != nil {
-			e.note("%s: the requests after it are listed without what a cache could do", report.Stopped)
+			e.note("%s: the requests after it have no expected figures", report.Stopped)
 		}
 		return nil
 	})
 }
 
-// of makes the account of a session.
+// of returns the replay and the cache report of a session.
 func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report, error) {
 	opt := o.Options
 	opt.Leaf = s.Leaf()
@@ -130,8 +131,8 @@ func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report,
 	return r, report, err
 }
 
-// accounts writes the accounts of several sessions. One that cannot be read is a row
-// with its reason.
+// accounts writes the reports on several sessions, and returns their sum. A session that
+// cannot be read is a row with its error.
 func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error) {
 	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) cache.Total { return o.session(e, f) })
 	broken := 0
@@ -140,7 +141,7 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 			broken++
 		}
 	}
-	if err := noneBroken(o.strict, broken, len(all), "cannot be accounted for"); err != nil {
+	if err := noneBroken(o.strict, broken, len(all), "have no figures"); err != nil {
 		return nil, err
 	}
 	sum := cache.Sum(all)
@@ -150,7 +151,7 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
 }
 
-// session is the account of one of several sessions.
+// session returns the row of one of several sessions.
 func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err == nil {
@@ -167,10 +168,80 @@ func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
 	return row
 }
 
-// over reports that more was billed again than --fail-over allows.
+// over reports whether more was rebilled than --fail-over allows.
 func (o *cacheOptions) over(t *cache.Total) bool {
 	if o.percent {
 		return o.limit >= 0 && float64(t.Rebilled.Tokens)*100 > o.limit*float64(t.Prompt)
 	}
 	return o.limit >= 0 && t.Rebilled.Cost > o.limit
+}
+
+// compactionsOptions are the flags of ctxtool compactions.
+type compactionsOptions struct {
+	readFlags
+	at    string
+	limit int
+}
+
+func newCompactionsCommand(e *env) *cobra.Command {
+	o := &compactionsOptions{}
+	cmd := &cobra.Command{
+		Use:   "compactions [flags] [SESSION[@POINT]]",
+		Short: "Show what compactions dropped that mattered",
+		Long: "Show what each compaction dropped that mattered, the most important first: demands\n" +
+			"and failures that the summary does not have, what later answers used again, and\n" +
+			"other paths and commands. Each item has the entry that it came from.\n" +
+			"\n" +
+			"Commands that only look (git status, ls) are left out. ctxtool stats --lens\n" +
+			"compactions has the figures.",
+		Example: "  ctxtool compactions s.jsonl\n" +
+			"  ctxtool compactions s.jsonl --limit 0\n" +
+			"  ctxtool compactions s.jsonl --json | jq -r '.lost[].what'",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runCompactions(e, o, args) },
+	}
+	o.readFlags.flags(cmd, "text", "jsonl")
+	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
+	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
+	help.Group(cmd.Flags(), "Selection", "at")
+	help.Group(cmd.Flags(), "Output", "limit")
+	return cmd
+}
+
+func runCompactions(e *env, o *compactionsOptions, args []string) error {
+	if o.limit < 0 {
+		return usagef("--limit %d: must be 0 or more", o.limit)
+	}
+	rules, s, point, err := o.open(e, args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	leaf, err := findLeaf(s, cmp.Or(o.at, point, "leaf"), s.Leaf())
+	if err != nil {
+		return err
+	}
+	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
+	all, stopped, err := reuse.Compactions(r, leaf, &tokens.Pi)
+	if err != nil {
+		return err
+	}
+	if stopped != nil {
+		e.note("%s: the compactions after it are unknown", stopped)
+	}
+	shown := render.Compactions{All: all, Limit: o.limit}
+	if s.Header() >= 0 {
+		header, err := s.NewReader().Line(s.Header())
+		if err != nil {
+			return err
+		}
+		shown.Folder = header.Get("cwd").Text()
+	}
+	if err := o.reply(e, r, shown, nil); err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errFound
+	}
+	return nil
 }

@@ -67,8 +67,8 @@ var notSettings = []string{
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"open", "follow", "all", "tail", "model", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
-	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not let a gate pass
-	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time
+	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
+	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"force", "as", "no-mark", "emit", "apply", "events", "if-over", "keep", "pass", "strip thinking", "strip images",
 }
 
@@ -180,7 +180,7 @@ func known(settings map[string]*setting, table map[string]any) bool {
 	return true
 }
 
-// explain prints what a setting is, and its value in every place that can set it.
+// explain prints the meaning of a setting, its commands, and its value in each place that can set it.
 func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 	_, usage := pflag.UnquoteUsage(s.flag)
 	slices.Sort(s.commands)
@@ -188,7 +188,7 @@ func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 	env := envName(key)
 	value, effective := c.lookup(key)
 	effective = cmp.Or(effective, "default")
-	say := func(where, value string, set bool) {
+	place := func(where, value string, set bool) {
 		mark := " "
 		if where == effective {
 			mark = "*"
@@ -198,13 +198,13 @@ func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
 		}
 		fmt.Fprintf(w, "%s %s: %s\n", mark, where, sessionfmt.Clean(value))
 	}
-	say(env, value, effective == env)
+	place(env, value, effective == env)
 	for i := len(c.files) - 1; i >= 0; i-- {
 		l := c.files[i]
 		v, set := l.get(key)
-		say(l.name, settingText(v), set)
+		place(l.name, settingText(v), set)
 	}
-	say("default", fmt.Sprintf("%q", s.flag.DefValue), true)
+	place("default", fmt.Sprintf("%q", s.flag.DefValue), true)
 	return nil
 }
 
@@ -258,14 +258,14 @@ func (e *env) addHelp(root *cobra.Command) {
 			}
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("unknown command or topic %q: ctxtool help lists them", sessionfmt.Quote(strings.Join(args, " ")))
+				return usagef("unknown command or topic %q; ctxtool help lists them", sessionfmt.Quote(strings.Join(args, " ")))
 			}
 			return cmd.Help()
 		},
 	})
 }
 
-// topicLists are the lists in topics that the code has.
+// topicLists returns the lists of topics that come from the code, by their names in the texts.
 func topicLists() map[string]string {
 	var lenses, figures, forms, counters, passes [][2]string
 	for _, l := range stats.Lenses {
@@ -310,7 +310,7 @@ func newVersionCommand(e *env) *cobra.Command {
 	}
 }
 
-// versionName is the release, or the commit that the binary was built from.
+// versionName returns the release, or the commit that the binary was built from.
 func versionName() string {
 	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
 		for _, s := range info.Settings {
@@ -353,8 +353,8 @@ func newModelsCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// modelLines are the models whose names contain the pattern, else the one that is found for
-// a model of that name.
+// modelLines returns the models whose names contain the pattern, or else the one that reports
+// use for that name.
 func (c *config) modelLines(table *models.Table, pattern string) (list []render.ModelLine, err error) {
 	add := func(m models.Model) {
 		list = append(list, render.ModelLine{Model: m, Date: models.Date, Configured: c.hasModel(m)})
@@ -371,14 +371,14 @@ func (c *config) modelLines(table *models.Table, pattern string) (list []render.
 	if len(list) > 0 {
 		return list, nil
 	}
-	failed := &sessionfmt.Error{Err: fmt.Errorf("no model fits %q", sessionfmt.Clean(pattern))}
+	failed := &sessionfmt.Error{Err: fmt.Errorf("no model matches %q", sessionfmt.Clean(pattern))}
 	if provider, id, ok := strings.Cut(pattern, "/"); ok {
 		failed.Hint = "to configure it: " + models.Ref{Provider: provider, ID: id}.Setting()
 	}
 	return nil, failed
 }
 
-// hasModel reports whether a configuration file sets some of a model.
+// hasModel reports whether a configuration file sets a field of a model.
 func (c *config) hasModel(m models.Model) bool {
 	for _, l := range c.files {
 		if l.Models[m.Provider+"/"+m.ID] != nil {

@@ -25,7 +25,7 @@ type countOptions struct {
 	answer
 	counter, by string
 	counters    []*tokens.Counter
-	window      int // how many bytes are read at a time
+	window      int // bytes read at a time
 }
 
 func newCountCommand(e *env) *cobra.Command {
@@ -47,7 +47,7 @@ func newCountCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// countedBy are what count has rows for.
+// countedBy are the units that count can print rows for.
 var countedBy = []string{"line", "file", "total"}
 
 // check reads the flags, before any input is opened.
@@ -77,7 +77,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 	}
 	if len(args) == 0 {
 		if term.IsTerminal(int(e.stdin.Fd())) {
-			return usagef("no file named: give files, or - for standard input")
+			return usagef("missing FILE (- for standard input)")
 		}
 		args = []string{"-"}
 	}
@@ -92,7 +92,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 	return e.print(&o.answer, args, c)
 }
 
-// file counts a file: a row, or one a line.
+// file counts a file. It returns one row, or one for each line.
 func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 	f := e.stdin
 	if name != "-" {
@@ -134,11 +134,11 @@ func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
 	}
 }
 
-// countWindow is how many bytes are read at a time.
+// countWindow is the number of bytes read at a time.
 const countWindow = 1 << 20
 
-// whole counts a file as one text, a window after the other: each up to a place at
-// which texts may be cut, and further where it has none.
+// whole counts a file as one text, in windows: each ends where a text may be cut, and grows
+// if there is no such place.
 func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
 	row, lengths := tokens.Text{}, make([]int, len(o.counters))
 	buf := make([]byte, 0, o.window)
@@ -163,7 +163,7 @@ func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
 	}
 }
 
-// add adds the length of a text in the measure of every counter.
+// add adds the length of a text, in the unit of each counter.
 func (o *countOptions) add(lengths []int, text []byte) {
 	if !utf8.Valid(text) {
 		text = jsonl.ReplaceInvalidUTF8(text)
@@ -173,14 +173,14 @@ func (o *countOptions) add(lengths []int, text []byte) {
 	}
 }
 
-// of are the tokens of a text.
+// of returns the tokens of a text.
 func (o *countOptions) of(text []byte) tokens.Counts {
 	lengths := make([]int, len(o.counters))
 	o.add(lengths, text)
 	return o.counts(lengths)
 }
 
-// counts are the tokens of texts of these lengths.
+// counts returns the tokens of texts with these lengths.
 func (o *countOptions) counts(lengths []int) (all tokens.Counts) {
 	for i, c := range o.counters {
 		all = append(all, tokens.Count{By: c, N: int64(c.Of(lengths[i]))})

@@ -44,11 +44,11 @@ func newDiffCommand(e *env) *cobra.Command {
 
 // A diffEnd is one end of a comparison.
 type diffEnd struct {
-	file           string // that is opened
-	given          string // as it was named
+	file           string // as opened
+	given          string // as on the command line
 	point          string
 	rec            int // the last record of the state, -1 for none
-	*replay.Replay     // the same for both ends where the session is
+	*replay.Replay     // shared by both ends of one session
 }
 
 // A comparison is a run of ctxtool diff.
@@ -115,7 +115,7 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 	case len(rest) == 0 && a.point == "" && len(args) == 1:
 		a.point = "leaf"
 	case len(rest) > 1:
-		return nil, nil, usagef("two points are compared, and here are more")
+		return nil, nil, usagef("too many arguments: expected at most two points")
 	case len(rest) == 1 && e.namesSession(rest[0]):
 		if b.file, b.point, err = e.session(rest); err != nil {
 			return nil, nil, err
@@ -128,8 +128,8 @@ func (e *env) diffEnds(args []string) (a, b *diffEnd, err error) {
 	return a, b, nil
 }
 
-// namesSession reports that an argument is no POINT of the session before it: a file, or
-// SESSION@POINT.
+// namesSession reports whether an argument names a session, as a file or SESSION@POINT, and
+// not a POINT of the session before it.
 func (e *env) namesSession(arg string) bool {
 	file, point := store.SplitPoint(e.disk, arg)
 	if point == "" {
@@ -139,7 +139,7 @@ func (e *env) namesSession(arg string) bool {
 	return err == nil
 }
 
-// find finds the points. Without B it is the state before A and that after it.
+// find resolves the points. Without B, they are the states before and after the entry of A.
 func (x *comparison) find() (err error) {
 	a, b := x.a.Session, x.b.Session
 	if x.b.point == "" {
@@ -156,22 +156,22 @@ func (x *comparison) find() (err error) {
 	return err
 }
 
-// sides are the two ends as an answer shows them.
+// sides returns the two ends as reports name them.
 func (x *comparison) sides() (a, b diff.Source) {
 	a = diff.Source{File: x.e.fileName(x.a.given), Point: x.a.point}
 	b = diff.Source{File: x.e.fileName(x.b.given), Point: x.b.point}
-	if x.b.point == "" { // before and after one entry: its id, and that of the one before
+	if x.b.point == "" { // before and after one entry
 		a.Point, b.Point = "", x.a.point
 	}
 	return a, b
 }
 
-// difference replays and compares, as far as the replays go.
+// difference compares the two contexts, as far as they can be replayed.
 func (x *comparison) difference() (*diff.Difference, error) {
 	if x.a.Replay == x.b.Replay {
 		span, err := x.between(x.a.Replay, x.a.rec, x.b.rec)
 		if err != nil {
-			return nil, otherHint(err, "ctxtool replay --lenient goes on over it")
+			return nil, otherHint(err, "ctxtool replay --lenient skips it")
 		}
 		return span.Diff(&tokens.Pi)
 	}
@@ -186,16 +186,16 @@ func (x *comparison) difference() (*diff.Difference, error) {
 	return diff.Envelopes(&tokens.Pi, a.A, b.A)
 }
 
-// between is diff.Between, which says where it had to stop.
+// between is diff.Between that notes where the replay had to stop.
 func (x *comparison) between(r *replay.Replay, a, b int) (*diff.Span, error) {
 	span, err := diff.Between(r, a, b)
 	if err == nil && span.Stopped != nil {
-		x.e.note("%s: compared is what came before", span.Stopped)
+		x.e.note("%s: the comparison covers what precedes it", span.Stopped)
 	}
 	return span, err
 }
 
-// print writes what was found, says how much was read, and answers by the exit status.
+// print writes the result v, notes how much was read, and returns errFound unless equal.
 func (x *comparison) print(v any, equal bool) error {
 	var err error
 	for _, r := range x.replays {
@@ -216,8 +216,8 @@ func (x *comparison) print(v any, equal bool) error {
 	return nil
 }
 
-// listEntries lists what only one of the two paths has. Of two sessions entries are the
-// same that have one id.
+// listEntries lists the entries that only one of the two paths has. Entries of two sessions
+// are the same if their ids are.
 func (x *comparison) listEntries() (err error) {
 	a, b := x.a.Session, x.b.Session
 	pathA, _ := a.Path(x.a.rec)

@@ -45,17 +45,17 @@ func newEditCommand(e *env) *cobra.Command {
 }
 
 func runEdit(e *env, o *editOptions, args []string) error {
-	ways := 0
+	actions := 0
 	for _, given := range []bool{o.omit, o.restore, o.replace != ""} {
 		if given {
-			ways++
+			actions++
 		}
 	}
-	if ways != 1 {
-		return usagef("choose one of --omit, --restore and --replace FILE")
+	if actions != 1 {
+		return usagef("exactly one of --omit, --restore and --replace is required")
 	}
 	if o.replace == "-" && args[0] == "-" {
-		return usagef("standard input is either the session or the text")
+		return usagef("standard input cannot be both the session and the text")
 	}
 	return o.runOne(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) (promise plan.Promise, err error) {
 		target, err := e.entry(s, args[1])
@@ -70,7 +70,7 @@ func runEdit(e *env, o *editOptions, args []string) error {
 		}
 		env, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
 		if err != nil {
-			return nil, otherHint(err, "cannot be replayed; run ctxtool check")
+			return nil, otherHint(err, "run ctxtool check")
 		}
 		d, err := compact.NewEditor(env, b)
 		switch {
@@ -79,7 +79,7 @@ func runEdit(e *env, o *editOptions, args []string) error {
 		case o.omit:
 			err = d.Omit(target)
 		case o.restore:
-			promise = func(after *sessionfmt.Session) error { return comesBack(after, target) }
+			promise = func(after *sessionfmt.Session) error { return restored(after, target) }
 			err = d.Restore(target)
 		default:
 			err = d.Replace(target, text)
@@ -88,8 +88,8 @@ func runEdit(e *env, o *editOptions, args []string) error {
 	})
 }
 
-// comesBack reports why a message that is restored would still not be in the context.
-func comesBack(after *sessionfmt.Session, target int) error {
+// restored returns an error if the message of the record target is still not in the context.
+func restored(after *sessionfmt.Session, target int) error {
 	env, err := replay.New(after, replay.Options{Leaf: after.Leaf()}).At(sessionfmt.After(after.Leaf()))
 	if err != nil {
 		return err
@@ -99,11 +99,10 @@ func comesBack(after *sessionfmt.Session, target int) error {
 			return err
 		}
 	}
-	return &sessionfmt.Error{Pos: after.Pos(target), Err: errors.New("an edit does not bring it back: it was summarised, or is never sent")}
+	return &sessionfmt.Error{Pos: after.Pos(target), Err: errors.New("cannot restore it: it was summarized, or is never sent")}
 }
 
-// text reads a text from a file, or from standard input for "-", without the
-// newline at its end.
+// text returns the text of a file, or of standard input for "-", without a final newline.
 func (e *env) text(name string) (string, error) {
 	read := func() ([]byte, error) { return io.ReadAll(e.stdin) }
 	if name != "-" {
@@ -111,7 +110,7 @@ func (e *env) text(name string) (string, error) {
 	}
 	data, err := read()
 	if err == nil && !utf8.Valid(data) {
-		err = errors.New("is no text: bytes that are not UTF-8")
+		err = errors.New("must be UTF-8 text")
 	}
 	if err != nil {
 		return "", unreadable(name, err)
@@ -138,7 +137,7 @@ func newLabelCommand(e *env) *cobra.Command {
 func runLabel(e *env, o *writeFlags, args []string) error {
 	text := strings.Join(args[2:], "")
 	if len(args) == 3 && text == "" {
-		return usagef("TEXT is empty: leave it out to take the label away") // an unset variable of a shell
+		return usagef("TEXT is empty: omit it to remove the label") // an unset variable of a shell
 	}
 	return o.runOne(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
 		target, err := e.entry(s, args[1])
@@ -154,7 +153,7 @@ func runLabel(e *env, o *writeFlags, args []string) error {
 	})
 }
 
-// entry is the entry that a point names, which has to have an id.
+// entry returns the record of the entry that a point names. The entry must have an id.
 func (e *env) entry(s *sessionfmt.Session, point string) (int, error) {
 	at, err := findPoint(s, point, s.Leaf())
 	if err != nil {
@@ -163,13 +162,13 @@ func (e *env) entry(s *sessionfmt.Session, point string) (int, error) {
 	return at.Record, requireID(s, at.Record)
 }
 
-// requireID returns an error for a record that is not an entry with an id of its own.
+// requireID returns an error for a record that is not an entry with a unique id.
 func requireID(s *sessionfmt.Session, i int) error {
 	switch {
 	case i < 0:
-		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the root is no entry")}}
+		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the root is not an entry")}}
 	case s.ID(i) == "" || s.Shadowed(i) || s.WrongID(i):
-		return &sessionfmt.Error{Pos: s.Pos(i), Err: errors.New("it has no id of its own, by which it could be named"), Hint: "ctxtool repair mends it"}
+		return &sessionfmt.Error{Pos: s.Pos(i), Err: errors.New("no unique id"), Hint: "run ctxtool repair"}
 	}
 	return nil
 }
@@ -187,7 +186,7 @@ func newNameCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := oneLine(strings.Join(args[1:], ""))
 			if len(args) == 2 && strings.TrimSpace(text) == "" {
-				return usagef("TEXT is empty: leave it out to take the name away") // an unset variable of a shell
+				return usagef("TEXT is empty: omit it to remove the name") // an unset variable of a shell
 			}
 			return o.runOne(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
 				b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, text)})
@@ -199,7 +198,7 @@ func newNameCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// oneLine is a text on one line, as pi stores names: line ends become spaces.
+// oneLine returns a text on one line, as pi stores names: line ends become spaces.
 func oneLine(text string) string {
 	lines := strings.FieldsFunc(string([]rune(text)), func(r rune) bool { return r == '\r' || r == '\n' })
 	return jsonl.TrimJS(strings.Join(lines, " "))

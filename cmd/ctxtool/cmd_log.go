@@ -14,7 +14,6 @@ import (
 
 	"ctxtool/internal/help"
 	"ctxtool/internal/parallel"
-	"ctxtool/internal/sessionlog"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
@@ -35,7 +34,7 @@ type logOptions struct {
 	request     int
 	grep        string
 	kind        []string
-	period      // of points too
+	period      // or points
 
 	pattern *regexp.Regexp
 }
@@ -78,7 +77,7 @@ func newLogCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// check reads the flags that are names, before any input is opened.
+// check checks the flags, before any input is opened.
 func (o *logOptions) check() (err error) {
 	if err = oneOf("unknown kind", jsonl.KindNames(), o.kind...); err != nil || o.grep == "" {
 		return err
@@ -126,7 +125,7 @@ func runLog(e *env, o *logOptions, args []string) error {
 	return err
 }
 
-// A logger writes the rows of a session, and later those that have come since.
+// A logger writes the rows of a session, and with --follow those of new entries.
 type logger struct {
 	o     *logOptions
 	e     *env
@@ -134,8 +133,8 @@ type logger struct {
 	w     *bufio.Writer
 	on    render.Screen
 
-	listed int   // records that have been listed
-	size   int64 // bytes of the file that they were in
+	listed int   // number of records listed
+	size   int64 // of the file that they were read from, in bytes
 
 	s            *sessionfmt.Session
 	r            *replay.Replay
@@ -143,9 +142,9 @@ type logger struct {
 	since, until limit
 }
 
-// open opens the session, or goes on with what has been appended to it.
+// open opens the session, or reads what has been appended to it.
 func (l *logger) open(name string) (err error) {
-	l.size, _ = l.e.fileSize(name) // before it is read: what is added meanwhile is listed next time
+	l.size, _ = l.e.fileSize(name) // before reading: what is appended meanwhile is listed next time
 	if l.s != nil {
 		if l.s.Grow() {
 			return nil
@@ -158,7 +157,7 @@ func (l *logger) open(name string) (err error) {
 	return err
 }
 
-// list lists what has not been listed yet.
+// list lists the records that are not listed yet.
 func (l *logger) list(name string) error {
 	if err := l.open(name); err != nil {
 		return err
@@ -189,13 +188,13 @@ func (l *logger) list(name string) error {
 	return cmp.Or(err, l.w.Flush())
 }
 
-// conclude says beside the list what was found and how much was read.
+// conclude prints the findings and the coverage on standard error.
 func (l *logger) conclude() {
 	l.e.printFindings(l.s.Name, l.r.AllFindings())
 	l.e.noteCoverage(l.s, l.r.Rules)
 }
 
-// limits finds the points or times between which entries are listed.
+// limits resolves --since and --until.
 func (l *logger) limits(leaf int) (err error) {
 	var wrong error
 	l.since, err = l.e.newLimit(l.s, l.o.since, leaf)
@@ -209,7 +208,7 @@ func (l *logger) limits(leaf int) (err error) {
 	return nil
 }
 
-// await returns when the file has grown.
+// await waits until the file grows.
 func (l *logger) await(name string) error {
 	for {
 		time.Sleep(300 * time.Millisecond)
@@ -218,13 +217,13 @@ func (l *logger) await(name string) error {
 			return err
 		}
 		if size < l.size {
-			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("the file has become shorter")}
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("the file was truncated")}
 		}
 	}
 }
 
-// entries lists the path, or with --all the file. Rows are completed on all processors
-// while the replay goes on.
+// entries lists the path, or with --all the file. Rows are completed on all CPUs during the
+// replay.
 func (l *logger) entries(leaf int) error {
 	workers := runtime.GOMAXPROCS(0)
 	for batch := range parallel.Map(l.batches(leaf), workers, 2*workers, l.writer) {
@@ -235,7 +234,7 @@ func (l *logger) entries(leaf int) error {
 	return nil
 }
 
-// A logRow is a row that lacks what its entry says, or why there is none.
+// A logRow is a row before it is completed from its entry, or the error instead of it.
 type logRow struct {
 	rec int
 	entry.Row
@@ -244,7 +243,7 @@ type logRow struct {
 
 const batchSize = 128
 
-// batches are the rows to be listed, some at a time.
+// batches yields the rows in batches.
 func (l *logger) batches(leaf int) iter.Seq[[]logRow] {
 	return func(yield func([]logRow) bool) {
 		batch := make([]logRow, 0, batchSize)
@@ -260,7 +259,7 @@ func (l *logger) batches(leaf int) iter.Seq[[]logRow] {
 	}
 }
 
-// rows goes through the path, or with --all through the file.
+// rows yields the rows of the path, or with --all of the file.
 func (l *logger) rows(leaf int) iter.Seq[logRow] {
 	return func(yield func(logRow) bool) {
 		if !l.o.all {
@@ -281,7 +280,7 @@ func (l *logger) rows(leaf int) iter.Seq[logRow] {
 	}
 }
 
-// path goes along the path.
+// path yields the rows of the path.
 func (l *logger) path(leaf int, yield func(logRow) bool) {
 	for a, err := range l.accounts.Along(leaf) {
 		if err != nil {
@@ -303,17 +302,17 @@ func (l *logger) path(leaf int, yield func(logRow) bool) {
 	}
 }
 
-// A written is a batch as it is printed.
-type written struct {
+// A logText is the text of a batch.
+type logText struct {
 	text []byte
 	err  error
 }
 
-// writer returns what writes batches one after the other.
-func (l *logger) writer() func([]logRow) written {
+// writer returns a function that formats batches. It is not safe for concurrent use.
+func (l *logger) writer() func([]logRow) logText {
 	lines, size := outline.NewReader(l.s), 0
-	return func(batch []logRow) (done written) {
-		out := bytes.NewBuffer(make([]byte, 0, size)) // about as large as the last one
+	return func(batch []logRow) (done logText) {
+		out := bytes.NewBuffer(make([]byte, 0, size)) // about as large as the batch before
 		for i := 0; i < len(batch) && done.err == nil; i++ {
 			done.err = l.write(out, lines, &batch[i])
 		}
@@ -322,7 +321,7 @@ func (l *logger) writer() func([]logRow) written {
 	}
 }
 
-// write completes a row by what its entry says, and writes it if it is wanted.
+// write completes a row from its entry, and writes it if the flags select it.
 func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) error {
 	if row.err != nil {
 		return row.err
@@ -337,15 +336,15 @@ func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) erro
 	if !l.since.from(row.rec, line) || !l.until.to(row.rec, line) || l.o.pattern != nil && !matches(l.o.pattern, line) {
 		return nil
 	}
-	say := lines.Row(row.rec, line)
-	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", say.ID, say.Line, say.Time, say.Kind, say.Text
+	own := lines.Row(row.rec, line)
+	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", own.ID, own.Line, own.Time, own.Kind, own.Text
 	if l.o.format == "jsonl" {
 		return render.WriteJSON(w, &row.Row)
 	}
 	return render.WriteLogText(w, &row.Row, l.on)
 }
 
-// matches says whether any string of the entry has the pattern.
+// matches reports whether a string of the entry matches the pattern.
 func matches(p *regexp.Regexp, line jsonl.Value) bool {
 	for s := range line.Strings {
 		if p.MatchString(s.Text()) {
@@ -355,8 +354,8 @@ func matches(p *regexp.Regexp, line jsonl.Value) bool {
 	return false
 }
 
-// request lists what entered between two requests: messages, each as what a
-// provider gets it, and by what it came.
+// request lists what entered the context between two requests: messages in the roles that
+// the provider gets, and the entries that they come from.
 func (l *logger) request(leaf int) error {
 	got := func(point string) (env *replay.Envelope, n weigh.Counts, err error) {
 		at, err := findLeaf(l.s, point, leaf)
@@ -388,42 +387,3 @@ func (l *logger) request(leaf int) error {
 }
 
 func pointOfRequest(n int) string { return fmt.Sprintf("request:%d", n) }
-
-// fileSize is how long a file is now, in bytes.
-func (e *env) fileSize(name string) (int64, error) {
-	if name == "-" {
-		return 0, errors.New("--follow needs a file")
-	}
-	info, err := e.disk.Stat(name)
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
-
-// sweLog writes the log of the path as SWE-CLI would have kept it.
-func (o *logOptions) sweLog(e *env, name string, rules replay.Rules) error {
-	if o.all || o.follow || o.request != noRequest || len(o.kind) > 0 || o.grep+o.since+o.until != "" {
-		return usagef("-f swe-cli is the log of a whole path: it conflicts with --all, --follow, --grep, --kind, --request, --since, --until")
-	}
-	s, err := e.open(name)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
-	if err != nil {
-		return err
-	}
-	r := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf})
-	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
-		stopped, err := sessionlog.Write(w, r, leaf)
-		if err != nil {
-			return err
-		}
-		if stopped != nil {
-			e.note("%s: the entries after it are left out", stopped)
-		}
-		return e.strictly(s, r.AllFindings(), o.strict)
-	})
-}

@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
+
 	"slices"
 	"strings"
 
@@ -35,8 +35,8 @@ type sortKey struct {
 	compare func(a, b *stats.Summary) int
 }
 
-// sortKeys are the orders of a list, the default first: the newest, the largest,
-// the dearest first, names in the order of the alphabet.
+// sortKeys are the orders of a list, the default first. The newest, largest or most expensive
+// session comes first; names are in alphabetical order.
 var sortKeys = []sortKey{
 	{"time", func(a, b *stats.Summary) int { return strings.Compare(b.Time, a.Time) }},
 	{"size", func(a, b *stats.Summary) int { return cmp.Compare(b.Size, a.Size) }},
@@ -87,21 +87,21 @@ func newLsCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// check reads the flags that are names and times, before any file is opened.
+// check checks the flags, before any file is opened.
 func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) {
 	if err := o.answer.check(); err != nil {
 		return order, opt, err
 	}
-	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
-	if at < 0 {
-		return order, opt, fmt.Errorf("unknown key %q to sort by: one of %s", sessionfmt.Quote(o.sort), strings.Join(sortNames(), ", "))
+	if err := oneOf("--sort", sortNames(), o.sort); err != nil {
+		return order, opt, err
 	}
+	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
 	opt.Only.Project = o.project
 	opt.Only.Since, opt.Only.Until, err = o.period.check(e)
 	known, wrong := e.config.models()
 	opt.Replay.Models = known
 	err = cmp.Or(err, wrong, o.redaction.start(e))
-	opt.Open = e.opening(0) // goes through the redaction
+	opt.Open = e.opening(0) // redacted
 	return sortKeys[at], opt, err
 }
 
@@ -144,8 +144,8 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	return e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
 }
 
-// row is a file's row, nil where it is not wanted. What its header and its time of
-// change rule out is not read.
+// row returns a file's row, or nil if the flags do not select it. It does not read a file
+// that its header and its modification time rule out.
 func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary {
 	if !e.mayFit(&opt.Only, f.path) {
 		return nil
@@ -164,7 +164,7 @@ func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary
 	return r
 }
 
-// reason is an error without the file that it is about, which its row names.
+// reason returns the text of an error without its file, which the row names.
 func reason(err error) string {
 	var at *sessionfmt.Error
 	if errors.As(err, &at) {

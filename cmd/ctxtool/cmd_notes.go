@@ -12,6 +12,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/help"
 	"ctxtool/internal/notes"
+	"ctxtool/internal/sessionlog"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -54,7 +55,7 @@ func newNotesCommand(e *env) *cobra.Command {
 	f.Var(tokensFlag(&o.most), "max-tokens", "with --digest, at most `N` tokens, counted with cl100k")
 	f.StringVar(&o.summarizer, "summarizer", "extract", "where notes come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
-	f.StringVar(&o.prompt.Focus, "focus", "", "exec: ask for notes that look at this `TEXT` above all")
+	f.StringVar(&o.prompt.Focus, "focus", "", "exec: ask for notes that attend to `TEXT` above all")
 	cmd.MarkFlagsMutuallyExclusive("update", "output")
 	for _, other := range []string{"update", "at", "summarizer"} {
 		cmd.MarkFlagsMutuallyExclusive("digest", other)
@@ -73,7 +74,7 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 	}
 	switch {
 	case o.digest != "" && len(args) > 0:
-		return usagef("--digest DIR is about the sessions in DIR: name no SESSION")
+		return usagef("--digest conflicts with SESSION")
 	case o.digest != "":
 		return o.runDigest(e, rules)
 	case o.project != "":
@@ -121,7 +122,7 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 	})
 }
 
-// existing are the notes to be updated; a file that is missing has none.
+// existing returns the notes to be updated, or "" if there is no such file.
 func (o *notesOptions) existing(e *env) (string, error) {
 	if o.update == "" {
 		return "", nil
@@ -133,7 +134,7 @@ func (o *notesOptions) existing(e *env) (string, error) {
 	return string(text), nil
 }
 
-// read reads what notes are taken of, and says what was found on the way.
+// read returns what notes are taken from, and prints findings.
 func (o *notesOptions) read(e *env, s *sessionfmt.Session, rules replay.Rules, leaf int) (*notes.Session, error) {
 	r := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf})
 	n, stopped, err := notes.Read(r, leaf)
@@ -141,7 +142,7 @@ func (o *notesOptions) read(e *env, s *sessionfmt.Session, rules replay.Rules, l
 		return nil, err
 	}
 	if stopped != nil {
-		e.note("%s: the entries after it are left out", stopped)
+		e.note("%s: the entries after it are omitted", stopped)
 	}
 	return n, e.strictly(s, r.AllFindings(), o.strict)
 }
@@ -158,7 +159,7 @@ func (e *env) askForNotes(s *sessionfmt.Session, rules replay.Rules, leaf int, e
 	}
 	text, err := summarize(r)
 	if err == nil && !notes.Valid(text) {
-		err = fmt.Errorf("the notes have none of the headings %s", strings.Join(notes.Headings, ", "))
+		err = fmt.Errorf("the notes must have one of the headings %s", strings.Join(notes.Headings, ", "))
 	}
 	return text, err
 }
@@ -166,7 +167,7 @@ func (e *env) askForNotes(s *sessionfmt.Session, rules replay.Rules, leaf int, e
 // runDigest writes the digest of a project.
 func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 	if !e.isDir(o.digest) {
-		return usagef("--digest %s: not a folder", sessionfmt.Quote(o.digest))
+		return usagef("--digest %s: must be a folder", sessionfmt.Quote(o.digest))
 	}
 	files, err := e.listed([]string{o.digest})
 	if err != nil {
@@ -189,7 +190,7 @@ func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 		return one
 	}, func(one read) {
 		if one.stopped != nil {
-			e.note("%s: the entries after it are left out", one.stopped)
+			e.note("%s: the entries after it are omitted", one.stopped)
 		}
 		switch {
 		case one.err != nil:
@@ -216,7 +217,7 @@ func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 	})
 }
 
-// oneProject is the error of sessions that are of no project, or of several.
+// oneProject returns an error unless the sessions are of exactly one project.
 func oneProject(all []*notes.Session, dir string) error {
 	var dirs []string
 	for _, s := range all {
@@ -227,13 +228,40 @@ func oneProject(all []*notes.Session, dir string) error {
 	at := sessionfmt.Pos{File: dir}
 	switch {
 	case len(dirs) == 0:
-		return &sessionfmt.Error{Pos: at, Err: errors.New("no session of the project")}
+		return &sessionfmt.Error{Pos: at, Err: errors.New("no session of a matching project")}
 	case len(dirs) > 1:
 		slices.Sort(dirs)
 		for i, dir := range dirs {
 			dirs[i] = sessionfmt.Quote(cmp.Or(dir, "(none)"))
 		}
-		return &usageError{&sessionfmt.Error{Pos: at, Err: fmt.Errorf("it has sessions of %d projects", len(dirs)), Hint: "name one with --project: " + strings.Join(dirs, ", ")}}
+		return &usageError{&sessionfmt.Error{Pos: at, Err: fmt.Errorf("sessions of %d projects", len(dirs)), Hint: "choose one with --project: " + strings.Join(dirs, ", ")}}
 	}
 	return nil
+}
+
+// sweLog writes the path as SWE-CLI's own session log.
+func (o *logOptions) sweLog(e *env, name string, rules replay.Rules) error {
+	if o.all || o.follow || o.request != noRequest || len(o.kind) > 0 || o.grep+o.since+o.until != "" {
+		return usagef("-f swe-cli conflicts with --all, --follow, --grep, --kind, --request, --since, --until")
+	}
+	s, err := e.open(name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
+	if err != nil {
+		return err
+	}
+	r := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf})
+	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
+		stopped, err := sessionlog.Write(w, r, leaf)
+		if err != nil {
+			return err
+		}
+		if stopped != nil {
+			e.note("%s: the entries after it are omitted", stopped)
+		}
+		return e.strictly(s, r.AllFindings(), o.strict)
+	})
 }

@@ -68,7 +68,7 @@ func newReduceCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// choose is the policy with the numbers of configuration, preset and flags.
+// choose returns the policy with the numbers of configuration, preset and flags.
 func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, error) {
 	own, err := e.config.policies()
 	if err != nil {
@@ -101,7 +101,7 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, err
 	return p, err
 }
 
-// gsh sets those of gsh's own numbers that are given.
+// gsh sets those of gsh's own numbers whose flags are given.
 func (o *reduceOptions) gsh(p *compact.Policy, given func(flag string) bool) {
 	set := func(flag string, pass *compact.Pass, to func(l *compact.Layer)) {
 		if l := p.Layer(pass); l != nil && given(flag) {
@@ -113,19 +113,19 @@ func (o *reduceOptions) gsh(p *compact.Policy, given func(flag string) bool) {
 	set("compact-threshold", &compact.Compact, func(l *compact.Layer) { l.When = &compact.Trigger{Share: o.threshold, Whole: true} })
 }
 
-// A passes is what the commands share that run single passes.
-type passes struct {
+// passFlags are the flags of the commands that run single passes.
+type passFlags struct {
 	reduceFlags
 	compact.Options
 	which []string
 }
 
-func newPasses(name string) *passes {
-	return &passes{reduceFlags: reduceFlags{writeFlags: writeFlags{name: name}}}
+func newPassFlags(name string) *passFlags {
+	return &passFlags{reduceFlags: reduceFlags{writeFlags: writeFlags{name: name}}}
 }
 
-// use makes a policy of passes, which runs them whatever the context.
-func (o *passes) use(names ...string) error {
+// use sets a policy that runs these passes unconditionally.
+func (o *passFlags) use(names ...string) error {
 	p := &compact.Policy{Name: strings.Join(names, ","), Window: compact.PiPolicy.Window}
 	for _, name := range names {
 		pass, err := compact.FindPass(name)
@@ -140,7 +140,7 @@ func (o *passes) use(names ...string) error {
 }
 
 func newTruncateCommand(e *env) *cobra.Command {
-	o, units := newPasses("truncate"), []string{"bytes", "chars", "tokens"}
+	o, units := newPassFlags("truncate"), []string{"bytes", "chars", "tokens"}
 	cmd := &cobra.Command{
 		Short: "Shorten long tool results in the context",
 		Long: "Shorten long tool results in the context. With --unit bytes, as gsh does, the first\n" +
@@ -155,7 +155,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 			o.Max = 10000
 		}
 		if !slices.Contains(units, o.Unit) || o.Max < 0 || o.Max == 0 && o.Unit != "bytes" {
-			return fmt.Errorf("--max %d --unit %s: want a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
+			return fmt.Errorf("--max %d --unit %s: must be a limit in bytes, chars or tokens", o.Max, sessionfmt.Quote(o.Unit))
 		}
 		return o.use("truncate")
 	})
@@ -184,7 +184,7 @@ var passCommands = []struct{ line, pass string }{
 }
 
 func newPruneCommand(e *env) *cobra.Command {
-	o, profiles := newPasses("prune"), []string{"seed", "source"}
+	o, profiles := newPassFlags("prune"), []string{"seed", "source"}
 	cmd := &cobra.Command{
 		Short: "Remove old and useless tool results from the context",
 		Long: "Remove old and useless tool results from the context, by the passes of --pass\n" +
@@ -198,7 +198,7 @@ func newPruneCommand(e *env) *cobra.Command {
 			return err
 		}
 		if o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0 {
-			return errors.New("--protect, --requests and --min-tokens want numbers from 0 on")
+			return errors.New("--protect, --requests and --min-tokens must be 0 or more")
 		}
 		if err := oneOf("--profile", profiles, o.Profile); err != nil {
 			return err
@@ -219,7 +219,7 @@ func newPruneCommand(e *env) *cobra.Command {
 }
 
 func newStripCommand(e *env) *cobra.Command {
-	o := newPasses("strip")
+	o := newPassFlags("strip")
 	var thinking, images bool
 	cmd := &cobra.Command{
 		Short: "Remove thinking and images from the context",
@@ -238,7 +238,7 @@ func newStripCommand(e *env) *cobra.Command {
 			names = append(names, "drop-images")
 		}
 		if o.Keep < 0 {
-			return fmt.Errorf("--keep %d: want a number of requests", o.Keep)
+			return fmt.Errorf("--keep %d: must be 0 or more", o.Keep)
 		}
 		return o.use(names...)
 	})
@@ -251,7 +251,7 @@ func newStripCommand(e *env) *cobra.Command {
 }
 
 func newCompactCommand(e *env) *cobra.Command {
-	o := newPasses("compact")
+	o := newPassFlags("compact")
 	style := ""
 	styles := []string{"pi", "gsh", "swe-cli", "y-agent"}
 	cmd := &cobra.Command{
@@ -272,7 +272,7 @@ func newCompactCommand(e *env) *cobra.Command {
 			o.Keep = map[string]int{"pi": 20000, "swe-cli": 20}[style]
 		}
 		if o.Keep < 0 || style == "gsh" && o.Keep > 0 {
-			return fmt.Errorf("--keep %d: want a number, and gsh keeps nothing", o.Keep)
+			return fmt.Errorf("--keep %d: must be 0 or more, and 0 with --style gsh", o.Keep)
 		}
 		like, err := compact.FindPolicy(style)
 		if err = cmp.Or(err, o.use("compact")); err == nil {
@@ -315,7 +315,7 @@ func runUndo(e *env, o *writeFlags, args []string) error {
 		}
 		p, err := plan.Entries(o.name, f.given, s, b, nil)
 		if err == nil {
-			p.Guarded = !last // else nobody has written since
+			p.Guarded = !last // otherwise nothing was written since
 		}
 		return p, err
 	}

@@ -48,7 +48,7 @@ type renderOptions struct {
 	parts page.Parts
 }
 
-// The views of a session, and what its Markdown is for.
+// The views of a session, and the targets of its Markdown.
 var views, targets = []string{"conversation", "context"}, []string{"comment", "file"}
 
 func newRenderCommand(e *env) *cobra.Command {
@@ -93,7 +93,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// check reads the flags that are names, before any input is opened.
+// check checks the flags, before any input is opened.
 func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
 	if err := cmp.Or(oneOf("unknown view", views, o.view), oneOf("unknown target", targets, o.target), o.checkHTML(e, given)); err != nil {
 		return err
@@ -101,14 +101,14 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) 
 	if o.view == "context" {
 		for _, flag := range []string{"all", "since", "until", "files"} {
 			if given(flag) {
-				return fmt.Errorf("--%s is for a conversation: a context is one list of messages", flag)
+				return fmt.Errorf("--%s conflicts with --view context", flag)
 			}
 		}
 	} else if given("at") {
-		return errors.New("--at is for --view context; a conversation ends at --leaf")
+		return errors.New("--at requires --view context; --leaf ends a conversation")
 	}
 	if o.maxLines < 0 || o.budget < 0 {
-		return errors.New("--max-lines and --budget are 0 or more")
+		return errors.New("--max-lines and --budget must be 0 or more")
 	}
 	o.parts, err = page.ParseParts(o.include, o.exclude)
 	return err
@@ -185,7 +185,7 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 	return nil
 }
 
-// write writes the page, and says what secrets are likely in it.
+// write writes the page, and notes likely secrets in it.
 func (o *renderOptions) write(e *env, p *page.Page) error {
 	asset := p.Asset
 	found, err := o.publish(e, p.Session, func(scan func(int, []byte), last bool) document {
@@ -198,7 +198,7 @@ func (o *renderOptions) write(e *env, p *page.Page) error {
 	if errors.As(err, &large) {
 		return &sessionfmt.Error{
 			Pos: sessionfmt.Pos{File: p.Session.Name}, Err: err,
-			Hint: fmt.Sprintf("--budget %d, --since, or --target file, which has room for any length", large.Need),
+			Hint: fmt.Sprintf("set --budget %d, select turns with --since, or use --target file, which has no limit", large.Need),
 		}
 	}
 	if err == nil {
@@ -207,12 +207,12 @@ func (o *renderOptions) write(e *env, p *page.Page) error {
 	return err
 }
 
-// A document is what a session is rendered to.
+// A document is a rendered session.
 type document interface{ Write(w io.Writer) error }
 
-// publish writes a document. With --fail-on-secret another is made before and looked
-// through, and it is only written if nothing was found in that; else it is looked through
-// itself.
+// publish writes a document and searches it for secrets. With --fail-on-secret it searches a
+// first one, and writes the document only if that has none. made returns a new document,
+// which passes its texts to scan; last is set for the one that is written.
 func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan func(record int, text []byte), last bool) document) (*secretScan, error) {
 	found, err := o.secrets(e)
 	if err != nil {
@@ -232,7 +232,7 @@ func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan fu
 	return found, e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return made(scan, true).Write(w) })
 }
 
-// secrets looks for secrets by the rules of the session's redaction.
+// secrets returns a scan for secrets, by the rules of the session's redaction.
 func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 	redactor, err := e.redactor, error(nil)
 	if redactor == nil {
@@ -244,17 +244,17 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 	return &secretScan{scanners: sync.Pool{New: func() any { return redactor.NewScanner() }}, found: map[int]map[string]int{}}, nil
 }
 
-// conversation has a page show what was said on the path, or on all branches.
+// conversation sets the page to the conversation on the path, or on all branches.
 func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, leaf int) error {
 	if size := r.Session.Size(); size > largeSession && size < 8*largeSession {
-		debug.SetGCPercent(50) // texts come and go: a few megabytes more save time
+		debug.SetGCPercent(50) // // texts are short-lived: a few more megabytes save time
 	}
 	c, err := transcript.NewConversation(r, leaf, o.all)
 	if err != nil {
 		return err
 	}
 	if c.Stopped != nil {
-		p.Notes = append(p.Notes, c.Stopped.Error()+": what compactions and transforms after it did is not known")
+		p.Notes = append(p.Notes, c.Stopped.Error()+": the effects of compactions and transforms after it are unknown")
 	}
 	since, err := o.newLimit(e, r.Session, o.since, leaf)
 	until, wrong := o.newLimit(e, r.Session, o.until, leaf)
@@ -286,7 +286,7 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	return nil
 }
 
-// newLimit reads a TIME, a POINT or a git revision.
+// newLimit resolves a TIME, a POINT or a git revision.
 func (o *renderOptions) newLimit(e *env, s *sessionfmt.Session, text string, leaf int) (limit, error) {
 	l, err := e.newLimit(s, text, leaf)
 	if err != nil {
@@ -297,7 +297,7 @@ func (o *renderOptions) newLimit(e *env, s *sessionfmt.Session, text string, lea
 	return l, err
 }
 
-// commitTime is when a git revision of the current folder was committed.
+// commitTime returns when a git revision of the current folder was committed.
 func (e *env) commitTime(revision string) (at times.Span, ok bool) {
 	git := exec.Command("git", "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
 	git.Dir, git.Env = e.disk.Dir, e.environ
@@ -315,11 +315,11 @@ type assets struct {
 	dir, page string
 }
 
-// extensions are those of the kinds of images that agents take.
+// extensions are the file extensions of images, by their type.
 var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 
-// store puts an image into the folder, under a name that is made from its bytes, and
-// gives the way to it from the page. It is empty for what is no image.
+// store returns the address of an image relative to the page, or "" for data that is not an
+// image. The name of its file is derived from its bytes; with write, store writes the file.
 func (a *assets) store(mime string, data jsonl.Value, write bool) (name string, err error) {
 	image, err := base64.StdEncoding.DecodeString(data.Text())
 	ext := extensions[mime]

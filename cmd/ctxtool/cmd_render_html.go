@@ -21,44 +21,43 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
-// notForPages are the flags that say what of a session is written: a page has all of
-// it, and its reader chooses.
+// notForPages are the flags that select parts of a session: a page has all of them.
 var notForPages = []string{"view", "target", "at", "since", "until", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
 
-// checkHTML reads the flags of pages.
+// checkHTML checks the flags of pages.
 func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 	if o.format != "html" {
 		if given("split") {
-			return errors.New("--split is for -f html")
+			return errors.New("--split requires -f html")
 		}
 		return nil
 	}
 	for _, flag := range notForPages {
 		if given(flag) {
-			return fmt.Errorf("--%s is not for -f html: a page has the whole session, and its reader chooses", flag)
+			return fmt.Errorf("--%s conflicts with -f html, which writes the whole session", flag)
 		}
 	}
 	toFile := o.output != "" && o.output != "-"
 	switch {
 	case o.split > 0 && !toFile:
-		return errors.New("--split needs -o FILE: the other pages are put beside it")
+		return errors.New("--split requires -o FILE")
 	case e.toTerminal(o.output):
-		return errors.New("-f html needs -o FILE: a page is nothing for a terminal")
+		return errors.New("-f html requires -o FILE on a terminal")
 	}
 	return nil
 }
 
-// titleSize is how many characters of a first prompt serve as a title.
+// titleSize is the number of characters of a first prompt that serve as a title.
 const titleSize = 120
 
 // browse makes a page, in a temporary folder where -o names no file, and opens it.
 func (o *renderOptions) browse(e *env, args []string, given func(flag string) bool) error {
 	if given("format") && o.format != "html" {
-		return usagef("--open opens a page: it conflicts with -f %s", sessionfmt.Quote(o.format))
+		return usagef("--open conflicts with -f %s", sessionfmt.Quote(o.format))
 	}
 	o.format = "html"
 	if o.output == "-" {
-		return usagef("--open needs a file: it conflicts with -o -")
+		return usagef("--open conflicts with -o -")
 	}
 	dir := ""
 	if o.output == "" {
@@ -85,12 +84,12 @@ func (o *renderOptions) browse(e *env, args []string, given func(flag string) bo
 		fmt.Fprintln(e.stdout, page)
 	}
 	if err := terminal.Browse(page, e.environ, e.stderr); err != nil {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: page}, Err: fmt.Errorf("cannot open the browser: %w", err), Hint: "BROWSER names another; the page is complete"}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: page}, Err: fmt.Errorf("cannot open the browser: %w", err), Hint: "the page is complete; BROWSER sets another browser"}
 	}
 	return nil
 }
 
-// hugePage is from how many bytes of session on a browser takes long to open a page.
+// hugePage is the size in bytes from which the page of a session is slow to open.
 const hugePage = 500 << 20
 
 // html writes a session as a page for browsers.
@@ -119,7 +118,7 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 		return err
 	}
 	if o.split == 0 && s.Size() > hugePage {
-		e.note("a page of %s of session is slow to open; --split 200 makes several", megabytes(s.Size()))
+		e.note("the page of a session of %s is slow to open; --split 200 makes several", megabytes(s.Size()))
 	}
 	e.printFindings(s.Name, r.AllFindings())
 	found.note(e, s)
@@ -127,8 +126,8 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	return nil
 }
 
-// page is the page of a session in the file output, and those beside it where it is
-// split.
+// page returns the page of a session in the file output. If it is split, it creates the other
+// pages beside that file.
 func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) *html.Page {
 	s := r.Session
 	file := filepath.Base(s.Name)
@@ -137,7 +136,7 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 	}
 	title, err := outline.Title(s, leaf)
 	if err != nil {
-		title = "" // what keeps the entry from being read stops the page too
+		title = "" // an entry that cannot be read stops the page too
 	}
 	h := &html.Page{Session: s, Report: pages.New(r, leaf), File: e.fileName(file), Title: phrase.Cut(title, titleSize), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
@@ -158,7 +157,7 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 	return h
 }
 
-// A pageFile is a page after the first, which appears once it is whole.
+// A pageFile is a page after the first. It is written atomically.
 type pageFile struct {
 	*bufio.Writer
 	out output
@@ -169,17 +168,17 @@ func (p *pageFile) Close() error {
 	return cmp.Or(p.Flush(), p.out.Commit())
 }
 
-// htmlStore makes a page of each session of a folder, and an index of them, in the
-// folder of -o. A session that cannot be read is a row with its reason.
+// htmlStore writes a page for each session of a folder, and an index of them, into the
+// folder of -o. A session that cannot be read is a row with its error.
 func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error {
 	if o.output == "" || o.output == "-" {
-		return usagef("the pages of a folder go into another: -o DIR")
+		return usagef("-o DIR is required for the pages of a folder")
 	}
 	if info, err := e.disk.Stat(o.output); err == nil && !info.IsDir() {
-		return usagef("%s is no folder: the pages of a folder go into another", sessionfmt.Quote(o.output))
+		return usagef("-o %s: must be a folder", sessionfmt.Quote(o.output))
 	}
 	if o.leaf != "" {
-		return usagef("--leaf is for a session: each page of a folder opens with its own")
+		return usagef("--leaf requires a single session")
 	}
 	files, err := e.listed([]string{dir})
 	if err != nil {
@@ -217,13 +216,13 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	store := pages.NewStore(e.fileName(filepath.Base(dir)), e.redactor != nil, rows)
 	err = e.answer(&index.answer, paths(files), func(w *bufio.Writer) error { return html.WriteStore(w, store) })
 	if err == nil {
-		e.note("%s: %d pages and their index", o.output, len(rows)-broken)
+		e.note("%s: wrote %d pages and an index", o.output, len(rows)-broken)
 	}
 	return err
 }
 
-// namePages renames, with --redact, the pages whose names would say what is redacted.
-// Names that become the same are told apart by a number.
+// namePages renames, with --redact, the pages whose names contain what is redacted. Equal
+// names get a number.
 func (e *env) namePages(files []listedFile) {
 	if e.redactor == nil {
 		return
@@ -240,7 +239,7 @@ func (e *env) namePages(files []listedFile) {
 	}
 }
 
-// storePage makes the page of one session.
+// storePage writes the page of one session.
 func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pages.Summary, error) {
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
@@ -273,7 +272,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 	return row, err
 }
 
-// storeSecrets looks through all pages before any is written.
+// storeSecrets searches all pages before any is written.
 func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Rules) error {
 	if slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
 		s, err := sessionfmt.Open(f.path, e.opening(1))

@@ -75,7 +75,7 @@ func newReplayCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// check reads the flags that are names, before any input is opened.
+// check checks the flags, before any input is opened.
 func (o *replayOptions) check(e *env, opt *replay.Options) error {
 	if o.provenance && o.format != "json" {
 		return errors.New("--provenance requires -f json")
@@ -117,7 +117,7 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	return e.finish(env, o)
 }
 
-// open opens the session, with --tail only its end where that is enough.
+// open opens the session, or with --tail only its end if that is enough.
 func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
 	if !o.tail {
 		return e.open(name)
@@ -136,7 +136,7 @@ func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-// envelope finds the point asked for and replays to it.
+// envelope returns the replay to the point that the flags name.
 func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*replay.Envelope, error) {
 	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
 	if err != nil {
@@ -158,7 +158,7 @@ func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*re
 	return env.WithEphemeral()
 }
 
-// finish prints the envelope, and what is to be said about it.
+// finish prints the envelope, and notes about it.
 func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
 	prompt, err := envelope.Prompt()
 	if err != nil {
@@ -171,8 +171,8 @@ func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
 	return o.reply(e, envelope.Replay(), report, func() error { return e.noteUsage(envelope, prompt) }, o.baseline)
 }
 
-// noteCoverage says by whose rules the answer was made, and of how much of the
-// file. pi writes old files anew when it opens them, without what it skips.
+// noteCoverage notes the replay rules and how much of the file was read. pi rewrites old
+// files when it opens them, without the lines that it skips.
 func (e *env) noteCoverage(s *sessionfmt.Session, rules replay.Rules) {
 	e.noteRead(s.Name, s.Version, &s.Coverage, rulesOf(s.Dialect(), rules))
 }
@@ -197,9 +197,8 @@ func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules s
 		phrase.If(old && c.Skipped > 0, ", without the lines skipped"))
 }
 
-// noteUsage says how full pi shows the context, where a provider has recorded it, and
-// that prompt and tools are missing, and about how large they are. Nothing is there
-// before the first entry anyway.
+// noteUsage notes the context use that pi shows, if a provider recorded it, and the estimated
+// size of prompt and tools if they are missing. Before the first entry it notes nothing.
 func (e *env) noteUsage(envelope *replay.Envelope, prompt *prompt.Prompt) error {
 	if envelope.Leaf < 0 {
 		return nil

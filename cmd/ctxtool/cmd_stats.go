@@ -30,7 +30,7 @@ type statsOptions struct {
 	calibrate bool
 	named     func(flag string) bool // on the command line
 
-	alone bool // it is one session, not those of a folder: without it there is no answer
+	alone bool // // a single session: if it cannot be read, there is no answer
 	stats.Options
 }
 
@@ -77,7 +77,7 @@ func lensNames(lenses []*stats.Lens) (names []string) {
 	return names
 }
 
-// check reads the flags, before any input is opened.
+// check checks the flags, before any input is opened.
 func (o *statsOptions) check(e *env) (err error) {
 	o.Replay.Rules, err = o.start(e)
 	if err = cmp.Or(err, withFlag("--counter", o.SetCounter(o.counter)), o.gateFlags.check(e)); err != nil {
@@ -107,14 +107,14 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	if like := o.gate.Like(); like != "" && o.like != "" && o.like != like {
-		return fmt.Errorf("--like %s: the gate's figures %s.* are counted like %s", o.like, like, like)
+		return fmt.Errorf("--like %s: the gate's figures %s.* require --like %s", o.like, like, like)
 	} else if like != "" {
 		o.like = like
 	}
 	if o.like != "" {
 		err = withFlag("--like", o.SetLike(o.like))
 	}
-	if err = cmp.Or(err, o.idle()); err != nil {
+	if err = cmp.Or(err, o.unused()); err != nil {
 		return err
 	}
 	if o.format == "csv" && len(o.lenses) != 1 {
@@ -126,7 +126,7 @@ func (o *statsOptions) check(e *env) (err error) {
 // replaying are the lenses that replay the session.
 var replaying = []string{"context", "growth", "compactions", "bytes", "cache", "check", "calibration"}
 
-// lensFlags are the flags that some lenses alone heed.
+// lensFlags are the flags that only some lenses use.
 var lensFlags = []struct {
 	flag   string
 	lenses []string
@@ -144,10 +144,10 @@ var lensFlags = []struct {
 	{"at", []string{"context", "growth", "compactions", "bytes", "cache", "calibration"}},
 }
 
-// idle is the error of a flag that no lens heeds.
-func (o *statsOptions) idle() error {
+// unused returns an error for a flag that no selected lens uses.
+func (o *statsOptions) unused() error {
 	for _, f := range lensFlags {
-		if o.named(f.flag) && !o.looks(f.lenses...) {
+		if o.named(f.flag) && !o.hasLens(f.lenses...) {
 			return fmt.Errorf("--%s requires --lens %s", f.flag, strings.Join(f.lenses, " or "))
 		}
 	}
@@ -169,7 +169,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
 		return err
 	}
-	if err := o.gateFlags.fit(files, o.looks("check")); err != nil {
+	if err := o.gateFlags.fit(files, o.hasLens("check")); err != nil {
 		return err
 	}
 	o.Check = o.checker(e)
@@ -180,7 +180,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 		var fault error
 		broken := 0
 		var read []*stats.Report
-		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *seen { return o.look(e, f, show) }, func(one *seen) {
+		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *result { return o.read(e, f, show) }, func(one *result) {
 			if one == nil {
 				return
 			}
@@ -188,18 +188,18 @@ func runStats(e *env, o *statsOptions, args []string) error {
 				broken++
 				fault = cmp.Or(fault, one.err)
 			}
-			if o.looks("calibration") { // of each it takes all to say anything
+			if o.hasLens("calibration") { // needs all sessions
 				read = append(read, one.Report)
 				return
 			}
-			fault = cmp.Or(fault, o.take(w, sum, one.Report))
+			fault = cmp.Or(fault, o.add(w, sum, one.Report))
 		})
 		stats.Calibrate(read, o.calibrate)
 		for _, one := range read {
-			fault = cmp.Or(fault, o.take(w, sum, one))
+			fault = cmp.Or(fault, o.add(w, sum, one))
 		}
 		if !o.alone {
-			fault = noneBroken(o.strict, broken, len(files), "have no numbers")
+			fault = noneBroken(o.strict, broken, len(files), "have no figures")
 		}
 		if fault != nil {
 			return fault
@@ -220,20 +220,20 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	return o.gateFlags.verdict(e, o.format)
 }
 
-// byPath are the files in the order of their paths, whatever the order of the arguments,
-// and each once: the first file of a call is the one that it counts in.
+// byPath returns the files in the order of their paths, without duplicates. A call that
+// several files have is counted in the first.
 func byPath(files []listedFile) []listedFile {
 	slices.SortStableFunc(files, func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
 	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
-// looks reports that one of these lenses looks.
-func (o *statsOptions) looks(lenses ...string) bool {
+// hasLens reports whether one of these lenses is computed.
+func (o *statsOptions) hasLens(lenses ...string) bool {
 	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(lenses, l.Name) })
 }
 
-// take adds a session's report to the sum, and writes it where each has a line.
-func (o *statsOptions) take(w *bufio.Writer, sum, one *stats.Report) error {
+// add adds a session's report to the sum, and with -f jsonl writes it.
+func (o *statsOptions) add(w *bufio.Writer, sum, one *stats.Report) error {
 	o.Add(sum, one)
 	o.gate.Add(one)
 	if o.format != "jsonl" {
@@ -243,15 +243,15 @@ func (o *statsOptions) take(w *bufio.Writer, sum, one *stats.Report) error {
 	return render.WriteJSON(w, one)
 }
 
-// A seen is what the lenses saw of a session.
-type seen struct {
+// A result is the report on a session, and the error of one that cannot be read.
+type result struct {
 	*stats.Report
 	err error
 }
 
-// look is what the lenses see of a session, nil where it is not one of those that
-// were asked for. One of several that cannot be read is a report with its reason.
-func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *seen {
+// read returns the report on a session, or nil if the flags do not select it. The report on
+// a session that cannot be read has its error.
+func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *result {
 	if !e.mayFit(&o.Only, f.path) {
 		return nil
 	}
@@ -275,17 +275,17 @@ func (o *statsOptions) look(e *env, f listedFile, show func(done, size int64)) *
 		r = &stats.Report{Schema: stats.SessionSchema, Error: reason(err)}
 	}
 	r.File, r.Path = e.fileName(f.name), e.fileName(f.given)
-	return &seen{r, err}
+	return &result{r, err}
 }
 
-// write writes what was seen of all sessions together.
+// write writes the report on all sessions together.
 func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, on render.Screen) error {
 	switch o.format {
 	case "json", "jsonl":
 		return render.WriteJSON(w, sum)
 	case "csv":
 		for _, sheet := range o.Sheets(sum) {
-			if sheet.Lens == o.lenses[0] { // others are there for a gate
+			if sheet.Lens == o.lenses[0] { // others are computed for a gate
 				return render.Write(w, sheet, o.format, on)
 			}
 		}
@@ -294,13 +294,13 @@ func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, on render.Scree
 		return render.Write(w, o.said, o.format, on)
 	}
 	all := o.Sheets(sum)
-	if gaps := sum.Gaps(); !o.alone && len(gaps.Rows) > 0 { // of one that has been said
+	if gaps := sum.Gaps(); !o.alone && len(gaps.Rows) > 0 { // of a single session they are notes
 		all = append(all, gaps)
 	}
 	return render.Write(w, render.Stats{Sheets: all, Gate: o.said}, o.format, on)
 }
 
-// noteGaps says what a form does not show: one table alone has no place for it.
+// noteGaps notes the gaps in figures that the form csv does not show.
 func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
 	if o.format != "csv" || o.alone || o.gated {
 		return

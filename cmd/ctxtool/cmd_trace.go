@@ -30,7 +30,7 @@ type traceOptions struct {
 	all           bool
 	limit         int // 0 for all
 
-	query *trace.Query // nil where it takes the session to tell
+	query *trace.Query // nil until the session is open, if it may be a point
 }
 
 func newTraceCommand(e *env) *cobra.Command {
@@ -69,19 +69,18 @@ func newTraceCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// check reads the flags and what is asked for, before any input is opened. args are
-// what comes after the session.
+// check checks the flags and the arguments after the session, before any input is opened.
 func (o *traceOptions) check(args []string) (err error) {
 	searches := o.regexp != "" || o.fixed != ""
 	switch {
 	case o.before && !o.blame:
-		return errors.New("--before needs --blame")
+		return errors.New("--before requires --blame")
 	case searches && len(args) > 0:
-		return errors.New("a text, and -e or -F: one of them")
+		return errors.New("TEXT conflicts with -e and -F")
 	case !searches && !o.blame && len(args) == 0:
-		return errors.New("what to trace? give a text or a point after the session, -e PATTERN, -F TEXT, or --blame")
+		return errors.New("missing TEXT or POINT, -e PATTERN, -F TEXT, or --blame")
 	case len(args) > 0 && args[0] == "":
-		return errors.New("the text is empty")
+		return errors.New("TEXT is empty")
 	}
 	if searches {
 		if o.query, err = o.search(cmp.Or(o.regexp, regexp.QuoteMeta(o.fixed)), o.fixed); err != nil {
@@ -91,7 +90,7 @@ func (o *traceOptions) check(args []string) (err error) {
 	return nil
 }
 
-// search is a query for a pattern, which is the text where there is one.
+// search returns a query for a pattern. text, if not empty, is what the pattern matches.
 func (o *traceOptions) search(pattern, text string) (*trace.Query, error) {
 	if text != "" && !o.ignoreCase {
 		return &trace.Query{Text: text}, nil
@@ -104,9 +103,9 @@ func (o *traceOptions) search(pattern, text string) (*trace.Query, error) {
 }
 
 func runTrace(e *env, o *traceOptions, args []string) error {
-	asked := args[min(1, len(args)):]
+	wanted := args[min(1, len(args)):]
 	rules, err := o.start(e)
-	if err = cmp.Or(err, o.check(asked)); err != nil {
+	if err = cmp.Or(err, o.check(wanted)); err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)
@@ -120,23 +119,23 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 	}
 	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
 	if o.blame {
-		return e.blame(r, o, leaf, cmp.Or(strings.Join(asked, ""), point, "leaf"))
+		return e.blame(r, o, leaf, cmp.Or(strings.Join(wanted, ""), point, "leaf"))
 	}
 	now, err := findLeaf(s, cmp.Or(o.at, point, "leaf"), leaf)
 	if err != nil {
 		return err
 	}
 	if o.query == nil {
-		if o.query, err = o.asked(e, s, asked[0], leaf); err != nil {
+		if o.query, err = o.textOrPoint(e, s, wanted[0], leaf); err != nil {
 			return err
 		}
 	}
 	return e.trace(r, o, now)
 }
 
-// asked is what a text after the session means: a point where it names one, else
-// itself.
-func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf int) (*trace.Query, error) {
+// textOrPoint returns the query for an argument: for a point if it names one, else for the
+// text.
+func (o *traceOptions) textOrPoint(e *env, s *sessionfmt.Session, text string, leaf int) (*trace.Query, error) {
 	at, err := findPoint(s, text, leaf)
 	counted := strings.HasPrefix(text, "request:") || strings.HasPrefix(text, "turn:")
 	switch {
@@ -144,21 +143,21 @@ func (o *traceOptions) asked(e *env, s *sessionfmt.Session, text string, leaf in
 		return nil, err
 	case err == nil && at.Record >= 0:
 		if id := s.ID(at.Record); strings.HasPrefix(id, text) && id != text {
-			e.note("%s: %s is the beginning of an entry's id; -F searches for the text", s.Name, sessionfmt.Quote(text))
+			e.note("%s: %s is the beginning of an entry id; use -F to search for the text", s.Name, sessionfmt.Quote(text))
 		}
 		return &trace.Query{Entry: at.Record}, nil
 	}
 	return o.search(regexp.QuoteMeta(text), text)
 }
 
-// trace answers, and notes what else there is to say.
+// trace prints where the query was found.
 func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	found, err := trace.Follow(r, leaf, o.query)
 	if err != nil {
 		return err
 	}
 	if found.Stopped != nil {
-		e.note("%s: what came after it is not known", found.Stopped)
+		e.note("%s: changes after it are unknown", found.Stopped)
 	}
 	if len(found.Lives) == 0 || o.all {
 		for stray, err := range found.Strays(r, leaf, o.query) {
@@ -170,7 +169,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	}
 	if earlier := len(found.Lives) - o.limit; o.limit > 0 && earlier > 0 {
 		found.Lives = found.Lives[earlier:]
-		e.note("%s: %d earlier ones are not shown: --limit %d", r.Session.Name, earlier, o.limit)
+		e.note("%s: %d earlier results are not shown (--limit %d)", r.Session.Name, earlier, o.limit)
 	}
 	if err := o.reply(e, r, found, nil); err != nil {
 		return err
@@ -181,7 +180,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	return nil
 }
 
-// blame says where the context at a point comes from.
+// blame prints where the messages of the context at a point come from.
 func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) error {
 	at, err := findPoint(r.Session, point, leaf)
 	if err != nil {
@@ -193,7 +192,7 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 		return err
 	}
 	if stopped != nil {
-		e.note("%s: this is the context before it", stopped)
+		e.note("%s: showing the context before it", stopped)
 	}
 	items, err := entry.Items(envelope)
 	if err != nil {
@@ -240,8 +239,8 @@ func runShow(e *env, o *readFlags, args []string) error {
 	return e.print(&o.answer, []string{s.Name}, all)
 }
 
-// shown finds the entries, and unless they are wanted raw what each of them did.
-// After a broken patch that is not known, and said once.
+// shown returns the entries at the points, and unless raw their effects. The effect of an
+// entry after a broken patch is unknown, which is noted.
 func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Shown, err error) {
 	s := r.Session
 	path, _ := s.Path(s.Leaf())
@@ -280,7 +279,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Sh
 		}
 		if !raw {
 			if one.Effect, err = effect(r, rec); err != nil {
-				e.note("%s: what it did is not known", err)
+				e.note("%s: the effect of the entry is unknown", err)
 			}
 		}
 		all = append(all, one)
@@ -288,7 +287,7 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Sh
 	return all, nil
 }
 
-// effect is what an entry did on its own path.
+// effect returns what an entry did to the context on its own path.
 func effect(r *replay.Replay, rec int) (*entry.Effect, error) {
 	known := r.Findings
 	_, r.Findings = r.Session.Path(rec)

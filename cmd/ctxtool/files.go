@@ -197,8 +197,8 @@ func (a *answer) check() error {
 // inColour reports whether the answer is in a form that has colours.
 func (a *answer) inColour() bool { return slices.Contains([]string{"", "text", "stat"}, a.format) }
 
-// forPeople reports whether the answer is in a form that people read, and not programs.
-func (a *answer) forPeople() bool {
+// isText reports whether the answer is in a form to read, not for programs.
+func (a *answer) isText() bool {
 	return a.inColour() || slices.Contains([]string{"markdown", "summary", "full", "diff"}, a.format)
 }
 
@@ -211,7 +211,7 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 	defer out.Abort()
 	if s, ok := out.(*screenOutput); ok {
 		s.Cleaner.Colour = a.inColour() && e.screen(a.output).Colour
-		if a.forPeople() && !a.unpaged {
+		if a.isText() && !a.unpaged {
 			s.pager.Env, s.pager.Command = e.environ, e.pagerCommand()
 		}
 	}
@@ -234,7 +234,7 @@ func (e *env) print(a *answer, inputs []string, v any) error {
 	return e.answer(a, inputs, func(w *bufio.Writer) error { return render.Write(w, v, a.format, on) })
 }
 
-// readFlags are the flags of commands that replay a session and answer.
+// readFlags are the flags of commands that replay a session and print a report.
 type readFlags struct {
 	answer
 	replayFlags
@@ -306,7 +306,7 @@ func (r *replayFlags) check() (replay.Rules, error) {
 	return rules, nil
 }
 
-// overrideFlags replace what the session says or lacks.
+// overrideFlags replace what the session has or lacks.
 type overrideFlags struct {
 	baseline    string
 	implemented []string

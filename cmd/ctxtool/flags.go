@@ -212,7 +212,7 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 	return all
 }
 
-// A period is flags that say from when on, and up to when.
+// A period are the flags that select a span of time.
 type period struct{ since, until string }
 
 func (o *period) flags(cmd *cobra.Command) {
@@ -222,8 +222,8 @@ func (o *period) flags(cmd *cobra.Command) {
 	help.Group(f, "Selection", "since", "until")
 }
 
-// check reads the flags as milliseconds since 1970, both within the period; 0 where one
-// was not given.
+// check returns the first and the last millisecond of the period, since 1970; 0 for a flag
+// that is not set.
 func (o *period) check(e *env) (since, until int64, err error) {
 	from, err := e.timeFlag("since", o.since)
 	to, wrong := e.timeFlag("until", o.until)
@@ -236,12 +236,12 @@ func (o *period) check(e *env) (since, until int64, err error) {
 	return from.From, to.To - 1, nil
 }
 
-// reversed is the error of a period that ends before it begins.
+// reversed returns the error for a period that ends before it begins.
 func (o *period) reversed() error {
 	return fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
 }
 
-// timeFlag is the TIME of a flag, the zero span where it was not given.
+// timeFlag returns the TIME of a flag, or the zero span if it is not set.
 func (e *env) timeFlag(name, text string) (times.Span, error) {
 	if text == "" {
 		return times.Span{}, nil
@@ -253,8 +253,7 @@ func (e *env) timeFlag(name, text string) (times.Span, error) {
 	return at, nil
 }
 
-// nowFlag is the time of --now, which one batch of entries has; now if it was not
-// given.
+// nowFlag returns the time of --now, or the current time if it is not set.
 func (e *env) nowFlag(text string) (time.Time, error) {
 	if text == "" {
 		return e.now(), nil
@@ -263,16 +262,16 @@ func (e *env) nowFlag(text string) (time.Time, error) {
 	return time.UnixMilli(at.From), err
 }
 
-// A limit is one end of a part of a session: a point, or a time. The zero value limits
-// nothing.
+// A limit is one end of a part of a session: a point or a time. The zero value does not
+// limit.
 type limit struct {
-	sessionfmt.Point // where there is no time
+	sessionfmt.Point // used if time is zero
 	time             times.Span
 	set              bool
 }
 
-// newLimit reads a TIME or a POINT. What can be both is a time, whatever the session has:
-// a label of that name has its entry's id.
+// newLimit resolves a TIME or a POINT. Text that can be both is a time: an entry whose label
+// looks like one can be named by its id.
 func (e *env) newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
 	if text == "" {
 		return limit{}, nil
@@ -282,13 +281,13 @@ func (e *env) newLimit(s *sessionfmt.Session, text string, leaf int) (limit, err
 	}
 	at, err := findPoint(s, text, leaf)
 	if errors.As(err, new(*sessionfmt.PointError)) {
-		err = usage(&sessionfmt.Error{Err: err, Hint: "want a point, or a time: " + times.Forms})
+		err = usage(&sessionfmt.Error{Err: err, Hint: "must be a point or a time: " + times.Forms})
 	}
 	return limit{Point: at, set: true}, err
 }
 
-// before reports whether a limit ends what another begins before it has begun, as far as
-// the two can be compared.
+// before reports whether a limit is before the limit from which a part begins. It is false
+// for a time and a point, which cannot be compared.
 func (l limit) before(from limit) bool {
 	switch timed := l.time != (times.Span{}); {
 	case !l.set || !from.set || timed != (from.time != (times.Span{})):

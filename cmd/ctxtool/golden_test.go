@@ -18,7 +18,7 @@ import (
 	"ctxtool/stats"
 )
 
-// The golden files hold what is printed for people and programs to read, each command and
+// The golden files hold what is printed for readers and for programs, each command and
 // form on the smallest session that shows it. They are read in reviews, so none is long:
 // that every session is replayed, counted and compared rightly is for the laws and the
 // other programs that tests compare with.
@@ -206,7 +206,7 @@ func printedBy(t *testing.T, commands ...string) []byte {
 	return all.Bytes()
 }
 
-// everyLens is the flag for all that stats can look through.
+// everyLens is the flag for all that stats can compute.
 func everyLens() string {
 	var names []string
 	for _, l := range stats.Lenses {

@@ -65,6 +65,18 @@ func (e *env) open(name string) (*sessionfmt.Session, error) {
 	return sessionfmt.Open(name, opt)
 }
 
+// fileSize returns the size of a file in bytes.
+func (e *env) fileSize(name string) (int64, error) {
+	if name == "-" {
+		return 0, errors.New("--follow requires a file")
+	}
+	info, err := e.disk.Stat(name)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
 // opening returns the options with which commands open a session, for a number of
 // goroutines, 0 for the default.
 func (e *env) opening(workers int) sessionfmt.Options {
@@ -81,8 +93,8 @@ func (e *env) named(args []string) (s *sessionfmt.Session, point string, err err
 	return s, point, err
 }
 
-// frugal saves memory if a session is large. A run keeps an index of it that only grows, so
-// frequent collection costs little and halves the memory.
+// frugal saves memory if a session is large. Its index only grows, so frequent collection
+// costs little and halves the memory.
 func (e *env) frugal(name string) {
 	if info, err := e.disk.Stat(name); err == nil && info.Size() > largeSession {
 		debug.SetGCPercent(25)
@@ -209,12 +221,12 @@ func (e *env) sameFile(name, input string) bool {
 	return err == nil && os.SameFile(info, other)
 }
 
-// colorNames are what --color may be.
+// colorNames are the values of --color.
 var colorNames = []string{"auto", "always", "never"}
 
-// screen is what an answer that goes to output is shown on: as wide as the terminal, and
-// coloured where that was asked for, or on a terminal unless NO_COLOR is set to something
-// (https://no-color.org) or the terminal is a dumb one.
+// screen returns what an answer that goes to output is shown on: the width of the terminal,
+// and colour as --color sets it, or on a terminal unless NO_COLOR is set
+// (https://no-color.org) or the terminal is dumb.
 func (e *env) screen(output string) (on render.Screen) {
 	if e.toTerminal(output) {
 		on.Width, _, _ = term.GetSize(int(e.stdout.(*os.File).Fd()))
@@ -226,16 +238,16 @@ func (e *env) screen(output string) (on render.Screen) {
 	return on
 }
 
-// dumb reports whether the terminal can do no more than print.
+// dumb reports whether the terminal can only print.
 func (e *env) dumb() bool { return e.getenv("TERM") == "dumb" }
 
-// toTerminal reports whether what goes to output goes to a terminal.
+// toTerminal reports whether an output is a terminal.
 func (e *env) toTerminal(output string) bool {
 	f, ok := e.stdout.(*os.File)
 	return ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))
 }
 
-// A screenOutput is text on a terminal, without what the terminal would obey.
+// A screenOutput is text on a terminal, without control characters.
 type screenOutput struct {
 	terminal.Cleaner
 	pager terminal.Pager
@@ -254,8 +266,8 @@ func (s *screenOutput) Abort() { s.pager.Close() }
 // Commit writes the last line, and waits likewise.
 func (s *screenOutput) Commit() error { return cmp.Or(s.Cleaner.Close(), s.pager.Close()) }
 
-// pagerCommand is the pager, empty for none: that of --pager, CTXTOOL_PAGER or the user's
-// configuration, else that of PAGER.
+// pagerCommand returns the command of the pager, or "" for none: that of --pager,
+// CTXTOOL_PAGER or the user's configuration, or else that of PAGER.
 func (e *env) pagerCommand() string {
 	command := e.pager
 	if command == "" {
@@ -270,8 +282,8 @@ func (e *env) pagerCommand() string {
 	return command
 }
 
-// progress shows how far work is, in bytes or in sessions, to whoever watches a terminal.
-// end removes the line.
+// progress returns functions that show progress on a terminal, in bytes or in sessions, and
+// remove it. show is nil without a terminal.
 func (e *env) progress(name string, bytes bool) (show func(done, size int64), end func()) {
 	f, ok := e.stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || e.dumb() {

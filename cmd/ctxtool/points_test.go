@@ -73,7 +73,7 @@ func TestPoints(t *testing.T) {
 	answer := func(words, point string) (string, int) {
 		r := ranIn(dir, strings.Fields(strings.NewReplacer("S", "s.jsonl", "P", point).Replace(words))...)
 		named := strings.NewReplacer("@"+point+",", "@P,", "since "+point+"\n", "since P\n", "since `"+point+"`\n", "since P\n", "until "+point+"\n", "until P\n", "until `"+point+"`\n", "until P\n",
-			"s.jsonl: "+point+" is the beginning of an entry's id; -F searches for the text\n", "", "s.jsonl@"+point+"\n", "@P\n")
+			"s.jsonl: "+point+" is the beginning of an entry id; use -F to search for the text\n", "", "s.jsonl@"+point+"\n", "@P\n")
 		return named.Replace(r.stdout.String() + r.stderr.String()), r.status
 	}
 	same := func(words, point, other, id string) {

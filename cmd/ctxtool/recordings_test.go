@@ -33,9 +33,9 @@ var recordings = []struct {
 	{"config", []string{"ctxtool config", "ctxtool config --explain rules"}},
 }
 
-// TestRecordings plays the commands on a terminal of 110 columns and holds
-// docs/recordings/NAME.cast (asciicast version 2) to what it shows. go test
-// -update records them anew.
+// TestRecordings plays the commands on a terminal of 110 columns and compares
+// docs/recordings/NAME.cast (asciicast version 2) with what it shows. go test
+// -update records them again.
 func TestRecordings(t *testing.T) {
 	script, err := exec.LookPath("script")
 	if err != nil {
@@ -80,6 +80,6 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// progressLine is what progress writes over and over, and takes away at the end: how
+// progressLine is what progress writes again and again, and erases at the end: how
 // often depends on how busy the machine is.
 var progressLine = regexp.MustCompile("\r[^\r\n]*\x1b\\[K")

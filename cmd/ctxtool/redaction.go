@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// redaction are the flags that say what to redact before a session is read.
+// redaction are the flags that select what is redacted before a session is read.
 type redaction struct {
 	redact    bool
 	structure bool
@@ -36,7 +36,7 @@ func (o *redaction) flags(cmd *cobra.Command) {
 	help.Group(cmd.Flags(), "redaction", "redact", "structure-only", "patterns", "values", "env")
 }
 
-// ruleFlags registers the flags that say what to redact.
+// ruleFlags registers the flags that select what is redacted.
 func (o *redaction) ruleFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")

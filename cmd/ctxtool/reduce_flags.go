@@ -25,8 +25,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reduceFlags are what the commands share that make contexts smaller. Without -o and
-// --write they say what they would do.
+// reduceFlags are the flags of the commands that make contexts smaller. Without -o and
+// --write these print a plan.
 type reduceFlags struct {
 	writeFlags
 	replayFlags
@@ -47,7 +47,7 @@ type reduceFlags struct {
 // asForms are the forms in which changes are stored, the default first.
 var asForms = []string{string(compact.AsAuto), string(compact.AsEdits), string(compact.AsTransform)}
 
-// command makes a command that reduces by the policy which choose finds.
+// command sets up a command that reduces by the policy that choose sets.
 func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	cmd.Use = o.name + " [flags] SESSION|DIR..."
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -75,7 +75,7 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	help.Group(f, "writing", "as", "no-mark", "jobs", "events", "events-format")
 }
 
-// check reads the flags, before any input is opened.
+// check checks the flags, before any input is opened.
 func (o *reduceFlags) check(e *env) (err error) {
 	if o.replay.Rules, err = o.replayFlags.check(); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (o *reduceFlags) check(e *env) (err error) {
 		return err
 	}
 	if o.at != "" && (o.Write || o.output != "") {
-		return errors.New("--at only plans: what is appended goes below the leaf")
+		return errors.New("--at conflicts with --write and -o: entries are appended at the leaf")
 	}
 	if o.job.Summarize, err = o.summarizerFlags.check(e, o.Write || o.output != ""); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (o *reduceFlags) check(e *env) (err error) {
 	return err
 }
 
-// amount reads a number of tokens, or a share of the window.
+// amount parses a number of tokens, or a share of the window.
 func amount(flag, text string) (a compact.Amount, err error) {
 	if text == "" {
 		return a, nil
@@ -105,7 +105,7 @@ func amount(flag, text string) (a compact.Amount, err error) {
 	n, err := gate.ParseNumber(number)
 	switch {
 	case err != nil || !(n > 0) || n > 1e15 || percent && n > 100 || !percent && n != float64(int64(n)):
-		return a, fmt.Errorf("%s %q: want a number of tokens, or a share of the window as 80%%", flag, sessionfmt.Quote(text))
+		return a, fmt.Errorf("%s %q: must be a number of tokens, or a share of the window such as 80%%", flag, sessionfmt.Quote(text))
 	case percent:
 		return compact.Amount{Share: n / 100}, nil
 	}
@@ -124,9 +124,9 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	alone := len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
 	switch {
 	case o.applyFrom == "-" && slices.Contains(paths(files), "-"):
-		return usagef("standard input is either the session or the answers")
+		return usagef("standard input cannot be both the session and the answers")
 	case !alone && o.at != "":
-		return usagef("-o, --at and -f entries are for one session")
+		return usagef("-o, --at and -f entries require a single session")
 	}
 	if err := o.prepare(e, files, alone); err != nil {
 		return usage(err)
@@ -138,7 +138,7 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	o.shown = func(f listedFile) string { return f.name }
 	if o.events != "" { // before anything is appended
 		if slices.ContainsFunc(files, func(f listedFile) bool { return e.sameFile(o.events, f.path) }) {
-			return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.events}, Err: errors.New("--events names a session, which is no log")}}
+			return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.events}, Err: errors.New("--events must not name a session")}}
 		}
 		log, err := os.OpenFile(e.disk.Path(o.events), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 		if err != nil {
@@ -152,10 +152,10 @@ func (o *reduceFlags) run(e *env, args []string) error {
 			return p.WriteEvents(log, o.eventsFormat, p.Session.File, o.time)
 		}
 	}
-	return o.summarizerFlags.around(e, paths(files), func() error { return o.carryOut(e, files) })
+	return o.summarizerFlags.run(e, paths(files), func() error { return o.carryOut(e, files) })
 }
 
-// reduce is the plan of a session.
+// reduce returns the plan of a session.
 func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 	leaf, err := findLeaf(s, cmp.Or(o.at, "leaf"), s.Leaf())
 	if err != nil {
@@ -165,7 +165,7 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 	opt.Leaf = s.Leaf()
 	envelope, err := replay.New(s, opt).At(sessionfmt.After(leaf))
 	if err != nil {
-		return nil, otherHint(err, "cannot be replayed; run ctxtool check")
+		return nil, otherHint(err, "run ctxtool check")
 	}
 	if err := e.strictly(s, envelope.Replay().AllFindings(), o.strict); err != nil && o.strict {
 		return nil, err
@@ -181,8 +181,7 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 	return p, o.summarizerFlags.emit(f.name, o.policy.Name, p.Requests)
 }
 
-// summarizerFlags are where the summaries of a command come from. Without flags there are
-// none.
+// summarizerFlags are the flags for the source of summaries. Without flags there are none.
 type summarizerFlags struct {
 	summarizer        string
 	summaryTokens     int
@@ -212,26 +211,26 @@ func (o *summarizerFlags) summaryFlags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
 
-// check reads the flags, before any input is opened.
+// check checks the flags, before any input is opened.
 func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) {
 	switch {
 	case o.emitTo != "" && writes:
-		return nil, errors.New("--emit only asks: append with --apply, once there are answers")
+		return nil, errors.New("--emit conflicts with --write and -o: append with --apply")
 	case o.summaryTokens < 0 || o.summaryLimit < 0:
-		return nil, errors.New("--summary-tokens and --summary-limit want numbers from 0 on")
+		return nil, errors.New("--summary-tokens and --summary-limit must be 0 or more")
 	case !slices.Contains([]string{"", "strict", "relaxed"}, o.prompt.Identifiers):
-		return nil, fmt.Errorf("--identifiers %q: one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
+		return nil, fmt.Errorf("--identifiers %q: expected one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
 	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
 		return nil, nil
 	}
 	if strings.HasPrefix(o.summarizer, "exec:") {
 		o.running, o.settle = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		context.AfterFunc(o.running, o.settle) // the second signal is as ever
+		context.AfterFunc(o.running, o.settle) // the second signal has its usual effect
 	}
 	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
 }
 
-// interrupted reports whether a signal has come that ends the run.
+// interrupted returns an error if a signal has ended the run.
 func (o *summarizerFlags) interrupted() error {
 	if o.running == nil || o.running.Err() == nil {
 		return nil
@@ -260,7 +259,7 @@ func (o *summarizerFlags) load(e *env) error {
 	return nil
 }
 
-// emit records what a plan waits for.
+// emit records the requests for summaries that a plan waits for.
 func (o *summarizerFlags) emit(session, policy string, requests []compact.Request) error {
 	if o.emitTo == "" || len(requests) == 0 {
 		return nil
@@ -278,16 +277,16 @@ func (o *summarizerFlags) emit(session, policy string, requests []compact.Reques
 	return nil
 }
 
-// around writes the requests of all sessions in the order of their names, and says which
-// answers were of no use.
-func (o *summarizerFlags) around(e *env, inputs []string, reduce func() error) error {
+// run runs reduce, writes the requests of all sessions in the order of their names, and
+// notes unused answers.
+func (o *summarizerFlags) run(e *env, inputs []string, reduce func() error) error {
 	if o.settle != nil {
 		defer o.settle()
 	}
 	failed := reduce()
 	if o.answers != nil {
 		for _, a := range o.answers.Unused() {
-			e.note("%s: answer %s is for %s at %s, and was not taken", o.applyFrom, sessionfmt.Quote(a.ID), sessionfmt.Quote(a.Session), sessionfmt.Quote(a.Leaf))
+			e.note("%s: unused answer %s, for %s at %s", o.applyFrom, sessionfmt.Quote(a.ID), sessionfmt.Quote(a.Session), sessionfmt.Quote(a.Leaf))
 		}
 	}
 	if o.emitTo == "" {

@@ -47,7 +47,7 @@ func largeSessions(t *testing.T) (all []corpus.Session) {
 		}
 		now := filepath.Join(dir, fmt.Sprintf("%d-now.jsonl", i))
 		if _, status := said(t, "migrate", name, "-o", now); status == exitOK {
-			if data, err := os.ReadFile(now); err == nil { // none where it was of today's shape
+			if data, err := os.ReadFile(now); err == nil { // none where it was of the current shape
 				c.Data = data
 			}
 		}
@@ -162,7 +162,7 @@ func (r *reduceRun) run() bool {
 		return false
 	}
 	if !bytes.HasPrefix(r.now, r.was.Data) || len(r.now) == len(r.was.Data) {
-		t.Errorf("%s: nothing is appended, or not behind what was there", r.name)
+		t.Errorf("%s: nothing is appended, or not after what was there", r.name)
 		return false
 	}
 	r.planned = plan

@@ -176,7 +176,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	}
 	root.InitDefaultCompletionCmd()
 	if script, _, err := root.Find([]string{"completion"}); err == nil {
-		script.Hidden = true // it is for installing; README names it
+		script.Hidden = true // only for installation, see README
 	}
 	return root
 }

@@ -101,7 +101,7 @@ func TestUntouched(t *testing.T) {
 			}
 			left, err := os.ReadDir(dir)
 			if err != nil || len(left) != 1 {
-				t.Errorf("left behind: %v, %v", left, err)
+				t.Errorf("left over: %v, %v", left, err)
 			}
 			if data, err := os.ReadFile(file); err != nil || !bytes.Equal(data, c.Data) {
 				t.Errorf("the file has changed: %v", err)
@@ -125,7 +125,7 @@ func answered(t *testing.T, line, file, out string) {
 			t.Errorf("%s: status %d and no output", line, r.status)
 		}
 		os.Remove(out)
-	case r.status == exitUsage && command == "show": // there is no entry to show
+	case r.status == exitUsage && command == "show": // nothing to show
 	case r.status == exitNothing && command == "check": // what cannot be read is a finding
 		os.Remove(out)
 	case r.status != exitNothing:

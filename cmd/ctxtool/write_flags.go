@@ -20,27 +20,27 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// writeFlags are the flags of the commands that write sessions. Each makes a plan of a
-// session, and carries it out; without -o and --write it prints the plan.
+// writeFlags are the flags of the commands that write sessions. Each makes a plan for a
+// session and carries it out. Without -o and --write it only prints the plan.
 type writeFlags struct {
 	answer
-	plan.Target // as far as flags say it
+	plan.Target // as far as flags set it
 	name        string
 	now         string
 	time        time.Time
 	whole       bool   // a whole file is written, and nothing appended
-	times       bool   // the times of entries are wanted
+	times       bool   // the times of entries are read
 	guarded     bool   // the context changes
-	stays       string // what is said of a session that -o names
+	stays       string // ends the error for -o that names the session
 	jobs        int
 	aside       bool // the plan is printed on standard error
-	alone       bool // it is one session, not those of a folder
-	folder      bool // -o is one
+	alone       bool // a single session, not those of a folder
+	folder      bool // -o is a folder
 	// plan makes the plan of an open session.
 	plan func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error)
-	// shown is how plans call a session; nil for as it was given.
+	// shown returns the name of a session in plans; nil for the name as given.
 	shown func(f listedFile) string
-	// done, if there is one, receives each plan that was carried out, in order.
+	// done, if not nil, receives each plan that was carried out, in order.
 	done func(*plan.Plan) error
 }
 
@@ -90,13 +90,13 @@ func (o *writeFlags) run(e *env, args []string) error {
 		return usage(err)
 	}
 	if len(files) == 0 {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("there is no session in it")}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("no sessions found")}
 	}
 	return o.carryOut(e, files)
 }
 
-// runOne is run for the one session that an argument names, with a plan to append what add
-// puts into a batch below its leaf, and what is promised of that.
+// runOne is run for the one session that an argument names. Unless there is a plan, it is to
+// append what add puts into a batch at the leaf, and to check the promise that add returns.
 func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error)) error {
 	if o.plan == nil {
 		o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
@@ -124,8 +124,8 @@ func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, 
 	return o.carryOut(e, files)
 }
 
-// prepare holds the flags against the sessions that are written, one alone or those of
-// folders. Its errors are of the command line.
+// prepare checks the flags for the sessions that are written, a single one or those of
+// folders. Its errors are errors of the command line.
 func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error) {
 	if err = o.answer.check(); err != nil {
 		return err
@@ -136,41 +136,39 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 	o.alone, o.folder = alone, o.whole && e.isDir(o.output)
 	itself := alone && o.output != "" && e.sameFile(o.outputOf(files[0]), files[0].path)
 	switch elsewhere := o.Write && o.output != "" && !itself; {
-	case elsewhere && o.whole:
-		return errors.New("--write puts the new file in the session's place, and -o elsewhere: choose one")
-	case !alone && !o.whole && (o.output != "" || o.format == "entries"):
-		return errors.New("-o, --at and -f entries are for one session")
 	case elsewhere:
-		return errors.New("--write appends to the session, and -o writes elsewhere: choose one")
+		return errors.New("--write conflicts with -o")
+	case !alone && !o.whole && (o.output != "" || o.format == "entries"):
+		return errors.New("-o, --at and -f entries require a single session")
 	case itself && !o.Write:
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.outputOf(files[0])}, Err: errors.New("-o names the session itself" + o.stays), Hint: o.itselfHint()}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.outputOf(files[0])}, Err: errors.New("-o must not name the session" + o.stays), Hint: o.itselfHint()}
 	case !alone && o.output != "" && !o.folder:
-		return fmt.Errorf("-o %s: several sessions go into an existing folder", o.output)
+		return fmt.Errorf("-o %s: must be an existing folder for several sessions", o.output)
 	case !alone && o.Quarantine != "":
-		return errors.New("--quarantine names a file for one session")
+		return errors.New("--quarantine requires a single session")
 	case !alone && o.format == "diff":
-		return errors.New("-f diff is for one session")
+		return errors.New("-f diff requires a single session")
 	case o.Quarantine != "" && o.output != "" && o.output != "-" && e.realName(o.Quarantine) == e.realName(o.outputOf(files[0])):
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.Quarantine}, Err: errors.New("--quarantine names the new session, which would take its place")}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.Quarantine}, Err: errors.New("--quarantine must not name the new session")}
 	}
 	if o.folder && !alone {
-		return o.apart(e, files)
+		return o.checkOutputs(e, files)
 	}
 	return nil
 }
 
-// itselfHint is what helps where -o names the session.
+// itselfHint returns the hint for -o that names the session.
 func (o *writeFlags) itselfHint() string {
 	switch {
 	case o.stays != "":
 		return ""
 	case o.whole:
-		return "--write puts the new file in its place, and keeps the original"
+		return "--write replaces the session, and keeps the original"
 	}
-	return "--write appends to it"
+	return "--write appends to the session"
 }
 
-// outputOf is where what is made of a session goes; empty for nowhere.
+// outputOf returns the file for the new version of a session, or "" for none.
 func (o *writeFlags) outputOf(f listedFile) string {
 	if o.folder {
 		return filepath.Join(o.output, f.out)
@@ -208,7 +206,7 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	return firstError(all)
 }
 
-// make makes the plan of a session, and carries it out.
+// make makes the plan for a session, and carries it out.
 func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 	t := o.Target
 	t.Disk, t.Stdout, t.Now, t.Wait = e.disk, e.stdout, e.now, e.wait
@@ -228,20 +226,19 @@ func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 	}, func(s *sessionfmt.Session) (*plan.Plan, error) { return o.plan(e, s, f) })
 }
 
-// many are the plans of several sessions, each by itself: one that fails does not stop the
-// rest.
+// many returns the plans of several sessions. One that fails does not stop the others.
 func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err error) {
-	type told struct {
+	type noted struct {
 		*plan.Plan
-		said bytes.Buffer // beside it: the order is that of the sessions
+		notes bytes.Buffer // printed in the order of the sessions
 	}
 	if o.whole {
 		debug.SetGCPercent(batchGC)
 	}
-	work := func(f listedFile, _ func(done, size int64)) *told {
-		t := &told{}
+	work := func(f listedFile, _ func(done, size int64)) *noted {
+		t := &noted{}
 		own := *e
-		own.stderr = &t.said
+		own.stderr = &t.notes
 		p, err := o.make(&own, f)
 		if p != nil {
 			p.Close()
@@ -258,8 +255,8 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 		t.Plan = p
 		return t
 	}
-	inOrder(e, o.jobs, files, work, func(t *told) {
-		_, fault := t.said.WriteTo(e.stderr)
+	inOrder(e, o.jobs, files, work, func(t *noted) {
+		_, fault := t.notes.WriteTo(e.stderr)
 		if err = cmp.Or(err, fault); err == nil && o.done != nil {
 			err = o.done(t.Plan)
 		}
@@ -269,8 +266,8 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 	return all, err
 }
 
-// report writes what a command did to a session, or would do: to standard output,
-// unless -o gives that to the session.
+// report writes what a command did or would do: to standard output, or to standard error if
+// the session goes to standard output.
 func (e *env) report(output string, write func(w *bufio.Writer) error) error {
 	if output != "-" {
 		return e.answer(&answer{}, nil, write)
@@ -279,8 +276,8 @@ func (e *env) report(output string, write func(w *bufio.Writer) error) error {
 	return cmp.Or(write(w), w.Flush())
 }
 
-// firstError is the error of several plans: the first one, and how many more there are.
-// What each of them has is in the table.
+// firstError returns the first error of several plans, with the number of others. The table
+// has them all.
 func firstError(all []*plan.Plan) error {
 	failed := slices.DeleteFunc(slices.Clone(all), func(p *plan.Plan) bool { return p.Error == "" })
 	if len(failed) == 0 {
@@ -293,9 +290,9 @@ func firstError(all []*plan.Plan) error {
 	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].Session.File}, Err: errors.New(failed[0].Error + more)}
 }
 
-// apart sees that the new files of several sessions do not meet in the folder that
-// they go to, and that none of them is one of the sessions.
-func (o *writeFlags) apart(e *env, files []listedFile) error {
+// checkOutputs returns an error if the new files of several sessions would have the same
+// name, or that of a session.
+func (o *writeFlags) checkOutputs(e *env, files []listedFile) error {
 	inputs, outs := map[string]string{}, map[string]string{}
 	for _, f := range files {
 		inputs[e.realName(f.path)] = f.given
@@ -305,11 +302,11 @@ func (o *writeFlags) apart(e *env, files []listedFile) error {
 		switch in, other := inputs[out], outs[out]; {
 		case in == f.given:
 			return &sessionfmt.Error{
-				Pos: sessionfmt.Pos{File: o.output}, Err: fmt.Errorf("-o names the folder of the session %s", sessionfmt.Clean(in)),
-				Hint: "--write puts the new file in its place, and keeps the original",
+				Pos: sessionfmt.Pos{File: o.output}, Err: fmt.Errorf("-o must not name the folder of the session %s", sessionfmt.Clean(in)),
+				Hint: "--write replaces the session, and keeps the original",
 			}
 		case in != "":
-			return fmt.Errorf("-o %s: the new %s would be written over the session %s", o.output, sessionfmt.Clean(f.given), sessionfmt.Clean(in))
+			return fmt.Errorf("-o %s: the new %s would overwrite the session %s", o.output, sessionfmt.Clean(f.given), sessionfmt.Clean(in))
 		case other != "":
 			return fmt.Errorf("-o %s: %s and %s would both become %s", o.output, sessionfmt.Clean(other), sessionfmt.Clean(f.given), sessionfmt.Clean(f.out))
 		}

@@ -1,4 +1,4 @@
-// What is selected, how one gets there, and what everybody is told of it.
+// The selection, navigation, and the head of the page.
 import { byId, copy, count, dollars, el, fill, line, moment, percent, say, whole } from './dom.js'
 import { Chart } from './chart.js'
 import { Context } from './context.js'
@@ -26,22 +26,22 @@ class App {
     this.about()
     this.listen()
     const { head } = this.model
-    await this.store.load(this.store.chunkOf(Math.max(0, head.leaf))) // what shows first is there at once
+    await this.store.load(this.store.chunkOf(Math.max(0, head.leaf))) // what is shown first
     this.follow(head.leaf)
     if (!this.address_()) this.first()
     document.documentElement.dataset.ready = 'true'
     performance.mark('ready')
   }
 
-  // first selects what a page without a place in its address begins with: the last
-  // request, at the end of the path.
+  // first selects the last request of the path, where a page without a place in its address
+  // begins.
   first() {
     const { head } = this.model
     if (!this.steps.length) { this.context.show(-1); if (head.leaf >= 0) this.goto(head.leaf, { quiet: true }); return }
     this.select(this.steps[this.steps.length - 1], { quiet: true })
   }
 
-  // near is a path or a command as it would be written in the session's folder.
+  // near returns a path or a command as it would be written in the session's folder.
   near(text) {
     const cwd = this.model.head.cwd
     if (!cwd || cwd === '/' || typeof text !== 'string') return text
@@ -51,7 +51,7 @@ class App {
 
   onPath(row) { return this.pos[row] > 0 || this.path[0] === row }
 
-  // follow goes along the path to another leaf.
+  // follow shows the path to another leaf.
   follow(leaf) {
     const { model } = this
     for (const row of this.path) this.pos[row] = 0
@@ -95,8 +95,8 @@ class App {
     if (!quiet) this.remember('entry-' + model.id(row))
   }
 
-  // contextOf is the request that shows best what the model saw at an entry: the one
-  // that it answers, else the next one of the path, else the last.
+  // contextOf returns the request that shows best what the model saw at an entry: the one that
+  // it answers, else the next one of the path, else the last.
   contextOf(row) {
     const { model } = this
     for (let i = this.pos[row]; i < this.path.length; i++) if (model.stepOf[this.path[i]] >= 0) return model.stepOf[this.path[i]]
@@ -129,7 +129,7 @@ class App {
     if (to >= 0 && to < this.steps.length) this.select(this.steps[to])
   }
 
-  // gistNow is what a row says on a line; later is told where it is not unpacked yet.
+  // gistNow returns a row on a line. If it is not unpacked yet, later is called with it.
   gistNow(row, later) {
     const { model, store } = this, body = model.body(row), kind = model.kind(row)
     const value = store.peek(body)
@@ -138,7 +138,7 @@ class App {
     return ''
   }
 
-  // messageKind is what a message by itself is, by its role.
+  // messageKind returns the kind of a message without an entry, by its role.
   messageKind(value, kind) {
     const role = value?.role ?? value?.message?.role
     return ['user', 'assistant', 'toolResult'].includes(role) ? role : kind
@@ -150,7 +150,7 @@ class App {
     try { history.replaceState(null, '', '#' + encodeURIComponent(name)) } catch { /* where addresses cannot be changed */ }
   }
 
-  // address_ goes to the place in the page's address, and says whether there is one.
+  // address_ goes to the place in the page's address, and reports whether there is one.
   address_() {
     const { model } = this
     let name = ''
@@ -169,7 +169,7 @@ class App {
     return (pages.find(p => chunk < p.chunks[1]) || pages[pages.length - 1] || { file: '' }).file
   }
 
-  // about says in the head of the page what the session is.
+  // about shows title and figures of the session in the head of the page.
   about() {
     const { model } = this, { head } = model
     const name = head.title || head.name || head.file.replace(/^.*[\\/]/, '')
@@ -206,7 +206,7 @@ class App {
 
   closeDialog() { byId('dialog').close() }
 
-  // highlight marks words in all that shows, without touching it.
+  // highlight marks words in all that is shown, without changing its elements.
   highlight(words) {
     this.words = words
     if (!globalThis.CSS?.highlights) return
@@ -233,7 +233,7 @@ class App {
     this.painting = setInterval(paint, 400)
   }
 
-  // ask shows where a link of the content leads, and lets the reader decide.
+  // ask shows the address of a link in the content, and lets the reader open it.
   ask(url) {
     const open = /^(https?:|mailto:)/i.test(url)
     this.dialog('A link in the session', [el('p', { class: 'address', dir: 'ltr' }, line(url, 2000)),
@@ -317,7 +317,7 @@ class App {
     if (name === 'dark' || name === 'light') root.dataset.theme = name
   }
 
-  // spread has all of the path in the page, as far as it is unpacked, for paper.
+  // spread puts the whole path into the page, as far as it is unpacked, for printing.
   spread() {
     this.talk.list.all = this.talk.rows.length <= mostPrinted
     this.talk.list.update()
@@ -325,15 +325,15 @@ class App {
 
   async print() {
     const rows = this.talk.rows.slice(0, mostPrinted)
-    say(rows.length < this.talk.rows.length ? `Printing what shows: more than ${whole(mostPrinted)} entries` : 'Unpacking …')
+    say(rows.length < this.talk.rows.length ? `Printing only what is shown: more than ${whole(mostPrinted)} entries` : 'Unpacking …')
     if (rows.length === this.talk.rows.length) for (const row of rows) if (row >= 0) await this.store.row(row)
     window.print()
   }
 
   help() {
-    const keys = [['← →', 'request before, next'], ['/', 'search'], ['n p', 'next place found, the one before'], ['↑ ↓', 'in the tree: entry above, below'], ['1 2 3', 'tree, transcript, context'],
+    const keys = [['← →', 'previous request, next request'], ['/', 'search'], ['n p', 'next match, previous match'], ['↑ ↓', 'in the tree: entry above, below'], ['1 2 3', 'tree, transcript, context'],
       ['o', 'show or hide tool output'], ['t', 'show or hide thinking'], ['c', 'only what is in the context'], ['d', 'dark or light'], ['Esc', 'clear the search, close'], ['?', 'this']]
-    const marks = [['C', 'a compaction'], ['T', 'a transform'], ['E', 'an edit'], ['M', 'another model'], ['!', 'the cache broke, and tokens were billed again']]
+    const marks = [['C', 'a compaction'], ['T', 'a transform'], ['E', 'an edit'], ['M', 'another model'], ['!', 'the cache broke, and tokens were rebilled']]
     const list = all => el('dl', { class: 'keys' }, all.map(([key, text]) => el('div', null, el('dt', null, key.split(' ').map(k => el('kbd', null, k))), el('dd', null, text))))
     this.dialog('Keys', [list(keys), el('h3', null, 'Marks above the chart'), list(marks),
       el('p', { class: 'mute' }, `Tokens are counted as pi counts them; prices of ${this.model.head.prices}. Made by ctxtool.`)])

@@ -1,5 +1,5 @@
-// The chart of all requests of the path: how large the context was, what of it came
-// from the cache, what it cost, and what was done to it.
+// The chart of all requests of the path: the size of the context, its cached share, its cost,
+// and what changed it.
 import { byId, dollars, el, fill, percent, short } from './dom.js'
 
 const height = 76, costs = 14 // pixels, of it those of the bars below
@@ -24,7 +24,7 @@ export class Chart {
 
   stepAt(x) { return Math.max(0, Math.min(this.app.steps.length - 1, x / this.width * this.app.steps.length | 0)) }
 
-  // cached is the share of a request that came from the cache, or could have.
+  // cached returns the share of a request that came from the cache, or could have.
   cached(step) {
     const c = this.model.cache[step]
     if (!c || !c.prompt) return 0
@@ -49,9 +49,9 @@ export class Chart {
       values.forEach((v, b) => { d += `L${x(b).toFixed(1)} ${y(v).toFixed(1)}L${x(b + 1).toFixed(1)} ${y(v).toFixed(1)}` })
       return d + `L${width} ${height - costs}Z`
     }
-    const dearest = cost.reduce((a, b) => Math.max(a, b), 0)
+    const highest = cost.reduce((a, b) => Math.max(a, b), 0)
     let bars = ''
-    if (dearest) cost.forEach((v, b) => { if (v > 0) bars += `M${(x(b + 0.5)).toFixed(1)} ${height}v${(-Math.max(1, (costs - 3) * v / dearest)).toFixed(1)}` })
+    if (highest) cost.forEach((v, b) => { if (v > 0) bars += `M${(x(b + 0.5)).toFixed(1)} ${height}v${(-Math.max(1, (costs - 3) * v / highest)).toFixed(1)}` })
     const wide = Math.max(1, Math.min(6, width / n - 1))
     this.playhead = el('line', { class: 'playhead', y1: 0, y2: height })
     fill(this.box, el('svg', { width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true', preserveAspectRatio: 'none' },
@@ -63,8 +63,8 @@ export class Chart {
     this.mark()
   }
 
-  // setMarks puts a button where something was done to the context; those that would
-  // cover each other are one.
+  // setMarks puts a button where something changed the context; those that would overlap are
+  // one.
   setMarks() {
     const { app, model } = this, steps = app.steps, all = []
     let next = 0
@@ -102,7 +102,7 @@ export class Chart {
     }
   }
 
-  // mark moves the line that stands at the selected request.
+  // mark moves the line of the selected request.
   mark() {
     const { app } = this
     if (!this.playhead || app.at < 0) return

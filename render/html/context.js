@@ -1,5 +1,5 @@
-// The context at the selected request: what the model saw, what that took, and what
-// came of the cache.
+// The context at the selected request: what the model saw, its size and cost, and what the
+// cache served.
 import { byId, clean, count, dollars, el, fill, icon, line, moment, percent, short, whole } from './dom.js'
 import { difference, drawn, near, tally } from './diff.js'
 import { Drawer, json, textOf } from './entry.js'
@@ -16,9 +16,9 @@ const categoryOf = kind => ({
 }[kind] || 'other')
 
 const why = {
-  model: 'the request goes to another model', system: 'the system prompt is another', tools: 'the tools are others', thinking: 'the thinking level is another',
-  compaction: 'messages were summarised', edit: 'an edit changed a message', transform: 'a transform changed messages', branch: 'the request before was on another branch',
-  ephemeral: 'the request before ended with messages of its own', uncached: 'the messages that always come last have moved on', pause: 'the cache had run out', unknown: 'nobody knows why',
+  model: 'the model changed', system: 'the system prompt changed', tools: 'the tools changed', thinking: 'the thinking level changed',
+  compaction: 'messages were summarised', edit: 'an edit changed a message', transform: 'a transform changed messages', branch: 'the previous request was on another branch',
+  ephemeral: 'the previous request ended with request-only messages', uncached: 'the uncached messages at the end moved', pause: 'the cache had expired', unknown: 'unknown cause',
 }
 
 export class Context {
@@ -64,7 +64,7 @@ export class Context {
     byId('later').disabled = app.at >= app.steps.length - 1
     if (step < 0) {
       byId('request-name').textContent = 'No request'
-      byId('request-facts').textContent = model.head.stopped?.length ? 'the replay stopped before any' : ''
+      byId('request-facts').textContent = model.head.stopped?.length ? 'the replay stopped before the first request' : ''
       fill(byId('tab-overview'), el('p', { class: 'mute' }, 'No request has been answered on this path.'))
       this.rows = []
       this.list.set(0)
@@ -73,7 +73,7 @@ export class Context {
     const s = model.steps, row = s.entry[step]
     byId('request-name').textContent = row >= 0 ? `Request ${s.request[step]}` : 'Next request'
     fill(byId('request-facts'), row >= 0 ? [el('button', { class: 'ref', type: 'button', onclick: () => app.goto(row, { keep: true }) }, model.id(row)), ' ', moment(model.time(row))]
-      : model.head.stopped?.length ? 'as far as the replay goes' : 'not sent yet')
+      : model.head.stopped?.length ? 'up to where the replay stopped' : 'not sent yet')
     this.rows = model.list(step)
     this.change = model.change(step)
     this.fresh = new Set([...this.change.added, ...this.change.changed.map(x => x[1])])
@@ -86,7 +86,7 @@ export class Context {
     if (this.tab === 'messages') this.list.scroller.scrollTop = this.list.scroller.scrollHeight
   }
 
-  // sums are the tokens of a request by category.
+  // sums returns the tokens of a request by category.
   sums(step) {
     const s = this.model.steps, sums = { system: s.system[step], tools: s.tools[step] }, counts = {}
     for (const row of this.rows) {
@@ -106,7 +106,7 @@ export class Context {
     const { sums, counts } = this.sums(step)
     const window = m.window || 0, scale = Math.max(window, total, 1)
     const uncached = this.rows.length - s.cached[step]
-    // What the provider has recorded is what is in use; the count says what it consists of.
+    // The total is what the provider recorded; the parts are counted.
     const now = s.entry[step] < 0 && model.head.contextUsage, recorded = model.used(step), used = recorded || total
     return [
       el('div', { class: 'gauge' },
@@ -114,7 +114,7 @@ export class Context {
         recorded > 0 && el('p', { class: 'mute' }, `${now && now.estimated ? `${short(now.tokens - now.estimated)} as the provider recorded, about ${short(now.estimated)} since` : 'As the provider recorded'}; counted here: ~${short(total)}`),
         el('div', { class: 'stack', role: 'img', 'aria-label': `Context ${short(total)} tokens${window ? ' of ' + short(window) : ''}` },
           categories.filter(([c]) => sums[c] > 0).map(([c, name]) => el('span', { class: 'fill cat-' + c, title: `${name}: ${short(sums[c])}`, css: { width: 100 * sums[c] / scale + '%' } }))),
-        el('p', { class: 'mute model' }, line(m.name || 'no model named', 80))),
+        el('p', { class: 'mute model' }, line(m.name || 'unknown model', 80))),
       el('table', { class: 'cats' }, el('caption', { class: 'offscreen' }, 'Tokens by category'),
         el('thead', { class: 'offscreen' }, el('tr', null, ['Category', 'Number', 'Tokens', 'Share'].map(t => el('th', { scope: 'col' }, t)))),
         el('tbody', null, categories.filter(([c]) => sums[c] > 0 || counts[c] > 0 || c === 'system' || c === 'tools').map(([c, name]) => el('tr', { 'data-cat': c, 'data-n': sums[c] || 0 },
@@ -129,14 +129,14 @@ export class Context {
 
   hidden(step, total, uncached) {
     const { model } = this, s = model.steps, parts = []
-    if (uncached > 0) parts.push(el('p', { class: 'mute' }, `${count(s.cached[step], 'message')} cached, ${whole(uncached)} uncached behind them`))
+    if (uncached > 0) parts.push(el('p', { class: 'mute' }, `${count(s.cached[step], 'message')} cached, ${whole(uncached)} uncached after them`))
     if (!s.prompts[s.prompt[step]].known) {
       parts.push(el('p', { class: 'mute' }, 'Prompt and tools are not in this file', model.head.hidden ? `: about ${short(model.head.hidden)} tokens more.` : '.'))
     }
     return parts
   }
 
-  // changes are what was added, removed, and changed since the request before.
+  // changes shows what was added, removed and changed since the previous request.
   changes(step) {
     const { model } = this, { added, removed, changed, before } = this.change, s = model.steps
     const sum = rows => rows.reduce((n, row) => n + model.tokens(row), 0)
@@ -147,10 +147,10 @@ export class Context {
     return el('section', { class: 'block' }, el('h3', null, before >= 0 ? `Since request ${s.request[before]}` : 'The first request'),
       promptChanged && el('p', null, el('button', { class: 'ref', type: 'button', onclick: () => this.open('prompt') }, 'Prompt, tools or options'), ' changed.'),
       group('added', '+', 'added', added), group('removed', '−', 'removed', removed), group('other', '~', 'changed', changed, true),
-      !added.length && !removed.length && !changed.length && !promptChanged && el('p', { class: 'mute' }, 'The same messages.'))
+      !added.length && !removed.length && !changed.length && !promptChanged && el('p', { class: 'mute' }, 'No changes.'))
   }
 
-  // ref is a message on a line that leads to it; of one that has changed, [was, is].
+  // ref returns a link to a message, or to the comparison of one that changed, [was, is].
   ref(row, pair) {
     const { app, model } = this
     const is = pair ? row[1] : row, kind = model.kind(is), by = model.madeBy(is), source = model.source(is)
@@ -161,27 +161,27 @@ export class Context {
 
   cache(step) {
     const { model, app } = this, c = model.cache[step]
-    if (!c) return model.steps.entry[step] >= 0 && el('section', { class: 'block' }, el('h3', null, 'Cache'), el('p', { class: 'mute' }, 'Not known.'))
+    if (!c) return model.steps.entry[step] >= 0 && el('section', { class: 'block' }, el('h3', null, 'Cache'), el('p', { class: 'mute' }, 'Unknown.'))
     const scale = Math.max(1, c.prompt), parts = []
     if ((c.read || 0) + (c.write || 0) + (c.input || 0) > 0) {
       parts.push(el('div', { class: 'stack', role: 'img', 'aria-label': `read ${short(c.read || 0)}, written ${short(c.write || 0)}, neither ${short(c.input || 0)}` },
         [['read', c.read], ['write', c.write], ['input', c.input]].map(([name, n]) => n > 0 && el('span', { class: 'fill use-' + name, title: `${name}: ${short(n)}`, css: { width: 100 * n / scale + '%' } }))))
       parts.push(el('p', { class: 'legend' }, [['read', 'read', c.read], ['write', 'written', c.write], ['input', 'neither', c.input]].map(([cls, name, n]) => n > 0 && el('span', null, el('span', { class: 'swatch use-' + cls }), `${name} ${short(n)}`))))
     }
-    if (c.shared > 0) parts.push(el('p', { class: 'mute' }, `${percent(c.shared / scale)} begins as an earlier request did: ${short(c.shared)} of ${short(c.prompt)} tokens`))
+    if (c.shared > 0) parts.push(el('p', { class: 'mute' }, `${percent(c.shared / scale)} is the prefix of an earlier request: ${short(c.shared)} of ${short(c.prompt)} tokens`))
     if (c.break) parts.push(this.broken(c.break))
-    if (c.unserved) parts.push(el('p', { class: 'note warn' }, icon('warn'), ` The provider could have read ${short(c.unserved.tokens)} tokens more, which cost ${dollars(c.unserved.cost)}.`))
+    if (c.unserved) parts.push(el('p', { class: 'note warn' }, icon('warn'), ` The cache did not serve ${short(c.unserved.tokens)} tokens, which cost ${dollars(c.unserved.cost)}.`))
     return el('section', { class: 'block' }, el('h3', null, 'Cache', (c.read || 0) + (c.write || 0) + (c.input || 0) > 0 ? el('span', { class: 'num' }, percent((c.read || 0) / scale)) : null), parts)
   }
 
   broken(b) {
     const { app, model } = this
-    const parts = [`Broken behind message ${whole(b.at)}: ${why[b.cause] || b.cause}`]
+    const parts = [`Broken after message ${whole(b.at)}: ${why[b.cause] || b.cause}`]
     if (b.transformer) parts.push(' (', el('code', null, line(b.transformer, 60)), ')')
     if (b.reason) parts.push(', “', line(b.reason, 200), '”')
     if (b.entry >= 0) parts.push(' — ', el('button', { class: 'ref', type: 'button', onclick: () => app.goto(b.entry, { keep: true }) }, model.id(b.entry)), b.op >= 0 ? ` op ${b.op}` : '')
     parts.push('.')
-    if (b.again) parts.push(` ${short(b.again.tokens)} tokens were billed again${b.again.cost > 0 ? ', ' + dollars(b.again.cost) : ''}.`)
+    if (b.again) parts.push(` ${short(b.again.tokens)} tokens were rebilled${b.again.cost > 0 ? ', ' + dollars(b.again.cost) : ''}.`)
     return el('p', { class: 'note break', 'data-cause': b.cause }, parts)
   }
 
@@ -197,7 +197,7 @@ export class Context {
       el('dl', { class: 'facts' }, facts.slice(1).map(([name, text]) => el('div', null, el('dt', null, name), el('dd', { class: 'num' }, text)))))
   }
 
-  // message is a line of the list of messages.
+  // message returns a line of the list of messages.
   message(i) {
     const { app, model } = this, row = this.rows[i], kind = model.kind(row)
     const made = row >= model.entries
@@ -207,7 +207,7 @@ export class Context {
       el('span', { class: 'num mute' }, String(i)), el('span', { class: 'swatch cat-' + categoryOf(kind), title: nameOf(kind) }), text, el('span', { class: 'num mute' }, short(model.tokens(row))))
   }
 
-  // bodyOf is a message as the model got it.
+  // bodyOf returns a message as the model got it.
   async bodyOf(row) {
     const value = await this.app.store.row(this.model.body(row))
     return value?.message ?? value ?? {}
@@ -216,7 +216,7 @@ export class Context {
   // read shows a message as the model saw it.
   async read(row) {
     const { app, model } = this
-    if (!app.store.here(model.body(row))) return app.dialog('A message of another page', [app.talk.elsewhere(model.source(row))])
+    if (!app.store.here(model.body(row))) return app.dialog('A message on another page', [app.talk.elsewhere(model.source(row))])
     const m = await this.bodyOf(row), source = model.source(row), by = model.madeBy(row)
     const drawer = new Drawer({ model, call: () => null, answered: () => new Set((Array.isArray(m.content) ? m.content : []).map(b => b?.id)), goto: r => { app.closeDialog(); app.goto(r) } })
     const draw = () => fill(body, drawer.blocks(0, m))
@@ -225,13 +225,13 @@ export class Context {
     drawer.thoughts = true
     draw()
     const facts = [`${count(model.tokens(row), 'token')}`]
-    if (by !== source && by >= 0) facts.push(`${model.kind(by) === 'context_edit' ? 'rewritten' : 'put there'} by ${model.id(by)}, a ${nameOf(model.kind(by)).toLowerCase()}`)
+    if (by !== source && by >= 0) facts.push(`${model.kind(by) === 'context_edit' ? 'rewritten' : 'added'} by ${model.id(by)}, a ${nameOf(model.kind(by)).toLowerCase()}`)
     app.dialog(`${m.role === 'toolResult' ? 'Tool result' : nameOf(typeof m.role === 'string' && line(m.role, 40) || model.kind(row))}, as the model saw it`, [
       el('p', { class: 'mute' }, facts.join(' · '), ' · ', el('button', { class: 'ref', type: 'button', onclick: () => { app.closeDialog(); app.goto(source, { keep: true }) } }, 'Go to ' + (model.id(source) || 'its entry'))), body,
     ])
   }
 
-  // compare shows what a message said before and says now.
+  // compare shows a message before and after a change.
   async compare(was, is) {
     const [a, b] = await Promise.all([this.bodyOf(was), this.bodyOf(is)])
     const lines = difference(textOf(a), textOf(b))
@@ -242,7 +242,7 @@ export class Context {
     ])
   }
 
-  // prompt shows what stands before the messages.
+  // prompt shows what precedes the messages.
   async prompt() {
     const { model, app } = this, s = model.steps, box = byId('tab-prompt')
     if (this.step < 0) return fill(box)
@@ -255,11 +255,11 @@ export class Context {
       const text = await app.store.row(row)
       node.append(list === 'parts' ? el('pre', { class: 'plain', tabindex: 0 }, clean(text)) : code(json(text), 'json'))
     } }, el('summary', null, el('span', null, line(name || '(no name)', 80)), changed(list, [name, row]) && el('span', { class: 'tag' }, 'new'), by >= 0 && el('span', { class: 'mute' }, ' ' + model.id(by))))
-    const gone = list => was ? was[list].filter(x => !p[list].some(y => y[0] === x[0])).map(x => el('p', { class: 'mute' }, '− ', line(x[0], 80))) : []
+    const removed = list => was ? was[list].filter(x => !p[list].some(y => y[0] === x[0])).map(x => el('p', { class: 'mute' }, '− ', line(x[0], 80))) : []
     fill(box,
-      el('section', { class: 'block' }, el('h3', null, 'System prompt', el('span', { class: 'num' }, short(s.system[this.step]))), p.parts.map(part('parts')), gone('parts'), !p.parts.length && el('p', { class: 'mute' }, p.known ? 'Empty.' : 'Not in this file.')),
-      el('section', { class: 'block' }, el('h3', null, 'Tools', el('span', { class: 'num' }, short(s.tools[this.step]))), p.tools.map(part('tools')), gone('tools'), !p.tools.length && el('p', { class: 'mute' }, p.known ? 'None.' : 'Not in this file.'),
-        p.omitted && el('p', { class: 'mute' }, 'Omitted, nothing implements them: ' + p.omitted.map(x => line(x, 40)).join(', '))),
+      el('section', { class: 'block' }, el('h3', null, 'System prompt', el('span', { class: 'num' }, short(s.system[this.step]))), p.parts.map(part('parts')), removed('parts'), !p.parts.length && el('p', { class: 'mute' }, p.known ? 'Empty.' : 'Not in this file.')),
+      el('section', { class: 'block' }, el('h3', null, 'Tools', el('span', { class: 'num' }, short(s.tools[this.step]))), p.tools.map(part('tools')), removed('tools'), !p.tools.length && el('p', { class: 'mute' }, p.known ? 'None.' : 'Not in this file.'),
+        p.omitted && el('p', { class: 'mute' }, 'Omitted, not implemented: ' + p.omitted.map(x => line(x, 40)).join(', '))),
       p.options && el('section', { class: 'block' }, el('h3', null, 'Options'), code(json(p.options), 'json')))
   }
 }

@@ -3,8 +3,8 @@ import { clean, el } from './dom.js'
 
 const mostWork = 4_000_000 // cells of the table that lines are compared in
 
-// difference gives lines as [sign, text]: '+', '-' or ' '. Lines that tools tell have
-// their number, too.
+// difference returns lines as [sign, text], with the sign '+', '-' or ' '. Lines of a tool's
+// own diff have their number, too.
 export function difference(was, is) {
   const a = clean(was).split('\n'), b = clean(is).split('\n')
   let head = 0, tail = 0
@@ -16,7 +16,7 @@ export function difference(was, is) {
   return out
 }
 
-// middle compares what differs by the longest common sequence, if that is not too much.
+// middle compares by the longest common subsequence, unless that takes too long.
 function middle(out, a, b) {
   const n = a.length, m = b.length
   if (n * m > mostWork) {
@@ -38,7 +38,7 @@ function middle(out, a, b) {
   }
 }
 
-// near leaves out what is far from any change.
+// near omits what is far from any change.
 export function near(lines, around = 3) {
   const keep = new Uint8Array(lines.length)
   lines.forEach(([sign], i) => {
@@ -57,10 +57,10 @@ export function near(lines, around = 3) {
   return out
 }
 
-const count = n => `${n} line${n === 1 ? '' : 's'} as before`
+const count = n => `${n} line${n === 1 ? '' : 's'} unchanged`
 
-// told reads a difference that a tool has told: a sign, mostly a number, and the line.
-export function told(text) {
+// parseDiff parses the diff of a tool: a sign, mostly a number, and the line.
+export function parseDiff(text) {
   return clean(text).split('\n').map(line => {
     const at = /^([-+ ]) *(\d+) (.*)$/.exec(line)
     if (at) return [at[1], at[3], at[2]]
@@ -71,7 +71,7 @@ export function told(text) {
 
 const words = { '+': 'added', '-': 'removed', '…': 'skipped', ' ': '' }
 
-// drawn is a difference as elements. Signs are for eyes that see no colours, too.
+// drawn returns a difference as elements. Signs repeat what colours show.
 export function drawn(lines) {
   const wide = lines.reduce((most, l) => Math.max(most, l[2]?.length || 0), 0)
   return lines.map(([sign, text, number]) => el('span', { class: 'row ' + words[sign] },

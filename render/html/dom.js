@@ -1,8 +1,8 @@
-// Elements and texts. Whatever a session says goes into the page as a text node.
+// Elements and texts. All content of a session goes into the page as text nodes.
 
 const svgNames = new Set(['svg', 'path', 'line', 'rect', 'g', 'circle'])
 
-// el makes an element: el('div', {class: 'a', onclick: f}, 'text', child).
+// el returns a new element: el('div', {class: 'a', onclick: f}, 'text', child).
 export function el(name, attrs, ...children) {
   const node = svgNames.has(name) ? document.createElementNS('http:' + '//www.w3.org/2000/svg', name) : document.createElement(name)
   for (const key in attrs) {
@@ -31,27 +31,27 @@ export function fill(node, ...children) {
 
 export const byId = id => document.getElementById(id)
 
-// What a terminal would obey, and what turns the direction of text: neither shows, and
-// both mislead.
+// Control characters, and those that change the direction of text: they are invisible and
+// mislead.
 const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])/g
 const misleading = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-// worded is any value of a session as text. String would ask an object for its own
-// toString, which may be anything.
+// worded returns any value of a session as text. String would call an object's own toString,
+// which may be anything.
 export const worded = value => value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 export function clean(text) {
   return worded(text).replace(/\r\n?/g, '\n').replace(escapes, '').replace(misleading, '\ufffd')
 }
 
-// line is the beginning of a text on one line.
+// line returns the beginning of a text on one line.
 export function line(text, most = 200) {
   const cut = worded(text).slice(0, most * 4)
   const flat = clean(cut).replace(/\s+/g, ' ').trim()
   return flat.length > most ? flat.slice(0, most) + '…' : flat
 }
 
-// short is a number of tokens: 950, 1.3k, 2m.
+// short returns a number of tokens as text: 950, 1.3k, 2m.
 export function short(n) {
   const unit = (div, suffix) => (n / div).toFixed(1).replace(/\.0$/, '') + suffix
   if (n >= 1e6) return unit(1e6, 'm')
@@ -97,7 +97,7 @@ export async function copy(text) {
 }
 
 let saying
-// say tells something in passing, to everybody.
+// say shows a message for a moment, also to screen readers.
 export function say(text) {
   const box = byId('said')
   box.textContent = text

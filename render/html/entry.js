@@ -1,9 +1,9 @@
-// Entries as elements: what was said, called, and changed.
+// Entries as elements: texts, calls and changes.
 import { clean, copy, count, el, icon, line, short, worded } from './dom.js'
-import { difference, drawn, near, tally, told } from './diff.js'
+import { difference, drawn, near, tally, parseDiff } from './diff.js'
 import { code, coloured, languageOf, markdown } from './markdown.js'
 
-// textOf is what a message says, blocks one below the other.
+// textOf returns the text of a message, one block below the other.
 export function textOf(message) {
   const content = message?.content
   if (typeof content === 'string') return content
@@ -11,7 +11,7 @@ export function textOf(message) {
   return content.map(block => block && typeof block.text === 'string' ? block.text : '').filter(Boolean).join('\n')
 }
 
-// gist is an entry, or a message by itself, on a line.
+// gist returns an entry, or a message without one, on a line.
 export function gist(kind, value) {
   if (!value) return ''
   if (value.broken) return 'cannot be shown: ' + value.broken
@@ -37,7 +37,7 @@ export function gist(kind, value) {
   return words(textOf(m)) || (hasImage(m) ? '[image]' : '')
 }
 
-// words is the beginning of Markdown on a line, without most of its marks.
+// words returns the beginning of Markdown on a line, without most of its marks.
 const words = text => line(worded(text).slice(0, 900).replace(/^[ \t]*(#+|>|[-*] |```.*)[ \t]*/gm, '').replace(/\*\*|`/g, ''))
 
 const hasImage = m => Array.isArray(m.content) && m.content.some(b => b?.type === 'image')
@@ -56,10 +56,10 @@ function said(m) {
 function edited(value) {
   const target = line(value.targetId ?? '')
   if (value.replacement === null) return 'omits ' + target
-  return value.replacement ? `rewrites ${target}: ${line(textOf(value.replacement))}` : `nothing of ${target}`
+  return value.replacement ? `rewrites ${target}: ${line(textOf(value.replacement))}` : `no change of ${target}`
 }
 
-// sets names what a system message sets.
+// sets returns the names of what a system message sets.
 function sets(m) {
   const all = []
   if (textOf(m)) all.push('content')
@@ -69,7 +69,7 @@ function sets(m) {
   return all
 }
 
-// subject is the argument of a call that says what it is about.
+// subject returns the most telling argument of a call.
 export function subject(call) {
   const args = call?.arguments
   if (!args || typeof args !== 'object') return typeof args === 'string' ? args : ''
@@ -78,19 +78,18 @@ export function subject(call) {
   return ''
 }
 
-// json is a value as people read it; what is nested deeper than it makes sense to see
-// is left out.
+// json returns a value as indented JSON, without what is nested too deep.
 export function json(value, deepest = 12) {
   const lines = []
-  const write = (v, pad, depth, before, behind) => {
+  const write = (v, pad, depth, before, after) => {
     if (lines.length > 2000) return
-    if (v === null || typeof v !== 'object') { lines.push(pad + before + JSON.stringify(v) + behind); return }
+    if (v === null || typeof v !== 'object') { lines.push(pad + before + JSON.stringify(v) + after); return }
     const list = Array.isArray(v), names = list ? v : Object.keys(v)
     const [open, close] = list ? '[]' : '{}'
-    if (names.length === 0 || depth > deepest) { lines.push(pad + before + open + (names.length ? ' … ' : '') + close + behind); return }
+    if (names.length === 0 || depth > deepest) { lines.push(pad + before + open + (names.length ? ' … ' : '') + close + after); return }
     lines.push(pad + before + open)
     names.forEach((x, i) => write(list ? x : v[x], pad + '  ', depth + 1, list ? '' : JSON.stringify(x) + ': ', i < names.length - 1 ? ',' : ''))
-    lines.push(pad + close + behind)
+    lines.push(pad + close + after)
   }
   write(value, '', 0, '', '')
   return lines.join('\n')
@@ -108,8 +107,8 @@ function image(block) {
   return el('p', { class: 'mute' }, `Image ${line(block.mimeType ?? 'of no type', 60)}, not shown`)
 }
 
-// A Drawer draws entries. opened remembers what the reader has unfolded, call is the
-// call that a result belongs to, and answered the calls of an answer without results.
+// A Drawer draws entries. opened has what the reader has unfolded, call the call that a
+// result belongs to, and answered the calls of an answer without results.
 export class Drawer {
   constructor({ model, call, answered, goto, near = text => text }) {
     Object.assign(this, { model, call, answered, goto, near })
@@ -118,7 +117,7 @@ export class Drawer {
     this.thoughts = false
   }
 
-  // more is a text of which the first lines show until it is unfolded.
+  // more returns a text of which the first lines are shown until it is unfolded.
   more(key, text, { lines = 12, nodes, cls = '', unit = 'line' }) {
     const all = clean(text.slice(0, mostText)).replace(/\n+$/, '').split('\n')
     const open = this.opened.get(key) ?? (this.outputs && all.length <= lines + 2)
@@ -142,7 +141,7 @@ export class Drawer {
     this.redraw(parseInt(key, 10))
   }
 
-  // folded is a part that has to be opened.
+  // folded returns a part that has to be opened.
   folded(key, name, make, open = false) {
     const box = el('details', { class: 'folded' }, el('summary', null, name))
     const filled = () => { if (box.open && box.children.length === 1) box.append(...[].concat(make())) }
@@ -151,10 +150,10 @@ export class Drawer {
     return box
   }
 
-  // entry is the body of an entry, as a list of elements.
+  // entry returns the body of an entry, as a list of elements.
   entry(row, kind, value) {
-    if (!value) return [el('p', { class: 'mute' }, 'Nothing in it.')]
-    if (value.broken) return [el('p', { class: 'note warn' }, 'This entry is nested too deep to be shown: ', value.broken), this.more(row + ':raw', value.raw.slice(0, 20000), { lines: 3 })]
+    if (!value) return [el('p', { class: 'mute' }, 'Empty.')]
+    if (value.broken) return [el('p', { class: 'note warn' }, 'This entry is nested too deep to show: ', value.broken), this.more(row + ':raw', value.raw.slice(0, 20000), { lines: 3 })]
     const m = value.message && typeof value.message === 'object' ? value.message : value
     switch (kind) {
       case 'user': return this.blocks(row, m)
@@ -189,7 +188,7 @@ export class Drawer {
     })
   }
 
-  // text is Markdown; the instructions of a skill in front of it are folded.
+  // text returns Markdown; the instructions of a skill before it are folded.
   text(key, text) {
     if (text.length > mostText) return [this.more(key + ':all', text, { lines: 40, cls: 'card' })]
     if (text.length > longest && !this.opened.get(key + ':long')) {
@@ -207,8 +206,8 @@ export class Drawer {
     return this.folded(key + ':think', text ? 'Thinking' : 'Thinking, not in the file', () => markdown(text), this.thoughts)
   }
 
-  // answer is what the model said. Calls are shown with their results, further down;
-  // here those that have none.
+  // answer returns an answer of the model. Calls are shown with their results, further down;
+  // here are those without a result.
   answer(row, m) {
     const open = this.answered(row)
     const parts = this.blocks(row, { content: Array.isArray(m.content) ? m.content.filter(b => b?.type !== 'toolCall' || open.has(b.id)) : m.content })
@@ -228,7 +227,7 @@ export class Drawer {
     return el('div', { class: 'card-head' }, el('span', { class: 'tool' }, line(call?.name ?? 'tool', 40)), what && el('code', { class: 'subject', dir: 'auto' }, what), extra && el('span', { class: 'extra' }, extra), status && el('span', { class: failed ? 'status failed' : 'status' }, status))
   }
 
-  // args are the arguments of a call, but for the one in its head.
+  // args returns the arguments of a call, except the one in its head.
   args(key, call) {
     const args = call?.arguments
     if (!args || typeof args !== 'object') return args === undefined ? null : this.more(key + ':args', typeof args === 'string' ? args : json(args), { lines: 6 })
@@ -254,12 +253,12 @@ export class Drawer {
     return box
   }
 
-  // result is a call with what came of it.
+  // result returns a call with its result.
   result(row, m) {
     const call = this.call(row, m.toolCallId) || { name: m.toolName, arguments: {} }
     const text = textOf(m), failed = m.isError === true
     const exit = /Command exited with code (\d+)\s*$/.exec(text)
-    const diff = typeof m.details?.diff === 'string' ? told(m.details.diff) : null
+    const diff = typeof m.details?.diff === 'string' ? parseDiff(m.details.diff) : null
     const edits = !diff && replacements(call)
     const status = failed ? (exit ? 'exit ' + exit[1] : 'failed') : diff ? tally(diff) : edits ? tally(edits.flatMap(([a, b]) => difference(a, b))) : ''
     const box = el('div', { class: failed ? 'card bad' : 'card' }, this.callHead(call, status, failed))
@@ -275,12 +274,12 @@ export class Drawer {
     return box
   }
 
-  // nested are the calls that the tool made itself.
+  // nested returns the calls that the tool made itself.
   nested(m) {
     const calls = Array.isArray(m.nestedCalls?.calls) ? m.nestedCalls.calls : []
     const parts = calls.map(call => this.callHead(call, ({ error: 'failed', unfinished: 'no result' })[call?.status] ?? '', call?.status === 'error'))
     if (calls.length) parts.unshift(el('p', { class: 'mute' }, 'The tool called:'))
-    if (m.nestedCalls?.complete === false) parts.push(el('p', { class: 'mute' }, 'Some of its calls are not in the file, or not whole.'))
+    if (m.nestedCalls?.complete === false) parts.push(el('p', { class: 'mute' }, 'Some of its calls are missing in the file, or incomplete.'))
     return parts
   }
 
@@ -296,7 +295,7 @@ export class Drawer {
     const go = target === undefined ? el('code', null, line(value.targetId ?? '', 60)) : el('button', { class: 'ref', type: 'button', onclick: () => this.goto(target) }, this.model.id(target))
     if (value.replacement === null) return [el('p', null, go, ' is left out of the context from here on.')]
     if (!value.replacement || typeof value.replacement !== 'object') return [el('p', null, go, ' is given no replacement.')]
-    return [el('p', null, 'In the context ', go, ' reads from here on:'), this.folded(row + ':now', 'What it says now', () => this.blocks(row, value.replacement))]
+    return [el('p', null, 'From here on, the context has another text for ', go, ':'), this.folded(row + ':now', 'New text', () => this.blocks(row, value.replacement))]
   }
 
   transform(row, value) {
@@ -306,10 +305,10 @@ export class Drawer {
     parts.push(el('ul', { class: 'ops' }, ops(value).map(op => el('li', null, el('code', null, line(op?.op ?? '', 60)),
       op?.partName ? ' ' + line(op.partName, 60) : '', typeof op?.messages === 'number' ? ` ${count(op.messages, 'message')}` : '',
       op?.invalidateCacheReason ? el('span', { class: 'mute' }, ' — ' + line(op.invalidateCacheReason, 300)) : ''))))
-    if (typeof value.display?.markdown === 'string') parts.push(this.folded(row + ':md', 'What it shows', () => markdown(value.display.markdown)))
+    if (typeof value.display?.markdown === 'string') parts.push(this.folded(row + ':md', 'Markdown', () => markdown(value.display.markdown)))
     if (value.display?.rendererId || value.display?.rendererProps !== undefined) {
       parts.push(el('p', { class: 'mute' }, 'Drawn by ', el('code', null, line(value.display.rendererId ?? '', 60))))
-      if (value.display.rendererProps !== undefined) parts.push(this.folded(row + ':props', 'Its data', () => [code(json(value.display.rendererProps), 'json')]))
+      if (value.display.rendererProps !== undefined) parts.push(this.folded(row + ':props', 'Data', () => [code(json(value.display.rendererProps), 'json')]))
     }
     const cut = ops(value).find(op => typeof op?.summary === 'string')
     if (cut) parts.push(this.folded(row + ':sum', 'Summary', () => markdown(cut.summary)))
@@ -327,11 +326,11 @@ export class Drawer {
   }
 }
 
-// isLong says that what a call is about is shown by itself, and not in its head.
+// isLong reports whether the subject of a call is shown by itself, and not in its head.
 const isLong = text => typeof text === 'string' && (text.trim().includes('\n') || text.length > 160)
 
-// smallArgs are the arguments of a call besides what it is about, on a line; null where
-// they do not go on one.
+// smallArgs returns the arguments of a call besides its subject, on a line; null if they do
+// not fit.
 function smallArgs(call) {
   const args = call?.arguments, about = subject(call)
   if (!args || typeof args !== 'object' || Array.isArray(args)) return null
@@ -340,7 +339,7 @@ function smallArgs(call) {
   return line(rest.map(([name, v]) => `${name} ${v}`).join('  '), 120)
 }
 
-// replacements are the texts that an edit takes out and puts in, null for other calls.
+// replacements returns the old and new texts of an edit, null for other calls.
 function replacements(call) {
   const args = call?.arguments
   if (!args || typeof args !== 'object') return null

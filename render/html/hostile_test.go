@@ -116,7 +116,7 @@ func TestPageBroken(t *testing.T) {
 	const session = `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}
 {"type":"message","id":"u1","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"first"}}
 {"type":"message","id":"a1","parentId":"u1","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"one"}],"provider":"p","model":"m"}}
-this is no JSON
+this is not JSON
 {"type":"context_transform","id":"t1","parentId":"a1","timestamp":"2026-01-01T00:00:03.000Z","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","messages":[]}]}
 {"type":"message","id":"u2","parentId":"t1","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"user","content":"second"}}
 {"type":"message","id":"a2","parentId":"u2","timestamp":"2026-01-01T00:00:05.000Z","message":{"role":"assistant","content":[{"type":"text","text":"two"}],"provider":"p","model":"m"}}
@@ -124,7 +124,7 @@ this is no JSON
 	b := openText(t, "stopped.jsonl", session)
 	b.Holds("/The replay stops here.*invalidateCacheReason/.test(document.getElementById('talk-space').textContent)")
 	b.Holds("/line 4/.test(document.getElementById('talk-space').textContent)")
-	b.Holds("document.getElementById('request-name').textContent === 'Next request' && /as far as/.test(document.getElementById('request-facts').textContent)")
+	b.Holds("document.getElementById('request-name').textContent === 'Next request' && /up to where/.test(document.getElementById('request-facts').textContent)")
 	b.Holds("ctxtool.context.rows.length === 2")
 	b.Holds("/second/.test(document.getElementById('talk-space').textContent) && /two/.test(document.getElementById('talk-space').textContent)")
 	b.Run("document.getElementById('findings').click()")

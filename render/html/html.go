@@ -1,5 +1,5 @@
-// Package html writes a session, and the index of a store, as pages that need nothing but
-// a browser.
+// Package html writes a session, and the index of a folder of sessions, as self-contained
+// HTML pages.
 package html
 
 import (
@@ -19,24 +19,23 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Page is a page of a session that needs nothing but a browser: its data is packed
-// in it, and unpacked as it is looked at. It shows all branches, the one to the leaf
-// first.
+// A Page is a self-contained page of a session. Its data is compressed, and the browser
+// unpacks it as it is shown. The page has all branches, the one to the leaf first.
 type Page struct {
 	Session  *sessionfmt.Session
-	Report   *report.Report // of the session, not begun
+	Report   *report.Report // of the session; Write runs it
 	File     string         // the name of the session's file
-	Title    string         // what the session is called; its file where it is empty
-	Index    string         // the address of the index that the page belongs to; may be empty
+	Title    string         // of the session; if empty, its file
+	Index    string         // the address of the index of the page's folder; may be empty
 	Redacted bool
 
-	// Scan sees every text that is written, with the record that it comes from, -1 for
-	// none. Several pieces may be scanned at a time.
+	// Scan receives every text that is written, with the record that it comes from, -1 for
+	// none. It may be called concurrently.
 	Scan func(record int, text []byte)
 
-	// Split is how many bytes of the session each page has at most, 0 for one page of
-	// all. Create then makes those behind the first, numbered from 1, and Name is what
-	// each is called.
+	// Split is the number of bytes of the session that a page has at most, 0 for a single
+	// page. With Split, Create creates the pages after the first, numbered from 1, and Name
+	// returns the address of each.
 	Split  int64
 	Create func(page int) (io.WriteCloser, error)
 	Name   func(page int) string
@@ -50,10 +49,10 @@ var pageFiles embed.FS
 // modules are the scripts of a page, each before those that use it.
 var modules = []string{"dom", "store", "model", "windowed", "diff", "markdown", "entry", "talk", "side", "context", "chart", "app"}
 
-// chunkSize is how many bytes of a session are packed together.
+// chunkSize is the number of bytes of a session that are packed together.
 const chunkSize = 512 << 10
 
-// Write writes the page. It holds no more of it than a few chunks.
+// Write writes the page. It holds a few chunks in memory.
 func (h *Page) Write(w io.Writer) error {
 	h.chunks = h.Report.Begin(chunkSize)
 	shell := sessionPage.shell(sessionfmt.Clean(cmp.Or(h.Title, h.File)))
@@ -73,7 +72,7 @@ func (h *Page) Write(w io.Writer) error {
 	return h.finish(w, shell, len(h.chunks), 0, nil)
 }
 
-// finish writes what comes behind the packed entries, of which there are so many chunks.
+// finish writes what follows the given number of packed chunks.
 func (h *Page) finish(w io.Writer, shell *shell, entries, page int, pages []Part) error {
 	if len(h.chunks) == entries {
 		h.Report.Finish()
@@ -89,7 +88,7 @@ func (h *Page) finish(w io.Writer, shell *shell, entries, page int, pages []Part
 	return err
 }
 
-// writeSplit writes several pages: each has some of the entries, and all else.
+// writeSplit writes several pages. Each has some of the entries, and everything else.
 func (h *Page) writeSplit(w io.Writer, shell *shell) error {
 	if err := h.Report.Wait(); err != nil {
 		return err
@@ -111,7 +110,7 @@ func (h *Page) writeSplit(w io.Writer, shell *shell) error {
 	return nil
 }
 
-// pages are what the pages are called, and which chunks each has.
+// pages returns the names of the pages, and the chunks of each.
 func (h *Page) pages() (pages []Part) {
 	from, size := 0, int64(0)
 	for k, c := range h.chunks {
@@ -143,7 +142,7 @@ func (h *Page) writePage(w io.Writer, shell *shell, entries, k int, part Part, p
 	if err == nil {
 		scan := h.Scan
 		if k > 0 {
-			h.Scan = nil // what all pages have has been seen
+			h.Scan = nil // the common data is scanned once
 		}
 		err = h.finish(out, shell, entries, k, pages)
 		h.Scan = scan
@@ -154,7 +153,7 @@ func (h *Page) writePage(w io.Writer, shell *shell, entries, k int, part Part, p
 	return err
 }
 
-// pack writes chunks, packed on all processors.
+// pack writes chunks, packed on all CPUs.
 func (h *Page) pack(w io.Writer, from, to int) error {
 	numbers := make([]int, 0, to-from)
 	for k := from; k < to; k++ {
@@ -163,7 +162,7 @@ func (h *Page) pack(w io.Writer, from, to int) error {
 	return packAll(w, numbers, func(p *packer, k int, dst []byte) ([]byte, error) { return p.chunk(dst, h, k) })
 }
 
-// A Head is the head of a page's data: the report's, and where rows are.
+// A Head is the head of a page's data: that of the report, and where rows are.
 type Head struct {
 	report.Head
 	Chunks []int  `json:"chunks"` // the first row of each
@@ -179,7 +178,7 @@ type Part struct {
 	Chunks [2]int `json:"chunks"`
 }
 
-// whole writes what the page knows of the whole session.
+// whole writes the data of the whole session.
 func (h *Page) whole(w io.Writer, page int, pages []Part) error {
 	head := Head{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, Page: page, Pages: pages}
 	head.File, head.Redacted = h.File, h.Redacted
@@ -193,7 +192,7 @@ func (h *Page) whole(w io.Writer, page int, pages []Part) error {
 		}
 		h.Scan(-1, data)
 	}
-	head.Title = h.Title // of an entry, where it has been scanned
+	head.Title = h.Title // from an entry, which is scanned
 	type part struct {
 		id    string
 		write func(w io.Writer) error
@@ -212,21 +211,21 @@ func (h *Page) whole(w io.Writer, page int, pages []Part) error {
 	return packAll(w, parts, func(p *packer, d part, dst []byte) ([]byte, error) { return p.written(dst, d.id, h.level(), d.write) })
 }
 
-// A shell is a page without its data: what stands before and after it.
+// A shell is a page without its data: the text before and after the data.
 type shell struct{ before, after []byte }
 
-// policy is what a page may do: run its own scripts, show pictures that are in it, and
-// nothing else.
+// policy is the content security policy of a page: it may run its own scripts and show its
+// own images, and nothing else.
 const policy = "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// A kind is a kind of page, put together from its files once.
+// A kind is a kind of page, assembled from its files once.
 type kind struct {
 	page    string
 	modules []string
 	text    func() string
 }
 
-// The kinds of pages: of a session, and of a store.
+// The kinds of pages: of a session, and of an index.
 var (
 	sessionPage = newKind("page.html", modules)
 	storePage   = newKind("index.html", storeModules)
@@ -236,19 +235,19 @@ func newKind(page string, modules []string) *kind {
 	return &kind{page, modules, sync.OnceValue(func() string { return assemble(page, modules) })}
 }
 
-// shell is a page with that title.
+// shell returns a page with that title.
 func (k *kind) shell(title string) *shell {
 	before, after, _ := strings.Cut(strings.ReplaceAll(k.text(), titleMark, stdhtml.EscapeString(title)), dataMark)
 	return &shell{[]byte(before), []byte(after)}
 }
 
-// What stands where the title and the data of a page go.
+// Placeholders for the title and the data of a page.
 const (
 	titleMark = "{{title}}"
 	dataMark  = "{{data}}\n"
 )
 
-// assemble puts a page together from its files, all but title and data.
+// assemble assembles a page from its files, without title and data.
 func assemble(page string, modules []string) string {
 	read := func(name string) string {
 		data, err := pageFiles.ReadFile(name)
@@ -257,7 +256,7 @@ func assemble(page string, modules []string) string {
 		}
 		return string(data)
 	}
-	inline := strings.NewReplacer("</script", `\x3c/script`, "<!--", `\x3c!--`) // what would end or hide a script
+	inline := strings.NewReplacer("</script", `\x3c/script`, "<!--", `\x3c!--`) // text that would end or hide a script
 	libraries := inline.Replace(read("lib/markdown-it.js") + "\n" + read("lib/highlight.js"))
 	program := inline.Replace(joinModules(modules, read))
 	css := read("page.css")
@@ -275,8 +274,8 @@ func assemble(page string, modules []string) string {
 	).Replace(text)
 }
 
-// joinModules makes one script of modules. Each stays by itself: what it imports are
-// the names that others return.
+// joinModules makes one script of modules. Each is a function; its imports are names that
+// other modules return.
 func joinModules(names []string, read func(string) string) string {
 	imports := regexp.MustCompile(`(?m)^import (\{.*\}) from '\./(.*)\.js'$`)
 	exports := regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const) (\w+))`)
@@ -294,10 +293,10 @@ func joinModules(names []string, read func(string) string) string {
 	return out.String()
 }
 
-// storeModules are the scripts of the index of a store.
+// storeModules are the scripts of an index.
 var storeModules = []string{"dom", "store", "windowed", "index"}
 
-// WriteStore writes the index of a store.
+// WriteStore writes the index of a folder of sessions.
 func WriteStore(w io.Writer, s *report.Store) error {
 	shell := storePage.shell(sessionfmt.Clean(s.Title))
 	data, err := json.Marshal(s)

@@ -1,4 +1,4 @@
-// The index of a store: its sessions, to search and to sort, with what they took.
+// The index of a folder: its sessions with their figures, to search and to sort.
 import { byId, count, dollars, el, fill, line, moment, percent, short, whole } from './dom.js'
 import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
@@ -40,7 +40,7 @@ class Index {
     this.redacted && el('span', { class: 'tag' }, 'redacted'), broken > 0 && el('span', { class: 'tag warn' }, `${whole(broken)} cannot be read`))
   }
 
-  // days draws what each day cost.
+  // days draws the cost of each day.
   days() {
     const day = 86400000, costs = new Map()
     for (const s of this.sessions) if (s.from) costs.set(Math.floor(s.from / day), (costs.get(Math.floor(s.from / day)) || 0) + s.cost)
@@ -107,7 +107,7 @@ class Index {
   }
 }
 
-// spark is how large the context was, from the first request to the last.
+// spark draws the size of the context, from the first request to the last.
 function spark(s) {
   const n = s.sizes.length, width = 96, height = 24, most = Math.max(1, ...s.sizes)
   let d = `M0 ${height}`

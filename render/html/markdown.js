@@ -1,5 +1,5 @@
-// Markdown and code as elements. Neither ever becomes HTML: the library's tokens are
-// turned into elements one by one, and what it has no token for is text.
+// Markdown and code as elements. Neither ever becomes HTML: the library's tokens become
+// elements one by one, and everything else is text.
 import { add, clean, copy, el, icon, worded } from './dom.js'
 
 const most = 120_000 // characters that are read as Markdown or coloured; the rest is plain
@@ -70,12 +70,12 @@ function inline(box, list) {
   }
 }
 
-// link is an address that leads nowhere before the reader has seen it.
+// link returns a link that opens only after the reader has seen its address.
 export function link(url, children) {
   return add(el('button', { class: 'link', type: 'button', 'data-url': url, 'aria-haspopup': 'dialog' }), children)
 }
 
-// code is a block of code, coloured, that can be copied.
+// code returns a block of code, coloured, with a button to copy it.
 export function code(text, language, attrs) {
   const box = el('div', { class: 'code', ...attrs })
   if (language) box.append(el('span', { class: 'code-name', 'aria-hidden': 'true' }, language))
@@ -84,7 +84,7 @@ export function code(text, language, attrs) {
   return box
 }
 
-// coloured gives nodes of a text with its syntax marked.
+// coloured returns the nodes of a text with its syntax in colour.
 export function coloured(text, language) {
   const shown = clean(text)
   const hl = globalThis.hljs
@@ -103,7 +103,7 @@ function span(node) {
   return el('span', { class: name }, node.children.map(span))
 }
 
-// languageOf is the language of a file by its name.
+// languageOf returns the language of a file by its name.
 export function languageOf(path) {
   const name = worded(path || '').split(/[\\/]/).pop()
   if (/^(Makefile|GNUmakefile)$/.test(name)) return 'makefile'

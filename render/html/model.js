@@ -1,9 +1,9 @@
-// What the page knows of a session: its tree, its requests, and what each had.
+// The data of a session: its tree, its requests, and the context of each.
 
 export const has = { text: 1, thinking: 2, calls: 4, images: 8, error: 16, noTime: 32 }
 
-// A Model puts the columns of index and steps to use. Rows are numbers of entries;
-// those from entries on are messages of steps.extra, by their place.
+// A Model reads the columns of index and steps. Rows are numbers of entries; those from
+// entries on are messages of steps.extra, by their index.
 export class Model {
   constructor(head, index, steps) {
     Object.assign(this, { head, index, steps })
@@ -29,8 +29,8 @@ export class Model {
     this.lists = new Map()
   }
 
-  // counted is what a step's context counts for; used what the provider has recorded of
-  // it, 0 where it has not; size the second where there is one.
+  // counted returns the counted size of a step's context; used the size that the provider
+  // recorded, or 0; size returns used, or else counted.
   counted(step) { const s = this.steps; return s.system[step] + s.tools[step] + s.messages[step] }
   used(step) {
     const now = this.steps.entry[step] < 0 && this.head.contextUsage
@@ -45,8 +45,8 @@ export class Model {
   time(row) { return Number.isNaN(this.times[row]) ? undefined : this.times[row] }
   isEntry(row) { const k = this.kind(row); return k !== 'session' && k !== 'scalar' }
 
-  // link makes lists of children, in the order of the file, and finds below each entry
-  // the last of the file. Parents may come after their children, and go in circles.
+  // link makes lists of children, in the order of the file, and finds the last entry of the
+  // file below each. Parents may come after their children, and may form cycles.
   link() {
     const n = this.entries, roots = []
     this.first = new Int32Array(n).fill(-1)
@@ -78,7 +78,7 @@ export class Model {
     }
   }
 
-  // cut takes an entry from its parent, where parents go round in a circle.
+  // cut removes an entry from its parent, to break a cycle.
   cut(i) {
     const up = this.up[i]
     let before = -1
@@ -89,7 +89,7 @@ export class Model {
     this.up[i] = -1
   }
 
-  // mark gathers what entries say of others.
+  // mark collects what entries record about others, such as labels.
   mark() {
     this.labels = new Map()
     for (const [, target, text] of this.index.labels || []) {
@@ -104,7 +104,7 @@ export class Model {
     for (const f of this.head.stopped || []) note(f.row, { ...f, stopped: true })
   }
 
-  // path is the way from the root to a leaf.
+  // path returns the path from the root to a leaf.
   path(leaf) {
     const path = []
     const seen = new Uint8Array(this.entries)
@@ -118,8 +118,8 @@ export class Model {
     return all
   }
 
-  // order is the tree from top to bottom, with how deep each entry is drawn: what goes
-  // on without parting stays where it is. Ways to the leaf come first.
+  // order returns the tree from top to bottom, with the depth at which each entry is drawn:
+  // only forks are indented. The branch to the leaf comes first.
   order(leaf) {
     const on = new Uint8Array(this.entries), rows = [], depths = []
     for (const row of this.path(leaf)) on[row] = 1
@@ -134,7 +134,7 @@ export class Model {
     return { rows, depths }
   }
 
-  // list is the messages of a request, as rows.
+  // list returns the messages of a request, as rows.
   list(step) {
     const chain = []
     let at = step
@@ -158,14 +158,14 @@ export class Model {
     if (this.lists.size > 64) this.lists.delete(this.lists.keys().next().value)
   }
 
-  // source is the entry that a message comes from, whatever was made of it.
+  // source returns the entry that a message comes from, also if it was rewritten.
   source(row) { return row < this.entries ? row : this.steps.extra.entry[row - this.entries] }
   madeBy(row) { return row < this.entries ? row : this.steps.extra.by[row - this.entries] }
   body(row) { return row < this.entries ? row : this.steps.extra.row[row - this.entries] }
   tokens(row) { return row < this.entries ? this.index.tokens[row] : this.steps.extra.tokens[row - this.entries] }
 
-  // change says how a request differs from the one before: what was added, what was removed, and
-  // what is there in another form, as [was, is].
+  // change returns how a request differs from the previous one: what was added, what was
+  // removed, and what changed, as [was, is].
   change(step) {
     const is = this.list(step), before = this.steps.before[step]
     const was = before >= 0 ? this.list(before) : []

@@ -14,20 +14,19 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// How hard data is compressed: that of sessions up to smallSession bytes as hard as can
-// be; of larger ones harder costs more than it saves.
+// Levels of compression: sessions up to smallSession bytes get the highest. For larger ones
+// that costs more than it saves.
 const (
 	smallSession = 4 << 20
 	hardest      = 9
 	hard         = 5
 )
 
-// A packer compresses data and spells it as text that can stand in a page: 7 bits a
-// byte, in ASCII, without the three bytes that HTML would change or obey. Those are
-// spelled as packMark and a digit.
+// A packer compresses data and encodes it as text for a page: 7 bits a byte, in ASCII, without
+// the three bytes that HTML would change or interpret. Those are packMark and a digit.
 type packer struct {
 	rows []byte
-	said []byte // what is looked through for secrets
+	text []byte // to search for secrets
 	buf  bytes.Buffer
 	comp [hardest + 1]*flate.Writer // by level
 }
@@ -41,7 +40,7 @@ type packed struct{ text []byte }
 
 var packedTexts = sync.Pool{New: func() any { return new(packed) }}
 
-// level is how hard the data of the page is compressed.
+// level returns the compression level of the page's data.
 func (h *Page) level() int {
 	if h.Session.Size() <= smallSession {
 		return hardest
@@ -49,7 +48,7 @@ func (h *Page) level() int {
 	return hard
 }
 
-// packAll packs each of all, on all processors, and writes them in their order.
+// packAll packs each of all, on all CPUs, and writes them in order.
 func packAll[T any](w io.Writer, all []T, pack func(p *packer, one T, dst []byte) ([]byte, error)) error {
 	return parallel.Ordered(all, func(one T) (out *packed, err error) {
 		p := packers.Get().(*packer)
@@ -69,11 +68,11 @@ func (p *packer) chunk(dst []byte, h *Page, k int) ([]byte, error) {
 	var see func(int, jsonl.Value)
 	if h.Scan != nil {
 		see = func(record int, row jsonl.Value) {
-			p.said = p.said[:0]
+			p.text = p.text[:0]
 			for text := range row.Strings {
-				p.said = append(text.AppendText(p.said), '\n')
+				p.text = append(text.AppendText(p.text), '\n')
 			}
-			h.Scan(record, p.said)
+			h.Scan(record, p.text)
 		}
 	}
 	var err error
@@ -88,7 +87,7 @@ func (p *packer) data(dst []byte, id string, level int, data []byte) ([]byte, er
 	return p.written(dst, id, level, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// written is data of what write writes.
+// written is data for what write writes.
 func (p *packer) written(dst []byte, id string, level int, write func(w io.Writer) error) ([]byte, error) {
 	dst = fmt.Appendf(dst, `<script type="text/plain" id="%s">`, id)
 	dst, err := p.pack(dst, level, write)
@@ -125,7 +124,7 @@ func spell7(dst, bits []byte) []byte {
 			dst = appendCode(dst, byte(v>>shift)&0x7f)
 		}
 	}
-	var have uint32 // the last n bits of it wait
+	var have uint32 // its last n bits are not written yet
 	n := 0
 	for _, b := range bits {
 		have, n = have<<8|uint32(b), n+8
@@ -140,7 +139,7 @@ func spell7(dst, bits []byte) []byte {
 	return dst
 }
 
-// packMarked are the codes that are spelled as packMark and a digit, with that digit.
+// packMarked are the codes that are encoded as packMark and a digit, with that digit.
 var packMarked = [128]byte{0: '0', '\r': '1', '<': '2', packMark: '3'}
 
 func appendCode(dst []byte, c byte) []byte {

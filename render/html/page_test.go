@@ -136,7 +136,7 @@ func tryTheme(b *tab) {
 	b.Holds(fmt.Sprintf("getComputedStyle(document.body).backgroundColor !== %q", light))
 }
 
-// tryKeyboard goes through the page with the tab key alone: everything can be reached,
+// tryKeyboard uses the page with the tab key alone: everything can be reached,
 // and shows that it has been.
 func tryKeyboard(b *tab) {
 	seen := map[string]bool{}

@@ -8,7 +8,7 @@ import { Windowed } from './windowed.js'
 const rowHeight = 26
 const settings = new Set(['label', 'custom', 'model_change', 'thinking_level_change', 'session_info', 'context_edit', 'usage', 'session', 'scalar'])
 
-// filters say which entries the tree shows; those of docs/session-format.md 2.5.
+// filters select the entries that the tree shows; those of docs/session-format.md 2.5.
 const filters = {
   default: (m, row) => !settings.has(m.kind(row)) && !mute(m, row),
   'no-tools': (m, row) => !settings.has(m.kind(row)) && m.kind(row) !== 'toolResult' && !mute(m, row),
@@ -18,7 +18,7 @@ const filters = {
   all: () => true,
 }
 
-// mute says that an answer has no words of its own; the leaf shows all the same.
+// mute reports whether an answer has no text; the leaf is shown anyway.
 const mute = (m, row) => m.kind(row) === 'assistant' && !(m.index.has[row] & (has.text | has.error)) && row !== m.head.leaf
 
 export class Side {
@@ -39,7 +39,7 @@ export class Side {
     })
   }
 
-  // follow draws the tree with the ways of another leaf first.
+  // follow draws the tree with the branch to another leaf first.
   follow(leaf) {
     this.order = this.model.order(leaf)
     this.refresh()
@@ -74,13 +74,13 @@ export class Side {
     return node
   }
 
-  // kindOf is what an entry is: of a result, the tool.
+  // kindOf returns the kind of an entry; for a result, the tool.
   kindOf(row, kind) {
     const name = kind === 'toolResult' && this.app.store.peek(row)?.message?.toolName
     return name ? line(name, 24) : nameOf(kind)
   }
 
-  // textOf is what an entry says: of a result, what the call was about.
+  // textOf returns the text of an entry; for a result, the subject of the call.
   textOf(row, kind) {
     const { app } = this
     const text = app.gistNow(row, () => this.list.redraw(this.place.get(row)))
@@ -89,7 +89,7 @@ export class Side {
     return (call && line(app.near(subject(call)), 120)) || text
   }
 
-  // active brings up to date what shows of the selection.
+  // active updates what is shown of the selection.
   active() {
     for (const [i, node] of this.list.shown) {
       const row = this.rows[i], selected = row === this.app.row
@@ -102,7 +102,7 @@ export class Side {
     else this.scroller.removeAttribute('aria-activedescendant')
   }
 
-  // show scrolls to an entry, or to the nearest above it that the filter lets through.
+  // show scrolls to an entry, or to the nearest one above it that the filter selects.
   show(row) {
     for (let up = row; up >= 0; up = this.model.up[up]) {
       const i = this.place.get(up)
@@ -122,8 +122,8 @@ export class Side {
     this.app.goto(this.rows[i], { from: 'tree' })
   }
 
-  // search finds entries that say all of the words, chunk by chunk, the page staying
-  // alive in between.
+  // search finds entries that have all words, chunk by chunk, so that the page stays
+  // responsive.
   search(text) {
     clearTimeout(this.soon)
     const words = text.toLowerCase().split(/\s+/).filter(Boolean)
@@ -155,7 +155,7 @@ export class Side {
       for (let i = 0; i < lines.length && first + i < model.entries; i++) {
         if (this.says(first + i, lines[i], words, raw)) this.found.add(first + i)
       }
-      if (performance.now() - drawn > 200) { // so that the first ones show at once
+      if (performance.now() - drawn > 200) { // so that the first ones are shown at once
         this.refresh()
         await new Promise(done => setTimeout(done))
         drawn = performance.now()
@@ -166,7 +166,7 @@ export class Side {
     this.refresh()
   }
 
-  // says looks into an entry's texts, its id, its kind and its label.
+  // says reports whether an entry's texts, id, kind or label have the words.
   says(row, text, words, raw) {
     const { model } = this
     const about = `${model.id(row)} ${model.kind(row)} ${nameOf(model.kind(row))} ${model.labels.get(row) || ''}`.toLowerCase()
@@ -182,7 +182,7 @@ export class Side {
     return open.every(w => all.includes(w))
   }
 
-  // step goes to the next place found, or the one before.
+  // step goes to the next or the previous match.
   step(by) {
     if (!this.found || !this.rows.length) return
     const i = this.place.get(this.app.row)
@@ -193,7 +193,7 @@ export class Side {
 
 const named = new Set(['type', 'role', 'stopReason', 'provider', 'mimeType', 'data', 'id', 'toolCallId'])
 
-// strings gathers what a row says, but for what no reader sees.
+// strings collects the texts of a row that a reader sees.
 function strings(value, out, depth) {
   if (depth > 60) return
   if (typeof value === 'string') out.push(value)

@@ -1,8 +1,8 @@
-// The data of the page: packed as text, unpacked a chunk at a time as it is wanted.
+// The data of the page: packed as text, and unpacked by chunks when needed.
 
 const marked = [0, 13, 60, 127]
 
-// spelled gives the bytes that a packed text stands for: seven bits a character.
+// spelled returns the bytes of a packed text: seven bits a character.
 export function spelled(text) {
   const bytes = new Uint8Array(Math.ceil(text.length * 7 / 8))
   let n = 0, have = 0, bits = 0
@@ -46,10 +46,10 @@ export class Store {
     return lo
   }
 
-  // here says that a row is in this page; of a large session others may have it.
+  // here reports whether a row is in this page; a large session may have several pages.
   here(row) { return document.getElementById('c' + this.chunkOf(row)) !== null }
 
-  // load gives the lines of a chunk, none of one that another page has.
+  // load returns the lines of a chunk, none for a chunk of another page.
   load(chunk) {
     if (document.getElementById('c' + chunk) === null) return Promise.resolve([]) // another page has it
     const have = this.chunks.get(chunk)
@@ -75,7 +75,7 @@ export class Store {
     return loading
   }
 
-  // peek is a row if it is unpacked, else undefined.
+  // peek returns a row if it is unpacked, else undefined.
   peek(row) {
     if (this.values.has(row)) return this.values.get(row)
     const chunk = this.chunkOf(row), lines = this.chunks.get(chunk)
@@ -88,7 +88,7 @@ export class Store {
     return this.keep(row, (await this.load(chunk))[row - this.first[chunk]])
   }
 
-  // keep makes a value of a row, and remembers it for a while.
+  // keep parses a row, and caches it for a while.
   keep(row, text) {
     const value = parsed(text)
     this.weight += text?.length || 0
@@ -106,7 +106,7 @@ export class Store {
   }
 }
 
-// parsed is a row as a value. What cannot be one, for being nested too deep, is told.
+// parsed returns a row as a value, or why it cannot be parsed, such as being nested too deep.
 function parsed(text) {
   if (!text) return null
   try {

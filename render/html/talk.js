@@ -5,7 +5,7 @@ import { Windowed } from './windowed.js'
 
 const quiet = new Set(['label', 'usage', 'session', 'scalar'])
 const slim = new Set(['model_change', 'thinking_level_change', 'session_info'])
-const mostRows = 100_000 // that a list holds: browsers know no boxes of any height
+const mostRows = 100_000 // of a list: browsers limit the height of boxes
 const earlier = -2, later = -3
 
 const names = {
@@ -39,8 +39,8 @@ export class Talk {
     this.stretch(Math.max(0, this.all.length - mostRows))
   }
 
-  // stretch has the list hold the entries from one on, as many as a browser can scroll
-  // over; there are buttons to what is before and behind.
+  // stretch sets the list to the entries from one on, as many as a browser can scroll, with
+  // buttons to those before and after.
   stretch(from) {
     this.rows = this.all.slice(from, from + mostRows)
     if (from > 0) this.rows.unshift(earlier)
@@ -50,14 +50,14 @@ export class Talk {
     this.list.set(this.rows.length)
   }
 
-  // more is a button to what is before or behind the list.
+  // more returns a button to the entries before or after the list.
   more(row) {
     const next = row === earlier ? Math.max(0, this.from - mostRows / 2) : Math.min(this.all.length - 1, this.from + mostRows / 2)
     const there = row === earlier ? this.from - 1 : this.from + mostRows
     return el('article', { class: 'item', 'data-row': row, 'aria-label': 'More' }, el('button', { class: 'unfold', type: 'button', onclick: () => { this.stretch(next); this.show(this.all[there]) } }, row === earlier ? 'Earlier entries' : 'Later entries'))
   }
 
-  // guess is about how high an entry is before anybody has seen it.
+  // guess returns about how high an entry is before it is drawn.
   guess(row) {
     if (row < 0) return 60
     const kind = this.model.kind(row), size = 4 * this.model.index.tokens[row] + 60
@@ -66,7 +66,7 @@ export class Talk {
     return 46 + Math.min(60, lines) * 21
   }
 
-  // state says how the selected request has an entry: in, gone, or later.
+  // state returns whether the selected request has an entry: in, gone, or later.
   state(row) {
     const { app, model } = this
     if (app.step < 0) return ''
@@ -103,7 +103,7 @@ export class Talk {
     return [el('div', { class: 'body' }, this.drawer.entry(row, kind, value))]
   }
 
-  // elsewhere leads to the page that has an entry.
+  // elsewhere returns a link to the page that has an entry.
   elsewhere(row) {
     return el('p', { class: 'note' }, 'This entry is on ', el('a', { href: this.app.pageOf(row) + '#entry-' + encodeURIComponent(this.model.id(row)) }, 'another page'), ' of the session.')
   }
@@ -117,8 +117,8 @@ export class Talk {
     const edits = model.edits.get(row)
     if (edits) head.append(el('button', { class: 'tag edited', type: 'button', onclick: () => app.goto(edits[0]) }, 'edited later'))
     const form = app.forms.get(row)
-    if (form !== undefined) head.append(el('button', { class: 'tag edited', type: 'button', title: 'What the selected request had in its place', onclick: () => app.context.compare(row, form) }, 'other text in context'))
-    if (this.state(row) === 'gone') head.append(el('span', { class: 'tag out', title: 'The selected request did not have it' }, 'not in context'))
+    if (form !== undefined) head.append(el('button', { class: 'tag edited', type: 'button', title: 'The text in the selected request', onclick: () => app.context.compare(row, form) }, 'other text in context'))
+    if (this.state(row) === 'gone') head.append(el('span', { class: 'tag out', title: 'Not in the selected request' }, 'not in context'))
     if (label) head.append(el('span', { class: 'tag label' }, line(label, 60)))
     head.append(el('span', { class: 'grow' }))
     const time = model.time(row)
@@ -127,7 +127,7 @@ export class Talk {
     return head
   }
 
-  // request is what an answer's request took, on a line that selects it.
+  // request returns the figures of an answer's request, on a line that selects it.
   request(step, row) {
     const { app, model } = this, s = model.steps, c = model.cache[step], cost = model.index.cost[row]
     const facts = [short(model.size(step)) + ' tokens']
@@ -144,7 +144,7 @@ export class Talk {
       f.stopped ? ' The context is shown up to this entry.' : null))
   }
 
-  // ways are the branches that go on from an entry beside the path's.
+  // ways returns the branches from an entry other than the path's.
   ways(row) {
     const { model, app } = this
     const others = model.children(row).filter(c => !app.onPath(c))
@@ -153,8 +153,8 @@ export class Talk {
       others.slice(0, 8).map(c => el('button', { class: 'ref', type: 'button', onclick: () => app.goto(c) }, line(model.labels.get(c) || model.id(c), 30))))]
   }
 
-  // callOf is the call that a result belongs to: of the answers above it the nearest
-  // that has it. Where that is not unpacked yet the entry is drawn again.
+  // callOf returns the call that a result belongs to, from the nearest answer above it. If that
+  // is not unpacked yet, the entry is drawn again later.
   callOf(row, id) {
     const { app, model } = this
     const known = this.calls.get(row)
@@ -175,7 +175,7 @@ export class Talk {
     return null
   }
 
-  // unanswered are the calls of an answer that no result on the path belongs to.
+  // unanswered returns the calls of an answer without a result on the path.
   unanswered(row) {
     const { app, model } = this, open = new Set()
     const value = app.store.peek(row), content = value?.message?.content
@@ -201,7 +201,7 @@ export class Talk {
     if (i !== undefined) this.list.redraw(i)
   }
 
-  // mark brings what shows up to date with what is selected.
+  // mark updates what is shown to the selection.
   mark() {
     if (this.onlyContext) { const at = this.rows[this.list.at(this.list.scroller.scrollTop)]; this.follow(this.app.path); this.show(at) ; return }
     for (const i of [...this.list.shown.keys()]) {
@@ -211,7 +211,7 @@ export class Talk {
     }
   }
 
-  // show scrolls to an entry, or to the nearest that shows.
+  // show scrolls to an entry, or to the nearest one that is shown.
   show(row, where = 'start') {
     for (let up = row; up >= 0; up = this.model.up[up]) {
       if (!this.places.has(up)) continue

@@ -1,18 +1,18 @@
-// A long list of which only what shows is in the page. Heights are guessed until they
-// are measured; what the reader looks at stays where it is.
+// A long list of which only the visible items are in the page. Heights are estimated until
+// they are measured; the items in view do not move.
 
 const block = 256
 
 export class Windowed {
-  // scroller scrolls, and space is inside it. draw(i) makes item i; guess(i) is about
-  // how high it is, in pixels. Where all are alike, fixed is their height.
+  // scroller scrolls, and space is inside it. draw(i) returns item i; guess(i) its estimated
+  // height in pixels. If all items have the same height, it is fixed.
   constructor(scroller, space, { draw, guess, fixed, over = 600 }) {
     Object.assign(this, { scroller, space, draw, guess, fixed, over })
     this.shown = new Map()
     this.length = 0
     this.before = document.createElement('div')
-    this.behind = document.createElement('div')
-    space.append(this.before, this.behind)
+    this.after = document.createElement('div')
+    space.append(this.before, this.after)
     this.sizes = new ResizeObserver(found => this.resized(found))
     scroller.addEventListener('scroll', () => {
       if (!scroller.clientHeight) return
@@ -23,7 +23,7 @@ export class Windowed {
     new ResizeObserver(() => this.later()).observe(scroller)
   }
 
-  // set gives the list another length, and all items anew.
+  // set sets the length of the list, and draws all items again.
   set(length) {
     for (const node of this.shown.values()) this.drop(node)
     this.shown.clear()
@@ -46,7 +46,7 @@ export class Windowed {
     node.remove()
   }
 
-  // top is where item i begins.
+  // top returns where item i begins.
   top(i) {
     if (this.fixed) return i * this.fixed
     let sum = 0
@@ -56,7 +56,7 @@ export class Windowed {
     return sum
   }
 
-  // at is the item at a height.
+  // at returns the item at a height.
   at(y) {
     if (this.length === 0) return 0
     if (this.fixed) return Math.max(0, Math.min(this.length - 1, y / this.fixed | 0))
@@ -82,7 +82,7 @@ export class Windowed {
     requestAnimationFrame(() => { this.waiting = false; this.update() })
   }
 
-  // update brings into the page what shows now.
+  // update puts the visible items into the page.
   update() {
     const { scroller, space } = this
     const offset = this.space.offsetTop
@@ -107,8 +107,8 @@ export class Windowed {
     }
   }
 
-  // anchor is the item that stays where it is while others change: the one that was
-  // asked for, else the first that begins in view, else the one that fills it.
+  // anchor returns the item that stays in place while others change: the one that was asked
+  // for, else the first that begins in view, else the one that fills the view.
   anchor(y) {
     if (this.held && this.held.i < this.length) return { anchor: this.held.i, into: this.held.into }
     const first = this.at(y), top = this.top(first)
@@ -122,7 +122,7 @@ export class Windowed {
     this.expected = this.scroller.scrollTop
   }
 
-  // place has just the items of a stretch in the page, in order.
+  // place puts just the items of a range into the page, in order.
   place(from, to) {
     for (const [i, node] of this.shown) {
       if (i < from || i >= to) { this.drop(node); this.shown.delete(i) }
@@ -146,14 +146,14 @@ export class Windowed {
   pad(from, to) {
     const above = this.top(from), all = this.top(this.length)
     this.before.style.height = above + 'px'
-    this.behind.style.height = Math.max(0, all - this.top(to)) + 'px'
+    this.after.style.height = Math.max(0, all - this.top(to)) + 'px'
   }
 
   resized(found) {
     if (found.some(f => f.target.isConnected)) this.later()
   }
 
-  // redraw makes item i anew, if it is in the page.
+  // redraw draws item i again, if it is in the page.
   redraw(i) {
     const old = this.shown.get(i)
     if (!old) return
@@ -169,7 +169,7 @@ export class Windowed {
   show(i, where = 'start') {
     const offset = this.space.offsetTop
     this.held = null
-    for (let k = 0; k < 3; k++) { // what is measured on the way may move it
+    for (let k = 0; k < 3; k++) { // measuring may move it
       const top = this.top(i) + offset, height = this.fixed || this.heights[i], view = this.scroller.clientHeight
       let y = top - 12
       if (where === 'center') y = top - Math.max(0, (view - height) / 2)

@@ -11,14 +11,14 @@ import (
 	"ctxtool/internal/transcript"
 )
 
-// piece appends a part of a block: what of it is never folded, or the rest. Of what
-// is not as its entry has it, it says which entry made it so.
+// piece appends a part of a block: the part that is never folded, or the rest. For content
+// that was rewritten, it names the entry that did so.
 func (p *Page) piece(dst []byte, b *transcript.Block, part int) ([]byte, error) {
 	start := len(dst)
 	dst, err := p.block(dst, b, part)
 	if len(dst) > start && b.By != b.Record && b.By >= 0 {
 		by := p.pen.code(nil, p.Session.ID(b.By))
-		dst = p.pen.item(dst, fmt.Appendf(nil, "made so by %s, a %s", by, p.Session.Kind(b.By)))
+		dst = p.pen.item(dst, fmt.Appendf(nil, "rewritten by %s, a %s", by, p.Session.Kind(b.By)))
 		dst = append(dst, '\n')
 	}
 	return dst, err
@@ -57,7 +57,7 @@ func (p *Page) block(dst []byte, b *transcript.Block, part int) ([]byte, error) 
 	return p.remark(dst, b), nil
 }
 
-// briefAnswer is how many characters an answer has that is folded into a line.
+// briefAnswer is the number of characters of an answer that is folded into a line.
 const briefAnswer = 300
 
 // brief appends a part of a block as a line, if it has such a form.
@@ -72,7 +72,7 @@ func (p *Page) brief(dst []byte, b *transcript.Block, part int) []byte {
 	return dst
 }
 
-// remark appends what is said of the conversation itself, in a quoted note.
+// remark appends a note on the conversation itself, as a quotation.
 func (p *Page) remark(dst []byte, b *transcript.Block) []byte {
 	switch b.Kind {
 	case transcript.Failure:
@@ -80,7 +80,7 @@ func (p *Page) remark(dst []byte, b *transcript.Block) []byte {
 	case transcript.Compaction:
 		switch {
 		case p.Context != nil:
-			return p.note(dst, "Summary", "of what was before", p.folded(b.Text))
+			return p.note(dst, "Summary", "of earlier messages", p.folded(b.Text))
 		case b.Cut == nil:
 			return p.note(dst, "Compaction", "without effect here", nil)
 		}
@@ -104,7 +104,7 @@ func (p *Page) remark(dst []byte, b *transcript.Block) []byte {
 	return dst
 }
 
-// note appends a quoted note: words of ours, a text, and more below it.
+// note appends a quoted note: our words, a text, and more below it.
 func (p *Page) note(dst []byte, words, text string, below []byte) []byte {
 	line := p.pen.strong(nil, words)
 	if text != "" {
@@ -113,10 +113,10 @@ func (p *Page) note(dst []byte, words, text string, below []byte) []byte {
 	return p.pen.quote(dst, append(p.pen.line(nil, line), below...))
 }
 
-// longText is how many lines a text may have before it is folded.
+// longText is the number of lines up to which a text is not folded.
 const longText = 12
 
-// folded is a text, which has to be opened where it is long.
+// folded returns a text, below a line to open if it is long.
 func (p *Page) folded(text []byte) []byte {
 	if bytes.Count(text, []byte{'\n'}) >= longText {
 		return p.opened(nil, title{before: "More" + lineCount(text)}, text)
@@ -124,14 +124,14 @@ func (p *Page) folded(text []byte) []byte {
 	return p.pen.text(nil, text)
 }
 
-// opened appends a text that has to be opened.
+// opened appends a text below a line that opens it.
 func (p *Page) opened(dst []byte, t title, text []byte) []byte {
 	dst = p.pen.open(dst, t)
 	dst = p.pen.text(dst, p.cut(text))
 	return p.pen.close(dst)
 }
 
-// lineCount says how many lines a text has.
+// lineCount returns the number of lines of a text, in words.
 func lineCount(text []byte) string {
 	if len(text) == 0 {
 		return ", empty"
@@ -139,16 +139,16 @@ func lineCount(text []byte) string {
 	return ", " + phrase.Count(lineNumber(text), "line")
 }
 
-// lineNumber is the number of lines of a text.
+// lineNumber returns the number of lines of a text.
 func lineNumber(text []byte) int {
 	return bytes.Count(bytes.TrimRight(text, "\n"), []byte{'\n'}) + 1
 }
 
-// widest is how many bytes of a line are shown where lines are left out.
+// widest is the number of bytes of a line that are shown if lines are omitted.
 const widest = 600
 
-// cut leaves lines out of the middle of a text, and ends out of long lines. What it
-// returns is good until the next cut.
+// cut omits lines from the middle of a text, and the ends of long lines. The result is valid
+// until the next cut.
 func (p *Page) cut(text []byte) []byte {
 	if p.MaxLines == 0 {
 		return text
@@ -159,12 +159,12 @@ func (p *Page) cut(text []byte) []byte {
 		return p.shortened
 	}
 	p.shortened = appendLines(p.shortened[:0], text[:lineEnd(text, (p.MaxLines+1)/2)])
-	p.shortened = fmt.Appendf(p.shortened, "… %d lines left out …\n", n-p.MaxLines)
+	p.shortened = fmt.Appendf(p.shortened, "… %d lines omitted …\n", n-p.MaxLines)
 	p.shortened = appendLines(p.shortened, text[lastLines(text, p.MaxLines/2):])
 	return p.shortened
 }
 
-// lineEnd is where the first n lines of a text end.
+// lineEnd returns the offset of the end of the first n lines of a text.
 func lineEnd(text []byte, n int) (end int) {
 	for ; n > 0; n-- {
 		k := bytes.IndexByte(text[end:], '\n')
@@ -176,7 +176,7 @@ func lineEnd(text []byte, n int) (end int) {
 	return end
 }
 
-// lastLines is where the last n lines of a text begin.
+// lastLines returns the offset of the last n lines of a text.
 func lastLines(text []byte, n int) int {
 	at := len(bytes.TrimRight(text, "\n"))
 	if n == 0 {
@@ -190,7 +190,7 @@ func lastLines(text []byte, n int) int {
 	return at + 1
 }
 
-// appendLines appends lines, or as much of each as is shown.
+// appendLines appends lines, each cut to what is shown of it.
 func appendLines(dst, text []byte) []byte {
 	for line := range bytes.Lines(text) {
 		if len(line) <= widest {
@@ -201,15 +201,15 @@ func appendLines(dst, text []byte) []byte {
 		for end > 0 && !utf8.RuneStart(line[end]) {
 			end--
 		}
-		dst = fmt.Appendf(append(dst, line[:end]...), " … %d bytes left out\n", len(line)-end)
+		dst = fmt.Appendf(append(dst, line[:end]...), " … %d bytes omitted\n", len(line)-end)
 	}
 	return dst
 }
 
-// headingWords is how many characters of a prompt its heading has.
+// headingWords is the number of characters of a prompt in its heading.
 const headingWords = 72
 
-// prompt appends the heading of a turn, and what the user said.
+// prompt appends the heading of a turn, and its prompt.
 func (p *Page) prompt(dst []byte, b *transcript.Block) []byte {
 	words := beginningOf(b.Text, headingWords)
 	dst = p.pen.heading(dst, 2, turnAnchor(b.Turn), p.pen.inline(p.turnName(b.Turn), words))
@@ -219,8 +219,8 @@ func (p *Page) prompt(dst []byte, b *transcript.Block) []byte {
 	return p.pen.quote(dst, p.pen.text(nil, b.Text))
 }
 
-// turnName is what a turn is called: in a context they have no numbers, since some
-// are gone.
+// turnName returns the name of a turn. Turns of a context have no numbers, since some are
+// missing.
 func (p *Page) turnName(turn int) []byte {
 	if p.Context != nil {
 		return []byte("User: ")
@@ -268,15 +268,15 @@ func (p *Page) branch(dst []byte, b *transcript.Block) []byte {
 func (p *Page) edit(dst []byte, b *transcript.Block) []byte {
 	switch r := b.Value.Get("replacement"); {
 	case !r.Exists():
-		return p.note(dst, "Edit", b.Title+" is given no replacement", nil)
+		return p.note(dst, "Edit", b.Title+" has no replacement", nil)
 	case r.IsNull():
-		return p.note(dst, "Edit", b.Title+" is left out of the context", nil)
+		return p.note(dst, "Edit", b.Title+" is omitted from the context", nil)
 	}
 	return p.note(dst, "Edit", "in the context "+b.Title+" now reads", p.folded(b.Text))
 }
 
-// transform appends what a transform says of itself, and why it changed what is
-// cached. One that a renderer of its own would show has its Markdown, else its data
+// transform appends the title of a transform, and why it changed the cached prefix. For one
+// with a renderer of its own it appends its Markdown, or else its data
 // (docs/session-format.md 3.2).
 func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 	display := b.Value.Get("display")
@@ -309,13 +309,13 @@ func (p *Page) transform(dst []byte, b *transcript.Block) []byte {
 	return p.note(dst, "Transform", words, below)
 }
 
-// cutWords says what a compaction took away.
+// cutWords returns what a compaction replaced, in words.
 func cutWords(c *transcript.Cut) string {
 	return phrase.Count(max(0, c.Before-c.After+1), "message") + " became a summary" +
-		phrase.If(c.Tokens > 0, "; before there were %s tokens", phrase.Short(int64(c.Tokens)))
+		phrase.If(c.Tokens > 0, "; %s tokens before", phrase.Short(int64(c.Tokens)))
 }
 
-// image appends a picture, or what stands for one.
+// image appends an image, or a line for it.
 func (p *Page) image(dst []byte, b *transcript.Block) ([]byte, error) {
 	if p.Asset != nil {
 		name, err := p.Asset(b.Title, b.Value, p.drawn)

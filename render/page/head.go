@@ -14,7 +14,7 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// What the head of a page has of each, so that it stays within 20 lines.
+// Limits that keep the head of a page within 20 lines.
 const (
 	goalSize   = 400 // characters of the goal
 	lastSize   = 400 // characters of the last answer
@@ -23,7 +23,7 @@ const (
 	headModels = 3
 )
 
-// head says what happened, and lists what is never folded.
+// head returns the head: what happened, and what is never folded.
 func (p *Page) head() ([]byte, error) {
 	s := p.story
 	name := cmp.Or(p.Name, beginning(s.Goal(), headingWords), "Session")
@@ -34,13 +34,13 @@ func (p *Page) head() ([]byte, error) {
 	dst = p.fact(dst, "Failed", p.failed())
 	dst = p.fact(dst, "Session", p.span())
 	dst = p.fact(dst, "Used", p.used())
-	dst = p.fact(dst, "Compacted away", p.compacted())
+	dst = p.fact(dst, "Compacted", p.compacted())
 	dst = p.remarks(dst)
 	dst = p.contents(dst)
 	return p.lists(dst), nil
 }
 
-// contextHead says what the model had.
+// contextHead returns the head of a context: its model and its size.
 func (p *Page) contextHead() ([]byte, error) {
 	e := p.Context
 	counts, err := e.Count(&tokens.Pi)
@@ -69,7 +69,7 @@ func (p *Page) contextHead() ([]byte, error) {
 	return p.contents(dst), nil
 }
 
-// remarks appends what is to be said of the page itself, and an empty line.
+// remarks appends notes on the page itself, and an empty line.
 func (p *Page) remarks(dst []byte) []byte {
 	if t := p.fold.tally(); t.n > 0 {
 		dst = p.fact(dst, "Folded to fit", fmt.Appendf(nil, "%s, the oldest and largest first", &t))
@@ -80,7 +80,7 @@ func (p *Page) remarks(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// fact appends a line of the head, if there is something to say.
+// fact appends a line of the head, unless it is empty.
 func (p *Page) fact(dst []byte, word string, line []byte) []byte {
 	if len(line) == 0 {
 		return dst
@@ -88,8 +88,8 @@ func (p *Page) fact(dst []byte, word string, line []byte) []byte {
 	return p.pen.item(dst, append(append(p.pen.strong(nil, word), ": "...), line...))
 }
 
-// beginning is a text's first paragraph, and what follows where that is short, on a
-// line; code between fences and marks of Markdown are left out.
+// beginning returns a text's first paragraph on one line, with what follows if it is short,
+// and without fenced code and marks of Markdown.
 func beginning(text string, most int) string {
 	var words []string
 	size, fenced := 0, false
@@ -129,7 +129,7 @@ func beginningOf(text []byte, most int) string {
 	return beginning(strings.ToValidUTF8(string(text[:enough]), ""), most)
 }
 
-// shortAnswer is how many characters of an answer say little about what came of it.
+// shortAnswer is the number of characters up to which an answer is too short for a result.
 const shortAnswer = 40
 
 func (p *Page) outcome() []byte {
@@ -144,7 +144,7 @@ func (p *Page) outcome() []byte {
 	return p.pen.inline(nil, words)
 }
 
-// changed names the files that were changed most.
+// changed returns the files that were changed most.
 func (p *Page) changed() (line []byte) {
 	files := slices.Clone(p.story.Files)
 	if len(files) == 0 {
@@ -160,7 +160,7 @@ func (p *Page) changed() (line []byte) {
 	return append(line, phrase.If(len(files) > headFiles, ", and %d more", len(files)-headFiles)...)
 }
 
-// file appends a file with what is known of its changes.
+// file appends a file with the size of its changes.
 func (p *Page) file(line []byte, f *transcript.File) []byte {
 	line = p.pen.code(line, p.near(f.Path))
 	line = append(line, phrase.If(f.Added+f.Removed > 0, " +%d −%d", f.Added, f.Removed)...)
@@ -175,7 +175,7 @@ func (p *Page) file(line []byte, f *transcript.File) []byte {
 	return line
 }
 
-// failed says which commands failed, those first that never passed later.
+// failed returns the commands that failed, first those that did not pass later.
 func (p *Page) failed() (line []byte) {
 	all := byOutcome(p.story.Commands)
 	others := phrase.Count(p.story.Failures, "other call")
@@ -198,8 +198,8 @@ func (p *Page) failed() (line []byte) {
 		phrase.If(p.story.Failures > 0, "; and %s", others)...)
 }
 
-// byOutcome puts the commands first that never passed, the latest of them before the
-// others; those that only look for something, and fail where it is not, come last.
+// byOutcome sorts commands: first those that never passed, the latest first; last those that
+// only search, and fail if they find nothing.
 func byOutcome(all []*transcript.Command) []*transcript.Command {
 	all = slices.Clone(all)
 	slices.Reverse(all)
@@ -217,7 +217,7 @@ func rank(c *transcript.Command) (n int) {
 	return n
 }
 
-// looks reports that a command looks for something.
+// looks reports whether a command only searches.
 func looks(line string) bool {
 	for part := range strings.SplitSeq(line, "&&") {
 		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
@@ -232,13 +232,13 @@ func looks(line string) bool {
 	return false
 }
 
-// command appends a command that failed, in so many characters.
+// command appends a command that failed, cut to a number of characters.
 func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
 	line = p.pen.code(line, phrase.Cut(oneLine(p.near(c.Line)), most))
 	return append(line, phrase.If(c.Exit > 0, " exit %d", c.Exit)+phrase.If(c.Times > 1, ", %d times", c.Times)+phrase.If(c.Passed, ", passed later")...)
 }
 
-// span says who worked how long.
+// span returns the models, the numbers of turns, requests and calls, and the time.
 func (p *Page) span() (line []byte) {
 	s := p.story
 	for k, m := range s.Models[:min(headModels, len(s.Models))] {
@@ -257,7 +257,7 @@ func (p *Page) span() (line []byte) {
 	return line
 }
 
-// minute is a timestamp up to its minute.
+// minute returns a timestamp up to its minute.
 func minute(stamp string) string {
 	if len(stamp) < 19 || stamp[10] != 'T' {
 		return stamp
@@ -265,7 +265,7 @@ func minute(stamp string) string {
 	return stamp[:10] + " " + stamp[11:16]
 }
 
-// spell is a duration in the two units that matter.
+// spell returns a duration in its two largest units.
 func spell(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -278,7 +278,7 @@ func spell(d time.Duration) string {
 	return fmt.Sprintf("%d s", int(d.Seconds()))
 }
 
-// used says what the requests took.
+// used returns the tokens and the cost of the requests.
 func (p *Page) used() (line []byte) {
 	u := p.story.Usage
 	if u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
@@ -316,8 +316,8 @@ func (p *Page) contents(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// lists appends the files that were changed and the commands that failed, where the
-// lines above have not named them all.
+// lists appends all files that were changed and all commands that failed, unless the lines
+// above have them all.
 func (p *Page) lists(dst []byte) []byte {
 	if n := len(p.story.Files); n > headFiles {
 		dst = p.pen.open(dst, title{before: "Files changed: " + fmt.Sprint(n)})

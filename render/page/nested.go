@@ -19,7 +19,7 @@ func (p *Page) nested(dst []byte, c *transcript.ToolCall, part int) []byte {
 		dst = p.pen.item(dst, line)
 	}
 	if complete := c.Nested.Get("complete"); string(complete) == "false" {
-		dst = p.pen.item(dst, append(p.pen.inline(nil, c.Name), " made calls that the file does not record whole"...))
+		dst = p.pen.item(dst, append(p.pen.inline(nil, c.Name), " made calls that the file does not record completely"...))
 	}
 	return dst
 }

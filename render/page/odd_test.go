@@ -12,7 +12,7 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// sessionOf is a session of these lines behind a header, each entry below the one
+// sessionOf is a session of these lines after a header, each entry below the one
 // before it. In a line Q is the id of its entry and its parent's.
 func sessionOf(t *testing.T, cwd string, lines ...string) *sessionfmt.Session {
 	t.Helper()

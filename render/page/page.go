@@ -1,5 +1,5 @@
-// Package page writes a conversation, or what a model had, as a page for people who read it:
-// Markdown, or text.
+// Package page writes a conversation, or the context of a model, as a document for readers:
+// Markdown or text.
 package page
 
 import (
@@ -19,7 +19,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Page is a conversation as a document for people.
+// A Page is a conversation as a document for readers.
 type Page struct {
 	Session *sessionfmt.Session
 	Name    string // of the session, empty for none
@@ -31,14 +31,14 @@ type Page struct {
 	Markdown bool
 	File     bool // anchors, a table of contents
 	Parts    Parts
-	MaxLines int      // of a block, others are left out of its middle; 0 for all
-	Budget   int      // characters; 0 for any number
-	Notes    []string // that belong to the head
-	// Asset is the address of an image on the page, empty for what is none; with
-	// write it stores it there. It may be nil.
+	MaxLines int      // of a block, whose middle is cut; 0 for all
+	Budget   int      // in characters; 0 for no limit
+	Notes    []string // for the head
+	// Asset returns the address of an image on the page, or "" for data that is not an image;
+	// with write it stores the image there. It may be nil.
 	Asset func(mime string, data jsonl.Value, write bool) (address string, err error)
-	// Scan sees everything that is written, with the entry that it comes from, -1
-	// for none, and not always in order: several may call it at a time. It may be nil.
+	// Scan receives everything that is written, with the record that it comes from, -1 for
+	// none, in any order and possibly concurrently. It may be nil.
 	Scan func(record int, text []byte)
 
 	pen   pen
@@ -48,33 +48,32 @@ type Page struct {
 	cwd   string // the folder that the session is about, with a slash, or empty
 	drawn bool   // the page is being written
 
-	// What pieces are made in, one after the other.
+	// Buffers for pieces.
 	whole, shortened []byte
 }
 
-// apart is the page for a goroutine of its own, which makes its own pieces.
-func (p *Page) apart() *Page {
+// clone returns the page with buffers of its own, for another goroutine.
+func (p *Page) clone() *Page {
 	mine := *p
 	mine.whole, mine.shortened = nil, nil
 	return &mine
 }
 
-// A turnLine is what a table of contents says of a turn.
+// A turnLine is a turn in a table of contents.
 type turnLine struct {
 	turn  int
 	words string
 }
 
-// A TooLargeError is a page of which even what is never folded exceeds the budget.
+// A TooLargeError is the error for a page whose parts that are never folded exceed the budget.
 type TooLargeError struct{ Need, Budget int } // characters
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("what is never folded needs %d characters, and the budget is %d", e.Need, e.Budget)
+	return fmt.Sprintf("the parts that are never folded need %d characters, over the budget of %d", e.Need, e.Budget)
 }
 
-// Write writes the page. First it goes through the conversation to learn what
-// happened and, where there is a budget, how long everything is; then again to write.
-// In memory it has some chapters at a time.
+// Write writes the page. It reads the conversation twice: first for the head and, if there is
+// a budget, the size of each block; then to write. It holds a few chapters in memory.
 func (p *Page) Write(w io.Writer) error {
 	p.pen = textPen{}
 	if p.Markdown {
@@ -97,7 +96,7 @@ func (p *Page) Write(w io.Writer) error {
 	if err := p.fold.fit(p.Budget, utf8.RuneCount(first)+foldedLine); err != nil {
 		return err
 	}
-	if p.fold.tally().n > 0 { // the head says what was folded
+	if p.fold.tally().n > 0 { // the head lists what was folded
 		if first, err = head(); err != nil {
 			return err
 		}
@@ -111,7 +110,7 @@ func (p *Page) Write(w io.Writer) error {
 	return p.write(w)
 }
 
-// located reads from the header which folder paths are shown from.
+// located sets cwd from the session's header.
 func (p *Page) located() error {
 	header := p.Session.Header()
 	if header < 0 {
@@ -124,7 +123,7 @@ func (p *Page) located() error {
 	return err
 }
 
-// near is a path or a command as it would be written in the session's folder.
+// near returns a path or a command as it would be written in the session's folder.
 func (p *Page) near(text string) string {
 	if p.cwd == "" {
 		return text
@@ -144,12 +143,12 @@ func (p *Page) near(text string) string {
 	}
 }
 
-// inPath reports that a path goes on behind a byte.
+// inPath reports whether a path may continue after the byte c.
 func inPath(c byte) bool {
 	return c >= utf8.RuneSelf || c|0x20-'a' < 26 || c-'0' < 10 || strings.IndexByte("._-/~@+", c) >= 0
 }
 
-// A chapter is what a survey has learned of one.
+// A chapter is the survey of a chapter.
 type chapter struct {
 	story *transcript.Story
 	units []unit
@@ -157,13 +156,13 @@ type chapter struct {
 	last  int // the unit of the last answer, -1 for none
 }
 
-// survey goes through the conversation without writing it.
+// survey reads the conversation without writing it.
 func (p *Page) survey() error {
 	p.story, p.fold, p.turns = transcript.NewStory(), folder{}, nil
-	must := &atomic.Int64{} // characters that are never folded, so far
+	must := &atomic.Int64{} // characters so far that are never folded
 	last := -1
 	return parallel.Ordered(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
-		return p.apart().read(blocks, must)
+		return p.clone().read(blocks, must)
 	}, func(c *chapter, end bool) error {
 		if c.last >= 0 && !p.story.Aside {
 			last = len(p.fold.units) + c.last
@@ -195,7 +194,7 @@ func (p *Page) read(blocks transcript.Blocks, must *atomic.Int64) (*chapter, err
 		}
 		for part := range parts {
 			u := unit{kind: b.Kind, turn: int32(b.Turn), must: part == never}
-			if u.must || must.Load() <= int64(p.Budget) { // else no folding helps
+			if u.must || must.Load() <= int64(p.Budget) { // otherwise folding does not help
 				if u, buf, err = p.measure(u, b, part, buf); err != nil {
 					return nil, err
 				}
@@ -212,7 +211,7 @@ func (p *Page) read(blocks transcript.Blocks, must *atomic.Int64) (*chapter, err
 	return c, nil
 }
 
-// measure finds out how long a part of a block is, whole and as a line.
+// measure measures a part of a block, whole and as a line.
 func (p *Page) measure(u unit, b *transcript.Block, part int, buf []byte) (unit, []byte, error) {
 	buf, err := p.piece(buf[:0], b, part)
 	if err != nil {
@@ -228,9 +227,8 @@ func (p *Page) measure(u unit, b *transcript.Block, part int, buf []byte) (unit,
 	return u, buf, nil
 }
 
-// write goes through the conversation, and writes what is not folded. A page with a
-// budget is short, and what is left out of it goes over chapters; others are written
-// by all processors.
+// write writes what is not folded. Chapters are written on all CPUs, except with a budget:
+// then a page is short, and a note on what is folded may span chapters.
 func (p *Page) write(w io.Writer) error {
 	p.drawn = true
 	if p.Budget > 0 {
@@ -249,7 +247,7 @@ func (p *Page) write(w io.Writer) error {
 		case all = <-spare:
 		default:
 		}
-		s := &sheet{p: p.apart(), w: all}
+		s := &sheet{p: p.clone(), w: all}
 		if err := s.chapter(blocks); err != nil {
 			return nil, err
 		}
@@ -261,8 +259,7 @@ func (p *Page) write(w io.Writer) error {
 	})
 }
 
-// Parts are the kinds of things that a page shows, besides what user and model
-// said.
+// Parts are the kinds of content that a page shows besides prompts and answers.
 type Parts uint16
 
 const (
@@ -277,8 +274,7 @@ const (
 	showSettings
 )
 
-// pageParts are the parts by name, in display order, and the kinds of blocks that are shown
-// with them alone.
+// pageParts are the parts in display order, each with the kinds of blocks that only it shows.
 var pageParts = []struct {
 	name  string
 	part  Parts
@@ -286,9 +282,9 @@ var pageParts = []struct {
 	first bool // shown unless excluded
 	kinds []transcript.Kind
 }{
-	{"thinking", showThinking, "what the model thought", true, []transcript.Kind{transcript.Thinking}},
+	{"thinking", showThinking, "the thinking of the model", true, []transcript.Kind{transcript.Thinking}},
 	{"calls", showCalls, "calls of tools, and the user's own commands", true, []transcript.Kind{transcript.Call, transcript.Shell}},
-	{"results", showResults, "what the calls gave", true, nil},
+	{"results", showResults, "the results of the calls", true, nil},
 	{"edits", showEdits, "edits and transforms of the context", true, []transcript.Kind{transcript.Edit, transcript.Transform}},
 	{"hidden", showHidden, "skills and messages that only the model saw", true, []transcript.Kind{transcript.Skill, transcript.Custom}},
 	{"images", showImages, "images, or what stands for them", true, []transcript.Kind{transcript.Image}},
@@ -297,7 +293,7 @@ var pageParts = []struct {
 	{"ephemerals", showEphemerals, "messages that only one request had", false, nil},
 }
 
-// PartNames are the names of parts, in display order.
+// PartNames returns the names of the parts, in display order.
 func PartNames() (names []string) {
 	for _, p := range pageParts {
 		names = append(names, p.name)
@@ -305,7 +301,7 @@ func PartNames() (names []string) {
 	return names
 }
 
-// PartHelp says what the parts are, for help texts.
+// PartHelp returns the list of parts for help texts.
 func PartHelp() string {
 	var b strings.Builder
 	for _, p := range pageParts {
@@ -314,7 +310,7 @@ func PartHelp() string {
 	return b.String()
 }
 
-// ParseParts are the parts to show, from those to include and to exclude.
+// ParseParts returns the parts to show, given those to include and to exclude.
 func ParseParts(include, exclude []string) (parts Parts, err error) {
 	for _, p := range pageParts {
 		if p.first {
@@ -326,7 +322,7 @@ func ParseParts(include, exclude []string) (parts Parts, err error) {
 			i := slices.Index(PartNames(), name)
 			switch {
 			case i < 0:
-				return 0, fmt.Errorf("unknown part %q: one of %s", sessionfmt.Quote(name), strings.Join(PartNames(), ", "))
+				return 0, fmt.Errorf("unknown part %q: expected one of %s", sessionfmt.Quote(name), strings.Join(PartNames(), ", "))
 			case k == 0:
 				parts |= pageParts[i].part
 			default:
@@ -337,7 +333,7 @@ func ParseParts(include, exclude []string) (parts Parts, err error) {
 	return parts, nil
 }
 
-// has reports that a page shows a block, if only in a line.
+// has reports whether a page shows a block, perhaps as a line.
 func (p Parts) has(b *transcript.Block) bool {
 	if b.Kind == transcript.Custom && !b.Hidden {
 		return true

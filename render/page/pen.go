@@ -13,13 +13,12 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A pen writes the pieces that a page is made of, in one form. A text is what
-// somebody else wrote, and comes out as text whatever is in it; a line is one that a
-// pen has written before. All append to dst.
+// A pen writes the pieces of a page in one form. A text is content of the session, which is
+// escaped; a line is output of the pen. All methods append to dst.
 type pen interface {
 	inline(dst []byte, text string) []byte  // a text on a line
 	code(dst []byte, text string) []byte    // a name or a command on a line
-	strong(dst []byte, words string) []byte // words of ours
+	strong(dst []byte, words string) []byte // our own words
 
 	heading(dst []byte, level int, anchor string, line []byte) []byte
 	item(dst, line []byte) []byte
@@ -33,8 +32,8 @@ type pen interface {
 	picture(dst []byte, file string) []byte
 }
 
-// A title is the line of what can be opened: words, a name or a command, and more
-// words, which begin with a comma.
+// A title is the line that opens a text: words, a name or a command, and more words, which
+// begin with a comma.
 type title struct{ before, code, after string }
 
 // A markdownPen writes GitHub's Markdown.
@@ -76,7 +75,7 @@ func (markdownPen) fence(dst []byte, info string, text []byte) []byte {
 	return append(markdown.AppendFence(dst, info, text), '\n')
 }
 
-// quote puts a mark before each line of a page, but not behind its last one.
+// quote puts a mark before each line of a page, and none after the last one.
 func (markdownPen) quote(dst, page []byte) []byte {
 	for line := range bytes.Lines(bytes.TrimRight(page, "\n")) {
 		dst = append(dst, '>')
@@ -108,7 +107,7 @@ func (markdownPen) picture(dst []byte, file string) []byte {
 	return append(append(append(dst, "![image](<"...), file...), ">)\n\n"...)
 }
 
-// A textPen writes plain text; what it does not say itself is as in Markdown.
+// A textPen writes plain text. The methods that it does not have are those of Markdown.
 type textPen struct{ markdownPen }
 
 func (textPen) inline(dst []byte, text string) []byte {
@@ -147,7 +146,7 @@ func (textPen) picture(dst []byte, file string) []byte {
 	return append(append(append(dst, "[image: "...), file...), "]\n\n"...)
 }
 
-// cleaned appends lines without what a terminal would obey.
+// cleaned appends indented lines without control characters.
 func cleaned(dst, text []byte, indent string) []byte {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(line, "\r\n")
@@ -159,28 +158,27 @@ func cleaned(dst, text []byte, indent string) []byte {
 	return dst
 }
 
-// The two parts of a block: what of it is never folded, and the rest. One of them
-// may be empty.
+// The two parts of a block: the one that is never folded, and the rest. Either may be empty.
 const (
 	never = iota
 	ifNeeded
 	parts
 )
 
-// Characters that are set aside: for the line of the head that says what was
-// folded, and for one in the place of what was.
+// Characters that are reserved: for the line of the head on what was folded, and for a mark
+// where something was folded.
 const (
 	foldedLine = 300
 	foldedMark = 120
 )
 
-// smallest is how many characters are worth a mark in their place.
+// smallest is the number of characters from which folding is worth a mark.
 const smallest = 60
 
 // A unit is a part of a block, as folding sees it.
 type unit struct {
-	size  int32 // characters
-	brief int32 // of it in a line, 0 for what has no such form
+	size  int32 // in characters
+	brief int32 // its size as a line, 0 if it has no such form
 	turn  int32
 	kind  transcript.Kind
 	must  bool
@@ -199,9 +197,9 @@ const (
 // A folder makes a page fit.
 type folder struct {
 	units  []unit
-	must   int  // characters of what is never folded
-	all    int  // of everything
-	silent bool // nothing in the place of what is gone
+	must   int  // characters that are never folded
+	all    int  // characters in all
+	silent bool // there are no marks
 }
 
 func (f *folder) add(units []unit) {
@@ -214,15 +212,15 @@ func (f *folder) add(units []unit) {
 	}
 }
 
-// keep makes a unit of that size one that is never folded.
+// keep sets a unit's size, and that it is never folded.
 func (f *folder) keep(k int, size int32) {
 	f.all += int(size - f.units[k].size)
 	f.units[k].must, f.units[k].size = true, size
 	f.must += int(size)
 }
 
-// fit folds the oldest and largest first, until the page has no more characters
-// than the budget allows; head is what stands before the units.
+// fit folds the oldest and largest units first, until the page is within the budget. head is
+// the size of the head.
 func (f *folder) fit(budget, head int) error {
 	if budget == 0 || f.must <= budget && head+f.all <= budget {
 		return nil
@@ -244,11 +242,11 @@ func (f *folder) fit(budget, head int) error {
 type fold struct {
 	unit   int
 	to     shape
-	weight int64 // characters that it saves, times the age of its turn
+	weight int64 // saved characters times the age of the turn
 }
 
-// folds are all that can be done, the oldest and largest first. A unit becomes a line
-// before it goes, where that saves the most of it.
+// folds returns all possible folds, the oldest and largest first. A unit becomes a line before
+// it is removed, if that saves most of it.
 func (f *folder) folds() (all []fold) {
 	last := int64(0)
 	for _, u := range f.units {
@@ -268,8 +266,8 @@ func (f *folder) folds() (all []fold) {
 	return all
 }
 
-// worth is how much longer a line is kept than its size says: one that tells what was
-// done, and one with what came of it.
+// worth returns the factor by which a unit is kept longer than its size implies: a line of
+// what was done, or a result.
 func worth(u unit) int64 {
 	switch {
 	case u.kind == transcript.Answer && (u.brief > 0 || u.size <= briefAnswer):
@@ -280,8 +278,8 @@ func worth(u unit) int64 {
 	return 1
 }
 
-// reduce folds until what is left has at most limit characters, and says whether
-// that could be. A mark of so many stands for what is gone in a row.
+// reduce folds until at most limit characters are left, and reports whether it could. A run
+// of removed units costs a mark of that many characters.
 func (f *folder) reduce(limit, mark int) bool {
 	left := f.all
 	for _, d := range f.folds() {
@@ -290,7 +288,7 @@ func (f *folder) reduce(limit, mark int) bool {
 		}
 		u := &f.units[d.unit]
 		if mark > 0 && d.to == gone && u.size < smallest {
-			continue // what reports that it is gone is as long
+			continue // the mark would be as long
 		}
 		was := int(u.size)
 		if u.shape == brief {
@@ -305,8 +303,8 @@ func (f *folder) reduce(limit, mark int) bool {
 	return left <= limit
 }
 
-// beside is 1 where the next unit in that direction, empty ones aside, is gone, so
-// that one mark stands for both.
+// beside returns 1 if the next unit in that direction, ignoring empty ones, is removed, so
+// that one mark is enough for both, and else 0.
 func (f *folder) beside(k, step int) int {
 	for k += step; k >= 0 && k < len(f.units); k += step {
 		if u := f.units[k]; u.size > 0 {
@@ -319,7 +317,7 @@ func (f *folder) beside(k, step int) int {
 	return 0
 }
 
-// tally is what was folded in all.
+// tally counts all that was folded.
 func (f *folder) tally() (t tally) {
 	for _, u := range f.units {
 		if u.shape != whole {
@@ -344,7 +342,7 @@ func (t *tally) add(u unit) {
 	t.kinds[u.kind]++
 }
 
-// String says what was folded: at most the three most frequent kinds by name.
+// String returns what was folded: the three most frequent kinds, and the number of others.
 func (t *tally) String() string {
 	var kinds []transcript.Kind
 	for k, n := range t.kinds {

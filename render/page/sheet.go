@@ -12,13 +12,13 @@ import (
 	"ctxtool/internal/transcript"
 )
 
-// A sheet is what a part of a page is written on.
+// A sheet writes a part of a page.
 type sheet struct {
 	p      *Page
 	w      io.Writer
-	units  []unit // what is to come, where there is a budget
-	left   tally  // what was left out since the last line
-	listed bool   // what was written last is a line of a list
+	units  []unit // not yet written, if there is a budget
+	left   tally  // folded since the last piece
+	listed bool   // the last piece is an item of a list
 	buf    []byte
 }
 
@@ -65,14 +65,14 @@ func (s *sheet) part(b *transcript.Block, part int) (err error) {
 	return s.put(b.Record, s.buf, isItem(s.buf))
 }
 
-// isItem reports that a piece of a page is a line of a list: they alone have no empty
-// line behind them.
+// isItem reports whether a piece of a page is an item of a list: only items do not end with
+// an empty line.
 func isItem(piece []byte) bool {
 	n := len(piece)
 	return n < 2 || piece[n-2] != '\n'
 }
 
-// mark reports that something was left out here. Thoughts alone are not worth it.
+// mark writes what was folded here, unless it is only thinking.
 func (s *sheet) mark() error {
 	if s.left.n == 0 {
 		return nil
@@ -85,8 +85,7 @@ func (s *sheet) mark() error {
 	return s.put(-1, s.p.pen.line(nil, fmt.Appendf(nil, "*… folded: %s*", &t)), false)
 }
 
-// put writes a piece. The lines of a list stand together, and something else begins
-// behind an empty line.
+// put writes a piece. Items of a list are adjacent; anything else begins after an empty line.
 func (s *sheet) put(record int, piece []byte, item bool) error {
 	if s.p.Scan != nil {
 		s.p.Scan(record, piece)
@@ -106,7 +105,7 @@ func (s *sheet) leave(item bool) (err error) {
 	return err
 }
 
-// end ends what has begun.
+// end ends the sheet.
 func (s *sheet) end() error {
 	if err := s.mark(); err != nil {
 		return err
@@ -114,8 +113,7 @@ func (s *sheet) end() error {
 	return s.leave(false)
 }
 
-// call appends a call of a tool, or a command. The line of a command that failed is
-// never folded.
+// call appends a call of a tool, or a command. The line of a failed command is never folded.
 func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 	c := &b.Call
 	if part == never && !(c.Failed && c.Command) {
@@ -129,7 +127,7 @@ func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 		return p.pen.line(dst, append(failed, exitWords(c)...))
 	}
 	info, body := p.body(c)
-	if c.Command && line != near { // the line has not all of it
+	if c.Command && line != near { // the line is cut
 		p.whole = append(append(bytes.TrimRight(p.whole, "\n"), '\n'), body...)
 		body = p.whole
 	}
@@ -147,7 +145,7 @@ func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 	return p.callLine(dst, c, line)
 }
 
-// callLine appends a call as an item of a list, with the line of what it is about.
+// callLine appends a call as an item of a list, with its subject.
 func (p *Page) callLine(dst []byte, c *transcript.ToolCall, about string) []byte {
 	line := p.pen.inline(nil, c.Name)
 	if c.Subject() != "" {
@@ -156,7 +154,7 @@ func (p *Page) callLine(dst []byte, c *transcript.ToolCall, about string) []byte
 	return p.pen.item(dst, append(line, callWords(c)...))
 }
 
-// body is what a page shows of a call: the diff of an edit, else the result.
+// body returns what a page shows of a call: the diff of an edit, else the result.
 func (p *Page) body(c *transcript.ToolCall) (info string, body []byte) {
 	if c.Failed {
 		return "text", c.Result
@@ -176,7 +174,7 @@ func (p *Page) body(c *transcript.ToolCall) (info string, body []byte) {
 	return markdown.Info(c.Path), c.Result
 }
 
-// replaced is the diff of replacements, line by line.
+// replaced returns the diff of replacements, line by line.
 func replaced(all []transcript.Replacement) (diff []byte) {
 	for k, r := range all {
 		if k > 0 {
@@ -187,7 +185,7 @@ func replaced(all []transcript.Replacement) (diff []byte) {
 	return diff
 }
 
-// callWords says what came of a call.
+// callWords returns the outcome of a call in words.
 func callWords(c *transcript.ToolCall) string {
 	switch {
 	case !c.Answered:
@@ -214,10 +212,10 @@ func linesOf(text []byte) string {
 
 func exitWords(c *transcript.ToolCall) string { return phrase.If(c.Exit > 0, ", exit %d", c.Exit) }
 
-// longLine is how many characters of a command its line has.
+// longLine is the number of characters of a command on its line.
 const longLine = 200
 
-// oneLine is a command on a line: its first one, or the beginning of that.
+// oneLine returns a command's first line, cut to longLine.
 func oneLine(text string) string {
 	first, more, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if first = strings.TrimSpace(first); strings.TrimSpace(more) != "" {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 )
 
 // GSHPolicy is gsh: results are capped, old ones pruned, and above a share of the window
@@ -12,6 +13,7 @@ var GSHPolicy = Policy{
 	Name:    "gsh",
 	About:   "cap results at 30000 bytes, prune before the last 40000 tokens of them, compact above 85 %",
 	Window:  100000,
+	Windows: gshWindows,
 	Counter: &tokens.GSH,
 	Layers:  gshLayers(30000, 40000, 0.85),
 	Presets: []preset{
@@ -78,7 +80,7 @@ var swecliPolicy = Policy{
 	Name:    "swe-cli",
 	About:   "compact from 80 % of 256000 tokens on, and keep the last 20 messages",
 	Window:  256000,
-	Counter: &sweCounter,
+	Counter: &weigh.SWE,
 	Layers: []Layer{
 		{Pass: &Compact, Options: Options{Style: styleSWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},
 	},
@@ -112,7 +114,7 @@ var yAgentPolicy = Policy{
 	Name:    "y-agent",
 	About:   "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on summarise finished work, then all",
 	Window:  guardTotal,
-	Counter: &tokens.YScalars,
+	Counter: &tokens.YBytes,
 	Layers:  yAgentLayers(guardActs),
 	Presets: []preset{
 		{"auto", "acts from 85 % on", yAgentLayers(guardActs)},

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"ctxtool/internal/phrase"
-	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 )
@@ -17,10 +16,12 @@ type Policy struct {
 	About   string          `json:"about"`             // a line about it
 	Note    string          `json:"note,omitempty"`    // where its numbers are from, if not from the system itself
 	Window  int64           `json:"window"`            // tokens, where neither the command line nor the models table knows
+	Windows []knownWindow   `json:"windows,omitempty"` // in place of it for models that they name; the first that fits counts
 	Counter *tokens.Counter `json:"counter"`           // by which the window is measured
 	ByUsage bool            `json:"-"`                 // it goes by what the last answer has used, where that still counts
 	Layers  []Layer         `json:"layers"`            // passes in their order
 	Presets []preset        `json:"presets,omitempty"` // the same policy with other numbers
+	windows []knownWindow   // instead of Window, where one fits
 	// Target, if there is one, stands in for the layers' triggers: they run, one after
 	// the other, as long as the context is above it.
 	Target Amount `json:"-"`
@@ -185,7 +186,7 @@ func (p *Policy) Plan(v *View, summarize Summarize) (*Reduction, error) {
 func (p *Policy) idle(v *View) (r *Reduction, err error) {
 	r = &Reduction{Policy: p.Name, Counter: p.Counter.Name, From: v, View: v, Before: v.tokens(p.Counter), Layers: []layerPlan{}}
 	r.After = r.Before
-	r.Window, r.WindowFrom, err = p.window(v.Envelope)
+	r.Window, r.WindowFrom, err = p.Limit(v.Envelope)
 	return r, err
 }
 
@@ -251,13 +252,4 @@ func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
 	}
 	u, err := now.Envelope.ContextUsage(&tokens.Pi)
 	return int64(u.Tokens), byRecord, err
-}
-
-// window is the context window, and who knows it.
-func (p *Policy) window(e *replay.Envelope) (int64, string, error) {
-	_, limit, from, err := e.Model()
-	if err != nil || limit > 0 {
-		return limit, from, err
-	}
-	return p.Window, "policy", nil
 }

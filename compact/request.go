@@ -166,7 +166,7 @@ func (r Request) sweHistory() (string, int, error) {
 	tokens := 0
 	for k, i := range r.Messages {
 		m := &r.View.Messages[i]
-		tokens += m.Tokens(&sweCounter)
+		tokens += m.Tokens(r.View.counter)
 		_, all, err := r.View.pieces(i, 0)
 		if err != nil {
 			return "", 0, err

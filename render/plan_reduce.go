@@ -18,7 +18,7 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	r := p.Reduction
 	fmt.Fprintf(w, "%s: %s: %s\n", planned(p), sessionfmt.Clean(appending(p)), lessTokens(r))
 	fmt.Fprintf(w, "  policy %s, stored as %s, counted by %s\n", sessionfmt.Clean(r.Policy), r.Form, r.Counter)
-	fmt.Fprintf(w, "  window %d tokens (%s)\n", r.Window, windowFrom(r))
+	fmt.Fprintf(w, "  window %d tokens (%s)\n", r.Window, phrase.WindowFrom(r.WindowFrom))
 	var cells [][]string
 	for _, c := range r.Changes[:min(plan.MostChanges, len(r.Changes))] {
 		cells = append(cells, []string{c.Entry, c.Pass, string(c.Action), fmt.Sprint(c.Was), fmt.Sprint(c.Now), c.Why})
@@ -52,19 +52,6 @@ func lessTokens(r *compact.Reduction) string {
 	}
 	return fmt.Sprintf("%d -> %d tokens", r.Before, r.After) +
 		phrase.If(r.After < r.Before, " (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
-}
-
-// windowFrom is where the window is from, in words.
-func windowFrom(r *compact.Reduction) string {
-	switch r.WindowFrom {
-	case "given":
-		return "option"
-	case "baseline":
-		return "baseline"
-	case "policy":
-		return "default of the policy"
-	}
-	return "models table, " + r.WindowFrom
 }
 
 // aligned is a line of the list below the table, under a name or below the line before it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
@@ -28,6 +29,7 @@ type yAgent struct {
 	Categories []yCategory     `json:"categories"` // all eight, by priority
 	Used       int             `json:"used"`       // tokens
 	Budget     int             `json:"budget"`     // tokens: what the guard compares with
+	BudgetFrom string          `json:"budgetFrom"` // as windowFrom of a reduction
 	Status     [2]string       `json:"status"`     // the status provider's line, the guard's
 	Guard      guardVerdict    `json:"guard"`
 	Recovery   []yRecoveryStep `json:"recovery"` // empty where the guard lets the context pass
@@ -70,9 +72,6 @@ var yCategories = []yCategory{
 	{Name: "Status", Priority: 700, Budget: 20}, // what it always counts for
 }
 
-// yBudget is what the guard compares with: the budgets of what it looks at.
-const yBudget = 8000 + 16000 + 80000 + 8000
-
 // yRetained is how many messages y-agent's compaction keeps.
 const yRetained = 10
 
@@ -80,14 +79,20 @@ const yRetained = 10
 var yBootstrapParts = []string{"project_context", "runtime", "cwd"}
 
 func likeYAgentReport(l *lensRun, to *likeness) {
+	policy, counter := l.Options.basis()
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		y := yAgent{Session: l.Report.ID, Budget: yBudget, Categories: slices.Clone(yCategories)}
+		y := yAgent{Session: l.Report.ID, Categories: slices.Clone(yCategories)}
+		limit, from, err := policy.Limit(e)
+		if err != nil {
+			return err
+		}
+		y.Budget, y.BudgetFrom = int(limit), from
 		p, err := e.Prompt()
 		if err != nil {
 			return err
 		}
-		y.prompt(p)
-		recent, err := y.history(e)
+		y.prompt(p, counter)
+		recent, err := y.history(e, counter)
 		if err != nil {
 			return err
 		}
@@ -106,9 +111,9 @@ func (y *yAgent) add(category, tokens int) {
 }
 
 // prompt sorts prompt and tools into categories.
-func (y *yAgent) prompt(p *prompt.Prompt) {
-	_, tools := p.Count(&tokens.YBytes)
-	parts, taken := p.CountSplit(&tokens.YBytes)
+func (y *yAgent) prompt(p *prompt.Prompt, c *tokens.Counter) {
+	_, tools := p.Count(c)
+	parts, taken := p.CountSplit(c)
 	for i, n := range taken {
 		category := ySystem
 		switch name := parts[i].Name; {
@@ -126,9 +131,9 @@ func (y *yAgent) prompt(p *prompt.Prompt) {
 
 // history sorts the messages into categories, and says what the most recent ones take
 // that a compaction keeps.
-func (y *yAgent) history(e *replay.Envelope) (recent int, err error) {
+func (y *yAgent) history(e *replay.Envelope, c *tokens.Counter) (recent int, err error) {
 	var last []int
-	for m, err := range e.Weighed(&tokens.YBytes) {
+	for m, err := range e.Weighed(c) {
 		if err != nil {
 			return 0, err
 		}
@@ -267,7 +272,7 @@ func (y *yAgent) sheet() Sheet {
 		s.row(c.Name, c.Priority, unless0(About(c.Tokens)), unless0(c.Budget), unless0(c.Items), over)
 	}
 	s.row("used", nil, unless0(About(y.Used)), y.Budget, nil, y.Guard.Verdict)
-	s.Notes = append(s.Notes, y.Status[0])
+	s.Notes = append(s.Notes, fmt.Sprintf("The guard's budget is %d tokens (%s).", y.Budget, phrase.WindowFrom(y.BudgetFrom)), y.Status[0])
 	s.Notes = append(s.Notes, strings.Split(y.Status[1], "\n")...)
 	for _, r := range y.Recovery {
 		s.Notes = append(s.Notes, fmt.Sprintf("Recovery: %s frees ~%d tokens, ~%d are left (%s).", r.Step, r.Drops, r.Left, r.Guard.Verdict))
@@ -286,6 +291,7 @@ func yAgentSheet(all []yAgent) Sheet {
 	s := Sheet{Columns: columns("session*", "used:tokens", "of:share", "verdict", "over budget", "after recovery")}
 	var some []yAgent
 	some, s.Notes = fullest(all, func(y yAgent) int { return y.Used })
+	s.Notes = append(s.Notes, windowRule)
 	for _, y := range some {
 		var over []string
 		for _, c := range y.Categories {

@@ -69,6 +69,7 @@ var notSettings = []string{
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
 	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not let a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time
+	"reduce counter", "compact counter", "prune counter", "truncate counter", "strip counter", // of a policy, which has its own
 	"force", "as", "no-mark", "emit", "apply", "events", "if-over", "keep", "pass", "strip thinking", "strip images",
 }
 

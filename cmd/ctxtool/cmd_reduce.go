@@ -276,7 +276,7 @@ func newCompactCommand(e *env) *cobra.Command {
 		}
 		like, err := compact.FindPolicy(style)
 		if err = cmp.Or(err, o.use("compact")); err == nil {
-			o.policy.Window, o.policy.Counter = like.Window, like.Counter
+			o.policy.Window, o.policy.Windows, o.policy.Counter = like.Window, like.Windows, like.Counter
 		}
 		return err
 	})

@@ -310,7 +310,7 @@ func (t policyTable) policy(name string) (*compact.Policy, error) {
 		p.About = t.About
 	}
 	if t.Window != 0 {
-		p.Window = t.Window
+		p.Window, p.Windows = t.Window, nil
 	}
 	if t.Counter != "" {
 		c, err := tokens.Find(t.Counter)

@@ -19,6 +19,7 @@ import (
 	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats/gate"
 
@@ -35,6 +36,7 @@ type reduceFlags struct {
 	as           string
 	unmarked     bool
 	ifOver       string
+	counter      string
 	events       string
 	eventsFormat string
 	summarizerFlags
@@ -67,11 +69,13 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: "+strings.Join(asForms, ", "), asForms)
 	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch; undo does not find it")
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
+	choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's): "+strings.Join(tokens.Names(), ", "), tokens.Names())
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
 	f.StringVar(&o.events, "events", "", "append what happened to `FILE` as JSON lines")
 	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "write events as `FORM`: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
 	help.Group(f, "Writing", "write")
 	help.Group(f, "Selection", "at", "if-over")
+	help.Group(f, "Counting", "counter")
 	help.Group(f, "writing", "as", "no-mark", "jobs", "events", "events-format")
 }
 
@@ -84,6 +88,14 @@ func (o *reduceFlags) check(e *env) (err error) {
 	o.job.IfOver, err = amount("--if-over", o.ifOver)
 	if err = cmp.Or(err, oneOf("--as", asForms, o.as), oneOf("--events-format", compact.EventForms, o.eventsFormat)); err != nil {
 		return err
+	}
+	if o.counter != "" {
+		c, err := tokens.Find(o.counter)
+		if err != nil {
+			return fmt.Errorf("--counter: %w", err)
+		}
+		o.job.Policy = o.policy.Copy()
+		o.job.Policy.Counter, o.job.Policy.ByUsage = c, false
 	}
 	if o.at != "" && (o.Write || o.output != "") {
 		return errors.New("--at only plans: what is appended goes below the leaf")

@@ -318,6 +318,13 @@ func (r *Reduction) eventsIn(form, session string, at time.Time) (all []any) {
 			all = append(all, e)
 		}
 	}
+	if r.Guard != nil && form == "report" {
+		all = append(all, struct {
+			Session string `json:"session"`
+			Event   string `json:"event"`
+			*Guard
+		}{session, "guard", r.Guard})
+	}
 	for _, l := range r.Layers {
 		switch n := l.Report; {
 		case n == nil:

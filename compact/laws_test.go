@@ -217,7 +217,7 @@ func contents(t *testing.T, where string, before *View, r *work) {
 		if _, err := jsonl.ParseValue(got); err != nil {
 			t.Fatalf("%s: message %d: %v", where, i, err)
 		}
-		p := part{tokenizer: v.tokenizer}
+		p := part{tokenizer: r.View.tokenizer}
 		var msg jsonl.Message
 		msg.ReadContent(new(jsonl.Cursor).Reset(got), m.Kind)
 		p.add(m.place, &msg)

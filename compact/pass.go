@@ -70,6 +70,8 @@ type Options struct {
 	Keep    int   `json:"keep,omitempty"`    // compact: messages that stay, for pi tokens; drop-images: requests whose images stay
 	Retries int   `json:"retries,omitempty"` // progressive, compact: attempts for one summary, 1 where it is less
 
+	enough func(tokens int) bool // progressive: reports whether the context is small enough to stop; nil for never
+
 	Summarize func(Request) (string, error) `json:"-"` // progressive, compact: without it nothing is summarised
 }
 

@@ -17,9 +17,9 @@ var GSHPolicy = Policy{
 	Counter: &tokens.GSH,
 	Layers:  gshLayers(30000, 40000, 0.85),
 	Presets: []preset{
-		{"small", "for windows of 4,000 to 8,000 tokens", gshLayers(8000, 4000, 0.75)},
-		{"large", "for windows of 128,000 to 200,000 tokens", gshLayers(50000, 80000, 0.90)},
-		{"cost", "fewer tokens a request", gshLayers(15000, 20000, 0.70)},
+		{Name: "small", About: "for windows of 4,000 to 8,000 tokens", Layers: gshLayers(8000, 4000, 0.75)},
+		{Name: "large", About: "for windows of 128,000 to 200,000 tokens", Layers: gshLayers(50000, 80000, 0.90)},
+		{Name: "cost", About: "fewer tokens a request", Layers: gshLayers(15000, 20000, 0.70)},
 	},
 }
 
@@ -116,19 +116,15 @@ var yAgentPolicy = Policy{
 	Window:  guardTotal,
 	Counter: &tokens.YBytes,
 	Layers:  yAgentLayers(guardActs),
+	Warns:   &guardWarning,
 	Presets: []preset{
-		{"auto", "acts from 85 % on", yAgentLayers(guardActs)},
-		{"soft", "acts from 95 % on: until then the agent is expected to", yAgentLayers(guardStops)},
-		{"hybrid", "warns from 70 % on, acts from 85 % on", yAgentLayers(guardActs)},
+		{Name: "auto", About: "acts from 85 % on", Layers: yAgentLayers(guardActs)},
+		{Name: "soft", About: "acts from 95 % on: until then the agent is expected to", Layers: yAgentLayers(guardStops)},
+		{Name: "hybrid", About: "warns from 70 % on, acts from 85 % on", Layers: yAgentLayers(guardActs), Warns: &guardWarning},
 	},
 }
 
-// The guard's total, in tokens, and its steps, in whole percent of that.
-const (
-	guardTotal = 8000 + 16000 + 80000 + 8000
-	guardActs  = 85
-	guardStops = 95
-)
+var guardWarning = Trigger{Percent: guardWarns, At: true}
 
 func yAgentLayers(percent int64) []Layer {
 	guard := &Trigger{Percent: percent, At: true}

@@ -21,6 +21,7 @@ type Policy struct {
 	ByUsage bool            `json:"-"`                 // it goes by what the last answer has used, where that still counts
 	Layers  []Layer         `json:"layers"`            // passes in their order
 	Presets []preset        `json:"presets,omitempty"` // the same policy with other numbers
+	Warns   *Trigger        `json:"warns,omitempty"`   // when its guard warns, before any layer runs
 	windows []knownWindow   // instead of Window, where one fits
 	// Target, if there is one, stands in for the layers' triggers: they run, one after
 	// the other, as long as the context is above it.
@@ -83,9 +84,10 @@ func (t *Trigger) MarshalText() ([]byte, error) { return []byte(t.String()), nil
 
 // A preset is a policy with other numbers.
 type preset struct {
-	Name   string  `json:"name"`
-	About  string  `json:"about"`
-	Layers []Layer `json:"layers"`
+	Name   string   `json:"name"`
+	About  string   `json:"about"`
+	Layers []Layer  `json:"layers"`
+	Warns  *Trigger `json:"warns,omitempty"`
 }
 
 // Policies are all policies, in the order of help.
@@ -106,7 +108,7 @@ func (p *Policy) With(name string) (*Policy, error) {
 	}
 	of, err := find(fmt.Sprintf("preset %q of policy %s", name, p.Name), name, p.Presets, func(s preset) string { return s.Name })
 	q := *p
-	q.Layers = of.Layers
+	q.Layers, q.Warns = of.Layers, of.Warns
 	return &q, err
 }
 
@@ -146,6 +148,7 @@ type Reduction struct {
 	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, where the models table does not have it
 	Undo       *undoCost    `json:"undo,omitempty"`         // of what has a mark
 	Summary    string       `json:"summary,omitempty"`      // that a compaction stores
+	Guard      *Guard       `json:"guard,omitempty"`        // of a policy whose guard warns, where it does
 	Warning    string       `json:"warning,omitempty"`      // where little of the context is left
 	Notice     string       `json:"notice,omitempty"`       // what gsh tells its user of a compaction
 
@@ -192,21 +195,24 @@ func (p *Policy) idle(v *View) (r *Reduction, err error) {
 
 // run runs the layers of a policy.
 func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
+	r.guard(p)
 	for _, l := range p.Layers {
 		done := layerPlan{Pass: l.Pass.Name, Fired: true}
 		if done.Used, done.By, err = p.used(r.View, r.From, r.After); err != nil {
 			return err
 		}
+		o := l.Options
 		if target := p.Target.of(r.Window); target > 0 {
 			done.Trigger, done.Limit = "above the target", float64(target)
 			done.Fired = done.Used > target
+			o.enough = func(tokens int) bool { return int64(tokens) <= target }
 		} else if l.When != nil {
 			done.Trigger = l.When.String()
 			done.Limit, _ = l.When.limit(r.Window)
 			done.Fired = l.When.fires(done.Used, r.Window)
+			o.enough = func(tokens int) bool { return !l.When.fires(int64(tokens), r.Window) }
 		}
 		if done.Fired {
-			o := l.Options
 			o.Counter, o.Summarize = p.Counter, summarize
 			w, err := l.Pass.apply(r.View, o)
 			if err != nil {
@@ -236,7 +242,7 @@ func (r *Reduction) took(w *work) {
 		r.Waits = append(r.Waits, fmt.Sprintf("%s of %s", q.Part, phrase.Count(len(q.Messages), "message")))
 	}
 	if w.compacted != nil && r.Notice == "" {
-		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", r.Before, w.compacted.Summary)
+		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", w.Report.TokensBefore, w.Report.TokensAfter)
 	}
 }
 

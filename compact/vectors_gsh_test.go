@@ -154,7 +154,7 @@ func TestPolicyGSHCompaction(t *testing.T) {
 	if want := `{"ts":"2030-03-17T17:46:40.000Z","session":"s.jsonl","agent":"root","event":"compaction","original_tokens":175000,"summary_tokens":2500,"messages_before":2,"messages_after":1}`; err != nil || string(line) != want {
 		t.Errorf("event %s, %v", line, err)
 	}
-	if got := plan.Notice; got != "[context compacted: 175000 -> 2500 tokens]" {
+	if got := plan.Notice; got != "[context compacted: 175000 -> 2517 tokens]" {
 		t.Errorf("notice %q", got)
 	}
 	if plan.After != 2517 || shape(plan.View) != "S" {

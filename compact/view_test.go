@@ -210,10 +210,13 @@ func TestViewTexts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				got := v.length(text)
 				if b.Kind == jsonl.CallBlock {
-					text = string(jsonl.Value(text).AppendMinified(nil))
+					args := jsonl.Value(text).AppendMinified(nil)
+					got = v.length(string(args))
+					got.Tokens = weigh.SWE.Text(weigh.SWE.Call(b.tool(), args))
 				}
-				if got := v.length(text); got != b.length {
+				if got != b.length {
 					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.length, got)
 				}
 				blocks++

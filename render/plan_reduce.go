@@ -64,6 +64,12 @@ func writeLayers(w *bufio.Writer, r *compact.Reduction) {
 	if len(r.Layers) > 0 {
 		w.WriteByte('\n')
 	}
+	if g := r.Guard; g != nil {
+		aligned(w, "guard", "%s at %d%% of the window", g.Verdict.Verdict, g.Percent)
+		for line := range strings.Lines(g.Status) {
+			aligned(w, "", "%s", strings.TrimSuffix(line, "\n"))
+		}
+	}
 	for _, l := range r.Layers {
 		name := l.Pass
 		if l.Trigger != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/compact"
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -108,26 +109,26 @@ func TestLikeSWECounts(t *testing.T) {
 func TestPolicyT21Guard(t *testing.T) {
 	for _, test := range []struct {
 		used int
-		want guardVerdict
+		want compact.Verdict
 	}{
-		{78_399, guardVerdict{"ok", 69, 0}},
-		{78_400, guardVerdict{"warning", 70, 0}},
-		{95_199, guardVerdict{"warning", 84, 0}},
-		{95_200, guardVerdict{"overflow", 85, 0}},
-		{106_399, guardVerdict{"overflow", 94, 11_199}},
-		{106_400, guardVerdict{"critical", 95, 0}},
-		{112_000, guardVerdict{"critical", 100, 0}},
-		{112_001, guardVerdict{"critical", 100, 1}},
+		{78_399, compact.Verdict{Verdict: "ok", Percent: 69, Over: 0}},
+		{78_400, compact.Verdict{Verdict: "warning", Percent: 70, Over: 0}},
+		{95_199, compact.Verdict{Verdict: "warning", Percent: 84, Over: 0}},
+		{95_200, compact.Verdict{Verdict: "overflow", Percent: 85, Over: 0}},
+		{106_399, compact.Verdict{Verdict: "overflow", Percent: 94, Over: 11_199}},
+		{106_400, compact.Verdict{Verdict: "critical", Percent: 95, Over: 0}},
+		{112_000, compact.Verdict{Verdict: "critical", Percent: 100, Over: 0}},
+		{112_001, compact.Verdict{Verdict: "critical", Percent: 100, Over: 1}},
 	} {
-		if got, _ := guard(test.used, 112_000); got != test.want {
+		if got := compact.Judge(test.used, 112_000); got != test.want {
 			t.Errorf("%d: %+v, want %+v", test.used, got, test.want)
 		}
 	}
-	if got, _ := guard(1, 0); got.Percent != 100 || got.Verdict != "critical" {
+	if got := compact.Judge(1, 0); got.Percent != 100 || got.Verdict != "critical" {
 		t.Errorf("without a budget: %+v", got)
 	}
 	for used, want := range map[int]string{78_399: "", 78_400: "compress_experience", 95_200: "WARNING:", 106_400: "CRITICAL:"} {
-		_, line := guard(used, 112_000)
+		line := compact.Judge(used, 112_000).Status(used, 112_000)
 		line, advice, _ := strings.Cut(line, "\n")
 		if !strings.Contains(advice, want) || want == "" && advice != "" {
 			t.Errorf("%d: %q", used, advice)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/compact"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
@@ -31,7 +32,7 @@ type yAgent struct {
 	Budget     int             `json:"budget"`     // tokens: what the guard compares with
 	BudgetFrom string          `json:"budgetFrom"` // as windowFrom of a reduction
 	Status     [2]string       `json:"status"`     // the status provider's line, the guard's
-	Guard      guardVerdict    `json:"guard"`
+	Guard      compact.Verdict `json:"guard"`
 	Recovery   []yRecoveryStep `json:"recovery"` // empty where the guard lets the context pass
 	Images     int             `json:"unestimatedBlocks"`
 }
@@ -161,7 +162,8 @@ func (y *yAgent) judge(recent int) {
 		c.Over = c.guarded && c.Tokens > c.Budget
 	}
 	y.Status[0] = yStatusLine(y.Used, y.Budget, y.Categories)
-	y.Guard, y.Status[1] = guard(y.Used, y.Budget)
+	y.Guard = compact.Judge(y.Used, y.Budget)
+	y.Status[1] = y.Guard.Status(y.Used, y.Budget)
 	y.Recovery = yRecovery(y.Used, y.Budget, y.Categories, recent)
 }
 
@@ -188,50 +190,12 @@ func yStatusLine(used, budget int, categories []yCategory) string {
 	return line
 }
 
-// A guardVerdict is what y-agent's guard says of a context.
-type guardVerdict struct {
-	Verdict string `json:"verdict"` // ok, warning, overflow, critical
-	Percent int    `json:"percent"` // of the budget, rounded down
-	Over    int    `json:"tokensOver"`
-}
-
-// guardLevels are what the guard says from so many percent on, and advises.
-var guardLevels = []struct {
-	percent         int
-	verdict, advice string
-}{
-	{95, "critical", "\nCRITICAL: the context is full"},
-	{85, "overflow", "\nWARNING: the context is nearly full"},
-	{70, "warning", "\nconsider compress_experience"},
-	{0, "ok", ""},
-}
-
-// guard is the verdict on so many tokens of a budget, and its line of status, with what it
-// advises below it.
-func guard(used, budget int) (v guardVerdict, line string) {
-	if v.Percent = 100; budget > 0 {
-		v.Percent = used * 100 / budget
-	}
-	k := 0
-	for k < len(guardLevels)-1 && v.Percent < guardLevels[k].percent {
-		k++
-	}
-	v.Verdict = guardLevels[k].verdict
-	switch v.Verdict {
-	case "critical":
-		v.Over = max(0, used-budget)
-	case "overflow":
-		v.Over = used - budget*85/100
-	}
-	return v, fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]%s", used, budget, v.Percent, guardLevels[k].advice)
-}
-
 // A yRecoveryStep is one of the steps in which y-agent makes room.
 type yRecoveryStep struct {
-	Step  string       `json:"step"`  // compact History, drop Bootstrap, drop Tools
-	Drops int          `json:"drops"` // tokens
-	Left  int          `json:"left"`  // tokens; the summary is not among them
-	Guard guardVerdict `json:"guard"` // on what is left
+	Step  string          `json:"step"`  // compact History, drop Bootstrap, drop Tools
+	Drops int             `json:"drops"` // tokens
+	Left  int             `json:"left"`  // tokens; the summary is not among them
+	Guard compact.Verdict `json:"guard"` // on what is left
 }
 
 // yRecovery is what y-agent would drop: it stops when the guard sees no overflow. What
@@ -246,11 +210,11 @@ func yRecovery(used, budget int, categories []yCategory, recent int) []yRecovery
 		{"drop Bootstrap", categories[yBootstrap].Tokens},
 		{"drop Tools", categories[yTools].Tokens},
 	} {
-		if v, _ := guard(used, budget); v.Percent < 85 {
+		if v := compact.Judge(used, budget); v.Percent < 85 {
 			break
 		}
 		used -= s.drops
-		v, _ := guard(used, budget)
+		v := compact.Judge(used, budget)
 		steps = append(steps, yRecoveryStep{s.step, s.drops, used, v})
 	}
 	return steps

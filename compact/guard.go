@@ -57,8 +57,8 @@ func (v Verdict) Status(used, budget int) string {
 	return fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]%s", used, budget, v.Percent, guardLevels[v.level()].advice)
 }
 
-// A Guard is the verdict of a guard that warns, with the line of status that the agent gets.
-type Guard struct {
+// A guarding is the verdict of a guard that warns, with the line of status that the agent gets.
+type guarding struct {
 	Verdict
 	Status string `json:"status"`
 }
@@ -67,6 +67,6 @@ type Guard struct {
 func (r *Reduction) guard(p *Policy) {
 	if p.Warns != nil && p.Warns.fires(int64(r.Before), r.Window) {
 		v := Judge(r.Before, int(r.Window))
-		r.Guard = &Guard{v, v.Status(r.Before, int(r.Window))}
+		r.Guard = &guarding{v, v.Status(r.Before, int(r.Window))}
 	}
 }

@@ -271,7 +271,7 @@ func planned(t *testing.T, where string, p *Policy, v *View, fired map[string]in
 		sum += c.Was - c.Now
 		fired[p.Name+" "+c.Pass]++
 	}
-	if plan.Before-plan.After != sum || plan.After != plan.View.tokens(p.Counter) || plan.Before != v.tokens(p.Counter) {
+	if plan.Before-plan.After != sum || plan.After != plan.View.tokens(p.Counter) || plan.Before != plan.From.tokens(p.Counter) {
 		t.Errorf("%s: law 7: from %d to %d, its changes are %d", where, plan.Before, plan.After, sum)
 	}
 	alone := unpaired(t, v)

@@ -81,6 +81,7 @@ var swecliPolicy = Policy{
 	About:   "compact from 80 % of 256000 tokens on, and keep the last 20 messages",
 	Window:  256000,
 	Counter: &weigh.SWE,
+	counts:  notesOf,
 	Layers: []Layer{
 		{Pass: &Compact, Options: Options{Style: styleSWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},
 	},
@@ -134,5 +135,7 @@ func yAgentLayers(percent int64) []Layer {
 		{Pass: &StripThinking},
 		{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: guard},
 		{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: guard},
+		{Pass: &DropBootstrap, When: guard},
+		{Pass: &DropTools, When: guard},
 	}
 }

@@ -6,23 +6,25 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 )
 
 // A Policy is how one system keeps its context small: passes in a fixed order, each with
 // what makes it run.
 type Policy struct {
-	Name    string          `json:"name"`              // by which it is asked for
-	About   string          `json:"about"`             // a line about it
-	Note    string          `json:"note,omitempty"`    // where its numbers are from, if not from the system itself
-	Window  int64           `json:"window"`            // tokens, where neither the command line nor the models table knows
-	Windows []knownWindow   `json:"windows,omitempty"` // in place of it for models that they name; the first that fits counts
-	Counter *tokens.Counter `json:"counter"`           // by which the window is measured
-	ByUsage bool            `json:"-"`                 // it goes by what the last answer has used, where that still counts
-	Layers  []Layer         `json:"layers"`            // passes in their order
-	Presets []preset        `json:"presets,omitempty"` // the same policy with other numbers
-	Warns   *Trigger        `json:"warns,omitempty"`   // when its guard warns, before any layer runs
-	windows []knownWindow   // instead of Window, where one fits
+	Name    string                                    `json:"name"`              // by which it is asked for
+	About   string                                    `json:"about"`             // a line about it
+	Note    string                                    `json:"note,omitempty"`    // where its numbers are from, if not from the system itself
+	Window  int64                                     `json:"window"`            // tokens, where neither the command line nor the models table knows
+	Windows []knownWindow                             `json:"windows,omitempty"` // in place of it for models that they name; the first that fits counts
+	Counter *tokens.Counter                           `json:"counter"`           // by which the window is measured
+	ByUsage bool                                      `json:"-"`                 // it goes by what the last answer has used, where that still counts
+	Layers  []Layer                                   `json:"layers"`            // passes in their order
+	Presets []preset                                  `json:"presets,omitempty"` // the same policy with other numbers
+	Warns   *Trigger                                  `json:"warns,omitempty"`   // when its guard warns, before any layer runs
+	windows []knownWindow                             // instead of Window, where one fits
+	counts  func(*prompt.Prompt, *tokens.Counter) int // what of the prompt counts besides the messages; nil for nothing
 	// Target, if there is one, stands in for the layers' triggers: they run, one after
 	// the other, as long as the context is above it.
 	Target Amount `json:"-"`
@@ -148,7 +150,7 @@ type Reduction struct {
 	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, where the models table does not have it
 	Undo       *undoCost    `json:"undo,omitempty"`         // of what has a mark
 	Summary    string       `json:"summary,omitempty"`      // that a compaction stores
-	Guard      *Guard       `json:"guard,omitempty"`        // of a policy whose guard warns, where it does
+	Guard      *guarding    `json:"guard,omitempty"`        // of a policy whose guard warns, where it does
 	Warning    string       `json:"warning,omitempty"`      // where little of the context is left
 	Notice     string       `json:"notice,omitempty"`       // what gsh tells its user of a compaction
 
@@ -187,6 +189,9 @@ func (p *Policy) Plan(v *View, summarize Summarize) (*Reduction, error) {
 
 // idle is the plan of a policy that has done nothing yet.
 func (p *Policy) idle(v *View) (r *Reduction, err error) {
+	if v, err = v.besides(p.beside()); err != nil {
+		return nil, err
+	}
 	r = &Reduction{Policy: p.Name, Counter: p.Counter.Name, From: v, View: v, Before: v.tokens(p.Counter), Layers: []layerPlan{}}
 	r.After = r.Before
 	r.Window, r.WindowFrom, err = p.Limit(v.Envelope)
@@ -211,6 +216,9 @@ func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 			done.Limit, _ = l.When.limit(r.Window)
 			done.Fired = l.When.fires(done.Used, r.Window)
 			o.enough = func(tokens int) bool { return !l.When.fires(int64(tokens), r.Window) }
+		}
+		if l.Pass.prompt && len(r.Waits) > 0 { // a summary may be enough
+			done.Fired = false
 		}
 		if done.Fired {
 			o.Counter, o.Summarize = p.Counter, summarize

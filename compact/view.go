@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -32,6 +33,11 @@ type place struct {
 type View struct {
 	Envelope *replay.Envelope
 	Messages []message
+
+	// Prompt is what a pass has made of the prompt; nil where it does not count.
+	Prompt     *prompt.Prompt
+	prompted   func(*prompt.Prompt, *tokens.Counter) int // what of it counts
+	reprompted bool                                      // a pass has changed it
 
 	texts     *texts
 	form      Form            // in which changes will be stored; empty where any can be

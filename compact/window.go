@@ -47,3 +47,8 @@ func (p *Policy) own(m models.Ref) int64 {
 	}
 	return p.Window
 }
+
+// Only returns a policy of other layers that measures a context as p does.
+func (p *Policy) Only(name string, layers []Layer) *Policy {
+	return &Policy{Name: name, Window: p.Window, Windows: p.Windows, Counter: p.Counter, counts: p.counts, Layers: layers}
+}

@@ -76,9 +76,6 @@ var yCategories = []yCategory{
 // yRetained is how many messages y-agent's compaction keeps.
 const yRetained = 10
 
-// yBootstrapParts are the parts of a prompt that say where the session starts.
-var yBootstrapParts = []string{"project_context", "runtime", "cwd"}
-
 func likeYAgentReport(l *lensRun, to *likeness) {
 	policy, counter := l.Options.basis()
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
@@ -120,7 +117,7 @@ func (y *yAgent) prompt(p *prompt.Prompt, c *tokens.Counter) {
 		switch name := parts[i].Name; {
 		case name == "skills" || parts[i].Skill != "":
 			category = ySkills
-		case slices.Contains(yBootstrapParts, name) || parts[i].File != "":
+		case compact.Bootstrap(parts[i]):
 			category = yBootstrap
 		}
 		y.add(category, n)

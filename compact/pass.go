@@ -30,7 +30,7 @@ type Pass struct {
 func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 
 // passes are all passes, in the order in which they run where several are asked for
-// (docs/policies.md 1.3).
+// (docs/policies.md 1.5).
 var passes = []*Pass{
 	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools,
 }

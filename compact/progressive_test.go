@@ -31,10 +31,10 @@ func TestProgressiveStops(t *testing.T) {
 		want      int // pieces that go
 		asked     int
 	}{
-		{"the trigger", 21300, Amount{}, summary, 1, 0},
+		{"the trigger", 21200, Amount{}, summary, 1, 0},
 		{"the target", 100_000, Amount{Tokens: 14000}, summary, 3, 0},
 		{"all of it", 1000, Amount{}, summary, 9, 0},
-		{"one is asked for", 21300, Amount{}, nil, 0, 1},
+		{"one is asked for", 21200, Amount{}, nil, 0, 1},
 		{"none has an answer", 100_000, Amount{Tokens: 14000}, waits, 0, 3},
 	} {
 		v := viewed(t, lines(messages...), replay.Options{Window: test.window})

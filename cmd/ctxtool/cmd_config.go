@@ -64,7 +64,7 @@ type setting struct {
 // the current folder must not let a command write.
 var notSettings = []string{
 	"quarantine", "to", "entries",
-	"help", "config", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
+	"help", "config", "prompt", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"open", "follow", "all", "tail", "model", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
 	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not let a gate pass

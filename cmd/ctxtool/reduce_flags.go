@@ -200,6 +200,7 @@ type summarizerFlags struct {
 	summaryTokens     int
 	summaryLimit      time.Duration
 	prompt            compact.Prompt
+	promptFile        string
 	emitTo, applyFrom string
 
 	running context.Context // ends with the first signal, and a command with it; nil without commands
@@ -217,23 +218,36 @@ func (o *summarizerFlags) summaryFlags(cmd *cobra.Command) {
 	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: write at most `TOKENS` (default: by what it replaces)")
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than `DURATION`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that attend to `TEXT` above all")
+	f.StringVar(&o.promptFile, "prompt", "", "ask for summaries in the words of `FILE`")
 	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "y-agent: keep identifiers by `POLICY`: strict, relaxed")
 	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE`; append nothing")
 	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`: the lines of --emit with a summary field")
-	help.Group(f, "summaries", "summarizer", "summary-tokens", "summary-limit", "focus", "identifiers", "emit", "apply")
+	help.Group(f, "summaries", "summarizer", "summary-tokens", "summary-limit", "focus", "prompt", "identifiers", "emit", "apply")
 	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
 
 // check reads the flags, before any input is opened.
 func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) {
 	switch {
+	case o.promptFile != "" && o.emitTo == "" && o.applyFrom == "" && !strings.HasPrefix(o.summarizer, "exec:"):
+		return nil, errors.New("--prompt requires --summarizer exec:COMMAND, --emit or --apply: nothing else is asked in words")
 	case o.emitTo != "" && writes:
 		return nil, errors.New("--emit only asks: append with --apply, once there are answers")
 	case o.summaryTokens < 0 || o.summaryLimit < 0:
 		return nil, errors.New("--summary-tokens and --summary-limit want numbers from 0 on")
 	case !slices.Contains([]string{"", "strict", "relaxed"}, o.prompt.Identifiers):
 		return nil, fmt.Errorf("--identifiers %q: one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
-	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
+	}
+	if o.promptFile != "" {
+		text, err := e.disk.ReadFile(o.promptFile)
+		if err != nil {
+			return nil, noAnswer(unreadable(o.promptFile, err))
+		}
+		if o.prompt.Own, err = compact.ParsePrompt(string(text)); err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.promptFile}, Err: err}
+		}
+	}
+	if o.emitTo != "" || o.applyFrom != "" || o.summarizer == "" {
 		return nil, nil
 	}
 	if strings.HasPrefix(o.summarizer, "exec:") {

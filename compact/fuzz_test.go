@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -26,7 +27,7 @@ func FuzzPasses(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			v, err := NewView(e, nil)
+			v, err := NewView(e, &weigh.SWE)
 			if err != nil {
 				t.Fatal(err)
 			}

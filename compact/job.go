@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -148,7 +149,7 @@ func (j *Job) cached(r *Reduction) error {
 	was, is := r.From.live(), r.View.live()
 	c := &cacheEffect{Of: len(was)}
 	r.Cache = c
-	for c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] && !r.View.Messages[is[c.Message]].Edited {
+	for !r.View.reprompted && c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] && !r.View.Messages[is[c.Message]].Edited {
 		c.Kept += r.View.Messages[is[c.Message]].Tokens(&tokens.Pi)
 		c.Message++
 	}
@@ -241,6 +242,15 @@ func Kept(promised *View, e *replay.Envelope) error {
 			return fmt.Errorf("message %d: %s", k, differ)
 		}
 	}
+	if promised.reprompted {
+		p, err := e.Prompt()
+		if err != nil {
+			return err
+		}
+		if !samePrompt(promised.Prompt, p) {
+			return errors.New("another prompt")
+		}
+	}
 	if len(want) != len(got) {
 		return fmt.Errorf("%d messages, and not %d", len(got), len(want))
 	}
@@ -317,6 +327,13 @@ func (r *Reduction) eventsIn(form, session string, at time.Time) (all []any) {
 			e.gshEvent = gshEvent{stamp, session, "root", "truncation"}
 			all = append(all, e)
 		}
+	}
+	if r.Guard != nil && form == "report" {
+		all = append(all, struct {
+			Session string `json:"session"`
+			Event   string `json:"event"`
+			*guarding
+		}{session, "guard", r.Guard})
 	}
 	for _, l := range r.Layers {
 		switch n := l.Report; {

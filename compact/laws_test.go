@@ -11,12 +11,13 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // counters are those that laws are held by.
-var counters = []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &sweCounter}
+var counters = []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &weigh.SWE}
 
 // A run is a pass with options under which the laws have to hold.
 type passRun struct {
@@ -92,7 +93,7 @@ func viewOf(t *testing.T, c corpus.Session, opt replay.Options) *View {
 	if !known {
 		opt.Leaf = s.Leaf()
 		if e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf())); err == nil {
-			if v, err = NewView(e, nil); err != nil {
+			if v, err = NewView(e, &weigh.SWE); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -216,7 +217,7 @@ func contents(t *testing.T, where string, before *View, r *work) {
 		if _, err := jsonl.ParseValue(got); err != nil {
 			t.Fatalf("%s: message %d: %v", where, i, err)
 		}
-		var p part
+		p := part{tokenizer: r.View.tokenizer}
 		var msg jsonl.Message
 		msg.ReadContent(new(jsonl.Cursor).Reset(got), m.Kind)
 		p.add(m.place, &msg)
@@ -270,7 +271,7 @@ func planned(t *testing.T, where string, p *Policy, v *View, fired map[string]in
 		sum += c.Was - c.Now
 		fired[p.Name+" "+c.Pass]++
 	}
-	if plan.Before-plan.After != sum || plan.After != plan.View.tokens(p.Counter) || plan.Before != v.tokens(p.Counter) {
+	if plan.Before-plan.After != sum || plan.After != plan.View.tokens(p.Counter) || plan.Before != plan.From.tokens(p.Counter) {
 		t.Errorf("%s: law 7: from %d to %d, its changes are %d", where, plan.Before, plan.After, sum)
 	}
 	alone := unpaired(t, v)

@@ -22,6 +22,7 @@ type Pass struct {
 	System   string // whose it is
 	Defaults Options
 	reads    string // the options that a report of it names
+	prompt   bool   // it changes the prompt
 	run      func(w *work) error
 }
 
@@ -29,9 +30,9 @@ type Pass struct {
 func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 
 // passes are all passes, in the order in which they run where several are asked for
-// (docs/policies.md 1.3).
+// (docs/policies.md 1.5).
 var passes = []*Pass{
-	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact,
+	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools,
 }
 
 // FindPass is the pass of that name.
@@ -70,6 +71,8 @@ type Options struct {
 	Keep    int   `json:"keep,omitempty"`    // compact: messages that stay, for pi tokens; drop-images: requests whose images stay
 	Retries int   `json:"retries,omitempty"` // progressive, compact: attempts for one summary, 1 where it is less
 
+	enough func(tokens int) bool // progressive: reports whether the context is small enough to stop; nil for never
+
 	Summarize func(Request) (string, error) `json:"-"` // progressive, compact: without it nothing is summarised
 }
 
@@ -87,15 +90,15 @@ func (o *Options) params(names string) json.RawMessage {
 	return append(out, '}')
 }
 
-// An Action is what happens to a message or a part of one.
-type Action string
+// An action is what happens to a message or a part of one.
+type action string
 
 // The actions.
 const (
-	Replace   Action = "replace"   // a text stands in the place of what a block said
-	Drop      Action = "drop"      // a block goes, the rest of the message stays
-	Omit      Action = "omit"      // the message goes
-	Summarise Action = "summarise" // a summary stands in the place of a range of messages
+	Replace   action = "replace"   // a text stands in the place of what a block said
+	Drop      action = "drop"      // a block goes, the rest of the message stays
+	Omit      action = "omit"      // the message goes
+	Summarise action = "summarise" // a summary stands in the place of a range of messages
 )
 
 // A Change is one thing that a pass does, or would do and the form cannot store.
@@ -103,7 +106,7 @@ type Change struct {
 	Entry  string     `json:"entry"` // that the message comes from
 	Line   int        `json:"line,omitempty"`
 	Pass   string     `json:"pass"`
-	Action Action     `json:"action"`
+	Action action     `json:"action"`
 	Block  blockIndex `json:"block,omitzero"`  // as the message was before the change
 	Range  *stretch   `json:"range,omitempty"` // of a summary
 	Was    int        `json:"wasTokens"`
@@ -178,6 +181,9 @@ func totals(v *View, c *tokens.Counter) (t total) {
 			}
 		}
 	}
+	if v.prompted != nil {
+		t.tokens += v.prompted(v.Prompt, c)
+	}
 	return t
 }
 
@@ -220,7 +226,7 @@ func (v *View) In(f Form) *View {
 }
 
 // may reports whether a message can be changed. Where it cannot, the pass's report reports why.
-func (w *work) may(a Action, i int) bool {
+func (w *work) may(a action, i int) bool {
 	if w.form == "" {
 		return true
 	}
@@ -233,7 +239,7 @@ func (w *work) may(a Action, i int) bool {
 }
 
 // mayAll is may for messages that change together or not at all.
-func (w *work) mayAll(a Action, all []int) bool {
+func (w *work) mayAll(a action, all []int) bool {
 	return !slices.ContainsFunc(all, func(i int) bool { return !w.may(a, i) })
 }
 
@@ -245,7 +251,7 @@ func (w *work) mayKeep(r stretch) bool {
 // fixed reports why the view's form cannot store a change of a message, and which form
 // could; why is empty where it can. To summarise is asked of the first message that
 // stays.
-func (v *View) fixed(a Action, i int) (why string, could Form) {
+func (v *View) fixed(a action, i int) (why string, could Form) {
 	m := &v.Messages[i]
 	s, rec := v.session(), m.Origin.Record
 	switch {

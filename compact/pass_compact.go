@@ -170,7 +170,8 @@ func (w *work) safeEnd(rows []int, retain int) int {
 func (v *View) kindOf(rec int) jsonl.Kind { return v.Envelope.Replay().Session.Kind(rec) }
 
 // Progressive summarises finished pieces of work, the oldest first, as y-agent does
-// (docs/policies.md 4.5). Each becomes one answer in the place of its first message.
+// (docs/policies.md 4.5), until the trigger or target of its layer is met. Each becomes one
+// answer in the place of its first message.
 var Progressive = Pass{
 	Name:     "progressive",
 	About:    "summarise finished pieces of work one by one",
@@ -193,9 +194,7 @@ const (
 func progressive(w *work) error {
 	found, total := sequences(w.View), 0
 	for _, r := range found {
-		for _, i := range r.Messages {
-			total += w.Messages[i].Tokens(&tokens.YBytes)
-		}
+		total += w.size(r.Messages, &tokens.YBytes)
 	}
 	switch {
 	case len(found) == 0:
@@ -204,12 +203,13 @@ func progressive(w *work) error {
 	case total < w.MinTokens:
 		w.skip = notWorth
 		return nil
-	case w.Summarize == nil:
-		w.waits(found...)
-		return nil
 	}
 	var open []Request
+	left := w.was.tokens
 	for _, r := range found {
+		if w.enough != nil && w.enough(left) {
+			break
+		}
 		if !w.may(Replace, r.Messages[0]) || !w.mayAll(Omit, r.Messages[1:]) {
 			continue
 		}
@@ -219,12 +219,15 @@ func progressive(w *work) error {
 			return err
 		case errors.Is(err, ErrNoAnswer):
 			open = append(open, r)
+			left -= w.size(r.Messages, w.Counter) // no more are asked for than may have to go
 			continue
 		case err != nil: // it stays as it is, and the others are tried
 			w.skip = err.Error()
 			continue
 		}
+		left -= w.size(r.Messages, w.Counter)
 		w.replaceMessage(r.Messages[0], progressivePrefix+text, fmt.Sprintf("a finished piece of work of %d messages", len(r.Messages)))
+		left += w.size(r.Messages[:1], w.Counter)
 		for _, i := range r.Messages[1:] {
 			w.omit(i, "summarised in the answer before it")
 		}
@@ -233,6 +236,14 @@ func progressive(w *work) error {
 		w.waits(open...)
 	}
 	return nil
+}
+
+// size is what messages count for.
+func (w *work) size(messages []int, c *tokens.Counter) (n int) {
+	for _, i := range messages {
+		n += w.Messages[i].Tokens(c)
+	}
+	return n
 }
 
 // sequences are the finished pieces of work of a context, as requests for summaries:

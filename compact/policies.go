@@ -1,9 +1,11 @@
 package compact
 
 import (
+	"fmt"
 	"strconv"
 
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 )
 
 // GSHPolicy is gsh: results are capped, old ones pruned, and above a share of the window
@@ -12,12 +14,13 @@ var GSHPolicy = Policy{
 	Name:    "gsh",
 	About:   "cap results at 30000 bytes, prune before the last 40000 tokens of them, compact above 85 %",
 	Window:  100000,
+	Windows: gshWindows,
 	Counter: &tokens.GSH,
 	Layers:  gshLayers(30000, 40000, 0.85),
 	Presets: []preset{
-		{"small", "for windows of 4,000 to 8,000 tokens", gshLayers(8000, 4000, 0.75)},
-		{"large", "for windows of 128,000 to 200,000 tokens", gshLayers(50000, 80000, 0.90)},
-		{"cost", "fewer tokens a request", gshLayers(15000, 20000, 0.70)},
+		{Name: "small", About: "for windows of 4,000 to 8,000 tokens", Layers: gshLayers(8000, 4000, 0.75)},
+		{Name: "large", About: "for windows of 128,000 to 200,000 tokens", Layers: gshLayers(50000, 80000, 0.90)},
+		{Name: "cost", About: "fewer tokens a request", Layers: gshLayers(15000, 20000, 0.70)},
 	},
 }
 
@@ -78,7 +81,8 @@ var swecliPolicy = Policy{
 	Name:    "swe-cli",
 	About:   "compact from 80 % of 256000 tokens on, and keep the last 20 messages",
 	Window:  256000,
-	Counter: &sweCounter,
+	Counter: &weigh.SWE,
+	counts:  notesOf,
 	Layers: []Layer{
 		{Pass: &Compact, Options: Options{Style: styleSWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},
 	},
@@ -112,21 +116,17 @@ var yAgentPolicy = Policy{
 	Name:    "y-agent",
 	About:   "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on summarise finished work, then all",
 	Window:  guardTotal,
-	Counter: &tokens.YScalars,
+	Counter: &tokens.YBytes,
 	Layers:  yAgentLayers(guardActs),
+	Warns:   &guardWarning,
 	Presets: []preset{
-		{"auto", "acts from 85 % on", yAgentLayers(guardActs)},
-		{"soft", "acts from 95 % on: until then the agent is expected to", yAgentLayers(guardStops)},
-		{"hybrid", "warns from 70 % on, acts from 85 % on", yAgentLayers(guardActs)},
+		{Name: "auto", About: "acts from 85 % on", Layers: yAgentLayers(guardActs)},
+		{Name: "soft", About: "acts from 95 % on: until then the agent is expected to", Layers: yAgentLayers(guardStops)},
+		{Name: "hybrid", About: "warns from 70 % on, acts from 85 % on", Layers: yAgentLayers(guardActs), Warns: &guardWarning},
 	},
 }
 
-// The guard's total, in tokens, and its steps, in whole percent of that.
-const (
-	guardTotal = 8000 + 16000 + 80000 + 8000
-	guardActs  = 85
-	guardStops = 95
-)
+var guardWarning = Trigger{Percent: guardWarns, At: true}
 
 func yAgentLayers(percent int64) []Layer {
 	guard := &Trigger{Percent: percent, At: true}
@@ -136,5 +136,76 @@ func yAgentLayers(percent int64) []Layer {
 		{Pass: &StripThinking},
 		{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: guard},
 		{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: guard},
+		{Pass: &DropBootstrap, When: guard},
+		{Pass: &DropTools, When: guard},
+	}
+}
+
+// A Verdict is what y-agent's guard says of a context (docs/policies.md 4.3).
+type Verdict struct {
+	Verdict string `json:"verdict"` // ok, warning, overflow, critical
+	Percent int    `json:"percent"` // of the budget, rounded down
+	Over    int    `json:"tokensOver"`
+}
+
+// The guard's total, in tokens, and its steps, in whole percent of that.
+const (
+	guardTotal = 8000 + 16000 + 80000 + 8000
+	guardWarns = 70
+	guardActs  = 85
+	guardStops = 95
+)
+
+// guardLevels are what the guard says from so many percent on, and advises.
+var guardLevels = []struct {
+	percent         int
+	verdict, advice string
+}{
+	{guardStops, "critical", "\nCRITICAL: the context is full"},
+	{guardActs, "overflow", "\nWARNING: the context is nearly full"},
+	{guardWarns, "warning", "\nconsider compress_experience"},
+	{0, "ok", ""},
+}
+
+// Judge returns the guard's verdict on so many tokens of a budget.
+func Judge(used, budget int) (v Verdict) {
+	if v.Percent = 100; budget > 0 {
+		v.Percent = used * 100 / budget
+	}
+	v.Verdict = guardLevels[v.level()].verdict
+	switch v.Verdict {
+	case "critical":
+		v.Over = max(0, used-budget)
+	case "overflow":
+		v.Over = used - budget*guardActs/100
+	}
+	return v
+}
+
+// level is the place of the verdict among guardLevels.
+func (v Verdict) level() (k int) {
+	for k < len(guardLevels)-1 && v.Percent < guardLevels[k].percent {
+		k++
+	}
+	return k
+}
+
+// Status returns the guard's line of status on so many tokens of a budget, with its advice on
+// a second line.
+func (v Verdict) Status(used, budget int) string {
+	return fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]%s", used, budget, v.Percent, guardLevels[v.level()].advice)
+}
+
+// A guarding is the verdict of a guard that warns, with the line of status that the agent gets.
+type guarding struct {
+	Verdict
+	Status string `json:"status"`
+}
+
+// guard judges the context before any layer runs.
+func (r *Reduction) guard(p *Policy) {
+	if p.Warns != nil && p.Warns.fires(int64(r.Before), r.Window) {
+		v := Judge(r.Before, int(r.Window))
+		r.Guard = &guarding{v, v.Status(r.Before, int(r.Window))}
 	}
 }

@@ -3,24 +3,30 @@ package compact
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 )
 
 // A Policy is how one system keeps its context small: passes in a fixed order, each with
 // what makes it run.
 type Policy struct {
-	Name    string          `json:"name"`              // by which it is asked for
-	About   string          `json:"about"`             // a line about it
-	Note    string          `json:"note,omitempty"`    // where its numbers are from, if not from the system itself
-	Window  int64           `json:"window"`            // tokens, where neither the command line nor the models table knows
-	Counter *tokens.Counter `json:"counter"`           // by which the window is measured
-	ByUsage bool            `json:"-"`                 // it goes by what the last answer has used, where that still counts
-	Layers  []Layer         `json:"layers"`            // passes in their order
-	Presets []preset        `json:"presets,omitempty"` // the same policy with other numbers
+	Name    string                                    `json:"name"`              // by which it is asked for
+	About   string                                    `json:"about"`             // a line about it
+	Note    string                                    `json:"note,omitempty"`    // where its numbers are from, if not from the system itself
+	Window  int64                                     `json:"window"`            // tokens, where neither the command line nor the models table knows
+	Windows []knownWindow                             `json:"windows,omitempty"` // in place of it for models that they name; the first that fits counts
+	Counter *tokens.Counter                           `json:"counter"`           // by which the window is measured
+	ByUsage bool                                      `json:"-"`                 // it goes by what the last answer has used, where that still counts
+	Layers  []Layer                                   `json:"layers"`            // passes in their order
+	Presets []preset                                  `json:"presets,omitempty"` // the same policy with other numbers
+	Warns   *Trigger                                  `json:"warns,omitempty"`   // when its guard warns, before any layer runs
+	windows []knownWindow                             // instead of Window, where one fits
+	counts  func(*prompt.Prompt, *tokens.Counter) int // what of the prompt counts besides the messages; nil for nothing
 	// Target, if there is one, stands in for the layers' triggers: they run, one after
 	// the other, as long as the context is above it.
 	Target Amount `json:"-"`
@@ -82,9 +88,10 @@ func (t *Trigger) MarshalText() ([]byte, error) { return []byte(t.String()), nil
 
 // A preset is a policy with other numbers.
 type preset struct {
-	Name   string  `json:"name"`
-	About  string  `json:"about"`
-	Layers []Layer `json:"layers"`
+	Name   string   `json:"name"`
+	About  string   `json:"about"`
+	Layers []Layer  `json:"layers"`
+	Warns  *Trigger `json:"warns,omitempty"`
 }
 
 // Policies are all policies, in the order of help.
@@ -105,7 +112,7 @@ func (p *Policy) With(name string) (*Policy, error) {
 	}
 	of, err := find(fmt.Sprintf("preset %q of policy %s", name, p.Name), name, p.Presets, func(s preset) string { return s.Name })
 	q := *p
-	q.Layers = of.Layers
+	q.Layers, q.Warns = of.Layers, of.Warns
 	return &q, err
 }
 
@@ -145,6 +152,7 @@ type Reduction struct {
 	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, where the models table does not have it
 	Undo       *undoCost    `json:"undo,omitempty"`         // of what has a mark
 	Summary    string       `json:"summary,omitempty"`      // that a compaction stores
+	Guard      *guarding    `json:"guard,omitempty"`        // of a policy whose guard warns, where it does
 	Warning    string       `json:"warning,omitempty"`      // where little of the context is left
 	Notice     string       `json:"notice,omitempty"`       // what gsh tells its user of a compaction
 
@@ -183,29 +191,38 @@ func (p *Policy) Plan(v *View, summarize Summarize) (*Reduction, error) {
 
 // idle is the plan of a policy that has done nothing yet.
 func (p *Policy) idle(v *View) (r *Reduction, err error) {
+	if v, err = v.besides(p.beside()); err != nil {
+		return nil, err
+	}
 	r = &Reduction{Policy: p.Name, Counter: p.Counter.Name, From: v, View: v, Before: v.tokens(p.Counter), Layers: []layerPlan{}}
 	r.After = r.Before
-	r.Window, r.WindowFrom, err = p.window(v.Envelope)
+	r.Window, r.WindowFrom, err = p.Limit(v.Envelope)
 	return r, err
 }
 
 // run runs the layers of a policy.
 func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
+	r.guard(p)
 	for _, l := range p.Layers {
 		done := layerPlan{Pass: l.Pass.Name, Fired: true}
 		if done.Used, done.By, err = p.used(r.View, r.From, r.After); err != nil {
 			return err
 		}
+		o := l.Options
 		if target := p.Target.of(r.Window); target > 0 {
 			done.Trigger, done.Limit = "above the target", float64(target)
 			done.Fired = done.Used > target
+			o.enough = func(tokens int) bool { return int64(tokens) <= target }
 		} else if l.When != nil {
 			done.Trigger = l.When.String()
 			done.Limit, _ = l.When.limit(r.Window)
 			done.Fired = l.When.fires(done.Used, r.Window)
+			o.enough = func(tokens int) bool { return !l.When.fires(int64(tokens), r.Window) }
+		}
+		if l.Pass.prompt && len(r.Waits) > 0 { // a summary may be enough
+			done.Fired = false
 		}
 		if done.Fired {
-			o := l.Options
 			o.Counter, o.Summarize = p.Counter, summarize
 			w, err := l.Pass.apply(r.View, o)
 			if err != nil {
@@ -235,7 +252,7 @@ func (r *Reduction) took(w *work) {
 		r.Waits = append(r.Waits, fmt.Sprintf("%s of %s", q.Part, phrase.Count(len(q.Messages), "message")))
 	}
 	if w.compacted != nil && r.Notice == "" {
-		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", r.Before, w.compacted.Summary)
+		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", w.Report.TokensBefore, w.Report.TokensAfter)
 	}
 }
 
@@ -253,11 +270,48 @@ func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
 	return int64(u.Tokens), byRecord, err
 }
 
-// window is the context window, and who knows it.
-func (p *Policy) window(e *replay.Envelope) (int64, string, error) {
-	_, limit, from, err := e.Model()
+// A knownWindow is a context window that a system knows by the names of provider and model.
+type knownWindow struct {
+	Provider string `json:"provider"`        // begins the provider's name
+	Model    string `json:"model,omitempty"` // is part of the model's id
+	Tokens   int64  `json:"tokens"`
+}
+
+// gshWindows are the windows that gsh knows; the first that fits counts (docs/policies.md 2.5).
+var gshWindows = []knownWindow{
+	{"anthropic", "", 200_000},
+	{"openai", "gpt-4o", 128_000},
+	{"openai", "gpt-4-turbo", 128_000},
+	{"openai", "gpt-4", 8192},
+	{"openai", "gpt-3.5", 16_385},
+	{"openai", "o1", 200_000},
+	{"openai", "o3", 200_000},
+	{"openai", "", 128_000},
+	{"ollama", "", 4000},
+}
+
+// Limit returns the context window in tokens by which the policy takes a context, and where
+// it comes from: the window that was given, else the limit of the baseline if its model is in
+// use, else the models table, else `policy`: what the policy takes the model to have.
+func (p *Policy) Limit(e *replay.Envelope) (limit int64, from string, err error) {
+	ref, limit, from, err := e.Model()
 	if err != nil || limit > 0 {
 		return limit, from, err
 	}
-	return p.Window, "policy", nil
+	return p.own(ref), "policy", nil
+}
+
+// own is the window that the policy takes a model to have.
+func (p *Policy) own(m models.Ref) int64 {
+	for _, w := range p.Windows {
+		if strings.HasPrefix(m.Provider, w.Provider) && strings.Contains(m.ID, w.Model) {
+			return w.Tokens
+		}
+	}
+	return p.Window
+}
+
+// Only returns a policy of other layers that measures a context as p does.
+func (p *Policy) Only(name string, layers []Layer) *Policy {
+	return &Policy{Name: name, Window: p.Window, Windows: p.Windows, Counter: p.Counter, counts: p.counts, Layers: layers}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed" // of the texts of requests
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"text/template"
@@ -17,6 +18,8 @@ type Prompt struct {
 	Focus       string   // what the summary is to look at above all
 	Identifiers string   // y-agent: "strict" (the empty text too) lists those to keep, "relaxed" does not
 	Patterns    []string // y-agent: texts that are identifiers besides the known ones
+
+	Own *template.Template // of ParsePrompt: the words in place of the policy's; nil for those
 }
 
 //go:embed requests.tmpl
@@ -47,7 +50,7 @@ func (r Request) text(p Prompt) (string, error) {
 	name, named := string(cmp.Or(r.Style, StylePi)), ""
 	var err error
 	if r.Style == styleSWECLI {
-		in.Text, in.Tokens, err = r.sweHistory()
+		in.Text, err = r.sweHistory()
 	} else {
 		in.Text, err = r.conversation(r.Messages)
 		named = r.Previous + "\n" + in.Text
@@ -65,6 +68,13 @@ func (r Request) text(p Prompt) (string, error) {
 		in.Identifiers = p.identifiers(named)
 	}
 	var b strings.Builder
+	for _, i := range r.Messages {
+		in.Tokens += r.View.Messages[i].Tokens(r.View.counter)
+	}
+	if p.Own != nil {
+		err = p.Own.Execute(&b, requestText{in.Text, r.Previous, in.Before, in.After, in.Identifiers, p.Focus, string(r.Part), len(r.Messages), in.Tokens})
+		return b.String(), err
+	}
 	err = requests().ExecuteTemplate(&b, name, in)
 	return b.String(), err
 }
@@ -160,16 +170,14 @@ func firstUnits(text string, units int) string {
 // sweChars is how much of a message SWE-CLI shows.
 const sweChars = 500
 
-// sweHistory writes messages as SWE-CLI does, and counts their tokens.
-func (r Request) sweHistory() (string, int, error) {
+// sweHistory writes messages as SWE-CLI does.
+func (r Request) sweHistory() (string, error) {
 	var b strings.Builder
-	tokens := 0
 	for k, i := range r.Messages {
 		m := &r.View.Messages[i]
-		tokens += m.Tokens(&sweCounter)
 		_, all, err := r.View.pieces(i, 0)
 		if err != nil {
-			return "", 0, err
+			return "", err
 		}
 		var texts, tools []string
 		for _, one := range all {
@@ -193,7 +201,7 @@ func (r Request) sweHistory() (string, int, error) {
 		text := strings.Join(texts, "\n")
 		fmt.Fprintf(&b, "%d. %s: %s\n", k+1, role, text[:scalarEnd(text, sweChars)])
 	}
-	return strings.TrimSuffix(b.String(), "\n"), tokens, nil
+	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
 // one is a message, none for a negative place.
@@ -202,4 +210,37 @@ func one(i int) []int {
 		return nil
 	}
 	return []int{i}
+}
+
+// A requestText is what the words of a request can refer to. Its exported fields are the
+// placeholders of docs/summarizers.md.
+type requestText struct {
+	Conversation string // the messages to be summarised, as the policy writes them
+	Previous     string // the summary before, which the new one has to take in
+	Before       string // of a finished piece of work: what the user asked before it
+	After        string // and the answer after it
+	Identifiers  string // y-agent: what has to stay letter by letter, with the sentence that asks for it
+	Focus        string // of --focus
+	Part         string // history, turn-prefix or sequence
+	Messages     int    // of the conversation
+	Tokens       int    // of the conversation
+}
+
+// ParsePrompt reads words that ask for summaries. Words without the placeholder of the
+// conversation follow it.
+func ParsePrompt(text string) (*template.Template, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, fmt.Errorf("the prompt is empty")
+	}
+	if !strings.Contains(text, ".Conversation") {
+		text = "<conversation>\n{{.Conversation}}\n</conversation>\n\n" + text
+	}
+	t, err := template.New("prompt").Parse(text)
+	if err == nil {
+		err = t.Execute(io.Discard, requestText{}) // an unknown placeholder
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; the placeholders are {{.Conversation}}, {{.Previous}}, {{.Before}}, {{.After}}, {{.Identifiers}}, {{.Focus}}, {{.Part}}, {{.Messages}} and {{.Tokens}}", err)
+	}
+	return t, nil
 }

@@ -72,6 +72,9 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	if w.head != nil {
 		entries++
 	}
+	if r.View.reprompted {
+		entries++ // only a patch drops parts of it
+	}
 	if r.Form == AsTransform && entries > 0 {
 		if entries = 1; w.head != nil {
 			entries = 2
@@ -184,6 +187,9 @@ func (w *storing) transform(display string) error {
 		}
 		patch = fmt.Appendf(comma(patch), `{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d,"tokensBefore":%d,"invalidateCacheReason":%s}`,
 			quoted(w.head.Text), w.b.Millis(), first, usage.Tokens, reason)
+	}
+	for _, op := range promptOps(w.r.From.Prompt, w.Prompt, reason) {
+		patch = append(comma(patch), op...)
 	}
 	title := "ctxtool " + w.Command
 	if w.Policy.Name != w.Command {

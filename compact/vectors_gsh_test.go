@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 )
 
 // TestPolicyTruncate holds vectors T1 to T8 of docs/policies.md 6.1, which are T5 aside
@@ -153,7 +154,7 @@ func TestPolicyGSHCompaction(t *testing.T) {
 	if want := `{"ts":"2030-03-17T17:46:40.000Z","session":"s.jsonl","agent":"root","event":"compaction","original_tokens":175000,"summary_tokens":2500,"messages_before":2,"messages_after":1}`; err != nil || string(line) != want {
 		t.Errorf("event %s, %v", line, err)
 	}
-	if got := plan.Notice; got != "[context compacted: 175000 -> 2500 tokens]" {
+	if got := plan.Notice; got != "[context compacted: 175000 -> 2517 tokens]" {
 		t.Errorf("notice %q", got)
 	}
 	if plan.After != 2517 || shape(plan.View) != "S" {
@@ -182,16 +183,16 @@ func TestPolicySWE(t *testing.T) {
 		}
 		return all
 	}
-	r := apply(t, &Compact, of(t, many(25)...), Options{Counter: &sweCounter, Style: styleSWECLI, Keep: 20, Summarize: summary})
+	r := apply(t, &Compact, of(t, many(25)...), Options{Counter: &weigh.SWE, Style: styleSWECLI, Keep: 20, Summarize: summary})
 	if got := shape(r.View); got != "S"+strings.Repeat("u", 20) || r.Changes[0].Range.Messages != 5 {
 		t.Errorf("T31: %s, %+v", got, r.Changes)
 	}
-	if r := apply(t, &Compact, of(t, many(20)...), Options{Counter: &sweCounter, Style: styleSWECLI, Keep: 20, Summarize: summary}); !r.Report.Skipped || len(r.Changes) > 0 {
+	if r := apply(t, &Compact, of(t, many(20)...), Options{Counter: &weigh.SWE, Style: styleSWECLI, Keep: 20, Summarize: summary}); !r.Report.Skipped || len(r.Changes) > 0 {
 		t.Errorf("T31: 20 messages are compacted: %+v", r.Report)
 	}
 	parted := of(t, user("1"), user("2"), user("3"), answer("", call("c", "bash", `{}`)), result("c", "x"), answer("y"), user("z"))
 	for keep, want := range map[int]string{3: "SAtau", 2: "Sau", 4: "SAtau"} {
-		r := apply(t, &Compact, parted, Options{Counter: &sweCounter, Style: styleSWECLI, Keep: keep, Summarize: summary})
+		r := apply(t, &Compact, parted, Options{Counter: &weigh.SWE, Style: styleSWECLI, Keep: keep, Summarize: summary})
 		if got := shape(r.View); got != want {
 			t.Errorf("T31: keeping %d: %s, want %s", keep, got, want)
 		}

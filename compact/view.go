@@ -2,10 +2,12 @@ package compact
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -32,9 +34,15 @@ type View struct {
 	Envelope *replay.Envelope
 	Messages []message
 
+	// Prompt is what a pass has made of the prompt; nil where it does not count.
+	Prompt     *prompt.Prompt
+	prompted   func(*prompt.Prompt, *tokens.Counter) int // what of it counts
+	reprompted bool                                      // a pass has changed it
+
 	texts     *texts
-	form      Form // in which changes will be stored; empty where any can be
-	tokenizer *tokens.Counter
+	form      Form            // in which changes will be stored; empty where any can be
+	counter   *tokens.Counter // by which the context is measured
+	tokenizer *tokens.Counter // the same, nil where it is none
 }
 
 // A message is a message of a view.
@@ -82,8 +90,9 @@ func (b *block) tool() string {
 }
 
 // NewView looks at a context: every line is gone over once, on all processors. With a
-// tokenizer the texts are also counted by that; no other counter needs one.
-func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
+// counter that is a tokenizer the texts are also counted by that.
+func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
+	tokenizer := counter
 	if tokenizer != nil && tokenizer.Measure != tokens.Tokens {
 		tokenizer = nil
 	}
@@ -103,7 +112,7 @@ func NewView(e *replay.Envelope, tokenizer *tokens.Counter) (*View, error) {
 	for i := range parts {
 		n += len(parts[i].messages)
 	}
-	v := &View{Envelope: e, Messages: make([]message, 0, n), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, tokenizer: tokenizer}
+	v := &View{Envelope: e, Messages: make([]message, 0, n), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, counter: cmp.Or(counter, &tokens.Pi), tokenizer: tokenizer}
 	for i := range parts {
 		v.Messages = append(v.Messages, parts[i].messages...)
 	}

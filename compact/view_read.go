@@ -52,6 +52,9 @@ func (p *part) content(m *jsonl.Message) {
 			b.length = p.length(had.Text)
 		case jsonl.CallBlock:
 			b.Tool, b.ID, b.length = p.name(had.Name), had.ID.Text(), p.compact(had.Args)
+			if c := p.tokenizer; c != nil && c.Call != nil {
+				b.Tokens = c.Text(c.Call(b.tool(), p.at.Minify(had.Args)))
+			}
 		}
 		p.blocks = append(p.blocks, b)
 	}
@@ -191,16 +194,6 @@ func (v *View) said(i int) (text string, err error) {
 	return text, err
 }
 
-// sweCounter counts as SWE-CLI does where it has no tokenizer: a token for each four characters,
-// rounded down once a text (docs/policies.md 3.1).
-var sweCounter = tokens.Counter{
-	Name:    "swe-chars4",
-	About:   "as SWE-CLI without its tokenizer: a quarter of the characters of each text, rounded down",
-	Measure: tokens.Scalars,
-	Tokens:  func(n int) int { return n / 4 },
-	ByText:  true,
-}
-
 // A length is how long a text is, in every unit that a counter may want. Tokens are
 // those of the view's tokenizer, 0 where it has none.
 type length struct {
@@ -247,7 +240,8 @@ func (m *message) Tokens(c *tokens.Counter) int {
 		switch b := &m.Blocks[i]; {
 		case b.Kind == jsonl.ImageBlock:
 			add(c.Image)
-		case b.Tool != nil && b.Kind == jsonl.CallBlock:
+		case b.Kind == jsonl.ThinkingBlock && c.NoThinking:
+		case b.Tool != nil && b.Kind == jsonl.CallBlock && c.Call == nil:
 			add(b.Tool.in(c))
 			fallthrough
 		default:

@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -174,12 +175,16 @@ func TestViewCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &sweCounter, &words} {
+		for _, c := range []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &weigh.SWE, &words} {
 			want, err := v.Envelope.Count(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := withWords.tokens(c); got != want.Messages {
+			of := v
+			if c == &words {
+				of = withWords
+			}
+			if got := of.tokens(c); got != want.Messages {
 				t.Errorf("%s: %s: %d, replay has %d", s.Name, c.Name, got, want.Messages)
 			}
 		}
@@ -205,10 +210,13 @@ func TestViewTexts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				got := v.length(text)
 				if b.Kind == jsonl.CallBlock {
-					text = string(jsonl.Value(text).AppendMinified(nil))
+					args := jsonl.Value(text).AppendMinified(nil)
+					got = v.length(string(args))
+					got.Tokens = weigh.SWE.Text(weigh.SWE.Call(b.tool(), args))
 				}
-				if got := v.length(text); got != b.length {
+				if got != b.length {
 					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.length, got)
 				}
 				blocks++

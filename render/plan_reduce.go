@@ -18,7 +18,7 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	r := p.Reduction
 	fmt.Fprintf(w, "%s: %s: %s\n", planned(p), sessionfmt.Clean(appending(p)), lessTokens(r))
 	fmt.Fprintf(w, "  policy %s, stored as %s, counted by %s\n", sessionfmt.Clean(r.Policy), r.Form, r.Counter)
-	fmt.Fprintf(w, "  window %d tokens (%s)\n", r.Window, windowFrom(r))
+	fmt.Fprintf(w, "  window %d tokens (%s)\n", r.Window, phrase.WindowFrom(r.WindowFrom))
 	var cells [][]string
 	for _, c := range r.Changes[:min(plan.MostChanges, len(r.Changes))] {
 		cells = append(cells, []string{c.Entry, c.Pass, string(c.Action), fmt.Sprint(c.Was), fmt.Sprint(c.Now), c.Why})
@@ -54,20 +54,7 @@ func lessTokens(r *compact.Reduction) string {
 		phrase.If(r.After < r.Before, " (%s less)", phrase.Percent(1-float64(r.After)/float64(r.Before)))
 }
 
-// windowFrom returns the source of the window, in words.
-func windowFrom(r *compact.Reduction) string {
-	switch r.WindowFrom {
-	case "given":
-		return "option"
-	case "baseline":
-		return "baseline"
-	case "policy":
-		return "default of the policy"
-	}
-	return "models table, " + r.WindowFrom
-}
-
-// aligned writes a line of the list below the table, with a name or continuing the line before.
+// aligned is a line of the list below the table, under a name or below the line before it.
 func aligned(w *bufio.Writer, name, format string, args ...any) {
 	fmt.Fprintf(w, "%-14s "+format+"\n", append([]any{name}, args...)...)
 }
@@ -76,6 +63,12 @@ func aligned(w *bufio.Writer, name, format string, args ...any) {
 func writeLayers(w *bufio.Writer, r *compact.Reduction) {
 	if len(r.Layers) > 0 {
 		w.WriteByte('\n')
+	}
+	if g := r.Guard; g != nil {
+		aligned(w, "guard", "%s at %d%% of the window", g.Verdict.Verdict, g.Percent)
+		for line := range strings.Lines(g.Status) {
+			aligned(w, "", "%s", strings.TrimSuffix(line, "\n"))
+		}
 	}
 	for _, l := range r.Layers {
 		name := l.Pass

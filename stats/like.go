@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/compact"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
-	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 )
 
@@ -21,6 +22,19 @@ type like struct {
 
 // likes are the systems in the order of output.
 var likes = []*like{&likeYAgent, &likeSWE, &likeGsh}
+
+// basis returns the policy of the system that the context is counted like, and the counter:
+// the policy's, unless another was asked for.
+func (o *Options) basis() (*compact.Policy, *tokens.Counter) {
+	p, err := compact.FindPolicy(o.Like.Name)
+	if err != nil {
+		panic(err) // each of likes is one
+	}
+	if o.Asked {
+		return p, cmp.Or(o.Counter, &tokens.Pi)
+	}
+	return p, p.Counter
+}
 
 // SetLike sets the other system that the context is counted like.
 func (o *Options) SetLike(name string) error {
@@ -92,6 +106,9 @@ func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
 	return largest(slices.Clone(list), most, size), notes
 }
 
+// windowRule says where windows come from, for tables without a column for it.
+const windowRule = "The window is --window, else the baseline's, else the models table's, else the policy's own."
+
 // likeGsh is gsh's estimate of the conversation, and when it would compact it
 // (docs/policies.md 2.2, 2.5).
 var likeGsh = like{
@@ -101,7 +118,7 @@ var likeGsh = like{
 }
 
 func gshSheet(all []gsh) Sheet {
-	s := Sheet{Columns: columns("session*", "estimate:tokens", "messages:number", "limit:tokens", "from", "compacts above:tokens", "verdict")}
+	s := Sheet{Columns: columns("session*", "estimate:tokens", "messages:number", "window:tokens", "from", "compacts above:tokens", "verdict")}
 	var some []gsh
 	some, s.Notes = fullest(all, func(g gsh) int { return g.Estimate })
 	for _, g := range some {
@@ -109,7 +126,7 @@ func gshSheet(all []gsh) Sheet {
 		if g.Compacts {
 			verdict = "compacts"
 		}
-		s.row(cmp.Or(g.File, g.Session), About(g.Estimate), g.Messages, g.Limit, g.LimitFrom, g.CompactsAbove, verdict)
+		s.row(cmp.Or(g.File, g.Session), About(g.Estimate), g.Messages, g.Limit, phrase.WindowFrom(g.LimitFrom), g.CompactsAbove, verdict)
 	}
 	return s
 }
@@ -120,8 +137,8 @@ type gsh struct {
 	Session       string  `json:"session,omitempty"`
 	Estimate      int     `json:"estimate"` // tokens
 	Messages      int     `json:"messages"`
-	Limit         int64   `json:"limit"` // tokens
-	LimitFrom     string  `json:"limitFrom"`
+	Limit         int64   `json:"limit"`     // tokens
+	LimitFrom     string  `json:"limitFrom"` // as windowFrom of a reduction
 	Threshold     float64 `json:"compactThreshold"`
 	CompactsAbove int     `json:"compactsAbove"` // tokens
 	Compacts      bool    `json:"compacts"`
@@ -132,12 +149,13 @@ type gsh struct {
 const GshThreshold = 0.85
 
 func likeGshReport(l *lensRun, to *likeness) {
-	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+	policy, counter := l.Options.basis()
+	l.Ends = append(l.Ends, func(e *replay.Envelope) (err error) {
 		g := gsh{Session: l.Report.ID, Threshold: GshThreshold}
 		if l.CompactThreshold != nil {
 			g.Threshold = *l.CompactThreshold
 		}
-		for m, err := range e.Weighed(&tokens.GSH) {
+		for m, err := range e.Weighed(counter) {
 			if err != nil {
 				return err
 			}
@@ -145,12 +163,8 @@ func likeGshReport(l *lensRun, to *likeness) {
 			g.Images += len(m.Images)
 			g.Messages++
 		}
-		model, _, _, err := e.Model()
-		if err != nil {
+		if g.Limit, g.LimitFrom, err = policy.Limit(e); err != nil {
 			return err
-		}
-		if g.Limit, g.LimitFrom = l.Options.Replay.Window, "given"; g.Limit == 0 {
-			g.Limit, g.LimitFrom = gshLimit(model)
 		}
 		g.CompactsAbove = gshCompactsAbove(g.Limit, g.Threshold)
 		g.Compacts = g.Estimate > g.CompactsAbove
@@ -162,31 +176,3 @@ func likeGshReport(l *lensRun, to *likeness) {
 // gshCompactsAbove returns the maximum tokens with which gsh continues: the product of two
 // doubles, rounded towards zero.
 func gshCompactsAbove(limit int64, threshold float64) int { return int(float64(limit) * threshold) }
-
-// gshLimits are the windows that gsh knows, by provider and part of the model's name. The first
-// match counts.
-var gshLimits = []struct {
-	provider, model string
-	limit           int64
-}{
-	{"anthropic", "", 200_000},
-	{"openai", "gpt-4o", 128_000},
-	{"openai", "gpt-4-turbo", 128_000},
-	{"openai", "gpt-4", 8192},
-	{"openai", "gpt-3.5", 16_385},
-	{"openai", "o1", 200_000},
-	{"openai", "o3", 200_000},
-	{"openai", "", 128_000},
-	{"ollama", "", 4000},
-	{"", "", 100_000},
-}
-
-// gshLimit returns the window that gsh assumes for a model.
-func gshLimit(m models.Ref) (limit int64, from string) {
-	for _, g := range gshLimits {
-		if strings.HasPrefix(m.Provider, g.provider) && strings.Contains(m.ID, g.model) {
-			return g.limit, cmp.Or(g.provider, "any provider")
-		}
-	}
-	return 0, ""
-}

@@ -3,12 +3,11 @@ package stats
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
-	"ctxtool/replay/prompt"
 	"ctxtool/replay/reuse"
-	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -24,10 +23,13 @@ var likeSWE = like{
 type swe struct {
 	File      string     `json:"file,omitempty"`
 	Session   string     `json:"session,omitempty"`
-	Estimator string     `json:"estimator"` // cl100k; chars4: a quarter of the characters of each text, rounded down
+	Estimator string     `json:"estimator"` // the counter: swe-cl100k, unless another was asked for
+	LimitFrom string     `json:"limitFrom"` // as windowFrom of a reduction
 	Usage     sweUsed    `json:"usage"`
 	Targets   sweTargets `json:"targets"`
 	Images    int        `json:"unestimatedBlocks"`
+
+	estimates bool
 }
 
 // A sweUsed has the keys of SWE-CLI's own.
@@ -120,16 +122,13 @@ func measure(part, of int, low, high float64) (t sweTarget) {
 }
 
 func likeSWEReport(l *lensRun, to *likeness) {
-	limit := cmp.Or(l.Options.Replay.Window, sweLimit)
-	run := sweRun{l: l, limit: limit}
+	policy, counter := l.Options.basis()
+	run := sweRun{l: l}
 	l.Steps = append(l.Steps, run.step)
 	l.Answers = append(l.Answers, run.answer)
-	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		s := swe{Session: l.Report.ID, Estimator: "cl100k"}
-		m := newSWEMessages(l.Asked && l.Counter == &tokens.Pi)
-		if m.chars {
-			s.Estimator = sweEstimate
-		}
+	l.Ends = append(l.Ends, func(e *replay.Envelope) (err error) {
+		s := swe{Session: l.Report.ID, Estimator: counter.Name, estimates: counter.Estimates()}
+		m := newSWEMessages(counter)
 		found := reuse.NewRetrievals()
 		for msg, err := range e.Sources(func(replay.Message) bool { return true }) {
 			if err != nil {
@@ -143,18 +142,16 @@ func likeSWEReport(l *lensRun, to *likeness) {
 		if err != nil {
 			return err
 		}
-		var context strings.Builder
-		for _, part := range prompt.Split(p.Parts) {
-			if part.Name == "project_context" || part.File != "" && part.Skill == "" {
-				context.WriteString(part.Text)
-			}
+		limit, from, err := policy.Limit(e)
+		if err != nil {
+			return err
 		}
-		codebase := m.of(context.String())
-		s.Usage, s.Images = sweUsage(m.tokens+codebase, limit), m.images
+		codebase := weigh.TextTokens(counter, []byte(p.Notes()))
+		s.Usage, s.Images, s.LimitFrom = sweUsage(m.tokens+codebase, limit), m.images, from
 		s.Usage.Messages, s.Usage.Compactions = m.n, run.compactions
 		s.Usage.Breakdown.Messages, s.Usage.Breakdown.Codebase = m.tokens, codebase
 		s.Targets = sweTargets{
-			Efficiency: measure(run.fitting, run.requests, 1, 0),
+			Efficiency: measure(run.fits(limit), len(run.requests), 1, 0),
 			Compaction: measure(run.before-run.after, run.before, 0.6, 0.8),
 			Waste:      m.waste(),
 			Autonomy:   run.autonomy(),
@@ -170,12 +167,11 @@ func precision(used, of int) sweTarget { return measure(used, of, 0.85, 0) }
 
 // A sweRun collects the data of a path for SWE-CLI's targets.
 type sweRun struct {
-	l     *lensRun
-	limit int64
+	l *lensRun
 
-	requests, fitting int
-	compactions       int
-	before, after     int // tokens around all compactions
+	requests      []int // the size of each, in tokens
+	compactions   int
+	before, after int // tokens around all compactions
 
 	prompts []swePrompt
 	working bool // an answer has called tools: a message of the user is steering
@@ -211,15 +207,22 @@ func (r *sweRun) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) err
 	if !m.Failed() {
 		size = int(u.Prompt())
 	}
-	r.requests++
-	if sweFits(cmp.Or(size, a.Before.Total), r.limit) {
-		r.fitting++
-	}
+	r.requests = append(r.requests, cmp.Or(size, a.Before.Total))
 	r.working = m.Stop.Is("toolUse")
 	if n := len(r.prompts); n > 0 {
 		r.prompts[n-1].answered, r.prompts[n-1].failed = true, m.Failed()
 	}
 	return nil
+}
+
+// fits is how many requests are below the threshold.
+func (r *sweRun) fits(limit int64) (n int) {
+	for _, size := range r.requests {
+		if sweFits(size, limit) {
+			n++
+		}
+	}
+	return n
 }
 
 // autonomy returns the share of prompts that ended well. A prompt without answer has not ended.
@@ -239,7 +242,7 @@ func (r *sweRun) autonomy() sweTarget {
 
 // cell returns a number of tokens as a cell.
 func (s *swe) cell(n int64) any {
-	if s.Estimator == sweEstimate {
+	if s.estimates {
 		return About(n)
 	}
 	return n
@@ -257,7 +260,10 @@ func (s *swe) sheets() []Sheet {
 		codebase = s.cell(int64(n))
 	}
 	usage.row("codebase summary", codebase, nil, nil)
-	usage.Notes = []string{fmt.Sprintf("%d messages, %d compactions before.", u.Messages, u.Compactions)}
+	usage.Notes = []string{
+		fmt.Sprintf("Counted by %s, window of %d tokens (%s).", s.Estimator, u.Limit, phrase.WindowFrom(s.LimitFrom)),
+		fmt.Sprintf("%s, %s before.", phrase.Count(u.Messages, "message"), phrase.Count(u.Compactions, "compaction")),
+	}
 	if u.Needed {
 		usage.Notes = append(usage.Notes, "It needs compaction: SWE-CLI compacts at 80% of its limit.")
 	}
@@ -287,6 +293,7 @@ func sweSheet(all []swe) Sheet {
 	s := Sheet{Columns: columns("session*", "total:tokens", "of:share", "efficiency:share", "compaction:share", "waste:share", "autonomy:share", "precision:share")}
 	var some []swe
 	some, s.Notes = fullest(all, func(s swe) int { return s.Usage.Total })
+	s.Notes = append(s.Notes, windowRule)
 	for _, one := range some {
 		t := &one.Targets
 		s.row(cmp.Or(one.File, one.Session), one.cell(int64(one.Usage.Total)), one.Usage.Percent/100, t.Efficiency.Value, t.Compaction.Value, t.Waste.Value, t.Autonomy.Value, t.Precision.Value)

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/compact"
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
-	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // likeOf returns the context of a session as a system counts it.
@@ -72,39 +71,8 @@ func TestPolicyT16SWEUsage(t *testing.T) {
 	}
 }
 
-// TestPolicyT16cSWEText: without a tokenizer the characters of each text count, arguments
-// as Python prints them.
-func TestPolicyT16cSWEText(t *testing.T) {
-	for _, test := range []struct {
-		message string
-		want    int
-	}{
-		{`{"role":"user","content":"Setup summary"}`, 3},
-		{`{"role":"assistant","content":[{"type":"text","text":"abcdefg"},{"type":"toolCall","id":"c","name":"a_long_name","arguments":{"file_path":"a.py","flag":true,"n":null}}]}`, 12},
-	} {
-		s := newSWEMessages(true)
-		s.add(jsonl.Value(test.message).Message())
-		if s.tokens != test.want {
-			t.Errorf("%s: %d, want %d", test.message, s.tokens, test.want)
-		}
-	}
-	for json, want := range map[string]string{
-		`{"file_path": "a.py", "flag": true, "n": null}`: `{'file_path': 'a.py', 'flag': True, 'n': None}`,
-		`[1,-2.5,[],{},false,"it's"]`:                    `[1, -2.5, [], {}, False, "it's"]`,
-		`"a\"b'\\\n\u00e9\u0001\u2028,:"`:                `'a"b\'\\\n` + "é" + `\x01\u2028,:'`,
-	} {
-		if got := pythonText(jsonl.Value(json)); got != want {
-			t.Errorf("%s prints %s, want %s", json, got, want)
-		}
-	}
-	deep := jsonl.Value(strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20))
-	if got := pythonText(deep); got != string(deep) {
-		t.Errorf("deep nesting prints %d bytes", len(got))
-	}
-}
-
-// TestLikeSWECounts: GPT-4's vocabulary counts, names of calls too; with --counter chars4
-// it is a quarter of the characters.
+// TestLikeSWECounts: GPT-4's vocabulary counts, names of calls too; a counter that is
+// asked for wins.
 func TestLikeSWECounts(t *testing.T) {
 	data := chain(
 		message("u", `"role":"user","content":"tokenization 你好"`),
@@ -122,16 +90,16 @@ func TestLikeSWECounts(t *testing.T) {
 		estimator string
 		total     int
 	}{
-		{Options{}, "cl100k", exact},
-		{Options{Counter: &tokens.Pi}, "cl100k", exact},
-		{Options{Counter: &tokens.GSH, Asked: true}, "cl100k", exact},
-		{Options{Counter: &tokens.Pi, Asked: true}, "chars4", 15/4 + 10/4 + 28/4 + 9/4},
+		{Options{}, "swe-cl100k", exact},
+		{Options{Counter: &tokens.Pi}, "swe-cl100k", exact},
+		{Options{Counter: &tokens.GSH, Asked: true}, "bytes4", 4 + 19/4 + 4 + 10/4 + 4/4 + 25/4 + 4 + 9/4},
+		{Options{Counter: &tokens.Pi, Asked: true}, "chars4", 4 + 10 + 3},
 	} {
 		s := likeOf(t, "swe-cli", data, test.opt).SWE[0]
 		if s.Estimator != test.estimator || s.Usage.Total != test.total {
 			t.Errorf("%s: %d, want %s: %d", s.Estimator, s.Usage.Total, test.estimator, test.total)
 		}
-		if _, estimate := s.sheets()[0].Rows[0][1].(About); estimate != (test.estimator == "chars4") {
+		if _, estimate := s.sheets()[0].Rows[0][1].(About); estimate != (test.estimator != "swe-cl100k") {
 			t.Errorf("%s is marked as an estimate: %v", s.Estimator, estimate)
 		}
 	}
@@ -141,31 +109,31 @@ func TestLikeSWECounts(t *testing.T) {
 func TestPolicyT21Guard(t *testing.T) {
 	for _, test := range []struct {
 		used int
-		want guardVerdict
+		want compact.Verdict
 	}{
-		{78_399, guardVerdict{"ok", 69, 0}},
-		{78_400, guardVerdict{"warning", 70, 0}},
-		{95_199, guardVerdict{"warning", 84, 0}},
-		{95_200, guardVerdict{"overflow", 85, 0}},
-		{106_399, guardVerdict{"overflow", 94, 11_199}},
-		{106_400, guardVerdict{"critical", 95, 0}},
-		{112_000, guardVerdict{"critical", 100, 0}},
-		{112_001, guardVerdict{"critical", 100, 1}},
+		{78_399, compact.Verdict{Verdict: "ok", Percent: 69, Over: 0}},
+		{78_400, compact.Verdict{Verdict: "warning", Percent: 70, Over: 0}},
+		{95_199, compact.Verdict{Verdict: "warning", Percent: 84, Over: 0}},
+		{95_200, compact.Verdict{Verdict: "overflow", Percent: 85, Over: 0}},
+		{106_399, compact.Verdict{Verdict: "overflow", Percent: 94, Over: 11_199}},
+		{106_400, compact.Verdict{Verdict: "critical", Percent: 95, Over: 0}},
+		{112_000, compact.Verdict{Verdict: "critical", Percent: 100, Over: 0}},
+		{112_001, compact.Verdict{Verdict: "critical", Percent: 100, Over: 1}},
 	} {
-		if got, _ := guard(test.used, yBudget); got != test.want {
+		if got := compact.Judge(test.used, 112_000); got != test.want {
 			t.Errorf("%d: %+v, want %+v", test.used, got, test.want)
 		}
 	}
-	if got, _ := guard(1, 0); got.Percent != 100 || got.Verdict != "critical" {
+	if got := compact.Judge(1, 0); got.Percent != 100 || got.Verdict != "critical" {
 		t.Errorf("without a budget: %+v", got)
 	}
 	for used, want := range map[int]string{78_399: "", 78_400: "compress_experience", 95_200: "WARNING:", 106_400: "CRITICAL:"} {
-		_, line := guard(used, yBudget)
+		line := compact.Judge(used, 112_000).Status(used, 112_000)
 		line, advice, _ := strings.Cut(line, "\n")
 		if !strings.Contains(advice, want) || want == "" && advice != "" {
 			t.Errorf("%d: %q", used, advice)
 		}
-		if want := fmt.Sprintf("[Context Status: working_tokens=%d, threshold=112000, utilization=%d%%]", used, used*100/yBudget); line != want {
+		if want := fmt.Sprintf("[Context Status: working_tokens=%d, threshold=112000, utilization=%d%%]", used, used*100/112_000); line != want {
 			t.Errorf("got %s, want %s", line, want)
 		}
 	}
@@ -227,14 +195,14 @@ func TestYAgentRecovery(t *testing.T) {
 		c := slices.Clone(yCategories)
 		c[yHistory].Tokens, c[yBootstrap].Tokens, c[yTools].Tokens = test.history, test.bootstrap, test.tools
 		var got []string
-		for _, s := range yRecovery(test.history+test.bootstrap+test.tools+test.rest, yBudget, c, test.recent) {
+		for _, s := range yRecovery(test.history+test.bootstrap+test.tools+test.rest, 112_000, c, test.recent) {
 			got = append(got, fmt.Sprintf("%s %d %d %s", s.Step, s.Drops, s.Left, s.Guard.Verdict))
 		}
 		if got := strings.Join(got, ", "); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
 	}
-	y := yAgent{Used: 70_000, Budget: yBudget, Categories: slices.Clone(yCategories)}
+	y := yAgent{Used: 70_000, Budget: 112_000, Categories: slices.Clone(yCategories)}
 	y.Categories[yTools].Tokens, y.Categories[yMemory].Tokens = 16_001, 50_000
 	y.judge(0)
 	if !y.Categories[yTools].Over || y.Categories[yMemory].Over || y.Categories[ySystem].Over {
@@ -248,21 +216,6 @@ func TestLikeGshThreshold(t *testing.T) {
 	for want, data := range map[bool][]byte{false: chain(), true: chain(message("u", `"role":"user","content":""`))} {
 		if g := likeOf(t, "gsh", data, Options{CompactThreshold: &zero}).Gsh[0]; g.Compacts != want || g.CompactsAbove != 0 {
 			t.Errorf("%d messages: %+v", g.Messages, g)
-		}
-	}
-}
-
-// TestLikeGshLimits: the window that gsh takes a model to have.
-func TestLikeGshLimits(t *testing.T) {
-	for _, test := range []struct {
-		provider, id string
-		want         int64
-	}{
-		{"anthropic", "claude", 200_000}, {"openai", "gpt-4o-mini", 128_000}, {"openai", "gpt-4-0613", 8192},
-		{"openai", "o3-pro", 200_000}, {"openai", "gpt-5", 128_000}, {"ollama", "llama3", 4000}, {"x", "gpt-4", 100_000}, {"", "", 100_000},
-	} {
-		if got, _ := gshLimit(models.Ref{Provider: test.provider, ID: test.id}); got != test.want {
-			t.Errorf("%s/%s: %d, want %d", test.provider, test.id, got, test.want)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/compact"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
@@ -27,10 +29,11 @@ type yAgent struct {
 	Session    string          `json:"session,omitempty"`
 	Categories []yCategory     `json:"categories"` // all eight, by priority
 	Used       int             `json:"used"`       // tokens
-	Budget     int             `json:"budget"`     // tokens: the limit of the guard
-	Status     [2]string       `json:"status"`     // the lines of the status provider and the guard
-	Guard      guardVerdict    `json:"guard"`
-	Recovery   []yRecoveryStep `json:"recovery"` // empty if the guard accepts the context
+	Budget     int             `json:"budget"`     // tokens: what the guard compares with
+	BudgetFrom string          `json:"budgetFrom"` // as windowFrom of a reduction
+	Status     [2]string       `json:"status"`     // the status provider's line, the guard's
+	Guard      compact.Verdict `json:"guard"`
+	Recovery   []yRecoveryStep `json:"recovery"` // empty where the guard lets the context pass
 	Images     int             `json:"unestimatedBlocks"`
 }
 
@@ -70,24 +73,24 @@ var yCategories = []yCategory{
 	{Name: "Status", Priority: 700, Budget: 20}, // what it always counts for
 }
 
-// yBudget is the limit of the guard: the sum of the budgets that it checks.
-const yBudget = 8000 + 16000 + 80000 + 8000
-
-// yRetained is the number of messages that y-agent's compaction keeps.
+// yRetained is how many messages y-agent's compaction keeps.
 const yRetained = 10
 
-// yBootstrapParts are the parts of a prompt that describe where the session starts.
-var yBootstrapParts = []string{"project_context", "runtime", "cwd"}
-
 func likeYAgentReport(l *lensRun, to *likeness) {
+	policy, counter := l.Options.basis()
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		y := yAgent{Session: l.Report.ID, Budget: yBudget, Categories: slices.Clone(yCategories)}
+		y := yAgent{Session: l.Report.ID, Categories: slices.Clone(yCategories)}
+		limit, from, err := policy.Limit(e)
+		if err != nil {
+			return err
+		}
+		y.Budget, y.BudgetFrom = int(limit), from
 		p, err := e.Prompt()
 		if err != nil {
 			return err
 		}
-		y.prompt(p)
-		recent, err := y.history(e)
+		y.prompt(p, counter)
+		recent, err := y.history(e, counter)
 		if err != nil {
 			return err
 		}
@@ -106,15 +109,15 @@ func (y *yAgent) add(category, tokens int) {
 }
 
 // prompt sorts prompt and tools into categories.
-func (y *yAgent) prompt(p *prompt.Prompt) {
-	_, tools := p.Count(&tokens.YBytes)
-	parts, taken := p.CountSplit(&tokens.YBytes)
+func (y *yAgent) prompt(p *prompt.Prompt, c *tokens.Counter) {
+	_, tools := p.Count(c)
+	parts, taken := p.CountSplit(c)
 	for i, n := range taken {
 		category := ySystem
 		switch name := parts[i].Name; {
 		case name == "skills" || parts[i].Skill != "":
 			category = ySkills
-		case slices.Contains(yBootstrapParts, name) || parts[i].File != "":
+		case compact.Bootstrap(parts[i]):
 			category = yBootstrap
 		}
 		y.add(category, n)
@@ -126,9 +129,9 @@ func (y *yAgent) prompt(p *prompt.Prompt) {
 
 // history sorts the messages into categories, and returns the tokens of the most recent ones, which
 // a compaction keeps.
-func (y *yAgent) history(e *replay.Envelope) (recent int, err error) {
+func (y *yAgent) history(e *replay.Envelope, c *tokens.Counter) (recent int, err error) {
 	var last []int
-	for m, err := range e.Weighed(&tokens.YBytes) {
+	for m, err := range e.Weighed(c) {
 		if err != nil {
 			return 0, err
 		}
@@ -156,7 +159,8 @@ func (y *yAgent) judge(recent int) {
 		c.Over = c.guarded && c.Tokens > c.Budget
 	}
 	y.Status[0] = yStatusLine(y.Used, y.Budget, y.Categories)
-	y.Guard, y.Status[1] = guard(y.Used, y.Budget)
+	y.Guard = compact.Judge(y.Used, y.Budget)
+	y.Status[1] = y.Guard.Status(y.Used, y.Budget)
 	y.Recovery = yRecovery(y.Used, y.Budget, y.Categories, recent)
 }
 
@@ -183,50 +187,12 @@ func yStatusLine(used, budget int, categories []yCategory) string {
 	return line
 }
 
-// A guardVerdict is the verdict of y-agent's guard on a context.
-type guardVerdict struct {
-	Verdict string `json:"verdict"` // ok, warning, overflow, critical
-	Percent int    `json:"percent"` // of the budget, rounded down
-	Over    int    `json:"tokensOver"`
-}
-
-// guardLevels are the verdicts and advice of the guard, by minimum percentage.
-var guardLevels = []struct {
-	percent         int
-	verdict, advice string
-}{
-	{95, "critical", "\nCRITICAL: the context is full"},
-	{85, "overflow", "\nWARNING: the context is nearly full"},
-	{70, "warning", "\nconsider compress_experience"},
-	{0, "ok", ""},
-}
-
-// guard returns the verdict on a number of tokens of a budget, and its status line with the advice
-// below it.
-func guard(used, budget int) (v guardVerdict, line string) {
-	if v.Percent = 100; budget > 0 {
-		v.Percent = used * 100 / budget
-	}
-	k := 0
-	for k < len(guardLevels)-1 && v.Percent < guardLevels[k].percent {
-		k++
-	}
-	v.Verdict = guardLevels[k].verdict
-	switch v.Verdict {
-	case "critical":
-		v.Over = max(0, used-budget)
-	case "overflow":
-		v.Over = used - budget*85/100
-	}
-	return v, fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]%s", used, budget, v.Percent, guardLevels[k].advice)
-}
-
 // A yRecoveryStep is one of the steps in which y-agent makes room.
 type yRecoveryStep struct {
-	Step  string       `json:"step"`  // compact History, drop Bootstrap, drop Tools
-	Drops int          `json:"drops"` // tokens
-	Left  int          `json:"left"`  // tokens; the summary is not among them
-	Guard guardVerdict `json:"guard"` // the verdict after the step
+	Step  string          `json:"step"`  // compact History, drop Bootstrap, drop Tools
+	Drops int             `json:"drops"` // tokens
+	Left  int             `json:"left"`  // tokens; the summary is not among them
+	Guard compact.Verdict `json:"guard"` // on what is left
 }
 
 // yRecovery returns what y-agent would drop. It stops when the guard sees no overflow. If the context
@@ -241,11 +207,11 @@ func yRecovery(used, budget int, categories []yCategory, recent int) []yRecovery
 		{"drop Bootstrap", categories[yBootstrap].Tokens},
 		{"drop Tools", categories[yTools].Tokens},
 	} {
-		if v, _ := guard(used, budget); v.Percent < 85 {
+		if v := compact.Judge(used, budget); v.Percent < 85 {
 			break
 		}
 		used -= s.drops
-		v, _ := guard(used, budget)
+		v := compact.Judge(used, budget)
 		steps = append(steps, yRecoveryStep{s.step, s.drops, used, v})
 	}
 	return steps
@@ -267,7 +233,7 @@ func (y *yAgent) sheet() Sheet {
 		s.row(c.Name, c.Priority, unless0(About(c.Tokens)), unless0(c.Budget), unless0(c.Items), over)
 	}
 	s.row("used", nil, unless0(About(y.Used)), y.Budget, nil, y.Guard.Verdict)
-	s.Notes = append(s.Notes, y.Status[0])
+	s.Notes = append(s.Notes, fmt.Sprintf("The guard's budget is %d tokens (%s).", y.Budget, phrase.WindowFrom(y.BudgetFrom)), y.Status[0])
 	s.Notes = append(s.Notes, strings.Split(y.Status[1], "\n")...)
 	for _, r := range y.Recovery {
 		s.Notes = append(s.Notes, fmt.Sprintf("Recovery: %s frees ~%d tokens, ~%d are left (%s).", r.Step, r.Drops, r.Left, r.Guard.Verdict))
@@ -286,6 +252,7 @@ func yAgentSheet(all []yAgent) Sheet {
 	s := Sheet{Columns: columns("session*", "used:tokens", "of:share", "verdict", "over budget", "after recovery")}
 	var some []yAgent
 	some, s.Notes = fullest(all, func(y yAgent) int { return y.Used })
+	s.Notes = append(s.Notes, windowRule)
 	for _, y := range some {
 		var over []string
 		for _, c := range y.Categories {

@@ -143,11 +143,7 @@ func (c *contextOf) headline() string {
 		s += ", " + c.Model.Provider + "/" + c.Model.ID
 	}
 	if c.Window > 0 {
-		from := c.WindowFrom
-		if from != "given" && from != "baseline" {
-			from = "models table, " + from
-		}
-		s += fmt.Sprintf(", window of %d tokens (%s)", c.Window, from)
+		s += fmt.Sprintf(", window of %d tokens (%s)", c.Window, phrase.WindowFrom(c.WindowFrom))
 	}
 	return s
 }

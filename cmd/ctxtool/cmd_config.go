@@ -64,11 +64,12 @@ type setting struct {
 // the current folder must not let a command write.
 var notSettings = []string{
 	"quarantine", "to", "entries",
-	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
+	"help", "config", "prompt", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"open", "follow", "all", "tail", "model", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
 	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
+	"reduce counter", "compact counter", "prune counter", "truncate counter", "strip counter", // of a policy, which has its own
 	"force", "as", "no-mark", "emit", "apply", "events", "if-over", "keep", "pass", "strip thinking", "strip images",
 }
 
@@ -129,14 +130,14 @@ type configRow struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`             // in effect, in the syntax of flags
 	From    string `json:"from"`              // the variable or file that sets it, or `default`
+	Policy  string `json:"policy,omitempty"`  // it counts only where that policy is asked for
 	Unknown bool   `json:"unknown,omitempty"` // a file sets it, and no command reads it
 }
 
 func writeConfig(w *bufio.Writer, rows []configRow, on render.Screen) error {
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
-		from := r.From + phrase.If(r.Unknown, " (unknown setting)")
-		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(from)}
+		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(r.from())}
 	}
 	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, on)
 }
@@ -148,7 +149,11 @@ func (c *config) rows(settings map[string]*setting) (rows []configRow) {
 		if from == "" {
 			value, from = settings[name].flag.DefValue, "default"
 		}
-		rows = append(rows, configRow{Key: name, Value: value, From: from})
+		row := configRow{Key: name, Value: value, From: from}
+		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 {
+			row.Policy = c.files[k].policy
+		}
+		rows = append(rows, row)
 	}
 	for _, l := range c.files {
 		for _, key := range slices.Sorted(maps.Keys(l.v.AllSettings())) {
@@ -160,24 +165,14 @@ func (c *config) rows(settings map[string]*setting) (rows []configRow) {
 				for _, name := range slices.Sorted(maps.Keys(l.Policies)) {
 					rows = append(rows, configRow{Key: "policies." + name, Value: l.Policies[name].String(), From: l.name})
 				}
-			} else if key == "context" && known(settings, l.v.GetStringMap(key)) {
-				continue
+			} else if key == "context" {
+				rows = append(rows, l.contextRows(settings)...)
 			} else if settings[key] == nil {
 				rows = append(rows, configRow{Key: key, Value: settingText(l.v.Get(key)), From: l.name, Unknown: true})
 			}
 		}
 	}
 	return rows
-}
-
-// known reports whether all keys of gsh's table are settings.
-func known(settings map[string]*setting, table map[string]any) bool {
-	for key := range table {
-		if name := strings.ReplaceAll(key, "_", "-"); settings[name] == nil || gshKey(name) != "context."+key {
-			return false
-		}
-	}
-	return true
 }
 
 // explain prints the meaning of a setting, its commands, and its value in each place that can set it.

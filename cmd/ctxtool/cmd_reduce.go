@@ -167,7 +167,7 @@ func newTruncateCommand(e *env) *cobra.Command {
 }
 
 // pruning are the passes of ctxtool prune, the default first.
-var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive"}
+var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive", "drop-bootstrap", "drop-tools"}
 
 // passCommands are the commands that run each pass, for help.
 var passCommands = []struct{ line, pass string }{
@@ -178,6 +178,8 @@ var passCommands = []struct{ line, pass string }{
 	{"prune --pass stale-results", "stale-results"},
 	{"prune --pass merge-notes", "merge-notes"},
 	{"prune --pass progressive", "progressive"},
+	{"prune --pass drop-bootstrap", "drop-bootstrap"},
+	{"prune --pass drop-tools", "drop-tools"},
 	{"strip --thinking", "strip-thinking"},
 	{"strip --images", "drop-images"},
 	{"compact", "compact"},
@@ -276,7 +278,7 @@ func newCompactCommand(e *env) *cobra.Command {
 		}
 		like, err := compact.FindPolicy(style)
 		if err = cmp.Or(err, o.use("compact")); err == nil {
-			o.policy.Window, o.policy.Counter = like.Window, like.Counter
+			o.policy = like.Only(o.policy.Name, o.policy.Layers)
 		}
 		return err
 	})

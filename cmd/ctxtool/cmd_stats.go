@@ -113,6 +113,9 @@ func (o *statsOptions) check(e *env) (err error) {
 	}
 	if o.like != "" {
 		err = withFlag("--like", o.SetLike(o.like))
+		if o.Recorded && o.Asked {
+			err = cmp.Or(err, fmt.Errorf("--counter recorded: --like %s counts texts", o.like))
+		}
 	}
 	if err = cmp.Or(err, o.unused()); err != nil {
 		return err

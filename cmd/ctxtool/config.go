@@ -23,8 +23,9 @@ import (
 )
 
 // A config holds the configuration files and the environment. Flags override the
-// environment (CTXTOOL_...), which overrides ./.ctxtool.toml, which overrides
-// ctxtool/config.toml in the user's configuration folder.
+// environment (CTXTOOL_...), which overrides the file of --config, which overrides
+// ./.ctxtool.toml, which overrides ctxtool/config.toml in the user's configuration folder. For
+// the policy gsh its own file comes last.
 type config struct {
 	getenv func(key string) string
 	files  []layer // later ones override
@@ -33,8 +34,9 @@ type config struct {
 // A layer is one configuration file. Viper changes keys to lower case; tables keeps the
 // names of models and policies as they are.
 type layer struct {
-	name string
-	v    *viper.Viper
+	name   string
+	v      *viper.Viper
+	policy string // whose own file it is: it counts where that policy is asked for
 	tables
 }
 
@@ -49,7 +51,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 	e.config = &config{getenv: e.getenv}
 	for _, name := range e.configFiles() {
 		l, err := readLayer(e.disk, name)
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) && name != e.configFile {
 			continue
 		}
 		if err != nil {
@@ -57,7 +59,11 @@ func (e *env) configure(cmd *cobra.Command) error {
 		}
 		e.config.files = append(e.config.files, l)
 	}
-	var err error
+	gsh, err := e.gshLayer(cmd)
+	if err != nil {
+		return err
+	}
+	e.config.files = append(gsh, e.config.files...)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if err != nil || f.Changed || !isSetting(cmd, f.Name) {
 			return
@@ -178,11 +184,15 @@ func lineOf(err error) (row int) {
 const hereFile = ".ctxtool.toml"
 
 // configFiles returns the names of the configuration files; later ones override.
-func (e *env) configFiles() []string {
-	if e.configDir == "" {
-		return []string{hereFile}
+func (e *env) configFiles() (names []string) {
+	if e.configDir != "" {
+		names = append(names, filepath.Join(e.configDir, "ctxtool", "config.toml"))
 	}
-	return []string{filepath.Join(e.configDir, "ctxtool", "config.toml"), hereFile}
+	names = append(names, hereFile)
+	if e.configFile != "" {
+		names = append(names, e.configFile)
+	}
+	return names
 }
 
 // models returns the table of models with those of the configuration: each is a table
@@ -310,7 +320,7 @@ func (t policyTable) policy(name string) (*compact.Policy, error) {
 		p.About = t.About
 	}
 	if t.Window != 0 {
-		p.Window = t.Window
+		p.Window, p.Windows = t.Window, nil
 	}
 	if t.Counter != "" {
 		c, err := tokens.Find(t.Counter)

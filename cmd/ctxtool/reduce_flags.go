@@ -19,6 +19,7 @@ import (
 	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats/gate"
 
@@ -35,6 +36,7 @@ type reduceFlags struct {
 	as           string
 	unmarked     bool
 	ifOver       string
+	counter      string
 	events       string
 	eventsFormat string
 	summarizerFlags
@@ -67,11 +69,13 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: "+strings.Join(asForms, ", "), asForms)
 	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch; undo does not find it")
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
+	choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's): "+strings.Join(tokens.Names(), ", "), tokens.Names())
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
 	f.StringVar(&o.events, "events", "", "append what happened to `FILE` as JSON lines")
 	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "write events as `FORM`: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
 	help.Group(f, "Writing", "write")
 	help.Group(f, "Selection", "at", "if-over")
+	help.Group(f, "Counting", "counter")
 	help.Group(f, "writing", "as", "no-mark", "jobs", "events", "events-format")
 }
 
@@ -84,6 +88,14 @@ func (o *reduceFlags) check(e *env) (err error) {
 	o.job.IfOver, err = amount("--if-over", o.ifOver)
 	if err = cmp.Or(err, oneOf("--as", asForms, o.as), oneOf("--events-format", compact.EventForms, o.eventsFormat)); err != nil {
 		return err
+	}
+	if o.counter != "" {
+		c, err := tokens.Find(o.counter)
+		if err != nil {
+			return fmt.Errorf("--counter: %w", err)
+		}
+		o.job.Policy = o.policy.Copy()
+		o.job.Policy.Counter, o.job.Policy.ByUsage = c, false
 	}
 	if o.at != "" && (o.Write || o.output != "") {
 		return errors.New("--at conflicts with --write and -o: entries are appended at the leaf")
@@ -187,6 +199,7 @@ type summarizerFlags struct {
 	summaryTokens     int
 	summaryLimit      time.Duration
 	prompt            compact.Prompt
+	promptFile        string
 	emitTo, applyFrom string
 
 	running context.Context // ends with the first signal, and a command with it; nil without commands
@@ -204,23 +217,36 @@ func (o *summarizerFlags) summaryFlags(cmd *cobra.Command) {
 	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: write at most `TOKENS` (default: by what it replaces)")
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than `DURATION`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that attend to `TEXT` above all")
+	f.StringVar(&o.promptFile, "prompt", "", "ask for summaries in the words of `FILE`")
 	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "y-agent: keep identifiers by `POLICY`: strict, relaxed")
 	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE`; append nothing")
 	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`: the lines of --emit with a summary field")
-	help.Group(f, "summaries", "summarizer", "summary-tokens", "summary-limit", "focus", "identifiers", "emit", "apply")
+	help.Group(f, "summaries", "summarizer", "summary-tokens", "summary-limit", "focus", "prompt", "identifiers", "emit", "apply")
 	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
 
 // check checks the flags, before any input is opened.
 func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) {
 	switch {
+	case o.promptFile != "" && o.emitTo == "" && o.applyFrom == "" && !strings.HasPrefix(o.summarizer, "exec:"):
+		return nil, errors.New("--prompt requires --summarizer exec:COMMAND, --emit or --apply: nothing else is asked in words")
 	case o.emitTo != "" && writes:
 		return nil, errors.New("--emit conflicts with --write and -o: append with --apply")
 	case o.summaryTokens < 0 || o.summaryLimit < 0:
 		return nil, errors.New("--summary-tokens and --summary-limit must be 0 or more")
 	case !slices.Contains([]string{"", "strict", "relaxed"}, o.prompt.Identifiers):
 		return nil, fmt.Errorf("--identifiers %q: expected one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
-	case o.emitTo != "" || o.applyFrom != "" || o.summarizer == "":
+	}
+	if o.promptFile != "" {
+		text, err := e.disk.ReadFile(o.promptFile)
+		if err != nil {
+			return nil, noAnswer(unreadable(o.promptFile, err))
+		}
+		if o.prompt.Own, err = compact.ParsePrompt(string(text)); err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.promptFile}, Err: err}
+		}
+	}
+	if o.emitTo != "" || o.applyFrom != "" || o.summarizer == "" {
 		return nil, nil
 	}
 	if strings.HasPrefix(o.summarizer, "exec:") {

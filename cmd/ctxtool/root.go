@@ -37,6 +37,7 @@ type env struct {
 	wait           time.Duration // how long to wait for a lock; 0 is the default of sessionfmt
 
 	config      *config
+	configFile  string // of --config
 	sessionsDir string
 	color       string // see screen
 	pager       string // the command; empty for what the environment names
@@ -150,11 +151,12 @@ func newRoot(e *env, only string) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	f := root.PersistentFlags()
+	f.StringVar(&e.configFile, "config", "", "read settings from `FILE` too, above the other files")
 	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: the folder of pi)")
 	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
 	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
-	help.Group(f, "settings", "sessions-dir", "color", "pager", "no-pager")
+	help.Group(f, "settings", "config", "sessions-dir", "color", "pager", "no-pager")
 	complete(root, "color", colorNames)
 	e.addHelp(root)
 	for _, c := range commands {

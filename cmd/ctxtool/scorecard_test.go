@@ -43,13 +43,15 @@ func TestScorecard(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var ours, theirs, same []score
+	var sessions [][2]string
 	for _, c := range largeSessions(t) {
 		session, ok := strings.CutPrefix(c.Name, "corpus/")
 		if !ok {
 			continue
 		}
 		session = strings.TrimSuffix(session, ".jsonl")
-		name := filepath.Join(dir, "s.jsonl")
+		name := filepath.Join(dir, session+".jsonl")
+		sessions = append(sessions, [2]string{session, name})
 		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +78,7 @@ func TestScorecard(t *testing.T) {
 	fmt.Fprintf(&b, "## extract, at the end of each session\n\nStyle pi leaves about the last 20,000 tokens, style gsh the summary alone.\n\n%s", scoreTable(ours))
 	fmt.Fprintf(&b, "\n## What the agents' own models wrote\n\n%s", scoreTable(theirs))
 	fmt.Fprintf(&b, "\n## Both at the same place\n\nThe session as it was before its agent compacted it, compacted by `ctxtool compact`.\n\n%s", scoreTable(same))
+	b.Write(policiesTable(t, sessions))
 	golden.Equal(t, "../../docs/scorecard.md", b.Bytes())
 
 	extract, model := sumOf(ours), sumOf(theirs)

@@ -87,3 +87,16 @@ func Clean(text string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// WindowFrom says in words where a context window comes from.
+func WindowFrom(from string) string {
+	switch from {
+	case "given":
+		return "option"
+	case "baseline":
+		return from
+	case "policy":
+		return "default of the policy"
+	}
+	return "models table, " + from
+}

@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/said"
 	"ctxtool/replay"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 )
@@ -138,7 +139,7 @@ func (l *logger) step(r *replay.Replay, step replay.Step) error {
 	case kind == jsonl.User:
 		m := line.Get("message").Message()
 		text := string(m.AppendText(nil, "\n"))
-		n := stats.SWETokens(m)
+		n := weigh.MessageTokens(&weigh.SWE, m)
 		l.stats.Turns++
 		l.retrieved(earlier)
 		l.looked = &Event{Type: "context_retrieval", Added: new(int)}
@@ -233,7 +234,7 @@ func (l *logger) result(m *jsonl.Message) {
 		l.stats.Modified = append(l.stats.Modified, c.file)
 	}
 	if l.looked != nil && c.looks != "" {
-		*l.looked.Added += stats.SWETokens(m)
+		*l.looked.Added += weigh.MessageTokens(&weigh.SWE, m)
 	}
 	l.write(&Event{Type: "tool_execution", Tool: c.tool, File: c.file, Command: c.command, Approved: &approved, Outcome: outcomes[outcome]})
 }

@@ -2,8 +2,8 @@ package sessionlog
 
 import (
 	"ctxtool/replay"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats"
 )
 
 // A size is the context as SWE-CLI counts it: the messages of the request, and the project's
@@ -46,12 +46,7 @@ func (s *size) follow(step replay.Step) error {
 	if !changed || err != nil {
 		return err
 	}
-	s.codebase = 0
-	for _, part := range s.prompt.Current.Parts {
-		if part.Name == "project_context" {
-			s.codebase += stats.SWEText(part.Text)
-		}
-	}
+	s.codebase = weigh.TextTokens(&weigh.SWE, []byte(s.prompt.Current.Notes()))
 	return nil
 }
 
@@ -98,6 +93,6 @@ func (s *size) count(p *replay.Piece, sign int) error {
 		return err
 	}
 	s.messages += sign
-	s.tokens += sign * stats.SWETokens(raw.Message())
+	s.tokens += sign * weigh.MessageTokens(&weigh.SWE, raw.Message())
 	return nil
 }

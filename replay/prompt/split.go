@@ -227,6 +227,17 @@ func (p Part) inFiles() []Part {
 	return pieces(p, cuts)
 }
 
+// Notes returns the project's notes for agents: the texts of the context files.
+func (p *Prompt) Notes() string {
+	var b strings.Builder
+	for _, part := range Split(p.Parts) {
+		if part.Name == "project_context" || part.File != "" && part.Skill == "" {
+			b.WriteString(part.Text)
+		}
+	}
+	return b.String()
+}
+
 func file(path string) Part { return Part{Name: "file " + path, File: path} }
 
 // How skills are listed.

@@ -26,6 +26,10 @@ type Counter struct {
 	ByText  bool
 	Message int // tokens that a message takes in addition to its texts
 	Image   int // the length that an image counts for; 0 if the agent counts none
+	// Call writes a tool call, with its arguments as compact JSON, as the one text that the
+	// agent counts. If nil, the name and the arguments count.
+	Call       func(name string, args []byte) []byte
+	NoThinking bool // thinking does not count
 }
 
 // MarshalText returns the name. It never fails.

@@ -98,9 +98,15 @@ func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 		case jsonl.ImageBlock:
 			sum.Images += w.Add(w.c.Image)
 		case jsonl.ThinkingBlock:
-			sum.Thinking += w.Add(w.String(b.Text))
+			if !w.c.NoThinking {
+				sum.Thinking += w.Add(w.String(b.Text))
+			}
 		case jsonl.CallBlock:
-			sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Minified(b.Args))
+			if w.c.Call != nil {
+				sum.Calls += w.Add(w.Text(w.c.Call(b.Name.Text(), w.at.Minify(b.Args))))
+			} else {
+				sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Minified(b.Args))
+			}
 		}
 	}
 	return sum

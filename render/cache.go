@@ -161,7 +161,7 @@ func brokenStyle(why string) style {
 
 // cacheLine returns a row's first cells in text. A prompt without recorded usage has a mark.
 func cacheLine(r *cache.Row) []string {
-	cells := []string{orDash(orNothing(r.Request)), minute(r.Time), sessionfmt.Quote(r.Entry), fit(base(r.Model), 24), phrase.If(r.Estimated, "~") + number(r.Prompt), "", "-", "-"}
+	cells := []string{orDash(orNothing(r.Request)), minute(r.Time), entryID(r.Entry), fit(base(r.Model), 24), phrase.If(r.Estimated, "~") + number(r.Prompt), "", "-", "-"}
 	if r.Expected != nil {
 		cells[5] = number(r.Expected.Read)
 	}
@@ -200,7 +200,7 @@ func whyBroken(b *cache.Break) string {
 		}
 		return fmt.Sprintf("%s %s, the cache lives %s", b.Cause, duration(pause), duration(b.Lifetime))
 	}
-	return string(b.Cause) + phrase.If(b.Entry != "", " %s", sessionfmt.Quote(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
+	return string(b.Cause) + phrase.If(b.Entry != "", " %s", entryID(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
 		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason))
 }
 
@@ -255,7 +255,7 @@ func writeWorst(w *bufio.Writer, rows []cache.Row, on Screen) {
 		}
 	}
 	if worst != nil {
-		fmt.Fprintf(w, "worst: request %s at %s, entry %s: %s\n", orDash(orNothing(worst.Request)), minute(worst.Time), sessionfmt.Quote(worst.Entry), rebilled(worst.Rebilled))
+		fmt.Fprintf(w, "worst: request %s at %s, entry %s: %s\n", orDash(orNothing(worst.Request)), minute(worst.Time), entryID(worst.Entry), rebilled(worst.Rebilled))
 		put(w, "       "+whyRebilled(worst), on)
 	}
 	if len(endless) > 0 {

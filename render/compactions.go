@@ -33,7 +33,7 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "%s, before request %d: %d to %d tokens\n", on.paint(heading, "compaction "+sessionfmt.Clean(one.Entry)), one.Request, one.Before, one.After)
+		fmt.Fprintf(w, "%s, before request %d: %d to %d tokens\n", on.paint(heading, "compaction "+entryID(one.Entry)), one.Request, one.Before, one.After)
 		fmt.Fprintf(w, "%s dropped, %s used again\n", phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing"))
 		fmt.Fprintf(w, "not in the summary: %s\n", lostKinds(one.Lost))
 		rows := c.rows(one)
@@ -82,11 +82,11 @@ func (c Compactions) rows(one *reuse.Compaction) (rows [][]string) {
 		if l.Kind == "constraint" || l.Kind == "failure" {
 			last = k + 1
 		}
-		rows = append(rows, []string{l.Kind, short(l.What), sessionfmt.Clean(l.Entry), ""})
+		rows = append(rows, []string{l.Kind, short(l.What), entryID(l.Entry), ""})
 	}
 	var used [][]string
 	for _, u := range one.Used {
-		used = append(used, []string{string(u.Kind), short(u.What), sessionfmt.Clean(u.Entry), usedBy(u)})
+		used = append(used, []string{string(u.Kind), short(u.What), entryID(u.Entry), usedBy(u)})
 	}
 	return slices.Insert(rows, last, used...)
 }

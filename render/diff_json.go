@@ -268,7 +268,7 @@ func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
 		rows []outline.Row
 	}{{'-', x.OnlyA}, {'+', x.OnlyB}} {
 		for _, r := range side.rows {
-			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(sessionfmt.Quote(r.ID)), shortKind(r.Kind), r.Text)
+			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(entryID(r.ID)), shortKind(r.Kind), r.Text)
 			w.WriteString(on.paint(markStyle(side.mark), fit(sessionfmt.Clean(text), lineWidth(on.Width))) + "\n")
 		}
 	}
@@ -279,7 +279,7 @@ func ancestor(x *diff.Entries) string {
 	if x.Ancestor == nil {
 		return "none"
 	}
-	return fmt.Sprintf("%s %s, line %d", orDash(sessionfmt.Quote(x.Ancestor.ID)), x.Ancestor.Kind, x.Ancestor.Line)
+	return fmt.Sprintf("%s %s, line %d", orDash(entryID(x.Ancestor.ID)), x.Ancestor.Kind, x.Ancestor.Line)
 }
 
 func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries) error {

@@ -62,7 +62,7 @@ func (t *diffText) write() error {
 
 // sideWords returns which envelope a side is, in words.
 func sideWords(s *diff.Side, tokens int) string {
-	at := cmp.Or(phrase.If(s.Entry != "", "after entry %s", sessionfmt.Quote(s.Entry)), "before the first entry")
+	at := cmp.Or(phrase.If(s.Entry != "", "after entry %s", entryID(s.Entry)), "before the first entry")
 	return fmt.Sprintf("%s, %s, before request %d: %s, %s", source(s.Source), at, s.RequestIndex, phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
 }
 
@@ -369,5 +369,5 @@ func by(c diff.Cause) string {
 	if c.IsZero() {
 		return ""
 	}
-	return " by " + orDash(sessionfmt.Quote(c.Entry)) + " " + strings.ReplaceAll(c.Kind, "_", " ") + phrase.If(c.Op >= 0, ", op %d", c.Op)
+	return " by " + orDash(entryID(c.Entry)) + " " + strings.ReplaceAll(c.Kind, "_", " ") + phrase.If(c.Op >= 0, ", op %d", c.Op)
 }

@@ -71,7 +71,7 @@ func writeTracedFile(w *bufio.Writer, f *trace.File, on Screen) {
 	by := map[trace.Event]*traceLoss{}
 	for _, h := range f.Holdings {
 		if h.Lost == nil {
-			now = append(now, fmt.Sprintf("%s (%s)", orDash(sessionfmt.Quote(h.ID)), h.Did))
+			now = append(now, fmt.Sprintf("%s (%s)", orDash(entryID(h.ID)), h.Did))
 			continue
 		}
 		key := *h.Lost
@@ -132,7 +132,7 @@ func endOf(r *trace.Life) string {
 
 // eventText returns an event in words.
 func eventText(e *trace.Event) string {
-	id := phrase.If(e.ID != "", "%s, ", sessionfmt.Quote(e.ID))
+	id := phrase.If(e.ID != "", "%s, ", entryID(e.ID))
 	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op), e.Request, mentioned(e))
 }
 
@@ -159,7 +159,7 @@ func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 		what = r.As + " " + sessionfmt.Quote(r.Name)
 	}
 	at := strings.TrimSpace(clock(r.Time))
-	put(w, "  "+on.paint(faint, fmt.Sprintf("%-8s", orDash(sessionfmt.Quote(r.ID))))+" "+on.paint(kindStyle(cmp.Or(r.Kind, r.As)), what)+phrase.If(r.Line > 0, ", line %d", r.Line)+
+	put(w, "  "+on.paint(faint, fmt.Sprintf("%-8s", orDash(entryID(r.ID))))+" "+on.paint(kindStyle(cmp.Or(r.Kind, r.As)), what)+phrase.If(r.Line > 0, ", line %d", r.Line)+
 		phrase.If(at != "", ", %s", at)+phrase.If(r.Why == "", ": %s", seenBy(r.Seen)), on)
 	if r.Text != "" {
 		put(w, "           "+r.Text, on)
@@ -197,7 +197,7 @@ func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
 	for _, r := range all {
 		by := phrase.If(r.By != "", "%s", sessionfmt.Quote(r.By)) + phrase.If(r.Op >= 0, " op %d", r.Op)
 		what := phrase.If(r.Index >= 0, "%d ", r.Index) + r.As + phrase.If(r.Uncached, "*")
-		put(w, strings.TrimRight(on.paint(faint, fmt.Sprintf("%-8s %5s %s", orDash(sessionfmt.Quote(r.ID)), lineNumber(r.Line), clock(r.Time)))+
+		put(w, strings.TrimRight(on.paint(faint, fmt.Sprintf("%-8s %5s %s", orDash(entryID(r.ID)), lineNumber(r.Line), clock(r.Time)))+
 			" "+on.paint(kindStyle(r.Kind), fmt.Sprintf("%-13s", shortKind(r.Kind)))+" "+on.paint(changed, fmt.Sprintf("%-13s", by))+
 			" "+on.paint(kindStyle(r.As), fmt.Sprintf("%-14s", sessionfmt.Quote(what)))+"  "+on.paint(heading, itemName(&r))+r.Text, " "), on)
 	}
@@ -224,7 +224,7 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 	}
 	fmt.Fprintf(w, "%s %d tokens, %+d since %s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)), e.After.Total, e.After.Total-e.Before.Total, since)
 	for _, r := range e.Items {
-		from := orDash(sessionfmt.Quote(r.ID))
+		from := orDash(entryID(r.ID))
 		switch {
 		case r.Op >= 0:
 			from = fmt.Sprintf("%s op %d", sessionfmt.Quote(r.By), r.Op)
@@ -283,7 +283,7 @@ func writeShown(w *bufio.Writer, all []entry.Shown, on Screen) error {
 }
 
 func writeEntry(w *bufio.Writer, s *entry.Shown, on Screen) {
-	fmt.Fprintf(w, "%s %s, line %d%s%s%s\n", on.paint(heading, orDash(sessionfmt.Quote(s.ID))), on.paint(kindStyle(s.Kind), s.Kind), s.Line,
+	fmt.Fprintf(w, "%s %s, line %d%s%s%s\n", on.paint(heading, orDash(entryID(s.ID))), on.paint(kindStyle(s.Kind), s.Kind), s.Line,
 		on.paint(changed, phrase.If(s.Label != "", " [%s]", sessionfmt.Quote(s.Label))),
 		phrase.If(s.Parent != "", ", below %s", sessionfmt.Quote(s.Parent)), phrase.If(!s.Active, ", not on the path to the leaf"))
 	if s.Effect != nil {

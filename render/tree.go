@@ -175,8 +175,8 @@ func (d *drawing) line(n outline.Node) {
 		mark = "●"
 	}
 	label := phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))
-	branch := phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(sessionfmt.Quote(n.Last)))
-	put(d.w, d.on.paint(faint, lead)+mark+" "+deep+d.on.paint(faint, orDash(sessionfmt.Quote(n.ID)))+" "+d.on.paint(kindStyle(n.Kind), n.Kind)+
+	branch := phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(entryID(n.Last)))
+	put(d.w, d.on.paint(faint, lead)+mark+" "+deep+d.on.paint(faint, orDash(entryID(n.ID)))+" "+d.on.paint(kindStyle(n.Kind), n.Kind)+
 		d.on.paint(changed, label)+d.on.paint(good, phrase.If(n.Leaf, " ← leaf"))+d.on.paint(faint, branch)+
 		phrase.If(n.Text != "", "  %s", d.on.text(n.Kind, n.Active, n.Text)), d.on)
 }
@@ -193,6 +193,15 @@ func (s Screen) text(kind string, active bool, text string) string {
 		return s.paint(faint, text)
 	}
 	return text
+}
+
+// entryID returns the id of an entry for a text: the beginning of a random UUID, which is enough
+// to find the entry by, and any other id as it is.
+func entryID(id string) string {
+	if len(id) == 36 && id[8] == '-' && id[13] == '-' && id[14] == '4' && id[18] == '-' && id[23] == '-' {
+		id = id[:8]
+	}
+	return sessionfmt.Quote(id)
 }
 
 // orDash returns an id, or "-" if it is empty.
@@ -216,7 +225,7 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, on Screen) error {
 		text = on.paint(faint, fmt.Sprintf("[%s#%d, %s (inferred)]", afterRequest(b.After), b.Before, b.Likely)) + " " + text
 	}
 	active := cmp.Or(phrase.If(!r.Active, "○"), " ")
-	id := orDash(sessionfmt.Quote(r.ID))
+	id := orDash(entryID(r.ID))
 	if r.Kind == jsonl.Header.String() {
 		id = "-" // the id of a session is long
 	}

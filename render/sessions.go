@@ -28,15 +28,15 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	}
 	var cells [][]string
 	var broken []string
-	var cost, copied float64
+	var cost, computed, copied, again float64
 	for _, r := range s.Rows {
 		if r.Error != "" {
 			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
 			continue
 		}
 		cells = append(cells, sessionCells(r))
-		cost += r.Cost - r.Copied
-		copied += r.Copied
+		cost, copied = cost+r.Cost-r.Copied, copied+r.Copied
+		computed, again = computed+r.Computed-r.CopiedComputed, again+r.CopiedComputed
 	}
 	if len(cells) > 0 {
 		if err := WriteTable(w, columns, cells, on); err != nil {
@@ -47,9 +47,9 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	if s.Of > len(s.Rows) {
 		fmt.Fprintf(w, "%d of ", len(s.Rows))
 	}
-	fmt.Fprintf(w, "%s, $%.2f%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), cost, within(s.Only))
-	if copied > 0 {
-		fmt.Fprintf(w, "* calls that another session has too, $%.2f, are counted once\n", copied)
+	fmt.Fprintf(w, "%s, %s%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), allCost(cost, computed), within(s.Only))
+	if copied+again > 0 {
+		fmt.Fprintf(w, "* calls that another session has too, %s, are counted once\n", allCost(copied, again))
 	}
 	writeBroken(w, broken)
 	return nil
@@ -74,8 +74,21 @@ func sessionCells(r *stats.Summary) []string {
 	}
 	return []string{
 		sessionfmt.Clean(when), base(r.Project), title, fit(base(r.Model), 24), fmt.Sprint(r.Entries), contextUse(r),
-		fmt.Sprintf("$%.2f", r.Cost) + phrase.If(r.Copied > 0, "*"), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
+		costOf(r), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
 	}
+}
+
+// costOf is what a session cost, and nothing where nobody knows the cost of any call.
+func costOf(r *stats.Summary) string {
+	if r.Calls != nil && r.Calls.Calls.Total > 0 && r.Calls.Calls.Total == r.Calls.Calls.Unpriceable {
+		return ""
+	}
+	return allCost(r.Cost, r.Computed) + phrase.If(r.Copied+r.CopiedComputed > 0, "*")
+}
+
+// allCost is a recorded cost and a computed one together, marked where the latter is in it.
+func allCost(recorded, computed float64) string {
+	return phrase.If(computed > 0, "~") + fmt.Sprintf("$%.2f", recorded+computed)
 }
 
 // contextUse is the share of the window that the context takes, marked where it is too

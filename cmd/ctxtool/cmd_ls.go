@@ -40,7 +40,7 @@ type sortKey struct {
 var sortKeys = []sortKey{
 	{"time", func(a, b *stats.Summary) int { return strings.Compare(b.Time, a.Time) }},
 	{"size", func(a, b *stats.Summary) int { return cmp.Compare(b.Size, a.Size) }},
-	{"cost", func(a, b *stats.Summary) int { return cmp.Compare(b.Cost, a.Cost) }},
+	{"cost", func(a, b *stats.Summary) int { return cmp.Compare(b.Cost+b.Computed, a.Cost+a.Computed) }},
 	{"context", func(a, b *stats.Summary) int { return cmp.Compare(b.Context, a.Context) }},
 	{"entries", func(a, b *stats.Summary) int { return cmp.Compare(b.Entries, a.Entries) }},
 	{"name", func(a, b *stats.Summary) int { return strings.Compare(a.Name+a.First, b.Name+b.First) }},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,12 +20,23 @@ type Sessions struct {
 	Only stats.Only // what was asked for
 }
 
+// atAgent is the place of the column that only a list of several agents has.
+const atAgent = 1
+
 // writeSessions writes rows as a table, and their total.
 func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	columns := []Column{
 		{Name: "time", style: always(faint)}, {Name: "project", Yields: 1}, {Name: "title", Flex: true}, {Name: "model", Yields: 2, style: always(faint)},
 		{Name: "entries", Right: true, Yields: 3}, {Name: "context use", Right: true, style: overStyle}, {Name: "cost", Right: true},
 		{Name: "size", Right: true, Yields: 4}, {Name: "id", style: always(faint)},
+	}
+	agents := map[string]bool{"": true} // of what could not be read
+	for _, r := range s.Rows {
+		agents[r.Agent] = true
+	}
+	several := len(agents) > 2
+	if several {
+		columns = slices.Insert(columns, atAgent, Column{Name: "agent"})
 	}
 	var cells [][]string
 	var broken []string
@@ -34,7 +46,11 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
 			continue
 		}
-		cells = append(cells, sessionCells(r))
+		row := sessionCells(r)
+		if several {
+			row = slices.Insert(row, atAgent, r.Agent)
+		}
+		cells = append(cells, row)
 		cost, copied = cost+r.Cost-r.Copied, copied+r.Copied
 		computed, again = computed+r.Computed-r.CopiedComputed, again+r.CopiedComputed
 	}

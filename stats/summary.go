@@ -19,6 +19,7 @@ const SummarySchema = "ctxtool/ls/1"
 type Summary struct {
 	Schema         string  `json:"schema"`
 	File           string  `json:"file"`                     // below the folder listed, or as it was given
+	Agent          string  `json:"agent,omitempty"`          // that wrote the session: `pi`, `codex`, `claude`
 	ID             string  `json:"id,omitempty"`             // of the header
 	Name           string  `json:"name,omitempty"`           // the last one given
 	First          string  `json:"first,omitempty"`          // first words of the first prompt
@@ -84,7 +85,7 @@ func (sum *Summary) look(l *lensRun) {
 	l.Records = append(l.Records, sum.take)
 	l.Indexed = append(l.Indexed, func() error {
 		s := l.Session
-		sum.Calls = l.Report.Cost
+		sum.Calls, sum.Agent = l.Report.Cost, s.Dialect().Agent()
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.Size(), len(s.Findings)
 		sum.Cost, sum.Computed = sum.Calls.Cost.Total, sum.Calls.Cost.Computed
 		return nil

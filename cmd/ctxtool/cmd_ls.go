@@ -24,6 +24,7 @@ type lsOptions struct {
 	sort           string
 	reverse        bool
 	project, model string
+	agent          string
 	period
 	limit  int
 	strict bool
@@ -61,8 +62,8 @@ func newLsCommand(e *env) *cobra.Command {
 		Use:   "ls [flags] [DIR|SESSION...]",
 		Short: "List sessions with title, size, context use and cost",
 		Long: "List sessions: the time of the last entry, project, title, model, entries, context\n" +
-			"use, cost, size and id. Without arguments, list all sessions of pi. With --since or\n" +
-			"--until, costs are those of the calls within the period.\n" +
+			"use, cost, size and id. Without arguments, list the sessions of all agents. With\n" +
+			"--since or --until, costs are those of the calls within the period.\n" +
 			"\n" +
 			"! marks a context over the window, ~ an estimate, and * calls that another session\n" +
 			"of the list has too; the total counts them once. A narrow terminal has fewer columns.",
@@ -77,6 +78,7 @@ func newLsCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
 	f.StringVar(&o.model, "model", "", "only sessions whose model contains `TEXT`")
+	agentFlag(cmd, &o.agent)
 	o.period.flags(cmd)
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
@@ -96,11 +98,11 @@ func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) 
 	if at < 0 {
 		return order, opt, fmt.Errorf("unknown key %q to sort by: one of %s", sessionfmt.Quote(o.sort), strings.Join(sortNames(), ", "))
 	}
-	opt.Only.Project = o.project
+	opt.Only.Project, opt.Only.Agent = o.project, o.agent
 	opt.Only.Since, opt.Only.Until, err = o.period.check(e)
 	known, wrong := e.config.models()
 	opt.Replay.Models = known
-	err = cmp.Or(err, wrong, o.redaction.start(e))
+	err = cmp.Or(err, wrong, checkAgent(o.agent), o.redaction.start(e))
 	opt.Open = e.opening(0) // goes through the redaction
 	return sortKeys[at], opt, err
 }

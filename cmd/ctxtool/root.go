@@ -150,7 +150,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	f := root.PersistentFlags()
-	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: the folder of pi)")
+	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: of all agents)")
 	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
 	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ type Sessions struct {
 	Only stats.Only // the selection
 }
 
+// atAgent is the place of the column that only a list of several agents has.
+const atAgent = 1
+
 // writeSessions writes rows as a table, and their total.
 func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	columns := []Column{
@@ -26,17 +30,29 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 		{Name: "entries", Right: true, Yields: 3}, {Name: "context use", Right: true, style: overStyle}, {Name: "cost", Right: true},
 		{Name: "size", Right: true, Yields: 4}, {Name: "id", style: always(faint)},
 	}
+	agents := map[string]bool{"": true} // of what could not be read
+	for _, r := range s.Rows {
+		agents[r.Agent] = true
+	}
+	several := len(agents) > 2
+	if several {
+		columns = slices.Insert(columns, atAgent, Column{Name: "agent"})
+	}
 	var cells [][]string
 	var broken []string
-	var cost, copied float64
+	var cost, computed, copied, again float64
 	for _, r := range s.Rows {
 		if r.Error != "" {
 			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
 			continue
 		}
-		cells = append(cells, sessionCells(r))
-		cost += r.Cost - r.Copied
-		copied += r.Copied
+		row := sessionCells(r)
+		if several {
+			row = slices.Insert(row, atAgent, r.Agent)
+		}
+		cells = append(cells, row)
+		cost, copied = cost+r.Cost-r.Copied, copied+r.Copied
+		computed, again = computed+r.Computed-r.CopiedComputed, again+r.CopiedComputed
 	}
 	if len(cells) > 0 {
 		if err := WriteTable(w, columns, cells, on); err != nil {
@@ -47,9 +63,9 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	if s.Of > len(s.Rows) {
 		fmt.Fprintf(w, "%d of ", len(s.Rows))
 	}
-	fmt.Fprintf(w, "%s, $%.2f%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), cost, within(s.Only))
-	if copied > 0 {
-		fmt.Fprintf(w, "* calls that another session also has, $%.2f, are counted once\n", copied)
+	fmt.Fprintf(w, "%s, %s%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), allCost(cost, computed), within(s.Only))
+	if copied+again > 0 {
+		fmt.Fprintf(w, "* calls that another session also has, %s, are counted once\n", allCost(copied, again))
 	}
 	writeBroken(w, broken)
 	return nil
@@ -74,8 +90,47 @@ func sessionCells(r *stats.Summary) []string {
 	}
 	return []string{
 		sessionfmt.Clean(when), base(r.Project), title, fit(base(r.Model), 24), fmt.Sprint(r.Entries), contextUse(r),
-		fmt.Sprintf("$%.2f", r.Cost) + phrase.If(r.Copied > 0, "*"), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
+		costOf(r), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
 	}
+}
+
+// costOf is what a session cost, and nothing if no cost of its calls is known.
+func costOf(r *stats.Summary) string {
+	if r.Calls != nil && r.Calls.Calls.Total > 0 && r.Calls.Calls.Total == r.Calls.Calls.Unpriceable {
+		return ""
+	}
+	return allCost(r.Cost, r.Computed) + phrase.If(r.Copied+r.CopiedComputed > 0, "*")
+}
+
+// allCost is a recorded cost and a computed one together, marked where the latter is in it.
+func allCost(recorded, computed float64) string {
+	return phrase.If(computed > 0, "~") + fmt.Sprintf("$%.2f", recorded+computed)
+}
+
+// writeStatus writes a status in one line: what is known of it.
+func writeStatus(w *bufio.Writer, s *stats.Status) error {
+	var parts []string
+	add := func(known bool, part string) {
+		if known {
+			parts = append(parts, sessionfmt.Clean(part))
+		}
+	}
+	add(s.Model != "", base(s.Model))
+	if s.Window > 0 {
+		add(s.Context > 0, fmt.Sprintf("%.0f%% of %s", 100*float64(s.Context)/float64(s.Window), phrase.Short(s.Window)))
+	} else {
+		add(s.Context > 0, phrase.Short(s.Context)+" tokens")
+	}
+	if s.Cost != nil {
+		add(true, allCost(*s.Cost, s.Computed))
+	}
+	if s.Warm != nil {
+		add(*s.Warm > 0, fmt.Sprintf("cache warm for %dm%02ds", *s.Warm/60, *s.Warm%60))
+		add(*s.Warm == 0, "cache cold")
+	}
+	add(s.Finding != "", s.Finding)
+	_, err := fmt.Fprintln(w, strings.Join(parts, " · "))
+	return err
 }
 
 // contextUse returns the share of the window in use, marked if it exceeds the window, and the

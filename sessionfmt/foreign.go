@@ -20,6 +20,9 @@ import (
 // dialects are the formats of other agents that are read. A new one is a line here.
 var dialects = []*dialect.Dialect{&codex.Dialect, &claude.Dialect}
 
+// Dialects returns the formats of other agents that are read.
+func Dialects() []*dialect.Dialect { return slices.Clone(dialects) }
+
 // Dialect is the format of the session where it is another agent's, nil for pi.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
 

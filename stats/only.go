@@ -3,13 +3,14 @@ package stats
 import "strings"
 
 // Only says which sessions and calls are looked at; the zero value means all. A
-// session fits that belongs to the project and has an entry within the time, or,
+// session fits that is of the agent, belongs to the project and has an entry within the time, or,
 // where a model is named, a call of it within the time. The lens cost counts no
 // other calls.
 type Only struct {
 	Since, Until int64  // milliseconds since 1970, both within; 0 where there is no limit
 	Project      string // text in the name of the project's folder
 	Model        string // text in a model's name
+	Agent        string // that wrote the session, by its name
 }
 
 // time reports whether a record of that time is within the limits; without any all are.

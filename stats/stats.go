@@ -160,7 +160,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	for _, lens := range o.Lenses {
 		lens.read(l)
 	}
-	if l.Report.fits = o.Only == (Only{Project: o.Only.Project}); !l.Report.fits {
+	if l.Report.fits = o.Only == (Only{Project: o.Only.Project, Agent: o.Only.Agent}); !l.Report.fits {
 		l.Calls = append(l.Calls, l.fit)
 	}
 	open := o.Open
@@ -185,7 +185,8 @@ func (o *Options) Read(name string) (*Report, error) {
 		}
 		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
 	}
-	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project)
+	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project) &&
+		(o.Only.Agent == "" || o.Only.Agent == s.Dialect().Agent())
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
 	l.Replay = replay.New(s, opt)

@@ -17,23 +17,26 @@ const SummarySchema = "ctxtool/ls/1"
 // A Summary is what a session is about, in a line of schema ctxtool/ls/1. One that
 // could not be read has an error and little else.
 type Summary struct {
-	Schema    string  `json:"schema"`
-	File      string  `json:"file"`                // below the folder listed, or as it was given
-	ID        string  `json:"id,omitempty"`        // of the header
-	Name      string  `json:"name,omitempty"`      // the last one given
-	First     string  `json:"first,omitempty"`     // first words of the first prompt
-	Project   string  `json:"project,omitempty"`   // the header's folder
-	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
-	Entries   int     `json:"entries"`             // of all branches
-	Context   int     `json:"context"`             // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
-	Estimated bool    `json:"estimated,omitempty"` // no usage has told all of it
-	Window    int64   `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
-	Cost      float64 `json:"cost"`                // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
-	Copied    float64 `json:"copied,omitempty"`    // US dollars of it for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
-	Size      int64   `json:"size"`                // bytes
-	Time      string  `json:"time,omitempty"`      // of the last entry, as it stands
-	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
-	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
+	Schema         string  `json:"schema"`
+	File           string  `json:"file"`                     // below the folder listed, or as it was given
+	Agent          string  `json:"agent,omitempty"`          // that wrote the session: `pi`, `codex`, `claude`
+	ID             string  `json:"id,omitempty"`             // of the header
+	Name           string  `json:"name,omitempty"`           // the last one given
+	First          string  `json:"first,omitempty"`          // first words of the first prompt
+	Project        string  `json:"project,omitempty"`        // the header's folder
+	Model          string  `json:"model,omitempty"`          // `provider/id`, that the path was on last
+	Entries        int     `json:"entries"`                  // of all branches
+	Context        int     `json:"context"`                  // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
+	Estimated      bool    `json:"estimated,omitempty"`      // no usage has told all of it
+	Window         int64   `json:"window,omitempty"`         // tokens of the model's window; absent where it is not known
+	Cost           float64 `json:"cost"`                     // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
+	Computed       float64 `json:"computed,omitempty"`       // US dollars, of calls that record no cost, by the models table; not in `cost`
+	Copied         float64 `json:"copied,omitempty"`         // US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
+	CopiedComputed float64 `json:"copiedComputed,omitempty"` // likewise of `computed`
+	Size           int64   `json:"size"`                     // bytes
+	Time           string  `json:"time,omitempty"`           // of the last entry, as it stands
+	Findings       int     `json:"findings,omitempty"`       // things that had to be read around
+	Error          string  `json:"error,omitempty"`          // why the session cannot be read; little else is there then
 
 	Calls *CostPart `json:"-"` // what they used and cost
 }
@@ -49,8 +52,12 @@ func MarkCopies(all []*Summary) {
 			continue
 		}
 		for one := range sum.Calls.calls.all {
-			if !seen.first(one.key) && one.pricing <= estimated {
+			switch {
+			case seen.first(one.key):
+			case one.pricing <= estimated:
 				sum.Copied += one.dollars
+			default:
+				sum.CopiedComputed += one.dollars
 			}
 		}
 	}
@@ -78,8 +85,9 @@ func (sum *Summary) look(l *lensRun) {
 	l.Records = append(l.Records, sum.take)
 	l.Indexed = append(l.Indexed, func() error {
 		s := l.Session
-		sum.Calls = l.Report.Cost
-		sum.Entries, sum.Size, sum.Cost, sum.Findings = s.Coverage.Entries, s.Size(), sum.Calls.Cost.Total, len(s.Findings)
+		sum.Calls, sum.Agent = l.Report.Cost, s.Dialect().Agent()
+		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.Size(), len(s.Findings)
+		sum.Cost, sum.Computed = sum.Calls.Cost.Total, sum.Calls.Cost.Computed
 		return nil
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {

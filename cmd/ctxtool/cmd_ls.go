@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
-
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -15,6 +18,7 @@ import (
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // lsOptions are the flags of ctxtool ls.
@@ -24,6 +28,7 @@ type lsOptions struct {
 	sort           string
 	reverse        bool
 	project, model string
+	agent          string
 	period
 	limit  int
 	strict bool
@@ -40,7 +45,7 @@ type sortKey struct {
 var sortKeys = []sortKey{
 	{"time", func(a, b *stats.Summary) int { return strings.Compare(b.Time, a.Time) }},
 	{"size", func(a, b *stats.Summary) int { return cmp.Compare(b.Size, a.Size) }},
-	{"cost", func(a, b *stats.Summary) int { return cmp.Compare(b.Cost, a.Cost) }},
+	{"cost", func(a, b *stats.Summary) int { return cmp.Compare(b.Cost+b.Computed, a.Cost+a.Computed) }},
 	{"context", func(a, b *stats.Summary) int { return cmp.Compare(b.Context, a.Context) }},
 	{"entries", func(a, b *stats.Summary) int { return cmp.Compare(b.Entries, a.Entries) }},
 	{"name", func(a, b *stats.Summary) int { return strings.Compare(a.Name+a.First, b.Name+b.First) }},
@@ -61,8 +66,8 @@ func newLsCommand(e *env) *cobra.Command {
 		Use:   "ls [flags] [DIR|SESSION...]",
 		Short: "List sessions with title, size, context use and cost",
 		Long: "List sessions: the time of the last entry, project, title, model, entries, context\n" +
-			"use, cost, size and id. Without arguments, list all sessions of pi. With --since or\n" +
-			"--until, costs are those of the calls within the period.\n" +
+			"use, cost, size and id. Without arguments, list the sessions of all agents. With\n" +
+			"--since or --until, costs are those of the calls within the period.\n" +
 			"\n" +
 			"! marks a context over the window, ~ an estimate, and * calls that another session\n" +
 			"of the list has too; the total counts them once. A narrow terminal has fewer columns.",
@@ -77,6 +82,7 @@ func newLsCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
 	f.StringVar(&o.model, "model", "", "only sessions whose model contains `TEXT`")
+	agentFlag(cmd, &o.agent)
 	o.period.flags(cmd)
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
@@ -96,11 +102,11 @@ func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) 
 		return order, opt, err
 	}
 	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
-	opt.Only.Project = o.project
+	opt.Only.Project, opt.Only.Agent = o.project, o.agent
 	opt.Only.Since, opt.Only.Until, err = o.period.check(e)
 	known, wrong := e.config.models()
 	opt.Replay.Models = known
-	err = cmp.Or(err, wrong, o.redaction.start(e))
+	err = cmp.Or(err, wrong, checkAgent(o.agent), o.redaction.start(e))
 	opt.Open = e.opening(0) // redacted
 	return sortKeys[at], opt, err
 }
@@ -171,6 +177,97 @@ func reason(err error) string {
 		return at.Err.Error()
 	}
 	return err.Error()
+}
+
+// statusOptions are the flags of ctxtool status.
+type statusOptions struct {
+	answer
+	cost bool
+}
+
+func newStatusCommand(e *env) *cobra.Command {
+	o := &statusOptions{}
+	cmd := &cobra.Command{
+		Use:   "status [flags] [SESSION]",
+		Short: "Print the state of a session in one line, for a prompt or status bar",
+		Long: "Print the state of a session in one line: model, context use as the provider recorded\n" +
+			"it, how long the prompt cache stays warm, and damage at the end of the file. It reads\n" +
+			"only that end; the cost needs the whole file. Without SESSION it takes on standard\n" +
+			"input the JSON that Claude Code passes to a status line command.",
+		Example: "  ctxtool status s.jsonl\n" +
+			"  ctxtool status s.jsonl --cost\n" +
+			"  ctxtool status s.jsonl --json | jq .context",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runStatus(e, o, args) },
+	}
+	o.answer.flags(cmd, "text", "json")
+	cmd.Flags().BoolVar(&o.cost, "cost", false, "read the whole file for the cost of the session")
+	return cmd
+}
+
+// A statusLine is what Claude Code passes to a status line command.
+type statusLine struct {
+	Transcript string `json:"transcript_path"`
+	Model      struct {
+		ID   string `json:"id"`
+		Name string `json:"display_name"`
+	} `json:"model"`
+	Cost struct {
+		Total *float64 `json:"total_cost_usd"`
+	} `json:"cost"`
+	Window struct {
+		Size int64 `json:"context_window_size"`
+	} `json:"context_window"`
+}
+
+// mostStatusLine limits a statusLine, bytes.
+const mostStatusLine = 1 << 20
+
+func runStatus(e *env, o *statusOptions, args []string) error {
+	known, wrong := e.config.models()
+	if err := cmp.Or(o.answer.check(), wrong); err != nil {
+		return usage(err)
+	}
+	opt := stats.Options{Open: e.opening(0)}
+	opt.Replay.Models = known
+	var given statusLine
+	if len(args) == 0 && !term.IsTerminal(int(e.stdin.Fd())) {
+		data, err := io.ReadAll(io.LimitReader(e.stdin, mostStatusLine))
+		if len(bytes.TrimSpace(data)) > 0 && err == nil {
+			err = json.Unmarshal(data, &given)
+			args = []string{given.Transcript}
+		}
+		if err != nil || len(args) > 0 && args[0] == "" {
+			return usagef("standard input is not the JSON of a status line command: transcript_path is required")
+		}
+	}
+	name, _, err := e.session(args)
+	if err != nil {
+		return err
+	}
+	st := &stats.Status{Schema: stats.StatusSchema}
+	if given.Transcript == "" || e.disk.Has(name) { // a new session has no file yet
+		if st, err = o.status(e, &opt, name); err != nil {
+			return err
+		}
+	}
+	st.Model, st.Window = cmp.Or(given.Model.Name, given.Model.ID, st.Model), cmp.Or(given.Window.Size, st.Window)
+	if given.Cost.Total != nil {
+		st.Cost, st.Computed = given.Cost.Total, 0
+	}
+	return e.print(&o.answer, []string{name}, st)
+}
+
+func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*stats.Status, error) {
+	st, err := opt.Status(name, e.now())
+	if err != nil || !o.cost {
+		return st, err
+	}
+	sum, err := opt.Summarize(name)
+	if err == nil {
+		st.Cost, st.Computed = &sum.Cost, sum.Computed
+	}
+	return st, err
 }
 
 // treeOptions are the flags of ctxtool tree.

@@ -43,10 +43,10 @@ func (e *env) sessions(args []string) ([]listedFile, error) {
 }
 
 // listed returns the files that the arguments name: files, and the sessions of folders.
-// Without arguments it is the sessions of the store.
+// Without arguments it is the sessions of all agents.
 func (e *env) listed(args []string) (files []listedFile, err error) {
 	if len(args) == 0 {
-		args = []string{e.store().Dir}
+		return listedIn(e.store())
 	}
 	for _, arg := range args {
 		info, err := e.disk.Stat(arg)
@@ -58,16 +58,23 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			files = append(files, listedFile{name, filepath.ToSlash(arg), filepath.ToSlash(arg), outName(name)})
 			continue
 		}
-		names, err := store.Store{Dir: arg, Disk: e.disk}.Files()
+		below, err := listedIn(store.In(e.disk, arg))
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range names {
-			below, _ := filepath.Rel(arg, n) // it is below
-			files = append(files, listedFile{n, filepath.ToSlash(below), filepath.ToSlash(n), below})
-		}
+		files = append(files, below...)
 	}
 	return files, nil
+}
+
+// listedIn returns the sessions of a store.
+func listedIn(st store.Store) (files []listedFile, err error) {
+	all, err := st.Files()
+	for _, f := range all {
+		below, _ := filepath.Rel(f.Dir, f.Name) // it is below
+		files = append(files, listedFile{f.Name, filepath.ToSlash(below), filepath.ToSlash(f.Name), below})
+	}
+	return files, err
 }
 
 // outName returns the name in a folder for a new version of a file. It never leads out of

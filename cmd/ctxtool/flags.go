@@ -139,7 +139,7 @@ func (e *env) completeSession(cmd *cobra.Command, typed string) ([]string, cobra
 	slices.Reverse(files) // names begin with their time
 	var ids []string
 	for _, f := range files {
-		if h := store.ReadHeader(e.disk, f); h.ID != "" && strings.HasPrefix(h.ID, typed) && len(ids) < maxCompletions {
+		if h := store.ReadHeader(e.disk, f.Name); h.ID != "" && strings.HasPrefix(h.ID, typed) && len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(h.ID, sessionfmt.Quote(h.CWD+" "+h.Timestamp)))
 		}
 	}

@@ -14,15 +14,16 @@ import (
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/store"
 
 	"golang.org/x/term"
 )
 
-// store returns the folder in which sessions are looked up.
+// store returns the folders in which sessions are looked up.
 func (e *env) store() store.Store {
 	if e.sessionsDir != "" {
-		return store.Store{Dir: e.sessionsDir, Disk: e.disk}
+		return store.In(e.disk, e.sessionsDir)
 	}
 	return store.Default(e.disk, e.getenv, e.home)
 }
@@ -80,7 +81,10 @@ func (e *env) fileSize(name string) (int64, error) {
 // opening returns the options with which commands open a session, for a number of
 // goroutines, 0 for the default.
 func (e *env) opening(workers int) sessionfmt.Options {
-	return sessionfmt.Options{Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through()}
+	return sessionfmt.Options{
+		Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through(),
+		Lookup: func(d *dialect.Dialect, id string) []string { return e.store().Lookup(d, id) },
+	}
 }
 
 // named opens the session that the arguments name, and returns its point: see session.

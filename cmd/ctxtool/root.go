@@ -77,7 +77,7 @@ func (in env) run(args []string) int {
 }
 
 // groups are the groups of commands, in the order in which help lists them.
-var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files", "Settings"}
+var groups = []string{"Inspect", "Explain", "Change", "Files", "Settings"}
 
 // commands are the commands. A new one is a line here.
 var commands = []struct {
@@ -93,7 +93,7 @@ var commands = []struct {
 	{"compactions", newCompactionsCommand, 0, "Explain"},
 	{"config", newConfigCommand, otherArgs, "Settings"},
 	{"convert", newConvertCommand, 0, "Files"},
-	{"count", newCountCommand, otherArgs, "Measure"},
+	{"count", newCountCommand, otherArgs, "Explain"},
 	{"diff", newDiffCommand, 2, "Explain"},
 	{"edit", newEditCommand, 1, "Change"},
 	{"label", newLabelCommand, 1, "Change"},
@@ -111,7 +111,8 @@ var commands = []struct {
 	{"render", newRenderCommand, 0, "Inspect"},
 	{"replay", newReplayCommand, 0, "Inspect"},
 	{"show", newShowCommand, math.MaxInt, "Inspect"},
-	{"stats", newStatsCommand, manySessions, "Measure"},
+	{"stats", newStatsCommand, manySessions, "Explain"},
+	{"status", newStatusCommand, 0, "Inspect"},
 	{"strip", newStripCommand, manySessions, "Change"},
 	{"trace", newTraceCommand, 1, "Explain"},
 	{"tree", newTreeCommand, 0, "Inspect"},
@@ -152,7 +153,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	root.SetErr(e.stderr)
 	f := root.PersistentFlags()
 	f.StringVar(&e.configFile, "config", "", "read settings from `FILE` too, above the other files")
-	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: the folder of pi)")
+	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: of all agents)")
 	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
 	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/store"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
@@ -200,7 +202,7 @@ func (o *gateFlags) verdict(e *env, format string) error {
 // filter are the flags that select sessions and calls.
 type filter struct {
 	period
-	project, model string
+	project, model, agent string
 }
 
 func (o *filter) flags(cmd *cobra.Command) {
@@ -208,12 +210,35 @@ func (o *filter) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
 	f.StringVar(&o.model, "only-model", "", "only calls of models whose name contains `TEXT`")
+	agentFlag(cmd, &o.agent)
 	help.Group(f, "Selection", "project", "only-model")
 }
 
 func (o *filter) check(e *env) (stats.Only, error) {
 	since, until, err := o.period.check(e)
-	return stats.Only{Since: since, Until: until, Project: o.project, Model: o.model}, err
+	return stats.Only{Since: since, Until: until, Project: o.project, Model: o.model, Agent: o.agent}, cmp.Or(err, checkAgent(o.agent))
+}
+
+// agentFlag registers the flag that selects sessions by the agent that wrote them.
+func agentFlag(cmd *cobra.Command, agent *string) {
+	choice(cmd, agent, "agent", "", "only sessions of the agent `NAME`: "+strings.Join(agents(), ", "), agents())
+	help.Group(cmd.Flags(), "Selection", "agent")
+}
+
+func checkAgent(name string) error {
+	if name == "" {
+		return nil
+	}
+	return oneOf("unknown agent", agents(), name)
+}
+
+// agents are the names of agents.
+func agents() []string {
+	names := []string{(*dialect.Dialect)(nil).Agent()}
+	for _, d := range sessionfmt.Dialects() {
+		names = append(names, d.Agent())
+	}
+	return names
 }
 
 // mayFit reports whether a file may have sessions or calls that o selects. It only looks at
@@ -224,7 +249,7 @@ func (e *env) mayFit(o *stats.Only, name string) bool {
 			return false
 		}
 	}
-	if o.Until == 0 && o.Project == "" {
+	if o.Until == 0 && o.Project == "" && o.Agent == "" {
 		return true
 	}
 	h := store.ReadHeader(e.disk, name)
@@ -235,5 +260,5 @@ func (e *env) mayFit(o *stats.Only, name string) bool {
 	if o.Until != 0 && h.Parent == "" && err == nil && began.UnixMilli() > o.Until {
 		return false
 	}
-	return strings.Contains(h.CWD, o.Project)
+	return strings.Contains(h.CWD, o.Project) && (o.Agent == "" || o.Agent == h.Agent)
 }

@@ -21,13 +21,14 @@ const (
 	ends     = "adds a newline to it"
 )
 
-// opening returns what pi does when it opens the file, or "" if it only reads it.
+// opening returns what pi does when it opens the file, or "" if it only reads it, and for another
+// agent's session.
 func opening(s *sessionfmt.Session) string {
 	read := func(codes ...string) bool {
 		return slices.ContainsFunc(s.Findings, func(f sessionfmt.Finding) bool { return slices.Contains(codes, f.Code) })
 	}
 	if s.Dialect() != nil {
-		return refuses
+		return "" // it is not pi's
 	}
 	path, _ := s.Path(s.Leaf())
 	switch {

@@ -183,14 +183,14 @@ var kinds = map[dialect.Code]jsonl.Kind{
 	answer: jsonl.Assistant, synthetic: jsonl.Assistant, mark: jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
 }
 
-// begin makes the header, of the first record: other lines do not tell the folder.
+// begin makes the header, of the first record.
 func (a *arranger) begin(t dialect.Tree, l *dialect.Line) error {
 	line, err := t.Read(l.At)
 	if err != nil {
 		return err
 	}
 	header := *l
-	header.ID = []byte(line.Get("sessionId").Text())
+	header.ID = []byte(sessionID(line).Text())
 	_, err = t.Add(jsonl.Header, &header)
 	a.entries = append(a.entries, entry{parent: -1, of: -1})
 	return err

@@ -4,6 +4,8 @@ package claude
 
 import (
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt/dialect"
@@ -14,6 +16,8 @@ import (
 var Dialect = dialect.Dialect{
 	Name:  "claude",
 	Sniff: sniff,
+	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
+	File:  fileID, Session: sessionID,
 	Pick: jsonl.Pick{
 		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit"},
 		Message: []string{"id", "model", "stop_reason", "content"},
@@ -46,6 +50,22 @@ func sniff(first jsonl.Value) bool {
 		return f[3].IsString()
 	}
 	return known && code != user && f[2].IsString()
+}
+
+// fileID is the id by the name of a transcript. Sub-agents have theirs in a folder of the
+// session, and in older versions beside it.
+func fileID(name string) (id string, part bool) {
+	id, _, _ = strings.Cut(filepath.Base(name), ".")
+	return id, strings.HasPrefix(id, "agent-") || slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "subagents")
+}
+
+// sessionID is the session of a record: other lines do not tell the folder.
+func sessionID(line jsonl.Value) jsonl.Value {
+	var f [2]jsonl.Value
+	if line.Fields(f[:], "uuid", "sessionId"); f[0].IsString() {
+		return f[1]
+	}
+	return nil
 }
 
 // base is the session whose compaction a file holds: its parents stand there.

@@ -3,6 +3,7 @@
 package codex
 
 import (
+	"path/filepath"
 	"strings"
 
 	"ctxtool/sessionfmt/dialect"
@@ -13,6 +14,8 @@ import (
 var Dialect = dialect.Dialect{
 	Name:  "codex",
 	Sniff: sniff,
+	Store: dialect.Store{Variable: "CODEX_HOME", Home: ".codex", Folders: []string{"sessions", "archived_sessions"}},
+	File:  fileID, Session: sessionID,
 	Pick: jsonl.Pick{
 		Record:  []string{"metadata"},
 		Message: []string{"type", "id", "call_id", "content"},
@@ -32,6 +35,26 @@ func sniff(first jsonl.Value) bool {
 	first.Fields(f[:], "type", "payload", "id", "timestamp", "instructions")
 	return f[0].Is("session_meta") && f[1].IsObject() ||
 		!f[0].Exists() && f[2].IsString() && f[3].IsString() && f[4].Exists()
+}
+
+// stamp stands before the id in the name of a rollout.
+const stamp = "2006-01-02T15-04-05-"
+
+// fileID is the id by the name of a rollout.
+func fileID(name string) (id string, part bool) {
+	id, _, _ = strings.Cut(filepath.Base(name), ".")
+	if rest, ok := strings.CutPrefix(id, "rollout-"); ok && len(rest) > len(stamp) {
+		id = rest[len(stamp):]
+	}
+	return id, false
+}
+
+// sessionID is the session of a session_meta.
+func sessionID(line jsonl.Value) jsonl.Value {
+	if !sniff(line) {
+		return nil
+	}
+	return payloadOf(line).Get("id")
 }
 
 // base is the rollout that a fork continues.

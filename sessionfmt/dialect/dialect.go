@@ -14,6 +14,12 @@ type Dialect struct {
 	Name string // as reports name it
 	// Sniff reports whether a file with that first line is such a session.
 	Sniff func(first jsonl.Value) bool
+	Store Store // where the agent keeps its sessions
+	// File returns the id of a session from the name of its file, empty where that has none.
+	// part reports whether the file belongs to another session: it is that of a sub-agent.
+	File func(name string) (id string, part bool)
+	// Session returns the id of the session, if the line is one that makes its header.
+	Session func(line jsonl.Value) (id jsonl.Value)
 	// Pick names the members of a line that Read looks at.
 	Pick jsonl.Pick
 	// Read is what a line is, by its head.
@@ -27,6 +33,21 @@ type Dialect struct {
 	Base func(first jsonl.Value) (b Base, ok bool)
 	// Certainty is how sure we are of the parts of a context.
 	Certainty Certainty
+}
+
+// Agent is the name of the agent; no dialect is pi's.
+func (d *Dialect) Agent() string {
+	if d == nil {
+		return "pi"
+	}
+	return d.Name
+}
+
+// A Store is where an agent keeps its sessions.
+type Store struct {
+	Variable string   // of the environment, that names the agent's folder
+	Home     string   // the name of that in the user's folder, where the variable is not set
+	Folders  []string // in it, with sessions in them and below
 }
 
 // A Certainty is how sure we are of the parts of a context: exact (compared with the program),

@@ -3,9 +3,11 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -14,20 +16,59 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Store is a folder of sessions as pi keeps them: files named STAMP_ID.jsonl, directly or in
-// one folder per project (docs/session-format.md 1.2).
+// A Store is folders of sessions.
 type Store struct {
-	Dir  string
-	Disk sessionfmt.Disk // where the folder is
+	Disk sessionfmt.Disk // where the folders are
+
+	folders []folder
+	named   bool // the folder was named, and not that of an agent
 }
 
-// Default returns pi's folder of sessions: PI_CODING_AGENT_SESSION_DIR, else sessions in
-// PI_CODING_AGENT_DIR, else ~/.pi/agent/sessions. getenv reads the environment; home is the
-// user's folder, empty if unknown.
+// A folder is one of an agent.
+type folder struct {
+	dir string
+	by  *dialect.Dialect // nil for pi, and for a folder that was named
+}
+
+// In returns the store of all sessions in a folder, whichever agent wrote them.
+func In(disk sessionfmt.Disk, dir string) Store {
+	return Store{disk, []folder{{dir, nil}}, true}
+}
+
+// Default returns the folders in which agents keep their sessions, as far as they exist. That
+// of pi is PI_CODING_AGENT_SESSION_DIR, else sessions in PI_CODING_AGENT_DIR, else
+// ~/.pi/agent/sessions; those of others are in [dialect.Dialect]'s Store. getenv reads the
+// environment; home is the user's folder, empty if unknown.
 func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
+	pi := folder{piFolder(getenv, home), nil}
+	st := Store{Disk: disk}
+	if disk.Has(pi.dir) {
+		st.folders = append(st.folders, pi)
+	}
+	for _, d := range sessionfmt.Dialects() {
+		dir := getenv(d.Store.Variable)
+		if dir == "" && home == "" {
+			continue
+		} else if dir == "" {
+			dir = filepath.Join(home, d.Store.Home)
+		}
+		for _, name := range d.Store.Folders {
+			if f := filepath.Join(dir, name); disk.Has(f) {
+				st.folders = append(st.folders, folder{f, d})
+			}
+		}
+	}
+	if len(st.folders) == 0 {
+		st.folders = append(st.folders, pi)
+	}
+	return st
+}
+
+func piFolder(getenv func(key string) string, home string) string {
 	dir := getenv("PI_CODING_AGENT_SESSION_DIR")
 	if agent := getenv("PI_CODING_AGENT_DIR"); dir == "" && agent != "" {
 		dir = filepath.Join(agent, "sessions")
@@ -37,29 +78,69 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 	if rest, ok := strings.CutPrefix(dir, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
 		dir = filepath.Join(home, rest)
 	}
-	return Store{dir, disk}
+	return dir
 }
 
-// A stored session is a file of a store.
-type stored struct {
-	name string // path of the file
+// A File is a session file of a store.
+type File struct {
+	Name string
+	Dir  string // the folder of the store that it is in
 	id   string // from the name; the header decides
+	by   *dialect.Dialect
+	part bool // it belongs to another session, as that of a sub-agent does
 	info fs.DirEntry
 }
 
-// files returns the store's sessions, in the order of their names.
-func (st Store) files() ([]stored, error) {
-	var all []stored
-	err := st.Disk.Walk(st.Dir, func(name string, f fs.DirEntry) {
-		if stem, ok := sessionStem(f.Name()); ok {
-			_, id, _ := strings.Cut(stem, "_")
-			all = append(all, stored{name, cmp.Or(id, stem), f})
+// files returns all session files, by folder and in the order of their names.
+func (st Store) files() (all []File, err error) {
+	for _, in := range st.folders {
+		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
+			stem, ok := sessionStem(f.Name())
+			if !ok {
+				return
+			}
+			file := File{Name: name, Dir: in.dir, by: in.by, info: f}
+			if in.by != nil {
+				file.id, file.part = in.by.File(name)
+			} else {
+				_, id, _ := strings.Cut(stem, "_")
+				file.id = cmp.Or(id, stem)
+			}
+			all = append(all, file)
+		})
+		if err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: in.dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
 		}
-	})
-	if err != nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
 	}
 	return all, nil
+}
+
+// Files returns the sessions of the store, by folder and in the order of their names. Files of
+// sub-agents are sessions only in a folder that was named.
+func (st Store) Files() ([]File, error) {
+	all, err := st.files()
+	return slices.DeleteFunc(all, func(f File) bool { return f.part }), err
+}
+
+// Lookup returns the names of the files that may hold an agent's session with that id, as
+// [sessionfmt.Options] has it.
+func (st Store) Lookup(d *dialect.Dialect, id string) (names []string) {
+	files, _ := st.files()
+	for _, f := range files {
+		if own, part := d.File(f.Name); own == id && !part && (f.by == d || st.named) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// where names the folders of the store, for messages.
+func (st Store) where() string {
+	var dirs []string
+	for _, in := range st.folders {
+		dirs = append(dirs, in.dir)
+	}
+	return strings.Join(dirs, ", ")
 }
 
 // sessionStem returns the name of a session file without its extensions.
@@ -68,20 +149,10 @@ func sessionStem(name string) (string, bool) {
 	return strings.CutSuffix(name, ".jsonl")
 }
 
-// Files returns the names of the store's sessions, in order.
-func (st Store) Files() ([]string, error) {
-	files, err := st.files()
-	var names []string
-	for _, f := range files {
-		names = append(names, f.name)
-	}
-	return names, err
-}
-
 // find returns the name of the file whose session has that id, or the only one whose id begins
 // with it.
 func (st Store) find(id string) (string, error) {
-	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: id}, Hint: "sessions are looked up by id under " + st.Dir + "; --sessions-dir sets the folder"}
+	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: id}, Hint: "sessions are looked up by id under " + st.where() + "; --sessions-dir sets the folder"}
 	files, err := st.files()
 	if err != nil {
 		fault.Err = errors.New("no such file, and no sessions to search for an id")
@@ -90,16 +161,16 @@ func (st Store) find(id string) (string, error) {
 	var found []string
 	for _, f := range files {
 		if f.id == id {
-			return f.name, nil
+			return f.Name, nil
 		}
 		if strings.HasPrefix(f.id, id) {
-			found = append(found, f.name)
+			found = append(found, f.Name)
 		}
 	}
 	if len(found) == 0 { // renamed files
 		for _, f := range files {
-			if h := ReadHeader(st.Disk, f.name); strings.HasPrefix(h.ID, id) && id != "" {
-				found = append(found, f.name)
+			if h := ReadHeader(st.Disk, f.Name); !f.part && strings.HasPrefix(h.ID, id) && id != "" {
+				found = append(found, f.Name)
 			}
 		}
 	}
@@ -119,14 +190,14 @@ func (st Store) find(id string) (string, error) {
 
 // Newest returns the name of the most recently written file whose header has the folder cwd.
 func (st Store) Newest(cwd string) (string, error) {
-	files, err := st.files()
+	files, err := st.Files()
 	if err != nil {
 		return "", err
 	}
 	written := map[string]time.Time{}
 	for _, f := range files {
 		if info, err := f.info.Info(); err == nil {
-			written[f.name] = info.ModTime()
+			written[f.Name] = info.ModTime()
 		}
 	}
 	byAge := func(a, b string) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b, a)) }
@@ -135,34 +206,59 @@ func (st Store) Newest(cwd string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: st.Dir}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
+	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: cwd}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
 }
 
 // A HeaderInfo is the content of a session's header. Its zero value is not a header.
 type HeaderInfo struct {
+	Agent              string // that wrote the session
 	ID, CWD, Timestamp string
 	Parent             string // the session that it was forked from
 }
 
-// ReadHeader reads the header of a plain session file from its first line, as pi does to list
-// sessions. It returns the zero value if that is not a header.
-func ReadHeader(disk sessionfmt.Disk, name string) (h HeaderInfo) {
+// mostHead is how far into a file its header is looked for, bytes.
+const mostHead = 1 << 20
+
+// ReadHeader reads the header of a plain session file from its first lines. It returns the zero
+// value if there is none.
+func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	f, err := disk.Open(name)
 	if err != nil {
-		return h
+		return HeaderInfo{}
 	}
 	defer f.Close()
-	line, err := bufio.NewReaderSize(f, 4<<10).ReadSlice('\n')
-	if err != nil && len(line) == 0 {
-		return h
+	lines := bufio.NewScanner(io.LimitReader(f, mostHead))
+	lines.Buffer(make([]byte, 4<<10), mostHead)
+	var by *dialect.Dialect
+	for lines.Scan() {
+		line, err := jsonl.ParseValue(bytes.Trim(lines.Bytes(), "\x00"))
+		if err != nil || !line.IsObject() {
+			continue
+		}
+		if by == nil {
+			at := slices.IndexFunc(sessionfmt.Dialects(), func(d *dialect.Dialect) bool { return d.Sniff(line) })
+			if at < 0 {
+				return headerInfo(nil, line)
+			}
+			by = sessionfmt.Dialects()[at]
+		}
+		if id := by.Session(line); id.Exists() {
+			e := dialect.Entry{Kind: jsonl.Header, ID: id.Text(), Lines: []jsonl.Value{line}}
+			return headerInfo(by, by.Append(nil, &e))
+		}
 	}
+	return HeaderInfo{}
+}
+
+// headerInfo reads a header in the shape of pi.
+func headerInfo(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
 	head, bad := jsonl.NewHeadReader(jsonl.Pick{}).Read(line)
 	if bad != nil || head.Kind != jsonl.Header {
-		return h
+		return HeaderInfo{}
 	}
 	var more [2]jsonl.Value
 	head.Line.Fields(more[:], "cwd", "parentSession")
-	return HeaderInfo{head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
+	return HeaderInfo{by.Agent(), head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
 }
 
 // SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,14 +34,55 @@ func TestNewest(t *testing.T) {
 	want := write("--a--/2025_late.jsonl", "/a", time.Hour)
 	write("--b--/2026_other.jsonl", "/b", time.Minute)
 	write("--a--/notes.txt", "/a", 0)
-	if got, err := (Store{Dir: dir}).Newest("/a"); err != nil || got != want {
+	if got, err := In(sessionfmt.Disk{}, dir).Newest("/a"); err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
-	if _, err := (Store{Dir: dir}).Newest("/c"); err == nil || !strings.Contains(err.Error(), "no session of this folder") {
+	if _, err := In(sessionfmt.Disk{}, dir).Newest("/c"); err == nil || !strings.Contains(err.Error(), "no session of this folder") {
 		t.Error(err)
 	}
-	if _, err := (Store{Dir: filepath.Join(dir, "nowhere")}).Newest("/a"); err == nil {
+	if _, err := In(sessionfmt.Disk{}, filepath.Join(dir, "nowhere")).Newest("/a"); err == nil {
 		t.Error("a store that is not there has a newest session")
+	}
+}
+
+// TestAgents: the folders of all agents are one store, in which the newest session of a folder
+// may be anyone's.
+func TestAgents(t *testing.T) {
+	home := t.TempDir()
+	for name, file := range map[string]struct{ line, time string }{
+		".pi/agent/sessions/--w--/2026_p.jsonl":                        {`{"type":"session","version":3,"id":"p","cwd":"/w"}`, "2026-01-01"},
+		".codex/sessions/2026/rollout-2026-01-01T00-00-00-c.jsonl":     {`{"type":"session_meta","payload":{"id":"c","cwd":"/w"}}`, "2026-01-02"},
+		".claude/projects/-w/l.jsonl":                                  {`{"type":"summary","leafUuid":"u"}` + "\n" + `{"type":"user","parentUuid":null,"uuid":"u","sessionId":"l","cwd":"/w","message":{}}`, "2026-01-03"},
+		".claude/projects/-w/l/subagents/agent-1.jsonl":                {`{"type":"user","parentUuid":null,"uuid":"u","sessionId":"l","cwd":"/w","message":{}}`, "2026-01-04"},
+		".codex/archived_sessions/rollout-2026-01-01T00-00-00-d.jsonl": {`{"type":"session_meta","payload":{"id":"d","cwd":"/v"}}`, "2026-01-05"},
+		".codex/archived_sessions/notes.jsonl":                         {`{"a":1}`, "2026-01-06"},
+	} {
+		name = filepath.Join(home, filepath.FromSlash(name))
+		at, err := time.Parse(time.DateOnly, file.time)
+		if err := cmp.Or(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(file.line+"\n"), 0o600), os.Chtimes(name, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	none := func(string) string { return "" }
+	st := Default(sessionfmt.Disk{}, none, home)
+	if got, err := st.Newest("/w"); err != nil || filepath.Base(got) != "l.jsonl" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if files, err := st.Files(); err != nil || len(files) != 5 {
+		t.Errorf("%v, %v", files, err)
+	}
+	for id, want := range map[string]string{"p": "2026_p.jsonl", "c": "rollout-2026-01-01T00-00-00-c.jsonl", "d": "rollout-2026-01-01T00-00-00-d.jsonl", "l": "l.jsonl", "agent-1": "agent-1.jsonl"} {
+		if got, err := st.Locate(id); err != nil || filepath.Base(got) != want {
+			t.Errorf("%s: %q, %v", id, got, err)
+		}
+	}
+	if _, err := Default(sessionfmt.Disk{}, none, "").Files(); err == nil {
+		t.Error("without a home there are sessions")
+	}
+	for _, d := range sessionfmt.Dialects() {
+		if got := st.Lookup(d, "d"); (len(got) == 1) != (d.Name == "codex") {
+			t.Errorf("%s: %q", d.Name, got)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ var calibrationLens = Lens{
 	read:  readCalibration,
 	add: func(sum, one *Report) {
 		if sum.Calibration == nil {
-			sum.Calibration = &CalibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
+			sum.Calibration = &calibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
 		}
 		p := sum.Calibration
 		for _, m := range one.Calibration.Models {
@@ -29,12 +29,12 @@ var calibrationLens = Lens{
 		}
 		p.sort()
 	},
-	sheets: func(r *Report) []Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
+	sheets: func(r *Report) []Sheet { return cmp.Or(r.Calibration, &calibrationPart{}).sheets() },
 }
 
-// A CalibrationPart is the factors of the models that answered on the paths of the sessions,
+// A calibrationPart is the factors of the models that answered on the paths of the sessions,
 // fitted on all sessions read together.
-type CalibrationPart struct {
+type calibrationPart struct {
 	Counter string        `json:"counter"`       // that is calibrated
 	Least   int           `json:"leastRequests"` // fewer make no factor; a session with fewer than 3 tells nothing
 	Models  []calibration `json:"models"`        // that answered, those with the most requests first
@@ -71,7 +71,7 @@ type calibrated struct {
 }
 
 func readCalibration(l *lensRun) {
-	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
+	p := &calibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
 	l.Answers = append(l.Answers, p.take)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
@@ -82,7 +82,7 @@ func readCalibration(l *lensRun) {
 }
 
 // take records an answered request whose prompt was counted.
-func (p *CalibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
+func (p *calibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
 	counted, recorded := a.Before.Total, u.Prompt()
 	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
 		return nil
@@ -103,7 +103,7 @@ func (c *calibration) key() models.Ref {
 }
 
 // of returns the calibration of a model, nil for none.
-func (p *CalibrationPart) of(model models.Ref) *calibration {
+func (p *calibrationPart) of(model models.Ref) *calibration {
 	for i := range p.Models {
 		if p.Models[i].key() == model {
 			return &p.Models[i]
@@ -112,7 +112,7 @@ func (p *CalibrationPart) of(model models.Ref) *calibration {
 	return nil
 }
 
-func (p *CalibrationPart) sort() {
+func (p *calibrationPart) sort() {
 	slices.SortFunc(p.Models, func(a, b calibration) int {
 		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})
@@ -193,7 +193,7 @@ func (r *Report) calibrate() {
 
 // hidden returns the tokens that the file does not record: as fitted for the path's model, or
 // else what the first answered request had beyond its counted tokens.
-func (p *CalibrationPart) hidden(factor float64) int {
+func (p *calibrationPart) hidden(factor float64) int {
 	for _, g := range p.groups {
 		if g.model == p.path && g.fitted {
 			return int(math.Round(g.hidden))
@@ -215,7 +215,7 @@ func (c *calibrated) String() string {
 		c.Model, c.Factor, phrase.Count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
 }
 
-func (p *CalibrationPart) sheets() []Sheet {
+func (p *calibrationPart) sheets() []Sheet {
 	s := Sheet{Columns: columns("model*", "factor:number", "error, median:share", "90%:share", "requests:number", "sessions:number", "note")}
 	for i := range p.Models {
 		c := &p.Models[i]

@@ -116,7 +116,7 @@ type parts struct {
 	Bytes       *BytesPart       `json:"bytes,omitempty"`
 	Cache       *CachePart       `json:"cache,omitempty"`
 	Check       *CheckPart       `json:"check,omitempty"`
-	Calibration *CalibrationPart `json:"calibration,omitempty"`
+	Calibration *calibrationPart `json:"calibration,omitempty"`
 }
 
 // A lensRun is one session being read. Lenses register callbacks, so that the file is read once

@@ -116,7 +116,7 @@ func (sum *Summary) take(_ int64, kind jsonl.Kind, line jsonl.Value) {
 		}
 	case jsonl.User:
 		if sum.First == "" {
-			sum.First = outline.Gist(kind, line)
+			sum.First = outline.PromptWords(line)
 		}
 	case jsonl.SessionInfo:
 		sum.Name = outline.FirstWords(line.Get("name").Text())

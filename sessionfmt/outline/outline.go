@@ -434,6 +434,16 @@ func Title(s *sessionfmt.Session, leaf int) (string, error) {
 	return FirstPrompt(s, leaf)
 }
 
+// PromptWords returns the first words of a prompt; empty if it is a command of Claude Code, which
+// no title should begin with.
+func PromptWords(line jsonl.Value) string {
+	words := Gist(jsonl.User, line)
+	if strings.HasPrefix(words, "<command-") || strings.HasPrefix(words, "<local-command-") {
+		return ""
+	}
+	return words
+}
+
 // FirstPrompt returns the first words of the first prompt on the path to the leaf, empty
 // where there is none.
 func FirstPrompt(s *sessionfmt.Session, leaf int) (string, error) {
@@ -447,7 +457,7 @@ func FirstPrompt(s *sessionfmt.Session, leaf int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if words := Gist(jsonl.User, line); words != "" {
+		if words := PromptWords(line); words != "" {
 			return words, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/state"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -105,6 +106,32 @@ func costOf(r *stats.Summary) string {
 // allCost is a recorded cost and a computed one together, marked where the latter is in it.
 func allCost(recorded, computed float64) string {
 	return phrase.If(computed > 0, "~") + fmt.Sprintf("$%.2f", recorded+computed)
+}
+
+// writeStatus writes a status in one line: what is known of it.
+func writeStatus(w *bufio.Writer, s *state.Status) error {
+	var parts []string
+	add := func(known bool, part string) {
+		if known {
+			parts = append(parts, sessionfmt.Clean(part))
+		}
+	}
+	add(s.Model != "", base(s.Model))
+	if s.Window > 0 {
+		add(s.Context > 0, fmt.Sprintf("%.0f%% of %s", 100*float64(s.Context)/float64(s.Window), phrase.Short(s.Window)))
+	} else {
+		add(s.Context > 0, phrase.Short(s.Context)+" tokens")
+	}
+	if s.Cost != nil {
+		add(true, allCost(*s.Cost, s.Computed))
+	}
+	if s.Warm != nil {
+		add(*s.Warm > 0, fmt.Sprintf("cache warm for %dm%02ds", *s.Warm/60, *s.Warm%60))
+		add(*s.Warm == 0, "cache cold")
+	}
+	add(s.Finding != "", s.Finding)
+	_, err := fmt.Fprintln(w, strings.Join(parts, " · "))
+	return err
 }
 
 // contextUse is the share of the window that the context takes, marked where it is too

@@ -127,11 +127,20 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 		src.close()
 		return nil, inFile(name, err)
 	}
+	if err := s.index(opt); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// index indexes the lines of a session, and closes it if that fails.
+func (s *Session) index(opt Options) error {
 	workers := opt.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if err = s.scan(0, workers, opt); err == nil && s.dialect != nil {
+	err := s.scan(0, workers, opt)
+	if err == nil && s.dialect != nil {
 		err = s.arrange()
 	}
 	if err == nil {
@@ -141,10 +150,10 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 		err = s.visit(workers, opt)
 	}
 	if err != nil {
-		src.close()
-		return nil, &Error{Pos: Pos{File: name}, Err: err}
+		s.src.close()
+		return &Error{Pos: Pos{File: s.Name}, Err: err}
 	}
-	return s, nil
+	return nil
 }
 
 // inFile adds the file name to an error of opening it.

@@ -65,7 +65,7 @@ type setting struct {
 var notSettings = []string{
 	"quarantine", "to", "entries",
 	"help", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
-	"open", "follow", "all", "tail", "model", "agent", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",
+	"open", "follow", "all", "tail", "model", "agent", "cost", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
 	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not let a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is said each time

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"ctxtool/internal/help"
+	"ctxtool/internal/state"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -15,6 +19,7 @@ import (
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // lsOptions are the flags of ctxtool ls.
@@ -173,6 +178,97 @@ func reason(err error) string {
 		return at.Err.Error()
 	}
 	return err.Error()
+}
+
+// statusOptions are the flags of ctxtool status.
+type statusOptions struct {
+	answer
+	cost bool
+}
+
+func newStatusCommand(e *env) *cobra.Command {
+	o := &statusOptions{}
+	cmd := &cobra.Command{
+		Use:   "status [flags] [SESSION]",
+		Short: "Print the state of a session in one line, for a prompt or status bar",
+		Long: "Print the state of a session in one line: model, context use as the provider recorded\n" +
+			"it, how long the prompt cache stays warm, and damage at the end of the file. It reads\n" +
+			"only that end; the cost needs the whole file. Without SESSION it takes on standard\n" +
+			"input the JSON that Claude Code passes to a status line command.",
+		Example: "  ctxtool status s.jsonl\n" +
+			"  ctxtool status s.jsonl --cost\n" +
+			"  ctxtool status s.jsonl --json | jq .context",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runStatus(e, o, args) },
+	}
+	o.answer.flags(cmd, "text", "json")
+	cmd.Flags().BoolVar(&o.cost, "cost", false, "read the whole file for the cost of the session")
+	return cmd
+}
+
+// A statusLine is what Claude Code passes to a status line command.
+type statusLine struct {
+	Transcript string `json:"transcript_path"`
+	Model      struct {
+		ID   string `json:"id"`
+		Name string `json:"display_name"`
+	} `json:"model"`
+	Cost struct {
+		Total *float64 `json:"total_cost_usd"`
+	} `json:"cost"`
+	Window struct {
+		Size int64 `json:"context_window_size"`
+	} `json:"context_window"`
+}
+
+// mostStatusLine limits a statusLine, bytes.
+const mostStatusLine = 1 << 20
+
+func runStatus(e *env, o *statusOptions, args []string) error {
+	known, wrong := e.config.models()
+	if err := cmp.Or(o.answer.check(), wrong); err != nil {
+		return usage(err)
+	}
+	opt := stats.Options{Open: e.opening(0)}
+	opt.Replay.Models = known
+	var given statusLine
+	if len(args) == 0 && !term.IsTerminal(int(e.stdin.Fd())) {
+		data, err := io.ReadAll(io.LimitReader(e.stdin, mostStatusLine))
+		if len(bytes.TrimSpace(data)) > 0 && err == nil {
+			err = json.Unmarshal(data, &given)
+			args = []string{given.Transcript}
+		}
+		if err != nil || len(args) > 0 && args[0] == "" {
+			return usagef("standard input is not the JSON of a status line command: transcript_path is required")
+		}
+	}
+	name, _, err := e.session(args)
+	if err != nil {
+		return err
+	}
+	st := &state.Status{Schema: state.Schema}
+	if given.Transcript == "" || e.disk.Has(name) { // a new session has no file yet
+		if st, err = o.status(e, &opt, name); err != nil {
+			return err
+		}
+	}
+	st.Model, st.Window = cmp.Or(given.Model.Name, given.Model.ID, st.Model), cmp.Or(given.Window.Size, st.Window)
+	if given.Cost.Total != nil {
+		st.Cost, st.Computed = given.Cost.Total, 0
+	}
+	return e.print(&o.answer, []string{name}, st)
+}
+
+func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.Status, error) {
+	st, err := state.Of(name, e.now(), opt.Replay.Models, opt.Open)
+	if err != nil || !o.cost {
+		return st, err
+	}
+	sum, err := opt.Summarize(name)
+	if err == nil {
+		st.Cost, st.Computed = &sum.Cost, sum.Computed
+	}
+	return st, err
 }
 
 // treeOptions are the flags of ctxtool tree.

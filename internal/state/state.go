@@ -1,0 +1,145 @@
+// Package state reads the state of a session from the end of its file.
+package state
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"ctxtool/replay/models"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Schema is that of a Status.
+const Schema = "ctxtool/status/1"
+
+// A Status is the state of a session by its last answer, in schema ctxtool/status/1.
+type Status struct {
+	Schema   string   `json:"schema"`
+	Agent    string   `json:"agent,omitempty"`    // that wrote the session: `pi`, `codex`, `claude`
+	Model    string   `json:"model,omitempty"`    // `provider/id`; as the status line command is given it, if it is
+	Context  int64    `json:"context,omitempty"`  // tokens of the last request and its answer, as the provider recorded them; absent after a compaction, until the next answer
+	Window   int64    `json:"window,omitempty"`   // tokens of the model's window; absent where it is not known
+	Cost     *float64 `json:"cost,omitempty"`     // US dollars, recorded; only with `--cost`, or where the status line command is given it
+	Computed float64  `json:"computed,omitempty"` // US dollars, of calls that record no cost, by the models table; not in `cost`
+	Warm     *int64   `json:"warm,omitempty"`     // seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
+	Time     string   `json:"time,omitempty"`     // of the last answer
+	Finding  string   `json:"finding,omitempty"`  // check of the last finding at the end of the file
+}
+
+// How many bytes at the end of a file are read for its status, at first and at most.
+const (
+	leastEnd = 64 << 10
+	mostEnd  = 8 << 20
+)
+
+// Of returns the state of a session at a time. It reads the end of the file only.
+func Of(name string, now time.Time, table *models.Table, opt sessionfmt.Options) (*Status, error) {
+	for size := int64(leastEnd); ; size = min(8*size, mostEnd) {
+		st := &Status{Schema: Schema}
+		s, err := sessionfmt.OpenLast(name, size, opt)
+		if errors.Is(err, sessionfmt.ErrNotSession) && size < mostEnd {
+			continue // within a long line
+		} else if err != nil {
+			return nil, err
+		}
+		last := reader{Status: st, s: s, r: s.NewReader()}
+		err = last.read()
+		all := !s.Coverage.Partial
+		s.Close()
+		if err == nil && !all && size < mostEnd && (st.Model == "" || st.Time == "") {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		last.look(cmp.Or(table, models.Builtin()), now)
+		return st, nil
+	}
+}
+
+// A reader finds the last answer of a session.
+type reader struct {
+	*Status
+	s     *sessionfmt.Session
+	r     *sessionfmt.Reader
+	model models.Ref
+	usage jsonl.Usage
+	at    int64 // when, milliseconds since 1970
+}
+
+// read reads back from the leaf.
+func (l *reader) read() error {
+	l.Agent = l.s.Dialect().Agent()
+	for _, f := range l.s.Findings {
+		if atEnd[f.Code] {
+			l.Finding = f.Code
+		}
+	}
+	compacted := false
+	path, _ := l.s.Path(l.s.Leaf())
+	for k := len(path) - 1; k >= 0 && l.Time == ""; k-- {
+		kind := l.s.Kind(path[k])
+		switch {
+		case kind == jsonl.Compaction || kind == jsonl.Transform && l.s.Dialect() != nil:
+			compacted = true
+		case kind == jsonl.ModelChange && l.model == models.Ref{}, kind == jsonl.Assistant && l.s.Answers(path[k]):
+			line, err := l.r.Line(path[k])
+			if err != nil {
+				return err
+			}
+			l.take(kind, line, compacted)
+		}
+	}
+	if l.model != (models.Ref{}) {
+		l.Model = l.model.Name()
+	}
+	return nil
+}
+
+// atEnd are the findings that the end of a file shows by itself.
+var atEnd = map[string]bool{"torn": true, "unterminated": true, "padded": true, "glued": true, "broken-off": true}
+
+// take takes what a model change or an answer says.
+func (l *reader) take(kind jsonl.Kind, line jsonl.Value, compacted bool) {
+	if kind == jsonl.ModelChange {
+		l.model = models.Ref{Provider: line.Get("provider").Text(), ID: line.Get("modelId").Text()}
+		return
+	}
+	var f [3]jsonl.Value
+	line.Get("message").Fields(f[:], "provider", "model", "usage")
+	if !f[2].IsObject() {
+		return
+	}
+	var at jsonl.Cursor
+	l.usage.Read(at.Reset(f[2]))
+	if l.usage.Context() == 0 {
+		return
+	}
+	if l.model == (models.Ref{}) {
+		l.model = models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
+	}
+	if !compacted {
+		l.Context = int64(l.usage.Context())
+	}
+	l.Time = line.Get("timestamp").Text()
+	l.at, _ = line.Get("timestamp").Millis()
+}
+
+// look looks the model up.
+func (l *reader) look(table *models.Table, now time.Time) {
+	m, _, ok := table.Lookup(l.model.Provider, l.model.ID)
+	if !ok {
+		return
+	}
+	l.Window = m.ContextWindow
+	seconds := m.PromptCache.Short
+	if m.PromptCache.Long > 0 && (l.usage.CacheWrite1h > 0 || seconds == 0) {
+		seconds = m.PromptCache.Long
+	}
+	if seconds > 0 && l.at > 0 && l.usage.CacheRead+l.usage.CacheWrite > 0 {
+		warm := max(0, seconds-(now.UnixMilli()-l.at)/1000)
+		l.Warm = &warm
+	}
+}

@@ -59,6 +59,7 @@ var layers = []struct {
 	{"stats", []string{"ctxtool/compact", "ctxtool/sessionfmt/dialect", "ctxtool/internal/survival", "ctxtool/replay/reuse", "ctxtool/internal/phrase", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/cache", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"stats/gate", []string{"ctxtool/stats", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, []string{"ctxtool/replay", "ctxtool/replay/cache", "ctxtool/replay/tokens"}},
 	{"sessionfmt/check", []string{"ctxtool/replay/prompt", "ctxtool/sessionfmt/jsonl", "ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"internal/state", []string{"ctxtool/replay/models", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/notes", []string{"ctxtool/compact", "ctxtool/internal/phrase", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/sessionlog", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/stats"}, nil},
 	{"internal/transcript", []string{"ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
@@ -72,7 +73,7 @@ var layers = []struct {
 	{"internal/linediff", []string{"ctxtool/internal/phrase", "github.com/sergi/go-diff/diffmatchpatch"}, nil},
 	{"render", []string{
 		"ctxtool/replay/reuse", "ctxtool/replay/weigh", "ctxtool/replay/origin", "ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/linediff", "ctxtool/internal/phrase", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens",
+		"ctxtool/internal/linediff", "ctxtool/internal/phrase", "ctxtool/internal/plan", "ctxtool/internal/state", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens",
 		"github.com/clipperhouse/displaywidth", "github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"ctxtool/replay/baseline", "ctxtool/replay/weigh", "ctxtool/replay/models", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
 	{"render/page", []string{
@@ -89,7 +90,7 @@ var layers = []struct {
 	{"internal/browser/screenshots", []string{"ctxtool/internal/browser"}, nil},
 	{"docs", nil, nil},
 	{"docs/checks", nil, nil},
-	{"cmd/ctxtool", []string{"ctxtool/sessionfmt/dialect", "ctxtool/internal/times",
+	{"cmd/ctxtool", []string{"ctxtool/sessionfmt/dialect", "ctxtool/internal/state", "ctxtool/internal/times",
 		"ctxtool/replay/reuse", "ctxtool/replay/baseline", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
 		"ctxtool/internal/help", "ctxtool/internal/notes", "ctxtool/internal/sessionlog", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/terminal", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/state"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -108,7 +109,7 @@ func allCost(recorded, computed float64) string {
 }
 
 // writeStatus writes a status in one line: what is known of it.
-func writeStatus(w *bufio.Writer, s *stats.Status) error {
+func writeStatus(w *bufio.Writer, s *state.Status) error {
 	var parts []string
 	add := func(known bool, part string) {
 		if known {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"ctxtool/internal/plan"
+	"ctxtool/internal/state"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/entry"
@@ -50,7 +51,7 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[*diff.Entries]():  {"text": shown(writeEntries), "stat": shown(writeEntriesStat), "markdown": plain(writeEntriesMarkdown)},
 	reflect.TypeFor[check.Reports]():  {"text": shown(writeCheck), "jsonl": plain(writeCheckLines), "sarif": plain(writeSARIF), "github": plain(writeAnnotations)},
 	reflect.TypeFor[*tokens.Texts]():  {"text": shown(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
-	reflect.TypeFor[*stats.Status]():  {"text": plain(writeStatus)},
+	reflect.TypeFor[*state.Status]():  {"text": plain(writeStatus)},
 	reflect.TypeFor[Sessions]():       {"text": shown(writeSessions), "jsonl": plain(func(w *bufio.Writer, s Sessions) error { return writeLines(w, s.Rows) })},
 	reflect.TypeFor[Tree]():           {"text": shown(writeTree), "json": plain(writeTreeJSON)},
 	reflect.TypeFor[*trace.Tracing](): {"text": shown(writeTrace), "jsonl": plain(writeTraceLines)},

@@ -43,7 +43,7 @@ func OpenLast(name string, size int64, opt Options) (*Session, error) {
 	return s, nil
 }
 
-// lineEnd returns the offset after the end of the line at an offset, or the size.
+// lineEnd returns the offset at which the line after an offset begins, the size for none.
 func (s *source) lineEnd(off int64) (int64, error) {
 	buf := make([]byte, tailWindow)
 	for ; off < s.size; off += int64(len(buf)) {

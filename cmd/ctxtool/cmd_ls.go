@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/help"
+	"ctxtool/internal/state"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -244,7 +245,7 @@ func runStatus(e *env, o *statusOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	st := &stats.Status{Schema: stats.StatusSchema}
+	st := &state.Status{Schema: state.Schema}
 	if given.Transcript == "" || e.disk.Has(name) { // a new session has no file yet
 		if st, err = o.status(e, &opt, name); err != nil {
 			return err
@@ -257,8 +258,8 @@ func runStatus(e *env, o *statusOptions, args []string) error {
 	return e.print(&o.answer, []string{name}, st)
 }
 
-func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*stats.Status, error) {
-	st, err := opt.Status(name, e.now())
+func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.Status, error) {
+	st, err := state.Of(name, e.now(), opt.Replay.Models, opt.Open)
 	if err != nil || !o.cost {
 		return st, err
 	}

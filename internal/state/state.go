@@ -1,4 +1,5 @@
-package stats
+// Package state reads the state of a session from the end of its file.
+package state
 
 import (
 	"cmp"
@@ -10,8 +11,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// StatusSchema is that of a Status.
-const StatusSchema = "ctxtool/status/1"
+// Schema is that of a Status.
+const Schema = "ctxtool/status/1"
 
 // A Status is the state of a session by its last answer, in schema ctxtool/status/1.
 type Status struct {
@@ -33,18 +34,17 @@ const (
 	mostEnd  = 8 << 20
 )
 
-// Status returns the state of a session at a time. It reads the end of the file only, and uses
-// the models table, and from Open what Summarize does.
-func (o Options) Status(name string, now time.Time) (*Status, error) {
+// Of returns the state of a session at a time. It reads the end of the file only.
+func Of(name string, now time.Time, table *models.Table, opt sessionfmt.Options) (*Status, error) {
 	for size := int64(leastEnd); ; size = min(8*size, mostEnd) {
-		st := &Status{Schema: StatusSchema}
-		s, err := sessionfmt.OpenLast(name, size, o.Open)
+		st := &Status{Schema: Schema}
+		s, err := sessionfmt.OpenLast(name, size, opt)
 		if errors.Is(err, sessionfmt.ErrNotSession) && size < mostEnd {
 			continue // within a long line
 		} else if err != nil {
 			return nil, err
 		}
-		last := statusReader{Status: st, s: s, r: s.NewReader()}
+		last := reader{Status: st, s: s, r: s.NewReader()}
 		err = last.read()
 		all := !s.Coverage.Partial
 		s.Close()
@@ -54,13 +54,13 @@ func (o Options) Status(name string, now time.Time) (*Status, error) {
 		if err != nil {
 			return nil, err
 		}
-		last.look(cmp.Or(o.Replay.Models, models.Builtin()), now)
+		last.look(cmp.Or(table, models.Builtin()), now)
 		return st, nil
 	}
 }
 
-// A statusReader finds the last answer of a session.
-type statusReader struct {
+// A reader finds the last answer of a session.
+type reader struct {
 	*Status
 	s     *sessionfmt.Session
 	r     *sessionfmt.Reader
@@ -70,7 +70,7 @@ type statusReader struct {
 }
 
 // read reads back from the leaf.
-func (l *statusReader) read() error {
+func (l *reader) read() error {
 	l.Agent = l.s.Dialect().Agent()
 	for _, f := range l.s.Findings {
 		if atEnd[f.Code] {
@@ -102,7 +102,7 @@ func (l *statusReader) read() error {
 var atEnd = map[string]bool{"torn": true, "unterminated": true, "padded": true, "glued": true, "broken-off": true}
 
 // take takes what a model change or an answer says.
-func (l *statusReader) take(kind jsonl.Kind, line jsonl.Value, compacted bool) {
+func (l *reader) take(kind jsonl.Kind, line jsonl.Value, compacted bool) {
 	if kind == jsonl.ModelChange {
 		l.model = models.Ref{Provider: line.Get("provider").Text(), ID: line.Get("modelId").Text()}
 		return
@@ -128,7 +128,7 @@ func (l *statusReader) take(kind jsonl.Kind, line jsonl.Value, compacted bool) {
 }
 
 // look looks the model up.
-func (l *statusReader) look(table *models.Table, now time.Time) {
+func (l *reader) look(table *models.Table, now time.Time) {
 	m, _, ok := table.Lookup(l.model.Provider, l.model.ID)
 	if !ok {
 		return

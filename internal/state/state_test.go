@@ -1,4 +1,4 @@
-package stats_test
+package state_test
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/stats"
+	"ctxtool/internal/state"
+	"ctxtool/sessionfmt"
 )
 
 // TestStatus: the last answer is found however much stands before and after it, and its cache
@@ -35,11 +36,11 @@ func TestStatus(t *testing.T) {
 		"damaged":    {1 << 20, 1, "\n{", "", time.Minute, 100, 240, "torn"},
 	} {
 		file := filepath.Join(t.TempDir(), "s.jsonl")
-		text := strings.Join([]string{header, user("u", "", test.before), fmt.Sprintf(answer, test.more), user("v", "a", test.after)}, "\n") + test.tail
+		text := strings.Join([]string{`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`, user("u", "", test.before), fmt.Sprintf(answer, test.more), user("v", "a", test.after)}, "\n") + test.tail
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		st, err := stats.Options{}.Status(file, at.Add(test.age))
+		st, err := state.Of(file, at.Add(test.age), nil, sessionfmt.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -99,7 +99,7 @@ func (s *Session) visit(workers int, opt Options) error {
 				if bad != nil {
 					return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
 				}
-				h.Off = s.records[i].off
+				h.Off, h.Unanswered = s.records[i].off, s.records[i].flags&flagUnanswered != 0
 				see(h)
 			}
 			return nil

@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strconv"
 
 	"ctxtool/sessionfmt/dialect"
@@ -133,7 +135,9 @@ func (w *writer) usageOf(lines []jsonl.Value) {
 			used, id = line.First("payload", "usage"), line.First("payload", "response_id")
 		case typ.Is("event_msg"):
 			if line.First("payload", "type").Is("token_count") {
-				used = line.First("payload", "info", "last_token_usage")
+				var f [2]jsonl.Value
+				line.First("payload", "info").Fields(f[:], "last_token_usage", "total_token_usage")
+				used, id = f[0], responseName(payloadOf(lines[0]), f[1])
 			}
 		}
 	}
@@ -143,6 +147,15 @@ func (w *writer) usageOf(lines []jsonl.Value) {
 	w.member(",", "model", model)
 	w.member(",", "responseId", id)
 	w.usage(used)
+}
+
+// responseName names a response that has no id in older files, a JSON string: by its first item
+// and the total usage after it, which forks copy under new times.
+func responseName(item, total jsonl.Value) jsonl.Value {
+	h := fnv.New64a()
+	h.Write(item)
+	h.Write(total)
+	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
 }
 
 // usage appends a usage in pi's terms: what was read from the cache is no part of the input.

@@ -314,7 +314,10 @@ func (a *arrangement) Spans(entry int) []dialect.Span {
 
 func (a *arrangement) Read(at dialect.Span) (jsonl.Value, error) {
 	line, err := a.r.read(at)
-	return jsonl.Value(jsonl.Trim(jsonl.ReplaceInvalidUTF8(line))), err
+	if !utf8.Valid(line) {
+		line = jsonl.ReplaceInvalidUTF8(line)
+	}
+	return jsonl.Value(jsonl.Trim(line)), err
 }
 
 // joinedTo are the lines that belong to an entry beside its first one.
@@ -337,7 +340,8 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 		return nil, err
 	}
 	rec := &r.s.records[i]
-	e := dialect.Entry{
+	e := &r.entry
+	*e = dialect.Entry{
 		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
 		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
 	}
@@ -356,6 +360,6 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 		add(j.at.Size)
 	}
 	r.lines = e.Lines
-	r.shown = r.s.dialect.Append(r.shown[:0], &e)
+	r.shown = r.s.dialect.Append(r.shown[:0], e)
 	return r.shown, nil
 }

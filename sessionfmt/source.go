@@ -259,6 +259,7 @@ type Reader struct {
 	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
 	several []byte
 	lines   []jsonl.Value
+	entry   dialect.Entry
 	shown   []byte
 }
 
@@ -325,5 +326,5 @@ func (r *Reader) read(span dialect.Span) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return r.buf[at : at+n], nil
+	return r.buf[at : at+n : at+n], nil
 }

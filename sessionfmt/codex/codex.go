@@ -15,7 +15,7 @@ var Dialect = dialect.Dialect{
 	Sniff: sniff,
 	Pick: jsonl.Pick{
 		Record:  []string{"metadata"},
-		Message: []string{"type", "id", "call_id", "content"},
+		Message: []string{"type", "id", "call_id", "content", "model"},
 		As:      jsonl.Names{ID: "ordinal", Parent: "call_id", Message: "payload"},
 	},
 	Read:      read,
@@ -76,7 +76,7 @@ var items = map[string]dialect.Code{
 }
 
 func read(p *jsonl.Picked) dialect.Head {
-	item := p.Message // type, id, call_id, content
+	item := p.Message // type, id, call_id, content, model
 	head := dialect.Head{ID: item[1], Ref: item[2]}
 	code, known := types[string(inner(p.Type))]
 	switch {
@@ -85,7 +85,9 @@ func read(p *jsonl.Picked) dialect.Head {
 	case p.Type.Is("event_msg"):
 		head.Code = eventCode(item[0])
 	case known:
-		head.Code = code
+		if head.Code = code; code == settings {
+			head.Group = item[4]
+		}
 	case !p.Type.Exists() && p.Line.Get("instructions").Exists():
 		head = dialect.Head{Code: meta, ID: p.Line.Get("id")}
 	case p.Line.Get("record_type").Exists():

@@ -114,9 +114,11 @@ func (s *Session) visit(workers int, opt Options) error {
 
 // A joined is a line that belongs to an entry, beside its first one.
 type joined struct {
-	entry uint32
-	at    dialect.Span
+	entry, size uint32
+	off         int64
 }
+
+func (j joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
 
 // addForeign keeps a line of another agent's session until it is arranged: its code is
 // kept as its kind, and what it refers to and its group as its parent.
@@ -273,7 +275,7 @@ func (s *Session) keepID(id []byte) ref {
 
 func (a *arrangement) Join(entry int, more ...dialect.Span) {
 	for _, at := range more {
-		a.s.joined = append(a.s.joined, joined{uint32(entry), at})
+		a.s.joined = append(a.s.joined, joined{uint32(entry), at.Size, at.Off})
 	}
 }
 
@@ -295,8 +297,8 @@ func (a *arrangement) Replace(entry int, old, by dialect.Span) {
 		rec.off, rec.size = by.Off, by.Size
 	}
 	for k := range a.s.joined {
-		if j := &a.s.joined[k]; int(j.entry) == entry && j.at == old {
-			j.at = by
+		if j := &a.s.joined[k]; int(j.entry) == entry && j.at() == old {
+			j.off, j.size = by.Off, by.Size
 		}
 	}
 }
@@ -306,7 +308,7 @@ func (a *arrangement) Spans(entry int) []dialect.Span {
 	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
 	for _, j := range a.s.joined {
 		if int(j.entry) == entry {
-			all = append(all, j.at)
+			all = append(all, j.at())
 		}
 	}
 	return all
@@ -357,7 +359,7 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 	}
 	add(rec.size)
 	for _, j := range r.s.joinedTo(i) {
-		add(j.at.Size)
+		add(j.size)
 	}
 	r.lines = e.Lines
 	r.shown = r.s.dialect.Append(r.shown[:0], e)

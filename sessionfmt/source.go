@@ -288,7 +288,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 	if more := r.s.joinedTo(i); err == nil && len(more) > 0 {
 		r.several = append(r.several[:0], line...)
 		for _, j := range more {
-			if line, err = r.read(j.at); err != nil {
+			if line, err = r.read(j.at()); err != nil {
 				break
 			}
 			r.several = append(append(r.several, '\n'), line...)

@@ -22,6 +22,7 @@ var Dialect = dialect.Dialect{
 	New:       newArranger,
 	Append:    appendEntry,
 	Base:      base,
+	Stores:    []dialect.Store{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},
 	Certainty: dialect.Certainty{Messages: "exact", System: "rule", Tools: "absent"},
 }
 

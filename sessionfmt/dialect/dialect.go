@@ -25,8 +25,18 @@ type Dialect struct {
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
+	// Stores are the members of lines that take room beside what is sent.
+	Stores []Store
 	// Certainty is how sure we are of the parts of a context.
 	Certainty Certainty
+}
+
+// A Store is a member of lines that takes room.
+type Store struct {
+	About string
+	Path  []string // its name, and those of the objects around it
+	Line  bool     // all of a line that has it counts
+	Spare bool     // no replay needs it
 }
 
 // A Certainty is how sure we are of the parts of a context: exact (compared with the program),

@@ -102,7 +102,7 @@ func (s *Session) visit(workers int, opt Options) error {
 				if bad != nil {
 					return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
 				}
-				h.Off = s.records[i].off
+				h.Off, h.Unanswered = s.records[i].off, s.records[i].flags&flagUnanswered != 0
 				see(h)
 			}
 			return nil
@@ -117,9 +117,11 @@ func (s *Session) visit(workers int, opt Options) error {
 
 // A joined is a line that belongs to an entry, beside its first one.
 type joined struct {
-	entry uint32
-	at    dialect.Span
+	entry, size uint32
+	off         int64
 }
+
+func (j joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
 
 // addForeign keeps a line of another agent's session until it is arranged: its code is
 // kept as its kind, and what it refers to and its group as its parent.
@@ -276,7 +278,7 @@ func (s *Session) keepID(id []byte) ref {
 
 func (a *arrangement) Join(entry int, more ...dialect.Span) {
 	for _, at := range more {
-		a.s.joined = append(a.s.joined, joined{uint32(entry), at})
+		a.s.joined = append(a.s.joined, joined{uint32(entry), at.Size, at.Off})
 	}
 }
 
@@ -298,8 +300,8 @@ func (a *arrangement) Replace(entry int, old, by dialect.Span) {
 		rec.off, rec.size = by.Off, by.Size
 	}
 	for k := range a.s.joined {
-		if j := &a.s.joined[k]; int(j.entry) == entry && j.at == old {
-			j.at = by
+		if j := &a.s.joined[k]; int(j.entry) == entry && j.at() == old {
+			j.off, j.size = by.Off, by.Size
 		}
 	}
 }
@@ -309,7 +311,7 @@ func (a *arrangement) Spans(entry int) []dialect.Span {
 	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
 	for _, j := range a.s.joined {
 		if int(j.entry) == entry {
-			all = append(all, j.at)
+			all = append(all, j.at())
 		}
 	}
 	return all
@@ -317,7 +319,10 @@ func (a *arrangement) Spans(entry int) []dialect.Span {
 
 func (a *arrangement) Read(at dialect.Span) (jsonl.Value, error) {
 	line, err := a.r.read(at)
-	return jsonl.Value(jsonl.Trim(jsonl.ReplaceInvalidUTF8(line))), err
+	if !utf8.Valid(line) {
+		line = jsonl.ReplaceInvalidUTF8(line)
+	}
+	return jsonl.Value(jsonl.Trim(line)), err
 }
 
 // joinedTo are the lines that belong to an entry beside its first one.
@@ -345,7 +350,8 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 		return nil, err
 	}
 	rec := &r.s.records[i]
-	e := dialect.Entry{
+	e := &r.entry
+	*e = dialect.Entry{
 		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
 		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
 	}
@@ -361,9 +367,9 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 	}
 	add(rec.size)
 	for _, j := range r.s.joinedTo(i) {
-		add(j.at.Size)
+		add(j.size)
 	}
 	r.lines = e.Lines
-	r.shown = r.s.dialect.Append(r.shown[:0], &e)
+	r.shown = r.s.dialect.Append(r.shown[:0], e)
 	return r.shown, nil
 }

@@ -259,6 +259,7 @@ type Reader struct {
 	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
 	several []byte
 	lines   []jsonl.Value
+	entry   dialect.Entry
 	shown   []byte
 }
 
@@ -287,7 +288,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 	if more := r.s.joinedTo(i); err == nil && len(more) > 0 {
 		r.several = append(r.several[:0], line...)
 		for _, j := range more {
-			if line, err = r.read(j.at); err != nil {
+			if line, err = r.read(j.at()); err != nil {
 				break
 			}
 			r.several = append(append(r.several, '\n'), line...)
@@ -325,5 +326,5 @@ func (r *Reader) read(span dialect.Span) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return r.buf[at : at+n], nil
+	return r.buf[at : at+n : at+n], nil
 }

@@ -11,7 +11,7 @@ import (
 // bytesLens measures the request at the point, and the lines of the file.
 var bytesLens = Lens{
 	Name:   "bytes",
-	About:  "request size against the provider's limit, images, the largest lines",
+	About:  "request size against the provider's limit, images, the largest lines, what fills the disk",
 	read:   readBytes,
 	add:    addBytes,
 	sheets: bytesSheets,
@@ -23,6 +23,8 @@ type BytesPart struct {
 	Sessions []bytesOf    `json:"sessions"` // the next request of each at the point, and its file
 	Images   []imageBytes `json:"images"`   // the largest in the requests, at most 10
 	Lines    []lineBytes  `json:"lines"`    // the largest of the files, at most 10; `kind` as in a tree
+	Disk     []diskBytes  `json:"disk"`     // what fills files of other agents, disjoint, the largest first
+	Spare    int64        `json:"spare"`    // bytes of `disk` that could go without changing any replay
 }
 
 // A bytesOf is the next request of one session. A limit is 0 if none is known.
@@ -66,7 +68,7 @@ type lineBytes struct {
 
 // readBytes registers the lens with a run.
 func readBytes(l *lensRun) {
-	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}}
+	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}}
 	l.Report.Bytes = p
 	b := &p.Sessions[0]
 	l.Messages = append(l.Messages, func(m *replay.Weighed) {
@@ -98,7 +100,7 @@ func readBytes(l *lensRun) {
 		if len(p.Lines) > 0 {
 			b.LargestLine, b.LargestEntry = p.Lines[0].Bytes, p.Lines[0].Entry
 		}
-		return nil
+		return p.readDisk(l.Session)
 	})
 }
 
@@ -147,11 +149,15 @@ func largestLines(s *sessionfmt.Session) []lineBytes {
 // addBytes adds one session's part to a sum.
 func addBytes(sum, one *Report) {
 	if sum.Bytes == nil {
-		sum.Bytes = &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}}
+		sum.Bytes = &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}}
 	}
 	p, q := sum.Bytes, one.Bytes
 	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(b *bytesOf) *string { return &b.File })
 	p.Images = largest(filed(p.Images, q.Images, one.File, func(i *imageBytes) *string { return &i.File }), most, func(i imageBytes) int { return i.Bytes })
+	for _, d := range q.Disk {
+		p.store(d)
+	}
+	p.orderDisk()
 	p.Lines = largest(filed(p.Lines, q.Lines, one.File, func(l *lineBytes) *string { return &l.File }), most, func(l lineBytes) int { return l.Bytes })
 }
 
@@ -185,6 +191,9 @@ func bytesSheets(r *Report) []Sheet {
 		if len(s.Rows) > 0 {
 			all = append(all, s.of(len(p.Sessions) > 1))
 		}
+	}
+	if len(p.Disk) > 0 {
+		all = append(all, p.diskSheet())
 	}
 	return all
 }

@@ -168,32 +168,33 @@ type callRecord struct {
 	Response, ResponseID   jsonl.Value // the model that answered, and the provider's id
 	Tool                   jsonl.Value // the tool, for a tool result
 	For                    jsonl.Value // kind of a usage entry
+	Unanswered             bool        // an answer to no request
 }
 
 // callPick names the fields of callFields, in order: of entries that have a usage, and of
 // messages.
 var callPick = jsonl.Pick{
-	Record:  []string{"usage", "provider", "model", "kind"},
+	Record:  []string{"usage", "provider", "model", "kind", "responseId"},
 	Message: []string{"usage", "provider", "model", "responseModel", "responseId", "toolName"},
 }
 
 func callFields(p *jsonl.Picked) callRecord {
-	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp}
+	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp, Unanswered: p.Unanswered}
 	if v := p.Message; p.Kind.IsMessage() {
 		f.Usage, f.Provider, f.Model, f.Response, f.ResponseID, f.Tool = v[0], v[1], v[2], v[3], v[4], v[5]
 		return f
 	}
 	v := p.Record
-	f.Usage, f.Provider, f.Model, f.For = v[0], v[1], v[2], v[3]
+	f.Usage, f.Provider, f.Model, f.For, f.ResponseID = v[0], v[1], v[2], v[3], v[4]
 	return f
 }
 
 // Paid reports whether the record counts as a call (docs/session-format.md 8.4). An answer and
-// a usage entry count even without a usage.
+// a usage entry count even without a usage, but not an answer to no request.
 func (f *callRecord) Paid() bool {
 	switch f.Kind {
 	case jsonl.Assistant, jsonl.UsageEntry:
-		return true
+		return !f.Unanswered
 	case jsonl.ToolResult, jsonl.Compaction, jsonl.BranchSummary:
 		return f.Usage.IsObject()
 	}

@@ -23,10 +23,14 @@ var Dialect = dialect.Dialect{
 		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
-	Read:      read,
-	New:       newArranger,
-	Append:    appendEntry,
-	Base:      base,
+	Read:   read,
+	New:    newArranger,
+	Append: appendEntry,
+	Base:   base,
+	Bulk: []dialect.Bulk{
+		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
+		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
+	},
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 

@@ -123,7 +123,7 @@ func appendEntry(dst []byte, e *dialect.Entry) []byte {
 func (w *writer) message(e *dialect.Entry, l *line) {
 	switch e.Kind {
 	case jsonl.Assistant:
-		w.answer(e.Lines)
+		w.answer(l, e.Lines)
 	case jsonl.User:
 		w.said("user", &l.message)
 	case jsonl.ToolResult:
@@ -148,7 +148,7 @@ func (w *writer) compaction(lines []jsonl.Value) {
 			for n < len(lines) && sameAnswer(&l, lines[n]) {
 				n++
 			}
-			w.answer(lines[k:n])
+			w.answer(&l, lines[k:n])
 		case l.typ.Is("user") && outcomeOf(l.message.said, 0).raw.Exists():
 			w.result(&l, 0, lines[1:])
 		case l.typ.Is("user"):

@@ -141,11 +141,12 @@ func (w *writer) oneBlock(c *jsonl.Cursor) {
 	}
 }
 
-// answer appends an answer: the blocks of its lines, in order, and the usage of the last.
-func (w *writer) answer(lines []jsonl.Value) {
+// answer appends an answer: the blocks of its lines, in order, and the usage of the last. The
+// first of them has been read.
+func (w *writer) answer(first *line, lines []jsonl.Value) {
 	var few [8]line
-	all := few[:0]
-	for _, raw := range lines {
+	all := append(few[:0], *first)
+	for _, raw := range lines[1:] {
 		if l := readLine(raw); l.typ.Is("assistant") {
 			all = append(all, l)
 		}

@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"fmt"
+	"hash/fnv"
 	"strconv"
 
 	"ctxtool/sessionfmt/dialect"
@@ -9,18 +11,22 @@ import (
 
 // answer appends an answer: the items of a response, its usage, and the model of its turn.
 func (w *writer) answer(e *dialect.Entry) {
-	w.items = w.items[:0]
-	calls := false
+	var few [8]item
+	items, calls := few[:0], false
+	var used usageLines
 	for _, line := range e.Lines {
-		if isItem(typeOfLine(line)) {
-			w.items = append(w.items, lineItem(line))
-			calls = calls || w.items[len(w.items)-1].tool().Exists()
+		it := lineItem(line)
+		if !isItem(it.of) {
+			used.read(&it)
+			continue
 		}
+		items = append(items, it)
+		calls = calls || it.tool().Exists()
 	}
 	w.raw(`{"role":"assistant","content":[`)
-	w.answerBlocks(w.items)
+	w.answerBlocks(items)
 	w.raw(`],"api":"openai-codex-responses"`)
-	w.usageOf(e.Lines)
+	w.usageOf(&used, items)
 	switch {
 	case e.Unanswered:
 		w.raw(`,"stopReason":"aborted"`)
@@ -29,7 +35,7 @@ func (w *writer) answer(e *dialect.Entry) {
 	default:
 		w.raw(`,"stopReason":"stop"`)
 	}
-	w.end(w.items)
+	w.end(items)
 }
 
 // end ends a message that items make. By the id of the first one the same message is
@@ -85,9 +91,11 @@ func (w *writer) answerBlocks(items []item) {
 			w.arguments(it)
 			w.raw("}")
 		case it.content.IsArray():
-			for block := range it.content.Elements {
+			var c jsonl.Cursor
+			c.Once(it.content)
+			for range c.Elements {
 				next()
-				w.contentBlock(block)
+				w.contentBlock(&c)
 			}
 		default:
 			next()
@@ -121,28 +129,43 @@ func (w *writer) arguments(it *item) {
 	w.raw("{}")
 }
 
-// usageOf appends model and usage, as lines of a turn have them.
-func (w *writer) usageOf(lines []jsonl.Value) {
+// usageLines are what lines of a turn say of model and usage.
+type usageLines struct{ model, usage, id, total jsonl.Value }
+
+func (u *usageLines) read(it *item) {
+	switch {
+	case it.of.Is("turn_context"):
+		u.model = it.model
+	case it.of.Is("token_usage_record"):
+		u.usage, u.id = it.usage, it.responseID
+	case it.typ.Is("token_count"):
+		var f [2]jsonl.Value
+		it.counts.Fields(f[:], "last_token_usage", "total_token_usage")
+		u.usage, u.total = f[0], f[1]
+	}
+}
+
+// usageOf appends model and usage of a response.
+func (w *writer) usageOf(u *usageLines, items []item) {
 	w.raw(`,"provider":"openai"`)
-	var used, model, id jsonl.Value
-	for _, line := range lines {
-		switch typ := typeOfLine(line); {
-		case typ.Is("turn_context"):
-			model = line.First("payload", "model")
-		case typ.Is("token_usage_record"):
-			used, id = line.First("payload", "usage"), line.First("payload", "response_id")
-		case typ.Is("event_msg"):
-			if line.First("payload", "type").Is("token_count") {
-				used = line.First("payload", "info", "last_token_usage")
-			}
-		}
+	if !u.model.IsString() {
+		u.model = jsonl.Value(`"unknown"`)
 	}
-	if !model.IsString() {
-		model = jsonl.Value(`"unknown"`)
+	if u.total.Exists() && !u.id.Exists() {
+		u.id = responseName(items[0].raw, u.total)
 	}
-	w.member(",", "model", model)
-	w.member(",", "responseId", id)
-	w.usage(used)
+	w.member(",", "model", u.model)
+	w.member(",", "responseId", u.id)
+	w.usage(u.usage)
+}
+
+// responseName names a response that has no id in older files, a JSON string: by its first item
+// and the total usage after it, which forks copy under new times.
+func responseName(item, total jsonl.Value) jsonl.Value {
+	h := fnv.New64a()
+	h.Write(item)
+	h.Write(total)
+	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
 }
 
 // usage appends a usage in pi's terms: what was read from the cache is no part of the input.

@@ -137,16 +137,11 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) error {
 
 // setModel adds an entry where a turn has another model than the one before.
 func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
-	model := line.First("payload", "model")
-	if bytes.Equal(model, a.model) {
+	if bytes.Equal(l.Group, a.model) {
 		return nil
 	}
-	a.model = bytes.Clone(model)
-	_, err = t.Add(jsonl.ModelChange, l)
+	a.model = bytes.Clone(l.Group)
+	_, err := t.Add(jsonl.ModelChange, l)
 	return err
 }
 

@@ -18,13 +18,14 @@ var Dialect = dialect.Dialect{
 	File:  fileID, Session: sessionID,
 	Pick: jsonl.Pick{
 		Record:  []string{"metadata"},
-		Message: []string{"type", "id", "call_id", "content"},
+		Message: []string{"type", "id", "call_id", "content", "model"},
 		As:      jsonl.Names{ID: "ordinal", Parent: "call_id", Message: "payload"},
 	},
 	Read:      read,
 	New:       newArranger,
 	Append:    appendEntry,
 	Base:      base,
+	Bulk:      []dialect.Bulk{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},
 	Certainty: dialect.Certainty{Messages: "exact", System: "rule", Tools: "absent"},
 }
 
@@ -99,7 +100,7 @@ var items = map[string]dialect.Code{
 }
 
 func read(p *jsonl.Picked) dialect.Head {
-	item := p.Message // type, id, call_id, content
+	item := p.Message // type, id, call_id, content, model
 	head := dialect.Head{ID: item[1], Ref: item[2]}
 	code, known := types[string(inner(p.Type))]
 	switch {
@@ -108,7 +109,9 @@ func read(p *jsonl.Picked) dialect.Head {
 	case p.Type.Is("event_msg"):
 		head.Code = eventCode(item[0])
 	case known:
-		head.Code = code
+		if head.Code = code; code == settings {
+			head.Group = item[4]
+		}
 	case !p.Type.Exists() && p.Line.Get("instructions").Exists():
 		head = dialect.Head{Code: meta, ID: p.Line.Get("id")}
 	case p.Line.Get("record_type").Exists():

@@ -52,7 +52,12 @@ func appendEntry(dst []byte, e *dialect.Entry) []byte {
 		w.member(",", "modelId", line.First("payload", "model"))
 	case jsonl.UsageEntry:
 		w.raw(`,"kind":"compaction"`)
-		w.usageOf(e.Lines)
+		var used usageLines
+		for _, line := range e.Lines {
+			it := lineItem(line)
+			used.read(&it)
+		}
+		w.usageOf(&used, nil)
 	case jsonl.Transform:
 		w.transform(e.Lines)
 	case jsonl.Unknown:
@@ -87,7 +92,6 @@ func typeOf(kind jsonl.Kind, line jsonl.Value) jsonl.Value {
 type writer struct {
 	out    []byte
 	native bool
-	items  []item
 }
 
 func (w *writer) raw(s string) { w.out = append(w.out, s...) }
@@ -173,23 +177,26 @@ func (w *writer) content(v jsonl.Value) {
 		w.block("text", "text", v)
 	}
 	sep := ""
-	for block := range v.Elements {
+	var c jsonl.Cursor
+	c.Once(v)
+	for range c.Elements {
 		w.raw(sep)
-		w.contentBlock(block)
+		w.contentBlock(&c)
 		sep = ","
 	}
 	w.raw("]")
 }
 
-// contentBlock appends a block: a text, an image, or as it stands.
-func (w *writer) contentBlock(block jsonl.Value) {
+// contentBlock appends the block that comes next: a text, an image, or as it stands.
+func (w *writer) contentBlock(c *jsonl.Cursor) {
 	var text, url jsonl.Value
-	for key, v := range block.Members {
+	start := c.Offset()
+	for key := range c.Members {
 		switch string(key) {
 		case "text":
-			text = v
+			text = c.Value()
 		case "image_url":
-			url = v
+			url = c.Value()
 		}
 	}
 	switch {
@@ -198,7 +205,7 @@ func (w *writer) contentBlock(block jsonl.Value) {
 	case url.IsString():
 		w.image(url)
 	default:
-		w.out = append(w.out, block...)
+		w.out = append(w.out, c.Since(start)...)
 	}
 }
 

@@ -13,6 +13,9 @@ type item struct {
 	typ, role, id, callID, name,
 	content, summary, encrypted,
 	arguments, input, action, output jsonl.Value
+
+	of                               jsonl.Value // type of the line around it
+	model, usage, responseID, counts jsonl.Value // of lines that hold no item
 }
 
 // readItem reads an item.
@@ -58,27 +61,44 @@ func (it *item) member(name string) *jsonl.Value {
 		return &it.action
 	case "output":
 		return &it.output
+	case "model":
+		return &it.model
+	case "usage":
+		return &it.usage
+	case "response_id":
+		return &it.responseID
+	case "info":
+		return &it.counts
 	}
 	return nil
 }
 
-// lineItem is the item of a line.
+// lineItem is the item of a line. What follows the payload is not read, if the type comes first.
 func lineItem(line jsonl.Value) (it item) {
 	var c jsonl.Cursor
-	c.Reset(line)
+	var of jsonl.Value
+	c.Once(line)
 	inner := false
 	for key := range c.Members {
-		if string(key) == "payload" && c.Peek() == '{' {
+		switch {
+		case string(key) == "payload" && c.Peek() == '{':
 			at := c.Offset()
-			it = item{}
+			of, it = it.typ, item{}
 			it.read(&c)
 			it.raw, inner = c.Since(at), true
-		} else if m := it.member(string(key)); m != nil && !inner {
-			*m = c.Value()
+		case inner && string(key) == "type":
+			of = c.Value()
+		case !inner:
+			if m := it.member(string(key)); m != nil {
+				*m = c.Value()
+			}
+		}
+		if inner && of.Exists() {
+			break
 		}
 	}
-	if !inner {
-		it.raw = line
+	if it.of = of; !inner {
+		it.raw, it.of = line, it.typ
 	}
 	return it
 }

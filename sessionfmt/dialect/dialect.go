@@ -31,6 +31,8 @@ type Dialect struct {
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
+	// Bulk are the members of lines that take room besides what is sent.
+	Bulk []Bulk
 	// Certainty is how sure we are of the parts of a context.
 	Certainty Certainty
 }
@@ -48,6 +50,14 @@ type Store struct {
 	Variable string   // of the environment, that names the agent's folder
 	Home     string   // the name of that in the user's folder, where the variable is not set
 	Folders  []string // in it, with sessions in them and below
+}
+
+// A Bulk is a member of lines that takes room.
+type Bulk struct {
+	About string
+	Path  []string // its name, and those of the objects around it
+	Line  bool     // all of a line that has it counts
+	Spare bool     // no replay needs it
 }
 
 // A Certainty is how sure we are of the parts of a context: exact (compared with the program),

@@ -175,6 +175,7 @@ type Picked struct {
 	Type, ID, ParentID, Timestamp Value
 	Role                          Value   // of its message
 	Record, Message               []Value // in the order of their names
+	Unanswered                    bool    // an answer to no request; see Session.Answers in package sessionfmt
 }
 
 // A HeadReader reads heads of lines. The result is valid until the next line.

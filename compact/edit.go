@@ -1,11 +1,11 @@
-// Package compact decides what leaves a session's context, and says so as entries
-// to append: nothing in a session is ever changed or removed.
+// Package compact reduces a session's context by appending entries. It never changes or
+// removes an existing entry.
 //
-// A Pass is one way to make a context smaller. A Policy is passes in their order, each
-// with what triggers it; FindPolicy knows those of several agents. Job.Plan returns what
-// a policy does to the context of an envelope, Job.Store adds it to a batch, and
-// Reduction.Promise checks that the session with the batch replays to what was planned.
-// Undo takes the last batch back. Summaries come from OpenSummarizer; without one, a pass
+// A Pass is one way to make a context smaller. A Policy is an ordered list of passes, each
+// with its trigger; FindPolicy has those of several agents. Job.Plan returns what a policy
+// does to the context of an envelope, Job.Store adds it to a batch, and Reduction.Promise
+// checks that the session with the batch replays to the planned context. Undo returns a
+// batch that reverts the last one. Summaries come from OpenSummarizer; without one, a pass
 // that needs a summary changes nothing.
 package compact
 
@@ -22,18 +22,18 @@ import (
 type value = jsonl.Value
 
 // An Editor edits messages of the active path by entries of type context_edit
-// (docs/session-format.md 5.6), which it adds to a batch. Providers want each tool call
+// (docs/session-format.md 5.6), which it adds to a batch. Providers require each tool call
 // with its result, so an answer and its results are omitted and restored together.
 type Editor struct {
 	s     *sessionfmt.Session
 	b     *sessionfmt.Batch
 	path  []int
 	lines *sessionfmt.Reader
-	shown map[int]int     // records whose messages are in the next request, and what put each there: the record itself or an edit
-	fixed map[string]bool // ids of calls that a patch has put there, or the results of: no edit reaches those
+	shown map[int]int     // by record, for messages in the next request: the record that gives the content, itself or an edit
+	fixed map[string]bool // ids of tool calls where a patch added the call or its result: no edit reaches those
 }
 
-// NewEditor edits the context of an envelope, which is that of the session's leaf.
+// NewEditor returns an editor of the context of an envelope, which must be at the session's leaf.
 func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
 	s := e.Replay().Session
 	d := &Editor{s: s, b: b, lines: s.NewReader(), shown: map[int]int{}, fixed: map[string]bool{}}
@@ -56,8 +56,8 @@ func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
 	return d, nil
 }
 
-// Omit leaves a message out of the context, with the call or the results that
-// belong to it.
+// Omit removes a message from the context, with the call or the results that belong to
+// it. It is an error if the message is not in the context.
 func (d *Editor) Omit(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (d *Editor) Omit(rec int) error {
 
 const notShown = "it is not in the context: it was summarised or omitted, or is never sent"
 
-// loose reports why record i cannot leave the context for rec: its call or its result
-// is there by a patch, and would be left alone.
+// loose returns an error if record i cannot be omitted together with rec: a patch added its
+// call or its result, which would remain unpaired.
 func (d *Editor) loose(rec, i int) error {
 	ids, err := d.calls(i)
 	if slices.ContainsFunc(ids, func(id string) bool { return d.fixed[id] }) {
@@ -94,9 +94,8 @@ func (d *Editor) loose(rec, i int) error {
 	return err
 }
 
-// Restore brings a message back as it was before all edits, with the call or the
-// results that belong to it: an edit that repeats its content. What nothing has
-// edited stays without one.
+// Restore restores a message to its content before all edits, with the call or the results
+// that belong to it, by edits that repeat the content. Messages without an edit get none.
 func (d *Editor) Restore(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
@@ -124,8 +123,8 @@ func (d *Editor) Restore(rec int) error {
 	return nil
 }
 
-// Replace puts a text in the place of what a message says. The tool calls of an
-// answer stay; its thinking goes, because it is signed for what was said.
+// Replace replaces the content of a message with a text. The tool calls of an answer
+// stay; its thinking is dropped, because its signature covers the original text.
 func (d *Editor) Replace(rec int, text string) error {
 	if err := d.refuse(rec); err != nil {
 		return err
@@ -154,7 +153,7 @@ func (d *Editor) Replace(rec int, text string) error {
 	return d.add(rec, append(content, ']'))
 }
 
-// orEmpty is a content, an empty list for none.
+// orEmpty returns content, or an empty array if it is null or missing.
 func orEmpty(content value) value {
 	if content.IsNull() {
 		return value("[]")
@@ -162,7 +161,7 @@ func orEmpty(content value) value {
 	return content
 }
 
-// add adds an edit, unless the one in force says the same.
+// add adds an edit of a record, unless its current edit is the same.
 func (d *Editor) add(rec int, content value) error {
 	if by, shown := d.shown[rec]; shown && by != rec {
 		line, err := d.lines.Line(by)
@@ -174,17 +173,17 @@ func (d *Editor) add(rec int, content value) error {
 	return nil
 }
 
-// refuse reports why a record cannot be edited at all.
+// refuse returns an error if no edit can name or change a record.
 func (d *Editor) refuse(rec int) error {
 	switch k := d.s.Kind(rec); {
 	case !slices.Contains(d.path, rec):
-		return d.at(rec, "it is not on the active path: an edit acts on what is above it")
+		return d.at(rec, "it is not on the active path: an edit acts on entries before it")
 	case d.s.ID(rec) == "" || d.s.WrongID(rec) || d.s.Shadowed(rec):
 		return d.at(rec, "it has no id by which an edit could name it")
 	case k == jsonl.System:
 		return d.at(rec, "a system message is changed by another system message, not by an edit")
 	case !k.IsMessage() && k != jsonl.CustomMessage && k != jsonl.BranchSummary && k != jsonl.Compaction:
-		return d.at(rec, "an entry of type %s is no message of the context", k)
+		return d.at(rec, "an entry of type %s is not a message of the context", k)
 	}
 	return nil
 }
@@ -193,8 +192,8 @@ func (d *Editor) at(rec int, format string, args ...any) error {
 	return &sessionfmt.Error{Pos: d.s.Pos(rec), Err: fmt.Errorf(format, args...)}
 }
 
-// group is an answer with the results of its calls, whichever of them rec is, in
-// the order of the path; any other message is a group by itself.
+// group returns the answer and the results of its calls that rec belongs to, in the order
+// of the path. Any other message is a group by itself.
 func (d *Editor) group(rec int) ([]int, error) {
 	at := slices.Index(d.path, rec)
 	calls, err := d.calls(rec)
@@ -224,8 +223,8 @@ func (d *Editor) group(rec int) ([]int, error) {
 	return group, nil
 }
 
-// call is the last place on the path before another one of an answer that makes a call,
-// and all its calls; nil where there is none.
+// call returns the index on the path of the last answer before an index that makes the call
+// id, and the ids of all its calls; nil if there is none.
 func (d *Editor) call(before int, id string) (at int, calls []string, err error) {
 	for at = before - 1; at >= 0 && err == nil; at-- {
 		if d.s.Kind(d.path[at]) != jsonl.Assistant {
@@ -238,7 +237,7 @@ func (d *Editor) call(before int, id string) (at int, calls []string, err error)
 	return before, nil, err
 }
 
-// calls are the ids of an answer's tool calls, or that of the call which a result is for.
+// calls returns the ids of an answer's tool calls, or the call id of a result.
 func (d *Editor) calls(rec int) ([]string, error) {
 	kind := d.s.Kind(rec)
 	if kind != jsonl.Assistant && kind != jsonl.ToolResult {
@@ -251,7 +250,7 @@ func (d *Editor) calls(rec int) ([]string, error) {
 	return callsOf(line.Get("message")), err
 }
 
-// callsOf are the ids of a message's tool calls.
+// callsOf returns the ids of a message's tool calls.
 func callsOf(message value) (ids []string) {
 	for call := range message.Message().Calls {
 		ids = append(ids, call.ID.Text())

@@ -105,7 +105,7 @@ func TestLaw6(t *testing.T) {
 				t.Errorf("%s: omitting record %d changes nothing", c.Name, rec)
 			}
 			if hasEdits(s.Session) {
-				continue // restoring goes back behind those too
+				continue // restoring reverts those too
 			}
 			back := out.with(t, func(d *Editor) error { return d.Restore(rec) })
 			if back == nil {
@@ -144,7 +144,7 @@ func hasEdits(s *sessionfmt.Session) bool {
 	return false
 }
 
-// TestReplace: a text takes the place of what a message says, and its calls stay.
+// TestReplace: a text replaces the content of a message, and its calls stay.
 func TestReplace(t *testing.T) {
 	const data = `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}
 {"type":"message","id":"u","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"a \"long\" question"}}

@@ -11,25 +11,25 @@ import (
 	"strings"
 )
 
-// An emitted is a request for a summary as a line of a file. Whoever answers sends the
-// line back with a summary; text need not be there then.
+// An emitted is a request for a summary as a line of a file. An answer is the same line
+// with a summary; it may omit the text.
 type emitted struct {
-	ID      string      `json:"id"`      // of the request: the same for the same state of the same session
+	ID      string      `json:"id"`      // of the request; depends only on the session, its state, the policy and the text
 	Session string      `json:"session"` // as the caller names it
 	Leaf    string      `json:"leaf"`    // the id of the entry whose context it is
 	Policy  string      `json:"policy"`
 	Part    summaryPart `json:"part"`
 	Text    string      `json:"text,omitempty"`
-	State   struct {    // what the summary was asked for: it fits no other
+	State   struct {    // of the session when the summary was requested; an answer is for no other
 		Bytes int64  `json:"bytes"` // of the session
-		Hash  string `json:"hash"`  // SHA-256 of the messages that are to be summarised, in hexadecimal
+		Hash  string `json:"hash"`  // SHA-256 of the messages to be summarised, in hexadecimal
 	} `json:"state"`
 	Summary string `json:"summary,omitempty"`
 
 	used bool
 }
 
-// emit puts a request into words, for a session and a policy as the caller names them.
+// emit returns a request as a line, for a session and a policy as the caller names them.
 func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
 	e := emitted{Session: session, Policy: policy, Part: r.Part}
 	if leaf := r.View.Envelope.Leaf; leaf >= 0 {
@@ -49,7 +49,7 @@ func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
 	return e, err
 }
 
-// hash is that of what is to be summarised.
+// hash returns the SHA-256 of the content to be summarised, in hexadecimal.
 func (r Request) hash() (string, error) {
 	h := sha256.New()
 	put := func(what string, text []byte) { fmt.Fprintf(h, "%s %d\n%s\n", what, len(text), text) }
@@ -67,9 +67,8 @@ func (r Request) hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// WriteRequests writes requests down for others to answer, a line each, and returns how many.
-// Those of a later pass than the first are left: they will be others once the first has
-// its answers.
+// WriteRequests writes requests as lines of JSON, to be answered elsewhere, and returns how
+// many. It writes only those of the first pass: its answers change the requests of later ones.
 func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Request) (int, error) {
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
@@ -88,14 +87,15 @@ func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Req
 	return len(requests), nil
 }
 
-// Answers are requests that came back with summaries.
+// Answers are requests with their summaries.
 type Answers struct {
 	list []*emitted
 	by   map[string]*emitted // by id
 }
 
-// ReadAnswers reads answers, a line of JSON each: an emitted one with its summary. Lines
-// without an id or with a blank summary are errors, and so is an id with two summaries.
+// ReadAnswers reads answers, one line of JSON each: a line of WriteRequests with a summary.
+// A line without an id or with a blank summary is an error, and so is an id with two
+// different summaries.
 func ReadAnswers(r io.Reader) (*Answers, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -133,15 +133,15 @@ func (a *Answers) add(line []byte) error {
 	return nil
 }
 
-// ErrMovedOn reports that a session is no longer as it was when a summary was asked for.
+// ErrMovedOn reports that a session has changed since a summary was requested.
 var ErrMovedOn = errors.New("the session has moved on since the summary was asked for")
 
-// ErrNoAnswer reports that nobody has answered a request. A pass then waits for it.
+// ErrNoAnswer reports that there is no answer to a request. The pass then waits for it.
 var ErrNoAnswer = errors.New("no answer to the request")
 
-// For takes summaries from the answers, for a session and a policy as they were named
-// when the requests were emitted. An answer that was made for another state of the
-// session is refused by ErrMovedOn, which names both.
+// For returns a Summarize that takes summaries from the answers, for a session and a policy
+// as WriteRequests named them. An answer for another state of the session is ErrMovedOn; the
+// message names both states.
 func (a *Answers) For(session, policy string, p Prompt) Summarize {
 	return func(r Request) (string, error) {
 		asked, err := r.emit(session, policy, p)
@@ -162,7 +162,7 @@ func (a *Answers) For(session, policy string, p Prompt) Summarize {
 	}
 }
 
-// Unused are the answers that no request has taken, in their order: their requests.
+// Unused returns the requests of the answers that For has not used, in input order.
 func (a *Answers) Unused() (all []emitted) {
 	for _, e := range a.list {
 		if !e.used {

@@ -131,7 +131,7 @@ func TestEmitSequences(t *testing.T) {
 	if len(r.Requests) != 1 || !strings.Contains(strings.Join(saidIn(t, r.View), "|"), "|[Pruning Summary] summary 0|done b|") {
 		t.Errorf("%d requests left, %s", len(r.Requests), shape(r.View))
 	}
-	// A policy does not ask for what comes behind.
+	// A policy does not request what comes after.
 	plan := Policy{Name: "p", Counter: Progressive.Defaults.Counter, Window: 1000, Layers: []Layer{{Pass: &Progressive, Options: Progressive.Defaults}, {Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 1}}}}
 	p, err := plan.Plan(v, nil)
 	if err != nil {
@@ -175,6 +175,6 @@ func TestEmitNamesContent(t *testing.T) {
 		return e.State.Hash
 	}
 	if hash("a") == hash("b") {
-		t.Error("a result that differs behind what the request shows makes no difference")
+		t.Error("a result that differs after what the request shows makes no difference")
 	}
 }

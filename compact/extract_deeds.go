@@ -14,7 +14,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Arguments of calls that have what is written to a file, and those with lists of edits.
+// Arguments of calls with text that is written to a file, and those with lists of edits.
 var (
 	newTexts = []string{"content", "newText", "new_string"}
 	newEdits = []string{"edits"}
@@ -55,7 +55,7 @@ func (x *extractor) call(p *piece) {
 	x.calls[p.ID] = d
 }
 
-// cleanPath is a path on one line, empty for what is none.
+// cleanPath returns a path on one line, empty if it is not usable as a path.
 func cleanPath(path string) string {
 	path = strings.TrimSpace(path)
 	if path == "." || path == ".." || strings.ContainsAny(path, "\n\r`") || len(path) > 1000 {
@@ -67,7 +67,7 @@ func cleanPath(path string) string {
 // todos records a list of tasks that a tool keeps.
 func (x *extractor) todos(list jsonl.Value) {
 	for item := range list.Elements {
-		var named [4]jsonl.Value // as tools call it
+		var named [4]jsonl.Value // by the names that tools use
 		item.Fields(named[:], "content", "text", "step", "title")
 		text := oneLine(cmp.Or(named[0].Text(), named[1].Text(), named[2].Text(), named[3].Text()), 200)
 		switch status := item.Get("status").Text(); {
@@ -80,7 +80,7 @@ func (x *extractor) todos(list jsonl.Value) {
 	}
 }
 
-// result records what became of a call.
+// result records the outcome of a call.
 func (x *extractor) result(p *piece) {
 	d, ok := x.calls[p.ID]
 	if !ok {
@@ -89,12 +89,12 @@ func (x *extractor) result(p *piece) {
 	delete(x.calls, p.ID)
 	outcome := said.OutcomeOf(p.IsError == isError, p.Says)
 	if outcome > said.Error {
-		return // it says nothing of what was called
+		return // it is not about what was called
 	}
 	x.outcome(d, p.Says, outcome == said.Error, exitOf(p.Says))
 }
 
-// outcome records how a call, or a command of the user's, ended.
+// outcome records how a call, or a command that the user ran, ended.
 func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 	delete(x.failed, d.what)
 	if bad {
@@ -132,10 +132,10 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 	}
 }
 
-// references records what an answer says of places in code, and of names that calls have
-// defined.
+// references records the sentences of an answer about places in code, and about names that
+// calls have defined.
 func (x *extractor) references(text string) {
-	const fewest = 5 // words; with fewer, a sentence is a list's item, and the one before it says of what
+	const fewest = 5 // words; a shorter sentence is a list item, and the one before it gives the context
 	about := ""
 	for line := range said.Prose(text) {
 		for s := range said.Sentences(listText(line)) {
@@ -196,7 +196,7 @@ func (x *extractor) saved(all []commit) {
 	}
 }
 
-// end turns what was counted into notes.
+// end adds the notes of what was counted.
 func (x *extractor) end(messages int) {
 	if x.open && x.asked != "" {
 		x.put(&theTodo, "asked", oneLine(x.asked, 160), x.now)
@@ -242,7 +242,7 @@ func (x *extractor) end(messages int) {
 	x.put(&theContext, "source", fmt.Sprintf("Extracted from %d messages, without a model: what stands here is quoted or counted.", messages), x.now)
 }
 
-// facts are what was counted and quoted, for notes.
+// facts returns what was counted and quoted, for notes.
 func (x *extractor) facts() *Facts {
 	x.end(x.now)
 	x.remove(&theTodo, "asked")
@@ -274,7 +274,7 @@ func (x *extractor) facts() *Facts {
 	return f
 }
 
-// factsOf are the notes of a kind, those that came up first first.
+// factsOf returns the notes of a kind, in the order in which they were first put.
 func (x *extractor) factsOf(k *kind) (all []fact) {
 	for _, n := range x.of(k) {
 		all = append(all, fact{n.key, n.text, x.record(n.at)})
@@ -282,7 +282,7 @@ func (x *extractor) factsOf(k *kind) (all []fact) {
 	return all
 }
 
-// record is that of a message by its number, -1 for what was summarised before.
+// record returns the record of a message by its number, -1 for 0: what was summarised before.
 func (x *extractor) record(number int) int {
 	if number == 0 {
 		return -1
@@ -290,8 +290,8 @@ func (x *extractor) record(number int) int {
 	return int(x.records[number-1])
 }
 
-// places puts the files that tools were called with. Names that no list can hold stand
-// among the other paths, as Go would write them.
+// places adds notes of the files that tools were called with. Names that no list can hold
+// are among the other paths, in Go's quoting.
 func (x *extractor) places() {
 	f := x.files.files()
 	known := map[string]bool{}
@@ -315,11 +315,11 @@ func (x *extractor) places() {
 	}
 }
 
-// spelled is a path as a Go string on one line.
+// spelled returns a path as a Go string on one line.
 func spelled(path string) string { return strings.ReplaceAll(strconv.Quote(path), "`", `\x60`) }
 
-// lastRequest makes the direction of the last request, unless that is the goal, and
-// takes out what is said twice.
+// lastRequest adds the direction from the last request, unless that is the goal, and removes
+// repetitions.
 func (x *extractor) lastRequest() {
 	asked := x.of(&theRequest)
 	if len(asked) == 0 {

@@ -9,7 +9,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// earlier takes in the earlier summary of a request, unless it is one of its messages.
+// earlier adds the notes of the earlier summary of a request, unless it is one of its messages.
 func (x *extractor) earlier(r Request) error {
 	for _, i := range r.Messages {
 		if r.View.Messages[i].isSummary() {
@@ -20,8 +20,8 @@ func (x *extractor) earlier(r Request) error {
 	return nil
 }
 
-// fold takes in a summary: its items become notes of what their headings say. Of an
-// earlier extract each note is known again by its mark, and its counts go on.
+// fold adds the notes of a summary: its items become notes of the kinds of their headings.
+// In an earlier extract the mark identifies the kind of each note, and its counts continue.
 func (x *extractor) fold(summary string) {
 	summary, f := cutFiles(strings.ToValidUTF8(summary, "\uFFFD"))
 	x.files.add(f)
@@ -39,7 +39,7 @@ func (x *extractor) fold(summary string) {
 	}
 }
 
-// An entry is a line of a summary, with those that belong to it.
+// An entry is a line of a summary, with the lines that belong to it.
 type entry struct {
 	mark    string // of a list, see listMark
 	text    string
@@ -48,8 +48,8 @@ type entry struct {
 	heading bool
 }
 
-// entriesOf parts a summary into headings and items. Lines that are indented below an item
-// and what is fenced belong to the item before them.
+// entriesOf splits a summary into headings and items. Indented and fenced lines belong to the
+// item before them.
 func entriesOf(summary string) (all []entry) {
 	fenced := false
 	for raw := range strings.Lines(summary) {
@@ -74,7 +74,8 @@ func entriesOf(summary string) (all []entry) {
 	return all
 }
 
-// kindUnder is what stands under a heading, and the heading where no kind has its name.
+// kindUnder returns the kind of the notes under a heading, and the heading itself if no kind
+// matches it.
 func kindUnder(heading string) (*kind, string) {
 	lower := strings.ToLower(heading)
 	for _, s := range history {
@@ -88,7 +89,7 @@ func kindUnder(heading string) (*kind, string) {
 	return &theContext, heading
 }
 
-// foldItem takes in one item.
+// foldItem adds the note of one item.
 func (x *extractor) foldItem(k *kind, heading string, item entry) {
 	for _, own := range kinds {
 		switch {
@@ -135,7 +136,7 @@ func (x *extractor) foldItem(k *kind, heading string, item entry) {
 	x.put(k, wordsOf(text), text, x.now)
 }
 
-// foldOwn takes in a note of an earlier extract.
+// foldOwn adds a note of an earlier extract.
 func (x *extractor) foldOwn(k *kind, text string) {
 	subject, rest, _ := strings.Cut(strings.TrimPrefix(text, "`"), "`")
 	switch k {
@@ -168,7 +169,7 @@ func (x *extractor) foldOwn(k *kind, text string) {
 	}
 }
 
-// foldName takes in a name of a list in an earlier extract.
+// foldName adds a name of a list in an earlier extract.
 func (x *extractor) foldName(k *kind, name string) {
 	switch k {
 	case &theCommand:
@@ -182,9 +183,9 @@ func (x *extractor) foldName(k *kind, name string) {
 	}
 }
 
-// fit writes as many notes as so many UTF-16 units hold, and returns what it left out.
-// Each kind gets its share first, by how much it matters; what is left over goes to
-// what did not fit, in the same order.
+// fit returns the notes that fit in so many UTF-16 units, and a line with the number of the
+// others. Each kind first gets its share, in order of importance; the rest of the room goes
+// to notes that did not fit, in the same order.
 func (n *notes) fit(units int, part summaryPart) string {
 	sections := history
 	if part == turnPrefixPart {
@@ -193,7 +194,7 @@ func (n *notes) fit(units int, part summaryPart) string {
 	if text := n.write(func(int) bool { return true }, sections, part); jsonl.Units(text) <= units {
 		return text
 	}
-	none := n.write(func(int) bool { return false }, sections, historyPart) // all headings, and all that could be left out
+	none := n.write(func(int) bool { return false }, sections, historyPart) // all headings, and the longest line of what was left out
 	bare := jsonl.Units(none)
 	if bare > units/2 {
 		return n.bare(units)
@@ -202,7 +203,7 @@ func (n *notes) fit(units int, part summaryPart) string {
 	return n.write(func(i int) bool { return chosen[i] }, sections, part)
 }
 
-// choose picks notes that take so many units together.
+// choose selects notes that take so many units together.
 func (n *notes) choose(room int) map[int]bool {
 	chosen := map[int]bool{}
 	began := map[*kind]bool{}
@@ -230,7 +231,7 @@ func (n *notes) choose(room int) map[int]bool {
 	return chosen
 }
 
-// ranked are the places of the notes of a kind, by how much they matter.
+// ranked returns the indexes of the notes of a kind, the most important first.
 func (n *notes) ranked(k *kind) (at []int) {
 	for i := range n.list {
 		if n.list[i].kind == k {
@@ -246,7 +247,7 @@ func (n *notes) ranked(k *kind) (at []int) {
 	return at
 }
 
-// cost is how many units a note of a kind takes, frame what the first one takes besides.
+// cost returns how many units a note of a kind takes, frame the additional units of the first.
 func (k *kind) cost(text string) int {
 	return jsonl.Units(k.mark) + jsonl.Units(text) + len(", ")
 }
@@ -274,7 +275,7 @@ func (n *notes) write(chosen func(int) bool, sections []section, part summaryPar
 			lines = "(none)\n"
 		}
 		if part == sequencePart && (lines == "(none)\n" || s.kinds == nil) {
-			continue // between messages that stay, only what there is
+			continue // between messages that stay, omit empty sections
 		}
 		if b.Len() > 0 && !(strings.HasPrefix(s.heading, "### ") && strings.HasSuffix(b.String(), "Progress\n")) {
 			b.WriteByte('\n')
@@ -284,7 +285,7 @@ func (n *notes) write(chosen func(int) bool, sections []section, part summaryPar
 	return strings.TrimSuffix(b.String(), "\n") + files{Read: of[&theRead], Modified: of[&theModified]}.String()
 }
 
-// lines are what stands under a heading.
+// lines returns the lines under a heading.
 func (s *section) lines(of map[*kind][]string) string {
 	var b strings.Builder
 	for _, k := range s.kinds {
@@ -308,7 +309,7 @@ func (s *section) lines(of map[*kind][]string) string {
 
 const leftOutMark = "Left out to fit: "
 
-// leftOut is what a summary has no room for.
+// leftOut returns a line with how many notes of each kind a summary has no room for.
 func leftOut(lost map[*kind]int) string {
 	var all []string
 	for _, k := range kinds {
@@ -322,7 +323,7 @@ func leftOut(lost map[*kind]int) string {
 	return "- " + leftOutMark + strings.Join(all, ", ") + "\n"
 }
 
-// bare is what a summary without headings has room for.
+// bare returns a summary without headings, for little room.
 func (n *notes) bare(units int) string {
 	const cut = "\n(cut)"
 	var all []string

@@ -8,33 +8,33 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An extractor goes over messages once and takes notes.
+// An extractor reads messages once and takes notes.
 type extractor struct {
 	notes
 	v       *View
-	now     int // the number of the message at hand; what was summarised before is 0
+	now     int // the number of the current message, from 1; 0 for what was summarised before
 	files   fileBook
 	touched map[string]int    // when a file was last read or changed
 	uses    map[string]int    // how often a file was read or changed
-	defined map[string]string // where the names are defined that calls have written
-	needs   map[string]bool   // what manifests say that the project needs
+	defined map[string]string // by names that calls have defined: the file
+	needs   map[string]bool   // dependencies of the project, from manifests
 	records []int32           // of each message, by its number from 1
 	reply   string            // the last answer since the last prompt
-	words   string            // what was last said with calls since the last prompt
+	words   string            // the last text with calls since the last prompt
 	calls   map[string]deed
 	runs    map[string]*tally
 	edits   map[string]*effort
-	failed  map[string]note // by what failed, and nothing has undone yet
+	failed  map[string]note // by what failed and has not succeeded since
 	unsaved map[string]bool // files changed since the last commit
 	commits int
 	prompts int
 	plan    []string // the last one
-	planned int      // prompts at that time
+	planned int      // prompts up to the plan
 	asked   string   // the last request
-	last    string   // the last answer that says something
+	last    string   // the last answer with text
 	goal    string
-	open    bool // the last request has no answer that makes no more calls
-	small   bool // the goal is a prompt that says next to nothing
+	open    bool // the last request has no final answer: one without calls
+	small   bool // the goal is a very short prompt
 }
 
 func newExtractor(v *View) *extractor {
@@ -45,17 +45,17 @@ func newExtractor(v *View) *extractor {
 	}
 }
 
-// What a call is about.
+// A deed is a call.
 type deed struct {
 	what     string   // the command, the path, or else the tool
-	commands []string // that it runs
+	commands []string // the commands that it runs
 	path     string
 	tool     string
 	first    bool   // no call named the path before
-	why      string // what was said with it
+	why      string // the text of the answer with it
 }
 
-// A tally is what became of a command.
+// A tally is the outcomes of a command.
 type tally struct {
 	times   int
 	ok      bool
@@ -63,17 +63,17 @@ type tally struct {
 	at      int
 }
 
-// An effort is what was done to a file.
+// An effort is the changes of a file.
 type effort struct {
 	edits, writes, at int
 	created           bool   // no call named it before it was written
-	why, asked        string // what was said with the last change, and what was asked for then
-	commit            string // the subject of the commit that has it
-	of                int    // how many files that commit has
+	why, asked        string // the text of the answer with the last change, and the request at that time
+	commit            string // the subject of the commit with the change
+	of                int    // the number of files in that commit
 }
 
-// longestSaid is how many bytes of a text are gone through: what else there is somebody has
-// pasted, or a program has printed.
+// longestSaid is how many bytes of a text are read: the rest is pasted text, or output of a
+// program.
 const longestSaid = 1 << 20
 
 // message takes notes of one message.
@@ -82,7 +82,7 @@ func (x *extractor) message(i int) error {
 	x.now++
 	x.records = append(x.records, int32(m.Origin.Record))
 	switch {
-	case !m.Sent: // the model has never seen it
+	case !m.Sent: // it was never in a request
 		return nil
 	case m.isSummary() || m.Kind == jsonl.BranchMessage:
 		text, err := x.v.earlier(i)
@@ -121,7 +121,7 @@ func (x *extractor) message(i int) error {
 	return nil
 }
 
-// shell records a command that the user ran himself.
+// shell records a command that the user ran.
 func (x *extractor) shell(i int) error {
 	raw, err := x.v.texts.agent(&x.v.Messages[i])
 	if err != nil {
@@ -138,11 +138,11 @@ func (x *extractor) shell(i int) error {
 	return nil
 }
 
-// prompt records what the user says.
+// prompt records a message of the user's.
 func (x *extractor) prompt(text string) {
 	var lines strings.Builder
 	demands := 0
-	const most = 8 // demands of one prompt: who has more has pasted something
+	const most = 8 // demands of one prompt; the rest is pasted text
 	for line := range paragraphs(text) {
 		lines.WriteString(line + "\n")
 		for s := range said.Sentences(listText(line)) {
@@ -167,7 +167,7 @@ func (x *extractor) prompt(text string) {
 		return
 	}
 	x.prompts++
-	const fewest = 4 // words; with fewer, one only says to go on
+	const fewest = 4 // words; a shorter prompt only asks to continue
 	says := len(strings.Fields(own)) >= fewest
 	if x.goal == "" || says && x.small {
 		x.remove(&theGoal, x.goal)
@@ -180,13 +180,13 @@ func (x *extractor) prompt(text string) {
 	}
 }
 
-// answer records what an answer says.
+// answer records the text of an answer.
 func (x *extractor) answer(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
 	x.reply = text
-	const fewest = 40 // bytes; with fewer, one only agrees
+	const fewest = 40 // bytes; a shorter answer only agrees
 	if len(text) >= fewest || x.last == "" && len(x.of(&theAnswer)) == 0 {
 		x.last = text
 	}
@@ -224,7 +224,7 @@ func (x *extractor) answer(text string) {
 	}
 }
 
-// replan puts other next steps in the place of those that there were.
+// replan replaces the next steps.
 func (x *extractor) replan(plan []string) {
 	for _, item := range x.plan {
 		x.remove(&theStep, wordsOf(item))
@@ -235,7 +235,7 @@ func (x *extractor) replan(plan []string) {
 	}
 }
 
-// finished records that something is done, which then is open no longer.
+// finished records that an item is done, and removes it from the open ones.
 func (x *extractor) finished(item string) {
 	key := wordsOf(item)
 	x.put(&theDone, key, item, x.now)
@@ -243,7 +243,7 @@ func (x *extractor) finished(item string) {
 	x.remove(&theStep, key)
 }
 
-// wordsOf is a text by its letters and digits, so that marks make no difference.
+// wordsOf returns the words of a text without punctuation, as a key to compare texts.
 func wordsOf(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r < 0x80 && !('a' <= r && r <= 'z' || '0' <= r && r <= '9')
@@ -253,22 +253,22 @@ func wordsOf(text string) string {
 // A note is one thing that an extract may say.
 type note struct {
 	kind *kind
-	key  string // of two notes of a kind with one key the later one stands
-	text string // on one line, or with the lines below it indented
-	at   int    // when it came up; the later, the more it matters
+	key  string // a later note of the kind with the same key replaces an earlier one
+	text string // one line; further lines are indented
+	at   int    // the number of its message; later notes are more important
 }
 
 // A kind is what a note is about.
 type kind struct {
-	what   string // in the line that says what was left out, for several
+	what   string // plural, for the line of what was left out
 	mark   string // before each note
-	list   string // where notes share one line, what that begins with
-	share  int    // percent of the room that notes of the kind get before others have theirs
-	oldest bool   // what came up first matters most
-	tagged int    // how long the tags are that notes stand between, instead of under a heading
+	list   string // if notes share one line, its beginning
+	share  int    // percent of the room that is reserved for notes of the kind
+	oldest bool   // earlier notes are more important
+	tagged int    // length of the tags around the notes, if they are not under a heading
 }
 
-// The kinds. A mark that no other has is how a note is known again in an earlier extract.
+// The kinds. A unique mark identifies the kind of a note in an earlier extract.
 var (
 	theGoal      = kind{what: "goals", share: 15, oldest: true}
 	theRequest   = kind{what: "earlier requests", mark: "- Asked: ", share: 12}
@@ -294,14 +294,14 @@ var (
 	theRead      = kind{what: "read files", share: 15, tagged: len("\n\n<read-files>\n</read-files>")}
 )
 
-// kinds are all kinds, by how much they matter.
+// kinds are all kinds, the most important first.
 var kinds = []*kind{
 	&theGoal, &theDirection, &theOpen, &theDemand, &theTodo, &theStep, &theModified, &theTest, &theCommand, &theUnsaved, &theRead,
 	&theAnswer, &theRequest, &theWish, &theCommit, &theDone, &theDecision, &theContext, &thePlace, &theAddress, &theWork,
 }
 
-// A section is a heading and what stands under it, in that order. Words are those of
-// headings under which others write the same, which the first of the kinds takes.
+// A section is a heading and the kinds of notes under it, in order. A heading of another
+// summarizer with one of the words means the first of the kinds.
 type section struct {
 	heading string
 	kinds   []*kind
@@ -329,7 +329,7 @@ var (
 	}
 )
 
-// notes are those of a summary in the making.
+// notes are the notes for a summary.
 type notes struct {
 	list []note
 	by   map[noteKey]int
@@ -340,7 +340,7 @@ type noteKey struct {
 	key  string
 }
 
-// put adds a note. One without a key is its text.
+// put adds a note, or replaces the one with its key. An empty key stands for the text.
 func (n *notes) put(k *kind, key, text string, at int) {
 	if text == "" {
 		return
@@ -356,7 +356,7 @@ func (n *notes) put(k *kind, key, text string, at int) {
 	n.list = append(n.list, note{k, key, text, at})
 }
 
-// remove takes a note out.
+// remove removes a note.
 func (n *notes) remove(k *kind, key string) {
 	if i, ok := n.by[noteKey{k, key}]; ok {
 		n.list[i] = note{}
@@ -364,7 +364,7 @@ func (n *notes) remove(k *kind, key string) {
 	}
 }
 
-// of are the notes of a kind, in the order in which they were first put.
+// of returns the notes of a kind, in the order in which they were first put.
 func (n *notes) of(k *kind) (all []note) {
 	for _, one := range n.list {
 		if one.kind == k {

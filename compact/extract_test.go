@@ -47,7 +47,7 @@ func daysWork() []testMessage {
 		failed("c1", "[main 1a2b3c4] Accept trailing commas\n 2 files changed", false),
 		answer("", call("w2", "write", `{"path":"notes.md"}`), bash("l1", "golint ./...")),
 		failed("w2", "ok", false), failed("l1", "sh: golint: command not found\n\nCommand exited with code 127", true),
-		answer("The parser takes trailing commas now.\n\nNext steps:\n1. Mend golint\n2. Write the changelog\n\n- [x] trailing commas\n- [ ] changelog entry"),
+		answer("The parser takes trailing commas now.\n\nNext steps:\n1. Install golint\n2. Write the changelog\n\n- [x] trailing commas\n- [ ] changelog entry"),
 	}
 }
 
@@ -79,12 +79,12 @@ Please make the parser accept trailing commas in lists. Never change the public 
 - I'll use a small lookahead instead of a second pass, because the lexer cannot go back.
 
 ## Next Steps
-1. Mend golint
+1. Install golint
 2. Write the changelog
 
 ## Critical Context
 - Extracted from 20 messages, without a model: what stands here is quoted or counted.
-- Last answer: The parser takes trailing commas now. Next steps: 1. Mend golint 2. Write the changelog - [x] trailing commas - [ ] changelog entry
+- Last answer: The parser takes trailing commas now. Next steps: 1. Install golint 2. Write the changelog - [x] trailing commas - [ ] changelog entry
 - Also ran: ` + "`git add`, `git commit`, `golint`" + `
 - Addresses: https://example.com/issue/7
 
@@ -130,7 +130,7 @@ func TestExtractTodos(t *testing.T) {
 // up, and the next steps are those that were said last.
 func TestExtractFolds(t *testing.T) {
 	long := strings.Repeat("x ", 8000)
-	v := of(t, user("Now the changelog, and mend golint while you are there"),
+	v := of(t, user("Now the changelog, and install golint while you are there"),
 		answer("", call("l", "bash", `{"command":"golint ./..."}`), call("e", "edit", `{"path":"parse.go"}`), call("r", "read", `{"path":"CHANGELOG.md"}`)),
 		failed("l", "fine", false), failed("e", "ok", false), failed("r", long, false),
 		answer("- [x] changelog entry\n\nNext:\n- release it"))
@@ -146,7 +146,7 @@ func TestExtractFolds(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	for _, no := range []string{"- [ ] changelog", "golint` failed", "Mend golint"} {
+	for _, no := range []string{"- [ ] changelog", "golint` failed", "Install golint"} {
 		if strings.Contains(got, no) {
 			t.Errorf("%q in\n%s", no, got)
 		}

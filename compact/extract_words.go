@@ -14,8 +14,8 @@ import (
 	"ctxtool/internal/said"
 )
 
-// oneLine is a text on one line of valid UTF-8. Of a longer one it is about so many
-// bytes from the beginning, cut where a word ends.
+// oneLine returns a text on one line of valid UTF-8. It cuts a longer text at the end of a
+// word, to about so many bytes.
 func oneLine(text string, most int) string {
 	far := 4 * most // spaces aside
 	cut := len(text) > far
@@ -36,9 +36,8 @@ func oneLine(text string, most int) string {
 	return text
 }
 
-// paragraphs are the lines of somebody's prose, those put together that a margin has
-// parted: long ones, that do not end as a sentence does, with one after them that
-// begins as none.
+// paragraphs returns the lines of prose, with wrapped lines joined: a long line that does not
+// end a sentence, and the next line if it does not begin one.
 func paragraphs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		const margin = 60 // bytes
@@ -62,15 +61,15 @@ func paragraphs(text string) iter.Seq[string] {
 	}
 }
 
-// listText is a line without the mark that makes it an item of a list or a heading.
+// listText returns a line without the mark of a list item or a heading.
 func listText(line string) string {
 	_, text := listMark(line)
 	return strings.TrimLeft(text, "# \t")
 }
 
-// listMark parts a line into the mark of a list, "-" for a bullet, "x" and "o" for a
-// box that is checked and one that is not, "1" for a number, and what follows it;
-// the mark is empty where the line is none.
+// listMark splits a line into the mark of a list item and its text. The mark is "-" for a
+// bullet, "x" for a checked box, "o" for an unchecked one, "1" for a number, and empty if the
+// line is not a list item.
 func listMark(line string) (mark, text string) {
 	line = strings.TrimSpace(line)
 	rest := strings.TrimLeft(line, "0123456789")
@@ -95,8 +94,8 @@ func listMark(line string) (mark, text string) {
 	return mark, text
 }
 
-// Words and pairs of words by which a sentence of the user's demands something besides those
-// that said knows, and those by which it only wishes for it.
+// Words and pairs of words of the user's demands, besides those that package said knows, and
+// words of weaker wishes.
 var (
 	demands     = strings.Fields("forbidden exactly can't stop")
 	demandPairs = [][2]string{{"has", "to"}, {"have", "to"}}
@@ -112,10 +111,10 @@ const (
 	insists
 )
 
-// demandOf judges a sentence of the user's.
+// demandOf returns how strongly a sentence of the user's asks for something.
 func demandOf(sentence string) demand {
 	if n := len(sentence); n < 10 || n > 600 || strings.HasSuffix(sentence, "?") {
-		return tells // too little for a sentence, or none
+		return tells // too short or long for a demand, or a question
 	}
 	d := tells
 	for words, demanding := range said.DemandWords(sentence) {
@@ -129,10 +128,10 @@ func demandOf(sentence string) demand {
 	return d
 }
 
-// deciding are words by which an answer says what it decides, or found out.
+// deciding are words of answers that state a decision or a finding.
 var deciding = []string{"i'll use", "i will use", "decided", "instead of", "because", " chose ", "going with", "go with", "rather than", "root cause", "the fix is", "the problem is", "the problem was", "the issue is", "the issue was", "turns out"}
 
-// decides reports whether a sentence of an answer does.
+// decides reports whether a sentence of an answer states a decision or a finding.
 func decides(sentence string) bool {
 	if n := len(sentence); n < 30 || n > 300 || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") {
 		return false
@@ -140,8 +139,8 @@ func decides(sentence string) bool {
 	return containsAny(strings.ToLower(sentence), deciding...)
 }
 
-// plans reports whether a line announces what is to be done next: a heading, or a line that
-// ends in a colon.
+// plans reports whether a line announces next steps: a heading, or a line that ends in a
+// colon, with a word of planWords.
 func plans(line string) bool {
 	if len(line) > 80 || line[0] != '#' && line[0] != '*' && !strings.HasSuffix(line, ":") {
 		return false
@@ -156,12 +155,12 @@ func plans(line string) bool {
 
 var planWords = []string{"next", "remaining", "todo", "todos", "to-do", "plan", "pending", "follow-up", "follow-ups", "outstanding"}
 
-// urls finds what may be URLs.
+// urls returns an expression for possible URLs.
 var urls = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`https?://[^\s\v\x{85}\pZ"'\x60<>()\[\]{}|\\]+`)
 })
 
-// addresses are the URLs in a text.
+// addresses returns the URLs in a text.
 func addresses(text string) (all []string) {
 	for _, url := range urls().FindAllString(text, -1) {
 		if url = strings.TrimRight(url, ".,;:!?*_"); len(url) > len("https://") && len(url) <= 200 && utf8.ValidString(url) {
@@ -171,7 +170,7 @@ func addresses(text string) (all []string) {
 	return all
 }
 
-// commands are those of a shell line that did something, each on a line.
+// commands returns the commands of a shell line that do work, each on one line.
 func commands(line string) []string {
 	all := said.Commands(line)
 	for i, name := range all {
@@ -180,7 +179,7 @@ func commands(line string) []string {
 	return all
 }
 
-// named are the names that a text has in code marks, as they stand there and as calls.
+// named returns the names that a text has in code marks, each unchanged and with "()".
 func named(text string) (all []string) {
 	for {
 		_, rest, open := strings.Cut(text, "`")
@@ -192,16 +191,16 @@ func named(text string) (all []string) {
 	}
 }
 
-// tests reports whether a command judges the work.
+// tests reports whether a command tests, builds or checks the work.
 func tests(command string) bool {
 	return !strings.HasPrefix(command, "git ") && !strings.HasPrefix(command, "gh ") &&
 		containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify", "make", "gradle", "mvn")
 }
 
-// A commit is one that a result tells of.
+// A commit is a commit in the output of a command.
 type commit struct{ branch, hash, subject string }
 
-// commitsIn are the commits that git tells of in the output of a command: lines of the
+// commitsIn returns the commits that git reports in the output of a command: lines of the
 // form [branch hash] subject.
 func commitsIn(output string) (all []commit) {
 	for line := range strings.Lines(output[:min(len(output), 64<<10)]) {
@@ -217,12 +216,13 @@ func commitsIn(output string) (all []commit) {
 	return all
 }
 
-// isHash reports whether a word is the beginning of a hash as git shortens them, or all of it.
+// isHash reports whether a word is a hash, full or abbreviated as git does.
 func isHash(w string) bool {
 	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
 }
 
-// exitOf is what the end of an output says of how a command ended, empty for nothing.
+// exitOf returns how a command ended according to the last line of its output, empty if the
+// line has nothing about it.
 func exitOf(output string) string {
 	end := strings.TrimSpace(output[max(0, len(output)-200):])
 	last := end[strings.LastIndexByte(end, '\n')+1:]
@@ -235,11 +235,11 @@ func exitOf(output string) string {
 	return ""
 }
 
-// telling is the line of an error that tells best what went wrong.
+// telling returns the line of an error that best describes it.
 func telling(text string) string { return oneLine(said.ErrorLine(text), 200) }
 
-// verdict is the last line of a test's output that has a number and speaks of outcomes,
-// empty for none.
+// verdict returns the last line of a test's output that has a number and a word for an
+// outcome, empty if there is none.
 func verdict(output string) string {
 	output = output[max(0, len(output)-(8<<10)):]
 	for output != "" {
@@ -253,9 +253,9 @@ func verdict(output string) string {
 	return ""
 }
 
-// identifiersIn are the words of a text that a summary has to keep letter by letter, as
-// y-agent finds them: addresses, paths with a dot, and texts that patterns name; sorted,
-// each once (docs/policies.md 4.6).
+// identifiersIn returns the words of a text that a summary must keep verbatim, as y-agent
+// finds them: addresses, paths with a dot, and patterns that occur; sorted, without
+// duplicates (docs/policies.md 4.6).
 func identifiersIn(text string, patterns []string) []string {
 	found := map[string]bool{}
 	for w := range strings.FieldsSeq(text) {
@@ -275,7 +275,7 @@ func identifiersIn(text string, patterns []string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// identifiers are what a request says of those of a text.
+// identifiers returns the part of a request that lists the identifiers of a text, empty for none.
 func (p Prompt) identifiers(text string) string {
 	if p.Identifiers == "relaxed" {
 		return ""

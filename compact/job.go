@@ -20,23 +20,23 @@ import (
 
 // A Job reduces contexts: a policy, and how its changes are stored.
 type Job struct {
-	Command    string // that is said to have done it
+	Command    string // recorded as what made the batch
 	Policy     *Policy
 	Form       Form          // AsAuto where empty
-	GivenRules bool          // the rules were asked for, and not decided
-	IfOver     Amount        // contexts that are no larger are left alone
-	Summarize  Summarize     // nil leaves what needs a summary for another time
-	Unmarked   bool          // without the entry that records what made the batch
+	GivenRules bool          // the caller set the replay rules; they were not detected
+	IfOver     Amount        // contexts of at most this size are skipped
+	Summarize  Summarize     // without it, nothing is summarised and the plan lists the requests
+	Unmarked   bool          // omit the entry that records what made the batch
 	Models     *models.Table // the built-in table when nil
 }
 
 // An Amount is a number of tokens, or a share of the window.
 type Amount struct {
 	Tokens int64   `json:"tokens,omitempty"`
-	Share  float64 `json:"share,omitempty"` // 0 to 1, where it is one
+	Share  float64 `json:"share,omitempty"` // of the window, from 0 to 1; 0 if Tokens counts
 }
 
-// of is the amount in tokens; none is 0.
+// of returns the amount in tokens, 0 if none is set.
 func (a Amount) of(window int64) int64 {
 	if a.Share > 0 {
 		return int64(a.Share * float64(window))
@@ -46,27 +46,27 @@ func (a Amount) of(window int64) int64 {
 
 // A cacheEffect is what a reduction does to the provider's prompt cache.
 type cacheEffect struct {
-	Message int `json:"message"` // the first of the request that is another, from 0
-	Of      int `json:"of"`      // messages of the request before
-	Kept    int `json:"kept"`    // tokens before it, which a cache can go on serving
-	Written int `json:"written"` // tokens from there on, which are written once more
+	Message int `json:"message"` // index of the first message that changes
+	Of      int `json:"of"`      // messages of the original request
+	Kept    int `json:"kept"`    // tokens before it, which the cache still serves
+	Written int `json:"written"` // tokens from it on, which are written again
 	// Cost is what writing them costs, in dollars, where the table has prices.
 	Cost *float64 `json:"cost,omitempty"`
 }
 
 // An undoCost is what it takes to undo a reduction.
 type undoCost struct {
-	Entries  int      `json:"entries"`         // that are appended as long as nothing is said after the batch, settings aside
-	Later    int      `json:"later,omitempty"` // that are appended then; 0 where it is not possible any more
-	Rebilled int      `json:"rebilled"`        // tokens of the context before, from the first changed message on: at most what is billed again
-	Cost     *float64 `json:"cost,omitempty"`  // of these, in dollars
+	Entries  int      `json:"entries"`         // entries that undo appends while only settings follow the batch
+	Later    int      `json:"later,omitempty"` // entries that it appends once something else follows; 0 if it is not possible then
+	Rebilled int      `json:"rebilled"`        // tokens of the original context from the first changed message on; at most these are billed again
+	Cost     *float64 `json:"cost,omitempty"`  // of rebilling them, in dollars
 }
 
-// littleLeft is the share of a context below which a reduction warns. pi leaves a tenth of
-// a full window; what leaves half as much leaves a summary and hardly a recent message.
+// littleLeft is the share of a context below which a reduction warns. pi keeps a tenth of a
+// full window; half of that holds a summary and hardly a recent message.
 const littleLeft = 0.05
 
-// Plan is what the job does to the context of an envelope.
+// Plan returns what the job does to the context of an envelope.
 func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	form, err := j.Form.decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
 	if err != nil {
@@ -93,7 +93,7 @@ func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	return r, err
 }
 
-// skips reports why a session is left alone, empty where it is not.
+// skips returns why a context is skipped, empty if it is not.
 func (j *Job) skips(r *Reduction) (string, error) {
 	s := r.From.session()
 	last, err := lastOf(s)
@@ -108,10 +108,10 @@ func (j *Job) skips(r *Reduction) (string, error) {
 	return "", nil
 }
 
-// params are the numbers of a policy, by which a run of it is known again: under the names
-// of a configuration, which marks in sessions have.
+// params returns the numbers of a policy as JSON, under the names of a configuration. Marks
+// in sessions record them, which identifies a run with the same numbers.
 func (p *Policy) params() string {
-	type numbers Trigger // not the words for people
+	type numbers Trigger // without MarshalText, which writes a description
 	type layer struct {
 		Pass string `json:"pass"`
 		Options
@@ -133,7 +133,7 @@ func (p *Policy) params() string {
 	return strings.NewReplacer(`"minTokens"`, `"min_tokens"`, `"intraTurn"`, `"intra_turn"`).Replace(string(text))
 }
 
-// cached compares the request with what it was, message by message.
+// cached compares the new request with the original, message by message.
 func (j *Job) cached(r *Reduction) error {
 	ref, _, _, err := r.From.Envelope.Model()
 	if err != nil {
@@ -162,7 +162,7 @@ func (j *Job) cached(r *Reduction) error {
 	return err
 }
 
-// price is what writing tokens to the cache costs in dollars, nil where the table has no
+// price returns the cost of writing tokens to the cache, in dollars, nil if the table has no
 // prices for the model.
 func (j *Job) price(r *Reduction, written int) (*float64, error) {
 	ref, _, _, err := r.From.Envelope.Model()
@@ -179,8 +179,8 @@ func (j *Job) price(r *Reduction, written int) (*float64, error) {
 	return &cost, nil
 }
 
-// undo says beforehand what Undo does. lost are the messages as they are, from the first one
-// on that changes.
+// undo returns what Undo would append and cost. lost are the original messages from the
+// first changed one on.
 func (j *Job) undo(r *Reduction, lost []int) (err error) {
 	w, err := j.storing(r)
 	if err != nil {
@@ -198,7 +198,7 @@ func (j *Job) undo(r *Reduction, lost []int) (err error) {
 	return err
 }
 
-// passes names what has changed something.
+// passes returns the names of the passes that changed something.
 func (r *Reduction) passes() string {
 	names := []string{r.Policy}
 	for _, c := range r.Changes {
@@ -209,8 +209,8 @@ func (r *Reduction) passes() string {
 	return strings.Join(names, " ")
 }
 
-// Promise says where the context of a session that was read back with the reduction's
-// batch is not what the reduction has promised.
+// Promise returns an error that names the first difference if the context of a session with
+// the reduction's batch is not the planned context.
 func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error {
 	opt.Leaf = with.Leaf()
 	opt.Rules = r.From.Envelope.Replay().Rules
@@ -224,9 +224,9 @@ func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error 
 	return nil
 }
 
-// Kept says how a context differs from what passes have promised of it, nil where it is
-// just that: message by message what a provider gets, times aside. A summary is its
-// words, whatever frame it stands in.
+// Kept returns the first difference between the planned context and an actual one, nil if
+// there is none. It compares the messages as a provider gets them, without timestamps, and
+// summaries without their frames.
 func Kept(promised *View, e *replay.Envelope) error {
 	is, err := NewView(e, nil)
 	if err != nil {
@@ -257,7 +257,7 @@ func Kept(promised *View, e *replay.Envelope) error {
 	return nil
 }
 
-// differs says how a message of a view differs from that of another, empty where it does
+// differs returns how a message of one view differs from that of another, empty if it does
 // not.
 func (v *View) differs(i int, other *View, k int) (string, error) {
 	a, b := &v.Messages[i], &other.Messages[k]
@@ -288,8 +288,8 @@ func (v *View) differs(i int, other *View, k int) (string, error) {
 	return "", nil
 }
 
-// member is a member of a message as the view has it, in JavaScript's spelling. A text
-// stands for the list of it.
+// member returns a field of a message in the view, as JSON.stringify writes it. A string
+// becomes an array with one text block.
 func (v *View) member(i int, name string) ([]byte, error) {
 	if name == "content" {
 		content, err := v.Content(i)
@@ -302,11 +302,11 @@ func (v *View) member(i int, name string) ([]byte, error) {
 	return raw.Get(name).AppendMinified(nil), err
 }
 
-// EventForms are the forms in which events are written, the default first: as gsh logs
-// them, as SWE-CLI does, or the report of each pass.
+// EventForms are the forms of events, the default first: as gsh logs them, as SWE-CLI
+// does, or the report of each pass.
 var EventForms = []string{"report", "gsh", "swe-cli"}
 
-// WriteEvents writes what happened as JSON lines, in one of EventForms.
+// WriteEvents writes the events of a reduction as JSON lines, in one of EventForms.
 func (r *Reduction) WriteEvents(w io.Writer, form, session string, at time.Time) error {
 	var b bytes.Buffer
 	for _, e := range r.eventsIn(form, session, at) {
@@ -318,7 +318,7 @@ func (r *Reduction) WriteEvents(w io.Writer, form, session string, at time.Time)
 	return err
 }
 
-// eventsIn are what happened as JSON objects, in one of EventForms
+// eventsIn returns the events as JSON objects, in one of EventForms
 // (docs/policies.md 1.2, 2.7, 3.4).
 func (r *Reduction) eventsIn(form, session string, at time.Time) (all []any) {
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")

@@ -157,7 +157,7 @@ func TestLawsOfPasses(t *testing.T) {
 			left := unpaired(t, r.View)
 			for what := range left {
 				if !alone[what] {
-					t.Errorf("%s: law 6: %s is left alone", where, what)
+					t.Errorf("%s: law 6: %s is without its group", where, what)
 				}
 			}
 			for what := range alone {
@@ -194,8 +194,8 @@ func adds(t *testing.T, where string, v *View, r *work, c *tokens.Counter) {
 	}
 }
 
-// contents holds that the content of each message is JSON that says what the view says,
-// and of a message that no change touches what the session says.
+// contents checks that the content of each message is JSON with the content of the view,
+// and of an unchanged message, that of the session.
 func contents(t *testing.T, where string, before *View, r *work) {
 	t.Helper()
 	for _, i := range r.View.live() {
@@ -277,7 +277,7 @@ func planned(t *testing.T, where string, p *Policy, v *View, fired map[string]in
 	alone := unpaired(t, v)
 	for what := range unpaired(t, plan.View) {
 		if !alone[what] {
-			t.Errorf("%s: law 6: %s is left alone", where, what)
+			t.Errorf("%s: law 6: %s is without its group", where, what)
 		}
 	}
 	again, err := p.Plan(plan.View, summarize)
@@ -312,8 +312,8 @@ func TestPropertyP1(t *testing.T) {
 	}
 }
 
-// TestPropertyP2: what a pass leaves alone is byte for byte what the session says, and what
-// it changes is JSON that says what the view does. Pairs are law 6.
+// TestPropertyP2: what a pass does not change is byte for byte as in the session, and what
+// it changes is JSON with the content of the view. Pairs are law 6.
 func TestPropertyP2(t *testing.T) {
 	all, names := views(t, replay.Auto)
 	for k, v := range all {

@@ -14,14 +14,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Pass is one way to take something out of a context. It looks at a view and says
-// what changes; it never touches a session.
+// A Pass is one way to make a context smaller. It reads a view and returns changes; it
+// never changes a session.
 type Pass struct {
 	Name     string
 	About    string
-	System   string // whose it is
+	System   string // the agent that it is from
 	Defaults Options
-	reads    string // the options that a report of it names
+	reads    string // the options that its report includes
 	prompt   bool   // it changes the prompt
 	run      func(w *work) error
 }
@@ -29,18 +29,18 @@ type Pass struct {
 // MarshalText writes the name. It never fails.
 func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 
-// passes are all passes, in the order in which they run where several are asked for
+// passes are all passes, in the order in which several that are requested run
 // (docs/policies.md 1.5).
 var passes = []*Pass{
 	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools,
 }
 
-// FindPass is the pass of that name.
+// FindPass returns the pass of that name.
 func FindPass(name string) (*Pass, error) {
 	return find(fmt.Sprintf("pass %q", name), name, passes, func(p *Pass) string { return p.Name })
 }
 
-// find is the one of that name among all, and what says what that is.
+// find returns the element of all with a name. what describes it in the error.
 func find[T any](what, name string, all []T, called func(T) string) (found T, err error) {
 	var names []string
 	for _, one := range all {
@@ -52,31 +52,31 @@ func find[T any](what, name string, all []T, called func(T) string) (found T, er
 	return found, fmt.Errorf("unknown %s: one of %s", what, strings.Join(names, ", "))
 }
 
-// Options are what passes can be told. Each reads its own, and has its defaults.
+// Options are the options of passes. Each pass reads its own, and has its own defaults.
 type Options struct {
-	Counter *tokens.Counter `json:"-"` // in which the report is; what a system decides by is its own
+	Counter *tokens.Counter `json:"-"` // for the report; passes decide by the counter of their system
 
 	Max       int      `json:"max,omitempty"`       // truncate: the longest result, in Unit; 0 for no limit
 	Unit      string   `json:"unit,omitempty"`      // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
-	Protect   int      `json:"protect,omitempty"`   // prune: tokens of the latest results that stay
+	Protect   int      `json:"protect,omitempty"`   // prune: tokens of the latest results to keep
 	Requests  int      `json:"requests,omitempty"`  // stale-results: requests after which a result is stale
 	Profile   string   `json:"profile,omitempty"`   // retry-prune: "seed" or "source"
 	IntraTurn bool     `json:"intraTurn,omitempty"` // retry-prune: in the last turn only, five messages at most
-	MinTokens int      `json:"minTokens,omitempty"` // retry-prune, progressive: fewer tokens are not worth a run
+	MinTokens int      `json:"minTokens,omitempty"` // retry-prune, progressive: the pass does nothing for fewer tokens
 	Patterns  []string `json:"patterns,omitempty"`  // retry-prune: texts that make a result an error, besides the known ones
-	Busy      bool     `json:"busy,omitempty"`      // superseded: only where little stands after it, as while an agent works
-	Compat    bool     `json:"compat,omitempty"`    // truncate, superseded: as the source does, where that is unsafe
+	Busy      bool     `json:"busy,omitempty"`      // superseded: only if few tokens follow, as during a turn
+	Compat    bool     `json:"compat,omitempty"`    // truncate, superseded: as y-agent's source does, even where that is unsafe
 
-	Style   Style `json:"style,omitempty"`   // compact: whose compaction
-	Keep    int   `json:"keep,omitempty"`    // compact: messages that stay, for pi tokens; drop-images: requests whose images stay
-	Retries int   `json:"retries,omitempty"` // progressive, compact: attempts for one summary, 1 where it is less
+	Style   Style `json:"style,omitempty"`   // compact: the system whose rules apply
+	Keep    int   `json:"keep,omitempty"`    // compact: messages to keep, for pi tokens; drop-images: requests whose images stay
+	Retries int   `json:"retries,omitempty"` // progressive, compact: attempts for one summary, at least 1
 
-	enough func(tokens int) bool // progressive: reports whether the context is small enough to stop; nil for never
+	enough func(tokens int) bool // progressive: reports whether a context of so many tokens is small enough to stop; nil for never
 
 	Summarize func(Request) (string, error) `json:"-"` // progressive, compact: without it nothing is summarised
 }
 
-// params are options by their names, as JSON.
+// params returns the options with those names, as a JSON object.
 func (o *Options) params(names string) json.RawMessage {
 	all := map[string]any{
 		"max": o.Max, "unit": o.Unit, "protect": o.Protect, "requests": o.Requests, "profile": o.Profile, "intraTurn": o.IntraTurn,
@@ -90,44 +90,44 @@ func (o *Options) params(names string) json.RawMessage {
 	return append(out, '}')
 }
 
-// An action is what happens to a message or a part of one.
+// An action is the kind of a change.
 type action string
 
 // The actions.
 const (
-	Replace   action = "replace"   // a text stands in the place of what a block said
-	Drop      action = "drop"      // a block goes, the rest of the message stays
-	Omit      action = "omit"      // the message goes
-	Summarise action = "summarise" // a summary stands in the place of a range of messages
+	Replace   action = "replace"   // a text replaces the content of a block
+	Drop      action = "drop"      // a block is removed from its message
+	Omit      action = "omit"      // the message is removed
+	Summarise action = "summarise" // a summary replaces a range of messages
 )
 
 // A Change is one thing that a pass does, or would do and the form cannot store.
 type Change struct {
-	Entry  string     `json:"entry"` // that the message comes from
+	Entry  string     `json:"entry"` // the id of the entry that the message comes from
 	Line   int        `json:"line,omitempty"`
 	Pass   string     `json:"pass"`
 	Action action     `json:"action"`
-	Block  blockIndex `json:"block,omitzero"`  // as the message was before the change
-	Range  *stretch   `json:"range,omitempty"` // of a summary
+	Block  blockIndex `json:"block,omitzero"`  // in the message before the change
+	Range  *stretch   `json:"range,omitempty"` // that a summary replaces
 	Was    int        `json:"wasTokens"`
 	Now    int        `json:"nowTokens"`
 	Why    string     `json:"why"`
-	Could  Form       `json:"could,omitempty"` // of what cannot be stored: the form that can, if one can
+	Could  Form       `json:"could,omitempty"` // the form that can store it, if the requested one cannot
 
-	Message int    `json:"-"` // its place in the view; of a range the first
+	Message int    `json:"-"` // its index in the view; the first one of a range
 	Record  int    `json:"-"` // of the entry
-	Text    string `json:"-"` // what stands there now
+	Text    string `json:"-"` // the new text
 }
 
-// A blockIndex is the place of a block in a message, below 0 for all of it.
+// A blockIndex is the index of a block in a message, below 0 for all of it.
 type blockIndex int
 
-// IsZero leaves all of a message out of JSON.
+// IsZero reports whether the index is for all of a message, which JSON omits.
 func (b blockIndex) IsZero() bool { return b < 0 }
 
 // A touch is a change in a report.
 type touch struct {
-	Ref    int        `json:"ref"` // the message's place in the view
+	Ref    int        `json:"ref"` // the message's index in the view
 	Block  blockIndex `json:"block"`
 	Action string     `json:"action"` // the pass
 	Was    int        `json:"wasTokens"`
@@ -148,13 +148,13 @@ type report struct {
 	BytesBefore    int             `json:"bytesBefore"`
 	BytesAfter     int             `json:"bytesAfter"`
 	Touched        []touch         `json:"touched"`
-	Unestimated    int             `json:"unestimatedBlocks"` // images, where the counter takes them for nothing
+	Unestimated    int             `json:"unestimatedBlocks"` // images, if the counter counts them as 0
 	Skipped        bool            `json:"skipped"`
 	SkipReason     string          `json:"skipReason"`
 }
 
-// apply runs a pass over a view, which stays as it is. Where nothing changes the
-// result has the view itself.
+// apply runs a pass over a view without changing it. If the pass changes nothing, the result
+// has the view itself.
 func (p *Pass) apply(v *View, o Options) (*work, error) {
 	o.Counter = cmp.Or(o.Counter, p.Defaults.Counter)
 	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
@@ -166,7 +166,7 @@ func (p *Pass) apply(v *View, o Options) (*work, error) {
 	return w, nil
 }
 
-// A total is what a view has in all.
+// A total is the size of a view.
 type total struct{ messages, tokens, bytes, images int }
 
 func totals(v *View, c *tokens.Counter) (t total) {
@@ -187,19 +187,19 @@ func totals(v *View, c *tokens.Counter) (t total) {
 	return t
 }
 
-// A Form is how changes of a context are stored in its session.
+// A Form is how a session stores the changes of its context.
 type Form string
 
-// The forms. Auto is decided by the session: see Decide.
+// The forms. AsAuto depends on the session: see decide.
 const (
 	AsAuto      Form = "auto"
-	AsEdits     Form = "edits"     // entries that pi itself knows: context_edit and compaction
-	AsTransform Form = "transform" // a patch, of which pi honours a compaction alone
+	AsEdits     Form = "edits"     // entries that pi itself reads: context_edit and compaction
+	AsTransform Form = "transform" // a patch; pi reads only the compaction in it
 )
 
-// decide settles AsAuto: patches go where patches are. Where a session has none, a
-// first one would change the rules by which auto replays it, so that has to be asked
-// for: given reports that the rules were.
+// decide returns the form for a session: for AsAuto, a patch if it is replayed by the
+// envelope rules. A first patch would change the rules by which auto replays the session,
+// so it is an error unless given, which reports whether the caller set the rules.
 func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
 	switch {
@@ -217,15 +217,15 @@ func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	return AsEdits, nil
 }
 
-// In is the view for changes that are stored in a form: what that cannot store no pass
-// changes, and the report says so.
+// In returns the view for changes that are stored in a form. Passes do not make changes that
+// the form cannot store; they list them in Cannot.
 func (v *View) In(f Form) *View {
 	w := *v
 	w.form = f
 	return &w
 }
 
-// may reports whether a message can be changed. Where it cannot, the pass's report reports why.
+// may reports whether a message can be changed. If not, it records why in Cannot.
 func (w *work) may(a action, i int) bool {
 	if w.form == "" {
 		return true
@@ -238,19 +238,18 @@ func (w *work) may(a action, i int) bool {
 	return false
 }
 
-// mayAll is may for messages that change together or not at all.
+// mayAll reports whether all of several messages can be changed.
 func (w *work) mayAll(a action, all []int) bool {
 	return !slices.ContainsFunc(all, func(i int) bool { return !w.may(a, i) })
 }
 
-// mayKeep reports whether a compaction can name the first message that it leaves.
+// mayKeep reports whether a compaction can name the first message that it keeps.
 func (w *work) mayKeep(r stretch) bool {
 	return r.Kept < 0 || r.To >= len(w.Messages) || w.may(Summarise, r.To)
 }
 
-// fixed reports why the view's form cannot store a change of a message, and which form
-// could; why is empty where it can. To summarise is asked of the first message that
-// stays.
+// fixed returns why the view's form cannot store a change of a message, empty if it can, and
+// the form that could. For Summarise the message is the first one that is kept.
 func (v *View) fixed(a action, i int) (why string, could Form) {
 	m := &v.Messages[i]
 	s, rec := v.session(), m.Origin.Record
@@ -269,25 +268,24 @@ func (v *View) fixed(a action, i int) (why string, could Form) {
 	return fmt.Sprintf("an edit cannot replace what a %s says", m.Kind), AsTransform
 }
 
-// A work is a pass at work, and what came of it: the view as it is so far, and what has
-// changed.
+// A work is a run of a pass and its result: the current view, and the changes so far.
 type work struct {
 	*View
 	Options
 	Changes  []Change
 	Cannot   []Change
-	Requests []Request // for summaries that the pass waits for
+	Requests []Request // for the summaries that the pass waits for
 	Report   *report
 
-	from        *View // as it was
+	from        *View // the view before the pass
 	pass        string
 	was         total
 	truncations []truncation
 	compacted   *stretch
-	skip        string // why nothing changed, where nothing does
+	skip        string // the reason to report if nothing changes
 }
 
-// placed is a change with the pass, and the entry that the message comes from.
+// placed returns a change with the pass, and the entry that the message comes from.
 func (w *work) placed(c Change) Change {
 	s := w.session()
 	c.Pass, c.Record = w.pass, w.Messages[c.Message].Origin.Record
@@ -295,8 +293,9 @@ func (w *work) placed(c Change) Change {
 	return c
 }
 
-// change changes a message and takes that down. The tokens of a part are what the
-// message counts for less without it: counters may round up once a message.
+// change changes a message by f and records the change, if the form can store it. The tokens
+// of a block are the difference that it makes to the message: counters may round up once per
+// message.
 func (w *work) change(c Change, f func(m *message)) {
 	if c.Action != Summarise && !w.may(c.Action, c.Message) {
 		return
@@ -324,23 +323,23 @@ func (w *work) change(c Change, f func(m *message)) {
 	w.Changes = append(w.Changes, w.placed(c))
 }
 
-// replace puts a text in the place of what a block said. A result's images stay.
+// replace replaces the content of a block with a text. A result keeps its images.
 func (w *work) replace(i, block int, text, why string) {
 	w.change(Change{Message: i, Block: blockIndex(block), Action: Replace, Text: text, Why: why}, func(m *message) {
-		m.Blocks[block].says(text, w.length(text))
+		m.Blocks[block].setText(text, w.length(text))
 	})
 }
 
-// replaceResult puts a text in the place of a result, its images included.
+// replaceResult replaces a result with a text, its images included.
 func (w *work) replaceResult(i int, text, why string) {
 	block := w.Messages[i].result()
 	w.change(Change{Message: i, Block: blockIndex(block), Action: Replace, Text: text, Why: why}, func(m *message) {
-		m.Blocks[block].says(text, w.length(text))
+		m.Blocks[block].setText(text, w.length(text))
 		m.Blocks = m.Blocks[block : block+1]
 	})
 }
 
-// replaceMessage puts a text in the place of all that a message says and calls.
+// replaceMessage replaces the content of a message, its calls included, with a text.
 func (w *work) replaceMessage(i int, text, why string) {
 	w.change(Change{Message: i, Block: -1, Action: Replace, Text: text, Why: why}, func(m *message) {
 		m.Blocks = []block{newText(text, w.length(text))}
@@ -348,20 +347,20 @@ func (w *work) replaceMessage(i int, text, why string) {
 	})
 }
 
-// drop takes a block out of a message.
+// drop removes a block from a message.
 func (w *work) drop(i, block int, why string) {
 	w.change(Change{Message: i, Block: blockIndex(block), Action: Drop, Why: why}, func(m *message) {
 		m.Blocks = slices.Delete(m.Blocks, block, block+1)
 	})
 }
 
-// omit takes a message out. Who calls it sees to the group.
+// omit removes a message. The caller must remove the rest of its group.
 func (w *work) omit(i int, why string) {
-	w.change(Change{Message: i, Block: -1, Action: Omit, Why: why}, func(m *message) { m.Gone = true })
+	w.change(Change{Message: i, Block: -1, Action: Omit, Why: why}, func(m *message) { m.Removed = true })
 }
 
-// says gives a block another text.
-func (b *block) says(text string, n length) {
+// setText replaces the content of a block with a text.
+func (b *block) setText(text string, n length) {
 	kind := jsonl.TextBlock
 	if b.Kind == resultBlock {
 		kind = resultBlock

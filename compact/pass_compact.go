@@ -12,7 +12,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Compact puts one summary in the place of the history before what stays, by the rules
+// Compact replaces the history before the messages to keep with one summary, by the rules
 // of one of the systems.
 var Compact = Pass{
 	Name:     "compact",
@@ -23,18 +23,18 @@ var Compact = Pass{
 	run:      compactHistory,
 }
 
-// A Style is whose way a history is compacted in.
+// A Style is the system whose rules a compaction follows.
 type Style string
 
 // The styles.
 const (
-	StyleGSH    Style = "gsh"     // everything becomes one message
-	styleSWECLI Style = "swe-cli" // all but the last messages
-	styleYAgent Style = "y-agent" // the same, and an earlier summary is merged
-	StylePi     Style = "pi"      // all but the last tokens, cut where pi would
+	StyleGSH    Style = "gsh"     // one message replaces everything
+	styleSWECLI Style = "swe-cli" // keeps the last messages
+	styleYAgent Style = "y-agent" // the same, and merges an earlier summary
+	StylePi     Style = "pi"      // keeps the last tokens, cut where pi would
 )
 
-// frame is what a summary stands in within the context, where the style has a frame.
+// frame returns a summary as the context has it, in the frame of the style if it has one.
 func (s Style) frame(summary string) string {
 	switch s {
 	case StyleGSH:
@@ -45,14 +45,14 @@ func (s Style) frame(summary string) string {
 	return summary
 }
 
-// A cut is what a compaction takes out, and what is to be summarised of it.
+// A cut is the messages that a compaction removes, and those of them to be summarised.
 type cut struct {
 	stretch
 	History  []int  // messages before the turn that is cut
-	Prefix   []int  // those of that turn, up to the cut
-	Why      string // where there is nothing to compact
-	previous int    // the message that is the summary before, -1 for none
-	what     string // in words
+	Prefix   []int  // messages of that turn before the cut
+	Why      string // why there is nothing to compact, empty if there is
+	previous int    // the message that is an earlier summary, -1 for none
+	what     string // a description of the messages
 }
 
 func compactHistory(w *work) error {
@@ -82,7 +82,7 @@ func compactHistory(w *work) error {
 	return err
 }
 
-// summaries asks for the summaries of a cut, one of the history and one of the beginning of
+// summaries requests the summaries of a cut, one of the history and one of the beginning of
 // a turn that is cut, and joins the answers as pi does.
 func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
 	if c.previous >= 0 {
@@ -114,12 +114,12 @@ func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
 	return text, asks, err
 }
 
-// olderThan is what a compaction takes out that keeps so many messages.
+// olderThan returns the cut of a compaction that keeps the last messages, as many as Keep.
 func (w *work) olderThan(keep int) (*cut, error) {
 	all := w.live()
 	cached := len(all)
 	for cached > 0 && !w.Messages[all[cached-1]].Cached {
-		cached-- // nothing takes those out
+		cached-- // no pass removes uncached messages
 	}
 	rest := len(all) - cached
 	all = all[:cached]
@@ -148,9 +148,9 @@ func (w *work) olderThan(keep int) (*cut, error) {
 	return c, nil
 }
 
-// safeEnd is the end of the messages before the last so many, given by their places in
-// rows, that leaves no result without its call: the first group that it would part stays
-// whole. It is 0 or less where there are none (docs/policies.md 4.7).
+// safeEnd returns the end of the messages in rows before the last so many, moved so that no
+// result is kept without its call: the first group that it would split is kept whole. It is
+// 0 or less if there are none (docs/policies.md 4.7).
 func (w *work) safeEnd(rows []int, retain int) int {
 	end, place := len(rows)-retain, map[int]int{}
 	for k, i := range rows {
@@ -166,12 +166,12 @@ func (w *work) safeEnd(rows []int, retain int) int {
 	return end
 }
 
-// kindOf is what an entry is.
+// kindOf returns the kind of an entry.
 func (v *View) kindOf(rec int) jsonl.Kind { return v.Envelope.Replay().Session.Kind(rec) }
 
 // Progressive summarises finished pieces of work, the oldest first, as y-agent does
 // (docs/policies.md 4.5), until the trigger or target of its layer is met. Each becomes one
-// answer in the place of its first message.
+// answer, at the index of its first message.
 var Progressive = Pass{
 	Name:     "progressive",
 	About:    "summarise finished pieces of work one by one",
@@ -181,12 +181,12 @@ var Progressive = Pass{
 	run:      progressive,
 }
 
-// growth is how many tokens y-agent wants before it prunes.
+// growth is how many tokens a context must have grown by before y-agent prunes.
 const growth = 2000
 
 const (
-	sequenceFrom  = 4 // messages that a piece of work has at least
-	sequenceLooks = 3 // messages before it among which the user's may be that led to it
+	sequenceFrom  = 4 // the least messages of a piece of work
+	sequenceLooks = 3 // messages before it to search for the user's that led to it
 
 	progressivePrefix = "[Pruning Summary] "
 )
@@ -219,9 +219,9 @@ func progressive(w *work) error {
 			return err
 		case errors.Is(err, ErrNoAnswer):
 			open = append(open, r)
-			left -= w.size(r.Messages, w.Counter) // no more are asked for than may have to go
+			left -= w.size(r.Messages, w.Counter) // request no more summaries than may be needed
 			continue
-		case err != nil: // it stays as it is, and the others are tried
+		case err != nil: // skip this one, and try the others
 			w.skip = err.Error()
 			continue
 		}
@@ -238,7 +238,7 @@ func progressive(w *work) error {
 	return nil
 }
 
-// size is what messages count for.
+// size returns the tokens of messages.
 func (w *work) size(messages []int, c *tokens.Counter) (n int) {
 	for _, i := range messages {
 		n += w.Messages[i].Tokens(c)
@@ -246,13 +246,13 @@ func (w *work) size(messages []int, c *tokens.Counter) (n int) {
 	return n
 }
 
-// sequences are the finished pieces of work of a context, as requests for summaries:
-// answers each followed by results, up to an answer that is not, or the user. What is
-// still going on is none, nor what would part calls from results.
+// sequences returns the finished pieces of work of a context, as requests for summaries:
+// answers each followed by results, up to an answer that is not, or the user's message. It
+// omits unfinished work, and sequences that would separate calls from results.
 func sequences(v *View) (all []Request) {
 	rows := v.live()
 	groups, of := v.groups()
-	start := -1 // of the sequence at hand, in rows
+	start := -1 // of the current sequence, in rows
 	end := func(n int) {
 		from := start
 		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
@@ -285,8 +285,8 @@ func sequences(v *View) (all []Request) {
 	return all
 }
 
-// whole reports whether messages hold every group of which they hold a part, no call that waits
-// for its result, and no result of a call that is elsewhere.
+// whole reports whether messages have all or nothing of each group, no call without a result,
+// and no result of a call that is elsewhere.
 func (v *View) whole(messages []int, groups []group, of []int) bool {
 	in := map[int]bool{}
 	for _, i := range messages {
@@ -308,10 +308,10 @@ func (v *View) whole(messages []int, groups []group, of []int) bool {
 	return true
 }
 
-// MergeNotes puts what earlier answers said beside their tool calls before the last
-// answer, and takes those answers and all earlier results out, as y-agent does where it
-// is told to (docs/policies.md 4.8). If one of them said nothing, nothing is done. Results
-// without a call stay.
+// MergeNotes adds the texts of earlier answers with tool calls to the beginning of the last
+// answer, and removes those answers and all earlier results, as y-agent does if configured
+// (docs/policies.md 4.8). It does nothing if one of the answers has no text. Results without
+// a call stay.
 var MergeNotes = Pass{
 	Name:     "merge-notes",
 	About:    "merge the notes beside earlier tool calls into the last answer, and drop the calls",
@@ -334,7 +334,7 @@ func mergeNotes(w *work) error {
 	var gone []int
 	for i := range last {
 		switch {
-		case !w.Live(i) || of[i] < 0 || groups[of[i]].open(): // what waits for its result goes on waiting
+		case !w.Live(i) || of[i] < 0 || groups[of[i]].open(): // keep calls without a result
 		case w.Messages[i].isResult():
 			gone = append(gone, i)
 		default:
@@ -364,8 +364,8 @@ func mergeNotes(w *work) error {
 	return w.putNotes(last, notes)
 }
 
-// putNotes puts notes before what an answer says. Its thinking goes: it is signed
-// for other words.
+// putNotes adds notes to the beginning of an answer. It drops the thinking, whose signature
+// covers the original text.
 func (w *work) putNotes(last int, notes []string) error {
 	text, err := w.said(last)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Prune puts a placeholder in the place of old tool results, as gsh does: the latest
-// ones stay, those after which a window of tokens follows (docs/policies.md 2.4).
+// Prune replaces old tool results with placeholders, as gsh does: results with at least a
+// window of tokens of later results after them are old (docs/policies.md 2.4).
 var Prune = Pass{
 	Name:     "prune",
 	About:    "replace old tool results beyond a window of recent ones",
@@ -24,7 +24,7 @@ var Prune = Pass{
 	run:      prune,
 }
 
-// pruneAbove is the size that a result has to be over to be worth a placeholder, tokens.
+// pruneAbove is the size in tokens up to which a result is not worth a placeholder.
 const pruneAbove = 100
 
 func prune(w *work) error {
@@ -43,8 +43,7 @@ func prune(w *work) error {
 	return nil
 }
 
-// StaleResults puts a placeholder in the place of tool results that many requests have
-// been made with.
+// StaleResults replaces tool results with placeholders once many requests have included them.
 var StaleResults = Pass{
 	Name:     "stale-results",
 	About:    "replace tool results older than so many requests",
@@ -55,7 +54,7 @@ var StaleResults = Pass{
 }
 
 func staleResults(w *work) error {
-	requests := 0 // that a message has been sent with
+	requests := 0 // that have included the message
 	for _, i := range slices.Backward(w.live()) {
 		m := &w.Messages[i]
 		if m.isAssistant() {
@@ -72,9 +71,9 @@ func staleResults(w *work) error {
 	return nil
 }
 
-// Superseded blanks reads of a file that has been read again, and results that say
-// that there is nothing, as y-agent does (docs/policies.md 4.9). A newer read stands
-// for an older one only where it did not fail and shows as much.
+// Superseded blanks reads of a file that has been read again, and results that only state
+// that there is nothing, as y-agent does (docs/policies.md 4.9). A newer read supersedes an
+// older one only if it did not fail and covers the same part.
 var Superseded = Pass{
 	Name:     "superseded",
 	About:    "blank older reads of a file, and results that say nothing",
@@ -88,22 +87,22 @@ const (
 	supersededNotice = "[Superseded by a newer read of this file]"
 	uselessNotice    = "[Uneventful result elided]"
 
-	blankFrom  = 50   // tokens that a result has to have to be worth a notice
-	uselessMax = 200  // bytes that a result that says nothing has at most
-	busySuffix = 8000 // tokens after a result, above which its cache is worth more
+	blankFrom  = 50   // the least tokens of a result that is worth a notice
+	uselessMax = 200  // the most bytes of a result that states that there is nothing
+	busySuffix = 8000 // tokens after a result above which keeping the cache saves more
 )
 
-// A read is what a result shows of a file: a part of it, as the call spells that.
+// A read is the part of a file that a result shows, as the call gives it.
 type read struct{ file, part string }
 
-// Parts that no call spells so.
+// Parts that no call can give.
 const (
 	all  = ""
 	some = "some part"
 )
 
 func superseded(w *work) error {
-	newer := map[read]bool{} // what later reads show
+	newer := map[read]bool{} // the later reads
 	after := 0               // tokens
 	for _, i := range slices.Backward(w.live()) {
 		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
@@ -123,8 +122,8 @@ func superseded(w *work) error {
 	return nil
 }
 
-// notice is what a result is to be blanked with, if it is: newer are the reads after
-// it, and it takes its place among them.
+// notice returns the text that replaces a result, and why; both empty if nothing does. newer
+// are the reads after it, to which it adds its own.
 func (w *work) notice(i int, newer map[read]bool) (notice, why string, err error) {
 	r, err := w.read(i)
 	if err != nil {
@@ -144,12 +143,13 @@ func (w *work) notice(i int, newer map[read]bool) (notice, why string, err error
 	}
 	useless, err := w.useless(i)
 	if useless {
-		return uselessNotice, "it says that there is nothing", err
+		return uselessNotice, "it reports that there is nothing", err
 	}
 	return "", "", err
 }
 
-// read is what the result of a message shows of a file; nothing for other tools.
+// read returns the part of a file that the result of a message shows, the zero value for
+// other tools.
 func (w *work) read(i int) (r read, err error) {
 	call, k := w.callOf(i)
 	if k < 0 {
@@ -172,7 +172,7 @@ func (w *work) read(i int) (r read, err error) {
 	return r, nil
 }
 
-// callOf is where the call of a result stands, block -1 where there is none.
+// callOf returns the message and the block of the call of a result, block -1 if there is none.
 func (v *View) callOf(i int) (message, block int) {
 	m := &v.Messages[i]
 	k := m.result()
@@ -187,7 +187,8 @@ func (v *View) callOf(i int) (message, block int) {
 	return 0, -1
 }
 
-// useless reports whether the result of a message tells that there is nothing, at length.
+// useless reports whether the result of a message only states that there is nothing, and is
+// long enough to be worth a notice.
 func (w *work) useless(i int) (bool, error) {
 	k := w.Messages[i].result()
 	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {
@@ -201,7 +202,7 @@ func containsAny(s string, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
 }
 
-// DropImages takes images out of prompts and tool results, and says so in their place.
+// DropImages replaces images in prompts and tool results with placeholders.
 var DropImages = Pass{
 	Name:     "drop-images",
 	About:    "replace images, those of the latest requests aside",
@@ -229,8 +230,8 @@ func dropImages(w *work) error {
 	return nil
 }
 
-// dropImages takes the images out of one message. Those of a result are named after
-// its text, which is one block; those of a prompt where they stood.
+// dropImages replaces the images of one message. The placeholders of a result follow its
+// text, which is one block; those of a prompt are at the places of the images.
 func (w *work) dropImages(i int) error {
 	k := w.Messages[i].result()
 	images := 0
@@ -257,7 +258,7 @@ func (w *work) dropImages(i int) error {
 	return nil
 }
 
-// DropBootstrap and DropTools are the last steps by which y-agent's guard makes room
+// DropBootstrap and DropTools are the last steps of y-agent's guard
 // (docs/policies.md 4.3). Only a patch can store them.
 var (
 	DropBootstrap = Pass{
@@ -278,7 +279,7 @@ var (
 	}
 )
 
-// Bootstrap reports whether a part of a split prompt says where a session starts.
+// Bootstrap reports whether a part of a split prompt describes where a session starts.
 func Bootstrap(p prompt.Part) bool {
 	return slices.Contains([]string{"project_context", "runtime", "cwd"}, p.Name) || p.File != "" && p.Skill == ""
 }
@@ -317,7 +318,8 @@ func dropTools(w *work) error {
 	return nil
 }
 
-// reprompt changes the prompt, which a record has set; below 0 is the baseline.
+// reprompt changes the prompt by f, if the form can store it. rec is the record that set the
+// prompt, below 0 for the baseline.
 func (w *work) reprompt(rec int, what string, f func(p *prompt.Prompt)) {
 	c := Change{Pass: w.pass, Action: Drop, Block: -1, Message: -1, Record: rec, Why: what}
 	if rec >= 0 {
@@ -338,12 +340,12 @@ func (w *work) reprompt(rec int, what string, f func(p *prompt.Prompt)) {
 	w.Changes = append(w.Changes, c)
 }
 
-// allOf is what prompt and tools count for; notesOf, the project's notes in it.
+// allOf returns the tokens of prompt and tools, notesOf those of the project's notes in it.
 func allOf(p *prompt.Prompt, c *tokens.Counter) int   { return p.Counts(c).Total }
 func notesOf(p *prompt.Prompt, c *tokens.Counter) int { return weigh.TextTokens(c, []byte(p.Notes())) }
 
-// beside is how a policy counts the prompt, nil where it does not. What drops parts of it
-// counts them.
+// beside returns how a policy counts the prompt, nil if it does not. A policy that drops
+// parts of the prompt counts all of it.
 func (p *Policy) beside() func(*prompt.Prompt, *tokens.Counter) int {
 	if slices.ContainsFunc(p.Layers, func(l Layer) bool { return l.Pass.prompt }) {
 		return allOf
@@ -351,7 +353,7 @@ func (p *Policy) beside() func(*prompt.Prompt, *tokens.Counter) int {
 	return p.counts
 }
 
-// besides is a view that counts the prompt too.
+// besides returns a view that counts the prompt too.
 func (v *View) besides(count func(*prompt.Prompt, *tokens.Counter) int) (*View, error) {
 	if count == nil || v.prompted != nil {
 		return v, nil
@@ -362,8 +364,8 @@ func (v *View) besides(count func(*prompt.Prompt, *tokens.Counter) int) (*View, 
 	return &w, err
 }
 
-// promptOps are the operations of a patch that make one prompt of another, which lacks some of
-// it.
+// promptOps returns the operations of a patch that change a prompt from was to is, which
+// lacks some of it.
 func promptOps(was, is *prompt.Prompt, reason value) (ops []value) {
 	if was == is {
 		return nil
@@ -386,7 +388,7 @@ func promptOps(was, is *prompt.Prompt, reason value) (ops []value) {
 	return ops
 }
 
-// samePrompt reports whether a context has the prompt that was promised.
+// samePrompt reports whether a context has the planned prompt.
 func samePrompt(promised, is *prompt.Prompt) bool {
 	return slices.EqualFunc(promised.Parts, is.Parts, func(a, b prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }) &&
 		slices.EqualFunc(promised.Tools, is.Tools, func(a, b prompt.Tool) bool { return a.Name == b.Name })

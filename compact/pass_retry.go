@@ -6,10 +6,9 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// RetryPrune takes out tool calls that failed and were made again, with their results
-// and what the model said in between, as y-agent does (docs/policies.md 4.4). Profile
-// "seed" is what its description says, "source" what its code does, as far as calls and
-// results stay together.
+// RetryPrune removes tool calls that failed and were made again, with their results and the
+// answers in between, as y-agent does (docs/policies.md 4.4). Profile "seed" follows its
+// description, "source" its code, except that calls and results stay together.
 var RetryPrune = Pass{
 	Name:     "retry-prune",
 	About:    "drop failed tool calls that were tried again",
@@ -19,17 +18,17 @@ var RetryPrune = Pass{
 	run:      retryPrune,
 }
 
-// What y-agent's source wants of a pruning inside a turn.
+// Limits of y-agent's source for pruning inside a turn.
 const (
-	intraTurnMost   = 5    // messages that one removes
-	intraTurnTokens = 3000 // that it has to save
-	intraTurnAnswer = 3    // answers that the turn has to have
+	intraTurnMost   = 5    // the most messages to remove
+	intraTurnTokens = 3000 // the least tokens to save
+	intraTurnAnswer = 3    // the least answers of the turn
 )
 
-// notWorth reports why a pass does nothing about so little.
+// notWorth is the skip reason when the candidates are too small.
 const notWorth = "the candidates have fewer tokens than are worth a run"
 
-// A candidate is messages that go together, and why.
+// A candidate is messages to be removed together, and why.
 type candidate struct {
 	messages []int
 	why      string
@@ -75,8 +74,8 @@ func retryPrune(w *work) error {
 	return nil
 }
 
-// keepPaired takes out of the rows whatever would leave a call without a result that it
-// has, or a result without its call.
+// keepPaired removes from rows, the messages to be removed, every group that is not in them
+// as a whole: a call would lose its result, or a result its call.
 func (w *work) keepPaired(rows map[int]string) {
 	groups, _ := w.groups()
 	for _, g := range groups {
@@ -90,9 +89,9 @@ func (w *work) keepPaired(rows map[int]string) {
 	}
 }
 
-// retried are the groups of profile "seed": within a user turn, all results failed and
-// every call is made again later, whatever comes between. What the model says without
-// calling, up to its next call, goes along.
+// retried returns the candidates of profile "seed": groups of a user turn whose results all
+// failed and whose calls are all made again later in the turn, and the answers without calls
+// up to the next group.
 func (w *work) retried() (found []candidate, err error) {
 	groups, of := w.groups()
 	start := 0
@@ -108,7 +107,7 @@ func (w *work) retried() (found []candidate, err error) {
 	return found, nil
 }
 
-// retriedIn is retried for the turn of messages [from, to).
+// retriedIn appends the candidates of the turn of messages [from, to).
 func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to int) ([]candidate, error) {
 	var turn []int // its groups
 	for i := from; i < to; i++ {
@@ -116,7 +115,7 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 			turn = append(turn, of[i])
 		}
 	}
-	var calls *tries // read once a failure has to be compared with them
+	var calls *tries // read at the first failure
 	for k, g := range turn {
 		failed, err := w.allFailed(&groups[g])
 		if err != nil {
@@ -156,8 +155,8 @@ func (w *work) allFailed(g *group) (bool, error) {
 	return true, nil
 }
 
-// intraTurn leaves of the candidates those of the last turn before its last group; where
-// it is to be as the source does it, the oldest few, and none where they are not worth it.
+// intraTurn returns the candidates in the last turn before its last group. With Compat it
+// applies the limits of y-agent's source: the oldest few, or none.
 func (w *work) intraTurn(found []candidate) (few []candidate) {
 	start, answers, last := 0, 0, -1
 	groups, _ := w.groups()

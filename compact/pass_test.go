@@ -31,7 +31,7 @@ func TestFind(t *testing.T) {
 }
 
 // TestPresets: a preset's numbers take the place of the policy's, and what is set in a copy
-// leaves them alone.
+// does not change them.
 func TestPresets(t *testing.T) {
 	type numbers struct {
 		max, protect int

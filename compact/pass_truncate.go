@@ -24,7 +24,7 @@ var Truncate = Pass{
 	run:      truncate,
 }
 
-// A truncation is what gsh logs of a result that was over the limit.
+// A truncation is what gsh logs of a result above the limit.
 type truncation struct {
 	gshEvent
 	Tool           string `json:"tool"`
@@ -52,7 +52,7 @@ func truncate(w *work) error {
 	return nil
 }
 
-// length is how long a text is in the unit of the limit.
+// measure returns the length of a text in the unit of the limit.
 func (o *Options) measure(n length) int {
 	switch {
 	case o.Unit == "tokens":
@@ -63,11 +63,12 @@ func (o *Options) measure(n length) int {
 	return n.Bytes
 }
 
+// over reports whether a text is above the limit.
 func (o *Options) over(n length) bool {
 	return (o.Max > 0 || o.Unit != "bytes") && o.measure(n) > o.Max
 }
 
-// capped is a text under the limit; done reports whether it had to be cut.
+// capped returns a text cut to the limit. done reports whether anything was cut.
 func (o *Options) capped(text string) (cut string, done bool) {
 	switch o.Unit {
 	case "tokens":
@@ -78,15 +79,15 @@ func (o *Options) capped(text string) (cut string, done bool) {
 	return truncateMiddle(text, o.Max)
 }
 
-// The marks that a text has which has been cut: in the middle, and at its end.
+// The marks of a text that was cut: in the middle, and at its end.
 var (
 	cutMiddle = regexp.MustCompile(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n`)
 	cutEnd    = regexp.MustCompile(`\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]\z`)
 )
 
-// truncateMiddle keeps the first and the last half of so many bytes of a text. Both
-// cuts go back to a character, so that the last half can be up to three bytes longer.
-// What has been cut before stays: it would lose the true count.
+// truncateMiddle keeps the first and the last most/2 bytes of a text. Both cuts move back to
+// the start of a character, so the last half can be up to three bytes longer. A text that
+// was cut before stays as it is: cutting it again would lose the true count.
 func truncateMiddle(s string, most int) (string, bool) {
 	const mark = "\n\n... (%d bytes omitted) ...\n\n"
 	if most <= 0 || len(s) <= most || len(s) <= most+len(mark)+18 && cutMiddle.MatchString(s) {
@@ -97,7 +98,7 @@ func truncateMiddle(s string, most int) (string, bool) {
 	return head + fmt.Sprintf(mark, len(s)-len(head)-len(tail)) + tail, true
 }
 
-// runeStart is the last place at or before i at which a character begins.
+// runeStart returns the last index up to i at which a character begins.
 func runeStart(s string, i int) int {
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
 		i--
@@ -105,8 +106,8 @@ func runeStart(s string, i int) int {
 	return i
 }
 
-// truncateHead keeps the first so many characters of a text; compat counts bytes, as
-// y-agent's source does.
+// truncateHead keeps the first most characters of a text; compat counts bytes, as y-agent's
+// source does.
 func truncateHead(s string, most int, compat bool) (string, bool) {
 	scalars := utf8.RuneCountInString(s)
 	long := scalars
@@ -125,7 +126,7 @@ func truncateHead(s string, most int, compat bool) (string, bool) {
 	return s[:end] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]", scalars, shown), true
 }
 
-// scalarEnd is the place after the first n characters.
+// scalarEnd returns the index after the first n characters.
 func scalarEnd(s string, n int) int {
 	for i := range s {
 		if n == 0 {
@@ -136,8 +137,8 @@ func scalarEnd(s string, n int) int {
 	return len(s)
 }
 
-// truncateToBudget keeps of a text what fits so many tokens of y-agent's, the marker
-// included: nothing, where that alone does not fit (docs/policies.md 4.2).
+// truncateToBudget keeps the beginning of a text that fits a budget in y-agent's tokens,
+// including the mark. The result is empty if the mark alone does not fit (docs/policies.md 4.2).
 func truncateToBudget(s string, budget int) (string, bool) {
 	const mark = "\n[truncated]"
 	if tokens.YScalars.Of(utf8.RuneCountInString(s)) <= budget {
@@ -150,9 +151,9 @@ func truncateToBudget(s string, budget int) (string, bool) {
 	return s[:scalarEnd(s, limit-len(mark))] + mark, true
 }
 
-// StripThinking takes the thinking out of earlier answers, as y-agent does
-// (docs/policies.md 4.8): blocks of it, and tags in texts. The last answer keeps its
-// own, and so does one whose calls wait for results: providers want what they signed.
+// StripThinking removes the thinking from earlier answers, as y-agent does (docs/policies.md
+// 4.8): blocks, and tags in texts. The last answer keeps its own, and so does one whose calls
+// wait for results: providers require what they signed.
 var StripThinking = Pass{
 	Name:     "strip-thinking",
 	About:    "drop the thinking of all answers but the last",
@@ -185,7 +186,7 @@ func stripThinking(w *work) error {
 	return nil
 }
 
-// lastAnswer is the place of the last answer, -1 for none.
+// lastAnswer returns the index of the last answer, -1 for none.
 func (w *work) lastAnswer() int {
 	for _, i := range slices.Backward(w.live()) {
 		if w.Messages[i].isAssistant() {
@@ -195,7 +196,7 @@ func (w *work) lastAnswer() int {
 	return -1
 }
 
-// stripTags takes tagged thinking out of the texts of an answer.
+// stripTags removes tagged thinking from the texts of an answer.
 func (w *work) stripTags(i int) error {
 	for k := range w.Messages[i].Blocks {
 		if b := &w.Messages[i].Blocks[k]; b.Kind != jsonl.TextBlock || b.Bytes < len("<think>") {
@@ -212,9 +213,9 @@ func (w *work) stripTags(i int) error {
 	return nil
 }
 
-// stripTags cuts from each <think> through the next </think> and the white space
-// after it, or to the end; then it deletes y-agent's markers and trims. A text
-// without a tag stays as it is.
+// stripTags removes each <think> through the next </think> and the white space after it, or
+// to the end; then it removes y-agent's markers and trims. It returns a text without a tag
+// unchanged. The second result reports whether there was a tag.
 func stripTags(s string) (string, bool) {
 	if !strings.Contains(s, "<think>") {
 		return s, false

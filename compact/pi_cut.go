@@ -9,16 +9,17 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// This file is where pi cuts a history (docs/session-format.md 9.3).
+// This file finds where pi cuts a history (docs/session-format.md 9.3).
 
-// An item is an entry of the context as pi lists them, or what a patch has put there.
+// An item is an entry of the context as pi lists them, or the messages that a patch added.
 type item struct {
 	rec         int
 	first, last int  // its messages in the view, [first, last)
 	compaction  bool // an entry of that type
 }
 
-// withFiles is a summary with the files of what it stands for after it, as pi has them.
+// withFiles returns a summary with the files of the summarised messages after it, as pi
+// writes them.
 func (w *work) withFiles(text string, c *cut) (string, error) {
 	files, err := w.files(slices.Concat(c.History, c.Prefix), c.previous)
 	if err != nil {
@@ -29,7 +30,7 @@ func (w *work) withFiles(text string, c *cut) (string, error) {
 	return text + files.files().String(), nil
 }
 
-// piCut finds where pi would cut the context to keep so many tokens at its end.
+// piCut returns the cut that pi would make to keep so many tokens at the end of the context.
 func (v *View) piCut(keep int) (*cut, error) {
 	items, err := v.items()
 	if err != nil {
@@ -76,10 +77,10 @@ func (v *View) piCut(keep int) (*cut, error) {
 
 func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Session }
 
-// cutAt finds the place in items of the first one that stays, and that at which the turn
-// begins that is cut, -1 where none is.
+// cutAt returns the index of the first item to keep, and that of the beginning of the turn
+// that is cut, -1 if none is.
 func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
-	var cuts []int // the places where a cut can be
+	var cuts []int // the items before which pi may cut
 	for k := start; k < len(items); k++ {
 		if v.any(&items[k], canCut) {
 			cuts = append(cuts, k)
@@ -120,8 +121,8 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 	return at, turn, nil
 }
 
-// recovers reports whether what follows a cut is a failed attempt that has been omitted
-// and nothing else: then the cut moves after the input, so that it can be summarised.
+// recovers reports whether only a failed attempt that was omitted follows a cut. The cut then
+// moves after the input, so that it can be summarised.
 func (v *View) recovers(suffix []item) (bool, error) {
 	omitted := map[string]bool{}
 	answer := false
@@ -153,18 +154,19 @@ func (v *View) recovers(suffix []item) (bool, error) {
 	return true, nil
 }
 
-// speaks reports whether an entry has something to say, whether or not it is in the context.
+// speaks reports whether an entry has a message, in the context or not.
 func (v *View) speaks(rec int) bool {
 	k := v.kindOf(rec)
 	return k.IsMessage() && k != jsonl.NoMessage || k == jsonl.CustomMessage || k == jsonl.BranchSummary
 }
 
+// yields reports whether an item has a message in the context.
 func (v *View) yields(e *item) bool { return v.any(e, func(*message) bool { return true }) }
 
-// any reports whether one of an item's messages is so.
+// any reports whether so holds for one of an item's messages.
 func (v *View) any(e *item, so func(m *message) bool) bool {
 	for i := e.first; i < e.last; i++ {
-		if !v.Messages[i].Gone && !e.compaction && so(&v.Messages[i]) {
+		if !v.Messages[i].Removed && !e.compaction && so(&v.Messages[i]) {
 			return true
 		}
 	}
@@ -173,18 +175,18 @@ func (v *View) any(e *item, so func(m *message) bool) bool {
 
 func (v *View) estimate(e *item) (n int) {
 	for i := e.first; i < e.last; i++ {
-		if !v.Messages[i].Gone {
+		if !v.Messages[i].Removed {
 			n += v.Messages[i].estimate()
 		}
 	}
 	return n
 }
 
-// conversation are the messages of items that are summarised.
+// conversation returns the messages of items that are summarised.
 func (v *View) conversation(items []item) (all []int) {
 	for _, e := range items {
 		for i := e.first; i < e.last; i++ {
-			if m := &v.Messages[i]; !m.Gone && m.Kind != jsonl.System && !e.compaction {
+			if m := &v.Messages[i]; !m.Removed && m.Kind != jsonl.System && !e.compaction {
 				all = append(all, i)
 			}
 		}
@@ -192,9 +194,10 @@ func (v *View) conversation(items []item) (all []int) {
 	return all
 }
 
-// canCut reports whether pi may cut before a message; startsPiTurn whether it opens a turn to it.
+// canCut reports whether pi may cut before a message.
 func canCut(m *message) bool { return m.isAssistant() || startsPiTurn(m) }
 
+// startsPiTurn reports whether a message starts a turn by pi's rules.
 func startsPiTurn(m *message) bool {
 	switch m.Kind {
 	case jsonl.User, jsonl.Bash, jsonl.Custom, jsonl.BranchMessage, jsonl.CompactionMessage:
@@ -203,9 +206,9 @@ func startsPiTurn(m *message) bool {
 	return false
 }
 
-// items are the entries of the context in order, those that yield nothing included, as
-// pi lists them (docs/session-format.md 9.2). By the envelope rules patches may have moved
-// messages: then they are what the messages of the context come from, and no more.
+// items returns the entries of the context in order as pi lists them, including those without
+// a message (docs/session-format.md 9.2). By the envelope rules patches may have moved
+// messages: the items are then only the sources of the messages.
 func (v *View) items() ([]item, error) {
 	if v.Envelope.Replay().Rules != replay.ByPi {
 		return v.sources(), nil
@@ -227,8 +230,8 @@ func (v *View) items() ([]item, error) {
 	return items, nil
 }
 
-// listed are the records in the context: the last compaction, the entries that it keeps,
-// system messages aside, and those after it.
+// listed returns the records in the context: the last compaction, the entries that it keeps
+// except system messages, and those after it.
 func (v *View) listed() ([]int, error) {
 	s := v.session()
 	path, _ := s.Path(v.Envelope.Leaf)
@@ -254,12 +257,12 @@ func (v *View) listed() ([]int, error) {
 	return append(records, path[at+1:]...), nil
 }
 
-// sources are the places that the messages of the context come from, in order.
+// sources returns the records that the messages of the context come from, in order.
 func (v *View) sources() (items []item) {
 	for i := range v.Messages {
 		m := &v.Messages[i]
 		if !m.Cached {
-			break // nothing takes those out
+			break // no pass removes uncached messages
 		}
 		if n := len(items); n > 0 && items[n-1].rec == m.Origin.Record && m.Origin.Op < 0 {
 			items[n-1].last = i + 1
@@ -273,11 +276,11 @@ func (v *View) sources() (items []item) {
 	return items
 }
 
-// summaryIn is the message of an item that is a compaction's summary, -1 for none.
+// summaryIn returns the message of an item that is a compaction's summary, -1 for none.
 func (v *View) summaryIn(e *item) int {
 	for i := e.last - 1; i >= e.first; i-- {
 		m := &v.Messages[i]
-		if k := v.kindOf(m.Origin.Record); !m.Gone && m.isSummary() && (m.Heads || k == jsonl.Compaction || k == jsonl.Transform) {
+		if k := v.kindOf(m.Origin.Record); !m.Removed && m.isSummary() && (m.Heads || k == jsonl.Compaction || k == jsonl.Transform) {
 			return i
 		}
 	}

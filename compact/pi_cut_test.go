@@ -40,7 +40,7 @@ func TestPiCutChecks(t *testing.T) {
 		{"all of it", []testMessage{user(ten), answer(ten)}, 100, -1, 0, 0},
 		{"setting", []testMessage{user(ten), answer(ten), setting, user(ten)}, 10, 2, 0, 2},
 		{"recovered", []testMessage{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil)}, 50, 3, 2, 1},
-		{"more behind it", []testMessage{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil), {"type": "custom_message", "customType": "x", "content": "y", "display": true}}, 50, 2, 2, 0},
+		{"more after it", []testMessage{user(ten), answer(ten), user(hundred), answer(ten), edit(3, nil), {"type": "custom_message", "customType": "x", "content": "y", "display": true}}, 50, 2, 2, 0},
 		{"replaced", []testMessage{user(ten), answer(ten), user(ten), answer(ten), edit(3, nil), edit(2, testMessage{"content": hundred})}, 50, 2, 2, 0},
 		{"between messages of one patch", []testMessage{put(user(ten), answer(ten), user(ten), answer(ten))}, 20, 0, 2, 0},
 		{"between such and what follows", []testMessage{put(user(ten), answer(ten)), user(ten)}, 10, 1, 2, 0},
@@ -60,7 +60,7 @@ func TestPiCutChecks(t *testing.T) {
 	}
 }
 
-// TestTrapCuts: what is easily got wrong about where today's pi cuts.
+// TestTrapCuts: cases in which pi's cut is not the obvious one.
 func TestTrapCuts(t *testing.T) {
 	hundred := strings.Repeat("x", 400)
 	setting := testMessage{"type": "model_change", "provider": "p", "modelId": "m"}

@@ -8,8 +8,8 @@ import (
 	"ctxtool/replay/weigh"
 )
 
-// GSHPolicy is gsh: results are capped, old ones pruned, and above a share of the window
-// everything becomes one message (docs/policies.md 2).
+// GSHPolicy is gsh: it caps results, prunes old ones, and above a share of the window
+// replaces everything with one message (docs/policies.md 2).
 var GSHPolicy = Policy{
 	Name:    "gsh",
 	About:   "cap results at 30000 bytes, prune before the last 40000 tokens of them, compact above 85 %",
@@ -28,22 +28,22 @@ func gshLayers(bytes, protect int, share float64) []Layer {
 	return []Layer{capped(bytes, "bytes"), {Pass: &Prune, Options: Options{Protect: protect}}, gshCompact(share)}
 }
 
-// capped caps results.
+// capped returns a layer that caps results.
 func capped(most int, unit string) Layer {
 	return Layer{Pass: &Truncate, Options: Options{Max: most, Unit: unit}}
 }
 
-// gshCompact compacts as gsh does, above a share of the window.
+// gshCompact returns a layer that compacts as gsh does, above a share of the window.
 func gshCompact(share float64) Layer {
 	return Layer{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: share, Whole: true}}
 }
 
-// comparison says of a policy that nobody has read its source for this.
+// comparison is the note on a policy whose numbers do not come from its source.
 const comparison = "numbers from the comparison in gsh's documentation only; how results are cut and summaries framed is gsh's"
 
-// The policies that have the numbers of gsh's comparison: those of Claude Code; of Codex CLI,
+// The policies with the numbers of gsh's comparison: those of Claude Code; of Codex CLI,
 // whose 10,000 tokens are 40,000 bytes, as both count; and of OpenCode, which prunes, and
-// compacts what does not fit. The window of results that stays is gsh's, for it gives none.
+// compacts what does not fit. The window of results to keep is gsh's, as the comparison has none.
 var (
 	claudeCodePolicy = Policy{
 		Name: "claude-code", About: "cap results at 25000 tokens, compact above 95 %", Note: comparison,
@@ -62,7 +62,7 @@ var (
 	}
 )
 
-// PiPolicy is today's pi: one compaction, where less than a reserve is left
+// PiPolicy is the current pi: one compaction, when less than a reserve is left
 // (docs/session-format.md 9.1, 9.2, 9.3).
 var PiPolicy = Policy{
 	Name:    "pi",
@@ -98,7 +98,7 @@ type sweCompaction struct {
 	MessagesCompact  int     `json:"messages_compacted"`
 }
 
-// newSWECompaction is the event of a compaction with those numbers.
+// newSWECompaction returns the event of a compaction with those numbers.
 func newSWECompaction(stamp string, before, after, messages int) sweCompaction {
 	share := 0.0
 	if before > 0 {
@@ -108,10 +108,9 @@ func newSWECompaction(stamp string, before, after, messages int) sweCompaction {
 	return sweCompaction{stamp, "compaction", before, after, share, messages}
 }
 
-// yAgentPolicy is y-agent: reads that have been superseded are blanked, failures that
-// were retried and old thinking go, and where that is not enough finished work is
-// summarised, and at last the whole history (docs/policies.md 4). Its guard has three
-// modes, which are presets; hybrid is the default.
+// yAgentPolicy is y-agent: it blanks superseded reads, and drops retried failures and old
+// thinking. If that is not enough, it summarises finished work, then the whole history
+// (docs/policies.md 4). The three modes of its guard are presets; hybrid is the default.
 var yAgentPolicy = Policy{
 	Name:    "y-agent",
 	About:   "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on summarise finished work, then all",
@@ -141,7 +140,7 @@ func yAgentLayers(percent int64) []Layer {
 	}
 }
 
-// A Verdict is what y-agent's guard says of a context (docs/policies.md 4.3).
+// A Verdict is how y-agent's guard judges the size of a context (docs/policies.md 4.3).
 type Verdict struct {
 	Verdict string `json:"verdict"` // ok, warning, overflow, critical
 	Percent int    `json:"percent"` // of the budget, rounded down
@@ -156,7 +155,7 @@ const (
 	guardStops = 95
 )
 
-// guardLevels are what the guard says from so many percent on, and advises.
+// guardLevels are the verdicts of the guard, from what percentage on, and its advice.
 var guardLevels = []struct {
 	percent         int
 	verdict, advice string
@@ -167,7 +166,7 @@ var guardLevels = []struct {
 	{0, "ok", ""},
 }
 
-// Judge returns the guard's verdict on so many tokens of a budget.
+// Judge returns the guard's verdict on the tokens used of a budget.
 func Judge(used, budget int) (v Verdict) {
 	if v.Percent = 100; budget > 0 {
 		v.Percent = used * 100 / budget
@@ -182,7 +181,7 @@ func Judge(used, budget int) (v Verdict) {
 	return v
 }
 
-// level is the place of the verdict among guardLevels.
+// level returns the index of the verdict in guardLevels.
 func (v Verdict) level() (k int) {
 	for k < len(guardLevels)-1 && v.Percent < guardLevels[k].percent {
 		k++
@@ -190,7 +189,7 @@ func (v Verdict) level() (k int) {
 	return k
 }
 
-// Status returns the guard's line of status on so many tokens of a budget, with its advice on
+// Status returns the guard's status line on the tokens used of a budget, with its advice on
 // a second line.
 func (v Verdict) Status(used, budget int) string {
 	return fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]%s", used, budget, v.Percent, guardLevels[v.level()].advice)

@@ -12,23 +12,23 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// A Policy is how one system keeps its context small: passes in a fixed order, each with
-// what makes it run.
+// A Policy is how one system keeps its context small: passes in a fixed order, each with its
+// trigger.
 type Policy struct {
-	Name    string                                    `json:"name"`              // by which it is asked for
-	About   string                                    `json:"about"`             // a line about it
-	Note    string                                    `json:"note,omitempty"`    // where its numbers are from, if not from the system itself
-	Window  int64                                     `json:"window"`            // tokens, where neither the command line nor the models table knows
-	Windows []knownWindow                             `json:"windows,omitempty"` // in place of it for models that they name; the first that fits counts
-	Counter *tokens.Counter                           `json:"counter"`           // by which the window is measured
-	ByUsage bool                                      `json:"-"`                 // it goes by what the last answer has used, where that still counts
+	Name    string                                    `json:"name"`              // the name that commands take
+	About   string                                    `json:"about"`             // one line
+	Note    string                                    `json:"note,omitempty"`    // the source of its numbers, if not the system itself
+	Window  int64                                     `json:"window"`            // tokens, if neither the command line nor the models table has a window
+	Windows []knownWindow                             `json:"windows,omitempty"` // of models that they name, instead of `window`; the first match counts
+	Counter *tokens.Counter                           `json:"counter"`           // counts the tokens of the context
+	ByUsage bool                                      `json:"-"`                 // the size is the last answer's usage, as long as nothing has changed
 	Layers  []Layer                                   `json:"layers"`            // passes in their order
 	Presets []preset                                  `json:"presets,omitempty"` // the same policy with other numbers
 	Warns   *Trigger                                  `json:"warns,omitempty"`   // when its guard warns, before any layer runs
-	windows []knownWindow                             // instead of Window, where one fits
-	counts  func(*prompt.Prompt, *tokens.Counter) int // what of the prompt counts besides the messages; nil for nothing
-	// Target, if there is one, stands in for the layers' triggers: they run, one after
-	// the other, as long as the context is above it.
+	windows []knownWindow                             // of models that they name, instead of Window
+	counts  func(*prompt.Prompt, *tokens.Counter) int // tokens of the prompt that count besides the messages; nil for none
+	// Target, if set, replaces the layers' triggers: each layer runs if the context is still
+	// above it.
 	Target Amount `json:"-"`
 }
 
@@ -36,22 +36,22 @@ type Policy struct {
 type Layer struct {
 	Pass    *Pass            `json:"pass"` // its name
 	Options `json:"options"` // those that are set; a [configuration](config.toml) has them too
-	When    *Trigger         `json:"when,omitempty"` // what makes it run; absent for always
+	When    *Trigger         `json:"when,omitempty"` // the trigger; absent if the layer always runs
 }
 
-// A Trigger makes a layer run by how full the context is after the layers before it. One
-// of its numbers says how full.
+// A Trigger runs a layer if the context is larger than a limit after the layers before it.
+// One of its numbers is the limit.
 type Trigger struct {
 	Share   float64 `json:"share,omitempty"`   // of the window
 	Percent int64   `json:"percent,omitempty"` // of the window, as whole percent rounded down
-	Reserve int64   `json:"reserve,omitempty"` // tokens that are to be left of the window
+	Reserve int64   `json:"reserve,omitempty"` // tokens of the window to keep free
 	Tokens  int64   `json:"tokens,omitempty"`  // whatever the window
-	Whole   bool    `json:"whole,omitempty"`   // the share is cut to whole tokens
-	At      bool    `json:"at,omitempty"`      // it fires at the limit too, not only above it
+	Whole   bool    `json:"whole,omitempty"`   // the limit is rounded down to whole tokens
+	At      bool    `json:"at,omitempty"`      // it also fires at the limit itself
 }
 
-// limit is the number of tokens at which the trigger fires, or above which; see At. With it
-// comes what that is in words.
+// limit returns the number of tokens above which the trigger fires (with At, at which), and
+// a description of it.
 func (t *Trigger) limit(window int64) (tokens float64, of string) {
 	switch {
 	case t.Tokens > 0:
@@ -68,13 +68,13 @@ func (t *Trigger) limit(window int64) (tokens float64, of string) {
 	return tokens, fmt.Sprintf("%g %% of the window", 100*t.Share)
 }
 
-// fires reports whether so many tokens are enough.
+// fires reports whether a context of so many tokens triggers the layer.
 func (t *Trigger) fires(used, window int64) bool {
 	limit, _ := t.limit(window)
 	return float64(used) > limit || t.At && float64(used) >= limit
 }
 
-// String says when the trigger fires.
+// String returns when the trigger fires.
 func (t *Trigger) String() string {
 	_, of := t.limit(0)
 	if t.At {
@@ -97,12 +97,12 @@ type preset struct {
 // Policies are all policies, in the order of help.
 var Policies = []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy, &yAgentPolicy, &claudeCodePolicy, &codexPolicy, &openCodePolicy}
 
-// FindPolicy is the policy of that name, one's own before ours.
+// FindPolicy returns the policy of that name, one of own before the built-in ones.
 func FindPolicy(name string, own ...*Policy) (*Policy, error) {
 	return find(fmt.Sprintf("policy %q", name), name, append(own, Policies...), func(p *Policy) string { return p.Name })
 }
 
-// With is the policy with the numbers of a preset; the empty name is the policy itself.
+// With returns the policy with the numbers of a preset, itself for the empty name.
 func (p *Policy) With(name string) (*Policy, error) {
 	switch {
 	case name == "":
@@ -116,8 +116,8 @@ func (p *Policy) With(name string) (*Policy, error) {
 	return &q, err
 }
 
-// Layer is the first of a policy's layers with a pass, to set numbers in, nil where there
-// is none. The policy has to be a copy; see Copy.
+// Layer returns the first of a policy's layers with a pass, nil if there is none. To change
+// it, call Layer on a copy; see Copy.
 func (p *Policy) Layer(pass *Pass) *Layer {
 	for i := range p.Layers {
 		if p.Layers[i].Pass == pass {
@@ -127,14 +127,14 @@ func (p *Policy) Layer(pass *Pass) *Layer {
 	return nil
 }
 
-// Copy is the policy with layers of its own.
+// Copy returns a copy of the policy that shares no layers with it.
 func (p *Policy) Copy() *Policy {
 	q := *p
 	q.Layers = append([]Layer(nil), p.Layers...)
 	return &q
 }
 
-// A Reduction is what a policy makes of a context.
+// A Reduction is what a policy does to a context.
 type Reduction struct {
 	Form       Form         `json:"as,omitempty"`
 	Policy     string       `json:"policy"`
@@ -145,21 +145,21 @@ type Reduction struct {
 	After      int          `json:"tokensAfter"`
 	Layers     []layerPlan  `json:"layers"`
 	Changes    []Change     `json:"changes,omitempty"` // of all layers, in order
-	Cannot     []Change     `json:"cannot,omitempty"`  // what the form cannot store; in no sum
-	Waits      []string     `json:"waits,omitempty"`   // for what summaries
+	Cannot     []Change     `json:"cannot,omitempty"`  // changes that the form cannot store; not in the totals
+	Waits      []string     `json:"waits,omitempty"`   // the summaries that layers wait for
 	Cache      *cacheEffect `json:"cache,omitempty"`
-	Prices     string       `json:"prices,omitempty"`       // the day of their table
-	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, where the models table does not have it
-	Undo       *undoCost    `json:"undo,omitempty"`         // of what has a mark
-	Summary    string       `json:"summary,omitempty"`      // that a compaction stores
-	Guard      *guarding    `json:"guard,omitempty"`        // of a policy whose guard warns, where it does
-	Warning    string       `json:"warning,omitempty"`      // where little of the context is left
+	Prices     string       `json:"prices,omitempty"`       // the date of the table
+	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, if the models table does not have it
+	Undo       *undoCost    `json:"undo,omitempty"`         // if the batch has a mark
+	Summary    string       `json:"summary,omitempty"`      // the summary that a compaction stores
+	Guard      *guarding    `json:"guard,omitempty"`        // if the policy's guard warns
+	Warning    string       `json:"warning,omitempty"`      // if little of the context is left
 	Notice     string       `json:"notice,omitempty"`       // what gsh tells its user of a compaction
 
-	Skipped string `json:"-"` // why it does nothing, where that is decided before any pass
-	From    *View  `json:"-"` // the context as it is
-	View    *View  `json:"-"` // as the last layer leaves it
-	// Requests are the summaries that a layer waits for which has fired.
+	Skipped string `json:"-"` // why no pass ran, empty if they did
+	From    *View  `json:"-"` // the original context
+	View    *View  `json:"-"` // after the last layer
+	// Requests are the summaries that layers that fired wait for.
 	Requests []Request `json:"-"`
 
 	truncations []truncation
@@ -171,16 +171,16 @@ type layerPlan struct {
 	Trigger string  `json:"trigger,omitempty"`
 	Limit   float64 `json:"limit,omitempty"` // tokens
 	Used    int64   `json:"used"`            // tokens before it
-	By      string  `json:"by"`              // who says so: byRecord, or a counter
+	By      string  `json:"by"`              // what measured Used: byRecord, or the name of a counter
 	Fired   bool    `json:"fired"`
-	Report  *report `json:"report,omitempty"` // of a layer that has fired
+	Report  *report `json:"report,omitempty"` // if it fired
 
-	compacted *stretch // what it has summarised
+	compacted *stretch // the range that it summarised
 }
 
-// Plan runs the layers of a policy over a context, one after the other, each over what
-// the ones before it have left. Summaries come from summarize; without it nothing is
-// summarised, and the layer says what waits.
+// Plan runs the layers of a policy over a context in order, each on the result of those
+// before it. Summaries come from summarize; if it is nil, nothing is summarised and the
+// reduction has the requests.
 func (p *Policy) Plan(v *View, summarize Summarize) (*Reduction, error) {
 	r, err := p.idle(v)
 	if err == nil {
@@ -189,7 +189,7 @@ func (p *Policy) Plan(v *View, summarize Summarize) (*Reduction, error) {
 	return r, err
 }
 
-// idle is the plan of a policy that has done nothing yet.
+// idle returns the plan of a policy before any layer has run.
 func (p *Policy) idle(v *View) (r *Reduction, err error) {
 	if v, err = v.besides(p.beside()); err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 			done.Fired = l.When.fires(done.Used, r.Window)
 			o.enough = func(tokens int) bool { return !l.When.fires(int64(tokens), r.Window) }
 		}
-		if l.Pass.prompt && len(r.Waits) > 0 { // a summary may be enough
+		if l.Pass.prompt && len(r.Waits) > 0 { // the summary that a layer waits for may be enough
 			done.Fired = false
 		}
 		if done.Fired {
@@ -229,15 +229,15 @@ func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 				return fmt.Errorf("%s: %w", l.Pass.Name, err)
 			}
 			done.Report, done.compacted = w.Report, w.compacted
-			r.took(w)
+			r.add(w)
 		}
 		r.Layers = append(r.Layers, done)
 	}
 	return nil
 }
 
-// took adds what a pass has done.
-func (r *Reduction) took(w *work) {
+// add adds the result of a pass.
+func (r *Reduction) add(w *work) {
 	r.View, r.After = w.View, w.Report.TokensAfter
 	r.Changes = append(r.Changes, w.Changes...)
 	for _, c := range w.Changes {
@@ -256,12 +256,12 @@ func (r *Reduction) took(w *work) {
 	}
 }
 
-// byRecord is the name of what pi itself shows: the last answer's usage, and an estimate
-// of what came after it.
+// byRecord names the measure that pi shows: the last answer's usage plus an estimate of the
+// messages after it.
 const byRecord = "as pi shows it"
 
-// used is how full a context is by the policy, counted or, as long as nothing has changed,
-// by the last answer's usage, and which of the two it is.
+// used returns the size of a context in tokens, and what measured it: the policy's counter,
+// or, for a policy by usage and as long as nothing has changed, byRecord.
 func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
 	if !p.ByUsage || now != before {
 		return int64(counted), p.Counter.Name, nil
@@ -270,14 +270,14 @@ func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
 	return int64(u.Tokens), byRecord, err
 }
 
-// A knownWindow is a context window that a system knows by the names of provider and model.
+// A knownWindow is a context window that a system knows for a provider and a model.
 type knownWindow struct {
-	Provider string `json:"provider"`        // begins the provider's name
-	Model    string `json:"model,omitempty"` // is part of the model's id
+	Provider string `json:"provider"`        // prefix of the provider's name
+	Model    string `json:"model,omitempty"` // substring of the model's id
 	Tokens   int64  `json:"tokens"`
 }
 
-// gshWindows are the windows that gsh knows; the first that fits counts (docs/policies.md 2.5).
+// gshWindows are the windows that gsh knows; the first match counts (docs/policies.md 2.5).
 var gshWindows = []knownWindow{
 	{"anthropic", "", 200_000},
 	{"openai", "gpt-4o", 128_000},
@@ -290,9 +290,9 @@ var gshWindows = []knownWindow{
 	{"ollama", "", 4000},
 }
 
-// Limit returns the context window in tokens by which the policy takes a context, and where
-// it comes from: the window that was given, else the limit of the baseline if its model is in
-// use, else the models table, else `policy`: what the policy takes the model to have.
+// Limit returns the context window in tokens that the policy measures a context against, and
+// its source: the window that was given, else the limit of the baseline if its model is in
+// use, else the models table, else `policy`: the policy's own window for the model.
 func (p *Policy) Limit(e *replay.Envelope) (limit int64, from string, err error) {
 	ref, limit, from, err := e.Model()
 	if err != nil || limit > 0 {
@@ -301,7 +301,7 @@ func (p *Policy) Limit(e *replay.Envelope) (limit int64, from string, err error)
 	return p.own(ref), "policy", nil
 }
 
-// own is the window that the policy takes a model to have.
+// own returns the policy's own window for a model, in tokens.
 func (p *Policy) own(m models.Ref) int64 {
 	for _, w := range p.Windows {
 		if strings.HasPrefix(m.Provider, w.Provider) && strings.Contains(m.ID, w.Model) {
@@ -311,7 +311,7 @@ func (p *Policy) own(m models.Ref) int64 {
 	return p.Window
 }
 
-// Only returns a policy of other layers that measures a context as p does.
+// Only returns a policy with other layers that measures a context as p does.
 func (p *Policy) Only(name string, layers []Layer) *Policy {
 	return &Policy{Name: name, Window: p.Window, Windows: p.Windows, Counter: p.Counter, counts: p.counts, Layers: layers}
 }

@@ -13,13 +13,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Prompt is what a request for a summary can be told besides.
+// A Prompt sets how a request for a summary is worded.
 type Prompt struct {
-	Focus       string   // what the summary is to look at above all
+	Focus       string   // what the summary should concentrate on
 	Identifiers string   // y-agent: "strict" (the empty text too) lists those to keep, "relaxed" does not
 	Patterns    []string // y-agent: texts that are identifiers besides the known ones
 
-	Own *template.Template // of ParsePrompt: the words in place of the policy's; nil for those
+	Own *template.Template // from ParsePrompt, replaces the policy's prompt; nil for that
 }
 
 //go:embed requests.tmpl
@@ -27,10 +27,11 @@ var requestTexts string
 
 var requests = sync.OnceValue(func() *template.Template { return template.Must(template.New("").Parse(requestTexts)) })
 
-// notesStyle is that of session notes, as SWE-CLI lays them out.
+// notesStyle is the style of session notes, with SWE-CLI's layout.
 const notesStyle Style = "notes"
 
-// NotesRequest asks for notes of a whole context, given those that there are; empty for none.
+// NotesRequest returns a request for notes of a whole context, given the existing notes, empty
+// for none.
 func NotesRequest(e *replay.Envelope, existing string) (Request, error) {
 	v, err := NewView(e, nil)
 	if err != nil {
@@ -39,8 +40,8 @@ func NotesRequest(e *replay.Envelope, existing string) (Request, error) {
 	return Request{View: v, Style: notesStyle, Part: historyPart, Messages: v.live(), Before: -1, After: -1, Previous: existing}, nil
 }
 
-// text is the request in words, for a model or a person: who the answer is for, the
-// messages, and what the summary has to have, by the style whose it is.
+// text returns the text of the request, for a model or a person: who the answer is for, the
+// messages, and what the summary must contain, by its style.
 func (r Request) text(p Prompt) (string, error) {
 	in := struct {
 		Request
@@ -79,12 +80,11 @@ func (r Request) text(p Prompt) (string, error) {
 	return b.String(), err
 }
 
-// resultUnits is how much of a tool result pi shows to who summarises it, in UTF-16
-// units.
+// resultUnits is how much of a tool result pi includes in a request, in UTF-16 units.
 const resultUnits = 2000
 
-// conversation writes messages as pi does for a summary: without thinking, and with the
-// beginning of long results only (docs/session-format.md 9.5).
+// conversation returns messages as pi writes them for a summary: without thinking, and with
+// only the beginning of long results (docs/session-format.md 9.5).
 func (r Request) conversation(messages []int) (string, error) {
 	var b strings.Builder
 	for _, i := range messages {
@@ -102,7 +102,7 @@ func (r Request) conversation(messages []int) (string, error) {
 	return b.String(), nil
 }
 
-// spoken is a message as parts of a conversation.
+// spoken returns a message as parts of a conversation.
 func spoken(m *message, all []piece) (parts []string) {
 	var texts, calls []string
 	for _, p := range all {
@@ -132,7 +132,7 @@ func spoken(m *message, all []piece) (parts []string) {
 	return []string{"[User]: " + text}
 }
 
-// arguments are those of a call, as k=JSON in the order in which JavaScript has them.
+// arguments returns those of a call, as k=JSON in JavaScript's order.
 func arguments(args jsonl.Value) string {
 	var b []byte
 	for name, v := range args.Ordered {
@@ -144,8 +144,8 @@ func arguments(args jsonl.Value) string {
 	return string(b)
 }
 
-// beginning is a result, cut where it is too long. A pair of surrogates is not parted;
-// what is left out is counted as if it were.
+// beginning returns a result, cut to resultUnits. It does not split a surrogate pair, but
+// counts the omitted characters as if it did.
 func beginning(text string) string {
 	n := jsonl.Units(text)
 	if n <= resultUnits {
@@ -154,7 +154,7 @@ func beginning(text string) string {
 	return firstUnits(text, resultUnits) + fmt.Sprintf("\n\n[... %d more characters truncated]", n-resultUnits)
 }
 
-// firstUnits is the beginning of a text that has at most so many UTF-16 units.
+// firstUnits returns the beginning of a text, at most so many UTF-16 units.
 func firstUnits(text string, units int) string {
 	for at, c := range text {
 		if units--; c > 0xFFFF {
@@ -167,10 +167,10 @@ func firstUnits(text string, units int) string {
 	return text
 }
 
-// sweChars is how much of a message SWE-CLI shows.
+// sweChars is how many characters of a message SWE-CLI includes.
 const sweChars = 500
 
-// sweHistory writes messages as SWE-CLI does.
+// sweHistory returns messages as SWE-CLI writes them.
 func (r Request) sweHistory() (string, error) {
 	var b strings.Builder
 	for k, i := range r.Messages {
@@ -204,7 +204,7 @@ func (r Request) sweHistory() (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// one is a message, none for a negative place.
+// one returns a list with i, empty if i is negative.
 func one(i int) []int {
 	if i < 0 {
 		return nil
@@ -212,22 +212,22 @@ func one(i int) []int {
 	return []int{i}
 }
 
-// A requestText is what the words of a request can refer to. Its exported fields are the
+// A requestText is the data of a request's template. Its exported fields are the
 // placeholders of docs/summarizers.md.
 type requestText struct {
 	Conversation string // the messages to be summarised, as the policy writes them
-	Previous     string // the summary before, which the new one has to take in
-	Before       string // of a finished piece of work: what the user asked before it
-	After        string // and the answer after it
-	Identifiers  string // y-agent: what has to stay letter by letter, with the sentence that asks for it
+	Previous     string // the earlier summary, which the new one must include
+	Before       string // of a finished piece of work: the user's message before it
+	After        string // of a finished piece of work: the answer after it
+	Identifiers  string // y-agent: what the summary must keep verbatim, with an introductory sentence
 	Focus        string // of --focus
 	Part         string // history, turn-prefix or sequence
 	Messages     int    // of the conversation
 	Tokens       int    // of the conversation
 }
 
-// ParsePrompt reads words that ask for summaries. Words without the placeholder of the
-// conversation follow it.
+// ParsePrompt parses a prompt for summaries. A prompt without the placeholder of the
+// conversation is placed after it.
 func ParsePrompt(text string) (*template.Template, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, fmt.Errorf("the prompt is empty")

@@ -45,8 +45,8 @@ func TestTrapN40EmojiAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestPiConversations: pi's own code writes the same conversations, and the same files
-// behind them.
+// TestPiConversations: pi's own code writes the same conversations, with the same files
+// after them.
 func TestPiConversations(t *testing.T) {
 	sessions := forPi(t)
 	compared := 0

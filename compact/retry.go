@@ -12,10 +12,9 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// This file is how y-agent tells failures and retries (docs/policies.md 4.4).
+// This file recognises failures and retries as y-agent does (docs/policies.md 4.4).
 
-// isErrorText reports whether a result reads like a failure. Case counts, and so do blanks at
-// the start.
+// isErrorText reports whether a result reads like a failure. Case and leading blanks matter.
 func isErrorText(s string, patterns []string) bool {
 	return strings.HasPrefix(s, "FAILED") || strings.HasPrefix(s, "failed to") || strings.HasPrefix(s, "not found") ||
 		containsAny(s, `"error":`, `"error_type":`, "error:", "Error:", "parameter validation failed", "permission denied") ||
@@ -28,12 +27,12 @@ func isEmptyText(s string) bool {
 		"no results found", "No results found", "no matches", "No matches", "[]")
 }
 
-// repeats reports whether two texts are more than nine tenths the same, place by place.
+// repeats reports whether two texts have the same character at more than 90 % of the places.
 func repeats(a, b string) bool { return similarity(a, b, 0.9) > 0.9 }
 
-// similarity is the share of places with the same character, of the bytes of the longer
-// text, as y-agent counts it: a text that is not ASCII is not even like itself. Of texts
-// that cannot come above least it is 0, which shows soon.
+// similarity returns the number of places with the same character, divided by the bytes of
+// the longer text, as y-agent computes it: a text that is not ASCII has less than 1 even with
+// itself. It stops early with 0 if the result cannot exceed least.
 func similarity(a, b string, least float64) float64 {
 	switch {
 	case a == "" && b == "":
@@ -56,8 +55,7 @@ func similarity(a, b string, least float64) float64 {
 	return float64(same) / long
 }
 
-// failed reports whether a result is an error: what it says of itself counts, else how it
-// reads.
+// failed reports whether a result is an error: by its isError, else by its text.
 func (w *work) failed(i int) (bool, error) {
 	k := w.Messages[i].result()
 	switch w.Messages[i].Blocks[k].IsError {
@@ -70,15 +68,15 @@ func (w *work) failed(i int) (bool, error) {
 	return isErrorText(text, w.Patterns), err
 }
 
-// A made is a call as retries are told by it.
+// A made is a call with what identifies its retries.
 type made struct {
 	name   string // in lower case
-	args   string // in one spelling
-	file   string // that it is about, "" for none
+	args   string // as normalised JSON
+	file   string // that it is for, "" for none
 	leaves string // all strings in its arguments
 }
 
-// made reads the calls of a message.
+// made returns the calls of a message.
 func (w *work) made(i int) (all []made, err error) {
 	for k, b := range w.Messages[i].Blocks {
 		if b.Kind != jsonl.CallBlock {
@@ -107,7 +105,7 @@ func (w *work) made(i int) (all []made, err error) {
 	return all, nil
 }
 
-// leaves are the strings of a value, by the order of names.
+// leaves returns the strings in a value, in the order of names.
 func leaves(all []string, v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -124,14 +122,14 @@ func leaves(all []string, v any) []string {
 	return all
 }
 
-// tries are the calls of a turn, group by group, and the last group that makes each.
+// tries are the calls of a turn by group, and the last group that makes each.
 type tries struct {
 	calls  [][]made
 	last   map[[3]string]int // by name, and arguments or file
 	leaves map[string][]int  // by name, the groups that make such a call, in order
 }
 
-// tries reads the calls of a turn's groups.
+// tries returns the calls of a turn's groups.
 func (w *work) tries(groups []group, turn []int) (*tries, error) {
 	t := &tries{calls: make([][]made, len(turn)), last: map[[3]string]int{}, leaves: map[string][]int{}}
 	for k, g := range turn {
@@ -149,7 +147,7 @@ func (w *work) tries(groups []group, turn []int) (*tries, error) {
 }
 
 // again reports whether each call of a group is made again by a later one: with the same
-// arguments, of the same file, or with words that are nearly the same.
+// arguments, for the same file, or with similar strings.
 func (t *tries) again(k int) bool {
 	for i := range t.calls[k] {
 		c := &t.calls[k][i]
@@ -163,7 +161,7 @@ func (t *tries) again(k int) bool {
 	return true
 }
 
-// alike reports whether a group makes a call whose words are nearly those of another.
+// alike reports whether a group makes a call whose strings are similar to those of another.
 func (t *tries) alike(c *made, group int) bool {
 	for i := range t.calls[group] {
 		d := &t.calls[group][i]
@@ -174,9 +172,9 @@ func (t *tries) alike(c *made, group int) bool {
 	return false
 }
 
-// signals are the candidates of profile "source": results that read like errors, answers
-// that say the same again, results that read as empty, in that order. A message can be
-// in several, and is counted in each.
+// signals returns the candidates of profile "source": results that read like errors, answers
+// that the next one repeats, results that read as empty, in that order. A message can be in
+// several, and counts in each.
 func (w *work) signals() ([]candidate, error) {
 	rows := w.live()
 	texts := make([]string, len(rows))
@@ -198,8 +196,8 @@ func (w *work) signals() ([]candidate, error) {
 	return append(append(failed, w.repeated(rows, texts)...), empty...), err
 }
 
-// bare are the results that a test holds of, those right after an answer with calls
-// aside; an answer right before one goes with it.
+// bare returns the results for which a test holds, except those right after an answer with
+// calls, each with an answer right before it.
 func (w *work) bare(rows []int, why string, test func(n int) (bool, error)) (found []candidate, err error) {
 	for n, i := range rows {
 		if !w.Messages[i].isResult() || n > 0 && w.Messages[rows[n-1]].makesCalls() {
@@ -221,11 +219,11 @@ func (w *work) bare(rows []int, why string, test func(n int) (bool, error)) (fou
 	return found, nil
 }
 
-// repeatWithin is how many messages further an answer is looked for that repeats one.
+// repeatWithin is how many messages to search for an answer that repeats an earlier one.
 const repeatWithin = 3
 
-// repeated are the answers without calls that the next answer repeats, with the result
-// right after.
+// repeated returns the answers without calls that the next answer repeats, each with the
+// result right after it.
 func (w *work) repeated(rows []int, texts []string) (found []candidate) {
 	a := -1
 	for b, i := range rows {

@@ -13,8 +13,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A jobRecord says of a batch what made it: the data of its first entry, by which undo
-// finds it.
+// A jobRecord records what made a batch. It is the data of the batch's first entry, by which
+// undo finds it.
 type jobRecord struct {
 	Job    string `json:"job"` // the command
 	Policy string `json:"policy"`
@@ -29,18 +29,18 @@ type jobRecord struct {
 // markType is the custom type of the entry that a batch begins with.
 const markType = "ctxtool.reduce"
 
-// A storing is a reduction on its way into a batch.
+// A storing adds a reduction to a batch.
 type storing struct {
 	*View
 	*Job
 	r       *Reduction
 	b       *sessionfmt.Batch
 	head    *Change // the compaction, if there is one
-	from    int     // the first message that it leaves
-	changed []int   // the messages that stay, or would, and are not as they were
+	from    int     // the first message that the compaction keeps
+	changed []int   // the messages from there on that were removed or edited
 }
 
-// storing is what of a reduction is stored.
+// storing returns what to store of a reduction.
 func (j *Job) storing(r *Reduction) (*storing, error) {
 	w := &storing{View: r.View, Job: j, r: r}
 	for k, c := range r.Changes {
@@ -53,15 +53,15 @@ func (j *Job) storing(r *Reduction) (*storing, error) {
 		}
 	}
 	for i := w.from; i < len(w.Messages); i++ {
-		if m := &w.Messages[i]; m.Sent && !m.Heads && (m.Gone || m.Edited) {
+		if m := &w.Messages[i]; m.Sent && !m.Heads && (m.Removed || m.Edited) {
 			w.changed = append(w.changed, i)
 		}
 	}
 	return w, nil
 }
 
-// Store adds to a batch the entries which make of a context what a reduction does. It adds
-// nothing where nothing has changed. What a patch displays is a Markdown table of the changes.
+// Store adds the entries of a reduction to a batch, none if nothing has changed. A patch
+// displays a Markdown table of the changes.
 func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	w, err := j.storing(r)
 	if err != nil {
@@ -73,7 +73,7 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 		entries++
 	}
 	if r.View.reprompted {
-		entries++ // only a patch drops parts of it
+		entries++ // only a patch can drop parts of the prompt
 	}
 	if r.Form == AsTransform && entries > 0 {
 		if entries = 1; w.head != nil {
@@ -96,19 +96,19 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	return cmp.Or(store(), w.compaction())
 }
 
-// addRecord adds an entry of ours that records what a batch is.
+// addRecord adds a custom entry that describes a batch.
 func addRecord(b *sessionfmt.Batch, name string, what any) error {
 	data, err := json.Marshal(what)
 	b.Add(jsonl.CustomEntry, field("customType", quoted(name)), field("data", data))
 	return err
 }
 
-// addEdit adds an edit of a record, which replaces its content; nil leaves it out.
+// addEdit adds an edit that replaces the content of a record; nil omits the message.
 func addEdit(b *sessionfmt.Batch, s *sessionfmt.Session, rec int, content value) {
 	b.Add(jsonl.ContextEdit, field("targetId", quoted(s.ID(rec))), field("replacement", replacement(content)))
 }
 
-// replacement is what an edit puts in the place of a message, as addEdit has it.
+// replacement returns the replacement of an edit with that content.
 func replacement(content value) value {
 	if content == nil {
 		return value("null")
@@ -120,7 +120,7 @@ func replacement(content value) value {
 func (w *storing) edits() error {
 	for _, i := range w.changed {
 		var content value
-		if m := &w.Messages[i]; !m.Gone {
+		if m := &w.Messages[i]; !m.Removed {
 			var err error
 			if content, err = w.Content(i); err != nil {
 				return err
@@ -131,8 +131,8 @@ func (w *storing) edits() error {
 	return nil
 }
 
-// compaction stores the summary, and from which entry on messages stay. It is without
-// the policy's frame: pi has its own.
+// compaction stores the summary, and the first entry that is kept. The summary is without
+// the policy's frame: pi adds its own.
 func (w *storing) compaction() error {
 	if w.head == nil {
 		return nil
@@ -164,8 +164,8 @@ func (w *storing) compaction() error {
 	return nil
 }
 
-// transform stores changes as one patch. A compaction follows once more as an entry that
-// pi knows, which replay takes for the patch's shadow.
+// transform stores changes as one patch. A compaction is also stored as an entry that pi
+// reads, which replay treats as the patch's shadow.
 func (w *storing) transform(display string) error {
 	patch, name, reason := []byte{'['}, "ctxtool "+w.Command, quoted(fmt.Sprintf("ctxtool %s: %s", w.Command, w.r.passes()))
 	if len(w.changed) > 0 {
@@ -205,8 +205,8 @@ func (w *storing) transform(display string) error {
 	return nil
 }
 
-// messages are the cached messages as they shall be, after a compaction those that
-// stay.
+// messages returns the new cached messages as a JSON array; after a compaction, those that
+// it keeps.
 func (w *storing) messages() (value, error) {
 	out := value{'['}
 	for i := w.from; i < len(w.Messages); i++ {
@@ -231,7 +231,7 @@ func (w *storing) messages() (value, error) {
 	return append(out, ']'), nil
 }
 
-// place is how many of the request's cached messages stood before a message.
+// place returns how many of the request's cached messages were before a message.
 func (w *storing) place(to int) (n int) {
 	for i := range w.r.From.Messages[:to] {
 		if m := &w.r.From.Messages[i]; m.Cached && m.Sent {
@@ -241,7 +241,7 @@ func (w *storing) place(to int) (n int) {
 	return n
 }
 
-// withContent is a message with another content, and no white space between its members.
+// withContent returns a message with another content, minified.
 func withContent(message, content value) value {
 	out := value{'{'}
 	for key, v := range message.Members {

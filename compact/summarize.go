@@ -21,21 +21,21 @@ import (
 // Summarize answers a request for a summary.
 type Summarize = func(Request) (string, error)
 
-// Summarizers are the names of all summarizers, and after a colon what they take.
+// Summarizers are the names of all summarizers, with their arguments after a colon.
 var Summarizers = []string{"extract", "exec:COMMAND", "file:FILE"}
 
-// SummaryOptions are what summarizers can be told.
+// SummaryOptions are the options of summarizers.
 type SummaryOptions struct {
-	Context context.Context // its end ends a command; nil for none
-	Tokens  int             // extract: the longest summary, as pi estimates; 0 for 2000
+	Context context.Context // exec: kills a command when it is done; nil for none
+	Tokens  int             // extract: the most tokens of a summary, as pi estimates; 0 for 2000
 	Limit   time.Duration   // exec: how long a command may take; 0 for ExecLimit
-	Prompt  Prompt          // exec: what a request asks for
-	Disk    sessionfmt.Disk // file: where it is; exec: the folder that a command runs in
+	Prompt  Prompt          // exec: how a request is worded
+	Disk    sessionfmt.Disk // file: the disk to read from; exec: the folder that a command runs in
 	Environ []string        // exec: the environment of a command; the process's own when nil
 }
 
-// OpenSummarizer finds a summarizer by its name, and a colon and its argument where it
-// takes one. Summaries that are blank are errors.
+// OpenSummarizer returns a summarizer by NAME or NAME:ARGUMENT; see Summarizers. It reports a
+// blank summary as an error.
 func OpenSummarizer(spec string, o SummaryOptions) (Summarize, error) {
 	name, argument, colon := strings.Cut(spec, ":")
 	at := slices.IndexFunc(Summarizers, func(form string) bool { return form == name || strings.HasPrefix(form, name+":") })
@@ -61,17 +61,16 @@ func OpenSummarizer(spec string, o SummaryOptions) (Summarize, error) {
 
 var errNothingSaid = errors.New("the messages say nothing that could be summarised")
 
-// ExecLimit is how long a command may take where nothing else is said.
+// ExecLimit is how long a command may take by default.
 const ExecLimit = 5 * time.Minute
 
 const (
-	longestOutput = 1 << 20 // bytes; who writes more does not write a summary
+	longestOutput = 1 << 20 // bytes; more is not a summary
 	execGrace     = time.Second
 )
 
-// exec asks a command: the request's text is its standard input, what it prints is the
-// summary. The command line is the shell's, which is sh, on Windows cmd: quotes,
-// variables and pipes mean what they mean to whoever wrote it.
+// exec returns a summarizer that runs a command: the request's text is its standard input,
+// its output is the summary. A shell runs the command line: sh, on Windows cmd.
 func (o SummaryOptions) exec(line string) Summarize {
 	return func(r Request) (string, error) {
 		text, err := r.text(o.Prompt)
@@ -85,7 +84,7 @@ func (o SummaryOptions) exec(line string) Summarize {
 	}
 }
 
-// ask runs a command line. At the limit everything that it has started is ended.
+// ask runs a command line. At the time limit it kills the command and all its processes.
 func ask(o SummaryOptions, line, text string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(o.Context, o.Limit, fmt.Errorf("it took longer than %s", o.Limit))
 	defer cancel()
@@ -118,7 +117,7 @@ func ask(o SummaryOptions, line, text string) (string, error) {
 	return strings.TrimSpace(out.kept.String()), nil
 }
 
-// An output keeps what is written, up to a limit, and lets the writer go on.
+// An output keeps what is written up to a limit, and discards the rest without an error.
 type output struct {
 	kept bytes.Buffer
 	full bool
@@ -133,13 +132,13 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.kept.Write(p)
 }
 
-// lastLine is the last line that says something, at most 80 bytes of it.
+// lastLine returns the last line that is not blank, at most 80 bytes of it.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return short(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]), 80)
 }
 
-// short is a text of at most so many bytes.
+// short returns a text cut to so many bytes.
 func short(text string, bytes int) string {
 	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= bytes {
 		return text
@@ -147,22 +146,20 @@ func short(text string, bytes int) string {
 	return text[:runeStart(text, max(0, bytes-len("…")))] + "…"
 }
 
-// extractTokens is how long an extract may be where nothing else is said, in tokens as
-// pi estimates them.
+// extractTokens is the default limit of an extract, in tokens as pi estimates them.
 const extractTokens = 2000
 
-// An extract is at most a quarter of what it stands for; where that is next to nothing,
-// this many tokens, but never more than what it stands for.
+// An extract is at most a quarter of the messages that it summarises, but up to extractLeast
+// tokens if that is more, and never more than the messages themselves.
 const (
 	extractShare = 4
 	extractLeast = 200
-	piUnits      = 4 // UTF-16 units that pi takes for a token
+	piUnits      = 4 // UTF-16 units per token in pi's estimate
 )
 
-// extract writes a handoff of at most so many tokens from the session alone: the words of the
-// user and of the answers, and what the calls did, under the headings of pi's summaries. No
-// model is asked and nothing is made up: each line is quoted, or counts what is there. The
-// same messages give the same text.
+// extract returns a handoff of at most so many tokens, from the session alone: quotes of the
+// user and of the answers, and the outcomes of calls, under the headings of pi's summaries.
+// It uses no model: each line is a quote or a count. The same messages give the same text.
 func (r Request) extract(most int) (string, error) {
 	x := newExtractor(r.View)
 	if err := x.earlier(r); err != nil {
@@ -185,32 +182,32 @@ func (r Request) extract(most int) (string, error) {
 	return text, nil
 }
 
-// Facts are what a session tells of its own work, quoted or counted, each text on one line.
+// Facts are what a session records of its work, quoted or counted, each text on one line.
 type Facts struct {
-	Goal       string // the first prompt that says something
+	Goal       string // the first prompt with content
 	Asked      string // the last one
-	Answer     string // the last answer to it, with its lines
-	Open       bool   // no answer has ended the last request
+	Answer     string // the last answer to it, with its line breaks
+	Open       bool   // the last request has no final answer
 	Decisions  []fact // sentences of answers
-	References []fact // of places in code: Key is FILE:LINE or FILE:NAME
+	References []fact // sentences about places in code: Key is FILE:LINE or FILE:NAME
 	Todo       []fact // open boxes and tasks
-	Done       []fact // those that were checked
+	Done       []fact // checked boxes and finished tasks
 	Steps      []fact // the last list that an answer announced as next
-	Failed     []fact // what failed when it was last tried: Key is the command, the path or the tool
+	Failed     []fact // calls whose last run failed: Key is the command, the path or the tool
 	Commits    []fact // their subjects: Key is the hash
 	Unsaved    []string
-	Needs      []string   // what manifests that were read say that the project needs
-	Files      []fileFact // those that were changed most first
+	Needs      []string   // dependencies of the project, from the manifests that were read
+	Files      []fileFact // the most changed first
 	Commands   []commandFact
 }
 
-// A fact is a text, what it is known by, and the record that it was last said in.
+// A fact is a text, its key, and the record that it was last found in.
 type fact struct {
 	Key, Text string
 	Record    int
 }
 
-// A fileFact is what was done to a file that calls read or changed.
+// A fileFact is the use of a file by calls.
 type fileFact struct {
 	Path    string
 	Uses    int  // calls that read or changed it
@@ -218,24 +215,23 @@ type fileFact struct {
 	Created bool // no call named it before it was written
 	Record  int  // the last change, or the last call
 
-	// Why it was last changed: what the answer said with it, what was asked for, and the
-	// subject of the commit that has the change, with how many files that has.
+	// The reason of the last change: the text of the answer with it, the request, and the
+	// subject of the commit with the change, and the number of files in that.
 	Said, Asked, Commit string
 	CommitFiles         int
 }
 
-// A commandFact is what became of a command.
+// A commandFact is the outcomes of a command.
 type commandFact struct {
 	Command string
 	Times   int
-	OK      bool // the last time
+	OK      bool // its last run succeeded
 	Judges  bool // it tests, builds or checks the work
 	Verdict string
 }
 
-// Extract goes along the path to record leaf once, with what compactions took out of the
-// context: their messages are looked at before they leave. stopped is the broken patch
-// after which nothing is known.
+// Extract returns the facts of the path to record leaf, including the messages that
+// compactions removed from the context. stopped is the broken patch at which it stopped.
 func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 	x, seen := newExtractor(nil), -1
 	take := func(e *replay.Envelope) (err error) {
@@ -274,7 +270,7 @@ func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 	return x.facts(), stopped, nil
 }
 
-// room is how many tokens an extract may have by what it stands for.
+// room returns the most tokens of an extract of a request's messages.
 func (r Request) room() int {
 	all := 0
 	seen := false
@@ -289,8 +285,9 @@ func (r Request) room() int {
 	return max(all/extractShare, min(all, extractLeast))
 }
 
-// file takes the summary from a file. It stands for one request. Where pi cuts a turn
-// there are two, and the file has to have the line that pi puts between them.
+// file returns a summarizer that reads the summary of one request from a file. If pi cuts a
+// turn there are two requests, and the file must have the line that pi writes between the
+// two summaries.
 func (o SummaryOptions) file(name string) Summarize {
 	taken := map[summaryPart]bool{}
 	return func(r Request) (string, error) {
@@ -318,7 +315,7 @@ func (o SummaryOptions) file(name string) Summarize {
 	}
 }
 
-// What stands between the summary of the history and that of a turn that is cut
+// The separator between the summary of the history and that of a turn that is cut
 // (docs/session-format.md 9.6).
 const (
 	turnHeading   = "**Turn Context (split turn):**"

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// inShell is a command line, at the head of a process group.
+// inShell returns a command that runs a line in sh, as the leader of a process group.
 func inShell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// endGroup ends a command and what it has started.
+// endGroup kills a command and its process group.
 func endGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -17,37 +17,37 @@ type Request struct {
 	View     *View
 	Style    Style
 	Part     summaryPart
-	Messages []int  // what is to be summarised
+	Messages []int  // the messages to be summarised
 	Before   int    // the user's message that led to it, -1 for none
 	After    int    // the answer that concludes it, -1 for none
-	Previous string // an earlier summary, which the new one has to take in
+	Previous string // an earlier summary, which the new one must include
 }
 
-// A summaryPart is what part of a context a summary stands for.
+// A summaryPart is the part of a context that a summary replaces.
 type summaryPart string
 
 // The parts.
 const (
 	historyPart    summaryPart = "history"
-	turnPrefixPart summaryPart = "turn-prefix" // the beginning of a turn whose end stays
+	turnPrefixPart summaryPart = "turn-prefix" // the beginning of a turn whose end is kept
 	sequencePart   summaryPart = "sequence"    // a finished piece of work
 )
 
-// A stretch is the messages that a compaction takes out, which are all before one place
-// but for those that stay as the prompt.
+// A stretch is the messages that a compaction removes: all before an index, except those that
+// stay as the prompt.
 type stretch struct {
-	Messages int    `json:"messages"`            // of the request, in the range: the index of the first that stays
-	First    string `json:"firstKept,omitempty"` // the entry from which on messages stay
-	Summary  int    `json:"summaryTokens"`       // of the summary alone, without what frames it
+	Messages int    `json:"messages"`            // of the request, in the range: the index of the first that is kept
+	First    string `json:"firstKept,omitempty"` // the first entry that is kept
+	Summary  int    `json:"summaryTokens"`       // of the summary without its frame
 
-	From int `json:"-"` // places in the view, [From, To)
+	From int `json:"-"` // indexes in the view, [From, To)
 	To   int `json:"-"`
 	Kept int `json:"-"` // the record of First, -1 for none
 }
 
 var errNoSummary = errors.New("the summary is empty")
 
-// summary asks for a summary, as often as it may fail.
+// summary returns the answer to a request, after up to Retries attempts.
 func (w *work) summary(r Request) (text string, err error) {
 	if r.View = w.View; w.Summarize == nil {
 		return "", ErrNoAnswer
@@ -64,7 +64,7 @@ func (w *work) summary(r Request) (text string, err error) {
 	return "", fmt.Errorf("summarise %s of %d messages: %w", r.Part, len(r.Messages), err)
 }
 
-// waits reports that nothing happens before those summaries are there.
+// waits records that the pass waits for summaries and changes nothing until then.
 func (w *work) waits(all ...Request) {
 	for k := range all {
 		all[k].View = w.View
@@ -76,11 +76,11 @@ func (w *work) waits(all ...Request) {
 	}
 }
 
-// summarise puts a summary, in its frame, in the place of a range of messages.
+// summarise replaces a range of messages with a summary in its frame.
 func (w *work) summarise(r stretch, summary, framed, why string) {
 	slot, was := r.From, 0
 	for i := r.To - 1; i >= r.From; i-- {
-		if w.Messages[i].Gone || w.Messages[i].Kind == jsonl.System {
+		if w.Messages[i].Removed || w.Messages[i].Kind == jsonl.System {
 			continue
 		}
 		if slot = i; w.Live(i) {
@@ -99,12 +99,12 @@ func (w *work) summarise(r stretch, summary, framed, why string) {
 	w.compacted = &r
 	for i := r.From; i < r.To; i++ {
 		if i != slot && w.Messages[i].Kind != jsonl.System {
-			w.Messages[i].Gone = true
+			w.Messages[i].Removed = true
 		}
 	}
 }
 
-// earlier is the summary that a message is, as it was written, "" for none.
+// earlier returns the summary of a message without its frame, "" if it is not a summary.
 func (v *View) earlier(i int) (string, error) {
 	m := &v.Messages[i]
 	switch {
@@ -117,22 +117,22 @@ func (v *View) earlier(i int) (string, error) {
 	return raw.Get("summary").Text(), err
 }
 
-// files are the files that tools were called with, as pi tracks them: by the path that
-// was given, sorted by UTF-16 code unit. A file that was read and changed is modified
+// files are the files that tools were called with, as pi tracks them: by the path in the
+// call, sorted by UTF-16 code unit. A file that was read and changed is modified
 // (docs/session-format.md 9.4).
 type files struct {
 	Read     []string `json:"readFiles"`
 	Modified []string `json:"modifiedFiles"`
 }
 
-// filesOf are the files that the messages of a range are about, which the view still has:
-// what a stored compaction has as its details.
+// filesOf returns the files of the messages of a range, for the details of a compaction. The
+// view must still have the messages.
 func (v *View) filesOf(r stretch) (files, error) {
 	var messages []int
 	previous := -1
 	for i := r.From; i < r.To; i++ {
 		switch m := &v.Messages[i]; {
-		case m.Gone:
+		case m.Removed:
 		case m.isSummary() && previous < 0:
 			previous = i
 		default:
@@ -143,10 +143,9 @@ func (v *View) filesOf(r stretch) (files, error) {
 	return b.files(), err
 }
 
-// files are the files of messages: those that calls of the tools read, write and edit
-// name, whether they worked or not, and calls within those. The lists that an earlier
-// compaction keeps go in, if pi itself has made them; previous is its summary, -1 for
-// none.
+// files returns the files of messages: those in calls of the tools read, write and edit,
+// failed or not, and in nested calls. It includes the lists of an earlier compaction if pi
+// itself made that; previous is its summary, -1 for none.
 func (v *View) files(messages []int, previous int) (fileBook, error) {
 	b := fileBook{}
 	if previous >= 0 && !v.Messages[previous].Heads {
@@ -171,7 +170,7 @@ func (v *View) files(messages []int, previous int) (fileBook, error) {
 	return b, nil
 }
 
-// listed are the strings of a list.
+// listed returns the strings of an array.
 func listed(list jsonl.Value) (all []string) {
 	for el := range list.Elements {
 		if text := el.Text(); text != "" {
@@ -181,8 +180,8 @@ func listed(list jsonl.Value) (all []string) {
 	return all
 }
 
-// String is the files as pi appends them to a summary, with the blank line before them;
-// empty where there are none.
+// String returns the files as pi appends them to a summary, after a blank line; empty if there
+// are none.
 func (f files) String() string {
 	var b strings.Builder
 	for _, list := range []struct {
@@ -196,14 +195,14 @@ func (f files) String() string {
 	return b.String()
 }
 
-// cutFiles parts a summary from the files that pi, or we, have put after it.
+// cutFiles splits a summary from the file lists that pi or this package appended.
 func cutFiles(summary string) (text string, f files) {
 	text, f.Read = cutBlocks(summary, "read-files")
 	text, f.Modified = cutBlocks(text, "modified-files")
 	return jsonl.TrimJS(text), f
 }
 
-// cutBlocks cuts blocks of a name out of a text, each of lines of its own.
+// cutBlocks removes the blocks with a tag from a text, each on its own lines.
 func cutBlocks(text, tag string) (rest string, paths []string) {
 	block := regexp.MustCompile(`(?s)(?:\A|\n+)<` + tag + `>\n(.*?)\n</` + tag + `>`)
 	for _, m := range block.FindAllStringSubmatch(text, -1) {
@@ -215,7 +214,7 @@ func cutBlocks(text, tag string) (rest string, paths []string) {
 // A fileBook records files, and whether they were changed.
 type fileBook map[string]bool
 
-// message records those of a message, which pieces has read.
+// message records the files of a message, whose pieces are given.
 func (b fileBook) message(nested jsonl.Value, all []piece) {
 	for _, p := range all {
 		if p.Kind == jsonl.CallBlock {
@@ -261,8 +260,8 @@ func (b fileBook) files() files {
 	return f
 }
 
-// byUnits compares as JavaScript sorts: by UTF-16 units. That is the order of bytes, but that
-// a pair of surrogates comes before what UTF-8 has in three bytes from 0xEE on.
+// byUnits compares as JavaScript sorts: by UTF-16 units. That is the order of bytes, except
+// that a surrogate pair sorts before characters whose UTF-8 is three bytes from 0xEE on.
 func byUnits(a, b string) int {
 	for i := range min(len(a), len(b)) {
 		switch x, y := a[i], b[i]; {

@@ -14,19 +14,19 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A past is the last batch on a path, and what follows it.
+// A past is the last batch on a path, and the entries after it.
 type past struct {
 	jobRecord
-	Entry string `json:"undoes"` // the entry that the batch begins with
-	Moved bool   `json:"moved"`  // the leaf is before the batch again; else edits restore what was there
+	Entry string `json:"undoes"` // the id of the first entry of the batch
+	Moved bool   `json:"moved"`  // undo moves the leaf before the batch; else edits restore the messages
 
-	rec   int   // of its first entry
+	rec   int   // the first entry of the batch
 	batch []int // the others
-	after []int // what follows on the path
-	last  bool  // the file ends with it, or with the undo of another one
+	after []int // the entries after it on the path
+	last  bool  // the file ends with the batch, or with the undo of a later one
 }
 
-// grown reports whether something has followed that a request holds, or that changes one.
+// grown reports whether an entry after the batch is in a request or changes one.
 func (p *past) grown(s *sessionfmt.Session) bool {
 	return slices.ContainsFunc(p.after, func(rec int) bool {
 		switch s.Kind(rec) {
@@ -37,8 +37,8 @@ func (p *past) grown(s *sessionfmt.Session) bool {
 	})
 }
 
-// lastOf is the last batch on the path to the session's leaf that has not been undone,
-// nil for none.
+// lastOf returns the last batch on the path to the session's leaf that has not been undone,
+// nil if there is none.
 func lastOf(s *sessionfmt.Session) (*past, error) {
 	path, _ := s.Path(s.Leaf())
 	lines := s.NewReader()
@@ -78,12 +78,12 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 	}
 }
 
-// Undo is the batch of a time that takes back the last one on the path to the session's
-// leaf. While nothing but labels and settings follows it, that is one entry below the one
-// before the batch, which makes it the leaf, with the settings that followed. Otherwise edits
-// are taken back by edits, one for each message, since an edit names one target
-// (docs/session-format.md 5.6); a compaction or a patch by nothing, which is an error. last
-// reports whether the file ends with what is taken back.
+// Undo returns a batch, with timestamps at, that reverts the last batch on the path to the
+// session's leaf. While only labels and settings follow that batch, the new one is appended
+// at the entry before it: the settings again, and one entry that is the new leaf. Otherwise
+// edits restore the edited messages, one for each message, since an edit names one target
+// (docs/session-format.md 5.6); a compaction or a patch cannot be reverted then, which is an
+// error. last reports whether the file ends with the batch that is reverted.
 func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err error) {
 	s := r.Session
 	p, err := lastOf(s)
@@ -116,9 +116,9 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 	return b, p.last, err
 }
 
-// follower is the first entry after the batch that would be lost if the path went on
-// before it, -1 for none. Labels and names count wherever they are, settings are repeated,
-// and the entry that undid a later batch is not needed any more.
+// follower returns the first entry after the batch that would be lost if the leaf moved
+// before it, -1 if there is none. Labels and names apply on every branch, settings are
+// repeated, and the entry that undid a later batch is no longer needed.
 func (p *past) follower(s *sessionfmt.Session) (int, error) {
 	lines := s.NewReader()
 	for _, rec := range p.after {
@@ -139,8 +139,8 @@ func (p *past) follower(s *sessionfmt.Session) (int, error) {
 	return -1, nil
 }
 
-// move repeats the settings that followed. The entry after them is the leaf by being the
-// last.
+// move repeats the settings after the batch. The entry that Undo adds after them is the
+// leaf, because it is the last.
 func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
 	s := r.Session
 	lines := s.NewReader()
@@ -165,7 +165,7 @@ func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
 	return nil
 }
 
-// restore repeats what the messages said that the batch edited.
+// restore adds edits that repeat the earlier content of the messages that the batch edited.
 func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) error {
 	s := r.Session
 	before, err := r.At(sessionfmt.Before(p.rec))
@@ -201,30 +201,30 @@ func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) error {
 		}
 	}
 	for _, target := range order {
-		if content, ok := said[target]; ok { // else it was not in the context then
+		if content, ok := said[target]; ok { // else it was not in the context before the batch
 			addEdit(b, s, target, content)
 		}
 	}
 	return nil
 }
 
-// lost refuses to undo edits where messages would not be restored: those that have been
-// summarized since, or edited by somebody else.
+// lost returns an error if messages cannot be restored: those that were summarized or edited
+// again since.
 func (p *past) lost(s *sessionfmt.Session, now *replay.Envelope, order []int, edits map[int]int) error {
 	last := now.Edits()
-	var gone []string
+	var all []string
 	for _, target := range order {
 		if by, ok := last[target]; !ok || by != edits[target] {
-			gone = append(gone, sessionfmt.Quote(s.ID(target)))
+			all = append(all, sessionfmt.Quote(s.ID(target)))
 		}
 	}
-	if len(gone) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
 	more := ""
-	if len(gone) > 5 {
-		more = fmt.Sprintf(" and %d more", len(gone)-5)
-		gone = gone[:5]
+	if len(all) > 5 {
+		more = fmt.Sprintf(" and %d more", len(all)-5)
+		all = all[:5]
 	}
-	return p.refuse(s, fmt.Sprintf("%s%s: summarized or edited again since, and cannot be restored", strings.Join(gone, ", "), more))
+	return p.refuse(s, fmt.Sprintf("%s%s: summarized or edited again since, and cannot be restored", strings.Join(all, ", "), more))
 }

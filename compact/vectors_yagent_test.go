@@ -287,7 +287,7 @@ func TestPolicySuperseded(t *testing.T) {
 		rest := v.Messages[2].Tokens(&tokens.YScalars) + v.Messages[3].Tokens(&tokens.YScalars)
 		v = of(t, append(all, user(x(4*(n-rest))))...)
 		if got := len(apply(t, &Superseded, v, Options{Busy: true}).Changes); got != want {
-			t.Errorf("%d tokens behind it: %d changes, want %d", n, got, want)
+			t.Errorf("%d tokens after it: %d changes, want %d", n, got, want)
 		}
 	}
 	busy := of(t, user("q"), answer("", call("1", "read", a)), result("1", x(300)), answer(x(32001), call("2", "read", a)), result("2", x(4)))

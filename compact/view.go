@@ -14,48 +14,47 @@ import (
 
 // A place is a message of a context, without its text.
 type place struct {
-	Kind   jsonl.Kind // by its role in the session
+	Kind   jsonl.Kind // from its role in the session
 	Origin origin.Origin
 	Index  int  // in the envelope
 	Pos    int  // of its record on the path
-	Sent   bool // it is one of the request's messages
-	Cached bool // it is one of the list, and no uncached one
-	// Tokens are what pi itself takes a message for that is neither user's, answer nor
-	// result, as it is stored and not as it is sent (docs/session-format.md 8.1). Of those it
-	// is 0: they count for what their texts do.
+	Sent   bool // it is a message of the request
+	Cached bool // it is in the cached list
+	// Tokens are pi's estimate of a message that is not a user message, an answer or a result,
+	// as it is stored, not as it is sent (docs/session-format.md 8.1). It is 0 for those three,
+	// which count by their texts.
 	Tokens int
 }
 
-// A View is the messages of a context as passes see them: what each is and how long
-// its parts are, but no texts; those are read when a pass asks for them. A message
-// keeps its place in Messages whatever becomes of it and of others. What a pass
-// changes is a copy, that shares what has not changed.
+// A View is the messages of a context as passes see them: the kind of each message and the
+// lengths of its parts. Texts are read when a pass needs them. A message keeps its index in
+// Messages, even if it is removed. A pass changes a copy, which shares unchanged parts.
 type View struct {
 	Envelope *replay.Envelope
 	Messages []message
 
-	// Prompt is what a pass has made of the prompt; nil where it does not count.
+	// Prompt is the prompt after the passes so far; nil if it does not count.
 	Prompt     *prompt.Prompt
-	prompted   func(*prompt.Prompt, *tokens.Counter) int // what of it counts
+	prompted   func(*prompt.Prompt, *tokens.Counter) int // counts its tokens
 	reprompted bool                                      // a pass has changed it
 
 	texts     *texts
-	form      Form            // in which changes will be stored; empty where any can be
-	counter   *tokens.Counter // by which the context is measured
-	tokenizer *tokens.Counter // the same, nil where it is none
+	form      Form            // that changes will be stored in; empty allows every change
+	counter   *tokens.Counter // measures the context
+	tokenizer *tokens.Counter // the same, nil if it is not a tokenizer
 }
 
 // A message is a message of a view.
 type message struct {
 	place
-	Blocks []block
-	Call   int  // the message that makes the calls of this one's group, -1 where it belongs to none
-	Gone   bool // a pass has taken it out
-	Edited bool // a pass has changed what it says
-	Heads  bool // it is the summary of a compaction, that a pass has put here
-	nested bool // it is a result of a tool that has called others
+	Blocks  []block
+	Call    int  // index of the message with the calls of its group, -1 if it is in none
+	Removed bool // a pass has removed it
+	Edited  bool // a pass has changed its content
+	Heads   bool // it is the summary of a compaction that a pass has made
+	nested  bool // it is a result with nested calls
 
-	summary *string // of that, without its frame
+	summary *string // if Heads: the summary without its frame
 }
 
 // A resultBlock is all texts of a tool result, which are one block of a view.
@@ -64,24 +63,24 @@ const resultBlock = jsonl.ImageBlock + 1
 // A block is one part of a message.
 type block struct {
 	Kind jsonl.BlockKind
-	// IsError is what a result says of itself: 0 nothing, 1 no, 2 yes.
+	// IsError is a result's isError: 0 if it has none, else noError or isError.
 	IsError uint8
-	// At is its place in the content as it stands in the session, of a result that
-	// of its first text; -1 for one that a pass has made.
+	// At is its index in the content in the session, for a result that of its first text;
+	// -1 for a block that a pass has made.
 	At     int32
 	length           // of its text, or of a call's arguments as JSON.stringify spells them
 	Tool   *toolName // for calls and results; may be nil
 	ID     string    // of the call, for calls and results
-	text   *string   // what it says now, where a pass has changed that
+	text   *string   // the new text, if a pass has changed it
 }
 
-// A toolName is a tool's name, and how long it is.
+// A toolName is a tool's name and its length.
 type toolName struct {
 	Text string
 	length
 }
 
-// tool is the name of a block's tool, empty where it has none.
+// tool returns the name of a block's tool, empty if it has none.
 func (b *block) tool() string {
 	if b.Tool == nil {
 		return ""
@@ -89,8 +88,8 @@ func (b *block) tool() string {
 	return b.Tool.Text
 }
 
-// NewView looks at a context: every line is gone over once, on all processors. With a
-// counter that is a tokenizer the texts are also counted by that.
+// NewView returns the view of a context. It reads every line once, on all CPUs. If counter is
+// a tokenizer, it also counts the texts with that; nil is pi's estimate.
 func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
 	tokenizer := counter
 	if tokenizer != nil && tokenizer.Measure != tokens.Tokens {
@@ -141,17 +140,17 @@ func (v *View) pair() {
 	}
 }
 
-// fork is a copy to be changed.
+// fork returns a copy to change.
 func (v *View) fork() *View {
 	w := *v
 	w.Messages = append(make([]message, 0, len(v.Messages)+1), v.Messages...)
 	return &w
 }
 
-// Live reports whether a message is one of the request's, and no pass has taken it out.
-func (v *View) Live(i int) bool { return v.Messages[i].Sent && !v.Messages[i].Gone }
+// Live reports whether a message is in the request and no pass has removed it.
+func (v *View) Live(i int) bool { return v.Messages[i].Sent && !v.Messages[i].Removed }
 
-// live are the messages of the request, by their places.
+// live returns the indexes of the live messages.
 func (v *View) live() (at []int) {
 	for i := range v.Messages {
 		if v.Live(i) {
@@ -161,7 +160,7 @@ func (v *View) live() (at []int) {
 	return at
 }
 
-// isAssistant and isResult say what role a message is sent in; any other is the user's.
+// isAssistant and isResult report whether a message is sent in that role; others are the user's.
 func (m *message) isAssistant() bool { return m.Kind == jsonl.Assistant }
 func (m *message) isResult() bool    { return m.Kind == jsonl.ToolResult }
 
@@ -169,16 +168,16 @@ func (m *message) isResult() bool    { return m.Kind == jsonl.ToolResult }
 // extension adds, a summary.
 func (m *message) isUser() bool { return !m.isAssistant() && !m.isResult() }
 
-// startsTurn reports whether a message opens a user turn: it is the user's, and says
-// something (docs/policies.md 1.1).
+// startsTurn reports whether a message starts a user turn: it is the user's, and has text
+// (docs/policies.md 1.1).
 func (m *message) startsTurn() bool {
 	return m.isUser() && m.text().Bytes > 0
 }
 
-// isSummary reports whether a message is what a compaction left of the messages before it.
+// isSummary reports whether a message is the summary of a compaction.
 func (m *message) isSummary() bool { return m.Heads || m.Kind == jsonl.CompactionMessage }
 
-// text is how long the texts of a message are together, those of results included.
+// text returns the total length of the texts of a message, including those of results.
 func (m *message) text() (n length) {
 	for i := range m.Blocks {
 		if k := m.Blocks[i].Kind; k == jsonl.TextBlock || k == resultBlock {
@@ -191,10 +190,10 @@ func (m *message) text() (n length) {
 // makesCalls reports whether a message has tool calls.
 func (m *message) makesCalls() bool { return m.first(jsonl.CallBlock) >= 0 }
 
-// result is the place of a message's result among its blocks, -1 for none.
+// result returns the index of the result block of a message, -1 for none.
 func (m *message) result() int { return m.first(resultBlock) }
 
-// first is the place of the first block of a kind, -1 for none.
+// first returns the index of the first block of a kind, -1 for none.
 func (m *message) first(kind jsonl.BlockKind) int {
 	for i := range m.Blocks {
 		if m.Blocks[i].Kind == kind {
@@ -204,21 +203,21 @@ func (m *message) first(kind jsonl.BlockKind) int {
 	return -1
 }
 
-// A group is a message with tool calls and the results of them, which follows it.
+// A group is a message with tool calls and their results, which follow it.
 type group struct {
 	call    int
 	results []int
-	waits   []string // the calls without a result, by their ids
+	waits   []string // the ids of calls without a result
 }
 
 // open reports whether a call of a group has no result.
 func (g *group) open() bool { return len(g.waits) > 0 }
 
-// all are the messages of a group, in order.
+// all returns the messages of a group, in order.
 func (g *group) all() []int { return append([]int{g.call}, g.results...) }
 
-// groups are the groups of a view in order, and for each message the place of its own
-// among them, -1 for none.
+// groups returns the groups of a view in order, and for each message the index of its group,
+// -1 for none.
 func (v *View) groups() (all []group, of []int) {
 	of = make([]int, len(v.Messages))
 	for i := range v.Messages {
@@ -246,16 +245,16 @@ func (v *View) groups() (all []group, of []int) {
 	return all, of
 }
 
-// A piece is a part of a message as the view has it.
+// A piece is a block of a message with its text.
 type piece struct {
 	*block
-	Says string      // what it says, of a call nothing
+	Says string      // its text, empty for a call
 	Args jsonl.Value // of a call, as JSON
 }
 
-// pieces are the parts of a message, valid until the next call, and the calls within its
-// own, nil for a message that a pass has put there. Of a text longer than most bytes they
-// have the beginning and the end; 0 is all of it.
+// pieces returns the pieces of a message and its nested calls, nil for a message that a pass
+// has made. They are valid until the next call. It shortens texts of more than most bytes to
+// their beginning and end; 0 is no limit.
 func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece, err error) {
 	m := &v.Messages[i]
 	msg := &jsonl.Message{}
@@ -285,9 +284,9 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece, err error) 
 	return msg.Nested, all, nil
 }
 
-// Content is the content of a message as the view has it, as JSON: a list of blocks,
-// what has not changed letter by letter as it is in the session. A string stays one
-// where nothing has changed.
+// Content returns the content of a message in the view as JSON. The content of an unchanged
+// message is as in the session, a string included; otherwise it is an array of blocks, the
+// unchanged ones byte for byte as in the session.
 func (v *View) Content(i int) (jsonl.Value, error) {
 	m := &v.Messages[i]
 	var had []jsonl.Block
@@ -305,10 +304,10 @@ func (v *View) Content(i int) (jsonl.Value, error) {
 		}
 	}
 	out := jsonl.Value{'['}
-	next := 0 // the blocks before it are done with
+	next := 0 // the index of the next block to consider
 	foreign := func(end int) {
 		for ; next < min(end, len(had)); next++ {
-			if had[next].Kind == jsonl.OtherBlock { // stays, wherever an edit leaves the message
+			if had[next].Kind == jsonl.OtherBlock { // an edit keeps it
 				out = append(comma(out), had[next].Raw...)
 			}
 		}
@@ -332,7 +331,7 @@ func (v *View) Content(i int) (jsonl.Value, error) {
 	return append(out, ']'), nil
 }
 
-// comma separates what comes next from what stands before it.
+// comma appends a comma unless list is at the beginning of an array or object.
 func comma(list []byte) []byte {
 	if last := list[len(list)-1]; last != '[' && last != '{' {
 		list = append(list, ',')
@@ -340,7 +339,7 @@ func comma(list []byte) []byte {
 	return list
 }
 
-// appendTextBlock appends a block with one text, which is a JSON string.
+// appendTextBlock appends a text block; text is a JSON string.
 func appendTextBlock(dst, text jsonl.Value) jsonl.Value {
 	dst = append(dst, `{"type":"text","text":`...)
 	return append(append(dst, text...), '}')

@@ -6,20 +6,20 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A part is a stretch of a view in the making. It is one worker's.
+// A part is a range of messages of a new view, built by one worker.
 type part struct {
 	messages  []message
-	blocks    []block              // of the last messages
-	names     map[string]*toolName // of tools, each kept once
+	blocks    []block              // backing array for the blocks of the next messages
+	names     map[string]*toolName // of tools
 	tokenizer *tokens.Counter
 	buf       []byte
 	at        jsonl.Cursor
 }
 
-// partSize is about how many messages a part has.
+// partSize is the initial capacity of a part, in messages and blocks.
 const partSize = 256
 
-// add takes in a message; nil is one that is not sent.
+// add adds a message; nil is one that is not sent.
 func (p *part) add(at place, m *jsonl.Message) {
 	if p.messages == nil {
 		p.messages = make([]message, 0, partSize)
@@ -27,7 +27,7 @@ func (p *part) add(at place, m *jsonl.Message) {
 	if m == nil {
 		m = &jsonl.Message{}
 	}
-	if n := len(m.Blocks) + 1; cap(p.blocks)-len(p.blocks) < n { // the messages before keep theirs
+	if n := len(m.Blocks) + 1; cap(p.blocks)-len(p.blocks) < n { // earlier messages keep the old array
 		p.blocks = make([]block, 0, max(n, partSize))
 	}
 	first := len(p.blocks)
@@ -40,7 +40,7 @@ func (p *part) add(at place, m *jsonl.Message) {
 	p.messages = append(p.messages, message{place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()})
 }
 
-// content takes in blocks. What no role knows counts for nothing and is left alone.
+// content adds the blocks of a message. It skips blocks of unknown kinds, which count as 0.
 func (p *part) content(m *jsonl.Message) {
 	for i := range m.Blocks {
 		had := &m.Blocks[i]
@@ -51,7 +51,7 @@ func (p *part) content(m *jsonl.Message) {
 		case jsonl.TextBlock, jsonl.ThinkingBlock:
 			b.length = p.length(had.Text)
 		case jsonl.CallBlock:
-			b.Tool, b.ID, b.length = p.name(had.Name), had.ID.Text(), p.compact(had.Args)
+			b.Tool, b.ID, b.length = p.name(had.Name), had.ID.Text(), p.minified(had.Args)
 			if c := p.tokenizer; c != nil && c.Call != nil {
 				b.Tokens = c.Text(c.Call(b.tool(), p.at.Minify(had.Args)))
 			}
@@ -60,7 +60,7 @@ func (p *part) content(m *jsonl.Message) {
 	}
 }
 
-// result takes in a tool result: its texts are one block, its images follow.
+// result adds a tool result: one block for its texts, then its images.
 func (p *part) result(m *jsonl.Message) {
 	r := block{Kind: resultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
 	switch {
@@ -83,7 +83,7 @@ func (p *part) result(m *jsonl.Message) {
 	}
 }
 
-// What a result says of itself; see block.IsError.
+// Values of block.IsError.
 const (
 	noError = iota + 1
 	isError
@@ -98,8 +98,8 @@ func (p *part) length(s jsonl.String) length {
 	return length{jsonl.SizesOf(text), p.tokenizer.Text(text)}
 }
 
-// compact measures a value as JSON.stringify spells it.
-func (p *part) compact(v jsonl.Value) length {
+// minified measures a value as JSON.stringify writes it.
+func (p *part) minified(v jsonl.Value) length {
 	text := p.at.Minify(v)
 	n := length{Sizes: jsonl.SizesOf(text)}
 	if p.tokenizer != nil {
@@ -108,7 +108,7 @@ func (p *part) compact(v jsonl.Value) length {
 	return n
 }
 
-// name is a tool's name: there are few, and many calls.
+// name returns a tool's name, shared between calls: there are few tools and many calls.
 func (p *part) name(v jsonl.Value) *toolName {
 	if !v.IsString() {
 		return nil
@@ -124,7 +124,7 @@ func (p *part) name(v jsonl.Value) *toolName {
 	return known
 }
 
-// texts reads messages, and keeps the last one: its blocks are asked for one by one.
+// texts reads messages, and caches the last one, as callers read it block by block.
 type texts struct {
 	e     *replay.Envelope
 	from  *replay.Reader
@@ -132,7 +132,7 @@ type texts struct {
 	last  *jsonl.Message
 }
 
-// of is a message as it stands in the session. It is valid until the next call.
+// of returns a message as a provider gets it. It is valid until the next call.
 func (t *texts) of(m *message) (*jsonl.Message, error) {
 	if t.index == m.Index {
 		return t.last, nil
@@ -145,19 +145,19 @@ func (t *texts) of(m *message) (*jsonl.Message, error) {
 	return t.last, nil
 }
 
-// provider is a message as a provider gets it.
+// provider returns a message as a provider gets it, as JSON.
 func (t *texts) provider(m *message) (jsonl.Value, error) {
 	t.index = -1
 	return t.from.Provider(t.e.Piece(m.Index))
 }
 
-// agent is a message as pi's own context building returns it.
+// agent returns a message as pi's own context building does, as JSON.
 func (t *texts) agent(m *message) (jsonl.Value, error) {
 	t.index = -1
 	return t.from.Agent(t.e.Piece(m.Index))
 }
 
-// text is what a block says: of a call its arguments as JSON.
+// text returns the text of a block, for a call its arguments as JSON.
 func (v *View) text(i, block int) (string, error) {
 	m := &v.Messages[i]
 	b := &m.Blocks[block]
@@ -171,8 +171,7 @@ func (v *View) text(i, block int) (string, error) {
 	return says(b, msg), nil
 }
 
-// says is what a block says that is as it stands in the session: of a call its arguments
-// as JSON.
+// says returns the text of an unchanged block, for a call its arguments as JSON.
 func says(b *block, m *jsonl.Message) string {
 	switch b.Kind {
 	case resultBlock:
@@ -183,7 +182,7 @@ func says(b *block, m *jsonl.Message) string {
 	return m.Blocks[b.At].Text.Text()
 }
 
-// said is the texts of a message, those of results included, one after the other.
+// said returns the concatenated texts of a message, including those of results.
 func (v *View) said(i int) (text string, err error) {
 	_, all, err := v.pieces(i, 0)
 	for _, p := range all {
@@ -194,17 +193,17 @@ func (v *View) said(i int) (text string, err error) {
 	return text, err
 }
 
-// A length is how long a text is, in every unit that a counter may want. Tokens are
-// those of the view's tokenizer, 0 where it has none.
+// A length is the length of a text in every unit that a counter may need. Tokens are those of
+// the view's tokenizer, 0 if it has none.
 type length struct {
 	jsonl.Sizes
 	Tokens int
 }
 
-// add is the length of both texts.
+// add returns the sum of two lengths.
 func (n length) add(m length) length { return length{n.Sizes.Add(m.Sizes), n.Tokens + m.Tokens} }
 
-// in is the length in a counter's measure.
+// in returns the length in a counter's measure.
 func (n length) in(c *tokens.Counter) int {
 	switch c.Measure {
 	case tokens.Units:
@@ -226,7 +225,7 @@ func (v *View) length(text string) length {
 	return n
 }
 
-// Tokens are what a message counts for: what replay counts the same message for.
+// Tokens returns the tokens of a message, the same number as replay's.
 func (m *message) Tokens(c *tokens.Counter) int {
 	parts, sum := c.Message, 0
 	add := func(n int) {
@@ -251,13 +250,13 @@ func (m *message) Tokens(c *tokens.Counter) int {
 	return parts + c.Of(sum)
 }
 
-// tokensOf is what a text counts for by itself.
+// tokensOf returns the tokens of a text by itself.
 func tokensOf(c *tokens.Counter, n length) int { return c.Of(n.in(c)) }
 
-// tokens are those of the request's messages.
+// tokens returns those of the request, and of the prompt if the view counts it.
 func (v *View) tokens(c *tokens.Counter) int { return totals(v, c).tokens }
 
-// estimate is what pi takes a message for where it looks for a place to cut.
+// estimate returns pi's estimate of a message's tokens when it chooses where to cut.
 func (m *message) estimate() int {
 	if m.isAssistant() || m.isResult() || m.Kind == jsonl.User || m.Edited {
 		return m.Tokens(&tokens.Pi)

@@ -50,7 +50,7 @@ func result(id, text string) testMessage {
 	return testMessage{"role": "toolResult", "toolCallId": id, "toolName": "tool", "content": []any{testMessage{"type": "text", "text": text}}}
 }
 
-// failed is a result that says whether it is an error.
+// failed returns a result with isError.
 func failed(id, text string, is bool) testMessage {
 	r := result(id, text)
 	r["isError"] = is
@@ -253,10 +253,10 @@ func fallback(r Request) (string, error) {
 	return fmt.Sprintf("[Compacted %d messages using Summarize strategy]", len(r.Messages)), nil
 }
 
-// TestGroups: a group may begin with the first message, and what is gone is in none.
+// TestGroups: a group may begin with the first message, and a removed message is in none.
 func TestGroups(t *testing.T) {
 	v := of(t, answer("", call("1", "x", `{}`)), result("1", "y"), user("q"), answer("", call("2", "x", `{}`), call("3", "x", `{}`)), result("3", "y"), result("2", "y"))
-	v.Messages[4].Gone = true
+	v.Messages[4].Removed = true
 	all, of := v.groups()
 	if want := []group{{0, []int{1}, []string{}}, {3, []int{5}, []string{"3"}}}; !reflect.DeepEqual(all, want) {
 		t.Errorf("groups %v, want %v", all, want)

@@ -25,7 +25,6 @@ type Policy struct {
 	Layers  []Layer                                   `json:"layers"`            // passes in their order
 	Presets []preset                                  `json:"presets,omitempty"` // the same policy with other numbers
 	Warns   *Trigger                                  `json:"warns,omitempty"`   // when its guard warns, before any layer runs
-	windows []knownWindow                             // of models that they name, instead of Window
 	counts  func(*prompt.Prompt, *tokens.Counter) int // tokens of the prompt that count besides the messages; nil for none
 	// Target, if set, replaces the layers' triggers: each layer runs if the context is still
 	// above it.

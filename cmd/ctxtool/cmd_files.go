@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"ctxtool/internal/help"
@@ -323,7 +322,7 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, 
 	return inParallel(e, files, func(f listedFile, show func(done, size int64)) *check.Report {
 		mine := opt
 		if mine.Open.Progress = show; len(files) == 1 {
-			debug.SetGCPercent(10) // there is hardly any garbage
+			e.collect(10) // there is hardly any garbage
 		}
 		r := check.File(f.path, mine)
 		r.Rename(e.fileName(f.given))

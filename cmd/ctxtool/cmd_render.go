@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -247,7 +246,7 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 // conversation sets the page to the conversation on the path, or on all branches.
 func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, leaf int) error {
 	if size := r.Session.Size(); size > largeSession && size < 8*largeSession {
-		debug.SetGCPercent(50) // // texts are short-lived: a few more megabytes save time
+		e.collect(50) // texts are short-lived: a few more megabytes save time
 	}
 	c, err := transcript.NewConversation(r, leaf, o.all)
 	if err != nil {

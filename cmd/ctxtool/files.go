@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -120,14 +119,14 @@ func paths(files []listedFile) (names []string) {
 // disk, another computes.
 const workersPerProcessor = 2
 
-// batchGC is the percentage for debug.SetGCPercent while many files are read: little memory
+// batchGC is the percentage for collect while many files are read: little memory
 // is in use at a time, so more garbage is cheap.
 const batchGC = 200
 
 // inParallel calls work for files on all CPUs, and returns the results in the order of the
 // files. It shows progress on a terminal.
 func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show func(done, size int64)) T) []T {
-	debug.SetGCPercent(batchGC)
+	e.collect(batchGC)
 	all := make([]T, 0, len(files))
 	inOrder(e, 0, files, work, func(one T) { all = append(all, one) })
 	return all

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -97,11 +96,19 @@ func (e *env) named(args []string) (s *sessionfmt.Session, point string, err err
 	return s, point, err
 }
 
+// collect sets the percentage by which the heap grows before garbage is collected, if the
+// command is alone in its process.
+func (e *env) collect(percent int) {
+	if e.gcPercent != nil {
+		e.gcPercent(percent)
+	}
+}
+
 // frugal saves memory if a session is large. Its index only grows, so frequent collection
 // costs little and halves the memory.
 func (e *env) frugal(name string) {
 	if info, err := e.disk.Stat(name); err == nil && info.Size() > largeSession {
-		debug.SetGCPercent(25)
+		e.collect(25)
 	}
 }
 

@@ -36,6 +36,8 @@ type env struct {
 	now            func() time.Time
 	wait           time.Duration // how long to wait for a lock; 0 is the default of sessionfmt
 
+	gcPercent func(percent int) int // of debug; nil where other commands run in the process
+
 	config      *config
 	configFile  string // of --config
 	sessionsDir string
@@ -47,7 +49,7 @@ type env struct {
 
 // processEnv returns the environment of the process.
 func processEnv() env {
-	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
+	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now, gcPercent: debug.SetGCPercent}
 	e.disk.Temporary = (&interrupts{}).note
 	e.home, _ = os.UserHomeDir()
 	e.configDir, _ = os.UserConfigDir()

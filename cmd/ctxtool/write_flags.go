@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -233,7 +232,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 		notes bytes.Buffer // printed in the order of the sessions
 	}
 	if o.whole {
-		debug.SetGCPercent(batchGC)
+		e.collect(batchGC)
 	}
 	work := func(f listedFile, _ func(done, size int64)) *noted {
 		t := &noted{}

@@ -189,7 +189,7 @@ func newStatusCommand(e *env) *cobra.Command {
 	o := &statusOptions{}
 	cmd := &cobra.Command{
 		Use:   "status [flags] [SESSION]",
-		Short: "Print the state of a session in one line, for a prompt or status bar",
+		Short: "Print the state of a session in one line",
 		Long: "Print the state of a session in one line: model, context use as the provider recorded\n" +
 			"it, how long the prompt cache stays warm, and damage at the end of the file. It reads\n" +
 			"only that end; the cost needs the whole file. Without SESSION it takes on standard\n" +

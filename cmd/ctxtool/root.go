@@ -79,7 +79,7 @@ func (in env) run(args []string) int {
 }
 
 // groups are the groups of commands, in the order in which help lists them.
-var groups = []string{"Inspect", "Explain", "Change", "Files", "Settings"}
+var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files", "Settings"}
 
 // commands are the commands. A new one is a line here.
 var commands = []struct {
@@ -95,7 +95,7 @@ var commands = []struct {
 	{"compactions", newCompactionsCommand, 0, "Explain"},
 	{"config", newConfigCommand, otherArgs, "Settings"},
 	{"convert", newConvertCommand, 0, "Files"},
-	{"count", newCountCommand, otherArgs, "Explain"},
+	{"count", newCountCommand, otherArgs, "Measure"},
 	{"diff", newDiffCommand, 2, "Explain"},
 	{"edit", newEditCommand, 1, "Change"},
 	{"label", newLabelCommand, 1, "Change"},
@@ -113,7 +113,7 @@ var commands = []struct {
 	{"render", newRenderCommand, 0, "Inspect"},
 	{"replay", newReplayCommand, 0, "Inspect"},
 	{"show", newShowCommand, math.MaxInt, "Inspect"},
-	{"stats", newStatsCommand, manySessions, "Explain"},
+	{"stats", newStatsCommand, manySessions, "Measure"},
 	{"status", newStatusCommand, 0, "Inspect"},
 	{"strip", newStripCommand, manySessions, "Change"},
 	{"trace", newTraceCommand, 1, "Explain"},

@@ -52,7 +52,10 @@ func Command(to io.Writer, cmd *cobra.Command, columns int) error {
 	w := bufio.NewWriter(to)
 	p := &printer{w, min(max(columns, minWidth), maxWidth)}
 	for paragraph := range strings.SplitSeq(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n") {
-		p.line("%s\n", wrap(paragraph, p.width, 0))
+		p.line("%s", wrap(paragraph, p.width, 0))
+		if cmd.HasParent() {
+			p.line("")
+		}
 	}
 	if cmd.HasParent() {
 		p.line("Usage: %s %s", cmd.Parent().CommandPath(), cmd.Use)

@@ -71,7 +71,6 @@ Shared flags (ctxtool help TOPIC):
 See also: ctxtool help exit-status, points, sessions
 `},
 		{root, `Do things.
-
 Usage: program
 
 First:

@@ -71,36 +71,28 @@ func (m *message) read(c *jsonl.Cursor) {
 
 // appendEntry is [dialect.Dialect]'s Append.
 func appendEntry(dst []byte, e *dialect.Entry) []byte {
-	w := writer{out: dst, native: e.Native}
+	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
 	l := readLine(e.Lines[0])
 	switch {
 	case e.Kind != jsonl.Unknown:
-		w.raw(`{"type":"` + e.Kind.Type() + `"`)
+		w.Raw(`{"type":"` + e.Kind.Type() + `"`)
 	case l.typ.IsString():
-		w.member("{", "type", l.typ)
+		w.Member("{", "type", l.typ)
 	default:
-		w.raw(`{"type":""`)
+		w.Raw(`{"type":""`)
 	}
-	w.text(",", "id", e.ID)
+	w.Place(e, l.timestamp)
 	if e.Kind == jsonl.Header {
 		var f [2]jsonl.Value
 		e.Lines[0].Fields(f[:], "cwd", "forkedFrom")
-		w.raw(`,"version":3`)
-		w.member(",", "timestamp", l.timestamp)
-		w.member(",", "cwd", f[0])
-		w.member(",", "parentSession", f[1].Get("sessionId"))
-		return append(w.out, '}')
+		w.Member(",", "cwd", f[0])
+		w.Member(",", "parentSession", f[1].Get("sessionId"))
+		return append(w.Out, '}')
 	}
-	if e.Parent == "" {
-		w.raw(`,"parentId":null`)
-	} else {
-		w.text(",", "parentId", e.Parent)
-	}
-	w.member(",", "timestamp", l.timestamp)
 	switch e.Kind {
 	case jsonl.CustomEntry:
-		w.member(",", "customType", l.subtype)
-		w.member(",", "data", e.Lines[0])
+		w.Member(",", "customType", l.subtype)
+		w.Member(",", "data", e.Lines[0])
 	case jsonl.Transform:
 		w.compaction(e.Lines)
 	case jsonl.ContextEdit:
@@ -110,13 +102,13 @@ func appendEntry(dst []byte, e *dialect.Entry) []byte {
 		if !name.Exists() {
 			name = e.Lines[0].Get("aiTitle")
 		}
-		w.member(",", "name", name)
+		w.Member(",", "name", name)
 	case jsonl.Unknown:
 	default:
-		w.raw(`,"message":`)
+		w.Raw(`,"message":`)
 		w.message(e, &l)
 	}
-	return append(w.out, '}')
+	return append(w.Out, '}')
 }
 
 // message appends the message of a message entry.
@@ -136,10 +128,10 @@ func (w *writer) message(e *dialect.Entry, l *line) {
 // compaction appends the patch of a compaction: one op that puts the summary, and what was
 // kept, in place of all.
 func (w *writer) compaction(lines []jsonl.Value) {
-	w.raw(`,"transformerName":"compaction","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"compaction","messages":[`)
+	w.Raw(`,"transformerName":"compaction","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"compaction","messages":[`)
 	for k := 1; k < len(lines); {
 		if k > 1 {
-			w.raw(",")
+			w.Raw(",")
 		}
 		l := readLine(lines[k])
 		n := k + 1
@@ -158,7 +150,7 @@ func (w *writer) compaction(lines []jsonl.Value) {
 		}
 		k = n
 	}
-	w.raw("]}]")
+	w.Raw("]}]")
 }
 
 func sameAnswer(l *line, next jsonl.Value) bool {
@@ -190,35 +182,35 @@ func (w *writer) edit(e *dialect.Entry, l *line) {
 			id += "." + strconv.Itoa(k)
 		}
 	}
-	w.text(",", "targetId", id)
+	w.Text(",", "targetId", id)
 	switch {
 	case l.typ.Is("assistant") && e.Lines[1].First("type").Is("assistant"): // only these lines of it are left
 		w.part(e.Lines[1:])
 	case cleared:
-		w.raw(`,"replacement":{"content":[{"type":"opaque","item":"cleared tool result"}]}`)
+		w.Raw(`,"replacement":{"content":[{"type":"opaque","item":"cleared tool result"}]}`)
 		w.nativeResult(call, nil) // what it says instead is not in the file
 	case said.Exists():
-		w.raw(`,"replacement":{"content":`)
+		w.Raw(`,"replacement":{"content":`)
 		w.content(said)
-		w.raw("}")
+		w.Raw("}")
 		w.nativeResult(call, said)
 	default:
-		w.raw(`,"replacement":null`)
+		w.Raw(`,"replacement":null`)
 	}
 }
 
 // part appends, as the replacement of an answer, what only some of its lines say.
 func (w *writer) part(lines []jsonl.Value) {
-	w.raw(`,"replacement":{"content":[`)
+	w.Raw(`,"replacement":{"content":[`)
 	sep := ""
 	for _, raw := range lines {
 		sep = w.blocks(raw.First("message", "content"), sep)
 	}
-	w.raw("]}")
-	if w.native {
-		w.raw(`,"native":[{"role":"assistant","content":[`)
+	w.Raw("]}")
+	if w.Native {
+		w.Raw(`,"native":[{"role":"assistant","content":[`)
 		w.bare(lines)
-		w.raw("]}]")
+		w.Raw("]}]")
 	}
 }
 
@@ -227,8 +219,8 @@ func (w *writer) bare(lines []jsonl.Value) {
 	sep := ""
 	for _, raw := range lines {
 		for b := range raw.First("message", "content").Elements {
-			w.raw(sep)
-			w.out = append(w.out, b...)
+			w.Raw(sep)
+			w.Out = append(w.Out, b...)
 			sep = ","
 		}
 	}
@@ -236,11 +228,11 @@ func (w *writer) bare(lines []jsonl.Value) {
 
 // nativeResult appends, where it is asked for, a message with one result.
 func (w *writer) nativeResult(call, said jsonl.Value) {
-	if w.native {
-		w.raw(`,"native":[{"role":"user","content":[{"type":"tool_result"`)
-		w.member(",", "tool_use_id", call)
-		w.member(",", "content", said)
-		w.raw("}]}]")
+	if w.Native {
+		w.Raw(`,"native":[{"role":"user","content":[{"type":"tool_result"`)
+		w.Member(",", "tool_use_id", call)
+		w.Member(",", "content", said)
+		w.Raw("}]}]")
 	}
 }
 

@@ -1,46 +1,23 @@
 package claude
 
 import (
-	"strconv"
-
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // A writer appends an entry.
-type writer struct {
-	out    []byte
-	native bool
-}
-
-func (w *writer) raw(s string) { w.out = append(w.out, s...) }
-
-// member appends a member, if the value is there.
-func (w *writer) member(before, name string, v jsonl.Value) {
-	if v.Exists() {
-		w.out = append(append(append(append(w.out, before...), '"'), name...), `":`...)
-		w.out = append(w.out, v...)
-	}
-}
-
-func (w *writer) text(before, name, text string) {
-	w.out = append(append(append(append(w.out, before...), '"'), name...), `":`...)
-	w.out = jsonl.AppendQuoted(w.out, text)
-}
-
-func (w *writer) number(before string, n int64) {
-	w.out = strconv.AppendInt(append(w.out, before...), n, 10)
-}
+type writer struct{ dialect.Writer }
 
 // said appends a message as it was sent.
 func (w *writer) said(role string, m *message) {
-	w.raw(`{"role":"` + role + `","content":`)
+	w.Raw(`{"role":"` + role + `","content":`)
 	w.content(m.said)
-	if w.native {
-		w.raw(`,"native":[`)
+	if w.Native {
+		w.Raw(`,"native":[`)
 		w.sent(m)
-		w.raw("]")
+		w.Raw("]")
 	}
-	w.raw("}")
+	w.Raw("}")
 }
 
 // sent appends a message of the API.
@@ -51,24 +28,24 @@ func (w *writer) sent(m *message) {
 		v    jsonl.Value
 	}{{"role", m.role}, {"content", m.said}} {
 		if f.v.Exists() {
-			w.member(sep, f.name, f.v)
+			w.Member(sep, f.name, f.v)
 			sep = ","
 		}
 	}
 	if sep == "{" {
-		w.raw(sep)
+		w.Raw(sep)
 	}
-	w.raw("}")
+	w.Raw("}")
 }
 
 // content appends the blocks of a content.
 func (w *writer) content(v jsonl.Value) {
-	w.raw("[")
+	w.Raw("[")
 	if v.IsString() {
-		w.block("text", "text", v)
+		w.Block("text", "text", v)
 	}
 	w.blocks(v, "")
-	w.raw("]")
+	w.Raw("]")
 }
 
 // blocks appends blocks, the first one after a separator, and returns what comes before the
@@ -77,17 +54,11 @@ func (w *writer) blocks(content jsonl.Value, sep string) string {
 	var c jsonl.Cursor
 	c.Once(content)
 	for range c.Elements {
-		w.raw(sep)
+		w.Raw(sep)
 		w.oneBlock(&c)
 		sep = ","
 	}
 	return sep
-}
-
-func (w *writer) block(typ, name string, text jsonl.Value) {
-	w.raw(`{"type":"` + typ + `"`)
-	w.member(",", name, text)
-	w.raw("}")
 }
 
 // oneBlock appends the block that comes next in pi's shape, or as it stands where that has
@@ -117,27 +88,27 @@ func (w *writer) oneBlock(c *jsonl.Cursor) {
 	}
 	switch {
 	case typ.Is("text"):
-		w.block("text", "text", text)
+		w.Block("text", "text", text)
 	case typ.Is("thinking") && len(thinking) > len(`""`):
-		w.raw(`{"type":"thinking"`)
-		w.member(",", "thinking", thinking)
-		w.member(",", "thinkingSignature", signature)
-		w.raw("}")
+		w.Raw(`{"type":"thinking"`)
+		w.Member(",", "thinking", thinking)
+		w.Member(",", "thinkingSignature", signature)
+		w.Raw("}")
 	case typ.Is("thinking"), typ.Is("redacted_thinking"):
-		w.raw(`{"type":"opaque","item":"thinking"}`)
+		w.Raw(`{"type":"opaque","item":"thinking"}`)
 	case typ.Is("tool_use"):
-		w.raw(`{"type":"toolCall"`)
-		w.member(",", "id", id)
-		w.member(",", "name", name)
-		w.member(",", "arguments", input)
-		w.raw("}")
+		w.Raw(`{"type":"toolCall"`)
+		w.Member(",", "id", id)
+		w.Member(",", "name", name)
+		w.Member(",", "arguments", input)
+		w.Raw("}")
 	case typ.Is("image") && source.Get("type").Is("base64"):
-		w.raw(`{"type":"image"`)
-		w.member(",", "data", source.Get("data"))
-		w.member(",", "mimeType", source.Get("media_type"))
-		w.raw("}")
+		w.Raw(`{"type":"image"`)
+		w.Member(",", "data", source.Get("data"))
+		w.Member(",", "mimeType", source.Get("media_type"))
+		w.Raw("}")
 	default:
-		w.out = append(w.out, c.Since(start)...)
+		w.Out = append(w.Out, c.Since(start)...)
 	}
 }
 
@@ -155,27 +126,27 @@ func (w *writer) answer(first *line, lines []jsonl.Value) {
 		all = append(all, readLine(lines[0]))
 	}
 	last := &all[len(all)-1]
-	w.raw(`{"role":"assistant","content":[`)
+	w.Raw(`{"role":"assistant","content":[`)
 	sep := ""
 	for k := range all {
 		sep = w.blocks(all[k].said, sep)
 	}
-	w.raw(`],"api":"anthropic-messages","provider":"anthropic"`)
-	w.member(",", "model", last.model)
-	w.member(",", "responseId", last.id)
-	w.raw(`,"stopReason":"` + last.stopReason(all) + `"`)
+	w.Raw(`],"api":"anthropic-messages","provider":"anthropic"`)
+	w.Member(",", "model", last.model)
+	w.Member(",", "responseId", last.id)
+	w.Raw(`,"stopReason":"` + last.stopReason(all) + `"`)
 	if !last.model.Is("<synthetic>") {
 		w.usage(last.message.usage)
 	}
 	if last.diagnostics.IsObject() {
-		w.member(",", "diagnostics", last.diagnostics)
+		w.Member(",", "diagnostics", last.diagnostics)
 	}
-	if w.native {
-		w.raw(`,"native":[{"role":"assistant","content":[`)
+	if w.Native {
+		w.Raw(`,"native":[{"role":"assistant","content":[`)
 		w.bare(lines)
-		w.raw("]}]")
+		w.Raw("]}]")
 	}
-	w.raw("}")
+	w.Raw("}")
 }
 
 // stopReason is why an answer ended, as pi says it.
@@ -208,43 +179,43 @@ func (w *writer) usage(used jsonl.Value) {
 	var f [5]jsonl.Value
 	used.Fields(f[:], "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation")
 	in, out, read, write := f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
-	w.number(`,"usage":{"input":`, in)
-	w.number(`,"output":`, out)
-	w.number(`,"cacheRead":`, read)
-	w.number(`,"cacheWrite":`, write)
+	w.Number(`,"usage":{"input":`, in)
+	w.Number(`,"output":`, out)
+	w.Number(`,"cacheRead":`, read)
+	w.Number(`,"cacheWrite":`, write)
 	if hour := f[4].Get("ephemeral_1h_input_tokens").Int(); hour > 0 {
-		w.number(`,"cacheWrite1h":`, hour)
+		w.Number(`,"cacheWrite1h":`, hour)
 	}
-	w.number(`,"totalTokens":`, in+out+read+write)
-	w.raw("}")
+	w.Number(`,"totalTokens":`, in+out+read+write)
+	w.Raw("}")
 }
 
 // result appends a result of a record. An answer among other lines has the name of its tool.
 func (w *writer) result(l *line, part int, lines []jsonl.Value) {
 	o := outcomeOf(l.said, part)
-	w.raw(`{"role":"toolResult"`)
-	w.member(",", "toolCallId", o.call)
-	w.member(",", "toolName", toolName(lines, o.call))
-	w.raw(`,"content":`)
+	w.Raw(`{"role":"toolResult"`)
+	w.Member(",", "toolCallId", o.call)
+	w.Member(",", "toolName", toolName(lines, o.call))
+	w.Raw(`,"content":`)
 	w.content(o.said)
 	if o.failed.Truthy() {
-		w.raw(`,"isError":true`)
+		w.Raw(`,"isError":true`)
 	} else {
-		w.raw(`,"isError":false`)
+		w.Raw(`,"isError":false`)
 	}
-	if w.native {
-		w.raw(`,"native":[`)
+	if w.Native {
+		w.Raw(`,"native":[`)
 		if outcomeOf(l.said, 1).raw.Exists() { // of several, each is a message
-			w.member("{", "role", l.role)
-			w.raw(`,"content":[`)
-			w.out = append(w.out, o.raw...)
-			w.raw("]}")
+			w.Member("{", "role", l.role)
+			w.Raw(`,"content":[`)
+			w.Out = append(w.Out, o.raw...)
+			w.Raw("]}")
 		} else {
 			w.sent(&l.message)
 		}
-		w.raw("]")
+		w.Raw("]")
 	}
-	w.raw("}")
+	w.Raw("}")
 }
 
 // toolName is the tool of a call that one of some lines has.
@@ -262,30 +233,30 @@ func toolName(lines []jsonl.Value, call jsonl.Value) jsonl.Value {
 // note appends what the program told the model: a text that it wrote for the user, the text
 // of a local command, or the strings of an attachment, whose wording is not in the file.
 func (w *writer) note(l *line, raw jsonl.Value) {
-	w.raw(`{"role":"custom","customType":`)
+	w.Raw(`{"role":"custom","customType":`)
 	switch {
 	case l.typ.Is("attachment"):
 		of := raw.Get("attachment")
-		w.out = append(w.out, orName(of.Get("type"), "attachment")...)
-		w.raw(`,"content":`)
+		w.Out = append(w.Out, orName(of.Get("type"), "attachment")...)
+		w.Raw(`,"content":`)
 		w.strings(of)
-		w.raw(`,"display":true`)
+		w.Raw(`,"display":true`)
 	case l.typ.Is("system"):
-		w.out = append(w.out, orName(l.subtype, "system")...)
-		w.raw(`,"content":`)
+		w.Out = append(w.Out, orName(l.subtype, "system")...)
+		w.Raw(`,"content":`)
 		w.content(l.content)
-		w.raw(`,"display":true`)
+		w.Raw(`,"display":true`)
 	default:
-		w.raw(`"meta","content":`)
+		w.Raw(`"meta","content":`)
 		w.content(l.said)
-		w.raw(`,"display":true`)
-		if w.native {
-			w.raw(`,"native":[`)
+		w.Raw(`,"display":true`)
+		if w.Native {
+			w.Raw(`,"native":[`)
 			w.sent(&l.message)
-			w.raw("]")
+			w.Raw("]")
 		}
 	}
-	w.raw("}")
+	w.Raw("}")
 }
 
 func orName(v jsonl.Value, name string) jsonl.Value {
@@ -297,17 +268,17 @@ func orName(v jsonl.Value, name string) jsonl.Value {
 
 // strings appends a text block of the strings of an attachment, one a line.
 func (w *writer) strings(of jsonl.Value) {
-	w.raw(`[{"type":"text","text":"`)
+	w.Raw(`[{"type":"text","text":"`)
 	sep := ""
 	for key, v := range of.Members {
 		if string(key) == "type" {
 			continue
 		}
 		for s := range v.Strings {
-			w.raw(sep)
-			w.out = append(w.out, s[1:len(s)-1]...)
+			w.Raw(sep)
+			w.Out = append(w.Out, s[1:len(s)-1]...)
 			sep = `\n`
 		}
 	}
-	w.raw(`"}]`)
+	w.Raw(`"}]`)
 }

@@ -1,12 +1,10 @@
 package codex
 
 import (
-	"fmt"
-	"hash/fnv"
-	"strconv"
-
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"fmt"
+	"hash/fnv"
 )
 
 // answer appends an answer: the items of a response, its usage, and the model of its turn.
@@ -23,17 +21,17 @@ func (w *writer) answer(e *dialect.Entry) {
 		items = append(items, it)
 		calls = calls || it.tool().Exists()
 	}
-	w.raw(`{"role":"assistant","content":[`)
+	w.Raw(`{"role":"assistant","content":[`)
 	w.answerBlocks(items)
-	w.raw(`],"api":"openai-codex-responses"`)
+	w.Raw(`],"api":"openai-codex-responses"`)
 	w.usageOf(&used, items)
 	switch {
 	case e.Unanswered:
-		w.raw(`,"stopReason":"aborted"`)
+		w.Raw(`,"stopReason":"aborted"`)
 	case calls:
-		w.raw(`,"stopReason":"toolUse"`)
+		w.Raw(`,"stopReason":"toolUse"`)
 	default:
-		w.raw(`,"stopReason":"stop"`)
+		w.Raw(`,"stopReason":"stop"`)
 	}
 	w.end(items)
 }
@@ -41,18 +39,18 @@ func (w *writer) answer(e *dialect.Entry) {
 // end ends a message that items make. By the id of the first one the same message is
 // known again after a compaction.
 func (w *writer) end(items []item) {
-	w.member(",", "id", items[0].id)
-	if w.native {
-		w.raw(`,"native":[`)
+	w.Member(",", "id", items[0].id)
+	if w.Native {
+		w.Raw(`,"native":[`)
 		for k := range items {
 			if k > 0 {
-				w.raw(",")
+				w.Raw(",")
 			}
 			w.sent(items[k].raw)
 		}
-		w.raw("]")
+		w.Raw("]")
 	}
-	w.raw("}")
+	w.Raw("}")
 }
 
 // answerBlocks appends the blocks of an answer's items.
@@ -60,7 +58,7 @@ func (w *writer) answerBlocks(items []item) {
 	first := true
 	next := func() {
 		if !first {
-			w.raw(",")
+			w.Raw(",")
 		}
 		first = false
 	}
@@ -73,23 +71,23 @@ func (w *writer) answerBlocks(items []item) {
 				for s := range list.Elements {
 					if text := s.Get("text"); text.IsString() {
 						next()
-						w.block("thinking", "thinking", text)
+						w.Block("thinking", "thinking", text)
 						said = true
 					}
 				}
 			}
 			if !said && it.encrypted.IsString() {
 				next()
-				w.raw(`{"type":"opaque","item":"reasoning"}`)
+				w.Raw(`{"type":"opaque","item":"reasoning"}`)
 			}
 		case it.tool().Exists():
 			next()
-			w.raw(`{"type":"toolCall"`)
-			w.member(",", "id", it.callID)
-			w.member(",", "name", it.tool())
-			w.raw(`,"arguments":`)
+			w.Raw(`{"type":"toolCall"`)
+			w.Member(",", "id", it.callID)
+			w.Member(",", "name", it.tool())
+			w.Raw(`,"arguments":`)
 			w.arguments(it)
-			w.raw("}")
+			w.Raw("}")
 		case it.content.IsArray():
 			var c jsonl.Cursor
 			c.Once(it.content)
@@ -99,7 +97,7 @@ func (w *writer) answerBlocks(items []item) {
 			}
 		default:
 			next()
-			w.out = append(w.out, it.raw...)
+			w.Out = append(w.Out, it.raw...)
 		}
 	}
 }
@@ -108,25 +106,25 @@ func (w *writer) answerBlocks(items []item) {
 func (w *writer) arguments(it *item) {
 	for _, v := range []jsonl.Value{it.arguments, it.input, it.action} {
 		if v.IsObject() {
-			w.out = append(w.out, v...)
+			w.Out = append(w.Out, v...)
 			return
 		}
 		if !v.IsString() {
 			continue
 		}
-		at := len(w.out)
-		w.out = v.AppendText(w.out)
-		if text := jsonl.Value(jsonl.Trim(w.out[at:])); text.IsObject() {
+		at := len(w.Out)
+		w.Out = v.AppendText(w.Out)
+		if text := jsonl.Value(jsonl.Trim(w.Out[at:])); text.IsObject() {
 			if _, err := jsonl.ParseValue(text); err == nil {
 				return
 			}
 		}
-		w.out = append(w.out[:at], '{')
-		w.member("", "input", v)
-		w.raw("}")
+		w.Out = append(w.Out[:at], '{')
+		w.Member("", "input", v)
+		w.Raw("}")
 		return
 	}
-	w.raw("{}")
+	w.Raw("{}")
 }
 
 // usageLines are what lines of a turn say of model and usage.
@@ -147,15 +145,15 @@ func (u *usageLines) read(it *item) {
 
 // usageOf appends model and usage of a response.
 func (w *writer) usageOf(u *usageLines, items []item) {
-	w.raw(`,"provider":"openai"`)
+	w.Raw(`,"provider":"openai"`)
 	if !u.model.IsString() {
 		u.model = jsonl.Value(`"unknown"`)
 	}
 	if u.total.Exists() && !u.id.Exists() {
 		u.id = responseName(items[0].raw, u.total)
 	}
-	w.member(",", "model", u.model)
-	w.member(",", "responseId", u.id)
+	w.Member(",", "model", u.model)
+	w.Member(",", "responseId", u.id)
 	w.usage(u.usage)
 }
 
@@ -176,14 +174,10 @@ func (w *writer) usage(used jsonl.Value) {
 	var f [5]jsonl.Value
 	used.Fields(f[:], "input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")
 	read, write := f[1].Int(), f[2].Int()
-	w.number(`,"usage":{"input":`, max(0, f[0].Int()-read-write))
-	w.number(`,"output":`, f[3].Int())
-	w.number(`,"cacheRead":`, read)
-	w.number(`,"cacheWrite":`, write)
-	w.number(`,"totalTokens":`, f[4].Int())
-	w.raw("}")
-}
-
-func (w *writer) number(before string, n int64) {
-	w.out = strconv.AppendInt(append(w.out, before...), n, 10)
+	w.Number(`,"usage":{"input":`, max(0, f[0].Int()-read-write))
+	w.Number(`,"output":`, f[3].Int())
+	w.Number(`,"cacheRead":`, read)
+	w.Number(`,"cacheWrite":`, write)
+	w.Number(`,"totalTokens":`, f[4].Int())
+	w.Raw("}")
 }

@@ -24,34 +24,26 @@ func instructions(meta jsonl.Value) jsonl.Value {
 
 // appendEntry is [dialect.Dialect]'s Append.
 func appendEntry(dst []byte, e *dialect.Entry) []byte {
-	w := writer{out: dst, native: e.Native}
+	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
 	line := e.Lines[0]
-	w.member("{", "type", typeOf(e.Kind, line))
-	w.text(",", "id", e.ID)
+	w.Member("{", "type", typeOf(e.Kind, line))
+	w.Place(e, line.First("timestamp"))
 	if e.Kind == jsonl.Header {
 		payload := payloadOf(line)
-		w.raw(`,"version":3`)
-		w.member(",", "timestamp", line.First("timestamp"))
-		w.member(",", "cwd", payload.Get("cwd"))
-		w.member(",", "parentSession", payload.Get("forked_from_id"))
-		return append(w.out, '}')
+		w.Member(",", "cwd", payload.Get("cwd"))
+		w.Member(",", "parentSession", payload.Get("forked_from_id"))
+		return append(w.Out, '}')
 	}
-	if e.Parent == "" {
-		w.raw(`,"parentId":null`)
-	} else {
-		w.text(",", "parentId", e.Parent)
-	}
-	w.member(",", "timestamp", line.First("timestamp"))
 	switch e.Kind {
 	case jsonl.System:
-		w.raw(`,"message":{"role":"system"`)
-		w.member(",", "content", instructions(payloadOf(line)))
-		w.raw("}")
+		w.Raw(`,"message":{"role":"system"`)
+		w.Member(",", "content", instructions(payloadOf(line)))
+		w.Raw("}")
 	case jsonl.ModelChange:
-		w.raw(`,"provider":"openai"`)
-		w.member(",", "modelId", line.First("payload", "model"))
+		w.Raw(`,"provider":"openai"`)
+		w.Member(",", "modelId", line.First("payload", "model"))
 	case jsonl.UsageEntry:
-		w.raw(`,"kind":"compaction"`)
+		w.Raw(`,"kind":"compaction"`)
 		var used usageLines
 		for _, line := range e.Lines {
 			it := lineItem(line)
@@ -61,12 +53,12 @@ func appendEntry(dst []byte, e *dialect.Entry) []byte {
 	case jsonl.Transform:
 		w.transform(e.Lines)
 	case jsonl.Unknown:
-		w.member(",", "payload", line.Get("payload"))
+		w.Member(",", "payload", line.Get("payload"))
 	default:
-		w.raw(`,"message":`)
+		w.Raw(`,"message":`)
 		w.message(e)
 	}
-	return append(w.out, '}')
+	return append(w.Out, '}')
 }
 
 // payloadOf is the payload of a line, or in the first months the line itself.
@@ -89,25 +81,7 @@ func typeOf(kind jsonl.Kind, line jsonl.Value) jsonl.Value {
 }
 
 // A writer appends an entry.
-type writer struct {
-	out    []byte
-	native bool
-}
-
-func (w *writer) raw(s string) { w.out = append(w.out, s...) }
-
-// member appends a member, if the value is there.
-func (w *writer) member(before, name string, v jsonl.Value) {
-	if v.Exists() {
-		w.out = append(append(append(append(w.out, before...), '"'), name...), `":`...)
-		w.out = append(w.out, v...)
-	}
-}
-
-func (w *writer) text(before, name, text string) {
-	w.out = append(append(append(append(w.out, before...), '"'), name...), `":`...)
-	w.out = jsonl.AppendQuoted(w.out, text)
-}
+type writer struct{ dialect.Writer }
 
 // message appends the message of a message entry.
 func (w *writer) message(e *dialect.Entry) {
@@ -118,22 +92,22 @@ func (w *writer) message(e *dialect.Entry) {
 	it := lineItem(e.Lines[0])
 	switch e.Kind {
 	case jsonl.User:
-		w.raw(`{"role":"user","content":`)
+		w.Raw(`{"role":"user","content":`)
 		w.content(it.content)
 	case jsonl.ToolResult:
-		w.raw(`{"role":"toolResult"`)
-		w.member(",", "toolCallId", it.callID)
+		w.Raw(`{"role":"toolResult"`)
+		w.Member(",", "toolCallId", it.callID)
 		if len(e.Lines) > 1 {
 			of := lineItem(e.Lines[1])
-			w.member(",", "toolName", of.tool())
+			w.Member(",", "toolName", of.tool())
 		}
 		w.result(&it)
 	default:
-		w.raw(`{"role":"custom","customType":`)
-		w.out = append(w.out, it.about()...)
-		w.raw(`,"content":`)
+		w.Raw(`{"role":"custom","customType":`)
+		w.Out = append(w.Out, it.about()...)
+		w.Raw(`,"content":`)
 		w.note(&it)
-		w.raw(`,"display":true`)
+		w.Raw(`,"display":true`)
 	}
 	w.end([]item{it})
 }
@@ -155,36 +129,29 @@ func (w *writer) note(it *item) {
 	case it.content.IsArray(), it.content.IsString():
 		w.content(it.content)
 	case it.encrypted.Exists():
-		w.raw(`[{"type":"opaque"}]`)
+		w.Raw(`[{"type":"opaque"}]`)
 	default:
-		w.raw("[")
-		w.block("text", "text", jsonl.AppendQuoted(nil, string(it.raw)))
-		w.raw("]")
+		w.Raw("[")
+		w.Block("text", "text", jsonl.AppendQuoted(nil, string(it.raw)))
+		w.Raw("]")
 	}
-}
-
-// block appends a block that is a string.
-func (w *writer) block(typ, name string, text jsonl.Value) {
-	w.raw(`{"type":"` + typ + `"`)
-	w.member(",", name, text)
-	w.raw("}")
 }
 
 // content appends the blocks of a content.
 func (w *writer) content(v jsonl.Value) {
-	w.raw("[")
+	w.Raw("[")
 	if v.IsString() {
-		w.block("text", "text", v)
+		w.Block("text", "text", v)
 	}
 	sep := ""
 	var c jsonl.Cursor
 	c.Once(v)
 	for range c.Elements {
-		w.raw(sep)
+		w.Raw(sep)
 		w.contentBlock(&c)
 		sep = ","
 	}
-	w.raw("]")
+	w.Raw("]")
 }
 
 // contentBlock appends the block that comes next: a text, an image, or as it stands.
@@ -201,11 +168,11 @@ func (w *writer) contentBlock(c *jsonl.Cursor) {
 	}
 	switch {
 	case text.IsString():
-		w.block("text", "text", text)
+		w.Block("text", "text", text)
 	case url.IsString():
 		w.image(url)
 	default:
-		w.out = append(w.out, c.Since(start)...)
+		w.Out = append(w.Out, c.Since(start)...)
 	}
 }
 
@@ -213,14 +180,14 @@ func (w *writer) contentBlock(c *jsonl.Cursor) {
 func (w *writer) image(url jsonl.Value) {
 	mime, data, ok := bytes.Cut(inner(url), []byte(";base64,"))
 	if !ok || !bytes.HasPrefix(mime, []byte("data:")) {
-		w.block("text", "text", url)
+		w.Block("text", "text", url)
 		return
 	}
-	w.raw(`{"type":"image","data":"`)
-	w.out = append(w.out, data...)
-	w.raw(`","mimeType":"`)
-	w.out = append(w.out, mime[len("data:"):]...)
-	w.raw(`"}`)
+	w.Raw(`{"type":"image","data":"`)
+	w.Out = append(w.Out, data...)
+	w.Raw(`","mimeType":"`)
+	w.Out = append(w.Out, mime[len("data:"):]...)
+	w.Raw(`"}`)
 }
 
 // result appends what a call returned.
@@ -232,16 +199,16 @@ func (w *writer) result(it *item) {
 			out = body
 		}
 	}
-	w.raw(`,"content":`)
+	w.Raw(`,"content":`)
 	if !out.Exists() { // of a search for tools
 		w.note(it)
 	} else {
 		w.content(out)
 	}
 	if failed {
-		w.raw(`,"isError":true`)
+		w.Raw(`,"isError":true`)
 	} else {
-		w.raw(`,"isError":false`)
+		w.Raw(`,"isError":false`)
 	}
 }
 
@@ -253,14 +220,14 @@ func (w *writer) sent(it jsonl.Value) {
 	sep := "{"
 	for key, v := range it.Members {
 		if string(key) != passthrough {
-			w.raw(sep)
-			w.out = append(jsonl.AppendQuoted(w.out, string(key)), ':')
-			w.out = append(w.out, v...)
+			w.Raw(sep)
+			w.Out = append(jsonl.AppendQuoted(w.Out, string(key)), ':')
+			w.Out = append(w.Out, v...)
 			sep = ","
 		}
 	}
 	if sep == "{" {
-		w.raw(sep)
+		w.Raw(sep)
 	}
-	w.raw("}")
+	w.Raw("}")
 }

@@ -40,17 +40,17 @@ func (w *writer) transform(lines []jsonl.Value) {
 		name, reason = "rollback", "turns taken back"
 		items = dropTurns(items, int(drop)-len(prompts))
 	}
-	w.text(",", "transformerName", name)
-	w.raw(`,"schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"` + reason + `","messages":[`)
+	w.Text(",", "transformerName", name)
+	w.Raw(`,"schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"` + reason + `","messages":[`)
 	w.messages(items)
-	w.raw("]}]")
+	w.Raw("]}]")
 }
 
 // messages appends items as messages of a provider: those of one answer are one.
 func (w *writer) messages(items []item) {
 	for k := 0; k < len(items); {
 		if k > 0 {
-			w.raw(",")
+			w.Raw(",")
 		}
 		it := &items[k]
 		end := k + 1
@@ -59,15 +59,15 @@ func (w *writer) messages(items []item) {
 			for end < len(items) && items[end].isAnswer() {
 				end++
 			}
-			w.raw(`{"role":"assistant","content":[`)
+			w.Raw(`{"role":"assistant","content":[`)
 			w.answerBlocks(items[k:end])
-			w.raw("]")
+			w.Raw("]")
 		case it.output.Exists():
-			w.raw(`{"role":"toolResult"`)
-			w.member(",", "toolCallId", it.callID)
+			w.Raw(`{"role":"toolResult"`)
+			w.Member(",", "toolCallId", it.callID)
 			w.result(it)
 		default:
-			w.raw(`{"role":"user","content":`)
+			w.Raw(`{"role":"user","content":`)
 			w.note(it)
 		}
 		w.end(items[k:end])

@@ -70,10 +70,10 @@ func Sample(t testing.TB) []Session {
 	})
 }
 
-// Small returns seeds for fuzzing.
+// Small returns seeds for fuzzing, sessions of other agents among them.
 func Small(t testing.TB) (small []Session) {
 	t.Helper()
-	for _, s := range All(t) {
+	for _, s := range append(All(t), Foreign(t)...) {
 		if len(s.Data) <= 16<<10 {
 			small = append(small, s)
 		}

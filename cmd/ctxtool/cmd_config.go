@@ -231,7 +231,6 @@ func (e *env) addHelp(root *cobra.Command) {
 	for _, group := range groups {
 		root.AddGroup(&cobra.Group{ID: group, Title: group})
 	}
-	root.SetCompletionCommandGroupID("Settings")
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help.Command(e.stdout, cmd, e.screen("").Width) })
 	root.SetHelpCommand(&cobra.Command{
 		Use:               "help [COMMAND|TOPIC]",

@@ -79,21 +79,21 @@ func (in env) run(args []string) int {
 }
 
 // groups are the groups of commands, in the order in which help lists them.
-var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files", "Settings"}
+var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files"}
 
 // commands are the commands. A new one is a line here.
 var commands = []struct {
 	name   string
 	new    func(e *env) *cobra.Command
-	points int // after its SESSION
-	group  string
+	points int    // after its SESSION
+	group  string // one of groups, or none: listed by name only
 }{
 	{"branch", newBranchCommand, 1, "Files"},
 	{"cache", newCacheCommand, manySessions, "Explain"},
 	{"check", newCheckCommand, manySessions, "Files"},
 	{"compact", newCompactCommand, manySessions, "Change"},
 	{"compactions", newCompactionsCommand, 0, "Explain"},
-	{"config", newConfigCommand, otherArgs, "Settings"},
+	{"config", newConfigCommand, otherArgs, ""},
 	{"convert", newConvertCommand, 0, "Files"},
 	{"count", newCountCommand, otherArgs, "Measure"},
 	{"diff", newDiffCommand, 2, "Explain"},
@@ -102,10 +102,10 @@ var commands = []struct {
 	{"log", newLogCommand, 0, "Inspect"},
 	{"ls", newLsCommand, otherArgs, "Inspect"},
 	{"migrate", newMigrateCommand, manySessions, "Files"},
-	{"models", newModelsCommand, otherArgs, "Settings"},
+	{"models", newModelsCommand, otherArgs, ""},
 	{"name", newNameCommand, 0, "Change"},
 	{"notes", newNotesCommand, 0, "Explain"},
-	{"policies", newPoliciesCommand, otherArgs, "Settings"},
+	{"policies", newPoliciesCommand, otherArgs, ""},
 	{"prune", newPruneCommand, manySessions, "Change"},
 	{"redact", newRedactCommand, manySessions, "Files"},
 	{"reduce", newReduceCommand, manySessions, "Change"},
@@ -120,7 +120,7 @@ var commands = []struct {
 	{"tree", newTreeCommand, 0, "Inspect"},
 	{"truncate", newTruncateCommand, manySessions, "Change"},
 	{"undo", newUndoCommand, 0, "Change"},
-	{"version", newVersionCommand, otherArgs, "Settings"},
+	{"version", newVersionCommand, otherArgs, ""},
 }
 
 // commandOf returns the command that a command line begins with. It is empty if there is

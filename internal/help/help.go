@@ -50,7 +50,7 @@ const (
 // terminal has so many columns, 0 for unknown.
 func Command(to io.Writer, cmd *cobra.Command, columns int) error {
 	w := bufio.NewWriter(to)
-	p := &printer{w, min(max(columns, minWidth), maxWidth)}
+	p := &printer{w: w, width: min(max(columns, minWidth), maxWidth)}
 	for paragraph := range strings.SplitSeq(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n") {
 		p.line("%s", wrap(paragraph, p.width, 0))
 		if cmd.HasParent() {
@@ -70,29 +70,34 @@ func Command(to io.Writer, cmd *cobra.Command, columns int) error {
 		p.flags(cmd)
 		p.topics(cmd)
 	} else {
-		p.shared()
+		p.names()
 	}
 	return w.Flush()
 }
 
 // A printer prints help of some width.
 type printer struct {
-	w     io.Writer
-	width int
+	w      io.Writer
+	width  int
+	others []string // commands of no group
 }
 
 func (p *printer) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
 // commands lists the commands that a command has, by their groups.
 func (p *printer) commands(cmd *cobra.Command) {
-	for _, g := range append(cmd.Groups(), &cobra.Group{Title: "Commands"}) {
-		var rows [][2]string
-		for _, c := range cmd.Commands() {
-			if c.IsAvailableCommand() && c.GroupID == g.ID {
-				rows = append(rows, [2]string{c.Name(), c.Short})
-			}
+	rows := map[string][][2]string{}
+	for _, c := range cmd.Commands() {
+		switch {
+		case !c.IsAvailableCommand():
+		case c.GroupID == "":
+			p.others = append(p.others, c.Name())
+		default:
+			rows[c.GroupID] = append(rows[c.GroupID], [2]string{c.Name(), c.Short})
 		}
-		p.table(g.Title, rows, 11)
+	}
+	for _, g := range cmd.Groups() {
+		p.table(g.Title, rows[g.ID], 11)
 	}
 }
 
@@ -125,9 +130,11 @@ func (p *printer) flags(cmd *cobra.Command) {
 	p.table("Shared flags (ctxtool help TOPIC)", rows, len("redaction"))
 }
 
-// shared names the topics, in which the flags of all commands are too.
-func (p *printer) shared() {
-	p.line("\n%s", wrap("Topics: "+strings.Join(Topics(), ", "), p.width, 0))
+// names lists what has a name only: the commands of no group, and the topics, in which the
+// flags of all commands are too.
+func (p *printer) names() {
+	p.line("\nOthers: %s", strings.Join(p.others, ", "))
+	p.line("%s", wrap("Topics: "+strings.Join(Topics(), ", "), p.width, 0))
 }
 
 // mostName is how wide a flag's name may be beside its usage.

@@ -76,15 +76,14 @@ Usage: program
 First:
   do           Do a thing
 
-Commands:
-  other        Do another
+Others: other
 `},
 	} {
 		var b strings.Builder
 		if err := Command(&b, c.cmd, 0); err != nil {
 			t.Fatal(err)
 		}
-		got, _, _ := strings.Cut(b.String(), "\nTopics: ")
+		got, _, _ := strings.Cut(b.String(), "Topics: ")
 		if got != c.want {
 			t.Errorf("%s\nwant\n%s", got, c.want)
 		}

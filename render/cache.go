@@ -35,7 +35,7 @@ func writeWithTotal[T any](w *bufio.Writer, rows []T, total *cache.Total) error 
 var cacheColumns = []string{
 	"request", "entry", "model", "prompt", "shared_messages", "shared_tokens", "break_at", "cause", "break_entry", "break_op", "reason", "transformer",
 	"again_tokens", "again_cost", "expected_read", "expected_write", "read", "write", "write1h", "rebilled_tokens", "rebilled_cost",
-	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated", "time", "pause", "lifetime",
+	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated", "time", "pause", "lifetime", "sections",
 }
 
 // writeCacheCSV writes the report on a session as CSV. The row "hidden" is the part of the
@@ -81,6 +81,9 @@ func cacheCells(r *cache.Row) []any {
 	cells[26] = r.Time
 	if b := r.Break; b != nil && b.Cause == cache.CausePause {
 		copy(cells[27:], []any{b.Pause, b.Lifetime})
+	}
+	if b := r.Break; b != nil {
+		cells[29] = strings.Join(b.Sections, "; ")
 	}
 	return cells
 }
@@ -146,6 +149,7 @@ func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 		}
 	}
 	writeLosses(w, "by transformer:", c.Total.ByName, on)
+	writeLosses(w, "by section of the prompt:", c.Total.BySection, on)
 	writeLosses(w, "by reason:", c.Total.ByReason, on)
 	return nil
 }
@@ -200,8 +204,20 @@ func whyBroken(b *cache.Break) string {
 		}
 		return fmt.Sprintf("%s %s, the cache lives %s", b.Cause, duration(pause), duration(b.Lifetime))
 	}
-	return string(b.Cause) + phrase.If(b.Entry != "", " %s", entryID(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
+	return string(b.Cause) + sectionsOf(b) + phrase.If(b.Entry != "", " %s", entryID(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
 		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason))
+}
+
+// sectionsOf returns the section at which a break is, and the number of others that differ.
+func sectionsOf(b *cache.Break) string {
+	if len(b.Sections) == 0 {
+		return ""
+	}
+	name := b.Section()
+	if b.Cause == cache.CauseTools {
+		name = strings.TrimPrefix(name, "tool ")
+	}
+	return " (" + sessionfmt.Quote(name) + phrase.If(len(b.Sections) > 1, " and %d more", len(b.Sections)-1) + ")"
 }
 
 // writeVerdict writes what was read from the cache, and what was lost.

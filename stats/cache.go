@@ -44,9 +44,10 @@ type cacheCould struct {
 
 // A cacheWorst is the entry that had the most tokens rebilled.
 type cacheWorst struct {
-	File  string      `json:"file,omitempty"`  // of several
-	Entry string      `json:"entry"`           // that did it
-	Cause cache.Cause `json:"cause,omitempty"` // as in a break; absent where the provider did not serve what it could
+	File    string      `json:"file,omitempty"`    // of several
+	Entry   string      `json:"entry"`             // that did it
+	Cause   cache.Cause `json:"cause,omitempty"`   // as in a break; absent where the provider did not serve what it could
+	Section string      `json:"section,omitempty"` // the section or tool of the prompt at which the prefix ended
 	cache.Rebilled
 }
 
@@ -71,7 +72,7 @@ func readCache(l *lensRun) {
 // worse records a request's rebilled tokens if they are the most so far.
 func (p *CachePart) worse(r *cache.Row) {
 	if b := r.Break; b != nil && b.Rebilled.Tokens > 0 {
-		w := &cacheWorst{Entry: r.Entry, Cause: b.Cause, Rebilled: b.Rebilled}
+		w := &cacheWorst{Entry: r.Entry, Cause: b.Cause, Section: b.Section(), Rebilled: b.Rebilled}
 		if b.Record >= 0 {
 			w.Entry = b.Entry
 		}
@@ -131,7 +132,7 @@ func cacheSheets(r *Report) []Sheet {
 	}
 	var worst any
 	if w := p.Worst; w != nil {
-		worst = strings.TrimSuffix(w.Entry+" "+string(w.Cause), " ")
+		worst = strings.TrimRight(w.Entry+" "+string(w.Cause)+" "+w.Section, " ")
 	}
 	s.row(p.Requests, p.Answered, p.Prompt, p.Read, p.HitRate, p.Could.HitRate, p.Rebilled.Cost, worst)
 	return []Sheet{s}

@@ -87,8 +87,9 @@ type Cache struct {
 type Break struct {
 	At          int             `json:"at"` // number of messages before it
 	Cause       cache.Cause     `json:"cause"`
-	Entry       int             `json:"entry"` // -1 for none
-	Op          int             `json:"op"`    // -1 for none
+	Entry       int             `json:"entry"`              // -1 for none
+	Op          int             `json:"op"`                 // -1 for none
+	Sections    []string        `json:"sections,omitempty"` // of the prompt, that differ
 	Reason      string          `json:"reason,omitempty"`
 	Transformer string          `json:"transformer,omitempty"`
 	Again       *cache.Rebilled `json:"again,omitempty"`
@@ -351,7 +352,7 @@ func (p *Report) account(rows []cache.Row) {
 			c.Unserved[at] = &r.Unserved
 		}
 		if b := r.Break; b != nil {
-			c.Breaks[at] = &Break{b.At, b.Cause, b.Record, int(b.Op), b.Reason, b.Transformer, nil}
+			c.Breaks[at] = &Break{b.At, b.Cause, b.Record, int(b.Op), b.Sections, b.Reason, b.Transformer, nil}
 			if b.Rebilled.Tokens > 0 {
 				c.Breaks[at].Again = &b.Rebilled
 			}

@@ -177,6 +177,7 @@ export class Context {
   broken(b) {
     const { app, model } = this
     const parts = [`Broken after message ${whole(b.at)}: ${why[b.cause] || b.cause}`]
+    if (b.sections) parts.push(': ', line(b.sections[0], 80), b.sections.length > 1 ? ` and ${b.sections.length - 1} more` : '')
     if (b.transformer) parts.push(' (', el('code', null, line(b.transformer, 60)), ')')
     if (b.reason) parts.push(', “', line(b.reason, 200), '”')
     if (b.entry >= 0) parts.push(' — ', el('button', { class: 'ref', type: 'button', onclick: () => app.goto(b.entry, { keep: true }) }, model.id(b.entry)), b.op >= 0 ? ` op ${b.op}` : '')

@@ -124,8 +124,9 @@ type accountant struct {
 	digests  []replay.Digest // by record, of messages that a provider gets
 	models   []seenModel
 	modelAt  map[models.Ref]int32
-	first    []int32 // see trie.firstSent; built on first use
-	depth    []int32 // of records below their roots; built on first use
+	sections map[uint64][]section // by sentRequest.prompt
+	first    []int32              // see trie.firstSent; built on first use
+	depth    []int32              // of records below their roots; built on first use
 	hidden   int64
 	active   bool // an answer has used a cache
 	last     int  // index of the previous request, -1 for none
@@ -135,7 +136,9 @@ type accountant struct {
 // earlier requests and what the provider recorded. Requests of other branches count in file
 // order, even if they are not reported.
 func Account(r *replay.Replay, opt Options) (*Report, error) {
-	c := &accountant{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, last: -1}
+	c := &accountant{
+		r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, sections: map[uint64][]section{}, last: -1,
+	}
 	if err := c.read(); err != nil {
 		return nil, err
 	}
@@ -236,6 +239,7 @@ func (c *accountant) insert(q *Request) error {
 	s := &c.sent[c.place[q.Record]]
 	s.index, s.known, s.prompt, s.tools = int32(q.Index), q.Known, q.Prompt, q.asked.tools
 	s.front = int64(q.Counts.System + q.Counts.Tools)
+	c.notePrompt(q)
 	thinking, err := q.thinking()
 	if err != nil {
 		return err

@@ -32,11 +32,21 @@ type Break struct {
 	Record      int          `json:"-"`                     // the record of the entry that caused it, -1 for none
 	Entry       string       `json:"entry,omitempty"`       // id of the entry that caused it; for `branch`, the first entry that the other branch does not have
 	Op          origin.Index `json:"op,omitzero"`           // the op of its patch
+	Sections    []string     `json:"sections,omitempty"`    // for a break in the prompt, or at a system message: the sections and tools that differ, in the order of the prompt; the first is where the prefix ends
 	Reason      string       `json:"reason,omitempty"`      // the op's `invalidateCacheReason`, trimmed
 	Transformer string       `json:"transformer,omitempty"` // the transformer of the patch
 	Pause       int64        `json:"pause,omitempty"`       // for `pause`, seconds since a request last used what the cache has lost
 	Lifetime    int64        `json:"lifetime,omitempty"`    // for `pause`, seconds that the cache keeps it
 	Rebilled    Rebilled     `json:"again,omitzero"`        // what had been sent before and is billed again because of it
+}
+
+// Section returns the section or tool of the prompt at which the prefix ends, "" if it ends
+// elsewhere.
+func (b *Break) Section() string {
+	if len(b.Sections) == 0 {
+		return ""
+	}
+	return b.Sections[0]
 }
 
 // thinking returns the thinking level of a request: the reasoning option, else the path's
@@ -72,7 +82,8 @@ func (c *accountant) broken(k int, kept, known beginning, compared int32) (*Brea
 		if s.late < 0 {
 			return nil, nil
 		}
-		return &Break{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1}, nil
+		sections, err := c.sectionsSet(s.lateRec)
+		return &Break{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1, Sections: sections}, err
 	default:
 		b.At = c.messagesOf(known)
 		if err := c.why(b, e, s, known); err != nil {
@@ -142,7 +153,7 @@ func (c *accountant) why(b *Break, e, s *sentRequest, known beginning) error {
 	}
 	switch c.trie.depth(known) {
 	case 0:
-		b.Cause = CauseSystem
+		b.Cause, b.Sections = CauseSystem, differing(c.sections[e.prompt], c.sections[s.prompt])
 		if e.tools != s.tools {
 			b.Cause = CauseTools
 			only, err := c.onlyTools(between)

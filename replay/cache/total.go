@@ -32,6 +32,7 @@ type Total struct {
 	Unserved  Rebilled   `json:"unserved"`               // as of a request
 	Breaks    []Loss     `json:"breaks,omitempty"`       // each break, the most expensive first
 	ByName    []Loss     `json:"transformers,omitempty"` // as `breaks[]`, by transformer
+	BySection []Loss     `json:"sections,omitempty"`     // as `breaks[]`, by the section or tool of the prompt at which the prefix ended
 	ByReason  []Loss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or by cause if there is none; includes `not served`, so the sum is `rebilled`
 	Outlived  []lifetime `json:"outlived,omitempty"`     // models whose cache outlived its known lifetime
 	Prices    string     `json:"prices,omitempty"`       // date of the price table
@@ -59,7 +60,7 @@ const ReasonUnserved = "not served"
 
 // A Loss is the cost of a break, or of several with a common name.
 type Loss struct {
-	Name    string       `json:"name,omitempty"`   // the transformer or the reason; absent for a single break
+	Name    string       `json:"name,omitempty"`   // the transformer, the section or the reason; absent for a single break
 	Times   int          `json:"times,omitempty"`  // number of breaks with that name
 	Request origin.Index `json:"request,omitzero"` // for a single break
 	Entry   string       `json:"entry,omitempty"`  // for a single break, as the next two: the entry that caused it
@@ -164,6 +165,7 @@ func (t *Total) share() {
 func (t *Total) finish() {
 	t.share()
 	t.ByName = lossesBy(t.Breaks, func(b *Break) string { return b.Transformer })
+	t.BySection = lossesBy(t.Breaks, (*Break).Section)
 	t.ByReason = lossesBy(t.Breaks, func(b *Break) string { return cmp.Or(b.Reason, string(b.Cause)) })
 	if t.unserved > 0 {
 		t.ByReason = append(t.ByReason, Loss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1, Rebilled: t.Unserved})

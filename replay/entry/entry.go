@@ -77,7 +77,7 @@ func Items(e *replay.Envelope) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.prompt(p.Parts, p.Tools); err != nil {
+	if err := l.prompt(prompt.Split(p.Parts), p.Tools); err != nil {
 		return nil, err
 	}
 	n := 0
@@ -105,7 +105,7 @@ func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 		return nil, err
 	}
 	l := itemList{r: e.Replay(), request: origin.Index(e.RequestIndex)}
-	if err := l.prompt(differing(was.Parts, is.Parts, partText), differing(was.Tools, is.Tools, toolText)); err != nil {
+	if err := l.prompt(differing(prompt.Split(was.Parts), prompt.Split(is.Parts), partText), differing(was.Tools, is.Tools, toolText)); err != nil {
 		return nil, err
 	}
 	for m, err := range e.Entered(earlier) {
@@ -125,15 +125,15 @@ func toolText(t prompt.Tool) (name, text string) { return t.Name, string(t.Raw) 
 
 // differing returns the elements of is that are new or differ from was.
 func differing[T any](was, is []T, said func(T) (name, text string)) []T {
-	had := map[string]string{}
+	type item struct{ name, text string }
+	had := map[item]bool{}
 	for _, x := range was {
 		name, text := said(x)
-		had[name] = text
+		had[item{name, text}] = true
 	}
 	return slices.DeleteFunc(slices.Clone(is), func(x T) bool {
 		name, text := said(x)
-		before, ok := had[name]
-		return ok && before == text
+		return had[item{name, text}]
 	})
 }
 
@@ -142,8 +142,8 @@ type Effect struct {
 	Before       weigh.Counts `json:"before"`                 // tokens of the request before it
 	After        weigh.Counts `json:"after"`                  // tokens of the request after it
 	Entered      int          `json:"entered"`                // messages that the request before it did not have
-	Parts        []string     `json:"parts,omitempty"`        // names of parts that it set
-	PartsRemoved []string     `json:"partsRemoved,omitempty"` // names of parts that it removed
+	Parts        []string     `json:"parts,omitempty"`        // names of parts that it set, of those in several sections the sections; each once
+	PartsRemoved []string     `json:"partsRemoved,omitempty"` // names of parts or sections that it removed
 	Tools        []string     `json:"tools,omitempty"`        // names of tools that it set
 	ToolsRemoved []string     `json:"toolsRemoved,omitempty"` // names of tools that it removed
 	Broken       string       `json:"broken,omitempty"`       // why a provider's cache of the previous request cannot serve beyond some point; absent if it can
@@ -170,13 +170,13 @@ func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Parts, out.PartsRemoved = changedNames(was.Parts, is.Parts, partText)
+	out.Parts, out.PartsRemoved = changedNames(prompt.Split(was.Parts), prompt.Split(is.Parts), partText)
 	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, toolText)
 	out.Broken, err = broken(earlier, e)
 	return out, err
 }
 
-// changedNames returns the names of new or changed elements, and of removed ones.
+// changedNames returns the names of new or changed elements, and of removed ones, each once.
 func changedNames[T any](was, is []T, said func(T) (name, text string)) (set, gone []string) {
 	here := map[string]bool{}
 	for _, x := range is {
@@ -184,11 +184,12 @@ func changedNames[T any](was, is []T, said func(T) (name, text string)) (set, go
 		here[name] = true
 	}
 	for _, x := range differing(was, is, said) {
-		name, _ := said(x)
-		set = append(set, name)
+		if name, _ := said(x); !slices.Contains(set, name) {
+			set = append(set, name)
+		}
 	}
 	for _, x := range was {
-		if name, text := said(x); !here[name] && text != "" {
+		if name, text := said(x); !here[name] && text != "" && !slices.Contains(gone, name) {
 			gone = append(gone, name)
 		}
 	}

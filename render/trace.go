@@ -192,16 +192,22 @@ func seenBy(requests []trace.Range) string {
 	return "seen by " + strings.Join(all, ", ")
 }
 
-// writeBlame writes where a context comes from, a line a message.
+// writeBlame writes where a context comes from, a row an item.
 func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
-	for _, r := range all {
-		by := phrase.If(r.By != "", "%s", sessionfmt.Quote(r.By)) + phrase.If(r.Op >= 0, " op %d", r.Op)
-		what := phrase.If(r.Index >= 0, "%d ", r.Index) + r.As + phrase.If(r.Uncached, "*")
-		put(w, strings.TrimRight(on.paint(faint, fmt.Sprintf("%-8s %5s %s", orDash(entryID(r.ID)), lineNumber(r.Line), clock(r.Time)))+
-			" "+on.paint(kindStyle(r.Kind), fmt.Sprintf("%-13s", shortKind(r.Kind)))+" "+on.paint(changed, fmt.Sprintf("%-13s", by))+
-			" "+on.paint(kindStyle(r.As), fmt.Sprintf("%-14s", sessionfmt.Quote(what)))+"  "+on.paint(heading, itemName(&r))+r.Text, " "), on)
+	columns := []Column{
+		{Name: "entry"}, {Name: "line", Right: true, Yields: 2, style: always(faint)}, {Name: "time", Yields: 4, style: always(faint)},
+		{Name: "kind", Yields: 3, style: kindStyle}, {Name: "changed by", Yields: 1, style: always(changed)},
+		{Name: "#", Right: true}, {Name: "as", style: kindStyle}, {Name: "text", Flex: true},
 	}
-	return nil
+	cells := make([][]string, len(all))
+	for i, r := range all {
+		by := phrase.If(r.By != "", "%s", sessionfmt.Quote(r.By)) + phrase.If(r.Op >= 0, " op %d", r.Op)
+		cells[i] = []string{
+			orDash(entryID(r.ID)), lineNumber(r.Line), clock(r.Time), shortKind(r.Kind), by, orNothing(r.Index),
+			sessionfmt.Quote(r.As) + phrase.If(r.Uncached, "*"), itemName(&r) + r.Text,
+		}
+	}
+	return WriteTable(w, columns, cells, on)
 }
 
 // lineNumber returns a line number as text, or "" for 0.

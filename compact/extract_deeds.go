@@ -177,7 +177,7 @@ func (x *extractor) worked(d deed, text string) {
 		return
 	}
 	e.at, e.created = x.now, e.created || d.first && d.tool == "write"
-	e.why, e.asked, e.commit = d.why, x.asked, ""
+	e.why, e.asked, e.commit = d.why, cmp.Or(x.task, x.asked), ""
 	x.edits[d.path] = e
 	x.unsaved[d.path] = true
 }
@@ -247,7 +247,7 @@ func (x *extractor) facts() *Facts {
 	x.end(x.now)
 	x.remove(&theTodo, "asked")
 	f := &Facts{
-		Goal: x.goal, Asked: x.asked, Answer: x.reply, Open: x.open,
+		Goal: x.goal, Asked: x.thread, Answer: x.reply, Open: x.open,
 		Decisions: x.factsOf(&theDecision), References: x.factsOf(&theReference), Todo: x.factsOf(&theTodo), Done: x.factsOf(&theDone),
 		Steps: x.factsOf(&theStep), Failed: x.factsOf(&theOpen), Commits: x.factsOf(&theCommit),
 		Unsaved: slices.Sorted(maps.Keys(x.unsaved)), Needs: slices.Sorted(maps.Keys(x.needs)),
@@ -317,6 +317,29 @@ func (x *extractor) places() {
 
 // spelled returns a path as a Go string on one line.
 func spelled(path string) string { return strings.ReplaceAll(strconv.Quote(path), "`", `\x60`) }
+
+// follow adds a prompt to the thread of the last request. says is whether it has enough words
+// for a request.
+func (x *extractor) follow(prompt string, says bool) {
+	const (
+		much    = 8 // words
+		longest = 4 // prompts; the first is what the others are about
+	)
+	words, agreed := len(strings.Fields(prompt)), agrees(prompt)
+	switch {
+	case agreed && words < 2, !agreed && !says:
+		return
+	case !agreed:
+		x.task = x.asked
+		if words >= much {
+			x.thread = nil
+		}
+	}
+	if len(x.thread) == longest {
+		x.thread = slices.Delete(x.thread, 1, 2)
+	}
+	x.thread = append(x.thread, oneLine(prompt, 400))
+}
 
 // lastRequest adds the direction from the last request, unless that is the goal, and removes
 // repetitions.

@@ -31,6 +31,8 @@ type extractor struct {
 	plan    []string // the last one
 	planned int      // prompts up to the plan
 	asked   string   // the last request
+	task    string   // the last one that does not only agree
+	thread  []string // the last request that says much, and those after it
 	last    string   // the last answer with text
 	goal    string
 	open    bool // the last request has no final answer: one without calls
@@ -178,6 +180,7 @@ func (x *extractor) prompt(text string) {
 		x.put(&theRequest, "", oneLine(own, 160), x.now)
 		x.asked = oneLine(own, 400)
 	}
+	x.follow(own, says)
 }
 
 // answer records the text of an answer.

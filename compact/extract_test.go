@@ -378,3 +378,26 @@ func TestExtractLongPrompt(t *testing.T) {
 		t.Errorf("%d bytes for 1,000 lines, %d for ten times as many", few, many)
 	}
 }
+
+// TestThread: what the user asked for is the last prompt that says much, with those after it.
+func TestThread(t *testing.T) {
+	t.Parallel()
+	const much = "move the parser to a package of its own and test it"
+	for _, test := range []struct{ prompts, want []string }{
+		{[]string{"yo", much}, []string{much}},
+		{[]string{much, "ok", "yeah, do it all"}, []string{much, "yeah, do it all"}},
+		{[]string{much, "minor, this is a big change", "let's do 1+2 next"}, []string{much, "minor, this is a big change", "let's do 1+2 next"}},
+		{[]string{"add a flag to the parser, and name it in the help", much}, []string{much}},
+		{[]string{much, "use tabs for all of it", "use spaces for the rest", "and test both of them", "yes, please do"},
+			[]string{much, "use spaces for the rest", "and test both of them", "yes, please do"}},
+		{[]string{"why?", "ls"}, nil},
+	} {
+		x := newExtractor(nil)
+		for _, p := range test.prompts {
+			x.prompt(p)
+		}
+		if !slices.Equal(x.thread, test.want) {
+			t.Errorf("%q: %q, want %q", test.prompts, x.thread, test.want)
+		}
+	}
+}

@@ -128,6 +128,19 @@ func demandOf(sentence string) demand {
 	return d
 }
 
+// agreeing are the words of prompts that only agree.
+var agreeing = strings.Fields("yes yeah yep yup ok okay sure please do it all that this these them both let s lets go ahead on with and continue proceed now then next try give a the one ones sounds good great nice fine cool perfect thanks thank you alright right exactly na")
+
+// agrees reports whether a prompt only agrees to what was said before it, or picks numbers of a
+// list.
+func agrees(prompt string) bool {
+	const most = 12 // words
+	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return len(words) > 0 && len(words) <= most && !slices.ContainsFunc(words, func(w string) bool {
+		return strings.Trim(w, "0123456789") != "" && !slices.Contains(agreeing, w)
+	})
+}
+
 // deciding are words of answers that state a decision or a finding.
 var deciding = []string{"i'll use", "i will use", "decided", "instead of", "because", " chose ", "going with", "go with", "rather than", "root cause", "the fix is", "the problem is", "the problem was", "the issue is", "the issue was", "turns out"}
 

@@ -184,17 +184,17 @@ func (r Request) extract(most int) (string, error) {
 
 // Facts are what a session records of its work, quoted or counted, each text on one line.
 type Facts struct {
-	Goal       string // the first prompt with content
-	Asked      string // the last one
-	Answer     string // the last answer to it, with its line breaks
-	Open       bool   // the last request has no final answer
-	Decisions  []fact // sentences of answers
-	References []fact // sentences about places in code: Key is FILE:LINE or FILE:NAME
-	Todo       []fact // open boxes and tasks
-	Done       []fact // checked boxes and finished tasks
-	Steps      []fact // the last list that an answer announced as next
-	Failed     []fact // calls whose last run failed: Key is the command, the path or the tool
-	Commits    []fact // their subjects: Key is the hash
+	Goal       string   // the first prompt with content
+	Asked      []string // the last prompt that says much, and those after it, such as "yes, do that"
+	Answer     string   // the last answer to the last one, with its line breaks
+	Open       bool     // the last request has no final answer
+	Decisions  []fact   // sentences of answers
+	References []fact   // sentences about places in code: Key is FILE:LINE or FILE:NAME
+	Todo       []fact   // open boxes and tasks
+	Done       []fact   // checked boxes and finished tasks
+	Steps      []fact   // the last list that an answer announced as next
+	Failed     []fact   // calls whose last run failed: Key is the command, the path or the tool
+	Commits    []fact   // their subjects: Key is the hash
 	Unsaved    []string
 	Needs      []string   // dependencies of the project, from the manifests that were read
 	Files      []fileFact // the most changed first

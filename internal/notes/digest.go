@@ -249,8 +249,8 @@ func (d *digest) worked(most int) (lines []string) {
 		if len(lines) == min(most, 15) {
 			break
 		}
-		first, _, _ := strings.Cut(c.name, " ")
-		if c.last && (c.judges || c.times > 1) && !outside(c.name) && first != "git" && first != "gh" {
+		first, _, more := strings.Cut(c.name, " ")
+		if c.last && (c.judges || c.times > 1 && more) && !outside(c.name) && first != "git" && first != "gh" {
 			lines = append(lines, fmt.Sprintf("- `%s` (%s)", c.name, phrase.Count(c.times, "run")))
 		}
 	}

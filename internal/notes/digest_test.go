@@ -48,7 +48,9 @@ func TestReason(t *testing.T) {
 		want                 string
 	}{
 		{"Now add the flag:", "add a flag", "Add the flag", 2, "Add the flag"},
-		{"Perfect! Now add the flag:", "add a flag", "Release 1.0", 20, "Now add the flag"},
+		{"Perfect! Now add the flag:", "add a flag", "Release 1.0", 20, "Add the flag"},
+		{"Let me fix this properly. That makes more sense.", "add a flag", "Release 1.0", 20, "Release 1.0"},
+		{"I see - it has no flag. I'll add one to the parser.", "add a flag", "", 0, "Add one to the parser"},
 		{"Oops!", "add a flag", "Release 1.0", 20, "Release 1.0"},
 		{"", "add a flag", "", 0, "asked: add a flag"},
 		{"", "", "", 0, ""},

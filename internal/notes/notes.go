@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"ctxtool/compact"
 	"ctxtool/internal/said"
@@ -114,13 +115,30 @@ var supposing = strings.Fields("if you your instead would could should maybe wai
 // wondering are words of sentences about possibilities.
 var wondering = []string{" should ", " would ", " could ", " might ", " may ", "i bet ", " probably "}
 
+// describing are words of sentences about what was found.
+var describing = []string{" has ", " have ", " still ", " was ", " were ", " currently ", " old "}
+
+// fragment reports whether a sentence is cut: a code span or a bracket is open, or it ends with
+// a word that another follows.
+func fragment(sentence string) bool {
+	words := strings.Fields(strings.TrimRight(sentence, ".…:"))
+	return strings.Count(sentence, "`")%2 == 1 || strings.Count(sentence, "(") != strings.Count(sentence, ")") ||
+		len(words) > 0 && slices.Contains(leading, words[len(words)-1])
+}
+
+// leading are words that another word follows.
+var leading = strings.Fields("of than with using the a an to for in on by as from and or just")
+
 // decisions returns the last sentences with a decision, with their times.
 func (s *Session) decisions() (lines []string) {
 	for _, d := range s.Decisions {
 		lower := strings.ToLower(d.Text)
 		first, _, _ := strings.Cut(lower, " ")
 		has := func(w string) bool { return strings.Contains(lower, w) }
-		if strings.Count(d.Text, "`")%2 == 1 || !slices.ContainsFunc(settling, has) || slices.ContainsFunc(wondering, has) || slices.Contains(supposing, first) {
+		switch {
+		case fragment(lower), !slices.ContainsFunc(settling, has), slices.ContainsFunc(wondering, has), slices.Contains(supposing, first):
+			continue
+		case slices.ContainsFunc(describing, has) && !has("decided"):
 			continue
 		}
 		line := "- " + plain(d.Text, 240)
@@ -158,12 +176,16 @@ func (s *Session) files() (lines []string) {
 	return lines
 }
 
-// task returns the last prompt, and the beginning of the last answer to it.
+// task returns the last prompt that says much, those after it, and the beginning of the last
+// answer.
 func (s *Session) task() (lines []string) {
-	if s.Asked == "" {
+	if len(s.Asked) == 0 {
 		return nil
 	}
-	lines = []string{plain(s.Asked, 300)}
+	lines = []string{plain(s.Asked[0], 300)}
+	for _, then := range s.Asked[1:] {
+		lines = append(lines, "Then: "+plain(then, 120))
+	}
 	if s.Open {
 		return append(lines, "It has no final answer yet.")
 	}
@@ -257,7 +279,7 @@ func reason(words, asked, commit string, files int) string {
 	}
 	for line := range said.Prose(words) {
 		for s := range said.Sentences(line) {
-			if len(strings.Fields(s)) > 2 && !strings.HasSuffix(s, "!") {
+			if s = purpose(s); s != "" {
 				return strings.TrimRight(plain(s, 120), ".: ")
 			}
 		}
@@ -266,6 +288,34 @@ func reason(words, asked, commit string, files int) string {
 		return plain(commit, 120)
 	}
 	return "asked: " + plain(asked, 120)
+}
+
+// announcing are beginnings of sentences before what will be done, vague the words of sentences
+// that do not say what, and reacting the beginnings of remarks about what was found.
+var (
+	announcing = []string{"now let's ", "now let me ", "let me also ", "let me now ", "let me ", "let's ", "i'll also ", "i'll now ", "i'll ", "i will ", "now ", "then ", "first, ", "next, ", "also ", "ok, ", "good, "}
+	vague      = strings.Fields("i we to need now the a it this that them these those also again all same issue problem thing fix do update change make check look at see properly correctly right too here there one more is be can for and")
+	reacting   = []string{"that ", "this ", "that's ", "oh", "wait", "i see", "hmm", "actually", "perfect", "great", "good", "yes", "you're", "the issue", "the problem", "it looks", "looks like", "there's", "there are", "there is"}
+)
+
+// purpose returns what a sentence before a change says that it is for, without what announces
+// it; empty if it says little.
+func purpose(sentence string) string {
+	lower := strings.ToLower(sentence)
+	begins := func(w string) bool { return strings.HasPrefix(lower, w) }
+	if strings.HasSuffix(sentence, "!") || slices.ContainsFunc(reacting, begins) {
+		return ""
+	}
+	if i := slices.IndexFunc(announcing, begins); i >= 0 {
+		sentence = sentence[len(announcing[i]):]
+		first, size := utf8.DecodeRuneInString(sentence)
+		sentence = string(unicode.ToUpper(first)) + sentence[size:]
+	}
+	words := strings.FieldsFunc(strings.ToLower(sentence), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".,:;-", r) })
+	if len(words) < 3 || !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(vague, w) }) {
+		return ""
+	}
+	return sentence
 }
 
 // opening returns the first sentences of an answer; lines that do not end like a sentence are

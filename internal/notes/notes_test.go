@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/compact"
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -40,5 +41,29 @@ func TestOf(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestDecisions: what was found and what is cut is no decision.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Tokens are signed with PyJWT instead of being kept in a table.": true,
+		"The footer now uses `dim` rather than `muted`.":                 true,
+		"We have decided to keep the old names.":                         true,
+		"The selector has an old list instead of the theme.":             false,
+		"It still uses chalk rather than the theme.":                     false,
+		"Empty lines are now padded instead of":                          false,
+		"Wrap it in `fg(`, instead of just (bold":                        false,
+		"We should use the theme instead of chalk.":                      false,
+	} {
+		s := Session{Facts: &compact.Facts{}}
+		s.Decisions = append(s.Decisions, struct {
+			Key, Text string
+			Record    int
+		}{Text: text})
+		if got := len(s.decisions()) == 1; got != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }

@@ -4,48 +4,145 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/corpus"
 )
 
 const policiesHead = `
 ## The policies side by side
 
-What ` + "`ctxtool reduce --policy NAME`" + ` makes of each session, with summaries by extract. Each policy counts by its own counter, under one rule for the window: ` + "`--window`" + `, else the baseline's limit, else the models table, else the policy's own. Layers are those that changed something.
+What the four systems would do at the end of each session, those of Claude Code after ` + "`ctxtool convert`" + `. Tokens are those of each system's own counter: ` + "`bytes4`" + ` for gsh, ` + "`chars4`" + ` for pi, ` + "`swe-cl100k`" + ` for SWE-CLI, ` + "`ybytes`" + ` for y-agent. One rule gives the window: ` + "`--window`" + `, else the baseline's limit, else the models table, else the policy's own.
+
+- from: ` + "`exact`" + ` is the model in the models table, ` + "`bare`" + ` another provider's model of that name, ` + "`policy`" + ` the policy's own.
+- used, compacts above: what the system compares with its threshold. pi compares what the provider recorded; the others count what the layers before leave.
+- before, after: ` + "`ctxtool reduce --policy NAME`" + `, with the layers that changed something.
+- compacted: ` + "`ctxtool compact --style NAME`" + `, whether or not the threshold is reached, with a summary by extract; a dash where there is nothing to compact.
 
 `
 
-// policiesTable is what policies make of sessions, given by name and file.
+// converted is sessions of Claude Code as sessions of pi, by name and file: those with as many
+// tokens as the others.
+func converted(t *testing.T) (all [][2]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for i, c := range corpus.Foreign(t) {
+		file, ok := strings.CutPrefix(c.Name, "claude-code/")
+		if !ok || strings.Contains(file, "/") { // a session's own folder has those of its agents
+			continue
+		}
+		from, to := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), filepath.Join(dir, fmt.Sprintf("%d-pi.jsonl", i))
+		if err := os.WriteFile(from, c.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, status := said(t, "convert", from, "--to", "pi", "-o", to); status == exitOK && planOf(t, "reduce", "--policy", "pi", to).Before > largeEnough {
+			all = append(all, [2]string{strings.TrimSuffix(c.Name, ".jsonl"), to})
+		}
+	}
+	return all
+}
+
+// A policyPlan is what reduce and compact say of a session.
+type policyPlan struct {
+	Counter, WindowFrom string
+	Window              int64
+	Before              int `json:"tokensBefore"`
+	After               int `json:"tokensAfter"`
+	Changes             []struct{ Pass string }
+	Layers              []struct {
+		Pass        string
+		Limit, Used int64
+	}
+}
+
+func planOf(t *testing.T, args ...string) (p policyPlan) {
+	t.Helper()
+	out, status := said(t, append(args, "-f", "json")...)
+	if err := json.Unmarshal(out, &p); err != nil || status != exitOK {
+		t.Fatalf("%q: status %d, %v", args, status, err)
+	}
+	return p
+}
+
+// policiesTable is what policies make of sessions, given by name and file. The commands agree
+// on counter, window and tokens.
 func policiesTable(t *testing.T, sessions [][2]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	b.WriteString(policiesHead)
-	b.WriteString("| session | policy | counter | window | from | tokens before | after | less | layers |\n|---|---|---|---:|---|---:|---:|---:|---|\n")
-	for _, s := range sessions {
+	b.WriteString("| session | policy | window | from | used | compacts above | before | after | less | layers | compacted |\n|---|---|---:|---|---:|---:|---:|---:|---:|---|---:|\n")
+	for _, s := range append(sessions, converted(t)...) {
 		for _, policy := range []string{"gsh", "pi", "swe-cli", "y-agent"} {
-			out, status := said(t, "reduce", "--policy", policy, "-f", "json", s[1])
-			var r struct {
-				Counter, WindowFrom string
-				Window              int64
-				Before              int `json:"tokensBefore"`
-				After               int `json:"tokensAfter"`
-				Changes             []struct{ Pass string }
+			r, c := planOf(t, "reduce", "--policy", policy, s[1]), planOf(t, "compact", "--style", policy, s[1])
+			if r.Counter != c.Counter || r.Window != c.Window || r.WindowFrom != c.WindowFrom || r.Before != c.Before {
+				t.Errorf("%s: reduce --policy %s and compact --style %[2]s disagree:\n%+v\n%+v", s[0], policy, r, c)
 			}
-			if err := json.Unmarshal(out, &r); err != nil || status != exitOK {
-				t.Fatalf("reduce %s: status %d, %v", s[0], status, err)
+			if n, ok := likeCount(t, policy, s[1]); ok && n != [2]int64{int64(r.Before), r.Window} {
+				t.Errorf("%s: stats --like %s has %d tokens of %d, reduce %d of %d", s[0], policy, n[0], n[1], r.Before, r.Window)
 			}
 			var layers []string
 			for _, c := range r.Changes {
-				if n := len(layers); n == 0 || layers[n-1] != c.Pass {
+				if !slices.Contains(layers, c.Pass) {
 					layers = append(layers, c.Pass)
 				}
 			}
-			less := 0.0
-			if r.Before > 0 {
-				less = 100 * (1 - float64(r.After)/float64(r.Before))
+			used, limit := int64(0), int64(0)
+			for _, l := range r.Layers {
+				if l.Pass == "compact" {
+					used, limit = l.Used, l.Limit
+				}
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %d | %d | %.1f%% | %s |\n", s[0], policy, r.Counter, r.Window, r.WindowFrom, r.Before, r.After, less, strings.Join(layers, ", "))
+			compacted := "-"
+			if c.After < c.Before {
+				compacted = fmt.Sprint(c.After)
+			}
+			less := 100 * (1 - float64(r.After)/float64(max(1, r.Before)))
+			fmt.Fprintf(&b, "| %s | %s | %d | %s | %d | %d | %d | %d | %.1f%% | %s | %s |\n", s[0], policy, r.Window, r.WindowFrom, used, limit, r.Before, r.After, less,
+				strings.Join(layers, ", "), compacted)
 		}
 	}
 	return b.Bytes()
+}
+
+// likeCount is the tokens and the window of stats --like, without y-agent's status line; not ok
+// for pi, by which stats counts anyway.
+func likeCount(t *testing.T, system, name string) (n [2]int64, ok bool) {
+	t.Helper()
+	if system == "pi" {
+		return n, false
+	}
+	out, _ := said(t, "stats", "--like", system, "--lens", "context", "-f", "json", name)
+	var report struct {
+		Lenses struct {
+			Context struct {
+				Like struct {
+					GSH []struct{ Estimate, Limit int64 }
+					SWE []struct {
+						Usage struct {
+							Total int64 `json:"total_tokens"`
+							Limit int64
+						}
+					} `json:"swe-cli"`
+					YAgent []struct{ Used, Budget int64 } `json:"y-agent"`
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatalf("stats: %v: %.200s", err, out)
+	}
+	const statusLine = 20
+	switch l := report.Lenses.Context.Like; {
+	case len(l.GSH) > 0:
+		n = [2]int64{l.GSH[0].Estimate, l.GSH[0].Limit}
+	case len(l.SWE) > 0:
+		n = [2]int64{l.SWE[0].Usage.Total, l.SWE[0].Usage.Limit}
+	case len(l.YAgent) > 0:
+		n = [2]int64{l.YAgent[0].Used - statusLine, l.YAgent[0].Budget}
+	}
+	return n, true
 }

@@ -12,9 +12,9 @@ import (
 	"ctxtool/internal/golden"
 )
 
-const scorecardHead = `# What summaries keep
+const scorecardHead = `# Scorecard
 
-Made by ` + "`go test ./cmd/ctxtool -run Scorecard -update`" + ` from the sessions of the shared corpus that have more than 20,000 tokens. Every row is what ` + "`ctxtool stats --lens compactions -f json`" + ` says of one compaction; tokens are pi's estimate, of the whole context. The other columns say how many facts of the summarised messages are still told, of how many there were:
+What summaries keep, and what the policies of four systems do, made by ` + "`go test ./cmd/ctxtool -run Scorecard -update`" + ` from the sessions of the shared corpus that have more than 20,000 tokens. Every row is what ` + "`ctxtool stats --lens compactions -f json`" + ` says of one compaction; tokens are pi's estimate, of the whole context. The other columns say how many facts of the summarised messages are still told, of how many there were:
 
 - paths: files that tools were called with;
 - commands: those that did something, failed ones included;

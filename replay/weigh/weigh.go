@@ -88,13 +88,19 @@ func (w *Weigher) Message(m *jsonl.Message) Weight {
 	return sum
 }
 
-// Content counts the content of a message.
+// Content counts the content of a message. The texts of a result count as one text: to a program
+// that rounds each text, a result is a string.
 func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 	w.length = 0
+	joined := 0 // length of the texts of a result
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
-			sum.Text += w.Add(w.String(b.Text))
+			if n := w.String(b.Text); w.c.ByText && m.Kind == jsonl.ToolResult {
+				joined += n
+			} else {
+				sum.Text += w.Add(n)
+			}
 		case jsonl.ImageBlock:
 			sum.Images += w.Add(w.c.Image)
 		case jsonl.ThinkingBlock:
@@ -108,6 +114,9 @@ func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 				sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Minified(b.Args))
 			}
 		}
+	}
+	if joined > 0 {
+		sum.Text += w.Add(joined)
 	}
 	return sum
 }

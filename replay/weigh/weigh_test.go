@@ -39,6 +39,10 @@ func TestPolicyT13GshMessages(t *testing.T) {
 	if sum != 123 {
 		t.Errorf("together %d", sum)
 	}
+	const two = `{"content":[{"type":"text","text":"abc"},{"type":"text","text":"abc"}]}`
+	if result, user := weighed(&tokens.GSH, jsonl.ToolResult, two).Total(), weighed(&tokens.GSH, jsonl.User, two).Total(); result != 5 || user != 4 {
+		t.Errorf("two texts of a result count %d, of a prompt %d; want 5 and 4", result, user)
+	}
 }
 
 // TestPolicyT16bWideText: the same four characters by bytes and by scalars, escaped or

@@ -41,8 +41,9 @@ func newCacheCommand(e *env) *cobra.Command {
 			"\n" +
 			"The cache is expected to serve what an earlier request of the same model had within\n" +
 			"the cache's lifetime. The columns are these tokens, those that it served (actual) and\n" +
-			"stored (written), and those that were rebilled, with their cost and cause. ~ marks\n" +
-			"an estimate. Up to 1,024 tokens that were not served are ignored.",
+			"stored (written), and those that were rebilled, with their cost and cause; a change of\n" +
+			"the prompt names the section or tool. ~ marks an estimate. Up to 1,024 tokens that\n" +
+			"were not served are ignored.",
 		Example: "  ctxtool cache s.jsonl --broken\n" +
 			"  ctxtool cache sessions/ --fail-over 10%\n" +
 			"  ctxtool cache s.jsonl --json | jq -c 'select(.break).break'",

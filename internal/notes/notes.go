@@ -298,7 +298,7 @@ var (
 	reacting   = []string{"that ", "this ", "that's ", "oh", "wait", "i see", "hmm", "actually", "perfect", "great", "good", "yes", "you're", "the issue", "the problem", "it looks", "looks like", "there's", "there are", "there is"}
 )
 
-// purpose returns what a sentence before a change says that it is for, without what announces
+// purpose returns what a sentence before a change gives as its purpose, without what announces
 // it; empty if it says little.
 func purpose(sentence string) string {
 	lower := strings.ToLower(sentence)

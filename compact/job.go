@@ -16,6 +16,7 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Job reduces contexts: a policy, and how its changes are stored.
@@ -23,6 +24,7 @@ type Job struct {
 	Command    string // recorded as what made the batch
 	Policy     *Policy
 	Form       Form          // AsAuto where empty
+	Time       time.Time     // of the changes, for summaries whose frame has it
 	GivenRules bool          // the caller set the replay rules; they were not detected
 	IfOver     Amount        // contexts of at most this size are skipped
 	Summarize  Summarize     // without it, nothing is summarised and the plan lists the requests
@@ -76,7 +78,9 @@ func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.Policy.idle(v.In(form))
+	v = v.In(form)
+	v.at = j.Time
+	r, err := j.Policy.idle(v)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +229,7 @@ func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error 
 }
 
 // Kept returns the first difference between the planned context and an actual one, nil if
-// there is none. It compares the messages as a provider gets them, without timestamps, and
-// summaries without their frames.
+// there is none. It compares the messages as a provider gets them, without timestamps.
 func Kept(promised *View, e *replay.Envelope) error {
 	is, err := NewView(e, nil)
 	if err != nil {
@@ -261,18 +264,10 @@ func Kept(promised *View, e *replay.Envelope) error {
 // not.
 func (v *View) differs(i int, other *View, k int) (string, error) {
 	a, b := &v.Messages[i], &other.Messages[k]
-	if a.Heads {
-		want, err := v.earlier(i)
-		got, err2 := other.earlier(k)
-		if want != got {
-			return "the summary is another", cmp.Or(err, err2)
-		}
-		return "", cmp.Or(err, err2)
-	}
 	if a.isAssistant() != b.isAssistant() || a.isResult() != b.isResult() {
 		return fmt.Sprintf("a %s, and not a %s", b.Kind, a.Kind), nil
 	}
-	for _, name := range []string{"content", "toolCallId", "toolName", "isError"} {
+	for _, name := range []string{"role", "content", "toolCallId", "toolName", "isError"} {
 		want, err := v.member(i, name)
 		if err != nil {
 			return "", err
@@ -297,6 +292,9 @@ func (v *View) member(i int, name string) ([]byte, error) {
 			content = append(appendTextBlock(value{'['}, content), ']')
 		}
 		return content.AppendMinified(nil), err
+	}
+	if h := v.Messages[i].head; h != nil {
+		return jsonl.Value(h.append(nil, 0)).Get(name).AppendMinified(nil), nil
 	}
 	raw, err := v.texts.provider(&v.Messages[i])
 	return raw.Get(name).AppendMinified(nil), err

@@ -262,6 +262,8 @@ func (v *View) fixed(a action, i int) (why string, could Form) {
 		return "a patch has put it there, where no edit reaches it", AsTransform
 	case s.ID(rec) == "" || s.WrongID(rec) || s.Shadowed(rec):
 		return "it has no id by which an entry could name it", AsTransform
+	case a == Summarise && s.Kind(rec) == jsonl.Compaction:
+		return "a compaction keeps nothing of the one before it", AsTransform
 	case a != Replace && a != Drop || s.Kind(rec) == jsonl.CustomMessage || s.Kind(rec).Replaceable():
 		return "", ""
 	}

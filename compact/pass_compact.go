@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -33,17 +32,6 @@ const (
 	styleYAgent Style = "y-agent" // the same, and merges an earlier summary
 	StylePi     Style = "pi"      // keeps the last tokens, cut where pi would
 )
-
-// frame returns a summary as the context has it, in the frame of the style if it has one.
-func (s Style) frame(summary string) string {
-	switch s {
-	case StyleGSH:
-		return "[Context compacted - previous conversation summary]\n\n" + summary
-	case StylePi:
-		return replay.SummaryText(summary)
-	}
-	return summary
-}
 
 // A cut is the messages that a compaction removes, and those of them to be summarised.
 type cut struct {
@@ -77,7 +65,7 @@ func compactHistory(w *work) error {
 		return nil
 	}
 	if err == nil {
-		w.summarise(c.stretch, text, w.Style.frame(text), c.what)
+		w.summarise(c.stretch, text, c.what)
 	}
 	return err
 }

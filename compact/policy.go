@@ -151,6 +151,8 @@ type Reduction struct {
 	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, if the models table does not have it
 	Undo       *undoCost    `json:"undo,omitempty"`         // if the batch has a mark
 	Summary    string       `json:"summary,omitempty"`      // the summary that a compaction stores
+	Frame      Style        `json:"frame,omitempty"`        // the system whose frame the summary has in the new context
+	OwnFrame   Style        `json:"ownFrame,omitempty"`     // the policy's own, if the form cannot store it
 	Guard      *guarding    `json:"guard,omitempty"`        // if the policy's guard warns
 	Warning    string       `json:"warning,omitempty"`      // if little of the context is left
 	Notice     string       `json:"notice,omitempty"`       // what gsh tells its user of a compaction
@@ -242,6 +244,7 @@ func (r *Reduction) add(w *work) {
 	for _, c := range w.Changes {
 		if c.Action == Summarise {
 			r.Summary = c.Text
+			r.framed(w)
 		}
 	}
 	r.Cannot = append(r.Cannot, w.Cannot...)

@@ -131,8 +131,8 @@ func (w *storing) edits() error {
 	return nil
 }
 
-// compaction stores the summary, and the first entry that is kept. The summary is without
-// the policy's frame: pi adds its own.
+// compaction stores the summary, and the first entry that is kept. The summary is without a
+// frame: pi adds its own.
 func (w *storing) compaction() error {
 	if w.head == nil {
 		return nil
@@ -165,28 +165,27 @@ func (w *storing) compaction() error {
 }
 
 // transform stores changes as one patch. A compaction is also stored as an entry that pi
-// reads, which replay treats as the patch's shadow.
+// reads, which replay treats as the patch's shadow. The op that compacts puts the summary in
+// pi's frame; an op after it gives it another.
 func (w *storing) transform(display string) error {
 	patch, name, reason := []byte{'['}, "ctxtool "+w.Command, quoted(fmt.Sprintf("ctxtool %s: %s", w.Command, w.r.passes()))
-	if len(w.changed) > 0 {
-		messages, err := w.messages()
-		if err != nil {
-			return err
-		}
-		patch = fmt.Appendf(patch, `{"op":"messages_cached_replace","scope":"cached","messages":%s,"invalidateCacheReason":%s}`, messages, reason)
-	}
+	replaces := len(w.changed) > 0
 	if w.head != nil {
+		replaces = replaces || w.Messages[w.head.Message].head.style != StylePi
 		name = "compaction"
 		usage, err := w.Envelope.ContextUsage(&tokens.Pi)
 		if err != nil {
 			return err
 		}
-		first := 0
-		if len(w.changed) == 0 {
-			first = w.place(w.from)
-		}
 		patch = fmt.Appendf(comma(patch), `{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d,"tokensBefore":%d,"invalidateCacheReason":%s}`,
-			quoted(w.head.Text), w.b.Millis(), first, usage.Tokens, reason)
+			quoted(w.head.Text), w.b.Millis(), w.place(w.from), usage.Tokens, reason)
+	}
+	if replaces {
+		messages, err := w.messages()
+		if err != nil {
+			return err
+		}
+		patch = fmt.Appendf(comma(patch), `{"op":"messages_cached_replace","scope":"cached","messages":%s,"invalidateCacheReason":%s}`, messages, reason)
 	}
 	for _, op := range promptOps(w.r.From.Prompt, w.Prompt, reason) {
 		patch = append(comma(patch), op...)
@@ -205,10 +204,13 @@ func (w *storing) transform(display string) error {
 	return nil
 }
 
-// messages returns the new cached messages as a JSON array; after a compaction, those that
-// it keeps.
+// messages returns the new cached messages as a JSON array; after a compaction, the summary and
+// those that it keeps.
 func (w *storing) messages() (value, error) {
 	out := value{'['}
+	if w.head != nil {
+		out = w.Messages[w.head.Message].head.append(out, w.b.Millis())
+	}
 	for i := w.from; i < len(w.Messages); i++ {
 		m := &w.Messages[i]
 		if !w.Live(i) || !m.Cached || m.Heads {

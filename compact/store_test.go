@@ -56,6 +56,10 @@ func keen() (all []*compact.Policy) {
 	for _, l := range layers {
 		all = append(all, &compact.Policy{Name: l.Pass.Name + l.Profile, Window: 1000, Counter: l.Pass.Defaults.Counter, Layers: []compact.Layer{l}})
 	}
+	for _, o := range []compact.Options{{Style: compact.StyleGSH}, {Style: "swe-cli", Keep: 2}, {Style: "y-agent", Keep: 1}} {
+		l := []compact.Layer{{Pass: &compact.Compact, Options: o}}
+		all = append(all, &compact.Policy{Name: string(o.Style), Window: 1000, Counter: compact.Compact.Defaults.Counter, Layers: l})
+	}
 	return append(all, &compact.Policy{Name: "all", Window: 1000, Counter: compact.Compact.Defaults.Counter, Layers: layers})
 }
 

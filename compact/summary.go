@@ -76,9 +76,11 @@ func (w *work) waits(all ...Request) {
 	}
 }
 
-// summarise replaces a range of messages with a summary in its frame.
-func (w *work) summarise(r stretch, summary, framed, why string) {
+// summarise replaces a range of messages with a summary in the frame of its style.
+func (w *work) summarise(r stretch, summary, why string) {
 	slot, was := r.From, 0
+	h := &head{frame: w.frame(w.Style), summary: summary}
+	h.framed = h.text(summary, r.Messages, w.at)
 	for i := r.To - 1; i >= r.From; i-- {
 		if w.Messages[i].Removed || w.Messages[i].Kind == jsonl.System {
 			continue
@@ -92,8 +94,8 @@ func (w *work) summarise(r stretch, summary, framed, why string) {
 	}
 	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *message) {
 		m.Kind, m.Sent, m.Heads, m.Call = jsonl.CompactionMessage, true, true, -1
-		m.Blocks = []block{newText(framed, w.length(framed))}
-		m.summary = &summary
+		m.Blocks = []block{newText(h.framed, w.length(h.framed))}
+		m.head = h
 	})
 	w.Changes[len(w.Changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
 	w.compacted = &r
@@ -108,13 +110,12 @@ func (w *work) summarise(r stretch, summary, framed, why string) {
 func (v *View) earlier(i int) (string, error) {
 	m := &v.Messages[i]
 	switch {
-	case m.Heads:
-		return *m.summary, nil
+	case m.head != nil:
+		return m.head.summary, nil
 	case m.Kind != jsonl.CompactionMessage && m.Kind != jsonl.BranchMessage:
 		return "", nil
 	}
-	raw, err := v.texts.agent(m)
-	return raw.Get("summary").Text(), err
+	return v.texts.summary(m)
 }
 
 // files are the files that tools were called with, as pi tracks them: by the path in the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"time"
 
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
@@ -40,6 +41,7 @@ type View struct {
 
 	texts     *texts
 	form      Form            // that changes will be stored in; empty allows every change
+	at        time.Time       // of the changes, for a frame that has it
 	counter   *tokens.Counter // measures the context
 	tokenizer *tokens.Counter // the same, nil if it is not a tokenizer
 }
@@ -54,7 +56,7 @@ type message struct {
 	Heads   bool // it is the summary of a compaction that a pass has made
 	nested  bool // it is a result with nested calls
 
-	summary *string // if Heads: the summary without its frame
+	head *head // if Heads
 }
 
 // A resultBlock is all texts of a tool result, which are one block of a view.

@@ -157,6 +157,12 @@ func (t *texts) agent(m *message) (jsonl.Value, error) {
 	return t.from.Agent(t.e.Piece(m.Index))
 }
 
+// summary returns the summary in a message, without its frame.
+func (t *texts) summary(m *message) (string, error) {
+	t.index = -1
+	return t.from.Summary(t.e.Piece(m.Index))
+}
+
 // text returns the text of a block, for a call its arguments as JSON.
 func (v *View) text(i, block int) (string, error) {
 	m := &v.Messages[i]

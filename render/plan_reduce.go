@@ -102,13 +102,13 @@ func writeNewSummary(w *bufio.Writer, r *compact.Reduction, on Screen) {
 		return
 	}
 	lines := strings.Split(r.Summary, "\n")
-	all := len(lines) <= summaryLines
-	fmt.Fprintf(w, "\nsummary, %s%s\n", phrase.Count(utf8.RuneCountInString(r.Summary), "character"), phrase.If(!all, ", all of it with -f json"))
+	fmt.Fprintf(w, "\nsummary, %s, in %s's frame%s\n", phrase.Count(utf8.RuneCountInString(r.Summary), "character"), r.Frame,
+		phrase.If(r.OwnFrame != "", "; --as transform stores %s's", r.OwnFrame))
 	for _, line := range lines[:min(summaryLines, len(lines))] {
 		put(w, strings.TrimRight("  "+sessionfmt.Clean(line), " "), on)
 	}
-	if !all {
-		fmt.Fprintf(w, "  … %d more lines\n", len(lines)-summaryLines)
+	if n := len(lines) - summaryLines; n > 0 {
+		fmt.Fprintf(w, "  … %s, with -f json\n", phrase.Count(n, "more line"))
 	}
 	w.WriteByte('\n')
 }

@@ -221,6 +221,9 @@ func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 	case jsonl.Bash:
 		n += field("command") + field("output")
 	case jsonl.BranchMessage, jsonl.CompactionMessage:
+		if m.form == framedSummary {
+			return n + content(), nil
+		}
 		n += field("summary")
 	default:
 		return 0, nil

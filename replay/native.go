@@ -48,7 +48,7 @@ func (n *natives) of(m *Piece) (jsonl.Value, error) {
 	case m.edit >= 0: // what an edit makes of it
 		line, err := n.l.lines.Native(int(m.edit))
 		return line.Get("native"), err
-	case m.form != patchGiven:
+	case m.form != patchGiven && m.form != framedSummary:
 		line, err := n.l.lines.Native(int(m.rec))
 		return line.Get("message").Get("native"), err
 	}

@@ -290,55 +290,6 @@ var messagesUncachedAppend = op{
 	},
 }
 
-// messagesCachedReplace puts a new list in place of the cached messages. A message that equals
-// an earlier one keeps its origin. Among equal ones the first is matched first.
-var messagesCachedReplace = op{
-	name:   "messages_cached_replace",
-	cached: true,
-	check:  checkMessages,
-	does:   OpReplace,
-	apply: func(m *machine, s *state, c *Change) error {
-		like := map[jsonl.Kind]bool{}
-		for el := range c.v.Get("messages").Elements {
-			like[providerKind(el.Get("role").RoleKind())] = true
-		}
-		had, err := m.digests(&s.msgs, like)
-		if err != nil {
-			return err
-		}
-		stays := map[int]bool{}
-		next := list{mixed: true}
-		for _, msg := range s.msgs.all { // system messages are not cached messages
-			if msg.kind == jsonl.System {
-				next.push(*msg)
-			}
-		}
-		for el := range c.v.Get("messages").Elements {
-			msg := patchMessage(el, c.v, c.piece)
-			h := m.digest(el)
-			if same := had[h]; len(same) > 0 {
-				msg = *s.msgs.at(same[0])
-				had[h], stays[same[0]] = same[1:], true
-			} else if err := m.size(&msg); err != nil {
-				return err
-			}
-			next.push(msg)
-		}
-		if was := s.msgs; s == m.current() {
-			c.Removed = func(yield func(*Piece) bool) {
-				for i, msg := range was.all {
-					if msg.Sent() && !stays[i] && !yield(msg) {
-						return
-					}
-				}
-			}
-		}
-		s.msgs = next
-		m.rebuilt(s)
-		return nil
-	},
-}
-
 // optionsSet sets the given options. Null keeps the old value, so an option cannot be cleared.
 var optionsSet = op{
 	name:   "options_set",

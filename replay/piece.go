@@ -35,13 +35,14 @@ func (r *Replay) Own(rec int) Piece {
 type form uint8
 
 const (
-	plain      form = iota // the message of a message entry
-	custom                 // from a custom_message entry
-	branch                 // from a branch_summary entry
-	summary                // a compaction entry's summary
-	checkpoint             // a compaction entry's systemMessage
-	patchGiven             // from a patch, a provider message as it is
-	opSummary              // the summary of a compaction_apply op
+	plain         form = iota // the message of a message entry
+	custom                    // from a custom_message entry
+	branch                    // from a branch_summary entry
+	summary                   // a compaction entry's summary
+	checkpoint                // a compaction entry's systemMessage
+	patchGiven                // from a patch, a provider message as it is
+	opSummary                 // the summary of a compaction_apply op
+	framedSummary             // the same in another frame, a provider message as it is
 )
 
 const (
@@ -67,12 +68,21 @@ func (m *Piece) Place() Piece {
 	return p
 }
 
-// Identity identifies the message regardless of edits.
+// Identity identifies the message regardless of edits, and of the frame of a patch's summary.
 func (m *Piece) Identity() Piece {
 	p := m.Place()
 	p.edit, p.flags = -1, 0
+	if p.form == framedSummary {
+		p.form = opSummary
+	}
+	if p.form == opSummary { // an op makes one
+		p.start, p.size = 0, 0
+	}
 	return p
 }
+
+// Reframed reports whether it is the summary of a patch in another frame than pi's.
+func (m *Piece) Reframed() bool { return m.form == framedSummary }
 
 // Kind returns its role in the session.
 func (m *Piece) Kind() jsonl.Kind { return m.kind }

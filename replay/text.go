@@ -67,7 +67,7 @@ func (l *Reader) Agent(m *Piece) (value, error) {
 // source returns the unedited message, built from its record's line.
 func (l *Reader) source(m *Piece, line value) value {
 	switch m.form {
-	case checkpoint, patchGiven:
+	case checkpoint, patchGiven, framedSummary:
 		return line[m.start : m.start+m.size]
 	case plain:
 		v := line.Get("message")
@@ -199,7 +199,7 @@ func (l *Reader) Provider(m *Piece) (value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.form == patchGiven {
+	if m.form == patchGiven || m.form == framedSummary {
 		return v, nil
 	}
 	switch m.kind {

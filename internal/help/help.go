@@ -84,13 +84,14 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
 
-// commands lists the commands that a command has, by their groups.
+// commands lists the commands that a command has, by their groups. The program names those of no
+// group elsewhere.
 func (p *printer) commands(cmd *cobra.Command) {
 	rows := map[string][][2]string{}
 	for _, c := range cmd.Commands() {
 		switch {
 		case !c.IsAvailableCommand():
-		case c.GroupID == "":
+		case c.GroupID == "" && !cmd.HasParent():
 			p.others = append(p.others, c.Name())
 		default:
 			rows[c.GroupID] = append(rows[c.GroupID], [2]string{c.Name(), c.Short})
@@ -99,6 +100,7 @@ func (p *printer) commands(cmd *cobra.Command) {
 	for _, g := range cmd.Groups() {
 		p.table(g.Title, rows[g.ID], 11)
 	}
+	p.table("Commands", rows[""], 11)
 }
 
 // flags lists the flags of a command by their headings, and names those of topics.

@@ -35,7 +35,7 @@ type Range struct {
 
 // An Event is a change in a life by a step of the path.
 type Event struct {
-	Did      Change       `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it), `changed` (a part or tool was set again), `restored` (an edit was undone); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
+	Did      Change       `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it, or its patch the frame of a summary), `changed` (a part or tool was set again), `restored` (an edit was undone); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
 	Record   int          `json:"-"`                  // the entry that did it
 	ID       string       `json:"id,omitempty"`       // of the entry that did it
 	Line     int          `json:"line"`               // of that entry
@@ -53,7 +53,7 @@ type Change string
 const (
 	ChangeEntered  Change = "entered"
 	ChangeReturned Change = "returned"
-	ChangeEdited   Change = "edited"    // a context_edit changed its text
+	ChangeEdited   Change = "edited"    // a context_edit changed its text, or its patch the frame of a summary
 	ChangeChanged  Change = "changed"   // a part or tool was set again
 	ChangeRestored Change = "restored"  // an edit of it was undone
 	ChangeOmitted  Change = "omitted"   // a context_edit removed it
@@ -232,8 +232,11 @@ func (t *tracer) meet(m *replay.Piece) error {
 	did := ChangeRestored
 	if edit, omits := m.Edit(); omits {
 		did = ChangeOmitted
-	} else if edit >= 0 {
+	} else if edit >= 0 || m.Reframed() {
 		did = ChangeEdited
+	}
+	if changed && hit.text != "" && m.Reframed() {
+		l.As, l.Text = hit.as, hit.text
 	}
 	switch {
 	case hit.ok && !l.open:

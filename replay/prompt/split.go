@@ -92,8 +92,11 @@ var (
 // tagged splits a prompt whose sections stand in tags of their names.
 func tagged(name, text string) []Part {
 	whole := Part{Name: name, Text: text}
+	if !strings.Contains(text, "\n</cwd>") {
+		return []Part{whole}
+	}
 	first := ownTag.FindStringIndex(text)
-	if first == nil || !strings.Contains(text, "\n</cwd>") {
+	if first == nil {
 		return []Part{whole}
 	}
 	var cuts []cut
@@ -146,10 +149,20 @@ var (
 		{"guidelines", regexp.MustCompile(`(?m)^Guidelines:\n`)},
 		{"docs", regexp.MustCompile(`(?m)^(?:Documentation:|Pi documentation \(.*\):)\n`)},
 	}
-	projectContext = regexp.MustCompile(`(?m)^(?:# Project Context\n\n(?:The following project|Project-specific)|<project_context>\n)`)
-	skillsHeading  = regexp.MustCompile(`(?m)^The following skills provide specialized instructions for specific tasks\.\n`)
-	lastLines      = regexp.MustCompile(`(?m)^(Current date(?: and time)?: .*\n)?Current working directory: .*\n?`)
+	projectContext = []*regexp.Regexp{
+		regexp.MustCompile(`# Project Context\n\n(?:The following project|Project-specific)`),
+		regexp.MustCompile(`<project_context>\n`),
+	}
+	skillsHeading = regexp.MustCompile(`The following skills provide specialized instructions for specific tasks\.\n`)
+	cwdLine       = regexp.MustCompile(`Current working directory: .*\n?`)
+	dateLine      = regexp.MustCompile(`^Current date(?: and time)?: .*\n$`)
 )
+
+// atLines returns the matches that begin a line. An expression that begins with (?m)^ would be
+// tried at each byte; without, its first words are searched.
+func atLines(re *regexp.Regexp, text string) [][]int {
+	return slices.DeleteFunc(re.FindAllStringSubmatchIndex(text, -1), func(m []int) bool { return m[0] > 0 && text[m[0]-1] != '\n' })
+}
 
 // A heading begins a section of a prompt.
 type heading struct {
@@ -161,23 +174,27 @@ type heading struct {
 // directory, has to be there.
 func headed(name, text string) []Part {
 	whole := Part{Name: name, Text: text}
-	ends := lastLines.FindAllStringSubmatchIndex(text, -1)
-	if ends == nil {
+	ends := atLines(cwdLine, text)
+	if len(ends) == 0 {
 		return []Part{whole}
 	}
-	end := ends[len(ends)-1]
-	cwd := end[0]
-	if end[2] >= 0 {
-		cwd = end[3]
+	cwd, end := ends[len(ends)-1][0], ends[len(ends)-1][1]
+	to := cwd
+	if before := strings.LastIndexByte(text[:max(0, cwd-1)], '\n') + 1; dateLine.MatchString(text[before:cwd]) {
+		to = before
 	}
-	lower := []cut{{end[0], Part{Name: "date"}}, {cwd, Part{Name: "cwd"}}, {end[1], whole}}
-	to := end[0]
-	if all := skillsHeading.FindAllStringIndex(text[:to], -1); all != nil {
+	lower := []cut{{to, Part{Name: "date"}}, {cwd, Part{Name: "cwd"}}, {end, whole}}
+	if all := atLines(skillsHeading, text[:to]); len(all) > 0 {
 		to = all[len(all)-1][0]
 		lower = slices.Insert(lower, 0, cut{to, Part{Name: "skills"}})
 	}
-	if first := projectContext.FindStringIndex(text[:to]); first != nil {
-		to = first[0]
+	context := -1
+	for _, re := range projectContext {
+		if all := atLines(re, text[:to]); len(all) > 0 {
+			to, context = all[0][0], all[0][0]
+		}
+	}
+	if context >= 0 {
 		lower = slices.Insert(lower, 0, cut{to, Part{Name: "project_context"}})
 	}
 	cuts, from := []cut{{0, Part{Name: "preamble"}}}, 0
@@ -198,8 +215,8 @@ func headed(name, text string) []Part {
 // How a context file begins: in the current tag, or in a heading with an absolute path between
 // empty lines.
 var (
-	fileTag     = regexp.MustCompile(`(?m)^<project_instructions path="(.*)">\n`)
-	fileHeading = regexp.MustCompile(`(?m)^## ((?:/|~/|[A-Za-z]:[/\\]|\\\\).*)\n\n`)
+	fileTag     = regexp.MustCompile(`<project_instructions path="(.*)">\n`)
+	fileHeading = regexp.MustCompile(`## ((?:/|~/|[A-Za-z]:[/\\]|\\\\).*)\n\n`)
 )
 
 // inFiles splits a section of project context by file.
@@ -208,12 +225,12 @@ func (p Part) inFiles() []Part {
 		return []Part{p}
 	}
 	const closing = "\n</project_instructions>\n"
-	begin := fileTag
-	if !begin.MatchString(p.Text) {
-		begin = fileHeading
+	begin, found := fileTag, atLines(fileTag, p.Text)
+	if len(found) == 0 {
+		begin, found = fileHeading, atLines(fileHeading, p.Text)
 	}
 	var cuts []cut
-	for _, m := range begin.FindAllStringSubmatchIndex(p.Text, -1) {
+	for _, m := range found {
 		if begin == fileHeading && !strings.HasSuffix(p.Text[:m[0]], "\n\n") {
 			continue
 		}

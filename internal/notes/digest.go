@@ -101,7 +101,7 @@ func (d *digest) add(s *Session) {
 	for _, r := range s.References {
 		file, at, _ := strings.Cut(r.Key, ":")
 		key := s.relative(file) + ":" + at
-		text := pattern(r.Text)
+		text := pattern(at, r.Text)
 		if outside(key) || text == "" || text == last {
 			continue
 		}

@@ -243,17 +243,18 @@ func (s *Session) patterns() (lines []string) {
 	last := ""
 	for _, r := range s.References {
 		file, at, _ := strings.Cut(r.Key, ":")
-		if text := pattern(r.Text); text != "" && text != last {
+		if text := pattern(at, r.Text); text != "" && text != last {
 			lines, last = append(lines, fmt.Sprintf("- `%s:%s` - %s", s.relative(file), at, text)), text
 		}
 	}
 	return lastOf(lines, mostPatterns)
 }
 
-// pattern returns what a sentence says about a place in code; empty if it says little, or is
+// pattern returns what a sentence says about a place in code, without its name; empty if it says little, or is
 // about code that was removed.
-func pattern(text string) string {
+func pattern(name, text string) string {
 	text = strings.TrimRight(plain(text, 160), ":")
+	text = strings.TrimPrefix(text, "`"+name+"` - ")
 	lower := strings.ToLower(text)
 	if len(strings.Fields(text)) < 4 || strings.Contains(lower, "delet") || strings.Contains(lower, "remov") {
 		return ""

@@ -19,7 +19,7 @@ var Dialect = dialect.Dialect{
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
 	File:  fileID, Session: sessionID,
 	Pick: jsonl.Pick{
-		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit"},
+		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata"},
 		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
@@ -134,6 +134,7 @@ const (
 	atLogicalParent
 	atLeaf
 	atExplicit
+	atSummarized
 )
 
 // read is the dialect's Read.
@@ -192,7 +193,7 @@ func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
 		return result, call
 	case n > 1:
 		return results, nil
-	case p.Record[atMeta].Truthy():
+	case p.Record[atMeta].Truthy(), p.Record[atSummarized].IsObject():
 		return note, nil
 	}
 	return user, nil

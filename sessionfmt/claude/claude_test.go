@@ -167,6 +167,25 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		{"type":"content-replacement","sessionId":"s1","replacements":[{"kind":"tool-result","toolUseId":"t1","replacement":"short"}]}`,
 		"u1 c1 r1 +", "hi T short", "",
 	}, {
+		"what follows the result follows the other text, and the first one counts",
+		`u1 - user hi
+		c1 u1 call m1 t1
+		r1 c1 result t1
+		{"type":"content-replacement","sessionId":"s1","replacements":[{"kind":"tool-result","toolUseId":"t1","replacement":"short"}]}
+		a2 r1 text m2 two
+		{"type":"content-replacement","sessionId":"s1","replacements":[{"kind":"tool-result","toolUseId":"t1","replacement":"shorter"}]}
+		u2 a2 user on`,
+		"u1 c1 r1 + a2 u2", "hi T short two on", "",
+	}, {
+		"after kept messages, what follows a message that was not kept follows them",
+		`u1 - user hi
+		a1 u1 text m1 one
+		u2 a1 user more
+		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"anchorUuid":"s1","uuids":["u2"]}}
+		s1 b1 summary sum
+		u3 a1 user on`,
+		"u1 a1 u2 b1 u3", "sum more on", "hidden-attachments",
+	}, {
 		"a resume of old versions has the parent chain only",
 		`u1 - user hi
 		c1 u1 call m1 t1

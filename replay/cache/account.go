@@ -171,7 +171,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 		}
 	}
 	report.Total = total(report.Rows)
-	report.Total.Hidden = c.hidden
+	report.Total.Hidden, report.Total.Reading = c.hidden, r.Session.Reading()
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
 			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.ref.Name(), m.tableLifetime() / 1000, m.seen / 1000})

@@ -55,6 +55,9 @@ type entry struct {
 	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
 	loose      bool
+	input      int64  // of an answer, the tokens of its request
+	model      string // of an answer
+	changes    bool   // it changes messages that came before it
 }
 
 // A called is a result, by the id of its call.
@@ -164,6 +167,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	if err == nil && code == answer {
 		a.answers[string(l.Group)] = e
 		a.finished(e, l)
+		err = a.shrunk(t, l, e)
 	}
 	return err
 }
@@ -204,7 +208,7 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 	n, err := t.Add(kind, l, more...)
 	e := int32(n)
 	code := l.Code & codeMask
-	a.entries = append(a.entries, entry{parent: up, code: code, of: -1, end: e})
+	a.entries = append(a.entries, entry{parent: up, code: code, of: -1, end: e, changes: kind == jsonl.ContextEdit || kind == jsonl.Transform})
 	if code == answer {
 		a.entries[e].of = e
 	}

@@ -27,6 +27,7 @@ var Dialect = dialect.Dialect{
 	New:    newArranger,
 	Append: appendEntry,
 	Base:   base,
+	Marks:  []string{"<command-", "<local-command-"},
 	Bulk: []dialect.Bulk{
 		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},

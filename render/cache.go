@@ -200,6 +200,9 @@ func whyBroken(b *cache.Break) string {
 		}
 		return fmt.Sprintf("%s %s, the cache lives %s", b.Cause, duration(pause), duration(b.Lifetime))
 	}
+	if b.Transformer == b.Reason && b.Reason == string(cache.CauseCompaction) {
+		return b.Reason + " " + entryID(b.Entry)
+	}
 	return string(b.Cause) + phrase.If(b.Entry != "", " %s", entryID(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
 		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason))
 }

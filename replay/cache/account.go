@@ -375,7 +375,9 @@ func (c *accountant) row(k int) (row Row, err error) {
 		row.Outlived, c.models[s.model].seen = pause/1000, max(c.models[s.model].seen, pause)
 		kept, row.Shared.Tokens = known, had
 	}
-	row.Shared.Messages = c.messagesOf(kept)
+	if row.Shared.Messages = c.messagesOf(kept); row.Shared.Messages == 0 && c.hidden > 0 && read > 0 {
+		row.Shared.Tokens = min(row.Shared.Tokens, read) // the provider knows how long a prompt is that the file does not have
+	}
 	served := max(row.Shared.Tokens, read) // before it only unserved tokens were billed again
 	row.Expected = &Expected{served, row.Prompt - served}
 	if row.Break, err = c.broken(k, kept, known, compared); err != nil {

@@ -71,6 +71,9 @@ func (p *CompactionsPart) note() string {
 func contextSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Context, &ContextPart{})
 	all := []Sheet{p.categorySheet()}
+	if sheet := p.placeSheet(); len(sheet.Rows) > 0 {
+		all = append(all, sheet)
+	}
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())
 	}

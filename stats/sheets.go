@@ -302,6 +302,9 @@ func (p *CostPart) notes() (notes []string) {
 		}
 		notes = append(notes, note)
 	}
+	for _, calls := range p.Unrecorded {
+		notes = append(notes, "not recorded, and in no sum: "+calls)
+	}
 	for _, ref := range p.Unknown[:min(fewModels, len(p.Unknown))] {
 		notes = append(notes, fmt.Sprintf("%s is not in the models table; to configure it: %s", ref.Name(), ref.Setting()))
 	}

@@ -38,6 +38,8 @@ type Dialect struct {
 	Base func(first jsonl.Value) (b Base, ok bool)
 	// Marks are beginnings of prompts that call a command of the agent: no title begins so.
 	Marks []string
+	// Unrecorded are calls that the agent pays for and does not record.
+	Unrecorded string
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
 	// Certainty is how sure we are of the parts of a context.

@@ -9,6 +9,7 @@ import (
 // A placesOf counts the messages of a file by where they are.
 type placesOf struct {
 	In        int `json:"in"`        // the request has them
+	Unsure    int `json:"unsure"`    // of these, those before a line that was lost: a resume may not load them
 	Branches  int `json:"branches"`  // on other branches, such as turns that were taken back, or after the point
 	Compacted int `json:"compacted"` // dropped by compactions, or replaced by patches
 	Omitted   int `json:"omitted"`   // removed by edits, or never sent
@@ -30,12 +31,20 @@ func findPlaces(s *sessionfmt.Session, e *replay.Envelope) (p placesOf) {
 			cut = k
 		}
 	}
+	lost := 0 // line of the last record whose parent is not in the file
+	for _, f := range s.Findings {
+		if f.Code == "bridged" {
+			lost = max(lost, f.Line)
+		}
+	}
 	for rec := range s.Len() {
 		k, active := at[rec]
 		switch kind := s.Kind(rec); {
 		case !kind.IsMessage() || kind == jsonl.System || kind == jsonl.NoMessage:
 		case in[rec]:
-			p.In++
+			if p.In++; s.Line(rec) < lost {
+				p.Unsure++
+			}
 		case !active:
 			p.Branches++
 		case k < cut:
@@ -62,8 +71,9 @@ func (p *ContextPart) placeSheet() Sheet {
 	row("dropped by compactions or patches", all.Compacted)
 	row("on other branches, or later", all.Branches)
 	row("removed by edits, or never sent", all.Omitted)
-	if len(s.Rows) > 0 {
+	if len(s.Rows)+all.Unsure > 0 {
 		s.row("in the context", all.In)
 	}
+	row("  of these before a lost line: a resume may miss them", all.Unsure)
 	return s
 }

@@ -90,7 +90,7 @@ func (sum *Summary) look(l *lensRun) {
 			sum.First, err = outline.FirstPrompt(s, s.Leaf())
 		}
 		sum.Calls, sum.Reading = l.Report.Cost, s.Reading()
-		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.Size(), len(s.Findings)
+		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
 		sum.Cost, sum.Computed = sum.Calls.Cost.Total, sum.Calls.Cost.Computed
 		return err
 	})

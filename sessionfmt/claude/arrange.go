@@ -16,6 +16,7 @@ type arranger struct {
 	at      map[string]link  // by uuid
 	answers map[string]int32 // by the id of the message
 	entries []entry          // by their number
+	models  map[string]int32
 	results []called
 	tail    [2]int32 // the last entry, and the last one of a sidechain; none where below 0
 	last    link     // the last one of the file itself, where it continues another
@@ -55,9 +56,9 @@ type entry struct {
 	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
 	loose      bool
-	input      int64  // of an answer, the tokens of its request
-	model      string // of an answer
-	changes    bool   // it changes messages that came before it
+	input      int64 // of an answer, the tokens of its request
+	model      int32 // of an answer, see modelID
+	changes    bool  // it changes messages that came before it
 }
 
 // A called is a result, by the id of its call.
@@ -69,7 +70,7 @@ type called struct {
 
 func newArranger() dialect.Arranger {
 	return &arranger{
-		at: map[string]link{}, answers: map[string]int32{}, replaced: map[string]bool{}, tail: [2]int32{-1, -1},
+		at: map[string]link{}, answers: map[string]int32{}, replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
 		last: link{entry: -1}, recorded: link{entry: -1},
 	}
 }

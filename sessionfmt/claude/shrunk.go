@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // leastFall is by how many tokens a request is smaller than the one that it extends where the
@@ -18,11 +19,11 @@ func (a *arranger) shrunk(t dialect.Tree, l *dialect.Line, e int32) error {
 	if err != nil {
 		return err
 	}
-	message := line.First("message")
-	used := message.Get("usage")
+	m := readLine(line).message
+	var used [3]jsonl.Value
+	m.usage.Fields(used[:], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 	one := &a.entries[e]
-	one.input = used.Get("input_tokens").Int() + used.Get("cache_read_input_tokens").Int() + used.Get("cache_creation_input_tokens").Int()
-	one.model = message.Get("model").Text()
+	one.input, one.model = used[0].Int()+used[1].Int()+used[2].Int(), a.modelID(m.model)
 	for k := one.parent; k >= 0 && !a.entries[k].changes; k = a.entries[k].parent {
 		before := &a.entries[k]
 		if before.code != answer {
@@ -34,4 +35,14 @@ func (a *arranger) shrunk(t dialect.Tree, l *dialect.Line, e int32) error {
 		break
 	}
 	return nil
+}
+
+// modelID numbers the models of a file.
+func (a *arranger) modelID(model jsonl.Value) int32 {
+	id, ok := a.models[string(model)]
+	if !ok {
+		id = int32(len(a.models))
+		a.models[string(model)] = id
+	}
+	return id
 }

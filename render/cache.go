@@ -180,11 +180,11 @@ func whyRebilled(r *cache.Row) string {
 	if r.Unserved.Tokens > 0 {
 		all = append(all, cache.ReasonUnserved+phrase.If(r.Unserved != r.Rebilled, " (%d)", r.Unserved.Tokens))
 	}
-	if b := r.Break; b != nil {
-		all = append(all, whyBroken(b)+phrase.If(b.Rebilled.Tokens > 0 && b.Rebilled != r.Rebilled, " (%d)", b.Rebilled.Tokens))
-	}
 	if m := r.Missed; m != nil {
 		all = append(all, "the provider says "+sessionfmt.Quote(m.Reason)+phrase.If(m.Tokens > 0, " (%d)", m.Tokens))
+	}
+	if b := r.Break; b != nil {
+		all = append(all, whyBroken(b)+phrase.If(b.Rebilled.Tokens > 0 && b.Rebilled != r.Rebilled, " (%d)", b.Rebilled.Tokens))
 	}
 	if r.Outlived > 0 {
 		all = append(all, fmt.Sprintf("read after %s, beyond its lifetime", duration(r.Outlived)))

@@ -184,11 +184,11 @@ func whyRebilled(r *cache.Row) string {
 	if r.Unserved.Tokens > 0 {
 		all = append(all, cache.ReasonUnserved+phrase.If(r.Unserved != r.Rebilled, " (%d)", r.Unserved.Tokens))
 	}
-	if b := r.Break; b != nil {
-		all = append(all, whyBroken(b)+phrase.If(b.Rebilled.Tokens > 0 && b.Rebilled != r.Rebilled, " (%d)", b.Rebilled.Tokens))
-	}
 	if m := r.Missed; m != nil {
 		all = append(all, "the provider says "+sessionfmt.Quote(m.Reason)+phrase.If(m.Tokens > 0, " (%d)", m.Tokens))
+	}
+	if b := r.Break; b != nil {
+		all = append(all, whyBroken(b)+phrase.If(b.Rebilled.Tokens > 0 && b.Rebilled != r.Rebilled, " (%d)", b.Rebilled.Tokens))
 	}
 	if r.Outlived > 0 {
 		all = append(all, fmt.Sprintf("read after %s, beyond its lifetime", duration(r.Outlived)))
@@ -203,6 +203,9 @@ func whyBroken(b *cache.Break) string {
 			pause = m
 		}
 		return fmt.Sprintf("%s %s, the cache lives %s", b.Cause, duration(pause), duration(b.Lifetime))
+	}
+	if b.Transformer == b.Reason && b.Reason == string(cache.CauseCompaction) {
+		return b.Reason + " " + entryID(b.Entry)
 	}
 	return string(b.Cause) + sectionsOf(b) + phrase.If(b.Entry != "", " %s", entryID(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
 		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason))

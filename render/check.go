@@ -45,6 +45,9 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 		fmt.Fprintf(w, "; pi %s", f.Opens)
 	}
 	w.WriteByte('\n')
+	if f.Certainty != nil {
+		fmt.Fprintf(w, "  %s\n", f.Reading)
+	}
 	times, codes := map[string]int{}, 0
 	for _, found := range f.Findings {
 		times[found.Code]++
@@ -64,7 +67,7 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 			text += fmt.Sprintf(" (and %d more like it)", n-1)
 			code += fmt.Sprintf(", the %d others likewise", n-1)
 		}
-		fmt.Fprintf(w, "  %6s  %s  %s  %-*s  %s\n", line, on.paint(faint, fmt.Sprintf("%-8s", found.Entry)),
+		fmt.Fprintf(w, "  %6s  %s  %s  %-*s  %s\n", line, on.paint(faint, fmt.Sprintf("%-8s", entryID(found.Entry))),
 			on.paint(wordStyle(found.Severity.String()), fmt.Sprintf("%-7s", found.Severity)), codes, found.Code, sessionfmt.Clean(text))
 		if found.Hides != nil {
 			fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", "", "", "", codes, "", hides(*found.Hides))

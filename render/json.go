@@ -16,6 +16,7 @@ import (
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -69,6 +70,14 @@ func (o *object) key(name string) {
 func (o *object) text(name, s string) {
 	o.key(name)
 	o.w.Write(jsonl.AppendQuoted(nil, s))
+}
+
+// reading writes the fields of a dialect.Reading.
+func (o *object) reading(r dialect.Reading) {
+	o.text("agent", r.Agent)
+	if r.Certainty != nil {
+		o.value("certainty", r.Certainty)
+	}
 }
 
 // raw writes a field that is already JSON, and omits one that is absent.
@@ -262,6 +271,7 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 		}
 		o.value("provenance", from)
 	}
+	o.reading(e.Replay().Session.Reading())
 	o.value("coverage", e.Replay().Session.Coverage)
 	if found := e.Replay().AllFindings(); len(found) > 0 {
 		o.value("findings", found)

@@ -70,7 +70,7 @@ func sheetTitle(s stats.Sheet) string {
 	return s.Lens + phrase.If(s.Title != "", ": %s", s.Title)
 }
 
-// sheetTable returns a table as text.
+// sheetTable returns a table as text, with short ids.
 func sheetTable(s stats.Sheet) (columns []Column, rows [][]string) {
 	for _, c := range s.Columns {
 		columns = append(columns, Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex, style: sheetStyle(c.Name, c.Unit)})
@@ -78,7 +78,9 @@ func sheetTable(s stats.Sheet) (columns []Column, rows [][]string) {
 	for _, row := range s.Rows {
 		cells := make([]string, len(columns))
 		for i, c := range s.Columns {
-			cells[i] = sheetCell(c.Unit, row[i])
+			if cells[i] = sheetCell(c.Unit, row[i]); c.Name == "entry" {
+				cells[i] = entryID(cells[i])
+			}
 		}
 		rows = append(rows, cells)
 	}

@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/entry"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
@@ -23,6 +24,7 @@ type Tree struct {
 	Only     []string // kinds to show; none for all
 	Fold     bool     // put long runs into one line
 	Coverage sessionfmt.Coverage
+	Reading  dialect.Reading
 	Found    []sessionfmt.Finding
 }
 
@@ -61,6 +63,7 @@ func writeTreeJSON(w *bufio.Writer, r Tree) error {
 		w.WriteString("[")
 	}
 	w.WriteString("]")
+	o.reading(r.Reading)
 	o.value("coverage", r.Coverage)
 	if len(r.Found) > 0 {
 		o.value("findings", r.Found)

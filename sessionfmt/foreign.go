@@ -26,6 +26,9 @@ func Dialects() []*dialect.Dialect { return slices.Clone(dialects) }
 // Dialect is the format of the session where it is another agent's, nil for pi.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
 
+// Reading returns how the session is read.
+func (s *Session) Reading() dialect.Reading { return s.dialect.Reading() }
+
 // ErrForeign refuses to write to another agent's session.
 var ErrForeign = errors.New("sessions of other agents are read only")
 

@@ -22,6 +22,7 @@
 package sessionfmt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -168,15 +169,16 @@ func inFile(name string, err error) error {
 func (s *Session) Close() error { return s.src.close() }
 
 // Plain returns a reader of the whole session, uncompressed, without the files that it continues.
-func (s *Session) Plain() io.Reader {
-	if s.own != nil {
-		return s.own.plain()
-	}
-	return s.src.plain()
-}
+func (s *Session) Plain() io.Reader { return s.file().plain() }
 
-// Size returns the uncompressed size of the session in bytes.
+// file is the source of the file itself.
+func (s *Session) file() *source { return cmp.Or(s.own, s.src) }
+
+// Size returns the uncompressed size of the session in bytes, with the files that it continues.
 func (s *Session) Size() int64 { return s.src.size }
+
+// OwnSize returns the uncompressed size of the file itself in bytes.
+func (s *Session) OwnSize() int64 { return s.file().size }
 
 // Len returns the number of records, headers and scalar lines included.
 func (s *Session) Len() int { return len(s.records) }

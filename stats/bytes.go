@@ -118,7 +118,7 @@ func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
 	for _, t := range p.Tools {
 		b.Prompt += int64(len(t.Raw))
 	}
-	b.Session, b.Provider, b.Size = l.Report.ID, ref.Provider, l.Session.Size()
+	b.Session, b.Provider, b.Size = l.Report.ID, ref.Provider, l.Session.OwnSize()
 	if e.Leaf >= 0 {
 		b.Entry = sessionfmt.Quote(l.Session.ID(e.Leaf))
 	}

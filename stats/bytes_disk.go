@@ -121,12 +121,17 @@ func (p *BytesPart) diskSheet() Sheet {
 		size += b.Size
 	}
 	s := Sheet{Title: "what fills the disk", Columns: columns("what*", "bytes:bytes", "of size:share", "number:number", "replay")}
+	rest := size
 	for _, d := range p.Disk {
 		spare := ""
 		if d.Spare {
 			spare = "not needed"
 		}
+		rest -= d.Bytes
 		s.row(d.What, d.Bytes, share(d.Bytes, size), unless0(d.Count), spare)
+	}
+	if rest > 0 {
+		s.row("all else, such as messages", rest, share(rest, size), nil, "")
 	}
 	if p.Spare > 0 {
 		s.row("all that no replay needs", p.Spare, share(p.Spare, size), nil, "")

@@ -50,6 +50,7 @@ type contextOf struct {
 	Window      int64       `json:"window"`               // tokens, 0 where unknown
 	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, or how the model was found in the table: `exact`, `dated`, `bare`
 	Messages    int         `json:"messages"`             // that the request has, those logged for it alone too
+	Places      placesOf    `json:"places"`               // where the messages of the file are: why a resume has fewer than the file
 	Bytes       int64       `json:"bytes"`                // of all categories but `hidden`
 	Tokens      int         `json:"tokens"`               // of all categories but `hidden`: what the counter finds, or what the provider has told and an estimate of what came since
 	Share       *float64    `json:"share"`                // `tokens` of `window`
@@ -166,6 +167,7 @@ func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 	if c.Hidden, err = e.HiddenEstimate(l.Counter); err != nil {
 		return err
 	}
+	c.Places = findPlaces(l.Session, e)
 	u, err := e.ContextUsage(l.Counter)
 	if err != nil {
 		return err

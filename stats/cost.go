@@ -41,6 +41,8 @@ type CostPart struct {
 
 	Unknown []models.Ref `json:"unknownModels,omitempty"` // models of calls without a recorded cost that are not in the models table, in the order of the files
 
+	Unrecorded []string `json:"unrecorded,omitempty"` // calls that the agents pay for and do not record, by agent: they are in no sum
+
 	calls *calls           // of one session, for the sum
 	once  onceOnly         // calls that were counted, of the sum
 	table map[costKeys]int // of the rows
@@ -182,11 +184,12 @@ func (r *Report) addCost(one *CostPart) {
 		}
 	}
 	one.calls = nil // no longer needed
-	p.Unknown = addModels(p.Unknown, one.Unknown...)
+	p.Unknown = addNew(p.Unknown, one.Unknown...)
+	p.Unrecorded = addNew(p.Unrecorded, one.Unrecorded...)
 }
 
-// addModels adds the models that are not there yet.
-func addModels(all []models.Ref, more ...models.Ref) []models.Ref {
+// addNew adds values that are not there yet.
+func addNew[T comparable](all []T, more ...T) []T {
 	for _, m := range more {
 		if !slices.Contains(all, m) {
 			all = append(all, m)

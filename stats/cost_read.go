@@ -138,7 +138,7 @@ func (c *costReader) prices(m int) models.Model {
 			}
 		}
 		if ref := (models.Ref{Provider: p.provider.Text(), ID: p.model.Text()}); !p.known && ref.ID != "" {
-			c.part.Unknown = addModels(c.part.Unknown, ref)
+			c.part.Unknown = addNew(c.part.Unknown, ref)
 		}
 	}
 	return p.prices
@@ -155,6 +155,9 @@ func (c *costReader) end() error {
 		p.Rows[i].Session, p.Rows[i].Project = own.Session, own.Project
 	}
 	p.table = nil // its keys were not whole
+	if d := c.Session.Dialect(); d != nil && d.Unrecorded != "" && p.Calls.Total+int64(p.calls.n) > 0 {
+		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
+	}
 	p.sumUp()
 	return nil
 }

@@ -107,7 +107,7 @@ func readSession(l *lensRun) {
 	p.Sessions = 1
 	l.Report.Session = p
 	calls := newCallBook(p)
-	l.Records = append(l.Records, func(_ int64, kind jsonl.Kind, line jsonl.Value) { p.take(calls, kind, line) })
+	l.Records = append(l.Records, func(r *jsonl.Picked) { p.take(calls, r) })
 	l.Indexed = append(l.Indexed, func() error {
 		calls.close()
 		return p.shape(l.Session)
@@ -115,12 +115,16 @@ func readSession(l *lensRun) {
 }
 
 // take counts a record.
-func (p *SessionPart) take(calls *callBook, kind jsonl.Kind, line jsonl.Value) {
+func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
+	kind, line := r.Kind, r.Line
 	switch kind {
 	case jsonl.User:
 		p.Turns++
 	case jsonl.Assistant:
-		p.answer(calls, calls.message(kind, line))
+		m := calls.message(kind, line)
+		if calls.answer(m); !r.Unanswered {
+			p.answer(m)
+		}
 	case jsonl.ToolResult:
 		calls.result(calls.message(kind, line))
 	case jsonl.Compaction:
@@ -149,11 +153,10 @@ func (p *SessionPart) take(calls *callBook, kind jsonl.Kind, line jsonl.Value) {
 }
 
 // answer counts a request by its answer.
-func (p *SessionPart) answer(calls *callBook, m *jsonl.Message) {
+func (p *SessionPart) answer(m *jsonl.Message) {
 	p.Requests++
 	p.StopReasons[cmp.Or(m.Stop.Text(), "none")]++
 	p.model(modelCount{m.Provider.Text(), m.Model.Text(), 1})
-	calls.answer(m)
 }
 
 func (p *SessionPart) model(m modelCount) {
@@ -192,8 +195,10 @@ func (p *SessionPart) shape(s *sessionfmt.Session) error {
 		case jsonl.User:
 			prompt[i], requests[i] = int32(i), 0
 		case jsonl.Assistant:
-			requests[i]++
-			most[prompt[i]] = max(most[prompt[i]], requests[i])
+			if s.Answers(i) {
+				requests[i]++
+				most[prompt[i]] = max(most[prompt[i]], requests[i])
+			}
 		}
 	}
 	for i := range n {

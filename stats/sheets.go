@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
@@ -70,6 +71,9 @@ func (p *CompactionsPart) note() string {
 func contextSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Context, &ContextPart{})
 	all := []Sheet{p.categorySheet()}
+	if sheet := p.placeSheet(); len(sheet.Rows) > 0 {
+		all = append(all, sheet)
+	}
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())
 	}
@@ -232,16 +236,20 @@ const (
 
 // sumColumns are those of a sum; see sumCells.
 var sumColumns = columns("calls:number", "input:tokens", "output:tokens", "cache read:tokens", "cache write:tokens",
-	"cost:dollars", "billed:dollars?", "computed:dollars?", "unpriced:number?")
+	"cost:dollars?", "billed:dollars?", "computed:dollars?", "unpriced:number?")
+
+// recorded is the cell of a sum's cost, empty where nobody recorded any.
+func (s *costSum) recorded() any {
+	if s.Calls.Total == s.Calls.Unpriced {
+		return nil
+	}
+	return s.Cost.Total
+}
 
 // sumCells are the cells of a sum.
 func sumCells(s *costSum) []any {
-	var cost any // nothing where nobody recorded any
-	if s.Calls.Total > s.Calls.Unpriced {
-		cost = s.Cost.Total
-	}
 	return []any{s.Calls.Total, unless0(s.Tokens.Input), unless0(s.Tokens.Output), unless0(s.Tokens.CacheRead), unless0(s.Tokens.CacheWrite),
-		cost, unless0(s.Cost.Billed), unless0(s.Cost.Computed), unless0(s.Calls.Unpriced)}
+		s.recorded(), unless0(s.Cost.Billed), unless0(s.Cost.Computed), unless0(s.Calls.Unpriced)}
 }
 
 func (p *CostPart) rowSheet() Sheet {
@@ -249,13 +257,13 @@ func (p *CostPart) rowSheet() Sheet {
 	for i, by := range p.By {
 		s.Columns = append(s.Columns, sheetColumn{Name: by, Flex: i == 0})
 	}
-	s.Columns = append(append(s.Columns, sumColumns...), columns("unique cost:dollars?")...)
+	s.Columns = append(append(s.Columns, sumColumns...), columns("unique cost:dollars?", "unique computed:dollars?")...)
 	line := func(sum, unique *costSum, keys []any) []any {
 		cells := append(keys, sumCells(sum)...)
 		if p.Calls == p.Unique.Calls {
-			return append(cells, nil)
+			return append(cells, nil, nil)
 		}
-		return append(cells, unique.Cost.Total)
+		return append(cells, unique.recorded(), unless0(unique.Cost.Computed))
 	}
 	for i := range p.Rows {
 		row, keys := &p.Rows[i], []any{}
@@ -294,6 +302,9 @@ func (p *CostPart) notes() (notes []string) {
 		}
 		notes = append(notes, note)
 	}
+	for _, calls := range p.Unrecorded {
+		notes = append(notes, "not recorded, and in no sum: "+calls)
+	}
 	for _, ref := range p.Unknown[:min(fewModels, len(p.Unknown))] {
 		notes = append(notes, fmt.Sprintf("%s is not in the models table; to configure it: %s", ref.Name(), ref.Setting()))
 	}
@@ -301,7 +312,14 @@ func (p *CostPart) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("and %d more models that are not in it", more))
 	}
 	if n := p.Calls.Total - p.Unique.Calls.Total; n > 0 {
-		notes = append(notes, fmt.Sprintf("copies of calls, as forks and imports have them: %d; with each call once it cost $%.4f", n, p.Unique.Cost.Total))
+		var cost []string
+		if p.Unique.recorded() != nil {
+			cost = append(cost, fmt.Sprintf("$%.4f", p.Unique.Cost.Total))
+		}
+		if about := p.Unique.Cost.Computed; about > 0 {
+			cost = append(cost, fmt.Sprintf("about $%.4f by the prices of %s", about, p.Prices))
+		}
+		notes = append(notes, fmt.Sprintf("copies of calls, as forks and imports have them: %d; with each call once it cost %s", n, cmp.Or(strings.Join(cost, " and "), "nothing")))
 	}
 	return notes
 }

@@ -72,9 +72,10 @@ type Options struct {
 // A Report is the result for a session, schema ctxtool/stats.session/2, or for several
 // together.
 type Report struct {
-	Schema   string               `json:"schema"`
-	File     string               `json:"file,omitempty"`
-	ID       string               `json:"session,omitempty"`
+	Schema string `json:"schema"`
+	File   string `json:"file,omitempty"`
+	ID     string `json:"session,omitempty"`
+	dialect.Reading
 	Error    string               `json:"error,omitempty"`   // why it could not be read: then there is nothing else
 	Stopped  string               `json:"stopped,omitempty"` // why its replay stopped: the lenses saw what came before
 	Files    []reportFile         `json:"files,omitempty"`   // of several, or of a sum
@@ -85,11 +86,10 @@ type Report struct {
 	Gate     any                  `json:"gate,omitempty"`     // of a sum: the gate.Report on it
 	parts    `json:"lenses"`
 
-	Path    string           `json:"-"` // of the file from the current folder
-	Dialect *dialect.Dialect `json:"-"` // of another agent; nil for pi
-	Lines   map[string]int   `json:"-"` // from 1, of the entries that were asked for
-	project string           // the folder of the session
-	fits    bool             // see Fits
+	Path    string         `json:"-"` // of the file from the current folder
+	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
+	project string         // the folder of the session
+	fits    bool           // see Fits
 }
 
 // The schemas of a report: of several sessions together, and of one.
@@ -100,8 +100,9 @@ const (
 
 // A reportFile is a session file of a report.
 type reportFile struct {
-	File    string `json:"file"`
-	ID      string `json:"session,omitempty"`
+	File string `json:"file"`
+	ID   string `json:"session,omitempty"`
+	dialect.Reading
 	Error   string `json:"error,omitempty"`
 	Stopped string `json:"stopped,omitempty"`
 }
@@ -130,9 +131,9 @@ type lensRun struct {
 
 	lines *sessionfmt.Reader
 
-	// Records are called for every record in file order while the file is read: with the offset
-	// of its line in bytes, and the line, which is valid during the call.
-	Records []func(off int64, kind jsonl.Kind, line jsonl.Value)
+	// Records are called for every record in file order while the file is read. Its line is valid
+	// during the call.
+	Records []func(p *jsonl.Picked)
 	// Calls are called for every record with its data about a model call, as far as validating
 	// the line yields it.
 	Calls []func(f *callRecord)
@@ -177,7 +178,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	}
 	defer s.Close()
 	l.Session = s
-	l.Report.Coverage, l.Report.Version = &s.Coverage, s.Version
+	l.Report.Coverage, l.Report.Version, l.Report.Reading = &s.Coverage, s.Version, s.Reading()
 	if s.Header() >= 0 {
 		line, err := l.line(s.Header())
 		if err != nil {
@@ -206,7 +207,6 @@ func (o *Options) Read(name string) (*Report, error) {
 			}
 		}
 	}
-	l.Report.Dialect = s.Dialect()
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
 	return l.Report, err
 }
@@ -221,7 +221,7 @@ func (l *lensRun) line(rec int) (jsonl.Value, error) {
 
 func (l *lensRun) record(p *jsonl.Picked) {
 	for _, see := range l.Records {
-		see(p.Off, p.Kind, p.Line)
+		see(p)
 	}
 	if len(l.Calls) > 0 {
 		l.call(p)
@@ -348,7 +348,7 @@ func (l *lensRun) step(a *replay.Account) error {
 // Add adds the report of one more session to that of several. Sessions are added in
 // the order of their files, which decides whose copy of a call counts.
 func (o *Options) Add(sum, one *Report) {
-	sum.Files = append(sum.Files, reportFile{one.File, one.ID, one.Error, one.Stopped})
+	sum.Files = append(sum.Files, reportFile{one.File, one.ID, one.Reading, one.Error, one.Stopped})
 	if one.Error != "" {
 		return
 	}

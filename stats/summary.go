@@ -7,6 +7,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
@@ -17,9 +18,9 @@ const SummarySchema = "ctxtool/ls/1"
 // A Summary is what a session is about, in a line of schema ctxtool/ls/1. One that
 // could not be read has an error and little else.
 type Summary struct {
-	Schema         string  `json:"schema"`
-	File           string  `json:"file"`                     // below the folder listed, or as it was given
-	Agent          string  `json:"agent,omitempty"`          // that wrote the session: `pi`, `codex`, `claude`
+	Schema string `json:"schema"`
+	File   string `json:"file"` // below the folder listed, or as it was given
+	dialect.Reading
 	ID             string  `json:"id,omitempty"`             // of the header
 	Name           string  `json:"name,omitempty"`           // the last one given
 	First          string  `json:"first,omitempty"`          // first words of the first prompt
@@ -83,12 +84,15 @@ func (o Options) Summarize(name string) (*Summary, error) {
 // look takes what a summary says of a session.
 func (sum *Summary) look(l *lensRun) {
 	l.Records = append(l.Records, sum.take)
-	l.Indexed = append(l.Indexed, func() error {
+	l.Indexed = append(l.Indexed, func() (err error) {
 		s := l.Session
-		sum.Calls, sum.Agent = l.Report.Cost, s.Dialect().Agent()
-		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.Size(), len(s.Findings)
+		if s.Dialect().Commands(sum.First) {
+			sum.First, err = outline.FirstPrompt(s, s.Leaf())
+		}
+		sum.Calls, sum.Reading = l.Report.Cost, s.Reading()
+		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
 		sum.Cost, sum.Computed = sum.Calls.Cost.Total, sum.Calls.Cost.Computed
-		return nil
+		return err
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
 		u, err := e.InUse(&tokens.Pi)
@@ -108,15 +112,15 @@ func (sum *Summary) look(l *lensRun) {
 }
 
 // take is what a record adds to the summary.
-func (sum *Summary) take(_ int64, kind jsonl.Kind, line jsonl.Value) {
-	switch kind {
+func (sum *Summary) take(p *jsonl.Picked) {
+	switch line := p.Line; p.Kind {
 	case jsonl.Header:
 		if sum.Time == "" { // the first header is the session's
 			sum.ID, sum.Project, sum.Time = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
 		}
 	case jsonl.User:
 		if sum.First == "" {
-			sum.First = outline.PromptWords(line)
+			sum.First = outline.Gist(jsonl.User, line)
 		}
 	case jsonl.SessionInfo:
 		sum.Name = outline.FirstWords(line.Get("name").Text())

@@ -158,8 +158,8 @@ func (x *comparison) find() (err error) {
 
 // sides returns the two ends as reports name them.
 func (x *comparison) sides() (a, b diff.Source) {
-	a = diff.Source{File: x.e.fileName(x.a.given), Point: x.a.point}
-	b = diff.Source{File: x.e.fileName(x.b.given), Point: x.b.point}
+	a = diff.Source{File: x.e.fileName(x.a.given), Point: x.a.point, Reading: x.a.Session.Reading()}
+	b = diff.Source{File: x.e.fileName(x.b.given), Point: x.b.point, Reading: x.b.Session.Reading()}
 	if x.b.point == "" { // before and after one entry
 		a.Point, b.Point = "", x.a.point
 	}

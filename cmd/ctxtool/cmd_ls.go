@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/help"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
@@ -325,7 +326,7 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.strictly(s, found, o.strict); err != nil {
 		return err
 	}
-	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.filter, Fold: o.fold, Coverage: s.Coverage, Found: found}
+	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.filter, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(), Found: found}
 	if leaf >= 0 {
 		id := s.ID(leaf)
 		r.Leaf = &id
@@ -333,6 +334,6 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.print(&o.answer, []string{s.Name}, r); err != nil {
 		return err
 	}
-	e.note("%s: %s", s.Name, s.Coverage)
+	e.note("%s: %s%s", s.Name, phrase.If(r.Reading.Certainty != nil, "%s; ", r.Reading), s.Coverage)
 	return nil
 }

@@ -174,16 +174,16 @@ func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
 // noteCoverage notes the replay rules and how much of the file was read. pi rewrites old
 // files when it opens them, without the lines that it skips.
 func (e *env) noteCoverage(s *sessionfmt.Session, rules replay.Rules) {
-	e.noteRead(s.Name, s.Version, &s.Coverage, rulesOf(s.Dialect(), rules))
+	e.noteRead(s.Name, s.Version, &s.Coverage, rulesOf(s.Reading(), rules))
 }
 
 // rulesOf names the rules of a replay; those of another agent by its name, with how sure we
 // are of the parts of a context.
-func rulesOf(d *dialect.Dialect, rules replay.Rules) string {
-	if d == nil {
+func rulesOf(r dialect.Reading, rules replay.Rules) string {
+	if r.Certainty == nil {
 		return "rules " + rules.String()
 	}
-	return fmt.Sprintf("a session of %s: messages %s, system prompt %s, tools %s", d.Name, d.Certainty.Messages, d.Certainty.System, d.Certainty.Tools)
+	return r.String()
 }
 
 // noteRead is noteCoverage of a session that has been closed.

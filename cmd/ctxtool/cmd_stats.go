@@ -266,7 +266,7 @@ func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *
 	}
 	if err == nil && o.alone {
 		e.printFindings(f.name, r.Findings)
-		e.noteRead(f.name, r.Version, r.Coverage, rulesOf(r.Dialect, r.Rules))
+		e.noteRead(f.name, r.Version, r.Coverage, rulesOf(r.Reading, r.Rules))
 		if r.Stopped != "" {
 			e.note("%s:%s: the figures cover what precedes it", f.name, strings.TrimPrefix(r.Stopped, "line "))
 		}

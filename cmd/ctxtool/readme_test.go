@@ -37,7 +37,7 @@ var (
 )
 
 // TestReadmeAndGuide runs every `$` line of a page's console blocks, in order, in a folder
-// that has a copy of testdata/sessions, and compares what it prints, standard error last. A
+// that has copies of testdata/sessions and testdata/agents, and compares what it prints, standard error last. A
 // line of three dots stands for any lines. A block with a file's name after its language is
 // that file. Examples of the guide run among the sessions, at noon of the day after demo.jsonl.
 func TestReadmeAndGuide(t *testing.T) {
@@ -56,12 +56,15 @@ func TestReadmeAndGuide(t *testing.T) {
 	}
 }
 
-// exampleFolder is a new folder with a copy of testdata/sessions, or that copy.
+// exampleFolder is a new folder with copies of testdata/sessions and testdata/agents, or the
+// first of these copies.
 func exampleFolder(t *testing.T, among bool) string {
 	dir := t.TempDir()
 	sessions := filepath.Join(dir, "testdata", "sessions")
-	if err := os.CopyFS(sessions, os.DirFS(filepath.Join(corpus.Root(t), "testdata", "sessions"))); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"sessions", "agents"} {
+		if err := os.CopyFS(filepath.Join(dir, "testdata", folder), os.DirFS(filepath.Join(corpus.Root(t), "testdata", folder))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	old := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 	err := filepath.WalkDir(sessions, func(name string, _ fs.DirEntry, err error) error {

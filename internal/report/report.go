@@ -14,6 +14,7 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
@@ -22,12 +23,13 @@ type value = jsonl.Value
 
 // A Head describes a session as a whole, schema ctxtool/page/1.
 type Head struct {
-	Schema   string              `json:"schema"`
-	File     string              `json:"file"`            // shown if the session has no name
-	Name     string              `json:"name,omitempty"`  // the session's name
-	Title    string              `json:"title,omitempty"` // its name, or its first words
-	Over     bool                `json:"over,omitempty"`  // the context of its last request exceeds the window
-	Cwd      string              `json:"cwd,omitempty"`
+	Schema string `json:"schema"`
+	File   string `json:"file"`            // shown if the session has no name
+	Name   string `json:"name,omitempty"`  // the session's name
+	Title  string `json:"title,omitempty"` // its name, or its first words
+	Over   bool   `json:"over,omitempty"`  // the context of its last request exceeds the window
+	Cwd    string `json:"cwd,omitempty"`
+	dialect.Reading
 	Version  int                 `json:"version"`
 	Rules    string              `json:"rules"`
 	Redacted bool                `json:"redacted,omitempty"`
@@ -131,7 +133,7 @@ func (p *Report) requests(leaf int) error {
 		kinds = append(kinds, k.String())
 	}
 	p.Head = Head{
-		Schema: "ctxtool/page/1", Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
+		Schema: "ctxtool/page/1", Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
 			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: *achieved,

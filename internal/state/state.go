@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -16,8 +17,8 @@ const Schema = "ctxtool/status/1"
 
 // A Status is the state of a session by its last answer, in schema ctxtool/status/1.
 type Status struct {
-	Schema   string   `json:"schema"`
-	Agent    string   `json:"agent,omitempty"`    // that wrote the session: `pi`, `codex`, `claude`
+	Schema string `json:"schema"`
+	dialect.Reading
 	Model    string   `json:"model,omitempty"`    // `provider/id`; as the status line command is given it, if it is
 	Context  int64    `json:"context,omitempty"`  // tokens of the last request and its answer, as the provider recorded them; absent after a compaction, until the next answer
 	Window   int64    `json:"window,omitempty"`   // tokens of the model's window; absent where it is not known
@@ -71,7 +72,7 @@ type reader struct {
 
 // read reads back from the leaf.
 func (l *reader) read() error {
-	l.Agent = l.s.Dialect().Agent()
+	l.Reading = l.s.Reading()
 	for _, f := range l.s.Findings {
 		if atEnd[f.Code] {
 			l.Finding = f.Code

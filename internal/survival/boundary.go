@@ -14,10 +14,11 @@ type Boundary struct {
 	Survival   Survival
 }
 
-// Across describes the compaction at a record, from the contexts before and after it. Carried
+// Across describes the compaction at a record, from the contexts before and after it. Last
 // holds the facts of the previous summary, which this one can lose; Across sets it to the facts
 // of this one.
-func Across(before, after *replay.Envelope, record int, carried *Facts) (b Boundary, err error) {
+func Across(before, after *replay.Envelope, record int, last *Facts) (b Boundary, err error) {
+	carried := last
 	gone := map[int]int{} // how many of a record's messages, the first ones
 	summary := ""
 	b.FirstKept = -1
@@ -43,6 +44,9 @@ func Across(before, after *replay.Envelope, record int, carried *Facts) (b Bound
 		gone[m.Origin.Record]++
 	}
 	var facts Facts
+	told := func(m replay.Message) bool { // by a summary, which is a message of the user for some agents
+		return m.Kind == jsonl.CompactionMessage || m.Kind == jsonl.User && before.Replay().Session.Kind(m.Origin.Record) == jsonl.Transform
+	}
 	out := func(m replay.Message) bool { return gone[m.Origin.Record] > 0 }
 	for m, err := range before.Sources(out) {
 		switch {
@@ -50,13 +54,16 @@ func Across(before, after *replay.Envelope, record int, carried *Facts) (b Bound
 			return b, err
 		case !out(m):
 			continue
-		case m.Kind == jsonl.CompactionMessage:
-			facts = *carried // what it told can be lost now
 		}
 		gone[m.Origin.Record]--
 		b.Summarized++
-		facts.Take(m.Kind, m.Raw, m.Origin.Record)
+		switch {
+		case !told(m):
+			facts.Take(m.Kind, m.Raw, m.Origin.Record)
+		case carried != nil:
+			facts, carried = *carried, nil // what it told can be lost now
+		}
 	}
-	b.Survival, *carried = facts.Survive(summary)
+	b.Survival, *last = facts.Survive(summary)
 	return b, nil
 }

@@ -174,7 +174,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 		}
 	}
 	report.Total = total(report.Rows)
-	report.Total.Hidden = c.hidden
+	report.Total.Hidden, report.Total.Reading = c.hidden, r.Session.Reading()
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
 			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.ref.Name(), m.tableLifetime() / 1000, m.seen / 1000})
@@ -379,7 +379,9 @@ func (c *accountant) row(k int) (row Row, err error) {
 		row.Outlived, c.models[s.model].seen = pause/1000, max(c.models[s.model].seen, pause)
 		kept, row.Shared.Tokens = known, had
 	}
-	row.Shared.Messages = c.messagesOf(kept)
+	if row.Shared.Messages = c.messagesOf(kept); row.Shared.Messages == 0 && c.hidden > 0 && read > 0 {
+		row.Shared.Tokens = min(row.Shared.Tokens, read) // the provider knows how long a prompt is that the file does not have
+	}
 	served := max(row.Shared.Tokens, read) // before it only unserved tokens were billed again
 	row.Expected = &Expected{served, row.Prompt - served}
 	if row.Break, err = c.broken(k, kept, known, compared); err != nil {

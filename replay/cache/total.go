@@ -8,6 +8,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -16,9 +17,10 @@ import (
 //
 // It is total of schema ctxtool/cache/2, and a line of ctxtool/cache.session/2.
 type Total struct {
-	Schema    string     `json:"schema,omitempty"`
-	File      string     `json:"file,omitempty"`         // with several sessions
-	Sessions  int        `json:"sessions,omitempty"`     // number of sessions summed up
+	Schema   string `json:"schema,omitempty"`
+	File     string `json:"file,omitempty"`     // with several sessions
+	Sessions int    `json:"sessions,omitempty"` // number of sessions summed up
+	dialect.Reading
 	Error     string     `json:"error,omitempty"`        // why the session has no account
 	Requests  int        `json:"requests"`               // rows
 	Answered  int        `json:"answered"`               // rows with a recorded usage

@@ -13,6 +13,7 @@ import (
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
@@ -60,6 +61,7 @@ func (c Cause) IsZero() bool { return c.In == nil || c.Record < 0 }
 type Source struct {
 	File  string `json:"file"`            // as given
 	Point string `json:"point,omitempty"` // as given; absent for the state before an entry
+	dialect.Reading
 }
 
 // A Side is an envelope that is compared.

@@ -135,6 +135,8 @@ func holds(list []int, rec int) bool {
 
 func (w *walk) failedAnswer() {
 	for _, rec := range w.request().failed {
-		w.add(rec, "the answer failed or was aborted, and is still in the context")
+		if w.s.Answers(rec) { // not what another agent says itself
+			w.add(rec, "the answer failed or was aborted, and is still in the context")
+		}
 	}
 }

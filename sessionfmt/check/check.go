@@ -41,6 +41,7 @@ const (
 	omits    = "ctxtool edit FILE ENTRY --omit"
 	compacts = "ctxtool compact FILE"
 	migrates = "ctxtool migrate FILE"
+	converts = "ctxtool convert FILE --to pi -o NEW.jsonl"
 	nothing  = "nothing to do"
 	explains = "by hand: ctxtool check --explain " // followed by the code
 )
@@ -134,6 +135,7 @@ var checks = []*Check{
 	{Code: "call-lost-result", Group: "calls", Severity: Warning, fix: omits, Title: "a call that has lost its result in the context", leaf: (*walk).callLostResult},
 	{Code: "result-lost-call", Group: "calls", Severity: Error, fix: omits, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
 	{Code: "resumed", Group: "calls", Severity: Warning, fix: nothing, Title: "a resume lost the results of parallel calls"},
+	{Code: "maybe-cleared", Group: "calls", Severity: Warning, fix: nothing, Title: "results may have been cleared without a record"},
 	{Code: "failed-answer", Group: "calls", Severity: Warning, fix: omits, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
 
 	{Code: "tool-unknown", Group: "tools", Severity: Warning, fix: nothing, Title: "a call of a tool that the request did not have"},

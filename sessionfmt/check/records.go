@@ -65,7 +65,11 @@ func (x *subject) forwardParent(i int) {
 }
 
 func (x *subject) badTime(i int) {
-	if _, ok := x.s.Time(i); !ok && x.s.Kind(i).IsEntry() {
+	k := x.s.Kind(i)
+	if k == jsonl.SessionInfo && x.s.Dialect() != nil {
+		return // a title, which other agents do not date
+	}
+	if _, ok := x.s.Time(i); !ok && k.IsEntry() {
 		x.add(i, "its timestamp is missing or not a time")
 	}
 }

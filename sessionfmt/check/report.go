@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // A Severity is the severity of a finding.
@@ -61,8 +62,9 @@ func (f Figures) less(o Figures) Figures {
 
 // A Report holds the findings of one file.
 type Report struct {
-	Schema   string              `json:"schema"`
-	File     string              `json:"file"`              // the name as given, or below the given folder; `-` for standard input
+	Schema string `json:"schema"`
+	File   string `json:"file"` // the name as given, or below the given folder; `-` for standard input
+	dialect.Reading
 	Version  int                 `json:"version,omitempty"` // of the format; absent if the file cannot be read
 	Rules    string              `json:"rules,omitempty"`   // the replay rules: `pi` or `envelope`
 	Opens    string              `json:"opens,omitempty"`   // what pi does when it opens the file, absent if it only reads it: `refuses it`, `runs out of memory`, `shows an empty session`, `fails to build a context` (in these four cases pi gets no context), `rewrites it as version 3`, `rewrites it each time`, `adds a newline to it`
@@ -109,10 +111,15 @@ func (r *Report) Rename(name string) {
 }
 
 // fix returns the command that fixes a finding, as Check.Fix does. Commands that append
-// entries need a session with ids and a known version.
+// entries need a session with ids and a known version. Another agent's session is fixed in its
+// conversion.
 func (r *Report) fix(f *Finding) string {
 	fix := Find(f.Code).Fix()
 	switch appends := fix == answers || fix == omits || fix == compacts; {
+	case strings.HasPrefix(fix, "ctxtool") && r.Certainty != nil:
+		if fix = explains + f.Code; !appends {
+			fix = converts
+		}
 	case strings.HasPrefix(fix, "ctxtool") && r.Version > 3, fix == omits && f.Entry == "":
 		fix = explains + f.Code
 	case appends && r.Version == 1:

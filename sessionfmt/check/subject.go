@@ -91,7 +91,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 	x.s = s
 	x.tree, x.ancestors, x.pairs = sync.OnceValue(s.Tree), sync.OnceValue(x.newAncestry), sync.OnceValue(x.findPairs)
 	r := x.report
-	r.Version, r.Coverage = x.s.Version, x.s.Coverage
+	r.Version, r.Coverage, r.Reading = x.s.Version, x.s.Coverage, x.s.Reading()
 	x.take(x.s.Findings)
 	if x.facts != nil {
 		x.facts.sort()

@@ -16,6 +16,7 @@ type arranger struct {
 	at      map[string]link  // by uuid
 	answers map[string]int32 // by the id of the message
 	entries []entry          // by their number
+	models  map[string]int32
 	results []called
 	tail    [2]int32 // the last entry, and the last one of a sidechain; none where below 0
 	last    link     // the last one of the file itself, where it continues another
@@ -24,7 +25,9 @@ type arranger struct {
 
 	recorded link // the leaf that last-prompt names
 	pinned   bool // and the user chose
-	relinked bool // the last compaction kept messages
+
+	cut      int32           // the last compaction, if it kept messages; else 0
+	replaced map[string]bool // the calls whose results have another text
 
 	first  *dialect.Line
 	lost   finding // of the parent of the line at hand
@@ -48,11 +51,14 @@ type entry struct {
 	parent int32
 	code   dialect.Code
 	of     int32 // of a result, the answer that it belongs to; of an answer itself; else -1
-	end    int32 // of an answer, its last result so far, or itself
+	end    int32 // what its children follow: of an answer, its last result so far; else itself, or edits
 	walked bool  // another entry than a result names it as its parent
 	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
 	loose      bool
+	input      int64 // of an answer, the tokens of its request
+	model      int32 // of an answer, see modelID
+	changes    bool  // it changes messages that came before it
 }
 
 // A called is a result, by the id of its call.
@@ -64,7 +70,7 @@ type called struct {
 
 func newArranger() dialect.Arranger {
 	return &arranger{
-		at: map[string]link{}, answers: map[string]int32{}, tail: [2]int32{-1, -1},
+		at: map[string]link{}, answers: map[string]int32{}, replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
 		last: link{entry: -1}, recorded: link{entry: -1},
 	}
 }
@@ -92,7 +98,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 		}
 		return nil
 	case replacement:
-		return a.replaced(t, l)
+		return a.replace(t, l)
 	}
 	if len(l.ID) == 0 {
 		return nil
@@ -162,6 +168,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	if err == nil && code == answer {
 		a.answers[string(l.Group)] = e
 		a.finished(e, l)
+		err = a.shrunk(t, l, e)
 	}
 	return err
 }
@@ -202,7 +209,7 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 	n, err := t.Add(kind, l, more...)
 	e := int32(n)
 	code := l.Code & codeMask
-	a.entries = append(a.entries, entry{parent: up, code: code, of: -1, end: e})
+	a.entries = append(a.entries, entry{parent: up, code: code, of: -1, end: e, changes: kind == jsonl.ContextEdit || kind == jsonl.Transform})
 	if code == answer {
 		a.entries[e].of = e
 	}
@@ -223,19 +230,31 @@ func (a *arranger) follow(l *dialect.Line, e int32, side int) {
 
 // end is where a child of an entry goes: of an answer and its results, after all of them.
 func (a *arranger) end(up int32) int32 {
-	if up >= 0 && a.entries[up].of >= 0 {
-		return a.entries[a.entries[up].of].end
+	if up < 0 {
+		return up
 	}
-	return up
+	return a.ending(up).end
+}
+
+// ending is the entry that knows the end of another one: of a result, its answer.
+func (a *arranger) ending(e int32) *entry {
+	if of := a.entries[e].of; of >= 0 {
+		e = of
+	}
+	return &a.entries[e]
 }
 
 // parent is the entry that a line names as its parent. Where that is not in the file, the
-// line before is taken: the program had it.
+// line before is taken: the program had it. Where a compaction that kept messages removed it,
+// the messages kept are taken, as in a resume.
 func (a *arranger) parent(l *dialect.Line, side int) int32 {
 	if len(l.Ref) == 0 {
 		return -1
 	}
 	if to, ok := a.at[string(l.Ref)]; ok {
+		if side == 0 && to.entry >= 0 && to.entry < a.cut {
+			return a.cut
+		}
 		return to.entry
 	}
 	if a.tail[side] < 0 {

@@ -19,14 +19,16 @@ var Dialect = dialect.Dialect{
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
 	File:  fileID, Session: sessionID,
 	Pick: jsonl.Pick{
-		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit"},
+		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata"},
 		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
-	Read:   read,
-	New:    newArranger,
-	Append: appendEntry,
-	Base:   base,
+	Read:       read,
+	New:        newArranger,
+	Append:     appendEntry,
+	Base:       base,
+	Unrecorded: "titles, hooks and most summaries",
+	Marks:      []string{"<command-", "<local-command-"},
 	Bulk: []dialect.Bulk{
 		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
@@ -134,6 +136,7 @@ const (
 	atLogicalParent
 	atLeaf
 	atExplicit
+	atSummarized
 )
 
 // read is the dialect's Read.
@@ -192,7 +195,7 @@ func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
 		return result, call
 	case n > 1:
 		return results, nil
-	case p.Record[atMeta].Truthy():
+	case p.Record[atMeta].Truthy(), p.Record[atSummarized].IsObject():
 		return note, nil
 	}
 	return user, nil

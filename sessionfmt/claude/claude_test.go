@@ -35,6 +35,8 @@ func made(short string) string {
 			fmt.Fprintf(&b, `"type":"user","isCompactSummary":true,"message":{"role":"user","content":"%s"}}`, f[3])
 		case "text":
 			fmt.Fprintf(&b, `"type":"assistant","message":{"id":"%s","role":"assistant","model":"claude-x","content":[{"type":"text","text":"%s"}],%s}}`, f[3], f[4], usage)
+		case "sized":
+			fmt.Fprintf(&b, `"type":"assistant","message":{"id":"%s","role":"assistant","model":"claude-%s","content":[{"type":"text","text":"x"}],"stop_reason":"end_turn","usage":{"cache_read_input_tokens":%s}}}`, f[3], f[5], f[4])
 		case "resumed":
 			fmt.Fprintf(&b, `"type":"assistant","message":{"id":"%s","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}`, f[0])
 		case "call":
@@ -167,6 +169,25 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		{"type":"content-replacement","sessionId":"s1","replacements":[{"kind":"tool-result","toolUseId":"t1","replacement":"short"}]}`,
 		"u1 c1 r1 +", "hi T short", "",
 	}, {
+		"what follows the result follows the other text, and the first one counts",
+		`u1 - user hi
+		c1 u1 call m1 t1
+		r1 c1 result t1
+		{"type":"content-replacement","sessionId":"s1","replacements":[{"kind":"tool-result","toolUseId":"t1","replacement":"short"}]}
+		a2 r1 text m2 two
+		{"type":"content-replacement","sessionId":"s1","replacements":[{"kind":"tool-result","toolUseId":"t1","replacement":"shorter"}]}
+		u2 a2 user on`,
+		"u1 c1 r1 + a2 u2", "hi T short two on", "",
+	}, {
+		"after kept messages, what follows a message that was not kept follows them",
+		`u1 - user hi
+		a1 u1 text m1 one
+		u2 a1 user more
+		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"anchorUuid":"s1","uuids":["u2"]}}
+		s1 b1 summary sum
+		u3 a1 user on`,
+		"u1 a1 u2 b1 u3", "sum more on", "hidden-attachments",
+	}, {
 		"a resume of old versions has the parent chain only",
 		`u1 - user hi
 		c1 u1 call m1 t1
@@ -178,6 +199,22 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		x1 r2 resumed
 		u2 x1 user on`,
 		"u1 c1 r1 r3 r2 x1 x1.1 x1.2 x1.3 u2", "hi T+T out No_response_requested. on", "resumed",
+	}, {
+		"a request that is smaller than the one it extends may have lost results",
+		`u1 - user hi
+		a1 u1 sized m1 90000 x
+		u2 a1 user more
+		a2 u2 sized m2 80000 x
+		u3 a2 user on`,
+		"u1 a1 u2 a2 u3", "hi x more x on", "maybe-cleared",
+	}, {
+		"not where the model is another one, or a record tells what was cleared",
+		`u1 - user hi
+		a1 u1 sized m1 90000 x
+		a2 a1 sized m2 80000 y
+		b1 a2 system microcompact_boundary "microcompactMetadata":{"clearedAttachmentUUIDs":["u1"]}
+		a3 b1 sized m3 70000 y`,
+		"u1 a1 a2 b1 a3", "x x x", "",
 	}, {
 		"a lost line is bridged",
 		`u1 - user hi

@@ -86,7 +86,10 @@ func (a *arranger) compact(t dialect.Tree) error {
 			}
 		}
 	}
-	a.recorded, a.pinned, a.relinked = link{entry: -1}, false, len(kept) > 0
+	a.recorded, a.pinned, a.cut = link{entry: -1}, false, 0
+	if len(kept) > 0 {
+		a.cut = e
+	}
 	return nil
 }
 
@@ -174,8 +177,9 @@ func (a *arranger) snip(t dialect.Tree, l *dialect.Line, up int32, side int) err
 	return a.edits(t, l, up, targets, side)
 }
 
-// replaced gives results other texts.
-func (a *arranger) replaced(t dialect.Tree, l *dialect.Line) error {
+// replace gives results other texts. The first text of a result counts, and what names the
+// record before as its parent follows.
+func (a *arranger) replace(t dialect.Tree, l *dialect.Line) error {
 	line, err := t.Read(l.At)
 	if err != nil {
 		return err
@@ -185,13 +189,21 @@ func (a *arranger) replaced(t dialect.Tree, l *dialect.Line) error {
 		side = 1
 	}
 	var targets []int32
+	fresh := false
 	for one := range line.Get("replacements").Elements {
-		targets = append(targets, a.resultOf(one.Get("toolUseId").Text()))
+		call, target := one.Get("toolUseId").Text(), int32(-1)
+		if !a.replaced[call] {
+			a.replaced[call], fresh, target = true, true, a.resultOf(call)
+		}
+		targets = append(targets, target)
 	}
-	if len(targets) == 0 {
+	up := a.tail[side]
+	if !fresh || up < 0 {
 		return nil
 	}
-	return a.edits(t, l, a.tail[side], targets, side)
+	err = a.edits(t, l, up, targets, side)
+	a.ending(up).end = a.tail[side]
+	return err
 }
 
 // resultOf is the result of a call, -1 for none.

@@ -27,7 +27,7 @@ func (a *arranger) leaf() int32 {
 		return a.tail[1]
 	}
 	leaf := a.tail[0]
-	if at := a.end(a.recorded.entry); at >= 0 && (a.pinned || !a.above(at, leaf)) && !(a.relinked && a.parents(at)) {
+	if at := a.end(a.recorded.entry); at >= 0 && (a.pinned || !a.above(at, leaf)) && !(a.cut > 0 && a.parents(at)) {
 		leaf = at
 		for e := int(at) + 1; e < len(a.entries); e++ {
 			if one := &a.entries[e]; one.parent == leaf && !one.conversation() {

@@ -2,6 +2,7 @@ package claude_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"ctxtool/replay"
@@ -10,8 +11,9 @@ import (
 )
 
 // TestSizes: what is rebuilt of each request, a quarter of its characters, explains what the
-// provider counted, by a straight line for each session. It prints how well; least is how
-// large a correlation has to be.
+// provider counted, by a straight line for each session. It prints how well, and how well
+// with a constant for each part between compactions: what the program attaches after one is not
+// in the file. least is how large a correlation has to be.
 func TestSizes(t *testing.T) {
 	for _, test := range []struct {
 		file  string
@@ -38,10 +40,14 @@ func TestSizes(t *testing.T) {
 			}
 			defer s.Close()
 			var rebuilt, counted []float64
+			var parts []int // where each part begins
 			r := s.NewReader()
 			for a, err := range replay.New(s, replay.Options{Leaf: s.Leaf()}).Accounts(s.Leaf(), &tokens.Pi) {
 				if err != nil {
 					t.Fatal(err)
+				}
+				if a.Did == replay.Compacted {
+					parts = append(parts, len(counted))
 				}
 				if a.Request < 0 {
 					continue
@@ -56,7 +62,12 @@ func TestSizes(t *testing.T) {
 				}
 			}
 			f := fitLine(rebuilt, counted)
-			t.Logf("%3d requests: correlation %.4f, error %4.1f%% of the mean, %.2f tokens for one of ours, and %5.0f besides", len(counted), f.r, 100*f.rms, f.slope, f.offset)
+			low, high := f.residuals(rebuilt, counted)
+			t.Logf("%3d requests: correlation %.4f, error %4.1f%% of the mean, %.2f tokens for one of ours, and %5.0f besides; residuals from %+.0f to %+.0f (5%% to 95%%)",
+				len(counted), f.r, 100*f.rms, f.slope, f.offset, low, high)
+			if len(parts) > 0 {
+				t.Logf("    correlation %.4f with a constant for each of %d parts", fitLine(centred(rebuilt, parts), centred(counted, parts)).r, len(parts)+1)
+			}
 			if f.r < test.least {
 				t.Errorf("correlation %.4f, want at least %g", f.r, test.least)
 			}
@@ -84,4 +95,30 @@ func fitLine(x, y []float64) (f fit) {
 	}
 	f.rms = math.Sqrt(f.rms) / (sy / n)
 	return f
+}
+
+// residuals are how far the provider's counts are from the line: the 5th and 95th percentile.
+func (f fit) residuals(x, y []float64) (low, high float64) {
+	all := make([]float64, len(x))
+	for i := range x {
+		all[i] = y[i] - f.offset - f.slope*x[i]
+	}
+	slices.Sort(all)
+	return all[len(all)/20], all[len(all)-1-len(all)/20]
+}
+
+// centred returns values less the mean of their part.
+func centred(v []float64, parts []int) (all []float64) {
+	from := 0
+	for _, to := range append(slices.Clone(parts), len(v)) {
+		sum := 0.0
+		for _, x := range v[from:to] {
+			sum += x
+		}
+		for _, x := range v[from:to] {
+			all = append(all, x-sum/float64(to-from))
+		}
+		from = to
+	}
+	return all
 }

@@ -7,7 +7,12 @@
 // (docs/session-format.md 6.1): it replays nothing itself.
 package dialect
 
-import "ctxtool/sessionfmt/jsonl"
+import (
+	"slices"
+	"strings"
+
+	"ctxtool/sessionfmt/jsonl"
+)
 
 // A Dialect is the format of one agent's sessions.
 type Dialect struct {
@@ -31,6 +36,10 @@ type Dialect struct {
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
+	// Marks are beginnings of prompts that call a command of the agent: no title begins so.
+	Marks []string
+	// Unrecorded are calls that the agent pays for and does not record.
+	Unrecorded string
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
 	// Certainty is how sure we are of the parts of a context.
@@ -43,6 +52,11 @@ func (d *Dialect) Agent() string {
 		return "pi"
 	}
 	return d.Name
+}
+
+// Commands reports whether a prompt calls a command of the agent. Another agent's never do.
+func (d *Dialect) Commands(prompt string) bool {
+	return d != nil && slices.ContainsFunc(d.Marks, func(mark string) bool { return strings.HasPrefix(prompt, mark) })
 }
 
 // A Store is where an agent keeps its sessions.
@@ -63,9 +77,9 @@ type Bulk struct {
 // A Certainty is how sure we are of the parts of a context: exact (compared with the program),
 // rule (known, not compared), absent (not in the file).
 type Certainty struct {
-	Messages string `json:"messages"`
-	System   string `json:"system"`
-	Tools    string `json:"tools"`
+	Messages string `json:"messages"` // `exact` (compared with the program), `rule` (by a known rule, not compared), `absent` (not in the file)
+	System   string `json:"system"`   // likewise, of the system prompt
+	Tools    string `json:"tools"`    // likewise
 }
 
 // A Code is what a line is to its dialect. Skip and Unknown mean the same to all.

@@ -1,8 +1,6 @@
 package outline
 
 import (
-	"strings"
-
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -27,18 +25,8 @@ func Title(s *sessionfmt.Session, leaf int) (string, error) {
 	return FirstPrompt(s, leaf)
 }
 
-// PromptWords returns the first words of a prompt; empty if it is a command of Claude Code, which
-// no title should begin with.
-func PromptWords(line jsonl.Value) string {
-	words := Gist(jsonl.User, line)
-	if strings.HasPrefix(words, "<command-") || strings.HasPrefix(words, "<local-command-") {
-		return ""
-	}
-	return words
-}
-
 // FirstPrompt returns the first words of the first prompt on the path to the leaf, empty
-// where there is none.
+// where there is none. A prompt that calls a command of the agent does not count.
 func FirstPrompt(s *sessionfmt.Session, leaf int) (string, error) {
 	lines := s.NewReader()
 	path, _ := s.Path(leaf)
@@ -50,7 +38,7 @@ func FirstPrompt(s *sessionfmt.Session, leaf int) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if words := PromptWords(line); words != "" {
+		if words := Gist(jsonl.User, line); words != "" && !s.Dialect().Commands(words) {
 			return words, nil
 		}
 	}

@@ -1,0 +1,79 @@
+package stats
+
+import (
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A placesOf counts the messages of a file by where they are.
+type placesOf struct {
+	In        int `json:"in"`        // the request has them
+	Unsure    int `json:"unsure"`    // of these, those before a line that was lost: a resume may not load them
+	Branches  int `json:"branches"`  // on other branches, such as turns that were taken back, or after the point
+	Compacted int `json:"compacted"` // dropped by compactions, or replaced by patches
+	Omitted   int `json:"omitted"`   // removed by edits, or never sent
+}
+
+// findPlaces finds where the messages of a session are at a point.
+func findPlaces(s *sessionfmt.Session, e *replay.Envelope) (p placesOf) {
+	in := map[int]bool{} // the records whose messages the request has, and those that replaced others
+	for i := range e.Len() {
+		if m := e.Piece(i); m.Sent() {
+			in[m.Origin().Record] = true
+		}
+	}
+	path, _ := s.Path(e.Leaf)
+	cut, at := -1, make(map[int]int, len(path))
+	for k, rec := range path {
+		at[rec] = k
+		if kind := s.Kind(rec); in[rec] && (kind == jsonl.Compaction || kind == jsonl.Transform) {
+			cut = k
+		}
+	}
+	lost := 0 // line of the last record whose parent is not in the file
+	for _, f := range s.Findings {
+		if f.Code == "bridged" {
+			lost = max(lost, f.Line)
+		}
+	}
+	for rec := range s.Len() {
+		k, active := at[rec]
+		switch kind := s.Kind(rec); {
+		case !kind.IsMessage() || kind == jsonl.System || kind == jsonl.NoMessage:
+		case in[rec]:
+			if p.In++; s.Line(rec) < lost {
+				p.Unsure++
+			}
+		case !active:
+			p.Branches++
+		case k < cut:
+			p.Compacted++
+		default:
+			p.Omitted++
+		}
+	}
+	return p
+}
+
+// placeSheet is the table of where the messages are.
+func (p *ContextPart) placeSheet() Sheet {
+	var all placesOf
+	for i := range p.Sessions {
+		addUp(&all, &p.Sessions[i].Places)
+	}
+	s := Sheet{Title: "why it is shorter than the file", Columns: columns("messages", "number:number")}
+	row := func(what string, n int) {
+		if n > 0 {
+			s.row(what, n)
+		}
+	}
+	row("dropped by compactions or patches", all.Compacted)
+	row("on other branches, or later", all.Branches)
+	row("removed by edits, or never sent", all.Omitted)
+	if len(s.Rows)+all.Unsure > 0 {
+		s.row("in the context", all.In)
+	}
+	row("  of these before a lost line: a resume may miss them", all.Unsure)
+	return s
+}

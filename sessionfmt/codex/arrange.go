@@ -279,11 +279,11 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 		return nil
 	}
 	t.Move(a.cutAt)
-	more := a.cut
+	var more []dialect.Span
 	for _, since := range a.turns[a.earlier:] {
 		more = append(more, since.at)
 	}
 	a.turns = a.turns[:first]
-	_, err = t.Add(jsonl.Transform, l, more...)
+	_, err = t.Add(jsonl.Transform, l, append(more, a.cut...)...)
 	return err
 }

@@ -39,12 +39,12 @@ func ParseSeverity(name string) (Severity, error) {
 type Finding struct {
 	Code     string   `json:"code"`            // of the [check](checks/README.md)
 	Severity Severity `json:"severity"`        // `error`, `warning` or `info`
-	File     string   `json:"file"`            // as above
+	File     string   `json:"file"`            // as above, or a file that the session continues
 	Line     int      `json:"line,omitempty"`  // the physical line, from 1; absent for the whole file
 	Entry    string   `json:"entry,omitempty"` // the entry's id; absent if no entry has the damage
 	Text     string   `json:"text"`            // one sentence
 	Fix      string   `json:"fix,omitempty"`   // the command that fixes it; `nothing to do`, or `by hand: ` and the command that explains it
-	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf; negative if it adds something
+	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf, or `bridged` out of a resume; negative if it adds something
 }
 
 // Figures are the size of a context, or the difference between two: messages, tokens, and
@@ -63,6 +63,7 @@ func (f Figures) less(o Figures) Figures {
 type Report struct {
 	Schema   string              `json:"schema"`
 	File     string              `json:"file"`              // the name as given, or below the given folder; `-` for standard input
+	Agent    string              `json:"agent,omitempty"`   // that wrote the session; absent for pi
 	Version  int                 `json:"version,omitempty"` // of the format; absent if the file cannot be read
 	Rules    string              `json:"rules,omitempty"`   // the replay rules: `pi` or `envelope`
 	Opens    string              `json:"opens,omitempty"`   // what pi does when it opens the file, absent if it only reads it: `refuses it`, `runs out of memory`, `shows an empty session`, `fails to build a context` (in these four cases pi gets no context), `rewrites it as version 3`, `rewrites it each time`, `adds a newline to it`
@@ -70,7 +71,7 @@ type Report struct {
 	Repaired *Figures            `json:"mended,omitempty"`  // the context at the leaf after `ctxtool repair`, if that changes it
 	Verdict  Verdict             `json:"verdict"`           // `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted answers), `damaged`, `unread`
 	Coverage sessionfmt.Coverage `json:"coverage"`          // the lines read, as in a replay
-	Findings []Finding           `json:"findings"`          // in the order of the file; empty if there are none
+	Findings []Finding           `json:"findings"`          // in the order of the file, then those in files that the session continues; empty if there are none
 
 }
 
@@ -99,21 +100,26 @@ func (r *Report) judge() {
 	}
 }
 
-// Rename changes the name of the file in the report.
+// Rename changes the name of the file in the report. Findings in files that it continues keep
+// the names of those.
 func (r *Report) Rename(name string) {
+	was := r.File
 	r.File = name
 	for k := range r.Findings {
 		f := &r.Findings[k]
-		f.File, f.Fix = name, r.fix(f)
+		if f.File == was {
+			f.File = name
+		}
+		f.Fix = r.fix(f)
 	}
 }
 
 // fix returns the command that fixes a finding, as Check.Fix does. Commands that append
-// entries need a session with ids and a known version.
+// entries need a session with ids and a known version, and none writes to another agent's.
 func (r *Report) fix(f *Finding) string {
 	fix := Find(f.Code).Fix()
 	switch appends := fix == answers || fix == omits || fix == compacts; {
-	case strings.HasPrefix(fix, "ctxtool") && r.Version > 3, fix == omits && f.Entry == "":
+	case strings.HasPrefix(fix, "ctxtool") && (r.Version > 3 || r.Agent != ""), fix == omits && f.Entry == "":
 		fix = explains + f.Code
 	case appends && r.Version == 1:
 		fix = migrates

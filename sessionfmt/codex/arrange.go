@@ -54,6 +54,9 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 			return err
 		}
 	}
+	if len(l.ID) > 0 && l.Code != meta && t.Find(l.ID) >= 0 {
+		t.Report("repeated", l, "an item of the same id comes before: both are sent")
+	}
 	noted := false
 	switch l.Code {
 	case meta:

@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -51,13 +52,15 @@ func (r *rollout) back(n int) *rollout {
 
 func (r *rollout) open(t *testing.T) *sessionfmt.Session {
 	t.Helper()
-	s, err := sessionfmt.OpenReader("rollout.jsonl", strings.NewReader(strings.Join(r.lines, "\n")+"\n"), sessionfmt.Options{})
+	s, err := sessionfmt.OpenReader("rollout.jsonl", bytes.NewReader(text(r)), sessionfmt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
+
+func text(r *rollout) []byte { return []byte(strings.Join(r.lines, "\n") + "\n") }
 
 // says is the context at the leaf: the role and the text of each message.
 func says(t *testing.T, s *sessionfmt.Session) string {

@@ -12,6 +12,7 @@
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
 # pi      pi's own package, for tests and benchmarks that compare with it
+# codex   Codex CLI, for tests that compare with it
 # ccusage  ccusage, for benchmarks that compare with it
 # tiktoken  the reference for counting tokens, for tests and benchmarks
 # vocabularies  the data of replay/tokens, from tiktoken's package
@@ -25,9 +26,10 @@ STATICCHECK ?= v0.8.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
+CODEX_DIR ?= $(CACHE)/ctxtool-codex
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden mutants bench dist clean rules pi ccusage tiktoken vocabularies axe libs screenshots models
+.PHONY: build test check check-all fuzz golden mutants bench dist clean rules pi codex ccusage tiktoken vocabularies axe libs screenshots models
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -120,6 +122,13 @@ rules:
 # pi itself, for comparison. It needs npm.
 pi:
 	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1
+
+# The program of Codex CLI for Linux, for comparison. It is Apache-2.0 and stays outside the
+# repository.
+CODEX_PACKAGE := @openai/codex@0.169.0-linux-x64
+codex:
+	@mkdir -p $(CODEX_DIR)
+	cd $(CODEX_DIR) && tgz=$$(npm pack --silent $(CODEX_PACKAGE)) && tar -xzf $$tgz && rm $$tgz
 
 # ccusage, for comparison. Its binary is not executable without npm's scripts.
 ccusage:

@@ -1,21 +1,43 @@
 package migrate
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-// TestConvert converts real sessions of Codex and Claude Code, and holds the contexts to each
-// other.
-func TestConvert(t *testing.T) {
-	files, _ := filepath.Glob("../../shared/vectors/codex/*/rollout*")
-	transcripts, _ := filepath.Glob("../../shared/corpus/claude-code/*.jsonl*")
-	if files = append(files, transcripts...); len(files) == 0 {
-		t.Skip("left out: no sessions at ../shared/vectors/codex and ../shared/corpus/claude-code")
+// foreign are the files of the sessions of Codex and Claude Code that the tests share.
+func foreign(t *testing.T) (files []string) {
+	t.Helper()
+	for _, dir := range []string{"vectors/codex", "corpus/codex", "corpus/claude-code"} {
+		filepath.WalkDir(filepath.Join(corpus.Root(t), "../shared", dir), func(name string, d fs.DirEntry, err error) error {
+			base := filepath.Base(name)
+			if err == nil && strings.Contains(base, ".jsonl") && base != "requests.jsonl" && base != "events.jsonl" {
+				files = append(files, name)
+			}
+			return nil
+		})
 	}
-	for _, file := range files {
+	if len(files) == 0 {
+		t.Skip("left out: no sessions at ../shared/vectors/codex, corpus/codex and corpus/claude-code")
+	}
+	return files
+}
+
+// TestConvert converts real sessions of Codex and Claude Code: the result is without findings,
+// and pi's own code builds from it the messages of the session.
+func TestConvert(t *testing.T) {
+	converted, want := map[string][]byte{}, map[string][][]byte{}
+	for _, file := range foreign(t) {
 		was, err := sessionfmt.Open(file, sessionfmt.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -30,5 +52,38 @@ func TestConvert(t *testing.T) {
 		for _, f := range is.Findings {
 			t.Errorf("%s: %v", file, f)
 		}
+		if want[file], err = messages(was); err != nil {
+			t.Error(err)
+		}
+		if converted[file], err = io.ReadAll(is.Plain()); err != nil {
+			t.Error(err)
+		}
 	}
+	t.Run("pi", func(t *testing.T) {
+		n := 0
+		for file, pi := range corpus.PiReads(t, converted) {
+			var llm []json.RawMessage
+			if err := json.Unmarshal(pi.Read.LLM, &llm); err != nil {
+				t.Errorf("%s: pi %s: %v", file, pi.Read.Throws, err)
+				continue
+			}
+			llm = slices.DeleteFunc(llm, func(m json.RawMessage) bool { return jsonl.Value(m).Get("role").Is("system") }) // the prompt
+			if len(llm) != len(want[file]) {
+				t.Errorf("%s: pi has %d messages, want %d", file, len(llm), len(want[file]))
+				continue
+			}
+			for k, raw := range llm {
+				m := jsonl.Value(raw)
+				if m.Get("role").Is("assistant") {
+					m = set(m, "usage", nil)
+				}
+				if got := m.AppendMinified(nil); !bytes.Equal(got, want[file][k]) {
+					t.Errorf("%s: message %d\n  pi %.300s\nwant %.300s", file, k, got, want[file][k])
+					break
+				}
+				n++
+			}
+		}
+		t.Logf("%d messages of %d sessions", n, len(converted))
+	})
 }

@@ -48,11 +48,13 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 	if f.Certainty != nil {
 		fmt.Fprintf(w, "  %s\n", f.Reading)
 	}
-	times, codes := map[string]int{}, 0
+	times, codes, entries := map[string]int{}, 0, 8
 	for _, found := range f.Findings {
 		times[found.Code]++
 		codes = max(codes, len(found.Code))
+		entries = max(entries, len(entryID(found.Entry)))
 	}
+	file := f.File
 	var fixes []string
 	fixed := map[string][]string{} // codes, by what fixes them
 	for _, found := range f.Findings {
@@ -67,10 +69,14 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 			text += fmt.Sprintf(" (and %d more like it)", n-1)
 			code += fmt.Sprintf(", the %d others likewise", n-1)
 		}
-		fmt.Fprintf(w, "  %6s  %s  %s  %-*s  %s\n", line, on.paint(faint, fmt.Sprintf("%-8s", entryID(found.Entry))),
+		if found.File != file {
+			file = found.File
+			fmt.Fprintf(w, "  in %s, which it continues:\n", sessionfmt.Clean(file))
+		}
+		fmt.Fprintf(w, "  %6s  %s  %s  %-*s  %s\n", line, on.paint(faint, fmt.Sprintf("%-*s", entries, entryID(found.Entry))),
 			on.paint(wordStyle(found.Severity.String()), fmt.Sprintf("%-7s", found.Severity)), codes, found.Code, sessionfmt.Clean(text))
 		if found.Hides != nil {
-			fmt.Fprintf(w, "  %6s  %-8s  %-7s  %-*s  %s\n", "", "", "", codes, "", hides(*found.Hides))
+			fmt.Fprintf(w, "  %6s  %-*s  %-7s  %-*s  %s\n", "", entries, "", "", codes, "", hides(*found.Hides))
 		}
 		if fixed[found.Fix] == nil {
 			fixes = append(fixes, found.Fix)
@@ -80,7 +86,11 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 		}
 	}
 	if f.Context != nil && f.Repaired != nil && *f.Context != *f.Repaired {
-		fmt.Fprintf(w, "  %s; after ctxtool repair: %s\n", context("context: ", *f.Context), figures(*f.Repaired))
+		before, after := context("context: ", *f.Context), "after ctxtool repair"
+		if f.Certainty != nil { // another agent's is never repaired
+			before, after = "context: "+figures(*f.Context), "without the damage"
+		}
+		fmt.Fprintf(w, "  %s; %s: %s\n", before, after, figures(*f.Repaired))
 	}
 	for _, fix := range fixes {
 		fmt.Fprintf(w, "  fix: %s (%s)\n", sessionfmt.Clean(fix), strings.Join(fixed[fix], ", "))

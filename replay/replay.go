@@ -92,9 +92,7 @@ func (r *Replay) addFinding(code string, rec int, format string, args ...any) {
 		r.more++
 		return
 	}
-	r.Findings = append(r.Findings, sessionfmt.Finding{
-		Code: code, Line: r.Session.Line(rec), Entry: sessionfmt.Quote(r.Session.ID(rec)), Text: fmt.Sprintf(format, args...),
-	})
+	r.Findings = append(r.Findings, r.Session.FindingAt(code, rec, format, args...))
 }
 
 // AllFindings returns the findings of reading the session and of replaying it.

@@ -11,7 +11,8 @@ import (
 // it.
 type Finding struct {
 	Code  string `json:"code"`
-	Line  int    `json:"line,omitempty"`  // physical line, from 1; 0 for the whole file
+	File  string `json:"file,omitempty"`  // a file that the session continues; empty for the session's own
+	Line  int    `json:"line,omitempty"`  // physical line of that file, from 1; 0 for the whole file
 	Entry string `json:"entry,omitempty"` // id of the entry
 	Text  string `json:"text"`
 }
@@ -90,6 +91,7 @@ type Coverage struct {
 	Blank   int            `json:"blank,omitempty"`   // blank lines
 	CRLF    int            `json:"crlf,omitempty"`    // lines that end in CR LF
 	Unknown map[string]int `json:"unknown,omitempty"` // entries of unknown types, by type
+	strange map[string]int // the lines on which those first occur
 	Partial bool           `json:"partial,omitempty"` // read backwards: only the end of the file was read
 	Read    int64          `json:"-"`                 // bytes read, if Partial
 }
@@ -106,6 +108,9 @@ func (c *Coverage) Plus(other *Coverage) *Coverage {
 }
 
 func (c *Coverage) add(part *Coverage) {
+	for typ, line := range part.strange {
+		c.first(typ, c.Lines+line)
+	}
 	c.Lines += part.Lines
 	c.Entries += part.Entries
 	c.Skipped += part.Skipped
@@ -121,6 +126,16 @@ func (c *Coverage) unknown(typ string, n int) {
 		c.Unknown = map[string]int{}
 	}
 	c.Unknown[typ] += n
+}
+
+// first records a line with an unknown type, unless the type was there before.
+func (c *Coverage) first(typ string, line int) {
+	if c.strange == nil {
+		c.strange = map[string]int{}
+	}
+	if _, ok := c.strange[typ]; !ok {
+		c.strange[typ] = line
+	}
 }
 
 // String describes the coverage in words.
@@ -146,6 +161,16 @@ func plural(n int, thing string) string {
 
 func newFinding(code string, line int, entry, format string, args ...any) Finding {
 	return Finding{Code: code, Line: line, Entry: Quote(entry), Text: fmt.Sprintf(format, args...)}
+}
+
+// FindingAt returns a finding at record i.
+func (s *Session) FindingAt(code string, i int, format string, args ...any) Finding {
+	pos := s.Pos(i)
+	f := newFinding(code, pos.Line, pos.Entry, format, args...)
+	if pos.File != s.Name {
+		f.File = pos.File
+	}
+	return f
 }
 
 // MaxFindings is how many findings of a file or a replay are kept, to bound the memory for a

@@ -52,32 +52,35 @@ func (s *Session) Answers(i int) bool {
 // mostSniffed is how far into a file its first object is looked for, bytes.
 const mostSniffed = 16 << 20
 
-// firstLine returns the first line of a file that is an object, nil if none is near.
-func firstLine(src *source) jsonl.Value {
+// firstLine returns the first line of a file that is an object, nil if none is near, and where
+// it is, bytes.
+func firstLine(src *source) (first jsonl.Value, off int64) {
 	for size := int64(4 << 10); ; size *= 16 {
 		buf := make([]byte, min(size, src.size))
 		if readFullAt(src.bytes, buf, 0) != nil {
-			return nil
+			return nil, 0
 		}
 		rest := bytes.TrimPrefix(buf, []byte(jsonl.BOM))
 		for whole := true; whole; {
 			var line []byte
+			at := int64(len(buf) - len(rest))
 			if line, rest, whole = bytes.Cut(rest, []byte{'\n'}); !whole && size < src.size {
 				break
 			}
 			if v, err := jsonl.ParseValue(bytes.Trim(line, "\x00")); err == nil && v.IsObject() {
-				return v
+				return v, at + int64(bytes.IndexByte(line, '{'))
 			}
 		}
 		if size >= src.size || size > mostSniffed || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
-			return nil
+			return nil, 0
 		}
 	}
 }
 
 // sniff finds the dialect of a file by its first line, and what the file continues.
 func (s *Session) sniff(opt Options) error {
-	first := firstLine(s.src)
+	first, off := firstLine(s.src)
+	s.first = dialect.Span{Off: off, Size: uint32(len(first))}
 	for _, d := range dialects {
 		if first != nil && d.Sniff(first) {
 			s.dialect = d
@@ -136,7 +139,12 @@ func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
 	rec.kind = jsonl.Kind(head.Code)
 	rec.id, rec.parent, rec.up = u.intern(head.ID), u.intern(head.Ref), uint32(u.intern(head.Group))
 	if head.Code == dialect.Unknown {
-		u.cover.unknown(Quote(h.Type.Text()), 1)
+		typ := Quote(h.Type.Text())
+		u.cover.unknown(typ, 1)
+		u.cover.first(typ, u.cover.Lines)
+	}
+	if rec.flags&flagBadUTF8 != 0 {
+		u.findings.add("invalid-utf8", u.cover.Lines, idString(idAt(u.ids, rec.id)), badUTF8)
 	}
 	u.records = append(u.records, rec)
 	if x.times {
@@ -187,6 +195,12 @@ func (s *Session) arrange() error {
 	}
 	if err := by.End(a); err != nil {
 		return err
+	}
+	if a.n == 0 { // all lines are for display
+		a.of = record{}
+		if _, err := a.Add(jsonl.Header, &dialect.Line{At: s.first, Number: 1}); err != nil {
+			return err
+		}
 	}
 	s.leaf = a.leaf
 	s.records = s.records[:a.n]

@@ -2,6 +2,7 @@ package sessionfmt
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,7 +19,8 @@ import (
 type section struct {
 	off, end int64 // in the session
 	name     string
-	lines    int // of the session before it
+	before   int // lines of the session before it
+	lines    int // its own
 }
 
 // sectionAt is the section that an offset is in, nil for the file that was opened.
@@ -32,14 +34,36 @@ func (s *Session) sectionAt(off int64) *section {
 }
 
 // place is the file that a line of the session stands in, and its number there.
-func (s *Session) place(off int64, line int) (name string, number int) {
-	if b := s.sectionAt(off); b != nil {
-		return b.name, line - b.lines
+func (s *Session) place(line int) (name string, number int) {
+	number = line
+	for k := range s.base {
+		b := &s.base[k]
+		if line > b.before && line <= b.before+b.lines {
+			return b.name, line - b.before
+		}
+		if line > b.before {
+			number -= b.lines
+		}
 	}
-	if n := len(s.base); n > 0 && off >= s.base[n-1].end {
-		return s.Name, line - s.baseLines
+	return s.Name, number
+}
+
+// placed puts findings into the files that their lines stand in: those of the session's own
+// first.
+func (s *Session) placed(found []Finding) []Finding {
+	if len(s.base) == 0 {
+		return found
 	}
-	return s.Name, line
+	for k := range found {
+		f := &found[k]
+		if f.File, f.Line = s.place(f.Line); f.File == s.Name {
+			f.File = ""
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return found
 }
 
 // A spliced is several stretches of files that read as one.
@@ -83,7 +107,7 @@ func (s *Session) continues(first jsonl.Value, opt Options) error {
 		if !ok {
 			break
 		}
-		next, err := s.findBase(name, b.ID, opt)
+		next, err := s.findBase(name, b, opt)
 		if err == nil && (seen[next] || len(chain) == mostBases) {
 			err = fmt.Errorf("it continues %s, which continues it", Quote(b.ID))
 		}
@@ -128,8 +152,9 @@ func (s *Session) splice(chain []continued, before bool) {
 	size, joined := head, *own
 	for _, b := range chain {
 		all.parts, all.sizes = append(all.parts, b.src.bytes), append(all.sizes, b.keep)
-		s.base = append(s.base, section{size, size + b.keep, b.name, s.baseLines + lines})
-		s.baseLines += countLines(b.src.bytes, b.keep)
+		n := countLines(b.src.bytes, b.keep)
+		s.base = append(s.base, section{size, size + b.keep, b.name, lines, n})
+		lines += n
 		size += b.keep
 		joined.more = append(joined.more, b.src)
 	}
@@ -158,7 +183,7 @@ func openBase(name string, b dialect.Base, opt Options) (continued, jsonl.Value,
 	if err != nil {
 		return continued{}, nil, inFile(name, err)
 	}
-	first := firstLine(src)
+	first, _ := firstLine(src)
 	if first == nil {
 		src.close()
 		return continued{}, nil, inFile(name, ErrNotSession)
@@ -206,7 +231,8 @@ func (s *source) linesBelow(ordinal int64) (keep int64) {
 
 // findBase is the name of the file that holds a session which another one continues: beside
 // that, or in the folders around it, or where opt looks.
-func (s *Session) findBase(name, id string, opt Options) (string, error) {
+func (s *Session) findBase(name string, b dialect.Base, opt Options) (string, error) {
+	id := b.ID
 	matches := func(file string) bool {
 		stem, ok := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(file, ".zst"), ".gz"), ".jsonl")
 		return ok && (stem == id || strings.HasSuffix(stem, "-"+id) || strings.HasSuffix(stem, "_"+id))
@@ -236,5 +262,9 @@ func (s *Session) findBase(name, id string, opt Options) (string, error) {
 	if len(found) > 0 {
 		return found[0], nil
 	}
-	return "", &Error{Pos: Pos{File: name, Line: 1}, Err: fmt.Errorf("it continues session %s, and no file of that name is beside it or in the agent's folder", Quote(id)), Hint: "put the file of that session beside it"}
+	hint := "put the file of that session beside it"
+	if b.Upto > 0 && !b.All {
+		hint += ": it has " + plural(int(b.Upto), "line") + " of this one"
+	}
+	return "", &Error{Pos: Pos{File: name, Line: 1}, Err: fmt.Errorf("it continues session %s, and no file of that name is beside it or in the agent's folder", Quote(id)), Hint: hint}
 }

@@ -161,7 +161,7 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {
 	at := u.cover.Lines
 	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
-		u.find("bom", at, "the file starts with a byte order mark: pi cannot read the header, and refuses the file")
+		u.find("bom", at, "the file starts with a byte order mark%s", piOnly(x.dialect, ": pi cannot read the header, and refuses the file"))
 		line, off = line[len(jsonl.BOM):], int64(len(jsonl.BOM))
 	}
 	if len(line) > 0 && line[len(line)-1] == '\r' {
@@ -190,6 +190,11 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		u.find("unterminated", at, "the last line has no newline: its entry is complete, but the next one may be written to the same line")
 	}
 	if h.Kind == jsonl.Scalar {
+		if x.dialect != nil {
+			u.cover.Skipped++
+			u.find("scalar-line", at, "the line is not an object: it is skipped")
+			return nil
+		}
 		if !h.Line.Truthy() {
 			u.cover.Skipped++
 			u.find("falsy-line", at, "the line is %s: pi skips it", Quote(string(h.Line)))
@@ -208,7 +213,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	u.name(&rec, h)
 	if rec.flags&flagBadUTF8 != 0 {
 		id := idString(idAt(u.ids, rec.id))
-		u.findings.add("invalid-utf8", at, id, "bytes that are not UTF-8 are read as U+FFFD")
+		u.findings.add("invalid-utf8", at, id, badUTF8)
 	}
 	if h.Kind == jsonl.Unknown {
 		u.cover.unknown(Quote(h.Type.Text()), 1)
@@ -227,6 +232,8 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	}
 	return h
 }
+
+const badUTF8 = "bytes that are not UTF-8 are read as U+FFFD"
 
 // name stores the record's id and its parent's. The parent is usually the previous record,
 // whose id bytes are then shared.
@@ -441,6 +448,6 @@ func (s *Session) Grow() bool {
 	s.indexIDs(n)
 	s.link(n)
 	s.leaf = len(s.records) - 1
-	s.Findings = s.found.all()
+	s.Findings = s.placed(s.found.all())
 	return s.markEnd() == nil
 }

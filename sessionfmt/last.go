@@ -3,6 +3,8 @@ package sessionfmt
 import (
 	"bytes"
 	"io"
+
+	"ctxtool/sessionfmt/dialect"
 )
 
 // OpenLast is like Open for the first line of a session and those that begin in its last bytes.
@@ -13,8 +15,8 @@ func OpenLast(name string, size int64, opt Options) (*Session, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	s := &Session{Name: name, src: src}
-	first := firstLine(src)
+	first, off := firstLine(src)
+	s := &Session{Name: name, src: src, first: dialect.Span{Off: off, Size: uint32(len(first))}}
 	for _, d := range dialects {
 		if first != nil && d.Sniff(first) {
 			s.dialect = d

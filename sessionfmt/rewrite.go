@@ -57,15 +57,23 @@ func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
 // IsMark reports whether l is the file's byte order mark.
 func (l Line) IsMark() bool { return l.Number == 1 && !l.Ended && string(l.Raw) == jsonl.BOM }
 
-// Lines yields all lines of the file, including those without a record; see [Lines].
+// Lines yields all lines of the file, including those without a record; see [Lines]. Those of
+// another agent's session have none.
 func (s *Session) Lines(yield func(Line, error) bool) {
 	at, next, n := int64(0), 0, 1
-	for l, err := range Lines(s.Plain(), min(readAhead, s.src.size+1)) {
+	size, records := s.src.size, s.records
+	if s.dialect != nil { // an entry is several lines, or a part of one
+		records = nil
+	}
+	if s.own != nil {
+		size = s.own.size
+	}
+	for l, err := range Lines(s.Plain(), min(readAhead, size+1)) {
 		if err != nil {
 			yield(l, &Error{Pos: Pos{File: s.Name, Line: l.Number}, Err: err})
 			return
 		}
-		if next < len(s.records) && s.records[next].off == at {
+		if next < len(records) && records[next].off == at {
 			l.Record = next
 			next++
 		}
@@ -77,7 +85,7 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 			return
 		}
 	}
-	if at < s.src.size {
+	if at < size {
 		yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: io.ErrUnexpectedEOF})
 	}
 }

@@ -86,23 +86,23 @@ type Session struct {
 	Findings []Finding
 	Coverage Coverage
 
-	src       *source
-	dialect   *dialect.Dialect // nil for pi
-	own       *source          // the file itself, where it continues others
-	base      []section        // the files that it continues
-	baseLines int              // lines of those
-	badUTF8   bool             // another agent's file has bytes that are none
-	joined    []joined         // lines of entries that are made of several, by entry
-	records   []record
-	times     []int64 // of the records, milliseconds since 1970, with Options.Times
-	ids       []byte  // all ids, concatenated
-	table     *idTable
-	found     findings
-	header    int  // record number, or -1
-	leaf      int  // record number, or -1
-	forward   bool // a parent may come after its child
-	orphans   bool // a parent is not in the file
-	end       endMark
+	src     *source
+	dialect *dialect.Dialect // nil for pi
+	first   dialect.Span     // another agent's first object
+	own     *source          // the file itself, where it continues others
+	base    []section        // the files that it continues
+	badUTF8 bool             // another agent's file has bytes that are none
+	joined  []joined         // lines of entries that are made of several, by entry
+	records []record
+	times   []int64 // of the records, milliseconds since 1970, with Options.Times
+	ids     []byte  // all ids, concatenated
+	table   *idTable
+	found   findings
+	header  int  // record number, or -1
+	leaf    int  // record number, or -1
+	forward bool // a parent may come after its child
+	orphans bool // a parent is not in the file
+	end     endMark
 }
 
 // Open opens and indexes the session file with that name, or standard input for "-". It
@@ -157,9 +157,12 @@ func (s *Session) index(opt Options) error {
 	return nil
 }
 
-// inFile adds the file name to an error of opening it.
+// inFile adds the file name to an error of opening it, unless it names one.
 func inFile(name string, err error) error {
-	if at, ok := err.(*Error); ok && at.Pos.File == "" {
+	if at, ok := err.(*Error); ok {
+		if at.Pos.File != "" {
+			return err
+		}
 		return &Error{Pos: Pos{File: name, Line: at.Pos.Line, Entry: at.Pos.Entry}, Err: at.Err, Hint: at.Hint}
 	}
 	return &Error{Pos: Pos{File: name}, Err: err}
@@ -207,13 +210,13 @@ func idString(id []byte) string {
 // Line returns the physical line of record i in its file, from 1; 0 if only the end of the file
 // was read.
 func (s *Session) Line(i int) int {
-	_, line := s.place(s.records[i].off, int(s.records[i].line))
+	_, line := s.place(int(s.records[i].line))
 	return line
 }
 
 // Pos returns the place of record i, for messages.
 func (s *Session) Pos(i int) Pos {
-	file, line := s.place(s.records[i].off, int(s.records[i].line))
+	file, line := s.place(int(s.records[i].line))
 	return Pos{File: file, Line: line, Entry: s.ID(i)}
 }
 
@@ -253,7 +256,7 @@ func (s *Session) Path(leaf int) (path []int, found []Finding) {
 			break // reported by Open
 		}
 		if next >= 0 && seen[next/64]>>(next%64)&1 == 1 {
-			found = append(found, newFinding("cycle", s.Line(i), s.ID(i),
+			found = append(found, s.FindingAt("cycle", i,
 				"parent cycle through %q: pi runs out of memory; the entry and its ancestors are left out", Quote(s.ID(next))))
 			break
 		}
@@ -291,7 +294,12 @@ func (s *Session) finish() error {
 	if s.src.broken != nil {
 		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
 	}
-	s.Findings = s.found.all()
+	if s.dialect != nil {
+		if err := s.foreignFindings(); err != nil {
+			return err
+		}
+	}
+	s.Findings = s.placed(s.found.all())
 	return s.markEnd()
 }
 
@@ -300,7 +308,7 @@ func (s *Session) find(code string, i int, format string, args ...any) {
 	if s.Kind(i).IsEntry() {
 		entry = s.ID(i)
 	}
-	s.found.add(code, s.Line(i), entry, format, args...)
+	s.found.add(code, int(s.records[i].line), entry, format, args...)
 }
 
 // findHeader finds the header and the version. pi opens a file only if its first record is a
@@ -331,7 +339,7 @@ func (s *Session) findHeader() error {
 		return ErrNotSession
 	}
 	if s.header < 0 {
-		s.found.add("no-header", 0, "", "no session header: pi refuses the file")
+		s.found.add("no-header", 0, "", "no session header%s", piOnly(s.dialect, ": pi refuses the file"))
 		s.Version = 3
 		if !ids {
 			s.Version = 1

@@ -132,30 +132,49 @@ func readySource(f *os.File) (*source, error) {
 			seekable = false // redirected input that is partly read
 		}
 	}
-	var magic [4]byte
-	n, err := io.ReadFull(f, magic[:])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, plainPathError(err)
+	p, name, z, err := unpack(f)
+	if err != nil {
+		return nil, err
 	}
-	in := io.MultiReader(bytes.NewReader(magic[:n]), f)
+	defer z.Close()
 	switch {
-	case bytes.HasPrefix(magic[:n], []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, labelled("gzip", err)
-		}
-		return unpacked(gzipped, "gzip", z)
-	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
-		if err != nil {
-			return nil, labelled("zstd", err)
-		}
-		defer z.Close()
-		return unpacked(zstandard, "zstd", z)
+	case p != plain:
+		return unpacked(p, name, z)
 	case seekable:
 		return &source{bytes: f, file: f, size: info.Size()}, nil
 	}
-	return spool(plain, copied(in))
+	return spool(plain, copied(z))
+}
+
+// Unpack returns what a file decompresses to, or the file itself if it is plain: its first bytes
+// tell. Closing the result does not close the file.
+func Unpack(r io.Reader) (io.ReadCloser, error) {
+	_, _, z, err := unpack(r)
+	return z, err
+}
+
+// unpack is Unpack, and returns how the file is compressed.
+func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
+	var magic [4]byte
+	n, err := io.ReadFull(r, magic[:])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return plain, "", nil, plainPathError(err)
+	}
+	in := io.MultiReader(bytes.NewReader(magic[:n]), r)
+	switch {
+	case bytes.HasPrefix(magic[:n], []byte{0x1f, 0x8b}):
+		if z, err = gzip.NewReader(in); err != nil {
+			return plain, "", nil, labelled("gzip", err)
+		}
+		return gzipped, "gzip", z, nil
+	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		if err != nil {
+			return plain, "", nil, labelled("zstd", err)
+		}
+		return zstandard, "zstd", d.IOReadCloser(), nil
+	}
+	return plain, "", io.NopCloser(in), nil
 }
 
 // unpacked stores what z decompresses. If the compressed data is truncated, it stores the data

@@ -178,7 +178,7 @@ func (e *env) printFindings(name string, found []sessionfmt.Finding) {
 		if n == 0 {
 			continue
 		}
-		pos := sessionfmt.Pos{File: name, Line: f.Line, Entry: f.Entry}
+		pos := sessionfmt.Pos{File: cmp.Or(f.File, name), Line: f.Line, Entry: f.Entry}
 		if n > 3 {
 			count[f.Code] = 0
 			e.note("%s: %s (and %d more like it)", pos, f.Text, n-1)

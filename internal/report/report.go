@@ -5,6 +5,7 @@ package report
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"sort"
 
@@ -149,12 +150,15 @@ func (p *Report) findings(found []sessionfmt.Finding) {
 	n := p.s.Len()
 	for _, f := range found {
 		at := -1
-		if row := sort.Search(n, func(i int) bool { return p.s.Line(i) >= f.Line }); f.Line > 0 && row < n {
+		if row := sort.Search(n, func(i int) bool { return p.s.Reached(i, f) }); f.Line > 0 && row < n {
 			at = row
 		}
 		text := f.Text
 		if f.Entry != "" && (at < 0 || p.s.Line(at) != f.Line) {
 			text = "entry " + f.Entry + ": " + text
+		}
+		if f.File != "" {
+			text = sessionfmt.Clean(filepath.Base(f.File)) + ": " + text
 		}
 		p.Head.Findings = append(p.Head.Findings, Finding{at, f.Code, f.Line, text})
 	}

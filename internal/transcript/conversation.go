@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 
 	"ctxtool/replay"
@@ -135,8 +137,7 @@ func (c *Conversation) damage(found []sessionfmt.Finding) {
 			continue
 		}
 		rec := -1
-		k, _ := slices.BinarySearchFunc(order, f.Line, func(rec int32, line int) int { return cmp.Compare(c.s.Line(int(rec)), line) })
-		if k < len(order) {
+		if k := sort.Search(len(order), func(k int) bool { return c.s.Reached(int(order[k]), f) }); k < len(order) {
 			rec = int(order[k])
 		}
 		c.before[rec] = append(c.before[rec], Block{Kind: Finding, Record: rec, By: rec, Title: f.Code, Text: placed(f)})
@@ -151,6 +152,9 @@ func (c *Conversation) damage(found []sessionfmt.Finding) {
 
 // placed returns a finding as text with its place in the file, if it has one.
 func placed(f sessionfmt.Finding) (text []byte) {
+	if f.File != "" {
+		text = fmt.Appendf(text, "%s, ", sessionfmt.Clean(filepath.Base(f.File)))
+	}
 	if f.Line > 0 {
 		text = fmt.Appendf(text, "line %d: ", f.Line)
 	}

@@ -84,7 +84,7 @@ var checks = []*Check{
 	{Code: "header-id", Group: "header", Severity: Error, Title: "the header's id is not a string"},
 	{Code: "version", Group: "header", Severity: Warning, Title: "the header's version is not a number"},
 	{Code: "v1-ids", Group: "header", Severity: Error, fix: migrates, Title: "entries have ids, but the header has no version"},
-	{Code: "too-new", Group: "header", Severity: Warning, Title: "the version is newer than 3"},
+	{Code: "too-new", Group: "header", Severity: Warning, Title: "the version is newer than the newest known"},
 	{Code: "parent-session", Group: "header", Severity: Warning, fix: nothing, Title: "the parent session does not exist", file: (*subject).findParentSession},
 
 	{Code: "missing-id", Group: "tree", Severity: Error, Title: "an entry has no id"},

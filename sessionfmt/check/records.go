@@ -24,7 +24,7 @@ func (x *subject) count(n int, what string) {
 // relative to the folder of the session.
 func (x *subject) findParentSession() {
 	head := x.s.Header()
-	if head < 0 {
+	if head < 0 || x.s.Dialect() != nil { // another agent's names an id, and opening finds what is needed of it
 		return
 	}
 	line, err := x.s.NewReader().Line(head)
@@ -47,7 +47,7 @@ func (x *subject) findParentSession() {
 }
 
 func (x *subject) unknownType(i int) {
-	if x.s.Kind(i) == jsonl.Unknown {
+	if x.s.Kind(i) == jsonl.Unknown && x.s.Dialect() == nil { // of another agent's, reading finds each type
 		x.add(i, "its type is unknown")
 	}
 }
@@ -82,7 +82,7 @@ func (x *subject) timeBackward(i int) {
 		return
 	}
 	at, ok := x.s.Time(i)
-	if before, known := x.s.Time(p); ok && known && at < before {
+	if before, known := x.s.Time(p); ok && known && at < before && x.s.Pos(i).File == x.s.Pos(p).File {
 		x.add(i, "it is %s older than its parent %s", time.Duration(before-at)*time.Millisecond, sessionfmt.Quote(x.s.ID(p)))
 	}
 }

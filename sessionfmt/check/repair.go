@@ -3,6 +3,7 @@ package check
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -35,6 +36,9 @@ type pick func(code string, line int) bool
 
 // NewRepair plans to repair all damage that can be repaired. The caller must call Close.
 func NewRepair(s *sessionfmt.Session) (*Repair, error) {
+	if err := s.Foreign(); err != nil {
+		return nil, err
+	}
 	return newRepair(s, func(string, int) bool { return true })
 }
 
@@ -42,7 +46,7 @@ func NewRepair(s *sessionfmt.Session) (*Repair, error) {
 // writes.
 func refuseVersion(s *sessionfmt.Session) error {
 	if s.Version <= 3 {
-		return s.Foreign()
+		return nil
 	}
 	return &sessionfmt.Error{
 		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),
@@ -59,13 +63,18 @@ func newRepair(s *sessionfmt.Session, want pick) (*Repair, error) {
 	return r, nil
 }
 
-// plan makes the passes. Splitting a line can yield a header.
+// plan makes the passes. Splitting a line can yield a header. Of another agent's session, which
+// is only weighed, just broken lines are repaired.
 func (r *Repair) plan(want pick) (err error) {
 	if err := refuseVersion(r.mid); err != nil {
 		return err
 	}
 	lost := map[string]string{}
-	for _, p := range linePasses {
+	passes := linePasses
+	if r.was.Dialect() != nil {
+		passes = passes[:1]
+	}
+	for _, p := range passes {
 		m := newLineRepair(r.mid, p, want)
 		if !m.any {
 			continue
@@ -76,11 +85,18 @@ func (r *Repair) plan(want pick) (err error) {
 			return err
 		}
 		r.lines, r.mid = append(r.lines, m), next
+		if next.Dialect() != r.was.Dialect() {
+			return cmp.Or(next.Foreign(), r.was.Foreign())
+		}
 		if err := refuseVersion(next); err != nil {
 			return err
 		}
 		want = func(code string, line int) bool { return m.want(code, origin[line]) }
 		maps.Copy(lost, m.lost)
+	}
+	if r.was.Dialect() != nil {
+		r.links = &linkRepair{s: r.mid}
+		return nil
 	}
 	r.links, err = newLinkRepair(r.mid, lost, want)
 	return err

@@ -106,15 +106,22 @@ func (m *lineRepair) broken(c *sessionfmt.Change) {
 		}
 		return
 	}
-	line := jsonl.Trim(c.Raw)
+	line := jsonl.Trim(bytes.Trim(c.Raw, "\x00"))
 	if _, err := jsonl.ParseValue(line); err == nil {
+		if m.s.Dialect() != nil {
+			return // a part of an entry, or for display
+		}
 		m.out(c, "falsy-line", "a line without entry is taken out")
 		return
 	}
 	if !m.repaired("malformed", c.Line) && !m.repaired("glued", c.Line) && !m.repaired("torn", c.Line) {
 		return
 	}
-	records, whole := salvage(line, m.s.Version)
+	version := m.s.Version
+	if m.s.Dialect() != nil {
+		version = ofOther
+	}
+	records, whole := salvage(line, version)
 	c.New = append(c.New, records...)
 	if whole {
 		c.Notes = append(c.Notes, fmt.Sprintf("split into %d records", len(records)))

@@ -40,12 +40,12 @@ func ParseSeverity(name string) (Severity, error) {
 type Finding struct {
 	Code     string   `json:"code"`            // of the [check](checks/README.md)
 	Severity Severity `json:"severity"`        // `error`, `warning` or `info`
-	File     string   `json:"file"`            // as above
+	File     string   `json:"file"`            // as above, or a file that the session continues
 	Line     int      `json:"line,omitempty"`  // the physical line, from 1; absent for the whole file
 	Entry    string   `json:"entry,omitempty"` // the entry's id; absent if no entry has the damage
 	Text     string   `json:"text"`            // one sentence
 	Fix      string   `json:"fix,omitempty"`   // the command that fixes it; `nothing to do`, or `by hand: ` and the command that explains it
-	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf; negative if it adds something
+	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf, or `bridged` out of a resume; negative if it adds something
 }
 
 // Figures are the size of a context, or the difference between two: messages, tokens, and
@@ -72,7 +72,7 @@ type Report struct {
 	Repaired *Figures            `json:"mended,omitempty"`  // the context at the leaf after `ctxtool repair`, if that changes it
 	Verdict  Verdict             `json:"verdict"`           // `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted answers), `damaged`, `unread`
 	Coverage sessionfmt.Coverage `json:"coverage"`          // the lines read, as in a replay
-	Findings []Finding           `json:"findings"`          // in the order of the file; empty if there are none
+	Findings []Finding           `json:"findings"`          // in the order of the file, then those in files that the session continues; empty if there are none
 
 }
 
@@ -101,12 +101,17 @@ func (r *Report) judge() {
 	}
 }
 
-// Rename changes the name of the file in the report.
+// Rename changes the name of the file in the report. Findings in files that it continues keep
+// the names of those.
 func (r *Report) Rename(name string) {
+	was := r.File
 	r.File = name
 	for k := range r.Findings {
 		f := &r.Findings[k]
-		f.File, f.Fix = name, r.fix(f)
+		if f.File == was {
+			f.File = name
+		}
+		f.Fix = r.fix(f)
 	}
 }
 

@@ -8,13 +8,21 @@ import (
 
 var recordStart = []byte(`{"type":"`)
 
+// ofOther stands for the version of another agent's session.
+const ofOther = 0
+
 // salvageBudget limits the bytes that salvage parses, as a multiple of the length of the
 // line: a line of unterminated objects must not take quadratic time.
 const salvageBudget = 8
 
-// salvage finds the records in a line that is not JSON. Agents write the type first, so it
-// searches for objects that begin with one. whole reports whether the line is only records.
+// salvage finds the records in a line that is not JSON. pi writes the type first, so it
+// searches for objects that begin with one; other agents begin with any field. whole reports
+// whether the line is only records.
 func salvage(line []byte, version int) (records [][]byte, whole bool) {
+	recordStart := recordStart
+	if version == ofOther {
+		recordStart = recordStart[:2]
+	}
 	end := 0 // the end of the last record
 	whole = true
 	for from, budget := 0, salvageBudget*len(line); budget > 0; {
@@ -47,5 +55,5 @@ func isRecord(v jsonl.Value, version int) bool {
 	if f[0].Is("session") {
 		return f[1].IsString()
 	}
-	return f[3].IsString() && (version < 2 || f[1].IsString() && f[2].Exists())
+	return f[0].IsString() && f[3].IsString() && (version < 2 || f[1].IsString() && f[2].Exists())
 }

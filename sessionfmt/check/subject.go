@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -117,7 +118,18 @@ func (x *subject) run(s *sessionfmt.Session) {
 	if x.more > 0 && x.opt.Choice.has("more") {
 		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return a.Line - b.Line })
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		if a.File == b.File {
+			return a.Line - b.Line
+		}
+		switch r.File { // comes first
+		case a.File:
+			return -1
+		case b.File:
+			return 1
+		}
+		return cmp.Compare(a.File, b.File)
+	})
 	r.Opens = opening(x.s)
 }
 
@@ -145,23 +157,30 @@ func (x *subject) take(found []sessionfmt.Finding) {
 			continue
 		}
 		x.check = Find(f.Code)
-		if x.check == nil || !x.opt.Choice.has(f.Code) || x.check.file != nil || x.check.record != nil {
+		if x.check == nil || !x.opt.Choice.has(f.Code) || x.check.file != nil || x.check.record != nil && x.s.Dialect() == nil {
 			continue // its check has its own function
 		}
-		x.addLine(f.Line, f.Entry, "%s", f.Text)
+		x.addAt(sessionfmt.Pos{File: f.File, Line: f.Line, Entry: f.Entry}, "%s", f.Text)
 	}
 }
 
 // add adds a finding of the running check at a record.
 func (x *subject) add(rec int, format string, args ...any) {
-	x.addLine(x.s.Line(rec), sessionfmt.Quote(x.s.ID(rec)), format, args...)
+	pos := x.s.Pos(rec)
+	pos.Entry = sessionfmt.Quote(pos.Entry)
+	x.addAt(pos, format, args...)
 }
 
-// addLine adds a finding at a line, unless it is there already.
+// addLine adds a finding of the running check at a line of the file.
 func (x *subject) addLine(line int, entry, format string, args ...any) {
+	x.addAt(sessionfmt.Pos{Line: line, Entry: entry}, format, args...)
+}
+
+// addAt adds a finding of the running check at a place, unless it is there already.
+func (x *subject) addAt(pos sessionfmt.Pos, format string, args ...any) {
 	f := Finding{
-		Code: x.check.Code, Severity: x.check.Severity, File: x.report.File,
-		Line: line, Entry: entry, Text: fmt.Sprintf(format, args...),
+		Code: x.check.Code, Severity: x.check.Severity, File: cmp.Or(pos.File, x.report.File),
+		Line: pos.Line, Entry: pos.Entry, Text: fmt.Sprintf(format, args...),
 	}
 	switch {
 	case x.told[f]:

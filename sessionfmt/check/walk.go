@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"iter"
 	"slices"
 
@@ -56,7 +57,11 @@ func (x *subject) replay() {
 // fails adds the finding that the session cannot be read.
 func (x *subject) fails(err error) {
 	x.check = Find("unreadable")
-	x.addLine(0, "", "%s", reason(err))
+	pos := sessionfmt.Pos{}
+	if at := (*sessionfmt.Error)(nil); errors.As(err, &at) {
+		pos = at.Pos
+	}
+	x.addAt(pos, "%s", reason(err))
 }
 
 // walk replays the branches with these options, and calls the checks with each step. It

@@ -31,7 +31,7 @@ type weighing struct {
 func (x *subject) weigh() {
 	r := x.report
 	repairable := slices.ContainsFunc(r.Findings, func(f Finding) bool { return slices.Contains(fixable, f.Code) })
-	if !repairable && !r.has("leaf-moved") && !r.has("kept-unknown") && !r.has("no-checkpoint") {
+	if !repairable && !slices.ContainsFunc([]string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}, r.has) {
 		return
 	}
 	now, err := seen(x.s)
@@ -63,6 +63,10 @@ func (w *weighing) hidden(f *Finding) Figures {
 			return Figures{}
 		}
 		return then.less(w.now)
+	case f.File != w.report.File: // a check of that file weighs it
+		return Figures{}
+	case f.Code == "bridged":
+		return w.bridged(f)
 	case f.Code == "kept-unknown":
 		return w.kept()
 	case f.Code == "no-checkpoint":
@@ -133,6 +137,25 @@ func (w *weighing) kept() Figures {
 		return Figures{}
 	}
 	return all.less(nothing)
+}
+
+// bridged returns the size of the context before a record that names a missing parent: a resume
+// begins there, unless a compaction follows.
+func (w *weighing) bridged(f *Finding) Figures {
+	path, _ := w.s.Path(w.s.Leaf())
+	for k, rec := range slices.Backward(path) {
+		switch {
+		case w.s.Kind(rec) == jsonl.Transform:
+			return Figures{}
+		case k > 0 && w.s.ID(rec) == f.Entry:
+			before, err := Measure(w.s, path[k-1])
+			if err != nil {
+				return Figures{}
+			}
+			return before
+		}
+	}
+	return Figures{}
 }
 
 // checkpoint returns the size of prompt and tools before a compaction that loses them, if it

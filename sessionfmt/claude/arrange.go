@@ -258,9 +258,9 @@ func (a *arranger) parent(l *dialect.Line, side int) int32 {
 		return to.entry
 	}
 	if a.tail[side] < 0 {
-		a.lost = finding{"incomplete", fmt.Sprintf("its parent %q is not in the file, and nothing comes before it: the beginning of the session is missing", l.Ref)}
+		a.lost = finding{"incomplete", fmt.Sprintf("its parent %q is not before it in the file, and nothing comes before it: the beginning of the session is missing", l.Ref)}
 	} else {
-		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
+		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not before it in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
 	}
 	return a.tail[side]
 }

@@ -33,6 +33,8 @@ var Dialect = dialect.Dialect{
 		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
 	},
+	Version:   func(line jsonl.Value) jsonl.Value { return line.Get("version") },
+	Newest:    "2.1.330",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 

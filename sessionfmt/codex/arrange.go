@@ -54,6 +54,9 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 			return err
 		}
 	}
+	if len(l.ID) > 0 && l.Code != meta && t.Find(l.ID) >= 0 {
+		t.Report("repeated", l, "an item of the same id comes before: both are sent")
+	}
 	noted := false
 	switch l.Code {
 	case meta:
@@ -279,11 +282,11 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 		return nil
 	}
 	t.Move(a.cutAt)
-	more := a.cut
+	var more []dialect.Span
 	for _, since := range a.turns[a.earlier:] {
 		more = append(more, since.at)
 	}
 	a.turns = a.turns[:first]
-	_, err = t.Add(jsonl.Transform, l, more...)
+	_, err = t.Add(jsonl.Transform, l, append(more, a.cut...)...)
 	return err
 }

@@ -26,16 +26,21 @@ var Dialect = dialect.Dialect{
 	Append:    appendEntry,
 	Base:      base,
 	Bulk:      []dialect.Bulk{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},
+	Version:   func(line jsonl.Value) jsonl.Value { return payloadOf(line).Get("cli_version") },
+	Newest:    "0.169.0",
 	Certainty: dialect.Certainty{Messages: "exact", System: "rule", Tools: "absent"},
 }
 
-// sniff reports whether a file begins as a rollout does: with session_meta, or, as in the
-// first months, with that record's payload alone.
+// sniff reports whether a file begins as a rollout does: with session_meta, or with another
+// line if that one is broken, or, as in the first months, with its payload alone.
 func sniff(first jsonl.Value) bool {
 	var f [5]jsonl.Value
 	first.Fields(f[:], "type", "payload", "id", "timestamp", "instructions")
-	return f[0].Is("session_meta") && f[1].IsObject() ||
-		!f[0].Exists() && f[2].IsString() && f[3].IsString() && f[4].Exists()
+	if f[1].IsObject() {
+		_, known := types[f[0].Text()]
+		return known || f[0].Is("response_item")
+	}
+	return !f[0].Exists() && f[2].IsString() && f[3].IsString() && f[4].Exists()
 }
 
 // stamp stands before the id in the name of a rollout.
@@ -52,7 +57,7 @@ func fileID(name string) (id string, part bool) {
 
 // sessionID is the session of a session_meta.
 func sessionID(line jsonl.Value) jsonl.Value {
-	if !sniff(line) {
+	if typ := line.Get("type"); typ.Exists() && !typ.Is("session_meta") || !sniff(line) {
 		return nil
 	}
 	return payloadOf(line).Get("id")

@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -51,13 +52,15 @@ func (r *rollout) back(n int) *rollout {
 
 func (r *rollout) open(t *testing.T) *sessionfmt.Session {
 	t.Helper()
-	s, err := sessionfmt.OpenReader("rollout.jsonl", strings.NewReader(strings.Join(r.lines, "\n")+"\n"), sessionfmt.Options{})
+	s, err := sessionfmt.OpenReader("rollout.jsonl", bytes.NewReader(text(r)), sessionfmt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
+
+func text(r *rollout) []byte { return []byte(strings.Join(r.lines, "\n") + "\n") }
 
 // says is the context at the leaf: the role and the text of each message.
 func says(t *testing.T, s *sessionfmt.Session) string {
@@ -97,8 +100,9 @@ func TestContext(t *testing.T) {
 		{"but not before the first", begin().note("n").user("a").answer("1").back(1).user("c"), "u:n u:c"},
 		{"more turns than there are", begin().user("a").back(9).user("c"), "u:c"},
 		{"a compaction", begin().user("a").answer("1").add("compacted", history("a", "sum")).user("b"), "u:a u:sum u:b"},
-		{"a compaction that was taken back", begin().user("a").user("b").add("compacted", history("sum")).user("c").back(3).user("d"), "u:d"},
-		{"taken back across a compaction", begin().user("a").user("b").add("compacted", history("a", "b", "sum")).user("c").back(2).user("d"), "u:a u:b u:d"},
+		{"a compaction that was taken back", begin().user("a").user("b").add("compacted", history("a", "b", "sum")).user("c").back(3).user("d"), "u:d"},
+		{"taken back across a compaction", begin().user("a").user("b").add("compacted", history("a", "b", "sum")).user("c").back(2).user("d"), "u:a u:d"},
+		{"taken back across an old compaction", begin().user("a").answer("1").user("b").add("compacted", `{"message":"sum"}`).user("c").back(2).user("d"), "u:a u:d"},
 		{"an old compaction", begin().user("a").answer("1").user("b").add("compacted", `{"message":"sum"}`).user("c"), "u:a u:b u:sum u:c"},
 		{"an old compaction without a text", begin().user("a").add("compacted", `{"message":""}`), "u:a u:(no summary available)"},
 		{"Codex wrote it", begin().user("a").user("<environment_context>x").user("b").back(1).user("c"), "u:a u:c"},

@@ -13,32 +13,34 @@ import (
 func (w *writer) transform(lines []jsonl.Value) {
 	var compaction jsonl.Value
 	var prompts []item
-	drop := int64(0)
+	drop := 0
 	for _, line := range lines {
 		switch typ := typeOfLine(line); {
 		case typ.Is("compacted"):
 			compaction = line.Get("payload")
+			drop -= len(prompts) // turns that began after it
+			prompts = nil
 		case typ.Is("event_msg"):
-			drop += line.Get("payload").Get("num_turns").Int()
+			drop += int(line.Get("payload").Get("num_turns").Int())
 		case isItem(typ):
 			if it := lineItem(line); it.role.Is("user") {
 				prompts = append(prompts, it)
 			}
 		}
 	}
-	name, reason := "compaction", "compaction"
+	summary := orEmpty(compaction.Get("message"))
 	var items []item
 	if history := compaction.Get("replacement_history"); history.IsArray() {
 		for v := range history.Elements {
 			items = append(items, readItem(v))
 		}
 	} else {
-		items = rebuilt(prompts, compaction.Get("message"))
-		prompts = nil
+		items = rebuilt(prompts, summary)
 	}
-	if drop > 0 {
+	name, reason := "compaction", "compaction"
+	if typeOfLine(lines[0]).Is("event_msg") {
 		name, reason = "rollback", "turns taken back"
-		items = dropTurns(items, int(drop)-len(prompts))
+		items = dropTurns(items, drop, summary.Text())
 	}
 	w.Text(",", "transformerName", name)
 	w.Raw(`,"schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"` + reason + `","messages":[`)
@@ -76,19 +78,20 @@ func (w *writer) messages(items []item) {
 }
 
 // dropTurns is a history without its last n turns, and the notes directly before the first of
-// them. What comes before the first turn stays.
-func dropTurns(items []item, n int) []item {
+// them. What comes before the first turn stays. A summary begins no turn.
+func dropTurns(items []item, n int, summary string) []item {
+	turn := func(it item) bool { return it.isPrompt() && it.text() != summary }
 	first := -1
 	for k := len(items) - 1; k >= 0 && n > 0; k-- {
-		if items[k].isPrompt() {
+		if turn(items[k]) {
 			first, n = k, n-1
 		}
 	}
 	if first < 0 {
 		return items
 	}
-	begins := slices.IndexFunc(items, func(it item) bool { return it.isPrompt() })
-	for first > begins+1 && !items[first-1].isPrompt() && !items[first-1].isAnswer() && !items[first-1].output.Exists() {
+	begins := slices.IndexFunc(items, turn)
+	for first > begins+1 && !turn(items[first-1]) && !items[first-1].isAnswer() && !items[first-1].output.Exists() {
 		first--
 	}
 	return items[:first]
@@ -96,7 +99,7 @@ func dropTurns(items []item, n int) []item {
 
 // rebuilt is the history that a compaction leaves which has none of its own: the last
 // prompts, as far as they have room, and the summary.
-func rebuilt(prompts []item, message jsonl.Value) (items []item) {
+func rebuilt(prompts []item, summary jsonl.Value) (items []item) {
 	room := mostKept
 	for _, it := range slices.Backward(prompts) {
 		if room <= 0 {
@@ -111,7 +114,7 @@ func rebuilt(prompts []item, message jsonl.Value) (items []item) {
 		items = append(items, it)
 	}
 	slices.Reverse(items)
-	last := append([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), orEmpty(message)...)
+	last := append([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), summary...)
 	return append(items, readItem(append(last, "}]}"...)))
 }
 

@@ -42,6 +42,10 @@ type Dialect struct {
 	Unrecorded string
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
+	// Version returns the version of the agent that wrote a line, absent if the line has none;
+	// Newest is the newest one whose files were read.
+	Version func(line jsonl.Value) jsonl.Value
+	Newest  string
 	// Certainty is how sure we are of the parts of a context.
 	Certainty Certainty
 }

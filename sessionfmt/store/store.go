@@ -96,8 +96,8 @@ func (st Store) files() (all []File, err error) {
 	for _, in := range st.folders {
 		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
 			stem, ok := sessionStem(f.Name())
-			if !ok {
-				return
+			if plain := strings.TrimSuffix(name, ".zst"); !ok || in.by != nil && plain != name && st.Disk.Has(plain) {
+				return // its agent reads the plain file beside it
 			}
 			file := File{Name: name, Dir: in.dir, by: in.by, info: f}
 			if in.by != nil {
@@ -219,15 +219,20 @@ type HeaderInfo struct {
 // mostHead is how far into a file its header is looked for, bytes.
 const mostHead = 1 << 20
 
-// ReadHeader reads the header of a plain session file from its first lines. It returns the zero
-// value if there is none.
+// ReadHeader reads the header of a session file, plain or packed, from its first lines. It
+// returns the zero value if there is none.
 func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	f, err := disk.Open(name)
 	if err != nil {
 		return HeaderInfo{}
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, mostHead))
+	plain, err := sessionfmt.Unpack(f)
+	if err != nil {
+		return HeaderInfo{}
+	}
+	defer plain.Close()
+	lines := bufio.NewScanner(io.LimitReader(plain, mostHead))
 	lines.Buffer(make([]byte, 4<<10), mostHead)
 	var by *dialect.Dialect
 	for lines.Scan() {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"ctxtool/sessionfmt"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // TestNewest: the session that was written last, of those of the folder.
@@ -43,6 +45,40 @@ func TestNewest(t *testing.T) {
 	if _, err := In(sessionfmt.Disk{}, filepath.Join(dir, "nowhere")).Newest("/a"); err == nil {
 		t.Error("a store that is not there has a newest session")
 	}
+}
+
+// TestNewestPacked: the newest session may be packed, unless the plain file is beside it.
+func TestNewestPacked(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".codex", "sessions")
+	enc, err := zstd.NewWriter(nil)
+	if err := cmp.Or(err, os.MkdirAll(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	write := func(id, end string, day int) {
+		line := []byte(fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,"cwd":"/w"}}`, id) + "\n")
+		if end == ".zst" {
+			line = enc.EncodeAll(line, nil)
+		}
+		name, at := filepath.Join(dir, "rollout-2026-01-01T00-00-00-"+id+".jsonl"+end), time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
+		if err := cmp.Or(os.WriteFile(name, line, 0o600), os.Chtimes(name, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newest := func(want string) {
+		t.Helper()
+		st := Default(sessionfmt.Disk{}, func(string) string { return "" }, home)
+		if got, err := st.Newest("/w"); err != nil || filepath.Base(got) != "rollout-2026-01-01T00-00-00-"+want {
+			t.Errorf("%q, %v; want %s", got, err, want)
+		}
+	}
+	write("a", "", 1)
+	write("b", ".zst", 2)
+	newest("b.jsonl.zst")
+	write("b", "", 1)
+	newest("b.jsonl")
+	write("a", "", 3)
+	newest("a.jsonl")
 }
 
 // TestAgents: the folders of all agents are one store, in which the newest session of a folder

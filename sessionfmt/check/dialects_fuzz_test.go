@@ -1,0 +1,105 @@
+package check
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// seeds are small sessions with what arrangers treat in their own way.
+var seeds = map[string]string{
+	"codex": `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s1","cwd":"/work","cli_version":"0.169.0","base_instructions":{"text":"Be brief."}}}
+{"timestamp":"2026-01-01T00:00:01Z","type":"turn_context","payload":{"model":"gpt-5.5"}}
+{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{"type":"message","id":"u1","role":"user","content":[{"type":"input_text","text":"a"}]}}
+{"timestamp":"2026-01-01T00:00:03Z","type":"response_item","payload":{"type":"function_call","id":"f1","name":"t","call_id":"c1","arguments":"{}"}}
+{"timestamp":"2026-01-01T00:00:03Z","type":"token_usage_record","payload":{"response_id":"r1","usage":{"input_tokens":9,"output_tokens":1}}}
+{"timestamp":"2026-01-01T00:00:04Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"x"}}
+{"timestamp":"2026-01-01T00:00:05Z","type":"compacted","payload":{"message":"s"}}
+{"timestamp":"2026-01-01T00:00:06Z","type":"response_item","payload":{"type":"message","id":"u2","role":"user","content":[{"type":"input_text","text":"b"}]}}
+{"timestamp":"2026-01-01T00:00:07Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":2}}
+{"timestamp":"2026-01-01T00:00:08Z","type":"moon","payload":{}}
+`,
+	"claude": `{"type":"file-history-snapshot","messageId":"u1"}
+{"parentUuid":null,"type":"user","message":{"role":"user","content":"a"},"uuid":"u1","sessionId":"s1","version":"2.1.12","timestamp":"2026-01-01T00:00:00Z"}
+{"parentUuid":"u1","type":"assistant","message":{"id":"m1","role":"assistant","model":"claude","content":[{"type":"tool_use","id":"c1","name":"t","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":9,"output_tokens":1}},"uuid":"a1","sessionId":"s1","timestamp":"2026-01-01T00:00:01Z"}
+{"parentUuid":"a1","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"x"}]},"uuid":"u2","sessionId":"s1","timestamp":"2026-01-01T00:00:02Z"}
+{"parentUuid":null,"logicalParentUuid":"u2","type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preservedMessages":{"anchorUuid":"s","uuids":["u2"]}},"uuid":"b1","sessionId":"s1","timestamp":"2026-01-01T00:00:03Z"}
+{"parentUuid":"b1","type":"user","isCompactSummary":true,"message":{"role":"user","content":"s"},"uuid":"s","sessionId":"s1","timestamp":"2026-01-01T00:00:04Z"}
+{"parentUuid":"s","type":"system","subtype":"snip_boundary","snipMetadata":{"removedUuids":["u2"]},"uuid":"p1","sessionId":"s1","timestamp":"2026-01-01T00:00:05Z"}
+{"type":"last-prompt","leafUuid":"s","sessionId":"s1"}
+`,
+}
+
+// FuzzCodex reads whatever comes as a rollout.
+func FuzzCodex(f *testing.F) { fuzz(f, "codex") }
+
+// FuzzClaude reads whatever comes as a transcript.
+func FuzzClaude(f *testing.F) { fuzz(f, "claude") }
+
+func fuzz(f *testing.F, agent string) {
+	f.Add([]byte(seeds[agent]))
+	for _, c := range corpus.Foreign(f) {
+		if len(c.Data) <= 16<<10 && strings.Contains(c.Name, agent) {
+			f.Add(c.Data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { reads(t, "fuzzed", data) })
+}
+
+// TestDialectsDamage reads sessions of other agents that are cut, spliced or overwritten.
+func TestDialectsDamage(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 53))
+	sessions := corpus.Foreign(t)
+	for agent, data := range seeds {
+		sessions = append(sessions, corpus.Session{Name: agent, Data: []byte(data)})
+	}
+	for _, c := range sessions {
+		for range 15 {
+			data := damage(c.Data[:min(len(c.Data), 200<<10)], random.Uint64())
+			reads(t, c.Name, data[:random.IntN(len(data)+1)])
+		}
+	}
+}
+
+// reads reads a session: it gives a context or an error, its entries are JSON, its findings are
+// checks and name lines of the file.
+func reads(t *testing.T, name string, data []byte) {
+	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{Times: true})
+	if err != nil {
+		return
+	}
+	defer s.Close()
+	lines := s.NewReader()
+	for rec := range s.Len() {
+		for _, read := range []func(int) (jsonl.Value, error){lines.Line, lines.Native} {
+			line, err := read(rec)
+			if err == nil {
+				_, err = jsonl.ParseValue(line)
+			}
+			if err != nil {
+				t.Fatalf("%s: %v: %s", s.Pos(rec), err, line)
+			}
+		}
+	}
+	r := replay.New(s, replay.Options{})
+	if e, err := r.At(sessionfmt.After(s.Leaf())); err == nil {
+		for _, err := range e.Native() {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	} else if !replay.Stopped(err) {
+		t.Errorf("%s: %v", name, err)
+	}
+	for _, f := range s.Findings {
+		if Find(f.Code) == nil && f.Code != "more" || f.Line < 0 || f.Line > s.Coverage.Lines {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}

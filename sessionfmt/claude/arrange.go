@@ -57,7 +57,7 @@ type entry struct {
 
 // A called is a result, by the id of its call.
 type called struct {
-	id    []byte
+	id    string
 	entry int32
 	at    dialect.Span
 }
@@ -277,7 +277,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) e
 	if answered {
 		of = append(of, a.at[string(l.Ref)].at)
 	}
-	ids := [][]byte{l.Group}
+	ids := []string{string(l.Group)}
 	if l.Code&codeMask == results {
 		line, err := t.Read(l.At)
 		if err != nil {
@@ -286,7 +286,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) e
 		ids = ids[:0]
 		for block := range line.First("message", "content").Elements {
 			if block.Get("type").Is("tool_result") {
-				ids = append(ids, []byte(block.Get("tool_use_id").Text()))
+				ids = append(ids, block.Get("tool_use_id").Text())
 			}
 		}
 	}
@@ -333,6 +333,6 @@ func (a *arranger) End(t dialect.Tree) error {
 // clone is a line that is kept.
 func clone(l *dialect.Line) *dialect.Line {
 	kept := *l
-	kept.ID, kept.Ref = slices.Clone(l.ID), slices.Clone(l.Ref)
+	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
 	return &kept
 }

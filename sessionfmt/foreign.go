@@ -91,15 +91,19 @@ func (s *Session) visit(workers int, opt Options) error {
 	pieces := (len(s.records) + atOnce - 1) / atOnce
 	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
 		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
+		picks := len(opt.Pick.Record)+len(opt.Pick.Message) > 0
 		return func(k int) error {
 			for i := k * atOnce; i < min((k+1)*atOnce, len(s.records)); i++ {
 				line, err := r.Line(i)
 				if err != nil {
 					return err
 				}
-				h, bad := head.Read(line)
-				if bad != nil {
-					return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
+				h, ok := head.Prefix(line) // what a dialect makes is valid
+				if !ok || picks {
+					var bad *jsonl.SyntaxError
+					if h, bad = head.Read(line); bad != nil {
+						return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
+					}
 				}
 				h.Off, h.Unanswered = s.records[i].off, s.records[i].flags&flagUnanswered != 0
 				see(h)
@@ -117,9 +121,11 @@ func (s *Session) visit(workers int, opt Options) error {
 // A joined is a line that belongs to an entry, beside its first one. Those of an entry are a
 // ring, in order: the entry has the last of them, and that has the first.
 type joined struct {
-	at   dialect.Span
-	next uint32
+	off        int64
+	size, next uint32
 }
+
+func (j *joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
 
 // addForeign keeps a line of another agent's session until it is arranged: its code is
 // kept as its kind, and what it refers to and its group as its parent.
@@ -221,7 +227,9 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 		s.tableRoom()
 		*s.slot(id) = uint32(entry + 1)
 	}
-	a.Join(entry, more...)
+	for _, at := range more {
+		a.Join(entry, at)
+	}
 	return entry, nil
 }
 
@@ -259,16 +267,14 @@ func (s *Session) keepID(id []byte) ref {
 	return at
 }
 
-func (a *arrangement) Join(entry int, more ...dialect.Span) {
+func (a *arrangement) Join(entry int, at dialect.Span) {
 	s := a.s
-	for _, at := range more {
-		n, last := uint32(len(s.joined)), s.last[entry]
-		one := joined{at, n}
-		if last > 0 {
-			one.next, s.joined[last].next = s.joined[last].next, n
-		}
-		s.joined, s.last[entry] = append(s.joined, one), n
+	n, last := uint32(len(s.joined)), s.last[entry]
+	one := joined{at.Off, at.Size, n}
+	if last > 0 {
+		one.next, s.joined[last].next = s.joined[last].next, n
 	}
+	s.joined, s.last[entry] = append(s.joined, one), n
 }
 
 func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
@@ -289,8 +295,8 @@ func (a *arrangement) Replace(entry int, old, by dialect.Span) {
 		rec.off, rec.size = by.Off, by.Size
 	}
 	for j := range a.s.joinedTo(entry) {
-		if j.at == old {
-			j.at = by
+		if j.at() == old {
+			j.off, j.size = by.Off, by.Size
 		}
 	}
 }
@@ -299,7 +305,7 @@ func (a *arrangement) Spans(entry int) []dialect.Span {
 	rec := &a.s.records[entry]
 	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
 	for j := range a.s.joinedTo(entry) {
-		all = append(all, j.at)
+		all = append(all, j.at())
 	}
 	return all
 }
@@ -342,7 +348,7 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 	rec := &r.s.records[i]
 	e := &r.entry
 	*e = dialect.Entry{
-		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
+		Kind: rec.kind, ID: idText(r.s.idOf(i)), Parent: idText(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
 		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
 	}
 	add := func(size uint32) {
@@ -357,7 +363,7 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 	}
 	add(rec.size)
 	for j := range r.s.joinedTo(i) {
-		add(j.at.Size)
+		add(j.size)
 	}
 	r.lines = e.Lines
 	r.shown = r.s.dialect.Append(r.shown[:0], e)

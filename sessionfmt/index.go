@@ -376,6 +376,10 @@ func (s *Session) reserve(u *unit) {
 		s.records = growTo(s.records, share*float64(len(s.records)+len(u.records)))
 		s.times = growTo(s.times, share*float64(len(s.times)+len(u.times)))
 		s.ids = growTo(s.ids, share*float64(len(s.ids)+len(u.ids)))
+		if s.dialect != nil {
+			s.last = growTo(s.last, float64(cap(s.records)))
+			s.joined = growTo(s.joined, share*float64(len(s.joined)))
+		}
 	}
 }
 

@@ -205,11 +205,13 @@ func (s *Session) Kind(i int) jsonl.Kind { return s.records[i].kind }
 func (s *Session) ID(i int) string { return idString(s.idOf(i)) }
 
 // idString returns an id as text. A number is stored after a zero byte.
-func idString(id []byte) string {
+func idString(id []byte) string { return string(idText(id)) }
+
+func idText(id []byte) []byte {
 	if len(id) > 0 && id[0] == 0 {
 		id = id[1:]
 	}
-	return string(id)
+	return id
 }
 
 // Line returns the physical line of record i in its file, from 1; 0 if only the end of the file

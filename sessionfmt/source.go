@@ -288,7 +288,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 	if err == nil && r.s.last != nil && r.s.last[i] > 0 {
 		r.several = append(r.several[:0], line...)
 		for j := range r.s.joinedTo(i) {
-			if line, err = r.read(j.at); err != nil {
+			if line, err = r.read(j.at()); err != nil {
 				break
 			}
 			r.several = append(append(r.several, '\n'), line...)

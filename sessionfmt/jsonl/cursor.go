@@ -57,10 +57,14 @@ func (c *Cursor) Since(offset int) Value { return Value(c.b[offset:c.i]) }
 // Value reads the next value.
 func (c *Cursor) Value() Value {
 	start := c.i
-	if start >= len(c.b) {
+	switch {
+	case start >= len(c.b):
 		return nil
+	case c.b[start] == '"': // as most are
+		c.i, _, _ = scanString(c.b, start)
+	default:
+		c.i = c.scan.value(c.b, start)
 	}
-	c.i = c.scan.value(c.b, start)
 	return Value(c.b[start:c.i])
 }
 

@@ -45,13 +45,13 @@ type link struct {
 
 // An entry is what the arranger knows of one.
 type entry struct {
-	parent int32
-	code   dialect.Code
-	of     int32 // of a result, the answer that it belongs to; of an answer itself; else -1
-	end    int32 // of an answer, its last result so far, or itself
-	walked bool  // another entry than a result names it as its parent
 	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
+	parent     int32
+	of         int32 // of a result, the answer that it belongs to; of an answer itself; else -1
+	end        int32 // of an answer, its last result so far, or itself
+	code       dialect.Code
+	walked     bool // another entry than a result names it as its parent
 	loose      bool
 }
 

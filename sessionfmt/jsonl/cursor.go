@@ -112,8 +112,18 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 	c.i = i + 1
 }
 
-// enter moves to the value of the first field with that name in the next object, and reports
-// whether there is one.
+// Enter descends by name through nested objects, to the first field of each name, and reports
+// whether all are there. Its value is then the next one.
+func (c *Cursor) Enter(names ...string) bool {
+	for _, name := range names {
+		if !c.enter(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// enter is Enter for one name.
 func (c *Cursor) enter(name string) bool {
 	if c.Peek() != '{' {
 		return false

@@ -169,7 +169,10 @@ func isJSSpace(r rune) bool {
 // Date, it reads a time without offset as UTC, so that the result does not depend on the
 // machine. pi always writes the offset.
 func (v Value) Millis() (ms int64, ok bool) {
-	if t := (time.Time{}); v.IsString() && t.UnmarshalText(v[1:len(v)-1]) == nil { // as pi writes it, and without copying it
+	if !v.IsString() {
+		return 0, false
+	}
+	if t := (time.Time{}); t.UnmarshalText(v[1:len(v)-1]) == nil { // as pi writes it, and without copying it
 		return t.UnixMilli(), true
 	}
 	s := v.Text()

@@ -131,6 +131,13 @@ func (p *Plan) appends(b *sessionfmt.Batch) {
 
 // readBack reads the session as it would be written, and checks the promise.
 func (p *Plan) readBack(promise Promise) error {
+	if p.batch != nil {
+		after := p.s.Copy()
+		if err := after.Hold(p.batch); err != nil {
+			return err
+		}
+		return promise(after)
+	}
 	in, out := io.Pipe()
 	go func() {
 		w := bufio.NewWriterSize(out, 64<<10)

@@ -1,0 +1,85 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Copy returns a copy of the session for entries that are not in its file: Hold adds some, and
+// Reparent places them. It takes an index in memory, and reads the same file, so the session has
+// to stay open. Nothing can be appended to the file with a copy.
+func (s *Session) Copy() *Session {
+	next, src := *s, *s.src
+	src.file, src.info, src.temp, src.more = nil, nil, "", nil // the session closes them
+	next.src = &src
+	next.records, next.ids = slices.Clone(s.records), slices.Clone(s.ids)
+	next.times, next.held = slices.Clone(s.times), slices.Clone(s.held)
+	next.found.list, next.Findings = slices.Clone(s.found.list), slices.Clone(s.Findings)
+	next.Coverage.Unknown = maps.Clone(s.Coverage.Unknown)
+	table := *s.table
+	table.slots = slices.Clone(table.slots)
+	next.table = &table
+	return &next
+}
+
+// Hold adds the entries of a batch to a copy, read back from their lines. They get the record
+// numbers after all others, and the last one is the leaf. Their lines stay in memory. Hold must
+// not be called concurrently with other methods.
+func (s *Session) Hold(b *Batch) error {
+	if b.err != nil {
+		return s.at(b.err)
+	}
+	x := indexer{src: s.src, head: jsonl.NewHeadReader(jsonl.Pick{}), times: len(s.times) > 0}
+	u, n, lines := &unit{}, len(s.records), bytes.Clone(b.lines)
+	for line := range bytes.Lines(lines) {
+		line = line[:len(line)-1]
+		u.cover.Lines++
+		if x.add(u, line, s.src.size, false) == nil {
+			return s.at(errors.New("a new entry cannot be read back"))
+		}
+		s.held = append(s.held, line[:len(line):len(line)])
+	}
+	s.merge(u)
+	for i := n; i < len(s.records); i++ {
+		s.records[i].up = 0
+	}
+	s.extend(n)
+	return nil
+}
+
+// extend completes the index for records from n on, which follow those of a complete one.
+func (s *Session) extend(n int) {
+	if len(s.records) > len(s.table.slots)/8*7 {
+		s.table = newIDTable(2 * len(s.records))
+		for i := range n {
+			if id := s.idOf(i); s.Kind(i).IsEntry() && len(id) > 0 {
+				*s.slot(id) = uint32(i + 1)
+			}
+		}
+	}
+	s.indexIDs(n)
+	s.link(n)
+	s.leaf = len(s.records) - 1
+	s.Findings = s.found.all()
+}
+
+// Reparent makes record i of a copy follow another, -1 for none. Its line still has the parent
+// that it was written with.
+func (s *Session) Reparent(i, parent int) {
+	s.records[i].up = uint32(parent + 1)
+	s.forward = s.forward || parent >= i
+}
+
+// Held reports whether record i is in memory only.
+func (s *Session) Held(i int) bool { return i >= len(s.records)-len(s.held) }
+
+// Release frees the line of a held record, which must not be read any more. Its number is not
+// used again.
+func (s *Session) Release(i int) { s.held[i-(len(s.records)-len(s.held))] = nil }
+
+// heldLine returns the line of a held record.
+func (s *Session) heldLine(i int) []byte { return s.held[i-(len(s.records)-len(s.held))] }

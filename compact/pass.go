@@ -197,10 +197,10 @@ const (
 	AsTransform Form = "transform" // a patch; pi reads only the compaction in it
 )
 
-// decide returns the form for a session: for AsAuto, a patch if it is replayed by the
+// Decide returns the form for a session: for AsAuto, a patch if it is replayed by the
 // envelope rules. A first patch would change the rules by which auto replays the session,
 // so it is an error unless given, which reports whether the caller set the rules.
-func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
+func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
 	switch {
 	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):

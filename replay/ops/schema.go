@@ -99,7 +99,7 @@ func (o *Op) Signature() string {
 			for _, g := range f.Of {
 				of = append(of, g.Name)
 			}
-			name += " {" + strings.Join(of, ", ") + "}"
+			name += " (" + strings.Join(of, ", ") + ")"
 		}
 		names = append(names, name)
 	}

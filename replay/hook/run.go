@@ -18,9 +18,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// A Hook answers each state, a line that write writes, with one line: a result.
+type Hook interface {
+	Ask(ctx context.Context, write func(w io.Writer) error) (answer []byte, err error)
+	Close() error
+}
+
+// longestAnswer is how many bytes an answer of a command may have.
+const longestAnswer = 256 << 20
+
+// Shell returns the hook of a command line: one process, or with each one for every state.
+func Shell(c shell.Command, each bool) Hook {
+	c.Most = longestAnswer
+	return &shell.Process{Command: c, Each: each}
+}
+
 // An Exec runs a hook over the requests of a session.
 type Exec struct {
-	Process  shell.Process
+	Hook     Hook
+	Name     string // of the hook: its command
 	Context  context.Context
 	Replay   replay.Options
 	Leaf     int
@@ -64,9 +80,6 @@ type Row struct {
 	Took time.Duration `json:"-"`
 }
 
-// longestAnswer is how many bytes an answer of a hook may have.
-const longestAnswer = 256 << 20
-
 // A running is a run of a hook.
 type running struct {
 	*Exec
@@ -82,7 +95,6 @@ type running struct {
 // Run runs the hook. What it returns at a stored boundary is there at all later requests. It
 // fails only if the session cannot be replayed.
 func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
-	x.Process.Most = longestAnswer
 	opt := x.Replay
 	opt.Rules = opt.Rules.Decide(s, opt.Leaf)
 	was := replay.New(s, opt)
@@ -92,10 +104,10 @@ func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 	r := replay.New(with, opt)
 	r.Findings = append(r.Findings, found...)
 	g := &running{
-		Exec: x, run: &Run{Command: x.Process.Line, Rows: []Row{}, s: s, with: with, replay: r},
+		Exec: x, run: &Run{Command: x.Name, Rows: []Row{}, s: s, with: with, replay: r},
 		walk: r.Start(&tokens.Pi), parent: -1, course: course{path, map[int][]move{}}, asked: -1,
 	}
-	defer x.Process.Close()
+	defer x.Hook.Close()
 	if err := g.requests(path); err != nil {
 		return nil, err
 	}
@@ -180,7 +192,7 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	}
 	row := Row{Request: request, Reason: reason, Before: g.n.Total, After: g.n.Total}
 	start := g.Now()
-	answer, err := g.Process.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n) })
+	answer, err := g.Hook.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n) })
 	row.Took = g.Now().Sub(start)
 	g.run.Calls++
 	g.run.Took += row.Took
@@ -212,7 +224,7 @@ func (g *running) read(answer []byte) ([]Result, error) {
 	}
 	for k := range all {
 		if all[k].Name == "" {
-			all[k].Name = g.Process.Line
+			all[k].Name = g.Name
 		}
 	}
 	return all, err

@@ -65,7 +65,7 @@ func someMessages(t *testing.T, e *replay.Envelope, rnd *rand.Rand) string {
 	return "[" + strings.Join(append(all, `{"role":"user","content":"Go on.","timestamp":5}`), ",") + "]"
 }
 
-func opened(t *testing.T, name string, data []byte) *sessionfmt.Session {
+func opened(t testing.TB, name string, data []byte) *sessionfmt.Session {
 	t.Helper()
 	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{})
 	if err != nil {

@@ -198,7 +198,7 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	g.run.Took += row.Took
 	var results []Result
 	if err == nil {
-		results, err = g.read(answer)
+		results, err = answered(g.Name, answer)
 	}
 	if err == nil && len(results) == 0 {
 		return nil
@@ -213,21 +213,6 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	}
 	g.run.Rows = append(g.run.Rows, row)
 	return nil
-}
-
-// read reads one answer.
-func (g *running) read(answer []byte) ([]Result, error) {
-	all, err := Read("", answer)
-	var at *sessionfmt.Error
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-	for k := range all {
-		if all[k].Name == "" {
-			all[k].Name = g.Name
-		}
-	}
-	return all, err
 }
 
 // apply applies a result, unless it is refused.

@@ -134,7 +134,10 @@ func billLines(b *hook.Bill) [][2]string {
 	saved := "with it"
 	if diff := b.Is.Cost - b.Was.Cost; b.Priced {
 		saved = fmt.Sprintf("%s more with it", usd(diff))
-		if diff < 0 {
+		switch {
+		case usd(diff) == usd(0) || usd(-diff) == usd(0):
+			saved = "the same cost with it"
+		case diff < 0:
 			saved = fmt.Sprintf("%s less with it", usd(-diff))
 		}
 	}
@@ -215,7 +218,7 @@ func writeCells(w *bufio.Writer, rows [][]string) {
 // since it differs from run to run.
 var runColumns = []Column{
 	{Name: "request", Right: true}, {Name: "reason", Yields: 3}, {Name: "operations", Flex: true}, {Name: "before", Right: true}, {Name: "after", Right: true},
-	{Name: "read", Right: true}, {Name: "was", Right: true, Yields: 1}, {Name: "cost", Right: true}, {Name: "was", Right: true, Yields: 2},
+	{Name: "read before", Right: true, Yields: 1}, {Name: "read after", Right: true, Yields: 1}, {Name: "cost before", Right: true}, {Name: "cost after", Right: true},
 }
 
 // runCells returns a row per answer.
@@ -230,9 +233,9 @@ func runCells(r *hook.Run) (rows [][]string) {
 		}
 		cells := []string{fmt.Sprint(row.Request), strings.ReplaceAll(string(row.Reason), "_", " "), sessionfmt.Clean(what), fmt.Sprint(row.Before), fmt.Sprint(row.After), "", "", "", ""}
 		if row.Is != nil {
-			cells[5], cells[6] = fmt.Sprint(row.Is.Read), fmt.Sprint(row.Was.Read)
+			cells[5], cells[6] = fmt.Sprint(row.Was.Read), fmt.Sprint(row.Is.Read)
 			if r.Bill != nil && r.Bill.Priced {
-				cells[7], cells[8] = usd(row.Is.Cost), usd(row.Was.Cost)
+				cells[7], cells[8] = usd(row.Was.Cost), usd(row.Is.Cost)
 			}
 		}
 		rows = append(rows, cells)
@@ -244,7 +247,8 @@ func runCells(r *hook.Run) (rows [][]string) {
 func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	r := p.Run
 	fmt.Fprintf(w, "%s: %s\n", planned(p), runWords(r))
-	if r.Calls > 0 {
+	timed := r.Took > 0
+	if timed {
 		fmt.Fprintf(w, "  %s a call\n", (r.Took / time.Duration(r.Calls)).Round(10*time.Microsecond))
 	}
 	if p.Written != "" && p.Written != "-" {
@@ -254,9 +258,11 @@ func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
 		w.WriteByte('\n')
 		columns := append([]Column(nil), runColumns...)
 		rows := runCells(r)
-		columns = append(columns, Column{Name: "time", Right: true, Yields: 4})
-		for k := range rows {
-			rows[k] = append(rows[k], r.Rows[k].Took.Round(100*time.Microsecond).String())
+		if timed {
+			columns = append(columns, Column{Name: "time", Right: true, Yields: 4})
+			for k := range rows {
+				rows[k] = append(rows[k], r.Rows[k].Took.Round(100*time.Microsecond).String())
+			}
 		}
 		if err := WriteTable(w, columns, rows, on); err != nil {
 			return err
@@ -288,7 +294,7 @@ func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) error {
 	if len(r.Rows) == 0 {
 		return nil
 	}
-	w.WriteString("\n| request | reason | operations | before | after | read | was | cost | was |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n")
+	w.WriteString("\n| request | reason | operations | before | after | read before | read after | cost before | cost after |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n")
 	writeCells(w, runCells(r))
 	return nil
 }

@@ -260,6 +260,9 @@ func (o *patchOptions) named(err error) error {
 	return err
 }
 
+// options are the options of a request.
+var options = []string{"reasoning", "temperature", "maxTokens"}
+
 // words returns the operations of the flags for single changes.
 func (o *patchOptions) words(e *env) (all []string, err error) {
 	add := func(op string, fields ...jsonl.Field) { all = append(all, hook.Op(op, o.why, fields...)) }
@@ -286,8 +289,8 @@ func (o *patchOptions) words(e *env) (all []string, err error) {
 	}
 	for _, arg := range o.set {
 		name, text, ok := strings.Cut(arg, "=")
-		if !ok || text == "" {
-			return nil, usagef("--set %q: must be NAME=VALUE", sessionfmt.Quote(arg))
+		if !ok || text == "" || !slices.Contains(options, name) {
+			return nil, usagef("--set %q: must be NAME=VALUE, with one of the names %s", sessionfmt.Quote(arg), strings.Join(options, ", "))
 		}
 		if v, err := jsonl.ParseValue([]byte(text)); err == nil && v.IsNumber() {
 			add("options_set", jsonl.Field{Name: name, Value: v})

@@ -120,7 +120,7 @@ func costLines(t *hook.Trial) (lines [][2]string) {
 		lines = append(lines, [2]string{"cache", "the whole prefix stays cached"})
 	} else {
 		lines = append(lines,
-			[2]string{"cache", fmt.Sprintf("%d of %s stay cached, %s; the first change is in %s", p.Messages, phrase.Count(p.Of, "message"), phrase.Count(p.Kept, "token"), p.First)},
+			[2]string{"cache", fmt.Sprintf("%d of %s and %s stay cached: %s first", p.Messages, phrase.Count(p.Of, "message"), phrase.Count(p.Kept, "token"), changesFirst(p.First))},
 			[2]string{"", fmt.Sprintf("%s are billed again%s", phrase.Count(p.Rebilled, "token"), phrase.If(p.Priced, ": %s", usd(p.Cost)))})
 	}
 	if b := t.Bill; b != nil {
@@ -129,20 +129,29 @@ func costLines(t *hook.Trial) (lines [][2]string) {
 	return lines
 }
 
+// changesFirst says what changes first.
+func changesFirst(what string) string {
+	if what == "system" {
+		return "the prompt changes"
+	}
+	return "the " + what + " change"
+}
+
 // billLines returns what prompts cost as recorded and with a patch.
 func billLines(b *hook.Bill) [][2]string {
-	saved := "with it"
+	change := "no prices known"
 	if diff := b.Is.Cost - b.Was.Cost; b.Priced {
-		saved = fmt.Sprintf("%s more with it", usd(diff))
 		switch {
 		case usd(diff) == usd(0) || usd(-diff) == usd(0):
-			saved = "the same cost with it"
+			change = "no change"
 		case diff < 0:
-			saved = fmt.Sprintf("%s less with it", usd(-diff))
+			change = usd(-diff) + " less"
+		default:
+			change = usd(diff) + " more"
 		}
 	}
 	return [][2]string{
-		{"bill", fmt.Sprintf("%s, prompts only, with an ideal cache: %s", phrase.Count(b.Requests, "request"), saved)},
+		{"bill", fmt.Sprintf("%s for the prompts of %s, ideally cached", change, phrase.Count(b.Requests, "request"))},
 		{"", "recorded: " + served(b.Was, b.Priced)},
 		{"", "with it:  " + served(b.Is, b.Priced)},
 	}

@@ -50,7 +50,7 @@ type Exec struct {
 //
 // It is run of schema ctxtool/patch/1.
 type Run struct {
-	Command  string `json:"command"`
+	Command  string `json:"command"`        // the hook
 	Requests int    `json:"requests"`       // for which the hook ran
 	Calls    int    `json:"calls"`          // of the hook, one for each request and reason
 	Patched  int    `json:"patched"`        // answers with operations that apply
@@ -74,7 +74,7 @@ type Row struct {
 	Error    string        `json:"error,omitempty"`    // why the call failed: the agent fails the request, and nothing applies
 	Before   int           `json:"before"`             // tokens of the context
 	After    int           `json:"after"`
-	Was      *cache.Served `json:"was,omitempty"` // the request as recorded; absent if nothing applies, or if the row is not the last of its request
+	Was      *cache.Served `json:"was,omitempty"` // the request as recorded, as in `bill`; absent if nothing applies, or if the row is not the last of its request
 	Is       *cache.Served `json:"is,omitempty"`  // and with all patches so far
 
 	Took time.Duration `json:"-"`

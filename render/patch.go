@@ -20,8 +20,8 @@ import (
 func writePatch(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	t := p.Patch
 	fmt.Fprintf(w, "%s: %s\n", planned(p), patching(p))
-	if p.Cannot != "" {
-		fmt.Fprintf(w, "  cannot be appended: %s\n", sessionfmt.Clean(p.Cannot))
+	if p.Unstored != "" {
+		fmt.Fprintf(w, "  cannot be appended: %s\n", sessionfmt.Clean(p.Unstored))
 	}
 	w.WriteByte('\n')
 	columns := []Column{{Name: "op", Right: true}, {Name: "operation"}, {Name: "verdict", style: rulingStyle}, {Name: "why", Flex: true}}

@@ -32,7 +32,7 @@ func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 // passes are all passes, in the order in which several that are requested run
 // (docs/policies.md 1.5).
 var passes = []*Pass{
-	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools,
+	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools, &Redact,
 }
 
 // FindPass returns the pass of that name.
@@ -197,10 +197,10 @@ const (
 	AsTransform Form = "transform" // a patch; pi reads only the compaction in it
 )
 
-// decide returns the form for a session: for AsAuto, a patch if it is replayed by the
+// Decide returns the form for a session: for AsAuto, a patch if it is replayed by the
 // envelope rules. A first patch would change the rules by which auto replays the session,
 // so it is an error unless given, which reports whether the caller set the rules.
-func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
+func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
 	switch {
 	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):

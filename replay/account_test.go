@@ -61,7 +61,7 @@ func TestAccountingGoesOn(t *testing.T) {
 			if len(circles) > 0 || len(path) > 0 && s.Parent(path[0]) >= 0 {
 				continue // paths to its entries go other ways
 			}
-			walk := replay.New(s, replay.Options{Rules: rules}).AccountWalk(&tokens.Pi)
+			walk := replay.New(s, replay.Options{Rules: rules}).Start(&tokens.Pi)
 			k := 0
 			for want, wantErr := range replay.New(s, replay.Options{Rules: rules}).Accounts(s.Leaf(), &tokens.Pi) {
 				n := 0

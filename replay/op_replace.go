@@ -6,63 +6,57 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// messagesCachedReplace puts a new list in place of the cached messages. A message that equals
+// replaceCached puts a new list in place of the cached messages. A message that equals
 // an earlier one keeps its origin, and so does the summary of the same patch in another frame.
 // Among equal messages the first is matched first.
-var messagesCachedReplace = op{
-	name:   "messages_cached_replace",
-	cached: true,
-	check:  checkMessages,
-	does:   OpReplace,
-	apply: func(m *machine, s *state, c *Change) error {
-		like := map[jsonl.Kind]bool{}
-		for el := range c.v.Get("messages").Elements {
-			like[providerKind(el.Get("role").RoleKind())] = true
+func replaceCached(m *machine, s *state, c *Change) error {
+	like := map[jsonl.Kind]bool{}
+	for el := range c.v.Get("messages").Elements {
+		like[providerKind(el.Get("role").RoleKind())] = true
+	}
+	had, err := m.digests(&s.msgs, like)
+	if err != nil {
+		return err
+	}
+	stays := map[int]bool{}
+	next := list{mixed: true}
+	for _, msg := range s.msgs.all { // system messages are not cached messages
+		if msg.kind == jsonl.System {
+			next.push(*msg)
 		}
-		had, err := m.digests(&s.msgs, like)
-		if err != nil {
-			return err
-		}
-		stays := map[int]bool{}
-		next := list{mixed: true}
-		for _, msg := range s.msgs.all { // system messages are not cached messages
-			if msg.kind == jsonl.System {
-				next.push(*msg)
-			}
-		}
-		systems := next.n
-		for el := range c.v.Get("messages").Elements {
-			msg := patchMessage(el, c.v, c.piece)
-			h, same := m.digest(el), -1
-			if all := had[h]; len(all) > 0 {
-				same, had[h] = all[0], all[1:]
-				msg = *s.msgs.at(same)
-			} else {
-				if next.n == systems {
-					if same, err = m.reframe(&s.msgs, el, &msg); err != nil {
-						return err
-					}
-				}
-				if err := m.size(&msg); err != nil {
+	}
+	systems := next.n
+	for el := range c.v.Get("messages").Elements {
+		msg := patchMessage(el, c.v, c.piece)
+		h, same := m.digest(el), -1
+		if all := had[h]; len(all) > 0 {
+			same, had[h] = all[0], all[1:]
+			msg = *s.msgs.at(same)
+		} else {
+			if next.n == systems {
+				if same, err = m.reframe(&s.msgs, el, &msg); err != nil {
 					return err
 				}
 			}
-			stays[same] = true
-			next.push(msg)
+			if err := m.size(&msg); err != nil {
+				return err
+			}
 		}
-		if was := s.msgs; s == m.current() {
-			c.Removed = func(yield func(*Piece) bool) {
-				for i, msg := range was.all {
-					if msg.Sent() && !stays[i] && !yield(msg) {
-						return
-					}
+		stays[same] = true
+		next.push(msg)
+	}
+	if was := s.msgs; s == m.current() {
+		c.Removed = func(yield func(*Piece) bool) {
+			for i, msg := range was.all {
+				if msg.Sent() && !stays[i] && !yield(msg) {
+					return
 				}
 			}
 		}
-		s.msgs = next
-		m.rebuilt(s)
-		return nil
-	},
+	}
+	s.msgs = next
+	m.rebuilt(s)
+	return nil
 }
 
 // reframe makes msg, the first message el of the new list, the summary that l begins with, if an

@@ -82,15 +82,15 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 // Along replays a path, given root first.
 func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		m := newMachine(r, watch...)
+		w := r.Start(nil, watch...)
 		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
 		}
 		path = nil
-		m.path.own = way[:0]
+		w.m.path.own = way[:0]
 		for _, rec := range way {
-			if step, err := m.advance(int(rec)); !yield(step, err) || err != nil {
+			if a, err := w.Next(int(rec)); !yield(a.Step, err) || err != nil {
 				return
 			}
 		}
@@ -192,87 +192,14 @@ type Account struct {
 	Step
 	Request int          // number of the request that the entry answers, from 0; -1 if it answers none
 	Answers int          // requests answered so far, this one included
-	Path    []int        // the whole path
+	Path    []int        // the whole path, if the walk knows it
 	At      int          // index of the entry on it
-	Before  weigh.Counts // tokens, as Count returns them
+	Before  weigh.Counts // tokens, as Count returns them, if the walk counts
 	After   weigh.Counts
 }
 
 // Accounts replays the path to record leaf like Walk and counts tokens as it goes. It reads and
 // counts each message once.
 func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error] {
-	return r.AccountWalk(c).Along(leaf)
-}
-
-// An AccountWalk is a walk with accounts that can be continued.
-type AccountWalk struct {
-	Unreached []int // records of the last path that the walk did not reach
-
-	r       *Replay
-	c       *tokens.Counter
-	m       *machine
-	done    int          // entries of the path
-	prompt  weigh.Counts // of prompt and tools
-	last    weigh.Counts
-	stopped error
-}
-
-// AccountWalk returns a walk that has not started.
-func (r *Replay) AccountWalk(c *tokens.Counter) *AccountWalk { return &AccountWalk{r: r, c: c} }
-
-// Along returns the accounts of the path to record leaf. If the path extends the previous one,
-// it returns those of the new entries only. A replay that stopped does not continue.
-func (a *AccountWalk) Along(leaf int) iter.Seq2[Account, error] {
-	return func(yield func(Account, error) bool) {
-		path, found := a.r.Session.Path(leaf)
-		if n := a.done; a.m == nil || n > len(path) || n > 0 && path[n-1] != a.m.path.at(n-1) {
-			a.r.Findings = append(a.r.Findings, found...)
-			*a = AccountWalk{r: a.r, c: a.c, m: newMachine(a.r)}
-			a.m.counter = a.c
-		}
-		for a.done < len(path) && a.stopped == nil {
-			var next Account
-			if next, a.stopped = a.next(path); a.stopped == nil && !yield(next, nil) {
-				return
-			}
-		}
-		if a.Unreached = path[a.done:]; a.stopped != nil {
-			yield(Account{Request: -1}, a.stopped)
-		}
-	}
-}
-
-func (a *AccountWalk) next(path []int) (next Account, err error) {
-	next = Account{Request: -1, Before: a.last, Path: path, At: a.done}
-	if next.Step, err = a.m.advance(path[a.done]); err != nil {
-		return next, err
-	}
-	next.Answers = a.m.request
-	if next.Did == Added && a.r.Session.Answers(next.Record) {
-		next.Request = next.Answers - 1
-	}
-	if next.After, err = a.count(); err == nil {
-		a.last = next.After
-		a.done++
-	}
-	return next, err
-}
-
-// count returns the counts of the machine's envelope.
-func (a *AccountWalk) count() (weigh.Counts, error) {
-	m, s := a.m, a.m.current()
-	changed, err := m.prompt.follow(a.r, s.deltas)
-	if err != nil {
-		return weigh.Counts{}, err
-	}
-	if changed {
-		a.prompt = m.prompt.Current.Counts(a.c)
-	}
-	n := a.prompt
-	n.Messages = s.msgs.tokens
-	for i := range s.uncached {
-		n.Messages += int(s.uncached[i].tokens)
-	}
-	n.Total = n.System + n.Tools + n.Messages
-	return n, nil
+	return r.Start(c).Along(leaf)
 }

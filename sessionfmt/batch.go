@@ -44,7 +44,9 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 		if b.err = s.refuseParent(parent); b.err == nil {
 			b.err = err
 		}
-		b.leaf, b.parent = s.ID(parent), bytes.Clone(line.Get("id"))
+		if b.leaf, b.parent = s.ID(parent), bytes.Clone(line.Get("id")); s.Version < 2 { // its line has no id
+			b.parent = jsonl.AppendQuoted(nil, b.leaf)
+		}
 		if before, ok := line.Get("timestamp").Millis(); ok {
 			ms = max(ms, before)
 		}

@@ -351,7 +351,7 @@ func (s *Session) joinedTo(entry int) iter.Seq[*joined] {
 
 // Native is record i as Line has it, with messages as their agent sends them.
 func (r *Reader) Native(i int) (jsonl.Value, error) {
-	if r.s.dialect == nil {
+	if r.s.dialect == nil || r.s.Held(i) {
 		return r.Line(i)
 	}
 	return r.foreign(i, true)

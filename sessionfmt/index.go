@@ -463,7 +463,7 @@ func (s *Session) Grow() bool {
 		return false
 	}
 	s.src.size = info.Size()
-	if s.scan(size-1, 1, Options{Times: len(s.times) > 0}, s.merge) != nil || len(s.records) > len(s.table.slots)/8*7 {
+	if s.scan(size-1, 1, Options{Times: len(s.times) > 0}, s.merge) != nil {
 		return false
 	}
 	for i := n; i < len(s.records); i++ {
@@ -471,9 +471,6 @@ func (s *Session) Grow() bool {
 			return false
 		}
 	}
-	s.indexIDs(n)
-	s.link(n)
-	s.leaf = len(s.records) - 1
-	s.Findings = s.placed(s.found.all())
+	s.extend(n)
 	return s.markEnd() == nil
 }

@@ -78,9 +78,10 @@ func (o Options) stdin() *os.File {
 
 // A Session is an open session file: an index of its entries in file order. Entries are
 // identified by their record number, from 0. A Reader reads their bytes on demand. Only Append
-// changes the file. Files of versions 1 and 2 appear in the current format.
+// changes the file. Files of versions 1 and 2 appear in the current format. A copy of a session
+// can hold entries that are not in the file.
 //
-// A Session is safe for concurrent use, except for Grow and Close.
+// A Session is safe for concurrent use, except for Grow, Hold, Reparent and Close.
 type Session struct {
 	Name     string // as given
 	Version  int    // of the format, from the header; see docs/session-format.md 1.4
@@ -96,8 +97,9 @@ type Session struct {
 	joined  []joined         // lines of entries that are made of several
 	last    []uint32         // the last of those by entry, 0 for none
 	records []record
-	times   []int64 // of the records, milliseconds since 1970, with Options.Times
-	ids     []byte  // all ids, concatenated
+	times   []int64  // of the records, milliseconds since 1970, with Options.Times
+	held    [][]byte // lines of the last records, which are not in the file; see Hold
+	ids     []byte   // all ids, concatenated
 	table   *idTable
 	found   findings
 	header  int  // record number, or -1

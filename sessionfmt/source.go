@@ -289,7 +289,7 @@ func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 // until the next call. Bytes that are not UTF-8 are replaced. Of another agent's session it is the
 // entry in pi's shape.
 func (r *Reader) Line(i int) (jsonl.Value, error) {
-	if r.s.dialect != nil {
+	if r.s.dialect != nil && !r.s.Held(i) {
 		return r.foreign(i, false)
 	}
 	line, err := r.Raw(i)
@@ -302,6 +302,9 @@ func (r *Reader) Line(i int) (jsonl.Value, error) {
 // Raw returns the line of record i byte for byte, without its newline, valid until the next
 // call. The lines of an entry that was made of several are separated by newlines.
 func (r *Reader) Raw(i int) ([]byte, error) {
+	if r.s.Held(i) {
+		return r.s.heldLine(i), nil
+	}
 	rec := &r.s.records[i]
 	line, err := r.read(dialect.Span{Off: rec.off, Size: rec.size})
 	if err == nil && r.s.last != nil && r.s.last[i] > 0 {

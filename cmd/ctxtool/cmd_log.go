@@ -138,7 +138,7 @@ type logger struct {
 
 	s            *sessionfmt.Session
 	r            *replay.Replay
-	accounts     *replay.AccountWalk
+	accounts     *replay.Walk
 	since, until limit
 }
 
@@ -171,7 +171,7 @@ func (l *logger) list(name string) error {
 	}
 	if rules := l.rules.Decide(l.s, leaf); l.r == nil || l.r.Rules != rules {
 		l.r = replay.New(l.s, replay.Options{Rules: rules})
-		l.accounts = l.r.AccountWalk(&tokens.Pi)
+		l.accounts = l.r.Start(&tokens.Pi)
 	}
 	if l.o.request != noRequest {
 		err = l.request(leaf)

@@ -229,6 +229,8 @@ type answer struct {
 	usage    Usage
 	cost     jsonl.Cost
 	missed   *Missed // what the provider says of it
+	wrote    bool    // to the cache
+	long     bool    // that for an hour
 }
 
 // IsZero reports whether the size of the request is unknown.
@@ -267,6 +269,7 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 	}
 	u := f[3].Usage()
 	a.usage = Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
+	a.wrote, a.long = u.CacheWrite > 0, u.CacheWrite1h > 0
 	a.cost = u.Cost
 	return a
 }

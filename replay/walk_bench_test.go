@@ -1,0 +1,50 @@
+package replay_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"ctxtool/internal/gen"
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// BenchmarkHeld replays a path with a held entry before each answer.
+func BenchmarkHeld(b *testing.B) {
+	p, err := gen.Find("everything")
+	if err != nil {
+		b.Fatal(err)
+	}
+	shape := p.Shape
+	shape.Entries, shape.Bytes = 0, 32<<20
+	data := gen.Session(shape)
+	s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	b.SetBytes(int64(len(data)))
+	path, _ := s.Path(s.Leaf())
+	for b.Loop() {
+		with := s.Copy()
+		w := replay.New(with, replay.Options{Leaf: s.Leaf()}).Start(&tokens.Pi)
+		for k, rec := range path {
+			if k > 0 && s.Answers(rec) {
+				held := with.NewBatch(path[k-1], time.Time{})
+				held.Add(jsonl.Label)
+				if err := with.Hold(held); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := w.Next(with.Leaf()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if _, err := w.Next(rec); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

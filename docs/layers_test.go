@@ -28,8 +28,9 @@ var layers = []struct {
 	{"sessionfmt/store", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"internal/parallel", nil, nil},
 	{"internal/said", nil, nil},
-	{"internal/search", []string{"ctxtool/internal/parallel", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/redact"}, nil},
-	{"internal/serve", []string{"ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, nil},
+	{"internal/shell", []string{"ctxtool/internal/phrase"}, nil},
+	{"internal/search", []string{"ctxtool/internal/parallel", "ctxtool/internal/said", "ctxtool/internal/shell", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/redact"}, nil},
+	{"internal/serve", []string{"ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/help", []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}, nil},
 	{"internal/times", nil, nil},
 	{"replay/tokens", nil, nil},
@@ -57,7 +58,7 @@ var layers = []struct {
 	{"replay/reuse", []string{"ctxtool/internal/survival", "ctxtool/internal/said", "ctxtool/replay/weigh", "ctxtool/replay/tokens", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, nil},
 	{"replay/trace", []string{"ctxtool/replay/prompt", "ctxtool/internal/said", "ctxtool/replay/tokens", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/entry", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"replay/cache", []string{"ctxtool/replay/weigh", "ctxtool/replay/prompt", "ctxtool/replay/origin", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/prompt", "ctxtool/sessionfmt/jsonl"}},
-	{"compact", []string{"ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/internal/phrase", "ctxtool/replay/origin", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"compact", []string{"ctxtool/internal/shell", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/internal/phrase", "ctxtool/replay/origin", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/models", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"stats", []string{"ctxtool/compact", "ctxtool/sessionfmt/dialect", "ctxtool/internal/survival", "ctxtool/replay/reuse", "ctxtool/internal/phrase", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/cache", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"stats/gate", []string{"ctxtool/stats", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, []string{"ctxtool/replay", "ctxtool/replay/cache", "ctxtool/replay/tokens"}},
 	{"sessionfmt/check", []string{"ctxtool/replay/prompt", "ctxtool/sessionfmt/jsonl", "ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, []string{"ctxtool/sessionfmt/jsonl"}},
@@ -94,9 +95,9 @@ var layers = []struct {
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{"ctxtool/sessionfmt/dialect", "ctxtool/internal/state", "ctxtool/internal/times",
 		"ctxtool/replay/reuse", "ctxtool/replay/baseline", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/help", "ctxtool/internal/notes", "ctxtool/internal/search", "ctxtool/internal/serve", "ctxtool/internal/sessionlog", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/terminal", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
+		"ctxtool/internal/help", "ctxtool/internal/notes", "ctxtool/internal/search", "ctxtool/internal/serve", "ctxtool/internal/shell", "ctxtool/internal/sessionlog", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/terminal", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
-	}, []string{"ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
+	}, []string{"ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
 }
 
 // testHelpers are what any test may import.

@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/help"
 	"ctxtool/internal/search"
+	"ctxtool/internal/shell"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -31,6 +32,8 @@ type searchOptions struct {
 	exit          string
 	limit         int
 	period
+	embed   string
+	noCache bool
 }
 
 // The ways to rank hits.
@@ -81,10 +84,12 @@ func newSearchCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.filter.PathOnly, "path-only", false, "only entries on the path to the leaf")
 	f.BoolVar(&o.filter.InContext, "in-context", false, "only entries that a request had")
 	f.Var(countFlag(&o.limit), "limit", fmt.Sprintf("print at most `N` sessions, or events (default: %d)", usualResults))
+	f.StringVar(&o.embed, "embed", "", "with --rank hybrid, compare vectors of texts by `exec:COMMAND`")
+	f.BoolVar(&o.noCache, "no-cache", false, "do not keep the vectors in the user's cache folder")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank")
 	complete(cmd, "kind", jsonl.KindNames())
 	complete(cmd, "role", search.Roles)
-	help.Group(f, "Selection", "regexp", "fixed", "ignore-case", "rank", "source", "kind", "role", "tool", "only-model", "project", "cwd", "exit-code", "event", "path-only", "in-context", "limit")
+	help.Group(f, "Selection", "regexp", "fixed", "ignore-case", "rank", "embed", "no-cache", "source", "kind", "role", "tool", "only-model", "project", "cwd", "exit-code", "event", "path-only", "in-context", "limit")
 	return cmd
 }
 
@@ -101,6 +106,12 @@ func (o *searchOptions) check(e *env, args []string) (opt search.Options, files 
 	}
 	if o.rank != "" {
 		err = cmp.Or(err, oneOf("unknown --rank", ranks, o.rank))
+	}
+	switch {
+	case o.embed != "" && o.rank != "hybrid":
+		err = cmp.Or(err, errors.New("--embed requires --rank hybrid"))
+	case o.embed != "" && (!strings.HasPrefix(o.embed, execPrefix) || o.embed == execPrefix):
+		err = cmp.Or(err, fmt.Errorf("--embed %q: must be exec:COMMAND", sessionfmt.Quote(o.embed)))
 	}
 	if o.exit != "" {
 		code, bad := strconv.Atoi(o.exit)
@@ -158,8 +169,11 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	e.collect(searchGC)
 	show, end := e.progress("files", false)
 	opt.Done = show
-	found := search.Run(files, opt)
+	found, err := o.search(e, files, opt)
 	end()
+	if err != nil {
+		return err
+	}
 	if err := o.report(e, found); err != nil {
 		return err
 	}
@@ -182,6 +196,28 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	}
 	return nil
 }
+
+// search searches files, by words and vectors if that is asked for.
+func (o *searchOptions) search(e *env, files []search.File, opt search.Options) (*search.Results, error) {
+	if o.rank != "hybrid" {
+		return search.Run(files, opt), nil
+	}
+	if o.embed == "" {
+		e.note("no --embed command: the score of the words stands alone")
+		return search.Hybrid(files, opt.Query.Text, nil, opt)
+	}
+	v := &search.Vectors{Command: strings.TrimPrefix(o.embed, execPrefix), Disk: e.disk, Shell: shell.Options{Dir: e.disk.Dir, Env: e.environ}}
+	if cache := cmp.Or(e.getenv("XDG_CACHE_HOME"), filepath.Join(e.home, ".cache")); !o.noCache && filepath.IsAbs(cache) {
+		v.File = filepath.Join(cache, "ctxtool", "vectors")
+		if err := e.disk.MkdirAll(filepath.Dir(v.File)); err != nil {
+			return nil, err
+		}
+	}
+	return search.Hybrid(files, opt.Query.Text, v, opt)
+}
+
+// execPrefix begins the name of a command.
+const execPrefix = "exec:"
 
 // report prints which files could not be searched. A file that is not a session is none of
 // those in a folder.

@@ -19,6 +19,7 @@ type Query struct {
 	terms []term
 	re    *regexp.Regexp
 	gate  gate
+	loose bool // an excerpt need not have a match
 }
 
 // Fixed returns a query for a text. With fold it ignores case.
@@ -307,7 +308,7 @@ func (q *Query) best(text []byte, weights []float64) (m match, score float64, ok
 		}
 	}
 	if len(all) == 0 {
-		return match{}, 0, q.empty()
+		return match{}, 0, q.empty() || q.loose
 	}
 	slices.SortFunc(all, func(a, b match) int { return a.from - b.from })
 	score = -1

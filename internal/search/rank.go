@@ -18,6 +18,11 @@ func (r *Results) rank(lines int64) {
 	if r.opt.Query.Ranked {
 		r.score(lines)
 	}
+	r.order()
+}
+
+// order puts sessions in their order.
+func (r *Results) order() {
 	slices.SortStableFunc(r.Sessions, func(a, b *Session) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.last, a.last), cmp.Compare(a.File.Name, b.File.Name))
 	})

@@ -172,6 +172,7 @@ type searcher struct {
 	alone bool // there is only one file
 	buf   []byte
 	doc   doc
+	ses   *sessionfmt.Session // of the doc, while its texts are read again
 
 	counts []uint8 // of the terms in the last message, if the query is ranked
 }

@@ -303,6 +303,20 @@ func (s *searcher) read(g *Session, most int, r *Results) error {
 		s.readReady(g, most)
 		return nil
 	}
+	g.More = 0
+	return s.texts(g, func(f *found) bool {
+		if h, ok := s.hit(f, r.idf); ok {
+			h.File, h.Session, h.CWD = g.File.Given, g.ID, g.CWD
+			h.ID, h.Line, h.Kind = s.ses.ID(int(f.record)), s.ses.Line(int(f.record)), s.doc.kind.String()
+			g.Hits = append(g.Hits, h)
+		}
+		return len(g.Hits) != most
+	})
+}
+
+// texts opens a session again, reads its title, and calls use for its hits, whose texts are in
+// the doc, until use returns false.
+func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 	ses, _, err := s.open(g.File, true)
 	if err != nil {
 		return err
@@ -312,26 +326,20 @@ func (s *searcher) read(g *Session, most int, r *Results) error {
 		return err
 	}
 	lines := ses.NewReader()
-	g.More = 0
+	s.ses = ses
 	for i := range g.found {
-		f := &g.found[i]
-		if most > 0 && len(g.Hits) == most {
-			g.More = len(g.found) - i
-			break
-		}
-		if int(f.record) >= ses.Len() {
+		rec := int(g.found[i].record)
+		if rec >= ses.Len() {
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: g.File.Given}, Err: errChanged}
 		}
-		line, err := lines.Line(int(f.record))
+		line, err := lines.Line(rec)
 		if err != nil {
 			return err
 		}
-		rec := int(f.record)
 		s.doc.read(ses.Kind(rec), line)
-		if h, ok := s.hit(f, r.idf); ok {
-			h.File, h.Session, h.CWD = g.File.Given, g.ID, g.CWD
-			h.ID, h.Line, h.Kind = ses.ID(rec), ses.Line(rec), ses.Kind(rec).String()
-			g.Hits = append(g.Hits, h)
+		if !use(&g.found[i]) {
+			g.More = len(g.found) - i - 1
+			break
 		}
 	}
 	return nil

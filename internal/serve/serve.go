@@ -155,14 +155,14 @@ func (s *server) locate(session string) (string, error) {
 
 // A limited is the beginning of what is written to it.
 type limited struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	most int
 	all  int64 // bytes written
 }
 
 func (l *limited) Write(p []byte) (int, error) {
 	l.all += int64(len(p))
-	l.Buffer.Write(p[:min(len(p), max(0, l.most-l.Len()))])
+	l.kept.Write(p[:min(len(p), max(0, l.most-l.kept.Len()))])
 	return len(p), nil
 }
 
@@ -171,7 +171,7 @@ const mostBytesPerToken = 16
 
 // within returns the text, cut after the last line that a budget has room for.
 func (l *limited) within(budget int64) string {
-	text := jsonl.ReplaceInvalidUTF8(l.Bytes())
+	text := jsonl.ReplaceInvalidUTF8(l.kept.Bytes())
 	if int64(len(text)) == l.all && int64(weigh.TextTokens(&tokens.Pi, text)) <= budget {
 		return string(text)
 	}

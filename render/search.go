@@ -103,7 +103,7 @@ func writeFoundSession(w *bufio.Writer, s *search.Session, on Screen) {
 	for i := range s.Hits {
 		writeHit(w, &s.Hits[i], on)
 	}
-	put(w, on.paint(faint, fmt.Sprintf("  %sctxtool show %s %s", phrase.If(s.More > 0, "%d more; ", s.More), shellWord(s.File.Given), shellWord(s.Hits[0].ID))), on)
+	put(w, on.paint(faint, fmt.Sprintf("  %sctxtool show %s %s", phrase.If(s.More > 0, "%d more; ", s.More), shellWord(s.File.Given), shellWord(entryID(s.Hits[0].ID)))), on)
 }
 
 // shellWord returns a word as a shell reads it.

@@ -32,8 +32,10 @@ type searchOptions struct {
 	exit          string
 	limit         int
 	period
-	embed   string
-	noCache bool
+	embed     string
+	noCache   bool
+	task      string
+	maxTokens int64
 }
 
 // The ways to rank hits.
@@ -86,10 +88,12 @@ func newSearchCommand(e *env) *cobra.Command {
 	f.Var(countFlag(&o.limit), "limit", fmt.Sprintf("print at most `N` sessions, or events (default: %d)", usualResults))
 	f.StringVar(&o.embed, "embed", "", "with --rank hybrid, compare vectors of texts by `exec:COMMAND`")
 	f.BoolVar(&o.noCache, "no-cache", false, "do not keep the vectors in the user's cache folder")
-	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank")
+	f.StringVar(&o.task, "for", "", "list what the folder of --cwd and earlier sessions know about `TASK`")
+	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "with --for, list items of at most `TOKENS` in all")
+	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for")
 	complete(cmd, "kind", jsonl.KindNames())
 	complete(cmd, "role", search.Roles)
-	help.Group(f, "Selection", "regexp", "fixed", "ignore-case", "rank", "embed", "no-cache", "source", "kind", "role", "tool", "only-model", "project", "cwd", "exit-code", "event", "path-only", "in-context", "limit")
+	help.Group(f, "Selection", "regexp", "fixed", "ignore-case", "rank", "embed", "no-cache", "for", "max-tokens", "source", "kind", "role", "tool", "only-model", "project", "cwd", "exit-code", "event", "path-only", "in-context", "limit")
 	return cmd
 }
 
@@ -108,6 +112,8 @@ func (o *searchOptions) check(e *env, args []string) (opt search.Options, files 
 		err = cmp.Or(err, oneOf("unknown --rank", ranks, o.rank))
 	}
 	switch {
+	case o.maxTokens != 0 && o.task == "":
+		err = cmp.Or(err, errors.New("--max-tokens requires --for"))
 	case o.embed != "" && o.rank != "hybrid":
 		err = cmp.Or(err, errors.New("--embed requires --rank hybrid"))
 	case o.embed != "" && (!strings.HasPrefix(o.embed, execPrefix) || o.embed == execPrefix):
@@ -139,6 +145,8 @@ func (o *searchOptions) check(e *env, args []string) (opt search.Options, files 
 // query returns the query, and the arguments after it.
 func (o *searchOptions) query(args []string) (*search.Query, []string, error) {
 	switch {
+	case o.task != "":
+		return nil, args, nil
 	case o.regexp != "":
 		q, err := search.Pattern(o.regexp, o.ignoreCase)
 		return q, args, err
@@ -166,6 +174,9 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.task != "" {
+		return o.forTask(e, files, opt)
+	}
 	e.collect(searchGC)
 	show, end := e.progress("files", false)
 	opt.Done = show
@@ -191,7 +202,7 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if err := e.print(&o.answer, inputs, out); err != nil {
 		return err
 	}
-	if len(found.Sessions)+len(found.Events) == 0 {
+	if found.Shown+len(found.Events) == 0 { // redaction may have removed what matched
 		return errFound
 	}
 	return nil
@@ -214,6 +225,31 @@ func (o *searchOptions) search(e *env, files []search.File, opt search.Options) 
 		}
 	}
 	return search.Hybrid(files, opt.Query.Text, v, opt)
+}
+
+// forTask prints what is known about a task.
+func (o *searchOptions) forTask(e *env, files []search.File, opt search.Options) error {
+	dir, err := filepath.Abs(e.disk.Path(cmp.Or(o.filter.CWD, ".")))
+	if err != nil {
+		return err
+	}
+	if !e.isDir(dir) {
+		return unreadable(o.filter.CWD, errors.New("not a folder"))
+	}
+	if o.filter.CWD != "" {
+		opt.Filter.CWD = dir // sessions record it as an absolute name
+	}
+	task, err := search.ForTask(files, o.task, dir, int(o.maxTokens), opt)
+	if err != nil {
+		return err
+	}
+	if err := e.print(&o.answer, nil, task); err != nil {
+		return err
+	}
+	if len(task.Files)+len(task.Sessions)+task.Left == 0 {
+		return errFound
+	}
+	return nil
 }
 
 // execPrefix begins the name of a command.

@@ -59,8 +59,14 @@ func Words(text string, ranked bool) *Query {
 	for _, quiet := range []bool{true, false} { // small words count if there are no others
 		for _, w := range words {
 			w = strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !isWord(r) }))
+			if quiet && slices.Contains(small, w) {
+				continue
+			}
+			if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+				w = w[:len(w)-1] // the singular, which begins the plural
+			}
 			has := func(t term) bool { return string(t.text) == w }
-			if w == "" || quiet && slices.Contains(small, w) || slices.ContainsFunc(q.terms, has) || len(q.terms) == mostTerms {
+			if w == "" || slices.ContainsFunc(q.terms, has) || len(q.terms) == mostTerms {
 				continue
 			}
 			t := newTerm(w, true)

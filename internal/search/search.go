@@ -153,6 +153,8 @@ type Results struct {
 	Files    int        // that were searched
 	Broken   []Broken
 
+	Shown int // hits that Read has yielded so far
+
 	opt *Options
 	idf []float64 // of each term
 }
@@ -383,6 +385,7 @@ func (r *Results) Read(limit, each int) iter.Seq2[*Session, error] {
 			s := newSearcher(r.opt)
 			return func(k int) read { return read{all[k], s.read(all[k], each, r)} }
 		}) {
+			r.Shown += len(one.s.Hits)
 			if !yield(one.s, one.err) || one.err != nil {
 				return
 			}

@@ -127,13 +127,15 @@ func (s *searcher) entry(kind jsonl.Kind, line jsonl.Value) (hit found, ok bool)
 		hit.time = ms
 	}
 	clear(s.counts)
-	m := s.query.matcher(s.counts)
+	m, some := s.query.matcher(s.counts), false
 	for _, b := range d.blocks {
-		if f.block(d, b) && m.add(d.text(b)) {
-			break
+		if f.block(d, b) {
+			if some = true; m.add(d.text(b)) {
+				break
+			}
 		}
 	}
-	if !m.done() {
+	if !some || !m.done() {
 		return hit, false
 	}
 	hit.size, hit.key = int32(min(len(d.buf), math.MaxInt32)), maphash.Bytes(seed, d.buf)

@@ -273,26 +273,26 @@ func writeLogEvent(w *bufio.Writer, h *search.Hit) {
 
 // writeFoundSessions writes sessions as gsh does, or without a query a list of them.
 func writeFoundSessions(w *bufio.Writer, f Found) error {
-	count := len(f.Sessions)
-	if f.Limit > 0 {
-		count = min(count, f.Limit)
-	}
-	switch {
-	case count == 0 && f.Query == "":
-		_, err := w.WriteString("No saved sessions found.\n")
-		return err
-	case count == 0:
-		_, err := fmt.Fprintf(w, "No sessions matching %q found.\n", sessionfmt.Clean(f.Query))
-		return err
-	case f.Query == "":
-		fmt.Fprintf(w, "# Recent Sessions (%d total)\n\n", len(f.Sessions))
-	default:
-		fmt.Fprintf(w, "# Session Search: \"%s\" (%d results)\n\n", sessionfmt.Clean(f.Query), count)
-	}
+	var all []search.Session
 	for s, err := range f.Read(f.Limit, hitsEach) {
 		if err != nil {
 			return err
 		}
+		if len(s.Hits) > 0 { // else redaction has removed what matched
+			all = append(all, *s)
+		}
+	}
+	switch {
+	case len(all) == 0 && f.Query == "":
+		w.WriteString("No saved sessions found.\n")
+	case len(all) == 0:
+		fmt.Fprintf(w, "No sessions matching %q found.\n", sessionfmt.Clean(f.Query))
+	case f.Query == "":
+		fmt.Fprintf(w, "# Recent Sessions (%d total)\n\n", len(f.Sessions))
+	default:
+		fmt.Fprintf(w, "# Session Search: \"%s\" (%d results)\n\n", sessionfmt.Clean(f.Query), len(all))
+	}
+	for _, s := range all {
 		title := cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title)), "(untitled)")
 		if f.Query == "" {
 			fmt.Fprintf(w, "- %s (%s) | %d msgs | %s\n", title, dayAndMinute(s.Time), s.Messages, sessionfmt.Clean(s.CWD))
@@ -300,7 +300,9 @@ func writeFoundSessions(w *bufio.Writer, f Found) error {
 		}
 		fmt.Fprintf(w, "## %s (%s)\nSession: %s | %d messages | cwd: %s\n", title, dayAndMinute(s.Time), sessionfmt.Clean(s.ID[:min(8, len(s.ID))]), s.Messages, sessionfmt.Clean(s.CWD))
 		for _, h := range s.Hits {
-			fmt.Fprintf(w, "  > %s\n", sessionfmt.Clean(h.Text))
+			if h.Where != search.Name { // which is the title
+				fmt.Fprintf(w, "  > %s\n", sessionfmt.Clean(h.Text))
+			}
 		}
 		w.WriteByte('\n')
 	}

@@ -270,6 +270,9 @@ func (s *searcher) gsh(f File, out *searched) error {
 			if s.opt.Filter.in(g.CWD) && s.opt.Filter.at(g.last, true) {
 				out.session = g
 			}
+			if g.Title != "" && !s.query.empty() {
+				s.gshMessage(g, n, "", g.Title, Name)
+			}
 			return
 		}
 		g.Messages++

@@ -204,7 +204,7 @@ func (t *term) in(text []byte) func(yield func(from, to int) bool) {
 			if k == len(text) {
 				return
 			}
-			if from, to := k-t.at, k-t.at+len(t.text); from >= 0 && to <= len(text) && t.equal(text[from:to]) && t.fits(text, from) && !yield(from, to) {
+			if from, to := k-t.at, k-t.at+len(t.text); from >= 0 && to <= len(text) && t.equal(text[from:to]) && t.fits(text, from, to) && !yield(from, to) {
 				return
 			}
 			if k == lo {
@@ -236,20 +236,30 @@ func (t *term) equal(b []byte) bool {
 	return true
 }
 
-// fits reports whether a place is one where the term may begin.
-func (t *term) fits(text []byte, from int) bool {
-	if !t.begins || from == 0 {
+// fits reports whether a place is one where the term may be: anywhere, or if it has to begin a
+// word, where that is the term or an inflection of it.
+func (t *term) fits(text []byte, from, to int) bool {
+	if !t.begins {
 		return true
 	}
-	before, _ := utf8.DecodeLastRune(text[:from])
-	return !isWord(before)
+	if before, _ := utf8.DecodeLastRune(text[:from]); from > 0 && isWord(before) {
+		return false
+	}
+	end := to
+	for end < len(text) && end-to <= longestEnding && 'a' <= text[end] && text[end] <= 'z' {
+		end++
+	}
+	return end-to <= longestEnding
 }
+
+// longestEnding is the length of the longest ending of an inflected word, such as -ing.
+const longestEnding = 3
 
 // inRunes is in for a term that has to be compared character by character.
 func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
 	for from := 0; from < len(text); {
 		r, n := utf8.DecodeRune(text[from:])
-		if withoutCase(r) == t.runes[0] && t.fits(text, from) {
+		if withoutCase(r) == t.runes[0] {
 			to, k := from+n, 1
 			for k < len(t.runes) && to < len(text) {
 				r, n := utf8.DecodeRune(text[to:])
@@ -258,7 +268,7 @@ func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
 				}
 				to, k = to+n, k+1
 			}
-			if k == len(t.runes) && !yield(from, to) {
+			if k == len(t.runes) && t.fits(text, from, to) && !yield(from, to) {
 				return
 			}
 		}

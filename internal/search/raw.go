@@ -93,17 +93,19 @@ func (g *gate) spelled(raw []byte) bool {
 }
 
 // nextEscape returns the index of the next escape with a code, or the length of the text. It
-// compares eight bytes at a time with a backslash, and those after them with u: backslashes
-// alone are too frequent to be looked for.
+// compares 16 bytes at a time with a backslash, and those after them with u: backslashes alone
+// are too frequent to be looked for.
 func nextEscape(raw []byte, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+9 <= len(raw); i += 8 {
-		x := binary.LittleEndian.Uint64(raw[i:]) ^ ones*'\\'
-		y := binary.LittleEndian.Uint64(raw[i+1:]) ^ ones*'u'
-		if (x-ones)&^x&(y-ones)&^y&highs == 0 {
+	const ones, highs, step = 0x0101010101010101, 0x8080808080808080, 16
+	const slashes, us = ones * '\\', ones * 'u'
+	for ; i+step+1 <= len(raw); i += step {
+		b := raw[i : i+step+1 : i+step+1]
+		x := (binary.LittleEndian.Uint64(b) ^ slashes) | (binary.LittleEndian.Uint64(b[1:]) ^ us) // a byte is 0 where there is an escape
+		y := (binary.LittleEndian.Uint64(b[8:]) ^ slashes) | (binary.LittleEndian.Uint64(b[9:]) ^ us)
+		if ((x-ones)&^x|(y-ones)&^y)&highs == 0 {
 			continue
 		}
-		for k := i; k < i+8; k++ { // after a byte of 0, one of 1 looks like 0 too
+		for k := i; k < i+step; k++ { // after a byte of 0, one of 1 looks like 0 too
 			if raw[k] == '\\' && raw[k+1] == 'u' {
 				return k
 			}

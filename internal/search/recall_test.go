@@ -103,9 +103,9 @@ func TestRecall(t *testing.T) {
 	if len(files) == 0 {
 		t.Skip("there are no shared sessions, whose commits, tests and errors are asked for")
 	}
-	most := 20
+	most := 17
 	if !corpus.Whole() {
-		most = 8
+		most = 4
 	}
 	hits, of := map[string]int{}, map[string]int{}
 	all := questions(t, files, most)

@@ -140,7 +140,7 @@ func TestWords(t *testing.T) {
 		want   bool
 	}{
 		{"lru", false, "the lruCache", true}, {"ruc", false, "the lruCache", true},
-		{"fix cache", false, "the cache, fixed", true}, {"fix cache", false, "prefixed cache", false}, {"fix cache", false, "fixed", false},
+		{"fix cache", false, "the cache, fixed", true}, {"fix cache", false, "prefixed cache", false}, {"check it", true, "a checkpoint", false}, {"check it", true, "checking", true}, {"fix cache", false, "fixed", false},
 		{"fix cache", true, "fixed", true}, {"where is the cache", true, "where is the", false}, {"what is it", true, "that is so", true},
 		{"-- --", true, "a -- -- b", true}, {"", false, "anything", true}, {"ПРИВЕТ", false, "привет", true},
 	} {

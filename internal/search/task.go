@@ -316,11 +316,9 @@ func (s *searcher) taskSession(f File, edited []TaskFile) *TaskSession {
 
 // call records a call: a command, or an edit of one of the files.
 func (s *TaskSession) call(b *jsonl.Block, edited []TaskFile, id, asked string, commands map[string]string) {
-	for _, name := range said.CommandArguments {
-		if command := b.Args.Get(name).Text(); command != "" {
-			commands[b.ID.Text()] = command
-			return
-		}
+	if command := commandOf(b); command != "" {
+		commands[b.ID.Text()] = command
+		return
 	}
 	if _, looks := said.Lookups[strings.ToLower(b.Name.Text())]; looks {
 		return

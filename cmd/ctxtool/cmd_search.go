@@ -289,6 +289,9 @@ func (e *env) searched(args []string) (files []search.File, err error) {
 		return files, nil
 	}
 	for _, f := range all {
+		if f.path == "-" {
+			return nil, usagef("-: standard input cannot be searched; write it to a file first")
+		}
 		given := f.given
 		if len(args) == 0 {
 			given = e.homeless(f.path)

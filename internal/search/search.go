@@ -223,7 +223,7 @@ func Run(files []File, opt Options) *Results {
 func (s *searcher) file(f File) (out *searched) {
 	out = &searched{}
 	if f.Name == "-" {
-		out.err = s.session(f, out)
+		out.err = s.sessionOrCommands(f, out)
 		return out
 	}
 	in, err := s.opt.Open.Disk.Open(f.Name)

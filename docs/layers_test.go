@@ -28,7 +28,9 @@ var layers = []struct {
 	{"sessionfmt/store", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"github.com/klauspost/compress/zstd"}},
 	{"internal/parallel", nil, nil},
 	{"internal/said", nil, nil},
-	{"internal/shell", nil, nil},
+	{"internal/shell", []string{"ctxtool/internal/phrase"}, nil},
+	{"internal/search", []string{"ctxtool/internal/parallel", "ctxtool/internal/said", "ctxtool/internal/shell", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/redact"}, nil},
+	{"internal/serve", []string{"ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/help", []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}, nil},
 	{"internal/times", nil, nil},
 	{"replay/tokens", nil, nil},
@@ -64,7 +66,7 @@ var layers = []struct {
 	{"internal/state", []string{"ctxtool/sessionfmt/dialect", "ctxtool/replay/models", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/notes", []string{"ctxtool/compact", "ctxtool/internal/phrase", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/sessionlog", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/stats"}, nil},
-	{"internal/transcript", []string{"ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"internal/transcript", []string{"ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/said"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"internal/report", []string{"ctxtool/sessionfmt/dialect", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/weigh", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
 	{"migrate", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"replay/hook", []string{"ctxtool/internal/shell", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/ops", "ctxtool/replay/origin", "ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/replay/weigh", "ctxtool/replay/tokens", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
@@ -78,7 +80,7 @@ var layers = []struct {
 	{"render", []string{
 		"ctxtool/replay/hook", "ctxtool/sessionfmt/dialect",
 		"ctxtool/replay/reuse", "ctxtool/replay/weigh", "ctxtool/replay/origin", "ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/linediff", "ctxtool/internal/phrase", "ctxtool/internal/plan", "ctxtool/internal/state", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens",
+		"ctxtool/internal/linediff", "ctxtool/internal/phrase", "ctxtool/internal/plan", "ctxtool/internal/search", "ctxtool/internal/state", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens",
 		"github.com/clipperhouse/displaywidth", "github.com/olekukonko/tablewriter", "github.com/olekukonko/tablewriter/pkg/twwidth", "github.com/olekukonko/tablewriter/renderer", "github.com/olekukonko/tablewriter/tw",
 	}, []string{"ctxtool/replay/baseline", "ctxtool/replay/weigh", "ctxtool/replay/models", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
 	{"render/page", []string{
@@ -97,9 +99,9 @@ var layers = []struct {
 	{"docs/checks", nil, nil},
 	{"cmd/ctxtool", []string{"ctxtool/sessionfmt/dialect", "ctxtool/internal/state", "ctxtool/internal/times",
 		"ctxtool/internal/shell", "ctxtool/replay/ops", "ctxtool/replay/hook", "ctxtool/replay/reuse", "ctxtool/replay/baseline", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
-		"ctxtool/internal/help", "ctxtool/internal/notes", "ctxtool/internal/sessionlog", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/terminal", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models",
+		"ctxtool/internal/help", "ctxtool/internal/notes", "ctxtool/internal/sessionlog", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/terminal", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "ctxtool/internal/search", "ctxtool/internal/serve", "ctxtool/internal/shell",
 		"github.com/pelletier/go-toml/v2", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term",
-	}, []string{"ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
+	}, []string{"ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
 }
 
 // testHelpers are what any test may import.

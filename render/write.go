@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"ctxtool/internal/plan"
+	"ctxtool/internal/search"
 	"ctxtool/internal/state"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/diff"
@@ -53,6 +54,9 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[*tokens.Texts]():  {"text": shown(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
 	reflect.TypeFor[*state.Status]():  {"text": plain(writeStatus)},
 	reflect.TypeFor[Sessions]():       {"text": shown(writeSessions), "jsonl": plain(func(w *bufio.Writer, s Sessions) error { return writeLines(w, s.Rows) })},
+	reflect.TypeFor[Found]():          {"text": shown(writeFound), "markdown": plain(writeFoundMarkdown), "jsonl": plain(writeFoundLines)},
+	reflect.TypeFor[*search.Task]():   {"text": shown(writeTask), "markdown": plain(writeTaskMarkdown), "jsonl": plain(func(w *bufio.Writer, t *search.Task) error { return WriteJSON(w, t) })},
+	reflect.TypeFor[Ambient]():        {"text": plain(writeAmbient), "jsonl": plain(func(w *bufio.Writer, a Ambient) error { return writeLines(w, a.Commands) })},
 	reflect.TypeFor[Tree]():           {"text": shown(writeTree), "json": plain(writeTreeJSON)},
 	reflect.TypeFor[*trace.Tracing](): {"text": shown(writeTrace), "jsonl": plain(writeTraceLines)},
 	reflect.TypeFor[Compactions]():    {"text": shown(writeCompactions), "jsonl": plain(func(w *bufio.Writer, c Compactions) error { return writeLines(w, c.All) })},

@@ -17,7 +17,20 @@ type Disk struct {
 	// and false when it is removed, so that a caller that exits early can remove it. It may be
 	// called concurrently.
 	Temporary func(name string, there bool)
+
+	// Within, if set, are the only folders in which files are opened and described for reading,
+	// symbolic links resolved; their names are absolute. Any other file is [ErrOutside].
+	Within []*os.Root
 }
+
+// ErrOutside is the error of a file that is not in the folders of a Disk, for which it does not
+// exist.
+var ErrOutside error = outsideError{}
+
+type outsideError struct{}
+
+func (outsideError) Error() string        { return "outside the folder of sessions" }
+func (outsideError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (d Disk) temporary(name string, there bool) {
 	if d.Temporary != nil {
@@ -34,13 +47,38 @@ func (d Disk) Path(name string) string {
 }
 
 // Open opens a file for reading.
-func (d Disk) Open(name string) (*os.File, error) { return os.Open(d.Path(name)) }
+func (d Disk) Open(name string) (*os.File, error) {
+	if d.Within == nil {
+		return os.Open(d.Path(name))
+	}
+	return within(d, name, (*os.Root).Open)
+}
+
+// within opens or describes a file in one of the disk's folders.
+func within[T any](d Disk, name string, do func(r *os.Root, name string) (T, error)) (out T, err error) {
+	for _, root := range d.Within {
+		if below, err := filepath.Rel(root.Name(), d.Path(name)); err == nil && filepath.IsLocal(below) {
+			return do(root, below)
+		}
+	}
+	return out, &fs.PathError{Op: "open", Path: name, Err: ErrOutside}
+}
 
 // ReadFile returns the contents of a file.
-func (d Disk) ReadFile(name string) ([]byte, error) { return os.ReadFile(d.Path(name)) }
+func (d Disk) ReadFile(name string) ([]byte, error) {
+	if d.Within == nil {
+		return os.ReadFile(d.Path(name))
+	}
+	return within(d, name, (*os.Root).ReadFile)
+}
 
 // Stat describes a file, following symbolic links.
-func (d Disk) Stat(name string) (os.FileInfo, error) { return os.Stat(d.Path(name)) }
+func (d Disk) Stat(name string) (os.FileInfo, error) {
+	if d.Within == nil {
+		return os.Stat(d.Path(name))
+	}
+	return within(d, name, (*os.Root).Stat)
+}
 
 // Lstat describes a file without following symbolic links.
 func (d Disk) Lstat(name string) (os.FileInfo, error) { return os.Lstat(d.Path(name)) }

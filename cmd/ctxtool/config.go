@@ -48,22 +48,12 @@ type tables struct {
 
 // configure reads the configuration and sets the flags that are not on the command line.
 func (e *env) configure(cmd *cobra.Command) error {
-	e.config = &config{getenv: e.getenv}
-	for _, name := range e.configFiles() {
-		l, err := readLayer(e.disk, name)
-		if errors.Is(err, fs.ErrNotExist) && name != e.configFile {
-			continue
+	var err error
+	if e.config == nil { // serve has read it for its calls
+		if err = e.readConfig(cmd); err != nil {
+			return err
 		}
-		if err != nil {
-			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name, Line: lineOf(err)}, Err: err}
-		}
-		e.config.files = append(e.config.files, l)
 	}
-	gsh, err := e.gshLayer(cmd)
-	if err != nil {
-		return err
-	}
-	e.config.files = append(gsh, e.config.files...)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if err != nil || f.Changed || !isSetting(cmd, f.Name) {
 			return
@@ -81,6 +71,27 @@ func (e *env) configure(cmd *cobra.Command) error {
 		}
 	})
 	return err
+}
+
+// readConfig reads the configuration of a command.
+func (e *env) readConfig(cmd *cobra.Command) error {
+	e.config = &config{getenv: e.getenv}
+	for _, name := range e.configFiles() {
+		l, err := readLayer(e.disk, name)
+		if errors.Is(err, fs.ErrNotExist) && name != e.configFile {
+			continue
+		}
+		if err != nil {
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name, Line: lineOf(err)}, Err: err}
+		}
+		e.config.files = append(e.config.files, l)
+	}
+	gsh, err := e.gshLayer(cmd)
+	if err != nil {
+		return err
+	}
+	e.config.files = append(gsh, e.config.files...)
+	return nil
 }
 
 // runsCommand reports whether a setting has a command run.

@@ -38,6 +38,8 @@ type env struct {
 
 	gcPercent func(percent int) int // of debug; nil where other commands run in the process
 
+	again func(e env, args []string) int // runs another command; of serve
+
 	config      *config
 	configFile  string // of --config
 	sessionsDir string
@@ -69,6 +71,7 @@ func (e *env) getenv(name string) (value string) {
 // run runs a command line and returns its exit status. It does not change its env.
 func (in env) run(args []string) int {
 	e := &in
+	e.again = env.run
 	root := newRoot(e, commandOf(args))
 	root.SetArgs(args)
 	err := root.Execute()
@@ -88,6 +91,7 @@ var commands = []struct {
 	points int    // after its SESSION
 	group  string // one of groups, or none: listed by name only
 }{
+	{"ambient", newAmbientCommand, otherArgs, "Inspect"},
 	{"branch", newBranchCommand, 1, "Files"},
 	{"cache", newCacheCommand, manySessions, "Explain"},
 	{"check", newCheckCommand, manySessions, "Files"},
@@ -113,6 +117,8 @@ var commands = []struct {
 	{"repair", newRepairCommand, manySessions, "Files"},
 	{"render", newRenderCommand, 0, "Inspect"},
 	{"replay", newReplayCommand, 0, "Inspect"},
+	{"search", newSearchCommand, otherArgs, "Inspect"},
+	{"serve", newServeCommand, otherArgs, "Files"},
 	{"show", newShowCommand, math.MaxInt, "Inspect"},
 	{"stats", newStatsCommand, manySessions, "Measure"},
 	{"status", newStatusCommand, 0, "Inspect"},

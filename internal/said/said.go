@@ -2,8 +2,10 @@
 package said
 
 import (
+	"bytes"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -248,4 +250,16 @@ func DemandWords(sentence string) iter.Seq2[[2]string, bool] {
 			}
 		}
 	}
+}
+
+// Exit returns the exit status that the output of a failed command of pi ends with
+// (docs/session-format.md 4.4), and the length of the output before that.
+func Exit(output []byte) (code, before int, ok bool) {
+	const exited = "Command exited with code "
+	end := bytes.TrimRight(output, "\n")
+	if before = bytes.LastIndex(end, []byte(exited)); before < 0 {
+		return 0, 0, false
+	}
+	code, err := strconv.Atoi(string(end[before+len(exited):]))
+	return code, before, err == nil
 }

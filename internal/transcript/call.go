@@ -3,8 +3,9 @@ package transcript
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
+
+	"ctxtool/internal/said"
 )
 
 // subjects are the arguments that describe a call, the most specific first: a command line, a
@@ -59,9 +60,6 @@ func newCall(tool, id string, args value) ToolCall {
 	return c
 }
 
-// exited is pi's last line of output of a failed command (docs/session-format.md 4.4).
-var exited = []byte("Command exited with code ")
-
 // answer adds the result of the call.
 func (c *ToolCall) answer(text []byte, failed bool) {
 	if string(bytes.TrimSpace(text)) == "(no output)" {
@@ -76,12 +74,8 @@ func (c *ToolCall) answer(text []byte, failed bool) {
 		c.Failed = c.Failed || c.Exit != 0
 		return
 	}
-	end := bytes.TrimRight(text, "\n")
-	if k := bytes.LastIndex(end, exited); k >= 0 && failed {
-		if n, err := strconv.Atoi(string(end[k+len(exited):])); err == nil {
-			c.Exit = n
-			c.Result = bytes.TrimRight(text[:k], "\n")
-		}
+	if code, before, ok := said.Exit(text); ok && failed {
+		c.Exit, c.Result = code, bytes.TrimRight(text[:before], "\n")
 	}
 }
 

@@ -134,13 +134,17 @@ func (st Store) Lookup(d *dialect.Dialect, id string) (names []string) {
 	return names
 }
 
-// where names the folders of the store, for messages.
-func (st Store) where() string {
-	var dirs []string
+// Folders returns the names of the store's folders.
+func (st Store) Folders() (dirs []string) {
 	for _, in := range st.folders {
 		dirs = append(dirs, in.dir)
 	}
-	return strings.Join(dirs, ", ")
+	return dirs
+}
+
+// where names the folders of the store, for messages.
+func (st Store) where() string {
+	return strings.Join(st.Folders(), ", ")
 }
 
 // sessionStem returns the name of a session file without its extensions.
@@ -188,7 +192,8 @@ func (st Store) find(id string) (string, error) {
 	return "", fault
 }
 
-// Newest returns the name of the most recently written file whose header has the folder cwd.
+// Newest returns the name of the most recently written file whose header has the folder cwd, or
+// any if cwd is empty.
 func (st Store) Newest(cwd string) (string, error) {
 	files, err := st.Files()
 	if err != nil {
@@ -202,7 +207,7 @@ func (st Store) Newest(cwd string) (string, error) {
 	}
 	byAge := func(a, b string) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b, a)) }
 	for _, name := range slices.SortedFunc(maps.Keys(written), byAge) {
-		if h := ReadHeader(st.Disk, name); h.CWD == cwd {
+		if h := ReadHeader(st.Disk, name); h.CWD == cwd || cwd == "" && h.ID != "" {
 			return name, nil
 		}
 	}

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctxtool/internal/help"
+	"ctxtool/internal/search"
+	"ctxtool/internal/shell"
+	"ctxtool/render"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+
+	"github.com/spf13/cobra"
+)
+
+// searchOptions are the flags of ctxtool search.
+type searchOptions struct {
+	answer
+	redaction
+	replayFlags
+	source, rank  string
+	regexp, fixed string
+	ignoreCase    bool
+	filter        search.Filter
+	exit          string
+	limit         int
+	period
+	embed     string
+	noCache   bool
+	task      string
+	maxTokens int64
+}
+
+// The ways to rank hits.
+var ranks = []string{"none", "words", "hybrid"}
+
+// The limits of gsh's answers, in sessions and in events.
+const (
+	usualResults = 20
+	mostResults  = 50
+)
+
+func newSearchCommand(e *env) *cobra.Command {
+	o := &searchOptions{}
+	cmd := &cobra.Command{
+		Use:   "search [flags] QUERY [DIR|SESSION|FILE...]",
+		Short: "Search sessions, shell history and logs",
+		Long: "Search sessions, gsh's shell history and logs. Without arguments after QUERY, search\n" +
+			"those of all agents. One word is found anywhere, ignoring case, the newest session\n" +
+			"first. Of several words, messages with any of them are ranked. An empty QUERY\n" +
+			"matches everything that the flags select.\n" +
+			"\n" +
+			"Text and Markdown list three hits of a session. A text that several entries have is\n" +
+			"listed once, where it was first; +N counts the others. Exit status 1 means no hit.",
+		Example: "  ctxtool search 'flaky cache test'\n" +
+			"  ctxtool search -F 'git push --force' --kind assistant --since 30d\n" +
+			"  ctxtool search '' --source shell_history --exit-code -1 -f markdown",
+		RunE: func(_ *cobra.Command, args []string) error { return runSearch(e, o, args) },
+	}
+	f := cmd.Flags()
+	o.answer.flags(cmd, "text", "jsonl", "markdown")
+	o.redaction.flags(cmd)
+	o.replayFlags.flags(cmd)
+	o.period.flags(cmd)
+	f.Lookup("since").Usage, f.Lookup("until").Usage = "only entries since `TIME`", "only entries until `TIME`"
+	f.StringVarP(&o.regexp, "regexp", "e", "", "search for `PATTERN`")
+	f.StringVarP(&o.fixed, "fixed", "F", "", "search for `TEXT`")
+	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case, with -e and -F")
+	choice(cmd, &o.rank, "rank", "", "rank hits by `WHAT`: "+strings.Join(ranks, ", ")+" (default: words if there are several)", ranks)
+	choice(cmd, &o.source, "source", "all", "search `SOURCE`: "+strings.Join(search.Sources, ", "), search.Sources)
+	f.StringSliceVar(&o.filter.Kinds, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
+	f.StringSliceVar(&o.filter.Roles, "role", nil, "only messages sent with `ROLES`: "+strings.Join(search.Roles, ", "))
+	f.StringSliceVar(&o.filter.Tools, "tool", nil, "only calls and results of the tools `NAMES`")
+	f.StringVar(&o.filter.Model, "only-model", "", "only answers of models whose name contains `TEXT`")
+	f.StringVar(&o.filter.Project, "project", "", "only where the folder name contains `TEXT`")
+	f.StringVar(&o.filter.CWD, "cwd", "", "only where the folder begins with `DIR`")
+	f.StringVar(&o.exit, "exit-code", "", "only commands with exit status `N`; -1 for all failures")
+	choice(cmd, &o.filter.Event, "event", "", "only events of a `KIND`: "+strings.Join(search.Events, ", "), search.Events)
+	f.BoolVar(&o.filter.PathOnly, "path-only", false, "only entries on the path to the leaf")
+	f.BoolVar(&o.filter.InContext, "in-context", false, "only entries that a request had")
+	f.Var(countFlag(&o.limit), "limit", fmt.Sprintf("print at most `N` sessions, or events (default: %d)", usualResults))
+	f.StringVar(&o.embed, "embed", "", "with --rank hybrid, compare vectors of texts by `exec:COMMAND`")
+	f.BoolVar(&o.noCache, "no-cache", false, "do not keep the vectors in the user's cache folder")
+	f.StringVar(&o.task, "for", "", "list what the folder of --cwd and earlier sessions know about `TASK`")
+	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "with --for, list items of at most `TOKENS` in all")
+	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for")
+	complete(cmd, "kind", jsonl.KindNames())
+	complete(cmd, "role", search.Roles)
+	help.Group(f, "Selection", "regexp", "fixed", "ignore-case", "rank", "embed", "no-cache", "for", "max-tokens", "source", "kind", "role", "tool", "only-model", "project", "cwd", "exit-code", "event", "path-only", "in-context", "limit")
+	return cmd
+}
+
+// check checks the flags, before any file is opened, and returns the arguments that name files.
+func (o *searchOptions) check(e *env, args []string) (opt search.Options, files []string, err error) {
+	rules, err := o.replayFlags.check()
+	opt.Rules = rules
+	if err = cmp.Or(o.answer.check(), err, oneOf("unknown source", search.Sources, o.source), oneOf("unknown kind", jsonl.KindNames(), o.filter.Kinds...),
+		oneOf("unknown role", search.Roles, o.filter.Roles...), o.redaction.start(e)); err != nil {
+		return opt, nil, err
+	}
+	if o.filter.Event != "" {
+		err = oneOf("unknown event", search.Events, o.filter.Event)
+	}
+	if o.rank != "" {
+		err = cmp.Or(err, oneOf("unknown --rank", ranks, o.rank))
+	}
+	switch {
+	case o.maxTokens != 0 && o.task == "":
+		err = cmp.Or(err, errors.New("--max-tokens requires --for"))
+	case o.embed != "" && o.rank != "hybrid":
+		err = cmp.Or(err, errors.New("--embed requires --rank hybrid"))
+	case o.embed != "" && (!strings.HasPrefix(o.embed, execPrefix) || o.embed == execPrefix):
+		err = cmp.Or(err, fmt.Errorf("--embed %q: must be exec:COMMAND", sessionfmt.Quote(o.embed)))
+	}
+	if o.exit != "" {
+		code, bad := strconv.Atoi(o.exit)
+		if bad != nil {
+			err = cmp.Or(err, fmt.Errorf("--exit-code %q: must be a whole number, or -1 for all failures", sessionfmt.Quote(o.exit)))
+		}
+		o.filter.Exit = &code
+	}
+	if err != nil {
+		return opt, nil, err
+	}
+	if o.filter.Since, o.filter.Until, err = o.period.check(e); err != nil {
+		return opt, nil, err
+	}
+	opt.Query, files, err = o.query(args)
+	opt.Filter, opt.Redact = o.filter, e.redactor
+	if o.source != "all" {
+		opt.Source = o.source
+	}
+	opt.Open = e.opening(0)
+	opt.Open.Through = nil // files are searched as they are; Redact redacts what is shown
+	return opt, files, err
+}
+
+// query returns the query, and the arguments after it.
+func (o *searchOptions) query(args []string) (*search.Query, []string, error) {
+	switch {
+	case o.task != "":
+		return nil, args, nil
+	case o.regexp != "":
+		q, err := search.Pattern(o.regexp, o.ignoreCase)
+		return q, args, err
+	case o.fixed != "":
+		return search.Fixed(o.fixed, o.ignoreCase), args, nil
+	case len(args) == 0:
+		return nil, nil, errors.New("missing QUERY, -e PATTERN, or -F TEXT")
+	case o.ignoreCase:
+		return nil, nil, errors.New("-i requires -e or -F: words ignore case")
+	}
+	several := len(strings.Fields(args[0])) > 1
+	return search.Words(args[0], o.rank == "words" || o.rank == "" && several), args[1:], nil
+}
+
+// searchGC is the percentage for collect while files are searched: a common word has a million
+// hits, and only their number grows.
+const searchGC = 25
+
+func runSearch(e *env, o *searchOptions, args []string) error {
+	opt, names, err := o.check(e, args)
+	if err != nil {
+		return usage(err)
+	}
+	files, err := e.searched(names)
+	if err != nil {
+		return err
+	}
+	if o.task != "" {
+		return o.forTask(e, files, opt)
+	}
+	e.collect(searchGC)
+	show, end := e.progress("files", false)
+	opt.Done = show
+	found, err := o.search(e, files, opt)
+	end()
+	if err != nil {
+		return err
+	}
+	if err := o.report(e, found); err != nil {
+		return err
+	}
+	out := render.Found{Results: found, Source: opt.Source, Limit: o.limit}
+	if out.Limit == 0 && o.format != "jsonl" {
+		out.Limit = usualResults
+	}
+	if o.format == "markdown" {
+		out.Limit = min(out.Limit, mostResults)
+	}
+	var inputs []string
+	for _, f := range files {
+		inputs = append(inputs, f.Name)
+	}
+	if err := e.print(&o.answer, inputs, out); err != nil {
+		return err
+	}
+	if found.Shown+len(found.Events) == 0 { // redaction may have removed what matched
+		return errFound
+	}
+	return nil
+}
+
+// search searches files, by words and vectors if that is asked for.
+func (o *searchOptions) search(e *env, files []search.File, opt search.Options) (*search.Results, error) {
+	if o.rank != "hybrid" {
+		return search.Run(files, opt), nil
+	}
+	if o.embed == "" {
+		e.note("no --embed command: the score of the words stands alone")
+		return search.Hybrid(files, opt.Query.Text, nil, opt)
+	}
+	v := &search.Vectors{Command: shell.Command{Line: strings.TrimPrefix(o.embed, execPrefix), Dir: e.disk.Dir, Environ: e.environ}, Disk: e.disk}
+	if cache := cmp.Or(e.getenv("XDG_CACHE_HOME"), filepath.Join(e.home, ".cache")); !o.noCache && filepath.IsAbs(cache) {
+		v.File = filepath.Join(cache, "ctxtool", "vectors")
+		if err := e.disk.MkdirAll(filepath.Dir(v.File)); err != nil {
+			return nil, err
+		}
+	}
+	return search.Hybrid(files, opt.Query.Text, v, opt)
+}
+
+// forTask prints what is known about a task.
+func (o *searchOptions) forTask(e *env, files []search.File, opt search.Options) error {
+	dir, err := filepath.Abs(e.disk.Path(cmp.Or(o.filter.CWD, ".")))
+	if err != nil {
+		return err
+	}
+	if !e.isDir(dir) {
+		return unreadable(o.filter.CWD, errors.New("not a folder"))
+	}
+	if o.filter.CWD != "" {
+		opt.Filter.CWD = dir // sessions record it as an absolute name
+	}
+	task, err := search.ForTask(files, o.task, dir, int(o.maxTokens), opt)
+	if err != nil {
+		return err
+	}
+	if err := e.print(&o.answer, nil, task); err != nil {
+		return err
+	}
+	if len(task.Files)+len(task.Sessions)+task.Left == 0 {
+		return errFound
+	}
+	return nil
+}
+
+// execPrefix begins the name of a command.
+const execPrefix = "exec:"
+
+// report prints which files could not be searched. A file that is not a session is none of
+// those in a folder.
+func (o *searchOptions) report(e *env, found *search.Results) error {
+	broken := 0
+	for _, b := range found.Broken {
+		if errors.Is(b.Err, sessionfmt.ErrNotSession) && found.Files > 1 {
+			continue
+		}
+		if broken++; broken <= 3 || o.strict {
+			e.note("%s: %s", b.File, reason(b.Err))
+		}
+	}
+	if broken > 3 && !o.strict {
+		e.note("%d files could not be searched", broken)
+	}
+	if found.Files == 1 && broken == 1 && len(found.Sessions)+len(found.Events) == 0 {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: found.Broken[0].File}, Err: errors.New("cannot be searched")}
+	}
+	return noneBroken(o.strict, broken, found.Files, "cannot be searched")
+}
+
+// searched returns the files that the arguments name. Without arguments they are those of all
+// agents, with the history and the logs of gsh.
+func (e *env) searched(args []string) (files []search.File, err error) {
+	if gsh := e.gsh(); len(args) == 0 && gsh != nil {
+		if files, err = e.searched(gsh); err != nil {
+			return nil, err
+		}
+	}
+	all, err := e.listed(args)
+	if err != nil && len(files) > 0 {
+		return files, nil
+	}
+	for _, f := range all {
+		if f.path == "-" {
+			return nil, usagef("-: standard input cannot be searched; write it to a file first")
+		}
+		given := f.given
+		if len(args) == 0 {
+			given = e.homeless(f.path)
+		}
+		files = append(files, search.File{Name: f.path, Given: given})
+	}
+	return files, err
+}
+
+// gshFolder is where gsh keeps its history, sessions and logs, in the user's folder.
+const gshFolder = ".local/share/gsh"
+
+// homeless returns the name of a file with ~ for the user's folder.
+func (e *env) homeless(name string) string {
+	if rest, ok := strings.CutPrefix(name, e.home+string(filepath.Separator)); ok && e.home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return filepath.ToSlash(name)
+}
+
+// ambientOptions are the flags of ctxtool ambient.
+type ambientOptions struct {
+	answer
+	redaction
+	n int
+}
+
+func newAmbientCommand(e *env) *cobra.Command {
+	o := &ambientOptions{}
+	cmd := &cobra.Command{
+		Use:   "ambient [flags] [SESSION|FILE]",
+		Short: "Print the last shell commands, for the first message to an agent",
+		Long: "Print the last shell commands with their folders and exit statuses, as gsh begins the\n" +
+			"first message of a conversation. They come from gsh's shell history, or else from\n" +
+			"the newest session of the current folder.",
+		Example: "  ctxtool ambient\n" +
+			"  ctxtool ambient --n 15 ~/.local/share/gsh/shell-history.jsonl\n" +
+			"  ctxtool ambient s.jsonl --json | jq -r .command",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runAmbient(e, o, args) },
+	}
+	o.answer.flags(cmd, "text", "jsonl")
+	o.redaction.flags(cmd)
+	cmd.Flags().IntVar(&o.n, "n", 5, "print the last `N` commands; 0 for nothing")
+	return cmd
+}
+
+func runAmbient(e *env, o *ambientOptions, args []string) error {
+	if o.n < 0 {
+		return usagef("--n %d: must not be negative", o.n)
+	}
+	if err := cmp.Or(o.answer.check(), o.redaction.start(e)); err != nil {
+		return usage(err)
+	}
+	name, err := e.shellOf(args)
+	if err != nil {
+		return err
+	}
+	opt := search.Options{Rules: replay.Auto, Open: e.opening(0), Redact: e.redactor}
+	opt.Open.Through = nil
+	commands, err := search.Recent(search.File{Name: name, Given: name}, o.n, opt)
+	if err != nil {
+		return err
+	}
+	return e.print(&o.answer, []string{name}, render.Ambient{N: o.n, Commands: slices.Clip(commands)})
+}
+
+// shellOf returns the file with the last commands: the one that is named, gsh's history, or the
+// newest session of the current folder.
+func (e *env) shellOf(args []string) (string, error) {
+	if len(args) > 0 {
+		return e.store().Locate(args[0])
+	}
+	if history := filepath.Join(e.home, gshFolder, "shell-history.jsonl"); e.home != "" && e.disk.Has(history) {
+		return history, nil
+	}
+	cwd, err := filepath.Abs(e.disk.Path("."))
+	if err != nil {
+		return "", err
+	}
+	return e.store().Newest(cwd)
+}

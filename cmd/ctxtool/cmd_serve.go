@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"ctxtool/internal/help"
+	"ctxtool/internal/serve"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/redact"
+
+	"github.com/spf13/cobra"
+)
+
+// serveOptions are the flags of ctxtool serve.
+type serveOptions struct {
+	redaction
+	noRedact  bool
+	maxTokens int64
+}
+
+// usualAnswer is the size of an answer in tokens that an agent has room for.
+const usualAnswer = 10000
+
+func newServeCommand(e *env) *cobra.Command {
+	o := &serveOptions{}
+	cmd := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Answer an agent's questions by the Model Context Protocol",
+		Long: "Answer an agent's questions about sessions, as a server of the Model Context Protocol\n" +
+			"on standard input and output. Its tools are search_context, get_context, show, diff,\n" +
+			"trace, cost and list_sessions; sessions are resources. It writes nothing.\n" +
+			"\n" +
+			"It reads no file outside the folders of sessions, or the one that --sessions-dir\n" +
+			"names, even by a symbolic link. Secrets in answers are redacted.",
+		Example: "  claude mcp add ctxtool -- ctxtool serve\n" +
+			"  codex mcp add ctxtool -- ctxtool serve --sessions-dir sessions\n" +
+			"  npx @modelcontextprotocol/inspector --cli ctxtool serve --method tools/list",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(e, o) },
+	}
+	f := cmd.Flags()
+	o.redaction.ruleFlags(cmd)
+	f.BoolVar(&o.noRedact, "no-redact", false, "do not redact answers")
+	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
+	help.Group(f, "redaction", "structure-only", "patterns", "values", "env")
+	return cmd
+}
+
+func runServe(e *env, o *serveOptions) error {
+	inner, err := e.bounded()
+	if err != nil {
+		return err
+	}
+	rules := sync.OnceValues(func() (*redact.Redactor, error) {
+		if o.noRedact {
+			return nil, nil
+		}
+		return o.redactor(e)
+	})
+	if o.patterns+o.values+strings.Join(o.env, "") != "" { // else there can be no error
+		if _, err := rules(); err != nil {
+			return usage(err)
+		}
+	}
+	go rules() // the client need not wait for them to be compiled
+	if o.maxTokens == 0 {
+		o.maxTokens = usualAnswer
+	}
+	st := inner.store()
+	opt := serve.Options{Version: versionName(), Folders: append(st.Folders(), inner.gsh()...), Store: st, MaxTokens: o.maxTokens, Run: func(out io.Writer, args []string) (string, int) {
+		in := *inner
+		var err error
+		if in.redactor, err = rules(); err != nil {
+			return err.Error(), exitNothing
+		}
+		return in.call(out, args)
+	}}
+	err = serve.Run(context.Background(), e.stdin, nopCloser{e.stdout}, opt)
+	if errors.Is(err, io.EOF) {
+		err = nil // the client has gone
+	}
+	return err
+}
+
+// A nopCloser is a stream that its user closes and that stays open.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// bounded returns the environment of commands that read nothing outside the folders of sessions.
+func (e *env) bounded() (*env, error) {
+	in := *e
+	in.stdin, in.gcPercent, in.color, in.noPager, in.configFile = nil, nil, "never", true, ""
+	dirs := append(e.store().Folders(), e.gsh()...)
+	for _, dir := range dirs {
+		abs, err := filepath.Abs(e.disk.Path(dir))
+		if err != nil {
+			return nil, err
+		}
+		root, err := os.OpenRoot(abs)
+		if errors.Is(err, fs.ErrNotExist) && e.sessionsDir == "" {
+			continue // an agent that has not been used yet
+		} else if err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: dir}, Err: errors.New("not a folder that can be read"), Hint: "--sessions-dir sets the folder of sessions"}
+		}
+		in.disk.Within = append(in.disk.Within, root)
+		if e.sessionsDir != "" {
+			in.sessionsDir = abs
+		}
+	}
+	if in.disk.Within == nil {
+		return nil, &sessionfmt.Error{Err: errors.New("no agent has sessions here"), Hint: "--sessions-dir sets the folder of sessions"}
+	}
+	return &in, nil
+}
+
+// gsh returns the folder in which gsh keeps its history, sessions and logs, if it is searched.
+func (e *env) gsh() []string {
+	if dir := filepath.Join(e.home, gshFolder); e.sessionsDir == "" && e.home != "" && e.disk.Has(dir) {
+		return []string{dir}
+	}
+	return nil
+}
+
+// call runs a command for a client. It does not change its env.
+func (e env) call(out io.Writer, args []string) (notes string, status int) {
+	var said strings.Builder
+	e.stdout, e.stderr = out, &said
+	if e.sessionsDir != "" { // a flag: its default is empty
+		args = append([]string{args[0], "--sessions-dir=" + e.sessionsDir}, args[1:]...)
+	}
+	status = e.again(e, args)
+	return said.String(), status
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// served starts ctxtool serve in a folder, and returns a client of it.
+func served(t *testing.T, dir string, args ...string) *mcp.ClientSession {
+	t.Helper()
+	toServer, fromClient, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	toClient, fromServer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := testEnv(dir)
+	e.stdin, e.stdout, e.stderr = toServer, fromServer, t.Output()
+	ended := make(chan int)
+	go func() { ended <- e.run(append([]string{"serve"}, args...)) }()
+	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		client.Close()
+		if status := <-ended; status != exitOK {
+			t.Errorf("exit status %d", status)
+		}
+	})
+	return client
+}
+
+// asked returns the text of a tool's answer.
+func asked(t *testing.T, client *mcp.ClientSession, tool, arguments string) (text string, fails bool) {
+	t.Helper()
+	r, err := client.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Content[0].(*mcp.TextContent).Text, r.IsError
+}
+
+const secretSession = `{"type":"session","version":3,"id":"11111111-2222-4333-8444-555555555555","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w/parcel"}
+{"type":"message","id":"aa000000","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"deploy with AKIAQYLPMN5HHHFPZAM2 now","timestamp":1}}
+{"type":"message","id":"bb000000","parentId":"aa000000","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"deployed"}],"provider":"acme","model":"m1","usage":{"input":5,"output":1,"cacheRead":0,"cacheWrite":0,"totalTokens":6},"stopReason":"stop","timestamp":2}}
+`
+
+// TestServe: the SDK's client lists and calls every tool.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, err := os.ReadFile(filepath.Join(corpus.Root(t), demo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(dir, "store")
+	outside := filepath.Join(dir, "outside.jsonl")
+	for name, text := range map[string]string{filepath.Join(store, "demo.jsonl"): string(data), filepath.Join(store, "secret.jsonl"): secretSession, outside: strings.ReplaceAll(secretSession, "deployed", "outside it")} {
+		os.MkdirAll(filepath.Dir(name), 0o700)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(store, "link.jsonl")); err != nil {
+		t.Log(err) // some systems have none
+	}
+	client := served(t, dir, "--sessions-dir", "store")
+	list, err := client.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+	}
+	if want := []string{"cost", "diff", "get_context", "list_sessions", "search_context", "show", "trace"}; !slices.Equal(names, want) {
+		t.Errorf("tools %q, want %q", names, want)
+	}
+	for _, test := range []struct{ tool, arguments, has string }{
+		{"search_context", `{"source":"sessions","query":"deployed"}`, "# Session Search: \"deployed\" (1 results)"},
+		{"search_context", `{"source":"sessions","query":"no such text"}`, "No sessions matching \"no such text\" found."},
+		{"search_context", `{"source":"logs"}`, "No matching log events found."},
+		{"get_context", `{"session":"demo","point":"request:1"}`, "# Context Envelope"},
+		{"get_context", `{"session":"11111111"}`, "**user** — deploy with "},
+		{"show", `{"session":"11111111","point":"bb"}`, "deployed"},
+		{"diff", `{"session":"demo.jsonl","from":"request:1"}`, "# Two contexts"},
+		{"trace", `{"session":"11111111","text":"deployed"}`, "in the context (1)"},
+		{"cost", `{"session":"demo.jsonl"}`, "### cost"},
+		{"list_sessions", `{"project":"parcel"}`, "sessions"},
+	} {
+		for range 2 { // the second answer is kept
+			text, fails := asked(t, client, test.tool, test.arguments)
+			if fails || !strings.Contains(text, test.has) {
+				t.Errorf("%s %s: %.300s, want %q", test.tool, test.arguments, text, test.has)
+			}
+			if strings.Contains(text, "AKIAQYLPMN5HHHFPZAM2") || strings.Contains(text, "outside it") {
+				t.Errorf("%s %s has a secret, or what is outside: %s", test.tool, test.arguments, text)
+			}
+		}
+	}
+	for _, arguments := range []string{`{"session":"` + filepath.ToSlash(outside) + `"}`, `{"session":"../outside.jsonl"}`, `{"session":"link.jsonl"}`, `{"session":"/etc/passwd"}`, `{"session":"-"}`, `{"session":"nobody's"}`} {
+		if text, fails := asked(t, client, "get_context", arguments); !fails {
+			t.Errorf("get_context %s: %s, want an error", arguments, text)
+		}
+	}
+	if text, _ := asked(t, client, "get_context", `{"session":"demo.jsonl","max_tokens":100}`); !strings.Contains(text, "at 100 tokens: ask for less, or raise max_tokens]") {
+		t.Errorf("not cut: %s", text)
+	}
+	resources, err := client.ListResources(t.Context(), nil)
+	if err != nil || len(resources.Resources) != 2 {
+		t.Fatalf("resources %v, %v", resources, err)
+	}
+	page, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "ctxtool://session/11111111-2222-4333-8444-555555555555"})
+	if err != nil || !strings.Contains(page.Contents[0].Text, "deployed") || strings.Contains(page.Contents[0].Text, "AKIAQYLPMN5HHHFPZAM2") {
+		t.Errorf("page %v, %v", page, err)
+	}
+	// A kept answer is not that of a file that has changed.
+	f, err := os.OpenFile(filepath.Join(store, "secret.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(`{"type":"session_info","id":"cc000000","parentId":"bb000000","timestamp":"2026-01-01T00:00:03.000Z","name":"the release"}` + "\n")
+	f.Close()
+	if text, _ := asked(t, client, "search_context", `{"source":"sessions","query":"deployed"}`); !strings.Contains(text, "## the release") {
+		t.Errorf("the new name is not found: %s", text)
+	}
+}
+
+// TestServeOpen: what --no-redact and a wrong folder do.
+func TestServeOpen(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "secret.jsonl"), []byte(secretSession), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client := served(t, dir, "--sessions-dir", ".", "--no-redact")
+	if text, _ := asked(t, client, "show", `{"session":"secret.jsonl","point":"aa"}`); !strings.Contains(text, "AKIAQYLPMN5HHHFPZAM2") {
+		t.Errorf("redacted: %s", text)
+	}
+	for _, args := range [][]string{{"serve", "--sessions-dir", "nowhere"}, {"serve", "--sessions-dir", "secret.jsonl"}} {
+		if r := ranIn(dir, args...); r.status != exitNothing || !strings.Contains(r.stderr.String(), "not a folder that can be read") {
+			t.Errorf("%q: %d, %s", args, r.status, &r.stderr)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package search
+
+import (
+	"ctxtool/internal/said"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Where is what a text is in a session.
+type Where string
+
+// The places of texts.
+const (
+	Prompt   Where = "prompt"
+	Answer   Where = "answer"
+	Thinking Where = "thinking"
+	Call     Where = "call"   // the arguments of a tool call, or a command of the user
+	Result   Where = "result" // of a call or a command
+	Summary  Where = "summary"
+	System   Where = "system"
+	Failure  Where = "error" // why a request failed
+	Name     Where = "name"  // of the session
+	Label    Where = "label"
+	Patch    Where = "patch"  // an edit, or a transform
+	Custom   Where = "custom" // what an extension wrote
+)
+
+// A doc is the texts of an entry. It is used for one entry after the other.
+type doc struct {
+	kind   jsonl.Kind
+	time   jsonl.Value
+	buf    []byte
+	blocks []docBlock
+	m      jsonl.Message
+	exit   jsonl.Value // of a command of the user
+	at     jsonl.Cursor
+}
+
+// A docBlock is a text.
+type docBlock struct {
+	where    Where
+	tool     string
+	from, to int // in the buffer
+}
+
+func (d *doc) text(b docBlock) []byte { return d.buf[b.from:b.to] }
+
+// read reads an entry.
+func (d *doc) read(kind jsonl.Kind, line jsonl.Value) {
+	d.kind, d.time, d.exit = kind, nil, nil
+	d.buf, d.blocks = d.buf[:0], d.blocks[:0]
+	d.m = jsonl.Message{Blocks: d.m.Blocks[:0]}
+	var message jsonl.Value
+	for key := range d.at.Reset(line).Members {
+		switch string(key) {
+		case "timestamp":
+			d.time = d.at.Value()
+		case "message":
+			if kind.IsTurn() {
+				d.m.Read(&d.at, kind)
+			} else {
+				message = d.at.Value()
+			}
+		}
+	}
+	switch {
+	case kind.IsTurn():
+		d.turn()
+	case kind == jsonl.Bash:
+		var f [3]jsonl.Value
+		message.Fields(f[:], "command", "output", "exitCode")
+		d.add(Call, "bash", f[0])
+		d.add(Result, "bash", f[1])
+		d.exit = f[2]
+	case kind.IsMessage():
+		d.other(message)
+	default:
+		d.entry(line)
+	}
+}
+
+// turn adds the texts of a prompt, an answer or a result.
+func (d *doc) turn() {
+	where, tool := map[jsonl.Kind]Where{jsonl.User: Prompt, jsonl.Assistant: Answer, jsonl.ToolResult: Result}[d.kind], ""
+	if d.kind == jsonl.ToolResult {
+		tool = d.m.Tool.Text()
+	}
+	for i := range d.m.Blocks {
+		switch b := &d.m.Blocks[i]; b.Kind {
+		case jsonl.TextBlock:
+			d.add(where, tool, b.Text.Value)
+		case jsonl.ThinkingBlock:
+			d.add(Thinking, "", b.Text.Value)
+		case jsonl.CallBlock:
+			name := b.Name.Text()
+			for s := range b.Args.Strings {
+				d.add(Call, name, s)
+			}
+		}
+	}
+	d.add(Failure, "", d.m.Failure)
+}
+
+// other adds the texts of a message of another role.
+func (d *doc) other(message jsonl.Value) {
+	switch d.kind {
+	case jsonl.System:
+		d.all(System, message)
+	case jsonl.BranchMessage, jsonl.CompactionMessage, jsonl.TransformMessage:
+		d.add(Summary, "", message.Get("summary"))
+	default:
+		d.content(message.Get("content"))
+	}
+}
+
+// entry adds the texts of an entry without a message.
+func (d *doc) entry(line jsonl.Value) {
+	switch d.kind {
+	case jsonl.Compaction, jsonl.BranchSummary:
+		d.add(Summary, "", line.Get("summary"))
+	case jsonl.CustomMessage:
+		d.content(line.Get("content"))
+	case jsonl.CustomEntry:
+		d.all(Custom, line.Get("data"))
+	case jsonl.ContextEdit:
+		d.all(Patch, line.Get("replacement"))
+	case jsonl.Transform:
+		d.all(Patch, line.Get("patch"))
+	case jsonl.Ephemeral:
+		d.all(Patch, line)
+	case jsonl.SessionInfo:
+		d.add(Name, "", line.Get("name"))
+	case jsonl.Label:
+		d.add(Label, "", line.Get("label"))
+	}
+}
+
+func (d *doc) content(content jsonl.Value) {
+	for _, b := range content.Blocks(jsonl.Custom) {
+		if b.Kind == jsonl.TextBlock {
+			d.add(Custom, "", b.Text.Value)
+		}
+	}
+}
+
+// all adds the strings in a value.
+func (d *doc) all(where Where, v jsonl.Value) {
+	for s := range v.Strings {
+		d.add(where, "", s)
+	}
+}
+
+func (d *doc) add(where Where, tool string, text jsonl.Value) {
+	if len(text) <= len(`""`) || !text.IsString() {
+		return
+	}
+	from := len(d.buf)
+	d.buf = text.AppendText(d.buf)
+	d.blocks = append(d.blocks, docBlock{where, tool, from, len(d.buf)})
+}
+
+// status returns the exit status of the command that the entry is the result of.
+func (d *doc) status() (code int, ok bool) {
+	switch d.kind {
+	case jsonl.Bash:
+		return int(d.exit.Int()), d.exit.IsNumber()
+	case jsonl.ToolResult:
+		if n := d.m.Details.Get("exitCode"); n.IsNumber() {
+			return int(n.Int()), true
+		}
+		failed := string(d.m.IsError) == "true"
+		if code, _, ok := said.Exit(d.buf); ok && failed {
+			return code, true
+		}
+		return 0, !failed
+	}
+	return 0, false
+}

@@ -1,0 +1,80 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// excerptSide is the length of the text that an excerpt shows before and after a match, bytes.
+const excerptSide = 75
+
+// excerpt returns the text around a match on one line, with "..." where it is cut, and where the
+// match is in that.
+func excerpt(text []byte, m match) (around string, from, to int) {
+	start, end := max(0, m.from-excerptSide), min(len(text), min(m.to, m.from+4*excerptSide)+excerptSide)
+	for start < m.from && !utf8.RuneStart(text[start]) {
+		start++
+	}
+	for end > m.from && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	var b strings.Builder
+	if start > 0 {
+		b.WriteString("...")
+	}
+	from = b.Len()
+	for i := start; i < end; i++ {
+		if i == m.from {
+			from = b.Len()
+		}
+		switch c := text[i]; c {
+		case '\n', '\r', '\t':
+			b.WriteByte(' ')
+		default:
+			b.WriteByte(c)
+		}
+		if i < m.to {
+			to = b.Len()
+		}
+	}
+	if end < len(text) {
+		b.WriteString("...")
+	}
+	return b.String(), from, max(from, to)
+}
+
+// best returns the match of a text around which the terms of the greatest weight are, the first
+// one of those.
+func (q *Query) best(text []byte, weights []float64) (m match, score float64, ok bool) {
+	var all []match
+	for m := range func(yield func(match) bool) { q.matches(text, yield) } {
+		if all = append(all, m); !q.Ranked || len(all) == mostMatches {
+			break
+		}
+	}
+	if len(all) == 0 {
+		return match{}, 0, q.empty() || q.loose
+	}
+	slices.SortFunc(all, func(a, b match) int { return a.from - b.from })
+	score = -1
+	for i, first := range all {
+		has, sum := uint64(0), 0.0
+		for _, m := range all[i:] {
+			if m.from > first.from+2*excerptSide {
+				break
+			}
+			if has>>m.term&1 == 0 && m.term < len(weights) {
+				sum += weights[m.term]
+			}
+			has |= 1 << m.term
+		}
+		if sum > score {
+			score, m = sum, first
+		}
+	}
+	return m, score, true
+}
+
+// mostMatches is how many matches of a text are compared for its excerpt.
+const mostMatches = 1000

@@ -1,0 +1,329 @@
+package search
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Query is what a search looks for in texts. It is safe for concurrent use. The zero value
+// matches every text.
+type Query struct {
+	Text   string // as given
+	Ranked bool   // messages are ranked by their words, and one word is enough for a match
+
+	terms []term
+	re    *regexp.Regexp
+	gate  gate
+	loose bool // an excerpt need not have a match
+}
+
+// Fixed returns a query for a text. With fold it ignores case.
+func Fixed(text string, fold bool) *Query {
+	q := &Query{Text: text}
+	if text != "" {
+		q.terms = []term{newTerm(text, fold)}
+	}
+	q.gate = newGate(q.terms)
+	return q
+}
+
+// Pattern returns a query for a regular expression.
+func Pattern(expression string, fold bool) (*Query, error) {
+	q := &Query{Text: expression}
+	if fold {
+		expression = "(?i)" + expression
+	}
+	var err error
+	if q.re, err = regexp.Compile(expression); err != nil {
+		return nil, fmt.Errorf("--regexp: %w", err)
+	}
+	if prefix, _ := q.re.LiteralPrefix(); prefix != "" {
+		q.gate = newGate([]term{newTerm(prefix, false)})
+	}
+	return q, nil
+}
+
+// Words returns a query for words, ignoring case. A text without white space is found anywhere,
+// even within words. Of several words each has to begin one; with ranked, one of them is enough.
+func Words(text string, ranked bool) *Query {
+	words := strings.Fields(text)
+	if len(words) <= 1 && !ranked {
+		return Fixed(strings.TrimSpace(text), true)
+	}
+	q := &Query{Text: text, Ranked: ranked}
+	for _, quiet := range []bool{true, false} { // small words count if there are no others
+		for _, w := range words {
+			w = strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !isWord(r) }))
+			if quiet && slices.Contains(small, w) {
+				continue
+			}
+			if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+				w = w[:len(w)-1] // the singular, which begins the plural
+			}
+			has := func(t term) bool { return string(t.text) == w }
+			if w == "" || slices.ContainsFunc(q.terms, has) || len(q.terms) == mostTerms {
+				continue
+			}
+			t := newTerm(w, true)
+			t.begins = true
+			q.terms = append(q.terms, t)
+		}
+		if len(q.terms) > 0 {
+			break
+		}
+	}
+	if len(q.terms) == 0 && len(words) > 0 { // of signs
+		return Fixed(strings.Join(words, " "), true)
+	}
+	q.gate = newGate(q.terms)
+	return q
+}
+
+// mostTerms is how many words of a query count.
+const mostTerms = 32
+
+// small are words of a question that are in every text.
+var small = strings.Fields("a an and are as at be by did do does for from had has have how i in is it my of on or that the this to was we were what when where which who why with you")
+
+// isWord reports whether a character is part of a word.
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// empty reports whether the query matches every text.
+func (q *Query) empty() bool { return q.re == nil && len(q.terms) == 0 }
+
+// A match is where a text matches: the number of the term, and the bytes.
+type match struct{ term, from, to int }
+
+// matches yields the matches in a text, term by term.
+func (q *Query) matches(text []byte, yield func(m match) bool) {
+	if q.re != nil {
+		for from := 0; from <= len(text); {
+			at := q.re.FindIndex(text[from:])
+			if at == nil || !yield(match{0, from + at[0], from + at[1]}) {
+				return
+			}
+			from += max(at[1], at[0]+1)
+		}
+	}
+	for k := range q.terms {
+		for from, to := range q.terms[k].in(text) {
+			if !yield(match{k, from, to}) {
+				return
+			}
+		}
+	}
+}
+
+// A term is a text that a query looks for.
+type term struct {
+	text   []byte // folded, if case is ignored
+	fold   bool
+	begins bool   // only where a word begins
+	runes  []rune // the text, if bytes cannot be compared: letters beyond ASCII have a case
+
+	at     int  // the index of the rarest byte
+	lo, up byte // its spellings
+}
+
+func newTerm(text string, fold bool) term {
+	t := term{text: []byte(text), fold: fold}
+	if fold {
+		t.text = []byte(strings.Map(withoutCase, text))
+		if strings.ContainsFunc(text, hasCase) {
+			t.runes = []rune(string(t.text))
+		}
+	}
+	for i, c := range t.text {
+		if rarity(c) > rarity(t.text[t.at]) {
+			t.at = i
+		}
+	}
+	t.lo = t.text[t.at]
+	t.up = t.lo
+	if fold {
+		t.up = upper(t.lo)
+	}
+	return t
+}
+
+// withoutCase returns a character without its case. No other folds to one of ASCII, so that a text
+// of ASCII has no spelling beyond it.
+func withoutCase(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	if low := unicode.ToLower(r); low >= utf8.RuneSelf {
+		return low
+	}
+	return r
+}
+
+// hasCase reports whether a character beyond ASCII is folded, or is what another folds to.
+func hasCase(r rune) bool {
+	return r >= utf8.RuneSelf && (unicode.ToLower(r) != r || unicode.ToUpper(r) != r)
+}
+
+func upper(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		c -= 'a' - 'A'
+	}
+	return c
+}
+
+// common are the bytes of sessions, the most frequent first.
+const common = " etaoinsrlcdpu\"mhgf.,_-/:b=0()1vwy2kx\\3456789jqz"
+
+// rarity orders bytes by how rarely they occur.
+func rarity(c byte) int {
+	if i := strings.IndexByte(common, c); i >= 0 {
+		return i
+	}
+	return len(common)
+}
+
+// in yields the places of the term in a text.
+func (t *term) in(text []byte) func(yield func(from, to int) bool) {
+	if t.runes != nil {
+		return func(yield func(from, to int) bool) { t.inRunes(text, yield) }
+	}
+	return func(yield func(from, to int) bool) {
+		lo, up := next(text, t.lo, 0), len(text)
+		if t.up != t.lo {
+			up = next(text, t.up, 0)
+		}
+		for {
+			k := min(lo, up)
+			if k == len(text) {
+				return
+			}
+			if from, to := k-t.at, k-t.at+len(t.text); from >= 0 && to <= len(text) && t.equal(text[from:to]) && t.fits(text, from, to) && !yield(from, to) {
+				return
+			}
+			if k == lo {
+				lo = next(text, t.lo, k+1)
+			} else {
+				up = next(text, t.up, k+1)
+			}
+		}
+	}
+}
+
+// next returns the index of a byte from an index on, or the length of the text.
+func next(text []byte, c byte, from int) int {
+	if n := bytes.IndexByte(text[from:], c); n >= 0 {
+		return from + n
+	}
+	return len(text)
+}
+
+func (t *term) equal(b []byte) bool {
+	if !t.fold {
+		return string(b) == string(t.text)
+	}
+	for i, c := range t.text {
+		if d := b[i]; d != c && (d < 'A' || d > 'Z' || d+'a'-'A' != c) {
+			return false
+		}
+	}
+	return true
+}
+
+// fits reports whether a place is one where the term may be: anywhere, or if it has to begin a
+// word, where that is the term or an inflection of it.
+func (t *term) fits(text []byte, from, to int) bool {
+	if !t.begins {
+		return true
+	}
+	if before, _ := utf8.DecodeLastRune(text[:from]); from > 0 && isWord(before) {
+		return false
+	}
+	end := to
+	for end < len(text) && end-to <= longestEnding && 'a' <= text[end] && text[end] <= 'z' {
+		end++
+	}
+	return end-to <= longestEnding
+}
+
+// longestEnding is the length of the longest ending of an inflected word, such as -ing.
+const longestEnding = 3
+
+// inRunes is in for a term that has to be compared character by character.
+func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
+	for from := 0; from < len(text); {
+		r, n := utf8.DecodeRune(text[from:])
+		if withoutCase(r) == t.runes[0] {
+			to, k := from+n, 1
+			for k < len(t.runes) && to < len(text) {
+				r, n := utf8.DecodeRune(text[to:])
+				if withoutCase(r) != t.runes[k] {
+					break
+				}
+				to, k = to+n, k+1
+			}
+			if k == len(t.runes) && t.fits(text, from, to) && !yield(from, to) {
+				return
+			}
+		}
+		from += n
+	}
+}
+
+// has reports whether texts match together.
+func (q *Query) has(texts ...string) bool {
+	m := q.matcher(nil)
+	for _, t := range texts {
+		m.add([]byte(t))
+	}
+	return m.done()
+}
+
+// A matcher collects the terms of a query in the texts of a message.
+type matcher struct {
+	q      *Query
+	counts []uint8 // of each term; nil if they are not needed
+	seen   uint64
+	any    bool
+}
+
+func (q *Query) matcher(counts []uint8) matcher { return matcher{q: q, counts: counts, any: q.empty()} }
+
+// add adds a text, and reports whether no other can change the result.
+func (m *matcher) add(text []byte) (enough bool) {
+	if m.counts == nil && m.any && len(m.q.terms) < 2 {
+		return true
+	}
+	if m.q.re != nil {
+		m.any = m.q.re.Match(text)
+	}
+	for k := range m.q.terms {
+		n := 0
+		for range m.q.terms[k].in(text) {
+			if n++; m.counts == nil || n == mostCount {
+				break
+			}
+		}
+		if n > 0 {
+			m.seen, m.any = m.seen|1<<k, true
+		}
+		if m.counts != nil {
+			m.counts[k] = uint8(min(int(m.counts[k])+n, mostCount))
+		}
+	}
+	return m.counts == nil && m.any && len(m.q.terms) < 2
+}
+
+// mostCount is the highest count of a term that matters.
+const mostCount = 255
+
+// done reports whether the texts match.
+func (m *matcher) done() bool {
+	return m.any && (m.q.Ranked || len(m.q.terms) < 2 || m.seen == 1<<len(m.q.terms)-1)
+}

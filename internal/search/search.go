@@ -1,0 +1,395 @@
+// Package search finds texts in sessions, in gsh's shell history and in logs.
+//
+// A search looks at the raw bytes of files first, and opens only those that can hold a match.
+// What it keeps of a match is a few numbers; the sessions that are shown are opened again for
+// their excerpts, redacted if that is asked for.
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+
+	"ctxtool/internal/parallel"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/redact"
+)
+
+// A File is a file to search.
+type File struct {
+	Name  string // to open it
+	Given string // in results
+}
+
+// Options configure a search. The zero value finds everything.
+type Options struct {
+	Query  *Query // nil matches everything
+	Source string // one of Sources; empty for each file what it is
+	Filter Filter
+	Open   sessionfmt.Options
+	Rules  replay.Rules     // for Filter.InContext
+	Redact *redact.Redactor // redacts results; nil for none
+	// Done, if set, is called with the number of files searched so far.
+	Done func(files, of int64)
+}
+
+// A Filter selects what is searched.
+type Filter struct {
+	Kinds     []string // of entries; see jsonl.KindNames
+	Roles     []string // see Roles
+	Tools     []string // calls and results of these tools
+	Model     string   // answers of models whose name contains it
+	Project   string   // where the name of the folder contains it
+	CWD       string   // where the folder begins with it
+	Since     int64    // entries, in milliseconds since 1970
+	Until     int64    // the last millisecond; 0 for no limit
+	Exit      *int     // commands with that exit status; AnyFailure for every one that failed
+	Event     string   // one of Events
+	PathOnly  bool     // only entries on the path to the leaf
+	InContext bool     // only entries that a request had
+}
+
+// AnyFailure is the exit status that stands for all but 0.
+const AnyFailure = -1
+
+// exits reports whether a command with that exit status is selected. It is nil if unknown.
+func (f *Filter) exits(code *int) bool {
+	switch {
+	case f.Exit == nil:
+		return true
+	case code == nil:
+		return false
+	case *f.Exit == AnyFailure:
+		return *code != 0
+	}
+	return *code == *f.Exit
+}
+
+// at reports whether a time is selected. ok is false if it is not known.
+func (f *Filter) at(ms int64, ok bool) bool {
+	if f.Since == 0 && f.Until == 0 {
+		return true
+	}
+	return ok && ms >= f.Since && (f.Until == 0 || ms <= f.Until)
+}
+
+// in reports whether what is in a folder is selected.
+func (f *Filter) in(cwd string) bool {
+	return strings.HasPrefix(cwd, f.CWD) && strings.Contains(cwd, f.Project)
+}
+
+// Schema is that of a Hit.
+const Schema = "ctxtool/search/1"
+
+// A Hit is an entry, a command or an event that matches, in schema ctxtool/search/1.
+type Hit struct {
+	Schema  string  `json:"schema"`
+	Source  string  `json:"source"` // `sessions`, `shell_history`, `logs`
+	File    string  `json:"file"`
+	Line    int     `json:"line"`              // in the file, from 1
+	Session string  `json:"session,omitempty"` // its id
+	ID      string  `json:"id,omitempty"`      // of the entry
+	Time    string  `json:"time,omitempty"`    // of the entry, as in the file
+	Kind    string  `json:"kind,omitempty"`    // the role of a message, else the type of the entry
+	Where   Where   `json:"where,omitempty"`   // what the text is: `prompt`, `answer`, `thinking`, `call`, `result`, `summary`, `system`, `error`, `name`, `label`, `patch`, `custom`
+	Tool    string  `json:"tool,omitempty"`    // of a call or result
+	CWD     string  `json:"cwd,omitempty"`     // the folder of the session or command
+	Text    string  `json:"text,omitempty"`    // the words around the match
+	From    int     `json:"from"`              // where the match begins in `text`, bytes
+	To      int     `json:"to"`                // where it ends
+	Score   float64 `json:"score,omitempty"`   // its rank; higher is better
+	Copies  int     `json:"copies,omitempty"`  // further entries with the same text, which are not listed
+	Event   *Event  `json:"event,omitempty"`   // a command of a shell history, or an event of a log
+}
+
+// A Session is a session with hits.
+type Session struct {
+	File     File
+	ID       string
+	Title    string
+	CWD      string
+	Time     string // of its last entry
+	Messages int    // prompts, answers and results
+	Hits     []Hit
+	More     int // hits that are not among them
+
+	found  []found
+	counts []uint8 // of the matches of each term in each of found, if the query is ranked
+	ready  []Hit   // by record, if the file is not read again
+	last   int64
+	score  float32
+}
+
+// A found is a hit in a session, before its text is read again. There may be a million, so it is
+// small.
+type found struct {
+	record int32
+	copies int32
+	size   int32   // bytes of text
+	score  float32 // see Results.rank
+	time   int64   // milliseconds since 1970
+	key    uint64  // a hash of the text
+}
+
+// A Broken is a file that could not be searched.
+type Broken struct {
+	File string
+	Err  error
+}
+
+// Results are what a search found.
+type Results struct {
+	Query    string
+	Sessions []*Session // the best or newest first; their Hits are not read yet
+	Events   []Hit      // of histories and logs, the newest first
+	Found    int        // hits in sessions, without copies
+	Copies   int        // hits that are folded into others
+	Files    int        // that were searched
+	Broken   []Broken
+
+	Shown int // hits that Read has yielded so far
+
+	opt *Options
+	idf []float64 // of each term
+}
+
+// A searched is what a file contributes.
+type searched struct {
+	session *Session
+	events  []Hit
+	lines   int64
+	err     error
+}
+
+// A searcher searches one file after the other.
+type searcher struct {
+	opt   *Options
+	query *Query
+	alone bool // there is only one file
+	buf   []byte
+	doc   doc
+	ses   *sessionfmt.Session // of the doc, while its texts are read again
+
+	counts []uint8 // of the terms in the last message, if the query is ranked
+}
+
+func newSearcher(opt *Options) *searcher {
+	s := &searcher{opt: opt, query: opt.Query}
+	if s.query.Ranked {
+		s.counts = make([]uint8, len(s.query.terms))
+	}
+	return s
+}
+
+// Run searches files, on all CPUs.
+func Run(files []File, opt Options) *Results {
+	if opt.Query == nil {
+		opt.Query = &Query{}
+	}
+	out := &Results{Query: opt.Query.Text, Files: len(files), opt: &opt}
+	lines, done := int64(0), int64(0)
+	workers := runtime.GOMAXPROCS(0)
+	for one := range parallel.InOrder(len(files), workers, 4*workers, func() func(k int) *searched {
+		s := newSearcher(&opt)
+		s.alone, s.buf = len(files) == 1, make([]byte, windowSize)
+		return func(k int) *searched { return s.file(files[k]) }
+	}) {
+		if one.err != nil {
+			out.Broken = append(out.Broken, Broken{files[done].Given, one.err})
+		}
+		lines += one.lines
+		out.Events = append(out.Events, one.events...)
+		if one.session != nil && len(one.session.found) > 0 {
+			out.Sessions = append(out.Sessions, one.session)
+		}
+		if done++; opt.Done != nil {
+			opt.Done(done, int64(len(files)))
+		}
+	}
+	slices.Reverse(out.Events)
+	out.fold()
+	out.rank(lines)
+	slices.SortStableFunc(out.Events, func(a, b Hit) int { return cmp.Compare(b.Event.at, a.Event.at) })
+	return out
+}
+
+// file searches a file by the first source of the table that it is.
+func (s *searcher) file(f File) (out *searched) {
+	out = &searched{}
+	if f.Name == "-" {
+		out.err = s.sessionOrCommands(f, out)
+		return out
+	}
+	in, err := s.opt.Open.Disk.Open(f.Name)
+	if err != nil {
+		out.err = err
+		return out
+	}
+	defer in.Close()
+	n, err := io.ReadFull(in, s.buf[:sniffSize])
+	if n == 0 {
+		if err != io.EOF {
+			out.err = err
+		}
+		return out
+	}
+	head := s.buf[:n]
+	for i := range sources {
+		src := &sources[i]
+		if !src.is(head) {
+			continue
+		}
+		if !src.has(s.opt) {
+			return out
+		}
+		if _, out.err = in.Seek(0, io.SeekStart); out.err != nil {
+			return out
+		}
+		if !compressed(head) && s.opt.Source != InHistory {
+			look, err := s.query.gate.look(in, s.buf)
+			if err != nil || !look.may {
+				out.lines, out.err = look.lines, err
+				return out
+			}
+		}
+		out.err = src.search(s, f, out)
+		return out
+	}
+	return out
+}
+
+// sniffSize is how many bytes of a file tell what it is.
+const sniffSize = 16 << 10
+
+func compressed(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
+}
+
+// firstObject returns the first line of a file that is an object, nil if its beginning has none.
+func firstObject(head []byte) jsonl.Value {
+	for line := range bytes.Lines(head) {
+		if v, err := jsonl.ParseValue(line); err == nil && v.IsObject() {
+			return v
+		}
+	}
+	return nil
+}
+
+// A source is a kind of file.
+type source struct {
+	is     func(head []byte) bool
+	views  []string // the sources that it is searched as
+	search func(s *searcher, f File, out *searched) error
+}
+
+// The names of sources.
+const (
+	InSessions = "sessions"
+	InHistory  = "shell_history"
+	InLogs     = "logs"
+)
+
+// Sources are the names of the sources, for help.
+var Sources = []string{InSessions, InHistory, InLogs, "all"}
+
+// sources tell files apart by their content. The first that fits counts.
+var sources = []source{
+	{isHistory, []string{InHistory}, (*searcher).history},
+	{isLog, []string{InLogs}, (*searcher).log},
+	{isGsh, []string{InSessions}, (*searcher).gsh},
+	{func([]byte) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
+}
+
+func (src *source) has(opt *Options) bool {
+	return opt.Source == "" || slices.Contains(src.views, opt.Source)
+}
+
+// fold removes hits whose text an earlier one has, of forks, copies and repeated reads. Of
+// equal times the first file has the original.
+func (r *Results) fold() {
+	type place struct {
+		key      uint64
+		in, hits int32
+	}
+	n := 0
+	for _, s := range r.Sessions {
+		n += len(s.found)
+	}
+	all := make([]place, 0, n)
+	for i, s := range r.Sessions {
+		for k := range s.found {
+			all = append(all, place{s.found[k].key, int32(i), int32(k)})
+		}
+	}
+	time := func(p place) int64 { return r.Sessions[p.in].found[p.hits].time }
+	slices.SortFunc(all, func(a, b place) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		return cmp.Or(cmp.Compare(time(a), time(b)), cmp.Compare(a.in, b.in), cmp.Compare(a.hits, b.hits))
+	})
+	var first *found
+	for _, p := range all {
+		f := &r.Sessions[p.in].found[p.hits]
+		if first == nil || first.key != p.key {
+			first = f
+			r.Found++
+			continue
+		}
+		first.copies++
+		f.copies = folded
+		r.Copies++
+	}
+	for _, s := range r.Sessions {
+		s.drop(func(f *found) bool { return f.copies == folded })
+	}
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s *Session) bool { return len(s.found) == 0 })
+}
+
+// folded marks a hit that is folded into another.
+const folded = -1
+
+// drop removes hits, with the counts of their terms.
+func (s *Session) drop(out func(f *found) bool) {
+	n, terms := 0, len(s.counts)/max(1, len(s.found))
+	for i := range s.found {
+		if !out(&s.found[i]) {
+			s.found[n] = s.found[i]
+			copy(s.counts[n*terms:(n+1)*terms], s.counts[i*terms:])
+			n++
+		}
+	}
+	s.found, s.counts = slices.Clip(s.found[:n]), s.counts[:n*terms]
+}
+
+// Read yields the sessions with hits, at most limit of them, each with at most each hits; 0
+// for all. It opens their files again. Hits that redaction has removed are left out.
+func (r *Results) Read(limit, each int) iter.Seq2[*Session, error] {
+	return func(yield func(*Session, error) bool) {
+		type read struct {
+			s   *Session
+			err error
+		}
+		all := r.Sessions
+		if limit > 0 {
+			all = all[:min(len(all), limit)]
+		}
+		workers := runtime.GOMAXPROCS(0)
+		for one := range parallel.InOrder(len(all), workers, workers, func() func(int) read {
+			s := newSearcher(r.opt)
+			return func(k int) read { return read{all[k], s.read(all[k], each, r)} }
+		}) {
+			r.Shown += len(one.s.Hits)
+			if !yield(one.s, one.err) || one.err != nil {
+				return
+			}
+			one.s.Hits = nil
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package search
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// sessions are the files of the project's own sessions, and some shared ones.
+func sessions(t testing.TB) (files []File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(corpus.Root(t), "testdata/sessions/*.jsonl"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, pattern := range []string{"testdata/sessions/good/*.jsonl", "testdata/sessions/bad/*.jsonl", "../shared/corpus/*.jsonl", "../shared/corpus/codex/*.jsonl"} {
+		more, _ := filepath.Glob(filepath.Join(corpus.Root(t), pattern))
+		names = append(names, more...)
+	}
+	for _, n := range names {
+		files = append(files, File{n, n})
+	}
+	return files
+}
+
+// TestGate: what the gate leaves out has no match.
+func TestGate(t *testing.T) {
+	t.Parallel()
+	files := sessions(t)
+	pattern, err := Pattern(`FAIL: Test\w+`, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []*Query{Fixed("CHANGELOG.md", false), Fixed("changelog.MD", true), Fixed("no such text", false), Fixed("ü", true), Words("outbox close", true), Words("outbox close", false), pattern} {
+		open := *q
+		open.gate = gate{}
+		got, want := Run(files, Options{Query: q}), Run(files, Options{Query: &open})
+		if a, b := listed(t, got), listed(t, want); !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: %d hits, %d without the gate", q.Text, len(a), len(b))
+		}
+	}
+}
+
+// listed returns the hits of a search as text, without their scores.
+func listed(t *testing.T, r *Results) (all []string) {
+	t.Helper()
+	for s, err := range r.Read(0, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range s.Hits {
+			all = append(all, fmt.Sprint(h.File, h.Line, h.Where, h.Text, h.Copies))
+		}
+	}
+	return all
+}
+
+// spelled spells a text as a JSON string, with escapes as a random number has it.
+func spelled(text string, r *rand.Rand) []byte {
+	out := []byte{'"'}
+	for _, c := range text {
+		switch n := r.IntN(6); {
+		case c < 0x10000 && n == 0:
+			out = fmt.Appendf(out, `\u%04x`, c)
+		case c < 0x10000 && n == 1:
+			out = fmt.Appendf(out, `\u%04X`, c)
+		case c == '/' && n == 2:
+			out = append(out, `\/`...)
+		default:
+			quoted := jsonl.AppendQuoted(nil, string(c))
+			out = append(out, quoted[1:len(quoted)-1]...)
+		}
+	}
+	return append(out, '"')
+}
+
+// FuzzGate: a text that matches is found by the gate in each of its spellings, in windows of any
+// size.
+func FuzzGate(f *testing.F) {
+	for _, c := range []struct{ text, query string }{{"see store/lru.go", "store/lru"}, {"KISS the Kelvin K", "kiss"}, {"a\\u0065b", `\u0065`}, {"İstanbul", "istanbul"}, {"日本語/テスト", "本語/"}, {"say \"x\"", `"X"`}} {
+		f.Add(c.text, c.query, true, uint64(1))
+		f.Add(c.text, c.query, false, uint64(2))
+	}
+	f.Fuzz(func(t *testing.T, text, query string, fold bool, seed uint64) {
+		text, query = strings.ToValidUTF8(text, "?"), strings.ToValidUTF8(query, "?")
+		raw := spelled(text, rand.New(rand.NewPCG(seed, 1)))
+		if v, err := jsonl.ParseValue(raw); err != nil || v.Text() != text {
+			t.Skip() // a lone surrogate
+		}
+		q := Fixed(query, fold)
+		if !q.has(text) {
+			return
+		}
+		if !q.gate.may(raw) {
+			t.Errorf("%q in %q, spelled %s: the gate is closed", query, text, raw)
+		}
+		for _, size := range []int{64, 65, 100} {
+			if q.gate.longest > 32 {
+				break
+			}
+			if look, err := q.gate.look(strings.NewReader(string(raw)), make([]byte, size)); err != nil || !look.may {
+				t.Errorf("%q in %q, spelled %s: not seen in windows of %d: %v", query, text, raw, size, err)
+			}
+		}
+		for m := range func(yield func(match) bool) { q.matches([]byte(text), yield) } {
+			if around, from, to := excerpt([]byte(text), m); from > to || to > len(around) {
+				t.Errorf("excerpt %q of %d to %d", around, from, to)
+			}
+		}
+	})
+}
+
+// TestExcerpt: gsh's excerpts (docs/policies.md).
+func TestExcerpt(t *testing.T) {
+	for _, test := range []struct{ text, query, want string }{
+		{strings.Repeat("a", 100) + "auth" + strings.Repeat("b", 100), "auth", "..." + strings.Repeat("a", 75) + "auth" + strings.Repeat("b", 75) + "..."},
+		{"İİ line\nof AUTH", "auth", "İİ line of AUTH"},
+		{strings.Repeat("ü", 60) + "x auth", "auth", "..." + strings.Repeat("ü", 36) + "x auth"},
+	} {
+		q := Fixed(test.query, true)
+		m, _, ok := q.best([]byte(test.text), nil)
+		if got, from, to := excerpt([]byte(test.text), m); !ok || got != test.want || !strings.EqualFold(got[from:to], test.query) {
+			t.Errorf("%q: %q, %q", test.text, got, got[from:to])
+		}
+	}
+}
+
+// TestWords: how words of a query are found.
+func TestWords(t *testing.T) {
+	for _, test := range []struct {
+		query  string
+		ranked bool
+		text   string
+		want   bool
+	}{
+		{"lru", false, "the lruCache", true}, {"ruc", false, "the lruCache", true},
+		{"fix cache", false, "the cache, fixed", true}, {"fix cache", false, "prefixed cache", false}, {"check it", true, "a checkpoint", false}, {"check it", true, "checking", true}, {"fix cache", false, "fixed", false},
+		{"fix cache", true, "fixed", true}, {"where is the cache", true, "where is the", false}, {"what is it", true, "that is so", true},
+		{"-- --", true, "a -- -- b", true}, {"", false, "anything", true}, {"ПРИВЕТ", false, "привет", true},
+	} {
+		if got := Words(test.query, test.ranked).has(test.text); got != test.want {
+			t.Errorf("%q (%v) in %q: %v", test.query, test.ranked, test.text, got)
+		}
+	}
+}
+
+// TestHybridScore: the shares and the threshold of y-agent (docs/policies.md).
+func TestHybridScore(t *testing.T) {
+	v := &Vectors{known: map[vectorKey][]float32{}}
+	set := func(text string, x ...float32) { v.known[v.key(text)] = x }
+	h := hybrid{query: "login bug", words: []string{"login", "bug"}, vectors: v, like: []float32{1, 0}}
+	set("the login bug", 1, 0)
+	set("a bug", 1, 0)
+	set("unrelated", 0, 1)
+	set("other size", 1, 0, 0)
+	for _, test := range []struct {
+		text string
+		want float64
+	}{{"the login bug", 0.4*0.8 + 0.6}, {"a bug", 0.4*0.5 + 0.6}, {"unrelated", 0}, {"other size", 0}} {
+		if got := h.score(test.text); got < test.want-1e-9 || got > test.want+1e-9 {
+			t.Errorf("%q: %v, want %v", test.text, got, test.want)
+		}
+	}
+	h.vectors = nil
+	if got := h.score("a bug"); got != 0.5 {
+		t.Errorf("without vectors: %v", got)
+	}
+	r := Results{opt: &Options{Query: &Query{}}, Sessions: []*Session{{found: []found{{score: 0.6}, {score: 0.59}, {score: 0.9}}}, {found: []found{{score: 0.7}, {score: 0.7}, {score: 0.7}, {score: 0.61}}}}}
+	r.recall()
+	if r.Found != 5 || len(r.Sessions) != 2 || r.Sessions[0].score != 0.9 || len(r.Sessions[0].found) != 1 {
+		t.Errorf("%d hits: %+v", r.Found, r.Sessions)
+	}
+}

@@ -1,0 +1,366 @@
+package search
+
+import (
+	"errors"
+	"hash/maphash"
+	"math"
+	"slices"
+	"strings"
+
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
+)
+
+// seed is that of the hashes of texts.
+var seed = maphash.MakeSeed()
+
+// sessionOrCommands searches a session, or with the source shell_history, its commands.
+func (s *searcher) sessionOrCommands(f File, out *searched) error {
+	if s.opt.Source == InHistory {
+		return s.commands(f, out)
+	}
+	return s.session(f, out)
+}
+
+// open opens a session, and returns nil if its header rules it out, or if it is none.
+func (s *searcher) open(f File, redacted bool) (ses *sessionfmt.Session, cwd string, err error) {
+	opt := s.opt.Open
+	if !s.alone {
+		opt.Workers = 1
+	}
+	if redacted && s.opt.Redact != nil {
+		opt.Through = s.opt.Redact.Passes(nil)
+	}
+	ses, err = sessionfmt.Open(f.Name, opt)
+	if err != nil {
+		return nil, "", err
+	}
+	if h := ses.Header(); h >= 0 {
+		line, err := ses.NewReader().Line(h)
+		if err != nil {
+			ses.Close()
+			return nil, "", err
+		}
+		cwd = line.Get("cwd").Text()
+	}
+	if !s.opt.Filter.in(cwd) {
+		ses.Close()
+		return nil, "", nil
+	}
+	return ses, cwd, nil
+}
+
+// session searches a session.
+func (s *searcher) session(f File, out *searched) error {
+	ses, cwd, err := s.open(f, false)
+	if err != nil || ses == nil {
+		return err
+	}
+	defer ses.Close()
+	out.lines = int64(ses.Len())
+	group := &Session{File: f, CWD: cwd}
+	if h := ses.Header(); h >= 0 {
+		group.ID = ses.ID(h)
+	}
+	lines := ses.NewReader()
+	for i := range ses.Len() {
+		kind := ses.Kind(i)
+		if kind.IsTurn() {
+			group.Messages++
+		}
+		if !s.opt.Filter.kind(kind) {
+			continue
+		}
+		line, err := s.candidate(ses, lines, i)
+		if err != nil {
+			return err
+		} else if line == nil {
+			continue
+		}
+		if hit, ok := s.entry(kind, line); ok {
+			hit.record = int32(i)
+			group.add(hit, s.counts)
+		}
+	}
+	if err = s.narrow(ses, group); err != nil || len(group.found) == 0 {
+		return err
+	}
+	group.found, group.counts = slices.Clip(group.found), slices.Clip(group.counts)
+	group.Time, group.last = lastTime(ses, lines)
+	out.session = group
+	return nil
+}
+
+// add adds a hit with the counts of its terms.
+func (s *Session) add(hit found, counts []uint8) {
+	s.found, s.counts = append(s.found, hit), append(s.counts, counts...)
+}
+
+// candidate returns the line of an entry if it can match, else nil.
+func (s *searcher) candidate(ses *sessionfmt.Session, lines *sessionfmt.Reader, i int) (jsonl.Value, error) {
+	if ses.Dialect() != nil { // an entry costs more than its lines
+		raw, err := lines.Raw(i)
+		if err != nil || !s.query.gate.may(raw) {
+			return nil, err
+		}
+		return lines.Line(i)
+	}
+	line, err := lines.Line(i)
+	if err != nil || !s.query.gate.may(line) {
+		return nil, err
+	}
+	return line, nil
+}
+
+// entry searches an entry.
+func (s *searcher) entry(kind jsonl.Kind, line jsonl.Value) (hit found, ok bool) {
+	d, f := &s.doc, &s.opt.Filter
+	d.read(kind, line)
+	ms, timed := d.time.Millis()
+	if !f.at(ms, timed) || !f.entry(d) {
+		return hit, false
+	}
+	hit.time = math.MaxInt64
+	if timed {
+		hit.time = ms
+	}
+	clear(s.counts)
+	m, some := s.query.matcher(s.counts), false
+	for _, b := range d.blocks {
+		if f.block(d, b) {
+			if some = true; m.add(d.text(b)) {
+				break
+			}
+		}
+	}
+	if !some || !m.done() {
+		return hit, false
+	}
+	hit.size, hit.key = int32(min(len(d.buf), math.MaxInt32)), maphash.Bytes(seed, d.buf)
+	return hit, true
+}
+
+// Roles are the roles of messages as a provider gets them.
+var Roles = []string{"user", "assistant", "tool", "system"}
+
+// role is the role that a provider gets an entry with, empty if it gets none.
+func role(kind jsonl.Kind) string {
+	switch kind {
+	case jsonl.System:
+		return "system"
+	case jsonl.Assistant:
+		return "assistant"
+	case jsonl.ToolResult:
+		return "tool"
+	case jsonl.User, jsonl.Bash, jsonl.Custom, jsonl.HookMessage, jsonl.CustomMessage, jsonl.BranchMessage, jsonl.CompactionMessage, jsonl.Compaction, jsonl.BranchSummary:
+		return "user"
+	}
+	return ""
+}
+
+// kind reports whether entries of a kind are searched.
+func (f *Filter) kind(k jsonl.Kind) bool {
+	switch {
+	case !k.IsEntry(), len(f.Kinds) > 0 && !slices.Contains(f.Kinds, k.String()), len(f.Roles) > 0 && !slices.Contains(f.Roles, role(k)):
+		return false
+	case f.Model != "" && k != jsonl.Assistant, f.Exit != nil && k != jsonl.ToolResult && k != jsonl.Bash:
+		return false
+	}
+	return true
+}
+
+// Events are the kinds of events of logs, with what they are in sessions.
+var Events = []string{"bash_exec", "tool_call", "tool_result", "prompt", "error"}
+
+// entry reports whether an entry is searched.
+func (f *Filter) entry(d *doc) bool {
+	if f.Model != "" && !strings.Contains(d.m.Provider.Text()+"/"+d.m.Model.Text(), f.Model) {
+		return false
+	}
+	if f.Exit != nil {
+		code, known := d.status()
+		if !known || !f.exits(&code) {
+			return false
+		}
+	}
+	return f.Event == "" || slices.ContainsFunc(d.blocks, func(b docBlock) bool { return d.event(b) == f.Event })
+}
+
+// event is the event that a log has for a text.
+func (d *doc) event(b docBlock) string {
+	switch b.where {
+	case Prompt:
+		return "prompt"
+	case Failure:
+		return "error"
+	case Call:
+		if d.kind == jsonl.Bash {
+			return "bash_exec"
+		}
+		return "tool_call"
+	case Result:
+		if _, known := d.status(); known && strings.EqualFold(b.tool, "bash") {
+			return "bash_exec"
+		}
+		return "tool_result"
+	}
+	return ""
+}
+
+// block reports whether a text is searched.
+func (f *Filter) block(d *doc, b docBlock) bool {
+	return (f.Event == "" || d.event(b) == f.Event) && (len(f.Tools) == 0 || contains(f.Tools, b.tool))
+}
+
+// narrow leaves of the hits of a session those that the filter selects by the context.
+func (s *searcher) narrow(ses *sessionfmt.Session, g *Session) error {
+	f := &s.opt.Filter
+	if f.PathOnly && len(g.found) > 0 {
+		path, _ := ses.Path(ses.Leaf())
+		on := map[int]bool{}
+		for _, rec := range path {
+			on[rec] = true
+		}
+		g.drop(func(h *found) bool { return !on[int(h.record)] })
+	}
+	if f.InContext && len(g.found) > 0 {
+		had, err := requested(replay.New(ses, replay.Options{Rules: s.opt.Rules, Leaf: ses.Leaf()}))
+		if err != nil {
+			return err
+		}
+		g.drop(func(h *found) bool { return !had[int(h.record)] })
+	}
+	return nil
+}
+
+// requested returns the entries whose texts a request had.
+func requested(r *replay.Replay) (map[int]bool, error) {
+	w := &requests{had: map[int]bool{}}
+	for _, err := range r.WalkTree(r.Session.Tree(), w) {
+		if err != nil && !replay.Stopped(err) {
+			return nil, err
+		}
+	}
+	return w.had, nil
+}
+
+// A requests observes what requests have.
+type requests struct {
+	replay.NopObserver
+	had  map[int]bool // of all branches
+	last *replay.Envelope
+}
+
+// Request records the messages that the last request on the branch did not have.
+func (w *requests) Request(step replay.Step) error {
+	e := step.Envelope()
+	for i := range e.Differs(w.last) {
+		if i < e.Listed() {
+			w.meet(e.Piece(i))
+		}
+	}
+	for i := e.Listed(); i < e.Len(); i++ {
+		w.meet(e.Piece(i))
+	}
+	w.last = e
+	return nil
+}
+
+// meet records the entry whose text a message has: its own, or that of an edit.
+func (w *requests) meet(p *replay.Piece) {
+	if p.Sent() || p.System() {
+		w.had[p.Origin().By] = true
+	}
+}
+
+// Fork returns an observer of another branch.
+func (w *requests) Fork(_, _ replay.Step) replay.Observer {
+	return &requests{had: w.had, last: w.last}
+}
+
+// lastTime returns the time of the last entry that has one.
+func lastTime(ses *sessionfmt.Session, lines *sessionfmt.Reader) (text string, ms int64) {
+	for i := ses.Len() - 1; i >= 0; i-- {
+		line, err := lines.Line(i)
+		if err != nil {
+			break
+		}
+		at := line.Get("timestamp")
+		if ms, ok := at.Millis(); ok {
+			return at.Text(), ms
+		}
+	}
+	return "", 0
+}
+
+// errChanged is the error of a session that has become shorter since it was searched.
+var errChanged = errors.New("changed while it was searched")
+
+// read reads a session's title and hits, at most so many of them.
+func (s *searcher) read(g *Session, most int, r *Results) error {
+	g.sort()
+	if g.ready != nil {
+		s.readReady(g, most)
+		return nil
+	}
+	g.More = 0
+	return s.texts(g, func(f *found) bool {
+		if h, ok := s.hit(f, r.idf); ok {
+			h.File, h.Session, h.CWD = g.File.Given, g.ID, g.CWD
+			h.ID, h.Line, h.Kind = s.ses.ID(int(f.record)), s.ses.Line(int(f.record)), s.doc.kind.String()
+			g.Hits = append(g.Hits, h)
+		}
+		return len(g.Hits) != most
+	})
+}
+
+// texts opens a session again, reads its title, and calls use for its hits, whose texts are in
+// the doc, until use returns false.
+func (s *searcher) texts(g *Session, use func(f *found) bool) error {
+	ses, _, err := s.open(g.File, true)
+	if err != nil {
+		return err
+	}
+	defer ses.Close()
+	if g.Title, err = outline.Title(ses, ses.Leaf()); err != nil {
+		return err
+	}
+	lines := ses.NewReader()
+	s.ses = ses
+	for i := range g.found {
+		rec := int(g.found[i].record)
+		if rec >= ses.Len() {
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: g.File.Given}, Err: errChanged}
+		}
+		line, err := lines.Line(rec)
+		if err != nil {
+			return err
+		}
+		s.doc.read(ses.Kind(rec), line)
+		if !use(&g.found[i]) {
+			g.More = len(g.found) - i - 1
+			break
+		}
+	}
+	return nil
+}
+
+// hit returns the hit in the current doc: of its texts the one that matches best. There is none
+// if redaction has removed what matched.
+func (s *searcher) hit(f *found, weights []float64) (h Hit, ok bool) {
+	d, most := &s.doc, -1.0
+	h = Hit{Schema: Schema, Source: InSessions, Time: d.time.Text(), Score: float64(f.score), Copies: int(f.copies)}
+	for _, b := range d.blocks {
+		if !s.opt.Filter.block(d, b) {
+			continue
+		}
+		if m, score, found := s.query.best(d.text(b), weights); found && score > most {
+			ok, most = true, score
+			h.Where, h.Tool = b.where, b.tool
+			h.Text, h.From, h.To = excerpt(d.text(b), m)
+		}
+	}
+	return h, ok
+}

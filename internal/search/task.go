@@ -1,0 +1,342 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ctxtool/internal/parallel"
+	"ctxtool/internal/said"
+	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/outline"
+)
+
+// TaskSchema is that of a Task.
+const TaskSchema = "ctxtool/task/1"
+
+// A Task is what a folder and earlier sessions know about a task, in schema ctxtool/task/1.
+type Task struct {
+	Schema   string        `json:"schema"`
+	Task     string        `json:"task"`
+	Terms    []string      `json:"terms"`          // what was looked for: files, names, and other words
+	Files    []TaskFile    `json:"files"`          // those that were named first, then by the number of terms
+	Sessions []TaskSession `json:"sessions"`       // that edited these files, the newest first
+	Tokens   int           `json:"tokens"`         // of all items, by pi's estimate
+	Left     int           `json:"left,omitempty"` // items that --max-tokens had no room for
+}
+
+// A TaskFile is a file that the task names, or that contains a word of it.
+type TaskFile struct {
+	Path    string   `json:"path"`    // below the folder
+	Why     string   `json:"why"`     // `direct_mention`, `contains_entity`
+	Terms   []string `json:"terms"`   // that it has
+	Matches int      `json:"matches"` // of them in its text
+	Tokens  int      `json:"tokens"`  // of its text
+}
+
+// A TaskSession is a session that edited such files.
+type TaskSession struct {
+	File   string  `json:"file"`
+	ID     string  `json:"id,omitempty"`
+	Title  string  `json:"title,omitempty"`
+	Time   string  `json:"time,omitempty"`  // of its last entry
+	Edits  []Edit  `json:"edits"`           // by file
+	Tried  []Tried `json:"tried,omitempty"` // the last commands that failed after the first edit
+	Tokens int     `json:"tokens"`          // of these texts
+
+	last int64
+}
+
+// An Edit is what a session did to a file.
+type Edit struct {
+	Path  string `json:"path"`
+	Times int    `json:"times"`
+	ID    string `json:"id"`              // of the first entry that did
+	Asked string `json:"asked,omitempty"` // the prompt before that
+}
+
+// A Tried is a command that failed.
+type Tried struct {
+	ID      string `json:"id"` // of its result
+	Command string `json:"command"`
+	Error   string `json:"error"`
+}
+
+// How many files a term may add, and files, sessions, and commands of a session there may be;
+// the first two as SWE-CLI has them (docs/policies.md).
+const (
+	filesPerTerm = 5
+	mostFiles    = 10
+	mostSessions = 5
+	mostTried    = 3
+)
+
+var (
+	fileNames = regexp.MustCompile(`[\w./-]*\w\.(?:go|py|js|jsx|ts|tsx|java|kt|c|h|cc|cpp|hpp|rs|rb|php|cs|swift|sh|sql|html|css|json|ya?ml|toml|md|txt)\b`)
+	callNames = regexp.MustCompile(`\b(\w+)\(`)
+	typeNames = regexp.MustCompile(`\b[A-Z]\w+`)
+	verbs     = strings.Fields("fix debug implement create add remove delete update modify refactor test check verify optimize bug new change make write")
+)
+
+// taskTerms returns what a task names: files, and other words.
+func taskTerms(task string) (files, words []string) {
+	files = fileNames.FindAllString(task, -1)
+	add := func(w string) {
+		if low := strings.ToLower(w); len(w) > 2 && !slices.Contains(verbs, low) && !slices.Contains(small, low) && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	rest := fileNames.ReplaceAllString(task, " ")
+	for _, m := range callNames.FindAllStringSubmatch(rest, -1) {
+		add(m[1])
+	}
+	for _, w := range typeNames.FindAllString(rest, -1) {
+		add(w)
+	}
+	for _, w := range strings.FieldsFunc(rest, func(r rune) bool { return !isWord(r) && r != '_' }) {
+		add(w)
+	}
+	return files, words
+}
+
+// ForTask finds the files below a folder that a task names or that contain its words, and the
+// sessions among files that edited them. Items are left out once they have maxTokens tokens; 0
+// is no limit.
+func ForTask(files []File, task, dir string, maxTokens int, opt Options) (*Task, error) {
+	opt.Query = &Query{}
+	named, words := taskTerms(task)
+	out := &Task{Schema: TaskSchema, Task: task, Terms: slices.Concat(named, words), Files: []TaskFile{}, Sessions: []TaskSession{}}
+	found, err := taskFiles(opt.Open.Disk, dir, named, words)
+	if err != nil {
+		return nil, err
+	}
+	room := func(n int) bool {
+		if maxTokens > 0 && out.Tokens+n > maxTokens {
+			out.Left++
+			return false
+		}
+		out.Tokens += n
+		return true
+	}
+	for _, f := range found {
+		if room(f.Tokens) {
+			out.Files = append(out.Files, f)
+		}
+	}
+	sessions, err := taskSessions(files, found, opt)
+	for _, s := range sessions {
+		if room(s.Tokens) {
+			out.Sessions = append(out.Sessions, s)
+		}
+	}
+	return out, err
+}
+
+// mostSource is the size of the largest file that is taken for source code, bytes.
+const mostSource = 1 << 20
+
+// taskFiles finds files.
+func taskFiles(disk sessionfmt.Disk, dir string, named, words []string) (found []TaskFile, err error) {
+	var terms []term
+	for _, w := range words {
+		terms = append(terms, newTerm(w, true))
+	}
+	err = disk.Walk(dir, func(name string, f fs.DirEntry) {
+		below, _ := filepath.Rel(dir, name)
+		below = filepath.ToSlash(below)
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() || info.Size() > mostSource || strings.HasSuffix(name, ".jsonl") || isHidden(below) {
+			return
+		}
+		text, err := disk.ReadFile(name)
+		if err != nil || bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 || !utf8.Valid(text) {
+			return
+		}
+		one := TaskFile{Path: below, Why: "contains_entity"}
+		for _, n := range named {
+			if strings.HasSuffix("/"+below, "/"+strings.TrimPrefix(n, "./")) {
+				one.Why, one.Terms = "direct_mention", append(one.Terms, n)
+			}
+		}
+		for i := range terms {
+			n := 0
+			for range terms[i].in(text) {
+				n++
+			}
+			if n > 0 || strings.Contains(strings.ToLower(below), string(terms[i].text)) {
+				one.Terms, one.Matches = append(one.Terms, words[i]), one.Matches+n
+			}
+		}
+		if len(one.Terms) > 0 {
+			one.Tokens = weigh.TextTokens(&tokens.Pi, text)
+			found = append(found, one)
+		}
+	})
+	return bestFiles(found), err
+}
+
+// isHidden reports whether a file is in a folder that holds no source code of the project.
+func isHidden(below string) bool {
+	for _, part := range strings.Split(below, "/") {
+		if part[0] == '.' || part == "node_modules" || part == "vendor" {
+			return true
+		}
+	}
+	return false
+}
+
+// bestFiles orders files, and leaves a few for each term.
+func bestFiles(found []TaskFile) []TaskFile {
+	rank := func(f *TaskFile) int {
+		if f.Why == "direct_mention" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(found, func(a, b TaskFile) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(len(b.Terms), len(a.Terms)), cmp.Compare(b.Matches, a.Matches))
+	})
+	of := map[string]int{}
+	var best []TaskFile
+	for _, f := range found {
+		some := slices.ContainsFunc(f.Terms, func(t string) bool { return of[t] < filesPerTerm })
+		if len(best) == mostFiles || !some {
+			continue
+		}
+		for _, t := range f.Terms {
+			of[t]++
+		}
+		best = append(best, f)
+	}
+	return best
+}
+
+// taskSessions finds the sessions that edited files.
+func taskSessions(files []File, edited []TaskFile, opt Options) (all []TaskSession, err error) {
+	var q Query
+	for _, f := range edited {
+		t := newTerm(f.Path[strings.LastIndexByte(f.Path, '/')+1:], false)
+		if !slices.ContainsFunc(q.terms, func(o term) bool { return string(o.text) == string(t.text) }) {
+			q.terms = append(q.terms, t)
+		}
+	}
+	if len(edited) == 0 {
+		return nil, nil
+	}
+	q.gate = newGate(q.terms)
+	err = parallel.Ordered(files, func(f File) (*TaskSession, error) {
+		s := newSearcher(&opt)
+		in, err := opt.Open.Disk.Open(f.Name)
+		if err != nil {
+			return nil, nil // the search reports it
+		}
+		look, err := q.gate.look(in, make([]byte, windowSize))
+		if head := make([]byte, 4); err == nil && !look.may {
+			n, _ := in.ReadAt(head, 0)
+			look.may = compressed(head[:n])
+		}
+		in.Close()
+		if err != nil && err != io.EOF || !look.may {
+			return nil, nil
+		}
+		return s.taskSession(f, edited), nil
+	}, func(s *TaskSession, _ bool) error {
+		if s != nil {
+			all = append(all, *s)
+		}
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b TaskSession) int { return cmp.Compare(b.last, a.last) })
+	return all[:min(len(all), mostSessions)], err
+}
+
+// taskSession reads what a session did to files; nil if nothing, or if it cannot be read.
+func (s *searcher) taskSession(f File, edited []TaskFile) *TaskSession {
+	s.alone = false
+	ses, _, err := s.open(f, true)
+	if err != nil || ses == nil {
+		return nil
+	}
+	defer ses.Close()
+	out := &TaskSession{File: f.Given}
+	lines, asked, commands := ses.NewReader(), "", map[string]string{}
+	for i := range ses.Len() {
+		kind := ses.Kind(i)
+		if !kind.IsTurn() {
+			continue
+		}
+		line, err := lines.Line(i)
+		if err != nil {
+			return nil
+		}
+		d := &s.doc
+		d.read(kind, line)
+		switch kind {
+		case jsonl.User:
+			asked = outline.FirstWords(string(d.buf))
+		case jsonl.Assistant:
+			for b := range d.m.Calls {
+				out.call(b, edited, ses.ID(i), asked, commands)
+			}
+		case jsonl.ToolResult:
+			command, isCommand := commands[d.m.CallID.Text()]
+			if code, known := d.status(); isCommand && len(out.Edits) > 0 && (!known || code != 0) {
+				out.Tried = append(out.Tried, Tried{ses.ID(i), outline.FirstWords(command), outline.FirstWords(said.ErrorLine(string(d.buf)))})
+				out.Tried = out.Tried[max(0, len(out.Tried)-mostTried):]
+			}
+		}
+	}
+	if len(out.Edits) == 0 {
+		return nil
+	}
+	if h := ses.Header(); h >= 0 {
+		out.ID = ses.ID(h)
+	}
+	out.Title, _ = outline.Title(ses, ses.Leaf())
+	out.Time, out.last = lastTime(ses, lines)
+	texts := out.Title
+	for _, e := range out.Edits {
+		texts += e.Path + e.Asked
+	}
+	for _, t := range out.Tried {
+		texts += t.Command + t.Error
+	}
+	out.Tokens = weigh.TextTokens(&tokens.Pi, []byte(texts))
+	return out
+}
+
+// call records a call: a command, or an edit of one of the files.
+func (s *TaskSession) call(b *jsonl.Block, edited []TaskFile, id, asked string, commands map[string]string) {
+	if command := commandOf(b); command != "" {
+		commands[b.ID.Text()] = command
+		return
+	}
+	if _, looks := said.Lookups[strings.ToLower(b.Name.Text())]; looks {
+		return
+	}
+	path := b.Args.First(said.PathArguments[0]).Text()
+	for _, name := range said.PathArguments[1:] {
+		path = cmp.Or(path, b.Args.Get(name).Text())
+	}
+	path = filepath.ToSlash(path)
+	for _, f := range edited {
+		if !strings.HasSuffix("/"+path, "/"+f.Path) {
+			continue
+		}
+		at := slices.IndexFunc(s.Edits, func(e Edit) bool { return e.Path == f.Path })
+		if at < 0 {
+			at = len(s.Edits)
+			s.Edits = append(s.Edits, Edit{Path: f.Path, ID: id, Asked: asked})
+		}
+		s.Edits[at].Times++
+	}
+}

@@ -1,0 +1,156 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/store"
+)
+
+// A closer is a buffer that can be closed.
+type closer struct{ bytes.Buffer }
+
+func (*closer) Close() error { return nil }
+
+// serveFrames returns what a server answers to frames. Its commands print their arguments.
+func serveFrames(t *testing.T, frames io.Reader) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var out closer
+	err := Run(context.Background(), frames, &out, Options{
+		Version: "test", Folders: []string{dir}, Store: store.In(sessionfmt.Disk{}, dir), MaxTokens: 1000,
+		Run: func(w io.Writer, args []string) (string, int) {
+			fmt.Fprintf(w, "%q", args)
+			return "", 0
+		},
+	})
+	if err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+}
+
+// FuzzFrames: whatever a client sends, every line of the answer is JSON, and the server still
+// answers what follows.
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte("rubbish\n\n{}\n[]\n[1]\nnull\n"))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_context","arguments":{"source":"logs","last_n":-5}}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":null,"method":"tools/call","params":[]}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":7,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":"\ud800","method":"\u0000"}`))
+	f.Fuzz(func(t *testing.T, frames []byte) {
+		ping := `{"jsonrpc":"2.0","id":"the-last","method":"ping"}` + "\n"
+		in, end := io.Pipe()
+		answered := make(chan bool)
+		watch := &watcher{want: `"id":"the-last"`, seen: answered}
+		go func() {
+			io.WriteString(end, string(frames)+"\n"+ping)
+			select {
+			case <-answered: // the connection ends at the end of the input
+			case <-time.After(10 * time.Second):
+				t.Error("the last request is not answered")
+			}
+			end.Close()
+		}()
+		err := Run(context.Background(), in, watch, Options{Run: func(io.Writer, []string) (string, int) { return "", 0 }})
+		if err != nil && err != io.EOF {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(watch.String()) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("not JSON: %q", line)
+			}
+		}
+	})
+}
+
+// A watcher closes seen when a text is written to it.
+type watcher struct {
+	closer
+	want string
+	seen chan bool
+	done bool
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	if !w.done && bytes.Contains(p, []byte(w.want)) {
+		w.done = true
+		close(w.seen)
+	}
+	return w.closer.Write(p)
+}
+
+// TestJudge: what is no message of JSON-RPC is refused, and a long line is skipped whole.
+func TestJudge(t *testing.T) {
+	long := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("y", mostFrame) + `"}}`
+	for _, test := range []struct {
+		frame, answer string
+	}{
+		{"rubbish", "not JSON"},
+		{"[1,2]", "not a message of JSON-RPC 2.0"},
+		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, "not a message of JSON-RPC 2.0"},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "id: must be a string or a whole number"},
+		{`{"jsonrpc":"2.0","id":1}`, "neither a request nor a response"},
+		{`{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}`, "params: must be an object"},
+		{long, "longer than 4194304 bytes"},
+	} {
+		got := serveFrames(t, strings.NewReader(test.frame+"\n"))
+		if len(got) != 1 || !strings.Contains(got[0], test.answer) {
+			t.Errorf("%.80s: %.200q, want %q", test.frame, got, test.answer)
+		}
+	}
+}
+
+// TestArguments: the command lines of calls, and their errors.
+func TestArguments(t *testing.T) {
+	for _, test := range []struct{ tool, arguments, want string }{
+		{"search_context", `{"source":"shell_history","exit_code":-1,"last_n":10}`, `["search" "-f" "markdown" "--source" "shell_history" "--limit" "10" "--exit-code=-1" "--" ""]`},
+		{"search_context", `{"source":"sessions","query":"-x"}`, `["search" "-f" "markdown" "--source" "sessions" "--limit" "20" "-i" "--fixed=-x"]`},
+		{"search_context", `{"source":"logs","last_n":0}`, `["search" "-f" "markdown" "--source" "logs" "--limit" "1" "--" ""]`},
+		{"search_context", `{"source":"logs","last_n":500}`, `["search" "-f" "markdown" "--source" "logs" "--limit" "50" "--" ""]`},
+		{"search_context", `{"source":"logs","last_n":-5}`, `["search" "-f" "markdown" "--source" "logs" "--limit" "20" "--" ""]`},
+		{"search_context", `{"source":"logs","last_n":"7"}`, `["search" "-f" "markdown" "--source" "logs" "--limit" "20" "--" ""]`},
+		{"search_context", `{}`, "Missing 'source' parameter"},
+		{"search_context", `{"source":"web"}`, "Invalid source 'web'. Must be one of: shell_history, sessions, logs"},
+		{"search_context", `{"source":"logs","colour":"red"}`, `unknown argument "colour": expected one of source, query, cwd, exit_code, event_type, last_n, max_tokens`},
+		{"search_context", `[]`, "the arguments must be a JSON object"},
+		{"list_sessions", `{"limit":3,"since":"7d"}`, `["ls" "--limit" "3" "--since=7d"]`},
+		{"list_sessions", `{"limit":"x"}`, "limit: must be a whole number"},
+		{"diff", `{"session":3,"from":"leaf"}`, "session: must be a string"},
+	} {
+		s := &server{Options: Options{MaxTokens: 1000, Run: func(w io.Writer, args []string) (string, int) {
+			fmt.Fprintf(w, "%q", args)
+			return "", 0
+		}}, cached: map[string]answer{}}
+		for i := range tools {
+			if tools[i].name == test.tool {
+				if got := s.call(&tools[i], json.RawMessage(test.arguments)); got.text != test.want {
+					t.Errorf("%s %s: %s, want %s", test.tool, test.arguments, got.text, test.want)
+				}
+			}
+		}
+	}
+}
+
+// TestWithin: an answer keeps to its budget.
+func TestWithin(t *testing.T) {
+	for _, budget := range []int64{50, 100, 1000} {
+		out := &limited{most: int(budget) * mostBytesPerToken}
+		for range 2000 {
+			io.WriteString(out, "a line of text, ü\n")
+		}
+		got := out.within(budget)
+		if n := int64(utf8.RuneCountInString(got)) / 4; n > budget || !strings.Contains(got, "bytes, at ") {
+			t.Errorf("budget %d: %d tokens: …%s", budget, n, got[max(0, len(got)-90):])
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/search"
+	"ctxtool/sessionfmt"
+)
+
+// Found is what a search found, and how much of it is printed.
+type Found struct {
+	*search.Results
+	Source string // the one that was asked for, empty for all
+	Limit  int    // sessions, and events; 0 for all
+}
+
+// hitsEach is how many hits of a session text and Markdown have, as gsh.
+const hitsEach = 3
+
+// events returns the events that are printed.
+func (f *Found) events() []search.Hit {
+	if f.Limit > 0 && len(f.Events) > f.Limit {
+		return f.Events[:f.Limit]
+	}
+	return f.Events
+}
+
+// writeFoundLines writes a line for each hit, session by session.
+func writeFoundLines(w *bufio.Writer, f Found) error {
+	for s, err := range f.Read(f.Limit, 0) {
+		if err != nil {
+			return err
+		}
+		if err := writeLines(w, s.Hits); err != nil {
+			return err
+		}
+	}
+	return writeLines(w, f.events())
+}
+
+// writeFound writes sessions with their best hits and the command that shows the first one,
+// then commands and events.
+func writeFound(w *bufio.Writer, f Found, on Screen) error {
+	shown := 0
+	for s, err := range f.Read(f.Limit, hitsEach) {
+		if err != nil {
+			return err
+		}
+		if len(s.Hits) == 0 {
+			continue
+		}
+		if shown++; shown > 1 {
+			w.WriteByte('\n')
+		}
+		writeFoundSession(w, s, on)
+	}
+	events := f.events()
+	if shown > 0 && len(events) > 0 {
+		w.WriteByte('\n')
+	}
+	for i := range events {
+		writeFoundEvent(w, &events[i], on)
+	}
+	if shown+len(events) > 0 {
+		w.WriteByte('\n')
+		put(w, on.paint(faint, f.sum(shown, len(events))), on)
+	}
+	return nil
+}
+
+// sum describes the results in one line.
+func (f *Found) sum(sessions, events int) string {
+	var parts []string
+	if f.Found > 0 {
+		of := phrase.If(sessions < len(f.Sessions), "%d of ", sessions)
+		parts = append(parts, fmt.Sprintf("%s in %s%s", phrase.Count(f.Found, "hit"), of, phrase.Count(len(f.Sessions), "session")))
+	}
+	if len(f.Events) > 0 {
+		parts = append(parts, phrase.If(events < len(f.Events), "%d of ", events)+phrase.Count(len(f.Events), "event"))
+	}
+	if f.Copies > 0 {
+		copies := "1 copy"
+		if f.Copies > 1 {
+			copies = fmt.Sprintf("%d copies", f.Copies)
+		}
+		parts = append(parts, copies+" not listed")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// writeFoundSession writes a session: when it ended, its title and folder, then its hits.
+func writeFoundSession(w *bufio.Writer, s *search.Session, on Screen) {
+	when := dayAndMinute(s.Time)
+	title := cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title)), "(untitled)")
+	folder := phrase.If(s.CWD != "", "  %s", base(s.CWD))
+	room := lineWidth(on.Width) - measure.String(when) - measure.String(folder) - 2
+	fmt.Fprintf(w, "%s  %s%s\n", on.paint(faint, when), on.paint(heading, fit(title, max(room, minFlex))), on.paint(faint, folder))
+	for i := range s.Hits {
+		writeHit(w, &s.Hits[i], on)
+	}
+	put(w, on.paint(faint, fmt.Sprintf("  %sctxtool show %s %s", phrase.If(s.More > 0, "%d more; ", s.More), shellWord(s.File.Given), shellWord(entryID(s.Hits[0].ID)))), on)
+}
+
+// shellWord returns a word as a shell reads it.
+func shellWord(word string) string {
+	word = sessionfmt.Clean(word)
+	if strings.ContainsAny(word, " '\"$&|;<>()*?[]#~`\\!") || word == "" {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}
+
+// writeHit writes a hit in a line: id, what its text is, and the words around the match.
+func writeHit(w *bufio.Writer, h *search.Hit, on Screen) {
+	what := string(h.Where) + phrase.If(h.Tool != "", " %s", h.Tool)
+	head := fmt.Sprintf("  %-8s  %-13s  ", orDash(entryID(h.ID)), fit(sessionfmt.Clean(what), 13))
+	tail := phrase.If(h.Copies > 0, "  +%d", h.Copies)
+	room := max(lineWidth(on.Width)-measure.String(head)-measure.String(tail), 2*minFlex)
+	before, match, after := around(h, room)
+	w.WriteString(on.paint(kindStyle(h.Kind), head))
+	w.WriteString(before + on.paint(warning, match) + after + on.paint(faint, tail) + "\n")
+}
+
+// around returns the words around a match, cut to a width, with the match in them.
+func around(h *search.Hit, width int) (before, match, after string) {
+	words := func(s string) string {
+		out := strings.Join(strings.Fields(s), " ")
+		if out != "" && strings.TrimLeft(s, " ") != s {
+			out = " " + out
+		}
+		if strings.TrimRight(s, " ") != s {
+			out += " "
+		}
+		return sessionfmt.Clean(out)
+	}
+	before, match, after = words(h.Text[:h.From]), words(h.Text[h.From:h.To]), words(h.Text[h.To:])
+	before = strings.TrimLeft(before, " ")
+	if rest, ok := strings.CutPrefix(before, "..."); ok {
+		before = "…" + strings.TrimLeft(rest, " ")
+	}
+	if rest, ok := strings.CutSuffix(after, "..."); ok {
+		after = strings.TrimRight(rest, " ") + "…"
+	}
+	match = fit(match, width)
+	left := max(0, width-measure.String(match))
+	if need := measure.String(before); need+measure.String(after) > left && need > left/3 {
+		keep := max(left/3, left-measure.String(after))
+		for measure.String(before) > max(0, keep-1) {
+			_, n := firstRune(before)
+			before = before[n:]
+		}
+		before = "…" + before
+	}
+	return before, match, fit(after, left-measure.String(before))
+}
+
+// firstRune returns the first character of a text and its length in bytes.
+func firstRune(s string) (r rune, n int) {
+	for i, c := range s {
+		if i > 0 {
+			return r, i
+		}
+		r = c
+	}
+	return r, len(s)
+}
+
+// writeFoundEvent writes a command or an event of a log in a line.
+func writeFoundEvent(w *bufio.Writer, h *search.Hit, on Screen) {
+	put(w, on.paint(faint, dayAndMinute(h.Time))+"  "+sessionfmt.Clean(eventLine(h.Event)), on)
+	if out := cmp.Or(h.Event.Stderr, h.Event.Stdout); h.Event.Event == "bash_exec" && out != "" {
+		put(w, "                  "+sessionfmt.Clean(out), on)
+	}
+}
+
+// dayAndMinute returns a time to the minute, in 16 columns.
+func dayAndMinute(stamp string) string {
+	if len(stamp) < 16 {
+		return fmt.Sprintf("%-16s", sessionfmt.Clean(stamp))
+	}
+	return sessionfmt.Clean(stamp[:10] + " " + stamp[11:16])
+}
+
+// eventLine returns an event in words, as gsh prints it.
+func eventLine(e *search.Event) string {
+	switch e.Event {
+	case "command":
+		return fmt.Sprintf("$ %s (in %s) → %s", strings.ReplaceAll(e.Command, "\n", " "), e.CWD, exited(e.Exit))
+	case "cd":
+		return fmt.Sprintf("cd %s → %s", e.CWD, e.To)
+	case "bash_exec":
+		state := "OK"
+		if e.Exit == nil || *e.Exit != 0 {
+			state = exited(e.Exit)
+		}
+		return fmt.Sprintf("bash: `%s` -> %s", e.Command, state) + durationOf(e)
+	case "tool_call":
+		return fmt.Sprintf("tool_call: %s %s", e.Tool, e.Input)
+	case "tool_result":
+		return fmt.Sprintf("tool_result: %s [%s] %s", e.Tool, map[bool]string{false: "OK", true: "FAIL"}[e.Failed], e.Output)
+	}
+	return e.Event + ": " + e.Text
+}
+
+func durationOf(e *search.Event) string {
+	if e.Duration == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%dms)", *e.Duration)
+}
+
+// exited returns an exit status in words.
+func exited(code *int) string {
+	if code == nil {
+		return "exit ?"
+	}
+	return "exit " + strconv.Itoa(*code)
+}
+
+// writeFoundMarkdown writes the answers of gsh's tool search_context
+// (docs/policies.md).
+func writeFoundMarkdown(w *bufio.Writer, f Found) error {
+	if f.Source == search.InSessions || f.Source == "" && len(f.Sessions) > 0 || f.Source == "" && len(f.Events) == 0 {
+		if err := writeFoundSessions(w, f); err != nil {
+			return err
+		}
+	}
+	var shell, logs []search.Hit
+	for _, h := range f.events() {
+		if h.Source == search.InHistory {
+			shell = append(shell, h)
+		} else {
+			logs = append(logs, h)
+		}
+	}
+	if len(shell) > 0 {
+		fmt.Fprintf(w, "# Shell History (%d results)\n\n", len(shell))
+		for _, h := range shell {
+			fmt.Fprintf(w, "%s (%s)\n", sessionfmt.Clean(eventLine(h.Event)), h.Clock("2006-01-02 15:04"))
+		}
+	} else if f.Source == search.InHistory {
+		w.WriteString("No matching shell history found.\n")
+	}
+	if len(logs) > 0 {
+		fmt.Fprintf(w, "# Log Search (%d results)\n\n", len(logs))
+		for _, h := range logs {
+			writeLogEvent(w, &h)
+		}
+	} else if f.Source == search.InLogs {
+		w.WriteString("No matching log events found.\n")
+	}
+	return nil
+}
+
+// writeLogEvent writes an event of a log as gsh does.
+func writeLogEvent(w *bufio.Writer, h *search.Hit) {
+	e := h.Event
+	fmt.Fprintf(w, "[%s] %s\n", h.Clock("2006-01-02 15:04:05"), sessionfmt.Clean(eventLine(e)))
+	if e.Event != "bash_exec" {
+		return
+	}
+	fmt.Fprintf(w, "  output: %s\n", sessionfmt.Clean(e.Stdout))
+	if e.Stderr != "" {
+		fmt.Fprintf(w, "  stderr: %s\n", sessionfmt.Clean(e.Stderr))
+	}
+	w.WriteByte('\n')
+}
+
+// writeFoundSessions writes sessions as gsh does, or without a query a list of them.
+func writeFoundSessions(w *bufio.Writer, f Found) error {
+	var all []search.Session
+	for s, err := range f.Read(f.Limit, hitsEach) {
+		if err != nil {
+			return err
+		}
+		if len(s.Hits) > 0 { // else redaction has removed what matched
+			all = append(all, *s)
+		}
+	}
+	switch {
+	case len(all) == 0 && f.Query == "":
+		w.WriteString("No saved sessions found.\n")
+	case len(all) == 0:
+		fmt.Fprintf(w, "No sessions matching %q found.\n", sessionfmt.Clean(f.Query))
+	case f.Query == "":
+		fmt.Fprintf(w, "# Recent Sessions (%d total)\n\n", len(f.Sessions))
+	default:
+		fmt.Fprintf(w, "# Session Search: \"%s\" (%d results)\n\n", sessionfmt.Clean(f.Query), len(all))
+	}
+	for _, s := range all {
+		title := cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title)), "(untitled)")
+		if f.Query == "" {
+			fmt.Fprintf(w, "- %s (%s) | %d msgs | %s\n", title, dayAndMinute(s.Time), s.Messages, sessionfmt.Clean(s.CWD))
+			continue
+		}
+		fmt.Fprintf(w, "## %s (%s)\nSession: %s | %d messages | cwd: %s\n", title, dayAndMinute(s.Time), sessionfmt.Clean(s.ID[:min(8, len(s.ID))]), s.Messages, sessionfmt.Clean(s.CWD))
+		for _, h := range s.Hits {
+			if h.Where != search.Name { // which is the title
+				fmt.Fprintf(w, "  > %s\n", sessionfmt.Clean(h.Text))
+			}
+		}
+		w.WriteByte('\n')
+	}
+	return nil
+}
+
+// Ambient are the last commands of a shell, the oldest first.
+type Ambient struct {
+	N        int // that were asked for
+	Commands []search.Event
+}
+
+// writeAmbient writes gsh's summary for the first message of a conversation; nothing if none
+// was asked for.
+func writeAmbient(w *bufio.Writer, a Ambient) error {
+	if a.N == 0 {
+		return nil
+	}
+	w.WriteString("# Recent Shell Activity\n\n")
+	for i := range a.Commands {
+		fmt.Fprintln(w, sessionfmt.Clean(eventLine(&a.Commands[i])))
+	}
+	if len(a.Commands) == 0 {
+		w.WriteString("(No recent shell activity)\n")
+	}
+	_, err := w.WriteString("\nUse the `search_context` tool for more shell history, past sessions, or logs.\n")
+	return err
+}

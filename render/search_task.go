@@ -1,0 +1,64 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"strings"
+
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/search"
+	"ctxtool/sessionfmt"
+)
+
+// writeTask writes what is known about a task: files, then sessions with what was tried.
+func writeTask(w *bufio.Writer, t *search.Task, on Screen) error {
+	put(w, on.paint(faint, fmt.Sprintf("%s; %s; ~%d tokens", phrase.Count(len(t.Files), "file"), phrase.Count(len(t.Sessions), "session"), t.Tokens)+
+		phrase.If(t.Left > 0, "; no room for %s", phrase.Count(t.Left, "item"))), on)
+	if len(t.Files) > 0 {
+		w.WriteByte('\n')
+	}
+	for _, f := range t.Files {
+		why := strings.Join(f.Terms, ", ")
+		if f.Why == "direct_mention" {
+			why = "named"
+		}
+		put(w, fmt.Sprintf("%7s  %s  %s", "~"+number(int64(f.Tokens)), on.paint(heading, sessionfmt.Clean(f.Path)), on.paint(faint, sessionfmt.Clean(why))), on)
+	}
+	for _, s := range t.Sessions {
+		w.WriteByte('\n')
+		put(w, fmt.Sprintf("%7s  %s  %s", "~"+number(int64(s.Tokens)), on.paint(faint, dayAndMinute(s.Time)), on.paint(heading, cmp.Or(sessionfmt.Clean(s.Title), "(untitled)"))), on)
+		for _, e := range s.Edits {
+			put(w, fmt.Sprintf("         edited %s %s: %s", sessionfmt.Clean(e.Path), times(e.Times), sessionfmt.Clean(e.Asked)), on)
+		}
+		for _, c := range s.Tried {
+			put(w, fmt.Sprintf("         %s %s: %s", on.paint(failure, "failed"), sessionfmt.Clean(c.Command), sessionfmt.Clean(c.Error)), on)
+		}
+		put(w, on.paint(faint, fmt.Sprintf("         ctxtool show %s %s", shellWord(s.File), shellWord(entryID(s.Edits[0].ID)))), on)
+	}
+	return nil
+}
+
+// writeTaskMarkdown writes the same for a prompt.
+func writeTaskMarkdown(w *bufio.Writer, t *search.Task) error {
+	fmt.Fprintf(w, "# Known about: %s\n", sessionfmt.Clean(t.Task))
+	if len(t.Files) > 0 {
+		w.WriteString("\n## Files\n\n")
+	}
+	for _, f := range t.Files {
+		fmt.Fprintf(w, "- `%s` (%s: %s; ~%d tokens)\n", sessionfmt.Clean(f.Path), f.Why, sessionfmt.Clean(strings.Join(f.Terms, ", ")), f.Tokens)
+	}
+	if len(t.Sessions) > 0 {
+		w.WriteString("\n## Earlier sessions\n")
+	}
+	for _, s := range t.Sessions {
+		fmt.Fprintf(w, "\n### %s (%s)\n\n", cmp.Or(sessionfmt.Clean(s.Title), "(untitled)"), dayAndMinute(s.Time))
+		for _, e := range s.Edits {
+			fmt.Fprintf(w, "- edited `%s` %s, asked: %s\n", sessionfmt.Clean(e.Path), times(e.Times), sessionfmt.Clean(e.Asked))
+		}
+		for _, c := range s.Tried {
+			fmt.Fprintf(w, "- failed: `%s`: %s\n", sessionfmt.Clean(c.Command), sessionfmt.Clean(c.Error))
+		}
+	}
+	return nil
+}

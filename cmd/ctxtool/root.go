@@ -113,6 +113,7 @@ var commands = []struct {
 	{"render", newRenderCommand, 0, "Inspect"},
 	{"replay", newReplayCommand, 0, "Inspect"},
 	{"show", newShowCommand, math.MaxInt, "Inspect"},
+	{"simulate", newSimulateCommand, manySessions, "Explain"},
 	{"stats", newStatsCommand, manySessions, "Measure"},
 	{"status", newStatusCommand, 0, "Inspect"},
 	{"strip", newStripCommand, manySessions, "Change"},

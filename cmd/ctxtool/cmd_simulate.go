@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctxtool/compact"
+	"ctxtool/internal/help"
+	"ctxtool/internal/simulate"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
+)
+
+// simulateOptions are the flags of ctxtool simulate.
+type simulateOptions struct {
+	readFlags
+	overrideFlags
+	policies   []string
+	sweeps     []string
+	optimize   string
+	explain    string
+	ratio      float64
+	summarizer string
+
+	simulate.Options
+}
+
+// simulated are the policies to try by default.
+const simulated = "recorded,none,pi,gsh,swe-cli,y-agent"
+
+func newSimulateCommand(e *env) *cobra.Command {
+	o := &simulateOptions{}
+	cmd := &cobra.Command{
+		Use:   "simulate [flags] SESSION|DIR...",
+		Short: "Show what other context policies would have cost and lost",
+		Long: "Replay a session under other context policies, request by request, as it grew. For\n" +
+			"each policy: the largest request, requests over the window, compactions, tokens\n" +
+			"billed again, cost and hit rate of an ideal prompt cache, and regrets.\n" +
+			"\n" +
+			"A regret is a path, line, identifier or call that an answer used after the policy\n" +
+			"had removed it. recorded is what happened; none is the path without compactions,\n" +
+			"edits and transforms, from which all other policies start.",
+		Example: "  ctxtool simulate s.jsonl\n" +
+			"  ctxtool simulate s.jsonl --policy gsh,gsh:cost --explain 9\n" +
+			"  ctxtool simulate sessions/ --policy pi --sweep keep=10000,20000,40000",
+		RunE: func(_ *cobra.Command, args []string) error { return runSimulate(e, o, args) },
+	}
+	f := cmd.Flags()
+	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown")
+	o.overrideFlags.flags(cmd)
+	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, and those of ctxtool policies, with a preset as NAME:PRESET")
+	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of a parameter: `KEY=A,B,C`")
+	choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), simulate.Goals)
+	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
+	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")
+	choice(cmd, &o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`: ratio, extract", []string{"ratio", "extract"})
+	help.Group(f, "Selection", "policy", "sweep", "optimize", "explain")
+	help.Group(f, "Counting", "summary-ratio", "summarizer")
+	return cmd
+}
+
+// check reads the flags, before any input is opened.
+func (o *simulateOptions) check(e *env) (err error) {
+	if o.Replay.Rules, err = o.start(e); err != nil {
+		return err
+	}
+	if o.Contenders, err = o.contenders(e); err != nil {
+		return err
+	}
+	for _, spec := range o.sweeps {
+		if o.Contenders, err = simulate.Sweep(o.Contenders, spec); err != nil {
+			return fmt.Errorf("--sweep %w", err)
+		}
+	}
+	if o.explain != "" {
+		o.Explain, err = strconv.Atoi(strings.TrimPrefix(o.explain, "request:"))
+		if err != nil || o.Explain < 0 {
+			return fmt.Errorf("--explain %q: must be the number of a request, from 0", sessionfmt.Quote(o.explain))
+		}
+		o.Explained = true
+		if !slices.ContainsFunc(o.Contenders, func(c simulate.Contender) bool { return c.Policy != nil }) {
+			return errors.New("--explain requires a --policy other than recorded and none, which decide nothing")
+		}
+	}
+	if !(o.ratio >= 0 && o.ratio <= 1) {
+		return fmt.Errorf("--summary-ratio %g: must be between 0 and 1", o.ratio)
+	}
+	o.Summaries.Ratio = o.ratio
+	if o.summarizer == "extract" {
+		if o.Summaries.Answer, err = compact.OpenSummarizer("extract", compact.SummaryOptions{}); err != nil {
+			return err
+		}
+	}
+	o.Rows = o.format == "jsonl"
+	o.Changes, o.Options.Regrets = o.Rows, o.Rows
+	return cmp.Or(oneOf("--optimize", simulate.Goals, o.optimize), oneOf("--summarizer", []string{"ratio", "extract"}, o.summarizer), o.overrideFlags.check(e, &o.Replay))
+}
+
+// contenders returns the policies that --policy names.
+func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err error) {
+	own, err := e.config.policies()
+	if err != nil {
+		return nil, err
+	}
+	for _, value := range o.policies {
+		for name := range strings.SplitSeq(value, ",") {
+			one := simulate.Contender{Name: name}
+			if name != simulate.Recorded && name != simulate.None {
+				base, preset, _ := strings.Cut(name, ":")
+				p, err := compact.FindPolicy(base, own...)
+				if err != nil {
+					return nil, fmt.Errorf("--policy: %w, %s, %s", err, simulate.Recorded, simulate.None)
+				}
+				if one.Policy, err = p.With(preset); err != nil {
+					return nil, fmt.Errorf("--policy %s: %w", sessionfmt.Quote(name), err)
+				}
+			}
+			if !slices.ContainsFunc(all, func(c simulate.Contender) bool { return c.Name == name }) {
+				all = append(all, one)
+			}
+		}
+	}
+	return all, nil
+}
+
+func runSimulate(e *env, o *simulateOptions, args []string) error {
+	if err := o.check(e); err != nil {
+		return usage(err)
+	}
+	files, err := e.sessions(args)
+	if err != nil {
+		return usage(err)
+	}
+	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
+		return err
+	}
+	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
+		return o.simulateAll(e, files)
+	}
+	s, err := e.open(files[0].path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	report, err := o.Session(s)
+	if err != nil {
+		return otherHint(inFile(s.Name, err), "run ctxtool check")
+	}
+	if o.Explained && o.Explain >= report.Runs[0].Requests {
+		return usagef("--explain %d: the session has %d requests, the last is %d", o.Explain, report.Runs[0].Requests, report.Runs[0].Requests-1)
+	}
+	report.Decide(simulate.Goal(o.optimize))
+	opt := o.Replay
+	opt.Leaf = s.Leaf()
+	return o.reply(e, replay.New(s, opt), report, nil)
+}
+
+// inFile returns an error with the name of the file, unless it has one.
+func inFile(name string, err error) error {
+	if at := (*sessionfmt.Error)(nil); errors.As(err, &at) {
+		return err
+	}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
+}
+
+// simulateAll simulates several sessions. One that cannot be read, or has no requests, is a row
+// with its error.
+func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
+	if o.Explained {
+		return usagef("--explain requires a single session")
+	}
+	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *simulate.Report {
+		s, err := sessionfmt.Open(f.path, e.opening(1))
+		var report *simulate.Report
+		if err == nil {
+			defer s.Close()
+			if report, err = o.Session(s); err == nil {
+				report.Path, report.Answers = nil, nil
+				err = noFindings(o.strict, f.name, len(s.Findings))
+			}
+		}
+		if err != nil {
+			report = &simulate.Report{Schema: "ctxtool/simulate/1", Error: reason(err)}
+		}
+		report.File = e.fileName(f.name)
+		report.Decide(simulate.Goal(o.optimize))
+		return report
+	})
+	broken := 0
+	for _, r := range all {
+		if r.Error != "" {
+			broken++
+		}
+	}
+	if err := noneBroken(o.strict, broken, len(all), "have no figures"); err != nil {
+		return err
+	}
+	return e.print(&o.answer, paths(files), simulate.NewStore(all, simulate.Goal(o.optimize)))
+}

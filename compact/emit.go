@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"ctxtool/internal/shell"
 )
 
 // An emitted is a request for a summary as a line of a file. An answer is the same line
@@ -123,12 +125,12 @@ func (a *Answers) add(line []byte) error {
 	case e.ID == "":
 		return errors.New("an answer without an id")
 	case e.Summary == "":
-		return fmt.Errorf("answer %s: %w", short(e.ID, 80), errNoSummary)
+		return fmt.Errorf("answer %s: %w", shell.Short(e.ID, 80), errNoSummary)
 	case before == nil:
 		a.by[e.ID] = &e
 		a.list = append(a.list, &e)
 	case before.Summary != e.Summary:
-		return fmt.Errorf("answer %s: there is another one before it", short(e.ID, 80))
+		return fmt.Errorf("answer %s: there is another one before it", shell.Short(e.ID, 80))
 	}
 	return nil
 }
@@ -155,7 +157,7 @@ func (a *Answers) For(session, policy string, p Prompt) Summarize {
 		for _, e := range a.list {
 			if e.Session == session && e.Policy == policy && (e.Leaf != asked.Leaf || e.State.Bytes != asked.State.Bytes) {
 				return "", fmt.Errorf("%s: answer %s: %w: asked at %s, %d bytes; now %s, %d bytes",
-					session, short(e.ID, 80), ErrMovedOn, short(e.Leaf, 80), e.State.Bytes, asked.Leaf, asked.State.Bytes)
+					session, shell.Short(e.ID, 80), ErrMovedOn, shell.Short(e.Leaf, 80), e.State.Bytes, asked.Leaf, asked.State.Bytes)
 			}
 		}
 		return "", fmt.Errorf("%s: request %s: %w", session, asked.ID, ErrNoAnswer)

@@ -68,7 +68,7 @@ const littleLeft = 0.05
 
 // Plan returns what the job does to the context of an envelope.
 func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
-	form, err := j.Form.decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
+	form, err := j.Form.Decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
 	if err != nil {
 		return nil, err
 	}

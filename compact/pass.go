@@ -113,7 +113,7 @@ type Change struct {
 	Now    int        `json:"nowTokens"`
 	Why    string     `json:"why"`
 	Could  Form       `json:"could,omitempty"` // the form that can store it, if the requested one cannot
-	gone   []int      // of a Course: the messages that the summary replaces
+	gone   []int      // of a Keeper: the messages that the summary replaces
 
 	Message int    `json:"-"` // its index in the view; the first one of a range
 	Record  int    `json:"-"` // of the entry
@@ -198,10 +198,10 @@ const (
 	AsTransform Form = "transform" // a patch; pi reads only the compaction in it
 )
 
-// decide returns the form for a session: for AsAuto, a patch if it is replayed by the
+// Decide returns the form for a session: for AsAuto, a patch if it is replayed by the
 // envelope rules. A first patch would change the rules by which auto replays the session,
 // so it is an error unless given, which reports whether the caller set the rules.
-func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
+func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
 	switch {
 	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):
@@ -279,7 +279,7 @@ type work struct {
 	Report   *report
 
 	from        *View // the view before the pass
-	settled     int   // in a Course: results and answers before this message have been through the pass
+	settled     int   // in a Keeper: results and answers before this message have been through the pass
 	pass        string
 	was         total
 	truncations []truncation

@@ -1,17 +1,16 @@
 package compact
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"ctxtool/internal/shell"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -64,10 +63,7 @@ var errNothingSaid = errors.New("the messages say nothing that could be summaris
 // ExecLimit is how long a command may take by default.
 const ExecLimit = 5 * time.Minute
 
-const (
-	longestOutput = 1 << 20 // bytes; more is not a summary
-	execGrace     = time.Second
-)
+const longestOutput = 1 << 20 // bytes; more is not a summary
 
 // exec returns a summarizer that runs a command: the request's text is its standard input,
 // its output is the summary. A shell runs the command line: sh, on Windows cmd.
@@ -75,75 +71,14 @@ func (o SummaryOptions) exec(line string) Summarize {
 	return func(r Request) (string, error) {
 		text, err := r.text(o.Prompt)
 		if err == nil {
-			text, err = ask(o, line, text)
+			c := shell.Command{Line: line, Dir: o.Disk.Dir, Environ: o.Environ, Limit: o.Limit, Most: longestOutput}
+			text, err = c.Run(o.Context, text)
 		}
 		if err == nil && text == "" {
 			err = errNoSummary
 		}
 		return text, err
 	}
-}
-
-// ask runs a command line. At the time limit it kills the command and all its processes.
-func ask(o SummaryOptions, line, text string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(o.Context, o.Limit, fmt.Errorf("it took longer than %s", o.Limit))
-	defer cancel()
-	cmd := inShell(ctx, line)
-	cmd.Dir, cmd.Env = o.Disk.Dir, o.Environ
-	cmd.Stdin = strings.NewReader(text)
-	var out, said output
-	cmd.Stdout, cmd.Stderr = &out, &said
-	cmd.Cancel = func() error { return endGroup(cmd) }
-	cmd.WaitDelay = execGrace
-	err := cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case errors.As(err, &exit):
-		err = exit
-		if last := lastLine(said.kept.String()); last != "" {
-			err = fmt.Errorf("%w: %s", err, last)
-		}
-	case err != nil:
-	case out.full:
-		err = fmt.Errorf("it printed more than %d bytes", longestOutput)
-	case !utf8.Valid(out.kept.Bytes()):
-		err = errors.New("what it printed is not UTF-8")
-	}
-	if err != nil {
-		return "", fmt.Errorf("command %q: %w", short(line, 80), err)
-	}
-	return strings.TrimSpace(out.kept.String()), nil
-}
-
-// An output keeps what is written up to a limit, and discards the rest without an error.
-type output struct {
-	kept bytes.Buffer
-	full bool
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	if room := longestOutput - o.kept.Len(); len(p) > room {
-		o.full = true
-		o.kept.Write(p[:room])
-		return len(p), nil
-	}
-	return o.kept.Write(p)
-}
-
-// lastLine returns the last line that is not blank, at most 80 bytes of it.
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return short(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]), 80)
-}
-
-// short returns a text cut to so many bytes.
-func short(text string, bytes int) string {
-	if text = strings.ToValidUTF8(text, "\uFFFD"); len(text) <= bytes {
-		return text
-	}
-	return text[:runeStart(text, max(0, bytes-len("…")))] + "…"
 }
 
 // extractTokens is the default limit of an extract, in tokens as pi estimates them.

@@ -39,7 +39,7 @@ type View struct {
 	reprompted bool                                      // a pass has changed it
 
 	texts     *texts
-	partial   bool            // it is of a Course, and has only the first messages of the envelope
+	partial   bool            // it is of a Keeper, and has only the first messages of the envelope
 	form      Form            // that changes will be stored in; empty allows every change
 	counter   *tokens.Counter // measures the context
 	tokenizer *tokens.Counter // the same, nil if it is not a tokenizer
@@ -53,7 +53,7 @@ type message struct {
 	Removed bool // a pass has removed it
 	Edited  bool // a pass has changed its content
 	Heads   bool // it is the summary of a compaction that a pass has made
-	fresh   bool // in a Course: it has changed since the last request
+	fresh   bool // in a Keeper: it has changed since the last request
 	nested  bool // it is a result with nested calls
 
 	summary *string // if Heads: the summary without its frame

@@ -131,7 +131,7 @@ type texts struct {
 	index int // of the last one, -1 for none
 	last  *jsonl.Message
 
-	// What a Course has read, by message.
+	// What a Keeper has read, by message.
 	made map[int][]made
 	read map[int]read
 }

@@ -13,9 +13,9 @@ import (
 // public are the packages that others can import.
 var public = []string{
 	"sessionfmt", "sessionfmt/jsonl", "sessionfmt/dialect", "sessionfmt/claude", "sessionfmt/codex", "sessionfmt/outline", "sessionfmt/store", "sessionfmt/check",
-	"sessionfmt/redact", "replay", "replay/origin", "replay/prompt", "replay/weigh",
+	"sessionfmt/redact", "replay", "replay/ops", "replay/origin", "replay/prompt", "replay/weigh",
 	"replay/baseline", "replay/entry", "replay/diff", "replay/reuse", "replay/trace",
-	"replay/cache", "replay/tokens", "replay/models", "stats", "stats/gate",
+	"replay/cache", "replay/hook", "replay/tokens", "replay/models", "stats", "stats/gate",
 	"compact", "migrate", "render", "render/page", "render/html",
 }
 

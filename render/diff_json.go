@@ -11,6 +11,14 @@ import (
 	"ctxtool/sessionfmt/outline"
 )
 
+// writeDiffLine writes a comparison as a line of JSON.
+func writeDiffLine(w *bufio.Writer, d *diff.Difference) error {
+	if err := writeDiffJSON(w, d); err != nil {
+		return err
+	}
+	return w.WriteByte('\n')
+}
+
 // writeDiffJSON writes a comparison as one object. It streams texts.
 func writeDiffJSON(w *bufio.Writer, d *diff.Difference) error {
 	x := comparison{d}
@@ -32,7 +40,7 @@ func writeDiffJSON(w *bufio.Writer, d *diff.Difference) error {
 		o.key("tools")
 		writeItems(w, x.Tools, func(o *object, c diff.ItemChange) {
 			o.key("value")
-			writeTool(o.w, is.Tools[c.B])
+			o.w.Write(is.Tools[c.B].Append(nil))
 		})
 	}
 	if len(x.Options) > 0 {
@@ -60,7 +68,7 @@ func writeDiffJSON(w *bufio.Writer, d *diff.Difference) error {
 	o.value("tokens", x.Tokens)
 	o.value("bytes", x.Bytes)
 	o.close()
-	return w.WriteByte('\n')
+	return nil
 }
 
 func (o *object) cause(c diff.Cause) {

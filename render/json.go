@@ -14,7 +14,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
 	"ctxtool/replay/origin"
-	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -179,21 +178,6 @@ func writeContext(w *bufio.Writer, r Report) error {
 	return w.WriteByte('\n')
 }
 
-type option struct {
-	name string
-	val  jsonl.Value
-}
-
-// optionFields returns the options that are set, in order.
-func optionFields(o prompt.Options) (out []option) {
-	for _, f := range []option{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
-		if f.val.Exists() {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 // A provenance is where each piece of the envelope comes from, parallel to the pieces.
 type provenance struct {
 	System   []origin.Provenance `json:"system"`
@@ -231,9 +215,9 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	o := object{w: w}
 	o.text("schema", "ctxtool/replay/1")
 	o.key("system")
-	writeSystem(w, prompt)
+	w.Write(prompt.AppendSystem(nil))
 	o.key("tools")
-	writeTools(w, prompt.Tools)
+	w.Write(prompt.AppendTools(nil))
 	o.key("messages")
 	from := provenance{System: []origin.Provenance{}, Tools: []origin.Provenance{}, Cached: []origin.Provenance{}, Uncached: []origin.Provenance{}}
 	lists := object{w: w}
@@ -247,11 +231,7 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	}
 	lists.close()
 	o.key("options")
-	options := object{w: w}
-	for _, f := range optionFields(prompt.Options) {
-		options.raw(f.name, f.val)
-	}
-	options.close()
+	w.Write(prompt.Options.Append(nil))
 	o.value("meta", m)
 	if r.Provenance {
 		for _, p := range prompt.Parts {
@@ -268,43 +248,6 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	}
 	o.close()
 	return w.WriteByte('\n')
-}
-
-func writeSystem(w *bufio.Writer, p *prompt.Prompt) {
-	o := object{w: w}
-	o.key("parts")
-	w.WriteByte('[')
-	for i, part := range p.Parts {
-		if i > 0 {
-			w.WriteByte(',')
-		}
-		po := object{w: w}
-		po.text("name", part.Name)
-		po.text("text", part.Text)
-		po.close()
-	}
-	w.WriteByte(']')
-	o.text("compiled", p.Compiled)
-	o.close()
-}
-
-func writeTools(w *bufio.Writer, tools []prompt.Tool) {
-	w.WriteByte('[')
-	for i, t := range tools {
-		if i > 0 {
-			w.WriteByte(',')
-		}
-		writeTool(w, t)
-	}
-	w.WriteByte(']')
-}
-
-func writeTool(w *bufio.Writer, t prompt.Tool) {
-	o := object{w: w}
-	for _, name := range []string{"name", "description", "parameters"} {
-		o.raw(name, t.Raw.Get(name))
-	}
-	o.close()
 }
 
 // writeCSV writes rows as a CSV file with the columns' names in its first line, numbers

@@ -23,6 +23,10 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 		return writeRewrite(w, p)
 	case p.Redaction != nil:
 		return writeRedaction(w, p, on)
+	case p.Patch != nil:
+		return writePatch(w, p, on)
+	case p.Run != nil:
+		return writeRun(w, p, on)
 	}
 	fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
 	for _, l := range p.Lines {
@@ -69,13 +73,24 @@ func appending(p *plan.Plan) string {
 }
 
 // writePlanJSON writes a plan as one line, with the entries byte for byte as they are
-// appended, or with the change of each line.
+// appended, or with the change of each line; that of a patch with the difference of the context.
 func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
-	if p.Append == nil && p.Rewrite == nil {
+	differs := p.Patch != nil && p.Patch.Difference != nil
+	if p.Append == nil && p.Rewrite == nil && !differs {
 		return WriteJSON(w, p)
 	}
 	if err := writeOpen(w, p); err != nil {
 		return err
+	}
+	if differs {
+		w.WriteString(`,"diff":`)
+		if err := writeDiffJSON(w, p.Patch.Difference); err != nil {
+			return err
+		}
+		if p.Append == nil {
+			_, err := w.WriteString("}\n")
+			return err
+		}
 	}
 	if p.Append == nil {
 		return writeLinesJSON(w, p)

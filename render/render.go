@@ -147,8 +147,8 @@ func writeFull(w *bufio.Writer, r Report) error {
 // indentOptions returns the options as JSON, indented by two blanks.
 func indentOptions(o prompt.Options) string {
 	var lines []string
-	for _, f := range optionFields(o) {
-		lines = append(lines, fmt.Sprintf("  %q: %s", f.name, f.val.AppendMinified(nil)))
+	for _, f := range o.Fields() {
+		lines = append(lines, fmt.Sprintf("  %q: %s", f.Name, f.Value.AppendMinified(nil)))
 	}
 	if len(lines) == 0 {
 		return "{}"

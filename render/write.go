@@ -47,7 +47,7 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[*cache.Report](): {"text": shown(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
 	reflect.TypeFor[Caches]():        {"text": shown(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},
 	reflect.TypeFor[*diff.Difference](): {
-		"text": shown(writeDiff), "stat": shown(writeDiffStat), "markdown": plain(writeDiffMarkdown), "json": plain(writeDiffJSON),
+		"text": shown(writeDiff), "stat": shown(writeDiffStat), "markdown": plain(writeDiffMarkdown), "json": plain(writeDiffLine),
 	},
 	reflect.TypeFor[*diff.Entries]():  {"text": shown(writeEntries), "stat": shown(writeEntriesStat), "markdown": plain(writeEntriesMarkdown)},
 	reflect.TypeFor[check.Reports]():  {"text": shown(writeCheck), "jsonl": plain(writeCheckLines), "sarif": plain(writeSARIF), "github": plain(writeAnnotations)},
@@ -60,7 +60,7 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[[]entry.Item]():   {"text": shown(writeBlame)},
 	reflect.TypeFor[Entering]():       {"text": shown(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},
 	reflect.TypeFor[[]entry.Shown]():  {"text": shown(writeShown), "json": plain(writeShownJSON), "raw": plain(writeShownRaw)},
-	reflect.TypeFor[*plan.Plan]():     {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": plain(writePlanEntries), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
+	reflect.TypeFor[*plan.Plan]():     {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": plain(writePlanEntries), "markdown": plain(writePatchMarkdown), "envelope": plain(writePatchEnvelope), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
 	reflect.TypeFor[Plans]():          {"text": shown(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
 	reflect.TypeFor[Models]():         {"text": shown(writeModels), "jsonl": plain(func(w *bufio.Writer, m Models) error { return writeLines(w, m.Models) })},
 	reflect.TypeFor[*simulate.Report](): {

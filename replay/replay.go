@@ -35,6 +35,7 @@ type Options struct {
 	Models      *models.Table    // context windows by model; the built-in table if nil
 	Lenient     bool             // continue where the reference code does
 	Without     map[int]bool     // entries, by record, that change nothing: compactions, edits, transforms, ephemerals
+	Trial       bool             // replay transforms that the session only holds under all rules
 }
 
 // A Replay replays one session under fixed rules.

@@ -43,7 +43,7 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		return Nothing, nil
 	case jsonl.Transform:
 		did, err := Nothing, error(nil)
-		if m.r.Rules.Patched() {
+		if m.r.Rules.Patched() || m.r.Options.Trial && m.r.Session.Held(rec) {
 			did, err = m.transform(msg)
 		}
 		if err == nil {

@@ -3,6 +3,7 @@ package sessionfmt
 import (
 	"bytes"
 	"errors"
+	"io"
 	"maps"
 	"slices"
 
@@ -77,9 +78,60 @@ func (s *Session) Reparent(i, parent int) {
 // Held reports whether record i is in memory only.
 func (s *Session) Held(i int) bool { return i >= len(s.records)-len(s.held) }
 
-// Release frees the line of a held record, which must not be read any more. Its number is not
-// used again.
-func (s *Session) Release(i int) { s.held[i-(len(s.records)-len(s.held))] = nil }
-
 // heldLine returns the line of a held record.
 func (s *Session) heldLine(i int) []byte { return s.held[i-(len(s.records)-len(s.held))] }
+
+// Weave writes a copy of a session with the entries that it holds: those that entries of the file
+// follow, by Reparent, before them, and the others at the end. All other lines stay byte for
+// byte.
+func (s *Session) Weave(w io.Writer) error {
+	if err := s.refuseShape(&Batch{s: s}); err != nil {
+		return s.at(err)
+	}
+	written := make([]bool, len(s.held))
+	put := func(i int) error {
+		k := i - (len(s.records) - len(s.held))
+		if written[k] {
+			return nil
+		}
+		written[k] = true
+		return writeLine(w, s.held[k])
+	}
+	for l, err := range s.Lines {
+		if err != nil {
+			return err
+		}
+		if l.Record >= 0 && s.follows(l.Record) {
+			if err := s.heldAbove(l.Record, put); err != nil {
+				return err
+			}
+			l.Raw = jsonl.Value(jsonl.Trim(l.Raw)).AppendEdited(nil, jsonl.Field{Name: "parentId", Value: jsonl.AppendQuoted(nil, s.ID(s.Parent(l.Record)))})
+		}
+		if err := writeLine(w, l.Raw); err != nil {
+			return err
+		}
+	}
+	for k := range s.held {
+		if err := put(len(s.records) - len(s.held) + k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follows reports whether record i of the file follows a held entry.
+func (s *Session) follows(i int) bool { return s.Parent(i) >= 0 && s.Held(s.Parent(i)) }
+
+// heldAbove passes the held entries above record i, first one first.
+func (s *Session) heldAbove(i int, put func(i int) error) error {
+	var above []int
+	for i = s.Parent(i); i >= 0 && s.Held(i); i = s.Parent(i) {
+		above = append(above, i)
+	}
+	for _, i := range slices.Backward(above) {
+		if err := put(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -79,7 +79,7 @@ func (o Options) stdin() *os.File {
 // changes the file. Files of versions 1 and 2 appear in the current format. A copy of a session
 // can hold entries that are not in the file.
 //
-// A Session is safe for concurrent use, except for Grow, Hold, Reparent, Release and Close.
+// A Session is safe for concurrent use, except for Grow, Hold, Reparent and Close.
 type Session struct {
 	Name     string // as given
 	Version  int    // of the format, from the header; see docs/session-format.md 1.4

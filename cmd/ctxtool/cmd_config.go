@@ -17,6 +17,7 @@ import (
 	"ctxtool/render"
 	"ctxtool/render/page"
 	"ctxtool/replay/models"
+	"ctxtool/replay/ops"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -285,7 +286,7 @@ func topicLists() map[string]string {
 	}
 	return map[string]string{
 		"lenses": help.List(lenses), "replay": help.List(forms), "counters": help.List(counters), "passes": help.List(passes),
-		"figures": help.List(figures), "parts": strings.TrimRight(page.PartHelp(), "\n"),
+		"figures": help.List(figures), "parts": strings.TrimRight(page.PartHelp(), "\n"), "ops": ops.Help(),
 	}
 }
 

@@ -51,7 +51,7 @@ var (
 		"compactions S@P", "compactions S --at P", "notes S@P", "notes S --at P", "log S@P -f swe-cli", "trace S@P plum", "trace S plum --at P", "trace S plum --leaf P", "trace S --blame P", "trace S@P --blame",
 		"diff S root P", "diff S P bb", "diff S@P S@bb", "diff S P bb --entries",
 		"reduce S --at P", "compact S --at P --keep 1", "truncate S --at P --max 1", "prune S --at P --pass superseded", "strip S --at P --thinking",
-		"branch S P -o - --now 2026-01-31",
+		"branch S P -o - --now 2026-01-31", "patch S --at P --remove-tool bash --why x --now 2026-01-31",
 	}
 	entryAt = []string{
 		"show S P", "show S@P", "label S P here --now 2026-01-31 -f entries", "edit S P --omit --now 2026-01-31 -f entries",

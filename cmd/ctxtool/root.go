@@ -105,6 +105,7 @@ var commands = []struct {
 	{"models", newModelsCommand, otherArgs, ""},
 	{"name", newNameCommand, 0, "Change"},
 	{"notes", newNotesCommand, 0, "Explain"},
+	{"patch", newPatchCommand, 0, "Change"},
 	{"policies", newPoliciesCommand, otherArgs, ""},
 	{"prune", newPruneCommand, manySessions, "Change"},
 	{"redact", newRedactCommand, manySessions, "Files"},

@@ -16,7 +16,7 @@ import (
 )
 
 // headings are those of the groups of flags, in the order in which help lists them.
-var headings = []string{"Flags", "Selection", "Reduction", "Counting", "Gate", "Writing", "Output"}
+var headings = []string{"Flags", "Result", "Hook", "Selection", "Reduction", "Counting", "Gate", "Writing", "Output"}
 
 // groupKey is the annotation of a flag that has its group.
 const groupKey = "group"

@@ -14,6 +14,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/replay"
+	"ctxtool/replay/hook"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 	"ctxtool/sessionfmt/outline"
@@ -33,12 +34,15 @@ type Plan struct {
 	*compact.Reduction
 	*Rewrite
 	*Redaction
-	Entries    int      `json:"entries"`              // number to append; 0 if a whole file is written
-	Written    string   `json:"written,omitempty"`    // the result: Session.File, another file, or - for standard output
-	Kept       string   `json:"kept,omitempty"`       // the original of a replaced file
-	Quarantine string   `json:"quarantine,omitempty"` // the file of what is not an entry
-	Append     [][]byte `json:"-"`                    // the entries; nil if a whole file is written
-	Lines      []string `json:"-"`                    // the entries in words
+	Patch      *hook.Trial `json:"patch,omitempty"`      // what results of a hook change
+	Run        *hook.Run   `json:"run,omitempty"`        // what a hook did in a session
+	Cannot     string      `json:"cannot,omitempty"`     // why a patch cannot be stored in that form
+	Entries    int         `json:"entries"`              // number to append; 0 if a whole file is written
+	Written    string      `json:"written,omitempty"`    // the result: Session.File, another file, or - for standard output
+	Kept       string      `json:"kept,omitempty"`       // the original of a replaced file
+	Quarantine string      `json:"quarantine,omitempty"` // the file of what is not an entry
+	Append     [][]byte    `json:"-"`                    // the entries; nil if a whole file is written
+	Lines      []string    `json:"-"`                    // the entries in words
 
 	// Guarded reports whether the context changes, which a running agent would not notice.
 	Guarded bool `json:"-"`
@@ -81,6 +85,8 @@ func Schema(command string) string {
 	switch name, _, _ := strings.Cut(command, "."); name {
 	case "truncate", "prune", "strip", "compact", "reduce":
 		version = 3
+	case "patch":
+		version = 1
 	}
 	return fmt.Sprintf("ctxtool/%s/%d", command, version)
 }

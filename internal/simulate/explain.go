@@ -54,7 +54,7 @@ type decided struct {
 
 // before records the messages that the policy judges.
 func (w *walk) before() error {
-	all, err := w.course.Items()
+	all, err := w.keeper.Items()
 	for _, it := range all {
 		one := decided{it.Message, it.Tokens, it.Result, it.Kind.String()}
 		if it.Result >= 0 {
@@ -68,7 +68,7 @@ func (w *walk) before() error {
 // explain records the decisions of a policy before request k.
 func (w *walk) explain(k int, window int64, changes []Change) {
 	d := &Decision{Schema: "ctxtool/simulate.explain/1", Policy: w.Name, Request: k, Window: window, Counter: w.Policy.Counter.Name, Items: []Decided{}}
-	for _, l := range w.course.Layers {
+	for _, l := range w.keeper.Layers {
 		one := Judged{l.Pass, l.Trigger, l.Limit, l.Used, l.Fired, 0}
 		for _, c := range changes {
 			if c.Pass == l.Pass {

@@ -140,13 +140,13 @@ func (c *session) run(one *Contender) (*Run, error) {
 		w.recorded()
 		return w.run, w.finish()
 	case one.Policy == nil:
-		w.course = nonePolicy.Course(c.path, nil)
+		w.keeper = nonePolicy.Keeper(c.path, nil)
 	default:
 		by := one.Policy.Counter
 		if by.Measure != tokens.Tokens {
 			by = nil
 		}
-		w.course = one.Policy.Course(c.views[by], w.summarize)
+		w.keeper = one.Policy.Keeper(c.views[by], w.summarize)
 	}
 	err := w.walk()
 	if err == nil {

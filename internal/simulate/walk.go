@@ -17,7 +17,7 @@ type walk struct {
 	*session
 	*Contender
 	run    *Run
-	course *compact.Course
+	keeper *compact.Keeper
 	system int // tokens of system messages after the first message
 	kept   map[sameFront]*lastSent
 
@@ -59,9 +59,9 @@ type closest struct {
 
 // near records how close the triggers of the last moment came.
 func (w *walk) near() {
-	for _, l := range w.course.Layers {
-		if l.Fired && l.Trigger != "" && w.course.Skip != "" {
-			w.closest.skip = l.Pass + " ran, but there was " + w.course.Skip
+	for _, l := range w.keeper.Layers {
+		if l.Fired && l.Trigger != "" && w.keeper.Skip != "" {
+			w.closest.skip = l.Pass + " ran, but there was " + w.keeper.Skip
 		}
 		if l.Limit > 0 && (w.closest.limit == 0 || float64(l.Used)/l.Limit > float64(w.closest.used)/w.closest.limit) {
 			w.closest = closest{l.Pass, l.Used, l.Limit, w.closest.skip}
@@ -107,22 +107,22 @@ func (w *walk) walk() error {
 		window := w.window(w.Policy, row.ModelRef())
 		var all []Change
 		act := func(turnEnds bool) error {
-			changes, err := w.course.Act(turnEnds, w.usage(), window, w.front)
+			changes, err := w.keeper.Act(turnEnds, w.usage(), window, w.front)
 			for _, c := range changes {
 				all = append(all, w.change(&c, int32(k)))
 			}
 			w.near()
 			return err
 		}
-		for w.course.Messages() <= answer-1 {
-			i := w.course.Messages()
+		for w.keeper.Messages() <= answer-1 {
+			i := w.keeper.Messages()
 			m := &w.path.Messages[i]
-			if m.Kind == jsonl.User && w.course.LastKind() == jsonl.Assistant {
+			if m.Kind == jsonl.User && w.keeper.LastKind() == jsonl.Assistant {
 				if err := act(true); err != nil {
 					return err
 				}
 			}
-			w.course.Add()
+			w.keeper.Add()
 			if begun = begun || m.Sent; begun && m.Kind == jsonl.System {
 				w.system += w.path.Estimate(i)
 			}
@@ -148,7 +148,7 @@ func (w *walk) walk() error {
 // its answer, and an estimate of what came since; 0 before the first request.
 func (w *walk) usage() int64 {
 	n := w.used
-	for i := w.usedAt; n > 0 && i < w.course.Messages(); i++ {
+	for i := w.usedAt; n > 0 && i < w.keeper.Messages(); i++ {
 		if m := &w.path.Messages[i]; m.Sent {
 			n += int64(w.path.Size(i))
 		}
@@ -193,7 +193,7 @@ func (w *walk) change(c *compact.Change, k int32) Change {
 
 // request accounts for a request.
 func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
-	x := w.course.Request()
+	x := w.keeper.Request()
 	size := w.session.size
 	if x.Prompt != w.front && x.Prompt != nil {
 		n := x.Prompt.Counts(&tokens.Pi)
@@ -229,7 +229,7 @@ func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
 	}
 }
 
-// A cut is what a request shares with the one before, as a course counts it.
+// A cut is what a request shares with the one before, as a keeper counts it.
 type cut struct{ Messages, Kept, KeptSize, Again int }
 
 // shared compares a request with the last one of the same model and thinking level.

@@ -139,13 +139,13 @@ type accountant struct {
 // earlier requests and what the provider recorded. Requests of other branches count in file
 // order, even if they are not reported.
 func Account(r *replay.Replay, opt Options) (*Report, error) {
-	c := &accountant{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, last: -1}
+	c := newAccountant(r, opt)
 	if err := c.read(); err != nil {
 		return nil, err
 	}
 	path, found := r.Session.Path(opt.Leaf)
 	r.Findings = append(r.Findings, found...)
-	stopped, err := c.requests(path)
+	stopped, err := c.requests(path, c.each(r, path, !opt.Collapse))
 	if err == nil {
 		err = c.report(path)
 	}
@@ -160,17 +160,11 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 		onPath[int32(rec)] = true
 	}
 	c.estimateHidden(onPath)
-	for k := range c.sent {
-		s := &c.sent[k]
-		if s.warms {
-			c.use(k)
-			continue
-		}
-		row, err := c.row(k)
+	for row, err := range c.rows {
 		if err != nil {
 			return nil, err
 		}
-		if opt.All || onPath[s.rec] {
+		if opt.All || onPath[int32(row.Record)] {
 			report.Rows = append(report.Rows, row)
 		}
 	}
@@ -184,10 +178,28 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 	return report, nil
 }
 
-// requests replays the session and inserts each request into the trie. stopped is the first
+func newAccountant(r *replay.Replay, opt Options) *accountant {
+	return &accountant{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, last: -1}
+}
+
+// rows yields the rows of all requests in file order.
+func (c *accountant) rows(yield func(Row, error) bool) {
+	for k := range c.sent {
+		if c.sent[k].warms {
+			c.use(k)
+			continue
+		}
+		row, err := c.row(k)
+		if !yield(row, err) || err != nil {
+			return
+		}
+	}
+}
+
+// requests inserts each request into the trie. stopped is the first
 // broken patch.
-func (c *accountant) requests(path []int) (stopped, err error) {
-	for q, err := range c.each(c.r, path, !c.opt.Collapse) {
+func (c *accountant) requests(path []int, all iter.Seq2[Request, error]) (stopped, err error) {
+	for q, err := range all {
 		switch {
 		case replay.Stopped(err):
 			if stopped == nil || slices.Contains(path, q.Record) {
@@ -207,12 +219,18 @@ func (c *accountant) requests(path []int) (stopped, err error) {
 
 // each replays all requests.
 func (c *accountant) each(r *replay.Replay, path []int, inPlace bool) iter.Seq2[Request, error] {
-	a := newRequestTracker(r, c.opt.Counter, inPlace)
-	a.prefix.digests.plain = c.digests
+	a := c.tracker(r, inPlace)
 	if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents form a cycle
 		return requests(r.Walk(c.opt.Leaf, a))
 	}
 	return requests(r.WalkTree(r.Session.Tree(), a))
+}
+
+// tracker returns a tracker that reads no message again.
+func (c *accountant) tracker(r *replay.Replay, inPlace bool) *requestTracker {
+	a := newRequestTracker(r, c.opt.Counter, inPlace)
+	a.prefix.digests.plain = c.digests
+	return a
 }
 
 // report passes the requests to Options.Requests.
@@ -338,8 +356,8 @@ func (c *accountant) use(k int) {
 		return
 	}
 	m := &c.models[s.model]
-	if s.usage.CacheWrite > 0 {
-		m.long = s.usage.CacheWrite1h > 0
+	if s.wrote {
+		m.long = s.long
 	}
 	until := int64(forever)
 	if s.life = m.lifetime(); s.life > 0 {

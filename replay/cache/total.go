@@ -226,6 +226,8 @@ type answer struct {
 	output   int64
 	cost     jsonl.Cost
 	missed   *Missed // what the provider says of it
+	wrote    bool    // to the cache
+	long     bool    // that for an hour
 }
 
 // IsZero reports whether the size of the request is unknown.
@@ -264,6 +266,7 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 	}
 	u := f[3].Usage()
 	a.usage, a.output = Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}, u.Output
+	a.wrote, a.long = u.CacheWrite > 0, u.CacheWrite1h > 0
 	a.cost = u.Cost
 	return a
 }
@@ -272,6 +275,7 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 // on the model.
 func (a *answer) as(m models.Ref) {
 	a.ref, a.usage, a.cost, a.missed = m, Usage{Input: a.promptTokens()}, jsonl.Cost{}, nil
+	a.wrote, a.long = false, false
 }
 
 // A seenModel is a model that received requests.

@@ -365,16 +365,22 @@ type Meta struct {
 
 // MetaOf returns the description of an envelope, with its tokens counted.
 func MetaOf(e *replay.Envelope, c *tokens.Counter) (m Meta, err error) {
-	m = Meta{TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.Replay().Rules}
+	n, err := e.Count(c)
+	if err == nil {
+		m, err = NewMeta(e, n)
+	}
+	if err == nil {
+		m.Usage, err = e.RecordedUsage(c)
+	}
+	return m, err
+}
+
+// NewMeta returns the description of an envelope whose tokens were counted, without its usage.
+func NewMeta(e *replay.Envelope, n weigh.Counts) (m Meta, err error) {
+	m = Meta{TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.Replay().Rules, Tokens: n}
 	if e.Leaf >= 0 {
 		m.Leaf = e.Replay().Session.ID(e.Leaf)
 	}
-	if m.Model, m.Limit, _, err = e.Model(); err != nil {
-		return m, err
-	}
-	if m.Tokens, err = e.Count(c); err != nil {
-		return m, err
-	}
-	m.Usage, err = e.RecordedUsage(c)
+	m.Model, m.Limit, _, err = e.Model()
 	return m, err
 }

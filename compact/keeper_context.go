@@ -7,8 +7,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A courseContext is what a course would send with the next request.
-type courseContext struct {
+// A keptContext is what a keeper would send with the next request.
+type keptContext struct {
 	weigh.Shares
 	Messages int            // in the request
 	Prompt   *prompt.Prompt // as the policy has left it
@@ -18,11 +18,11 @@ type courseContext struct {
 }
 
 // Request returns the context of the next request, compared with the one at the previous call.
-func (c *Course) Request() courseContext {
+func (c *Keeper) Request() keptContext {
 	all := c.view.Messages
 	from := c.sent
 	if c.first >= 0 {
-		from, c.last = 0, courseContext{}
+		from, c.last = 0, keptContext{}
 	}
 	c.last.Kept, c.last.KeptSize, c.last.Again = c.last.Messages, c.last.Total(), 0
 	for i := from; i < len(all); i++ {
@@ -47,11 +47,11 @@ func (c *Course) Request() courseContext {
 	return c.last
 }
 
-// Messages returns the number of messages of the path that the course has.
-func (c *Course) Messages() int { return c.next }
+// Messages returns the number of messages of the path that the keeper has.
+func (c *Keeper) Messages() int { return c.next }
 
 // LastKind returns the kind of the last message, zero without any.
-func (c *Course) LastKind() (k jsonl.Kind) {
+func (c *Keeper) LastKind() (k jsonl.Kind) {
 	if n := len(c.view.Messages); n > 0 {
 		k = c.view.Messages[n-1].Kind
 	}

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package compact
+package shell
 
 import (
 	"context"

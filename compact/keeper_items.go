@@ -5,8 +5,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A courseItem is a message of a course, for the reasons of a decision.
-type courseItem struct {
+// A keptItem is a message of a keeper, for the reasons of a decision.
+type keptItem struct {
 	Message int // its index in the envelope of the path
 	Kind    jsonl.Kind
 	Tokens  int         // by the policy's counter
@@ -16,13 +16,13 @@ type courseItem struct {
 }
 
 // Items returns the messages of the next request, in order.
-func (c *Course) Items() (all []courseItem, err error) {
+func (c *Keeper) Items() (all []keptItem, err error) {
 	for i := range c.view.Messages {
 		m := &c.view.Messages[i]
 		if !m.Sent {
 			continue
 		}
-		one := courseItem{Message: m.Index, Kind: m.Kind, Tokens: m.Tokens(c.policy.Counter), Result: -1}
+		one := keptItem{Message: m.Index, Kind: m.Kind, Tokens: m.Tokens(c.policy.Counter), Result: -1}
 		if k := m.result(); k >= 0 {
 			one.Result, one.Tool = tokens.GSH.Of(m.Blocks[k].Bytes), m.Blocks[k].tool()
 			if call, b := c.view.callOf(i); b >= 0 {

@@ -29,9 +29,9 @@ func alike(p *Policy) *Policy {
 	return p
 }
 
-// TestCourseIsReduce: a course has, at every request, the context that reduce gives if it runs
+// TestKeeperIsReduce: a keeper has, at every request, the context that reduce gives if it runs
 // at each moment and its entries are part of the session.
-func TestCourseIsReduce(t *testing.T) {
+func TestKeeperIsReduce(t *testing.T) {
 	small := GSHPolicy.Copy()
 	small.Layers = gshLayers(800, 400, 0.5)
 	passes := alike(&yAgentPolicy).Only("passes", []Layer{
@@ -61,13 +61,13 @@ func TestCourseIsReduce(t *testing.T) {
 	}
 }
 
-// A beside is a course beside a session that holds what reduce would have appended.
+// A beside is a keeper beside a session that holds what reduce would have appended.
 type beside struct {
 	t      *testing.T
 	s      *sessionfmt.Session
 	policy *Policy
 	window int64
-	course *Course
+	keeper *Keeper
 	r      *replay.Replay
 	walk   *replay.Walk
 	last   int // record
@@ -86,7 +86,7 @@ func (c *beside) run(s *sessionfmt.Session) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.course = c.policy.Course(all, brief)
+	c.keeper = c.policy.Keeper(all, brief)
 	c.r = replay.New(c.s, replay.Options{Leaf: leaf, Rules: replay.ByPi, Window: c.window})
 	c.walk, c.last = c.r.Start(nil), -1
 	path, _ := s.Path(leaf)
@@ -104,13 +104,13 @@ func (c *beside) run(s *sessionfmt.Session) {
 			c.t.Fatal(err)
 		}
 		if c.last = rec; s.Kind(rec).IsMessage() {
-			c.course.Add()
+			c.keeper.Add()
 			kind = s.Kind(rec)
 		}
 	}
 }
 
-// act lets the course act, and holds what reduce appends at the same moment.
+// act lets the keeper act, and holds what reduce appends at the same moment.
 func (c *beside) act(turnEnds bool) {
 	e := c.walk.Step().Envelope()
 	u, err := e.ContextUsage(&tokens.Pi)
@@ -121,8 +121,8 @@ func (c *beside) act(turnEnds bool) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	due := c.course.due(turnEnds)
-	changes, err := c.course.Act(turnEnds, int64(u.Tokens), c.window, p)
+	due := c.keeper.due(turnEnds)
+	changes, err := c.keeper.Act(turnEnds, int64(u.Tokens), c.window, p)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (c *beside) act(turnEnds bool) {
 		c.t.Fatal(err)
 	}
 	if len(did.Changes) != len(changes) {
-		c.t.Fatalf("after record %d the course makes %d changes, reduce %d: %v %v", c.last, len(changes), len(did.Changes), changes, did.Layers[0].Report)
+		c.t.Fatalf("after record %d the keeper makes %d changes, reduce %d: %v %v", c.last, len(changes), len(did.Changes), changes, did.Layers[0].Report)
 	}
 	if len(changes) == 0 {
 		return
@@ -160,14 +160,14 @@ func (c *beside) act(turnEnds bool) {
 	}
 }
 
-// triggered returns the policy with its compaction where the course has it: pi puts another
+// triggered returns the policy with its compaction where the keeper has it: pi puts another
 // frame around a summary than other agents, and counts that.
 func (c *beside) triggered() *Policy {
 	p := c.policy.Copy()
 	p.Layers = nil
 	for k, l := range c.policy.Layers {
 		if l.Pass == &Compact {
-			if l.When = nil; !c.course.Layers[k].Fired {
+			if l.When = nil; !c.keeper.Layers[k].Fired {
 				continue
 			}
 		}
@@ -178,14 +178,14 @@ func (c *beside) triggered() *Policy {
 
 // compare compares the contexts before an answer.
 func (c *beside) compare(rec int) {
-	if err := Kept(c.course.view, c.walk.Step().Envelope()); err != nil {
+	if err := Kept(c.keeper.view, c.walk.Step().Envelope()); err != nil {
 		c.t.Fatalf("before the answer of line %d: %v", c.s.Line(rec), err)
 	}
 	size := 0
-	for _, i := range c.course.view.live() {
-		size += c.course.view.Messages[i].Tokens(c.policy.Counter)
+	for _, i := range c.keeper.view.live() {
+		size += c.keeper.view.Messages[i].Tokens(c.policy.Counter)
 	}
-	if size != c.course.size {
-		c.t.Fatalf("before the answer of line %d the course counts %d tokens, its messages have %d", c.s.Line(rec), c.course.size, size)
+	if size != c.keeper.size {
+		c.t.Fatalf("before the answer of line %d the keeper counts %d tokens, its messages have %d", c.s.Line(rec), c.keeper.size, size)
 	}
 }

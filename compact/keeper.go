@@ -10,15 +10,15 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Course is a context that grows message by message while a policy keeps it small. It is what
+// A Keeper is a context that grows message by message while a policy keeps it small. It is what
 // would come of a session if reduce ran at each moment at which the policy acts, without
 // entries: the changes of one run stay in the view, and the next run continues from there.
-type Course struct {
+type Keeper struct {
 	Layers []layerPlan // that the last call of Act considered
 	Skip   string      // why the last layer that ran changed nothing
 
 	policy    *Policy
-	path      *View // all messages; the course changes none of them
+	path      *View // all messages; the keeper changes none of them
 	view      *View // the messages so far, as the policy has left them
 	next      int   // of path.Messages
 	size      int   // tokens of the view's messages by the policy's counter
@@ -27,20 +27,20 @@ type Course struct {
 	prompt    *prompt.Prompt
 	beside    int // tokens of the prompt that count
 
-	last  courseContext // of the previous request
+	last  keptContext // of the previous request
 	first int           // position of the first message that has changed since; -1 for none
 	sent  int           // messages that the view had then
 }
 
-// A layerRun is what a course remembers of a layer.
+// A layerRun is what a keeper remembers of a layer.
 type layerRun struct {
 	size  int // after its last run
 	index int // of the last answer at that time; see work.settled
 }
 
-// Course returns a course that has no messages yet. path has those to come, and needs the
+// Keeper returns a keeper that has no messages yet. path has those to come, and needs the
 // policy's counter if that is a tokenizer.
-func (p *Policy) Course(path *View, summarize Summarize) *Course {
+func (p *Policy) Keeper(path *View, summarize Summarize) *Keeper {
 	v := *path
 	v.Messages, v.partial = nil, true
 	v.counter, v.tokenizer = p.Counter, nil
@@ -48,11 +48,11 @@ func (p *Policy) Course(path *View, summarize Summarize) *Course {
 		v.tokenizer = p.Counter
 	}
 	v.texts = &texts{e: path.Envelope, from: path.Envelope.Replay().NewReader(), index: -1, made: map[int][]made{}, read: map[int]read{}}
-	return &Course{policy: p, path: path, view: &v, runs: make([]layerRun, len(p.Layers)), summarize: summarize, first: -1}
+	return &Keeper{policy: p, path: path, view: &v, runs: make([]layerRun, len(p.Layers)), summarize: summarize, first: -1}
 }
 
 // Add adds the next message of the path.
-func (c *Course) Add() {
+func (c *Keeper) Add() {
 	m := c.path.Messages[c.next]
 	c.next++
 	if m.Call >= 0 {
@@ -68,7 +68,7 @@ func (c *Course) Add() {
 }
 
 // place returns the position in the view of the message with an index, -1 if it is gone.
-func (c *Course) place(index int) int {
+func (c *Keeper) place(index int) int {
 	all := c.view.Messages
 	i := sort.Search(len(all), func(i int) bool { return all[i].Index >= index })
 	if i < len(all) && all[i].Index == index && !all[i].Heads {
@@ -79,7 +79,7 @@ func (c *Course) place(index int) int {
 
 // due reports whether the policy acts now: one that acts where turns end does so before the
 // next prompt, not after it.
-func (c *Course) due(turnEnds bool) bool {
+func (c *Keeper) due(turnEnds bool) bool {
 	if turnEnds || !c.policy.TurnEnds {
 		return turnEnds == c.policy.TurnEnds
 	}
@@ -90,7 +90,7 @@ func (c *Course) due(turnEnds bool) bool {
 // Act runs the layers that are due before the next request, or where a turn ends: its answer is
 // then the last message. Used are the tokens of the context by the provider's records, for a
 // policy that goes by them. The changes name messages by their index in the envelope of the path.
-func (c *Course) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (changes []Change, err error) {
+func (c *Keeper) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (changes []Change, err error) {
 	c.Layers = c.Layers[:0]
 	if !c.due(turnEnds) {
 		return nil, nil
@@ -134,7 +134,7 @@ func (c *Course) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (chang
 }
 
 // count sets the prompt of the next request.
-func (c *Course) count(p *prompt.Prompt) {
+func (c *Keeper) count(p *prompt.Prompt) {
 	c.view.Prompt, c.view.reprompted = p, false
 	if c.prompt == p {
 		return
@@ -146,7 +146,7 @@ func (c *Course) count(p *prompt.Prompt) {
 }
 
 // run runs one layer. A summary that fails leaves the context as it is, as the agents do.
-func (c *Course) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
+func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	o.Counter, o.Summarize = c.policy.Counter, c.summarize
 	settled := sort.Search(len(c.view.Messages), func(i int) bool { return c.view.Messages[i].Index >= run.index })
 	w := &work{View: c.view, from: nil, Options: o, pass: l.Pass.Name, settled: settled}
@@ -172,7 +172,7 @@ func (c *Course) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 }
 
 // changed takes over what a pass has changed, and drops the messages that it removed.
-func (c *Course) changed(w *work) {
+func (c *Keeper) changed(w *work) {
 	all := c.view.Messages
 	for i := range w.Changes {
 		ch := &w.Changes[i]
@@ -221,7 +221,7 @@ func (c *Course) changed(w *work) {
 	c.view.Messages = left
 }
 
-// Gone returns the messages that a summary replaces, of a change of a Course.
+// Gone returns the messages that a summary replaces, of a change of a Keeper.
 func (c *Change) Gone() []int { return c.gone }
 
 // Size returns the tokens of message i, as pi estimates them.

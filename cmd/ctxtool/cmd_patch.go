@@ -1,0 +1,356 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"ctxtool/compact"
+	"ctxtool/internal/help"
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/plan"
+	"ctxtool/replay"
+	"ctxtool/replay/hook"
+	"ctxtool/replay/ops"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+
+	"github.com/spf13/cobra"
+)
+
+// patchOptions are the flags of ctxtool patch.
+type patchOptions struct {
+	writeFlags
+	replayFlags
+	overrideFlags
+	try hook.Options // of results
+	run hook.Exec    // of a hook
+
+	file            string
+	ops             []string
+	setParts        []string
+	removeParts     []string
+	removeTools     []string
+	set             []string
+	appendMessages  []string
+	why             string
+	at, request, as string
+	reasons         []string
+	counters        []string
+	schema          bool
+
+	results  []hook.Result
+	given    []string // operations
+	messages []string // of --append-message
+}
+
+func newPatchCommand(e *env) *cobra.Command {
+	o := &patchOptions{writeFlags: writeFlags{name: "patch", guarded: true}}
+	cmd := &cobra.Command{
+		Use:   "patch [flags] SESSION",
+		Short: "Try what a context hook returns, and store it",
+		Long: "Try what a context hook returns: which operations the agent would accept, what they\n" +
+			"change in the context, and what they cost or save in the requests that follow.\n" +
+			"With --exec, run the hook before every request of the session.",
+		Example: "  ctxtool patch s.jsonl --file result.json      # what it changes and costs\n" +
+			"  ctxtool patch s.jsonl --remove-tool bash --why \"read only\" --write\n" +
+			"  ctxtool patch s.jsonl --exec 'python3 hook.py'  # a hook, at every request",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.schema {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runPatch(e, o, args) },
+	}
+	o.writeFlags.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "markdown", "envelope", "entries")
+	o.nowFlag(cmd, "the entries")
+	o.forceFlag(cmd)
+	o.replayFlags.flags(cmd)
+	o.overrideFlags.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.file, "file", "", "take the result of a hook from `FILE` (- for standard input)")
+	f.StringArrayVar(&o.ops, "op", nil, "take the operation `JSON` (repeatable)")
+	f.StringArrayVar(&o.setParts, "set-part", nil, "set a part of the prompt: `NAME=FILE`")
+	f.StringArrayVar(&o.removeParts, "remove-part", nil, "remove the parts called `NAME`")
+	f.StringArrayVar(&o.removeTools, "remove-tool", nil, "remove the tool `NAME`")
+	f.StringArrayVar(&o.set, "set", nil, "set an option: `NAME=VALUE`, such as reasoning=low")
+	f.StringArrayVar(&o.appendMessages, "append-message", nil, "add the text of `FILE` as a message of the user")
+	f.StringVar(&o.why, "why", "", "give `TEXT` as the reason to break the cache")
+	f.StringVar(&o.run.Process.Line, "exec", "", "run the hook `COMMAND` at every request")
+	f.BoolVar(&o.run.Process.Each, "each", false, "exec: start a process for each call")
+	f.DurationVar(&o.run.Process.Limit, "timeout", 30*time.Second, "exec: end a call that takes longer than `DURATION`")
+	f.StringVar(&o.at, "at", "", "try the result at `POINT` (default: leaf)")
+	f.StringVar(&o.request, "request", "", "try it before request `N`; exec: for requests N or A..B")
+	f.StringSliceVar(&o.reasons, "reason", hook.Reasons[:1], "judge by the rules of `BOUNDARY`: "+strings.Join(hook.Reasons, ", "))
+	f.StringSliceVar(&o.counters, "counter", []string{tokens.Pi.Name}, "count tokens by `COUNTERS`: "+strings.Join(tokens.Names(), ", "))
+	choice(cmd, &o.as, "as", string(compact.AsAuto), "store the result as `FORM`: "+strings.Join(asForms, ", "), asForms)
+	f.BoolVar(&o.Write, "write", false, "append the entries to the session")
+	f.BoolVar(&o.schema, "schema", false, "print the JSON Schema of a result, and exit")
+	complete(cmd, "reason", hook.Reasons)
+	help.Group(f, "Result", "file", "op", "set-part", "remove-part", "remove-tool", "set", "append-message", "why", "schema")
+	help.Group(f, "Hook", "exec", "each", "timeout", "reason")
+	help.Group(f, "Selection", "at", "request")
+	help.Group(f, "Counting", "counter")
+	help.Group(f, "Writing", "write")
+	help.Group(f, "writing", "as")
+	cmd.MarkFlagsMutuallyExclusive("at", "request")
+	return cmd
+}
+
+func runPatch(e *env, o *patchOptions, args []string) error {
+	if o.schema {
+		return e.printSchema()
+	}
+	if err := o.check(e, args); err != nil {
+		return usage(err)
+	}
+	if err := o.overrideFlags.load(e, &o.try.Replay); err != nil {
+		return err
+	}
+	if o.run.Process.Line != "" {
+		return o.exec(e, args[0])
+	}
+	if err := o.read(e); err != nil {
+		return err
+	}
+	var refused error
+	o.plan = func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		if err := o.point(e, s); err != nil {
+			return nil, err
+		}
+		results, err := o.withMessages(s)
+		if err != nil {
+			return nil, err
+		}
+		p, err := plan.Patch(f.given, s, results, o.try, compact.Form(o.as), o.rules != "auto", o.stores())
+		if err != nil {
+			return nil, err
+		}
+		if refused = hook.Refused(o.try.Source, p.Patch.Verdicts); refused != nil {
+			return p, nil
+		}
+		return p, e.strictly(s, append(slices.Clone(s.Findings), p.Patch.Findings()...), o.strict)
+	}
+	return cmp.Or(o.runOne(e, args[0], nil), refused)
+}
+
+// printSchema prints the schema of a result.
+func (e *env) printSchema() error {
+	text, err := json.Marshal(ops.ResultSchema())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "%s\n", phrase.Indent(text))
+	return err
+}
+
+// stores reports whether entries are asked for.
+func (o *patchOptions) stores() bool { return o.Write || o.output != "" || o.format == "entries" }
+
+// check checks the flags, before any input is opened.
+func (o *patchOptions) check(e *env, args []string) (err error) {
+	given := len(o.ops)+len(o.setParts)+len(o.removeParts)+len(o.removeTools)+len(o.set)+len(o.appendMessages) > 0
+	switch n := len(slices.DeleteFunc([]bool{o.file != "", given, o.run.Process.Line != ""}, func(b bool) bool { return !b })); {
+	case n == 0:
+		return errors.New("a result is required: --file, --op, one of the other flags for operations, or --exec")
+	case n > 1:
+		return errors.New("--file, --exec and flags for operations exclude each other")
+	case o.file == "-" && args[0] == "-":
+		return errors.New("standard input cannot be both the session and the result")
+	case o.run.Process.Limit <= 0:
+		return errors.New("--timeout must be above 0")
+	case o.run.Process.Line == "" && o.run.Process.Each:
+		return errors.New("--each requires --exec")
+	case o.run.Process.Line == "" && len(o.reasons) != 1:
+		return errors.New("several reasons require --exec")
+	case o.run.Process.Line != "" && (o.Write || o.at != ""):
+		return errors.New("--exec conflicts with --write and --at: -o FILE writes a new session")
+	case o.run.Process.Line != "" && (o.format == "entries" || o.format == "envelope"):
+		return fmt.Errorf("--exec conflicts with -f %s", o.format)
+	case o.Write && (o.at != "" && o.at != "leaf" || o.request != ""):
+		return errors.New("--write appends at the leaf: -o FILE writes a session with a branch from another point")
+	}
+	if err := cmp.Or(oneOf("--reason", hook.Reasons, o.reasons...), oneOf("--as", asForms, o.as)); err != nil {
+		return err
+	}
+	for _, name := range o.counters {
+		c, err := tokens.Find(name)
+		if err != nil {
+			return fmt.Errorf("--counter: %w", err)
+		}
+		o.try.Counters = append(o.try.Counters, c)
+	}
+	o.try.Reason = hook.Reason(o.reasons[0])
+	opt := &o.try.Replay
+	if opt.Rules, err = o.replayFlags.check(); err != nil {
+		return err
+	}
+	return o.overrideFlags.check(e, opt)
+}
+
+// point finds the point at which the results apply.
+func (o *patchOptions) point(e *env, s *sessionfmt.Session) error {
+	text := cmp.Or(o.at, "leaf")
+	if o.request != "" {
+		n, err := strconv.Atoi(o.request)
+		if err != nil {
+			return usagef("--request %q: must be the number of a request", sessionfmt.Quote(o.request))
+		}
+		text = pointOfRequest(n)
+	}
+	at, err := findLeaf(s, text, s.Leaf())
+	o.try.At, o.try.Leaf, o.try.Replay.Leaf, o.try.Now = at, s.Leaf(), s.Leaf(), o.time
+	return err
+}
+
+// read reads the results: those of the file, or the operations of the flags.
+func (o *patchOptions) read(e *env) (err error) {
+	if o.file != "" {
+		in := io.Reader(e.stdin)
+		if o.file != "-" {
+			f, err := e.disk.Open(o.file)
+			if err != nil {
+				return unreadable(o.file, err)
+			}
+			defer f.Close()
+			in = f
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return unreadable(o.file, err)
+		}
+		o.try.Source = o.file
+		o.results, err = hook.Read(o.file, data)
+		return o.named(err)
+	}
+	all, err := o.words(e)
+	if err != nil {
+		return err
+	}
+	o.given = append(slices.Clone(o.ops), all...)
+	r, err := hook.Ops(o.given)
+	o.results = []hook.Result{r}
+	return usage(o.named(err))
+}
+
+// named gives results without a name that of the command.
+func (o *patchOptions) named(err error) error {
+	for k := range o.results {
+		o.results[k].Name = cmp.Or(o.results[k].Name, "ctxtool patch")
+	}
+	if err == nil && len(o.results) == 0 {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.file}, Err: errors.New("the result has no operations: a hook that returns it changes nothing")}
+	}
+	return err
+}
+
+// words returns the operations of the flags for single changes.
+func (o *patchOptions) words(e *env) (all []string, err error) {
+	add := func(op string, fields ...jsonl.Field) { all = append(all, hook.Op(op, o.why, fields...)) }
+	for _, arg := range o.setParts {
+		name, file, ok := strings.Cut(arg, "=")
+		if !ok {
+			return nil, usagef("--set-part %q: must be NAME=FILE", sessionfmt.Quote(arg))
+		}
+		text, err := e.text(file)
+		if err != nil {
+			return nil, err
+		}
+		add("system_part_set", field("partName", name), field("text", text))
+	}
+	for _, name := range o.removeParts {
+		add("system_part_remove", field("partName", name))
+	}
+	if len(o.removeTools) > 0 {
+		var list []string
+		for _, name := range o.removeTools {
+			list = append(list, string(jsonl.AppendQuoted(nil, name)))
+		}
+		add("tools_remove", jsonl.Field{Name: "toolNames", Value: jsonl.Value("[" + strings.Join(list, ",") + "]")})
+	}
+	for _, arg := range o.set {
+		name, text, ok := strings.Cut(arg, "=")
+		if !ok || text == "" {
+			return nil, usagef("--set %q: must be NAME=VALUE", sessionfmt.Quote(arg))
+		}
+		if v, err := jsonl.ParseValue([]byte(text)); err == nil && v.IsNumber() {
+			add("options_set", jsonl.Field{Name: name, Value: v})
+		} else {
+			add("options_set", field(name, text))
+		}
+	}
+	for _, file := range o.appendMessages {
+		text, err := e.text(file)
+		if err != nil {
+			return nil, err
+		}
+		o.messages = append(o.messages, fmt.Sprintf(`{"role":"user","content":%s}`, jsonl.AppendQuoted(nil, text)))
+	}
+	return all, nil
+}
+
+// withMessages returns the results, with an operation for the messages of --append-message.
+func (o *patchOptions) withMessages(s *sessionfmt.Session) ([]hook.Result, error) {
+	if len(o.messages) == 0 {
+		return o.results, nil
+	}
+	opt := o.try.Replay
+	e, err := replay.New(s, opt).At(sessionfmt.After(o.try.At))
+	if err != nil {
+		return nil, otherHint(err, "run ctxtool check")
+	}
+	op, err := hook.Append(e, o.try.Reason, o.why, o.messages)
+	if err != nil {
+		return nil, err
+	}
+	r, err := hook.Ops(append(slices.Clone(o.given), op))
+	r.Name = "ctxtool patch"
+	return []hook.Result{r}, err
+}
+
+func field(name, text string) jsonl.Field {
+	return jsonl.Field{Name: name, Value: jsonl.AppendQuoted(nil, text)}
+}
+
+// exec runs a hook over the session.
+func (o *patchOptions) exec(e *env, arg string) error {
+	o.run.From, o.run.To = 0, -1
+	if o.request != "" {
+		from, to, both := strings.Cut(o.request, "..")
+		var err, wrong error
+		o.run.From, err = strconv.Atoi(from)
+		if o.run.To = o.run.From; both {
+			o.run.To, wrong = strconv.Atoi(to)
+		}
+		if cmp.Or(err, wrong) != nil || o.run.From < 0 || o.run.To < o.run.From {
+			return usagef("--request %q: must be the number of a request, or A..B", sessionfmt.Quote(o.request))
+		}
+	}
+	running, settle := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer settle()
+	o.run.Process.Dir, o.run.Process.Environ, o.run.Context = e.disk.Dir, e.environ, running
+	o.run.Now, o.run.Replay, o.whole, o.stays = e.now, o.try.Replay, true, ""
+	o.run.Reasons = nil
+	for _, name := range o.reasons {
+		o.run.Reasons = append(o.run.Reasons, hook.Reason(name))
+	}
+	o.plan = func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		show, end := e.progress(f.path, false)
+		defer end()
+		o.run.Progress, o.run.Leaf, o.run.Replay.Leaf = show, s.Leaf(), s.Leaf()
+		return plan.Exec(f.given, s, &o.run, o.rules != "auto", o.output != "")
+	}
+	return o.runOne(e, arg, nil)
+}

@@ -1,0 +1,294 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"time"
+
+	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/plan"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/hook"
+	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt"
+)
+
+// writePatch writes the trial of results as text: what the agent would do with each operation,
+// the sizes, the cache and the bill, and the difference of the context.
+func writePatch(w *bufio.Writer, p *plan.Plan, on Screen) error {
+	t := p.Patch
+	fmt.Fprintf(w, "%s: %s\n", planned(p), patching(p))
+	if p.Cannot != "" {
+		fmt.Fprintf(w, "  cannot be appended: %s\n", sessionfmt.Clean(p.Cannot))
+	}
+	w.WriteByte('\n')
+	columns := []Column{{Name: "op", Right: true}, {Name: "operation"}, {Name: "verdict", style: rulingStyle}, {Name: "why", Flex: true}}
+	if err := WriteTable(w, columns, verdictCells(t.Verdicts), on); err != nil || t.Difference == nil {
+		return err
+	}
+	w.WriteByte('\n')
+	columns = []Column{{Name: "tokens"}, {Name: "before", Right: true}, {Name: "after", Right: true}, {Name: "change", Right: true}}
+	if err := WriteTable(w, columns, sizeCells(t.Sizes), on); err != nil {
+		return err
+	}
+	w.WriteByte('\n')
+	for _, line := range costLines(t) {
+		aligned(w, line[0], "%s", line[1])
+	}
+	if t.Difference.Equal() {
+		return nil
+	}
+	w.WriteByte('\n')
+	return writeDiff(w, t.Difference, on)
+}
+
+// patching returns what a trial is of, and what is appended, in a few words.
+func patching(p *plan.Plan) string {
+	t := p.Patch
+	at := fmt.Sprintf("%s, before request %d", t.Reason, t.Request)
+	switch {
+	case t.Difference == nil:
+		return at + ": refused"
+	case t.Form == "" || p.Entries == 0:
+		return at
+	case t.Form == "transform" || t.Form == string(hook.Ephemeral):
+		return at + ": " + appending(p)
+	}
+	return at + ": " + appending(p) + " as " + t.Form
+}
+
+func rulingStyle(cell string) style {
+	switch hook.Ruling(strings.TrimSpace(cell)) {
+	case hook.Apply:
+		return good
+	case hook.Warn:
+		return warning
+	}
+	return failure
+}
+
+// verdictCells returns a row per operation.
+func verdictCells(all []hook.Verdict) (rows [][]string) {
+	several := len(all) > 0 && all[len(all)-1].Result > 0
+	for _, v := range all {
+		number := fmt.Sprint(v.Op)
+		if several {
+			number = fmt.Sprintf("%d.%d", v.Result, v.Op)
+		}
+		rows = append(rows, []string{number, v.Name, string(v.Ruling), reasonOf(v)})
+	}
+	return rows
+}
+
+// reasonOf returns why a ruling was made, without the number and name of the operation.
+func reasonOf(v hook.Verdict) string {
+	if _, why, ok := strings.Cut(v.Text, "): "); ok {
+		return sessionfmt.Clean(why)
+	}
+	return sessionfmt.Clean(v.Text)
+}
+
+// sizeCells returns a row per category, of each counter.
+func sizeCells(sizes []hook.Size) (rows [][]string) {
+	for _, s := range sizes {
+		for _, c := range []struct {
+			name string
+			of   func(weigh.Counts) int
+		}{
+			{"system", func(n weigh.Counts) int { return n.System }},
+			{"tools", func(n weigh.Counts) int { return n.Tools }},
+			{"messages", func(n weigh.Counts) int { return n.Messages }},
+			{"total", func(n weigh.Counts) int { return n.Total }},
+		} {
+			name := c.name
+			if len(sizes) > 1 {
+				name += ", " + s.Counter
+			}
+			was, is := c.of(s.Before), c.of(s.After)
+			rows = append(rows, []string{name, fmt.Sprint(was), fmt.Sprint(is), signed(is - was)})
+		}
+	}
+	return rows
+}
+
+// costLines returns what a patch does to the cached prefix and to the bill, each with a name.
+func costLines(t *hook.Trial) (lines [][2]string) {
+	p := t.Prefix
+	if p.First == "" {
+		lines = append(lines, [2]string{"cache", "the whole prefix stays cached"})
+	} else {
+		lines = append(lines,
+			[2]string{"cache", fmt.Sprintf("%d of %s stay cached, %s; the first change is in %s", p.Messages, phrase.Count(p.Of, "message"), phrase.Count(p.Kept, "token"), p.First)},
+			[2]string{"", fmt.Sprintf("%s are billed again%s", phrase.Count(p.Rebilled, "token"), phrase.If(p.Priced, ": %s", usd(p.Cost)))})
+	}
+	if b := t.Bill; b != nil {
+		lines = append(lines, billLines(b)...)
+	}
+	return lines
+}
+
+// billLines returns what prompts cost as recorded and with a patch.
+func billLines(b *hook.Bill) [][2]string {
+	saved := "with it"
+	if diff := b.Is.Cost - b.Was.Cost; b.Priced {
+		saved = fmt.Sprintf("%s more with it", usd(diff))
+		if diff < 0 {
+			saved = fmt.Sprintf("%s less with it", usd(-diff))
+		}
+	}
+	return [][2]string{
+		{"bill", fmt.Sprintf("%s, prompts only, with an ideal cache: %s", phrase.Count(b.Requests, "request"), saved)},
+		{"", "recorded: " + served(b.Was, b.Priced)},
+		{"", "with it:  " + served(b.Is, b.Priced)},
+	}
+}
+
+func served(s cache.Served, priced bool) string {
+	return fmt.Sprintf("%d tokens read, %d written", s.Read, s.Write) + phrase.If(priced, ", %s", usd(s.Cost))
+}
+
+// usd returns an amount of dollars.
+func usd(n float64) string { return fmt.Sprintf("$%.4f", n) }
+
+// writePatchMarkdown writes a trial or a run as a page for a review.
+func writePatchMarkdown(w *bufio.Writer, p *plan.Plan) error {
+	if p.Run != nil {
+		return writeRunMarkdown(w, p)
+	}
+	t := p.Patch
+	w.Write(append(markdown.AppendInline([]byte("# Patch of "), []byte(planned(p))), '\n'))
+	fmt.Fprintf(w, "\n- **Boundary**: `%s` of request %d\n", t.Reason, t.Request)
+	for _, line := range linesOf(t) {
+		fmt.Fprintf(w, "- %s\n", line)
+	}
+	w.WriteString("\n| op | operation | verdict | why |\n|---:|---|---|---|\n")
+	writeCells(w, verdictCells(t.Verdicts))
+	if t.Difference == nil {
+		return nil
+	}
+	w.WriteString("\n| tokens | before | after | change |\n|---|---:|---:|---:|\n")
+	writeCells(w, sizeCells(t.Sizes))
+	if t.Difference.Equal() {
+		return nil
+	}
+	w.WriteByte('\n')
+	return writeDiffMarkdown(w, t.Difference)
+}
+
+// writePatchEnvelope writes the context with the results, as ctxtool replay does.
+func writePatchEnvelope(w *bufio.Writer, p *plan.Plan) error {
+	if p.Patch.Envelope == nil {
+		return nil
+	}
+	return writeEnvelope(w, Report{Envelope: p.Patch.Envelope})
+}
+
+// linesOf returns the cost lines of a trial that is not refused.
+func linesOf(t *hook.Trial) (all []string) {
+	if t.Difference == nil {
+		return nil
+	}
+	name := ""
+	for _, line := range costLines(t) {
+		if line[0] != "" {
+			name = line[0]
+		}
+		all = append(all, fmt.Sprintf("**%s**: %s", strings.ToUpper(name[:1])+name[1:], line[1]))
+	}
+	return all
+}
+
+// writeCells writes rows of a Markdown table.
+func writeCells(w *bufio.Writer, rows [][]string) {
+	for _, row := range rows {
+		w.WriteByte('|')
+		for _, cell := range row {
+			w.Write(append(markdown.AppendInline([]byte{' '}, []byte(cell)), " |"...))
+		}
+		w.WriteByte('\n')
+	}
+}
+
+// runColumns are the columns of the answers of a hook. The time of a call is only shown as text,
+// since it differs from run to run.
+var runColumns = []Column{
+	{Name: "request", Right: true}, {Name: "reason", Yields: 3}, {Name: "operations", Flex: true}, {Name: "before", Right: true}, {Name: "after", Right: true},
+	{Name: "read", Right: true}, {Name: "was", Right: true, Yields: 1}, {Name: "cost", Right: true}, {Name: "was", Right: true, Yields: 2},
+}
+
+// runCells returns a row per answer.
+func runCells(r *hook.Run) (rows [][]string) {
+	for _, row := range r.Rows {
+		what := strings.Join(row.Ops, ", ")
+		for _, v := range row.Verdicts {
+			what += fmt.Sprintf("; %s: %s", v.Ruling, v.Text)
+		}
+		if row.Error != "" {
+			what = "failed: " + row.Error
+		}
+		cells := []string{fmt.Sprint(row.Request), strings.ReplaceAll(string(row.Reason), "_", " "), sessionfmt.Clean(what), fmt.Sprint(row.Before), fmt.Sprint(row.After), "", "", "", ""}
+		if row.Is != nil {
+			cells[5], cells[6] = fmt.Sprint(row.Is.Read), fmt.Sprint(row.Was.Read)
+			if r.Bill != nil && r.Bill.Priced {
+				cells[7], cells[8] = usd(row.Is.Cost), usd(row.Was.Cost)
+			}
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// writeRun writes what a hook did in a session as text.
+func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
+	r := p.Run
+	fmt.Fprintf(w, "%s: %s\n", planned(p), runWords(r))
+	if r.Calls > 0 {
+		fmt.Fprintf(w, "  %s a call\n", (r.Took / time.Duration(r.Calls)).Round(10*time.Microsecond))
+	}
+	if p.Written != "" && p.Written != "-" {
+		fmt.Fprintf(w, "  wrote the session with its patches to %s\n", sessionfmt.Clean(p.Written))
+	}
+	if len(r.Rows) > 0 {
+		w.WriteByte('\n')
+		columns := append([]Column(nil), runColumns...)
+		rows := runCells(r)
+		columns = append(columns, Column{Name: "time", Right: true, Yields: 4})
+		for k := range rows {
+			rows[k] = append(rows[k], r.Rows[k].Took.Round(100*time.Microsecond).String())
+		}
+		if err := WriteTable(w, columns, rows, on); err != nil {
+			return err
+		}
+	}
+	if r.Bill != nil {
+		w.WriteByte('\n')
+		for _, line := range billLines(r.Bill) {
+			aligned(w, line[0], "%s", line[1])
+		}
+	}
+	return nil
+}
+
+func runWords(r *hook.Run) string {
+	return fmt.Sprintf("%s for %s: %d patched, %d failed", phrase.Count(r.Calls, "call"), phrase.Count(r.Requests, "request"), r.Patched, r.Failed)
+}
+
+func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) error {
+	r := p.Run
+	w.Write(append(markdown.AppendInline([]byte("# Hook on "), []byte(planned(p))), "\n\n"...))
+	w.Write(append(code([]byte("- **Command**: "), r.Command), '\n'))
+	fmt.Fprintf(w, "- **Calls**: %s\n", runWords(r))
+	if r.Bill != nil {
+		for k, line := range billLines(r.Bill) {
+			fmt.Fprintf(w, "- %s%s\n", phrase.If(k == 0, "**Bill**: "), line[1])
+		}
+	}
+	if len(r.Rows) == 0 {
+		return nil
+	}
+	w.WriteString("\n| request | reason | operations | before | after | read | was | cost | was |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n")
+	writeCells(w, runCells(r))
+	return nil
+}

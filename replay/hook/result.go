@@ -1,0 +1,188 @@
+// Package hook tries context hooks on recorded sessions: it reads what a hook returns, judges it
+// by the rules of the boundary at which the hook runs, and computes what it changes, in the
+// context and in the bill. It runs the command of a hook over all requests of a session.
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"ctxtool/replay"
+	"ctxtool/replay/ops"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+type value = jsonl.Value
+
+// A Reason is the boundary at which a hook runs.
+type Reason string
+
+// The reasons.
+const (
+	BeforeRequest Reason = "before_request" // its patch is stored, and applies from the request on
+	TurnEnd       Reason = "turn_end"       // likewise, after an answer and its results
+	Ephemeral     Reason = "ephemeral"      // its patch applies to one request, and is not stored
+)
+
+// Reasons are all reasons, the default first.
+var Reasons = []string{string(BeforeRequest), string(TurnEnd), string(Ephemeral)}
+
+// A Result is what a hook returned: a patch with at least one operation.
+type Result struct {
+	Name    string // of the transformer; empty if the hook gave none
+	Patch   value  // an array, on one line
+	Display value  // absent, or an object
+}
+
+// Read reads what a hook returned: an object with a patch, a list of operations, or lines of
+// either. null, {} and blank lines are nothing. name is of the file, for messages.
+func Read(name string, data []byte) (all []Result, err error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil
+	}
+	if v, err := jsonl.ParseValue(bytes.TrimSpace(data)); err == nil {
+		r, err := parse(v)
+		if err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err, Hint: helps}
+		}
+		return appendResult(nil, r), nil
+	}
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		v, err := jsonl.ParseValue(text)
+		if err != nil {
+			err = fmt.Errorf("not JSON: %w", err)
+		}
+		var r Result
+		if err == nil {
+			r, err = parse(v)
+		}
+		if err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name, Line: line}, Err: err, Hint: helps}
+		}
+		all = appendResult(all, r)
+	}
+	return all, nil
+}
+
+const helps = "ctxtool help patch-ops has the form of a result"
+
+// appendResult leaves out a result without operations, as the agent does.
+func appendResult(all []Result, r Result) []Result {
+	for range r.Patch.Elements {
+		return append(all, r)
+	}
+	return all
+}
+
+// parse reads one result.
+func parse(v value) (r Result, err error) {
+	patch, display := v, value(nil)
+	switch {
+	case v.IsObject():
+		var f [4]value
+		v.Fields(f[:], "patch", "transformerName", "display", "op")
+		if patch, display = f[0], f[2]; f[3].Exists() && !patch.Exists() {
+			return r, errors.New("a single op: must be a list of operations, or an object with a patch")
+		}
+		if !f[1].IsNull() && !f[1].IsString() {
+			return r, errors.New("transformerName must be a string")
+		}
+		if !display.IsNull() && !display.IsObject() {
+			return r, errors.New("display must be an object")
+		}
+		r.Name = f[1].Text()
+	case !v.IsNull() && !v.IsArray():
+		return r, errors.New("must be a list of operations, or an object with a patch")
+	}
+	if !patch.IsNull() && !patch.IsArray() {
+		return r, errors.New(ops.NotArray.Text)
+	}
+	if !patch.IsNull() {
+		r.Patch, err = oneLine(patch)
+	}
+	if err == nil && !display.IsNull() {
+		r.Display, err = oneLine(display)
+	}
+	return r, err
+}
+
+// oneLine returns a value without white space between its parts, and otherwise as it stands.
+func oneLine(v value) (value, error) {
+	var out bytes.Buffer
+	err := json.Compact(&out, jsonl.ReplaceInvalidUTF8(v))
+	return out.Bytes(), err
+}
+
+// Ops is a result of operations as JSON; err names the first that is not JSON.
+func Ops(all []string) (r Result, err error) {
+	list := []byte{'['}
+	for k, text := range all {
+		v, err := jsonl.ParseValue(bytes.TrimSpace([]byte(text)))
+		if err != nil {
+			return r, fmt.Errorf("op %d: not JSON: %w", k, err)
+		}
+		if k > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, v...)
+	}
+	r.Patch, err = oneLine(append(list, ']'))
+	return r, err
+}
+
+// Op returns an operation as JSON, with the reason why if it is not empty and the operation
+// needs one.
+func Op(name, why string, fields ...jsonl.Field) string {
+	scope := "cached"
+	if o := ops.Find(jsonl.AppendQuoted(nil, name)); o != nil {
+		scope = o.Scope()
+	}
+	out := fmt.Appendf(nil, `{"op":%q,"scope":%q`, name, scope)
+	for _, f := range fields {
+		out = fmt.Appendf(out, `,%q:%s`, f.Name, f.Value)
+	}
+	if why != "" && scope == "cached" {
+		out = jsonl.AppendQuoted(append(out, `,"invalidateCacheReason":`...), why)
+	}
+	return string(append(out, '}'))
+}
+
+// Append returns the operation that adds messages to a context: uncached for one request, else
+// after all cached ones.
+func Append(e *replay.Envelope, reason Reason, why string, messages []string) (op string, err error) {
+	list := value{'['}
+	if reason != Ephemeral {
+		for m, err := range e.CachedMessages() {
+			if err != nil {
+				return "", err
+			}
+			list = append(comma(list), m.Raw...)
+		}
+	}
+	for _, m := range messages {
+		list = append(comma(list), m...)
+	}
+	name := "messages_cached_replace"
+	if reason == Ephemeral {
+		name = "messages_uncached_append"
+	}
+	return Op(name, why, jsonl.Field{Name: "messages", Value: append(list, ']')}), nil
+}
+
+// fields returns the fields of the entry that stores the result.
+func (r *Result) fields() []jsonl.Field {
+	return []jsonl.Field{
+		{Name: "schemaVersion", Value: value("1")},
+		{Name: "transformerName", Value: jsonl.AppendQuoted(nil, r.Name)},
+		{Name: "patch", Value: r.Patch},
+		{Name: "display", Value: r.Display},
+	}
+}

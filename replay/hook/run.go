@@ -1,0 +1,307 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"ctxtool/internal/shell"
+	"ctxtool/replay"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/diff"
+	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// An Exec runs a hook over the requests of a session.
+type Exec struct {
+	Process  shell.Process
+	Context  context.Context
+	Replay   replay.Options
+	Leaf     int
+	Reasons  []Reason // in any order
+	From, To int      // the first and the last request; To is below 0 for no limit
+	Now      func() time.Time
+	Progress func(done, of int64) // may be nil
+}
+
+// A Run is what a hook did in a session.
+//
+// It is run of schema ctxtool/patch/1.
+type Run struct {
+	Command  string `json:"command"`
+	Requests int    `json:"requests"`       // for which the hook ran
+	Calls    int    `json:"calls"`          // of the hook, one for each request and reason
+	Patched  int    `json:"patched"`        // answers with operations that apply
+	Failed   int    `json:"failed"`         // calls that would fail the request
+	Bill     *Bill  `json:"bill,omitempty"` // of all requests of the session; absent if nothing applies
+	Rows     []Row  `json:"rows"`           // an element per call that answered with operations, or failed
+
+	Took time.Duration `json:"-"` // by all calls
+
+	s, with *sessionfmt.Session
+	end     *replay.Envelope // at the leaf
+	replay  *replay.Replay
+}
+
+// A Row is an answer of a hook.
+type Row struct {
+	Request  int           `json:"request"`
+	Reason   Reason        `json:"reason"`
+	Ops      []string      `json:"ops,omitempty"`      // names of the operations
+	Verdicts []Verdict     `json:"verdicts,omitempty"` // of those that do not simply apply
+	Error    string        `json:"error,omitempty"`    // why the call failed: the agent fails the request, and nothing applies
+	Before   int           `json:"before"`             // tokens of the context
+	After    int           `json:"after"`
+	Was      *cache.Served `json:"was,omitempty"` // the request as recorded; absent if nothing applies, or if the row is not the last of its request
+	Is       *cache.Served `json:"is,omitempty"`  // and with all patches so far
+
+	Took time.Duration `json:"-"`
+}
+
+// longestAnswer is how many bytes an answer of a hook may have.
+const longestAnswer = 256 << 20
+
+// A running is a run of a hook.
+type running struct {
+	*Exec
+	run    *Run
+	walk   *replay.Walk
+	write  Writer
+	n      weigh.Counts // of the state of the walk
+	parent int          // the last record of the path so far
+	course course
+	asked  int // the last request that was counted
+}
+
+// Run runs the hook. What it returns at a stored boundary is there at all later requests. It
+// fails only if the session cannot be replayed.
+func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
+	x.Process.Most = longestAnswer
+	opt := x.Replay
+	opt.Rules = opt.Rules.Decide(s, opt.Leaf)
+	was := replay.New(s, opt)
+	opt.Trial = true
+	with := s.Copy()
+	path, found := s.Path(x.Leaf)
+	r := replay.New(with, opt)
+	r.Findings = append(r.Findings, found...)
+	g := &running{
+		Exec: x, run: &Run{Command: x.Process.Line, Rows: []Row{}, s: s, with: with, replay: r},
+		walk: r.Start(&tokens.Pi), parent: -1, course: course{path, map[int][]move{}}, asked: -1,
+	}
+	defer x.Process.Close()
+	if err := g.requests(path); err != nil {
+		return nil, err
+	}
+	g.run.end = g.walk.Step().Envelope()
+	if len(g.course.held) == 0 {
+		return g.run, nil
+	}
+	quiet := *r // findings have been reported already
+	all, err := cache.Compare(was, &quiet, course{path: path}.walk, g.course.walk, &tokens.Pi)
+	if err == nil {
+		g.bill(all)
+	}
+	return g.run, err
+}
+
+// requests walks the path, and calls the hook at each boundary.
+func (g *running) requests(path []int) error {
+	s := g.run.s
+	ends := turnEnds(s, path)
+	for k, rec := range path {
+		if s.Answers(rec) {
+			for _, reason := range []Reason{BeforeRequest, Ephemeral} {
+				if err := g.boundary(reason, k, g.walk.Step().Requests()); err != nil {
+					return err
+				}
+			}
+		}
+		if g.run.with.Held(max(0, g.parent)) && g.parent >= 0 {
+			g.run.with.Reparent(rec, g.parent)
+		}
+		a, err := g.walk.Next(rec)
+		if err != nil {
+			return err
+		}
+		g.n, g.parent = a.After, rec
+		if ends[k] {
+			if err := g.boundary(TurnEnd, k+1, a.Answers-1); err != nil {
+				return err
+			}
+		}
+		if g.Progress != nil {
+			g.Progress(int64(k+1), int64(len(path)))
+		}
+	}
+	return nil
+}
+
+// turnEnds reports, for each place of a path, whether a turn ends after it: an answer and the
+// results of its calls.
+func turnEnds(s *sessionfmt.Session, path []int) []bool {
+	ends, last := make([]bool, len(path)), -1
+	for k, rec := range path {
+		switch kind := s.Kind(rec); {
+		case s.Answers(rec), kind == jsonl.User:
+			if last >= 0 {
+				ends[last] = true
+			}
+			if last = -1; kind != jsonl.User {
+				last = k
+			}
+		case kind == jsonl.ToolResult && last >= 0:
+			last = k
+		}
+	}
+	if last >= 0 {
+		ends[last] = true
+	}
+	return ends
+}
+
+// boundary calls the hook for a request, and applies what it returns before place at of the
+// path.
+func (g *running) boundary(reason Reason, at, request int) error {
+	if !slices.Contains(g.Reasons, reason) || request < g.From || g.To >= 0 && request > g.To {
+		return nil
+	}
+	if err := context.Cause(g.Context); err != nil {
+		return err
+	}
+	if g.asked != request {
+		g.run.Requests, g.asked = g.run.Requests+1, request
+	}
+	row := Row{Request: request, Reason: reason, Before: g.n.Total, After: g.n.Total}
+	start := g.Now()
+	answer, err := g.Process.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n) })
+	row.Took = g.Now().Sub(start)
+	g.run.Calls++
+	g.run.Took += row.Took
+	var results []Result
+	if err == nil {
+		results, err = g.read(answer)
+	}
+	if err == nil && len(results) == 0 {
+		return nil
+	}
+	if err == nil {
+		err = g.apply(&row, results[0], at)
+	}
+	if g.run.Patched++; err != nil {
+		g.run.Patched--
+		g.run.Failed++
+		row.Error = sessionfmt.Clean(err.Error())
+	}
+	g.run.Rows = append(g.run.Rows, row)
+	return nil
+}
+
+// read reads one answer.
+func (g *running) read(answer []byte) ([]Result, error) {
+	all, err := Read("", answer)
+	var at *sessionfmt.Error
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	for k := range all {
+		if all[k].Name == "" {
+			all[k].Name = g.Process.Line
+		}
+	}
+	return all, err
+}
+
+// apply applies a result, unless it is refused.
+func (g *running) apply(row *Row, result Result, at int) error {
+	for _, v := range Judge(row.Reason, []Result{result}) {
+		row.Ops = append(row.Ops, v.Name)
+		if v.Ruling != Apply {
+			row.Verdicts = append(row.Verdicts, v)
+		}
+	}
+	if err := Refused("", row.Verdicts); err != nil {
+		return errors.Unwrap(err)
+	}
+	b := g.run.with.NewBatch(g.parent, time.Time{})
+	b.Add(jsonl.Transform, result.fields()...)
+	if err := g.run.with.Hold(b); err != nil {
+		return err
+	}
+	held, walk := g.run.with.Len()-1, g.walk
+	if row.Reason == Ephemeral {
+		walk = walk.Fork()
+	}
+	a, err := walk.Next(held)
+	if err != nil {
+		return err
+	}
+	row.After = a.After.Total
+	if row.Reason != Ephemeral {
+		g.n, g.parent = a.After, held
+	}
+	g.course.held[at] = append(g.course.held[at], move{held, row.Reason == Ephemeral})
+	return nil
+}
+
+// bill adds what the requests cost.
+func (g *running) bill(all []cache.Comparison) {
+	b := &Bill{}
+	byRequest := map[int]*cache.Comparison{}
+	place := map[int]int{} // number of a request by its answer
+	for _, rec := range g.course.path {
+		if g.run.s.Answers(rec) {
+			place[rec] = len(place)
+		}
+	}
+	for k := range all {
+		b.add(&all[k])
+		byRequest[place[all[k].Record]] = &all[k]
+	}
+	last := map[int]int{} // by request, the last row whose patch it gets
+	for k, row := range g.run.Rows {
+		if request := row.Request; row.Error == "" {
+			if row.Reason == TurnEnd {
+				request++
+			}
+			last[request] = k
+		}
+	}
+	for request, k := range last {
+		if c := byRequest[request]; c != nil {
+			g.run.Rows[k].Was, g.run.Rows[k].Is = &c.Was, &c.Is
+		}
+	}
+	if b.Requests > 0 {
+		g.run.Bill = b
+	}
+}
+
+// Stored reports whether the session with the stored patches differs from the recorded one.
+func (r *Run) Stored() bool {
+	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Error == "" && row.Reason != Ephemeral })
+}
+
+// Print writes the session with the stored patches where the hook made them.
+func (r *Run) Print(w io.Writer) error { return r.with.Weave(w) }
+
+// Promise compares a session, read back, with the context at the end of the run.
+func (r *Run) Promise(after *sessionfmt.Session) error {
+	opt := r.replay.Options
+	opt.Trial, opt.Leaf = false, after.Leaf()
+	e, err := replay.New(after, opt).At(sessionfmt.After(after.Leaf()))
+	if err != nil {
+		return err
+	}
+	d, err := diff.Envelopes(&tokens.Pi, r.end, e)
+	if err == nil && !d.Equal() {
+		err = &sessionfmt.Error{Pos: sessionfmt.Pos{File: r.s.Name}, Err: fmt.Errorf("%w than the run", errOther), Hint: "this is a bug in ctxtool; please report it, with the file if possible"}
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+package hook
+
+import (
+	"fmt"
+	"slices"
+
+	"ctxtool/replay"
+	"ctxtool/replay/ops"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
+	"ctxtool/sessionfmt"
+)
+
+// A Ruling is what the running agent would do with an operation.
+type Ruling string
+
+// The rulings.
+const (
+	Apply  Ruling = "apply"
+	Warn   Ruling = "warn"   // it applies, but probably not as meant
+	Refuse Ruling = "refuse" // the request fails, and nothing of the result applies
+)
+
+// A Verdict is the ruling on one operation of a result.
+type Verdict struct {
+	Result int    `json:"result"` // number of the result, from 0
+	Op     int    `json:"op"`     // number of the operation, from 0
+	Name   string `json:"name"`   // of the operation
+	Ruling Ruling `json:"ruling"` // `apply`, `warn` or `refuse`
+	Rule   string `json:"rule,omitempty"`
+	Text   string `json:"text,omitempty"` // why, if it does not simply apply
+}
+
+// Judge returns the verdicts on results by the rules of a boundary that do not depend on the
+// context.
+func Judge(reason Reason, all []Result) (out []Verdict) {
+	for n, r := range all {
+		k := 0
+		for v := range r.Patch.Elements {
+			one := Verdict{Result: n, Op: k, Name: sessionfmt.Quote(v.Get("op").Text()), Ruling: Apply}
+			if f := ops.Check(k, v); f != nil {
+				one.Ruling, one.Rule, one.Text = Refuse, f.Code, f.Text
+			} else {
+				one.scope(reason, v)
+			}
+			out = append(out, one)
+			k++
+		}
+	}
+	return out
+}
+
+// scope judges the scope of an operation that is otherwise sound.
+func (v *Verdict) scope(reason Reason, op value) {
+	own, scope := ops.Find(op.Get("op")).Scope(), op.Get("scope")
+	switch {
+	case reason != Ephemeral && !scope.Is("cached"):
+		v.Ruling, v.Rule = Refuse, "patch-scope"
+		v.Text = fmt.Sprintf("op %d (%s): a patch of %s may only hold ops with scope \"cached\"", v.Op, v.Name, reason)
+	case reason != Ephemeral && own != "cached":
+		v.Ruling, v.Rule = Warn, "patch-scope"
+		v.Text = fmt.Sprintf("op %d (%s): stored, it adds its messages to every later request", v.Op, v.Name)
+	case !scope.Is(own):
+		v.Ruling, v.Rule = Warn, "patch-scope"
+		v.Text = fmt.Sprintf("op %d (%s): scope must be %q", v.Op, v.Name, own)
+	}
+}
+
+// Refused returns the first operation that is refused as an error, nil if there is none. name is
+// of the file with the results.
+func Refused(name string, all []Verdict) error {
+	k := slices.IndexFunc(all, func(v Verdict) bool { return v.Ruling == Refuse })
+	if k < 0 {
+		return nil
+	}
+	return &sessionfmt.Error{
+		Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("%s (%s)", all[k].Text, all[k].Rule),
+		Hint: "the agent would fail the request; ctxtool help patch-ops has the rules",
+	}
+}
+
+// A warning is why an operation does not do what it probably should.
+type warning struct {
+	op         int
+	rule, text string
+}
+
+// warnings compares the operations of a result with the context before it: a is that, and b the
+// context after the entry of the result.
+func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err error) {
+	before := map[int]*prompt.Prompt{} // by operation
+	last, err := a.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	of := func(o origin.Origin) bool { return o.Record == entry }
+	next := 0
+	err = b.PromptHistory(of, func(by origin.Origin, p *prompt.Prompt) {
+		if of(by) {
+			next = by.Op + 1
+		}
+		before[next] = &prompt.Prompt{Parts: slices.Clone(p.Parts), Tools: slices.Clone(p.Tools)}
+	})
+	if err != nil {
+		return nil, err
+	}
+	messages, k := a.Cached(), 0
+	for v := range r.Patch.Elements {
+		now := last
+		for i := k; i >= 0; i-- {
+			if p := before[i]; p != nil {
+				now = p
+				break
+			}
+		}
+		for _, text := range warningsOf(v, now, &messages) {
+			all = append(all, warning{k, text.rule, fmt.Sprintf("op %d (%s): %s", k, v.Get("op").Text(), text.text)})
+		}
+		k++
+	}
+	now, err := b.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range now.Omitted {
+		if of(t.Origin) {
+			all = append(all, warning{t.Origin.Op, "unknown-tool", fmt.Sprintf("op %d (tools_replace): nothing implements %s: the agent omits it", t.Origin.Op, sessionfmt.Quote(t.Name))})
+		}
+	}
+	return all, nil
+}
+
+// warningsOf returns the warnings for an operation, given the prompt before it and the number of
+// cached messages, which it updates.
+func warningsOf(v value, p *prompt.Prompt, messages *int) (all []warning) {
+	warn := func(rule, format string, args ...any) {
+		all = append(all, warning{rule: rule, text: fmt.Sprintf(format, args...)})
+	}
+	switch name := v.Get("op"); {
+	case name.Is("system_part_remove"):
+		part := v.Get("partName").Text()
+		if !slices.ContainsFunc(p.Parts, func(q prompt.Part) bool { return q.Name == part }) {
+			warn("unknown-part", "there is no part %s: nothing is removed, but the cache breaks", sessionfmt.Quote(part))
+		}
+	case name.Is("tools_remove"):
+		for tool := range v.Get("toolNames").Elements {
+			if !slices.ContainsFunc(p.Tools, func(t prompt.Tool) bool { return tool.Is(t.Name) }) {
+				warn("unknown-tool", "there is no tool %s", sessionfmt.Quote(tool.Text()))
+			}
+		}
+	case name.Is("options_set"):
+		if v.Get("reasoning").IsNull() && v.Get("temperature").IsNull() && v.Get("maxTokens").IsNull() {
+			warn("no-option", "it sets no option")
+		}
+	case name.Is("messages_cached_replace"):
+		*messages = 0
+		for range v.Get("messages").Elements {
+			*messages++
+		}
+	case name.Is("compaction_apply"):
+		first, _ := v.Get("firstKeptMessageIndex").Float()
+		if first < 0 || first > float64(*messages) || first != float64(int(first)) {
+			warn("patch-index", "firstKeptMessageIndex is %s in a list of %d messages", v.Get("firstKeptMessageIndex"), *messages)
+		}
+		*messages = 1 + max(0, *messages-max(0, int(min(first, float64(*messages)))))
+	}
+	return all
+}

@@ -85,7 +85,7 @@ var layers = []struct {
 	{"render/page", []string{
 		"ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/internal/linediff", "ctxtool/internal/markdown", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/transcript", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt",
 	}, []string{"ctxtool/sessionfmt/jsonl", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text"}},
-	{"render/html", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/internal/report", "ctxtool/sessionfmt", "github.com/klauspost/compress/flate"}, []string{
+	{"render/html", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/internal/parallel", "ctxtool/internal/report", "ctxtool/internal/simulate", "ctxtool/sessionfmt", "github.com/klauspost/compress/flate"}, []string{
 		"ctxtool/internal/browser", "ctxtool/render", "ctxtool/replay", "ctxtool/sessionfmt/redact", "github.com/chromedp/chromedp/kb",
 	}},
 	{"internal/browser", []string{

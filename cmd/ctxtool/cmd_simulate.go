@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/help"
 	"ctxtool/internal/simulate"
+	"ctxtool/render/html"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 
@@ -52,7 +55,7 @@ func newSimulateCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runSimulate(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown")
+	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown", "html")
 	o.overrideFlags.flags(cmd)
 	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, and those of ctxtool policies, with a preset as NAME:PRESET")
 	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of a parameter: `KEY=A,B,C`")
@@ -97,7 +100,10 @@ func (o *simulateOptions) check(e *env) (err error) {
 			return err
 		}
 	}
-	o.Rows = o.format == "jsonl"
+	if o.format == "html" && e.toTerminal(o.output) {
+		return errors.New("-f html requires -o FILE on a terminal")
+	}
+	o.Rows = o.format == "jsonl" || o.format == "html"
 	o.Changes, o.Options.Regrets = o.Rows, o.Rows
 	return cmp.Or(oneOf("--optimize", simulate.Goals, o.optimize), oneOf("--summarizer", []string{"ratio", "extract"}, o.summarizer), o.overrideFlags.check(e, &o.Replay))
 }
@@ -156,6 +162,13 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 		return usagef("--explain %d: the session has %d requests, the last is %d", o.Explain, report.Runs[0].Requests, report.Runs[0].Requests-1)
 	}
 	report.Decide(simulate.Goal(o.optimize))
+	if o.format == "html" {
+		page, err := report.Page(filepath.Base(files[0].name))
+		if err != nil {
+			return err
+		}
+		return e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return html.WriteSimulation(w, page) })
+	}
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
 	return o.reply(e, replay.New(s, opt), report, nil)
@@ -172,8 +185,8 @@ func inFile(name string, err error) error {
 // simulateAll simulates several sessions. One that cannot be read, or has no requests, is a row
 // with its error.
 func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
-	if o.Explained {
-		return usagef("--explain requires a single session")
+	if o.Explained || o.format == "html" {
+		return usagef("--explain and -f html require a single session")
 	}
 	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *simulate.Report {
 		s, err := sessionfmt.Open(f.path, e.opening(1))

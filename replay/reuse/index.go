@@ -3,7 +3,6 @@ package reuse
 import (
 	"bytes"
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 
@@ -138,7 +137,7 @@ func (x *Index) find(calls map[string]uint64) error {
 }
 
 // used calls tell with the terms of an answer, and records those of its calls by id. Commands
-// that only look are no calls.
+// that only look are no calls, and what an agent types into a shell is no line that it quotes.
 func used(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte), calls map[string]uint64) {
 	scanTexts(m, tell)
 	for i := range m.Blocks {
@@ -146,11 +145,15 @@ func used(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte), call
 		if b.Kind != jsonl.CallBlock {
 			continue
 		}
-		looks := false
+		looks, command := false, b.Args.Get("command")
 		for text := range b.Args.Strings {
 			said := text.AppendText(nil)
 			looks = looks || survival.OnlyLooks(string(said))
-			scan(said, tell)
+			scan(said, func(term uint64, kind Kind, name []byte) {
+				if kind != Line || !bytes.Equal(text, command) {
+					tell(term, kind, name)
+				}
+			})
 		}
 		if term := callTerm(b); !looks {
 			tell(term, Call, nil)
@@ -186,15 +189,23 @@ type Standing struct {
 	Text     string
 }
 
-// A Regret is a term that an answer used after all messages with it had left the context.
+// A Regret is what an answer used of a message that had left the context, as had all others
+// with the same terms.
 type Regret struct {
-	Kind    Kind
-	Message int // the last message that had it
-	Answer  int // the message that is the answer
-	Request int // that it answers
+	Kind    Kind // of the terms that are least likely to be chance
+	Message int  // the message that had left; the last one with those terms
+	Answer  int  // the message that is the answer
+	Request int  // that it answers
 
-	term int32
+	terms []int32 // of that kind
 }
+
+// common is the number of messages from which on a line or an identifier means nothing: it is a
+// word of the project, and an agent does not know it from a message.
+const common = 8
+
+// order are the kinds, the least likely to be chance first.
+var order = []Kind{Call, Path, Line, Identifier}
 
 // Regrets returns what answers used of messages that had left the context before, in order.
 // Gone are the requests from which on each message is not in the context, and answers the
@@ -212,7 +223,11 @@ func (x *Index) Regrets(answers []int, gone []int32, results map[int]bool, texts
 		})
 	}
 	for k, answer := range answers {
+		from := len(all)
 		for _, t := range x.uses[int32(answer)] {
+			if kind := x.kinds[t]; (kind == Line || kind == Identifier) && x.first[t+1]-x.first[t] > common {
+				continue
+			}
 			last := -1
 			for i := x.before(t, int32(answer)); i >= x.first[t]; i-- {
 				m := x.has[i]
@@ -224,9 +239,26 @@ func (x *Index) Regrets(answers []int, gone []int32, results map[int]bool, texts
 			}
 			stands := func(s Standing) bool { return s.From <= int32(k) && int32(k) < s.To }
 			if last >= 0 && !slices.ContainsFunc(standing[t], stands) {
-				all = append(all, Regret{Kind: x.kinds[t], Message: last, Answer: answer, Request: k, term: t})
+				one := Regret{Kind: x.kinds[t], Message: last, Answer: answer, Request: k, terms: []int32{t}}
+				all = append(all[:from], with(all[from:], one)...)
 			}
 		}
+		slices.SortFunc(all[from:], func(a, b Regret) int { return a.Message - b.Message })
+	}
+	return all
+}
+
+// with adds a regret to those of an answer. There is one for each message.
+func with(all []Regret, one Regret) []Regret {
+	i := slices.IndexFunc(all, func(r Regret) bool { return r.Message == one.Message })
+	if i < 0 {
+		return append(all, one)
+	}
+	switch c := slices.Index(order, one.Kind) - slices.Index(order, all[i].Kind); {
+	case c < 0:
+		all[i] = one
+	case c == 0:
+		all[i].terms = append(all[i].terms, one.terms...)
 	}
 	return all
 }
@@ -238,33 +270,26 @@ func (x *Index) before(t, message int32) int32 {
 	return x.first[t] + int32(i) - 1
 }
 
-// Names returns what the answers of regrets used: the path, the word, the line, or the call in a
-// few words.
+// Names returns what the answers of regrets used: the path, the line or the word that comes
+// first, or the call in a few words.
 func (x *Index) Names(all []Regret) ([]string, error) {
 	u := New(x.e.Replay())
 	names := make([]string, len(all))
-	byAnswer := func(yield func(answer int, of []int) bool) {
-		order := make([]int, len(all))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Answer, all[b].Answer) })
-		for len(order) > 0 {
-			n := 1
-			for n < len(order) && all[order[n]].Answer == all[order[0]].Answer {
-				n++
-			}
-			if !yield(all[order[0]].Answer, order[:n]) {
-				return
-			}
-			order = order[n:]
-		}
+	places := make([]int, len(all)) // by answer
+	for i := range places {
+		places[i] = i
 	}
-	for answer, of := range iter.Seq2[int, []int](byAnswer) {
-		err := u.terms(x.e.Piece(answer), func(term uint64, _ Kind, name []byte) {
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(all[a].Answer, all[b].Answer) })
+	for len(places) > 0 {
+		n := 1
+		for n < len(places) && all[places[n]].Answer == all[places[0]].Answer {
+			n++
+		}
+		of := places[:n]
+		err := u.terms(x.e.Piece(all[of[0]].Answer), func(term uint64, _ Kind, name []byte) {
 			t, ok := x.terms[term]
 			for _, i := range of {
-				if ok && names[i] == "" && all[i].term == t {
+				if ok && names[i] == "" && slices.Contains(all[i].terms, t) {
 					names[i] = string(name)
 				}
 			}
@@ -272,6 +297,7 @@ func (x *Index) Names(all []Regret) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		places = places[n:]
 	}
 	return names, nil
 }

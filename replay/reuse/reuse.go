@@ -113,7 +113,6 @@ func (u *Uses) Of(gone, left iter.Seq[*replay.Piece], from int) ([]Use, error) {
 	for _, f := range found {
 		all = append(all, *f)
 	}
-	order := []Kind{Call, Path, Line, Identifier}
 	slices.SortFunc(all, func(a, b Use) int {
 		return cmp.Or(
 			slices.Index(order, a.Kind)-slices.Index(order, b.Kind),

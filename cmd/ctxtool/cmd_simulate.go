@@ -12,6 +12,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/help"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
 	"ctxtool/render/html"
 	"ctxtool/replay"
@@ -103,8 +104,6 @@ func (o *simulateOptions) check(e *env) (err error) {
 	if o.format == "html" && e.toTerminal(o.output) {
 		return errors.New("-f html requires -o FILE on a terminal")
 	}
-	o.Rows = o.format == "jsonl" || o.format == "html"
-	o.Changes, o.Options.Regrets = o.Rows, o.Rows
 	return cmp.Or(oneOf("--optimize", simulate.Goals, o.optimize), oneOf("--summarizer", []string{"ratio", "extract"}, o.summarizer), o.overrideFlags.check(e, &o.Replay))
 }
 
@@ -149,6 +148,8 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.simulateAll(e, files)
 	}
+	o.Rows = o.format == "jsonl" || o.format == "html"
+	o.Changes, o.Options.Regrets = o.Rows, o.Rows
 	s, err := e.open(files[0].path)
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 		if err != nil {
 			return err
 		}
-		return e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return html.WriteSimulation(w, page) })
+		return o.page(e, []string{s.Name}, page)
 	}
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
@@ -185,8 +186,8 @@ func inFile(name string, err error) error {
 // simulateAll simulates several sessions. One that cannot be read, or has no requests, is a row
 // with its error.
 func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
-	if o.Explained || o.format == "html" {
-		return usagef("--explain and -f html require a single session")
+	if o.Explained {
+		return usagef("--explain requires a single session")
 	}
 	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *simulate.Report {
 		s, err := sessionfmt.Open(f.path, e.opening(1))
@@ -214,5 +215,14 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 	if err := noneBroken(o.strict, broken, len(all), "have no figures"); err != nil {
 		return err
 	}
-	return e.print(&o.answer, paths(files), simulate.NewStore(all, simulate.Goal(o.optimize)))
+	store := simulate.NewStore(all, simulate.Goal(o.optimize))
+	if o.format == "html" {
+		return o.page(e, paths(files), store.Page(phrase.Count(len(all), "session")))
+	}
+	return e.print(&o.answer, paths(files), store)
+}
+
+// page writes a page.
+func (o *simulateOptions) page(e *env, inputs []string, p *simulate.Page) error {
+	return e.answer(&o.answer, inputs, func(w *bufio.Writer) error { return html.WriteSimulation(w, p) })
 }

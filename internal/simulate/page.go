@@ -64,6 +64,15 @@ func (r *Report) Page(title string) (*Page, error) {
 	return p, err
 }
 
+// Page returns the data of a page that has the totals only.
+func (s *Store) Page(title string) *Page {
+	p := &Page{Title: title, Optimize: s.Total.Optimize, Best: s.Total.Best, Messages: []PageMessage{}, Answers: []int{}, Runs: []PageRun{}}
+	for _, run := range s.Total.Runs {
+		p.Runs = append(p.Runs, pageRun(run))
+	}
+	return p
+}
+
 // firstWords returns the beginning of what a message says, or else of its calls.
 func firstWords(m *jsonl.Message) string {
 	var text []byte

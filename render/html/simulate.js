@@ -20,17 +20,18 @@ class Simulation {
     this.chosen = Math.max(0, this.runs.findIndex(r => r.policy === this.best))
     byId('title').textContent = line(this.title, 120)
     const one = this.runs[0]
-    fill(byId('facts'), [count(this.answers.length, 'request'), one.window ? 'window ' + short(one.window) : null, `best for the least ${this.optimize}: ${this.best}`].filter(Boolean).map(t => el('span', null, t)))
+    if (this.answers.length === 0) document.body.classList.add('sim-total')
+    fill(byId('facts'), [count(one.requests, 'request'), one.sessions ? count(one.sessions, 'session') : null, one.window ? 'window ' + short(one.window) : null, `best for the least ${this.optimize}: ${this.best}`].filter(Boolean).map(t => el('span', null, t)))
     this.list = new Windowed(byId('seen-scroll'), byId('seen-space'), { draw: i => this.row(this.seen[i]), fixed: 26, over: 300 })
     const plot = byId('plot'), to = e => Math.floor((e.clientX - plot.getBoundingClientRect().left) / plot.clientWidth * this.answers.length)
     plot.addEventListener('pointerdown', e => this.go(to(e)))
     plot.addEventListener('pointermove', e => { if (e.buttons & 1) this.go(to(e)) })
     document.addEventListener('keydown', e => this.key(e))
-    new ResizeObserver(() => this.draw()).observe(plot)
+    new ResizeObserver(() => { if (this.answers.length) this.draw() }).observe(plot)
     this.frontier()
     this.choose(this.chosen)
     const first = this.runs[this.chosen].missed[0]
-    this.go(first ? first.request : this.answers.length - 1)
+    if (this.answers.length) this.go(first ? first.request : this.answers.length - 1)
     document.documentElement.dataset.ready = 'true'
   }
 
@@ -110,6 +111,7 @@ class Simulation {
   choose(i) {
     this.chosen = i
     this.table()
+    if (!this.answers.length) return // totals only
     this.draw()
     this.show()
   }

@@ -3,16 +3,22 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"ctxtool/compact"
 	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/shell"
 	"ctxtool/internal/simulate"
 	"ctxtool/render/html"
 	"ctxtool/replay"
@@ -31,6 +37,7 @@ type simulateOptions struct {
 	explain    string
 	ratio      float64
 	summarizer string
+	timeout    time.Duration
 
 	simulate.Options
 }
@@ -58,12 +65,14 @@ func newSimulateCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown", "html")
 	o.overrideFlags.flags(cmd)
-	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, and those of ctxtool policies, with a preset as NAME:PRESET")
+	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, those of ctxtool policies, with a preset as NAME:PRESET, or a hook as exec:COMMAND")
 	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of a parameter: `KEY=A,B,C`")
 	choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), simulate.Goals)
 	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
 	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")
 	choice(cmd, &o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`: ratio, extract", []string{"ratio", "extract"})
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "exec: end a command that takes longer than `DURATION` for an answer")
+	help.Group(f, "Counting", "timeout")
 	help.Group(f, "Selection", "policy", "sweep", "optimize", "explain")
 	help.Group(f, "Counting", "summary-ratio", "summarizer")
 	return cmd
@@ -114,6 +123,14 @@ func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err erro
 		return nil, err
 	}
 	for _, value := range o.policies {
+		if line, ok := strings.CutPrefix(value, "exec:"); ok {
+			if strings.TrimSpace(line) == "" {
+				return nil, errors.New("--policy exec: names no command")
+			}
+			process := shell.Process{Command: shell.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.timeout}}
+			all = append(all, simulate.Contender{Name: value, Hook: &simulate.Hook{Process: process, Now: e.now}})
+			continue
+		}
 		for name := range strings.SplitSeq(value, ",") {
 			one := simulate.Contender{Name: name}
 			if name != simulate.Recorded && name != simulate.None {
@@ -145,6 +162,16 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
 		return err
 	}
+	running, settle := context.Background(), func() {}
+	for i := range o.Contenders {
+		if h := o.Contenders[i].Hook; h != nil {
+			if running == context.Background() {
+				running, settle = signal.NotifyContext(running, os.Interrupt, syscall.SIGTERM)
+			}
+			h.Context = running
+		}
+	}
+	defer settle()
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.simulateAll(e, files)
 	}

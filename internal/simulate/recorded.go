@@ -27,6 +27,10 @@ type recordedRequest struct {
 	messages int
 	changes  []Change // Message is the record, until the messages are numbered
 	compacts bool
+
+	kept, keptTokens int // leading messages that the request before had too
+	again            int // tokens of others that it had
+	prompt           uint64
 }
 
 // A recorder observes the requests of the recorded path.
@@ -40,16 +44,22 @@ type recorder struct {
 	open   map[replay.Piece]int // index in standing of what stands in place of messages
 }
 
-// read accounts for the recorded path.
-func (o *Options) read(r *replay.Replay, leaf int) (*past, error) {
+// newRecorder returns a recorder of the requests of a path.
+func newRecorder(r *replay.Replay, path []int) *recorder {
 	rec := &recorder{r: r, load: r.NewReader(), rowOf: map[int]bool{}, open: map[replay.Piece]int{}}
 	rec.gone = map[int]int32{}
-	path, _ := r.Session.Path(leaf)
 	for _, at := range path {
 		if r.Session.Answers(at) {
 			rec.rowOf[at] = true
 		}
 	}
+	return rec
+}
+
+// read accounts for the recorded path.
+func (o *Options) read(r *replay.Replay, leaf int) (*past, error) {
+	path, _ := r.Session.Path(leaf)
+	rec := newRecorder(r, path)
 	report, err := cache.Account(r, cache.Options{Leaf: leaf, Counter: &tokens.Pi, Model: o.Replay.Model, Requests: rec.request})
 	if err != nil {
 		return nil, err
@@ -76,8 +86,10 @@ func (c *recorder) request(q cache.Request, err error) error {
 	k := int32(len(c.requests))
 	one := recordedRequest{messages: q.Prefix.Len()}
 	removed := map[replay.Piece]bool{}
+	one.kept, one.keptTokens, one.prompt = q.Prefix.Same, c.shares.Total()+c.system, q.Prompt
 	for _, p := range q.Prefix.Removed() {
 		removed[p.Place()] = true
+		one.keptTokens -= p.Tokens
 		c.add(p, -p.Tokens)
 	}
 	var summary *Change
@@ -85,6 +97,7 @@ func (c *recorder) request(q cache.Request, err error) error {
 		p := q.Prefix.At(i)
 		if c.add(p, p.Tokens); removed[p.Place()] {
 			delete(removed, p.Place())
+			one.again += p.Tokens
 			continue
 		}
 		if _, cut := p.Edit(); p.Origin().Op < 0 && !p.Summary() && !cut && p.Origin().By == p.Origin().Record {

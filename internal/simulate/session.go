@@ -136,8 +136,13 @@ func (c *session) match(bare *replay.Replay) error {
 func (c *session) run(one *Contender) (*Run, error) {
 	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name}, kept: map[sameFront]*lastSent{}}
 	switch {
-	case one.Name == Recorded && one.Policy == nil:
+	case one.Name == Recorded && one.Policy == nil && one.Hook == nil:
 		w.recorded()
+		return w.run, w.finish()
+	case one.Hook != nil:
+		if err := w.hooked(); err != nil {
+			return nil, err
+		}
 		return w.run, w.finish()
 	case one.Policy == nil:
 		w.keeper = nonePolicy.Keeper(c.path, nil)

@@ -37,6 +37,7 @@ type Options struct {
 type Contender struct {
 	Name   string
 	Policy *compact.Policy // nil for Recorded and None
+	Hook   *Hook           // in place of a policy; nil for none
 }
 
 // A Report is the simulation of a session.
@@ -91,8 +92,8 @@ type Run struct {
 	Estimated   bool           `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
 	Regrets     int            `json:"regrets"`             // what answers used after the policy had removed it
 	ByKind      Kinds          `json:"regretsByKind"`
-	Idle        string         `json:"idle,omitempty"`    // why the policy changed nothing, if it did not
-	Stopped     string         `json:"stopped,omitempty"` // the error of a hook that ended its run
+	Idle        string         `json:"idle,omitempty"`   // why the policy changed nothing, if it did not
+	Failed      int            `json:"failed,omitempty"` // calls of a hook that failed: nothing was changed there
 
 	Rows      []Request `json:"-"`
 	Decision  *Decision `json:"decision,omitempty"` // with --explain

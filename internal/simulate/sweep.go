@@ -49,7 +49,9 @@ var parameters = []parameter{
 	{"max", "the longest tool result", byPass(&compact.Truncate, func(l *compact.Layer, n float64) { l.Max = int(n) })},
 	{"protect", "tokens of the latest results to keep", byPass(&compact.Prune, func(l *compact.Layer, n float64) { l.Protect = int(n) })},
 	{"requests", "requests after which a result is stale", byPass(&compact.StaleResults, func(l *compact.Layer, n float64) { l.Requests = int(n) })},
-	{"keep", "tokens or messages that a compaction keeps", byPass(&compact.Compact, func(l *compact.Layer, n float64) { l.Keep = int(n) })},
+	{"keep", "tokens or messages that a compaction keeps", func(p *compact.Policy, n float64) bool {
+		return layersOf(p, func(l *compact.Layer) bool { return l.Pass == &compact.Compact && l.Style != compact.StyleGSH }, func(l *compact.Layer) { l.Keep = int(n) })
+	}},
 	{"share", "of the window, from 0 to 1, above which a layer runs", byTrigger(func(t *compact.Trigger) bool { return t.Share > 0 || t.Percent > 0 }, func(t *compact.Trigger, n float64) {
 		if t.Percent > 0 {
 			t.Percent = int64(100 * n)

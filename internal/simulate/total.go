@@ -8,7 +8,6 @@ import (
 
 	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
-	"ctxtool/replay/reuse"
 	"ctxtool/sessionfmt"
 )
 
@@ -67,58 +66,6 @@ func (r *Run) layer(pass string, saved int) {
 	r.Layers = append(r.Layers, Layer{pass, 1, saved})
 }
 
-// recorded takes the figures of the recorded path from the account of its cache.
-func (w *walk) recorded() {
-	byRecord := map[int]int{}
-	for i := range w.path.Messages {
-		byRecord[w.path.Messages[i].Origin.Record] = i
-	}
-	w.gone = make([]int32, len(w.path.Messages))
-	for i := range w.gone {
-		w.gone[i] = reuse.Never
-	}
-	for rec, k := range w.past.gone {
-		if i, ok := byRecord[rec]; ok {
-			w.gone[i] = k
-		}
-	}
-	w.standing = w.past.standing
-	for k, row := range w.rows {
-		was := &w.past.requests[k]
-		cost, priced := row.Cost()
-		r := Request{Request: k, Prompt: row.Prompt, Tokens: was.tokens, Messages: was.messages, Window: w.window(nil, row.ModelRef()), Rebilled: row.Rebilled, Cost: costOf(cost, 0)}
-		if row.Expected != nil {
-			r.Read, r.Write = row.Expected.Read, row.Expected.Write
-		}
-		if row.Shared != nil {
-			r.Shared = row.Shared.Tokens
-		}
-		if row.Break != nil {
-			r.Cause = row.Break.Cause
-		}
-		for _, c := range was.changes {
-			rec := c.Message
-			c.Entry, c.Line, c.Message = sessionfmt.Quote(w.s.ID(rec)), w.s.Line(rec), -1
-			if i, ok := byRecord[rec]; ok {
-				c.Message = i
-				if c.Action != "summarise" {
-					c.Was = w.path.Size(i)
-				}
-			}
-			var gone []int
-			for _, rec := range c.Gone {
-				if i, ok := byRecord[rec]; ok {
-					gone = append(gone, i)
-					c.Was += w.path.Size(i)
-				}
-			}
-			c.Gone = gone
-			r.Changes = append(r.Changes, c)
-		}
-		w.add(&r, row, priced, was.compacts)
-	}
-}
-
 // finish computes what needs the whole run.
 func (w *walk) finish() error {
 	run := w.run
@@ -159,10 +106,12 @@ func (w *walk) finish() error {
 
 // idle sets why a policy never acted.
 func (r *Run) idle(w *walk) {
-	if r.Acts > 0 || w.Name == None && w.Policy == nil {
+	if r.Acts > 0 || w.Name == None && w.Policy == nil && w.Hook == nil {
 		return
 	}
 	switch near := w.closest; {
+	case w.Hook != nil:
+		r.Idle = "the hook returned nothing that applies"
 	case w.Policy == nil:
 		r.Idle = "the session has no compaction, edit or transform"
 	case near.skip != "":
@@ -194,7 +143,7 @@ func (r *Report) Decide(goal Goal) {
 	r.Optimize, r.Best = goal, ""
 	var best *Run
 	for _, one := range r.Runs {
-		if one.Stopped == "" && (best == nil || one.before(best, goal)) {
+		if best == nil || one.before(best, goal) {
 			best = one
 		}
 	}

@@ -22,12 +22,12 @@ type session struct {
 	*Options
 	s       *sessionfmt.Session
 	past    *past
-	views   map[*tokens.Counter]*compact.View // all messages of the path, by the tokenizer that counts them; nil for none
-	path    *compact.View
-	front   *prompt.Prompt // before the first message
-	size    Tokens         // of the front
-	answers []int          // the messages that are answers to requests, in order
-	rows    []*cache.Row   // the recorded requests, in that order
+	path    *compact.View                     // all messages of the path
+	views   map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
+	front   *prompt.Prompt                    // before the first message
+	size    Tokens                            // of the front
+	answers []int                             // the messages that are answers to requests, in order
+	rows    []*cache.Row                      // the recorded requests, in that order
 	index   *reuse.Index
 }
 
@@ -82,16 +82,19 @@ func (o *Options) open(s *sessionfmt.Session) (*session, error) {
 		return nil, err
 	}
 	for _, one := range o.Contenders {
-		var by *tokens.Counter
-		if p := one.Policy; p != nil && p.Counter.Measure == tokens.Tokens {
-			by = p.Counter
+		p := one.Policy
+		if p == nil || p.Counter.Measure != tokens.Tokens || c.views[p.Counter] != nil {
+			continue
 		}
-		if c.views[by] == nil {
-			if c.views[by], err = compact.NewView(e, by); err != nil {
-				return nil, err
-			}
+		if c.views[p.Counter], err = compact.NewView(e, p.Counter); err != nil {
+			return nil, err
 		}
-		c.path = cmp.Or(c.path, c.views[by])
+		c.path = c.views[p.Counter]
+	}
+	if c.path == nil {
+		if c.path, err = compact.NewView(e, nil); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.match(bare); err != nil {
 		return nil, err
@@ -147,11 +150,7 @@ func (c *session) run(one *Contender) (*Run, error) {
 	case one.Policy == nil:
 		w.keeper = nonePolicy.Keeper(c.path, nil)
 	default:
-		by := one.Policy.Counter
-		if by.Measure != tokens.Tokens {
-			by = nil
-		}
-		w.keeper = one.Policy.Keeper(c.views[by], w.summarize)
+		w.keeper = one.Policy.Keeper(cmp.Or(c.views[one.Policy.Counter], c.path), w.summarize)
 	}
 	err := w.walk()
 	if err == nil {

@@ -17,7 +17,7 @@ import (
 type Index struct {
 	e     *replay.Envelope
 	terms map[uint64]int32
-	kinds []Kind
+	kinds []uint8 // of the terms, as indexes in order
 	uses  map[int32][]int32 // the terms of an answer
 	has   []int32           // the messages that have a term, in order: those of term t from first[t] to first[t+1]
 	first []int32
@@ -31,14 +31,14 @@ type occurrence struct{ term, message int32 }
 func NewIndex(e *replay.Envelope) (*Index, error) {
 	x := &Index{e: e, terms: map[uint64]int32{}, uses: map[int32][]int32{}}
 	type found struct {
-		terms map[uint64]Kind
+		terms map[uint64]uint8
 		calls map[string]uint64 // the terms of calls, by id
 	}
 	parts := make([]found, e.Chunks())
 	if err := parallel.Each(len(parts), func() func(int) error {
 		load := e.Replay().NewReader()
 		return func(k int) error {
-			parts[k] = found{map[uint64]Kind{}, map[string]uint64{}}
+			parts[k] = found{map[uint64]uint8{}, map[string]uint64{}}
 			for i := e.Len() * k / len(parts); i < e.Len()*(k+1)/len(parts); i++ {
 				p := e.Piece(i)
 				if p.Kind() != jsonl.Assistant || !p.Sent() {
@@ -48,7 +48,7 @@ func NewIndex(e *replay.Envelope) (*Index, error) {
 				if err != nil {
 					return err
 				}
-				used(m, func(term uint64, kind Kind, _ []byte) { parts[k].terms[term] = kind }, parts[k].calls)
+				used(m, func(term uint64, kind Kind, _ []byte) { parts[k].terms[term] = uint8(slices.Index(order, kind)) }, parts[k].calls)
 			}
 			return nil
 		}
@@ -102,7 +102,7 @@ func (x *Index) find(calls map[string]uint64) error {
 			uses[chunk][int32(index)] = slices.Clone(all)
 		}
 		for _, t := range all {
-			if m.Kind == jsonl.Assistant && x.kinds[t] == Call {
+			if m.Kind == jsonl.Assistant && order[x.kinds[t]] == Call {
 				continue // only a result has what a call gave
 			}
 			parts[chunk] = append(parts[chunk], occurrence{t, int32(index)})
@@ -225,13 +225,13 @@ func (x *Index) Regrets(answers []int, gone []int32, results map[int]bool, texts
 	for k, answer := range answers {
 		from := len(all)
 		for _, t := range x.uses[int32(answer)] {
-			if kind := x.kinds[t]; (kind == Line || kind == Identifier) && x.first[t+1]-x.first[t] > common {
+			if kind := order[x.kinds[t]]; (kind == Line || kind == Identifier) && x.first[t+1]-x.first[t] > common {
 				continue
 			}
 			last := -1
 			for i := x.before(t, int32(answer)); i >= x.first[t]; i-- {
 				m := x.has[i]
-				if gone[m] > int32(k) || x.kinds[t] == Call && results[int(m)] {
+				if gone[m] > int32(k) || order[x.kinds[t]] == Call && results[int(m)] {
 					last = -1
 					break
 				}
@@ -239,7 +239,7 @@ func (x *Index) Regrets(answers []int, gone []int32, results map[int]bool, texts
 			}
 			stands := func(s Standing) bool { return s.From <= int32(k) && int32(k) < s.To }
 			if last >= 0 && !slices.ContainsFunc(standing[t], stands) {
-				one := Regret{Kind: x.kinds[t], Message: last, Answer: answer, Request: k, terms: []int32{t}}
+				one := Regret{Kind: order[x.kinds[t]], Message: last, Answer: answer, Request: k, terms: []int32{t}}
 				all = append(all[:from], with(all[from:], one)...)
 			}
 		}

@@ -145,20 +145,48 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 	return WriteTable(w, columns, cells, on)
 }
 
-// writeSimulationMarkdown writes the table for a review.
+// writeSimulationMarkdown writes the table for a review, what the regrets are of, and a chart.
 func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
+	inline := func(text string) string { return string(markdown.AppendInline(nil, []byte(text))) }
 	cells := simulateCells(r.Runs, "")
+	kinds := make([][]string, len(r.Runs))
 	for i, row := range cells {
 		for k := range row {
-			row[k] = string(markdown.AppendInline(nil, []byte(strings.TrimSpace(row[k]))))
+			row[k] = inline(row[k])
 		}
 		if r.Runs[i].Policy == r.Best {
 			row[0] = "**" + row[0] + "**"
 		}
+		n := r.Runs[i].ByKind
+		kinds[i] = []string{row[0], fmt.Sprint(n.Call), fmt.Sprint(n.Path), fmt.Sprint(n.Line), fmt.Sprint(n.Identifier)}
 	}
 	fmt.Fprintf(w, "Bold: best for the least %s.\n", goalWords[r.Optimize])
 	writeMarkdownTable(w, simulateColumns, cells)
+	w.WriteString("\nWhat the regrets are: a call that was made again, a path, a line, or an identifier.\n")
+	writeMarkdownTable(w, []Column{{Name: "policy"}, {Name: "call", Right: true}, {Name: "path", Right: true}, {Name: "line", Right: true}, {Name: "identifier", Right: true}}, kinds)
+	writeBars(w, r)
 	return nil
+}
+
+// barWidth is the width of the longest bar of a chart, in characters.
+const barWidth = 40
+
+// writeBars writes a chart of costs and regrets.
+func writeBars(w *bufio.Writer, r *simulate.Report) {
+	name, cost, regrets := 0, 0.0, 0
+	for _, one := range r.Runs {
+		name, cost, regrets = max(name, measure.String(sessionfmt.Clean(one.Policy))), max(cost, one.Cost.Total), max(regrets, one.Regrets)
+	}
+	bar := func(share float64) string { return strings.Repeat("█", int(share*barWidth+0.5)) }
+	var b strings.Builder
+	for _, one := range r.Runs {
+		label := sessionfmt.Clean(one.Policy)
+		label += strings.Repeat(" ", name-measure.String(label))
+		fmt.Fprintf(&b, "%s  cost     %s %s\n", label, bar(one.Cost.Total/max(cost, 1e-9)), simulatedCost(one, costDecimals(r.Runs)))
+		fmt.Fprintf(&b, "%*s  regrets  %s %d\n", name, "", bar(float64(one.Regrets)/float64(max(regrets, 1))), one.Regrets)
+	}
+	w.WriteByte('\n')
+	w.Write(markdown.AppendFence(nil, "text", []byte(b.String())))
 }
 
 // writeSimulationLines writes the requests, an object a line, and the report as the last line.
@@ -246,6 +274,8 @@ func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) error {
 	return nil
 }
 
+// writeSimulationsMarkdown writes the totals of several sessions.
 func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store) error {
+	fmt.Fprintf(w, "%s.\n\n", phrase.Count(len(s.Sessions), "session"))
 	return writeSimulationMarkdown(w, s.Total)
 }

@@ -28,8 +28,8 @@ type Keeper struct {
 	beside    int // tokens of the prompt that count
 
 	last  keptContext // of the previous request
-	first int           // position of the first message that has changed since; -1 for none
-	sent  int           // messages that the view had then
+	first int         // position of the first message that has changed since; -1 for none
+	sent  int         // messages that the view had then
 }
 
 // A layerRun is what a keeper remembers of a layer.

@@ -17,7 +17,7 @@ import (
 type Index struct {
 	e     *replay.Envelope
 	terms map[uint64]int32
-	kinds []uint8 // of the terms, as indexes in order
+	kinds []uint8           // of the terms, as indexes in order
 	uses  map[int32][]int32 // the terms of an answer
 	has   []int32           // the messages that have a term, in order: those of term t from first[t] to first[t+1]
 	first []int32

@@ -21,9 +21,8 @@ type walk struct {
 	system int // tokens of system messages after the first message
 	kept   map[sameFront]*lastSent
 
-	size      Tokens // of the last request
-	used      int64  // tokens of the context as the provider would have counted the last request with its answer
-	usedAt    int    // messages then
+	used      int64 // tokens of the context as the provider would have counted the last request with its answer
+	usedAt    int   // messages then
 	summaries []summaryCall
 	items     []decided // before the request to explain
 	acted     bool      // this policy or the recorded one has changed the context
@@ -43,7 +42,6 @@ type sameFront struct {
 // A lastSent is what the last request of a front had, and how much of its beginning later
 // requests had too.
 type lastSent struct {
-	messages       int
 	size, kept     int64 // tokens
 	keptMessages   int
 	compacts, acts bool // a change since
@@ -258,7 +256,7 @@ func (w *walk) shared(row *cache.Row, x *cut, front, counted int64, compacts, ac
 		}
 	}
 	if !row.Unbilled() {
-		w.kept[key] = &lastSent{messages: x.Messages, size: counted, kept: counted, keptMessages: x.Messages}
+		w.kept[key] = &lastSent{size: counted, kept: counted, keptMessages: x.Messages}
 	}
 	return c
 }

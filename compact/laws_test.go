@@ -44,6 +44,7 @@ func runs() []passRun {
 		{"drop-images", &DropImages, Options{}},
 		{"drop-images keep", &DropImages, Options{Keep: 3}},
 		{"merge-notes", &MergeNotes, Options{}},
+		{"redact", &Redact, Options{}},
 		{"progressive", &Progressive, Options{Summarize: brief}},
 		{"compact gsh", &Compact, Options{Style: StyleGSH, Summarize: brief}},
 		{"compact swe-cli", &Compact, Options{Style: styleSWECLI, Keep: 5, Summarize: brief}},

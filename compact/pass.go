@@ -32,7 +32,7 @@ func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 // passes are all passes, in the order in which several that are requested run
 // (docs/policies.md 1.5).
 var passes = []*Pass{
-	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools,
+	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools, &Redact,
 }
 
 // FindPass returns the pass of that name.

@@ -50,6 +50,7 @@ func keen() (all []*compact.Policy) {
 		{Pass: &compact.StaleResults, Options: compact.Options{Requests: 1}},
 		{Pass: &compact.Prune, Options: compact.Options{Protect: 0}},
 		{Pass: &compact.MergeNotes},
+		{Pass: &compact.Redact},
 		{Pass: &compact.Progressive, Options: compact.Options{Retries: 1}},
 		{Pass: &compact.Compact, Options: compact.Options{Style: compact.StylePi, Keep: 100}},
 	}

@@ -20,8 +20,8 @@ import (
 func writePatch(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	t := p.Patch
 	fmt.Fprintf(w, "%s: %s\n", planned(p), patching(p))
-	if p.Cannot != "" {
-		fmt.Fprintf(w, "  cannot be appended: %s\n", sessionfmt.Clean(p.Cannot))
+	if p.Unstored != "" {
+		fmt.Fprintf(w, "  cannot be appended: %s\n", sessionfmt.Clean(p.Unstored))
 	}
 	w.WriteByte('\n')
 	columns := []Column{{Name: "op", Right: true}, {Name: "operation"}, {Name: "verdict", style: rulingStyle}, {Name: "why", Flex: true}}
@@ -120,7 +120,7 @@ func costLines(t *hook.Trial) (lines [][2]string) {
 		lines = append(lines, [2]string{"cache", "the whole prefix stays cached"})
 	} else {
 		lines = append(lines,
-			[2]string{"cache", fmt.Sprintf("%d of %s stay cached, %s; the first change is in %s", p.Messages, phrase.Count(p.Of, "message"), phrase.Count(p.Kept, "token"), p.First)},
+			[2]string{"cache", fmt.Sprintf("%d of %s and %s stay cached: %s first", p.Messages, phrase.Count(p.Of, "message"), phrase.Count(p.Kept, "token"), changesFirst(p.First))},
 			[2]string{"", fmt.Sprintf("%s are billed again%s", phrase.Count(p.Rebilled, "token"), phrase.If(p.Priced, ": %s", usd(p.Cost)))})
 	}
 	if b := t.Bill; b != nil {
@@ -129,17 +129,29 @@ func costLines(t *hook.Trial) (lines [][2]string) {
 	return lines
 }
 
+// changesFirst says what changes first.
+func changesFirst(what string) string {
+	if what == "system" {
+		return "the prompt changes"
+	}
+	return "the " + what + " change"
+}
+
 // billLines returns what prompts cost as recorded and with a patch.
 func billLines(b *hook.Bill) [][2]string {
-	saved := "with it"
+	change := "no prices known"
 	if diff := b.Is.Cost - b.Was.Cost; b.Priced {
-		saved = fmt.Sprintf("%s more with it", usd(diff))
-		if diff < 0 {
-			saved = fmt.Sprintf("%s less with it", usd(-diff))
+		switch {
+		case usd(diff) == usd(0) || usd(-diff) == usd(0):
+			change = "no change"
+		case diff < 0:
+			change = usd(-diff) + " less"
+		default:
+			change = usd(diff) + " more"
 		}
 	}
 	return [][2]string{
-		{"bill", fmt.Sprintf("%s, prompts only, with an ideal cache: %s", phrase.Count(b.Requests, "request"), saved)},
+		{"bill", fmt.Sprintf("%s for the prompts of %s, ideally cached", change, phrase.Count(b.Requests, "request"))},
 		{"", "recorded: " + served(b.Was, b.Priced)},
 		{"", "with it:  " + served(b.Is, b.Priced)},
 	}
@@ -215,7 +227,7 @@ func writeCells(w *bufio.Writer, rows [][]string) {
 // since it differs from run to run.
 var runColumns = []Column{
 	{Name: "request", Right: true}, {Name: "reason", Yields: 3}, {Name: "operations", Flex: true}, {Name: "before", Right: true}, {Name: "after", Right: true},
-	{Name: "read", Right: true}, {Name: "was", Right: true, Yields: 1}, {Name: "cost", Right: true}, {Name: "was", Right: true, Yields: 2},
+	{Name: "read before", Right: true, Yields: 1}, {Name: "read after", Right: true, Yields: 1}, {Name: "cost before", Right: true}, {Name: "cost after", Right: true},
 }
 
 // runCells returns a row per answer.
@@ -230,9 +242,9 @@ func runCells(r *hook.Run) (rows [][]string) {
 		}
 		cells := []string{fmt.Sprint(row.Request), strings.ReplaceAll(string(row.Reason), "_", " "), sessionfmt.Clean(what), fmt.Sprint(row.Before), fmt.Sprint(row.After), "", "", "", ""}
 		if row.Is != nil {
-			cells[5], cells[6] = fmt.Sprint(row.Is.Read), fmt.Sprint(row.Was.Read)
+			cells[5], cells[6] = fmt.Sprint(row.Was.Read), fmt.Sprint(row.Is.Read)
 			if r.Bill != nil && r.Bill.Priced {
-				cells[7], cells[8] = usd(row.Is.Cost), usd(row.Was.Cost)
+				cells[7], cells[8] = usd(row.Was.Cost), usd(row.Is.Cost)
 			}
 		}
 		rows = append(rows, cells)
@@ -244,7 +256,8 @@ func runCells(r *hook.Run) (rows [][]string) {
 func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	r := p.Run
 	fmt.Fprintf(w, "%s: %s\n", planned(p), runWords(r))
-	if r.Calls > 0 {
+	timed := r.Took > 0
+	if timed {
 		fmt.Fprintf(w, "  %s a call\n", (r.Took / time.Duration(r.Calls)).Round(10*time.Microsecond))
 	}
 	if p.Written != "" && p.Written != "-" {
@@ -254,9 +267,11 @@ func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
 		w.WriteByte('\n')
 		columns := append([]Column(nil), runColumns...)
 		rows := runCells(r)
-		columns = append(columns, Column{Name: "time", Right: true, Yields: 4})
-		for k := range rows {
-			rows[k] = append(rows[k], r.Rows[k].Took.Round(100*time.Microsecond).String())
+		if timed {
+			columns = append(columns, Column{Name: "time", Right: true, Yields: 4})
+			for k := range rows {
+				rows[k] = append(rows[k], r.Rows[k].Took.Round(100*time.Microsecond).String())
+			}
 		}
 		if err := WriteTable(w, columns, rows, on); err != nil {
 			return err
@@ -288,7 +303,7 @@ func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) error {
 	if len(r.Rows) == 0 {
 		return nil
 	}
-	w.WriteString("\n| request | reason | operations | before | after | read | was | cost | was |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n")
+	w.WriteString("\n| request | reason | operations | before | after | read before | read after | cost before | cost after |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n")
 	writeCells(w, runCells(r))
 	return nil
 }

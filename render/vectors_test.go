@@ -10,12 +10,15 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"ctxtool/replay"
 	"ctxtool/replay/baseline"
+	"ctxtool/replay/hook"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // vectors are the sessions of a shared folder with what pi makes of them.
@@ -158,29 +161,93 @@ func TestEnvelopeVectors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := envelopeOf(t, file, replay.Options{
+			opt := replay.Options{
 				Rules: replay.ByEnvelope, Baseline: base, Lenient: true,
 				Model: models.Ref{Provider: "anthropic", ID: "claude-sonnet-4-5"}, Window: 200000,
-			})
-			p, err := e.Prompt()
-			if err != nil {
-				t.Fatal(err)
 			}
-			wantEnvelope := want["envelope"].(map[string]any)
-			if level, _ := e.ThinkingLevel(); wantEnvelope["options"].(map[string]any)["reasoning"] == nil && !level.Is("off") {
-				p.Options.Reasoning = nil
-			}
-			got := readJSON(t, printed(t, "json", Report{Envelope: e})).(map[string]any)
-			for _, key := range []string{"system", "tools", "messages", "options"} {
-				same(t, key, got[key], wantEnvelope[key])
-			}
-			same(t, "model", got["meta"].(map[string]any)["model"], wantEnvelope["meta"].(map[string]any)["model"])
-			sameText(t, "full", string(printed(t, "full", Report{Envelope: e})), want["full"].(string))
-			cut := func(s string) string { return s[:strings.Index(s, "\nUse `")] }
-			sameText(t, "summary", cut(string(printed(t, "summary", Report{Envelope: e}))), cut(want["summary"].(string)))
+			asReference(t, envelopeOf(t, file, opt), want)
+			asReference(t, envelopeOf(t, patchedAgain(t, file, opt), opt), want)
 		})
 	}
 	t.Logf("%d sessions compared with what the reference code built of them", n)
+}
+
+// asReference compares an envelope with that of the reference code.
+func asReference(t *testing.T, e *replay.Envelope, want map[string]any) {
+	t.Helper()
+	p, err := e.Prompt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEnvelope := want["envelope"].(map[string]any)
+	if level, _ := e.ThinkingLevel(); wantEnvelope["options"].(map[string]any)["reasoning"] == nil && !level.Is("off") {
+		p.Options.Reasoning = nil
+	}
+	got := readJSON(t, printed(t, "json", Report{Envelope: e})).(map[string]any)
+	for _, key := range []string{"system", "tools", "messages", "options"} {
+		same(t, key, got[key], wantEnvelope[key])
+	}
+	same(t, "model", got["meta"].(map[string]any)["model"], wantEnvelope["meta"].(map[string]any)["model"])
+	sameText(t, "full", string(printed(t, "full", Report{Envelope: e})), want["full"].(string))
+	cut := func(s string) string { return s[:strings.Index(s, "\nUse `")] }
+	sameText(t, "summary", cut(string(printed(t, "summary", Report{Envelope: e}))), cut(want["summary"].(string)))
+}
+
+// patchedAgain writes a session entry by entry, and each transform as a hook's result that
+// would be stored there, and returns the name of the file.
+func patchedAgain(t *testing.T, file string, opt replay.Options) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	ids := map[string]string{}
+	for line := range bytes.Lines(data) {
+		v := jsonl.Value(bytes.TrimSpace(line))
+		parent := v.Get("parentId").Text()
+		if id, ok := ids[parent]; ok {
+			parent = id
+		}
+		if !v.Get("type").Is("context_transform") {
+			if v.Get("parentId").Text() != parent {
+				v = v.AppendEdited(nil, jsonl.Field{Name: "parentId", Value: jsonl.AppendQuoted(nil, parent)})
+			}
+			out = append(append(out, v...), '\n')
+			continue
+		}
+		s, err := sessionfmt.OpenReader("again", bytes.NewReader(out), sessionfmt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		results, err := hook.Read("", v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, _ := v.Get("timestamp").Millis()
+		opt.Leaf = s.Find(parent)
+		trial, err := hook.New(s, results, hook.Options{
+			Replay: opt, Leaf: opt.Leaf, At: opt.Leaf, Reason: hook.BeforeRequest, Counters: []*tokens.Counter{&tokens.Pi}, Now: time.UnixMilli(at),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := s.NewBatch(opt.Leaf, time.UnixMilli(at))
+		if trial.Envelope == nil { // the reference code would have refused it, and the vector stores it
+			b.Add(jsonl.Transform, jsonl.Field{Name: "schemaVersion", Value: v.Get("schemaVersion")}, jsonl.Field{Name: "transformerName", Value: v.Get("transformerName")},
+				jsonl.Field{Name: "patch", Value: v.Get("patch")}, jsonl.Field{Name: "display", Value: v.Get("display")})
+		} else if err := trial.Store(b, false); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b.Lines()...)
+		ids[v.Get("id").Text()] = jsonl.Value(b.Lines()).Get("id").Text()
+	}
+	name := filepath.Join(t.TempDir(), "again.jsonl")
+	if err := os.WriteFile(name, out, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 func sameText(t *testing.T, what, got, want string) {

@@ -64,6 +64,7 @@ type setting struct {
 // those that mean something else in another command ("COMMAND FLAG"). Above all, a file in
 // the current folder must not let a command write.
 var notSettings = []string{
+	"append-message", "each", "exec", "file", "op", "reason", "remove-part", "remove-tool", "schema", "set", "set-part", "why",
 	"quarantine", "to", "entries",
 	"help", "config", "prompt", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"open", "follow", "all", "tail", "model", "agent", "cost", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",

@@ -19,6 +19,7 @@ import (
 	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
+	"ctxtool/internal/shell"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/ops"
@@ -34,8 +35,10 @@ type patchOptions struct {
 	writeFlags
 	replayFlags
 	overrideFlags
-	try hook.Options // of results
-	run hook.Exec    // of a hook
+	try     hook.Options  // of results
+	run     hook.Exec     // of a hook
+	command shell.Command // that is the hook
+	each    bool
 
 	file            string
 	ops             []string
@@ -62,7 +65,8 @@ func newPatchCommand(e *env) *cobra.Command {
 		Short: "Try what a context hook returns, and store it",
 		Long: "Try what a context hook returns: which operations the agent would accept, what they\n" +
 			"change in the context, and what they cost or save in the requests that follow.\n" +
-			"With --exec, run the hook before every request of the session.",
+			"With --exec, run the hook before every request of the session; ctxtool help\n" +
+			"patch-ops lists the operations.",
 		Example: "  ctxtool patch s.jsonl --file result.json      # what it changes and costs\n" +
 			"  ctxtool patch s.jsonl --remove-tool bash --why \"read only\" --write\n" +
 			"  ctxtool patch s.jsonl --exec 'python3 hook.py'  # a hook, at every request",
@@ -88,9 +92,9 @@ func newPatchCommand(e *env) *cobra.Command {
 	f.StringArrayVar(&o.set, "set", nil, "set an option: `NAME=VALUE`, such as reasoning=low")
 	f.StringArrayVar(&o.appendMessages, "append-message", nil, "add the text of `FILE` as a message of the user")
 	f.StringVar(&o.why, "why", "", "give `TEXT` as the reason to break the cache")
-	f.StringVar(&o.run.Process.Line, "exec", "", "run the hook `COMMAND` at every request")
-	f.BoolVar(&o.run.Process.Each, "each", false, "exec: start a process for each call")
-	f.DurationVar(&o.run.Process.Limit, "timeout", 30*time.Second, "exec: end a call that takes longer than `DURATION`")
+	f.StringVar(&o.command.Line, "exec", "", "run the hook `COMMAND` at every request")
+	f.BoolVar(&o.each, "each", false, "exec: start a process for each call")
+	f.DurationVar(&o.command.Limit, "timeout", 30*time.Second, "exec: end a call that takes longer than `DURATION`")
 	f.StringVar(&o.at, "at", "", "try the result at `POINT` (default: leaf)")
 	f.StringVar(&o.request, "request", "", "try it before request `N`; exec: for requests N or A..B")
 	f.StringSliceVar(&o.reasons, "reason", hook.Reasons[:1], "judge by the rules of `BOUNDARY`: "+strings.Join(hook.Reasons, ", "))
@@ -119,7 +123,7 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 	if err := o.overrideFlags.load(e, &o.try.Replay); err != nil {
 		return err
 	}
-	if o.run.Process.Line != "" {
+	if o.command.Line != "" {
 		return o.exec(e, args[0])
 	}
 	if err := o.read(e); err != nil {
@@ -162,22 +166,22 @@ func (o *patchOptions) stores() bool { return o.Write || o.output != "" || o.for
 // check checks the flags, before any input is opened.
 func (o *patchOptions) check(e *env, args []string) (err error) {
 	given := len(o.ops)+len(o.setParts)+len(o.removeParts)+len(o.removeTools)+len(o.set)+len(o.appendMessages) > 0
-	switch n := len(slices.DeleteFunc([]bool{o.file != "", given, o.run.Process.Line != ""}, func(b bool) bool { return !b })); {
+	switch n := len(slices.DeleteFunc([]bool{o.file != "", given, o.command.Line != ""}, func(b bool) bool { return !b })); {
 	case n == 0:
 		return errors.New("a result is required: --file, --op, one of the other flags for operations, or --exec")
 	case n > 1:
 		return errors.New("--file, --exec and flags for operations exclude each other")
 	case o.file == "-" && args[0] == "-":
 		return errors.New("standard input cannot be both the session and the result")
-	case o.run.Process.Limit <= 0:
+	case o.command.Limit <= 0:
 		return errors.New("--timeout must be above 0")
-	case o.run.Process.Line == "" && o.run.Process.Each:
+	case o.command.Line == "" && o.each:
 		return errors.New("--each requires --exec")
-	case o.run.Process.Line == "" && len(o.reasons) != 1:
+	case o.command.Line == "" && len(o.reasons) != 1:
 		return errors.New("several reasons require --exec")
-	case o.run.Process.Line != "" && (o.Write || o.at != ""):
+	case o.command.Line != "" && (o.Write || o.at != ""):
 		return errors.New("--exec conflicts with --write and --at: -o FILE writes a new session")
-	case o.run.Process.Line != "" && (o.format == "entries" || o.format == "envelope"):
+	case o.command.Line != "" && (o.format == "entries" || o.format == "envelope"):
 		return fmt.Errorf("--exec conflicts with -f %s", o.format)
 	case o.Write && (o.at != "" && o.at != "leaf" || o.request != ""):
 		return errors.New("--write appends at the leaf: -o FILE writes a session with a branch from another point")
@@ -256,6 +260,9 @@ func (o *patchOptions) named(err error) error {
 	return err
 }
 
+// options are the options of a request.
+var options = []string{"reasoning", "temperature", "maxTokens"}
+
 // words returns the operations of the flags for single changes.
 func (o *patchOptions) words(e *env) (all []string, err error) {
 	add := func(op string, fields ...jsonl.Field) { all = append(all, hook.Op(op, o.why, fields...)) }
@@ -282,8 +289,8 @@ func (o *patchOptions) words(e *env) (all []string, err error) {
 	}
 	for _, arg := range o.set {
 		name, text, ok := strings.Cut(arg, "=")
-		if !ok || text == "" {
-			return nil, usagef("--set %q: must be NAME=VALUE", sessionfmt.Quote(arg))
+		if !ok || text == "" || !slices.Contains(options, name) {
+			return nil, usagef("--set %q: must be NAME=VALUE, with one of the names %s", sessionfmt.Quote(arg), strings.Join(options, ", "))
 		}
 		if v, err := jsonl.ParseValue([]byte(text)); err == nil && v.IsNumber() {
 			add("options_set", jsonl.Field{Name: name, Value: v})
@@ -340,7 +347,8 @@ func (o *patchOptions) exec(e *env, arg string) error {
 	}
 	running, settle := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer settle()
-	o.run.Process.Dir, o.run.Process.Environ, o.run.Context = e.disk.Dir, e.environ, running
+	o.command.Dir, o.command.Environ = e.disk.Dir, e.environ
+	o.run.Hook, o.run.Name, o.run.Context = hook.Shell(o.command, o.each), o.command.Line, running
 	o.run.Now, o.run.Replay, o.whole, o.stays = e.now, o.try.Replay, true, ""
 	o.run.Reasons = nil
 	for _, name := range o.reasons {

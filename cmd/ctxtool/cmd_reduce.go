@@ -10,6 +10,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
+	"ctxtool/internal/shell"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 
@@ -20,6 +21,7 @@ import (
 type reduceOptions struct {
 	reduceFlags
 	policyName, preset string
+	passes             []string
 	keep               int
 	target             string
 
@@ -49,7 +51,7 @@ func newReduceCommand(e *env) *cobra.Command {
 			"The window is --window, else that of the model, else that of the policy.",
 		Example: "  ctxtool reduce s.jsonl                        # the plan\n" +
 			"  ctxtool reduce --policy gsh --target 50% s.jsonl -o - | ctxtool replay -\n" +
-			"  ctxtool reduce --policy pi --if-over 80% sessions/ --write",
+			"  ctxtool reduce --pass redact --pass superseded s.jsonl --write",
 	}
 	o.reduceFlags.command(e, cmd, func() (err error) {
 		o.policy, err = o.choose(e, cmd)
@@ -59,17 +61,24 @@ func newReduceCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	choice(cmd, &o.policyName, "policy", "pi", "reduce by policy `NAME`: "+strings.Join(names, ", ")+", or your own", names)
 	choice(cmd, &o.preset, "preset", "", "use preset `NAME`: "+strings.Join(whose, "; "), presets)
+	f.StringArrayVar(&o.passes, "pass", nil, "run `PASS` instead of a policy, such as redact or exec:COMMAND (repeatable)")
 	f.IntVar(&o.keep, "keep", 0, "keep `N` messages or tokens after a summary (default: by the policy)")
 	f.StringVar(&o.target, "target", "", "run all layers until the context is at most `AMOUNT`: 50k, 50%")
 	f.IntVar(&o.maxOutput, "max-tool-output-bytes", 30000, "gsh: shorten tool results to `N` bytes (0: no limit)")
 	f.IntVar(&o.protect, "prune-protect-tokens", 40000, "gsh: keep the results of the last `N` tokens")
 	f.Float64Var(&o.threshold, "compact-threshold", 0.85, "gsh: summarize above this `SHARE` of the window")
-	help.Group(f, "Reduction", "policy", "preset", "keep", "target", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold")
+	for _, other := range []string{"policy", "preset", "keep"} {
+		cmd.MarkFlagsMutuallyExclusive("pass", other)
+	}
+	help.Group(f, "Reduction", "policy", "preset", "pass", "keep", "target", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold")
 	return cmd
 }
 
 // choose returns the policy with the numbers of configuration, preset and flags.
 func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, error) {
+	if len(o.passes) > 0 {
+		return o.ofPasses(e)
+	}
 	own, err := e.config.policies()
 	if err != nil {
 		return nil, err
@@ -96,6 +105,29 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, err
 			return nil, fmt.Errorf("--keep %d: policy %s keeps no messages", o.keep, p.Name)
 		}
 		l.Keep = o.keep
+	}
+	p.Target, err = amount("--target", o.target)
+	return p, err
+}
+
+// ofPasses returns the policy that runs the passes of --pass unconditionally.
+func (o *reduceOptions) ofPasses(e *env) (p *compact.Policy, err error) {
+	p = &compact.Policy{Name: strings.Join(o.passes, ","), Window: compact.PiPolicy.Window}
+	for _, name := range o.passes {
+		var pass *compact.Pass
+		if line, exec := strings.CutPrefix(name, "exec:"); !exec {
+			pass, err = compact.FindPass(name)
+		} else if strings.TrimSpace(line) == "" {
+			err = errors.New("--pass exec: must be exec:COMMAND")
+		} else {
+			o.commands()
+			pass = compact.ExecPass(o.running, shell.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.summaryLimit})
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.Counter = cmp.Or(p.Counter, pass.Defaults.Counter)
+		p.Layers = append(p.Layers, compact.Layer{Pass: pass, Options: pass.Defaults})
 	}
 	p.Target, err = amount("--target", o.target)
 	return p, err
@@ -183,6 +215,7 @@ var passCommands = []struct{ line, pass string }{
 	{"strip --thinking", "strip-thinking"},
 	{"strip --images", "drop-images"},
 	{"compact", "compact"},
+	{"reduce --pass redact", "redact"},
 }
 
 func newPruneCommand(e *env) *cobra.Command {

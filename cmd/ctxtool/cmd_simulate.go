@@ -127,8 +127,8 @@ func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err erro
 			if strings.TrimSpace(line) == "" {
 				return nil, errors.New("--policy exec: names no command")
 			}
-			process := shell.Process{Command: shell.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.timeout}}
-			all = append(all, simulate.Contender{Name: value, Hook: &simulate.Hook{Process: process, Now: e.now}})
+			command := shell.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.timeout}
+			all = append(all, simulate.Contender{Name: value, Hook: &simulate.Hook{Command: command, Now: e.now}})
 			continue
 		}
 		for name := range strings.SplitSeq(value, ",") {

@@ -19,6 +19,8 @@ var writers = []string{
 	"branch S leaf -o OUT", "branch S request:-1 -o OUT", "reduce S --policy gsh --window 300 --as edits -o OUT", "reduce S --policy y-agent --window 300 --as edits -o OUT",
 	"prune S --pass superseded,retry-prune,stale-results,merge-notes -o OUT", "strip S --thinking --images -o OUT",
 	"compact S --keep 50 -o OUT", "compact S --style swe-cli --keep 2 --rules envelope --as transform -o OUT",
+	"patch S --set-part policy=TEXT --remove-part none --why x --as edits -o OUT", "patch S --remove-tool read --why x --as edits -o OUT",
+	"patch S --append-message TEXT --set reasoning=low --why x --as edits -o OUT", "patch S --at turn:0 --append-message TEXT --why x --as edits -o OUT",
 	"repair S -o OUT", "repair S --answer-calls -o OUT", "migrate S -o OUT",
 }
 

@@ -33,6 +33,7 @@ func documents(t *testing.T) (docs []string) {
 
 var (
 	block     = regexp.MustCompile("(?ms)^```(console|\\w+ (\\S+))\n(.*?)^```$")
+	hookOf    = regexp.MustCompile(`^(?:exec:)?(sh|node|python3) `)
 	shellWord = regexp.MustCompile(`'[^']*'|[^\s']+`)
 )
 
@@ -123,6 +124,13 @@ func runExample(t *testing.T, dir, pipeline string) string {
 		}
 		stdout.Reset()
 		stderr.Reset()
+		for _, arg := range args {
+			if hook := hookOf.FindStringSubmatch(arg); hook != nil {
+				if _, err := exec.LookPath(hook[1]); err != nil {
+					t.Skip("left out: ", err)
+				}
+			}
+		}
 		if args[0] == "ctxtool" {
 			in.stdin, in.stdout, in.stderr = stdin, &stdout, &stderr
 			in.run(args[1:])

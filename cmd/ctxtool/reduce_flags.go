@@ -250,10 +250,17 @@ func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) 
 		return nil, nil
 	}
 	if strings.HasPrefix(o.summarizer, "exec:") {
+		o.commands()
+	}
+	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
+}
+
+// commands prepares to run commands, which the first signal ends.
+func (o *summarizerFlags) commands() {
+	if o.running == nil {
 		o.running, o.settle = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		context.AfterFunc(o.running, o.settle) // the second signal has its usual effect
 	}
-	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
 }
 
 // interrupted returns an error if a signal has ended the run.

@@ -33,8 +33,8 @@ func Patch(file string, s *sessionfmt.Session, results []hook.Result, opt hook.O
 		return nil, placed(s, err)
 	default:
 		var at *sessionfmt.Error
-		if t.Form, p.Cannot = "", err.Error(); errors.As(err, &at) {
-			p.Cannot = at.Err.Error()
+		if t.Form, p.Unstored = "", err.Error(); errors.As(err, &at) {
+			p.Unstored = at.Err.Error()
 		}
 	}
 	return p, nil

@@ -36,7 +36,7 @@ type Plan struct {
 	*Redaction
 	Patch      *hook.Trial `json:"patch,omitempty"`      // what results of a hook change
 	Run        *hook.Run   `json:"run,omitempty"`        // what a hook did in a session
-	Cannot     string      `json:"cannot,omitempty"`     // why a patch cannot be stored in that form
+	Unstored   string      `json:"unstored,omitempty"`   // why a patch cannot be stored in that form
 	Entries    int         `json:"entries"`              // number to append; 0 if a whole file is written
 	Written    string      `json:"written,omitempty"`    // the result: Session.File, another file, or - for standard output
 	Kept       string      `json:"kept,omitempty"`       // the original of a replaced file

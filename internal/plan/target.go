@@ -88,6 +88,8 @@ func planned(open func() (*sessionfmt.Session, error), plan func(s *sessionfmt.S
 // do writes what a plan contains, if anything. held reports whether the session is locked.
 func (t *Target) do(p *Plan, held bool) error {
 	switch {
+	case p.batch == nil && p.Rewrite == nil && p.fresh == nil: // it is refused
+		return nil
 	case !t.Write && t.Output == "", t.Write && p.idle():
 		return p.count()
 	case t.Write && !t.Force && (p.Guarded || p.batch == nil) && t.recent(p.s.Name):

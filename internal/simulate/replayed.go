@@ -15,7 +15,7 @@ import (
 // A Hook is a command that decides like a hook of an agent: ctxtool patch --exec asks it in the
 // same way.
 type Hook struct {
-	Process shell.Process
+	Command shell.Command
 	Context context.Context
 	Now     func() time.Time
 }
@@ -24,7 +24,7 @@ type Hook struct {
 func (w *walk) hooked() error {
 	opt, leaf := w.Replay, w.s.Leaf()
 	opt.Leaf, opt.Without = leaf, acts(w.s, leaf)
-	x := hook.Exec{Process: w.Hook.Process, Context: w.Hook.Context, Replay: opt, Leaf: leaf, Reasons: []hook.Reason{hook.BeforeRequest, hook.TurnEnd}, To: -1, Now: w.Hook.Now}
+	x := hook.Exec{Hook: hook.Shell(w.Hook.Command, false), Name: w.Hook.Command.Line, Context: w.Hook.Context, Replay: opt, Leaf: leaf, Reasons: []hook.Reason{hook.BeforeRequest, hook.TurnEnd}, To: -1, Now: w.Hook.Now}
 	did, err := x.Run(w.s)
 	if err != nil {
 		return err

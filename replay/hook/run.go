@@ -18,9 +18,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// A Hook answers each state, a line that write writes, with one line: a result.
+type Hook interface {
+	Ask(ctx context.Context, write func(w io.Writer) error) (answer []byte, err error)
+	Close() error
+}
+
+// longestAnswer is how many bytes an answer of a command may have.
+const longestAnswer = 256 << 20
+
+// Shell returns the hook of a command line: one process, or with each one for every state.
+func Shell(c shell.Command, each bool) Hook {
+	c.Most = longestAnswer
+	return &shell.Process{Command: c, Each: each}
+}
+
 // An Exec runs a hook over the requests of a session.
 type Exec struct {
-	Process  shell.Process
+	Hook     Hook
+	Name     string // of the hook: its command
 	Context  context.Context
 	Replay   replay.Options
 	Leaf     int
@@ -34,7 +50,7 @@ type Exec struct {
 //
 // It is run of schema ctxtool/patch/1.
 type Run struct {
-	Command  string `json:"command"`
+	Command  string `json:"command"`        // the hook
 	Requests int    `json:"requests"`       // for which the hook ran
 	Calls    int    `json:"calls"`          // of the hook, one for each request and reason
 	Patched  int    `json:"patched"`        // answers with operations that apply
@@ -59,14 +75,11 @@ type Row struct {
 	Error    string        `json:"error,omitempty"`    // why the call failed: the agent fails the request, and nothing applies
 	Before   int           `json:"before"`             // tokens of the context
 	After    int           `json:"after"`
-	Was      *cache.Served `json:"was,omitempty"` // the request as recorded; absent if nothing applies, or if the row is not the last of its request
+	Was      *cache.Served `json:"was,omitempty"` // the request as recorded, as in `bill`; absent if nothing applies, or if the row is not the last of its request
 	Is       *cache.Served `json:"is,omitempty"`  // and with all patches so far
 
 	Took time.Duration `json:"-"`
 }
-
-// longestAnswer is how many bytes an answer of a hook may have.
-const longestAnswer = 256 << 20
 
 // A running is a run of a hook.
 type running struct {
@@ -83,7 +96,6 @@ type running struct {
 // Run runs the hook. What it returns at a stored boundary is there at all later requests. It
 // fails only if the session cannot be replayed.
 func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
-	x.Process.Most = longestAnswer
 	opt := x.Replay
 	opt.Rules = opt.Rules.Decide(s, opt.Leaf)
 	was := replay.New(s, opt)
@@ -93,10 +105,10 @@ func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 	r := replay.New(with, opt)
 	r.Findings = append(r.Findings, found...)
 	g := &running{
-		Exec: x, run: &Run{Command: x.Process.Line, Rows: []Row{}, s: s, with: with, replay: r},
+		Exec: x, run: &Run{Command: x.Name, Rows: []Row{}, s: s, with: with, replay: r},
 		walk: r.Start(&tokens.Pi), parent: -1, course: course{path, map[int][]move{}}, asked: -1,
 	}
-	defer x.Process.Close()
+	defer x.Hook.Close()
 	if err := g.requests(path); err != nil {
 		return nil, err
 	}
@@ -181,13 +193,13 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	}
 	row := Row{Request: request, Reason: reason, Before: g.n.Total, After: g.n.Total}
 	start := g.Now()
-	answer, err := g.Process.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n) })
+	answer, err := g.Hook.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n) })
 	row.Took = g.Now().Sub(start)
 	g.run.Calls++
 	g.run.Took += row.Took
 	var results []Result
 	if err == nil {
-		results, err = g.read(answer)
+		results, err = answered(g.Name, answer)
 	}
 	if err == nil && len(results) == 0 {
 		return nil
@@ -202,21 +214,6 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	}
 	g.run.Rows = append(g.run.Rows, row)
 	return nil
-}
-
-// read reads one answer.
-func (g *running) read(answer []byte) ([]Result, error) {
-	all, err := Read("", answer)
-	var at *sessionfmt.Error
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-	for k := range all {
-		if all[k].Name == "" {
-			all[k].Name = g.Process.Line
-		}
-	}
-	return all, err
 }
 
 // apply applies a result, unless it is refused.

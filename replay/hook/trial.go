@@ -77,8 +77,8 @@ type Prefix struct {
 // as an ideal prompt cache would serve them. Answers are the same.
 type Bill struct {
 	Requests int          `json:"requests"`
-	Was      cache.Served `json:"was"`
-	Is       cache.Served `json:"is"`
+	Was      cache.Served `json:"was"`              // as recorded: `prompt` tokens, `read` from the cache and `write` not, and their `cost` in dollars
+	Is       cache.Served `json:"is"`               // with the change, likewise
 	Priced   bool         `json:"priced"`           // whether the table has prices for all models
 	Prices   string       `json:"prices,omitempty"` // the date of the table
 }

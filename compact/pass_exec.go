@@ -1,0 +1,111 @@
+package compact
+
+import (
+	"context"
+	"fmt"
+
+	"ctxtool/internal/shell"
+	"ctxtool/replay/diff"
+	"ctxtool/replay/hook"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// ExecPass returns the pass that asks a command, as the running agent asks a hook before a
+// request (docs/guide/hooks.md). The command may remove messages and replace their texts.
+func ExecPass(ctx context.Context, c shell.Command) *Pass {
+	return &Pass{
+		Name:     "exec:" + c.Line,
+		About:    "change messages as a hook does",
+		System:   "ctxtool",
+		Defaults: Options{Counter: &tokens.Pi},
+		run:      func(w *work) error { return w.exec(ctx, c) },
+	}
+}
+
+func (w *work) exec(ctx context.Context, c shell.Command) error {
+	for i := range w.Messages {
+		if m := &w.Messages[i]; m.Removed || m.Edited || m.Heads {
+			return fmt.Errorf("pass exec:%s must come before passes that change messages", shell.Short(c.Line, 80))
+		}
+	}
+	h := hook.Shell(c, true)
+	defer h.Close()
+	r := w.Envelope.Replay()
+	results, err := hook.Once(ctx, h, c.Line, r, w.Envelope.Leaf)
+	if err != nil || len(results) == 0 {
+		return err
+	}
+	for k := range results {
+		n := 0
+		for v := range results[k].Patch.Elements {
+			if !v.Get("op").Is("messages_cached_replace") {
+				return fmt.Errorf("command %q: op %d (%s): a pass may only replace messages", shell.Short(c.Line, 80), n, shell.Short(v.Get("op").Text(), 80))
+			}
+			n++
+		}
+	}
+	t, err := hook.New(r.Session, results, hook.Options{
+		Replay: r.Options, Leaf: w.Envelope.Leaf, At: w.Envelope.Leaf, Reason: hook.BeforeRequest, Counters: []*tokens.Counter{&tokens.Pi},
+	})
+	if err != nil {
+		return err
+	}
+	live := w.live()
+	for _, m := range t.Difference.Messages {
+		for k := range m.Count {
+			if err := w.take(c, t.Difference, m, k, live); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// take makes one change of a command.
+func (w *work) take(c shell.Command, d *diff.Difference, m diff.MessageChange, k int, live []int) error {
+	const why = "by the command"
+	switch m.Change {
+	case diff.Kept:
+		return nil
+	case diff.Removed:
+		w.omit(live[m.A+k], why)
+		return nil
+	case diff.Edited, diff.Truncated, diff.Replaced:
+		v, err := d.ValueB(m.B + k)
+		if err != nil {
+			return err
+		}
+		if i := live[m.A+k]; w.replaceTexts(i, v.Message(), why) {
+			return nil
+		}
+	}
+	return fmt.Errorf("command %q: message %d: a pass may only remove messages and replace their texts", shell.Short(c.Line, 80), max(m.A, m.B)+k)
+}
+
+// replaceTexts replaces the texts of a message by those of another one, and reports whether
+// nothing else differs.
+func (w *work) replaceTexts(i int, is *jsonl.Message, why string) bool {
+	blocks := w.Messages[i].Blocks
+	if w.Messages[i].isResult() {
+		w.replaceResult(i, string(is.AppendText(nil, "")), why)
+		return true
+	}
+	if len(is.Blocks) != len(blocks) {
+		return false
+	}
+	for k := range blocks {
+		was, err := w.text(i, k)
+		switch b := &is.Blocks[k]; {
+		case err != nil || b.Kind != blocks[k].Kind:
+			return false
+		case b.Kind == jsonl.TextBlock:
+			if text := b.Text.Text(); text != was {
+				w.replace(i, k, text, why)
+			}
+		case b.Kind == jsonl.CallBlock && string(b.Args) != was:
+			return false
+		}
+	}
+	return true
+}

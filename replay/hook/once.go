@@ -1,0 +1,49 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"ctxtool/replay"
+	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt"
+)
+
+// Once asks a hook once, with the context at the end of the path to a record, and returns what it
+// answers. It is an error if an operation is refused.
+func Once(ctx context.Context, h Hook, name string, r *replay.Replay, leaf int) (all []Result, err error) {
+	quiet := *r
+	w, n := quiet.Start(&tokens.Pi), weigh.Counts{}
+	for a, err := range w.Along(leaf) {
+		if err != nil {
+			return nil, err
+		}
+		n = a.After
+	}
+	var write Writer
+	answer, err := h.Ask(ctx, func(out io.Writer) error { return write.Write(out, BeforeRequest, w.Step(), n) })
+	if err == nil {
+		all, err = answered(name, answer)
+	}
+	if err == nil {
+		err = Refused("", Judge(BeforeRequest, all))
+	}
+	return all, err
+}
+
+// answered reads one answer of a hook with that name.
+func answered(name string, answer []byte) ([]Result, error) {
+	all, err := Read("", answer)
+	var at *sessionfmt.Error
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	for k := range all {
+		if all[k].Name == "" {
+			all[k].Name = name
+		}
+	}
+	return all, err
+}

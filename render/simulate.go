@@ -14,8 +14,8 @@ import (
 
 // simulateColumns are the columns of the table of policies.
 var simulateColumns = []Column{
-	{Name: "policy"}, {Name: "peak", Right: true}, {Name: "mean", Right: true, Yields: 2}, {Name: "overflows", Right: true, style: nonZero}, {Name: "compactions", Right: true},
-	{Name: "rebilled", Right: true, Yields: 1}, {Name: "cost", Right: true}, {Name: "hit rate", Right: true}, {Name: "regrets", Right: true},
+	{Name: "policy", Flex: true}, {Name: "peak", Right: true}, {Name: "mean", Right: true, Yields: 4}, {Name: "overflows", Right: true, style: nonZero}, {Name: "compactions", Right: true, Yields: 1},
+	{Name: "rebilled", Right: true, Yields: 3}, {Name: "cost", Right: true}, {Name: "hit rate", Right: true, Yields: 2}, {Name: "regrets", Right: true},
 }
 
 // nonZero is the style of a number that should be 0.

@@ -216,6 +216,7 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 	if o.Explained {
 		return usagef("--explain requires a single session")
 	}
+	o.forecast(e, files)
 	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *simulate.Report {
 		s, err := sessionfmt.Open(f.path, e.opening(1))
 		var report *simulate.Report
@@ -247,6 +248,40 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 		return o.page(e, paths(files), store.Page(phrase.Count(len(all), "session")))
 	}
 	return e.print(&o.answer, paths(files), store)
+}
+
+// worthForecast is the size of sessions, in bytes, from which a run is announced with its time.
+const worthForecast = 64 << 20
+
+// forecast notes about how long a run over many sessions takes, from the time for one of them.
+func (o *simulateOptions) forecast(e *env, files []listedFile) {
+	var total, size int64
+	sizes := make([]int64, len(files))
+	for i, f := range files {
+		if info, err := e.disk.Stat(f.path); err == nil {
+			sizes[i] = info.Size()
+			total += sizes[i]
+		}
+	}
+	if total < worthForecast {
+		return
+	}
+	one := 0 // of a size with little chance in its time, but no large share of the run
+	for i, n := range sizes {
+		if n <= total/50 && n > size {
+			one, size = i, n
+		}
+	}
+	s, err := sessionfmt.Open(files[one].path, e.opening(0))
+	if err != nil || size == 0 {
+		return
+	}
+	defer s.Close()
+	start := e.now()
+	if _, err = o.Session(s); err == nil {
+		took := time.Duration(float64(e.now().Sub(start)) * float64(total) / float64(size))
+		e.note("%s and %s: about %s", phrase.Count(len(files), "session"), phrase.Count(len(o.Contenders), "policy"), took.Round(time.Second))
+	}
 }
 
 // page writes a page.

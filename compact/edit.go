@@ -21,10 +21,10 @@ import (
 
 type value = jsonl.Value
 
-// An Editor edits messages of the active path by entries of type context_edit
+// An editor edits messages of the active path by entries of type context_edit
 // (docs/session-format.md 5.6), which it adds to a batch. Providers require each tool call
 // with its result, so an answer and its results are omitted and restored together.
-type Editor struct {
+type editor struct {
 	s     *sessionfmt.Session
 	b     *sessionfmt.Batch
 	path  []int
@@ -34,9 +34,9 @@ type Editor struct {
 }
 
 // NewEditor returns an editor of the context of an envelope, which must be at the session's leaf.
-func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
+func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*editor, error) {
 	s := e.Replay().Session
-	d := &Editor{s: s, b: b, lines: s.NewReader(), shown: map[int]int{}, fixed: map[string]bool{}}
+	d := &editor{s: s, b: b, lines: s.NewReader(), shown: map[int]int{}, fixed: map[string]bool{}}
 	d.path, _ = s.Path(s.Leaf())
 	patched := func(m replay.Message) bool { return m.Origin.Op >= 0 }
 	for m, err := range e.Sources(patched) {
@@ -58,7 +58,7 @@ func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
 
 // Omit removes a message from the context, with the call or the results that belong to
 // it. It is an error if the message is not in the context.
-func (d *Editor) Omit(rec int) error {
+func (d *editor) Omit(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ const notShown = "it is not in the context: it was summarised or omitted, or is 
 
 // loose returns an error if record i cannot be omitted together with rec: a patch added its
 // call or its result, which would remain unpaired.
-func (d *Editor) loose(rec, i int) error {
+func (d *editor) loose(rec, i int) error {
 	ids, err := d.calls(i)
 	if slices.ContainsFunc(ids, func(id string) bool { return d.fixed[id] }) {
 		return d.at(rec, "a patch has put the other half of a tool call into the context, where no edit reaches it")
@@ -96,7 +96,7 @@ func (d *Editor) loose(rec, i int) error {
 
 // Restore restores a message to its content before all edits, with the call or the results
 // that belong to it, by edits that repeat the content. Messages without an edit get none.
-func (d *Editor) Restore(rec int) error {
+func (d *editor) Restore(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (d *Editor) Restore(rec int) error {
 
 // Replace replaces the content of a message with a text. The tool calls of an answer
 // stay; its thinking is dropped, because its signature covers the original text.
-func (d *Editor) Replace(rec int, text string) error {
+func (d *editor) Replace(rec int, text string) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func orEmpty(content value) value {
 }
 
 // add adds an edit of a record, unless its current edit is the same.
-func (d *Editor) add(rec int, content value) error {
+func (d *editor) add(rec int, content value) error {
 	if by, shown := d.shown[rec]; shown && by != rec {
 		line, err := d.lines.Line(by)
 		if err != nil || bytes.Equal(line.Get("replacement"), replacement(content)) {
@@ -174,7 +174,7 @@ func (d *Editor) add(rec int, content value) error {
 }
 
 // refuse returns an error if no edit can name or change a record.
-func (d *Editor) refuse(rec int) error {
+func (d *editor) refuse(rec int) error {
 	switch k := d.s.Kind(rec); {
 	case !slices.Contains(d.path, rec):
 		return d.at(rec, "it is not on the active path: an edit acts on entries before it")
@@ -188,13 +188,13 @@ func (d *Editor) refuse(rec int) error {
 	return nil
 }
 
-func (d *Editor) at(rec int, format string, args ...any) error {
+func (d *editor) at(rec int, format string, args ...any) error {
 	return &sessionfmt.Error{Pos: d.s.Pos(rec), Err: fmt.Errorf(format, args...)}
 }
 
 // group returns the answer and the results of its calls that rec belongs to, in the order
 // of the path. Any other message is a group by itself.
-func (d *Editor) group(rec int) ([]int, error) {
+func (d *editor) group(rec int) ([]int, error) {
 	at := slices.Index(d.path, rec)
 	calls, err := d.calls(rec)
 	if err == nil && d.s.Kind(rec) == jsonl.ToolResult {
@@ -225,7 +225,7 @@ func (d *Editor) group(rec int) ([]int, error) {
 
 // call returns the index on the path of the last answer before an index that makes the call
 // id, and the ids of all its calls; nil if there is none.
-func (d *Editor) call(before int, id string) (at int, calls []string, err error) {
+func (d *editor) call(before int, id string) (at int, calls []string, err error) {
 	for at = before - 1; at >= 0 && err == nil; at-- {
 		if d.s.Kind(d.path[at]) != jsonl.Assistant {
 			continue
@@ -238,7 +238,7 @@ func (d *Editor) call(before int, id string) (at int, calls []string, err error)
 }
 
 // calls returns the ids of an answer's tool calls, or the call id of a result.
-func (d *Editor) calls(rec int) ([]string, error) {
+func (d *editor) calls(rec int) ([]string, error) {
 	kind := d.s.Kind(rec)
 	if kind != jsonl.Assistant && kind != jsonl.ToolResult {
 		return nil, nil

@@ -36,7 +36,7 @@ func opened(t *testing.T, r io.Reader) *edited {
 }
 
 // with is the session after an edit, nil where that is refused or changes nothing.
-func (s *edited) with(t *testing.T, edit func(d *Editor) error) *edited {
+func (s *edited) with(t *testing.T, edit func(d *editor) error) *edited {
 	t.Helper()
 	b := s.NewBatch(s.Leaf(), editTime)
 	d, err := NewEditor(s.e, b)
@@ -92,7 +92,7 @@ func TestLaw6(t *testing.T) {
 		}
 		was, calls, results := s.request(t)
 		for rec := range s.Len() {
-			out := s.with(t, func(d *Editor) error { return d.Omit(rec) })
+			out := s.with(t, func(d *editor) error { return d.Omit(rec) })
 			if out == nil {
 				continue
 			}
@@ -107,7 +107,7 @@ func TestLaw6(t *testing.T) {
 			if hasEdits(s.Session) {
 				continue // restoring reverts those too
 			}
-			back := out.with(t, func(d *Editor) error { return d.Restore(rec) })
+			back := out.with(t, func(d *editor) error { return d.Restore(rec) })
 			if back == nil {
 				t.Errorf("%s: record %d cannot be restored", c.Name, rec)
 				continue
@@ -158,7 +158,7 @@ func TestReplace(t *testing.T) {
 		"r": `"content":[{"type":"text","text":"sh\"ort"}]`,
 	} {
 		s := opened(t, bytes.NewReader([]byte(data)))
-		is := s.with(t, func(d *Editor) error { return d.Replace(s.Find(id), `sh"ort`) })
+		is := s.with(t, func(d *editor) error { return d.Replace(s.Find(id), `sh"ort`) })
 		if is == nil {
 			t.Errorf("%s: refused", id)
 			continue
@@ -168,7 +168,7 @@ func TestReplace(t *testing.T) {
 		}
 	}
 	s := opened(t, bytes.NewReader([]byte(data)))
-	if s.with(t, func(d *Editor) error { return d.Replace(s.Find("b"), "x") }) != nil {
+	if s.with(t, func(d *editor) error { return d.Replace(s.Find("b"), "x") }) != nil {
 		t.Error("a shell command has content that is replaced")
 	}
 }

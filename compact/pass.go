@@ -113,6 +113,7 @@ type Change struct {
 	Now    int        `json:"nowTokens"`
 	Why    string     `json:"why"`
 	Could  Form       `json:"could,omitempty"` // the form that can store it, if the requested one cannot
+	gone   []int      // of a Keeper: the messages that the summary replaces
 
 	Message int    `json:"-"` // its index in the view; the first one of a range
 	Record  int    `json:"-"` // of the entry
@@ -280,6 +281,7 @@ type work struct {
 	Report   *report
 
 	from        *View // the view before the pass
+	settled     int   // in a Keeper: results and answers before this message have been through the pass
 	pass        string
 	was         total
 	truncations []truncation

@@ -151,6 +151,14 @@ func (w *work) notice(i int, newer map[read]bool) (notice, why string, err error
 // read returns the part of a file that the result of a message shows, the zero value for
 // other tools.
 func (w *work) read(i int) (r read, err error) {
+	if known, ok := w.texts.read[w.Messages[i].Index]; ok {
+		return known, nil
+	}
+	defer func() {
+		if w.partial && err == nil { // the view lives on
+			w.texts.read[w.Messages[i].Index] = r
+		}
+	}()
 	call, k := w.callOf(i)
 	if k < 0 {
 		return r, nil

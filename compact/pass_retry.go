@@ -65,6 +65,9 @@ func retryPrune(w *work) error {
 			delete(rows, i)
 		}
 	}
+	if len(rows) == 0 {
+		return nil
+	}
 	w.keepPaired(rows)
 	for i := range w.Messages {
 		if why, ok := rows[i]; ok {
@@ -93,9 +96,15 @@ func (w *work) keepPaired(rows map[int]string) {
 // failed and whose calls are all made again later in the turn, and the answers without calls
 // up to the next group.
 func (w *work) retried() (found []candidate, err error) {
-	groups, of := w.groups()
 	start := 0
-	for i := 0; i <= len(w.Messages); i++ {
+	if w.IntraTurn {
+		start = w.lastTurn()
+	}
+	if !slices.ContainsFunc(w.Messages[start:], func(m message) bool { return m.mayFail() }) {
+		return nil, nil
+	}
+	groups, of := w.groups()
+	for i := start; i <= len(w.Messages); i++ {
 		if i < len(w.Messages) && !(w.Live(i) && w.Messages[i].startsTurn()) {
 			continue
 		}
@@ -105,6 +114,22 @@ func (w *work) retried() (found []candidate, err error) {
 		start = i
 	}
 	return found, nil
+}
+
+// lastTurn returns the index of the message that begins the last turn, 0 without one.
+func (v *View) lastTurn() int {
+	for i := len(v.Messages) - 1; i > 0; i-- {
+		if v.Live(i) && v.Messages[i].startsTurn() {
+			return i
+		}
+	}
+	return 0
+}
+
+// mayFail reports whether a message is a result that is not known to be a success.
+func (m *message) mayFail() bool {
+	k := m.result()
+	return k >= 0 && m.Blocks[k].IsError != noError
 }
 
 // retriedIn appends the candidates of the turn of messages [from, to).
@@ -158,6 +183,9 @@ func (w *work) allFailed(g *group) (bool, error) {
 // intraTurn returns the candidates in the last turn before its last group. With Compat it
 // applies the limits of y-agent's source: the oldest few, or none.
 func (w *work) intraTurn(found []candidate) (few []candidate) {
+	if len(found) == 0 {
+		return nil
+	}
 	start, answers, last := 0, 0, -1
 	groups, _ := w.groups()
 	for i := range w.Messages {

@@ -33,9 +33,9 @@ type truncation struct {
 }
 
 func truncate(w *work) error {
-	for _, i := range w.live() {
+	for i := w.settled; i < len(w.Messages); i++ {
 		k := w.Messages[i].result()
-		if k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
+		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
 			continue
 		}
 		text, err := w.text(i, k)
@@ -164,9 +164,8 @@ var StripThinking = Pass{
 
 func stripThinking(w *work) error {
 	last := w.lastAnswer()
-	groups, of := w.groups()
-	for i := range max(0, last) {
-		if !w.Live(i) || !w.Messages[i].isAssistant() || of[i] >= 0 && groups[of[i]].open() {
+	for i := w.settled; i < last; i++ {
+		if !w.Live(i) || !w.Messages[i].isAssistant() || !w.Messages[i].mayThink() || w.waitsFor(i) {
 			continue
 		}
 		if err := w.stripTags(i); err != nil {
@@ -184,6 +183,13 @@ func stripThinking(w *work) error {
 		}
 	}
 	return nil
+}
+
+// mayThink reports whether an answer has thinking, or a text that may have tags.
+func (m *message) mayThink() bool {
+	return slices.ContainsFunc(m.Blocks, func(b block) bool {
+		return b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.TextBlock && b.Bytes >= len("<think>")
+	})
 }
 
 // lastAnswer returns the index of the last answer, -1 for none.

@@ -37,7 +37,7 @@ func (v *View) piCut(keep int) (*cut, error) {
 		return nil, err
 	}
 	c := &cut{stretch: stretch{Kept: -1}, previous: -1, what: fmt.Sprintf("the history before the last %d tokens", keep)}
-	if path, _ := v.session().Path(v.Envelope.Leaf); len(path) > 0 && v.kindOf(path[len(path)-1]) == jsonl.Compaction {
+	if v.compacted() {
 		c.Why = "already compacted"
 		return c, nil
 	}
@@ -73,6 +73,16 @@ func (v *View) piCut(keep int) (*cut, error) {
 		}
 	}
 	return c, nil
+}
+
+// compacted reports whether a compaction comes last.
+func (v *View) compacted() bool {
+	if v.partial {
+		n := len(v.Messages)
+		return n > 0 && v.Messages[n-1].Heads
+	}
+	path, _ := v.session().Path(v.Envelope.Leaf)
+	return len(path) > 0 && v.kindOf(path[len(path)-1]) == jsonl.Compaction
 }
 
 func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Session }
@@ -210,7 +220,7 @@ func startsPiTurn(m *message) bool {
 // a message (docs/session-format.md 9.2). By the envelope rules patches may have moved
 // messages: the items are then only the sources of the messages.
 func (v *View) items() ([]item, error) {
-	if v.Envelope.Replay().Rules != replay.ByPi {
+	if v.partial || v.Envelope.Replay().Rules != replay.ByPi {
 		return v.sources(), nil
 	}
 	records, err := v.listed()

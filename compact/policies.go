@@ -69,7 +69,7 @@ var PiPolicy = Policy{
 	About:   "compact above the window less 16384 tokens, and keep about the last 20000",
 	Window:  200000,
 	Counter: &tokens.Pi,
-	ByUsage: true,
+	ByUsage: true, TurnEnds: true,
 	Layers: []Layer{
 		{Pass: &Compact, Options: Options{Style: StylePi, Keep: 20000}, When: &Trigger{Reserve: 16384}},
 	},
@@ -115,9 +115,9 @@ var yAgentPolicy = Policy{
 	Name:    "y-agent",
 	About:   "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on summarise finished work, then all",
 	Window:  guardTotal,
-	Counter: &tokens.YBytes,
-	Layers:  yAgentLayers(guardActs),
-	Warns:   &guardWarning,
+	Counter: &tokens.YBytes, TurnEnds: true,
+	Layers: yAgentLayers(guardActs),
+	Warns:  &guardWarning,
 	Presets: []preset{
 		{Name: "auto", About: "acts from 85 % on", Layers: yAgentLayers(guardActs)},
 		{Name: "soft", About: "acts from 95 % on: until then the agent is expected to", Layers: yAgentLayers(guardStops)},
@@ -130,8 +130,8 @@ var guardWarning = Trigger{Percent: guardWarns, At: true}
 func yAgentLayers(percent int64) []Layer {
 	guard := &Trigger{Percent: percent, At: true}
 	return []Layer{
-		{Pass: &Superseded},
-		{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true}},
+		{Pass: &Superseded, Between: true},
+		{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true, Growth: true}, Between: true},
 		{Pass: &StripThinking},
 		{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: guard},
 		{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: guard},

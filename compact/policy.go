@@ -15,17 +15,18 @@ import (
 // A Policy is how one system keeps its context small: passes in a fixed order, each with its
 // trigger.
 type Policy struct {
-	Name    string                                    `json:"name"`              // the name that commands take
-	About   string                                    `json:"about"`             // one line
-	Note    string                                    `json:"note,omitempty"`    // the source of its numbers, if not the system itself
-	Window  int64                                     `json:"window"`            // tokens, if neither the command line nor the models table has a window
-	Windows []knownWindow                             `json:"windows,omitempty"` // of models that they name, instead of `window`; the first match counts
-	Counter *tokens.Counter                           `json:"counter"`           // counts the tokens of the context
-	ByUsage bool                                      `json:"-"`                 // the size is the last answer's usage, as long as nothing has changed
-	Layers  []Layer                                   `json:"layers"`            // passes in their order
-	Presets []preset                                  `json:"presets,omitempty"` // the same policy with other numbers
-	Warns   *Trigger                                  `json:"warns,omitempty"`   // when its guard warns, before any layer runs
-	counts  func(*prompt.Prompt, *tokens.Counter) int // tokens of the prompt that count besides the messages; nil for none
+	Name     string                                    `json:"name"`              // the name that commands take
+	About    string                                    `json:"about"`             // one line
+	Note     string                                    `json:"note,omitempty"`    // the source of its numbers, if not the system itself
+	Window   int64                                     `json:"window"`            // tokens, if neither the command line nor the models table has a window
+	Windows  []knownWindow                             `json:"windows,omitempty"` // of models that they name, instead of `window`; the first match counts
+	Counter  *tokens.Counter                           `json:"counter"`           // counts the tokens of the context
+	TurnEnds bool                                      `json:"-"`                 // in a simulation it acts where a turn ends and between the requests of a turn, not after a prompt
+	ByUsage  bool                                      `json:"-"`                 // the size is the last answer's usage, as long as nothing has changed
+	Layers   []Layer                                   `json:"layers"`            // passes in their order
+	Presets  []preset                                  `json:"presets,omitempty"` // the same policy with other numbers
+	Warns    *Trigger                                  `json:"warns,omitempty"`   // when its guard warns, before any layer runs
+	counts   func(*prompt.Prompt, *tokens.Counter) int // tokens of the prompt that count besides the messages; nil for none
 	// Target, if set, replaces the layers' triggers: each layer runs if the context is still
 	// above it.
 	Target Amount `json:"-"`
@@ -36,6 +37,9 @@ type Layer struct {
 	Pass    *Pass            `json:"pass"` // its name
 	Options `json:"options"` // those that are set; a [configuration](config.toml) has them too
 	When    *Trigger         `json:"when,omitempty"` // the trigger; absent if the layer always runs
+	// Between makes the layer run only where a turn ends, in a simulation. Retries are also
+	// dropped within the turn, whatever the trigger.
+	Between bool `json:"-"`
 }
 
 // A Trigger runs a layer if the context is larger than a limit after the layers before it.
@@ -47,6 +51,7 @@ type Trigger struct {
 	Tokens  int64   `json:"tokens,omitempty"`  // whatever the window
 	Whole   bool    `json:"whole,omitempty"`   // the limit is rounded down to whole tokens
 	At      bool    `json:"at,omitempty"`      // it also fires at the limit itself
+	Growth  bool    `json:"-"`                 // in a simulation, only what came since the layer last ran counts
 }
 
 // limit returns the number of tokens above which the trigger fires (with At, at which), and
@@ -300,11 +305,11 @@ func (p *Policy) Limit(e *replay.Envelope) (limit int64, from string, err error)
 	if err != nil || limit > 0 {
 		return limit, from, err
 	}
-	return p.own(ref), "policy", nil
+	return p.WindowOf(ref), "policy", nil
 }
 
-// own returns the policy's own window for a model, in tokens.
-func (p *Policy) own(m models.Ref) int64 {
+// WindowOf returns the policy's own window for a model, in tokens.
+func (p *Policy) WindowOf(m models.Ref) int64 {
 	for _, w := range p.Windows {
 		if strings.HasPrefix(m.Provider, w.Provider) && strings.Contains(m.ID, w.Model) {
 			return w.Tokens

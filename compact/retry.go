@@ -78,6 +78,14 @@ type made struct {
 
 // made returns the calls of a message.
 func (w *work) made(i int) (all []made, err error) {
+	if known, ok := w.texts.made[w.Messages[i].Index]; ok {
+		return known, nil
+	}
+	defer func() {
+		if w.partial && err == nil { // the view lives on
+			w.texts.made[w.Messages[i].Index] = all
+		}
+	}()
 	for k, b := range w.Messages[i].Blocks {
 		if b.Kind != jsonl.CallBlock {
 			continue

@@ -205,6 +205,9 @@ func cutFiles(summary string) (text string, f files) {
 
 // cutBlocks removes the blocks with a tag from a text, each on its own lines.
 func cutBlocks(text, tag string) (rest string, paths []string) {
+	if !strings.Contains(text, "<"+tag+">") {
+		return text, nil
+	}
 	block := regexp.MustCompile(`(?s)(?:\A|\n+)<` + tag + `>\n(.*?)\n</` + tag + `>`)
 	for _, m := range block.FindAllStringSubmatch(text, -1) {
 		paths = append(paths, strings.Split(m[1], "\n")...)

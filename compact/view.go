@@ -40,6 +40,7 @@ type View struct {
 	reprompted bool                                      // a pass has changed it
 
 	texts     *texts
+	partial   bool            // it is of a Keeper, and has only the first messages of the envelope
 	form      Form            // that changes will be stored in; empty allows every change
 	at        time.Time       // of the changes, for a frame that has it
 	counter   *tokens.Counter // measures the context
@@ -54,6 +55,7 @@ type message struct {
 	Removed bool // a pass has removed it
 	Edited  bool // a pass has changed its content
 	Heads   bool // it is the summary of a compaction that a pass has made
+	fresh   bool // in a Keeper: it has changed since the last request
 	nested  bool // it is a result with nested calls
 
 	head *head // if Heads
@@ -214,6 +216,22 @@ type group struct {
 
 // open reports whether a call of a group has no result.
 func (g *group) open() bool { return len(g.waits) > 0 }
+
+// waitsFor reports whether a call of a message has no result.
+func (v *View) waitsFor(i int) bool {
+	var ids []string
+	for _, b := range v.Messages[i].Blocks {
+		if b.Kind == jsonl.CallBlock {
+			ids = append(ids, b.ID)
+		}
+	}
+	for k := i + 1; k < len(v.Messages) && len(ids) > 0; k++ {
+		if m := &v.Messages[k]; m.Call == i && v.Live(k) {
+			ids = slices.DeleteFunc(ids, func(id string) bool { return id == m.Blocks[m.result()].ID })
+		}
+	}
+	return len(ids) > 0
+}
 
 // all returns the messages of a group, in order.
 func (g *group) all() []int { return append([]int{g.call}, g.results...) }

@@ -130,6 +130,10 @@ type texts struct {
 	from  *replay.Reader
 	index int // of the last one, -1 for none
 	last  *jsonl.Message
+
+	// What a Keeper has read, by message.
+	made map[int][]made
+	read map[int]read
 }
 
 // of returns a message as a provider gets it. It is valid until the next call.

@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/internal/plan"
 	"ctxtool/internal/search"
+	"ctxtool/internal/simulate"
 	"ctxtool/internal/state"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/diff"
@@ -66,10 +67,16 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[*plan.Plan]():     {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": plain(writePlanEntries), "markdown": plain(writePatchMarkdown), "envelope": plain(writePatchEnvelope), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
 	reflect.TypeFor[Plans]():          {"text": shown(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
 	reflect.TypeFor[Models]():         {"text": shown(writeModels), "jsonl": plain(func(w *bufio.Writer, m Models) error { return writeLines(w, m.Models) })},
-	reflect.TypeFor[Policies]():       {"text": plain(writePolicies)},
-	reflect.TypeFor[stats.Sheet]():    {"csv": plain(writeSheetCSV)},
-	reflect.TypeFor[Stats]():          {"text": shown(writeStats), "markdown": plain(writeStatsMarkdown)},
-	reflect.TypeFor[*gate.Report]():   {"github": plain(writeGateAnnotations), "junit": plain(writeGateJUnit)},
+	reflect.TypeFor[*simulate.Report](): {
+		"text": shown(writeSimulation), "markdown": plain(writeSimulationMarkdown), "csv": plain(writeSimulationCSV), "jsonl": plain(writeSimulationLines),
+	},
+	reflect.TypeFor[*simulate.Store](): {
+		"text": shown(writeSimulations), "markdown": plain(writeSimulationsMarkdown), "csv": plain(writeSimulationsCSV), "jsonl": plain(writeSimulationsLines),
+	},
+	reflect.TypeFor[Policies]():     {"text": plain(writePolicies)},
+	reflect.TypeFor[stats.Sheet]():  {"csv": plain(writeSheetCSV)},
+	reflect.TypeFor[Stats]():        {"text": shown(writeStats), "markdown": plain(writeStatsMarkdown)},
+	reflect.TypeFor[*gate.Report](): {"github": plain(writeGateAnnotations), "junit": plain(writeGateJUnit)},
 }
 
 // Write writes a value that another package has computed, in a form: json by its tags, jsonl

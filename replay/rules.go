@@ -19,6 +19,9 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		}
 	}
 	m.pos = pos
+	if m.r.Options.Without[rec] {
+		return Nothing, nil
+	}
 	msg := Piece{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
 	switch kind {
 	case jsonl.NoMessage:
@@ -140,9 +143,6 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 // (docs/session-format.md 5.4, 5.5).
 func (m *machine) compact(msg Piece) (Effect, error) {
 	rec := int(msg.rec)
-	if m.r.Options.Without[rec] {
-		return Nothing, nil
-	}
 	if m.r.Rules.Patched() {
 		shadow, err := m.r.Shadows(rec)
 		if err != nil || shadow {

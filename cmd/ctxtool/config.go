@@ -96,7 +96,7 @@ func (e *env) readConfig(cmd *cobra.Command) error {
 
 // runsCommand reports whether a setting has a command run.
 func runsCommand(key, value string) bool {
-	return key == "pager" || key == "summarizer" && strings.HasPrefix(value, "exec:")
+	return key == "pager" || key == "summarizer" && strings.HasPrefix(value, "exec:") || key == "policy" && strings.Contains(value, "exec:")
 }
 
 func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {

@@ -16,7 +16,7 @@ import (
 var answers = []string{
 	"ambient S", "cache S", "cache DIR", "check S", "check DIR", "compact S", "compactions S", "config", "count S", "diff S root leaf",
 	"diff S root leaf --entries", "edit S leaf --omit", "label S leaf x", "log S", "log S --request 0", "ls DIR", "migrate S", "name S x",
-	"patch S --remove-tool bash --why x", "policies", "prune S", "redact S", "redact DIR", "reduce S --policy gsh --window 200", "render S", "repair S", "replay S", "search the DIR", "show S", "stats S --lens cost", "stats DIR --lens cost",
+	"patch S --remove-tool bash --why x", "policies", "prune S", "redact S", "redact DIR", "reduce S --policy gsh --window 200", "render S", "repair S", "replay S", "search the DIR", "show S", "simulate S", "simulate DIR", "stats S --lens cost", "stats DIR --lens cost",
 	"models claude", "status S", "strip S", "trace S the", "trace S --blame leaf", "tree S", "truncate S --max 20", "undo UNDO",
 }
 

@@ -30,6 +30,7 @@ var recordings = []struct {
 	{"redact", []string{"ctxtool redact testdata/sessions/demo.jsonl", "ctxtool log testdata/sessions/demo.jsonl --structure-only --until turn:1"}},
 	{"edit", []string{"ctxtool edit testdata/sessions/demo.jsonl 504b55d4 --omit --now 2026-11-03", "ctxtool edit testdata/sessions/demo.jsonl leaf --restore"}},
 	{"reduce", []string{"ctxtool truncate testdata/sessions/demo.jsonl --max 300", "ctxtool reduce testdata/sessions/demo.jsonl --policy gsh --window 3000", "ctxtool compact testdata/sessions/good/cache.jsonl testdata/sessions/good/edited.jsonl --style gsh"}},
+	{"simulate", []string{"ctxtool simulate testdata/sessions/demo.jsonl --window 20000", "ctxtool simulate testdata/sessions/demo.jsonl --policy gsh --sweep protect=500,2000,8000"}},
 	{"config", []string{"ctxtool config", "ctxtool config --explain rules"}},
 }
 

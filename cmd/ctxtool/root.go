@@ -120,6 +120,7 @@ var commands = []struct {
 	{"search", newSearchCommand, otherArgs, "Inspect"},
 	{"serve", newServeCommand, otherArgs, "Files"},
 	{"show", newShowCommand, math.MaxInt, "Inspect"},
+	{"simulate", newSimulateCommand, manySessions, "Explain"},
 	{"stats", newStatsCommand, manySessions, "Measure"},
 	{"status", newStatusCommand, 0, "Inspect"},
 	{"strip", newStripCommand, manySessions, "Change"},

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"ctxtool/internal/report"
+	"ctxtool/internal/simulate"
 	"ctxtool/sessionfmt"
 )
 
@@ -229,6 +230,7 @@ type kind struct {
 var (
 	sessionPage = newKind("page.html", modules)
 	storePage   = newKind("index.html", storeModules)
+	policyPage  = newKind("simulate.html", []string{"dom", "store", "windowed", "simulate"})
 )
 
 func newKind(page string, modules []string) *kind {
@@ -298,8 +300,17 @@ var storeModules = []string{"dom", "store", "windowed", "index"}
 
 // WriteStore writes the index of a folder of sessions.
 func WriteStore(w io.Writer, s *report.Store) error {
-	shell := storePage.shell(sessionfmt.Clean(s.Title))
-	data, err := json.Marshal(s)
+	return writeData(w, storePage.shell(sessionfmt.Clean(s.Title)), s)
+}
+
+// WriteSimulation writes a page that compares policies.
+func WriteSimulation(w io.Writer, p *simulate.Page) error {
+	return writeData(w, policyPage.shell(sessionfmt.Clean(p.Title)), p)
+}
+
+// writeData writes a page whose data is one value.
+func writeData(w io.Writer, shell *shell, v any) error {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
@@ -307,7 +318,7 @@ func WriteStore(w io.Writer, s *report.Store) error {
 	defer packers.Put(p)
 	text, err := p.data(nil, "head", hardest, data)
 	if err != nil {
-		return fmt.Errorf("packing the index: %w", err)
+		return fmt.Errorf("packing the data: %w", err)
 	}
 	for _, part := range [][]byte{shell.before, text, shell.after} {
 		if _, err := w.Write(part); err != nil {

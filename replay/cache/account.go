@@ -21,6 +21,7 @@ type Options struct {
 	All      bool // all branches, in file order
 	Collapse bool // later system messages are merged into the prompt
 	Counter  *tokens.Counter
+	Model    models.Ref // if set, the model of all requests, with the recorded sizes
 
 	// Requests, if set, receives all requests of the tree, as RequestsOfTree returns them,
 	// without reading messages again. An error from it ends the account.
@@ -49,6 +50,8 @@ type Row struct {
 	Outlived  int64        `json:"outlived,omitempty"`  // seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later pauses are judged by it
 	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
 	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
+
+	basis basis
 }
 
 // shared is the prefix that a request shares with an earlier one.
@@ -105,6 +108,7 @@ type sentRequest struct {
 	known     bool // the file records prompt and tools
 	prompt    uint64
 	tools     uint64
+	thinking  uint64
 	front     int64 // counted tokens of prompt and tools
 	counted   int64 // of all
 	life      int64 // milliseconds that the cache keeps it after its last use; 0 if unknown
@@ -264,7 +268,8 @@ func (c *accountant) insert(q *Request) error {
 	model := mixKeys(uint64(s.model), 0)
 	front := c.trie.addFront(-1, model, 0)
 	front = c.trie.addFront(front, mixKeys(model, q.Prompt), int(s.front))
-	front = c.trie.addFront(front, mixKeys(model, mixKeys(q.Prompt, maphash.Bytes(seed, thinking))), int(s.front))
+	s.thinking = maphash.Bytes(seed, thinking)
+	front = c.trie.addFront(front, mixKeys(model, mixKeys(q.Prompt, s.thinking)), int(s.front))
 
 	sums := q.Prefix.sums
 	if c.r.Rules.Patched() {
@@ -373,6 +378,10 @@ func (c *accountant) row(k int) (row Row, err error) {
 		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
 		Time: s.time, Model: s.ref.Name(), Prompt: s.promptTokens(),
 	}
+	row.basis = basis{
+		model: &c.models[s.model], ref: s.ref, long: c.models[s.model].long, counted: s.counted + c.hidden, hidden: c.hidden,
+		output: s.output, thinking: s.thinking, unbilled: s.failed && s.promptTokens() == 0,
+	}
 	if s.hasUsage {
 		row.Recorded = &s.usage
 		row.Missed = s.missed
@@ -414,14 +423,14 @@ func (c *accountant) row(k int) (row Row, err error) {
 		}
 	}
 	if b := row.Break; b != nil {
-		b.Rebilled.Cost = c.dollars(s, row.Prompt, b.Rebilled.Tokens)
+		b.Rebilled.Cost = c.models[s.model].dollars(&s.answer, row.Prompt, b.Rebilled.Tokens)
 		row.Rebilled = b.Rebilled
 		if b.Record >= 0 {
 			b.Entry = c.r.Session.ID(b.Record)
 		}
 	}
 	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = Rebilled{short, c.dollars(s, row.Prompt, short)}
+		row.Unserved = Rebilled{short, c.models[s.model].dollars(&s.answer, row.Prompt, short)}
 		row.Rebilled.plus(row.Unserved)
 	}
 	c.use(k)

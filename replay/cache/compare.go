@@ -83,6 +83,11 @@ func Compare(was, is *replay.Replay, before, after Course, c *tokens.Counter) (a
 	return all, nil
 }
 
+// Requests returns the requests of a course, without an account.
+func Requests(r *replay.Replay, course Course, c *tokens.Counter) iter.Seq2[Request, error] {
+	return requests(course(r, newRequestTracker(r, c, true)))
+}
+
 // follow inserts the requests of a course.
 func (c *accountant) follow(course Course) error {
 	stopped, err := c.requests(nil, requests(course(c.r, c.tracker(c.r, true))))

@@ -227,6 +227,7 @@ type answer struct {
 	failed   bool
 	hasUsage bool
 	usage    Usage
+	output   int64
 	cost     jsonl.Cost
 	missed   *Missed // what the provider says of it
 	wrote    bool    // to the cache
@@ -268,10 +269,17 @@ func readAnswer(line, v jsonl.Value) (a answer) {
 		a.at = written
 	}
 	u := f[3].Usage()
-	a.usage = Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
+	a.usage, a.output = Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}, u.Output
 	a.wrote, a.long = u.CacheWrite > 0, u.CacheWrite1h > 0
 	a.cost = u.Cost
 	return a
+}
+
+// as makes the answer one of another model: it has the recorded size, and nothing that depends
+// on the model.
+func (a *answer) as(m models.Ref) {
+	a.ref, a.usage, a.cost, a.missed = m, Usage{Input: a.promptTokens()}, jsonl.Cost{}, nil
+	a.wrote, a.long = false, false
 }
 
 // A seenModel is a model that received requests.
@@ -314,15 +322,14 @@ func (m *seenModel) tableLifetime() int64 {
 }
 
 // dollars returns what tokens of a request cost beyond reading them from the cache, by the
-// answer's own cost, else by the table's prices.
-func (c *accountant) dollars(s *sentRequest, prompt, tokens int64) float64 {
-	m := &c.models[s.model]
+// cost in its answer, else by the table's prices. The answer may be nil.
+func (m *seenModel) dollars(a *answer, prompt, tokens int64) float64 {
 	var paid, read float64
-	if n := s.usage.Input + s.usage.CacheWrite; n > 0 {
-		paid = (s.cost.Input + s.cost.CacheWrite) / float64(n)
+	if a != nil && a.usage.Input+a.usage.CacheWrite > 0 {
+		paid = (a.cost.Input + a.cost.CacheWrite) / float64(a.usage.Input+a.usage.CacheWrite)
 	}
-	if s.usage.CacheRead > 0 {
-		read = s.cost.CacheRead / float64(s.usage.CacheRead)
+	if a != nil && a.usage.CacheRead > 0 {
+		read = a.cost.CacheRead / float64(a.usage.CacheRead)
 	}
 	if prompt > 0 && paid == 0 {
 		long := int64(0)
@@ -367,6 +374,9 @@ func (c *accountant) read() error {
 		for _, one := range chunk {
 			if !one.warms {
 				c.place[one.rec] = int32(len(c.sent))
+			}
+			if c.opt.Model != (models.Ref{}) {
+				one.as(c.opt.Model)
 			}
 			clock = max(clock, one.at) // time never goes backwards
 			one.at = clock

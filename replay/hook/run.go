@@ -63,6 +63,7 @@ type Run struct {
 	s, with *sessionfmt.Session
 	end     *replay.Envelope // at the leaf
 	replay  *replay.Replay
+	course  course
 }
 
 // A Row is an answer of a hook.
@@ -111,7 +112,7 @@ func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 	if err := g.requests(path); err != nil {
 		return nil, err
 	}
-	g.run.end = g.walk.Step().Envelope()
+	g.run.end, g.run.course = g.walk.Step().Envelope(), g.course
 	if len(g.course.held) == 0 {
 		return g.run, nil
 	}
@@ -279,6 +280,9 @@ func (g *running) bill(all []cache.Comparison) {
 		g.run.Bill = b
 	}
 }
+
+// Course returns the requests with what the hook returned, and the replay that they belong to.
+func (r *Run) Course() (*replay.Replay, cache.Course) { return r.replay, r.course.walk }
 
 // Stored reports whether the session with the stored patches differs from the recorded one.
 func (r *Run) Stored() bool {

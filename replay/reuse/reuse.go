@@ -113,7 +113,6 @@ func (u *Uses) Of(gone, left iter.Seq[*replay.Piece], from int) ([]Use, error) {
 	for _, f := range found {
 		all = append(all, *f)
 	}
-	order := []Kind{Call, Path, Line, Identifier}
 	slices.SortFunc(all, func(a, b Use) int {
 		return cmp.Or(
 			slices.Index(order, a.Kind)-slices.Index(order, b.Kind),
@@ -138,11 +137,7 @@ var seed = maphash.MakeSeed()
 
 // hash returns the term for a text of a kind.
 func hash(kind Kind, text []byte) uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	h.WriteString(string(kind))
-	h.Write(text)
-	return h.Sum64()
+	return maphash.Bytes(seed, text) ^ uint64(kind[0])<<56 // the kinds differ in their first letter
 }
 
 // terms calls tell with each term of a message. It records the calls of an answer, for their
@@ -169,8 +164,7 @@ func (u *Uses) terms(p *replay.Piece, tell func(term uint64, kind Kind, name []b
 
 // call calls tell with the terms of a call: the call itself, and those of its arguments.
 func (u *Uses) call(b *jsonl.Block, tell func(term uint64, kind Kind, name []byte)) {
-	spelled := append(append(bytes.Clone(b.Name), 0), b.Args.AppendMinified(nil)...)
-	c := call{hash(Call, spelled), b.Name.Text()}
+	c := call{callTerm(b), b.Name.Text()}
 	for text := range b.Args.Strings {
 		if c.name == b.Name.Text() {
 			c.name = outline.FirstWords(c.name + " " + text.Text())
@@ -192,12 +186,12 @@ func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 		if line = bytes.TrimSpace(line); len(line) >= shortestLine && bytes.IndexByte(line, ' ') >= 0 {
 			tell(hash(Line, line), Line, line)
 		}
-		for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return !inPath(r) }) {
+		for word := range words(line, inName|inPath) {
 			if path := bytes.Trim(word, "./-"); isPath(path) {
 				tell(hash(Path, lastTwo(path)), Path, path)
 				continue
 			}
-			for name := range bytes.FieldsFuncSeq(word, func(r rune) bool { return r == '/' || r == '.' || r == '-' }) {
+			for name := range words(word, inName) {
 				if isIdentifier(name) {
 					tell(hash(Identifier, name), Identifier, name)
 				}
@@ -206,18 +200,49 @@ func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 	}
 }
 
-func inPath(r rune) bool {
-	return isLower(r) || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '/' || r == '.' || r == '-'
+// words returns the longest words of a text whose bytes are all of these classes.
+func words(text []byte, in uint8) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for i := 0; i < len(text); i++ {
+			if classes[text[i]]&in == 0 {
+				continue
+			}
+			from := i
+			for i++; i < len(text) && classes[text[i]]&in != 0; i++ {
+			}
+			if !yield(text[from:i]) {
+				return
+			}
+		}
+	}
 }
 
-func isLower(r rune) bool { return r >= 'a' && r <= 'z' }
+// The classes of bytes: in a name, and besides that in a path.
+const (
+	inName = 1 << iota
+	inPath
+)
+
+var classes = func() (all [256]uint8) {
+	for c := range all {
+		switch b := byte(c); {
+		case isLower(b) || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_':
+			all[c] = inName
+		case b == '/' || b == '.' || b == '-':
+			all[c] = inPath
+		}
+	}
+	return all
+}()
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // endings are the file extensions. Other words with a dot are code: a selector.
 var endings = strings.Fields("c cc cpp css csv go h hpp html java js json jsonl jsx kt lock log md mjs mod php proto py rb rs sh sql sum swift toml ts tsx txt xml yaml yml")
 
 // isPath reports whether a word is a path: below two folders, or a name with a file extension.
 func isPath(word []byte) bool {
-	if len(word) < shortestPath || !bytes.ContainsFunc(word, isLower) {
+	if len(word) < shortestPath || !hasLower(word) {
 		return false
 	}
 	dot := bytes.LastIndexByte(word, '.')
@@ -234,6 +259,23 @@ func lastTwo(path []byte) []byte {
 
 // isIdentifier reports whether a word is a made-up name, not one of a language.
 func isIdentifier(word []byte) bool {
-	return len(word) >= shortestIdentifier && bytes.ContainsFunc(word, isLower) &&
-		bytes.ContainsFunc(word[1:], func(r rune) bool { return !isLower(r) })
+	if len(word) < shortestIdentifier || !hasLower(word) {
+		return false
+	}
+	for _, c := range word[1:] {
+		if !isLower(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasLower reports whether a word has a small letter.
+func hasLower(word []byte) bool {
+	for _, c := range word {
+		if isLower(c) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"ctxtool/compact"
+	"ctxtool/internal/help"
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/shell"
+	"ctxtool/internal/simulate"
+	"ctxtool/render/html"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
+)
+
+// simulateOptions are the flags of ctxtool simulate.
+type simulateOptions struct {
+	readFlags
+	overrideFlags
+	policies   []string
+	sweeps     []string
+	optimize   string
+	explain    string
+	ratio      float64
+	summarizer string
+	timeout    time.Duration
+
+	simulate.Options
+}
+
+// simulated are the policies to try by default.
+const simulated = "recorded,none,pi,gsh,swe-cli,y-agent"
+
+func newSimulateCommand(e *env) *cobra.Command {
+	o := &simulateOptions{}
+	cmd := &cobra.Command{
+		Use:   "simulate [flags] SESSION|DIR...",
+		Short: "Show what other context policies would have cost and lost",
+		Long: "Replay a session under other context policies, request by request, as it grew. For\n" +
+			"each policy: the largest request, requests over the window, compactions, tokens\n" +
+			"billed again, cost and hit rate of an ideal prompt cache, and regrets.\n" +
+			"\n" +
+			"A regret is a path, line, identifier or call that an answer used after the policy\n" +
+			"had removed it. recorded is what happened; none is the path without compactions,\n" +
+			"edits and transforms, from which all other policies start.",
+		Example: "  ctxtool simulate s.jsonl\n" +
+			"  ctxtool simulate s.jsonl --policy gsh,gsh:cost --explain 9\n" +
+			"  ctxtool simulate sessions/ --policy pi --sweep keep=10000,20000,40000",
+		RunE: func(_ *cobra.Command, args []string) error { return runSimulate(e, o, args) },
+	}
+	f := cmd.Flags()
+	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown", "html")
+	o.overrideFlags.flags(cmd)
+	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, those of ctxtool policies, with a preset as NAME:PRESET, or a hook as exec:COMMAND")
+	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of a parameter: `KEY=A,B,C`")
+	choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), simulate.Goals)
+	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
+	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")
+	choice(cmd, &o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`: ratio, extract", []string{"ratio", "extract"})
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "exec: end a command that takes longer than `DURATION` for an answer")
+	help.Group(f, "Counting", "timeout")
+	help.Group(f, "Selection", "policy", "sweep", "optimize", "explain")
+	help.Group(f, "Counting", "summary-ratio", "summarizer")
+	return cmd
+}
+
+// check reads the flags, before any input is opened.
+func (o *simulateOptions) check(e *env) (err error) {
+	if o.Replay.Rules, err = o.start(e); err != nil {
+		return err
+	}
+	if o.Contenders, err = o.contenders(e); err != nil {
+		return err
+	}
+	for _, spec := range o.sweeps {
+		if o.Contenders, err = simulate.Sweep(o.Contenders, spec); err != nil {
+			return fmt.Errorf("--sweep %w", err)
+		}
+	}
+	if o.explain != "" {
+		o.Explain, err = strconv.Atoi(strings.TrimPrefix(o.explain, "request:"))
+		if err != nil || o.Explain < 0 {
+			return fmt.Errorf("--explain %q: must be the number of a request, from 0", sessionfmt.Quote(o.explain))
+		}
+		o.Explained = true
+		if !slices.ContainsFunc(o.Contenders, func(c simulate.Contender) bool { return c.Policy != nil }) {
+			return errors.New("--explain requires a --policy other than recorded and none, which decide nothing")
+		}
+	}
+	if !(o.ratio >= 0 && o.ratio <= 1) {
+		return fmt.Errorf("--summary-ratio %g: must be between 0 and 1", o.ratio)
+	}
+	o.Summaries.Ratio = o.ratio
+	if o.summarizer == "extract" {
+		if o.Summaries.Answer, err = compact.OpenSummarizer("extract", compact.SummaryOptions{}); err != nil {
+			return err
+		}
+	}
+	if o.format == "html" && e.toTerminal(o.output) {
+		return errors.New("-f html requires -o FILE on a terminal")
+	}
+	return cmp.Or(oneOf("--optimize", simulate.Goals, o.optimize), oneOf("--summarizer", []string{"ratio", "extract"}, o.summarizer), o.overrideFlags.check(e, &o.Replay))
+}
+
+// contenders returns the policies that --policy names.
+func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err error) {
+	own, err := e.config.policies()
+	if err != nil {
+		return nil, err
+	}
+	for _, value := range o.policies {
+		if line, ok := strings.CutPrefix(value, "exec:"); ok {
+			if strings.TrimSpace(line) == "" {
+				return nil, errors.New("--policy exec: names no command")
+			}
+			command := shell.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.timeout}
+			all = append(all, simulate.Contender{Name: value, Hook: &simulate.Hook{Command: command, Now: e.now}})
+			continue
+		}
+		for name := range strings.SplitSeq(value, ",") {
+			one := simulate.Contender{Name: name}
+			if name != simulate.Recorded && name != simulate.None {
+				base, preset, _ := strings.Cut(name, ":")
+				p, err := compact.FindPolicy(base, own...)
+				if err != nil {
+					return nil, fmt.Errorf("--policy: %w, %s, %s", err, simulate.Recorded, simulate.None)
+				}
+				if one.Policy, err = p.With(preset); err != nil {
+					return nil, fmt.Errorf("--policy %s: %w", sessionfmt.Quote(name), err)
+				}
+			}
+			if !slices.ContainsFunc(all, func(c simulate.Contender) bool { return c.Name == name }) {
+				all = append(all, one)
+			}
+		}
+	}
+	return all, nil
+}
+
+func runSimulate(e *env, o *simulateOptions, args []string) error {
+	if err := o.check(e); err != nil {
+		return usage(err)
+	}
+	files, err := e.sessions(args)
+	if err != nil {
+		return usage(err)
+	}
+	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
+		return err
+	}
+	running, settle := context.Background(), func() {}
+	for i := range o.Contenders {
+		if h := o.Contenders[i].Hook; h != nil {
+			if running == context.Background() {
+				running, settle = signal.NotifyContext(running, os.Interrupt, syscall.SIGTERM)
+			}
+			h.Context = running
+		}
+	}
+	defer settle()
+	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
+		return o.simulateAll(e, files)
+	}
+	o.Rows = o.format == "jsonl" || o.format == "html"
+	o.Changes, o.Options.Regrets = o.Rows, o.Rows
+	s, err := e.open(files[0].path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	report, err := o.Session(s)
+	if err != nil {
+		return otherHint(inFile(s.Name, err), "run ctxtool check")
+	}
+	if o.Explained && o.Explain >= report.Runs[0].Requests {
+		return usagef("--explain %d: the session has %d requests, the last is %d", o.Explain, report.Runs[0].Requests, report.Runs[0].Requests-1)
+	}
+	report.Decide(simulate.Goal(o.optimize))
+	if o.format == "html" {
+		page, err := report.Page(filepath.Base(files[0].name))
+		if err != nil {
+			return err
+		}
+		return o.page(e, []string{s.Name}, page)
+	}
+	opt := o.Replay
+	opt.Leaf = s.Leaf()
+	return o.reply(e, replay.New(s, opt), report, nil)
+}
+
+// inFile returns an error with the name of the file, unless it has one.
+func inFile(name string, err error) error {
+	if at := (*sessionfmt.Error)(nil); errors.As(err, &at) {
+		return err
+	}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
+}
+
+// simulateAll simulates several sessions. One that cannot be read, or has no requests, is a row
+// with its error.
+func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
+	if o.Explained {
+		return usagef("--explain requires a single session")
+	}
+	o.forecast(e, files)
+	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *simulate.Report {
+		s, err := sessionfmt.Open(f.path, e.opening(1))
+		var report *simulate.Report
+		if err == nil {
+			defer s.Close()
+			if report, err = o.Session(s); err == nil {
+				report.Path, report.Answers = nil, nil
+				err = noFindings(o.strict, f.name, len(s.Findings))
+			}
+		}
+		if err != nil {
+			report = &simulate.Report{Schema: "ctxtool/simulate/1", Error: reason(err)}
+		}
+		report.File = e.fileName(f.name)
+		report.Decide(simulate.Goal(o.optimize))
+		return report
+	})
+	broken := 0
+	for _, r := range all {
+		if r.Error != "" {
+			broken++
+		}
+	}
+	if err := noneBroken(o.strict, broken, len(all), "have no figures"); err != nil {
+		return err
+	}
+	store := simulate.NewStore(all, simulate.Goal(o.optimize))
+	if o.format == "html" {
+		return o.page(e, paths(files), store.Page(phrase.Count(len(all), "session")))
+	}
+	return e.print(&o.answer, paths(files), store)
+}
+
+// worthForecast is the size of sessions, in bytes, from which a run is announced with its time.
+const worthForecast = 64 << 20
+
+// forecast notes about how long a run over many sessions takes, from the time for one of them.
+func (o *simulateOptions) forecast(e *env, files []listedFile) {
+	var total, size int64
+	sizes := make([]int64, len(files))
+	for i, f := range files {
+		if info, err := e.disk.Stat(f.path); err == nil {
+			sizes[i] = info.Size()
+			total += sizes[i]
+		}
+	}
+	if total < worthForecast {
+		return
+	}
+	one := 0 // of a size with little chance in its time, but no large share of the run
+	for i, n := range sizes {
+		if n <= total/50 && n > size {
+			one, size = i, n
+		}
+	}
+	s, err := sessionfmt.Open(files[one].path, e.opening(0))
+	if err != nil || size == 0 {
+		return
+	}
+	defer s.Close()
+	start := e.now()
+	if _, err = o.Session(s); err == nil {
+		took := time.Duration(float64(e.now().Sub(start)) * float64(total) / float64(size))
+		e.note("%s and %s: about %s", phrase.Count(len(files), "session"), phrase.Count(len(o.Contenders), "policy"), took.Round(time.Second))
+	}
+}
+
+// page writes a page.
+func (o *simulateOptions) page(e *env, inputs []string, p *simulate.Page) error {
+	return e.answer(&o.answer, inputs, func(w *bufio.Writer) error { return html.WriteSimulation(w, p) })
+}

@@ -1,0 +1,239 @@
+package compact
+
+import (
+	"errors"
+	"slices"
+	"sort"
+
+	"ctxtool/replay/prompt"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Keeper is a context that grows message by message while a policy keeps it small. It is what
+// would come of a session if reduce ran at each moment at which the policy acts, without
+// entries: the changes of one run stay in the view, and the next run continues from there.
+type Keeper struct {
+	Layers []layerPlan // that the last call of Act considered
+	Skip   string      // why the last layer that ran changed nothing
+
+	policy    *Policy
+	path      *View // all messages; the keeper changes none of them
+	view      *View // the messages so far, as the policy has left them
+	next      int   // of path.Messages
+	size      int   // tokens of the view's messages by the policy's counter
+	runs      []layerRun
+	summarize Summarize
+	prompt    *prompt.Prompt
+	beside    int // tokens of the prompt that count
+
+	last  keptContext // of the previous request
+	first int         // position of the first message that has changed since; -1 for none
+	sent  int         // messages that the view had then
+}
+
+// A layerRun is what a keeper remembers of a layer.
+type layerRun struct {
+	size  int // after its last run
+	index int // of the last answer at that time; see work.settled
+}
+
+// Keeper returns a keeper that has no messages yet. path has those to come, and needs the
+// policy's counter if that is a tokenizer.
+func (p *Policy) Keeper(path *View, summarize Summarize) *Keeper {
+	v := *path
+	v.Messages, v.partial = nil, true
+	v.counter, v.tokenizer = p.Counter, nil
+	if p.Counter.Measure == tokens.Tokens {
+		v.tokenizer = p.Counter
+	}
+	v.texts = &texts{e: path.Envelope, from: path.Envelope.Replay().NewReader(), index: -1, made: map[int][]made{}, read: map[int]read{}}
+	return &Keeper{policy: p, path: path, view: &v, runs: make([]layerRun, len(p.Layers)), summarize: summarize, first: -1}
+}
+
+// Add adds the next message of the path.
+func (c *Keeper) Add() {
+	m := c.path.Messages[c.next]
+	c.next++
+	if m.Call >= 0 {
+		m.Call = c.place(c.path.Messages[m.Call].Index)
+	}
+	if m.Call < 0 && c.path.Messages[c.next-1].Call == c.next-1 {
+		m.Call = len(c.view.Messages)
+	}
+	c.view.Messages = append(c.view.Messages, m)
+	if m.Sent {
+		c.size += m.Tokens(c.policy.Counter)
+	}
+}
+
+// place returns the position in the view of the message with an index, -1 if it is gone.
+func (c *Keeper) place(index int) int {
+	all := c.view.Messages
+	i := sort.Search(len(all), func(i int) bool { return all[i].Index >= index })
+	if i < len(all) && all[i].Index == index && !all[i].Heads {
+		return i
+	}
+	return -1
+}
+
+// due reports whether the policy acts now: one that acts where turns end does so before the
+// next prompt, not after it.
+func (c *Keeper) due(turnEnds bool) bool {
+	if turnEnds || !c.policy.TurnEnds {
+		return turnEnds == c.policy.TurnEnds
+	}
+	all := c.view.Messages
+	return len(all) > 0 && !all[len(all)-1].isUser()
+}
+
+// Act runs the layers that are due before the next request, or where a turn ends: its answer is
+// then the last message. Used are the tokens of the context by the provider's records, for a
+// policy that goes by them. The changes name messages by their index in the envelope of the path.
+func (c *Keeper) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (changes []Change, err error) {
+	c.Layers = c.Layers[:0]
+	if !c.due(turnEnds) {
+		return nil, nil
+	}
+	c.count(p)
+	was := c.size
+	for k := range c.policy.Layers {
+		l := &c.policy.Layers[k]
+		o, run := l.Options, &c.runs[k]
+		done := layerPlan{Pass: l.Pass.Name, Used: int64(c.size + c.beside), By: c.policy.Counter.Name, Fired: true}
+		if c.policy.ByUsage && c.size == was && used > 0 {
+			done.Used, done.By = used, byRecord
+		}
+		within := l.Between && !turnEnds
+		switch {
+		case within && l.Pass != &RetryPrune:
+			continue
+		case within:
+			o.IntraTurn = true
+		case l.When != nil:
+			grown := done.Used
+			if l.When.Growth {
+				grown -= int64(run.size)
+			}
+			done.Trigger = l.When.String()
+			done.Limit, _ = l.When.limit(window)
+			done.Fired = l.When.fires(grown, window)
+			o.enough = func(tokens int) bool { return !l.When.fires(int64(tokens+c.beside), window) }
+		}
+		c.Layers = append(c.Layers, done)
+		if !done.Fired {
+			continue
+		}
+		found, err := c.run(l, o, run)
+		if err != nil {
+			return changes, err
+		}
+		changes = append(changes, found...)
+	}
+	return changes, nil
+}
+
+// count sets the prompt of the next request.
+func (c *Keeper) count(p *prompt.Prompt) {
+	c.view.Prompt, c.view.reprompted = p, false
+	if c.prompt == p {
+		return
+	}
+	c.prompt, c.beside = p, 0
+	if f := c.policy.beside(); f != nil && p != nil {
+		c.beside = f(p, c.policy.Counter)
+	}
+}
+
+// run runs one layer. A summary that fails leaves the context as it is, as the agents do.
+func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
+	o.Counter, o.Summarize = c.policy.Counter, c.summarize
+	settled := sort.Search(len(c.view.Messages), func(i int) bool { return c.view.Messages[i].Index >= run.index })
+	w := &work{View: c.view, from: nil, Options: o, pass: l.Pass.Name, settled: settled}
+	w.was.tokens = c.size + c.beside
+	err := l.Pass.run(w)
+	if errors.Is(err, errNoSummary) || errors.Is(err, errNothingSaid) {
+		err = nil
+	}
+	if len(w.Changes) > 0 {
+		c.changed(w)
+	}
+	if c.Skip = ""; len(w.Changes) == 0 {
+		c.Skip = w.skip
+	}
+	run.size = c.size + c.beside
+	for _, m := range slices.Backward(c.view.Messages) {
+		if m.isAssistant() {
+			run.index = m.Index
+			break
+		}
+	}
+	return w.Changes, err
+}
+
+// changed takes over what a pass has changed, and drops the messages that it removed.
+func (c *Keeper) changed(w *work) {
+	all := c.view.Messages
+	for i := range w.Changes {
+		ch := &w.Changes[i]
+		c.size -= ch.Was - ch.Now
+		if ch.Message < 0 { // of the prompt
+			continue
+		}
+		at := ch.Message
+		if ch.Range != nil {
+			at = ch.Range.From
+			for k := range all { // the prompt has them now
+				all[k].Removed = all[k].Removed || all[k].Kind == jsonl.System
+			}
+			for k := ch.Range.From; k < ch.Range.To; k++ {
+				if all[k].Removed && all[k].Sent || k == ch.Message {
+					ch.gone = append(ch.gone, all[k].Index)
+				}
+			}
+		}
+		all[ch.Message].fresh = true
+		if c.first < 0 || at < c.first {
+			c.first = at
+		}
+		ch.Message = all[ch.Message].Index
+	}
+	if !slices.ContainsFunc(all, func(m message) bool { return m.Removed }) {
+		return
+	}
+	place := make([]int, len(all))
+	left := make([]message, 0, len(all))
+	for i := range all {
+		if place[i] = -1; all[i].Removed {
+			if i < c.sent {
+				c.sent--
+			}
+			continue
+		}
+		place[i] = len(left)
+		left = append(left, all[i])
+	}
+	for i := range left {
+		if m := &left[i]; m.Call >= 0 {
+			m.Call = place[m.Call]
+		}
+	}
+	c.view.Messages = left
+}
+
+// Gone returns the messages that a summary replaces, of a change of a Keeper.
+func (c *Change) Gone() []int { return c.gone }
+
+// Size returns the tokens of message i, as pi estimates them.
+func (v *View) Size(i int) int { return v.Messages[i].Tokens(&tokens.Pi) }
+
+// Size returns the tokens of the messages to be summarised, and of the earlier summary.
+func (r Request) Size() (n int) {
+	for _, i := range r.Messages {
+		n += r.View.Messages[i].Tokens(&tokens.Pi)
+	}
+	return n + tokens.Pi.Of(jsonl.Units(r.Previous))
+}
+
+// Estimate returns pi's estimate of message i as it is stored.
+func (v *View) Estimate(i int) int { return v.Messages[i].estimate() }

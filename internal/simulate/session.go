@@ -1,0 +1,188 @@
+package simulate
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"ctxtool/compact"
+	"ctxtool/internal/parallel"
+	"ctxtool/replay"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
+	"ctxtool/replay/reuse"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A session is what the runs of a session share. It is not changed while they run.
+type session struct {
+	*Options
+	s       *sessionfmt.Session
+	past    *past
+	path    *compact.View                     // all messages of the path
+	views   map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
+	front   *prompt.Prompt                    // before the first message
+	size    Tokens                            // of the front
+	answers []int                             // the messages that are answers to requests, in order
+	rows    []*cache.Row                      // the recorded requests, in that order
+	index   *reuse.Index
+}
+
+// ErrNoRequests is the error of a session without any request.
+var ErrNoRequests = errors.New("it has no request to simulate")
+
+// Session simulates a session.
+func (o *Options) Session(s *sessionfmt.Session) (*Report, error) {
+	c, err := o.open(s)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{Schema: "ctxtool/simulate/1", Prices: models.Date, Path: c.path, Answers: c.answers}
+	report.Runs = make([]*Run, len(o.Contenders))
+	return report, parallel.Each(len(o.Contenders), func() func(int) error {
+		return func(k int) (err error) {
+			report.Runs[k], err = c.run(&o.Contenders[k])
+			return err
+		}
+	})
+}
+
+// acts returns the entries of a path by which its agent changed its context.
+func acts(s *sessionfmt.Session, leaf int) map[int]bool {
+	all := map[int]bool{}
+	path, _ := s.Path(leaf)
+	for _, rec := range path {
+		switch s.Kind(rec) {
+		case jsonl.Compaction, jsonl.ContextEdit, jsonl.Transform, jsonl.Ephemeral:
+			all[rec] = true
+		}
+	}
+	return all
+}
+
+// open reads what the runs share.
+func (o *Options) open(s *sessionfmt.Session) (*session, error) {
+	c := &session{Options: o, s: s, views: map[*tokens.Counter]*compact.View{}}
+	opt, leaf := o.Replay, s.Leaf()
+	opt.Leaf = leaf
+	var err error
+	if c.past, err = o.read(replay.New(s, opt), leaf); err != nil {
+		return nil, err
+	}
+	if len(c.past.rows) == 0 {
+		return nil, ErrNoRequests
+	}
+	opt.Without = acts(s, leaf)
+	bare := replay.New(s, opt)
+	e, err := bare.At(sessionfmt.After(leaf))
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range o.Contenders {
+		p := one.Policy
+		if p == nil || p.Counter.Measure != tokens.Tokens || c.views[p.Counter] != nil {
+			continue
+		}
+		if c.views[p.Counter], err = compact.NewView(e, p.Counter); err != nil {
+			return nil, err
+		}
+		c.path = c.views[p.Counter]
+	}
+	if c.path == nil {
+		if c.path, err = compact.NewView(e, nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.match(bare); err != nil {
+		return nil, err
+	}
+	c.index, err = reuse.NewIndex(e)
+	return c, err
+}
+
+// match finds the messages that answer the recorded requests, and the prompt before the first.
+func (c *session) match(bare *replay.Replay) error {
+	at := map[int]*cache.Row{}
+	for i := range c.past.rows {
+		at[c.past.rows[i].Record] = &c.past.rows[i]
+	}
+	first := -1
+	for i := range c.path.Messages {
+		m := &c.path.Messages[i]
+		if first < 0 && m.Sent {
+			first = m.Origin.Record
+		}
+		if row := at[m.Origin.Record]; row != nil {
+			c.answers, c.rows = append(c.answers, i), append(c.rows, row)
+		}
+	}
+	if len(c.rows) == 0 || len(c.rows) != len(c.past.requests) {
+		return ErrNoRequests
+	}
+	e, err := bare.At(sessionfmt.Before(first))
+	if err != nil {
+		return err
+	}
+	if c.front, err = e.Prompt(); err != nil {
+		return err
+	}
+	n := c.front.Counts(&tokens.Pi)
+	_, hidden := c.rows[0].Counted()
+	c.size = Tokens{System: n.System, Tools: n.Tools, Hidden: hidden}
+	return nil
+}
+
+// run simulates one policy.
+func (c *session) run(one *Contender) (*Run, error) {
+	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name}, kept: map[sameFront]*lastSent{}}
+	switch {
+	case one.Name == Recorded && one.Policy == nil && one.Hook == nil:
+		w.recorded()
+		return w.run, w.finish()
+	case one.Hook != nil:
+		if err := w.hooked(); err != nil {
+			return nil, err
+		}
+		return w.run, w.finish()
+	case one.Policy == nil:
+		w.keeper = nonePolicy.Keeper(c.path, nil)
+	default:
+		w.keeper = one.Policy.Keeper(cmp.Or(c.views[one.Policy.Counter], c.path), w.summarize)
+	}
+	err := w.walk()
+	if err == nil {
+		err = w.finish()
+	}
+	return w.run, err
+}
+
+// nonePolicy changes nothing.
+var nonePolicy = compact.Policy{Name: None, Counter: &tokens.Pi}
+
+// window returns the context window for a request, in tokens.
+func (c *session) window(p *compact.Policy, ref models.Ref) int64 {
+	if c.Replay.Window > 0 {
+		return c.Replay.Window
+	}
+	if b := c.Replay.Baseline; b != nil && b.Limit > 0 && b.Model == ref {
+		return b.Limit
+	}
+	m, _, ok := c.table().Lookup(ref.Provider, ref.ID)
+	switch {
+	case ok && m.ContextWindow > 0:
+		return m.ContextWindow
+	case p != nil:
+		return p.WindowOf(ref)
+	}
+	return 0
+}
+
+func (c *session) table() *models.Table { return cmp.Or(c.Replay.Models, models.Builtin()) }
+
+// sortChanges sorts changes by message.
+func sortChanges(all []Change) {
+	slices.SortFunc(all, func(a, b Change) int { return a.Message - b.Message })
+}

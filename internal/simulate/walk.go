@@ -1,0 +1,262 @@
+package simulate
+
+import (
+	"math"
+	"strings"
+
+	"ctxtool/compact"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/models"
+	"ctxtool/replay/reuse"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A walk is a run of one policy along the path.
+type walk struct {
+	*session
+	*Contender
+	run    *Run
+	keeper *compact.Keeper
+	system int // tokens of system messages after the first message
+	kept   map[sameFront]*lastSent
+
+	used      int64 // tokens of the context as the provider would have counted the last request with its answer
+	usedAt    int   // messages then
+	summaries []summaryCall
+	items     []decided // before the request to explain
+	acted     bool      // this policy or the recorded one has changed the context
+	closest   closest
+	gone      []int32
+	results   map[int]bool // results that are cut, and stay what their call gave
+	standing  []reuse.Standing
+	open      map[int]int // index in standing of what stands in place of a message
+}
+
+// A sameFront is what requests need in common for a cache to serve one from another.
+type sameFront struct {
+	model    models.Ref
+	thinking uint64
+}
+
+// A lastSent is what the last request of a front had, and how much of its beginning later
+// requests had too.
+type lastSent struct {
+	size, kept     int64 // tokens
+	keptMessages   int
+	compacts, acts bool // a change since
+}
+
+// A closest is how close a trigger came to its limit, in tokens.
+type closest struct {
+	pass  string
+	used  int64
+	limit float64
+	skip  string // why a layer that was triggered changed nothing
+}
+
+// near records how close the triggers of the last moment came.
+func (w *walk) near() {
+	for _, l := range w.keeper.Layers {
+		if l.Fired && l.Trigger != "" && w.keeper.Skip != "" {
+			w.closest.skip = l.Pass + " ran, but there was " + w.keeper.Skip
+		}
+		if l.Limit > 0 && (w.closest.limit == 0 || float64(l.Used)/l.Limit > float64(w.closest.used)/w.closest.limit) {
+			w.closest = closest{l.Pass, l.Used, l.Limit, w.closest.skip}
+		}
+	}
+}
+
+// A summaryCall is a request for a summary, in counted tokens.
+type summaryCall struct{ input, output int64 }
+
+// Summaries are how the length of a summary, and its text, are found.
+type Summaries struct {
+	Ratio   float64           // of the summarized tokens, if Answer is nil
+	Answer  compact.Summarize // writes real summaries
+	Overall int               // the most tokens of a summary by ratio; 0 for no limit
+}
+
+// summarize answers a request for a summary, and records what it takes.
+func (w *walk) summarize(r compact.Request) (text string, err error) {
+	n := r.Size()
+	if answer := w.Summaries.Answer; answer != nil {
+		if text, err = answer(r); err != nil {
+			return "", err
+		}
+	} else {
+		words := max(1, int(math.Round(float64(n)*w.Summaries.Ratio)))
+		text = strings.Repeat("sum ", words) // four bytes, and a token of every counter
+	}
+	w.summaries = append(w.summaries, summaryCall{int64(n), int64(tokens.Pi.Of(len(text)))})
+	return text, nil
+}
+
+// walk adds the messages of the path, and lets the policy act at its moments.
+func (w *walk) walk() error {
+	w.gone = make([]int32, len(w.path.Messages))
+	for i := range w.gone {
+		w.gone[i] = reuse.Never
+	}
+	w.results, w.open = map[int]bool{}, map[int]int{}
+	begun := false
+	for k, answer := range w.answers {
+		row := w.rows[k]
+		window := w.window(w.Policy, row.ModelRef())
+		var all []Change
+		act := func(turnEnds bool) error {
+			changes, err := w.keeper.Act(turnEnds, w.usage(), window, w.front)
+			for _, c := range changes {
+				all = append(all, w.change(&c, int32(k)))
+			}
+			w.near()
+			return err
+		}
+		for w.keeper.Messages() <= answer-1 {
+			i := w.keeper.Messages()
+			m := &w.path.Messages[i]
+			if m.Kind == jsonl.User && w.keeper.LastKind() == jsonl.Assistant {
+				if err := act(true); err != nil {
+					return err
+				}
+			}
+			w.keeper.Add()
+			if begun = begun || m.Sent; begun && m.Kind == jsonl.System {
+				w.system += w.path.Estimate(i)
+			}
+		}
+		explained := w.Explained && k == w.Explain && w.Policy != nil
+		if explained {
+			if err := w.before(); err != nil {
+				return err
+			}
+		}
+		if err := act(false); err != nil {
+			return err
+		}
+		if explained {
+			w.explain(k, window, all)
+		}
+		w.request(k, row, window, all)
+	}
+	return nil
+}
+
+// usage returns the size of the context as the provider would have counted the last request and
+// its answer, and an estimate of what came since; 0 before the first request.
+func (w *walk) usage() int64 {
+	n := w.used
+	for i := w.usedAt; n > 0 && i < w.keeper.Messages(); i++ {
+		if m := &w.path.Messages[i]; m.Sent {
+			n += int64(w.path.Size(i))
+		}
+	}
+	return n
+}
+
+// change records a change of the policy.
+func (w *walk) change(c *compact.Change, k int32) Change {
+	out := Change{Pass: c.Pass, Action: string(c.Action), Entry: c.Entry, Line: c.Line, Was: c.Was, Now: c.Now, Why: c.Why, Message: c.Message, Text: c.Text, Gone: c.Gone()}
+	take := func(i int) {
+		if at, ok := w.open[i]; ok {
+			w.standing[at].To = k
+			delete(w.open, i)
+		}
+		w.gone[i] = min(w.gone[i], k)
+	}
+	if c.Message < 0 {
+		return out
+	}
+	for _, i := range out.Gone {
+		take(i)
+		delete(w.results, i)
+	}
+	switch {
+	case c.Action == compact.Drop: // thinking; what the message says stays
+		return out
+	case len(out.Gone) == 0:
+		take(c.Message)
+		if cut := c.Action == compact.Replace && 2*c.Now >= c.Was; cut {
+			w.results[c.Message] = true
+		} else {
+			delete(w.results, c.Message)
+		}
+	}
+	if c.Text != "" {
+		w.open[c.Message] = len(w.standing)
+		w.standing = append(w.standing, reuse.Standing{From: k, To: reuse.Never, Text: c.Text})
+	}
+	return out
+}
+
+// request accounts for a request.
+func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
+	x := w.keeper.Request()
+	size := w.session.size
+	if x.Prompt != w.front && x.Prompt != nil {
+		n := x.Prompt.Counts(&tokens.Pi)
+		size.System, size.Tools = n.System, n.Tools
+	}
+	size.System += w.system
+	size.Shares = x.Shares
+	front := int64(size.System + size.Tools)
+	counted := front + int64(x.Total())
+	size.Total = counted + size.Hidden
+	compacts := len(w.summaries) > 0
+	w.acted = w.acted || len(changes)+len(w.past.requests[k].changes) > 0
+	context := w.shared(row, &cut{x.Messages, x.Kept, x.KeptSize, x.Again}, front, counted, compacts, len(changes) > 0)
+	context.Same = !w.acted
+	judged := row.Instead(context)
+	cost, priced := judged.Cost()
+	extra := 0.0
+	for _, s := range w.summaries {
+		extra += row.SummaryCost(s.input, s.output)
+	}
+	w.summaries = w.summaries[:0]
+	r := Request{
+		Request: k, Prompt: judged.Prompt, Tokens: size, Messages: x.Messages, Window: window,
+		Shared: judged.Shared.Tokens, Read: judged.Expected.Read, Write: judged.Expected.Write, Rebilled: judged.Rebilled, Cost: costOf(cost, extra), Changes: changes,
+	}
+	if b := judged.Break; b != nil {
+		r.Cause = b.Cause
+	}
+	w.add(&r, row, priced, compacts)
+	w.used, w.usedAt = judged.Prompt+row.Output(), w.answers[k]+1
+	if row.Output() == 0 {
+		w.used = 0
+	}
+}
+
+// A cut is what a request shares with the one before, as a keeper counts it.
+type cut struct{ Messages, Kept, KeptSize, Again int }
+
+// shared compares a request with the last one of the same model and thinking level.
+func (w *walk) shared(row *cache.Row, x *cut, front, counted int64, compacts, acts bool) cache.Context {
+	c := cache.Context{Counted: counted, Kept: -1, Again: front + int64(x.KeptSize+x.Again), Cause: cache.CauseModel}
+	key, kept := sameFront{row.ModelRef(), row.Thinking()}, front+int64(x.KeptSize)
+	for at, last := range w.kept {
+		if last.kept > kept {
+			last.kept, last.keptMessages = kept, x.Kept
+		}
+		last.compacts, last.acts = last.compacts || compacts, last.acts || acts
+		if at != key && at.model == key.model && c.Kept < 0 {
+			c.Kept, c.Again, c.Cause = front, int64(x.KeptSize+x.Again), cache.CauseThinking
+		}
+	}
+	if len(w.kept) == 0 {
+		c.Again, c.Cause = 0, ""
+	}
+	if last := w.kept[key]; last != nil {
+		c.Kept, c.Messages, c.Again, c.Cause = last.kept, last.keptMessages, 0, ""
+		if last.kept < last.size {
+			c.Again = kept + int64(x.Again) - last.kept
+			if c.Cause = cache.CauseEdit; last.compacts {
+				c.Cause = cache.CauseCompaction
+			}
+		}
+	}
+	if !row.Unbilled() {
+		w.kept[key] = &lastSent{size: counted, kept: counted, keptMessages: x.Messages}
+	}
+	return c
+}

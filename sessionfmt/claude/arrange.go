@@ -45,19 +45,19 @@ type link struct {
 
 // An entry is what the arranger knows of one.
 type entry struct {
-	parent int32
-	code   dialect.Code
-	of     int32 // of a result, the answer that it belongs to; of an answer itself; else -1
-	end    int32 // of an answer, its last result so far, or itself
-	walked bool  // another entry than a result names it as its parent
 	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
+	parent     int32
+	of         int32 // of a result, the answer that it belongs to; of an answer itself; else -1
+	end        int32 // of an answer, its last result so far, or itself
+	code       dialect.Code
+	walked     bool // another entry than a result names it as its parent
 	loose      bool
 }
 
 // A called is a result, by the id of its call.
 type called struct {
-	id    []byte
+	id    string
 	entry int32
 	at    dialect.Span
 }
@@ -277,7 +277,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) e
 	if answered {
 		of = append(of, a.at[string(l.Ref)].at)
 	}
-	ids := [][]byte{l.Group}
+	ids := []string{string(l.Group)}
 	if l.Code&codeMask == results {
 		line, err := t.Read(l.At)
 		if err != nil {
@@ -286,7 +286,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) e
 		ids = ids[:0]
 		for block := range line.First("message", "content").Elements {
 			if block.Get("type").Is("tool_result") {
-				ids = append(ids, []byte(block.Get("tool_use_id").Text()))
+				ids = append(ids, block.Get("tool_use_id").Text())
 			}
 		}
 	}
@@ -333,6 +333,6 @@ func (a *arranger) End(t dialect.Tree) error {
 // clone is a line that is kept.
 func clone(l *dialect.Line) *dialect.Line {
 	kept := *l
-	kept.ID, kept.Ref = slices.Clone(l.ID), slices.Clone(l.Ref)
+	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
 	return &kept
 }

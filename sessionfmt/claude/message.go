@@ -221,9 +221,22 @@ func (w *writer) result(l *line, part int, lines []jsonl.Value) {
 // toolName is the tool of a call that one of some lines has.
 func toolName(lines []jsonl.Value, call jsonl.Value) jsonl.Value {
 	for _, raw := range lines {
-		for b := range raw.First("message", "content").Elements {
-			if string(b.First("id")) == string(call) {
-				return b.First("name")
+		var c jsonl.Cursor
+		if !c.Once(raw).Enter("message", "content") {
+			continue
+		}
+		for range c.Elements {
+			var id, name jsonl.Value
+			for key := range c.Members {
+				switch string(key) {
+				case "id":
+					id = c.Value()
+				case "name":
+					name = c.Value()
+				}
+				if name.Exists() && len(id) > 0 && string(id) == string(call) {
+					return name
+				}
 			}
 		}
 	}

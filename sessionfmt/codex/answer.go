@@ -13,12 +13,11 @@ func (w *writer) answer(e *dialect.Entry) {
 	items, calls := few[:0], false
 	var used usageLines
 	for _, line := range e.Lines {
-		it := lineItem(line)
-		if !isItem(it.of) {
-			used.read(&it)
+		if used.read(line) {
 			continue
 		}
-		items = append(items, it)
+		items = append(items, lineItem(line))
+		it := &items[len(items)-1]
 		calls = calls || it.tool().Exists()
 	}
 	w.Raw(`{"role":"assistant","content":[`)
@@ -130,17 +129,21 @@ func (w *writer) arguments(it *item) {
 // usageLines are what lines of a turn say of model and usage.
 type usageLines struct{ model, usage, id, total jsonl.Value }
 
-func (u *usageLines) read(it *item) {
-	switch {
-	case it.of.Is("turn_context"):
-		u.model = it.model
-	case it.of.Is("token_usage_record"):
-		u.usage, u.id = it.usage, it.responseID
-	case it.typ.Is("token_count"):
+// read reads a line that says so, and reports whether it is one.
+func (u *usageLines) read(line jsonl.Value) bool {
+	switch typ := typeOfLine(line); {
+	case isItem(typ):
+		return false
+	case typ.Is("turn_context"):
+		u.model = line.First("payload", "model")
+	case typ.Is("token_usage_record"):
+		u.usage, u.id = line.First("payload", "usage"), line.First("payload", "response_id")
+	default: // token_count
 		var f [2]jsonl.Value
-		it.counts.Fields(f[:], "last_token_usage", "total_token_usage")
+		line.First("payload", "info").Fields(f[:], "last_token_usage", "total_token_usage")
 		u.usage, u.total = f[0], f[1]
 	}
+	return true
 }
 
 // usageOf appends model and usage of a response.

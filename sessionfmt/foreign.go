@@ -206,26 +206,25 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	}
 	id := l.ID
 	if kind.IsEntry() {
+		s.tableRoom()
 		if rec.parent = a.none; a.leaf >= 0 {
 			rec.parent, rec.up = s.records[a.leaf].id, uint32(a.leaf+1)
 		}
-		if len(id) == 0 || *s.slot(id) != 0 {
+		slot := s.slot(id)
+		if len(id) == 0 || *slot != 0 {
 			if id, err = a.name(l, kind); err != nil {
 				return 0, err
 			}
+			slot = s.slot(id)
 		}
-		a.leaf = len(s.records)
+		a.leaf, *slot = len(s.records), uint32(len(s.records)+1)
+		s.Coverage.Entries++
 	}
 	rec.id = s.keepID(id)
 	entry = len(s.records)
 	s.records, s.last = append(s.records, rec), append(s.last, 0)
 	if a.times {
 		s.times = append(s.times, a.time)
-	}
-	if kind.IsEntry() {
-		s.Coverage.Entries++
-		s.tableRoom()
-		*s.slot(id) = uint32(entry + 1)
 	}
 	for _, at := range more {
 		a.Join(entry, at)

@@ -410,13 +410,13 @@ func newIDTable(n int) *idTable {
 	return &idTable{seed: maphash.MakeSeed(), slots: make([]uint32, size), mask: uint64(size - 1)}
 }
 
-// tableRoom makes the table larger where it has no room for another record, the last one.
+// tableRoom makes the table larger where it has no room for another record.
 func (s *Session) tableRoom() {
-	if len(s.records) <= len(s.table.slots)/3*2 {
+	if len(s.records) < len(s.table.slots)/3*2 {
 		return
 	}
 	s.table = newIDTable(max(cap(s.records), 2*len(s.records)))
-	for i := range len(s.records) - 1 {
+	for i := range s.records {
 		if s.records[i].kind.IsEntry() {
 			*s.slot(s.idOf(i)) = uint32(i + 1)
 		}

@@ -45,10 +45,11 @@ type Options struct {
 
 	// Visit, if set, is called once for each worker, and returns the function that receives the
 	// records that the worker indexes, with the fields that Pick names, so that nothing has to
-	// be read twice. With one worker they come in the order of the file. A record is valid
-	// during the call.
-	Visit func() func(p *jsonl.Picked)
-	Pick  jsonl.Pick
+	// be read twice. A record is valid during the call. With Ordered there is one such function,
+	// which receives them in the order of the file.
+	Visit   func() func(p *jsonl.Picked)
+	Pick    jsonl.Pick
+	Ordered bool
 
 	Times bool // keep the entries' times, for Session.Time
 
@@ -140,12 +141,19 @@ func (s *Session) index(opt Options) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	visitors := workers
+	if opt.Ordered {
+		visitors = 1
+	}
+	if opt.Visit != nil && s.dialect == nil {
+		workers = visitors
+	}
 	err := s.read(workers, opt)
 	if err == nil {
 		err = s.finish()
 	}
 	if err == nil && s.dialect != nil && opt.Visit != nil {
-		err = s.visit(workers, opt)
+		err = s.visit(visitors, opt)
 	}
 	if err != nil {
 		s.src.close()

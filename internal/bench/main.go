@@ -36,7 +36,7 @@ type contest struct {
 }
 
 // A rival does the same work another way. Its arguments have FILE where the
-// session's name goes.
+// session's name goes, or FILE:PRESET to read another session.
 type rival struct {
 	name string
 	args []string
@@ -112,6 +112,15 @@ func (b *bench) tokenizers(encoding string) (all []rival) {
 	return all
 }
 
+// agents has a command read the same conversation as pi and as other agents record it.
+func (b *bench) agents(command string) contest {
+	c := contest{command + ", a session of each agent", "100m", []string{command, "FILE"}, "60 % of pi's bytes/s", nil}
+	for _, agent := range []string{"codex", "claude"} {
+		c.against = append(c.against, rival{"ctxtool " + command + ", " + agent, []string{b.ctxtool, command, "FILE:100m-as-" + agent}})
+	}
+	return c
+}
+
 // contests are the figures that the project promises.
 func (b *bench) contests() []contest {
 	jq := rival{"jq -c .type", []string{"jq", "-c", ".type", "FILE"}}
@@ -155,6 +164,7 @@ func (b *bench) contests() []contest {
 		{"cl100k of session text", "texts.txt", []string{"count", "--counter", "cl100k", "FILE"}, countGoal, b.tokenizers("cl100k_base")},
 		{"o200k of base64", "base64.txt", []string{"count", "--counter", "o200k", "FILE"}, evenGoal, b.tokenizers("o200k_base")},
 		{"cl100k of base64", "base64.txt", []string{"count", "--counter", "cl100k", "FILE"}, evenGoal, b.tokenizers("cl100k_base")},
+		b.agents("stats"), b.agents("replay"), b.agents("check"),
 		{"starting", "", []string{"version"}, "6 ms", []rival{{"jq -n 1", []string{"jq", "-n", "1"}}}},
 	}
 }
@@ -162,30 +172,38 @@ func (b *bench) contests() []contest {
 // hold makes the session if it is not there, runs everybody in turns, and prints
 // the figures.
 func (b *bench) hold(c contest) error {
-	file, size, lines, err := b.session(c.session)
+	own, err := b.session(c.session)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(b.out, "\n%s", c.title)
-	if size > 0 {
-		fmt.Fprintf(b.out, " (%.0f MB, %d lines)", float64(size)/1e6, lines)
+	if own.size > 0 {
+		fmt.Fprintf(b.out, " (%.0f MB, %d lines)", float64(own.size)/1e6, own.lines)
 	}
 	if c.goal != "" {
 		fmt.Fprintf(b.out, "; goal: %s", c.goal)
 	}
 	fmt.Fprintln(b.out)
 	all := []rival{{"ctxtool " + strings.Join(c.args, " "), append([]string{b.ctxtool}, c.args...)}}
+	reads := []data{own}
 	for _, r := range c.against {
 		if reason := b.absent(r); reason != "" {
 			fmt.Fprintf(b.out, "  %-44s left out: %s\n", r.name, reason)
 			continue
 		}
-		all = append(all, r)
+		read := own
+		if _, preset, ok := strings.Cut(r.args[len(r.args)-1], "FILE:"); ok {
+			if read, err = b.session(preset); err != nil {
+				return err
+			}
+			r.args[len(r.args)-1] = "FILE"
+		}
+		all, reads = append(all, r), append(reads, read)
 	}
 	figures := make([][]figure, len(all))
 	for range b.rounds {
 		for i, r := range all {
-			f, err := b.measure(r.args, file)
+			f, err := b.measure(r.args, reads[i].file)
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
@@ -194,15 +212,15 @@ func (b *bench) hold(c contest) error {
 	}
 	ours := median(figures[0])
 	for i, r := range all {
-		b.print(r.name, median(figures[i]), ours, size, lines)
+		b.print(r.name, median(figures[i]), ours, reads[i])
 	}
 	return nil
 }
 
-func (b *bench) print(name string, f, ours figure, size int64, lines int) {
+func (b *bench) print(name string, f, ours figure, read data) {
 	fmt.Fprintf(b.out, "  %-44s %9.4f s %8.1f MB", name, f.wall.Seconds(), float64(f.memory)/1e6)
-	if size > 0 {
-		fmt.Fprintf(b.out, " %7.0f MB/s %9.0f entries/s", float64(size)/1e6/f.wall.Seconds(), float64(lines)/f.wall.Seconds())
+	if read.size > 0 {
+		fmt.Fprintf(b.out, " %7.0f MB/s %9.0f entries/s", float64(read.size)/1e6/f.wall.Seconds(), float64(read.lines)/f.wall.Seconds())
 	}
 	if f != ours {
 		fmt.Fprintf(b.out, "  × %.3g", f.wall.Seconds()/ours.wall.Seconds())
@@ -210,37 +228,48 @@ func (b *bench) print(name string, f, ours figure, size int64, lines int) {
 	fmt.Fprintln(b.out)
 }
 
-// session is the file of a preset, made on first use; its length in bytes and
-// in lines.
-func (b *bench) session(preset string) (name string, size int64, lines int, err error) {
+// data is what a command reads: a file or a folder, its length in bytes and in lines.
+type data struct {
+	file  string
+	size  int64
+	lines int
+}
+
+// session is the file of a preset, made on first use.
+func (b *bench) session(preset string) (read data, err error) {
 	if preset == "" {
-		return "", 0, 0, nil
+		return data{}, nil
 	}
-	name = filepath.Join(b.dir, preset)
+	name := filepath.Join(b.dir, preset)
 	isText := strings.HasSuffix(preset, ".txt")
 	if !isText && !strings.HasPrefix(preset, "store") {
 		name += ".jsonl"
 	}
 	if _, err := os.Stat(name); err != nil {
 		fmt.Fprintf(os.Stderr, "making %s\n", name)
-		if isText {
+		if pi, agent, ok := strings.Cut(preset, "-as-"); ok {
+			if read, err = b.session(pi); err == nil {
+				err = makeForeign(name, agent, read.file)
+			}
+		} else if isText {
 			err = makeText(name)
 		} else {
 			err = generate(preset, name)
 		}
 		if err != nil {
-			return "", 0, 0, err
+			return data{}, err
 		}
 	}
+	read = data{file: name}
 	err = filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		n, l, err := warm(file)
-		size, lines = size+n, lines+l
+		read.size, read.lines = read.size+n, read.lines+l
 		return err
 	})
-	return name, size, lines, err
+	return read, err
 }
 
 // generate makes the session or the store of a preset.

@@ -136,21 +136,22 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 			return nil
 		}
 	}
-	up := a.parent(l, side)
+	above := a.parent(l, side)
+	up := above.entry
 	if a.lost.code != "" {
 		defer func(f finding) { t.Report(f.code, l, f.text) }(a.lost) // once the entry is there
 		a.lost = finding{}
 	}
 	if code == progress { // a link, and nothing else
-		a.at[string(l.ID)] = link{up, a.at[string(l.Ref)].at}
+		a.at[string(l.ID)] = above
 		return nil
 	}
 	if up >= 0 && code != result && code != results {
-		a.walk(up, a.at[string(l.Ref)].at.Off)
+		a.walk(up, above.at.Off)
 	}
 	switch code {
 	case result, results:
-		return a.result(t, l, up, side)
+		return a.result(t, l, above, side)
 	case microcompact:
 		return a.microcompact(t, l, up, side)
 	case snip:
@@ -229,21 +230,21 @@ func (a *arranger) end(up int32) int32 {
 	return up
 }
 
-// parent is the entry that a line names as its parent. Where that is not in the file, the
+// parent leads to the entry that a line names as its parent. Where that is not in the file, the
 // line before is taken: the program had it.
-func (a *arranger) parent(l *dialect.Line, side int) int32 {
+func (a *arranger) parent(l *dialect.Line, side int) link {
 	if len(l.Ref) == 0 {
-		return -1
+		return link{entry: -1}
 	}
 	if to, ok := a.at[string(l.Ref)]; ok {
-		return to.entry
+		return to
 	}
 	if a.tail[side] < 0 {
 		a.lost = finding{"incomplete", fmt.Sprintf("its parent %q is not in the file, and nothing comes before it: the beginning of the session is missing", l.Ref)}
 	} else {
 		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
 	}
-	return a.tail[side]
+	return link{entry: a.tail[side]}
 }
 
 // repeated handles a record with a uuid that occurred before: its value counts, and the
@@ -271,11 +272,12 @@ func (a *arranger) finished(e int32, l *dialect.Line) {
 }
 
 // result adds what tools returned, with the line that called the first of them.
-func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) error {
+func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int) error {
 	var of []dialect.Span
+	up := above.entry
 	answered := up >= 0 && a.entries[up].code == answer
 	if answered {
-		of = append(of, a.at[string(l.Ref)].at)
+		of = append(of, above.at)
 	}
 	ids := []string{string(l.Group)}
 	if l.Code&codeMask == results {

@@ -245,14 +245,13 @@ func toolName(lines []jsonl.Value, call jsonl.Value) jsonl.Value {
 
 // note appends what the program told the model: a text that it wrote for the user, the text
 // of a local command, or the strings of an attachment, whose wording is not in the file.
-func (w *writer) note(l *line, raw jsonl.Value) {
+func (w *writer) note(l *line) {
 	w.Raw(`{"role":"custom","customType":`)
 	switch {
 	case l.typ.Is("attachment"):
-		of := raw.Get("attachment")
-		w.Out = append(w.Out, orName(of.Get("type"), "attachment")...)
+		w.Out = append(w.Out, orName(l.attachment.Get("type"), "attachment")...)
 		w.Raw(`,"content":`)
-		w.strings(of)
+		w.strings(l.attachment)
 		w.Raw(`,"display":true`)
 	case l.typ.Is("system"):
 		w.Out = append(w.Out, orName(l.subtype, "system")...)

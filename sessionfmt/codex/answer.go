@@ -131,17 +131,35 @@ type usageLines struct{ model, usage, id, total jsonl.Value }
 
 // read reads a line that says so, and reports whether it is one.
 func (u *usageLines) read(line jsonl.Value) bool {
-	switch typ := typeOfLine(line); {
-	case isItem(typ):
+	typ := typeOfLine(line)
+	if isItem(typ) {
 		return false
-	case typ.Is("turn_context"):
-		u.model = line.First("payload", "model")
-	case typ.Is("token_usage_record"):
-		u.usage, u.id = line.First("payload", "usage"), line.First("payload", "response_id")
-	default: // token_count
-		var f [2]jsonl.Value
-		line.First("payload", "info").Fields(f[:], "last_token_usage", "total_token_usage")
-		u.usage, u.total = f[0], f[1]
+	}
+	var c jsonl.Cursor
+	if !c.Once(line).Enter("payload") {
+		return true
+	}
+	settings, seen := typ.Is("turn_context"), 0
+	for key := range c.Members {
+		switch name := string(key); {
+		case settings && name == "model":
+			u.model = c.Value()
+			return true
+		case settings:
+		case name == "usage":
+			u.usage = c.Value()
+			seen++
+		case name == "response_id":
+			u.id = c.Value()
+			seen++
+		case name == "info": // of a token_count
+			var f [2]jsonl.Value
+			c.Value().Fields(f[:], "last_token_usage", "total_token_usage")
+			u.usage, u.total = f[0], f[1]
+		}
+		if seen == 2 {
+			break
+		}
 	}
 	return true
 }

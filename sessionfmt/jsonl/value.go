@@ -85,8 +85,11 @@ func (v Value) Float() (float64, bool) {
 
 // Int returns the number truncated to an integer, 0 if it is not a number.
 func (v Value) Int() int64 {
-	if n, ok := v.digits(); ok && len(v) > 0 {
+	if n, ok := v.digits(); ok {
 		return n
+	}
+	if !v.IsNumber() {
+		return 0
 	}
 	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 		return n

@@ -1,0 +1,123 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// TestMade: what a dialect makes of a line is valid JSON, and its first bytes have its head, as
+// visitors that pick nothing get it.
+func TestMade(t *testing.T) {
+	made := 0
+	for _, c := range corpus.Foreign(t) {
+		s, err := OpenReader(c.Name, bytes.NewReader(c.Data), Options{})
+		if err != nil {
+			continue
+		}
+		r := s.NewReader()
+		whole, first := jsonl.NewHeadReader(jsonl.Pick{}), jsonl.NewHeadReader(jsonl.Pick{})
+		for i := range s.Len() {
+			line, err := r.Line(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, bad := whole.Read(line)
+			if bad != nil {
+				t.Fatalf("%s: record %d: %v in %.200s", c.Name, i, bad, line)
+			}
+			if want.Kind != s.Kind(i) {
+				t.Errorf("%s: record %d is of kind %s, made as %s", c.Name, i, s.Kind(i), want.Kind)
+			}
+			if got, ok := first.Prefix(line); ok && fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: record %d: the beginning says %v, all of it %v", c.Name, i, got, want)
+			}
+			made++
+		}
+		s.Close()
+	}
+	t.Logf("%d entries", made)
+}
+
+// rollout is one of Codex with a number of turns, each of an answer with a call and its result.
+// No line has an id of its own, but for the calls.
+func rollout(turns int) []byte {
+	var b bytes.Buffer
+	n := 0
+	add := func(typ, payload string) {
+		fmt.Fprintf(&b, `{"timestamp":"2026-01-01T00:00:00.000Z","ordinal":%d,"type":"%s","payload":%s}`+"\n", n, typ, payload)
+		n++
+	}
+	add("session_meta", `{"id":"00000000-0000-7000-8000-000000000000","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"}`)
+	for k := range turns {
+		add("turn_context", `{"model":"m"}`)
+		add("response_item", fmt.Sprintf(`{"type":"message","role":"user","content":[{"type":"input_text","text":"prompt %d"}]}`, k))
+		add("response_item", fmt.Sprintf(`{"type":"function_call","name":"shell","arguments":"{}","call_id":"c%d"}`, k))
+		add("event_msg", `{"type":"item_completed"}`)
+		output := fmt.Sprintf(`{"type":"function_call_output","call_id":"c%d","output":"%s"}`, k, strings.Repeat("x", k%100))
+		if k > 0 { // once a usage was seen, one ends an answer after the results too
+			add("response_item", output)
+		}
+		add("token_usage_record", fmt.Sprintf(`{"response_id":"r%d","usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}`, k))
+		if k == 0 {
+			add("response_item", output)
+		}
+	}
+	return b.Bytes()
+}
+
+// TestArranged: entries of a long file are found by their ids, have the entry before them as
+// parent, and all lines that belong to them, whatever the number of workers.
+func TestArranged(t *testing.T) {
+	const turns = 20000
+	data := rollout(turns)
+	if len(data) < 16*unitSize {
+		t.Fatal("too short")
+	}
+	for _, workers := range []int{1, 4} {
+		s, err := OpenReader("r.jsonl", bytes.NewReader(data), Options{Workers: workers, Times: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 3*turns + 2; s.Len() != want || s.Coverage.Entries != want-1 || s.Leaf() != want-1 {
+			t.Fatalf("%d workers: %d records, %d entries, leaf %d", workers, s.Len(), s.Coverage.Entries, s.Leaf())
+		}
+		r := s.NewReader()
+		for i := range s.Len() {
+			if i > 0 && s.Find(s.ID(i)) != i {
+				t.Fatalf("%d workers: record %d has the id %q, which is that of %d", workers, i, s.ID(i), s.Find(s.ID(i)))
+			}
+			if i > 1 && s.Parent(i) != i-1 {
+				t.Fatalf("%d workers: record %d has the parent %d", workers, i, s.Parent(i))
+			}
+			raw, err := r.Raw(i)
+			if want := map[jsonl.Kind]int{jsonl.Assistant: 2, jsonl.ToolResult: 1}[s.Kind(i)]; err != nil || bytes.Count(raw, []byte("\n")) != want {
+				t.Fatalf("%d workers: record %d, %s: %v, %q", workers, i, s.Kind(i), err, raw)
+			}
+		}
+		s.Close()
+	}
+}
+
+// TestMadeAllocations: showing another agent's entry takes next to no allocations.
+func TestMadeAllocations(t *testing.T) {
+	s, err := OpenReader("r.jsonl", bytes.NewReader(rollout(100)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := s.NewReader()
+	n := testing.AllocsPerRun(10, func() {
+		for i := range s.Len() {
+			if _, err := r.Line(i); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if each := n / float64(s.Len()); each > 0.1 {
+		t.Errorf("%.2f allocations an entry", each)
+	}
+}

@@ -83,13 +83,16 @@ func (s *Session) continues(first jsonl.Value, opt Options) error {
 		if !ok {
 			break
 		}
-		next, err := s.findBase(name, b.ID, opt)
+		next, err := s.findBase(name, b, opt)
 		if err == nil && (seen[next] || len(chain) == mostBases) {
 			err = fmt.Errorf("it continues %s, which continues it", Quote(b.ID))
 		}
 		var part continued
 		if err == nil {
 			part, line, err = openBase(next, b, opt)
+		}
+		if err != nil && b.Optional {
+			break
 		}
 		if err != nil {
 			for _, c := range chain {
@@ -206,9 +209,10 @@ func (s *source) linesBelow(ordinal int64) (keep int64) {
 
 // findBase is the name of the file that holds a session which another one continues: beside
 // that, or in the folders around it, or where opt looks.
-func (s *Session) findBase(name, id string, opt Options) (string, error) {
+func (s *Session) findBase(name string, b dialect.Base, opt Options) (string, error) {
+	id := b.ID
 	matches := func(file string) bool {
-		stem, ok := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(file, ".zst"), ".gz"), ".jsonl")
+		stem, ok := strings.CutSuffix(sessionName(file), ".jsonl")
 		return ok && (stem == id || strings.HasSuffix(stem, "-"+id) || strings.HasSuffix(stem, "_"+id))
 	}
 	var found []string
@@ -218,6 +222,13 @@ func (s *Session) findBase(name, id string, opt Options) (string, error) {
 		}
 	}
 	dir := filepath.Dir(name)
+	if b.Optional {
+		beside := filepath.Join(dir, id+".jsonl")
+		if !opt.Disk.Has(beside) {
+			return "", fs.ErrNotExist
+		}
+		return beside, nil
+	}
 	for up, n := dir, 0; len(found) == 0 && n < 3; up, n = filepath.Dir(up), n+1 {
 		near, _ := os.ReadDir(opt.Disk.Path(up))
 		for _, f := range near {

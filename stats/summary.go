@@ -19,7 +19,7 @@ const SummarySchema = "ctxtool/ls/1"
 type Summary struct {
 	Schema         string  `json:"schema"`
 	File           string  `json:"file"`                     // below the folder listed, or as it was given
-	Agent          string  `json:"agent,omitempty"`          // that wrote the session: `pi`, `codex`, `claude`
+	Agent          string  `json:"agent,omitempty"`          // that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`
 	ID             string  `json:"id,omitempty"`             // of the header
 	Name           string  `json:"name,omitempty"`           // the last one given
 	First          string  `json:"first,omitempty"`          // first words of the first prompt

@@ -17,7 +17,7 @@ const Schema = "ctxtool/status/1"
 // A Status is the state of a session by its last answer, in schema ctxtool/status/1.
 type Status struct {
 	Schema   string   `json:"schema"`
-	Agent    string   `json:"agent,omitempty"`    // that wrote the session: `pi`, `codex`, `claude`
+	Agent    string   `json:"agent,omitempty"`    // that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`
 	Model    string   `json:"model,omitempty"`    // `provider/id`; as the status line command is given it, if it is
 	Context  int64    `json:"context,omitempty"`  // tokens of the last request and its answer, as the provider recorded them; absent after a compaction, until the next answer
 	Window   int64    `json:"window,omitempty"`   // tokens of the model's window; absent where it is not known

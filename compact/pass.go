@@ -211,7 +211,7 @@ func (f Form) decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 		}
 	case f != AsAuto && f != "":
 		return f, nil
-	case r.Rules == replay.ByEnvelope:
+	case r.Rules.Patched():
 		return AsTransform, nil
 	}
 	return AsEdits, nil

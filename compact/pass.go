@@ -212,7 +212,7 @@ func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 		}
 	case f != AsAuto && f != "":
 		return f, nil
-	case r.Rules == replay.ByEnvelope:
+	case r.Rules.Patched():
 		return AsTransform, nil
 	}
 	return AsEdits, nil

@@ -106,7 +106,7 @@ func (e *Envelope) lastCuts() (compaction, edit int32) {
 		switch e.r.Session.Kind(rec) {
 		case jsonl.Compaction:
 			compaction = int32(pos)
-		case jsonl.ContextEdit:
+		case jsonl.ContextEdit, jsonl.Deletion, jsonl.Reset:
 			edit = int32(pos)
 		}
 	}

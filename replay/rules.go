@@ -37,6 +37,8 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		return m.compact(msg)
 	case jsonl.ContextEdit:
 		return m.edit(rec, pos)
+	case jsonl.Deletion, jsonl.Reset:
+		return m.leaveOut(rec, pos)
 	case jsonl.Ephemeral:
 		m.ephemeral = rec
 		m.logged++

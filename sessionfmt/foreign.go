@@ -6,18 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
 	"ctxtool/sessionfmt/claude"
 	"ctxtool/sessionfmt/codex"
 	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/gemini"
+	"ctxtool/sessionfmt/gsh"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/swecli"
+	"ctxtool/sessionfmt/yagent"
 )
 
 // dialects are the formats of other agents that are read. A new one is a line here.
-var dialects = []*dialect.Dialect{&codex.Dialect, &claude.Dialect}
+var dialects = []*dialect.Dialect{
+	&codex.Dialect, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect, &yagent.Dialect,
+}
 
 // Dialects returns the formats of other agents that are read.
 func Dialects() []*dialect.Dialect { return slices.Clone(dialects) }
@@ -79,14 +87,33 @@ func firstLine(src *source) (first jsonl.Value, off int64) {
 // sniff finds the dialect of a file by its first line, and what the file continues.
 func (s *Session) sniff(opt Options) error {
 	first, off := firstLine(s.src)
+	if src, head, d := s.src.document(first); d != nil {
+		s.src, s.dialect, s.first = src, d, dialect.Span{Size: uint32(len(head))}
+		return s.continues(head, opt)
+	}
 	s.first = dialect.Span{Off: off, Size: uint32(len(first))}
+	if s.dialect = Sniff(first); s.dialect == nil {
+		return nil
+	}
+	if end := s.dialect.Display; end != "" && strings.HasSuffix(sessionName(s.Name), end) {
+		s.found.add("display-history", 0, "", "this is the history that the agent shows; what it sends is in %s", Quote(strings.TrimSuffix(filepath.Base(sessionName(s.Name)), end)+".jsonl"))
+	}
+	return s.continues(first, opt)
+}
+
+// Sniff returns the format of a session with that first line, nil for pi's.
+func Sniff(first jsonl.Value) *dialect.Dialect {
 	for _, d := range dialects {
 		if first != nil && d.Sniff(first) {
-			s.dialect = d
-			return s.continues(first, opt)
+			return d
 		}
 	}
 	return nil
+}
+
+// sessionName is the name of a file without that of its compression.
+func sessionName(file string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(file, ".zst"), ".gz")
 }
 
 // atOnce is how many entries a worker visits at a time.
@@ -111,7 +138,7 @@ func (s *Session) visit(workers int, opt Options) error {
 						return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
 					}
 				}
-				h.Off, h.Unanswered = s.records[i].off, s.records[i].flags&flagUnanswered != 0
+				h.Off, h.Unanswered = s.Offset(i), s.records[i].flags&flagUnanswered != 0
 				see(h)
 			}
 			return nil
@@ -166,7 +193,6 @@ type arrangement struct {
 	by    dialect.Arranger
 	line  dialect.Line // the one at hand
 	flags uint8        // of that
-	time  int64        // likewise
 	leaf  int
 	none  ref // an empty id
 	names *Namer
@@ -186,13 +212,14 @@ func (a *arrangement) merge(u *unit) error {
 	s.report(u)
 	for i := range u.records {
 		rec := &u.records[i]
-		if a.flags = rec.flags; len(u.times) > 0 {
-			a.time = u.times[i]
-		}
+		a.flags = rec.flags
 		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
 		a.line = dialect.Line{
 			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: before + rec.line,
 			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, rec.parent), Group: idAt(u.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
+		}
+		if len(u.times) > 0 {
+			a.line.Time = u.times[i]
 		}
 		if err := a.by.Next(a, &a.line); err != nil {
 			return err
@@ -207,7 +234,7 @@ func (a *arrangement) end() error {
 		return err
 	}
 	if len(a.s.records) == 0 { // all lines are for display
-		a.flags, a.time = 0, noTime
+		a.flags = 0
 		if _, err := a.Add(jsonl.Header, &dialect.Line{At: a.s.first, Number: 1}); err != nil {
 			return err
 		}
@@ -224,6 +251,10 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 		rec.flags = a.flags
 	}
 	id := l.ID
+	if kind == jsonl.Header && len(id) == 0 {
+		name, _ := s.dialect.File(s.Name)
+		id = []byte(name)
+	}
 	if kind.IsEntry() {
 		s.tableRoom()
 		if rec.parent = a.none; a.leaf >= 0 {
@@ -243,7 +274,7 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	entry = len(s.records)
 	s.records, s.last = append(s.records, rec), append(s.last, 0)
 	if a.times {
-		s.times = append(s.times, a.time)
+		s.times = append(s.times, l.Time)
 	}
 	for _, at := range more {
 		a.Join(entry, at)
@@ -254,8 +285,12 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 // name is the id of an entry whose line has none that it can have.
 func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) ([]byte, error) {
 	s := a.s
-	if part := s.part(len(s.records), l.At.Off); part > 0 && len(l.ID) > 0 {
-		if id := fmt.Appendf(l.ID[:len(l.ID):len(l.ID)], ".%d", part); *s.slot(id) == 0 {
+	if part := s.part(len(s.records), l.At.Off); part > 0 {
+		first := l.ID
+		if len(first) == 0 {
+			first = s.idOf(len(s.records) - part)
+		}
+		if id := fmt.Appendf(first[:len(first):len(first)], ".%d", part); *s.slot(id) == 0 {
 			return id, nil
 		}
 	}

@@ -115,6 +115,9 @@ func (s *Session) continues(first jsonl.Value, opt Options) error {
 		if err == nil {
 			part, line, err = openBase(next, b, opt)
 		}
+		if err != nil && b.Optional {
+			break
+		}
 		if err != nil {
 			for _, c := range chain {
 				c.src.close()
@@ -234,7 +237,7 @@ func (s *source) linesBelow(ordinal int64) (keep int64) {
 func (s *Session) findBase(name string, b dialect.Base, opt Options) (string, error) {
 	id := b.ID
 	matches := func(file string) bool {
-		stem, ok := strings.CutSuffix(strings.TrimSuffix(strings.TrimSuffix(file, ".zst"), ".gz"), ".jsonl")
+		stem, ok := strings.CutSuffix(sessionName(file), ".jsonl")
 		return ok && (stem == id || strings.HasSuffix(stem, "-"+id) || strings.HasSuffix(stem, "_"+id))
 	}
 	var found []string
@@ -244,6 +247,13 @@ func (s *Session) findBase(name string, b dialect.Base, opt Options) (string, er
 		}
 	}
 	dir := filepath.Dir(name)
+	if b.Optional {
+		beside := filepath.Join(dir, id+".jsonl")
+		if !opt.Disk.Has(beside) {
+			return "", fs.ErrNotExist
+		}
+		return beside, nil
+	}
 	for up, n := dir, 0; len(found) == 0 && n < 3; up, n = filepath.Dir(up), n+1 {
 		near, _ := os.ReadDir(opt.Disk.Path(up))
 		for _, f := range near {

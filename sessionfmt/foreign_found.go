@@ -25,6 +25,9 @@ func (s *Session) foreignFindings() error {
 	for _, typ := range slices.Sorted(maps.Keys(s.Coverage.strange)) {
 		s.found.add("unknown-type", s.Coverage.strange[typ], "", "%s of the unknown type %s: kept, and in no context", plural(s.Coverage.Unknown[typ], "line"), typ)
 	}
+	if s.dialect.Version == nil {
+		return nil
+	}
 	lines := s.NewReader()
 	for _, i := range []int{s.header, s.leaf} {
 		if i < 0 {

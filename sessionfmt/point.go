@@ -228,8 +228,15 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Offset returns the offset in bytes of the line of record i in the file.
-func (s *Session) Offset(i int) int64 { return s.records[i].off }
+// Offset returns the offset in bytes of the line of record i in the file. In another agent's
+// session, where one line can be several entries and they have an order of their own, it is
+// the record's number.
+func (s *Session) Offset(i int) int64 {
+	if s.dialect != nil {
+		return int64(i)
+	}
+	return s.records[i].off
+}
 
 // LineSize returns the length in bytes of the line of record i, without its newline.
 func (s *Session) LineSize(i int) int { return int(s.records[i].size) }

@@ -19,7 +19,8 @@ type costReader struct {
 	models  []paidModel    // the first one stands for calls without a recorded model
 	modelAt map[string]int // by the concatenated names in their records
 	rows    map[rowID]int32
-	records []int32 // of the calls, to group by branch
+	records []int32                // of the calls, to group by branch
+	later   map[string]jsonl.Value // usages that replace those of answers, by entry
 
 	byBranch bool
 }
@@ -52,6 +53,12 @@ func newCostReader(l *lensRun) *costReader {
 func (c *costReader) take(f *callRecord) {
 	rec := c.next
 	c.next++
+	if f.Kind == jsonl.ChildUsage && f.Target.IsString() {
+		if c.later == nil {
+			c.later = map[string]jsonl.Value{}
+		}
+		c.later[f.Target.Text()] = slices.Clone(f.Usage)
+	}
 	if !f.Paid() {
 		return
 	}
@@ -147,6 +154,9 @@ func (c *costReader) prices(m int) models.Model {
 // end computes the sums once the session has been read.
 func (c *costReader) end() error {
 	p := c.part
+	if err := c.replaceUsages(); err != nil {
+		return err
+	}
 	if c.byBranch {
 		c.toBranches()
 	}
@@ -162,6 +172,35 @@ func (c *costReader) end() error {
 	return nil
 }
 
+// replaceUsages gives answers the usages that later entries have for them, with those of
+// sub-agents (docs/session-format.md 21).
+func (c *costReader) replaceUsages() error {
+	head, lines := jsonl.NewHeadReader(callPick), c.Session.NewReader()
+	for id, usage := range c.later {
+		rec := c.Session.Find(id)
+		if rec < 0 || c.Session.Kind(rec) != jsonl.Assistant {
+			continue
+		}
+		line, err := lines.Line(rec)
+		if err != nil {
+			return err
+		}
+		h, bad := head.Read(line)
+		if bad != nil {
+			continue
+		}
+		f := callFields(h)
+		var key uint64
+		key, c.keyBuf = callKey(c.keyBuf, &f)
+		for one := range c.part.calls.all {
+			if one.key == key {
+				c.price(one, usage, c.model(&f))
+			}
+		}
+	}
+	return nil
+}
+
 // A callRecord is a record's data about a model call, nil if absent, valid during the call.
 type callRecord struct {
 	Kind     jsonl.Kind
@@ -171,13 +210,14 @@ type callRecord struct {
 	Response, ResponseID   jsonl.Value // the model that answered, and the provider's id
 	Tool                   jsonl.Value // the tool, for a tool result
 	For                    jsonl.Value // kind of a usage entry
+	Target                 jsonl.Value // the entry that a usage is for, which replaces its own
 	Unanswered             bool        // an answer to no request
 }
 
 // callPick names the fields of callFields, in order: of entries that have a usage, and of
 // messages.
 var callPick = jsonl.Pick{
-	Record:  []string{"usage", "provider", "model", "kind", "responseId"},
+	Record:  []string{"usage", "provider", "model", "kind", "responseId", "targetId", "aggregateUsage"},
 	Message: []string{"usage", "provider", "model", "responseModel", "responseId", "toolName"},
 }
 
@@ -189,6 +229,9 @@ func callFields(p *jsonl.Picked) callRecord {
 	}
 	v := p.Record
 	f.Usage, f.Provider, f.Model, f.For, f.ResponseID = v[0], v[1], v[2], v[3], v[4]
+	if p.Kind == jsonl.ChildUsage {
+		f.Target, f.Usage = v[5], v[6]
+	}
 	return f
 }
 

@@ -32,7 +32,8 @@ type reduceOptions struct {
 
 func newReduceCommand(e *env) *cobra.Command {
 	o := &reduceOptions{reduceFlags: reduceFlags{writeFlags: writeFlags{name: "reduce"}}}
-	var names, presets, whose []string
+	names := []string{ofAgent}
+	var presets, whose []string
 	for _, p := range compact.Policies {
 		names = append(names, p.Name)
 		first := len(presets)
@@ -47,6 +48,7 @@ func newReduceCommand(e *env) *cobra.Command {
 		Short: "Make contexts smaller as an agent would",
 		Long: "Make contexts smaller by the policy of an agent: a list of passes, each with the\n" +
 			"condition under which it runs. ctxtool policies lists them with their numbers.\n" +
+			"--policy agent is the policy of the agent that wrote the session.\n" +
 			"\n" +
 			"The window is --window, else that of the model, else that of the policy.",
 		Example: "  ctxtool reduce s.jsonl                        # the plan\n" +
@@ -54,12 +56,17 @@ func newReduceCommand(e *env) *cobra.Command {
 			"  ctxtool reduce --pass redact --pass superseded s.jsonl --write",
 	}
 	o.reduceFlags.command(e, cmd, func() (err error) {
-		o.policy, err = o.choose(e, cmd)
+		name := o.policyName
+		if name == ofAgent {
+			name = compact.PiPolicy.Name
+			o.byAgent = func(name string) (*compact.Policy, error) { return o.choose(e, cmd, name) }
+		}
+		o.policy, err = o.choose(e, cmd, name)
 		return err
 	})
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
-	choice(cmd, &o.policyName, "policy", "pi", "reduce by policy `NAME`: "+strings.Join(names, ", ")+", or your own", names)
+	choice(cmd, &o.policyName, "policy", ofAgent, "reduce by policy `NAME`: "+strings.Join(names, ", ")+", or your own", names)
 	choice(cmd, &o.preset, "preset", "", "use preset `NAME`: "+strings.Join(whose, "; "), presets)
 	f.StringArrayVar(&o.passes, "pass", nil, "run `PASS` instead of a policy, such as redact or exec:COMMAND (repeatable)")
 	f.IntVar(&o.keep, "keep", 0, "keep `N` messages or tokens after a summary (default: by the policy)")
@@ -74,8 +81,11 @@ func newReduceCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// choose returns the policy with the numbers of configuration, preset and flags.
-func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, error) {
+// ofAgent is the name of the policy of the agent whose session it is.
+const ofAgent = "agent"
+
+// choose returns the policy of a name with the numbers of configuration, preset and flags.
+func (o *reduceOptions) choose(e *env, cmd *cobra.Command, name string) (*compact.Policy, error) {
 	if len(o.passes) > 0 {
 		return o.ofPasses(e)
 	}
@@ -83,7 +93,7 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command) (*compact.Policy, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := compact.FindPolicy(o.policyName, own...)
+	p, err := compact.FindPolicy(name, own...)
 	if err != nil {
 		return nil, err
 	}

@@ -41,9 +41,11 @@ type reduceFlags struct {
 	eventsFormat string
 	summarizerFlags
 
-	policy *compact.Policy
-	job    compact.Job
-	replay replay.Options
+	policy  *compact.Policy
+	byAgent func(name string) (*compact.Policy, error) // returns that of another agent; nil if policy is for all
+	asked   *tokens.Counter                            // instead of a policy's own
+	job     compact.Job
+	replay  replay.Options
 }
 
 // asForms are the forms in which changes are stored, the default first.
@@ -90,12 +92,10 @@ func (o *reduceFlags) check(e *env) (err error) {
 		return err
 	}
 	if o.counter != "" {
-		c, err := tokens.Find(o.counter)
-		if err != nil {
+		if o.asked, err = tokens.Find(o.counter); err != nil {
 			return fmt.Errorf("--counter: %w", err)
 		}
-		o.job.Policy = o.policy.Copy()
-		o.job.Policy.Counter, o.job.Policy.ByUsage = c, false
+		o.job.Policy = o.counted(o.policy)
 	}
 	if o.at != "" && (o.Write || o.output != "") {
 		return errors.New("--at conflicts with --write and -o: entries are appended at the leaf")
@@ -106,6 +106,28 @@ func (o *reduceFlags) check(e *env) (err error) {
 	err = o.overrideFlags.check(e, &o.replay)
 	o.job.Models = o.replay.Models
 	return err
+}
+
+// counted returns a policy with the counter that was asked for.
+func (o *reduceFlags) counted(p *compact.Policy) *compact.Policy {
+	if o.asked != nil {
+		p = p.Copy()
+		p.Counter, p.ByUsage = o.asked, false
+	}
+	return p
+}
+
+// policyOf returns the policy for a session.
+func (o *reduceFlags) policyOf(s *sessionfmt.Session) (*compact.Policy, error) {
+	d := s.Dialect()
+	if o.byAgent == nil || d == nil {
+		return o.job.Policy, nil
+	}
+	p, err := o.byAgent(d.Policy)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return o.counted(p), nil
 }
 
 // amount parses a number of tokens, or a share of the window.
@@ -169,6 +191,11 @@ func (o *reduceFlags) run(e *env, args []string) error {
 
 // reduce returns the plan of a session.
 func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+	if o.Write || o.output != "" || o.format == "entries" {
+		if err := s.Foreign(); err != nil {
+			return nil, err
+		}
+	}
 	leaf, err := findLeaf(s, cmp.Or(o.at, "leaf"), s.Leaf())
 	if err != nil {
 		return nil, err
@@ -183,14 +210,17 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 		return nil, err
 	}
 	job := o.job
+	if job.Policy, err = o.policyOf(s); err != nil {
+		return nil, err
+	}
 	if o.answers != nil {
-		job.Summarize = o.answers.For(f.name, o.policy.Name, o.prompt)
+		job.Summarize = o.answers.For(f.name, job.Policy.Name, o.prompt)
 	}
 	p, err := plan.Reduce(f.name, envelope, leaf, &job, o.time, o.replay)
 	if err != nil {
 		return nil, err
 	}
-	return p, o.summarizerFlags.emit(f.name, o.policy.Name, p.Requests)
+	return p, o.summarizerFlags.emit(f.name, job.Policy.Name, p.Requests)
 }
 
 // summarizerFlags are the flags for the source of summaries. Without flags there are none.

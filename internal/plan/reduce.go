@@ -14,17 +14,18 @@ import (
 // Reduce plans to shrink the context of an envelope by a batch with time at, below an entry. It
 // is checked message by message in a replay with opt. It sets the time of the job.
 func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at time.Time, opt replay.Options) (*Plan, error) {
-	if err := e.Replay().Session.Foreign(); err != nil {
-		return nil, err
-	}
 	s := e.Replay().Session
+	own := s.Foreign() == nil
 	b := s.NewBatch(below, at)
 	job.Time = time.UnixMilli(b.Millis())
 	done, err := job.Plan(e)
 	if err != nil {
 		return nil, placed(s, err)
 	}
-	if err = job.Store(b, done, changesTable(done)); err == nil && b.Len() > 0 { // appending nothing needs no check
+	if own {
+		err = job.Store(b, done, changesTable(done))
+	}
+	if err == nil && b.Len() > 0 { // appending nothing needs no check
 		err = b.Err()
 	}
 	if err != nil {

@@ -64,7 +64,7 @@ func (c *Check) Fix() string {
 var checks = []*Check{
 	{Code: "unreadable", Group: "file", Severity: Error, Title: "the file cannot be read as a session"},
 
-	{Code: "broken-off", Group: "lines", Severity: Error, Title: "the compressed data breaks off"},
+	{Code: "broken-off", Group: "lines", Severity: Error, Title: "compressed data or a document breaks off"},
 	{Code: "malformed", Group: "lines", Severity: Error, Title: "a line is not JSON"},
 	{Code: "glued", Group: "lines", Severity: Error, Title: "a second record follows on the same line"},
 	{Code: "torn", Group: "lines", Severity: Error, Title: "the last line breaks off"},
@@ -84,6 +84,7 @@ var checks = []*Check{
 	{Code: "header-id", Group: "header", Severity: Error, Title: "the header's id is not a string"},
 	{Code: "version", Group: "header", Severity: Warning, Title: "the header's version is not a number"},
 	{Code: "v1-ids", Group: "header", Severity: Error, fix: migrates, Title: "entries have ids, but the header has no version"},
+	{Code: "display-history", Group: "header", Severity: Warning, fix: nothing, Title: "the history that an agent shows, and not the one that it sends"},
 	{Code: "too-new", Group: "header", Severity: Warning, Title: "the version is newer than the newest known"},
 	{Code: "parent-session", Group: "header", Severity: Warning, fix: nothing, Title: "the parent session does not exist", file: (*subject).findParentSession},
 
@@ -117,6 +118,7 @@ var checks = []*Check{
 
 	{Code: "edit-no-replacement", Group: "edits", Severity: Error, Title: "a context edit without replacement"},
 	{Code: "edit-no-content", Group: "edits", Severity: Error, Title: "a context edit whose replacement cannot be used"},
+	{Code: "part-kept", Group: "edits", Severity: Warning, fix: nothing, Title: "the deletion of a part of a message, which is not applied"},
 	{Code: "edit-unknown", Group: "edits", Severity: Warning, fix: nothing, Title: "a context edit of an entry that is not in the file"},
 	{Code: "edit-off-path", Group: "edits", Severity: Warning, Title: "a context edit of an entry on another branch"},
 	{Code: "edit-summarised", Group: "edits", Severity: Warning, fix: nothing, Title: "a context edit of a message that was already summarised"},

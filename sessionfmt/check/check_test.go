@@ -51,8 +51,9 @@ func TestCheck(t *testing.T) {
 			}
 		}
 	}
-	others, _ := filepath.Glob("../claude/testdata/*.jsonl") // of another agent
-	for _, file := range others {
+	others, _ := filepath.Glob("../claude/testdata/*.jsonl") // of other agents
+	more, _ := filepath.Glob("../../testdata/dialects/*.json*")
+	for _, file := range append(others, more...) {
 		for _, f := range File(file, everything(t)).Findings {
 			seen[f.Code] = true
 		}

@@ -65,13 +65,21 @@ func (x *subject) forwardParent(i int) {
 }
 
 func (x *subject) badTime(i int) {
-	k := x.s.Kind(i)
-	if k == jsonl.SessionInfo && x.s.Dialect() != nil {
-		return // a title, which other agents do not date
-	}
-	if _, ok := x.s.Time(i); !ok && k.IsEntry() {
+	if _, ok := x.s.Time(i); !ok && x.s.Kind(i).IsEntry() && !x.untimed(i) {
 		x.add(i, "its timestamp is missing or not a time")
 	}
+}
+
+// untimed reports whether a record is another agent's and has no time, as is right for it, or
+// one that stands elsewhere in its line.
+func (x *subject) untimed(i int) bool {
+	if x.s.Dialect() == nil {
+		return false
+	}
+	line, err := x.s.NewReader().Line(i)
+	at := line.Get("timestamp")
+	_, ok := at.Millis()
+	return err == nil && (ok || !at.Exists())
 }
 
 // timeBackward ignores labels: a branched session has them at its end with their original

@@ -17,7 +17,7 @@ var Dialect = dialect.Dialect{
 	Name:  "claude",
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
-	File:  fileID, Session: sessionID,
+	File:  fileID, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
 		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata"},
 		Message: []string{"id", "model", "stop_reason", "content"},

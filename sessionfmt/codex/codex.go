@@ -15,7 +15,7 @@ var Dialect = dialect.Dialect{
 	Name:  "codex",
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "CODEX_HOME", Home: ".codex", Folders: []string{"sessions", "archived_sessions"}},
-	File:  fileID, Session: sessionID,
+	File:  fileID, Session: sessionID, Policy: "codex",
 	Pick: jsonl.Pick{
 		Record:  []string{"metadata"},
 		Message: []string{"type", "id", "call_id", "content", "model"},

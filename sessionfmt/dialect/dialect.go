@@ -19,7 +19,14 @@ type Dialect struct {
 	Name string // as reports name it
 	// Sniff reports whether a file with that first line is such a session.
 	Sniff func(first jsonl.Value) bool
-	Store Store // where the agent keeps its sessions
+	// Document reports that a session may be one JSON document, with its messages in a list;
+	// see [ReadDocument]. Sniff gets all else.
+	Document bool
+	Store    Store // where the agent keeps its sessions
+	// Display ends the names of files with the history that the agent shows, and not the one
+	// that it sends. Empty for none.
+	Display string
+	Policy  string // the name of the agent's policy in package compact, with its counter
 	// File returns the id of a session from the name of its file, empty where that has none.
 	// part reports whether the file belongs to another session: it is that of a sub-agent.
 	File func(name string) (id string, part bool)
@@ -117,6 +124,7 @@ type Line struct {
 	Code           Code
 	At             Span
 	Number         uint32 // of the line in its file, from 1
+	Time           int64  // of the line, as the index keeps it
 	ID, Ref, Group []byte
 	Own            bool // it stands in the file that was opened, not in one that it continues; see Base
 }
@@ -174,4 +182,6 @@ type Base struct {
 	Upto int64 // the ordinal of the first line that does not count, where Keep does not tell
 	// All reports that the whole of it counts, and comes before the first line of the fork.
 	All bool
+	// Optional reports that the session is whole without it. It is looked for only beside it.
+	Optional bool
 }

@@ -187,4 +187,5 @@ func (v Value) Millis() (ms int64, ok bool) {
 var isoLayouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
 	"2006-01-02", "2006-01", "2006",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", // as Python prints them
 }

@@ -37,9 +37,12 @@ const (
 	Label
 	SessionInfo
 	UsageEntry
-	Header  // a session record; only the first is the header
-	Unknown // an object of unknown type
-	Scalar  // a JSON value that is not an object
+	ChildUsage // child_usage_attributed of a variant of pi: the usage of an answer with that of a sub-agent
+	Deletion   // context_compaction of one: entries are left out
+	Reset      // reset of one: all entries before the kept ones are left out
+	Header     // a session record; only the first is the header
+	Unknown    // an object of unknown type
+	Scalar     // a JSON value that is not an object
 )
 
 // kinds holds every kind's entry type and role, in the order of the constants.
@@ -68,6 +71,9 @@ var kinds = [...]struct{ typ, role string }{
 	Label:             {"label", ""},
 	SessionInfo:       {"session_info", ""},
 	UsageEntry:        {"usage", ""},
+	ChildUsage:        {"child_usage_attributed", ""},
+	Deletion:          {"context_compaction", ""},
+	Reset:             {"reset", ""},
 	Header:            {"session", ""},
 }
 
@@ -169,7 +175,7 @@ type Names struct{ ID, Parent, Message string }
 // A Picked is a record: its head, which determines its place in the session, and the picked
 // fields. Absent ones are nil.
 type Picked struct {
-	Off                           int64 // of the line in the file, bytes
+	Off                           int64 // of the line in the file, bytes; see Session.Offset in package sessionfmt
 	Line                          Value
 	Kind                          Kind
 	Type, ID, ParentID, Timestamp Value

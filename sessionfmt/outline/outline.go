@@ -4,6 +4,7 @@ package outline
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -261,6 +262,14 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 		g.add(line.Get("name").Text())
 	case jsonl.UsageEntry:
 		g.add(line.Get("kind").Text())
+	case jsonl.ChildUsage:
+		g.add("for " + line.Get("targetId").Text())
+	case jsonl.Deletion:
+		for target := range line.Get("deletedTargets").Elements {
+			g.add(target.Get("entryId").Text())
+		}
+	case jsonl.Reset:
+		g.add("keeps from " + cmp.Or(line.Get("firstKeptEntryId").Text(), "here"))
 	case jsonl.Header:
 		g.add(line.Get("cwd").Text())
 	case jsonl.Unknown:

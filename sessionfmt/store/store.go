@@ -46,8 +46,10 @@ func In(disk sessionfmt.Disk, dir string) Store {
 func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
 	pi := folder{piFolder(getenv, home), nil}
 	st := Store{Disk: disk}
-	if disk.Has(pi.dir) {
-		st.folders = append(st.folders, pi)
+	for _, dir := range append([]string{pi.dir}, variants(home)...) {
+		if disk.Has(dir) {
+			st.folders = append(st.folders, folder{dir, nil})
+		}
 	}
 	for _, d := range sessionfmt.Dialects() {
 		dir := getenv(d.Store.Variable)
@@ -66,6 +68,14 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 		st.folders = append(st.folders, pi)
 	}
 	return st
+}
+
+// variants returns the folders of programs that write sessions of pi (docs/session-format.md 21).
+func variants(home string) []string {
+	if home == "" {
+		return nil
+	}
+	return []string{filepath.Join(home, ".omp/agent/sessions"), filepath.Join(home, ".atomic/agent/sessions")}
 }
 
 func piFolder(getenv func(key string) string, home string) string {
@@ -96,7 +106,14 @@ func (st Store) files() (all []File, err error) {
 	for _, in := range st.folders {
 		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
 			stem, ok := sessionStem(f.Name())
-			if plain := strings.TrimSuffix(name, ".zst"); !ok || in.by != nil && plain != name && st.Disk.Has(plain) {
+			document := false
+			if !ok {
+				stem, document = strings.CutSuffix(f.Name(), documentEnd)
+			}
+			if !ok && !(document && st.mayHold(in, name)) {
+				return
+			}
+			if plain := strings.TrimSuffix(name, ".zst"); in.by != nil && plain != name && st.Disk.Has(plain) {
 				return // its agent reads the plain file beside it
 			}
 			file := File{Name: name, Dir: in.dir, by: in.by, info: f}
@@ -104,7 +121,7 @@ func (st Store) files() (all []File, err error) {
 				file.id, file.part = in.by.File(name)
 			} else {
 				_, id, _ := strings.Cut(stem, "_")
-				file.id = cmp.Or(id, stem)
+				file.id, file.part = cmp.Or(id, stem), st.beside(name, stem)
 			}
 			all = append(all, file)
 		})
@@ -113,6 +130,30 @@ func (st Store) files() (all []File, err error) {
 		}
 	}
 	return all, nil
+}
+
+// documentEnd ends the names of sessions that are JSON documents.
+const documentEnd = ".json"
+
+// mayHold reports whether a document may be a session of a folder: by the agent of the folder,
+// or by what it holds.
+func (st Store) mayHold(in folder, name string) bool {
+	if in.by != nil {
+		return in.by.Document
+	}
+	return st.named && ReadHeader(st.Disk, name).ID != ""
+}
+
+// beside reports whether a file of a named folder belongs to a session beside it: it is the
+// history that an agent shows, or the list of messages of a document.
+func (st Store) beside(name, stem string) bool {
+	for _, d := range sessionfmt.Dialects() {
+		if d.Display != "" && strings.HasSuffix(stem+".jsonl", d.Display) {
+			return true
+		}
+	}
+	document := filepath.Join(filepath.Dir(name), stem+documentEnd)
+	return document != name && st.Disk.Has(document) && ReadHeader(st.Disk, document).ID != ""
 }
 
 // Files returns the sessions of the store, by folder and in the order of their names. Files of
@@ -232,6 +273,10 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 		return HeaderInfo{}
 	}
 	defer f.Close()
+	if strings.HasSuffix(name, documentEnd) {
+		head, _ := dialect.ReadDocument(f, func([]byte) error { return nil })
+		return foreignHeader(sessionfmt.Sniff(head), head)
+	}
 	plain, err := sessionfmt.Unpack(f)
 	if err != nil {
 		return HeaderInfo{}
@@ -246,18 +291,28 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 			continue
 		}
 		if by == nil {
-			at := slices.IndexFunc(sessionfmt.Dialects(), func(d *dialect.Dialect) bool { return d.Sniff(line) })
-			if at < 0 {
+			if by = sessionfmt.Sniff(line); by == nil {
 				return headerInfo(nil, line)
 			}
-			by = sessionfmt.Dialects()[at]
 		}
-		if id := by.Session(line); id.Exists() {
-			e := dialect.Entry{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
-			return headerInfo(by, by.Append(nil, &e))
+		if h := foreignHeader(by, line); h.ID != "" {
+			return h
 		}
 	}
 	return HeaderInfo{}
+}
+
+// foreignHeader is the header that a line of another agent's session makes, if it does.
+func foreignHeader(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
+	if by == nil {
+		return HeaderInfo{}
+	}
+	id := by.Session(line)
+	if !id.Exists() {
+		return HeaderInfo{}
+	}
+	e := dialect.Entry{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
+	return headerInfo(by, by.Append(nil, &e))
 }
 
 // headerInfo reads a header in the shape of pi.
@@ -286,7 +341,7 @@ func (st Store) Locate(arg string) (string, error) {
 	if arg == "-" || st.Disk.Has(arg) {
 		return arg, nil
 	}
-	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") {
+	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") || strings.HasSuffix(arg, documentEnd) {
 		return arg, nil // meant as a file: opening it says what is wrong
 	}
 	return st.find(arg)

@@ -1,0 +1,214 @@
+// Package chat is what dialects share whose lines are messages in the order in which they were
+// sent, after a line about the session. Such a dialect is a table and a function that reads a
+// line.
+package chat
+
+import (
+	"slices"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Format is how the lines of such a dialect read.
+type Format struct {
+	// About returns what a line says about the session. ok is false for all other lines.
+	About func(line jsonl.Value) (a About, ok bool)
+	// Read appends the messages that a line holds, in order: an answer and the results of its
+	// calls, for example. A line without any is one of unknown type. native asks for what the
+	// agent sends.
+	Read func(said []Said, line jsonl.Value, native bool) []Said
+}
+
+// An About is what a header tells. Absent values are nil.
+type About struct{ ID, CWD, Time, Parent jsonl.Value }
+
+// A Said is a message of a line.
+type Said struct {
+	Kind   jsonl.Kind // System, User, Assistant, ToolResult, Custom, or CustomEntry if it is not sent
+	Type   string     // of a Custom or CustomEntry
+	Time   jsonl.Value
+	Blocks []jsonl.Block
+
+	Call, Tool jsonl.Value // of a result: the id of its call and the tool, nil if another line has it
+	Failed     bool        // of a result
+
+	Provider string // of an answer, as Model and Usage
+	Model    jsonl.Value
+	Usage    *jsonl.Usage
+
+	Native []byte // what the agent sends for it, an array without its brackets
+}
+
+// Text returns a block with a text, which is a string or null.
+func Text(text jsonl.Value) jsonl.Block {
+	return jsonl.Block{Kind: jsonl.TextBlock, Text: jsonl.String{Value: text}}
+}
+
+// Texts returns a content that is one text, none for an empty one.
+func Texts(text jsonl.Value) []jsonl.Block {
+	if len(text) <= len(`""`) || !text.IsString() {
+		return nil
+	}
+	return []jsonl.Block{Text(text)}
+}
+
+// Thinking is Text for thinking.
+func Thinking(text jsonl.Value) jsonl.Block {
+	return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: jsonl.String{Value: text}}
+}
+
+// Result returns the content of a result: a text as it stands, any other value as JSON.
+func Result(v jsonl.Value) []jsonl.Block {
+	if v.IsString() {
+		return []jsonl.Block{Text(v)}
+	}
+	return []jsonl.Block{Text(jsonl.AppendQuoted(nil, string(v.AppendMinified(nil))))}
+}
+
+// Dialect completes a dialect whose lines have a format.
+func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
+	d.Session = func(line jsonl.Value) jsonl.Value {
+		a, _ := f.About(line)
+		return a.ID
+	}
+	d.Read = f.head
+	d.New = func() dialect.Arranger { return NewArranger(f) }
+	d.Append = f.append
+	return d
+}
+
+// What a line is: a code for each kind of message, for lines that have one only, and for each
+// number of results, up to mostResults, after an answer with calls or alone. Dialects may use
+// those from 0x80 on.
+const (
+	about   dialect.Code = dialect.First + iota
+	several              // other messages
+	single               // plus the message's kind
+	calling dialect.Code = 0x40
+	results dialect.Code = 0x60
+
+	mostResults = 0x1f
+)
+
+// head is the dialect's Read.
+func (f *Format) head(p *jsonl.Picked) dialect.Head {
+	var few [4]Said
+	said := f.Read(few[:0], p.Line, false)
+	if len(said) > 0 {
+		return dialect.Head{ID: p.ID, Code: codeOf(said)}
+	}
+	if a, ok := f.About(p.Line); ok {
+		return dialect.Head{Code: about, ID: a.ID}
+	}
+	return dialect.Head{Code: dialect.Unknown, ID: p.ID}
+}
+
+// codeOf is the code of a line with messages.
+func codeOf(said []Said) dialect.Code {
+	n := 0
+	for n < len(said) && said[len(said)-1-n].Kind == jsonl.ToolResult {
+		n++
+	}
+	switch lead := said[:len(said)-n]; {
+	case n > mostResults || len(lead) > 1:
+		return several
+	case len(lead) == 0:
+		return results + dialect.Code(n)
+	case lead[0].calls():
+		return calling + dialect.Code(n)
+	case n > 0:
+		return several
+	}
+	return single + dialect.Code(said[0].Kind)
+}
+
+// calls reports whether a message has calls.
+func (s *Said) calls() bool {
+	return slices.ContainsFunc(s.Blocks, func(b jsonl.Block) bool { return b.Kind == jsonl.CallBlock })
+}
+
+// An Arranger makes the entries of messages in order.
+type Arranger struct {
+	f     Format
+	begun bool // there is a header
+	asked bool // there is an entry
+	other bool // messages stand in another file, which wins
+	said  []Said
+	calls []dialect.Span // the last line with calls, or none
+}
+
+// NewArranger returns an arranger of lines of a format.
+func NewArranger(f Format) *Arranger { return &Arranger{f: f} }
+
+// Next is [dialect.Arranger]'s.
+func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
+	if !a.begun { // some files have only messages
+		a.begun = true
+		header := *l
+		if l.Code != about {
+			header.ID = nil
+		}
+		if _, err = t.Add(jsonl.Header, &header); err != nil {
+			return err
+		}
+	}
+	a.other = a.other || !l.Own
+	switch {
+	case l.Code == about, l.Own && a.other:
+		return nil
+	case l.Code == dialect.Unknown:
+		_, err = t.Add(jsonl.Unknown, l)
+		return err
+	case l.Code >= results:
+		return a.results(t, l, int(l.Code-results))
+	case l.Code >= calling:
+		a.calls = append(a.calls[:0], l.At)
+		if err = a.add(t, l, jsonl.Assistant); err != nil {
+			return err
+		}
+		return a.results(t, l, int(l.Code-calling))
+	case l.Code >= single:
+		return a.add(t, l, jsonl.Kind(l.Code-single))
+	}
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	a.said = a.f.Read(a.said[:0], line, false)
+	for i := range a.said {
+		if a.said[i].calls() {
+			a.calls = append(a.calls[:0], l.At)
+		}
+		if err = a.add(t, l, a.said[i].Kind); err != nil {
+			break
+		}
+	}
+	return err
+}
+
+// results adds so many results.
+func (a *Arranger) results(t dialect.Tree, l *dialect.Line, n int) (err error) {
+	for ; n > 0 && err == nil; n-- {
+		err = a.add(t, l, jsonl.ToolResult)
+	}
+	return err
+}
+
+// add adds a message. Only the first entry can be the prompt. A result has the line with its
+// call, if that is another one.
+func (a *Arranger) add(t dialect.Tree, l *dialect.Line, kind jsonl.Kind) error {
+	if kind == jsonl.System && a.asked {
+		kind = jsonl.Custom
+	}
+	a.asked = true
+	var more []dialect.Span
+	if kind == jsonl.ToolResult && len(a.calls) > 0 && a.calls[0] != l.At {
+		more = a.calls
+	}
+	_, err := t.Add(kind, l, more...)
+	return err
+}
+
+// End is [dialect.Arranger]'s.
+func (a *Arranger) End(dialect.Tree) error { return nil }

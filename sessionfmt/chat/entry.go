@@ -1,0 +1,182 @@
+package chat
+
+import (
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// append is the dialect's Append.
+func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
+	w := Writer{dialect.Writer{Out: dst, Native: e.Native}}
+	line := e.Lines[0]
+	if e.Kind == jsonl.Header {
+		w.header(f, e)
+		return w.Out
+	}
+	var few [4]Said
+	said := f.Read(few[:0], line, e.Native)
+	if e.Part >= len(said) || e.Kind == jsonl.Unknown {
+		w.Raw(`{"type":""`)
+		w.Place(e, nil)
+		w.Member(",", "data", line)
+		return append(w.Out, '}')
+	}
+	m := &said[e.Part]
+	if m.Kind == jsonl.ToolResult && m.Tool == nil && len(e.Lines) > 1 {
+		m.Tool = f.tool(e.Lines[1], m.Call)
+	}
+	w.Text("{", "type", e.Kind.Type())
+	w.Place(e, Time(m.Time))
+	if e.Kind == jsonl.CustomEntry {
+		w.Text(",", "customType", m.Type)
+		w.Member(",", "data", line)
+	} else {
+		w.Raw(`,"message":`)
+		w.Message(e.Kind, m)
+	}
+	return append(w.Out, '}')
+}
+
+// tool is the tool of a call of a line.
+func (f *Format) tool(line, call jsonl.Value) jsonl.Value {
+	for _, m := range f.Read(nil, line, false) {
+		for _, b := range m.Blocks {
+			if b.Kind == jsonl.CallBlock && string(b.ID) == string(call) {
+				return b.Name
+			}
+		}
+	}
+	return nil
+}
+
+// A Writer appends entries.
+type Writer struct{ dialect.Writer }
+
+func (w *Writer) header(f *Format, e *dialect.Entry) {
+	a, _ := f.About(e.Lines[0])
+	w.Text("{", "type", jsonl.Header.Type())
+	w.Place(e, Time(a.Time))
+	w.Member(",", "cwd", a.CWD)
+	w.Member(",", "parentSession", a.Parent)
+	w.Raw("}")
+}
+
+// Message appends a message as one of a kind.
+func (w *Writer) Message(kind jsonl.Kind, m *Said) {
+	w.Text("{", "role", kind.Role())
+	switch kind {
+	case jsonl.ToolResult:
+		w.Member(",", "toolCallId", m.Call)
+		w.Member(",", "toolName", m.Tool)
+	case jsonl.Custom:
+		if m.Type == "" {
+			m.Type = m.Kind.Role()
+		}
+		w.Text(",", "customType", m.Type)
+	}
+	if kind == jsonl.System && len(m.Blocks) == 1 {
+		w.Member(",", "content", m.Blocks[0].Text.Value)
+	} else {
+		w.blocks(m.Blocks)
+	}
+	switch kind {
+	case jsonl.ToolResult:
+		w.Bool("isError", m.Failed)
+	case jsonl.Custom:
+		w.Bool("display", true)
+	case jsonl.Assistant:
+		w.answer(m)
+	}
+	if w.Native {
+		w.Raw(`,"native":[`)
+		w.Out = append(w.Out, m.Native...)
+		w.Raw("]")
+	}
+	w.Raw("}")
+}
+
+// Bool appends a member that is true or false.
+func (w *Writer) Bool(name string, is bool) {
+	if is {
+		w.Raw(`,"` + name + `":true`)
+	} else {
+		w.Raw(`,"` + name + `":false`)
+	}
+}
+
+// blocks appends a content.
+func (w *Writer) blocks(blocks []jsonl.Block) {
+	w.Raw(`,"content":[`)
+	for i := range blocks {
+		if i > 0 {
+			w.Raw(",")
+		}
+		b := &blocks[i]
+		switch b.Kind {
+		case jsonl.TextBlock:
+			w.Block("text", "text", b.Text.Value)
+		case jsonl.ThinkingBlock:
+			w.Block("thinking", "thinking", b.Text.Value)
+		case jsonl.CallBlock:
+			w.Raw(`{"type":"toolCall"`)
+			w.Member(",", "id", b.ID)
+			w.Member(",", "name", b.Name)
+			w.Member(",", "arguments", b.Args)
+			w.Raw("}")
+		case jsonl.ImageBlock:
+			w.Raw(`{"type":"image"`)
+			w.Member(",", "data", b.Data)
+			w.Member(",", "mimeType", b.Mime)
+			w.Raw("}")
+		default:
+			w.Out = append(w.Out, b.Raw...)
+		}
+	}
+	w.Raw("]")
+}
+
+// answer appends what an answer has besides its content.
+func (w *Writer) answer(m *Said) {
+	if m.Provider != "" {
+		w.Text(",", "provider", m.Provider)
+	}
+	w.Member(",", "model", m.Model)
+	if m.calls() {
+		w.Text(",", "stopReason", "toolUse")
+	} else {
+		w.Text(",", "stopReason", "stop")
+	}
+	if u := m.Usage; u != nil {
+		w.Number(`,"usage":{"input":`, u.Input)
+		w.Number(`,"output":`, u.Output)
+		w.Number(`,"cacheRead":`, u.CacheRead)
+		w.Number(`,"cacheWrite":`, u.CacheWrite)
+		w.Number(`,"totalTokens":`, u.Context())
+		w.Raw("}")
+	}
+}
+
+// Time returns a time as pi writes it. Python writes a space before the hours, and no zone,
+// which reads as UTC.
+func Time(v jsonl.Value) jsonl.Value {
+	const day = len(`"2006-01-02`)
+	if !v.IsString() || len(v) < len(`"2006-01-02 15:04"`) || v[day] != ' ' {
+		return v
+	}
+	out := append(jsonl.Value(nil), v...)
+	out[day] = 'T'
+	if last := v[len(v)-2]; last != 'Z' && !zoned(v[day:]) {
+		out = append(out[:len(out)-1], `Z"`...)
+	}
+	return out
+}
+
+// zoned reports whether a time of the day ends with an offset.
+func zoned(clock jsonl.Value) bool {
+	for _, c := range clock {
+		if c == '+' || c == '-' {
+			return true
+		}
+	}
+	return false
+}

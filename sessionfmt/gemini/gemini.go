@@ -1,0 +1,80 @@
+// Package gemini shows the sessions of Gemini CLI as entries (docs/session-format.md 20).
+package gemini
+
+import (
+	"path/filepath"
+	"strings"
+
+	"ctxtool/sessionfmt/chat"
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+var format = chat.Format{About: about, Read: read}
+
+// Dialect is the format of Gemini CLI.
+var Dialect = logged(chat.Dialect(dialect.Dialect{
+	Name:  "gemini",
+	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: true,
+	Store: dialect.Store{Home: ".gemini", Folders: []string{"tmp"}},
+	File:  fileID, Policy: "pi",
+	Pick:      jsonl.Pick{Record: []string{"$set", "$rewindTo"}},
+	Bulk:      []dialect.Bulk{{About: "histories in checkpoints", Path: []string{"$set", "messages"}}},
+	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
+}, format))
+
+// fileID is the end of a session's id by the name of its file, which has only its beginning.
+// Other files in these folders are parts of sessions, or none.
+func fileID(name string) (id string, part bool) {
+	base, dir := filepath.Base(name), filepath.Base(filepath.Dir(name))
+	id, _, _ = strings.Cut(base, ".")
+	if at := strings.LastIndexByte(id, '-'); at >= 0 && strings.HasPrefix(id, "session-") {
+		return id[at+1:], dir != "chats"
+	}
+	return id, true
+}
+
+// about reads the first line, or what a document has besides its messages.
+func about(line jsonl.Value) (a chat.About, ok bool) {
+	var f [5]jsonl.Value
+	line.Fields(f[:], "sessionId", "projectHash", "startTime", "directories", "type")
+	ok = f[0].IsString() && (f[1].IsString() || f[2].IsString()) && !f[4].Exists()
+	a = chat.About{ID: f[0], Time: f[2]}
+	for dir := range f[3].Elements {
+		a.CWD = dir
+		break
+	}
+	return a, ok
+}
+
+// What a line is besides a message.
+const (
+	checkpoint dialect.Code = 0x80 + iota // the history is replaced
+	rewind                                // a message and all after it are taken back
+)
+
+// logged adds to a dialect of messages in order that its file is a log.
+func logged(d dialect.Dialect) dialect.Dialect {
+	message, entry := d.Read, d.Append
+	d.Read = func(p *jsonl.Picked) dialect.Head {
+		switch set, to := p.Record[0], p.Record[1]; {
+		case set.Get("messages").IsArray():
+			return dialect.Head{Code: checkpoint}
+		case set.Exists():
+			return dialect.Head{Code: dialect.Skip}
+		case to.Exists():
+			return dialect.Head{Code: rewind, Ref: to}
+		}
+		return message(p)
+	}
+	d.New = func() dialect.Arranger {
+		return &arranger{messages: chat.NewArranger(format), at: map[string]int{}, leaf: -1}
+	}
+	d.Append = func(dst []byte, e *dialect.Entry) []byte {
+		if e.Kind == jsonl.Transform {
+			return appendCheckpoint(dst, e)
+		}
+		return entry(dst, e)
+	}
+	return d
+}

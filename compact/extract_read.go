@@ -52,7 +52,7 @@ type deed struct {
 	what     string   // the command, the path, or else the tool
 	commands []string // the commands that it runs
 	path     string
-	tool     string
+	did      string // with the path: read, edit, write, or empty
 	first    bool   // no call named the path before
 	why      string // the text of the answer with it
 }
@@ -129,7 +129,7 @@ func (x *extractor) shell(i int) error {
 	if err != nil {
 		return err
 	}
-	d := deed{what: "bash", tool: "bash", commands: commands(raw.Get("command").Text())}
+	d := deed{what: "bash", commands: commands(raw.Get("command").Text())}
 	if n := len(d.commands); n > 0 {
 		d.what = d.commands[n-1]
 	}

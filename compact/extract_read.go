@@ -115,7 +115,9 @@ func (x *extractor) message(i int) error {
 	switch {
 	case m.Kind == jsonl.User:
 		x.open, x.words, x.reply = true, "", ""
-		x.prompt(said.String())
+		if !x.v.texts.e.Replay().Session.Dialect().Commands(said.String()) {
+			x.prompt(said.String())
+		}
 	case m.isAssistant():
 		x.open = m.makesCalls()
 		x.answer(said.String())

@@ -22,7 +22,7 @@ var (
 
 // call records a tool call.
 func (x *extractor) call(p *piece) {
-	d := deed{what: p.tool(), tool: p.tool()}
+	d := deed{what: p.tool(), did: said.FileTools[p.tool()]}
 	code := ""
 	for key, v := range p.Args.Members {
 		switch {
@@ -84,7 +84,7 @@ func (x *extractor) todos(list jsonl.Value) {
 func (x *extractor) result(p *piece) {
 	d, ok := x.calls[p.ID]
 	if !ok {
-		d = deed{what: p.tool(), tool: p.tool()}
+		d = deed{what: p.tool(), did: said.FileTools[p.tool()]}
 	}
 	delete(x.calls, p.ID)
 	outcome := said.OutcomeOf(p.IsError == isError, p.Says)
@@ -156,10 +156,10 @@ func (x *extractor) references(text string) {
 
 // worked records that a file was read or changed.
 func (x *extractor) worked(d deed, text string) {
-	if d.tool == "read" || d.tool == "edit" || d.tool == "write" {
+	if d.did != "" {
 		x.uses[d.path]++
 	}
-	if base := path.Base(d.path); d.tool == "read" && said.Manifest(base) {
+	if base := path.Base(d.path); d.did == "read" && said.Manifest(base) {
 		for _, name := range said.Dependencies(base, text) {
 			x.needs[name] = true
 		}
@@ -168,7 +168,7 @@ func (x *extractor) worked(d deed, text string) {
 	if e == nil {
 		e = &effort{}
 	}
-	switch d.tool {
+	switch d.did {
 	case "edit":
 		e.edits++
 	case "write":
@@ -176,7 +176,7 @@ func (x *extractor) worked(d deed, text string) {
 	default:
 		return
 	}
-	e.at, e.created = x.now, e.created || d.first && d.tool == "write"
+	e.at, e.created = x.now, e.created || d.first && d.did == "write"
 	e.why, e.asked, e.commit = d.why, cmp.Or(x.task, x.asked), ""
 	x.edits[d.path] = e
 	x.unsaved[d.path] = true

@@ -52,7 +52,7 @@ type deed struct {
 	what     string   // the command, the path, or else the tool
 	commands []string // the commands that it runs
 	path     string
-	tool     string
+	did      string // with the path: read, edit, write, or empty
 	first    bool   // no call named the path before
 	why      string // the text of the answer with it
 }
@@ -115,7 +115,9 @@ func (x *extractor) message(i int) error {
 	switch {
 	case m.Kind == jsonl.User:
 		x.open, x.words, x.reply = true, "", ""
-		x.prompt(said.String())
+		if !x.v.texts.e.Replay().Session.Dialect().Commands(said.String()) {
+			x.prompt(said.String())
+		}
 	case m.isAssistant():
 		x.open = m.makesCalls()
 		x.answer(said.String())
@@ -129,7 +131,7 @@ func (x *extractor) shell(i int) error {
 	if err != nil {
 		return err
 	}
-	d := deed{what: "bash", tool: "bash", commands: commands(raw.Get("command").Text())}
+	d := deed{what: "bash", commands: commands(raw.Get("command").Text())}
 	if n := len(d.commands); n > 0 {
 		d.what = d.commands[n-1]
 	}

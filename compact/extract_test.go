@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/said"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -123,6 +124,17 @@ func TestExtractTodos(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
+	}
+}
+
+// TestExtractClaude: the tools of Claude Code change files too.
+func TestExtractClaude(t *testing.T) {
+	x := newExtractor(nil)
+	for _, tool := range []string{"Read", "Edit", "MultiEdit", "Write"} {
+		x.worked(deed{path: "a.go", did: said.FileTools[tool]}, "")
+	}
+	if e := x.edits["a.go"]; x.uses["a.go"] != 4 || e == nil || e.edits != 2 || e.writes != 1 {
+		t.Errorf("%d uses, %+v", x.uses["a.go"], e)
 	}
 }
 

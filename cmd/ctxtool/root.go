@@ -177,6 +177,14 @@ func newRoot(e *env, only string) *cobra.Command {
 			if c.points != otherArgs {
 				command.ValidArgsFunction = e.completeArgs(c.points)
 			}
+			if check := command.Args; check != nil {
+				command.Args = func(cmd *cobra.Command, args []string) error {
+					if check(cmd, args) != nil {
+						return usagef("wrong number of arguments: %d; usage: ctxtool %s", len(args), cmd.Use)
+					}
+					return nil
+				}
+			}
 			run := command.RunE
 			command.RunE = func(cmd *cobra.Command, args []string) error { return noAnswer(run(cmd, args)) }
 			command.Flags().VisitAll(func(f *pflag.Flag) {

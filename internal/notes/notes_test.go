@@ -67,3 +67,33 @@ func TestDecisions(t *testing.T) {
 		}
 	}
 }
+
+// TestClaude: files that Claude Code's tools change are in the notes, and what the program
+// itself writes as a prompt is not what the user asked last.
+func TestClaude(t *testing.T) {
+	const lines = `{"parentUuid":null,"type":"user","message":{"role":"user","content":"Make the lexer skip comments in every file."},"uuid":"a","sessionId":"s","timestamp":"2026-01-01T00:00:01Z"}
+{"parentUuid":"a","type":"assistant","message":{"id":"m","role":"assistant","model":"claude-x","content":[{"type":"text","text":"I add a case for comments."},{"type":"tool_use","id":"t","name":"Edit","input":{"file_path":"lex.go","new_string":"x"}}]},"uuid":"b","sessionId":"s","timestamp":"2026-01-01T00:00:02Z"}
+{"parentUuid":"b","type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]},"uuid":"c","sessionId":"s","timestamp":"2026-01-01T00:00:03Z"}
+{"parentUuid":"c","type":"user","message":{"role":"user","content":"<task-notification>The agent that reads the tests has ended.</task-notification>"},"uuid":"d","sessionId":"s","timestamp":"2026-01-01T00:00:04Z"}
+{"parentUuid":"d","type":"user","message":{"role":"user","content":"This session is being continued from a previous conversation that ran out of context."},"uuid":"e","sessionId":"s","timestamp":"2026-01-01T00:00:05Z"}
+`
+	s, err := sessionfmt.OpenReader("s.jsonl", strings.NewReader(lines), sessionfmt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _, err := Read(replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.Rules(0).Decide(s, s.Leaf())}), s.Leaf())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := Of(n)
+	for _, want := range []string{"### Files Modified\n- `lex.go` (updated)", "### Current Task\nMake the lexer skip comments"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, not := range []string{"notification", "continued from"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q in\n%s", not, text)
+		}
+	}
+}

@@ -18,7 +18,16 @@ var (
 
 // Lookups maps the names of tools that only read to the argument, besides a path, that names what
 // they read; it is empty if there is none.
-var Lookups = map[string]string{"read": "", "ls": "", "grep": "pattern", "multi_grep": "patterns", "find": "pattern", "glob": "pattern"}
+var Lookups = map[string]string{
+	"read": "", "ls": "", "grep": "pattern", "multi_grep": "patterns", "find": "pattern", "glob": "pattern",
+	"Read": "", "LS": "", "Grep": "pattern", "Glob": "pattern", // Claude Code
+}
+
+// FileTools maps the names of tools that use one file to what they do with it: read, edit or write.
+var FileTools = map[string]string{
+	"read": "read", "edit": "edit", "write": "write",
+	"Read": "read", "Edit": "edit", "MultiEdit": "edit", "Write": "write", // Claude Code
+}
 
 // File splits a path from a range of lines after its last colon (docs/policies.md 4.9).
 func File(path string) (file, lines string) {

@@ -230,7 +230,7 @@ func (l *logger) result(m *jsonl.Message) {
 	if ok && outcome <= said.Error {
 		l.stats.Tools++
 	}
-	if (c.tool == "edit" || c.tool == "write") && outcome == said.OK && c.file != "" && !slices.Contains(l.stats.Modified, c.file) {
+	if did := said.FileTools[c.tool]; (did == "edit" || did == "write") && outcome == said.OK && c.file != "" && !slices.Contains(l.stats.Modified, c.file) {
 		l.stats.Modified = append(l.stats.Modified, c.file)
 	}
 	if l.looked != nil && c.looks != "" {

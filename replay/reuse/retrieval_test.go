@@ -21,6 +21,7 @@ func TestRetrievals(t *testing.T) {
 	edit := func(path string) string {
 		return `{"role":"assistant","content":[{"type":"toolCall","id":"e","name":"edit","arguments":{"path":"` + path + `"}}]}`
 	}
+	claude := `{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"Read","arguments":{"file_path":"src/a.go"}}]}`
 	failed := `{"role":"toolResult","toolCallId":"c","isError":true,"content":[{"type":"text","text":"no such file"}]}`
 	for _, test := range []struct {
 		name     string
@@ -28,6 +29,7 @@ func TestRetrievals(t *testing.T) {
 		used, of int
 	}{
 		{"edited", []string{read("c", "src/a.go"), result("c", "nothing"), edit("/w/src/a.go")}, 1, 1},
+		{"of Claude Code", []string{claude, result("c", "nothing"), edit("/w/src/a.go")}, 1, 1},
 		{"repeated", []string{read("c", "a.go"), result("c", "func drainAll() {}"), says("drainAll is wrong")}, 1, 1},
 		{"said before", []string{says("drainAll may be wrong"), read("c", "a.go"), result("c", "func drainAll() {}"), says("drainAll is wrong")}, 0, 1},
 		{"read again", []string{read("c", "a.go"), result("c", "x"), read("d", "a.go"), result("d", "y"), edit("a.go")}, 1, 2},

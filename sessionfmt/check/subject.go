@@ -192,7 +192,7 @@ func (x *subject) addAt(pos sessionfmt.Pos, format string, args ...any) {
 	x.told[f] = true
 	if f.Code == "torn" && x.fresh() {
 		f.Severity = Info
-		f.Text += "; the file was written to a moment ago: somebody may be at it"
+		f.Text += "; the file was written to a moment ago: it may be in use"
 	}
 	x.report.Findings = append(x.report.Findings, f)
 }

@@ -28,7 +28,7 @@ var Dialect = dialect.Dialect{
 	Append:     appendEntry,
 	Base:       base,
 	Unrecorded: "titles, hooks and most summaries",
-	Marks:      []string{"<command-", "<local-command-"},
+	Marks:      []string{"<command-", "<local-command-", "<task-notification>", "This session is being continued from a previous conversation"},
 	Bulk: []dialect.Bulk{
 		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},

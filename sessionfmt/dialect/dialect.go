@@ -43,7 +43,8 @@ type Dialect struct {
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
-	// Marks are beginnings of prompts that call a command of the agent: no title begins so.
+	// Marks are beginnings of prompts that call a command of the agent, or that the agent writes
+	// itself: no title or request begins so.
 	Marks []string
 	// Unrecorded are calls that the agent pays for and does not record.
 	Unrecorded string
@@ -65,7 +66,8 @@ func (d *Dialect) Agent() string {
 	return d.Name
 }
 
-// Commands reports whether a prompt calls a command of the agent. Another agent's never do.
+// Commands reports whether a prompt calls a command of the agent, or is the agent's own. Another
+// agent's never do.
 func (d *Dialect) Commands(prompt string) bool {
 	return d != nil && slices.ContainsFunc(d.Marks, func(mark string) bool { return strings.HasPrefix(prompt, mark) })
 }

@@ -192,9 +192,10 @@ func newStatusCommand(e *env) *cobra.Command {
 		Use:   "status [flags] [SESSION]",
 		Short: "Print the state of a session in one line",
 		Long: "Print the state of a session in one line: model, context use as the provider recorded\n" +
-			"it, how long the prompt cache stays warm, and damage at the end of the file. It reads\n" +
-			"only that end; the cost needs the whole file. Without SESSION it takes on standard\n" +
-			"input the JSON that Claude Code passes to a status line command.",
+			"it, cost, how long the prompt cache stays warm, and damage at the end of the file. Of a\n" +
+			"file over 2 MB it reads only that end, and leaves out the cost unless --cost is given.\n" +
+			"Without SESSION it takes the JSON on standard input that Claude Code passes to a status\n" +
+			"line command.",
 		Example: "  ctxtool status s.jsonl\n" +
 			"  ctxtool status s.jsonl --cost\n" +
 			"  ctxtool status s.jsonl --json | jq .context",
@@ -202,7 +203,7 @@ func newStatusCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runStatus(e, o, args) },
 	}
 	o.answer.flags(cmd, "text", "json")
-	cmd.Flags().BoolVar(&o.cost, "cost", false, "read the whole file for the cost of the session")
+	cmd.Flags().BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
 	return cmd
 }
 
@@ -219,6 +220,16 @@ type statusLine struct {
 	Window struct {
 		Size int64 `json:"context_window_size"`
 	} `json:"context_window"`
+}
+
+// mostSummed is how large a file may be to be read whole for a status unasked, bytes: it takes
+// about 10 ms.
+const mostSummed = 2 << 20
+
+// larger reports whether a file has more bytes, or cannot be asked.
+func (e *env) larger(name string, bytes int64) bool {
+	info, err := e.disk.Stat(name)
+	return err != nil || info.Size() > bytes
 }
 
 // mostStatusLine limits a statusLine, bytes.
@@ -261,12 +272,15 @@ func runStatus(e *env, o *statusOptions, args []string) error {
 
 func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.Status, error) {
 	st, err := state.Of(name, e.now(), opt.Replay.Models, opt.Open)
-	if err != nil || !o.cost {
+	if err != nil || !o.cost && (st.Model == "" || e.larger(name, mostSummed)) {
 		return st, err
 	}
 	sum, err := opt.Summarize(name)
-	if err == nil {
+	switch {
+	case err == nil:
 		st.Cost, st.Computed = &sum.Cost, sum.Computed
+	case !o.cost: // the end has an answer where the whole has none, as of a fork without its base
+		err = nil
 	}
 	return st, err
 }

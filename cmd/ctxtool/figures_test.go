@@ -236,3 +236,24 @@ func (f *figures) ofPages(t *testing.T, session, name string, s *sessionfmt.Sess
 
 // sessionLine is what a Markdown page says of a session.
 var sessionLine = regexp.MustCompile(`; (\d+) turns?, (\d+) requests?, (\d+) calls?;`)
+
+// TestStatusCost: the status of a short session has its cost, that of a long one if asked.
+func TestStatusCost(t *testing.T) {
+	dir := t.TempDir()
+	head := `{"type":"session","version":3,"id":"p","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
+	answer := `{"type":"message","id":"a1000000","parentId":null,"timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"p","model":"m","stopReason":"stop","usage":{"input":1,"output":1,"cost":{"total":0.02}},"timestamp":2}}` + "\n"
+	for name, size := range map[string]int{"short": 10, "long": mostSummed} {
+		if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf([]byte(head), answer, strings.Repeat("x", size)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args string
+		want bool
+	}{{"status short", true}, {"status long", false}, {"status --cost long", true}} {
+		r := ranIn(dir, strings.Fields(tt.args)...)
+		if got := strings.Contains(r.stdout.String(), "$0.02"); r.status != 0 || got != tt.want {
+			t.Errorf("%s: status %d, %q", tt.args, r.status, r.stdout.String())
+		}
+	}
+}

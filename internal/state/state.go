@@ -22,7 +22,7 @@ type Status struct {
 	Model    string   `json:"model,omitempty"`    // `provider/id`; as the status line command is given it, if it is
 	Context  int64    `json:"context,omitempty"`  // tokens of the last request and its answer, as the provider recorded them; absent after a compaction, until the next answer
 	Window   int64    `json:"window,omitempty"`   // tokens of the model's window; absent where it is not known
-	Cost     *float64 `json:"cost,omitempty"`     // US dollars, recorded; only with `--cost`, or where the status line command is given it
+	Cost     *float64 `json:"cost,omitempty"`     // US dollars, recorded; of a file over 2 MB only with `--cost`, or where the status line command is given it
 	Computed float64  `json:"computed,omitempty"` // US dollars, of calls that record no cost, by the models table; not in `cost`
 	Warm     *int64   `json:"warm,omitempty"`     // seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
 	Time     string   `json:"time,omitempty"`     // of the last answer

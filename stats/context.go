@@ -58,6 +58,8 @@ type contextOf struct {
 	PromptKnown bool        `json:"promptKnown"`          // prompt and tools come from the session or a baseline
 	Usage       weigh.Shown `json:"contextUsage"`         // what pi's own indicator shows: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
 	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
+
+	agent string // that wrote the session
 }
 
 // A contextCategory is a kind of content: a part of the prompt, a tool's definition, the
@@ -172,7 +174,7 @@ func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Usage = u.Shown()
+	c.Usage, c.agent = u.Shown(), l.Session.Dialect().Agent()
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (p *ContextPart) placeSheet() Sheet {
 	for i := range p.Sessions {
 		addUp(&all, &p.Sessions[i].Places)
 	}
-	s := Sheet{Title: "why it is shorter than the file", Columns: columns("messages", "number:number")}
+	s := Sheet{Title: "why it is shorter than the file", Columns: columns("messages of the file", "number:number")}
 	row := func(what string, n int) {
 		if n > 0 {
 			s.row(what, n)

@@ -157,7 +157,7 @@ func (c *contextOf) notes() (notes []string) {
 	if c.Window == 0 {
 		notes = append(notes, "The window of the model is not known: --window gives it.")
 	}
-	notes = append(notes, c.Usage.String()+".")
+	notes = append(notes, c.Usage.Text(c.agent)+".")
 	if u := c.Usage; u.Tokens != nil && *u.Tokens > u.Estimated && *u.Tokens > 0 && c.Calibrated == nil {
 		notes = append(notes, fmt.Sprintf("The counter finds %d of them, and about %d are hidden: it is off by %+.1f%%.", c.Tokens, c.Hidden, 100*(float64(c.Tokens+c.Hidden)/float64(*u.Tokens)-1)))
 	}

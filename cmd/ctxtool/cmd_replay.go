@@ -209,7 +209,7 @@ func (e *env) noteUsage(envelope *replay.Envelope, prompt *prompt.Prompt) error 
 		return err
 	}
 	if u != nil {
-		facts = append(facts, u.String())
+		facts = append(facts, u.Text(envelope.Replay().Session.Dialect().Agent()))
 	}
 	if !prompt.Known {
 		n := 0

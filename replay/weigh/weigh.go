@@ -128,12 +128,16 @@ type Shown struct {
 	Estimated int      `json:"estimated"` // tokens not covered by a recorded usage
 }
 
-// String describes it in words.
-func (s Shown) String() string {
-	if s.Tokens == nil {
-		return "pi shows no size until the next answer"
+// Text describes it in words, for the session of an agent: only pi shows it.
+func (s Shown) Text(agent string) string {
+	who := "pi shows"
+	if agent != "pi" {
+		who = "the context has"
 	}
-	text := fmt.Sprintf("pi shows %d tokens", *s.Tokens)
+	if s.Tokens == nil {
+		return who + " no size until the next answer"
+	}
+	text := fmt.Sprintf("%s %d tokens", who, *s.Tokens)
 	if s.Percent != nil {
 		text += fmt.Sprintf(", %.1f%% of the window", *s.Percent)
 	}

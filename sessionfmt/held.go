@@ -54,22 +54,6 @@ func (s *Session) Hold(b *Batch) error {
 	return nil
 }
 
-// extend completes the index for records from n on, which follow those of a complete one.
-func (s *Session) extend(n int) {
-	if len(s.records) > len(s.table.slots)/8*7 {
-		s.table = newIDTable(2 * len(s.records))
-		for i := range n {
-			if id := s.idOf(i); s.Kind(i).IsEntry() && len(id) > 0 {
-				*s.slot(id) = uint32(i + 1)
-			}
-		}
-	}
-	s.indexIDs(n)
-	s.link(n)
-	s.leaf = len(s.records) - 1
-	s.Findings = s.placed(s.found.all())
-}
-
 // Reparent makes record i of a copy follow another, -1 for none. Its line still has the parent
 // that it was written with.
 func (s *Session) Reparent(i, parent int) {

@@ -91,7 +91,7 @@ func FuzzGate(f *testing.F) {
 		text, query = strings.ToValidUTF8(text, "?"), strings.ToValidUTF8(query, "?")
 		raw := spelled(text, rand.New(rand.NewPCG(seed, 1)))
 		if v, err := jsonl.ParseValue(raw); err != nil || v.Text() != text {
-			t.Skip() // a lone surrogate
+			t.Skip("left out: a lone surrogate has no text")
 		}
 		q := Fixed(query, fold)
 		if !q.has(text) {

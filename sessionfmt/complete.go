@@ -1,0 +1,185 @@
+package sessionfmt
+
+import (
+	"errors"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// finish completes the index once all lines are in it: version, old formats, ids, leaf, and
+// findings that need the whole file.
+func (s *Session) finish() error {
+	if err := s.findHeader(); err != nil {
+		return err
+	}
+	if s.dialect == nil { // an arrangement has done it
+		if err := s.makeTree(); err != nil {
+			return err
+		}
+	}
+	if s.src.broken != nil {
+		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
+	}
+	if s.dialect != nil {
+		if err := s.foreignFindings(); err != nil {
+			return err
+		}
+	}
+	s.Findings = s.placed(s.found.all())
+	return s.markEnd()
+}
+
+// makeTree indexes the ids, and finds parents and the leaf.
+func (s *Session) makeTree() error {
+	s.table = newIDTable(len(s.records)) // no ids yet
+	if s.Version < 2 {
+		if err := s.giveIDs(); err != nil {
+			return err
+		}
+	}
+	if s.Version < 3 {
+		for i := range s.records {
+			if s.records[i].kind == jsonl.HookMessage {
+				s.records[i].kind = jsonl.Custom
+			}
+		}
+	}
+	s.indexIDs(0)
+	s.findLeaf()
+	s.link(0)
+	return nil
+}
+
+func (s *Session) find(code string, i int, format string, args ...any) {
+	entry := ""
+	if s.Kind(i).IsEntry() {
+		entry = s.ID(i)
+	}
+	s.found.add(code, int(s.records[i].line), entry, format, args...)
+}
+
+// findHeader finds the header and the version. pi opens a file only if its first record is a
+// header with a string id. We read the entries anyway.
+func (s *Session) findHeader() error {
+	s.header = -1
+	known, ids := false, false
+	for i := range s.records {
+		r := &s.records[i]
+		known = known || r.kind == jsonl.Header || r.kind.IsMessage() || r.kind == jsonl.CustomMessage
+		ids = ids || r.kind.IsEntry() && len(s.idOf(i)) > 0
+		if r.kind != jsonl.Header {
+			continue
+		}
+		if s.header >= 0 {
+			s.find("second-header", i, "a second session header: pi skips it")
+			continue
+		}
+		s.header = i
+		if i > 0 {
+			s.find("late-header", i, "the session header is not the first record: pi refuses the file")
+		}
+	}
+	if !known {
+		if s.src.size == 0 {
+			return errors.New("the file is empty: pi would write a new header to it")
+		}
+		return ErrNotSession
+	}
+	if s.header < 0 {
+		s.found.add("no-header", 0, "", "no session header%s", piOnly(s.dialect, ": pi refuses the file"))
+		s.Version = 3
+		if !ids {
+			s.Version = 1
+		}
+		return nil
+	}
+	return s.readVersion()
+}
+
+// readVersion reads the version from the header.
+func (s *Session) readVersion() error {
+	line, err := s.NewReader().Line(s.header)
+	if err != nil {
+		return err
+	}
+	var f [2]jsonl.Value
+	line.Fields(f[:], "version", "id")
+	if !f[1].IsString() {
+		s.find("header-id", s.header, "the header's id is not a string: pi refuses the file")
+	}
+	version, ok := f[0].Version()
+	s.Version = version
+	if !ok {
+		s.find("version", s.header, "version %s is not a number: pi rewrites the file whenever it opens it", Quote(string(f[0])))
+	} else if version > 3 {
+		s.find("too-new", s.header, "format version %s is newer than 3: read as it is", Quote(string(f[0])))
+	}
+	return nil
+}
+
+// indexIDs adds records to the id table, from one on. Of equal ids the last one counts.
+func (s *Session) indexIDs(from int) {
+	for i := from; i < len(s.records); i++ {
+		r := &s.records[i]
+		if !r.kind.IsEntry() {
+			continue
+		}
+		s.Coverage.Entries++
+		if r.flags&flagWrongID != 0 {
+			s.find("id-type", i, "its id is not a string: pi finds it only by a parentId of the same type")
+		}
+		id := s.idOf(i)
+		if len(id) == 0 {
+			s.find("missing-id", i, "it has no id: no entry can follow it, and pi continues at a new root")
+			continue
+		}
+		p := s.slot(id)
+		if *p != 0 {
+			s.records[*p-1].flags |= flagShadowed
+			s.find("duplicate-id", i, "line %d has the same id: pi uses this one, and the other is unreachable", s.records[*p-1].line)
+		}
+		*p = uint32(i + 1)
+	}
+}
+
+// findLeaf finds the last entry. pi would use a trailing scalar line and then show an empty
+// session.
+func (s *Session) findLeaf() {
+	s.leaf = len(s.records) - 1
+	for s.leaf >= 0 && !s.records[s.leaf].kind.IsEntry() {
+		if s.records[s.leaf].kind == jsonl.Scalar {
+			s.find("scalar-leaf", s.leaf, scalarLeaf)
+		}
+		s.leaf--
+	}
+}
+
+const scalarLeaf = "the last record is not an object: pi shows an empty session; ctxtool uses the entry before it"
+
+// link resolves the parents of records, from one on, reports missing ones, and records whether
+// any parent comes after its child. Without that there can be no cycle.
+func (s *Session) link(from int) {
+	for i := from; i < len(s.records); i++ {
+		r := &s.records[i]
+		parent := s.parentOf(i)
+		if !r.kind.IsEntry() || len(parent) == 0 {
+			continue
+		}
+		if i > 0 && s.records[i-1].id == r.parent && s.records[i-1].flags&flagShadowed == 0 {
+			r.up = uint32(i)
+			continue
+		}
+		r.up = *s.slot(parent)
+		switch p := int(r.up) - 1; {
+		case p < 0 && s.Coverage.Partial: // before the part that was read
+		case p < 0:
+			s.orphans = true
+			s.find("orphan", i, "its parent %q is not in the file: pi loses everything before it", Quote(idString(parent)))
+		case p == i:
+			s.forward = true
+			s.find("self-parent", i, "it is its own parent: pi runs out of memory; the entry is left out")
+		case p > i:
+			s.forward = true
+		}
+	}
+}

@@ -38,6 +38,23 @@ type Amount struct {
 	Share  float64 `json:"share,omitempty"` // of the window, from 0 to 1; 0 if Tokens counts
 }
 
+// ParseAmount parses a number of tokens such as 150k, or a share of the window such as 80%. The
+// empty text is no amount. Errors begin with the name of what is parsed.
+func ParseAmount(name, text string) (a Amount, err error) {
+	if text == "" {
+		return a, nil
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := phrase.ParseNumber(number)
+	switch {
+	case err != nil || !(n > 0) || n > 1e15 || percent && n > 100 || !percent && n != float64(int64(n)):
+		return a, fmt.Errorf("%s %q: must be a number of tokens, or a share of the window such as 80%%", name, sessionfmt.Quote(text))
+	case percent:
+		return Amount{Share: n / 100}, nil
+	}
+	return Amount{Tokens: int64(n)}, nil
+}
+
 // of returns the amount in tokens, 0 if none is set.
 func (a Amount) of(window int64) int64 {
 	if a.Share > 0 {

@@ -14,18 +14,43 @@ import (
 	"ctxtool/stats/gate"
 )
 
-// Stats are the tables of lenses, and the results of a gate, nil for none.
+// Stats are a report with the tables of its lenses, and the results of a gate, nil for none.
 type Stats struct {
+	Report *stats.Report
 	Sheets []stats.Sheet
 	Gate   *gate.Report
+	Lenses []string // that were asked for; others are computed for the gate
+	Gaps   bool     // text has the gaps in figures as a table
+}
+
+// tables returns the tables of a text.
+func (s *Stats) tables() []stats.Sheet {
+	if s.Gaps {
+		if gaps := s.Report.Gaps(); len(gaps.Rows) > 0 {
+			return append(s.Sheets, gaps)
+		}
+	}
+	return s.Sheets
+}
+
+func writeStatsJSON(w *bufio.Writer, s Stats) error { return WriteJSON(w, s.Report) }
+
+// writeStatsCSV writes the table of the lens that was asked for.
+func writeStatsCSV(w *bufio.Writer, s Stats) error {
+	for _, sheet := range s.Sheets {
+		if sheet.Lens == s.Lenses[0] {
+			return writeSheetCSV(w, sheet)
+		}
+	}
+	return nil
 }
 
 // writeStats writes them as text, the gate below the tables.
 func writeStats(w *bufio.Writer, s Stats, on Screen) error {
-	if err := writeSheets(w, s.Sheets, on); err != nil || s.Gate == nil {
+	if err := writeSheets(w, s.tables(), on); err != nil || s.Gate == nil {
 		return err
 	}
-	if len(s.Sheets) > 0 {
+	if len(s.tables()) > 0 {
 		w.WriteByte('\n')
 	}
 	return writeGate(w, s.Gate, on)
@@ -37,7 +62,7 @@ func writeStatsMarkdown(w *bufio.Writer, s Stats) error {
 		writeGateMarkdown(w, s.Gate)
 		w.WriteByte('\n')
 	}
-	writeSheetsMarkdown(w, s.Sheets)
+	writeSheetsMarkdown(w, s.tables())
 	return nil
 }
 

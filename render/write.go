@@ -15,7 +15,6 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt/check"
-	"ctxtool/stats"
 	"ctxtool/stats/gate"
 )
 
@@ -73,9 +72,12 @@ var forms = map[reflect.Type]map[string]writer{
 	reflect.TypeFor[*simulate.Store](): {
 		"text": shown(writeSimulations), "markdown": plain(writeSimulationsMarkdown), "csv": plain(writeSimulationsCSV), "jsonl": plain(writeSimulationsLines),
 	},
-	reflect.TypeFor[Policies]():     {"text": plain(writePolicies)},
-	reflect.TypeFor[stats.Sheet]():  {"csv": plain(writeSheetCSV)},
-	reflect.TypeFor[Stats]():        {"text": shown(writeStats), "markdown": plain(writeStatsMarkdown)},
+	reflect.TypeFor[Policies](): {"text": plain(writePolicies)},
+	reflect.TypeFor[Stats](): {
+		"text": shown(writeStats), "markdown": plain(writeStatsMarkdown), "csv": plain(writeStatsCSV), "json": plain(writeStatsJSON), "jsonl": plain(writeStatsJSON),
+		"github": plain(func(w *bufio.Writer, s Stats) error { return writeGateAnnotations(w, s.Gate) }),
+		"junit":  plain(func(w *bufio.Writer, s Stats) error { return writeGateJUnit(w, s.Gate) }),
+	},
 	reflect.TypeFor[*gate.Report](): {"github": plain(writeGateAnnotations), "junit": plain(writeGateJUnit)},
 }
 

@@ -1,8 +1,8 @@
 package stats
 
-import "errors"
+import "ctxtool/sessionfmt/check"
 
-// checkLens counts what ctxtool check finds; it requires Options.Check.
+// checkLens counts what ctxtool check finds.
 var checkLens = Lens{
 	Name:   "check",
 	About:  "damage: what ctxtool check finds",
@@ -31,15 +31,26 @@ type CheckWorst struct {
 }
 
 // check counts the findings in the named file.
-func (l *lensRun) check(name string) (err error) {
+func (l *lensRun) check(name string) {
 	if !l.checked {
-		return nil
+		return
 	}
-	if l.Check == nil {
-		return errors.New("Options.Check is not set")
+	p := &CheckPart{}
+	for _, f := range check.File(name, l.Check).Findings {
+		switch f.Severity {
+		case check.Error:
+			p.Errors++
+		case check.Warning:
+			p.Warnings++
+		default:
+			p.Infos++
+			continue
+		}
+		if w := p.Worst; w == nil || w.Severity == check.Warning.String() && f.Severity == check.Error {
+			p.Worst = &CheckWorst{Severity: f.Severity.String(), Code: f.Code, Line: f.Line, Entry: f.Entry, Text: f.Text}
+		}
 	}
-	l.Report.Check, err = l.Check(name)
-	return err
+	l.Report.Check = p
 }
 
 func addCheck(sum, one *Report) {

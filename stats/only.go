@@ -1,6 +1,12 @@
 package stats
 
-import "strings"
+import (
+	"strings"
+	"time"
+
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/store"
+)
 
 // Only says which sessions and calls are looked at; the zero value means all. A
 // session fits that is of the agent, belongs to the project and has an entry within the time, or,
@@ -34,4 +40,26 @@ func (l *lensRun) fit(f *callRecord) {
 	}
 	ms, dated := f.Time.Millis()
 	l.Report.fits = l.Only.time(ms, dated)
+}
+
+// MayFit reports whether a file may have sessions or calls that o selects. It only looks at
+// its time and its header. The entries that a fork copied are older than its header.
+func (o *Only) MayFit(disk sessionfmt.Disk, name string) bool {
+	if o.Since != 0 {
+		if info, err := disk.Stat(name); err == nil && info.Mode().IsRegular() && info.ModTime().UnixMilli() < o.Since {
+			return false
+		}
+	}
+	if o.Until == 0 && o.Project == "" && o.Agent == "" {
+		return true
+	}
+	h := store.ReadHeader(disk, name)
+	if h == (store.HeaderInfo{}) {
+		return true // reading will tell
+	}
+	began, err := time.Parse(time.RFC3339, h.Timestamp)
+	if o.Until != 0 && h.Parent == "" && err == nil && began.UnixMilli() > o.Until {
+		return false
+	}
+	return strings.Contains(h.CWD, o.Project) && (o.Agent == "" || o.Agent == h.Agent)
 }

@@ -18,6 +18,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/check"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -62,8 +63,7 @@ type Options struct {
 
 	// Entries returns ids of entries whose lines the report must contain; may be nil.
 	Entries func(r *Report) []string
-	// Check counts the findings of a session file; the lens check requires it.
-	Check func(name string) (*CheckPart, error)
+	Check   check.Options // of the lens check
 
 	// Open configures how the session file is opened; Visit is ignored.
 	Open sessionfmt.Options
@@ -198,7 +198,8 @@ func (o *Options) Read(name string) (*Report, error) {
 	}
 	// The readers of lines may hold a long one.
 	l.Records, l.Calls, l.Indexed, l.fields = nil, nil, nil, callRecord{}
-	err = cmp.Or(l.walk(), l.check(name))
+	err = l.walk()
+	l.check(name)
 	if l.Entries != nil {
 		l.Report.Lines = map[string]int{}
 		for _, entry := range l.Entries(l.Report) {

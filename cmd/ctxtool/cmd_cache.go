@@ -83,7 +83,7 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 		return usage(err)
 	}
 	files, err := e.sessions(args)
-	known, wrong := e.config.models()
+	known, wrong := e.config.Models()
 	if err = cmp.Or(err, wrong); err != nil {
 		return usage(err)
 	}

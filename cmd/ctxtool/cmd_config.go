@@ -4,24 +4,20 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/config"
 	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
-	"ctxtool/render/page"
 	"ctxtool/replay/models"
-	"ctxtool/replay/ops"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats"
-	"ctxtool/stats/gate"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -113,97 +109,122 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 	if err := oneOf("unknown setting", slices.Sorted(maps.Keys(settings)), o.explain); o.explain != "" && err != nil {
 		return usage(err)
 	}
-	rows := e.config.rows(settings)
+	defaults := map[string]string{}
+	for name, s := range settings {
+		defaults[name] = s.flag.DefValue
+	}
+	rows := e.config.Rows(defaults)
 	return e.answer(&o.answer, e.configFiles(), func(w *bufio.Writer) error {
 		switch {
 		case o.explain != "":
-			return e.config.explain(w, o.explain, settings[o.explain])
+			settings[o.explain].explain(w, o.explain, e.config)
+			return nil
 		case o.format == "json":
 			return render.WriteJSON(w, struct {
-				Schema   string      `json:"schema"`
-				Settings []configRow `json:"settings"`
+				Schema   string       `json:"schema"`
+				Settings []config.Row `json:"settings"`
 			}{"ctxtool/config/1", rows})
 		}
 		return writeConfig(w, rows, e.screen(o.output))
 	})
 }
 
-// A configRow is a setting, with the value in effect and where it comes from.
-type configRow struct {
-	Key     string `json:"key"`
-	Value   string `json:"value"`             // in effect, in the syntax of flags
-	From    string `json:"from"`              // the variable or file that sets it, or `default`
-	Policy  string `json:"policy,omitempty"`  // it counts only where that policy is asked for
-	Unknown bool   `json:"unknown,omitempty"` // a file sets it, and no command reads it
-}
-
-func writeConfig(w *bufio.Writer, rows []configRow, on render.Screen) error {
+func writeConfig(w *bufio.Writer, rows []config.Row, on render.Screen) error {
 	cells := make([][]string, len(rows))
 	for i, r := range rows {
-		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(r.from())}
+		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(r.Source())}
 	}
 	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, on)
 }
 
-// rows returns all settings, and unknown keys of files.
-func (c *config) rows(settings map[string]*setting) (rows []configRow) {
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		value, from := c.lookup(name)
-		if from == "" {
-			value, from = settings[name].flag.DefValue, "default"
-		}
-		row := configRow{Key: name, Value: value, From: from}
-		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 {
-			row.Policy = c.files[k].policy
-		}
-		rows = append(rows, row)
-	}
-	for _, l := range c.files {
-		for _, key := range slices.Sorted(maps.Keys(l.v.AllSettings())) {
-			if key == "models" {
-				for _, model := range slices.Sorted(maps.Keys(l.Models)) {
-					rows = append(rows, configRow{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.Models[model]), From: l.name})
-				}
-			} else if key == "policies" {
-				for _, name := range slices.Sorted(maps.Keys(l.Policies)) {
-					rows = append(rows, configRow{Key: "policies." + name, Value: l.Policies[name].String(), From: l.name})
-				}
-			} else if key == "context" {
-				rows = append(rows, l.contextRows(settings)...)
-			} else if settings[key] == nil {
-				rows = append(rows, configRow{Key: key, Value: settingText(l.v.Get(key)), From: l.name, Unknown: true})
-			}
-		}
-	}
-	return rows
-}
-
 // explain prints the meaning of a setting, its commands, and its value in each place that can set it.
-func (c *config) explain(w *bufio.Writer, key string, s *setting) error {
+func (s *setting) explain(w *bufio.Writer, key string, c *config.Config) {
 	_, usage := pflag.UnquoteUsage(s.flag)
 	slices.Sort(s.commands)
 	fmt.Fprintf(w, "%s: %s\ncommands: %s\n\n", key, usage, strings.Join(s.commands, ", "))
-	env := envName(key)
-	value, effective := c.lookup(key)
-	effective = cmp.Or(effective, "default")
-	place := func(where, value string, set bool) {
-		mark := " "
-		if where == effective {
-			mark = "*"
-		}
-		if !set {
-			value = "-"
-		}
-		fmt.Fprintf(w, "%s %s: %s\n", mark, where, sessionfmt.Clean(value))
+	for _, p := range c.Places(key, s.flag.DefValue) {
+		fmt.Fprintf(w, "%s %s: %s\n", cmp.Or(phrase.If(p.Effective, "*"), " "), p.Name, sessionfmt.Clean(p.Value))
 	}
-	place(env, value, effective == env)
-	for i := len(c.files) - 1; i >= 0; i-- {
-		l := c.files[i]
-		v, set := l.get(key)
-		place(l.name, settingText(v), set)
+}
+
+// configure reads the configuration and sets the flags that are not on the command line.
+func (e *env) configure(cmd *cobra.Command) error {
+	var err error
+	if e.config == nil { // serve has read it for its calls
+		if err = e.readConfig(cmd); err != nil {
+			return err
+		}
 	}
-	place("default", fmt.Sprintf("%q", s.flag.DefValue), true)
-	return nil
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if err != nil || f.Changed || !isSetting(cmd, f.Name) {
+			return
+		}
+		if value, from := e.config.Lookup(f.Name); from == hereFile && runsCommand(f.Name, value) {
+			err = &sessionfmt.Error{
+				Pos:  sessionfmt.Pos{File: from},
+				Err:  fmt.Errorf("%s: a file in the current folder must not set a command", f.Name),
+				Hint: "set it with --" + f.Name + " or in the user's configuration folder",
+			}
+		} else if from != "" {
+			if err = f.Value.Set(value); err != nil {
+				err = fmt.Errorf("configuration: %s: %w", f.Name, err)
+			}
+		}
+	})
+	return err
+}
+
+// readConfig reads the configuration of a command. Flags override the environment, which
+// overrides the file of --config, which overrides ./.ctxtool.toml, which overrides
+// ctxtool/config.toml in the user's configuration folder. The file of gsh itself comes last, if
+// the command asks for that policy or lists the settings.
+func (e *env) readConfig(cmd *cobra.Command) (err error) {
+	if e.config, err = config.Read(e.disk, e.getenv, e.configFiles(), e.configFile); err != nil {
+		return err
+	}
+	if cmd.Name() == "config" || e.asks(cmd, compact.GSHPolicy.Name) {
+		err = e.config.AddGSH(e.disk, filepath.Join(e.home, ".config"), e.configDir)
+	}
+	return err
+}
+
+// asks reports whether a command is to follow a policy, by its flags or the configuration.
+func (e *env) asks(cmd *cobra.Command, policy string) bool {
+	for _, name := range []string{"policy", "like"} {
+		f := cmd.Flags().Lookup(name)
+		if f == nil {
+			continue
+		}
+		value := f.Value.String()
+		if set, from := e.config.Lookup(name); !f.Changed && from != "" && isSetting(cmd, name) {
+			value = set
+		}
+		if slices.Contains(strings.Split(value, ","), policy) {
+			return true
+		}
+	}
+	return false
+}
+
+// runsCommand reports whether a setting has a command run.
+func runsCommand(key, value string) bool {
+	return key == "pager" || key == "summarizer" && strings.HasPrefix(value, "exec:") || key == "policy" && strings.Contains(value, "exec:")
+}
+
+// hereFile is the configuration of the current folder. Somebody else may have written it, so
+// it must not set a command to run.
+const hereFile = ".ctxtool.toml"
+
+// configFiles returns the names of the configuration files; later ones override.
+func (e *env) configFiles() (names []string) {
+	if e.configDir != "" {
+		names = append(names, filepath.Join(e.configDir, "ctxtool", "config.toml"))
+	}
+	names = append(names, hereFile)
+	if e.configFile != "" {
+		names = append(names, e.configFile)
+	}
+	return names
 }
 
 func newPoliciesCommand(e *env) *cobra.Command {
@@ -218,7 +239,7 @@ func newPoliciesCommand(e *env) *cobra.Command {
 			"  ctxtool policies --json | jq '.policies[].name'",
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			own, err := e.config.policies()
+			own, err := e.config.Policies()
 			if err = cmp.Or(o.check(), err); err != nil {
 				return usage(err)
 			}
@@ -227,69 +248,6 @@ func newPoliciesCommand(e *env) *cobra.Command {
 	}
 	o.flags(cmd, "text", "json")
 	return cmd
-}
-
-// addHelp gives the program its help, of commands and of topics.
-func (e *env) addHelp(root *cobra.Command) {
-	for _, group := range groups {
-		root.AddGroup(&cobra.Group{ID: group, Title: group})
-	}
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help.Command(e.stdout, cmd, e.screen("").Width) })
-	root.SetHelpCommand(&cobra.Command{
-		Use:               "help [COMMAND|TOPIC]",
-		Short:             "Print the help of a command or a topic",
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // whatever the configuration
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				names = help.Topics()
-				for _, c := range commands {
-					names = append(names, c.name)
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if text, ok := help.Topic(strings.Join(args, " "), topicLists()); ok {
-				_, err := io.WriteString(e.stdout, text)
-				return noAnswer(err)
-			}
-			cmd, rest, err := root.Find(args)
-			if err != nil || len(rest) > 0 {
-				return usagef("unknown command or topic %q; ctxtool help lists them", sessionfmt.Quote(strings.Join(args, " ")))
-			}
-			return cmd.Help()
-		},
-	})
-}
-
-// topicLists returns the lists of topics that come from the code, by their names in the texts.
-func topicLists() map[string]string {
-	var lenses, figures, forms, counters, passes [][2]string
-	for _, l := range stats.Lenses {
-		lenses = append(lenses, [2]string{l.Name + phrase.If(l.Default, " *"), l.About})
-	}
-	for _, f := range render.Formats {
-		forms = append(forms, [2]string{f.Name, f.About})
-	}
-	for _, name := range tokens.Names() {
-		if c, err := tokens.Find(name); err == nil {
-			counters = append(counters, [2]string{name, c.About})
-		}
-	}
-	for _, command := range passCommands {
-		if p, err := compact.FindPass(command.pass); err == nil {
-			passes = append(passes, [2]string{command.line, p.About})
-		}
-	}
-	for _, name := range gate.FigureNames() {
-		if f, err := gate.FindFigure(name); err == nil {
-			figures = append(figures, [2]string{name, f.About})
-		}
-	}
-	return map[string]string{
-		"lenses": help.List(lenses), "replay": help.List(forms), "counters": help.List(counters), "passes": help.List(passes),
-		"figures": help.List(figures), "parts": strings.TrimRight(page.PartHelp(), "\n"), "ops": ops.Help(),
-	}
 }
 
 // version is set by make dist.
@@ -335,11 +293,11 @@ func newModelsCommand(e *env) *cobra.Command {
 			if err := o.check(); err != nil {
 				return usage(err)
 			}
-			table, err := e.config.models()
+			table, err := e.config.Models()
 			if err != nil {
 				return usage(err)
 			}
-			list, err := e.config.modelLines(table, strings.Join(args, ""))
+			list, err := e.modelLines(table, strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -352,9 +310,9 @@ func newModelsCommand(e *env) *cobra.Command {
 
 // modelLines returns the models whose names contain the pattern, or else the one that reports
 // use for that name.
-func (c *config) modelLines(table *models.Table, pattern string) (list []render.ModelLine, err error) {
+func (e *env) modelLines(table *models.Table, pattern string) (list []render.ModelLine, err error) {
 	add := func(m models.Model) {
-		list = append(list, render.ModelLine{Model: m, Date: models.Date, Configured: c.hasModel(m)})
+		list = append(list, render.ModelLine{Model: m, Date: models.Date, Configured: e.config.HasModel(m)})
 	}
 	part := strings.ToLower(pattern)
 	for m := range table.All() {
@@ -373,14 +331,4 @@ func (c *config) modelLines(table *models.Table, pattern string) (list []render.
 		failed.Hint = "to configure it: " + models.Ref{Provider: provider, ID: id}.Setting()
 	}
 	return nil, failed
-}
-
-// hasModel reports whether a configuration file sets a field of a model.
-func (c *config) hasModel(m models.Model) bool {
-	for _, l := range c.files {
-		if l.Models[m.Provider+"/"+m.ID] != nil {
-			return true
-		}
-	}
-	return false
 }

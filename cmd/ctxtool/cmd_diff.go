@@ -68,7 +68,7 @@ func runDiff(e *env, o *diffOptions, args []string) error {
 	if x.a, x.b, err = e.diffEnds(args); err != nil {
 		return err
 	}
-	known, err := e.config.models()
+	known, err := e.config.Models()
 	if err != nil {
 		return err
 	}

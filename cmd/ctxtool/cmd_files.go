@@ -161,7 +161,7 @@ func newRepairCommand(e *env) *cobra.Command {
 }
 
 func runRepair(e *env, o *repairOptions, args []string) error {
-	known, err := e.config.models()
+	known, err := e.config.Models()
 	if err != nil {
 		return usage(err)
 	}
@@ -295,7 +295,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 		return usage(err)
 	}
 	files, err := e.sessions(args)
-	known, wrong := e.config.models()
+	known, wrong := e.config.Models()
 	if err = cmp.Or(err, wrong); err != nil {
 		return usage(err)
 	}

@@ -26,13 +26,11 @@ import (
 type lsOptions struct {
 	answer
 	redaction
-	sort           string
-	reverse        bool
-	project, model string
-	agent          string
-	period
-	limit  int
-	strict bool
+	filter
+	sort    string
+	reverse bool
+	limit   int
+	strict  bool
 }
 
 // A sortKey is an order that a list may have.
@@ -81,14 +79,11 @@ func newLsCommand(e *env) *cobra.Command {
 	o.answer.flags(cmd, "text", "jsonl")
 	choice(cmd, &o.sort, "sort", "time", "sort by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
-	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
-	f.StringVar(&o.model, "only-model", "", "only sessions whose model contains `TEXT`")
-	agentFlag(cmd, &o.agent)
-	o.period.flags(cmd)
+	o.filter.flags(cmd, "sessions whose model contains")
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
-	help.Group(f, "Selection", "project", "only-model", "limit")
+	help.Group(f, "Selection", "limit")
 	help.Group(f, "Output", "sort", "reverse")
 	help.Group(f, "rules", "strict")
 	return cmd
@@ -103,11 +98,11 @@ func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) 
 		return order, opt, err
 	}
 	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
-	opt.Only.Project, opt.Only.Agent = o.project, o.agent
-	opt.Only.Since, opt.Only.Until, err = o.period.check(e)
-	known, wrong := e.config.models()
+	opt.Only, err = o.filter.check(e)
+	opt.Only.Model = "" // the row's, which is that of the last answer
+	known, wrong := e.config.Models()
 	opt.Replay.Models = known
-	err = cmp.Or(err, wrong, checkAgent(o.agent), o.redaction.start(e))
+	err = cmp.Or(err, wrong, o.redaction.start(e))
 	opt.Open = e.opening(0) // redacted
 	return sortKeys[at], opt, err
 }
@@ -154,7 +149,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 // row returns a file's row, or nil if the flags do not select it. It does not read a file
 // that its header and its modification time rule out.
 func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary {
-	if !e.mayFit(&opt.Only, f.path) {
+	if !opt.Only.MayFit(e.disk, f.path) {
 		return nil
 	}
 	r, err := opt.Summarize(f.path)
@@ -236,7 +231,7 @@ func (e *env) larger(name string, bytes int64) bool {
 const mostStatusLine = 1 << 20
 
 func runStatus(e *env, o *statusOptions, args []string) error {
-	known, wrong := e.config.models()
+	known, wrong := e.config.Models()
 	if err := cmp.Or(o.answer.check(), wrong); err != nil {
 		return usage(err)
 	}

@@ -89,7 +89,7 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command, name string) (*compac
 	if len(o.passes) > 0 {
 		return o.ofPasses(e)
 	}
-	own, err := e.config.policies()
+	own, err := e.config.Policies()
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command, name string) (*compac
 		}
 		l.Keep = o.keep
 	}
-	p.Target, err = amount("--target", o.target)
+	p.Target, err = compact.ParseAmount("--target", o.target)
 	return p, err
 }
 
@@ -139,7 +139,7 @@ func (o *reduceOptions) ofPasses(e *env) (p *compact.Policy, err error) {
 		p.Counter = cmp.Or(p.Counter, pass.Defaults.Counter)
 		p.Layers = append(p.Layers, compact.Layer{Pass: pass, Options: pass.Defaults})
 	}
-	p.Target, err = amount("--target", o.target)
+	p.Target, err = compact.ParseAmount("--target", o.target)
 	return p, err
 }
 

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"ctxtool/internal/help"
 	"ctxtool/internal/times"
@@ -22,6 +21,7 @@ import (
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
+	"ctxtool/sessionfmt/redact"
 
 	"github.com/spf13/cobra"
 )
@@ -201,7 +201,7 @@ func (o *renderOptions) write(e *env, p *page.Page) error {
 		}
 	}
 	if err == nil {
-		found.note(e, p.Session)
+		e.noteSecrets(found, p.Session)
 	}
 	return err
 }
@@ -212,18 +212,18 @@ type document interface{ Write(w io.Writer) error }
 // publish writes a document and searches it for secrets. With --fail-on-secret it searches a
 // first one, and writes the document only if that has none. made returns a new document,
 // which passes its texts to scan; last is set for the one that is written.
-func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan func(record int, text []byte), last bool) document) (*secretScan, error) {
+func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan func(record int, text []byte), last bool) document) (*redact.Leaks, error) {
 	found, err := o.secrets(e)
 	if err != nil {
 		return nil, err
 	}
-	scan := found.scan
+	scan := found.Add
 	if o.failOnSecret {
 		if err := made(scan, false).Write(io.Discard); err != nil {
 			return nil, err
 		}
-		if len(found.found) > 0 {
-			found.note(e, s)
+		if found.Summary(s) != "" {
+			e.noteSecrets(found, s)
 			return nil, errFound
 		}
 		scan = nil
@@ -231,8 +231,15 @@ func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan fu
 	return found, e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return made(scan, true).Write(w) })
 }
 
-// secrets returns a scan for secrets, by the rules of the session's redaction.
-func (o *renderOptions) secrets(e *env) (*secretScan, error) {
+// noteSecrets prints where secrets were found, and never a secret.
+func (e *env) noteSecrets(found *redact.Leaks, s *sessionfmt.Session) {
+	if summary := found.Summary(s); summary != "" {
+		e.note("%s: %s; --redact removes them", s.Name, summary)
+	}
+}
+
+// secrets returns a search for secrets, by the rules of the session's redaction.
+func (o *renderOptions) secrets(e *env) (*redact.Leaks, error) {
 	redactor, err := e.redactor, error(nil)
 	if redactor == nil {
 		redactor, err = o.redaction.redactor(e)
@@ -240,7 +247,7 @@ func (o *renderOptions) secrets(e *env) (*secretScan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &secretScan{scanners: sync.Pool{New: func() any { return redactor.NewScanner() }}, found: map[int]map[string]int{}}, nil
+	return redact.NewLeaks(redactor), nil
 }
 
 // conversation sets the page to the conversation on the path, or on all branches.

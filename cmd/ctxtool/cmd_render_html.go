@@ -121,7 +121,7 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 		e.note("the page of a session of %s is slow to open; --split 200 makes several", megabytes(s.Size()))
 	}
 	e.printFindings(s.Name, r.AllFindings())
-	found.note(e, s)
+	e.noteSecrets(found, s)
 	e.noteCoverage(s, r.Rules)
 	return nil
 }
@@ -285,11 +285,11 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 			return false
 		}
 		r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
-		h := html.Page{Session: s, Report: pages.New(r, s.Leaf()), Scan: scan.scan}
-		if err := h.Write(io.Discard); err != nil || len(scan.found) == 0 {
+		h := html.Page{Session: s, Report: pages.New(r, s.Leaf()), Scan: scan.Add}
+		if err := h.Write(io.Discard); err != nil || scan.Summary(s) == "" {
 			return false
 		}
-		scan.note(e, s)
+		e.noteSecrets(scan, s)
 		return true
 	}), true) {
 		return errFound

@@ -118,7 +118,7 @@ func (o *simulateOptions) check(e *env) (err error) {
 
 // contenders returns the policies that --policy names.
 func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err error) {
-	own, err := e.config.policies()
+	own, err := e.config.Policies()
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"ctxtool/internal/help"
 	"ctxtool/render"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/check"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
 
@@ -54,7 +55,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.readFlags.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
 	o.overrideFlags.flags(cmd)
 	o.gateFlags.flags(cmd)
-	o.filter.flags(cmd)
+	o.filter.flags(cmd, "calls of models whose name contains")
 	f.StringSliceVar(&o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "))
 	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "), stats.CounterNames())
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
@@ -175,7 +176,7 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := o.gateFlags.fit(files, o.hasLens("check")); err != nil {
 		return err
 	}
-	o.Check = o.checker(e)
+	o.Check = check.Options{Models: o.Replay.Models, Now: e.now(), Open: e.opening(1)}
 	o.alone = len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
 	o.Open = e.opening(0)
 	sum := &stats.Report{Schema: stats.Schema}
@@ -215,19 +216,13 @@ func runStats(e *env, o *statsOptions, args []string) error {
 			return err
 		}
 		o.noteGaps(e, sum)
-		return o.write(w, sum, e.screen(o.output))
+		all := render.Stats{Report: sum, Sheets: o.Sheets(sum), Gate: o.said, Lenses: o.lenses, Gaps: !o.alone}
+		return render.Write(w, all, o.format, e.screen(o.output))
 	})
 	if err != nil || o.said == nil {
 		return err
 	}
 	return o.gateFlags.verdict(e, o.format)
-}
-
-// byPath returns the files in the order of their paths, without duplicates. A call that
-// several files have is counted in the first.
-func byPath(files []listedFile) []listedFile {
-	slices.SortStableFunc(files, func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
-	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
 // hasLens reports whether one of these lenses is computed.
@@ -255,7 +250,7 @@ type result struct {
 // read returns the report on a session, or nil if the flags do not select it. The report on
 // a session that cannot be read has its error.
 func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *result {
-	if !e.mayFit(&o.Only, f.path) {
+	if !o.Only.MayFit(e.disk, f.path) {
 		return nil
 	}
 	opt := o.Options
@@ -281,28 +276,6 @@ func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *
 	return &result{r, err}
 }
 
-// write writes the report on all sessions together.
-func (o *statsOptions) write(w *bufio.Writer, sum *stats.Report, on render.Screen) error {
-	switch o.format {
-	case "json", "jsonl":
-		return render.WriteJSON(w, sum)
-	case "csv":
-		for _, sheet := range o.Sheets(sum) {
-			if sheet.Lens == o.lenses[0] { // others are computed for a gate
-				return render.Write(w, sheet, o.format, on)
-			}
-		}
-		return nil
-	case "github", "junit":
-		return render.Write(w, o.said, o.format, on)
-	}
-	all := o.Sheets(sum)
-	if gaps := sum.Gaps(); !o.alone && len(gaps.Rows) > 0 { // of a single session they are notes
-		all = append(all, gaps)
-	}
-	return render.Write(w, render.Stats{Sheets: all, Gate: o.said}, o.format, on)
-}
-
 // noteGaps notes the gaps in figures that the form csv does not show.
 func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
 	if o.format != "csv" || o.alone || o.gated {
@@ -311,4 +284,150 @@ func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
 	for _, row := range sum.Gaps().Rows {
 		e.note("%s: %s is counted: %s", row...)
 	}
+}
+
+// gateFlags are the flags of a gate.
+type gateFlags struct {
+	budgets          []string
+	file, against    string
+	drift            string
+	broken, unpriced string
+	allowEmpty       bool
+
+	gated bool // there is a gate
+	gate  gate.Gate
+	said  *gate.Report // nil without a gate
+}
+
+// gateForms are the forms of a gate's report.
+var gateForms = []string{"github", "junit"}
+
+// The values of --broken and --unpriced.
+var brokenActions, unpricedActions = []string{"fail", "warn"}, []string{"fail", "ignore"}
+
+// flags registers the flags.
+func (o *gateFlags) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")
+	f.StringVar(&o.file, "check", "", "exit with 1 if a figure crosses a limit in the TOML `FILE`")
+	f.StringVar(&o.against, "against", "", "exit with 1 if a figure differs from the run saved in `FILE`")
+	f.StringVar(&o.drift, "drift", "", "tolerate `AMOUNT` between a figure and the saved run: 5%, +5%, 1000")
+	choice(cmd, &o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", brokenActions)
+	choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", unpricedActions)
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
+	complete(cmd, "require", gate.FigureNames())
+	help.Group(f, "Gate", "require", "check", "against", "drift", "broken", "unpriced", "allow-empty")
+}
+
+// check checks the flags and reads the files that they name, before any session is opened.
+func (o *gateFlags) check(e *env) error {
+	o.gated = len(o.budgets) > 0 || o.file != "" || o.against != ""
+	if !o.gated && (o.drift != "" || o.broken != "" || o.unpriced != "" || o.allowEmpty) {
+		return errors.New("--drift, --broken, --unpriced and --allow-empty require --require, --check or --against")
+	}
+	if o.drift != "" && o.against == "" {
+		return errors.New("--drift requires --against")
+	}
+	for _, text := range o.budgets {
+		b, err := gate.ParseBudget(text)
+		if err != nil {
+			return withFlag("--require", err)
+		}
+		o.gate.Budgets = append(o.gate.Budgets, b)
+	}
+	if o.drift != "" {
+		o.gate.Drift = &gate.Drift{}
+		if err := o.gate.Drift.UnmarshalText([]byte(o.drift)); err != nil {
+			return withFlag("--drift", err)
+		}
+	}
+	for _, of := range []struct {
+		flag, value string
+		actions     []string
+	}{{"--broken", o.broken, brokenActions}, {"--unpriced", o.unpriced, unpricedActions}} {
+		if err := oneOf(of.flag, of.actions, of.value); of.value != "" && err != nil {
+			return err
+		}
+	}
+	return o.load(e)
+}
+
+// load reads the file of budgets and the saved run, which are input.
+func (o *gateFlags) load(e *env) error {
+	if o.file != "" {
+		data, err := e.readInput(o.file)
+		if err != nil {
+			return err
+		}
+		if err := o.gate.Load(o.file, data); err != nil {
+			return noAnswer(err)
+		}
+	}
+	// The command line overrides the file.
+	if o.broken != "" {
+		o.gate.WarnBroken = o.broken == "warn"
+	}
+	if o.unpriced != "" {
+		o.gate.IgnoreUnpriced = o.unpriced == "ignore"
+	}
+	if o.against == "" {
+		return nil
+	}
+	data, err := e.readInput(o.against)
+	if err != nil {
+		return err
+	}
+	o.gate.Saved, err = gate.LoadSaved(o.against, data)
+	return noAnswer(err)
+}
+
+// ready prepares the gate for the lenses that are computed.
+func (o *gateFlags) ready(format string, lenses []string) error {
+	if !o.gated {
+		if slices.Contains(gateForms, format) {
+			return fmt.Errorf("-f %s requires --require, --check or --against", format)
+		}
+		return nil
+	}
+	return noAnswer(o.gate.Start(lenses))
+}
+
+// fit returns an error if the files cannot be judged. The lens check reads each file again.
+func (o *gateFlags) fit(files []listedFile, checks bool) error {
+	if o.gated && len(files) == 0 && !o.allowEmpty {
+		return gate.ErrEmpty
+	}
+	if checks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
+		return &sessionfmt.Error{Err: errors.New("--lens check requires a file"), Hint: "save standard input to a file first"}
+	}
+	return nil
+}
+
+// judge judges the sum of all sessions, if there is a gate.
+func (o *gateFlags) judge(sum *stats.Report) error {
+	if !o.gated {
+		return nil
+	}
+	said, err := o.gate.Judge(sum)
+	if err != nil && !o.allowEmpty {
+		return err
+	}
+	o.said, sum.Gate = said, said
+	return nil
+}
+
+// verdict returns the result of the gate. It prints on standard error what the form does not
+// show.
+func (o *gateFlags) verdict(e *env, format string) error {
+	if format == "csv" {
+		for i := range o.said.Verdicts {
+			if v := &o.said.Verdicts[i]; v.State == gate.Crossed {
+				e.note("%s", render.GateLine(v))
+			}
+		}
+	}
+	if o.said.Passed {
+		return nil
+	}
+	return errFound
 }

@@ -66,6 +66,13 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 	return files, nil
 }
 
+// byPath returns the files in the order of their paths, without duplicates. A call that
+// several files have is counted in the first.
+func byPath(files []listedFile) []listedFile {
+	slices.SortStableFunc(files, func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
+	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
+}
+
 // listedIn returns the sessions of a store.
 func listedIn(st store.Store) (files []listedFile, err error) {
 	all, err := st.Files()
@@ -215,10 +222,10 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 		return err
 	}
 	defer out.Abort()
-	if s, ok := out.(*screenOutput); ok {
+	if s, ok := out.(*terminal.Output); ok {
 		s.Cleaner.Colour = a.inColour() && e.screen(a.output).Colour
 		if a.isText() && !a.unpaged {
-			s.pager.Env, s.pager.Command = e.environ, e.pagerCommand()
+			s.Pager.Env, s.Pager.Command = e.environ, e.pagerCommand()
 		}
 	}
 	w := bufio.NewWriterSize(out, 64<<10)
@@ -340,7 +347,7 @@ func (g *overrideFlags) check(e *env, opt *replay.Options) (err error) {
 		opt.Model = models.Ref{Provider: provider, ID: id}
 	}
 	opt.Window, opt.Implemented = g.window, g.implemented
-	opt.Models, err = e.config.models()
+	opt.Models, err = e.config.Models()
 	return err
 }
 
@@ -349,8 +356,8 @@ func (g *overrideFlags) load(e *env, opt *replay.Options) (err error) {
 	if g.baseline == "" {
 		return nil
 	}
-	if opt.Baseline, err = baseline.Load(e.disk, g.baseline); err != nil {
+	if opt.Baseline, err = baseline.Load(e.disk, g.baseline); err != nil || e.redactor == nil {
 		return err
 	}
-	return e.redactBaseline(opt.Baseline)
+	return baseline.Redact(opt.Baseline, e.redactor)
 }

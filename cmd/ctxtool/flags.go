@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"ctxtool/internal/help"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/times"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/outline"
+	"ctxtool/sessionfmt/redact"
 	"ctxtool/sessionfmt/store"
-	"ctxtool/stats/gate"
+	"ctxtool/stats"
 
 	"github.com/spf13/cobra"
 )
@@ -50,7 +52,7 @@ const mostTokensAsked = 1 << 53
 // tokensFlag returns a flag with a number of tokens, such as 200000, 200k, 1M or 1e6.
 func tokensFlag(n *int64) numberFlag[int64] {
 	return numberFlag[int64]{n, func(text string) (int64, error) {
-		n, err := gate.ParseNumber(text)
+		n, err := phrase.ParseNumber(text)
 		if err != nil || n < 1 || n > mostTokensAsked || n != float64(int64(n)) {
 			return 0, errors.New("must be a number of tokens above 0, such as 200000, 200k or 1M")
 		}
@@ -77,6 +79,18 @@ func oneOf(what string, names []string, values ...string) error {
 		}
 	}
 	return nil
+}
+
+// withFlag returns an error with the name of the flag it is about. It keeps the hint.
+func withFlag(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var own *sessionfmt.Error
+	if errors.As(err, &own) && own.Pos == (sessionfmt.Pos{}) {
+		return &sessionfmt.Error{Err: fmt.Errorf("%s: %w", flag, own.Err), Hint: own.Hint}
+	}
+	return fmt.Errorf("%s: %w", flag, err)
 }
 
 // complete registers the values that completion offers for a flag.
@@ -158,8 +172,8 @@ func (e *env) completePoint(cmd *cobra.Command, args []string, typed string) ([]
 	return e.points(cmd, session, typed), cobra.ShellCompDirectiveNoFileComp
 }
 
-// points returns the points of a session that begin with the text typed: words, labels and
-// ids, each with its first words.
+// points returns the points of a session that begin with the text typed, each with its first
+// words.
 func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 	if e.configure(cmd) != nil {
 		return nil
@@ -173,40 +187,17 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 		return nil
 	}
 	defer s.Close()
-	offer := func(point, about string) {
-		if strings.HasPrefix(point, typed) && len(all) < maxCompletions && !strings.ContainsAny(point, "\t\n") {
-			all = append(all, cobra.CompletionWithDesc(point, about))
+	for _, word := range pointWords {
+		if strings.HasPrefix(word, typed) {
+			all = append(all, word)
 		}
 	}
-	for _, p := range pointWords {
-		offer(p, "")
-	}
-	lines := s.NewReader()
-	about := func(i int) string {
-		line, err := lines.Line(i)
-		if err != nil {
-			return ""
+	for p, about := range outline.Points(s, typed) {
+		if len(all) == maxCompletions {
+			break
 		}
-		return sessionfmt.Quote(s.Kind(i).String() + " " + outline.Gist(s.Kind(i), line))
-	}
-	labels, err := s.Labels()
-	if err != nil {
-		return all
-	}
-	var names []string
-	for name := range labels {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if strings.HasPrefix(name, typed) {
-			offer(name, about(labels[name]))
-		}
-	}
-	path, _ := s.Path(s.Leaf())
-	for _, i := range slices.Backward(path) {
-		if id := s.ID(i); strings.HasPrefix(id, typed) && len(all) < maxCompletions {
-			offer(id, about(i))
+		if !strings.ContainsAny(p, "\t\n") {
+			all = append(all, cobra.CompletionWithDesc(p, about))
 		}
 	}
 	return all
@@ -262,56 +253,97 @@ func (e *env) nowFlag(text string) (time.Time, error) {
 	return time.UnixMilli(at.From), err
 }
 
-// A limit is one end of a part of a session: a point or a time. The zero value does not
-// limit.
-type limit struct {
-	sessionfmt.Point // used if time is zero
-	time             times.Span
-	set              bool
+// filter are the flags that select sessions and calls.
+type filter struct {
+	period
+	project, model, agent string
 }
 
-// newLimit resolves a TIME or a POINT. Text that can be both is a time: an entry whose label
-// looks like one can be named by its id.
-func (e *env) newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
-	if text == "" {
-		return limit{}, nil
-	}
-	if at, err := times.Parse(text, e.now()); err == nil {
-		return limit{time: at, set: true}, nil
-	}
-	at, err := findPoint(s, text, leaf)
-	if errors.As(err, new(*sessionfmt.PointError)) {
-		err = usage(&sessionfmt.Error{Err: err, Hint: "must be a point or a time: " + times.Forms})
-	}
-	return limit{Point: at, set: true}, err
+// flags registers the flags; models says what --only-model selects.
+func (o *filter) flags(cmd *cobra.Command, models string) {
+	o.period.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
+	f.StringVar(&o.model, "only-model", "", "only "+models+" `TEXT`")
+	choice(cmd, &o.agent, "agent", "", "only sessions of the agent `NAME`: "+strings.Join(agents(), ", "), agents())
+	help.Group(f, "Selection", "project", "only-model", "agent")
 }
 
-// before reports whether a limit is before the limit from which a part begins. It is false
-// for a time and a point, which cannot be compared.
-func (l limit) before(from limit) bool {
-	switch timed := l.time != (times.Span{}); {
-	case !l.set || !from.set || timed != (from.time != (times.Span{})):
-		return false
-	case timed:
-		return l.time.To <= from.time.From
+func (o *filter) check(e *env) (stats.Only, error) {
+	since, until, err := o.period.check(e)
+	if o.agent != "" {
+		err = cmp.Or(err, oneOf("unknown agent", agents(), o.agent))
 	}
-	return l.Record < from.Record
+	return stats.Only{Since: since, Until: until, Project: o.project, Model: o.model, Agent: o.agent}, err
 }
 
-// from reports whether a record is not before the limit.
-func (l limit) from(rec int, line jsonl.Value) bool {
-	if l.time == (times.Span{}) {
-		return rec >= l.Record
+// agents are the names of agents.
+func agents() []string {
+	names := []string{(*dialect.Dialect)(nil).Agent()}
+	for _, d := range sessionfmt.Dialects() {
+		names = append(names, d.Agent())
 	}
-	ms, ok := line.Get("timestamp").Millis()
-	return ok && ms >= l.time.From
+	return names
 }
 
-// to reports whether a record is not after the limit.
-func (l limit) to(rec int, line jsonl.Value) bool {
-	if l.time == (times.Span{}) {
-		return !l.set || rec < l.Record || rec == l.Record && !l.Before
+// redaction are the flags that select what is redacted before a session is read.
+type redaction struct {
+	redact    bool
+	structure bool
+	images    bool
+	patterns  string
+	values    string
+	env       []string
+}
+
+// flags registers the flags for a command that reads sessions.
+func (o *redaction) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
+	o.ruleFlags(cmd)
+	help.Group(cmd.Flags(), "redaction", "redact", "structure-only", "patterns", "values", "env")
+}
+
+// ruleFlags registers the flags that select what is redacted.
+func (o *redaction) ruleFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
+	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in the format of gitleaks")
+	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one a line")
+	f.StringSliceVar(&o.env, "env", nil, "redact the values of the environment variables `NAMES` too")
+}
+
+// start makes the redactor for every session that the command opens.
+func (o *redaction) start(e *env) (err error) {
+	if o.redact || o.structure {
+		e.redactor, err = o.redactor(e)
 	}
-	ms, ok := line.Get("timestamp").Millis()
-	return ok && ms < l.time.To
+	return err
+}
+
+// redactor returns a redactor with the rules that the flags name.
+func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
+	opt := redact.Options{StructureOnly: o.structure, Images: o.images}
+	if o.patterns != "" {
+		if opt.Patterns, err = e.readInput(o.patterns); err != nil {
+			return nil, err
+		}
+	}
+	if o.values != "" {
+		data, err := e.readInput(o.values)
+		if err != nil {
+			return nil, err
+		}
+		if opt.Values, err = redact.ParseValues(o.values, data); err != nil {
+			return nil, noAnswer(err)
+		}
+	}
+	values, err := redact.EnvValues(o.env, e.environ)
+	if err != nil {
+		return nil, fmt.Errorf("--env %w", err)
+	}
+	opt.Values = append(opt.Values, values...)
+	if r, err = redact.New(opt); err != nil {
+		return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.patterns}, Err: err})
+	}
+	return r, nil
 }

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"ctxtool/sessionfmt"
 )
 
 // TestInterrupted: a signal leaves no temporary file, and ends the process as ever.
@@ -54,32 +52,5 @@ func TestInterrupted(t *testing.T) {
 		if !(w.Signaled() && w.Signal() == s) && !(s == syscall.SIGPIPE && w.ExitStatus() == 128+int(s)) {
 			t.Errorf("%v: it ended with %v", s, cmd.ProcessState)
 		}
-	}
-}
-
-// TestInterruptsRest: without a temporary file nobody waits for signals.
-func TestInterruptsRest(t *testing.T) {
-	x := &interrupts{}
-	d := sessionfmt.Disk{Dir: t.TempDir(), Sync: noSync, Temporary: x.note}
-	a, err := d.Create("a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := d.Create("b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(x.files) != 2 || x.signals == nil {
-		t.Errorf("%d files", len(x.files))
-	}
-	a.Abort()
-	if x.signals == nil {
-		t.Error("nobody waits, and there is a file")
-	}
-	if err := b.Commit(); err != nil {
-		t.Fatal(err)
-	}
-	if len(x.files) != 0 || x.signals != nil {
-		t.Errorf("%d files, and somebody waits", len(x.files))
 	}
 }

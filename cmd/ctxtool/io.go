@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ctxtool/internal/terminal"
+	"ctxtool/internal/times"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/store"
 
 	"golang.org/x/term"
@@ -86,6 +89,23 @@ func (e *env) opening(workers int) sessionfmt.Options {
 	}
 }
 
+// through returns the passes over the bytes of a session before it is read, nil for none.
+func (e *env) through() iter.Seq[sessionfmt.Pass] {
+	if e.redactor == nil {
+		return nil
+	}
+	return e.redactor.Passes(nil)
+}
+
+// fileName returns the name of a session's file for answers. It is redacted too, since names
+// of folders may have the name of a user.
+func (e *env) fileName(name string) string {
+	if e.redactor == nil {
+		return name
+	}
+	return e.redactor.Text(name)
+}
+
 // named opens the session that the arguments name, and returns its point: see session.
 func (e *env) named(args []string) (s *sessionfmt.Session, point string, err error) {
 	name, point, err := e.session(args)
@@ -110,6 +130,15 @@ func (e *env) frugal(name string) {
 	if info, err := e.disk.Stat(name); err == nil && info.Size() > largeSession {
 		e.collect(25)
 	}
+}
+
+// readInput reads a file that a flag names.
+func (e *env) readInput(name string) ([]byte, error) {
+	data, err := e.disk.ReadFile(name)
+	if err != nil {
+		return nil, noAnswer(unreadable(name, err))
+	}
+	return data, nil
 }
 
 // unreadable returns the error for a file that cannot be read.
@@ -142,6 +171,60 @@ func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
 		return 0, err
 	}
 	return s.LeafAt(p), nil
+}
+
+// A limit is one end of a part of a session: a point or a time. The zero value does not
+// limit.
+type limit struct {
+	sessionfmt.Point // used if time is zero
+	time             times.Span
+	set              bool
+}
+
+// newLimit resolves a TIME or a POINT. Text that can be both is a time: an entry whose label
+// looks like one can be named by its id.
+func (e *env) newLimit(s *sessionfmt.Session, text string, leaf int) (limit, error) {
+	if text == "" {
+		return limit{}, nil
+	}
+	if at, err := times.Parse(text, e.now()); err == nil {
+		return limit{time: at, set: true}, nil
+	}
+	at, err := findPoint(s, text, leaf)
+	if errors.As(err, new(*sessionfmt.PointError)) {
+		err = usage(&sessionfmt.Error{Err: err, Hint: "must be a point or a time: " + times.Forms})
+	}
+	return limit{Point: at, set: true}, err
+}
+
+// before reports whether a limit is before the limit from which a part begins. It is false
+// for a time and a point, which cannot be compared.
+func (l limit) before(from limit) bool {
+	switch timed := l.time != (times.Span{}); {
+	case !l.set || !from.set || timed != (from.time != (times.Span{})):
+		return false
+	case timed:
+		return l.time.To <= from.time.From
+	}
+	return l.Record < from.Record
+}
+
+// from reports whether a record is not before the limit.
+func (l limit) from(rec int, line jsonl.Value) bool {
+	if l.time == (times.Span{}) {
+		return rec >= l.Record
+	}
+	ms, ok := line.Get("timestamp").Millis()
+	return ok && ms >= l.time.From
+}
+
+// to reports whether a record is not after the limit.
+func (l limit) to(rec int, line jsonl.Value) bool {
+	if l.time == (times.Span{}) {
+		return !l.set || rec < l.Record || rec == l.Record && !l.Before
+	}
+	ms, ok := line.Get("timestamp").Millis()
+	return ok && ms < l.time.To
 }
 
 // strictly prints findings, and returns an error for them if strict.
@@ -206,7 +289,7 @@ func (direct) Abort()        {}
 // which a command that reads never changes.
 func (e *env) create(name string, inputs ...string) (output, error) {
 	if e.toTerminal(name) {
-		return newScreenOutput(e.stdout.(*os.File)), nil
+		return terminal.NewOutput(e.stdout.(*os.File)), nil
 	}
 	if name == "" || name == "-" {
 		return direct{e.stdout}, nil
@@ -257,25 +340,6 @@ func (e *env) toTerminal(output string) bool {
 	f, ok := e.stdout.(*os.File)
 	return ok && (output == "" || output == "-") && term.IsTerminal(int(f.Fd()))
 }
-
-// A screenOutput is text on a terminal, without control characters.
-type screenOutput struct {
-	terminal.Cleaner
-	pager terminal.Pager
-}
-
-// newScreenOutput returns an output that has no pager yet.
-func newScreenOutput(f *os.File) *screenOutput {
-	s := &screenOutput{pager: terminal.Pager{Out: f}}
-	s.Cleaner.W = &s.pager
-	return s
-}
-
-// Abort waits until the user has left the pager.
-func (s *screenOutput) Abort() { s.pager.Close() }
-
-// Commit writes the last line, and waits likewise.
-func (s *screenOutput) Commit() error { return cmp.Or(s.Cleaner.Close(), s.pager.Close()) }
 
 // pagerCommand returns the command of the pager, or "" for none: that of --pager,
 // CTXTOOL_PAGER or the user's configuration, or else that of PAGER.

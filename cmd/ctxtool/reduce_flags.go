@@ -21,7 +21,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats/gate"
 
 	"github.com/spf13/cobra"
 )
@@ -87,7 +86,7 @@ func (o *reduceFlags) check(e *env) (err error) {
 		return err
 	}
 	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
-	o.job.IfOver, err = amount("--if-over", o.ifOver)
+	o.job.IfOver, err = compact.ParseAmount("--if-over", o.ifOver)
 	if err = cmp.Or(err, oneOf("--as", asForms, o.as), oneOf("--events-format", compact.EventForms, o.eventsFormat)); err != nil {
 		return err
 	}
@@ -128,22 +127,6 @@ func (o *reduceFlags) policyOf(s *sessionfmt.Session) (*compact.Policy, error) {
 		return nil, usage(err)
 	}
 	return o.counted(p), nil
-}
-
-// amount parses a number of tokens, or a share of the window.
-func amount(flag, text string) (a compact.Amount, err error) {
-	if text == "" {
-		return a, nil
-	}
-	number, percent := strings.CutSuffix(text, "%")
-	n, err := gate.ParseNumber(number)
-	switch {
-	case err != nil || !(n > 0) || n > 1e15 || percent && n > 100 || !percent && n != float64(int64(n)):
-		return a, fmt.Errorf("%s %q: must be a number of tokens, or a share of the window such as 80%%", flag, sessionfmt.Quote(text))
-	case percent:
-		return compact.Amount{Share: n / 100}, nil
-	}
-	return compact.Amount{Tokens: int64(n)}, nil
 }
 
 // run reduces the sessions that the arguments name.

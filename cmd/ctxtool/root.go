@@ -9,16 +9,23 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
+	"ctxtool/compact"
+	"ctxtool/internal/config"
 	"ctxtool/internal/help"
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/terminal"
+	"ctxtool/render"
+	"ctxtool/render/page"
+	"ctxtool/replay/ops"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
+	"ctxtool/stats"
+	"ctxtool/stats/gate"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -40,7 +47,7 @@ type env struct {
 
 	again func(e env, args []string) int // runs another command; of serve
 
-	config      *config
+	config      *config.Config
 	configFile  string // of --config
 	sessionsDir string
 	color       string // see screen
@@ -52,7 +59,7 @@ type env struct {
 // processEnv returns the environment of the process.
 func processEnv() env {
 	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now, gcPercent: debug.SetGCPercent}
-	e.disk.Temporary = (&interrupts{}).note
+	e.disk.Temporary = (&terminal.Interrupts{Status: exitNothing}).Note
 	e.home, _ = os.UserHomeDir()
 	e.configDir, _ = os.UserConfigDir()
 	return e
@@ -202,6 +209,69 @@ func newRoot(e *env, only string) *cobra.Command {
 	return root
 }
 
+// addHelp gives the program its help, of commands and of topics.
+func (e *env) addHelp(root *cobra.Command) {
+	for _, group := range groups {
+		root.AddGroup(&cobra.Group{ID: group, Title: group})
+	}
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help.Command(e.stdout, cmd, e.screen("").Width) })
+	root.SetHelpCommand(&cobra.Command{
+		Use:               "help [COMMAND|TOPIC]",
+		Short:             "Print the help of a command or a topic",
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // whatever the configuration
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				names = help.Topics()
+				for _, c := range commands {
+					names = append(names, c.name)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if text, ok := help.Topic(strings.Join(args, " "), topicLists()); ok {
+				_, err := io.WriteString(e.stdout, text)
+				return noAnswer(err)
+			}
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("unknown command or topic %q; ctxtool help lists them", sessionfmt.Quote(strings.Join(args, " ")))
+			}
+			return cmd.Help()
+		},
+	})
+}
+
+// topicLists returns the lists of topics that come from the code, by their names in the texts.
+func topicLists() map[string]string {
+	var lenses, figures, forms, counters, passes [][2]string
+	for _, l := range stats.Lenses {
+		lenses = append(lenses, [2]string{l.Name + phrase.If(l.Default, " *"), l.About})
+	}
+	for _, f := range render.Formats {
+		forms = append(forms, [2]string{f.Name, f.About})
+	}
+	for _, name := range tokens.Names() {
+		if c, err := tokens.Find(name); err == nil {
+			counters = append(counters, [2]string{name, c.About})
+		}
+	}
+	for _, command := range passCommands {
+		if p, err := compact.FindPass(command.pass); err == nil {
+			passes = append(passes, [2]string{command.line, p.About})
+		}
+	}
+	for _, name := range gate.FigureNames() {
+		if f, err := gate.FindFigure(name); err == nil {
+			figures = append(figures, [2]string{name, f.About})
+		}
+	}
+	return map[string]string{
+		"lenses": help.List(lenses), "replay": help.List(forms), "counters": help.List(counters), "passes": help.List(passes),
+		"figures": help.List(figures), "parts": strings.TrimRight(page.PartHelp(), "\n"), "ops": ops.Help(),
+	}
+}
+
 // noEmptyFlags returns an error for a flag with an empty value, such as an unset shell
 // variable gives: the command would answer another question.
 func noEmptyFlags(cmd *cobra.Command) (err error) {
@@ -306,60 +376,4 @@ func withStatus(err, with error) error {
 		return err
 	}
 	return with
-}
-
-// interrupts removes the existing temporary files when a signal ends the process. While
-// there are none, signals have their usual effect.
-type interrupts struct {
-	mu      sync.Mutex
-	files   map[string]bool
-	signals chan os.Signal // nil while there is no file
-}
-
-// ending are the signals that end a process by default.
-var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
-
-// note records that a temporary file exists, or no longer does.
-func (x *interrupts) note(name string, there bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !there {
-		delete(x.files, name)
-		if len(x.files) == 0 && x.signals != nil {
-			signal.Stop(x.signals)
-			close(x.signals)
-			x.signals = nil
-		}
-		return
-	}
-	if x.signals == nil {
-		x.files, x.signals = map[string]bool{}, make(chan os.Signal, 1)
-		for _, s := range ending {
-			if !signal.Ignored(s) { // nohup
-				signal.Notify(x.signals, s)
-			}
-		}
-		go x.wait(x.signals)
-	}
-	x.files[name] = true
-}
-
-// wait waits for a signal, removes the files, and lets the signal take effect.
-func (x *interrupts) wait(signals chan os.Signal) {
-	s, ok := <-signals
-	if !ok {
-		return
-	}
-	x.mu.Lock() // for good: no file is renamed any more
-	for name := range x.files {
-		os.Remove(name)
-	}
-	if s == syscall.SIGPIPE { // Go's runtime only handles one that a write causes
-		os.Exit(128 + int(syscall.SIGPIPE))
-	}
-	signal.Reset(s)
-	if p, err := os.FindProcess(os.Getpid()); err == nil && p.Signal(s) == nil {
-		time.Sleep(time.Second) // it arrives at once
-	}
-	os.Exit(exitNothing)
 }

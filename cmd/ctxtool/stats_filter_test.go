@@ -80,14 +80,14 @@ func TestMayFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := [2]bool{e.mayFit(&only, session), e.mayFit(&only, odd)}; got != want {
+		if got := [2]bool{only.MayFit(e.disk, session), only.MayFit(e.disk, odd)}; got != want {
 			t.Errorf("%+v: %v, want %v", flags, got, want)
 		}
 	}
-	if !e.mayFit(&stats.Only{Until: 1}, fork) {
+	if !(&stats.Only{Until: 1}).MayFit(e.disk, fork) {
 		t.Error("what a fork took over is older than its header")
 	}
-	if !e.mayFit(&stats.Only{Since: 1}, "-") || !e.mayFit(&stats.Only{Project: "p"}, filepath.Join(t.TempDir(), "none")) {
+	if !(&stats.Only{Since: 1}).MayFit(e.disk, "-") || !(&stats.Only{Project: "p"}).MayFit(e.disk, filepath.Join(t.TempDir(), "none")) {
 		t.Error("what cannot be looked at is left to reading")
 	}
 }

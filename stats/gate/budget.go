@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -59,7 +59,7 @@ func (a Amount) of(base float64) float64 {
 func (a *Amount) UnmarshalText(text []byte) (err error) {
 	t, share := strings.CutSuffix(string(text), "%")
 	a.Share = share
-	if a.N, err = ParseNumber(t); err != nil || a.N < 0 {
+	if a.N, err = phrase.ParseNumber(t); err != nil || a.N < 0 {
 		return fmt.Errorf("%q: must be a number or a percentage such as 5%%", sessionfmt.Quote(string(text)))
 	}
 	if share {
@@ -87,22 +87,6 @@ func (d *Drift) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// scales are the factors of the letters after a number.
-var scales = map[byte]float64{'k': 1e3, 'm': 1e6, 'g': 1e9}
-
-// ParseNumber reads a number such as 150000, 150_000, 150k, 1.5M or 1e6.
-func ParseNumber(text string) (float64, error) {
-	times := 1.0
-	if end := len(text) - 1; end > 0 && scales[text[end]|' '] > 0 {
-		text, times = text[:end], scales[text[end]|' ']
-	}
-	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
-	if n *= times; err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return 0, errors.New("not a number")
-	}
-	return n, nil
-}
-
 // limit reads a limit of the figure: a number in its unit. A share may have a percent sign,
 // dollars a dollar sign.
 func (f *Figure) limit(text string) (*float64, error) {
@@ -110,7 +94,7 @@ func (f *Figure) limit(text string) (*float64, error) {
 	if f.Unit == stats.Dollars {
 		t = strings.TrimPrefix(t, "$")
 	}
-	n, err := ParseNumber(t)
+	n, err := phrase.ParseNumber(t)
 	switch {
 	case err != nil || percent && f.Unit != stats.Share:
 		return nil, fmt.Errorf("%s: limit %q: must be %s", f.Name, sessionfmt.Quote(text), limitForms[f.Unit])

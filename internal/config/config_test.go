@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -26,8 +26,8 @@ func TestGSHNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &config{files: []layer{l}, getenv: func(string) string { return "" }}
-		if got, _ := c.lookup("max-iterations"); got != want {
+		c := &Config{files: []layer{l}, getenv: func(string) string { return "" }}
+		if got, _ := c.Lookup("max-iterations"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -1,0 +1,173 @@
+// Package config reads the configuration: files in TOML, and the environment.
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ctxtool/compact"
+	"ctxtool/sessionfmt"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/viper"
+)
+
+// A Config holds configuration files and the environment (CTXTOOL_...), which overrides them.
+type Config struct {
+	getenv func(key string) string
+	files  []layer // later ones override
+}
+
+// A layer is one configuration file. Viper changes keys to lower case; tables keeps the
+// names of models and policies as they are.
+type layer struct {
+	name   string
+	v      *viper.Viper
+	policy string // whose own file it is: it counts where that policy is asked for
+	tables
+}
+
+// tables are the tables of a configuration file whose keys are names.
+type tables struct {
+	Models   map[string]map[string]any
+	Policies map[string]policyTable
+}
+
+// Read reads files, of which later ones override. Only the file required must exist.
+func Read(disk sessionfmt.Disk, getenv func(key string) string, names []string, required string) (*Config, error) {
+	c := &Config{getenv: getenv}
+	for _, name := range names {
+		l, err := readLayer(disk, name)
+		if errors.Is(err, fs.ErrNotExist) && name != required {
+			continue
+		}
+		if err != nil {
+			return nil, broken(name, err)
+		}
+		c.files = append(c.files, l)
+	}
+	return c, nil
+}
+
+// AddGSH adds the configuration of gsh itself, from the first of the folders that has one. All
+// other files override it, and only its table [context] counts (docs/policies.md 2.1).
+func (c *Config) AddGSH(disk sessionfmt.Disk, dirs ...string) error {
+	for _, dir := range dirs {
+		name := filepath.Join(dir, "gsh", "config.toml")
+		if !filepath.IsAbs(name) {
+			continue
+		}
+		data, err := disk.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		var file struct{ Context map[string]any }
+		if err := toml.Unmarshal(data, &file); err != nil {
+			return broken(name, err)
+		}
+		l := layer{name: name, v: viper.New(), policy: compact.GSHPolicy.Name}
+		c.files = append([]layer{l}, c.files...)
+		return l.v.MergeConfigMap(map[string]any{"context": file.Context})
+	}
+	return nil
+}
+
+// broken returns the error for a file that cannot be read, with its line if the error has one.
+func broken(name string, err error) error {
+	pos := sessionfmt.Pos{File: name}
+	var at interface{ Position() (row, column int) }
+	if errors.As(err, &at) {
+		pos.Line, _ = at.Position()
+	}
+	return &sessionfmt.Error{Pos: pos, Err: err}
+}
+
+func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
+	data, err := disk.ReadFile(name)
+	var file map[string]any
+	if err = cmp.Or(err, toml.Unmarshal(data, &file)); err != nil {
+		return l, err
+	}
+	d := toml.NewDecoder(bytes.NewReader(data)) // again: viper would change names to lower case
+	d.DisallowUnknownFields()
+	var strict *toml.StrictMissingError
+	if err = d.Decode(&l.tables); errors.As(err, &strict) {
+		err = nil
+		for _, missing := range strict.Errors { // other keys are settings
+			if key := missing.Key(); key[0] == "policies" {
+				return l, fmt.Errorf("unknown key %s", strings.Join(key, "."))
+			}
+		}
+	}
+	if err != nil {
+		return l, err
+	}
+	for key := range file {
+		if key == "models" || key == "policies" {
+			file[key] = "" // they are in the tables
+		}
+	}
+	l.name, l.v = name, viper.New()
+	return l, l.v.MergeConfigMap(file)
+}
+
+// Lookup returns the value of a setting in the syntax of flags, and the variable or file that
+// sets it. from is empty if none does.
+func (c *Config) Lookup(key string) (value, from string) {
+	if text := c.getenv(envName(key)); text != "" {
+		return text, envName(key)
+	}
+	for _, l := range slices.Backward(c.files) {
+		if v, set := l.get(key); set {
+			return settingText(v), l.name
+		}
+	}
+	return "", ""
+}
+
+// get returns the value of a key in the file, or of gsh's name for it.
+func (l layer) get(key string) (v any, set bool) {
+	if own := gshKey(key); own != "" && !l.v.IsSet(key) {
+		key = own
+	}
+	return l.v.Get(key), l.v.IsSet(key)
+}
+
+// gshKey returns gsh's name for a setting (docs/policies.md 2.1), or "".
+func gshKey(key string) string {
+	switch key {
+	case "max-iterations", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold":
+		return "context." + strings.ReplaceAll(key, "-", "_")
+	}
+	return ""
+}
+
+// settingText returns a setting in the syntax of flags: lists have commas.
+func settingText(v any) string {
+	var texts []string
+	switch v := v.(type) {
+	case []any:
+		for _, el := range v {
+			texts = append(texts, fmt.Sprint(el))
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			texts = append(texts, fmt.Sprintf("%s=%v", key, v[key]))
+		}
+	default:
+		return fmt.Sprint(v)
+	}
+	return strings.Join(texts, ",")
+}
+
+// envName returns the name of the environment variable for a key.
+func envName(key string) string {
+	return "CTXTOOL_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(key))
+}

@@ -1,0 +1,34 @@
+package terminal
+
+import (
+	"testing"
+
+	"ctxtool/sessionfmt"
+)
+
+// TestInterruptsRest: without a temporary file nobody waits for signals.
+func TestInterruptsRest(t *testing.T) {
+	x := &Interrupts{}
+	d := sessionfmt.Disk{Dir: t.TempDir(), Temporary: x.Note}
+	a, err := d.Create("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.Create("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(x.files) != 2 || x.signals == nil {
+		t.Errorf("%d files", len(x.files))
+	}
+	a.Abort()
+	if x.signals == nil {
+		t.Error("nobody waits, and there is a file")
+	}
+	if err := b.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if len(x.files) != 0 || x.signals != nil {
+		t.Errorf("%d files, and somebody waits", len(x.files))
+	}
+}

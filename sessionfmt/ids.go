@@ -1,10 +1,13 @@
 package sessionfmt
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+	"hash/maphash"
+	"slices"
 
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -120,3 +123,95 @@ func (s *Session) FindValue(id jsonl.Value) int {
 	}
 	return -1
 }
+
+// name stores the record's id and its parent's. The parent is usually the previous record,
+// whose id bytes are then shared.
+func (u *unit) name(rec *record, h *jsonl.Picked) {
+	rec.id = u.intern(h.ID)
+	if h.ID.Exists() && !h.ID.IsString() && !h.ID.IsNull() {
+		rec.flags |= flagWrongID
+	}
+	if h.ParentID.Exists() {
+		rec.flags |= flagOwnParent
+	}
+	if h.ID.Exists() {
+		rec.flags |= flagOwnID
+	}
+	if n := len(u.records); n > 0 {
+		prev := u.records[n-1].id
+		if id := idAt(u.ids, prev); len(id) > 0 && h.ParentID.Is(string(id)) {
+			rec.parent = prev
+			return
+		}
+	}
+	rec.parent = u.intern(h.ParentID)
+}
+
+// intern adds an id to the arena. A number is a valid key in pi, so it keeps its spelling,
+// after a zero byte. Other values that are not strings are not ids.
+func (u *unit) intern(v jsonl.Value) ref {
+	at := len(u.ids)
+	u.ids = append(u.ids, 0)
+	switch {
+	case v.IsString():
+		u.ids = v.AppendText(u.ids)
+	case v.IsNumber() && v.Truthy():
+		u.ids = append(append(u.ids, 0), v...)
+	}
+	if n := len(u.ids) - at - 1; n < 0x80 {
+		u.ids[at] = byte(n)
+	} else {
+		u.ids = slices.Replace(u.ids, at, at+1, binary.AppendUvarint(nil, uint64(n))...)
+	}
+	return ref(at)
+}
+
+// idAt returns the id at an offset of an arena.
+func idAt(ids []byte, at ref) []byte {
+	n, k := binary.Uvarint(ids[at:])
+	return ids[int(at)+k:][:n:n]
+}
+
+// An idTable maps ids to records by open addressing over record numbers plus one. The ids
+// themselves are in the session's arena.
+type idTable struct {
+	seed  maphash.Seed
+	slots []uint32
+	mask  uint64
+}
+
+func newIDTable(n int) *idTable {
+	size := 16
+	for size < n+n/2 {
+		size *= 2
+	}
+	return &idTable{seed: maphash.MakeSeed(), slots: make([]uint32, size), mask: uint64(size - 1)}
+}
+
+// tableRoom makes the table larger where it has no room for another record.
+func (s *Session) tableRoom() {
+	if len(s.records) < len(s.table.slots)/3*2 {
+		return
+	}
+	s.table = newIDTable(max(cap(s.records), 2*len(s.records)))
+	for i := range s.records {
+		if s.records[i].kind.IsEntry() {
+			*s.slot(s.idOf(i)) = uint32(i + 1)
+		}
+	}
+}
+
+// slot returns the slot of that id, or the free slot where it belongs.
+func (s *Session) slot(id []byte) *uint32 {
+	t := s.table
+	for h := maphash.Bytes(t.seed, id) & t.mask; ; h = (h + 1) & t.mask {
+		p := &t.slots[h]
+		if *p == 0 || bytes.Equal(s.idOf(int(*p-1)), id) {
+			return p
+		}
+	}
+}
+
+// idOf returns the id of record i as in the arena, parentOf that of its parent.
+func (s *Session) idOf(i int) []byte     { return idAt(s.ids, s.records[i].id) }
+func (s *Session) parentOf(i int) []byte { return idAt(s.ids, s.records[i].parent) }

@@ -5,12 +5,10 @@ package cache
 import (
 	"hash/maphash"
 	"iter"
-	"math"
 	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/replay/models"
-	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -28,71 +26,12 @@ type Options struct {
 	Requests func(Request, error) error
 }
 
-// A Row is one request, with what a provider's prompt cache could do for it and what it did.
-// Tokens are those that the provider recorded, or counted ones if it recorded none.
-//
-// It is a line of schema ctxtool/cache/2.
-type Row struct {
-	Schema    string       `json:"schema"`
-	Record    int          `json:"-"`                   // the answer
-	Request   origin.Index `json:"request,omitzero"`    // number of the request, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
-	Entry     string       `json:"entry"`               // id of the answer
-	Time      string       `json:"time,omitempty"`      // of the answer's entry, as it stands
-	Model     string       `json:"model,omitempty"`     // `provider/id`
-	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
-	Shared    *shared      `json:"shared,omitempty"`    // the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's lifetime
-	Break     *Break       `json:"break,omitempty"`     // what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to it
-	Expected  *Expected    `json:"expected,omitempty"`  // tokens that an ideal cache, which keeps every prefix of every request, reads and writes; `read` is at least what the provider recorded as read
-	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
-	Rebilled  Rebilled     `json:"rebilled,omitzero"`   // tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of `break.again` and `unserved`
-	Unserved  Rebilled     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to 1,024 tokens, and before the first use of a cache
-	Missed    *Missed      `json:"missed,omitempty"`    // the reason that the provider gives for not serving the request from its cache
-	Outlived  int64        `json:"outlived,omitempty"`  // seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later pauses are judged by it
-	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
-	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
-
-	basis basis
-}
-
-// shared is the prefix that a request shares with an earlier one.
-type shared struct {
-	Messages int   `json:"messages"`
-	Tokens   int64 `json:"tokens"`
-}
-
-// A Missed is what a provider recorded about a request that its cache did not serve.
-type Missed struct {
-	Reason string `json:"reason"`           // in the provider's words
-	Tokens int64  `json:"tokens,omitempty"` // that it did not serve
-}
-
-// answered reports whether the provider recorded the size of the request.
-func (r *Row) answered() bool { return r.Recorded != nil && r.Recorded.Prompt() > 0 }
-
-// Expected are the tokens read and written by an ideal cache, which keeps every prefix of every
-// request.
-type Expected struct {
-	Read  int64 `json:"read"`
-	Write int64 `json:"write"`
-}
-
-// Rebilled are tokens that were billed more than once, and what this cost in dollars beyond
-// reading them from the cache.
-type Rebilled struct {
-	Tokens int64   `json:"tokens"`
-	Cost   float64 `json:"cost"`
-}
-
 // A Report is the account of a session.
 type Report struct {
 	Rows    []Row
 	Total   *Total
 	Stopped error // the broken patch after which requests have no expectation
 }
-
-// noise is how many tokens a provider may fall short without significance
-// (docs/session-format.md 10).
-const noise = 1024
 
 // A sentRequest is a request as it was sent, with its answer.
 type sentRequest struct {
@@ -369,96 +308,4 @@ func (c *accountant) use(k int) {
 	if n := s.promptTokens(); n > 0 {
 		c.trie.recorded[s.prefix] = n
 	}
-}
-
-// row returns the row of a request, and adds the request to the cache for later ones.
-func (c *accountant) row(k int) (row Row, err error) {
-	s := &c.sent[k]
-	row = Row{
-		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
-		Time: s.time, Model: s.ref.Name(), Prompt: s.promptTokens(),
-	}
-	row.basis = basis{
-		model: &c.models[s.model], ref: s.ref, long: c.models[s.model].long, counted: s.counted + c.hidden, hidden: c.hidden,
-		output: s.output, thinking: s.thinking, unbilled: s.failed && s.promptTokens() == 0,
-	}
-	if s.hasUsage {
-		row.Recorded = &s.usage
-		row.Missed = s.missed
-	}
-	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
-	defer func() { c.active = seen }()
-	if s.prefix == noBeginning {
-		return row, nil
-	}
-	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &shared{}
-	if row.Estimated = row.Prompt == 0; row.Estimated {
-		row.Prompt = s.counted + c.hidden
-	}
-	kept, by := c.trie.kept(s.prefix, s.at)
-	known, compared := c.trie.kept(s.prefix, math.MinInt64)
-	had, read := min(c.served(known, compared, s), row.Prompt), min(s.usage.CacheRead, row.Prompt)
-	row.Shared.Tokens = min(c.served(kept, by, s), row.Prompt)
-	if kept != known && read > row.Shared.Tokens && read+noise >= had {
-		pause := s.at - c.sent[compared].at
-		row.Outlived, c.models[s.model].seen = pause/1000, max(c.models[s.model].seen, pause)
-		kept, row.Shared.Tokens = known, had
-	}
-	if row.Shared.Messages = c.messagesOf(kept); row.Shared.Messages == 0 && c.hidden > 0 && read > 0 {
-		row.Shared.Tokens = min(row.Shared.Tokens, read) // the provider knows how long a prompt is that the file does not have
-	}
-	served := max(row.Shared.Tokens, read) // before it only unserved tokens were billed again
-	row.Expected = &Expected{served, row.Prompt - served}
-	if row.Break, err = c.broken(k, kept, known, compared); err != nil {
-		return row, err
-	}
-	if b := row.Break; b != nil && !row.Estimated {
-		from := had
-		if b.Cause == CausePause {
-			from = row.Shared.Tokens
-		}
-		b.Rebilled.Tokens = max(0, min(b.Rebilled.Tokens-max(0, read-from), row.Prompt-served))
-		if read > from && b.Rebilled.Tokens <= noise {
-			b.Rebilled.Tokens = 0 // the provider read beyond it
-		}
-	}
-	if b := row.Break; b != nil {
-		b.Rebilled.Cost = c.models[s.model].dollars(&s.answer, row.Prompt, b.Rebilled.Tokens)
-		row.Rebilled = b.Rebilled
-		if b.Record >= 0 {
-			b.Entry = c.r.Session.ID(b.Record)
-		}
-	}
-	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = Rebilled{short, c.models[s.model].dollars(&s.answer, row.Prompt, short)}
-		row.Rebilled.plus(row.Unserved)
-	}
-	c.use(k)
-	c.last = k
-	return row, nil
-}
-
-// served returns the size of a prefix in the provider's tokens: as recorded for a request that
-// was exactly this prefix, else its share of the request that used it, or of the current one.
-func (c *accountant) served(n beginning, by int32, s *sentRequest) int64 {
-	if n == noBeginning {
-		return 0
-	}
-	if said := c.trie.recorded[n]; said > 0 {
-		return said
-	}
-	of := &c.sent[by]
-	if of.promptTokens() == 0 {
-		of = s
-	}
-	return of.scaled(c.trie.tokensOf(n)+c.hidden, c.hidden)
-}
-
-// scaled converts counted tokens to those of the request's provider.
-func (s *sentRequest) scaled(counted, hidden int64) int64 {
-	whole := s.counted + hidden
-	if said := s.promptTokens(); said > 0 && whole > 0 {
-		return int64(math.Round(float64(counted) * float64(said) / float64(whole)))
-	}
-	return counted
 }

@@ -17,10 +17,10 @@ import (
 // undo finds it.
 type jobRecord struct {
 	Job    string `json:"job"` // the command
-	Policy string `json:"policy"`
-	Params string `json:"params"` // the policy's numbers
+	Policy string `json:"policy,omitempty"`
+	Params string `json:"params,omitempty"` // the policy's numbers
 	Form   Form   `json:"form"`
-	Before int    `json:"tokensBefore"` // in the policy's own counter
+	Before int    `json:"tokensBefore"` // in the policy's own counter, if there is a policy
 	After  int    `json:"tokensAfter"`
 	// Entries is how many entries of the batch follow this one.
 	Entries int `json:"entries"`
@@ -83,17 +83,27 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	if entries == 0 {
 		return nil
 	}
-	if !j.Unmarked {
-		err := addRecord(b, markType, jobRecord{j.Command, j.Policy.Name, j.Policy.params(), r.Form, r.Before, r.After, entries})
-		if err != nil {
-			return err
-		}
+	if err := j.Mark(b, r.Form, r.Before, r.After, entries); err != nil {
+		return err
 	}
 	store := w.edits
 	if r.Form == AsTransform {
 		store = func() error { return w.transform(display) }
 	}
 	return cmp.Or(store(), w.compaction())
+}
+
+// Mark adds the entry by which Undo finds a batch, unless the job is unmarked: the form, the
+// tokens of the context before and after, and how many entries follow the mark.
+func (j *Job) Mark(b *sessionfmt.Batch, form Form, before, after, entries int) error {
+	if j.Unmarked {
+		return nil
+	}
+	record := jobRecord{Job: j.Command, Form: form, Before: before, After: after, Entries: entries}
+	if j.Policy != nil {
+		record.Policy, record.Params = j.Policy.Name, j.Policy.params()
+	}
+	return addRecord(b, markType, record)
 }
 
 // addRecord adds a custom entry that describes a batch.

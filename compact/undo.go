@@ -86,6 +86,9 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 // error. last reports whether the file ends with the batch that is reverted.
 func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err error) {
 	s := r.Session
+	if err := s.Foreign(); err != nil {
+		return nil, false, err
+	}
 	p, err := lastOf(s)
 	if err != nil {
 		return nil, false, err

@@ -79,7 +79,7 @@ var layers = []struct {
 	{"internal/plan", []string{
 		"ctxtool/replay/hook",
 		"ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/models",
-	}, nil},
+	}, []string{"ctxtool/replay/tokens"}},
 	{"internal/config", []string{"ctxtool/compact", "ctxtool/replay/models", "ctxtool/replay/tokens", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2", "github.com/spf13/viper"}, nil},
 	{"internal/phrase", []string{"ctxtool/sessionfmt"}, nil},
 	{"internal/terminal", []string{"ctxtool/internal/phrase"}, []string{"ctxtool/sessionfmt"}},

@@ -101,6 +101,7 @@ func newPatchCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.counters, "counter", []string{tokens.Pi.Name}, "count tokens by `COUNTERS`: "+strings.Join(tokens.Names(), ", "))
 	choice(cmd, &o.as, "as", string(compact.AsAuto), "store the result as `FORM`: "+strings.Join(asForms, ", "), asForms)
 	f.BoolVar(&o.Write, "write", false, "append the entries to the session")
+	o.unmarkedFlag(cmd)
 	f.BoolVar(&o.schema, "schema", false, "print the JSON Schema of a result, and exit")
 	complete(cmd, "reason", hook.Reasons)
 	help.Group(f, "Result", "file", "op", "set-part", "remove-part", "remove-tool", "set", "append-message", "why", "schema")
@@ -138,7 +139,7 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 		if err != nil {
 			return nil, err
 		}
-		p, err := plan.Patch(f.given, s, results, o.try, compact.Form(o.as), o.rules != "auto", o.stores())
+		p, err := plan.Patch(f.given, s, results, o.try, &compact.Job{Command: o.name, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}, o.stores())
 		if err != nil {
 			return nil, err
 		}

@@ -337,9 +337,9 @@ func newUndoCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "undo"}
 	cmd := &cobra.Command{
 		Use:   "undo [flags] SESSION",
-		Short: "Undo the last reduction",
-		Long: "Undo what reduce, truncate, prune, strip or compact last appended: by one entry, while\n" +
-			"only labels, names and settings follow. After a message, edits are undone one by\n" +
+		Short: "Undo the last reduction or patch",
+		Long: "Undo what reduce, truncate, prune, strip, compact or patch last appended: by one entry,\n" +
+			"while only labels, names and settings follow. After a message, edits are undone one by\n" +
 			"one, and a compaction or patch cannot be undone.",
 		Example: "  ctxtool undo s.jsonl\n" +
 			"  ctxtool undo s.jsonl --write\n" +

@@ -33,7 +33,6 @@ type reduceFlags struct {
 	overrideFlags
 	at           string
 	as           string
-	unmarked     bool
 	ifOver       string
 	counter      string
 	events       string
@@ -68,7 +67,7 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	f.BoolVar(&o.Write, "write", false, "append the entries to each session")
 	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`")
 	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: "+strings.Join(asForms, ", "), asForms)
-	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch; undo does not find it")
+	o.unmarkedFlag(cmd)
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
 	choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's): "+strings.Join(tokens.Names(), ", "), tokens.Names())
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
@@ -77,7 +76,7 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	help.Group(f, "Writing", "write")
 	help.Group(f, "Selection", "at", "if-over")
 	help.Group(f, "Counting", "counter")
-	help.Group(f, "writing", "as", "no-mark", "jobs", "events", "events-format")
+	help.Group(f, "writing", "as", "jobs", "events", "events-format")
 }
 
 // check checks the flags, before any input is opened.

@@ -30,6 +30,7 @@ type writeFlags struct {
 	whole       bool   // a whole file is written, and nothing appended
 	times       bool   // the times of entries are read
 	guarded     bool   // the context changes
+	unmarked    bool   // the batch has no mark, see compact.Job
 	stays       string // ends the error for -o that names the session
 	jobs        int
 	aside       bool // the plan is printed on standard error
@@ -75,6 +76,11 @@ func (o *writeFlags) flags(cmd *cobra.Command, output string, forms ...string) {
 func (o *writeFlags) nowFlag(cmd *cobra.Command, of string) {
 	cmd.Flags().StringVar(&o.now, "now", "", "set the `TIME` of "+of)
 	help.Group(cmd.Flags(), "writing", "now")
+}
+
+func (o *writeFlags) unmarkedFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch; undo does not find it")
+	help.Group(cmd.Flags(), "writing", "no-mark")
 }
 
 func (o *writeFlags) forceFlag(cmd *cobra.Command) {

@@ -2,19 +2,13 @@ package simulate
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
 	"ctxtool/compact"
-	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
-	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -43,50 +37,6 @@ func opened(t *testing.T, name string, data []byte) *sessionfmt.Session {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-// TestRecordedIsCache: the recorded policy has the figures of the account of its cache, to the
-// token and the cent.
-func TestRecordedIsCache(t *testing.T) {
-	n := 0
-	for _, c := range append(corpus.Sample(t), corpus.Shared(t)...) {
-		t.Run(c.Name, func(t *testing.T) {
-			s := opened(t, c.Name, c.Data)
-			o := Options{Contenders: contenders(t, Recorded, None), Rows: true}
-			report, err := o.Session(s)
-			var at *sessionfmt.Error
-			if errors.Is(err, ErrNoRequests) || errors.As(err, &at) {
-				t.Skip(err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			account, err := cache.Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
-			if err != nil {
-				t.Fatal(err)
-			}
-			n++
-			run, total := report.Runs[0], account.Total
-			if run.Requests != total.Requests || run.Prompt != total.Prompt || run.Read != total.Expected.Read || run.Write != total.Expected.Write ||
-				run.Rebilled.Tokens != total.Rebilled.Tokens || math.Abs(run.Rebilled.Cost-total.Rebilled.Cost) > 1e-9 || run.HitRate != total.HitRate.Possible {
-				t.Errorf("%+v is not %+v", run, total)
-			}
-			for k := range account.Rows {
-				if got, want := run.Rows[k], account.Rows[k]; got.Prompt != want.Prompt || got.Rebilled != want.Rebilled || got.Entry != want.Entry {
-					t.Errorf("request %d: %+v is not %+v", k, got, want)
-				}
-			}
-			if len(acts(s, s.Leaf())) == 0 {
-				none := report.Runs[1]
-				if none.Prompt != run.Prompt || none.Read != run.Read || none.Cost != run.Cost {
-					t.Errorf("without acts, none has %+v", none)
-				}
-			}
-		})
-	}
-	if n < 5 {
-		t.Errorf("only %d sessions were compared", n)
-	}
 }
 
 // A script writes a session whose answers call tools with results of given sizes.

@@ -34,7 +34,7 @@ type Keeper struct {
 
 // A layerRun is what a keeper remembers of a layer.
 type layerRun struct {
-	size  int // after its last run
+	size  int // after its last run, not counting those within a turn
 	index int // of the last answer at that time; see work.settled
 }
 
@@ -161,7 +161,9 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	if c.Skip = ""; len(w.Changes) == 0 {
 		c.Skip = w.skip
 	}
-	run.size = c.size + c.beside
+	if !o.IntraTurn {
+		run.size = c.size + c.beside
+	}
 	for _, m := range slices.Backward(c.view.Messages) {
 		if m.isAssistant() {
 			run.index = m.Index

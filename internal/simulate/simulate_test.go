@@ -127,50 +127,58 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTimeline: nothing happens in the first iterations; a file of 80 KB is cut to 30,000 bytes;
-// then results are pruned; and the first request above 170,000 tokens is compacted, not one of
-// exactly that.
+// TestTimeline: in the 16 iterations of gsh's documentation, nothing happens in the first five; a
+// file of 80 KB is cut to 30,000 bytes; then results are pruned, until what the agent says exceeds
+// 170,000 tokens: the sixteenth request is one message with the summary, and the cycle begins again.
 func TestTimeline(t *testing.T) {
 	s := newScript()
 	s.user("q")
 	for i := range 5 {
-		s.answer("", "read", fmt.Sprint("small", i), strings.Repeat("x", 16000)) // 4,000 tokens
+		s.answer("", "read", fmt.Sprint("small", i), said(4000))
 	}
 	s.answer("", "read", "huge", strings.Repeat("x", 80000))
-	for i := range 9 {
-		s.answer("", "bash", fmt.Sprint("run", i), strings.Repeat("x", 29000))
+	for i := range 4 {
+		s.answer("", "bash", fmt.Sprint("run", i), said(7250))
 	}
-	text := strings.Repeat("y", 4*24000)
-	for range 6 { // what the agent says is not pruned
-		s.answer(text, "bash", "true", "ok")
+	for i := range 5 {
+		s.answer(said(26000), "bash", fmt.Sprint("again", i), said(7250))
 	}
+	s.answer("", "bash", "true", "ok")
 	s.end("done")
 	o := Options{Contenders: contenders(t, "gsh"), Rows: true, Changes: true, Summaries: Summaries{Ratio: 2500. / 175000}}
 	report, err := o.Session(opened(t, "timeline", s.b.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pruned, compacted := 0, -1
-	for k, r := range report.Runs[0].Rows {
-		for _, c := range r.Changes {
-			switch {
-			case c.Pass == "truncate" && (k != 6 || c.Was != 20000 || c.Now != 7508):
-				t.Errorf("request %d: %+v", k, c)
-			case c.Pass == "prune":
-				pruned++
-				if k < 9 {
-					t.Errorf("request %d prunes", k)
+	rows := report.Runs[0].Rows
+	for _, phase := range []struct {
+		from, to int // requests
+		passes   string
+		least    int // tokens of messages
+		most     int
+	}{
+		{0, 5, "", 0, 20100},
+		{6, 6, "truncate", 20000, 35000},
+		{7, 8, "", 34000, 45000},
+		{9, 10, "prune", 40000, 60000},
+		{11, 14, "prune", 60000, 170000},
+		{15, 15, "prune compact", 2000, 3000},
+		{16, 16, "", 2000, 3000},
+	} {
+		for k := phase.from; k <= phase.to; k++ {
+			passes := ""
+			for _, c := range rows[k].Changes {
+				if !strings.Contains(passes, c.Pass) {
+					passes = strings.TrimSpace(passes + " " + c.Pass)
 				}
-			case c.Pass == "compact":
-				compacted = k
-				if c.Was <= 170000 || r.Messages != 1 || r.Tokens.Summaries > 2800 {
-					t.Errorf("request %d: %+v, %+v", k, c, r.Tokens)
+				if c.Pass == "truncate" && (c.Was != 20000 || c.Now != 7508) || c.Pass == "compact" && (c.Was <= 170000 || rows[k].Messages != 1) {
+					t.Errorf("request %d: %+v", k, c)
 				}
 			}
+			if n := int(rows[k].Tokens.Total); passes != phase.passes || n < phase.least || n > phase.most {
+				t.Errorf("request %d: %q, %d tokens", k, passes, n)
+			}
 		}
-	}
-	if pruned < 5 || compacted != len(report.Runs[0].Rows)-1 {
-		t.Errorf("%d pruned, compacted at %d of %d", pruned, compacted, len(report.Runs[0].Rows))
 	}
 }
 

@@ -199,44 +199,6 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
-// TestRegrets: every planted use of what a policy has removed is found, and nothing else.
-func TestRegrets(t *testing.T) {
-	s := newScript()
-	s.user("start")
-	filler := strings.Repeat("all of these words are plain and small\n", 300)
-	s.answer("", "read", "a.txt", "the value is plantedName42 here\n"+filler)
-	s.answer("", "read", "b.txt", "path /srv/data/planted.toml\n"+filler)
-	s.answer("", "read", "c.txt", "an exact line that the agent will quote later on\n"+filler)
-	s.answer("", "read", "d.txt", "keptName77 is in the last result and in a prompt\n"+filler)
-	s.user("mind keptName77")
-	for i := range 4 { // pushes the first results out of the window
-		s.answer("", "list", fmt.Sprint("dir", i), filler)
-	}
-	s.answer("so plantedName42 it is, and keptName77", "read", "/srv/data/planted.toml", "ok")
-	s.answer("plantedName42 again", "read", "c.txt", "ok") // the call again, and its path stays in the call
-	s.end("quote:\nan exact line that the agent will quote later on\n")
-	gsh := compact.GSHPolicy.Copy()
-	gsh.Layer(&compact.Prune).Protect = 4000
-	o := Options{Contenders: []Contender{{Name: Recorded}, {Name: None}, {Name: "gsh", Policy: gsh}}, Rows: true, Regrets: true}
-	report, err := o.Session(opened(t, "regrets", s.b.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, run := range report.Runs[:2] {
-		if run.Regrets != 0 {
-			t.Errorf("%s: %+v", run.Policy, run.Regretted)
-		}
-	}
-	var got []string
-	for _, r := range report.Runs[2].Regretted {
-		got = append(got, fmt.Sprintf("%d %s %s", r.Request, r.Kind, r.What))
-	}
-	want := "8 identifier plantedName42; 8 path srv/data/planted.toml; 9 call read c.txt; 10 line an exact line that the agent will quote later on"
-	if strings.Join(got, "; ") != want {
-		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
-	}
-}
-
 // TestModel: another model has its own window, prices and cache, and the recorded sizes.
 func TestModel(t *testing.T) {
 	s := opened(t, "s", gen.Session(gen.Shape{Seed: 1, Entries: 120, Tools: 0.8, Text: 2000}))

@@ -34,7 +34,7 @@ type Keeper struct {
 
 // A layerRun is what a keeper remembers of a layer.
 type layerRun struct {
-	size  int // after its last run
+	size  int // after its last run, not counting those within a turn
 	index int // of the last answer at that time; see work.settled
 }
 
@@ -161,7 +161,9 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	if c.Skip = ""; len(w.Changes) == 0 {
 		c.Skip = w.skip
 	}
-	run.size = c.size + c.beside
+	if !o.IntraTurn {
+		run.size = c.size + c.beside
+	}
 	for _, m := range slices.Backward(c.view.Messages) {
 		if m.isAssistant() {
 			run.index = m.Index
@@ -227,12 +229,19 @@ func (c *Change) Gone() []int { return c.gone }
 // Size returns the tokens of message i, as pi estimates them.
 func (v *View) Size(i int) int { return v.Messages[i].Tokens(&tokens.Pi) }
 
-// Size returns the tokens of the messages to be summarised, and of the earlier summary.
+// Size returns the tokens of the messages to be summarised, and of the earlier summary if it is
+// none of them, as pi estimates them.
 func (r Request) Size() (n int) {
+	seen := false
 	for _, i := range r.Messages {
-		n += r.View.Messages[i].Tokens(&tokens.Pi)
+		m := &r.View.Messages[i]
+		n += m.Tokens(&tokens.Pi)
+		seen = seen || m.isSummary()
 	}
-	return n + tokens.Pi.Of(jsonl.Units(r.Previous))
+	if !seen {
+		n += tokens.Pi.Of(jsonl.Units(r.Previous))
+	}
+	return n
 }
 
 // Estimate returns pi's estimate of message i as it is stored.

@@ -3,6 +3,8 @@ package compact
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,34 +15,21 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// alike returns a policy that acts at every moment as reduce does: before each request, all of
-// its layers.
-func alike(p *Policy) *Policy {
-	p = p.Copy()
-	p.TurnEnds = p.TurnEnds && p.ByUsage // pi's moments are those of reduce at the end of a turn
-	for i := range p.Layers {
-		p.Layers[i].Between = false
-		if t := p.Layers[i].When; t != nil {
-			when := *t
-			when.Growth = false
-			p.Layers[i].When = &when
-		}
-	}
-	return p
-}
-
 // TestKeeperIsReduce: a keeper has, at every request, the context that reduce gives if it runs
 // at each moment and its entries are part of the session.
 func TestKeeperIsReduce(t *testing.T) {
 	small := GSHPolicy.Copy()
 	small.Layers = gshLayers(800, 400, 0.5)
-	passes := alike(&yAgentPolicy).Only("passes", []Layer{
+	passes := yAgentPolicy.Only("passes", []Layer{
 		{Pass: &Truncate, Options: Options{Max: 300, Unit: "chars"}}, {Pass: &Superseded}, {Pass: &RetryPrune, Options: Options{Profile: "seed"}},
 		{Pass: &StripThinking}, {Pass: &Prune, Options: Options{Protect: 600}},
 	})
-	for seed := range uint64(4) {
-		shape := gen.Shape{Seed: seed, Entries: 160, Text: 300, MaxText: 3000, Tools: 0.8, Systems: 0.1}
-		data := gen.Session(shape)
+	did := map[string]int{} // changes, by policy, pass and whether a turn ended
+	for _, seed := range []uint64{0, 3, 4, 5} {
+		data := gen.Session(gen.Shape{Seed: seed, Entries: 160, Text: 300, MaxText: 3000, Tools: 0.8, Systems: 0.1})
+		if seed >= 4 {
+			data = retries(seed)
+		}
 		for _, p := range []*Policy{small, &PiPolicy, &swecliPolicy, &yAgentPolicy, passes} {
 			t.Run(fmt.Sprintf("%s %d", p.Name, seed), func(t *testing.T) {
 				s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
@@ -48,7 +37,7 @@ func TestKeeperIsReduce(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer s.Close()
-				c := &beside{t: t, s: s.Copy(), policy: alike(p), window: 6000}
+				c := &beside{t: t, s: s.Copy(), policy: p.Copy(), window: 6000, did: did}
 				if p.ByUsage {
 					c.window = 16384 + 9000
 					c.policy.Layers[0].Keep = 2000
@@ -59,6 +48,44 @@ func TestKeeperIsReduce(t *testing.T) {
 			})
 		}
 	}
+	for _, want := range []string{
+		"gsh truncate false", "gsh prune false", "gsh compact false", "pi compact true", "pi compact false", "swe-cli compact false", "y-agent superseded true",
+		"y-agent retry-prune false", "y-agent strip-thinking true", "y-agent strip-thinking false", "y-agent progressive true", "y-agent compact true", "y-agent compact false",
+	} {
+		if did[want] == 0 {
+			t.Errorf("no change of %s: %v", want, did)
+		}
+	}
+}
+
+// retries returns a session whose agent reads files again, repeats calls that failed, and thinks.
+func retries(seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 0))
+	var b bytes.Buffer
+	b.WriteString(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n")
+	n := 0
+	entry := func(format string, args ...any) {
+		parent := "null"
+		if n > 0 {
+			parent = fmt.Sprintf(`"%08d"`, n-1)
+		}
+		fmt.Fprintf(&b, `{"type":"message","id":"%08d","parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z","message":%s}`+"\n", n, parent, fmt.Sprintf(format, args...))
+		n++
+	}
+	for turn := range 14 {
+		entry(`{"role":"user","content":"task %d"}`, turn)
+		for range 1 + r.IntN(7) {
+			file, failed := r.IntN(4), r.IntN(3) == 0
+			tool, size, thought := "read", r.IntN(2500), r.IntN(400)
+			if failed {
+				tool, size = "bash", 400+r.IntN(3000)
+			}
+			entry(`{"role":"assistant","provider":"acme","model":"m","content":[{"type":"thinking","thinking":%q},{"type":"toolCall","id":"c%d","name":%q,"arguments":{"path":"f%d"}}],"stopReason":"toolUse"}`, strings.Repeat("t", thought), n, tool, file)
+			entry(`{"role":"toolResult","toolCallId":"c%d","toolName":%q,"content":[{"type":"text","text":%q}],"isError":%v}`, n-1, tool, strings.Repeat("r", size), failed)
+		}
+		entry(`{"role":"assistant","provider":"acme","model":"m","content":[{"type":"thinking","thinking":"done?"},{"type":"text","text":"task %d is done"}],"stopReason":"stop"}`, turn)
+	}
+	return b.Bytes()
 }
 
 // A beside is a keeper beside a session that holds what reduce would have appended.
@@ -72,6 +99,8 @@ type beside struct {
 	walk   *replay.Walk
 	last   int // record
 	acts   int
+	mark   int64 // tokens after the last run of a layer with a growth gate
+	did    map[string]int
 }
 
 func brief(Request) (string, error) { return "what was said so far", nil }
@@ -133,7 +162,7 @@ func (c *beside) act(turnEnds bool) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	did, err := c.triggered().Plan(v.In(AsEdits), brief)
+	did, err := c.due(turnEnds).Plan(v.In(AsEdits), brief)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -144,6 +173,9 @@ func (c *beside) act(turnEnds bool) {
 		return
 	}
 	c.acts++
+	for _, ch := range changes {
+		c.did[fmt.Sprint(c.policy.Name, " ", ch.Pass, " ", turnEnds)]++
+	}
 	b := c.s.NewBatch(c.last, time.Time{})
 	from := c.s.Len()
 	if err := (&Job{Policy: c.policy, Unmarked: true}).Store(b, did, ""); err != nil {
@@ -160,18 +192,40 @@ func (c *beside) act(turnEnds bool) {
 	}
 }
 
-// triggered returns the policy with its compaction where the keeper has it: pi puts another
-// frame around a summary than other agents, and counts that.
-func (c *beside) triggered() *Policy {
+// due returns the policy with the layers that run at a moment: within a turn, what runs where turns
+// end does not, and retries are those of the turn. The growth gate is computed here. A compaction
+// runs where the keeper has it: pi puts another frame around a summary than other agents, and
+// counts that.
+func (c *beside) due(turnEnds bool) *Policy {
 	p := c.policy.Copy()
 	p.Layers = nil
-	for k, l := range c.policy.Layers {
-		if l.Pass == &Compact {
-			if l.When = nil; !c.keeper.Layers[k].Fired {
-				continue
-			}
+	ran := c.keeper.Layers
+	for _, l := range c.policy.Layers {
+		within := l.Between && !turnEnds
+		if within && l.Pass != &RetryPrune {
+			continue
 		}
-		p.Layers = append(p.Layers, l)
+		if ran[0].Pass != l.Pass.Name {
+			c.t.Fatalf("%s is due, the keeper considers %s", l.Pass.Name, ran[0].Pass)
+		}
+		fired := ran[0].Fired
+		if within {
+			l.IntraTurn, l.When = true, nil
+		} else if l.When != nil && l.When.Growth {
+			if want := ran[0].Used-c.mark >= l.When.Tokens; fired != want {
+				c.t.Fatalf("after record %d %s runs: %v, with %d tokens, %d after its last run", c.last, l.Pass.Name, fired, ran[0].Used, c.mark)
+			}
+			l.When = nil
+			if fired {
+				c.mark = ran[1].Used
+			}
+		} else if l.Pass == &Compact {
+			l.When = nil
+		}
+		ran = ran[1:]
+		if fired || l.When != nil {
+			p.Layers = append(p.Layers, l)
+		}
 	}
 	return p
 }

@@ -12,7 +12,6 @@ import (
 
 	"ctxtool/internal/shell"
 	"ctxtool/replay"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -207,16 +206,7 @@ func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 
 // room returns the most tokens of an extract of a request's messages.
 func (r Request) room() int {
-	all := 0
-	seen := false
-	for _, i := range r.Messages {
-		m := &r.View.Messages[i]
-		all += m.Tokens(&tokens.Pi)
-		seen = seen || m.isSummary()
-	}
-	if !seen {
-		all += tokens.Pi.Of(jsonl.Units(r.Previous))
-	}
+	all := r.Size()
 	return max(all/extractShare, min(all, extractLeast))
 }
 

@@ -34,7 +34,7 @@ type Options struct {
 	Window      int64            // context window in tokens, overrides the known one
 	Models      *models.Table    // context windows by model; the built-in table if nil
 	Lenient     bool             // continue where the reference code does
-	Without     map[int]bool     // entries, by record, that change nothing: compactions, edits, transforms, ephemerals
+	Without     map[int]bool     // entries, by record, that change nothing: compactions, edits, deletions, resets, transforms, ephemerals
 	Trial       bool             // replay transforms that the session only holds under all rules
 }
 

@@ -92,19 +92,25 @@ func (w *walk) recorded() {
 }
 
 // take takes what left the context of a path that was replayed. It returns the messages by record.
-func (w *walk) take(p *past) map[int]int {
-	byRecord := map[int]int{}
-	w.gone = make([]int32, len(w.path.Messages))
-	for i := range w.path.Messages {
-		byRecord[w.path.Messages[i].Origin.Record], w.gone[i] = i, reuse.Never
+func (w *walk) take(p *past) (byRecord map[int]int) {
+	w.gone, byRecord = w.removed(p)
+	w.standing = p.standing
+	return byRecord
+}
+
+// removed returns the requests from which on each message is not in the context of a path that was
+// replayed, and the messages by record.
+func (c *session) removed(p *past) (gone []int32, byRecord map[int]int) {
+	gone, byRecord = make([]int32, len(c.path.Messages)), map[int]int{}
+	for i := range c.path.Messages {
+		byRecord[c.path.Messages[i].Origin.Record], gone[i] = i, reuse.Never
 	}
 	for rec, k := range p.gone {
 		if i, ok := byRecord[rec]; ok {
-			w.gone[i] = k
+			gone[i] = k
 		}
 	}
-	w.standing = p.standing
-	return byRecord
+	return gone, byRecord
 }
 
 // numbered returns changes with messages in place of records.

@@ -29,6 +29,7 @@ type session struct {
 	answers []int                             // the messages that are answers to requests, in order
 	rows    []*cache.Row                      // the recorded requests, in that order
 	index   *reuse.Index
+	source  *reuse.Source // the recorded path
 }
 
 // ErrNoRequests is the error of a session without any request.
@@ -56,7 +57,7 @@ func acts(s *sessionfmt.Session, leaf int) map[int]bool {
 	path, _ := s.Path(leaf)
 	for _, rec := range path {
 		switch s.Kind(rec) {
-		case jsonl.Compaction, jsonl.ContextEdit, jsonl.Transform, jsonl.Ephemeral:
+		case jsonl.Compaction, jsonl.ContextEdit, jsonl.Transform, jsonl.Ephemeral, jsonl.Deletion, jsonl.Reset:
 			all[rec] = true
 		}
 	}
@@ -99,7 +100,10 @@ func (o *Options) open(s *sessionfmt.Session) (*session, error) {
 	if err := c.match(bare); err != nil {
 		return nil, err
 	}
-	c.index, err = reuse.NewIndex(e)
+	if c.index, err = reuse.NewIndex(e); err == nil {
+		gone, _ := c.removed(c.past)
+		c.source = c.index.Source(gone, c.past.standing)
+	}
 	return c, err
 }
 

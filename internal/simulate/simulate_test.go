@@ -2,19 +2,13 @@ package simulate
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
 	"ctxtool/compact"
-	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
-	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -43,50 +37,6 @@ func opened(t *testing.T, name string, data []byte) *sessionfmt.Session {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-// TestRecordedIsCache: the recorded policy has the figures of the account of its cache, to the
-// token and the cent.
-func TestRecordedIsCache(t *testing.T) {
-	n := 0
-	for _, c := range append(corpus.Sample(t), corpus.Shared(t)...) {
-		t.Run(c.Name, func(t *testing.T) {
-			s := opened(t, c.Name, c.Data)
-			o := Options{Contenders: contenders(t, Recorded, None), Rows: true}
-			report, err := o.Session(s)
-			var at *sessionfmt.Error
-			if errors.Is(err, ErrNoRequests) || errors.As(err, &at) {
-				t.Skip(err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			account, err := cache.Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
-			if err != nil {
-				t.Fatal(err)
-			}
-			n++
-			run, total := report.Runs[0], account.Total
-			if run.Requests != total.Requests || run.Prompt != total.Prompt || run.Read != total.Expected.Read || run.Write != total.Expected.Write ||
-				run.Rebilled.Tokens != total.Rebilled.Tokens || math.Abs(run.Rebilled.Cost-total.Rebilled.Cost) > 1e-9 || run.HitRate != total.HitRate.Possible {
-				t.Errorf("%+v is not %+v", run, total)
-			}
-			for k := range account.Rows {
-				if got, want := run.Rows[k], account.Rows[k]; got.Prompt != want.Prompt || got.Rebilled != want.Rebilled || got.Entry != want.Entry {
-					t.Errorf("request %d: %+v is not %+v", k, got, want)
-				}
-			}
-			if len(acts(s, s.Leaf())) == 0 {
-				none := report.Runs[1]
-				if none.Prompt != run.Prompt || none.Read != run.Read || none.Cost != run.Cost {
-					t.Errorf("without acts, none has %+v", none)
-				}
-			}
-		})
-	}
-	if n < 5 {
-		t.Errorf("only %d sessions were compared", n)
-	}
 }
 
 // A script writes a session whose answers call tools with results of given sizes.
@@ -177,50 +127,58 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTimeline: nothing happens in the first iterations; a file of 80 KB is cut to 30,000 bytes;
-// then results are pruned; and the first request above 170,000 tokens is compacted, not one of
-// exactly that.
+// TestTimeline: in the 16 iterations of gsh's documentation, nothing happens in the first five; a
+// file of 80 KB is cut to 30,000 bytes; then results are pruned, until what the agent says exceeds
+// 170,000 tokens: the sixteenth request is one message with the summary, and the cycle begins again.
 func TestTimeline(t *testing.T) {
 	s := newScript()
 	s.user("q")
 	for i := range 5 {
-		s.answer("", "read", fmt.Sprint("small", i), strings.Repeat("x", 16000)) // 4,000 tokens
+		s.answer("", "read", fmt.Sprint("small", i), said(4000))
 	}
 	s.answer("", "read", "huge", strings.Repeat("x", 80000))
-	for i := range 9 {
-		s.answer("", "bash", fmt.Sprint("run", i), strings.Repeat("x", 29000))
+	for i := range 4 {
+		s.answer("", "bash", fmt.Sprint("run", i), said(7250))
 	}
-	text := strings.Repeat("y", 4*24000)
-	for range 6 { // what the agent says is not pruned
-		s.answer(text, "bash", "true", "ok")
+	for i := range 5 {
+		s.answer(said(26000), "bash", fmt.Sprint("again", i), said(7250))
 	}
+	s.answer("", "bash", "true", "ok")
 	s.end("done")
 	o := Options{Contenders: contenders(t, "gsh"), Rows: true, Changes: true, Summaries: Summaries{Ratio: 2500. / 175000}}
 	report, err := o.Session(opened(t, "timeline", s.b.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pruned, compacted := 0, -1
-	for k, r := range report.Runs[0].Rows {
-		for _, c := range r.Changes {
-			switch {
-			case c.Pass == "truncate" && (k != 6 || c.Was != 20000 || c.Now != 7508):
-				t.Errorf("request %d: %+v", k, c)
-			case c.Pass == "prune":
-				pruned++
-				if k < 9 {
-					t.Errorf("request %d prunes", k)
+	rows := report.Runs[0].Rows
+	for _, phase := range []struct {
+		from, to int // requests
+		passes   string
+		least    int // tokens of messages
+		most     int
+	}{
+		{0, 5, "", 0, 20100},
+		{6, 6, "truncate", 20000, 35000},
+		{7, 8, "", 34000, 45000},
+		{9, 10, "prune", 40000, 60000},
+		{11, 14, "prune", 60000, 170000},
+		{15, 15, "prune compact", 2000, 3000},
+		{16, 16, "", 2000, 3000},
+	} {
+		for k := phase.from; k <= phase.to; k++ {
+			passes := ""
+			for _, c := range rows[k].Changes {
+				if !strings.Contains(passes, c.Pass) {
+					passes = strings.TrimSpace(passes + " " + c.Pass)
 				}
-			case c.Pass == "compact":
-				compacted = k
-				if c.Was <= 170000 || r.Messages != 1 || r.Tokens.Summaries > 2800 {
-					t.Errorf("request %d: %+v, %+v", k, c, r.Tokens)
+				if c.Pass == "truncate" && (c.Was != 20000 || c.Now != 7508) || c.Pass == "compact" && (c.Was <= 170000 || rows[k].Messages != 1) {
+					t.Errorf("request %d: %+v", k, c)
 				}
 			}
+			if n := int(rows[k].Tokens.Total); passes != phase.passes || n < phase.least || n > phase.most {
+				t.Errorf("request %d: %q, %d tokens", k, passes, n)
+			}
 		}
-	}
-	if pruned < 5 || compacted != len(report.Runs[0].Rows)-1 {
-		t.Errorf("%d pruned, compacted at %d of %d", pruned, compacted, len(report.Runs[0].Rows))
 	}
 }
 
@@ -238,44 +196,6 @@ func TestThreshold(t *testing.T) {
 		if got := report.Runs[0].Compactions; got != extra/4 {
 			t.Errorf("%d tokens over: %d compactions", extra/4, got)
 		}
-	}
-}
-
-// TestRegrets: every planted use of what a policy has removed is found, and nothing else.
-func TestRegrets(t *testing.T) {
-	s := newScript()
-	s.user("start")
-	filler := strings.Repeat("all of these words are plain and small\n", 300)
-	s.answer("", "read", "a.txt", "the value is plantedName42 here\n"+filler)
-	s.answer("", "read", "b.txt", "path /srv/data/planted.toml\n"+filler)
-	s.answer("", "read", "c.txt", "an exact line that the agent will quote later on\n"+filler)
-	s.answer("", "read", "d.txt", "keptName77 is in the last result and in a prompt\n"+filler)
-	s.user("mind keptName77")
-	for i := range 4 { // pushes the first results out of the window
-		s.answer("", "list", fmt.Sprint("dir", i), filler)
-	}
-	s.answer("so plantedName42 it is, and keptName77", "read", "/srv/data/planted.toml", "ok")
-	s.answer("plantedName42 again", "read", "c.txt", "ok") // the call again, and its path stays in the call
-	s.end("quote:\nan exact line that the agent will quote later on\n")
-	gsh := compact.GSHPolicy.Copy()
-	gsh.Layer(&compact.Prune).Protect = 4000
-	o := Options{Contenders: []Contender{{Name: Recorded}, {Name: None}, {Name: "gsh", Policy: gsh}}, Rows: true, Regrets: true}
-	report, err := o.Session(opened(t, "regrets", s.b.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, run := range report.Runs[:2] {
-		if run.Regrets != 0 {
-			t.Errorf("%s: %+v", run.Policy, run.Regretted)
-		}
-	}
-	var got []string
-	for _, r := range report.Runs[2].Regretted {
-		got = append(got, fmt.Sprintf("%d %s %s", r.Request, r.Kind, r.What))
-	}
-	want := "8 identifier plantedName42; 8 path srv/data/planted.toml; 9 call read c.txt; 10 line an exact line that the agent will quote later on"
-	if strings.Join(got, "; ") != want {
-		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
 	}
 }
 

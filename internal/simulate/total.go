@@ -76,7 +76,7 @@ func (w *walk) finish() error {
 		run.HitRate = float64(run.Read) / float64(run.Prompt)
 	}
 	run.idle(w)
-	found := w.index.Regrets(w.answers, w.gone, w.results, w.standing)
+	found := w.index.Regrets(w.answers, w.gone, w.results, w.standing, w.source)
 	run.Regrets = len(found)
 	for _, r := range found {
 		run.ByKind.add(r.Kind)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/internal/said"
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
@@ -21,6 +22,7 @@ type Index struct {
 	uses  map[int32][]int32 // the terms of an answer
 	has   []int32           // the messages that have a term, in order: those of term t from first[t] to first[t+1]
 	first []int32
+	acts  []bool // of each message, whether it is an answer with a call that may change something
 }
 
 // An occurrence is a term in a message, both by number.
@@ -29,7 +31,7 @@ type occurrence struct{ term, message int32 }
 // NewIndex reads the messages of an envelope twice, on all CPUs: first what answers use, then
 // who has it.
 func NewIndex(e *replay.Envelope) (*Index, error) {
-	x := &Index{e: e, terms: map[uint64]int32{}, uses: map[int32][]int32{}}
+	x := &Index{e: e, terms: map[uint64]int32{}, uses: map[int32][]int32{}, acts: make([]bool, e.Len())}
 	type found struct {
 		terms map[uint64]uint8
 		calls map[string]uint64 // the terms of calls, by id
@@ -48,7 +50,11 @@ func NewIndex(e *replay.Envelope) (*Index, error) {
 				if err != nil {
 					return err
 				}
-				used(m, func(term uint64, kind Kind, _ []byte) { parts[k].terms[term] = uint8(slices.Index(order, kind)) }, parts[k].calls)
+				x.acts[i] = scanAnswer(m, func(term uint64, kind Kind, as role) {
+					if as&uses != 0 {
+						parts[k].terms[term] = uint8(slices.Index(order, kind))
+					}
+				}, parts[k].calls)
 			}
 			return nil
 		}
@@ -74,37 +80,38 @@ func NewIndex(e *replay.Envelope) (*Index, error) {
 // find finds the messages that have the terms.
 func (x *Index) find(calls map[string]uint64) error {
 	parts := make([][]occurrence, x.e.Chunks())
-	uses := make([]map[int32][]int32, x.e.Chunks())
+	used := make([]map[int32][]int32, x.e.Chunks())
 	err := x.e.Scan(func(chunk, index int, _ *replay.Piece, m *jsonl.Message, _ int) {
 		if m == nil {
 			return
 		}
-		var all []int32
-		take := func(term uint64, kind Kind, _ []byte) {
-			if t, ok := x.terms[term]; ok {
+		var all, using []int32
+		take := func(term uint64, _ Kind, as role) {
+			if t, ok := x.terms[term]; ok && as&has != 0 {
 				all = append(all, t)
+			}
+			if t, ok := x.terms[term]; ok && as&uses != 0 {
+				using = append(using, t)
 			}
 		}
 		if m.Kind == jsonl.Assistant {
-			used(m, take, nil)
+			scanAnswer(m, take, nil)
 		} else {
-			scanTexts(m, take)
+			scanTexts(m, holds(take))
 			if term, ok := calls[m.CallID.Text()]; ok && m.Kind == jsonl.ToolResult {
-				take(term, Call, nil)
+				take(term, Call, has)
 			}
 		}
 		slices.Sort(all)
 		all = slices.Compact(all)
 		if m.Kind == jsonl.Assistant {
-			if uses[chunk] == nil {
-				uses[chunk] = map[int32][]int32{}
+			if used[chunk] == nil {
+				used[chunk] = map[int32][]int32{}
 			}
-			uses[chunk][int32(index)] = slices.Clone(all)
+			slices.Sort(using)
+			used[chunk][int32(index)] = slices.Compact(using)
 		}
 		for _, t := range all {
-			if m.Kind == jsonl.Assistant && order[x.kinds[t]] == Call {
-				continue // only a result has what a call gave
-			}
 			parts[chunk] = append(parts[chunk], occurrence{t, int32(index)})
 		}
 	})
@@ -118,7 +125,7 @@ func (x *Index) find(calls map[string]uint64) error {
 			x.first[o.term+1]++
 		}
 		n += len(part)
-		for index, all := range uses[k] {
+		for index, all := range used[k] {
 			x.uses[index] = all
 		}
 	}
@@ -136,32 +143,102 @@ func (x *Index) find(calls map[string]uint64) error {
 	return nil
 }
 
-// used calls tell with the terms of an answer, and records those of its calls by id. Commands
-// that only look are no calls, and what an agent types into a shell is no line that it quotes.
-func used(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte), calls map[string]uint64) {
-	scanTexts(m, tell)
+// A role is what an answer, or another message, does with a term.
+type role uint8
+
+const (
+	has  role = 1 << iota // a later message can use it
+	uses                  // it is of earlier messages
+)
+
+// replaced are the names of the arguments with the text that an edit replaces, which is a quote.
+var replaced = []string{"oldText", "old_string", "old_str", "old"}
+
+// scanAnswer calls tell with the terms of an answer, and records those of its calls by id. It
+// reports whether a call may change something.
+//
+// A line is quoted in what an agent says and in the text that an edit replaces; other arguments are
+// its own. A line that agents say is often a phrase, so nothing has it for later. Folders,
+// and files that it names without one in a sentence, are known from elsewhere. Commands that only look are no calls.
+func scanAnswer(m *jsonl.Message, tell func(term uint64, kind Kind, as role), calls map[string]uint64) (acts bool) {
+	line, alone := uses, false // alone: the text is a single word
+	take := holds(func(term uint64, kind Kind, as role) {
+		if kind == Line {
+			as = line
+		}
+		tell(term, kind, as)
+	})
+	taken := func(term uint64, kind Kind, name []byte) {
+		take(term, kind, name)
+		if kind == Identifier || kind == Path && isFile(name, alone) {
+			term, kind = indexed(term, kind, name)
+			tell(term, kind, uses)
+		}
+	}
+	scanTexts(m, taken)
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		if b.Kind != jsonl.CallBlock {
 			continue
 		}
-		looks, command := false, b.Args.Get("command")
+		looks, quotes := false, quoted(b.Args)
 		for text := range b.Args.Strings {
-			said := text.AppendText(nil)
-			looks = looks || survival.OnlyLooks(string(said))
-			scan(said, func(term uint64, kind Kind, name []byte) {
-				if kind != Line || !bytes.Equal(text, command) {
-					tell(term, kind, name)
-				}
-			})
+			buf := text.AppendText(nil)
+			alone = bytes.IndexAny(buf, " \n") < 0
+			looks = looks || survival.OnlyLooks(string(buf))
+			if line = has; slices.ContainsFunc(quotes, func(q jsonl.Value) bool { return bytes.Equal(q, text) }) {
+				line = has | uses
+			}
+			scan(buf, taken)
+		}
+		if _, reads := said.Lookups[b.Name.Text()]; !reads && !looks {
+			acts = true
 		}
 		if term := callTerm(b); !looks {
-			tell(term, Call, nil)
+			tell(term, Call, uses) // only a result has what a call gave
 			if calls != nil {
 				calls[b.ID.Text()] = term
 			}
 		}
 	}
+	return acts
+}
+
+// holds returns a function that calls tell with a term that a message has.
+func holds(tell func(term uint64, kind Kind, as role)) func(term uint64, kind Kind, name []byte) {
+	return func(term uint64, kind Kind, name []byte) {
+		term, kind = indexed(term, kind, name)
+		tell(term, kind, has)
+	}
+}
+
+// indexed returns a term, and its kind, as an index has them: a file is known by its name alone,
+// which a listing has without its folders.
+func indexed(term uint64, kind Kind, name []byte) (uint64, Kind) {
+	switch base := name[bytes.LastIndexByte(name, '/')+1:]; {
+	case kind == Path:
+		term = hash(Path, base)
+	case kind == Identifier && len(name) < longIdentifier:
+		kind = word
+	}
+	return term, kind
+}
+
+// isFile reports whether a path is that of a file, by its extension, and has a folder or is alone.
+func isFile(path []byte, alone bool) bool {
+	i := bytes.LastIndexByte(path, '/')
+	return (alone || i >= 0) && bytes.IndexByte(path[i+1:], '.') > 0
+}
+
+// quoted returns the arguments of a call that an edit replaces.
+func quoted(args jsonl.Value) (all []jsonl.Value) {
+	for _, name := range replaced {
+		all = append(all, args.Get(name))
+	}
+	for edit := range args.Get("edits").Elements {
+		all = append(all, quoted(edit)...)
+	}
+	return all
 }
 
 // callTerm returns the term of a call.
@@ -205,42 +282,68 @@ type Regret struct {
 const common = 8
 
 // order are the kinds, the least likely to be chance first.
-var order = []Kind{Call, Path, Line, Identifier}
+var order = []Kind{Call, Path, Line, Identifier, word}
+
+// A word is an identifier of fewer than longIdentifier bytes. It counts only with another one of
+// the same message.
+const (
+	word           Kind = "word"
+	longIdentifier      = 16
+)
+
+// standing returns the texts that have each term.
+func (x *Index) standing(texts []Standing) map[int32][]Standing {
+	all := map[int32][]Standing{}
+	for _, s := range texts {
+		seen := map[int32]bool{}
+		scan([]byte(s.Text), holds(func(term uint64, _ Kind, _ role) {
+			if t, ok := x.terms[term]; ok && !seen[t] {
+				seen[t] = true
+				all[t] = append(all[t], Standing{From: s.From, To: s.To})
+			}
+		}))
+	}
+	return all
+}
+
+// stands reports whether a request has one of the texts.
+func stands(all []Standing, request int32) bool {
+	return slices.ContainsFunc(all, func(s Standing) bool { return s.From <= request && request < s.To })
+}
 
 // Regrets returns what answers used of messages that had left the context before, in order.
 // Gone are the requests from which on each message is not in the context, and answers the
 // messages that answer the requests, in order. Texts are those that stand in place of messages;
-// a message that is cut but stays the result of its call has its request in results.
-func (x *Index) Regrets(answers []int, gone []int32, results map[int]bool, texts []Standing) (all []Regret) {
-	standing := map[int32][]Standing{}
-	for _, s := range texts {
-		seen := map[int32]bool{}
-		scan([]byte(s.Text), func(term uint64, _ Kind, _ []byte) {
-			if t, ok := x.terms[term]; ok && !seen[t] {
-				seen[t] = true
-				standing[t] = append(standing[t], Standing{From: s.From, To: s.To})
-			}
-		})
-	}
+// a message that is cut but stays the result of its call has its request in results. What the
+// source did not have, an answer has not used, unless it makes a call again.
+func (x *Index) Regrets(answers []int, gone []int32, results map[int]bool, texts []Standing, source *Source) (all []Regret) {
+	standing := x.standing(texts)
 	for k, answer := range answers {
 		from := len(all)
 		for _, t := range x.uses[int32(answer)] {
-			if kind := order[x.kinds[t]]; (kind == Line || kind == Identifier) && x.first[t+1]-x.first[t] > common {
+			kind := order[x.kinds[t]]
+			if (kind == Line || kind == Identifier || kind == word) && x.first[t+1]-x.first[t] > common {
 				continue
 			}
 			last := -1
 			for i := x.before(t, int32(answer)); i >= x.first[t]; i-- {
 				m := x.has[i]
-				if gone[m] > int32(k) || order[x.kinds[t]] == Call && results[int(m)] {
+				if gone[m] > int32(k) || kind == Call && results[int(m)] {
 					last = -1
 					break
 				}
 				last = max(last, int(m))
 			}
-			stands := func(s Standing) bool { return s.From <= int32(k) && int32(k) < s.To }
-			if last >= 0 && !slices.ContainsFunc(standing[t], stands) {
-				one := Regret{Kind: order[x.kinds[t]], Message: last, Answer: answer, Request: k, terms: []int32{t}}
-				all = append(all[:from], with(all[from:], one)...)
+			if last < 0 || stands(standing[t], int32(k)) || kind == Call && x.stale(last, answer) || kind != Call && !source.has(t, int32(answer), int32(k)) {
+				continue
+			}
+			one := Regret{Kind: kind, Message: last, Answer: answer, Request: k, terms: []int32{t}}
+			all = append(all[:from], with(all[from:], one)...)
+		}
+		all = append(all[:from], slices.DeleteFunc(all[from:], func(r Regret) bool { return r.Kind == word && len(r.terms) < 2 })...)
+		for i := from; i < len(all); i++ {
+			if all[i].Kind == word {
+				all[i].Kind = Identifier
 			}
 		}
 		slices.SortFunc(all[from:], func(a, b Regret) int { return a.Message - b.Message })
@@ -286,7 +389,11 @@ func (x *Index) Names(all []Regret) ([]string, error) {
 			n++
 		}
 		of := places[:n]
-		err := u.terms(x.e.Piece(all[of[0]].Answer), func(term uint64, _ Kind, name []byte) {
+		err := u.terms(x.e.Piece(all[of[0]].Answer), func(term uint64, kind Kind, name []byte) {
+			if kind == Path && !isFile(name, true) {
+				return
+			}
+			term, _ = indexed(term, kind, name)
 			t, ok := x.terms[term]
 			for _, i := range of {
 				if ok && names[i] == "" && slices.Contains(all[i].terms, t) {

@@ -183,8 +183,9 @@ const shortestLine, shortestPath, shortestIdentifier = 24, 4, 6
 // scan calls tell with the lines, paths and identifiers of a text.
 func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) >= shortestLine && bytes.IndexByte(line, ' ') >= 0 {
-			tell(hash(Line, line), Line, line)
+		line = bytes.TrimSpace(line)
+		if bare := unnumbered(line); len(bare) >= shortestLine && bytes.IndexByte(bare, ' ') >= 0 {
+			tell(hash(Line, bare), Line, bare)
 		}
 		for word := range words(line, inName|inPath) {
 			if path := bytes.Trim(word, "./-"); isPath(path) {
@@ -198,6 +199,24 @@ func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 			}
 		}
 	}
+}
+
+// unnumbered returns a line without the path, the number or the sign that a search, a listing of
+// a file or a diff puts before it.
+func unnumbered(line []byte) []byte {
+	rest := line
+	if path, after, ok := bytes.Cut(rest, []byte{':'}); ok && isPath(path) {
+		rest = after
+	}
+	rest = bytes.TrimLeft(rest, "+-")
+	number := bytes.TrimLeft(rest, "0123456789")
+	for _, mark := range []string{"→", ":", "\t", "|", " ", "-"} {
+		if after, ok := bytes.CutPrefix(number, []byte(mark)); ok && len(number) < len(rest) {
+			rest = after
+			break
+		}
+	}
+	return bytes.TrimSpace(rest)
 }
 
 // words returns the longest words of a text whose bytes are all of these classes.

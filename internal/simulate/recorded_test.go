@@ -1,0 +1,95 @@
+package simulate
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/replay"
+	"ctxtool/replay/cache"
+	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// TestRecordedIsCache: the recorded policy has the figures of the account of its cache, to the
+// token and the cent, in sessions of pi and of all other agents.
+func TestRecordedIsCache(t *testing.T) {
+	n := 0
+	for _, c := range append(corpus.Sample(t), corpus.Shared(t)...) {
+		t.Run(c.Name, func(t *testing.T) {
+			recordedIsCache(t, opened(t, c.Name, c.Data))
+			n++
+		})
+	}
+	root := corpus.Root(t)
+	for _, dir := range []string{"testdata/dialects", "../shared/corpus/codex", "../shared/corpus/claude-code", "../shared/vectors/codex"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.Contains(d.Name(), ".json") {
+				return err
+			}
+			t.Run(dir+"/"+d.Name(), func(t *testing.T) {
+				s, err := sessionfmt.Open(name, sessionfmt.Options{})
+				if err != nil {
+					t.Skip(err)
+				}
+				defer s.Close()
+				recordedIsCache(t, s)
+				n++
+			})
+			return nil
+		})
+		if err != nil {
+			t.Logf("left out: %v", err)
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d sessions were compared", n)
+	}
+}
+
+func recordedIsCache(t *testing.T, s *sessionfmt.Session) {
+	t.Helper()
+	o := Options{Contenders: contenders(t, Recorded, None), Rows: true}
+	report, err := o.Session(s)
+	account, accountErr := cache.Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	switch {
+	case accountErr == nil && len(account.Rows) == 0 && errors.Is(err, ErrNoRequests):
+		t.Skip(err)
+	case accountErr != nil || account.Stopped != nil:
+		if err == nil {
+			t.Errorf("no error, but cache has %v %v", accountErr, account.Stopped)
+		}
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	run, total := report.Runs[0], account.Total
+	if run.Requests != total.Requests || run.Prompt != total.Prompt || run.Read != total.Expected.Read || run.Write != total.Expected.Write ||
+		run.Rebilled.Tokens != total.Rebilled.Tokens || math.Abs(run.Rebilled.Cost-total.Rebilled.Cost) > 1e-9 || run.HitRate != total.HitRate.Possible {
+		t.Errorf("%+v is not %+v", run, total)
+	}
+	var cost models.Dollars
+	for k := range account.Rows {
+		got, want := run.Rows[k], &account.Rows[k]
+		if got.Prompt != want.Prompt || got.Read != want.Expected.Read || got.Write != want.Expected.Write || got.Rebilled != want.Rebilled || got.Entry != want.Entry {
+			t.Errorf("request %d: %+v is not %+v", k, got, want)
+		}
+		if c, _ := want.Cost(); total.Answered == 0 || want.Recorded != nil && want.Recorded.Prompt() > 0 {
+			cost.Total += c.Total
+		}
+	}
+	if math.Abs(run.Cost.Total-cost.Total) > 1e-9 {
+		t.Errorf("costs %g, the rows of the cache %g", run.Cost.Total, cost.Total)
+	}
+	if len(acts(s, s.Leaf())) == 0 {
+		none := report.Runs[1]
+		if none.Prompt != run.Prompt || none.Read != run.Read || none.Cost != run.Cost {
+			t.Errorf("without acts, none has %+v, not %+v", none, run)
+		}
+	}
+}

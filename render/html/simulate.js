@@ -1,6 +1,6 @@
 // A page that compares policies: the context of each by request, and what the model would have
 // seen of the session.
-import { byId, count, dollars, el, fill, line, percent, short, whole } from './dom.js'
+import { begin, byId, count, dollars, el, fill, line, percent, short, whole } from './dom.js'
 import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
 
@@ -166,9 +166,4 @@ class Simulation {
   }
 }
 
-globalThis.ctxtool = new Simulation()
-globalThis.ctxtool.start().catch(e => {
-  document.documentElement.dataset.ready = 'failed'
-  byId('title').textContent = 'This page cannot be shown: ' + e.message
-  throw e
-})
+begin(new Simulation())

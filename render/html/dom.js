@@ -1,6 +1,6 @@
 // Elements and texts. All content of a session goes into the page as text nodes.
 
-const svgNames = new Set(['svg', 'path', 'line', 'rect', 'g', 'circle'])
+const svgNames = new Set(['svg', 'path', 'line', 'rect', 'g', 'circle', 'text'])
 
 // el returns a new element: el('div', {class: 'a', onclick: f}, 'text', child).
 export function el(name, attrs, ...children) {

@@ -227,7 +227,7 @@ type kind func() string
 var (
 	sessionPage = newKind("page.html", modules, "lib/markdown-it.js", "lib/highlight.js")
 	storePage   = newKind("index.html", []string{"dom", "store", "windowed", "index"})
-	policyPage  = newKind("simulate.html", []string{"dom", "store", "windowed", "simulate"})
+	policyPage  = newKind("simulate.html", []string{"dom", "store", "windowed", "policies", "simulate"})
 )
 
 func newKind(page string, modules []string, libraries ...string) kind {

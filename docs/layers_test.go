@@ -50,6 +50,7 @@ var layers = []struct {
 	{"internal/corpus", []string{"ctxtool/internal/gen"}, nil},
 	{"internal/bench", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"internal/mutants", nil, nil},
+	{"internal/compared", []string{"ctxtool/internal/gen", "ctxtool/internal/phrase", "ctxtool/internal/simulate"}, nil},
 	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay/ops", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},

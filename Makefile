@@ -180,11 +180,6 @@ SCREENSHOTS ?= screenshots
 screenshots: build
 	$(GO) run ./internal/browser/screenshots -o $(SCREENSHOTS)
 
-# What the policies of each system would have cost and lost over real and generated sessions.
+# What the policies of each agent would have cost and lost over real and generated sessions.
 compared: build
-	$(GO) run ./internal/gen/gensession -preset store -files 40 -o $(or $(TMPDIR),/tmp)/ctxtool-compared
-	{ cat docs/compared.txt; for window in 200k 64k; do \
-	  printf '\n## Real sessions, a window of %s tokens\n\n' $$window; \
-	  bin/ctxtool simulate ../shared/corpus --window $$window -f markdown; done; \
-	  printf '\n## Generated sessions, a window of 64k tokens\n\n'; \
-	  bin/ctxtool simulate $(or $(TMPDIR),/tmp)/ctxtool-compared --window 64k -f markdown; } >docs/policies-compared.md
+	$(GO) run ./internal/compared

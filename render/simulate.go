@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"slices"
-	"strings"
 
-	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
 	"ctxtool/sessionfmt"
@@ -64,30 +62,35 @@ func writeSimulation(w *bufio.Writer, r *simulate.Report, on Screen) error {
 		}
 		return nil
 	}
-	writeBest(w, r)
-	if err := WriteTable(w, simulateColumns, simulateCells(r.Runs, r.Best), on); err != nil {
+	return writeContest(w, r, on)
+}
+
+// writeContest writes the table of policies, the best of them, and what the figures rest on.
+func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) error {
+	if len(r.Runs) > 0 {
+		fmt.Fprintf(w, "%s\n\n", contestTitle(r))
+	}
+	if err := WriteTable(w, simulateColumns, simulateCells(r.Runs, phrase.If(len(r.Runs) > 1, "%s", r.Best)), on); err != nil {
 		return err
 	}
-	writeIdle(w, r, on)
+	for i, sentence := range r.Why {
+		fmt.Fprintf(w, "%s%s\n", phrase.If(i == 0, "\n"), sessionfmt.Clean(sentence))
+	}
+	for i, note := range simulateNotes(r) {
+		w.WriteString(phrase.If(i == 0, "\n"))
+		put(w, note, on)
+	}
 	return nil
 }
 
-// writeBest writes how many requests there are, and which policy is best.
-func writeBest(w *bufio.Writer, r *simulate.Report) {
-	if len(r.Runs) == 0 {
-		return
-	}
+// contestTitle returns what policies were tried on.
+func contestTitle(r *simulate.Report) string {
 	one := r.Runs[0]
-	fmt.Fprintf(w, "%s%s%s; * is best for the least %s\n\n", phrase.Count(one.Requests, "request"), phrase.If(one.Sessions > 0, " of %s", phrase.Count(one.Sessions, "session")),
-		phrase.If(one.Window > 0, ", window %s", phrase.Short(one.Window)), goalWords[r.Optimize])
+	return phrase.Count(one.Requests, "request") + phrase.If(one.Sessions > 0, " of %s", phrase.Count(one.Sessions, "session")) + phrase.If(one.Window > 0, ", window %s", phrase.Short(one.Window))
 }
 
-// goalWords are the goals in words.
-var goalWords = map[simulate.Goal]string{simulate.LeastCost: "cost", simulate.LeastPeak: "peak", simulate.LeastRegrets: "regrets"}
-
-// writeIdle writes why policies changed nothing, and what the figures rest on.
-func writeIdle(w *bufio.Writer, r *simulate.Report, on Screen) {
-	var notes []string
+// simulateNotes returns why policies changed nothing, and what the figures rest on.
+func simulateNotes(r *simulate.Report) (notes []string) {
 	for _, one := range r.Runs {
 		if one.Idle != "" {
 			notes = append(notes, fmt.Sprintf("%s changed nothing: %s", sessionfmt.Clean(one.Policy), one.Idle))
@@ -102,12 +105,7 @@ func writeIdle(w *bufio.Writer, r *simulate.Report, on Screen) {
 	if len(r.Runs) > 0 && r.Runs[0].Unpriced > 0 {
 		notes = append(notes, fmt.Sprintf("%s of models without a price", phrase.Count(r.Runs[0].Unpriced, "request")))
 	}
-	if len(notes) > 0 {
-		w.WriteByte('\n')
-	}
-	for _, n := range notes {
-		put(w, n, on)
-	}
+	return notes
 }
 
 // decisions returns the decisions that the runs have.
@@ -145,50 +143,6 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 	return WriteTable(w, columns, cells, on)
 }
 
-// writeSimulationMarkdown writes the table for a review, what the regrets are of, and a chart.
-func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
-	inline := func(text string) string { return string(markdown.AppendInline(nil, []byte(text))) }
-	cells := simulateCells(r.Runs, "")
-	kinds := make([][]string, len(r.Runs))
-	for i, row := range cells {
-		for k := range row {
-			row[k] = inline(row[k])
-		}
-		if r.Runs[i].Policy == r.Best {
-			row[0] = "**" + row[0] + "**"
-		}
-		n := r.Runs[i].ByKind
-		kinds[i] = []string{row[0], fmt.Sprint(n.Call), fmt.Sprint(n.Path), fmt.Sprint(n.Line), fmt.Sprint(n.Identifier)}
-	}
-	fmt.Fprintf(w, "Bold: best for the least %s.\n", goalWords[r.Optimize])
-	writeMarkdownTable(w, simulateColumns, cells)
-	w.WriteString("\nWhat the regrets are: a call that was made again, a path, a line, or an identifier.\n")
-	writeMarkdownTable(w, []Column{{Name: "policy"}, {Name: "call", Right: true}, {Name: "path", Right: true}, {Name: "line", Right: true}, {Name: "identifier", Right: true}}, kinds)
-	writeBars(w, r)
-	return nil
-}
-
-// barWidth is the width of the longest bar of a chart, in characters.
-const barWidth = 40
-
-// writeBars writes a chart of costs and regrets.
-func writeBars(w *bufio.Writer, r *simulate.Report) {
-	name, cost, regrets := 0, 0.0, 0
-	for _, one := range r.Runs {
-		name, cost, regrets = max(name, measure.String(sessionfmt.Clean(one.Policy))), max(cost, one.Cost.Total), max(regrets, one.Regrets)
-	}
-	bar := func(share float64) string { return strings.Repeat("█", int(share*barWidth+0.5)) }
-	var b strings.Builder
-	for _, one := range r.Runs {
-		label := sessionfmt.Clean(one.Policy)
-		label += strings.Repeat(" ", name-measure.String(label))
-		fmt.Fprintf(&b, "%s  cost     %s %s\n", label, bar(one.Cost.Total/max(cost, 1e-9)), simulatedCost(one, costDecimals(r.Runs)))
-		fmt.Fprintf(&b, "%*s  regrets  %s %d\n", name, "", bar(float64(one.Regrets)/float64(max(regrets, 1))), one.Regrets)
-	}
-	w.WriteByte('\n')
-	w.Write(markdown.AppendFence(nil, "text", []byte(b.String())))
-}
-
 // writeSimulationLines writes the requests, an object a line, and the report as the last line.
 func writeSimulationLines(w *bufio.Writer, r *simulate.Report) error {
 	for _, one := range r.Runs {
@@ -223,59 +177,4 @@ func simulationRows(r *simulate.Report) (rows [][]any) {
 
 func writeSimulationCSV(w *bufio.Writer, r *simulate.Report) error {
 	return writeCSV(w, simulationCSV, simulationRows(r))
-}
-
-func writeSimulationsCSV(w *bufio.Writer, s *simulate.Store) (err error) {
-	var rows [][]any
-	for _, r := range s.Sessions {
-		rows = append(rows, simulationRows(r)...)
-	}
-	return writeCSV(w, simulationCSV, rows)
-}
-
-func writeSimulationsLines(w *bufio.Writer, s *simulate.Store) error {
-	if err := writeLines(w, s.Sessions); err != nil {
-		return err
-	}
-	return WriteJSON(w, map[string]any{"total": s.Total})
-}
-
-// mostDiffering is the number of sessions of a list that the text has.
-const mostDiffering = 10
-
-// writeSimulations writes the sum of several sessions, and those in which policies differ most.
-func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) error {
-	writeBest(w, s.Total)
-	if err := WriteTable(w, simulateColumns, simulateCells(s.Total.Runs, s.Total.Best), on); err != nil {
-		return err
-	}
-	writeIdle(w, s.Total, on)
-	columns := []Column{{Name: "session", Flex: true}, {Name: "requests", Right: true, Yields: 1}, {Name: "cheapest"}, {Name: "cost", Right: true}, {Name: "most expensive"}, {Name: "cost", Right: true}}
-	var cells [][]string
-	for _, d := range simulate.Differing(s.Sessions, mostDiffering) {
-		decimals := costDecimals([]*simulate.Run{d.Low, d.High})
-		cells = append(cells, []string{
-			sessionfmt.Clean(d.File), fmt.Sprint(d.Low.Requests), sessionfmt.Clean(d.Low.Policy), simulatedCost(d.Low, decimals), sessionfmt.Clean(d.High.Policy), simulatedCost(d.High, decimals),
-		})
-	}
-	if len(cells) > 0 {
-		w.WriteString("\nwhere policies differ most:\n")
-		if err := WriteTable(w, columns, cells, on); err != nil {
-			return err
-		}
-	}
-	var broken []string
-	for _, r := range s.Sessions {
-		if r.Error != "" {
-			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
-		}
-	}
-	writeBroken(w, broken)
-	return nil
-}
-
-// writeSimulationsMarkdown writes the totals of several sessions.
-func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store) error {
-	fmt.Fprintf(w, "%s.\n\n", phrase.Count(len(s.Sessions), "session"))
-	return writeSimulationMarkdown(w, s.Total)
 }

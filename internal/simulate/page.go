@@ -17,9 +17,13 @@ type Page struct {
 	Title    string        `json:"title"`
 	Optimize Goal          `json:"optimize"`
 	Best     string        `json:"best,omitempty"`
+	Why      []string      `json:"why"`
 	Messages []PageMessage `json:"messages"` // of the path, without changes
 	Answers  []int         `json:"answers"`  // the messages that answer the requests
 	Runs     []PageRun     `json:"runs"`
+
+	Acted     int          `json:"acted"`     // of several sessions, as in Store
+	Differing []Difference `json:"differing"` // likewise
 }
 
 // A PageMessage is a message of the path.
@@ -46,7 +50,7 @@ type PageRun struct {
 
 // Page returns the data of a page. The report needs the rows, changes and regrets of its runs.
 func (r *Report) Page(title string) (*Page, error) {
-	p := &Page{Title: title, Optimize: r.Optimize, Best: r.Best, Answers: r.Answers, Runs: []PageRun{}}
+	p := &Page{Title: title, Optimize: r.Optimize, Best: r.Best, Why: r.Why, Answers: r.Answers, Runs: []PageRun{}}
 	v := r.Path
 	s := v.Envelope.Replay().Session
 	p.Messages = make([]PageMessage, len(v.Messages))
@@ -66,8 +70,9 @@ func (r *Report) Page(title string) (*Page, error) {
 
 // Page returns the data of a page that has the totals only.
 func (s *Store) Page(title string) *Page {
-	p := &Page{Title: title, Optimize: s.Total.Optimize, Best: s.Total.Best, Messages: []PageMessage{}, Answers: []int{}, Runs: []PageRun{}}
-	for _, run := range s.Total.Runs {
+	t := s.Total
+	p := &Page{Title: title, Optimize: t.Optimize, Best: t.Best, Why: t.Why, Messages: []PageMessage{}, Answers: []int{}, Runs: []PageRun{}, Acted: s.Acted, Differing: append([]Difference{}, s.Differing...)}
+	for _, run := range t.Runs {
 		p.Runs = append(p.Runs, pageRun(run))
 	}
 	return p

@@ -44,26 +44,17 @@ type Contender struct {
 //
 // It is schema ctxtool/simulate/1.
 type Report struct {
-	Schema   string `json:"schema,omitempty"`
-	File     string `json:"file,omitempty"` // with several sessions
-	Runs     []*Run `json:"policies"`
-	Optimize Goal   `json:"optimize"`
-	Best     string `json:"best,omitempty"`   // the policy that is best for the goal
-	Prices   string `json:"prices,omitempty"` // date of the price table
-	Error    string `json:"error,omitempty"`  // why the session has no figures
+	Schema   string   `json:"schema,omitempty"`
+	File     string   `json:"file,omitempty"` // with several sessions
+	Runs     []*Run   `json:"policies"`
+	Optimize Goal     `json:"optimize"`
+	Best     string   `json:"best,omitempty"`   // the policy that is best for the goal
+	Why      []string `json:"why,omitempty"`    // sentences: by how much, and what another policy has less of
+	Prices   string   `json:"prices,omitempty"` // date of the price table
+	Error    string   `json:"error,omitempty"`  // why the session has no figures
 
 	Path    *compact.View `json:"-"` // all messages, as no policy has changed them
 	Answers []int         `json:"-"` // the messages that answer the requests
-}
-
-// A Store is the simulation of several sessions. In the sum of a policy, peak is the largest of
-// all sessions.
-//
-// It is schema ctxtool/simulate.store/1.
-type Store struct {
-	Schema   string    `json:"schema"`
-	Sessions []*Report `json:"sessions"` // in the order of the files
-	Total    *Report   `json:"total"`
 }
 
 // A Run is what one policy made of a session. Tokens are the provider's where it recorded the
@@ -74,7 +65,7 @@ type Run struct {
 	Policy      string         `json:"policy"`
 	Sessions    int            `json:"sessions,omitempty"` // number of sessions summed up
 	Requests    int            `json:"requests"`
-	Window      int64          `json:"window,omitempty"` // tokens, of the last request's model; 0 if unknown
+	Window      int64          `json:"window,omitempty"` // tokens, of the last request's model; 0 if unknown, or different in the sessions of a sum
 	Peak        int64          `json:"peak"`             // tokens of the largest request
 	Mean        float64        `json:"mean"`             // tokens of a request, on average
 	Overflows   int            `json:"overflows"`        // requests that exceed the window
@@ -92,6 +83,7 @@ type Run struct {
 	Estimated   bool           `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
 	Regrets     int            `json:"regrets"`             // what answers used after the policy had removed it
 	ByKind      Kinds          `json:"regretsByKind"`
+	Spread      *Spread        `json:"spread,omitempty"` // of a sum: a quarter of the sessions have at most `q1`, 95 of 100 at most `p95`
 	Idle        string         `json:"idle,omitempty"`   // why the policy changed nothing, if it did not
 	Failed      int            `json:"failed,omitempty"` // calls of a hook that failed: nothing was changed there
 

@@ -1,5 +1,5 @@
 // The selection, navigation, and the head of the page.
-import { byId, copy, count, dollars, el, fill, line, moment, percent, say, whole } from './dom.js'
+import { begin, byId, copy, count, dollars, el, fill, line, moment, percent, say, theme, whole } from './dom.js'
 import { Chart } from './chart.js'
 import { Context } from './context.js'
 import { gist } from './entry.js'
@@ -255,7 +255,6 @@ class App {
     addEventListener('hashchange', () => this.address_())
     document.addEventListener('click', e => { const link = e.target.closest('.link'); if (link) this.ask(link.dataset.url) })
     document.addEventListener('keydown', e => this.key(e))
-    byId('theme').addEventListener('click', () => this.theme(true))
     byId('help').addEventListener('click', () => this.help())
     byId('print').addEventListener('click', () => this.print())
     byId('thoughts').addEventListener('click', e => this.toggle(e.currentTarget, 'thoughts'))
@@ -273,7 +272,6 @@ class App {
     addEventListener('beforeprint', () => this.spread())
     addEventListener('afterprint', () => { this.talk.list.all = false; this.talk.list.update() })
     for (const grip of document.querySelectorAll('.grip')) this.grip(grip)
-    this.theme(false)
   }
 
   toggle(button, what) {
@@ -304,17 +302,6 @@ class App {
       e.stopPropagation()
       set(width() + sign * by)
     })
-  }
-
-  theme(next) {
-    const root = document.documentElement, dark = matchMedia('(prefers-color-scheme: dark)').matches
-    let name = ''
-    try { name = localStorage.getItem('ctxtool-theme') || '' } catch { /* without a store */ }
-    if (next) {
-      name = (root.dataset.theme || (dark ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark'
-      try { localStorage.setItem('ctxtool-theme', name) } catch { /* likewise */ }
-    }
-    if (name === 'dark' || name === 'light') root.dataset.theme = name
   }
 
   // spread puts the whole path into the page, as far as it is unpacked, for printing.
@@ -354,7 +341,7 @@ class App {
     const press = id => byId(id).click()
     const does = {
       ArrowLeft: () => this.by(-1), ArrowRight: () => this.by(1), '/': () => { document.body.dataset.pane = 'tree'; this.panes(); byId('search').focus(); byId('search').select() },
-      '?': () => this.help(), n: () => this.side.step(1), p: () => this.side.step(-1), o: () => press('outputs'), t: () => press('thoughts'), c: () => press('only'), d: () => this.theme(true),
+      '?': () => this.help(), n: () => this.side.step(1), p: () => this.side.step(-1), o: () => press('outputs'), t: () => press('thoughts'), c: () => press('only'), d: () => theme(true),
       1: () => this.focus('tree', 'tree-scroll'), 2: () => this.focus('talk', 'talk-scroll'), 3: () => this.focus('context', 'request-name'),
     }[e.key]
     if (!does) return
@@ -377,9 +364,4 @@ function span(ms) {
   return hours ? `${hours} h ${minutes % 60} min` : `${minutes} min`
 }
 
-const app = globalThis.ctxtool = new App()
-app.start().catch(e => {
-  document.documentElement.dataset.ready = 'failed'
-  byId('title').textContent = 'This page cannot be shown: ' + e.message
-  throw e
-})
+begin(new App())

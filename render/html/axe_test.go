@@ -31,6 +31,8 @@ func TestPageAxe(t *testing.T) {
 		views []view // one after the other
 	}{
 		{"store", storePage, []view{{"light", light, ""}, {"dark", dark, ""}}},
+		{"policies", policyPage, []view{{"light", light, ""}, {"dark", dark, "ctxtool.gone()"}, {"narrow", narrow, ""}}},
+		{"policies of a store", policiesPage, []view{{"light", light, ""}, {"dark", dark, ""}}},
 		{"session", demoPage, []view{
 			{"light", light, "ctxtool.by(-3)"},
 			{"messages", light, "document.querySelector('[data-tab=messages]').click()"},

@@ -1,6 +1,6 @@
 // Elements and texts. All content of a session goes into the page as text nodes.
 
-const svgNames = new Set(['svg', 'path', 'line', 'rect', 'g', 'circle'])
+const svgNames = new Set(['svg', 'path', 'line', 'rect', 'g', 'circle', 'text'])
 
 // el returns a new element: el('div', {class: 'a', onclick: f}, 'text', child).
 export function el(name, attrs, ...children) {
@@ -104,4 +104,28 @@ export function say(text) {
   box.classList.add('shown')
   clearTimeout(saying)
   saying = setTimeout(() => box.classList.remove('shown'), 1600)
+}
+
+// theme shows the page in the colours that the reader chose, or with next in the other ones.
+export function theme(next) {
+  const root = document.documentElement, dark = matchMedia('(prefers-color-scheme: dark)').matches
+  let name = ''
+  try { name = localStorage.getItem('ctxtool-theme') || '' } catch { /* without a store */ }
+  if (next) {
+    name = (root.dataset.theme || (dark ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark'
+    try { localStorage.setItem('ctxtool-theme', name) } catch { /* likewise */ }
+  }
+  if (name === 'dark' || name === 'light') root.dataset.theme = name
+}
+
+// begin runs the program of a page, and says so if that fails.
+export function begin(app) {
+  globalThis.ctxtool = app
+  byId('theme').addEventListener('click', () => theme(true))
+  theme(false)
+  app.start().catch(e => {
+    document.documentElement.dataset.ready = 'failed'
+    byId('title').textContent = 'This page cannot be shown: ' + e.message
+    throw e
+  })
 }

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"text/template"
 
 	"ctxtool/internal/report"
 	"ctxtool/internal/simulate"
@@ -220,26 +221,22 @@ type shell struct{ before, after []byte }
 const policy = "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // A kind is a kind of page, assembled from its files once.
-type kind struct {
-	page    string
-	modules []string
-	text    func() string
-}
+type kind func() string
 
-// The kinds of pages: of a session, and of an index.
+// The kinds of pages: of a session, of an index, and of a comparison of policies.
 var (
-	sessionPage = newKind("page.html", modules)
-	storePage   = newKind("index.html", storeModules)
-	policyPage  = newKind("simulate.html", []string{"dom", "store", "windowed", "simulate"})
+	sessionPage = newKind("page.html", modules, "lib/markdown-it.js", "lib/highlight.js")
+	storePage   = newKind("index.html", []string{"dom", "store", "windowed", "index"})
+	policyPage  = newKind("simulate.html", []string{"dom", "store", "windowed", "policies", "simulate"})
 )
 
-func newKind(page string, modules []string) *kind {
-	return &kind{page, modules, sync.OnceValue(func() string { return assemble(page, modules) })}
+func newKind(page string, modules []string, libraries ...string) kind {
+	return sync.OnceValue(func() string { return assemble(page, modules, libraries) })
 }
 
 // shell returns a page with that title.
-func (k *kind) shell(title string) *shell {
-	before, after, _ := strings.Cut(strings.ReplaceAll(k.text(), titleMark, stdhtml.EscapeString(title)), dataMark)
+func (k kind) shell(title string) *shell {
+	before, after, _ := strings.Cut(strings.ReplaceAll(k(), titleMark, stdhtml.EscapeString(title)), dataMark)
 	return &shell{[]byte(before), []byte(after)}
 }
 
@@ -249,8 +246,11 @@ const (
 	dataMark  = "{{data}}\n"
 )
 
+// templates are the pages, and what they share.
+var templates = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(pageFiles, "*.html")) })
+
 // assemble assembles a page from its files, without title and data.
-func assemble(page string, modules []string) string {
+func assemble(page string, modules, libraries []string) string {
 	read := func(name string) string {
 		data, err := pageFiles.ReadFile(name)
 		if err != nil {
@@ -258,22 +258,35 @@ func assemble(page string, modules []string) string {
 		}
 		return string(data)
 	}
+	var scripts []string
+	for _, name := range libraries {
+		scripts = append(scripts, read(name))
+	}
+	if len(scripts) > 0 {
+		scripts = []string{strings.Join(scripts, "\n")}
+	}
+	scripts = append(scripts, joinModules(modules, read))
 	inline := strings.NewReplacer("</script", `\x3c/script`, "<!--", `\x3c!--`) // text that would end or hide a script
-	libraries := inline.Replace(read("lib/markdown-it.js") + "\n" + read("lib/highlight.js"))
-	program := inline.Replace(joinModules(modules, read))
+	hashes := make([]string, len(scripts))
+	for i := range scripts {
+		scripts[i] = inline.Replace(scripts[i])
+		hashes[i] = hash(scripts[i])
+	}
 	css := read("page.css")
-	hash := func(text string) string {
-		sum := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	var out strings.Builder
+	err := templates().ExecuteTemplate(&out, page, map[string]any{
+		"Title": titleMark, "Data": strings.TrimSuffix(dataMark, "\n"), "Scripts": scripts, "Style": css, "Policy": fmt.Sprintf(policy, strings.Join(hashes, " "), hash(css)),
+	})
+	if err != nil {
+		panic(err) // likewise
 	}
-	text := read(page)
-	scripts := hash(program)
-	if strings.Contains(text, "{{libraries}}") {
-		scripts = hash(libraries) + " " + scripts
-	}
-	return strings.NewReplacer(
-		"{{policy}}", fmt.Sprintf(policy, scripts, hash(css)), "{{style}}", css, "{{libraries}}", libraries, "{{program}}", program,
-	).Replace(text)
+	return out.String()
+}
+
+// hash returns a source of a content security policy: a script or style with that text.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // joinModules makes one script of modules. Each is a function; its imports are names that
@@ -294,9 +307,6 @@ func joinModules(names []string, read func(string) string) string {
 	}
 	return out.String()
 }
-
-// storeModules are the scripts of an index.
-var storeModules = []string{"dom", "store", "windowed", "index"}
 
 // WriteStore writes the index of a folder of sessions.
 func WriteStore(w io.Writer, s *report.Store) error {

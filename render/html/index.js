@@ -1,5 +1,5 @@
 // The index of a folder: its sessions with their figures, to search and to sort.
-import { byId, count, dollars, el, fill, line, moment, percent, short, whole } from './dom.js'
+import { begin, byId, count, dollars, el, fill, line, moment, percent, short, theme, whole } from './dom.js'
 import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
 
@@ -23,8 +23,6 @@ class Index {
     this.days()
     byId('search').addEventListener('input', () => this.refresh())
     document.addEventListener('keydown', e => this.key(e))
-    byId('theme').addEventListener('click', () => this.theme(true))
-    this.theme(false)
     this.list = new Windowed(byId('rows-scroll'), byId('rows-space'), { draw: i => this.row(this.rows[i]), fixed: rowHeight, over: 300 })
     fill(byId('columns'), columns.map(c => el('span', { class: 'cell ' + (c.cls || 'what'), role: 'columnheader', 'data-column': c.name }, el('button', { type: 'button', onclick: () => this.sort(c) }, c.name))))
     this.refresh()
@@ -92,18 +90,7 @@ class Index {
     if (e.key === 'Escape') { byId('search').value = ''; this.refresh(); byId('search').blur() }
     if (e.target.matches('input')) return
     if (e.key === '/') { e.preventDefault(); byId('search').focus() }
-    if (e.key === 'd') this.theme(true)
-  }
-
-  theme(next) {
-    const root = document.documentElement, dark = matchMedia('(prefers-color-scheme: dark)').matches
-    let name = ''
-    try { name = localStorage.getItem('ctxtool-theme') || '' } catch { /* without a store */ }
-    if (next) {
-      name = (root.dataset.theme || (dark ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark'
-      try { localStorage.setItem('ctxtool-theme', name) } catch { /* likewise */ }
-    }
-    if (name === 'dark' || name === 'light') root.dataset.theme = name
+    if (e.key === 'd') theme(true)
   }
 }
 
@@ -115,9 +102,4 @@ function spark(s) {
   return el('svg', { width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' }, el('path', { class: 'area-hit', d: d + `L${width} ${height}Z` }))
 }
 
-globalThis.ctxtool = new Index()
-globalThis.ctxtool.start().catch(e => {
-  document.documentElement.dataset.ready = 'failed'
-  byId('title').textContent = 'This page cannot be shown: ' + e.message
-  throw e
-})
+begin(new Index())

@@ -29,8 +29,14 @@ var (
 		}
 		return b, err
 	})
-	binary    = sync.OnceValues(build)
-	demoPage  = sync.OnceValues(func() (string, error) { return renderPage(sessions+"/demo.jsonl", filepath.Join(folder, "demo.html")) })
+	binary     = sync.OnceValues(build)
+	demoPage   = sync.OnceValues(func() (string, error) { return renderPage(sessions+"/demo.jsonl", filepath.Join(folder, "demo.html")) })
+	policyPage = sync.OnceValues(func() (string, error) {
+		return writePage(filepath.Join(folder, "policies.html"), "simulate", sessions+"/demo.jsonl", "--window", "4000", "--policy", "recorded,none,gsh,swe-cli")
+	})
+	policiesPage = sync.OnceValues(func() (string, error) {
+		return writePage(filepath.Join(folder, "store.html"), "simulate", sessions+"/demo.jsonl", sessions+"/good", "--window", "4000", "--policy", "recorded,none,gsh", "--sweep", "protect=100,500,2000")
+	})
 	storePage = sync.OnceValues(func() (string, error) {
 		out := filepath.Join(folder, "store")
 		_, err := renderPage(sessions, out)
@@ -73,11 +79,16 @@ func build() (string, error) {
 
 // renderPage renders a session or a folder of them, and returns the output.
 func renderPage(session, output string, flags ...string) (string, error) {
+	return writePage(output, append([]string{"render", session}, flags...)...)
+}
+
+// writePage runs ctxtool to write a page, and returns the output.
+func writePage(output string, args ...string) (string, error) {
 	name, err := binary()
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(name, append([]string{"render", session, "-f", "html", "-o", output}, flags...)...)
+	cmd := exec.Command(name, append(args, "-f", "html", "-o", output)...)
 	cmd.Env = append(os.Environ(), "HOME="+folder, "XDG_CONFIG_HOME="+filepath.Join(folder, "config"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", cmd, err, out)

@@ -1,16 +1,16 @@
 // A page that compares policies: the context of each by request, and what the model would have
 // seen of the session.
-import { byId, count, dollars, el, fill, line, percent, short, whole } from './dom.js'
+import { begin, byId, count, dollars, el, fill, line, percent, short, theme, whole } from './dom.js'
+import { drawFrontier, drawLines, drawSpreads, tint } from './policies.js'
 import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
 
-const height = 220, lane = 12
+const cost = r => r.cost.total === 0 && r.unpriced ? '–' : dollars(r.cost.total) + (r.unpriced ? '+' : '')
 const columns = [
-  ['Policy', r => r.policy], ['Peak', r => short(r.peak)], ['Mean', r => short(Math.round(r.mean))], ['Overflows', r => whole(r.overflows)],
-  ['Compactions', r => whole(r.compactions)], ['Rebilled', r => short(r.rebilled.tokens)], ['Cost', r => cost(r)],
-  ['Hit rate', r => percent(r.hitRate)], ['Regrets', r => whole(r.regrets)],
+  { name: 'Peak', of: r => short(r.peak) }, { name: 'Mean', of: r => short(Math.round(r.mean)), minor: true }, { name: 'Overflows', of: r => whole(r.overflows), bad: r => r.overflows > 0 },
+  { name: 'Compactions', of: r => whole(r.compactions), minor: true }, { name: 'Rebilled', of: r => short(r.rebilled.tokens), minor: true }, { name: 'Cost', of: cost },
+  { name: 'Hit rate', of: r => percent(r.hitRate), minor: true }, { name: 'Regrets', of: r => whole(r.regrets) },
 ]
-const cost = r => r.cost.total === 0 && r.unpriced ? '–' : dollars(r.cost.total)
 const names = { user: 'prompt', assistant: 'answer', toolResult: 'result', compactionSummary: 'summary', branchSummary: 'summary' }
 
 class Simulation {
@@ -20,155 +20,144 @@ class Simulation {
     this.chosen = Math.max(0, this.runs.findIndex(r => r.policy === this.best))
     byId('title').textContent = line(this.title, 120)
     const one = this.runs[0]
-    if (this.answers.length === 0) document.body.classList.add('sim-total')
-    fill(byId('facts'), [count(one.requests, 'request'), one.sessions ? count(one.sessions, 'session') : null, one.window ? 'window ' + short(one.window) : null, `best for the least ${this.optimize}: ${this.best}`].filter(Boolean).map(t => el('span', null, t)))
-    this.list = new Windowed(byId('seen-scroll'), byId('seen-space'), { draw: i => this.row(this.seen[i]), fixed: 26, over: 300 })
-    const plot = byId('plot'), to = e => Math.floor((e.clientX - plot.getBoundingClientRect().left) / plot.clientWidth * this.answers.length)
-    plot.addEventListener('pointerdown', e => this.go(to(e)))
-    plot.addEventListener('pointermove', e => { if (e.buttons & 1) this.go(to(e)) })
+    fill(byId('facts'), [count(one.requests, 'request'), one.sessions ? count(one.sessions, 'session') : null, one.window ? 'window ' + short(one.window) : null].filter(Boolean).map(t => el('span', null, t)))
+    fill(byId('why'), (this.why || []).map(t => el('li', null, line(t, 400))))
     document.addEventListener('keydown', e => this.key(e))
-    new ResizeObserver(() => { if (this.answers.length) this.draw() }).observe(plot)
-    this.frontier()
+    if (this.answers.length) this.steps()
+    else this.store()
     this.choose(this.chosen)
-    const first = this.runs[this.chosen].missed[0]
-    if (this.answers.length) this.go(first ? first.request : this.answers.length - 1)
+    if (this.answers.length) this.go(this.runs[this.chosen].missed[0]?.request ?? this.answers.length - 1)
     document.documentElement.dataset.ready = 'true'
+  }
+
+  // steps prepares what a single session has.
+  steps() {
+    this.list = new Windowed(byId('seen-scroll'), byId('seen-space'), { draw: i => this.row(this.seen[i]), fixed: 26, over: 300 })
+    const plot = byId('plot'), to = e => this.go(this.lines.at(e.clientX - plot.getBoundingClientRect().left))
+    plot.addEventListener('pointerdown', to)
+    plot.addEventListener('pointermove', e => { if (e.buttons & 1) to(e) })
+    byId('earlier').addEventListener('click', () => this.go(this.at - 1))
+    byId('later').addEventListener('click', () => this.go(this.at + 1))
+    byId('removed').addEventListener('click', () => this.gone())
+    new ResizeObserver(() => this.draw()).observe(plot)
+  }
+
+  // store prepares what several sessions have: no requests, but spreads.
+  store() {
+    document.body.classList.add('sim-total')
+    byId('spread').hidden = !this.acted
+    byId('spread-title').textContent = `By session, of the ${whole(this.acted)} in which a policy changed anything: quarters, median, and 95 of 100`
+    if (this.acted) drawSpreads(byId('spreads'), this.runs)
+    byId('differing').hidden = !this.differing.length
+    const cells = d => [whole(d.requests), ...[d.least, d.most].flatMap(x => [line(x.policy, 60), dollars(x.cost), whole(x.regrets)])]
+    fill(byId('pairs'), el('thead', null, el('tr', null, ['Session', 'Requests', 'Cheapest', 'Cost', 'Regrets', 'Most expensive', 'Cost', 'Regrets'].map(n => el('th', { scope: 'col' }, n)))),
+      el('tbody', null, this.differing.map(d => el('tr', null, el('th', { scope: 'row', class: 'sim-file', dir: 'auto' }, line(d.file, 200)), cells(d).map(text => el('td', null, text))))))
   }
 
   key(e) {
     if (e.ctrlKey || e.metaKey || e.altKey) return
-    const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[e.key]
-    if (by && !e.target.matches('.scroll')) { e.preventDefault(); this.go(this.at + by) }
-    const up = { ArrowUp: -1, ArrowDown: 1 }[e.key]
-    if (up && !e.target.matches('.scroll')) { e.preventDefault(); this.choose((this.chosen + up + this.runs.length) % this.runs.length) }
+    const scrolls = e.target.matches('.sim-panes .scroll'), last = this.answers.length - 1
+    const to = { ArrowLeft: this.at - 1, ArrowRight: this.at + 1, PageUp: this.at - 10, PageDown: this.at + 10, Home: 0, End: last }[e.key]
+    const by = { ArrowUp: -1, ArrowDown: 1 }[e.key]
+    const missed = this.runs[this.chosen].missed.map(m => m.request)
+    if (to !== undefined && last >= 0 && (!scrolls || e.key === 'ArrowLeft' || e.key === 'ArrowRight')) this.go(to)
+    else if (by && !scrolls) this.choose((this.chosen + by + this.runs.length) % this.runs.length)
+    else if (e.key === 'n') this.go(missed.find(k => k > this.at) ?? this.at)
+    else if (e.key === 'p') this.go(missed.findLast(k => k < this.at) ?? this.at)
+    else if (e.key === 'r') this.gone()
+    else if (e.key === 'd') theme(true)
+    else return
+    e.preventDefault()
   }
 
-  colour(i) { return `hsl(${(i * 137 + 222) % 360} 60% 50%)` }
-
-  // draw draws a line for each policy, and below it where each acted.
   draw() {
-    const box = byId('plot'), width = Math.max(1, box.clientWidth), n = this.answers.length, total = height + lane * this.runs.length + 6
-    const window = this.runs[0].window || 0
-    let most = 1
-    for (const r of this.runs) for (const v of r.sizes) most = Math.max(most, v)
-    const top = window && window < most * 3 ? Math.max(window, most) : most
-    const x = k => (k + 0.5) * width / n, y = v => 4 + (height - 8) * (1 - v / top / 1.04)
-    const path = sizes => {
-      const points = Math.min(n, Math.ceil(width * 2)), d = []
-      for (let b = 0; b < points; b++) {
-        const from = Math.floor(b * n / points), to = Math.max(from + 1, Math.floor((b + 1) * n / points))
-        let k = from
-        for (let i = from; i < to; i++) if (sizes[i] > sizes[k]) k = i
-        d.push(`${b ? 'L' : 'M'}${x(k).toFixed(1)} ${y(sizes[k]).toFixed(1)}`)
-      }
-      return d.join('')
-    }
-    const order = this.runs.map((_, i) => i).sort((a, b) => (a === this.chosen) - (b === this.chosen))
-    const ticks = (run, i) => {
-      const at = height + 6 + lane * i + lane / 2, marks = new Set(Object.keys(run.changes).map(k => Math.round(x(+k)))), missed = new Set(run.missed.map(m => Math.round(x(m.request))))
-      return el('g', null,
-        el('path', { class: 'sim-acts', stroke: this.colour(i), d: [...marks].map(p => `M${p} ${at - 4}v8`).join('') }),
-        el('path', { class: 'sim-missed', d: [...missed].map(p => `M${p - 2} ${at}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0`).join('') }))
-    }
-    this.playhead = el('line', { class: 'playhead', y1: 0, y2: total })
-    fill(box, el('svg', { width, height: total, viewBox: `0 0 ${width} ${total}`, 'aria-hidden': 'true' },
-      window && window <= top ? el('line', { class: 'window', x1: 0, x2: width, y1: y(window), y2: y(window) }) : null,
-      order.map(i => el('path', { class: i === this.chosen ? 'sim-line sim-chosen' : 'sim-line', stroke: this.colour(i), d: path(this.runs[i].sizes) })),
-      this.runs.map(ticks), this.playhead), el('span', { class: 'sim-top-label mute num' }, short(Math.round(top))))
-    box.style.setProperty('height', total + 'px')
-    this.mark()
-  }
-
-  mark() {
-    if (!this.playhead) return
-    const x = (this.at + 0.5) * byId('plot').clientWidth / this.answers.length
-    this.playhead.setAttribute('x1', x)
-    this.playhead.setAttribute('x2', x)
-    byId('plot').setAttribute('aria-valuemax', this.answers.length - 1)
-    byId('plot').setAttribute('aria-valuenow', this.at)
-  }
-
-  // frontier draws the policies by cost and regrets, with the ones that no other beats in both.
-  frontier() {
-    const width = 300, h = 220, pad = 26
-    const most = f => Math.max(1e-9, ...this.runs.map(f)), c = most(r => r.cost.total), g = most(r => r.regrets)
-    const x = r => pad + (width - 2 * pad) * r.cost.total / c, y = r => h - pad - (h - 2 * pad) * r.regrets / g
-    const front = this.runs.filter(r => !this.runs.some(o => o !== r && o.cost.total <= r.cost.total && o.regrets <= r.regrets && (o.cost.total < r.cost.total || o.regrets < r.regrets)))
-      .sort((a, b) => a.cost.total - b.cost.total)
-    fill(byId('front'), el('svg', { width, height: h, viewBox: `0 0 ${width} ${h}`, role: 'img', 'aria-label': 'Cost and regrets of the policies' },
-      el('path', { class: 'sim-axis', d: `M${pad} ${pad / 2}V${h - pad}H${width - pad / 2}` }),
-      el('path', { class: 'sim-frontier', d: front.map((r, i) => `${i ? 'L' : 'M'}${x(r).toFixed(1)} ${y(r).toFixed(1)}`).join('') }),
-      this.runs.map((r, i) => el('circle', { class: 'sim-dot', cx: x(r), cy: y(r), r: 5, fill: this.colour(i), onclick: () => this.choose(i), onpointerenter: () => { byId('front-tip').textContent = `${r.policy}: ${cost(r)}, ${count(r.regrets, 'regret')}` } }))),
-    el('p', { id: 'front-tip', class: 'mute num' }, `cost to ${dollars(c)}, regrets to ${whole(Math.round(g))}`))
+    this.lines = drawLines(byId('plot'), this.runs, this.chosen)
+    this.lines.mark(this.at)
   }
 
   table() {
-    fill(byId('policies'), el('thead', null, el('tr', null, columns.map(([name]) => el('th', null, name)))),
-      el('tbody', null, this.runs.map((r, i) => el('tr', { class: i === this.chosen ? 'sim-chosen' : null, tabindex: 0, onclick: () => this.choose(i), onkeydown: e => { if (e.key === 'Enter') this.choose(i) } },
-        columns.map(([name, of], k) => el('td', null, k ? of(r) : [el('span', { class: 'sim-key', css: { background: this.colour(i) } }), line(r.policy, 60), r.policy === this.best ? el('span', { class: 'tag' }, 'best') : null]))))))
+    fill(byId('policies'), el('thead', null, el('tr', null, el('th', { scope: 'col' }, 'Policy'), columns.map(c => el('th', { scope: 'col', class: c.minor && 'minor' }, c.name)))),
+      el('tbody', null, this.runs.map((r, i) => el('tr', { class: i === this.chosen ? 'sim-chosen' : null, onclick: () => this.choose(i) },
+        el('th', { scope: 'row' }, el('button', { type: 'button', 'aria-pressed': String(i === this.chosen) }, el('span', { class: 'sim-key', css: tint(r, i) }), line(r.policy, 60)), r.policy === this.best && this.runs.length > 1 ? el('span', { class: 'tag' }, 'best') : null),
+        columns.map(c => el('td', { class: [c.minor && 'minor', c.bad?.(r) && 'bad'].filter(Boolean).join(' ') || null }, c.of(r)))))))
   }
 
   choose(i) {
+    const focused = byId('policies').contains(document.activeElement)
     this.chosen = i
     this.table()
-    if (!this.answers.length) return // totals only
+    if (focused) byId('policies').querySelectorAll('button')[i].focus()
+    drawFrontier(byId('front'), this.runs, i, cost, k => this.choose(k))
+    if (!this.answers.length) return
     this.draw()
     this.show()
   }
 
   go(k) {
+    if (!this.answers.length) return
     this.at = Math.max(0, Math.min(this.answers.length - 1, k))
-    this.mark()
+    this.lines?.mark(this.at)
     this.show()
   }
 
-  // context returns the messages that the chosen policy sends with the request.
-  context() {
-    const run = this.runs[this.chosen], stands = new Map(), gone = new Set()
+  gone() {
+    byId('removed').setAttribute('aria-pressed', String(byId('removed').getAttribute('aria-pressed') !== 'true'))
+    this.show()
+  }
+
+  // replay sets which messages the chosen policy has removed by the request, and what stands in
+  // place of others.
+  replay() {
+    const run = this.runs[this.chosen]
+    this.lost = new Map()
+    this.stands = new Map()
     for (let k = 0; k <= this.at; k++) {
-      for (const [message, text, now, replaced] of run.changes[k] || []) {
-        for (const m of replaced || []) { gone.add(m); stands.delete(m) }
-        if (replaced) gone.delete(message)
-        if (text === null) { gone.add(message); stands.delete(message) } else if (text !== '' || replaced) stands.set(message, { text, tokens: now, summary: !!replaced, since: k })
+      for (const [message, text, tokens, replaced] of run.changes[k] || []) {
+        for (const m of replaced || []) { this.lost.set(m, k); this.stands.delete(m) }
+        if (replaced) this.lost.delete(message)
+        if (text === null) { this.lost.set(message, k); this.stands.delete(message) } else if (text !== '' || replaced) this.stands.set(message, { text, tokens, summary: !!replaced })
       }
     }
-    const seen = []
-    for (let m = 0; m < this.answers[this.at]; m++) {
-      const was = this.messages[m], now = stands.get(m)
-      if (gone.has(m) || !was.sent) continue
-      seen.push({ ...was, message: m, now })
-    }
-    return { seen, gone: gone.size, edited: stands.size }
   }
 
   show() {
-    const run = this.runs[this.chosen], { seen, gone, edited } = this.context()
-    this.seen = seen.reverse()
-    byId('step').textContent = `${line(run.policy, 60)}, request ${this.at}: ${short(run.sizes[this.at] || 0)} tokens, ${dollars(run.costs[this.at] || 0)}`
-    byId('what').textContent = [count(seen.length, 'message'), gone ? `${whole(gone)} removed` : null, edited ? `${whole(edited)} replaced` : null, run.why[this.at] ? 'acted: ' + run.why[this.at] : null].filter(Boolean).join(' · ')
+    const run = this.runs[this.chosen], all = byId('removed').getAttribute('aria-pressed') === 'true'
+    this.replay()
+    this.seen = []
+    let sent = 0
+    for (let m = this.answers[this.at] - 1; m >= 0; m--) {
+      const there = this.messages[m].sent && !this.lost.has(m)
+      if (there) sent++
+      if (there || all && this.messages[m].sent) this.seen.push(m)
+    }
+    const over = run.over.includes(this.at)
+    fill(byId('step'), `${line(run.policy, 60)}, request ${whole(this.at)}: ${short(run.sizes[this.at] || 0)} tokens, ${dollars(run.costs[this.at] || 0)}`, over && el('span', { class: 'tag warn' }, 'over the window'))
+    byId('what').textContent = [count(sent, 'message'), this.lost.size ? `${whole(this.lost.size)} gone` : null, this.stands.size ? `${whole(this.stands.size)} replaced` : null, run.why[this.at] ? 'acted: ' + run.why[this.at] : null].filter(Boolean).join(' · ')
+    byId('earlier').disabled = this.at === 0
+    byId('later').disabled = this.at === this.answers.length - 1
     this.list.set(this.seen.length)
-    const missed = run.missed.filter(m => m.request === this.at), next = run.missed.find(m => m.request > this.at)
+    const missed = run.missed.filter(m => m.request === this.at), next = run.missed.find(m => m.request > this.at), changes = run.changes[this.at] || []
     fill(byId('side'), el('h3', null, count(missed.length, 'regret') + ' here'), missed.map(m => this.missed(m)),
-      next ? el('button', { class: 'sim-next', type: 'button', onclick: () => this.go(next.request) }, `Next regret: request ${next.request}`) : null,
-      el('h3', null, 'Changes before this request'),
-      (run.changes[this.at] || []).slice(0, 200).map(([m, text, now, replaced]) => el('p', { class: 'sim-change' }, el('b', null, replaced ? `${count(replaced.length, 'message')} → summary` : line(this.messages[m].text || this.messages[m].kind, 80)), el('span', { class: 'mute' }, text === null ? 'removed' : ` ${short((replaced || [m]).reduce((n, i) => n + this.messages[i].tokens, 0))} → ${short(now)} tokens`))),
-      run.changes[this.at] ? null : el('p', { class: 'mute' }, 'none'))
+      next ? el('button', { class: 'link', type: 'button', onclick: () => this.go(next.request) }, `Next regret: request ${whole(next.request)}`) : null,
+      el('h3', null, 'Changes before this request'), changes.slice(0, 200).map(c => this.change(c)), changes.length > 200 ? el('p', { class: 'mute' }, `and ${whole(changes.length - 200)} more`) : null, changes.length ? null : el('p', { class: 'mute' }, 'none'))
+  }
+
+  change([m, text, now, replaced]) {
+    const was = (replaced || [m]).reduce((n, i) => n + this.messages[i].tokens, 0)
+    return el('p', { class: 'sim-change' }, el('b', null, replaced ? `${count(replaced.length, 'message')} → summary` : line(this.messages[m].text || this.messages[m].kind, 80)), el('span', { class: 'mute' }, text === null ? ' removed' : ` ${short(was)} → ${short(now)} tokens`))
   }
 
   missed(m) {
     return el('p', { class: 'sim-change' }, el('b', null, `${m.kind} ${line(m.what, 120)}`), el('span', { class: 'mute' }, ` was in line ${m.line}, removed before request ${m.removed}`))
   }
 
-  row(m) {
-    const now = m.now
-    return el('div', { class: now ? 'sim-row sim-edited' : 'sim-row', 'data-line': m.line },
-      el('span', { class: 'sim-kind mute' }, now?.summary ? 'summary' : names[m.kind] || m.kind), el('span', { class: 'sim-text', dir: 'auto' }, line(now ? now.text : m.text, 240)), el('span', { class: 'num mute' }, short(now ? now.tokens : m.tokens)))
+  row(i) {
+    const m = this.messages[i], lost = this.lost.has(i), now = lost ? undefined : this.stands.get(i)
+    const text = line(now ? now.text : m.text, 400), kind = now?.summary ? 'summary' : names[m.kind] || m.kind
+    return el('div', { class: 'sim-row' + (now ? ' sim-edited' : '') + (lost ? ' sim-lost' : ''), 'data-line': m.line },
+      el('span', { class: 'sim-kind mute' }, kind), el('span', { class: 'sim-text', dir: 'auto', title: text }, text),
+      el('span', { class: 'sim-line-number mute num' }, lost ? `gone at ${this.lost.get(i)}` : 'line ' + m.line), el('span', { class: 'sim-tokens num mute' }, short(now ? now.tokens : m.tokens)))
   }
 }
 
-globalThis.ctxtool = new Simulation()
-globalThis.ctxtool.start().catch(e => {
-  document.documentElement.dataset.ready = 'failed'
-  byId('title').textContent = 'This page cannot be shown: ' + e.message
-  throw e
-})
+begin(new Simulation())

@@ -52,6 +52,8 @@ var views = []view{
 	{"narrow-context", night, "document.querySelector('#tabbar [data-pane=context]').click()"},
 }
 
+var policyViews = []view{{"light", light, ""}, {"dark", dark, "ctxtool.gone()"}, {"narrow", narrow, ""}}
+
 var storeViews = []view{{"light", light, ""}, {"dark", dark, ""}, {"narrow", narrow, ""}}
 
 func main() {
@@ -59,7 +61,7 @@ func main() {
 	log.SetPrefix("screenshots: ")
 	ctxtool := flag.String("ctxtool", "bin/ctxtool", "the binary that makes the pages")
 	out := flag.String("o", "screenshots", "folder for the pictures")
-	only := flag.String("only", "", "take only this one: demo, real, go or store")
+	only := flag.String("only", "", "take only this one: demo, real, go, policies or store")
 	flag.Parse()
 	if err := run(*ctxtool, *out, *only); err != nil {
 		log.Fatal(err)
@@ -85,10 +87,19 @@ func run(ctxtool, out, only string) error {
 			continue
 		}
 		page := filepath.Join(pages, s.name+".html")
-		if err := render(ctxtool, s.file, page); err != nil {
+		if err := write(ctxtool, page, "render", s.file); err != nil {
 			return err
 		}
 		if err := shoot(chromium, page, filepath.Join(out, s.name), views); err != nil {
+			return err
+		}
+	}
+	if last := sessions[len(sessions)-1].file; (only == "" || only == "policies") && exists(last) {
+		page := filepath.Join(pages, "policies.html")
+		if err := write(ctxtool, page, "simulate", last, "--window", "64k"); err != nil {
+			return err
+		}
+		if err := shoot(chromium, page, filepath.Join(out, "policies"), policyViews); err != nil {
 			return err
 		}
 	}
@@ -97,7 +108,7 @@ func run(ctxtool, out, only string) error {
 			continue
 		}
 		store := filepath.Join(pages, "store")
-		if err := render(ctxtool, dir, store); err != nil {
+		if err := write(ctxtool, store, "render", dir); err != nil {
 			return err
 		}
 		return shoot(chromium, filepath.Join(store, "index.html"), filepath.Join(out, "store"), storeViews)
@@ -110,9 +121,10 @@ func exists(name string) bool {
 	return err == nil
 }
 
-func render(ctxtool, session, page string) error {
-	if out, err := exec.Command(ctxtool, "render", session, "-f", "html", "-o", page).CombinedOutput(); err != nil {
-		return fmt.Errorf("rendering %s: %w\n%s", session, err, out)
+// write runs ctxtool to write a page.
+func write(ctxtool, page string, args ...string) error {
+	if out, err := exec.Command(ctxtool, append(args, "-f", "html", "-o", page)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", args, err, out)
 	}
 	return nil
 }

@@ -1,0 +1,112 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ctxtool/internal/markdown"
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/simulate"
+	"ctxtool/sessionfmt"
+)
+
+// writeSimulationMarkdown writes the table for a review, why the best policy is the best, what
+// the regrets are of, and a chart.
+func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
+	if len(r.Runs) == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "%s.\n", contestTitle(r))
+	var kinds [][]string
+	for _, one := range r.Runs {
+		n := one.ByKind
+		kinds = append(kinds, []string{sessionfmt.Clean(one.Policy), fmt.Sprint(n.Call), fmt.Sprint(n.Path), fmt.Sprint(n.Line), fmt.Sprint(n.Identifier)})
+	}
+	writeMarkdownTable(w, simulateColumns, inlineCells(simulateCells(r.Runs, ""), r))
+	for i, sentence := range slices.Concat(r.Why, simulateNotes(r)) {
+		fmt.Fprintf(w, "%s- %s\n", phrase.If(i == 0, "\n"), inline(sentence))
+	}
+	w.WriteString("\nWhat the regrets are: a call that was made again, a path, a line, or an identifier.\n")
+	writeMarkdownTable(w, []Column{{Name: "policy"}, {Name: "call", Right: true}, {Name: "path", Right: true}, {Name: "line", Right: true}, {Name: "identifier", Right: true}}, inlineCells(kinds, r))
+	writeBars(w, r)
+	return nil
+}
+
+func inline(text string) string {
+	return string(markdown.AppendInline(nil, []byte(sessionfmt.Clean(text))))
+}
+
+// inlineCells returns the cells of policies as Markdown, the best one bold.
+func inlineCells(cells [][]string, r *simulate.Report) [][]string {
+	for i, row := range cells {
+		for k := range row {
+			row[k] = inline(row[k])
+		}
+		if len(r.Runs) > 1 && r.Runs[i].Policy == r.Best {
+			row[0] = "**" + row[0] + "**"
+		}
+	}
+	return cells
+}
+
+// barWidth is the width of the longest bar of a chart, in characters.
+const barWidth = 40
+
+// writeBars writes a chart of costs and regrets.
+func writeBars(w *bufio.Writer, r *simulate.Report) {
+	name, cost, regrets := 0, 0.0, 0
+	for _, one := range r.Runs {
+		name, cost, regrets = max(name, measure.String(sessionfmt.Clean(one.Policy))), max(cost, one.Cost.Total), max(regrets, one.Regrets)
+	}
+	bar := func(share float64) string { return strings.Repeat("█", int(share*barWidth+0.5)) }
+	var b strings.Builder
+	for _, one := range r.Runs {
+		label := sessionfmt.Clean(one.Policy)
+		label += strings.Repeat(" ", name-measure.String(label))
+		fmt.Fprintf(&b, "%s  cost     %s %s\n", label, bar(one.Cost.Total/max(cost, 1e-9)), simulatedCost(one, costDecimals(r.Runs)))
+		fmt.Fprintf(&b, "%*s  regrets  %s %d\n", name, "", bar(float64(one.Regrets)/float64(max(regrets, 1))), one.Regrets)
+	}
+	w.WriteByte('\n')
+	w.Write(markdown.AppendFence(nil, "text", []byte(b.String())))
+}
+
+// writeSimulationsMarkdown writes the sum of several sessions for a review, the spread of each
+// policy, and the sessions in which policies differ most.
+func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store) error {
+	if err := writeSimulationMarkdown(w, s.Total); err != nil {
+		return err
+	}
+	if s.Acted > 0 {
+		cells := spreadCells(s.Total.Runs)
+		fmt.Fprintf(w, "\n%s:\n", spreadTitle(s))
+		name := 0
+		for _, r := range s.Total.Runs {
+			name = max(name, measure.String(sessionfmt.Clean(r.Policy)))
+		}
+		var chart strings.Builder
+		last := len(spreadColumns) - 1
+		for i, row := range cells {
+			fmt.Fprintf(&chart, "%-8s  %s%s  %s\n", row[0], row[1], strings.Repeat(" ", name-measure.String(row[1])), row[last])
+			for k := range row {
+				cells[i][k] = inline(row[k])
+			}
+			cells[i] = row[:last]
+		}
+		writeMarkdownTable(w, spreadColumns[:last], cells)
+		w.WriteByte('\n')
+		w.Write(markdown.AppendFence(nil, "text", []byte(chart.String())))
+	}
+	if len(s.Differing) > 0 {
+		cells := differingCells(s)
+		for _, row := range cells {
+			for k := range row {
+				row[k] = inline(row[k])
+			}
+		}
+		w.WriteString("\nWhere policies differ most:\n")
+		writeMarkdownTable(w, differingColumns, cells)
+	}
+	return nil
+}

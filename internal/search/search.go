@@ -121,7 +121,6 @@ type Session struct {
 
 	found  []found
 	counts []uint8 // of the matches of each term in each of found, if the query is ranked
-	ready  []Hit   // by record, if the file is not read again
 	last   int64
 	score  float32
 }
@@ -175,6 +174,7 @@ type searcher struct {
 	buf   []byte
 	doc   doc
 	ses   *sessionfmt.Session // of the doc, while its texts are read again
+	begun int64               // when the session began, the time of entries without one
 
 	counts []uint8 // of the terms in the last message, if the query is ranked
 }
@@ -302,7 +302,6 @@ var Sources = []string{InSessions, InHistory, InLogs, "all"}
 var sources = []source{
 	{isHistory, []string{InHistory}, (*searcher).history},
 	{isLog, []string{InLogs}, (*searcher).log},
-	{isGsh, []string{InSessions}, (*searcher).gsh},
 	{func([]byte) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
 }
 

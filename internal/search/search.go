@@ -92,7 +92,7 @@ type Hit struct {
 	Schema  string  `json:"schema"`
 	Source  string  `json:"source"` // `sessions`, `shell_history`, `logs`
 	File    string  `json:"file"`
-	Line    int     `json:"line"`              // in the file, from 1
+	Line    int     `json:"line"`              // in the file, from 1; of a document, the number of the event or message
 	Session string  `json:"session,omitempty"` // its id
 	ID      string  `json:"id,omitempty"`      // of the entry
 	Time    string  `json:"time,omitempty"`    // of the entry, as in the file
@@ -271,14 +271,15 @@ func compressed(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }
 
-// firstObject returns the first line of a file that is an object, nil if its beginning has none.
+// firstObject returns the first line of a file that is an object, as far as it is in the
+// beginning of the file; nil if there is none.
 func firstObject(head []byte) jsonl.Value {
 	for line := range bytes.Lines(head) {
 		if v, err := jsonl.ParseValue(line); err == nil && v.IsObject() {
 			return v
 		}
 	}
-	return nil
+	return beginning(head)
 }
 
 // A source is a kind of file.
@@ -302,6 +303,7 @@ var Sources = []string{InSessions, InHistory, InLogs, "all"}
 var sources = []source{
 	{isHistory, []string{InHistory}, (*searcher).history},
 	{isLog, []string{InLogs}, (*searcher).log},
+	{isDocument, []string{InLogs}, (*searcher).document},
 	{func([]byte) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
 }
 

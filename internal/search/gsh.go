@@ -82,10 +82,9 @@ var errNoObject = errors.New("not a JSON object")
 // too, and its members have had several names.
 var shellEvents = []string{"Command", "DirectoryChange", "DirChange"}
 
-func isHistory(head []byte) bool {
-	v := firstObject(head)
+func isHistory(first jsonl.Value) bool {
 	for _, name := range shellEvents {
-		if v.Get(name).IsObject() {
+		if first.Get(name).IsObject() {
 			return true
 		}
 	}
@@ -174,9 +173,8 @@ func (s *searcher) mark(h *Hit, text string) {
 	h.Text, h.From, h.To = excerpt([]byte(text), m)
 }
 
-func isLog(head []byte) bool {
-	v := firstObject(head)
-	return v.Get("ts").IsString() && v.Get("event").IsString()
+func isLog(first jsonl.Value) bool {
+	return first.Get("ts").IsString() && first.Get("event").IsString()
 }
 
 // log searches a log of gsh, which does not record folders.

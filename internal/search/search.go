@@ -240,9 +240,10 @@ func (s *searcher) file(f File) (out *searched) {
 		return out
 	}
 	head := s.buf[:n]
+	first := firstObject(head)
 	for i := range sources {
 		src := &sources[i]
-		if !src.is(head) {
+		if !src.is(first) {
 			continue
 		}
 		if !src.has(s.opt) {
@@ -271,21 +272,26 @@ func compressed(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }
 
-// firstObject returns the first line of a file that is an object, as far as it is in the
-// beginning of the file; nil if there is none.
+// firstObject returns the first line of a file that is an object. Of a document on several lines,
+// and of an only line that is cut, it returns the members that are whole. nil if there is none.
 func firstObject(head []byte) jsonl.Value {
-	for line := range bytes.Lines(head) {
+	for len(head) > 0 {
+		line, rest, _ := bytes.Cut(head, []byte{'\n'})
 		if v, err := jsonl.ParseValue(line); err == nil && v.IsObject() {
 			return v
 		}
+		if line = bytes.TrimSpace(line); string(line) == "{" || jsonl.Blank(rest) && bytes.HasPrefix(line, []byte{'{'}) {
+			return beginning(head)
+		}
+		head = rest
 	}
-	return beginning(head)
+	return nil
 }
 
 // A source is a kind of file.
 type source struct {
-	is     func(head []byte) bool
-	views  []string // the sources that it is searched as
+	is     func(first jsonl.Value) bool // by its first object
+	views  []string                     // the sources that it is searched as
 	search func(s *searcher, f File, out *searched) error
 }
 
@@ -304,7 +310,7 @@ var sources = []source{
 	{isHistory, []string{InHistory}, (*searcher).history},
 	{isLog, []string{InLogs}, (*searcher).log},
 	{isDocument, []string{InLogs}, (*searcher).document},
-	{func([]byte) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
+	{func(jsonl.Value) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
 }
 
 func (src *source) has(opt *Options) bool {

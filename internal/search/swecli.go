@@ -15,9 +15,8 @@ import (
 const logEvents = "events"
 
 // isDocument reports whether a file is a log of SWE-CLI: one JSON document.
-func isDocument(head []byte) bool {
-	doc := beginning(head)
-	return doc.Get("session_id").IsString() && doc.Get("started_at").IsString()
+func isDocument(first jsonl.Value) bool {
+	return first.Get("session_id").IsString() && first.Get("started_at").IsString()
 }
 
 // beginning returns a JSON document with the members that the beginning of a file has whole.
@@ -82,7 +81,7 @@ func Logs(disk sessionfmt.Disk, dir string) (names []string) {
 			return
 		}
 		defer in.Close()
-		if n, _ := in.ReadAt(head, 0); isDocument(head[:n]) {
+		if n, _ := in.ReadAt(head, 0); isDocument(firstObject(head[:n])) {
 			names = append(names, name)
 		}
 	})

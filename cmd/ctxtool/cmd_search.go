@@ -177,7 +177,9 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if o.task != "" {
 		return o.forTask(e, files, opt)
 	}
-	e.collect(searchGC)
+	if o.rank != "hybrid" { // which keeps only the best
+		e.collect(searchGC)
+	}
 	show, end := e.progress("files", false)
 	opt.Done = show
 	found, err := o.search(e, files, opt)

@@ -192,24 +192,12 @@ func Run(files []File, opt Options) *Results {
 	if opt.Query == nil {
 		opt.Query = &Query{}
 	}
-	out := &Results{Query: opt.Query.Text, Files: len(files), opt: &opt}
-	lines, done := int64(0), int64(0)
-	workers := runtime.GOMAXPROCS(0)
-	for one := range parallel.InOrder(len(files), workers, 4*workers, func() func(k int) *searched {
-		s := newSearcher(&opt)
-		s.alone, s.buf = len(files) == 1, make([]byte, windowSize)
-		return func(k int) *searched { return s.file(files[k]) }
-	}) {
-		if one.err != nil {
-			out.Broken = append(out.Broken, Broken{files[done].Given, one.err})
-		}
+	out, lines := &Results{opt: &opt}, int64(0)
+	for one := range out.each(files) {
 		lines += one.lines
 		out.Events = append(out.Events, one.events...)
-		if one.session != nil && len(one.session.found) > 0 {
+		if one.session != nil {
 			out.Sessions = append(out.Sessions, one.session)
-		}
-		if done++; opt.Done != nil {
-			opt.Done(done, int64(len(files)))
 		}
 	}
 	slices.Reverse(out.Events)
@@ -217,6 +205,29 @@ func Run(files []File, opt Options) *Results {
 	out.rank(lines)
 	slices.SortStableFunc(out.Events, func(a, b Hit) int { return cmp.Compare(b.Event.at, a.Event.at) })
 	return out
+}
+
+// each searches files, on all CPUs, and yields what each contributes, in their order.
+func (r *Results) each(files []File) iter.Seq[*searched] {
+	return func(yield func(*searched) bool) {
+		opt, done, workers := r.opt, int64(0), runtime.GOMAXPROCS(0)
+		r.Query, r.Files = opt.Query.Text, len(files)
+		for one := range parallel.InOrder(len(files), workers, 4*workers, func() func(k int) *searched {
+			s := newSearcher(opt)
+			s.alone, s.buf = len(files) == 1, make([]byte, windowSize)
+			return func(k int) *searched { return s.file(files[k]) }
+		}) {
+			if one.err != nil {
+				r.Broken = append(r.Broken, Broken{files[done].Given, one.err})
+			}
+			if done++; opt.Done != nil {
+				opt.Done(done, int64(len(files)))
+			}
+			if !yield(one) {
+				return
+			}
+		}
+	}
 }
 
 // file searches a file by the first source of the table that it is.

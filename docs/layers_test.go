@@ -34,7 +34,7 @@ var layers = []struct {
 	{"internal/parallel", nil, nil},
 	{"internal/said", nil, nil},
 	{"internal/shell", []string{"ctxtool/internal/phrase"}, nil},
-	{"internal/search", []string{"ctxtool/internal/parallel", "ctxtool/internal/said", "ctxtool/internal/shell", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/redact"}, nil},
+	{"internal/search", []string{"ctxtool/internal/parallel", "ctxtool/internal/said", "ctxtool/internal/shell", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/redact"}, nil},
 	{"internal/serve", []string{"ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/help", []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}, nil},
 	{"internal/times", nil, nil},

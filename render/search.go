@@ -106,9 +106,13 @@ func writeFoundSession(w *bufio.Writer, s *search.Session, on Screen) {
 	put(w, on.paint(faint, fmt.Sprintf("  %sctxtool show %s %s", phrase.If(s.More > 0, "%d more; ", s.More), shellWord(s.File.Given), shellWord(entryID(s.Hits[0].ID)))), on)
 }
 
-// shellWord returns a word as a shell reads it.
+// shellWord returns a word as a shell reads it. It expands ~/, which begins names in the user's
+// folder, only outside quotes.
 func shellWord(word string) string {
 	word = sessionfmt.Clean(word)
+	if below, ok := strings.CutPrefix(word, "~/"); ok && below != "" {
+		return "~/" + shellWord(below)
+	}
 	if strings.ContainsAny(word, " '\"$&|;<>()*?[]#~`\\!") || word == "" {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}

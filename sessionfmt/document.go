@@ -20,7 +20,7 @@ func (s *source) document(first jsonl.Value) (lines *source, head jsonl.Value, d
 	}
 	var wrong error
 	made, err := spool(s.packing, func(w io.Writer) (err error) {
-		head, wrong = dialect.ReadDocument(s.plain(), func(line []byte) error {
+		head, wrong = dialect.ReadDocument(s.plain(), dialect.Messages, func(line []byte) error {
 			_, err = w.Write(append(line, '\n'))
 			return err
 		})

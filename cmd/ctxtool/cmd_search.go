@@ -52,10 +52,10 @@ func newSearchCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search [flags] QUERY [DIR|SESSION|FILE...]",
 		Short: "Search sessions, shell history and logs",
-		Long: "Search sessions, gsh's shell history and logs. Without arguments after QUERY, search\n" +
-			"those of all agents. One word is found anywhere, ignoring case, the newest session\n" +
-			"first. Of several words, messages with any of them are ranked. An empty QUERY\n" +
-			"matches everything that the flags select.\n" +
+		Long: "Search sessions, gsh's shell history, and the logs of gsh and SWE-CLI. Without arguments\n" +
+			"after QUERY, search those of all agents. One word is found anywhere, ignoring case, the\n" +
+			"newest session first. Of several words, messages with any of them are ranked. An empty\n" +
+			"QUERY matches everything that the flags select.\n" +
 			"\n" +
 			"Text and Markdown list three hits of a session. A text that several entries have is\n" +
 			"listed once, where it was first; +N counts the others. Exit status 1 means no hit.",
@@ -177,7 +177,9 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if o.task != "" {
 		return o.forTask(e, files, opt)
 	}
-	e.collect(searchGC)
+	if o.rank != "hybrid" { // which keeps only the best
+		e.collect(searchGC)
+	}
 	show, end := e.progress("files", false)
 	opt.Done = show
 	found, err := o.search(e, files, opt)
@@ -277,17 +279,29 @@ func (o *searchOptions) report(e *env, found *search.Results) error {
 }
 
 // searched returns the files that the arguments name. Without arguments they are those of all
-// agents, with the history and the logs of gsh.
+// agents, with their histories and logs.
 func (e *env) searched(args []string) (files []search.File, err error) {
-	if gsh := e.gsh(); len(args) == 0 && gsh != nil {
-		if files, err = e.searched(gsh); err != nil {
-			return nil, err
+	all, err := e.listed(args)
+	folders := args
+	switch {
+	case len(args) > 0:
+	case e.sessionsDir != "":
+		folders = []string{e.sessionsDir}
+	default:
+		if folders = e.logFolders(); len(folders) > 0 {
+			var more []listedFile
+			more, err = e.listed(folders)
+			all = append(more, all...)
 		}
 	}
-	all, err := e.listed(args)
-	if err != nil && len(files) > 0 {
-		return files, nil
+	for _, dir := range folders {
+		if e.isDir(dir) {
+			for _, name := range search.Logs(e.disk, dir) {
+				all = append(all, listedFile{path: name, given: filepath.ToSlash(name)})
+			}
+		}
 	}
+	seen := map[string]bool{}
 	for _, f := range all {
 		if f.path == "-" {
 			return nil, usagef("-: standard input cannot be searched; write it to a file first")
@@ -296,13 +310,32 @@ func (e *env) searched(args []string) (files []search.File, err error) {
 		if len(args) == 0 {
 			given = e.homeless(f.path)
 		}
-		files = append(files, search.File{Name: f.path, Given: given})
+		if !seen[f.path] {
+			seen[f.path] = true
+			files = append(files, search.File{Name: f.path, Given: given})
+		}
 	}
 	return files, err
 }
 
-// gshFolder is where gsh keeps its history, sessions and logs, in the user's folder.
-const gshFolder = ".local/share/gsh"
+// logFolders returns the folders in which gsh keeps its history, sessions and logs, and SWE-CLI
+// its logs, if they are searched.
+func (e *env) logFolders() (dirs []string) {
+	if e.home == "" || e.sessionsDir != "" {
+		return nil
+	}
+	for _, dir := range []string{e.gshFolder(), filepath.Join(e.home, ".swecli/logs")} {
+		if e.disk.Has(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// gshFolder returns the folder of gsh.
+func (e *env) gshFolder() string {
+	return filepath.Join(cmp.Or(e.getenv("XDG_DATA_HOME"), filepath.Join(e.home, ".local/share")), "gsh")
+}
 
 // homeless returns the name of a file with ~ for the user's folder.
 func (e *env) homeless(name string) string {
@@ -365,7 +398,7 @@ func (e *env) shellOf(args []string) (string, error) {
 	if len(args) > 0 {
 		return e.store().Locate(args[0])
 	}
-	if history := filepath.Join(e.home, gshFolder, "shell-history.jsonl"); e.home != "" && e.disk.Has(history) {
+	if history := filepath.Join(e.gshFolder(), "shell-history.jsonl"); e.home != "" && e.disk.Has(history) {
 		return history, nil
 	}
 	cwd, err := filepath.Abs(e.disk.Path("."))

@@ -74,7 +74,7 @@ func runServe(e *env, o *serveOptions) error {
 		o.maxTokens = usualAnswer
 	}
 	st := inner.store()
-	opt := serve.Options{Version: versionName(), Folders: append(st.Folders(), inner.gsh()...), Store: st, MaxTokens: o.maxTokens, Run: func(out io.Writer, args []string) (string, int) {
+	opt := serve.Options{Version: versionName(), Folders: append(st.Folders(), inner.logFolders()...), Store: st, MaxTokens: o.maxTokens, Run: func(out io.Writer, args []string) (string, int) {
 		in := *inner
 		var err error
 		if in.redactor, err = rules(); err != nil {
@@ -98,7 +98,7 @@ func (nopCloser) Close() error { return nil }
 func (e *env) bounded() (*env, error) {
 	in := *e
 	in.stdin, in.gcPercent, in.color, in.noPager, in.configFile = nil, nil, "never", true, ""
-	dirs := append(e.store().Folders(), e.gsh()...)
+	dirs := append(e.store().Folders(), e.logFolders()...)
 	for _, dir := range dirs {
 		abs, err := filepath.Abs(e.disk.Path(dir))
 		if err != nil {
@@ -119,14 +119,6 @@ func (e *env) bounded() (*env, error) {
 		return nil, &sessionfmt.Error{Err: errors.New("no agent has sessions here"), Hint: "--sessions-dir sets the folder of sessions"}
 	}
 	return &in, nil
-}
-
-// gsh returns the folder in which gsh keeps its history, sessions and logs, if it is searched.
-func (e *env) gsh() []string {
-	if dir := filepath.Join(e.home, gshFolder); e.sessionsDir == "" && e.home != "" && e.disk.Has(dir) {
-		return []string{dir}
-	}
-	return nil
 }
 
 // call runs a command for a client. It does not change its env.

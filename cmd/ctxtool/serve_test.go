@@ -73,8 +73,10 @@ func TestServe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(outside, filepath.Join(store, "link.jsonl")); err != nil {
-		t.Log(err) // some systems have none
+	for name, target := range map[string]string{"link.jsonl": outside, "dir": dir} {
+		if err := os.Symlink(target, filepath.Join(store, name)); err != nil {
+			t.Log(err) // some systems have none
+		}
 	}
 	client := served(t, dir, "--sessions-dir", "store")
 	list, err := client.ListTools(t.Context(), nil)
@@ -110,7 +112,7 @@ func TestServe(t *testing.T) {
 			}
 		}
 	}
-	for _, arguments := range []string{`{"session":"` + filepath.ToSlash(outside) + `"}`, `{"session":"../outside.jsonl"}`, `{"session":"link.jsonl"}`, `{"session":"/etc/passwd"}`, `{"session":"-"}`, `{"session":"nobody's"}`} {
+	for _, arguments := range []string{`{"session":"` + filepath.ToSlash(outside) + `"}`, `{"session":"../outside.jsonl"}`, `{"session":"link.jsonl"}`, `{"session":"dir/outside.jsonl"}`, `{"session":"/etc/passwd"}`, `{"session":"-"}`, `{"session":"nobody's"}`} {
 		if text, fails := asked(t, client, "get_context", arguments); !fails {
 			t.Errorf("get_context %s: %s, want an error", arguments, text)
 		}

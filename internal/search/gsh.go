@@ -82,10 +82,9 @@ var errNoObject = errors.New("not a JSON object")
 // too, and its members have had several names.
 var shellEvents = []string{"Command", "DirectoryChange", "DirChange"}
 
-func isHistory(head []byte) bool {
-	v := firstObject(head)
+func isHistory(first jsonl.Value) bool {
 	for _, name := range shellEvents {
-		if v.Get(name).IsObject() {
+		if first.Get(name).IsObject() {
 			return true
 		}
 	}
@@ -174,38 +173,42 @@ func (s *searcher) mark(h *Hit, text string) {
 	h.Text, h.From, h.To = excerpt([]byte(text), m)
 }
 
-func isLog(head []byte) bool {
-	v := firstObject(head)
-	return v.Get("ts").IsString() && v.Get("event").IsString()
+func isLog(first jsonl.Value) bool {
+	return first.Get("ts").IsString() && first.Get("event").IsString()
 }
 
-// log searches a log of gsh.
+// log searches a log of gsh, which does not record folders.
 func (s *searcher) log(f File, out *searched) error {
-	filter := &s.opt.Filter
 	return s.eachLine(f, func(n int, line jsonl.Value) {
-		stamp := line.Get("ts")
-		ms, timed := stamp.Millis()
 		e, texts := logEvent(line)
-		if texts == nil || !filter.at(ms, timed) || filter.Event != "" && e.Event != filter.Event || len(filter.Tools) > 0 && !contains(filter.Tools, e.Tool) ||
-			!filter.exits(e.Exit) || filter.CWD+filter.Project != "" || !s.query.has(texts...) {
-			return
-		}
-		e.at = ms
-		h := Hit{Schema: Schema, Source: InLogs, File: f.Given, Line: n, Time: stamp.Text(), Session: line.Get("session").Text(), Tool: e.Tool, Event: &e}
-		for _, t := range []*string{&e.Command, &e.Stdout, &e.Stderr, &e.Input, &e.Output, &e.Text} {
-			*t = s.redacted(*t)
-		}
-		for _, t := range texts {
-			if t = s.redacted(t); s.query.has(t) || h.Text == "" {
-				s.mark(&h, t)
-				if s.query.has(t) {
-					break
-				}
+		h := Hit{File: f.Given, Line: n, Time: line.Get("ts").Text(), Session: line.Get("session").Text()}
+		s.event(out, h, line.Get("ts"), e, texts)
+	})
+}
+
+// event adds the hit of an event of a log, if it is selected and one of its texts matches.
+func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event, texts []string) {
+	filter := &s.opt.Filter
+	ms, timed := stamp.Millis()
+	if texts == nil || !filter.at(ms, timed) || filter.Event != "" && e.Event != filter.Event || len(filter.Tools) > 0 && !contains(filter.Tools, e.Tool) ||
+		!filter.exits(e.Exit) || !filter.in(h.CWD) || !s.query.has(texts...) {
+		return
+	}
+	e.at = ms
+	h.Schema, h.Source, h.Tool, h.Event = Schema, InLogs, e.Tool, &e
+	for _, t := range []*string{&e.Command, &e.Stdout, &e.Stderr, &e.Input, &e.Output, &e.Text} {
+		*t = s.redacted(*t)
+	}
+	for _, t := range texts {
+		if t = s.redacted(t); s.query.has(t) || h.Text == "" {
+			s.mark(&h, t)
+			if s.query.has(t) {
+				break
 			}
 		}
-		e.cut()
-		out.events = append(out.events, h)
-	})
+	}
+	e.cut()
+	out.events = append(out.events, h)
 }
 
 func contains(all []string, one string) bool {

@@ -22,39 +22,130 @@ const (
 const mostEmbedded = 8 << 10
 
 // Hybrid finds the messages that are most like a text, by their words and by vectors. Without
-// vectors the score of the words stands alone.
+// vectors the score of the words stands alone. Events of logs and histories are not compared.
 func Hybrid(files []File, text string, vectors *Vectors, opt Options) (*Results, error) {
 	opt.Query = &Query{Text: text}
-	r := Run(files, opt)
+	r := &Results{opt: &opt}
 	h := hybrid{query: strings.ToLower(strings.TrimSpace(text)), vectors: vectors}
 	h.words = strings.Fields(h.query)
-	var wanted []string
+	err := h.find(r, files)
 	if vectors != nil {
-		err := r.each(&h, func(_ *found, text string) { wanted = append(wanted, text) })
-		if err == nil {
-			err = vectors.add(append(wanted, h.query))
-		}
-		if err != nil {
-			return nil, err
-		}
-		h.like = vectors.of(h.query)
+		err = cmp.Or(err, vectors.save())
 	}
-	if err := r.each(&h, func(f *found, text string) { f.score = float32(h.score(text)) }); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	r.recall()
+	h.results(r)
 	words := Words(text, true)
 	words.loose = true
 	r.opt.Query = words
 	return r, nil
 }
 
-// A hybrid scores texts.
+// A hybrid scores texts, and keeps the best. Texts whose vectors are not known wait until the
+// command is worth a run.
 type hybrid struct {
 	query   string // in lower case
 	words   []string
 	vectors *Vectors
 	like    []float32 // the vector of the query
+	waiting []candidate
+	best    []candidate
+}
+
+// A candidate is a message, or without a session the query.
+type candidate struct {
+	in    *Session
+	found found
+	text  string // in lower case, while it is compared
+}
+
+// find compares the texts of all messages. Redacted results are redacted here too: nothing else
+// is passed to a command.
+func (h *hybrid) find(r *Results, files []File) error {
+	s := newSearcher(r.opt)
+	err := h.take(candidate{text: h.query})
+	for one := range r.each(files) {
+		g := one.session
+		if g == nil {
+			continue
+		}
+		wrong := s.texts(g, func(f *found) bool {
+			err = cmp.Or(err, h.take(candidate{g, *f, strings.ToLower(embedded(s.doc.buf))}))
+			return err == nil
+		})
+		if err = cmp.Or(err, wrong); err != nil {
+			return err
+		}
+		g.found = nil
+	}
+	return cmp.Or(err, h.compare())
+}
+
+// take scores a text, or lets it wait.
+func (h *hybrid) take(c candidate) error {
+	if c.in != nil && (h.vectors == nil || h.like != nil && h.vectors.of(c.text) != nil) {
+		h.keep(c)
+		return nil
+	}
+	if h.waiting = append(h.waiting, c); len(h.waiting) == textsAtOnce {
+		return h.compare()
+	}
+	return nil
+}
+
+// compare scores the texts that wait.
+func (h *hybrid) compare() error {
+	if h.vectors == nil {
+		return nil
+	}
+	if err := h.vectors.add(h.waiting); err != nil {
+		return err
+	}
+	for _, c := range h.waiting {
+		if c.in == nil {
+			h.like = h.vectors.of(c.text)
+		} else {
+			h.keep(c)
+		}
+	}
+	h.waiting = h.waiting[:0]
+	return nil
+}
+
+// keep keeps a message if it is among the best. Of equal texts the earliest is.
+func (h *hybrid) keep(c candidate) {
+	c.found.score, c.text = float32(h.score(c.text)), ""
+	if c.found.score < lowestRecall {
+		return
+	}
+	k := slices.IndexFunc(h.best, func(b candidate) bool { return b.found.key == c.found.key })
+	if k < 0 {
+		h.best = append(h.best, c)
+		slices.SortStableFunc(h.best, func(a, b candidate) int { return cmp.Compare(b.found.score, a.found.score) })
+		h.best = h.best[:min(len(h.best), recalled)]
+		return
+	}
+	b := &h.best[k]
+	if c.found.time < b.found.time {
+		c.found.copies = b.found.copies
+		*b = c
+	}
+	b.found.copies++
+}
+
+// results adds the best messages to results.
+func (h *hybrid) results(r *Results) {
+	for _, c := range h.best {
+		if !slices.Contains(r.Sessions, c.in) {
+			r.Sessions = append(r.Sessions, c.in)
+		}
+		c.in.found = append(c.in.found, c.found)
+		c.in.score = max(c.in.score, c.found.score)
+		r.Found++
+		r.Copies += int(c.found.copies)
+	}
+	r.order()
 }
 
 // score returns the score of a text in lower case, from 0 to 1.
@@ -97,61 +188,8 @@ func cosine(a, b []float32) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
-// each reads the texts of all hits, in lower case. Redacted results are redacted here too:
-// nothing else is passed to a command.
-func (r *Results) each(h *hybrid, use func(f *found, text string)) error {
-	s := newSearcher(r.opt)
-	s.query = &Query{}
-	for _, g := range r.Sessions {
-		if g.ready != nil {
-			for i := range g.found {
-				use(&g.found[i], strings.ToLower(g.ready[g.found[i].record].Text))
-			}
-			continue
-		}
-		err := s.texts(g, func(f *found) bool {
-			use(f, strings.ToLower(embedded(s.doc.buf)))
-			return true
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // embedded returns the beginning of a text.
 func embedded(text []byte) string {
 	text = bytes.TrimSpace(text)
 	return strings.ToValidUTF8(string(text[:min(len(text), mostEmbedded)]), "")
-}
-
-// recall leaves the best hits above the lowest score.
-func (r *Results) recall() {
-	var scores []float32
-	for _, s := range r.Sessions {
-		for i := range s.found {
-			scores = append(scores, s.found[i].score)
-		}
-	}
-	slices.SortFunc(scores, func(a, b float32) int { return cmp.Compare(b, a) })
-	least := float32(lowestRecall)
-	if len(scores) > recalled {
-		least = max(least, scores[recalled-1])
-	}
-	left := recalled
-	r.Found = 0
-	for _, s := range r.Sessions {
-		s.drop(func(f *found) bool {
-			if f.score < least || left == 0 {
-				return true
-			}
-			left--
-			r.Found++
-			s.score = max(s.score, f.score)
-			return false
-		})
-	}
-	r.Sessions = slices.DeleteFunc(r.Sessions, func(s *Session) bool { return len(s.found) == 0 })
-	r.order()
 }

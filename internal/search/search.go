@@ -92,7 +92,7 @@ type Hit struct {
 	Schema  string  `json:"schema"`
 	Source  string  `json:"source"` // `sessions`, `shell_history`, `logs`
 	File    string  `json:"file"`
-	Line    int     `json:"line"`              // in the file, from 1
+	Line    int     `json:"line"`              // in the file, from 1; of a document, the number of the event or message
 	Session string  `json:"session,omitempty"` // its id
 	ID      string  `json:"id,omitempty"`      // of the entry
 	Time    string  `json:"time,omitempty"`    // of the entry, as in the file
@@ -121,7 +121,6 @@ type Session struct {
 
 	found  []found
 	counts []uint8 // of the matches of each term in each of found, if the query is ranked
-	ready  []Hit   // by record, if the file is not read again
 	last   int64
 	score  float32
 }
@@ -175,6 +174,7 @@ type searcher struct {
 	buf   []byte
 	doc   doc
 	ses   *sessionfmt.Session // of the doc, while its texts are read again
+	begun int64               // when the session began, the time of entries without one
 
 	counts []uint8 // of the terms in the last message, if the query is ranked
 }
@@ -192,24 +192,12 @@ func Run(files []File, opt Options) *Results {
 	if opt.Query == nil {
 		opt.Query = &Query{}
 	}
-	out := &Results{Query: opt.Query.Text, Files: len(files), opt: &opt}
-	lines, done := int64(0), int64(0)
-	workers := runtime.GOMAXPROCS(0)
-	for one := range parallel.InOrder(len(files), workers, 4*workers, func() func(k int) *searched {
-		s := newSearcher(&opt)
-		s.alone, s.buf = len(files) == 1, make([]byte, windowSize)
-		return func(k int) *searched { return s.file(files[k]) }
-	}) {
-		if one.err != nil {
-			out.Broken = append(out.Broken, Broken{files[done].Given, one.err})
-		}
+	out, lines := &Results{opt: &opt}, int64(0)
+	for one := range out.each(files) {
 		lines += one.lines
 		out.Events = append(out.Events, one.events...)
-		if one.session != nil && len(one.session.found) > 0 {
+		if one.session != nil {
 			out.Sessions = append(out.Sessions, one.session)
-		}
-		if done++; opt.Done != nil {
-			opt.Done(done, int64(len(files)))
 		}
 	}
 	slices.Reverse(out.Events)
@@ -217,6 +205,29 @@ func Run(files []File, opt Options) *Results {
 	out.rank(lines)
 	slices.SortStableFunc(out.Events, func(a, b Hit) int { return cmp.Compare(b.Event.at, a.Event.at) })
 	return out
+}
+
+// each searches files, on all CPUs, and yields what each contributes, in their order.
+func (r *Results) each(files []File) iter.Seq[*searched] {
+	return func(yield func(*searched) bool) {
+		opt, done, workers := r.opt, int64(0), runtime.GOMAXPROCS(0)
+		r.Query, r.Files = opt.Query.Text, len(files)
+		for one := range parallel.InOrder(len(files), workers, 4*workers, func() func(k int) *searched {
+			s := newSearcher(opt)
+			s.alone, s.buf = len(files) == 1, make([]byte, windowSize)
+			return func(k int) *searched { return s.file(files[k]) }
+		}) {
+			if one.err != nil {
+				r.Broken = append(r.Broken, Broken{files[done].Given, one.err})
+			}
+			if done++; opt.Done != nil {
+				opt.Done(done, int64(len(files)))
+			}
+			if !yield(one) {
+				return
+			}
+		}
+	}
 }
 
 // file searches a file by the first source of the table that it is.
@@ -240,9 +251,10 @@ func (s *searcher) file(f File) (out *searched) {
 		return out
 	}
 	head := s.buf[:n]
+	first := firstObject(head)
 	for i := range sources {
 		src := &sources[i]
-		if !src.is(head) {
+		if !src.is(first) {
 			continue
 		}
 		if !src.has(s.opt) {
@@ -271,20 +283,26 @@ func compressed(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
 }
 
-// firstObject returns the first line of a file that is an object, nil if its beginning has none.
+// firstObject returns the first line of a file that is an object. Of a document on several lines,
+// and of an only line that is cut, it returns the members that are whole. nil if there is none.
 func firstObject(head []byte) jsonl.Value {
-	for line := range bytes.Lines(head) {
+	for len(head) > 0 {
+		line, rest, _ := bytes.Cut(head, []byte{'\n'})
 		if v, err := jsonl.ParseValue(line); err == nil && v.IsObject() {
 			return v
 		}
+		if line = bytes.TrimSpace(line); string(line) == "{" || jsonl.Blank(rest) && bytes.HasPrefix(line, []byte{'{'}) {
+			return beginning(head)
+		}
+		head = rest
 	}
 	return nil
 }
 
 // A source is a kind of file.
 type source struct {
-	is     func(head []byte) bool
-	views  []string // the sources that it is searched as
+	is     func(first jsonl.Value) bool // by its first object
+	views  []string                     // the sources that it is searched as
 	search func(s *searcher, f File, out *searched) error
 }
 
@@ -302,8 +320,8 @@ var Sources = []string{InSessions, InHistory, InLogs, "all"}
 var sources = []source{
 	{isHistory, []string{InHistory}, (*searcher).history},
 	{isLog, []string{InLogs}, (*searcher).log},
-	{isGsh, []string{InSessions}, (*searcher).gsh},
-	{func([]byte) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
+	{isDocument, []string{InLogs}, (*searcher).document},
+	{func(jsonl.Value) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
 }
 
 func (src *source) has(opt *Options) bool {

@@ -2,13 +2,19 @@ package search
 
 import (
 	"fmt"
+	"hash/maphash"
+	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/shell"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -171,9 +177,65 @@ func TestHybridScore(t *testing.T) {
 	if got := h.score("a bug"); got != 0.5 {
 		t.Errorf("without vectors: %v", got)
 	}
-	r := Results{opt: &Options{Query: &Query{}}, Sessions: []*Session{{found: []found{{score: 0.6}, {score: 0.59}, {score: 0.9}}}, {found: []found{{score: 0.7}, {score: 0.7}, {score: 0.7}, {score: 0.61}}}}}
-	r.recall()
-	if r.Found != 5 || len(r.Sessions) != 2 || r.Sessions[0].score != 0.9 || len(r.Sessions[0].found) != 1 {
-		t.Errorf("%d hits: %+v", r.Found, r.Sessions)
+	// 0.6 counts, less does not; the best five are left; of equal texts the earliest is.
+	h = hybrid{query: "q", vectors: v, like: []float32{1, 0}}
+	r, one, two := &Results{opt: &Options{}}, &Session{ID: "one"}, &Session{ID: "two"}
+	for i, c := range []struct {
+		in     *Session
+		text   string
+		cosine float64
+	}{{one, "other", 1}, {one, "q 1", 0.46}, {one, "q 2", 0.9}, {one, "q 3", 0.5}, {two, "q 4", 0.6}, {two, "q 5", 0.6}, {two, "q 6", 0.6}, {two, "q 2", 0.9}} {
+		set(c.text, float32(c.cosine), float32(math.Sqrt(1-c.cosine*c.cosine)))
+		h.keep(candidate{c.in, found{record: int32(i), time: int64(-i), key: maphash.String(seed, c.text)}, c.text})
+		if i == 0 && len(h.best) != 1 {
+			t.Error("0.6 does not count")
+		}
+	}
+	h.results(r)
+	var got []string
+	for _, s := range r.Sessions {
+		for _, f := range s.found {
+			got = append(got, fmt.Sprint(s.ID, " ", f.record, " ", f.copies))
+		}
+	}
+	if want := []string{"two 7 1", "two 4 0", "two 5 0", "two 6 0", "one 3 0"}; !slices.Equal(got, want) || r.Found != 5 || r.Copies != 1 {
+		t.Errorf("%q, %d hits, %d copies", got, r.Found, r.Copies)
+	}
+}
+
+// TestHybridRuns: the command gets texts in batches, each text once, and what it has answered is
+// kept even if it fails later.
+func TestHybridRuns(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("sed"); err != nil {
+		t.Skip("left out: no sed(1)")
+	}
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n")
+	for i := range 2*textsAtOnce + 10 {
+		fmt.Fprintf(&b, `{"type":"message","id":"a%d","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"plum %d"}}`+"\n", i, i)
+	}
+	name := filepath.Join(dir, "s.jsonl")
+	if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func() (*Results, error) {
+		line := `echo run >>log; if test $(grep -c run log) = 3; then exit 1; fi; sed 's/.*plum 300".*/[1, 0]/; s/^{.*/[0, 1]/'`
+		v := &Vectors{Command: shell.Command{Line: line, Dir: dir, Environ: os.Environ()}, File: filepath.Join(dir, "vectors")}
+		return Hybrid([]File{{name, "s.jsonl"}}, "plum 300", v, Options{})
+	}
+	if _, err := run(); err == nil {
+		t.Error("no error")
+	}
+	r, err := run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log, err := os.ReadFile(filepath.Join(dir, "log")); err != nil || string(log) != strings.Repeat("run\n", 4) {
+		t.Errorf("runs %q, %v", log, err)
+	}
+	if got := r.best(t, 5); len(got) == 0 || got[0].ID != "a300" {
+		t.Errorf("%+v", got)
 	}
 }

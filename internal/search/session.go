@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"hash/maphash"
 	"math"
@@ -33,6 +34,7 @@ func (s *searcher) open(f File, redacted bool) (ses *sessionfmt.Session, cwd str
 	if redacted && s.opt.Redact != nil {
 		opt.Through = s.opt.Redact.Passes(nil)
 	}
+	s.begun = 0
 	ses, err = sessionfmt.Open(f.Name, opt)
 	if err != nil {
 		return nil, "", err
@@ -44,6 +46,7 @@ func (s *searcher) open(f File, redacted bool) (ses *sessionfmt.Session, cwd str
 			return nil, "", err
 		}
 		cwd = line.Get("cwd").Text()
+		s.begun, _ = line.Get("timestamp").Millis()
 	}
 	if !s.opt.Filter.in(cwd) {
 		ses.Close()
@@ -119,7 +122,7 @@ func (s *searcher) entry(kind jsonl.Kind, line jsonl.Value) (hit found, ok bool)
 	d, f := &s.doc, &s.opt.Filter
 	d.read(kind, line)
 	ms, timed := d.time.Millis()
-	if !f.at(ms, timed) || !f.entry(d) {
+	if !f.at(cmp.Or(ms, s.begun), timed || s.begun > 0) || !f.entry(d) {
 		return hit, false
 	}
 	hit.time = math.MaxInt64
@@ -301,10 +304,6 @@ var errChanged = errors.New("changed while it was searched")
 // read reads a session's title and hits, at most so many of them.
 func (s *searcher) read(g *Session, most int, r *Results) error {
 	g.sort()
-	if g.ready != nil {
-		s.readReady(g, most)
-		return nil
-	}
 	g.More = 0
 	return s.texts(g, func(f *found) bool {
 		if h, ok := s.hit(f, r.idf); ok {

@@ -24,6 +24,7 @@ type Vectors struct {
 	File    string // where they are kept; empty for nowhere
 
 	known map[vectorKey][]float32
+	fresh bool // some are not in the file
 }
 
 // A vectorKey is a hash of a command and a text.
@@ -45,32 +46,29 @@ const (
 	embedLimit   = 5 * time.Minute
 )
 
-// add computes the vectors of texts that are not known, and keeps them.
-func (v *Vectors) add(texts []string) error {
+// add computes the vectors of texts that are not known, at most textsAtOnce.
+func (v *Vectors) add(texts []candidate) error {
 	v.load()
 	var missing []string
 	asked := map[vectorKey]bool{}
-	for _, t := range texts {
-		if k := v.key(t); v.known[k] == nil && !asked[k] {
+	for _, c := range texts {
+		if k := v.key(c.text); v.known[k] == nil && !asked[k] {
 			asked[k] = true
-			missing = append(missing, t)
+			missing = append(missing, c.text)
 		}
 	}
-	for len(missing) > 0 {
-		n := min(len(missing), textsAtOnce)
-		got, err := v.ask(missing[:n])
-		if err != nil {
-			return err
-		}
-		for i, t := range missing[:n] {
-			v.known[v.key(t)] = got[i]
-		}
-		missing = missing[n:]
-	}
-	if len(asked) == 0 || v.File == "" {
+	if len(missing) == 0 {
 		return nil
 	}
-	return v.save()
+	got, err := v.ask(missing)
+	if err != nil {
+		return err
+	}
+	for i, t := range missing {
+		v.known[v.key(t)] = got[i]
+	}
+	v.fresh = true
+	return nil
 }
 
 // ask runs the command.
@@ -137,8 +135,11 @@ func (v *Vectors) load() {
 	}
 }
 
-// save writes the file.
+// save writes the file, if there are vectors that it does not have.
 func (v *Vectors) save() error {
+	if v.File == "" || !v.fresh {
+		return nil
+	}
 	out, err := v.Disk.Create(v.File)
 	if err != nil && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w (--no-cache keeps no vectors)", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -22,8 +23,9 @@ type framed struct {
 	*io.PipeReader
 }
 
-// newFramed returns a reader of in that answers on out. The reader ends when in does.
-func newFramed(in io.Reader, out io.Writer) framed {
+// newFramed returns a reader of in that answers on out. The reader ends when in has ended and
+// all requests are answered, since the SDK answers nothing once its reader ends.
+func newFramed(in io.Reader, out *answers) framed {
 	r, w := io.Pipe()
 	go func() {
 		lines := bufio.NewReaderSize(in, 64<<10)
@@ -31,17 +33,19 @@ func newFramed(in io.Reader, out io.Writer) framed {
 			line, err := readLine(lines)
 			switch code, why := judge(line); {
 			case errors.Is(err, errLong):
-				refuse(out, parseError, err.Error())
+				out.refuse(parseError, err.Error())
 				err = nil
 			case jsonl.Blank(line):
 			case code != 0:
-				refuse(out, code, why)
+				out.refuse(code, why)
 			default:
+				out.expect(line)
 				if _, gone := w.Write(append(jsonl.Trim(line), '\n')); gone != nil {
 					return
 				}
 			}
 			if err != nil {
+				out.wait()
 				w.CloseWithError(err)
 				return
 			}
@@ -100,20 +104,69 @@ func whole(v jsonl.Value) bool {
 	return len(v) < 16
 }
 
-func refuse(out io.Writer, code int, why string) {
-	fmt.Fprintf(out, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, jsonl.AppendQuoted(nil, why))
+// An answers is the stream to a client. Several write to it, each a line at a time.
+type answers struct {
+	mu   sync.Mutex
+	w    io.WriteCloser
+	open map[string]bool // the ids of requests that are not answered
+	gone bool            // the client does not read
+	news *sync.Cond      // an answer, or the end of them
 }
 
-// A locked is a stream to which several write, each a line at a time.
-type locked struct {
-	sync.Mutex
-	w io.WriteCloser
+func newAnswers(w io.WriteCloser) *answers {
+	a := &answers{w: w, open: map[string]bool{}}
+	a.news = sync.NewCond(&a.mu)
+	return a
 }
 
-func (l *locked) Write(p []byte) (int, error) {
-	l.Lock()
-	defer l.Unlock()
-	return l.w.Write(p)
+// refuse answers a line that is no message.
+func (a *answers) refuse(code int, why string) {
+	fmt.Fprintf(a, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, jsonl.AppendQuoted(nil, why))
 }
 
-func (l *locked) Close() error { return l.w.Close() }
+// expect records that a message has to be answered, if it is a request.
+func (a *answers) expect(message []byte) {
+	if id, call := identify(message); call && id != "" {
+		a.mu.Lock()
+		a.open[id] = true
+		a.mu.Unlock()
+	}
+}
+
+// identify returns the id of a message, empty for none, and whether it calls a method.
+func identify(message []byte) (id string, call bool) {
+	v, err := jsonl.ParseValue(message)
+	if err != nil {
+		return "", false
+	}
+	switch n := v.Get("id"); {
+	case n.IsString():
+		id = `"` + n.Text()
+	case n.IsNumber():
+		id = strconv.FormatInt(n.Int(), 10)
+	}
+	return id, v.Get("method").Exists()
+}
+
+// wait returns when all requests are answered, or the client does not read answers.
+func (a *answers) wait() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.open) > 0 && !a.gone {
+		a.news.Wait()
+	}
+}
+
+func (a *answers) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n, err := a.w.Write(p)
+	if id, call := identify(p); !call {
+		delete(a.open, id)
+	}
+	a.gone = a.gone || err != nil
+	a.news.Broadcast()
+	return n, err
+}
+
+func (a *answers) Close() error { return a.w.Close() }

@@ -57,9 +57,9 @@ type answer struct {
 // mostCached is how many answers are kept.
 const mostCached = 64
 
-// Run serves a client until in ends.
+// Run serves a client until in ends and what was read is answered.
 func Run(ctx context.Context, in io.Reader, out io.WriteCloser, opt Options) error {
-	all := &locked{w: out}
+	all := newAnswers(out)
 	return newServer(opt).Run(ctx, &mcp.IOTransport{Reader: newFramed(in, all), Writer: all, MaxLineLength: mostFrame + 1})
 }
 
@@ -72,8 +72,8 @@ func newServer(opt Options) *mcp.Server {
 	for i := range tools {
 		t := &tools[i]
 		readOnly := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
-		m.AddTool(&mcp.Tool{Name: t.name, Description: t.about, InputSchema: t.schema(), Annotations: readOnly}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			a := s.call(t, req.Params.Arguments)
+		m.AddTool(&mcp.Tool{Name: t.name, Description: t.about, InputSchema: t.schema(), Annotations: readOnly}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			a := s.call(ctx, t, req.Params.Arguments)
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}, IsError: a.fails}, nil
 		})
 	}
@@ -85,7 +85,7 @@ func newServer(opt Options) *mcp.Server {
 }
 
 // call answers a call of a tool.
-func (s *server) call(t *tool, arguments json.RawMessage) answer {
+func (s *server) call(ctx context.Context, t *tool, arguments json.RawMessage) answer {
 	in, err := newInput(t, arguments)
 	if err != nil {
 		return answer{text: err.Error(), fails: true}
@@ -95,13 +95,16 @@ func (s *server) call(t *tool, arguments json.RawMessage) answer {
 	if in.err != nil {
 		return answer{text: in.err.Error(), fails: true}
 	}
-	return s.run(append([]string{t.command}, args...), in.tokens(s.MaxTokens))
+	return s.run(ctx, append([]string{t.command}, args...), in.tokens(s.MaxTokens))
 }
 
 // run returns the answer of a command line, the earlier one if no file has changed since.
-func (s *server) run(args []string, budget int64) answer {
+func (s *server) run(ctx context.Context, args []string, budget int64) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil { // while others ran
+		return answer{text: err.Error(), fails: true}
+	}
 	key, files := fmt.Sprint(budget, args), s.files()
 	if a, ok := s.cached[key]; ok && a.files == files {
 		return a
@@ -225,7 +228,7 @@ func (s *server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // readResource answers with a session as a page.
-func (s *server) readResource(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	id, err := url.PathUnescape(strings.TrimPrefix(req.Params.URI, resourceScheme))
 	if err != nil || id == "" {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
@@ -234,7 +237,7 @@ func (s *server) readResource(_ context.Context, req *mcp.ReadResourceRequest) (
 	if err != nil {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
-	a := s.run([]string{"render", "--", name}, s.MaxTokens)
+	a := s.run(ctx, []string{"render", "--", name}, s.MaxTokens)
 	if a.fails {
 		return nil, errors.New(a.text)
 	}

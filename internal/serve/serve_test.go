@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
@@ -49,23 +50,11 @@ func FuzzFrames(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":7,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":"\ud800","method":"\u0000"}`))
 	f.Fuzz(func(t *testing.T, frames []byte) {
 		ping := `{"jsonrpc":"2.0","id":"the-last","method":"ping"}` + "\n"
-		in, end := io.Pipe()
-		answered := make(chan bool)
-		watch := &watcher{want: `"id":"the-last"`, seen: answered}
-		go func() {
-			io.WriteString(end, string(frames)+"\n"+ping)
-			select {
-			case <-answered: // the connection ends at the end of the input
-			case <-time.After(10 * time.Second):
-				t.Error("the last request is not answered")
-			}
-			end.Close()
-		}()
-		err := Run(context.Background(), in, watch, Options{Run: func(io.Writer, []string) (string, int) { return "", 0 }})
-		if err != nil && err != io.EOF {
-			t.Fatal(err)
+		got := serveFrames(t, strings.NewReader(string(frames)+"\n"+ping))
+		if !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, `"id":"the-last"`) }) {
+			t.Error("the last request is not answered")
 		}
-		for line := range strings.Lines(watch.String()) {
+		for _, line := range got {
 			if !json.Valid([]byte(line)) {
 				t.Errorf("not JSON: %q", line)
 			}
@@ -73,21 +62,30 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// A watcher closes seen when a text is written to it.
-type watcher struct {
-	closer
-	want string
-	seen chan bool
-	done bool
+// TestEnd: what was read is answered after the end of the input, also if the client has cancelled
+// it or uses an id twice; a client that no longer reads ends the server.
+func TestEnd(t *testing.T) {
+	call := `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"list_sessions","arguments":{"limit":%s}}}` + "\n"
+	frames := `{"jsonrpc":"2.0","id":"\u0061","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + fmt.Sprintf(call, "1", "1") + fmt.Sprintf(call, "2", "2") +
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n" + fmt.Sprintf(call, "1", "3") + strings.TrimRight(fmt.Sprintf(call, "-0", "4"), "\n")
+	got := strings.Join(serveFrames(t, strings.NewReader(frames)), "\n")
+	for _, id := range []string{`"a"`, "1", "2", "0"} {
+		if !strings.Contains(got, `"id":`+id+`,`) {
+			t.Errorf("%s is not answered: %s", id, got)
+		}
+	}
+	err := Run(context.Background(), strings.NewReader(frames), gone{}, Options{Run: func(io.Writer, []string) (string, int) { return "", 0 }})
+	if err != nil && err != io.EOF && !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
 }
 
-func (w *watcher) Write(p []byte) (int, error) {
-	if !w.done && bytes.Contains(p, []byte(w.want)) {
-		w.done = true
-		close(w.seen)
-	}
-	return w.closer.Write(p)
-}
+// A gone is a client that does not read.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+func (gone) Close() error              { return nil }
 
 // TestJudge: what is no message of JSON-RPC is refused, and a long line is skipped whole.
 func TestJudge(t *testing.T) {
@@ -133,7 +131,7 @@ func TestArguments(t *testing.T) {
 		}}, cached: map[string]answer{}}
 		for i := range tools {
 			if tools[i].name == test.tool {
-				if got := s.call(&tools[i], json.RawMessage(test.arguments)); got.text != test.want {
+				if got := s.call(t.Context(), &tools[i], json.RawMessage(test.arguments)); got.text != test.want {
 					t.Errorf("%s %s: %s, want %s", test.tool, test.arguments, got.text, test.want)
 				}
 			}

@@ -21,7 +21,7 @@ type Format struct {
 }
 
 // An About is what a header tells. Absent values are nil.
-type About struct{ ID, CWD, Time, Parent jsonl.Value }
+type About struct{ ID, CWD, Time, Parent, Title jsonl.Value }
 
 // A Said is a message of a line.
 type Said struct {
@@ -83,6 +83,7 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 // those from 0x80 on.
 const (
 	about   dialect.Code = dialect.First + iota
+	titled               // about the session, with its title
 	several              // other messages
 	single               // plus the message's kind
 	calling dialect.Code = 0x40
@@ -98,7 +99,9 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 	if len(said) > 0 {
 		return dialect.Head{ID: p.ID, Code: codeOf(said)}
 	}
-	if a, ok := f.About(p.Line); ok {
+	if a, ok := f.About(p.Line); ok && len(a.Title) > len(`""`) && a.Title.IsString() {
+		return dialect.Head{Code: titled, ID: a.ID}
+	} else if ok {
 		return dialect.Head{Code: about, ID: a.ID}
 	}
 	return dialect.Head{Code: dialect.Unknown, ID: p.ID}
@@ -146,7 +149,7 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 	if !a.begun { // some files have only messages
 		a.begun = true
 		header := *l
-		if l.Code != about {
+		if l.Code != about && l.Code != titled {
 			header.ID = nil
 		}
 		if _, err = t.Add(jsonl.Header, &header); err != nil {
@@ -157,6 +160,9 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 	switch {
 	case l.Code == about, l.Own && a.other:
 		return nil
+	case l.Code == titled:
+		_, err = t.Add(jsonl.SessionInfo, l)
+		return err
 	case l.Code == dialect.Unknown:
 		_, err = t.Add(jsonl.Unknown, l)
 		return err

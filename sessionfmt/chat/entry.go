@@ -13,6 +13,13 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 		w.header(f, e)
 		return w.Out
 	}
+	if e.Kind == jsonl.SessionInfo {
+		a, _ := f.About(line)
+		w.Text("{", "type", e.Kind.Type())
+		w.Place(e, Time(a.Time))
+		w.Member(",", "name", a.Title)
+		return append(w.Out, '}')
+	}
 	var few [4]Said
 	said := f.Read(few[:0], line, e.Native)
 	if e.Part >= len(said) || e.Kind == jsonl.Unknown {

@@ -15,10 +15,10 @@ const Messages = "messages"
 // ErrNoDocument is the error for text that does not begin as an object.
 var ErrNoDocument = errors.New("not a JSON document")
 
-// ReadDocument reads a JSON object: it passes each element of its list of messages to element,
-// on one line and spelled as it stands, and returns an object of all other members, on one
+// ReadDocument reads a JSON object: it passes each element of the member that is its list to
+// element, on one line and spelled as it stands, and returns an object of all other members, on one
 // line, as far as it got. Only one value is in memory at a time.
-func ReadDocument(r io.Reader, element func(line []byte) error) (head jsonl.Value, err error) {
+func ReadDocument(r io.Reader, list string, element func(line []byte) error) (head jsonl.Value, err error) {
 	in := json.NewDecoder(r)
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {
 		return nil, ErrNoDocument
@@ -30,8 +30,8 @@ func ReadDocument(r io.Reader, element func(line []byte) error) (head jsonl.Valu
 			return head, err
 		}
 		name, _ := key.(string)
-		if name == Messages {
-			if err := readList(in, element); err != nil {
+		if name == list {
+			if err := readList(in, list, element); err != nil {
 				return head, err
 			}
 			continue
@@ -46,14 +46,14 @@ func ReadDocument(r io.Reader, element func(line []byte) error) (head jsonl.Valu
 	return head, err
 }
 
-// readList reads the list of messages. Any other value has none.
-func readList(in *json.Decoder, element func(line []byte) error) error {
+// readList reads the list. Null is an empty one.
+func readList(in *json.Decoder, list string, element func(line []byte) error) error {
 	t, err := in.Token()
 	if err != nil || t == nil {
 		return err
 	}
 	if t != json.Delim('[') {
-		return errors.New(Messages + " must be an array")
+		return errors.New(list + " must be an array")
 	}
 	for in.More() {
 		line, err := readLine(in)

@@ -118,6 +118,9 @@ func decisions(r *simulate.Report) (all []*simulate.Decision) {
 	return all
 }
 
+// widestWhat is the width of the longest description of a message, in columns.
+const widestWhat = 60
+
 // writeDecision writes why a policy kept or changed each message before a request.
 func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 	fmt.Fprintf(w, "%s before request %d, window %d, counted by %s\n", sessionfmt.Clean(d.Policy), d.Request, d.Window, d.Counter)
@@ -137,7 +140,7 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 		if it.Action != "keep" {
 			now = fmt.Sprint(it.Now)
 		}
-		cells = append(cells, []string{entryID(it.Entry), sessionfmt.Clean(it.What), fmt.Sprint(it.Tokens), fmt.Sprint(it.Running), it.Action, now, it.Why})
+		cells = append(cells, []string{entryID(it.Entry), fit(sessionfmt.Clean(it.What), widestWhat), fmt.Sprint(it.Tokens), fmt.Sprint(it.Running), it.Action, now, it.Why})
 	}
 	w.WriteByte('\n')
 	return WriteTable(w, columns, cells, on)

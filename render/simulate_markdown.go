@@ -78,7 +78,7 @@ func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store) error {
 	if err := writeSimulationMarkdown(w, s.Total); err != nil {
 		return err
 	}
-	if s.Acted > 0 {
+	if s.Acted > 1 {
 		cells := spreadCells(s.Total.Runs)
 		fmt.Fprintf(w, "\n%s:\n", spreadTitle(s))
 		name := 0

@@ -16,7 +16,7 @@ func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) error {
 	if err := writeContest(w, s.Total, on); err != nil {
 		return err
 	}
-	if s.Acted > 0 {
+	if s.Acted > 1 {
 		fmt.Fprintf(w, "\n%s:\n", spreadTitle(s))
 		if err := WriteTable(w, spreadColumns, spreadCells(s.Total.Runs), on); err != nil {
 			return err

@@ -52,11 +52,15 @@ func newSimulateCommand(e *env) *cobra.Command {
 		Short: "Show what other context policies would have cost and lost",
 		Long: "Replay a session under other context policies, request by request, as it grew. For\n" +
 			"each policy: the largest request, requests over the window, compactions, tokens\n" +
-			"billed again, cost and hit rate of an ideal prompt cache, and regrets.\n" +
+			"billed again, cost and hit rate of an ideal prompt cache, and regrets. Of several\n" +
+			"sessions: the sums, and how the figures are spread over the sessions.\n" +
 			"\n" +
 			"A regret is a path, line, identifier or call that an answer used after the policy\n" +
 			"had removed it. recorded is what happened; none is the path without compactions,\n" +
-			"edits and transforms, from which all other policies start.",
+			"edits and transforms, from which all other policies start.\n" +
+			"\n" +
+			"The best policy has the fewest requests over the window, then the least of the\n" +
+			"goal of --optimize. The sentences below the table say why it is the best.",
 		Example: "  ctxtool simulate s.jsonl\n" +
 			"  ctxtool simulate s.jsonl --policy gsh,gsh:cost --explain 9\n" +
 			"  ctxtool simulate sessions/ --policy pi --sweep keep=10000,20000,40000",
@@ -66,7 +70,7 @@ func newSimulateCommand(e *env) *cobra.Command {
 	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown", "html")
 	o.overrideFlags.flags(cmd)
 	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, those of ctxtool policies, with a preset as NAME:PRESET, or a hook as exec:COMMAND")
-	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of a parameter: `KEY=A,B,C`")
+	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of a parameter: `KEY=A,B,C`; a key is one of "+strings.Join(simulate.Parameters(), ", "))
 	choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), simulate.Goals)
 	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
 	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")

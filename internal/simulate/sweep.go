@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,20 +63,23 @@ var parameters = []parameter{
 	{"reserve", "tokens of the window to keep free", byTrigger(func(t *compact.Trigger) bool { return t.Reserve > 0 }, func(t *compact.Trigger, n float64) { t.Reserve = int64(n) })},
 }
 
+// Parameters returns the names of what a sweep can vary.
+func Parameters() (names []string) {
+	for _, p := range parameters {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // Sweep returns the policies with each value of a parameter: KEY=A,B,C. Policies without that
 // parameter stay as they are; it is an error if none has it.
 func Sweep(all []Contender, spec string) (out []Contender, err error) {
 	key, list, ok := strings.Cut(spec, "=")
-	var names []string
-	var p *parameter
-	for i := range parameters {
-		if names = append(names, parameters[i].name); parameters[i].name == key {
-			p = &parameters[i]
-		}
+	at := slices.Index(Parameters(), key)
+	if at < 0 || !ok {
+		return nil, fmt.Errorf("%q: must be KEY=A,B,C with a key of %s", spec, strings.Join(Parameters(), ", "))
 	}
-	if p == nil || !ok {
-		return nil, fmt.Errorf("%q: must be KEY=A,B,C with a key of %s", spec, strings.Join(names, ", "))
-	}
+	p := &parameters[at]
 	any := false
 	for _, one := range all {
 		if one.Policy == nil || !p.set(one.Policy.Copy(), 1) {

@@ -81,7 +81,7 @@ func (s *Session) findHeader() error {
 	}
 	if !known {
 		if s.src.size == 0 {
-			return errors.New("the file is empty: pi would write a new header to it")
+			return s.empty()
 		}
 		return ErrNotSession
 	}
@@ -182,4 +182,12 @@ func (s *Session) link(from int) {
 			s.forward = true
 		}
 	}
+}
+
+// empty returns the error for a session without a byte.
+func (s *Session) empty() error {
+	if s.Name == "-" {
+		return &Error{Err: errors.New("standard input is empty"), Hint: "name a file or an id instead of -, or check the command that writes to the pipe"}
+	}
+	return errors.New("the file is empty: pi would write a new header to it")
 }

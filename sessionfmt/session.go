@@ -160,7 +160,7 @@ func (s *Session) index(opt Options) error {
 	}
 	if err != nil {
 		s.src.close()
-		return &Error{Pos: Pos{File: s.Name}, Err: err}
+		return inFile(s.Name, err)
 	}
 	return nil
 }

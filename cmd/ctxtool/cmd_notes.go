@@ -51,15 +51,17 @@ func newNotesCommand(e *env) *cobra.Command {
 	f.StringVar(&o.at, "at", "", "take the path to `POINT` instead of the leaf")
 	f.StringVar(&o.update, "update", "", "add the notes to `FILE`, and keep the lines that you wrote")
 	f.StringVar(&o.digest, "digest", "", "write a digest of the sessions in `DIR`")
-	f.StringVar(&o.project, "project", "", "with --digest, only projects with `TEXT` in their name")
-	f.Var(tokensFlag(&o.most), "max-tokens", "with --digest, at most `N` tokens, counted with cl100k")
+	f.StringVar(&o.project, "project", "", "only projects with `TEXT` in their name")
+	f.Var(tokensFlag(&o.most), "max-tokens", "at most `N` tokens, counted with cl100k")
 	f.StringVar(&o.summarizer, "summarizer", "extract", "where notes come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
-	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than this `TIME`")
-	f.StringVar(&o.prompt.Focus, "focus", "", "exec: ask for notes that attend to `TEXT` above all")
+	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than this `TIME`")
+	f.StringVar(&o.prompt.Focus, "focus", "", "ask for notes that attend to `TEXT` above all")
 	cmd.MarkFlagsMutuallyExclusive("update", "output")
 	for _, other := range []string{"update", "at", "summarizer"} {
 		cmd.MarkFlagsMutuallyExclusive("digest", other)
 	}
+	only(cmd, []string{"digest"}, "project", "max-tokens")
+	only(cmd, []string{"summarizer exec:COMMAND"}, "summary-limit", "focus")
 	help.Group(f, "Selection", "at", "digest", "project")
 	help.Group(f, "Output", "update", "max-tokens")
 	help.Group(f, "formats", "output")
@@ -77,8 +79,6 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 		return usagef("--digest conflicts with SESSION")
 	case o.digest != "":
 		return o.runDigest(e, rules)
-	case o.project != "":
-		return usagef("--project requires --digest")
 	}
 	summarize, err := o.summarizerFlags.check(e, false)
 	if err != nil {

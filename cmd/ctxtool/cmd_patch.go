@@ -93,8 +93,8 @@ func newPatchCommand(e *env) *cobra.Command {
 	f.StringArrayVar(&o.appendMessages, "append-message", nil, "add the text of `FILE` as a message of the user")
 	f.StringVar(&o.why, "why", "", "give `TEXT` as the reason to break the cache")
 	f.StringVar(&o.command.Line, "exec", "", "run the hook `COMMAND` at every request")
-	f.BoolVar(&o.each, "each", false, "exec: start a process for each call")
-	f.DurationVar(&o.command.Limit, "timeout", 30*time.Second, "exec: end a call that takes longer than `DURATION`")
+	f.BoolVar(&o.each, "each", false, "start a process for each call")
+	f.DurationVar(&o.command.Limit, "timeout", 30*time.Second, "end a call that takes longer than `DURATION`")
 	f.StringVar(&o.at, "at", "", "try the result at `POINT` (default: leaf)")
 	f.StringVar(&o.request, "request", "", "try it before request `N`; exec: for requests N or A..B")
 	f.StringSliceVar(&o.reasons, "reason", hook.Reasons[:1], "judge by the rules of `BOUNDARY`: "+strings.Join(hook.Reasons, ", "))
@@ -103,6 +103,7 @@ func newPatchCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.Write, "write", false, "append the entries to the session")
 	o.unmarkedFlag(cmd)
 	f.BoolVar(&o.schema, "schema", false, "print the JSON Schema of a result, and exit")
+	only(cmd, []string{"exec"}, "each", "timeout")
 	complete(cmd, "reason", hook.Reasons)
 	help.Group(f, "Result", "file", "op", "set-part", "remove-part", "remove-tool", "set", "append-message", "why", "schema")
 	help.Group(f, "Hook", "exec", "each", "timeout", "reason")
@@ -176,8 +177,6 @@ func (o *patchOptions) check(e *env, args []string) (err error) {
 		return errors.New("standard input cannot be both the session and the result")
 	case o.command.Limit <= 0:
 		return errors.New("--timeout must be above 0")
-	case o.command.Line == "" && o.each:
-		return errors.New("--each requires --exec")
 	case o.command.Line == "" && len(o.reasons) != 1:
 		return errors.New("several reasons require --exec")
 	case o.command.Line != "" && (o.Write || o.at != ""):

@@ -64,7 +64,7 @@ func newReduceCommand(e *env) *cobra.Command {
 		o.policy, err = o.choose(e, cmd, name)
 		return err
 	})
-	o.summaryFlags(cmd)
+	o.summaryFlags(cmd, "pass exec:COMMAND")
 	f := cmd.Flags()
 	choice(cmd, &o.policyName, "policy", ofAgent, "reduce by policy `NAME`: "+strings.Join(names, ", ")+", or your own", names)
 	choice(cmd, &o.preset, "preset", "", "use preset `NAME`: "+strings.Join(whose, "; "), presets)
@@ -74,10 +74,12 @@ func newReduceCommand(e *env) *cobra.Command {
 	f.IntVar(&o.maxOutput, "max-tool-output-bytes", 30000, "gsh: shorten tool results to `N` bytes (0: no limit)")
 	f.IntVar(&o.protect, "prune-protect-tokens", 40000, "gsh: keep the results of the last `N` tokens")
 	f.Float64Var(&o.threshold, "compact-threshold", 0.85, "gsh: summarize above this `SHARE` of the window")
-	for _, other := range []string{"policy", "preset", "keep"} {
+	own := []string{"max-tool-output-bytes", "prune-protect-tokens", "compact-threshold"}
+	only(cmd, []string{"policy gsh", "policy agent"}, own...)
+	for _, other := range append([]string{"policy", "preset", "keep"}, own...) {
 		cmd.MarkFlagsMutuallyExclusive("pass", other)
 	}
-	help.Group(f, "Reduction", "policy", "preset", "pass", "keep", "target", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold")
+	help.Group(f, "Reduction", append([]string{"policy", "preset", "pass", "keep", "target"}, own...)...)
 	return cmd
 }
 
@@ -253,11 +255,15 @@ func newPruneCommand(e *env) *cobra.Command {
 	o.summaryFlags(cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&o.which, "pass", pruning[:1], "run `PASSES` in this order: "+strings.Join(pruning, ", "))
-	f.IntVar(&o.Protect, "protect", compact.Prune.Defaults.Protect, "prune: keep the results of the last `N` tokens")
-	f.IntVar(&o.Requests, "requests", compact.StaleResults.Defaults.Requests, "stale-results: remove results older than `N` requests")
-	choice(cmd, &o.Profile, "profile", "seed", "retry-prune: find retries by `PROFILE`: seed, source (y-agent's code)", profiles)
-	f.BoolVar(&o.IntraTurn, "intra-turn", false, "retry-prune: only the last turn, at most five messages")
+	f.IntVar(&o.Protect, "protect", compact.Prune.Defaults.Protect, "keep the results of the last `N` tokens")
+	f.IntVar(&o.Requests, "requests", compact.StaleResults.Defaults.Requests, "remove results older than `N` requests")
+	choice(cmd, &o.Profile, "profile", "seed", "find retries by `PROFILE`: seed, source (y-agent's code)", profiles)
+	f.BoolVar(&o.IntraTurn, "intra-turn", false, "only the last turn, at most five messages")
 	f.IntVar(&o.MinTokens, "min-tokens", 0, "retry-prune, progressive: skip what frees fewer than `N` tokens")
+	only(cmd, []string{"pass prune"}, "protect")
+	only(cmd, []string{"pass stale-results"}, "requests")
+	only(cmd, []string{"pass retry-prune"}, "profile", "intra-turn")
+	only(cmd, []string{"pass retry-prune", "pass progressive"}, "min-tokens")
 	complete(cmd, "pass", pruning)
 	help.Group(f, "Reduction", "pass", "protect", "requests", "profile", "intra-turn", "min-tokens")
 	return cmd
@@ -291,6 +297,7 @@ func newStripCommand(e *env) *cobra.Command {
 	f.BoolVar(&thinking, "thinking", false, "remove thinking, and <think> in texts")
 	f.BoolVar(&images, "images", false, "replace images by a note")
 	f.IntVar(&o.Keep, "keep", 0, "keep the images of the last `N` requests")
+	only(cmd, []string{"images"}, "keep")
 	help.Group(f, "Reduction", "thinking", "images", "keep")
 	return cmd
 }

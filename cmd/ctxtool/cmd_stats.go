@@ -60,10 +60,11 @@ func newStatsCommand(e *env) *cobra.Command {
 	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "), stats.CounterNames())
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
 	choice(cmd, &o.like, "like", "", "report the context as `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "), stats.LikeNames())
-	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "with --like gsh, compact above this `SHARE` of the window")
+	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "compact above this `SHARE` of the window")
 	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")
 	f.StringSliceVar(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
+	only(cmd, []string{"like gsh"}, "compact-threshold")
 	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
 	help.Group(f, "Selection", "lens", "at", "by")
@@ -154,9 +155,6 @@ func (o *statsOptions) unused() error {
 		if o.named(f.flag) && !o.hasLens(f.lenses...) {
 			return fmt.Errorf("--%s requires --lens %s", f.flag, strings.Join(f.lenses, " or "))
 		}
-	}
-	if o.named("compact-threshold") && o.like != "gsh" {
-		return errors.New("--compact-threshold requires --like gsh")
 	}
 	return nil
 }

@@ -60,11 +60,12 @@ func newTraceCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "also list entries that never reached the context")
 	f.Var(countFlag(&o.limit), "limit", "list only the last `N` messages, parts and tools")
 	f.BoolVar(&o.blame, "blame", false, "list where each message at a point comes from")
-	f.BoolVar(&o.before, "before", false, "with --blame, take the state before the point")
+	f.BoolVar(&o.before, "before", false, "take the state before the point")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
 	for _, other := range []string{"all", "ignore-case", "at", "limit"} {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
+	only(cmd, []string{"blame"}, "before")
 	help.Group(f, "Selection", "at", "leaf", "regexp", "fixed", "ignore-case", "all", "limit", "blame", "before")
 	return cmd
 }
@@ -73,8 +74,6 @@ func newTraceCommand(e *env) *cobra.Command {
 func (o *traceOptions) check(args []string) (err error) {
 	searches := o.regexp != "" || o.fixed != ""
 	switch {
-	case o.before && !o.blame:
-		return errors.New("--before requires --blame")
 	case searches && len(args) > 0:
 		return errors.New("TEXT conflicts with -e and -F")
 	case !searches && !o.blame && len(args) == 0:

@@ -21,6 +21,7 @@ import (
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // A numberFlag is a flag with a number above 0. The number stays 0 if the flag is not set.
@@ -91,6 +92,52 @@ func withFlag(flag string, err error) error {
 		return &sessionfmt.Error{Err: fmt.Errorf("%s: %w", flag, own.Err), Hint: own.Hint}
 	}
 	return fmt.Errorf("%s: %w", flag, err)
+}
+
+// onlyWith is the annotation of a flag that has no effect without one of these.
+const onlyWith = "ctxtool_only_with"
+
+// only declares that flags have no effect without another one, or without a value of it, such
+// as "like gsh". "summarizer exec:COMMAND" stands for all values that begin with exec:. Several
+// are alternatives; a single one is named in the help.
+func only(cmd *cobra.Command, with []string, flags ...string) {
+	for _, name := range flags {
+		f := cmd.Flags().Lookup(name)
+		if len(with) == 1 {
+			f.Usage = "with --" + with[0] + ", " + f.Usage
+		}
+		cmd.Flags().SetAnnotation(name, onlyWith, with)
+	}
+}
+
+// noIdleFlags returns an error for a flag of the command line that has no effect without another.
+func noIdleFlags(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		with := f.Annotations[onlyWith]
+		if !f.Changed || len(with) == 0 || slices.ContainsFunc(with, func(w string) bool { return isGiven(cmd, w) }) {
+			return
+		}
+		err = &sessionfmt.Error{
+			Err:  fmt.Errorf("--%s requires --%s", f.Name, strings.Join(with, " or --")),
+			Hint: "without it --" + f.Name + " has no effect",
+		}
+	})
+	return err
+}
+
+// isGiven reports whether a flag is set, or has a value: see only.
+func isGiven(cmd *cobra.Command, with string) bool {
+	name, value, one := strings.Cut(with, " ")
+	f := cmd.Flags().Lookup(name)
+	if f == nil || !one {
+		return f != nil && f.Value.String() != f.DefValue
+	}
+	values := []string{f.Value.String()}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		values = list.GetSlice()
+	}
+	begin, _, open := strings.Cut(value, ":")
+	return slices.ContainsFunc(values, func(v string) bool { return v == value || open && strings.HasPrefix(v, begin+":") })
 }
 
 // complete registers the values that completion offers for a flag.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"strings"
 	"testing"
 	"time"
 
 	"ctxtool/internal/times"
+
+	"github.com/spf13/pflag"
 )
 
 // TestPeriod: the two ends of a period, both within it.
@@ -33,5 +37,35 @@ func TestPeriod(t *testing.T) {
 		if _, _, err := o.check(&e); err == nil || err.Error() != want {
 			t.Errorf("%v: %v", o, err)
 		}
+	}
+}
+
+// TestIdleFlags: a flag that has no effect without another one is an error of the command line.
+func TestIdleFlags(t *testing.T) {
+	t.Parallel()
+	e := testEnv("")
+	others := map[string][]string{ // of flags that the default of the other one allows
+		"policy gsh": {"--policy", "pi"}, "pass prune": {"--pass", "superseded"}, "summarizer extract": {"--summarizer", "exec:true"},
+	}
+	idle := 0
+	for _, c := range newRoot(&e, "").Commands() {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			with := f.Annotations[onlyWith]
+			if with == nil {
+				return
+			}
+			idle++
+			args := append([]string{c.Name(), "s.jsonl", "--" + f.Name}, others[with[0]]...)
+			if f.NoOptDefVal == "" {
+				args[2] += "=" + cmp.Or(map[string]string{"duration": "1s", "int": "1", "float64": "0.5"}[f.Value.Type()], "x")
+			}
+			r := ranIn("", args...)
+			if r.status != exitUsage || !strings.Contains(r.stderr.String(), "--"+f.Name+" requires --"+with[0]) {
+				t.Errorf("%v: status %d, %s", args, r.status, &r.stderr)
+			}
+		})
+	}
+	if idle < 20 {
+		t.Errorf("%d flags that require another", idle)
 	}
 }

@@ -73,6 +73,7 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
 	f.StringVar(&o.events, "events", "", "append what happened to `FILE` as JSON lines")
 	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "write events as `FORM`: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
+	only(cmd, []string{"events"}, "events-format")
 	help.Group(f, "Writing", "write")
 	help.Group(f, "Selection", "at", "if-over")
 	help.Group(f, "Counting", "counter")
@@ -222,17 +223,22 @@ type summarizerFlags struct {
 	emitted map[string][]byte // requests, by session
 }
 
-// summaryFlags are the flags of commands that need summaries.
-func (o *summarizerFlags) summaryFlags(cmd *cobra.Command) {
+// summaryFlags are the flags of commands that need summaries; others are flags beside
+// --summarizer that run commands, see only.
+func (o *summarizerFlags) summaryFlags(cmd *cobra.Command, others ...string) {
 	f := cmd.Flags()
 	f.StringVar(&o.summarizer, "summarizer", "extract", "take summaries from `SOURCE`: "+strings.Join(compact.Summarizers, ", "))
-	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "extract: write at most `TOKENS` (default: by what it replaces)")
-	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "exec: end a command that takes longer than `DURATION`")
+	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "write at most `TOKENS` (default: by what it replaces)")
+	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than `DURATION`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that attend to `TEXT` above all")
 	f.StringVar(&o.promptFile, "prompt", "", "ask for summaries in the words of `FILE`")
-	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "y-agent: keep identifiers by `POLICY`: strict, relaxed")
+	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "keep identifiers by `POLICY`: strict, relaxed")
 	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE`; append nothing")
 	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`: the lines of --emit with a summary field")
+	exec := "summarizer exec:COMMAND"
+	only(cmd, []string{"summarizer extract"}, "summary-tokens")
+	only(cmd, append([]string{exec}, others...), "summary-limit")
+	only(cmd, []string{exec, "emit", "apply"}, "focus", "prompt", "identifiers")
 	help.Group(f, "summaries", "summarizer", "summary-tokens", "summary-limit", "focus", "prompt", "identifiers", "emit", "apply")
 	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
@@ -240,8 +246,6 @@ func (o *summarizerFlags) summaryFlags(cmd *cobra.Command) {
 // check checks the flags, before any input is opened.
 func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) {
 	switch {
-	case o.promptFile != "" && o.emitTo == "" && o.applyFrom == "" && !strings.HasPrefix(o.summarizer, "exec:"):
-		return nil, errors.New("--prompt requires --summarizer exec:COMMAND, --emit or --apply: nothing else is asked in words")
 	case o.emitTo != "" && writes:
 		return nil, errors.New("--emit conflicts with --write and -o: append with --apply")
 	case o.summaryTokens < 0 || o.summaryLimit < 0:

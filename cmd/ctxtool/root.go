@@ -159,7 +159,7 @@ func newRoot(e *env, only string) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cmp.Or(noEmptyFlags(cmd), e.configure(cmd)); err != nil {
+			if err := cmp.Or(noEmptyFlags(cmd), e.configure(cmd), noIdleFlags(cmd)); err != nil {
 				return err
 			}
 			return oneOf("unknown --color", colorNames, e.color) // which configure may have set

@@ -18,7 +18,8 @@ type Reader struct {
 	lines    *sessionfmt.Reader // of the messages
 	edits    *sessionfmt.Reader // of the edits on them
 	buf      []byte
-	out      []byte
+	out      []byte // an edited message
+	sent     []byte // a message made for the provider
 	spelled  []byte // a message in normalized JSON, for hashing
 	at       jsonl.Cursor
 	msg      jsonl.Message
@@ -206,24 +207,26 @@ func (l *Reader) Provider(m *Piece) (value, error) {
 	case jsonl.System, jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 		return v, nil
 	}
-	var content value
+	var f [2]value
+	v.Fields(f[:], "content", "timestamp")
+	content := f[0]
 	switch m.kind {
 	case jsonl.Custom, jsonl.HookMessage:
-		if content = v.Get("content"); content.IsString() {
+		if content.IsString() {
 			content = textBlocks(nil, content)
 		}
 	default:
 		content = textBlocks(nil, append(l.wrapped([]byte{'"'}, m, v), '"'))
 	}
-	out := append([]byte(nil), `{"role":"user"`...)
+	l.sent = append(l.sent[:0], `{"role":"user"`...)
 	if content.Exists() {
-		out = append(append(out, `,"content":`...), content...)
+		l.sent = append(append(l.sent, `,"content":`...), content...)
 	}
-	if stamp := v.Get("timestamp"); stamp.Exists() {
-		out = append(append(out, `,"timestamp":`...), stamp...)
+	if f[1].Exists() {
+		l.sent = append(append(l.sent, `,"timestamp":`...), f[1]...)
 	}
-	l.out = append(out, '}')
-	return l.out, nil
+	l.sent = append(l.sent, '}')
+	return l.sent, nil
 }
 
 // wrapped appends the text that a summary or shell command is sent as, escaped for JSON.

@@ -2,12 +2,11 @@ package sessionfmt
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
-	"sort"
 	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
@@ -92,15 +91,19 @@ func (s *Session) visit(workers int, opt Options) error {
 	pieces := (len(s.records) + atOnce - 1) / atOnce
 	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
 		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
+		picks := len(opt.Pick.Record)+len(opt.Pick.Message) > 0
 		return func(k int) error {
 			for i := k * atOnce; i < min((k+1)*atOnce, len(s.records)); i++ {
 				line, err := r.Line(i)
 				if err != nil {
 					return err
 				}
-				h, bad := head.Read(line)
-				if bad != nil {
-					return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
+				h, ok := head.Prefix(line) // what a dialect makes is valid
+				if !ok || picks {
+					var bad *jsonl.SyntaxError
+					if h, bad = head.Read(line); bad != nil {
+						return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
+					}
 				}
 				h.Off, h.Unanswered = s.records[i].off, s.records[i].flags&flagUnanswered != 0
 				see(h)
@@ -115,13 +118,14 @@ func (s *Session) visit(workers int, opt Options) error {
 	return nil
 }
 
-// A joined is a line that belongs to an entry, beside its first one.
+// A joined is a line that belongs to an entry, beside its first one. Those of an entry are a
+// ring, in order: the entry has the last of them, and that has the first.
 type joined struct {
-	entry, size uint32
-	off         int64
+	off        int64
+	size, next uint32
 }
 
-func (j joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
+func (j *joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
 
 // addForeign keeps a line of another agent's session until it is arranged: its code is
 // kept as its kind, and what it refers to and its group as its parent.
@@ -145,104 +149,106 @@ func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
 	}
 }
 
-// An arrangement makes entries of the lines of another agent's session. Both are in one
-// slice, which gets room between them where there are more entries than lines so far.
+// An arrangement makes entries of the lines of another agent's session, while they are read.
 type arrangement struct {
 	s     *Session
-	n     int // entries so far
-	line  int // the one at hand
-	of    record
-	time  int64
+	by    dialect.Arranger
+	line  dialect.Line // the one at hand
+	flags uint8        // of that
+	time  int64        // likewise
 	leaf  int
 	none  ref // an empty id
 	names *Namer
+	times bool
 	r     *Reader
 }
 
-// arrange makes the index of lines one of entries.
-func (s *Session) arrange() error {
-	s.table = newIDTable(len(s.records) + 1)
-	a := &arrangement{s: s, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
-	s.records = slices.Insert(s.records, 0, record{})
-	if len(s.times) > 0 {
-		s.times = slices.Insert(s.times, 0, noTime)
-	}
-	by := s.dialect.New()
-	for a.line = 1; a.line < len(s.records); a.line++ {
-		rec := s.records[a.line]
-		if a.of = rec; len(s.times) > 0 {
-			a.time = s.times[a.line]
+func (s *Session) newArrangement(opt Options) *arrangement {
+	s.table, s.joined = newIDTable(0), make([]joined, 1)
+	return &arrangement{s: s, by: s.dialect.New(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
+}
+
+// merge arranges the lines of a unit.
+func (a *arrangement) merge(u *unit) error {
+	s, before := a.s, uint32(a.s.Coverage.Lines)
+	s.reserve(u)
+	s.report(u)
+	for i := range u.records {
+		rec := &u.records[i]
+		if a.flags = rec.flags; len(u.times) > 0 {
+			a.time = u.times[i]
 		}
 		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
-		l := dialect.Line{
-			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: rec.line,
-			ID: s.idOf(a.line), Ref: s.parentOf(a.line), Group: idAt(s.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
+		a.line = dialect.Line{
+			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: before + rec.line,
+			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, rec.parent), Group: idAt(u.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
 		}
-		if err := by.Next(a, &l); err != nil {
+		if err := a.by.Next(a, &a.line); err != nil {
 			return err
 		}
 	}
-	if err := by.End(a); err != nil {
-		return err
-	}
-	s.leaf = a.leaf
-	s.records = s.records[:a.n]
-	if len(s.times) > 0 {
-		s.times = s.times[:a.n]
-	}
-	slices.SortStableFunc(s.joined, func(x, y joined) int { return cmp.Compare(x.entry, y.entry) })
-	s.table = newIDTable(len(s.records))
 	return nil
+}
+
+// end comes after the last unit.
+func (a *arrangement) end() error {
+	err := a.by.End(a)
+	a.s.leaf = a.leaf
+	return err
 }
 
 // Add is of [dialect.Tree], as what follows is.
 func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int, err error) {
 	s := a.s
-	if a.n > a.line || a.n == len(s.records) {
-		a.room()
-	}
 	rec := record{off: l.At.Off, size: l.At.Size, line: l.Number, kind: kind}
-	if kind != jsonl.Header && a.of.off == l.At.Off {
-		rec.flags, rec.id = a.of.flags, a.of.id
-	} else {
-		rec.id = s.keepID(l.ID)
+	if kind != jsonl.Header && a.line.At.Off == l.At.Off {
+		rec.flags = a.flags
 	}
+	id := l.ID
 	if kind.IsEntry() {
+		s.tableRoom()
 		if rec.parent = a.none; a.leaf >= 0 {
-			rec.parent = s.records[a.leaf].id
+			rec.parent, rec.up = s.records[a.leaf].id, uint32(a.leaf+1)
 		}
-		if id := idAt(s.ids, rec.id); len(id) == 0 || *s.slot(id) != 0 {
-			if rec.id, err = a.name(l, kind, rec.parent); err != nil {
+		slot := s.slot(id)
+		if len(id) == 0 || *slot != 0 {
+			if id, err = a.name(l, kind); err != nil {
 				return 0, err
 			}
+			slot = s.slot(id)
 		}
-		a.leaf = a.n
+		a.leaf, *slot = len(s.records), uint32(len(s.records)+1)
+		s.Coverage.Entries++
 	}
-	s.records[a.n] = rec
-	if len(s.times) > 0 {
-		s.times[a.n] = a.time
+	rec.id = s.keepID(id)
+	entry = len(s.records)
+	s.records, s.last = append(s.records, rec), append(s.last, 0)
+	if a.times {
+		s.times = append(s.times, a.time)
 	}
-	if kind.IsEntry() {
-		*s.slot(s.idOf(a.n)) = uint32(a.n + 1)
+	for _, at := range more {
+		a.Join(entry, at)
 	}
-	a.n++
-	a.Join(a.n-1, more...)
-	return a.n - 1, nil
+	return entry, nil
 }
 
 // name is the id of an entry whose line has none that it can have.
-func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind, parent ref) (ref, error) {
+func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) ([]byte, error) {
 	s := a.s
-	if part := s.part(a.n, l.At.Off); part > 0 && len(l.ID) > 0 {
-		if id := append(l.ID[:len(l.ID):len(l.ID)], fmt.Sprintf(".%d", part)...); *s.slot(id) == 0 {
-			return s.keepID(id), nil
+	if part := s.part(len(s.records), l.At.Off); part > 0 && len(l.ID) > 0 {
+		if id := fmt.Appendf(l.ID[:len(l.ID):len(l.ID)], ".%d", part); *s.slot(id) == 0 {
+			return id, nil
 		}
 	}
 	line, err := a.Read(l.At)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return s.keepID([]byte(a.names.Name(idString(idAt(s.ids, parent)), append(line, kind.String()...)))), nil
+	parent := ""
+	if a.leaf >= 0 {
+		parent = s.ID(a.leaf)
+	}
+	return []byte(a.names.next(parent, line, kind.String())), nil
 }
 
 // part is how many entries before record i are made of the line at an offset.
@@ -253,22 +259,6 @@ func (s *Session) part(i int, off int64) (n int) {
 	return n
 }
 
-// room makes room for entries before the lines that are still to come.
-func (a *arrangement) room() {
-	s, n := a.s, len(a.s.records)/8+16
-	s.records = slices.Insert(s.records, a.n, make([]record, n)...)
-	if len(s.times) > 0 {
-		s.times = slices.Insert(s.times, a.n, make([]int64, n)...)
-	}
-	a.line += n
-	s.table = newIDTable(len(s.records) + 1)
-	for i := range a.n {
-		if s.records[i].kind.IsEntry() {
-			*s.slot(s.idOf(i)) = uint32(i + 1)
-		}
-	}
-}
-
 // keepID puts an id into the arena.
 func (s *Session) keepID(id []byte) ref {
 	at := ref(len(s.ids))
@@ -276,10 +266,14 @@ func (s *Session) keepID(id []byte) ref {
 	return at
 }
 
-func (a *arrangement) Join(entry int, more ...dialect.Span) {
-	for _, at := range more {
-		a.s.joined = append(a.s.joined, joined{uint32(entry), at.Size, at.Off})
+func (a *arrangement) Join(entry int, at dialect.Span) {
+	s := a.s
+	n, last := uint32(len(s.joined)), s.last[entry]
+	one := joined{at.Off, at.Size, n}
+	if last > 0 {
+		one.next, s.joined[last].next = s.joined[last].next, n
 	}
+	s.joined, s.last[entry] = append(s.joined, one), n
 }
 
 func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
@@ -299,8 +293,8 @@ func (a *arrangement) Replace(entry int, old, by dialect.Span) {
 	if rec := &a.s.records[entry]; rec.off == old.Off {
 		rec.off, rec.size = by.Off, by.Size
 	}
-	for k := range a.s.joined {
-		if j := &a.s.joined[k]; int(j.entry) == entry && j.at() == old {
+	for j := range a.s.joinedTo(entry) {
+		if j.at() == old {
 			j.off, j.size = by.Off, by.Size
 		}
 	}
@@ -309,10 +303,8 @@ func (a *arrangement) Replace(entry int, old, by dialect.Span) {
 func (a *arrangement) Spans(entry int) []dialect.Span {
 	rec := &a.s.records[entry]
 	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
-	for _, j := range a.s.joined {
-		if int(j.entry) == entry {
-			all = append(all, j.at())
-		}
+	for j := range a.s.joinedTo(entry) {
+		all = append(all, j.at())
 	}
 	return all
 }
@@ -325,14 +317,17 @@ func (a *arrangement) Read(at dialect.Span) (jsonl.Value, error) {
 	return jsonl.Value(jsonl.Trim(line)), err
 }
 
-// joinedTo are the lines that belong to an entry beside its first one.
-func (s *Session) joinedTo(entry int) []joined {
-	from := sort.Search(len(s.joined), func(k int) bool { return int(s.joined[k].entry) >= entry })
-	to := from
-	for to < len(s.joined) && int(s.joined[to].entry) == entry {
-		to++
+// joinedTo yields the lines that belong to an entry beside its first one.
+func (s *Session) joinedTo(entry int) iter.Seq[*joined] {
+	return func(yield func(*joined) bool) {
+		last := s.last[entry]
+		for k := last; k > 0; {
+			k = s.joined[k].next
+			if !yield(&s.joined[k]) || k == last {
+				return
+			}
+		}
 	}
-	return s.joined[from:to]
 }
 
 // Native is record i as Line has it, with messages as their agent sends them.
@@ -352,7 +347,7 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 	rec := &r.s.records[i]
 	e := &r.entry
 	*e = dialect.Entry{
-		Kind: rec.kind, ID: r.s.ID(i), Parent: idString(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
+		Kind: rec.kind, ID: idText(r.s.idOf(i)), Parent: idText(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
 		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
 	}
 	add := func(size uint32) {
@@ -366,7 +361,7 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 		e.Lines = append(e.Lines, jsonl.Trim(line))
 	}
 	add(rec.size)
-	for _, j := range r.s.joinedTo(i) {
+	for j := range r.s.joinedTo(i) {
 		add(j.size)
 	}
 	r.lines = e.Lines

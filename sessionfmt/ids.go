@@ -26,10 +26,18 @@ func (s *Session) NewNamer() *Namer {
 
 // Name returns a new id for a line below the entry called parent.
 func (n *Namer) Name(parent string, line []byte) string {
+	id := n.next(parent, jsonl.Trim(line), "")
+	n.given[id] = true
+	return id
+}
+
+// next is Name for an entry that gets the id at once. What follows the line belongs to it.
+func (n *Namer) next(parent string, line []byte, more string) string {
 	h := sha256.New()
 	h.Write([]byte(parent))
 	h.Write([]byte{'\n'})
-	h.Write(jsonl.Trim(line))
+	h.Write(line)
+	h.Write([]byte(more))
 	first := [sha256.Size]byte(h.Sum(nil))
 	if before := n.tried[first]; before != nil {
 		h = before
@@ -38,7 +46,6 @@ func (n *Namer) Name(parent string, line []byte) string {
 		var sum [sha256.Size]byte
 		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
 		if !n.Taken(id) {
-			n.given[id] = true
 			return id
 		}
 		h.Write([]byte{'\n'})

@@ -293,8 +293,8 @@ func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool
 }
 
 // scan indexes the file with that many workers, from a line start on. It merges units in the
-// order of the file, so the result does not depend on the number of workers.
-func (s *Session) scan(from int64, workers int, opt Options) (err error) {
+// order of the file, by merge, so the result does not depend on the number of workers.
+func (s *Session) scan(from int64, workers int, opt Options, merge func(u *unit) error) (err error) {
 	units := int((s.src.size - from + unitSize - 1) / unitSize)
 	ahead := 2*workers + 2
 	spare := make(chan *unit, ahead) // merged units, for reuse
@@ -318,7 +318,9 @@ func (s *Session) scan(from int64, workers int, opt Options) (err error) {
 		if err == nil {
 			err = u.err
 		}
-		s.merge(u)
+		if err == nil {
+			err = merge(u)
+		}
 		if opt.Progress != nil {
 			opt.Progress(u.end, s.src.size)
 		}
@@ -347,27 +349,16 @@ func (s *Session) newIndexer(opt Options) *indexer {
 }
 
 // merge appends a unit to the session's index.
-func (s *Session) merge(u *unit) {
+func (s *Session) merge(u *unit) error {
 	line, base := s.Coverage.Lines, ref(len(s.ids))
 	for i := range u.records {
 		r := &u.records[i]
 		r.line += uint32(line)
 		r.id += base
 		r.parent += base
-		if s.dialect != nil { // it is the group of a line so far
-			r.up += uint32(base)
-		}
 	}
-	for i := range u.findings.list {
-		u.findings.list[i].Line += line
-	}
-	// Once enough of the file is read, estimate how many records follow.
-	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
-		share := float64(s.src.size) / done * 1.03
-		s.records = growTo(s.records, share*float64(len(s.records)+len(u.records)))
-		s.times = growTo(s.times, share*float64(len(s.times)+len(u.times)))
-		s.ids = growTo(s.ids, share*float64(len(s.ids)+len(u.ids)))
-	}
+	s.reserve(u)
+	s.report(u)
 	if len(s.records) == 0 {
 		s.records, u.records = u.records, s.records // most files have no more units
 	} else {
@@ -375,6 +366,28 @@ func (s *Session) merge(u *unit) {
 	}
 	s.times = append(s.times, u.times...)
 	s.ids = append(s.ids, u.ids...)
+	return nil
+}
+
+// reserve estimates how many records follow, once enough of the file is read.
+func (s *Session) reserve(u *unit) {
+	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
+		share := float64(s.src.size) / done * 1.03
+		s.records = growTo(s.records, share*float64(len(s.records)+len(u.records)))
+		s.times = growTo(s.times, share*float64(len(s.times)+len(u.times)))
+		s.ids = growTo(s.ids, share*float64(len(s.ids)+len(u.ids)))
+		if s.dialect != nil {
+			s.last = growTo(s.last, float64(cap(s.records)))
+			s.joined = growTo(s.joined, share*float64(len(s.joined)))
+		}
+	}
+}
+
+// report takes what a unit found, and what it covers.
+func (s *Session) report(u *unit) {
+	for i := range u.findings.list {
+		u.findings.list[i].Line += s.Coverage.Lines
+	}
 	s.found.join(u.findings)
 	s.Coverage.add(&u.cover)
 }
@@ -395,6 +408,19 @@ func newIDTable(n int) *idTable {
 		size *= 2
 	}
 	return &idTable{seed: maphash.MakeSeed(), slots: make([]uint32, size), mask: uint64(size - 1)}
+}
+
+// tableRoom makes the table larger where it has no room for another record.
+func (s *Session) tableRoom() {
+	if len(s.records) < len(s.table.slots)/3*2 {
+		return
+	}
+	s.table = newIDTable(max(cap(s.records), 2*len(s.records)))
+	for i := range s.records {
+		if s.records[i].kind.IsEntry() {
+			*s.slot(s.idOf(i)) = uint32(i + 1)
+		}
+	}
 }
 
 // slot returns the slot of that id, or the free slot where it belongs.
@@ -430,7 +456,7 @@ func (s *Session) Grow() bool {
 		return false
 	}
 	s.src.size = info.Size()
-	if s.scan(size-1, 1, Options{Times: len(s.times) > 0}) != nil || len(s.records) > len(s.table.slots)/8*7 {
+	if s.scan(size-1, 1, Options{Times: len(s.times) > 0}, s.merge) != nil || len(s.records) > len(s.table.slots)/8*7 {
 		return false
 	}
 	for i := n; i < len(s.records); i++ {

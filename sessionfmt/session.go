@@ -45,10 +45,11 @@ type Options struct {
 
 	// Visit, if set, is called once for each worker, and returns the function that receives the
 	// records that the worker indexes, with the fields that Pick names, so that nothing has to
-	// be read twice. With one worker they come in the order of the file. A record is valid
-	// during the call.
-	Visit func() func(p *jsonl.Picked)
-	Pick  jsonl.Pick
+	// be read twice. A record is valid during the call. With Ordered there is one such function,
+	// which receives them in the order of the file.
+	Visit   func() func(p *jsonl.Picked)
+	Pick    jsonl.Pick
+	Ordered bool
 
 	Times bool // keep the entries' times, for Session.Time
 
@@ -91,7 +92,8 @@ type Session struct {
 	base      []section        // the files that it continues
 	baseLines int              // lines of those
 	badUTF8   bool             // another agent's file has bytes that are none
-	joined    []joined         // lines of entries that are made of several, by entry
+	joined    []joined         // lines of entries that are made of several
+	last      []uint32         // the last of those by entry, 0 for none
 	records   []record
 	times     []int64 // of the records, milliseconds since 1970, with Options.Times
 	ids       []byte  // all ids, concatenated
@@ -139,21 +141,37 @@ func (s *Session) index(opt Options) error {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	err := s.scan(0, workers, opt)
-	if err == nil && s.dialect != nil {
-		err = s.arrange()
+	visitors := workers
+	if opt.Ordered {
+		visitors = 1
 	}
+	if opt.Visit != nil && s.dialect == nil {
+		workers = visitors
+	}
+	err := s.read(workers, opt)
 	if err == nil {
 		err = s.finish()
 	}
 	if err == nil && s.dialect != nil && opt.Visit != nil {
-		err = s.visit(workers, opt)
+		err = s.visit(visitors, opt)
 	}
 	if err != nil {
 		s.src.close()
 		return &Error{Pos: Pos{File: s.Name}, Err: err}
 	}
 	return nil
+}
+
+// read reads all lines, and makes records of them.
+func (s *Session) read(workers int, opt Options) error {
+	if s.dialect == nil {
+		return s.scan(0, workers, opt, s.merge)
+	}
+	a := s.newArrangement(opt)
+	if err := s.scan(0, workers, opt, a.merge); err != nil {
+		return err
+	}
+	return a.end()
 }
 
 // inFile adds the file name to an error of opening it.
@@ -195,11 +213,13 @@ func (s *Session) Kind(i int) jsonl.Kind { return s.records[i].kind }
 func (s *Session) ID(i int) string { return idString(s.idOf(i)) }
 
 // idString returns an id as text. A number is stored after a zero byte.
-func idString(id []byte) string {
+func idString(id []byte) string { return string(idText(id)) }
+
+func idText(id []byte) []byte {
 	if len(id) > 0 && id[0] == 0 {
 		id = id[1:]
 	}
-	return string(id)
+	return id
 }
 
 // Line returns the physical line of record i in its file, from 1; 0 if only the end of the file
@@ -268,6 +288,20 @@ func (s *Session) finish() error {
 	if err := s.findHeader(); err != nil {
 		return err
 	}
+	if s.dialect == nil { // an arrangement has done it
+		if err := s.makeTree(); err != nil {
+			return err
+		}
+	}
+	if s.src.broken != nil {
+		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
+	}
+	s.Findings = s.found.all()
+	return s.markEnd()
+}
+
+// makeTree indexes the ids, and finds parents and the leaf.
+func (s *Session) makeTree() error {
 	s.table = newIDTable(len(s.records)) // no ids yet
 	if s.Version < 2 {
 		if err := s.giveIDs(); err != nil {
@@ -282,15 +316,9 @@ func (s *Session) finish() error {
 		}
 	}
 	s.indexIDs(0)
-	if s.dialect == nil {
-		s.findLeaf()
-	}
+	s.findLeaf()
 	s.link(0)
-	if s.src.broken != nil {
-		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
-	}
-	s.Findings = s.found.all()
-	return s.markEnd()
+	return nil
 }
 
 func (s *Session) find(code string, i int, format string, args ...any) {

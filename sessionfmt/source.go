@@ -285,9 +285,9 @@ func (r *Reader) Line(i int) (jsonl.Value, error) {
 func (r *Reader) Raw(i int) ([]byte, error) {
 	rec := &r.s.records[i]
 	line, err := r.read(dialect.Span{Off: rec.off, Size: rec.size})
-	if more := r.s.joinedTo(i); err == nil && len(more) > 0 {
+	if err == nil && r.s.last != nil && r.s.last[i] > 0 {
 		r.several = append(r.several[:0], line...)
-		for _, j := range more {
+		for j := range r.s.joinedTo(i) {
 			if line, err = r.read(j.at()); err != nil {
 				break
 			}

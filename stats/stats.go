@@ -165,7 +165,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	}
 	open := o.Open
 	if len(l.Records)+len(l.Calls) > 0 {
-		open.Workers = 1 // sums of dollars depend on the order
+		open.Ordered = true // sums of dollars depend on the order
 		open.Visit = func() func(*jsonl.Picked) { return l.record }
 	}
 	if len(l.Calls) > 0 {

@@ -45,19 +45,19 @@ type link struct {
 
 // An entry is what the arranger knows of one.
 type entry struct {
-	parent int32
-	code   dialect.Code
-	of     int32 // of a result, the answer that it belongs to; of an answer itself; else -1
-	end    int32 // of an answer, its last result so far, or itself
-	walked bool  // another entry than a result names it as its parent
 	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
+	parent     int32
+	of         int32 // of a result, the answer that it belongs to; of an answer itself; else -1
+	end        int32 // of an answer, its last result so far, or itself
+	code       dialect.Code
+	walked     bool // another entry than a result names it as its parent
 	loose      bool
 }
 
 // A called is a result, by the id of its call.
 type called struct {
-	id    []byte
+	id    string
 	entry int32
 	at    dialect.Span
 }
@@ -136,21 +136,22 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 			return nil
 		}
 	}
-	up := a.parent(l, side)
+	above := a.parent(l, side)
+	up := above.entry
 	if a.lost.code != "" {
 		defer func(f finding) { t.Report(f.code, l, f.text) }(a.lost) // once the entry is there
 		a.lost = finding{}
 	}
 	if code == progress { // a link, and nothing else
-		a.at[string(l.ID)] = link{up, a.at[string(l.Ref)].at}
+		a.at[string(l.ID)] = above
 		return nil
 	}
 	if up >= 0 && code != result && code != results {
-		a.walk(up, a.at[string(l.Ref)].at.Off)
+		a.walk(up, above.at.Off)
 	}
 	switch code {
 	case result, results:
-		return a.result(t, l, up, side)
+		return a.result(t, l, above, side)
 	case microcompact:
 		return a.microcompact(t, l, up, side)
 	case snip:
@@ -229,21 +230,21 @@ func (a *arranger) end(up int32) int32 {
 	return up
 }
 
-// parent is the entry that a line names as its parent. Where that is not in the file, the
+// parent leads to the entry that a line names as its parent. Where that is not in the file, the
 // line before is taken: the program had it.
-func (a *arranger) parent(l *dialect.Line, side int) int32 {
+func (a *arranger) parent(l *dialect.Line, side int) link {
 	if len(l.Ref) == 0 {
-		return -1
+		return link{entry: -1}
 	}
 	if to, ok := a.at[string(l.Ref)]; ok {
-		return to.entry
+		return to
 	}
 	if a.tail[side] < 0 {
 		a.lost = finding{"incomplete", fmt.Sprintf("its parent %q is not in the file, and nothing comes before it: the beginning of the session is missing", l.Ref)}
 	} else {
 		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
 	}
-	return a.tail[side]
+	return link{entry: a.tail[side]}
 }
 
 // repeated handles a record with a uuid that occurred before: its value counts, and the
@@ -271,13 +272,14 @@ func (a *arranger) finished(e int32, l *dialect.Line) {
 }
 
 // result adds what tools returned, with the line that called the first of them.
-func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) error {
+func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int) error {
 	var of []dialect.Span
+	up := above.entry
 	answered := up >= 0 && a.entries[up].code == answer
 	if answered {
-		of = append(of, a.at[string(l.Ref)].at)
+		of = append(of, above.at)
 	}
-	ids := [][]byte{l.Group}
+	ids := []string{string(l.Group)}
 	if l.Code&codeMask == results {
 		line, err := t.Read(l.At)
 		if err != nil {
@@ -286,7 +288,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, up int32, side int) e
 		ids = ids[:0]
 		for block := range line.First("message", "content").Elements {
 			if block.Get("type").Is("tool_result") {
-				ids = append(ids, []byte(block.Get("tool_use_id").Text()))
+				ids = append(ids, block.Get("tool_use_id").Text())
 			}
 		}
 	}
@@ -333,6 +335,6 @@ func (a *arranger) End(t dialect.Tree) error {
 // clone is a line that is kept.
 func clone(l *dialect.Line) *dialect.Line {
 	kept := *l
-	kept.ID, kept.Ref = slices.Clone(l.ID), slices.Clone(l.Ref)
+	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
 	return &kept
 }

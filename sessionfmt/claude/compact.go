@@ -197,7 +197,7 @@ func (a *arranger) replaced(t dialect.Tree, l *dialect.Line) error {
 // resultOf is the result of a call, -1 for none.
 func (a *arranger) resultOf(call string) int32 {
 	for _, r := range slices.Backward(a.results) {
-		if string(r.id) == call {
+		if r.id == call {
 			return r.entry
 		}
 	}

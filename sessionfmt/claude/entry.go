@@ -9,7 +9,7 @@ import (
 
 // A line is a record as it is shown.
 type line struct {
-	typ, subtype, timestamp, content jsonl.Value
+	typ, subtype, timestamp, content, attachment jsonl.Value
 
 	message
 }
@@ -35,6 +35,8 @@ func readLine(v jsonl.Value) (l line) {
 			l.timestamp = c.Value()
 		case "content":
 			l.content = c.Value()
+		case "attachment":
+			l.attachment = c.Value()
 		case "message":
 			l.message.read(&c)
 			said = true
@@ -121,7 +123,7 @@ func (w *writer) message(e *dialect.Entry, l *line) {
 	case jsonl.ToolResult:
 		w.result(l, e.Part, e.Lines[1:])
 	default:
-		w.note(l, e.Lines[0])
+		w.note(l)
 	}
 }
 
@@ -146,7 +148,7 @@ func (w *writer) compaction(lines []jsonl.Value) {
 		case l.typ.Is("user"):
 			w.said("user", &l.message)
 		default:
-			w.note(&l, lines[k])
+			w.note(&l)
 		}
 		k = n
 	}

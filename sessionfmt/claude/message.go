@@ -221,9 +221,22 @@ func (w *writer) result(l *line, part int, lines []jsonl.Value) {
 // toolName is the tool of a call that one of some lines has.
 func toolName(lines []jsonl.Value, call jsonl.Value) jsonl.Value {
 	for _, raw := range lines {
-		for b := range raw.First("message", "content").Elements {
-			if string(b.First("id")) == string(call) {
-				return b.First("name")
+		var c jsonl.Cursor
+		if !c.Once(raw).Enter("message", "content") {
+			continue
+		}
+		for range c.Elements {
+			var id, name jsonl.Value
+			for key := range c.Members {
+				switch string(key) {
+				case "id":
+					id = c.Value()
+				case "name":
+					name = c.Value()
+				}
+				if name.Exists() && len(id) > 0 && string(id) == string(call) {
+					return name
+				}
 			}
 		}
 	}
@@ -232,14 +245,13 @@ func toolName(lines []jsonl.Value, call jsonl.Value) jsonl.Value {
 
 // note appends what the program told the model: a text that it wrote for the user, the text
 // of a local command, or the strings of an attachment, whose wording is not in the file.
-func (w *writer) note(l *line, raw jsonl.Value) {
+func (w *writer) note(l *line) {
 	w.Raw(`{"role":"custom","customType":`)
 	switch {
 	case l.typ.Is("attachment"):
-		of := raw.Get("attachment")
-		w.Out = append(w.Out, orName(of.Get("type"), "attachment")...)
+		w.Out = append(w.Out, orName(l.attachment.Get("type"), "attachment")...)
 		w.Raw(`,"content":`)
-		w.strings(of)
+		w.strings(l.attachment)
 		w.Raw(`,"display":true`)
 	case l.typ.Is("system"):
 		w.Out = append(w.Out, orName(l.subtype, "system")...)

@@ -13,12 +13,11 @@ func (w *writer) answer(e *dialect.Entry) {
 	items, calls := few[:0], false
 	var used usageLines
 	for _, line := range e.Lines {
-		it := lineItem(line)
-		if !isItem(it.of) {
-			used.read(&it)
+		if used.read(line) {
 			continue
 		}
-		items = append(items, it)
+		items = append(items, lineItem(line))
+		it := &items[len(items)-1]
 		calls = calls || it.tool().Exists()
 	}
 	w.Raw(`{"role":"assistant","content":[`)
@@ -130,17 +129,39 @@ func (w *writer) arguments(it *item) {
 // usageLines are what lines of a turn say of model and usage.
 type usageLines struct{ model, usage, id, total jsonl.Value }
 
-func (u *usageLines) read(it *item) {
-	switch {
-	case it.of.Is("turn_context"):
-		u.model = it.model
-	case it.of.Is("token_usage_record"):
-		u.usage, u.id = it.usage, it.responseID
-	case it.typ.Is("token_count"):
-		var f [2]jsonl.Value
-		it.counts.Fields(f[:], "last_token_usage", "total_token_usage")
-		u.usage, u.total = f[0], f[1]
+// read reads a line that says so, and reports whether it is one.
+func (u *usageLines) read(line jsonl.Value) bool {
+	typ := typeOfLine(line)
+	if isItem(typ) {
+		return false
 	}
+	var c jsonl.Cursor
+	if !c.Once(line).Enter("payload") {
+		return true
+	}
+	settings, seen := typ.Is("turn_context"), 0
+	for key := range c.Members {
+		switch name := string(key); {
+		case settings && name == "model":
+			u.model = c.Value()
+			return true
+		case settings:
+		case name == "usage":
+			u.usage = c.Value()
+			seen++
+		case name == "response_id":
+			u.id = c.Value()
+			seen++
+		case name == "info": // of a token_count
+			var f [2]jsonl.Value
+			c.Value().Fields(f[:], "last_token_usage", "total_token_usage")
+			u.usage, u.total = f[0], f[1]
+		}
+		if seen == 2 {
+			break
+		}
+	}
+	return true
 }
 
 // usageOf appends model and usage of a response.

@@ -102,21 +102,34 @@ var items = map[string]dialect.Code{
 func read(p *jsonl.Picked) dialect.Head {
 	item := p.Message // type, id, call_id, content, model
 	head := dialect.Head{ID: item[1], Ref: item[2]}
-	code, known := types[string(inner(p.Type))]
 	switch {
 	case p.Type.Is("response_item"):
 		head.Code = itemCode(item[0], p.Role, item[3], p.Record[0])
 	case p.Type.Is("event_msg"):
 		head.Code = eventCode(item[0])
+	default:
+		head = otherHead(p, head)
+	}
+	if head.Code != call && head.Code != output {
+		head.Ref = nil
+	}
+	return head
+}
+
+// otherHead is read for lines of other types, and for those of the first months, which have
+// none.
+func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
+	code, known := types[string(inner(p.Type))]
+	switch {
 	case known:
 		if head.Code = code; code == settings {
-			head.Group = item[4]
+			head.Group = p.Message[4]
 		}
 	case !p.Type.Exists() && p.Line.Get("instructions").Exists():
 		head = dialect.Head{Code: meta, ID: p.Line.Get("id")}
 	case p.Line.Get("record_type").Exists():
 		head.Code = dialect.Skip
-	default: // the bare items of the first months
+	default: // bare items
 		var f [5]jsonl.Value
 		p.Line.Fields(f[:], "type", "id", "call_id", "role", "content")
 		if _, is := items[f[0].Text()]; is || f[0].Is("message") {
@@ -124,9 +137,6 @@ func read(p *jsonl.Picked) dialect.Head {
 		} else {
 			head.Code = dialect.Unknown
 		}
-	}
-	if head.Code != call && head.Code != output {
-		head.Ref = nil
 	}
 	return head
 }

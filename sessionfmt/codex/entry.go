@@ -26,7 +26,7 @@ func instructions(meta jsonl.Value) jsonl.Value {
 func appendEntry(dst []byte, e *dialect.Entry) []byte {
 	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
 	line := e.Lines[0]
-	w.Member("{", "type", typeOf(e.Kind, line))
+	w.typeOf(e.Kind, line)
 	w.Place(e, line.First("timestamp"))
 	if e.Kind == jsonl.Header {
 		payload := payloadOf(line)
@@ -46,8 +46,7 @@ func appendEntry(dst []byte, e *dialect.Entry) []byte {
 		w.Raw(`,"kind":"compaction"`)
 		var used usageLines
 		for _, line := range e.Lines {
-			it := lineItem(line)
-			used.read(&it)
+			used.read(line)
 		}
 		w.usageOf(&used, nil)
 	case jsonl.Transform:
@@ -69,19 +68,17 @@ func payloadOf(line jsonl.Value) jsonl.Value {
 	return line
 }
 
-// typeOf is the type of an entry, a JSON string.
-func typeOf(kind jsonl.Kind, line jsonl.Value) jsonl.Value {
-	if kind == jsonl.Unknown {
-		if typ := typeOfLine(line); typ.IsString() {
-			return typ
-		}
-		return jsonl.Value(`""`)
-	}
-	return jsonl.Value(`"` + kind.Type() + `"`)
-}
-
 // A writer appends an entry.
 type writer struct{ dialect.Writer }
+
+// typeOf begins an entry with its type.
+func (w *writer) typeOf(kind jsonl.Kind, line jsonl.Value) {
+	if typ := typeOfLine(line); kind == jsonl.Unknown && typ.IsString() {
+		w.Member("{", "type", typ)
+		return
+	}
+	w.Text("{", "type", kind.Type())
+}
 
 // message appends the message of a message entry.
 func (w *writer) message(e *dialect.Entry) {

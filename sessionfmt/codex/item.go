@@ -14,8 +14,7 @@ type item struct {
 	content, summary, encrypted,
 	arguments, input, action, output jsonl.Value
 
-	of                               jsonl.Value // type of the line around it
-	model, usage, responseID, counts jsonl.Value // of lines that hold no item
+	of jsonl.Value // type of the line around it
 }
 
 // readItem reads an item.
@@ -28,15 +27,15 @@ func readItem(v jsonl.Value) (it item) {
 
 func (it *item) read(c *jsonl.Cursor) {
 	for key := range c.Members {
-		if m := it.member(string(key)); m != nil {
+		if m := it.member(key); m != nil {
 			*m = c.Value()
 		}
 	}
 }
 
 // member is where the member of that name goes, nil for none.
-func (it *item) member(name string) *jsonl.Value {
-	switch name {
+func (it *item) member(name []byte) *jsonl.Value {
+	switch string(name) {
 	case "type":
 		return &it.typ
 	case "role":
@@ -61,14 +60,6 @@ func (it *item) member(name string) *jsonl.Value {
 		return &it.action
 	case "output":
 		return &it.output
-	case "model":
-		return &it.model
-	case "usage":
-		return &it.usage
-	case "response_id":
-		return &it.responseID
-	case "info":
-		return &it.counts
 	}
 	return nil
 }
@@ -89,7 +80,7 @@ func lineItem(line jsonl.Value) (it item) {
 		case inner && string(key) == "type":
 			of = c.Value()
 		case !inner:
-			if m := it.member(string(key)); m != nil {
+			if m := it.member(key); m != nil {
 				*m = c.Value()
 			}
 		}

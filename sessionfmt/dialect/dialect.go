@@ -105,7 +105,7 @@ type Line struct {
 
 // An Arranger makes entries of lines.
 type Arranger interface {
-	// Next takes the next line.
+	// Next takes the next line, which is valid during the call.
 	Next(t Tree, l *Line) error
 	// End comes after the last one.
 	End(t Tree) error
@@ -117,8 +117,8 @@ type Tree interface {
 	// makes it the leaf. A line may make several entries, one after the other: the id of the
 	// second is that of the first and ".1", and so on.
 	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int, err error)
-	// Join adds lines to an entry.
-	Join(entry int, more ...Span)
+	// Join adds a line to an entry.
+	Join(entry int, at Span)
 	// Replace replaces one line of an entry.
 	Replace(entry int, old, by Span)
 	// Spans are the lines of an entry.
@@ -140,8 +140,8 @@ type Tree interface {
 // An Entry is an entry that is to be shown in pi's shape.
 type Entry struct {
 	Kind       jsonl.Kind
-	ID, Parent string
-	Part       int // of the entries that its first line made, from 0
+	ID, Parent []byte // texts
+	Part       int    // of the entries that its first line made, from 0
 	Unanswered bool
 	Lines      []jsonl.Value // those that it was made from, in the order in which they were added
 	// Native asks for messages that have one more member, native: an array of what stands

@@ -43,13 +43,15 @@ func (w *Writer) Block(typ, name string, text jsonl.Value) {
 
 // Place appends id, parentId and timestamp, with which the entries of all kinds begin.
 func (w *Writer) Place(e *Entry, timestamp jsonl.Value) {
-	w.Text(",", "id", e.ID)
+	w.name(",", "id")
+	w.Out = jsonl.AppendQuoted(w.Out, e.ID)
 	if e.Kind == jsonl.Header {
 		w.Raw(`,"version":3`)
-	} else if e.Parent == "" {
+	} else if len(e.Parent) == 0 {
 		w.Raw(`,"parentId":null`)
 	} else {
-		w.Text(",", "parentId", e.Parent)
+		w.name(",", "parentId")
+		w.Out = jsonl.AppendQuoted(w.Out, e.Parent)
 	}
 	w.Member(",", "timestamp", timestamp)
 }

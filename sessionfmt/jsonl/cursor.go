@@ -57,10 +57,14 @@ func (c *Cursor) Since(offset int) Value { return Value(c.b[offset:c.i]) }
 // Value reads the next value.
 func (c *Cursor) Value() Value {
 	start := c.i
-	if start >= len(c.b) {
+	switch {
+	case start >= len(c.b):
 		return nil
+	case c.b[start] == '"': // as most are
+		c.i, _, _ = scanString(c.b, start)
+	default:
+		c.i = c.scan.value(c.b, start)
 	}
-	c.i = c.scan.value(c.b, start)
 	return Value(c.b[start:c.i])
 }
 
@@ -108,8 +112,18 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 	c.i = i + 1
 }
 
-// enter moves to the value of the first field with that name in the next object, and reports
-// whether there is one.
+// Enter descends by name through nested objects, to the first field of each name, and reports
+// whether all are there. Its value is then the next one.
+func (c *Cursor) Enter(names ...string) bool {
+	for _, name := range names {
+		if !c.enter(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// enter is Enter for one name.
 func (c *Cursor) enter(name string) bool {
 	if c.Peek() != '{' {
 		return false

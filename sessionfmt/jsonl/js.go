@@ -93,10 +93,18 @@ func appendUnit(dst []byte, u uint16) []byte {
 }
 
 // AppendQuoted appends s as JSON.stringify spells it.
-func AppendQuoted(dst []byte, s string) []byte {
+func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
-	for _, r := range s {
-		dst = appendQuotedRune(dst, r)
+	for i := 0; i < len(s); {
+		plain := i
+		for i < len(s) && s[i] >= 0x20 && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
+			i++
+		}
+		if dst = append(dst, s[plain:i]...); i < len(s) {
+			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+			dst = appendQuotedRune(dst, r)
+			i += n
+		}
 	}
 	return append(dst, '"')
 }
@@ -161,7 +169,10 @@ func isJSSpace(r rune) bool {
 // Date, it reads a time without offset as UTC, so that the result does not depend on the
 // machine. pi always writes the offset.
 func (v Value) Millis() (ms int64, ok bool) {
-	if t := (time.Time{}); v.IsString() && t.UnmarshalText(v[1:len(v)-1]) == nil { // as pi writes it, and without copying it
+	if !v.IsString() {
+		return 0, false
+	}
+	if t := (time.Time{}); t.UnmarshalText(v[1:len(v)-1]) == nil { // as pi writes it, and without copying it
 		return t.UnixMilli(), true
 	}
 	s := v.Text()

@@ -245,6 +245,7 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 // nothing, and returns false for any other line; then use Read.
 func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
 	h = &r.read
+	h.Line, h.Role = line, nil
 	rest := line
 	for _, m := range []struct {
 		name string
@@ -258,8 +259,8 @@ func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
 		h.Kind = typeKind(h.Type)
 		return h, h.Kind != Unknown
 	}
-	role, _, ok := cutMember(rest, `,"message":{"role":`)
-	h.Kind = role.RoleKind()
+	h.Role, _, ok = cutMember(rest, `,"message":{"role":`)
+	h.Kind = h.Role.RoleKind()
 	return h, ok && h.Kind != OtherMessage
 }
 

@@ -85,6 +85,9 @@ func (v Value) Float() (float64, bool) {
 
 // Int returns the number truncated to an integer, 0 if it is not a number.
 func (v Value) Int() int64 {
+	if n, ok := v.digits(); ok && len(v) > 0 {
+		return n
+	}
 	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 		return n
 	}
@@ -129,16 +132,10 @@ func (v Value) Get(name string) (out Value) {
 // not read anything after it.
 func (v Value) First(names ...string) Value {
 	var c Cursor
-	c.Reset(v)
-	for k, name := range names {
-		if !c.enter(name) {
-			return nil
-		}
-		if k == len(names)-1 {
-			return c.Value()
-		}
+	if !c.Reset(v).Enter(names...) {
+		return nil
 	}
-	return nil
+	return c.Value()
 }
 
 // Fields reads several fields of an object in one pass: it sets dst[k] to the field called

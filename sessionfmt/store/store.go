@@ -243,7 +243,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 			by = sessionfmt.Dialects()[at]
 		}
 		if id := by.Session(line); id.Exists() {
-			e := dialect.Entry{Kind: jsonl.Header, ID: id.Text(), Lines: []jsonl.Value{line}}
+			e := dialect.Entry{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
 			return headerInfo(by, by.Append(nil, &e))
 		}
 	}

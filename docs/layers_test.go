@@ -19,11 +19,13 @@ var layers = []struct {
 	may   []string
 	tests []string // what its tests may import in addition
 }{
-	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/claude", "ctxtool/sessionfmt/codex", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd"}, []string{"ctxtool/sessionfmt/outline"}},
+	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/claude", "ctxtool/sessionfmt/codex", "ctxtool/sessionfmt/opencode", "ctxtool/sessionfmt/sqlite", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd"}, []string{"ctxtool/sessionfmt/outline"}},
 	{"sessionfmt/jsonl", []string{"golang.org/x/sys/cpu"}, nil},
 	{"sessionfmt/dialect", []string{"ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/claude", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/internal/corpus", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt"}},
 	{"sessionfmt/codex", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/replay", "ctxtool/sessionfmt"}},
+	{"sessionfmt/opencode", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/replay", "ctxtool/sessionfmt"}},
+	{"sessionfmt/sqlite", nil, nil},
 	{"sessionfmt/outline", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/store", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"internal/parallel", nil, nil},

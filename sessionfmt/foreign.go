@@ -14,10 +14,11 @@ import (
 	"ctxtool/sessionfmt/codex"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/opencode"
 )
 
 // dialects are the formats of other agents that are read. A new one is a line here.
-var dialects = []*dialect.Dialect{&codex.Dialect, &claude.Dialect}
+var dialects = []*dialect.Dialect{&codex.Dialect, &claude.Dialect, &opencode.Dialect, &opencode.Version2}
 
 // Dialects returns the formats of other agents that are read.
 func Dialects() []*dialect.Dialect { return slices.Clone(dialects) }
@@ -74,10 +75,17 @@ func firstLine(src *source) jsonl.Value {
 // sniff finds the dialect of a file by its first line, and what the file continues.
 func (s *Session) sniff(opt Options) error {
 	first := firstLine(s.src)
+	if s.dialect = sniffed(first); s.dialect == nil {
+		return nil
+	}
+	return s.continues(first, opt)
+}
+
+// sniffed is the format of a session with that first line, nil for pi's.
+func sniffed(first jsonl.Value) *dialect.Dialect {
 	for _, d := range dialects {
 		if first != nil && d.Sniff(first) {
-			s.dialect = d
-			return s.continues(first, opt)
+			return d
 		}
 	}
 	return nil
@@ -155,7 +163,6 @@ type arrangement struct {
 	by    dialect.Arranger
 	line  dialect.Line // the one at hand
 	flags uint8        // of that
-	time  int64        // likewise
 	leaf  int
 	none  ref // an empty id
 	names *Namer
@@ -175,13 +182,14 @@ func (a *arrangement) merge(u *unit) error {
 	s.report(u)
 	for i := range u.records {
 		rec := &u.records[i]
-		if a.flags = rec.flags; len(u.times) > 0 {
-			a.time = u.times[i]
-		}
+		a.flags = rec.flags
 		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
 		a.line = dialect.Line{
 			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: before + rec.line,
 			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, rec.parent), Group: idAt(u.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
+		}
+		if len(u.times) > 0 {
+			a.line.Time = u.times[i]
 		}
 		if err := a.by.Next(a, &a.line); err != nil {
 			return err
@@ -224,7 +232,7 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	entry = len(s.records)
 	s.records, s.last = append(s.records, rec), append(s.last, 0)
 	if a.times {
-		s.times = append(s.times, a.time)
+		s.times = append(s.times, l.Time)
 	}
 	for _, at := range more {
 		a.Join(entry, at)

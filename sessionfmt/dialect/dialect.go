@@ -31,6 +31,8 @@ type Dialect struct {
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
+	// Database is where the agent keeps its sessions, nil for an agent that writes files.
+	Database *Database
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
 	// Certainty is how sure we are of the parts of a context.
@@ -99,6 +101,7 @@ type Line struct {
 	Code           Code
 	At             Span
 	Number         uint32 // of the line in its file, from 1
+	Time           int64  // of the line, as the index keeps it
 	ID, Ref, Group []byte
 	Own            bool // it stands in the file that was opened, not in one that it continues; see Base
 }

@@ -21,6 +21,9 @@ type section struct {
 	lines    int // of the session before it
 }
 
+// Continues reports whether the session continues another file.
+func (s *Session) Continues() bool { return len(s.base) > 0 }
+
 // sectionAt is the section that an offset is in, nil for the file that was opened.
 func (s *Session) sectionAt(off int64) *section {
 	for k := range s.base {

@@ -3,6 +3,7 @@ package check
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -41,8 +42,11 @@ func NewRepair(s *sessionfmt.Session) (*Repair, error) {
 // refuseVersion returns the error for a version that is newer than those that this module
 // writes.
 func refuseVersion(s *sessionfmt.Session) error {
-	if s.Version <= 3 {
+	if d := s.Dialect(); d != nil && (d.Record == nil || s.Continues()) {
 		return s.Foreign()
+	}
+	if s.Version <= 3 {
+		return nil
 	}
 	return &sessionfmt.Error{
 		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),
@@ -64,8 +68,11 @@ func (r *Repair) plan(want pick) (err error) {
 	if err := refuseVersion(r.mid); err != nil {
 		return err
 	}
-	lost := map[string]string{}
-	for _, p := range linePasses {
+	lost, passes := map[string]string{}, linePasses
+	if r.was.Dialect() != nil {
+		passes = []linePass{foreignPass}
+	}
+	for _, p := range passes {
 		m := newLineRepair(r.mid, p, want)
 		if !m.any {
 			continue
@@ -82,12 +89,17 @@ func (r *Repair) plan(want pick) (err error) {
 		want = func(code string, line int) bool { return m.want(code, origin[line]) }
 		maps.Copy(lost, m.lost)
 	}
+	if r.was.Dialect() != nil {
+		return nil // an agent finds its own way past lines that are missing
+	}
 	r.links, err = newLinkRepair(r.mid, lost, want)
 	return err
 }
 
 // Sound reports whether there is nothing to repair.
-func (r *Repair) Sound() bool { return len(r.lines) == 0 && !r.links.any() && r.tail == nil }
+func (r *Repair) Sound() bool {
+	return len(r.lines) == 0 && (r.links == nil || !r.links.any()) && r.tail == nil
+}
 
 // Close releases the resources of the repair. The original session stays open.
 func (r *Repair) Close() {
@@ -122,7 +134,10 @@ func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 
 // withoutAppended is Changes without the appended entries.
 func (r *Repair) withoutAppended(yield func(sessionfmt.Change, error) bool) {
-	all := iter.Seq2[sessionfmt.Change, error](r.links.changes)
+	all := newLineRepair(r.mid, linePass{}, nil).changes
+	if r.links != nil {
+		all = r.links.changes
+	}
 	for _, m := range slices.Backward(r.lines) {
 		all = through(m.changes, all)
 	}
@@ -212,6 +227,12 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 	}
 	was, err := seen(r.was)
 	now, err2 := seen(s)
+	if d := r.was.Dialect(); d != nil && (err2 != nil || s.Dialect() != d || err == nil && now.Messages < was.Messages) {
+		return nil, nil, nil, &sessionfmt.Error{
+			Pos: sessionfmt.Pos{File: r.was.Name}, Err: errors.New("the repaired file would lose messages: nothing is written"),
+			Hint: "ctxtool check " + sessionfmt.Quote(r.was.Name) + " lists the damage",
+		}
+	}
 	if err == nil && err2 == nil {
 		before, after = &was, &now
 	}

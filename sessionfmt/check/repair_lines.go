@@ -27,6 +27,7 @@ type linePass struct {
 	front func(*lineRepair) ([]byte, error)              // the header to insert, nil if there is one
 	rest  func(*lineRepair, *sessionfmt.Change)          // repairs a line without record
 	line  func(*lineRepair, *sessionfmt.Change) [][]byte // repairs a line with a record: the lines that replace it
+	every func(*lineRepair, *sessionfmt.Change)          // repairs any line, instead of both
 }
 
 // linePasses are the passes in order.
@@ -72,6 +73,8 @@ func (m *lineRepair) changes(yield func(sessionfmt.Change, error) bool) {
 		}
 		c := sessionfmt.Change{Line: l}
 		switch {
+		case m.every != nil:
+			m.every(m, &c)
 		case l.Record < 0 && m.rest != nil:
 			m.rest(m, &c)
 		case l.Record >= 0 && m.line != nil:

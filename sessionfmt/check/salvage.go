@@ -15,18 +15,23 @@ const salvageBudget = 8
 // salvage finds the records in a line that is not JSON. Agents write the type first, so it
 // searches for objects that begin with one. whole reports whether the line is only records.
 func salvage(line []byte, version int) (records [][]byte, whole bool) {
+	return salvageAt(recordStart, line, func(v jsonl.Value) bool { return isRecord(v, version) })
+}
+
+// salvageAt is salvage for records that begin otherwise.
+func salvageAt(start, line []byte, isRecord func(jsonl.Value) bool) (records [][]byte, whole bool) {
 	end := 0 // the end of the last record
 	whole = true
 	for from, budget := 0, salvageBudget*len(line); budget > 0; {
-		at := bytes.Index(line[from:], recordStart)
+		at := bytes.Index(line[from:], start)
 		if at < 0 {
 			break
 		}
 		at += from
 		n, ok := jsonl.ValueLen(line[at:])
 		budget -= n
-		if !ok || !isRecord(line[at:at+n:at+n], version) {
-			from = at + len(recordStart)
+		if !ok || !isRecord(line[at:at+n:at+n]) {
+			from = at + len(start)
 			continue
 		}
 		whole = whole && isSpace(line[end:at])

@@ -31,6 +31,9 @@ type Dialect struct {
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
+	// Record reports whether an object is a line, and not a part of a broken one. It is nil for
+	// sessions that are not repaired.
+	Record func(v jsonl.Value) bool
 	// Database is where the agent keeps its sessions, nil for an agent that writes files.
 	Database *Database
 	// Bulk are the members of lines that take room besides what is sent.

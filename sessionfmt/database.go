@@ -137,7 +137,7 @@ func (db *database) lines(id string, out *bufio.Writer) error {
 			if err != nil {
 				return err
 			}
-			if n++; n == 1 && t.Begins != "" && string(row.Get("type").Text) != t.Begins {
+			if n++; n == 1 && t.Begins != "" && !bytes.HasPrefix(row.Get("type").Text, []byte(t.Begins)) {
 				n = 0
 				break
 			}

@@ -20,6 +20,6 @@ type Table struct {
 	Name    string
 	Session string // the column with the id of what its rows belong to
 	Order   string // the column by which they are ordered
-	Begins  string // what the first row has as its type, empty for anything
+	Begins  string // how the type of the first row begins, empty for anything
 	Parts   *Table // has more rows, which belong to a row of this one, and follow it
 }

@@ -21,7 +21,7 @@ var Dialect = dialect.Dialect{
 		Sessions: "session", Parent: "parent_id", Time: written,
 		Rows: []dialect.Table{
 			{Name: "session_message", Session: "session_id", Order: "seq"},
-			{Name: "event", Session: "aggregate_id", Order: "seq", Begins: "session.created.1"},
+			{Name: "event", Session: "aggregate_id", Order: "seq", Begins: "session.created."},
 			{Name: "message", Session: "session_id", Order: "time_created", Parts: &dialect.Table{Name: "part", Session: "message_id", Order: "id"}},
 		},
 	},

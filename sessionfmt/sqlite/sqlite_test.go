@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// open opens a database with its log, if that is there.
+// open opens a database with its log, if there is one.
 func open(t testing.TB, name string) *DB {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -121,8 +121,8 @@ func (st Store) files() (all []File, err error) {
 			stem, ok := sessionStem(f.Name())
 			if mayBeDatabase(f.Name()) {
 				below, err := inDatabase(st.Disk, name, in.dir, f)
-				if all = append(all, below...); damaged == nil {
-					damaged = err
+				if all = append(all, below...); damaged == nil && name == in.dir {
+					damaged = err // one in a folder may be any program's
 				}
 			}
 			if !ok {

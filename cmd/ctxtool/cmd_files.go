@@ -166,6 +166,11 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 		return usage(err)
 	}
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		if o.Write {
+			if err := s.Foreign(); err != nil {
+				return nil, otherHint(err, "ctxtool repair "+sessionfmt.Quote(f.given)+" -o NEW.jsonl repairs a copy")
+			}
+		}
 		return plan.Repair(f.given, s, check.Options{Models: known}, func(r *check.Repair) error {
 			if !o.answerCalls {
 				return nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/gen"
 	"ctxtool/internal/golden"
 
 	"github.com/klauspost/compress/zstd"
@@ -79,15 +80,20 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ctxtool": inProcess, "status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release,
+			"ctxtool": inProcess, "status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release, "database": database,
 		},
 	})
 }
 
 // scriptVariables are the environment variables that commands of scripts read.
 var scriptVariables = []string{
-	"PATH", "HOME", "XDG_CONFIG_HOME", "NO_COLOR", "BROWSER", "COLUMNS", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "PARCEL_PIN",
+	"PATH", "HOME", "XDG_CONFIG_HOME", "NO_COLOR", "BROWSER", "COLUMNS", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "PARCEL_PIN",
 	"CTXTOOL_REDACT", "CTXTOOL_RULES", "CTXTOOL_SESSIONS_DIR", "CTXTOOL_WINDOW", "CTXTOOL_WRITE",
+}
+
+// database makes an SQLite database of the rows of a file.
+func database(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), gen.Database([]byte(ts.ReadFile(args[1]))), 0o644))
 }
 
 // runInProcess runs a command in the script's folder and environment, and is its exit

@@ -99,13 +99,42 @@ type File struct {
 	by   *dialect.Dialect
 	part bool // it belongs to another session, as that of a sub-agent does
 	info fs.DirEntry
+	row  jsonl.Value // of a session in a database, its first line
+}
+
+// written is when the session was written to last.
+func (f *File) written() (at time.Time, ok bool) {
+	if f.row != nil {
+		ms, ok := f.row.Get("timestamp").Millis()
+		return time.UnixMilli(ms), ok
+	}
+	info, err := f.info.Info()
+	if err != nil {
+		return at, false
+	}
+	return info.ModTime(), true
+}
+
+// header is that of the session.
+func (f *File) header(disk sessionfmt.Disk) HeaderInfo {
+	if f.row != nil {
+		return foreignHeader(f.by, f.row)
+	}
+	return ReadHeader(disk, f.Name)
 }
 
 // files returns all session files, by folder and in the order of their names.
 func (st Store) files() (all []File, err error) {
 	for _, in := range st.folders {
+		var damaged error
 		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
 			stem, ok := sessionStem(f.Name())
+			if mayBeDatabase(f.Name()) {
+				below, err := inDatabase(st.Disk, name, in.dir, f)
+				if all = append(all, below...); damaged == nil && name == in.dir {
+					damaged = err // one in a folder may be any program's
+				}
+			}
 			document := false
 			if !ok {
 				stem, document = strings.CutSuffix(f.Name(), documentEnd)
@@ -125,6 +154,9 @@ func (st Store) files() (all []File, err error) {
 			}
 			all = append(all, file)
 		})
+		if err == nil && damaged != nil {
+			return nil, damaged
+		}
 		if err != nil {
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: in.dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
 		}
@@ -156,6 +188,29 @@ func (st Store) beside(name, stem string) bool {
 	return document != name && st.Disk.Has(document) && ReadHeader(st.Disk, document).ID != ""
 }
 
+// mayBeDatabase reports whether a file may be a database, by its name.
+func mayBeDatabase(name string) bool {
+	switch filepath.Ext(name) {
+	case ".db", ".sqlite", ".sqlite3":
+		return true
+	}
+	return false
+}
+
+// IsDatabase reports whether a file is a database, which is like a folder of sessions.
+func IsDatabase(disk sessionfmt.Disk, name string) bool {
+	is, _ := sessionfmt.InDatabase(disk, name, func(string, jsonl.Value, *dialect.Dialect, bool) {})
+	return is
+}
+
+// inDatabase returns the sessions of a database.
+func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []File, err error) {
+	_, err = sessionfmt.InDatabase(disk, name, func(session string, row jsonl.Value, by *dialect.Dialect, part bool) {
+		all = append(all, File{Name: session, Dir: dir, id: filepath.Base(session), by: by, part: part, info: f, row: row})
+	})
+	return all, err
+}
+
 // Files returns the sessions of the store, by folder and in the order of their names. Files of
 // sub-agents are sessions only in a folder that was named.
 func (st Store) Files() ([]File, error) {
@@ -168,7 +223,7 @@ func (st Store) Files() ([]File, error) {
 func (st Store) Lookup(d *dialect.Dialect, id string) (names []string) {
 	files, _ := st.files()
 	for _, f := range files {
-		if own, part := d.File(f.Name); own == id && !part && (f.by == d || st.named) {
+		if own, part := d.File(f.Name); own == id && !part && (f.by == d || st.named && f.row == nil) {
 			names = append(names, f.Name)
 		}
 	}
@@ -214,7 +269,7 @@ func (st Store) find(id string) (string, error) {
 	}
 	if len(found) == 0 { // renamed files
 		for _, f := range files {
-			if h := ReadHeader(st.Disk, f.Name); !f.part && strings.HasPrefix(h.ID, id) && id != "" {
+			if h := f.header(st.Disk); !f.part && strings.HasPrefix(h.ID, id) && id != "" {
 				found = append(found, f.Name)
 			}
 		}
@@ -240,16 +295,16 @@ func (st Store) Newest(cwd string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	written := map[string]time.Time{}
-	for _, f := range files {
-		if info, err := f.info.Info(); err == nil {
-			written[f.Name] = info.ModTime()
+	written := map[*File]time.Time{}
+	for k := range files {
+		if at, ok := files[k].written(); ok {
+			written[&files[k]] = at
 		}
 	}
-	byAge := func(a, b string) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b, a)) }
-	for _, name := range slices.SortedFunc(maps.Keys(written), byAge) {
-		if h := ReadHeader(st.Disk, name); h.CWD == cwd || cwd == "" && h.ID != "" {
-			return name, nil
+	byAge := func(a, b *File) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b.Name, a.Name)) }
+	for _, f := range slices.SortedFunc(maps.Keys(written), byAge) {
+		if h := f.header(st.Disk); h.CWD == cwd || cwd == "" && h.ID != "" {
+			return f.Name, nil
 		}
 	}
 	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: cwd}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
@@ -270,7 +325,13 @@ const mostHead = 1 << 20
 func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	f, err := disk.Open(name)
 	if err != nil {
-		return HeaderInfo{}
+		var h HeaderInfo
+		sessionfmt.InDatabase(disk, filepath.Dir(name), func(session string, row jsonl.Value, by *dialect.Dialect, _ bool) {
+			if session == name {
+				h = foreignHeader(by, row)
+			}
+		})
+		return h
 	}
 	defer f.Close()
 	if strings.HasSuffix(name, documentEnd) {

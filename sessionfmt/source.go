@@ -98,7 +98,7 @@ func openFile(name string, stdin *os.File, disk Disk) (*source, error) {
 	if err != nil || !src.isDatabase() {
 		return src, err
 	}
-	rows, err := src.rows(disk, file, id)
+	rows, err := databaseRows(disk, file, id)
 	if src.file != stdin {
 		src.close()
 	}

@@ -48,7 +48,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 		return listedIn(e.store())
 	}
 	for _, arg := range args {
-		if !e.isDir(arg) && !store.IsDatabase(e.disk, arg) {
+		if !e.isDir(arg) && !sessionfmt.IsDatabase(e.disk, arg) {
 			name, err := e.store().Locate(arg)
 			if err != nil {
 				return nil, err

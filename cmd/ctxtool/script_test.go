@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -80,7 +81,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ctxtool": inProcess, "status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release, "database": database,
+			"ctxtool": inProcess, "status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release, "database": database, "cut": cut,
 		},
 	})
 }
@@ -91,9 +92,28 @@ var scriptVariables = []string{
 	"CTXTOOL_REDACT", "CTXTOOL_RULES", "CTXTOOL_SESSIONS_DIR", "CTXTOOL_WINDOW", "CTXTOOL_WRITE",
 }
 
-// database makes an SQLite database of the rows of a file.
+// database makes an SQLite database of the rows of a file. -log leaves them in its write-ahead
+// log until the script ends.
 func database(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), gen.Database([]byte(ts.ReadFile(args[1]))), 0o644))
+	log := args[0] == "-log"
+	if log {
+		args = args[1:]
+	}
+	closed, err := gen.Database(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[1])), log)
+	if log && err == nil {
+		ts.Defer(func() { closed() })
+	} else {
+		err = errors.Join(err, closed())
+	}
+	ts.Check(err)
+}
+
+// cut ends a file at an offset, and puts a text there.
+func cut(ts *testscript.TestScript, _ bool, args []string) {
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	data := ts.ReadFile(args[0])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(data[:at]+strings.Join(args[2:], " ")), 0o644))
 }
 
 // runInProcess runs a command in the script's folder and environment, and is its exit

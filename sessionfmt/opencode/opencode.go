@@ -18,11 +18,11 @@ var Dialect = dialect.Dialect{
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"), Folders: []string{filepath.Join("opencode", "opencode.db")}},
 	File:  fileID, Session: sessionID,
 	Database: &dialect.Database{
-		Sessions: "session", Parent: "parent_id", Time: written,
+		Files: "opencode*.db", Sessions: "session", Parent: "parent_id", Time: written,
 		Rows: []dialect.Table{
-			{Name: "session_message", Session: "session_id", Order: "seq"},
-			{Name: "event", Session: "aggregate_id", Order: "seq", Begins: "session.created."},
-			{Name: "message", Session: "session_id", Order: "time_created", Parts: &dialect.Table{Name: "part", Session: "message_id", Order: "id"}},
+			{Name: "session_message", Session: "session_id", Order: []string{"seq"}},
+			{Name: "event", Session: "aggregate_id", Order: []string{"seq"}, Begins: "session.created."},
+			{Name: "message", Session: "session_id", Order: []string{"time_created", "id"}, Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
 		},
 	},
 	Pick:      pick,

@@ -126,14 +126,11 @@ func (f *File) header(disk sessionfmt.Disk) HeaderInfo {
 // files returns all session files, by folder and in the order of their names.
 func (st Store) files() (all []File, err error) {
 	for _, in := range st.folders {
-		var damaged error
 		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
 			stem, ok := sessionStem(f.Name())
-			if mayBeDatabase(f.Name()) {
-				below, err := inDatabase(st.Disk, name, in.dir, f)
-				if all = append(all, below...); damaged == nil && name == in.dir {
-					damaged = err // one in a folder may be any program's
-				}
+			if st.mayBeDatabase(in, name) {
+				all = append(all, inDatabase(st.Disk, name, in.dir, f)...)
+				return
 			}
 			document := false
 			if !ok {
@@ -154,9 +151,6 @@ func (st Store) files() (all []File, err error) {
 			}
 			all = append(all, file)
 		})
-		if err == nil && damaged != nil {
-			return nil, damaged
-		}
 		if err != nil {
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: in.dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
 		}
@@ -188,27 +182,28 @@ func (st Store) beside(name, stem string) bool {
 	return document != name && st.Disk.Has(document) && ReadHeader(st.Disk, document).ID != ""
 }
 
-// mayBeDatabase reports whether a file may be a database, by its name.
-func mayBeDatabase(name string) bool {
-	switch filepath.Ext(name) {
-	case ".db", ".sqlite", ".sqlite3":
-		return true
+// mayBeDatabase reports whether a file is a database that may have sessions: one that was named,
+// or one with a name that an agent gives.
+func (st Store) mayBeDatabase(in folder, name string) bool {
+	named := name == in.dir
+	for _, d := range sessionfmt.Dialects() {
+		if d.Database != nil && !named {
+			named, _ = filepath.Match(d.Database.Files, filepath.Base(name))
+		}
 	}
-	return false
+	return named && sessionfmt.IsDatabase(st.Disk, name)
 }
 
-// IsDatabase reports whether a file is a database, which is like a folder of sessions.
-func IsDatabase(disk sessionfmt.Disk, name string) bool {
-	is, _ := sessionfmt.InDatabase(disk, name, func(string, jsonl.Value, *dialect.Dialect, bool) {})
-	return is
-}
-
-// inDatabase returns the sessions of a database.
-func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []File, err error) {
-	_, err = sessionfmt.InDatabase(disk, name, func(session string, row jsonl.Value, by *dialect.Dialect, part bool) {
+// inDatabase returns the sessions of a database, or the database itself if it cannot be read:
+// opening that reports why.
+func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []File) {
+	err := sessionfmt.InDatabase(disk, name, func(session string, row jsonl.Value, by *dialect.Dialect, part bool) {
 		all = append(all, File{Name: session, Dir: dir, id: filepath.Base(session), by: by, part: part, info: f, row: row})
 	})
-	return all, err
+	if err != nil {
+		all = []File{{Name: name, Dir: filepath.Dir(name), id: name, info: f}}
+	}
+	return all
 }
 
 // Files returns the sessions of the store, by folder and in the order of their names. Files of

@@ -3,7 +3,6 @@ package check
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -85,7 +84,7 @@ func (r *Repair) plan(want pick) (err error) {
 		}
 		r.lines, r.mid = append(r.lines, m), next
 		if next.Dialect() != r.was.Dialect() {
-			return cmp.Or(next.Foreign(), r.was.Foreign())
+			return refuse(r.was, "repaired, it would be read as a session of %s", next.Dialect().Agent())
 		}
 		if err := refuseVersion(next); err != nil {
 			return err

@@ -2,7 +2,7 @@ package check
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -63,15 +63,20 @@ func keeps(was, now *sessionfmt.Session) error {
 			want, err, left = next()
 		}
 	}
-	if err == nil && left || now.Dialect() != was.Dialect() {
-		err = errors.New("repaired, its context would lose messages: nothing is written")
+	switch {
+	case err != nil:
+		return refuse(was, "repaired, its context cannot be replayed: %w", err)
+	case left:
+		return refuse(was, "repaired, its context would lose messages")
 	}
-	if err == nil {
-		return nil
-	}
+	return nil
+}
+
+// refuse is the error of a session whose repair is not written, with the reason.
+func refuse(s *sessionfmt.Session, format string, args ...any) error {
 	return &sessionfmt.Error{
-		Pos: sessionfmt.Pos{File: was.Name}, Err: err,
-		Hint: "ctxtool check " + sessionfmt.Quote(was.Name) + " lists the damage",
+		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf(format, args...),
+		Hint: "ctxtool check " + sessionfmt.Quote(s.Name) + " lists the damage",
 	}
 }
 

@@ -21,6 +21,8 @@ type Disk struct {
 	// Within, if set, are the only folders in which files are opened and described for reading,
 	// symbolic links resolved; their names are absolute. Any other file is [ErrOutside].
 	Within []*os.Root
+
+	copies *copies // of databases; nil if each use makes its own
 }
 
 // ErrOutside is the error of a file that is not in the folders of a Disk, for which it does not

@@ -36,6 +36,7 @@ func (s *source) document(first jsonl.Value) (lines *source, head jsonl.Value, d
 	top := append(bytes.Clone(head), '\n')
 	made.bytes = &spliced{parts: []io.ReaderAt{bytes.NewReader(top), made.bytes}, sizes: []int64{int64(len(top)), made.size}}
 	made.size += int64(len(top))
+	made.instead = "it is one JSON document"
 	made.info, made.disk, made.broken, made.more = s.info, s.disk, s.broken, []*source{s}
 	if wrong != nil && made.broken == nil {
 		made.broken = brokenDocument(wrong)

@@ -18,6 +18,7 @@ import (
 	"ctxtool/sessionfmt/gemini"
 	"ctxtool/sessionfmt/gsh"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/opencode"
 	"ctxtool/sessionfmt/swecli"
 	"ctxtool/sessionfmt/yagent"
 )
@@ -25,6 +26,7 @@ import (
 // dialects are the formats of other agents that are read. A new one is a line here.
 var dialects = []*dialect.Dialect{
 	&codex.Dialect, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect, &yagent.Dialect,
+	&opencode.Dialect, &opencode.Version2,
 }
 
 // Dialects returns the formats of other agents that are read.

@@ -23,6 +23,21 @@ type section struct {
 	lines    int // its own
 }
 
+// OwnLines returns an error unless the session is lines of its own file, which can be repaired
+// one by one.
+func (s *Session) OwnLines() error {
+	what := s.src.instead
+	if len(s.base) > 0 {
+		what = "it continues another file"
+	}
+	if what == "" {
+		return nil
+	}
+	e := s.Foreign().(*Error)
+	e.Err = fmt.Errorf("cannot repair this session of %s: %s", s.dialect.Name, what)
+	return e
+}
+
 // sectionAt is the section that an offset is in, nil for the file that was opened.
 func (s *Session) sectionAt(off int64) *section {
 	for k := range s.base {

@@ -172,6 +172,9 @@ const (
 // it as kept; see NewFile.commitKeeping. It takes the lock, and refuses a file that changed
 // since it was read. A compressed session stays compressed. Every error is an *Error.
 func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kept string, err error) {
+	if err := s.Foreign(); err != nil {
+		return "", err
+	}
 	if s.src.info == nil || !s.src.info.Mode().IsRegular() {
 		return "", s.at(&Error{Err: errors.New("cannot replace a stream"), Hint: "write it to a file: -o FILE"})
 	}

@@ -25,6 +25,7 @@ type source struct {
 	temp    string      // a temporary file to remove
 	disk    Disk        // where that file is
 	more    []*source   // other files that hold parts of it
+	instead string      // what the file is instead of lines, empty if it is those
 	broken  error       // why the data is incomplete: the compressed file is truncated
 }
 
@@ -81,7 +82,30 @@ func through(p packing, r io.Reader, passes iter.Seq[Pass]) (src *source, err er
 
 func (s *source) plain() io.Reader { return io.NewSectionReader(s.bytes, 0, s.size) }
 
+// openFile opens a file, or a session of a database.
 func openFile(name string, stdin *os.File, disk Disk) (*source, error) {
+	file, id := name, ""
+	src, err := openBytes(name, stdin, disk)
+	if err != nil && name != "-" {
+		if file, id = inDatabase(disk, name); id != "" {
+			if in, bad := openBytes(file, nil, disk); bad == nil && in.isDatabase() {
+				src, err = in, nil
+			} else if bad == nil {
+				in.close()
+			}
+		}
+	}
+	if err != nil || !src.isDatabase() {
+		return src, err
+	}
+	rows, err := databaseRows(disk, file, id)
+	if src.file != stdin {
+		src.close()
+	}
+	return rows, err
+}
+
+func openBytes(name string, stdin *os.File, disk Disk) (*source, error) {
 	f := stdin
 	if name != "-" {
 		var err error

@@ -147,7 +147,10 @@ func newRepairCommand(e *env) *cobra.Command {
 			"cycles, rename duplicate ids. Nothing is lost: what cannot stay is quarantined.\n" +
 			"\n" +
 			"The plan lists every changed line with its rule, and how the context changes. The\n" +
-			"result is read back and checked before it is written.",
+			"result is read back and checked before it is written.\n" +
+			"\n" +
+			"Of another agent's session only lines are repaired, in a new file (-o), whose context\n" +
+			"must have all that the damaged one has.",
 		Example: "  ctxtool repair s.jsonl\n" +
 			"  ctxtool repair s.jsonl -o - | ctxtool check -\n" +
 			"  ctxtool repair s.jsonl --answer-calls --write",
@@ -166,6 +169,11 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 		return usage(err)
 	}
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		if o.Write {
+			if err := s.Foreign(); err != nil {
+				return nil, otherHint(err, "ctxtool repair "+sessionfmt.Quote(f.given)+" -o NEW.jsonl repairs a copy")
+			}
+		}
 		return plan.Repair(f.given, s, check.Options{Models: known}, func(r *check.Repair) error {
 			if !o.answerCalls {
 				return nil

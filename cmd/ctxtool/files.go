@@ -48,8 +48,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 		return listedIn(e.store())
 	}
 	for _, arg := range args {
-		info, err := e.disk.Stat(arg)
-		if err != nil || !info.IsDir() {
+		if !e.isDir(arg) && !sessionfmt.IsDatabase(e.disk, arg) {
 			name, err := e.store().Locate(arg)
 			if err != nil {
 				return nil, err

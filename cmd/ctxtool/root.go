@@ -79,6 +79,9 @@ func (e *env) getenv(name string) (value string) {
 func (in env) run(args []string) int {
 	e := &in
 	e.again = env.run
+	var drop func()
+	e.disk, drop = e.disk.KeepCopies()
+	defer drop()
 	root := newRoot(e, commandOf(args))
 	root.SetArgs(args)
 	err := root.Execute()

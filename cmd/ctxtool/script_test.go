@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/gen"
 	"ctxtool/internal/golden"
 
 	"github.com/klauspost/compress/zstd"
@@ -79,15 +81,39 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ctxtool": inProcess, "status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release,
+			"ctxtool": inProcess, "status": status, "pack": pack, "age": age, "answer": answerAll, "example": example, "release": release, "database": database, "cut": cut,
 		},
 	})
 }
 
 // scriptVariables are the environment variables that commands of scripts read.
 var scriptVariables = []string{
-	"PATH", "HOME", "XDG_CONFIG_HOME", "NO_COLOR", "BROWSER", "COLUMNS", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "PARCEL_PIN",
+	"PATH", "HOME", "XDG_CONFIG_HOME", "NO_COLOR", "BROWSER", "COLUMNS", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "PARCEL_PIN",
 	"CTXTOOL_REDACT", "CTXTOOL_RULES", "CTXTOOL_SESSIONS_DIR", "CTXTOOL_WINDOW", "CTXTOOL_WRITE",
+}
+
+// database makes an SQLite database of the rows of a file. -log leaves them in its write-ahead
+// log until the script ends.
+func database(ts *testscript.TestScript, _ bool, args []string) {
+	log := args[0] == "-log"
+	if log {
+		args = args[1:]
+	}
+	closed, err := gen.Database(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[1])), log)
+	if log && err == nil {
+		ts.Defer(func() { closed() })
+	} else {
+		err = errors.Join(err, closed())
+	}
+	ts.Check(err)
+}
+
+// cut ends a file at an offset, and puts a text there.
+func cut(ts *testscript.TestScript, _ bool, args []string) {
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	data := ts.ReadFile(args[0])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(data[:at]+strings.Join(args[2:], " ")), 0o644))
 }
 
 // runInProcess runs a command in the script's folder and environment, and is its exit

@@ -18,6 +18,9 @@ const noResult = "No result provided"
 // the end of the conversation get an error as their result; earlier calls without a result
 // and results without a call are removed by context edits.
 func (r *Repair) AnswerCalls(now time.Time) error {
+	if err := r.was.Foreign(); err != nil {
+		return err
+	}
 	s, err := r.repaired()
 	if err != nil {
 		return err

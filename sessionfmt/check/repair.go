@@ -3,7 +3,6 @@ package check
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -26,7 +25,7 @@ type Repair struct {
 }
 
 // fixable are the codes that a repair fixes, by pass.
-var fixable = slices.Concat(linePasses[0].codes, linePasses[1].codes, []string{
+var fixable = slices.Concat(linePasses[0].codes, linePasses[1].codes, foreignPasses[1].codes, []string{
 	"missing-id", "id-type", "duplicate-id", "orphan", "self-parent", "cycle", "no-message",
 	"edit-no-replacement", "edit-no-content",
 })
@@ -34,9 +33,10 @@ var fixable = slices.Concat(linePasses[0].codes, linePasses[1].codes, []string{
 // A pick reports whether to repair a finding, given its code and line of the file.
 type pick func(code string, line int) bool
 
-// NewRepair plans to repair all damage that can be repaired. The caller must call Close.
+// NewRepair plans to repair all damage that can be repaired. Of another agent's session only
+// lines are repaired, in that agent's format. The caller must call Close.
 func NewRepair(s *sessionfmt.Session) (*Repair, error) {
-	if err := s.Foreign(); err != nil {
+	if err := s.OwnLines(); err != nil {
 		return nil, err
 	}
 	return newRepair(s, func(string, int) bool { return true })
@@ -63,16 +63,14 @@ func newRepair(s *sessionfmt.Session, want pick) (*Repair, error) {
 	return r, nil
 }
 
-// plan makes the passes. Splitting a line can yield a header. Of another agent's session, which
-// is only weighed, just broken lines are repaired.
+// plan makes the passes. Splitting a line can yield a header.
 func (r *Repair) plan(want pick) (err error) {
 	if err := refuseVersion(r.mid); err != nil {
 		return err
 	}
-	lost := map[string]string{}
-	passes := linePasses
+	lost, passes := map[string]string{}, linePasses
 	if r.was.Dialect() != nil {
-		passes = passes[:1]
+		passes = foreignPasses
 	}
 	for _, p := range passes {
 		m := newLineRepair(r.mid, p, want)
@@ -86,7 +84,7 @@ func (r *Repair) plan(want pick) (err error) {
 		}
 		r.lines, r.mid = append(r.lines, m), next
 		if next.Dialect() != r.was.Dialect() {
-			return cmp.Or(next.Foreign(), r.was.Foreign())
+			return refuse(r.was, "repaired, it would be read as a session of %s", next.Dialect().Agent())
 		}
 		if err := refuseVersion(next); err != nil {
 			return err
@@ -95,7 +93,7 @@ func (r *Repair) plan(want pick) (err error) {
 		maps.Copy(lost, m.lost)
 	}
 	if r.was.Dialect() != nil {
-		r.links = &linkRepair{s: r.mid}
+		r.links = &linkRepair{s: r.mid} // agents go on past lines that are missing
 		return nil
 	}
 	r.links, err = newLinkRepair(r.mid, lost, want)
@@ -209,7 +207,8 @@ func (r *Repair) repaired() (s *sessionfmt.Session, err error) {
 
 // Proof reads the repaired file back. It returns the report of checking it, and the size of
 // the context at the leaf before and after; both are nil if the session cannot be replayed.
-// It is an error if the repaired file still has damage that a repair fixes.
+// It is an error if the repaired file still has damage that a repair fixes, or if another
+// agent would no longer send what it sent.
 func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err error) {
 	x := newSubject(r.was.Name, opt)
 	s, err := respool(r.was.Name, r.Changes, x.opening())
@@ -218,8 +217,12 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 	}
 	defer s.Close()
 	x.run(s)
+	fixed := fixable
+	if r.was.Dialect() != nil {
+		fixed = foreignFixable
+	}
 	for _, f := range x.report.Findings {
-		if slices.Contains(fixable, f.Code) {
+		if slices.Contains(fixed, f.Code) {
 			return nil, nil, nil, &sessionfmt.Error{
 				Pos: sessionfmt.Pos{File: r.was.Name}, Err: fmt.Errorf("the repaired file still has %s on line %d: nothing is written", f.Code, f.Line),
 				Hint: "this is a mistake in ctxtool; please report it with the file, if you can",
@@ -228,6 +231,11 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 	}
 	was, err := seen(r.was)
 	now, err2 := seen(s)
+	if r.was.Dialect() != nil && err == nil {
+		if err := keeps(r.was, s); err != nil {
+			return nil, nil, nil, err
+		}
+	}
 	if err == nil && err2 == nil {
 		before, after = &was, &now
 	}

@@ -29,7 +29,7 @@ type linePass struct {
 	line  func(*lineRepair, *sessionfmt.Change) [][]byte // repairs a line with a record: the lines that replace it
 }
 
-// linePasses are the passes in order.
+// linePasses are the passes over sessions of pi, in order.
 var linePasses = []linePass{
 	{
 		codes: []string{"broken-off", "malformed", "glued", "torn", "falsy-line", "bom"},
@@ -117,11 +117,7 @@ func (m *lineRepair) broken(c *sessionfmt.Change) {
 	if !m.repaired("malformed", c.Line) && !m.repaired("glued", c.Line) && !m.repaired("torn", c.Line) {
 		return
 	}
-	version := m.s.Version
-	if m.s.Dialect() != nil {
-		version = ofOther
-	}
-	records, whole := salvage(line, version)
+	records, whole := m.salvage(line)
 	c.New = append(c.New, records...)
 	if whole {
 		c.Notes = append(c.Notes, fmt.Sprintf("split into %d records", len(records)))
@@ -159,11 +155,7 @@ func (m *lineRepair) record(c *sessionfmt.Change) [][]byte {
 		m.out(c, "second-header", "the second header is taken out")
 		return nil
 	}
-	line := c.Raw
-	if repaired := jsonl.ReplaceInvalidUTF8(line); !bytes.Equal(repaired, line) && m.repaired("invalid-utf8", c.Line) {
-		line, c.Out = repaired, c.Raw
-		c.Notes = append(c.Notes, "U+FFFD in place of bytes that are not UTF-8")
-	}
+	line := m.readable(c, c.Raw)
 	if c.Record == m.s.Header() {
 		line = m.repairHeader(c, line)
 		if c.Record > 0 && m.repaired("late-header", c.Line) {
@@ -171,10 +163,25 @@ func (m *lineRepair) record(c *sessionfmt.Change) [][]byte {
 			return nil
 		}
 	}
+	m.end(c)
+	return [][]byte{line}
+}
+
+// readable returns a line with its bytes that are not UTF-8 replaced.
+func (m *lineRepair) readable(c *sessionfmt.Change, line []byte) []byte {
+	repaired := jsonl.ReplaceInvalidUTF8(line)
+	if bytes.Equal(repaired, line) || !m.repaired("invalid-utf8", c.Line) {
+		return line
+	}
+	c.Out = c.Raw
+	c.Notes = append(c.Notes, "U+FFFD in place of bytes that are not UTF-8")
+	return repaired
+}
+
+func (m *lineRepair) end(c *sessionfmt.Change) {
 	if !c.Ended && m.repaired("unterminated", c.Line) {
 		c.Notes = append(c.Notes, "the newline is added")
 	}
-	return [][]byte{line}
 }
 
 // traced is changes, but also appends to origin the source line of each line of the result.

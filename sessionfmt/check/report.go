@@ -74,6 +74,8 @@ type Report struct {
 	Coverage sessionfmt.Coverage `json:"coverage"`          // the lines read, as in a replay
 	Findings []Finding           `json:"findings"`          // in the order of the file, then those in files that the session continues; empty if there are none
 
+	ownLines bool // a repair can read the session
+
 }
 
 // A Verdict tells how usable a session is.
@@ -116,11 +118,13 @@ func (r *Report) Rename(name string) {
 }
 
 // fix returns the command that fixes a finding, as Check.Fix does. Commands that append
-// entries need a session with ids and a known version. Another agent's session is fixed in its
-// conversion.
+// entries need a session with ids and a known version. Another agent's session is repaired
+// elsewhere if its lines can be, and else fixed in its conversion.
 func (r *Report) fix(f *Finding) string {
 	fix := Find(f.Code).Fix()
 	switch appends := fix == answers || fix == omits || fix == compacts; {
+	case r.Certainty != nil && r.ownLines && slices.Contains(foreignFixable, f.Code):
+		fix += " -o NEW.jsonl"
 	case strings.HasPrefix(fix, "ctxtool") && r.Certainty != nil:
 		if fix = explains + f.Code; !appends {
 			fix = converts

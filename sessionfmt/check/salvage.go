@@ -6,35 +6,28 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-var recordStart = []byte(`{"type":"`)
-
-// ofOther stands for the version of another agent's session.
-const ofOther = 0
+// recordStart begins the records of pi, which writes the type first.
+const recordStart = `{"type":"`
 
 // salvageBudget limits the bytes that salvage parses, as a multiple of the length of the
 // line: a line of unterminated objects must not take quadratic time.
 const salvageBudget = 8
 
-// salvage finds the records in a line that is not JSON. pi writes the type first, so it
-// searches for objects that begin with one; other agents begin with any field. whole reports
+// salvage finds the records in a line that is not JSON. Each begins with start. whole reports
 // whether the line is only records.
-func salvage(line []byte, version int) (records [][]byte, whole bool) {
-	recordStart := recordStart
-	if version == ofOther {
-		recordStart = recordStart[:2]
-	}
+func salvage(line []byte, start string, isRecord func(jsonl.Value) bool) (records [][]byte, whole bool) {
 	end := 0 // the end of the last record
 	whole = true
 	for from, budget := 0, salvageBudget*len(line); budget > 0; {
-		at := bytes.Index(line[from:], recordStart)
+		at := bytes.Index(line[from:], []byte(start))
 		if at < 0 {
 			break
 		}
 		at += from
 		n, ok := jsonl.ValueLen(line[at:])
 		budget -= n
-		if !ok || !isRecord(line[at:at+n:at+n], version) {
-			from = at + len(recordStart)
+		if !ok || !isRecord(line[at:at+n:at+n]) {
+			from = at + len(start)
 			continue
 		}
 		whole = whole && isSpace(line[end:at])
@@ -43,6 +36,23 @@ func salvage(line []byte, version int) (records [][]byte, whole bool) {
 		from = end
 	}
 	return records, whole && len(records) > 0 && isSpace(line[end:])
+}
+
+// salvage finds the records in a broken line of the session. Of another agent's, objects
+// without anything between them are records; else an object may be a part of a broken one,
+// and the agent's format has to tell.
+func (m *lineRepair) salvage(line []byte) (records [][]byte, whole bool) {
+	d := m.s.Dialect()
+	if d == nil {
+		return salvage(line, recordStart, func(v jsonl.Value) bool { return isRecord(v, m.s.Version) })
+	}
+	if records, whole = salvage(line, "{", jsonl.Value.IsObject); whole {
+		return records, true
+	}
+	if d.Record == nil {
+		return nil, false
+	}
+	return salvage(line, "{", d.Record)
 }
 
 func isSpace(b []byte) bool { return len(jsonl.Trim(b)) == 0 }

@@ -93,6 +93,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 	x.tree, x.ancestors, x.pairs = sync.OnceValue(s.Tree), sync.OnceValue(x.newAncestry), sync.OnceValue(x.findPairs)
 	r := x.report
 	r.Version, r.Coverage, r.Reading = x.s.Version, x.s.Coverage, x.s.Reading()
+	r.ownLines = x.s.OwnLines() == nil
 	x.take(x.s.Findings)
 	if x.facts != nil {
 		x.facts.sort()

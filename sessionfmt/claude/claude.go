@@ -29,6 +29,7 @@ var Dialect = dialect.Dialect{
 	Base:       base,
 	Unrecorded: "titles, hooks and most summaries",
 	Marks:      []string{"<command-", "<local-command-", "<task-notification>", "This session is being continued from a previous conversation"},
+	Record:     isRecord,
 	Bulk: []dialect.Bulk{
 		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
@@ -58,6 +59,13 @@ func sniff(first jsonl.Value) bool {
 		return f[3].IsString()
 	}
 	return known && code != user && f[2].IsString()
+}
+
+// isRecord reports whether an object is a line. What a line has of others names no session.
+func isRecord(v jsonl.Value) bool {
+	var f [2]jsonl.Value
+	v.Fields(f[:], "type", "sessionId")
+	return f[0].IsString() && f[1].IsString()
 }
 
 // fileID is the id by the name of a transcript. Sub-agents have theirs in a folder of the

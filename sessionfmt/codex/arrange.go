@@ -286,7 +286,7 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 	for _, since := range a.turns[a.earlier:] {
 		more = append(more, since.at)
 	}
-	a.turns = a.turns[:first]
+	a.turns, a.earlier = a.turns[:first], first
 	_, err = t.Add(jsonl.Transform, l, append(more, a.cut...)...)
 	return err
 }

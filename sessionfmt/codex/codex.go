@@ -25,6 +25,7 @@ var Dialect = dialect.Dialect{
 	New:       newArranger,
 	Append:    appendEntry,
 	Base:      base,
+	Record:    isRecord,
 	Bulk:      []dialect.Bulk{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},
 	Version:   func(line jsonl.Value) jsonl.Value { return payloadOf(line).Get("cli_version") },
 	Newest:    "0.169.0",
@@ -41,6 +42,13 @@ func sniff(first jsonl.Value) bool {
 		return known || f[0].Is("response_item")
 	}
 	return !f[0].Exists() && f[2].IsString() && f[3].IsString() && f[4].Exists()
+}
+
+// isRecord reports whether an object is a line.
+func isRecord(v jsonl.Value) bool {
+	var f [3]jsonl.Value
+	v.Fields(f[:], "timestamp", "type", "payload")
+	return f[0].IsString() && f[1].IsString() && f[2].IsObject()
 }
 
 // stamp stands before the id in the name of a rollout.

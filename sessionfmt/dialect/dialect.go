@@ -48,6 +48,11 @@ type Dialect struct {
 	Marks []string
 	// Unrecorded are calls that the agent pays for and does not record.
 	Unrecorded string
+	// Record reports whether an object is a line, and not a part of a broken one. It is nil for
+	// sessions that are not repaired.
+	Record func(v jsonl.Value) bool
+	// Database is where the agent keeps its sessions, nil for an agent that writes files.
+	Database *Database
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
 	// Version returns the version of the agent that wrote a line, absent if the line has none;

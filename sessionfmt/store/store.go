@@ -99,6 +99,28 @@ type File struct {
 	by   *dialect.Dialect
 	part bool // it belongs to another session, as that of a sub-agent does
 	info fs.DirEntry
+	row  jsonl.Value // of a session in a database, its first line
+}
+
+// written is when the session was written to last.
+func (f *File) written() (at time.Time, ok bool) {
+	if f.row != nil {
+		ms, ok := f.row.Get("timestamp").Millis()
+		return time.UnixMilli(ms), ok
+	}
+	info, err := f.info.Info()
+	if err != nil {
+		return at, false
+	}
+	return info.ModTime(), true
+}
+
+// header is that of the session.
+func (f *File) header(disk sessionfmt.Disk) HeaderInfo {
+	if f.row != nil {
+		return foreignHeader(f.by, f.row)
+	}
+	return ReadHeader(disk, f.Name)
 }
 
 // files returns all session files, by folder and in the order of their names.
@@ -106,6 +128,10 @@ func (st Store) files() (all []File, err error) {
 	for _, in := range st.folders {
 		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
 			stem, ok := sessionStem(f.Name())
+			if st.mayBeDatabase(in, name) {
+				all = append(all, inDatabase(st.Disk, name, in.dir, f)...)
+				return
+			}
 			document := false
 			if !ok {
 				stem, document = strings.CutSuffix(f.Name(), documentEnd)
@@ -156,6 +182,30 @@ func (st Store) beside(name, stem string) bool {
 	return document != name && st.Disk.Has(document) && ReadHeader(st.Disk, document).ID != ""
 }
 
+// mayBeDatabase reports whether a file is a database that may have sessions: one that was named,
+// or one with a name that an agent gives.
+func (st Store) mayBeDatabase(in folder, name string) bool {
+	named := name == in.dir
+	for _, d := range sessionfmt.Dialects() {
+		if d.Database != nil && !named {
+			named, _ = filepath.Match(d.Database.Files, filepath.Base(name))
+		}
+	}
+	return named && sessionfmt.IsDatabase(st.Disk, name)
+}
+
+// inDatabase returns the sessions of a database, or the database itself if it cannot be read:
+// opening that reports why.
+func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []File) {
+	err := sessionfmt.InDatabase(disk, name, func(session string, row jsonl.Value, by *dialect.Dialect, part bool) {
+		all = append(all, File{Name: session, Dir: dir, id: filepath.Base(session), by: by, part: part, info: f, row: row})
+	})
+	if err != nil {
+		all = []File{{Name: name, Dir: filepath.Dir(name), id: name, info: f}}
+	}
+	return all
+}
+
 // Files returns the sessions of the store, by folder and in the order of their names. Files of
 // sub-agents are sessions only in a folder that was named.
 func (st Store) Files() ([]File, error) {
@@ -168,7 +218,7 @@ func (st Store) Files() ([]File, error) {
 func (st Store) Lookup(d *dialect.Dialect, id string) (names []string) {
 	files, _ := st.files()
 	for _, f := range files {
-		if own, part := d.File(f.Name); own == id && !part && (f.by == d || st.named) {
+		if own, part := d.File(f.Name); own == id && !part && (f.by == d || st.named && f.row == nil) {
 			names = append(names, f.Name)
 		}
 	}
@@ -214,7 +264,7 @@ func (st Store) find(id string) (string, error) {
 	}
 	if len(found) == 0 { // renamed files
 		for _, f := range files {
-			if h := ReadHeader(st.Disk, f.Name); !f.part && strings.HasPrefix(h.ID, id) && id != "" {
+			if h := f.header(st.Disk); !f.part && strings.HasPrefix(h.ID, id) && id != "" {
 				found = append(found, f.Name)
 			}
 		}
@@ -240,16 +290,16 @@ func (st Store) Newest(cwd string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	written := map[string]time.Time{}
-	for _, f := range files {
-		if info, err := f.info.Info(); err == nil {
-			written[f.Name] = info.ModTime()
+	written := map[*File]time.Time{}
+	for k := range files {
+		if at, ok := files[k].written(); ok {
+			written[&files[k]] = at
 		}
 	}
-	byAge := func(a, b string) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b, a)) }
-	for _, name := range slices.SortedFunc(maps.Keys(written), byAge) {
-		if h := ReadHeader(st.Disk, name); h.CWD == cwd || cwd == "" && h.ID != "" {
-			return name, nil
+	byAge := func(a, b *File) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b.Name, a.Name)) }
+	for _, f := range slices.SortedFunc(maps.Keys(written), byAge) {
+		if h := f.header(st.Disk); h.CWD == cwd || cwd == "" && h.ID != "" {
+			return f.Name, nil
 		}
 	}
 	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: cwd}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
@@ -270,7 +320,13 @@ const mostHead = 1 << 20
 func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	f, err := disk.Open(name)
 	if err != nil {
-		return HeaderInfo{}
+		var h HeaderInfo
+		sessionfmt.InDatabase(disk, filepath.Dir(name), func(session string, row jsonl.Value, by *dialect.Dialect, _ bool) {
+			if session == name {
+				h = foreignHeader(by, row)
+			}
+		})
+		return h
 	}
 	defer f.Close()
 	if strings.HasSuffix(name, documentEnd) {

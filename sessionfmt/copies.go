@@ -1,0 +1,292 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"modernc.org/sqlite"
+
+	"ctxtool/sessionfmt/dialect"
+)
+
+// copies are copies of databases. SQLite reads these, so that it never opens or locks the files
+// of an agent. Each is made once, until the database changes.
+type copies struct {
+	mu  sync.Mutex
+	all map[string]*database // by the name of the file
+}
+
+// KeepCopies returns the disk with its copies of databases kept for later uses, until drop is
+// called. SQLite reads databases from temporary copies only.
+func (d Disk) KeepCopies() (kept Disk, drop func()) {
+	d.copies = &copies{all: map[string]*database{}}
+	return d, d.copies.drop
+}
+
+func (c *copies) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, db := range c.all {
+		db.close()
+	}
+	clear(c.all)
+}
+
+// A database is a copy of one with the sessions of an agent.
+type database struct {
+	by     *dialect.Dialect
+	name   string
+	tables map[string]bool
+
+	disk  Disk
+	files []string // of the copy
+	state databaseState
+	pool  *sql.DB
+	conn  *sql.Conn
+}
+
+func (db *database) close() {
+	if db.conn != nil {
+		db.conn.Close()
+	}
+	if db.pool != nil {
+		db.pool.Close()
+	}
+	for _, name := range db.files {
+		os.Remove(name)
+		db.disk.temporary(name, false)
+	}
+}
+
+// withDatabase calls a function with a copy of a database. Other callers wait for it.
+func (d Disk) withDatabase(file string, do func(db *database) error) error {
+	if d.copies == nil {
+		kept, drop := d.KeepCopies()
+		defer drop()
+		d = kept
+	}
+	c := d.copies
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if db := c.all[file]; db != nil {
+		if db.state == d.databaseState(file) {
+			return do(db)
+		}
+		db.close()
+		delete(c.all, file)
+	}
+	db, err := d.copyDatabase(file)
+	if err != nil {
+		return err
+	}
+	c.all[file] = db
+	return do(db)
+}
+
+// logEnd and journalEnd end the names of the files beside a database: its write-ahead log, and
+// what an unfinished transaction has changed.
+const logEnd, journalEnd = "-wal", "-journal"
+
+// A databaseState is what shows that a database has changed.
+type databaseState struct {
+	file  string // size and time of the database, and the beginning of its log, which a checkpoint changes
+	grown string // size and time of the log, which each transaction changes
+}
+
+func (d Disk) databaseState(file string) (s databaseState) {
+	if info, err := d.Stat(file); err == nil {
+		s.file = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	}
+	if info, err := d.Stat(file + logEnd); err == nil {
+		s.grown = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+		if log, err := d.Open(file + logEnd); err == nil {
+			var head [32]byte
+			n, _ := io.ReadFull(log, head[:])
+			s.file += string(head[:n])
+			log.Close()
+		}
+	}
+	return s
+}
+
+// mostTries is how often a database is copied that is written to meanwhile.
+const mostTries = 3
+
+// copyDatabase copies a database with its log, and opens the copy. The log may grow meanwhile:
+// it counts up to its last whole transaction.
+func (d Disk) copyDatabase(file string) (*database, error) {
+	if j, err := d.ReadFile(file + journalEnd); err == nil && len(bytes.Trim(j[:min(len(j), 8)], "\x00")) > 0 {
+		return nil, &Error{Err: errors.New("the database is locked: a transaction in its " + journalEnd + " file is not finished"), Hint: "let the agent finish, or start it once more"}
+	}
+	for range mostTries {
+		db := &database{name: file, disk: d, state: d.databaseState(file)}
+		err := db.copy()
+		if err == nil && db.state.file != d.databaseState(file).file {
+			db.close()
+			continue
+		}
+		if err == nil {
+			err = db.open()
+		}
+		if err != nil {
+			db.close()
+			return nil, err
+		}
+		return db, nil
+	}
+	return nil, &Error{Err: errors.New("the database is being written to"), Hint: "try again, or copy it together with its " + logEnd + " file"}
+}
+
+// copy copies the files of a database to temporary ones.
+func (db *database) copy() error {
+	to, err := os.CreateTemp("", "ctxtool-*.db")
+	if err != nil {
+		return err
+	}
+	if err := db.fill(to, db.name); err != nil {
+		return err
+	}
+	name := to.Name() + logEnd
+	if !db.disk.Has(db.name + logEnd) {
+		return nil
+	}
+	if to, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil {
+		return err
+	}
+	if err := db.fill(to, db.name+logEnd); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// fill copies a file, and closes the copy.
+func (db *database) fill(to *os.File, name string) error {
+	defer to.Close()
+	db.files = append(db.files, to.Name())
+	db.disk.temporary(to.Name(), true)
+	from, err := db.disk.Open(name)
+	if err != nil {
+		return plainPathError(err)
+	}
+	defer from.Close()
+	if _, err = io.Copy(to, from); err != nil {
+		return plainPathError(err)
+	}
+	return nil
+}
+
+// open opens the copy, and finds whose sessions it has. One connection in exclusive mode needs
+// no memory that is shared by a file.
+func (db *database) open() (err error) {
+	at := filepath.ToSlash(db.files[0])
+	if !strings.HasPrefix(at, "/") {
+		at = "/" + at // a drive
+	}
+	name := url.URL{Scheme: "file", Path: at, RawQuery: "_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)&_pragma=query_only(1)"}
+	if db.pool, err = sql.Open("sqlite", name.String()); err != nil {
+		return err
+	}
+	if db.conn, err = db.pool.Conn(context.Background()); err != nil {
+		return databaseError(err)
+	}
+	db.tables = map[string]bool{}
+	for row, err := range db.query("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+		if err != nil {
+			return err
+		}
+		db.tables[row.text("name")] = true
+	}
+	for _, d := range dialects {
+		if d.Database != nil && db.tables[d.Database.Sessions] {
+			db.by = d
+			return nil
+		}
+	}
+	return &Error{Err: errors.New("a database without sessions of a known agent"), Hint: ErrNotSession.Error()}
+}
+
+// A row is one of a table.
+type row struct {
+	columns []string
+	values  []any // nil for NULL
+}
+
+// text is the text of a column, empty if the row has none.
+func (r *row) text(column string) string {
+	for k, name := range r.columns {
+		if name == column {
+			text, _ := r.values[k].(string)
+			return text
+		}
+	}
+	return ""
+}
+
+// rows yields the rows of a table whose column has a text, or all if column is empty. Names in
+// brackets are never taken for texts.
+func (db *database) rows(table, column, text string, order ...string) iter.Seq2[*row, error] {
+	var args []any
+	query := "SELECT * FROM [" + table + "]"
+	if column != "" {
+		query, args = query+" WHERE ["+column+"] = ?", []any{text}
+	}
+	if len(order) > 0 {
+		query += " ORDER BY [" + strings.Join(order, "], [") + "]"
+	}
+	return db.query(query, args...)
+}
+
+func (db *database) query(query string, args ...any) iter.Seq2[*row, error] {
+	return func(yield func(*row, error) bool) {
+		found, err := db.conn.QueryContext(context.Background(), query, args...)
+		if err != nil {
+			yield(nil, databaseError(err))
+			return
+		}
+		defer found.Close()
+		columns, err := found.Columns()
+		for err == nil && found.Next() {
+			r := &row{columns: columns, values: make([]any, len(columns))}
+			into := make([]any, len(columns))
+			for k := range into {
+				into[k] = &r.values[k]
+			}
+			if err = found.Scan(into...); err == nil && !yield(r, nil) {
+				return
+			}
+		}
+		if err == nil {
+			err = found.Err()
+		}
+		if err != nil {
+			yield(nil, databaseError(err))
+		}
+	}
+}
+
+// databaseError is what SQLite reports, with what helps.
+func databaseError(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	text, _, _ := strings.Cut(strings.TrimPrefix(e.Error(), "SQL logic error: "), " (")
+	switch e.Code() & 0xff {
+	case 1: // a table or column is missing
+		return &Error{Err: fmt.Errorf("the database has other tables than those that are known: %s", text), Hint: "it may be of a newer or older version of the agent"}
+	case 11, 26:
+		return &Error{Err: fmt.Errorf("the database is damaged: %s", text), Hint: "sqlite3's .recover, run on a copy, saves what can be read"}
+	}
+	return fmt.Errorf("the database cannot be read: %s", text)
+}

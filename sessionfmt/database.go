@@ -1,0 +1,191 @@
+package sessionfmt
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// inDatabase splits the name of a session in a database, DATABASE/ID. id is empty for any other
+// name.
+func inDatabase(disk Disk, name string) (file, id string) {
+	file, id = filepath.Split(name)
+	if file = filepath.Clean(file); id == "" {
+		return name, ""
+	}
+	if info, err := disk.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return name, ""
+	}
+	return file, id
+}
+
+// databaseMagic is how an SQLite database begins.
+const databaseMagic = "SQLite format 3\x00"
+
+func (s *source) isDatabase() bool {
+	var magic [len(databaseMagic)]byte
+	return readFullAt(s.bytes, magic[:], 0) == nil && string(magic[:]) == databaseMagic
+}
+
+// IsDatabase reports whether a file is a database, which is like a folder of sessions.
+func IsDatabase(disk Disk, name string) bool {
+	src, err := openBytes(name, nil, disk)
+	if err != nil {
+		return false
+	}
+	defer src.close()
+	return src.isDatabase()
+}
+
+// databaseRows returns a session of a database as lines, spooled like the content of a compressed
+// file.
+func databaseRows(disk Disk, file, id string) (lines *source, err error) {
+	err = disk.withDatabase(file, func(db *database) (err error) {
+		lines, err = db.session(id)
+		return err
+	})
+	return lines, err
+}
+
+// session returns the lines of a session. An id is not needed if there is only one.
+func (db *database) session(id string) (*source, error) {
+	column := "id"
+	if id == "" {
+		column = ""
+	}
+	var found *row
+	n := 0
+	for row, err := range db.rows(db.by.Database.Sessions, column, id) {
+		if err != nil {
+			return nil, err
+		}
+		n, found = n+1, row
+	}
+	switch {
+	case n > 1:
+		return nil, &Error{Err: fmt.Errorf("a database of %d sessions", n), Hint: "name one by its id: ctxtool ls " + Quote(db.name) + " lists them"}
+	case n == 0:
+		return nil, &Error{Err: fmt.Errorf("the database has no session %s", Quote(id)), Hint: "ctxtool ls " + Quote(db.name) + " lists its sessions"}
+	}
+	lines, err := spool(plain, func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, readAhead)
+		out.Write(db.line(db.by.Database.Sessions, found))
+		if err := db.lines(found.text("id"), out); err != nil {
+			return err
+		}
+		return out.Flush()
+	})
+	if err == nil {
+		lines.instead = "it is in a database"
+	}
+	return lines, err
+}
+
+// lines writes the rows of a session.
+func (db *database) lines(id string, out *bufio.Writer) error {
+	for _, t := range db.by.Database.Rows {
+		if !db.tables[t.Name] {
+			continue
+		}
+		n := 0
+		for row, err := range db.rows(t.Name, t.Session, id, t.Order...) {
+			if err != nil {
+				return err
+			}
+			if n++; n == 1 && t.Begins != "" && !strings.HasPrefix(row.text("type"), t.Begins) {
+				n = 0
+				break
+			}
+			out.Write(db.line(t.Name, row))
+			if p := t.Parts; p != nil {
+				for part, err := range db.rows(p.Name, p.Session, row.text("id"), p.Order...) {
+					if err != nil {
+						return err
+					}
+					out.Write(db.line(p.Name, part))
+				}
+			}
+		}
+		if n > 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// line is a row as a line. A text that is a JSON object stands as it is.
+func (db *database) line(table string, r *row) []byte {
+	line := append(jsonl.AppendQuoted([]byte(`{"table":`), table), ',')
+	for k, v := range r.values {
+		if v == nil {
+			continue
+		}
+		line = append(jsonl.AppendQuoted(line, r.columns[k]), ':')
+		switch v := v.(type) {
+		case int64:
+			line = strconv.AppendInt(line, v, 10)
+		case float64:
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		case string:
+			line = appendColumn(line, []byte(v))
+		case []byte:
+			line = fmt.Appendf(line, `"%x"`, v)
+		default: // a column of times or of truth values
+			line = jsonl.AppendQuoted(line, fmt.Sprint(v))
+		}
+		line = append(line, ',')
+	}
+	ms := int64(0)
+	if db.by.Database.Time != nil {
+		ms = db.by.Database.Time(append(bytes.Clone(line[:len(line)-1]), '}'))
+	}
+	if ms > 0 {
+		line = time.UnixMilli(ms).UTC().AppendFormat(append(line, `"timestamp":"`...), "2006-01-02T15:04:05.000Z07:00\"")
+	} else {
+		line = line[:len(line)-1]
+	}
+	return append(line, "}\n"...)
+}
+
+// appendColumn appends a text, or the object that it is.
+func appendColumn(line, text []byte) []byte {
+	if v, err := jsonl.ParseValue(text); err == nil && v.IsObject() {
+		if bytes.IndexByte(text, '\n') < 0 {
+			return append(line, text...)
+		}
+		var one bytes.Buffer
+		if json.Compact(&one, text) == nil {
+			return append(line, one.Bytes()...)
+		}
+	}
+	return jsonl.AppendQuoted(line, string(text))
+}
+
+// InDatabase passes the sessions of a database to see: the name with which each is opened, its
+// row as its first line, its agent, and whether it is that of a sub-agent.
+func InDatabase(disk Disk, file string, see func(name string, row jsonl.Value, by *dialect.Dialect, part bool)) error {
+	err := disk.withDatabase(file, func(db *database) error {
+		d := db.by.Database
+		for row, err := range db.rows(d.Sessions, "", "") {
+			if err != nil {
+				return err
+			}
+			line := jsonl.Value(bytes.TrimSuffix(db.line(d.Sessions, row), []byte{'\n'}))
+			see(filepath.Join(file, row.text("id")), line, Sniff(line), row.text(d.Parent) != "")
+		}
+		return nil
+	})
+	if err != nil {
+		err = inFile(file, err)
+	}
+	return err
+}

@@ -52,7 +52,7 @@ var layers = []struct {
 	{"internal/bench", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"internal/mutants", nil, nil},
 	{"internal/compared", []string{"ctxtool/internal/gen", "ctxtool/internal/phrase", "ctxtool/internal/simulate"}, nil},
-	{"internal/gen", nil, []string{"ctxtool/sessionfmt", "ctxtool/replay", "modernc.org/sqlite"}, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
+	{"internal/gen", []string{"modernc.org/sqlite"}, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay/ops", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"replay/origin", []string{"ctxtool/sessionfmt"}, nil},

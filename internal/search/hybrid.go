@@ -103,12 +103,6 @@ func (r *Results) each(h *hybrid, use func(f *found, text string)) error {
 	s := newSearcher(r.opt)
 	s.query = &Query{}
 	for _, g := range r.Sessions {
-		if g.ready != nil {
-			for i := range g.found {
-				use(&g.found[i], strings.ToLower(g.ready[g.found[i].record].Text))
-			}
-			continue
-		}
 		err := s.texts(g, func(f *found) bool {
 			use(f, strings.ToLower(embedded(s.doc.buf)))
 			return true

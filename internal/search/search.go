@@ -121,7 +121,6 @@ type Session struct {
 
 	found  []found
 	counts []uint8 // of the matches of each term in each of found, if the query is ranked
-	ready  []Hit   // by record, if the file is not read again
 	last   int64
 	score  float32
 }
@@ -302,7 +301,6 @@ var Sources = []string{InSessions, InHistory, InLogs, "all"}
 var sources = []source{
 	{isHistory, []string{InHistory}, (*searcher).history},
 	{isLog, []string{InLogs}, (*searcher).log},
-	{isGsh, []string{InSessions}, (*searcher).gsh},
 	{func([]byte) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
 }
 

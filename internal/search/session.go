@@ -301,10 +301,6 @@ var errChanged = errors.New("changed while it was searched")
 // read reads a session's title and hits, at most so many of them.
 func (s *searcher) read(g *Session, most int, r *Results) error {
 	g.sort()
-	if g.ready != nil {
-		s.readReady(g, most)
-		return nil
-	}
 	g.More = 0
 	return s.texts(g, func(f *found) bool {
 		if h, ok := s.hit(f, r.idf); ok {

@@ -21,12 +21,14 @@ type Format struct {
 }
 
 // An About is what a header tells. Absent values are nil.
-type About struct{ ID, CWD, Time, Parent jsonl.Value }
+type About struct{ ID, CWD, Time, Parent, Title jsonl.Value }
 
 // A Said is a message of a line.
 type Said struct {
-	Kind   jsonl.Kind // System, User, Assistant, ToolResult, Custom, or CustomEntry if it is not sent
-	Type   string     // of a Custom or CustomEntry
+	// Kind is System, User, Assistant, ToolResult or Custom; CustomEntry for a message that is not
+	// sent, and ChildUsage for the usage of a whole turn, which the answer before it ends.
+	Kind   jsonl.Kind
+	Type   string // of a Custom or CustomEntry
 	Time   jsonl.Value
 	Blocks []jsonl.Block
 
@@ -83,6 +85,7 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 // those from 0x80 on.
 const (
 	about   dialect.Code = dialect.First + iota
+	titled               // about, with a title
 	several              // other messages
 	single               // plus the message's kind
 	calling dialect.Code = 0x40
@@ -99,6 +102,9 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 		return dialect.Head{ID: p.ID, Code: codeOf(said)}
 	}
 	if a, ok := f.About(p.Line); ok {
+		if len(a.Title) > len(`""`) && a.Title.IsString() {
+			return dialect.Head{Code: titled, ID: a.ID}
+		}
 		return dialect.Head{Code: about, ID: a.ID}
 	}
 	return dialect.Head{Code: dialect.Unknown, ID: p.ID}
@@ -146,16 +152,20 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 	if !a.begun { // some files have only messages
 		a.begun = true
 		header := *l
-		if l.Code != about {
+		if l.Code != about && l.Code != titled {
 			header.ID = nil
 		}
-		if _, err = t.Add(jsonl.Header, &header); err != nil {
+		_, err = t.Add(jsonl.Header, &header)
+		if header.ID = nil; err == nil && l.Code == titled {
+			_, err = t.Add(jsonl.SessionInfo, &header)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	a.other = a.other || !l.Own
 	switch {
-	case l.Code == about, l.Own && a.other:
+	case l.Code == about, l.Code == titled, l.Own && a.other:
 		return nil
 	case l.Code == dialect.Unknown:
 		_, err = t.Add(jsonl.Unknown, l)

@@ -27,10 +27,10 @@ func fileID(name string) (id string, part bool) {
 
 // about reads the first line, which is never rewritten: its count and title stay empty.
 func about(line jsonl.Value) (a chat.About, ok bool) {
-	var f [5]jsonl.Value
-	line.Fields(f[:], "id", "created_at", "last_activity", "cwd", "role")
+	var f [6]jsonl.Value
+	line.Fields(f[:], "id", "created_at", "last_activity", "cwd", "role", "title")
 	ok = f[0].IsString() && f[1].IsString() && f[2].IsString() && !f[4].Exists()
-	return chat.About{ID: f[0], CWD: f[3], Time: f[1]}, ok
+	return chat.About{ID: f[0], CWD: f[3], Time: f[1], Title: f[5]}, ok
 }
 
 // read reads a message. Results stand in a message of the user, each is one of its own.

@@ -56,7 +56,7 @@ func acts(s *sessionfmt.Session, leaf int) map[int]bool {
 	path, _ := s.Path(leaf)
 	for _, rec := range path {
 		switch s.Kind(rec) {
-		case jsonl.Compaction, jsonl.ContextEdit, jsonl.Transform, jsonl.Ephemeral:
+		case jsonl.Compaction, jsonl.ContextEdit, jsonl.Transform, jsonl.Ephemeral, jsonl.Deletion, jsonl.Reset:
 			all[rec] = true
 		}
 	}

@@ -84,7 +84,7 @@ func (l *reader) read() error {
 	for k := len(path) - 1; k >= 0 && l.Time == ""; k-- {
 		kind := l.s.Kind(path[k])
 		switch {
-		case kind == jsonl.Compaction || kind == jsonl.Transform && l.s.Dialect() != nil:
+		case kind == jsonl.Compaction || kind == jsonl.Reset || kind == jsonl.Transform && l.s.Dialect() != nil:
 			compacted = true
 		case kind == jsonl.ModelChange && l.model == models.Ref{}, kind == jsonl.Assistant && l.s.Answers(path[k]):
 			line, err := l.r.Line(path[k])

@@ -41,7 +41,10 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 		w.Text(",", "customType", m.Type)
 		w.Member(",", "data", line)
 	case jsonl.ChildUsage:
+		rest := *m.Usage // besides the answer's own, whose cost is not told
+		rest.Input -= said[e.Part-1].Usage.Input
 		w.Text(",", "targetId", string(e.Parent))
+		w.usage("childUsage", &rest)
 		w.usage("aggregateUsage", m.Usage)
 	default:
 		w.Raw(`,"message":`)

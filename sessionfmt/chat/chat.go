@@ -34,6 +34,7 @@ type Said struct {
 
 	Call, Tool jsonl.Value // of a result: the id of its call and the tool, nil if another line has it
 	Failed     bool        // of a result
+	Untold     bool        // of a result: the agent does not record whether it failed
 
 	Provider string // of an answer, as Model and Usage
 	Model    jsonl.Value

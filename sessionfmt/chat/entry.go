@@ -97,7 +97,9 @@ func (w *Writer) Message(kind jsonl.Kind, m *Said) {
 	}
 	switch kind {
 	case jsonl.ToolResult:
-		w.Bool("isError", m.Failed)
+		if !m.Untold {
+			w.Bool("isError", m.Failed)
+		}
 	case jsonl.Custom:
 		w.Bool("display", true)
 	case jsonl.Assistant:

@@ -39,7 +39,7 @@ func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
 	case f[0].Is("user"):
 		m.Kind = jsonl.User
 	case f[0].Is("tool"):
-		m.Kind, m.Call = jsonl.ToolResult, f[4]
+		m.Kind, m.Call, m.Untold = jsonl.ToolResult, f[4], true
 	case f[0].Is("system"):
 		if m.Kind = jsonl.System; f[5].Get("type").IsString() {
 			m.Kind, m.Type = jsonl.Custom, f[5].Get("type").Text()

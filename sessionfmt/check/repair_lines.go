@@ -117,11 +117,7 @@ func (m *lineRepair) broken(c *sessionfmt.Change) {
 	if !m.repaired("malformed", c.Line) && !m.repaired("glued", c.Line) && !m.repaired("torn", c.Line) {
 		return
 	}
-	version := m.s.Version
-	if m.s.Dialect() != nil {
-		version = ofOther
-	}
-	records, whole := salvage(line, version)
+	records, whole := salvage(line, m.s.Version, m.s.Dialect())
 	c.New = append(c.New, records...)
 	if whole {
 		c.Notes = append(c.Notes, fmt.Sprintf("split into %d records", len(records)))

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -16,12 +17,19 @@ const ofOther = 0
 const salvageBudget = 8
 
 // salvage finds the records in a line that is not JSON. pi writes the type first, so it
-// searches for objects that begin with one; other agents begin with any field. whole reports
-// whether the line is only records.
-func salvage(line []byte, version int) (records [][]byte, whole bool) {
-	recordStart := recordStart
-	if version == ofOther {
-		recordStart = recordStart[:2]
+// searches for objects that begin with one; other agents begin with any field, and their dialect
+// tells what a record is; it is nil for pi. whole reports whether the line is only records.
+func salvage(line []byte, version int, d *dialect.Dialect) (records [][]byte, whole bool) {
+	recordStart, is := recordStart, func(v jsonl.Value) bool { return isRecord(v, version) }
+	if d != nil {
+		head := jsonl.NewHeadReader(d.Pick)
+		recordStart, is = recordStart[:2], func(v jsonl.Value) bool {
+			if isRecord(v, ofOther) {
+				return true
+			}
+			h, bad := head.Read(v)
+			return bad == nil && d.Read(h).Code > dialect.Unknown
+		}
 	}
 	end := 0 // the end of the last record
 	whole = true
@@ -33,7 +41,7 @@ func salvage(line []byte, version int) (records [][]byte, whole bool) {
 		at += from
 		n, ok := jsonl.ValueLen(line[at:])
 		budget -= n
-		if !ok || !isRecord(line[at:at+n:at+n], version) {
+		if !ok || !is(line[at:at+n:at+n]) {
 			from = at + len(recordStart)
 			continue
 		}

@@ -34,7 +34,7 @@ func TestIsRecord(t *testing.T) {
 func TestSalvageBudget(t *testing.T) {
 	record := `{"type":"session","id":"` + strings.Repeat("x", 1000) + `"}`
 	for beginnings, want := range map[int]int{0: 1, 1: 1, 8: 1, 9: 0} {
-		records, whole := salvage([]byte(strings.Repeat(`{"type":"a","x":`, beginnings)+record), 3)
+		records, whole := salvage([]byte(strings.Repeat(`{"type":"a","x":`, beginnings)+record), 3, nil)
 		if len(records) != want || whole != (beginnings == 0) {
 			t.Errorf("after %d beginnings: %d records, nothing else %v", beginnings, len(records), whole)
 		}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -269,7 +270,7 @@ func writeWorst(w *bufio.Writer, rows []cache.Row, on Screen) {
 		if r.Rebilled.Tokens > 0 && (worst == nil || r.Rebilled.Cost > worst.Rebilled.Cost) {
 			worst = r
 		}
-		if model := base(r.Model); r.Endless && !slices.Contains(endless, model) {
+		if model := cmp.Or(base(r.Model), "the model is not recorded"); r.Endless && !slices.Contains(endless, model) {
 			endless = append(endless, model)
 		}
 	}

@@ -130,6 +130,7 @@ func writeStatus(w *bufio.Writer, s *state.Status) error {
 		add(*s.Warm == 0, "cache cold")
 	}
 	add(s.Finding != "", s.Finding)
+	add(s.Unrecorded && len(parts) == 0, "no usage recorded")
 	_, err := fmt.Fprintln(w, cmp.Or(strings.Join(parts, " · "), "no answer yet"))
 	return err
 }

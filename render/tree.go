@@ -118,7 +118,8 @@ func (d *drawing) gather(n outline.Node) {
 func foldable(n outline.Node) bool {
 	switch n.Is {
 	case jsonl.Assistant, jsonl.ToolResult, jsonl.CustomEntry, jsonl.UsageEntry, jsonl.ModelChange,
-		jsonl.ThinkingChange, jsonl.Ephemeral, jsonl.Label, jsonl.SessionInfo, jsonl.TransformMessage:
+		jsonl.ThinkingChange, jsonl.Ephemeral, jsonl.Label, jsonl.SessionInfo, jsonl.TransformMessage,
+		jsonl.ChildUsage, jsonl.Tier, jsonl.Status, jsonl.State, jsonl.Git:
 		return n.Label == "" && !n.Leaf && n.Branch == 0 && n.Children == 0
 	}
 	return false

@@ -104,9 +104,9 @@ func (e *Envelope) lastCuts() (compaction, edit int32) {
 	path, _ := e.r.Session.Path(e.Leaf)
 	for pos, rec := range path {
 		switch e.r.Session.Kind(rec) {
-		case jsonl.Compaction:
+		case jsonl.Compaction, jsonl.Reset:
 			compaction = int32(pos)
-		case jsonl.ContextEdit, jsonl.Deletion, jsonl.Reset:
+		case jsonl.ContextEdit, jsonl.Deletion:
 			edit = int32(pos)
 		}
 	}

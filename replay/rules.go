@@ -33,11 +33,11 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	case jsonl.ThinkingChange:
 		m.thinking = rec
 		return Settings, nil
-	case jsonl.Compaction:
+	case jsonl.Compaction, jsonl.Reset:
 		return m.compact(msg)
 	case jsonl.ContextEdit:
 		return m.edit(rec, pos)
-	case jsonl.Deletion, jsonl.Reset:
+	case jsonl.Deletion:
 		return m.leaveOut(rec, pos)
 	case jsonl.Ephemeral:
 		m.ephemeral = rec
@@ -142,10 +142,11 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 }
 
 // compact applies a compaction entry: it cuts the state without compactions
-// (docs/session-format.md 5.4, 5.5).
+// (docs/session-format.md 5.4, 5.5). A reset is a compaction without a summary, which may keep
+// nothing (21).
 func (m *machine) compact(msg Piece) (Effect, error) {
-	rec := int(msg.rec)
-	if m.r.Rules.Patched() {
+	rec, reset := int(msg.rec), msg.kind == jsonl.Reset
+	if m.r.Rules.Patched() && !reset {
 		shadow, err := m.r.Shadows(rec)
 		if err != nil || shadow {
 			return Nothing, err
@@ -156,7 +157,10 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 		return Nothing, err
 	}
 	before := m.current()
-	first, from := m.firstKept(rec, line)
+	first, from := m.base.msgs.n, m.pos
+	if !reset || line.Get("firstKeptEntryId").IsString() {
+		first, from = m.firstKept(rec, line)
+	}
 	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
 	m.cut = &next
 	m.where = map[*state]map[int32]int{&m.base: m.where[&m.base]}
@@ -180,12 +184,14 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 	} else if hasSystem(m.base.deltas) {
 		m.r.addFinding("no-checkpoint", rec, "a compaction without a checkpoint: pi has no prompt and tools until the session declares them again")
 	}
-	msg.form, msg.kind = summary, jsonl.CompactionMessage
-	if err := m.size(&msg); err != nil {
-		return Nothing, err
-	}
-	if err := m.add(&next, msg); err != nil {
-		return Nothing, err
+	if !reset {
+		msg.form, msg.kind = summary, jsonl.CompactionMessage
+		if err := m.size(&msg); err != nil {
+			return Nothing, err
+		}
+		if err := m.add(&next, msg); err != nil {
+			return Nothing, err
+		}
 	}
 	heads := next.msgs.n
 	if err := m.keep(&next, &m.base.msgs, first); err != nil {

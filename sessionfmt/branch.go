@@ -119,7 +119,7 @@ func (b *BranchFile) take(path []int) error {
 		for _, l := range waiting {
 			next[l] = id
 		}
-		if s.records[i].kind == jsonl.Compaction {
+		if kind := s.records[i].kind; kind == jsonl.Compaction || kind == jsonl.Reset {
 			kept := s.FindValue(line.Get("firstKeptEntryId"))
 			if to, ok := next[kept]; ok && kept != i {
 				b.edits[i] = append(b.edits[i], jsonl.Field{Name: "firstKeptEntryId", Value: to})

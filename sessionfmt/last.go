@@ -10,12 +10,17 @@ import (
 // OpenLast is like Open for the first line of a session and those that begin in its last bytes.
 // Entries before these are missing, as are files that the session continues, so that only what
 // the last entries say themselves can be relied on. Their line numbers are not those of the file.
+// A session that is one document is read whole.
 func OpenLast(name string, size int64, opt Options) (*Session, error) {
 	src, err := openSource(name, opt)
 	if err != nil {
 		return nil, inFile(name, err)
 	}
 	first, off := firstLine(src)
+	if src.mayBeDocument(first) {
+		src.close()
+		return Open(name, opt)
+	}
 	s := &Session{Name: name, src: src, first: dialect.Span{Off: off, Size: uint32(len(first))}}
 	for _, d := range dialects {
 		if first != nil && d.Sniff(first) {

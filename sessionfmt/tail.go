@@ -182,7 +182,7 @@ func (t *tail) note(h *jsonl.Picked) {
 		t.model = true
 	case jsonl.ThinkingChange:
 		t.thinking = true
-	case jsonl.Compaction:
+	case jsonl.Compaction, jsonl.Reset:
 		if !t.cut {
 			t.cut = true
 			kept := h.Line.Get("firstKeptEntryId")

@@ -144,7 +144,7 @@ func (p *ContextPart) categorySheet() Sheet {
 func (c *contextOf) headline() string {
 	s := fmt.Sprintf("request %d, at %s", c.Request, cmp.Or(c.Entry, "the root"))
 	if c.Model.ID != "" {
-		s += ", " + c.Model.Provider + "/" + c.Model.ID
+		s += ", " + c.Model.Name()
 	}
 	if c.Window > 0 {
 		s += fmt.Sprintf(", window of %d tokens (%s)", c.Window, phrase.WindowFrom(c.WindowFrom))

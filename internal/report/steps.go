@@ -7,7 +7,6 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
-	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -150,9 +149,7 @@ func (p *Report) model(e *replay.Envelope) (int, error) {
 	if _, m.Window, _, err = e.Model(); err != nil {
 		return 0, err
 	}
-	if ref != (models.Ref{}) {
-		m.Name = ref.Provider + "/" + ref.ID
-	}
+	m.Name = ref.Name()
 	p.models[ref] = len(p.Steps.Models)
 	p.Steps.Models = append(p.Steps.Models, m)
 	return p.models[ref], nil

@@ -19,14 +19,15 @@ const Schema = "ctxtool/status/1"
 type Status struct {
 	Schema string `json:"schema"`
 	dialect.Reading
-	Model    string   `json:"model,omitempty"`    // `provider/id`; as the status line command is given it, if it is
-	Context  int64    `json:"context,omitempty"`  // tokens of the last request and its answer, as the provider recorded them; absent after a compaction, until the next answer
-	Window   int64    `json:"window,omitempty"`   // tokens of the model's window; absent where it is not known
-	Cost     *float64 `json:"cost,omitempty"`     // US dollars, recorded; of a file over 2 MB only with `--cost`, or where the status line command is given it
-	Computed float64  `json:"computed,omitempty"` // US dollars, of calls that record no cost, by the models table; not in `cost`
-	Warm     *int64   `json:"warm,omitempty"`     // seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
-	Time     string   `json:"time,omitempty"`     // of the last answer
-	Finding  string   `json:"finding,omitempty"`  // check of the last finding at the end of the file
+	Model      string   `json:"model,omitempty"`      // `provider/id`; as the status line command is given it, if it is
+	Context    int64    `json:"context,omitempty"`    // tokens of the last request and its answer, as the provider recorded them; absent after a compaction, until the next answer
+	Window     int64    `json:"window,omitempty"`     // tokens of the model's window; absent where it is not known
+	Cost       *float64 `json:"cost,omitempty"`       // US dollars, recorded; of a file over 2 MB only with `--cost`, or where the status line command is given it
+	Computed   float64  `json:"computed,omitempty"`   // US dollars, of calls that record no cost, by the models table; not in `cost`
+	Warm       *int64   `json:"warm,omitempty"`       // seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
+	Time       string   `json:"time,omitempty"`       // of the last answer
+	Unrecorded bool     `json:"unrecorded,omitempty"` // there are answers, and none of them records its usage
+	Finding    string   `json:"finding,omitempty"`    // check of the last finding at the end of the file
 }
 
 // How many bytes at the end of a file are read for its status, at first and at most.
@@ -83,7 +84,7 @@ func (l *reader) read() error {
 	for k := len(path) - 1; k >= 0 && l.Time == ""; k-- {
 		kind := l.s.Kind(path[k])
 		switch {
-		case kind == jsonl.Compaction || kind == jsonl.Transform && l.s.Dialect() != nil:
+		case kind == jsonl.Compaction || kind == jsonl.Reset || kind == jsonl.Transform && l.s.Dialect() != nil:
 			compacted = true
 		case kind == jsonl.ModelChange && l.model == models.Ref{}, kind == jsonl.Assistant && l.s.Answers(path[k]):
 			line, err := l.r.Line(path[k])
@@ -93,6 +94,7 @@ func (l *reader) read() error {
 			l.take(kind, line, compacted)
 		}
 	}
+	l.Unrecorded = l.Unrecorded && l.usage.Context() == 0
 	if l.model != (models.Ref{}) {
 		l.Model = l.model.Name()
 	}
@@ -111,6 +113,7 @@ func (l *reader) take(kind jsonl.Kind, line jsonl.Value, compacted bool) {
 	var f [3]jsonl.Value
 	line.Get("message").Fields(f[:], "provider", "model", "usage")
 	if !f[2].IsObject() {
+		l.Unrecorded = true
 		return
 	}
 	var at jsonl.Cursor

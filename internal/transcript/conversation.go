@@ -238,7 +238,7 @@ func (c *Conversation) items(records []int32, end bool, yield func(Item, error) 
 			}
 		}
 		it := Item{Kind: c.s.Kind(i), Record: i, By: i, Cut: c.cuts[i]}
-		if it.Kind > jsonl.UsageEntry { // unknown ones, headers
+		if it.Kind > jsonl.Reset { // unknown ones, headers
 			continue
 		}
 		line, err := lines.Line(i)

@@ -34,10 +34,10 @@ func (r *reader) other(k jsonl.Kind, v value) {
 		r.system(v)
 	case jsonl.Compaction, jsonl.CompactionMessage:
 		r.cut(v)
-		r.paid(v)
+		r.paid(v.Get("usage"))
 		r.say(Compaction, "", r.summary(v))
 	case jsonl.BranchSummary, jsonl.BranchMessage:
-		r.paid(v)
+		r.paid(v.Get("usage"))
 		r.say(Branch, "", r.summary(v))
 	case jsonl.ContextEdit:
 		r.edit(v)
@@ -56,7 +56,13 @@ func (r *reader) other(k jsonl.Kind, v value) {
 	case jsonl.Label:
 		r.say(Label, v.Get("targetId").Text(), appendText(v.Get("label"), r.text))
 	case jsonl.UsageEntry:
-		r.paid(v)
+		r.paid(v.Get("usage"))
+	case jsonl.ChildUsage:
+		r.paid(v.Get("childUsage"))
+	case jsonl.Reset:
+		r.say(Setting, "reset", append(r.text, "what came before is left out"...))
+	case jsonl.Deletion:
+		r.say(Setting, "deletion", append(r.text, "messages are left out"...))
 	}
 }
 
@@ -83,10 +89,11 @@ func (r *reader) summary(v value) []byte {
 	return r.text
 }
 
-// paid records what making a summary took (docs/session-format.md 8.4).
-func (r *reader) paid(v value) {
+// paid records what was used besides answers: for a summary, or by a sub-agent
+// (docs/session-format.md 8.4, 21).
+func (r *reader) paid(usage value) {
 	if r.inStory() {
-		r.story.pay(v.Get("usage").Usage())
+		r.story.pay(usage.Usage())
 	}
 }
 

@@ -249,7 +249,7 @@ func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind
 	for _, rec := range records {
 		kind := c.r.Session.Kind(int(rec))
 		switch kind {
-		case jsonl.ModelChange, jsonl.ThinkingChange, jsonl.Compaction, jsonl.ContextEdit, jsonl.System, jsonl.Ephemeral, jsonl.Transform:
+		case jsonl.ModelChange, jsonl.ThinkingChange, jsonl.Compaction, jsonl.ContextEdit, jsonl.System, jsonl.Ephemeral, jsonl.Transform, jsonl.Deletion, jsonl.Reset:
 		default:
 			continue
 		}
@@ -317,7 +317,7 @@ func (c *accountant) searchPrompt(b *Break, records []int32) error {
 	}
 	err := c.search(b, records, func(kind jsonl.Kind, line jsonl.Value, _ string, _, _ int) bool {
 		switch kind {
-		case jsonl.Compaction:
+		case jsonl.Compaction, jsonl.Reset:
 			b.Cause = CauseCompaction
 			return true
 		case jsonl.ContextEdit:
@@ -345,6 +345,16 @@ func (c *accountant) searchTail(b *Break, e *sentRequest) error {
 	return c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _, k int) bool { return k == was.Op })
 }
 
+// deletes reports whether a deletion names a record.
+func (c *accountant) deletes(line jsonl.Value, rec int) bool {
+	for el := range line.Get("deletedTargets").Elements {
+		if el.Get("kind").Is("entry") && c.r.Session.Find(el.Get("entryId").Text()) == rec {
+			return true
+		}
+	}
+	return false
+}
+
 // searchMessages finds what replaced message was by message is: the recorded origin,
 // else the last entry that may have done it.
 func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
@@ -359,7 +369,12 @@ func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Or
 				return false
 			}
 			cause, certain = CauseEdit, true
-		case kind == jsonl.Compaction:
+		case kind == jsonl.Deletion:
+			if !c.deletes(line, was.Record) {
+				return false
+			}
+			cause, certain = CauseEdit, true
+		case kind == jsonl.Compaction, kind == jsonl.Reset:
 			cause, certain = CauseCompaction, is.Record == rec
 		case op == "compaction_apply":
 			cause, certain = CauseCompaction, is.Record == rec && is.Op == k

@@ -25,13 +25,16 @@ type About struct{ ID, CWD, Time, Parent, Title jsonl.Value }
 
 // A Said is a message of a line.
 type Said struct {
-	Kind   jsonl.Kind // System, User, Assistant, ToolResult, Custom, or CustomEntry if it is not sent
-	Type   string     // of a Custom or CustomEntry
+	// Kind is System, User, Assistant, ToolResult or Custom; CustomEntry for a message that is not
+	// sent, and ChildUsage for the usage of a whole turn, which the answer before it ends.
+	Kind   jsonl.Kind
+	Type   string // of a Custom or CustomEntry
 	Time   jsonl.Value
 	Blocks []jsonl.Block
 
 	Call, Tool jsonl.Value // of a result: the id of its call and the tool, nil if another line has it
 	Failed     bool        // of a result
+	Untold     bool        // of a result: the agent does not record whether it failed
 
 	Provider string // of an answer, as Model and Usage
 	Model    jsonl.Value
@@ -83,7 +86,7 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 // those from 0x80 on.
 const (
 	about   dialect.Code = dialect.First + iota
-	titled               // about the session, with its title
+	titled               // about, with a title
 	several              // other messages
 	single               // plus the message's kind
 	calling dialect.Code = 0x40
@@ -99,9 +102,10 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 	if len(said) > 0 {
 		return dialect.Head{ID: p.ID, Code: codeOf(said)}
 	}
-	if a, ok := f.About(p.Line); ok && len(a.Title) > len(`""`) && a.Title.IsString() {
-		return dialect.Head{Code: titled, ID: a.ID}
-	} else if ok {
+	if a, ok := f.About(p.Line); ok {
+		if len(a.Title) > len(`""`) && a.Title.IsString() {
+			return dialect.Head{Code: titled, ID: a.ID}
+		}
 		return dialect.Head{Code: about, ID: a.ID}
 	}
 	return dialect.Head{Code: dialect.Unknown, ID: p.ID}
@@ -152,17 +156,18 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 		if l.Code != about && l.Code != titled {
 			header.ID = nil
 		}
-		if _, err = t.Add(jsonl.Header, &header); err != nil {
+		_, err = t.Add(jsonl.Header, &header)
+		if header.ID = nil; err == nil && l.Code == titled {
+			_, err = t.Add(jsonl.SessionInfo, &header)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	a.other = a.other || !l.Own
 	switch {
-	case l.Code == about, l.Own && a.other:
+	case l.Code == about, l.Code == titled, l.Own && a.other:
 		return nil
-	case l.Code == titled:
-		_, err = t.Add(jsonl.SessionInfo, l)
-		return err
 	case l.Code == dialect.Unknown:
 		_, err = t.Add(jsonl.Unknown, l)
 		return err

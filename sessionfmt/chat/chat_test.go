@@ -3,6 +3,7 @@ package chat_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -58,7 +59,7 @@ func says(t *testing.T, s *sessionfmt.Session) string {
 // TestSamples: agent, id and folder of each sample, and its context.
 func TestSamples(t *testing.T) {
 	frame := "u: === CONVERSATION HISTORY SUMMARY === (Compacted 31 messages at 2026-01-20T08:10:00) The flag is renamed. === END SUMMARY === Recent messages follow below (unmodified)... / "
-	swe := frame + "u:read a.py / a:Reading. read_file(c1) run(c2) run(c3) / t:x = 1 / t:no such file! / a:x is 1"
+	swe := frame + "u:read a.py / a:Reading. read_file(c1) run(c2) run(c3) / t:x = 1 / t:Error: no such file! / t:Error: Tool execution was interrupted or never completed.! / a:x is 1"
 	for _, test := range []struct{ file, agent, id, cwd, want string }{
 		{"0b8e6a52-1111-4c1d-9a3b-3f0c5d2e7a10.jsonl", "gsh", "0b8e6a52-1111-4c1d-9a3b-3f0c5d2e7a10", "/work/app", "u:why does the build fail / a:Checking. bash(t1) bash(t2) / t:make: *** [all] Error 2! / t:a.go / a:Fix it."},
 		{"9c01aa7e55d2.json", "swe-cli", "9c01aa7e55d2", "/w", swe},
@@ -110,6 +111,12 @@ func TestDocumentedLines(t *testing.T) {
 		{"commands and contexts are not sent", gemini + `{"id":"1","type":"user","content":"/clear"}` + "\n" + `{"id":"2","type":"user","content":[{"text":" <session_context>x"}]}` + "\n" + no, "u:no"},
 		{"a content with calls wins", gemini + `{"id":"1","type":"gemini","content":[{"text":"a"},{"functionCall":{"id":"1","name":"t","args":{}}}],"thoughts":[{"description":"x"}],"toolCalls":[{"id":"2","name":"u","args":{},"result":"r"}]}`, "a:a t(1) / t:r"},
 		{"thoughts and calls beside", gemini + `{"id":"1","type":"gemini","content":"a","thoughts":[{"subject":"b","description":"x"}],"toolCalls":[{"id":"2","name":"u","args":{},"status":"error","result":[{"functionResponse":{"id":"2","response":{"error":"e"}}}]}]}`, "a:a u(2) / t:e!"},
+		{"an empty message of SWE-CLI, and a note on thinking, are not sent", swe("user", "a", "") + swe("user", " \\n", "") + swe("assistant", "", "") + swe("user", "hm", `"_thinking":true`) + swe("assistant", "b", ""), "u:a / a:b"},
+		{"a summary of SWE-CLI by the model", swe("system", "# Previous Conversation Summary\\nx", "") + swe("user", "a", ""), "u:# Previous Conversation Summary x / u:a"},
+		{"a summary of SWE-CLI as a message", swe("user", "[CONVERSATION SUMMARY]\\nx", "") + swe("user", "a", ""), "u:[CONVERSATION SUMMARY] x / u:a"},
+		{"a summary of SWE-CLI by its metadata", swe("system", "x", `"type":"compaction_summary"`) + swe("user", "a", ""), "u:x / u:a"},
+		{"a system message is the prompt", swe("system", "x", "") + swe("user", "a", ""), "u:a"},
+		{"a completed task has no result", `{"role":"assistant","content":"a","timestamp":"2026-01-20 08:15:30","tool_calls":[{"id":"1","name":"task_complete","parameters":{}},{"id":"2","name":"t","parameters":{}}]}`, "a:a task_complete(1) t(2) / t:No result available. / t:Error: Tool execution was interrupted or never completed.!"},
 	} {
 		if got := says(t, open(t, "s.jsonl", test.text)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
@@ -117,11 +124,16 @@ func TestDocumentedLines(t *testing.T) {
 	}
 }
 
+// swe is a line of SWE-CLI.
+func swe(role, content, metadata string) string {
+	return fmt.Sprintf(`{"role":%q,"content":"%s","timestamp":"2026-01-20 08:15:30","metadata":{%s},"tool_calls":[]}`+"\n", role, content, metadata)
+}
+
 // TestNative: what each agent sends.
 func TestNative(t *testing.T) {
 	for file, want := range map[string]string{
 		"0b8e6a52-1111-4c1d-9a3b-3f0c5d2e7a10.jsonl": "user assistant user assistant",
-		"9c01aa7e55d2.json":                          "system user assistant tool tool assistant",
+		"9c01aa7e55d2.json":                          "system user assistant tool tool tool assistant",
 		"y1.jsonl":                                   "user assistant tool assistant system user",
 		"gemini/chats/session-2026-01-02T00-00-eeff0011.jsonl": "user model user model",
 	} {
@@ -212,7 +224,7 @@ func TestBrokenDocument(t *testing.T) {
 	}
 	cut := string(whole[:bytes.Index(whole, []byte("x is 1"))])
 	s := open(t, "s.json", cut)
-	if got := says(t, s); !strings.HasSuffix(got, "t:no such file!") {
+	if got := says(t, s); !strings.HasSuffix(got, "never completed.!") {
 		t.Errorf("%s", got)
 	}
 	if len(s.Findings) != 1 || s.Findings[0].Code != "broken-off" || !strings.Contains(s.Findings[0].Text, "the document is truncated") {

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"strconv"
+
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -9,11 +11,11 @@ import (
 func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 	w := Writer{dialect.Writer{Out: dst, Native: e.Native}}
 	line := e.Lines[0]
-	if e.Kind == jsonl.Header {
+	switch e.Kind {
+	case jsonl.Header:
 		w.header(f, e)
 		return w.Out
-	}
-	if e.Kind == jsonl.SessionInfo {
+	case jsonl.SessionInfo:
 		a, _ := f.About(line)
 		w.Text("{", "type", e.Kind.Type())
 		w.Place(e, Time(a.Time))
@@ -34,10 +36,17 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 	}
 	w.Text("{", "type", e.Kind.Type())
 	w.Place(e, Time(m.Time))
-	if e.Kind == jsonl.CustomEntry {
+	switch e.Kind {
+	case jsonl.CustomEntry:
 		w.Text(",", "customType", m.Type)
 		w.Member(",", "data", line)
-	} else {
+	case jsonl.ChildUsage:
+		rest := *m.Usage // besides the answer's own, whose cost is not told
+		rest.Input -= said[e.Part-1].Usage.Input
+		w.Text(",", "targetId", string(e.Parent))
+		w.usage("childUsage", &rest)
+		w.usage("aggregateUsage", m.Usage)
+	default:
 		w.Raw(`,"message":`)
 		w.Message(e.Kind, m)
 	}
@@ -88,7 +97,9 @@ func (w *Writer) Message(kind jsonl.Kind, m *Said) {
 	}
 	switch kind {
 	case jsonl.ToolResult:
-		w.Bool("isError", m.Failed)
+		if !m.Untold {
+			w.Bool("isError", m.Failed)
+		}
 	case jsonl.Custom:
 		w.Bool("display", true)
 	case jsonl.Assistant:
@@ -153,14 +164,24 @@ func (w *Writer) answer(m *Said) {
 	} else {
 		w.Text(",", "stopReason", "stop")
 	}
-	if u := m.Usage; u != nil {
-		w.Number(`,"usage":{"input":`, u.Input)
-		w.Number(`,"output":`, u.Output)
-		w.Number(`,"cacheRead":`, u.CacheRead)
-		w.Number(`,"cacheWrite":`, u.CacheWrite)
-		w.Number(`,"totalTokens":`, u.Context())
+	if m.Usage != nil {
+		w.usage("usage", m.Usage)
+	}
+}
+
+// usage appends a usage, with its cost if that is recorded.
+func (w *Writer) usage(name string, u *jsonl.Usage) {
+	w.Number(`,"`+name+`":{"input":`, u.Input)
+	w.Number(`,"output":`, u.Output)
+	w.Number(`,"cacheRead":`, u.CacheRead)
+	w.Number(`,"cacheWrite":`, u.CacheWrite)
+	w.Number(`,"totalTokens":`, u.Context())
+	if u.Cost.Known {
+		w.Raw(`,"cost":{"total":`)
+		w.Out = strconv.AppendFloat(w.Out, u.Cost.Total, 'f', -1, 64)
 		w.Raw("}")
 	}
+	w.Raw("}")
 }
 
 // Time returns a time as pi writes it. Python writes a space before the hours, and no zone,

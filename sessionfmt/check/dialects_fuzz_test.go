@@ -42,6 +42,14 @@ func FuzzCodex(f *testing.F) { fuzz(f, "codex") }
 // FuzzClaude reads whatever comes as a transcript.
 func FuzzClaude(f *testing.F) { fuzz(f, "claude") }
 
+// FuzzChat reads whatever comes as a session of an agent whose lines are messages in order.
+func FuzzChat(f *testing.F) {
+	for _, lines := range chats() {
+		f.Add([]byte(strings.Join(lines, "\n") + "\n"))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { reads(t, "fuzzed", data) })
+}
+
 func fuzz(f *testing.F, agent string) {
 	f.Add([]byte(seeds[agent]))
 	for _, c := range corpus.Foreign(f) {
@@ -58,6 +66,9 @@ func TestDialectsDamage(t *testing.T) {
 	sessions := corpus.Foreign(t)
 	for agent, data := range seeds {
 		sessions = append(sessions, corpus.Session{Name: agent, Data: []byte(data)})
+	}
+	for agent, lines := range chats() {
+		sessions = append(sessions, corpus.Session{Name: agent, Data: []byte(strings.Join(lines, "\n") + "\n")})
 	}
 	for _, c := range sessions {
 		for range 15 {

@@ -58,9 +58,16 @@ func transcript() []string {
 	return lines
 }
 
-// TestDialects damages a session of each agent in each way: what is found, at which line, what
-// it hides (messages, tokens, requests), and how many messages the context has.
-func TestDialects(t *testing.T) {
+// A damaged is a way to damage a session, and what a check then finds in one of Codex and one of
+// Claude Code: each finding, at which line, what it hides (messages, tokens, requests), and how
+// many messages the context has.
+type damaged struct {
+	name          string
+	damage        func(lines []string) string
+	codex, claude string
+}
+
+func damages() []damaged {
 	swap := func(old, new string) func([]string) string {
 		return func(l []string) string { return strings.ReplaceAll(strings.Join(l, "\n")+"\n", old, new) }
 	}
@@ -71,21 +78,17 @@ func TestDialects(t *testing.T) {
 		return lines(func(l []string) []string { return slices.Insert(l, k-1, by...) })
 	}
 	const moon, tide = `{"type":"moon","timestamp":"2026-01-01T00:00:04.000Z","payload":{}}`, `{"type":"tide","timestamp":"2026-01-01T00:00:04.000Z","payload":{}}`
-	for _, test := range []struct {
-		name          string
-		damage        func(lines []string) string
-		codex, claude string
-	}{
+	return []damaged{
 		{"sound", swap("", ""), "6", "6"},
 		{"a torn last line", func(l []string) string { return strings.Join(l, "\n")[:len(strings.Join(l, "\n"))-20] }, "7 torn; 5", "7 torn; 5"},
 		{"no final newline", func(l []string) string { return strings.Join(l, "\n") }, "7 unterminated; 6", "7 unterminated; 6"},
 		{"glued lines", lines(func(l []string) []string { l[4] += l[5]; return slices.Delete(l, 5, 6) }),
 			"5 glued hides 2/6/1; 4", "5 glued hides 2/6/1, 6 bridged hides 3/10/1; 4"},
-		{"a line glued to half of one", lines(func(l []string) []string { l[4] = l[4][:60] + l[5]; return slices.Delete(l, 5, 6) }),
+		{"a line glued to half of one", lines(func(l []string) []string { l[4] = l[4][:min(60, len(l[4])/2)] + l[5]; return slices.Delete(l, 5, 6) }),
 			"5 malformed hides 1/2/0; 4", "5 malformed hides 1/2/0, 6 bridged hides 3/10/1; 4"},
 		{"NUL bytes", func(l []string) string { l[4] = "\x00\x00" + l[4]; return strings.Join(l, "\n") + "\n\x00\x00\x00" },
 			"5 padded, 8 padded; 6", "5 padded, 8 padded; 6"},
-		{"a malformed line", lines(func(l []string) []string { l[4] = l[4][:70]; return l }), "5 malformed; 5", "5 malformed, 6 bridged hides 3/10/1; 5"},
+		{"a malformed line", lines(func(l []string) []string { l[4] = l[4][:min(70, len(l[4])/2)]; return l }), "5 malformed; 5", "5 malformed, 6 bridged hides 3/10/1; 5"},
 		{"no JSON at all", at(5, "oops"), "5 malformed; 6", "5 malformed; 6"},
 		{"bytes that are not UTF-8", swap("There are", "There \xff\xfe"), "5 invalid-utf8; 6", "5 invalid-utf8; 6"},
 		{"CR LF", swap("\n", "\r\n"), "crlf; 6", "crlf; 6"},
@@ -106,7 +109,12 @@ func TestDialects(t *testing.T) {
 		{"a huge line", swap("There are two.", strings.Repeat("There are two. ", 200000)), "6", "6"},
 		{"a newer version", swap(`.1.12"`, `.200.1"`), "1 too-new; 6", "2 too-new; 6"},
 		{"unknown types", at(5, moon, tide, moon), "5 unknown-type, 6 unknown-type; 6", "5 unknown-type, 6 unknown-type; 6"},
-	} {
+	}
+}
+
+// TestDialects damages a session of each agent in each way.
+func TestDialects(t *testing.T) {
+	for _, test := range damages() {
 		for _, d := range []struct {
 			agent string
 			lines []string

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -49,10 +50,20 @@ func (m *lineRepair) salvage(line []byte) (records [][]byte, whole bool) {
 	if records, whole = salvage(line, "{", jsonl.Value.IsObject); whole {
 		return records, true
 	}
-	if d.Record == nil {
-		return nil, false
+	isRecord := d.Record
+	if isRecord == nil {
+		isRecord = known(d)
 	}
-	return salvage(line, "{", d.Record)
+	return salvage(line, "{", isRecord)
+}
+
+// known returns a function that reports whether a dialect knows what an object is.
+func known(d *dialect.Dialect) func(jsonl.Value) bool {
+	head := jsonl.NewHeadReader(d.Pick)
+	return func(v jsonl.Value) bool {
+		p, err := head.Read(v)
+		return err == nil && d.Read(p).Code > dialect.Unknown
+	}
 }
 
 func isSpace(b []byte) bool { return len(jsonl.Trim(b)) == 0 }

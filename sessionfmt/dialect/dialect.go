@@ -48,8 +48,8 @@ type Dialect struct {
 	Marks []string
 	// Unrecorded are calls that the agent pays for and does not record.
 	Unrecorded string
-	// Record reports whether an object is a line, and not a part of a broken one. It is nil for
-	// sessions that are not repaired.
+	// Record reports whether an object is a line, and not a part of a broken one. It is nil where
+	// Read can tell.
 	Record func(v jsonl.Value) bool
 	// Database is where the agent keeps its sessions, nil for an agent that writes files.
 	Database *Database

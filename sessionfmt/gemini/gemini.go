@@ -36,10 +36,10 @@ func fileID(name string) (id string, part bool) {
 
 // about reads the first line, or what a document has besides its messages.
 func about(line jsonl.Value) (a chat.About, ok bool) {
-	var f [5]jsonl.Value
-	line.Fields(f[:], "sessionId", "projectHash", "startTime", "directories", "type")
+	var f [6]jsonl.Value
+	line.Fields(f[:], "sessionId", "projectHash", "startTime", "directories", "type", "summary")
 	ok = f[0].IsString() && (f[1].IsString() || f[2].IsString()) && !f[4].Exists()
-	a = chat.About{ID: f[0], Time: f[2]}
+	a = chat.About{ID: f[0], Time: f[2], Title: f[5]}
 	for dir := range f[3].Elements {
 		a.CWD = dir
 		break

@@ -125,7 +125,8 @@ func results(said []chat.Said, calls jsonl.Value, native bool) []chat.Said {
 		for p := range parts(list) {
 			sent = append(sent, p)
 			if v := p.Get("functionResponse"); v.Exists() {
-				r.Blocks = append(r.Blocks, result(p, v, f[4], r.Failed).Blocks...)
+				one := result(p, v, f[4], r.Failed)
+				r.Blocks, r.Failed = append(r.Blocks, one.Blocks...), one.Failed
 			} else {
 				r.Blocks = append(r.Blocks, block(p))
 			}

@@ -63,7 +63,7 @@ func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
 		case b[0].Is("tool_use"):
 			m.Blocks = append(m.Blocks, jsonl.Block{Kind: jsonl.CallBlock, ID: b[2], Name: b[3], Args: b[4]})
 		case b[0].Is("tool_result"):
-			r := chat.Said{Kind: jsonl.ToolResult, Call: b[5], Blocks: result(b[6]), Failed: b[7].Truthy()}
+			r := chat.Said{Kind: jsonl.ToolResult, Call: b[5], Blocks: result(b[6]), Failed: b[7].Truthy(), Untold: b[7].IsNull()}
 			if len(said) == before {
 				r.Native = m.Native // all of them are one message
 			}

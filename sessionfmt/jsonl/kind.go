@@ -40,6 +40,10 @@ const (
 	ChildUsage // child_usage_attributed of a variant of pi: the usage of an answer with that of a sub-agent
 	Deletion   // context_compaction of one: entries are left out
 	Reset      // reset of one: all entries before the kept ones are left out
+	Tier       // service_tier_change of one; this and the following three change nothing
+	Status     // agent_status
+	State      // session_state
+	Git        // git_state
 	Header     // a session record; only the first is the header
 	Unknown    // an object of unknown type
 	Scalar     // a JSON value that is not an object
@@ -74,6 +78,10 @@ var kinds = [...]struct{ typ, role string }{
 	ChildUsage:        {"child_usage_attributed", ""},
 	Deletion:          {"context_compaction", ""},
 	Reset:             {"reset", ""},
+	Tier:              {"service_tier_change", ""},
+	Status:            {"agent_status", ""},
+	State:             {"session_state", ""},
+	Git:               {"git_state", ""},
 	Header:            {"session", ""},
 }
 

@@ -268,6 +268,12 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 		for target := range line.Get("deletedTargets").Elements {
 			g.add(target.Get("entryId").Text())
 		}
+	case jsonl.Tier:
+		g.add(line.Get("serviceTier").Text())
+	case jsonl.Status:
+		g.add(line.First("status", "summary").Text())
+	case jsonl.State:
+		g.add(line.First("state", "status").Text())
 	case jsonl.Reset:
 		g.add("keeps from " + cmp.Or(line.Get("firstKeptEntryId").Text(), "here"))
 	case jsonl.Header:

@@ -41,10 +41,10 @@ func sniff(first jsonl.Value) bool {
 
 // about reads what a session has besides its messages.
 func about(line jsonl.Value) (a chat.About, ok bool) {
-	var f [5]jsonl.Value
-	line.Fields(f[:], "id", "created_at", "updated_at", "working_directory", "role")
+	var f [6]jsonl.Value
+	line.Fields(f[:], "id", "created_at", "updated_at", "working_directory", "role", "metadata")
 	ok = f[0].IsString() && f[1].IsString() && f[2].IsString() && !f[4].Exists()
-	return chat.About{ID: f[0], CWD: f[3], Time: f[1]}, ok
+	return chat.About{ID: f[0], CWD: f[3], Time: f[1], Title: f[5].Get("title")}, ok
 }
 
 // fileID is the id by the name of a session. The list of messages beside it is a part of it,
@@ -61,6 +61,9 @@ func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	return dialect.Base{ID: a.ID.Text(), Upto: math.MaxInt64, Optional: true}, ok
 }
 
+// beginning is how much of a text is looked at, bytes.
+const beginning = 80
+
 // read reads a message: an answer holds the results of its calls.
 func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
 	var f [9]jsonl.Value
@@ -70,13 +73,21 @@ func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
 	case f[0].Is("user"):
 		m.Kind = jsonl.User
 	case f[0].Is("system"):
-		if m.Kind = jsonl.System; strings.Contains(f[1].Beginning(80), "CONVERSATION ") || f[8].Get("type").IsString() {
-			m.Kind, m.Type = jsonl.Custom, "compaction_summary"
-		}
+		m.Kind = jsonl.System
 	case f[0].Is("assistant"):
-		return answer(said, m, f, native)
+		m.Kind = jsonl.Assistant
 	default:
 		return said
+	}
+	begins := f[1].Beginning(beginning)
+	switch {
+	case leftOut(begins, f):
+		m.Kind, m.Type = jsonl.CustomEntry, "not sent"
+		return append(said, m)
+	case m.Kind == jsonl.Assistant:
+		return answer(said, m, f, native)
+	case summarizes(begins, f):
+		m.Kind, m.Type = jsonl.Custom, "compaction_summary"
 	}
 	if native && m.Kind != jsonl.System { // the prompt is not among the messages
 		m.Native = object(jsonl.Field{Name: "role", Value: f[0]}, jsonl.Field{Name: "content", Value: f[1]})
@@ -84,10 +95,31 @@ func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
 	return append(said, m)
 }
 
+// leftOut reports whether a message is not sent: one without text and calls, which loading
+// drops, or a note on thinking.
+func leftOut(begins string, f [9]jsonl.Value) bool {
+	if f[0].Is("user") && f[8].Get("_thinking").Exists() {
+		return true
+	}
+	for range f[3].Elements {
+		return false
+	}
+	return strings.TrimSpace(begins) == "" && len(f[1]) <= beginning+len(`""`)
+}
+
+// summarizes reports whether a message is a summary, by the frame of one of several versions.
+func summarizes(begins string, f [9]jsonl.Value) bool {
+	if f[0].Is("user") {
+		return strings.HasPrefix(begins, "[CONVERSATION SUMMARY]")
+	}
+	return strings.Contains(begins, "CONVERSATION HISTORY SUMMARY") || strings.Contains(begins, "CONVERSATION SUMMARY") ||
+		strings.Contains(begins, "Previous Conversation Summary") || f[8].Get("type").IsString()
+}
+
 // answer appends an answer and the results of its calls, which stand in a list of their own
 // in some versions.
 func answer(said []chat.Said, m chat.Said, f [9]jsonl.Value, native bool) []chat.Said {
-	m.Kind, m.Usage = jsonl.Assistant, usage(f[7])
+	m.Usage = usage(f[7])
 	text := m.Blocks
 	m.Blocks = nil
 	for _, thought := range f[5:7] {
@@ -108,19 +140,21 @@ func answer(said []chat.Said, m chat.Said, f [9]jsonl.Value, native bool) []chat
 		if len(listed) > 0 {
 			beside, listed = listed[0], listed[1:]
 		}
-		if r, ok := result(c, beside, m.Time, native); ok {
-			said = append(said, r)
-		}
+		said = append(said, result(c, beside, m.Time, native))
 		if native {
 			calls = append(append(calls, ','), sentCall(c)...)
 		}
 	}
 	if native {
+		content := f[1]
 		if len(calls) > 0 {
 			calls[0] = '['
-			calls = append(calls, ']')
+			if calls = append(calls, ']'); len(text) == 0 {
+				content = jsonl.Value("null")
+			}
 		}
-		said[at].Native = object(jsonl.Field{Name: "role", Value: f[0]}, jsonl.Field{Name: "content", Value: f[1]}, jsonl.Field{Name: "tool_calls", Value: calls})
+		said[at].Native = object(jsonl.Field{Name: "role", Value: f[0]}, jsonl.Field{Name: "content", Value: content},
+			jsonl.Field{Name: "tool_calls", Value: calls}, jsonl.Field{Name: "reasoning_content", Value: f[6]})
 	}
 	return said
 }
@@ -135,31 +169,41 @@ func sentCall(c [5]jsonl.Value) jsonl.Value {
 // object is an object of the fields that exist.
 func object(fields ...jsonl.Field) jsonl.Value { return jsonl.Value("{}").AppendEdited(nil, fields...) }
 
-// result is what a call returned. ok is false for a call that did not run.
-func result(c [5]jsonl.Value, beside, time jsonl.Value, native bool) (r chat.Said, ok bool) {
-	r = chat.Said{Kind: jsonl.ToolResult, Call: c[0], Tool: c[1], Time: time}
-	out := c[3]
-	if r.Failed = c[4].Truthy(); r.Failed {
-		out = c[4]
-	}
-	if out.IsNull() {
+// interrupted is the error of a call that has no result.
+const interrupted = `"Error: Tool execution was interrupted or never completed."`
+
+// result is what is sent for a call: its error, its result, what the list beside the calls has,
+// or that it was interrupted.
+func result(c [5]jsonl.Value, beside, time jsonl.Value, native bool) chat.Said {
+	r := chat.Said{Kind: jsonl.ToolResult, Call: c[0], Tool: c[1], Time: time}
+	failure, out := c[4], c[3]
+	if out.IsNull() && !failure.Truthy() {
 		out = beside
 		for _, name := range []string{"error", "output", "result", "content"} {
 			if v := beside.Get(name); v.Truthy() {
-				out, r.Failed = v, name == "error"
+				if out = v; name == "error" {
+					failure = v
+				}
 				break
 			}
 		}
 	}
-	if out.IsNull() {
-		return r, false
+	switch r.Failed = failure.Truthy(); {
+	case r.Failed && failure.IsString():
+		out = append(jsonl.Value(`"Error: `), failure[1:]...)
+	case r.Failed:
+		out = jsonl.AppendQuoted(nil, "Error: "+string(failure))
+	case out.IsNull() && c[1].Is("task_complete"):
+		out = jsonl.Value(`"No result available."`)
+	case out.IsNull():
+		out, r.Failed = jsonl.Value(interrupted), true
 	}
 	r.Blocks = chat.Result(out)
 	if native {
 		r.Native = object(jsonl.Field{Name: "role", Value: jsonl.Value(`"tool"`)}, jsonl.Field{Name: "tool_call_id", Value: c[0]},
-			jsonl.Field{Name: "content", Value: r.Blocks[0].Text.Value})
+			jsonl.Field{Name: "name", Value: c[1]}, jsonl.Field{Name: "content", Value: r.Blocks[0].Text.Value})
 	}
-	return r, true
+	return r
 }
 
 // usage reads a usage, in the words of either of two APIs.

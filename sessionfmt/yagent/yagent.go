@@ -39,13 +39,13 @@ func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
 	case f[0].Is("user"):
 		m.Kind = jsonl.User
 	case f[0].Is("tool"):
-		m.Kind, m.Call = jsonl.ToolResult, f[4]
+		m.Kind, m.Call, m.Untold = jsonl.ToolResult, f[4], true
 	case f[0].Is("system"):
 		if m.Kind = jsonl.System; f[5].Get("type").IsString() {
 			m.Kind, m.Type = jsonl.Custom, f[5].Get("type").Text()
 		}
 	case f[0].Is("assistant"):
-		m.Kind = jsonl.Assistant
+		m.Kind, m.Model = jsonl.Assistant, f[5].Get("model")
 		if thought := f[5].Get("reasoning_content"); len(thought) > len(`""`) && thought.IsString() {
 			m.Blocks = append([]jsonl.Block{chat.Thinking(thought)}, m.Blocks...)
 		}
@@ -60,5 +60,27 @@ func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
 	if native && m.Kind != jsonl.System { // the prompt is not among the messages
 		m.Native = line.AppendEdited(nil, jsonl.Field{Name: "message_id"}, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "metadata"})
 	}
+	if m.Kind == jsonl.Assistant {
+		return usage(append(said, m), f[5])
+	}
 	return append(said, m)
+}
+
+// usage adds the usage that the answer at the end of a turn has. Its sums are of all requests of
+// the turn; if there were several, the size of the last one is the answer's own.
+func usage(said []chat.Said, metadata jsonl.Value) []chat.Said {
+	var f [4]jsonl.Value
+	metadata.Fields(f[:], "input_tokens", "output_tokens", "cost_usd", "context_tokens_used")
+	if !f[0].IsNumber() {
+		return said
+	}
+	turn := &jsonl.Usage{Input: f[0].Int(), Output: f[1].Int()}
+	turn.Cost.Total, turn.Cost.Known = f[2].Float()
+	answer := &said[len(said)-1]
+	answer.Usage = turn
+	if last := f[3].Int(); last > 0 && last != turn.Input {
+		answer.Usage = &jsonl.Usage{Input: last}
+		said = append(said, chat.Said{Kind: jsonl.ChildUsage, Time: answer.Time, Usage: turn})
+	}
+	return said
 }

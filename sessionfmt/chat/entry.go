@@ -13,15 +13,15 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 		w.header(f, e)
 		return w.Out
 	}
-	var few [4]Said
-	said := f.Read(few[:0], line, e.Native)
-	if e.Part >= len(said) || e.Kind == jsonl.Unknown {
+	r := f.read(line, e.Native)
+	defer r.done()
+	if e.Part >= len(r.Said) || e.Kind == jsonl.Unknown {
 		w.Raw(`{"type":""`)
 		w.Place(e, nil)
 		w.Member(",", "data", line)
 		return append(w.Out, '}')
 	}
-	m := &said[e.Part]
+	m := &r.Said[e.Part]
 	if m.Kind == jsonl.ToolResult && m.Tool == nil && len(e.Lines) > 1 {
 		m.Tool = f.tool(e.Lines[1], m.Call)
 	}
@@ -39,9 +39,11 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 
 // tool is the tool of a call of a line.
 func (f *Format) tool(line, call jsonl.Value) jsonl.Value {
-	for _, m := range f.Read(nil, line, false) {
-		for _, b := range m.Blocks {
-			if b.Kind == jsonl.CallBlock && string(b.ID) == string(call) {
+	r := f.read(line, false)
+	defer r.done()
+	for i := range r.Said {
+		for k := range r.Said[i].Blocks {
+			if b := &r.Said[i].Blocks[k]; b.Kind == jsonl.CallBlock && string(b.ID) == string(call) {
 				return b.Name
 			}
 		}

@@ -48,6 +48,7 @@ type Dialect struct {
 	Marks []string
 	// Unrecorded are calls that the agent pays for and does not record.
 	Unrecorded string
+	NoUsage    bool // answers have no usage
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
 	// Version returns the version of the agent that wrote a line, absent if the line has none;

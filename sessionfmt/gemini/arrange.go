@@ -161,14 +161,13 @@ func appendCheckpoint(dst []byte, e *dialect.Entry) []byte {
 		if by, ok := latest[id.Text()]; ok && id.IsString() {
 			m = by
 		}
-		for _, said := range read(nil, m, e.Native) {
-			if said.Kind == jsonl.CustomEntry {
-				continue
+		format.Each(m, e.Native, func(said *chat.Said) {
+			if said.Kind != jsonl.CustomEntry {
+				w.Raw(sep)
+				w.Message(said.Kind, said)
+				sep = ","
 			}
-			w.Raw(sep)
-			w.Message(said.Kind, &said)
-			sep = ","
-		}
+		})
 	}
 	w.Raw("]}]}")
 	return w.Out

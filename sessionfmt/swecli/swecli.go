@@ -61,105 +61,138 @@ func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	return dialect.Base{ID: a.ID.Text(), Upto: math.MaxInt64, Optional: true}, ok
 }
 
+// A call is a call of an answer, with what it returned.
+type call struct{ id, name, args, result, failure jsonl.Value }
+
 // read reads a message: an answer holds the results of its calls.
-func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
-	var f [9]jsonl.Value
-	line.Fields(f[:], "role", "content", "timestamp", "tool_calls", "tool_results", "thinking_trace", "reasoning_content", "token_usage", "metadata")
-	m := chat.Said{Time: f[2], Blocks: chat.Texts(f[1])}
+func read(r *chat.Reader, line jsonl.Value) {
+	var role, content, time, trace, reasoning, used, typ, listed jsonl.Value
+	var few [8]call
+	calls := few[:0]
+	for key := range r.Reset(line).Members {
+		switch string(key) {
+		case "role":
+			role = r.Value()
+		case "content":
+			content = r.Value()
+		case "timestamp":
+			time = r.Value()
+		case "thinking_trace":
+			trace = r.Value()
+		case "reasoning_content":
+			reasoning = r.Value()
+		case "token_usage":
+			used = r.Value()
+		case "metadata":
+			typ = r.Value().Get("type")
+		case "tool_results":
+			listed = r.Value()
+		case "tool_calls":
+			for range r.Elements {
+				calls = append(calls, readCall(r))
+			}
+		}
+	}
+	m := chat.Said{Time: time}
 	switch {
-	case f[0].Is("user"):
+	case role.Is("user"):
 		m.Kind = jsonl.User
-	case f[0].Is("system"):
-		if m.Kind = jsonl.System; strings.Contains(f[1].Beginning(80), "CONVERSATION ") || f[8].Get("type").IsString() {
+	case role.Is("system"):
+		if m.Kind = jsonl.System; strings.Contains(content.Beginning(80), "CONVERSATION ") || typ.IsString() {
 			m.Kind, m.Type = jsonl.Custom, "compaction_summary"
 		}
-	case f[0].Is("assistant"):
-		return answer(said, m, f, native)
+	case role.Is("assistant"):
+		for _, c := range calls {
+			r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: c.id, Name: c.name, Args: c.args})
+		}
+		m.Kind, m.Usage, m.Blocks = jsonl.Assistant, usage(used), r.Spoken(content, trace, reasoning)
 	default:
-		return said
+		return
 	}
-	if native && m.Kind != jsonl.System { // the prompt is not among the messages
-		m.Native = object(jsonl.Field{Name: "role", Value: f[0]}, jsonl.Field{Name: "content", Value: f[1]})
+	if m.Kind != jsonl.Assistant && chat.HasText(content) {
+		m.Blocks = r.Keep(chat.Text(content))
 	}
-	return append(said, m)
+	if r.Native && m.Kind != jsonl.System { // the prompt is not among the messages
+		m.Native = object(jsonl.Field{Name: "role", Value: role}, jsonl.Field{Name: "content", Value: content}, jsonl.Field{Name: "tool_calls", Value: sentCalls(m.Kind, calls)})
+	}
+	if r.Said = append(r.Said, m); m.Kind == jsonl.Assistant {
+		results(r, calls, listed, time)
+	}
 }
 
-// answer appends an answer and the results of its calls, which stand in a list of their own
-// in some versions.
-func answer(said []chat.Said, m chat.Said, f [9]jsonl.Value, native bool) []chat.Said {
-	m.Kind, m.Usage = jsonl.Assistant, usage(f[7])
-	text := m.Blocks
-	m.Blocks = nil
-	for _, thought := range f[5:7] {
-		for _, b := range chat.Texts(thought) {
-			m.Blocks = append(m.Blocks, chat.Thinking(b.Text.Value))
+func readCall(r *chat.Reader) (c call) {
+	for key := range r.Members {
+		switch string(key) {
+		case "id":
+			c.id = r.Value()
+		case "name":
+			c.name = r.Value()
+		case "parameters":
+			c.args = r.Value()
+		case "result":
+			c.result = r.Value()
+		case "error":
+			c.failure = r.Value()
 		}
 	}
-	m.Blocks = append(m.Blocks, text...)
-	at := len(said)
-	said = append(said, m)
-	listed := slices.Collect(f[4].Elements)
-	var calls []byte
-	for call := range f[3].Elements {
-		var c [5]jsonl.Value
-		call.Fields(c[:], "id", "name", "parameters", "result", "error")
-		said[at].Blocks = append(said[at].Blocks, jsonl.Block{Kind: jsonl.CallBlock, ID: c[0], Name: c[1], Args: c[2]})
-		var beside jsonl.Value
-		if len(listed) > 0 {
-			beside, listed = listed[0], listed[1:]
-		}
-		if r, ok := result(c, beside, m.Time, native); ok {
-			said = append(said, r)
-		}
-		if native {
-			calls = append(append(calls, ','), sentCall(c)...)
-		}
+	return c
+}
+
+// sentCalls are the calls of an answer as they are sent, absent for none.
+func sentCalls(kind jsonl.Kind, calls []call) (list jsonl.Value) {
+	if kind != jsonl.Assistant || len(calls) == 0 {
+		return nil
 	}
-	if native {
-		if len(calls) > 0 {
-			calls[0] = '['
-			calls = append(calls, ']')
-		}
-		said[at].Native = object(jsonl.Field{Name: "role", Value: f[0]}, jsonl.Field{Name: "content", Value: f[1]}, jsonl.Field{Name: "tool_calls", Value: calls})
+	for _, c := range calls {
+		list = append(append(list, ','), sentCall(c)...)
 	}
-	return said
+	list[0] = '['
+	return append(list, ']')
 }
 
 // sentCall is a call as it is sent.
-func sentCall(c [5]jsonl.Value) jsonl.Value {
-	args := jsonl.AppendQuoted(nil, string(c[2].AppendMinified(nil)))
-	return object(jsonl.Field{Name: "id", Value: c[0]}, jsonl.Field{Name: "type", Value: jsonl.Value(`"function"`)},
-		jsonl.Field{Name: "function", Value: object(jsonl.Field{Name: "name", Value: c[1]}, jsonl.Field{Name: "arguments", Value: args})})
+func sentCall(c call) jsonl.Value {
+	args := jsonl.AppendQuoted(nil, string(c.args.AppendMinified(nil)))
+	return object(jsonl.Field{Name: "id", Value: c.id}, jsonl.Field{Name: "type", Value: jsonl.Value(`"function"`)},
+		jsonl.Field{Name: "function", Value: object(jsonl.Field{Name: "name", Value: c.name}, jsonl.Field{Name: "arguments", Value: args})})
 }
 
 // object is an object of the fields that exist.
 func object(fields ...jsonl.Field) jsonl.Value { return jsonl.Value("{}").AppendEdited(nil, fields...) }
 
-// result is what a call returned. ok is false for a call that did not run.
-func result(c [5]jsonl.Value, beside, time jsonl.Value, native bool) (r chat.Said, ok bool) {
-	r = chat.Said{Kind: jsonl.ToolResult, Call: c[0], Tool: c[1], Time: time}
-	out := c[3]
-	if r.Failed = c[4].Truthy(); r.Failed {
-		out = c[4]
+// results appends what the calls of an answer returned, which stands in a list of its own in
+// some versions. A call that did not run returned nothing.
+func results(r *chat.Reader, calls []call, listed, time jsonl.Value) {
+	beside := slices.Collect(listed.Elements)
+	for k, c := range calls {
+		m := chat.Said{Kind: jsonl.ToolResult, Call: c.id, Tool: c.name, Time: time}
+		out := c.result
+		if m.Failed = c.failure.Truthy(); m.Failed {
+			out = c.failure
+		}
+		if out.IsNull() && k < len(beside) {
+			out, m.Failed = listedResult(beside[k])
+		}
+		if out.IsNull() {
+			continue
+		}
+		m.Blocks = r.Keep(chat.Result(out))
+		if r.Native {
+			m.Native = object(jsonl.Field{Name: "role", Value: jsonl.Value(`"tool"`)}, jsonl.Field{Name: "tool_call_id", Value: c.id},
+				jsonl.Field{Name: "content", Value: m.Blocks[0].Text.Value})
+		}
+		r.Said = append(r.Said, m)
 	}
-	if out.IsNull() {
-		out = beside
-		for _, name := range []string{"error", "output", "result", "content"} {
-			if v := beside.Get(name); v.Truthy() {
-				out, r.Failed = v, name == "error"
-				break
-			}
+}
+
+// listedResult is what a result in a list says.
+func listedResult(v jsonl.Value) (out jsonl.Value, failed bool) {
+	for _, name := range []string{"error", "output", "result", "content"} {
+		if out := v.Get(name); out.Truthy() {
+			return out, name == "error"
 		}
 	}
-	if out.IsNull() {
-		return r, false
-	}
-	r.Blocks = chat.Result(out)
-	if native {
-		r.Native = object(jsonl.Field{Name: "role", Value: jsonl.Value(`"tool"`)}, jsonl.Field{Name: "tool_call_id", Value: c[0]},
-			jsonl.Field{Name: "content", Value: r.Blocks[0].Text.Value})
-	}
-	return r, true
+	return v, false
 }
 
 // usage reads a usage, in the words of either of two APIs.

@@ -12,7 +12,7 @@ import (
 
 // Dialect is the format of y-agent.
 var Dialect = chat.Dialect(dialect.Dialect{
-	Name: "y-agent", Sniff: sniff, File: fileID, Display: ".display.jsonl", Policy: "y-agent",
+	Name: "y-agent", Sniff: sniff, File: fileID, Display: ".display.jsonl", Policy: "y-agent", NoUsage: true,
 	Pick:      jsonl.Pick{As: jsonl.Names{ID: "message_id", Parent: "parent_message_id", Message: "message"}},
 	Certainty: dialect.Certainty{Messages: "rule", System: "rule", Tools: "absent"},
 }, chat.Format{About: func(jsonl.Value) (a chat.About, ok bool) { return a, false }, Read: read})
@@ -31,34 +31,69 @@ func fileID(name string) (id string, part bool) {
 	return id, strings.Contains(base, ".display.")
 }
 
-func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
-	var f [6]jsonl.Value
-	line.Fields(f[:], "role", "content", "timestamp", "tool_calls", "tool_call_id", "metadata")
-	m := chat.Said{Time: f[2], Blocks: chat.Texts(f[1])}
-	switch {
-	case f[0].Is("user"):
-		m.Kind = jsonl.User
-	case f[0].Is("tool"):
-		m.Kind, m.Call = jsonl.ToolResult, f[4]
-	case f[0].Is("system"):
-		if m.Kind = jsonl.System; f[5].Get("type").IsString() {
-			m.Kind, m.Type = jsonl.Custom, f[5].Get("type").Text()
+func read(r *chat.Reader, line jsonl.Value) {
+	var role, content, of, thought, typ jsonl.Value
+	m := chat.Said{}
+	for key := range r.Reset(line).Members {
+		switch string(key) {
+		case "role":
+			role = r.Value()
+		case "content":
+			content = r.Value()
+		case "timestamp":
+			m.Time = r.Value()
+		case "tool_call_id":
+			of = r.Value()
+		case "tool_calls":
+			for range r.Elements {
+				call(r)
+			}
+		case "metadata":
+			for key := range r.Members {
+				switch string(key) {
+				case "type":
+					typ = r.Value()
+				case "reasoning_content":
+					thought = r.Value()
+				}
+			}
 		}
-	case f[0].Is("assistant"):
-		m.Kind = jsonl.Assistant
-		if thought := f[5].Get("reasoning_content"); len(thought) > len(`""`) && thought.IsString() {
-			m.Blocks = append([]jsonl.Block{chat.Thinking(thought)}, m.Blocks...)
-		}
-		for call := range f[3].Elements {
-			var c [3]jsonl.Value
-			call.Fields(c[:], "id", "name", "arguments")
-			m.Blocks = append(m.Blocks, jsonl.Block{Kind: jsonl.CallBlock, ID: c[0], Name: c[1], Args: c[2]})
-		}
-	default:
-		return said
 	}
-	if native && m.Kind != jsonl.System { // the prompt is not among the messages
+	switch {
+	case role.Is("user"):
+		m.Kind = jsonl.User
+	case role.Is("tool"):
+		m.Kind, m.Call = jsonl.ToolResult, of
+	case role.Is("system"):
+		if m.Kind = jsonl.System; typ.IsString() {
+			m.Kind, m.Type = jsonl.Custom, typ.Text()
+		}
+	case role.Is("assistant"):
+		m.Kind, m.Blocks = jsonl.Assistant, r.Spoken(content, thought)
+	default:
+		return
+	}
+	if m.Kind != jsonl.Assistant && chat.HasText(content) {
+		m.Blocks = r.Keep(chat.Text(content))
+	}
+	if r.Native && m.Kind != jsonl.System { // the prompt is not among the messages
 		m.Native = line.AppendEdited(nil, jsonl.Field{Name: "message_id"}, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "metadata"})
 	}
-	return append(said, m)
+	r.Said = append(r.Said, m)
+}
+
+// call reads a call of an answer.
+func call(r *chat.Reader) {
+	b := jsonl.Block{Kind: jsonl.CallBlock}
+	for key := range r.Members {
+		switch string(key) {
+		case "id":
+			b.ID = r.Value()
+		case "name":
+			b.Name = r.Value()
+		case "arguments":
+			b.Args = r.Value()
+		}
+	}
+	r.Own(b)
 }

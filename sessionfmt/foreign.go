@@ -78,7 +78,11 @@ func firstLine(src *source) (first jsonl.Value, off int64) {
 				return v, at + int64(bytes.IndexByte(line, '{'))
 			}
 		}
-		if size >= src.size || size > mostSniffed || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
+		most := int64(mostSniffed)
+		if beginsDocument(buf) {
+			most = mostSniffed >> 8
+		}
+		if size >= min(src.size, most) || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
 			return nil, 0
 		}
 	}
@@ -180,7 +184,10 @@ func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
 	u.records = append(u.records, rec)
 	if x.times {
 		ms, ok := h.Timestamp.Millis()
-		if !ok {
+		switch {
+		case !h.Timestamp.Exists():
+			ms = untimed
+		case !ok:
 			ms = noTime
 		}
 		u.times = append(u.times, ms)

@@ -28,6 +28,8 @@ type Reader struct {
 	jsonl.Cursor
 	own  []jsonl.Block // of a message that is being read
 	kept []jsonl.Block // of the others
+	made []byte        // texts that are not in the line
+	used jsonl.Usage
 }
 
 // Own appends a block to those of the message that is being read.
@@ -64,6 +66,21 @@ func (r *Reader) Keep(b jsonl.Block) []jsonl.Block {
 	return r.kept[n-1 : n : n]
 }
 
+// Join returns a string of parts as they are spelled.
+func (r *Reader) Join(parts ...[]byte) jsonl.Value {
+	from := len(r.made)
+	for _, part := range parts {
+		r.made = append(r.made, part...)
+	}
+	return r.made[from:len(r.made):len(r.made)]
+}
+
+// Used returns the usage of an answer, of which a line has one.
+func (r *Reader) Used(u jsonl.Usage) *jsonl.Usage {
+	r.used = u
+	return &r.used
+}
+
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
 // read reads a line. done has to follow when what it returns is no longer used.
@@ -88,7 +105,7 @@ func (r *Reader) done() {
 	clear(r.Said)
 	clear(r.own)
 	clear(r.kept)
-	r.Said, r.own, r.kept = r.Said[:0], r.own[:0], r.kept[:0]
+	r.Said, r.own, r.kept, r.made = r.Said[:0], r.own[:0], r.kept[:0], r.made[:0]
 	r.Reset(nil)
 	readers.Put(r)
 }

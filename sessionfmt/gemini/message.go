@@ -53,7 +53,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 	case typ.Is("user"):
 		user(r, m, content)
 	case typ.Is("gemini"):
-		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, "google", model, usage(tokens)
+		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, "google", model, usage(r, tokens)
 		answer(r, &m, content, thoughts, calls)
 		r.Said = append(r.Said, m)
 		results(r, calls)
@@ -117,27 +117,26 @@ func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value, calls [
 		own = append(own, part{p, block(p)})
 		whole = whole || p.Get("functionCall").Exists() || p.Get("thought").Truthy()
 	}
-	var sent []jsonl.Value
-	add := func(b jsonl.Block, as func() jsonl.Value) {
-		if r.Own(b); r.Native {
-			sent = append(sent, as())
-		}
-	}
 	if whole {
 		thoughts, calls = nil, nil
 	}
+	var sent []jsonl.Value
 	for t := range thoughts.Elements {
-		text := thought(t)
-		add(chat.Thinking(text), func() jsonl.Value { return object("text", text, "thought", jsonl.Value("true")) })
+		text := thought(r, t)
+		if r.Own(chat.Thinking(text)); r.Native {
+			sent = append(sent, object("text", text, "thought", jsonl.Value("true")))
+		}
 	}
 	for k := range own {
-		add(own[k].block, func() jsonl.Value { return sentPart(own[k].raw) })
+		if r.Own(own[k].block); r.Native {
+			sent = append(sent, sentPart(own[k].raw))
+		}
 	}
 	for k := range calls {
 		c := &calls[k]
-		add(callBlock(c.id, c.name, c.args), func() jsonl.Value {
-			return object("functionCall", object("id", c.id, "name", c.name, "args", c.args))
-		})
+		if r.Own(callBlock(c.id, c.name, c.args)); r.Native {
+			sent = append(sent, object("functionCall", object("id", c.id, "name", c.name, "args", c.args)))
+		}
 	}
 	if m.Blocks = r.Take(); len(sent) > 0 {
 		m.Native = turn("model", sent)
@@ -145,14 +144,18 @@ func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value, calls [
 }
 
 // thought is a thought as a text.
-func thought(v jsonl.Value) jsonl.Value {
+func thought(r *chat.Reader, v jsonl.Value) jsonl.Value {
 	var f [2]jsonl.Value
 	v.Fields(f[:], "subject", "description")
-	text := f[1].Text()
-	if subject := f[0].Text(); subject != "" {
-		text = "**" + subject + "** " + text
+	switch {
+	case chat.HasText(f[0]) && f[1].IsString():
+		return r.Join([]byte(`"**`), f[0][1:len(f[0])-1], []byte(`** `), f[1][1:])
+	case chat.HasText(f[0]):
+		return r.Join([]byte(`"**`), f[0][1:len(f[0])-1], []byte(`** "`))
+	case f[1].IsString():
+		return f[1]
 	}
-	return jsonl.AppendQuoted(nil, text)
+	return jsonl.Value(`""`)
 }
 
 // readCall reads a call with its result.
@@ -357,12 +360,12 @@ func object(pairs ...any) jsonl.Value {
 
 // usage reads the tokens of an answer: those served from the cache are in the input, and
 // thoughts are beside the output.
-func usage(v jsonl.Value) *jsonl.Usage {
+func usage(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}
 	var f [6]jsonl.Value
 	v.Fields(f[:], "input", "output", "cached", "thoughts", "tool", "total")
 	in, cached := f[0].Int(), f[2].Int()
-	return &jsonl.Usage{Input: max(0, in-cached) + f[4].Int(), CacheRead: min(in, cached), Output: f[1].Int() + f[3].Int(), Total: f[5].Int()}
+	return r.Used(jsonl.Usage{Input: max(0, in-cached) + f[4].Int(), CacheRead: min(in, cached), Output: f[1].Int() + f[3].Int(), Total: f[5].Int()})
 }

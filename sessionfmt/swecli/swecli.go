@@ -105,7 +105,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 		for _, c := range calls {
 			r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: c.id, Name: c.name, Args: c.args})
 		}
-		m.Kind, m.Usage, m.Blocks = jsonl.Assistant, usage(used), r.Spoken(content, trace, reasoning)
+		m.Kind, m.Usage, m.Blocks = jsonl.Assistant, usage(r, used), r.Spoken(content, trace, reasoning)
 	default:
 		return
 	}
@@ -163,7 +163,10 @@ func object(fields ...jsonl.Field) jsonl.Value { return jsonl.Value("{}").Append
 // results appends what the calls of an answer returned, which stands in a list of its own in
 // some versions. A call that did not run returned nothing.
 func results(r *chat.Reader, calls []call, listed, time jsonl.Value) {
-	beside := slices.Collect(listed.Elements)
+	var beside []jsonl.Value
+	if listed.IsArray() {
+		beside = slices.Collect(listed.Elements)
+	}
 	for k, c := range calls {
 		m := chat.Said{Kind: jsonl.ToolResult, Call: c.id, Tool: c.name, Time: time}
 		out := c.result
@@ -196,11 +199,11 @@ func listedResult(v jsonl.Value) (out jsonl.Value, failed bool) {
 }
 
 // usage reads a usage, in the words of either of two APIs.
-func usage(v jsonl.Value) *jsonl.Usage {
+func usage(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}
 	var f [5]jsonl.Value
 	v.Fields(f[:], "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens")
-	return &jsonl.Usage{Input: f[0].Int() + f[2].Int(), Output: f[1].Int() + f[3].Int(), Total: f[4].Int()}
+	return r.Used(jsonl.Usage{Input: f[0].Int() + f[2].Int(), Output: f[1].Int() + f[3].Int(), Total: f[4].Int()})
 }

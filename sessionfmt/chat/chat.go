@@ -4,6 +4,8 @@
 package chat
 
 import (
+	"fmt"
+	"hash/crc32"
 	"slices"
 	"sync"
 
@@ -18,6 +20,7 @@ type Format struct {
 	// Read appends the messages that a line holds to r.Said, in order: an answer and the results
 	// of its calls, for example. A line without any is one of unknown type.
 	Read func(r *Reader, line jsonl.Value)
+	Sums bool // a line without an id has its sum as one
 }
 
 // A Reader holds what is read of a line. It is reused for one line after the other.
@@ -181,13 +184,25 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 	r := f.read(p.Line, false)
 	defer r.done()
 	if len(r.Said) > 0 {
-		return dialect.Head{ID: p.ID, Code: codeOf(r.Said)}
+		head := dialect.Head{ID: p.ID, Code: codeOf(r.Said)}
+		if f.Sums && !head.ID.Exists() {
+			head.ID = sum(p.Line)
+		}
+		return head
 	}
 	if a, ok := f.About(p.Line); ok {
 		return dialect.Head{Code: about, ID: a.ID}
 	}
 	return dialect.Head{Code: dialect.Unknown, ID: p.ID}
 }
+
+// sum is the id of a line that has none: its CRC-32C, in hex. It stays the same when an agent
+// writes its file again with less before the line.
+func sum(line jsonl.Value) jsonl.Value {
+	return fmt.Appendf(nil, `"%08x"`, crc32.Checksum(line, castagnoli))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // codeOf is the code of a line with messages.
 func codeOf(said []Said) dialect.Code {

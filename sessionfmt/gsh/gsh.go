@@ -17,7 +17,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: ".local/share", Folders: []string{"gsh/sessions"}},
 	File:  fileID, Policy: "gsh", NoUsage: true,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
-}, chat.Format{About: about, Read: read})
+}, chat.Format{About: about, Read: read, Sums: true})
 
 // fileID is the id by the name of a session.
 func fileID(name string) (id string, part bool) {

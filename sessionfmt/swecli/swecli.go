@@ -20,7 +20,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},
 	File:  fileID, Base: base, Policy: "swe-cli",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
-}, chat.Format{About: about, Read: read})
+}, chat.Format{About: about, Read: read, Sums: true})
 
 // sniff reports whether a file begins with a session's own members, or with a message of
 // the list that OpenDev keeps beside them.

@@ -15,7 +15,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Name: "y-agent", Sniff: sniff, File: fileID, Display: ".display.jsonl", Policy: "y-agent", NoUsage: true,
 	Pick:      jsonl.Pick{As: jsonl.Names{ID: "message_id", Parent: "parent_message_id", Message: "message"}},
 	Certainty: dialect.Certainty{Messages: "rule", System: "rule", Tools: "absent"},
-}, chat.Format{About: func(jsonl.Value) (a chat.About, ok bool) { return a, false }, Read: read})
+}, chat.Format{About: func(jsonl.Value) (a chat.About, ok bool) { return a, false }, Read: read, Sums: true})
 
 // sniff reports whether a file begins with a message of a transcript.
 func sniff(first jsonl.Value) bool {

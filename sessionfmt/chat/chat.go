@@ -89,7 +89,7 @@ var readers = sync.Pool{New: func() any { return new(Reader) }}
 // read reads a line. done has to follow when what it returns is no longer used.
 func (f *Format) read(line jsonl.Value, native bool) *Reader {
 	r := readers.Get().(*Reader)
-	r.Native = native
+	r.reset(native)
 	f.Read(r, line)
 	return r
 }
@@ -105,12 +105,18 @@ func (f *Format) Each(line jsonl.Value, native bool, see func(m *Said)) {
 
 // done lets go of a line.
 func (r *Reader) done() {
+	r.reset(false)
+	readers.Put(r)
+}
+
+// reset prepares for another line, and holds nothing of the last one.
+func (r *Reader) reset(native bool) {
 	clear(r.Said)
 	clear(r.own)
 	clear(r.kept)
 	r.Said, r.own, r.kept, r.made = r.Said[:0], r.own[:0], r.kept[:0], r.made[:0]
+	r.Native = native
 	r.Reset(nil)
-	readers.Put(r)
 }
 
 // An About is what a header tells. Absent values are nil.

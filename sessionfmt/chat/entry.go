@@ -11,10 +11,23 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 	line := e.Lines[0]
 	if e.Kind == jsonl.Header {
 		w.header(f, e)
+		e.Kept = nil
 		return w.Out
 	}
-	r := f.read(line, e.Native)
-	defer r.done()
+	k, _ := e.Kept.(*kept)
+	if k == nil {
+		k = &kept{}
+		e.Kept, e.Again = k, false
+	}
+	if !e.Again {
+		k.line.reset(e.Native)
+		f.Read(&k.line, line)
+		k.calls.reset(false)
+		if len(e.Lines) > 1 {
+			f.Read(&k.calls, e.Lines[1])
+		}
+	}
+	r := &k.line
 	if e.Part >= len(r.Said) || e.Kind == jsonl.Unknown {
 		w.Raw(`{"type":""`)
 		w.Place(e, nil)
@@ -22,8 +35,8 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 		return append(w.Out, '}')
 	}
 	m := &r.Said[e.Part]
-	if m.Kind == jsonl.ToolResult && m.Tool == nil && len(e.Lines) > 1 {
-		m.Tool = f.tool(e.Lines[1], m.Call)
+	if m.Kind == jsonl.ToolResult && m.Tool == nil {
+		m.Tool = k.calls.tool(m.Call)
 	}
 	w.Text("{", "type", e.Kind.Type())
 	w.Place(e, Time(m.Time))
@@ -37,10 +50,12 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 	return append(w.Out, '}')
 }
 
-// tool is the tool of a call of a line.
-func (f *Format) tool(line, call jsonl.Value) jsonl.Value {
-	r := f.read(line, false)
-	defer r.done()
+// A kept is what the lines of an entry hold: its own, and the one with the calls that its
+// results answer.
+type kept struct{ line, calls Reader }
+
+// tool is the tool of a call.
+func (r *Reader) tool(call jsonl.Value) jsonl.Value {
 	for i := range r.Said {
 		for k := range r.Said[i].Blocks {
 			if b := &r.Said[i].Blocks[k]; b.Kind == jsonl.CallBlock && string(b.ID) == string(call) {

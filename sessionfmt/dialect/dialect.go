@@ -176,6 +176,10 @@ type Entry struct {
 	// Native asks for messages that have one more member, native: an array of what stands
 	// for them in a request of the agent.
 	Native bool
+	// Again reports that Lines are those of the entry before, where they were in memory. Kept is
+	// what the dialect made of them then.
+	Again bool
+	Kept  any
 }
 
 // A Base is what a forked session continues.

@@ -72,6 +72,7 @@ func logged(d dialect.Dialect) dialect.Dialect {
 	}
 	d.Append = func(dst []byte, e *dialect.Entry) []byte {
 		if e.Kind == jsonl.Transform {
+			e.Kept = nil
 			return appendCheckpoint(dst, e)
 		}
 		return entry(dst, e)

@@ -72,18 +72,19 @@ func user(r *chat.Reader, m chat.Said, content jsonl.Value) {
 		if r.Native {
 			sent = append(sent, sentPart(p))
 		}
-		if v := p.Get("functionResponse"); v.Exists() {
-			r.Said = append(r.Said, result(r, v, m.Time))
-			continue
+		if p.IsObject() {
+			if v := p.Get("functionResponse"); v.Exists() {
+				r.Said = append(r.Said, result(r, v, m.Time))
+				continue
+			}
 		}
 		b := block(p)
 		if r.Own(b); b.Kind == jsonl.TextBlock {
-			text += b.Text.Text()
+			text = beginning(text, b.Text.Value)
 		} else {
 			other = true
 		}
 	}
-	text = strings.TrimSpace(text)
 	m.Kind, m.Blocks = jsonl.User, r.Take()
 	if len(r.Said) == 0 && leftOut(text, other) {
 		m.Kind, m.Type = jsonl.CustomEntry, "not sent"
@@ -96,6 +97,19 @@ func user(r *chat.Reader, m chat.Said, content jsonl.Value) {
 	if r.Native {
 		r.Said[0].Native = turn("user", sent)
 	}
+}
+
+// beginning is the beginning of a text and more of it, without white space before that: as much
+// as tells whether it is left out.
+func beginning(text string, more jsonl.Value) string {
+	const enough = 64
+	if len(text) >= enough {
+		return text
+	}
+	if all := strings.TrimSpace(text + more.Beginning(2*enough)); all != "" {
+		return all
+	}
+	return strings.TrimSpace(text + more.Text())
 }
 
 // leftOut reports whether a resume leaves a message out.
@@ -115,7 +129,7 @@ func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value, calls [
 	own, whole := few[:0], false
 	for p := range parts(content) {
 		own = append(own, part{p, block(p)})
-		whole = whole || p.Get("functionCall").Exists() || p.Get("thought").Truthy()
+		whole = whole || p.IsObject() && (p.Get("functionCall").Exists() || p.Get("thought").Truthy())
 	}
 	if whole {
 		thoughts, calls = nil, nil

@@ -1,11 +1,9 @@
 package sessionfmt
 
 import (
+	"bufio"
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
-	"strings"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -19,12 +17,15 @@ func (s *source) document(first jsonl.Value) (lines *source, head jsonl.Value, d
 		return nil, nil, nil
 	}
 	var wrong error
+	numbers := []uint32{1}
 	made, err := spool(s.packing, func(w io.Writer) (err error) {
-		head, wrong = dialect.ReadDocument(s.plain(), dialect.Messages, func(line []byte) error {
-			_, err = w.Write(append(line, '\n'))
-			return err
+		out := bufio.NewWriterSize(w, unitSize)
+		head, wrong = dialect.ReadDocument(s.plain(), dialect.Messages, func(line jsonl.Value, number int) error {
+			numbers = append(numbers, uint32(number))
+			out.Write(line)
+			return out.WriteByte('\n')
 		})
-		return err
+		return out.Flush()
 	})
 	if err != nil || head == nil {
 		return nil, nil, nil
@@ -38,8 +39,9 @@ func (s *source) document(first jsonl.Value) (lines *source, head jsonl.Value, d
 	made.size += int64(len(top))
 	made.instead = "it is one JSON document"
 	made.info, made.disk, made.broken, made.more = s.info, s.disk, s.broken, []*source{s}
-	if wrong != nil && made.broken == nil {
-		made.broken = brokenDocument(wrong)
+	made.numbers = numbers
+	if made.broken == nil {
+		made.broken = wrong
 	}
 	return made, head, d
 }
@@ -55,13 +57,19 @@ func (s *source) mayBeDocument(first jsonl.Value) bool {
 		return false
 	}
 	line, _, whole := bytes.Cut(buf, []byte{'\n'})
-	return string(bytes.TrimSpace(line)) == "{" || !whole && first == nil && bytes.HasPrefix(line, []byte("{")) && !bytes.HasPrefix(line, []byte(`{"type":`))
+	return beginsDocument(buf) || !whole && first == nil && bytes.HasPrefix(line, []byte("{")) && !bytes.HasPrefix(line, []byte(`{"type":`))
 }
 
-// brokenDocument is why a document ends early.
-func brokenDocument(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return errors.New("the document is truncated")
+// beginsDocument reports whether the first line is the beginning of an object, and nothing more.
+func beginsDocument(buf []byte) bool {
+	line, _, whole := bytes.Cut(buf, []byte{'\n'})
+	return whole && string(bytes.TrimSpace(line)) == "{"
+}
+
+// number is the number in the user's file of a line of the source.
+func (s *source) number(line int) int {
+	if line < 1 || line > len(s.numbers) {
+		return line
 	}
-	return fmt.Errorf("the document is not JSON: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return int(s.numbers[line-1])
 }

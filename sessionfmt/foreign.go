@@ -80,7 +80,11 @@ func firstLine(src *source) (first jsonl.Value, off int64) {
 				return v, at + int64(bytes.IndexByte(line, '{'))
 			}
 		}
-		if size >= src.size || size > mostSniffed || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
+		most := int64(mostSniffed)
+		if beginsDocument(buf) {
+			most = mostSniffed >> 8
+		}
+		if size >= min(src.size, most) || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
 			return nil, 0
 		}
 	}
@@ -182,7 +186,10 @@ func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
 	u.records = append(u.records, rec)
 	if x.times {
 		ms, ok := h.Timestamp.Millis()
-		if !ok {
+		switch {
+		case !h.Timestamp.Exists():
+			ms = untimed
+		case !ok:
 			ms = noTime
 		}
 		u.times = append(u.times, ms)
@@ -396,16 +403,47 @@ func (r *Reader) Native(i int) (jsonl.Value, error) {
 
 // foreign is a record of another agent's session in pi's shape.
 func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
-	raw, err := r.Raw(i)
-	if err != nil {
-		return nil, err
-	}
 	rec := &r.s.records[i]
 	e := &r.entry
+	again := r.unread && r.s.sameLines(r.made, i) && e.Native == native
+	if !again && rec.size > readAhead {
+		e.Kept = nil // never hold two long lines at once
+	}
 	*e = dialect.Entry{
 		Kind: rec.kind, ID: idText(r.s.idOf(i)), Parent: idText(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
-		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: r.lines[:0],
+		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: e.Lines, Again: again, Kept: e.Kept,
 	}
+	if !again {
+		if err := r.linesOf(i); err != nil {
+			return nil, err
+		}
+	}
+	r.unread, r.made = true, i
+	r.shown = r.s.dialect.Append(r.shown[:0], e)
+	return r.shown, nil
+}
+
+// sameLines reports whether two entries are made of the same lines.
+func (s *Session) sameLines(i, k int) bool {
+	if s.records[i].off != s.records[k].off {
+		return false
+	}
+	a, b := s.last[i], s.last[k]
+	if a == 0 || b == 0 {
+		return a == b
+	}
+	one, other := s.joined[a], s.joined[b]
+	return one.next == a && other.next == b && one.at() == other.at()
+}
+
+// linesOf reads the lines of an entry.
+func (r *Reader) linesOf(i int) error {
+	raw, err := r.Raw(i)
+	if err != nil {
+		return err
+	}
+	rec, e := &r.s.records[i], &r.entry
+	e.Lines = e.Lines[:0]
 	add := func(size uint32) {
 		line := raw[:size:size]
 		if raw = raw[size:]; len(raw) > 0 {
@@ -420,7 +458,5 @@ func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
 	for j := range r.s.joinedTo(i) {
 		add(j.size)
 	}
-	r.lines = e.Lines
-	r.shown = r.s.dialect.Append(r.shown[:0], e)
-	return r.shown, nil
+	return nil
 }

@@ -60,13 +60,13 @@ func (s *Session) place(line int) (name string, number int) {
 			number -= b.lines
 		}
 	}
-	return s.Name, number
+	return s.Name, s.file().number(number)
 }
 
 // placed puts findings into the files that their lines stand in: those of the session's own
 // first.
 func (s *Session) placed(found []Finding) []Finding {
-	if len(s.base) == 0 {
+	if len(s.base) == 0 && s.file().numbers == nil {
 		return found
 	}
 	for k := range found {

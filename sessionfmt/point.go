@@ -256,11 +256,16 @@ func (s *Session) WrongID(i int) bool { return s.records[i].flags&flagWrongID !=
 // Time returns the time of record i in milliseconds since 1970. It is not ok if the record has
 // no valid time, or if the session was opened without Options.Times.
 func (s *Session) Time(i int) (ms int64, ok bool) {
-	if i >= len(s.times) || s.times[i] == noTime {
+	if i >= len(s.times) || s.times[i] <= untimed {
 		return 0, false
 	}
 	return s.times[i], true
 }
 
-// noTime is a missing or invalid time.
-const noTime = math.MinInt64
+// Untimed reports whether record i is another agent's, and its line has no timestamp.
+func (s *Session) Untimed(i int) bool { return i < len(s.times) && s.times[i] == untimed }
+
+const (
+	noTime  = math.MinInt64 + iota // a missing or invalid time
+	untimed                        // of a line of another agent that has none
+)

@@ -26,6 +26,7 @@ type source struct {
 	disk    Disk        // where that file is
 	more    []*source   // other files that hold parts of it
 	instead string      // what the file is instead of lines, empty if it is those
+	numbers []uint32    // of a document: the lines of the file that its lines begin on
 	broken  error       // why the data is incomplete: the compressed file is truncated
 }
 
@@ -301,8 +302,9 @@ type Reader struct {
 
 	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
 	several []byte
-	lines   []jsonl.Value
-	entry   dialect.Entry
+	entry   dialect.Entry // the last one
+	made    int           // its record
+	unread  bool          // nothing was read since
 	shown   []byte
 }
 
@@ -350,6 +352,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 // read is a stretch of the file, valid until the next call.
 func (r *Reader) read(span dialect.Span) ([]byte, error) {
 	at, n := span.Off-r.off, int64(span.Size)
+	r.unread = false
 	if at < 0 || at+n > int64(len(r.buf)) {
 		// A read near the last one is probably in order. It starts on a page, since such reads
 		// are copied faster.

@@ -16,6 +16,7 @@ import (
 type teller interface {
 	begin()
 	tell(m *jsonl.Message, usage *jsonl.Usage)
+	end()
 }
 
 // makeForeign writes the conversation of a session of pi in the format of another agent, with
@@ -32,8 +33,11 @@ func makeForeign(name, agent, from string) error {
 	}
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
-	var t teller = &codexTeller{w: w}
-	if agent == "claude" {
+	var t teller = &chatTeller{w: w, form: chatForms[agent]}
+	switch agent {
+	case "codex":
+		t = &codexTeller{w: w}
+	case "claude":
 		t = &claudeTeller{w: w, parent: "null"}
 	}
 	t.begin()
@@ -49,6 +53,7 @@ func makeForeign(name, agent, from string) error {
 			t.tell(m, &usage)
 		}
 	}
+	t.end()
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -87,6 +92,8 @@ func (t *codexTeller) begin() {
 	t.line("session_meta", `{"id":"00000000-0000-7000-8000-000000000000","timestamp":"`+stamp+`","cwd":"/project","cli_version":"0.169.0","base_instructions":{"text":"Be brief."}}`)
 }
 
+func (t *codexTeller) end() {}
+
 func (t *codexTeller) tell(m *jsonl.Message, usage *jsonl.Usage) {
 	if m.Kind == jsonl.User {
 		t.line("turn_context", `{"cwd":"/project","approval_policy":"never","model":"gpt-5.5","summary":"none"}`)
@@ -122,6 +129,7 @@ type claudeTeller struct {
 }
 
 func (t *claudeTeller) begin() {}
+func (t *claudeTeller) end()   {}
 
 // line writes a record. What follows the message is more.
 func (t *claudeTeller) line(typ, message, more string) {

@@ -31,11 +31,12 @@ func launch() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	memory := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 	if runtime.GOOS == "linux" { // elsewhere it is bytes already
 		memory *= 1024
 	}
-	fmt.Fprintln(os.NewFile(3, "figure"), int64(wall), memory)
+	fmt.Fprintln(os.NewFile(3, "figure"), int64(wall), int64(cpu), memory)
 }
 
 // launched is the figure of a command that a launcher runs.
@@ -55,7 +56,7 @@ func launched(args []string) (f figure, err error) {
 	cmd.ExtraFiles = []*os.File{write}
 	err = errors.Join(cmd.Run(), write.Close())
 	if err == nil {
-		_, err = fmt.Fscan(read, (*int64)(&f.wall), &f.memory)
+		_, err = fmt.Fscan(read, (*int64)(&f.wall), (*int64)(&f.cpu), &f.memory)
 	}
 	if err != nil {
 		err = fmt.Errorf("%w: %.300s", err, stderr.Bytes())

@@ -115,7 +115,7 @@ func (b *bench) tokenizers(encoding string) (all []rival) {
 // agents has a command read the same conversation as pi and as other agents record it.
 func (b *bench) agents(command string) contest {
 	c := contest{command + ", a session of each agent", "100m", []string{command, "FILE"}, "60 % of pi's bytes/s", nil}
-	for _, agent := range []string{"codex", "claude"} {
+	for _, agent := range []string{"codex", "claude", "gsh", "swe-cli", "opendev", "y-agent", "gemini", "gemini-document"} {
 		c.against = append(c.against, rival{"ctxtool " + command + ", " + agent, []string{b.ctxtool, command, "FILE:100m-as-" + agent}})
 	}
 	return c
@@ -213,6 +213,10 @@ func (b *bench) hold(c contest) error {
 	ours := median(figures[0])
 	for i, r := range all {
 		b.print(r.name, median(figures[i]), ours, reads[i])
+		if reads[i] != own { // the busier the machine, the less the time alone tells
+			share := float64(reads[i].size) / float64(own.size) * ours.cpu.Seconds() / median(figures[i]).cpu.Seconds()
+			fmt.Fprintf(b.out, "  %-44s %8.0f %% of the bytes per CPU second\n", "", 100*share)
+		}
 	}
 	return nil
 }
@@ -324,7 +328,8 @@ func (b *bench) absent(r rival) string {
 // A figure is what one run took.
 type figure struct {
 	wall   time.Duration
-	memory int64 // peak resident, bytes
+	cpu    time.Duration // of all threads, user and system
+	memory int64         // peak resident, bytes
 }
 
 // measure runs a command. OUT in its arguments is a folder that is empty each time.
@@ -343,13 +348,15 @@ func (b *bench) measure(args []string, file string) (f figure, err error) {
 	return launched(args)
 }
 
-// median takes the median of time and of memory, each by itself.
+// median takes the median of each figure by itself.
 func median(all []figure) (f figure) {
-	walls, memories := make([]time.Duration, len(all)), make([]int64, len(all))
-	for i, one := range all {
-		walls[i], memories[i] = one.wall, one.memory
+	var walls, cpus, memories []int64
+	for _, one := range all {
+		walls, cpus, memories = append(walls, int64(one.wall)), append(cpus, int64(one.cpu)), append(memories, one.memory)
 	}
-	slices.Sort(walls)
-	slices.Sort(memories)
-	return figure{walls[len(all)/2], memories[len(all)/2]}
+	middle := func(list []int64) int64 {
+		slices.Sort(list)
+		return list[len(list)/2]
+	}
+	return figure{time.Duration(middle(walls)), time.Duration(middle(cpus)), middle(memories)}
 }

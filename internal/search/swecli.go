@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
@@ -21,11 +22,11 @@ func isDocument(first jsonl.Value) bool {
 
 // beginning returns a JSON document with the members that the beginning of a file has whole.
 func beginning(head []byte) jsonl.Value {
-	doc, _ := dialect.ReadDocument(bytes.NewReader(head), logEvents, func([]byte) error { return nil })
+	doc, _ := dialect.ReadDocument(bytes.NewReader(head), logEvents, func(jsonl.Value, int) error { return nil })
 	return doc
 }
 
-// document searches a log of SWE-CLI. The number of an event is that of its line.
+// document searches a log of SWE-CLI. The number of an event is that of the line it begins on.
 func (s *searcher) document(f File, out *searched) error {
 	in, err := s.opt.Open.Disk.Open(f.Name)
 	if err != nil {
@@ -33,14 +34,14 @@ func (s *searcher) document(f File, out *searched) error {
 	}
 	defer in.Close()
 	var events []jsonl.Value
-	doc, err := dialect.ReadDocument(in, logEvents, func(line []byte) error {
-		v, err := jsonl.ParseValue(line)
-		events = append(events, v)
-		return err
+	var lines []int
+	doc, err := dialect.ReadDocument(in, logEvents, func(v jsonl.Value, line int) error {
+		events, lines = append(events, slices.Clone(v)), append(lines, line)
+		return nil
 	})
 	h := Hit{File: f.Given, Session: doc.Get("session_id").Text(), CWD: doc.Get("working_dir").Text()}
-	for _, v := range events {
-		h.Line++
+	for i, v := range events {
+		h.Line = lines[i]
 		h.Time = v.Get("timestamp").Text()
 		e, texts := documentEvent(v)
 		s.event(out, h, v.Get("timestamp"), e, texts)

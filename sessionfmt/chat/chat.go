@@ -4,7 +4,10 @@
 package chat
 
 import (
+	"fmt"
+	"hash/crc32"
 	"slices"
+	"sync"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -14,10 +17,106 @@ import (
 type Format struct {
 	// About returns what a line says about the session. ok is false for all other lines.
 	About func(line jsonl.Value) (a About, ok bool)
-	// Read appends the messages that a line holds, in order: an answer and the results of its
-	// calls, for example. A line without any is one of unknown type. native asks for what the
-	// agent sends.
-	Read func(said []Said, line jsonl.Value, native bool) []Said
+	// Read appends the messages that a line holds to r.Said, in order: an answer and the results
+	// of its calls, for example. A line without any is one of unknown type.
+	Read func(r *Reader, line jsonl.Value)
+	Sums bool // a line without an id has its sum as one
+}
+
+// A Reader holds what is read of a line. It is reused for one line after the other.
+type Reader struct {
+	Said   []Said
+	Native bool // what the agent sends is asked for
+
+	jsonl.Cursor
+	own  []jsonl.Block // of a message that is being read
+	kept []jsonl.Block // of the others
+	made []byte        // texts that are not in the line
+	used jsonl.Usage
+}
+
+// Own appends a block to those of the message that is being read.
+func (r *Reader) Own(b jsonl.Block) { r.own = append(r.own, b) }
+
+// Take returns the blocks of the message that was read, after those that come first in it.
+func (r *Reader) Take(first ...jsonl.Block) []jsonl.Block {
+	r.own = slices.Insert(r.own, 0, first...)
+	return r.own[:len(r.own):len(r.own)]
+}
+
+// Spoken returns the blocks of an answer: its thoughts, its text and its calls, which are the
+// message that was read. Empty texts have none.
+func (r *Reader) Spoken(text jsonl.Value, thoughts ...jsonl.Value) []jsonl.Block {
+	var first [3]jsonl.Block
+	n := 0
+	for _, thought := range thoughts {
+		if HasText(thought) {
+			first[n] = Thinking(thought)
+			n++
+		}
+	}
+	if HasText(text) {
+		first[n] = Text(text)
+		n++
+	}
+	return r.Take(first[:n]...)
+}
+
+// Keep returns a content of one block, beside those of the message that is being read.
+func (r *Reader) Keep(b jsonl.Block) []jsonl.Block {
+	r.kept = append(r.kept, b)
+	n := len(r.kept)
+	return r.kept[n-1 : n : n]
+}
+
+// Join returns a string of parts as they are spelled.
+func (r *Reader) Join(parts ...[]byte) jsonl.Value {
+	from := len(r.made)
+	for _, part := range parts {
+		r.made = append(r.made, part...)
+	}
+	return r.made[from:len(r.made):len(r.made)]
+}
+
+// Used returns the usage of an answer, of which a line has one.
+func (r *Reader) Used(u jsonl.Usage) *jsonl.Usage {
+	r.used = u
+	return &r.used
+}
+
+var readers = sync.Pool{New: func() any { return new(Reader) }}
+
+// read reads a line. done has to follow when what it returns is no longer used.
+func (f *Format) read(line jsonl.Value, native bool) *Reader {
+	r := readers.Get().(*Reader)
+	r.reset(native)
+	f.Read(r, line)
+	return r
+}
+
+// Each calls see with each message of a line, which is valid during the call.
+func (f *Format) Each(line jsonl.Value, native bool, see func(m *Said)) {
+	r := f.read(line, native)
+	defer r.done()
+	for i := range r.Said {
+		see(&r.Said[i])
+	}
+}
+
+// done lets go of a line.
+func (r *Reader) done() {
+	r.reset(false)
+	readers.Put(r)
+}
+
+// reset prepares for another line, and holds nothing of the last one.
+func (r *Reader) reset(native bool) {
+	clear(r.Said)
+	clear(r.own)
+	clear(r.kept)
+	r.Said, r.own, r.kept, r.made = r.Said[:0], r.own[:0], r.kept[:0], r.made[:0]
+	r.Native = native
+	r.Reset(nil)
 }
 
 // An About is what a header tells. Absent values are nil.
@@ -48,13 +147,8 @@ func Text(text jsonl.Value) jsonl.Block {
 	return jsonl.Block{Kind: jsonl.TextBlock, Text: jsonl.String{Value: text}}
 }
 
-// Texts returns a content that is one text, none for an empty one.
-func Texts(text jsonl.Value) []jsonl.Block {
-	if len(text) <= len(`""`) || !text.IsString() {
-		return nil
-	}
-	return []jsonl.Block{Text(text)}
-}
+// HasText reports whether a value is a text that is not empty.
+func HasText(v jsonl.Value) bool { return len(v) > len(`""`) && v.IsString() }
 
 // Thinking is Text for thinking.
 func Thinking(text jsonl.Value) jsonl.Block {
@@ -62,11 +156,11 @@ func Thinking(text jsonl.Value) jsonl.Block {
 }
 
 // Result returns the content of a result: a text as it stands, any other value as JSON.
-func Result(v jsonl.Value) []jsonl.Block {
+func Result(v jsonl.Value) jsonl.Block {
 	if v.IsString() {
-		return []jsonl.Block{Text(v)}
+		return Text(v)
 	}
-	return []jsonl.Block{Text(jsonl.AppendQuoted(nil, string(v.AppendMinified(nil))))}
+	return Text(jsonl.AppendQuoted(nil, string(v.AppendMinified(nil))))
 }
 
 // Dialect completes a dialect whose lines have a format.
@@ -97,10 +191,14 @@ const (
 
 // head is the dialect's Read.
 func (f *Format) head(p *jsonl.Picked) dialect.Head {
-	var few [4]Said
-	said := f.Read(few[:0], p.Line, false)
-	if len(said) > 0 {
-		return dialect.Head{ID: p.ID, Code: codeOf(said)}
+	r := f.read(p.Line, false)
+	defer r.done()
+	if len(r.Said) > 0 {
+		head := dialect.Head{ID: p.ID, Code: codeOf(r.Said)}
+		if f.Sums && !head.ID.Exists() {
+			head.ID = sum(p.Line)
+		}
+		return head
 	}
 	if a, ok := f.About(p.Line); ok {
 		if len(a.Title) > len(`""`) && a.Title.IsString() {
@@ -110,6 +208,14 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 	}
 	return dialect.Head{Code: dialect.Unknown, ID: p.ID}
 }
+
+// sum is the id of a line that has none: its CRC-32C, in hex. It stays the same when an agent
+// writes its file again with less before the line.
+func sum(line jsonl.Value) jsonl.Value {
+	return fmt.Appendf(nil, `"%08x"`, crc32.Checksum(line, castagnoli))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // codeOf is the code of a line with messages.
 func codeOf(said []Said) dialect.Code {
@@ -138,10 +244,9 @@ func (s *Said) calls() bool {
 // An Arranger makes the entries of messages in order.
 type Arranger struct {
 	f     Format
-	begun bool // there is a header
-	asked bool // there is an entry
-	other bool // messages stand in another file, which wins
-	said  []Said
+	begun bool           // there is a header
+	asked bool           // there is an entry
+	other bool           // messages stand in another file, which wins
 	calls []dialect.Span // the last line with calls, or none
 }
 
@@ -186,12 +291,13 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 	if err != nil {
 		return err
 	}
-	a.said = a.f.Read(a.said[:0], line, false)
-	for i := range a.said {
-		if a.said[i].calls() {
+	r := a.f.read(line, false)
+	defer r.done()
+	for i := range r.Said {
+		if r.Said[i].calls() {
 			a.calls = append(a.calls[:0], l.At)
 		}
-		if err = a.add(t, l, a.said[i].Kind); err != nil {
+		if err = a.add(t, l, r.Said[i].Kind); err != nil {
 			break
 		}
 	}

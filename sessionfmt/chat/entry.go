@@ -14,6 +14,7 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 	switch e.Kind {
 	case jsonl.Header:
 		w.header(f, e)
+		e.Kept = nil
 		return w.Out
 	case jsonl.SessionInfo:
 		a, _ := f.About(line)
@@ -22,17 +23,29 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 		w.Member(",", "name", a.Title)
 		return append(w.Out, '}')
 	}
-	var few [4]Said
-	said := f.Read(few[:0], line, e.Native)
-	if e.Part >= len(said) || e.Kind == jsonl.Unknown {
+	k, _ := e.Kept.(*kept)
+	if k == nil {
+		k = &kept{}
+		e.Kept, e.Again = k, false
+	}
+	if !e.Again {
+		k.line.reset(e.Native)
+		f.Read(&k.line, line)
+		k.calls.reset(false)
+		if len(e.Lines) > 1 {
+			f.Read(&k.calls, e.Lines[1])
+		}
+	}
+	r := &k.line
+	if e.Part >= len(r.Said) || e.Kind == jsonl.Unknown {
 		w.Raw(`{"type":""`)
 		w.Place(e, nil)
 		w.Member(",", "data", line)
 		return append(w.Out, '}')
 	}
-	m := &said[e.Part]
-	if m.Kind == jsonl.ToolResult && m.Tool == nil && len(e.Lines) > 1 {
-		m.Tool = f.tool(e.Lines[1], m.Call)
+	m := &r.Said[e.Part]
+	if m.Kind == jsonl.ToolResult && m.Tool == nil {
+		m.Tool = k.calls.tool(m.Call)
 	}
 	w.Text("{", "type", e.Kind.Type())
 	w.Place(e, Time(m.Time))
@@ -42,7 +55,7 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 		w.Member(",", "data", line)
 	case jsonl.ChildUsage:
 		rest := *m.Usage // besides the answer's own, whose cost is not told
-		rest.Input -= said[e.Part-1].Usage.Input
+		rest.Input -= r.Said[e.Part-1].Usage.Input
 		w.Text(",", "targetId", string(e.Parent))
 		w.usage("childUsage", &rest)
 		w.usage("aggregateUsage", m.Usage)
@@ -53,11 +66,15 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 	return append(w.Out, '}')
 }
 
-// tool is the tool of a call of a line.
-func (f *Format) tool(line, call jsonl.Value) jsonl.Value {
-	for _, m := range f.Read(nil, line, false) {
-		for _, b := range m.Blocks {
-			if b.Kind == jsonl.CallBlock && string(b.ID) == string(call) {
+// A kept is what the lines of an entry hold: its own, and the one with the calls that its
+// results answer.
+type kept struct{ line, calls Reader }
+
+// tool is the tool of a call.
+func (r *Reader) tool(call jsonl.Value) jsonl.Value {
+	for i := range r.Said {
+		for k := range r.Said[i].Blocks {
+			if b := &r.Said[i].Blocks[k]; b.Kind == jsonl.CallBlock && string(b.ID) == string(call) {
 				return b.Name
 			}
 		}

@@ -73,8 +73,8 @@ func (x *subject) badTime(i int) {
 // untimed reports whether a record is another agent's and has no time, as is right for it, or
 // one that stands elsewhere in its line.
 func (x *subject) untimed(i int) bool {
-	if x.s.Dialect() == nil {
-		return false
+	if x.s.Dialect() == nil || x.s.Untimed(i) {
+		return x.s.Untimed(i)
 	}
 	line, err := x.s.NewReader().Line(i)
 	at := line.Get("timestamp")

@@ -53,6 +53,7 @@ type Dialect struct {
 	Record func(v jsonl.Value) bool
 	// Database is where the agent keeps its sessions, nil for an agent that writes files.
 	Database *Database
+	NoUsage  bool // answers have no usage
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
 	// Version returns the version of the agent that wrote a line, absent if the line has none;
@@ -180,6 +181,10 @@ type Entry struct {
 	// Native asks for messages that have one more member, native: an array of what stands
 	// for them in a request of the agent.
 	Native bool
+	// Again reports that Lines are those of the entry before, where they were in memory. Kept is
+	// what the dialect made of them then.
+	Again bool
+	Kept  any
 }
 
 // A Base is what a forked session continues.

@@ -1,7 +1,7 @@
 package gemini
 
 import (
-	"bytes"
+	"hash/maphash"
 
 	"ctxtool/sessionfmt/chat"
 	"ctxtool/sessionfmt/dialect"
@@ -13,16 +13,28 @@ import (
 type arranger struct {
 	messages *chat.Arranger
 	steps    []step
-	at       map[string]int // steps with the messages of the history, by their ids
-	leaf     int            // the last step of the history, -1 for none
+	ids      []byte                 // of all steps
+	more     map[int][]dialect.Span // of a checkpoint: messages of it that were written again
+	at       map[uint64]int32       // steps with the messages of the history, by the hash of their ids
+	seed     maphash.Seed
+	leaf     int // the last step of the history, -1 for none
 }
 
-// A step is a message, or a change of the history.
+// A step is a message, or a change of the history. A long session has many: they hold no
+// pointers.
 type step struct {
-	line  dialect.Line
-	after int            // the step before it in the history, -1 for none
-	more  []dialect.Span // of a checkpoint: messages of it that were written again
-	entry int            // its last one
+	at         dialect.Span
+	time       int64
+	number     uint32
+	id, idSize uint32 // in the ids
+	after      int32  // the step before it in the history, -1 for none
+	entry      int32  // its last one
+	code       dialect.Code
+	own        bool
+}
+
+func newArranger() dialect.Arranger {
+	return &arranger{messages: chat.NewArranger(format), more: map[int][]dialect.Span{}, at: map[uint64]int32{}, seed: maphash.MakeSeed(), leaf: -1}
 }
 
 // Next is of [dialect.Arranger].
@@ -30,39 +42,51 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 	switch l.Code {
 	case checkpoint:
 		clear(a.at)
-		return a.ids(t, a.add(l), l.At, nil)
+		return a.know(t, a.add(l), l.At, nil)
 	case rewind:
 		return a.rewind(t, l)
 	}
-	k, had := a.at[string(l.ID)]
+	key := maphash.Bytes(a.seed, l.ID)
+	k, had := a.at[key]
 	switch {
-	case !had || len(l.ID) == 0:
-		if k = a.add(l); len(l.ID) > 0 {
-			a.at[string(l.ID)] = k
-		}
-	case a.steps[k].line.Code == checkpoint || a.steps[k].line.Code == rewind:
-		a.steps[k].more = append(a.steps[k].more, l.At)
+	case len(l.ID) == 0:
+		a.add(l)
+	case !had:
+		a.at[key] = int32(a.add(l))
+	case a.steps[k].changes():
+		a.more[int(k)] = append(a.more[int(k)], l.At)
 	default:
-		a.steps[k].line = clone(l)
+		a.steps[k].read(l)
 	}
 	return nil
 }
 
-func clone(l *dialect.Line) dialect.Line {
-	kept := *l
-	kept.ID, kept.Ref = bytes.Clone(l.ID), bytes.Clone(l.Ref)
-	return kept
+// changes reports whether a step changes the history.
+func (s *step) changes() bool { return s.code == checkpoint || s.code == rewind }
+
+// read makes a step that of a line.
+func (s *step) read(l *dialect.Line) {
+	s.at, s.time, s.number, s.code, s.own = l.At, l.Time, l.Number, l.Code, l.Own
+}
+
+// line is the line of a step.
+func (a *arranger) line(k int) *dialect.Line {
+	s := &a.steps[k]
+	return &dialect.Line{Code: s.code, At: s.at, Number: s.number, Time: s.time, ID: a.ids[s.id:][:s.idSize], Own: s.own}
 }
 
 // add adds a step to the history.
 func (a *arranger) add(l *dialect.Line) int {
-	a.steps = append(a.steps, step{line: clone(l), after: a.leaf, entry: -1})
+	s := step{id: uint32(len(a.ids)), idSize: uint32(len(l.ID)), after: int32(a.leaf), entry: -1}
+	s.read(l)
+	a.ids = append(a.ids, l.ID...)
+	a.steps = append(a.steps, s)
 	a.leaf = len(a.steps) - 1
 	return a.leaf
 }
 
-// ids makes the messages of a checkpoint those of the history, up to one with an id.
-func (a *arranger) ids(t dialect.Tree, k int, at dialect.Span, upto []byte) error {
+// know makes the messages of a checkpoint those of the history, up to one with an id.
+func (a *arranger) know(t dialect.Tree, k int, at dialect.Span, upto []byte) error {
 	line, err := t.Read(at)
 	if err != nil {
 		return err
@@ -73,7 +97,7 @@ func (a *arranger) ids(t dialect.Tree, k int, at dialect.Span, upto []byte) erro
 			break
 		}
 		if id != "" {
-			a.at[id] = k
+			a.at[maphash.String(a.seed, id)] = int32(k)
 		}
 	}
 	return nil
@@ -81,49 +105,48 @@ func (a *arranger) ids(t dialect.Tree, k int, at dialect.Span, upto []byte) erro
 
 // rewind takes back a message and all after it, or all messages if it is not there.
 func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) error {
-	k, ok := a.at[string(l.Ref)]
+	at, ok := a.at[maphash.Bytes(a.seed, l.Ref)]
 	if !ok {
 		a.leaf = -1
 		clear(a.at)
 		return nil
 	}
-	s := a.steps[k]
 	for id, of := range a.at {
-		if of >= k {
+		if of >= at {
 			delete(a.at, id)
 		}
 	}
-	if s.line.Code != checkpoint && s.line.Code != rewind {
-		a.leaf = s.after
+	k := int(at)
+	s := a.steps[k]
+	if !s.changes() {
+		a.leaf = int(s.after)
 		return nil
 	}
 	a.leaf = k
-	cut := a.add(l)
-	set := s.line.At
-	if s.line.Code == rewind {
-		set = s.more[0]
-		a.steps[cut].more = append(a.steps[cut].more, s.more...)
+	cut, set, newer := a.add(l), s.at, a.more[k]
+	if s.code == rewind {
+		set = newer[0]
 	} else {
-		a.steps[cut].more = append([]dialect.Span{set}, s.more...)
+		newer = append([]dialect.Span{set}, newer...)
 	}
-	return a.ids(t, cut, set, l.Ref)
+	a.more[cut] = append(a.more[cut], newer...)
+	return a.know(t, cut, set, l.Ref)
 }
 
 // End is of [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) (err error) {
 	for k := range a.steps {
 		s := &a.steps[k]
-		t.Move(a.entry(s.after))
-		switch s.line.Code {
-		case checkpoint, rewind:
-			_, err = t.Add(jsonl.Transform, &s.line, s.more...)
-		default:
-			err = a.messages.Next(t, &s.line)
+		t.Move(a.entry(int(s.after)))
+		if s.changes() {
+			_, err = t.Add(jsonl.Transform, a.line(k), a.more[k]...)
+		} else {
+			err = a.messages.Next(t, a.line(k))
 		}
 		if err != nil {
 			return err
 		}
-		s.entry = t.Leaf()
+		s.entry = int32(t.Leaf())
 	}
 	t.Move(a.entry(a.leaf))
 	return nil
@@ -134,7 +157,7 @@ func (a *arranger) entry(step int) int {
 	if step < 0 {
 		return -1
 	}
-	return a.steps[step].entry
+	return int(a.steps[step].entry)
 }
 
 // appendCheckpoint appends a checkpoint, or what a rewind leaves of one, as a patch that
@@ -161,14 +184,13 @@ func appendCheckpoint(dst []byte, e *dialect.Entry) []byte {
 		if by, ok := latest[id.Text()]; ok && id.IsString() {
 			m = by
 		}
-		for _, said := range read(nil, m, e.Native) {
-			if said.Kind == jsonl.CustomEntry {
-				continue
+		format.Each(m, e.Native, func(said *chat.Said) {
+			if said.Kind != jsonl.CustomEntry {
+				w.Raw(sep)
+				w.Message(said.Kind, said)
+				sep = ","
 			}
-			w.Raw(sep)
-			w.Message(said.Kind, &said)
-			sep = ","
-		}
+		})
 	}
 	w.Raw("]}]}")
 	return w.Out

@@ -67,11 +67,10 @@ func logged(d dialect.Dialect) dialect.Dialect {
 		}
 		return message(p)
 	}
-	d.New = func() dialect.Arranger {
-		return &arranger{messages: chat.NewArranger(format), at: map[string]int{}, leaf: -1}
-	}
+	d.New = newArranger
 	d.Append = func(dst []byte, e *dialect.Entry) []byte {
 		if e.Kind == jsonl.Transform {
+			e.Kept = nil
 			return appendCheckpoint(dst, e)
 		}
 		return entry(dst, e)

@@ -7,26 +7,58 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// A part is a part of a message, and that in pi's shape.
+type part struct {
+	raw   jsonl.Value
+	block jsonl.Block
+}
+
+// A call is a call of an answer that stands beside the content, with its result: the parts that
+// answer it.
+type call struct {
+	id, name, args, status, time, result jsonl.Value
+	blocks                               []jsonl.Block
+	failed                               bool // a part says so
+}
+
 // read reads a message as the program does to resume a session.
-func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
-	var f [8]jsonl.Value
-	line.Fields(f[:], "type", "content", "timestamp", "thoughts", "toolCalls", "model", "tokens", "role")
-	m := chat.Said{Time: f[2]}
-	switch {
-	case f[0].Is("info"), f[0].Is("error"), f[0].Is("warning"):
-		m.Kind, m.Type = jsonl.CustomEntry, f[0].Text()
-		return append(said, m)
-	case f[0].Is("user"):
-		return user(said, m, f[1], native)
-	case f[0].Is("gemini"):
-		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, "google", f[5], usage(f[6])
-		sent := answer(&m, f[1], f[3], f[4])
-		if native && len(sent) > 0 {
-			m.Native = turn("model", sent)
+func read(r *chat.Reader, line jsonl.Value) {
+	var typ, content, thoughts, model, tokens jsonl.Value
+	var few [8]call
+	calls := few[:0]
+	m := chat.Said{}
+	for key := range r.Reset(line).Members {
+		switch string(key) {
+		case "type":
+			typ = r.Value()
+		case "content":
+			content = r.Value()
+		case "timestamp":
+			m.Time = r.Value()
+		case "thoughts":
+			thoughts = r.Value()
+		case "model":
+			model = r.Value()
+		case "tokens":
+			tokens = r.Value()
+		case "toolCalls":
+			for range r.Elements {
+				calls = append(calls, readCall(r))
+			}
 		}
-		return results(append(said, m), f[4], native)
 	}
-	return said
+	switch {
+	case typ.Is("info"), typ.Is("error"), typ.Is("warning"):
+		m.Kind, m.Type = jsonl.CustomEntry, typ.Text()
+		r.Said = append(r.Said, m)
+	case typ.Is("user"):
+		user(r, m, content)
+	case typ.Is("gemini"):
+		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, "google", model, usage(r, tokens)
+		answer(r, &m, content, thoughts, calls)
+		r.Said = append(r.Said, m)
+		results(r, calls)
+	}
 }
 
 // ignored are beginnings of a user's message that a resume leaves out: commands, and what the
@@ -34,35 +66,51 @@ func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
 var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
 
 // user reads a message of the user. Answers of tools may stand in one.
-func user(said []chat.Said, m chat.Said, content jsonl.Value, native bool) []chat.Said {
+func user(r *chat.Reader, m chat.Said, content jsonl.Value) {
 	text, other := "", false
 	var sent []jsonl.Value
-	before := len(said)
 	for p := range parts(content) {
-		sent = append(sent, p)
-		if r := p.Get("functionResponse"); r.Exists() {
-			said = append(said, result(p, r, m.Time, false))
-			continue
+		if r.Native {
+			sent = append(sent, sentPart(p))
+		}
+		if p.IsObject() {
+			if v := p.Get("functionResponse"); v.Exists() {
+				r.Said = append(r.Said, result(r, v, m.Time))
+				continue
+			}
 		}
 		b := block(p)
-		if m.Blocks = append(m.Blocks, b); b.Kind == jsonl.TextBlock {
-			text += b.Text.Text()
+		if r.Own(b); b.Kind == jsonl.TextBlock {
+			text = beginning(text, b.Text.Value)
 		} else {
 			other = true
 		}
 	}
-	text = strings.TrimSpace(text)
-	if m.Kind = jsonl.User; len(said) == before && leftOut(text, other) {
+	m.Kind, m.Blocks = jsonl.User, r.Take()
+	if len(r.Said) == 0 && leftOut(text, other) {
 		m.Kind, m.Type = jsonl.CustomEntry, "not sent"
-		return append(said, m)
+		r.Said = append(r.Said, m)
+		return
 	}
-	if len(said) == before || text != "" || other {
-		said = append(said, m)
+	if len(r.Said) == 0 || text != "" || other {
+		r.Said = append(r.Said, m)
 	}
-	if native {
-		said[before].Native = turn("user", sent)
+	if r.Native {
+		r.Said[0].Native = turn("user", sent)
 	}
-	return said
+}
+
+// beginning is the beginning of a text and more of it, without white space before that: as much
+// as tells whether it is left out.
+func beginning(text string, more jsonl.Value) string {
+	const enough = 64
+	if len(text) >= enough {
+		return text
+	}
+	if all := strings.TrimSpace(text + more.Beginning(2*enough)); all != "" {
+		return all
+	}
+	return strings.TrimSpace(text + more.Text())
 }
 
 // leftOut reports whether a resume leaves a message out.
@@ -75,114 +123,208 @@ func leftOut(text string, other bool) bool {
 	return text == "" && !other
 }
 
-// answer reads the parts of an answer, and returns those that are sent. Where the content has
-// neither calls nor thoughts, they are taken from beside it.
-func answer(m *chat.Said, content, thoughts, calls jsonl.Value) (sent []jsonl.Value) {
-	whole := false
-	var own []jsonl.Value
+// answer reads the parts of an answer. Where the content has neither calls nor thoughts, they
+// are taken from beside it.
+func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value, calls []call) {
+	var few [4]part
+	own, whole := few[:0], false
 	for p := range parts(content) {
-		own = append(own, p)
-		whole = whole || p.Get("functionCall").Exists() || p.Get("thought").Truthy()
+		own = append(own, part{p, block(p)})
+		whole = whole || p.IsObject() && (p.Get("functionCall").Exists() || p.Get("thought").Truthy())
 	}
-	if !whole {
-		for t := range thoughts.Elements {
-			text := t.Get("description").Text()
-			if subject := t.Get("subject").Text(); subject != "" {
-				text = "**" + subject + "** " + text
+	if whole {
+		thoughts, calls = nil, nil
+	}
+	var sent []jsonl.Value
+	for t := range thoughts.Elements {
+		text := thought(r, t)
+		if r.Own(chat.Thinking(text)); r.Native {
+			sent = append(sent, object("text", text, "thought", jsonl.Value("true")))
+		}
+	}
+	for k := range own {
+		if r.Own(own[k].block); r.Native {
+			sent = append(sent, sentPart(own[k].raw))
+		}
+	}
+	for k := range calls {
+		c := &calls[k]
+		if r.Own(callBlock(c.id, c.name, c.args)); r.Native {
+			sent = append(sent, object("functionCall", object("id", c.id, "name", c.name, "args", c.args)))
+		}
+	}
+	if m.Blocks = r.Take(); len(sent) > 0 {
+		m.Native = turn("model", sent)
+	}
+}
+
+// thought is a thought as a text.
+func thought(r *chat.Reader, v jsonl.Value) jsonl.Value {
+	var f [2]jsonl.Value
+	v.Fields(f[:], "subject", "description")
+	switch {
+	case chat.HasText(f[0]) && f[1].IsString():
+		return r.Join([]byte(`"**`), f[0][1:len(f[0])-1], []byte(`** `), f[1][1:])
+	case chat.HasText(f[0]):
+		return r.Join([]byte(`"**`), f[0][1:len(f[0])-1], []byte(`** "`))
+	case f[1].IsString():
+		return f[1]
+	}
+	return jsonl.Value(`""`)
+}
+
+// readCall reads a call with its result.
+func readCall(r *chat.Reader) (c call) {
+	for key := range r.Members {
+		switch string(key) {
+		case "id":
+			c.id = r.Value()
+		case "name":
+			c.name = r.Value()
+		case "args":
+			c.args = r.Value()
+		case "status":
+			c.status = r.Value()
+		case "timestamp":
+			c.time = r.Value()
+		case "result":
+			at := r.Offset()
+			c.blocks, c.failed = resultBlocks(r)
+			c.result = r.Since(at)
+		}
+	}
+	return c
+}
+
+// resultBlocks reads a result: a text, a part, or a list of parts.
+func resultBlocks(r *chat.Reader) (blocks []jsonl.Block, failed bool) {
+	if c := r.Peek(); c == '"' || c == '{' {
+		b, failed := resultBlock(r)
+		return r.Keep(b), failed
+	}
+	for range r.Elements {
+		b, bad := resultBlock(r)
+		failed = failed || bad
+		if next := r.Keep(b); blocks == nil {
+			blocks = next
+		} else {
+			blocks = append(blocks, next...)
+		}
+	}
+	return blocks, failed
+}
+
+// resultBlock reads a part of a result.
+func resultBlock(r *chat.Reader) (answered jsonl.Block, failed bool) {
+	if r.Peek() == '"' {
+		return chat.Text(r.Value()), false
+	}
+	at := r.Offset()
+	for key := range r.Members {
+		if string(key) == "functionResponse" {
+			answered = chat.Text(jsonl.Value(`""`))
+			for key := range r.Members {
+				if string(key) == "response" {
+					answered, failed = response(r)
+				}
 			}
-			sent = append(sent, object("text", jsonl.AppendQuoted(nil, text), "thought", jsonl.Value("true")))
 		}
 	}
-	sent = append(sent, own...)
-	if !whole {
-		for c := range calls.Elements {
-			var f [3]jsonl.Value
-			c.Fields(f[:], "id", "name", "args")
-			sent = append(sent, object("functionCall", object("id", f[0], "name", f[1], "args", f[2])))
+	if answered.Kind == jsonl.OtherBlock {
+		return block(r.Since(at)), false
+	}
+	return answered, failed
+}
+
+// response reads what a tool answered: a text, a failure, or any other value.
+func response(r *chat.Reader) (b jsonl.Block, failed bool) {
+	var output, failure jsonl.Value
+	at := r.Offset()
+	for key := range r.Members {
+		switch string(key) {
+		case "output":
+			output = r.Value()
+		case "error":
+			failure = r.Value()
 		}
 	}
-	for _, p := range sent {
-		m.Blocks = append(m.Blocks, block(p))
+	switch {
+	case output.IsString():
+		return chat.Text(output), false
+	case failure.IsString():
+		return chat.Text(failure), true
 	}
-	return sent
+	return chat.Result(r.Since(at)), false
 }
 
 // results appends what the calls of an answer returned. The agent sends them as one message.
-func results(said []chat.Said, calls jsonl.Value, native bool) []chat.Said {
-	first := len(said)
+func results(r *chat.Reader, calls []call) {
+	first := len(r.Said)
 	var sent []jsonl.Value
-	for c := range calls.Elements {
-		var f [5]jsonl.Value
-		c.Fields(f[:], "id", "name", "result", "status", "timestamp")
-		if !f[2].Truthy() {
+	for k := range calls {
+		c := &calls[k]
+		if !c.result.Truthy() {
 			continue
 		}
-		list := f[2]
-		if list.IsString() {
-			list = object("functionResponse", object("id", f[0], "name", f[1], "response", object("output", f[2])))
+		r.Said = append(r.Said, chat.Said{
+			Kind: jsonl.ToolResult, Call: c.id, Tool: c.name, Time: c.time, Blocks: c.blocks,
+			Failed: c.failed || c.status.Is("error") || c.status.Is("cancelled"),
+		})
+		if !r.Native {
+			continue
 		}
-		r := chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: f[4], Failed: f[3].Is("error") || f[3].Is("cancelled")}
-		for p := range parts(list) {
-			sent = append(sent, p)
-			if v := p.Get("functionResponse"); v.Exists() {
-				one := result(p, v, f[4], r.Failed)
-				r.Blocks, r.Failed = append(r.Blocks, one.Blocks...), one.Failed
-			} else {
-				r.Blocks = append(r.Blocks, block(p))
-			}
+		if c.result.IsString() {
+			sent = append(sent, object("functionResponse", object("id", c.id, "name", c.name, "response", object("output", c.result))))
+			continue
 		}
-		said = append(said, r)
+		for p := range parts(c.result) {
+			sent = append(sent, sentPart(p))
+		}
 	}
-	if native && len(sent) > 0 {
-		said[first].Native = turn("user", sent)
+	if len(sent) > 0 {
+		r.Said[first].Native = turn("user", sent)
 	}
-	return said
 }
 
-// result reads the answer of a tool, a part.
-func result(part, v, time jsonl.Value, failed bool) chat.Said {
+// result reads the answer of a tool that stands in a message of the user.
+func result(r *chat.Reader, v, time jsonl.Value) chat.Said {
 	var f [3]jsonl.Value
 	v.Fields(f[:], "id", "name", "response")
-	out := f[2]
-	if text := f[2].Get("output"); text.IsString() {
-		out = text
-	} else if text := f[2].Get("error"); text.IsString() {
-		out, failed = text, true
-	}
-	return chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: time, Failed: failed, Blocks: chat.Result(out)}
+	b, failed := response(&chat.Reader{Cursor: *new(jsonl.Cursor).Reset(f[2])})
+	return chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: time, Failed: failed, Blocks: r.Keep(b)}
 }
 
 // parts yields the parts of a content: a text, a part, or a list of both.
 func parts(content jsonl.Value) func(yield func(jsonl.Value) bool) {
 	return func(yield func(jsonl.Value) bool) {
-		part := func(v jsonl.Value) bool {
-			if v.IsString() {
-				v = object("text", v)
-			}
-			return yield(v)
+		if content.IsArray() {
+			content.Elements(yield)
+		} else if content.Truthy() {
+			yield(content)
 		}
-		if !content.IsArray() {
-			if content.Truthy() {
-				part(content)
-			}
-			return
-		}
-		content.Elements(part)
 	}
+}
+
+// sentPart is a part as it is sent: an object.
+func sentPart(p jsonl.Value) jsonl.Value {
+	if p.IsString() {
+		return object("text", p)
+	}
+	return p
 }
 
 // block is a part in pi's shape.
 func block(p jsonl.Value) jsonl.Block {
+	if p.IsString() {
+		return chat.Text(p)
+	}
 	var f [4]jsonl.Value
 	p.Fields(f[:], "text", "thought", "functionCall", "inlineData")
 	switch {
 	case f[2].IsObject():
 		var c [3]jsonl.Value
 		f[2].Fields(c[:], "id", "name", "args")
-		if !c[2].IsObject() {
-			c[2] = jsonl.Value("{}")
-		}
-		return jsonl.Block{Kind: jsonl.CallBlock, ID: c[0], Name: c[1], Args: c[2]}
+		return callBlock(c[0], c[1], c[2])
 	case f[0].IsString() && f[1].Truthy():
 		return chat.Thinking(f[0])
 	case f[0].IsString():
@@ -191,6 +333,13 @@ func block(p jsonl.Value) jsonl.Block {
 		return jsonl.Block{Kind: jsonl.ImageBlock, Data: f[3].Get("data"), Mime: f[3].Get("mimeType")}
 	}
 	return chat.Text(jsonl.AppendQuoted(nil, string(p)))
+}
+
+func callBlock(id, name, args jsonl.Value) jsonl.Block {
+	if !args.IsObject() {
+		args = jsonl.Value("{}")
+	}
+	return jsonl.Block{Kind: jsonl.CallBlock, ID: id, Name: name, Args: args}
 }
 
 // turn is a message as it is sent.
@@ -225,12 +374,12 @@ func object(pairs ...any) jsonl.Value {
 
 // usage reads the tokens of an answer: those served from the cache are in the input, and
 // thoughts are beside the output.
-func usage(v jsonl.Value) *jsonl.Usage {
+func usage(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}
 	var f [6]jsonl.Value
 	v.Fields(f[:], "input", "output", "cached", "thoughts", "tool", "total")
 	in, cached := f[0].Int(), f[2].Int()
-	return &jsonl.Usage{Input: max(0, in-cached) + f[4].Int(), CacheRead: min(in, cached), Output: f[1].Int() + f[3].Int(), Total: f[5].Int()}
+	return r.Used(jsonl.Usage{Input: max(0, in-cached) + f[4].Int(), CacheRead: min(in, cached), Output: f[1].Int() + f[3].Int(), Total: f[5].Int()})
 }

@@ -15,9 +15,9 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Name:  "gsh",
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok },
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: ".local/share", Folders: []string{"gsh/sessions"}},
-	File:  fileID, Policy: "gsh",
+	File:  fileID, Policy: "gsh", NoUsage: true,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
-}, chat.Format{About: about, Read: read})
+}, chat.Format{About: about, Read: read, Sums: true})
 
 // fileID is the id by the name of a session.
 func fileID(name string) (id string, part bool) {
@@ -34,57 +34,81 @@ func about(line jsonl.Value) (a chat.About, ok bool) {
 }
 
 // read reads a message. Results stand in a message of the user, each is one of its own.
-func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
-	var f [2]jsonl.Value
-	line.Fields(f[:], "role", "content")
-	m := chat.Said{}
-	if native {
-		m.Native = line
-	}
-	switch {
-	case f[0].Is("user"):
-		m.Kind = jsonl.User
-	case f[0].Is("assistant"):
-		m.Kind = jsonl.Assistant
-	default:
-		return said
-	}
-	if f[1].IsString() {
-		m.Blocks = []jsonl.Block{chat.Text(f[1])}
-		return append(said, m)
-	}
-	before := len(said)
-	for el := range f[1].Elements {
-		var b [8]jsonl.Value
-		el.Fields(b[:], "type", "text", "id", "name", "input", "tool_use_id", "content", "is_error")
-		switch {
-		case b[0].Is("text"):
-			m.Blocks = append(m.Blocks, chat.Text(b[1]))
-		case b[0].Is("tool_use"):
-			m.Blocks = append(m.Blocks, jsonl.Block{Kind: jsonl.CallBlock, ID: b[2], Name: b[3], Args: b[4]})
-		case b[0].Is("tool_result"):
-			r := chat.Said{Kind: jsonl.ToolResult, Call: b[5], Blocks: result(b[6]), Failed: b[7].Truthy(), Untold: b[7].IsNull()}
-			if len(said) == before {
-				r.Native = m.Native // all of them are one message
+func read(r *chat.Reader, line jsonl.Value) {
+	m := chat.Said{Kind: jsonl.OtherMessage}
+	for key := range r.Reset(line).Members {
+		switch string(key) {
+		case "role":
+			switch role := r.Value(); {
+			case role.Is("user"):
+				m.Kind = jsonl.User
+			case role.Is("assistant"):
+				m.Kind = jsonl.Assistant
 			}
-			said = append(said, r)
-		default:
-			m.Blocks = append(m.Blocks, jsonl.Block{Raw: el})
+		case "content":
+			if r.Peek() == '"' {
+				r.Own(chat.Text(r.Value()))
+				continue
+			}
+			for range r.Elements {
+				block(r)
+			}
 		}
 	}
-	if len(said) > before && len(m.Blocks) == 0 {
-		return said
+	if m.Kind == jsonl.OtherMessage {
+		r.Said = r.Said[:0]
+		return
 	}
-	if len(said) > before {
-		m.Native = nil // sent with the results
+	m.Blocks = r.Take()
+	if r.Native {
+		m.Native = line
 	}
-	return append(said, m)
+	if len(r.Said) > 0 { // all of them are one message
+		r.Said[0].Native, m.Native = m.Native, nil
+	}
+	if len(r.Said) == 0 || len(m.Blocks) > 0 {
+		r.Said = append(r.Said, m)
+	}
 }
 
-// result reads the content of a result: a text, or blocks.
-func result(content jsonl.Value) []jsonl.Block {
-	if content.IsArray() {
-		return content.Blocks(jsonl.ToolResult)
+// block reads a block of a content.
+func block(r *chat.Reader) {
+	var typ, text, id, name, input, call, content, failed jsonl.Value
+	at := r.Offset()
+	for key := range r.Members {
+		switch string(key) {
+		case "type":
+			typ = r.Value()
+		case "text":
+			text = r.Value()
+		case "id":
+			id = r.Value()
+		case "name":
+			name = r.Value()
+		case "input":
+			input = r.Value()
+		case "tool_use_id":
+			call = r.Value()
+		case "content":
+			content = r.Value()
+		case "is_error":
+			failed = r.Value()
+		}
 	}
-	return chat.Texts(content)
+	switch {
+	case typ.Is("text"):
+		r.Own(chat.Text(text))
+	case typ.Is("tool_use"):
+		r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: id, Name: name, Args: input})
+	case typ.Is("tool_result"):
+		m := chat.Said{Kind: jsonl.ToolResult, Call: call, Failed: failed.Truthy(), Untold: failed.IsNull()}
+		if content.IsArray() {
+			m.Blocks = content.Blocks(jsonl.ToolResult)
+		} else if chat.HasText(content) {
+			m.Blocks = r.Keep(chat.Text(content))
+		}
+		r.Said = append(r.Said, m)
+	default:
+		r.Own(jsonl.Block{Raw: r.Since(at)})
+	}
 }

@@ -336,6 +336,14 @@ func (s *Scanner) value(b []byte, i int) int {
 	}
 }
 
+// Value reads the value that starts at or after b[i], and returns the offset after it.
+func (s *Scanner) Value(b []byte, i int) (end int, bad *SyntaxError) {
+	if end = s.value(b, i); end < 0 {
+		return 0, failed(end)
+	}
+	return end, nil
+}
+
 // scanKey reads an object key and the colon after it.
 func scanKey(b []byte, i int) int {
 	if i >= len(b) {

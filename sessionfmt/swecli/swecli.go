@@ -20,7 +20,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},
 	File:  fileID, Base: base, Policy: "swe-cli",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
-}, chat.Format{About: about, Read: read})
+}, chat.Format{About: about, Read: read, Sums: true})
 
 // sniff reports whether a file begins with a session's own members, or with a message of
 // the list that OpenDev keeps beside them.
@@ -61,122 +61,177 @@ func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	return dialect.Base{ID: a.ID.Text(), Upto: math.MaxInt64, Optional: true}, ok
 }
 
+// A call is a call of an answer, with what it returned.
+type call struct{ id, name, args, result, failure jsonl.Value }
+
+// A message is what is read of one.
+type message struct {
+	role, content, time, trace, reasoning, used, typ, note, listed jsonl.Value
+	calls                                                          []call
+}
+
+// read reads a message: an answer holds the results of its calls.
+func read(r *chat.Reader, line jsonl.Value) {
+	var few [8]call
+	of := message{calls: few[:0]}
+	of.read(r, line)
+	m := chat.Said{Time: of.time}
+	switch {
+	case of.role.Is("user"):
+		m.Kind = jsonl.User
+	case of.role.Is("system"):
+		m.Kind = jsonl.System
+	case of.role.Is("assistant"):
+		m.Kind = jsonl.Assistant
+	default:
+		return
+	}
+	begins := of.content.Beginning(beginning)
+	switch {
+	case of.leftOut(begins):
+		m.Kind, m.Type = jsonl.CustomEntry, "not sent"
+	case m.Kind == jsonl.Assistant:
+		of.answer(r, m)
+		return
+	case of.summarizes(begins):
+		m.Kind, m.Type = jsonl.Custom, "compaction_summary"
+	}
+	if chat.HasText(of.content) {
+		m.Blocks = r.Keep(chat.Text(of.content))
+	}
+	if r.Native && m.Kind != jsonl.System { // the prompt is not among the messages
+		m.Native = object(jsonl.Field{Name: "role", Value: of.role}, jsonl.Field{Name: "content", Value: of.content})
+	}
+	r.Said = append(r.Said, m)
+}
+
+func (m *message) read(r *chat.Reader, line jsonl.Value) {
+	for key := range r.Reset(line).Members {
+		switch string(key) {
+		case "role":
+			m.role = r.Value()
+		case "content":
+			m.content = r.Value()
+		case "timestamp":
+			m.time = r.Value()
+		case "thinking_trace":
+			m.trace = r.Value()
+		case "reasoning_content":
+			m.reasoning = r.Value()
+		case "token_usage":
+			m.used = r.Value()
+		case "metadata":
+			var f [2]jsonl.Value
+			r.Value().Fields(f[:], "type", "_thinking")
+			m.typ, m.note = f[0], f[1]
+		case "tool_results":
+			m.listed = r.Value()
+		case "tool_calls":
+			for range r.Elements {
+				m.calls = append(m.calls, readCall(r))
+			}
+		}
+	}
+}
+
 // beginning is how much of a text is looked at, bytes.
 const beginning = 80
 
-// read reads a message: an answer holds the results of its calls.
-func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
-	var f [9]jsonl.Value
-	line.Fields(f[:], "role", "content", "timestamp", "tool_calls", "tool_results", "thinking_trace", "reasoning_content", "token_usage", "metadata")
-	m := chat.Said{Time: f[2], Blocks: chat.Texts(f[1])}
-	switch {
-	case f[0].Is("user"):
-		m.Kind = jsonl.User
-	case f[0].Is("system"):
-		m.Kind = jsonl.System
-	case f[0].Is("assistant"):
-		m.Kind = jsonl.Assistant
-	default:
-		return said
-	}
-	begins := f[1].Beginning(beginning)
-	switch {
-	case leftOut(begins, f):
-		m.Kind, m.Type = jsonl.CustomEntry, "not sent"
-		return append(said, m)
-	case m.Kind == jsonl.Assistant:
-		return answer(said, m, f, native)
-	case summarizes(begins, f):
-		m.Kind, m.Type = jsonl.Custom, "compaction_summary"
-	}
-	if native && m.Kind != jsonl.System { // the prompt is not among the messages
-		m.Native = object(jsonl.Field{Name: "role", Value: f[0]}, jsonl.Field{Name: "content", Value: f[1]})
-	}
-	return append(said, m)
-}
-
 // leftOut reports whether a message is not sent: one without text and calls, which loading
 // drops, or a note on thinking.
-func leftOut(begins string, f [9]jsonl.Value) bool {
-	if f[0].Is("user") && f[8].Get("_thinking").Exists() {
+func (m *message) leftOut(begins string) bool {
+	if m.role.Is("user") && m.note.Exists() {
 		return true
 	}
-	for range f[3].Elements {
-		return false
-	}
-	return strings.TrimSpace(begins) == "" && len(f[1]) <= beginning+len(`""`)
+	return len(m.calls) == 0 && strings.TrimSpace(begins) == "" && len(m.content) <= beginning+len(`""`)
 }
 
 // summarizes reports whether a message is a summary, by the frame of one of several versions.
-func summarizes(begins string, f [9]jsonl.Value) bool {
-	if f[0].Is("user") {
+func (m *message) summarizes(begins string) bool {
+	if m.role.Is("user") {
 		return strings.HasPrefix(begins, "[CONVERSATION SUMMARY]")
 	}
 	return strings.Contains(begins, "CONVERSATION HISTORY SUMMARY") || strings.Contains(begins, "CONVERSATION SUMMARY") ||
-		strings.Contains(begins, "Previous Conversation Summary") || f[8].Get("type").IsString()
+		strings.Contains(begins, "Previous Conversation Summary") || m.typ.IsString()
 }
 
-// answer appends an answer and the results of its calls, which stand in a list of their own
-// in some versions.
-func answer(said []chat.Said, m chat.Said, f [9]jsonl.Value, native bool) []chat.Said {
-	m.Usage = usage(f[7])
-	text := m.Blocks
-	m.Blocks = nil
-	for _, thought := range f[5:7] {
-		for _, b := range chat.Texts(thought) {
-			m.Blocks = append(m.Blocks, chat.Thinking(b.Text.Value))
+// answer adds an answer and the results of its calls, which stand in a list of their own in some
+// versions.
+func (m *message) answer(r *chat.Reader, said chat.Said) {
+	for _, c := range m.calls {
+		r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: c.id, Name: c.name, Args: c.args})
+	}
+	said.Usage, said.Blocks = usage(r, m.used), r.Spoken(m.content, m.trace, m.reasoning)
+	if r.Native {
+		content := m.content
+		if len(m.calls) > 0 && !chat.HasText(content) {
+			content = jsonl.Value("null")
+		}
+		said.Native = object(jsonl.Field{Name: "role", Value: m.role}, jsonl.Field{Name: "content", Value: content},
+			jsonl.Field{Name: "tool_calls", Value: sentCalls(m.calls)}, jsonl.Field{Name: "reasoning_content", Value: m.reasoning})
+	}
+	r.Said = append(r.Said, said)
+	var beside []jsonl.Value
+	if m.listed.IsArray() {
+		beside = slices.Collect(m.listed.Elements)
+	}
+	for k := range m.calls {
+		var of jsonl.Value
+		if k < len(beside) {
+			of = beside[k]
+		}
+		m.calls[k].returned(r, of, m.time)
+	}
+}
+
+func readCall(r *chat.Reader) (c call) {
+	for key := range r.Members {
+		switch string(key) {
+		case "id":
+			c.id = r.Value()
+		case "name":
+			c.name = r.Value()
+		case "parameters":
+			c.args = r.Value()
+		case "result":
+			c.result = r.Value()
+		case "error":
+			c.failure = r.Value()
 		}
 	}
-	m.Blocks = append(m.Blocks, text...)
-	at := len(said)
-	said = append(said, m)
-	listed := slices.Collect(f[4].Elements)
-	var calls []byte
-	for call := range f[3].Elements {
-		var c [5]jsonl.Value
-		call.Fields(c[:], "id", "name", "parameters", "result", "error")
-		said[at].Blocks = append(said[at].Blocks, jsonl.Block{Kind: jsonl.CallBlock, ID: c[0], Name: c[1], Args: c[2]})
-		var beside jsonl.Value
-		if len(listed) > 0 {
-			beside, listed = listed[0], listed[1:]
-		}
-		said = append(said, result(c, beside, m.Time, native))
-		if native {
-			calls = append(append(calls, ','), sentCall(c)...)
-		}
+	return c
+}
+
+// sentCalls are the calls of an answer as they are sent, absent for none.
+func sentCalls(calls []call) (list jsonl.Value) {
+	if len(calls) == 0 {
+		return nil
 	}
-	if native {
-		content := f[1]
-		if len(calls) > 0 {
-			calls[0] = '['
-			if calls = append(calls, ']'); len(text) == 0 {
-				content = jsonl.Value("null")
-			}
-		}
-		said[at].Native = object(jsonl.Field{Name: "role", Value: f[0]}, jsonl.Field{Name: "content", Value: content},
-			jsonl.Field{Name: "tool_calls", Value: calls}, jsonl.Field{Name: "reasoning_content", Value: f[6]})
+	for _, c := range calls {
+		list = append(append(list, ','), sentCall(c)...)
 	}
-	return said
+	list[0] = '['
+	return append(list, ']')
 }
 
 // sentCall is a call as it is sent.
-func sentCall(c [5]jsonl.Value) jsonl.Value {
-	args := jsonl.AppendQuoted(nil, string(c[2].AppendMinified(nil)))
-	return object(jsonl.Field{Name: "id", Value: c[0]}, jsonl.Field{Name: "type", Value: jsonl.Value(`"function"`)},
-		jsonl.Field{Name: "function", Value: object(jsonl.Field{Name: "name", Value: c[1]}, jsonl.Field{Name: "arguments", Value: args})})
+func sentCall(c call) jsonl.Value {
+	args := jsonl.AppendQuoted(nil, string(c.args.AppendMinified(nil)))
+	return object(jsonl.Field{Name: "id", Value: c.id}, jsonl.Field{Name: "type", Value: jsonl.Value(`"function"`)},
+		jsonl.Field{Name: "function", Value: object(jsonl.Field{Name: "name", Value: c.name}, jsonl.Field{Name: "arguments", Value: args})})
 }
 
 // object is an object of the fields that exist.
 func object(fields ...jsonl.Field) jsonl.Value { return jsonl.Value("{}").AppendEdited(nil, fields...) }
 
 // interrupted is the error of a call that has no result.
-const interrupted = `"Error: Tool execution was interrupted or never completed."`
+var interrupted = jsonl.Value(`"Error: Tool execution was interrupted or never completed."`)
 
-// result is what is sent for a call: its error, its result, what the list beside the calls has,
-// or that it was interrupted.
-func result(c [5]jsonl.Value, beside, time jsonl.Value, native bool) chat.Said {
-	r := chat.Said{Kind: jsonl.ToolResult, Call: c[0], Tool: c[1], Time: time}
-	failure, out := c[4], c[3]
+// returned adds what is sent for a call: its error, its result, what the list beside the calls
+// has, or that it was interrupted.
+func (c *call) returned(r *chat.Reader, beside, time jsonl.Value) {
+	m := chat.Said{Kind: jsonl.ToolResult, Call: c.id, Tool: c.name, Time: time}
+	failure, out := c.failure, c.result
 	if out.IsNull() && !failure.Truthy() {
 		out = beside
 		for _, name := range []string{"error", "output", "result", "content"} {
@@ -188,30 +243,30 @@ func result(c [5]jsonl.Value, beside, time jsonl.Value, native bool) chat.Said {
 			}
 		}
 	}
-	switch r.Failed = failure.Truthy(); {
-	case r.Failed && failure.IsString():
-		out = append(jsonl.Value(`"Error: `), failure[1:]...)
-	case r.Failed:
+	switch m.Failed = failure.Truthy(); {
+	case m.Failed && failure.IsString():
+		out = r.Join([]byte(`"Error: `), failure[1:])
+	case m.Failed:
 		out = jsonl.AppendQuoted(nil, "Error: "+string(failure))
-	case out.IsNull() && c[1].Is("task_complete"):
+	case out.IsNull() && c.name.Is("task_complete"):
 		out = jsonl.Value(`"No result available."`)
 	case out.IsNull():
-		out, r.Failed = jsonl.Value(interrupted), true
+		out, m.Failed = interrupted, true
 	}
-	r.Blocks = chat.Result(out)
-	if native {
-		r.Native = object(jsonl.Field{Name: "role", Value: jsonl.Value(`"tool"`)}, jsonl.Field{Name: "tool_call_id", Value: c[0]},
-			jsonl.Field{Name: "name", Value: c[1]}, jsonl.Field{Name: "content", Value: r.Blocks[0].Text.Value})
+	m.Blocks = r.Keep(chat.Result(out))
+	if r.Native {
+		m.Native = object(jsonl.Field{Name: "role", Value: jsonl.Value(`"tool"`)}, jsonl.Field{Name: "tool_call_id", Value: c.id},
+			jsonl.Field{Name: "name", Value: c.name}, jsonl.Field{Name: "content", Value: m.Blocks[0].Text.Value})
 	}
-	return r
+	r.Said = append(r.Said, m)
 }
 
 // usage reads a usage, in the words of either of two APIs.
-func usage(v jsonl.Value) *jsonl.Usage {
+func usage(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}
 	var f [5]jsonl.Value
 	v.Fields(f[:], "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens")
-	return &jsonl.Usage{Input: f[0].Int() + f[2].Int(), Output: f[1].Int() + f[3].Int(), Total: f[4].Int()}
+	return r.Used(jsonl.Usage{Input: f[0].Int() + f[2].Int(), Output: f[1].Int() + f[3].Int(), Total: f[4].Int()})
 }

@@ -15,7 +15,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Name: "y-agent", Sniff: sniff, File: fileID, Display: ".display.jsonl", Policy: "y-agent",
 	Pick:      jsonl.Pick{As: jsonl.Names{ID: "message_id", Parent: "parent_message_id", Message: "message"}},
 	Certainty: dialect.Certainty{Messages: "rule", System: "rule", Tools: "absent"},
-}, chat.Format{About: func(jsonl.Value) (a chat.About, ok bool) { return a, false }, Read: read})
+}, chat.Format{About: func(jsonl.Value) (a chat.About, ok bool) { return a, false }, Read: read, Sums: true})
 
 // sniff reports whether a file begins with a message of a transcript.
 func sniff(first jsonl.Value) bool {
@@ -31,56 +31,103 @@ func fileID(name string) (id string, part bool) {
 	return id, strings.Contains(base, ".display.")
 }
 
-func read(said []chat.Said, line jsonl.Value, native bool) []chat.Said {
-	var f [6]jsonl.Value
-	line.Fields(f[:], "role", "content", "timestamp", "tool_calls", "tool_call_id", "metadata")
-	m := chat.Said{Time: f[2], Blocks: chat.Texts(f[1])}
-	switch {
-	case f[0].Is("user"):
-		m.Kind = jsonl.User
-	case f[0].Is("tool"):
-		m.Kind, m.Call, m.Untold = jsonl.ToolResult, f[4], true
-	case f[0].Is("system"):
-		if m.Kind = jsonl.System; f[5].Get("type").IsString() {
-			m.Kind, m.Type = jsonl.Custom, f[5].Get("type").Text()
+func read(r *chat.Reader, line jsonl.Value) {
+	var role, content, of, thought, typ jsonl.Value
+	var used turn
+	m := chat.Said{}
+	for key := range r.Reset(line).Members {
+		switch string(key) {
+		case "role":
+			role = r.Value()
+		case "content":
+			content = r.Value()
+		case "timestamp":
+			m.Time = r.Value()
+		case "tool_call_id":
+			of = r.Value()
+		case "tool_calls":
+			for range r.Elements {
+				call(r)
+			}
+		case "metadata":
+			for key := range r.Members {
+				switch string(key) {
+				case "type":
+					typ = r.Value()
+				case "reasoning_content":
+					thought = r.Value()
+				case "model":
+					m.Model = r.Value()
+				case "input_tokens":
+					used.input = r.Value()
+				case "output_tokens":
+					used.output = r.Value()
+				case "cost_usd":
+					used.cost = r.Value()
+				case "context_tokens_used":
+					used.last = r.Value()
+				}
+			}
 		}
-	case f[0].Is("assistant"):
-		m.Kind, m.Model = jsonl.Assistant, f[5].Get("model")
-		if thought := f[5].Get("reasoning_content"); len(thought) > len(`""`) && thought.IsString() {
-			m.Blocks = append([]jsonl.Block{chat.Thinking(thought)}, m.Blocks...)
-		}
-		for call := range f[3].Elements {
-			var c [3]jsonl.Value
-			call.Fields(c[:], "id", "name", "arguments")
-			m.Blocks = append(m.Blocks, jsonl.Block{Kind: jsonl.CallBlock, ID: c[0], Name: c[1], Args: c[2]})
-		}
-	default:
-		return said
 	}
-	if native && m.Kind != jsonl.System { // the prompt is not among the messages
+	switch {
+	case role.Is("user"):
+		m.Kind = jsonl.User
+	case role.Is("tool"):
+		m.Kind, m.Call, m.Untold = jsonl.ToolResult, of, true
+	case role.Is("system"):
+		if m.Kind = jsonl.System; typ.IsString() {
+			m.Kind, m.Type = jsonl.Custom, typ.Text()
+		}
+	case role.Is("assistant"):
+		m.Kind, m.Blocks = jsonl.Assistant, r.Spoken(content, thought)
+	default:
+		return
+	}
+	if m.Kind != jsonl.Assistant && chat.HasText(content) {
+		m.Blocks = r.Keep(chat.Text(content))
+	}
+	if r.Native && m.Kind != jsonl.System { // the prompt is not among the messages
 		m.Native = line.AppendEdited(nil, jsonl.Field{Name: "message_id"}, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "metadata"})
 	}
-	if m.Kind == jsonl.Assistant {
-		return usage(append(said, m), f[5])
+	if r.Said = append(r.Said, m); m.Kind == jsonl.Assistant {
+		used.add(r)
 	}
-	return append(said, m)
 }
 
-// usage adds the usage that the answer at the end of a turn has. Its sums are of all requests of
-// the turn; if there were several, the size of the last one is the answer's own.
-func usage(said []chat.Said, metadata jsonl.Value) []chat.Said {
-	var f [4]jsonl.Value
-	metadata.Fields(f[:], "input_tokens", "output_tokens", "cost_usd", "context_tokens_used")
-	if !f[0].IsNumber() {
-		return said
+// call reads a call of an answer.
+func call(r *chat.Reader) {
+	b := jsonl.Block{Kind: jsonl.CallBlock}
+	for key := range r.Members {
+		switch string(key) {
+		case "id":
+			b.ID = r.Value()
+		case "name":
+			b.Name = r.Value()
+		case "arguments":
+			b.Args = r.Value()
+		}
 	}
-	turn := &jsonl.Usage{Input: f[0].Int(), Output: f[1].Int()}
-	turn.Cost.Total, turn.Cost.Known = f[2].Float()
-	answer := &said[len(said)-1]
-	answer.Usage = turn
-	if last := f[3].Int(); last > 0 && last != turn.Input {
+	r.Own(b)
+}
+
+// A turn is what an answer at its end has of it: sums of all its requests, and the size of the
+// last one.
+type turn struct{ input, output, cost, last jsonl.Value }
+
+// add adds the usage to the answer. If there were several requests, the size of the last one is
+// the answer's own.
+func (t *turn) add(r *chat.Reader) {
+	if !t.input.IsNumber() {
+		return
+	}
+	all := jsonl.Usage{Input: t.input.Int(), Output: t.output.Int()}
+	all.Cost.Total, all.Cost.Known = t.cost.Float()
+	answer := &r.Said[len(r.Said)-1]
+	if last := t.last.Int(); last > 0 && last != all.Input {
 		answer.Usage = &jsonl.Usage{Input: last}
-		said = append(said, chat.Said{Kind: jsonl.ChildUsage, Time: answer.Time, Usage: turn})
+		r.Said = append(r.Said, chat.Said{Kind: jsonl.ChildUsage, Time: answer.Time, Usage: r.Used(all)})
+		return
 	}
-	return said
+	answer.Usage = r.Used(all)
 }

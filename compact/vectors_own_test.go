@@ -96,7 +96,9 @@ func TestPolicyOwnFiles(t *testing.T) {
 	try := func(id, name, args, says string) []testMessage {
 		return []testMessage{answer("", call(id, name, args)), result(id, says)}
 	}
-	asked := func(parts ...[]testMessage) []testMessage { return slices.Concat(append([][]testMessage{{user("q")}}, parts...)...) }
+	asked := func(parts ...[]testMessage) []testMessage {
+		return slices.Concat(append([][]testMessage{{user("q")}}, parts...)...)
+	}
 	said := func(n int) (all []testMessage) {
 		for i := range n {
 			all = append(all, user(fmt.Sprintf("message %d with some content", i)))

@@ -17,6 +17,7 @@ import (
 	"ctxtool/replay/hook"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/outline"
 )
 
@@ -56,9 +57,10 @@ type Plan struct {
 
 // A Session is the session of a plan, as it was read.
 type Session struct {
-	File  string `json:"file"`
-	Bytes int64  `json:"bytes"`
-	Leaf  string `json:"leaf,omitempty"`
+	File            string `json:"file"`
+	Bytes           int64  `json:"bytes"`
+	Leaf            string `json:"leaf,omitempty"`
+	dialect.Reading        // of another agent's session
 }
 
 // A Promise checks a session, read back as it would be written, against the plan.
@@ -67,6 +69,9 @@ type Promise func(after *sessionfmt.Session) error
 // New returns a plan for a session called file. Closing the plan closes the session.
 func New(command, file string, s *sessionfmt.Session) *Plan {
 	p := Failed(command, file, "")
+	if s.Dialect() != nil {
+		p.Session.Reading = s.Reading()
+	}
 	if p.s = s; s.Leaf() >= 0 {
 		p.Session.Leaf = sessionfmt.Quote(s.ID(s.Leaf()))
 	}

@@ -41,7 +41,7 @@ func (o *Options) Session(s *sessionfmt.Session) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Schema: "ctxtool/simulate/1", Prices: models.Date, Path: c.path, Answers: c.answers}
+	report := &Report{Schema: "ctxtool/simulate/1", Reading: s.Reading(), Prices: models.Date, Path: c.path, Answers: c.answers}
 	report.Runs = make([]*Run, len(o.Contenders))
 	return report, parallel.Each(len(o.Contenders), func() func(int) error {
 		return func(k int) (err error) {

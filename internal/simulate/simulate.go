@@ -12,6 +12,7 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/reuse"
 	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // The policies that every session has, besides those of package compact.
@@ -44,14 +45,15 @@ type Contender struct {
 //
 // It is schema ctxtool/simulate/1.
 type Report struct {
-	Schema   string   `json:"schema,omitempty"`
-	File     string   `json:"file,omitempty"` // with several sessions
-	Runs     []*Run   `json:"policies"`
-	Optimize Goal     `json:"optimize"`
-	Best     string   `json:"best,omitempty"`   // the policy that is best for the goal
-	Why      []string `json:"why,omitempty"`    // sentences: by how much, and what another policy has less of
-	Prices   string   `json:"prices,omitempty"` // date of the price table
-	Error    string   `json:"error,omitempty"`  // why the session has no figures
+	Schema          string   `json:"schema,omitempty"`
+	File            string   `json:"file,omitempty"` // with several sessions
+	dialect.Reading          // of one session
+	Runs            []*Run   `json:"policies"`
+	Optimize        Goal     `json:"optimize"`
+	Best            string   `json:"best,omitempty"`   // the policy that is best for the goal
+	Why             []string `json:"why,omitempty"`    // sentences: by how much, and what another policy has less of
+	Prices          string   `json:"prices,omitempty"` // date of the price table
+	Error           string   `json:"error,omitempty"`  // why the session has no figures
 
 	Path    *compact.View `json:"-"` // all messages, as no policy has changed them
 	Answers []int         `json:"-"` // the messages that answer the requests

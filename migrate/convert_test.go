@@ -12,10 +12,11 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// foreign are the files of the sessions of Codex and Claude Code that the tests share.
+// foreign are the sessions of Codex, Claude Code and opencode that the tests share.
 func foreign(t *testing.T) (files []string) {
 	t.Helper()
 	for _, dir := range []string{"vectors/codex", "corpus/codex", "corpus/claude-code"} {
@@ -27,13 +28,19 @@ func foreign(t *testing.T) (files []string) {
 			return nil
 		})
 	}
+	databases, _ := filepath.Glob(filepath.Join(corpus.Root(t), "../shared/vectors/opencode/*/opencode.db"))
+	for _, db := range databases {
+		if err := sessionfmt.InDatabase(sessionfmt.Disk{}, db, func(name string, _ jsonl.Value, _ *dialect.Dialect, _ bool) { files = append(files, name) }); err != nil {
+			t.Error(err)
+		}
+	}
 	if len(files) == 0 {
-		t.Skip("left out: no sessions at ../shared/vectors/codex, corpus/codex and corpus/claude-code")
+		t.Skip("left out: no sessions at ../shared/vectors/codex, vectors/opencode, corpus/codex and corpus/claude-code")
 	}
 	return files
 }
 
-// TestConvert converts real sessions of Codex and Claude Code: the result is without findings,
+// TestConvert converts real sessions of Codex, Claude Code and opencode: the result is without findings,
 // and pi's own code builds from it the messages of the session.
 func TestConvert(t *testing.T) {
 	converted, want := map[string][]byte{}, map[string][][]byte{}

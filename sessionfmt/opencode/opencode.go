@@ -1,5 +1,5 @@
 // Package opencode shows the sessions of opencode, rows of a database, as entries
-// (docs/session-format.md 17).
+// (docs/session-format.md 22).
 package opencode
 
 import (

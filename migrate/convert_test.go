@@ -12,11 +12,12 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// foreign are the files of the sessions of other agents: those made by hand, and those of Codex
-// and Claude Code that the tests share.
+// foreign are the files of the sessions of other agents: those made by hand, and those of Codex,
+// Claude Code and opencode that the tests share.
 func foreign(t *testing.T) (files []string) {
 	t.Helper()
 	for _, pattern := range []string{"0*.jsonl", "*.json", "y1*.jsonl", "gemini/chats/*"} {
@@ -36,8 +37,14 @@ func foreign(t *testing.T) (files []string) {
 			return nil
 		})
 	}
+	databases, _ := filepath.Glob(filepath.Join(corpus.Root(t), "../shared/vectors/opencode/*/opencode.db"))
+	for _, db := range databases {
+		if err := sessionfmt.InDatabase(sessionfmt.Disk{}, db, func(name string, _ jsonl.Value, _ *dialect.Dialect, _ bool) { files = append(files, name) }); err != nil {
+			t.Error(err)
+		}
+	}
 	if len(files) == made {
-		t.Log("left out: no sessions at ../shared/vectors/codex, corpus/codex and corpus/claude-code")
+		t.Log("left out: no sessions at ../shared/vectors/codex, vectors/opencode, corpus/codex and corpus/claude-code")
 	}
 	return files
 }

@@ -41,7 +41,7 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 // writeSizes writes the size of the context at the leaf before and after a plan.
 func writeSizes(w *bufio.Writer, p *plan.Plan) {
 	before := "pi cannot build one"
-	if *p.Before != (check.Figures{}) {
+	if *p.Before != (check.Figures{}) || p.Session.Leaf == "" {
 		before = figures(*p.Before)
 	}
 	fmt.Fprintf(w, "  context before: %s\n  context after:  %s\n", before, figures(*p.After))

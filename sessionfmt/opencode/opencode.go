@@ -1,5 +1,5 @@
 // Package opencode shows the sessions of opencode, rows of a database, as entries
-// (docs/session-format.md 17).
+// (docs/session-format.md 22).
 package opencode
 
 import (
@@ -16,7 +16,8 @@ var Dialect = dialect.Dialect{
 	Name:  "opencode",
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"), Folders: []string{filepath.Join("opencode", "opencode.db")}},
-	File:  fileID, Session: sessionID,
+	File:  fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles",
+	Version: func(row jsonl.Value) jsonl.Value { return row.Get("version") }, Newest: "1.18.33",
 	Database: &dialect.Database{
 		Files: "opencode*.db", Sessions: "session", Parent: "parent_id", Time: written,
 		Rows: []dialect.Table{
@@ -45,7 +46,7 @@ var Version2 = dialect.Dialect{
 	Sniff: func(first jsonl.Value) bool {
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},
-	File: fileID, Session: sessionID, Pick: pick,
+	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Pick: pick,
 	Read: read, New: newArranger, Append: appendEntry,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }

@@ -1,0 +1,57 @@
+package stats_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+
+	_ "modernc.org/sqlite"
+)
+
+// usageRows sums the usage of the answers in a database: of the last version of each. A fork
+// copies answers with their times.
+const usageRows = `
+WITH versions AS (
+	SELECT aggregate_id, json_extract(data, '$.info.id') AS id, max(seq) AS seq FROM event
+	WHERE type = 'message.updated.1' AND json_extract(data, '$.info.role') = 'assistant' GROUP BY 1, 2
+), answers AS (
+	SELECT DISTINCT json_extract(data, '$.info.time') AS time, json_extract(data, '$.info.tokens') AS tokens
+	FROM event JOIN versions USING (aggregate_id, seq)
+)
+SELECT count(*), sum(json_extract(tokens, '$.input')),
+	sum(json_extract(tokens, '$.output') + json_extract(tokens, '$.reasoning')),
+	sum(json_extract(tokens, '$.cache.read')), sum(json_extract(tokens, '$.cache.write')) FROM answers`
+
+// TestCostOfOpencode: the cost of a database's sessions is that of its rows, as SQL sums them.
+func TestCostOfOpencode(t *testing.T) {
+	databases, _ := filepath.Glob(filepath.Join(corpus.Root(t), "../shared/vectors/opencode/*/opencode.db"))
+	if len(databases) == 0 {
+		t.Skip("left out: no databases at ../shared/vectors/opencode")
+	}
+	for _, name := range databases {
+		db, err := sql.Open("sqlite", "file:"+name+"?mode=ro&immutable=1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		var want tally
+		if err := db.QueryRow(usageRows).Scan(&want.calls, &want.input, &want.output, &want.read, &want.write); err != nil {
+			t.Fatal(err)
+		}
+		var sessions []string
+		err = sessionfmt.InDatabase(sessionfmt.Disk{}, name, func(session string, _ jsonl.Value, _ *dialect.Dialect, _ bool) {
+			sessions = append(sessions, session)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := uniqueCost(t, sessions); got != want || want.calls == 0 {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}

@@ -297,12 +297,13 @@ func writeFoundSessions(w *bufio.Writer, f Found) error {
 		fmt.Fprintf(w, "# Session Search: \"%s\" (%d results)\n\n", sessionfmt.Clean(f.Query), len(all))
 	}
 	for _, s := range all {
-		title := cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title)), "(untitled)")
+		title := []rune(cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title)), "(untitled)"))
+		title = title[:min(len(title), titleLength)]
 		if f.Query == "" {
-			fmt.Fprintf(w, "- %s (%s) | %d msgs | %s\n", title, dayAndMinute(s.Time), s.Messages, sessionfmt.Clean(s.CWD))
+			fmt.Fprintf(w, "- %s (%s) | %d msgs | %s\n", string(title), dayAndMinute(s.Time), s.Messages, sessionfmt.Clean(s.CWD))
 			continue
 		}
-		fmt.Fprintf(w, "## %s (%s)\nSession: %s | %d messages | cwd: %s\n", title, dayAndMinute(s.Time), sessionfmt.Clean(s.ID[:min(8, len(s.ID))]), s.Messages, sessionfmt.Clean(s.CWD))
+		fmt.Fprintf(w, "## %s (%s)\nSession: %s | %d messages | cwd: %s\n", string(title), dayAndMinute(s.Time), sessionfmt.Clean(s.ID[:min(8, len(s.ID))]), s.Messages, sessionfmt.Clean(s.CWD))
 		for _, h := range s.Hits {
 			if h.Where != search.Name { // which is the title
 				fmt.Fprintf(w, "  > %s\n", sessionfmt.Clean(h.Text))
@@ -312,6 +313,9 @@ func writeFoundSessions(w *bufio.Writer, f Found) error {
 	}
 	return nil
 }
+
+// titleLength is how much of a title gsh prints, characters.
+const titleLength = 80
 
 // Ambient are the last commands of a shell, the oldest first.
 type Ambient struct {

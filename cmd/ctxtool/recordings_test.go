@@ -31,6 +31,7 @@ var recordings = []struct {
 	{"edit", []string{"ctxtool edit testdata/sessions/demo.jsonl 504b55d4 --omit --now 2026-11-03", "ctxtool edit testdata/sessions/demo.jsonl leaf --restore"}},
 	{"reduce", []string{"ctxtool truncate testdata/sessions/demo.jsonl --max 300", "ctxtool reduce testdata/sessions/demo.jsonl --policy gsh --window 3000", "ctxtool compact testdata/sessions/good/cache.jsonl testdata/sessions/good/edited.jsonl --style gsh"}},
 	{"simulate", []string{"ctxtool simulate testdata/sessions/demo.jsonl --window 20000", "ctxtool simulate testdata/sessions/demo.jsonl --policy gsh --sweep protect=500,2000,8000"}},
+	{"search", []string{"ctxtool search 'flaky test fix' testdata/sessions --limit 3", "ctxtool search -F CloseDrains testdata/sessions/demo.jsonl --kind toolResult --in-context"}},
 	{"config", []string{"ctxtool config", "ctxtool config --explain rules"}},
 }
 

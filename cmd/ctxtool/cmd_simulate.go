@@ -247,6 +247,12 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 	if err := noneBroken(o.strict, broken, len(all), "have no figures"); err != nil {
 		return err
 	}
+	switch {
+	case len(all) == 0:
+		return errors.New("no sessions to simulate")
+	case broken == len(all):
+		return fmt.Errorf("no figures of %s; %s: %s", phrase.Count(broken, "session"), all[0].File, all[0].Error)
+	}
 	store := simulate.NewStore(all, simulate.Goal(o.optimize))
 	if o.format == "html" {
 		return o.page(e, paths(files), store.Page(phrase.Count(len(all), "session")))

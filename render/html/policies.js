@@ -9,6 +9,13 @@ export function tint(run, i) {
   return { '--tint': `light-dark(oklch(56% .17 ${hue}), oklch(76% .13 ${hue}))` }
 }
 
+// agents returns the policies of agents, by which drawings are scaled: without any, a context and
+// its cost grow beyond all others.
+const agents = runs => {
+  const some = runs.filter(r => r.policy !== 'recorded' && r.policy !== 'none')
+  return some.length ? some : runs
+}
+
 // ticks are round numbers from 0 to at most n, three to six.
 function ticks(n) {
   const rough = n / 4, unit = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 2.5, 5, 10].find(m => m * unit >= rough) * unit
@@ -24,9 +31,9 @@ export function drawLines(box, runs, chosen) {
   const lanes = runs.map((r, i) => i).filter(i => runs[i].missed.length || Object.keys(runs[i].changes).length)
   const total = height + 18 + lane * lanes.length
   const window = runs[0].window || 0
-  let most = 1
-  for (const r of runs) for (const v of r.sizes) most = Math.max(most, v)
-  const top = (window && window < most * 3 ? Math.max(window, most) : most) * 1.04
+  const largest = some => some.reduce((n, r) => r.sizes.reduce((m, v) => Math.max(m, v), n), 1)
+  const all = largest(runs), fit = Math.max(window, largest(agents(runs)))
+  const top = 1.04 * (all > 3 * fit ? 1.5 * fit : window && window < all * 3 ? Math.max(window, all) : all) // what does not fit at all leaves the chart
   const x = k => left + (k + 0.5) * inner / n, y = v => 6 + (height - 12) * (1 - v / top)
   const path = sizes => {
     const points = Math.min(n, Math.ceil(inner)), d = []
@@ -42,8 +49,8 @@ export function drawLines(box, runs, chosen) {
   const marks = (i, at) => el('g', { class: 'sim-lane', css: tint(runs[i], i) },
     el('path', { class: 'sim-rail', d: `M${left} ${at}H${width - right}` }),
     el('rect', { class: 'sim-swatch', x: left - 14, y: at - 4, width: 8, height: 8, rx: 2 }),
-    el('path', { class: 'sim-acts', d: places(Object.keys(runs[i].changes).map(Number)).map(p => `M${p} ${at - 4}v8`).join('') }),
-    el('path', { class: 'sim-missed', d: places(runs[i].missed.map(m => m.request)).map(p => `M${p - 2.5} ${at}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0`).join('') }))
+    el('path', { class: 'sim-missed', d: places(runs[i].missed.map(m => m.request)).map(p => `M${p - 2.5} ${at}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0`).join('') }),
+    el('path', { class: 'sim-acts', d: places(Object.keys(runs[i].changes).map(Number)).map(p => `M${p} ${at - 4}v8`).join('') }))
   const playhead = el('line', { class: 'playhead', y1: 0, y2: total })
   const order = runs.map((_, i) => i).sort((a, b) => (a === chosen) - (b === chosen))
   const text = (at, to, cls, said) => el('text', { class: 'sim-label ' + cls, x: at, y: to }, said)
@@ -70,14 +77,15 @@ export function drawLines(box, runs, chosen) {
 // in both.
 export function drawFrontier(box, runs, chosen, cost, choose) {
   const width = 380, h = 240, foot = 24, side = 46
-  const most = f => 1.08 * Math.max(1e-9, ...runs.map(f)), c = most(r => r.cost.total), g = most(r => r.regrets) > 0.1 ? most(r => r.regrets) : 1
-  const x = v => side + (width - side - 12) * v / c, y = v => h - foot - (h - foot - 12) * v / g
+  const most = (some, f) => Math.max(1e-9, ...some.map(f)), costOf = r => r.cost.total, fit = most(agents(runs), costOf)
+  const c = 1.08 * (most(runs, costOf) > 3 * fit ? 1.5 * fit : most(runs, costOf)), g = Math.max(1, 1.08 * most(runs, r => r.regrets))
+  const x = v => side + (width - side - 12) * Math.min(v, c) / c, y = v => h - foot - (h - foot - 12) * v / g
   const at = r => [x(r.cost.total), y(r.regrets)]
   const beats = (o, r) => o.cost.total <= r.cost.total && o.regrets <= r.regrets && (o.cost.total < r.cost.total || o.regrets < r.regrets)
   const front = runs.filter(r => !runs.some(o => beats(o, r))).sort((a, b) => a.cost.total - b.cost.total)
   const placed = []
   const label = (r, i) => { // where it covers no other label, if there is such a place
-    const said = line(r.policy, 24), long = said.length * 6.4, [dx, dy] = at(r)
+    const said = line(r.policy, 24) + (r.cost.total > c ? ` → ${cost(r)}` : ''), long = said.length * 7, [dx, dy] = at(r)
     const places = [4, 16, -8].flatMap(by => [{ from: dx + 9, down: dy + by }, { from: dx - 9 - long, down: dy + by }])
     const free = p => p.from >= 0 && p.from + long <= width && p.down <= h - foot + 4 && !placed.some(o => Math.abs(o.down - p.down) < 12 && o.from < p.from + long && p.from < o.to)
     const { from, down } = places.find(free) || places[0], end = from < dx

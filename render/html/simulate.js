@@ -11,7 +11,7 @@ const columns = [
   { name: 'Compactions', of: r => whole(r.compactions), minor: true }, { name: 'Rebilled', of: r => short(r.rebilled.tokens), minor: true }, { name: 'Cost', of: cost },
   { name: 'Hit rate', of: r => percent(r.hitRate), minor: true }, { name: 'Regrets', of: r => whole(r.regrets) },
 ]
-const names = { user: 'prompt', assistant: 'answer', toolResult: 'result', compactionSummary: 'summary', branchSummary: 'summary' }
+const names = { user: 'prompt', assistant: 'answer', toolResult: 'result', bashExecution: 'command', compactionSummary: 'summary', branchSummary: 'summary' }
 
 class Simulation {
   async start() {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/replay"
 	"ctxtool/replay/entry"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
@@ -26,6 +27,7 @@ type Tree struct {
 	Coverage sessionfmt.Coverage
 	Reading  dialect.Reading
 	Found    []sessionfmt.Finding
+	Short    func(id string) string // shortens ids, nil for none
 }
 
 // shown yields the nodes that the filter selects.
@@ -172,6 +174,14 @@ func leads(n outline.Node, branch bool) (lead string, deep string) {
 	return strings.Repeat("│ ", depth), deep
 }
 
+// id returns an id as the tree shows it.
+func (d *drawing) id(id string) string {
+	if d.r.Short != nil {
+		id = d.r.Short(id)
+	}
+	return orDash(sessionfmt.Quote(id))
+}
+
 func (d *drawing) line(n outline.Node) {
 	lead, deep := leads(n, n.Branch > 0)
 	mark := "○"
@@ -179,8 +189,8 @@ func (d *drawing) line(n outline.Node) {
 		mark = "●"
 	}
 	label := phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))
-	branch := phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), orDash(entryID(n.Last)))
-	put(d.w, d.on.paint(faint, lead)+mark+" "+deep+d.on.paint(faint, orDash(entryID(n.ID)))+" "+d.on.paint(kindStyle(n.Kind), n.Kind)+
+	branch := phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), d.id(n.Last))
+	put(d.w, d.on.paint(faint, lead)+mark+" "+deep+d.on.paint(faint, d.id(n.ID))+" "+d.on.paint(kindStyle(n.Kind), n.Kind)+
 		d.on.paint(changed, label)+d.on.paint(good, phrase.If(n.Leaf, " ← leaf"))+d.on.paint(faint, branch)+
 		phrase.If(n.Text != "", "  %s", d.on.text(n.Kind, n.Active, n.Text)), d.on)
 }
@@ -211,8 +221,9 @@ func entryID(id string) string {
 // orDash returns an id, or "-" if it is empty.
 func orDash(id string) string { return cmp.Or(id, "-") }
 
-// WriteLogText writes a row as one line of text.
-func WriteLogText(w *bytes.Buffer, r *entry.Row, on Screen) error {
+// WriteLogText writes a row as one line of text, with the id as short returns it in a column of
+// some width.
+func WriteLogText(w *bytes.Buffer, r *entry.Row, short func(id string) string, width int, on Screen) error {
 	mark := r.Mark
 	if r.Request != nil {
 		mark = fmt.Sprintf("#%d", *r.Request)
@@ -224,12 +235,17 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, on Screen) error {
 	if r.Context != nil {
 		context = phrase.Short(int64(*r.Context))
 	}
-	text := on.text(r.Kind, r.Active, r.Text)
+	kind, words := r.Kind, r.Text
+	if r.Did == replay.Compacted.String() && r.Boundary == nil {
+		kind = jsonl.Compaction.String() // another agent's, which replay applies as a patch
+		words = strings.TrimPrefix(words, kind+": ")
+	}
+	text := on.text(r.Kind, r.Active, words)
 	if b := r.Boundary; b != nil {
 		text = on.paint(faint, fmt.Sprintf("[%s#%d, %s (inferred)]", afterRequest(b.After), b.Before, b.Likely)) + " " + text
 	}
 	active := cmp.Or(phrase.If(!r.Active, "○"), " ")
-	id := orDash(entryID(r.ID))
+	id := orDash(sessionfmt.Quote(short(r.ID)))
 	if r.Kind == jsonl.Header.String() {
 		id = "-" // the id of a session is long
 	}
@@ -237,8 +253,8 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, on Screen) error {
 	if strings.HasPrefix(tokens, "-") {
 		less = added
 	}
-	line := active + on.paint(markOf[r.Mark], fmt.Sprintf("%-5s", mark)) + " " + on.paint(faint, clock(r.Time)+" "+fmt.Sprintf("%-8s", id)) + " " +
-		on.paint(kindStyle(r.Kind), fmt.Sprintf("%-13s", shortKind(r.Kind))) + " " + on.paint(less, fmt.Sprintf("%8s", tokens)) + fmt.Sprintf(" %7s", context) +
+	line := active + on.paint(markOf[r.Mark], fmt.Sprintf("%-5s", mark)) + " " + on.paint(faint, clock(r.Time)+" "+fmt.Sprintf("%-*s", width, id)) + " " +
+		on.paint(kindStyle(r.Kind), fmt.Sprintf("%-13s", shortKind(kind))) + " " + on.paint(less, fmt.Sprintf("%8s", tokens)) + fmt.Sprintf(" %7s", context) +
 		"  " + text
 	w.WriteString(strings.TrimRight(fit(line, lineWidth(on.Width)), " "))
 	return w.WriteByte('\n')

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"hash/maphash"
 	"slices"
+	"unicode/utf8"
 
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -215,3 +216,49 @@ func (s *Session) slot(id []byte) *uint32 {
 // idOf returns the id of record i as in the arena, parentOf that of its parent.
 func (s *Session) idOf(i int) []byte     { return idAt(s.ids, s.records[i].id) }
 func (s *Session) parentOf(i int) []byte { return idAt(s.ids, s.records[i].parent) }
+
+// mostShort is the number of bytes up to which an id is not shortened.
+const mostShort = 8
+
+// ShortIDs returns a function that returns the shortest beginning of an id by which it can be
+// told apart in the session, of at least 8 bytes. It may be called concurrently. width is the
+// longest of them, but for those of more than 16 bytes.
+func (s *Session) ShortIDs() (short func(id string) string, width int) {
+	var all []string
+	for i := range s.records {
+		if r := &s.records[i]; r.kind.IsEntry() && r.flags&flagShadowed == 0 && len(s.idOf(i)) > mostShort {
+			all = append(all, s.ID(i))
+		}
+	}
+	slices.Sort(all)
+	sizes, width := make(map[string]int, len(all)), mostShort
+	for k, id := range all {
+		n := mostShort
+		for _, near := range []int{k - 1, k + 1} {
+			if near >= 0 && near < len(all) {
+				n = max(n, shared(id, all[near])+1)
+			}
+		}
+		for n < len(id) && !utf8.RuneStart(id[n]) {
+			n++
+		}
+		if n = min(n, len(id)); n <= 2*mostShort {
+			width = max(width, n)
+		}
+		sizes[id] = n
+	}
+	return func(id string) string {
+		if n, ok := sizes[id]; ok {
+			return id[:n]
+		}
+		return id
+	}, width
+}
+
+// shared returns how many bytes two texts share at their beginning.
+func shared(a, b string) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

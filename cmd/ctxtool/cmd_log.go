@@ -140,6 +140,8 @@ type logger struct {
 	r            *replay.Replay
 	accounts     *replay.Walk
 	since, until limit
+	short        func(id string) string // see sessionfmt.Session.ShortIDs
+	width        int
 }
 
 // open opens the session, or reads what has been appended to it.
@@ -169,6 +171,7 @@ func (l *logger) list(name string) error {
 	if err := l.limits(leaf); err != nil {
 		return err
 	}
+	l.short, l.width = l.s.ShortIDs()
 	if rules := l.rules.Decide(l.s, leaf); l.r == nil || l.r.Rules != rules {
 		l.r = replay.New(l.s, replay.Options{Rules: rules})
 		l.accounts = l.r.Start(&tokens.Pi)
@@ -341,7 +344,7 @@ func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) erro
 	if l.o.format == "jsonl" {
 		return render.WriteJSON(w, &row.Row)
 	}
-	return render.WriteLogText(w, &row.Row, l.on)
+	return render.WriteLogText(w, &row.Row, l.short, l.width, l.on)
 }
 
 // matches reports whether a string of the entry matches the pattern.

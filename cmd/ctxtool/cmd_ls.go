@@ -335,7 +335,8 @@ func runTree(e *env, o *treeOptions, args []string) error {
 	if err := e.strictly(s, found, o.strict); err != nil {
 		return err
 	}
-	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.filter, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(), Found: found}
+	short, _ := s.ShortIDs()
+	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.filter, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(), Found: found, Short: short}
 	if leaf >= 0 {
 		id := s.ID(leaf)
 		r.Leaf = &id

@@ -210,7 +210,7 @@ type Row struct {
 	Context  *int         `json:"context,omitempty"`  // tokens of the request after the entry: prompt, tools and messages
 	Request  *int         `json:"request,omitempty"`  // number of the request that the entry answers, from 0
 	Mark     string       `json:"mark,omitempty"`     // `T`: messages became smaller; `C`: the history was compacted
-	Boundary *logBoundary `json:"boundary,omitempty"` // for a transform
+	Boundary *logBoundary `json:"boundary,omitempty"` // for a transform that a hook of pi made
 }
 
 // A logBoundary is the position of a transform between requests.
@@ -234,7 +234,7 @@ func RowOf(r *replay.Replay, a *replay.Account) (row Row, err error) {
 	case a.After.Messages < a.Before.Messages:
 		row.Mark = "T"
 	}
-	if r.Session.Kind(a.Record) == jsonl.Transform {
+	if r.Session.Kind(a.Record) == jsonl.Transform && r.Session.Dialect() == nil {
 		row.Boundary = &logBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
 		row.Boundary.Likely, err = boundaryOf(r.Session, a)
 	}

@@ -5,6 +5,7 @@ package outline
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -155,6 +156,9 @@ func NewReader(s *sessionfmt.Session) *Reader { return &Reader{Reader: s.NewRead
 func (r *Reader) Row(i int, line jsonl.Value) Row {
 	kind := r.s.Kind(i)
 	time := r.gist.entry(kind, line)
+	if patch := line.Get("patch"); kind == jsonl.Transform && r.s.Dialect() != nil {
+		r.gist.replaced(line.Get("transformerName"), patch)
+	}
 	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }
 
@@ -283,6 +287,19 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 	case jsonl.Scalar:
 		g.add(string(line[:min(len(line), gistSize)]))
 	}
+}
+
+// replaced describes the transform that stands for what another agent did to its history: its
+// name, and how many messages it leaves.
+func (g *gist) replaced(name, patch jsonl.Value) {
+	n := 0
+	for op := range patch.Elements {
+		for range op.Get("messages").Elements {
+			n++
+		}
+	}
+	g.words = g.words[:0]
+	g.add(fmt.Sprintf("%s: the context becomes %d %s", name.Text(), n, cmp.Or(map[int]string{1: "message"}[n], "messages")))
 }
 
 // String returns the collected text, on one line.

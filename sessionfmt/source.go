@@ -25,7 +25,7 @@ type source struct {
 	temp    string      // a temporary file to remove
 	disk    Disk        // where that file is
 	more    []*source   // other files that hold parts of it
-	numbers []uint32    // of a document: the lines of the file that its lines begin on
+	numbers []uint32    // of a document: the lines of the file that its lines begin on, and the one where it ends
 	broken  error       // why the data is incomplete: the compressed file is truncated
 }
 

@@ -274,7 +274,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	}
 	defer f.Close()
 	if strings.HasSuffix(name, documentEnd) {
-		head, _ := dialect.ReadDocument(f, func(jsonl.Value, int) error { return nil })
+		head, _, _ := dialect.ReadDocument(f, func(jsonl.Value, int) error { return nil })
 		return foreignHeader(sessionfmt.Sniff(head), head)
 	}
 	plain, err := sessionfmt.Unpack(f)

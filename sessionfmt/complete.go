@@ -18,7 +18,11 @@ func (s *Session) finish() error {
 		}
 	}
 	if s.src.broken != nil {
-		s.found.add("broken-off", s.Coverage.Lines, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
+		line := s.Coverage.Lines
+		if s.file().numbers != nil {
+			line++
+		}
+		s.found.add("broken-off", line, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
 	}
 	if s.dialect != nil {
 		if err := s.foreignFindings(); err != nil {

@@ -20,11 +20,13 @@ func (s *source) document(first jsonl.Value) (lines *source, head jsonl.Value, d
 	numbers := []uint32{1}
 	made, err := spool(s.packing, func(w io.Writer) (err error) {
 		out := bufio.NewWriterSize(w, unitSize)
-		head, wrong = dialect.ReadDocument(s.plain(), dialect.Messages, func(line jsonl.Value, number int) error {
+		var end int
+		head, end, wrong = dialect.ReadDocument(s.plain(), dialect.Messages, func(line jsonl.Value, number int) error {
 			numbers = append(numbers, uint32(number))
 			out.Write(line)
 			return out.WriteByte('\n')
 		})
+		numbers = append(numbers, uint32(end))
 		return out.Flush()
 	})
 	if err != nil || head == nil {

@@ -26,7 +26,7 @@ type source struct {
 	disk    Disk        // where that file is
 	more    []*source   // other files that hold parts of it
 	instead string      // what the file is instead of lines, empty if it is those
-	numbers []uint32    // of a document: the lines of the file that its lines begin on
+	numbers []uint32    // of a document: the lines of the file that its lines begin on, and the one where it ends
 	broken  error       // why the data is incomplete: the compressed file is truncated
 }
 

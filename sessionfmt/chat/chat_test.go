@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,63 +153,6 @@ func TestNative(t *testing.T) {
 		}
 		if got := strings.Join(roles, " "); got != want {
 			t.Errorf("%s: %s, want %s", file, got, want)
-		}
-	}
-}
-
-// TestDamagedSamples cuts and overwrites the samples: they give a context or an error, and
-// never a panic.
-func TestDamagedSamples(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 25))
-	err := filepath.WalkDir(samples, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(name, ".md") {
-			return err
-		}
-		whole, err := os.ReadFile(name)
-		for range 60 {
-			data := bytes.Clone(whole)
-			for range 1 + random.IntN(3) {
-				from, to, n := random.IntN(len(data)), random.IntN(len(data)), random.IntN(40)
-				copy(data[from:], data[to:min(to+n, len(data))])
-			}
-			readAll(t, name, data[:random.IntN(len(data)+1)])
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-// readAll reads what may be a session.
-func readAll(t *testing.T, name string, data []byte) {
-	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		return
-	}
-	defer s.Close()
-	lines := s.NewReader()
-	for rec := range s.Len() {
-		for _, read := range []func(int) (jsonl.Value, error){lines.Line, lines.Native} {
-			line, err := read(rec)
-			if err == nil {
-				_, err = jsonl.ParseValue(line)
-			}
-			if err != nil {
-				t.Fatalf("%s: %v: %s", s.Pos(rec), err, line)
-			}
-		}
-	}
-	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		if !replay.Stopped(err) {
-			t.Errorf("%s: %v", name, err)
-		}
-		return
-	}
-	for _, err := range e.Native() {
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -2,7 +2,12 @@ package check
 
 import (
 	"bytes"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,24 +41,30 @@ var seeds = map[string]string{
 `,
 }
 
-// FuzzCodex reads whatever comes as a rollout.
-func FuzzCodex(f *testing.F) { fuzz(f, "codex") }
-
-// FuzzClaude reads whatever comes as a transcript.
-func FuzzClaude(f *testing.F) { fuzz(f, "claude") }
-
-// FuzzChat reads whatever comes as a session of an agent whose lines are messages in order.
-func FuzzChat(f *testing.F) {
-	for _, lines := range chats() {
-		f.Add([]byte(strings.Join(lines, "\n") + "\n"))
+// samples are the seeds, and the samples of all agents.
+func samples(t testing.TB) (all []corpus.Session) {
+	t.Helper()
+	for _, agent := range slices.Sorted(maps.Keys(seeds)) {
+		all = append(all, corpus.Session{Name: agent, Data: []byte(seeds[agent])})
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { reads(t, "fuzzed", data) })
+	err := filepath.WalkDir("../../testdata/dialects", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(filepath.Ext(name), ".json") {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		all = append(all, corpus.Session{Name: name, Data: data})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
-func fuzz(f *testing.F, agent string) {
-	f.Add([]byte(seeds[agent]))
-	for _, c := range corpus.Foreign(f) {
-		if len(c.Data) <= 16<<10 && strings.Contains(c.Name, agent) {
+// FuzzDialects reads whatever comes as a session of any agent.
+func FuzzDialects(f *testing.F) {
+	for _, c := range append(samples(f), corpus.Foreign(f)...) {
+		if len(c.Data) <= 16<<10 {
 			f.Add(c.Data)
 		}
 	}
@@ -63,32 +74,37 @@ func fuzz(f *testing.F, agent string) {
 // TestDialectsDamage reads sessions of other agents that are cut, spliced or overwritten.
 func TestDialectsDamage(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 53))
-	sessions := corpus.Foreign(t)
-	for agent, data := range seeds {
-		sessions = append(sessions, corpus.Session{Name: agent, Data: []byte(data)})
-	}
-	for agent, lines := range chats() {
-		sessions = append(sessions, corpus.Session{Name: agent, Data: []byte(strings.Join(lines, "\n") + "\n")})
-	}
-	for _, c := range sessions {
+	for _, c := range append(corpus.Foreign(t), samples(t)...) {
 		for range 15 {
 			data := damage(c.Data[:min(len(c.Data), 200<<10)], random.Uint64())
 			reads(t, c.Name, data[:random.IntN(len(data)+1)])
+			reads(t, c.Name, splice(c.Data[:min(len(c.Data), 200<<10)], random))
 		}
 	}
 }
 
-// reads reads a session: it gives a context or an error, its entries are JSON, its findings are
-// checks and name lines of the file.
+// splice copies short pieces of data over others, and cuts it.
+func splice(data []byte, random *rand.Rand) []byte {
+	data = bytes.Clone(data)
+	for range 1 + random.IntN(3) {
+		from, to, n := random.IntN(len(data)), random.IntN(len(data)), random.IntN(40)
+		copy(data[from:], data[to:min(to+n, len(data))])
+	}
+	return data[:random.IntN(len(data)+1)]
+}
+
+// reads reads a session: it gives a context or an error, its entries are JSON, and the same in
+// any order, its findings are checks and name lines of the file.
 func reads(t *testing.T, name string, data []byte) {
 	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{Times: true})
 	if err != nil {
 		return
 	}
 	defer s.Close()
-	lines := s.NewReader()
+	lines, back := s.NewReader(), s.NewReader()
+	shown := make([]string, s.Len())
 	for rec := range s.Len() {
-		for _, read := range []func(int) (jsonl.Value, error){lines.Line, lines.Native} {
+		for _, read := range []func(int) (jsonl.Value, error){lines.Native, lines.Line} {
 			line, err := read(rec)
 			if err == nil {
 				_, err = jsonl.ParseValue(line)
@@ -96,6 +112,12 @@ func reads(t *testing.T, name string, data []byte) {
 			if err != nil {
 				t.Fatalf("%s: %v: %s", s.Pos(rec), err, line)
 			}
+			shown[rec] = string(line)
+		}
+	}
+	for rec := s.Len() - 1; rec >= 0; rec-- {
+		if line, err := back.Line(rec); err != nil || string(line) != shown[rec] {
+			t.Fatalf("%s: %v: %s\nbefore: %s", s.Pos(rec), err, line, shown[rec])
 		}
 	}
 	r := replay.New(s, replay.Options{})
@@ -108,8 +130,9 @@ func reads(t *testing.T, name string, data []byte) {
 	} else if !replay.Stopped(err) {
 		t.Errorf("%s: %v", name, err)
 	}
+	most := bytes.Count(data, []byte{'\n'}) + 1
 	for _, f := range s.Findings {
-		if Find(f.Code) == nil && f.Code != "more" || f.Line < 0 || f.Line > s.Coverage.Lines {
+		if Find(f.Code) == nil && f.Code != "more" || f.Line < 0 || f.Line > most {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -21,12 +21,19 @@ var (
 
 // ReadDocument reads a JSON object: it passes each element of the member that is its list to
 // element, on one line, with the number of the line that it begins on. It returns an object of all other
-// members, on one line, as far as it got. Only one value is in memory at a time.
-func ReadDocument(r io.Reader, list string, element func(line jsonl.Value, number int) error) (head jsonl.Value, err error) {
+// members, on one line, as far as it got, and the line where it ended. Only one value is in
+// memory at a time.
+func ReadDocument(r io.Reader, list string, element func(line jsonl.Value, number int) error) (head jsonl.Value, end int, err error) {
 	d := &document{r: r, line: 1}
 	if c, err := d.peek(); err != nil || c != '{' {
-		return nil, ErrNoDocument
+		return nil, 0, ErrNoDocument
 	}
+	head, err = d.members(list, element)
+	return head, d.line, err
+}
+
+// members reads the members of the document.
+func (d *document) members(list string, element func(line jsonl.Value, number int) error) (head jsonl.Value, err error) {
 	head = jsonl.Value("{}")
 	for sep := byte('{'); ; sep = ',' {
 		more, err := d.next(sep, '}')
@@ -202,6 +209,7 @@ func (d *document) value() (jsonl.Value, error) {
 		if open := bad != nil && bad.Reason == jsonl.BrokenOff; (open || bad == nil && end == len(d.buf)) && d.fill() {
 			continue
 		} else if open {
+			d.read(len(d.buf))
 			return nil, d.ended()
 		}
 		if bad != nil {
@@ -223,5 +231,5 @@ func (d *document) ended() error {
 }
 
 func (d *document) wrong(reason string) error {
-	return fmt.Errorf("the document is not JSON: line %d: %s", d.line, reason)
+	return errors.New("the document is not JSON: " + reason)
 }

@@ -330,7 +330,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	}
 	defer f.Close()
 	if strings.HasSuffix(name, documentEnd) {
-		head, _ := dialect.ReadDocument(f, dialect.Messages, func(jsonl.Value, int) error { return nil })
+		head, _, _ := dialect.ReadDocument(f, dialect.Messages, func(jsonl.Value, int) error { return nil })
 		return foreignHeader(sessionfmt.Sniff(head), head)
 	}
 	plain, err := sessionfmt.Unpack(f)

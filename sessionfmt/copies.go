@@ -181,7 +181,7 @@ func (db *database) fill(to *os.File, name string) error {
 	}
 	defer from.Close()
 	if _, err = io.Copy(to, from); err != nil {
-		return plainPathError(err)
+		return fmt.Errorf("cannot make a temporary copy of the database: %w", plainPathError(err))
 	}
 	return nil
 }

@@ -180,7 +180,9 @@ func InDatabase(disk Disk, file string, see func(name string, row jsonl.Value, b
 				return err
 			}
 			line := jsonl.Value(bytes.TrimSuffix(db.line(d.Sessions, row), []byte{'\n'}))
-			see(filepath.Join(file, row.text("id")), line, Sniff(line), row.text(d.Parent) != "")
+			if by := Sniff(line); by != nil {
+				see(filepath.Join(file, row.text("id")), line, by, row.text(d.Parent) != "")
+			}
 		}
 		return nil
 	})

@@ -328,64 +328,6 @@ func (src *source) has(opt *Options) bool {
 	return opt.Source == "" || slices.Contains(src.views, opt.Source)
 }
 
-// fold removes hits whose text an earlier one has, of forks, copies and repeated reads. Of
-// equal times the first file has the original.
-func (r *Results) fold() {
-	type place struct {
-		key      uint64
-		in, hits int32
-	}
-	n := 0
-	for _, s := range r.Sessions {
-		n += len(s.found)
-	}
-	all := make([]place, 0, n)
-	for i, s := range r.Sessions {
-		for k := range s.found {
-			all = append(all, place{s.found[k].key, int32(i), int32(k)})
-		}
-	}
-	time := func(p place) int64 { return r.Sessions[p.in].found[p.hits].time }
-	slices.SortFunc(all, func(a, b place) int {
-		if a.key != b.key {
-			return cmp.Compare(a.key, b.key)
-		}
-		return cmp.Or(cmp.Compare(time(a), time(b)), cmp.Compare(a.in, b.in), cmp.Compare(a.hits, b.hits))
-	})
-	var first *found
-	for _, p := range all {
-		f := &r.Sessions[p.in].found[p.hits]
-		if first == nil || first.key != p.key {
-			first = f
-			r.Found++
-			continue
-		}
-		first.copies++
-		f.copies = folded
-		r.Copies++
-	}
-	for _, s := range r.Sessions {
-		s.drop(func(f *found) bool { return f.copies == folded })
-	}
-	r.Sessions = slices.DeleteFunc(r.Sessions, func(s *Session) bool { return len(s.found) == 0 })
-}
-
-// folded marks a hit that is folded into another.
-const folded = -1
-
-// drop removes hits, with the counts of their terms.
-func (s *Session) drop(out func(f *found) bool) {
-	n, terms := 0, len(s.counts)/max(1, len(s.found))
-	for i := range s.found {
-		if !out(&s.found[i]) {
-			s.found[n] = s.found[i]
-			copy(s.counts[n*terms:(n+1)*terms], s.counts[i*terms:])
-			n++
-		}
-	}
-	s.found, s.counts = slices.Clip(s.found[:n]), s.counts[:n*terms]
-}
-
 // Read yields the sessions with hits, at most limit of them, each with at most each hits; 0
 // for all. It opens their files again. Hits that redaction has removed are left out.
 func (r *Results) Read(limit, each int) iter.Seq2[*Session, error] {

@@ -24,7 +24,8 @@ type walk struct {
 	used      int64 // tokens of the context as the provider would have counted the last request with its answer
 	usedAt    int   // messages then
 	summaries []summaryCall
-	items     []decided // before the request to explain
+	items     []decided // before the request to explain, and before a turn ended there
+	judged    []Judged  // the layers then
 	acted     bool      // this policy or the recorded one has changed the context
 	closest   closest
 	gone      []int32
@@ -104,12 +105,21 @@ func (w *walk) walk() error {
 		row := w.rows[k]
 		window := w.window(w.Policy, row.ModelRef())
 		var all []Change
+		explained := w.Explained && k == w.Explain && w.Policy != nil
 		act := func(turnEnds bool) error {
+			if explained {
+				if err := w.before(); err != nil {
+					return err
+				}
+			}
 			changes, err := w.keeper.Act(turnEnds, w.usage(), window, w.front)
 			for _, c := range changes {
 				all = append(all, w.change(&c, int32(k)))
 			}
 			w.near()
+			if explained {
+				w.judged = append(w.judged, w.layers(changes)...)
+			}
 			return err
 		}
 		for w.keeper.Messages() <= answer-1 {
@@ -123,12 +133,6 @@ func (w *walk) walk() error {
 			w.keeper.Add()
 			if begun = begun || m.Sent; begun && m.Kind == jsonl.System {
 				w.system += w.path.Estimate(i)
-			}
-		}
-		explained := w.Explained && k == w.Explain && w.Policy != nil
-		if explained {
-			if err := w.before(); err != nil {
-				return err
 			}
 		}
 		if err := act(false); err != nil {

@@ -3,7 +3,6 @@ package simulate
 import (
 	"cmp"
 	"errors"
-	"slices"
 
 	"ctxtool/compact"
 	"ctxtool/internal/parallel"
@@ -20,15 +19,16 @@ import (
 // A session is what the runs of a session share. It is not changed while they run.
 type session struct {
 	*Options
-	s       *sessionfmt.Session
-	past    *past
-	path    *compact.View                     // all messages of the path
-	views   map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
-	front   *prompt.Prompt                    // before the first message
-	size    Tokens                            // of the front
-	answers []int                             // the messages that are answers to requests, in order
-	rows    []*cache.Row                      // the recorded requests, in that order
-	index   *reuse.Index
+	s        *sessionfmt.Session
+	past     *past
+	path     *compact.View                     // all messages of the path
+	views    map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
+	front    *prompt.Prompt                    // before the first message
+	size     Tokens                            // of the front
+	byRecord map[int]int                       // the messages by record
+	answers  []int                             // the messages that are answers to requests, in order
+	rows     []*cache.Row                      // the recorded requests, in that order
+	index    *reuse.Index
 }
 
 // ErrNoRequests is the error of a session without any request.
@@ -105,18 +105,19 @@ func (o *Options) open(s *sessionfmt.Session) (*session, error) {
 
 // match finds the messages that answer the recorded requests, and the prompt before the first.
 func (c *session) match(bare *replay.Replay) error {
-	at := map[int]*cache.Row{}
-	for i := range c.past.rows {
-		at[c.past.rows[i].Record] = &c.past.rows[i]
-	}
 	first := -1
+	c.byRecord = make(map[int]int, len(c.path.Messages))
 	for i := range c.path.Messages {
 		m := &c.path.Messages[i]
+		c.byRecord[m.Origin.Record] = i
 		if first < 0 && m.Sent {
 			first = m.Origin.Record
 		}
-		if row := at[m.Origin.Record]; row != nil {
-			c.answers, c.rows = append(c.answers, i), append(c.rows, row)
+	}
+	for i := range c.past.rows {
+		row := &c.past.rows[i]
+		if message, ok := c.byRecord[row.Record]; ok {
+			c.answers, c.rows = append(c.answers, message), append(c.rows, row)
 		}
 	}
 	if len(c.rows) == 0 || len(c.rows) != len(c.past.requests) {
@@ -137,26 +138,22 @@ func (c *session) match(bare *replay.Replay) error {
 
 // run simulates one policy.
 func (c *session) run(one *Contender) (*Run, error) {
-	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name}, kept: map[sameFront]*lastSent{}}
+	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name}, kept: map[sameFront]*lastSent{}, removals: c.index.Removals()}
+	var err error
 	switch {
-	case one.Name == Recorded && one.Policy == nil && one.Hook == nil:
-		w.recorded()
-		return w.run, w.finish()
 	case one.Hook != nil:
-		if err := w.hooked(); err != nil {
-			return nil, err
-		}
-		return w.run, w.finish()
-	case one.Policy == nil:
-		w.keeper = nonePolicy.Keeper(c.path, nil)
+		err = w.hooked()
+	case one.Policy != nil:
+		err = w.walk(one.Policy.Keeper(cmp.Or(c.views[one.Policy.Counter], c.path), w.summarize))
+	case one.Name == Recorded:
+		err = w.recorded()
 	default:
-		w.keeper = one.Policy.Keeper(cmp.Or(c.views[one.Policy.Counter], c.path), w.summarize)
+		err = w.walk(nonePolicy.Keeper(c.path, nil))
 	}
-	err := w.walk()
-	if err == nil {
-		err = w.finish()
+	if err != nil {
+		return nil, err
 	}
-	return w.run, err
+	return w.run, w.finish()
 }
 
 // nonePolicy changes nothing.
@@ -181,8 +178,3 @@ func (c *session) window(p *compact.Policy, ref models.Ref) int64 {
 }
 
 func (c *session) table() *models.Table { return cmp.Or(c.Replay.Models, models.Builtin()) }
-
-// sortChanges sorts changes by message.
-func sortChanges(all []Change) {
-	slices.SortFunc(all, func(a, b Change) int { return a.Message - b.Message })
-}

@@ -220,7 +220,7 @@ func (w *walk) recorded() error {
 	for k, row := range w.rows {
 		was := &w.past.requests[k]
 		cost, priced := row.Cost()
-		r := Request{Request: k, Prompt: row.Prompt, Tokens: was.tokens, Messages: was.messages, Window: w.window(nil, row.ModelRef()), Rebilled: row.Rebilled, Cost: costOf(cost, 0)}
+		r := Request{Request: k, Prompt: row.Prompt, Tokens: was.tokens, Messages: was.messages, Window: w.window(row), Rebilled: row.Rebilled, Cost: costOf(cost, 0)}
 		if row.Expected != nil {
 			r.Read, r.Write = row.Expected.Read, row.Expected.Write
 		}

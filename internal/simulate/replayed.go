@@ -58,7 +58,7 @@ func (w *walk) hooked() error {
 		judged := row.Instead(c)
 		cost, priced := judged.Cost()
 		req := Request{
-			Request: k, Prompt: judged.Prompt, Tokens: was.tokens, Messages: was.messages, Window: w.window(nil, row.ModelRef()), Shared: judged.Shared.Tokens,
+			Request: k, Prompt: judged.Prompt, Tokens: was.tokens, Messages: was.messages, Window: w.window(row), Shared: judged.Shared.Tokens,
 			Read: judged.Expected.Read, Write: judged.Expected.Write, Rebilled: judged.Rebilled, Cost: costOf(cost, 0), Changes: changes,
 		}
 		if judged.Break != nil {

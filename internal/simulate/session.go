@@ -160,21 +160,15 @@ func (c *session) run(one *Contender) (*Run, error) {
 var nonePolicy = compact.Policy{Name: None, Counter: &tokens.Pi}
 
 // window returns the context window for a request, in tokens.
-func (c *session) window(p *compact.Policy, ref models.Ref) int64 {
-	if c.Replay.Window > 0 {
-		return c.Replay.Window
+func (w *walk) window(row *cache.Row) int64 {
+	if w.Replay.Window > 0 {
+		return w.Replay.Window
 	}
-	if b := c.Replay.Baseline; b != nil && b.Limit > 0 && b.Model == ref {
+	if b := w.Replay.Baseline; b != nil && b.Limit > 0 && b.Model == row.ModelRef() {
 		return b.Limit
 	}
-	m, _, ok := c.table().Lookup(ref.Provider, ref.ID)
-	switch {
-	case ok && m.ContextWindow > 0:
-		return m.ContextWindow
-	case p != nil:
-		return p.WindowOf(ref)
+	if n := row.Window(); n > 0 || w.Policy == nil {
+		return n
 	}
-	return 0
+	return w.Policy.WindowOf(row.ModelRef())
 }
-
-func (c *session) table() *models.Table { return cmp.Or(c.Replay.Models, models.Builtin()) }

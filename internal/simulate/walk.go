@@ -98,7 +98,7 @@ func (w *walk) walk(keeper *compact.Keeper) error {
 	begun := false
 	for k, answer := range w.answers {
 		row := w.rows[k]
-		window := w.window(w.Policy, row.ModelRef())
+		window := w.window(row)
 		var all []Change
 		act := func(turnEnds bool) error {
 			changes, err := w.keeper.Act(turnEnds, w.usage(), window, w.front)

@@ -31,7 +31,7 @@ func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
 		for text := range b.Args.Strings {
 			s.buf = text.AppendText(s.buf[:0])
 			looks = looks || survival.OnlyLooks(string(s.buf))
-			alone := bytes.IndexAny(s.buf, " \n") < 0
+			alone := !bytes.ContainsAny(s.buf, " \n")
 			quote := slices.ContainsFunc(quotes, func(q jsonl.Value) bool { return bytes.Equal(q, text) })
 			scan(s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, quote, true, alone) })
 		}

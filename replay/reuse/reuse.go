@@ -139,10 +139,9 @@ var seed = maphash.MakeSeed()
 var order = []Kind{Call, Path, Line, Identifier, word}
 
 // A word is an identifier of an index of fewer than longIdentifier bytes: alone it may be chance.
-const (
-	word           Kind = "word"
-	longIdentifier      = 16
-)
+const word Kind = "word"
+
+const longIdentifier = 16
 
 // hash returns the term for a text of a kind: its first three bits are the rank of the kind.
 func hash(kind Kind, text []byte) uint64 {

@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -210,6 +211,7 @@ func (c *Keeper) changed(w *work) {
 			if i < c.sent {
 				c.sent--
 			}
+			c.view.texts.forget(all[i].Index)
 			continue
 		}
 		place[i] = len(left)
@@ -246,3 +248,87 @@ func (r Request) Size() (n int) {
 
 // Estimate returns pi's estimate of message i as it is stored.
 func (v *View) Estimate(i int) int { return v.Messages[i].estimate() }
+
+// A keptContext is what a keeper would send with the next request.
+type keptContext struct {
+	weigh.Shares
+	Messages int            // in the request
+	Prompt   *prompt.Prompt // as the policy has left it
+	Kept     int            // leading messages that the previous request had at the same place
+	KeptSize int            // their tokens
+	Again    int            // tokens of messages after those that the previous request had too
+}
+
+// Request returns the context of the next request, compared with the one at the previous call.
+func (c *Keeper) Request() keptContext {
+	all := c.view.Messages
+	from := c.sent
+	if c.first >= 0 {
+		from, c.last = 0, keptContext{}
+	}
+	c.last.Kept, c.last.KeptSize, c.last.Again = c.last.Messages, c.last.Total(), 0
+	for i := from; i < len(all); i++ {
+		m := &all[i]
+		if !m.Sent {
+			continue
+		}
+		n := m.Tokens(&tokens.Pi)
+		switch {
+		case c.first < 0 || i >= c.sent:
+		case i < c.first:
+			c.last.Kept++
+			c.last.KeptSize += n
+		case !m.fresh:
+			c.last.Again += n
+		}
+		c.last.Add(m.Kind, n)
+		c.last.Messages++
+		m.fresh = false
+	}
+	c.last.Prompt, c.first, c.sent = c.view.Prompt, -1, len(all)
+	return c.last
+}
+
+// Messages returns the number of messages of the path that the keeper has.
+func (c *Keeper) Messages() int { return c.next }
+
+// LastKind returns the kind of the last message, zero without any.
+func (c *Keeper) LastKind() (k jsonl.Kind) {
+	if n := len(c.view.Messages); n > 0 {
+		k = c.view.Messages[n-1].Kind
+	}
+	return k
+}
+
+// A keptItem is a message of a keeper, for the reasons of a decision.
+type keptItem struct {
+	Message int // its index in the envelope of the path
+	Kind    jsonl.Kind
+	Tokens  int         // by the policy's counter
+	Result  int         // tokens of a tool result as gsh counts them, -1 for other messages
+	Tool    string      // of a result
+	Args    jsonl.Value // of its call
+}
+
+// Items returns the messages of the next request, in order.
+func (c *Keeper) Items() (all []keptItem, err error) {
+	for i := range c.view.Messages {
+		m := &c.view.Messages[i]
+		if !m.Sent {
+			continue
+		}
+		one := keptItem{Message: m.Index, Kind: m.Kind, Tokens: m.Tokens(c.policy.Counter), Result: -1}
+		if k := m.result(); k >= 0 {
+			one.Result, one.Tool = tokens.GSH.Of(m.Blocks[k].Bytes), m.Blocks[k].tool()
+			if call, b := c.view.callOf(i); b >= 0 {
+				text, err := c.view.text(call, b)
+				if err != nil {
+					return nil, err
+				}
+				one.Tool, one.Args = c.view.Messages[call].Blocks[b].tool(), jsonl.Value(text)
+			}
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}

@@ -30,7 +30,11 @@ func TestKeeperIsReduce(t *testing.T) {
 		if seed >= 4 {
 			data = retries(seed)
 		}
-		for _, p := range []*Policy{small, &PiPolicy, &swecliPolicy, &yAgentPolicy, passes} {
+		policies := []*Policy{small, &PiPolicy, &swecliPolicy, &yAgentPolicy, passes}
+		if seed == 0 {
+			policies = append(policies, &claudeCodePolicy, &codexPolicy, &openCodePolicy)
+		}
+		for _, p := range policies {
 			t.Run(fmt.Sprintf("%s %d", p.Name, seed), func(t *testing.T) {
 				s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
 				if err != nil {

@@ -136,6 +136,12 @@ type texts struct {
 	read map[int]read
 }
 
+// forget forgets what a Keeper has read of a message.
+func (t *texts) forget(index int) {
+	delete(t.made, index)
+	delete(t.read, index)
+}
+
 // of returns a message as a provider gets it. It is valid until the next call.
 func (t *texts) of(m *message) (*jsonl.Message, error) {
 	if t.index == m.Index {

@@ -127,12 +127,16 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 	for _, l := range d.Layers {
 		state := "always runs"
 		if l.Trigger != "" {
-			state = fmt.Sprintf("%s: %d of %.0f tokens%s", l.Trigger, l.Used, l.Limit, phrase.If(!l.Fired, ", not triggered"))
+			state = fmt.Sprintf("%d of %.0f, %s", l.Used, l.Limit, l.Trigger)
 		}
-		fmt.Fprintf(w, "  %-14s  %s%s\n", l.Pass, state, phrase.If(l.Fired, "; %s", phrase.Count(l.Changes, "change")))
+		did := "not triggered"
+		if l.Fired {
+			did = phrase.Count(l.Changes, "change")
+		}
+		fmt.Fprintf(w, "  %s: %s; %s\n", l.Pass, state, did)
 	}
 	columns := []Column{
-		{Name: "entry", style: always(faint)}, {Name: "what", Flex: true}, {Name: "tokens", Right: true}, {Name: "running total", Right: true}, {Name: "action"}, {Name: "now", Right: true, Yields: 2}, {Name: "why", Yields: 1},
+		{Name: "entry", style: always(faint)}, {Name: "what", Flex: true}, {Name: "tokens", Right: true}, {Name: "running", Right: true}, {Name: "action"}, {Name: "now", Right: true, Yields: 1}, {Name: "why"},
 	}
 	var cells [][]string
 	for _, it := range d.Items {

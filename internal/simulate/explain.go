@@ -3,7 +3,9 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"ctxtool/compact"
 	"ctxtool/sessionfmt"
@@ -40,10 +42,10 @@ type Decided struct {
 	Line    int    `json:"line"`
 	What    string `json:"what"`
 	Tokens  int    `json:"tokens"`
-	Running int    `json:"running"` // tokens of this message and all newer ones of the list
+	Running int    `json:"running"` // tokens of this message and all newer ones; only of tool results if the policy prunes
 	Action  string `json:"action"`  // keep, or that of the change
 	Now     int    `json:"nowTokens,omitempty"`
-	Why     string `json:"why"`
+	Why     string `json:"why,omitempty"`
 }
 
 // A decided is a message that the policy judges.
@@ -52,10 +54,13 @@ type decided struct {
 	what                    string
 }
 
-// before records the messages that the policy judges.
+// before records the messages that the policy judges, and that are not recorded yet.
 func (w *walk) before() error {
 	all, err := w.keeper.Items()
 	for _, it := range all {
+		if n := len(w.items); n > 0 && it.Message <= w.items[n-1].message {
+			continue
+		}
 		one := decided{it.Message, it.Tokens, it.Result, it.Kind.String()}
 		if it.Result >= 0 {
 			one.what = called(it.Tool, it.Args)
@@ -65,18 +70,23 @@ func (w *walk) before() error {
 	return err
 }
 
-// explain records the decisions of a policy before request k.
-func (w *walk) explain(k int, window int64, changes []Change) {
-	d := &Decision{Schema: "ctxtool/simulate.explain/1", Policy: w.Name, Request: k, Window: window, Counter: w.Policy.Counter.Name, Items: []Decided{}}
+// layers returns the layers of the last moment, with their changes.
+func (w *walk) layers(changes []compact.Change) (all []Judged) {
 	for _, l := range w.keeper.Layers {
 		one := Judged{l.Pass, l.Trigger, l.Limit, l.Used, l.Fired, 0}
-		for _, c := range changes {
-			if c.Pass == l.Pass {
+		for i := range changes {
+			if changes[i].Pass == l.Pass {
 				one.Changes++
 			}
 		}
-		d.Layers = append(d.Layers, one)
+		all = append(all, one)
 	}
+	return all
+}
+
+// explain records the decisions of a policy before request k.
+func (w *walk) explain(k int, window int64, changes []Change) {
+	d := &Decision{Schema: "ctxtool/simulate.explain/1", Policy: w.Name, Request: k, Window: window, Counter: w.Policy.Counter.Name, Layers: w.judged, Items: []Decided{}}
 	changed := map[int]*Change{}
 	for i := range changes {
 		changed[changes[i].Message] = &changes[i]
@@ -84,48 +94,61 @@ func (w *walk) explain(k int, window int64, changes []Change) {
 			changed[m] = &changes[i]
 		}
 	}
-	prune := w.Policy.Layer(&compact.Prune)
+	prune, cut := w.Policy.Layer(&compact.Prune), false
+	for _, c := range changes {
+		cut = cut || len(c.Gone) > 0
+	}
 	for _, it := range slices.Backward(w.items) {
 		if prune != nil && it.result < 0 && changed[it.message] == nil {
 			continue
 		}
-		d.add(w, it, changed[it.message], prune)
+		d.add(w, it, changed[it.message], prune, cut)
 	}
 	w.run.Decision = d
 }
 
-// add adds a message, newer ones first.
-func (d *Decision) add(w *walk, it decided, c *Change, prune *compact.Layer) {
+// add adds a message, newer ones first. For a policy that prunes, results have the tokens that it
+// counts, and only they are in the running total. cut is set if a summary replaces messages.
+func (d *Decision) add(w *walk, it decided, c *Change, prune *compact.Layer, cut bool) {
 	rec := w.path.Messages[it.message].Origin.Record
 	one := Decided{Entry: sessionfmt.Quote(w.s.ID(rec)), Line: w.s.Line(rec), What: it.what, Tokens: it.tokens, Action: "keep"}
-	newer := 0
 	if n := len(d.Items); n > 0 {
-		newer = d.Items[n-1].Running
+		one.Running = d.Items[n-1].Running
 	}
-	if prune != nil {
-		one.Tokens = max(0, it.result)
-		switch {
-		case c != nil:
-		case it.result <= 100:
-			one.Why = "at most 100 tokens"
-		default:
-			one.Why = fmt.Sprintf("the newer ones have at most %d tokens", prune.Protect)
-		}
+	if prune != nil && it.result >= 0 {
+		one.Tokens = it.result
 	}
-	one.Running = newer + one.Tokens
-	if c != nil {
+	if prune == nil || it.result >= 0 {
+		one.Running += one.Tokens
+	}
+	switch {
+	case c != nil:
 		one.Action, one.Why, one.Now = c.Action, c.Why, c.Now
 		if c.Message != it.message || len(c.Gone) > 0 {
 			one.Now = 0
 		}
+	case cut:
+		one.Why = "outside the summary"
+	case prune == nil:
+	case it.result <= prunable:
+		one.Why = fmt.Sprintf("at most %d tokens", prunable)
+	default:
+		one.Why = fmt.Sprintf("within %d tokens", prune.Protect)
 	}
 	d.Items = append(d.Items, one)
 }
 
-// called returns a call in a few words.
+// prunable is the size of the results, in tokens, that gsh never prunes.
+const prunable = 100
+
+// called returns a call in a few words, with the last two elements of an absolute path.
 func called(tool string, args jsonl.Value) string {
 	for arg := range args.Strings {
-		return outline.FirstWords(tool + " " + arg.Text())
+		text := arg.Text()
+		if dir, file := path.Split(text); strings.HasPrefix(text, "/") && !strings.ContainsAny(text, " \n") {
+			text = path.Join(path.Base(dir), file)
+		}
+		return outline.FirstWords(tool + " " + text)
 	}
 	return cmp.Or(tool, jsonl.ToolResult.String())
 }

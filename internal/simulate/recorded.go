@@ -6,48 +6,60 @@ import (
 	"ctxtool/compact"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
-	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // A past is the recorded path as the account of its cache sees it.
 type past struct {
+	r        *replay.Replay
 	rows     []cache.Row
 	total    *cache.Total
 	requests []recordedRequest
-	gone     map[int]int32 // by record, the request from which on its message is not there as it was
-	standing []reuse.Standing
 }
 
 // A recordedRequest is what the account does not have of a request.
 type recordedRequest struct {
 	tokens   Tokens
 	messages int
-	changes  []Change // Message is the record, until the messages are numbered
-	compacts bool
 
 	kept, keptTokens int // leading messages that the request before had too
 	again            int // tokens of others that it had
 	prompt           uint64
+
+	added   []added        // messages that stand for others, or have come back
+	removed []replay.Piece // messages that the request before had
 }
+
+// An added is a message that a request has besides those that entries append.
+type added struct {
+	replay.Piece
+	tokens int
+}
+
+// plain reports whether the message is that of its entry, as the entry has it.
+func plain(p *replay.Piece) bool {
+	_, cut := p.Edit()
+	return p.Origin().Op < 0 && !p.Summary() && !cut && p.Origin().By == p.Origin().Record
+}
+
+// acts reports whether a request lacks messages of the one before, or has others in their place.
+func (q *recordedRequest) acts() bool { return len(q.added)+len(q.removed) > 0 }
 
 // A recorder observes the requests of the recorded path.
 type recorder struct {
 	past
-	r      *replay.Replay
-	load   *replay.Reader
+	gone   map[int]bool // records whose messages a request has lacked
 	rowOf  map[int]bool // answers on the path
 	shares weigh.Shares
-	system int                  // tokens of system messages after the first message
-	open   map[replay.Piece]int // index in standing of what stands in place of messages
+	system int // tokens of system messages after the first message
 }
 
 // newRecorder returns a recorder of the requests of a path.
 func newRecorder(r *replay.Replay, path []int) *recorder {
-	rec := &recorder{r: r, load: r.NewReader(), rowOf: map[int]bool{}, open: map[replay.Piece]int{}}
-	rec.gone = map[int]int32{}
+	rec := &recorder{past: past{r: r}, gone: map[int]bool{}, rowOf: map[int]bool{}}
 	for _, at := range path {
 		if r.Session.Answers(at) {
 			rec.rowOf[at] = true
@@ -83,73 +95,34 @@ func (c *recorder) request(q cache.Request, err error) error {
 	if err != nil || !c.rowOf[q.Record] {
 		return nil
 	}
-	k := int32(len(c.requests))
-	one := recordedRequest{messages: q.Prefix.Len()}
-	removed := map[replay.Piece]bool{}
-	one.kept, one.keptTokens, one.prompt = q.Prefix.Same, c.shares.Total()+c.system, q.Prompt
-	for _, p := range q.Prefix.Removed() {
-		removed[p.Place()] = true
+	one := recordedRequest{messages: q.Prefix.Len(), kept: q.Prefix.Same, keptTokens: c.shares.Total() + c.system, prompt: q.Prompt}
+	before := q.Prefix.Removed()
+	moved := make(map[replay.Piece]bool, len(before))
+	for _, p := range before {
+		moved[p.Place()] = false
 		one.keptTokens -= p.Tokens
 		c.add(p, -p.Tokens)
 	}
-	var summary *Change
 	for i := q.Prefix.Same; i < q.Prefix.Len(); i++ {
 		p := q.Prefix.At(i)
-		if c.add(p, p.Tokens); removed[p.Place()] {
-			delete(removed, p.Place())
+		c.add(p, p.Tokens)
+		if _, had := moved[p.Place()]; had {
+			moved[p.Place()] = true
 			one.again += p.Tokens
-			continue
-		}
-		if _, cut := p.Edit(); p.Origin().Op < 0 && !p.Summary() && !cut && p.Origin().By == p.Origin().Record {
-			delete(c.gone, p.Origin().Record)
-			continue
-		}
-		change, err := c.stand(&p.Piece, k)
-		if err != nil {
-			return err
-		}
-		change.Now = p.Tokens
-		if change.Action == string(compact.Summarise) {
-			summary = &change
-		}
-		one.changes = append(one.changes, change)
-	}
-	for p := range removed {
-		if i, ok := c.open[p]; ok {
-			c.standing[i].To = k
-			delete(c.open, p)
-			continue
-		}
-		if _, ok := c.gone[p.Origin().Record]; !ok {
-			c.gone[p.Origin().Record] = k
+		} else if !plain(&p.Piece) || c.gone[p.Origin().Record] {
+			one.added = append(one.added, added{p.Piece, p.Tokens})
 		}
 	}
-	c.omitted(&one, removed, summary)
+	for _, p := range before {
+		if place := p.Place(); !moved[place] {
+			one.removed = append(one.removed, place)
+			c.gone[p.Origin().Record] = true
+		}
+	}
 	one.tokens = Tokens{System: q.Counts.System + c.system, Tools: q.Counts.Tools, Shares: c.shares}
 	one.tokens.Total = int64(one.tokens.System + one.tokens.Tools + c.shares.Total())
 	c.requests = append(c.requests, one)
 	return nil
-}
-
-// omitted adds the changes for messages that nothing stands for.
-func (c *recorder) omitted(one *recordedRequest, removed map[replay.Piece]bool, summary *Change) {
-	edited := map[int]bool{}
-	for i := range one.changes {
-		edited[one.changes[i].Message] = true
-	}
-	n := len(one.changes)
-	for p := range removed {
-		rec := p.Origin().Record
-		switch {
-		case edited[rec]:
-		case summary != nil:
-			one.changes[0].Gone = append(one.changes[0].Gone, rec)
-		default:
-			one.changes = append(one.changes, Change{Pass: Recorded, Action: string(compact.Omit), Message: rec})
-		}
-	}
-	sortChanges(one.changes[n:])
-	one.compacts = summary != nil
 }
 
 // add adds the tokens of a message.
@@ -161,21 +134,108 @@ func (c *recorder) add(p cache.Piece, n int) {
 	c.shares.Add(p.Kind(), n)
 }
 
-// stand records a text that stands in place of messages.
-func (c *recorder) stand(p *replay.Piece, k int32) (Change, error) {
-	m, _, err := c.load.Message(p)
+// difference returns what a recorded request has in place of messages of the one before, and
+// which it lacks, as changes of the policy. compacts reports whether there is a summary.
+func (w *walk) difference(k int, q *recordedRequest) (all []Change, compacts bool, err error) {
+	summary := -1
+	changed := map[int]bool{} // records
+	for i := range q.added {
+		p := &q.added[i]
+		rec := p.Origin().Record
+		message, known := w.byRecord[rec]
+		if plain(&p.Piece) {
+			if known {
+				w.removals.Restore(message)
+			}
+			continue
+		}
+		c, err := w.stand(p)
+		if err != nil {
+			return nil, false, err
+		}
+		if c.Action == string(compact.Summarise) {
+			if summary < 0 {
+				summary = len(all)
+			}
+		} else if known {
+			w.removals.Remove(message, k, false)
+		}
+		all, changed[rec] = append(all, c), true
+	}
+	for _, p := range q.removed {
+		rec := p.Origin().Record
+		message, known := w.byRecord[rec]
+		if !w.removals.Withdraw(p) && known {
+			w.removals.Remove(message, k, false)
+		}
+		switch {
+		case changed[rec]:
+		case summary < 0:
+			all = append(all, w.changeOf(rec, string(compact.Omit)))
+		case known:
+			c := &all[summary]
+			c.Gone = append(c.Gone, message)
+			c.Was += w.path.Size(message)
+		}
+	}
+	return all, summary >= 0, nil
+}
+
+// stand returns the change that puts a text in place of messages.
+func (w *walk) stand(p *added) (c Change, err error) {
+	m, _, err := w.load.Message(&p.Piece)
 	if err != nil {
-		return Change{}, err
+		return c, err
 	}
 	text := string(m.AppendText(nil, "\n"))
-	place := p.Place()
-	c.open[place] = len(c.standing)
-	c.standing = append(c.standing, reuse.Standing{From: k, To: reuse.Never, Text: text})
-	change := Change{Pass: Recorded, Action: string(compact.Replace), Message: p.Origin().Record, Text: text}
+	w.removals.Stand(p.Place(), text)
+	action := string(compact.Replace)
 	if p.Kind() == jsonl.CompactionMessage || p.Origin().Op >= 0 && strings.TrimSpace(text) != "" {
-		change.Action = string(compact.Summarise)
-	} else if _, ok := c.gone[p.Origin().Record]; !ok {
-		c.gone[p.Origin().Record] = k
+		action = string(compact.Summarise)
 	}
-	return change, nil
+	c = w.changeOf(p.Origin().Record, action)
+	if c.Now = p.tokens; w.Options.Changes {
+		c.Text = text
+	}
+	return c, nil
+}
+
+// changeOf returns a recorded change of a record.
+func (w *walk) changeOf(rec int, action string) Change {
+	c := Change{Pass: Recorded, Action: action, Message: -1}
+	if rec < w.s.Len() {
+		c.Entry, c.Line = sessionfmt.Quote(w.s.ID(rec)), w.s.Line(rec)
+	}
+	if i, ok := w.byRecord[rec]; ok {
+		if c.Message = i; action != string(compact.Summarise) {
+			c.Was = w.path.Size(i)
+		}
+	}
+	return c
+}
+
+// recorded takes the figures of the recorded path from the account of its cache.
+func (w *walk) recorded() error {
+	w.load = w.past.r.NewReader()
+	for k, row := range w.rows {
+		was := &w.past.requests[k]
+		cost, priced := row.Cost()
+		r := Request{Request: k, Prompt: row.Prompt, Tokens: was.tokens, Messages: was.messages, Window: w.window(row), Rebilled: row.Rebilled, Cost: costOf(cost, 0)}
+		if row.Expected != nil {
+			r.Read, r.Write = row.Expected.Read, row.Expected.Write
+		}
+		if row.Shared != nil {
+			r.Shared = row.Shared.Tokens
+		}
+		if row.Break != nil {
+			r.Cause = row.Break.Cause
+		}
+		var compacts bool
+		var err error
+		if r.Changes, compacts, err = w.difference(k, was); err != nil {
+			return err
+		}
+		w.add(&r, row, priced, compacts)
+	}
+	return nil
 }

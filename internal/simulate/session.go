@@ -3,7 +3,6 @@ package simulate
 import (
 	"cmp"
 	"errors"
-	"slices"
 
 	"ctxtool/compact"
 	"ctxtool/internal/parallel"
@@ -20,16 +19,16 @@ import (
 // A session is what the runs of a session share. It is not changed while they run.
 type session struct {
 	*Options
-	s       *sessionfmt.Session
-	past    *past
-	path    *compact.View                     // all messages of the path
-	views   map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
-	front   *prompt.Prompt                    // before the first message
-	size    Tokens                            // of the front
-	answers []int                             // the messages that are answers to requests, in order
-	rows    []*cache.Row                      // the recorded requests, in that order
-	index   *reuse.Index
-	source  *reuse.Source // the recorded path
+	s        *sessionfmt.Session
+	past     *past
+	path     *compact.View                     // all messages of the path
+	views    map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
+	front    *prompt.Prompt                    // before the first message
+	size     Tokens                            // of the front
+	byRecord map[int]int                       // the messages by record
+	answers  []int                             // the messages that are answers to requests, in order
+	rows     []*cache.Row                      // the recorded requests, in that order
+	index    *reuse.Index
 }
 
 // ErrNoRequests is the error of a session without any request.
@@ -100,27 +99,39 @@ func (o *Options) open(s *sessionfmt.Session) (*session, error) {
 	if err := c.match(bare); err != nil {
 		return nil, err
 	}
-	if c.index, err = reuse.NewIndex(e); err == nil {
-		gone, _ := c.removed(c.past)
-		c.source = c.index.Source(gone, c.past.standing)
+	if c.index, err = reuse.NewIndex(e); err != nil {
+		return nil, err
 	}
-	return c, err
+	return c, c.forget()
+}
+
+// forget removes from the index what answers cannot have used: the recorded context lacked it.
+func (c *session) forget() error {
+	w := &walk{session: c, removals: c.index.Removals(), load: c.past.r.NewReader()}
+	for k, answer := range c.answers {
+		if _, _, err := w.difference(k, &c.past.requests[k]); err != nil {
+			return err
+		}
+		w.removals.Forget(answer)
+	}
+	return nil
 }
 
 // match finds the messages that answer the recorded requests, and the prompt before the first.
 func (c *session) match(bare *replay.Replay) error {
-	at := map[int]*cache.Row{}
-	for i := range c.past.rows {
-		at[c.past.rows[i].Record] = &c.past.rows[i]
-	}
 	first := -1
+	c.byRecord = make(map[int]int, len(c.path.Messages))
 	for i := range c.path.Messages {
 		m := &c.path.Messages[i]
+		c.byRecord[m.Origin.Record] = i
 		if first < 0 && m.Sent {
 			first = m.Origin.Record
 		}
-		if row := at[m.Origin.Record]; row != nil {
-			c.answers, c.rows = append(c.answers, i), append(c.rows, row)
+	}
+	for i := range c.past.rows {
+		row := &c.past.rows[i]
+		if message, ok := c.byRecord[row.Record]; ok {
+			c.answers, c.rows = append(c.answers, message), append(c.rows, row)
 		}
 	}
 	if len(c.rows) == 0 || len(c.rows) != len(c.past.requests) {
@@ -141,52 +152,37 @@ func (c *session) match(bare *replay.Replay) error {
 
 // run simulates one policy.
 func (c *session) run(one *Contender) (*Run, error) {
-	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name}, kept: map[sameFront]*lastSent{}}
+	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name}, kept: map[sameFront]*lastSent{}, removals: c.index.Removals()}
+	var err error
 	switch {
-	case one.Name == Recorded && one.Policy == nil && one.Hook == nil:
-		w.recorded()
-		return w.run, w.finish()
 	case one.Hook != nil:
-		if err := w.hooked(); err != nil {
-			return nil, err
-		}
-		return w.run, w.finish()
-	case one.Policy == nil:
-		w.keeper = nonePolicy.Keeper(c.path, nil)
+		err = w.hooked()
+	case one.Policy != nil:
+		err = w.walk(one.Policy.Keeper(cmp.Or(c.views[one.Policy.Counter], c.path), w.summarize))
+	case one.Name == Recorded:
+		err = w.recorded()
 	default:
-		w.keeper = one.Policy.Keeper(cmp.Or(c.views[one.Policy.Counter], c.path), w.summarize)
+		err = w.walk(nonePolicy.Keeper(c.path, nil))
 	}
-	err := w.walk()
-	if err == nil {
-		err = w.finish()
+	if err != nil {
+		return nil, err
 	}
-	return w.run, err
+	return w.run, w.finish()
 }
 
 // nonePolicy changes nothing.
 var nonePolicy = compact.Policy{Name: None, Counter: &tokens.Pi}
 
 // window returns the context window for a request, in tokens.
-func (c *session) window(p *compact.Policy, ref models.Ref) int64 {
-	if c.Replay.Window > 0 {
-		return c.Replay.Window
+func (w *walk) window(row *cache.Row) int64 {
+	if w.Replay.Window > 0 {
+		return w.Replay.Window
 	}
-	if b := c.Replay.Baseline; b != nil && b.Limit > 0 && b.Model == ref {
+	if b := w.Replay.Baseline; b != nil && b.Limit > 0 && b.Model == row.ModelRef() {
 		return b.Limit
 	}
-	m, _, ok := c.table().Lookup(ref.Provider, ref.ID)
-	switch {
-	case ok && m.ContextWindow > 0:
-		return m.ContextWindow
-	case p != nil:
-		return p.WindowOf(ref)
+	if n := row.Window(); n > 0 || w.Policy == nil {
+		return n
 	}
-	return 0
-}
-
-func (c *session) table() *models.Table { return cmp.Or(c.Replay.Models, models.Builtin()) }
-
-// sortChanges sorts changes by message.
-func sortChanges(all []Change) {
-	slices.SortFunc(all, func(a, b Change) int { return a.Message - b.Message })
+	return w.Policy.WindowOf(row.ModelRef())
 }

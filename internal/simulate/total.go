@@ -42,6 +42,14 @@ func (w *walk) add(r *Request, row *cache.Row, priced, compacts bool) {
 			run.Unpriced++
 		}
 	}
+	found := w.removals.Regrets(r.Request, w.answers[r.Request])
+	run.Regrets += len(found)
+	for _, one := range found {
+		run.ByKind.add(one.Kind)
+	}
+	if w.Options.Regrets {
+		w.regrets = append(w.regrets, found...)
+	}
 	if !w.Rows {
 		return
 	}
@@ -75,22 +83,13 @@ func (w *walk) finish() error {
 		run.HitRate = float64(run.Read) / float64(run.Prompt)
 	}
 	run.idle(w)
-	found := w.index.Regrets(w.answers, w.gone, w.results, w.standing, w.source)
-	run.Regrets = len(found)
-	for _, r := range found {
-		run.ByKind.add(r.Kind)
-	}
-	if !w.Options.Regrets {
-		return nil
-	}
-	names, err := w.index.Names(found)
+	names, err := w.index.Names(w.regrets)
 	if err != nil {
 		return err
 	}
-	for i, r := range found {
+	for i, r := range w.regrets {
 		rec := w.path.Messages[r.Message].Origin.Record
-		one := Regret{Kind: r.Kind, What: names[i], Entry: sessionfmt.Quote(w.s.ID(rec)), Line: w.s.Line(rec), Removed: int(w.gone[r.Message]), Request: r.Request, Message: r.Message}
-		run.Regretted = append(run.Regretted, one)
+		run.Regretted = append(run.Regretted, Regret{Kind: r.Kind, What: names[i], Entry: sessionfmt.Quote(w.s.ID(rec)), Line: w.s.Line(rec), Removed: r.Removed, Request: r.Request, Message: r.Message})
 	}
 	slices.SortFunc(run.Regretted, func(a, b Regret) int {
 		return cmp.Or(a.Request-b.Request, strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.What, b.What))

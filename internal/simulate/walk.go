@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
 	"ctxtool/replay/reuse"
@@ -24,13 +25,13 @@ type walk struct {
 	used      int64 // tokens of the context as the provider would have counted the last request with its answer
 	usedAt    int   // messages then
 	summaries []summaryCall
-	items     []decided // before the request to explain
+	items     []decided // before the request to explain, and before a turn ended there
+	judged    []Judged  // the layers then
 	acted     bool      // this policy or the recorded one has changed the context
 	closest   closest
-	gone      []int32
-	results   map[int]bool // results that are cut, and stay what their call gave
-	standing  []reuse.Standing
-	open      map[int]int // index in standing of what stands in place of a message
+	removals  *reuse.Removals
+	regrets   []reuse.Regret // with Options.Regrets
+	load      *replay.Reader // of a path that is replayed
 }
 
 // A sameFront is what requests need in common for a cache to serve one from another.
@@ -93,23 +94,28 @@ func (w *walk) summarize(r compact.Request) (text string, err error) {
 }
 
 // walk adds the messages of the path, and lets the policy act at its moments.
-func (w *walk) walk() error {
-	w.gone = make([]int32, len(w.path.Messages))
-	for i := range w.gone {
-		w.gone[i] = reuse.Never
-	}
-	w.results, w.open = map[int]bool{}, map[int]int{}
+func (w *walk) walk(keeper *compact.Keeper) error {
+	w.keeper = keeper
 	begun := false
 	for k, answer := range w.answers {
 		row := w.rows[k]
-		window := w.window(w.Policy, row.ModelRef())
+		window := w.window(row)
 		var all []Change
+		explained := w.Explained && k == w.Explain && w.Policy != nil
 		act := func(turnEnds bool) error {
+			if explained {
+				if err := w.before(); err != nil {
+					return err
+				}
+			}
 			changes, err := w.keeper.Act(turnEnds, w.usage(), window, w.front)
 			for _, c := range changes {
-				all = append(all, w.change(&c, int32(k)))
+				all = append(all, w.change(&c, k))
 			}
 			w.near()
+			if explained {
+				w.judged = append(w.judged, w.layers(changes)...)
+			}
 			return err
 		}
 		for w.keeper.Messages() <= answer-1 {
@@ -123,12 +129,6 @@ func (w *walk) walk() error {
 			w.keeper.Add()
 			if begun = begun || m.Sent; begun && m.Kind == jsonl.System {
 				w.system += w.path.Estimate(i)
-			}
-		}
-		explained := w.Explained && k == w.Explain && w.Policy != nil
-		if explained {
-			if err := w.before(); err != nil {
-				return err
 			}
 		}
 		if err := act(false); err != nil {
@@ -155,36 +155,26 @@ func (w *walk) usage() int64 {
 }
 
 // change records a change of the policy.
-func (w *walk) change(c *compact.Change, k int32) Change {
-	out := Change{Pass: c.Pass, Action: string(c.Action), Entry: c.Entry, Line: c.Line, Was: c.Was, Now: c.Now, Why: c.Why, Message: c.Message, Text: c.Text, Gone: c.Gone()}
-	take := func(i int) {
-		if at, ok := w.open[i]; ok {
-			w.standing[at].To = k
-			delete(w.open, i)
-		}
-		w.gone[i] = min(w.gone[i], k)
+func (w *walk) change(c *compact.Change, k int) Change {
+	out := Change{Pass: c.Pass, Action: string(c.Action), Entry: c.Entry, Line: c.Line, Was: c.Was, Now: c.Now, Why: c.Why, Message: c.Message, Gone: c.Gone()}
+	if w.Options.Changes {
+		out.Text = c.Text
 	}
-	if c.Message < 0 {
-		return out
+	remove := func(i int, stays bool) {
+		w.removals.Withdraw(i)
+		w.removals.Remove(i, k, stays)
 	}
 	for _, i := range out.Gone {
-		take(i)
-		delete(w.results, i)
+		remove(i, false)
 	}
 	switch {
-	case c.Action == compact.Drop: // thinking; what the message says stays
+	case c.Message < 0 || c.Action == compact.Drop: // thinking; what the message says stays
 		return out
 	case len(out.Gone) == 0:
-		take(c.Message)
-		if cut := c.Action == compact.Replace && 2*c.Now >= c.Was; cut {
-			w.results[c.Message] = true
-		} else {
-			delete(w.results, c.Message)
-		}
+		remove(c.Message, c.Action == compact.Replace && 2*c.Now >= c.Was)
 	}
 	if c.Text != "" {
-		w.open[c.Message] = len(w.standing)
-		w.standing = append(w.standing, reuse.Standing{From: k, To: reuse.Never, Text: c.Text})
+		w.removals.Stand(c.Message, c.Text)
 	}
 	return out
 }
@@ -203,7 +193,7 @@ func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
 	counted := front + int64(x.Total())
 	size.Total = counted + size.Hidden
 	compacts := len(w.summaries) > 0
-	w.acted = w.acted || len(changes)+len(w.past.requests[k].changes) > 0
+	w.acted = w.acted || len(changes) > 0 || w.past.requests[k].acts()
 	context := w.shared(row, &cut{x.Messages, x.Kept, x.KeptSize, x.Again}, front, counted, compacts, len(changes) > 0)
 	context.Same = !w.acted
 	judged := row.Instead(context)

@@ -135,10 +135,21 @@ func (u *Uses) since(term uint64, from int) (by []Answer) {
 
 var seed = maphash.MakeSeed()
 
-// hash returns the term for a text of a kind.
+// order are the kinds, the least likely to be chance first.
+var order = []Kind{Call, Path, Line, Identifier, word}
+
+// A word is an identifier of an index of fewer than longIdentifier bytes: alone it may be chance.
+const word Kind = "word"
+
+const longIdentifier = 16
+
+// hash returns the term for a text of a kind: its first three bits are the rank of the kind.
 func hash(kind Kind, text []byte) uint64 {
-	return maphash.Bytes(seed, text) ^ uint64(kind[0])<<56 // the kinds differ in their first letter
+	return uint64(slices.Index(order, kind))<<61 | maphash.Bytes(seed, text)>>3
 }
+
+// rank returns the index in order of the kind of a term.
+func rank(term uint64) int { return int(term >> 61) }
 
 // terms calls tell with each term of a message. It records the calls of an answer, for their
 // results.
@@ -188,7 +199,7 @@ func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 			tell(hash(Line, bare), Line, bare)
 		}
 		for word := range words(line, inName|inPath) {
-			if path := bytes.Trim(word, "./-"); isPath(path) {
+			if path := trimmed(word); isPath(path) {
 				tell(hash(Path, lastTwo(path)), Path, path)
 				continue
 			}
@@ -217,6 +228,17 @@ func unnumbered(line []byte) []byte {
 		}
 	}
 	return bytes.TrimSpace(rest)
+}
+
+// trimmed returns a word without the bytes at its ends that are in paths only.
+func trimmed(word []byte) []byte {
+	for len(word) > 0 && classes[word[0]] == inPath {
+		word = word[1:]
+	}
+	for len(word) > 0 && classes[word[len(word)-1]] == inPath {
+		word = word[:len(word)-1]
+	}
+	return word
 }
 
 // words returns the longest words of a text whose bytes are all of these classes.

@@ -1,0 +1,97 @@
+package reuse
+
+import (
+	"bytes"
+	"slices"
+
+	"ctxtool/internal/said"
+	"ctxtool/internal/survival"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// An answer is the terms of an answer: what it uses of earlier messages, and what it has that later
+// ones can use.
+type answer struct{ uses, has []uint64 }
+
+// read adds the terms of an answer to the scanner's, and records those of its calls by id. It
+// reports whether a call may change something.
+//
+// A line is quoted in what an agent says and in the text that an edit replaces; other arguments are
+// its own. A line that agents say is often a phrase, so nothing has it for later. Folders, and files
+// that it names without one in a sentence, are known from elsewhere. Commands that only look are no
+// calls.
+func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
+	s.texts(m, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, kind != Line, false) })
+	for i := range m.Blocks {
+		b := &m.Blocks[i]
+		if b.Kind != jsonl.CallBlock {
+			continue
+		}
+		looks, quotes := false, quoted(b.Args)
+		for text := range b.Args.Strings {
+			s.buf = text.AppendText(s.buf[:0])
+			looks = looks || survival.OnlyLooks(string(s.buf))
+			alone := !bytes.ContainsAny(s.buf, " \n")
+			quote := slices.ContainsFunc(quotes, func(q jsonl.Value) bool { return bytes.Equal(q, text) })
+			scan(s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, quote, true, alone) })
+		}
+		if _, reads := said.Lookups[b.Name.Text()]; !reads && !looks {
+			acts = true
+		}
+		if !looks { // only a result has what a call gave
+			term := callTerm(b)
+			s.answer.uses = append(s.answer.uses, term)
+			calls[b.ID.Text()] = term
+		}
+	}
+	return acts
+}
+
+// tell adds a term of a text. quote and keeps are of the lines of the text: whether they are used,
+// and whether later messages can use them. alone reports whether the text is a single word.
+func (s *scanner) tell(term uint64, kind Kind, name []byte, quote, keeps, alone bool) {
+	term = indexed(term, kind, name)
+	if kind != Line || keeps {
+		s.answer.has = append(s.answer.has, term)
+	}
+	if kind == Identifier || kind == Line && quote || kind == Path && isFile(name, alone) {
+		s.answer.uses = append(s.answer.uses, term)
+	}
+}
+
+// indexed returns a term as an index has it: a file is known by its name alone, which a listing has
+// without its folders, and a short identifier is a word.
+func indexed(term uint64, kind Kind, name []byte) uint64 {
+	switch {
+	case kind == Path:
+		return hash(Path, name[bytes.LastIndexByte(name, '/')+1:])
+	case kind == Identifier && len(name) < longIdentifier:
+		return hash(word, name)
+	}
+	return term
+}
+
+// isFile reports whether a path is that of a file, by its extension, and has a folder or is alone.
+func isFile(path []byte, alone bool) bool {
+	i := bytes.LastIndexByte(path, '/')
+	return (alone || i >= 0) && bytes.IndexByte(path[i+1:], '.') > 0
+}
+
+// replaced are the names of the arguments with the text that an edit replaces, which is a quote.
+var replaced = []string{"oldText", "old_string", "old_str", "old"}
+
+// quoted returns the arguments of a call that an edit replaces.
+func quoted(args jsonl.Value) (all []jsonl.Value) {
+	for _, name := range replaced {
+		all = append(all, args.Get(name))
+	}
+	for edit := range args.Get("edits").Elements {
+		all = append(all, quoted(edit)...)
+	}
+	return all
+}
+
+// callTerm returns the term of a call.
+func callTerm(b *jsonl.Block) uint64 {
+	return hash(Call, append(append(bytes.Clone(b.Name), 0), b.Args.AppendMinified(nil)...))
+}

@@ -92,8 +92,9 @@ type Run struct {
 	Estimated   bool           `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
 	Regrets     int            `json:"regrets"`             // what answers used after the policy had removed it
 	ByKind      Kinds          `json:"regretsByKind"`
-	Idle        string         `json:"idle,omitempty"`   // why the policy changed nothing, if it did not
-	Failed      int            `json:"failed,omitempty"` // calls of a hook that failed: nothing was changed there
+	Idle        string         `json:"idle,omitempty"`    // why the policy changed nothing, if it did not
+	Failed      int            `json:"failed,omitempty"`  // calls of a hook that failed: nothing was changed there
+	Failure     string         `json:"failure,omitempty"` // why the first of them failed
 
 	Rows      []Request `json:"-"`
 	Decision  *Decision `json:"decision,omitempty"` // with --explain

@@ -40,6 +40,7 @@ type simulateOptions struct {
 	summarizer string
 	timeout    time.Duration
 
+	running context.Context // until a signal ends the hooks
 	simulate.Options
 }
 
@@ -163,16 +164,17 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
 		return err
 	}
-	running, settle := context.Background(), func() {}
+	o.running = context.Background()
+	if slices.ContainsFunc(o.Contenders, func(c simulate.Contender) bool { return c.Hook != nil }) {
+		running, settle := signal.NotifyContext(o.running, os.Interrupt, syscall.SIGTERM)
+		defer settle()
+		o.running = running
+	}
 	for i := range o.Contenders {
 		if h := o.Contenders[i].Hook; h != nil {
-			if running == context.Background() {
-				running, settle = signal.NotifyContext(running, os.Interrupt, syscall.SIGTERM)
-			}
-			h.Context = running
+			h.Context = o.running
 		}
 	}
-	defer settle()
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.simulateAll(e, files)
 	}
@@ -184,7 +186,7 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	}
 	defer s.Close()
 	report, err := o.Session(s)
-	if err != nil {
+	if err = cmp.Or(context.Cause(o.running), err); err != nil {
 		return otherHint(inFile(s.Name, err), "run ctxtool check")
 	}
 	if o.Explained && o.Explain >= report.Runs[0].Requests {
@@ -240,6 +242,9 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 		}
 	}
 	run(rest)
+	if err := context.Cause(o.running); err != nil {
+		return noAnswer(err)
+	}
 	broken := 0
 	for _, r := range all {
 		if r.Error != "" {
@@ -258,8 +263,12 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 
 // simulateOne simulates one of several sessions.
 func (o *simulateOptions) simulateOne(e *env, f listedFile) *simulate.Report {
-	s, err := sessionfmt.Open(f.path, e.opening(1))
+	var s *sessionfmt.Session
 	var report *simulate.Report
+	err := context.Cause(o.running)
+	if err == nil {
+		s, err = sessionfmt.Open(f.path, e.opening(1))
+	}
 	if err == nil {
 		defer s.Close()
 		if report, err = o.Session(s); err == nil {

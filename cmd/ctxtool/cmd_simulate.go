@@ -308,7 +308,9 @@ func (o *simulateOptions) sample(e *env, files []listedFile, run func(places []i
 	start := e.now()
 	run(places)
 	took := time.Duration(float64(e.now().Sub(start)) * float64(total) / float64(size))
-	e.note("%s and %s: about %s", phrase.Count(len(files), "session"), phrase.Count(len(o.Contenders), "policy"), took.Round(time.Second))
+	if o.running.Err() == nil {
+		e.note("%s and %s: about %s", phrase.Count(len(files), "session"), phrase.Count(len(o.Contenders), "policy"), took.Round(time.Second))
+	}
 	return places
 }
 

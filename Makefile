@@ -98,6 +98,7 @@ bench: build
 	$(GO) run ./internal/browser/pagespeed $(BENCH_DIR)/100m.html
 	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render/html
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./sessionfmt/redact ./replay/tokens ./compact
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/simulate
 
 dist:
 	@rm -rf dist && mkdir -p dist/share/completion

@@ -29,7 +29,7 @@ const pruneAbove = 100
 
 func prune(w *work) error {
 	seen := 0
-	for _, i := range slices.Backward(w.live()) {
+	for i := range w.backward {
 		k := w.Messages[i].result()
 		if k < 0 {
 			continue
@@ -55,7 +55,7 @@ var StaleResults = Pass{
 
 func staleResults(w *work) error {
 	requests := 0 // that have included the message
-	for _, i := range slices.Backward(w.live()) {
+	for i := range w.backward {
 		m := &w.Messages[i]
 		if m.isAssistant() {
 			requests++
@@ -104,7 +104,7 @@ const (
 func superseded(w *work) error {
 	newer := map[read]bool{} // the later reads
 	after := 0               // tokens
-	for _, i := range slices.Backward(w.live()) {
+	for i := range w.backward {
 		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
 			notice, why, err := w.notice(i, newer)
 			if err != nil {
@@ -224,7 +224,7 @@ const imagePlaceholder = "[image removed]"
 
 func dropImages(w *work) error {
 	requests := 0
-	for _, i := range slices.Backward(w.live()) {
+	for i := range w.backward {
 		if w.Messages[i].isAssistant() {
 			requests++
 		}

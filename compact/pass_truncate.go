@@ -194,7 +194,7 @@ func (m *message) mayThink() bool {
 
 // lastAnswer returns the index of the last answer, -1 for none.
 func (w *work) lastAnswer() int {
-	for _, i := range slices.Backward(w.live()) {
+	for i := range w.backward {
 		if w.Messages[i].isAssistant() {
 			return i
 		}

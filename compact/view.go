@@ -164,6 +164,15 @@ func (v *View) live() (at []int) {
 	return at
 }
 
+// backward yields the indexes of the live messages, the last one first.
+func (v *View) backward(yield func(i int) bool) {
+	for i := len(v.Messages) - 1; i >= 0; i-- {
+		if v.Live(i) && !yield(i) {
+			return
+		}
+	}
+}
+
 // isAssistant and isResult report whether a message is sent in that role; others are the user's.
 func (m *message) isAssistant() bool { return m.Kind == jsonl.Assistant }
 func (m *message) isResult() bool    { return m.Kind == jsonl.ToolResult }

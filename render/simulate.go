@@ -95,8 +95,8 @@ func simulateNotes(r *simulate.Report) (notes []string) {
 		if one.Idle != "" {
 			notes = append(notes, fmt.Sprintf("%s changed nothing: %s", sessionfmt.Clean(one.Policy), one.Idle))
 		}
-		if one.Failed > 0 {
-			notes = append(notes, fmt.Sprintf("%s: %s failed; ctxtool patch --exec shows them", sessionfmt.Clean(one.Policy), phrase.Count(one.Failed, "call")))
+		if one.Failed > 0 && one.Idle == "" {
+			notes = append(notes, fmt.Sprintf("%s: %s failed, the first: %s", sessionfmt.Clean(one.Policy), phrase.Count(one.Failed, "call"), one.Failure))
 		}
 	}
 	if len(r.Runs) > 0 && r.Runs[0].Estimated {

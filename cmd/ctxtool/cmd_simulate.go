@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,7 @@ type simulateOptions struct {
 	summarizer string
 	timeout    time.Duration
 
+	running context.Context // until a signal ends the hooks
 	simulate.Options
 }
 
@@ -166,16 +168,17 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
 		return err
 	}
-	running, settle := context.Background(), func() {}
+	o.running = context.Background()
+	if slices.ContainsFunc(o.Contenders, func(c simulate.Contender) bool { return c.Hook != nil }) {
+		running, settle := signal.NotifyContext(o.running, os.Interrupt, syscall.SIGTERM)
+		defer settle()
+		o.running = running
+	}
 	for i := range o.Contenders {
 		if h := o.Contenders[i].Hook; h != nil {
-			if running == context.Background() {
-				running, settle = signal.NotifyContext(running, os.Interrupt, syscall.SIGTERM)
-			}
-			h.Context = running
+			h.Context = o.running
 		}
 	}
-	defer settle()
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.simulateAll(e, files)
 	}
@@ -187,7 +190,7 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	}
 	defer s.Close()
 	report, err := o.Session(s)
-	if err != nil {
+	if err = cmp.Or(context.Cause(o.running), err); err != nil {
 		return otherHint(inFile(s.Name, err), "run ctxtool check")
 	}
 	if o.Explained && o.Explain >= report.Runs[0].Requests {
@@ -220,24 +223,32 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 	if o.Explained {
 		return usagef("--explain requires a single session")
 	}
-	o.forecast(e, files)
-	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *simulate.Report {
-		s, err := sessionfmt.Open(f.path, e.opening(1))
-		var report *simulate.Report
-		if err == nil {
-			defer s.Close()
-			if report, err = o.Session(s); err == nil {
-				report.Path, report.Answers = nil, nil
-				err = noFindings(o.strict, f.name, len(s.Findings))
-			}
+	// A file has a worker for each policy, so few are in work; their policies change large
+	// contexts at each request, so garbage is most of the memory.
+	e.collect(50)
+	all := make([]*simulate.Report, len(files))
+	run := func(places []int) {
+		var some []listedFile
+		for _, k := range places {
+			some = append(some, files[k])
 		}
-		if err != nil {
-			report = &simulate.Report{Schema: "ctxtool/simulate/1", Error: reason(err)}
+		inOrder(e, runtime.GOMAXPROCS(0), some, func(f listedFile, _ func(done, size int64)) *simulate.Report {
+			return o.simulateOne(e, f)
+		}, func(r *simulate.Report) {
+			all[places[0]], places = r, places[1:]
+		})
+	}
+	var rest []int
+	sample := o.sample(e, files, run)
+	for k := range files {
+		if !slices.Contains(sample, k) {
+			rest = append(rest, k)
 		}
-		report.File = e.fileName(f.name)
-		report.Decide(simulate.Goal(o.optimize))
-		return report
-	})
+	}
+	run(rest)
+	if err := context.Cause(o.running); err != nil {
+		return noAnswer(err)
+	}
 	broken := 0
 	for _, r := range all {
 		if r.Error != "" {
@@ -260,11 +271,35 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 	return e.print(&o.answer, paths(files), store)
 }
 
+// simulateOne simulates one of several sessions.
+func (o *simulateOptions) simulateOne(e *env, f listedFile) *simulate.Report {
+	var s *sessionfmt.Session
+	var report *simulate.Report
+	err := context.Cause(o.running)
+	if err == nil {
+		s, err = sessionfmt.Open(f.path, e.opening(1))
+	}
+	if err == nil {
+		defer s.Close()
+		if report, err = o.Session(s); err == nil {
+			report.Path, report.Answers = nil, nil
+			err = noFindings(o.strict, f.name, len(s.Findings))
+		}
+	}
+	if err != nil {
+		report = &simulate.Report{Schema: "ctxtool/simulate/1", Error: reason(err)}
+	}
+	report.File = e.fileName(f.name)
+	report.Decide(simulate.Goal(o.optimize))
+	return report
+}
+
 // worthForecast is the size of sessions, in bytes, from which a run is announced with its time.
 const worthForecast = 64 << 20
 
-// forecast notes about how long a run over many sessions takes, from the time for one of them.
-func (o *simulateOptions) forecast(e *env, files []listedFile) {
+// sample runs a sample of the sessions first, if there are many, and notes about how long all of
+// them take.
+func (o *simulateOptions) sample(e *env, files []listedFile, run func(places []int)) []int {
 	var total, size int64
 	sizes := make([]int64, len(files))
 	for i, f := range files {
@@ -274,24 +309,19 @@ func (o *simulateOptions) forecast(e *env, files []listedFile) {
 		}
 	}
 	if total < worthForecast {
-		return
+		return nil
 	}
-	one := 0 // of a size with little chance in its time, but no large share of the run
-	for i, n := range sizes {
-		if n <= total/50 && n > size {
-			one, size = i, n
-		}
+	places := simulate.Sample(sizes)
+	for _, k := range places {
+		size += sizes[k]
 	}
-	s, err := sessionfmt.Open(files[one].path, e.opening(0))
-	if err != nil || size == 0 {
-		return
-	}
-	defer s.Close()
 	start := e.now()
-	if _, err = o.Session(s); err == nil {
-		took := time.Duration(float64(e.now().Sub(start)) * float64(total) / float64(size))
+	run(places)
+	took := time.Duration(float64(e.now().Sub(start)) * float64(total) / float64(size))
+	if o.running.Err() == nil {
 		e.note("%s and %s: about %s", phrase.Count(len(files), "session"), phrase.Count(len(o.Contenders), "policy"), took.Round(time.Second))
 	}
+	return places
 }
 
 // page writes a page.

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,6 +29,9 @@ func (w *walk) hooked() error {
 		return err
 	}
 	w.run.Failed = did.Failed
+	for _, row := range did.Rows {
+		w.run.Failure = cmp.Or(w.run.Failure, row.Error)
+	}
 	path, _ := w.s.Path(leaf)
 	r, course := did.Course()
 	rec := newRecorder(r, path)

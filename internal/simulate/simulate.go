@@ -85,9 +85,10 @@ type Run struct {
 	Estimated   bool           `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
 	Regrets     int            `json:"regrets"`             // what answers used after the policy had removed it
 	ByKind      Kinds          `json:"regretsByKind"`
-	Spread      *Spread        `json:"spread,omitempty"` // of a sum: a quarter of the sessions have at most `q1`, 95 of 100 at most `p95`
-	Idle        string         `json:"idle,omitempty"`   // why the policy changed nothing, if it did not
-	Failed      int            `json:"failed,omitempty"` // calls of a hook that failed: nothing was changed there
+	Spread      *Spread        `json:"spread,omitempty"`  // of a sum: a quarter of the sessions have at most `q1`, 95 of 100 at most `p95`
+	Idle        string         `json:"idle,omitempty"`    // why the policy changed nothing, if it did not
+	Failed      int            `json:"failed,omitempty"`  // calls of a hook that failed: nothing was changed there
+	Failure     string         `json:"failure,omitempty"` // why the first of them failed
 
 	Rows      []Request `json:"-"`
 	Decision  *Decision `json:"decision,omitempty"` // with --explain

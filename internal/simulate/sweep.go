@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,12 +90,14 @@ func Sweep(all []Contender, spec string) (out []Contender, err error) {
 		any = true
 		for text := range strings.SplitSeq(list, ",") {
 			n, err := strconv.ParseFloat(text, 64)
-			if err != nil || !(n >= 0) || n > 1e15 || key == "share" && n > 1 {
+			if whole := key != "share"; err != nil || !(n >= 0) || n > 1e15 || whole && n != math.Trunc(n) || !whole && n > 1 {
 				return nil, fmt.Errorf("%q: %q is not a value of %s, %s", spec, text, p.name, p.about)
 			}
-			q := one.Policy.Copy()
-			p.set(q, n)
-			out = append(out, Contender{Name: one.Name + " " + key + "=" + text, Policy: q})
+			next := Contender{Name: one.Name + " " + key + "=" + text, Policy: one.Policy.Copy()}
+			p.set(next.Policy, n)
+			if !slices.ContainsFunc(out, func(c Contender) bool { return c.Name == next.Name }) {
+				out = append(out, next)
+			}
 		}
 	}
 	if !any {

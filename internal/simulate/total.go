@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 )
@@ -108,6 +109,8 @@ func (r *Run) idle(w *walk) {
 		return
 	}
 	switch near := w.closest; {
+	case r.Failed > 0:
+		r.Idle = fmt.Sprintf("%s failed, the first: %s", phrase.Count(r.Failed, "call"), r.Failure)
 	case w.Hook != nil:
 		r.Idle = "the hook returned nothing that applies"
 	case w.Policy == nil:

@@ -4,7 +4,8 @@
 package chat
 
 import (
-	"fmt"
+	"encoding/binary"
+	"encoding/hex"
 	"hash/crc32"
 	"slices"
 	"sync"
@@ -26,7 +27,8 @@ type Format struct {
 // A Reader holds what is read of a line. It is reused for one line after the other.
 type Reader struct {
 	Said   []Said
-	Native bool // what the agent sends is asked for
+	Calls  []Call // of an answer that holds its results, while it is read
+	Native bool   // what the agent sends is asked for
 
 	jsonl.Cursor
 	own  []jsonl.Block // of a message that is being read
@@ -112,11 +114,19 @@ func (r *Reader) done() {
 // reset prepares for another line, and holds nothing of the last one.
 func (r *Reader) reset(native bool) {
 	clear(r.Said)
+	clear(r.Calls)
 	clear(r.own)
 	clear(r.kept)
-	r.Said, r.own, r.kept, r.made = r.Said[:0], r.own[:0], r.kept[:0], r.made[:0]
+	r.Said, r.Calls, r.own, r.kept, r.made = r.Said[:0], r.Calls[:0], r.own[:0], r.kept[:0], r.made[:0]
 	r.Native = native
 	r.Reset(nil)
+}
+
+// A Call is a call of an answer, with what it returned. Absent values are nil.
+type Call struct {
+	ID, Name, Args, Result, Failure, Status, Time jsonl.Value
+	Blocks                                        []jsonl.Block // of the result
+	Failed                                        bool          // a part of the result says so
 }
 
 // An About is what a header tells. Absent values are nil.
@@ -212,7 +222,10 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 // sum is the id of a line that has none: its CRC-32C, in hex. It stays the same when an agent
 // writes its file again with less before the line.
 func sum(line jsonl.Value) jsonl.Value {
-	return fmt.Appendf(nil, `"%08x"`, crc32.Checksum(line, castagnoli))
+	var sum [4]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(line, castagnoli))
+	id := append(make(jsonl.Value, 0, 2*len(sum)+2), '"')
+	return append(hex.AppendEncode(id, sum[:]), '"')
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

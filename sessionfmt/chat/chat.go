@@ -19,7 +19,8 @@ type Format struct {
 	// About returns what a line says about the session. ok is false for all other lines.
 	About func(line jsonl.Value) (a About, ok bool)
 	// Read appends the messages that a line holds to r.Said, in order: an answer and the results
-	// of its calls, for example. A line without any is one of unknown type.
+	// of its calls, for example. A line without any is one of unknown type. It also sets what r
+	// has of the line.
 	Read func(r *Reader, line jsonl.Value)
 	Sums bool // a line without an id has its sum as one
 }
@@ -29,6 +30,9 @@ type Reader struct {
 	Said   []Said
 	Calls  []Call // of an answer that holds its results, while it is read
 	Native bool   // what the agent sends is asked for
+
+	ID, Stamp jsonl.Value // of the line
+	Else      bool        // the line may be something else than its messages
 
 	jsonl.Cursor
 	own  []jsonl.Block // of a message that is being read
@@ -118,7 +122,7 @@ func (r *Reader) reset(native bool) {
 	clear(r.own)
 	clear(r.kept)
 	r.Said, r.Calls, r.own, r.kept, r.made = r.Said[:0], r.Calls[:0], r.own[:0], r.kept[:0], r.made[:0]
-	r.Native = native
+	r.Native, r.ID, r.Stamp, r.Else = native, nil, nil, false
 	r.Reset(nil)
 }
 
@@ -179,7 +183,7 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 		a, _ := f.About(line)
 		return a.ID
 	}
-	d.Read = f.head
+	d.Read, d.Scan = f.head, f.scan
 	d.New = func() dialect.Arranger { return NewArranger(f) }
 	d.Append = f.append
 	return d
@@ -199,16 +203,26 @@ const (
 	mostResults = 0x1f
 )
 
+// scan is the dialect's Scan.
+func (f *Format) scan(line jsonl.Value) (h dialect.Head, ok bool) {
+	r := f.read(line, false)
+	defer r.done()
+	if len(r.Said) == 0 || r.Else || !r.Whole() {
+		return h, false
+	}
+	h = dialect.Head{ID: r.ID, Code: codeOf(r.Said), Time: r.Stamp, NoUsage: !slices.ContainsFunc(r.Said, hasUsage)}
+	if f.Sums && !h.ID.Exists() {
+		h.ID = sum(jsonl.Trim(line))
+	}
+	return h, true
+}
+
+func hasUsage(m Said) bool { return m.Usage != nil }
+
 // head is the dialect's Read.
 func (f *Format) head(p *jsonl.Picked) dialect.Head {
-	r := f.read(p.Line, false)
-	defer r.done()
-	if len(r.Said) > 0 {
-		head := dialect.Head{ID: p.ID, Code: codeOf(r.Said)}
-		if f.Sums && !head.ID.Exists() {
-			head.ID = sum(p.Line)
-		}
-		return head
+	if h, ok := f.scan(p.Line); ok {
+		return h
 	}
 	if a, ok := f.About(p.Line); ok {
 		if len(a.Title) > len(`""`) && a.Title.IsString() {

@@ -23,8 +23,13 @@ func read(r *chat.Reader, line jsonl.Value) {
 			typ = r.Value()
 		case "content":
 			content = r.Value()
+		case "id":
+			r.ID = r.Value()
+		case "$set", "$rewindTo":
+			r.Else = true
 		case "timestamp":
 			m.Time = r.Value()
+			r.Stamp = m.Time
 		case "thoughts":
 			thoughts = r.Value()
 		case "model":

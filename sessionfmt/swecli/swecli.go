@@ -108,6 +108,9 @@ func (m *message) read(r *chat.Reader, line jsonl.Value) {
 			m.content = r.Value()
 		case "timestamp":
 			m.time = r.Value()
+			r.Stamp = m.time
+		case "id":
+			r.ID = r.Value()
 		case "thinking_trace":
 			m.trace = r.Value()
 		case "reasoning_content":

@@ -233,7 +233,7 @@ func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 
 // usage reads the usage of an answer. It is empty if the answer failed.
 func (r *Replay) usage(rec int) (u jsonl.Usage, err error) {
-	if d := r.Session.Dialect(); d != nil && d.NoUsage {
+	if r.Session.NoUsage(rec) {
 		return u, nil
 	}
 	line, err := r.Session.NewReader().Line(rec)

@@ -58,6 +58,9 @@ func (s *Session) Answers(i int) bool {
 	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
 }
 
+// NoUsage reports whether record i is known to have no usage, without reading it.
+func (s *Session) NoUsage(i int) bool { return s.records[i].flags&flagNoUsage != 0 }
+
 // mostSniffed is how far into a file its first object is looked for, bytes.
 const mostSniffed = 16 << 20
 
@@ -166,28 +169,44 @@ type joined struct {
 
 func (j *joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
 
-// addForeign keeps a line of another agent's session until it is arranged: its code is
-// kept as its kind, and what it refers to and its group as its parent.
-func (x *indexer) addForeign(u *unit, h *jsonl.Picked, rec record) {
-	head := x.dialect.Read(h)
-	if head.Code == dialect.Skip {
-		return
+// scan is what a line of another agent's session is, where one pass tells.
+func (x *indexer) scan(line []byte) (h dialect.Head, ok bool) {
+	if x.dialect == nil || x.dialect.Scan == nil {
+		return h, false
 	}
-	rec.kind = jsonl.Kind(head.Code)
-	rec.id, rec.parent, rec.up = u.intern(head.ID), u.intern(head.Ref), uint32(u.intern(head.Group))
+	return x.dialect.Scan(line)
+}
+
+// addRead adds a line of another agent's session by its head.
+func (x *indexer) addRead(u *unit, h *jsonl.Picked, rec record) {
+	head := x.dialect.Read(h)
+	head.Time = h.Timestamp
 	if head.Code == dialect.Unknown {
 		typ := Quote(h.Type.Text())
 		u.cover.unknown(typ, 1)
 		u.cover.first(typ, u.cover.Lines)
 	}
+	if head.Code != dialect.Skip {
+		x.addForeign(u, head, rec)
+	}
+}
+
+// addForeign keeps a line of another agent's session until it is arranged: its code is
+// kept as its kind, and what it refers to and its group as its parent.
+func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
+	if head.NoUsage {
+		rec.flags |= flagNoUsage
+	}
+	rec.kind = jsonl.Kind(head.Code)
+	rec.id, rec.parent, rec.up = u.intern(head.ID), u.intern(head.Ref), uint32(u.intern(head.Group))
 	if rec.flags&flagBadUTF8 != 0 {
 		u.findings.add("invalid-utf8", u.cover.Lines, idString(idAt(u.ids, rec.id)), badUTF8)
 	}
 	u.records = append(u.records, rec)
 	if x.times {
-		ms, ok := h.Timestamp.Millis()
+		ms, ok := head.Time.Millis()
 		switch {
-		case !h.Timestamp.Exists():
+		case !head.Time.Exists():
 			ms = untimed
 		case !ok:
 			ms = noTime
@@ -355,6 +374,7 @@ func (a *arrangement) Report(code string, l *dialect.Line, text string) {
 func (a *arrangement) Replace(entry int, old, by dialect.Span) {
 	if rec := &a.s.records[entry]; rec.off == old.Off {
 		rec.off, rec.size = by.Off, by.Size
+		rec.flags &^= flagNoUsage
 	}
 	for j := range a.s.joinedTo(entry) {
 		if j.at() == old {

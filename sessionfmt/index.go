@@ -35,6 +35,7 @@ const (
 	flagOwnParent              // parentId is present, with any value
 	flagOwnID                  // id is present, with any value
 	flagUnanswered             // an answer that did not end its request; see Session.Answers
+	flagNoUsage                // its line is known to have no usage
 )
 
 // unitSize is how much of a file a worker reads at a time, and slack how much more, so that the
@@ -164,7 +165,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	if len(line) > 0 && line[len(line)-1] == '\r' {
 		u.cover.CRLF++
 	}
-	if x.dialect != nil && bytes.IndexByte(line, 0) >= 0 { // some file systems pad lines after a crash
+	if x.dialect != nil && len(line) > 0 && (line[0] == 0 || line[len(line)-1] == 0) { // some file systems pad lines after a crash
 		all := len(line)
 		line = bytes.TrimLeft(line, "\x00")
 		off += int64(all - len(line))
@@ -177,15 +178,18 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		}
 		return nil
 	}
+	if head, ok := x.scan(line); ok {
+		u.terminated(open)
+		x.addForeign(u, head, newRecord(line, off, at))
+		return nil
+	}
 	h, err := x.head.Read(line)
 	if err != nil {
 		u.cover.Skipped++
 		u.findBroken(at, line, err, open)
 		return nil
 	}
-	if open {
-		u.find("unterminated", at, "the last line has no newline: its entry is complete, but the next one may be written to the same line")
-	}
+	u.terminated(open)
 	if h.Kind == jsonl.Scalar {
 		if x.dialect != nil {
 			u.cover.Skipped++
@@ -199,12 +203,10 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		}
 		u.find("scalar-line", at, "the line is not an object: pi keeps it as a record without an id")
 	}
-	rec := record{off: off, size: uint32(len(line)), line: uint32(at), kind: h.Kind}
-	if !utf8.Valid(line) {
-		rec.flags |= flagBadUTF8
-	}
+	rec := newRecord(line, off, at)
+	rec.kind = h.Kind
 	if x.dialect != nil {
-		x.addForeign(u, h, rec)
+		x.addRead(u, h, rec)
 		return h
 	}
 	u.name(&rec, h)
@@ -228,6 +230,21 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		u.times = append(u.times, ms)
 	}
 	return h
+}
+
+func newRecord(line []byte, off int64, at int) record {
+	rec := record{off: off, size: uint32(len(line)), line: uint32(at)}
+	if !utf8.Valid(line) {
+		rec.flags = flagBadUTF8
+	}
+	return rec
+}
+
+// terminated reports the last line of the file if no newline follows it: it is open.
+func (u *unit) terminated(open bool) {
+	if open {
+		u.find("unterminated", u.cover.Lines, "the last line has no newline: its entry is complete, but the next one may be written to the same line")
+	}
 }
 
 const badUTF8 = "bytes that are not UTF-8 are read as U+FFFD"

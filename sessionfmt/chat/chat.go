@@ -4,7 +4,8 @@
 package chat
 
 import (
-	"fmt"
+	"encoding/binary"
+	"encoding/hex"
 	"hash/crc32"
 	"slices"
 	"sync"
@@ -18,7 +19,8 @@ type Format struct {
 	// About returns what a line says about the session. ok is false for all other lines.
 	About func(line jsonl.Value) (a About, ok bool)
 	// Read appends the messages that a line holds to r.Said, in order: an answer and the results
-	// of its calls, for example. A line without any is one of unknown type.
+	// of its calls, for example. A line without any is one of unknown type. It also sets what r
+	// has of the line.
 	Read func(r *Reader, line jsonl.Value)
 	Sums bool // a line without an id has its sum as one
 }
@@ -26,7 +28,11 @@ type Format struct {
 // A Reader holds what is read of a line. It is reused for one line after the other.
 type Reader struct {
 	Said   []Said
-	Native bool // what the agent sends is asked for
+	Calls  []Call // of an answer that holds its results, while it is read
+	Native bool   // what the agent sends is asked for
+
+	ID, Stamp jsonl.Value // of the line
+	Else      bool        // the line may be something else than its messages
 
 	jsonl.Cursor
 	own  []jsonl.Block // of a message that is being read
@@ -112,11 +118,19 @@ func (r *Reader) done() {
 // reset prepares for another line, and holds nothing of the last one.
 func (r *Reader) reset(native bool) {
 	clear(r.Said)
+	clear(r.Calls)
 	clear(r.own)
 	clear(r.kept)
-	r.Said, r.own, r.kept, r.made = r.Said[:0], r.own[:0], r.kept[:0], r.made[:0]
-	r.Native = native
+	r.Said, r.Calls, r.own, r.kept, r.made = r.Said[:0], r.Calls[:0], r.own[:0], r.kept[:0], r.made[:0]
+	r.Native, r.ID, r.Stamp, r.Else = native, nil, nil, false
 	r.Reset(nil)
+}
+
+// A Call is a call of an answer, with what it returned. Absent values are nil.
+type Call struct {
+	ID, Name, Args, Result, Failure, Status, Time jsonl.Value
+	Blocks                                        []jsonl.Block // of the result
+	Failed                                        bool          // a part of the result says so
 }
 
 // An About is what a header tells. Absent values are nil.
@@ -169,7 +183,7 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 		a, _ := f.About(line)
 		return a.ID
 	}
-	d.Read = f.head
+	d.Read, d.Scan = f.head, f.scan
 	d.New = func() dialect.Arranger { return NewArranger(f) }
 	d.Append = f.append
 	return d
@@ -189,16 +203,26 @@ const (
 	mostResults = 0x1f
 )
 
+// scan is the dialect's Scan.
+func (f *Format) scan(line jsonl.Value) (h dialect.Head, ok bool) {
+	r := f.read(line, false)
+	defer r.done()
+	if len(r.Said) == 0 || r.Else || !r.Whole() {
+		return h, false
+	}
+	h = dialect.Head{ID: r.ID, Code: codeOf(r.Said), Time: r.Stamp, NoUsage: !slices.ContainsFunc(r.Said, hasUsage)}
+	if f.Sums && !h.ID.Exists() {
+		h.ID = sum(jsonl.Trim(line))
+	}
+	return h, true
+}
+
+func hasUsage(m Said) bool { return m.Usage != nil }
+
 // head is the dialect's Read.
 func (f *Format) head(p *jsonl.Picked) dialect.Head {
-	r := f.read(p.Line, false)
-	defer r.done()
-	if len(r.Said) > 0 {
-		head := dialect.Head{ID: p.ID, Code: codeOf(r.Said)}
-		if f.Sums && !head.ID.Exists() {
-			head.ID = sum(p.Line)
-		}
-		return head
+	if h, ok := f.scan(p.Line); ok {
+		return h
 	}
 	if a, ok := f.About(p.Line); ok {
 		if len(a.Title) > len(`""`) && a.Title.IsString() {
@@ -212,7 +236,10 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 // sum is the id of a line that has none: its CRC-32C, in hex. It stays the same when an agent
 // writes its file again with less before the line.
 func sum(line jsonl.Value) jsonl.Value {
-	return fmt.Appendf(nil, `"%08x"`, crc32.Checksum(line, castagnoli))
+	var sum [4]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(line, castagnoli))
+	id := append(make(jsonl.Value, 0, 2*len(sum)+2), '"')
+	return append(hex.AppendEncode(id, sum[:]), '"')
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -36,6 +36,9 @@ type Dialect struct {
 	Pick jsonl.Pick
 	// Read is what a line is, by its head.
 	Read func(p *jsonl.Picked) Head
+	// Scan is what a line is that was not validated yet, so that it is read once: ok is false for
+	// one that is not JSON, or that Read has to tell of. It is nil where Read tells of all.
+	Scan func(line jsonl.Value) (h Head, ok bool)
 	// New returns an arranger of one file's lines.
 	New func() Arranger
 	// Append appends an entry in pi's shape.
@@ -53,7 +56,6 @@ type Dialect struct {
 	Record func(v jsonl.Value) bool
 	// Database is where the agent keeps its sessions, nil for an agent that writes files.
 	Database *Database
-	NoUsage  bool // answers have no usage
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
 	// Version returns the version of the agent that wrote a line, absent if the line has none;
@@ -119,6 +121,9 @@ type Head struct {
 	// Group is what it has in common with other lines, by which they are told apart from the
 	// rest: the id of an answer, or of a call.
 	Group jsonl.Value
+	Time  jsonl.Value // where Scan returns it
+	// NoUsage reports that the line is known to have no usage.
+	NoUsage bool
 }
 
 // A Span is where a line is, bytes.

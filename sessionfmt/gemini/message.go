@@ -13,19 +13,9 @@ type part struct {
 	block jsonl.Block
 }
 
-// A call is a call of an answer that stands beside the content, with its result: the parts that
-// answer it.
-type call struct {
-	id, name, args, status, time, result jsonl.Value
-	blocks                               []jsonl.Block
-	failed                               bool // a part says so
-}
-
 // read reads a message as the program does to resume a session.
 func read(r *chat.Reader, line jsonl.Value) {
 	var typ, content, thoughts, model, tokens jsonl.Value
-	var few [8]call
-	calls := few[:0]
 	m := chat.Said{}
 	for key := range r.Reset(line).Members {
 		switch string(key) {
@@ -33,8 +23,13 @@ func read(r *chat.Reader, line jsonl.Value) {
 			typ = r.Value()
 		case "content":
 			content = r.Value()
+		case "id":
+			r.ID = r.Value()
+		case "$set", "$rewindTo":
+			r.Else = true
 		case "timestamp":
 			m.Time = r.Value()
+			r.Stamp = m.Time
 		case "thoughts":
 			thoughts = r.Value()
 		case "model":
@@ -43,7 +38,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 			tokens = r.Value()
 		case "toolCalls":
 			for range r.Elements {
-				calls = append(calls, readCall(r))
+				r.Calls = append(r.Calls, readCall(r))
 			}
 		}
 	}
@@ -55,9 +50,9 @@ func read(r *chat.Reader, line jsonl.Value) {
 		user(r, m, content)
 	case typ.Is("gemini"):
 		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, "google", model, usage(r, tokens)
-		answer(r, &m, content, thoughts, calls)
+		answer(r, &m, content, thoughts)
 		r.Said = append(r.Said, m)
-		results(r, calls)
+		results(r)
 	}
 }
 
@@ -125,7 +120,8 @@ func leftOut(text string, other bool) bool {
 
 // answer reads the parts of an answer. Where the content has neither calls nor thoughts, they
 // are taken from beside it.
-func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value, calls []call) {
+func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value) {
+	calls := r.Calls
 	var few [4]part
 	own, whole := few[:0], false
 	for p := range parts(content) {
@@ -149,8 +145,8 @@ func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value, calls [
 	}
 	for k := range calls {
 		c := &calls[k]
-		if r.Own(callBlock(c.id, c.name, c.args)); r.Native {
-			sent = append(sent, object("functionCall", object("id", c.id, "name", c.name, "args", c.args)))
+		if r.Own(callBlock(c.ID, c.Name, c.Args)); r.Native {
+			sent = append(sent, object("functionCall", object("id", c.ID, "name", c.Name, "args", c.Args)))
 		}
 	}
 	if m.Blocks = r.Take(); len(sent) > 0 {
@@ -174,23 +170,23 @@ func thought(r *chat.Reader, v jsonl.Value) jsonl.Value {
 }
 
 // readCall reads a call with its result.
-func readCall(r *chat.Reader) (c call) {
+func readCall(r *chat.Reader) (c chat.Call) {
 	for key := range r.Members {
 		switch string(key) {
 		case "id":
-			c.id = r.Value()
+			c.ID = r.Value()
 		case "name":
-			c.name = r.Value()
+			c.Name = r.Value()
 		case "args":
-			c.args = r.Value()
+			c.Args = r.Value()
 		case "status":
-			c.status = r.Value()
+			c.Status = r.Value()
 		case "timestamp":
-			c.time = r.Value()
+			c.Time = r.Value()
 		case "result":
 			at := r.Offset()
-			c.blocks, c.failed = resultBlocks(r)
-			c.result = r.Since(at)
+			c.Blocks, c.Failed = resultBlocks(r)
+			c.Result = r.Since(at)
 		}
 	}
 	return c
@@ -258,26 +254,26 @@ func response(r *chat.Reader) (b jsonl.Block, failed bool) {
 }
 
 // results appends what the calls of an answer returned. The agent sends them as one message.
-func results(r *chat.Reader, calls []call) {
+func results(r *chat.Reader) {
 	first := len(r.Said)
 	var sent []jsonl.Value
-	for k := range calls {
-		c := &calls[k]
-		if !c.result.Truthy() {
+	for k := range r.Calls {
+		c := &r.Calls[k]
+		if !c.Result.Truthy() {
 			continue
 		}
 		r.Said = append(r.Said, chat.Said{
-			Kind: jsonl.ToolResult, Call: c.id, Tool: c.name, Time: c.time, Blocks: c.blocks,
-			Failed: c.failed || c.status.Is("error") || c.status.Is("cancelled"),
+			Kind: jsonl.ToolResult, Call: c.ID, Tool: c.Name, Time: c.Time, Blocks: c.Blocks,
+			Failed: c.Failed || c.Status.Is("error") || c.Status.Is("cancelled"),
 		})
 		if !r.Native {
 			continue
 		}
-		if c.result.IsString() {
-			sent = append(sent, object("functionResponse", object("id", c.id, "name", c.name, "response", object("output", c.result))))
+		if c.Result.IsString() {
+			sent = append(sent, object("functionResponse", object("id", c.ID, "name", c.Name, "response", object("output", c.Result))))
 			continue
 		}
-		for p := range parts(c.result) {
+		for p := range parts(c.Result) {
 			sent = append(sent, sentPart(p))
 		}
 	}

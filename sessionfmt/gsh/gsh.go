@@ -15,7 +15,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Name:  "gsh",
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok },
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: ".local/share", Folders: []string{"gsh/sessions"}},
-	File:  fileID, Policy: "gsh", NoUsage: true,
+	File:  fileID, Policy: "gsh",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }, chat.Format{About: about, Read: read, Sums: true})
 
@@ -53,6 +53,10 @@ func read(r *chat.Reader, line jsonl.Value) {
 			for range r.Elements {
 				block(r)
 			}
+		case "id":
+			r.ID = r.Value()
+		case "timestamp":
+			r.Stamp = r.Value()
 		}
 	}
 	if m.Kind == jsonl.OtherMessage {

@@ -6,8 +6,9 @@ import (
 	"math/bits"
 )
 
-// A Cursor reads one value from front to back in a single pass, without copying. It
-// expects text that a Scanner has accepted. It skips what a loop does not read.
+// A Cursor reads one value from front to back in a single pass, without copying. It skips what
+// a loop does not read, and validates all that it passes: text that is not JSON ends where it
+// goes wrong, and Whole reports it.
 //
 //	for key := range c.Members {
 //		switch string(key) {
@@ -25,12 +26,24 @@ type Cursor struct {
 	scan    Scanner
 	compact minifier
 	once    bool // the cursor is not read on after a loop that was left
+	broken  bool // the text is not JSON
 }
 
 // Reset places the cursor before v, and returns it.
 func (c *Cursor) Reset(v Value) *Cursor {
-	c.b, c.i = v, SkipSpace(v, 0)
+	c.b, c.i, c.broken = v, SkipSpace(v, 0), false
 	return c
+}
+
+// Whole reports whether all text is one JSON value, which was read to its end.
+func (c *Cursor) Whole() bool { return !c.broken && c.i > 0 && SkipSpace(c.b, c.i) == len(c.b) }
+
+// end is an offset that scanning gave. If the text is broken there, nothing follows.
+func (c *Cursor) end(at int) int {
+	if at < 0 {
+		at, c.broken = len(c.b), true
+	}
+	return at
 }
 
 // Once is Reset for a reader that does not read on after it has left a loop, so that the rest
@@ -59,11 +72,16 @@ func (c *Cursor) Value() Value {
 	start := c.i
 	switch {
 	case start >= len(c.b):
+		c.broken = true
 		return nil
 	case c.b[start] == '"': // as most are
 		c.i, _, _ = scanString(c.b, start)
 	default:
 		c.i = c.scan.value(c.b, start)
+	}
+	if c.i < 0 {
+		c.i = c.end(c.i)
+		return nil
 	}
 	return Value(c.b[start:c.i])
 }
@@ -75,7 +93,9 @@ func (c *Cursor) String() String {
 		return String{Value: c.Value()}
 	}
 	end, extra, wide := scanString(c.b, start)
-	c.i = end
+	if c.i = c.end(end); c.broken {
+		return String{}
+	}
 	return String{Value(c.b[start:end]), extra, wide}
 }
 
@@ -95,24 +115,55 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 		return
 	}
 	i := SkipSpace(c.b, c.i+1)
-	for c.b[i] != '}' {
-		end, extra, _ := scanString(c.b, i)
+	if i < len(c.b) && c.b[i] == '}' {
+		c.i = i + 1
+		return
+	}
+	for more := true; more; more = c.next(&i, '}') {
+		end, extra, colon := c.key(i)
+		if colon < 0 {
+			c.i = c.end(colon)
+			return
+		}
 		key := c.b[i+1 : end-1]
 		if extra > 0 {
 			key = Value(c.b[i:end]).AppendText(nil)
 		}
-		c.i = SkipSpace(c.b, SkipSpace(c.b, end)+1)
+		c.i = SkipSpace(c.b, colon)
 		if at := c.i; !c.step(yield(key), at, start) {
 			return
 		}
-		if i = SkipSpace(c.b, c.i); c.b[i] == ',' {
-			i = SkipSpace(c.b, i+1)
-		}
 	}
-	c.i = i + 1
 }
 
-// Enter descends by name through nested objects, to the first field of each name, and reports
+// key reads the name of a member, and the colon after it, which ends negative if they are none.
+func (c *Cursor) key(i int) (end, extra, colon int) {
+	if i >= len(c.b) || c.b[i] != '"' {
+		return 0, 0, fail(i, failKey)
+	}
+	if end, extra, _ = scanString(c.b, i); end < 0 {
+		return end, 0, end
+	}
+	return end, extra, scanColon(c.b, end)
+}
+
+// next moves to the next member or element, at i, or after the end of the container.
+func (c *Cursor) next(i *int, end byte) (more bool) {
+	at := SkipSpace(c.b, c.i)
+	switch {
+	case c.broken:
+	case at < len(c.b) && c.b[at] == ',':
+		*i = SkipSpace(c.b, at+1)
+		return true
+	case at < len(c.b) && c.b[at] == end:
+		c.i = at + 1
+	default:
+		c.i = c.end(fail(at, failComma))
+	}
+	return false
+}
+
+// Enter descends by name through nested objects of valid text, to the first field of each name, and reports
 // whether all are there. Its value is then the next one.
 func (c *Cursor) Enter(names ...string) bool {
 	for _, name := range names {
@@ -152,16 +203,19 @@ func (c *Cursor) Elements(yield func() bool) {
 		return
 	}
 	i := SkipSpace(c.b, c.i+1)
-	for c.b[i] != ']' {
-		c.i = i
+	if i < len(c.b) && c.b[i] == ']' {
+		c.i = i + 1
+		return
+	}
+	for more := true; more; more = c.next(&i, ']') {
+		if c.i = i; i >= len(c.b) {
+			c.i = c.end(fail(i, failEnd))
+			return
+		}
 		if !c.step(yield(), i, start) {
 			return
 		}
-		if i = SkipSpace(c.b, c.i); c.b[i] == ',' {
-			i = SkipSpace(c.b, i+1)
-		}
 	}
-	c.i = i + 1
 }
 
 // step moves to what follows a field or element: after its value, which the loop may not have
@@ -169,7 +223,7 @@ func (c *Cursor) Elements(yield func() bool) {
 func (c *Cursor) step(more bool, at, start int) bool {
 	if !more {
 		if !c.once {
-			c.i = c.scan.value(c.b, start)
+			c.i = c.end(c.scan.value(c.b, start))
 		}
 	} else if c.i == at {
 		c.Value()

@@ -175,6 +175,13 @@ func (v Value) Millis() (ms int64, ok bool) {
 	if t := (time.Time{}); t.UnmarshalText(v[1:len(v)-1]) == nil { // as pi writes it, and without copying it
 		return t.UnixMilli(), true
 	}
+	if t := (time.Time{}); v.hasNoZone() { // as Python writes it
+		var text [40]byte
+		zoned := append(append(text[:0], v[1:len(v)-1]...), 'Z')
+		if zoned[len("2006-01-02")] = 'T'; t.UnmarshalText(zoned) == nil {
+			return t.UnixMilli(), true
+		}
+	}
 	s := v.Text()
 	for _, layout := range isoLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -182,6 +189,12 @@ func (v Value) Millis() (ms int64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// hasNoZone reports whether a string has the length of a day and a time, and no zone.
+func (v Value) hasNoZone() bool {
+	const least, most = len(`"2006-01-02 15:04:05"`), len(`"2006-01-02 15:04:05.000000000"`)
+	return least <= len(v) && len(v) <= most && (v[11] == ' ' || v[11] == 'T') && bytes.IndexAny(v[12:], "Z+-") < 0
 }
 
 var isoLayouts = []string{

@@ -28,3 +28,24 @@ func TestMillisOfPi(t *testing.T) {
 		check(odd)
 	}
 }
+
+// TestMillisWithoutZone: a day and a time without a zone are UTC, with either separator.
+func TestMillisWithoutZone(t *testing.T) {
+	for _, text := range []string{
+		"2026-01-20 08:15:31", "2026-01-20T08:15:31", "2026-01-20 08:15:31.000412", "2026-01-20T08:15:31.999999999",
+		"2026-01-20 24:15:31", "2026-02-30 08:15:31", "2026-01-20x08:15:31", "2026-01-20 08:15:3Z", "2026-01-20 8:15:31",
+		"2026-01-20 08:15:31,5", "2026-01-20 08:15:31.", "2026-01-20 08:15:31\\u005a",
+	} {
+		got, ok := Value(`"` + text + `"`).Millis()
+		want, err := time.Parse("2006-01-02 15:04:05", text)
+		if err != nil {
+			want, err = time.Parse("2006-01-02T15:04:05", text)
+		}
+		if err != nil {
+			want, err = time.Parse("2006-01-02 15:04:05Z07:00", Value(`"`+text+`"`).Text())
+		}
+		if ok != (err == nil) || ok && got != want.UnixMilli() {
+			t.Errorf("%s: %d, %v; want %d, %v", text, got, ok, want.UnixMilli(), err)
+		}
+	}
+}

@@ -61,19 +61,14 @@ func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	return dialect.Base{ID: a.ID.Text(), Upto: math.MaxInt64, Optional: true}, ok
 }
 
-// A call is a call of an answer, with what it returned.
-type call struct{ id, name, args, result, failure jsonl.Value }
-
 // A message is what is read of one.
 type message struct {
 	role, content, time, trace, reasoning, used, typ, note, listed jsonl.Value
-	calls                                                          []call
 }
 
 // read reads a message: an answer holds the results of its calls.
 func read(r *chat.Reader, line jsonl.Value) {
-	var few [8]call
-	of := message{calls: few[:0]}
+	var of message
 	of.read(r, line)
 	m := chat.Said{Time: of.time}
 	switch {
@@ -86,14 +81,13 @@ func read(r *chat.Reader, line jsonl.Value) {
 	default:
 		return
 	}
-	begins := of.content.Beginning(beginning)
 	switch {
-	case of.leftOut(begins):
+	case of.leftOut(r.Calls):
 		m.Kind, m.Type = jsonl.CustomEntry, "not sent"
 	case m.Kind == jsonl.Assistant:
 		of.answer(r, m)
 		return
-	case of.summarizes(begins):
+	case of.summarizes(of.content.Beginning(beginning)):
 		m.Kind, m.Type = jsonl.Custom, "compaction_summary"
 	}
 	if chat.HasText(of.content) {
@@ -114,6 +108,9 @@ func (m *message) read(r *chat.Reader, line jsonl.Value) {
 			m.content = r.Value()
 		case "timestamp":
 			m.time = r.Value()
+			r.Stamp = m.time
+		case "id":
+			r.ID = r.Value()
 		case "thinking_trace":
 			m.trace = r.Value()
 		case "reasoning_content":
@@ -128,7 +125,7 @@ func (m *message) read(r *chat.Reader, line jsonl.Value) {
 			m.listed = r.Value()
 		case "tool_calls":
 			for range r.Elements {
-				m.calls = append(m.calls, readCall(r))
+				r.Calls = append(r.Calls, readCall(r))
 			}
 		}
 	}
@@ -139,11 +136,11 @@ const beginning = 80
 
 // leftOut reports whether a message is not sent: one without text and calls, which loading
 // drops, or a note on thinking.
-func (m *message) leftOut(begins string) bool {
+func (m *message) leftOut(calls []chat.Call) bool {
 	if m.role.Is("user") && m.note.Exists() {
 		return true
 	}
-	return len(m.calls) == 0 && strings.TrimSpace(begins) == "" && len(m.content) <= beginning+len(`""`)
+	return len(calls) == 0 && len(m.content) <= beginning+len(`""`) && strings.TrimSpace(m.content.Text()) == ""
 }
 
 // summarizes reports whether a message is a summary, by the frame of one of several versions.
@@ -158,52 +155,53 @@ func (m *message) summarizes(begins string) bool {
 // answer adds an answer and the results of its calls, which stand in a list of their own in some
 // versions.
 func (m *message) answer(r *chat.Reader, said chat.Said) {
-	for _, c := range m.calls {
-		r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: c.id, Name: c.name, Args: c.args})
+	for k := range r.Calls {
+		c := &r.Calls[k]
+		r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: c.ID, Name: c.Name, Args: c.Args})
 	}
 	said.Usage, said.Blocks = usage(r, m.used), r.Spoken(m.content, m.trace, m.reasoning)
 	if r.Native {
 		content := m.content
-		if len(m.calls) > 0 && !chat.HasText(content) {
+		if len(r.Calls) > 0 && !chat.HasText(content) {
 			content = jsonl.Value("null")
 		}
 		said.Native = object(jsonl.Field{Name: "role", Value: m.role}, jsonl.Field{Name: "content", Value: content},
-			jsonl.Field{Name: "tool_calls", Value: sentCalls(m.calls)}, jsonl.Field{Name: "reasoning_content", Value: m.reasoning})
+			jsonl.Field{Name: "tool_calls", Value: sentCalls(r.Calls)}, jsonl.Field{Name: "reasoning_content", Value: m.reasoning})
 	}
 	r.Said = append(r.Said, said)
 	var beside []jsonl.Value
 	if m.listed.IsArray() {
 		beside = slices.Collect(m.listed.Elements)
 	}
-	for k := range m.calls {
+	for k := range r.Calls {
 		var of jsonl.Value
 		if k < len(beside) {
 			of = beside[k]
 		}
-		m.calls[k].returned(r, of, m.time)
+		returned(r, &r.Calls[k], of, m.time)
 	}
 }
 
-func readCall(r *chat.Reader) (c call) {
+func readCall(r *chat.Reader) (c chat.Call) {
 	for key := range r.Members {
 		switch string(key) {
 		case "id":
-			c.id = r.Value()
+			c.ID = r.Value()
 		case "name":
-			c.name = r.Value()
+			c.Name = r.Value()
 		case "parameters":
-			c.args = r.Value()
+			c.Args = r.Value()
 		case "result":
-			c.result = r.Value()
+			c.Result = r.Value()
 		case "error":
-			c.failure = r.Value()
+			c.Failure = r.Value()
 		}
 	}
 	return c
 }
 
 // sentCalls are the calls of an answer as they are sent, absent for none.
-func sentCalls(calls []call) (list jsonl.Value) {
+func sentCalls(calls []chat.Call) (list jsonl.Value) {
 	if len(calls) == 0 {
 		return nil
 	}
@@ -215,10 +213,10 @@ func sentCalls(calls []call) (list jsonl.Value) {
 }
 
 // sentCall is a call as it is sent.
-func sentCall(c call) jsonl.Value {
-	args := jsonl.AppendQuoted(nil, string(c.args.AppendMinified(nil)))
-	return object(jsonl.Field{Name: "id", Value: c.id}, jsonl.Field{Name: "type", Value: jsonl.Value(`"function"`)},
-		jsonl.Field{Name: "function", Value: object(jsonl.Field{Name: "name", Value: c.name}, jsonl.Field{Name: "arguments", Value: args})})
+func sentCall(c chat.Call) jsonl.Value {
+	args := jsonl.AppendQuoted(nil, string(c.Args.AppendMinified(nil)))
+	return object(jsonl.Field{Name: "id", Value: c.ID}, jsonl.Field{Name: "type", Value: jsonl.Value(`"function"`)},
+		jsonl.Field{Name: "function", Value: object(jsonl.Field{Name: "name", Value: c.Name}, jsonl.Field{Name: "arguments", Value: args})})
 }
 
 // object is an object of the fields that exist.
@@ -229,9 +227,9 @@ var interrupted = jsonl.Value(`"Error: Tool execution was interrupted or never c
 
 // returned adds what is sent for a call: its error, its result, what the list beside the calls
 // has, or that it was interrupted.
-func (c *call) returned(r *chat.Reader, beside, time jsonl.Value) {
-	m := chat.Said{Kind: jsonl.ToolResult, Call: c.id, Tool: c.name, Time: time}
-	failure, out := c.failure, c.result
+func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
+	m := chat.Said{Kind: jsonl.ToolResult, Call: c.ID, Tool: c.Name, Time: time}
+	failure, out := c.Failure, c.Result
 	if out.IsNull() && !failure.Truthy() {
 		out = beside
 		for _, name := range []string{"error", "output", "result", "content"} {
@@ -248,15 +246,15 @@ func (c *call) returned(r *chat.Reader, beside, time jsonl.Value) {
 		out = r.Join([]byte(`"Error: `), failure[1:])
 	case m.Failed:
 		out = jsonl.AppendQuoted(nil, "Error: "+string(failure))
-	case out.IsNull() && c.name.Is("task_complete"):
+	case out.IsNull() && c.Name.Is("task_complete"):
 		out = jsonl.Value(`"No result available."`)
 	case out.IsNull():
 		out, m.Failed = interrupted, true
 	}
 	m.Blocks = r.Keep(chat.Result(out))
 	if r.Native {
-		m.Native = object(jsonl.Field{Name: "role", Value: jsonl.Value(`"tool"`)}, jsonl.Field{Name: "tool_call_id", Value: c.id},
-			jsonl.Field{Name: "name", Value: c.name}, jsonl.Field{Name: "content", Value: m.Blocks[0].Text.Value})
+		m.Native = object(jsonl.Field{Name: "role", Value: jsonl.Value(`"tool"`)}, jsonl.Field{Name: "tool_call_id", Value: c.ID},
+			jsonl.Field{Name: "name", Value: c.Name}, jsonl.Field{Name: "content", Value: m.Blocks[0].Text.Value})
 	}
 	r.Said = append(r.Said, m)
 }

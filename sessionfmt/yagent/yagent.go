@@ -43,6 +43,9 @@ func read(r *chat.Reader, line jsonl.Value) {
 			content = r.Value()
 		case "timestamp":
 			m.Time = r.Value()
+			r.Stamp = m.Time
+		case "message_id":
+			r.ID = r.Value()
 		case "tool_call_id":
 			of = r.Value()
 		case "tool_calls":

@@ -287,7 +287,8 @@ func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
 }
 
 func runWords(r *hook.Run) string {
-	return fmt.Sprintf("%s for %s: %d patched, %d failed", phrase.Count(r.Calls, "call"), phrase.Count(r.Requests, "request"), r.Patched, r.Failed)
+	return fmt.Sprintf("%s for %s: %d patched, %d failed", phrase.Count(r.Calls, "call"), phrase.Count(r.Requests, "request"), r.Patched, r.Failed) +
+		phrase.If(r.Skipped > 0, "; %s skipped, since three in a row took too long", phrase.Count(r.Skipped, "call"))
 }
 
 func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) error {

@@ -96,7 +96,7 @@ func simulateNotes(r *simulate.Report) (notes []string) {
 			notes = append(notes, fmt.Sprintf("%s changed nothing: %s", sessionfmt.Clean(one.Policy), one.Idle))
 		}
 		if one.Failed > 0 && one.Idle == "" {
-			notes = append(notes, fmt.Sprintf("%s: %s failed, the first: %s", sessionfmt.Clean(one.Policy), phrase.Count(one.Failed, "call"), one.Failure))
+			notes = append(notes, sessionfmt.Clean(one.Policy)+": "+one.Failures())
 		}
 	}
 	if len(r.Runs) > 0 && r.Runs[0].Estimated {

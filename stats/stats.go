@@ -130,6 +130,7 @@ type lensRun struct {
 	Point   int // the last record of the context, -1 for none
 
 	lines *sessionfmt.Reader
+	began int64 // the time of the header so far, in milliseconds; 0 for none
 
 	// Records are called for every record in file order while the file is read. Its line is valid
 	// during the call.

@@ -31,7 +31,7 @@ type statsOptions struct {
 	calibrate bool
 	named     func(flag string) bool // on the command line
 
-	alone bool // // a single session: if it cannot be read, there is no answer
+	alone bool // a single session: if it cannot be read, there is no answer
 	stats.Options
 }
 

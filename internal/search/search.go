@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"path/filepath"
 	"iter"
 	"runtime"
 	"slices"
@@ -239,7 +240,12 @@ func (s *searcher) file(f File) (out *searched) {
 	}
 	in, err := s.opt.Open.Disk.Open(f.Name)
 	if err != nil {
-		out.err = err
+		if out.err = err; s.inDatabase(f) {
+			out.err = nil
+			if src := &sources[len(sources)-1]; src.has(s.opt) {
+				out.err = src.search(s, f, out)
+			}
+		}
 		return out
 	}
 	defer in.Close()
@@ -274,6 +280,11 @@ func (s *searcher) file(f File) (out *searched) {
 		return out
 	}
 	return out
+}
+
+// inDatabase reports whether a file is a session of a database, which has no bytes to look at.
+func (s *searcher) inDatabase(f File) bool {
+	return sessionfmt.IsDatabase(s.opt.Open.Disk, filepath.Dir(f.Name))
 }
 
 // sniffSize is how many bytes of a file tell what it is.

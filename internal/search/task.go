@@ -236,6 +236,9 @@ func taskSessions(files []File, edited []TaskFile, opt Options) (all []TaskSessi
 	err = parallel.Ordered(files, func(f File) (*TaskSession, error) {
 		s := newSearcher(&opt)
 		in, err := opt.Open.Disk.Open(f.Name)
+		if err != nil && s.inDatabase(f) {
+			return s.taskSession(f, edited), nil
+		}
 		if err != nil {
 			return nil, nil // the search reports it
 		}

@@ -59,7 +59,12 @@ func (c *Command) Run(ctx context.Context, text string) (string, error) {
 
 var errNotUTF8 = errors.New("what it printed is not UTF-8")
 
-func (c *Command) late() error    { return fmt.Errorf("it took longer than %s", c.Limit) }
+// A LateError is the error of an answer that took longer than its limit.
+type LateError struct{ Limit time.Duration }
+
+func (e *LateError) Error() string { return fmt.Sprintf("it took longer than %s", e.Limit) }
+
+func (c *Command) late() error    { return &LateError{c.Limit} }
 func (c *Command) tooLong() error { return fmt.Errorf("it printed more than %d bytes", c.Most) }
 
 // failed adds the command to an error.

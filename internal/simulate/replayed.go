@@ -28,7 +28,7 @@ func (w *walk) hooked() error {
 	if err != nil {
 		return err
 	}
-	w.run.Failed = did.Failed
+	w.run.Failed, w.run.Skipped = did.Failed, did.Skipped
 	for _, row := range did.Rows {
 		w.run.Failure = cmp.Or(w.run.Failure, row.Error)
 	}

@@ -89,6 +89,7 @@ type Run struct {
 	Idle        string         `json:"idle,omitempty"`    // why the policy changed nothing, if it did not
 	Failed      int            `json:"failed,omitempty"`  // calls of a hook that failed: nothing was changed there
 	Failure     string         `json:"failure,omitempty"` // why the first of them failed
+	Skipped     int            `json:"skipped,omitempty"` // calls that were not made, because three in a row took too long
 
 	Rows      []Request `json:"-"`
 	Decision  *Decision `json:"decision,omitempty"` // with --explain

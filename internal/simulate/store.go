@@ -133,7 +133,7 @@ func (r *Run) plus(o *Run) {
 	r.Output += o.Output
 	r.Cost.plus(o.Cost)
 	r.Unpriced += o.Unpriced
-	r.Failed, r.Failure = r.Failed+o.Failed, cmp.Or(r.Failure, o.Failure)
+	r.Failed, r.Skipped, r.Failure = r.Failed+o.Failed, r.Skipped+o.Skipped, cmp.Or(r.Failure, o.Failure)
 	r.Regrets += o.Regrets
 	r.ByKind.Call += o.ByKind.Call
 	r.ByKind.Path += o.ByKind.Path

@@ -103,6 +103,12 @@ func (w *walk) finish() error {
 	return nil
 }
 
+// Failures describes the calls of a hook that failed.
+func (r *Run) Failures() string {
+	return fmt.Sprintf("%s failed, the first: %s", phrase.Count(r.Failed, "call"), r.Failure) +
+		phrase.If(r.Skipped > 0, "; %s skipped, since three in a row took too long", phrase.Count(r.Skipped, "call"))
+}
+
 // idle sets why a policy never acted.
 func (r *Run) idle(w *walk) {
 	if r.Acts > 0 || w.Name == None && w.Policy == nil && w.Hook == nil {
@@ -110,7 +116,7 @@ func (r *Run) idle(w *walk) {
 	}
 	switch near := w.closest; {
 	case r.Failed > 0:
-		r.Idle = fmt.Sprintf("%s failed, the first: %s", phrase.Count(r.Failed, "call"), r.Failure)
+		r.Idle = r.Failures()
 	case w.Hook != nil:
 		r.Idle = "the hook returned nothing that applies"
 	case w.Policy == nil:

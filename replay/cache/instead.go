@@ -125,6 +125,3 @@ func (r *Row) SummaryCost(input, output int64) float64 {
 	}
 	return r.basis.model.model.Price(models.Usage{Input: r.scaled(input), Output: r.scaled(output)}).Total
 }
-
-// TotalOf returns the total of rows.
-func TotalOf(rows []Row) *Total { return total(rows) }

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/shell"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/hook"
@@ -156,8 +158,11 @@ func (f *fake) Ask(_ context.Context, write func(w io.Writer) error) ([]byte, er
 	}
 	f.asked = append(f.asked, b.String())
 	answer := f.answer(b.String())
-	if answer == "fails" {
+	switch answer {
+	case "fails":
 		return nil, errors.New("it failed")
+	case "late":
+		return nil, fmt.Errorf("command: %w", &shell.LateError{Limit: time.Second})
 	}
 	return []byte(answer), nil
 }
@@ -266,6 +271,38 @@ func TestSilent(t *testing.T) {
 		var with bytes.Buffer
 		if err := run.Print(&with); err == nil && !bytes.Equal(with.Bytes(), c.Data) {
 			t.Errorf("%s: the session has changed", c.Name)
+		}
+	}
+}
+
+// TestLate: a hook that takes too long three times in a row is not called again; any other
+// failure between ends the row.
+func TestLate(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/sessions/good/compacted.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, "s.jsonl", data)
+	for _, c := range []struct {
+		answers       string // of the first calls, by their first letter
+		calls, failed int    // 0 for all requests
+	}{
+		{"lll", 3, 3}, {"llfll", 0, 5}, {"flll", 4, 4}, {"l ll", 0, 3},
+	} {
+		left := c.answers
+		run, _ := ran(t, s, func(string) (answer string) {
+			if left != "" {
+				answer = map[byte]string{'l': "late", 'f': "fails", ' ': ""}[left[0]]
+				left = left[1:]
+			}
+			return answer
+		}, hook.BeforeRequest, hook.TurnEnd)
+		all := run.Calls + run.Skipped
+		if c.calls == 0 {
+			c.calls = all
+		}
+		if run.Calls != c.calls || run.Failed != c.failed || all != 8 {
+			t.Errorf("%q: %d calls, %d failed, %d skipped", c.answers, run.Calls, run.Failed, run.Skipped)
 		}
 	}
 }

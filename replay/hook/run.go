@@ -27,6 +27,10 @@ type Hook interface {
 // longestAnswer is how many bytes an answer of a command may have.
 const longestAnswer = 256 << 20
 
+// mostLate is how many calls in a row may take too long. A hook that never answers would cost the time
+// limit for each request.
+const mostLate = 3
+
 // Shell returns the hook of a command line: one process, or with each one for every state.
 func Shell(c shell.Command, each bool) Hook {
 	c.Most = longestAnswer
@@ -50,13 +54,14 @@ type Exec struct {
 //
 // It is run of schema ctxtool/patch/1.
 type Run struct {
-	Command  string `json:"command"`        // the hook
-	Requests int    `json:"requests"`       // for which the hook ran
-	Calls    int    `json:"calls"`          // of the hook, one for each request and reason
-	Patched  int    `json:"patched"`        // answers with operations that apply
-	Failed   int    `json:"failed"`         // calls that would fail the request
-	Bill     *Bill  `json:"bill,omitempty"` // of all requests of the session; absent if nothing applies
-	Rows     []Row  `json:"rows"`           // an element per call that answered with operations, or failed
+	Command  string `json:"command"`           // the hook
+	Requests int    `json:"requests"`          // for which the hook ran
+	Calls    int    `json:"calls"`             // of the hook, one for each request and reason
+	Patched  int    `json:"patched"`           // answers with operations that apply
+	Failed   int    `json:"failed"`            // calls that would fail the request
+	Skipped  int    `json:"skipped,omitempty"` // calls that were not made, because three in a row took too long
+	Bill     *Bill  `json:"bill,omitempty"`    // of all requests of the session; absent if nothing applies
+	Rows     []Row  `json:"rows"`              // an element per call that answered with operations, or failed
 
 	Took time.Duration `json:"-"` // by all calls
 
@@ -91,6 +96,7 @@ type running struct {
 	parent int          // the last record of the path so far
 	course course
 	asked  int // the last request that was counted
+	late   int // how many calls in a row took too long
 }
 
 // Run runs the hook. What it returns at a stored boundary is there at all later requests. It
@@ -188,6 +194,10 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	if err := context.Cause(g.Context); err != nil {
 		return err
 	}
+	if g.late == mostLate {
+		g.run.Skipped++
+		return nil
+	}
 	if g.asked != request {
 		g.run.Requests, g.asked = g.run.Requests+1, request
 	}
@@ -197,6 +207,9 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	row.Took = g.Now().Sub(start)
 	g.run.Calls++
 	g.run.Took += row.Took
+	if g.late++; !errors.As(err, new(*shell.LateError)) {
+		g.late = 0
+	}
 	var results []Result
 	if err == nil {
 		results, err = answered(g.Name, answer)

@@ -169,7 +169,7 @@ type joined struct {
 
 func (j *joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
 
-// scan is what a line of another agent's session is, where one pass tells.
+// scan classifies a line of another agent's session in one pass, if that is possible.
 func (x *indexer) scan(line []byte) (h dialect.Head, ok bool) {
 	if x.dialect == nil || x.dialect.Scan == nil {
 		return h, false

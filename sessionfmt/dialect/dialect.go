@@ -36,8 +36,8 @@ type Dialect struct {
 	Pick jsonl.Pick
 	// Read is what a line is, by its head.
 	Read func(p *jsonl.Picked) Head
-	// Scan is what a line is that was not validated yet, so that it is read once: ok is false for
-	// one that is not JSON, or that Read has to tell of. It is nil where Read tells of all.
+	// Scan is Read for a line that was not validated, so that one pass does both. ok is false if
+	// the line is not JSON, or if it takes Read to classify it. It is nil if it always does.
 	Scan func(line jsonl.Value) (h Head, ok bool)
 	// New returns an arranger of one file's lines.
 	New func() Arranger
@@ -121,7 +121,7 @@ type Head struct {
 	// Group is what it has in common with other lines, by which they are told apart from the
 	// rest: the id of an answer, or of a call.
 	Group jsonl.Value
-	Time  jsonl.Value // where Scan returns it
+	Time  jsonl.Value // from Scan
 	// NoUsage reports that the line is known to have no usage.
 	NoUsage bool
 }

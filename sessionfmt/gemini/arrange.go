@@ -12,7 +12,9 @@ import (
 // they are added at the end.
 type arranger struct {
 	messages *chat.Arranger
-	steps    []step
+	chunks   [][]step // the steps, so many in each that none is copied as they grow
+	count    int      // of the steps
+	now      dialect.Line
 	ids      []byte                 // of all steps
 	more     map[int][]dialect.Span // of a checkpoint: messages of it that were written again
 	at       map[uint64]int32       // steps with the messages of the history, by the hash of their ids
@@ -53,13 +55,18 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 		a.add(l)
 	case !had:
 		a.at[key] = int32(a.add(l))
-	case a.steps[k].changes():
+	case a.step(int(k)).changes():
 		a.more[int(k)] = append(a.more[int(k)], l.At)
 	default:
-		a.steps[k].read(l)
+		a.step(int(k)).read(l)
 	}
 	return nil
 }
+
+// chunkSize is how many steps a chunk has.
+const chunkSize = 4096
+
+func (a *arranger) step(k int) *step { return &a.chunks[k/chunkSize][k%chunkSize] }
 
 // changes reports whether a step changes the history.
 func (s *step) changes() bool { return s.code == checkpoint || s.code == rewind }
@@ -69,10 +76,11 @@ func (s *step) read(l *dialect.Line) {
 	s.at, s.time, s.number, s.code, s.own = l.At, l.Time, l.Number, l.Code, l.Own
 }
 
-// line is the line of a step.
+// line is the line of a step, valid until the next one.
 func (a *arranger) line(k int) *dialect.Line {
-	s := &a.steps[k]
-	return &dialect.Line{Code: s.code, At: s.at, Number: s.number, Time: s.time, ID: a.ids[s.id:][:s.idSize], Own: s.own}
+	s := a.step(k)
+	a.now = dialect.Line{Code: s.code, At: s.at, Number: s.number, Time: s.time, ID: a.ids[s.id:][:s.idSize], Own: s.own}
+	return &a.now
 }
 
 // add adds a step to the history.
@@ -80,8 +88,13 @@ func (a *arranger) add(l *dialect.Line) int {
 	s := step{id: uint32(len(a.ids)), idSize: uint32(len(l.ID)), after: int32(a.leaf), entry: -1}
 	s.read(l)
 	a.ids = append(a.ids, l.ID...)
-	a.steps = append(a.steps, s)
-	a.leaf = len(a.steps) - 1
+	if a.count%chunkSize == 0 {
+		a.chunks = append(a.chunks, nil)
+	}
+	last := &a.chunks[a.count/chunkSize]
+	*last = append(*last, s)
+	a.leaf = a.count
+	a.count++
 	return a.leaf
 }
 
@@ -117,7 +130,7 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) error {
 		}
 	}
 	k := int(at)
-	s := a.steps[k]
+	s := *a.step(k)
 	if !s.changes() {
 		a.leaf = int(s.after)
 		return nil
@@ -135,8 +148,9 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) error {
 
 // End is of [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) (err error) {
-	for k := range a.steps {
-		s := &a.steps[k]
+	a.at = nil // the entries need its room
+	for k := range a.count {
+		s := a.step(k)
 		t.Move(a.entry(int(s.after)))
 		if s.changes() {
 			_, err = t.Add(jsonl.Transform, a.line(k), a.more[k]...)
@@ -157,7 +171,7 @@ func (a *arranger) entry(step int) int {
 	if step < 0 {
 		return -1
 	}
-	return int(a.steps[step].entry)
+	return int(a.step(step).entry)
 }
 
 // appendCheckpoint appends a checkpoint, or what a rewind leaves of one, as a patch that

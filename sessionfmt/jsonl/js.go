@@ -194,7 +194,7 @@ func (v Value) Millis() (ms int64, ok bool) {
 // hasNoZone reports whether a string has the length of a day and a time, and no zone.
 func (v Value) hasNoZone() bool {
 	const least, most = len(`"2006-01-02 15:04:05"`), len(`"2006-01-02 15:04:05.000000000"`)
-	return least <= len(v) && len(v) <= most && (v[11] == ' ' || v[11] == 'T') && bytes.IndexAny(v[12:], "Z+-") < 0
+	return least <= len(v) && len(v) <= most && (v[11] == ' ' || v[11] == 'T') && !bytes.ContainsAny(v[12:], "Z+-")
 }
 
 var isoLayouts = []string{

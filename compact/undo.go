@@ -74,7 +74,7 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 	return &sessionfmt.Error{
 		Pos:  s.Pos(p.rec),
 		Err:  errors.New(why),
-		Hint: fmt.Sprintf("ctxtool branch %s %s -o FILE writes a session of the path before it", s.Name, sessionfmt.Quote(s.ID(s.Parent(p.rec)))),
+		Hint: fmt.Sprintf("ctxtool branch %s %s -o FILE writes a session of the path before it", sessionfmt.Clean(s.Name), sessionfmt.Quote(s.ID(s.Parent(p.rec)))),
 	}
 }
 

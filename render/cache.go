@@ -340,6 +340,6 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
 			return err
 		}
 	}
-	writeBroken(w, broken)
+	writeBroken(w, "read", broken)
 	return nil
 }

@@ -33,9 +33,13 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "%s, before request %d: %d to %d tokens\n", on.paint(heading, "compaction "+entryID(one.Entry)), one.Request, one.Before, one.After)
+		kind, lost := "compaction ", "not in the summary: "+lostKinds(one.Lost)
+		if one.Reset {
+			kind, lost = "reset ", "no summary"+phrase.If(len(one.Lost) > 0, "; dropped: %s", lostKinds(one.Lost))
+		}
+		fmt.Fprintf(w, "%s, before request %d: %d to %d tokens\n", on.paint(heading, kind+entryID(one.Entry)), one.Request, one.Before, one.After)
 		fmt.Fprintf(w, "%s dropped, %s used again\n", phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing"))
-		fmt.Fprintf(w, "not in the summary: %s\n", lostKinds(one.Lost))
+		fmt.Fprintln(w, lost)
 		rows := c.rows(one)
 		shown := rows
 		if c.Limit > 0 {

@@ -68,14 +68,14 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 	if copied+again > 0 {
 		fmt.Fprintf(w, "* calls that another session also has, %s, are counted once\n", allCost(copied, again))
 	}
-	writeBroken(w, broken)
+	writeBroken(w, "read", broken)
 	return nil
 }
 
-// writeBroken writes which sessions cannot be read, and why.
-func writeBroken(w *bufio.Writer, sessions []string) {
+// writeBroken writes which sessions cannot be done something with, such as read, and why.
+func writeBroken(w *bufio.Writer, done string, sessions []string) {
 	if len(sessions) > 0 {
-		fmt.Fprintf(w, "\n%d cannot be read:\n", len(sessions))
+		fmt.Fprintf(w, "\n%d cannot be %s:\n", len(sessions), done)
 	}
 	for _, s := range sessions {
 		fmt.Fprintf(w, "  %s\n", s)

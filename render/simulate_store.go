@@ -34,7 +34,7 @@ func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) error {
 			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
 		}
 	}
-	writeBroken(w, broken)
+	writeBroken(w, "simulated", broken)
 	return nil
 }
 

@@ -152,7 +152,7 @@ func (d Disk) copyDatabase(file string) (*database, error) {
 func (db *database) copy() error {
 	to, err := os.CreateTemp("", "ctxtool-*.db")
 	if err != nil {
-		return err
+		return copyError(err)
 	}
 	if err := db.fill(to, db.name); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (db *database) copy() error {
 		return nil
 	}
 	if to, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil {
-		return err
+		return copyError(err)
 	}
 	if err := db.fill(to, db.name+logEnd); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -181,9 +181,13 @@ func (db *database) fill(to *os.File, name string) error {
 	}
 	defer from.Close()
 	if _, err = io.Copy(to, from); err != nil {
-		return fmt.Errorf("cannot make a temporary copy of the database: %w", plainPathError(err))
+		return copyError(err)
 	}
 	return nil
+}
+
+func copyError(err error) error {
+	return &Error{Err: fmt.Errorf("cannot make a temporary copy of the database: %w", plainPathError(err)), Hint: "TMPDIR names the folder for temporary files"}
 }
 
 // open opens the copy, and finds whose sessions it has. One connection in exclusive mode needs

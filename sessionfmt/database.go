@@ -72,9 +72,9 @@ func (db *database) session(id string) (*source, error) {
 	}
 	switch {
 	case n > 1:
-		return nil, &Error{Err: fmt.Errorf("a database of %d sessions", n), Hint: "name one by its id: ctxtool ls " + Quote(db.name) + " lists them"}
+		return nil, &Error{Err: fmt.Errorf("a database of %d sessions", n), Hint: "name one by its id: ctxtool ls " + Clean(db.name) + " lists them"}
 	case n == 0:
-		return nil, &Error{Err: fmt.Errorf("the database has no session %s", Quote(id)), Hint: "ctxtool ls " + Quote(db.name) + " lists its sessions"}
+		return nil, &Error{Err: fmt.Errorf("the database has no session %s", Quote(id)), Hint: "ctxtool ls " + Clean(db.name) + " lists its sessions"}
 	}
 	lines, err := spool(plain, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, readAhead)

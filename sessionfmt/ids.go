@@ -225,8 +225,12 @@ const mostShort = 8
 // longest of them, but for those of more than 16 bytes.
 func (s *Session) ShortIDs() (short func(id string) string, width int) {
 	var all []string
+	long := false
 	for i := range s.records {
-		if r := &s.records[i]; r.kind.IsEntry() && r.flags&flagShadowed == 0 && len(s.idOf(i)) > mostShort {
+		long = long || len(s.idOf(i)) > mostShort
+	}
+	for i := range s.records {
+		if r := &s.records[i]; long && r.kind.IsEntry() && r.flags&flagShadowed == 0 {
 			all = append(all, s.ID(i))
 		}
 	}

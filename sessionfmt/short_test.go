@@ -11,8 +11,8 @@ import (
 
 // TestShortIDs: a short id is the shortest point that names its entry, of at least 8 bytes.
 func TestShortIDs(t *testing.T) {
-	ids := []string{"a1", "msg_01a200ed-4de1", "msg_01a200ed-4dd6", "msg_01a200ed-4de1-7f20", "compact-001", "compact-002", "abcdefghi", "prüfung-eins", "prüfung-zwei"}
-	want := []string{"a1", "msg_01a200ed-4de1", "msg_01a200ed-4dd", "msg_01a200ed-4de1-", "compact-001", "compact-002", "abcdefgh", "prüfung-e", "prüfung-z"}
+	ids := []string{"a1", "msg_01a200ed-4de1", "msg_01a200ed-4dd6", "msg_01a200ed-4de1-7f20", "compact-001", "compact-002", "abcdefghi", "prüfung-eins", "prüfung-zwei", "12345678", "12345678.1"}
+	want := []string{"a1", "msg_01a200ed-4de1", "msg_01a200ed-4dd", "msg_01a200ed-4de1-", "compact-001", "compact-002", "abcdefgh", "prüfung-e", "prüfung-z", "12345678", "12345678."}
 	var text strings.Builder
 	text.WriteString(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n")
 	for k, id := range ids {

@@ -9,6 +9,7 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
 
@@ -17,16 +18,17 @@ import (
 // ctxtool/compactions/1.
 type Compaction struct {
 	Schema  string   `json:"schema"`
-	Entry   string   `json:"entry"`          // the compaction, or the transform that compacts
-	Line    int      `json:"line"`           // of that entry, from 1
-	Time    string   `json:"time,omitempty"` // of that entry, as in the file
-	Request int      `json:"request"`        // the next request, from 0
-	Before  int      `json:"before"`         // tokens of the context before it, as pi's `/context` counts them
-	After   int      `json:"after"`          // and after it
-	Dropped int      `json:"dropped"`        // messages that left the context
-	Kept    int      `json:"kept"`           // messages after it, its summary included
-	Lost    []Lost   `json:"lost"`           // facts of the dropped messages that the summary lacks, the most important first, without paths that are in `used`
-	Used    []Reused `json:"used"`           // what later answers used of the dropped messages and neither the summary nor a kept message has, the least likely to be chance first
+	Entry   string   `json:"entry"`           // the compaction, or the transform that compacts
+	Line    int      `json:"line"`            // of that entry, from 1
+	Reset   bool     `json:"reset,omitempty"` // it is a reset: a compaction without a summary
+	Time    string   `json:"time,omitempty"`  // of that entry, as in the file
+	Request int      `json:"request"`         // the next request, from 0
+	Before  int      `json:"before"`          // tokens of the context before it, as pi's `/context` counts them
+	After   int      `json:"after"`           // and after it
+	Dropped int      `json:"dropped"`         // messages that left the context
+	Kept    int      `json:"kept"`            // messages after it, its summary included
+	Lost    []Lost   `json:"lost"`            // facts of the dropped messages that the summary lacks, the most important first, without paths that are in `used`
+	Used    []Reused `json:"used"`            // what later answers used of the dropped messages and neither the summary nor a kept message has, the least likely to be chance first
 }
 
 // A Lost is a fact that the summary lacks.
@@ -114,7 +116,7 @@ func (u *Uses) compaction(r *replay.Replay, d drop, c *tokens.Counter) (one Comp
 		return one, err
 	}
 	one = Compaction{
-		Schema: "ctxtool/compactions/1", Entry: s.ID(d.record), Line: s.Line(d.record), Time: line.Get("timestamp").Text(), Request: d.request,
+		Schema: "ctxtool/compactions/1", Entry: s.ID(d.record), Line: s.Line(d.record), Reset: s.Kind(d.record) == jsonl.Reset, Time: line.Get("timestamp").Text(), Request: d.request,
 		Before: n[0].Total, After: n[1].Total, Dropped: len(gone), Kept: len(left), Used: []Reused{},
 	}
 	uses, err := u.Of(slices.Values(gone), slices.Values(left), d.request)

@@ -76,7 +76,7 @@ func keeps(was, now *sessionfmt.Session) error {
 func refuse(s *sessionfmt.Session, format string, args ...any) error {
 	return &sessionfmt.Error{
 		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf(format, args...),
-		Hint: "ctxtool check " + sessionfmt.Quote(s.Name) + " lists the damage",
+		Hint: "ctxtool check " + sessionfmt.Clean(s.Name) + " lists the damage",
 	}
 }
 

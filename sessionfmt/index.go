@@ -325,6 +325,14 @@ func (s *Session) merge(u *unit) error {
 	return nil
 }
 
+// mergeHeaders appends the headers of a unit.
+func (s *Session) mergeHeaders(u *unit) error {
+	if u.records = slices.DeleteFunc(u.records, func(r record) bool { return r.kind != jsonl.Header }); len(u.records) == 0 {
+		u.ids = u.ids[:0]
+	}
+	return s.merge(u)
+}
+
 // reserve estimates how many records follow, once enough of the file is read.
 func (s *Session) reserve(u *unit) {
 	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {

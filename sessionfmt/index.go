@@ -71,6 +71,7 @@ type indexer struct {
 	buf     *unitBuffer
 	visit   func(p *jsonl.Picked)
 	times   bool
+	valid   bool             // see Options.Valid
 	dialect *dialect.Dialect // nil for pi
 	long    []byte           // a line that extends beyond the range
 }
@@ -177,7 +178,14 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		}
 		return nil
 	}
-	h, err := x.head.Read(line)
+	h, known := (*jsonl.Picked)(nil), false
+	var err *jsonl.SyntaxError
+	if x.valid {
+		h, known = x.head.Prefix(line)
+	}
+	if !known {
+		h, err = x.head.Read(line)
+	}
 	if err != nil {
 		u.cover.Skipped++
 		u.findBroken(at, line, err, open)
@@ -200,7 +208,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		u.find("scalar-line", at, "the line is not an object: pi keeps it as a record without an id")
 	}
 	rec := record{off: off, size: uint32(len(line)), line: uint32(at), kind: h.Kind}
-	if !utf8.Valid(line) {
+	if !x.valid && !utf8.Valid(line) {
 		rec.flags |= flagBadUTF8
 	}
 	if x.dialect != nil {
@@ -217,7 +225,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	}
 	u.records = append(u.records, rec)
 	if x.visit != nil {
-		h.Off = off
+		h.Off, h.BadUTF8 = off, rec.flags&flagBadUTF8 != 0
 		x.visit(h)
 	}
 	if x.times {
@@ -297,7 +305,7 @@ func (s *Session) newIndexer(opt Options) *indexer {
 		x.head = jsonl.NewHeadReader(s.dialect.Pick)
 		return x
 	}
-	x.head = jsonl.NewHeadReader(opt.Pick)
+	x.head, x.valid = jsonl.NewHeadReader(opt.Pick), opt.Valid
 	if opt.Visit != nil {
 		x.visit = opt.Visit()
 	}

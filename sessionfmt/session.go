@@ -53,8 +53,13 @@ type Options struct {
 	Ordered bool
 
 	// Unindexed keeps no index of entries, for a file that only Visit reads: the session has its
-	// headers, coverage and findings. Another agent's session is indexed all the same.
+	// headers, coverage and findings. The file has a header. Another agent's session
+	// is still indexed.
 	Unindexed bool
+
+	// Valid opens a session of pi's that was opened before, without damage, and is unchanged: its
+	// lines are not validated again. Visit has to be nil.
+	Valid bool
 
 	Times bool // keep the entries' times, for Session.Time
 

@@ -21,7 +21,7 @@ type command struct {
 func (s *searcher) commands(f File, out *searched) error {
 	workers, done := s.take(f)
 	defer done()
-	ses, cwd, err := s.open(f, workers, true)
+	ses, cwd, err := s.open(f, workers, true, false)
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (h *hybrid) compare() error {
 
 // scored keeps a message by the score of its words and of its vector.
 func (h *hybrid) scored(c candidate) {
-	c.found.score = h.total(float64(c.found.score), cosine(h.like, h.vectors.of(c.text)))
+	c.found.score = h.total(h.textScore([]byte(c.text)), cosine(h.like, h.vectors.of(c.text)))
 	c.text = ""
 	h.keep(c)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
 	"ctxtool/sessionfmt"
@@ -73,6 +72,9 @@ func (s *searcher) pass(f File, workers int, out *searched) error {
 	}
 	defer ses.Close()
 	group := &Session{File: f, CWD: cwd, ID: s.header.Get("id").Text(), unindexed: true}
+	if ses.Coverage.Skipped == 0 && !slices.ContainsFunc(ses.Findings, func(f sessionfmt.Finding) bool { return f.Code == "invalid-utf8" }) {
+		group.valid = ses.Size()
+	}
 	group.join(parts)
 	last := parts[0]
 	for _, t := range parts {
@@ -103,7 +105,7 @@ func (t *part) visit(p *jsonl.Picked) {
 		return
 	}
 	line := p.Line
-	if !utf8.Valid(line) {
+	if p.BadUTF8 {
 		line = jsonl.ReplaceInvalidUTF8(line)
 	}
 	t.add(p.Off, p.Kind, line)

@@ -124,6 +124,7 @@ type Session struct {
 	found     []found
 	counts    []uint8 // of the matches of each term in each of found, if the query is ranked
 	unindexed bool    // found are known by the offsets of their lines
+	valid     int64   // the size of a file without damage, else 0
 	last      int64
 	score     float32
 }

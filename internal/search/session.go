@@ -26,9 +26,9 @@ func (s *searcher) sessionOrCommands(f File, out *searched) error {
 }
 
 // open opens a session, and returns its folder.
-func (s *searcher) open(f File, workers int, redacted bool) (ses *sessionfmt.Session, cwd string, err error) {
+func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *sessionfmt.Session, cwd string, err error) {
 	opt := s.opt.Open
-	opt.Workers = workers
+	opt.Workers, opt.Valid = workers, valid
 	if redacted && s.opt.Redact != nil {
 		opt.Through = s.opt.Redact.Passes(nil)
 	}
@@ -56,7 +56,7 @@ func (s *searcher) session(f File, out *searched) error {
 	if s.header != nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
 		return s.pass(f, workers, out)
 	}
-	ses, cwd, err := s.open(f, workers, s.opt.like != nil)
+	ses, cwd, err := s.open(f, workers, s.opt.like != nil, false)
 	if err != nil {
 		return err
 	}
@@ -266,11 +266,11 @@ var errChanged = errors.New("changed while it was searched")
 
 // read reads a session's title and hits, at most so many of them.
 func (s *searcher) read(g *Session, most int, r *Results) error {
-	g.sort()
 	g.More = 0
 	if n := len(g.found); most > 0 && most < n && s.opt.Redact == nil {
-		g.found, g.More = slices.Clone(g.found[:most]), n-most
+		g.found, g.More = g.first(most), n-most
 	}
+	g.sort()
 	return s.texts(g, func(f *found) bool {
 		if h, ok := s.hit(f, r.idf); ok {
 			h.File, h.Session, h.CWD = g.File.Given, g.ID, g.CWD
@@ -287,7 +287,8 @@ func (s *searcher) read(g *Session, most int, r *Results) error {
 func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 	workers, done := s.take(g.File)
 	defer done()
-	ses, cwd, err := s.open(g.File, workers, true)
+	info, err := s.opt.Open.Disk.Stat(g.File.Name)
+	ses, cwd, err := s.open(g.File, workers, true, g.valid > 0 && err == nil && info.Size() == g.valid)
 	if err != nil {
 		return err
 	}

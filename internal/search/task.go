@@ -263,7 +263,7 @@ func taskSessions(files []File, edited []TaskFile, opt Options) (all []TaskSessi
 func (s *searcher) taskSession(f File, edited []TaskFile) *TaskSession {
 	workers, done := s.take(f)
 	defer done()
-	ses, cwd, err := s.open(f, workers, true)
+	ses, cwd, err := s.open(f, workers, true, false)
 	if err != nil {
 		return nil
 	}

@@ -72,6 +72,7 @@ type indexer struct {
 	buf     *unitBuffer
 	visit   func(p *jsonl.Picked)
 	times   bool
+	valid   bool             // see Options.Valid
 	dialect *dialect.Dialect // nil for pi
 	long    []byte           // a line that extends beyond the range
 }
@@ -180,10 +181,17 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	}
 	if head, ok := x.scan(line); ok {
 		u.terminated(open)
-		x.addForeign(u, head, newRecord(line, off, at))
+		x.addForeign(u, head, newRecord(line, off, at, true))
 		return nil
 	}
-	h, err := x.head.Read(line)
+	h, known := (*jsonl.Picked)(nil), false
+	var err *jsonl.SyntaxError
+	if x.valid {
+		h, known = x.head.Prefix(line)
+	}
+	if !known {
+		h, err = x.head.Read(line)
+	}
 	if err != nil {
 		u.cover.Skipped++
 		u.findBroken(at, line, err, open)
@@ -203,7 +211,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		}
 		u.find("scalar-line", at, "the line is not an object: pi keeps it as a record without an id")
 	}
-	rec := newRecord(line, off, at)
+	rec := newRecord(line, off, at, !x.valid)
 	rec.kind = h.Kind
 	if x.dialect != nil {
 		x.addRead(u, h, rec)
@@ -219,7 +227,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	}
 	u.records = append(u.records, rec)
 	if x.visit != nil {
-		h.Off = off
+		h.Off, h.BadUTF8 = off, rec.flags&flagBadUTF8 != 0
 		x.visit(h)
 	}
 	if x.times {
@@ -232,9 +240,9 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	return h
 }
 
-func newRecord(line []byte, off int64, at int) record {
+func newRecord(line []byte, off int64, at int, validate bool) record {
 	rec := record{off: off, size: uint32(len(line)), line: uint32(at)}
-	if !utf8.Valid(line) {
+	if validate && !utf8.Valid(line) {
 		rec.flags = flagBadUTF8
 	}
 	return rec
@@ -314,7 +322,7 @@ func (s *Session) newIndexer(opt Options) *indexer {
 		x.head = jsonl.NewHeadReader(s.dialect.Pick)
 		return x
 	}
-	x.head = jsonl.NewHeadReader(opt.Pick)
+	x.head, x.valid = jsonl.NewHeadReader(opt.Pick), opt.Valid
 	if opt.Visit != nil {
 		x.visit = opt.Visit()
 	}
@@ -340,6 +348,14 @@ func (s *Session) merge(u *unit) error {
 	s.times = append(s.times, u.times...)
 	s.ids = append(s.ids, u.ids...)
 	return nil
+}
+
+// mergeHeaders appends the headers of a unit.
+func (s *Session) mergeHeaders(u *unit) error {
+	if u.records = slices.DeleteFunc(u.records, func(r record) bool { return r.kind != jsonl.Header }); len(u.records) == 0 {
+		u.ids = u.ids[:0]
+	}
+	return s.merge(u)
 }
 
 // reserve estimates how many records follow, once enough of the file is read.

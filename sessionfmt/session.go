@@ -52,6 +52,15 @@ type Options struct {
 	Pick    jsonl.Pick
 	Ordered bool
 
+	// Unindexed keeps no index of entries, for a file that only Visit reads: the session has its
+	// headers, coverage and findings. The file has a header. Another agent's session
+	// is still indexed.
+	Unindexed bool
+
+	// Valid opens a session of pi's that was opened before, without damage, and is unchanged: its
+	// lines are not validated again. Visit has to be nil.
+	Valid bool
+
 	Times bool // keep the entries' times, for Session.Time
 
 	// Through, if set, are passes that transform the uncompressed bytes of the file, one after
@@ -155,6 +164,9 @@ func (s *Session) index(opt Options) error {
 	if err == nil {
 		err = s.finish()
 	}
+	if err == nil && !opt.Unindexed {
+		err = s.markEnd()
+	}
 	if err == nil && s.dialect != nil && opt.Visit != nil {
 		err = s.visit(visitors, opt)
 	}
@@ -167,7 +179,9 @@ func (s *Session) index(opt Options) error {
 
 // read reads all lines, and makes records of them.
 func (s *Session) read(workers int, opt Options) error {
-	if s.dialect == nil {
+	if s.dialect == nil && opt.Unindexed {
+		return s.scan(0, workers, opt, s.mergeHeaders)
+	} else if s.dialect == nil {
 		return s.scan(0, workers, opt, s.merge)
 	}
 	a := s.newArrangement(opt)

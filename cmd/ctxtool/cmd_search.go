@@ -163,7 +163,7 @@ func (o *searchOptions) query(args []string) (*search.Query, []string, error) {
 
 // searchGC is the percentage for collect while files are searched: a common word has a million
 // hits, and only their number grows.
-const searchGC = 25
+const searchGC = 10
 
 func runSearch(e *env, o *searchOptions, args []string) error {
 	opt, names, err := o.check(e, args)

@@ -19,11 +19,16 @@ type command struct {
 // commands searches the shell commands of a session, those of the user and those of tools, as
 // a shell history.
 func (s *searcher) commands(f File, out *searched) error {
-	ses, cwd, err := s.open(f, true)
-	if err != nil || ses == nil {
+	workers, done := s.take(f)
+	defer done()
+	ses, cwd, err := s.open(f, workers, true, false)
+	if err != nil {
 		return err
 	}
 	defer ses.Close()
+	if !s.opt.Filter.in(cwd) {
+		return nil
+	}
 	all, err := s.shellCommands(ses, cwd)
 	if err != nil {
 		return err

@@ -3,9 +3,12 @@ package search
 import (
 	"bytes"
 	"cmp"
+	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // How y-agent recalls (docs/policies.md): the shares of the scores by text and by vector, the
@@ -24,10 +27,10 @@ const mostEmbedded = 8 << 10
 // Hybrid finds the messages that are most like a text, by their words and by vectors. Without
 // vectors the score of the words stands alone. Events of logs and histories are not compared.
 func Hybrid(files []File, text string, vectors *Vectors, opt Options) (*Results, error) {
-	opt.Query = &Query{Text: text}
-	r := &Results{opt: &opt}
 	h := hybrid{query: strings.ToLower(strings.TrimSpace(text)), vectors: vectors}
 	h.words = strings.Fields(h.query)
+	opt.Query, opt.like = &Query{Text: text}, &h
+	r := &Results{opt: &opt}
 	err := h.find(r, files)
 	if vectors != nil {
 		err = cmp.Or(err, vectors.save())
@@ -56,36 +59,70 @@ type hybrid struct {
 // A candidate is a message, or without a session the query.
 type candidate struct {
 	in    *Session
-	found found
+	found found  // with the score of its words at first
 	text  string // in lower case, while it is compared
+}
+
+// alike returns a hit with the score of the words of the doc, if it can be among the results. A
+// text without a word of the query would need the vector of the query itself.
+func (s *searcher) alike(hit found) (found, bool) {
+	d, h := &s.doc, s.opt.like
+	if !slices.ContainsFunc(d.blocks, func(b docBlock) bool { return s.opt.Filter.block(d, b) }) {
+		return hit, false
+	}
+	s.lower = appendLower(s.lower[:0], embedded(d.buf))
+	score := h.textScore(s.lower)
+	if score == 0 || h.vectors == nil && score < lowestRecall {
+		return hit, false
+	}
+	hit.score, hit.key = float32(score), maphash.Bytes(seed, d.buf)
+	return hit, true
 }
 
 // find compares the texts of all messages. Redacted results are redacted here too: nothing else
 // is passed to a command.
 func (h *hybrid) find(r *Results, files []File) error {
-	s := newSearcher(r.opt)
-	err := h.take(candidate{text: h.query})
+	s, err := newSearcher(r.opt), error(nil)
+	if h.vectors != nil {
+		err = h.take(candidate{text: h.query})
+	}
 	for one := range r.each(files) {
 		g := one.session
 		if g == nil {
 			continue
 		}
-		wrong := s.texts(g, func(f *found) bool {
-			err = cmp.Or(err, h.take(candidate{g, *f, strings.ToLower(embedded(s.doc.buf))}))
-			return err == nil
-		})
-		if err = cmp.Or(err, wrong); err != nil {
-			return err
+		if h.vectors == nil {
+			for _, f := range g.found {
+				h.keep(candidate{in: g, found: f})
+			}
+		} else {
+			wrong := s.texts(g, func(f *found) bool {
+				if err == nil && h.promises(f) {
+					err = h.take(candidate{g, *f, string(appendLower(nil, embedded(s.doc.buf)))})
+				}
+				return err == nil
+			})
+			if err = cmp.Or(err, wrong); err != nil {
+				return err
+			}
 		}
 		g.found = nil
+	}
+	if h.vectors == nil {
+		return nil
 	}
 	return cmp.Or(err, h.compare())
 }
 
-// take scores a text, or lets it wait.
+// promises reports whether a message can be among the best, whatever its vector is.
+func (h *hybrid) promises(f *found) bool {
+	return len(h.best) < recalled || h.total(float64(f.score), 1) >= h.best[recalled-1].found.score
+}
+
+// take scores a text, or lets it wait until the command is worth a run.
 func (h *hybrid) take(c candidate) error {
-	if c.in != nil && (h.vectors == nil || h.like != nil && h.vectors.of(c.text) != nil) {
-		h.keep(c)
+	if c.in != nil && h.like != nil && h.vectors.of(c.text) != nil {
+		h.scored(c)
 		return nil
 	}
 	if h.waiting = append(h.waiting, c); len(h.waiting) == textsAtOnce {
@@ -96,9 +133,6 @@ func (h *hybrid) take(c candidate) error {
 
 // compare scores the texts that wait.
 func (h *hybrid) compare() error {
-	if h.vectors == nil {
-		return nil
-	}
 	if err := h.vectors.add(h.waiting); err != nil {
 		return err
 	}
@@ -106,20 +140,34 @@ func (h *hybrid) compare() error {
 		if c.in == nil {
 			h.like = h.vectors.of(c.text)
 		} else {
-			h.keep(c)
+			h.scored(c)
 		}
 	}
 	h.waiting = h.waiting[:0]
 	return nil
 }
 
+// scored keeps a message by the score of its words and of its vector.
+func (h *hybrid) scored(c candidate) {
+	c.found.score = h.total(h.textScore([]byte(c.text)), cosine(h.like, h.vectors.of(c.text)))
+	c.text = ""
+	h.keep(c)
+}
+
+// total returns the score of a message.
+func (h *hybrid) total(words, vector float64) float32 {
+	return float32(textShare*words + vectorShare*vector)
+}
+
 // keep keeps a message if it is among the best. Of equal texts the earliest is.
 func (h *hybrid) keep(c candidate) {
-	c.found.score, c.text = float32(h.score(c.text)), ""
 	if c.found.score < lowestRecall {
 		return
 	}
 	k := slices.IndexFunc(h.best, func(b candidate) bool { return b.found.key == c.found.key })
+	if k < 0 && len(h.best) == recalled && c.found.score <= h.best[recalled-1].found.score {
+		return
+	}
 	if k < 0 {
 		h.best = append(h.best, c)
 		slices.SortStableFunc(h.best, func(a, b candidate) int { return cmp.Compare(b.found.score, a.found.score) })
@@ -148,28 +196,35 @@ func (h *hybrid) results(r *Results) {
 	r.order()
 }
 
-// score returns the score of a text in lower case, from 0 to 1.
-func (h *hybrid) score(text string) float64 {
-	score := h.textScore(text)
-	if h.vectors == nil {
-		return score
-	}
-	return textShare*score + vectorShare*cosine(h.like, h.vectors.of(text))
-}
-
-// textScore is the score by the words: whether one contains the other, else the share of the
-// query's words that the text has.
-func (h *hybrid) textScore(text string) float64 {
-	if strings.Contains(text, h.query) || strings.Contains(h.query, text) {
+// textScore is the score by the words, from 0 to 1: whether a text in lower case and the query
+// contain one another, else the share of the query's words that the text has.
+func (h *hybrid) textScore(text []byte) float64 {
+	if bytes.Contains(text, []byte(h.query)) || len(text) <= len(h.query) && strings.Contains(h.query, string(text)) {
 		return containsScore
 	}
-	has, have := 0, strings.Fields(text)
+	has := 0
 	for _, w := range h.words {
-		if slices.Contains(have, w) {
+		if hasWord(text, []byte(w)) {
 			has++
 		}
 	}
 	return float64(has) / float64(max(1, len(h.words)))
+}
+
+// hasWord reports whether a text has a word between white space.
+func hasWord(text, word []byte) bool {
+	for from := 0; ; {
+		i := bytes.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRune(text[:from+i])
+		after, _ := utf8.DecodeRune(text[from+i+len(word):])
+		if (from+i == 0 || unicode.IsSpace(before)) && (from+i+len(word) == len(text) || unicode.IsSpace(after)) {
+			return true
+		}
+		from += i + 1
+	}
 }
 
 // cosine returns the cosine of the angle of two vectors, 0 if they cannot be compared.
@@ -189,7 +244,22 @@ func cosine(a, b []float32) float64 {
 }
 
 // embedded returns the beginning of a text.
-func embedded(text []byte) string {
+func embedded(text []byte) []byte {
 	text = bytes.TrimSpace(text)
-	return strings.ToValidUTF8(string(text[:min(len(text), mostEmbedded)]), "")
+	return text[:min(len(text), mostEmbedded)]
+}
+
+// appendLower appends a text in lower case, without bytes that are not UTF-8.
+func appendLower(to, text []byte) []byte {
+	from := len(to)
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return append(to[:from], bytes.ToLower(bytes.ToValidUTF8(text, nil))...)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		to = append(to, c)
+	}
+	return to
 }

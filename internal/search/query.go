@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -126,8 +125,8 @@ type term struct {
 	begins bool   // only where a word begins
 	runes  []rune // the text, if bytes cannot be compared: letters beyond ASCII have a case
 
-	at     int  // the index of the rarest byte
-	lo, up byte // its spellings
+	at   int  // the index of the rarest two bytes
+	rare pair // those
 }
 
 func newTerm(text string, fold bool) term {
@@ -138,15 +137,17 @@ func newTerm(text string, fold bool) term {
 			t.runes = []rune(string(t.text))
 		}
 	}
-	for i, c := range t.text {
-		if rarity(c) > rarity(t.text[t.at]) {
-			t.at = i
+	rarest := -1
+	for i := range len(t.text) - 1 {
+		if r := rarity(t.text[i]) + rarity(t.text[i+1]); r > rarest {
+			rarest, t.at, t.rare.a, t.rare.b = r, i, t.text[i], t.text[i+1]
 		}
 	}
-	t.lo = t.text[t.at]
-	t.up = t.lo
+	if len(t.text) == 1 {
+		t.rare = pair{a: t.text[0], any: true}
+	}
 	if fold {
-		t.up = upper(t.lo)
+		t.rare.mask = 'a' - 'A'
 	}
 	return t
 }
@@ -195,33 +196,13 @@ func (t *term) in(text []byte) func(yield func(from, to int) bool) {
 		return func(yield func(from, to int) bool) { t.inRunes(text, yield) }
 	}
 	return func(yield func(from, to int) bool) {
-		lo, up := next(text, t.lo, 0), len(text)
-		if t.up != t.lo {
-			up = next(text, t.up, 0)
-		}
-		for {
-			k := min(lo, up)
-			if k == len(text) {
+		for k := t.rare.next(text, 0); k < len(text); k = t.rare.next(text, k+1) {
+			from, to := k-t.at, k-t.at+len(t.text)
+			if from >= 0 && to <= len(text) && t.equal(text[from:to]) && t.fits(text, from, to) && !yield(from, to) {
 				return
-			}
-			if from, to := k-t.at, k-t.at+len(t.text); from >= 0 && to <= len(text) && t.equal(text[from:to]) && t.fits(text, from, to) && !yield(from, to) {
-				return
-			}
-			if k == lo {
-				lo = next(text, t.lo, k+1)
-			} else {
-				up = next(text, t.up, k+1)
 			}
 		}
 	}
-}
-
-// next returns the index of a byte from an index on, or the length of the text.
-func next(text []byte, c byte, from int) int {
-	if n := bytes.IndexByte(text[from:], c); n >= 0 {
-		return from + n
-	}
-	return len(text)
 }
 
 func (t *term) equal(b []byte) bool {

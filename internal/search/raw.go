@@ -76,7 +76,7 @@ func (g *gate) spelled(raw []byte) bool {
 		return true
 	}
 	for i := 0; ; i++ {
-		if i = nextEscape(raw, i); i+escapeSize > len(raw) {
+		if i = escape.next(raw, i); i+escapeSize > len(raw) {
 			return false
 		}
 		if raw[i+2] != '0' || raw[i+3] != '0' {
@@ -92,31 +92,50 @@ func (g *gate) spelled(raw []byte) bool {
 	}
 }
 
-// nextEscape returns the index of the next escape with a code, or the length of the text. It
-// compares 16 bytes at a time with a backslash, and those after them with u: backslashes alone
-// are too frequent to be looked for.
-func nextEscape(raw []byte, i int) int {
+// A pair is two bytes to look for. The bits of mask are ignored, so with the one that tells
+// upper from lower case, other bytes may be found too. With any, the second may be any byte.
+type pair struct {
+	a, b, mask byte
+	any        bool
+}
+
+// escape is the beginning of an escape with a code.
+var escape = pair{a: '\\', b: 'u'}
+
+// next returns the index of the next pair, or the length of the text. It compares 16 bytes at a
+// time with the first byte, and those after them with the second: one byte alone is often too
+// frequent to be looked for.
+func (p pair) next(text []byte, i int) int {
 	const ones, highs, step = 0x0101010101010101, 0x8080808080808080, 16
-	const slashes, us = ones * '\\', ones * 'u'
-	for ; i+step+1 <= len(raw); i += step {
-		b := raw[i : i+step+1 : i+step+1]
-		x := (binary.LittleEndian.Uint64(b) ^ slashes) | (binary.LittleEndian.Uint64(b[1:]) ^ us) // a byte is 0 where there is an escape
-		y := (binary.LittleEndian.Uint64(b[8:]) ^ slashes) | (binary.LittleEndian.Uint64(b[9:]) ^ us)
+	ma, mb := ones*uint64(p.mask), ones*uint64(p.mask)
+	if p.any {
+		mb = ones * 0xff
+	}
+	a, b := ones*uint64(p.a)|ma, ones*uint64(p.b)|mb
+	for ; i+step+1 <= len(text); i += step {
+		t := text[i : i+step+1 : i+step+1]
+		x := ((binary.LittleEndian.Uint64(t) | ma) ^ a) | ((binary.LittleEndian.Uint64(t[1:]) | mb) ^ b) // a byte is 0 where the pair is
+		y := ((binary.LittleEndian.Uint64(t[8:]) | ma) ^ a) | ((binary.LittleEndian.Uint64(t[9:]) | mb) ^ b)
 		if ((x-ones)&^x|(y-ones)&^y)&highs == 0 {
 			continue
 		}
 		for k := i; k < i+step; k++ { // after a byte of 0, one of 1 looks like 0 too
-			if raw[k] == '\\' && raw[k+1] == 'u' {
+			if p.at(text, k) {
 				return k
 			}
 		}
 	}
-	for ; i+1 < len(raw); i++ {
-		if raw[i] == '\\' && raw[i+1] == 'u' {
+	for ; i < len(text); i++ {
+		if p.at(text, i) {
 			return i
 		}
 	}
-	return len(raw)
+	return len(text)
+}
+
+// at reports whether the pair is at an index of a text.
+func (p pair) at(text []byte, i int) bool {
+	return text[i]|p.mask == p.a|p.mask && (p.any || i+1 < len(text) && text[i+1]|p.mask == p.b|p.mask)
 }
 
 func hex(c byte) int {

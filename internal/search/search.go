@@ -38,6 +38,8 @@ type Options struct {
 	Redact *redact.Redactor // redacts results; nil for none
 	// Done, if set, is called with the number of files searched so far.
 	Done func(files, of int64)
+
+	like *hybrid // selects entries, instead of Query
 }
 
 // A Filter selects what is searched.
@@ -120,16 +122,18 @@ type Session struct {
 	Hits     []Hit
 	More     int // hits that are not among them
 
-	found  []found
-	counts []uint8 // of the matches of each term in each of found, if the query is ranked
-	last   int64
-	score  float32
+	found     []found
+	counts    []uint8 // of the matches of each term in each of found, if the query is ranked
+	unindexed bool    // found are known by the offsets of their lines
+	valid     int64   // the size of a file without damage, else 0
+	last      int64
+	score     float32
 }
 
 // A found is a hit in a session, before its text is read again. There may be a million, so it is
 // small.
 type found struct {
-	record int32
+	at     int64 // its record, or the offset of its line
 	copies int32
 	size   int32   // bytes of text
 	score  float32 // see Results.rank
@@ -169,13 +173,14 @@ type searched struct {
 
 // A searcher searches one file after the other.
 type searcher struct {
-	opt   *Options
-	query *Query
-	alone bool // there is only one file
-	buf   []byte
-	doc   doc
-	ses   *sessionfmt.Session // of the doc, while its texts are read again
-	begun int64               // when the session began, the time of entries without one
+	opt    *Options
+	query  *Query
+	buf    []byte
+	header jsonl.Value // of the file; see currentHeader
+	doc    doc
+	lower  []byte              // the text of the doc in lower case
+	ses    *sessionfmt.Session // of the doc, while its texts are read again
+	begun  int64               // when the session began, the time of entries without one
 
 	counts []uint8 // of the terms in the last message, if the query is ranked
 }
@@ -215,7 +220,7 @@ func (r *Results) each(files []File) iter.Seq[*searched] {
 		r.Query, r.Files = opt.Query.Text, len(files)
 		for one := range parallel.InOrder(len(files), workers, 4*workers, func() func(k int) *searched {
 			s := newSearcher(opt)
-			s.alone, s.buf = len(files) == 1, make([]byte, windowSize)
+			s.buf = make([]byte, windowSize)
 			return func(k int) *searched { return s.file(files[k]) }
 		}) {
 			if one.err != nil {
@@ -234,6 +239,7 @@ func (r *Results) each(files []File) iter.Seq[*searched] {
 // file searches a file by the first source of the table that it is.
 func (s *searcher) file(f File) (out *searched) {
 	out = &searched{}
+	s.header = nil
 	if f.Name == "-" {
 		out.err = s.sessionOrCommands(f, out)
 		return out
@@ -258,6 +264,7 @@ func (s *searcher) file(f File) (out *searched) {
 	}
 	head := s.buf[:n]
 	first := firstObject(head)
+	s.header = currentHeader(first)
 	for i := range sources {
 		src := &sources[i]
 		if !src.is(first) {
@@ -350,6 +357,9 @@ func (r *Results) Read(limit, each int) iter.Seq2[*Session, error] {
 		all := r.Sessions
 		if limit > 0 {
 			all = all[:min(len(all), limit)]
+		}
+		for _, s := range r.Sessions[len(all):] {
+			s.found = nil
 		}
 		workers := runtime.GOMAXPROCS(0)
 		for one := range parallel.InOrder(len(all), workers, workers, func() func(int) read {

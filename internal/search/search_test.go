@@ -169,12 +169,11 @@ func TestHybridScore(t *testing.T) {
 		text string
 		want float64
 	}{{"the login bug", 0.4*0.8 + 0.6}, {"a bug", 0.4*0.5 + 0.6}, {"unrelated", 0}, {"other size", 0}} {
-		if got := h.score(test.text); got < test.want-1e-9 || got > test.want+1e-9 {
+		if got := float64(h.total(h.textScore([]byte(test.text)), cosine(h.like, v.of(test.text)))); got < test.want-1e-6 || got > test.want+1e-6 {
 			t.Errorf("%q: %v, want %v", test.text, got, test.want)
 		}
 	}
-	h.vectors = nil
-	if got := h.score("a bug"); got != 0.5 {
+	if got := h.textScore([]byte("a bug")); got != 0.5 {
 		t.Errorf("without vectors: %v", got)
 	}
 	// 0.6 counts, less does not; the best five are left; of equal texts the earliest is.
@@ -186,7 +185,8 @@ func TestHybridScore(t *testing.T) {
 		cosine float64
 	}{{one, "other", 1}, {one, "q 1", 0.46}, {one, "q 2", 0.9}, {one, "q 3", 0.5}, {two, "q 4", 0.6}, {two, "q 5", 0.6}, {two, "q 6", 0.6}, {two, "q 2", 0.9}} {
 		set(c.text, float32(c.cosine), float32(math.Sqrt(1-c.cosine*c.cosine)))
-		h.keep(candidate{c.in, found{record: int32(i), time: int64(-i), key: maphash.String(seed, c.text)}, c.text})
+		f := found{at: int64(i), time: int64(-i), key: maphash.String(seed, c.text), score: float32(h.textScore([]byte(c.text)))}
+		h.scored(candidate{c.in, f, c.text})
 		if i == 0 && len(h.best) != 1 {
 			t.Error("0.6 does not count")
 		}
@@ -195,7 +195,7 @@ func TestHybridScore(t *testing.T) {
 	var got []string
 	for _, s := range r.Sessions {
 		for _, f := range s.found {
-			got = append(got, fmt.Sprint(s.ID, " ", f.record, " ", f.copies))
+			got = append(got, fmt.Sprint(s.ID, " ", f.at, " ", f.copies))
 		}
 	}
 	if want := []string{"two 7 1", "two 4 0", "two 5 0", "two 6 0", "one 3 0"}; !slices.Equal(got, want) || r.Found != 5 || r.Copies != 1 {

@@ -25,12 +25,10 @@ func (s *searcher) sessionOrCommands(f File, out *searched) error {
 	return s.session(f, out)
 }
 
-// open opens a session, and returns nil if its header rules it out, or if it is none.
-func (s *searcher) open(f File, redacted bool) (ses *sessionfmt.Session, cwd string, err error) {
+// open opens a session, and returns its folder.
+func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *sessionfmt.Session, cwd string, err error) {
 	opt := s.opt.Open
-	if !s.alone {
-		opt.Workers = 1
-	}
+	opt.Workers, opt.Valid = workers, valid
 	if redacted && s.opt.Redact != nil {
 		opt.Through = s.opt.Redact.Passes(nil)
 	}
@@ -48,73 +46,35 @@ func (s *searcher) open(f File, redacted bool) (ses *sessionfmt.Session, cwd str
 		cwd = line.Get("cwd").Text()
 		s.begun, _ = line.Get("timestamp").Millis()
 	}
-	if !s.opt.Filter.in(cwd) {
-		ses.Close()
-		return nil, "", nil
-	}
 	return ses, cwd, nil
 }
 
 // session searches a session.
 func (s *searcher) session(f File, out *searched) error {
-	ses, cwd, err := s.open(f, false)
-	if err != nil || ses == nil {
+	workers, done := s.take(f)
+	defer done()
+	if s.header != nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
+		return s.pass(f, workers, out)
+	}
+	ses, cwd, err := s.open(f, workers, s.opt.like != nil, false)
+	if err != nil {
 		return err
 	}
 	defer ses.Close()
+	if !s.opt.Filter.in(cwd) {
+		return nil
+	}
 	out.lines = int64(ses.Len())
 	group := &Session{File: f, CWD: cwd}
 	if h := ses.Header(); h >= 0 {
 		group.ID = ses.ID(h)
 	}
-	lines := ses.NewReader()
-	for i := range ses.Len() {
-		kind := ses.Kind(i)
-		if kind.IsTurn() {
-			group.Messages++
-		}
-		if !s.opt.Filter.kind(kind) {
-			continue
-		}
-		line, err := s.candidate(ses, lines, i)
-		if err != nil {
-			return err
-		} else if line == nil {
-			continue
-		}
-		if hit, ok := s.entry(kind, line); ok {
-			hit.record = int32(i)
-			group.add(hit, s.counts)
-		}
-	}
-	if err = s.narrow(ses, group); err != nil || len(group.found) == 0 {
+	if err = cmp.Or(s.indexed(ses, workers, group), s.narrow(ses, group)); err != nil || len(group.found) == 0 {
 		return err
 	}
-	group.found, group.counts = slices.Clip(group.found), slices.Clip(group.counts)
-	group.Time, group.last = lastTime(ses, lines)
+	group.Time, group.last = lastTime(ses, ses.NewReader())
 	out.session = group
 	return nil
-}
-
-// add adds a hit with the counts of its terms.
-func (s *Session) add(hit found, counts []uint8) {
-	s.found, s.counts = append(s.found, hit), append(s.counts, counts...)
-}
-
-// candidate returns the line of an entry if it can match, else nil.
-func (s *searcher) candidate(ses *sessionfmt.Session, lines *sessionfmt.Reader, i int) (jsonl.Value, error) {
-	if ses.Dialect() != nil { // an entry costs more than its lines
-		raw, err := lines.Raw(i)
-		if err != nil || !s.query.gate.may(raw) {
-			return nil, err
-		}
-		return lines.Line(i)
-	}
-	line, err := lines.Line(i)
-	if err != nil || !s.query.gate.may(line) {
-		return nil, err
-	}
-	return line, nil
 }
 
 // entry searches an entry.
@@ -128,6 +88,9 @@ func (s *searcher) entry(kind jsonl.Kind, line jsonl.Value) (hit found, ok bool)
 	hit.time = math.MaxInt64
 	if timed {
 		hit.time = ms
+	}
+	if s.opt.like != nil {
+		return s.alike(hit)
 	}
 	clear(s.counts)
 	m, some := s.query.matcher(s.counts), false
@@ -226,14 +189,14 @@ func (s *searcher) narrow(ses *sessionfmt.Session, g *Session) error {
 		for _, rec := range path {
 			on[rec] = true
 		}
-		g.drop(func(h *found) bool { return !on[int(h.record)] })
+		g.drop(func(h *found) bool { return !on[int(h.at)] })
 	}
 	if f.InContext && len(g.found) > 0 {
 		had, err := requested(replay.New(ses, replay.Options{Rules: s.opt.Rules, Leaf: ses.Leaf()}))
 		if err != nil {
 			return err
 		}
-		g.drop(func(h *found) bool { return !had[int(h.record)] })
+		g.drop(func(h *found) bool { return !had[int(h.at)] })
 	}
 	return nil
 }
@@ -303,12 +266,16 @@ var errChanged = errors.New("changed while it was searched")
 
 // read reads a session's title and hits, at most so many of them.
 func (s *searcher) read(g *Session, most int, r *Results) error {
-	g.sort()
 	g.More = 0
+	if n := len(g.found); most > 0 && most < n && s.opt.Redact == nil {
+		g.found, g.More = g.first(most), n-most
+	}
+	g.sort()
 	return s.texts(g, func(f *found) bool {
 		if h, ok := s.hit(f, r.idf); ok {
 			h.File, h.Session, h.CWD = g.File.Given, g.ID, g.CWD
-			h.ID, h.Line, h.Kind = s.ses.ID(int(f.record)), s.ses.Line(int(f.record)), s.doc.kind.String()
+			rec := g.record(s.ses, f)
+			h.ID, h.Line, h.Kind = s.ses.ID(rec), s.ses.Line(rec), s.doc.kind.String()
 			g.Hits = append(g.Hits, h)
 		}
 		return len(g.Hits) != most
@@ -318,19 +285,23 @@ func (s *searcher) read(g *Session, most int, r *Results) error {
 // texts opens a session again, reads its title, and calls use for its hits, whose texts are in
 // the doc, until use returns false.
 func (s *searcher) texts(g *Session, use func(f *found) bool) error {
-	ses, _, err := s.open(g.File, true)
+	workers, done := s.take(g.File)
+	defer done()
+	info, err := s.opt.Open.Disk.Stat(g.File.Name)
+	ses, cwd, err := s.open(g.File, workers, true, g.valid > 0 && err == nil && info.Size() == g.valid)
 	if err != nil {
 		return err
 	}
 	defer ses.Close()
+	g.CWD = cwd
 	if g.Title, err = outline.Title(ses, ses.Leaf()); err != nil {
 		return err
 	}
 	lines := ses.NewReader()
 	s.ses = ses
 	for i := range g.found {
-		rec := int(g.found[i].record)
-		if rec >= ses.Len() {
+		rec := g.record(ses, &g.found[i])
+		if rec < 0 {
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: g.File.Given}, Err: errChanged}
 		}
 		line, err := lines.Line(rec)
@@ -339,7 +310,7 @@ func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 		}
 		s.doc.read(ses.Kind(rec), line)
 		if !use(&g.found[i]) {
-			g.More = len(g.found) - i - 1
+			g.More += len(g.found) - i - 1
 			break
 		}
 	}

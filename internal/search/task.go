@@ -264,12 +264,16 @@ func taskSessions(files []File, edited []TaskFile, opt Options) (all []TaskSessi
 
 // taskSession reads what a session did to files; nil if nothing, or if it cannot be read.
 func (s *searcher) taskSession(f File, edited []TaskFile) *TaskSession {
-	s.alone = false
-	ses, _, err := s.open(f, true)
-	if err != nil || ses == nil {
+	workers, done := s.take(f)
+	defer done()
+	ses, cwd, err := s.open(f, workers, true, false)
+	if err != nil {
 		return nil
 	}
 	defer ses.Close()
+	if !s.opt.Filter.in(cwd) {
+		return nil
+	}
 	out := &TaskSession{File: f.Given}
 	lines, asked, commands := ses.NewReader(), "", map[string]string{}
 	for i := range ses.Len() {

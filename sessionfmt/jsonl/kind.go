@@ -189,6 +189,7 @@ type Picked struct {
 	Type, ID, ParentID, Timestamp Value
 	Role                          Value   // of its message
 	Record, Message               []Value // in the order of their names
+	BadUTF8                       bool    // the line has bytes that are not UTF-8
 	Unanswered                    bool    // an answer to no request; see Session.Answers in package sessionfmt
 }
 

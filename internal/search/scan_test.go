@@ -1,0 +1,68 @@
+package search
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"testing"
+
+	"ctxtool/sessionfmt"
+)
+
+// TestPass: without an index the same is found as with one, by any number of workers.
+func TestPass(t *testing.T) {
+	t.Parallel()
+	passed := 0
+	for _, f := range sessions(t) {
+		head, err := os.ReadFile(f.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := currentHeader(firstObject(head[:min(len(head), sniffSize)]))
+		if header == nil {
+			continue
+		}
+		passed++
+		opt := &Options{Query: Words("the error file", true)}
+		for _, workers := range []int{1, 3} {
+			s := newSearcher(opt)
+			s.header = header
+			one := &searched{}
+			if err := s.pass(f, workers, one); err != nil {
+				t.Fatal(err)
+			}
+			ses, err := sessionfmt.Open(f.Name, sessionfmt.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := &Session{}
+			if err := s.indexed(ses, workers, want); err != nil {
+				t.Fatal(err)
+			}
+			got := &Session{}
+			if one.session != nil {
+				got = one.session
+			}
+			for i := range got.found {
+				got.found[i].at = int64(got.record(ses, &got.found[i]))
+			}
+			if one.lines != int64(ses.Len()) || !slices.Equal(got.counts, want.counts) || !slices.Equal(got.found, want.found) {
+				t.Errorf("%s, %d workers: %d lines, found %+v; want %d, %+v", f.Given, workers, one.lines, got.found, ses.Len(), want.found)
+			}
+			if time, last := lastTime(ses, ses.NewReader()); one.session != nil && (got.Messages != want.Messages || got.Time != time || got.last != last) {
+				t.Errorf("%s: %d messages until %s; want %d, %s", f.Given, got.Messages, got.Time, want.Messages, time)
+			}
+			if n := 2; len(want.found) > n {
+				first := want.first(n)
+				want.sort()
+				if !reflect.DeepEqual(first, want.found[:n]) {
+					t.Errorf("%s: first %+v, want %+v", f.Given, first, want.found[:n])
+				}
+			}
+			ses.Close()
+		}
+	}
+	if passed == 0 {
+		t.Error("no session was searched without an index")
+	}
+}

@@ -240,6 +240,7 @@ func TestDocumentLines(t *testing.T) {
 		{"no JSON", strings.Replace(whole, `"c2",`, `"c2" x,`, 1), "41 broken-off; 2"},
 		{"cut", whole[:strings.Index(whole, "x is 1")], "75 broken-off; 6"},
 		{"another value beside", strings.Replace(whole, `"id"`, `"more": [{"a": "]"}], "id"`, 1), "7"},
+		{"another document after it", whole + whole, "93 broken-off; 7"},
 		{"on one line", strings.Join(strings.Fields(whole), " "), "7"},
 		{"CR LF", strings.ReplaceAll(whole, "\n", "\r\n"), "7"},
 	} {

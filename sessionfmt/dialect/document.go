@@ -28,7 +28,13 @@ func ReadDocument(r io.Reader, list string, element func(line jsonl.Value, numbe
 	if c, err := d.peek(); err != nil || c != '{' {
 		return nil, 0, ErrNoDocument
 	}
-	head, err = d.members(list, element)
+	if head, err = d.members(list, element); err == nil {
+		if _, end := d.peek(); end == nil {
+			err = d.wrong("text follows its end")
+		} else {
+			err = d.err
+		}
+	}
 	return head, d.line, err
 }
 

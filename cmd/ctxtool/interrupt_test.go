@@ -42,7 +42,7 @@ func TestInterrupted(t *testing.T) {
 		if len(names()) != 1 {
 			t.Errorf("while it is written there are %q", names())
 		}
-		time.Sleep(10 * time.Millisecond) // it is noted once it is there
+		time.Sleep(100 * time.Millisecond) // it is noted once it is there
 		cmd.Process.Signal(s)
 		cmd.Wait()
 		if len(names()) != 0 {

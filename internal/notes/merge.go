@@ -57,13 +57,11 @@ func sections(text string) (all []section, ours map[string]bool) {
 	return all, ours
 }
 
-// Marked returns new notes with the marks of their lines.
-func Marked(text string) string { return Update("", text, nil) }
-
 // Update merges the notes of a later session into existing notes. Lines that a person wrote or
 // changed stay unchanged and in place. Our lines are replaced by new ones with the same key, and
 // stay if there is none, unless settled reports that an open issue is resolved; its argument is
-// the key of the issue. Repeating an update changes nothing.
+// the key of the issue. Repeating an update changes nothing. Without existing notes, the result is
+// text with the marks of its lines.
 func Update(existing, text string, settled func(issue string) bool) string {
 	all, ours := sections(existing)
 	added, _ := sections(text)

@@ -46,7 +46,7 @@ Add a logout.
 // nothing.
 func TestUpdate(t *testing.T) {
 	settled := func(issue string) bool { return issue == "go test" }
-	got := Update(Marked(first), second, settled)
+	got := Update(Update("", first, nil), second, settled)
 	want := `# Session Memory: 2026-01-02
 
 ## Project: app
@@ -90,7 +90,7 @@ func TestUpdateKeeps(t *testing.T) {
 		"- `auth.go` (created) - Add login", theirs[4],
 		"- [ ] Write a page for admins", theirs[3],
 		"### Open Issues", theirs[5]+"\n"+theirs[6]+"\n\n### Open Issues",
-	).Replace(Marked(first))
+	).Replace(Update("", first, nil))
 	got := Update(edited, second, func(string) bool { return true })
 	at := 0
 	for _, line := range []string{theirs[0], theirs[1], theirs[2], theirs[7], theirs[4], theirs[5], theirs[6], theirs[3]} {

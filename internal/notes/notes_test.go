@@ -33,7 +33,7 @@ func TestOf(t *testing.T) {
 					t.Errorf("a comment: %q", line)
 				}
 			}
-			marked := Marked(text)
+			marked := Update("", text, nil)
 			if again := Update(marked, text, n.Settled); again != marked {
 				t.Errorf("an update makes of\n%s\nthis:\n%s", marked, again)
 			}

@@ -2,14 +2,13 @@ package codex_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"testing"
 
+	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -66,7 +65,7 @@ func compare(t *testing.T, folder string) (n compared) {
 	for _, file := range files {
 		collect(t, file, at)
 	}
-	for _, q := range requests(t, folder) {
+	for _, q := range corpus.Requests[sent](t, folder) {
 		if q.Ended != "completed" {
 			continue
 		}
@@ -150,37 +149,8 @@ func collect(t *testing.T, file string, at map[string][]native) {
 					t.Fatal(err)
 				}
 				id := v.Get("payload").Get("response_id").Text()
-				at[id] = append(at[id], native{s.Pos(rec), items(t, e)})
+				at[id] = append(at[id], native{s.Pos(rec), corpus.Decoded[any](t, e.Native())})
 			}
 		}
 	}
-}
-
-func items(t *testing.T, e *replay.Envelope) (all []any) {
-	for item, err := range e.Native() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v any
-		if err := json.Unmarshal(item, &v); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, v)
-	}
-	return all
-}
-
-func requests(t *testing.T, folder string) (all []sent) {
-	data, err := os.ReadFile(filepath.Join(folder, "requests.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(data) {
-		var q sent
-		if err := json.Unmarshal(line, &q); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, q)
-	}
-	return all
 }

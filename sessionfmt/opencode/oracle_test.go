@@ -1,15 +1,13 @@
 package opencode_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -34,7 +32,7 @@ func TestRequests(t *testing.T) {
 	turns, summaries := 0, 0
 	for _, folder := range folders {
 		at := map[string][][]any{}
-		for _, q := range requests(t, folder) {
+		for _, q := range corpus.Requests[sent](t, folder) {
 			if q.Kind == "title" {
 				continue
 			}
@@ -100,7 +98,7 @@ func collect(t *testing.T, name string) (all [][]any) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, items(t, e))
+		all = append(all, corpus.Decoded[any](t, e.Native()))
 	}
 	return all
 }
@@ -134,33 +132,4 @@ func conversation(messages []any) string {
 		}
 	}
 	return strings.TrimPrefix(b.String(), "\n\n")
-}
-
-func items(t *testing.T, e *replay.Envelope) (all []any) {
-	for item, err := range e.Native() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v any
-		if err := json.Unmarshal(item, &v); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, v)
-	}
-	return all
-}
-
-func requests(t *testing.T, folder string) (all []sent) {
-	data, err := os.ReadFile(filepath.Join(folder, "requests.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(data) {
-		var q sent
-		if err := json.Unmarshal(line, &q); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, q)
-	}
-	return all
 }

@@ -1,0 +1,209 @@
+package sessionfmt
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// An arrangement makes entries of the lines of another agent's session, while they are read.
+type arrangement struct {
+	s     *Session
+	by    dialect.Arranger
+	line  dialect.Line // the one at hand
+	flags uint8        // of that
+	leaf  int
+	none  ref // an empty id
+	names *Namer
+	times bool
+	r     *Reader
+}
+
+func (s *Session) newArrangement(opt Options) *arrangement {
+	s.table, s.joined = newIDTable(0), make([]joined, 1)
+	return &arrangement{s: s, by: s.dialect.New(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
+}
+
+// merge arranges the lines of a unit.
+func (a *arrangement) merge(u *unit) error {
+	s, before := a.s, uint32(a.s.Coverage.Lines)
+	s.reserve(u)
+	s.report(u)
+	for i := range u.records {
+		rec := &u.records[i]
+		a.flags = rec.flags
+		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
+		a.line = dialect.Line{
+			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: before + rec.line,
+			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, rec.parent), Group: idAt(u.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
+		}
+		if len(u.times) > 0 {
+			a.line.Time = u.times[i]
+		}
+		if err := a.by.Next(a, &a.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end comes after the last unit.
+func (a *arrangement) end() error {
+	if err := a.by.End(a); err != nil {
+		return err
+	}
+	if len(a.s.records) == 0 { // all lines are for display
+		a.flags = 0
+		if _, err := a.Add(jsonl.Header, &dialect.Line{At: a.s.first, Number: 1}); err != nil {
+			return err
+		}
+	}
+	a.s.leaf = a.leaf
+	return nil
+}
+
+// Add is of [dialect.Tree], as what follows is.
+func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int, err error) {
+	s := a.s
+	rec := record{off: l.At.Off, size: l.At.Size, line: l.Number, kind: kind}
+	if kind != jsonl.Header && a.line.At.Off == l.At.Off {
+		rec.flags = a.flags
+	}
+	id := l.ID
+	if kind == jsonl.Header && len(id) == 0 {
+		name, _ := s.dialect.File(s.Name)
+		id = []byte(name)
+	}
+	if kind.IsEntry() {
+		s.tableRoom()
+		if rec.parent = a.none; a.leaf >= 0 {
+			rec.parent, rec.up = s.records[a.leaf].id, uint32(a.leaf+1)
+		}
+		slot := s.slot(id)
+		if len(id) == 0 || *slot != 0 {
+			if id, err = a.name(l, kind); err != nil {
+				return 0, err
+			}
+			slot = s.slot(id)
+		}
+		a.leaf, *slot = len(s.records), uint32(len(s.records)+1)
+		s.Coverage.Entries++
+	}
+	rec.id = s.keepID(id)
+	entry = len(s.records)
+	s.records, s.last = append(s.records, rec), append(s.last, 0)
+	if a.times {
+		s.times = append(s.times, l.Time)
+	}
+	for _, at := range more {
+		a.Join(entry, at)
+	}
+	return entry, nil
+}
+
+// name is the id of an entry whose line has none that it can have.
+func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) ([]byte, error) {
+	s := a.s
+	if part := s.part(len(s.records), l.At.Off); part > 0 {
+		first := l.ID
+		if len(first) == 0 {
+			first = s.idOf(len(s.records) - part)
+		}
+		if id := fmt.Appendf(first[:len(first):len(first)], ".%d", part); *s.slot(id) == 0 {
+			return id, nil
+		}
+	}
+	line, err := a.Read(l.At)
+	if err != nil {
+		return nil, err
+	}
+	parent := ""
+	if a.leaf >= 0 {
+		parent = s.ID(a.leaf)
+	}
+	return []byte(a.names.next(parent, line, kind.String())), nil
+}
+
+// part is how many entries before record i are made of the line at an offset.
+func (s *Session) part(i int, off int64) (n int) {
+	for ; i > 0 && s.records[i-1].off == off && s.records[i-1].kind.IsEntry(); i-- {
+		n++
+	}
+	return n
+}
+
+// keepID puts an id into the arena.
+func (s *Session) keepID(id []byte) ref {
+	at := ref(len(s.ids))
+	s.ids = append(binary.AppendUvarint(s.ids, uint64(len(id))), id...)
+	return at
+}
+
+func (a *arrangement) Join(entry int, at dialect.Span) {
+	s := a.s
+	n, last := uint32(len(s.joined)), s.last[entry]
+	one := joined{at.Off, at.Size, n}
+	if last > 0 {
+		one.next, s.joined[last].next = s.joined[last].next, n
+	}
+	s.joined, s.last[entry] = append(s.joined, one), n
+}
+
+func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
+func (a *arrangement) Leaf() int            { return a.leaf }
+func (a *arrangement) Move(entry int)       { a.leaf = entry }
+func (a *arrangement) Find(id []byte) int   { return int(*a.s.slot(id)) - 1 }
+
+func (a *arrangement) Report(code string, l *dialect.Line, text string) {
+	id := ""
+	if len(l.ID) > 0 && a.Find(l.ID) >= 0 {
+		id = idString(l.ID)
+	}
+	a.s.found.add(code, int(l.Number), id, "%s", text)
+}
+
+func (a *arrangement) Replace(entry int, old, by dialect.Span) {
+	if rec := &a.s.records[entry]; rec.off == old.Off {
+		rec.off, rec.size = by.Off, by.Size
+		rec.flags &^= flagNoUsage
+	}
+	for j := range a.s.joinedTo(entry) {
+		if j.at() == old {
+			j.off, j.size = by.Off, by.Size
+		}
+	}
+}
+
+func (a *arrangement) Spans(entry int) []dialect.Span {
+	rec := &a.s.records[entry]
+	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
+	for j := range a.s.joinedTo(entry) {
+		all = append(all, j.at())
+	}
+	return all
+}
+
+func (a *arrangement) Read(at dialect.Span) (jsonl.Value, error) {
+	line, err := a.r.read(at)
+	if !utf8.Valid(line) {
+		line = jsonl.ReplaceInvalidUTF8(line)
+	}
+	return jsonl.Value(jsonl.Trim(line)), err
+}
+
+// joinedTo yields the lines that belong to an entry beside its first one.
+func (s *Session) joinedTo(entry int) iter.Seq[*joined] {
+	return func(yield func(*joined) bool) {
+		last := s.last[entry]
+		for k := last; k > 0; {
+			k = s.joined[k].next
+			if !yield(&s.joined[k]) || k == last {
+				return
+			}
+		}
+	}
+}

@@ -64,8 +64,14 @@ func (c *Cursor) Peek() byte {
 // Offset returns the cursor's position, in bytes from the start of the value.
 func (c *Cursor) Offset() int { return c.i }
 
-// Since returns the JSON from an offset to the cursor's position.
-func (c *Cursor) Since(offset int) Value { return Value(c.b[offset:c.i]) }
+// Since returns the JSON from an offset to the cursor's position, and nothing if the text is
+// broken there.
+func (c *Cursor) Since(offset int) Value {
+	if c.broken {
+		return nil
+	}
+	return Value(c.b[offset:c.i])
+}
 
 // Value reads the next value.
 func (c *Cursor) Value() Value {

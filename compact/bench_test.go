@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -13,22 +14,13 @@ import (
 // BenchmarkPlan opens a session of 100 MB, replays it and plans each policy; beside it the
 // same context is counted: planning is to take no more than twice that.
 func BenchmarkPlan(b *testing.B) {
-	p, err := gen.Find("1g")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes = 100 << 20
 	data := gen.Session(p.Shape)
 	// context opens the session and replays it, as every command does first.
 	context := func(b *testing.B) (*replay.Envelope, func() error) {
-		s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
+		e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
 		return e, s.Close
 	}
 	bench := func(name string, do func(e *replay.Envelope) error) {
@@ -37,9 +29,7 @@ func BenchmarkPlan(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				e, done := context(b)
-				if err := do(e); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(do(e))
 				done()
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -39,16 +40,11 @@ func opened(t *testing.T, r io.Reader) *edited {
 func (s *edited) with(t *testing.T, edit func(d *editor) error) *edited {
 	t.Helper()
 	b := s.NewBatch(s.Leaf(), editTime)
-	d, err := NewEditor(s.e, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(NewEditor(s.e, b))
 	if edit(d) != nil || b.Len() == 0 {
 		return nil
 	}
-	if err := b.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(b.Err())
 	return opened(t, s.With(b))
 }
 
@@ -128,10 +124,7 @@ func TestLaw6(t *testing.T) {
 // be a list of blocks is a text, or a compaction carries a message that an edit of
 // it would change.
 func respelled(t *testing.T, s *sessionfmt.Session, rec int) bool {
-	line, err := s.NewReader().Line(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(s.NewReader().Line(rec))
 	return line.Get("message").Get("content").IsString() || !line.Get("systemMessage").Get("role").Is("system") && s.Kind(rec) == jsonl.Compaction
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 )
 
@@ -23,9 +24,7 @@ func asked(t *testing.T, p *Pass, o Options, v *View, session string) []emitted 
 	var all []emitted
 	for line := range bytes.Lines(b.Bytes()) {
 		var e emitted
-		if err := json.Unmarshal(line, &e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(json.Unmarshal(line, &e))
 		all = append(all, e)
 	}
 	return all
@@ -37,17 +36,11 @@ func answers(t *testing.T, all ...emitted) *Answers {
 	var b strings.Builder
 	for i, e := range all {
 		e.Text, e.Summary = "", fmt.Sprintf(" summary %d\n", i)
-		line, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal(e))
 		b.Write(line)
 		b.WriteString("\n\n")
 	}
-	a, err := ReadAnswers(strings.NewReader(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(ReadAnswers(strings.NewReader(b.String())))
 	return a
 }
 
@@ -95,10 +88,7 @@ func TestEmitMovedOn(t *testing.T) {
 		t.Errorf("unused: %v", left)
 	}
 	// An answer that only has the id is not found, and is left.
-	bare, err := ReadAnswers(strings.NewReader(`{"id":"` + out[0].ID + `","summary":"x"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bare := must.Get(ReadAnswers(strings.NewReader(`{"id":"` + out[0].ID + `","summary":"x"}`)))
 	r := apply(t, &Compact, now, Options{Style: StyleGSH, Summarize: bare.For("s.jsonl", "compact", Prompt{})})
 	if len(r.Changes) != 0 || len(r.Requests) != 1 || len(bare.Unused()) != 1 {
 		t.Errorf("%+v, unused %v", r.Report, bare.Unused())
@@ -133,10 +123,7 @@ func TestEmitSequences(t *testing.T) {
 	}
 	// A policy does not request what comes after.
 	plan := Policy{Name: "p", Counter: Progressive.Defaults.Counter, Window: 1000, Layers: []Layer{{Pass: &Progressive, Options: Progressive.Defaults}, {Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 1}}}}
-	p, err := plan.Plan(v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(plan.Plan(v, nil))
 	var b bytes.Buffer
 	if n, err := WriteRequests(&b, "s", "p", Prompt{}, p.Requests); n != 2 || err != nil || len(p.Requests) != 3 {
 		t.Errorf("%d of %d requests, %v", n, len(p.Requests), err)
@@ -168,10 +155,7 @@ func TestEmitNamesContent(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	hash := func(end string) string {
 		v := viewed(t, lines(user("q"), answer("", call("1", "x", `{}`)), result("1", long+end), user("p")), replay.Options{})
-		e, err := wholeOf(v, StylePi, historyPart).emit("s", "pi", Prompt{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(wholeOf(v, StylePi, historyPart).emit("s", "pi", Prompt{}))
 		return e.State.Hash
 	}
 	if hash("a") == hash("b") {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
@@ -27,10 +28,7 @@ func FuzzPasses(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			v, err := NewView(e, &weigh.SWE)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(NewView(e, &weigh.SWE))
 			for k, run := range runs() {
 				run.Counter = counters[k%len(counters)]
 				r := apply(t, run.pass, v, run.Options)

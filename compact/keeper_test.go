@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -36,10 +37,7 @@ func TestKeeperIsReduce(t *testing.T) {
 		}
 		for _, p := range policies {
 			t.Run(fmt.Sprintf("%s %d", p.Name, seed), func(t *testing.T) {
-				s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 				defer s.Close()
 				c := &beside{t: t, s: s.Copy(), policy: p.Copy(), window: 6000, did: did}
 				if p.ByUsage {
@@ -111,14 +109,8 @@ func brief(Request) (string, error) { return "what was said so far", nil }
 
 func (c *beside) run(s *sessionfmt.Session) {
 	leaf := s.Leaf()
-	e, err := replay.New(s, replay.Options{Leaf: leaf}).At(sessionfmt.After(leaf))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	all, err := NewView(e, c.policy.Counter)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	e := must.Get(replay.New(s, replay.Options{Leaf: leaf}).At(sessionfmt.After(leaf)))
+	all := must.Get(NewView(e, c.policy.Counter))
 	c.keeper = c.policy.Keeper(all.In(AsEdits), brief)
 	c.r = replay.New(c.s, replay.Options{Leaf: leaf, Rules: replay.ByPi, Window: c.window})
 	c.walk, c.last = c.r.Start(nil), -1
@@ -146,30 +138,15 @@ func (c *beside) run(s *sessionfmt.Session) {
 // act lets the keeper act, and holds what reduce appends at the same moment.
 func (c *beside) act(turnEnds bool) {
 	e := c.walk.Step().Envelope()
-	u, err := e.ContextUsage(&tokens.Pi)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	p, err := e.Prompt()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	u := must.Get(e.ContextUsage(&tokens.Pi))
+	p := must.Get(e.Prompt())
 	due := c.keeper.due(turnEnds)
-	changes, err := c.keeper.Act(turnEnds, int64(u.Tokens), c.window, p)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	changes := must.Get(c.keeper.Act(turnEnds, int64(u.Tokens), c.window, p))
 	if !due || c.last < 0 {
 		return
 	}
-	v, err := NewView(e, c.policy.Counter)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	did, err := c.due(turnEnds).Plan(v.In(AsEdits), brief)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	v := must.Get(NewView(e, c.policy.Counter))
+	did := must.Get(c.due(turnEnds).Plan(v.In(AsEdits), brief))
 	if len(did.Changes) != len(changes) {
 		c.t.Fatalf("after record %d the keeper makes %d changes, reduce %d: %v %v", c.last, len(changes), len(did.Changes), changes, did.Layers[0].Report)
 	}
@@ -182,12 +159,8 @@ func (c *beside) act(turnEnds bool) {
 	}
 	b := c.s.NewBatch(c.last, time.Time{})
 	from := c.s.Len()
-	if err := (&Job{Policy: c.policy, Unmarked: true}).Store(b, did, ""); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := c.s.Hold(b); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do((&Job{Policy: c.policy, Unmarked: true}).Store(b, did, ""))
+	must.Do(c.s.Hold(b))
 	for rec := from; rec < c.s.Len(); rec++ {
 		if _, err := c.walk.Next(rec); err != nil {
 			c.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -30,10 +31,7 @@ func contextOf(t *testing.T, s *sessionfmt.Session, rules replay.Rules) *compact
 		}
 		t.Fatal(err)
 	}
-	v, err := compact.NewView(e, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(compact.NewView(e, nil))
 	return v
 }
 
@@ -115,10 +113,7 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 	with := reopened(t, s, b)
 	defer with.Close()
 	r := replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()})
-	e, err := r.At(sessionfmt.After(with.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(r.At(sessionfmt.After(with.Leaf())))
 	if err := compact.Kept(promised, e); err != nil {
 		t.Errorf("stored: %v", err)
 	}
@@ -148,10 +143,7 @@ func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *
 	}
 	undone := reopened(t, with, back)
 	defer undone.Close()
-	e, err := replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(sessionfmt.After(undone.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(sessionfmt.After(undone.Leaf())))
 	if err := compact.Kept(before, e); err != nil {
 		t.Errorf("undone: %v", err)
 	}
@@ -159,28 +151,17 @@ func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *
 
 func reopened(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch) *sessionfmt.Session {
 	t.Helper()
-	if err := b.Err(); err != nil {
-		t.Fatal(err)
-	}
-	with, err := sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(b.Err())
+	with := must.Get(sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{}))
 	return with
 }
 
 // TestPromise: what a batch makes of a session is held against the plan.
 func TestPromise(t *testing.T) {
-	s, err := sessionfmt.Open("../testdata/sessions/demo.jsonl", sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.Open("../testdata/sessions/demo.jsonl", sessionfmt.Options{}))
 	defer s.Close()
 	opt := replay.Options{Leaf: s.Leaf()}
-	e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replay.New(s, opt).At(sessionfmt.After(s.Leaf())))
 	job := compact.Job{Command: "reduce", Policy: keen()[0], Form: compact.AsAuto}
 	r, err := job.Plan(e)
 	if err != nil || len(r.Changes) == 0 {
@@ -190,9 +171,7 @@ func TestPromise(t *testing.T) {
 	if err := r.Promise(s, opt); err == nil || !strings.Contains(err.Error(), "what the plan says") {
 		t.Errorf("nothing appended: %v", err)
 	}
-	if err := job.Store(b, r, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(job.Store(b, r, ""))
 	with := reopened(t, s, b)
 	defer with.Close()
 	if err := r.Promise(with, opt); err != nil {

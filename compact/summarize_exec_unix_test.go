@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctxtool/internal/must"
 )
 
 func TestSummarizeExec(t *testing.T) {
@@ -25,10 +27,7 @@ func TestSummarizeExec(t *testing.T) {
 		{`printf 'a\377'`, "", `command "printf 'a\\377'": what it printed is not UTF-8`},
 		{`head -c 2000000 /dev/zero`, "", `command "head -c 2000000 /dev/zero": it printed more than 1048576 bytes`},
 	} {
-		summarize, err := OpenSummarizer("exec:"+test.line, SummaryOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		summarize := must.Get(OpenSummarizer("exec:"+test.line, SummaryOptions{}))
 		got, err := summarize(r)
 		said := ""
 		if err != nil {
@@ -65,10 +64,7 @@ func TestSummarizeExecLimit(t *testing.T) {
 			}
 			text := ""
 			for limit := test.limit; text == ""; limit *= 4 { // a busy machine may take longer to start it
-				summarize, err := OpenSummarizer("exec:sleep 60 & echo $! > "+pid+"; wait", SummaryOptions{Context: ctx, Limit: limit})
-				if err != nil {
-					t.Fatal(err)
-				}
+				summarize := must.Get(OpenSummarizer("exec:sleep 60 & echo $! > "+pid+"; wait", SummaryOptions{Context: ctx, Limit: limit}))
 				if _, err := summarize(r); err == nil || !strings.Contains(err.Error(), test.want) {
 					t.Fatalf("%v", err)
 				}

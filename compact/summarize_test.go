@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // wholeOf is a request for a summary of all messages of a view.
@@ -36,13 +38,8 @@ func TestSummarizeFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s.md")
 	ask := func(text string, parts ...summaryPart) (said string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		summarize, err := OpenSummarizer("file:"+name, SummaryOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
+		summarize := must.Get(OpenSummarizer("file:"+name, SummaryOptions{}))
 		for _, part := range parts {
 			text, err := summarize(Request{Part: part})
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -145,10 +146,7 @@ func TestPolicyGSHCompaction(t *testing.T) {
 	}
 	p := GSHPolicy
 	p.Window = 200000
-	plan, err := p.Plan(v, func(Request) (string, error) { return strings.Repeat("s", 10000), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(p.Plan(v, func(Request) (string, error) { return strings.Repeat("s", 10000), nil }))
 	events := plan.eventsIn("gsh", "s.jsonl", editTime)
 	line, err := json.Marshal(events[len(events)-1])
 	if want := `{"ts":"2030-03-17T17:46:40.000Z","session":"s.jsonl","agent":"root","event":"compaction","original_tokens":175000,"summary_tokens":2500,"messages_before":2,"messages_after":1}`; err != nil || string(line) != want {

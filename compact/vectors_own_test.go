@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 )
 
@@ -63,10 +64,7 @@ func own(t *testing.T, agent string, all []testMessage) []byte {
 	}
 	for _, line := range lines {
 		delete(line, "results")
-		text, err := json.Marshal(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(line))
 		b.Write(append(text, '\n'))
 	}
 	return []byte(b.String())

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 var (
@@ -28,10 +30,7 @@ var written = []string{".go", ".md", ".js", ".mjs", ".tmpl", ".txt", ".txtar"}
 func numbered(t *testing.T) map[string]map[string]bool {
 	docs := map[string]map[string]bool{}
 	for _, name := range []string{"session-format", "policies"} {
-		text, err := os.ReadFile(name + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name + ".md"))
 		docs[name] = map[string]bool{}
 		for _, m := range heading.FindAllSubmatch(text, -1) {
 			if n := string(m[1]); docs[name][n] {

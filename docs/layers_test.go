@@ -45,6 +45,7 @@ var layers = []struct {
 	{"replay/models/gen", []string{"ctxtool/replay/models"}, nil},
 	{"sessionfmt/redact", []string{"ctxtool/internal/phrase", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},
+	{"internal/must", nil, nil},
 	{"internal/markdown", nil, []string{
 		"ctxtool/sessionfmt", "github.com/yuin/goldmark", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/renderer/html",
 	}},
@@ -115,7 +116,7 @@ var layers = []struct {
 }
 
 // testHelpers are what any test may import.
-var testHelpers = []string{"ctxtool/internal/corpus", "ctxtool/internal/golden", "ctxtool/internal/gen"}
+var testHelpers = []string{"ctxtool/internal/corpus", "ctxtool/internal/golden", "ctxtool/internal/gen", "ctxtool/internal/must"}
 
 // TestLayers checks every import against the table.
 func TestLayers(t *testing.T) {

@@ -7,15 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // TestLibrary builds and runs the program of library.md in a module of its own, offline:
 // it prints what the page says.
 func TestLibrary(t *testing.T) {
-	page, err := os.ReadFile("library.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("library.md"))
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\nWith `demo\\.jsonl ([^`]*)` it prints\n\n```\n(.*?)```").FindSubmatch(page)
 	if blocks == nil {
 		t.Fatal("library.md has no program, or does not say what it prints")
@@ -24,23 +23,15 @@ func TestLibrary(t *testing.T) {
 	if n := strings.Count(program, "\n"); n > 40 {
 		t.Errorf("the program has %d lines, over 40", n)
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile("../go.sum")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(".."))
+	sums := must.Get(os.ReadFile("../go.sum"))
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"main.go": program,
 		"go.sum":  string(sums),
 		"go.mod":  "module example\n\ngo 1.26.0\n\nrequire ctxtool v0.0.0\n\nreplace ctxtool => " + root + "\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	run := exec.Command("go", append([]string{"run", ".", filepath.Join(root, "testdata", "sessions", "demo.jsonl")}, args...)...)
 	run.Dir = dir

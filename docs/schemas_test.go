@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the tables of formats.md")
@@ -26,10 +28,7 @@ var schemaMark = regexp.MustCompile(`(?m)^<!-- struct ((?:[\w/]+\.\w+ ?)+)(?:les
 // field, by its tag and its comment.
 func TestSchemas(t *testing.T) {
 	s := structs{packages: map[string]*parsedPackage{}}
-	data, err := os.ReadFile("formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("formats.md"))
 	tables := 0
 	want := schemaMark.ReplaceAllStringFunc(string(data), func(was string) string {
 		tables++
@@ -47,9 +46,7 @@ func TestSchemas(t *testing.T) {
 		t.Error("formats.md has no table of a struct")
 	}
 	if *update {
-		if err := os.WriteFile("formats.md", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile("formats.md", []byte(want), 0o644))
 	} else if want != string(data) {
 		t.Error("the structs are not as formats.md has them; go test ./docs -run Schemas -update")
 	}
@@ -82,10 +79,7 @@ func (s *structs) open(t *testing.T, pkg string) *parsedPackage {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments))
 		for _, d := range file.Decls {
 			switch d := d.(type) {
 			case *ast.GenDecl:

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // plainCode are the folders whose Go files TestTermsInCode checks, with the folders below them.
@@ -47,10 +49,7 @@ var (
 // bannedTerms returns the glossary without its last table, and an expression for the words
 // in that table, except the rows with those words.
 func bannedTerms(t *testing.T, except map[string]string, more ...string) (glossary string, banned *regexp.Regexp) {
-	text, err := os.ReadFile("glossary.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("glossary.md"))
 	glossary, list, _ := strings.Cut(string(text), "\n## Words not to use\n")
 	_, list, _ = strings.Cut(list, "|---|---|\n")
 	words := slices.Clone(more)
@@ -85,10 +84,7 @@ func TestTerms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))
 		if name == "glossary.md" {
 			text = []byte(glossary)
 		}
@@ -129,10 +125,7 @@ func TestTermsInCode(t *testing.T) {
 // checkTerms reports the banned words in the comments and string literals of a file.
 func checkTerms(t *testing.T, name string, banned *regexp.Regexp) {
 	set := token.NewFileSet()
-	file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(set, name, nil, parser.ParseComments))
 	check := func(pos token.Pos, text string) {
 		for _, word := range banned.FindAllString(text, -1) {
 			t.Errorf("%s: %q: glossary.md has another word", set.Position(pos), word)

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 var (
@@ -28,10 +30,7 @@ var (
 // tests that hold its trap, all of them and no others; where none does, it says why
 // the trap does not apply.
 func TestTableOfTraps(t *testing.T) {
-	text, err := os.ReadFile("traps.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("traps.md"))
 	holding := trapTests(t)
 	var rows []string
 	for line := range strings.Lines(string(text)) {

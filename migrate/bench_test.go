@@ -8,27 +8,20 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 )
 
 // BenchmarkMigrate brings 32 MB of version 1 to version 3: open is what reading
 // costs that gives the ids, plan and write what comes on top.
 func BenchmarkMigrate(b *testing.B) {
-	p, err := gen.Find("1g")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes, p.Shape.Version = 32<<20, 1
 	data := gen.Session(p.Shape)
 	name := filepath.Join(b.TempDir(), "s.jsonl")
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, data, 0o600))
 	open := func(b *testing.B) *sessionfmt.Session {
-		s, err := sessionfmt.Open(name, sessionfmt.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 		return s
 	}
 	migrate := func(b *testing.B, s *sessionfmt.Session) {
@@ -69,10 +62,7 @@ func BenchmarkMigrate(b *testing.B) {
 // BenchmarkCompactions turns 50 compactions among 100,000 entries into patches.
 func BenchmarkCompactions(b *testing.B) {
 	data := gen.Session(gen.Shape{Entries: 100_000, Version: 2, Text: 60, MaxText: 600, Tools: 0.5, CompactEvery: 2000, Branch: 0.02})
-	s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 	defer s.Close()
 	turned := 0
 	for b.Loop() {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/golden"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -182,14 +183,8 @@ func TestGrown(t *testing.T) {
 		s    *replay.Replay
 		leaf int
 	}{{replay.New(r.was, replay.Options{Rules: replay.ByPi}), r.was.Leaf()}, {replay.New(r.is, replay.Options{Rules: replay.ByPi}), r.is.Leaf()}} {
-		env, err := e.s.At(sessionfmt.After(e.leaf))
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := env.Count(&tokens.Pi)
-		if err != nil {
-			t.Fatal(err)
-		}
+		env := must.Get(e.s.At(sessionfmt.After(e.leaf)))
+		n := must.Get(env.Count(&tokens.Pi))
 		sizes = append(sizes, n.Total)
 	}
 	if r.plan.Grown != sizes[1]-sizes[0] || r.plan.Grown == 0 {

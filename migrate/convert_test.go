@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -54,10 +55,7 @@ func foreign(t *testing.T) (files []string) {
 func TestConvert(t *testing.T) {
 	converted, want := map[string][]byte{}, map[string][][]byte{}
 	for _, file := range foreign(t) {
-		was, err := sessionfmt.Open(file, sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		was := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 		defer was.Close()
 		is, err := Convert(was)
 		if err != nil {

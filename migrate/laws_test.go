@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -72,9 +73,7 @@ func rewritten(t testing.TB, s *sessionfmt.Session, opt Options) *result {
 			}
 		}
 	}
-	if err := sessionfmt.Rewrite(follow, &out, &left); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(sessionfmt.Rewrite(follow, &out, &left))
 	r.out, r.left = out.Bytes(), left.Bytes()
 	return r
 }
@@ -122,10 +121,7 @@ func compactHash(m value) uint64 {
 // read writes what an envelope holds; message writes one.
 func read(t testing.TB, e *replay.Envelope, context bool, w io.Writer, message func(m value)) {
 	t.Helper()
-	p, err := e.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(e.Prompt())
 	for _, part := range p.Parts {
 		fmt.Fprintf(w, "part %s: %s\n", part.Name, part.Text)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -98,10 +99,7 @@ func entries(t *testing.T, s, named *sessionfmt.Session) (all []string) {
 		if len(all) < len(others) && s.ID(i) != "" {
 			ids[s.ID(i)] = named.ID(others[len(all)])
 		}
-		line, err := lines.Line(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(lines.Line(i))
 		var fields []jsonl.Field
 		for _, name := range []string{"id", "parentId", "firstKeptEntryId"} {
 			if id, ok := ids[line.Get(name).Text()]; ok {
@@ -125,10 +123,7 @@ func piContext(t *testing.T, ours map[string]*result, answers map[string]corpus.
 		if utf8.Valid(r.out) && o.Open.After != string(r.out) {
 			t.Errorf("%s: pi changes the file", name)
 		}
-		e, err := replay.New(r.is, replay.Options{Rules: replay.ByPi}).At(sessionfmt.After(r.is.Leaf()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(replay.New(r.is, replay.Options{Rules: replay.ByPi}).At(sessionfmt.After(r.is.Leaf())))
 		got := []byte{'['}
 		for m, err := range e.ContextMessages() {
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/models"
@@ -117,9 +118,7 @@ func holds(t *testing.T, name string, d *diff.Difference) {
 	t.Helper()
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
-	if err := Write(w, d, "json", Screen{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Write(w, d, "json", Screen{}))
 	w.Flush()
 	var diff appliedDiff
 	if err := json.Unmarshal(out.Bytes(), &diff); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/render"
 	"ctxtool/stats/gate"
 )
@@ -36,9 +37,7 @@ func gateText(t *testing.T, write func(w *bufio.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
-	if err := write(w); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(write(w))
 	w.Flush()
 	return b.String()
 }
@@ -109,9 +108,7 @@ func TestGateJUnit(t *testing.T) {
 		} `xml:"testsuite"`
 	}
 	d := xml.NewDecoder(strings.NewReader(got))
-	if err := d.Decode(&suites); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(d.Decode(&suites))
 	if rest := strings.TrimSpace(got[d.InputOffset():]); rest != "" {
 		t.Errorf("after the document: %s", rest)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -70,9 +71,7 @@ func TestLaw4CutAfterEntry(t *testing.T) {
 				return jsonl.User
 			}
 		}
-		if err := os.WriteFile(file, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(file, c.Data, 0o600))
 		for _, i := range slices.Backward(corpus.Points(s.Len(), 3, 1+s.Len()/40, kind)) { // shorter and shorter
 			if s.ID(i) == "" || s.Kind(i) == jsonl.Header || s.Kind(i) == jsonl.Scalar || hasForward(s, i) {
 				continue
@@ -108,13 +107,8 @@ func TestLaw4CutAfterEntry(t *testing.T) {
 // cut opens a file cut after so many bytes.
 func cut(t *testing.T, file string, size int) *sessionfmt.Session {
 	t.Helper()
-	if err := os.Truncate(file, int64(size)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := sessionfmt.Open(file, sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Truncate(file, int64(size)))
+	s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 	return s
 }
 
@@ -160,9 +154,7 @@ func TestTailEqualsFull(t *testing.T) {
 			continue
 		}
 		name := filepath.Join(dir, "s.jsonl")
-		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, c.Data, 0o600))
 		for _, f := range Formats {
 			part, err := sessionfmt.OpenTail(name, f.Need, sessionfmt.Options{})
 			if err != nil {
@@ -199,13 +191,8 @@ func TestTailKeptByNumber(t *testing.T) {
 {"type":"message","id":7,"parentId":null,"timestamp":"","message":{"role":"user","content":"kept"}}
 {"type":"compaction","id":"k","parentId":7,"timestamp":"","summary":"S","firstKeptEntryId":7,"tokensBefore":1}
 `
-	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	part, err := sessionfmt.OpenTail(name, 0, sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, []byte(data), 0o600))
+	part := must.Get(sessionfmt.OpenTail(name, 0, sessionfmt.Options{}))
 	defer part.Close()
 	whole := open(t, corpus.Session{Data: []byte(data)})
 	got := printed(t, "llm", Report{Envelope: at(part, replay.ByPi, part.Leaf())})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -57,10 +58,7 @@ func likePi(t *testing.T, name string, data []byte, context, llm json.RawMessage
 		format string
 		json   json.RawMessage
 	}{{"context", context}, {"llm", llm}} {
-		v, err := jsonl.ParseValue(printed(t, want.format, Report{Envelope: e}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(jsonl.ParseValue(printed(t, want.format, Report{Envelope: e})))
 		if got := v.AppendMinified(nil); !bytes.Equal(got, want.json) {
 			at := 0
 			for at < min(len(got), len(want.json)) && got[at] == want.json[at] {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"ctxtool/internal/must"
 )
 
 // TestTableWidths: columns stand under each other, whatever the characters, and
@@ -25,9 +27,7 @@ func TestTableWidths(t *testing.T) {
 	columns := []Column{{Name: "n", Right: true}, {Name: "text", Flex: true}, {Name: "last"}}
 	for _, width := range []int{0, 60, 30, 5} {
 		var b strings.Builder
-		if err := WriteTable(&b, columns, rows(), Screen{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(WriteTable(&b, columns, rows(), Screen{Width: width}))
 		out := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if len(out) != len(rows())+1 {
 			t.Fatalf("width %d: %d lines\n%s", width, len(out), b.String())
@@ -59,9 +59,7 @@ func TestYields(t *testing.T) {
 	} {
 		rows := [][]string{{"1", long, "22", "end"}}
 		var b strings.Builder
-		if err := WriteTable(&b, columns, rows, Screen{Width: width}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(WriteTable(&b, columns, rows, Screen{Width: width}))
 		head, row, _ := strings.Cut(b.String(), "\n")
 		if got := strings.Join(strings.Fields(head), " "); got != want || width > 0 && measure.String(strings.TrimSuffix(row, "\n")) > width {
 			t.Errorf("width %d: %s, want %s: %q", width, got, want, row)
@@ -84,9 +82,7 @@ func TestTableColours(t *testing.T) {
 		b *strings.Builder
 		Screen
 	}{{&plain, Screen{Width: 40}}, {&coloured, Screen{Width: 40, Colour: true}}} {
-		if err := WriteTable(on.b, columns, rows(), on.Screen); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(WriteTable(on.b, columns, rows(), on.Screen))
 	}
 	if !strings.Contains(coloured.String(), "\x1b[1;36muser\x1b[0m") {
 		t.Errorf("no colour: %q", coloured.String())

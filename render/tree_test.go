@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/outline"
 )
 
@@ -24,9 +25,7 @@ func TestTrapTree(t *testing.T) {
 			s := open(t, corpus.Session{Data: []byte(strings.Join(lines, "\n"))})
 			var got strings.Builder
 			w := bufio.NewWriter(&got)
-			if err := cmp.Or(Write(w, Tree{Nodes: outline.Of(s, s.Leaf())}, "text", Screen{}), w.Flush()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(cmp.Or(Write(w, Tree{Nodes: outline.Of(s, s.Leaf())}, "text", Screen{}), w.Flush()))
 			want := `● a user  M
 ├─○ b user (2 entries, tip c)  M
 │ ○ c user  M

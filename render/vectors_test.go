@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/baseline"
 	"ctxtool/replay/hook"
@@ -41,25 +42,16 @@ func readJSON(t *testing.T, data []byte) (v any) {
 
 func expected(t *testing.T, session string) map[string]any {
 	t.Helper()
-	data, err := os.ReadFile(strings.TrimSuffix(session, ".jsonl") + ".expected.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(strings.TrimSuffix(session, ".jsonl") + ".expected.json"))
 	return readJSON(t, data).(map[string]any)
 }
 
 func envelopeOf(t *testing.T, name string, opt replay.Options) *replay.Envelope {
 	t.Helper()
-	s, err := sessionfmt.Open(name, sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	opt.Leaf = s.Leaf()
-	e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replay.New(s, opt).At(sessionfmt.After(s.Leaf())))
 	return e
 }
 
@@ -67,9 +59,7 @@ func printed(t testing.TB, format string, r Report) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
-	if err := cmp.Or(Write(w, r, format, Screen{}), w.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(cmp.Or(Write(w, r, format, Screen{}), w.Flush()))
 	return b.Bytes()
 }
 
@@ -104,10 +94,7 @@ func TestPiVectors(t *testing.T) {
 				leaf = e.Replay().Session.ID(e.Leaf)
 			}
 			same(t, "leafId", leaf, want["leafId"])
-			p, err := e.Prompt()
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(e.Prompt())
 			same(t, "systemPrompt", any(p.Compiled), want["systemPrompt"])
 			tools := []any{}
 			for _, tool := range p.Tools {
@@ -125,10 +112,7 @@ func TestPiVectors(t *testing.T) {
 func contextUsage(t *testing.T, file string) any {
 	t.Helper()
 	e := envelopeOf(t, file, replay.Options{Rules: replay.ByPi, Window: 1000})
-	u, err := e.ContextUsage(&tokens.Pi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(e.ContextUsage(&tokens.Pi))
 	usage := map[string]any{"tokens": nil, "contextWindow": float64(u.Window), "percent": nil}
 	switch name := filepath.Base(file); {
 	case strings.HasPrefix(name, "40-edit-rep") || strings.HasPrefix(name, "41-edit-rep"):
@@ -157,10 +141,7 @@ func TestEnvelopeVectors(t *testing.T) {
 		n++
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			want := expected(t, file)
-			base, err := baseline.Load(sessionfmt.Disk{}, filepath.Join(filepath.Dir(file), "baseline.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			base := must.Get(baseline.Load(sessionfmt.Disk{}, filepath.Join(filepath.Dir(file), "baseline.json")))
 			opt := replay.Options{
 				Rules: replay.ByEnvelope, Baseline: base, Lenient: true,
 				Model: models.Ref{Provider: "anthropic", ID: "claude-sonnet-4-5"}, Window: 200000,
@@ -175,10 +156,7 @@ func TestEnvelopeVectors(t *testing.T) {
 // asReference compares an envelope with that of the reference code.
 func asReference(t *testing.T, e *replay.Envelope, want map[string]any) {
 	t.Helper()
-	p, err := e.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(e.Prompt())
 	wantEnvelope := want["envelope"].(map[string]any)
 	if level, _ := e.ThinkingLevel(); wantEnvelope["options"].(map[string]any)["reasoning"] == nil && !level.Is("off") {
 		p.Options.Reasoning = nil
@@ -197,10 +175,7 @@ func asReference(t *testing.T, e *replay.Envelope, want map[string]any) {
 // would be stored there, and returns the name of the file.
 func patchedAgain(t *testing.T, file string, opt replay.Options) string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))
 	var out []byte
 	ids := map[string]string{}
 	for line := range bytes.Lines(data) {
@@ -216,15 +191,9 @@ func patchedAgain(t *testing.T, file string, opt replay.Options) string {
 			out = append(append(out, v...), '\n')
 			continue
 		}
-		s, err := sessionfmt.OpenReader("again", bytes.NewReader(out), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("again", bytes.NewReader(out), sessionfmt.Options{}))
 		defer s.Close()
-		results, err := hook.Read("", v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := must.Get(hook.Read("", v))
 		at, _ := v.Get("timestamp").Millis()
 		opt.Leaf = s.Find(parent)
 		trial, err := hook.New(s, results, hook.Options{
@@ -244,9 +213,7 @@ func patchedAgain(t *testing.T, file string, opt replay.Options) string {
 		ids[v.Get("id").Text()] = jsonl.Value(b.Lines()).Get("id").Text()
 	}
 	name := filepath.Join(t.TempDir(), "again.jsonl")
-	if err := os.WriteFile(name, out, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, out, 0o600))
 	return name
 }
 

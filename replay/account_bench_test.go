@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -14,19 +15,13 @@ import (
 // BenchmarkAccounts counts the context after every entry of a session whose prompt and
 // tools change again and again: twice the session should take twice the time.
 func BenchmarkAccounts(b *testing.B) {
-	p, err := gen.Find("everything")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("everything"))
 	for _, size := range []int64{8 << 20, 32 << 20} {
 		b.Run(fmt.Sprintf("%dMB", size>>20), func(b *testing.B) {
 			shape := p.Shape
 			shape.Entries, shape.Bytes = 0, size
 			data := gen.Session(shape)
-			s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 			defer s.Close()
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -33,10 +34,7 @@ func TestAccountsAreCounts(t *testing.T) {
 				if k++; k%17 != 0 && a.Did != replay.Compacted && a.Did != replay.Patched && a.Did != replay.Edited {
 					continue
 				}
-				want, err := a.Envelope().Count(&tokens.Pi)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must.Get(a.Envelope().Count(&tokens.Pi))
 				if a.After != want {
 					t.Fatalf("%s, rules %s, line %d: %+v on the way, %+v at once", c.Name, rules, s.Line(a.Record), a.After, want)
 				}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -13,24 +14,15 @@ import (
 // TestFewAllocations: opening, replaying and counting allocate for chunks of
 // entries, not for each.
 func TestFewAllocations(t *testing.T) {
-	p, err := gen.Find("1g")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes = 4 << 20
 	data := gen.Session(p.Shape)
 	entries := 0
 	n := testing.AllocsPerRun(5, func() {
-		s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{Workers: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{Workers: 2}))
 		defer s.Close()
 		entries = s.Coverage.Entries
-		e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
 		if _, err := e.Count(&tokens.Pi); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf16"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/tokens"
@@ -16,10 +17,7 @@ import (
 // benchSession is 16 MB of the benchmarks' shape.
 func benchSession(b *testing.B) []byte {
 	b.Helper()
-	p, err := gen.Find("1g")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes = 16 << 20
 	return gen.Session(p.Shape)
 }
@@ -37,14 +35,8 @@ func BenchmarkReplay(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
 		for b.Loop() {
-			s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
+			e := must.Get(replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
 			if _, err := e.Count(&tokens.Pi); err != nil {
 				b.Fatal(err)
 			}
@@ -79,9 +71,7 @@ func countByLibrary(b *testing.B, line []byte) int {
 			}
 		}
 	}
-	if err := json.Unmarshal(line, &e); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(json.Unmarshal(line, &e))
 	n := 0
 	for _, c := range e.Message.Content {
 		n += len(utf16.Encode([]rune(c.Text))) + len(utf16.Encode([]rune(c.Thinking))) + len(c.Name) + len(c.Arguments)
@@ -92,10 +82,7 @@ func countByLibrary(b *testing.B, line []byte) int {
 // BenchmarkCache accounts for the cache of a session of 10,000 requests over 100 MB;
 // beside it replays it to its leaf, and decodes every message once.
 func BenchmarkCache(b *testing.B) {
-	p, err := gen.Find("1g")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes, p.Shape.Text, p.Shape.Branch = 100<<20, 1000, 0
 	data := gen.Session(p.Shape)
 	run := func(name string, do func(b *testing.B, r *replay.Replay, leaf int)) {
@@ -103,27 +90,18 @@ func BenchmarkCache(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 				do(b, replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}), s.Leaf())
 				s.Close()
 			}
 		})
 	}
 	run("cache", func(b *testing.B, r *replay.Replay, leaf int) {
-		report, err := cache.Account(r, cache.Options{Leaf: leaf, Counter: &tokens.Pi})
-		if err != nil {
-			b.Fatal(err)
-		}
+		report := must.Get(cache.Account(r, cache.Options{Leaf: leaf, Counter: &tokens.Pi}))
 		b.ReportMetric(float64(len(report.Rows)), "requests")
 	})
 	run("replay-and-decode", func(b *testing.B, r *replay.Replay, leaf int) {
-		e, err := r.At(sessionfmt.After(leaf))
-		if err != nil {
-			b.Fatal(err)
-		}
+		e := must.Get(r.At(sessionfmt.After(leaf)))
 		if _, err := e.Count(&tokens.Pi); err != nil {
 			b.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/tokens"
@@ -14,28 +15,19 @@ import (
 // replayed and counted.
 func BenchmarkDiff(b *testing.B) {
 	data := benchSession(b)
-	s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 	defer s.Close()
 	r := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()})
 	var at [2]int
 	for k, point := range []string{"request:-2", "request:-1"} {
-		p, err := s.Point(point, s.Leaf())
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := must.Get(s.Point(point, s.Leaf()))
 		at[k] = s.LeafAt(p)
 	}
 	b.Run("diff", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
 		for b.Loop() {
-			span, err := diff.Between(r, at[0], at[1])
-			if err != nil {
-				b.Fatal(err)
-			}
+			span := must.Get(diff.Between(r, at[0], at[1]))
 			d, err := span.Diff(&tokens.Pi)
 			if err != nil || d.Equal() {
 				b.Fatal("the same", err)
@@ -46,10 +38,7 @@ func BenchmarkDiff(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		b.ReportAllocs()
 		for b.Loop() {
-			e, err := r.At(sessionfmt.After(at[1]))
-			if err != nil {
-				b.Fatal(err)
-			}
+			e := must.Get(r.At(sessionfmt.After(at[1])))
 			if _, err := e.Count(&tokens.Pi); err != nil {
 				b.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -65,21 +66,12 @@ func same(t *testing.T, name string, s *sessionfmt.Session, rules Rules, step St
 	if got.TurnIndex != want.TurnIndex || got.RequestIndex != want.RequestIndex || got.Ephemerals != want.Ephemerals || len(got.Transforms) != len(want.Transforms) {
 		t.Errorf("%s, %s: record %d: %+v, want %+v", name, rules, step.Record, got, want)
 	}
-	a, err := got.Count(&tokens.Pi)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := want.Count(&tokens.Pi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(got.Count(&tokens.Pi))
+	b := must.Get(want.Count(&tokens.Pi))
 	if a != b || got.Cached() != want.Cached() || got.Uncached() != want.Uncached() {
 		t.Errorf("%s, %s: record %d: %+v and %d messages, want %+v and %d", name, rules, step.Record, a, got.Cached(), b, want.Cached())
 	}
-	p, err := want.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(want.Prompt())
 	if len(p.Tools) != len(tools) || p.Known != known {
 		t.Errorf("%s, %s: record %d: %d tools, known %v, want %d, %v", name, rules, step.Record, len(tools), known, len(p.Tools), p.Known)
 	}

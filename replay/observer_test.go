@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -51,10 +52,7 @@ func TestObservers(t *testing.T) {
 	}
 	all := map[replay.Operation]int{}
 	for _, name := range names {
-		s, err := sessionfmt.Open(name, sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 		r := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true})
 		var two [2]*witness
 		for i := range two {
@@ -69,10 +67,7 @@ func TestObservers(t *testing.T) {
 			}
 		}
 		for rec, n := range two[0].requests {
-			e, err := r.At(sessionfmt.Before(rec))
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(r.At(sessionfmt.Before(rec)))
 			if two[1].requests[rec] != n || e.Cached() != n || s.Kind(rec) != jsonl.Assistant {
 				t.Errorf("%s: the request of %s had %d messages, or %d, or %d", name, s.ID(rec), n, two[1].requests[rec], e.Cached())
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -51,10 +52,7 @@ func TestSummaryInAnotherFrame(t *testing.T) {
 // TestFramedSummaryCounts: pi's estimate of a framed summary is that of the message that is sent.
 func TestFramedSummaryCounts(t *testing.T) {
 	text := strings.Repeat("frame ", 20) + "P"
-	e, err := replayed(t, session(3, "a user A", "t patch "+applyS+","+cached("messages_cached_replace", `"messages":[{"role":"user","content":"`+text+`"}]`)), replay.Options{Rules: replay.ByEnvelope})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replayed(t, session(3, "a user A", "t patch "+applyS+","+cached("messages_cached_replace", `"messages":[{"role":"user","content":"`+text+`"}]`)), replay.Options{Rules: replay.ByEnvelope}))
 	n, err := e.Replay().NewReader().Estimate(&tokens.Pi, e.Piece(0))
 	if want := tokens.Pi.Of(len(text)); err != nil || n != want || e.Piece(0).Kind() != jsonl.CompactionMessage {
 		t.Errorf("%d tokens, want %d: %v", n, want, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 )
@@ -16,10 +17,7 @@ import (
 // messages and compactions are what folding everything again makes of each place.
 func TestPrompting(t *testing.T) {
 	for seed := range uint64(60) {
-		s, err := sessionfmt.OpenReader("s", bytes.NewReader(promptSession(seed)), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(promptSession(seed)), sessionfmt.Options{}))
 		r := New(s, Options{Leaf: s.Leaf(), Rules: ByEnvelope})
 		again := 0
 		for step, err := range r.Walk(s.Leaf()) {
@@ -35,9 +33,7 @@ func TestPrompting(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := r.startingPrompt(hasSystem(deltas))
-			if err := r.NewReader().fold(&want, deltas); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(r.NewReader().fold(&want, deltas))
 			got := m.prompt.f
 			if text := promptText(&got); text != promptText(&want) || !reflect.DeepEqual(got.Options, want.Options) {
 				t.Fatalf("seed %d, record %d:\n got %s\nwant %s", seed, step.Record, text, promptText(&want))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -95,10 +96,7 @@ var applyS = cached("compaction_apply", `"summary":"P","firstKeptMessageIndex":1
 // openSession opens a session that session made.
 func openSession(t *testing.T, data []byte) *sessionfmt.Session {
 	t.Helper()
-	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
@@ -29,10 +30,7 @@ func alike(trap, entry, text string) texts {
 // check holds the trap to one set of rules.
 func (c texts) check(t *testing.T, opt replay.Options, want string) {
 	t.Helper()
-	e, err := replayed(t, session(cmp.Or(c.version, 3), c.entry), opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replayed(t, session(cmp.Or(c.version, 3), c.entry), opt))
 	if got := strings.Join(sent(t, e), "|"); got != want {
 		t.Errorf("rules %s, lenient %v: %s: %q, want %q", opt.Rules, opt.Lenient, c.entry, got, want)
 	}
@@ -91,18 +89,9 @@ func TestTrapCounts(t *testing.T) {
 		{"T31", `a "type":"message","message":{"role":"assistant","content":[{"type":"toolCall","name":"ls","arguments":{ "a" : "\u003c\u0026\u003e" }}]}`, 4, 4},
 	} {
 		t.Run(c.trap, func(t *testing.T) {
-			e, err := replayed(t, session(3, c.entry), replay.Options{Rules: replay.ByPi, Window: 1000})
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, err := e.Count(&tokens.Pi)
-			if err != nil {
-				t.Fatal(err)
-			}
-			u, err := e.ContextUsage(&tokens.Pi)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(replayed(t, session(3, c.entry), replay.Options{Rules: replay.ByPi, Window: 1000}))
+			n := must.Get(e.Count(&tokens.Pi))
+			u := must.Get(e.ContextUsage(&tokens.Pi))
 			if n.Messages != c.shown || u.Tokens != c.pi {
 				t.Errorf("%s: %d and %d tokens, want %d and %d", c.entry, n.Messages, u.Tokens, c.shown, c.pi)
 			}
@@ -135,14 +124,8 @@ func TestTrapUsage(t *testing.T) {
 		{"N32", []string{"u user U", "a " + answer(`"totalTokens":70`), "k compaction a S"}, 0, false},
 	} {
 		t.Run(c.trap, func(t *testing.T) {
-			e, err := replayed(t, session(3, c.entries...), replay.Options{Rules: replay.ByPi, Window: 1000})
-			if err != nil {
-				t.Fatal(err)
-			}
-			u, err := e.ContextUsage(&tokens.Pi)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(replayed(t, session(3, c.entries...), replay.Options{Rules: replay.ByPi, Window: 1000}))
+			u := must.Get(e.ContextUsage(&tokens.Pi))
 			if u.Known != c.known || u.Known && u.Tokens != c.tokens {
 				t.Errorf("%+v, want %d tokens, known %v", u, c.tokens, c.known)
 			}
@@ -153,14 +136,8 @@ func TestTrapUsage(t *testing.T) {
 // prompt is the envelope's prompt as NAME=TEXT, tools and options.
 func prompt(t *testing.T, rules replay.Rules, entries ...string) string {
 	t.Helper()
-	e, err := replayed(t, session(3, entries...), replay.Options{Rules: rules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := e.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replayed(t, session(3, entries...), replay.Options{Rules: rules}))
+	p := must.Get(e.Prompt())
 	var all []string
 	for _, part := range p.Parts {
 		all = append(all, part.Name+"="+part.Text)
@@ -215,10 +192,7 @@ func TestTrapModels(t *testing.T) {
 		"N33": {"m model router", "u user U", "a answer A"},
 	} {
 		t.Run(trap, func(t *testing.T) {
-			e, err := replayed(t, session(3, entries...), replay.Options{Rules: replay.ByPi})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(replayed(t, session(3, entries...), replay.Options{Rules: replay.ByPi}))
 			if ref, _, _, err := e.Model(); err != nil || ref != (models.Ref{Provider: "acme", ID: "m1"}) {
 				t.Errorf("model %v, %v", ref, err)
 			}
@@ -228,10 +202,7 @@ func TestTrapModels(t *testing.T) {
 
 // TestTrapT27StillInContext: what is not sent is still in pi's own context.
 func TestTrapT27StillInContext(t *testing.T) {
-	e, err := replayed(t, session(3, `b bash "output":"o","excludeFromContext":true`), replay.Options{Rules: replay.ByPi})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replayed(t, session(3, `b bash "output":"o","excludeFromContext":true`), replay.Options{Rules: replay.ByPi}))
 	if got := context(t, e); !slices.Contains(strings.Fields(got), "bashExecution:ls") {
 		t.Errorf("context %q", got)
 	}

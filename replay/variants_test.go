@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -27,15 +28,9 @@ func TestVariants(t *testing.T) {
 		{`"context_compaction","id":"x","parentId":"u3","deletedTargets":[{"kind":"content_block","entryId":"u2"}]`, "a b c d"},
 		{`"child_usage_attributed","id":"x","parentId":"u3","targetId":"u1"`, "a b c d"},
 	} {
-		s, err := sessionfmt.OpenReader("s.jsonl", strings.NewReader(before+`{"type":`+test.entry+"}\n"+said("u4", `"x"`, "d")), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(before+`{"type":`+test.entry+"}\n"+said("u4", `"x"`, "d")), sessionfmt.Options{}))
 		defer s.Close()
-		e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf())))
 		var all []string
 		for m, err := range e.CachedMessages() {
 			if err != nil {

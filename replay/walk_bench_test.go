@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -14,17 +15,11 @@ import (
 
 // BenchmarkHeld replays a path with a held entry before each answer.
 func BenchmarkHeld(b *testing.B) {
-	p, err := gen.Find("everything")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("everything"))
 	shape := p.Shape
 	shape.Entries, shape.Bytes = 0, 32<<20
 	data := gen.Session(shape)
-	s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 	defer s.Close()
 	b.SetBytes(int64(len(data)))
 	path, _ := s.Path(s.Leaf())
@@ -35,9 +30,7 @@ func BenchmarkHeld(b *testing.B) {
 			if k > 0 && s.Answers(rec) {
 				held := with.NewBatch(path[k-1], time.Time{})
 				held.Add(jsonl.Label)
-				if err := with.Hold(held); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(with.Hold(held))
 				if _, err := w.Next(with.Leaf()); err != nil {
 					b.Fatal(err)
 				}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // A memFile is a file in memory that fails where it is told to.
@@ -209,9 +211,7 @@ func TestAppend(t *testing.T) {
 	}
 	linked := reopen(t, s.Name+".link")
 	b := mark(linked, linked.Leaf())
-	if err := linked.Append(b, AppendOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(linked.Append(b, AppendOptions{}))
 	holds(t, s.Name, base+string(b.Lines()))
 	if err := s.Append(s.NewBatch(-1, batchTime), AppendOptions{}); err != nil {
 		t.Errorf("nothing to append: %v", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -25,10 +26,7 @@ var batchTime = time.Date(2026, 2, 3, 5, 5, 6, 789999999, time.FixedZone("", 360
 // read opens a session that is no file.
 func read(t testing.TB, data string) *Session {
 	t.Helper()
-	s, err := OpenReader("s.jsonl", strings.NewReader(data), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenReader("s.jsonl", strings.NewReader(data), Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -37,18 +35,13 @@ func read(t testing.TB, data string) *Session {
 func file(t testing.TB, data string) *Session {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, []byte(data), 0o600))
 	return reopen(t, name)
 }
 
 func reopen(t testing.TB, name string) *Session {
 	t.Helper()
-	s, err := Open(name, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(name, Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -98,10 +91,7 @@ func TestBatchTime(t *testing.T) {
 		{`null`, "2026-01-01T00:00:00+02:00", "2025-12-31T22:00:00.000Z"},
 	} {
 		s := read(t, baseHeader+baseA+strings.Replace(baseB, `"2026-01-01T00:00:02.000Z"`, c.parent, 1))
-		now, err := time.Parse(time.RFC3339, c.now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := must.Get(time.Parse(time.RFC3339, c.now))
 		b := s.NewBatch(s.Leaf(), now)
 		b.Add(jsonl.SessionInfo)
 		if got := jsonl.Value(b.Lines()).Get("timestamp").Text(); got != c.want {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctxtool/internal/must"
 )
 
 var branchTime = time.UnixMilli(1_800_000_000_000)
@@ -13,23 +15,12 @@ var branchTime = time.UnixMilli(1_800_000_000_000)
 // branched is the file that branching off at an entry gives.
 func branched(t *testing.T, data, at string) (*Session, string) {
 	t.Helper()
-	s, err := OpenReader("s.jsonl", strings.NewReader(data), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenReader("s.jsonl", strings.NewReader(data), Options{}))
 	defer s.Close()
-	b, err := s.Branch(s.Find(at), "/x/s.jsonl", branchTime)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(s.Branch(s.Find(at), "/x/s.jsonl", branchTime))
 	var out bytes.Buffer
-	if err := b.Print(&out); err != nil {
-		t.Fatal(err)
-	}
-	is, err := OpenReader("new.jsonl", bytes.NewReader(out.Bytes()), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(b.Print(&out))
+	is := must.Get(OpenReader("new.jsonl", bytes.NewReader(out.Bytes()), Options{}))
 	t.Cleanup(func() { is.Close() })
 	if is.Coverage.Entries != b.Entries+b.Labels {
 		t.Errorf("%d entries, and it says %d and %d labels", is.Coverage.Entries, b.Entries, b.Labels)

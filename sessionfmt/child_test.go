@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctxtool/internal/must"
 )
 
 // roleVar names what the test binary does instead of testing, when a test starts it
@@ -68,14 +70,9 @@ func start(t *testing.T, role string, args ...string) *child {
 	if c.in, err = c.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(c.StdoutPipe())
 	c.out = bufio.NewReader(out)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(c.Start())
 	t.Cleanup(c.kill)
 	return c
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -122,17 +123,12 @@ func TestCrash(t *testing.T) {
 func (s *scene) file() string { return filepath.Join(s.dir, "s.jsonl") }
 
 func (s *scene) startOver(t *testing.T) {
-	if err := os.WriteFile(s.file(), []byte(base), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(s.file(), []byte(base), 0o600))
 }
 
 // play has the processes append, kills them, and looks at what is left.
 func (s *scene) play(t *testing.T) {
-	before, err := os.ReadFile(s.file())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(s.file()))
 	var writers []*child
 	said := make(chan []string)
 	for range s.writers {
@@ -193,10 +189,7 @@ func (s *scene) look(t *testing.T, before []byte, ids []string) int {
 	if err != nil || !bytes.HasPrefix(data, before) {
 		t.Fatalf("what was there has changed: %v", err)
 	}
-	now, err := Open(s.file(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := must.Get(Open(s.file(), Options{}))
 	defer now.Close()
 	for _, id := range ids {
 		if now.Find(id) < 0 {
@@ -222,9 +215,7 @@ func (s *scene) look(t *testing.T, before []byte, ids []string) int {
 	if err := now.Append(mark(now, now.Leaf()), AppendOptions{}); !errors.Is(err, ErrTorn) {
 		t.Errorf("an unfinished line is appended to: %v", err)
 	}
-	if err := os.Truncate(s.file(), int64(whole)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Truncate(s.file(), int64(whole)))
 	return whole
 }
 

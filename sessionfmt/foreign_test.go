@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -22,10 +23,7 @@ func TestMade(t *testing.T) {
 		r := s.NewReader()
 		whole, first := jsonl.NewHeadReader(jsonl.Pick{}), jsonl.NewHeadReader(jsonl.Pick{})
 		for i := range s.Len() {
-			line, err := r.Line(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(r.Line(i))
 			want, bad := whole.Read(line)
 			if bad != nil {
 				t.Fatalf("%s: record %d: %v in %.200s", c.Name, i, bad, line)
@@ -79,10 +77,7 @@ func TestArranged(t *testing.T) {
 		t.Fatal("too short")
 	}
 	for _, workers := range []int{1, 4} {
-		s, err := OpenReader("r.jsonl", bytes.NewReader(data), Options{Workers: workers, Times: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(OpenReader("r.jsonl", bytes.NewReader(data), Options{Workers: workers, Times: true}))
 		if want := 3*turns + 2; s.Len() != want || s.Coverage.Entries != want-1 || s.Leaf() != want-1 {
 			t.Fatalf("%d workers: %d records, %d entries, leaf %d", workers, s.Len(), s.Coverage.Entries, s.Leaf())
 		}
@@ -105,10 +100,7 @@ func TestArranged(t *testing.T) {
 
 // TestMadeAllocations: showing another agent's entry takes next to no allocations.
 func TestMadeAllocations(t *testing.T) {
-	s, err := OpenReader("r.jsonl", bytes.NewReader(rollout(100)), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenReader("r.jsonl", bytes.NewReader(rollout(100)), Options{}))
 	r := s.NewReader()
 	n := testing.AllocsPerRun(10, func() {
 		for i := range s.Len() {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 )
 
@@ -60,10 +61,7 @@ func lineEnds(data []byte) (ends []int) {
 // appendUpTo appends what a file lacks of data.
 func appendUpTo(t *testing.T, name string, data []byte) {
 	t.Helper()
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil {
@@ -77,10 +75,7 @@ func appendUpTo(t *testing.T, name string, data []byte) {
 // sameSession compares a session with the one that is opened now.
 func sameSession(t *testing.T, what string, s *sessionfmt.Session, name string) {
 	t.Helper()
-	want, err := sessionfmt.Open(name, sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	defer want.Close()
 	if s.Size() != want.Size() {
 		t.Fatalf("%s: %d bytes, opened %d", what, s.Size(), want.Size())
@@ -133,16 +128,9 @@ func TestGrowNot(t *testing.T) {
 		if what == "an id again" {
 			was += second
 		}
-		if err := os.WriteFile(name, []byte(was), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s, err := sessionfmt.Open(name, sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := change(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, []byte(was), 0o600))
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+		must.Do(change(name))
 		if s.Grow() {
 			t.Errorf("%s: the session has grown", what)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -42,10 +43,7 @@ func TestHold(t *testing.T) {
 		if lines == nil {
 			continue
 		}
-		want, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(append(bytes.Clone(c.Data), lines...)), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(sessionfmt.OpenReader(c.Name, bytes.NewReader(append(bytes.Clone(c.Data), lines...)), sessionfmt.Options{}))
 		defer want.Close()
 		sameIndex(t, c.Name, with, want)
 		if s.Len() != n || s.Leaf() != leaf || s.Find(with.ID(with.Leaf())) >= 0 || !with.Held(n) || with.Held(n-1) {
@@ -61,17 +59,12 @@ func TestHold(t *testing.T) {
 // TestReparent: a held entry can stand between two of the file.
 func TestReparent(t *testing.T) {
 	const file = headerLine + "{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"user\",\"content\":\"one\"}}\n{\"type\":\"label\",\"id\":\"b\",\"parentId\":\"a\"}\n"
-	s, err := sessionfmt.OpenReader("s", bytes.NewReader([]byte(file)), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader([]byte(file)), sessionfmt.Options{}))
 	defer s.Close()
 	with := s.Copy()
 	b := with.NewBatch(with.Find("a"), time.UnixMilli(0))
 	id := b.Add(jsonl.CustomEntry)
-	if err := with.Hold(b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(with.Hold(b))
 	with.Reparent(with.Find("b"), with.Find(id))
 	path, found := with.Path(with.Find("b"))
 	if len(path) != 3 || with.ID(path[1]) != id || len(found) > 0 {

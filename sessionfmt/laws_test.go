@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -64,10 +65,7 @@ func TestLaw1LinesAsTheyStand(t *testing.T) {
 func TestLaw3AnyNumberOfWorkers(t *testing.T) {
 	everySession(t, func(t *testing.T, data []byte, s *sessionfmt.Session) {
 		for _, workers := range []int{1, 3, 8} {
-			other, err := sessionfmt.OpenReader(s.Name, bytes.NewReader(data), sessionfmt.Options{Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := must.Get(sessionfmt.OpenReader(s.Name, bytes.NewReader(data), sessionfmt.Options{Workers: workers}))
 			defer other.Close()
 			if !reflect.DeepEqual(s.Findings, other.Findings) || !reflect.DeepEqual(s.Coverage, other.Coverage) || s.Leaf() != other.Leaf() {
 				t.Fatalf("%d workers find something else", workers)
@@ -96,10 +94,7 @@ func TestLongFile(t *testing.T) {
 			i, i-1, time.UnixMilli(int64(1_700_000_000_000+i)).UTC().Format("2006-01-02T15:04:05.000Z"), text)
 	}
 	for _, workers := range []int{1, 4} {
-		s, err := sessionfmt.OpenReader("long", bytes.NewReader(b.Bytes()), sessionfmt.Options{Workers: workers, Times: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("long", bytes.NewReader(b.Bytes()), sessionfmt.Options{Workers: workers, Times: true}))
 		defer s.Close()
 		if s.Len() != entries+1 || s.Coverage.Lines != entries+1 || s.Leaf() != entries {
 			t.Fatalf("%d workers: %d records, %d lines, leaf %d", workers, s.Len(), s.Coverage.Lines, s.Leaf())
@@ -121,9 +116,7 @@ func TestLaw2AppendingAdds(t *testing.T) {
 	appended, refused := 0, 0
 	everySession(t, func(t *testing.T, data []byte, _ *sessionfmt.Session) {
 		name := filepath.Join(t.TempDir(), "s.jsonl")
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, data, 0o600))
 		s, err := sessionfmt.Open(name, sessionfmt.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -149,10 +142,7 @@ func TestLaw2AppendingAdds(t *testing.T) {
 		if !bytes.Equal(now[:len(data)], data) || !bytes.Equal(now[len(data):], b.Lines()) {
 			t.Fatal("what was there has changed, or something else was appended")
 		}
-		after, err := sessionfmt.Open(name, sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 		defer after.Close()
 		if leaf := after.Leaf(); after.ID(leaf) != id || after.Parent(leaf) != s.Leaf() || leaf != s.Len() {
 			t.Fatalf("the leaf is %q below record %d, want %q below %d", after.ID(leaf), after.Parent(leaf), id, s.Leaf())

@@ -11,25 +11,22 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ctxtool/internal/must"
 )
 
 // touch makes an empty file in a folder of its own.
 func touch(t *testing.T, name string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(file, nil, 0o600))
 	return file
 }
 
 // onlyFiles checks that a folder holds those files and no others.
 func onlyFiles(t *testing.T, dir string, want ...string) {
 	t.Helper()
-	left, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(os.ReadDir(dir))
 	var names []string
 	for _, e := range left {
 		names = append(names, e.Name())
@@ -86,10 +83,7 @@ func TestLockOfTheDead(t *testing.T) {
 	file := touch(t, "s.jsonl")
 	holder(t, file).kill()
 	onlyFiles(t, filepath.Dir(file), ".s.jsonl.lock", "s.jsonl")
-	unlock, err := (Disk{}).Lock(file, "me", 10*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must.Get((Disk{}).Lock(file, "me", 10*time.Second))
 	want := fmt.Sprintf("me (pid %d on ", os.Getpid())
 	if got := readHolder(filepath.Join(filepath.Dir(file), ".s.jsonl.lock")); got[:len(want)] != want {
 		t.Errorf("held by %q, want %q...", got, want)
@@ -105,10 +99,7 @@ func TestLockBehindLinks(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	unlock, err := (Disk{}).Lock(link, "me", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must.Get((Disk{}).Lock(link, "me", 0))
 	if _, err := (Disk{}).Lock(file, "me", 0); !errors.Is(err, ErrLocked) {
 		t.Errorf("locked under its other name too: %v", err)
 	}
@@ -126,19 +117,14 @@ func TestLockUnreadable(t *testing.T) {
 		t.Skip("nobody else can write to a locked file here")
 	}
 	file := touch(t, "s.jsonl")
-	unlock, err := (Disk{}).Lock(file, "me", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := must.Get((Disk{}).Lock(file, "me", 0))
 	defer unlock()
 	for text, want := range map[string]string{
 		"":               "another process",
 		"\x00no end":     "another process",
 		"\x00\x1b[2Ja\n": "\uFFFD[2Ja",
 	} {
-		if err := os.WriteFile(filepath.Join(filepath.Dir(file), ".s.jsonl.lock"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(filepath.Dir(file), ".s.jsonl.lock"), []byte(text), 0o600))
 		if _, err := (Disk{}).Lock(file, "me", 0); err == nil || err.Error() != file+": locked by "+want {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -8,15 +8,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // begun begins a file and writes text to it.
 func begun(t *testing.T, name, text string) *NewFile {
 	t.Helper()
-	f, err := Disk{}.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Disk{}.Create(name))
 	if _, err := f.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
@@ -34,12 +33,8 @@ func holds(t *testing.T, name, want string) {
 // put writes a file that a test starts from.
 func put(t *testing.T, name, text string, mode fs.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(name, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, []byte(text), mode))
+	must.Do(os.Chmod(name, mode))
 }
 
 // TestCommit: a file appears when it is committed, not before, and keeps the mode
@@ -51,9 +46,7 @@ func TestCommit(t *testing.T) {
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there before it is committed: %v", err)
 	}
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Commit())
 	f.Abort()
 	holds(t, name, "text")
 	for _, mode := range []fs.FileMode{0o600, 0o666, 0o444} {
@@ -61,9 +54,7 @@ func TestCommit(t *testing.T) {
 		put(t, old, "old", mode)
 		f := begun(t, old, "text")
 		holds(t, old, "old")
-		if err := f.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(f.Commit())
 		holds(t, old, "text")
 		if info, err := os.Stat(old); err != nil || info.Mode() != mode && runtime.GOOS != "windows" {
 			t.Errorf("mode %v, %v; want %v", info.Mode(), err, mode)
@@ -90,9 +81,7 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(dir, "dangling")); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	if err := os.Symlink(dir, filepath.Join(dir, "folder")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Symlink(dir, filepath.Join(dir, "folder")))
 	for name, want := range map[string]error{
 		dir:                                errNotRegular,
 		filepath.Join(dir, "folder"):       errNotRegular,
@@ -137,14 +126,9 @@ func TestCommitKeeping(t *testing.T) {
 	if kept, err := begun(t, file, "0").commitKeeping(); kept != "" || err != nil {
 		t.Fatalf("kept %q, %v", kept, err)
 	}
-	if err := os.Mkdir(file+".orig-2", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Mkdir(file+".orig-2", 0o700))
 	for k, want := range []string{"s.orig-1", "s.orig-3", "s.orig-4"} {
-		before, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(os.Stat(file))
 		kept, err := begun(t, file, fmt.Sprint(k+1)).commitKeeping()
 		if err != nil || filepath.Base(kept) != want {
 			t.Fatalf("kept as %q, %v; want %s", kept, err, want)

@@ -3,6 +3,8 @@ package sessionfmt
 import (
 	"os"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // BenchmarkOpen indexes the session named by CTXTOOL_BENCH_SESSION, which make
@@ -15,10 +17,7 @@ func BenchmarkOpen(b *testing.B) {
 	b.ReportAllocs()
 	entries := 0
 	for b.Loop() {
-		s, err := Open(name, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(Open(name, Options{}))
 		b.SetBytes(s.Size())
 		entries += s.Coverage.Entries
 		s.Close()

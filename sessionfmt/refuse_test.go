@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -111,10 +112,7 @@ func TestAppendRefusesStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	stdin, err := Open("-", Options{Stdin: in})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(Open("-", Options{Stdin: in}))
 	refused(t, stdin, mark(stdin, 2), plain.Name, base, ": cannot append to a stream", "-o FILE", nil)
 
 	info := plain.src.info
@@ -124,10 +122,7 @@ func TestAppendRefusesStreams(t *testing.T) {
 	refused(t, plain, mark(plain, 2), plain.Name, base, ": not a regular file", "-o FILE", nil)
 	plain.src.info = info
 
-	end, err := OpenTail(plain.Name, 0, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must.Get(OpenTail(plain.Name, 0, Options{}))
 	defer end.Close()
 	refused(t, end, mark(end, end.Leaf()), plain.Name, base, ": only its end was read: new ids may be in use", "", nil)
 }
@@ -174,24 +169,18 @@ func TestAppendSeesChanges(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := file(t, base)
 			b := mark(s, s.Leaf())
-			if err := os.WriteFile(s.Name, []byte(c.data), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(s.Name, []byte(c.data), 0o600))
 			refused(t, s, b, s.Name, c.data, c.text, again, c.is)
 			onlyFiles(t, filepath.Dir(s.Name), "s.jsonl")
 		})
 	}
 	s := file(t, base)
-	if err := os.WriteFile(s.Name+".new", []byte(base), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(s.Name+".new", []byte(base), 0o600))
 	if err := os.Rename(s.Name+".new", s.Name); err != nil {
 		t.Skip("an open file cannot be replaced here:", err)
 	}
 	refused(t, s, mark(s, s.Leaf()), s.Name, base, changed+"it was replaced by another file", again, ErrChanged)
-	if err := os.Remove(s.Name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Remove(s.Name))
 	if err := s.Append(mark(s, s.Leaf()), AppendOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is gone: %v", err)
 	}

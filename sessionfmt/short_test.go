@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 )
 
@@ -22,10 +23,7 @@ func TestShortIDs(t *testing.T) {
 		}
 		fmt.Fprintf(&text, `{"type":"message","id":%q,"parentId":%s,"message":{"role":"user","content":"x"}}`+"\n", id, parent)
 	}
-	s, err := sessionfmt.OpenReader("s.jsonl", strings.NewReader(text.String()), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(text.String()), sessionfmt.Options{}))
 	defer s.Close()
 	short, width := s.ShortIDs()
 	var got []string

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"ctxtool/internal/must"
 )
 
 // TestSpool: what is spooled is read as it was written, from memory up to mostInMemory
@@ -51,10 +53,7 @@ func TestBrokenOff(t *testing.T) {
 	const line = `{"type":"message","id":"a%07d","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hi"}}` + "\n"
 	var gz, zst bytes.Buffer
 	g := gzip.NewWriter(&gz)
-	z, err := zstd.NewWriter(&zst)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zstd.NewWriter(&zst))
 	for _, w := range []interface {
 		io.WriteCloser
 		Flush() error
@@ -69,9 +68,7 @@ func TestBrokenOff(t *testing.T) {
 	for name, data := range map[string][]byte{"s.gz": gz.Bytes(), "s.zst": zst.Bytes()} {
 		file := filepath.Join(t.TempDir(), name)
 		for cut, want := range map[int]bool{len(data): false, len(data) / 2: true, len(data) - 1: true} {
-			if err := os.WriteFile(file, data[:cut], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(file, data[:cut], 0o600))
 			s, err := Open(file, Options{})
 			if err != nil {
 				t.Fatalf("%s, %d bytes: %v", name, cut, err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -106,10 +107,7 @@ func TestTrapT9EmptyLabelClears(t *testing.T) {
 
 func opened(t *testing.T, data string) *sessionfmt.Session {
 	t.Helper()
-	s, err := sessionfmt.OpenReader("s", bytes.NewReader([]byte(data)), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader([]byte(data)), sessionfmt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -72,10 +73,7 @@ func TestTreeShape(t *testing.T) {
 // would obey.
 func TestGist(t *testing.T) {
 	hostile := opened(t, headerLine+`{"type":"message","id":"a","parentId":null,"timestamp":"","message":{"role":"user","content":"one\ntwo \u001b[31mred\u202e\u0007"}}`+"\n")
-	line, err := hostile.NewReader().Line(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(hostile.NewReader().Line(1))
 	if got := outline.Gist(jsonl.User, line); got != "one two \uFFFD[31mred\uFFFD\uFFFD" {
 		t.Errorf("%q", got)
 	}
@@ -86,10 +84,7 @@ func TestGist(t *testing.T) {
 		s := opened(t, string(c.Data))
 		r := s.NewReader()
 		for i := range s.Len() {
-			line, err := r.Line(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(r.Line(i))
 			if got := outline.Gist(s.Kind(i), line); strings.ContainsAny(got, "\n\t\x1b") || len(got) > 2000 {
 				t.Errorf("%s:%d: %q", c.Name, s.Line(i), got)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -16,15 +17,9 @@ import (
 // context is what the agent sends at the leaf of a session.
 func context(t *testing.T, file string) string {
 	t.Helper()
-	s, err := sessionfmt.Open(file, sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 	defer s.Close()
-	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf())))
 	var b strings.Builder
 	for m, err := range e.CachedMessages() {
 		if err != nil {
@@ -77,10 +72,7 @@ func TestDisk(t *testing.T) {
 		os.WriteFile(file, []byte(test.content), 0o666)
 		os.WriteFile(less, []byte(test.less), 0o666)
 		o := stats.Options{Lenses: lenses(t, "bytes")}
-		one, err := o.Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(o.Read(file))
 		sum := &stats.Report{}
 		o.Add(sum, one)
 		var got []string

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/tokens"
@@ -23,22 +24,14 @@ func TestCacheLens(t *testing.T) {
 	var again float64
 	for _, s := range corpus.Own(t) {
 		name := filepath.Join(t.TempDir(), "s.jsonl")
-		if err := os.WriteFile(name, s.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, s.Data, 0o600))
 		r, err := o.Read(name)
 		if err != nil {
 			continue
 		}
 		o.Add(sum, r)
-		session, err := sessionfmt.Open(name, sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := cache.Account(replay.New(session, replay.Options{Leaf: session.Leaf()}), cache.Options{Leaf: session.Leaf(), Counter: &tokens.Pi})
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+		want := must.Get(cache.Account(replay.New(session, replay.Options{Leaf: session.Leaf()}), cache.Options{Leaf: session.Leaf(), Counter: &tokens.Pi}))
 		session.Close()
 		requests += want.Total.Requests
 		read += want.Total.Recorded.CacheRead

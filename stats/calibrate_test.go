@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay/tokens"
 )
 
@@ -207,18 +208,13 @@ func TestCalibrateCorpus(t *testing.T) {
 	if len(sessions) == 0 {
 		t.Skip("left out: no shared sessions")
 	}
-	cl100k, err := tokens.Find("cl100k")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cl100k := must.Get(tokens.Find("cl100k"))
 	for _, counter := range []*tokens.Counter{&tokens.Pi, cl100k} {
 		opt := Options{Lenses: []*Lens{&calibrationLens}, Counter: counter}
 		var all []*Report
 		for _, s := range sessions {
 			name := filepath.Join(t.TempDir(), "s.jsonl")
-			if err := os.WriteFile(name, s.Data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(name, s.Data, 0o600))
 			if r, err := opt.Read(name); err == nil {
 				all = append(all, r)
 			}

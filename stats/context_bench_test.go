@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -13,10 +14,7 @@ import (
 // BenchmarkContext looks at the context of a session; beside it the session is opened,
 // replayed and counted, and nothing else.
 func BenchmarkContext(b *testing.B) {
-	p, err := gen.Find("1g")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes = 16 << 20
 	data := gen.Session(p.Shape)
 	bench := func(name string, run func(s *sessionfmt.Session) error) {
@@ -24,13 +22,8 @@ func BenchmarkContext(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := run(s); err != nil {
-					b.Fatal(err)
-				}
+				s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
+				must.Do(run(s))
 				s.Close()
 			}
 		})

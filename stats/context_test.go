@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -40,13 +41,8 @@ func message(id, members string) string {
 func look(t testing.TB, data []byte, opt Options) *Report {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r, err := opt.Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, data, 0o600))
+	r := must.Get(opt.Read(name))
 	return r
 }
 
@@ -64,24 +60,16 @@ func TestContextUsageVectors(t *testing.T) {
 		t.Skip("left out: no vectors at ../shared/vectors/pi-1.5")
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".expected.json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".expected.json"))
 		var want struct {
 			ContextUsage *struct {
 				Tokens  *int
 				Percent *float64
 			}
 		}
-		if err := json.Unmarshal(data, &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(json.Unmarshal(data, &want))
 		opt := Options{Lenses: []*Lens{&contextLens}, Replay: replay.Options{Rules: replay.ByPi, Window: 1000}}
-		r, err := opt.Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(opt.Read(file))
 		got := r.Context.Sessions[0].Usage
 		if want.ContextUsage == nil { // pi fails on it, and shows nothing
 			want.ContextUsage = &struct {
@@ -117,24 +105,16 @@ func TestCategoriesAddUp(t *testing.T) {
 		if e == nil {
 			continue
 		}
-		if err := os.WriteFile(file, s.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(file, s.Data, 0o600))
 		for _, name := range tokens.Names() {
-			c, err := tokens.Find(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(tokens.Find(name))
 			want, err := e.Count(c)
 			if err != nil {
 				t.Fatalf("%s: %v", s.Name, err)
 			}
 			seen++
 			opt := Options{Lenses: []*Lens{&contextLens}, Counter: c, Replay: replay.Options{Lenient: true}}
-			r, err := opt.Read(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(opt.Read(file))
 			p, sum, messages := r.Context, 0, e.Cached()+e.Uncached()
 			for _, c := range p.Categories {
 				if c.Category != inHidden && c.Category != inEphemeral {
@@ -243,9 +223,7 @@ func TestContextHidden(t *testing.T) {
 // TestContextRecorded: providers are believed as far as they have told.
 func TestContextRecorded(t *testing.T) {
 	var opt Options
-	if err := opt.SetCounter(recordedCounter); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(opt.SetCounter(recordedCounter))
 	opt.Replay.Window = 1000
 	p := lookAt(t, chain(message("u", `"role":"user","content":"12345678"`), answered("a", 100), message("v", `"role":"user","content":"1234"`)), opt)
 	c := p.Sessions[0]

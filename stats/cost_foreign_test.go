@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/stats"
 )
 
@@ -98,10 +99,7 @@ func rawLines(t *testing.T, file string) (lines []rawLine) {
 			t.Fatal(err)
 		}
 	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(r))
 	for raw := range bytes.Lines(data) {
 		var l rawLine
 		if json.Unmarshal(raw, &l) == nil {
@@ -117,10 +115,7 @@ func uniqueCost(t *testing.T, files []string) tally {
 	o := stats.Options{Lenses: lenses(t, "cost")}
 	sum := &stats.Report{}
 	for _, file := range files {
-		one, err := o.Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(o.Read(file))
 		one.File = file
 		o.Add(sum, one)
 	}
@@ -218,9 +213,7 @@ func TestForeignCopies(t *testing.T) {
 		dir := t.TempDir()
 		for k, content := range test.files {
 			files = append(files, filepath.Join(dir, string(rune('a'+k))+".jsonl"))
-			if err := os.WriteFile(files[k], []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(files[k], []byte(content), 0o666))
 		}
 		if got := uniqueCost(t, files); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)

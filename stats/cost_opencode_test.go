@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -40,9 +41,7 @@ func TestCostOfOpencode(t *testing.T) {
 		}
 		defer db.Close()
 		var want tally
-		if err := db.QueryRow(usageRows).Scan(&want.calls, &want.input, &want.output, &want.read, &want.write); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(db.QueryRow(usageRows).Scan(&want.calls, &want.input, &want.output, &want.read, &want.write))
 		var sessions []string
 		err = sessionfmt.InDatabase(sessionfmt.Disk{}, name, func(session string, _ jsonl.Value, _ *dialect.Dialect, _ bool) {
 			sessions = append(sessions, session)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -38,9 +39,7 @@ func store(t *testing.T, sessions ...[]byte) (names []string) {
 	dir := t.TempDir()
 	for i, data := range sessions {
 		name := filepath.Join(dir, string(rune('a'+i))+".jsonl")
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, data, 0o600))
 		names = append(names, name)
 	}
 	return names
@@ -52,10 +51,7 @@ func costs(t *testing.T, o stats.Options, files ...string) *stats.CostPart {
 	o.Lenses = lenses(t, "cost")
 	sum := &stats.Report{}
 	for _, name := range files {
-		one, err := o.Read(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(o.Read(name))
 		if one.Fits() {
 			o.Add(sum, one)
 		}
@@ -107,13 +103,8 @@ func TestPiTotals(t *testing.T) {
 				Cost   float64
 			}
 		}
-		data, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".expected.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(data, &want); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".expected.json"))
+		must.Do(json.Unmarshal(data, &want))
 		got := costs(t, stats.Options{}, file)
 		if want.Stats == nil {
 			thrown++
@@ -229,25 +220,12 @@ func TestForkAddsNothing(t *testing.T) {
 		entry("usage", "c", "b", `"kind":"cache_warm","provider":"p","model":"m","usage":{"cacheRead":4,"cost":{"total":0.125}}`),
 		answer("d", "a", `"usage":{"input":8,"cost":{"total":4}}`))
 	names := store(t, session, nil, session)
-	s, err := sessionfmt.Open(names[0], sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.Open(names[0], sessionfmt.Options{}))
 	defer s.Close()
-	b, err := s.Branch(s.Find("c"), names[0], time.UnixMilli(1767225700000))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fork, err := os.Create(names[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Print(fork); err != nil {
-		t.Fatal(err)
-	}
-	if err := fork.Close(); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(s.Branch(s.Find("c"), names[0], time.UnixMilli(1767225700000)))
+	fork := must.Get(os.Create(names[1]))
+	must.Do(b.Print(fork))
+	must.Do(fork.Close())
 	alone, all := costs(t, stats.Options{}, names[0]), costs(t, stats.Options{By: []string{"session"}}, names...)
 	if alone.Unique != alone.Sum() || all.Unique != alone.Unique || alone.Cost.Total != 4.875 {
 		t.Errorf("alone %+v, unique %+v; together unique %+v", alone.Sum(), alone.Unique, all.Unique)
@@ -270,10 +248,7 @@ func TestForkAddsNothing(t *testing.T) {
 
 func bytesOf(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))
 	return data
 }
 
@@ -338,14 +313,9 @@ func TestCostGroups(t *testing.T) {
 		got := costs(t, stats.Options{By: strings.Split(by, ",")}, store(t, session, other)...)
 		var rows []string
 		for _, r := range got.Rows {
-			data, err := json.Marshal(r.Keys())
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(json.Marshal(r.Keys()))
 			var keys map[string]string
-			if err := json.Unmarshal(data, &keys); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(json.Unmarshal(data, &keys))
 			var names []string
 			for _, name := range got.By {
 				names = append(names, keys[name])
@@ -378,10 +348,7 @@ func TestOnly(t *testing.T) {
 	later := strings.Replace(answer("b", "a", `"responseModel":"n","usage":{"cost":{"total":2}}`), "2026-01-01", "2026-01-03", 1)
 	file := store(t, text(answer("a", "", `"usage":{"cost":{"total":1}}`), later))[0]
 	at := func(day string) int64 {
-		d, err := time.Parse(time.DateOnly, day)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(time.Parse(time.DateOnly, day))
 		return d.UnixMilli()
 	}
 	for name, c := range map[string]struct {
@@ -400,10 +367,7 @@ func TestOnly(t *testing.T) {
 		"other project": {stats.Only{Project: "v"}, 0},
 	} {
 		o := stats.Options{Lenses: lenses(t, "cost", "session"), Only: c.only}
-		one, err := o.Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(o.Read(file))
 		if one.Fits() != (c.want > 0) || one.Fits() && one.Cost.Cost.Total != c.want {
 			t.Errorf("%s: fits %v, cost %v; want %v", name, one.Fits(), one.Cost.Cost.Total, c.want)
 		}

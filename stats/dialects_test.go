@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // told are sums of usage. Cost is of calls that record one.
@@ -32,19 +34,14 @@ func (o object) usd(name string) float64 { f, _ := o[name].(float64); return f }
 // records are the records of a file: its lines, or the messages of a document.
 func records(t *testing.T, name string) (all []object) {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))
 	var doc struct{ Messages []object }
 	if json.Unmarshal(data, &doc) == nil && doc.Messages != nil {
 		return doc.Messages
 	}
 	for line := range bytes.Lines(data) {
 		var o object
-		if err := json.Unmarshal(line, &o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(json.Unmarshal(line, &o))
 		all = append(all, o)
 	}
 	return all
@@ -107,10 +104,7 @@ func TestDialectCosts(t *testing.T) {
 			t.Fatalf("%s: %v", name, files)
 		}
 		o := Options{Lenses: []*Lens{&costLens}}
-		r, err := o.Read(files[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(o.Read(files[0]))
 		sum := told{r.Cost.Tokens.Input, r.Cost.Tokens.Output, r.Cost.Tokens.CacheRead, r.Cost.Cost.Total}
 		want := route(records(t, files[0]))
 		if sum.Input != want.Input || sum.Output != want.Output || sum.CacheRead != want.CacheRead || math.Abs(sum.Cost-want.Cost) > 1e-9 {

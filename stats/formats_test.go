@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 )
 
 // TestFormatsNamed holds docs/formats.md to the structs that are printed: the section
@@ -52,10 +53,7 @@ func TestFormatsNamed(t *testing.T) {
 // formatSections are the words in code of each section below ctxtool/stats/2, the
 // first of them the whole text. Those of one session belong to the head.
 func formatSections(t *testing.T) map[string][]string {
-	data, err := os.ReadFile(filepath.Join(corpus.Root(t), "docs", "formats.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "docs", "formats.md")))
 	_, text, ok := strings.Cut(string(data), "\n## `ctxtool/stats/2`")
 	if !ok {
 		t.Fatal("docs/formats.md has no ctxtool/stats/2")

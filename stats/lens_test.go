@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
@@ -87,13 +88,8 @@ func look(t *testing.T, opt stats.Options, data string, names ...string) *stats.
 		}
 	}
 	name := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r, err := opt.Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, []byte(data), 0o600))
+	r := must.Get(opt.Read(name))
 	return r
 }
 
@@ -142,9 +138,7 @@ func TestShapeOfCorpus(t *testing.T) {
 				}
 			}
 			name := filepath.Join(t.TempDir(), "s.jsonl")
-			if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(name, c.Data, 0o600))
 			r, err := opt.Read(name)
 			if err != nil {
 				t.Logf("not looked at: %v", err)

@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 )
@@ -16,9 +17,7 @@ import (
 // likeOf returns the context of a session as a system counts it.
 func likeOf(t *testing.T, name string, data []byte, opt Options) *likeness {
 	t.Helper()
-	if err := opt.SetLike(name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(opt.SetLike(name))
 	return lookAt(t, data, opt).Like
 }
 

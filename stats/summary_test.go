@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/stats"
 )
@@ -16,13 +17,8 @@ const header = `{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T
 func summary(t *testing.T, lines ...string) stats.Summary {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sum, err := stats.Options{}.Summarize(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	sum := must.Get(stats.Options{}.Summarize(name))
 	sum.Schema, sum.Size, sum.Calls = "", 0, nil
 	return *sum
 }
@@ -67,10 +63,7 @@ func TestCopies(t *testing.T) {
 	name := filepath.Join("..", "testdata", "sessions", "demo.jsonl")
 	var all []*stats.Summary
 	for range 3 {
-		sum, err := stats.Options{}.Summarize(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sum := must.Get(stats.Options{}.Summarize(name))
 		all = append(all, sum)
 	}
 	all = append(all, &stats.Summary{})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 )
 
 // TestAtOnce: many commands that write to one session at once all succeed, where what
@@ -15,22 +16,15 @@ import (
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	const many = 40
-	demo, err := os.ReadFile(filepath.Join(corpus.Root(t), "testdata", "sessions", "demo.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demo := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "testdata", "sessions", "demo.jsonl")))
 	for name, words := range map[string]string{
 		"label": "label s.jsonl turn:2 L --write", "name": "name s.jsonl N --write", "edit": "edit s.jsonl 4eeafed6 --replace F --write --force",
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "s.jsonl")
-		if err := os.WriteFile(file, demo, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(file, demo, 0o600))
 		for k := range many {
-			if err := os.WriteFile(filepath.Join(dir, "n"+string(rune('a'+k))), []byte(string(rune('a'+k))), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(filepath.Join(dir, "n"+string(rune('a'+k))), []byte(string(rune('a'+k))), 0o600))
 		}
 		var wg sync.WaitGroup
 		for k := range many {
@@ -41,10 +35,7 @@ func TestAtOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		after, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := must.Get(os.ReadFile(file))
 		if got := bytes.Count(after[len(demo):], []byte("\n")); got != many || !bytes.HasPrefix(after, demo) {
 			t.Errorf("%s: %d entries are new, want %d", name, got, many)
 		}

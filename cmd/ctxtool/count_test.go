@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"ctxtool/internal/must"
 )
 
 // TestCountWindows counts files that are longer than a window as the text that they
@@ -14,9 +16,7 @@ func TestCountWindows(t *testing.T) {
 	const window = 8 << 10 // so that texts need not be long to have several
 	o := &countOptions{counter: "all", by: "file", window: window}
 	o.format, o.forms = "text", []string{"text"}
-	if err := o.check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(o.check())
 	texts := map[string]string{
 		"lines":      strings.Repeat("{\"text\":\"Ein Satz, it's über \\u00e4 lines.\"}\r\n", 300),
 		"indented":   strings.Repeat("\n\n  x := 1 // no line begins at its beginning\n\t/", 250),
@@ -27,18 +27,12 @@ func TestCountWindows(t *testing.T) {
 		"a window":   strings.Repeat("abc\n", window/4),
 	}
 	for name, text := range texts {
-		rows, err := o.whole(iotest.HalfReader(strings.NewReader(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(o.whole(iotest.HalfReader(strings.NewReader(text))))
 		want := o.of([]byte(text))
 		if got := rows[0]; len(rows) != 1 || got.Bytes != int64(len(text)) || !slices.Equal(got.Tokens, want) {
 			t.Errorf("%s: %d bytes, %v tokens, of the whole text %v", name, got.Bytes, got.Tokens, want)
 		}
-		rows, err = o.lines(iotest.HalfReader(strings.NewReader(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows = must.Get(o.lines(iotest.HalfReader(strings.NewReader(text))))
 		i := 0
 		for line := range bytes.Lines([]byte(text)) {
 			want := o.of(bytes.TrimRight(line, "\r\n"))

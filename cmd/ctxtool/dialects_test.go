@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 )
 
@@ -52,10 +53,7 @@ func TestDialectLenses(t *testing.T) {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := sessionfmt.Open(file, sessionfmt.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 			sure := s.Reading().String()
 			foreign := s.Dialect() != nil
 			s.Close()

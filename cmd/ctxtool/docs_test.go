@@ -18,6 +18,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/golden"
 	"ctxtool/internal/help"
+	"ctxtool/internal/must"
 	"ctxtool/internal/plan"
 
 	"github.com/spf13/cobra"
@@ -39,9 +40,7 @@ func TestCommandPages(t *testing.T) {
 		c.DisableAutoGenTag = true
 		c.InitDefaultHelpFlag()
 		var b bytes.Buffer
-		if err := doc.GenMarkdown(c, &b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(doc.GenMarkdown(c, &b))
 		if !c.HasParent() {
 			b.WriteString("Topics:\n\n")
 			for _, topic := range help.Topics() {
@@ -60,10 +59,7 @@ func TestCommandPages(t *testing.T) {
 		want[name] = true
 		golden.Equal(t, filepath.Join(dir, name), []byte("## ctxtool help "+topic+"\n\n"+topicTable.ReplaceAllString(text, "\n```\n$0```\n")))
 	}
-	files, err := filepath.Glob(dir + "/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(dir + "/*.md"))
 	for _, f := range files {
 		if !want[filepath.Base(f)] {
 			t.Errorf("%s is the page of no command", f)
@@ -87,9 +83,7 @@ func TestHelp(t *testing.T) {
 	}
 	helpOf := func(c *cobra.Command) string {
 		var b strings.Builder
-		if err := help.Command(&b, c, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(help.Command(&b, c, 0))
 		narrow(c.CommandPath(), b.String())
 		return b.String()
 	}
@@ -148,14 +142,10 @@ var manDir = flag.String("man", "", "write man pages into that folder")
 // TestManPages: each command has a man page, with what it does and its flags.
 func TestManPages(t *testing.T) {
 	dir := cmp.Or(*manDir, t.TempDir())
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.MkdirAll(dir, 0o755))
 	root := newRoot(&env{stdin: os.Stdin}, "")
 	head := &doc.GenManHeader{Title: "CTXTOOL", Section: "1", Source: "ctxtool", Manual: "ctxtool", Date: &time.Time{}}
-	if err := doc.GenManTree(root, head, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(doc.GenManTree(root, head, dir))
 	for _, c := range root.Commands() {
 		if !c.IsAvailableCommand() {
 			continue
@@ -172,10 +162,7 @@ func TestManPages(t *testing.T) {
 // What it explains is the name of a member that such a plan can have.
 func TestReductionsDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../docs/formats.md"))
 	_, section, _ := strings.Cut(string(text), "## Plans")
 	section, _, _ = strings.Cut(section, "## `ctxtool/count/1`")
 	plans, _, _ := strings.Cut(section, "### What is appended")

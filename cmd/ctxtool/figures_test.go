@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	page "ctxtool/internal/report"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
@@ -55,9 +56,7 @@ func TestOneNumber(t *testing.T) {
 	compared := 0
 	for k, c := range corpus.Sample(t) {
 		name := filepath.Join(dir, fmt.Sprint(k)+".jsonl")
-		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, c.Data, 0o600))
 		s, err := sessionfmt.Open(name, sessionfmt.Options{})
 		if err != nil {
 			continue
@@ -243,9 +242,7 @@ func TestStatusCost(t *testing.T) {
 	head := `{"type":"session","version":3,"id":"p","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
 	answer := `{"type":"message","id":"a1000000","parentId":null,"timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"p","model":"m","stopReason":"stop","usage":{"input":1,"output":1,"cost":{"total":0.02}},"timestamp":2}}` + "\n"
 	for name, size := range map[string]int{"short": 10, "long": mostSummed} {
-		if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf([]byte(head), answer, strings.Repeat("x", size)), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(dir, name), fmt.Appendf([]byte(head), answer, strings.Repeat("x", size)), 0o666))
 	}
 	for _, tt := range []struct {
 		args string

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 )
 
 // answers are command lines with every answer of every command that has forms. S is a session,
@@ -33,13 +34,9 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "dir"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.MkdirAll(filepath.Join(dir, "dir"), 0o700))
 	for _, name := range []string{"s.jsonl", "dir/a.jsonl", "dir/b.jsonl"} {
-		if err := os.WriteFile(filepath.Join(dir, name), demo, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(dir, name), demo, 0o600))
 	}
 	if r := ranIn(dir, "truncate", "s.jsonl", "--max", "20", "-o", "undo.jsonl"); r.status != exitOK {
 		t.Fatal(&r.stderr)

@@ -14,6 +14,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/golden"
+	"ctxtool/internal/must"
 	"ctxtool/render"
 	"ctxtool/stats"
 )
@@ -169,9 +170,7 @@ func TestSARIF(t *testing.T) {
 	t.Parallel()
 	out, _ := said(t, "check", bad+"glued.jsonl", "-f", "sarif")
 	var log map[string]any
-	if err := json.Unmarshal(out, &log); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal(out, &log))
 	run := log["runs"].([]any)[0].(map[string]any)
 	driver := run["tool"].(map[string]any)["driver"].(map[string]any)
 	var codes []string
@@ -187,10 +186,7 @@ func TestSARIF(t *testing.T) {
 	if want := checkCodes(); !slices.Equal(codes, want) {
 		t.Errorf("rules %q, want %q", codes, want)
 	}
-	text, err := json.MarshalIndent(log, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.MarshalIndent(log, "", "  "))
 	golden.Equal(t, filepath.Join(goldenDir(t), "sarif.json"), append(text, '\n'))
 }
 
@@ -219,14 +215,9 @@ func everyLens() string {
 // otherwise.
 func notFresh(t *testing.T, name string) {
 	t.Helper()
-	info, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(name))
 	if before := time.Now().Add(-time.Minute); info.ModTime().After(before) {
-		if err := os.Chtimes(name, before, before); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Chtimes(name, before, before))
 	}
 }
 
@@ -238,15 +229,9 @@ func goldenDir(t *testing.T) string {
 func goldenFiles(t *testing.T) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.txt", "*/*.txt"} {
-		files, err := filepath.Glob(filepath.Join(goldenDir(t), pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(goldenDir(t), pattern)))
 		for _, f := range files {
-			rel, err := filepath.Rel(goldenDir(t), strings.TrimSuffix(f, ".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			rel := must.Get(filepath.Rel(goldenDir(t), strings.TrimSuffix(f, ".txt")))
 			names = append(names, filepath.ToSlash(rel))
 		}
 	}

@@ -10,15 +10,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctxtool/internal/must"
 )
 
 // TestInterrupted: a signal leaves no temporary file, and ends the process as ever.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE} {
 		if signal.Ignored(s) {
 			t.Logf("%v is not tried: it is ignored here, as under nohup", s)
@@ -27,9 +26,7 @@ func TestInterrupted(t *testing.T) {
 		dir := t.TempDir()
 		cmd := exec.Command(self, filepath.Join(dir, "out"))
 		cmd.Env = append(os.Environ(), "CTXTOOL_WRITES_FOREVER=1")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmd.Start())
 		names := func() (names []string) {
 			entries, _ := os.ReadDir(dir)
 			for _, e := range entries {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 )
 
 // appending are command lines that append to a session, S being put in.
@@ -52,9 +53,7 @@ func TestLaw9(t *testing.T) {
 func appends(t *testing.T, c corpus.Session, line string) bool {
 	dir := t.TempDir()
 	name, promised := filepath.Join(dir, "s.jsonl"), filepath.Join(dir, "promised.jsonl")
-	if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, c.Data, 0o600))
 	args := append(commandLine(line, "S", name), "--now", "2027-01-02T03:04:05Z")
 	plan, status := said(t, append(args, "-f", "entries")...)
 	if status != exitOK {
@@ -64,10 +63,7 @@ func appends(t *testing.T, c corpus.Session, line string) bool {
 	if _, status := said(t, append(args, "--write")...); status != exitOK {
 		return false // no plain file, say
 	}
-	is, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	is := must.Get(os.ReadFile(name))
 	if want := append(bytes.Clone(c.Data), plan...); !bytes.Equal(is, want) {
 		t.Errorf("%s: the file is not what was there and what the plan says", line)
 	}
@@ -81,26 +77,15 @@ func appends(t *testing.T, c corpus.Session, line string) bool {
 // is appended to, a file that appears under its name, and the folder that it appears in.
 func TestSynced(t *testing.T) {
 	t.Parallel()
-	torn, err := os.ReadFile(filepath.Join(corpus.Root(t), bad+"torn.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound, err := os.ReadFile(filepath.Join(corpus.Root(t), good+"v2.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	linear, err := os.ReadFile(filepath.Join(corpus.Root(t), good+"linear.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	torn := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), bad+"torn.jsonl")))
+	sound := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), good+"v2.jsonl")))
+	linear := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), good+"linear.jsonl")))
 	for line, data := range map[string][]byte{
 		"label S leaf here --write": linear, "truncate S --max 10 --write --force": linear, "edit S turn:0 --omit -o OUT": linear,
 		"repair S --write --force": torn, "migrate S --write --force": sound, "redact S -o OUT": linear, "log S -o OUT": linear,
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(dir, "s.jsonl"), data, 0o600))
 		in := testEnv(dir)
 		synced := map[string]bool{} // contents of files, and folders
 		in.disk.Sync = func(f *os.File) error {
@@ -116,16 +101,10 @@ func TestSynced(t *testing.T) {
 			t.Errorf("%s: status %d: %s", line, r.status, &r.stderr)
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join(dir, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(filepath.Join(dir, "*")))
 		appended := len(files) == 1
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(file))
 			if !bytes.Equal(text, data) && !synced[string(text)] {
 				t.Errorf("%s: %s was not synced as it is now", line, filepath.Base(file))
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -34,9 +35,7 @@ func TestPiLoadsWhatWeWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("Shorter.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(text, []byte("Shorter.\n"), 0o600))
 	files, from := map[string][]byte{}, map[string]string{} // what is written, and the session that it is made from
 	ours := map[string]string{}
 	for i, c := range corpus.All(t) {
@@ -44,18 +43,13 @@ func TestPiLoadsWhatWeWrite(t *testing.T) {
 			continue
 		}
 		name := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i))
-		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, c.Data, 0o600))
 		for k, line := range dealt(i, writersEach, writers) {
 			out := filepath.Join(dir, fmt.Sprintf("%d-%d.jsonl", i, k))
 			if ranIn("", commandLine(line, "S", name, "OUT", out, "TEXT", text)...).status != exitOK {
 				continue // refused, which scripts look at
 			}
-			data, err := os.ReadFile(out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(out))
 			if bytes.Equal(data, c.Data) {
 				continue // as it was before
 			}
@@ -93,17 +87,11 @@ func compareWithPi(t *testing.T, name, file string, pi corpus.PiAnswer) {
 		t.Errorf("%s: replay: %s", name, &r.stderr)
 		return
 	}
-	v, err := jsonl.ParseValue(r.stdout.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(jsonl.ParseValue(r.stdout.Bytes()))
 	if got := v.AppendMinified(nil); !bytes.Equal(got, pi.Read.Context) {
 		t.Errorf("%s: context\n got %.400s\n  pi %.400s", name, got, pi.Read.Context)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))
 	if s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{}); err == nil {
 		if s.Version == 3 && bytes.Equal(bytes.ToValidUTF8(data, nil), data) && pi.Open.After != string(data) {
 			t.Errorf("%s: pi changes the file", name)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"ctxtool/internal/must"
 )
 
 // pointSession has two branches, answers, an edit, a label and a patch.
@@ -67,9 +69,7 @@ var (
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), []byte(pointSession), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(filepath.Join(dir, "s.jsonl"), []byte(pointSession), 0o600))
 	answer := func(words, point string) (string, int) {
 		r := ranIn(dir, strings.Fields(strings.NewReplacer("S", "s.jsonl", "P", point).Replace(words))...)
 		named := strings.NewReplacer("@"+point+",", "@P,", "since "+point+"\n", "since P\n", "since `"+point+"`\n", "since P\n", "until "+point+"\n", "until P\n", "until `"+point+"`\n", "until P\n",

@@ -15,6 +15,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/golden"
+	"ctxtool/internal/must"
 )
 
 // documents are the pages whose examples are run.
@@ -46,10 +47,7 @@ func TestReadmeAndGuide(t *testing.T) {
 	for _, name := range documents(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			page, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(os.ReadFile(name))
 			if blocks := block.FindAllSubmatch(page, -1); blocks != nil {
 				golden.Equal(t, name, runPage(t, page, exampleFolder(t, filepath.Base(filepath.Dir(name)) == "guide")))
 			}
@@ -63,9 +61,7 @@ func exampleFolder(t *testing.T, among bool) string {
 	dir := t.TempDir()
 	sessions := filepath.Join(dir, "testdata", "sessions")
 	for _, folder := range []string{"sessions", "agents"} {
-		if err := os.CopyFS(filepath.Join(dir, "testdata", folder), os.DirFS(filepath.Join(corpus.Root(t), "testdata", folder))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.CopyFS(filepath.Join(dir, "testdata", folder), os.DirFS(filepath.Join(corpus.Root(t), "testdata", folder))))
 	}
 	old := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 	err := filepath.WalkDir(sessions, func(name string, _ fs.DirEntry, err error) error {
@@ -85,9 +81,7 @@ func runPage(t *testing.T, page []byte, dir string) []byte {
 	return block.ReplaceAllFunc(page, func(b []byte) []byte {
 		m := block.FindSubmatch(b)
 		if file := string(m[2]); file != "" {
-			if err := os.WriteFile(filepath.Join(dir, file), m[3], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(filepath.Join(dir, file), m[3], 0o600))
 			return b
 		}
 		out := "```console\n"
@@ -118,13 +112,8 @@ func runExample(t *testing.T, dir, pipeline string) string {
 		words = words[min(n+1, len(words)):]
 
 		input := filepath.Join(t.TempDir(), "stdin")
-		if err := os.WriteFile(input, stdout.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		stdin, err := os.Open(input)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(input, stdout.Bytes(), 0o600))
+		stdin := must.Get(os.Open(input))
 		stdout.Reset()
 		stderr.Reset()
 		for _, arg := range args {
@@ -171,10 +160,7 @@ func shortened(out, page string) string {
 
 // TestReadme: the first screen is enough, and so is the page.
 func TestReadme(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(corpus.Root(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "README.md")))
 	lines := strings.Split(string(text), "\n")
 	if len(lines) > 121 {
 		t.Errorf("%d lines, at most 120", len(lines)-1)
@@ -190,10 +176,7 @@ func TestReadme(t *testing.T) {
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
 	for _, name := range documents(t) {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
 				t.Errorf("%s links to %s, which is not there", filepath.Base(name), m[1])
@@ -205,15 +188,10 @@ func TestLinks(t *testing.T) {
 // TestExampleConfiguration: what the example sets is read, all of it.
 func TestExampleConfiguration(t *testing.T) {
 	t.Parallel()
-	example, err := os.ReadFile(filepath.Join(corpus.Root(t), "docs", "config.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	example := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "docs", "config.toml")))
 	dir := t.TempDir()
 	text := strings.ReplaceAll(string(example), "# implemented", "implemented")
-	if err := os.WriteFile(filepath.Join(dir, ".ctxtool.toml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(filepath.Join(dir, ".ctxtool.toml"), []byte(text), 0o600))
 	r := ranIn(dir, "config")
 	if r.status != exitOK || strings.Contains(r.stdout.String(), "unknown") {
 		t.Errorf("status %d\n%s%s", r.status, &r.stdout, &r.stderr)

@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/golden"
+	"ctxtool/internal/must"
 )
 
 // recordings are what docs/recordings shows, each on a terminal of its own.
@@ -54,14 +55,10 @@ func TestRecordings(t *testing.T) {
 			e.SetEscapeHTML(false)
 			at := 0.5
 			frame := func(text string, lasts float64) {
-				if err := e.Encode([]any{at, "o", text}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(e.Encode([]any{at, "o", text}))
 				at += lasts
 			}
-			if err := e.Encode(map[string]any{"version": 2, "width": 110, "height": 40, "title": "ctxtool " + r.name}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(e.Encode(map[string]any{"version": 2, "width": 110, "height": 40, "title": "ctxtool " + r.name}))
 			for _, command := range r.commands {
 				frame("$ "+command+"\r\n", 0.5)
 				cmd := exec.Command(script, "-qec", "stty cols 110 rows 40; "+command, "/dev/null")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
@@ -139,12 +140,8 @@ func plantedFlags(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	values, patterns := filepath.Join(dir, "values"), filepath.Join(dir, "own.toml")
-	if err := os.WriteFile(values, []byte("correct horse battery staple\r\n\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(patterns, []byte("[[rules]]\nid = \"ticket\"\nregex = '''\\bACME-\\d+\\b'''\nkeywords = [\"acme-\"]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(values, []byte("correct horse battery staple\r\n\n"), 0o600))
+	must.Do(os.WriteFile(patterns, []byte("[[rules]]\nid = \"ticket\"\nregex = '''\\bACME-\\d+\\b'''\nkeywords = [\"acme-\"]\n"), 0o600))
 	return []string{"--values", values, "--patterns", patterns, "--env", "PLANTED_*"}
 }
 
@@ -167,9 +164,7 @@ func TestPlanted(t *testing.T) {
 			in, out := filepath.Join(dir, "s.jsonl"), filepath.Join(dir, "out")
 			for first := range secrets {
 				data := plant(first, how)
-				if err := os.WriteFile(in, []byte(data), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(os.WriteFile(in, []byte(data), 0o600))
 				plantedLine(t, append([]string{"redact", in, "-o", out}, flags...), out)
 				if first > 0 {
 					continue
@@ -262,9 +257,7 @@ func TestRedactedReadings(t *testing.T) {
 		}
 		dir := t.TempDir()
 		in := filepath.Join(dir, "s.jsonl")
-		if err := os.WriteFile(in, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(in, c.Data, 0o600))
 		print := func(args ...string) string { return ranIn("", args...).stdout.String() }
 		redacted := filepath.Join(dir, "redacted", "s.jsonl")
 		print("redact", in, "-o", redacted)
@@ -295,9 +288,7 @@ func TestRedactBaseline(t *testing.T) {
 	base := filepath.Join(dir, "base.json")
 	secret := secrets[1].first + secrets[1].second
 	text := fmt.Sprintf(`{"system":{"parts":[{"name":"a","text":"it is %[1]s"}]},"tools":[{"name":"t","description":"%[1]s","parameters":{"type":"object"}}]}`, secret)
-	if err := os.WriteFile(base, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(base, []byte(text), 0o600))
 	for _, f := range render.Formats {
 		args := append([]string{"replay", filepath.Join(corpus.Root(t), "testdata", "sessions", "good", "v1.jsonl"), "--baseline", base, "-f", f.Name, "--redact"}, flags...)
 		plantedLine(t, args, filepath.Join(dir, "none"))
@@ -308,18 +299,13 @@ func TestRedactBaseline(t *testing.T) {
 func TestRedactWorkers(t *testing.T) {
 	t.Parallel()
 	dir, out := t.TempDir(), t.TempDir()
-	r, err := redact.New(redact.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(redact.New(redact.Options{}))
 	want := map[string][]byte{}
 	for k := range spellings {
 		for first := range secrets {
 			name := fmt.Sprintf("%d-%d.jsonl", k, first)
 			data := []byte(plant(first, k))
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(filepath.Join(dir, name), data, 0o600))
 			s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{Through: r.Passes(nil)})
 			if err != nil {
 				t.Fatal(err)

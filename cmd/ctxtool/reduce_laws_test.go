@@ -14,6 +14,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -43,9 +44,7 @@ func largeSessions(t *testing.T) (all []corpus.Session) {
 			continue
 		}
 		name := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i))
-		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, c.Data, 0o600))
 		now := filepath.Join(dir, fmt.Sprintf("%d-now.jsonl", i))
 		if _, status := said(t, "migrate", name, "-o", now); status == exitOK {
 			if data, err := os.ReadFile(now); err == nil { // none where it was of the current shape
@@ -182,10 +181,7 @@ func (r *reduceRun) run() bool {
 	if !bytes.HasPrefix(r.bytes(), r.now) {
 		t.Errorf("%s: undo changes what was there", r.name)
 	}
-	before, err := compact.NewView(e, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(compact.NewView(e, nil))
 	r.undone, r.before = r.bytes(), &compact.Reduction{View: before}
 	r.kept("undone", before)
 	r.nothingNew("undone")
@@ -213,10 +209,7 @@ func (r *reduceRun) plan() (*replay.Envelope, *compact.Reduction) {
 	if e == nil {
 		return nil, nil
 	}
-	extract, err := compact.OpenSummarizer("extract", compact.SummaryOptions{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	extract := must.Get(compact.OpenSummarizer("extract", compact.SummaryOptions{}))
 	job := compact.Job{Command: "reduce", Policy: policy, Form: r.form, GivenRules: r.rules != replay.Auto, Summarize: extract, Time: reducedAt}
 	plan, err := job.Plan(e)
 	if err != nil {
@@ -258,9 +251,7 @@ func (r *reduceRun) nothingNew(when string) {
 func findingsOf(t *testing.T, c corpus.Session) map[string]int {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, c.Data, 0o600))
 	out, _ := said(t, "check", name, "-f", "json")
 	var report struct {
 		Files []struct {
@@ -278,16 +269,11 @@ func findingsOf(t *testing.T, c corpus.Session) map[string]int {
 }
 
 func (r *reduceRun) put(data []byte) {
-	if err := os.WriteFile(r.file, data, 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(os.WriteFile(r.file, data, 0o600))
 }
 
 func (r *reduceRun) bytes() []byte {
-	data, err := os.ReadFile(r.file)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(r.file))
 	return data
 }
 
@@ -300,9 +286,7 @@ func comparePromise(t *testing.T, name string, p *compact.Reduction, pi corpus.P
 		return 0
 	}
 	var sent []json.RawMessage
-	if err := json.Unmarshal(pi.Read.LLM, &sent); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal(pi.Read.LLM, &sent))
 	sent = slices.DeleteFunc(sent, func(m json.RawMessage) bool { return jsonl.Value(m).Get("role").Is("system") })
 	for i := range p.View.Messages {
 		if !p.View.Live(i) {
@@ -327,10 +311,7 @@ func comparePromise(t *testing.T, name string, p *compact.Reduction, pi corpus.P
 // promiseDiffers says how what pi sends differs from a message of a plan.
 func promiseDiffers(t *testing.T, p *compact.Reduction, i int, content jsonl.Value) string {
 	t.Helper()
-	want, err := p.View.Content(i)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(p.View.Content(i))
 	if got, want := asList(content), asList(want); !bytes.Equal(got, want) {
 		return fmt.Sprintf("promised %.300s\n pi sends %.300s", want, got)
 	}

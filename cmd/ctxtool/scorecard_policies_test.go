@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 )
 
 const policiesHead = `
@@ -36,9 +37,7 @@ func converted(t *testing.T) (all [][2]string) {
 			continue
 		}
 		from, to := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), filepath.Join(dir, fmt.Sprintf("%d-pi.jsonl", i))
-		if err := os.WriteFile(from, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(from, c.Data, 0o600))
 		if _, status := said(t, "convert", from, "--to", "pi", "-o", to); status == exitOK && planOf(t, "reduce", "--policy", "pi", to).Before > largeEnough {
 			all = append(all, [2]string{strings.TrimSuffix(c.Name, ".jsonl"), to})
 		}

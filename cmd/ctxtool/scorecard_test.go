@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/golden"
+	"ctxtool/internal/must"
 )
 
 const scorecardHead = `# Scorecard
@@ -52,9 +53,7 @@ func TestScorecard(t *testing.T) {
 		session = strings.TrimSuffix(session, ".jsonl")
 		name := filepath.Join(dir, session+".jsonl")
 		sessions = append(sessions, [2]string{session, name})
-		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, c.Data, 0o600))
 		for _, s := range scoresOf(t, name) {
 			s.session, s.how = session, "its agent's model"
 			theirs = append(theirs, s)
@@ -120,10 +119,7 @@ func scoresOf(t *testing.T, name string) (all []score) {
 // beforeEntry is a session that ends above an entry.
 func beforeEntry(t *testing.T, name, entry string) string {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))
 	for line := range bytes.Lines(data) {
 		var e struct{ ID, ParentID string }
 		if json.Unmarshal(line, &e) != nil || e.ID != entry {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -29,10 +30,7 @@ func served(t *testing.T, dir string, args ...string) *mcp.ClientSession {
 	e.stdin, e.stdout, e.stderr = toServer, fromServer, t.Output()
 	ended := make(chan int)
 	go func() { ended <- e.run(append([]string{"serve"}, args...)) }()
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil))
 	t.Cleanup(func() {
 		client.Close()
 		if status := <-ended; status != exitOK {
@@ -45,10 +43,7 @@ func served(t *testing.T, dir string, args ...string) *mcp.ClientSession {
 // asked returns the text of a tool's answer.
 func asked(t *testing.T, client *mcp.ClientSession, tool, arguments string) (text string, fails bool) {
 	t.Helper()
-	r, err := client.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(client.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)}))
 	return r.Content[0].(*mcp.TextContent).Text, r.IsError
 }
 
@@ -61,17 +56,12 @@ const secretSession = `{"type":"session","version":3,"id":"11111111-2222-4333-84
 func TestServe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	data, err := os.ReadFile(filepath.Join(corpus.Root(t), demo))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), demo)))
 	store := filepath.Join(dir, "store")
 	outside := filepath.Join(dir, "outside.jsonl")
 	for name, text := range map[string]string{filepath.Join(store, "demo.jsonl"): string(data), filepath.Join(store, "secret.jsonl"): secretSession, outside: strings.ReplaceAll(secretSession, "deployed", "outside it")} {
 		os.MkdirAll(filepath.Dir(name), 0o700)
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
 	}
 	for name, target := range map[string]string{"link.jsonl": outside, "dir": dir} {
 		if err := os.Symlink(target, filepath.Join(store, name)); err != nil {
@@ -79,10 +69,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	client := served(t, dir, "--sessions-dir", "store")
-	list, err := client.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(client.ListTools(t.Context(), nil))
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
@@ -129,10 +116,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("page %v, %v", page, err)
 	}
 	// A kept answer is not that of a file that has changed.
-	f, err := os.OpenFile(filepath.Join(store, "secret.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(filepath.Join(store, "secret.jsonl"), os.O_APPEND|os.O_WRONLY, 0))
 	f.WriteString(`{"type":"session_info","id":"cc000000","parentId":"bb000000","timestamp":"2026-01-01T00:00:03.000Z","name":"the release"}` + "\n")
 	f.Close()
 	if text, _ := asked(t, client, "search_context", `{"source":"sessions","query":"deployed"}`); !strings.Contains(text, "## the release") {
@@ -144,9 +128,7 @@ func TestServe(t *testing.T) {
 func TestServeOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "secret.jsonl"), []byte(secretSession), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(filepath.Join(dir, "secret.jsonl"), []byte(secretSession), 0o600))
 	client := served(t, dir, "--sessions-dir", ".", "--no-redact")
 	if text, _ := asked(t, client, "show", `{"session":"secret.jsonl","point":"aa"}`); !strings.Contains(text, "AKIAQYLPMN5HHHFPZAM2") {
 		t.Errorf("redacted: %s", text)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/stats"
 )
 
@@ -21,9 +22,7 @@ func TestWorkerCountDoesNotMatter(t *testing.T) {
 	for k := range 24 {
 		data := gen.Session(gen.Shape{Seed: uint64(k % 16), Entries: 400 - 10*k, Text: 40, MaxText: 400})
 		data = bytes.ReplaceAll(data, []byte(`"total":0.002187`), fmt.Appendf(nil, `"total":0.%d1`, k%16+1))
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.jsonl", k)), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.jsonl", k)), data, 0o600))
 	}
 	var want []byte
 	for _, procs := range []int{1, 2, 3, 8} {
@@ -51,12 +50,8 @@ func TestMayFit(t *testing.T) {
 	e := testEnv("")
 	write := func(name, text string, changed time.Time) string {
 		name = filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(name, changed, changed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
+		must.Do(os.Chtimes(name, changed, changed))
 		return name
 	}
 	noon := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
@@ -76,10 +71,7 @@ func TestMayFit(t *testing.T) {
 		{project: "parcel", period: period{since: "2026-02-01"}}: {false, false},
 		{model: "any", project: "/home/u/parcel"}:                {true, true},
 	} {
-		only, err := flags.check(&e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		only := must.Get(flags.check(&e))
 		if got := [2]bool{only.MayFit(e.disk, session), only.MayFit(e.disk, odd)}; got != want {
 			t.Errorf("%+v: %v, want %v", flags, got, want)
 		}
@@ -98,16 +90,10 @@ func TestNothingToCount(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken")
-	if err := os.MkdirAll(broken, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(broken, "a.jsonl"), []byte("nonsense\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.MkdirAll(broken, 0o700))
+	must.Do(os.WriteFile(filepath.Join(broken, "a.jsonl"), []byte("nonsense\n"), 0o600))
 	session := filepath.Join(dir, "s.jsonl")
-	if err := os.WriteFile(session, gen.Session(gen.Shape{Seed: 1, Entries: 10}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(session, gen.Session(gen.Shape{Seed: 1, Entries: 10}), 0o600))
 	for _, args := range [][]string{{broken}, {session, "--only-model", "nobody's"}, {session, "--since", "2199-01-01"}} {
 		for _, l := range stats.Lenses {
 			for _, form := range []string{"text", "json", "jsonl", "csv", "markdown"} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/render"
 )
 
@@ -78,13 +79,8 @@ func TestUntouched(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, filepath.Base(c.Name))
 			out := filepath.Join(dir, "out")
-			if err := os.WriteFile(file, c.Data, 0o444); err != nil {
-				t.Fatal(err)
-			}
-			before, err := os.Stat(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(file, c.Data, 0o444))
+			before := must.Get(os.Stat(file))
 			each := readingsEach
 			if len(c.Data) > 300<<10 {
 				each = 1

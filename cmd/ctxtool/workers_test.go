@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 )
 
 // concurrent are command lines that between them start every goroutine there is: FILE is
@@ -27,18 +28,11 @@ var concurrent = []string{
 func TestWorkers(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")
-	if err := os.MkdirAll(store, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.MkdirAll(store, 0o700))
 	write := func(name string, shape gen.Shape) {
-		if err := os.WriteFile(filepath.Join(dir, name), gen.Session(shape), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(dir, name), gen.Session(shape), 0o600))
 	}
-	p, err := gen.Find("everything")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(gen.Find("everything"))
 	long := p.Shape
 	long.Entries, long.Text, long.MaxText = 1500, 60, 1000
 	write("s.jsonl", long)

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 func TestMain(m *testing.M) {
@@ -27,10 +29,7 @@ func TestPeakMemory(t *testing.T) {
 		{"small", []string{"true"}, 0, 16},
 		{"large", []string{"sh", "-c", "x=$(head -c 40000000 /dev/zero | tr '\\0' x)"}, 40, 127},
 	} {
-		f, err := launched(test.args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(launched(test.args))
 		if mb := f.memory / 1e6; mb < test.least || mb > test.top {
 			t.Errorf("%s: a peak of %d MB, want %d to %d", test.name, mb, test.least, test.top)
 		}

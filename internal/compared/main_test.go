@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/internal/simulate"
 )
 
@@ -46,10 +47,7 @@ func TestPage(t *testing.T) {
 	if err != nil || strings.Contains(text, "%!") || strings.Contains(text, "no value") || !strings.Contains(text, "| the least cost | pi, `$4.00` |") {
 		t.Error(err, text)
 	}
-	chart, err := fill("chart.svg.tmpl", s.chart())
-	if err != nil {
-		t.Fatal(err)
-	}
+	chart := must.Get(fill("chart.svg.tmpl", s.chart()))
 	for d := xml.NewDecoder(strings.NewReader(chart)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break

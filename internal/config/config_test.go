@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 )
 
@@ -19,13 +20,8 @@ func TestGSHNames(t *testing.T) {
 		"[context]\nmax-iterations = 8":                              "",
 	} {
 		name := filepath.Join(t.TempDir(), "config.toml")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		l, err := readLayer(sessionfmt.Disk{}, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
+		l := must.Get(readLayer(sessionfmt.Disk{}, name))
 		c := &Config{files: []layer{l}, getenv: func(string) string { return "" }}
 		if got, _ := c.Lookup("max-iterations"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

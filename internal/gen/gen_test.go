@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -23,10 +24,7 @@ func small(p gen.Preset, entries int) gen.Shape {
 
 func open(t *testing.T, data []byte) *sessionfmt.Session {
 	t.Helper()
-	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), sessionfmt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -80,10 +78,7 @@ func TestSame(t *testing.T) {
 // TestEverything: the shape of that name has all kinds of entries and ops, and
 // the damaged one all kinds of damage.
 func TestEverything(t *testing.T) {
-	p, err := gen.Find("everything")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(gen.Find("everything"))
 	p.Shape.Entries = 4000
 	text := string(gen.Session(p.Shape))
 	for _, want := range []string{
@@ -99,10 +94,7 @@ func TestEverything(t *testing.T) {
 			t.Errorf("no %s in it", want)
 		}
 	}
-	p, err = gen.Find("damaged")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = must.Get(gen.Find("damaged"))
 	p.Shape.Entries = 4000
 	found := map[string]bool{}
 	for _, f := range open(t, gen.Session(p.Shape)).Findings {
@@ -117,10 +109,7 @@ func TestEverything(t *testing.T) {
 
 // TestLarge: the shape of the benchmarks is that of real sessions.
 func TestLarge(t *testing.T) {
-	p, err := gen.Find("1g")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes = 20_000_000
 	data := gen.Session(p.Shape)
 	if n := len(data); n < 20_000_000 || n > 20_300_000 {
@@ -146,15 +135,10 @@ func TestUnknownPreset(t *testing.T) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	p, err := gen.Find("1g")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes = 16 << 20
 	b.SetBytes(p.Shape.Bytes)
 	for b.Loop() {
-		if err := gen.Write(io.Discard, p.Shape); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(gen.Write(io.Discard, p.Shape))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"ctxtool/internal/must"
 )
 
 func TestWrap(t *testing.T) {
@@ -80,9 +82,7 @@ Others: other
 `},
 	} {
 		var b strings.Builder
-		if err := Command(&b, c.cmd, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(Command(&b, c.cmd, 0))
 		got, _, _ := strings.Cut(b.String(), "Topics: ")
 		if got != c.want {
 			t.Errorf("%s\nwant\n%s", got, c.want)

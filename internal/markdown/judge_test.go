@@ -13,6 +13,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	goldhtml "github.com/yuin/goldmark/renderer/html"
+
+	"ctxtool/internal/must"
 )
 
 var gfm = sync.OnceValue(func() goldmark.Markdown {
@@ -25,9 +27,7 @@ var gfm = sync.OnceValue(func() goldmark.Markdown {
 func render(t testing.TB, doc string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := gfm().Convert([]byte(doc), &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(gfm().Convert([]byte(doc), &out))
 	return out.String()
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 )
 
 // find returns the mutants of a file's text.
@@ -21,21 +22,14 @@ func find(t *testing.T, src string) []mutant {
 	t.Helper()
 	root := t.TempDir()
 	write(t, filepath.Join(root, "x.go"), src)
-	all, err := findMutants("x", root, "x.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(findMutants("x", root, "x.go"))
 	return all
 }
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(os.WriteFile(name, []byte(text), 0o644))
 }
 
 func TestFind(t *testing.T) {
@@ -143,10 +137,7 @@ func TestState(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "state")
 	open := func() *state {
 		t.Helper()
-		s, err := openState(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(openState(name))
 		return s
 	}
 	s := open()
@@ -157,18 +148,13 @@ func TestState(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))
 	write(t, name, string(data)+`{"key":"torn`)
 	s = open()
 	if len(s.results) != 2 || s.results["a < b"] != a || s.results["b"] != b || !reflect.DeepEqual(s.times["x"], tm) {
 		t.Errorf("read back: %v %v", s.results, s.times)
 	}
-	if err := s.add(result{Key: "c", Verdict: killed}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(s.add(result{Key: "c", Verdict: killed}))
 	if s = open(); len(s.results) != 3 {
 		t.Errorf("after a torn line: %v", s.results)
 	}
@@ -218,13 +204,8 @@ func TestUnits(t *testing.T) {
 {"Action":"pass","Package":"near","Elapsed":12}
 {"Action":"fail","Package":"other","Elapsed":1}
 `)
-	s, err := openState("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.readTimes(name); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openState(""))
+	must.Do(s.readTimes(name))
 	mod := &module{packages: map[string]*goPackage{}}
 	for _, pkg := range []string{"far", "near", "other", "own"} {
 		p := &goPackage{ImportPath: pkg, TestGoFiles: []string{"x_test.go"}}
@@ -343,10 +324,7 @@ Stale in EQUAL, no such mutant: 'a/gone.go f: 1 (1 to 2)'
 	if got := strings.NewReplacer(o.equal, "EQUAL", "`", "'").Replace(out.String()); got != want {
 		t.Errorf("got\n%s\nwant\n%s\n%s", got, want, &log)
 	}
-	s, err := openState(o.state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(openState(o.state))
 	for key, want := range map[string]result{
 		"a/a.go Own: n > 0 (> to >=)":  {Verdict: killed, By: "tiny/a", Test: "TestOwn"},
 		"a/a.go Loop: k++ (++ to --)":  {Verdict: killed, By: "tiny/a", Test: "timeout"},
@@ -362,10 +340,7 @@ Stale in EQUAL, no such mutant: 'a/gone.go f: 1 (1 to 2)'
 	}
 
 	// A run with one result missing from the state tests that mutant alone.
-	data, err := os.ReadFile(o.state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(o.state))
 	lines := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(l string) bool { return strings.Contains(l, "None") })
 	write(t, o.state, strings.Join(lines, ""))
 	out.Reset()
@@ -380,10 +355,7 @@ Stale in EQUAL, no such mutant: 'a/gone.go f: 1 (1 to 2)'
 
 	// A test that fails without a mutant is an error.
 	write(t, filepath.Join(dir, "b/b_test.go"), strings.Replace(tiny["b/b_test.go"], "9", "8", 1))
-	mod, err := readModule(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := must.Get(readModule(t.Context(), dir))
 	if _, err := (&runner{mod: mod}).time(t.Context(), "tiny/b"); err == nil || !strings.Contains(err.Error(), "fail unmutated: TestOther") {
 		t.Errorf("with a test that fails: %v", err)
 	}

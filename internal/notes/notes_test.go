@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -77,10 +78,7 @@ func TestClaude(t *testing.T) {
 {"parentUuid":"c","type":"user","message":{"role":"user","content":"<task-notification>The agent that reads the tests has ended.</task-notification>"},"uuid":"d","sessionId":"s","timestamp":"2026-01-01T00:00:04Z"}
 {"parentUuid":"d","type":"user","message":{"role":"user","content":"This session is being continued from a previous conversation that ran out of context."},"uuid":"e","sessionId":"s","timestamp":"2026-01-01T00:00:05Z"}
 `
-	s, err := sessionfmt.OpenReader("s.jsonl", strings.NewReader(lines), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(lines), sessionfmt.Options{}))
 	n, _, err := Read(replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.Rules(0).Decide(s, s.Leaf())}), s.Leaf())
 	if err != nil {
 		t.Fatal(err)

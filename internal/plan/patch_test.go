@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
@@ -39,10 +40,7 @@ func TestUndoPatch(t *testing.T) {
 				Reason: hook.BeforeRequest, Counters: []*tokens.Counter{&tokens.Pi}, Now: now,
 			}
 			before, messages := context(t, s, rules)
-			results, err := hook.Read("", []byte(strings.ReplaceAll(patches[n%len(patches)], "%s", messages)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := must.Get(hook.Read("", []byte(strings.ReplaceAll(patches[n%len(patches)], "%s", messages))))
 			p, err := plan.Patch(c.Name, s.Copy(), results, opt, &compact.Job{Command: "patch", Form: form, GivenRules: true}, true)
 			if err != nil || p.Entries == 0 {
 				continue // it has no form that pi reads, or changes nothing
@@ -52,9 +50,7 @@ func TestUndoPatch(t *testing.T) {
 			if err != nil || !last {
 				t.Fatalf("%s as %s: %v", c.Name, form, err)
 			}
-			if err := after.Hold(b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(after.Hold(b))
 			if is, _ := context(t, after, rules); is != before {
 				t.Errorf("%s as %s: undone it is\n%s, want\n%s", c.Name, form, is, before)
 			}
@@ -98,10 +94,7 @@ func context(t *testing.T, s *sessionfmt.Session, rules replay.Rules) (all, mess
 	if err != nil {
 		return err.Error(), ""
 	}
-	p, err := e.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(e.Prompt())
 	for m, err := range e.CachedMessages() {
 		if err != nil {
 			t.Fatal(err)

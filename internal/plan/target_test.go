@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -17,17 +18,11 @@ import (
 // TestSameChange: a change is the same unless what it is about is another entry now, or
 // the file another session.
 func TestSameChange(t *testing.T) {
-	demo, err := os.ReadFile(filepath.Join(corpus.Root(t), "testdata", "sessions", "demo.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	demo := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "testdata", "sessions", "demo.jsonl")))
 	more := append(bytes.Clone(demo), `{"type":"label","id":"ffffffff","parentId":"fbe34465","timestamp":"2026-11-03T00:00:00.000Z","targetId":"ab5b3abe","label":"x"}`+"\n"...)
 	other := bytes.Replace(demo, []byte("01a19b89"), []byte("01a19b88"), 1)
 	batch := func(data []byte, at func(s *sessionfmt.Session) int, now int64) (*sessionfmt.Session, *sessionfmt.Batch) {
-		s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 		b := s.NewBatch(s.Leaf(), time.UnixMilli(now))
 		b.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: jsonl.AppendQuoted(nil, s.ID(at(s)))})
 		return s, b

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
@@ -26,9 +27,7 @@ func reported(t *testing.T, s corpus.Session) (*Report, [][]byte) {
 	t.Cleanup(func() { opened.Close() })
 	p := New(replay.New(opened, replay.Options{Leaf: opened.Leaf()}), opened.Leaf())
 	entries := p.Begin(64 << 10)
-	if err := p.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(p.Wait())
 	var all []byte
 	for _, size := range [][][2]int{entries, p.Rest(64 << 10)} {
 		for _, stretch := range size {
@@ -77,10 +76,7 @@ func TestSteps(t *testing.T) {
 						t.Logf("left out: step %d is on a circle, whose beginning each entry of it has elsewhere", step)
 						continue
 					}
-					e, err := p.r.At(sessionfmt.Before(entry))
-					if err != nil {
-						t.Fatal(err)
-					}
+					e := must.Get(p.r.At(sessionfmt.Before(entry)))
 					sameStep(t, p, rows, step, e)
 				}
 			}
@@ -92,10 +88,7 @@ func TestSteps(t *testing.T) {
 func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelope) {
 	t.Helper()
 	list, n, i := listOf(p, step), p.s.Len(), 0
-	counts, err := e.Count(&tokens.Pi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := must.Get(e.Count(&tokens.Pi))
 	st := &p.Steps
 	if got := (weigh.Counts{System: st.System[step], Tools: st.Tools[step], Messages: st.Messages[step], Total: counts.Total}); got != counts {
 		t.Errorf("step %d: %+v, the envelope has %+v", step, got, counts)
@@ -144,10 +137,7 @@ func TestRows(t *testing.T) {
 				if !json.Valid(rows[i]) {
 					t.Errorf("row %d is not JSON: %.100s", i, rows[i])
 				}
-				line, err := lines.Line(i)
-				if err != nil {
-					t.Fatal(err)
-				}
+				line := must.Get(lines.Line(i))
 				kind := p.s.Kind(i)
 				if !kind.IsMessage() || kind == jsonl.NoMessage || !line.Get("message").IsObject() {
 					continue

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -22,15 +23,11 @@ func TestFigures(t *testing.T) {
 			opt.Lenses = append(opt.Lenses, lens)
 		}
 	}
-	if err := opt.SetLike("swe-cli"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(opt.SetLike("swe-cli"))
 	for _, c := range corpus.Sample(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "s.jsonl")
-			if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.WriteFile(name, c.Data, 0o600))
 			s, err := sessionfmt.Open(name, sessionfmt.Options{})
 			if err != nil {
 				t.Skip(err)
@@ -50,10 +47,7 @@ func TestFigures(t *testing.T) {
 			}
 			opt := opt
 			opt.Replay.Rules = r.Rules
-			report, err := opt.Read(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := must.Get(opt.Read(name))
 			if want := report.Context.Like.SWE[0].Usage.Total; log.Stats.Tokens != want {
 				t.Errorf("%d tokens, stats has %d", log.Stats.Tokens, want)
 			}

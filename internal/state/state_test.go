@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/must"
 	"ctxtool/internal/state"
 	"ctxtool/sessionfmt"
 )
@@ -37,9 +38,7 @@ func TestStatus(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "s.jsonl")
 		text := strings.Join([]string{`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`, user("u", "", test.before), fmt.Sprintf(answer, test.more), user("v", "a", test.after)}, "\n") + test.tail
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(file, []byte(text), 0o600))
 		st, err := state.Of(file, at.Add(test.age), nil, sessionfmt.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -3,6 +3,7 @@ package terminal
 import (
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 )
 
@@ -10,14 +11,8 @@ import (
 func TestInterruptsRest(t *testing.T) {
 	x := &Interrupts{}
 	d := sessionfmt.Disk{Dir: t.TempDir(), Temporary: x.Note}
-	a, err := d.Create("a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := d.Create("b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(d.Create("a"))
+	b := must.Get(d.Create("b"))
 	if len(x.files) != 2 || x.signals == nil {
 		t.Errorf("%d files", len(x.files))
 	}
@@ -25,9 +20,7 @@ func TestInterruptsRest(t *testing.T) {
 	if x.signals == nil {
 		t.Error("nobody waits, and there is a file")
 	}
-	if err := b.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(b.Commit())
 	if len(x.files) != 0 || x.signals != nil {
 		t.Errorf("%d files, and somebody waits", len(x.files))
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -14,10 +15,7 @@ func benchSession(b *testing.B) *sessionfmt.Session {
 	if name == "" {
 		b.Skip("left out: CTXTOOL_BENCH_SESSION names no session; make bench sets it")
 	}
-	s, err := sessionfmt.Open(name, sessionfmt.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	b.Cleanup(func() { s.Close() })
 	return s
 }
@@ -31,10 +29,7 @@ func BenchmarkDecode(b *testing.B) {
 		lines := s.NewReader()
 		var text []byte
 		for _, rec := range path {
-			line, err := lines.Line(rec)
-			if err != nil {
-				b.Fatal(err)
-			}
+			line := must.Get(lines.Line(rec))
 			for v := range line.Strings {
 				text = v.AppendText(text[:0])
 			}
@@ -45,10 +40,7 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkBlocks takes the path apart.
 func BenchmarkBlocks(b *testing.B) {
 	s := benchSession(b)
-	c, err := NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), false)
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := must.Get(NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), false))
 	b.SetBytes(s.Size())
 	for b.Loop() {
 		for _, blocks := range c.Chapters() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -24,10 +25,7 @@ func openData(t testing.TB, name string, data []byte) *sessionfmt.Session {
 
 func conversation(t testing.TB, s *sessionfmt.Session, all bool) *Conversation {
 	t.Helper()
-	c, err := NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), all))
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/linediff"
+	"ctxtool/internal/must"
 	"ctxtool/internal/transcript"
 	"ctxtool/sessionfmt"
 )
@@ -23,10 +24,7 @@ func sessionOf(t *testing.T, cwd string, lines ...string) *sessionfmt.Session {
 		b = append(b, strings.Replace(line, "Q", `"id":`+id+`,"parentId":`+parent, 1)+"\n"...)
 		parent = id
 	}
-	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(b), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(b), sessionfmt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -124,10 +122,7 @@ func TestResultBehindOthers(t *testing.T) {
 			`{"type":"message",Q,"message":{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{"command":"make"}}]}}`)
 		b := make([]byte, 0, 1<<12)
 		for i := range s.Len() {
-			line, err := s.NewReader().Line(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(s.NewReader().Line(i))
 			b = append(append(b, line...), '\n')
 		}
 		b = append(b, strings.Replace(between, "Q", `"id":"n","parentId":"00000001"`, 1)+"\n"...)
@@ -136,10 +131,7 @@ func TestResultBehindOthers(t *testing.T) {
 			parent = "n"
 		}
 		b = append(b, `{"type":"message","id":"r","parentId":"`+parent+`","message":{"role":"toolResult","toolCallId":"1","content":"bad","isError":true}}`+"\n"...)
-		s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(b), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s = must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(b), sessionfmt.Options{}))
 		defer s.Close()
 		if doc := page(t, s, nil); bytes.Contains(doc, []byte("no result")) || !bytes.Contains(doc, []byte("1 call")) || !bytes.Contains(doc, []byte("**Failed**: 1 command")) {
 			t.Errorf("with %s between them:\n%s", between, doc)

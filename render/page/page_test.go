@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -35,10 +36,7 @@ func open(t testing.TB, c corpus.Session) *sessionfmt.Session {
 // page is a session as Markdown.
 func page(t testing.TB, s *sessionfmt.Session, set func(*Page)) []byte {
 	t.Helper()
-	out, err := writtenPage(s, set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(writtenPage(s, set))
 	return out
 }
 
@@ -304,10 +302,7 @@ func FuzzPage(f *testing.F) {
 
 func hostilePage(t *testing.T, text string) {
 	t.Helper()
-	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(hostileSession(text)), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(hostileSession(text)), sessionfmt.Options{}))
 	defer s.Close()
 	turns, branches := turnsOf(s)
 	for _, set := range []func(*Page){
@@ -335,9 +330,6 @@ func hostilePage(t *testing.T, text string) {
 
 func contextOf(t *testing.T, s *sessionfmt.Session) *replay.Envelope {
 	t.Helper()
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(sessionfmt.After(s.Leaf())))
 	return e
 }

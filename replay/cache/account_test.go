@@ -13,6 +13,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
@@ -51,10 +52,7 @@ func (p *simulated) ask(model string, at, life int64, pieces []string) (best int
 // before all messages are the prompt.
 func askedInPlace(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string, sizes []int) {
 	t.Helper()
-	e, err := r.At(sessionfmt.Before(rec))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(r.At(sessionfmt.Before(rec)))
 	collapsed, sized := asked(t, r, rec, hidden)
 	pieces, sizes = slices.Clone(collapsed[:piecesBefore]), slices.Clone(sized[:piecesBefore])
 	others := collapsed[piecesBefore:]
@@ -97,18 +95,9 @@ func promptOf(t *testing.T, systems []jsonl.Value) *prompt.Prompt {
 		file = fmt.Appendf(file, `{"type":"message","id":"e%d","parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z","message":%s}`+"\n", i, parent, m)
 		parent = fmt.Sprintf(`"e%d"`, i)
 	}
-	s, err := sessionfmt.OpenReader("s", bytes.NewReader(file), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := e.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(file), sessionfmt.Options{}))
+	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf())))
+	p := must.Get(e.Prompt())
 	return p
 }
 
@@ -123,10 +112,7 @@ func asked(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string
 	if err != nil {
 		t.Fatal(err)
 	}
-	prompt, err := e.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	prompt := must.Get(e.Prompt())
 	text := prompt.Compiled
 	for _, tool := range prompt.Tools {
 		text += "\x00" + string(tool.Raw)
@@ -166,10 +152,7 @@ func sum0(list []int) (n int64) {
 
 func openCacheTest(t testing.TB, data []byte) *sessionfmt.Session {
 	t.Helper()
-	s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 	return s
 }
 
@@ -188,10 +171,7 @@ func TestCachePredicts(t *testing.T) {
 			seeds = 4
 		}
 		for seed := range seeds {
-			p, err := gen.Find(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(gen.Find(name))
 			shape := p.Shape
 			shape.Seed, shape.Entries, shape.Text, shape.MaxText = seed, 160, 60, 2000
 			if inPlace {
@@ -302,10 +282,7 @@ func TestCacheRecorded(t *testing.T) {
 		var want Usage
 		lines := s.NewReader()
 		for rec := range s.Len() {
-			line, err := lines.Line(rec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(lines.Line(rec))
 			if m := line.Get("message"); line.Get("type").Is("message") && m.Get("role").Is("assistant") {
 				u := m.Get("usage")
 				if n := u.Get("input").Int(); n <= jsonl.MostUsage {
@@ -381,10 +358,7 @@ func TestCacheAsPi(t *testing.T) {
 				input, read, write, cost[0], cost[1], cost[2]))
 		}
 		s = openCacheTest(t, []byte(strings.Join(lines, "")))
-		report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Get(Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
 		for _, row := range report.Rows {
 			got := Rebilled{}
 			if row.Unserved.Tokens > 0 {
@@ -406,16 +380,10 @@ func TestCacheAsPi(t *testing.T) {
 // all of them are sent as one.
 func TestCacheInPlace(t *testing.T) {
 	name := corpus.Root(t) + "/testdata/sessions/good/cache.jsonl"
-	s, err := sessionfmt.Open(name, sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	defer s.Close()
 	for _, collapse := range []bool{false, true} {
-		report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Collapse: collapse, Counter: &tokens.Pi})
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Get(Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Collapse: collapse, Counter: &tokens.Pi}))
 		row := report.Rows[8]
 		at, shared := 16, 15
 		if collapse {
@@ -471,14 +439,8 @@ func TestCacheWildUsage(t *testing.T) {
 		line("d0", `"c0"`, "assistant", `,"usage":{"input":9000,"cacheRead":1,"cost":{"input":1e308,"cacheWrite":1.7e308}}`) +
 		line("e0", `"d0"`, "user", "") +
 		line("f0", `"e0"`, "assistant", `,"usage":{"input":9000,"cacheRead":-7,"cost":{"input":1e308,"cacheWrite":1.7e308}}`)
-	s, err := sessionfmt.OpenReader("s", strings.NewReader(data), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(data), sessionfmt.Options{}))
+	report := must.Get(Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
 	if n := report.Total.Recorded; n != (Usage{Input: 18000, CacheRead: 1}) {
 		t.Errorf("recorded are %+v", n)
 	}

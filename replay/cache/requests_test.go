@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -52,10 +53,7 @@ func TestRequests(t *testing.T) {
 				was, hashes = nil, nil
 				continue
 			}
-			counts, err := q.Before.Count(&tokens.Pi)
-			if err != nil {
-				t.Fatal(err)
-			}
+			counts := must.Get(q.Before.Count(&tokens.Pi))
 			if counts != q.Counts {
 				t.Errorf("%s: request %d has %v, counted %v", c.Name, q.Index, q.Counts, counts)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -38,10 +39,7 @@ func cacheOf(t *testing.T, name string, data []byte) *Report {
 // TestCacheOutlived: what was read after a pause beyond the lifetime was not lost, and
 // pauses after it are judged by the longer lifetime.
 func TestCacheOutlived(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/sessions/good/outlived.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../../testdata/sessions/good/outlived.jsonl"))
 	report := cacheOf(t, "outlived", data)
 	read, part, none := report.Rows[1], report.Rows[2], report.Rows[3]
 	if read.Break != nil || read.Unserved.Tokens > 0 || read.Outlived != 840 || read.Expected.Read != 126_324 {
@@ -131,10 +129,7 @@ func TestCacheHides(t *testing.T) {
 		"after a warming":   warmed + answer("a", `"w"`, usage(100)),
 		"on another branch": answer("f", `"u"`, usage(700)) + answer("a", `"u"`, usage(100)),
 	} {
-		s, err := sessionfmt.OpenReader(name, strings.NewReader(head+more), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader(name, strings.NewReader(head+more), sessionfmt.Options{}))
 		report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 		if err != nil || report.Total.Hidden != 98 {
 			t.Errorf("%s: hidden %d, %v", name, report.Total.Hidden, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
@@ -30,20 +31,14 @@ func TestLikely(t *testing.T) {
 		{"after the last answer", answered + line("t", `"a"`, 9, patch), "turn_end"},
 		{"after a prompt", head + line("t", `"u"`, 9, patch), "before_request"},
 	} {
-		s, err := sessionfmt.OpenReader("s", strings.NewReader(c.file), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(c.file), sessionfmt.Options{}))
 		r := replay.New(s, replay.Options{Leaf: s.Leaf()})
 		likely := ""
 		for a, err := range r.Accounts(s.Leaf(), &tokens.Pi) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			row, err := entry.RowOf(r, &a)
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := must.Get(entry.RowOf(r, &a))
 			if row.Boundary != nil {
 				likely = string(row.Boundary.Likely)
 			}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/internal/shell"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
@@ -26,10 +27,7 @@ import (
 // context, without some of them and with others.
 func generated(t *testing.T, e *replay.Envelope, rnd *rand.Rand) string {
 	t.Helper()
-	p, err := e.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(e.Prompt())
 	part, tool := "policy", "none"
 	if n := len(p.Parts); n > 0 && rnd.IntN(2) == 0 {
 		part = p.Parts[rnd.IntN(n)].Name
@@ -94,10 +92,7 @@ func TestStored(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				results, err := hook.Read("", []byte(generated(t, e, rnd)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				results := must.Get(hook.Read("", []byte(generated(t, e, rnd))))
 				trial, err := hook.New(s, results, hook.Options{
 					Replay: opt, Leaf: s.Leaf(), At: s.Leaf(), Reason: hook.BeforeRequest, Counters: []*tokens.Counter{&tokens.Pi}, Now: time.UnixMilli(0),
 				})
@@ -135,10 +130,7 @@ func TestStored(t *testing.T) {
 func sameContext(t *testing.T, what string, e *replay.Envelope, after *sessionfmt.Session, opt replay.Options) {
 	t.Helper()
 	opt.Leaf = after.Leaf()
-	is, err := replay.New(after, opt).At(sessionfmt.After(after.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	is := must.Get(replay.New(after, opt).At(sessionfmt.After(after.Leaf())))
 	d, err := diff.Envelopes(&tokens.Pi, e, is)
 	if err != nil || !d.Equal() || d.Tokens.A != d.Tokens.B {
 		t.Fatalf("%s: %v, %+v", what, err, d)
@@ -187,10 +179,7 @@ func ran(t *testing.T, s *sessionfmt.Session, answer func(question string) strin
 // requestOf returns the number of the request of a question, and the question without its reason.
 func requestOf(t *testing.T, question string) (n int64, rest string) {
 	t.Helper()
-	v, err := jsonl.ParseValue([]byte(question))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(jsonl.ParseValue([]byte(question)))
 	_, rest, _ = strings.Cut(question, `"state":`)
 	return v.Get("requestIndex").Int(), rest
 }
@@ -278,10 +267,7 @@ func TestSilent(t *testing.T) {
 // TestLate: a hook that takes too long three times in a row is not called again; any other
 // failure between ends the row.
 func TestLate(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/sessions/good/compacted.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../../testdata/sessions/good/compacted.jsonl"))
 	s := opened(t, "s.jsonl", data)
 	for _, c := range []struct {
 		answers       string // of the first calls, by their first letter

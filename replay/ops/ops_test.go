@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -57,10 +58,7 @@ func TestCheck(t *testing.T) {
 
 // TestSchema: the schema is JSON, and it and the help have every operation.
 func TestSchema(t *testing.T) {
-	text, err := json.Marshal(ResultSchema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(ResultSchema()))
 	for _, o := range All {
 		if !strings.Contains(string(text), `"const":"`+o.Name+`"`) || !strings.Contains(Help(), "\n  "+o.Name+"  ") && !strings.HasPrefix(Help(), "  "+o.Name+"  ") {
 			t.Errorf("%s is not in the schema, or not in help", o.Name)

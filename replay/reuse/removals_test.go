@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -41,18 +42,9 @@ func TestRemovals(t *testing.T) {
 	call("d")
 	const says, calls = 12, 13
 
-	s, err := sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := NewIndex(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{}))
+	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
+	x := must.Get(NewIndex(e))
 	r := x.Removals()
 	for _, step := range []struct {
 		what   string
@@ -75,10 +67,7 @@ func TestRemovals(t *testing.T) {
 	} {
 		step.do()
 		found := r.Regrets(9, step.answer)
-		names, err := x.Names(found)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(x.Names(found))
 		var got []string
 		for i, one := range found {
 			got = append(got, fmt.Sprint(names[i], " ", one.Message, " ", one.Removed))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -38,10 +39,7 @@ func TestUses(t *testing.T) {
 	result("r2", "c2", "read", "nothing")
 	call("a3", "c3", "edit", `{"path":"./outbox/queue.go","old":"\tfor q.pending > 0 { q.flushOne() }","new":"keptWord1 droppedWord1"}`)
 
-	s, err := sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{}))
 	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
 	u := New(r)
 	var gone, left []*replay.Piece
@@ -63,10 +61,7 @@ func TestUses(t *testing.T) {
 			}
 		}
 	}
-	uses, err := u.Of(slices.Values(gone), slices.Values(left), from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	uses := must.Get(u.Of(slices.Values(gone), slices.Values(left), from))
 	var got []string
 	for _, use := range uses {
 		by := ""

@@ -19,6 +19,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/golden"
+	"ctxtool/internal/must"
 )
 
 // A counted is a text with what the reference counts in it.
@@ -36,16 +37,11 @@ func TestSample(t *testing.T) {
 	if *golden.Update {
 		writeSample(t)
 	}
-	data, err := os.ReadFile(sampleFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(sampleFile))
 	n, ours := 0, ours()
 	for line := range bytes.Lines(data) {
 		var want counted
-		if err := json.Unmarshal(line, &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(json.Unmarshal(line, &want))
 		n++
 		if got := ours(want.Text); got != want {
 			t.Errorf("%+v, the reference has %d and %d", got, want.CL100K, want.O200K)
@@ -84,13 +80,9 @@ func writeSample(t *testing.T) {
 			}
 		}
 	}, func(want counted) {
-		if err := e.Encode(want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(e.Encode(want))
 	})
-	if err := os.WriteFile(sampleFile, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(sampleFile, b.Bytes(), 0o644))
 }
 
 // TestReference compares with the reference: strings of the shared sessions, texts of
@@ -231,17 +223,9 @@ func startReference(t *testing.T) *reference {
 	}
 	cmd := exec.Command("node", "testdata/reference.mjs", dir)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())
+	out := must.Get(cmd.StdoutPipe())
+	must.Do(cmd.Start())
 	return &reference{in, bufio.NewScanner(out), cmd.Wait}
 }
 
@@ -290,9 +274,7 @@ func (ref *reference) compare(t *testing.T, texts func(yield func(string) bool),
 			}
 		}
 	}
-	if err := ref.wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(ref.wait())
 	t.Logf("%d texts of %d bytes compared, %d differ", n, size, differ)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
@@ -18,17 +19,11 @@ import (
 // through its requests. For comparison it replays the same path to the leaf, and runs grep,
 // which counts the lines of the file that contain the text.
 func BenchmarkTrace(b *testing.B) {
-	p, err := gen.Find("1g")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes, p.Shape.CompactEvery, p.Shape.Edits, p.Shape.Transforms = 64<<20, 400, 0.1, 0.05
 	data := gen.Session(p.Shape)
 	open := func(b *testing.B) *sessionfmt.Session {
-		s, err := sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 		return s
 	}
 	for _, c := range []struct {
@@ -45,10 +40,7 @@ func BenchmarkTrace(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s := open(b)
-				found, err := trace.Follow(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), &c.q)
-				if err != nil {
-					b.Fatal(err)
-				}
+				found := must.Get(trace.Follow(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), &c.q))
 				b.ReportMetric(float64(len(found.Lives)), "lives")
 				b.ReportMetric(float64(found.Requests), "requests")
 				s.Close()
@@ -71,9 +63,7 @@ func BenchmarkTrace(b *testing.B) {
 			b.Skip("left out: no grep here")
 		}
 		file := filepath.Join(b.TempDir(), "s.jsonl")
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(os.WriteFile(file, data, 0o644))
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
 			if out, err := exec.Command(grep, "-c", "no such text", file).Output(); string(out) != "0\n" {

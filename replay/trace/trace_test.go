@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -50,10 +51,7 @@ func TestTraceSeen(t *testing.T) {
 		for _, e := range asked.all {
 			texts = append(texts, textsOf(t, e))
 		}
-		leaf, err := r.At(sessionfmt.After(s.Leaf()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		leaf := must.Get(r.At(sessionfmt.After(s.Leaf())))
 		texts = append(texts, textsOf(t, leaf))
 		random := rand.New(rand.NewPCG(uint64(len(c.Data)), 6))
 		for range 8 {
@@ -65,10 +63,7 @@ func TestTraceSeen(t *testing.T) {
 			if words++; words%3 == 0 {
 				q = &Query{Regexp: regexp.MustCompile("(?s)" + regexp.QuoteMeta(word) + ".?")}
 			}
-			got, err := Follow(r, s.Leaf(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(Follow(r, s.Leaf(), q))
 			saw := make([]int, len(texts))
 			for _, l := range got.Lives {
 				for _, seen := range l.Seen {
@@ -143,10 +138,7 @@ func textsOf(t *testing.T, e *replay.Envelope) (texts []string) {
 			texts = append(texts, strings.Join(all, "\x00"))
 		}
 	}
-	p, err := e.Prompt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(e.Prompt())
 	for _, part := range p.Parts {
 		texts = append(texts, part.Name+"\x00"+part.Text)
 	}
@@ -182,9 +174,7 @@ func decode(t *testing.T, raw jsonl.Value, v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	if err := d.Decode(v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(d.Decode(v))
 }
 
 // TestTraceAround: a match is shown with the words around it, also at the start of a text, for

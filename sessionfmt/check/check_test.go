@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 )
 
 // TestCheck: each file of testdata/sessions/bad has what its row in the table says,
@@ -95,10 +96,7 @@ var places = map[string][]string{
 // readRows reads the codes that the table of damaged files names, by file.
 func readRows(t *testing.T, name string) map[string][]string {
 	t.Helper()
-	page, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(name))
 	_, bad, _ := strings.Cut(string(page), "\n## bad\n")
 	quoted := regexp.MustCompile("`([^`]+)`")
 	rows := map[string][]string{}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -177,10 +178,7 @@ func (n *tally) answer(t *testing.T, name string, r *Repair, is *sessionfmt.Sess
 
 func everything(t *testing.T) Options {
 	t.Helper()
-	choice, err := Choose(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	choice := must.Get(Choose(nil, nil))
 	return Options{Choice: choice, Open: sessionfmt.Options{Workers: 1}}
 }
 
@@ -210,9 +208,7 @@ func checkedOpen(t *testing.T, data []byte) (*sessionfmt.Session, *Report) {
 func rewritten(t *testing.T, r *Repair) (out, quarantine []byte) {
 	t.Helper()
 	var to, rest bytes.Buffer
-	if err := sessionfmt.Rewrite(r.Changes, &to, &rest); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(sessionfmt.Rewrite(r.Changes, &to, &rest))
 	return to.Bytes(), rest.Bytes()
 }
 

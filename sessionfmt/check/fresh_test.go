@@ -5,23 +5,18 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"ctxtool/internal/must"
 )
 
 // TestFreshTail: a tail that was torn just now may still be growing, and is nothing
 // to fail on; a little later it is damage.
 func TestFreshTail(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(name, []byte(called+`{"type":"message","id":"x","par`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	choice, err := Choose(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, []byte(called+`{"type":"message","id":"x","par`), 0o600))
+	choice := must.Get(Choose(nil, nil))
 	written := time.Now()
-	if err := os.Chtimes(name, written, written); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Chtimes(name, written, written))
 	for after, want := range map[time.Duration]Severity{time.Second: Info, freshly + time.Second: Error} {
 		r := File(name, Options{Choice: choice, Now: written.Add(after)})
 		if worst, any := r.Worst(); !any || worst != want {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/golden"
+	"ctxtool/internal/must"
 )
 
 // TestPages holds docs/checks to the table: a page for each check, which begins with
@@ -35,10 +36,7 @@ func TestPages(t *testing.T) {
 		head := fmt.Sprintf("# %s\n\n%s.\n\n%s\n", c.Code, capital(c.Title), c.head())
 		golden.Equal(t, file, []byte(head+text))
 	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(dir))
 	for _, f := range files {
 		if !want[f.Name()] {
 			t.Errorf("%s is the page of no check", f.Name())

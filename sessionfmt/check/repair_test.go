@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -109,10 +110,7 @@ func TestRepairRules(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	head := strings.Replace(head3, `"version":3`, `"version":4`, 1)
 	for _, lines := range [][]string{{head, user("a", "")}, {head + user("a", ""), user("b", "a")}} {
-		s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(file(lines...)), sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(file(lines...)), sessionfmt.Options{}))
 		if _, err := NewRepair(s); err == nil {
 			t.Errorf("%s: repaired", lines[0])
 		}
@@ -140,10 +138,7 @@ func TestAnswerCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := NewRepair(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(NewRepair(s))
 		err = r.AnswerCalls(time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC))
 		var got []string
 		if r.tail != nil {

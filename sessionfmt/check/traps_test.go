@@ -5,19 +5,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // codesOf are the findings of a session, as code@line.
 func codesOf(t *testing.T, data string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s.jsonl")
-	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	choice, err := Choose(nil, []string{"times"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(name, []byte(data), 0o600))
+	choice := must.Get(Choose(nil, []string{"times"}))
 	var codes []string
 	for _, f := range File(name, Options{Choice: choice}).Findings {
 		codes = append(codes, f.Code+"@"+string(rune('0'+f.Line)))

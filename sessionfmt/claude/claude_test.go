@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -257,10 +258,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 func TestRules(t *testing.T) {
 	for _, test := range rules {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := sessionfmt.OpenReader("x.jsonl", strings.NewReader(made(test.lines)), sessionfmt.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(sessionfmt.OpenReader("x.jsonl", strings.NewReader(made(test.lines)), sessionfmt.Options{}))
 			defer s.Close()
 			var path, codes []string
 			records, _ := s.Path(s.Leaf())
@@ -318,10 +316,7 @@ func TestSniff(t *testing.T) {
 // sent is what the agent sends at the leaf: texts, tools that are called, and results, - for
 // one whose text is not in the file.
 func sent(t *testing.T, s *sessionfmt.Session) string {
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
 	var all []string
 	for item, err := range e.Native() {
 		if err != nil {

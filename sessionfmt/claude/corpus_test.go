@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -63,10 +64,7 @@ func TestSamples(t *testing.T) {
 	for _, test := range samples {
 		t.Run(test.file, func(t *testing.T) {
 			path, data := sample(t, test.file)
-			s, err := sessionfmt.Open(path, sessionfmt.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(sessionfmt.Open(path, sessionfmt.Options{}))
 			defer s.Close()
 			if s.Dialect() == nil || s.Dialect().Name != "claude" {
 				t.Fatalf("dialect %v", s.Dialect())
@@ -112,18 +110,13 @@ func active(t *testing.T, s *sessionfmt.Session) (ids []string) {
 	r := s.NewReader()
 	path, _ := s.Path(s.Leaf())
 	for _, i := range path {
-		raw, err := r.Raw(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(r.Raw(i))
 		if s.Kind(i) == jsonl.Transform {
 			ids = ids[:0]
 		}
 		for k, line := range bytes.Split(raw, []byte("\n")) {
 			var rec record
-			if err := json.Unmarshal(line, &rec); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(json.Unmarshal(line, &rec))
 			more := s.Kind(i) == jsonl.Assistant || s.Kind(i) == jsonl.Transform
 			if (k == 0 || more) && !slices.Contains(ids, rec.UUID) {
 				ids = append(ids, rec.UUID)
@@ -151,10 +144,7 @@ func checkUsage(t *testing.T, s *sessionfmt.Session, tr *transcript, requests in
 	r := s.NewReader()
 	for i := range s.Len() {
 		if s.Answers(i) {
-			line, err := r.Line(i)
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(r.Line(i))
 			u := line.Get("message").Get("usage").Usage()
 			for k, n := range [5]int64{1, u.Input, u.CacheRead, u.CacheWrite, u.Output} {
 				got[k] += n

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -34,10 +35,7 @@ func TestSizes(t *testing.T) {
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			path, _ := sample(t, test.file)
-			s, err := sessionfmt.Open(path, sessionfmt.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(sessionfmt.Open(path, sessionfmt.Options{}))
 			defer s.Close()
 			var rebuilt, counted []float64
 			var parts []int // where each part begins
@@ -52,10 +50,7 @@ func TestSizes(t *testing.T) {
 				if a.Request < 0 {
 					continue
 				}
-				line, err := r.Line(a.Record)
-				if err != nil {
-					t.Fatal(err)
-				}
+				line := must.Get(r.Line(a.Record))
 				u := line.Get("message").Get("usage").Usage()
 				if u.Prompt() > 0 {
 					rebuilt, counted = append(rebuilt, float64(a.Before.Messages)), append(counted, float64(u.Prompt()))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -52,10 +53,7 @@ func (r *rollout) back(n int) *rollout {
 
 func (r *rollout) open(t *testing.T) *sessionfmt.Session {
 	t.Helper()
-	s, err := sessionfmt.OpenReader("rollout.jsonl", bytes.NewReader(text(r)), sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.OpenReader("rollout.jsonl", bytes.NewReader(text(r)), sessionfmt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -65,10 +63,7 @@ func text(r *rollout) []byte { return []byte(strings.Join(r.lines, "\n") + "\n")
 // says is the context at the leaf: the role and the text of each message.
 func says(t *testing.T, s *sessionfmt.Session) string {
 	t.Helper()
-	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf())))
 	var all []string
 	for m, err := range e.CachedMessages() {
 		if err != nil {
@@ -137,10 +132,7 @@ func TestAnswers(t *testing.T) {
 	lines := s.NewReader()
 	for rec := range s.Len() {
 		if s.Kind(rec) == jsonl.Assistant {
-			line, err := lines.Line(rec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(lines.Line(rec))
 			m := line.Get("message")
 			u := m.Get("usage").Usage()
 			got = append(got, fmt.Sprintf("%s %t %s %s %d %d %d", m.Get("content").ContentText(), s.Answers(rec), m.Get("stopReason").Text(), m.Get("model").Text(), u.Input, u.CacheRead, u.Output))
@@ -168,9 +160,7 @@ func TestForks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(id, content string) string {
 		name := filepath.Join(dir, "rollout-2026-01-01T00-00-00-"+id+".jsonl")
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, []byte(content), 0o666))
 		return name
 	}
 	base := func(id, of string, bytes, ordinal int) *rollout {
@@ -184,10 +174,7 @@ func TestForks(t *testing.T) {
 	grand := write("p3", text(base("p3", "p2", 0, 1).user("c")))
 	byOrdinal := write("p4", text(base("p4", "p1", 7, 4).user("d"))) // no line ends at byte 7
 	for name, want := range map[string]string{child: "u:a a:1 u:b", grand: "u:a a:1 u:c", byOrdinal: "u:a a:1 u:d"} {
-		s, err := sessionfmt.Open(name, sessionfmt.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 		if got := says(t, s); got != want {
 			t.Errorf("%s: %s, want %s", filepath.Base(name), got, want)
 		}

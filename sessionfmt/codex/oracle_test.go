@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -127,10 +128,7 @@ type native struct {
 
 // collect adds the requests of a session's branches, by their responses.
 func collect(t *testing.T, file string, at map[string][]native) {
-	s, err := sessionfmt.Open(file, sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 	defer s.Close()
 	r := replay.New(s, replay.Options{})
 	lines := s.NewReader()
@@ -138,16 +136,10 @@ func collect(t *testing.T, file string, at map[string][]native) {
 		if !s.Answers(rec) && s.Kind(rec) != jsonl.UsageEntry { // a summary has a usage of its own
 			continue
 		}
-		raw, err := lines.Raw(rec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(lines.Raw(rec))
 		for line := range bytes.SplitSeq(raw, []byte{'\n'}) {
 			if v := jsonl.Value(line); v.Get("type").Is("token_usage_record") {
-				e, err := r.At(sessionfmt.Before(rec))
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := must.Get(r.At(sessionfmt.Before(rec)))
 				id := v.Get("payload").Get("response_id").Text()
 				at[id] = append(at[id], native{s.Pos(rec), corpus.Decoded[any](t, e.Native())})
 			}

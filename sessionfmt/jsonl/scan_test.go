@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"unicode/utf8"
+
+	"ctxtool/internal/must"
 )
 
 // jsonCases seed the tables and the fuzz targets of the scanner.
@@ -57,10 +59,7 @@ func corpusLines(t testing.TB) (lines [][]byte) {
 		files = append(files, found...)
 	}
 	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(f))
 		for start, i := 0, 0; i <= len(data); i++ {
 			if i == len(data) || data[i] == '\n' {
 				lines = append(lines, data[start:i])

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -74,19 +75,13 @@ func TestRequests(t *testing.T) {
 // collect returns the requests of a session's branches, in the order of their answers. Those
 // that a fork copied are not its own.
 func collect(t *testing.T, name string) (all [][]any) {
-	s, err := sessionfmt.Open(name, sessionfmt.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	defer s.Close()
 	r := replay.New(s, replay.Options{})
 	lines := s.NewReader()
 	begun := int64(0)
 	for rec := range s.Len() {
-		line, err := lines.Line(rec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(lines.Line(rec))
 		if s.Kind(rec) == jsonl.Header {
 			raw, _ := lines.Raw(rec)
 			begun = jsonl.Value(raw).Get("time_created").Int()
@@ -94,10 +89,7 @@ func collect(t *testing.T, name string) (all [][]any) {
 		if ms, _ := line.Get("timestamp").Millis(); ms < begun || !s.Answers(rec) && s.Kind(rec) != jsonl.UsageEntry {
 			continue
 		}
-		e, err := r.At(sessionfmt.Before(rec))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(r.At(sessionfmt.Before(rec)))
 		all = append(all, corpus.Decoded[any](t, e.Native()))
 	}
 	return all

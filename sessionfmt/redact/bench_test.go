@@ -6,16 +6,14 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 )
 
 // benchSessions are what the figures are measured on: $CTXTOOL_BENCH_SESSION, else
 // the real sessions where they are there, else the project's own.
 func benchSessions(b *testing.B) (data []byte) {
 	if name := os.Getenv("CTXTOOL_BENCH_SESSION"); name != "" {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			b.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(name))
 		return data
 	}
 	for _, s := range append(corpus.Shared(b), corpus.Own(b)...) {
@@ -29,10 +27,7 @@ func benchSessions(b *testing.B) (data []byte) {
 // BenchmarkFilter is a session redacted.
 func BenchmarkFilter(b *testing.B) {
 	data := benchSessions(b)
-	r, err := New(Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := must.Get(New(Options{}))
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		if _, err := filtered(r, bytes.NewReader(data)); err != nil {
@@ -46,10 +41,7 @@ func BenchmarkFilter(b *testing.B) {
 func BenchmarkPlainExpressions(b *testing.B) {
 	data := benchSessions(b)
 	data = data[:min(len(data), 1<<20)]
-	r, err := New(Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := must.Get(New(Options{}))
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		for line := range bytes.Lines(data) {

@@ -15,6 +15,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 )
 
 // TestEverywhere: a secret that one place shows goes from all places, before it and after
@@ -44,9 +45,7 @@ func TestCountedOnce(t *testing.T) {
 	from := io.Reader(strings.NewReader(in))
 	for pass := range mustNew(t, Options{}).Passes(&tally) {
 		var to bytes.Buffer
-		if err := pass(&to, from); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(pass(&to, from))
 		from = &to
 	}
 	if found := tally.Found(); tally.Images != 2 || tally.Sealed != 1 || len(found) != 1 || found[0].Places != 2 || found[0].Values != 1 {

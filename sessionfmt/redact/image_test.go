@@ -3,16 +3,15 @@ package redact
 import (
 	"bytes"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // TestImageThatIsNone: a secret instead of an image's data is found, and a picture is
 // unchanged.
 func TestImageThatIsNone(t *testing.T) {
 	const value = "supersecretvalue123"
-	r, err := New(Options{Values: []string{value}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(Options{Values: []string{value}}))
 	for _, line := range []string{
 		`{"type":"message","message":{"role":"user","content":[{"type":"image","mimeType":"image/png","data":"` + value + `"}]}}`,
 		`{"type":"custom","data":{"data":"` + value + `","type":"image"}}`,

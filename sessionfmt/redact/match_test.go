@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -90,10 +91,7 @@ func byExpressions(r *Redactor, text []byte) (all []hit) {
 
 func mustNew(t testing.TB, opt Options) *Redactor {
 	t.Helper()
-	r, err := New(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(opt))
 	return r
 }
 
@@ -131,10 +129,7 @@ func TestAnchored(t *testing.T) {
 	var trees []*syntax.Regexp
 	var near []string // pieces that begin matches, or end them
 	for _, rule := range r.rules {
-		re, err := syntax.Parse(rule.Regex, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		re := must.Get(syntax.Parse(rule.Regex, syntax.Perl))
 		trees = append(trees, re)
 		near = append(near, rule.Keywords...)
 		for _, a := range rule.anchors {
@@ -225,10 +220,7 @@ func TestAnchorsOf(t *testing.T) {
 		`(?:[^a-z]|^)token-`:  {{"token-", "token-", 0, 4}},
 		`(?:[^a-z]+|^)token-`: nil,
 	} {
-		re, err := syntax.Parse(text, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		re := must.Get(syntax.Parse(text, syntax.Perl))
 		if got := anchorsOf(re); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -20,10 +21,7 @@ const pat = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st5Onl9aBcDeFgH"
 
 func redacted(t testing.TB, r *Redactor, data []byte) []byte {
 	t.Helper()
-	out, err := filtered(r, bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(filtered(r, bytes.NewReader(data)))
 	return out
 }
 

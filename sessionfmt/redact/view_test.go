@@ -6,16 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestViewOfView: a view of a view is the same, and has the same words, whether all of it is
 // looked at or only what reads otherwise.
 func TestViewOfView(t *testing.T) {
-	r, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(Options{}))
 	s := r.NewScanner()
 	pieces := []string{
 		"plain text that goes on for a while, ", "&amp;", "&amp;amp;lt;", "%2540", "%25252", "%40", "\\\\n", "\\\\\\\\u0040", "\\u{40}", "\u200b", "\x1b[31m", "\u009b1m",

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 
 	"github.com/klauspost/compress/zstd"
@@ -19,17 +20,11 @@ func TestNewest(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, cwd string, age time.Duration) string {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
 		line := fmt.Sprintf(`{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":%q}`+"\n", cwd)
-		if err := os.WriteFile(name, []byte(line), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, []byte(line), 0o600))
 		at := time.Unix(1767225600, 0).Add(-age)
-		if err := os.Chtimes(name, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Chtimes(name, at, at))
 		return name
 	}
 	write("--a--/2026_old.jsonl", "/a", 3*time.Hour)
@@ -52,18 +47,14 @@ func TestNewestPacked(t *testing.T) {
 	home := t.TempDir()
 	dir := filepath.Join(home, ".codex", "sessions")
 	enc, err := zstd.NewWriter(nil)
-	if err := cmp.Or(err, os.MkdirAll(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(cmp.Or(err, os.MkdirAll(dir, 0o755)))
 	write := func(id, end string, day int) {
 		line := []byte(fmt.Sprintf(`{"type":"session_meta","payload":{"id":%q,"cwd":"/w"}}`, id) + "\n")
 		if end == ".zst" {
 			line = enc.EncodeAll(line, nil)
 		}
 		name, at := filepath.Join(dir, "rollout-2026-01-01T00-00-00-"+id+".jsonl"+end), time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
-		if err := cmp.Or(os.WriteFile(name, line, 0o600), os.Chtimes(name, at, at)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmp.Or(os.WriteFile(name, line, 0o600), os.Chtimes(name, at, at)))
 	}
 	newest := func(want string) {
 		t.Helper()
@@ -95,9 +86,7 @@ func TestAgents(t *testing.T) {
 	} {
 		name = filepath.Join(home, filepath.FromSlash(name))
 		at, err := time.Parse(time.DateOnly, file.time)
-		if err := cmp.Or(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(file.line+"\n"), 0o600), os.Chtimes(name, at, at)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmp.Or(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(file.line+"\n"), 0o600), os.Chtimes(name, at, at)))
 	}
 	none := func(string) string { return "" }
 	st := Default(sessionfmt.Disk{}, none, home)
@@ -125,9 +114,7 @@ func TestAgents(t *testing.T) {
 // TestSplitPoint: at the last @, unless the whole names a file.
 func TestSplitPoint(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a@b.jsonl")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(file, nil, 0o600))
 	for arg, want := range map[string][2]string{
 		"s.jsonl":        {"s.jsonl", ""},
 		"s.jsonl@leaf":   {"s.jsonl", "leaf"},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay/tokens"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
@@ -40,9 +41,7 @@ func TestFigures(t *testing.T) {
 // figures. Each figure has a value in some session.
 func TestAgainstItself(t *testing.T) {
 	o := stats.Options{Lenses: stats.Lenses, Counter: &tokens.Pi, By: []string{"model", "day"}, Entries: gate.Entries}
-	if err := o.SetLike("swe-cli"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(o.SetLike("swe-cli"))
 	var lines bytes.Buffer
 	var reports []*stats.Report
 	sum := &stats.Report{Schema: stats.Schema}
@@ -51,9 +50,7 @@ func TestAgainstItself(t *testing.T) {
 			continue
 		}
 		name := filepath.Join(t.TempDir(), "s.jsonl")
-		if err := os.WriteFile(name, s.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(name, s.Data, 0o600))
 		r, err := o.Read(name)
 		if err != nil {
 			r = &stats.Report{Schema: stats.SessionSchema, Error: err.Error()}
@@ -70,25 +67,17 @@ func TestAgainstItself(t *testing.T) {
 
 	seen := map[string]int{}
 	for form, data := range map[string][]byte{"json": object, "jsonl": lines.Bytes()} {
-		saved, err := gate.LoadSaved(form, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		saved := must.Get(gate.LoadSaved(form, data))
 		g := &gate.Gate{Saved: saved, WarnBroken: true}
 		var names []string
 		for _, l := range o.Lenses {
 			names = append(names, l.Name)
 		}
-		if err := g.Start(names); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(g.Start(names))
 		for _, r := range reports {
 			g.Add(r)
 		}
-		told, err := g.Judge(sum)
-		if err != nil {
-			t.Fatal(err)
-		}
+		told := must.Get(g.Judge(sum))
 		for _, v := range told.Verdicts {
 			if v.Figure == gate.Unreadable {
 				continue
@@ -111,9 +100,6 @@ func TestAgainstItself(t *testing.T) {
 
 func encoded(t *testing.T, r *stats.Report) []byte {
 	t.Helper()
-	line, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(json.Marshal(r))
 	return append(line, '\n')
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -128,9 +129,7 @@ func lensesNamed(names ...string) (all []*stats.Lens) {
 // judged returns the result of a gate for reports.
 func judged(t *testing.T, g *gate.Gate, reports ...*stats.Report) (*gate.Report, error) {
 	t.Helper()
-	if err := g.Start([]string{"cache", "check"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(g.Start([]string{"cache", "check"}))
 	for _, r := range reports {
 		g.Add(r)
 	}
@@ -189,16 +188,10 @@ func TestBudgets(t *testing.T) {
 		"cache.rebilled<=0.2~0.1":      "true; tolerated error cache.rebilled 0.3 over 0.1 s e1",
 		"cache.session-hit-rate<=0.25": "false; crossed error cache.session-hit-rate 0.5 over 0.25 s e1",
 	} {
-		b, err := gate.ParseBudget(budget)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(gate.ParseBudget(budget))
 		// 0.1+0.2 is more than 0.3, and no more than 0.3 dollars.
 		tenth, fifth := 0.1, 0.2
-		r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, tenth+fifth, 4))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, tenth+fifth, 4)))
 		if got := told(r); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", budget, got, want)
 		}
@@ -214,14 +207,8 @@ func TestToleranceEdge(t *testing.T) {
 		"cache.rebilled>=1000000.03~0.02": gate.Tolerated,
 		"cache.rebilled>=1000000.03~0.01": gate.Crossed,
 	} {
-		b, err := gate.ParseBudget(budget)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, 1000000.01, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(gate.ParseBudget(budget))
+		r := must.Get(judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, 1000000.01, 0)))
 		if got := r.Verdicts[0].State; got != want {
 			t.Errorf("%s is %s, want %s", budget, got, want)
 		}
@@ -232,9 +219,7 @@ func TestToleranceEdge(t *testing.T) {
 // all together, and crossed limits come first.
 func TestBudgetOfSeveral(t *testing.T) {
 	g := &gate.Gate{}
-	if err := g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\nmax = 2\nmin = 1\n[[budget]]\nfigure = \"cache.hit-rate\"\nmin = \"55%\"\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\nmax = 2\nmin = 1\n[[budget]]\nfigure = \"cache.hit-rate\"\nmin = \"55%\"\n")))
 	r, err := judged(t, g, report("a", 1, 0, 2), report("b", 0.5, 0.5, 3), report("c", 0, 0, 0))
 	want := "false; crossed error check.errors 3 over 1 b:7 e2; crossed error check.errors 0 over 1 c:7 e2; crossed error cache.hit-rate 0.5 over 0.05 b e1; kept error check.errors 2 a:7 e2"
 	if got := told(r); err != nil || got != want {
@@ -248,10 +233,7 @@ func TestBudgetOfSeveral(t *testing.T) {
 // TestGateUnreadable: a session without figures fails, or warns; without any session there is
 // an error.
 func TestGateUnreadable(t *testing.T) {
-	budget, err := gate.ParseBudget("check.errors<=4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	budget := must.Get(gate.ParseBudget("check.errors<=4"))
 	broken := &stats.Report{File: "x", Error: "no session"}
 	stopped := report("y", 1, 0, 0)
 	stopped.Stopped = "op 0: unknown op"
@@ -281,10 +263,7 @@ func TestGateUnreadable(t *testing.T) {
 
 // TestGateWithoutValue: a limit on a figure without value is neither kept nor crossed.
 func TestGateWithoutValue(t *testing.T) {
-	b, err := gate.ParseBudget("cache.hit-rate>=50%")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(gate.ParseBudget("cache.hit-rate>=50%"))
 	silent := report("s", 0, 0, 0)
 	silent.Cache = &stats.CachePart{Requests: 1}
 	r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, silent)
@@ -316,10 +295,7 @@ func TestUnpricedBudgets(t *testing.T) {
 		{"cost.priced<=2", 2, false, "true; kept error cost.priced 1.5 s"},
 		{"cost.priced<=2", 3, false, "false; crossed error cost.priced 1.5 s"},
 	} {
-		b, err := gate.ParseBudget(c.budget)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(gate.ParseBudget(c.budget))
 		g := &gate.Gate{Budgets: []gate.Budget{b}, IgnoreUnpriced: c.ignore}
 		g.Add(report("s", 1, 0, 0))
 		sum := together(report("s", 1, 0, 0))
@@ -327,10 +303,7 @@ func TestUnpricedBudgets(t *testing.T) {
 		calls, cost := &sum.Cost.Unique.Calls, &sum.Cost.Unique.Cost
 		calls.Total, calls.Unpriced, calls.Unpriceable = 4, c.unpriced, max(0, c.unpriced-2)
 		cost.Total, cost.Computed = 1.2, 0.3
-		r, err := g.Judge(sum)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(g.Judge(sum))
 		if got := told(r); got != c.want {
 			t.Errorf("%s, %d unpriced:\n got %s\nwant %s", c.budget, c.unpriced, got, c.want)
 		}
@@ -339,15 +312,10 @@ func TestUnpricedBudgets(t *testing.T) {
 
 // TestGateCalibrated: calibrated values are marked.
 func TestGateCalibrated(t *testing.T) {
-	b, err := gate.ParseBudget("context.tokens<=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(gate.ParseBudget("context.tokens<=1"))
 	one := report("s", 1, 0, 0)
 	one.Context = &stats.ContextPart{}
-	if err := json.Unmarshal([]byte(`{"counter":"chars4","sessions":[{"tokens":9,"calibrated":{"model":"p/m"}}]}`), one.Context); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal([]byte(`{"counter":"chars4","sessions":[{"tokens":9,"calibrated":{"model":"p/m"}}]}`), one.Context))
 	r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, one)
 	if v := r.Verdicts[0]; err != nil || !v.Calibrated || *v.Value != 9 || v.State != gate.Crossed {
 		t.Errorf("%v %+v", err, v)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/stats/gate"
 )
 
@@ -37,10 +38,7 @@ drift = 0.02
 	if got := strings.Join(texts, "; "); got != "check.errors max 1500 ~5% error; cache.hit-rate max 0.9 min 0.5 warning" || !g.IgnoreUnpriced || !g.WarnBroken {
 		t.Errorf("%s, %+v", got, g)
 	}
-	rate, err := gate.FindFigure("cache.hit-rate")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rate := must.Get(gate.FindFigure("cache.hit-rate"))
 	if want := (gate.Drift{Amount: gate.Amount{N: 0.05, Share: true}, Up: true}); *g.Drift != want || g.Drifts[rate].N != 0.02 || g.Drifts[rate].Severity != gate.Warning {
 		t.Errorf("%+v, %+v", *g.Drift, *g.Drifts[rate])
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
 )
@@ -18,16 +19,10 @@ func saved(t *testing.T, lines bool, reports ...*stats.Report) *gate.Saved {
 		all = append(reports, all...)
 	}
 	for _, r := range all {
-		line, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal(r))
 		data = append(append(data, line...), '\n')
 	}
-	s, err := gate.LoadSaved("last.json", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(gate.LoadSaved("last.json", data))
 	return s
 }
 
@@ -47,14 +42,9 @@ func TestDrift(t *testing.T) {
 		g := &gate.Gate{Saved: saved(t, false, report("s", 1, 0, 100))}
 		if c.drift != "" {
 			g.Drift = &gate.Drift{}
-			if err := g.Drift.UnmarshalText([]byte(c.drift)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(g.Drift.UnmarshalText([]byte(c.drift)))
 		}
-		r, err := judged(t, g, report("s", 1, 0, c.found))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(judged(t, g, report("s", 1, 0, c.found)))
 		for _, v := range r.Verdicts {
 			want := gate.Kept
 			if v.Figure == "check.errors" {
@@ -89,10 +79,7 @@ func TestAgainst(t *testing.T) {
 		{"a new one", saved(t, true, report("a", 1, 0, 1)), []*stats.Report{report("c", 1, 0, 9)},
 			"true; unknown error cache.session-hit-rate 1 c e1: not in the saved run; unknown error check.errors 9 c:7 e2: not in the saved run"},
 	} {
-		r, err := judged(t, &gate.Gate{Saved: c.saved}, c.reports...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(judged(t, &gate.Gate{Saved: c.saved}, c.reports...))
 		kept := r.Verdicts[:0]
 		for _, v := range r.Verdicts { // except those of all together, and warnings
 			if v.Figure == "check.errors" || v.Figure == "cache.session-hit-rate" {
@@ -125,17 +112,12 @@ func TestLoadSaved(t *testing.T) {
 			t.Errorf("%q: %v, want %s", data, err, want)
 		}
 	}
-	empty, err := gate.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/2","lenses":{}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := must.Get(gate.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/2","lenses":{}}`)))
 	g := &gate.Gate{Saved: empty}
 	if err := g.Start([]string{"cache"}); err == nil || err.Error() != "last.json: the saved run has no figure to compare with" {
 		t.Errorf("%v", err)
 	}
-	if err := g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\ndrift = 3\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\ndrift = 3\n")))
 	if err := g.Start(nil); err == nil || err.Error() != "last.json: the saved run has no check.errors" || !strings.Contains(hintOf(err), "--lens check") {
 		t.Errorf("%v", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/must"
 )
 
 // TestRun: the same package makes the same files, with its version and day, and without
@@ -14,12 +16,8 @@ func TestRun(t *testing.T) {
 	from := t.TempDir()
 	write := func(name, text string) {
 		name = filepath.Join(from, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
 	}
 	write("package.json", `{"name":"@acme/models","version":"1.2.3"}`)
 	write("dist/providers/data/acme.json", `{"one":{"b":{"type":"chat","provider":"acme","id":"b","contextWindow":9,"cost":{"input":1}},
@@ -27,13 +25,8 @@ func TestRun(t *testing.T) {
 	var first []byte
 	for range 3 {
 		to := t.TempDir()
-		if err := run(from, "2026-01-31", to); err != nil {
-			t.Fatal(err)
-		}
-		packed, err := os.ReadFile(filepath.Join(to, "models.tsv.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(run(from, "2026-01-31", to))
+		packed := must.Get(os.ReadFile(filepath.Join(to, "models.tsv.gz")))
 		if first == nil {
 			first = packed
 		}

@@ -39,9 +39,7 @@ func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
 	}
 	e.State.Bytes = r.View.session().Size()
 	var err error
-	if e.State.Hash, err = r.hash(); err != nil {
-		return e, err
-	}
+	e.State.Hash = r.hash()
 	if e.Text, err = r.text(p); err != nil {
 		return e, err
 	}
@@ -52,21 +50,18 @@ func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
 }
 
 // hash returns the SHA-256 of the content to be summarised, in hexadecimal.
-func (r Request) hash() (string, error) {
+func (r Request) hash() string {
 	h := sha256.New()
 	put := func(what string, text []byte) { fmt.Fprintf(h, "%s %d\n%s\n", what, len(text), text) }
 	put("previous", []byte(r.Previous))
 	for _, list := range [][]int{one(r.Before), r.Messages, one(r.After)} {
 		for _, i := range list {
-			content, err := r.View.Content(i)
-			if err != nil {
-				return "", err
-			}
+			content, _ := r.View.Content(i)
 			put(fmt.Sprint(r.View.Messages[i].Kind), content)
 		}
 		put("end", nil)
 	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // WriteRequests writes requests as lines of JSON, to be answered elsewhere, and returns how

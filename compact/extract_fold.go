@@ -10,14 +10,10 @@ import (
 )
 
 // earlier adds the notes of the earlier summary of a request, unless it is one of its messages.
-func (x *extractor) earlier(r Request) error {
-	for _, i := range r.Messages {
-		if r.View.Messages[i].isSummary() {
-			return nil
-		}
+func (x *extractor) earlier(r Request) {
+	if !slices.ContainsFunc(r.Messages, func(i int) bool { return r.View.Messages[i].isSummary() }) {
+		x.fold(r.Previous)
 	}
-	x.fold(r.Previous)
-	return nil
 }
 
 // fold adds the notes of a summary: its items become notes of the kinds of their headings.

@@ -79,24 +79,21 @@ type effort struct {
 const longestSaid = 1 << 20
 
 // message takes notes of one message.
-func (x *extractor) message(i int) error {
+func (x *extractor) message(i int) {
 	m := &x.v.Messages[i]
 	x.now++
 	x.records = append(x.records, int32(m.Origin.Record))
 	switch {
 	case !m.Sent: // it was never in a request
-		return nil
+		return
 	case m.isSummary() || m.Kind == jsonl.BranchMessage:
-		text, err := x.v.earlier(i)
-		x.fold(text)
-		return err
+		x.fold(x.v.earlier(i))
+		return
 	case m.Kind == jsonl.Bash && !m.Edited:
-		return x.shell(i)
+		x.shell(i)
+		return
 	}
-	nested, all, err := x.v.pieces(i, longestSaid)
-	if err != nil {
-		return err
-	}
+	nested, all := x.v.pieces(i, longestSaid)
 	x.files.message(nested, all)
 	var said strings.Builder
 	for k := range all {
@@ -122,15 +119,12 @@ func (x *extractor) message(i int) error {
 		x.open = m.makesCalls()
 		x.answer(said.String())
 	}
-	return nil
 }
 
 // shell records a command that the user ran.
-func (x *extractor) shell(i int) error {
-	raw, err := x.v.texts.agent(&x.v.Messages[i])
-	if err != nil {
-		return err
-	}
+func (x *extractor) shell(i int) {
+	raw, err := x.v.texts.from.Agent(x.v.Envelope.Piece(x.v.Messages[i].Index))
+	raw = took(x.v.texts, raw, err)
 	d := deed{what: "bash", commands: commands(raw.Get("command").Text())}
 	if n := len(d.commands); n > 0 {
 		d.what = d.commands[n-1]
@@ -139,7 +133,6 @@ func (x *extractor) shell(i int) error {
 	if known && !raw.Get("cancelled").Truthy() {
 		x.outcome(d, raw.Get("output").Text(), code != 0, fmt.Sprint("exit ", code))
 	}
-	return nil
 }
 
 // prompt records a message of the user's.

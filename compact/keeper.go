@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sort"
@@ -152,7 +153,7 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	settled := sort.Search(len(c.view.Messages), func(i int) bool { return c.view.Messages[i].Index >= run.index })
 	w := &work{View: c.view, from: nil, Options: o, pass: l.Pass.Name, settled: settled}
 	w.was.tokens = c.size + c.beside
-	err := l.Pass.run(w)
+	err := cmp.Or(l.Pass.run(w), w.texts.err)
 	if errors.Is(err, errNoSummary) || errors.Is(err, errNothingSaid) {
 		err = nil
 	}
@@ -321,14 +322,10 @@ func (c *Keeper) Items() (all []keptItem, err error) {
 		if k := m.result(); k >= 0 {
 			one.Result, one.Tool = tokens.GSH.Of(m.Blocks[k].Bytes), m.Blocks[k].tool()
 			if call, b := c.view.callOf(i); b >= 0 {
-				text, err := c.view.text(call, b)
-				if err != nil {
-					return nil, err
-				}
-				one.Tool, one.Args = c.view.Messages[call].Blocks[b].tool(), jsonl.Value(text)
+				one.Tool, one.Args = c.view.Messages[call].Blocks[b].tool(), jsonl.Value(c.view.text(call, b))
 			}
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return all, c.view.texts.err
 }

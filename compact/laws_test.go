@@ -209,9 +209,8 @@ func contents(t *testing.T, where string, before *View, r *work) {
 			t.Fatal(err)
 		}
 		if !m.Edited {
-			raw, err := before.texts.provider(m)
-			if err != nil || !bytes.Equal(got, raw.Get("content")) {
-				t.Errorf("%s: message %d is not as it was: %v", where, i, err)
+			if raw := before.texts.provider(m); !bytes.Equal(got, raw.Get("content")) {
+				t.Errorf("%s: message %d is not as it was: %v", where, i, before.texts.err)
 			}
 			continue
 		}

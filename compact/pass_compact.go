@@ -48,10 +48,7 @@ func compactHistory(w *work) error {
 	if w.Style == StylePi {
 		find = w.piCut
 	}
-	c, err := find(w.Keep)
-	if err != nil {
-		return err
-	}
+	c := find(w.Keep)
 	if c.Why == "" && !w.mayKeep(c.stretch) {
 		c.Why = "what stays cannot be named in this form"
 	}
@@ -74,9 +71,7 @@ func compactHistory(w *work) error {
 // a turn that is cut, and joins the answers as pi does.
 func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
 	if c.previous >= 0 {
-		if text, err = w.earlier(c.previous); err != nil {
-			return "", nil, err
-		}
+		text = w.earlier(c.previous)
 	}
 	if len(c.History) > 0 {
 		asks = append(asks, Request{Style: w.Style, Part: historyPart, Messages: c.History, Before: -1, After: -1, Previous: text})
@@ -97,13 +92,13 @@ func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
 		}
 	}
 	if w.Style == StylePi {
-		text, err = w.withFiles(text, c)
+		text = w.withFiles(text, c)
 	}
-	return text, asks, err
+	return text, asks, w.texts.err
 }
 
 // olderThan returns the cut of a compaction that keeps the last messages, as many as Keep.
-func (w *work) olderThan(keep int) (*cut, error) {
+func (w *work) olderThan(keep int) *cut {
 	all := w.live()
 	cached := len(all)
 	for cached > 0 && !w.Messages[all[cached-1]].Cached {
@@ -117,9 +112,9 @@ func (w *work) olderThan(keep int) (*cut, error) {
 	end := w.safeEnd(all, max(0, keep))
 	switch {
 	case end <= 0:
-		return &cut{Why: "nothing older than keep window"}, nil
+		return &cut{Why: "nothing older than keep window"}
 	case end == 1 && w.Messages[all[0]].isSummary():
-		return &cut{Why: "nothing but a summary is left to summarise"}, nil
+		return &cut{Why: "nothing but a summary is left to summarise"}
 	}
 	c := &cut{stretch: stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, History: all[:end], previous: -1, what: "the whole history"}
 	if end < len(all) {
@@ -133,7 +128,7 @@ func (w *work) olderThan(keep int) (*cut, error) {
 			c.previous = i
 		}
 	}
-	return c, nil
+	return c
 }
 
 // safeEnd returns the end of the messages in rows before the last so many, moved so that no
@@ -326,11 +321,7 @@ func mergeNotes(w *work) error {
 		case w.Messages[i].isResult():
 			gone = append(gone, i)
 		default:
-			note, err := w.said(i)
-			if err != nil {
-				return err
-			}
-			note, _ = stripTags(note)
+			note, _ := stripTags(w.said(i))
 			if note = strings.TrimSpace(note); note == "" {
 				w.skip = "an answer with calls says nothing beside them"
 				return nil
@@ -349,17 +340,14 @@ func mergeNotes(w *work) error {
 	for _, i := range gone {
 		w.omit(i, "its note is in the last answer")
 	}
-	return w.putNotes(last, notes)
+	w.putNotes(last, notes)
+	return nil
 }
 
 // putNotes adds notes to the beginning of an answer. It drops the thinking, whose signature
 // covers the original text.
-func (w *work) putNotes(last int, notes []string) error {
-	text, err := w.said(last)
-	if err != nil {
-		return err
-	}
-	if text != "" {
+func (w *work) putNotes(last int, notes []string) {
+	if text := w.said(last); text != "" {
 		notes = append(notes, text)
 	}
 	all := strings.Join(notes, "\n\n")
@@ -367,5 +355,4 @@ func (w *work) putNotes(last int, notes []string) error {
 		m.Blocks = slices.DeleteFunc(m.Blocks, func(b block) bool { return b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock })
 		m.Blocks = slices.Insert(m.Blocks, 0, newText(all, w.length(all)))
 	})
-	return nil
 }

@@ -106,10 +106,7 @@ func superseded(w *work) error {
 	after := 0               // tokens
 	for i := range w.backward {
 		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
-			notice, why, err := w.notice(i, newer)
-			if err != nil {
-				return err
-			}
+			notice, why := w.notice(i, newer)
 			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].length)
 			if notice != "" && n >= blankFrom && (!w.Busy || after <= busySuffix) {
 				after += n
@@ -124,60 +121,47 @@ func superseded(w *work) error {
 
 // notice returns the text that replaces a result, and why; both empty if nothing does. newer
 // are the reads after it, to which it adds its own.
-func (w *work) notice(i int, newer map[read]bool) (notice, why string, err error) {
-	r, err := w.read(i)
-	if err != nil {
-		return "", "", err
-	}
-	if r.file != "" {
+func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
+	if r := w.read(i); r.file != "" {
 		if newer[read{r.file, all}] || newer[r] || w.Compat && newer[read{r.file, some}] {
-			return supersededNotice, "read again later", nil
+			return supersededNotice, "read again later"
 		}
-		failed, err := w.failed(i)
-		if err != nil {
-			return "", "", err
-		}
-		if w.Compat || !failed {
+		if w.Compat || !w.failed(i) {
 			newer[r], newer[read{r.file, some}] = true, true
 		}
 	}
-	useless, err := w.useless(i)
-	if useless {
-		return uselessNotice, "it reports that there is nothing", err
+	if w.useless(i) {
+		return uselessNotice, "it reports that there is nothing"
 	}
-	return "", "", err
+	return "", ""
 }
 
 // read returns the part of a file that the result of a message shows, the zero value for
 // other tools.
-func (w *work) read(i int) (r read, err error) {
+func (w *work) read(i int) (r read) {
 	if known, ok := w.texts.read[w.Messages[i].Index]; ok {
-		return known, nil
+		return known
 	}
 	defer func() {
-		if w.partial && err == nil { // the view lives on
+		if w.partial { // the view lives on
 			w.texts.read[w.Messages[i].Index] = r
 		}
 	}()
 	call, k := w.callOf(i)
 	if k < 0 {
-		return r, nil
+		return r
 	}
 	if name := w.Messages[call].Blocks[k].tool(); name != "read" && name != "FileRead" {
-		return r, nil
+		return r
 	}
-	text, err := w.text(call, k)
-	if err != nil {
-		return r, err
-	}
-	args := jsonl.Value(text)
+	args := jsonl.Value(w.text(call, k))
 	r.file, r.part = said.File(args.Get("path").Text())
 	for _, name := range []string{"offset", "limit"} {
 		if v := args.Get(name); !v.IsNull() {
 			r.part += " " + name + " " + string(v)
 		}
 	}
-	return r, nil
+	return r
 }
 
 // callOf returns the message and the block of the call of a result, block -1 if there is none.
@@ -197,13 +181,12 @@ func (v *View) callOf(i int) (message, block int) {
 
 // useless reports whether the result of a message only states that there is nothing, and is
 // long enough to be worth a notice.
-func (w *work) useless(i int) (bool, error) {
+func (w *work) useless(i int) bool {
 	k := w.Messages[i].result()
 	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {
-		return false, nil
+		return false
 	}
-	text, err := w.text(i, k)
-	return containsAny(text, "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results", "no matches", "No matches", "nothing found"), err
+	return containsAny(w.text(i, k), "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results", "no matches", "No matches", "nothing found")
 }
 
 func containsAny(s string, words ...string) bool {
@@ -231,16 +214,14 @@ func dropImages(w *work) error {
 		if w.Keep > 0 && requests < w.Keep {
 			continue
 		}
-		if err := w.dropImages(i); err != nil {
-			return err
-		}
+		w.dropImages(i)
 	}
 	return nil
 }
 
 // dropImages replaces the images of one message. The placeholders of a result follow its
 // text, which is one block; those of a prompt are at the places of the images.
-func (w *work) dropImages(i int) error {
+func (w *work) dropImages(i int) {
 	k := w.Messages[i].result()
 	images := 0
 	for b := range w.Messages[i].Blocks {
@@ -252,18 +233,13 @@ func (w *work) dropImages(i int) error {
 		}
 	}
 	if k < 0 || images == 0 {
-		return nil
+		return
 	}
-	text, err := w.text(i, k)
-	if err != nil {
-		return err
-	}
-	lines := strings.Split(strings.Repeat(imagePlaceholder+"\n", images), "\n")[:images]
-	if text != "" {
+	lines := slices.Repeat([]string{imagePlaceholder}, images)
+	if text := w.text(i, k); text != "" {
 		lines = append([]string{text}, lines...)
 	}
 	w.replaceResult(i, strings.Join(lines, "\n"), "its images")
-	return nil
 }
 
 // DropBootstrap and DropTools are the last steps of y-agent's guard

@@ -97,9 +97,9 @@ func (w *work) replaceTexts(i int, is *jsonl.Message, why string) bool {
 		return false
 	}
 	for k := range blocks {
-		was, err := w.text(i, k)
+		was := w.text(i, k)
 		switch b := &is.Blocks[k]; {
-		case err != nil || b.Kind != blocks[k].Kind:
+		case b.Kind != blocks[k].Kind:
 			return false
 		case b.Kind == jsonl.TextBlock:
 			if text := b.Text.Text(); text != was {
@@ -134,9 +134,7 @@ func redactSecrets(w *work) error {
 	defer run.Close()
 	for _, i := range w.live() {
 		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- { // dropping one moves those after it
-			if err := w.redact(run, i, k); err != nil {
-				return err
-			}
+			w.redact(run, i, k)
 		}
 	}
 	return nil
@@ -144,15 +142,12 @@ func redactSecrets(w *work) error {
 
 // redact replaces the secrets of a block. Thinking is dropped, since its signature covers the
 // original text. The arguments of calls stay, since no form stores other ones.
-func (w *work) redact(run *redact.Run, i, k int) error {
+func (w *work) redact(run *redact.Run, i, k int) {
 	kind := w.Messages[i].Blocks[k].Kind
 	if kind == jsonl.ImageBlock {
-		return nil
+		return
 	}
-	was, err := w.text(i, k)
-	if err != nil {
-		return err
-	}
+	was := w.text(i, k)
 	is := run.Text(was)
 	switch {
 	case is == was:
@@ -163,5 +158,4 @@ func (w *work) redact(run *redact.Run, i, k int) error {
 	default:
 		w.replace(i, k, is, "it has a secret")
 	}
-	return nil
 }

@@ -39,10 +39,7 @@ func retryPrune(w *work) error {
 	if w.Profile == "source" {
 		find = w.signals
 	}
-	found, err := find()
-	if err != nil {
-		return err
-	}
+	found := find()
 	if w.IntraTurn {
 		found = w.intraTurn(found)
 	}
@@ -95,25 +92,22 @@ func (w *work) keepPaired(rows map[int]string) {
 // retried returns the candidates of profile "seed": groups of a user turn whose results all
 // failed and whose calls are all made again later in the turn, and the answers without calls
 // up to the next group.
-func (w *work) retried() (found []candidate, err error) {
+func (w *work) retried() (found []candidate) {
 	start := 0
 	if w.IntraTurn {
 		start = w.lastTurn()
 	}
 	if !slices.ContainsFunc(w.Messages[start:], func(m message) bool { return m.mayFail() }) {
-		return nil, nil
+		return nil
 	}
 	groups, of := w.groups()
 	for i := start; i <= len(w.Messages); i++ {
-		if i < len(w.Messages) && !(w.Live(i) && w.Messages[i].startsTurn()) {
-			continue
+		if i == len(w.Messages) || w.Live(i) && w.Messages[i].startsTurn() {
+			found = w.retriedIn(found, groups, of, start, i)
+			start = i
 		}
-		if found, err = w.retriedIn(found, groups, of, start, i); err != nil {
-			return nil, err
-		}
-		start = i
 	}
-	return found, nil
+	return found
 }
 
 // lastTurn returns the index of the message that begins the last turn, 0 without one.
@@ -133,7 +127,7 @@ func (m *message) mayFail() bool {
 }
 
 // retriedIn appends the candidates of the turn of messages [from, to).
-func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to int) ([]candidate, error) {
+func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to int) []candidate {
 	var turn []int // its groups
 	for i := from; i < to; i++ {
 		if of[i] >= 0 && groups[of[i]].call == i {
@@ -142,17 +136,11 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 	}
 	var calls *tries // read at the first failure
 	for k, g := range turn {
-		failed, err := w.allFailed(&groups[g])
-		if err != nil {
-			return nil, err
-		}
-		if !failed || k == len(turn)-1 {
+		if k == len(turn)-1 || !w.allFailed(&groups[g]) {
 			continue
 		}
 		if calls == nil {
-			if calls, err = w.tries(groups, turn); err != nil {
-				return nil, err
-			}
+			calls = w.tries(groups, turn)
 		}
 		if !calls.again(k) {
 			continue
@@ -164,20 +152,12 @@ func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to i
 			}
 		}
 	}
-	return found, nil
+	return found
 }
 
 // allFailed reports whether a group has results, one for each call, and all are errors.
-func (w *work) allFailed(g *group) (bool, error) {
-	if len(g.results) == 0 || g.open() {
-		return false, nil
-	}
-	for _, i := range g.results {
-		if failed, err := w.failed(i); !failed || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+func (w *work) allFailed(g *group) bool {
+	return len(g.results) > 0 && !g.open() && !slices.ContainsFunc(g.results, func(i int) bool { return !w.failed(i) })
 }
 
 // intraTurn returns the candidates in the last turn before its last group. With Compat it

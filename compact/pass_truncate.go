@@ -38,10 +38,7 @@ func truncate(w *work) error {
 		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
 			continue
 		}
-		text, err := w.text(i, k)
-		if err != nil {
-			return err
-		}
+		text := w.text(i, k)
 		cut, done := w.capped(text)
 		if !done {
 			continue
@@ -168,9 +165,7 @@ func stripThinking(w *work) error {
 		if !w.Live(i) || !w.Messages[i].isAssistant() || !w.Messages[i].mayThink() || w.waitsFor(i) {
 			continue
 		}
-		if err := w.stripTags(i); err != nil {
-			return err
-		}
+		w.stripTags(i)
 		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- {
 			if w.Messages[i].Blocks[k].Kind != jsonl.ThinkingBlock {
 				continue
@@ -203,20 +198,15 @@ func (w *work) lastAnswer() int {
 }
 
 // stripTags removes tagged thinking from the texts of an answer.
-func (w *work) stripTags(i int) error {
+func (w *work) stripTags(i int) {
 	for k := range w.Messages[i].Blocks {
 		if b := &w.Messages[i].Blocks[k]; b.Kind != jsonl.TextBlock || b.Bytes < len("<think>") {
 			continue
 		}
-		text, err := w.text(i, k)
-		if err != nil {
-			return err
-		}
-		if bare, tagged := stripTags(text); tagged {
+		if bare, tagged := stripTags(w.text(i, k)); tagged {
 			w.replace(i, k, bare, "tagged thinking of an earlier answer")
 		}
 	}
-	return nil
 }
 
 // stripTags removes each <think> through the next </think> and the white space after it, or

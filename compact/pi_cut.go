@@ -20,26 +20,20 @@ type item struct {
 
 // withFiles returns a summary with the files of the summarised messages after it, as pi
 // writes them.
-func (w *work) withFiles(text string, c *cut) (string, error) {
-	files, err := w.files(slices.Concat(c.History, c.Prefix), c.previous)
-	if err != nil {
-		return "", err
-	}
+func (w *work) withFiles(text string, c *cut) string {
+	files := w.files(slices.Concat(c.History, c.Prefix), c.previous)
 	text, own := cutFiles(text) // some summarizers list them too
 	files.add(own)
-	return text + files.files().String(), nil
+	return text + files.files().String()
 }
 
 // piCut returns the cut that pi would make to keep so many tokens at the end of the context.
-func (v *View) piCut(keep int) (*cut, error) {
-	items, err := v.items()
-	if err != nil {
-		return nil, err
-	}
+func (v *View) piCut(keep int) *cut {
+	items := v.items()
 	c := &cut{stretch: stretch{Kept: -1}, previous: -1, what: fmt.Sprintf("the history before the last %d tokens", keep)}
 	if v.compacted() {
 		c.Why = "already compacted"
-		return c, nil
+		return c
 	}
 	start := 0
 	for k := range items {
@@ -48,10 +42,7 @@ func (v *View) piCut(keep int) (*cut, error) {
 			break
 		}
 	}
-	at, turn, err := v.cutAt(items, start, keep)
-	if err != nil {
-		return nil, err
-	}
+	at, turn := v.cutAt(items, start, keep)
 	end := at
 	if turn >= 0 {
 		c.Prefix = v.conversation(items[turn:at])
@@ -60,11 +51,11 @@ func (v *View) piCut(keep int) (*cut, error) {
 	c.History = v.conversation(items[start:end])
 	if len(c.History)+len(c.Prefix) == 0 {
 		c.Why = "nothing to compact (session too small)"
-		return c, nil
+		return c
 	}
 	if rec := items[at].rec; v.session().ID(rec) == "" || v.session().WrongID(rec) {
 		c.Why = "the first entry to be kept has no id"
-		return c, nil
+		return c
 	}
 	c.Kept, c.To = items[at].rec, items[at].first
 	for i := range c.To {
@@ -72,7 +63,7 @@ func (v *View) piCut(keep int) (*cut, error) {
 			c.Messages++
 		}
 	}
-	return c, nil
+	return c
 }
 
 // compacted reports whether a compaction comes last.
@@ -89,7 +80,7 @@ func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Sessio
 
 // cutAt returns the index of the first item to keep, and that of the beginning of the turn
 // that is cut, -1 if none is.
-func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
+func (v *View) cutAt(items []item, start, keep int) (at, turn int) {
 	var cuts []int // the items before which pi may cut
 	for k := start; k < len(items); k++ {
 		if v.any(&items[k], canCut) {
@@ -97,7 +88,7 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 		}
 	}
 	if len(cuts) == 0 {
-		return start, -1, nil
+		return start, -1
 	}
 	at = cuts[0]
 	sum := 0
@@ -108,11 +99,7 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 		}
 		next, _ := slices.BinarySearch(cuts, k)
 		at = cuts[min(next, len(cuts)-1)]
-		moved, err := v.recovers(items[at+1:])
-		if err != nil {
-			return 0, 0, err
-		}
-		if moved {
+		if v.recovers(items[at+1:]) {
 			at++
 		}
 		break
@@ -128,40 +115,30 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int, err error) {
 	if turn == at || turn < start {
 		turn = -1
 	}
-	return at, turn, nil
+	return at, turn
 }
 
 // recovers reports whether only a failed attempt that was omitted follows a cut. The cut then
 // moves after the input, so that it can be summarised.
-func (v *View) recovers(suffix []item) (bool, error) {
+func (v *View) recovers(suffix []item) bool {
 	omitted := map[string]bool{}
 	answer := false
 	for k := range suffix {
 		switch e := &suffix[k]; {
 		case e.compaction || v.yields(e):
-			return false, nil
+			return false
 		case v.speaks(e.rec):
 			omitted[v.session().ID(e.rec)] = true
 			answer = answer || v.kindOf(e.rec) == jsonl.Assistant
 		}
 	}
-	if !answer {
-		return false, nil
-	}
-	lines := v.session().NewReader()
-	for _, e := range suffix {
+	return answer && !slices.ContainsFunc(suffix, func(e item) bool {
 		if v.kindOf(e.rec) != jsonl.ContextEdit {
-			continue
+			return false
 		}
-		line, err := lines.Line(e.rec)
-		if err != nil {
-			return false, err
-		}
-		if line.Get("replacement").Exists() && !line.Get("replacement").IsNull() && !omitted[line.Get("targetId").Text()] {
-			return false, nil
-		}
-	}
-	return true, nil
+		line := v.texts.line(e.rec)
+		return !line.Get("replacement").IsNull() && !omitted[line.Get("targetId").Text()]
+	})
 }
 
 // speaks reports whether an entry has a message, in the context or not.
@@ -219,14 +196,11 @@ func startsPiTurn(m *message) bool {
 // items returns the entries of the context in order as pi lists them, including those without
 // a message (docs/session-format.md 9.2). By the envelope rules patches may have moved
 // messages: the items are then only the sources of the messages.
-func (v *View) items() ([]item, error) {
+func (v *View) items() []item {
 	if v.partial || v.Envelope.Replay().Rules != replay.ByPi {
-		return v.sources(), nil
+		return v.sources()
 	}
-	records, err := v.listed()
-	if err != nil {
-		return nil, err
-	}
+	records := v.listed()
 	items := make([]item, len(records))
 	i := 0
 	for k, rec := range records {
@@ -237,12 +211,12 @@ func (v *View) items() ([]item, error) {
 		}
 		e.last = i
 	}
-	return items, nil
+	return items
 }
 
 // listed returns the records in the context: the last compaction, the entries that it keeps
 // except system messages, and those after it.
-func (v *View) listed() ([]int, error) {
+func (v *View) listed() []int {
 	s := v.session()
 	path, _ := s.Path(v.Envelope.Leaf)
 	at := len(path) - 1
@@ -250,12 +224,9 @@ func (v *View) listed() ([]int, error) {
 		at--
 	}
 	if at < 0 {
-		return path, nil
+		return path
 	}
-	line, err := s.NewReader().Line(path[at])
-	if err != nil {
-		return nil, err
-	}
+	line := v.texts.line(path[at])
 	kept := s.FirstKept(path[at], line.Get("firstKeptEntryId"), line.Get("firstKeptEntryIndex"))
 	records := []int{path[at]}
 	found := false
@@ -264,7 +235,7 @@ func (v *View) listed() ([]int, error) {
 			records = append(records, rec)
 		}
 	}
-	return append(records, path[at+1:]...), nil
+	return append(records, path[at+1:]...)
 }
 
 // sources returns the records that the messages of the context come from, in order.

@@ -46,10 +46,7 @@ func TestPiCutChecks(t *testing.T) {
 		{"between such and what follows", []testMessage{put(user(ten), answer(ten)), user(ten)}, 10, 1, 2, 0},
 	} {
 		v := of(t, test.in...)
-		cut, err := v.piCut(test.keep)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cut := v.piCut(test.keep)
 		kept := -1
 		if cut.Why == "" {
 			kept = v.session().Find(fmt.Sprintf("m%07d", test.kept))
@@ -88,10 +85,7 @@ func TestTrapCuts(t *testing.T) {
 		{"T27", with(hidden, user(ten)), 100, 2, 2, 0},
 		{"N24", with(own, user(ten), answer(ten), again, user(ten), answer(ten), user(ten)), 10, 3, 2, 0},
 	} {
-		cut, err := of(t, test.in...).piCut(test.keep)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cut := of(t, test.in...).piCut(test.keep)
 		if cut.To != test.to || len(cut.History) != test.history || len(cut.Prefix) != test.prefix {
 			t.Errorf("%s: cuts before message %d, %d and %d to summarise, want %d, %d and %d", test.trap, cut.To, len(cut.History), len(cut.Prefix), test.to, test.history, test.prefix)
 		}
@@ -102,10 +96,9 @@ func TestTrapCuts(t *testing.T) {
 func TestTrapT54BothReadAndEdited(t *testing.T) {
 	v := of(t, user("q"), answer("", call("1", "read", `{"path":"é"}`), call("2", "read", `{"path":"Z"}`), call("3", "edit", `{"path":"a"}`), call("4", "read", `{"path":"a"}`), call("5", "bash", `{"path":"b"}`)),
 		result("1", "x"), result("2", "x"), result("3", "x"), result("4", "x"), result("5", "x"))
-	book, err := v.files(v.live(), -1)
-	files := book.files()
-	if err != nil || fmt.Sprint(files.Read, files.Modified) != "[Z é] [a]" {
-		t.Errorf("%v, %v", files, err)
+	files := v.files(v.live(), -1).files()
+	if fmt.Sprint(files.Read, files.Modified) != "[Z é] [a]" {
+		t.Errorf("%v", files)
 	}
 	for _, order := range [][]string{{"a", "ab", "b", "é", "\ud7ff", "😀", "😁", "\ue000", "\uffff"}} {
 		for i, x := range order {
@@ -148,11 +141,7 @@ func TestPiCuts(t *testing.T) {
 				continue
 			}
 			compared++
-			cut, err := v.piCut(want.Keep)
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
-			}
+			cut := v.piCut(want.Keep)
 			if want.Kept == "" {
 				if cut.Why == "" {
 					t.Errorf("%s: keeping %d: pi does nothing, we keep from %s", name, want.Keep, v.session().ID(cut.Kept))
@@ -169,16 +158,15 @@ func TestPiCuts(t *testing.T) {
 					name, want.Keep, want.Kept, want.History, want.Prefix, id, len(cut.History), len(cut.Prefix), cut.Why)
 			}
 			if cut.previous >= 0 {
-				if got, err := v.earlier(cut.previous); err != nil || got != want.Previous {
-					t.Errorf("%s: keeping %d: previous summary %.40q, pi has %.40q, %v", name, want.Keep, got, want.Previous, err)
+				if got := v.earlier(cut.previous); got != want.Previous {
+					t.Errorf("%s: keeping %d: previous summary %.40q, pi has %.40q, %v", name, want.Keep, got, want.Previous, v.texts.err)
 				}
 			} else if want.Previous != "" {
 				t.Errorf("%s: keeping %d: no previous summary", name, want.Keep)
 			}
-			book, err := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
-			files := book.files()
-			if err != nil || !slices.Equal(files.Read, want.ReadFiles) || !slices.Equal(files.Modified, want.ModifiedFiles) {
-				t.Errorf("%s: keeping %d: files %+v, pi has %q and %q, %v", name, want.Keep, files, want.ReadFiles, want.ModifiedFiles, err)
+			files := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous).files()
+			if !slices.Equal(files.Read, want.ReadFiles) || !slices.Equal(files.Modified, want.ModifiedFiles) {
+				t.Errorf("%s: keeping %d: files %+v, pi has %q and %q, %v", name, want.Keep, files, want.ReadFiles, want.ModifiedFiles, v.texts.err)
 			}
 			named += len(files.Read) + len(files.Modified)
 			if strings.Contains(name, "/bad/") {

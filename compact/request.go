@@ -49,19 +49,17 @@ func (r Request) text(p Prompt) (string, error) {
 		Tokens                                  int
 	}{Request: r, Focus: p.Focus}
 	name, named := string(cmp.Or(r.Style, StylePi)), ""
-	var err error
 	if r.Style == styleSWECLI {
-		in.Text, err = r.sweHistory()
+		in.Text = r.sweHistory()
 	} else {
-		in.Text, err = r.conversation(r.Messages)
+		in.Text = r.conversation(r.Messages)
 		named = r.Previous + "\n" + in.Text
 	}
-	if r.Part == sequencePart && err == nil {
+	if r.Part == sequencePart {
 		name, named = "sequence", in.Text
-		if in.Before, err = r.conversation(one(r.Before)); err == nil {
-			in.After, err = r.conversation(one(r.After))
-		}
+		in.Before, in.After = r.conversation(one(r.Before)), r.conversation(one(r.After))
 	}
+	err := r.View.texts.err
 	if err != nil {
 		return "", err
 	}
@@ -85,21 +83,13 @@ const resultUnits = 2000
 
 // conversation returns messages as pi writes them for a summary: without thinking, and with
 // only the beginning of long results (docs/session-format.md 9.5).
-func (r Request) conversation(messages []int) (string, error) {
-	var b strings.Builder
+func (r Request) conversation(messages []int) string {
+	var parts []string
 	for _, i := range messages {
-		_, all, err := r.View.pieces(i, 0)
-		if err != nil {
-			return "", err
-		}
-		for _, part := range spoken(&r.View.Messages[i], all) {
-			if b.Len() > 0 {
-				b.WriteString("\n\n")
-			}
-			b.WriteString(part)
-		}
+		_, all := r.View.pieces(i, 0)
+		parts = append(parts, spoken(&r.View.Messages[i], all)...)
 	}
-	return b.String(), nil
+	return strings.Join(parts, "\n\n")
 }
 
 // spoken returns a message as parts of a conversation.
@@ -171,14 +161,11 @@ func firstUnits(text string, units int) string {
 const sweChars = 500
 
 // sweHistory returns messages as SWE-CLI writes them.
-func (r Request) sweHistory() (string, error) {
+func (r Request) sweHistory() string {
 	var b strings.Builder
 	for k, i := range r.Messages {
 		m := &r.View.Messages[i]
-		_, all, err := r.View.pieces(i, 0)
-		if err != nil {
-			return "", err
-		}
+		_, all := r.View.pieces(i, 0)
 		var texts, tools []string
 		for _, one := range all {
 			switch one.Kind {
@@ -201,7 +188,7 @@ func (r Request) sweHistory() (string, error) {
 		text := strings.Join(texts, "\n")
 		fmt.Fprintf(&b, "%d. %s: %s\n", k+1, role, text[:scalarEnd(text, sweChars)])
 	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // one returns a list with i, empty if i is negative.

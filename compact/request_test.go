@@ -27,8 +27,8 @@ func TestConversation(t *testing.T) {
 		{"empty result", []testMessage{answer("", call("1", "x", `{}`)), result("1", "")}, "[Assistant tool calls]: x()"},
 	} {
 		v := of(t, test.in...)
-		if got, err := wholeOf(v, StylePi, historyPart).conversation(v.live()); err != nil || got != test.want {
-			t.Errorf("%s: %q, %v, want %q", test.name, got, err, test.want)
+		if got := wholeOf(v, StylePi, historyPart).conversation(v.live()); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }
@@ -39,8 +39,8 @@ func TestTrapN40EmojiAtTheLimit(t *testing.T) {
 	for kept, rest := range map[string]string{strings.Repeat("x", 1999): "😀" + strings.Repeat("y", 10), strings.Repeat("x", 1998) + "😀": strings.Repeat("y", 11)} {
 		v := of(t, answer("", call("1", "x", `{}`)), result("1", kept+rest))
 		want := "[Assistant tool calls]: x()\n\n[Tool result]: " + kept + "\n\n[... 11 more characters truncated]"
-		if got, err := wholeOf(v, StylePi, historyPart).conversation(v.live()); err != nil || got != want {
-			t.Errorf("%q, %v, want %q", got, err, want)
+		if got := wholeOf(v, StylePi, historyPart).conversation(v.live()); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -55,10 +55,7 @@ func TestPiConversations(t *testing.T) {
 		if v == nil || want.Throws != "" {
 			continue
 		}
-		cut, err := v.piCut(200)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cut := v.piCut(200)
 		if cut.Why != "" {
 			continue
 		}
@@ -67,10 +64,7 @@ func TestPiConversations(t *testing.T) {
 			messages []int
 			want     string
 		}{{cut.History, want.History}, {cut.Prefix, want.Prefix}} {
-			got, err := r.conversation(part.messages)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := r.conversation(part.messages)
 			if got != part.want {
 				n := 0
 				for n < min(len(got), len(part.want)) && got[n] == part.want[n] {
@@ -80,9 +74,8 @@ func TestPiConversations(t *testing.T) {
 			}
 			compared += len(got)
 		}
-		files, err := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous)
-		if err != nil || files.files().String() != want.Appended {
-			t.Errorf("%s: files %q, %v, want %q", name, files.files(), err, want.Appended)
+		if files := v.files(append(slices.Clone(cut.History), cut.Prefix...), cut.previous).files(); files.String() != want.Appended {
+			t.Errorf("%s: files %q, want %q, %v", name, files, want.Appended, v.texts.err)
 		}
 	}
 	if compared < 50_000 {

@@ -56,16 +56,12 @@ func similarity(a, b string, least float64) float64 {
 }
 
 // failed reports whether a result is an error: by its isError, else by its text.
-func (w *work) failed(i int) (bool, error) {
+func (w *work) failed(i int) bool {
 	k := w.Messages[i].result()
-	switch w.Messages[i].Blocks[k].IsError {
-	case isError:
-		return true, nil
-	case noError:
-		return false, nil
+	if known := w.Messages[i].Blocks[k].IsError; known != 0 {
+		return known == isError
 	}
-	text, err := w.text(i, k)
-	return isErrorText(text, w.Patterns), err
+	return isErrorText(w.text(i, k), w.Patterns)
 }
 
 // A made is a call with what identifies its retries.
@@ -77,12 +73,12 @@ type made struct {
 }
 
 // made returns the calls of a message.
-func (w *work) made(i int) (all []made, err error) {
+func (w *work) made(i int) (all []made) {
 	if known, ok := w.texts.made[w.Messages[i].Index]; ok {
-		return known, nil
+		return known
 	}
 	defer func() {
-		if w.partial && err == nil { // the view lives on
+		if w.partial { // the view lives on
 			w.texts.made[w.Messages[i].Index] = all
 		}
 	}()
@@ -90,10 +86,7 @@ func (w *work) made(i int) (all []made, err error) {
 		if b.Kind != jsonl.CallBlock {
 			continue
 		}
-		text, err := w.text(i, k)
-		if err != nil {
-			return nil, err
-		}
+		text := w.text(i, k)
 		c := made{name: strings.ToLower(b.tool()), args: text}
 		d := json.NewDecoder(bytes.NewReader([]byte(text)))
 		d.UseNumber()
@@ -110,7 +103,7 @@ func (w *work) made(i int) (all []made, err error) {
 		}
 		all = append(all, c)
 	}
-	return all, nil
+	return all
 }
 
 // leaves returns the strings in a value, in the order of names.
@@ -138,20 +131,16 @@ type tries struct {
 }
 
 // tries returns the calls of a turn's groups.
-func (w *work) tries(groups []group, turn []int) (*tries, error) {
+func (w *work) tries(groups []group, turn []int) *tries {
 	t := &tries{calls: make([][]made, len(turn)), last: map[[3]string]int{}, leaves: map[string][]int{}}
 	for k, g := range turn {
-		calls, err := w.made(groups[g].call)
-		if err != nil {
-			return nil, err
-		}
-		t.calls[k] = calls
-		for _, c := range calls {
+		t.calls[k] = w.made(groups[g].call)
+		for _, c := range t.calls[k] {
 			t.last[[3]string{c.name, "args", c.args}], t.last[[3]string{c.name, "file", c.file}] = k, k
 			t.leaves[c.name] = append(t.leaves[c.name], k)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // again reports whether each call of a group is made again by a later one: with the same
@@ -183,39 +172,24 @@ func (t *tries) alike(c *made, group int) bool {
 // signals returns the candidates of profile "source": results that read like errors, answers
 // that the next one repeats, results that read as empty, in that order. A message can be in
 // several, and counts in each.
-func (w *work) signals() ([]candidate, error) {
+func (w *work) signals() []candidate {
 	rows := w.live()
 	texts := make([]string, len(rows))
 	for n, i := range rows {
-		if w.Messages[i].isUser() {
-			continue
+		if !w.Messages[i].isUser() {
+			texts[n] = w.said(i)
 		}
-		text, err := w.said(i)
-		if err != nil {
-			return nil, err
-		}
-		texts[n] = text
 	}
-	failed, err := w.bare(rows, "reads like an error", func(n int) (bool, error) { return w.failed(rows[n]) })
-	if err != nil {
-		return nil, err
-	}
-	empty, err := w.bare(rows, "reads as empty", func(n int) (bool, error) { return isEmptyText(texts[n]), nil })
-	return append(append(failed, w.repeated(rows, texts)...), empty...), err
+	failed := w.bare(rows, "reads like an error", func(n int) bool { return w.failed(rows[n]) })
+	empty := w.bare(rows, "reads as empty", func(n int) bool { return isEmptyText(texts[n]) })
+	return slices.Concat(failed, w.repeated(rows, texts), empty)
 }
 
 // bare returns the results for which a test holds, except those right after an answer with
 // calls, each with an answer right before it.
-func (w *work) bare(rows []int, why string, test func(n int) (bool, error)) (found []candidate, err error) {
+func (w *work) bare(rows []int, why string, test func(n int) bool) (found []candidate) {
 	for n, i := range rows {
-		if !w.Messages[i].isResult() || n > 0 && w.Messages[rows[n-1]].makesCalls() {
-			continue
-		}
-		ok, err := test(n)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
+		if !w.Messages[i].isResult() || n > 0 && w.Messages[rows[n-1]].makesCalls() || !test(n) {
 			continue
 		}
 		c := candidate{[]int{i}, why}
@@ -224,7 +198,7 @@ func (w *work) bare(rows []int, why string, test func(n int) (bool, error)) (fou
 		}
 		found = append(found, c)
 	}
-	return found, nil
+	return found
 }
 
 // repeatWithin is how many messages to search for an answer that repeats an earlier one.

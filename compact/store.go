@@ -155,12 +155,8 @@ func (w *storing) compaction() error {
 	if err != nil {
 		return err
 	}
-	files, err := w.r.From.filesOf(*w.head.Range)
-	if err != nil {
-		return err
-	}
-	details, err := json.Marshal(files)
-	if err != nil {
+	details, err := json.Marshal(w.r.From.filesOf(*w.head.Range))
+	if err = cmp.Or(err, w.texts.err); err != nil {
 		return err
 	}
 	kept := sessionfmt.OwnID
@@ -226,11 +222,7 @@ func (w *storing) messages() (value, error) {
 		if !w.Live(i) || !m.Cached || m.Heads {
 			continue
 		}
-		raw, err := w.texts.provider(m)
-		if err != nil {
-			return nil, err
-		}
-		raw = slices.Clone(raw)
+		raw := slices.Clone(w.texts.provider(m))
 		if m.Edited {
 			content, err := w.Content(i)
 			if err != nil {
@@ -240,7 +232,7 @@ func (w *storing) messages() (value, error) {
 		}
 		out = append(comma(out), raw...)
 	}
-	return append(out, ']'), nil
+	return append(out, ']'), w.texts.err
 }
 
 // place returns how many of the request's cached messages were before a message.

@@ -96,13 +96,12 @@ const (
 // It uses no model: each line is a quote or a count. The same messages give the same text.
 func (r Request) extract(most int) (string, error) {
 	x := newExtractor(r.View)
-	if err := x.earlier(r); err != nil {
-		return "", err
-	}
+	x.earlier(r)
 	for _, i := range r.Messages {
-		if err := x.message(i); err != nil {
-			return "", err
-		}
+		x.message(i)
+	}
+	if err := r.View.texts.err; err != nil {
+		return "", err
 	}
 	x.end(len(r.Messages))
 	units := piUnits * min(most, r.room())
@@ -175,13 +174,11 @@ func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 		before, last := x.now, seen
 		for i := range x.v.Messages {
 			if m := &x.v.Messages[i]; m.Pos > last && !(m.isSummary() && before > 0) {
-				if err = x.message(i); err != nil {
-					return err
-				}
+				x.message(i)
 				seen = max(seen, m.Pos)
 			}
 		}
-		return nil
+		return x.v.texts.err
 	}
 	now, err := r.At(sessionfmt.After(-1))
 	if err != nil {

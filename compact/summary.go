@@ -109,15 +109,16 @@ func (w *work) summarise(r stretch, summary, why string) {
 }
 
 // earlier returns the summary of a message without its frame, "" if it is not a summary.
-func (v *View) earlier(i int) (string, error) {
+func (v *View) earlier(i int) string {
 	m := &v.Messages[i]
 	switch {
 	case m.head != nil:
-		return m.head.summary, nil
+		return m.head.summary
 	case m.Kind != jsonl.CompactionMessage && m.Kind != jsonl.BranchMessage:
-		return "", nil
+		return ""
 	}
-	return v.texts.summary(m)
+	text, err := v.texts.from.Summary(v.texts.e.Piece(m.Index))
+	return took(v.texts, text, err)
 }
 
 // files are the files that tools were called with, as pi tracks them: by the path in the
@@ -130,7 +131,7 @@ type files struct {
 
 // filesOf returns the files of the messages of a range, for the details of a compaction. The
 // view must still have the messages.
-func (v *View) filesOf(r stretch) (files, error) {
+func (v *View) filesOf(r stretch) files {
 	var messages []int
 	previous := -1
 	for i := r.From; i < r.To; i++ {
@@ -142,20 +143,16 @@ func (v *View) filesOf(r stretch) (files, error) {
 			messages = append(messages, i)
 		}
 	}
-	b, err := v.files(messages, previous)
-	return b.files(), err
+	return v.files(messages, previous).files()
 }
 
 // files returns the files of messages: those in calls of the tools read, write and edit,
 // failed or not, and in nested calls. It includes the lists of an earlier compaction if pi
 // itself made that; previous is its summary, -1 for none.
-func (v *View) files(messages []int, previous int) (fileBook, error) {
+func (v *View) files(messages []int, previous int) fileBook {
 	b := fileBook{}
 	if previous >= 0 && !v.Messages[previous].Heads {
-		line, err := v.session().NewReader().Line(v.Messages[previous].Origin.Record)
-		if err != nil {
-			return nil, err
-		}
+		line := v.texts.line(v.Messages[previous].Origin.Record)
 		if details := line.Get("details"); !line.Get("fromHook").Truthy() {
 			b.add(files{Read: listed(details.Get("readFiles")), Modified: listed(details.Get("modifiedFiles"))})
 		}
@@ -164,13 +161,9 @@ func (v *View) files(messages []int, previous int) (fileBook, error) {
 		if m := &v.Messages[i]; m.Heads || !m.nested && !m.makesCalls() {
 			continue
 		}
-		nested, all, err := v.pieces(i, longestSaid)
-		if err != nil {
-			return nil, err
-		}
-		b.message(nested, all)
+		b.message(v.pieces(i, longestSaid))
 	}
-	return b, nil
+	return b
 }
 
 // listed returns the strings of an array.

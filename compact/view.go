@@ -284,13 +284,11 @@ type piece struct {
 // pieces returns the pieces of a message and its nested calls, nil for a message that a pass
 // has made. They are valid until the next call. It shortens texts of more than most bytes to
 // their beginning and end; 0 is no limit.
-func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece, err error) {
+func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece) {
 	m := &v.Messages[i]
 	msg := &jsonl.Message{}
 	if !m.Heads {
-		if msg, err = v.texts.of(m); err != nil {
-			return nil, nil, err
-		}
+		msg = v.texts.of(m)
 	}
 	for k := range msg.Blocks {
 		if says := &msg.Blocks[k].Text; most > 0 && len(says.Value) > most {
@@ -300,17 +298,14 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece, err error) 
 	}
 	for k := range m.Blocks {
 		p := piece{block: &m.Blocks[k]}
-		switch {
-		case p.text != nil:
-			p.Says = *p.text
-		case p.Kind == jsonl.CallBlock:
+		if p.text == nil && p.Kind == jsonl.CallBlock && int(p.At) < len(msg.Blocks) {
 			p.Args = msg.Blocks[p.At].Args
-		default:
+		} else {
 			p.Says = says(p.block, msg)
 		}
 		all = append(all, p)
 	}
-	return msg.Nested, all, nil
+	return msg.Nested, all
 }
 
 // Content returns the content of a message in the view as JSON. The content of an unchanged
@@ -320,12 +315,9 @@ func (v *View) Content(i int) (jsonl.Value, error) {
 	m := &v.Messages[i]
 	var had []jsonl.Block
 	if !m.Heads {
-		msg, err := v.texts.of(m)
-		if err != nil {
-			return nil, err
-		}
-		if !m.Edited {
-			return bytes.Clone(msg.Content), nil
+		msg := v.texts.of(m)
+		if !m.Edited || v.texts.err != nil {
+			return bytes.Clone(msg.Content), v.texts.err
 		}
 		if had = msg.Blocks; msg.Content.IsString() {
 			had[0].Kind, had[0].Raw = jsonl.TextBlock, appendTextBlock(nil, msg.Content)

@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"cmp"
+
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -130,6 +132,7 @@ type texts struct {
 	from  *replay.Reader
 	index int // of the last one, -1 for none
 	last  *jsonl.Message
+	err   error // the first of reading, for who asked for the texts; what is read from then on is empty
 
 	// What a Keeper has read, by message.
 	made map[int][]made
@@ -143,70 +146,65 @@ func (t *texts) forget(index int) {
 }
 
 // of returns a message as a provider gets it. It is valid until the next call.
-func (t *texts) of(m *message) (*jsonl.Message, error) {
-	if t.index == m.Index {
-		return t.last, nil
+func (t *texts) of(m *message) *jsonl.Message {
+	if t.index != m.Index {
+		t.last = t.provider(m).Message()
+		t.index = m.Index
 	}
-	raw, err := t.provider(m)
-	if err != nil {
-		return nil, err
-	}
-	t.index, t.last = m.Index, raw.Message()
-	return t.last, nil
+	return t.last
+}
+
+// took returns what was read, and keeps the error.
+func took[T any](t *texts, v T, err error) T {
+	t.index, t.err = -1, cmp.Or(t.err, err)
+	return v
 }
 
 // provider returns a message as a provider gets it, as JSON.
-func (t *texts) provider(m *message) (jsonl.Value, error) {
-	t.index = -1
-	return t.from.Provider(t.e.Piece(m.Index))
+func (t *texts) provider(m *message) jsonl.Value {
+	v, err := t.from.Provider(t.e.Piece(m.Index))
+	return took(t, v, err)
 }
 
-// agent returns a message as pi's own context building does, as JSON.
-func (t *texts) agent(m *message) (jsonl.Value, error) {
-	t.index = -1
-	return t.from.Agent(t.e.Piece(m.Index))
-}
-
-// summary returns the summary in a message, without its frame.
-func (t *texts) summary(m *message) (string, error) {
-	t.index = -1
-	return t.from.Summary(t.e.Piece(m.Index))
+// line returns the line of a record.
+func (t *texts) line(rec int) jsonl.Value {
+	v, err := t.from.Line(rec)
+	return took(t, v, err)
 }
 
 // text returns the text of a block, for a call its arguments as JSON.
-func (v *View) text(i, block int) (string, error) {
+func (v *View) text(i, block int) string {
 	m := &v.Messages[i]
-	b := &m.Blocks[block]
-	if b.text != nil {
-		return *b.text, nil
+	if b := &m.Blocks[block]; b.text != nil {
+		return *b.text
 	}
-	msg, err := v.texts.of(m)
-	if err != nil {
-		return "", err
-	}
-	return says(b, msg), nil
+	return says(&m.Blocks[block], v.texts.of(m))
 }
 
-// says returns the text of an unchanged block, for a call its arguments as JSON.
+// says returns the text of a block of a message, for a call its arguments as JSON.
 func says(b *block, m *jsonl.Message) string {
-	switch b.Kind {
-	case resultBlock:
+	switch {
+	case b.text != nil:
+		return *b.text
+	case b.Kind == resultBlock:
 		return string(m.AppendText(nil, ""))
-	case jsonl.CallBlock:
+	case int(b.At) >= len(m.Blocks): // it could not be read
+		return ""
+	case b.Kind == jsonl.CallBlock:
 		return string(m.Blocks[b.At].Args)
 	}
 	return m.Blocks[b.At].Text.Text()
 }
 
 // said returns the concatenated texts of a message, including those of results.
-func (v *View) said(i int) (text string, err error) {
-	_, all, err := v.pieces(i, 0)
+func (v *View) said(i int) (text string) {
+	_, all := v.pieces(i, 0)
 	for _, p := range all {
 		if p.Kind == jsonl.TextBlock || p.Kind == resultBlock {
 			text += p.Says
 		}
 	}
-	return text, err
+	return text
 }
 
 // A length is the length of a text in every unit that a counter may need. Tokens are those of

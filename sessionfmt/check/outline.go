@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"slices"
 	"sync"
 
@@ -64,7 +65,7 @@ func appendOutline(dst []byte, v jsonl.Value) []byte {
 			}
 		}
 		return append(dst, ']')
-	case v.IsNumber() && isOf(v, "integer"):
+	case v.IsNumber() && !bytes.ContainsAny(v, ".eE"): // of another spelling the schema library decides
 		return append(dst, 'i')
 	case v.IsNumber():
 		return append(dst, 'd')

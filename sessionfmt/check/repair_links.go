@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"sort"
@@ -16,6 +17,7 @@ type linkRepair struct {
 	want pick
 	lost map[string]string // of lines that the passes before removed: their ids and those of their parents
 	read *sessionfmt.Reader
+	err  error // the first of reading
 
 	gone   map[int]string   // records to remove, with the reason
 	ids    map[int]string   // new ids
@@ -34,18 +36,20 @@ func newLinkRepair(s *sessionfmt.Session, lost map[string]string, want pick) (*l
 		gone: map[int]string{}, ids: map[int]string{}, up: map[int]int{}, notes: map[int][]string{},
 		names: s.NewNamer(), twins: map[string][]int{},
 	}
-	if err := m.takeOut(); err != nil {
-		return nil, err
+	m.takeOut()
+	if s.Version >= 2 { // else its entries have no ids and parents yet
+		m.duplicates()
+		m.missingIDs()
+		m.parents()
 	}
-	if s.Version < 2 {
-		return m, nil // its entries have no ids and parents yet
-	}
-	for _, pass := range []func() error{m.duplicates, m.missingIDs, m.parents} {
-		if err := pass(); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	return m, m.err
+}
+
+// line returns the line of a record, nil after an error.
+func (m *linkRepair) line(i int) jsonl.Value {
+	line, err := m.read.Line(i)
+	m.err = cmp.Or(m.err, err)
+	return line
 }
 
 func (m *linkRepair) any() bool { return len(m.gone)+len(m.notes) > 0 }
@@ -58,7 +62,7 @@ func (m *linkRepair) note(i int, format string, args ...any) {
 }
 
 // takeOut removes the entries with which pi cannot build a context.
-func (m *linkRepair) takeOut() error {
+func (m *linkRepair) takeOut() {
 	for i := range m.s.Len() {
 		switch m.s.Kind(i) {
 		case jsonl.NoMessage:
@@ -66,11 +70,7 @@ func (m *linkRepair) takeOut() error {
 				m.gone[i] = "a message entry without a message is taken out"
 			}
 		case jsonl.ContextEdit:
-			line, err := m.read.Line(i)
-			if err != nil {
-				return err
-			}
-			r := line.Get("replacement")
+			r := m.line(i).Get("replacement")
 			switch {
 			case !r.Exists() && m.repaired("edit-no-replacement", i):
 				m.gone[i] = "an edit without replacement is taken out"
@@ -79,7 +79,6 @@ func (m *linkRepair) takeOut() error {
 			}
 		}
 	}
-	return nil
 }
 
 // stays reports whether a record is an entry of the repaired file.
@@ -87,7 +86,7 @@ func (m *linkRepair) stays(i int) bool { return m.s.Kind(i).IsEntry() && m.gone[
 
 // duplicates removes identical lines but the first, and renames all entries with an id but
 // the last.
-func (m *linkRepair) duplicates() error {
+func (m *linkRepair) duplicates() {
 	ids := map[string]bool{}
 	for i := range m.s.Len() {
 		if m.s.Shadowed(i) {
@@ -95,7 +94,7 @@ func (m *linkRepair) duplicates() error {
 		}
 	}
 	if len(ids) == 0 {
-		return nil
+		return
 	}
 	seen := map[[sha256.Size]byte]bool{} // lines
 	for i := range m.s.Len() {
@@ -103,11 +102,7 @@ func (m *linkRepair) duplicates() error {
 		if !m.stays(i) || !ids[id] {
 			continue
 		}
-		line, err := m.read.Line(i)
-		if err != nil {
-			return err
-		}
-		sum := sha256.Sum256(line)
+		sum := sha256.Sum256(m.line(i))
 		if seen[sum] && m.repaired("duplicate-id", i) {
 			m.gone[i] = "an earlier line is identical, and this one is removed"
 			continue
@@ -128,26 +123,18 @@ func (m *linkRepair) duplicates() error {
 		if next == len(list) || !m.repaired("duplicate-id", list[next]) {
 			continue
 		}
-		if err := m.rename(i); err != nil {
-			return err
-		}
+		m.rename(i)
 		m.note(i, "renamed from %s to %s: line %d has the same id", sessionfmt.Quote(id), m.ids[i], m.s.Line(list[len(list)-1]))
 	}
-	return nil
 }
 
 // rename gives a record a new id.
-func (m *linkRepair) rename(i int) error {
-	line, err := m.read.Line(i)
-	if err != nil {
-		return err
-	}
+func (m *linkRepair) rename(i int) {
 	parent := ""
 	if p := m.s.Parent(i); p >= 0 {
 		parent = m.id(p)
 	}
-	m.ids[i] = m.names.Name(parent, line)
-	return nil
+	m.ids[i] = m.names.Name(parent, m.line(i))
 }
 
 // id returns a record's id in the repaired file.
@@ -159,24 +146,21 @@ func (m *linkRepair) id(i int) string {
 }
 
 // missingIDs gives ids to entries without one, and turns ids that are numbers into strings.
-func (m *linkRepair) missingIDs() error {
+func (m *linkRepair) missingIDs() {
 	for i := range m.s.Len() {
 		id := m.s.ID(i)
 		switch {
 		case !m.stays(i):
 		case id == "" && m.repaired("missing-id", i):
-			if err := m.rename(i); err != nil {
-				return err
-			}
+			m.rename(i)
 			m.note(i, "gets the id %s", m.ids[i])
 		case id != "" && m.s.WrongID(i) && m.repaired("id-type", i):
 			if m.ids[i] = id; !m.names.Taken(id) {
 				m.names.Take(id)
-			} else if err := m.rename(i); err != nil {
-				return err
+			} else {
+				m.rename(i)
 			}
 			m.note(i, "its id becomes the string %s", m.ids[i])
 		}
 	}
-	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // parents decides the parent of each entry whose own is removed, lost or missing.
-func (m *linkRepair) parents() error {
+func (m *linkRepair) parents() {
 	m.before = make([]int32, m.s.Len())
 	last := int32(-1)
 	for i := range m.s.Len() {
@@ -28,9 +28,7 @@ func (m *linkRepair) parents() error {
 			}
 		case m.s.Orphan(i):
 			if m.repaired("orphan", i) {
-				if err := m.adopt(i); err != nil {
-					return err
-				}
+				m.adopt(i)
 			}
 		case p >= 0:
 			if at := m.nearest(p, i); at == i { // another entry has its id too
@@ -49,7 +47,6 @@ func (m *linkRepair) parents() error {
 		}
 	}
 	m.breakCycles()
-	return nil
 }
 
 // parent returns an entry's parent in the repaired file.
@@ -100,15 +97,11 @@ func (m *linkRepair) nearest(p, from int) int {
 
 // adopt gives an orphan a parent: the nearest ancestor that is left if the ids in lost lines
 // are still legible, else the entry before it.
-func (m *linkRepair) adopt(i int) error {
-	line, err := m.read.Line(i)
-	if err != nil {
-		return err
-	}
-	id := line.Get("parentId").Text()
+func (m *linkRepair) adopt(i int) {
+	id := m.line(i).Get("parentId").Text()
 	if head := m.s.Header(); head >= 0 && id == m.s.ID(head) {
 		m.link(i, -1, "its parent is the session itself")
-		return nil
+		return
 	}
 	p, known := m.ancestor(id)
 	up := m.nearest(p, i)
@@ -120,7 +113,6 @@ func (m *linkRepair) adopt(i int) error {
 	default:
 		m.link(i, up, "the nearest ancestor that is left")
 	}
-	return nil
 }
 
 // ancestor returns the nearest ancestor of a lost entry that is left, -1 if it was a child

@@ -13,7 +13,7 @@ func (m *linkRepair) changes(yield func(sessionfmt.Change, error) bool) {
 	for l, err := range m.s.Lines {
 		c := sessionfmt.Change{Line: l, Same: true}
 		if err == nil && l.Record >= 0 {
-			err = m.change(&c)
+			m.change(&c)
 		}
 		if !yield(c, err) || err != nil {
 			return
@@ -22,15 +22,15 @@ func (m *linkRepair) changes(yield func(sessionfmt.Change, error) bool) {
 }
 
 // change computes the change of a record's line.
-func (m *linkRepair) change(c *sessionfmt.Change) error {
+func (m *linkRepair) change(c *sessionfmt.Change) {
 	i := c.Record
 	if why := m.gone[i]; why != "" {
 		c.Same, c.Out = false, c.Raw
 		c.Notes = append(c.Notes, why)
-		return nil
+		return
 	}
 	if len(m.notes[i]) == 0 && len(m.ids) == 0 && len(m.gone) == 0 {
-		return nil
+		return
 	}
 	var fields []jsonl.Field
 	set := func(name, text string) {
@@ -50,14 +50,13 @@ func (m *linkRepair) change(c *sessionfmt.Change) error {
 	line := jsonl.Value(bytes.TrimSpace(c.Raw))
 	fields = append(fields, m.references(line, i)...)
 	if len(fields) == 0 {
-		return nil
+		return
 	}
 	if c.Notes = m.notes[i]; len(c.Notes) == 0 {
 		c.Notes = []string{"what it refers to has a new id, or is taken out"}
 	}
 	out := line.AppendEdited(append([]byte(nil), c.Raw[:pad]...), fields...)
 	c.Same, c.New = false, [][]byte{append(out, c.Raw[pad+len(line):]...)}
-	return nil
 }
 
 // namesOthers are the fields by which entries name others, besides their parents.

@@ -174,25 +174,10 @@ func Together(reports []*Report) Reports {
 	r := Reports{Schema: "ctxtool/check/1", Files: reports}
 	for _, f := range reports {
 		r.Totals.Files++
-		switch f.Verdict {
-		case Sound:
-			r.Totals.Sound++
-		case Usable:
-			r.Totals.Usable++
-		case Damaged:
-			r.Totals.Damaged++
-		default:
-			r.Totals.Unread++
-		}
+		t := &r.Totals
+		*map[Verdict]*int{Sound: &t.Sound, Usable: &t.Usable, Damaged: &t.Damaged, Unread: &t.Unread}[f.Verdict]++
 		for _, found := range f.Findings {
-			switch found.Severity {
-			case Error:
-				r.Totals.Errors++
-			case Warning:
-				r.Totals.Warnings++
-			default:
-				r.Totals.Infos++
-			}
+			*[]*int{Info: &t.Infos, Warning: &t.Warnings, Error: &t.Errors}[found.Severity]++
 		}
 	}
 	return r

@@ -25,7 +25,7 @@ func newToolset() toolset { return toolset{bySpec: map[string]*tool{}, fits: map
 // A tool is a tool definition, prepared for validating arguments.
 type tool struct {
 	schema jsonl.Value
-	shape  *shape // the schema as a shape; nil if a shape cannot express it
+	typed  bool // see typed
 	full   *jsonschema.Resolved
 	tried  bool // full has been made, or cannot be made
 }
@@ -125,7 +125,7 @@ func (t *toolset) hold(b *jsonl.Block, outline int) string {
 		return ""
 	}
 	fault := d.refuses(b.Args)
-	if fault == "" && outline > 0 && (d.schema.IsNull() || d.shape != nil && !d.shape.picky()) {
+	if fault == "" && outline > 0 && (d.schema.IsNull() || d.typed) {
 		t.fits[fit{outline, d}] = true
 	}
 	return fault
@@ -136,14 +136,14 @@ func (t *toolset) tool(d prompt.Tool) *tool {
 	schema := d.Raw.Get("parameters")
 	key := d.Name + "\n" + string(schema)
 	if t.bySpec[key] == nil {
-		t.bySpec[key] = &tool{schema: schema, shape: shapeOf(schema)}
+		t.bySpec[key] = &tool{schema: schema, typed: typed(schema)}
 	}
 	return t.bySpec[key]
 }
 
 // refuses returns the error in arguments, or "".
 func (t *tool) refuses(args jsonl.Value) string {
-	if t.schema.IsNull() || t.shape != nil && t.shape.fits(args) {
+	if t.schema.IsNull() {
 		return ""
 	}
 	if !t.tried {
@@ -178,4 +178,32 @@ func compile(schema jsonl.Value) *jsonschema.Resolved {
 		return nil
 	}
 	return full
+}
+
+// remarks are the fields of a schema without an effect on validation.
+var remarks = []string{"description", "title", "default", "examples", "$schema", "$id", "$comment"}
+
+// typed reports whether a schema depends on names and types alone, as most do: either all calls
+// with one outline fit it, or none does.
+func typed(schema jsonl.Value) bool {
+	for key, v := range schema.Members {
+		ok := true
+		switch name := string(key); name {
+		case "type", "required":
+		case "properties":
+			for _, sub := range v.Members {
+				ok = ok && typed(sub)
+			}
+		case "additionalProperties":
+			ok = !v.IsObject()
+		case "items":
+			ok = typed(v)
+		default:
+			ok = slices.Contains(remarks, name)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return schema.IsObject()
 }

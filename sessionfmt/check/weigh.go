@@ -58,11 +58,10 @@ func (x *subject) weigh() {
 func (w *weighing) hidden(f *Finding) Figures {
 	switch {
 	case f.Code == "leaf-moved":
-		then, err := Measure(w.s, w.lastWritten())
-		if err != nil {
-			return Figures{}
+		if then, err := Measure(w.s, w.lastWritten()); err == nil {
+			return then.less(w.now)
 		}
-		return then.less(w.now)
+		return Figures{}
 	case f.File != w.report.File: // a check of that file weighs it
 		return Figures{}
 	case f.Code == "bridged":
@@ -81,10 +80,10 @@ func (w *weighing) hidden(f *Finding) Figures {
 		id := w.broken[f.Line]
 		return code == "orphan" && id != "" && w.named[line] == id
 	})
-	if !ok {
-		return Figures{}
+	if ok {
+		return then.less(w.now)
 	}
-	return then.less(w.now)
+	return Figures{}
 }
 
 // repaired returns the size of the context at the leaf after repairing some of the damage.
@@ -148,10 +147,7 @@ func (w *weighing) bridged(f *Finding) Figures {
 		case w.s.Kind(rec) == jsonl.Transform:
 			return Figures{}
 		case k > 0 && w.s.ID(rec) == f.Entry:
-			before, err := Measure(w.s, path[k-1])
-			if err != nil {
-				return Figures{}
-			}
+			before, _ := Measure(w.s, path[k-1])
 			return before
 		}
 	}
@@ -186,11 +182,14 @@ func Measure(s *sessionfmt.Session, leaf int) (Figures, error) {
 	return measureBy(s, leaf, replay.Auto)
 }
 
-func measureBy(s *sessionfmt.Session, leaf int, rules replay.Rules) (f Figures, err error) {
+func measureBy(s *sessionfmt.Session, leaf int, rules replay.Rules) (Figures, error) {
 	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: leaf}).At(sessionfmt.After(leaf))
 	if err != nil {
-		return f, err
+		return Figures{}, err
 	}
 	n, err := e.Count(&tokens.Pi)
-	return Figures{e.Cached() + e.Uncached(), n.Total, e.RequestIndex}, err
+	if err != nil {
+		return Figures{}, err
+	}
+	return Figures{e.Cached() + e.Uncached(), n.Total, e.RequestIndex}, nil
 }

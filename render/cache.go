@@ -125,7 +125,7 @@ func writeCachesCSV(w *bufio.Writer, c Caches) error {
 const mostLosses = 10
 
 // writeCache writes the verdict on a session, and a table of its requests.
-func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
+func writeCache(w *bufio.Writer, c *cache.Report, on Screen) {
 	writeVerdict(w, c.Total)
 	writeWorst(w, c.Rows, on)
 	columns := []Column{
@@ -145,14 +145,11 @@ func writeCache(w *bufio.Writer, c *cache.Report, on Screen) error {
 	}
 	if len(cells) > 0 {
 		w.WriteByte('\n')
-		if err := WriteTable(w, columns, cells, on); err != nil {
-			return err
-		}
+		WriteTable(w, columns, cells, on)
 	}
 	writeLosses(w, "by transformer:", c.Total.ByName, on)
 	writeLosses(w, "by section of the prompt:", c.Total.BySection, on)
 	writeLosses(w, "by reason:", c.Total.ByReason, on)
-	return nil
 }
 
 // brokenStyle returns the style of the cause of rebilled tokens; what could not be judged is
@@ -310,7 +307,7 @@ func writeLosses(w *bufio.Writer, heading string, all []cache.Loss, on Screen) {
 }
 
 // writeCaches writes the reports on several sessions, a row each, and their sum.
-func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
+func writeCaches(w *bufio.Writer, c Caches, on Screen) {
 	writeVerdict(w, c.Sum)
 	columns := []Column{
 		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true, Yields: 1}, {Name: "possible", Right: true},
@@ -336,10 +333,7 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) error {
 	}
 	if len(cells) > 0 {
 		w.WriteByte('\n')
-		if err := WriteTable(w, columns, cells, on); err != nil {
-			return err
-		}
+		WriteTable(w, columns, cells, on)
 	}
 	writeBroken(w, "read", broken)
-	return nil
 }

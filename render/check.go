@@ -17,7 +17,7 @@ func writeCheckLines(w *bufio.Writer, r check.Reports) error { return writeLines
 
 // writeCheck writes the findings of each file below its name. A kind that occurs more than
 // three times in a file is one line with its number.
-func writeCheck(w *bufio.Writer, r check.Reports, on Screen) error {
+func writeCheck(w *bufio.Writer, r check.Reports, on Screen) {
 	for _, f := range r.Files {
 		if len(f.Findings) > 0 {
 			writeFile(w, f, on)
@@ -36,7 +36,6 @@ func writeCheck(w *bufio.Writer, r check.Reports, on Screen) error {
 	}
 	fmt.Fprintf(w, "%s; %s, %s, %s\n", cmp.Or(strings.Join(verdicts, ", "), "none"),
 		phrase.Count(t.Errors, "error"), phrase.Count(t.Warnings, "warning"), phrase.Count(t.Infos, "info"))
-	return nil
 }
 
 func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
@@ -130,14 +129,13 @@ func figures(f check.Figures) string {
 }
 
 // writeAnnotations writes findings as annotations of GitHub Actions.
-func writeAnnotations(w *bufio.Writer, r check.Reports) error {
+func writeAnnotations(w *bufio.Writer, r check.Reports, _ Screen) {
 	level := map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "notice"}
 	for _, f := range r.Files {
 		for _, found := range f.Findings {
 			annotate(w, level[found.Severity], found.File, found.Line, found.Code, message(found))
 		}
 	}
-	return nil
 }
 
 // message returns a finding as one sentence, with its entry, what it hides and what fixes it.

@@ -23,7 +23,7 @@ type Compactions struct {
 // mostRequests is the number of requests listed for one thing.
 const mostRequests = 2
 
-func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
+func writeCompactions(w *bufio.Writer, c Compactions, on Screen) {
 	if len(c.All) == 0 {
 		w.WriteString("no compactions on the path\n")
 	}
@@ -46,15 +46,12 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) error {
 			shown = rows[:min(c.Limit, len(rows))]
 		}
 		if len(shown) > 0 {
-			if err := WriteTable(w, columns, shown, on); err != nil {
-				return err
-			}
+			WriteTable(w, columns, shown, on)
 		}
 		if more := len(rows) - len(shown); more > 0 {
 			fmt.Fprintf(w, "and %d more: --limit 0 shows all\n", more)
 		}
 	}
-	return nil
 }
 
 // lostKinds counts what the summary does not have, by kind.

@@ -181,7 +181,7 @@ func textOf(content jsonl.Value) string {
 }
 
 // writeDiffStat writes a comparison as tables: sizes, then the number of changes by kind.
-func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) error {
+func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) {
 	x := comparison{d}
 	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)), sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
 	var rows [][]string
@@ -195,14 +195,12 @@ func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) error {
 		}
 		return columns
 	}
-	if err := WriteTable(w, right("tokens a", "tokens b", "", "bytes a", "bytes b", ""), rows, on); err != nil {
-		return err
-	}
+	WriteTable(w, right("tokens a", "tokens b", "", "bytes a", "bytes b", ""), rows, on)
 	if rows = x.tally(); len(rows) == 0 {
-		return nil
+		return
 	}
 	w.WriteByte('\n')
-	return WriteTable(w, right("number", "tokens"), rows, on)
+	WriteTable(w, right("number", "tokens"), rows, on)
 }
 
 func (c category) cells() []string {
@@ -261,15 +259,15 @@ func (x comparison) tally() (rows [][]string) {
 	return rows
 }
 
-func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) error {
+func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) {
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
-	return WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{
+	WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{
 		{"only a", fmt.Sprint(len(x.OnlyA))}, {"only b", fmt.Sprint(len(x.OnlyB))},
 	}, on)
 }
 
 // writeEntries writes the entries that only one of two paths has, a line each.
-func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
+func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) {
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
 	for _, side := range []struct {
 		mark byte
@@ -280,7 +278,6 @@ func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
 			w.WriteString(on.paint(markStyle(side.mark), fit(sessionfmt.Clean(text), lineWidth(on.Width))) + "\n")
 		}
 	}
-	return nil
 }
 
 func ancestor(x *diff.Entries) string {
@@ -290,7 +287,7 @@ func ancestor(x *diff.Entries) string {
 	return fmt.Sprintf("%s %s, line %d", orDash(entryID(x.Ancestor.ID)), x.Ancestor.Kind, x.Ancestor.Line)
 }
 
-func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries) error {
+func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries, _ Screen) {
 	w.WriteString("# Entries of two paths\n\n")
 	w.Write(markdown.AppendInline([]byte("Common ancestor: "), []byte(ancestor(x))))
 	w.WriteByte('\n')
@@ -312,5 +309,4 @@ func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries) error {
 			w.Write(append(line, '\n'))
 		}
 	}
-	return nil
 }

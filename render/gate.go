@@ -17,16 +17,15 @@ import (
 
 // writeGate writes the results of a gate as text: a row for each limit that is not kept, and
 // for the others a row a budget.
-func writeGate(w *bufio.Writer, r *gate.Report, on Screen) error {
+func writeGate(w *bufio.Writer, r *gate.Report, on Screen) {
 	passed := good
 	if !r.Passed {
 		passed = failure
 	}
 	fmt.Fprintf(w, "%s %s\n", on.paint(heading, "gate:"), on.paint(passed, gateHead(r)))
 	if rows := gateRows(r); len(rows) > 0 {
-		return WriteTable(w, gateColumns, rows, on)
+		WriteTable(w, gateColumns, rows, on)
 	}
-	return nil
 }
 
 // writeGateMarkdown writes the same for the summary of a job.
@@ -44,7 +43,7 @@ func writeGateMarkdown(w *bufio.Writer, r *gate.Report) {
 }
 
 // writeGateAnnotations writes what is not kept as annotations of GitHub Actions.
-func writeGateAnnotations(w *bufio.Writer, r *gate.Report) error {
+func writeGateAnnotations(w *bufio.Writer, r *gate.Report, _ Screen) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
 		level := string(v.Severity)
@@ -56,7 +55,6 @@ func writeGateAnnotations(w *bufio.Writer, r *gate.Report) error {
 		}
 		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+phrase.If(v.Entry != "", ", see entry %s", v.Entry))
 	}
-	return nil
 }
 
 // GateLine returns a verdict as one sentence with its place.

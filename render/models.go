@@ -26,7 +26,7 @@ type ModelLine struct {
 }
 
 // writeModels writes a row for each model, and below it one for each tier of its prices.
-func writeModels(w *bufio.Writer, list Models, on Screen) error {
+func writeModels(w *bufio.Writer, list Models, on Screen) {
 	right := func(name string) Column { return Column{Name: name, Right: true} }
 	columns := []Column{{Name: "model", Flex: true}, right("window"), right("output"), right("$ in"), right("$ out"), right("$ read"), right("$ write"), right("cached")}
 	prices := func(r models.Rates) []string {
@@ -46,14 +46,11 @@ func writeModels(w *bufio.Writer, list Models, on Screen) error {
 			cells = append(cells, append(row, ""))
 		}
 	}
-	if err := WriteTable(w, columns, cells, on); err != nil {
-		return err
-	}
+	WriteTable(w, columns, cells, on)
 	fmt.Fprintf(w, "\nWindow and output in tokens, prices in dollars per million tokens.\nThe table is of %s (%s).\n", list.Date, list.Source)
 	if configured {
 		fmt.Fprintln(w, "* set by the configuration")
 	}
-	return nil
 }
 
 // whole returns a number of tokens, or "" if it is unknown.

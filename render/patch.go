@@ -25,14 +25,13 @@ func writePatch(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	}
 	w.WriteByte('\n')
 	columns := []Column{{Name: "op", Right: true}, {Name: "operation"}, {Name: "verdict", style: rulingStyle}, {Name: "why", Flex: true}}
-	if err := WriteTable(w, columns, verdictCells(t.Verdicts), on); err != nil || t.Difference == nil {
-		return err
+	WriteTable(w, columns, verdictCells(t.Verdicts), on)
+	if t.Difference == nil {
+		return nil
 	}
 	w.WriteByte('\n')
 	columns = []Column{{Name: "tokens"}, {Name: "before", Right: true}, {Name: "after", Right: true}, {Name: "change", Right: true}}
-	if err := WriteTable(w, columns, sizeCells(t.Sizes), on); err != nil {
-		return err
-	}
+	WriteTable(w, columns, sizeCells(t.Sizes), on)
 	w.WriteByte('\n')
 	for _, line := range costLines(t) {
 		aligned(w, line[0], "%s", line[1])
@@ -167,7 +166,8 @@ func usd(n float64) string { return fmt.Sprintf("$%.4f", n) }
 // writePatchMarkdown writes a trial or a run as a page for a review.
 func writePatchMarkdown(w *bufio.Writer, p *plan.Plan) error {
 	if p.Run != nil {
-		return writeRunMarkdown(w, p)
+		writeRunMarkdown(w, p)
+		return nil
 	}
 	t := p.Patch
 	w.Write(append(markdown.AppendInline([]byte("# Patch of "), []byte(planned(p))), '\n'))
@@ -253,7 +253,7 @@ func runCells(r *hook.Run) (rows [][]string) {
 }
 
 // writeRun writes what a hook did in a session as text.
-func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
+func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) {
 	r := p.Run
 	fmt.Fprintf(w, "%s: %s\n", planned(p), runWords(r))
 	timed := r.Took > 0
@@ -273,9 +273,7 @@ func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
 				rows[k] = append(rows[k], r.Rows[k].Took.Round(100*time.Microsecond).String())
 			}
 		}
-		if err := WriteTable(w, columns, rows, on); err != nil {
-			return err
-		}
+		WriteTable(w, columns, rows, on)
 	}
 	if r.Bill != nil {
 		w.WriteByte('\n')
@@ -283,7 +281,6 @@ func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) error {
 			aligned(w, line[0], "%s", line[1])
 		}
 	}
-	return nil
 }
 
 func runWords(r *hook.Run) string {
@@ -291,7 +288,7 @@ func runWords(r *hook.Run) string {
 		phrase.If(r.Skipped > 0, "; %s skipped, since three in a row took too long", phrase.Count(r.Skipped, "call"))
 }
 
-func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) error {
+func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) {
 	r := p.Run
 	w.Write(append(markdown.AppendInline([]byte("# Hook on "), []byte(planned(p))), "\n\n"...))
 	w.Write(append(code([]byte("- **Command**: "), r.Command), '\n'))
@@ -302,9 +299,8 @@ func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) error {
 		}
 	}
 	if len(r.Rows) == 0 {
-		return nil
+		return
 	}
 	w.WriteString("\n| request | reason | operations | before | after | read before | read after | cost before | cost after |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n")
 	writeCells(w, runCells(r))
-	return nil
 }

@@ -18,22 +18,23 @@ import (
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	switch {
 	case p.Reduction != nil:
-		return writeReduction(w, p, on)
+		writeReduction(w, p, on)
 	case p.Rewrite != nil:
 		return writeRewrite(w, p)
 	case p.Redaction != nil:
-		return writeRedaction(w, p, on)
+		writeRedaction(w, p, on)
 	case p.Patch != nil:
 		return writePatch(w, p, on)
 	case p.Run != nil:
-		return writeRun(w, p, on)
-	}
-	fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
-	for _, l := range p.Lines {
-		fmt.Fprintf(w, "  %s\n", strings.TrimRight(sessionfmt.Clean(l), " "))
-	}
-	if p.Before != nil && p.After != nil && *p.Before != *p.After {
-		writeSizes(w, p)
+		writeRun(w, p, on)
+	default:
+		fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
+		for _, l := range p.Lines {
+			fmt.Fprintf(w, "  %s\n", strings.TrimRight(sessionfmt.Clean(l), " "))
+		}
+		if p.Before != nil && p.After != nil && *p.Before != *p.After {
+			writeSizes(w, p)
+		}
 	}
 	return nil
 }
@@ -124,16 +125,15 @@ func writePlansLines(w *bufio.Writer, ps Plans) error {
 	return nil
 }
 
-func writePlanEntries(w *bufio.Writer, p *plan.Plan) error {
+func writePlanEntries(w *bufio.Writer, p *plan.Plan, _ Screen) {
 	for _, line := range p.Append {
 		w.Write(line)
 		w.WriteByte('\n')
 	}
-	return nil
 }
 
 // writePlans writes a row a session.
-func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
+func writePlans(w *bufio.Writer, ps Plans, on Screen) {
 	all := ps.All
 	columns := []Column{{Name: "session", Flex: true}}
 	var cells [][]string
@@ -153,14 +153,11 @@ func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
 		cells[k] = append(cells[k], sessionfmt.Clean(outcome(p)))
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, append(columns, Column{Name: "what"}), cells, on); err != nil {
-			return err
-		}
+		WriteTable(w, append(columns, Column{Name: "what"}), cells, on)
 	}
 	if ps.Sum {
 		writeSum(w, all)
 	}
-	return nil
 }
 
 // partRow returns the cells that depend on the kind of plan, and the names of their columns.
@@ -233,7 +230,7 @@ func leftOver(p *plan.Plan) (left []check.Finding) {
 }
 
 // writeRedaction writes what each rule has found.
-func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) error {
+func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) {
 	values, places := redacted(p.Found)
 	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
 	fmt.Fprintf(w, "%s: %s%s%s\n", sessionfmt.Clean(p.Session.File), text,
@@ -244,14 +241,11 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	}
 	if len(rows) > 0 {
 		columns := []Column{{Name: "rule"}, {Name: "values", Right: true}, {Name: "places", Right: true}, {Name: "entries", Flex: true}}
-		if err := WriteTable(w, columns, rows, on); err != nil {
-			return err
-		}
+		WriteTable(w, columns, rows, on)
 	}
 	if p.Written != "" && p.Written != "-" {
 		fmt.Fprintf(w, "written to %s\n", sessionfmt.Clean(p.Written))
 	}
-	return nil
 }
 
 // redacted returns the sums of what the rules found.

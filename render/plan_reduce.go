@@ -14,7 +14,7 @@ import (
 
 // writeReduction writes a reduction as text: its size, its changes, what each layer decided
 // and did, the summary, and the effect on the prompt cache.
-func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
+func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) {
 	r := p.Reduction
 	fmt.Fprintf(w, "%s: %s: %s\n", planned(p), sessionfmt.Clean(appending(p)), lessTokens(r))
 	fmt.Fprintf(w, "  policy %s, stored as %s, counted by %s\n", sessionfmt.Clean(r.Policy), r.Form, r.Counter)
@@ -29,9 +29,7 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	if len(cells) > 0 {
 		w.WriteByte('\n')
 		columns := []Column{{Name: "entry", style: always(faint)}, {Name: "pass"}, {Name: "action", style: wordStyle}, {Name: "before", Right: true}, {Name: "after", Right: true}, {Name: "why", Flex: true}}
-		if err := WriteTable(w, columns, cells, on); err != nil {
-			return err
-		}
+		WriteTable(w, columns, cells, on)
 		if more := len(r.Changes) + len(r.Cannot) - len(cells); more > 0 {
 			fmt.Fprintf(w, "%d more with -f json\n", more)
 		}
@@ -42,7 +40,6 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	if r.Unknown != nil {
 		fmt.Fprintf(w, "%s is not in the models table; to configure it:\n  %s\n", sessionfmt.Clean(r.Unknown.Name()), sessionfmt.Clean(r.Unknown.Setting()))
 	}
-	return nil
 }
 
 // lessTokens returns the size of the messages before and after a reduction.

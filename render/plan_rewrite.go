@@ -180,7 +180,7 @@ type Policies struct {
 }
 
 // writePolicies writes policies as text, each with its layers below it.
-func writePolicies(w *bufio.Writer, list Policies) error {
+func writePolicies(w *bufio.Writer, list Policies, _ Screen) {
 	for k, p := range list.Policies {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -196,7 +196,6 @@ func writePolicies(w *bufio.Writer, list Policies) error {
 			writePolicyLayers(w, "    ", s.Layers)
 		}
 	}
-	return nil
 }
 
 func writePolicyLayers(w *bufio.Writer, indent string, layers []compact.Layer) {

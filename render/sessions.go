@@ -25,7 +25,7 @@ type Sessions struct {
 const atAgent = 1
 
 // writeSessions writes rows as a table, and their total.
-func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
+func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
 	columns := []Column{
 		{Name: "time", style: always(faint)}, {Name: "project", Yields: 1}, {Name: "title", Flex: true}, {Name: "model", Yields: 2, style: always(faint)},
 		{Name: "entries", Right: true, Yields: 3}, {Name: "context use", Right: true, style: overStyle}, {Name: "cost", Right: true},
@@ -56,9 +56,7 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 		computed, again = computed+r.Computed-r.CopiedComputed, again+r.CopiedComputed
 	}
 	if len(cells) > 0 {
-		if err := WriteTable(w, columns, cells, on); err != nil {
-			return err
-		}
+		WriteTable(w, columns, cells, on)
 		w.WriteByte('\n')
 	}
 	if s.Of > len(s.Rows) {
@@ -69,7 +67,6 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) error {
 		fmt.Fprintf(w, "* calls that another session also has, %s, are counted once\n", allCost(copied, again))
 	}
 	writeBroken(w, "read", broken)
-	return nil
 }
 
 // writeBroken writes which sessions cannot be done something with, such as read, and why.
@@ -109,7 +106,7 @@ func allCost(recorded, computed float64) string {
 }
 
 // writeStatus writes a status in one line: what is known of it.
-func writeStatus(w *bufio.Writer, s *state.Status) error {
+func writeStatus(w *bufio.Writer, s *state.Status, _ Screen) {
 	var parts []string
 	add := func(known bool, part string) {
 		if known {
@@ -131,8 +128,7 @@ func writeStatus(w *bufio.Writer, s *state.Status) error {
 	}
 	add(s.Finding != "", s.Finding)
 	add(s.Unrecorded && len(parts) == 0, "no usage recorded")
-	_, err := fmt.Fprintln(w, cmp.Or(strings.Join(parts, " · "), "no answer yet"))
-	return err
+	fmt.Fprintln(w, cmp.Or(strings.Join(parts, " · "), "no answer yet"))
 }
 
 // contextUse returns the share of the window in use, marked if it exceeds the window, and the

@@ -46,27 +46,27 @@ func writeStatsCSV(w *bufio.Writer, s Stats) error {
 }
 
 // writeStats writes them as text, the gate below the tables.
-func writeStats(w *bufio.Writer, s Stats, on Screen) error {
-	if err := writeSheets(w, s.tables(), on); err != nil || s.Gate == nil {
-		return err
+func writeStats(w *bufio.Writer, s Stats, on Screen) {
+	writeSheets(w, s.tables(), on)
+	if s.Gate == nil {
+		return
 	}
 	if len(s.tables()) > 0 {
 		w.WriteByte('\n')
 	}
-	return writeGate(w, s.Gate, on)
+	writeGate(w, s.Gate, on)
 }
 
 // writeStatsMarkdown writes them as Markdown, the gate first.
-func writeStatsMarkdown(w *bufio.Writer, s Stats) error {
+func writeStatsMarkdown(w *bufio.Writer, s Stats, _ Screen) {
 	if s.Gate != nil {
 		writeGateMarkdown(w, s.Gate)
 		w.WriteByte('\n')
 	}
 	writeSheetsMarkdown(w, s.tables())
-	return nil
 }
 
-func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) error {
+func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -79,15 +79,12 @@ func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) error {
 		}
 		s = s.Shown()
 		if columns, rows := sheetTable(s); len(rows) > 0 {
-			if err := WriteTable(w, columns, rows, on); err != nil {
-				return err
-			}
+			WriteTable(w, columns, rows, on)
 		}
 		for _, note := range s.Notes {
 			fmt.Fprintf(w, "%s\n", on.paint(faint, sessionfmt.Clean(note)))
 		}
 	}
-	return nil
 }
 
 // sheetTitle returns the line above a table.

@@ -36,7 +36,8 @@ const roomyFlex, minFlex = 28, 12
 var measure = displaywidth.Options{ControlSequences: true}
 
 // WriteTable writes rows under the columns' names, without lines. With a width,
-// the flexible column is cut so that a row fits; nothing is wrapped.
+// the flexible column is cut so that a row fits; nothing is wrapped. Errors of w are not
+// returned, since a bufio.Writer keeps them.
 func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error {
 	twwidth.SetEastAsian(false) // whatever the machine's language
 	columns, rows = dropColumns(columns, rows, on.Width)
@@ -57,7 +58,8 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error
 			Lines:      tw.Lines{ShowHeaderLine: tw.Off},
 		},
 	}
-	table := tablewriter.NewTable(&lines{w: w, on: on, kept: kept},
+	var text strings.Builder
+	table := tablewriter.NewTable(&text,
 		tablewriter.WithRenderer(renderer.NewBlueprint(none)),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
@@ -67,10 +69,21 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error
 		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
 	)
 	table.Header(names)
-	if err := table.Bulk(rows); err != nil {
+	if err := cmp.Or(table.Bulk(rows), table.Render()); err != nil {
 		return err
 	}
-	return table.Render()
+	head, body, _ := strings.Cut(text.String(), "\n")
+	fmt.Fprintln(w, on.paint(faint, strings.TrimRight(head, " ")))
+	for line := range strings.Lines(body) {
+		if len(kept) > 0 {
+			for _, cell := range kept[0] {
+				line = strings.Replace(line, strings.Repeat(standIn, measure.String(cell)), cell, 1)
+			}
+			kept = kept[1:]
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
+	}
+	return nil
 }
 
 // dropColumns drops columns that yield until the flexible one has room.
@@ -141,7 +154,7 @@ const standIn = "\uE000"
 func standIns(columns []Column, rows [][]string, on Screen) (shown [][]string, kept [][]string) {
 	shown, kept = make([][]string, len(rows)), make([][]string, len(rows))
 	for i, row := range rows {
-		shown[i] = append([]string(nil), row...)
+		shown[i] = slices.Clone(row)
 		for k, cell := range row {
 			text := cell
 			if style := columns[k].style; style != nil {
@@ -154,38 +167,6 @@ func standIns(columns []Column, rows [][]string, on Screen) (shown [][]string, k
 		}
 	}
 	return shown, kept
-}
-
-// lines writes a table line by line, with texts instead of their stand-ins and without blanks
-// at the end.
-type lines struct {
-	w    io.Writer
-	on   Screen
-	kept [][]string
-	n    int // lines written, the columns' names being the first
-	line []byte
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	for _, c := range p {
-		l.line = append(l.line, c)
-		if c != '\n' {
-			continue
-		}
-		text := strings.TrimRight(string(l.line), " \n")
-		if l.n == 0 {
-			text = l.on.paint(faint, text)
-		} else if l.n <= len(l.kept) {
-			for _, cell := range l.kept[l.n-1] {
-				text = strings.Replace(text, strings.Repeat(standIn, measure.String(cell)), cell, 1)
-			}
-		}
-		if _, err := io.WriteString(l.w, strings.TrimRight(text, " ")+"\n"); err != nil {
-			return 0, err
-		}
-		l.line, l.n = l.line[:0], l.n+1
-	}
-	return len(p), nil
 }
 
 // writeMarkdownTable writes a table as Markdown; its cells are Markdown already.

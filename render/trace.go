@@ -17,7 +17,7 @@ import (
 
 // writeTrace writes a trace as text: files that the query names, then messages by their state,
 // those in the context first.
-func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) error {
+func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) {
 	for _, f := range found.Files {
 		writeTracedFile(w, f, on)
 		w.WriteByte('\n')
@@ -50,7 +50,6 @@ func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) error {
 			writeLife(w, r, on)
 		}
 	}
-	return nil
 }
 
 // writeTracedFile writes what was done with a file, what of it is in the context, and what was
@@ -193,7 +192,7 @@ func seenBy(requests []trace.Range) string {
 }
 
 // writeBlame writes where a context comes from, a row an item.
-func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
+func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) {
 	columns := []Column{
 		{Name: "entry"}, {Name: "line", Right: true, Yields: 2, style: always(faint)}, {Name: "time", Yields: 4, style: always(faint)},
 		{Name: "kind", Yields: 3, style: kindStyle}, {Name: "changed by", Yields: 1, style: always(changed)},
@@ -207,7 +206,7 @@ func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) error {
 			sessionfmt.Quote(r.As) + phrase.If(r.Uncached, "*"), itemName(&r) + r.Text,
 		}
 	}
-	return WriteTable(w, columns, cells, on)
+	WriteTable(w, columns, cells, on)
 }
 
 // lineNumber returns a line number as text, or "" for 0.
@@ -223,7 +222,7 @@ type Entering struct {
 	Before, After weigh.Counts
 }
 
-func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
+func writeEntering(w *bufio.Writer, e Entering, on Screen) {
 	since := "the start"
 	if e.Request > 0 {
 		since = fmt.Sprintf("request %d", e.Request-1)
@@ -240,7 +239,6 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) error {
 		put(w, "  "+on.paint(kindStyle(r.As), fmt.Sprintf("%-10s", r.As))+" "+on.paint(faint, fmt.Sprintf("%-20s", from))+"  "+
 			on.paint(heading, itemName(&r))+on.text(r.As, true, r.Text), on)
 	}
-	return nil
 }
 
 // annotate writes a workflow command of GitHub Actions, which shows the text beside the line
@@ -269,23 +267,21 @@ func writeShownJSON(w *bufio.Writer, all []entry.Shown) error {
 	return err
 }
 
-func writeShownRaw(w *bufio.Writer, all []entry.Shown) error {
+func writeShownRaw(w *bufio.Writer, all []entry.Shown, _ Screen) {
 	for _, s := range all {
 		w.Write(s.Entry)
 		w.WriteByte('\n')
 	}
-	return nil
 }
 
 // writeShown writes entries as text: the kind of each, its effect, and its JSON.
-func writeShown(w *bufio.Writer, all []entry.Shown, on Screen) error {
+func writeShown(w *bufio.Writer, all []entry.Shown, on Screen) {
 	for i := range all {
 		if i > 0 {
 			w.WriteByte('\n')
 		}
 		writeEntry(w, &all[i], on)
 	}
-	return nil
 }
 
 func writeEntry(w *bufio.Writer, s *entry.Shown, on Screen) {
@@ -377,7 +373,7 @@ func writeCountCSV(w *bufio.Writer, t *tokens.Texts) error {
 }
 
 // writeCount writes a table, with the sum in the last row if there are several.
-func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) error {
+func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) {
 	var columns []Column
 	for _, c := range t.Counters {
 		columns = append(columns, Column{Name: c.Name, Right: true})
@@ -394,7 +390,7 @@ func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) error {
 	if len(t.Rows) != 1 {
 		rows = append(rows, countCells(t, t.Total, "total"))
 	}
-	return WriteTable(w, columns, rows, on)
+	WriteTable(w, columns, rows, on)
 }
 
 func countCells(t *tokens.Texts, r tokens.Text, name string) (cells []string) {

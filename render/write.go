@@ -34,6 +34,11 @@ func shown[T any](write func(w *bufio.Writer, v T, on Screen) error) writer {
 	return func(w *bufio.Writer, v any, on Screen) error { return write(w, v.(T), on) }
 }
 
+// text returns a writer of text that nothing but w can fail, which keeps its errors.
+func text[T any](write func(w *bufio.Writer, v T, on Screen)) writer {
+	return shown(func(w *bufio.Writer, v T, on Screen) error { write(w, v, on); return nil })
+}
+
 // plain returns a writer of what is the same on any screen.
 func plain[T any](write func(w *bufio.Writer, v T) error) writer {
 	return func(w *bufio.Writer, v any, _ Screen) error { return write(w, v.(T)) }
@@ -46,41 +51,41 @@ var forms = map[reflect.Type]map[string]writer{
 		"summary": plain(writeSummary), "full": plain(writeFull), "json": plain(writeEnvelope), "context": plain(writeContext), "llm": plain(writeProvided),
 		"native": plain(writeNative),
 	},
-	reflect.TypeFor[*cache.Report](): {"text": shown(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
-	reflect.TypeFor[Caches]():        {"text": shown(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},
+	reflect.TypeFor[*cache.Report](): {"text": text(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
+	reflect.TypeFor[Caches]():        {"text": text(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},
 	reflect.TypeFor[*diff.Difference](): {
-		"text": shown(writeDiff), "stat": shown(writeDiffStat), "markdown": plain(writeDiffMarkdown), "json": plain(writeDiffLine),
+		"text": shown(writeDiff), "stat": text(writeDiffStat), "markdown": plain(writeDiffMarkdown), "json": plain(writeDiffLine),
 	},
-	reflect.TypeFor[*diff.Entries]():  {"text": shown(writeEntries), "stat": shown(writeEntriesStat), "markdown": plain(writeEntriesMarkdown)},
-	reflect.TypeFor[check.Reports]():  {"text": shown(writeCheck), "jsonl": plain(writeCheckLines), "sarif": plain(writeSARIF), "github": plain(writeAnnotations)},
-	reflect.TypeFor[*tokens.Texts]():  {"text": shown(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
-	reflect.TypeFor[*state.Status]():  {"text": plain(writeStatus)},
-	reflect.TypeFor[Sessions]():       {"text": shown(writeSessions), "jsonl": plain(func(w *bufio.Writer, s Sessions) error { return writeLines(w, s.Rows) })},
+	reflect.TypeFor[*diff.Entries]():  {"text": text(writeEntries), "stat": text(writeEntriesStat), "markdown": text(writeEntriesMarkdown)},
+	reflect.TypeFor[check.Reports]():  {"text": text(writeCheck), "jsonl": plain(writeCheckLines), "sarif": plain(writeSARIF), "github": text(writeAnnotations)},
+	reflect.TypeFor[*tokens.Texts]():  {"text": text(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
+	reflect.TypeFor[*state.Status]():  {"text": text(writeStatus)},
+	reflect.TypeFor[Sessions]():       {"text": text(writeSessions), "jsonl": plain(func(w *bufio.Writer, s Sessions) error { return writeLines(w, s.Rows) })},
 	reflect.TypeFor[Found]():          {"text": shown(writeFound), "markdown": plain(writeFoundMarkdown), "jsonl": plain(writeFoundLines)},
 	reflect.TypeFor[*search.Task]():   {"text": shown(writeTask), "markdown": plain(writeTaskMarkdown), "jsonl": plain(func(w *bufio.Writer, t *search.Task) error { return WriteJSON(w, t) })},
 	reflect.TypeFor[Ambient]():        {"text": plain(writeAmbient), "jsonl": plain(func(w *bufio.Writer, a Ambient) error { return writeLines(w, a.Commands) })},
 	reflect.TypeFor[Tree]():           {"text": shown(writeTree), "json": plain(writeTreeJSON)},
-	reflect.TypeFor[*trace.Tracing](): {"text": shown(writeTrace), "jsonl": plain(writeTraceLines)},
-	reflect.TypeFor[Compactions]():    {"text": shown(writeCompactions), "jsonl": plain(func(w *bufio.Writer, c Compactions) error { return writeLines(w, c.All) })},
-	reflect.TypeFor[[]entry.Item]():   {"text": shown(writeBlame)},
-	reflect.TypeFor[Entering]():       {"text": shown(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},
-	reflect.TypeFor[[]entry.Shown]():  {"text": shown(writeShown), "json": plain(writeShownJSON), "raw": plain(writeShownRaw)},
-	reflect.TypeFor[*plan.Plan]():     {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": plain(writePlanEntries), "markdown": plain(writePatchMarkdown), "envelope": plain(writePatchEnvelope), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
-	reflect.TypeFor[Plans]():          {"text": shown(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
-	reflect.TypeFor[Models]():         {"text": shown(writeModels), "jsonl": plain(func(w *bufio.Writer, m Models) error { return writeLines(w, m.Models) })},
+	reflect.TypeFor[*trace.Tracing](): {"text": text(writeTrace), "jsonl": plain(writeTraceLines)},
+	reflect.TypeFor[Compactions]():    {"text": text(writeCompactions), "jsonl": plain(func(w *bufio.Writer, c Compactions) error { return writeLines(w, c.All) })},
+	reflect.TypeFor[[]entry.Item]():   {"text": text(writeBlame)},
+	reflect.TypeFor[Entering]():       {"text": text(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},
+	reflect.TypeFor[[]entry.Shown]():  {"text": text(writeShown), "json": plain(writeShownJSON), "raw": text(writeShownRaw)},
+	reflect.TypeFor[*plan.Plan]():     {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": text(writePlanEntries), "markdown": plain(writePatchMarkdown), "envelope": plain(writePatchEnvelope), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
+	reflect.TypeFor[Plans]():          {"text": text(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
+	reflect.TypeFor[Models]():         {"text": text(writeModels), "jsonl": plain(func(w *bufio.Writer, m Models) error { return writeLines(w, m.Models) })},
 	reflect.TypeFor[*simulate.Report](): {
 		"text": shown(writeSimulation), "markdown": plain(writeSimulationMarkdown), "csv": plain(writeSimulationCSV), "jsonl": plain(writeSimulationLines),
 	},
 	reflect.TypeFor[*simulate.Store](): {
 		"text": shown(writeSimulations), "markdown": plain(writeSimulationsMarkdown), "csv": plain(writeSimulationsCSV), "jsonl": plain(writeSimulationsLines),
 	},
-	reflect.TypeFor[Policies](): {"text": plain(writePolicies)},
+	reflect.TypeFor[Policies](): {"text": text(writePolicies)},
 	reflect.TypeFor[Stats](): {
-		"text": shown(writeStats), "markdown": plain(writeStatsMarkdown), "csv": plain(writeStatsCSV), "json": plain(writeStatsJSON), "jsonl": plain(writeStatsJSON),
-		"github": plain(func(w *bufio.Writer, s Stats) error { return writeGateAnnotations(w, s.Gate) }),
+		"text": text(writeStats), "markdown": text(writeStatsMarkdown), "csv": plain(writeStatsCSV), "json": plain(writeStatsJSON), "jsonl": plain(writeStatsJSON),
+		"github": text(func(w *bufio.Writer, s Stats, on Screen) { writeGateAnnotations(w, s.Gate, on) }),
 		"junit":  plain(func(w *bufio.Writer, s Stats) error { return writeGateJUnit(w, s.Gate) }),
 	},
-	reflect.TypeFor[*gate.Report](): {"github": plain(writeGateAnnotations), "junit": plain(writeGateJUnit)},
+	reflect.TypeFor[*gate.Report](): {"github": text(writeGateAnnotations), "junit": plain(writeGateJUnit)},
 }
 
 // Write writes a value that another package has computed, in a form: json by its tags, jsonl

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// cacheOptions are the flags of ctxtool cache.
 type cacheOptions struct {
 	readFlags
 	all, collapse bool
@@ -55,9 +54,6 @@ func newCacheCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
 	f.BoolVar(&o.broken, "broken", false, "only requests, or sessions, with rebilled tokens")
 	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was rebilled: 0.50 dollars, or 10%")
-	help.Group(f, "Selection", "all", "broken")
-	help.Group(f, "Counting", "collapse-system")
-	help.Group(f, "Gate", "fail-over")
 	return cmd
 }
 
@@ -177,7 +173,6 @@ func (o *cacheOptions) over(t *cache.Total) bool {
 	return o.limit >= 0 && t.Rebilled.Cost > o.limit
 }
 
-// compactionsOptions are the flags of ctxtool compactions.
 type compactionsOptions struct {
 	readFlags
 	at    string
@@ -204,7 +199,6 @@ func newCompactionsCommand(e *env) *cobra.Command {
 	o.readFlags.flags(cmd, "text", "jsonl")
 	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
 	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
-	help.Group(cmd.Flags(), "Selection", "at")
 	help.Group(cmd.Flags(), "Output", "limit")
 	return cmd
 }

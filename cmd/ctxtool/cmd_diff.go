@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 
-	"ctxtool/internal/help"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/tokens"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// diffOptions are the flags of ctxtool diff.
 type diffOptions struct {
 	readFlags
 	entries bool
@@ -38,7 +36,6 @@ func newDiffCommand(e *env) *cobra.Command {
 	}
 	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
-	help.Group(cmd.Flags(), "Output", "entries")
 	return cmd
 }
 

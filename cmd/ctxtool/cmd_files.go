@@ -54,7 +54,7 @@ func runBranch(e *env, o *writeFlags, args []string) error {
 		return usage(err)
 	}
 	if e.sameFile(o.output, name) {
-		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o must not name the session")}}
+		return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o must not name the session")})
 	}
 	e.frugal(name)
 	var b *sessionfmt.BranchFile
@@ -85,7 +85,6 @@ func runBranch(e *env, o *writeFlags, args []string) error {
 	return err
 }
 
-// migrateOptions are the flags of ctxtool migrate.
 type migrateOptions struct {
 	writeFlags
 	to          int
@@ -114,7 +113,6 @@ func newMigrateCommand(e *env) *cobra.Command {
 	choice(cmd, &o.compactions, "compaction", "auto", "convert compactions by `MODE`: "+strings.Join(migrate.Compactions, ", "), migrate.Compactions)
 	choice(cmd, &o.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	complete(cmd, "to", []string{"2", "3"})
-	help.Group(f, "rules", "rules")
 	return cmd
 }
 
@@ -132,7 +130,6 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 	return o.run(e, args)
 }
 
-// repairOptions are the flags of ctxtool repair.
 type repairOptions struct {
 	writeFlags
 	answerCalls bool
@@ -184,7 +181,6 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 	return o.run(e, args)
 }
 
-// redactOptions are the flags of ctxtool redact.
 type redactOptions struct {
 	writeFlags
 	redaction
@@ -209,6 +205,7 @@ func newRedactCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
 	f.BoolVar(&o.images, "images", false, "replace every image by a single pixel")
+	help.Group(f, "Flags", "structure-only", "patterns", "values", "env")
 	return cmd
 }
 
@@ -228,7 +225,6 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 	return o.run(e, args)
 }
 
-// checkOptions are the flags of ctxtool check.
 type checkOptions struct {
 	answer
 	redaction
@@ -263,9 +259,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
-	help.Group(f, "Selection", "only", "skip")
-	help.Group(f, "Gate", "fail-on")
-	help.Group(f, "Output", "explain")
+	help.Group(f, "Flags", "implemented")
 	return cmd
 }
 
@@ -350,7 +344,6 @@ func (o *checkOptions) page(e *env) error {
 	})
 }
 
-// convertOptions are the flags of ctxtool convert.
 type convertOptions struct {
 	redaction
 	to, output string

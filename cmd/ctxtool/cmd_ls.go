@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
 	"ctxtool/render"
@@ -22,7 +21,6 @@ import (
 	"golang.org/x/term"
 )
 
-// lsOptions are the flags of ctxtool ls.
 type lsOptions struct {
 	answer
 	redaction
@@ -83,9 +81,6 @@ func newLsCommand(e *env) *cobra.Command {
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
-	help.Group(f, "Selection", "limit")
-	help.Group(f, "Output", "sort", "reverse")
-	help.Group(f, "rules", "strict")
 	return cmd
 }
 
@@ -175,7 +170,6 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// statusOptions are the flags of ctxtool status.
 type statusOptions struct {
 	answer
 	cost bool
@@ -280,7 +274,6 @@ func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.
 	return st, err
 }
 
-// treeOptions are the flags of ctxtool tree.
 type treeOptions struct {
 	answer
 	redaction
@@ -309,11 +302,8 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.filter, "filter", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
 	f.BoolVar(&o.fold, "fold", true, "fold long runs into one line")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
-	help.Group(f, "rules", "strict")
 	o.redaction.flags(cmd)
 	complete(cmd, "filter", jsonl.KindNames())
-	help.Group(f, "Selection", "leaf", "filter")
-	help.Group(f, "Output", "fold")
 	return cmd
 }
 

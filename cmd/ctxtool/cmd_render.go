@@ -29,7 +29,6 @@ import (
 // commentSize is how many characters a comment on GitHub may have.
 const commentSize = 65536
 
-// renderOptions are the flags of ctxtool render.
 type renderOptions struct {
 	readFlags
 	failOnSecret     bool
@@ -86,9 +85,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
-	help.Group(f, "Selection", "view", "at", "leaf", "since", "until", "files", "all", "include", "exclude")
-	help.Group(f, "Gate", "fail-on-secret")
-	help.Group(f, "Output", "target", "max-lines", "budget", "assets", "open", "split")
+	help.Group(f, "Output", "target")
 	return cmd
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// statsOptions are the flags of ctxtool stats.
 type statsOptions struct {
 	readFlags
 	overrideFlags
@@ -67,8 +66,8 @@ func newStatsCommand(e *env) *cobra.Command {
 	only(cmd, []string{"like gsh"}, "compact-threshold")
 	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
-	help.Group(f, "Selection", "lens", "at", "by")
-	help.Group(f, "Counting", "counter", "calibrate", "like", "compact-threshold", "max-iterations")
+	help.Group(f, "Selection", "by")
+	help.Group(f, "Counting", "compact-threshold")
 	return cmd
 }
 
@@ -284,7 +283,6 @@ func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
 	}
 }
 
-// gateFlags are the flags of a gate.
 type gateFlags struct {
 	budgets          []string
 	file, against    string
@@ -303,7 +301,6 @@ var gateForms = []string{"github", "junit"}
 // The values of --broken and --unpriced.
 var brokenActions, unpricedActions = []string{"fail", "warn"}, []string{"fail", "ignore"}
 
-// flags registers the flags.
 func (o *gateFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")
@@ -314,7 +311,7 @@ func (o *gateFlags) flags(cmd *cobra.Command) {
 	choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", unpricedActions)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
 	complete(cmd, "require", gate.FigureNames())
-	help.Group(f, "Gate", "require", "check", "against", "drift", "broken", "unpriced", "allow-empty")
+	help.Group(f, "Gate", "broken")
 }
 
 // check checks the flags and reads the files that they name, before any session is opened.

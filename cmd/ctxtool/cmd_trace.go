@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/entry"
@@ -20,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// traceOptions are the flags of ctxtool trace.
 type traceOptions struct {
 	readFlags
 	at, leaf      string
@@ -66,7 +64,6 @@ func newTraceCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
 	only(cmd, []string{"blame"}, "before")
-	help.Group(f, "Selection", "at", "leaf", "regexp", "fixed", "ignore-case", "all", "limit", "blame", "before")
 	return cmd
 }
 

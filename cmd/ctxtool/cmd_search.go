@@ -226,7 +226,11 @@ func (o *searchOptions) search(e *env, files []search.File, opt search.Options) 
 			return nil, err
 		}
 	}
-	return search.Hybrid(files, opt.Query.Text, v, opt)
+	r, err := search.Hybrid(files, opt.Query.Text, v, opt)
+	if err == nil && r.Uncompared > 0 {
+		e.note("--embed: compared the %d messages with the most fitting words; %d others with words of the query are left out", r.Compared, r.Uncompared)
+	}
+	return r, err
 }
 
 // forTask prints what is known about a task.

@@ -3,6 +3,8 @@ package search
 import (
 	"bytes"
 	"errors"
+	"iter"
+	"slices"
 
 	"ctxtool/internal/said"
 	"ctxtool/sessionfmt"
@@ -19,7 +21,7 @@ type command struct {
 // commands searches the shell commands of a session, those of the user and those of tools, as
 // a shell history.
 func (s *searcher) commands(f File, out *searched) error {
-	workers, done := s.take(f)
+	workers, _, done := s.take(f)
 	defer done()
 	ses, cwd, err := s.open(f, workers, true, false)
 	if err != nil {
@@ -30,48 +32,31 @@ func (s *searcher) commands(f File, out *searched) error {
 		return nil
 	}
 	all, err := s.shellCommands(ses, cwd)
-	if err != nil {
-		return err
-	}
 	for _, c := range all {
-		h, ok := s.shell(c.Event, c.stamp)
-		if !ok {
-			continue
-		}
-		h.File, h.Line, h.ID, h.Kind = f.Given, ses.Line(c.record), ses.ID(c.record), ses.Kind(c.record).String()
-		if head := ses.Header(); head >= 0 {
-			h.Session = ses.ID(head)
-		}
-		out.events = append(out.events, h)
+		h := Hit{File: f.Given, Line: ses.Line(c.record), Session: sessionID(ses), ID: ses.ID(c.record), Kind: ses.Kind(c.record).String()}
+		s.shell(out, h, c.stamp, c.Event)
 	}
-	return nil
+	return err
 }
 
 // shellCommands returns the shell commands of a session, in the order of the file.
 func (s *searcher) shellCommands(ses *sessionfmt.Session, cwd string) (all []*command, err error) {
 	calls := map[string]*command{}
-	lines := ses.NewReader()
-	for i := range ses.Len() {
-		kind := ses.Kind(i)
-		if kind != jsonl.Assistant && kind != jsonl.ToolResult && kind != jsonl.Bash {
-			continue
-		}
-		line, err := lines.Line(i)
+	for i, err := range s.turns(ses) {
 		if err != nil {
 			return nil, err
 		}
 		d := &s.doc
-		d.read(kind, line)
 		start := func(text string) *command {
 			c := &command{Event{Event: "command", Command: text, CWD: cwd}, i, bytes.Clone(d.time)}
 			all = append(all, c)
 			return c
 		}
 		code, known := d.status()
-		switch kind {
+		switch d.kind {
 		case jsonl.Assistant:
 			for b := range d.m.Calls {
-				if text := commandOf(b); text != "" {
+				if text := argument(b, said.CommandArguments); text != "" {
 					calls[b.ID.Text()] = start(text)
 				}
 			}
@@ -90,9 +75,31 @@ func (s *searcher) shellCommands(ses *sessionfmt.Session, cwd string) (all []*co
 	return all, nil
 }
 
-// commandOf returns the command line of a call, empty if it has none.
-func commandOf(b *jsonl.Block) string {
-	for _, name := range said.CommandArguments {
+// turns yields the prompts, answers, results and commands of the user in a session, whose texts
+// are in the doc.
+func (s *searcher) turns(ses *sessionfmt.Session) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		lines := ses.NewReader()
+		for i := range ses.Len() {
+			kind := ses.Kind(i)
+			if !kind.IsTurn() && kind != jsonl.Bash {
+				continue
+			}
+			line, err := lines.Line(i)
+			if err == nil {
+				s.doc.read(kind, line)
+			}
+			if !yield(i, err) {
+				return
+			}
+		}
+	}
+}
+
+// argument returns the text of a call's first argument with one of the names, empty if it has
+// none.
+func argument(b *jsonl.Block, names []string) string {
+	for _, name := range names {
 		if text := b.Args.Get(name).Text(); text != "" {
 			return text
 		}
@@ -106,11 +113,12 @@ func Recent(f File, n int, opt Options) ([]Event, error) {
 	opt.Source = InHistory
 	r := Run([]File{f}, opt)
 	var all []Event
-	for i := range r.Events {
-		if e := r.Events[i].Event; e.Event == "command" && len(all) < n {
-			all = append([]Event{*e}, all...)
+	for _, h := range r.Events {
+		if h.Event.Event == "command" && len(all) < n {
+			all = append(all, *h.Event)
 		}
 	}
+	slices.Reverse(all)
 	for _, b := range r.Broken {
 		if !errors.Is(b.Err, errNoObject) {
 			return all, b.Err

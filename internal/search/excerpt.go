@@ -48,13 +48,13 @@ func excerpt(text []byte, m match) (around string, from, to int) {
 // one of those.
 func (q *Query) best(text []byte, weights []float64) (m match, score float64, ok bool) {
 	var all []match
-	for m := range func(yield func(match) bool) { q.matches(text, yield) } {
+	for m := range q.matches(text) {
 		if all = append(all, m); !q.Ranked || len(all) == mostMatches {
 			break
 		}
 	}
 	if len(all) == 0 {
-		return match{}, 0, q.empty() || q.loose
+		return match{}, 0, q.empty()
 	}
 	slices.SortFunc(all, func(a, b match) int { return a.from - b.from })
 	score = -1

@@ -41,7 +41,7 @@ func (r *Results) mark(all []place) {
 		if a.key != b.key {
 			return cmp.Compare(a.key, b.key)
 		}
-		return cmp.Or(cmp.Compare(at(a).time, at(b).time), cmp.Compare(a.in, b.in), cmp.Compare(a.hits, b.hits))
+		return cmp.Or(cmp.Compare(at(a).time, at(b).time), cmp.Compare(a.in, b.in), cmp.Compare(at(a).at, at(b).at))
 	})
 	var first *found
 	for _, p := range all {

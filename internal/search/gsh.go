@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -95,13 +96,7 @@ func isHistory(first jsonl.Value) bool {
 func (s *searcher) history(f File, out *searched) error {
 	return s.eachLine(f, func(n int, line jsonl.Value) {
 		e, stamp := shellEvent(line)
-		if e.Event == "" || e.Event == "command" && strings.TrimSpace(e.Command) == "" {
-			return
-		}
-		if h, ok := s.shell(e, stamp); ok {
-			h.File, h.Line = f.Given, n
-			out.events = append(out.events, h)
-		}
+		s.shell(out, Hit{File: f.Given, Line: n}, stamp, e)
 	})
 }
 
@@ -139,38 +134,21 @@ func (e *Event) numbers(v jsonl.Value) {
 	}
 }
 
-// shell returns the hit of a shell event, if it is selected and matches.
-func (s *searcher) shell(e Event, stamp jsonl.Value) (h Hit, ok bool) {
+// shell adds the hit of a command or a change of the folder, if it is selected and matches.
+func (s *searcher) shell(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	f := &s.opt.Filter
-	ms, timed := stamp.Millis()
-	e.at = ms
-	switch {
-	case !f.at(ms, timed) || f.Event != "" || !f.exits(e.Exit):
-		return h, false
-	case !f.in(e.CWD) && (e.Event != "cd" || !f.in(e.To)):
-		return h, false
+	if f.Event == "" && (e.Event == "cd" && f.in(e.To) || e.Event != "" && f.in(e.CWD)) && strings.TrimSpace(e.line()) != "" {
+		h.Source = InHistory
+		s.event(out, h, stamp, e)
 	}
-	e.Command, e.CWD, e.To = s.redacted(e.Command), s.redacted(e.CWD), s.redacted(e.To)
-	if e.Event == "cd" && !s.query.has(e.CWD) && !s.query.has(e.To) || e.Event == "command" && !s.query.has(e.Command) {
-		return h, false
-	}
-	h = Hit{Schema: Schema, Source: InHistory, Time: stamp.Text(), CWD: e.CWD, Event: &e}
-	s.mark(&h, cmp.Or(e.Command, e.CWD+" → "+e.To))
-	return h, true
 }
 
-// redacted returns a text without secrets, if results are redacted.
-func (s *searcher) redacted(text string) string {
-	if s.opt.Redact == nil || text == "" {
-		return text
+// line returns the command, or how the folder changed.
+func (e *Event) line() string {
+	if e.Event == "cd" {
+		return e.CWD + " → " + e.To
 	}
-	return s.opt.Redact.Text(text)
-}
-
-// mark sets the text of a hit to the words around the match in a text.
-func (s *searcher) mark(h *Hit, text string) {
-	m, _, _ := s.query.best([]byte(text), nil)
-	h.Text, h.From, h.To = excerpt([]byte(text), m)
+	return e.Command
 }
 
 func isLog(first jsonl.Value) bool {
@@ -180,35 +158,46 @@ func isLog(first jsonl.Value) bool {
 // log searches a log of gsh, which does not record folders.
 func (s *searcher) log(f File, out *searched) error {
 	return s.eachLine(f, func(n int, line jsonl.Value) {
-		e, texts := logEvent(line)
-		h := Hit{File: f.Given, Line: n, Time: line.Get("ts").Text(), Session: line.Get("session").Text()}
-		s.event(out, h, line.Get("ts"), e, texts)
+		h := Hit{File: f.Given, Line: n, Session: line.Get("session").Text(), Source: InLogs}
+		s.event(out, h, line.Get("ts"), logEvent(line))
 	})
 }
 
-// event adds the hit of an event of a log, if it is selected and one of its texts matches.
-func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event, texts []string) {
-	filter := &s.opt.Filter
+// event adds the hit of an event, if it is selected and its texts match, also once they are
+// redacted.
+func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
+	f := &s.opt.Filter
 	ms, timed := stamp.Millis()
-	if texts == nil || !filter.at(ms, timed) || filter.Event != "" && e.Event != filter.Event || len(filter.Tools) > 0 && !contains(filter.Tools, e.Tool) ||
-		!filter.exits(e.Exit) || !filter.in(h.CWD) || !s.query.has(texts...) {
+	if !f.at(ms, timed) || !f.exits(e.Exit) || !s.query.has(e.texts()...) {
 		return
 	}
-	e.at = ms
-	h.Schema, h.Source, h.Tool, h.Event = Schema, InLogs, e.Tool, &e
-	for _, t := range []*string{&e.Command, &e.Stdout, &e.Stderr, &e.Input, &e.Output, &e.Text} {
-		*t = s.redacted(*t)
+	if h.Source == InLogs && (!slices.Contains(Events, e.Event) || f.Event != "" && e.Event != f.Event || len(f.Tools) > 0 && !contains(f.Tools, e.Tool) || !f.in(h.CWD)) {
+		return
 	}
-	for _, t := range texts {
-		if t = s.redacted(t); s.query.has(t) || h.Text == "" {
-			s.mark(&h, t)
-			if s.query.has(t) {
-				break
-			}
+	if s.opt.Redact != nil {
+		for _, t := range []*string{&e.Command, &e.CWD, &e.To, &e.Stdout, &e.Stderr, &e.Input, &e.Output, &e.Text} {
+			*t = s.opt.Redact.Text(*t)
 		}
 	}
-	e.cut()
+	texts := e.texts()
+	if !s.query.has(texts...) {
+		return
+	}
+	best := max(0, slices.IndexFunc(texts, func(t string) bool { return s.query.has(t) }))
+	m, _, _ := s.query.best([]byte(texts[best]), nil)
+	h.Text, h.From, h.To = excerpt([]byte(texts[best]), m)
+	if h.Source == InLogs {
+		e.cut()
+	}
+	e.at = ms
+	h.Schema, h.Time, h.Tool, h.CWD, h.Event = Schema, stamp.Text(), e.Tool, cmp.Or(e.CWD, h.CWD), &e
 	out.events = append(out.events, h)
+}
+
+// texts returns the texts that are searched, at least one.
+func (e *Event) texts() []string {
+	all := []string{e.line(), e.Stdout, e.Stderr, e.Tool, e.Input, e.Output, e.Text}
+	return append(slices.DeleteFunc(all[:len(all):len(all)], func(t string) bool { return t == "" }), "")
 }
 
 func contains(all []string, one string) bool {
@@ -220,28 +209,16 @@ func contains(all []string, one string) bool {
 	return false
 }
 
-// logEvent reads an event, with the texts that are searched; nil for one that is not.
-func logEvent(line jsonl.Value) (e Event, texts []string) {
-	e.Event = line.Get("event").Text()
-	e.numbers(line)
-	switch e.Event {
-	case "bash_exec":
-		e.Command, e.Stdout, e.Stderr = line.Get("command").Text(), line.Get("stdout").Text(), line.Get("stderr").Text()
-		texts = []string{e.Command, e.Stdout, e.Stderr}
-	case "tool_call":
-		e.Tool, e.Input = line.Get("tool").Text(), string(line.Get("input").AppendMinified(nil))
-		texts = []string{e.Tool, e.Input}
-	case "tool_result":
-		e.Tool, e.Output, e.Failed = line.Get("tool").Text(), line.Get("output").Text(), string(line.Get("success")) == "false"
-		texts = []string{e.Tool, e.Output}
-	case "prompt":
-		e.Text = line.Get("content").Text()
-		texts = []string{e.Text}
-	case "error":
-		e.Text = line.Get("message").Text()
-		texts = []string{e.Text}
+// logEvent reads an event.
+func logEvent(line jsonl.Value) Event {
+	text := func(name string) string { return line.Get(name).Text() }
+	e := Event{
+		Event: text("event"), Command: text("command"), Stdout: text("stdout"), Stderr: text("stderr"), Tool: text("tool"),
+		Input: string(line.Get("input").AppendMinified(nil)), Output: text("output"), Failed: string(line.Get("success")) == "false",
+		Text: cmp.Or(text("content"), text("message")),
 	}
-	return e, texts
+	e.numbers(line)
+	return e
 }
 
 // cut cuts the texts of an event of a log.

@@ -3,9 +3,9 @@ package search
 import (
 	"bytes"
 	"cmp"
-	"hash/maphash"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,176 +24,96 @@ const (
 // mostEmbedded is how much of a text is compared, bytes.
 const mostEmbedded = 8 << 10
 
+// mostCompared is how many messages are compared: those that BM25 ranks first. A command for
+// vectors is asked for no more texts.
+const mostCompared = 1024
+
 // Hybrid finds the messages that are most like a text, by their words and by vectors. Without
 // vectors the score of the words stands alone. Events of logs and histories are not compared.
 func Hybrid(files []File, text string, vectors *Vectors, opt Options) (*Results, error) {
-	h := hybrid{query: strings.ToLower(strings.TrimSpace(text)), vectors: vectors}
-	h.words = strings.Fields(h.query)
-	opt.Query, opt.like = &Query{Text: text}, &h
-	r := &Results{opt: &opt}
-	err := h.find(r, files)
-	if vectors != nil {
-		err = cmp.Or(err, vectors.save())
+	opt.Query = Words(text, true)
+	r := Run(files, opt)
+	r.Events, r.Uncompared = nil, r.Found
+	r.leave(mostCompared)
+	r.Compared, r.Uncompared = r.Found, r.Uncompared-r.Found
+	all := []string{text}
+	for g, err := range r.again(r.Sessions, func(s *searcher, g *Session) error {
+		return s.texts(g, func(*found) bool {
+			g.texts = append(g.texts, string(appendLower(nil, embedded(s.doc.buf))))
+			return true
+		})
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, g.texts...)
 	}
-	if err != nil {
-		return nil, err
+	h := &hybrid{query: strings.ToLower(strings.TrimSpace(text)), vectors: vectors}
+	h.words, all[0] = strings.Fields(h.query), h.query
+	if vectors != nil && len(all) > 1 {
+		if err := cmp.Or(vectors.add(all), vectors.save()); err != nil {
+			return nil, err
+		}
+		h.like = vectors.of(h.query)
 	}
-	h.results(r)
-	words := Words(text, true)
-	words.loose = true
-	r.opt.Query = words
+	for _, g := range r.Sessions {
+		h.score(g)
+	}
+	r.leave(recalled)
 	return r, nil
 }
 
-// A hybrid scores texts, and keeps the best. Texts whose vectors are not known wait until the
-// command is worth a run.
+// leave leaves the hits with the highest scores, in sessions in their order.
+func (r *Results) leave(most int) {
+	var scores []float32
+	for _, s := range r.Sessions {
+		s.score = 0
+		for i := range s.found {
+			s.score = max(s.score, s.found[i].score)
+			scores = append(scores, s.found[i].score)
+		}
+	}
+	r.order()
+	slices.Sort(scores)
+	scores = scores[max(0, len(scores)-most):]
+	ties := sort.Search(len(scores), func(i int) bool { return scores[i] > scores[0] }) // of the lowest score
+	r.Found, r.Copies = len(scores), 0
+	for _, s := range r.Sessions {
+		s.drop(func(f *found) bool {
+			if f.score == scores[0] {
+				ties--
+			}
+			if f.score < scores[0] || f.score == scores[0] && ties < 0 {
+				return true
+			}
+			r.Copies += int(f.copies)
+			return false
+		})
+	}
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s *Session) bool { return len(s.found) == 0 })
+}
+
+// A hybrid scores texts.
 type hybrid struct {
 	query   string // in lower case
 	words   []string
 	vectors *Vectors
 	like    []float32 // the vector of the query
-	waiting []candidate
-	best    []candidate
 }
 
-// A candidate is a message, or without a session the query.
-type candidate struct {
-	in    *Session
-	found found  // with the score of its words at first
-	text  string // in lower case, while it is compared
-}
-
-// alike returns a hit with the score of the words of the doc, if it can be among the results. A
-// text without a word of the query would need the vector of the query itself.
-func (s *searcher) alike(hit found) (found, bool) {
-	d, h := &s.doc, s.opt.like
-	if !slices.ContainsFunc(d.blocks, func(b docBlock) bool { return s.opt.Filter.block(d, b) }) {
-		return hit, false
-	}
-	s.lower = appendLower(s.lower[:0], embedded(d.buf))
-	score := h.textScore(s.lower)
-	if score == 0 || h.vectors == nil && score < lowestRecall {
-		return hit, false
-	}
-	hit.score, hit.key = float32(score), maphash.Bytes(seed, d.buf)
-	return hit, true
-}
-
-// find compares the texts of all messages. Redacted results are redacted here too: nothing else
-// is passed to a command.
-func (h *hybrid) find(r *Results, files []File) error {
-	s, err := newSearcher(r.opt), error(nil)
-	if h.vectors != nil {
-		err = h.take(candidate{text: h.query})
-	}
-	for one := range r.each(files) {
-		g := one.session
-		if g == nil {
-			continue
+// score scores the messages of a session, and leaves those that are like the query. A text
+// without a word of the query is not.
+func (h *hybrid) score(s *Session) {
+	for i, text := range s.texts {
+		f := &s.found[i]
+		score := h.textScore([]byte(text))
+		if h.vectors != nil && score > 0 {
+			score = textShare*score + vectorShare*cosine(h.like, h.vectors.of(text))
 		}
-		if h.vectors == nil {
-			for _, f := range g.found {
-				h.keep(candidate{in: g, found: f})
-			}
-		} else {
-			wrong := s.texts(g, func(f *found) bool {
-				if err == nil && h.promises(f) {
-					err = h.take(candidate{g, *f, string(appendLower(nil, embedded(s.doc.buf)))})
-				}
-				return err == nil
-			})
-			if err = cmp.Or(err, wrong); err != nil {
-				return err
-			}
-		}
-		g.found = nil
+		f.score = float32(score)
 	}
-	if h.vectors == nil {
-		return nil
-	}
-	return cmp.Or(err, h.compare())
-}
-
-// promises reports whether a message can be among the best, whatever its vector is.
-func (h *hybrid) promises(f *found) bool {
-	return len(h.best) < recalled || h.total(float64(f.score), 1) >= h.best[recalled-1].found.score
-}
-
-// take scores a text, or lets it wait until the command is worth a run.
-func (h *hybrid) take(c candidate) error {
-	if c.in != nil && h.like != nil && h.vectors.of(c.text) != nil {
-		h.scored(c)
-		return nil
-	}
-	if h.waiting = append(h.waiting, c); len(h.waiting) == textsAtOnce {
-		return h.compare()
-	}
-	return nil
-}
-
-// compare scores the texts that wait.
-func (h *hybrid) compare() error {
-	if err := h.vectors.add(h.waiting); err != nil {
-		return err
-	}
-	for _, c := range h.waiting {
-		if c.in == nil {
-			h.like = h.vectors.of(c.text)
-		} else {
-			h.scored(c)
-		}
-	}
-	h.waiting = h.waiting[:0]
-	return nil
-}
-
-// scored keeps a message by the score of its words and of its vector.
-func (h *hybrid) scored(c candidate) {
-	c.found.score = h.total(h.textScore([]byte(c.text)), cosine(h.like, h.vectors.of(c.text)))
-	c.text = ""
-	h.keep(c)
-}
-
-// total returns the score of a message.
-func (h *hybrid) total(words, vector float64) float32 {
-	return float32(textShare*words + vectorShare*vector)
-}
-
-// keep keeps a message if it is among the best. Of equal texts the earliest is.
-func (h *hybrid) keep(c candidate) {
-	if c.found.score < lowestRecall {
-		return
-	}
-	k := slices.IndexFunc(h.best, func(b candidate) bool { return b.found.key == c.found.key })
-	if k < 0 && len(h.best) == recalled && c.found.score <= h.best[recalled-1].found.score {
-		return
-	}
-	if k < 0 {
-		h.best = append(h.best, c)
-		slices.SortStableFunc(h.best, func(a, b candidate) int { return cmp.Compare(b.found.score, a.found.score) })
-		h.best = h.best[:min(len(h.best), recalled)]
-		return
-	}
-	b := &h.best[k]
-	if c.found.time < b.found.time {
-		c.found.copies = b.found.copies
-		*b = c
-	}
-	b.found.copies++
-}
-
-// results adds the best messages to results.
-func (h *hybrid) results(r *Results) {
-	for _, c := range h.best {
-		if !slices.Contains(r.Sessions, c.in) {
-			r.Sessions = append(r.Sessions, c.in)
-		}
-		c.in.found = append(c.in.found, c.found)
-		c.in.score = max(c.in.score, c.found.score)
-		r.Found++
-		r.Copies += int(c.found.copies)
-	}
-	r.order()
+	s.drop(func(f *found) bool { return f.score < lowestRecall })
+	s.texts = nil
 }
 
 // textScore is the score by the words, from 0 to 1: whether a text in lower case and the query

@@ -1,12 +1,17 @@
 package search
 
 import (
+	"bytes"
 	"fmt"
+	"iter"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Query is what a search looks for in texts. It is safe for concurrent use. The zero value
@@ -18,7 +23,6 @@ type Query struct {
 	terms []term
 	re    *regexp.Regexp
 	gate  gate
-	loose bool // an excerpt need not have a match
 }
 
 // Fixed returns a query for a text. With fold it ignores case.
@@ -99,20 +103,20 @@ func (q *Query) empty() bool { return q.re == nil && len(q.terms) == 0 }
 type match struct{ term, from, to int }
 
 // matches yields the matches in a text, term by term.
-func (q *Query) matches(text []byte, yield func(m match) bool) {
-	if q.re != nil {
-		for from := 0; from <= len(text); {
+func (q *Query) matches(text []byte) iter.Seq[match] {
+	return func(yield func(m match) bool) {
+		for from := 0; q.re != nil && from <= len(text); {
 			at := q.re.FindIndex(text[from:])
 			if at == nil || !yield(match{0, from + at[0], from + at[1]}) {
 				return
 			}
 			from += max(at[1], at[0]+1)
 		}
-	}
-	for k := range q.terms {
-		for from, to := range q.terms[k].in(text) {
-			if !yield(match{k, from, to}) {
-				return
+		for k := range q.terms {
+			for from, to := range q.terms[k].in(text) {
+				if !yield(match{k, from, to}) {
+					return
+				}
 			}
 		}
 	}
@@ -125,10 +129,11 @@ type term struct {
 	begins bool   // only where a word begins
 	runes  []rune // the text, if bytes cannot be compared: letters beyond ASCII have a case
 
-	at   int  // the index of the rarest two bytes
-	rare pair // those
+	at   int        // the index of the rarest two bytes
+	rare jsonl.Pair // those
 }
 
+// newTerm returns a term for a text that is not empty.
 func newTerm(text string, fold bool) term {
 	t := term{text: []byte(text), fold: fold}
 	if fold {
@@ -137,17 +142,16 @@ func newTerm(text string, fold bool) term {
 			t.runes = []rune(string(t.text))
 		}
 	}
+	t.rare = jsonl.Pair{A: t.text[0], MaskB: 0xff}
 	rarest := -1
 	for i := range len(t.text) - 1 {
 		if r := rarity(t.text[i]) + rarity(t.text[i+1]); r > rarest {
-			rarest, t.at, t.rare.a, t.rare.b = r, i, t.text[i], t.text[i+1]
+			rarest, t.at, t.rare = r, i, jsonl.Pair{A: t.text[i], B: t.text[i+1]}
 		}
 	}
-	if len(t.text) == 1 {
-		t.rare = pair{a: t.text[0], any: true}
-	}
 	if fold {
-		t.rare.mask = 'a' - 'A'
+		const letterCase = 'a' - 'A'
+		t.rare.MaskA, t.rare.MaskB = letterCase, t.rare.MaskB|letterCase
 	}
 	return t
 }
@@ -155,13 +159,7 @@ func newTerm(text string, fold bool) term {
 // withoutCase returns a character without its case. No other folds to one of ASCII, so that a text
 // of ASCII has no spelling beyond it.
 func withoutCase(r rune) rune {
-	if r < utf8.RuneSelf {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	}
-	if low := unicode.ToLower(r); low >= utf8.RuneSelf {
+	if low := unicode.ToLower(r); low >= utf8.RuneSelf || r < utf8.RuneSelf {
 		return low
 	}
 	return r
@@ -170,13 +168,6 @@ func withoutCase(r rune) rune {
 // hasCase reports whether a character beyond ASCII is folded, or is what another folds to.
 func hasCase(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.ToLower(r) != r || unicode.ToUpper(r) != r)
-}
-
-func upper(c byte) byte {
-	if 'a' <= c && c <= 'z' {
-		c -= 'a' - 'A'
-	}
-	return c
 }
 
 // common are the bytes of sessions, the most frequent first.
@@ -191,14 +182,14 @@ func rarity(c byte) int {
 }
 
 // in yields the places of the term in a text.
-func (t *term) in(text []byte) func(yield func(from, to int) bool) {
+func (t *term) in(text []byte) iter.Seq2[int, int] {
 	if t.runes != nil {
 		return func(yield func(from, to int) bool) { t.inRunes(text, yield) }
 	}
 	return func(yield func(from, to int) bool) {
-		for k := t.rare.next(text, 0); k < len(text); k = t.rare.next(text, k+1) {
+		for k := t.rare.Index(text, t.at); k < len(text); k = t.rare.Index(text, k+1) {
 			from, to := k-t.at, k-t.at+len(t.text)
-			if from >= 0 && to <= len(text) && t.equal(text[from:to]) && t.fits(text, from, to) && !yield(from, to) {
+			if to <= len(text) && t.equal(text[from:to]) && t.fits(text, from, to) && !yield(from, to) {
 				return
 			}
 		}
@@ -206,15 +197,7 @@ func (t *term) in(text []byte) func(yield func(from, to int) bool) {
 }
 
 func (t *term) equal(b []byte) bool {
-	if !t.fold {
-		return string(b) == string(t.text)
-	}
-	for i, c := range t.text {
-		if d := b[i]; d != c && (d < 'A' || d > 'Z' || d+'a'-'A' != c) {
-			return false
-		}
-	}
-	return true
+	return bytes.Equal(b, t.text) || t.fold && bytes.EqualFold(b, t.text)
 }
 
 // fits reports whether a place is one where the term may be: anywhere, or if it has to begin a
@@ -238,73 +221,61 @@ const longestEnding = 3
 
 // inRunes is in for a term that has to be compared character by character.
 func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
-	for from := 0; from < len(text); {
-		r, n := utf8.DecodeRune(text[from:])
-		if withoutCase(r) == t.runes[0] {
-			to, k := from+n, 1
-			for k < len(t.runes) && to < len(text) {
-				r, n := utf8.DecodeRune(text[to:])
-				if withoutCase(r) != t.runes[k] {
-					break
-				}
-				to, k = to+n, k+1
+	for from, size := 0, 0; from < len(text); from += size {
+		_, size = utf8.DecodeRune(text[from:])
+		k, to := 0, from
+		for k < len(t.runes) && to < len(text) {
+			r, n := utf8.DecodeRune(text[to:])
+			if withoutCase(r) != t.runes[k] {
+				break
 			}
-			if k == len(t.runes) && t.fits(text, from, to) && !yield(from, to) {
-				return
-			}
+			k, to = k+1, to+n
 		}
-		from += n
+		if k == len(t.runes) && t.fits(text, from, to) && !yield(from, to) {
+			return
+		}
 	}
 }
 
 // has reports whether texts match together.
 func (q *Query) has(texts ...string) bool {
-	m := q.matcher(nil)
+	m := matcher{q: q}
 	for _, t := range texts {
 		m.add([]byte(t))
 	}
 	return m.done()
 }
 
-// A matcher collects the terms of a query in the texts of a message.
+// A matcher counts the terms of a query in the texts of a message: up to one of each if the query
+// is not ranked.
 type matcher struct {
 	q      *Query
-	counts []uint8 // of each term; nil if they are not needed
-	seen   uint64
-	any    bool
+	counts [mostTerms]uint8
+	like   bool // the pattern
 }
 
-func (q *Query) matcher(counts []uint8) matcher { return matcher{q: q, counts: counts, any: q.empty()} }
-
-// add adds a text, and reports whether no other can change the result.
-func (m *matcher) add(text []byte) (enough bool) {
-	if m.counts == nil && m.any && len(m.q.terms) < 2 {
-		return true
-	}
-	if m.q.re != nil {
-		m.any = m.q.re.Match(text)
+// add adds a text.
+func (m *matcher) add(text []byte) {
+	m.like = m.like || m.q.re != nil && m.q.re.Match(text)
+	most := uint8(1)
+	if m.q.Ranked {
+		most = math.MaxUint8
 	}
 	for k := range m.q.terms {
-		n := 0
+		if m.counts[k] == most {
+			continue
+		}
 		for range m.q.terms[k].in(text) {
-			if n++; m.counts == nil || n == mostCount {
+			if m.counts[k]++; m.counts[k] == most {
 				break
 			}
 		}
-		if n > 0 {
-			m.seen, m.any = m.seen|1<<k, true
-		}
-		if m.counts != nil {
-			m.counts[k] = uint8(min(int(m.counts[k])+n, mostCount))
-		}
 	}
-	return m.counts == nil && m.any && len(m.q.terms) < 2
 }
-
-// mostCount is the highest count of a term that matters.
-const mostCount = 255
 
 // done reports whether the texts match.
 func (m *matcher) done() bool {
-	return m.any && (m.q.Ranked || len(m.q.terms) < 2 || m.seen == 1<<len(m.q.terms)-1)
+	terms := len(m.q.terms)
+	without := bytes.Count(m.counts[:terms], []byte{0})
+	return (m.like || m.q.re == nil) && (without == 0 || m.q.Ranked && without < terms)
 }

@@ -2,9 +2,15 @@ package search
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"ctxtool/internal/parallel"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A gate decides by the raw bytes of JSON whether texts in them can match, without parsing. It
@@ -14,34 +20,32 @@ type gate struct {
 	runs    []term
 	escaped [utf8.RuneSelf]bool // characters of the runs
 	wide    bool                // they have characters beyond ASCII
-	slash   bool                // they have a slash
-	longest int                 // bytes
+	overlap int64               // bytes that windows share, so that each spelling is whole in one
 }
 
 // newGate returns a gate for texts with one of the terms.
-func newGate(terms []term) (g gate) {
+func newGate(terms []term) gate {
+	g := gate{overlap: escapeSize - 1}
 	for i := range terms {
 		run := terms[i].run()
 		if run == "" {
 			return gate{}
 		}
-		t := newTerm(run, terms[i].fold)
-		g.runs = append(g.runs, t)
-		g.longest = max(g.longest, len(run))
-		for _, r := range run {
-			switch {
-			case r >= utf8.RuneSelf:
+		g.runs = append(g.runs, newTerm(run, terms[i].fold))
+		g.overlap = max(g.overlap, int64(len(run)-1))
+		for _, c := range []byte(run + strings.ToUpper(run)) {
+			if c < utf8.RuneSelf {
+				g.escaped[c] = true
+			} else {
 				g.wide = true
-				continue
-			case terms[i].fold:
-				g.escaped[upper(byte(r))] = true
 			}
-			g.escaped[r] = true
-			g.slash = g.slash || r == '/'
 		}
 	}
 	return g
 }
+
+// longestRun is the length of the longest part of a term that a gate looks for, bytes.
+const longestRun = 1 << 10
 
 // run returns the longest part of a term whose characters are spelled as themselves, except by
 // an escape of each or of its slashes.
@@ -50,7 +54,7 @@ func (t *term) run() string {
 	for i, r := range text {
 		if r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || t.fold && hasCase(r) {
 			from = i + utf8.RuneLen(r)
-		} else if end := i + utf8.RuneLen(r); end-from > len(best) {
+		} else if end := i + utf8.RuneLen(r); end-from > len(best) && end-from <= longestRun {
 			best = text[from:end]
 		}
 	}
@@ -70,114 +74,78 @@ func (g *gate) may(raw []byte) bool {
 	return g.spelled(raw)
 }
 
+// An escape with a code: how it begins, and its length in bytes.
+var escape = jsonl.Pair{A: '\\', B: 'u'}
+
+const escapeSize = 6
+
 // spelled reports whether a character of the runs may be spelled as an escape.
 func (g *gate) spelled(raw []byte) bool {
-	if g.slash && bytes.Contains(raw, []byte(`\/`)) {
+	if g.escaped['/'] && bytes.Contains(raw, []byte(`\/`)) {
 		return true
 	}
-	for i := 0; ; i++ {
-		if i = escape.next(raw, i); i+escapeSize > len(raw) {
-			return false
-		}
-		if raw[i+2] != '0' || raw[i+3] != '0' {
-			if g.wide {
-				return true
-			}
-			continue
-		}
-		code := hex(raw[i+4])<<4 | hex(raw[i+5])
-		if code < utf8.RuneSelf && g.escaped[code] || code >= utf8.RuneSelf && g.wide {
+	for i := escape.Index(raw, 0); i+escapeSize <= len(raw); i = escape.Index(raw, i+1) {
+		code, err := strconv.ParseUint(string(raw[i+2:i+escapeSize]), 16, 16)
+		if err == nil && (code >= utf8.RuneSelf && g.wide || code < utf8.RuneSelf && g.escaped[code]) {
 			return true
 		}
 	}
+	return false
 }
 
-// A pair is two bytes to look for. The bits of mask are ignored, so with the one that tells
-// upper from lower case, other bytes may be found too. With any, the second may be any byte.
-type pair struct {
-	a, b, mask byte
-	any        bool
-}
+// windowSize is how many bytes of a file are looked at together, which fit the cache of a CPU, and
+// partSize how many of a large file by one CPU.
+const (
+	windowSize = 128 << 10
+	partSize   = 1 << 20
+)
 
-// escape is the beginning of an escape with a code.
-var escape = pair{a: '\\', b: 'u'}
-
-// next returns the index of the next pair, or the length of the text. It compares 16 bytes at a
-// time with the first byte, and those after them with the second: one byte alone is often too
-// frequent to be looked for.
-func (p pair) next(text []byte, i int) int {
-	const ones, highs, step = 0x0101010101010101, 0x8080808080808080, 16
-	ma, mb := ones*uint64(p.mask), ones*uint64(p.mask)
-	if p.any {
-		mb = ones * 0xff
-	}
-	a, b := ones*uint64(p.a)|ma, ones*uint64(p.b)|mb
-	for ; i+step+1 <= len(text); i += step {
-		t := text[i : i+step+1 : i+step+1]
-		x := ((binary.LittleEndian.Uint64(t) | ma) ^ a) | ((binary.LittleEndian.Uint64(t[1:]) | mb) ^ b) // a byte is 0 where the pair is
-		y := ((binary.LittleEndian.Uint64(t[8:]) | ma) ^ a) | ((binary.LittleEndian.Uint64(t[9:]) | mb) ^ b)
-		if ((x-ones)&^x|(y-ones)&^y)&highs == 0 {
-			continue
-		}
-		for k := i; k < i+step; k++ { // after a byte of 0, one of 1 looks like 0 too
-			if p.at(text, k) {
-				return k
-			}
-		}
-	}
-	for ; i < len(text); i++ {
-		if p.at(text, i) {
-			return i
-		}
-	}
-	return len(text)
-}
-
-// at reports whether the pair is at an index of a text.
-func (p pair) at(text []byte, i int) bool {
-	return text[i]|p.mask == p.a|p.mask && (p.any || i+1 < len(text) && text[i+1]|p.mask == p.b|p.mask)
-}
-
-func hex(c byte) int {
-	switch {
-	case c-'0' <= 9:
-		return int(c - '0')
-	case c|0x20-'a' <= 5:
-		return int(c|0x20-'a') + 10
-	}
-	return 0
-}
-
-// windowSize is how many bytes of a file are looked at together. They fit the cache of a CPU.
-const windowSize = 128 << 10
-
-// A raw is the raw content of a file, as far as it was looked at.
-type raw struct {
+// A looked is what the raw bytes of a file tell.
+type looked struct {
 	lines int64
-	size  int64 // bytes
-	may   bool  // a text in it can match
+	may   bool // a text in it can match
+	err   error
 }
 
-// look looks at a file until something in it can match. buf is used for that.
-func (g *gate) look(r io.Reader, buf []byte) (f raw, err error) {
-	if len(g.runs) == 0 {
-		return raw{may: true}, nil
+// look looks at a file, a large one on all CPUs, until something in it can match.
+func (s *searcher) look(in *os.File) (all looked) {
+	info, err := in.Stat()
+	if g := &s.query.gate; err != nil || len(g.runs) == 0 {
+		return looked{may: true, err: err}
 	}
-	kept := 0
-	for {
-		n, err := r.Read(buf[kept:])
-		f.lines += int64(bytes.Count(buf[kept:kept+n], []byte{'\n'}))
-		f.size += int64(n)
-		if f.may = g.may(buf[:kept+n]); f.may || err == io.EOF {
-			return f, nil
-		} else if err != nil {
-			return f, err
+	size, part, workers := info.Size(), info.Size(), 1
+	if size >= largeSize {
+		part, workers = partSize, runtime.GOMAXPROCS(0)
+	}
+	for one := range parallel.InOrder(int((size+part-1)/max(part, 1)), workers, 2*workers, func() func(k int) looked {
+		buf := s.buf
+		if workers > 1 {
+			buf = make([]byte, windowSize)
 		}
-		end := kept + n
-		kept = min(end, max(g.longest, escapeSize)-1)
-		copy(buf, buf[end-kept:end])
+		return func(k int) looked {
+			return s.query.gate.look(in, int64(k)*part, min(int64(k+1)*part, size), buf)
+		}
+	}) {
+		all.lines += one.lines
+		if all.may, all.err = one.may, one.err; all.may || all.err != nil {
+			break
+		}
 	}
+	return all
 }
 
-// escapeSize is the length of an escape with a code, bytes.
-const escapeSize = 6
+// look looks at the bytes of a file from one offset to another, by windows in buf.
+func (g *gate) look(in io.ReaderAt, from, to int64, buf []byte) (l looked) {
+	for from < to && !l.may {
+		begin := max(0, from-g.overlap)
+		n, err := in.ReadAt(buf[:min(int64(len(buf)), to-begin)], begin)
+		if err != nil && err != io.EOF || begin+int64(n) <= from { // a file that became shorter
+			l.err = err
+			return l
+		}
+		l.lines += int64(bytes.Count(buf[from-begin:n], []byte{'\n'}))
+		l.may = g.may(buf[:n])
+		from = begin + int64(n)
+	}
+	return l
+}

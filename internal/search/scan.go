@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"os"
 	"runtime"
 	"slices"
 	"sort"
@@ -18,15 +19,18 @@ const largeSize = 4 << 20
 // large is held while all CPUs read a file, so that one index of a large file is in memory.
 var large sync.Mutex
 
-// take returns how many workers read a file. The caller calls done afterwards.
-func (s *searcher) take(f File) (workers int, done func()) {
+// take returns how many workers read a file, and its state before that. The caller calls done
+// afterwards.
+func (s *searcher) take(f File) (workers int, before os.FileInfo, done func()) {
 	if f.Name != "-" {
-		if info, err := s.opt.Open.Disk.Stat(f.Name); err != nil || info.Size() < largeSize {
-			return 1, func() {}
+		info, err := s.opt.Open.Disk.Stat(f.Name)
+		if err != nil || info.Size() < largeSize {
+			return 1, info, func() {}
 		}
+		before = info
 	}
 	large.Lock()
-	return runtime.GOMAXPROCS(0), large.Unlock
+	return runtime.GOMAXPROCS(0), before, large.Unlock
 }
 
 // A part is what a worker found in a part of a session.
@@ -35,7 +39,7 @@ type part struct {
 	records  int
 	messages int
 	found    []found
-	counts   []uint8 // of the matches of each term in each of found, if the query is ranked
+	counts   []uint8 // see Session
 	err      error
 
 	last int64  // the offset of the last record that has a time, and that
@@ -53,7 +57,7 @@ func (s *searcher) another(workers int) *searcher {
 }
 
 // pass searches a session of pi's without an index: its lines while they are validated.
-func (s *searcher) pass(f File, workers int, out *searched) error {
+func (s *searcher) pass(f File, workers int, before os.FileInfo, out *searched) error {
 	cwd := s.header.Get("cwd").Text()
 	if !s.opt.Filter.in(cwd) {
 		return nil
@@ -73,22 +77,24 @@ func (s *searcher) pass(f File, workers int, out *searched) error {
 	defer ses.Close()
 	group := &Session{File: f, CWD: cwd, ID: s.header.Get("id").Text(), unindexed: true}
 	if ses.Coverage.Skipped == 0 && !slices.ContainsFunc(ses.Findings, func(f sessionfmt.Finding) bool { return f.Code == "invalid-utf8" }) {
-		group.valid = ses.Size()
+		group.sound = before
 	}
-	group.join(parts)
-	last := parts[0]
+	last, n := parts[0], 0
 	for _, t := range parts {
 		out.lines += int64(t.records)
 		group.Messages += t.messages
+		n += len(t.found)
 		if t.last > last.last {
 			last = t
 		}
 	}
-	if len(group.found) > 0 {
-		group.Time = jsonl.Value(last.time).Text()
-		group.last, _ = jsonl.Value(last.time).Millis()
-		out.session = group
+	group.found, group.counts = make([]found, 0, n), make([]uint8, 0, n*len(s.counts))
+	for _, t := range parts {
+		group.found, group.counts = append(group.found, t.found...), append(group.counts, t.counts...)
 	}
+	group.Time = jsonl.Value(last.time).Text()
+	group.last, _ = jsonl.Value(last.time).Millis()
+	out.session = group
 	return nil
 }
 
@@ -119,32 +125,6 @@ func (t *part) add(at int64, kind jsonl.Kind, line jsonl.Value) {
 	}
 }
 
-// join takes what workers found, in the order of the file.
-func (s *Session) join(parts []*part) {
-	n, terms := 0, 0
-	for _, t := range parts {
-		n += len(t.found)
-		terms = len(t.searcher.counts)
-	}
-	if len(parts) == 1 {
-		s.found, s.counts = slices.Clip(parts[0].found), slices.Clip(parts[0].counts)
-		return
-	}
-	s.found, s.counts = make([]found, 0, n), make([]uint8, 0, n*terms)
-	next := make([]int, len(parts))
-	for range n {
-		first := -1
-		for i, t := range parts {
-			if next[i] < len(t.found) && (first < 0 || t.found[next[i]].at < parts[first].found[next[first]].at) {
-				first = i
-			}
-		}
-		t, k := parts[first], next[first]
-		s.found, s.counts = append(s.found, t.found[k]), append(s.counts, t.counts[k*terms:(k+1)*terms]...)
-		next[first]++
-	}
-}
-
 // recordsAtOnce is how many records of an indexed session a worker searches at a time.
 const recordsAtOnce = 4096
 
@@ -167,7 +147,6 @@ func (s *searcher) indexed(ses *sessionfmt.Session, workers int, group *Session)
 		group.Messages += t.messages
 		group.found, group.counts = append(group.found, t.found...), append(group.counts, t.counts...)
 	}
-	group.found, group.counts = slices.Clip(group.found), slices.Clip(group.counts)
 	return nil
 }
 

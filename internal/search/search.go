@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"io"
 	"iter"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -39,7 +40,7 @@ type Options struct {
 	// Done, if set, is called with the number of files searched so far.
 	Done func(files, of int64)
 
-	like *hybrid // selects entries, instead of Query
+	edited []TaskFile // by sessions that are looked for, instead of the hits of Query
 }
 
 // A Filter selects what is searched.
@@ -123,9 +124,10 @@ type Session struct {
 	More     int // hits that are not among them
 
 	found     []found
-	counts    []uint8 // of the matches of each term in each of found, if the query is ranked
-	unindexed bool    // found are known by the offsets of their lines
-	valid     int64   // the size of a file without damage, else 0
+	counts    []uint8     // of the matches of each term in each of found, if the query is ranked
+	unindexed bool        // found are known by the offsets of their lines
+	sound     os.FileInfo // of a file without damage, before it was searched; else nil
+	texts     []string    // of found, while they are compared
 	last      int64
 	score     float32
 }
@@ -157,6 +159,8 @@ type Results struct {
 	Files    int        // that were searched
 	Broken   []Broken
 
+	Compared, Uncompared int // messages that Hybrid compared, and those that it left out since others fit better
+
 	Shown int // hits that Read has yielded so far
 
 	opt *Options
@@ -167,6 +171,7 @@ type Results struct {
 type searched struct {
 	session *Session
 	events  []Hit
+	task    *TaskSession
 	lines   int64
 	err     error
 }
@@ -178,7 +183,6 @@ type searcher struct {
 	buf    []byte
 	header jsonl.Value // of the file; see currentHeader
 	doc    doc
-	lower  []byte              // the text of the doc in lower case
 	ses    *sessionfmt.Session // of the doc, while its texts are read again
 	begun  int64               // when the session began, the time of entries without one
 
@@ -202,7 +206,7 @@ func Run(files []File, opt Options) *Results {
 	for one := range out.each(files) {
 		lines += one.lines
 		out.Events = append(out.Events, one.events...)
-		if one.session != nil {
+		if one.session != nil && len(one.session.found) > 0 {
 			out.Sessions = append(out.Sessions, one.session)
 		}
 	}
@@ -255,7 +259,7 @@ func (s *searcher) file(f File) (out *searched) {
 		return out
 	}
 	defer in.Close()
-	n, err := io.ReadFull(in, s.buf[:sniffSize])
+	n, err := in.ReadAt(s.buf[:sniffSize], 0)
 	if n == 0 {
 		if err != io.EOF {
 			out.err = err
@@ -273,13 +277,9 @@ func (s *searcher) file(f File) (out *searched) {
 		if !src.has(s.opt) {
 			return out
 		}
-		if _, out.err = in.Seek(0, io.SeekStart); out.err != nil {
-			return out
-		}
 		if !compressed(head) && s.opt.Source != InHistory {
-			look, err := s.query.gate.look(in, s.buf)
-			if err != nil || !look.may {
-				out.lines, out.err = look.lines, err
+			if look := s.look(in); look.err != nil || !look.may {
+				out.lines, out.err = look.lines, look.err
 				return out
 			}
 		}
@@ -350,10 +350,6 @@ func (src *source) has(opt *Options) bool {
 // for all. It opens their files again. Hits that redaction has removed are left out.
 func (r *Results) Read(limit, each int) iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
-		type read struct {
-			s   *Session
-			err error
-		}
 		all := r.Sessions
 		if limit > 0 {
 			all = all[:min(len(all), limit)]
@@ -361,16 +357,28 @@ func (r *Results) Read(limit, each int) iter.Seq2[*Session, error] {
 		for _, s := range r.Sessions[len(all):] {
 			s.found = nil
 		}
-		workers := runtime.GOMAXPROCS(0)
-		for one := range parallel.InOrder(len(all), workers, workers, func() func(int) read {
-			s := newSearcher(r.opt)
-			return func(k int) read { return read{all[k], s.read(all[k], each, r)} }
-		}) {
-			r.Shown += len(one.s.Hits)
-			if !yield(one.s, one.err) || one.err != nil {
+		for g, err := range r.again(all, func(s *searcher, g *Session) error { return s.read(g, each, r) }) {
+			r.Shown += len(g.Hits)
+			if !yield(g, err) || err != nil {
 				return
 			}
-			one.s.Hits = nil
+			g.Hits = nil
+		}
+	}
+}
+
+// again reads sessions again, on all CPUs, and yields them in order.
+func (r *Results) again(all []*Session, read func(s *searcher, g *Session) error) iter.Seq2[*Session, error] {
+	return func(yield func(*Session, error) bool) {
+		workers, k := runtime.GOMAXPROCS(0), 0
+		for err := range parallel.InOrder(len(all), workers, workers, func() func(int) error {
+			s := newSearcher(r.opt)
+			return func(k int) error { return read(s, all[k]) }
+		}) {
+			if !yield(all[k], err) {
+				return
+			}
+			k++
 		}
 	}
 }

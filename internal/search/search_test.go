@@ -1,8 +1,8 @@
 package search
 
 import (
+	"bytes"
 	"fmt"
-	"hash/maphash"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -107,14 +107,16 @@ func FuzzGate(f *testing.F) {
 			t.Errorf("%q in %q, spelled %s: the gate is closed", query, text, raw)
 		}
 		for _, size := range []int{64, 65, 100} {
-			if q.gate.longest > 32 {
+			if q.gate.overlap > 32 {
 				break
 			}
-			if look, err := q.gate.look(strings.NewReader(string(raw)), make([]byte, size)); err != nil || !look.may {
-				t.Errorf("%q in %q, spelled %s: not seen in windows of %d: %v", query, text, raw, size, err)
+			half := int64(len(raw) / 2)
+			first, second := q.gate.look(bytes.NewReader(raw), 0, half, make([]byte, size)), q.gate.look(bytes.NewReader(raw), half, int64(len(raw)), make([]byte, size))
+			if first.err != nil || second.err != nil || !first.may && !second.may {
+				t.Errorf("%q in %q, spelled %s: not seen in windows of %d: %v, %v", query, text, raw, size, first, second)
 			}
 		}
-		for m := range func(yield func(match) bool) { q.matches([]byte(text), yield) } {
+		for m := range q.matches([]byte(text)) {
 			if around, from, to := excerpt([]byte(text), m); from > to || to > len(around) {
 				t.Errorf("excerpt %q of %d to %d", around, from, to)
 			}
@@ -163,42 +165,46 @@ func TestHybridScore(t *testing.T) {
 	h := hybrid{query: "login bug", words: []string{"login", "bug"}, vectors: v, like: []float32{1, 0}}
 	set("the login bug", 1, 0)
 	set("a bug", 1, 0)
-	set("unrelated", 0, 1)
-	set("other size", 1, 0, 0)
-	for _, test := range []struct {
-		text string
-		want float64
-	}{{"the login bug", 0.4*0.8 + 0.6}, {"a bug", 0.4*0.5 + 0.6}, {"unrelated", 0}, {"other size", 0}} {
-		if got := float64(h.total(h.textScore([]byte(test.text)), cosine(h.like, v.of(test.text)))); got < test.want-1e-6 || got > test.want+1e-6 {
-			t.Errorf("%q: %v, want %v", test.text, got, test.want)
-		}
+	set("bug, other", 0, 1)
+	set("login size", 1, 0, 0)
+	set("no word", 1, 0)
+	one := &Session{texts: []string{"the login bug", "a bug", "bug, other", "login size", "no word"}}
+	one.found = make([]found, len(one.texts))
+	for i := range one.found {
+		one.found[i].at = int64(i)
+	}
+	h.score(one)
+	if want := []found{{at: 0, score: 0.4*0.8 + 0.6}, {at: 1, score: 0.4*0.5 + 0.6}}; !slices.Equal(one.found, want) {
+		t.Errorf("%v, want %v", one.found, want)
 	}
 	if got := h.textScore([]byte("a bug")); got != 0.5 {
 		t.Errorf("without vectors: %v", got)
 	}
-	// 0.6 counts, less does not; the best five are left; of equal texts the earliest is.
+	// 0.6 counts, less does not; the best are left, of equal ones those of the better session.
 	h = hybrid{query: "q", vectors: v, like: []float32{1, 0}}
-	r, one, two := &Results{opt: &Options{}}, &Session{ID: "one"}, &Session{ID: "two"}
+	one, two := &Session{ID: "one", last: 1}, &Session{ID: "two", last: 2}
 	for i, c := range []struct {
 		in     *Session
 		text   string
 		cosine float64
-	}{{one, "other", 1}, {one, "q 1", 0.46}, {one, "q 2", 0.9}, {one, "q 3", 0.5}, {two, "q 4", 0.6}, {two, "q 5", 0.6}, {two, "q 6", 0.6}, {two, "q 2", 0.9}} {
+	}{{one, "q 0", 0.467}, {one, "q 1", 0.466}, {one, "q 2", 0.9}, {one, "q 3", 0.6}, {two, "q 4", 0.6}, {two, "q 5", 0.6}, {two, "q 6", 0.6}} {
 		set(c.text, float32(c.cosine), float32(math.Sqrt(1-c.cosine*c.cosine)))
-		f := found{at: int64(i), time: int64(-i), key: maphash.String(seed, c.text), score: float32(h.textScore([]byte(c.text)))}
-		h.scored(candidate{c.in, f, c.text})
-		if i == 0 && len(h.best) != 1 {
-			t.Error("0.6 does not count")
-		}
+		c.in.found, c.in.texts = append(c.in.found, found{at: int64(i), copies: 1}), append(c.in.texts, c.text)
 	}
-	h.results(r)
+	h.score(one)
+	h.score(two)
+	if len(one.found) != 3 {
+		t.Errorf("less than 0.6 counts, or more does not: %v", one.found)
+	}
+	r := &Results{opt: &Options{}, Sessions: []*Session{two, one}}
+	r.leave(4)
 	var got []string
 	for _, s := range r.Sessions {
 		for _, f := range s.found {
-			got = append(got, fmt.Sprint(s.ID, " ", f.at, " ", f.copies))
+			got = append(got, fmt.Sprint(s.ID, " ", f.at))
 		}
 	}
-	if want := []string{"two 7 1", "two 4 0", "two 5 0", "two 6 0", "one 3 0"}; !slices.Equal(got, want) || r.Found != 5 || r.Copies != 1 {
+	if want := []string{"one 2", "one 3", "two 4", "two 5"}; !slices.Equal(got, want) || r.Found != 4 || r.Copies != 4 {
 		t.Errorf("%q, %d hits, %d copies", got, r.Found, r.Copies)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -51,12 +52,12 @@ func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *session
 
 // session searches a session.
 func (s *searcher) session(f File, out *searched) error {
-	workers, done := s.take(f)
+	workers, before, done := s.take(f)
 	defer done()
-	if s.header != nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
-		return s.pass(f, workers, out)
+	if s.header != nil && s.opt.edited == nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
+		return s.pass(f, workers, before, out)
 	}
-	ses, cwd, err := s.open(f, workers, s.opt.like != nil, false)
+	ses, cwd, err := s.open(f, workers, s.opt.edited != nil, false)
 	if err != nil {
 		return err
 	}
@@ -64,17 +65,26 @@ func (s *searcher) session(f File, out *searched) error {
 	if !s.opt.Filter.in(cwd) {
 		return nil
 	}
-	out.lines = int64(ses.Len())
-	group := &Session{File: f, CWD: cwd}
-	if h := ses.Header(); h >= 0 {
-		group.ID = ses.ID(h)
+	if s.opt.edited != nil {
+		out.task = s.taskSession(f, ses)
+		return nil
 	}
+	out.lines = int64(ses.Len())
+	group := &Session{File: f, CWD: cwd, ID: sessionID(ses)}
 	if err = cmp.Or(s.indexed(ses, workers, group), s.narrow(ses, group)); err != nil || len(group.found) == 0 {
 		return err
 	}
 	group.Time, group.last = lastTime(ses, ses.NewReader())
 	out.session = group
 	return nil
+}
+
+// sessionID returns the id of a session, empty if it has none.
+func sessionID(ses *sessionfmt.Session) string {
+	if h := ses.Header(); h >= 0 {
+		return ses.ID(h)
+	}
+	return ""
 }
 
 // entry searches an entry.
@@ -89,21 +99,17 @@ func (s *searcher) entry(kind jsonl.Kind, line jsonl.Value) (hit found, ok bool)
 	if timed {
 		hit.time = ms
 	}
-	if s.opt.like != nil {
-		return s.alike(hit)
-	}
-	clear(s.counts)
-	m, some := s.query.matcher(s.counts), false
+	m, some := matcher{q: s.query}, false
 	for _, b := range d.blocks {
 		if f.block(d, b) {
-			if some = true; m.add(d.text(b)) {
-				break
-			}
+			some = true
+			m.add(d.text(b))
 		}
 	}
 	if !some || !m.done() {
 		return hit, false
 	}
+	copy(s.counts, m.counts[:])
 	hit.size, hit.key = int32(min(len(d.buf), math.MaxInt32)), maphash.Bytes(seed, d.buf)
 	return hit, true
 }
@@ -285,10 +291,9 @@ func (s *searcher) read(g *Session, most int, r *Results) error {
 // texts opens a session again, reads its title, and calls use for its hits, whose texts are in
 // the doc, until use returns false.
 func (s *searcher) texts(g *Session, use func(f *found) bool) error {
-	workers, done := s.take(g.File)
+	workers, now, done := s.take(g.File)
 	defer done()
-	info, err := s.opt.Open.Disk.Stat(g.File.Name)
-	ses, cwd, err := s.open(g.File, workers, true, g.valid > 0 && err == nil && info.Size() == g.valid)
+	ses, cwd, err := s.open(g.File, workers, true, g.sound != nil && now != nil && same(g.sound, now))
 	if err != nil {
 		return err
 	}
@@ -315,6 +320,11 @@ func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 		}
 	}
 	return nil
+}
+
+// same reports whether a file is unchanged, as far as its inode, size and time tell.
+func same(before, now os.FileInfo) bool {
+	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
 // hit returns the hit in the current doc: of its texts the one that matches best. There is none

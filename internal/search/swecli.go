@@ -39,12 +39,10 @@ func (s *searcher) document(f File, out *searched) error {
 		events, lines = append(events, slices.Clone(v)), append(lines, line)
 		return nil
 	})
-	h := Hit{File: f.Given, Session: doc.Get("session_id").Text(), CWD: doc.Get("working_dir").Text()}
+	h := Hit{Source: InLogs, File: f.Given, Session: doc.Get("session_id").Text(), CWD: doc.Get("working_dir").Text()}
 	for i, v := range events {
 		h.Line = lines[i]
-		h.Time = v.Get("timestamp").Text()
-		e, texts := documentEvent(v)
-		s.event(out, h, v.Get("timestamp"), e, texts)
+		s.event(out, h, v.Get("timestamp"), documentEvent(v))
 	}
 	if err != nil {
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.Given}, Err: fmt.Errorf("not a complete JSON document: %w", err)}
@@ -52,22 +50,18 @@ func (s *searcher) document(f File, out *searched) error {
 	return nil
 }
 
-// documentEvent reads an event, as gsh has it, with the texts that are searched; nil for one
-// that is not.
-func documentEvent(v jsonl.Value) (e Event, texts []string) {
+// documentEvent reads an event, as gsh has it; the zero value for one that gsh has not.
+func documentEvent(v jsonl.Value) Event {
 	switch kind := v.Get("type"); {
 	case kind.Is("user_input"):
-		e = Event{Event: "prompt", Text: v.Get("content").Text()}
-		return e, []string{e.Text}
+		return Event{Event: "prompt", Text: v.Get("content").Text()}
 	case kind.Is("tool_execution"):
 		rest := jsonl.Value(v.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "type"}, jsonl.Field{Name: "tool"}))
-		e = Event{Event: "tool_call", Tool: v.Get("tool").Text(), Input: string(rest.AppendMinified(nil))}
+		return Event{Event: "tool_call", Tool: v.Get("tool").Text(), Input: string(rest.AppendMinified(nil))}
 	case kind.Is("context_retrieval"):
-		e = Event{Event: "tool_call", Tool: kind.Text(), Input: string(v.Get("actions").AppendMinified(nil))}
-	default:
-		return e, nil
+		return Event{Event: "tool_call", Tool: kind.Text(), Input: string(v.Get("actions").AppendMinified(nil))}
 	}
-	return e, []string{e.Tool, e.Input}
+	return Event{}
 }
 
 // Logs returns the logs of SWE-CLI below a folder, NAME.log. Other programs have such files too.

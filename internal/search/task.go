@@ -3,15 +3,14 @@ package search
 import (
 	"bytes"
 	"cmp"
-	"io"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/internal/parallel"
 	"ctxtool/internal/said"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -112,7 +111,6 @@ func taskTerms(task string) (files, words []string) {
 // sessions among files that edited them. Items are left out once they have maxTokens tokens; 0
 // is no limit.
 func ForTask(files []File, task, dir string, maxTokens int, opt Options) (*Task, error) {
-	opt.Query = &Query{}
 	named, words := taskTerms(task)
 	out := &Task{Schema: TaskSchema, Task: task, Terms: slices.Concat(named, words), Files: []TaskFile{}, Sessions: []TaskSession{}}
 	found, err := taskFiles(opt.Open.Disk, dir, named, words)
@@ -132,13 +130,15 @@ func ForTask(files []File, task, dir string, maxTokens int, opt Options) (*Task,
 			out.Files = append(out.Files, f)
 		}
 	}
-	sessions, err := taskSessions(files, found, opt)
-	for _, s := range sessions {
+	if len(found) == 0 {
+		return out, nil
+	}
+	for _, s := range taskSessions(files, found, opt) {
 		if room(s.Tokens) {
 			out.Sessions = append(out.Sessions, s)
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // mostSource is the size of the largest file that is taken for source code, bytes.
@@ -196,14 +196,8 @@ func isHidden(below string) bool {
 
 // bestFiles orders files, and leaves a few for each term.
 func bestFiles(found []TaskFile) []TaskFile {
-	rank := func(f *TaskFile) int {
-		if f.Why == "direct_mention" {
-			return 0
-		}
-		return 1
-	}
 	slices.SortStableFunc(found, func(a, b TaskFile) int {
-		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(len(b.Terms), len(a.Terms)), cmp.Compare(b.Matches, a.Matches))
+		return cmp.Or(cmp.Compare(b.Why, a.Why), cmp.Compare(len(b.Terms), len(a.Terms)), cmp.Compare(b.Matches, a.Matches))
 	})
 	of := map[string]int{}
 	var best []TaskFile
@@ -221,78 +215,37 @@ func bestFiles(found []TaskFile) []TaskFile {
 }
 
 // taskSessions finds the sessions that edited files.
-func taskSessions(files []File, edited []TaskFile, opt Options) (all []TaskSession, err error) {
-	var q Query
+func taskSessions(files []File, edited []TaskFile, opt Options) (all []TaskSession) {
+	opt.Query, opt.Source, opt.edited = &Query{}, InSessions, edited
 	for _, f := range edited {
-		t := newTerm(f.Path[strings.LastIndexByte(f.Path, '/')+1:], false)
-		if !slices.ContainsFunc(q.terms, func(o term) bool { return string(o.text) == string(t.text) }) {
-			q.terms = append(q.terms, t)
+		opt.Query.terms = append(opt.Query.terms, newTerm(path.Base(f.Path), false))
+	}
+	opt.Query.gate = newGate(opt.Query.terms)
+	r := &Results{opt: &opt}
+	for one := range r.each(files) { // what cannot be read is what the search reports
+		if one.task != nil {
+			all = append(all, *one.task)
 		}
 	}
-	if len(edited) == 0 {
-		return nil, nil
-	}
-	q.gate = newGate(q.terms)
-	err = parallel.Ordered(files, func(f File) (*TaskSession, error) {
-		s := newSearcher(&opt)
-		in, err := opt.Open.Disk.Open(f.Name)
-		if err != nil && s.inDatabase(f) {
-			return s.taskSession(f, edited), nil
-		}
-		if err != nil {
-			return nil, nil // the search reports it
-		}
-		look, err := q.gate.look(in, make([]byte, windowSize))
-		if head := make([]byte, 4); err == nil && !look.may {
-			n, _ := in.ReadAt(head, 0)
-			look.may = compressed(head[:n])
-		}
-		in.Close()
-		if err != nil && err != io.EOF || !look.may {
-			return nil, nil
-		}
-		return s.taskSession(f, edited), nil
-	}, func(s *TaskSession, _ bool) error {
-		if s != nil {
-			all = append(all, *s)
-		}
-		return nil
-	})
 	slices.SortStableFunc(all, func(a, b TaskSession) int { return cmp.Compare(b.last, a.last) })
-	return all[:min(len(all), mostSessions)], err
+	return all[:min(len(all), mostSessions)]
 }
 
-// taskSession reads what a session did to files; nil if nothing, or if it cannot be read.
-func (s *searcher) taskSession(f File, edited []TaskFile) *TaskSession {
-	workers, done := s.take(f)
-	defer done()
-	ses, cwd, err := s.open(f, workers, true, false)
-	if err != nil {
-		return nil
-	}
-	defer ses.Close()
-	if !s.opt.Filter.in(cwd) {
-		return nil
-	}
-	out := &TaskSession{File: f.Given}
-	lines, asked, commands := ses.NewReader(), "", map[string]string{}
-	for i := range ses.Len() {
-		kind := ses.Kind(i)
-		if !kind.IsTurn() {
-			continue
-		}
-		line, err := lines.Line(i)
+// taskSession reads what a session did to files; nil if nothing.
+func (s *searcher) taskSession(f File, ses *sessionfmt.Session) *TaskSession {
+	out := &TaskSession{File: f.Given, ID: sessionID(ses)}
+	asked, commands := "", map[string]string{}
+	for i, err := range s.turns(ses) {
 		if err != nil {
 			return nil
 		}
 		d := &s.doc
-		d.read(kind, line)
-		switch kind {
+		switch d.kind {
 		case jsonl.User:
 			asked = outline.FirstWords(string(d.buf))
 		case jsonl.Assistant:
 			for b := range d.m.Calls {
-				out.call(b, edited, ses.ID(i), asked, commands)
+				out.call(b, s.opt.edited, ses.ID(i), asked, commands)
 			}
 		case jsonl.ToolResult:
 			command, isCommand := commands[d.m.CallID.Text()]
@@ -305,11 +258,8 @@ func (s *searcher) taskSession(f File, edited []TaskFile) *TaskSession {
 	if len(out.Edits) == 0 {
 		return nil
 	}
-	if h := ses.Header(); h >= 0 {
-		out.ID = ses.ID(h)
-	}
 	out.Title, _ = outline.Title(ses, ses.Leaf())
-	out.Time, out.last = lastTime(ses, lines)
+	out.Time, out.last = lastTime(ses, ses.NewReader())
 	texts := out.Title
 	for _, e := range out.Edits {
 		texts += e.Path + e.Asked
@@ -323,18 +273,14 @@ func (s *searcher) taskSession(f File, edited []TaskFile) *TaskSession {
 
 // call records a call: a command, or an edit of one of the files.
 func (s *TaskSession) call(b *jsonl.Block, edited []TaskFile, id, asked string, commands map[string]string) {
-	if command := commandOf(b); command != "" {
+	if command := argument(b, said.CommandArguments); command != "" {
 		commands[b.ID.Text()] = command
 		return
 	}
 	if _, looks := said.Lookups[strings.ToLower(b.Name.Text())]; looks {
 		return
 	}
-	path := b.Args.First(said.PathArguments[0]).Text()
-	for _, name := range said.PathArguments[1:] {
-		path = cmp.Or(path, b.Args.Get(name).Text())
-	}
-	path = filepath.ToSlash(path)
+	path := filepath.ToSlash(argument(b, said.PathArguments))
 	for _, f := range edited {
 		if !strings.HasSuffix("/"+path, "/"+f.Path) {
 			continue

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
+	"slices"
 	"time"
 
 	"ctxtool/internal/shell"
@@ -46,28 +46,26 @@ const (
 	embedLimit   = 5 * time.Minute
 )
 
-// add computes the vectors of texts that are not known, at most textsAtOnce.
-func (v *Vectors) add(texts []candidate) error {
+// add computes the vectors of texts that are not known.
+func (v *Vectors) add(texts []string) error {
 	v.load()
 	var missing []string
-	asked := map[vectorKey]bool{}
-	for _, c := range texts {
-		if k := v.key(c.text); v.known[k] == nil && !asked[k] {
-			asked[k] = true
-			missing = append(missing, c.text)
+	for _, t := range texts {
+		if k := v.key(t); v.known[k] == nil {
+			v.known[k] = []float32{}
+			missing = append(missing, t)
 		}
 	}
-	if len(missing) == 0 {
-		return nil
+	for some := range slices.Chunk(missing, textsAtOnce) {
+		got, err := v.ask(some)
+		if err != nil {
+			return err
+		}
+		for i, t := range some {
+			v.known[v.key(t)] = got[i]
+		}
+		v.fresh = true
 	}
-	got, err := v.ask(missing)
-	if err != nil {
-		return err
-	}
-	for i, t := range missing {
-		v.known[v.key(t)] = got[i]
-	}
-	v.fresh = true
 	return nil
 }
 
@@ -102,15 +100,17 @@ func (v *Vectors) ask(texts []string) (all [][]float32, err error) {
 	return all, nil
 }
 
-// vectorsMagic begins a file of vectors. After it is, for each, its key, the number of its
-// elements, and these.
+// vectorsMagic begins a file of vectors. After it is, for each, a vectorHead and its elements.
 var vectorsMagic = []byte("ctxtool vectors 1\n")
+
+// A vectorHead is what a file has before the elements of a vector.
+type vectorHead struct {
+	Key vectorKey
+	N   uint32 // of elements
+}
 
 // load reads the file. One that cannot be read is one without vectors.
 func (v *Vectors) load() {
-	if v.known != nil {
-		return
-	}
 	v.known = map[vectorKey][]float32{}
 	if v.File == "" {
 		return
@@ -120,18 +120,11 @@ func (v *Vectors) load() {
 	if err != nil || !ok {
 		return
 	}
-	const head = len(vectorKey{}) + 4
-	for len(data) >= head {
-		n := int(binary.LittleEndian.Uint32(data[head-4:]))
-		if n > (len(data)-head)/4 {
-			return
-		}
-		one := make([]float32, n)
-		for i := range one {
-			one[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[head+4*i:]))
-		}
-		v.known[vectorKey(data[:len(vectorKey{})])] = one
-		data = data[head+4*n:]
+	r, head := bytes.NewReader(data), vectorHead{}
+	for binary.Read(r, binary.LittleEndian, &head) == nil && int64(head.N)*4 <= int64(r.Len()) {
+		one := make([]float32, head.N)
+		binary.Read(r, binary.LittleEndian, one) // which the file has
+		v.known[head.Key] = one
 	}
 }
 
@@ -147,18 +140,16 @@ func (v *Vectors) save() error {
 		return err
 	}
 	defer out.Abort()
-	if _, err := out.Write(vectorsMagic); err != nil {
-		return err
-	}
-	var buf []byte
+	var buf bytes.Buffer
+	buf.Write(vectorsMagic)
 	for k, one := range v.known {
-		buf = binary.LittleEndian.AppendUint32(append(buf[:0], k[:]...), uint32(len(one)))
-		for _, x := range one {
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(x))
+		if len(one) > 0 {
+			binary.Write(&buf, binary.LittleEndian, vectorHead{k, uint32(len(one))}) // a buffer fails nothing
+			binary.Write(&buf, binary.LittleEndian, one)
 		}
-		if _, err := out.Write(buf); err != nil {
-			return err
-		}
+	}
+	if _, err := buf.WriteTo(out); err != nil {
+		return err
 	}
 	return out.Commit()
 }

@@ -4,7 +4,7 @@ package jsonl
 
 import "golang.org/x/sys/cpu"
 
-// hasKernel reports whether stringKernel may be called on this machine. Tests switch it off to
+// hasKernel reports whether the kernels may be called on this machine. Tests switch it off to
 // compare both ways of scanning.
 var hasKernel = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT
 
@@ -15,3 +15,9 @@ var hasKernel = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT
 //
 //go:noescape
 func stringKernel(p *byte, n int) (at, extra int, wide uint64)
+
+// pairKernel returns an index of the n bytes at text before which the pair does not begin: of the
+// pair, or of the last few bytes.
+//
+//go:noescape
+func pairKernel(text *byte, n int, p Pair) (at int)

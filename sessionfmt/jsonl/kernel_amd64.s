@@ -164,3 +164,39 @@ stop:
 	MOVQ DX, extra+24(FP)
 	MOVQ R8, wide+32(FP)
 	RET
+
+// func pairKernel(text *byte, n int, p Pair) (at int)
+TEXT ·pairKernel(SB), NOSPLIT, $0-32
+	MOVQ text+0(FP), SI
+	MOVQ n+8(FP), CX
+	VPBROADCASTB p_A+16(FP), Y8
+	VPBROADCASTB p_B+17(FP), Y9
+	VPBROADCASTB p_MaskA+18(FP), Y10
+	VPBROADCASTB p_MaskB+19(FP), Y11
+	VPOR Y10, Y8, Y8
+	VPOR Y11, Y9, Y9
+	XORQ AX, AX                  // at
+
+pairs:
+	LEAQ 33(AX), BX
+	CMPQ BX, CX
+	JGT none
+	VPOR (SI)(AX*1), Y10, Y0
+	VPOR 1(SI)(AX*1), Y11, Y1
+	VPCMPEQB Y8, Y0, Y0
+	VPCMPEQB Y9, Y1, Y1
+	VPAND Y0, Y1, Y1
+	VPMOVMSKB Y1, BX
+	TESTL BX, BX
+	JNZ found
+	ADDQ $32, AX
+	JMP pairs
+
+found:
+	TZCNTL BX, BX
+	ADDQ BX, AX
+
+none:
+	VZEROUPPER
+	MOVQ AX, at+24(FP)
+	RET

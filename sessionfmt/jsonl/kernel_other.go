@@ -6,3 +6,5 @@ package jsonl
 const hasKernel = false
 
 func stringKernel(p *byte, n int) (at, extra int, wide uint64) { return 0, 0, 0 }
+
+func pairKernel(text *byte, n int, p Pair) (at int) { return 0 }

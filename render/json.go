@@ -30,7 +30,7 @@ func writeProvided(w *bufio.Writer, r Report) error {
 // writeNative writes the items of a request as the session's own agent sends them. Those of pi
 // are messages for a provider.
 func writeNative(w *bufio.Writer, r Report) error {
-	if r.Envelope.Replay().Session.Dialect() == nil {
+	if d := r.Envelope.Replay().Session.Dialect(); d == nil || d.Variant {
 		return writeProvided(w, r)
 	}
 	sep := "[\n"

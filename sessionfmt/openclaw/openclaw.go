@@ -14,7 +14,7 @@ import (
 var Dialect = dialect.Dialect{
 	Name: "openclaw", Sniff: isWindow,
 	Store: dialect.Store{Variable: "OPENCLAW_STATE_DIR", Home: ".openclaw", Folders: []string{"agents"}},
-	File:  fileID, Policy: "pi", Variant: true,
+	File:  fileID, Policy: "pi", Neutral: true,
 	Session: func(line jsonl.Value) jsonl.Value {
 		if !isWindow(line) {
 			return nil

@@ -46,7 +46,7 @@ var Version2 = dialect.Dialect{
 	Sniff: func(first jsonl.Value) bool {
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},
-	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Pick: pick,
+	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true, Pick: pick,
 	Read: read, New: newArranger, Append: appendEntry,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }

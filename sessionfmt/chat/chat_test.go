@@ -122,6 +122,31 @@ func TestDocumentedLines(t *testing.T) {
 	}
 }
 
+// TestSettings: title and folder of a session of Gemini CLI are the last ones that were set.
+func TestSettings(t *testing.T) {
+	s := open(t, "s.jsonl", `{"sessionId":"a","projectHash":"h","startTime":"2026-01-02T00:00:00.000Z","kind":"main"}
+{"$set":{"directories":["/old"]}}
+{"id":"1","type":"user","content":"hi"}
+{"$set":{"summary":"First","directories":["/w","/x"]}}
+{"$set":{"lastUpdated":"2026-01-02T00:00:09.000Z","summary":"Second"}}
+{"id":"2","type":"gemini","content":"Hi"}
+`)
+	if got := says(t, s); got != "u:hi / a:Hi" {
+		t.Error(got)
+	}
+	r, all := s.NewReader(), ""
+	for i := range s.Len() {
+		line, err := r.Line(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += line.Get("type").Text() + " " + line.Get("cwd").Text() + line.Get("name").Text() + "\n"
+	}
+	if want := "session /w\nmessage \nmessage \nsession_info Second\n"; all != want {
+		t.Errorf("%s\nwant %s", all, want)
+	}
+}
+
 // swe is a line of SWE-CLI.
 func swe(role, content, metadata string) string {
 	return fmt.Sprintf(`{"role":%q,"content":"%s","timestamp":"2026-01-20 08:15:30","metadata":{%s},"tool_calls":[]}`+"\n", role, content, metadata)

@@ -171,14 +171,14 @@ func (st Store) mayHold(in folder, name string) bool {
 }
 
 // beside reports whether a file of a named folder belongs to a session beside it: it is the
-// history that an agent shows, or the list of messages of a document.
+// history that an agent shows, or the messages or events of a document.
 func (st Store) beside(name, stem string) bool {
 	for _, d := range sessionfmt.Dialects() {
 		if d.Display != "" && strings.HasSuffix(stem+".jsonl", d.Display) {
 			return true
 		}
 	}
-	document := filepath.Join(filepath.Dir(name), stem+documentEnd)
+	document := filepath.Join(filepath.Dir(name), strings.TrimSuffix(stem, ".events")+documentEnd)
 	return document != name && st.Disk.Has(document) && ReadHeader(st.Disk, document).ID != ""
 }
 

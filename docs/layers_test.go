@@ -19,7 +19,7 @@ var layers = []struct {
 	may   []string
 	tests []string // what its tests may import in addition
 }{
-	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/claude", "ctxtool/sessionfmt/codex", "ctxtool/sessionfmt/gemini", "ctxtool/sessionfmt/gsh", "ctxtool/sessionfmt/opencode", "ctxtool/sessionfmt/swecli", "ctxtool/sessionfmt/yagent", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "modernc.org/sqlite"}, []string{"ctxtool/sessionfmt/outline"}},
+	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/claude", "ctxtool/sessionfmt/codex", "ctxtool/sessionfmt/gemini", "ctxtool/sessionfmt/gsh", "ctxtool/sessionfmt/openclaw", "ctxtool/sessionfmt/opencode", "ctxtool/sessionfmt/swecli", "ctxtool/sessionfmt/yagent", "ctxtool/internal/parallel", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "modernc.org/sqlite"}, []string{"ctxtool/sessionfmt/outline"}},
 	{"sessionfmt/jsonl", []string{"golang.org/x/sys/cpu"}, nil},
 	{"sessionfmt/dialect", []string{"ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/claude", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/internal/corpus", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt"}},
@@ -29,6 +29,7 @@ var layers = []struct {
 	{"sessionfmt/gsh", []string{"ctxtool/sessionfmt/chat", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/swecli", []string{"ctxtool/sessionfmt/chat", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/yagent", []string{"ctxtool/sessionfmt/chat", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, nil},
+	{"sessionfmt/openclaw", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/replay", "ctxtool/sessionfmt"}},
 	{"sessionfmt/opencode", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/replay", "ctxtool/sessionfmt"}},
 	{"sessionfmt/outline", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/store", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"github.com/klauspost/compress/zstd"}},
@@ -53,7 +54,7 @@ var layers = []struct {
 	{"internal/bench", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"internal/mutants", nil, nil},
 	{"internal/compared", []string{"ctxtool/internal/gen", "ctxtool/internal/phrase", "ctxtool/internal/simulate"}, nil},
-	{"internal/gen", []string{"modernc.org/sqlite"}, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
+	{"internal/gen", []string{"github.com/klauspost/compress/zstd", "modernc.org/sqlite"}, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay/ops", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"replay/origin", []string{"ctxtool/sessionfmt"}, nil},

@@ -27,10 +27,10 @@ func writeProvided(w *bufio.Writer, r Report) error {
 	return w.WriteByte('\n')
 }
 
-// writeNative writes the items of a request as the session's own agent sends them. Those of pi
-// are messages for a provider.
+// writeNative writes the items of a request as the session's own agent sends them. Those of pi,
+// and of an agent whose form is not known, are messages for a provider.
 func writeNative(w *bufio.Writer, r Report) error {
-	if r.Envelope.Replay().Session.Dialect() == nil {
+	if d := r.Envelope.Replay().Session.Dialect(); d == nil || d.Neutral {
 		return writeProvided(w, r)
 	}
 	sep := "[\n"

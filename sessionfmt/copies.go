@@ -12,9 +12,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/klauspost/compress/zstd"
 	"modernc.org/sqlite"
 
 	"ctxtool/sessionfmt/dialect"
@@ -54,9 +56,13 @@ type database struct {
 	state databaseState
 	pool  *sql.DB
 	conn  *sql.Conn
+	zstd  *zstd.Decoder // nil until a row needs it
 }
 
 func (db *database) close() {
+	if db.zstd != nil {
+		db.zstd.Close()
+	}
 	if db.conn != nil {
 		db.conn.Close()
 	}
@@ -235,6 +241,25 @@ func (r *row) text(column string) string {
 		}
 	}
 	return ""
+}
+
+// unpack replaces a packed column of a row by the one that it holds. An empty name is that of
+// none.
+func (db *database) unpack(r *row, packed, unpacked string) (err error) {
+	at := slices.Index(r.columns, packed)
+	if at < 0 || r.values[at] == nil {
+		return nil
+	}
+	if db.zstd == nil {
+		if db.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked)); err != nil {
+			return err
+		}
+	}
+	data, _ := r.values[at].([]byte)
+	text, err := db.zstd.DecodeAll(data, nil)
+	r.columns = slices.Clone(r.columns)
+	r.columns[at], r.values[at] = unpacked, string(text)
+	return labelled("zstd", err)
 }
 
 // rows yields the rows of a table whose column has a text, or all if column is empty. Names in

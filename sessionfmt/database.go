@@ -58,7 +58,7 @@ func databaseRows(disk Disk, file, id string) (lines *source, err error) {
 
 // session returns the lines of a session. An id is not needed if there is only one.
 func (db *database) session(id string) (*source, error) {
-	column := "id"
+	column := db.by.Database.ID
 	if id == "" {
 		column = ""
 	}
@@ -79,7 +79,7 @@ func (db *database) session(id string) (*source, error) {
 	lines, err := spool(plain, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, readAhead)
 		out.Write(db.line(db.by.Database.Sessions, found))
-		if err := db.lines(found.text("id"), out); err != nil {
+		if err := db.lines(found.text(db.by.Database.ID), out); err != nil {
 			return err
 		}
 		return out.Flush()
@@ -100,6 +100,9 @@ func (db *database) lines(id string, out *bufio.Writer) error {
 		for row, err := range db.rows(t.Name, t.Session, id, t.Order...) {
 			if err != nil {
 				return err
+			}
+			if err := db.unpack(row, t.Packed, t.Unpacked); err != nil {
+				return fmt.Errorf("table %s, row %d: %w", t.Name, n+1, err)
 			}
 			if n++; n == 1 && t.Begins != "" && !strings.HasPrefix(row.text("type"), t.Begins) {
 				n = 0
@@ -181,7 +184,7 @@ func InDatabase(disk Disk, file string, see func(name string, row jsonl.Value, b
 			}
 			line := jsonl.Value(bytes.TrimSuffix(db.line(d.Sessions, row), []byte{'\n'}))
 			if by := Sniff(line); by != nil {
-				see(filepath.Join(file, row.text("id")), line, by, row.text(d.Parent) != "")
+				see(filepath.Join(file, row.text(d.ID)), line, by, row.text(d.Parent) != "")
 			}
 		}
 		return nil

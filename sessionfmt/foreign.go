@@ -16,6 +16,7 @@ import (
 	"ctxtool/sessionfmt/gemini"
 	"ctxtool/sessionfmt/gsh"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/openclaw"
 	"ctxtool/sessionfmt/opencode"
 	"ctxtool/sessionfmt/swecli"
 	"ctxtool/sessionfmt/yagent"
@@ -24,7 +25,7 @@ import (
 // dialects are the formats of other agents that are read. A new one is a line here.
 var dialects = []*dialect.Dialect{
 	&codex.Dialect, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect, &yagent.Dialect,
-	&opencode.Dialect, &opencode.Version2,
+	&opencode.Dialect, &opencode.Version2, &openclaw.Dialect,
 }
 
 // Dialects returns the formats of other agents that are read.

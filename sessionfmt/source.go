@@ -193,7 +193,7 @@ func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
 		}
 		return gzipped, "gzip", z, nil
 	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked))
 		if err != nil {
 			return plain, "", nil, labelled("zstd", err)
 		}
@@ -201,6 +201,9 @@ func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
 	}
 	return plain, "", io.NopCloser(in), nil
 }
+
+// mostUnpacked is the memory for decompressing, bytes.
+const mostUnpacked = 256 << 20
 
 // unpacked stores what z decompresses. If the compressed data is truncated, it stores the data
 // before that.

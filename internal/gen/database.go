@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
 	_ "modernc.org/sqlite" // writes it
 )
 
 // Database writes an SQLite database with rows: each line is an object with the table, and the
-// columns of the row, which are texts, whole numbers, or objects, which are texts too. With a
-// log, rows are in the write-ahead log alone: close ends what holds it there.
+// columns of the row, which are texts, whole numbers, or objects, which are texts too. A column
+// whose name ends in _zstd is packed, unless its text is not an object. With a log, rows are in the write-ahead log alone: close ends what holds it there.
 func Database(name string, lines []byte, log bool) (close func() error, err error) {
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
@@ -49,7 +50,11 @@ func statements(lines []byte) (all []statement) {
 		insert := statement{}
 		var names []string
 		for name, v := range row {
-			names, insert.values = append(names, name), append(insert.values, value(v))
+			column := value(v)
+			if strings.HasSuffix(name, "_zstd") {
+				column = packed(column.(string))
+			}
+			names, insert.values = append(names, name), append(insert.values, column)
 			if !slices.Contains(columns[table], name) {
 				columns[table] = append(columns[table], name)
 			}
@@ -75,4 +80,16 @@ func value(v json.RawMessage) any {
 		return number
 	}
 	return string(v)
+}
+
+// packed is an object, packed by zstd; any other text is damage.
+func packed(text string) []byte {
+	if !strings.HasPrefix(text, "{") {
+		return []byte(text)
+	}
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		return nil
+	}
+	return enc.EncodeAll([]byte(text), nil)
 }

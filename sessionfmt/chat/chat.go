@@ -203,6 +203,9 @@ const (
 	mostResults = 0x1f
 )
 
+// IsMessage reports whether a line has messages.
+func IsMessage(code dialect.Code) bool { return code >= several && code < 0x80 }
+
 // scan is the dialect's Scan.
 func (f *Format) scan(line jsonl.Value) (h dialect.Head, ok bool) {
 	r := f.read(line, false)

@@ -122,6 +122,88 @@ func TestDocumentedLines(t *testing.T) {
 	}
 }
 
+// TestSettings: title and folder of a session of Gemini CLI are the last ones that were set.
+func TestSettings(t *testing.T) {
+	s := open(t, "s.jsonl", `{"sessionId":"a","projectHash":"h","startTime":"2026-01-02T00:00:00.000Z","kind":"main"}
+{"$set":{"directories":["/old"]}}
+{"id":"1","type":"user","content":"hi"}
+{"$set":{"summary":"First","directories":["/w","/x"]}}
+{"$set":{"lastUpdated":"2026-01-02T00:00:09.000Z","summary":"Second"}}
+{"id":"2","type":"gemini","content":"Hi"}
+`)
+	if got := says(t, s); got != "u:hi / a:Hi" {
+		t.Error(got)
+	}
+	r, all := s.NewReader(), ""
+	for i := range s.Len() {
+		line, err := r.Line(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += line.Get("type").Text() + " " + line.Get("cwd").Text() + line.Get("name").Text() + "\n"
+	}
+	if want := "session /w\nmessage \nmessage \nsession_info Second\n"; all != want {
+		t.Errorf("%s\nwant %s", all, want)
+	}
+}
+
+// TestEvents: the events of OpenDev have what its messages were before they were edited or taken
+// back.
+func TestEvents(t *testing.T) {
+	text, n := "", 0
+	event := func(typ, data string) {
+		n++
+		text += fmt.Sprintf(`{"id":"e%d","aggregate_id":"0d01","seq":%d,"event_type":%q,"data":{"type":%q%s},"timestamp":"2026-01-20T08:15:3%dZ"}`+"\n", n, n, typ, typ, data, n%10)
+	}
+	said := func(role, content, calls string) {
+		event("MessageAdded", fmt.Sprintf(`,"role":%q,"content":%q,"timestamp":"2026-01-20T08:15:30Z","tool_calls":[%s],"tokens":null,"thinking_trace":null,"reasoning_content":null`, role, content, calls))
+	}
+	event("SessionCreated", `,"id":"0d01","working_directory":"/w","channel":"cli","title":null,"parent_id":"0d00","metadata":{}`)
+	said("user", "read a.py", "")
+	said("assistant", "Reading.", `{"id":"c1","name":"read_file","parameters":{},"result":"x = 1"}`)
+	event("TitleChanged", `,"title":"Read"`)
+	event("MessageEdited", `,"seq":1,"content":"I read it."`)
+	event("MessageEdited", `,"seq":9,"content":"none"`)
+	event("FileChangeRecorded", `,"file_change":{}`)
+	said("user", "and b.py", "")
+	event("SessionForked", `,"source_session_id":"0d01","fork_point":2`)
+	said("user", "and c.py", "")
+	s := open(t, "0d01.events.jsonl", text)
+	if got, want := says(t, s), "u:read a.py / a:I read it. read_file(c1) / t:x = 1 / u:and c.py"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	r, all := s.NewReader(), ""
+	for i := range s.Len() {
+		line, err := r.Line(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += " " + s.Kind(i).String() + line.Get("cwd").Text() + line.Get("name").Text() + line.Get("targetId").Text()
+	}
+	if want := " session/w user assistant toolResult session_infoRead context_edite3 context_editmessage 9 user user"; all != want {
+		t.Errorf("%s, want %s", all, want)
+	}
+	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent []string
+	for item, err := range e.Native() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent = append(sent, item.Get("content").Text())
+	}
+	if got, want := strings.Join(sent, " / "), "read a.py / I read it. / x = 1 / and c.py"; got != want {
+		t.Errorf("sent %s, want %s", got, want)
+	}
+	made, err := migrate.Convert(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Close()
+}
+
 // swe is a line of SWE-CLI.
 func swe(role, content, metadata string) string {
 	return fmt.Sprintf(`{"role":%q,"content":"%s","timestamp":"2026-01-20 08:15:30","metadata":{%s},"tool_calls":[]}`+"\n", role, content, metadata)

@@ -87,6 +87,11 @@ type Writer struct{ dialect.Writer }
 
 func (w *Writer) header(f *Format, e *dialect.Entry) {
 	a, _ := f.About(e.Lines[0])
+	for _, line := range e.Lines[1:] {
+		if later, _ := f.About(line); later.CWD.Exists() {
+			a.CWD = later.CWD
+		}
+	}
 	w.Text("{", "type", jsonl.Header.Type())
 	w.Place(e, Time(a.Time))
 	w.Member(",", "cwd", a.CWD)

@@ -7,7 +7,8 @@ import "ctxtool/sessionfmt/jsonl"
 // columns, after the name of the table as table, and before the time of the row as timestamp.
 type Database struct {
 	Files    string // the names of databases, a pattern of [path/filepath.Match]
-	Sessions string // the table with a row for each session, by its id
+	Sessions string // the table with a row for each session
+	ID       string // the column of that table with the id of the session
 	Parent   string // the column of that table with the session that a sub-agent works for
 	// Rows are tables with what a session has. Those of the first one count that has rows of the
 	// session, and begins as it should.
@@ -22,5 +23,8 @@ type Table struct {
 	Session string   // the column with the id of what its rows belong to
 	Order   []string // the columns by which they are ordered
 	Begins  string   // how the type of the first row begins, empty for anything
-	Parts   *Table   // has more rows, which belong to a row of this one, and follow it
+	// Packed is a column with what the column Unpacked has in other rows, packed by zstd. Empty for
+	// none.
+	Packed, Unpacked string
+	Parts            *Table // has more rows, which belong to a row of this one, and follow it
 }

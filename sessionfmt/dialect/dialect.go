@@ -54,6 +54,9 @@ type Dialect struct {
 	// Record reports whether an object is a line, and not a part of a broken one. It is nil where
 	// Read can tell.
 	Record func(v jsonl.Value) bool
+	// Neutral reports that the form in which messages are sent is not known: what is shown as sent
+	// are pi's messages for a provider.
+	Neutral bool
 	// Database is where the agent keeps its sessions, nil for an agent that writes files.
 	Database *Database
 	// Bulk are the members of lines that take room besides what is sent.

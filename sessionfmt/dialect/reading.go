@@ -4,7 +4,7 @@ import "fmt"
 
 // A Reading tells how a session is read. All reports on sessions have it.
 type Reading struct {
-	Agent     string     `json:"agent,omitempty"`     // that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`, `opencode`, `opencode2`
+	Agent     string     `json:"agent,omitempty"`     // that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`, `opencode`, `opencode2`, `openclaw`
 	Certainty *Certainty `json:"certainty,omitempty"` // how sure the reader is of the parts of a context; absent for pi
 }
 

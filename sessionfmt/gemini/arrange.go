@@ -20,6 +20,8 @@ type arranger struct {
 	at       map[uint64]int32       // steps with the messages of the history, by the hash of their ids
 	seed     maphash.Seed
 	leaf     int // the last step of the history, -1 for none
+	title    *dialect.Line
+	folders  []dialect.Span // the settings with the last ones, or none
 }
 
 // A step is a message, or a change of the history. A long session has many: they hold no
@@ -48,6 +50,10 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 	case rewind:
 		return a.rewind(t, l)
 	}
+	if l.Code > settings {
+		a.settings(l)
+		return nil
+	}
 	key := maphash.Bytes(a.seed, l.ID)
 	k, had := a.at[key]
 	switch {
@@ -61,6 +67,16 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 		a.step(int(k)).read(l)
 	}
 	return nil
+}
+
+// settings keeps what a change of settings has.
+func (a *arranger) settings(l *dialect.Line) {
+	if (l.Code-settings)&named != 0 {
+		a.title = &dialect.Line{At: l.At, Number: l.Number, Time: l.Time, Own: l.Own}
+	}
+	if (l.Code-settings)&placed != 0 {
+		a.folders = append(a.folders[:0], l.At)
+	}
 }
 
 // chunkSize is how many steps a chunk has.
@@ -161,6 +177,14 @@ func (a *arranger) End(t dialect.Tree) (err error) {
 			return err
 		}
 		s.entry = int32(t.Leaf())
+	}
+	for _, at := range a.folders {
+		t.Join(0, at) // to the header
+	}
+	if a.title != nil {
+		if _, err = t.Add(jsonl.SessionInfo, a.title); err != nil {
+			return err
+		}
 	}
 	t.Move(a.entry(a.leaf))
 	return nil

@@ -16,7 +16,7 @@ var format = chat.Format{About: about, Read: read}
 var Dialect = logged(chat.Dialect(dialect.Dialect{
 	Name:  "gemini",
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: true,
-	Store: dialect.Store{Home: ".gemini", Folders: []string{"tmp"}},
+	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
 	File:  fileID, Policy: "pi",
 	Pick:      jsonl.Pick{Record: []string{"$set", "$rewindTo"}},
 	Bulk:      []dialect.Bulk{{About: "histories in checkpoints", Path: []string{"$set", "messages"}}},
@@ -34,11 +34,16 @@ func fileID(name string) (id string, part bool) {
 	return id, true
 }
 
-// about reads the first line, or what a document has besides its messages.
+// about reads the first line, what a document has besides its messages, or a change of settings,
+// which is not ok.
 func about(line jsonl.Value) (a chat.About, ok bool) {
+	set := line.First("$set")
+	if set.IsObject() {
+		line = set
+	}
 	var f [6]jsonl.Value
 	line.Fields(f[:], "sessionId", "projectHash", "startTime", "directories", "type", "summary")
-	ok = f[0].IsString() && (f[1].IsString() || f[2].IsString()) && !f[4].Exists()
+	ok = f[0].IsString() && (f[1].IsString() || f[2].IsString()) && !f[4].Exists() && !set.Exists()
 	a = chat.About{ID: f[0], Time: f[2], Title: f[5]}
 	for dir := range f[3].Elements {
 		a.CWD = dir
@@ -51,6 +56,13 @@ func about(line jsonl.Value) (a chat.About, ok bool) {
 const (
 	checkpoint dialect.Code = 0x80 + iota // the history is replaced
 	rewind                                // a message and all after it are taken back
+	settings                              // plus named and placed
+)
+
+// What settings have that counts: a title, and the session's folders.
+const (
+	named dialect.Code = 1 << iota
+	placed
 )
 
 // logged adds to a dialect of messages in order that its file is a log.
@@ -61,7 +73,7 @@ func logged(d dialect.Dialect) dialect.Dialect {
 		case set.Get("messages").IsArray():
 			return dialect.Head{Code: checkpoint}
 		case set.Exists():
-			return dialect.Head{Code: dialect.Skip}
+			return dialect.Head{Code: settingsCode(set)}
 		case to.Exists():
 			return dialect.Head{Code: rewind, Ref: to}
 		}
@@ -76,4 +88,18 @@ func logged(d dialect.Dialect) dialect.Dialect {
 		return entry(dst, e)
 	}
 	return d
+}
+
+// settingsCode is the code of a change of settings.
+func settingsCode(set jsonl.Value) (code dialect.Code) {
+	if chat.HasText(set.Get("summary")) {
+		code |= named
+	}
+	if set.Get("directories").IsArray() {
+		code |= placed
+	}
+	if code == 0 {
+		return dialect.Skip
+	}
+	return settings + code
 }

@@ -376,11 +376,17 @@ func (w *writer) usageOf(info jsonl.Value) {
 	if !tokens.IsObject() {
 		return
 	}
-	h := fnv.New64a()
-	h.Write(f[4])
-	h.Write(tokens)
-	w.Raw(fmt.Sprintf(`,"responseId":"usage-%016x"`, h.Sum64()))
+	w.response(f[4], tokens)
 	w.usage(tokens, f[3])
+}
+
+// response appends an id for a response, by what copies of its answer share.
+func (w *writer) response(shared ...jsonl.Value) {
+	h := fnv.New64a()
+	for _, v := range shared {
+		h.Write(v)
+	}
+	w.Raw(fmt.Sprintf(`,"responseId":"usage-%016x"`, h.Sum64()))
 }
 
 // usage appends a usage in pi's terms: what was thought is a part of the output.

@@ -19,7 +19,7 @@ var Dialect = dialect.Dialect{
 	File:  fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles",
 	Version: func(row jsonl.Value) jsonl.Value { return row.Get("version") }, Newest: "1.18.33",
 	Database: &dialect.Database{
-		Files: "opencode*.db", Sessions: "session", Parent: "parent_id", Time: written,
+		Files: "opencode*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written,
 		Rows: []dialect.Table{
 			{Name: "session_message", Session: "session_id", Order: []string{"seq"}},
 			{Name: "event", Session: "aggregate_id", Order: []string{"seq"}, Begins: "session.created."},
@@ -46,7 +46,7 @@ var Version2 = dialect.Dialect{
 	Sniff: func(first jsonl.Value) bool {
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},
-	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Pick: pick,
+	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true, Pick: pick,
 	Read: read, New: newArranger, Append: appendEntry,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }

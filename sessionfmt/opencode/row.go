@@ -1,6 +1,11 @@
 package opencode
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"strings"
+
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -48,13 +53,20 @@ func (a *arranger) addRow(t dialect.Tree, l *dialect.Line) error {
 		return err
 	}
 	for call := range line.Get("data").Get("content").Elements {
-		if call.Get("type").Is("tool") {
+		if answered(call) {
 			if _, err := t.Add(jsonl.ToolResult, l); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// answered reports whether a part of an answer is a call that has a result. One that was
+// interrupted has none, and is sent without.
+func answered(p jsonl.Value) bool {
+	status := p.Get("state").Get("status")
+	return p.Get("type").Is("tool") && (status.Is("completed") || status.Is("error"))
 }
 
 // row appends an entry of a row.
@@ -70,17 +82,21 @@ func (w *writer) row(e *dialect.Entry, line jsonl.Value) {
 		w.rowResult(data, e.Part)
 	case jsonl.Assistant:
 		w.Raw(`,"message":`)
-		w.rowAnswer(data)
+		w.rowAnswer(data, line.Get("seq"))
 	case jsonl.User:
 		w.Raw(`,"message":`)
-		w.rowText("user", data.Get("text"))
+		w.rowPrompt(data)
 	case jsonl.Unknown:
 		w.Member(",", "data", data)
 	default:
 		w.Raw(`,"message":`)
 		said := data.Get("text")
 		if line.Get("type").Is("shell") {
-			said = jsonl.AppendQuoted(nil, "Shell command: "+data.Get("command").Text()+"\n\n"+data.Get("output").Text())
+			out := data.Get("output")
+			if out.IsObject() {
+				out = out.Get("output")
+			}
+			said = jsonl.AppendQuoted(nil, "Shell command: "+data.Get("command").Text()+"\n\n"+out.Text())
 		}
 		w.rowText(`custom","display":true,"customType":"`+line.Get("type").Text(), said)
 	}
@@ -102,8 +118,53 @@ func (w *writer) rowText(role string, said jsonl.Value) {
 	w.Raw("]}")
 }
 
-// rowAnswer appends an answer.
-func (w *writer) rowAnswer(data jsonl.Value) {
+// rowPrompt appends a prompt with its attachments: texts and folders are texts, and other files
+// than images are not sent.
+func (w *writer) rowPrompt(data jsonl.Value) {
+	w.Raw(`{"role":"user","content":[`)
+	sep := ""
+	if text := data.Get("text"); len(inner(text)) > 0 {
+		w.Block("text", "text", text)
+		sep = ","
+	}
+	for file := range data.Get("files").Elements {
+		mime, what := file.Get("mime"), "file"
+		switch {
+		case bytes.HasPrefix(inner(mime), []byte("image/")):
+			w.Raw(sep + `{"type":"image"`)
+			w.Member(",", "data", file.Get("data"))
+			w.Member(",", "mimeType", mime)
+			w.Raw("}")
+			sep = ","
+			continue
+		case mime.Is("application/x-directory"):
+			what = "directory"
+		case !mime.Is("text/plain"):
+			continue
+		}
+		w.Raw(sep)
+		w.Block("text", "text", jsonl.AppendQuoted(nil, attachment(what, file)))
+		sep = ","
+	}
+	w.Raw("]}")
+}
+
+// attachment is the text that a file or folder is sent as.
+func attachment(what string, file jsonl.Value) string {
+	name := cmp.Or(file.Get("name").Text(), file.Get("source").Get("uri").Text(), "inline attachment")
+	lines := []string{"Attached " + what + ": " + name}
+	if about := file.Get("description"); about.IsString() {
+		lines = append(lines, "Description: "+about.Text())
+	}
+	content, err := base64.StdEncoding.DecodeString(file.Get("data").Text())
+	if err == nil && (what == "file" || len(content) > 0) {
+		lines = append(lines, "", string(content))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// rowAnswer appends an answer. Forks copy rows with their numbers, under new ids.
+func (w *writer) rowAnswer(data, seq jsonl.Value) {
 	var f [5]jsonl.Value
 	data.Fields(f[:], "content", "model", "tokens", "cost", "finish")
 	w.Raw(`{"role":"assistant","content":[`)
@@ -138,15 +199,16 @@ func (w *writer) rowAnswer(data jsonl.Value) {
 	w.Member(",", "provider", f[1].Get("providerID"))
 	w.Member(",", "model", f[1].Get("id"))
 	if f[2].IsObject() {
+		w.response(seq, f[0], f[2])
 		w.usage(f[2], f[3])
 	}
 	w.Raw(`,"stopReason":"` + stop + `"}`)
 }
 
-// rowResult appends what a call of an answer returned, by the number of the call, from 1.
+// rowResult appends what a call of an answer returned, by the number of the result, from 1.
 func (w *writer) rowResult(data jsonl.Value, n int) {
 	for p := range data.Get("content").Elements {
-		if !p.Get("type").Is("tool") {
+		if !answered(p) {
 			continue
 		}
 		if n--; n > 0 {
@@ -168,6 +230,9 @@ func (w *writer) rowResult(data jsonl.Value, n int) {
 		} else {
 			if sep == "" {
 				said := state.Get("error").Get("message")
+				if !said.IsString() {
+					said = state.Get("error")
+				}
 				if !said.IsString() {
 					said = jsonl.Value(interrupted)
 				}

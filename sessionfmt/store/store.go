@@ -5,11 +5,8 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +22,8 @@ type Store struct {
 	Disk sessionfmt.Disk // where the folders are
 
 	folders []folder
-	named   bool // the folder was named, and not that of an agent
+	missing []string // agents that have no folder
+	named   bool     // the folder was named, and not that of an agent
 }
 
 // A folder is one of an agent.
@@ -36,7 +34,7 @@ type folder struct {
 
 // In returns the store of all sessions in a folder, whichever agent wrote them.
 func In(disk sessionfmt.Disk, dir string) Store {
-	return Store{disk, []folder{{dir, nil}}, true}
+	return Store{Disk: disk, folders: []folder{{dir, nil}}, named: true}
 }
 
 // Default returns the folders in which agents keep their sessions, as far as they exist. That
@@ -46,12 +44,14 @@ func In(disk sessionfmt.Disk, dir string) Store {
 func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
 	pi := folder{piFolder(getenv, home), nil}
 	st := Store{Disk: disk}
-	for _, dir := range append([]string{pi.dir}, variants(home)...) {
-		if disk.Has(dir) {
+	for _, dir := range append([]string{pi.dir}, variants(getenv, home)...) {
+		if disk.Has(dir) && !slices.Contains(st.Folders(), dir) {
 			st.folders = append(st.folders, folder{dir, nil})
 		}
 	}
+	st.lacks(0, nil)
 	for _, d := range sessionfmt.Dialects() {
+		had := len(st.folders)
 		dir := getenv(d.Store.Variable)
 		if dir == "" && home == "" {
 			continue
@@ -63,6 +63,7 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 				st.folders = append(st.folders, folder{f, d})
 			}
 		}
+		st.lacks(had, d)
 	}
 	if len(st.folders) == 0 {
 		st.folders = append(st.folders, pi)
@@ -70,12 +71,22 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 	return st
 }
 
-// variants returns the folders of programs that write sessions of pi (docs/session-format.md 21).
-func variants(home string) []string {
-	if home == "" {
-		return nil
+// lacks records that an agent with folders to look for has none, if there are no more than had.
+func (st *Store) lacks(had int, d *dialect.Dialect) {
+	if len(st.folders) == had && (d == nil || len(d.Store.Folders) > 0) {
+		st.missing = append(st.missing, d.Agent())
 	}
-	return []string{filepath.Join(home, ".omp/agent/sessions"), filepath.Join(home, ".atomic/agent/sessions")}
+}
+
+// variants returns the folders of programs that write sessions of pi (docs/session-format.md 21).
+func variants(getenv func(key string) string, home string) (dirs []string) {
+	if dir := getenv("PI_SESSIONS_DIR"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	if home != "" {
+		dirs = append(dirs, filepath.Join(home, ".omp/agent/sessions"), filepath.Join(home, ".atomic/agent/sessions"))
+	}
+	return dirs
 }
 
 func piFolder(getenv func(key string) string, home string) string {
@@ -136,7 +147,7 @@ func (st Store) files() (all []File, err error) {
 			if !ok {
 				stem, document = strings.CutSuffix(f.Name(), documentEnd)
 			}
-			if !ok && !(document && st.mayHold(in, name)) {
+			if !ok && !(document && !st.continued(name) && st.mayHold(in, name)) {
 				return
 			}
 			if plain := strings.TrimSuffix(name, ".zst"); in.by != nil && plain != name && st.Disk.Has(plain) {
@@ -170,16 +181,23 @@ func (st Store) mayHold(in folder, name string) bool {
 	return st.named && ReadHeader(st.Disk, name).ID != ""
 }
 
+// continued reports whether an agent that once wrote a document went on in a file of lines beside
+// it, which has all that the document has.
+func (st Store) continued(name string) bool {
+	return st.Disk.Has(name+"l") && ReadHeader(st.Disk, name+"l").ID != ""
+}
+
 // beside reports whether a file of a named folder belongs to a session beside it: it is the
-// history that an agent shows, or the list of messages of a document.
+// history that an agent shows, or the messages or events of a document.
 func (st Store) beside(name, stem string) bool {
 	for _, d := range sessionfmt.Dialects() {
 		if d.Display != "" && strings.HasSuffix(stem+".jsonl", d.Display) {
 			return true
 		}
 	}
+	stem, events := strings.CutSuffix(stem, ".events")
 	document := filepath.Join(filepath.Dir(name), stem+documentEnd)
-	return document != name && st.Disk.Has(document) && ReadHeader(st.Disk, document).ID != ""
+	return document != name && st.Disk.Has(document) && (events || !st.continued(document)) && ReadHeader(st.Disk, document).ID != ""
 }
 
 // mayBeDatabase reports whether a file is a database that may have sessions: one that was named,
@@ -233,76 +251,10 @@ func (st Store) Folders() (dirs []string) {
 	return dirs
 }
 
-// where names the folders of the store, for messages.
-func (st Store) where() string {
-	return strings.Join(st.Folders(), ", ")
-}
-
 // sessionStem returns the name of a session file without its extensions.
 func sessionStem(name string) (string, bool) {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 	return strings.CutSuffix(name, ".jsonl")
-}
-
-// find returns the name of the file whose session has that id, or the only one whose id begins
-// with it.
-func (st Store) find(id string) (string, error) {
-	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: id}, Hint: "sessions are looked up by id under " + st.where() + "; --sessions-dir sets the folder"}
-	files, err := st.files()
-	if err != nil {
-		fault.Err = errors.New("no such file, and no sessions to search for an id")
-		return "", fault
-	}
-	var found []string
-	for _, f := range files {
-		if f.id == id {
-			return f.Name, nil
-		}
-		if strings.HasPrefix(f.id, id) {
-			found = append(found, f.Name)
-		}
-	}
-	if len(found) == 0 { // renamed files
-		for _, f := range files {
-			if h := f.header(st.Disk); !f.part && strings.HasPrefix(h.ID, id) && id != "" {
-				found = append(found, f.Name)
-			}
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		fault.Err = errors.New("no such file, and no session's id begins with it")
-	default:
-		for i, name := range found {
-			found[i] = filepath.Base(name)
-		}
-		fault.Err = fmt.Errorf("ambiguous prefix of %d session ids: %s", len(found), strings.Join(sessionfmt.FirstFew(found), ", "))
-	}
-	return "", fault
-}
-
-// Newest returns the name of the most recently written file whose header has the folder cwd, or
-// any if cwd is empty.
-func (st Store) Newest(cwd string) (string, error) {
-	files, err := st.Files()
-	if err != nil {
-		return "", err
-	}
-	written := map[*File]time.Time{}
-	for k := range files {
-		if at, ok := files[k].written(); ok {
-			written[&files[k]] = at
-		}
-	}
-	byAge := func(a, b *File) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b.Name, a.Name)) }
-	for _, f := range slices.SortedFunc(maps.Keys(written), byAge) {
-		if h := f.header(st.Disk); h.CWD == cwd || cwd == "" && h.ID != "" {
-			return f.Name, nil
-		}
-	}
-	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: cwd}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
 }
 
 // A HeaderInfo is the content of a session's header. Its zero value is not a header.
@@ -380,25 +332,4 @@ func headerInfo(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
 	var more [2]jsonl.Value
 	head.Line.Fields(more[:], "cwd", "parentSession")
 	return HeaderInfo{by.Agent(), head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
-}
-
-// SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.
-func SplitPoint(disk sessionfmt.Disk, arg string) (session, point string) {
-	at := strings.LastIndexByte(arg, '@')
-	if at <= 0 || disk.Has(arg) {
-		return arg, ""
-	}
-	return arg[:at], arg[at+1:]
-}
-
-// Locate returns the name of the file that a SESSION argument means: an existing file, - for
-// standard input, or a session's id or its beginning.
-func (st Store) Locate(arg string) (string, error) {
-	if arg == "-" || st.Disk.Has(arg) {
-		return arg, nil
-	}
-	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") || strings.HasSuffix(arg, documentEnd) {
-		return arg, nil // meant as a file: opening it says what is wrong
-	}
-	return st.find(arg)
 }

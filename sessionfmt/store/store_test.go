@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -128,6 +129,55 @@ func TestSplitPoint(t *testing.T) {
 	} {
 		if s, p := SplitPoint(sessionfmt.Disk{}, arg); s != want[0] || p != want[1] {
 			t.Errorf("%q: %q, %q", arg, s, p)
+		}
+	}
+}
+
+// TestFound: an id that several sessions have names none of them; the error for one that no
+// session has says where it was looked for. A document that its agent went on from is none.
+func TestFound(t *testing.T) {
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		".pi/agent/sessions/--w--/1_same.jsonl":                  `{"type":"session","version":3,"id":"same","cwd":"/w"}`,
+		".omp/agent/sessions/1_same.jsonl":                       `{"type":"session","version":3,"id":"same","cwd":"/w"}`,
+		".gemini/tmp/p/chats/session-2026-01-01T00-00-one.json":  `{"sessionId":"one","projectHash":"h","messages":[]}`,
+		".gemini/tmp/p/chats/session-2026-01-01T00-00-two.json":  `{"sessionId":"two","projectHash":"h","messages":[]}`,
+		".gemini/tmp/p/chats/session-2026-01-01T00-00-two.jsonl": `{"sessionId":"two","projectHash":"h"}` + "\n" + `{"id":"1","type":"user","content":"a"}`,
+	} {
+		name = filepath.Join(home, filepath.FromSlash(name))
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text+"\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	none := func(string) string { return "" }
+	st := Default(sessionfmt.Disk{}, none, home)
+	chats := In(sessionfmt.Disk{}, filepath.Join(home, ".gemini"))
+	for _, test := range []struct {
+		st              Store
+		id, want, fails string
+	}{
+		{st, "one", "session-2026-01-01T00-00-one.json", ""},
+		{st, "two", "session-2026-01-01T00-00-two.jsonl", ""},
+		{chats, "two", "session-2026-01-01T00-00-two.jsonl", ""},
+		{st, "same", "", "same: 2 sessions have that id: " + filepath.Join(home, ".pi/agent/sessions/--w--/1_same.jsonl") + ", " + filepath.Join(home, ".omp/agent/sessions/1_same.jsonl") + "\nname the file"},
+		{st, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + strings.Join(st.Folders(), ", ") + "; there is no folder of codex, claude, gsh, swe-cli, opencode, openclaw; --sessions-dir names another folder"},
+		{chats, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + chats.Folders()[0] + "; --sessions-dir names another folder"},
+		{Default(sessionfmt.Disk{}, none, t.TempDir()), "none", "", "none: no such file, and no sessions to search for an id\nthere is no folder of pi, codex, claude, gemini, gsh, swe-cli, opencode, openclaw; --sessions-dir names another folder"},
+	} {
+		got, err := test.st.Locate(test.id)
+		said := ""
+		var e *sessionfmt.Error
+		if errors.As(err, &e) {
+			said = e.Error() + "\n" + e.Hint
+		}
+		if test.want != "" && filepath.Base(got) != test.want || said != test.fails {
+			t.Errorf("%s: %q, %s\nwant %s", test.id, got, said, test.fails)
+		}
+	}
+	for about, st := range map[string]Store{"all": st, "chats": chats} {
+		files, err := st.Files()
+		if want := map[string]int{"all": 4, "chats": 2}[about]; err != nil || len(files) != want {
+			t.Errorf("%s: %d files, %v; want %d", about, len(files), err, want)
 		}
 	}
 }

@@ -13,19 +13,21 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+var format = chat.Format{About: about, Read: read, Sums: true}
+
 // Dialect is the format of SWE-CLI.
-var Dialect = chat.Dialect(dialect.Dialect{
+var Dialect = logged(chat.Dialect(dialect.Dialect{
 	Name:  "swe-cli",
 	Sniff: sniff, Document: true,
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},
 	File:  fileID, Base: base, Policy: "swe-cli",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
-}, chat.Format{About: about, Read: read, Sums: true})
+}, format))
 
-// sniff reports whether a file begins with a session's own members, or with a message of
-// the list that OpenDev keeps beside them.
+// sniff reports whether a file begins with a session's own members, with a message of the list
+// that OpenDev keeps beside them, or with an event.
 func sniff(first jsonl.Value) bool {
-	if _, ok := about(first); ok {
+	if _, ok := about(first); ok || isEvent(first) {
 		return true
 	}
 	var f [6]jsonl.Value
@@ -41,6 +43,9 @@ func sniff(first jsonl.Value) bool {
 
 // about reads what a session has besides its messages.
 func about(line jsonl.Value) (a chat.About, ok bool) {
+	if isEvent(line) {
+		return aboutEvent(line)
+	}
 	var f [6]jsonl.Value
 	line.Fields(f[:], "id", "created_at", "updated_at", "working_directory", "role", "metadata")
 	ok = f[0].IsString() && f[1].IsString() && f[2].IsString() && !f[4].Exists()
@@ -58,6 +63,9 @@ func fileID(name string) (id string, part bool) {
 // base is the list of messages beside a session, which wins over its own.
 func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	a, ok := about(first)
+	if isEvent(first) {
+		return b, false
+	}
 	return dialect.Base{ID: a.ID.Text(), Upto: math.MaxInt64, Optional: true}, ok
 }
 
@@ -100,8 +108,16 @@ func read(r *chat.Reader, line jsonl.Value) {
 }
 
 func (m *message) read(r *chat.Reader, line jsonl.Value) {
-	for key := range r.Reset(line).Members {
+	r.Reset(line)
+	m.members(r)
+}
+
+// members reads the members of a message. That of an event is a member of it.
+func (m *message) members(r *chat.Reader) {
+	for key := range r.Members {
 		switch string(key) {
+		case "data":
+			m.members(r)
 		case "role":
 			m.role = r.Value()
 		case "content":

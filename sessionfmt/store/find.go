@@ -1,0 +1,121 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ctxtool/sessionfmt"
+)
+
+// where tells where sessions are looked up, for hints.
+func (st Store) where() string {
+	var parts []string
+	if dirs := slices.DeleteFunc(st.Folders(), func(dir string) bool { return !st.named && !st.Disk.Has(dir) }); len(dirs) > 0 {
+		parts = append(parts, "sessions are looked up by id in "+strings.Join(dirs, ", "))
+	}
+	if len(st.missing) > 0 {
+		parts = append(parts, "there is no folder of "+strings.Join(st.missing, ", "))
+	}
+	return strings.Join(append(parts, "--sessions-dir names another folder"), "; ")
+}
+
+// find returns the name of the file whose session has that id, or the only one whose id begins
+// with it.
+func (st Store) find(id string) (string, error) {
+	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: id}, Hint: st.where()}
+	files, err := st.files()
+	if err != nil {
+		fault.Err = errors.New("no such file, and no sessions to search for an id")
+		return "", fault
+	}
+	var same, parts, found []string // with that id, those of sub-agents, whose id begins with it
+	for _, f := range files {
+		switch {
+		case f.id == id && f.part:
+			parts = append(parts, f.Name)
+		case f.id == id:
+			same = append(same, f.Name)
+		case strings.HasPrefix(f.id, id):
+			found = append(found, f.Name)
+		}
+	}
+	if len(same) == 0 && len(parts) > 0 {
+		same = parts[:1]
+	}
+	switch {
+	case len(same) == 1:
+		return same[0], nil
+	case len(same) > 1:
+		fault.Err = fmt.Errorf("%d sessions have that id: %s", len(same), strings.Join(sessionfmt.FirstFew(same), ", "))
+		fault.Hint = "name the file"
+		return "", fault
+	}
+	if len(found) == 0 { // renamed files
+		for _, f := range files {
+			if h := f.header(st.Disk); !f.part && strings.HasPrefix(h.ID, id) && id != "" {
+				found = append(found, f.Name)
+			}
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		fault.Err = errors.New("no such file, and no session's id begins with it")
+	default:
+		for i, name := range found {
+			found[i] = filepath.Base(name)
+		}
+		fault.Err = fmt.Errorf("ambiguous prefix of %d session ids: %s", len(found), strings.Join(sessionfmt.FirstFew(found), ", "))
+	}
+	return "", fault
+}
+
+// Newest returns the name of the most recently written file whose header has the folder cwd, or
+// any if cwd is empty.
+func (st Store) Newest(cwd string) (string, error) {
+	files, err := st.Files()
+	if err != nil {
+		return "", err
+	}
+	written := map[*File]time.Time{}
+	for k := range files {
+		if at, ok := files[k].written(); ok {
+			written[&files[k]] = at
+		}
+	}
+	byAge := func(a, b *File) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b.Name, a.Name)) }
+	for _, f := range slices.SortedFunc(maps.Keys(written), byAge) {
+		if h := f.header(st.Disk); h.CWD == cwd || cwd == "" && h.ID != "" {
+			return f.Name, nil
+		}
+	}
+	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: cwd}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
+}
+
+// SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.
+func SplitPoint(disk sessionfmt.Disk, arg string) (session, point string) {
+	at := strings.LastIndexByte(arg, '@')
+	if at <= 0 || disk.Has(arg) {
+		return arg, ""
+	}
+	return arg[:at], arg[at+1:]
+}
+
+// Locate returns the name of the file that a SESSION argument means: an existing file, - for
+// standard input, or a session's id or its beginning.
+func (st Store) Locate(arg string) (string, error) {
+	if arg == "-" || st.Disk.Has(arg) {
+		return arg, nil
+	}
+	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") || strings.HasSuffix(arg, documentEnd) {
+		return arg, nil // meant as a file: opening it says what is wrong
+	}
+	return st.find(arg)
+}

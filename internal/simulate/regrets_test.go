@@ -61,6 +61,39 @@ func TestRegrets(t *testing.T) {
 			s.edit("a.txt", exact, "x")
 			s.end("done")
 		}, ""},
+		{"listed again beside what grep found", func(s *script) {
+			s.answer("", "read", "a.txt", exact+"\n"+filler)
+			s.push()
+			s.answer("", "list", "x", "/srv/data/a.go-12-\t"+exact)
+			s.edit("a.txt", exact, "x")
+			s.end("done")
+		}, ""},
+		{"said again by the agent", func(s *script) {
+			s.answer("", "read", "a.txt", exact+"\n"+filler)
+			s.answer(exact, "list", "x", "ok")
+			s.push()
+			s.edit("a.txt", exact, "x")
+			s.end("done")
+		}, ""},
+		{"a phrase that a file has later", func(s *script) {
+			s.answer("Let me look at the next file:", "read", "a.txt", filler)
+			s.push()
+			s.end("Let me look at the next file:")
+			s.user("Let me look at the next file:")
+			s.end("Let me look at the next file:")
+		}, ""},
+		{"a file that every project has", func(s *script) {
+			s.answer("", "list", "x", "README.md planted.toml\n"+filler)
+			s.push()
+			s.answer("", "read", "/srv/data/README.md", "ok")
+			s.answer("", "read", planted, "ok")
+			s.end("done")
+		}, "5 path " + planted[1:]},
+		{"a number after a word", func(s *script) {
+			s.answer("", "read", "a.txt", "starts3 changes4\n"+filler)
+			s.push()
+			s.end("starts3, changes4")
+		}, ""},
 		{"written, not quoted", func(s *script) {
 			s.answer("", "read", "a.txt", exact+"\n"+filler)
 			s.push()

@@ -3,6 +3,7 @@ package reuse
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"ctxtool/internal/said"
 	"ctxtool/internal/survival"
@@ -10,18 +11,18 @@ import (
 )
 
 // An answer is the terms of an answer: what it uses of earlier messages, and what it has that later
-// ones can use.
-type answer struct{ uses, has []uint64 }
+// ones can use. The lines that it says are often phrases: they are only of use while somebody else
+// has given them.
+type answer struct{ uses, has, says []uint64 }
 
 // read adds the terms of an answer to the scanner's, and records those of its calls by id. It
 // reports whether a call may change something.
 //
 // A line is quoted in what an agent says and in the text that an edit replaces; other arguments are
-// its own. A line that agents say is often a phrase, so nothing has it for later. Folders, and files
-// that it names without one in a sentence, are known from elsewhere. Commands that only look are no
-// calls.
+// its own. Folders, files that it names without one in a sentence, and files that every project has
+// are known from elsewhere. Commands that only look are no calls.
 func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
-	s.texts(m, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, kind != Line, false) })
+	s.texts(m, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, true, false) })
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
 		if b.Kind != jsonl.CallBlock {
@@ -33,7 +34,7 @@ func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
 			looks = looks || survival.OnlyLooks(string(s.buf))
 			alone := !bytes.ContainsAny(s.buf, " \n")
 			quote := slices.ContainsFunc(quotes, func(q jsonl.Value) bool { return bytes.Equal(q, text) })
-			scan(s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, quote, true, alone) })
+			scan(s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, quote, false, alone) })
 		}
 		if _, reads := said.Lookups[b.Name.Text()]; !reads && !looks {
 			acts = true
@@ -47,11 +48,13 @@ func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
 	return acts
 }
 
-// tell adds a term of a text. quote and keeps are of the lines of the text: whether they are used,
-// and whether later messages can use them. alone reports whether the text is a single word.
-func (s *scanner) tell(term uint64, kind Kind, name []byte, quote, keeps, alone bool) {
+// tell adds a term of a text. quote reports whether the text uses its lines, says whether it is
+// what the agent says, and alone whether it is a single word.
+func (s *scanner) tell(term uint64, kind Kind, name []byte, quote, says, alone bool) {
 	term = indexed(term, kind, name)
-	if kind != Line || keeps {
+	if kind == Line && says {
+		s.answer.says = append(s.answer.says, term)
+	} else {
 		s.answer.has = append(s.answer.has, term)
 	}
 	if kind == Identifier || kind == Line && quote || kind == Path && isFile(name, alone) {
@@ -72,10 +75,15 @@ func indexed(term uint64, kind Kind, name []byte) uint64 {
 }
 
 // isFile reports whether a path is that of a file, by its extension, and has a folder or is alone.
+// Files that every project has are none.
 func isFile(path []byte, alone bool) bool {
 	i := bytes.LastIndexByte(path, '/')
-	return (alone || i >= 0) && bytes.IndexByte(path[i+1:], '.') > 0
+	name := path[i+1:]
+	return (alone || i >= 0) && bytes.IndexByte(name, '.') > 0 && !slices.Contains(everywhere, string(name))
 }
+
+// everywhere are the names of files that an agent expects in a project without having seen them.
+var everywhere = strings.Fields("README.md CHANGELOG.md CONTRIBUTING.md LICENSE.md AGENTS.md CLAUDE.md go.mod go.sum main.go package.json package-lock.json tsconfig.json index.ts index.js index.html Cargo.toml pyproject.toml requirements.txt setup.py __init__.py")
 
 // replaced are the names of the arguments with the text that an edit replaces, which is a quote.
 var replaced = []string{"oldText", "old_string", "old_str", "old"}

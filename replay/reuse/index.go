@@ -43,9 +43,9 @@ func NewIndex(e *replay.Envelope) (*Index, error) {
 				if err != nil {
 					return err
 				}
-				s.answer.uses, s.answer.has = s.answer.uses[:0], s.answer.has[:0]
+				s.answer = answer{s.answer.uses[:0], s.answer.has[:0], s.answer.says[:0]}
 				x.acts[i] = s.read(m, made[k])
-				answers[i] = answer{distinct(s.answer.uses), distinct(s.answer.has)}
+				answers[i] = answer{distinct(s.answer.uses), distinct(s.answer.has), distinct(s.answer.says)}
 			}
 			return nil
 		}
@@ -83,16 +83,12 @@ func distinct[T cmp.Ordered](all []T) []T {
 // word of the project, and an agent does not know it from a message.
 const common = 8
 
-// An occurrence is a term in a message, both by number.
+// An occurrence is a term in a message, both by number; ^term for a line that an answer says.
 type occurrence struct{ term, message int32 }
 
 // find finds the messages that have the terms that answers use. Those of common terms are not kept.
 func (x *Index) find(calls map[string]uint64, answers []answer) error {
 	parts, counts := make([][]occurrence, x.e.Chunks()), make([]atomic.Int32, len(x.kinds))
-	tooMany := func(t, n int32) bool {
-		kind := order[x.kinds[t]]
-		return n > common && kind != Call && kind != Path
-	}
 	scanners := sync.Pool{New: func() any { return &scanner{} }}
 	err := x.e.Scan(func(chunk, index int, _ *replay.Piece, m *jsonl.Message, _ int) {
 		if m == nil {
@@ -101,10 +97,16 @@ func (x *Index) find(calls map[string]uint64, answers []answer) error {
 		s := scanners.Get().(*scanner)
 		defer scanners.Put(s)
 		s.found = s.found[:0]
+		for _, term := range answers[index].says {
+			s.take(x, term)
+		}
+		for i, t := range s.found {
+			s.found[i] = ^t
+		}
 		for _, term := range answers[index].has {
 			s.take(x, term)
 		}
-		answers[index].has = nil
+		answers[index] = answer{}
 		if m.Kind != jsonl.Assistant {
 			s.texts(m, func(term uint64, kind Kind, name []byte) { s.take(x, indexed(term, kind, name)) })
 			if term, ok := calls[m.CallID.Text()]; ok && m.Kind == jsonl.ToolResult {
@@ -113,7 +115,7 @@ func (x *Index) find(calls map[string]uint64, answers []answer) error {
 		}
 		slices.Sort(s.found)
 		for _, t := range slices.Compact(s.found) {
-			if !tooMany(t, counts[t].Add(1)) {
+			if n := counts[max(t, ^t)].Add(1); n <= common || x.frequent(t) {
 				parts[chunk] = append(parts[chunk], occurrence{t, int32(index)})
 			}
 		}
@@ -122,24 +124,36 @@ func (x *Index) find(calls map[string]uint64, answers []answer) error {
 		return err
 	}
 	x.first = make([]int32, len(x.kinds)+1)
-	for t := range counts {
-		n := counts[t].Load()
-		if tooMany(int32(t), n) {
-			n = 0
-		}
-		x.first[t+1] = x.first[t] + n
-	}
-	x.has = make([]int32, x.first[len(x.kinds)])
-	next := slices.Clone(x.first)
-	for _, part := range parts {
-		for _, o := range part {
-			if x.first[o.term] < x.first[o.term+1] {
-				x.has[next[o.term]] = o.message
-				next[o.term]++
+	// kept calls keep with the occurrences of terms that are not common, in order, and from the
+	// first one on that is more than a phrase.
+	kept := func(keep func(t, message int32)) {
+		known := make([]bool, len(x.kinds))
+		for _, part := range parts {
+			for _, o := range part {
+				t := max(o.term, ^o.term)
+				if known[t] = known[t] || o.term == t; known[t] && (counts[t].Load() <= common || x.frequent(t)) {
+					keep(t, o.message)
+				}
 			}
 		}
 	}
+	kept(func(t, _ int32) { x.first[t+1]++ })
+	for t := range x.kinds {
+		x.first[t+1] += x.first[t]
+	}
+	x.has = make([]int32, x.first[len(x.kinds)])
+	next := slices.Clone(x.first)
+	kept(func(t, message int32) {
+		x.has[next[t]] = message
+		next[t]++
+	})
 	return nil
+}
+
+// frequent reports whether a term means something in any number of messages: a call or a path.
+func (x *Index) frequent(t int32) bool {
+	kind := order[x.kinds[max(t, ^t)]]
+	return kind == Call || kind == Path
 }
 
 // A scanner finds the terms of messages. Its zero value is ready to use.
@@ -165,8 +179,8 @@ func (s *scanner) texts(m *jsonl.Message, tell func(term uint64, kind Kind, name
 	}
 }
 
-// Names returns what the answers of regrets used: the path, the line or the word that comes
-// first, or the call in a few words.
+// Names returns what the answers of regrets used: the longest path, line or word, or the call in a
+// few words.
 func (x *Index) Names(all []Regret) ([]string, error) {
 	u := New(x.e.Replay())
 	names := make([]string, len(all))
@@ -187,7 +201,7 @@ func (x *Index) Names(all []Regret) ([]string, error) {
 			}
 			t, ok := x.terms[indexed(term, kind, name)]
 			for _, i := range of {
-				if ok && names[i] == "" && slices.Contains(all[i].terms, t) {
+				if ok && len(name) > len(names[i]) && slices.Contains(all[i].terms, t) {
 					names[i] = string(name)
 				}
 			}

@@ -215,11 +215,7 @@ func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 // unnumbered returns a line without the path, the number or the sign that a search, a listing of
 // a file or a diff puts before it.
 func unnumbered(line []byte) []byte {
-	rest := line
-	if path, after, ok := bytes.Cut(rest, []byte{':'}); ok && isPath(path) {
-		rest = after
-	}
-	rest = bytes.TrimLeft(rest, "+-")
+	rest := bytes.TrimLeft(withoutPath(line), "+-")
 	number := bytes.TrimLeft(rest, "0123456789")
 	for _, mark := range []string{"→", ":", "\t", "|", " ", "-"} {
 		if after, ok := bytes.CutPrefix(number, []byte(mark)); ok && len(number) < len(rest) {
@@ -228,6 +224,24 @@ func unnumbered(line []byte) []byte {
 		}
 	}
 	return bytes.TrimSpace(rest)
+}
+
+// withoutPath returns a line without the path that grep puts before it: with a colon, or in a line
+// beside the one that it has found with dashes around the number.
+func withoutPath(line []byte) []byte {
+	for i, c := range line {
+		switch {
+		case c == ' ' || c == '\t':
+			return line
+		case c == ':' && isPath(line[:i]):
+			return line[i+1:]
+		case c == '-' && isPath(line[:i]):
+			if after := bytes.TrimLeft(line[i+1:], "0123456789"); len(after) < len(line)-i-1 && bytes.HasPrefix(after, []byte{'-'}) {
+				return after
+			}
+		}
+	}
+	return line
 }
 
 // trimmed returns a word without the bytes at its ends that are in paths only.
@@ -298,12 +312,13 @@ func lastTwo(path []byte) []byte {
 	return path
 }
 
-// isIdentifier reports whether a word is a made-up name, not one of a language.
+// isIdentifier reports whether a word is a made-up name, not one of a language. A number at the
+// end makes no name.
 func isIdentifier(word []byte) bool {
 	if len(word) < shortestIdentifier || !hasLower(word) {
 		return false
 	}
-	for _, c := range word[1:] {
+	for _, c := range bytes.TrimRight(word, "0123456789")[1:] {
 		if !isLower(c) {
 			return true
 		}

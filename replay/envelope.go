@@ -30,6 +30,7 @@ type Envelope struct {
 	ephemeral int         // record, -1 for none
 	named     *models.Ref // the model set by ModelBy if known; may be nil
 	prompt    *prompt.Prompt
+	weighed   sizesBy // by Weighed
 }
 
 func (m *machine) envelope() *Envelope {

@@ -149,11 +149,13 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 		if m.flags&omitted != 0 || at < 0 && m.kind == jsonl.System {
 			continue
 		}
-		n, err := l.Estimate(c, m)
-		if err != nil {
+		if e.weighed.c == c && m.kind.IsTurn() && m.Sent() { // it was counted as Estimate does
+			sum += int(e.weighed.sizes[i])
+		} else if n, err := l.Estimate(c, m); err != nil {
 			return 0, false, err
+		} else {
+			sum += n
 		}
-		sum += n
 		if m.edit >= 0 {
 			v, err := l.Agent(m)
 			if err != nil {

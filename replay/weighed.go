@@ -26,6 +26,7 @@ type Weighed struct {
 	Bytes  weigh.Weight // bytes of its blocks as JSON
 	Size   int          // bytes of the message's JSON as the provider gets it
 
+	index  int    // in the list of messages
 	Skill  skill  // of a prompt that begins with a skill's instructions
 	Result result // of a tool result
 	Reads  []read // files that an answer reads
@@ -124,7 +125,7 @@ func ReadPath(name, args jsonl.Value) string {
 
 // Weighed returns every message of the request, cached and uncached, with its size by a
 // counter. The sizes add up to those of Count. Messages are counted in parallel and returned in
-// order. Each is valid until the next.
+// order. Each is valid until the next. What they count for is kept for ContextUsage.
 func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
 	return func(yield func(*Weighed, error) bool) {
 		msgs := &e.state.msgs
@@ -132,9 +133,12 @@ func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
 		var used sync.Pool // chunks for reuse
 		start := func() func(k int) weighedPart { return e.r.newWeigher(c).chunks(msgs, &used) }
 		workers := runtime.GOMAXPROCS(0)
+		sizes := make([]int32, msgs.n)
 		for part := range parallel.InOrder(chunks, workers, 2*workers+1, start) {
 			for i := range *part.all {
-				if !yield(&(*part.all)[i], nil) {
+				m := &(*part.all)[i]
+				sizes[m.index] = int32(m.Tokens.Total())
+				if !yield(m, nil) {
 					return
 				}
 			}
@@ -144,6 +148,7 @@ func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
 			}
 			used.Put(part.all)
 		}
+		e.weighed = sizesBy{c, sizes}
 		w := e.r.newWeigher(c)
 		for i := range e.state.uncached {
 			m := Weighed{Uncached: true}
@@ -153,6 +158,13 @@ func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
 			}
 		}
 	}
+}
+
+// sizesBy are what the messages of a list count for by a counter, by their index; those that are
+// not sent have 0.
+type sizesBy struct {
+	c     *tokens.Counter
+	sizes []int32
 }
 
 // A weighedPart is a weighed chunk of a list, up to an error.
@@ -199,7 +211,7 @@ func (w *weigher) chunks(msgs *list, used *sync.Pool) func(k int) weighedPart {
 		all := (*part.all)[:0]
 		for i := k * chunkSize; i < min(msgs.n, (k+1)*chunkSize) && part.err == nil; i++ {
 			if m := msgs.at(i); m.Sent() {
-				all = append(all, Weighed{})
+				all = append(all, Weighed{index: i})
 				if part.err = w.one(&all[len(all)-1], m); part.err != nil {
 					all = all[:len(all)-1]
 				}

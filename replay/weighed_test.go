@@ -10,7 +10,7 @@ import (
 )
 
 // TestWeighed: each message of the corpus takes what it takes alone, and comes in its
-// place.
+// place. An estimate is the same by what they were found to take.
 func TestWeighed(t *testing.T) {
 	for _, session := range corpus.All(t) {
 		s, err := sessionfmt.OpenReader(session.Name, bytes.NewReader(session.Data), sessionfmt.Options{})
@@ -19,6 +19,10 @@ func TestWeighed(t *testing.T) {
 		}
 		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
 		e, _, err := r.Reach(sessionfmt.After(s.Leaf()))
+		if err != nil {
+			t.Fatalf("%s: %v", session.Name, err)
+		}
+		alone, _, err := e.estimateAfter(&tokens.GSH, -1)
 		if err != nil {
 			t.Fatalf("%s: %v", session.Name, err)
 		}
@@ -48,6 +52,9 @@ func TestWeighed(t *testing.T) {
 		}
 		if n != len(want) {
 			t.Errorf("%s: %d messages, want %d", session.Name, n, len(want))
+		}
+		if sum, _, err := e.estimateAfter(&tokens.GSH, -1); err != nil || sum != alone {
+			t.Errorf("%s: the messages count %d, %v, want %d", session.Name, sum, err, alone)
 		}
 		s.Close()
 	}

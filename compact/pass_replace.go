@@ -143,7 +143,7 @@ func redactSecrets(w *work) error {
 }
 
 // redact replaces the secrets of a block. Thinking is dropped, since its signature covers the
-// original text. The arguments of calls stay, since no form stores other ones.
+// original text.
 func (w *work) redact(run *redact.Run, i, k int) error {
 	kind := w.Messages[i].Blocks[k].Kind
 	if kind == jsonl.ImageBlock {
@@ -153,13 +153,22 @@ func (w *work) redact(run *redact.Run, i, k int) error {
 	if err != nil {
 		return err
 	}
-	is := run.Text(was)
+	is := was
+	if kind == jsonl.CallBlock && was != "" { // stays JSON
+		args, err := run.Definition(value(was))
+		if err != nil {
+			return err
+		}
+		is = string(args)
+	} else {
+		is = run.Text(was)
+	}
 	switch {
 	case is == was:
-	case kind == jsonl.CallBlock:
-		w.Cannot = append(w.Cannot, w.placed(Change{Message: i, Block: blockIndex(k), Action: Replace, Why: "a secret is in the arguments of a call, which no entry replaces: edit --omit omits the call"}))
 	case kind == jsonl.ThinkingBlock:
 		w.drop(i, k, "it has a secret")
+	case kind == jsonl.CallBlock:
+		w.replaceArguments(i, k, value(is), "it has a secret")
 	default:
 		w.replace(i, k, is, "it has a secret")
 	}

@@ -104,7 +104,7 @@ func (c *Keeper) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (chang
 		o, run := l.Options, &c.runs[k]
 		done := layerPlan{Pass: l.Pass.Name, Used: int64(c.size + c.beside), By: c.policy.Counter.Name, Fired: true}
 		if c.policy.ByUsage && c.size == was && used > 0 {
-			done.Used, done.By = used, byRecord
+			done.Used, done.By = used, byRecord(c.view.Envelope.Replay().Session)
 		}
 		within := l.Between && !turnEnds
 		switch {

@@ -334,6 +334,14 @@ func (w *work) replace(i, block int, text, why string) {
 	})
 }
 
+// replaceArguments replaces the arguments of a call with others, as JSON.
+func (w *work) replaceArguments(i, block int, args value, why string) {
+	w.change(Change{Message: i, Block: blockIndex(block), Action: Replace, Text: string(args), Why: why}, func(m *message) {
+		b, text := &m.Blocks[block], string(args)
+		b.length, b.text = w.arguments(b.tool(), args), &text
+	})
+}
+
 // replaceResult replaces a result with a text, its images included.
 func (w *work) replaceResult(i int, text, why string) {
 	block := w.Messages[i].result()

@@ -134,28 +134,40 @@ func redactSecrets(w *work) error {
 	defer run.Close()
 	for _, i := range w.live() {
 		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- { // dropping one moves those after it
-			w.redact(run, i, k)
+			if err := w.redact(run, i, k); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // redact replaces the secrets of a block. Thinking is dropped, since its signature covers the
-// original text. The arguments of calls stay, since no form stores other ones.
-func (w *work) redact(run *redact.Run, i, k int) {
+// original text.
+func (w *work) redact(run *redact.Run, i, k int) error {
 	kind := w.Messages[i].Blocks[k].Kind
 	if kind == jsonl.ImageBlock {
-		return
+		return nil
 	}
 	was := w.text(i, k)
-	is := run.Text(was)
+	is := was
+	if kind == jsonl.CallBlock && was != "" { // stays JSON
+		args, err := run.Definition(value(was))
+		if err != nil {
+			return err
+		}
+		is = string(args)
+	} else {
+		is = run.Text(was)
+	}
 	switch {
 	case is == was:
-	case kind == jsonl.CallBlock:
-		w.Cannot = append(w.Cannot, w.placed(Change{Message: i, Block: blockIndex(k), Action: Replace, Why: "a secret is in the arguments of a call, which no entry replaces: edit --omit omits the call"}))
 	case kind == jsonl.ThinkingBlock:
 		w.drop(i, k, "it has a secret")
+	case kind == jsonl.CallBlock:
+		w.replaceArguments(i, k, value(is), "it has a secret")
 	default:
 		w.replace(i, k, is, "it has a secret")
 	}
+	return nil
 }

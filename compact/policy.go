@@ -10,6 +10,7 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
 )
 
 // A Policy is how one system keeps its context small: passes in a fixed order, each with its
@@ -263,9 +264,14 @@ func (r *Reduction) add(w *work) {
 	}
 }
 
-// byRecord names the measure that pi shows: the last answer's usage plus an estimate of the
-// messages after it.
-const byRecord = "as pi shows it"
+// byRecord names the measure of a session's context that pi shows: the last answer's usage plus
+// an estimate of the messages after it.
+func byRecord(s *sessionfmt.Session) string {
+	if s.Dialect() != nil {
+		return "as recorded"
+	}
+	return "as pi shows it"
+}
 
 // used returns the size of a context in tokens, and what measured it: the policy's counter,
 // or, for a policy by usage and as long as nothing has changed, byRecord.
@@ -274,7 +280,7 @@ func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
 		return int64(counted), p.Counter.Name, nil
 	}
 	u, err := now.Envelope.ContextUsage(&tokens.Pi)
-	return int64(u.Tokens), byRecord, err
+	return int64(u.Tokens), byRecord(now.Envelope.Replay().Session), err
 }
 
 // A knownWindow is a context window that a system knows for a provider and a model.

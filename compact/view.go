@@ -298,9 +298,12 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece) {
 	}
 	for k := range m.Blocks {
 		p := piece{block: &m.Blocks[k]}
-		if p.text == nil && p.Kind == jsonl.CallBlock && int(p.At) < len(msg.Blocks) {
+		switch {
+		case p.text != nil && p.Kind == jsonl.CallBlock:
+			p.Args = jsonl.Value(*p.text)
+		case p.text == nil && p.Kind == jsonl.CallBlock && int(p.At) < len(msg.Blocks):
 			p.Args = msg.Blocks[p.At].Args
-		} else {
+		default:
 			p.Says = says(p.block, msg)
 		}
 		all = append(all, p)
@@ -335,6 +338,9 @@ func (v *View) Content(i int) (jsonl.Value, error) {
 	}
 	for _, b := range m.Blocks {
 		switch {
+		case b.text != nil && b.Kind == jsonl.CallBlock: // a signature is one of the original
+			foreign(int(b.At))
+			out = had[b.At].Raw.AppendEdited(comma(out), jsonl.Field{Name: "arguments", Value: jsonl.Value(*b.text)}, jsonl.Field{Name: "thoughtSignature"})
 		case b.text != nil:
 			out = appendTextBlock(comma(out), jsonl.AppendQuoted(nil, *b.text))
 		case b.Kind == resultBlock:

@@ -239,6 +239,16 @@ func (v *View) length(text string) length {
 	return n
 }
 
+// arguments measures those of a call.
+func (v *View) arguments(tool string, args jsonl.Value) length {
+	text := args.AppendMinified(nil)
+	n := v.length(string(text))
+	if c := v.tokenizer; c != nil && c.Call != nil {
+		n.Tokens = c.Text(c.Call(tool, text))
+	}
+	return n
+}
+
 // Tokens returns the tokens of a message, the same number as replay's.
 func (m *message) Tokens(c *tokens.Counter) int {
 	parts, sum := c.Message, 0

@@ -228,7 +228,7 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 		w.WriteString("no requests\n")
 		return
 	case t.HitRate.Achieved == nil:
-		fmt.Fprintf(w, "hit rate: %s possible; no usage is recorded, so this is an expectation in counted tokens\n", phrase.Percent(t.HitRate.Possible))
+		fmt.Fprintf(w, "hit rate: %s possible; no use of a cache is recorded, so this is an expectation\n", phrase.Percent(t.HitRate.Possible))
 	default:
 		fmt.Fprintf(w, "hit rate: %s, %d of %s; %s was possible\n", phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead, phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
 	}
@@ -267,7 +267,7 @@ func writeWorst(w *bufio.Writer, rows []cache.Row, on Screen) {
 		if r.Rebilled.Tokens > 0 && (worst == nil || r.Rebilled.Cost > worst.Rebilled.Cost) {
 			worst = r
 		}
-		if model := cmp.Or(base(r.Model), "the model is not recorded"); r.Endless && !slices.Contains(endless, model) {
+		if model := cmp.Or(base(r.Model), "a model that is not recorded"); r.Endless && !slices.Contains(endless, model) {
 			endless = append(endless, model)
 		}
 	}

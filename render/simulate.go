@@ -100,7 +100,7 @@ func simulateNotes(r *simulate.Report) (notes []string) {
 		}
 	}
 	if len(r.Runs) > 0 && r.Runs[0].Estimated {
-		notes = append(notes, "no usage is recorded: all tokens are counted")
+		notes = append(notes, "no use of a cache is recorded: tokens are those of the usage, or counted")
 	}
 	if len(r.Runs) > 0 && r.Runs[0].Unpriced > 0 {
 		notes = append(notes, fmt.Sprintf("%s of models without a price", phrase.Count(r.Runs[0].Unpriced, "request")))

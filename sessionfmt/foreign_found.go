@@ -23,7 +23,11 @@ func piOnly(d *dialect.Dialect, text string) string {
 // a version that is newer than the newest known.
 func (s *Session) foreignFindings() error {
 	for _, typ := range slices.Sorted(maps.Keys(s.Coverage.strange)) {
-		s.found.add("unknown-type", s.Coverage.strange[typ], "", "%s of the unknown type %s: kept, and in no context", plural(s.Coverage.Unknown[typ], "line"), typ)
+		what := "of the unknown type " + typ
+		if typ == "" {
+			what = "without a type that is known"
+		}
+		s.found.add("unknown-type", s.Coverage.strange[typ], "", "%s %s: kept, and in no context", plural(s.Coverage.Unknown[typ], "line"), what)
 	}
 	if s.dialect.Version == nil {
 		return nil

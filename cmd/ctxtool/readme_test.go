@@ -39,9 +39,9 @@ var (
 )
 
 // TestReadmeAndGuide runs every `$` line of a page's console blocks, in order, in a folder
-// that has copies of testdata/sessions and testdata/agents, and compares what it prints, standard error last. A
-// line of three dots stands for any lines. A block with a file's name after its language is
-// that file. Examples of the guide run among the sessions, at noon of the day after demo.jsonl.
+// that has copies of testdata/sessions, agents and dialects, and compares what it prints,
+// standard error last. A line of three dots stands for any lines. A block with a file's name
+// after its language is that file. Examples of the guide run among the sessions, at noon of the day after demo.jsonl.
 func TestReadmeAndGuide(t *testing.T) {
 	t.Parallel()
 	for _, name := range documents(t) {
@@ -55,12 +55,12 @@ func TestReadmeAndGuide(t *testing.T) {
 	}
 }
 
-// exampleFolder is a new folder with copies of testdata/sessions and testdata/agents, or the
+// exampleFolder is a new folder with copies of testdata/sessions, agents and dialects, or the
 // first of these copies.
 func exampleFolder(t *testing.T, among bool) string {
 	dir := t.TempDir()
 	sessions := filepath.Join(dir, "testdata", "sessions")
-	for _, folder := range []string{"sessions", "agents"} {
+	for _, folder := range []string{"sessions", "agents", "dialects"} {
 		must.Do(os.CopyFS(filepath.Join(dir, "testdata", folder), os.DirFS(filepath.Join(corpus.Root(t), "testdata", folder))))
 	}
 	old := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)

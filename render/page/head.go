@@ -59,7 +59,7 @@ func (p *Page) contextHead() ([]byte, error) {
 	dst := p.pen.heading(nil, 1, "", line)
 	dst = p.fact(dst, "Session", p.pen.inline(nil, phrase.Cut(p.Name, headingWords)))
 	if model != (models.Ref{}) {
-		dst = p.fact(dst, "Model", p.pen.code(nil, model.Provider+"/"+model.ID))
+		dst = p.fact(dst, "Model", p.pen.code(nil, model.Name()))
 	}
 	size := fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s",
 		phrase.Short(int64(counts.Total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))
@@ -242,7 +242,7 @@ func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
 func (p *Page) span() (line []byte) {
 	s := p.story
 	for k, m := range s.Models[:min(headModels, len(s.Models))] {
-		line = p.pen.code(append(line, phrase.If(k > 0, ", ")...), m.Provider+"/"+m.ID)
+		line = p.pen.code(append(line, phrase.If(k > 0, ", ")...), m.Name())
 	}
 	line = append(line, phrase.If(len(s.Models) > headModels, " and %d more", len(s.Models)-headModels)+phrase.If(len(s.Models) > 0, "; ")...)
 	line = fmt.Appendf(line, "%s, %s, %s", phrase.Count(s.Turns, "turn"), phrase.Count(s.Requests, "request"), phrase.Count(s.Calls, "call"))

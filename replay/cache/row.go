@@ -21,7 +21,7 @@ type Row struct {
 	Shared    *shared      `json:"shared,omitempty"`    // the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's lifetime
 	Break     *Break       `json:"break,omitempty"`     // what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to it
 	Expected  *Expected    `json:"expected,omitempty"`  // tokens that an ideal cache, which keeps every prefix of every request, reads and writes; `read` is at least what the provider recorded as read
-	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any
+	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any, or if the agent does not record the use of a cache
 	Rebilled  Rebilled     `json:"rebilled,omitzero"`   // tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of `break.again` and `unserved`
 	Unserved  Rebilled     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to 1,024 tokens, and before the first use of a cache
 	Missed    *Missed      `json:"missed,omitempty"`    // the reason that the provider gives for not serving the request from its cache
@@ -76,7 +76,7 @@ func (c *accountant) row(k int) (row Row, err error) {
 		model: &c.models[s.model], ref: s.ref, long: c.models[s.model].long, counted: s.counted + c.hidden, hidden: c.hidden,
 		output: s.output, thinking: s.thinking, unbilled: s.failed && s.promptTokens() == 0,
 	}
-	if s.hasUsage {
+	if d := c.r.Session.Dialect(); s.hasUsage && (d == nil || !d.Uncached) {
 		row.Recorded = &s.usage
 		row.Missed = s.missed
 	}

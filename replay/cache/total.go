@@ -2,6 +2,7 @@ package cache
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"ctxtool/internal/parallel"
@@ -354,7 +355,7 @@ const chunkRecords = 256
 // the work, in parallel.
 func (c *accountant) read() error {
 	s := c.r.Session
-	chunks := make([][]sentRequest, (s.Len()+chunkRecords-1)/chunkRecords)
+	chunks := make([][]*sentRequest, (s.Len()+chunkRecords-1)/chunkRecords)
 	c.digests = make([]replay.Digest, s.Len())
 	if err := parallel.Each(len(chunks), func() func(int) error {
 		load := c.r.NewReader()
@@ -369,6 +370,7 @@ func (c *accountant) read() error {
 	for rec := range c.place {
 		c.place[rec] = -1
 	}
+	nameModels(slices.Concat(chunks...))
 	var clock int64
 	for _, chunk := range chunks {
 		for _, one := range chunk {
@@ -381,14 +383,28 @@ func (c *accountant) read() error {
 			clock = max(clock, one.at) // time never goes backwards
 			one.at = clock
 			one.model = c.model(one.ref)
-			c.sent = append(c.sent, one)
+			c.sent = append(c.sent, *one)
 		}
 	}
 	return nil
 }
 
+// nameModels gives a request whose answer does not name its model that of the next one that
+// does, else of the last one: some agents name it once a turn.
+func nameModels(all []*sentRequest) {
+	for _, in := range []iter.Seq2[int, *sentRequest]{slices.Backward(all), slices.All(all)} {
+		var near models.Ref
+		for _, s := range in {
+			if s.ref == (models.Ref{}) {
+				s.ref = near
+			}
+			near = s.ref
+		}
+	}
+}
+
 // readChunk reads the chunk of records that begins at from.
-func (c *accountant) readChunk(load *replay.Reader, from int) (sent []sentRequest, err error) {
+func (c *accountant) readChunk(load *replay.Reader, from int) (sent []*sentRequest, err error) {
 	s := c.r.Session
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
 		kind := s.Kind(rec)
@@ -406,7 +422,7 @@ func (c *accountant) readChunk(load *replay.Reader, from int) (sent []sentReques
 		if err != nil {
 			return nil, err
 		}
-		one := sentRequest{rec: int32(rec), prefix: noBeginning, index: -1, late: -1}
+		one := &sentRequest{rec: int32(rec), prefix: noBeginning, index: -1, late: -1}
 		if kind == jsonl.Assistant {
 			one.answer = readAnswer(line, line.Get("message"))
 		} else if line.Get("kind").Is("cache_warm") {

@@ -283,34 +283,41 @@ type Arranger struct {
 // NewArranger returns an arranger of lines of a format.
 func NewArranger(f Format) *Arranger { return &Arranger{f: f} }
 
+// Begin adds the header before the first line, which may be about the session: some files have
+// only messages.
+func (a *Arranger) Begin(t dialect.Tree, l *dialect.Line) error {
+	if a.begun {
+		return nil
+	}
+	a.begun = true
+	header := *l
+	if l.Code != about && l.Code != titled {
+		header.ID = nil
+	}
+	_, err := t.Add(jsonl.Header, &header)
+	if header.ID = nil; err == nil && l.Code == titled {
+		_, err = t.Add(jsonl.SessionInfo, &header)
+	}
+	return err
+}
+
 // Next is [dialect.Arranger]'s.
-func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
-	if !a.begun { // some files have only messages
-		a.begun = true
-		header := *l
-		if l.Code != about && l.Code != titled {
-			header.ID = nil
-		}
-		_, err = t.Add(jsonl.Header, &header)
-		if header.ID = nil; err == nil && l.Code == titled {
-			_, err = t.Add(jsonl.SessionInfo, &header)
-		}
-		if err != nil {
-			return err
-		}
+func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) error {
+	if err := a.Begin(t, l); err != nil {
+		return err
 	}
 	a.other = a.other || !l.Own
 	switch {
 	case l.Code == about, l.Code == titled, l.Own && a.other:
 		return nil
 	case l.Code == dialect.Unknown:
-		_, err = t.Add(jsonl.Unknown, l)
+		_, err := t.Add(jsonl.Unknown, l)
 		return err
 	case l.Code >= results:
 		return a.results(t, l, int(l.Code-results))
 	case l.Code >= calling:
 		a.calls = append(a.calls[:0], l.At)
-		if err = a.add(t, l, jsonl.Assistant); err != nil {
+		if err := a.add(t, l, jsonl.Assistant); err != nil {
 			return err
 		}
 		return a.results(t, l, int(l.Code-calling))

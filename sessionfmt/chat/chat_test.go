@@ -204,6 +204,30 @@ func TestEvents(t *testing.T) {
 	made.Close()
 }
 
+// TestNumbers: numbers that no program means are entries that read, with findings.
+func TestNumbers(t *testing.T) {
+	for name, text := range map[string]string{
+		"y-agent": `{"message_id":"m","role":"assistant","content":"a","timestamp":"2026-01-05T10:00:00Z","metadata":{"input_tokens":%s,"output_tokens":%[1]s,"cost_usd":%[1]s,"context_tokens_used":%[1]s}}`,
+		"swe-cli": `{"role":"assistant","content":"a","timestamp":"2026-01-20T08:15:30","tool_calls":[{"id":"1","name":"t","parameters":{},"result":"r"}],"token_usage":{"prompt_tokens":%s,"input_tokens":%[1]s,"output_tokens":%[1]s}}`,
+		"gemini":  `{"sessionId":"a","projectHash":"h"}` + "\n" + `{"id":"2","type":"gemini","content":"a","tokens":{"input":%s,"cached":%[1]s,"output":%[1]s,"thoughts":%[1]s}}`,
+	} {
+		for _, number := range []string{"1e999", "-1e999", "9223372036854775807", "1e30", "-5", `"7"`, "null", "{}"} {
+			s := open(t, "s.jsonl", fmt.Sprintf(text, number))
+			r := s.NewReader()
+			for i := range s.Len() {
+				line, err := r.Line(i)
+				if _, bad := jsonl.ParseValue(line); err != nil || bad != nil {
+					t.Errorf("%s, %s: %v, %v in %s", name, number, err, bad, line)
+				}
+				u := line.Get("message").Get("usage").Usage()
+				if large := len(number) > 4 && number != "null"; large && line.Get("message").Get("usage").IsObject() && u.Implausible == "" {
+					t.Errorf("%s, %s: not found in %s", name, number, line)
+				}
+			}
+		}
+	}
+}
+
 // swe is a line of SWE-CLI.
 func swe(role, content, metadata string) string {
 	return fmt.Sprintf(`{"role":%q,"content":"%s","timestamp":"2026-01-20 08:15:30","metadata":{%s},"tool_calls":[]}`+"\n", role, content, metadata)

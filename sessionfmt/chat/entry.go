@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"math"
 	"strconv"
 
 	"ctxtool/sessionfmt/dialect"
@@ -200,7 +201,11 @@ func (w *Writer) usage(name string, u *jsonl.Usage) {
 	w.Number(`,"totalTokens":`, u.Context())
 	if u.Cost.Known {
 		w.Raw(`,"cost":{"total":`)
-		w.Out = strconv.AppendFloat(w.Out, u.Cost.Total, 'f', -1, 64)
+		if math.IsInf(u.Cost.Total, 0) { // as implausible, and JSON
+			w.Raw("1e999")
+		} else {
+			w.Out = strconv.AppendFloat(w.Out, u.Cost.Total, 'f', -1, 64)
+		}
 		w.Raw("}")
 	}
 	w.Raw("}")

@@ -51,6 +51,8 @@ type Dialect struct {
 	Marks []string
 	// Unrecorded are calls that the agent pays for and does not record.
 	Unrecorded string
+	// Uncached reports that a usage does not tell what was read from a cache.
+	Uncached bool
 	// Record reports whether an object is a line, and not a part of a broken one. It is nil where
 	// Read can tell.
 	Record func(v jsonl.Value) bool

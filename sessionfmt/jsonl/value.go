@@ -83,7 +83,8 @@ func (v Value) Float() (float64, bool) {
 	return f, err == nil || f != 0
 }
 
-// Int returns the number truncated to an integer, 0 if it is not a number.
+// Int returns the number truncated to an integer, 0 if it is not a number. It is at most 2^60 from
+// 0, so that a few can be added.
 func (v Value) Int() int64 {
 	if n, ok := v.digits(); ok {
 		return n
@@ -91,11 +92,12 @@ func (v Value) Int() int64 {
 	if !v.IsNumber() {
 		return 0
 	}
+	const most = 1 << 60
 	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-		return n
+		return max(-most, min(n, most))
 	}
 	f, _ := v.Float()
-	return int64(f)
+	return int64(max(-most, min(f, most)))
 }
 
 // Members yields an object's fields in order, the key without its quotes. Other values have

@@ -78,7 +78,11 @@ type place struct {
 }
 
 // Next is of [dialect.Arranger], as End is.
-func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
+	err := a.messages.Begin(t, l)
+	if err != nil {
+		return err
+	}
 	switch l.Code {
 	case edited:
 		return a.edit(t, l)

@@ -20,7 +20,7 @@ var Dialect = logged(chat.Dialect(dialect.Dialect{
 	Name:  "swe-cli",
 	Sniff: sniff, Document: true,
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},
-	File:  fileID, Base: base, Policy: "swe-cli",
+	File:  fileID, Base: base, Policy: "swe-cli", Uncached: true,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }, format))
 

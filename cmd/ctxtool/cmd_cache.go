@@ -55,9 +55,6 @@ func newCacheCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
 	f.BoolVar(&o.broken, "broken", false, "only requests, or sessions, with rebilled tokens")
 	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was rebilled: 0.50 dollars, or 10%")
-	help.Group(f, "Selection", "all", "broken")
-	help.Group(f, "Counting", "collapse-system")
-	help.Group(f, "Gate", "fail-over")
 	return cmd
 }
 
@@ -204,7 +201,6 @@ func newCompactionsCommand(e *env) *cobra.Command {
 	o.readFlags.flags(cmd, "text", "jsonl")
 	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
 	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
-	help.Group(cmd.Flags(), "Selection", "at")
 	help.Group(cmd.Flags(), "Output", "limit")
 	return cmd
 }

@@ -13,7 +13,6 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/config"
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay/models"
@@ -46,7 +45,6 @@ func newConfigCommand(e *env) *cobra.Command {
 	cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
 	})
-	help.Group(cmd.Flags(), "Output", "explain")
 	return cmd
 }
 

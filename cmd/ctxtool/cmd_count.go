@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/internal/help"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -43,7 +42,6 @@ func newCountCommand(e *env) *cobra.Command {
 	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
 	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`: "+strings.Join(names, ", "), names)
 	choice(cmd, &o.by, "by", "file", "print a row for each `UNIT`: "+strings.Join(countedBy, ", "), countedBy)
-	help.Group(cmd.Flags(), "Counting", "counter", "by")
 	return cmd
 }
 
@@ -94,14 +92,11 @@ func runCount(e *env, o *countOptions, args []string) error {
 
 // file counts a file. It returns one row, or one for each line.
 func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
-	f := e.stdin
-	if name != "-" {
-		var err error
-		if f, err = e.disk.Open(name); err != nil {
-			return nil, unreadable(name, err)
-		}
-		defer f.Close()
+	f, err := e.input(name)
+	if err != nil {
+		return nil, err
 	}
+	defer f.Close()
 	count := o.whole
 	if o.by == "line" {
 		count = o.lines

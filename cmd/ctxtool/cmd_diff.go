@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 
-	"ctxtool/internal/help"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/tokens"
@@ -38,7 +37,6 @@ func newDiffCommand(e *env) *cobra.Command {
 	}
 	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
-	help.Group(cmd.Flags(), "Output", "entries")
 	return cmd
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -104,18 +103,11 @@ func restored(after *sessionfmt.Session, target int) error {
 
 // text returns the text of a file, or of standard input for "-", without a final newline.
 func (e *env) text(name string) (string, error) {
-	read := func() ([]byte, error) { return io.ReadAll(e.stdin) }
-	if name != "-" {
-		read = func() ([]byte, error) { return e.disk.ReadFile(name) }
-	}
-	data, err := read()
+	data, err := e.inputText(name)
 	if err == nil && !utf8.Valid(data) {
-		err = errors.New("must be UTF-8 text")
+		err = unreadable(name, errors.New("must be UTF-8 text"))
 	}
-	if err != nil {
-		return "", unreadable(name, err)
-	}
-	return strings.TrimSuffix(string(data), "\n"), nil
+	return strings.TrimSuffix(string(data), "\n"), err
 }
 
 func newLabelCommand(e *env) *cobra.Command {
@@ -166,7 +158,7 @@ func (e *env) entry(s *sessionfmt.Session, point string) (int, error) {
 func requireID(s *sessionfmt.Session, i int) error {
 	switch {
 	case i < 0:
-		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the root is not an entry")}}
+		return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the root is not an entry")})
 	case s.ID(i) == "" || s.Shadowed(i) || s.WrongID(i):
 		return &sessionfmt.Error{Pos: s.Pos(i), Err: errors.New("no unique id"), Hint: "run ctxtool repair"}
 	}

@@ -54,7 +54,7 @@ func runBranch(e *env, o *writeFlags, args []string) error {
 		return usage(err)
 	}
 	if e.sameFile(o.output, name) {
-		return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o must not name the session")}}
+		return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o must not name the session")})
 	}
 	e.frugal(name)
 	var b *sessionfmt.BranchFile
@@ -114,7 +114,6 @@ func newMigrateCommand(e *env) *cobra.Command {
 	choice(cmd, &o.compactions, "compaction", "auto", "convert compactions by `MODE`: "+strings.Join(migrate.Compactions, ", "), migrate.Compactions)
 	choice(cmd, &o.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	complete(cmd, "to", []string{"2", "3"})
-	help.Group(f, "rules", "rules")
 	return cmd
 }
 
@@ -209,6 +208,7 @@ func newRedactCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
 	f.BoolVar(&o.images, "images", false, "replace every image by a single pixel")
+	help.Group(f, "Flags", "structure-only", "patterns", "values", "env")
 	return cmd
 }
 
@@ -263,9 +263,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
-	help.Group(f, "Selection", "only", "skip")
-	help.Group(f, "Gate", "fail-on")
-	help.Group(f, "Output", "explain")
+	help.Group(f, "Flags", "implemented")
 	return cmd
 }
 

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/parallel"
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -72,8 +71,6 @@ func newLogCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}
 	complete(cmd, "kind", jsonl.KindNames())
-	help.Group(f, "Selection", "leaf", "all", "request", "grep", "kind", "since", "until")
-	help.Group(f, "Output", "follow")
 	return cmd
 }
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
 	"ctxtool/render"
@@ -83,9 +82,6 @@ func newLsCommand(e *env) *cobra.Command {
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(cmd)
-	help.Group(f, "Selection", "limit")
-	help.Group(f, "Output", "sort", "reverse")
-	help.Group(f, "rules", "strict")
 	return cmd
 }
 
@@ -309,11 +305,8 @@ func newTreeCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.filter, "filter", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
 	f.BoolVar(&o.fold, "fold", true, "fold long runs into one line")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
-	help.Group(f, "rules", "strict")
 	o.redaction.flags(cmd)
 	complete(cmd, "filter", jsonl.KindNames())
-	help.Group(f, "Selection", "leaf", "filter")
-	help.Group(f, "Output", "fold")
 	return cmd
 }
 

@@ -62,10 +62,7 @@ func newNotesCommand(e *env) *cobra.Command {
 	}
 	only(cmd, []string{"digest"}, "project", "max-tokens")
 	only(cmd, []string{"summarizer exec:COMMAND"}, "summary-limit", "focus")
-	help.Group(f, "Selection", "at", "digest", "project")
-	help.Group(f, "Output", "update", "max-tokens")
-	help.Group(f, "formats", "output")
-	help.Group(f, "summaries", "summarizer", "summary-limit", "focus")
+	help.Group(f, "Output", "max-tokens")
 	return cmd
 }
 
@@ -234,7 +231,7 @@ func oneProject(all []*notes.Session, dir string) error {
 		for i, dir := range dirs {
 			dirs[i] = sessionfmt.Quote(cmp.Or(dir, "(none)"))
 		}
-		return &usageError{&sessionfmt.Error{Pos: at, Err: fmt.Errorf("sessions of %d projects", len(dirs)), Hint: "choose one with --project: " + strings.Join(dirs, ", ")}}
+		return usage(&sessionfmt.Error{Pos: at, Err: fmt.Errorf("sessions of %d projects", len(dirs)), Hint: "choose one with --project: " + strings.Join(dirs, ", ")})
 	}
 	return nil
 }

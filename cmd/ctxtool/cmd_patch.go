@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/internal/shell"
@@ -105,12 +103,6 @@ func newPatchCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.schema, "schema", false, "print the JSON Schema of a result, and exit")
 	only(cmd, []string{"exec"}, "each", "timeout")
 	complete(cmd, "reason", hook.Reasons)
-	help.Group(f, "Result", "file", "op", "set-part", "remove-part", "remove-tool", "set", "append-message", "why", "schema")
-	help.Group(f, "Hook", "exec", "each", "timeout", "reason")
-	help.Group(f, "Selection", "at", "request")
-	help.Group(f, "Counting", "counter")
-	help.Group(f, "Writing", "write")
-	help.Group(f, "writing", "as")
 	cmd.MarkFlagsMutuallyExclusive("at", "request")
 	return cmd
 }
@@ -222,18 +214,9 @@ func (o *patchOptions) point(e *env, s *sessionfmt.Session) error {
 // read reads the results: those of the file, or the operations of the flags.
 func (o *patchOptions) read(e *env) (err error) {
 	if o.file != "" {
-		in := io.Reader(e.stdin)
-		if o.file != "-" {
-			f, err := e.disk.Open(o.file)
-			if err != nil {
-				return unreadable(o.file, err)
-			}
-			defer f.Close()
-			in = f
-		}
-		data, err := io.ReadAll(in)
+		data, err := e.inputText(o.file)
 		if err != nil {
-			return unreadable(o.file, err)
+			return err
 		}
 		o.try.Source = o.file
 		o.results, err = hook.Read(o.file, data)

@@ -79,7 +79,6 @@ func newReduceCommand(e *env) *cobra.Command {
 	for _, other := range append([]string{"policy", "preset", "keep"}, own...) {
 		cmd.MarkFlagsMutuallyExclusive("pass", other)
 	}
-	help.Group(f, "Reduction", append([]string{"policy", "preset", "pass", "keep", "target"}, own...)...)
 	return cmd
 }
 
@@ -206,7 +205,6 @@ func newTruncateCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "keep at most `N` units of a result (0 bytes: no limit)")
 	choice(cmd, &o.Unit, "unit", "bytes", "count in `UNITS`: bytes, chars, tokens", units)
-	help.Group(f, "Reduction", "max", "unit")
 	return cmd
 }
 
@@ -265,7 +263,6 @@ func newPruneCommand(e *env) *cobra.Command {
 	only(cmd, []string{"pass retry-prune"}, "profile", "intra-turn")
 	only(cmd, []string{"pass retry-prune", "pass progressive"}, "min-tokens")
 	complete(cmd, "pass", pruning)
-	help.Group(f, "Reduction", "pass", "protect", "requests", "profile", "intra-turn", "min-tokens")
 	return cmd
 }
 
@@ -298,7 +295,7 @@ func newStripCommand(e *env) *cobra.Command {
 	f.BoolVar(&images, "images", false, "replace images by a note")
 	f.IntVar(&o.Keep, "keep", 0, "keep the images of the last `N` requests")
 	only(cmd, []string{"images"}, "keep")
-	help.Group(f, "Reduction", "thinking", "images", "keep")
+	help.Group(f, "Reduction", "images")
 	return cmd
 }
 
@@ -336,7 +333,6 @@ func newCompactCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	choice(cmd, &style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "), styles)
 	f.IntVar(&o.Keep, "keep", 20000, "keep `N` tokens, with swe-cli and y-agent messages (20 and 0)")
-	help.Group(f, "Reduction", "style", "keep")
 	return cmd
 }
 

@@ -86,9 +86,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
-	help.Group(f, "Selection", "view", "at", "leaf", "since", "until", "files", "all", "include", "exclude")
-	help.Group(f, "Gate", "fail-on-secret")
-	help.Group(f, "Output", "target", "max-lines", "budget", "assets", "open", "split")
+	help.Group(f, "Output", "target")
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -38,10 +37,8 @@ const noRequest = math.MinInt
 func newReplayCommand(e *env) *cobra.Command {
 	o := &replayOptions{}
 	var formats []string
-	forms := "Forms (-f):\n"
 	for _, f := range render.Formats {
 		formats = append(formats, f.Name)
-		forms += fmt.Sprintf("  %-8s %s\n", f.Name, f.About)
 	}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] [SESSION[@POINT]]",
@@ -69,9 +66,6 @@ func newReplayCommand(e *env) *cobra.Command {
 	for _, other := range []string{"at", "before", "request", "leaf", "provenance"} {
 		cmd.MarkFlagsMutuallyExclusive("tail", other)
 	}
-	help.Group(f, "Selection", "at", "before", "request", "leaf", "tail")
-	help.Group(f, "Output", "ephemeral", "provenance")
-	help.Group(f, "rules", "lenient")
 	return cmd
 }
 

@@ -67,8 +67,8 @@ func newStatsCommand(e *env) *cobra.Command {
 	only(cmd, []string{"like gsh"}, "compact-threshold")
 	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
-	help.Group(f, "Selection", "lens", "at", "by")
-	help.Group(f, "Counting", "counter", "calibrate", "like", "compact-threshold", "max-iterations")
+	help.Group(f, "Selection", "by")
+	help.Group(f, "Counting", "compact-threshold")
 	return cmd
 }
 
@@ -314,7 +314,7 @@ func (o *gateFlags) flags(cmd *cobra.Command) {
 	choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", unpricedActions)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
 	complete(cmd, "require", gate.FigureNames())
-	help.Group(f, "Gate", "require", "check", "against", "drift", "broken", "unpriced", "allow-empty")
+	help.Group(f, "Gate", "broken")
 }
 
 // check checks the flags and reads the files that they name, before any session is opened.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
 	"ctxtool/replay/entry"
@@ -66,7 +65,6 @@ func newTraceCommand(e *env) *cobra.Command {
 		cmd.MarkFlagsMutuallyExclusive("blame", other)
 	}
 	only(cmd, []string{"blame"}, "before")
-	help.Group(f, "Selection", "at", "leaf", "regexp", "fixed", "ignore-case", "all", "limit", "blame", "before")
 	return cmd
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/parallel"
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
@@ -178,11 +177,8 @@ func (a *answer) flags(cmd *cobra.Command, forms ...string) {
 	f := cmd.Flags()
 	f.StringVarP(&a.format, "format", "f", forms[0], "print as `FORM`: "+strings.Join(forms, ", "))
 	f.StringVarP(&a.output, "output", "o", "", "write to `FILE` atomically")
-	help.Group(f, "Output", "format")
-	help.Group(f, "formats", "output")
 	if form := a.jsonForm(); form != "" {
 		f.BoolVar(&a.json, "json", false, "short for -f "+form)
-		help.Group(f, "formats", "json")
 	}
 	complete(cmd, "format", forms)
 }
@@ -306,7 +302,6 @@ func (r *replayFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	choice(cmd, &r.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
 	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
-	help.Group(f, "rules", "rules", "strict")
 }
 
 // check returns the rules of the flag.
@@ -333,7 +328,6 @@ func (g *overrideFlags) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&g.implemented, "implemented", nil, "omit tools other than `NAMES`")
 	f.StringVar(&g.model, "model", "", "use model `PROVIDER/ID` instead of that of the path")
 	f.Var(tokensFlag(&g.window), "window", "use a context window of `TOKENS`")
-	help.Group(f, "rules", "baseline", "implemented", "model", "window")
 }
 
 // check sets the options of the flags, before any input is opened; load reads the baseline.

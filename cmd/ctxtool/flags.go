@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/times"
 	"ctxtool/sessionfmt"
@@ -257,7 +256,6 @@ func (o *period) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.since, "since", "", "only sessions and calls since `TIME`")
 	f.StringVar(&o.until, "until", "", "only sessions and calls until `TIME`")
-	help.Group(f, "Selection", "since", "until")
 }
 
 // check returns the first and the last millisecond of the period, since 1970; 0 for a flag
@@ -313,7 +311,6 @@ func (o *filter) flags(cmd *cobra.Command, models string) {
 	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
 	f.StringVar(&o.model, "only-model", "", "only "+models+" `TEXT`")
 	choice(cmd, &o.agent, "agent", "", "only sessions of the agent `NAME`: "+strings.Join(agents(), ", "), agents())
-	help.Group(f, "Selection", "project", "only-model", "agent")
 }
 
 func (o *filter) check(e *env) (stats.Only, error) {
@@ -347,7 +344,6 @@ type redaction struct {
 func (o *redaction) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
 	o.ruleFlags(cmd)
-	help.Group(cmd.Flags(), "redaction", "redact", "structure-only", "patterns", "values", "env")
 }
 
 // ruleFlags registers the flags that select what is redacted.

@@ -141,6 +141,32 @@ func (e *env) readInput(name string) ([]byte, error) {
 	return data, nil
 }
 
+// input opens a file, or standard input for "-". Closing it leaves standard input open.
+func (e *env) input(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(e.stdin), nil
+	}
+	f, err := e.disk.Open(name)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return f, nil
+}
+
+// inputText returns the text of a file, or of standard input for "-".
+func (e *env) inputText(name string) ([]byte, error) {
+	in, err := e.input(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return data, nil
+}
+
 // unreadable returns the error for a file that cannot be read.
 func unreadable(name string, err error) error {
 	var path *os.PathError
@@ -159,7 +185,7 @@ func (e *env) note(format string, args ...any) {
 func findPoint(s *sessionfmt.Session, text string, leaf int) (sessionfmt.Point, error) {
 	p, err := s.Point(text, leaf)
 	if errors.As(err, new(*sessionfmt.PointError)) {
-		err = &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err}}
+		err = usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: err})
 	}
 	return p, err
 }
@@ -296,7 +322,7 @@ func (e *env) create(name string, inputs ...string) (output, error) {
 	}
 	for _, in := range inputs {
 		if e.sameFile(name, in) {
-			return nil, &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o must not name an input")}}
+			return nil, usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o must not name an input")})
 		}
 	}
 	return e.disk.Create(name)

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -74,10 +73,6 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	f.StringVar(&o.events, "events", "", "append what happened to `FILE` as JSON lines")
 	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "write events as `FORM`: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
 	only(cmd, []string{"events"}, "events-format")
-	help.Group(f, "Writing", "write")
-	help.Group(f, "Selection", "at", "if-over")
-	help.Group(f, "Counting", "counter")
-	help.Group(f, "writing", "as", "jobs", "events", "events-format")
 }
 
 // check checks the flags, before any input is opened.
@@ -155,7 +150,7 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	o.shown = func(f listedFile) string { return f.name }
 	if o.events != "" { // before anything is appended
 		if slices.ContainsFunc(files, func(f listedFile) bool { return e.sameFile(o.events, f.path) }) {
-			return &usageError{&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.events}, Err: errors.New("--events must not name a session")}}
+			return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.events}, Err: errors.New("--events must not name a session")})
 		}
 		log, err := os.OpenFile(e.disk.Path(o.events), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 		if err != nil {
@@ -239,7 +234,6 @@ func (o *summarizerFlags) summaryFlags(cmd *cobra.Command, others ...string) {
 	only(cmd, []string{"summarizer extract"}, "summary-tokens")
 	only(cmd, append([]string{exec}, others...), "summary-limit")
 	only(cmd, []string{exec, "emit", "apply"}, "focus", "prompt", "identifiers")
-	help.Group(f, "summaries", "summarizer", "summary-tokens", "summary-limit", "focus", "prompt", "identifiers", "emit", "apply")
 	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
 
@@ -254,9 +248,9 @@ func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) 
 		return nil, fmt.Errorf("--identifiers %q: expected one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
 	}
 	if o.promptFile != "" {
-		text, err := e.disk.ReadFile(o.promptFile)
+		text, err := e.readInput(o.promptFile)
 		if err != nil {
-			return nil, noAnswer(unreadable(o.promptFile, err))
+			return nil, err
 		}
 		if o.prompt.Own, err = compact.ParsePrompt(string(text)); err != nil {
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.promptFile}, Err: err}
@@ -292,16 +286,11 @@ func (o *summarizerFlags) load(e *env) error {
 	if o.applyFrom == "" {
 		return nil
 	}
-	in := e.stdin
-	if o.applyFrom != "-" {
-		f, err := e.disk.Open(o.applyFrom)
-		if err != nil {
-			return unreadable(o.applyFrom, err)
-		}
-		defer f.Close()
-		in = f
+	in, err := e.input(o.applyFrom)
+	if err != nil {
+		return err
 	}
-	var err error
+	defer in.Close()
 	if o.answers, err = compact.ReadAnswers(in); err != nil {
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.applyFrom}, Err: err}
 	}

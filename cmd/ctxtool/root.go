@@ -332,51 +332,44 @@ const (
 	exitNothing = 3 // no answer: broken or missing input, a stopped replay, --strict, the disk
 )
 
-// A usageError is an error of the command line, even one that only shows once the session
-// is open, such as a point that is not in it.
-type usageError struct{ error }
+// A statusError is an error with the exit status of the command.
+type statusError struct {
+	error
+	status int
+}
 
-// A foundError ends a command that found something and has reported it.
-type foundError struct{}
+func (e *statusError) Unwrap() error { return e.error }
 
-// A noAnswerError is an error that prevents an answer.
-type noAnswerError struct{ error }
-
-var errFound = &foundError{}
-
-func (e *usageError) Unwrap() error    { return e.error }
-func (e *usageError) exit() int        { return exitUsage }
-func (e *foundError) Error() string    { return "found" }
-func (e *foundError) exit() int        { return exitFound }
-func (e *noAnswerError) Unwrap() error { return e.error }
-func (e *noAnswerError) exit() int     { return exitNothing }
+// errFound ends a command that found something and has reported it.
+var errFound = &statusError{errors.New("found"), exitFound}
 
 // exitStatus returns the exit status of an error. Errors without one are cobra's, about the
 // command line.
 func exitStatus(err error) int {
-	var known interface{ exit() int }
+	var known *statusError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &known):
-		return known.exit()
+		return known.status
 	}
 	return exitUsage
 }
 
-// usage marks an error as one of the command line, unless it already has a status.
-func usage(err error) error { return withStatus(err, &usageError{err}) }
+// usage marks an error as one of the command line, even one that only shows once the session
+// is open, such as a point that is not in it. An error that has a status keeps it.
+func usage(err error) error { return withStatus(err, exitUsage) }
 
 // usagef formats an error of the command line.
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
 // noAnswer marks an error as one that prevents an answer, unless it already has a status.
-func noAnswer(err error) error { return withStatus(err, &noAnswerError{err}) }
+func noAnswer(err error) error { return withStatus(err, exitNothing) }
 
-// withStatus returns err if it is nil or has a status, else the error that gives it one.
-func withStatus(err, with error) error {
-	if err == nil || errors.As(err, new(interface{ exit() int })) {
+// withStatus gives an error a status, unless it has one.
+func withStatus(err error, status int) error {
+	if err == nil || errors.As(err, new(*statusError)) {
 		return err
 	}
-	return with
+	return &statusError{err, status}
 }

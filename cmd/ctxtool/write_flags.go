@@ -49,7 +49,6 @@ func (o *writeFlags) appendFlags(cmd *cobra.Command) {
 	o.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "entries")
 	o.nowFlag(cmd, "the entries")
 	cmd.Flags().BoolVar(&o.Write, "write", false, "append the entries to the session")
-	help.Group(cmd.Flags(), "Writing", "write")
 	o.Again = true
 }
 
@@ -60,8 +59,6 @@ func (o *writeFlags) rewriteFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.Write, "write", false, "replace the session, and keep the original")
 	f.StringVar(&o.Quarantine, "quarantine", "", "move what is not an entry to this new `FILE`")
 	o.forceFlag(cmd)
-	help.Group(f, "Writing", "write")
-	help.Group(f, "writing", "quarantine")
 	o.whole, o.times = true, true
 }
 
@@ -75,17 +72,14 @@ func (o *writeFlags) flags(cmd *cobra.Command, output string, forms ...string) {
 
 func (o *writeFlags) nowFlag(cmd *cobra.Command, of string) {
 	cmd.Flags().StringVar(&o.now, "now", "", "set the `TIME` of "+of)
-	help.Group(cmd.Flags(), "writing", "now")
 }
 
 func (o *writeFlags) unmarkedFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch; undo does not find it")
-	help.Group(cmd.Flags(), "writing", "no-mark")
 }
 
 func (o *writeFlags) forceFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.Force, "force", false, "write even if an agent may be using the session")
-	help.Group(cmd.Flags(), "writing", "force")
 }
 
 // run carries out the plans of the sessions that the arguments name.

@@ -18,12 +18,32 @@ import (
 // headings are those of the groups of flags, in the order in which help lists them.
 var headings = []string{"Flags", "Result", "Hook", "Selection", "Reduction", "Counting", "Gate", "Writing", "Output"}
 
+// groups are the flags that have one group in most commands: a heading, or a topic, of whose
+// flags help only says the names.
+var groups = []struct{ name, flags string }{
+	{"Result", "file op set-part remove-part remove-tool set append-message why schema"},
+	{"Hook", "exec each timeout reason"},
+	{"Selection", "agent all at before blame broken digest exclude files filter fixed grep if-over ignore-case include kind leaf lens limit only " +
+		"only-model project regexp request since skip tail until view"},
+	{"Reduction", "compact-threshold intra-turn keep max max-tool-output-bytes min-tokens pass policy preset profile protect " +
+		"prune-protect-tokens requests style target thinking unit"},
+	{"Counting", "by calibrate collapse-system counter like max-iterations"},
+	{"Gate", "against allow-empty check drift fail-on fail-on-secret fail-over require unpriced"},
+	{"Writing", "write"},
+	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort split update"},
+	{"formats", "json output"},
+	{"rules", "baseline implemented lenient model rules strict window"},
+	{"redaction", "env patterns redact structure-only values"},
+	{"summaries", "apply emit focus identifiers prompt summarizer summary-limit summary-tokens"},
+	{"writing", "as events events-format force jobs no-mark now quarantine"},
+}
+
 // groupKey is the annotation of a flag that has its group.
 const groupKey = "group"
 
-// Group puts flags into a group: under a heading of the help, or into a topic. Of the flags
-// of a topic, help only says the names. A later call wins, and flags without a group are
-// under the heading Flags. Group panics where there is no such flag.
+// Group puts flags of a command into another group than most commands do: under a heading of
+// the help, or into a topic. A later call wins, and flags without a group are under the
+// heading Flags. Group panics where there is no such flag.
 func Group(flags *pflag.FlagSet, group string, names ...string) {
 	for _, name := range names {
 		if err := flags.SetAnnotation(name, groupKey, []string{group}); err != nil {
@@ -36,6 +56,11 @@ func Group(flags *pflag.FlagSet, group string, names ...string) {
 func groupOf(f *pflag.Flag) string {
 	if group := f.Annotations[groupKey]; len(group) > 0 {
 		return group[0]
+	}
+	for _, g := range groups {
+		if slices.Contains(strings.Fields(g.flags), f.Name) {
+			return g.name
+		}
 	}
 	return headings[0]
 }

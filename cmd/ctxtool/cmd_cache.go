@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// cacheOptions are the flags of ctxtool cache.
 type cacheOptions struct {
 	readFlags
 	all, collapse bool
@@ -174,7 +173,6 @@ func (o *cacheOptions) over(t *cache.Total) bool {
 	return o.limit >= 0 && t.Rebilled.Cost > o.limit
 }
 
-// compactionsOptions are the flags of ctxtool compactions.
 type compactionsOptions struct {
 	readFlags
 	at    string

@@ -22,7 +22,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// configOptions are the flags of ctxtool config.
 type configOptions struct {
 	answer
 	explain string

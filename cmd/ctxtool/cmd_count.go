@@ -19,7 +19,6 @@ import (
 	"golang.org/x/term"
 )
 
-// countOptions are the flags of ctxtool count.
 type countOptions struct {
 	answer
 	counter, by string

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// diffOptions are the flags of ctxtool diff.
 type diffOptions struct {
 	readFlags
 	entries bool

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// editOptions are the flags of ctxtool edit.
 type editOptions struct {
 	writeFlags
 	omit, restore bool

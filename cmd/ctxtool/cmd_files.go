@@ -85,7 +85,6 @@ func runBranch(e *env, o *writeFlags, args []string) error {
 	return err
 }
 
-// migrateOptions are the flags of ctxtool migrate.
 type migrateOptions struct {
 	writeFlags
 	to          int
@@ -131,7 +130,6 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 	return o.run(e, args)
 }
 
-// repairOptions are the flags of ctxtool repair.
 type repairOptions struct {
 	writeFlags
 	answerCalls bool
@@ -183,7 +181,6 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 	return o.run(e, args)
 }
 
-// redactOptions are the flags of ctxtool redact.
 type redactOptions struct {
 	writeFlags
 	redaction
@@ -228,7 +225,6 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 	return o.run(e, args)
 }
 
-// checkOptions are the flags of ctxtool check.
 type checkOptions struct {
 	answer
 	redaction
@@ -348,7 +344,6 @@ func (o *checkOptions) page(e *env) error {
 	})
 }
 
-// convertOptions are the flags of ctxtool convert.
 type convertOptions struct {
 	redaction
 	to, output string

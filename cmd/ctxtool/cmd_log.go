@@ -25,7 +25,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// logOptions are the flags of ctxtool log.
 type logOptions struct {
 	readFlags
 	leaf        string

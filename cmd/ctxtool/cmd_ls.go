@@ -21,7 +21,6 @@ import (
 	"golang.org/x/term"
 )
 
-// lsOptions are the flags of ctxtool ls.
 type lsOptions struct {
 	answer
 	redaction
@@ -171,7 +170,6 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// statusOptions are the flags of ctxtool status.
 type statusOptions struct {
 	answer
 	cost bool
@@ -276,7 +274,6 @@ func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.
 	return st, err
 }
 
-// treeOptions are the flags of ctxtool tree.
 type treeOptions struct {
 	answer
 	redaction

@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// notesOptions are the flags of ctxtool notes.
 type notesOptions struct {
 	readFlags
 	summarizerFlags

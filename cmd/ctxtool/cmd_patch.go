@@ -28,7 +28,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// patchOptions are the flags of ctxtool patch.
 type patchOptions struct {
 	writeFlags
 	replayFlags

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reduceOptions are the flags of ctxtool reduce.
 type reduceOptions struct {
 	reduceFlags
 	policyName, preset string

@@ -29,7 +29,6 @@ import (
 // commentSize is how many characters a comment on GitHub may have.
 const commentSize = 65536
 
-// renderOptions are the flags of ctxtool render.
 type renderOptions struct {
 	readFlags
 	failOnSecret     bool

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// replayOptions are the flags of ctxtool replay.
 type replayOptions struct {
 	readFlags
 	overrideFlags

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// statsOptions are the flags of ctxtool stats.
 type statsOptions struct {
 	readFlags
 	overrideFlags
@@ -284,7 +283,6 @@ func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
 	}
 }
 
-// gateFlags are the flags of a gate.
 type gateFlags struct {
 	budgets          []string
 	file, against    string
@@ -303,7 +301,6 @@ var gateForms = []string{"github", "junit"}
 // The values of --broken and --unpriced.
 var brokenActions, unpricedActions = []string{"fail", "warn"}, []string{"fail", "ignore"}
 
-// flags registers the flags.
 func (o *gateFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// traceOptions are the flags of ctxtool trace.
 type traceOptions struct {
 	readFlags
 	at, leaf      string

@@ -297,7 +297,6 @@ type replayFlags struct {
 	strict bool
 }
 
-// flags registers the flags.
 func (r *replayFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	choice(cmd, &r.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
@@ -321,7 +320,6 @@ type overrideFlags struct {
 	window      int64
 }
 
-// flags registers the flags.
 func (g *overrideFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&g.baseline, "baseline", "", "take prompt and tools from `FILE`: an envelope, a session, /context --full, or HTML")

@@ -76,16 +76,13 @@ func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 		head = Head{line.Get("id").Text(), line.Get("timestamp").Text(), line.Get("cwd").Text()}
 	}
 	l.begin(head)
-	if l.context, err = newSize(r); err != nil {
-		return nil, err
-	}
-	for step, err := range r.Walk(leaf) {
+	for a, err := range r.Accounts(leaf, &weigh.SWE) {
 		if replay.Stopped(err) {
 			stopped = err
 			break
 		}
 		if err == nil {
-			err = l.step(r, step)
+			err = l.step(r, &a)
 		}
 		if err != nil {
 			return nil, err
@@ -101,7 +98,9 @@ type logger struct {
 	err     error // of writing; nothing is written after it
 	events  int
 	load    *replay.Reader
-	context *size
+	prompt  replay.PromptTracker
+	notes   int // tokens of the project's notes for agents, which the prompt has
+	total   int // tokens of the context as SWE-CLI counts it: the messages, and these notes
 	stats   Stats
 	calls   map[string]call // that have no result yet
 	looked  *Event          // what the last prompt's work began with; nil once it does something else
@@ -116,11 +115,16 @@ type call struct {
 }
 
 // step writes the events of one entry.
-func (l *logger) step(r *replay.Replay, step replay.Step) error {
-	before, tokens := l.context.messages, l.context.total()
-	if err := l.context.follow(step); err != nil {
+func (l *logger) step(r *replay.Replay, step *replay.Account) error {
+	tokens := l.total
+	changed, err := l.prompt.Follow(step.Step)
+	if err != nil {
 		return err
 	}
+	if changed {
+		l.notes = weigh.TextTokens(&weigh.SWE, []byte(l.prompt.Current.Notes()))
+	}
+	l.total = step.After.Messages + l.notes
 	line, err := l.load.Line(step.Record)
 	if err != nil {
 		return err
@@ -130,7 +134,7 @@ func (l *logger) step(r *replay.Replay, step replay.Step) error {
 	switch kind := r.Session.Kind(step.Record); {
 	case step.Did == replay.Compacted:
 		l.stats.Compactions++
-		after, compacted := l.context.total(), max(0, before-l.context.messages+1)
+		after, compacted := l.total, max(0, step.Step.Before-step.Step.After+1)
 		share := 0.0
 		if tokens > 0 {
 			share = oneDecimal(float64(tokens-after) / float64(tokens) * 100)
@@ -262,7 +266,7 @@ func (l *logger) update(total int, at string) {
 // begin writes the head.
 func (l *logger) begin(head Head) {
 	l.updated = -1
-	text := bytes.TrimSuffix(indented(head, ""), []byte("\n}"))
+	text := bytes.TrimSuffix(encode(head, "", "  "), []byte("\n}"))
 	l.put(append(text, ",\n  \"events\": ["...))
 }
 
@@ -276,15 +280,15 @@ func (l *logger) write(e *Event) {
 		comma = ",\n    "
 	}
 	l.events++
-	l.put(append([]byte(comma), encoded(e, "")...))
+	l.put(append([]byte(comma), encode(e, "", "")...))
 }
 
 // end writes the calls without result and the figures.
 func (l *logger) end() {
 	l.retrieved(l.time)
-	l.stats.Tokens = l.context.total()
+	l.stats.Tokens = l.total
 	l.update(l.stats.Tokens, l.time)
-	l.put(append([]byte("\n  ],\n  \"stats\": "), append(indented(l.stats, "  "), "\n}\n"...)...))
+	l.put(append([]byte("\n  ],\n  \"stats\": "), append(encode(l.stats, "  ", "  "), "\n}\n"...)...))
 }
 
 func (l *logger) put(text []byte) {
@@ -293,10 +297,7 @@ func (l *logger) put(text []byte) {
 	}
 }
 
-// indented returns a value as indented JSON.
-func indented(v any, prefix string) []byte { return encode(v, prefix, "  ") }
-func encoded(v any, prefix string) []byte  { return encode(v, prefix, "") }
-
+// encode returns a value as JSON, on a line without indent.
 func encode(v any, prefix, indent string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

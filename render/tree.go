@@ -47,24 +47,18 @@ func writeTreeJSON(w *bufio.Writer, r Tree) error {
 		o.text("leaf", *r.Leaf)
 	}
 	o.key("entries")
-	first := true
+	sep, end := "[\n", "[]"
 	for n, err := range r.shown {
 		if err != nil {
 			return err
-		}
-		sep := ",\n"
-		if first {
-			sep, first = "[\n", false
 		}
 		w.WriteString(sep)
 		if err := writeValue(w, n); err != nil {
 			return err
 		}
+		sep, end = ",\n", "]"
 	}
-	if first {
-		w.WriteString("[")
-	}
-	w.WriteString("]")
+	w.WriteString(end)
 	o.reading(r.Reading)
 	o.value("coverage", r.Coverage)
 	if len(r.Found) > 0 {

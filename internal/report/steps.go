@@ -248,7 +248,9 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 	for _, t := range from.Omitted {
 		out.Omitted = append(out.Omitted, t.Name)
 	}
-	out.Options = options(from.Options)
+	if len(from.Options.Fields()) > 0 {
+		out.Options = json.RawMessage(value(from.Options.Append(nil)).AppendMinified(nil))
+	}
 	if i := slices.IndexFunc(st.Prompts, func(q Prompt) bool { return q.same(&out) }); i >= 0 {
 		return i, nil
 	}
@@ -261,23 +263,6 @@ func (p *Prompt) same(q *Prompt) bool {
 	alike := func(a, b [4]any) bool { return a[0] == b[0] && a[1] == b[1] }
 	return slices.EqualFunc(p.Parts, q.Parts, alike) && slices.EqualFunc(p.Tools, q.Tools, alike) &&
 		slices.Equal(p.Omitted, q.Omitted) && string(p.Reasoning) == string(q.Reasoning) && string(p.Options) == string(q.Options) && p.Known == q.Known
-}
-
-// options returns generation options as JSON, nil if there are none.
-func options(o prompt.Options) json.RawMessage {
-	dst := []byte{'{'}
-	for _, f := range []struct {
-		name string
-		v    value
-	}{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
-		if f.v.Exists() {
-			dst = f.v.AppendMinified(member(dst, 1, []byte(f.name)))
-		}
-	}
-	if len(dst) == 1 {
-		return nil
-	}
-	return append(dst, '}')
 }
 
 // text returns the row of a text, adding it if necessary.

@@ -159,3 +159,11 @@ func cutsOutput(command []byte) bool {
 	name, args, _ := bytes.Cut(command, []byte(" "))
 	return (string(name) == "head" || string(name) == "tail") && !bytes.ContainsAny(args, "|;&<>")
 }
+
+// NestedCall is a call that the tool of a result made itself, without its result.
+func NestedCall(v value) ToolCall {
+	c := newCall(v.Get("name").Text(), v.Get("id").Text(), v.Get("arguments"))
+	status := v.Get("status")
+	c.Answered, c.Failed = !status.Is("unfinished"), status.Is("error")
+	return c
+}

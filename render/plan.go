@@ -14,7 +14,6 @@ import (
 	"ctxtool/sessionfmt/redact"
 )
 
-// writePlan writes a plan as text.
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	switch {
 	case p.Reduction != nil:

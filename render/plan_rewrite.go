@@ -68,7 +68,6 @@ func versions(r *plan.Rewrite) string {
 	return fmt.Sprintf("%d to %d", r.From, r.To)
 }
 
-// writeRewritten writes what follows the changes.
 func writeRewritten(w *bufio.Writer, p *plan.Plan) {
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "  %s\n", sessionfmt.Clean(n))

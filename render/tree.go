@@ -39,7 +39,6 @@ func (r Tree) shown(yield func(outline.Node, error) bool) {
 	}
 }
 
-// writeTreeJSON writes the tree as one object, schema ctxtool/tree/1.
 func writeTreeJSON(w *bufio.Writer, r Tree) error {
 	o := object{w: w}
 	o.text("schema", "ctxtool/tree/1")
@@ -68,7 +67,6 @@ func writeTreeJSON(w *bufio.Writer, r Tree) error {
 	return w.WriteByte('\n')
 }
 
-// writeTree draws the tree.
 func writeTree(w *bufio.Writer, r Tree, on Screen) error {
 	d := drawing{r: r, w: w, on: on}
 	for n, err := range r.shown {

@@ -119,7 +119,6 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cach
 	})
 }
 
-// of returns the replay and the cache report of a session.
 func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report, error) {
 	opt := o.Options
 	opt.Leaf = s.Leaf()
@@ -148,7 +147,6 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
 }
 
-// session returns the row of one of several sessions.
 func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err == nil {

@@ -44,7 +44,6 @@ func newCountCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// countedBy are the units that count can print rows for.
 var countedBy = []string{"line", "file", "total"}
 
 // check reads the flags, before any input is opened.
@@ -89,7 +88,6 @@ func runCount(e *env, o *countOptions, args []string) error {
 	return e.print(&o.answer, args, c)
 }
 
-// file counts a file. It returns one row, or one for each line.
 func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 	f, err := e.input(name)
 	if err != nil {
@@ -110,7 +108,6 @@ func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
 	return rows, nil
 }
 
-// lines counts each line of a file.
 func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
 	in := bufio.NewReaderSize(r, o.window)
 	for {
@@ -167,14 +164,12 @@ func (o *countOptions) add(lengths []int, text []byte) {
 	}
 }
 
-// of returns the tokens of a text.
 func (o *countOptions) of(text []byte) tokens.Counts {
 	lengths := make([]int, len(o.counters))
 	o.add(lengths, text)
 	return o.counts(lengths)
 }
 
-// counts returns the tokens of texts with these lengths.
 func (o *countOptions) counts(lengths []int) (all tokens.Counts) {
 	for i, c := range o.counters {
 		all = append(all, tokens.Count{By: c, N: int64(c.Of(lengths[i]))})

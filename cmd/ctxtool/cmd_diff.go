@@ -39,7 +39,6 @@ func newDiffCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// A diffEnd is one end of a comparison.
 type diffEnd struct {
 	file           string // as opened
 	given          string // as on the command line

@@ -160,7 +160,6 @@ func (e *env) askForNotes(s *sessionfmt.Session, rules replay.Rules, leaf int, e
 	return text, err
 }
 
-// runDigest writes the digest of a project.
 func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 	if !e.isDir(o.digest) {
 		return usagef("--digest %s: must be a folder", sessionfmt.Quote(o.digest))

@@ -24,7 +24,6 @@ import (
 // notForPages are the flags that select parts of a session: a page has all of them.
 var notForPages = []string{"view", "target", "at", "since", "until", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
 
-// checkHTML checks the flags of pages.
 func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 	if o.format != "html" {
 		if given("split") {
@@ -239,7 +238,6 @@ func (e *env) namePages(files []listedFile) {
 	}
 }
 
-// storePage writes the page of one session.
 func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pages.Summary, error) {
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {

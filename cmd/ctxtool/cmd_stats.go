@@ -71,11 +71,8 @@ func newStatsCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func lensNames(lenses []*stats.Lens) (names []string) {
-	for _, l := range lenses {
-		names = append(names, l.Name)
-	}
-	return names
+func lensNames(lenses []*stats.Lens) []string {
+	return namesOf(lenses, func(l *stats.Lens) string { return l.Name })
 }
 
 // check checks the flags, before any input is opened.
@@ -130,7 +127,6 @@ func (o *statsOptions) check(e *env) (err error) {
 // replaying are the lenses that replay the session.
 var replaying = []string{"context", "growth", "compactions", "bytes", "cache", "check", "calibration"}
 
-// lensFlags are the flags that only some lenses use.
 var lensFlags = []struct {
 	flag   string
 	lenses []string
@@ -222,7 +218,6 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	return o.gateFlags.verdict(e, o.format)
 }
 
-// hasLens reports whether one of these lenses is computed.
 func (o *statsOptions) hasLens(lenses ...string) bool {
 	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(lenses, l.Name) })
 }
@@ -295,7 +290,6 @@ type gateFlags struct {
 	said  *gate.Report // nil without a gate
 }
 
-// gateForms are the forms of a gate's report.
 var gateForms = []string{"github", "junit"}
 
 // The values of --broken and --unpriced.
@@ -351,11 +345,11 @@ func (o *gateFlags) check(e *env) error {
 func (o *gateFlags) load(e *env) error {
 	if o.file != "" {
 		data, err := e.readInput(o.file)
+		if err == nil {
+			err = noAnswer(o.gate.Load(o.file, data))
+		}
 		if err != nil {
 			return err
-		}
-		if err := o.gate.Load(o.file, data); err != nil {
-			return noAnswer(err)
 		}
 	}
 	// The command line overrides the file.
@@ -398,7 +392,6 @@ func (o *gateFlags) fit(files []listedFile, checks bool) error {
 	return nil
 }
 
-// judge judges the sum of all sessions, if there is a gate.
 func (o *gateFlags) judge(sum *stats.Report) error {
 	if !o.gated {
 		return nil

@@ -146,7 +146,6 @@ func (o *traceOptions) textOrPoint(e *env, s *sessionfmt.Session, text string, l
 	return o.search(regexp.QuoteMeta(text), text)
 }
 
-// trace prints where the query was found.
 func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	found, err := trace.Follow(r, leaf, o.query)
 	if err != nil {
@@ -176,7 +175,6 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	return nil
 }
 
-// blame prints where the messages of the context at a point come from.
 func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) error {
 	at, err := findPoint(r.Session, point, leaf)
 	if err != nil {

@@ -111,7 +111,6 @@ func (o *reduceFlags) counted(p *compact.Policy) *compact.Policy {
 	return p
 }
 
-// policyOf returns the policy for a session.
 func (o *reduceFlags) policyOf(s *sessionfmt.Session) (*compact.Policy, error) {
 	d := s.Dialect()
 	if o.byAgent == nil || d == nil {
@@ -167,7 +166,6 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	return o.summarizerFlags.run(e, paths(files), func() error { return o.carryOut(e, files) })
 }
 
-// reduce returns the plan of a session.
 func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 	if o.Write || o.output != "" || o.format == "entries" {
 		if err := s.Foreign(); err != nil {

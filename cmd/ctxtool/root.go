@@ -56,7 +56,6 @@ type env struct {
 	redactor    *redact.Redactor // redacts every session before it is read; nil without --redact
 }
 
-// processEnv returns the environment of the process.
 func processEnv() env {
 	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now, gcPercent: debug.SetGCPercent}
 	e.disk.Temporary = (&terminal.Interrupts{Status: exitNothing}).Note

@@ -40,7 +40,6 @@ type item struct {
 	ordered bool
 }
 
-// writer is the state of AppendText.
 type writer struct {
 	dst   []byte
 	empty int    // length of dst before anything was written
@@ -124,7 +123,6 @@ func (w *writer) gap() {
 	}
 }
 
-// line writes the text of a line.
 func (w *writer) line(body []byte) {
 	var n int
 	w.dst, n = appendStart(w.dst, body, plain)
@@ -265,7 +263,6 @@ func fenceOpens(body []byte) (int, string) {
 	return n, string(trim(body[n:min(len(body), n+40)]))
 }
 
-// heading is the title of a heading.
 func heading(body []byte, column int) ([]byte, bool) {
 	n := runLen(body, '#')
 	if n == 0 || n > 6 || n == len(body) || !isSpace(body[n]) || column > 3 {

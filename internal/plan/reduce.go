@@ -121,7 +121,6 @@ func Patch(file string, s *sessionfmt.Session, results []hook.Result, opt hook.O
 	return p, nil
 }
 
-// stores returns the entries of a trial.
 func stores(s *sessionfmt.Session, t *hook.Trial, opt hook.Options, j *compact.Job) (*sessionfmt.Batch, error) {
 	r, form := t.Envelope.Replay(), j.Form
 	if err := s.Foreign(); err != nil {

@@ -94,7 +94,6 @@ type Break struct {
 	Again       *cache.Rebilled `json:"again,omitempty"`
 }
 
-// request records a request.
 func (p *Report) request(q cache.Request, stopped error) error {
 	if stopped != nil {
 		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: q.Record, Line: p.s.Line(q.Record), Text: stopped.Error()})
@@ -309,7 +308,6 @@ func (p *Report) now(leaf int) error {
 	return p.settings(e, before, 0, n)
 }
 
-// account adds the cache account of the requests.
 func (p *Report) account(rows []cache.Row) {
 	c := &p.Steps.Cache
 	n := len(p.Steps.Entry)

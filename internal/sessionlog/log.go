@@ -263,7 +263,6 @@ func (l *logger) update(total int, at string) {
 	}
 }
 
-// begin writes the head.
 func (l *logger) begin(head Head) {
 	l.updated = -1
 	text := bytes.TrimSuffix(encode(head, "", "  "), []byte("\n}"))

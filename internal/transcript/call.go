@@ -60,7 +60,6 @@ func newCall(tool, id string, args value) ToolCall {
 	return c
 }
 
-// answer adds the result of the call.
 func (c *ToolCall) answer(text []byte, failed bool) {
 	if string(bytes.TrimSpace(text)) == "(no output)" {
 		text = nil

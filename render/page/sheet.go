@@ -22,7 +22,6 @@ type sheet struct {
 	buf    []byte
 }
 
-// chapter writes what is not folded of a chapter.
 func (s *sheet) chapter(blocks transcript.Blocks) error {
 	for b, err := range blocks(nil, true) {
 		if err != nil {
@@ -105,7 +104,6 @@ func (s *sheet) leave(item bool) (err error) {
 	return err
 }
 
-// end ends the sheet.
 func (s *sheet) end() error {
 	if err := s.mark(); err != nil {
 		return err
@@ -185,7 +183,6 @@ func replaced(all []transcript.Replacement) (diff []byte) {
 	return diff
 }
 
-// callWords returns the outcome of a call in words.
 func callWords(c *transcript.ToolCall) string {
 	switch {
 	case !c.Answered:

@@ -327,10 +327,7 @@ func (o *checkOptions) page(e *env) error {
 	if err := oneOf("unknown check", checkCodes(), o.explain); err != nil {
 		return usage(err)
 	}
-	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {
-		_, err := w.WriteString(check.Find(o.explain).Page())
-		return err
-	})
+	return e.printText(&o.answer, nil, check.Find(o.explain).Page())
 }
 
 type convertOptions struct {

@@ -272,7 +272,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 
 // storeSecrets searches all pages before any is written.
 func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Rules) error {
-	if slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
+	return found(slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
 		s, err := sessionfmt.Open(f.path, e.opening(1))
 		if err != nil {
 			return false // it will have no page
@@ -289,8 +289,5 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 		}
 		e.noteSecrets(scan, s)
 		return true
-	}), true) {
-		return errFound
-	}
-	return nil
+	}), true))
 }

@@ -230,6 +230,11 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 	return err
 }
 
+// printText writes a text as an answer.
+func (e *env) printText(a *answer, inputs []string, text string) error {
+	return e.answer(a, inputs, func(w *bufio.Writer) error { _, err := w.WriteString(text); return err })
+}
+
 // print writes a value as an answer, in its form.
 func (e *env) print(a *answer, inputs []string, v any) error {
 	on := e.screen(a.output)

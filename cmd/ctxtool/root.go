@@ -325,6 +325,14 @@ func (e *statusError) Unwrap() error { return e.error }
 // errFound ends a command that found something and has reported it.
 var errFound = &statusError{errors.New("found"), exitFound}
 
+// found returns errFound if a command found something, else nil.
+func found(something bool) error {
+	if something {
+		return errFound
+	}
+	return nil
+}
+
 // exitStatus returns the exit status of an error. Errors without one are cobra's, about the
 // command line.
 func exitStatus(err error) int {

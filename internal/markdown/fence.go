@@ -71,12 +71,6 @@ func lineFeeds(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
 }
 
-// cutLine cuts the first line off text, without its line feed.
-func cutLine(text []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(text, []byte{'\n'})
-	return line, rest
-}
-
 // cutIndent takes up to n columns of white space off a line. A tab goes whole.
 func cutIndent(line []byte, n int) []byte {
 	for n > 0 && len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {

@@ -51,7 +51,7 @@ type writer struct {
 
 // next reads a line, or the lines that belong together, and writes them.
 func (w *writer) next() {
-	line, rest := cutLine(w.rest)
+	line, rest, _ := bytes.Cut(w.rest, []byte{'\n'})
 	column, body := indent(line)
 	if len(body) == 0 {
 		w.rest, w.last = rest, nothing
@@ -165,7 +165,7 @@ func (w *writer) item(column int, mark, content []byte) {
 func (w *writer) fence(c byte, n int, info string, column int, rest []byte) {
 	text, length := rest, 0
 	for len(rest) > 0 {
-		line, after := cutLine(rest)
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		rest = after
 		if _, body := indent(line); runLen(body, c) >= n && len(body) == runLen(body, c) {
 			break
@@ -193,7 +193,7 @@ func (w *writer) code(info string, n, column, outdent int) {
 func (w *writer) indented() int {
 	length := 0
 	for rest := w.rest; len(rest) > 0; {
-		line, after := cutLine(rest)
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		column, body := indent(line)
 		if len(body) > 0 && column < 4 {
 			break
@@ -215,7 +215,7 @@ func (w *writer) table(body []byte) int {
 	piped := body[0] == '|'
 	length, lines := 0, 0
 	for rest := w.rest; len(rest) > 0; lines++ {
-		line, after := cutLine(rest)
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		_, body := indent(line)
 		if lines == 1 && ruler(body) {
 			piped = false

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -60,7 +61,7 @@ func (p *Pager) start() {
 		cmd = exec.Command("sh", "-c", p.Command)
 	}
 	cmd.Env = p.Env
-	if !isSet(p.Env, "LESS") {
+	if !slices.ContainsFunc(p.Env, func(v string) bool { return strings.HasPrefix(v, "LESS=") }) {
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "LESS="+lessOptions)
 	}
 	cmd.Stdout, cmd.Stderr = p.Out, os.Stderr
@@ -91,15 +92,6 @@ func (p *Pager) Close() error {
 type noClose struct{ io.Writer }
 
 func (noClose) Close() error { return nil }
-
-func isSet(environ []string, name string) bool {
-	for _, v := range environ {
-		if strings.HasPrefix(v, name+"=") {
-			return true
-		}
-	}
-	return false
-}
 
 // An Output is text on a terminal, without control characters.
 type Output struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -328,17 +329,13 @@ func (o *summarizerFlags) run(e *env, inputs []string, reduce func() error) erro
 	if o.emitTo == "" {
 		return failed
 	}
-	out, err := e.create(o.emitTo, inputs...)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	for _, name := range slices.Sorted(maps.Keys(o.emitted)) {
-		if _, err := out.Write(o.emitted[name]); err != nil {
-			return err
+	err := e.answer(&answer{output: o.emitTo, unpaged: true}, inputs, func(w *bufio.Writer) error {
+		for _, name := range slices.Sorted(maps.Keys(o.emitted)) {
+			w.Write(o.emitted[name])
 		}
-	}
-	if err := out.Commit(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if len(o.emitted) == 1 {

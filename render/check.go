@@ -123,12 +123,10 @@ func context(before string, f check.Figures) string {
 	return before + figures(f)
 }
 
-// figures returns the size of a context in words.
 func figures(f check.Figures) string {
 	return phrase.Count(f.Messages, "message") + ", " + phrase.Count(f.Tokens, "token") + ", " + phrase.Count(f.Requests, "request")
 }
 
-// writeAnnotations writes findings as annotations of GitHub Actions.
 func writeAnnotations(w *bufio.Writer, r check.Reports, _ Screen) {
 	level := map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "notice"}
 	for _, f := range r.Files {

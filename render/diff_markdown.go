@@ -76,7 +76,6 @@ func (p *diffPage) head() {
 	}
 }
 
-// cause appends the entry that caused a difference.
 func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {
 	if c.IsZero() {
 		return dst

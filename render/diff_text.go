@@ -11,6 +11,7 @@ import (
 	"ctxtool/replay/diff"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -22,7 +23,6 @@ func writeDiff(w *bufio.Writer, d *diff.Difference, on Screen) error {
 	return t.write()
 }
 
-// A diffText writes a comparison as text.
 type diffText struct {
 	w     *bufio.Writer
 	x     comparison
@@ -98,14 +98,22 @@ type category struct {
 	tokens, bytes [2]int
 }
 
-func (x comparison) categories() []category {
-	a, b, c, d := x.Tokens.A, x.Tokens.B, x.Bytes.A, x.Bytes.B
-	return []category{
-		{"system", [2]int{a.System, b.System}, [2]int{c.System, d.System}},
-		{"tools", [2]int{a.Tools, b.Tools}, [2]int{c.Tools, d.Tools}},
-		{"messages", [2]int{a.Messages, b.Messages}, [2]int{c.Messages, d.Messages}},
-		{"total", [2]int{a.Total, b.Total}, [2]int{c.Total, d.Total}},
+func (x comparison) categories() (all []category) {
+	for _, c := range categories {
+		all = append(all, category{c.name, [2]int{c.of(x.Tokens.A), c.of(x.Tokens.B)}, [2]int{c.of(x.Bytes.A), c.of(x.Bytes.B)}})
 	}
+	return all
+}
+
+// categories are the kinds of content, and their sum.
+var categories = []struct {
+	name string
+	of   func(weigh.Counts) int
+}{
+	{"system", func(n weigh.Counts) int { return n.System }},
+	{"tools", func(n weigh.Counts) int { return n.Tools }},
+	{"messages", func(n weigh.Counts) int { return n.Messages }},
+	{"total", func(n weigh.Counts) int { return n.Total }},
 }
 
 func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) + "\n") }
@@ -241,7 +249,6 @@ func (x comparison) gist(c diff.MessageChange) (string, error) {
 	return v.Get("role").Text() + " " + outline.MessageGist(v), nil
 }
 
-// changeMark returns the mark of a change.
 func changeMark(c diff.Change) byte {
 	switch c {
 	case diff.Kept:

@@ -144,7 +144,6 @@ func margin(v *gate.Verdict) float64 {
 	return near
 }
 
-// gateWord returns a verdict in a word.
 func gateWord(v *gate.Verdict) string {
 	if v.State == gate.Crossed && v.Severity == gate.Warning {
 		return "warning"
@@ -166,7 +165,6 @@ func gateValue(v *gate.Verdict) string {
 	return amount(v.Unit, *v.Value)
 }
 
-// gateLimit returns the limit of the value.
 func gateLimit(v *gate.Verdict) string {
 	switch {
 	case v.Max != nil && v.Min != nil && *v.Max == *v.Min:
@@ -206,7 +204,6 @@ func gateOver(v *gate.Verdict) string {
 	return sign + by
 }
 
-// gatePlace returns where to look.
 func gatePlace(v *gate.Verdict) string {
 	text := sessionfmt.Pos{File: v.File, Line: v.Line, Entry: v.Entry}.String()
 	for _, more := range []string{v.Group, v.Reason} {

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -33,35 +34,28 @@ func writeNative(w *bufio.Writer, r Report) error {
 	if d := r.Envelope.Replay().Session.Dialect(); d == nil || d.Neutral {
 		return writeProvided(w, r)
 	}
-	sep := "[\n"
+	sep, end := "[\n", "[\n]\n"
 	for item, err := range r.Envelope.Native() {
 		if err != nil {
 			return err
 		}
 		w.WriteString(sep)
 		w.Write(item)
-		sep = ",\n"
+		sep, end = ",\n", "\n]\n"
 	}
-	if sep == "[\n" {
-		w.WriteString("[")
-	}
-	_, err := w.WriteString("\n]\n")
+	_, err := w.WriteString(end)
 	return err
 }
 
 // An object writes a JSON object field by field, so that it need not be in memory.
 type object struct {
-	w     *bufio.Writer
-	begun bool
+	w   *bufio.Writer
+	sep string // before the next field
 }
 
 func (o *object) key(name string) {
-	if o.begun {
-		o.w.WriteByte(',')
-	} else {
-		o.w.WriteByte('{')
-	}
-	o.begun = true
+	o.w.WriteString(cmp.Or(o.sep, "{"))
+	o.sep = ","
 	o.w.Write(jsonl.AppendQuoted(nil, name))
 	o.w.WriteByte(':')
 }
@@ -94,22 +88,17 @@ func (o *object) value(name string, v any) {
 }
 
 // writeValue is WriteJSON without the end of the line.
-func writeValue(w *bufio.Writer, v any) error {
-	var b bytes.Buffer
-	if err := WriteJSON(&b, v); err != nil {
-		return err
-	}
-	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-	return err
-}
+func writeValue(w *bufio.Writer, v any) error { return writeWithout(w, v, "\n") }
 
 // writeOpen is writeValue of an object without its last bracket: more fields follow.
-func writeOpen(w *bufio.Writer, v any) error {
+func writeOpen(w *bufio.Writer, v any) error { return writeWithout(w, v, "}\n") }
+
+func writeWithout(w *bufio.Writer, v any, end string) error {
 	var b bytes.Buffer
 	if err := WriteJSON(&b, v); err != nil {
 		return err
 	}
-	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("}\n")))
+	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte(end)))
 	return err
 }
 
@@ -131,7 +120,7 @@ func writeLines[T any](w *bufio.Writer, all []T) error {
 }
 
 func (o *object) close() {
-	if !o.begun {
+	if o.sep == "" {
 		o.w.WriteByte('{')
 	}
 	o.w.WriteByte('}')
@@ -139,24 +128,17 @@ func (o *object) close() {
 
 // writeMessages writes messages as an array, one a line.
 func writeMessages(w *bufio.Writer, messages iter.Seq2[replay.Message, error]) error {
-	w.WriteByte('[')
-	first := true
+	sep, end := "[\n", "[]"
 	for m, err := range messages {
 		if err != nil {
 			return err
 		}
-		if !first {
-			w.WriteByte(',')
-		}
-		first = false
-		w.WriteByte('\n')
+		w.WriteString(sep)
 		w.Write(m.Raw)
+		sep, end = ",\n", "\n]"
 	}
-	if !first {
-		w.WriteByte('\n')
-	}
-	w.WriteByte(']')
-	return nil
+	_, err := w.WriteString(end)
+	return err
 }
 
 func writeContext(w *bufio.Writer, r Report) error {

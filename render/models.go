@@ -4,8 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"strconv"
-	"time"
+	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
@@ -54,40 +55,20 @@ func writeModels(w *bufio.Writer, list Models, on Screen) {
 }
 
 // whole returns a number of tokens, or "" if it is unknown.
-func whole(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
+func whole(n int64) string { return phrase.If(n != 0, "%d", n) }
 
 // price returns a price, or "" for none.
 func price(dollars float64) string {
-	if dollars == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(dollars, 'f', -1, 64)
+	return phrase.If(dollars != 0, "%s", strconv.FormatFloat(dollars, 'f', -1, 64))
 }
 
 // lifetime returns how long a cached prompt lives: by default, and at most.
 func lifetime(c models.PromptCache) string {
-	text := ""
+	var all []string
 	for _, seconds := range []int64{c.Short, c.Long} {
-		if seconds == 0 {
-			continue
+		if seconds != 0 {
+			all = append(all, duration(seconds))
 		}
-		d := time.Duration(seconds) * time.Second
-		one := fmt.Sprintf("%ds", seconds)
-		switch {
-		case d%time.Hour == 0:
-			one = fmt.Sprintf("%dh", d/time.Hour)
-		case d%time.Minute == 0:
-			one = fmt.Sprintf("%dm", d/time.Minute)
-		}
-		if text != "" {
-			text += "/"
-		}
-		text += one
 	}
-	return text
+	return strings.Join(all, "/")
 }

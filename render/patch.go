@@ -11,7 +11,6 @@ import (
 	"ctxtool/internal/plan"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/hook"
-	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -92,15 +91,7 @@ func reasonOf(v hook.Verdict) string {
 // sizeCells returns a row per category, of each counter.
 func sizeCells(sizes []hook.Size) (rows [][]string) {
 	for _, s := range sizes {
-		for _, c := range []struct {
-			name string
-			of   func(weigh.Counts) int
-		}{
-			{"system", func(n weigh.Counts) int { return n.System }},
-			{"tools", func(n weigh.Counts) int { return n.Tools }},
-			{"messages", func(n weigh.Counts) int { return n.Messages }},
-			{"total", func(n weigh.Counts) int { return n.Total }},
-		} {
+		for _, c := range categories {
 			name := c.name
 			if len(sizes) > 1 {
 				name += ", " + s.Counter

@@ -14,7 +14,6 @@ import (
 	"ctxtool/sessionfmt/redact"
 )
 
-// writePlan writes a plan as text.
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	switch {
 	case p.Reduction != nil:
@@ -76,27 +75,23 @@ func appending(p *plan.Plan) string {
 // writePlanJSON writes a plan as one line, with the entries byte for byte as they are
 // appended, or with the change of each line; that of a patch with the difference of the context.
 func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
-	differs := p.Patch != nil && p.Patch.Difference != nil
-	if p.Append == nil && p.Rewrite == nil && !differs {
-		return WriteJSON(w, p)
-	}
 	if err := writeOpen(w, p); err != nil {
 		return err
 	}
-	if differs {
+	if p.Patch != nil && p.Patch.Difference != nil {
 		w.WriteString(`,"diff":`)
 		if err := writeDiffJSON(w, p.Patch.Difference); err != nil {
 			return err
 		}
-		if p.Append == nil {
-			_, err := w.WriteString("}\n")
+	}
+	if p.Append != nil {
+		fmt.Fprintf(w, `,"append":[%s]`, bytes.Join(p.Append, []byte{','}))
+	} else if p.Rewrite != nil {
+		if err := writeLinesJSON(w, p); err != nil {
 			return err
 		}
 	}
-	if p.Append == nil {
-		return writeLinesJSON(w, p)
-	}
-	_, err := fmt.Fprintf(w, ",\"append\":[%s]}\n", bytes.Join(p.Append, []byte{','}))
+	_, err := w.WriteString("}\n")
 	return err
 }
 

@@ -68,7 +68,6 @@ func versions(r *plan.Rewrite) string {
 	return fmt.Sprintf("%d to %d", r.From, r.To)
 }
 
-// writeRewritten writes what follows the changes.
 func writeRewritten(w *bufio.Writer, p *plan.Plan) {
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "  %s\n", sessionfmt.Clean(n))
@@ -97,10 +96,10 @@ func placed(f check.Finding) string {
 	return phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Code + ": " + f.Text
 }
 
-// writeLinesJSON ends a plan with the changes of lines.
+// writeLinesJSON writes the changes of lines, as the last field of a plan.
 func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
 	w.WriteString(`,"changes":[`)
-	begun := false
+	sep := ""
 	for c, err := range p.Rewrite.Changes {
 		if err != nil {
 			return err
@@ -108,16 +107,13 @@ func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
 		if c.Same {
 			continue
 		}
-		if begun {
-			w.WriteByte(',')
-		}
-		begun = true
+		w.WriteString(sep)
 		if err := writeValue(w, p.Line(c)); err != nil {
 			return err
 		}
+		sep = ","
 	}
-	_, err := w.WriteString("]}\n")
-	return err
+	return w.WriteByte(']')
 }
 
 // writePlanDiff writes the changes of a plan as a unified diff without context, which patch

@@ -95,7 +95,6 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	return err
 }
 
-// bar returns the share of the window in use as a bar of 20 cells.
 func bar(used int, limit int64) string {
 	filled := 0
 	if limit > 0 {

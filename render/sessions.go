@@ -79,7 +79,6 @@ func writeBroken(w *bufio.Writer, done string, sessions []string) {
 	}
 }
 
-// sessionCells returns the cells of a row.
 func sessionCells(r *stats.Summary) []string {
 	title := strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding")))
 	when := ""

@@ -129,7 +129,6 @@ func sheetStyle(name string, unit stats.Unit) func(cell string) style {
 	return nil
 }
 
-// sheetCell returns a cell as text.
 func sheetCell(unit stats.Unit, cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -192,7 +191,6 @@ func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 	}
 }
 
-// writeSheetCSV writes a table of a lens, numbers unrounded.
 func writeSheetCSV(w *bufio.Writer, s stats.Sheet) error {
 	names, rows := make([]string, len(s.Columns)), make([][]any, len(s.Rows))
 	for i, c := range s.Columns {

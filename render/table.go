@@ -136,7 +136,6 @@ func room(columns []Column, rows [][]string, width int) (flex, left int) {
 	return flex, left
 }
 
-// widest returns the width of a column.
 func widest(columns []Column, rows [][]string, i int) int {
 	n := measure.String(columns[i].Name)
 	for _, row := range rows {

@@ -32,15 +32,13 @@ func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) {
 		}
 		of[end] = append(of[end], r)
 	}
-	first := true
+	sep := ""
 	for _, end := range ends {
 		if of[end] == nil {
 			continue
 		}
-		if !first {
-			w.WriteByte('\n')
-		}
-		first = false
+		w.WriteString(sep)
+		sep = "\n"
 		as := changed
 		if end == now {
 			as = good
@@ -129,7 +127,6 @@ func endOf(r *trace.Life) string {
 	return "not in the context: " + eventText(&last)
 }
 
-// eventText returns an event in words.
 func eventText(e *trace.Event) string {
 	id := phrase.If(e.ID != "", "%s, ", entryID(e.ID))
 	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op), e.Request, mentioned(e))
@@ -269,8 +266,7 @@ func writeShownJSON(w *bufio.Writer, all []entry.Shown) error {
 
 func writeShownRaw(w *bufio.Writer, all []entry.Shown, _ Screen) {
 	for _, s := range all {
-		w.Write(s.Entry)
-		w.WriteByte('\n')
+		fmt.Fprintf(w, "%s\n", s.Entry)
 	}
 }
 
@@ -310,12 +306,9 @@ func writeDisplay(w *bufio.Writer, display jsonl.Value) {
 
 func writeEffect(w *bufio.Writer, e *entry.Effect, on Screen) {
 	fmt.Fprintf(w, "  context: %d to %d tokens (%+d)", e.Before.Total, e.After.Total, e.After.Total-e.Before.Total)
-	for _, c := range []struct {
-		name          string
-		before, after int
-	}{{"system", e.Before.System, e.After.System}, {"tools", e.Before.Tools, e.After.Tools}, {"messages", e.Before.Messages, e.After.Messages}} {
-		if c.before != c.after {
-			fmt.Fprintf(w, "; %s %+d", c.name, c.after-c.before)
+	for _, c := range categories[:3] {
+		if n := c.of(e.After) - c.of(e.Before); n != 0 {
+			fmt.Fprintf(w, "; %s %+d", c.name, n)
 		}
 	}
 	w.WriteByte('\n')

@@ -39,7 +39,6 @@ func (r Tree) shown(yield func(outline.Node, error) bool) {
 	}
 }
 
-// writeTreeJSON writes the tree as one object, schema ctxtool/tree/1.
 func writeTreeJSON(w *bufio.Writer, r Tree) error {
 	o := object{w: w}
 	o.text("schema", "ctxtool/tree/1")
@@ -47,24 +46,18 @@ func writeTreeJSON(w *bufio.Writer, r Tree) error {
 		o.text("leaf", *r.Leaf)
 	}
 	o.key("entries")
-	first := true
+	sep, end := "[\n", "[]"
 	for n, err := range r.shown {
 		if err != nil {
 			return err
-		}
-		sep := ",\n"
-		if first {
-			sep, first = "[\n", false
 		}
 		w.WriteString(sep)
 		if err := writeValue(w, n); err != nil {
 			return err
 		}
+		sep, end = ",\n", "]"
 	}
-	if first {
-		w.WriteString("[")
-	}
-	w.WriteString("]")
+	w.WriteString(end)
 	o.reading(r.Reading)
 	o.value("coverage", r.Coverage)
 	if len(r.Found) > 0 {
@@ -74,7 +67,6 @@ func writeTreeJSON(w *bufio.Writer, r Tree) error {
 	return w.WriteByte('\n')
 }
 
-// writeTree draws the tree.
 func writeTree(w *bufio.Writer, r Tree, on Screen) error {
 	d := drawing{r: r, w: w, on: on}
 	for n, err := range r.shown {

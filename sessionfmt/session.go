@@ -227,6 +227,14 @@ func (s *Session) Leaf() int { return s.leaf }
 // Header returns the record number of the session's header, -1 if it has none.
 func (s *Session) Header() int { return s.header }
 
+// HeaderLine returns the line of the session's header, nil if it has none.
+func (s *Session) HeaderLine() (jsonl.Value, error) {
+	if s.header < 0 {
+		return nil, nil
+	}
+	return s.NewReader().Line(s.header)
+}
+
 // Kind returns the kind of record i.
 func (s *Session) Kind(i int) jsonl.Kind { return s.records[i].kind }
 

@@ -39,7 +39,6 @@ func newDiffCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// A diffEnd is one end of a comparison.
 type diffEnd struct {
 	file           string // as opened
 	given          string // as on the command line
@@ -207,10 +206,7 @@ func (x *comparison) print(v any, equal bool) error {
 	for _, r := range x.replays {
 		x.e.noteCoverage(r.Session, r.Rules)
 	}
-	if !equal {
-		return errFound
-	}
-	return nil
+	return found(!equal)
 }
 
 // listEntries lists the entries that only one of the two paths has. Entries of two sessions

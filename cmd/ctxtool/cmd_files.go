@@ -251,7 +251,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "json", "jsonl", "sarif", "github")
 	choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", []string{"error", "warning"})
-	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+groupNames()+")")
+	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+strings.Join(namesOf(check.Groups, func(g struct{ Name, About string }) string { return g.Name }), ", ")+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
 	choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", checkCodes())
@@ -263,19 +263,8 @@ func newCheckCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func groupNames() string {
-	var names []string
-	for _, g := range check.Groups {
-		names = append(names, g.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-func checkCodes() (codes []string) {
-	for _, c := range check.All() {
-		codes = append(codes, c.Code)
-	}
-	return codes
+func checkCodes() []string {
+	return namesOf(check.All(), func(c *check.Check) string { return c.Code })
 }
 
 func runCheck(e *env, o *checkOptions, args []string) error {
@@ -338,10 +327,7 @@ func (o *checkOptions) page(e *env) error {
 	if err := oneOf("unknown check", checkCodes(), o.explain); err != nil {
 		return usage(err)
 	}
-	return e.answer(&o.answer, nil, func(w *bufio.Writer) error {
-		_, err := w.WriteString(check.Find(o.explain).Page())
-		return err
-	})
+	return e.printText(&o.answer, nil, check.Find(o.explain).Page())
 }
 
 type convertOptions struct {
@@ -391,14 +377,10 @@ func runConvert(e *env, o *convertOptions, args []string) error {
 		return err
 	}
 	defer made.Close()
-	out, err := e.create(o.output, s.Name)
-	if err != nil {
+	err = e.answer(&answer{output: o.output, unpaged: true}, []string{s.Name}, func(w *bufio.Writer) error {
+		_, err := io.Copy(w, made.Plain())
 		return err
-	}
-	defer out.Abort()
-	if _, err = io.Copy(out, made.Plain()); err == nil {
-		err = out.Commit()
-	}
+	})
 	if err == nil && o.output != "-" {
 		fmt.Fprintf(e.stdout, "%s: %s\n", sessionfmt.Clean(o.output), made.Coverage)
 	}

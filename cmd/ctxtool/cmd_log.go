@@ -242,7 +242,6 @@ type logRow struct {
 
 const batchSize = 128
 
-// batches yields the rows in batches.
 func (l *logger) batches(leaf int) iter.Seq[[]logRow] {
 	return func(yield func([]logRow) bool) {
 		batch := make([]logRow, 0, batchSize)
@@ -258,7 +257,6 @@ func (l *logger) batches(leaf int) iter.Seq[[]logRow] {
 	}
 }
 
-// rows yields the rows of the path, or with --all of the file.
 func (l *logger) rows(leaf int) iter.Seq[logRow] {
 	return func(yield func(logRow) bool) {
 		if !l.o.all {
@@ -279,7 +277,6 @@ func (l *logger) rows(leaf int) iter.Seq[logRow] {
 	}
 }
 
-// path yields the rows of the path.
 func (l *logger) path(leaf int, yield func(logRow) bool) {
 	for a, err := range l.accounts.Along(leaf) {
 		if err != nil {
@@ -301,7 +298,6 @@ func (l *logger) path(leaf int, yield func(logRow) bool) {
 	}
 }
 
-// A logText is the text of a batch.
 type logText struct {
 	text []byte
 	err  error

@@ -50,12 +50,7 @@ var sortKeys = []sortKey{
 	{"file", func(a, b *stats.Summary) int { return strings.Compare(a.File, b.File) }},
 }
 
-func sortNames() (names []string) {
-	for _, k := range sortKeys {
-		names = append(names, k.name)
-	}
-	return names
-}
+func sortNames() []string { return namesOf(sortKeys, func(k sortKey) string { return k.name }) }
 
 func newLsCommand(e *env) *cobra.Command {
 	o := &lsOptions{}

@@ -83,11 +83,7 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 	if o.settle != nil {
 		defer o.settle()
 	}
-	name, point, err := e.session(args)
-	if err != nil {
-		return err
-	}
-	s, err := e.open(name)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}
@@ -111,11 +107,7 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 		}
 	}
 	text = notes.Update(existing, text, session.Settled)
-	out := answer{output: cmp.Or(o.update, o.output)}
-	return e.answer(&out, []string{name}, func(w *bufio.Writer) error {
-		_, err := w.WriteString(text)
-		return err
-	})
+	return e.printText(&answer{output: cmp.Or(o.update, o.output)}, []string{s.Name}, text)
 }
 
 // existing returns the notes to be updated, or "" if there is no such file.
@@ -160,7 +152,6 @@ func (e *env) askForNotes(s *sessionfmt.Session, rules replay.Rules, leaf int, e
 	return text, err
 }
 
-// runDigest writes the digest of a project.
 func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 	if !e.isDir(o.digest) {
 		return usagef("--digest %s: must be a folder", sessionfmt.Quote(o.digest))
@@ -207,10 +198,7 @@ func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 	if err != nil {
 		return fmt.Errorf("--max-tokens %d: %w", o.most, err)
 	}
-	return e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
-		_, err := w.WriteString(text)
-		return err
-	})
+	return e.printText(&o.answer, paths(files), text)
 }
 
 // oneProject returns an error unless the sessions are of exactly one project.

@@ -143,7 +143,6 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 	return cmp.Or(o.runOne(e, args[0], nil), refused)
 }
 
-// printSchema prints the schema of a result.
 func (e *env) printSchema() error {
 	text, err := json.Marshal(ops.ResultSchema())
 	if err != nil {
@@ -242,7 +241,6 @@ func (o *patchOptions) named(err error) error {
 	return err
 }
 
-// options are the options of a request.
 var options = []string{"reasoning", "temperature", "maxTokens"}
 
 // words returns the operations of the flags for single changes.

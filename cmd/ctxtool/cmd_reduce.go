@@ -210,8 +210,11 @@ func newTruncateCommand(e *env) *cobra.Command {
 // pruning are the passes of ctxtool prune, the default first.
 var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "merge-notes", "progressive", "drop-bootstrap", "drop-tools"}
 
+// A passCommand is a command that runs a pass.
+type passCommand struct{ line, pass string }
+
 // passCommands are the commands that run each pass, for help.
-var passCommands = []struct{ line, pass string }{
+var passCommands = []passCommand{
 	{"truncate", "truncate"},
 	{"prune --pass prune", "prune"},
 	{"prune --pass superseded", "superseded"},
@@ -347,14 +350,10 @@ func newUndoCommand(e *env) *cobra.Command {
 			"  ctxtool undo s.jsonl --write\n" +
 			"  ctxtool undo s.jsonl -f entries",
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runUndo(e, o, args) },
+		RunE: func(_ *cobra.Command, args []string) error { return o.runOne(e, args[0], nil) },
 	}
 	o.appendFlags(cmd)
 	o.forceFlag(cmd)
-	return cmd
-}
-
-func runUndo(e *env, o *writeFlags, args []string) error {
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		b, last, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), o.time)
 		if err != nil {
@@ -366,5 +365,5 @@ func runUndo(e *env, o *writeFlags, args []string) error {
 		}
 		return p, err
 	}
-	return o.runOne(e, args[0], nil)
+	return cmd
 }

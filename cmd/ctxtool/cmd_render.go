@@ -120,7 +120,6 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 	return o.render(e, args, given)
 }
 
-// render writes the page.
 func (o *renderOptions) render(e *env, args []string, given func(flag string) bool) error {
 	rules, err := o.start(e)
 	if err = cmp.Or(err, o.check(e, given)); err != nil {
@@ -181,7 +180,6 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 	return nil
 }
 
-// write writes the page, and notes likely secrets in it.
 func (o *renderOptions) write(e *env, p *page.Page) error {
 	asset := p.Asset
 	found, err := o.publish(e, p.Session, func(scan func(int, []byte), last bool) document {

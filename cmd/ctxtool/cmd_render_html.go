@@ -24,7 +24,6 @@ import (
 // notForPages are the flags that select parts of a session: a page has all of them.
 var notForPages = []string{"view", "target", "at", "since", "until", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
 
-// checkHTML checks the flags of pages.
 func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 	if o.format != "html" {
 		if given("split") {
@@ -239,7 +238,6 @@ func (e *env) namePages(files []listedFile) {
 	}
 }
 
-// storePage writes the page of one session.
 func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pages.Summary, error) {
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
@@ -274,7 +272,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 
 // storeSecrets searches all pages before any is written.
 func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Rules) error {
-	if slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
+	return found(slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
 		s, err := sessionfmt.Open(f.path, e.opening(1))
 		if err != nil {
 			return false // it will have no page
@@ -291,8 +289,5 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 		}
 		e.noteSecrets(scan, s)
 		return true
-	}), true) {
-		return errFound
-	}
-	return nil
+	}), true))
 }

@@ -35,10 +35,6 @@ const noRequest = math.MinInt
 
 func newReplayCommand(e *env) *cobra.Command {
 	o := &replayOptions{}
-	var formats []string
-	for _, f := range render.Formats {
-		formats = append(formats, f.Name)
-	}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] [SESSION[@POINT]]",
 		Short: "Rebuild what the model saw at any entry",
@@ -50,7 +46,7 @@ func newReplayCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args) },
 	}
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, formats...)
+	o.readFlags.flags(cmd, namesOf(render.Formats, func(f render.Format) string { return f.Name })...)
 	o.overrideFlags.flags(cmd)
 	f.StringVar(&o.at, "at", "", "replay to `POINT`")
 	f.BoolVar(&o.before, "before", false, "replay to the state before the entry of the point")

@@ -146,37 +146,32 @@ func (o *traceOptions) textOrPoint(e *env, s *sessionfmt.Session, text string, l
 	return o.search(regexp.QuoteMeta(text), text)
 }
 
-// trace prints where the query was found.
 func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
-	found, err := trace.Follow(r, leaf, o.query)
+	traced, err := trace.Follow(r, leaf, o.query)
 	if err != nil {
 		return err
 	}
-	if found.Stopped != nil {
-		e.note("%s: changes after it are unknown", found.Stopped)
+	if traced.Stopped != nil {
+		e.note("%s: changes after it are unknown", traced.Stopped)
 	}
-	if len(found.Lives) == 0 || o.all {
-		for stray, err := range found.Strays(r, leaf, o.query) {
+	if len(traced.Lives) == 0 || o.all {
+		for stray, err := range traced.Strays(r, leaf, o.query) {
 			if err != nil {
 				return err
 			}
-			found.Lives = append(found.Lives, stray)
+			traced.Lives = append(traced.Lives, stray)
 		}
 	}
-	if earlier := len(found.Lives) - o.limit; o.limit > 0 && earlier > 0 {
-		found.Lives = found.Lives[earlier:]
+	if earlier := len(traced.Lives) - o.limit; o.limit > 0 && earlier > 0 {
+		traced.Lives = traced.Lives[earlier:]
 		e.note("%s: %d earlier results are not shown (--limit %d)", r.Session.Name, earlier, o.limit)
 	}
-	if err := o.reply(e, r, found, nil); err != nil {
+	if err := o.reply(e, r, traced, nil); err != nil {
 		return err
 	}
-	if len(found.Lives) == 0 {
-		return errFound
-	}
-	return nil
+	return found(len(traced.Lives) == 0)
 }
 
-// blame prints where the messages of the context at a point come from.
 func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) error {
 	at, err := findPoint(r.Session, point, leaf)
 	if err != nil {

@@ -22,7 +22,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A listedFile is a session file.
 type listedFile struct {
 	path  string
 	name  string // in lists: relative to its folder, or as on the command line
@@ -71,7 +70,6 @@ func byPath(files []listedFile) []listedFile {
 	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
-// listedIn returns the sessions of a store.
 func listedIn(st store.Store) (files []listedFile, err error) {
 	all, err := st.Files()
 	for _, f := range all {
@@ -112,12 +110,8 @@ func (e *env) isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// paths returns the paths of files.
-func paths(files []listedFile) (names []string) {
-	for _, f := range files {
-		names = append(names, f.path)
-	}
-	return names
+func paths(files []listedFile) []string {
+	return namesOf(files, func(f listedFile) string { return f.path })
 }
 
 // workersPerProcessor is the number of files in work for each CPU: while one waits for the
@@ -236,6 +230,11 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 	return err
 }
 
+// printText writes a text as an answer.
+func (e *env) printText(a *answer, inputs []string, text string) error {
+	return e.answer(a, inputs, func(w *bufio.Writer) error { _, err := w.WriteString(text); return err })
+}
+
 // print writes a value as an answer, in its form.
 func (e *env) print(a *answer, inputs []string, v any) error {
 	on := e.screen(a.output)
@@ -303,7 +302,6 @@ func (r *replayFlags) flags(cmd *cobra.Command) {
 	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
 }
 
-// check returns the rules of the flag.
 func (r *replayFlags) check() (replay.Rules, error) {
 	rules, err := replay.ParseRules(r.rules)
 	if err != nil {

@@ -81,6 +81,14 @@ func oneOf(what string, names []string, values ...string) error {
 	return nil
 }
 
+// namesOf returns the names of things.
+func namesOf[T any](all []T, name func(T) string) (names []string) {
+	for _, one := range all {
+		names = append(names, name(one))
+	}
+	return names
+}
+
 // withFlag returns an error with the name of the flag it is about. It keeps the hint.
 func withFlag(flag string, err error) error {
 	if err == nil {
@@ -321,13 +329,8 @@ func (o *filter) check(e *env) (stats.Only, error) {
 	return stats.Only{Since: since, Until: until, Project: o.project, Model: o.model, Agent: o.agent}, err
 }
 
-// agents are the names of agents.
 func agents() []string {
-	names := []string{(*dialect.Dialect)(nil).Agent()}
-	for _, d := range sessionfmt.Dialects() {
-		names = append(names, d.Agent())
-	}
-	return names
+	return append([]string{(*dialect.Dialect)(nil).Agent()}, namesOf(sessionfmt.Dialects(), (*dialect.Dialect).Agent)...)
 }
 
 // redaction are the flags that select what is redacted before a session is read.

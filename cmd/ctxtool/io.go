@@ -58,7 +58,6 @@ func (e *env) session(args []string) (file, point string, err error) {
 // largeSession is the size in bytes from which saving memory is worth time.
 const largeSession = 64 << 20
 
-// open opens a session file.
 func (e *env) open(name string) (*sessionfmt.Session, error) {
 	show, end := e.progress(name, true)
 	defer end()
@@ -341,7 +340,6 @@ func (e *env) sameFile(name, input string) bool {
 	return err == nil && os.SameFile(info, other)
 }
 
-// colorNames are the values of --color.
 var colorNames = []string{"auto", "always", "never"}
 
 // screen returns what an answer that goes to output is shown on: the width of the terminal,

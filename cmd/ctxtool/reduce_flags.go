@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -111,7 +112,6 @@ func (o *reduceFlags) counted(p *compact.Policy) *compact.Policy {
 	return p
 }
 
-// policyOf returns the policy for a session.
 func (o *reduceFlags) policyOf(s *sessionfmt.Session) (*compact.Policy, error) {
 	d := s.Dialect()
 	if o.byAgent == nil || d == nil {
@@ -167,7 +167,6 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	return o.summarizerFlags.run(e, paths(files), func() error { return o.carryOut(e, files) })
 }
 
-// reduce returns the plan of a session.
 func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 	if o.Write || o.output != "" || o.format == "entries" {
 		if err := s.Foreign(); err != nil {
@@ -330,17 +329,13 @@ func (o *summarizerFlags) run(e *env, inputs []string, reduce func() error) erro
 	if o.emitTo == "" {
 		return failed
 	}
-	out, err := e.create(o.emitTo, inputs...)
-	if err != nil {
-		return err
-	}
-	defer out.Abort()
-	for _, name := range slices.Sorted(maps.Keys(o.emitted)) {
-		if _, err := out.Write(o.emitted[name]); err != nil {
-			return err
+	err := e.answer(&answer{output: o.emitTo, unpaged: true}, inputs, func(w *bufio.Writer) error {
+		for _, name := range slices.Sorted(maps.Keys(o.emitted)) {
+			w.Write(o.emitted[name])
 		}
-	}
-	if err := out.Commit(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if len(o.emitted) == 1 {

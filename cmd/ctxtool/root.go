@@ -56,7 +56,6 @@ type env struct {
 	redactor    *redact.Redactor // redacts every session before it is read; nil without --redact
 }
 
-// processEnv returns the environment of the process.
 func processEnv() env {
 	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now, gcPercent: debug.SetGCPercent}
 	e.disk.Temporary = (&terminal.Interrupts{Status: exitNothing}).Note
@@ -247,32 +246,25 @@ func (e *env) addHelp(root *cobra.Command) {
 
 // topicLists returns the lists of topics that come from the code, by their names in the texts.
 func topicLists() map[string]string {
-	var lenses, figures, forms, counters, passes [][2]string
-	for _, l := range stats.Lenses {
-		lenses = append(lenses, [2]string{l.Name + phrase.If(l.Default, " *"), l.About})
-	}
-	for _, f := range render.Formats {
-		forms = append(forms, [2]string{f.Name, f.About})
-	}
-	for _, name := range tokens.Names() {
-		if c, err := tokens.Find(name); err == nil {
-			counters = append(counters, [2]string{name, c.About})
-		}
-	}
-	for _, command := range passCommands {
-		if p, err := compact.FindPass(command.pass); err == nil {
-			passes = append(passes, [2]string{command.line, p.About})
-		}
-	}
-	for _, name := range gate.FigureNames() {
-		if f, err := gate.FindFigure(name); err == nil {
-			figures = append(figures, [2]string{name, f.About})
-		}
-	}
 	return map[string]string{
-		"lenses": help.List(lenses), "replay": help.List(forms), "counters": help.List(counters), "passes": help.List(passes),
-		"figures": help.List(figures), "parts": strings.TrimRight(page.PartHelp(), "\n"), "ops": ops.Help(),
+		"lenses":   listOf(stats.Lenses, func(l *stats.Lens) (name, about string) { return l.Name + phrase.If(l.Default, " *"), l.About }),
+		"replay":   listOf(render.Formats, func(f render.Format) (name, about string) { return f.Name, f.About }),
+		"counters": listOf(tokens.Names(), func(name string) (_, about string) { c, _ := tokens.Find(name); return name, c.About }),
+		"passes":   listOf(passCommands, func(c passCommand) (name, about string) { p, _ := compact.FindPass(c.pass); return c.line, p.About }),
+		"figures":  listOf(gate.FigureNames(), func(name string) (_, about string) { f, _ := gate.FindFigure(name); return name, f.About }),
+		"parts":    strings.TrimRight(page.PartHelp(), "\n"),
+		"ops":      ops.Help(),
 	}
+}
+
+// listOf returns a list of things for a topic, a row each.
+func listOf[T any](all []T, row func(T) (name, about string)) string {
+	var rows [][2]string
+	for _, one := range all {
+		name, about := row(one)
+		rows = append(rows, [2]string{name, about})
+	}
+	return help.List(rows)
 }
 
 // noEmptyFlags returns an error for a flag with an empty value, such as an unset shell
@@ -292,21 +284,11 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 //	ctxtool: s.jsonl:12: entry a1b2c3d4: cause
 //	hint: what helps
 func report(w io.Writer, err error) {
-	fmt.Fprintf(w, "ctxtool: %s\n", cleanLines(strings.TrimRight(err.Error(), "\n")))
+	fmt.Fprintf(w, "ctxtool: %s\n", phrase.Clean(strings.TrimRight(err.Error(), "\n")))
 	var at *sessionfmt.Error
 	if errors.As(err, &at) && at.Hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", at.Hint)
 	}
-}
-
-// cleanLines is sessionfmt.Clean for a text of several lines.
-func cleanLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		indent := line[:len(line)-len(strings.TrimLeft(line, "\t"))]
-		lines[i] = indent + sessionfmt.Clean(line[len(indent):])
-	}
-	return strings.Join(lines, "\n")
 }
 
 // otherHint returns an error with another hint in place of its own: hints of a replay name
@@ -342,6 +324,14 @@ func (e *statusError) Unwrap() error { return e.error }
 
 // errFound ends a command that found something and has reported it.
 var errFound = &statusError{errors.New("found"), exitFound}
+
+// found returns errFound if a command found something, else nil.
+func found(something bool) error {
+	if something {
+		return errFound
+	}
+	return nil
+}
 
 // exitStatus returns the exit status of an error. Errors without one are cobra's, about the
 // command line.

@@ -175,7 +175,6 @@ func (o *writeFlags) outputOf(f listedFile) string {
 	return o.output
 }
 
-// carryOut makes the plans, carries them out, and prints them.
 func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	to := o.output
 	if o.aside {

@@ -52,7 +52,6 @@ func Group(flags *pflag.FlagSet, group string, names ...string) {
 	}
 }
 
-// groupOf is the group of a flag.
 func groupOf(f *pflag.Flag) string {
 	if group := f.Annotations[groupKey]; len(group) > 0 {
 		return group[0]

@@ -37,7 +37,7 @@ func TestCommand(t *testing.T) {
 	f := cmd.Flags()
 	f.StringP("output", "o", "", "write to `FILE`")
 	f.String("at", "leaf", "the `POINT`")
-	f.Int("keep", 3, "keep `N` (0: all)")
+	f.Int("days", 3, "keep `N` (0: all)")
 	f.Bool("plain", false, "do it plainly")
 	f.String("rules", "", "by these rules")
 	f.Bool("secret", false, "not for help")
@@ -58,7 +58,7 @@ Examples:
   program do
 
 Flags:
-  --keep N           keep N (0: all; default 3)
+  --days N           keep N (0: all; default 3)
   --plain            do it plainly
 
 Selection:

@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -70,12 +71,6 @@ func lineFeeds(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
 }
 
-// cutLine cuts the first line off text, without its line feed.
-func cutLine(text []byte) (line, rest []byte) {
-	line, rest, _ = bytes.Cut(text, []byte{'\n'})
-	return line, rest
-}
-
 // cutIndent takes up to n columns of white space off a line. A tab goes whole.
 func cutIndent(line []byte, n int) []byte {
 	for n > 0 && len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
@@ -87,24 +82,21 @@ func cutIndent(line []byte, n int) []byte {
 	return line
 }
 
-// languages are those that hosts merely colour, by the names that people write. "suggestion",
-// "mermaid", "math" and their like, which hosts run or render, are none.
-var languages = map[string]string{
-	"txt": "text", "plain": "text", "plaintext": "text", "yml": "yaml", "golang": "go", "rs": "rust",
-	"c++": "cpp", "cxx": "cpp", "cc": "cpp", "hpp": "cpp", "c#": "csharp", "cs": "csharp", "python3": "python",
-	"shellscript": "sh", "shell-session": "sh", "sh-session": "sh",
-}
-
-func init() {
-	for _, name := range strings.Fields(`
+// languages are those that hosts merely colour. "suggestion", "mermaid", "math" and their like,
+// which hosts run or render, are none.
+var languages = strings.Fields(`
 	text diff json jsonl json5 jsonc yaml toml xml html css scss less ini csv log console
 	markdown md go rust c cpp csharp java kotlin scala swift dart zig nim
 	javascript js jsx typescript ts tsx vue svelte python py ruby rb php perl
 	lua r julia haskell ocaml elixir erlang clojure lisp elm fsharp
 	sh bash zsh fish shell powershell bat sql graphql proto protobuf http
-	dockerfile makefile cmake nix terraform hcl vim awk asm patch`) {
-		languages[name] = name
-	}
+	dockerfile makefile cmake nix terraform hcl vim awk asm patch`)
+
+// aliases are other names that people write for them.
+var aliases = map[string]string{
+	"txt": "text", "plain": "text", "plaintext": "text", "yml": "yaml", "golang": "go", "rs": "rust",
+	"c++": "cpp", "cxx": "cpp", "cc": "cpp", "hpp": "cpp", "c#": "csharp", "cs": "csharp", "python3": "python",
+	"shellscript": "sh", "shell-session": "sh", "sh-session": "sh",
 }
 
 // Language is the name of a language as it may stand after a fence, from what
@@ -113,10 +105,14 @@ func Language(info string) string {
 	if i := strings.IndexAny(info, " \t,{:"); i >= 0 {
 		info = info[:i]
 	}
-	if len(info) > 16 {
+	info = strings.ToLower(info)
+	if name := aliases[info]; name != "" {
+		return name
+	}
+	if !slices.Contains(languages, info) {
 		return ""
 	}
-	return languages[strings.ToLower(info)]
+	return info
 }
 
 // files are the languages of files whose whole names tell, and extensions are those of

@@ -40,7 +40,6 @@ type item struct {
 	ordered bool
 }
 
-// writer is the state of AppendText.
 type writer struct {
 	dst   []byte
 	empty int    // length of dst before anything was written
@@ -52,7 +51,7 @@ type writer struct {
 
 // next reads a line, or the lines that belong together, and writes them.
 func (w *writer) next() {
-	line, rest := cutLine(w.rest)
+	line, rest, _ := bytes.Cut(w.rest, []byte{'\n'})
 	column, body := indent(line)
 	if len(body) == 0 {
 		w.rest, w.last = rest, nothing
@@ -124,7 +123,6 @@ func (w *writer) gap() {
 	}
 }
 
-// line writes the text of a line.
 func (w *writer) line(body []byte) {
 	var n int
 	w.dst, n = appendStart(w.dst, body, plain)
@@ -167,7 +165,7 @@ func (w *writer) item(column int, mark, content []byte) {
 func (w *writer) fence(c byte, n int, info string, column int, rest []byte) {
 	text, length := rest, 0
 	for len(rest) > 0 {
-		line, after := cutLine(rest)
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		rest = after
 		if _, body := indent(line); runLen(body, c) >= n && len(body) == runLen(body, c) {
 			break
@@ -195,7 +193,7 @@ func (w *writer) code(info string, n, column, outdent int) {
 func (w *writer) indented() int {
 	length := 0
 	for rest := w.rest; len(rest) > 0; {
-		line, after := cutLine(rest)
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		column, body := indent(line)
 		if len(body) > 0 && column < 4 {
 			break
@@ -217,7 +215,7 @@ func (w *writer) table(body []byte) int {
 	piped := body[0] == '|'
 	length, lines := 0, 0
 	for rest := w.rest; len(rest) > 0; lines++ {
-		line, after := cutLine(rest)
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		_, body := indent(line)
 		if lines == 1 && ruler(body) {
 			piped = false
@@ -265,7 +263,6 @@ func fenceOpens(body []byte) (int, string) {
 	return n, string(trim(body[n:min(len(body), n+40)]))
 }
 
-// heading is the title of a heading.
 func heading(body []byte, column int) ([]byte, bool) {
 	n := runLen(body, '#')
 	if n == 0 || n > 6 || n == len(body) || !isSpace(body[n]) || column > 3 {

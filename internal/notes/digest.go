@@ -66,7 +66,6 @@ func newDigest(all []*Session) *digest {
 	return d
 }
 
-// add adds one more session.
 func (d *digest) add(s *Session) {
 	for _, f := range s.Files {
 		name := s.relative(f.Path)

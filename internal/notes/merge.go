@@ -28,7 +28,6 @@ type section struct {
 	lines   []string
 }
 
-// name returns the text of the heading.
 func (s *section) name() string { return strings.TrimSpace(strings.TrimLeft(s.heading, "# ")) }
 
 // sections splits notes into sections, and removes the marks.

@@ -46,11 +46,8 @@ func Read(r *replay.Replay, leaf int) (s *Session, stopped, err error) {
 		s.decided[d.Record] = time(d.Record)
 	}
 	s.Ended = time(leaf)
-	if h := r.Session.Header(); h >= 0 {
-		s.Started = time(h)
-		line, failed := lines.Line(h)
-		s.Dir, err = line.Get("cwd").Text(), cmp.Or(err, failed)
-	}
+	header, failed := r.Session.HeaderLine()
+	s.Started, s.Dir, err = header.Get("timestamp").Text(), header.Get("cwd").Text(), cmp.Or(err, failed)
 	s.Ended = cmp.Or(s.Ended, s.Started)
 	return s, stopped, err
 }

@@ -179,7 +179,6 @@ type quarantine struct {
 	done bool
 }
 
-// quarantine returns the quarantine of a plan, next to the new file.
 func (t *Target) quarantine(p *Plan) (*quarantine, error) {
 	if t.Quarantine != "" {
 		if _, err := t.Disk.Lstat(t.Quarantine); err == nil {

@@ -206,17 +206,9 @@ func (t *Target) place(p *Plan, write func(w io.Writer) error) error {
 // sameChange reports whether two batches are equal except for ids, parents and times, though
 // the session has grown in between.
 func sameChange(was, is *sessionfmt.Session, before, after *sessionfmt.Batch) (bool, error) {
-	one, err := headerLine(was)
-	other, fault := headerLine(is)
+	one, err := was.HeaderLine()
+	other, fault := is.HeaderLine()
 	return bytes.Equal(one, other) && bytes.Equal(batchText(before), batchText(after)), cmp.Or(err, fault)
-}
-
-func headerLine(s *sessionfmt.Session) (line []byte, err error) {
-	if s.Header() < 0 {
-		return nil, nil
-	}
-	v, err := s.NewReader().Line(s.Header())
-	return bytes.Clone(v), err
 }
 
 // batchText returns the entries of a batch without those fields.

@@ -47,7 +47,6 @@ const (
 // A note is what an entry records about another one, or about the session.
 type note struct{ target, text string }
 
-// A label is a label entry.
 type label struct {
 	entry, target int32
 	text          string

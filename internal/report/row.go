@@ -126,7 +126,6 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	return v.AppendShort(dst, longest)
 }
 
-// message appends a message.
 func (w *rower) message(dst []byte, v value) []byte {
 	w.m.Read(w.at.Reset(v), jsonl.Unknown)
 	if w.m.Failed() || w.m.IsError.Truthy() {

@@ -94,7 +94,6 @@ type Break struct {
 	Again       *cache.Rebilled `json:"again,omitempty"`
 }
 
-// request records a request.
 func (p *Report) request(q cache.Request, stopped error) error {
 	if stopped != nil {
 		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: q.Record, Line: p.s.Line(q.Record), Text: stopped.Error()})
@@ -248,7 +247,9 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 	for _, t := range from.Omitted {
 		out.Omitted = append(out.Omitted, t.Name)
 	}
-	out.Options = options(from.Options)
+	if len(from.Options.Fields()) > 0 {
+		out.Options = json.RawMessage(value(from.Options.Append(nil)).AppendMinified(nil))
+	}
 	if i := slices.IndexFunc(st.Prompts, func(q Prompt) bool { return q.same(&out) }); i >= 0 {
 		return i, nil
 	}
@@ -261,23 +262,6 @@ func (p *Prompt) same(q *Prompt) bool {
 	alike := func(a, b [4]any) bool { return a[0] == b[0] && a[1] == b[1] }
 	return slices.EqualFunc(p.Parts, q.Parts, alike) && slices.EqualFunc(p.Tools, q.Tools, alike) &&
 		slices.Equal(p.Omitted, q.Omitted) && string(p.Reasoning) == string(q.Reasoning) && string(p.Options) == string(q.Options) && p.Known == q.Known
-}
-
-// options returns generation options as JSON, nil if there are none.
-func options(o prompt.Options) json.RawMessage {
-	dst := []byte{'{'}
-	for _, f := range []struct {
-		name string
-		v    value
-	}{{"reasoning", o.Reasoning}, {"temperature", o.Temperature}, {"maxTokens", o.MaxTokens}} {
-		if f.v.Exists() {
-			dst = f.v.AppendMinified(member(dst, 1, []byte(f.name)))
-		}
-	}
-	if len(dst) == 1 {
-		return nil
-	}
-	return append(dst, '}')
 }
 
 // text returns the row of a text, adding it if necessary.
@@ -324,7 +308,6 @@ func (p *Report) now(leaf int) error {
 	return p.settings(e, before, 0, n)
 }
 
-// account adds the cache account of the requests.
 func (p *Report) account(rows []cache.Row) {
 	c := &p.Steps.Cache
 	n := len(p.Steps.Entry)

@@ -67,15 +67,11 @@ type Stats struct {
 // ended the replay, if any.
 func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 	l := &logger{w: w, load: r.NewReader(), calls: map[string]call{}, stats: Stats{Modified: []string{}}}
-	var head Head
-	if h := r.Session.Header(); h >= 0 {
-		line, err := l.load.Line(h)
-		if err != nil {
-			return nil, err
-		}
-		head = Head{line.Get("id").Text(), line.Get("timestamp").Text(), line.Get("cwd").Text()}
+	head, err := r.Session.HeaderLine()
+	if err != nil {
+		return nil, err
 	}
-	l.begin(head)
+	l.begin(Head{head.Get("id").Text(), head.Get("timestamp").Text(), head.Get("cwd").Text()})
 	for a, err := range r.Accounts(leaf, &weigh.SWE) {
 		if replay.Stopped(err) {
 			stopped = err
@@ -263,7 +259,6 @@ func (l *logger) update(total int, at string) {
 	}
 }
 
-// begin writes the head.
 func (l *logger) begin(head Head) {
 	l.updated = -1
 	text := bytes.TrimSuffix(encode(head, "", "  "), []byte("\n}"))

@@ -131,7 +131,6 @@ func (l *reader) take(kind jsonl.Kind, line jsonl.Value, compacted bool) {
 	l.at, _ = line.Get("timestamp").Millis()
 }
 
-// look looks the model up.
 func (l *reader) look(table *models.Table, now time.Time) {
 	m, _, ok := table.Lookup(l.model.Provider, l.model.ID)
 	if !ok {

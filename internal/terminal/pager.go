@@ -1,12 +1,14 @@
 package terminal
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -59,7 +61,7 @@ func (p *Pager) start() {
 		cmd = exec.Command("sh", "-c", p.Command)
 	}
 	cmd.Env = p.Env
-	if !isSet(p.Env, "LESS") {
+	if !slices.ContainsFunc(p.Env, func(v string) bool { return strings.HasPrefix(v, "LESS=") }) {
 		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "LESS="+lessOptions)
 	}
 	cmd.Stdout, cmd.Stderr = p.Out, os.Stderr
@@ -91,11 +93,21 @@ type noClose struct{ io.Writer }
 
 func (noClose) Close() error { return nil }
 
-func isSet(environ []string, name string) bool {
-	for _, v := range environ {
-		if strings.HasPrefix(v, name+"=") {
-			return true
-		}
-	}
-	return false
+// An Output is text on a terminal, without control characters.
+type Output struct {
+	Cleaner
+	Pager Pager
 }
+
+// NewOutput returns an output that has no pager yet.
+func NewOutput(f *os.File) *Output {
+	s := &Output{Pager: Pager{Out: f}}
+	s.Cleaner.W = &s.Pager
+	return s
+}
+
+// Abort waits until the user has left the pager.
+func (s *Output) Abort() { s.Pager.Close() }
+
+// Commit writes the last line, and waits likewise.
+func (s *Output) Commit() error { return cmp.Or(s.Cleaner.Close(), s.Pager.Close()) }

@@ -60,7 +60,6 @@ func newCall(tool, id string, args value) ToolCall {
 	return c
 }
 
-// answer adds the result of the call.
 func (c *ToolCall) answer(text []byte, failed bool) {
 	if string(bytes.TrimSpace(text)) == "(no output)" {
 		text = nil
@@ -158,4 +157,12 @@ func appendSame(dst, line []byte) []byte {
 func cutsOutput(command []byte) bool {
 	name, args, _ := bytes.Cut(command, []byte(" "))
 	return (string(name) == "head" || string(name) == "tail") && !bytes.ContainsAny(args, "|;&<>")
+}
+
+// NestedCall is a call that the tool of a result made itself, without its result.
+func NestedCall(v value) ToolCall {
+	c := newCall(v.Get("name").Text(), v.Get("id").Text(), v.Get("arguments"))
+	status := v.Get("status")
+	c.Answered, c.Failed = !status.Is("unfinished"), status.Is("error")
+	return c
 }

@@ -59,7 +59,6 @@ func NewStory() *Story {
 	return &Story{files: map[string]*File{}, commands: map[string]*Command{}, passed: map[uint64]bool{}}
 }
 
-// take adds a block.
 func (s *Story) take(b *Block) {
 	switch b.Kind {
 	case Prompt:
@@ -235,7 +234,6 @@ func (s *Story) Join(next *Story) {
 	maps.Copy(s.passed, next.passed)
 }
 
-// file returns the file with that path.
 func (s *Story) file(path string) *File {
 	f := s.files[path]
 	if f == nil {
@@ -246,7 +244,6 @@ func (s *Story) file(path string) *File {
 	return f
 }
 
-// request adds the usage of an answer.
 func (s *Story) request(usage, provider, model value) {
 	s.Requests++
 	s.pay(usage.Usage())

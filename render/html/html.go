@@ -112,7 +112,6 @@ func (h *Page) writeSplit(w io.Writer, shell *shell) error {
 	return nil
 }
 
-// pages returns the names of the pages, and the chunks of each.
 func (h *Page) pages() (pages []Part) {
 	from, size := 0, int64(0)
 	for k, c := range h.chunks {
@@ -234,7 +233,6 @@ func newKind(page string, modules []string, libraries ...string) kind {
 	return sync.OnceValue(func() string { return assemble(page, modules, libraries) })
 }
 
-// shell returns a page with that title.
 func (k kind) shell(title string) *shell {
 	before, after, _ := strings.Cut(strings.ReplaceAll(k(), titleMark, stdhtml.EscapeString(title)), dataMark)
 	return &shell{[]byte(before), []byte(after)}

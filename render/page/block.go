@@ -24,7 +24,6 @@ func (p *Page) piece(dst []byte, b *transcript.Block, part int) ([]byte, error) 
 	return dst, err
 }
 
-// block appends a part of a block.
 func (p *Page) block(dst []byte, b *transcript.Block, part int) ([]byte, error) {
 	section := b.Kind == transcript.Prompt || b.Kind == transcript.Branch && b.Value == nil
 	if b.Kind == transcript.Call || b.Kind == transcript.Shell {
@@ -116,7 +115,6 @@ func (p *Page) note(dst []byte, words, text string, below []byte) []byte {
 // longText is the number of lines up to which a text is not folded.
 const longText = 12
 
-// folded returns a text, below a line to open if it is long.
 func (p *Page) folded(text []byte) []byte {
 	if bytes.Count(text, []byte{'\n'}) >= longText {
 		return p.opened(nil, title{before: "More" + lineCount(text)}, text)
@@ -139,7 +137,6 @@ func lineCount(text []byte) string {
 	return ", " + phrase.Count(lineNumber(text), "line")
 }
 
-// lineNumber returns the number of lines of a text.
 func lineNumber(text []byte) int {
 	return bytes.Count(bytes.TrimRight(text, "\n"), []byte{'\n'}) + 1
 }

@@ -303,7 +303,6 @@ func (p *Page) compacted() (line []byte) {
 		phrase.If(tokens > 0, ", the largest at %s tokens", phrase.Short(int64(tokens))))
 }
 
-// contents appends a table of contents.
 func (p *Page) contents(dst []byte) []byte {
 	if !p.File || len(p.turns) == 0 {
 		return dst

@@ -112,11 +112,7 @@ func (p *Page) Write(w io.Writer) error {
 
 // located sets cwd from the session's header.
 func (p *Page) located() error {
-	header := p.Session.Header()
-	if header < 0 {
-		return nil
-	}
-	line, err := p.Session.NewReader().Line(header)
+	line, err := p.Session.HeaderLine()
 	if cwd := strings.TrimRight(line.Get("cwd").Text(), "/"); cwd != "" {
 		p.cwd = cwd + "/"
 	}

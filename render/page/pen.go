@@ -317,7 +317,6 @@ func (f *folder) beside(k, step int) int {
 	return 0
 }
 
-// tally counts all that was folded.
 func (f *folder) tally() (t tally) {
 	for _, u := range f.units {
 		if u.shape != whole {
@@ -327,7 +326,6 @@ func (f *folder) tally() (t tally) {
 	return t
 }
 
-// A tally counts what is folded.
 type tally struct {
 	n, size int
 	kinds   [32]int

@@ -22,7 +22,6 @@ type sheet struct {
 	buf    []byte
 }
 
-// chapter writes what is not folded of a chapter.
 func (s *sheet) chapter(blocks transcript.Blocks) error {
 	for b, err := range blocks(nil, true) {
 		if err != nil {
@@ -105,7 +104,6 @@ func (s *sheet) leave(item bool) (err error) {
 	return err
 }
 
-// end ends the sheet.
 func (s *sheet) end() error {
 	if err := s.mark(); err != nil {
 		return err
@@ -185,7 +183,6 @@ func replaced(all []transcript.Replacement) (diff []byte) {
 	return diff
 }
 
-// callWords returns the outcome of a call in words.
 func callWords(c *transcript.ToolCall) string {
 	switch {
 	case !c.Answered:
@@ -222,4 +219,26 @@ func oneLine(text string) string {
 		first += " …"
 	}
 	return phrase.Cut(first, longLine)
+}
+
+// nested appends the calls that a tool made itself, an item each.
+func (p *Page) nested(dst []byte, c *transcript.ToolCall, part int) []byte {
+	if part == never {
+		return dst
+	}
+	for call := range c.Nested.Get("calls").Elements {
+		n := transcript.NestedCall(call)
+		line := p.pen.inline(append(p.pen.inline(nil, c.Name), " called "...), n.Name)
+		if about := n.Subject(); about != "" {
+			line = p.pen.code(append(line, ' '), oneLine(p.near(about)))
+		}
+		if words := callWords(&n); !n.Answered || n.Failed {
+			line = append(line, words...)
+		}
+		dst = p.pen.item(dst, line)
+	}
+	if complete := c.Nested.Get("complete"); string(complete) == "false" {
+		dst = p.pen.item(dst, append(p.pen.inline(nil, c.Name), " made calls that the file does not record completely"...))
+	}
+	return dst
 }

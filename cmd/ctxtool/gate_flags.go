@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"ctxtool/internal/help"
+	"ctxtool/render"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+	"ctxtool/stats/gate"
+
+	"github.com/spf13/cobra"
+)
+
+// gateFlags are the flags of a gate, and the gate.
+type gateFlags struct {
+	budgets          []string
+	file, against    string
+	drift            string
+	broken, unpriced string
+	allowEmpty       bool
+
+	gated bool // there is a gate
+	gate  gate.Gate
+	said  *gate.Report // nil without a gate
+}
+
+var gateForms = []string{"github", "junit"}
+
+// The values of --broken and --unpriced.
+var brokenActions, unpricedActions = []string{"fail", "warn"}, []string{"fail", "ignore"}
+
+func (o *gateFlags) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")
+	f.StringVar(&o.file, "check", "", "exit with 1 if a figure crosses a limit in the TOML `FILE`")
+	f.StringVar(&o.against, "against", "", "exit with 1 if a figure differs from the run saved in `FILE`")
+	f.StringVar(&o.drift, "drift", "", "tolerate `AMOUNT` between a figure and the saved run: 5%, +5%, 1000")
+	choice(cmd, &o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", brokenActions)
+	choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", unpricedActions)
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
+	complete(cmd, "require", gate.FigureNames())
+	help.Group(f, "Gate", "broken")
+}
+
+// check checks the flags and reads the files that they name, before any session is opened.
+func (o *gateFlags) check(e *env) error {
+	o.gated = len(o.budgets) > 0 || o.file != "" || o.against != ""
+	if !o.gated && (o.drift != "" || o.broken != "" || o.unpriced != "" || o.allowEmpty) {
+		return errors.New("--drift, --broken, --unpriced and --allow-empty require --require, --check or --against")
+	}
+	if o.drift != "" && o.against == "" {
+		return errors.New("--drift requires --against")
+	}
+	for _, text := range o.budgets {
+		b, err := gate.ParseBudget(text)
+		if err != nil {
+			return withFlag("--require", err)
+		}
+		o.gate.Budgets = append(o.gate.Budgets, b)
+	}
+	if o.drift != "" {
+		o.gate.Drift = &gate.Drift{}
+		if err := o.gate.Drift.UnmarshalText([]byte(o.drift)); err != nil {
+			return withFlag("--drift", err)
+		}
+	}
+	for _, of := range []struct {
+		flag, value string
+		actions     []string
+	}{{"--broken", o.broken, brokenActions}, {"--unpriced", o.unpriced, unpricedActions}} {
+		if err := oneOf(of.flag, of.actions, of.value); of.value != "" && err != nil {
+			return err
+		}
+	}
+	return o.load(e)
+}
+
+// load reads the file of budgets and the saved run, which are input.
+func (o *gateFlags) load(e *env) error {
+	if o.file != "" {
+		data, err := e.readInput(o.file)
+		if err == nil {
+			err = noAnswer(o.gate.Load(o.file, data))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// The command line overrides the file.
+	if o.broken != "" {
+		o.gate.WarnBroken = o.broken == "warn"
+	}
+	if o.unpriced != "" {
+		o.gate.IgnoreUnpriced = o.unpriced == "ignore"
+	}
+	if o.against == "" {
+		return nil
+	}
+	data, err := e.readInput(o.against)
+	if err != nil {
+		return err
+	}
+	o.gate.Saved, err = gate.LoadSaved(o.against, data)
+	return noAnswer(err)
+}
+
+// ready prepares the gate for the lenses that are computed.
+func (o *gateFlags) ready(format string, lenses []string) error {
+	if !o.gated {
+		if slices.Contains(gateForms, format) {
+			return fmt.Errorf("-f %s requires --require, --check or --against", format)
+		}
+		return nil
+	}
+	return noAnswer(o.gate.Start(lenses))
+}
+
+// fit returns an error if the files cannot be judged. The lens check reads each file again.
+func (o *gateFlags) fit(files []listedFile, checks bool) error {
+	if o.gated && len(files) == 0 && !o.allowEmpty {
+		return gate.ErrEmpty
+	}
+	if checks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
+		return &sessionfmt.Error{Err: errors.New("--lens check requires a file"), Hint: "save standard input to a file first"}
+	}
+	return nil
+}
+
+func (o *gateFlags) judge(sum *stats.Report) error {
+	if !o.gated {
+		return nil
+	}
+	said, err := o.gate.Judge(sum)
+	if err != nil && !o.allowEmpty {
+		return err
+	}
+	o.said, sum.Gate = said, said
+	return nil
+}
+
+// verdict returns the result of the gate. It prints on standard error what the form does not
+// show.
+func (o *gateFlags) verdict(e *env, format string) error {
+	if format == "csv" {
+		for i := range o.said.Verdicts {
+			if v := &o.said.Verdicts[i]; v.State == gate.Crossed {
+				e.note("%s", render.GateLine(v))
+			}
+		}
+	}
+	return found(!o.said.Passed)
+}

@@ -186,6 +186,11 @@ type Entry struct {
 	// Native asks for messages that have one more member, native: an array of what stands
 	// for them in a request of the agent.
 	Native bool
+	// Said, if not nil, asks for the message of a prompt, an answer or a result, as reading the
+	// entry would give it. A dialect that knows it sets it, and Size to the length of its JSON in
+	// bytes, if the entry has nothing besides its head and what a Message keeps.
+	Said *jsonl.Message
+	Size int
 	// Again reports that Lines are those of the entry before, where they were in memory. Kept is
 	// what the dialect made of them then.
 	Again bool

@@ -119,7 +119,7 @@ type Head struct {
 	ID   jsonl.Value // of the record itself; absent for none
 	Ref  jsonl.Value // the id of another record that it refers to
 	// Group is what it has in common with other lines, by which they are told apart from the
-	// rest: the id of an answer, or of a call.
+	// rest: the id of an answer, or of a call. A dialect may add to it what its arranger needs.
 	Group jsonl.Value
 	Time  jsonl.Value // from Scan
 	// NoUsage reports that the line is known to have no usage.

@@ -98,18 +98,8 @@ func (l *Reader) Message(m *Piece) (msg *jsonl.Message, size int, err error) {
 	if m.form == plain && m.edit < 0 {
 		switch m.kind {
 		case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
-			line, err := l.lines.Line(int(m.rec))
-			if err != nil {
+			if size, err = l.lines.Message(int(m.rec), &l.msg); err != nil {
 				return nil, 0, err
-			}
-			l.msg.Content = nil
-			l.at.Reset(line)
-			for key := range l.at.Members {
-				if string(key) == "message" {
-					start := l.at.Offset()
-					l.msg.Read(&l.at, m.kind)
-					size = l.at.Offset() - start
-				}
 			}
 			if !l.msg.Content.IsNull() { // Provider sets missing content
 				return &l.msg, size, nil

@@ -133,14 +133,19 @@ func (s *Session) visit(workers int, opt Options) error {
 	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
 		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
 		picks := len(opt.Pick.Record)+len(opt.Pick.Message) > 0
+		var said jsonl.Message
 		return func(k int) error {
 			for i := k * atOnce; i < min((k+1)*atOnce, len(s.records)); i++ {
-				line, err := r.Line(i)
+				line, err := r.foreign(i, false, &said)
 				if err != nil {
 					return err
 				}
-				h, ok := head.Prefix(line) // what a dialect makes is valid
-				if !ok || picks {
+				var known *jsonl.Message
+				if r.entry.Size > 0 {
+					known = &said
+				}
+				h, ok := head.Made(line, known) // it is valid
+				if !ok || picks && known == nil {
 					var bad *jsonl.SyntaxError
 					if h, bad = head.Read(line); bad != nil {
 						return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
@@ -219,20 +224,25 @@ func (r *Reader) Native(i int) (jsonl.Value, error) {
 	if r.s.dialect == nil || r.s.Held(i) {
 		return r.Line(i)
 	}
-	return r.foreign(i, true)
+	return r.foreign(i, true, nil)
 }
 
-// foreign is a record of another agent's session in pi's shape.
-func (r *Reader) foreign(i int, native bool) (jsonl.Value, error) {
+// foreign is a record of another agent's session in pi's shape. If said is not nil, the dialect
+// may set it to the message of a turn, and then the entry's Size.
+func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (jsonl.Value, error) {
 	rec := &r.s.records[i]
+	if !rec.kind.IsTurn() {
+		said = nil
+	}
 	e := &r.entry
+	e.Size = 0
 	again := r.unread && r.s.sameLines(r.made, i) && e.Native == native
 	if !again && rec.size > readAhead {
 		e.Kept = nil // never hold two long lines at once
 	}
 	*e = dialect.Entry{
 		Kind: rec.kind, ID: idText(r.s.idOf(i)), Parent: idText(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
-		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Lines: e.Lines, Again: again, Kept: e.Kept,
+		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Said: said, Lines: e.Lines, Again: again, Kept: e.Kept,
 	}
 	if !again {
 		if err := r.linesOf(i); err != nil {

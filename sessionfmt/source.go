@@ -309,6 +309,8 @@ type Reader struct {
 	made    int           // its record
 	unread  bool          // nothing was read since
 	shown   []byte
+
+	at jsonl.Cursor
 }
 
 // NewReader returns a Reader of s.
@@ -319,13 +321,30 @@ func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 // entry in pi's shape.
 func (r *Reader) Line(i int) (jsonl.Value, error) {
 	if r.s.dialect != nil && !r.s.Held(i) {
-		return r.foreign(i, false)
+		return r.foreign(i, false, nil)
 	}
 	line, err := r.Raw(i)
 	if r.s.records[i].flags&flagBadUTF8 != 0 {
 		line = jsonl.ReplaceInvalidUTF8(line)
 	}
 	return jsonl.Value(jsonl.Trim(line)), err
+}
+
+// Message reads the message of record i, a prompt, an answer or a result, as Line has it, and
+// returns the length of its JSON in bytes. It is valid until the next call.
+func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {
+	var line jsonl.Value
+	if r.s.dialect != nil && !r.s.Held(i) {
+		if line, err = r.foreign(i, false, m); r.entry.Size > 0 {
+			return r.entry.Size, err
+		}
+	} else {
+		line, err = r.Line(i)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return m.ReadEntry(r.at.Reset(line), r.s.Kind(i)), nil
 }
 
 // Raw returns the line of record i byte for byte, without its newline, valid until the next

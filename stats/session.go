@@ -116,17 +116,17 @@ func readSession(l *lensRun) {
 
 // take counts a record.
 func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
-	kind, line := r.Kind, r.Line
+	kind := r.Kind
 	switch kind {
 	case jsonl.User:
 		p.Turns++
 	case jsonl.Assistant:
-		m := calls.message(kind, line)
+		m := r.Said()
 		if calls.answer(m); !r.Unanswered {
 			p.answer(m)
 		}
 	case jsonl.ToolResult:
-		calls.result(calls.message(kind, line))
+		calls.result(r.Said())
 	case jsonl.Compaction:
 		p.Compactions++
 	case jsonl.BranchSummary:
@@ -148,7 +148,7 @@ func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 		}
 	}
 	if kind.IsEntry() {
-		p.Time.take(line.Get("timestamp"))
+		p.Time.take(r.Timestamp)
 	}
 }
 

@@ -33,8 +33,6 @@ type callBook struct {
 	sum     *SessionPart
 	open    map[string][]openCall
 	strange map[string]strangeResult // results before their call
-	msg     jsonl.Message
-	at      jsonl.Cursor
 }
 
 type openCall struct {
@@ -59,12 +57,6 @@ func (p *SessionPart) counts(tool string) [2]*toolCount {
 // tool returns the count of the tool with that name.
 func (p *SessionPart) tool(name string) *toolCount {
 	return rowOf(&p.Tools, p.toolAt, name, toolCount{Tool: name})
-}
-
-// message reads the message of a line.
-func (b *callBook) message(kind jsonl.Kind, line jsonl.Value) *jsonl.Message {
-	b.msg.Read(b.at.Reset(line.Get("message")), kind)
-	return &b.msg
 }
 
 // answer records the calls of an answer.

@@ -52,16 +52,16 @@ func (r *Reader) Take(first ...jsonl.Block) []jsonl.Block {
 
 // Spoken returns the blocks of an answer: its thoughts, its text and its calls, which are the
 // message that was read. Empty texts have none.
-func (r *Reader) Spoken(text jsonl.Value, thoughts ...jsonl.Value) []jsonl.Block {
+func (r *Reader) Spoken(text jsonl.String, thoughts ...jsonl.String) []jsonl.Block {
 	var first [3]jsonl.Block
 	n := 0
 	for _, thought := range thoughts {
-		if HasText(thought) {
+		if HasText(thought.Value) {
 			first[n] = Thinking(thought)
 			n++
 		}
 	}
-	if HasText(text) {
+	if HasText(text.Value) {
 		first[n] = Text(text)
 		n++
 	}
@@ -76,12 +76,12 @@ func (r *Reader) Keep(b jsonl.Block) []jsonl.Block {
 }
 
 // Join returns a string of parts as they are spelled.
-func (r *Reader) Join(parts ...[]byte) jsonl.Value {
+func (r *Reader) Join(parts ...[]byte) jsonl.String {
 	from := len(r.made)
 	for _, part := range parts {
 		r.made = append(r.made, part...)
 	}
-	return r.made[from:len(r.made):len(r.made)]
+	return jsonl.Value(r.made[from:len(r.made):len(r.made)]).Spelled()
 }
 
 // Used returns the usage of an answer, of which a line has one.
@@ -128,9 +128,10 @@ func (r *Reader) reset(native bool) {
 
 // A Call is a call of an answer, with what it returned. Absent values are nil.
 type Call struct {
-	ID, Name, Args, Result, Failure, Status, Time jsonl.Value
-	Blocks                                        []jsonl.Block // of the result
-	Failed                                        bool          // a part of the result says so
+	ID, Name, Args, Failure, Status, Time jsonl.Value
+	Result                                jsonl.String
+	Blocks                                []jsonl.Block // of the result
+	Failed                                bool          // a part of the result says so
 }
 
 // An About is what a header tells. Absent values are nil.
@@ -149,33 +150,35 @@ type Said struct {
 	Failed     bool        // of a result
 	Untold     bool        // of a result: the agent does not record whether it failed
 
-	Provider string // of an answer, as Model and Usage
-	Model    jsonl.Value
-	Usage    *jsonl.Usage
+	Provider, Model jsonl.Value // of an answer
+	Usage           *jsonl.Usage
 
 	Native []byte // what the agent sends for it, an array without its brackets
 }
 
 // Text returns a block with a text, which is a string or null.
-func Text(text jsonl.Value) jsonl.Block {
-	return jsonl.Block{Kind: jsonl.TextBlock, Text: jsonl.String{Value: text}}
+func Text(text jsonl.String) jsonl.Block {
+	return jsonl.Block{Kind: jsonl.TextBlock, Text: text}
 }
 
 // HasText reports whether a value is a text that is not empty.
 func HasText(v jsonl.Value) bool { return len(v) > len(`""`) && v.IsString() }
 
 // Thinking is Text for thinking.
-func Thinking(text jsonl.Value) jsonl.Block {
-	return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: jsonl.String{Value: text}}
+func Thinking(text jsonl.String) jsonl.Block {
+	return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: text}
 }
 
 // Result returns the content of a result: a text as it stands, any other value as JSON.
-func Result(v jsonl.Value) jsonl.Block {
+func Result(v jsonl.String) jsonl.Block {
 	if v.IsString() {
 		return Text(v)
 	}
-	return Text(jsonl.AppendQuoted(nil, string(v.AppendMinified(nil))))
+	return Text(Quoted(v.AppendMinified(nil)))
 }
+
+// Quoted returns a text as a string.
+func Quoted(text []byte) jsonl.String { return jsonl.Value(jsonl.AppendQuoted(nil, text)).Spelled() }
 
 // Dialect completes a dialect whose lines have a format.
 func Dialect(d dialect.Dialect, f Format) dialect.Dialect {

@@ -10,7 +10,7 @@ import (
 
 // append is the dialect's Append.
 func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
-	w := Writer{dialect.Writer{Out: dst, Native: e.Native}}
+	w := Writer{dialect.Writer{Out: dst, Native: e.Native, Said: e.Said}}
 	line := e.Lines[0]
 	switch e.Kind {
 	case jsonl.Header:
@@ -63,6 +63,7 @@ func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
 	default:
 		w.Raw(`,"message":`)
 		w.Message(e.Kind, m)
+		e.Size = w.Size
 	}
 	return append(w.Out, '}')
 }
@@ -102,11 +103,11 @@ func (w *Writer) header(f *Format, e *dialect.Entry) {
 
 // Message appends a message as one of a kind.
 func (w *Writer) Message(kind jsonl.Kind, m *Said) {
-	w.Text("{", "role", kind.Role())
+	w.Begin(kind)
 	switch kind {
 	case jsonl.ToolResult:
-		w.Member(",", "toolCallId", m.Call)
-		w.Member(",", "toolName", m.Tool)
+		w.Set("toolCallId", m.Call)
+		w.Set("toolName", m.Tool)
 	case jsonl.Custom:
 		if m.Type == "" {
 			m.Type = m.Kind.Role()
@@ -116,15 +117,15 @@ func (w *Writer) Message(kind jsonl.Kind, m *Said) {
 	if kind == jsonl.System && len(m.Blocks) == 1 {
 		w.Member(",", "content", m.Blocks[0].Text.Value)
 	} else {
-		w.blocks(m.Blocks)
+		w.Content(m.Blocks)
 	}
 	switch kind {
 	case jsonl.ToolResult:
 		if !m.Untold {
-			w.Bool("isError", m.Failed)
+			w.Set("isError", truth[m.Failed])
 		}
 	case jsonl.Custom:
-		w.Bool("display", true)
+		w.Raw(`,"display":true`)
 	case jsonl.Assistant:
 		w.answer(m)
 	}
@@ -133,62 +134,24 @@ func (w *Writer) Message(kind jsonl.Kind, m *Said) {
 		w.Out = append(w.Out, m.Native...)
 		w.Raw("]")
 	}
-	w.Raw("}")
+	w.End()
 }
 
-// Bool appends a member that is true or false.
-func (w *Writer) Bool(name string, is bool) {
-	if is {
-		w.Raw(`,"` + name + `":true`)
-	} else {
-		w.Raw(`,"` + name + `":false`)
-	}
-}
-
-// blocks appends a content.
-func (w *Writer) blocks(blocks []jsonl.Block) {
-	w.Raw(`,"content":[`)
-	for i := range blocks {
-		if i > 0 {
-			w.Raw(",")
-		}
-		b := &blocks[i]
-		switch b.Kind {
-		case jsonl.TextBlock:
-			w.Block("text", "text", b.Text.Value)
-		case jsonl.ThinkingBlock:
-			w.Block("thinking", "thinking", b.Text.Value)
-		case jsonl.CallBlock:
-			w.Raw(`{"type":"toolCall"`)
-			w.Member(",", "id", b.ID)
-			w.Member(",", "name", b.Name)
-			w.Member(",", "arguments", b.Args)
-			w.Raw("}")
-		case jsonl.ImageBlock:
-			w.Raw(`{"type":"image"`)
-			w.Member(",", "data", b.Data)
-			w.Member(",", "mimeType", b.Mime)
-			w.Raw("}")
-		default:
-			w.Out = append(w.Out, b.Raw...)
-		}
-	}
-	w.Raw("]")
-}
+var (
+	truth = map[bool]jsonl.Value{true: jsonl.Value("true"), false: jsonl.Value("false")}
+	stops = map[bool]jsonl.Value{true: jsonl.Value(`"toolUse"`), false: jsonl.Value(`"stop"`)}
+)
 
 // answer appends what an answer has besides its content.
 func (w *Writer) answer(m *Said) {
-	if m.Provider != "" {
-		w.Text(",", "provider", m.Provider)
-	}
-	w.Member(",", "model", m.Model)
-	if m.calls() {
-		w.Text(",", "stopReason", "toolUse")
-	} else {
-		w.Text(",", "stopReason", "stop")
-	}
+	w.Set("provider", m.Provider)
+	w.Set("model", m.Model)
+	w.Set("stopReason", stops[m.calls()])
 	if m.Usage != nil {
-		w.usage("usage", m.Usage)
+		at := len(w.Out) + len(`,"usage":`)
+		if w.usage("usage", m.Usage); w.Said != nil {
+			w.Said.Usage = w.Out[at:]
+		}
 	}
 }
 

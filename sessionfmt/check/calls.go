@@ -26,7 +26,7 @@ func (w *walk) request() *request {
 	r := &request{images: map[int]int64{}}
 	w.next = r
 	open := map[uint64]int{}
-	notes := w.facts.newNotes()
+	notes, at := w.facts.newNotes(), new(jsonl.Cursor)
 	changed := func(m replay.Message) bool { return m.Origin.By != m.Origin.Record || m.Origin.Op >= 0 }
 	for m, err := range w.active.Sources(changed) {
 		if err != nil {
@@ -39,8 +39,9 @@ func (w *walk) request() *request {
 			r.size += int64(w.s.LineSize(rec))
 			found = w.facts.of(w.s.Offset(rec))
 		case m.Kind == jsonl.Assistant, m.Kind == jsonl.ToolResult:
-			notes.msg.Read(notes.at.Reset(m.Raw), m.Kind)
-			found = notes.message(nil, 0, m.Kind)
+			var msg jsonl.Message
+			msg.Read(at.Reset(m.Raw), m.Kind)
+			found = notes.message(nil, 0, &msg)
 		}
 		r.size += int64(len(m.Raw))
 		r.take(rec, found, open)

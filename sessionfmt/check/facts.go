@@ -48,8 +48,6 @@ type facts struct {
 // notes holds the facts that one worker records.
 type notes struct {
 	facts  *facts
-	at     jsonl.Cursor
-	msg    jsonl.Message
 	chunks [][]fact
 	buf    []byte // for outlines
 }
@@ -80,11 +78,11 @@ func (f *facts) visitor() func(p *jsonl.Picked) {
 	n := f.newNotes()
 	var list []fact
 	return func(p *jsonl.Picked) {
-		off, kind, line := p.Off, p.Kind, p.Line
+		off, line := p.Off, p.Line
 		list = list[:0]
-		switch kind {
+		switch p.Kind {
 		case jsonl.Assistant, jsonl.ToolResult:
-			list = n.line(list, off, kind, line)
+			list = n.message(list, off, p.Said())
 		case jsonl.UsageEntry, jsonl.Compaction, jsonl.BranchSummary:
 			list = wildUsage(list, off, line.Get("usage"))
 		}
@@ -106,21 +104,9 @@ func (n *notes) keep(list []fact) {
 	n.chunks[last] = append(n.chunks[last], list...)
 }
 
-// line records the facts of the message in a line.
-func (n *notes) line(list []fact, off int64, kind jsonl.Kind, line jsonl.Value) []fact {
-	n.msg = jsonl.Message{Blocks: n.msg.Blocks[:0]}
-	for key := range n.at.Reset(line).Members {
-		if string(key) == "message" {
-			n.msg.Read(&n.at, kind)
-		}
-	}
-	return n.message(list, off, kind)
-}
-
 // message records the calls and the failure of an answer, or the call of a result.
-func (n *notes) message(list []fact, off int64, kind jsonl.Kind) []fact {
-	m := &n.msg
-	if kind == jsonl.ToolResult {
+func (n *notes) message(list []fact, off int64, m *jsonl.Message) []fact {
+	if m.Kind == jsonl.ToolResult {
 		list = append(list, newFact(off, aResult, n.facts.hash(m.CallID)))
 	}
 	for b := range m.Calls {
@@ -130,7 +116,7 @@ func (n *notes) message(list []fact, off int64, kind jsonl.Kind) []fact {
 			list = append(list, call)
 		}
 	}
-	if kind == jsonl.Assistant && m.Failed() {
+	if m.Kind == jsonl.Assistant && m.Failed() {
 		list = append(list, newFact(off, aFailure, 0))
 	}
 	return wildUsage(list, off, m.Usage)

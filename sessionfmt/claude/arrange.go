@@ -134,8 +134,9 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	if code == boundary {
 		return a.hold(t, l)
 	}
-	if code == answer && len(l.Group) > 0 {
-		if e, ok := a.answers[string(l.Group)]; ok {
+	id, request, _ := bytes.Cut(l.Group, []byte{'\n'}) // of an answer
+	if code == answer && len(id) > 0 {
+		if e, ok := a.answers[string(id)]; ok {
 			t.Join(int(e), l.At)
 			a.finished(e, l)
 			a.follow(l, e, side)
@@ -167,9 +168,9 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	}
 	e, err := a.add(t, kinds[code], l, a.end(up), side)
 	if err == nil && code == answer {
-		a.answers[string(l.Group)] = e
+		a.answers[string(id)] = e
 		a.finished(e, l)
-		err = a.shrunk(t, l, e)
+		a.shrunk(t, l, e, request)
 	}
 	return err
 }

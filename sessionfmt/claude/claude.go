@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/sessionfmt/dialect"
@@ -20,7 +21,7 @@ var Dialect = dialect.Dialect{
 	File:  fileID, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
 		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata"},
-		Message: []string{"id", "model", "stop_reason", "content"},
+		Message: []string{"id", "model", "stop_reason", "content", "usage"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
 	Read:       read,
@@ -160,7 +161,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	case user:
 		head.Code, head.Group = userCode(p)
 	case answer:
-		head.Group = p.Message[0]
+		head.Group = answerGroup(p)
 		if p.Message[1].Is("<synthetic>") {
 			head.Code = synthetic
 		} else if !p.Message[2].IsString() {
@@ -183,6 +184,18 @@ func read(p *jsonl.Picked) dialect.Head {
 		head.Code |= sidechain
 	}
 	return head
+}
+
+// answerGroup is the id of an answer, and after it the tokens of its request and its model, each
+// after a line end; see arranger.shrunk.
+func answerGroup(p *jsonl.Picked) jsonl.Value {
+	var used [3]jsonl.Value
+	p.Message[4].Fields(used[:], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+	group := append(make(jsonl.Value, 0, 96), '"')
+	group = append(append(group, inner(p.Message[0])...), `\n`...)
+	group = strconv.AppendInt(group, used[0].Int()+used[1].Int()+used[2].Int(), 10)
+	group = append(append(group, `\n`...), inner(p.Message[1])...)
+	return append(group, '"')
 }
 
 // userCode is what a user record is. Of a result its group is the id of the call.

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"fmt"
 
 	"ctxtool/sessionfmt/dialect"
@@ -13,17 +14,11 @@ const leastFall = 8000
 
 // shrunk reports an answer whose request was smaller than the one before it, although the file
 // only adds to that: some versions clear results at a certain size or after a pause, and do not
-// record it.
-func (a *arranger) shrunk(t dialect.Tree, l *dialect.Line, e int32) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
-	m := readLine(line).message
-	var used [3]jsonl.Value
-	m.usage.Fields(used[:], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+// record it. request is the tokens of its request and its model; see answerGroup.
+func (a *arranger) shrunk(t dialect.Tree, l *dialect.Line, e int32, request []byte) {
+	size, model, _ := bytes.Cut(request, []byte{'\n'})
 	one := &a.entries[e]
-	one.input, one.model = used[0].Int()+used[1].Int()+used[2].Int(), a.modelID(m.model)
+	one.input, one.model = jsonl.Value(size).Int(), a.modelID(model)
 	for k := one.parent; k >= 0 && !a.entries[k].changes; k = a.entries[k].parent {
 		before := &a.entries[k]
 		if before.code != answer {
@@ -34,11 +29,10 @@ func (a *arranger) shrunk(t dialect.Tree, l *dialect.Line, e int32) error {
 		}
 		break
 	}
-	return nil
 }
 
 // modelID numbers the models of a file.
-func (a *arranger) modelID(model jsonl.Value) int32 {
+func (a *arranger) modelID(model []byte) int32 {
 	id, ok := a.models[string(model)]
 	if !ok {
 		id = int32(len(a.models))

@@ -124,7 +124,7 @@ type Head struct {
 	ID   jsonl.Value // of the record itself; absent for none
 	Ref  jsonl.Value // the id of another record that it refers to
 	// Group is what it has in common with other lines, by which they are told apart from the
-	// rest: the id of an answer, or of a call.
+	// rest: the id of an answer, or of a call. A dialect may add to it what its arranger needs.
 	Group jsonl.Value
 	Time  jsonl.Value // from Scan
 	// NoUsage reports that the line is known to have no usage.
@@ -191,6 +191,11 @@ type Entry struct {
 	// Native asks for messages that have one more member, native: an array of what stands
 	// for them in a request of the agent.
 	Native bool
+	// Said, if not nil, asks for the message of a prompt, an answer or a result, as reading the
+	// entry would give it. A dialect that knows it sets it, and Size to the length of its JSON in
+	// bytes, if the entry has nothing besides its head and what a Message keeps.
+	Said *jsonl.Message
+	Size int
 	// Again reports that Lines are those of the entry before, where they were in memory. Kept is
 	// what the dialect made of them then.
 	Again bool

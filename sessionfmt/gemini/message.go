@@ -7,22 +7,18 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A part is a part of a message, and that in pi's shape.
-type part struct {
-	raw   jsonl.Value
-	block jsonl.Block
-}
-
 // read reads a message as the program does to resume a session.
 func read(r *chat.Reader, line jsonl.Value) {
-	var typ, content, thoughts, model, tokens jsonl.Value
-	m := chat.Said{}
+	var typ, model, tokens jsonl.Value
+	var few [4]part
+	var fewThoughts [4]jsonl.String
+	content, thoughts, m := few[:0], fewThoughts[:0], chat.Said{}
 	for key := range r.Reset(line).Members {
 		switch string(key) {
 		case "type":
 			typ = r.Value()
 		case "content":
-			content = r.Value()
+			content = readParts(&r.Cursor, content[:0])
 		case "id":
 			r.ID = r.Value()
 		case "$set", "$rewindTo":
@@ -31,7 +27,10 @@ func read(r *chat.Reader, line jsonl.Value) {
 			m.Time = r.Value()
 			r.Stamp = m.Time
 		case "thoughts":
-			thoughts = r.Value()
+			thoughts = thoughts[:0]
+			for range r.Elements {
+				thoughts = append(thoughts, readThought(r))
+			}
 		case "model":
 			model = r.Value()
 		case "tokens":
@@ -49,32 +48,33 @@ func read(r *chat.Reader, line jsonl.Value) {
 	case typ.Is("user"):
 		user(r, m, content)
 	case typ.Is("gemini"):
-		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, "google", model, usage(r, tokens)
+		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, model, usage(r, tokens)
 		answer(r, &m, content, thoughts)
 		r.Said = append(r.Said, m)
 		results(r)
 	}
 }
 
+var google = jsonl.Value(`"google"`)
+
 // ignored are beginnings of a user's message that a resume leaves out: commands, and what the
 // program makes again.
 var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
 
 // user reads a message of the user. Answers of tools may stand in one.
-func user(r *chat.Reader, m chat.Said, content jsonl.Value) {
+func user(r *chat.Reader, m chat.Said, content []part) {
 	text, other := "", false
 	var sent []jsonl.Value
-	for p := range parts(content) {
+	for k := range content {
+		p := &content[k]
 		if r.Native {
-			sent = append(sent, sentPart(p))
+			sent = append(sent, p.sent())
 		}
-		if p.IsObject() {
-			if v := p.Get("functionResponse"); v.Exists() {
-				r.Said = append(r.Said, result(r, v, m.Time))
-				continue
-			}
+		if p.answered.Exists() {
+			r.Said = append(r.Said, result(r, p.answered, m.Time))
+			continue
 		}
-		b := block(p)
+		b := p.block()
 		if r.Own(b); b.Kind == jsonl.TextBlock {
 			text = beginning(text, b.Text.Value)
 		} else {
@@ -120,27 +120,22 @@ func leftOut(text string, other bool) bool {
 
 // answer reads the parts of an answer. Where the content has neither calls nor thoughts, they
 // are taken from beside it.
-func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value) {
+func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.String) {
 	calls := r.Calls
-	var few [4]part
-	own, whole := few[:0], false
-	for p := range parts(content) {
-		own = append(own, part{p, block(p)})
-		whole = whole || p.IsObject() && (p.Get("functionCall").Exists() || p.Get("thought").Truthy())
-	}
-	if whole {
-		thoughts, calls = nil, nil
-	}
-	var sent []jsonl.Value
-	for t := range thoughts.Elements {
-		text := thought(r, t)
-		if r.Own(chat.Thinking(text)); r.Native {
-			sent = append(sent, object("text", text, "thought", jsonl.Value("true")))
+	for k := range content {
+		if p := &content[k]; p.call.Exists() || p.thought.Truthy() {
+			thoughts, calls = nil, nil
 		}
 	}
-	for k := range own {
-		if r.Own(own[k].block); r.Native {
-			sent = append(sent, sentPart(own[k].raw))
+	var sent []jsonl.Value
+	for _, text := range thoughts {
+		if r.Own(chat.Thinking(text)); r.Native {
+			sent = append(sent, object("text", text.Value, "thought", jsonl.Value("true")))
+		}
+	}
+	for k := range content {
+		if r.Own(content[k].block()); r.Native {
+			sent = append(sent, content[k].sent())
 		}
 	}
 	for k := range calls {
@@ -154,20 +149,29 @@ func answer(r *chat.Reader, m *chat.Said, content, thoughts jsonl.Value) {
 	}
 }
 
-// thought is a thought as a text.
-func thought(r *chat.Reader, v jsonl.Value) jsonl.Value {
-	var f [2]jsonl.Value
-	v.Fields(f[:], "subject", "description")
-	switch {
-	case chat.HasText(f[0]) && f[1].IsString():
-		return r.Join([]byte(`"**`), f[0][1:len(f[0])-1], []byte(`** `), f[1][1:])
-	case chat.HasText(f[0]):
-		return r.Join([]byte(`"**`), f[0][1:len(f[0])-1], []byte(`** "`))
-	case f[1].IsString():
-		return f[1]
+// readThought reads a thought as a text.
+func readThought(r *chat.Reader) jsonl.String {
+	var subject, text jsonl.String
+	for key := range r.Members {
+		switch string(key) {
+		case "subject":
+			subject = r.String()
+		case "description":
+			text = r.String()
+		}
 	}
-	return jsonl.Value(`""`)
+	switch {
+	case !chat.HasText(subject.Value) && text.IsString():
+		return text
+	case !chat.HasText(subject.Value):
+		return nothing
+	case text.IsString():
+		return r.Join([]byte(`"**`), subject.Value[1:len(subject.Value)-1], []byte(`** `), text.Value[1:])
+	}
+	return r.Join([]byte(`"**`), subject.Value[1:len(subject.Value)-1], []byte(`** "`))
 }
+
+var nothing = jsonl.Value(`""`).Spelled()
 
 // readCall reads a call with its result.
 func readCall(r *chat.Reader) (c chat.Call) {
@@ -186,7 +190,7 @@ func readCall(r *chat.Reader) (c chat.Call) {
 		case "result":
 			at := r.Offset()
 			c.Blocks, c.Failed = resultBlocks(r)
-			c.Result = r.Since(at)
+			c.Result.Value = r.Since(at)
 		}
 	}
 	return c
@@ -213,12 +217,12 @@ func resultBlocks(r *chat.Reader) (blocks []jsonl.Block, failed bool) {
 // resultBlock reads a part of a result.
 func resultBlock(r *chat.Reader) (answered jsonl.Block, failed bool) {
 	if r.Peek() == '"' {
-		return chat.Text(r.Value()), false
+		return chat.Text(r.String()), false
 	}
 	at := r.Offset()
 	for key := range r.Members {
 		if string(key) == "functionResponse" {
-			answered = chat.Text(jsonl.Value(`""`))
+			answered = chat.Text(nothing)
 			for key := range r.Members {
 				if string(key) == "response" {
 					answered, failed = response(r)
@@ -227,21 +231,22 @@ func resultBlock(r *chat.Reader) (answered jsonl.Block, failed bool) {
 		}
 	}
 	if answered.Kind == jsonl.OtherBlock {
-		return block(r.Since(at)), false
+		p := readPart(new(jsonl.Cursor).Reset(r.Since(at)))
+		return p.block(), false
 	}
 	return answered, failed
 }
 
 // response reads what a tool answered: a text, a failure, or any other value.
 func response(r *chat.Reader) (b jsonl.Block, failed bool) {
-	var output, failure jsonl.Value
+	var output, failure jsonl.String
 	at := r.Offset()
 	for key := range r.Members {
 		switch string(key) {
 		case "output":
-			output = r.Value()
+			output = r.String()
 		case "error":
-			failure = r.Value()
+			failure = r.String()
 		}
 	}
 	switch {
@@ -250,7 +255,7 @@ func response(r *chat.Reader) (b jsonl.Block, failed bool) {
 	case failure.IsString():
 		return chat.Text(failure), true
 	}
-	return chat.Result(r.Since(at)), false
+	return chat.Result(jsonl.String{Value: r.Since(at)}), false
 }
 
 // results appends what the calls of an answer returned. The agent sends them as one message.
@@ -270,11 +275,11 @@ func results(r *chat.Reader) {
 			continue
 		}
 		if c.Result.IsString() {
-			sent = append(sent, object("functionResponse", object("id", c.ID, "name", c.Name, "response", object("output", c.Result))))
+			sent = append(sent, object("functionResponse", object("id", c.ID, "name", c.Name, "response", object("output", c.Result.Value))))
 			continue
 		}
-		for p := range parts(c.Result) {
-			sent = append(sent, sentPart(p))
+		for _, p := range readParts(new(jsonl.Cursor).Reset(c.Result.Value), nil) {
+			sent = append(sent, p.sent())
 		}
 	}
 	if len(sent) > 0 {
@@ -288,84 +293,6 @@ func result(r *chat.Reader, v, time jsonl.Value) chat.Said {
 	v.Fields(f[:], "id", "name", "response")
 	b, failed := response(&chat.Reader{Cursor: *new(jsonl.Cursor).Reset(f[2])})
 	return chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: time, Failed: failed, Blocks: r.Keep(b)}
-}
-
-// parts yields the parts of a content: a text, a part, or a list of both.
-func parts(content jsonl.Value) func(yield func(jsonl.Value) bool) {
-	return func(yield func(jsonl.Value) bool) {
-		if content.IsArray() {
-			content.Elements(yield)
-		} else if content.Truthy() {
-			yield(content)
-		}
-	}
-}
-
-// sentPart is a part as it is sent: an object.
-func sentPart(p jsonl.Value) jsonl.Value {
-	if p.IsString() {
-		return object("text", p)
-	}
-	return p
-}
-
-// block is a part in pi's shape.
-func block(p jsonl.Value) jsonl.Block {
-	if p.IsString() {
-		return chat.Text(p)
-	}
-	var f [4]jsonl.Value
-	p.Fields(f[:], "text", "thought", "functionCall", "inlineData")
-	switch {
-	case f[2].IsObject():
-		var c [3]jsonl.Value
-		f[2].Fields(c[:], "id", "name", "args")
-		return callBlock(c[0], c[1], c[2])
-	case f[0].IsString() && f[1].Truthy():
-		return chat.Thinking(f[0])
-	case f[0].IsString():
-		return chat.Text(f[0])
-	case strings.HasPrefix(f[3].Get("mimeType").Text(), "image/"):
-		return jsonl.Block{Kind: jsonl.ImageBlock, Data: f[3].Get("data"), Mime: f[3].Get("mimeType")}
-	}
-	return chat.Text(jsonl.AppendQuoted(nil, string(p)))
-}
-
-func callBlock(id, name, args jsonl.Value) jsonl.Block {
-	if !args.IsObject() {
-		args = jsonl.Value("{}")
-	}
-	return jsonl.Block{Kind: jsonl.CallBlock, ID: id, Name: name, Args: args}
-}
-
-// turn is a message as it is sent.
-func turn(role string, parts []jsonl.Value) []byte {
-	list := []byte{'['}
-	for k, p := range parts {
-		if k > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, p...)
-	}
-	return object("role", jsonl.AppendQuoted(nil, role), "parts", append(list, ']'))
-}
-
-// object is an object of names and values, without those that are absent.
-func object(pairs ...any) jsonl.Value {
-	var fields []jsonl.Field
-	for k := 0; k < len(pairs); k += 2 {
-		var v jsonl.Value
-		switch of := pairs[k+1].(type) {
-		case jsonl.Value:
-			v = of
-		case []byte:
-			v = of
-		}
-		if v.Exists() {
-			fields = append(fields, jsonl.Field{Name: pairs[k].(string), Value: v})
-		}
-	}
-	return jsonl.Value("{}").AppendEdited(nil, fields...)
 }
 
 // usage reads the tokens of an answer: those served from the cache are in the input, and

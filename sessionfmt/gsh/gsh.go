@@ -47,7 +47,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 			}
 		case "content":
 			if r.Peek() == '"' {
-				r.Own(chat.Text(r.Value()))
+				r.Own(chat.Text(r.String()))
 				continue
 			}
 			for range r.Elements {
@@ -77,14 +77,15 @@ func read(r *chat.Reader, line jsonl.Value) {
 
 // block reads a block of a content.
 func block(r *chat.Reader) {
-	var typ, text, id, name, input, call, content, failed jsonl.Value
+	var typ, id, name, input, call, failed jsonl.Value
+	var text, content jsonl.String
 	at := r.Offset()
 	for key := range r.Members {
 		switch string(key) {
 		case "type":
 			typ = r.Value()
 		case "text":
-			text = r.Value()
+			text = r.String()
 		case "id":
 			id = r.Value()
 		case "name":
@@ -94,7 +95,7 @@ func block(r *chat.Reader) {
 		case "tool_use_id":
 			call = r.Value()
 		case "content":
-			content = r.Value()
+			content = r.String()
 		case "is_error":
 			failed = r.Value()
 		}
@@ -108,7 +109,7 @@ func block(r *chat.Reader) {
 		m := chat.Said{Kind: jsonl.ToolResult, Call: call, Failed: failed.Truthy(), Untold: failed.IsNull()}
 		if content.IsArray() {
 			m.Blocks = content.Blocks(jsonl.ToolResult)
-		} else if chat.HasText(content) {
+		} else if chat.HasText(content.Value) {
 			m.Blocks = r.Keep(chat.Text(content))
 		}
 		r.Said = append(r.Said, m)

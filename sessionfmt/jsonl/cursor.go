@@ -352,6 +352,12 @@ type String struct {
 	wide  bool // it has bytes beyond ASCII
 }
 
+// Spelled returns a value with what reading it shows of its length.
+func (v Value) Spelled() String {
+	var c Cursor
+	return c.Reset(v).String()
+}
+
 // Units returns its length in UTF-16 units; see Value.Units.
 func (s String) Units() int {
 	if !s.IsString() {

@@ -191,6 +191,18 @@ type Picked struct {
 	Record, Message               []Value // in the order of their names
 	BadUTF8                       bool    // the line has bytes that are not UTF-8
 	Unanswered                    bool    // an answer to no request; see Session.Answers in package sessionfmt
+
+	by   *HeadReader
+	said *Message // once it is read
+}
+
+// Said returns the message of a message entry, valid as long as the record.
+func (p *Picked) Said() *Message {
+	if p.said == nil {
+		p.said = &p.by.said
+		p.said.ReadEntry(p.by.at.Reset(p.Line), p.Kind)
+	}
+	return p.said
 }
 
 // A HeadReader reads heads of lines. The result is valid until the next line.
@@ -199,6 +211,8 @@ type HeadReader struct {
 	top  fields
 	msg  fields
 	read Picked
+	said Message // of Picked.Said
+	at   Cursor
 }
 
 // NewHeadReader returns a HeadReader that also reads the fields that pick names.
@@ -239,7 +253,7 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	if end = r.scan.whole(line, end); end < 0 {
 		return nil, failed(end)
 	}
-	h, v := &r.read, r.top.vals
+	h, v := r.fresh(), r.top.vals
 	h.Role = r.msg.vals[0]
 	h.Line, h.Type, h.ID, h.ParentID, h.Timestamp = Trim(line), v[0], v[1], v[2], v[3]
 	switch {
@@ -255,18 +269,47 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	return h, nil
 }
 
+// fresh returns the room for the next record.
+func (r *HeadReader) fresh() *Picked {
+	r.read.by, r.read.said = r, nil
+	return &r.read
+}
+
 // Prefix reads the head of a line written by pi from its first bytes only: type, id, parentId,
 // timestamp in that order, and for a message the role if that comes first. It validates
 // nothing, and returns false for any other line; then use Read.
-func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
-	h = &r.read
+func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) { return r.prefix(line, false) }
+
+// Made is Prefix for a line that a dialect made, whose timestamp may be absent. If said is not
+// nil, it is the message of the line: the fields of it are picked that a Message keeps, and the
+// entry has no others.
+func (r *HeadReader) Made(line []byte, said *Message) (h *Picked, ok bool) {
+	if h, ok = r.prefix(line, true); !ok || said == nil {
+		return h, ok
+	}
+	r.top.reset()
+	for k, name := range r.msg.names {
+		if field := said.Field([]byte(name)); field != nil {
+			r.msg.vals[k] = *field
+		}
+	}
+	h.said = said
+	return h, true
+}
+
+func (r *HeadReader) prefix(line []byte, untimed bool) (h *Picked, ok bool) {
+	h = r.fresh()
 	h.Line, h.Role = line, nil
 	rest := line
 	for _, m := range []struct {
 		name string
 		to   *Value
-	}{{`{"type":`, &h.Type}, {`,"id":`, &h.ID}, {`,"parentId":`, &h.ParentID}, {`,"timestamp":`, &h.Timestamp}} {
-		if *m.to, rest, ok = cutMember(rest, m.name); !ok {
+		free bool
+	}{{`{"type":`, &h.Type, false}, {`,"id":`, &h.ID, false}, {`,"parentId":`, &h.ParentID, false}, {`,"timestamp":`, &h.Timestamp, untimed}} {
+		v, after, ok := cutMember(rest, m.name)
+		if *m.to = v; ok {
+			rest = after
+		} else if !m.free {
 			return nil, false
 		}
 	}

@@ -45,31 +45,55 @@ type Block struct {
 func (m *Message) Read(c *Cursor, kind Kind) {
 	*m = Message{Kind: kind, Blocks: m.Blocks[:0]}
 	for key := range c.Members {
-		switch string(key) {
-		case "content":
+		if string(key) == "content" {
 			m.ReadContent(c, kind)
-		case "toolCallId":
-			m.CallID = c.Value()
-		case "toolName":
-			m.Tool = c.Value()
-		case "isError":
-			m.IsError = c.Value()
-		case "details":
-			m.Details = c.Value()
-		case "nestedCalls":
-			m.Nested = c.Value()
-		case "provider":
-			m.Provider = c.Value()
-		case "model":
-			m.Model = c.Value()
-		case "stopReason":
-			m.Stop = c.Value()
-		case "errorMessage":
-			m.Failure = c.Value()
-		case "usage":
-			m.Usage = c.Value()
+		} else if field := m.Field(key); field != nil {
+			*field = c.Value()
 		}
 	}
+}
+
+// Field returns the variable of a field by its name, nil for one that a Message does not keep.
+func (m *Message) Field(name []byte) *Value {
+	switch string(name) {
+	case "content":
+		return &m.Content
+	case "toolCallId":
+		return &m.CallID
+	case "toolName":
+		return &m.Tool
+	case "isError":
+		return &m.IsError
+	case "details":
+		return &m.Details
+	case "nestedCalls":
+		return &m.Nested
+	case "provider":
+		return &m.Provider
+	case "model":
+		return &m.Model
+	case "stopReason":
+		return &m.Stop
+	case "errorMessage":
+		return &m.Failure
+	case "usage":
+		return &m.Usage
+	}
+	return nil
+}
+
+// ReadEntry reads the message of the next value, a message entry of that kind, and returns the
+// length of its JSON in bytes.
+func (m *Message) ReadEntry(c *Cursor, kind Kind) (size int) {
+	*m = Message{Kind: kind, Blocks: m.Blocks[:0]}
+	for key := range c.Members {
+		if string(key) == "message" {
+			start := c.Offset()
+			m.Read(c, kind)
+			size = c.Offset() - start
+		}
+	}
+	return size
 }
 
 // ReadContent reads the next content, of a message of that kind.
@@ -84,14 +108,14 @@ func (m *Message) ReadContent(c *Cursor, kind Kind) {
 		m.Blocks = append(m.Blocks, b)
 	} else {
 		for range c.Elements {
-			m.block(c)
+			m.ReadBlock(c)
 		}
 	}
 	m.Content = c.Since(start)
 }
 
-// block reads the next block.
-func (m *Message) block(c *Cursor) {
+// ReadBlock reads the next block, and adds it to the message.
+func (m *Message) ReadBlock(c *Cursor) {
 	m.Blocks = append(m.Blocks, Block{})
 	b := &m.Blocks[len(m.Blocks)-1]
 	var typ Value

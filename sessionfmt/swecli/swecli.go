@@ -71,7 +71,8 @@ func base(first jsonl.Value) (b dialect.Base, ok bool) {
 
 // A message is what is read of one.
 type message struct {
-	role, content, time, trace, reasoning, used, typ, note, listed jsonl.Value
+	role, time, used, typ, note, listed jsonl.Value
+	content, trace, reasoning           jsonl.String
 }
 
 // read reads a message: an answer holds the results of its calls.
@@ -98,11 +99,11 @@ func read(r *chat.Reader, line jsonl.Value) {
 	case of.summarizes(of.content.Beginning(beginning)):
 		m.Kind, m.Type = jsonl.Custom, "compaction_summary"
 	}
-	if chat.HasText(of.content) {
+	if chat.HasText(of.content.Value) {
 		m.Blocks = r.Keep(chat.Text(of.content))
 	}
 	if r.Native && m.Kind != jsonl.System { // the prompt is not among the messages
-		m.Native = object(jsonl.Field{Name: "role", Value: of.role}, jsonl.Field{Name: "content", Value: of.content})
+		m.Native = object(jsonl.Field{Name: "role", Value: of.role}, jsonl.Field{Name: "content", Value: of.content.Value})
 	}
 	r.Said = append(r.Said, m)
 }
@@ -121,16 +122,16 @@ func (m *message) members(r *chat.Reader) {
 		case "role":
 			m.role = r.Value()
 		case "content":
-			m.content = r.Value()
+			m.content = r.String()
 		case "timestamp":
 			m.time = r.Value()
 			r.Stamp = m.time
 		case "id":
 			r.ID = r.Value()
 		case "thinking_trace":
-			m.trace = r.Value()
+			m.trace = r.String()
 		case "reasoning_content":
-			m.reasoning = r.Value()
+			m.reasoning = r.String()
 		case "token_usage":
 			m.used = r.Value()
 		case "metadata":
@@ -156,7 +157,7 @@ func (m *message) leftOut(calls []chat.Call) bool {
 	if m.role.Is("user") && m.note.Exists() {
 		return true
 	}
-	return len(calls) == 0 && len(m.content) <= beginning+len(`""`) && strings.TrimSpace(m.content.Text()) == ""
+	return len(calls) == 0 && len(m.content.Value) <= beginning+len(`""`) && strings.TrimSpace(m.content.Text()) == ""
 }
 
 // summarizes reports whether a message is a summary, by the frame of one of several versions.
@@ -177,12 +178,12 @@ func (m *message) answer(r *chat.Reader, said chat.Said) {
 	}
 	said.Usage, said.Blocks = usage(r, m.used), r.Spoken(m.content, m.trace, m.reasoning)
 	if r.Native {
-		content := m.content
+		content := m.content.Value
 		if len(r.Calls) > 0 && !chat.HasText(content) {
 			content = jsonl.Value("null")
 		}
 		said.Native = object(jsonl.Field{Name: "role", Value: m.role}, jsonl.Field{Name: "content", Value: content},
-			jsonl.Field{Name: "tool_calls", Value: sentCalls(r.Calls)}, jsonl.Field{Name: "reasoning_content", Value: m.reasoning})
+			jsonl.Field{Name: "tool_calls", Value: sentCalls(r.Calls)}, jsonl.Field{Name: "reasoning_content", Value: m.reasoning.Value})
 	}
 	r.Said = append(r.Said, said)
 	var beside []jsonl.Value
@@ -208,7 +209,7 @@ func readCall(r *chat.Reader) (c chat.Call) {
 		case "parameters":
 			c.Args = r.Value()
 		case "result":
-			c.Result = r.Value()
+			c.Result = r.String()
 		case "error":
 			c.Failure = r.Value()
 		}
@@ -239,7 +240,10 @@ func sentCall(c chat.Call) jsonl.Value {
 func object(fields ...jsonl.Field) jsonl.Value { return jsonl.Value("{}").AppendEdited(nil, fields...) }
 
 // interrupted is the error of a call that has no result.
-var interrupted = jsonl.Value(`"Error: Tool execution was interrupted or never completed."`)
+var interrupted = jsonl.Value(`"Error: Tool execution was interrupted or never completed."`).Spelled()
+
+// none is the result of a call that needs none.
+var none = jsonl.Value(`"No result available."`).Spelled()
 
 // returned adds what is sent for a call: its error, its result, what the list beside the calls
 // has, or that it was interrupted.
@@ -247,10 +251,10 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 	m := chat.Said{Kind: jsonl.ToolResult, Call: c.ID, Tool: c.Name, Time: time}
 	failure, out := c.Failure, c.Result
 	if out.IsNull() && !failure.Truthy() {
-		out = beside
+		out = beside.Spelled()
 		for _, name := range []string{"error", "output", "result", "content"} {
 			if v := beside.Get(name); v.Truthy() {
-				if out = v; name == "error" {
+				if out = v.Spelled(); name == "error" {
 					failure = v
 				}
 				break
@@ -261,9 +265,9 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 	case m.Failed && failure.IsString():
 		out = r.Join([]byte(`"Error: `), failure[1:])
 	case m.Failed:
-		out = jsonl.AppendQuoted(nil, "Error: "+string(failure))
+		out = chat.Quoted([]byte("Error: " + string(failure)))
 	case out.IsNull() && c.Name.Is("task_complete"):
-		out = jsonl.Value(`"No result available."`)
+		out = none
 	case out.IsNull():
 		out, m.Failed = interrupted, true
 	}

@@ -32,7 +32,8 @@ func fileID(name string) (id string, part bool) {
 }
 
 func read(r *chat.Reader, line jsonl.Value) {
-	var role, content, of, thought, typ jsonl.Value
+	var role, of, typ jsonl.Value
+	var content, thought jsonl.String
 	var used turn
 	m := chat.Said{}
 	for key := range r.Reset(line).Members {
@@ -40,7 +41,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 		case "role":
 			role = r.Value()
 		case "content":
-			content = r.Value()
+			content = r.String()
 		case "timestamp":
 			m.Time = r.Value()
 			r.Stamp = m.Time
@@ -58,7 +59,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 				case "type":
 					typ = r.Value()
 				case "reasoning_content":
-					thought = r.Value()
+					thought = r.String()
 				case "model":
 					m.Model = r.Value()
 				case "input_tokens":
@@ -87,7 +88,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 	default:
 		return
 	}
-	if m.Kind != jsonl.Assistant && chat.HasText(content) {
+	if m.Kind != jsonl.Assistant && chat.HasText(content.Value) {
 		m.Blocks = r.Keep(chat.Text(content))
 	}
 	if r.Native && m.Kind != jsonl.System { // the prompt is not among the messages

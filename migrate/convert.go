@@ -170,11 +170,8 @@ func completeUsage(v jsonl.Value) jsonl.Value {
 // sameContext is the error of two sessions whose messages differ at their leaves.
 func sameContext(was, is *sessionfmt.Session) error {
 	a, err := messages(was)
-	if err != nil {
-		return err
-	}
-	b, err := messages(is)
-	if err != nil {
+	b, err2 := messages(is)
+	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}
 	for k := range max(len(a), len(b)) {

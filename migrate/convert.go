@@ -51,8 +51,7 @@ func convert(w io.Writer, s *sessionfmt.Session) error {
 	c := &converter{s: s, r: s.NewReader(), names: s.NewNamer(), ids: make([]string, s.Len()), out: w}
 	for i := range s.Len() {
 		if err := c.record(i); err != nil {
-			var at *sessionfmt.Error
-			if errors.As(err, &at) {
+			if _, placed := errors.AsType[*sessionfmt.Error](err); placed {
 				return err
 			}
 			return &sessionfmt.Error{Pos: s.Pos(i), Err: err}

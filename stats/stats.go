@@ -268,8 +268,8 @@ func (l *lensRun) walk() {
 
 // inFile returns an error without the file name, which the report has.
 func inFile(err error) string {
-	var at *sessionfmt.Error
-	if !errors.As(err, &at) {
+	at, ok := errors.AsType[*sessionfmt.Error](err)
+	if !ok {
 		return err.Error()
 	}
 	return fmt.Sprintf("line %d%s: %s", at.Pos.Line, sessionfmt.Pos{Entry: at.Pos.Entry}, at.Err)

@@ -66,7 +66,6 @@ type lineBytes struct {
 	Bytes int    `json:"bytes"`           // of the line
 }
 
-// readBytes registers the lens with a run.
 func readBytes(l *lensRun) {
 	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}}
 	l.Report.Bytes = p
@@ -125,7 +124,6 @@ func (b *bytesOf) read(l *lensRun, e *replay.Envelope) {
 	b.ImageShare = share(b.ImageBytes, b.Request)
 }
 
-// largestLines returns the largest records of a session.
 func largestLines(s *sessionfmt.Session) []lineBytes {
 	records := []int{}
 	for i := range s.Len() {

@@ -128,7 +128,6 @@ type compactionWalk struct {
 	waiting bool           // the last compaction has had no prompt after it
 }
 
-// step processes one step.
 func (w *compactionWalk) step(a *replay.Account) {
 	switch w.l.Session.Kind(a.Record) {
 	case jsonl.User:

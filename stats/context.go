@@ -129,7 +129,6 @@ func newContextPart(counter string, estimates bool) *ContextPart {
 	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, Offered: []offer{}, at: map[[2]string]int{}}
 }
 
-// readContext registers the lens with a run.
 func readContext(l *lensRun) {
 	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
 	if l.Recorded {

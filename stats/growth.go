@@ -86,7 +86,6 @@ func (w *growthWalk) mark(letter string, count *int) {
 	}
 }
 
-// step processes one step.
 func (w *growthWalk) step(a *replay.Account) {
 	g := &w.g
 	kind := w.l.Session.Kind(a.Record)

@@ -177,7 +177,6 @@ type sweRun struct {
 // A swePrompt is the outcome of a prompt.
 type swePrompt struct{ answered, failed, steered bool }
 
-// step records a step of the path.
 func (r *sweRun) step(a *replay.Account) {
 	if a.Did == replay.Compacted {
 		r.compactions++

@@ -96,7 +96,6 @@ func likeYAgentReport(l *lensRun, to *likeness) {
 	})
 }
 
-// add adds an item to a category.
 func (y *yAgent) add(category, tokens int) {
 	y.Categories[category].Tokens += tokens
 	y.Categories[category].Items++

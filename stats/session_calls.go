@@ -56,7 +56,6 @@ func (p *SessionPart) counts(tool string) [2]*toolCount {
 	return [...]*toolCount{&p.Calls, p.tool(tool)}
 }
 
-// tool returns the count of the tool with that name.
 func (p *SessionPart) tool(name string) *toolCount {
 	return rowOf(&p.Tools, p.toolAt, name, toolCount{Tool: name})
 }
@@ -67,7 +66,6 @@ func (b *callBook) message(kind jsonl.Kind, line jsonl.Value) *jsonl.Message {
 	return &b.msg
 }
 
-// answer records the calls of an answer.
 func (b *callBook) answer(m *jsonl.Message) {
 	for call := range m.Calls {
 		id, tool := call.ID.Text(), call.Name.Text()
@@ -84,7 +82,6 @@ func (b *callBook) answer(m *jsonl.Message) {
 	}
 }
 
-// result records a tool result.
 func (b *callBook) result(m *jsonl.Message) {
 	for call := range m.NestedCalls {
 		for _, t := range b.sum.counts(call.Get("name").Text()) {

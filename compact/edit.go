@@ -11,6 +11,7 @@ package compact
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -29,6 +30,7 @@ type editor struct {
 	b     *sessionfmt.Batch
 	path  []int
 	lines *sessionfmt.Reader
+	err   error           // the first of reading
 	shown map[int]int     // by record, for messages in the next request: the record that gives the content, itself or an edit
 	fixed map[string]bool // ids of tool calls where a patch added the call or its result: no edit reaches those
 }
@@ -65,33 +67,24 @@ func (d *editor) Omit(rec int) error {
 	if _, shown := d.shown[rec]; !shown {
 		return d.at(rec, notShown)
 	}
-	group, err := d.group(rec)
-	if err != nil {
-		return err
+	group := d.group(rec)
+	if slices.ContainsFunc(group, d.tied) {
+		return d.at(rec, "a patch has put the other half of a tool call into the context, where no edit reaches it")
 	}
 	for _, i := range group {
-		if err := d.loose(rec, i); err != nil {
-			return err
-		}
 		if _, shown := d.shown[i]; shown {
-			if err := d.add(i, nil); err != nil {
-				return err
-			}
+			d.add(i, nil)
 		}
 	}
-	return nil
+	return d.err
 }
 
 const notShown = "it is not in the context: it was summarised or omitted, or is never sent"
 
-// loose returns an error if record i cannot be omitted together with rec: a patch added its
-// call or its result, which would remain unpaired.
-func (d *editor) loose(rec, i int) error {
-	ids, err := d.calls(i)
-	if slices.ContainsFunc(ids, func(id string) bool { return d.fixed[id] }) {
-		return d.at(rec, "a patch has put the other half of a tool call into the context, where no edit reaches it")
-	}
-	return err
+// tied reports whether a record cannot be omitted: a patch added its call or its result, which
+// would remain unpaired.
+func (d *editor) tied(rec int) bool {
+	return slices.ContainsFunc(d.calls(rec), func(id string) bool { return d.fixed[id] })
 }
 
 // Restore restores a message to its content before all edits, with the call or the results
@@ -100,27 +93,18 @@ func (d *editor) Restore(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
-	group, err := d.group(rec)
-	if err != nil {
-		return err
-	}
-	for _, i := range group {
+	for _, i := range d.group(rec) {
 		if by, shown := d.shown[i]; shown && by == i {
 			continue
 		}
-		line, err := d.lines.Line(i)
-		if err != nil {
-			return err
-		}
+		line := d.line(i)
 		content := line.Get("content") // of a custom_message
 		if d.s.Kind(i).IsMessage() {
 			content = line.Get("message").Get("content")
 		}
-		if err := d.add(i, orEmpty(content)); err != nil {
-			return err
-		}
+		d.add(i, orEmpty(content))
 	}
-	return nil
+	return d.err
 }
 
 // Replace replaces the content of a message with a text. The tool calls of an answer
@@ -137,20 +121,17 @@ func (d *editor) Replace(rec int, text string) error {
 		return d.at(rec, notShown)
 	}
 	content := quoted(text)
-	if kind != jsonl.Assistant && kind != jsonl.ToolResult {
-		return d.add(rec, content)
-	}
-	content = appendTextBlock(value{'['}, content)
-	if kind == jsonl.Assistant {
-		line, err := d.lines.Line(rec)
-		if err != nil {
-			return err
+	if kind == jsonl.Assistant || kind == jsonl.ToolResult {
+		content = appendTextBlock(value{'['}, content)
+		if kind == jsonl.Assistant {
+			for call := range d.line(rec).Get("message").Message().Calls {
+				content = append(comma(content), call.Raw...)
+			}
 		}
-		for call := range line.Get("message").Message().Calls {
-			content = append(comma(content), call.Raw...)
-		}
+		content = append(content, ']')
 	}
-	return d.add(rec, append(content, ']'))
+	d.add(rec, content)
+	return d.err
 }
 
 // orEmpty returns content, or an empty array if it is null or missing.
@@ -162,15 +143,18 @@ func orEmpty(content value) value {
 }
 
 // add adds an edit of a record, unless its current edit is the same.
-func (d *editor) add(rec int, content value) error {
-	if by, shown := d.shown[rec]; shown && by != rec {
-		line, err := d.lines.Line(by)
-		if err != nil || bytes.Equal(line.Get("replacement"), replacement(content)) {
-			return err
-		}
+func (d *editor) add(rec int, content value) {
+	by, shown := d.shown[rec]
+	if !shown || by == rec || !bytes.Equal(d.line(by).Get("replacement"), replacement(content)) {
+		addEdit(d.b, d.s, rec, content)
 	}
-	addEdit(d.b, d.s, rec, content)
-	return nil
+}
+
+// line returns the line of a record, nil after an error.
+func (d *editor) line(rec int) value {
+	line, err := d.lines.Line(rec)
+	d.err = cmp.Or(d.err, err)
+	return line
 }
 
 // refuse returns an error if no edit can name or change a record.
@@ -194,14 +178,13 @@ func (d *editor) at(rec int, format string, args ...any) error {
 
 // group returns the answer and the results of its calls that rec belongs to, in the order
 // of the path. Any other message is a group by itself.
-func (d *editor) group(rec int) ([]int, error) {
-	at := slices.Index(d.path, rec)
-	calls, err := d.calls(rec)
-	if err == nil && d.s.Kind(rec) == jsonl.ToolResult {
-		at, calls, err = d.call(at, calls[0])
+func (d *editor) group(rec int) []int {
+	at, calls := slices.Index(d.path, rec), d.calls(rec)
+	if d.s.Kind(rec) == jsonl.ToolResult {
+		at, calls = d.call(at, calls[0])
 	}
-	if err != nil || calls == nil {
-		return []int{rec}, err
+	if calls == nil {
+		return []int{rec}
 	}
 	group := []int{d.path[at]}
 	for _, i := range d.path[at+1:] {
@@ -211,43 +194,37 @@ func (d *editor) group(rec int) ([]int, error) {
 		if d.s.Kind(i) != jsonl.ToolResult {
 			continue
 		}
-		id, err := d.calls(i)
-		if err != nil {
-			return nil, err
-		}
-		if c := slices.Index(calls, id[0]); c >= 0 {
+		if c := slices.Index(calls, d.calls(i)[0]); c >= 0 {
 			calls = slices.Delete(calls, c, c+1)
 			group = append(group, i)
 		}
 	}
-	return group, nil
+	return group
 }
 
 // call returns the index on the path of the last answer before an index that makes the call
 // id, and the ids of all its calls; nil if there is none.
-func (d *editor) call(before int, id string) (at int, calls []string, err error) {
-	for at = before - 1; at >= 0 && err == nil; at-- {
+func (d *editor) call(before int, id string) (at int, calls []string) {
+	for at = before - 1; at >= 0; at-- {
 		if d.s.Kind(d.path[at]) != jsonl.Assistant {
 			continue
 		}
-		if calls, err = d.calls(d.path[at]); slices.Contains(calls, id) {
-			return at, calls, err
+		if calls = d.calls(d.path[at]); slices.Contains(calls, id) {
+			return at, calls
 		}
 	}
-	return before, nil, err
+	return before, nil
 }
 
 // calls returns the ids of an answer's tool calls, or the call id of a result.
-func (d *editor) calls(rec int) ([]string, error) {
-	kind := d.s.Kind(rec)
-	if kind != jsonl.Assistant && kind != jsonl.ToolResult {
-		return nil, nil
+func (d *editor) calls(rec int) []string {
+	switch d.s.Kind(rec) {
+	case jsonl.Assistant:
+		return callsOf(d.line(rec).Get("message"))
+	case jsonl.ToolResult:
+		return []string{d.line(rec).First("message", "toolCallId").Text()}
 	}
-	line, err := d.lines.Line(rec)
-	if kind == jsonl.ToolResult {
-		return []string{line.First("message", "toolCallId").Text()}, err
-	}
-	return callsOf(line.Get("message")), err
+	return nil
 }
 
 // callsOf returns the ids of a message's tool calls.

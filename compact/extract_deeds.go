@@ -20,7 +20,6 @@ var (
 	newEdits = []string{"edits"}
 )
 
-// call records a tool call.
 func (x *extractor) call(p *piece) {
 	d := deed{what: p.tool(), did: said.FileTools[p.tool()]}
 	code := ""

@@ -354,7 +354,6 @@ func (n *notes) put(k *kind, key, text string, at int) {
 	n.list = append(n.list, note{k, key, text, at})
 }
 
-// remove removes a note.
 func (n *notes) remove(k *kind, key string) {
 	if i, ok := n.by[noteKey{k, key}]; ok {
 		n.list[i] = note{}

@@ -149,7 +149,6 @@ func (w *work) safeEnd(rows []int, retain int) int {
 	return end
 }
 
-// kindOf returns the kind of an entry.
 func (v *View) kindOf(rec int) jsonl.Kind { return v.Envelope.Replay().Session.Kind(rec) }
 
 // Progressive summarises finished pieces of work, the oldest first, as y-agent does

@@ -43,38 +43,33 @@ func NotesRequest(e *replay.Envelope, existing string) (Request, error) {
 // text returns the text of the request, for a model or a person: who the answer is for, the
 // messages, and what the summary must contain, by its style.
 func (r Request) text(p Prompt) (string, error) {
-	in := struct {
-		Request
-		Text, Before, After, Identifiers, Focus string
-		Tokens                                  int
-	}{Request: r, Focus: p.Focus}
+	in := requestText{Previous: r.Previous, Focus: p.Focus, Part: string(r.Part), Messages: len(r.Messages)}
 	name, named := string(cmp.Or(r.Style, StylePi)), ""
 	if r.Style == styleSWECLI {
-		in.Text = r.sweHistory()
+		in.Conversation = r.sweHistory()
 	} else {
-		in.Text = r.conversation(r.Messages)
-		named = r.Previous + "\n" + in.Text
+		in.Conversation = r.conversation(r.Messages)
+		named = r.Previous + "\n" + in.Conversation
 	}
 	if r.Part == sequencePart {
-		name, named = "sequence", in.Text
+		name, named = "sequence", in.Conversation
 		in.Before, in.After = r.conversation(one(r.Before)), r.conversation(one(r.After))
-	}
-	err := r.View.texts.err
-	if err != nil {
-		return "", err
 	}
 	if r.Style == styleYAgent {
 		in.Identifiers = p.identifiers(named)
 	}
-	var b strings.Builder
 	for _, i := range r.Messages {
 		in.Tokens += r.View.Messages[i].Tokens(r.View.counter)
 	}
-	if p.Own != nil {
-		err = p.Own.Execute(&b, requestText{in.Text, r.Previous, in.Before, in.After, in.Identifiers, p.Focus, string(r.Part), len(r.Messages), in.Tokens})
-		return b.String(), err
+	if r.View.texts.err != nil {
+		return "", r.View.texts.err
 	}
-	err = requests().ExecuteTemplate(&b, name, in)
+	var b strings.Builder
+	t := p.Own
+	if t == nil {
+		t = requests().Lookup(name)
+	}
+	err := t.Execute(&b, in)
 	return b.String(), err
 }
 

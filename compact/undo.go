@@ -24,6 +24,15 @@ type past struct {
 	batch []int // the others
 	after []int // the entries after it on the path
 	last  bool  // the file ends with the batch, or with the undo of a later one
+	lines *sessionfmt.Reader
+	err   error // the first of these
+}
+
+// line returns the line of a record, nil after an error.
+func (p *past) line(rec int) jsonl.Value {
+	line, err := p.lines.Line(rec)
+	p.err = cmp.Or(p.err, err)
+	return line
 }
 
 // grown reports whether an entry after the batch is in a request or changes one.
@@ -41,33 +50,30 @@ func (p *past) grown(s *sessionfmt.Session) bool {
 // nil if there is none.
 func lastOf(s *sessionfmt.Session) (*past, error) {
 	path, _ := s.Path(s.Leaf())
-	lines := s.NewReader()
-	undone, last := map[string]bool{}, false
+	p := &past{lines: s.NewReader()}
+	undone := map[string]bool{}
 	for at := len(path) - 1; at >= 0; at-- {
 		rec := path[at]
 		if s.Kind(rec) != jsonl.CustomEntry {
 			continue
 		}
-		line, err := lines.Line(rec)
-		if err != nil {
-			return nil, err
-		}
+		line := p.line(rec)
 		switch data := line.Get("data"); {
 		case line.Get("customType").Is(sessionfmt.UndoType):
 			undone[data.Get("undoes").Text()] = true
-			last = last || rec == s.Len()-1
+			p.last = p.last || rec == s.Len()-1
 		case line.Get("customType").Is(markType) && !undone[s.ID(rec)]:
-			p := &past{rec: rec}
+			p.rec = rec
 			if err := json.Unmarshal(data, &p.jobRecord); err != nil || p.Entries < 0 || p.Entries >= len(path)-at {
 				return nil, p.refuse(s, "part of its batch is not on this path")
 			}
 			p.Entry = s.ID(rec)
 			p.batch, p.after = path[at+1:at+1+p.Entries], path[at+1+p.Entries:]
-			p.last = last || path[at+p.Entries] == s.Len()-1
-			return p, nil
+			p.last = p.last || path[at+p.Entries] == s.Len()-1
+			return p, p.err
 		}
 	}
-	return nil, nil
+	return nil, p.err
 }
 
 func (p *past) refuse(s *sessionfmt.Session, why string) error {
@@ -100,10 +106,7 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 			Hint: "undo does not find what was appended with --no-mark; ctxtool branch writes a session of the path before it",
 		}
 	}
-	follower, err := p.follower(s)
-	if err != nil {
-		return nil, false, err
-	}
+	follower := p.follower(s)
 	edits := !slices.ContainsFunc(p.batch, func(rec int) bool { return s.Kind(rec) != jsonl.ContextEdit })
 	below, undo := s.Parent(p.rec), p.move
 	switch p.Moved = follower < 0; {
@@ -113,7 +116,7 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 		below, undo = s.Leaf(), p.restore
 	}
 	b = s.NewBatch(below, at)
-	if err = cmp.Or(b.Err(), undo(r, b)); err == nil {
+	if err = cmp.Or(b.Err(), undo(r, b), p.err); err == nil {
 		err = addRecord(b, sessionfmt.UndoType, p)
 	}
 	return b, p.last, err
@@ -122,41 +125,31 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 // follower returns the first entry after the batch that would be lost if the leaf moved
 // before it, -1 if there is none. Labels and names apply on every branch, settings are
 // repeated, and the entry that undid a later batch is no longer needed.
-func (p *past) follower(s *sessionfmt.Session) (int, error) {
-	lines := s.NewReader()
+func (p *past) follower(s *sessionfmt.Session) int {
 	for _, rec := range p.after {
 		switch s.Kind(rec) {
 		case jsonl.Label, jsonl.SessionInfo, jsonl.ModelChange, jsonl.ThinkingChange:
 			continue
 		case jsonl.CustomEntry:
-			line, err := lines.Line(rec)
-			if err != nil {
-				return -1, err
-			}
-			if line.Get("customType").Is(sessionfmt.UndoType) {
+			if p.line(rec).Get("customType").Is(sessionfmt.UndoType) {
 				continue
 			}
 		}
-		return rec, nil
+		return rec
 	}
-	return -1, nil
+	return -1
 }
 
 // move repeats the settings after the batch. The entry that Undo adds after them is the
 // leaf, because it is the last.
 func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
 	s := r.Session
-	lines := s.NewReader()
 	for _, rec := range p.after {
 		if k := s.Kind(rec); k != jsonl.ModelChange && k != jsonl.ThinkingChange {
 			continue
 		}
-		line, err := lines.Line(rec)
-		if err != nil {
-			return err
-		}
 		var fields []jsonl.Field
-		for key, v := range line.Members {
+		for key, v := range p.line(rec).Members {
 			switch string(key) {
 			case "type", "id", "parentId", "timestamp":
 			default:
@@ -179,15 +172,10 @@ func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) error {
 	if err != nil {
 		return err
 	}
-	lines := s.NewReader()
 	edits := map[int]int{} // of the batch, by the records that they edit
 	var order []int
 	for _, rec := range p.batch {
-		line, err := lines.Line(rec)
-		if err != nil {
-			return err
-		}
-		target := s.FindValue(line.Get("targetId"))
+		target := s.FindValue(p.line(rec).Get("targetId"))
 		edits[target] = rec
 		order = append(order, target)
 	}

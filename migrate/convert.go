@@ -51,8 +51,7 @@ func convert(w io.Writer, s *sessionfmt.Session) error {
 	c := &converter{s: s, r: s.NewReader(), names: s.NewNamer(), ids: make([]string, s.Len()), out: w}
 	for i := range s.Len() {
 		if err := c.record(i); err != nil {
-			var at *sessionfmt.Error
-			if errors.As(err, &at) {
+			if _, placed := errors.AsType[*sessionfmt.Error](err); placed {
 				return err
 			}
 			return &sessionfmt.Error{Pos: s.Pos(i), Err: err}
@@ -170,11 +169,8 @@ func completeUsage(v jsonl.Value) jsonl.Value {
 // sameContext is the error of two sessions whose messages differ at their leaves.
 func sameContext(was, is *sessionfmt.Session) error {
 	a, err := messages(was)
-	if err != nil {
-		return err
-	}
-	b, err := messages(is)
-	if err != nil {
+	b, err2 := messages(is)
+	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}
 	for k := range max(len(a), len(b)) {

@@ -105,12 +105,13 @@ func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 		if p.s.Kind(rec) != jsonl.Compaction || known[rec] {
 			continue
 		}
-		if shadow, err := r.Shadows(rec); err != nil {
+		shadow, err := r.Shadows(rec)
+		if err != nil {
 			return err
-		} else if shadow {
-			continue
 		}
-		p.native(rec, "no replay reaches it: after a broken patch or in a parent cycle")
+		if !shadow {
+			p.native(rec, "no replay reaches it: after a broken patch or in a parent cycle")
+		}
 	}
 	return nil
 }

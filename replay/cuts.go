@@ -78,24 +78,20 @@ func (c *cutter) Fork(_, _ Step) Observer {
 func (c *cutter) Changed(s Step, change *Change) error {
 	switch {
 	case change.Do == OpRecompact:
-		return c.compacted(s.m, change.cut)
+		c.compacted(s.m, change.cut)
 	case c.patched != nil:
-		return s.m.apply(c.patched, change)
+		s.m.apply(c.patched, change)
 	}
-	return nil
+	return s.m.err
 }
 
-func (c *cutter) compacted(m *machine, at *pendingCut) error {
+func (c *cutter) compacted(m *machine, at *pendingCut) {
 	msg, line, before, next, heads := at.msg, at.line, at.before, m.cut, at.own
 	cut := Cut{Record: int(msg.rec), Above: c.last}
 	cut.Direct = c.last >= 0 && m.follows((*c.cuts)[c.last].Record)
 	place := m.keptPlace(int(msg.rec), line)
 	if c.patched != nil {
-		same, err := m.keepsSame(c.patched, place, next, heads)
-		if err != nil {
-			return err
-		}
-		cut.Revives = !same
+		cut.Revives = !m.keepsSame(c.patched, place, next, heads)
 	}
 	if cut.Why = m.unpatchable(line, place, before, next); cut.Why == "" {
 		cut.Index, cut.Why = before.msgs.indexOfTail(&next.msgs, heads)
@@ -111,7 +107,6 @@ func (c *cutter) compacted(m *machine, at *pendingCut) error {
 		}
 		c.patched.msgs.cut(c.patched.msgs.index(cut.Index), msg)
 	}
-	return nil
 }
 
 // follows reports whether only labels lie between a record and the current entry.
@@ -181,7 +176,7 @@ func hasDelta(deltas []delta) bool {
 
 // keepsSame reports whether a compaction with that first kept place would keep the same
 // messages of s as it keeps in next after its own.
-func (m *machine) keepsSame(s *state, place int, next *state, heads int) (bool, error) {
+func (m *machine) keepsSame(s *state, place int, next *state, heads int) bool {
 	first := 0 // an unknown entry keeps everything
 	switch {
 	case place == m.pos:
@@ -190,16 +185,14 @@ func (m *machine) keepsSame(s *state, place int, next *state, heads int) (bool, 
 		first, _ = s.msgs.from(int32(place))
 	}
 	kept := state{from: next.from}
-	if err := m.keep(&kept, &s.msgs, first); err != nil {
-		return false, err
-	}
+	m.keep(&kept, &s.msgs, first)
 	at := kept.msgs.tail(&next.msgs, heads)
 	for i := range max(0, at) {
 		if kept.msgs.at(i).flags&unsent == 0 {
-			return false, nil
+			return false
 		}
 	}
-	return at >= 0, nil
+	return at >= 0
 }
 
 // tail returns the place in l at which the messages of other from index own on begin, ignoring

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"bytes"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -361,32 +363,24 @@ func (e *Envelope) Checkpoint(ms int64) (jsonl.Value, error) {
 	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
-	content, sections := "", []byte{}
+	content := ""
+	var sections, tools [][]byte
 	for _, p := range f.Parts {
 		if p.Content {
 			content = p.Text
-			continue
+		} else {
+			sections = append(sections, jsonl.AppendQuoted(append(jsonl.AppendQuoted(nil, p.Name), ':'), p.Text))
 		}
-		if len(sections) > 0 {
-			sections = append(sections, ',')
-		}
-		sections = append(jsonl.AppendQuoted(sections, p.Name), ':')
-		sections = jsonl.AppendQuoted(sections, p.Text)
+	}
+	for _, t := range f.Tools {
+		tools = append(tools, t.Raw)
 	}
 	out := jsonl.AppendQuoted([]byte(`{"role":"system","content":`), content)
 	if len(sections) > 0 {
-		out = append(append(append(out, `,"sections":{`...), sections...), '}')
+		out = fmt.Appendf(out, `,"sections":{%s}`, bytes.Join(sections, []byte{','}))
 	}
-	for k, t := range f.Tools {
-		if k == 0 {
-			out = append(out, `,"toolsAdded":[`...)
-		} else {
-			out = append(out, ',')
-		}
-		out = append(out, t.Raw...)
-	}
-	if len(f.Tools) > 0 {
-		out = append(out, ']')
+	if len(tools) > 0 {
+		out = fmt.Appendf(out, `,"toolsAdded":[%s]`, bytes.Join(tools, []byte{','}))
 	}
 	return append(strconv.AppendInt(append(out, `,"timestamp":`...), ms, 10), '}'), nil
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"hash/maphash"
 	"iter"
 	"slices"
@@ -34,6 +35,7 @@ type machine struct {
 	load *Reader
 
 	reader  *Reader          // reads messages other than the current line
+	err     error            // the first, which ends the step and the walk
 	hashes  map[Piece]uint64 // see digests
 	spelled []byte           // a message in normalized JSON, for hashing
 
@@ -112,68 +114,69 @@ func (c *Change) Appended() *Piece {
 	return &c.piece
 }
 
+// fail ends the step with an error, unless it is nil.
+func (m *machine) fail(err error) { m.err = cmp.Or(m.err, err) }
+
+// line returns the line of a record, nil after an error.
+func (m *machine) line(rec int) value {
+	line, err := m.load.lines.Line(rec)
+	m.fail(err)
+	return line
+}
+
 // do applies a change to the state in force and to the one without compactions.
-func (m *machine) do(c Change) error {
+func (m *machine) do(c Change) {
 	m.change = c
-	if err := m.apply(&m.base, &m.change); err != nil {
-		return err
-	}
+	m.apply(&m.base, &m.change)
 	if m.cut != nil {
-		if err := m.apply(m.cut, &m.change); err != nil {
-			return err
-		}
+		m.apply(m.cut, &m.change)
 	}
-	return m.notify()
+	m.notify()
 }
 
 // notify reports the last change to the observers.
-func (m *machine) notify() error {
+func (m *machine) notify() {
 	for _, o := range m.watch {
-		if err := o.Changed(m.at(), &m.change); err != nil {
-			return err
+		if m.err == nil {
+			m.fail(o.Changed(m.at(), &m.change))
 		}
 	}
-	return nil
 }
 
 // apply applies a change to one state.
-func (m *machine) apply(s *state, c *Change) error {
+func (m *machine) apply(s *state, c *Change) {
 	switch {
 	case c.op == nil && c.Do == OpRemove:
-		return m.applyEdit(s, c)
+		m.applyEdit(s, c)
 	case c.op == nil:
-		return m.add(s, c.piece)
+		m.add(s, c.piece)
 	case c.op.fold != nil:
 		s.deltas = append(s.deltas, delta{m: c.piece, op: c.op})
-		return nil
+	default:
+		c.op.apply(m, s, c)
 	}
-	return c.op.apply(m, s, c)
 }
 
 // at returns the current step, as observers see it.
 func (m *machine) at() Step { return Step{Record: m.path.at(m.path.len() - 1), m: m} }
 
 // size counts a message if the machine counts.
-func (m *machine) size(msg *Piece) error {
+func (m *machine) size(msg *Piece) {
 	if m.counter == nil {
-		return nil
+		return
 	}
-	msg.tokens = 0
-	if !msg.Sent() {
-		return nil
+	if msg.tokens = 0; msg.Sent() {
+		n, _, err := m.reader.Tokens(m.counter, msg)
+		msg.tokens = int32(n)
+		m.fail(err)
 	}
-	n, _, err := m.reader.Tokens(m.counter, msg)
-	msg.tokens = int32(n)
-	return err
 }
 
 // add appends a message to a state, with an edit that already targets it.
-func (m *machine) add(s *state, msg Piece) error {
+func (m *machine) add(s *state, msg Piece) {
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
-		if err := m.size(&msg); err != nil {
-			return err
-		}
+		m.size(&msg)
 	}
 	if places := m.where[s]; places != nil && msg.op < 0 {
 		if _, ok := places[msg.rec]; !ok {
@@ -184,7 +187,6 @@ func (m *machine) add(s *state, msg Piece) error {
 	if msg.kind == jsonl.System {
 		s.deltas = append(s.deltas, delta{m: msg})
 	}
-	return nil
 }
 
 // rebuilt records that a state's list was rebuilt.
@@ -257,7 +259,7 @@ func (m *machine) digest(v value) uint64 {
 
 // digests maps the hashes of a list's shown messages to their indexes, in order: of those that
 // may equal one of these kinds. Messages of entries are hashed once per machine.
-func (m *machine) digests(l *list, like map[jsonl.Kind]bool) (map[uint64][]int, error) {
+func (m *machine) digests(l *list, like map[jsonl.Kind]bool) map[uint64][]int {
 	if m.hashes == nil {
 		m.hashes = map[Piece]uint64{}
 	}
@@ -269,15 +271,13 @@ func (m *machine) digests(l *list, like map[jsonl.Kind]bool) (map[uint64][]int, 
 		h, ok := m.hashes[*msg]
 		if !ok {
 			v, err := m.reader.Provider(msg)
-			if err != nil {
-				return nil, err
-			}
+			m.fail(err)
 			h = m.digest(v)
 			m.hashes[*msg] = h
 		}
 		out[h] = append(out[h], i)
 	}
-	return out, nil
+	return out
 }
 
 // providerKind is one kind for all messages that a provider may get alike.
@@ -289,23 +289,21 @@ func providerKind(k jsonl.Kind) jsonl.Kind {
 }
 
 // applyEdit applies an edit to the messages of its target in a state.
-func (m *machine) applyEdit(s *state, c *Change) error {
+func (m *machine) applyEdit(s *state, c *Change) {
 	e, target := c.edit, c.edit.target
 	i := m.place(s, target)
 	if i < 0 {
-		return nil
+		return
 	}
 	c.changed = c.changed || s == m.current()
 	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
 		msg := *s.msgs.at(i)
 		e.apply(&msg)
-		if err := m.size(&msg); err != nil {
-			return err
-		}
+		m.size(&msg)
 		s.msgs.set(i, msg)
 	}
 	if k := m.r.Session.Kind(int(target)); k != jsonl.System && k != jsonl.Compaction {
-		return nil // it is not the origin of any part of the prompt
+		return // it is not the origin of any part of the prompt
 	}
 	for k, d := range s.deltas {
 		if d.op == nil && d.m.rec == target {
@@ -313,5 +311,4 @@ func (m *machine) applyEdit(s *state, c *Change) error {
 			e.apply(&s.deltas[k].m)
 		}
 	}
-	return nil
 }

@@ -9,15 +9,12 @@ import (
 // replaceCached puts a new list in place of the cached messages. A message that equals
 // an earlier one keeps its origin, and so does the summary of the same patch in another frame.
 // Among equal messages the first is matched first.
-func replaceCached(m *machine, s *state, c *Change) error {
+func replaceCached(m *machine, s *state, c *Change) {
 	like := map[jsonl.Kind]bool{}
 	for el := range c.v.Get("messages").Elements {
 		like[providerKind(el.Get("role").RoleKind())] = true
 	}
-	had, err := m.digests(&s.msgs, like)
-	if err != nil {
-		return err
-	}
+	had := m.digests(&s.msgs, like)
 	stays := map[int]bool{}
 	next := list{mixed: true}
 	for _, msg := range s.msgs.all { // system messages are not cached messages
@@ -34,13 +31,9 @@ func replaceCached(m *machine, s *state, c *Change) error {
 			msg = *s.msgs.at(same)
 		} else {
 			if next.n == systems {
-				if same, err = m.reframe(&s.msgs, el, &msg); err != nil {
-					return err
-				}
+				same = m.reframe(&s.msgs, el, &msg)
 			}
-			if err := m.size(&msg); err != nil {
-				return err
-			}
+			m.size(&msg)
 		}
 		stays[same] = true
 		next.push(msg)
@@ -56,13 +49,12 @@ func replaceCached(m *machine, s *state, c *Change) error {
 	}
 	s.msgs = next
 	m.rebuilt(s)
-	return nil
 }
 
 // reframe makes msg, the first message el of the new list, the summary that l begins with, if an
 // earlier op of the same patch made that and el has its text: a system's own frame takes the
 // place of pi's. It returns the summary's index in l, -1 if el is another message.
-func (m *machine) reframe(l *list, el value, msg *Piece) (int, error) {
+func (m *machine) reframe(l *list, el value, msg *Piece) int {
 	for i, was := range l.all {
 		if was.kind == jsonl.System {
 			continue
@@ -71,15 +63,16 @@ func (m *machine) reframe(l *list, el value, msg *Piece) (int, error) {
 			break
 		}
 		summary, err := m.reader.Summary(was)
-		if err != nil || summary == "" || !strings.Contains(el.Get("content").ContentText(), summary) {
-			return -1, err
+		m.fail(err)
+		if summary == "" || !strings.Contains(el.Get("content").ContentText(), summary) {
+			return -1
 		}
 		start, size := msg.start, msg.size
 		*msg = *was
 		msg.form, msg.start, msg.size = framedSummary, start, size
-		return i, nil
+		return i
 	}
-	return -1, nil
+	return -1
 }
 
 // Summary returns the summary in a message without its frame, empty if there is none.

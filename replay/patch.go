@@ -17,7 +17,7 @@ import (
 type op struct {
 	does Operation
 	// apply changes the messages of one state immediately.
-	apply func(m *machine, s *state, c *Change) error
+	apply func(m *machine, s *state, c *Change)
 	// fold changes prompt, tools or options when they are read.
 	fold func(f *prompt.Fold, v value, by origin.Origin)
 }
@@ -39,18 +39,19 @@ var effects = map[string]*op{
 
 // transform applies all ops of a context_transform. With --lenient it applies none if the
 // reference code would reject the patch.
-func (m *machine) transform(at Piece) (Effect, error) {
-	line, err := m.load.lines.Line(int(at.rec))
-	if err != nil {
-		return Nothing, err
+func (m *machine) transform(at Piece) Effect {
+	line := m.line(int(at.rec))
+	if m.err != nil {
+		return Nothing
 	}
 	patch := line.Get("patch")
 	if err := m.checkPatch(int(at.rec), line, patch); err != nil {
 		if !m.r.Options.Lenient {
-			return Nothing, m.r.stopped(int(at.rec), m.before(), errors.New(err.Text))
+			m.fail(m.r.stopped(int(at.rec), m.before(), errors.New(err.Text)))
+			return Nothing
 		}
 		m.r.addFinding(err.Code, int(at.rec), "%s: the whole patch is skipped", err.Text)
-		return Nothing, nil
+		return Nothing
 	}
 	k, did := int32(0), Patched
 	if line.Get("transformerName").Is("compaction") {
@@ -64,13 +65,11 @@ func (m *machine) transform(at Piece) (Effect, error) {
 			}
 			at.op = k
 			at.start, at.size = span(line, v)
-			if err := m.do(Change{Do: o.does, By: at.Origin(), piece: at, op: o, v: v}); err != nil {
-				return did, err
-			}
+			m.do(Change{Do: o.does, By: at.Origin(), piece: at, op: o, v: v})
 		}
 		k++
 	}
-	return did, nil
+	return did
 }
 
 // before returns the id of the previous entry, for a hint.
@@ -130,7 +129,7 @@ func (m *machine) checkPatch(rec int, line, patch value) *ops.Fault {
 // applySummary puts a summary in place of the cached messages before an index. An index
 // below 0 or missing counts as 0, a fraction is truncated, and one beyond the end keeps only
 // the summary.
-func applySummary(m *machine, s *state, c *Change) error {
+func applySummary(m *machine, s *state, c *Change) {
 	v, at := c.v, c.piece
 	f, ok := v.Get("firstKeptMessageIndex").Float()
 	if cached := s.msgs.shown; s == m.current() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
@@ -139,14 +138,11 @@ func applySummary(m *machine, s *state, c *Change) error {
 	}
 	first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
 	at.form, at.kind = opSummary, jsonl.CompactionMessage
-	if err := m.size(&at); err != nil {
-		return err
-	}
+	m.size(&at)
 	if was := s.msgs; s == m.current() {
 		c.Removed = was.first(first)
 	}
 	s.msgs.cut(first, at)
-	return nil
 }
 
 func orMissing(v value) string {
@@ -168,15 +164,12 @@ func patchMessage(v, op value, at Piece) Piece {
 	return at
 }
 
-func appendUncached(m *machine, s *state, c *Change) error {
+func appendUncached(m *machine, s *state, c *Change) {
 	for el := range c.v.Get("messages").Elements {
 		msg := patchMessage(el, c.v, c.piece)
-		if err := m.size(&msg); err != nil {
-			return err
-		}
+		m.size(&msg)
 		s.uncached = append(s.uncached, msg)
 	}
-	return nil
 }
 
 // setOptions sets the given options. Null keeps the old value, so an option cannot be cleared.

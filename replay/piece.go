@@ -316,7 +316,6 @@ type edit struct {
 	omit             bool
 }
 
-// apply applies the edit to one message.
 func (e edit) apply(msg *Piece) {
 	msg.flags &^= omitted
 	msg.edit = -1

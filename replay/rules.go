@@ -8,31 +8,29 @@ import (
 )
 
 // step applies the entry at an index of the path.
-func (m *machine) step(pos, rec int) (Effect, error) {
+func (m *machine) step(pos, rec int) Effect {
 	kind := m.r.Session.Kind(rec)
 	answers := m.r.Session.Answers(rec)
 	if answers {
 		for _, o := range m.watch {
-			if err := o.Request(m.at()); err != nil {
-				return Nothing, err
-			}
+			m.fail(o.Request(m.at()))
 		}
 	}
 	m.pos = pos
-	if m.r.Options.Without[rec] {
-		return Nothing, nil
+	if m.r.Options.Without[rec] || m.err != nil {
+		return Nothing
 	}
 	msg := Piece{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
 	switch kind {
 	case jsonl.NoMessage:
 		m.r.addFinding("no-message", rec, "a message entry without a message adds nothing; pi fails to build a context with it")
-		return Nothing, nil
+		return Nothing
 	case jsonl.ModelChange:
 		m.model = rec
-		return Settings, nil
+		return Settings
 	case jsonl.ThinkingChange:
 		m.thinking = rec
-		return Settings, nil
+		return Settings
 	case jsonl.Compaction, jsonl.Reset:
 		return m.compact(msg)
 	case jsonl.ContextEdit:
@@ -42,20 +40,19 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 	case jsonl.Ephemeral:
 		m.ephemeral = rec
 		m.logged++
-		return Nothing, nil
+		return Nothing
 	case jsonl.Transform:
-		did, err := Nothing, error(nil)
+		did := Nothing
 		if m.r.Rules.Patched() || m.r.Options.Trial && m.r.Session.Held(rec) {
-			did, err = m.transform(msg)
+			did = m.transform(msg)
 		}
-		if err == nil {
+		if m.err == nil {
 			m.transforms = append(m.transforms, rec)
 		}
-		return did, err
+		return did
 	}
-	added, err := m.message(&msg)
-	if err != nil || !added {
-		return Nothing, err
+	if !m.message(&msg) || m.err != nil {
+		return Nothing
 	}
 	switch kind {
 	case jsonl.User:
@@ -66,36 +63,27 @@ func (m *machine) step(pos, rec int) (Effect, error) {
 		}
 		m.model, m.ephemeral = rec, -1
 	}
-	if err := m.size(&msg); err != nil {
-		return Nothing, err
-	}
-	return Added, m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg})
+	m.size(&msg)
+	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg})
+	return Added
 }
 
 // message completes msg, and reports whether its entry adds a message (docs/session-format.md
 // 5.3, 5.5, 7.1).
-func (m *machine) message(msg *Piece) (bool, error) {
+func (m *machine) message(msg *Piece) bool {
 	envelope := m.r.Rules.Patched()
 	switch msg.kind {
 	case jsonl.CustomMessage:
 		msg.form, msg.kind = custom, jsonl.Custom
 	case jsonl.BranchSummary:
 		msg.form, msg.kind = branch, jsonl.BranchMessage
-		line, err := m.load.lines.Line(int(msg.rec))
-		if err != nil {
-			return false, err
-		}
-		return envelope || line.Get("summary").Truthy(), nil
+		return m.line(int(msg.rec)).Get("summary").Truthy() || envelope
 	case jsonl.HookMessage:
 		if !envelope {
 			msg.flags |= unsent
 		}
 	case jsonl.Bash:
-		line, err := m.load.lines.Line(int(msg.rec))
-		if err != nil {
-			return false, err
-		}
-		if line.Get("message").Get("excludeFromContext").Truthy() {
+		if m.line(int(msg.rec)).Get("message").Get("excludeFromContext").Truthy() {
 			if !envelope || !m.r.Options.Lenient {
 				msg.flags |= unsent
 			} else {
@@ -105,17 +93,17 @@ func (m *machine) message(msg *Piece) (bool, error) {
 	case jsonl.TransformMessage, jsonl.OtherMessage:
 		msg.flags |= unsent
 	default:
-		return msg.kind.IsMessage(), nil
+		return msg.kind.IsMessage()
 	}
-	return true, nil
+	return true
 }
 
 // edit applies a context_edit (docs/session-format.md 5.6). An edit whose target comes later
 // waits for it.
-func (m *machine) edit(rec, pos int) (Effect, error) {
-	line, err := m.load.lines.Line(rec)
-	if err != nil {
-		return Nothing, err
+func (m *machine) edit(rec, pos int) Effect {
+	line := m.line(rec)
+	if m.err != nil {
+		return Nothing
 	}
 	target := -1
 	if id := line.Get("targetId"); id.IsString() {
@@ -124,37 +112,34 @@ func (m *machine) edit(rec, pos int) (Effect, error) {
 	replacement := line.Get("replacement")
 	if !replacement.Exists() {
 		m.r.addFinding("edit-no-replacement", rec, "an edit without a replacement changes nothing; pi fails to build a context with its target")
-		return Nothing, nil
+		return Nothing
 	}
 	if target < 0 || m.r.Session.Kind(target) == jsonl.Transform {
-		return Nothing, nil
+		return Nothing
 	}
 	if !replacement.IsNull() && !replacement.Get("content").Exists() {
 		m.r.addFinding("edit-no-content", rec, "the replacement has no content: the message is left without content, and pi fails to count it")
 	}
-	e := edit{rec: int32(rec), pos: int32(pos), target: int32(target), omit: replacement.IsNull()}
-	m.edits[e.target] = e
-	err = m.do(Change{Do: OpRemove, By: origin.Origin{Record: rec, By: rec, Op: -1}, edit: e})
-	if err != nil || !m.change.changed {
-		return Nothing, err
+	if m.applies(edit{rec: int32(rec), pos: int32(pos), target: int32(target), omit: replacement.IsNull()}) {
+		return Edited
 	}
-	return Edited, nil
+	return Nothing
 }
 
 // compact applies a compaction entry: it cuts the state without compactions
 // (docs/session-format.md 5.4, 5.5). A reset is a compaction without a summary, which may keep
 // nothing (21).
-func (m *machine) compact(msg Piece) (Effect, error) {
+func (m *machine) compact(msg Piece) Effect {
 	rec, reset := int(msg.rec), msg.kind == jsonl.Reset
 	if m.r.Rules.Patched() && !reset {
 		shadow, err := m.r.Shadows(rec)
-		if err != nil || shadow {
-			return Nothing, err
+		if m.fail(err); shadow {
+			return Nothing
 		}
 	}
-	line, err := m.load.lines.Line(rec)
-	if err != nil {
-		return Nothing, err
+	line := m.line(rec)
+	if m.err != nil {
+		return Nothing
 	}
 	before := m.current()
 	first, from := m.base.msgs.n, m.pos
@@ -172,12 +157,8 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 		if cp.kind >= jsonl.TransformMessage {
 			cp.flags |= unsent
 		}
-		if err := m.size(&cp); err != nil {
-			return Nothing, err
-		}
-		if err := m.add(&next, cp); err != nil {
-			return Nothing, err
-		}
+		m.size(&cp)
+		m.add(&next, cp)
 		if cp.kind != jsonl.System {
 			m.r.addFinding("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it unchanged")
 		}
@@ -186,17 +167,11 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 	}
 	if !reset {
 		msg.form, msg.kind = summary, jsonl.CompactionMessage
-		if err := m.size(&msg); err != nil {
-			return Nothing, err
-		}
-		if err := m.add(&next, msg); err != nil {
-			return Nothing, err
-		}
+		m.size(&msg)
+		m.add(&next, msg)
 	}
 	heads := next.msgs.n
-	if err := m.keep(&next, &m.base.msgs, first); err != nil {
-		return Nothing, err
-	}
+	m.keep(&next, &m.base.msgs, first)
 	for _, d := range m.base.deltas {
 		if d.op != nil {
 			next.deltas = append(next.deltas, d)
@@ -211,12 +186,13 @@ func (m *machine) compact(msg Piece) (Effect, error) {
 			}
 		}
 	}}
-	return Compacted, m.notify()
+	m.notify()
+	return Compacted
 }
 
 // keep appends the messages of a list from index first on, which a compaction keeps, to the new
 // state.
-func (m *machine) keep(next *state, of *list, first int) error {
+func (m *machine) keep(next *state, of *list, first int) {
 	for i := first; i < of.n; i++ {
 		kept := *of.at(i)
 		if kept.form == plain && kept.kind == jsonl.System {
@@ -226,13 +202,10 @@ func (m *machine) keep(next *state, of *list, first int) error {
 		if kept.edit >= 0 && m.edits[kept.rec].pos < next.from {
 			kept.edit = -1
 			kept.flags &^= omitted
-			if err := m.size(&kept); err != nil {
-				return err
-			}
+			m.size(&kept)
 		}
 		next.msgs.push(kept)
 	}
-	return nil
 }
 
 // Shadows reports whether a compaction entry only repeats a patch: its parent is a
@@ -294,4 +267,34 @@ func hasSystem(deltas []delta) bool {
 // capacity at the same byte.
 func span(line, v value) (start, size uint32) {
 	return uint32(cap(line) - cap(v)), uint32(len(v))
+}
+
+// leaveOut applies an entry of a variant of pi that names entries to leave out
+// (docs/session-format.md 21). They are edits without a replacement.
+func (m *machine) leaveOut(rec, pos int) (did Effect) {
+	for _, target := range m.deleted(rec, m.line(rec)) {
+		if m.applies(edit{rec: int32(rec), pos: int32(pos), target: target, omit: true}) {
+			did = Edited
+		}
+	}
+	return did
+}
+
+// applies applies an edit, and reports whether it changed a message of the request.
+func (m *machine) applies(e edit) bool {
+	m.edits[e.target] = e
+	m.do(Change{Do: OpRemove, By: origin.Origin{Record: int(e.rec), By: int(e.rec), Op: -1}, edit: e})
+	return m.change.changed
+}
+
+// deleted returns the entries that a deletion names. One of a part of a message is not applied.
+func (m *machine) deleted(rec int, line value) (targets []int32) {
+	for el := range line.Get("deletedTargets").Elements {
+		if !el.Get("kind").Is("entry") {
+			m.r.addFinding("part-kept", rec, "the deletion of a part of entry %s is not applied", orMissing(el.Get("entryId")))
+		} else if target := m.r.Session.Find(el.Get("entryId").Text()); target >= 0 {
+			targets = append(targets, int32(target))
+		}
+	}
+	return targets
 }

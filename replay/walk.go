@@ -148,11 +148,11 @@ func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) boo
 func (m *machine) advance(rec int) (Step, error) {
 	m.path.push(rec)
 	before := m.current().msgs.shown
-	did, err := m.step(m.path.len()-1, rec)
-	if err != nil {
+	did := m.step(m.path.len()-1, rec)
+	if m.err != nil {
 		m.pos = m.path.len() - 2
 	}
-	return Step{Record: rec, Did: did, Before: before, After: m.current().msgs.shown, m: m}, err
+	return Step{Record: rec, Did: did, Before: before, After: m.current().msgs.shown, m: m}, m.err
 }
 
 // fork returns a copy of the machine for another branch.

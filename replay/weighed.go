@@ -184,7 +184,6 @@ func (r *Replay) newWeigher(c *tokens.Counter) *weigher {
 	return &weigher{c, r.NewReader(), map[string]string{}}
 }
 
-// one weighs one message.
 func (w *weigher) one(out *Weighed, m *Piece) (err error) {
 	out.Kind, out.Origin = m.kind, m.Origin()
 	msg, size, err := w.l.Message(m)
@@ -257,7 +256,6 @@ func (e *Envelope) inChunks(chunks int, do func(l *Reader, k int) error) error {
 	})
 }
 
-// scan reads one message.
 func (l *Reader) scan(chunk, index int, p *Piece, read func(int, int, *Piece, *jsonl.Message, int)) (err error) {
 	estimate := 0
 	if !p.kind.IsTurn() {

@@ -66,7 +66,6 @@ type lineBytes struct {
 	Bytes int    `json:"bytes"`           // of the line
 }
 
-// readBytes registers the lens with a run.
 func readBytes(l *lensRun) {
 	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}}
 	l.Report.Bytes = p
@@ -85,10 +84,8 @@ func readBytes(l *lensRun) {
 			})
 		}
 	})
-	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		if err := b.read(l, e); err != nil {
-			return err
-		}
+	l.Ends = append(l.Ends, func(e *replay.Envelope) {
+		b.read(l, e)
 		for i := range p.Images {
 			if image := &p.Images[i]; b.ImageLimit > 0 && int64(image.Bytes) > b.ImageLimit {
 				image.Over = true
@@ -100,19 +97,17 @@ func readBytes(l *lensRun) {
 		if len(p.Lines) > 0 {
 			b.LargestLine, b.LargestEntry = p.Lines[0].Bytes, p.Lines[0].Entry
 		}
-		return p.readDisk(l.Session)
+		l.fail(p.readDisk(l.Session))
 	})
 }
 
 // read measures a request without its messages.
-func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
+func (b *bytesOf) read(l *lensRun, e *replay.Envelope) {
 	p, err := e.Prompt()
-	if err != nil {
-		return err
-	}
-	ref, _, _, err := e.Model()
-	if err != nil {
-		return err
+	ref, err2 := e.ModelRef()
+	if err = cmp.Or(err, err2); err != nil {
+		l.fail(err)
+		return
 	}
 	b.Prompt = int64(len(p.Compiled))
 	for _, t := range p.Tools {
@@ -127,10 +122,8 @@ func (b *bytesOf) read(l *lensRun, e *replay.Envelope) error {
 	b.Request = b.Prompt + b.Messages
 	b.Share = share(b.Request, b.Limit)
 	b.ImageShare = share(b.ImageBytes, b.Request)
-	return nil
 }
 
-// largestLines returns the largest records of a session.
 func largestLines(s *sessionfmt.Session) []lineBytes {
 	records := []int{}
 	for i := range s.Len() {

@@ -52,12 +52,13 @@ type cacheWorst struct {
 }
 
 func readCache(l *lensRun) {
-	l.Ends = append(l.Ends, func(*replay.Envelope) error {
+	l.Ends = append(l.Ends, func(*replay.Envelope) {
 		opt := l.Options.Replay
 		opt.Leaf = l.Session.Leaf()
 		report, err := cache.Account(replay.New(l.Session, opt), cache.Options{Leaf: l.Point, Counter: l.Counter})
 		if err != nil {
-			return err
+			l.fail(err)
+			return
 		}
 		p := &CachePart{}
 		p.plus(report.Total)
@@ -65,7 +66,6 @@ func readCache(l *lensRun) {
 			p.worse(&report.Rows[i])
 		}
 		l.Report.Cache = p
-		return nil
 	})
 }
 

@@ -74,18 +74,18 @@ func readCalibration(l *lensRun) {
 	p := &calibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
 	l.Answers = append(l.Answers, p.take)
-	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		var err error
-		p.path, _, _, err = e.Model()
-		return err
+	l.Ends = append(l.Ends, func(e *replay.Envelope) {
+		ref, err := e.ModelRef()
+		p.path = ref
+		l.fail(err)
 	})
 }
 
 // take records an answered request whose prompt was counted.
-func (p *calibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
+func (p *calibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) {
 	counted, recorded := a.Before.Total, u.Prompt()
 	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
-		return nil
+		return
 	}
 	model := models.Ref{Provider: m.Provider.Text(), ID: m.Model.Text()}
 	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
@@ -95,7 +95,6 @@ func (p *calibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usa
 	}
 	g := p.groups[i]
 	g.requests = append(g.requests, fitRequest{float64(counted), float64(recorded)})
-	return nil
 }
 
 func (c *calibration) key() models.Ref {

@@ -21,12 +21,11 @@ var compactionsLens = Lens{
 		l.Report.Compactions = w.part
 		l.Steps = append(l.Steps, w.step)
 		l.Answers = append(l.Answers, w.answer)
-		l.Ends = append(l.Ends, func(*replay.Envelope) error {
+		l.Ends = append(l.Ends, func(*replay.Envelope) {
 			for i := range w.part.List {
 				w.part.List[i].endsAbove()
 			}
 			w.part.sum()
-			return nil
 		})
 	},
 	add: func(sum, one *Report) {
@@ -129,30 +128,21 @@ type compactionWalk struct {
 	waiting bool           // the last compaction has had no prompt after it
 }
 
-// step processes one step.
-func (w *compactionWalk) step(a *replay.Account) error {
+func (w *compactionWalk) step(a *replay.Account) {
 	switch w.l.Session.Kind(a.Record) {
 	case jsonl.User:
 		w.last.failed, w.waiting = "", false
 	case jsonl.ContextEdit:
-		if err := w.edit(a.Record); err != nil {
-			return err
-		}
+		w.edit(a.Record)
 	case jsonl.Compaction, jsonl.Transform:
-		if err := w.boundary(a); err != nil {
-			return err
-		}
+		w.l.fail(w.boundary(a))
 	}
 	w.before = a.Envelope()
-	return nil
 }
 
 // boundary records a compaction, if the step is one.
-func (w *compactionWalk) boundary(a *replay.Account) error {
-	line, err := w.l.line(a.Record)
-	if err != nil {
-		return err
-	}
+func (w *compactionWalk) boundary(a *replay.Account) (err error) {
+	line := w.l.line(a.Record)
 	if !compacts(a, line) {
 		return nil
 	}
@@ -268,7 +258,7 @@ var overflows = []string{
 }
 
 // answer records an answer, and its effect on the compaction before it.
-func (w *compactionWalk) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
+func (w *compactionWalk) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) {
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
 		if w.waiting {
@@ -286,21 +276,16 @@ func (w *compactionWalk) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Us
 	case m.Stop.Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
 		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(m.Failure.Text()))
 	}
-	return nil
 }
 
 // edit records that the last answer was omitted, as pi does before it compacts after an
 // overflow (docs/session-format.md 9.1).
-func (w *compactionWalk) edit(rec int) error {
-	line, err := w.l.line(rec)
-	if err != nil {
-		return err
-	}
+func (w *compactionWalk) edit(rec int) {
+	line := w.l.line(rec)
 	replacement := line.Get("replacement")
 	if w.last.failed == "" && w.last.id != "" && line.Get("targetId").Is(w.last.id) && replacement.Exists() && replacement.IsNull() {
 		w.last.failed = fmt.Sprintf("answer %s was left out by an edit", sessionfmt.Quote(w.last.id))
 	}
-	return nil
 }
 
 // tokensIn returns a recorded number of tokens. A negative or impossible number counts as not

@@ -129,7 +129,6 @@ func newContextPart(counter string, estimates bool) *ContextPart {
 	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, Offered: []offer{}, at: map[[2]string]int{}}
 }
 
-// readContext registers the lens with a run.
 func readContext(l *lensRun) {
 	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
 	if l.Recorded {
@@ -139,15 +138,12 @@ func readContext(l *lensRun) {
 	l.Report.Context = p
 	t := newContextTally(l)
 	l.Messages = append(l.Messages, t.message)
-	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
-		if err := t.prompt(e); err != nil {
-			return err
-		}
-		if err := p.Sessions[0].read(l, e); err != nil {
-			return err
+	l.Ends = append(l.Ends, func(e *replay.Envelope) {
+		if err := cmp.Or(t.prompt(e), p.Sessions[0].read(l, e)); err != nil {
+			l.fail(err)
+			return
 		}
 		t.finish()
-		return nil
 	})
 	lookAtOffers(l)
 	if l.Like != nil {

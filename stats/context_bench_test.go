@@ -32,7 +32,8 @@ func BenchmarkContext(b *testing.B) {
 		opt := Options{Counter: &tokens.Pi}
 		l := &lensRun{Options: &opt, Report: &Report{}, Session: s, Replay: replay.New(s, replay.Options{Leaf: s.Leaf()})}
 		contextLens.read(l)
-		return l.walk()
+		l.walk()
+		return l.err
 	})
 	bench("count", func(s *sessionfmt.Session) error {
 		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))

@@ -194,42 +194,37 @@ type offerLook struct {
 // one more reading of the path.
 func lookAtOffers(l *lensRun) {
 	o := &offerLook{l: l, at: map[[2]string]int{}}
-	l.Indexed = append(l.Indexed, func() error {
-		known, err := o.known()
-		if known {
+	l.Indexed = append(l.Indexed, func() {
+		if o.known() {
 			l.Answers = append(l.Answers, o.answer)
 			l.Steps = append(l.Steps, o.prompted)
-			l.Ends = append(l.Ends, func(*replay.Envelope) error { l.Report.Context.orderOffers(); return nil })
+			l.Ends = append(l.Ends, func(*replay.Envelope) { l.Report.Context.orderOffers() })
 		}
-		return err
 	})
 }
 
 // known reports whether the session or a baseline says anything of prompt and tools.
-func (o *offerLook) known() (bool, error) {
+func (o *offerLook) known() bool {
 	if o.l.Options.Replay.Baseline != nil {
-		return true, nil
+		return true
 	}
 	for i := range o.l.Session.Len() {
 		switch o.l.Session.Kind(i) {
 		case jsonl.System, jsonl.Transform:
-			return true, nil
+			return true
 		case jsonl.Compaction:
-			if line, err := o.l.line(i); err != nil || line.Get("systemMessage").IsObject() {
-				return true, err
+			if o.l.line(i).Get("systemMessage").IsObject() {
+				return true
 			}
 		}
 	}
-	return false, nil
+	return false
 }
 
 // answer counts the request that an answer is to, and what the answer uses.
-func (o *offerLook) answer(a *replay.Account, m *jsonl.Message, _ *jsonl.Usage) error {
+func (o *offerLook) answer(a *replay.Account, m *jsonl.Message, _ *jsonl.Usage) {
 	changed, err := o.follows.Follow(a.Step)
-	if err != nil {
-		return err
-	}
-	if changed {
+	if o.l.fail(err); changed {
 		o.declared(&o.follows.Current)
 	}
 	all := o.l.Report.Context.Offered
@@ -250,23 +245,17 @@ func (o *offerLook) answer(a *replay.Account, m *jsonl.Message, _ *jsonl.Usage) 
 			}
 		}
 	}
-	return nil
 }
 
 // prompted counts a skill whose instructions a prompt begins with.
-func (o *offerLook) prompted(a *replay.Account) error {
+func (o *offerLook) prompted(a *replay.Account) {
 	if o.l.Session.Kind(a.Record) != jsonl.User || !slices.ContainsFunc(o.l.Report.Context.Offered, func(p offer) bool { return p.Kind == "skill" }) {
-		return nil
+		return
 	}
-	line, err := o.l.line(a.Record)
-	if err != nil {
-		return err
-	}
-	if rest, ok := strings.CutPrefix(line.Get("message").Get("content").ContentText(), `<skill name="`); ok {
+	if rest, ok := strings.CutPrefix(o.l.line(a.Record).Get("message").Get("content").ContentText(), `<skill name="`); ok {
 		name, _, _ := strings.Cut(rest, `"`)
 		o.use("skill", name)
 	}
-	return nil
 }
 
 // declared takes what the prompt offers from the next request on.

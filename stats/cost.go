@@ -101,7 +101,6 @@ const (
 	otherCall
 )
 
-// of returns the sum of a kind.
 func (k *costKinds) of(kind callKind) *costSum {
 	return [...]*costSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
 }
@@ -116,7 +115,6 @@ const (
 	unpriceable                // nowhere
 )
 
-// add adds a call.
 func (s *costSum) add(c *call) {
 	s.Calls.Total++
 	switch c.pricing {

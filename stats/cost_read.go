@@ -152,11 +152,9 @@ func (c *costReader) prices(m int) models.Model {
 }
 
 // end computes the sums once the session has been read.
-func (c *costReader) end() error {
+func (c *costReader) end() {
 	p := c.part
-	if err := c.replaceUsages(); err != nil {
-		return err
-	}
+	c.replaceUsages()
 	if c.byBranch {
 		c.toBranches()
 	}
@@ -169,23 +167,18 @@ func (c *costReader) end() error {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
 	p.sumUp()
-	return nil
 }
 
 // replaceUsages gives answers the usages that later entries have for them, with those of
 // sub-agents (docs/session-format.md 21).
-func (c *costReader) replaceUsages() error {
-	head, lines := jsonl.NewHeadReader(callPick), c.Session.NewReader()
+func (c *costReader) replaceUsages() {
+	head := jsonl.NewHeadReader(callPick)
 	for id, usage := range c.later {
 		rec := c.Session.Find(id)
 		if rec < 0 || c.Session.Kind(rec) != jsonl.Assistant {
 			continue
 		}
-		line, err := lines.Line(rec)
-		if err != nil {
-			return err
-		}
-		h, bad := head.Read(line)
+		h, bad := head.Read(c.line(rec))
 		if bad != nil {
 			continue
 		}
@@ -198,7 +191,6 @@ func (c *costReader) replaceUsages() error {
 			}
 		}
 	}
-	return nil
 }
 
 // A callRecord is a record's data about a model call, nil if absent, valid during the call.

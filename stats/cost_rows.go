@@ -118,13 +118,8 @@ func (p *CostPart) row(k costKeys) int {
 	if p.table == nil {
 		p.table = map[costKeys]int{}
 	}
-	at, ok := p.table[k]
-	if !ok {
-		at = len(p.Rows)
-		p.Rows = append(p.Rows, costRow{costKeys: k})
-		p.table[k] = at
-	}
-	return at
+	rowOf(&p.Rows, p.table, k, costRow{costKeys: k})
+	return p.table[k]
 }
 
 // order sorts the rows for display: by time if the first group is a time, else the most

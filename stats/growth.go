@@ -86,32 +86,28 @@ func (w *growthWalk) mark(letter string, count *int) {
 	}
 }
 
-// step processes one step.
-func (w *growthWalk) step(a *replay.Account) error {
+func (w *growthWalk) step(a *replay.Account) {
 	g := &w.g
 	kind := w.l.Session.Kind(a.Record)
 	switch kind {
 	case jsonl.Compaction, jsonl.Transform, jsonl.ContextEdit, jsonl.ToolResult, jsonl.Bash:
 	default:
-		return nil
+		return
 	}
 	if a.Did == replay.Nothing {
-		return nil
+		return
 	}
-	line, err := w.l.line(a.Record)
-	if err != nil {
-		return err
-	}
+	line := w.l.line(a.Record)
 	from := line.Get("message")
 	switch {
 	case compacts(a, line):
 		w.mark("C", &g.Compactions)
-		return nil
+		return
 	case a.Did == replay.Patched:
 		if a.After.Total < a.Before.Total {
 			w.mark("T", &g.Truncations)
 		}
-		return nil
+		return
 	case a.Did == replay.Edited:
 		w.mark("E", &g.Edits)
 		from = line.Get("replacement")
@@ -120,7 +116,6 @@ func (w *growthWalk) step(a *replay.Account) error {
 	if cut || isCut(from.Get("content").ContentText()) {
 		w.mark("T", &g.Truncations)
 	}
-	return nil
 }
 
 // cutMarks match what marks truncated text: by gsh and others that prune like it
@@ -134,15 +129,14 @@ func isCut(text string) bool {
 }
 
 // request records a request by its answer.
-func (w *growthWalk) request(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) (err error) {
+func (w *growthWalk) request(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) {
 	if a.Request < 0 {
-		return nil
+		return
 	}
 	if model := [2]string{m.Provider.Text(), m.Model.Text()}; !w.known || model != w.model {
-		w.model, w.known = model, true
-		if _, w.window, _, err = a.Envelope().Model(); err != nil {
-			return err
-		}
+		_, window, _, err := a.Envelope().Model()
+		w.model, w.known, w.window = model, true, window
+		w.l.fail(err)
 	}
 	row := growthRow{Request: a.Request, Entry: w.l.Session.ID(a.Record), Tokens: a.Before.Total, Window: w.window, Marks: w.marks}
 	if !m.Failed() {
@@ -150,24 +144,18 @@ func (w *growthWalk) request(a *replay.Account, m *jsonl.Message, u *jsonl.Usage
 	}
 	w.marks = ""
 	w.g.Requests = append(w.g.Requests, row)
-	return nil
 }
 
 // end records the size at the end of the path.
-func (w *growthWalk) end(e *replay.Envelope) error {
+func (w *growthWalk) end(e *replay.Envelope) {
 	counts, err := e.Count(w.l.Counter)
-	if err != nil {
-		return err
-	}
+	w.l.fail(err)
 	_, window, _, err := e.Model()
-	if err != nil {
-		return err
-	}
+	w.l.fail(err)
 	g := &w.g
 	g.Now = growthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
 	g.complete()
 	w.l.Report.Growth.Sessions = append(w.l.Report.Growth.Sessions, *g)
-	return nil
 }
 
 // rows yields the requests, the next one last.

@@ -150,26 +150,25 @@ const GshThreshold = 0.85
 
 func likeGshReport(l *lensRun, to *likeness) {
 	policy, counter := l.Options.basis()
-	l.Ends = append(l.Ends, func(e *replay.Envelope) (err error) {
+	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		g := gsh{Session: l.Report.ID, Threshold: GshThreshold}
 		if l.CompactThreshold != nil {
 			g.Threshold = *l.CompactThreshold
 		}
 		for m, err := range e.Weighed(counter) {
-			if err != nil {
-				return err
+			if l.fail(err); err != nil {
+				return
 			}
 			g.Estimate += m.Tokens.Total()
 			g.Images += len(m.Images)
 			g.Messages++
 		}
-		if g.Limit, g.LimitFrom, err = policy.Limit(e); err != nil {
-			return err
-		}
+		var err error
+		g.Limit, g.LimitFrom, err = policy.Limit(e)
+		l.fail(err)
 		g.CompactsAbove = gshCompactsAbove(g.Limit, g.Threshold)
 		g.Compacts = g.Estimate > g.CompactsAbove
 		to.Gsh = append(to.Gsh, g)
-		return nil
 	})
 }
 

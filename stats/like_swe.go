@@ -126,25 +126,23 @@ func likeSWEReport(l *lensRun, to *likeness) {
 	run := sweRun{l: l}
 	l.Steps = append(l.Steps, run.step)
 	l.Answers = append(l.Answers, run.answer)
-	l.Ends = append(l.Ends, func(e *replay.Envelope) (err error) {
+	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		s := swe{Session: l.Report.ID, Estimator: counter.Name, estimates: counter.Estimates()}
 		m := newSWEMessages(counter)
 		found := reuse.NewRetrievals()
 		for msg, err := range e.Sources(func(replay.Message) bool { return true }) {
-			if err != nil {
-				return err
+			if l.fail(err); err != nil {
+				return
 			}
 			one := msg.Raw.Message()
 			m.add(one)
 			found.Message(one)
 		}
 		p, err := e.Prompt()
-		if err != nil {
-			return err
-		}
-		limit, from, err := policy.Limit(e)
-		if err != nil {
-			return err
+		limit, from, err2 := policy.Limit(e)
+		if err = cmp.Or(err, err2); err != nil {
+			l.fail(err)
+			return
 		}
 		codebase := weigh.TextTokens(counter, []byte(p.Notes()))
 		s.Usage, s.Images, s.LimitFrom = sweUsage(m.tokens+codebase, limit), m.images, from
@@ -158,7 +156,6 @@ func likeSWEReport(l *lensRun, to *likeness) {
 			Precision:  precision(found.Count()),
 		}
 		to.SWE = append(to.SWE, s)
-		return nil
 	})
 }
 
@@ -180,13 +177,12 @@ type sweRun struct {
 // A swePrompt is the outcome of a prompt.
 type swePrompt struct{ answered, failed, steered bool }
 
-// step records a step of the path.
-func (r *sweRun) step(a *replay.Account) error {
+func (r *sweRun) step(a *replay.Account) {
 	if a.Did == replay.Compacted {
 		r.compactions++
 		r.before += a.Before.Total
 		r.after += a.After.Total
-		return nil
+		return
 	}
 	if a.Did == replay.Added && r.l.Session.Kind(a.Record) == jsonl.User {
 		if n := len(r.prompts); r.working && n > 0 {
@@ -195,13 +191,12 @@ func (r *sweRun) step(a *replay.Account) error {
 			r.prompts = append(r.prompts, swePrompt{})
 		}
 	}
-	return nil
 }
 
 // answer records an answer, and the request that it answers.
-func (r *sweRun) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error {
+func (r *sweRun) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) {
 	if a.Request < 0 {
-		return nil
+		return
 	}
 	size := 0
 	if !m.Failed() {
@@ -212,7 +207,6 @@ func (r *sweRun) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) err
 	if n := len(r.prompts); n > 0 {
 		r.prompts[n-1].answered, r.prompts[n-1].failed = true, m.Failed()
 	}
-	return nil
 }
 
 // fits is how many requests are below the threshold.

@@ -57,7 +57,6 @@ func (s *sweMessages) add(msg *jsonl.Message) {
 	}
 }
 
-// call records a call.
 func (s *sweMessages) call(b *jsonl.Block) {
 	call := sweCall{one: b.Name.Text() + " " + string(b.Args.AppendMinified(nil))}
 	if p := replay.ReadPath(b.Name, b.Args); p != "" {

@@ -78,30 +78,24 @@ const yRetained = 10
 
 func likeYAgentReport(l *lensRun, to *likeness) {
 	policy, counter := l.Options.basis()
-	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		y := yAgent{Session: l.Report.ID, Categories: slices.Clone(yCategories)}
 		limit, from, err := policy.Limit(e)
-		if err != nil {
-			return err
-		}
 		y.Budget, y.BudgetFrom = int(limit), from
-		p, err := e.Prompt()
-		if err != nil {
-			return err
+		p, err2 := e.Prompt()
+		if err = cmp.Or(err, err2); err != nil {
+			l.fail(err)
+			return
 		}
 		y.prompt(p, counter)
 		recent, err := y.history(e, counter)
-		if err != nil {
-			return err
-		}
+		l.fail(err)
 		y.add(yStatus, yCategories[yStatus].Budget)
 		y.judge(recent)
 		to.YAgent = append(to.YAgent, y)
-		return nil
 	})
 }
 
-// add adds an item to a category.
 func (y *yAgent) add(category, tokens int) {
 	y.Categories[category].Tokens += tokens
 	y.Categories[category].Items++

@@ -108,9 +108,9 @@ func readSession(l *lensRun) {
 	l.Report.Session = p
 	calls := newCallBook(p)
 	l.Records = append(l.Records, func(r *jsonl.Picked) { p.take(calls, r) })
-	l.Indexed = append(l.Indexed, func() error {
+	l.Indexed = append(l.Indexed, func() {
 		calls.close()
-		return p.shape(l.Session)
+		l.fail(p.shape(l.Session))
 	})
 }
 

@@ -54,7 +54,6 @@ func (p *SessionPart) counts(tool string) [2]*toolCount {
 	return [...]*toolCount{&p.Calls, p.tool(tool)}
 }
 
-// tool returns the count of the tool with that name.
 func (p *SessionPart) tool(name string) *toolCount {
 	return rowOf(&p.Tools, p.toolAt, name, toolCount{Tool: name})
 }
@@ -76,7 +75,6 @@ func (b *callBook) answer(m *jsonl.Message) {
 	}
 }
 
-// result records a tool result.
 func (b *callBook) result(m *jsonl.Message) {
 	for call := range m.NestedCalls {
 		for _, t := range b.sum.counts(call.Get("name").Text()) {

@@ -189,7 +189,6 @@ func (p *ContextPart) sessionSheet() Sheet {
 	return s
 }
 
-// largestSheet returns the largest messages.
 func (p *ContextPart) largestSheet() Sheet {
 	s := Sheet{Title: "the largest", Columns: columns("session*", "entry", "line:number", "kind", "tool*", p.unit()+":tokens", "bytes:bytes")}
 	for _, e := range p.Largest {
@@ -246,7 +245,6 @@ func (s *costSum) recorded() any {
 	return s.Cost.Total
 }
 
-// sumCells are the cells of a sum.
 func sumCells(s *costSum) []any {
 	return []any{s.Calls.Total, unless0(s.Tokens.Input), unless0(s.Tokens.Output), unless0(s.Tokens.CacheRead), unless0(s.Tokens.CacheWrite),
 		s.recorded(), unless0(s.Cost.Billed), unless0(s.Cost.Computed), unless0(s.Calls.Unpriced)}

@@ -130,6 +130,7 @@ type lensRun struct {
 	Point   int // the last record of the context, -1 for none
 
 	lines *sessionfmt.Reader
+	err   error // the first, which ends the reading
 	began int64 // the time of the header so far, in milliseconds; 0 for none
 
 	// Records are called for every record in file order while the file is read. Its line is valid
@@ -139,16 +140,16 @@ type lensRun struct {
 	// the line yields it.
 	Calls []func(f *callRecord)
 	// Indexed are called after the file has been read, before the walk.
-	Indexed []func() error
+	Indexed []func()
 	// Steps are called for every step of the path to the point.
-	Steps []func(a *replay.Account) error
+	Steps []func(a *replay.Account)
 	// Answers are called for every answer of the path.
-	Answers []func(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) error
+	Answers []func(a *replay.Account, m *jsonl.Message, u *jsonl.Usage)
 	// Messages are called for every message of the request at the point, in order, including
 	// those logged for this request only.
 	Messages []func(m *replay.Weighed)
 	// Ends are called last, with the context at the point.
-	Ends []func(e *replay.Envelope) error
+	Ends []func(e *replay.Envelope)
 
 	checked bool       // the lens check is used
 	fields  callRecord // of the record that is being read
@@ -181,10 +182,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	l.Session = s
 	l.Report.Coverage, l.Report.Version, l.Report.Reading = &s.Coverage, s.Version, s.Reading()
 	if s.Header() >= 0 {
-		line, err := l.line(s.Header())
-		if err != nil {
-			return nil, err
-		}
+		line := l.line(s.Header())
 		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
 	}
 	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project) &&
@@ -193,13 +191,14 @@ func (o *Options) Read(name string) (*Report, error) {
 	opt.Leaf = s.Leaf()
 	l.Replay = replay.New(s, opt)
 	for _, see := range l.Indexed {
-		if err := see(); err != nil {
-			return nil, err
-		}
+		see()
+	}
+	if l.err != nil {
+		return nil, l.err
 	}
 	// The readers of lines may hold a long one.
 	l.Records, l.Calls, l.Indexed, l.fields = nil, nil, nil, callRecord{}
-	err = l.walk()
+	l.walk()
 	l.check(name)
 	if l.Entries != nil {
 		l.Report.Lines = map[string]int{}
@@ -210,15 +209,20 @@ func (o *Options) Read(name string) (*Report, error) {
 		}
 	}
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
-	return l.Report, err
+	return l.Report, l.err
 }
 
-// line returns the line of a record, valid until the next call.
-func (l *lensRun) line(rec int) (jsonl.Value, error) {
+// fail ends the reading with an error, unless it is nil.
+func (l *lensRun) fail(err error) { l.err = cmp.Or(l.err, err) }
+
+// line returns the line of a record, valid until the next call; nil after an error.
+func (l *lensRun) line(rec int) jsonl.Value {
 	if l.lines == nil {
 		l.lines = l.Session.NewReader()
 	}
-	return l.lines.Line(rec)
+	line, err := l.lines.Line(rec)
+	l.fail(err)
+	return line
 }
 
 func (l *lensRun) record(p *jsonl.Picked) {
@@ -238,55 +242,52 @@ func (l *lensRun) call(p *jsonl.Picked) {
 }
 
 // walk replays the path, if a lens needs it.
-func (l *lensRun) walk() (err error) {
+func (l *lensRun) walk() {
 	if len(l.Steps)+len(l.Answers)+len(l.Messages)+len(l.Ends) == 0 {
-		return nil
+		return
 	}
 	at, err := l.Session.Point(cmp.Or(l.At, "leaf"), l.Session.Leaf())
-	if err != nil {
-		return err
+	if l.fail(err); err != nil {
+		return
 	}
 	l.Point = l.Session.LeafAt(at)
 	e, stopped, err := l.steps()
-	if err != nil {
-		return err
+	if l.fail(err); l.err != nil {
+		return
 	}
 	if stopped != nil {
 		l.Report.Stopped = inFile(stopped)
 	}
-	if err := l.messages(e); err != nil {
-		return err
-	}
+	l.messages(e)
 	for _, end := range l.Ends {
-		if err := end(e); err != nil {
-			return err
+		if l.err == nil {
+			end(e)
 		}
 	}
-	return nil
 }
 
 // inFile returns an error without the file name, which the report has.
 func inFile(err error) string {
-	var at *sessionfmt.Error
-	if !errors.As(err, &at) {
+	at, ok := errors.AsType[*sessionfmt.Error](err)
+	if !ok {
 		return err.Error()
 	}
 	return fmt.Sprintf("line %d%s: %s", at.Pos.Line, sessionfmt.Pos{Entry: at.Pos.Entry}, at.Err)
 }
 
 // messages passes the messages of the request at the point to the lenses.
-func (l *lensRun) messages(e *replay.Envelope) error {
+func (l *lensRun) messages(e *replay.Envelope) {
 	if len(l.Messages) == 0 {
-		return nil
+		return
 	}
 	whole, err := e.WithEphemeral()
-	if err != nil {
-		return err
+	if l.fail(err); err != nil {
+		return
 	}
 	own := e.Cached() + e.Uncached()
 	for m, err := range whole.Weighed(l.Counter) {
-		if err != nil {
-			return err
+		if l.fail(err); err != nil {
+			return
 		}
 		m.Ephemeral = own == 0
 		own = max(0, own-1)
@@ -294,7 +295,6 @@ func (l *lensRun) messages(e *replay.Envelope) error {
 			see(m)
 		}
 	}
-	return nil
 }
 
 // steps passes the steps of the path to the lenses, and returns the context at its end. If a
@@ -310,8 +310,8 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 		case err != nil:
 			return nil, nil, err
 		}
-		if err := l.step(&a); err != nil {
-			return nil, nil, err
+		if l.step(&a); l.err != nil {
+			return nil, nil, l.err
 		}
 		if a.Record == l.Point {
 			e = a.Envelope()
@@ -324,27 +324,18 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 }
 
 // step passes a step of the path to the lenses.
-func (l *lensRun) step(a *replay.Account) error {
+func (l *lensRun) step(a *replay.Account) {
 	for _, see := range l.Steps {
-		if err := see(a); err != nil {
-			return err
-		}
+		see(a)
 	}
 	if len(l.Answers) == 0 || !l.Session.Answers(a.Record) {
-		return nil
+		return
 	}
-	line, err := l.line(a.Record)
-	if err != nil {
-		return err
-	}
-	m := line.Get("message").Message()
+	m := l.line(a.Record).Get("message").Message()
 	usage := m.Usage.Usage()
 	for _, see := range l.Answers {
-		if err := see(a, m, &usage); err != nil {
-			return err
-		}
+		see(a, m, &usage)
 	}
-	return nil
 }
 
 // Add adds the report of one more session to that of several. Sessions are added in

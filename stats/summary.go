@@ -87,30 +87,26 @@ func (o Options) Summarize(name string) (*Summary, error) {
 // look takes what a summary says of a session.
 func (sum *Summary) look(l *lensRun) {
 	l.Records = append(l.Records, sum.take)
-	l.Indexed = append(l.Indexed, func() (err error) {
+	l.Indexed = append(l.Indexed, func() {
 		s := l.Session
 		if s.Dialect().Commands(sum.First) {
-			sum.First, err = outline.FirstPrompt(s, s.Leaf())
+			first, err := outline.FirstPrompt(s, s.Leaf())
+			sum.First = first
+			l.fail(err)
 		}
 		sum.Calls, sum.Reading = l.Report.Cost, s.Reading()
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
 		sum.Cost, sum.Computed = sum.Calls.Cost.Total, sum.Calls.Cost.Computed
-		return err
 	})
-	l.Ends = append(l.Ends, func(e *replay.Envelope) error {
+	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.InUse(&tokens.Pi)
-		if err != nil {
-			return err
-		}
+		l.fail(err)
 		sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
 		model, window, _, err := e.Model()
-		sum.Model, sum.Window = model.Name(), window
-		if err != nil || l.Point < 0 {
-			return err
+		l.fail(err)
+		if sum.Model, sum.Window = model.Name(), window; l.Point >= 0 {
+			sum.Time = cmp.Or(l.line(l.Point).Get("timestamp").Text(), sum.Time)
 		}
-		line, err := l.line(l.Point)
-		sum.Time = cmp.Or(line.Get("timestamp").Text(), sum.Time)
-		return err
 	})
 }
 

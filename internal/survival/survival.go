@@ -94,7 +94,6 @@ func (f *Facts) first(what string) bool {
 	return true
 }
 
-// call records a tool call.
 func (f *Facts) call(call jsonl.Value, record int) {
 	sub := Failure{Fact: Fact{What: call.Get("name").Text()}}
 	for key, v := range call.Get("arguments").Members {
@@ -179,7 +178,6 @@ func (f *Facts) Survive(summary string) (s Survival, found Facts) {
 	return s, found
 }
 
-// count counts a fact.
 func (k *Kept) count(found bool, fact Fact) bool {
 	k.Of++
 	if found {

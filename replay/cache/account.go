@@ -60,6 +60,7 @@ type accountant struct {
 	r        *replay.Replay
 	opt      Options
 	lines    *sessionfmt.Reader
+	err      error // the first of reading
 	trie     trie
 	sent     []sentRequest   // in file order
 	replayed []int32         // indexes into sent, in the order of the replay
@@ -100,13 +101,15 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 		onPath[int32(rec)] = true
 	}
 	c.estimateHidden(onPath)
-	for row, err := range c.rows {
-		if err != nil {
-			return nil, err
-		}
-		if opt.All || onPath[int32(row.Record)] {
+	for k := range c.sent {
+		if c.sent[k].warms {
+			c.use(k)
+		} else if row := c.row(k); opt.All || onPath[int32(row.Record)] {
 			report.Rows = append(report.Rows, row)
 		}
+	}
+	if c.err != nil {
+		return nil, c.err
 	}
 	report.Total = total(report.Rows)
 	report.Total.Hidden, report.Total.Reading = c.hidden, r.Session.Reading()
@@ -120,20 +123,6 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 
 func newAccountant(r *replay.Replay, opt Options) *accountant {
 	return &accountant{r: r, opt: opt, lines: r.Session.NewReader(), trie: newTrie(), modelAt: map[models.Ref]int32{}, sections: map[uint64][]section{}, last: -1}
-}
-
-// rows yields the rows of all requests in file order.
-func (c *accountant) rows(yield func(Row, error) bool) {
-	for k := range c.sent {
-		if c.sent[k].warms {
-			c.use(k)
-			continue
-		}
-		row, err := c.row(k)
-		if !yield(row, err) || err != nil {
-			return
-		}
-	}
 }
 
 // requests inserts each request into the trie. stopped is the first

@@ -1,6 +1,9 @@
 package cache
 
 import (
+	"cmp"
+	"slices"
+
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -62,11 +65,11 @@ func (q *Request) thinking() (jsonl.Value, error) {
 // broken returns where and why a cache cannot serve request k any further. kept is the longest
 // prefix still in the cache, known the longest that was ever in it, sent by the request
 // compared. The cost is not computed yet.
-func (c *accountant) broken(k int, kept, known beginning, compared int32) (*Break, error) {
+func (c *accountant) broken(k int, kept, known beginning, compared int32) *Break {
 	s, t := &c.sent[k], &c.trie
 	switch {
 	case known == noBeginning && c.last < 0:
-		return nil, nil
+		return nil
 	case known == noBeginning:
 		compared = int32(c.last)
 	}
@@ -80,22 +83,18 @@ func (c *accountant) broken(k int, kept, known beginning, compared int32) (*Brea
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
 	case known != noBeginning && known == e.prefix:
 		if s.late < 0 {
-			return nil, nil
+			return nil
 		}
-		sections, err := c.sectionsSet(s.lateRec)
-		return &Break{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1, Sections: sections}, err
+		return &Break{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1, Sections: c.sectionsSet(s.lateRec)}
 	default:
 		b.At = c.messagesOf(known)
-		if err := c.why(b, e, s, known); err != nil {
-			return nil, err
-		}
+		c.why(b, e, s, known)
 		lost = c.lost(k, e, known)
 	}
-	if s.failed && s.promptTokens() == 0 { // nothing was billed
-		return b, nil
+	if !s.failed || s.promptTokens() > 0 { // else nothing was billed
+		b.Rebilled.Tokens = s.scaled(lost, c.hidden)
 	}
-	b.Rebilled.Tokens = s.scaled(lost, c.hidden)
-	return b, nil
+	return b
 }
 
 // messagesOf returns the number of messages of a prefix.
@@ -139,47 +138,37 @@ func (c *accountant) lost(k int, e *sentRequest, known beginning) (lost int64) {
 }
 
 // why finds the difference between requests s and e after a node.
-func (c *accountant) why(b *Break, e, s *sentRequest, known beginning) error {
+func (c *accountant) why(b *Break, e, s *sentRequest, known beginning) {
 	between, below := c.between(e.rec, s.rec)
-	if known == noBeginning {
+	at := int32(b.At)
+	switch depth := c.trie.depth(known); {
+	case known == noBeginning:
 		b.Cause = CauseModel
-		return c.search(b, between, func(kind jsonl.Kind, _ jsonl.Value, _ string, _ int, _ int) bool {
+		c.search(b, between, func(kind jsonl.Kind, _ jsonl.Value, _ string, _ int, _ int) bool {
 			return kind == jsonl.ModelChange
 		})
-	}
-	if below >= 0 {
+	case below >= 0:
 		b.Cause, b.Record = CauseBranch, int(below)
-		return nil
-	}
-	switch c.trie.depth(known) {
-	case 0:
+	case depth == 0:
 		b.Cause, b.Sections = CauseSystem, differing(c.sections[e.prompt], c.sections[s.prompt])
-		if e.tools != s.tools {
+		if e.tools != s.tools && c.onlyTools(between) {
 			b.Cause = CauseTools
-			only, err := c.onlyTools(between)
-			if err != nil {
-				return err
-			}
-			if !only {
-				b.Cause = CauseSystem
-			}
 		}
-		return c.searchPrompt(b, between)
-	case 1:
+		c.searchPrompt(b, between)
+	case depth == 1:
 		b.Cause = CauseThinking
-		return c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
+		c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 			return kind == jsonl.ThinkingChange || op == "options_set" && !line.Get("reasoning").IsNull()
 		})
-	}
-	at := int32(b.At)
-	if at >= e.cached {
+	case at < e.cached:
+		c.searchMessages(b, between, c.pieceAt(e, at), c.pieceAt(s, at))
+	default:
 		b.Cause = CauseUncached
 		if at >= e.messages-e.ephemeral {
 			b.Cause = CauseEphemeral
 		}
-		return c.searchTail(b, e)
+		c.searchTail(b, e)
 	}
-	return c.searchMessages(b, between, c.pieceAt(e, at), c.pieceAt(s, at))
 }
 
 // pieceAt returns the origin of message i of a request; its Record is -1 if there is none.
@@ -214,9 +203,7 @@ func (c *accountant) between(e, s int32) (records []int32, below int32) {
 		below = -1
 		records = append(records, e)
 	}
-	for i, k := 0, len(records)-1; i < k; i, k = i+1, k-1 {
-		records[i], records[k] = records[k], records[i]
-	}
+	slices.Reverse(records)
 	return records, below
 }
 
@@ -245,7 +232,7 @@ func (c *accountant) measure() {
 
 // search visits entries and the ops of their patches, and records the last one for which want
 // returns true.
-func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) error {
+func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) {
 	for _, rec := range records {
 		kind := c.r.Session.Kind(int(rec))
 		switch kind {
@@ -253,10 +240,7 @@ func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind
 		default:
 			continue
 		}
-		line, err := c.lines.Line(int(rec))
-		if err != nil {
-			return err
-		}
+		line := c.line(rec)
 		if kind != jsonl.Transform {
 			if want(kind, line, "", int(rec), -1) {
 				b.Record, b.Op, b.Reason, b.Transformer = int(rec), -1, "", ""
@@ -275,7 +259,13 @@ func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind
 			k++
 		}
 	}
-	return nil
+}
+
+// line returns the line of a record, nil after an error.
+func (c *accountant) line(rec int32) jsonl.Value {
+	line, err := c.lines.Line(int(rec))
+	c.err = cmp.Or(c.err, err)
+	return line
 }
 
 // systemOp reports whether an op changes the text of the prompt.
@@ -286,22 +276,21 @@ func systemOp(op string) bool {
 func toolsOp(op string) bool { return op == "tools_replace" || op == "tools_remove" }
 
 // onlyTools reports whether none of the records changed the text of the prompt.
-func (c *accountant) onlyTools(records []int32) (only bool, err error) {
-	only = true
-	var none Break
-	err = c.search(&none, records, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
+func (c *accountant) onlyTools(records []int32) bool {
+	only := true
+	c.search(&Break{}, records, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		message := line.Get("message")
 		if systemOp(op) || kind == jsonl.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
 			only = false
 		}
 		return false
 	})
-	return only, err
+	return only
 }
 
 // searchPrompt finds what changed the prompt or the tools: an entry that sets them, else a
 // compaction or an edit of one, else a leading system message.
-func (c *accountant) searchPrompt(b *Break, records []int32) error {
+func (c *accountant) searchPrompt(b *Break, records []int32) {
 	declares := func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		if b.Cause == CauseTools {
 			m := line.Get("message")
@@ -312,10 +301,10 @@ func (c *accountant) searchPrompt(b *Break, records []int32) error {
 	inFront := func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {
 		return (kind != jsonl.System || c.opt.Collapse) && declares(kind, line, op, rec, k)
 	}
-	if err := c.search(b, records, inFront); err != nil || b.Record >= 0 {
-		return err
+	if c.search(b, records, inFront); b.Record >= 0 {
+		return
 	}
-	err := c.search(b, records, func(kind jsonl.Kind, line jsonl.Value, _ string, _, _ int) bool {
+	c.search(b, records, func(kind jsonl.Kind, line jsonl.Value, _ string, _, _ int) bool {
 		switch kind {
 		case jsonl.Compaction, jsonl.Reset:
 			b.Cause = CauseCompaction
@@ -329,20 +318,18 @@ func (c *accountant) searchPrompt(b *Break, records []int32) error {
 		}
 		return false
 	})
-	if err != nil || b.Record >= 0 {
-		return err
+	if b.Record < 0 {
+		c.search(b, records, declares)
 	}
-	return c.search(b, records, declares)
 }
 
 // searchTail finds what added the messages at the end of request e.
-func (c *accountant) searchTail(b *Break, e *sentRequest) error {
+func (c *accountant) searchTail(b *Break, e *sentRequest) {
 	was := c.pieceAt(e, int32(b.At))
 	b.Record, b.Op = was.Record, origin.Index(was.Op)
-	if was.Op < 0 {
-		return nil
+	if was.Op >= 0 {
+		c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _, k int) bool { return k == was.Op })
 	}
-	return c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _, k int) bool { return k == was.Op })
 }
 
 // deletes reports whether a deletion names a record.
@@ -357,10 +344,10 @@ func (c *accountant) deletes(line jsonl.Value, rec int) bool {
 
 // searchMessages finds what replaced message was by message is: the recorded origin,
 // else the last entry that may have done it.
-func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Origin) error {
+func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Origin) {
 	var sure bool
 	b.Cause = CauseUnknown
-	return c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {
+	c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {
 		cause, certain := CauseUnknown, false
 		switch {
 		case kind == jsonl.ContextEdit:

@@ -66,9 +66,9 @@ type Rebilled struct {
 const noise = 1024
 
 // row returns the row of a request, and adds the request to the cache for later ones.
-func (c *accountant) row(k int) (row Row, err error) {
+func (c *accountant) row(k int) Row {
 	s := &c.sent[k]
-	row = Row{
+	row := Row{
 		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
 		Time: s.time, Model: s.ref.Name(), Prompt: s.promptTokens(),
 	}
@@ -83,7 +83,7 @@ func (c *accountant) row(k int) (row Row, err error) {
 	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
 	defer func() { c.active = seen }()
 	if s.prefix == noBeginning {
-		return row, nil
+		return row
 	}
 	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &shared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
@@ -103,9 +103,7 @@ func (c *accountant) row(k int) (row Row, err error) {
 	}
 	served := max(row.Shared.Tokens, read) // before it only unserved tokens were billed again
 	row.Expected = &Expected{served, row.Prompt - served}
-	if row.Break, err = c.broken(k, kept, known, compared); err != nil {
-		return row, err
-	}
+	row.Break = c.broken(k, kept, known, compared)
 	if b := row.Break; b != nil && !row.Estimated {
 		from := had
 		if b.Cause == CausePause {
@@ -129,7 +127,7 @@ func (c *accountant) row(k int) (row Row, err error) {
 	}
 	c.use(k)
 	c.last = k
-	return row, nil
+	return row
 }
 
 // served returns the size of a prefix in the provider's tokens: as recorded for a request that

@@ -68,14 +68,10 @@ func differing(was, is []section) (names []string) {
 }
 
 // sectionsSet returns the names of what a system message sets.
-func (c *accountant) sectionsSet(rec int32) (names []string, err error) {
-	line, err := c.lines.Line(int(rec))
-	if err != nil {
-		return nil, err
-	}
+func (c *accountant) sectionsSet(rec int32) []string {
 	var f prompt.Fold
-	f.Message(line.Get("message"), origin.Origin{})
-	return differing(nil, sectionsOf(f.Parts, f.Tools)), nil
+	f.Message(c.line(rec).Get("message"), origin.Origin{})
+	return differing(nil, sectionsOf(f.Parts, f.Tools))
 }
 
 // notePrompt records the sections of a request's prompt, once for each prompt.

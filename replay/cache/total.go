@@ -73,7 +73,6 @@ type Loss struct {
 	Rebilled
 }
 
-// total returns the total of rows.
 func total(rows []Row) *Total {
 	t := &Total{Requests: len(rows), Expected: &Expected{}, Prices: models.Date}
 	for i := range rows {

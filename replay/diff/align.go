@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -269,16 +270,11 @@ const marker = 256
 // beginning, or its beginning and end, with a short notice of what is missing.
 func (d *Difference) truncated(i, j int) (bool, error) {
 	v, err := d.ValueA(i)
-	if err != nil {
-		return false, err
-	}
 	old := appendTexts(nil, v.Get("content"))
-	if v, err = d.ValueB(j); err != nil {
-		return false, err
-	}
+	v, err2 := d.ValueB(j)
 	is := appendTexts(nil, v.Get("content"))
-	if len(is) >= len(old) || len(is) == 0 {
-		return false, nil
+	if err = cmp.Or(err, err2); err != nil || len(is) >= len(old) || len(is) == 0 {
+		return false, err
 	}
 	head := 0
 	for head < len(is) && is[head] == old[head] {

@@ -204,24 +204,26 @@ func (d *Difference) prompts(a, b *prompt.Prompt) error {
 	d.Parts = d.items(partItems(a.Parts), partItems(b.Parts), hist, 'p')
 	d.sections(a.Parts, b.Parts)
 	d.Tools = d.items(toolItems(a.Tools), toolItems(b.Tools), hist, 't')
-	for _, o := range []struct {
-		name string
-		a, b jsonl.Value
-	}{
-		{"reasoning", a.Options.Reasoning, b.Options.Reasoning},
-		{"temperature", a.Options.Temperature, b.Options.Temperature},
-		{"maxTokens", a.Options.MaxTokens, b.Options.MaxTokens},
-	} {
-		if sameValue(o.a, o.b) {
+	for _, o := range options(a.Options, b.Options) {
+		if sameValue(o.A, o.B) {
 			continue
 		}
-		by, ok := hist.cause(d, "o"+o.name)
-		if !ok {
-			by = d.cause.setting(d.A.Envelope.ThinkingBy, d.B.Envelope.ThinkingBy)
+		var ok bool
+		if o.Cause, ok = hist.cause(d, "o"+o.Name); !ok {
+			o.Cause = d.cause.setting(d.A.Envelope.ThinkingBy, d.B.Envelope.ThinkingBy)
 		}
-		d.Options = append(d.Options, optionChange{o.name, o.a, o.b, by})
+		d.Options = append(d.Options, o)
 	}
 	return nil
+}
+
+// options pairs the options of two prompts.
+func options(a, b prompt.Options) []optionChange {
+	return []optionChange{
+		{Name: "reasoning", A: a.Reasoning, B: b.Reasoning},
+		{Name: "temperature", A: a.Temperature, B: b.Temperature},
+		{Name: "maxTokens", A: a.MaxTokens, B: b.MaxTokens},
+	}
 }
 
 // sections says of the parts that changed which of their sections did.
@@ -309,44 +311,34 @@ func (h history) cause(d *Difference, key string) (Cause, bool) {
 
 // histories collects the changes of both prompts that only one side has.
 func (c *causes) histories() (h history, err error) {
-	if c.span == nil {
-		return h, nil
-	}
 	for k, e := range []*replay.Envelope{c.a, c.b} {
-		if h[k], err = c.history(e, k); err != nil {
-			return h, err
+		if c.span != nil && err == nil {
+			h[k], err = c.history(e, k)
 		}
 	}
-	return h, nil
+	return h, err
 }
 
 func (c *causes) history(e *replay.Envelope, side int) (map[string]origin.Origin, error) {
 	var changed map[string]origin.Origin
 	var parts []prompt.Part
 	var tools []prompt.Tool
-	var options prompt.Options
+	var had prompt.Options
 	fresh := func(o origin.Origin) bool { return c.span.onlyAt[side][o.By] }
 	err := e.PromptHistory(fresh, func(by origin.Origin, f *prompt.Prompt) {
 		if changed == nil {
 			changed = map[string]origin.Origin{}
-			parts, tools, options = slices.Clone(f.Parts), slices.Clone(f.Tools), f.Options
+			parts, tools, had = slices.Clone(f.Parts), slices.Clone(f.Tools), f.Options
 			return
 		}
 		parts = changes(parts, f.Parts, samePart, partName, func(name string) { changed["p"+name] = by })
 		tools = changes(tools, f.Tools, sameTool, toolName, func(name string) { changed["t"+name] = by })
-		for _, o := range []struct {
-			name    string
-			was, is jsonl.Value
-		}{
-			{"reasoning", options.Reasoning, f.Options.Reasoning},
-			{"temperature", options.Temperature, f.Options.Temperature},
-			{"maxTokens", options.MaxTokens, f.Options.MaxTokens},
-		} {
-			if !bytes.Equal(o.was, o.is) {
-				changed["o"+o.name] = by
+		for _, o := range options(had, f.Options) {
+			if !bytes.Equal(o.A, o.B) {
+				changed["o"+o.Name] = by
 			}
 		}
-		options = f.Options
+		had = f.Options
 	})
 	return changed, err
 }

@@ -184,22 +184,17 @@ func Envelopes(c *tokens.Counter, a, b *replay.Envelope) (*Difference, error) {
 func diff(c *tokens.Counter, a, b *replay.Envelope, by causes) (*Difference, error) {
 	by.a, by.b = a, b
 	d := &Difference{cause: by}
-	var err error
-	if d.A, err = newSide(a); err != nil {
-		return nil, err
+	var prompts [2]*prompt.Prompt
+	for k, e := range []*replay.Envelope{a, b} {
+		var err error
+		if *[]*Side{&d.A, &d.B}[k], err = newSide(e); err != nil {
+			return nil, err
+		}
+		if prompts[k], err = e.Prompt(); err != nil {
+			return nil, err
+		}
 	}
-	if d.B, err = newSide(b); err != nil {
-		return nil, err
-	}
-	pa, err := a.Prompt()
-	if err != nil {
-		return nil, err
-	}
-	pb, err := b.Prompt()
-	if err != nil {
-		return nil, err
-	}
-	if err := d.prompts(pa, pb); err != nil {
+	if err := d.prompts(prompts[0], prompts[1]); err != nil {
 		return nil, err
 	}
 	if d.A.Model != d.B.Model {
@@ -212,7 +207,7 @@ func diff(c *tokens.Counter, a, b *replay.Envelope, by causes) (*Difference, err
 	if err := d.align(c); err != nil {
 		return nil, err
 	}
-	for k, p := range []*prompt.Prompt{pa, pb} {
+	for k, p := range prompts {
 		tokens, size := []*weigh.Counts{&d.Tokens.A, &d.Tokens.B}[k], []*weigh.Counts{&d.Bytes.A, &d.Bytes.B}[k]
 		*tokens, *size = p.Counts(c), promptBytes(p)
 		d.sides[k].count(tokens, size)

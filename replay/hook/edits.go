@@ -85,22 +85,12 @@ func (t *Trial) edit(b *sessionfmt.Batch) error {
 			return t.refuse("ctxtool compact appends a compaction", v.Name)
 		}
 	}
-	d := t.Difference
-	was, err := d.A.Envelope.Prompt()
-	if err != nil {
+	was, err := t.Difference.A.Envelope.Prompt()
+	is, err2 := t.Difference.B.Envelope.Prompt()
+	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}
-	is, err := d.B.Envelope.Prompt()
-	if err != nil {
-		return err
-	}
-	if err := t.editPrompt(b, was, is); err != nil {
-		return err
-	}
-	if err := t.editOptions(b, was, is); err != nil {
-		return err
-	}
-	return t.editMessages(b)
+	return cmp.Or(t.editPrompt(b, was, is), t.editOptions(b, was, is), t.editMessages(b))
 }
 
 var (

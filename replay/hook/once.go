@@ -36,8 +36,7 @@ func Once(ctx context.Context, h Hook, name string, r *replay.Replay, leaf int) 
 // answered reads one answer of a hook with that name.
 func answered(name string, answer []byte) ([]Result, error) {
 	all, err := Read("", answer)
-	var at *sessionfmt.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*sessionfmt.Error](err); ok {
 		err = at.Err
 	}
 	for k := range all {

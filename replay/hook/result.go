@@ -82,7 +82,6 @@ func appendResult(all []Result, r Result) []Result {
 	return all
 }
 
-// parse reads one result.
 func parse(v value) (r Result, err error) {
 	patch, display := v, value(nil)
 	switch {
@@ -123,16 +122,13 @@ func oneLine(v value) (value, error) {
 
 // Ops is a result of operations as JSON; err names the first that is not JSON.
 func Ops(all []string) (r Result, err error) {
-	list := []byte{'['}
+	list := value{'['}
 	for k, text := range all {
 		v, err := jsonl.ParseValue(bytes.TrimSpace([]byte(text)))
 		if err != nil {
 			return r, fmt.Errorf("op %d: not JSON: %w", k, err)
 		}
-		if k > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, v...)
+		list = append(comma(list), v...)
 	}
 	r.Patch, err = oneLine(append(list, ']'))
 	return r, err

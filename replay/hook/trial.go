@@ -83,7 +83,6 @@ type Bill struct {
 	Prices   string       `json:"prices,omitempty"` // the date of the table
 }
 
-// add adds a request.
 func (b *Bill) add(c *cache.Comparison) {
 	b.Priced = c.Priced && (b.Priced || b.Requests == 0)
 	b.Requests++

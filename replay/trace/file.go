@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"strings"
 
 	"ctxtool/internal/said"
@@ -91,18 +92,16 @@ func (t *tracer) calls(answer jsonl.Value) (uses []*use) {
 }
 
 // resultOf returns the use of a file whose unedited result the message is, or nil.
-func (t *tracer) resultOf(m *replay.Piece) (*use, error) {
+func (t *tracer) resultOf(m *replay.Piece) *use {
 	if edit, omits := m.Edit(); len(t.uses) == 0 || m.Kind() != jsonl.ToolResult || edit >= 0 || omits || m.Origin().Op >= 0 {
-		return nil, nil
+		return nil
 	}
 	line, _, err := t.load.Lines(m)
-	if err != nil {
-		return nil, err
-	}
+	t.err = cmp.Or(t.err, err)
 	message := line.Get("message")
 	u := t.uses[message.Get("toolCallId").Text()]
 	if u == nil || u.did != "read" {
-		return u, nil
+		return u
 	}
 	length, msg := 0, message.Message()
 	for i := range msg.Blocks {
@@ -113,21 +112,14 @@ func (t *tracer) resultOf(m *replay.Piece) (*use, error) {
 		}
 	}
 	u.tokens = tokens.Pi.Of(length)
-	return u, nil
+	return u
 }
 
 // holdings counts the uses of each file, and lists the messages that showed it.
 func (t *tracer) holdings() {
 	for _, f := range t.out.Files {
 		for _, u := range f.uses {
-			switch u.did {
-			case "read":
-				f.Reads++
-			case "edit":
-				f.Edits++
-			default:
-				f.Writes++
-			}
+			*map[string]*int{"read": &f.Reads, "edit": &f.Edits, "write": &f.Writes}[u.did]++
 			if u.failed {
 				f.Failed++
 			}

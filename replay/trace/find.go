@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"iter"
 	"regexp"
 	"strings"
@@ -192,10 +193,10 @@ type wording struct {
 }
 
 // comparePrompt compares parts and tools with those at the last change.
-func (t *tracer) comparePrompt() error {
+func (t *tracer) comparePrompt() {
 	changed, err := t.front.Follow(t.step)
-	if err != nil || !changed {
-		return err
+	if t.err = cmp.Or(t.err, err); !changed {
+		return
 	}
 	f := &t.front.Current
 	parts := f.Parts
@@ -227,7 +228,6 @@ func (t *tracer) comparePrompt() error {
 			t.leave(l, ChangeRemoved, nil)
 		}
 	}
-	return nil
 }
 
 // meetPiece records a part or tool. Its text is searched if it has changed.

@@ -3,6 +3,7 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
 
 	"ctxtool/replay"
@@ -91,31 +92,25 @@ func Follow(r *replay.Replay, leaf int, q *Query) (*Tracing, error) {
 		t.out.Requests = step.Requests()
 	}
 	t.end()
-	if err := t.tell(); err != nil {
-		return nil, err
-	}
+	t.tell()
 	t.holdings()
-	return &t.out, nil
+	return &t.out, t.err
 }
 
 // tell sets the ids, lines and times of all lives and events.
-func (t *tracer) tell() (err error) {
-	r, s, lines := t.r, t.r.Session, t.r.Session.NewReader()
+func (t *tracer) tell() {
+	s, lines := t.r.Session, t.r.Session.NewReader()
 	for _, l := range slices.Concat(t.out.Lives, t.out.results) {
-		l.Schema = traceSchema
-		if l.Source, err = origin.From(r.Session, l.Origin, lines); err != nil {
-			return err
-		}
+		source, err := origin.From(s, l.Origin, lines)
+		l.Schema, l.Source = traceSchema, source
 		for i := range l.Events {
 			e := &l.Events[i]
-			line, err := lines.Line(e.Record)
-			if err != nil {
-				return err
-			}
+			line, failed := lines.Line(e.Record)
+			err = cmp.Or(err, failed)
 			e.ID, e.Line, e.Time = s.ID(e.Record), s.Line(e.Record), line.Get("timestamp").Text()
 		}
+		t.err = cmp.Or(t.err, err)
 	}
-	return nil
 }
 
 // A tracer observes a walk and follows lives.
@@ -125,6 +120,7 @@ type tracer struct {
 	r     *replay.Replay
 	find  *finder
 	load  *replay.Reader
+	err   error                 // the first of reading
 	known map[replay.Piece]bool // whether a message matches, for those that have been read
 	uses  map[string]*use       // calls that use a file that the text names, by id
 	files map[string]*File
@@ -179,9 +175,7 @@ func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 			}
 		}
 		if i < e.Listed() {
-			if err := t.meet(e.Piece(i)); err != nil {
-				return err
-			}
+			t.meet(e.Piece(i))
 		}
 	}
 	uncached := 0 // these are never removed
@@ -189,9 +183,7 @@ func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 		uncached = was.Len() - had
 	}
 	for i := e.Listed() + uncached; i < e.Len(); i++ {
-		if err := t.meet(e.Piece(i)); err != nil {
-			return err
-		}
+		t.meet(e.Piece(i))
 	}
 	for _, l := range gone {
 		switch {
@@ -203,16 +195,13 @@ func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
 		}
 	}
 	t.last = e
-	return t.comparePrompt()
+	t.comparePrompt()
+	return t.err
 }
 
 // meet records a message that is new or has changed since the last change.
-func (t *tracer) meet(m *replay.Piece) error {
-	l := t.messages[m.Identity()]
-	hit, err := t.holds(m)
-	if err != nil {
-		return err
-	}
+func (t *tracer) meet(m *replay.Piece) {
+	l, hit := t.messages[m.Identity()], t.holds(m)
 	if o := m.Origin(); o.Record == t.step.Record && o.Op == t.op && m.Sent() {
 		t.replacement = t.mention(hit.ok || t.replacement != nil && *t.replacement)
 	}
@@ -225,7 +214,7 @@ func (t *tracer) meet(m *replay.Piece) error {
 			t.messages[m.Identity()] = l
 			t.enter(l)
 		}
-		return nil
+		return
 	}
 	changed := l.is != m.Place()
 	l.is, l.looked = m.Place(), t.looks
@@ -248,7 +237,6 @@ func (t *tracer) meet(m *replay.Piece) error {
 	case !hit.ok && l.open:
 		t.leave(l, did, t.mention(false))
 	}
-	return nil
 }
 
 // mention returns the value of Event.Mentions.
@@ -268,37 +256,30 @@ type hit struct {
 }
 
 // holds reports whether a message is sent and matches. Its text is read the first time.
-func (t *tracer) holds(m *replay.Piece) (h hit, err error) {
+func (t *tracer) holds(m *replay.Piece) hit {
 	if !m.Sent() {
-		return h, nil
+		return hit{}
 	}
 	place := m.Place()
 	if ok, known := t.known[place]; known {
-		h.ok = ok
-		return h, nil
+		return hit{ok: ok}
 	}
-	h, err = t.read(m)
+	h := t.read(m)
 	t.known[place] = h.ok
-	return h, err
+	return h
 }
 
-func (t *tracer) read(m *replay.Piece) (h hit, err error) {
+func (t *tracer) read(m *replay.Piece) (h hit) {
 	q := t.find.q
 	if o := m.Origin(); q.follows() && o.Record != q.Entry && o.By != q.Entry {
-		return h, nil
+		return h
 	}
-	may, err := t.may(m)
-	if err != nil {
-		return h, err
-	}
-	of, err := t.resultOf(m)
-	if err != nil || !may && of == nil {
-		return h, err
+	may, of := t.may(m), t.resultOf(m)
+	if !may && of == nil {
+		return h
 	}
 	v, err := t.load.Provider(m)
-	if err != nil {
-		return h, err
-	}
+	t.err = cmp.Or(t.err, err)
 	if h.ok = q.follows(); h.ok {
 		h.text = outline.MessageGist(v)
 	} else {
@@ -314,19 +295,19 @@ func (t *tracer) read(m *replay.Piece) (h hit, err error) {
 	if h.ok {
 		h.as = v.Get("role").Text()
 	}
-	return h, nil
+	return h
 }
 
 // may reports whether the lines of a message can contain a match. Summaries and shell commands
 // always can: a provider gets them with text that is not in the file.
-func (t *tracer) may(m *replay.Piece) (bool, error) {
+func (t *tracer) may(m *replay.Piece) bool {
 	switch m.Kind() {
 	case jsonl.User, jsonl.Assistant, jsonl.ToolResult, jsonl.Custom:
-	default:
-		return true, nil
+		line, edit, err := t.load.Lines(m)
+		t.err = cmp.Or(t.err, err)
+		return t.find.may(line) || edit.Exists() && t.find.may(edit)
 	}
-	line, edit, err := t.load.Lines(m)
-	return t.find.may(line) || edit.Exists() && t.find.may(edit), err
+	return true
 }
 
 // enter records that l matches from this step on.

@@ -2,7 +2,6 @@ package check
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -76,15 +75,6 @@ func (x *subject) opening() sessionfmt.Options {
 		open.Visit = x.facts.visitor
 	}
 	return open
-}
-
-// reason returns an error without the name of its file.
-func reason(err error) error {
-	var at *sessionfmt.Error
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }
 
 // run checks an open session.

@@ -58,10 +58,10 @@ func (x *subject) replay() {
 func (x *subject) fails(err error) {
 	x.check = Find("unreadable")
 	pos := sessionfmt.Pos{}
-	if at := (*sessionfmt.Error)(nil); errors.As(err, &at) {
-		pos = at.Pos
+	if at, ok := errors.AsType[*sessionfmt.Error](err); ok {
+		pos, err = at.Pos, at.Err
 	}
-	x.addAt(pos, "%s", reason(err))
+	x.addAt(pos, "%s", err)
 }
 
 // walk replays the branches with these options, and calls the checks with each step. It

@@ -47,7 +47,6 @@ func (t *Tally) Found() (all []Found) {
 	return all
 }
 
-// begin starts a line.
 func (t *Tally) begin() { t.line = t.line[:0] }
 
 // add counts an occurrence of value number n of a rule.

@@ -182,9 +182,8 @@ const (
 // sessions and drift do not override those of the gate.
 func (g *Gate) Load(name string, data []byte) error {
 	at := func(line int, err error) error {
-		var own *sessionfmt.Error
 		hint := ""
-		if errors.As(err, &own) {
+		if own, ok := errors.AsType[*sessionfmt.Error](err); ok {
 			err, hint = own.Err, own.Hint
 		}
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name, Line: line}, Err: err, Hint: hint}
@@ -212,8 +211,7 @@ func (g *Gate) Load(name string, data []byte) error {
 
 // tomlError returns the line of an error in a file, and the error.
 func tomlError(err error) (line int, better error) {
-	var unknown *toml.StrictMissingError
-	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
+	if unknown, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(unknown.Errors) > 0 {
 		first := &unknown.Errors[0]
 		line, _ = first.Position()
 		key := first.Key()
@@ -223,8 +221,7 @@ func tomlError(err error) (line int, better error) {
 		}
 		return line, &sessionfmt.Error{Err: fmt.Errorf("unknown key %q", sessionfmt.Quote(key[len(key)-1])), Hint: hint}
 	}
-	var wrong *toml.DecodeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ = wrong.Position()
 	}
 	return line, errors.New(strings.TrimPrefix(err.Error(), "toml: "))

@@ -100,6 +100,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 		onPath[int32(rec)] = true
 	}
 	c.estimateHidden(onPath)
+	report.Rows = make([]Row, 0, min(len(c.sent), len(path)))
 	for row, err := range c.rows {
 		if err != nil {
 			return nil, err

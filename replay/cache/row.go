@@ -77,8 +77,8 @@ func (c *accountant) row(k int) (row Row, err error) {
 		output: s.output, thinking: s.thinking, unbilled: s.failed && s.promptTokens() == 0,
 	}
 	if s.hasUsage {
-		row.Recorded = &s.usage
-		row.Missed = s.missed
+		usage := s.usage // a pointer into c.sent would keep all of it
+		row.Recorded, row.Missed = &usage, s.missed
 	}
 	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
 	defer func() { c.active = seen }()

@@ -48,8 +48,8 @@ func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
 	return acts
 }
 
-// tell adds a term of a text. quote reports whether the text uses its lines, says whether it is
-// what the agent says, and alone whether it is a single word.
+// tell adds a term of a text. quote is set if the text uses its lines, says if it is what the agent
+// says, and alone if it is a single word.
 func (s *scanner) tell(term uint64, kind Kind, name []byte, quote, says, alone bool) {
 	term = indexed(term, kind, name)
 	if kind == Line && says {

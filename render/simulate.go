@@ -44,12 +44,9 @@ func costDecimals(runs []*simulate.Run) int {
 	return 4
 }
 
-// simulatedCost returns the cost of a run, a dash if the table has no price for its models.
+// simulatedCost returns the cost of a run.
 func simulatedCost(r *simulate.Run, decimals int) string {
-	if r.Cost.Total == 0 && r.Unpriced > 0 {
-		return "-"
-	}
-	return fmt.Sprintf("$%.*f", decimals, r.Cost.Total) + phrase.If(r.Unpriced > 0, "+")
+	return money(r.Cost.Total, decimals, int64(r.Unpriced))
 }
 
 // writeSimulation writes the table of policies, with the best one and what to know of the others.
@@ -127,7 +124,7 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 	for _, l := range d.Layers {
 		state := "always runs"
 		if l.Trigger != "" {
-			state = fmt.Sprintf("%d of %.0f, %s", l.Used, l.Limit, l.Trigger)
+			state = fmt.Sprintf("%d%s, %s", l.Used, phrase.If(l.Limit > 0, " of %.0f", l.Limit), l.Trigger)
 		}
 		did := "not triggered"
 		if l.Fired {

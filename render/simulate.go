@@ -3,7 +3,6 @@ package render
 import (
 	"bufio"
 	"fmt"
-	"slices"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
@@ -36,9 +35,18 @@ func simulateCells(runs []*simulate.Run, best string) (cells [][]string) {
 	return cells
 }
 
-// costDecimals returns with how many decimals the costs of runs are shown, as in cache.
+// costDecimals returns with how many decimals the costs of runs are shown.
 func costDecimals(runs []*simulate.Run) int {
-	if slices.ContainsFunc(runs, func(r *simulate.Run) bool { return r.Cost.Total >= 1 }) {
+	most := 0.0
+	for _, r := range runs {
+		most = max(most, r.Cost.Total)
+	}
+	return decimalsOf(most)
+}
+
+// decimalsOf returns with how many decimals amounts are shown beside the largest of them.
+func decimalsOf(most float64) int {
+	if most >= 1 {
 		return 2
 	}
 	return 4

@@ -22,12 +22,8 @@ type answer struct{ uses, has, says []uint64 }
 // its own. Folders, files that it names without one in a sentence, and files that every project has
 // are known from elsewhere. Commands that only look are no calls.
 func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
-	s.texts(m, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, true, false) })
-	for i := range m.Blocks {
-		b := &m.Blocks[i]
-		if b.Kind != jsonl.CallBlock {
-			continue
-		}
+	texts(m, &s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, true, false) })
+	for b := range m.Calls {
 		looks, quotes := false, quoted(b.Args)
 		for text := range b.Args.Strings {
 			s.buf = text.AppendText(s.buf[:0])

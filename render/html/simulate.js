@@ -148,7 +148,7 @@ class Simulation {
   }
 
   missed(m) {
-    return el('p', { class: 'sim-change' }, el('b', null, `${m.kind} ${line(m.what, 120)}`), el('span', { class: 'mute' }, ` was in line ${m.line}, removed before request ${m.removed}`))
+    return el('p', { class: 'sim-change' }, el('b', null, `${m.kind} ${line(m.what, 120)}`), el('span', { class: 'mute' }, ` of line ${m.line} in the session, removed before request ${m.removed}`))
   }
 
   row(i) {

@@ -163,9 +163,9 @@ type scanner struct {
 	found  []int32 // terms of a message, by number
 }
 
-// take adds a term that a message has, if an answer uses it.
+// take adds a term that a message has, if an answer uses it and knows it from such messages only.
 func (s *scanner) take(x *Index, term uint64) {
-	if t, ok := x.terms[term]; ok {
+	if t, ok := x.terms[term]; ok && !everywhere[term] {
 		s.found = append(s.found, t)
 	}
 }

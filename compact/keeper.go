@@ -287,7 +287,7 @@ func (c *Keeper) Request() keptContext {
 		}
 		c.last.Add(m.Kind, n)
 		c.last.Messages++
-		if m.fresh {
+		if m.fresh { // never, where runs share the messages
 			m.fresh = false
 		}
 	}

@@ -57,6 +57,13 @@ func (p *Policy) Keeper(path *View, summarize Summarize) *Keeper {
 func (c *Keeper) Add() {
 	m := c.path.Messages[c.next]
 	c.next++
+	if m.Sent {
+		c.size += m.Tokens(c.policy.Counter)
+	}
+	if len(c.policy.Layers) == 0 { // nothing will change them, so they are no copies
+		c.view.Messages = c.path.Messages[:c.next]
+		return
+	}
 	if m.Call >= 0 {
 		m.Call = c.place(c.path.Messages[m.Call].Index)
 	}
@@ -64,9 +71,6 @@ func (c *Keeper) Add() {
 		m.Call = len(c.view.Messages)
 	}
 	c.view.Messages = append(c.view.Messages, m)
-	if m.Sent {
-		c.size += m.Tokens(c.policy.Counter)
-	}
 }
 
 // place returns the position in the view of the message with an index, -1 if it is gone.
@@ -284,7 +288,9 @@ func (c *Keeper) Request() keptContext {
 		}
 		c.last.Add(m.Kind, n)
 		c.last.Messages++
-		m.fresh = false
+		if m.fresh { // never, where runs share the messages
+			m.fresh = false
+		}
 	}
 	c.last.Prompt, c.first, c.sent = c.view.Prompt, -1, len(all)
 	return c.last

@@ -220,8 +220,7 @@ func contents(t *testing.T, where string, before *View, r *work) {
 		p := part{tokenizer: r.View.tokenizer}
 		var msg jsonl.Message
 		msg.ReadContent(new(jsonl.Cursor).Reset(got), m.Kind)
-		p.add(m.place, &msg)
-		again := p.messages[0]
+		again := p.message(m.place, &msg)
 		for _, c := range counters {
 			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != jsonl.User {
 				continue

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"ctxtool/replay"
@@ -99,26 +100,19 @@ func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
 	if tokenizer != nil && tokenizer.Measure != tokens.Tokens {
 		tokenizer = nil
 	}
-	parts := make([]part, e.Chunks())
-	for i := range parts {
-		parts[i].tokenizer = tokenizer
-	}
-	err := e.Scan(func(chunk, index int, p *replay.Piece, m *jsonl.Message, tokens int) {
-		parts[chunk].add(place{
+	parts := sync.Pool{New: func() any { return &part{tokenizer: tokenizer} }}
+	v := &View{Envelope: e, Messages: make([]message, e.Len()), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, counter: cmp.Or(counter, &tokens.Pi), tokenizer: tokenizer}
+	err := e.Scan(func(_, index int, p *replay.Piece, m *jsonl.Message, tokens int) {
+		part := parts.Get().(*part)
+		defer parts.Put(part)
+		v.Messages[index] = part.message(place{
 			Kind: p.Kind(), Origin: p.Origin(), Index: index, Pos: p.Pos(), Sent: m != nil, Cached: index < e.Listed(), Tokens: tokens,
 		}, m)
 	})
 	if err != nil {
 		return nil, err
 	}
-	n := 0
-	for i := range parts {
-		n += len(parts[i].messages)
-	}
-	v := &View{Envelope: e, Messages: make([]message, 0, n), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, counter: cmp.Or(counter, &tokens.Pi), tokenizer: tokenizer}
-	for i := range parts {
-		v.Messages = append(v.Messages, parts[i].messages...)
-	}
+	v.Messages = slices.DeleteFunc(v.Messages, func(m message) bool { return m.Blocks == nil }) // no program has these
 	v.pair()
 	return v, nil
 }

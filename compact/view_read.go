@@ -8,9 +8,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A part is a range of messages of a new view, built by one worker.
+// A part is what a worker has while it reads messages for a new view.
 type part struct {
-	messages  []message
 	blocks    []block              // backing array for the blocks of the next messages
 	names     map[string]*toolName // of tools
 	tokenizer *tokens.Counter
@@ -18,14 +17,11 @@ type part struct {
 	at        jsonl.Cursor
 }
 
-// partSize is the initial capacity of a part, in messages and blocks.
+// partSize is the capacity of a backing array.
 const partSize = 256
 
-// add adds a message; nil is one that is not sent.
-func (p *part) add(at place, m *jsonl.Message) {
-	if p.messages == nil {
-		p.messages = make([]message, 0, partSize)
-	}
+// message returns a message as a view has it; nil is one that is not sent.
+func (p *part) message(at place, m *jsonl.Message) message {
 	if m == nil {
 		m = &jsonl.Message{}
 	}
@@ -39,7 +35,7 @@ func (p *part) add(at place, m *jsonl.Message) {
 		p.content(m)
 	}
 	end := len(p.blocks)
-	p.messages = append(p.messages, message{place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()})
+	return message{place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()}
 }
 
 // content adds the blocks of a message. It skips blocks of unknown kinds, which count as 0.

@@ -140,7 +140,7 @@ func writeCache(w *bufio.Writer, c *cache.Report, on Screen) {
 	var cells [][]string
 	for i := range c.Rows {
 		r := &c.Rows[i]
-		lost := phrase.If(r.Rebilled.Tokens > 0, "%d $%.*f", r.Rebilled.Tokens, decimals, r.Rebilled.Cost)
+		lost := phrase.If(r.Rebilled.Tokens > 0, "%d %s", r.Rebilled.Tokens, moneyOf(r.Rebilled, decimals))
 		cells = append(cells, append(cacheLine(r), lost, whyRebilled(r)))
 	}
 	if len(cells) > 0 {
@@ -233,12 +233,12 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 		fmt.Fprintf(w, "hit rate: %s, %d of %s; %s was possible\n", phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead, phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
 	}
 	fmt.Fprintf(w, "lost: %s", rebilled(t.Rebilled))
-	if t.Rebilled.Tokens > 0 {
+	if t.Rebilled.Tokens > 0 && known(t.Rebilled) {
 		breaks := "breaks"
 		if n := len(t.Breaks); n > 0 { // of several sessions they are not counted
 			breaks = phrase.Count(n, "break")
 		}
-		fmt.Fprintf(w, "; %s $%.4f, %s $%.4f", breaks, t.Broken.Cost, cache.ReasonUnserved, t.Unserved.Cost)
+		fmt.Fprintf(w, "; %s %s, %s %s", breaks, moneyOf(t.Broken, 4), cache.ReasonUnserved, moneyOf(t.Unserved, 4))
 	}
 	w.WriteByte('\n')
 	if n := t.Requests - t.Answered; t.Answered > 0 && n > 0 {
@@ -254,7 +254,15 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 
 // rebilled returns what was rebilled, and its price.
 func rebilled(a cache.Rebilled) string {
-	return fmt.Sprintf("%s, $%.4f", phrase.Count(int(a.Tokens), "token"), a.Cost)
+	return phrase.Count(int(a.Tokens), "token") + ", " + phrase.If(!known(a), "cost ") + moneyOf(a, 4)
+}
+
+// known reports whether there is a price for any of what was rebilled.
+func known(a cache.Rebilled) bool { return a.Cost > 0 || a.Unpriced == 0 }
+
+// moneyOf returns the price of what was rebilled.
+func moneyOf(a cache.Rebilled, decimals int) string {
+	return money(a.Cost, decimals, a.Unpriced)
 }
 
 // writeWorst writes which request lost most and why, and the models whose pauses cannot be
@@ -302,7 +310,7 @@ func writeLosses(w *bufio.Writer, heading string, all []cache.Loss, on Screen) {
 			fmt.Fprintf(w, "  and %d more\n", len(all)-i)
 			return
 		}
-		put(w, fmt.Sprintf("  %8d  $%.4f  %s (%d)", l.Tokens, l.Cost, sessionfmt.Quote(l.Name), l.Times), on)
+		put(w, fmt.Sprintf("  %8d  %s  %s (%d)", l.Tokens, moneyOf(l.Rebilled, 4), sessionfmt.Quote(l.Name), l.Times), on)
 	}
 }
 
@@ -328,7 +336,7 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) {
 		}
 		cells = append(cells, []string{
 			name, fmt.Sprint(t.Requests), phrase.Short(t.Prompt), phrase.Percent(t.HitRate.Possible), achieved,
-			fmt.Sprintf("$%.4f", t.Rebilled.Cost), fmt.Sprintf("$%.4f", t.Broken.Cost), fmt.Sprintf("$%.4f", t.Unserved.Cost),
+			moneyOf(t.Rebilled, 4), moneyOf(t.Broken, 4), moneyOf(t.Unserved, 4),
 		})
 	}
 	if len(cells) > 0 {

@@ -42,6 +42,7 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
 	var cells [][]string
 	var broken []string
 	var cost, computed, copied, again float64
+	var unpriced int64
 	for _, r := range s.Rows {
 		if r.Error != "" {
 			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
@@ -54,6 +55,7 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
 		cells = append(cells, row)
 		cost, copied = cost+r.Cost-r.Copied, copied+r.Copied
 		computed, again = computed+r.Computed-r.CopiedComputed, again+r.CopiedComputed
+		unpriced += r.Unpriced
 	}
 	if len(cells) > 0 {
 		WriteTable(w, columns, cells, on)
@@ -62,9 +64,9 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
 	if s.Of > len(s.Rows) {
 		fmt.Fprintf(w, "%d of ", len(s.Rows))
 	}
-	fmt.Fprintf(w, "%s, %s%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), allCost(cost, computed), within(s.Only))
+	fmt.Fprintf(w, "%s, %s%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), allCost(cost, computed, unpriced), within(s.Only))
 	if copied+again > 0 {
-		fmt.Fprintf(w, "* calls that another session also has, %s, are counted once\n", allCost(copied, again))
+		fmt.Fprintf(w, "* calls that another session also has, %s, are counted once\n", allCost(copied, again, 0))
 	}
 	writeBroken(w, "read", broken)
 }
@@ -87,21 +89,14 @@ func sessionCells(r *stats.Summary) []string {
 	}
 	return []string{
 		sessionfmt.Clean(when), base(r.Project), title, fit(base(r.Model), 24), fmt.Sprint(r.Entries), contextUse(r),
-		costOf(r), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
+		allCost(r.Cost, r.Computed, r.Unpriced) + phrase.If(r.Copied+r.CopiedComputed > 0, "*"), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
 	}
 }
 
-// costOf is what a session cost, and nothing if no cost of its calls is known.
-func costOf(r *stats.Summary) string {
-	if r.Calls != nil && r.Calls.Calls.Total > 0 && r.Calls.Calls.Total == r.Calls.Calls.Unpriceable {
-		return ""
-	}
-	return allCost(r.Cost, r.Computed) + phrase.If(r.Copied+r.CopiedComputed > 0, "*")
-}
-
-// allCost is a recorded cost and a computed one together, marked where the latter is in it.
-func allCost(recorded, computed float64) string {
-	return phrase.If(computed > 0, "~") + fmt.Sprintf("$%.2f", recorded+computed)
+// allCost is a recorded cost and a computed one together, marked where the latter is in it. Some
+// of the calls may have no known price.
+func allCost(recorded, computed float64, unpriced int64) string {
+	return phrase.If(computed > 0, "~") + money(recorded+computed, 2, unpriced)
 }
 
 // writeStatus writes a status in one line: what is known of it.
@@ -119,7 +114,7 @@ func writeStatus(w *bufio.Writer, s *state.Status, _ Screen) {
 		add(s.Context > 0, phrase.Short(s.Context)+" tokens")
 	}
 	if s.Cost != nil {
-		add(true, allCost(*s.Cost, s.Computed))
+		add(true, allCost(*s.Cost, s.Computed, 0))
 	}
 	if s.Warm != nil {
 		add(*s.Warm > 0, fmt.Sprintf("cache warm for %dm%02ds", *s.Warm/60, *s.Warm%60))

@@ -3,7 +3,6 @@ package render
 import (
 	"bufio"
 	"fmt"
-	"slices"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
@@ -36,20 +35,26 @@ func simulateCells(runs []*simulate.Run, best string) (cells [][]string) {
 	return cells
 }
 
-// costDecimals returns with how many decimals the costs of runs are shown, as in cache.
+// costDecimals returns with how many decimals the costs of runs are shown.
 func costDecimals(runs []*simulate.Run) int {
-	if slices.ContainsFunc(runs, func(r *simulate.Run) bool { return r.Cost.Total >= 1 }) {
+	most := 0.0
+	for _, r := range runs {
+		most = max(most, r.Cost.Total)
+	}
+	return decimalsOf(most)
+}
+
+// decimalsOf returns with how many decimals amounts are shown beside the largest of them.
+func decimalsOf(most float64) int {
+	if most >= 1 {
 		return 2
 	}
 	return 4
 }
 
-// simulatedCost returns the cost of a run, a dash if the table has no price for its models.
+// simulatedCost returns the cost of a run.
 func simulatedCost(r *simulate.Run, decimals int) string {
-	if r.Cost.Total == 0 && r.Unpriced > 0 {
-		return "-"
-	}
-	return fmt.Sprintf("$%.*f", decimals, r.Cost.Total) + phrase.If(r.Unpriced > 0, "+")
+	return money(r.Cost.Total, decimals, int64(r.Unpriced))
 }
 
 // writeSimulation writes the table of policies, with the best one and what to know of the others.
@@ -127,7 +132,7 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 	for _, l := range d.Layers {
 		state := "always runs"
 		if l.Trigger != "" {
-			state = fmt.Sprintf("%d of %.0f, %s", l.Used, l.Limit, l.Trigger)
+			state = fmt.Sprintf("%d%s, %s", l.Used, phrase.If(l.Limit > 0, " of %.0f", l.Limit), l.Trigger)
 		}
 		did := "not triggered"
 		if l.Fired {

@@ -24,12 +24,12 @@ func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
 		n := one.ByKind
 		kinds = append(kinds, []string{sessionfmt.Clean(one.Policy), fmt.Sprint(n.Call), fmt.Sprint(n.Path), fmt.Sprint(n.Line), fmt.Sprint(n.Identifier)})
 	}
-	writeMarkdownTable(w, simulateColumns, inlineCells(simulateCells(r.Runs, ""), r))
+	writeMarkdownTable(w, simulateColumns, ofPolicies(simulateCells(r.Runs, ""), r))
 	for i, sentence := range slices.Concat(r.Why, simulateNotes(r)) {
 		fmt.Fprintf(w, "%s- %s\n", phrase.If(i == 0, "\n"), inline(sentence))
 	}
 	w.WriteString("\nWhat the regrets are: a call that was made again, a path, a line, or an identifier.\n")
-	writeMarkdownTable(w, []Column{{Name: "policy"}, {Name: "call", Right: true}, {Name: "path", Right: true}, {Name: "line", Right: true}, {Name: "identifier", Right: true}}, inlineCells(kinds, r))
+	writeMarkdownTable(w, []Column{{Name: "policy"}, {Name: "call", Right: true}, {Name: "path", Right: true}, {Name: "line", Right: true}, {Name: "identifier", Right: true}}, ofPolicies(kinds, r))
 	writeBars(w, r)
 	return nil
 }
@@ -38,12 +38,19 @@ func inline(text string) string {
 	return string(markdown.AppendInline(nil, []byte(sessionfmt.Clean(text))))
 }
 
-// inlineCells returns the cells of policies as Markdown, the best one bold.
-func inlineCells(cells [][]string, r *simulate.Report) [][]string {
-	for i, row := range cells {
+// inlined returns cells as Markdown.
+func inlined(cells [][]string) [][]string {
+	for _, row := range cells {
 		for k := range row {
 			row[k] = inline(row[k])
 		}
+	}
+	return cells
+}
+
+// ofPolicies returns the cells of policies as Markdown, the best one bold.
+func ofPolicies(cells [][]string, r *simulate.Report) [][]string {
+	for i, row := range inlined(cells) {
 		if len(r.Runs) > 1 && r.Runs[i].Policy == r.Best {
 			row[0] = "**" + row[0] + "**"
 		}
@@ -89,24 +96,15 @@ func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store) error {
 		last := len(spreadColumns) - 1
 		for i, row := range cells {
 			fmt.Fprintf(&chart, "%-8s  %s%s  %s\n", row[0], row[1], strings.Repeat(" ", name-measure.String(row[1])), row[last])
-			for k := range row {
-				cells[i][k] = inline(row[k])
-			}
 			cells[i] = row[:last]
 		}
-		writeMarkdownTable(w, spreadColumns[:last], cells)
+		writeMarkdownTable(w, spreadColumns[:last], inlined(cells))
 		w.WriteByte('\n')
 		w.Write(markdown.AppendFence(nil, "text", []byte(chart.String())))
 	}
 	if len(s.Differing) > 0 {
-		cells := differingCells(s)
-		for _, row := range cells {
-			for k := range row {
-				row[k] = inline(row[k])
-			}
-		}
 		w.WriteString("\nWhere policies differ most:\n")
-		writeMarkdownTable(w, differingColumns, cells)
+		writeMarkdownTable(w, differingColumns, inlined(differingCells(s)))
 	}
 	return nil
 }

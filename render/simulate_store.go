@@ -50,21 +50,12 @@ var differingColumns = []Column{
 
 func differingCells(s *simulate.Store) (cells [][]string) {
 	for _, d := range s.Differing {
-		cost := dollarsLike(d.Most.Cost)
+		cost := func(n float64) string { return money(n, decimalsOf(d.Most.Cost), 0) }
 		cells = append(cells, []string{
 			sessionfmt.Clean(d.File), fmt.Sprint(d.Requests), sessionfmt.Clean(d.Least.Policy), cost(d.Least.Cost), fmt.Sprint(d.Least.Regrets), sessionfmt.Clean(d.Most.Policy), cost(d.Most.Cost), fmt.Sprint(d.Most.Regrets),
 		})
 	}
 	return cells
-}
-
-// dollarsLike returns how amounts are written beside a larger one.
-func dollarsLike(most float64) func(float64) string {
-	decimals := 4
-	if most >= 1 {
-		decimals = 2
-	}
-	return func(n float64) string { return fmt.Sprintf("$%.*f", decimals, n) }
 }
 
 // A spreadFigure is a figure whose spread is shown.
@@ -97,7 +88,7 @@ func spreadCells(runs []*simulate.Run) (cells [][]string) {
 		}
 		text := f.text
 		if text == nil {
-			text = dollarsLike(high)
+			text = func(n float64) string { return money(n, decimalsOf(high), 0) }
 		}
 		for i, r := range runs {
 			d := f.of(r.Spread)

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"ctxtool/replay"
@@ -125,7 +126,7 @@ func addCache(sum, one *Report) {
 }
 
 func cacheSheets(r *Report) []Sheet {
-	s := Sheet{Columns: columns("requests:number", "answered:number", "prompts:tokens", "read:tokens", "hit rate:share", "could be:share", "billed again:dollars", "most by*")}
+	s := Sheet{Columns: columns("requests:number", "answered:number", "prompts:tokens", "read:tokens", "hit rate:share", "could be:share", "billed again:dollars?", "most by*")}
 	p := r.Cache
 	if p == nil {
 		return []Sheet{s}
@@ -134,6 +135,13 @@ func cacheSheets(r *Report) []Sheet {
 	if w := p.Worst; w != nil {
 		worst = strings.TrimRight(w.Entry+" "+string(w.Cause)+" "+w.Section, " ")
 	}
-	s.row(p.Requests, p.Answered, p.Prompt, p.Read, p.HitRate, p.Could.HitRate, p.Rebilled.Cost, worst)
+	var again any = p.Rebilled.Cost
+	if n := p.Rebilled.Unpriced; n > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("billed again at an unknown price: %d of %d tokens", n, p.Rebilled.Tokens))
+		if n == p.Rebilled.Tokens {
+			again = nil
+		}
+	}
+	s.row(p.Requests, p.Answered, p.Prompt, p.Read, p.HitRate, p.Could.HitRate, again, worst)
 	return []Sheet{s}
 }

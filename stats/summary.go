@@ -36,6 +36,7 @@ type Summary struct {
 	Cost           float64 `json:"cost"`                     // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
 	Computed       float64 `json:"computed,omitempty"`       // US dollars, of calls that record no cost, by the models table; not in `cost`
 	Copied         float64 `json:"copied,omitempty"`         // US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
+	Unpriced       int64   `json:"unpriced,omitempty"`       // calls whose cost is neither recorded nor in the models table
 	CopiedComputed float64 `json:"copiedComputed,omitempty"` // likewise of `computed`
 	Size           int64   `json:"size"`                     // bytes
 	Time           string  `json:"time,omitempty"`           // of the last entry, or of the header if entries have none, as in the file
@@ -96,7 +97,7 @@ func (sum *Summary) look(l *lensRun) {
 		}
 		sum.Calls, sum.Reading = l.Report.Cost, s.Reading()
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
-		sum.Cost, sum.Computed = sum.Calls.Cost.Total, sum.Calls.Cost.Computed
+		sum.Cost, sum.Computed, sum.Unpriced = sum.Calls.Cost.Total, sum.Calls.Cost.Computed, sum.Calls.Calls.Unpriceable
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.InUse(&tokens.Pi)

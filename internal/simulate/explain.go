@@ -40,7 +40,7 @@ type Judged struct {
 type Decided struct {
 	Entry   string `json:"entry"`
 	Line    int    `json:"line"`
-	What    string `json:"what"`
+	What    string `json:"what"` // the call of a result, else the role and the first words
 	Tokens  int    `json:"tokens"`
 	Running int    `json:"running"` // tokens of this message and all newer ones; only of tool results if the policy prunes
 	Action  string `json:"action"`  // keep, or that of the change
@@ -51,7 +51,7 @@ type Decided struct {
 // A decided is a message that the policy judges.
 type decided struct {
 	message, tokens, result int
-	what                    string
+	what                    string // of a result, its call
 }
 
 // before records the messages that the policy judges, and that are not recorded yet.
@@ -61,7 +61,7 @@ func (w *walk) before() error {
 		if n := len(w.items); n > 0 && it.Message <= w.items[n-1].message {
 			continue
 		}
-		one := decided{it.Message, it.Tokens, it.Result, it.Kind.String()}
+		one := decided{message: it.Message, tokens: it.Tokens, result: it.Result}
 		if it.Result >= 0 {
 			one.what = called(it.Tool, it.Args)
 		}
@@ -85,7 +85,7 @@ func (w *walk) layers(changes []compact.Change) (all []Judged) {
 }
 
 // explain records the decisions of a policy before request k.
-func (w *walk) explain(k int, window int64, changes []Change) {
+func (w *walk) explain(k int, window int64, changes []Change) error {
 	d := &Decision{Schema: "ctxtool/simulate.explain/1", Policy: w.Name, Request: k, Window: window, Counter: w.Policy.Counter.Name, Layers: w.judged, Items: []Decided{}}
 	changed := map[int]*Change{}
 	for i := range changes {
@@ -98,20 +98,27 @@ func (w *walk) explain(k int, window int64, changes []Change) {
 	for _, c := range changes {
 		cut = cut || len(c.Gone) > 0
 	}
-	for _, it := range slices.Backward(w.items) {
-		if prune != nil && it.result < 0 && changed[it.message] == nil {
-			continue
+	records := make([]int, len(w.items))
+	for i, it := range w.items {
+		records[i] = w.path.Messages[it.message].Origin.Record
+	}
+	rows, err := outline.Rows(w.s, records)
+	if err != nil {
+		return err
+	}
+	for i, it := range slices.Backward(w.items) {
+		if prune == nil || it.result >= 0 || changed[it.message] != nil {
+			d.add(it, &rows[i], changed[it.message], prune, cut)
 		}
-		d.add(w, it, changed[it.message], prune, cut)
 	}
 	w.run.Decision = d
+	return nil
 }
 
 // add adds a message, newer ones first. For a policy that prunes, results have the tokens that it
 // counts, and only they are in the running total. cut is set if a summary replaces messages.
-func (d *Decision) add(w *walk, it decided, c *Change, prune *compact.Layer, cut bool) {
-	rec := w.path.Messages[it.message].Origin.Record
-	one := Decided{Entry: sessionfmt.Quote(w.s.ID(rec)), Line: w.s.Line(rec), What: it.what, Tokens: it.tokens, Action: "keep"}
+func (d *Decision) add(it decided, row *outline.Row, c *Change, prune *compact.Layer, cut bool) {
+	one := Decided{Entry: sessionfmt.Quote(row.ID), Line: row.Line, What: cmp.Or(it.what, strings.TrimSpace(row.Kind+" "+row.Text)), Tokens: it.tokens, Action: "keep"}
 	if n := len(d.Items); n > 0 {
 		one.Running = d.Items[n-1].Running
 	}

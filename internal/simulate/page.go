@@ -1,11 +1,11 @@
 package simulate
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -121,9 +121,8 @@ func pageRun(run *Run) PageRun {
 			p.Changes[k] = append(p.Changes[k], one)
 			why[c.Pass]++
 		}
-		p.Why[k] = reasons(why)
-		if p.Why[k] == "" {
-			delete(p.Why, k)
+		if len(why) > 0 {
+			p.Why[k] = reasons(why)
 		}
 	}
 	run.Rows = nil
@@ -139,15 +138,10 @@ func sessionText(text string) string {
 }
 
 // reasons returns how many changes each pass made, in words.
-func reasons(passes map[string]int) (text string) {
+func reasons(passes map[string]int) string {
+	var all []string
 	for _, name := range slices.Sorted(maps.Keys(passes)) {
-		if text != "" {
-			text += ", "
-		}
-		text += name
-		if n := passes[name]; n > 1 {
-			text += fmt.Sprintf(" %d", n)
-		}
+		all = append(all, name+phrase.If(passes[name] > 1, " %d", passes[name]))
 	}
-	return text
+	return strings.Join(all, ", ")
 }

@@ -219,23 +219,11 @@ func (w *walk) recorded() error {
 	w.load = w.past.r.NewReader()
 	for k, row := range w.rows {
 		was := &w.past.requests[k]
-		cost, priced := row.Cost()
-		r := Request{Request: k, Prompt: row.Prompt, Tokens: was.tokens, Messages: was.messages, Window: w.window(row), Rebilled: row.Rebilled, Cost: costOf(cost, 0)}
-		if row.Expected != nil {
-			r.Read, r.Write = row.Expected.Read, row.Expected.Write
-		}
-		if row.Shared != nil {
-			r.Shared = row.Shared.Tokens
-		}
-		if row.Break != nil {
-			r.Cause = row.Break.Cause
-		}
-		var compacts bool
-		var err error
-		if r.Changes, compacts, err = w.difference(k, was); err != nil {
+		changes, compacts, err := w.difference(k, was)
+		if err != nil {
 			return err
 		}
-		w.add(&r, row, priced, compacts)
+		w.add(&Request{Request: k, Tokens: was.tokens, Messages: was.messages, Window: w.window(row), Changes: changes}, row, compacts)
 	}
 	return nil
 }

@@ -89,6 +89,13 @@ func TestRegrets(t *testing.T) {
 			s.answer("", "read", planted, "ok")
 			s.end("done")
 		}, "5 path " + planted[1:]},
+		{"read again after an edit, in every project", func(s *script) {
+			s.answer("", "read", "README.md", filler)
+			s.push()
+			s.edit("README.md", "x", "y")
+			s.answer("", "read", "README.md", "ok")
+			s.end("done")
+		}, ""},
 		{"a number after a word", func(s *script) {
 			s.answer("", "read", "a.txt", "starts3 changes4\n"+filler)
 			s.push()

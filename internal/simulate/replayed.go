@@ -60,15 +60,7 @@ func (w *walk) hooked() error {
 		}
 		c.Same = !w.acted
 		judged := row.Instead(c)
-		cost, priced := judged.Cost()
-		req := Request{
-			Request: k, Prompt: judged.Prompt, Tokens: was.tokens, Messages: was.messages, Window: w.window(row), Shared: judged.Shared.Tokens,
-			Read: judged.Expected.Read, Write: judged.Expected.Write, Rebilled: judged.Rebilled, Cost: costOf(cost, 0), Changes: changes,
-		}
-		if judged.Break != nil {
-			req.Cause = judged.Break.Cause
-		}
-		w.add(&req, row, priced, compacts)
+		w.add(&Request{Request: k, Tokens: was.tokens, Messages: was.messages, Window: w.window(row), Changes: changes}, &judged, compacts)
 	}
 	return nil
 }

@@ -81,6 +81,9 @@ func (o *Options) open(s *sessionfmt.Session) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.index, err = reuse.NewIndex(e); err != nil { // before the views, since it takes most memory while it is made
+		return nil, err
+	}
 	for _, one := range o.Contenders {
 		p := one.Policy
 		if p == nil || p.Counter.Measure != tokens.Tokens || c.views[p.Counter] != nil {
@@ -97,9 +100,6 @@ func (o *Options) open(s *sessionfmt.Session) (*session, error) {
 		}
 	}
 	if err := c.match(bare); err != nil {
-		return nil, err
-	}
-	if c.index, err = reuse.NewIndex(e); err != nil {
 		return nil, err
 	}
 	return c, c.forget()

@@ -9,7 +9,6 @@ import (
 	"ctxtool/compact"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
-	"ctxtool/replay/models"
 	"ctxtool/replay/reuse"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/dialect"
@@ -122,11 +121,6 @@ func (c *Cost) plus(o Cost) {
 	c.Output += o.Output
 	c.Summaries += o.Summaries
 	c.Total += o.Total
-}
-
-// costOf returns the cost of a request, and of summaries before it.
-func costOf(d models.Dollars, summaries float64) Cost {
-	return Cost{d.Input, d.CacheRead, d.CacheWrite, d.Output, summaries, d.Total + summaries}
 }
 
 // Kinds counts regrets by what was used: the same call again, a path, a line of at least 24

@@ -128,8 +128,7 @@ func (r *Run) plus(o *Run) {
 	r.Prompt += o.Prompt
 	r.Read += o.Read
 	r.Write += o.Write
-	r.Rebilled.Tokens += o.Rebilled.Tokens
-	r.Rebilled.Cost += o.Rebilled.Cost
+	r.Rebilled.Plus(o.Rebilled)
 	r.Output += o.Output
 	r.Cost.plus(o.Cost)
 	r.Unpriced += o.Unpriced

@@ -13,55 +13,44 @@ import (
 // A parameter is a number of a policy that a sweep varies.
 type parameter struct {
 	name, about string
-	set         func(p *compact.Policy, n float64) bool // reports whether the policy has it
+	of          func(l *compact.Layer) bool // reports whether a layer has it
+	set         func(l *compact.Layer, n float64)
 }
 
-// layersOf calls set for the layers of a policy that have a property, and reports whether there
-// is one.
-func layersOf(p *compact.Policy, has func(l *compact.Layer) bool, set func(l *compact.Layer)) (any bool) {
+// vary sets the parameter in the layers of a policy that have it.
+func (x *parameter) vary(p *compact.Policy, n float64) {
 	for i := range p.Layers {
-		if l := &p.Layers[i]; has(l) {
-			set(l)
-			any = true
+		l := &p.Layers[i]
+		if !x.of(l) {
+			continue
 		}
-	}
-	return any
-}
-
-// byPass returns a parameter of the layers with a pass.
-func byPass(pass *compact.Pass, set func(l *compact.Layer, n float64)) func(*compact.Policy, float64) bool {
-	return func(p *compact.Policy, n float64) bool {
-		return layersOf(p, func(l *compact.Layer) bool { return l.Pass == pass }, func(l *compact.Layer) { set(l, n) })
+		if l.When != nil {
+			when := *l.When
+			l.When = &when
+		}
+		x.set(l, n)
 	}
 }
 
-// byTrigger returns a parameter of the triggers that have a number of its kind.
-func byTrigger(has func(t *compact.Trigger) bool, set func(t *compact.Trigger, n float64)) func(*compact.Policy, float64) bool {
-	return func(p *compact.Policy, n float64) bool {
-		return layersOf(p, func(l *compact.Layer) bool { return l.When != nil && has(l.When) }, func(l *compact.Layer) {
-			t := *l.When
-			set(&t, n)
-			l.When = &t
-		})
-	}
+// with returns a function that reports whether a layer has a pass.
+func with(pass *compact.Pass) func(*compact.Layer) bool {
+	return func(l *compact.Layer) bool { return l.Pass == pass }
 }
 
 // parameters are what a sweep can vary.
 var parameters = []parameter{
-	{"max", "the longest tool result", byPass(&compact.Truncate, func(l *compact.Layer, n float64) { l.Max = int(n) })},
-	{"protect", "tokens of the latest results to keep", byPass(&compact.Prune, func(l *compact.Layer, n float64) { l.Protect = int(n) })},
-	{"requests", "requests after which a result is stale", byPass(&compact.StaleResults, func(l *compact.Layer, n float64) { l.Requests = int(n) })},
-	{"keep", "tokens or messages that a compaction keeps", func(p *compact.Policy, n float64) bool {
-		return layersOf(p, func(l *compact.Layer) bool { return l.Pass == &compact.Compact && l.Style != compact.StyleGSH }, func(l *compact.Layer) { l.Keep = int(n) })
-	}},
-	{"share", "of the window, from 0 to 1, above which a layer runs", byTrigger(func(t *compact.Trigger) bool { return t.Share > 0 || t.Percent > 0 }, func(t *compact.Trigger, n float64) {
-		if t.Percent > 0 {
-			t.Percent = int64(100 * n)
+	{"max", "the longest tool result", with(&compact.Truncate), func(l *compact.Layer, n float64) { l.Max = int(n) }},
+	{"protect", "tokens of the latest results to keep", with(&compact.Prune), func(l *compact.Layer, n float64) { l.Protect = int(n) }},
+	{"requests", "requests after which a result is stale", with(&compact.StaleResults), func(l *compact.Layer, n float64) { l.Requests = int(n) }},
+	{"keep", "tokens or messages that a compaction keeps", func(l *compact.Layer) bool { return l.Pass == &compact.Compact && l.Style != compact.StyleGSH }, func(l *compact.Layer, n float64) { l.Keep = int(n) }},
+	{"share", "of the window, from 0 to 1, above which a layer runs", func(l *compact.Layer) bool { return l.When != nil && (l.When.Share > 0 || l.When.Percent > 0) }, func(l *compact.Layer, n float64) {
+		if l.When.Percent > 0 {
+			l.When.Percent = int64(100 * n)
 		} else {
-			t.Share = n
+			l.When.Share = n
 		}
-	})},
-	{"reserve", "tokens of the window to keep free", byTrigger(func(t *compact.Trigger) bool { return t.Reserve > 0 }, func(t *compact.Trigger, n float64) { t.Reserve = int64(n) })},
+	}},
+	{"reserve", "tokens of the window to keep free", func(l *compact.Layer) bool { return l.When != nil && l.When.Reserve > 0 }, func(l *compact.Layer, n float64) { l.When.Reserve = int64(n) }},
 }
 
 // Parameters returns the names of what a sweep can vary.
@@ -83,7 +72,7 @@ func Sweep(all []Contender, spec string) (out []Contender, err error) {
 	p := &parameters[at]
 	any := false
 	for _, one := range all {
-		if one.Policy == nil || !p.set(one.Policy.Copy(), 1) {
+		if one.Policy == nil || !slices.ContainsFunc(one.Policy.Layers, func(l compact.Layer) bool { return p.of(&l) }) {
 			out = append(out, one)
 			continue
 		}
@@ -94,7 +83,7 @@ func Sweep(all []Contender, spec string) (out []Contender, err error) {
 				return nil, fmt.Errorf("%q: %q is not a value of %s, %s", spec, text, p.name, p.about)
 			}
 			next := Contender{Name: one.Name + " " + key + "=" + text, Policy: one.Policy.Copy()}
-			p.set(next.Policy, n)
+			p.vary(next.Policy, n)
 			if !slices.ContainsFunc(out, func(c Contender) bool { return c.Name == next.Name }) {
 				out = append(out, next)
 			}

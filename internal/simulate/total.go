@@ -11,9 +11,27 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// add adds a request to the figures of the run.
-func (w *walk) add(r *Request, row *cache.Row, priced, compacts bool) {
-	run := w.run
+// add adds a request, and the requests for summaries before it, to the figures of the run. row is
+// its account.
+func (w *walk) add(r *Request, row *cache.Row, compacts bool) {
+	run, recorded := w.run, w.rows[r.Request]
+	cost, priced := row.Cost()
+	r.Cost = Cost{Input: cost.Input, CacheRead: cost.CacheRead, CacheWrite: cost.CacheWrite, Output: cost.Output}
+	for _, s := range w.summaries {
+		r.Cost.Summaries += recorded.SummaryCost(s.input, s.output)
+	}
+	r.Cost.Total = cost.Total + r.Cost.Summaries
+	w.summaries = w.summaries[:0]
+	r.Prompt, r.Rebilled = row.Prompt, row.Rebilled
+	if row.Expected != nil {
+		r.Read, r.Write = row.Expected.Read, row.Expected.Write
+	}
+	if row.Shared != nil {
+		r.Shared = row.Shared.Tokens
+	}
+	if row.Break != nil {
+		r.Cause = row.Break.Cause
+	}
 	run.Requests++
 	run.Window = r.Window
 	run.Peak = max(run.Peak, r.Prompt)
@@ -30,13 +48,12 @@ func (w *walk) add(r *Request, row *cache.Row, priced, compacts bool) {
 	for _, c := range r.Changes {
 		run.layer(c.Pass, c.Was-c.Now)
 	}
-	if run.Estimated = w.past.total.Answered == 0; run.Estimated || row.Recorded != nil && row.Recorded.Prompt() > 0 {
+	if run.Estimated = w.past.total.Answered == 0; run.Estimated || recorded.Recorded != nil && recorded.Recorded.Prompt() > 0 {
 		run.counted++
 		run.Prompt += r.Prompt
 		run.Read += r.Read
 		run.Write += r.Write
-		run.Rebilled.Tokens += r.Rebilled.Tokens
-		run.Rebilled.Cost += r.Rebilled.Cost
+		run.Rebilled.Plus(r.Rebilled)
 		run.Output += row.Output()
 		run.Cost.plus(r.Cost)
 		if !priced {

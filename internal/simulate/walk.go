@@ -135,7 +135,9 @@ func (w *walk) walk(keeper *compact.Keeper) error {
 			return err
 		}
 		if explained {
-			w.explain(k, window, all)
+			if err := w.explain(k, window, all); err != nil {
+				return err
+			}
 		}
 		w.request(k, row, window, all)
 	}
@@ -197,20 +199,7 @@ func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
 	context := w.shared(row, &cut{x.Messages, x.Kept, x.KeptSize, x.Again}, front, counted, compacts, len(changes) > 0)
 	context.Same = !w.acted
 	judged := row.Instead(context)
-	cost, priced := judged.Cost()
-	extra := 0.0
-	for _, s := range w.summaries {
-		extra += row.SummaryCost(s.input, s.output)
-	}
-	w.summaries = w.summaries[:0]
-	r := Request{
-		Request: k, Prompt: judged.Prompt, Tokens: size, Messages: x.Messages, Window: window,
-		Shared: judged.Shared.Tokens, Read: judged.Expected.Read, Write: judged.Expected.Write, Rebilled: judged.Rebilled, Cost: costOf(cost, extra), Changes: changes,
-	}
-	if b := judged.Break; b != nil {
-		r.Cause = b.Cause
-	}
-	w.add(&r, row, priced, compacts)
+	w.add(&Request{Request: k, Tokens: size, Messages: x.Messages, Window: window, Changes: changes}, &judged, compacts)
 	w.used, w.usedAt = judged.Prompt+row.Output(), w.answers[k]+1
 	if row.Output() == 0 {
 		w.used = 0

@@ -5,7 +5,7 @@ import { drawFrontier, drawLines, drawSpreads, tint } from './policies.js'
 import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
 
-const cost = r => r.cost.total === 0 && r.unpriced ? '–' : dollars(r.cost.total) + (r.unpriced ? '+' : '')
+const cost = r => r.cost.total === 0 && r.unpriced ? 'unknown' : dollars(r.cost.total) + (r.unpriced ? '+' : '')
 const columns = [
   { name: 'Peak', of: r => short(r.peak) }, { name: 'Mean', of: r => short(Math.round(r.mean)), minor: true }, { name: 'Overflows', of: r => whole(r.overflows), bad: r => r.overflows > 0 },
   { name: 'Compactions', of: r => whole(r.compactions), minor: true }, { name: 'Rebilled', of: r => short(r.rebilled.tokens), minor: true }, { name: 'Cost', of: cost },
@@ -148,7 +148,7 @@ class Simulation {
   }
 
   missed(m) {
-    return el('p', { class: 'sim-change' }, el('b', null, `${m.kind} ${line(m.what, 120)}`), el('span', { class: 'mute' }, ` was in line ${m.line}, removed before request ${m.removed}`))
+    return el('p', { class: 'sim-change' }, el('b', null, `${m.kind} ${line(m.what, 120)}`), el('span', { class: 'mute' }, ` of line ${m.line} in the session, removed before request ${m.removed}`))
   }
 
   row(i) {

@@ -51,7 +51,7 @@ func tryPolicySteps(b *tab) {
 }
 
 func tryPolicyRegrets(b *tab) {
-	b.Holds("ctxtool.runs[ctxtool.chosen].policy === 'gsh' && ctxtool.runs[ctxtool.chosen].missed.length === 4")
+	b.Holds("ctxtool.runs[ctxtool.chosen].policy === 'gsh' && ctxtool.runs[ctxtool.chosen].missed.length === 3")
 	b.Keys(kb.Home)
 	b.Keys("n")
 	b.Holds("ctxtool.at === ctxtool.runs[ctxtool.chosen].missed[0].request")

@@ -101,6 +101,7 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 		onPath[int32(rec)] = true
 	}
 	c.estimateHidden(onPath)
+	report.Rows = make([]Row, 0, min(len(c.sent), len(path)))
 	for k := range c.sent {
 		if c.sent[k].warms {
 			c.use(k)

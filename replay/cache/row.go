@@ -57,8 +57,9 @@ type Expected struct {
 // Rebilled are tokens that were billed more than once, and what this cost in dollars beyond
 // reading them from the cache.
 type Rebilled struct {
-	Tokens int64   `json:"tokens"`
-	Cost   float64 `json:"cost"`
+	Tokens   int64   `json:"tokens"`
+	Cost     float64 `json:"cost"`
+	Unpriced int64   `json:"unpriced,omitempty"` // of the tokens, those without a known price: their cost is missing in `cost`
 }
 
 // noise is how many tokens a provider may fall short without significance
@@ -77,8 +78,8 @@ func (c *accountant) row(k int) Row {
 		output: s.output, thinking: s.thinking, unbilled: s.failed && s.promptTokens() == 0,
 	}
 	if d := c.r.Session.Dialect(); s.hasUsage && (d == nil || !d.Uncached) {
-		row.Recorded = &s.usage
-		row.Missed = s.missed
+		usage := s.usage // a pointer into c.sent would keep all of it
+		row.Recorded, row.Missed = &usage, s.missed
 	}
 	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
 	defer func() { c.active = seen }()
@@ -115,15 +116,15 @@ func (c *accountant) row(k int) Row {
 		}
 	}
 	if b := row.Break; b != nil {
-		b.Rebilled.Cost = c.models[s.model].dollars(&s.answer, row.Prompt, b.Rebilled.Tokens)
+		b.Rebilled = c.models[s.model].rebilled(&s.answer, row.Prompt, b.Rebilled.Tokens)
 		row.Rebilled = b.Rebilled
 		if b.Record >= 0 {
 			b.Entry = c.r.Session.ID(b.Record)
 		}
 	}
 	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = Rebilled{short, c.models[s.model].dollars(&s.answer, row.Prompt, short)}
-		row.Rebilled.plus(row.Unserved)
+		row.Unserved = c.models[s.model].rebilled(&s.answer, row.Prompt, short)
+		row.Rebilled.Plus(row.Unserved)
 	}
 	c.use(k)
 	c.last = k

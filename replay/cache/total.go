@@ -105,18 +105,20 @@ func (t *Total) add(row *Row) {
 	t.Expected.Read += e.Read
 	t.Expected.Write += e.Write
 	if row.Unserved.Tokens > 0 {
-		t.Unserved.plus(row.Unserved)
+		t.Unserved.Plus(row.Unserved)
 		t.unserved++
 	}
 	if b := row.Break; b != nil && b.Rebilled.Tokens > 0 {
-		t.Broken.plus(b.Rebilled)
+		t.Broken.Plus(b.Rebilled)
 		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b, Rebilled: b.Rebilled})
 	}
 }
 
-func (a *Rebilled) plus(b Rebilled) {
+// Plus adds what another request or session had billed again.
+func (a *Rebilled) Plus(b Rebilled) {
 	a.Tokens += b.Tokens
 	a.Cost += b.Cost
+	a.Unpriced += b.Unpriced
 }
 
 // Sum adds up the totals of sessions, skipping those with an error.
@@ -147,8 +149,8 @@ func (t *Total) Plus(o *Total) {
 		t.Expected.Read += o.Expected.Read
 		t.Expected.Write += o.Expected.Write
 		t.Recorded.plus(o.Recorded)
-		t.Broken.plus(o.Broken)
-		t.Unserved.plus(o.Unserved)
+		t.Broken.Plus(o.Broken)
+		t.Unserved.Plus(o.Unserved)
 	}
 	t.Requests, t.Estimated = requests, estimated
 	t.share()
@@ -161,7 +163,7 @@ func (t *Total) share() {
 		t.HitRate.Achieved = &achieved
 	}
 	t.Rebilled = t.Broken
-	t.Rebilled.plus(t.Unserved)
+	t.Rebilled.Plus(t.Unserved)
 }
 
 func (t *Total) finish() {
@@ -198,7 +200,7 @@ func lossesBy(all []Loss, name func(*Break) string) (sums []Loss) {
 			sums = append(sums, Loss{Name: n, Request: -1, Op: -1})
 		}
 		sums[i].Times++
-		sums[i].plus(l.Rebilled)
+		sums[i].Plus(l.Rebilled)
 	}
 	worstFirst(sums)
 	return sums
@@ -321,9 +323,9 @@ func (m *seenModel) tableLifetime() int64 {
 	return seconds * 1000
 }
 
-// dollars returns what tokens of a request cost beyond reading them from the cache, by the
-// cost in its answer, else by the table's prices. The answer may be nil.
-func (m *seenModel) dollars(a *answer, prompt, tokens int64) float64 {
+// rebilled returns tokens of a request with what they cost beyond reading them from the cache, by
+// the cost in its answer, else by the table's prices. The answer may be nil.
+func (m *seenModel) rebilled(a *answer, prompt, tokens int64) Rebilled {
 	var paid, read float64
 	if a != nil && a.usage.Input+a.usage.CacheWrite > 0 {
 		paid = (a.cost.Input + a.cost.CacheWrite) / float64(a.usage.Input+a.usage.CacheWrite)
@@ -344,7 +346,11 @@ func (m *seenModel) dollars(a *answer, prompt, tokens int64) float64 {
 	if prompt > 0 && read == 0 {
 		read = m.model.Price(models.Usage{CacheRead: prompt}).Total / float64(prompt)
 	}
-	return float64(tokens) * max(0, paid-read)
+	one := Rebilled{Tokens: tokens, Cost: float64(tokens) * max(0, paid-read)}
+	if paid == 0 && !m.model.Priced() && (a == nil || !a.cost.Known) {
+		one.Unpriced = tokens
+	}
+	return one
 }
 
 // chunkRecords is how many records a worker reads at a time.

@@ -83,11 +83,11 @@ func TestCacheParts(t *testing.T) {
 				t.Errorf("%s: request %d: could read less than it did: %+v", c.Name, row.Request, row)
 			}
 			if total.Answered == 0 || !row.Estimated && row.Prompt > 0 {
-				rows.plus(one)
+				rows.Plus(one)
 			}
 		}
 		for _, l := range total.ByReason {
-			reasons.plus(l.Rebilled)
+			reasons.Plus(l.Rebilled)
 		}
 		if total.Rebilled.Tokens != rows.Tokens || total.Rebilled.Tokens != reasons.Tokens || total.Rebilled.Tokens != total.Broken.Tokens+total.Unserved.Tokens {
 			t.Errorf("%s: %+v were billed again, by rows %+v, by reasons %+v", c.Name, total.Rebilled, rows, reasons)
@@ -102,7 +102,7 @@ func TestCacheParts(t *testing.T) {
 			t.Errorf("%s: prompts of %d, recorded are %d", c.Name, total.Prompt, total.Recorded.Prompt())
 		}
 		if sum.Plus(total); total.Answered > 0 {
-			again.plus(total.Rebilled)
+			again.Plus(total.Rebilled)
 		}
 	}
 	if sum.Rebilled.Tokens != again.Tokens || !near(sum.Rebilled.Cost, again.Cost) || again.Tokens == 0 || sum.Prompt != sum.Recorded.Prompt() {

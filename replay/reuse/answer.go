@@ -19,15 +19,11 @@ type answer struct{ uses, has, says []uint64 }
 // reports whether a call may change something.
 //
 // A line is quoted in what an agent says and in the text that an edit replaces; other arguments are
-// its own. Folders, files that it names without one in a sentence, and files that every project has
-// are known from elsewhere. Commands that only look are no calls.
+// its own. Folders, and files that it names without one in a sentence, are known from elsewhere.
+// Commands that only look are no calls.
 func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
-	s.texts(m, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, true, false) })
-	for i := range m.Blocks {
-		b := &m.Blocks[i]
-		if b.Kind != jsonl.CallBlock {
-			continue
-		}
+	texts(m, &s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, true, false) })
+	for b := range m.Calls {
 		looks, quotes := false, quoted(b.Args)
 		for text := range b.Args.Strings {
 			s.buf = text.AppendText(s.buf[:0])
@@ -48,8 +44,8 @@ func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
 	return acts
 }
 
-// tell adds a term of a text. quote reports whether the text uses its lines, says whether it is
-// what the agent says, and alone whether it is a single word.
+// tell adds a term of a text. quote is set if the text uses its lines, says if it is what the agent
+// says, and alone if it is a single word.
 func (s *scanner) tell(term uint64, kind Kind, name []byte, quote, says, alone bool) {
 	term = indexed(term, kind, name)
 	if kind == Line && says {
@@ -75,15 +71,19 @@ func indexed(term uint64, kind Kind, name []byte) uint64 {
 }
 
 // isFile reports whether a path is that of a file, by its extension, and has a folder or is alone.
-// Files that every project has are none.
 func isFile(path []byte, alone bool) bool {
 	i := bytes.LastIndexByte(path, '/')
-	name := path[i+1:]
-	return (alone || i >= 0) && bytes.IndexByte(name, '.') > 0 && !slices.Contains(everywhere, string(name))
+	return (alone || i >= 0) && bytes.IndexByte(path[i+1:], '.') > 0
 }
 
-// everywhere are the names of files that an agent expects in a project without having seen them.
-var everywhere = strings.Fields("README.md CHANGELOG.md CONTRIBUTING.md LICENSE.md AGENTS.md CLAUDE.md go.mod go.sum main.go package.json package-lock.json tsconfig.json index.ts index.js index.html Cargo.toml pyproject.toml requirements.txt setup.py __init__.py")
+// everywhere are the terms of files that an agent expects in a project without having seen them.
+var everywhere = func() map[uint64]bool {
+	all := map[uint64]bool{}
+	for _, name := range strings.Fields("README.md CHANGELOG.md CONTRIBUTING.md LICENSE.md AGENTS.md CLAUDE.md go.mod go.sum main.go package.json package-lock.json tsconfig.json index.ts index.js index.html Cargo.toml pyproject.toml requirements.txt setup.py __init__.py") {
+		all[hash(Path, []byte(name))] = true
+	}
+	return all
+}()
 
 // replaced are the names of the arguments with the text that an edit replaces, which is a quote.
 var replaced = []string{"oldText", "old_string", "old_str", "old"}

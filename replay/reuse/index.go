@@ -108,7 +108,7 @@ func (x *Index) find(calls map[string]uint64, answers []answer) error {
 		}
 		answers[index] = answer{}
 		if m.Kind != jsonl.Assistant {
-			s.texts(m, func(term uint64, kind Kind, name []byte) { s.take(x, indexed(term, kind, name)) })
+			texts(m, &s.buf, func(term uint64, kind Kind, name []byte) { s.take(x, indexed(term, kind, name)) })
 			if term, ok := calls[m.CallID.Text()]; ok && m.Kind == jsonl.ToolResult {
 				s.take(x, term)
 			}
@@ -163,19 +163,10 @@ type scanner struct {
 	found  []int32 // terms of a message, by number
 }
 
-// take adds a term that a message has, if an answer uses it.
+// take adds a term that a message has, if an answer uses it and knows it from such messages only.
 func (s *scanner) take(x *Index, term uint64) {
-	if t, ok := x.terms[term]; ok {
+	if t, ok := x.terms[term]; ok && !everywhere[term] {
 		s.found = append(s.found, t)
-	}
-}
-
-// texts calls tell with the terms of a message's texts.
-func (s *scanner) texts(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte)) {
-	for i := range m.Blocks {
-		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock {
-			scan(b.Text.Bytes(&s.buf), tell)
-		}
 	}
 }
 

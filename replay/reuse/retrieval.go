@@ -45,11 +45,11 @@ func (r *Retrievals) Message(m *jsonl.Message) {
 		if l, ok := r.calls[id]; ok && !m.IsError.Truthy() {
 			r.result(l, m)
 		} else {
-			r.texts(m, r.sayer(-1))
+			texts(m, &r.buf, r.sayer(-1))
 		}
 		delete(r.calls, id)
 	default:
-		r.texts(m, r.sayer(-1))
+		texts(m, &r.buf, r.sayer(-1))
 	}
 }
 
@@ -62,7 +62,7 @@ func (r *Retrievals) answer(m *jsonl.Message) {
 			r.used[by] = true
 		}
 	}
-	r.texts(m, use)
+	texts(m, &r.buf, use)
 	for call := range m.Calls {
 		if _, looks := said.Lookups[call.Name.Text()]; looks {
 			l := lookup{}
@@ -91,7 +91,7 @@ func (r *Retrievals) result(l lookup, m *jsonl.Message) {
 			r.said[term] = k
 		}
 	})
-	r.texts(m, r.sayer(k))
+	texts(m, &r.buf, r.sayer(k))
 }
 
 // sayer returns a function that records the first message with a term.
@@ -99,15 +99,6 @@ func (r *Retrievals) sayer(k int32) func(term uint64, _ Kind, _ []byte) {
 	return func(term uint64, _ Kind, _ []byte) {
 		if _, ok := r.said[term]; !ok {
 			r.said[term] = k
-		}
-	}
-}
-
-// texts calls tell with the terms of a message's texts.
-func (r *Retrievals) texts(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte)) {
-	for i := range m.Blocks {
-		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock {
-			scan(b.Text.Bytes(&r.buf), tell)
 		}
 	}
 }

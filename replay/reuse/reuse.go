@@ -158,19 +158,23 @@ func (u *Uses) terms(p *replay.Piece, tell func(term uint64, kind Kind, name []b
 	if err != nil {
 		return err
 	}
-	for i := range m.Blocks {
-		b := &m.Blocks[i]
-		switch b.Kind {
-		case jsonl.TextBlock, jsonl.ThinkingBlock:
-			scan(b.Text.Bytes(&u.buf), tell)
-		case jsonl.CallBlock:
-			u.call(b, tell)
-		}
+	texts(m, &u.buf, tell)
+	for b := range m.Calls {
+		u.call(b, tell)
 	}
 	if c, ok := u.calls[m.CallID.Text()]; ok && m.Kind == jsonl.ToolResult {
 		tell(c.term, Call, []byte(c.name))
 	}
 	return nil
+}
+
+// texts calls tell with the terms of a message's texts.
+func texts(m *jsonl.Message, buf *[]byte, tell func(term uint64, kind Kind, name []byte)) {
+	for i := range m.Blocks {
+		if b := &m.Blocks[i]; b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock {
+			scan(b.Text.Bytes(buf), tell)
+		}
+	}
 }
 
 // call calls tell with the terms of a call: the call itself, and those of its arguments.

@@ -19,29 +19,15 @@ func excerpt(text []byte, m match) (around string, from, to int) {
 	for end > m.from && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	var b strings.Builder
+	before, after := "", ""
 	if start > 0 {
-		b.WriteString("...")
-	}
-	from = b.Len()
-	for i := start; i < end; i++ {
-		if i == m.from {
-			from = b.Len()
-		}
-		switch c := text[i]; c {
-		case '\n', '\r', '\t':
-			b.WriteByte(' ')
-		default:
-			b.WriteByte(c)
-		}
-		if i < m.to {
-			to = b.Len()
-		}
+		before = "..."
 	}
 	if end < len(text) {
-		b.WriteString("...")
+		after = "..."
 	}
-	return b.String(), from, max(from, to)
+	line := strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(string(text[start:end]))
+	return before + line + after, len(before) + m.from - start, len(before) + min(m.to, end) - start
 }
 
 // best returns the match of a text around which the terms of the greatest weight are, the first

@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"os"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -53,13 +52,6 @@ func TestPass(t *testing.T) {
 			}
 			if time, last := lastTime(ses, ses.NewReader()); len(got.found) > 0 && (got.Messages != want.Messages || got.Time != time || got.last != last) {
 				t.Errorf("%s: %d messages until %s; want %d, %s", f.Given, got.Messages, got.Time, want.Messages, time)
-			}
-			if n := 2; len(want.found) > n {
-				first := want.first(n)
-				want.sort()
-				if !reflect.DeepEqual(first, want.found[:n]) {
-					t.Errorf("%s: first %+v, want %+v", f.Given, first, want.found[:n])
-				}
 			}
 			ses.Close()
 		}

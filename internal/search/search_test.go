@@ -177,7 +177,7 @@ func TestHybridScore(t *testing.T) {
 	if want := []found{{at: 0, score: 0.4*0.8 + 0.6}, {at: 1, score: 0.4*0.5 + 0.6}}; !slices.Equal(one.found, want) {
 		t.Errorf("%v, want %v", one.found, want)
 	}
-	if got := h.textScore([]byte("a bug")); got != 0.5 {
+	if got := h.textScore("a bug"); got != 0.5 {
 		t.Errorf("without vectors: %v", got)
 	}
 	// 0.6 counts, less does not; the best are left, of equal ones those of the better session.

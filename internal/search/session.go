@@ -272,10 +272,6 @@ var errChanged = errors.New("changed while it was searched")
 
 // read reads a session's title and hits, at most so many of them.
 func (s *searcher) read(g *Session, most int, r *Results) error {
-	g.More = 0
-	if n := len(g.found); most > 0 && most < n && s.opt.Redact == nil {
-		g.found, g.More = g.first(most), n-most
-	}
 	g.sort()
 	return s.texts(g, func(f *found) bool {
 		if h, ok := s.hit(f, r.idf); ok {

@@ -174,8 +174,19 @@ func firstRune(s string) (r rune, n int) {
 	return r, len(s)
 }
 
-// writeFoundEvent writes a command or an event of a log in a line.
+// writeFoundEvent writes a command or an event of a log in a line; of a command the words around
+// the match, the folder, and how it failed.
 func writeFoundEvent(w *bufio.Writer, h *search.Hit, on Screen) {
+	if h.Event.Event == "command" {
+		folder, failed := phrase.If(h.CWD != "", "  %s", base(h.CWD)), ""
+		if code := h.Event.Exit; code != nil && *code != 0 {
+			failed = "  " + exited(code)
+		}
+		head := dayAndMinute(h.Time) + "  $ "
+		before, match, after := around(h, max(lineWidth(on.Width)-measure.String(head+folder+failed), 2*minFlex))
+		w.WriteString(on.paint(faint, head) + before + on.paint(warning, match) + after + on.paint(faint, folder) + on.paint(failure, failed) + "\n")
+		return
+	}
 	put(w, on.paint(faint, dayAndMinute(h.Time))+"  "+sessionfmt.Clean(eventLine(h.Event)), on)
 	if out := cmp.Or(h.Event.Stderr, h.Event.Stdout); h.Event.Event == "bash_exec" && out != "" {
 		put(w, "                  "+sessionfmt.Clean(out), on)

@@ -237,7 +237,7 @@ func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
 	}
 }
 
-// has reports whether texts match together.
+// has reports whether texts match together, with all terms: what is not ranked has to have them.
 func (q *Query) has(texts ...string) bool {
 	m := matcher{q: q}
 	for _, t := range texts {
@@ -246,10 +246,11 @@ func (q *Query) has(texts ...string) bool {
 	return m.done()
 }
 
-// A matcher counts the terms of a query in the texts of a message: up to one of each if the query
-// is not ranked.
+// A matcher counts the terms of a query in the texts of a message: up to one of each if it is not
+// ranked.
 type matcher struct {
 	q      *Query
+	ranked bool // one term is enough
 	counts [mostTerms]uint8
 	like   bool // the pattern
 }
@@ -258,7 +259,7 @@ type matcher struct {
 func (m *matcher) add(text []byte) {
 	m.like = m.like || m.q.re != nil && m.q.re.Match(text)
 	most := uint8(1)
-	if m.q.Ranked {
+	if m.ranked {
 		most = math.MaxUint8
 	}
 	for k := range m.q.terms {
@@ -277,5 +278,5 @@ func (m *matcher) add(text []byte) {
 func (m *matcher) done() bool {
 	terms := len(m.q.terms)
 	without := bytes.Count(m.counts[:terms], []byte{0})
-	return (m.like || m.q.re == nil) && (without == 0 || m.q.Ranked && without < terms)
+	return (m.like || m.q.re == nil) && (without == 0 || m.ranked && without < terms)
 }

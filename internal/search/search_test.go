@@ -152,7 +152,9 @@ func TestWords(t *testing.T) {
 		{"fix cache", true, "fixed", true}, {"where is the cache", true, "where is the", false}, {"what is it", true, "that is so", true},
 		{"-- --", true, "a -- -- b", true}, {"", false, "anything", true}, {"ПРИВЕТ", false, "привет", true},
 	} {
-		if got := Words(test.query, test.ranked).has(test.text); got != test.want {
+		m := matcher{q: Words(test.query, test.ranked), ranked: test.ranked}
+		m.add([]byte(test.text))
+		if got := m.done(); got != test.want {
 			t.Errorf("%q (%v) in %q: %v", test.query, test.ranked, test.text, got)
 		}
 	}

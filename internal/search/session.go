@@ -99,7 +99,7 @@ func (s *searcher) entry(kind jsonl.Kind, line jsonl.Value) (hit found, ok bool)
 	if timed {
 		hit.time = ms
 	}
-	m, some := matcher{q: s.query}, false
+	m, some := matcher{q: s.query, ranked: s.query.Ranked}, false
 	for _, b := range d.blocks {
 		if f.block(d, b) {
 			some = true

@@ -144,11 +144,11 @@ func around(h *search.Hit, width int) (before, match, after string) {
 	}
 	before, match, after = words(h.Text[:h.From]), words(h.Text[h.From:h.To]), words(h.Text[h.To:])
 	before = strings.TrimLeft(before, " ")
-	if rest, ok := strings.CutPrefix(before, "..."); ok {
-		before = "…" + strings.TrimLeft(rest, " ")
+	if h.CutBefore {
+		before = "…" + strings.TrimLeft(strings.TrimPrefix(before, "..."), " ")
 	}
-	if rest, ok := strings.CutSuffix(after, "..."); ok {
-		after = strings.TrimRight(rest, " ") + "…"
+	if h.CutAfter {
+		after = strings.TrimRight(strings.TrimSuffix(after, "..."), " ") + "…"
 	}
 	match = fit(match, width)
 	left := max(0, width-measure.String(match))

@@ -9,9 +9,8 @@ import (
 // excerptSide is the length of the text that an excerpt shows before and after a match, bytes.
 const excerptSide = 75
 
-// excerpt returns the text around a match on one line, with "..." where it is cut, and where the
-// match is in that.
-func excerpt(text []byte, m match) (around string, from, to int) {
+// excerpt sets the text of the hit to that around a match on one line, with "..." where it is cut.
+func (h *Hit) excerpt(text []byte, m match) {
 	start, end := max(0, m.from-excerptSide), min(len(text), min(m.to, m.from+4*excerptSide)+excerptSide)
 	for start < m.from && !utf8.RuneStart(text[start]) {
 		start++
@@ -19,15 +18,14 @@ func excerpt(text []byte, m match) (around string, from, to int) {
 	for end > m.from && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	before, after := "", ""
-	if start > 0 {
-		before = "..."
+	h.Text = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(string(text[start:end]))
+	h.From, h.To = m.from-start, min(m.to, end)-start
+	if h.CutAfter = end < len(text); h.CutAfter {
+		h.Text += "..."
 	}
-	if end < len(text) {
-		after = "..."
+	if h.CutBefore = start > 0; h.CutBefore {
+		h.Text, h.From, h.To = "..."+h.Text, h.From+3, h.To+3
 	}
-	line := strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(string(text[start:end]))
-	return before + line + after, len(before) + m.from - start, len(before) + min(m.to, end) - start
 }
 
 // best returns the match of a text around which the terms of the greatest weight are, the first

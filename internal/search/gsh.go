@@ -185,7 +185,7 @@ func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	}
 	best := max(0, slices.IndexFunc(texts, func(t string) bool { return s.query.has(t) }))
 	m, _, _ := s.query.best([]byte(texts[best]), nil)
-	h.Text, h.From, h.To = excerpt([]byte(texts[best]), m)
+	h.excerpt([]byte(texts[best]), m)
 	if h.Source == InLogs {
 		e.cut()
 	}

@@ -110,6 +110,8 @@ type Hit struct {
 	Score   float64 `json:"score,omitempty"`   // its rank; higher is better
 	Copies  int     `json:"copies,omitempty"`  // further entries with the same text, which are not listed
 	Event   *Event  `json:"event,omitempty"`   // a command of a shell history, or an event of a log
+
+	CutBefore, CutAfter bool `json:"-"` // the text begins, ends with "..."
 }
 
 // A Session is a session with hits.

@@ -117,8 +117,9 @@ func FuzzGate(f *testing.F) {
 			}
 		}
 		for m := range q.matches([]byte(text)) {
-			if around, from, to := excerpt([]byte(text), m); from > to || to > len(around) {
-				t.Errorf("excerpt %q of %d to %d", around, from, to)
+			var h Hit
+			if h.excerpt([]byte(text), m); h.From > h.To || h.To > len(h.Text) {
+				t.Errorf("excerpt %q of %d to %d", h.Text, h.From, h.To)
 			}
 		}
 	})
@@ -133,8 +134,9 @@ func TestExcerpt(t *testing.T) {
 	} {
 		q := Fixed(test.query, true)
 		m, _, ok := q.best([]byte(test.text), nil)
-		if got, from, to := excerpt([]byte(test.text), m); !ok || got != test.want || !strings.EqualFold(got[from:to], test.query) {
-			t.Errorf("%q: %q, %q", test.text, got, got[from:to])
+		var h Hit
+		if h.excerpt([]byte(test.text), m); !ok || h.Text != test.want || !strings.EqualFold(h.Text[h.From:h.To], test.query) {
+			t.Errorf("%q: %+v", test.text, h)
 		}
 	}
 }

@@ -335,7 +335,7 @@ func (s *searcher) hit(f *found, weights []float64) (h Hit, ok bool) {
 		if m, score, found := s.query.best(d.text(b), weights); found && score > most {
 			ok, most = true, score
 			h.Where, h.Tool = b.where, b.tool
-			h.Text, h.From, h.To = excerpt(d.text(b), m)
+			h.excerpt(d.text(b), m)
 		}
 	}
 	return h, ok

@@ -118,16 +118,18 @@ var others = map[jsonl.Kind]struct {
 // other adds the texts of another message or entry.
 func (d *doc) other(v jsonl.Value) {
 	at, known := others[d.kind]
-	if !known && (d.kind.IsMessage() || d.kind == jsonl.CustomMessage) {
+	switch {
+	case known && at.field != "":
+		v = v.Get(at.field)
+	case !known && (d.kind.IsMessage() || d.kind == jsonl.CustomMessage):
 		for _, b := range v.Get("content").Blocks(jsonl.Custom) {
 			if b.Kind == jsonl.TextBlock {
 				d.add(Custom, "", b.Text.Value)
 			}
 		}
 		return
-	}
-	if at.field != "" {
-		v = v.Get(at.field)
+	case !known:
+		return
 	}
 	for s := range v.Strings {
 		d.add(at.where, "", s)

@@ -38,7 +38,7 @@ func (q *Query) best(text []byte, weights []float64) (m match, score float64, ok
 		}
 	}
 	if len(all) == 0 {
-		return match{}, 0, q.empty()
+		return match{}, 0, q.re == nil && len(q.terms) == 0
 	}
 	slices.SortFunc(all, func(a, b match) int { return a.from - b.from })
 	score = -1

@@ -144,11 +144,11 @@ func around(h *search.Hit, width int) (before, match, after string) {
 	}
 	before, match, after = words(h.Text[:h.From]), words(h.Text[h.From:h.To]), words(h.Text[h.To:])
 	before = strings.TrimLeft(before, " ")
-	if rest, ok := strings.CutPrefix(before, "..."); ok {
-		before = "…" + strings.TrimLeft(rest, " ")
+	if h.CutBefore {
+		before = "…" + strings.TrimLeft(strings.TrimPrefix(before, "..."), " ")
 	}
-	if rest, ok := strings.CutSuffix(after, "..."); ok {
-		after = strings.TrimRight(rest, " ") + "…"
+	if h.CutAfter {
+		after = strings.TrimRight(strings.TrimSuffix(after, "..."), " ") + "…"
 	}
 	match = fit(match, width)
 	left := max(0, width-measure.String(match))
@@ -174,8 +174,19 @@ func firstRune(s string) (r rune, n int) {
 	return r, len(s)
 }
 
-// writeFoundEvent writes a command or an event of a log in a line.
+// writeFoundEvent writes a command or an event of a log in a line; of a command the words around
+// the match, the folder, and how it failed.
 func writeFoundEvent(w *bufio.Writer, h *search.Hit, on Screen) {
+	if h.Event.Event == "command" {
+		folder, failed := phrase.If(h.CWD != "", "  %s", base(h.CWD)), ""
+		if code := h.Event.Exit; code != nil && *code != 0 {
+			failed = "  " + exited(code)
+		}
+		head := dayAndMinute(h.Time) + "  $ "
+		before, match, after := around(h, max(lineWidth(on.Width)-measure.String(head+folder+failed), 2*minFlex))
+		w.WriteString(on.paint(faint, head) + before + on.paint(warning, match) + after + on.paint(faint, folder) + on.paint(failure, failed) + "\n")
+		return
+	}
 	put(w, on.paint(faint, dayAndMinute(h.Time))+"  "+sessionfmt.Clean(eventLine(h.Event)), on)
 	if out := cmp.Or(h.Event.Stderr, h.Event.Stdout); h.Event.Event == "bash_exec" && out != "" {
 		put(w, "                  "+sessionfmt.Clean(out), on)

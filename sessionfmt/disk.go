@@ -22,6 +22,10 @@ type Disk struct {
 	// symbolic links resolved; their names are absolute. Any other file is [ErrOutside].
 	Within []*os.Root
 
+	// Stop, if set, is asked before a file is opened for reading, and before bytes of a session
+	// are read. Its error ends the reading. It may be called concurrently.
+	Stop func() error
+
 	copies *copies // of databases; nil if each use makes its own
 }
 
@@ -50,6 +54,11 @@ func (d Disk) Path(name string) string {
 
 // Open opens a file for reading.
 func (d Disk) Open(name string) (*os.File, error) {
+	if d.Stop != nil {
+		if err := d.Stop(); err != nil {
+			return nil, err
+		}
+	}
 	if d.Within == nil {
 		return os.Open(d.Path(name))
 	}

@@ -49,6 +49,9 @@ func (s *source) close() error {
 // plain file, and the output of opt.Through, go to such a file too.
 func openSource(name string, opt Options) (*source, error) {
 	src, err := openFile(name, opt.stdin(), opt.Disk)
+	if err == nil {
+		src.stoppable(opt.Disk)
+	}
 	if err != nil || opt.Through == nil {
 		return src, err
 	}
@@ -58,8 +61,29 @@ func openSource(name string, opt Options) (*source, error) {
 	}
 	if err == nil {
 		changed.broken = src.broken
+		changed.stoppable(opt.Disk)
 	}
 	return changed, err
+}
+
+// stoppable lets the disk end the reading of the source.
+func (s *source) stoppable(d Disk) {
+	if d.Stop != nil {
+		s.bytes = stoppable{s.bytes, d.Stop}
+	}
+}
+
+// A stoppable reads until stop returns an error.
+type stoppable struct {
+	io.ReaderAt
+	stop func() error
+}
+
+func (s stoppable) ReadAt(p []byte, off int64) (int, error) {
+	if err := s.stop(); err != nil {
+		return 0, err
+	}
+	return s.ReaderAt.ReadAt(p, off)
 }
 
 // through returns the output of passes over r.

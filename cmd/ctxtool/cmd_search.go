@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/help"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/search"
 	"ctxtool/internal/shell"
 	"ctxtool/render"
@@ -54,8 +55,9 @@ func newSearchCommand(e *env) *cobra.Command {
 		Short: "Search sessions, shell history and logs",
 		Long: "Search sessions, gsh's shell history, and the logs of gsh and SWE-CLI. Without arguments\n" +
 			"after QUERY, search those of all agents. One word is found anywhere, ignoring case, the\n" +
-			"newest session first. Of several words, messages with any of them are ranked. An empty\n" +
-			"QUERY matches everything that the flags select.\n" +
+			"newest session first. Of several words, messages with any of them are ranked; a command\n" +
+			"of a history and an event of a log have all of them. An empty QUERY matches everything\n" +
+			"that the flags select.\n" +
 			"\n" +
 			"Text and Markdown list three hits of a session. A text that several entries have is\n" +
 			"listed once, where it was first; +N counts the others. Exit status 1 means no hit.",
@@ -205,6 +207,9 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 		return err
 	}
 	if found.Shown+len(found.Events) == 0 { // redaction may have removed what matched
+		if o.format == "text" {
+			e.note("no hit in %s", phrase.Count(found.Files, "file"))
+		}
 		return errFound
 	}
 	return nil

@@ -74,8 +74,9 @@ func runServe(e *env, o *serveOptions) error {
 		o.maxTokens = usualAnswer
 	}
 	st := inner.store()
-	opt := serve.Options{Version: versionName(), Folders: append(st.Folders(), inner.logFolders()...), Store: st, MaxTokens: o.maxTokens, Run: func(out io.Writer, args []string) (string, int) {
+	opt := serve.Options{Version: versionName(), Folders: append(st.Folders(), inner.logFolders()...), Store: st, MaxTokens: o.maxTokens, Run: func(ctx context.Context, out io.Writer, args []string) (string, int) {
 		in := *inner
+		in.disk.Stop = ctx.Err
 		var err error
 		if in.redactor, err = rules(); err != nil {
 			return err.Error(), exitNothing

@@ -74,15 +74,18 @@ func (d *doc) read(kind jsonl.Kind, line jsonl.Value) {
 	case kind.IsMessage():
 		d.other(message)
 	default:
-		d.entry(line)
+		d.other(line)
 	}
 }
 
 // turn adds the texts of a prompt, an answer or a result.
 func (d *doc) turn() {
-	where, tool := map[jsonl.Kind]Where{jsonl.User: Prompt, jsonl.Assistant: Answer, jsonl.ToolResult: Result}[d.kind], ""
-	if d.kind == jsonl.ToolResult {
-		tool = d.m.Tool.Text()
+	where, tool := Answer, ""
+	switch d.kind {
+	case jsonl.User:
+		where = Prompt
+	case jsonl.ToolResult:
+		where, tool = Result, d.m.Tool.Text()
 	}
 	for i := range d.m.Blocks {
 		switch b := &d.m.Blocks[i]; b.Kind {
@@ -100,52 +103,36 @@ func (d *doc) turn() {
 	d.add(Failure, "", d.m.Failure)
 }
 
-// other adds the texts of a message of another role.
-func (d *doc) other(message jsonl.Value) {
-	switch d.kind {
-	case jsonl.System:
-		d.all(System, message)
-	case jsonl.BranchMessage, jsonl.CompactionMessage, jsonl.TransformMessage:
-		d.add(Summary, "", message.Get("summary"))
-	default:
-		d.content(message.Get("content"))
-	}
+// others are what the texts of other entries are, and the field that has them; all texts of the
+// entry if it is empty.
+var others = map[jsonl.Kind]struct {
+	where Where
+	field string
+}{
+	jsonl.System: {System, ""}, jsonl.BranchMessage: {Summary, "summary"}, jsonl.CompactionMessage: {Summary, "summary"},
+	jsonl.TransformMessage: {Summary, "summary"}, jsonl.Compaction: {Summary, "summary"}, jsonl.BranchSummary: {Summary, "summary"},
+	jsonl.CustomEntry: {Custom, "data"}, jsonl.ContextEdit: {Patch, "replacement"}, jsonl.Transform: {Patch, "patch"},
+	jsonl.Ephemeral: {Patch, ""}, jsonl.SessionInfo: {Name, "name"}, jsonl.Label: {Label, "label"},
 }
 
-// entry adds the texts of an entry without a message.
-func (d *doc) entry(line jsonl.Value) {
-	switch d.kind {
-	case jsonl.Compaction, jsonl.BranchSummary:
-		d.add(Summary, "", line.Get("summary"))
-	case jsonl.CustomMessage:
-		d.content(line.Get("content"))
-	case jsonl.CustomEntry:
-		d.all(Custom, line.Get("data"))
-	case jsonl.ContextEdit:
-		d.all(Patch, line.Get("replacement"))
-	case jsonl.Transform:
-		d.all(Patch, line.Get("patch"))
-	case jsonl.Ephemeral:
-		d.all(Patch, line)
-	case jsonl.SessionInfo:
-		d.add(Name, "", line.Get("name"))
-	case jsonl.Label:
-		d.add(Label, "", line.Get("label"))
-	}
-}
-
-func (d *doc) content(content jsonl.Value) {
-	for _, b := range content.Blocks(jsonl.Custom) {
-		if b.Kind == jsonl.TextBlock {
-			d.add(Custom, "", b.Text.Value)
+// other adds the texts of another message or entry.
+func (d *doc) other(v jsonl.Value) {
+	at, known := others[d.kind]
+	switch {
+	case known && at.field != "":
+		v = v.Get(at.field)
+	case !known && (d.kind.IsMessage() || d.kind == jsonl.CustomMessage):
+		for _, b := range v.Get("content").Blocks(jsonl.Custom) {
+			if b.Kind == jsonl.TextBlock {
+				d.add(Custom, "", b.Text.Value)
+			}
 		}
+		return
+	case !known:
+		return
 	}
-}
-
-// all adds the strings in a value.
-func (d *doc) all(where Where, v jsonl.Value) {
 	for s := range v.Strings {
-		d.add(where, "", s)
+		d.add(at.where, "", s)
 	}
 }
 

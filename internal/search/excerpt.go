@@ -9,9 +9,8 @@ import (
 // excerptSide is the length of the text that an excerpt shows before and after a match, bytes.
 const excerptSide = 75
 
-// excerpt returns the text around a match on one line, with "..." where it is cut, and where the
-// match is in that.
-func excerpt(text []byte, m match) (around string, from, to int) {
+// excerpt sets the text of the hit to that around a match on one line, with "..." where it is cut.
+func (h *Hit) excerpt(text []byte, m match) {
 	start, end := max(0, m.from-excerptSide), min(len(text), min(m.to, m.from+4*excerptSide)+excerptSide)
 	for start < m.from && !utf8.RuneStart(text[start]) {
 		start++
@@ -19,29 +18,14 @@ func excerpt(text []byte, m match) (around string, from, to int) {
 	for end > m.from && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	var b strings.Builder
-	if start > 0 {
-		b.WriteString("...")
+	h.Text = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(string(text[start:end]))
+	h.From, h.To = m.from-start, min(m.to, end)-start
+	if h.CutAfter = end < len(text); h.CutAfter {
+		h.Text += "..."
 	}
-	from = b.Len()
-	for i := start; i < end; i++ {
-		if i == m.from {
-			from = b.Len()
-		}
-		switch c := text[i]; c {
-		case '\n', '\r', '\t':
-			b.WriteByte(' ')
-		default:
-			b.WriteByte(c)
-		}
-		if i < m.to {
-			to = b.Len()
-		}
+	if h.CutBefore = start > 0; h.CutBefore {
+		h.Text, h.From, h.To = "..."+h.Text, h.From+3, h.To+3
 	}
-	if end < len(text) {
-		b.WriteString("...")
-	}
-	return b.String(), from, max(from, to)
 }
 
 // best returns the match of a text around which the terms of the greatest weight are, the first
@@ -54,7 +38,7 @@ func (q *Query) best(text []byte, weights []float64) (m match, score float64, ok
 		}
 	}
 	if len(all) == 0 {
-		return match{}, 0, q.empty()
+		return match{}, 0, q.re == nil && len(q.terms) == 0
 	}
 	slices.SortFunc(all, func(a, b match) int { return a.from - b.from })
 	score = -1

@@ -84,12 +84,7 @@ var errNoObject = errors.New("not a JSON object")
 var shellEvents = []string{"Command", "DirectoryChange", "DirChange"}
 
 func isHistory(first jsonl.Value) bool {
-	for _, name := range shellEvents {
-		if first.Get(name).IsObject() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(shellEvents, func(name string) bool { return first.Get(name).IsObject() })
 }
 
 // history searches gsh's shell history.
@@ -185,7 +180,7 @@ func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	}
 	best := max(0, slices.IndexFunc(texts, func(t string) bool { return s.query.has(t) }))
 	m, _, _ := s.query.best([]byte(texts[best]), nil)
-	h.Text, h.From, h.To = excerpt([]byte(texts[best]), m)
+	h.excerpt([]byte(texts[best]), m)
 	if h.Source == InLogs {
 		e.cut()
 	}
@@ -201,12 +196,7 @@ func (e *Event) texts() []string {
 }
 
 func contains(all []string, one string) bool {
-	for _, a := range all {
-		if strings.EqualFold(a, one) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(a string) bool { return strings.EqualFold(a, one) })
 }
 
 // logEvent reads an event.

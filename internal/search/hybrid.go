@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // How y-agent recalls (docs/policies.md): the shares of the scores by text and by vector, the
@@ -39,7 +37,7 @@ func Hybrid(files []File, text string, vectors *Vectors, opt Options) (*Results,
 	all := []string{text}
 	for g, err := range r.again(r.Sessions, func(s *searcher, g *Session) error {
 		return s.texts(g, func(*found) bool {
-			g.texts = append(g.texts, string(appendLower(nil, embedded(s.doc.buf))))
+			g.texts = append(g.texts, embedded(s.doc.buf))
 			return true
 		})
 	}) {
@@ -106,7 +104,7 @@ type hybrid struct {
 func (h *hybrid) score(s *Session) {
 	for i, text := range s.texts {
 		f := &s.found[i]
-		score := h.textScore([]byte(text))
+		score := h.textScore(text)
 		if h.vectors != nil && score > 0 {
 			score = textShare*score + vectorShare*cosine(h.like, h.vectors.of(text))
 		}
@@ -118,33 +116,17 @@ func (h *hybrid) score(s *Session) {
 
 // textScore is the score by the words, from 0 to 1: whether a text in lower case and the query
 // contain one another, else the share of the query's words that the text has.
-func (h *hybrid) textScore(text []byte) float64 {
-	if bytes.Contains(text, []byte(h.query)) || len(text) <= len(h.query) && strings.Contains(h.query, string(text)) {
+func (h *hybrid) textScore(text string) float64 {
+	if strings.Contains(text, h.query) || strings.Contains(h.query, text) {
 		return containsScore
 	}
-	has := 0
+	has, words := 0, strings.Fields(text)
 	for _, w := range h.words {
-		if hasWord(text, []byte(w)) {
+		if slices.Contains(words, w) {
 			has++
 		}
 	}
 	return float64(has) / float64(max(1, len(h.words)))
-}
-
-// hasWord reports whether a text has a word between white space.
-func hasWord(text, word []byte) bool {
-	for from := 0; ; {
-		i := bytes.Index(text[from:], word)
-		if i < 0 {
-			return false
-		}
-		before, _ := utf8.DecodeLastRune(text[:from+i])
-		after, _ := utf8.DecodeRune(text[from+i+len(word):])
-		if (from+i == 0 || unicode.IsSpace(before)) && (from+i+len(word) == len(text) || unicode.IsSpace(after)) {
-			return true
-		}
-		from += i + 1
-	}
 }
 
 // cosine returns the cosine of the angle of two vectors, 0 if they cannot be compared.
@@ -163,23 +145,8 @@ func cosine(a, b []float32) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
-// embedded returns the beginning of a text.
-func embedded(text []byte) []byte {
+// embedded returns what is compared of a text: its beginning, in lower case.
+func embedded(text []byte) string {
 	text = bytes.TrimSpace(text)
-	return text[:min(len(text), mostEmbedded)]
-}
-
-// appendLower appends a text in lower case, without bytes that are not UTF-8.
-func appendLower(to, text []byte) []byte {
-	from := len(to)
-	for _, c := range text {
-		if c >= utf8.RuneSelf {
-			return append(to[:from], bytes.ToLower(bytes.ToValidUTF8(text, nil))...)
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		to = append(to, c)
-	}
-	return to
+	return strings.ToLower(strings.ToValidUTF8(string(text[:min(len(text), mostEmbedded)]), ""))
 }

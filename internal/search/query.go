@@ -96,9 +96,6 @@ var small = strings.Fields("a an and are as at be by did do does for from had ha
 // isWord reports whether a character is part of a word.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// empty reports whether the query matches every text.
-func (q *Query) empty() bool { return q.re == nil && len(q.terms) == 0 }
-
 // A match is where a text matches: the number of the term, and the bytes.
 type match struct{ term, from, to int }
 
@@ -143,9 +140,9 @@ func newTerm(text string, fold bool) term {
 		}
 	}
 	t.rare = jsonl.Pair{A: t.text[0], MaskB: 0xff}
-	rarest := -1
+	rarest := math.MaxInt
 	for i := range len(t.text) - 1 {
-		if r := rarity(t.text[i]) + rarity(t.text[i+1]); r > rarest {
+		if r := strings.IndexByte(common, t.text[i]) + strings.IndexByte(common, t.text[i+1]); r < rarest {
 			rarest, t.at, t.rare = r, i, jsonl.Pair{A: t.text[i], B: t.text[i+1]}
 		}
 	}
@@ -170,16 +167,8 @@ func hasCase(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.ToLower(r) != r || unicode.ToUpper(r) != r)
 }
 
-// common are the bytes of sessions, the most frequent first.
-const common = " etaoinsrlcdpu\"mhgf.,_-/:b=0()1vwy2kx\\3456789jqz"
-
-// rarity orders bytes by how rarely they occur.
-func rarity(c byte) int {
-	if i := strings.IndexByte(common, c); i >= 0 {
-		return i
-	}
-	return len(common)
-}
+// common are the bytes of sessions, the rarest first; others are rarer still.
+const common = "zqj9876543\\xk2ywv1)(0=b:/-_,.fghm\"updclrsnioate "
 
 // in yields the places of the term in a text.
 func (t *term) in(text []byte) iter.Seq2[int, int] {
@@ -237,7 +226,7 @@ func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
 	}
 }
 
-// has reports whether texts match together.
+// has reports whether texts match together, with all terms: what is not ranked has to have them.
 func (q *Query) has(texts ...string) bool {
 	m := matcher{q: q}
 	for _, t := range texts {
@@ -246,10 +235,11 @@ func (q *Query) has(texts ...string) bool {
 	return m.done()
 }
 
-// A matcher counts the terms of a query in the texts of a message: up to one of each if the query
-// is not ranked.
+// A matcher counts the terms of a query in the texts of a message: up to one of each if it is not
+// ranked.
 type matcher struct {
 	q      *Query
+	ranked bool // one term is enough
 	counts [mostTerms]uint8
 	like   bool // the pattern
 }
@@ -258,7 +248,7 @@ type matcher struct {
 func (m *matcher) add(text []byte) {
 	m.like = m.like || m.q.re != nil && m.q.re.Match(text)
 	most := uint8(1)
-	if m.q.Ranked {
+	if m.ranked {
 		most = math.MaxUint8
 	}
 	for k := range m.q.terms {
@@ -277,5 +267,5 @@ func (m *matcher) add(text []byte) {
 func (m *matcher) done() bool {
 	terms := len(m.q.terms)
 	without := bytes.Count(m.counts[:terms], []byte{0})
-	return (m.like || m.q.re == nil) && (without == 0 || m.q.Ranked && without < terms)
+	return (m.like || m.q.re == nil) && (without == 0 || m.ranked && without < terms)
 }

@@ -64,22 +64,8 @@ func (r *Results) score(lines int64) {
 }
 
 // sort orders the hits of a session: the best first, or in the order of the file.
-func (s *Session) sort() { slices.SortFunc(s.found, compareFound) }
-
-func compareFound(a, b found) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.time, b.time), cmp.Compare(a.at, b.at))
-}
-
-// first returns the n hits that are first in that order.
-func (s *Session) first(n int) []found {
-	all := make([]found, 0, n+1)
-	for _, f := range s.found {
-		if len(all) == n && compareFound(f, all[n-1]) > 0 {
-			continue
-		}
-		k, _ := slices.BinarySearchFunc(all, f, compareFound)
-		all = slices.Insert(all, k, f)
-		all = all[:min(len(all), n)]
-	}
-	return all
+func (s *Session) sort() {
+	slices.SortFunc(s.found, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.time, b.time), cmp.Compare(a.at, b.at))
+	})
 }

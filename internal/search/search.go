@@ -64,23 +64,12 @@ const AnyFailure = -1
 
 // exits reports whether a command with that exit status is selected. It is nil if unknown.
 func (f *Filter) exits(code *int) bool {
-	switch {
-	case f.Exit == nil:
-		return true
-	case code == nil:
-		return false
-	case *f.Exit == AnyFailure:
-		return *code != 0
-	}
-	return *code == *f.Exit
+	return f.Exit == nil || code != nil && (*code == *f.Exit || *f.Exit == AnyFailure && *code != 0)
 }
 
 // at reports whether a time is selected. ok is false if it is not known.
 func (f *Filter) at(ms int64, ok bool) bool {
-	if f.Since == 0 && f.Until == 0 {
-		return true
-	}
-	return ok && ms >= f.Since && (f.Until == 0 || ms <= f.Until)
+	return f.Since == 0 && f.Until == 0 || ok && ms >= f.Since && (f.Until == 0 || ms <= f.Until)
 }
 
 // in reports whether what is in a folder is selected.
@@ -110,6 +99,8 @@ type Hit struct {
 	Score   float64 `json:"score,omitempty"`   // its rank; higher is better
 	Copies  int     `json:"copies,omitempty"`  // further entries with the same text, which are not listed
 	Event   *Event  `json:"event,omitempty"`   // a command of a shell history, or an event of a log
+
+	CutBefore, CutAfter bool `json:"-"` // the text begins, ends with "..."
 }
 
 // A Session is a session with hits.
@@ -250,8 +241,8 @@ func (s *searcher) file(f File) (out *searched) {
 	}
 	in, err := s.opt.Open.Disk.Open(f.Name)
 	if err != nil {
-		if out.err = err; s.inDatabase(f) {
-			out.err = nil
+		if out.err = err; sessionfmt.IsDatabase(s.opt.Open.Disk, filepath.Dir(f.Name)) {
+			out.err = nil // a session of it has no bytes to look at
 			if src := &sources[len(sources)-1]; src.has(s.opt) {
 				out.err = src.search(s, f, out)
 			}
@@ -287,11 +278,6 @@ func (s *searcher) file(f File) (out *searched) {
 		return out
 	}
 	return out
-}
-
-// inDatabase reports whether a file is a session of a database, which has no bytes to look at.
-func (s *searcher) inDatabase(f File) bool {
-	return sessionfmt.IsDatabase(s.opt.Open.Disk, filepath.Dir(f.Name))
 }
 
 // sniffSize is how many bytes of a file tell what it is.

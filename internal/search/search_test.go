@@ -117,8 +117,9 @@ func FuzzGate(f *testing.F) {
 			}
 		}
 		for m := range q.matches([]byte(text)) {
-			if around, from, to := excerpt([]byte(text), m); from > to || to > len(around) {
-				t.Errorf("excerpt %q of %d to %d", around, from, to)
+			var h Hit
+			if h.excerpt([]byte(text), m); h.From > h.To || h.To > len(h.Text) {
+				t.Errorf("excerpt %q of %d to %d", h.Text, h.From, h.To)
 			}
 		}
 	})
@@ -133,8 +134,9 @@ func TestExcerpt(t *testing.T) {
 	} {
 		q := Fixed(test.query, true)
 		m, _, ok := q.best([]byte(test.text), nil)
-		if got, from, to := excerpt([]byte(test.text), m); !ok || got != test.want || !strings.EqualFold(got[from:to], test.query) {
-			t.Errorf("%q: %q, %q", test.text, got, got[from:to])
+		var h Hit
+		if h.excerpt([]byte(test.text), m); !ok || h.Text != test.want || !strings.EqualFold(h.Text[h.From:h.To], test.query) {
+			t.Errorf("%q: %+v", test.text, h)
 		}
 	}
 }
@@ -152,7 +154,9 @@ func TestWords(t *testing.T) {
 		{"fix cache", true, "fixed", true}, {"where is the cache", true, "where is the", false}, {"what is it", true, "that is so", true},
 		{"-- --", true, "a -- -- b", true}, {"", false, "anything", true}, {"ПРИВЕТ", false, "привет", true},
 	} {
-		if got := Words(test.query, test.ranked).has(test.text); got != test.want {
+		m := matcher{q: Words(test.query, test.ranked), ranked: test.ranked}
+		m.add([]byte(test.text))
+		if got := m.done(); got != test.want {
 			t.Errorf("%q (%v) in %q: %v", test.query, test.ranked, test.text, got)
 		}
 	}
@@ -177,7 +181,7 @@ func TestHybridScore(t *testing.T) {
 	if want := []found{{at: 0, score: 0.4*0.8 + 0.6}, {at: 1, score: 0.4*0.5 + 0.6}}; !slices.Equal(one.found, want) {
 		t.Errorf("%v, want %v", one.found, want)
 	}
-	if got := h.textScore([]byte("a bug")); got != 0.5 {
+	if got := h.textScore("a bug"); got != 0.5 {
 		t.Errorf("without vectors: %v", got)
 	}
 	// 0.6 counts, less does not; the best are left, of equal ones those of the better session.

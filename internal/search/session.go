@@ -99,7 +99,7 @@ func (s *searcher) entry(kind jsonl.Kind, line jsonl.Value) (hit found, ok bool)
 	if timed {
 		hit.time = ms
 	}
-	m, some := matcher{q: s.query}, false
+	m, some := matcher{q: s.query, ranked: s.query.Ranked}, false
 	for _, b := range d.blocks {
 		if f.block(d, b) {
 			some = true
@@ -272,10 +272,6 @@ var errChanged = errors.New("changed while it was searched")
 
 // read reads a session's title and hits, at most so many of them.
 func (s *searcher) read(g *Session, most int, r *Results) error {
-	g.More = 0
-	if n := len(g.found); most > 0 && most < n && s.opt.Redact == nil {
-		g.found, g.More = g.first(most), n-most
-	}
 	g.sort()
 	return s.texts(g, func(f *found) bool {
 		if h, ok := s.hit(f, r.idf); ok {
@@ -339,7 +335,7 @@ func (s *searcher) hit(f *found, weights []float64) (h Hit, ok bool) {
 		if m, score, found := s.query.best(d.text(b), weights); found && score > most {
 			ok, most = true, score
 			h.Where, h.Tool = b.where, b.tool
-			h.Text, h.From, h.To = excerpt(d.text(b), m)
+			h.excerpt(d.text(b), m)
 		}
 	}
 	return h, ok

@@ -81,28 +81,17 @@ const (
 
 var (
 	fileNames = regexp.MustCompile(`[\w./-]*\w\.(?:go|py|js|jsx|ts|tsx|java|kt|c|h|cc|cpp|hpp|rs|rb|php|cs|swift|sh|sql|html|css|json|ya?ml|toml|md|txt)\b`)
-	callNames = regexp.MustCompile(`\b(\w+)\(`)
-	typeNames = regexp.MustCompile(`\b[A-Z]\w+`)
 	verbs     = strings.Fields("fix debug implement create add remove delete update modify refactor test check verify optimize bug new change make write")
 )
 
 // taskTerms returns what a task names: files, and other words.
 func taskTerms(task string) (files, words []string) {
 	files = fileNames.FindAllString(task, -1)
-	add := func(w string) {
+	rest := fileNames.ReplaceAllString(task, " ")
+	for _, w := range strings.FieldsFunc(rest, func(r rune) bool { return !isWord(r) && r != '_' }) {
 		if low := strings.ToLower(w); len(w) > 2 && !slices.Contains(verbs, low) && !slices.Contains(small, low) && !slices.Contains(words, w) {
 			words = append(words, w)
 		}
-	}
-	rest := fileNames.ReplaceAllString(task, " ")
-	for _, m := range callNames.FindAllStringSubmatch(rest, -1) {
-		add(m[1])
-	}
-	for _, w := range typeNames.FindAllString(rest, -1) {
-		add(w)
-	}
-	for _, w := range strings.FieldsFunc(rest, func(r rune) bool { return !isWord(r) && r != '_' }) {
-		add(w)
 	}
 	return files, words
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"ctxtool/internal/shell"
@@ -72,32 +73,24 @@ func (v *Vectors) add(texts []string) error {
 // ask runs the command.
 func (v *Vectors) ask(texts []string) (all [][]float32, err error) {
 	var in bytes.Buffer
+	lines := json.NewEncoder(&in)
 	for _, t := range texts {
-		line, err := json.Marshal(struct {
-			Text string `json:"text"`
-		}{t})
-		if err != nil {
-			return nil, err
-		}
-		in.Write(append(line, '\n'))
+		lines.Encode(map[string]string{"text": t}) // a buffer fails nothing
 	}
 	c := v.Command
 	c.Limit, c.Most = embedLimit, longestReply
 	out, err := c.Run(context.Background(), in.String())
-	if err != nil {
-		return nil, err
-	}
-	for line := range bytes.Lines([]byte(out)) {
+	for line := range strings.Lines(out) {
 		var one []float32
-		if err := json.Unmarshal(line, &one); err != nil {
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
 			return nil, fmt.Errorf("--embed: line %d of the command's output is not an array of numbers", len(all)+1)
 		}
 		all = append(all, one)
 	}
-	if len(all) != len(texts) {
-		return nil, fmt.Errorf("--embed: the command answered %d of %d texts", len(all), len(texts))
+	if err == nil && len(all) != len(texts) {
+		err = fmt.Errorf("--embed: the command answered %d of %d texts", len(all), len(texts))
 	}
-	return all, nil
+	return all, err
 }
 
 // vectorsMagic begins a file of vectors. After it is, for each, a vectorHead and its elements.

@@ -31,9 +31,9 @@ type Options struct {
 	Version string
 	Folders []string    // that may be read
 	Store   store.Store // the sessions in them
-	// Run runs a command line of ctxtool, which writes to out. It returns what the command says
-	// on standard error, and its exit status.
-	Run       func(out io.Writer, args []string) (notes string, status int)
+	// Run runs a command line of ctxtool, which writes to out, until ctx ends. It returns what the
+	// command says on standard error, and its exit status.
+	Run       func(ctx context.Context, out io.Writer, args []string) (notes string, status int)
 	MaxTokens int64 // of an answer, if the caller does not say
 }
 
@@ -110,7 +110,10 @@ func (s *server) run(ctx context.Context, args []string, budget int64) answer {
 		return a
 	}
 	out := &limited{most: int(min(budget, 1<<30)) * mostBytesPerToken}
-	notes, status := s.Run(out, args)
+	notes, status := s.Run(ctx, out, args)
+	if err := ctx.Err(); err != nil { // the client has cancelled the call
+		return answer{text: err.Error(), fails: true}
+	}
 	a := answer{files: files, text: out.within(budget)}
 	switch {
 	case status > 1:

@@ -28,7 +28,7 @@ func serveFrames(t *testing.T, frames io.Reader) []string {
 	var out closer
 	err := Run(context.Background(), frames, &out, Options{
 		Version: "test", Folders: []string{dir}, Store: store.In(sessionfmt.Disk{}, dir), MaxTokens: 1000,
-		Run: func(w io.Writer, args []string) (string, int) {
+		Run: func(_ context.Context, w io.Writer, args []string) (string, int) {
 			fmt.Fprintf(w, "%q", args)
 			return "", 0
 		},
@@ -75,9 +75,43 @@ func TestEnd(t *testing.T) {
 			t.Errorf("%s is not answered: %s", id, got)
 		}
 	}
-	err := Run(context.Background(), strings.NewReader(frames), gone{}, Options{Run: func(io.Writer, []string) (string, int) { return "", 0 }})
+	err := Run(context.Background(), strings.NewReader(frames), gone{}, Options{Run: func(context.Context, io.Writer, []string) (string, int) { return "", 0 }})
 	if err != nil && err != io.EOF && !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
+	}
+}
+
+// TestCancel: a cancelled call ends while it runs, its answer is not kept, and the next one runs.
+func TestCancel(t *testing.T) {
+	in, frames := io.Pipe()
+	running, dir := make(chan bool), t.TempDir()
+	var out closer
+	ended := make(chan error)
+	runs := 0
+	go func() {
+		ended <- Run(t.Context(), in, &out, Options{Folders: []string{dir}, Store: store.In(sessionfmt.Disk{}, dir), MaxTokens: 1000, Run: func(ctx context.Context, w io.Writer, _ []string) (string, int) {
+			if runs++; runs == 1 {
+				running <- true
+				<-ctx.Done()
+				return "stopped", 3
+			}
+			fmt.Fprint(w, "second run")
+			return "", 0
+		}})
+	}()
+	call := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"list_sessions"}}` + "\n"
+	io.WriteString(frames, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+	fmt.Fprintf(frames, call, 2)
+	<-running
+	io.WriteString(frames, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`+"\n")
+	fmt.Fprintf(frames, call, 3)
+	frames.Close()
+	if err := <-ended; err != nil && err != io.EOF {
+		t.Error(err)
+	}
+	if got := out.String(); !strings.Contains(got, "second run") || strings.Contains(got, "stopped") {
+		t.Errorf("answers %s", got)
 	}
 }
 
@@ -125,7 +159,7 @@ func TestArguments(t *testing.T) {
 		{"list_sessions", `{"limit":"x"}`, "limit: must be a whole number"},
 		{"diff", `{"session":3,"from":"leaf"}`, "session: must be a string"},
 	} {
-		s := &server{Options: Options{MaxTokens: 1000, Run: func(w io.Writer, args []string) (string, int) {
+		s := &server{Options: Options{MaxTokens: 1000, Run: func(_ context.Context, w io.Writer, args []string) (string, int) {
 			fmt.Fprintf(w, "%q", args)
 			return "", 0
 		}}, cached: map[string]answer{}}

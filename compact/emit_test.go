@@ -40,8 +40,7 @@ func answers(t *testing.T, all ...emitted) *Answers {
 		b.Write(line)
 		b.WriteString("\n\n")
 	}
-	a := must.Get(ReadAnswers(strings.NewReader(b.String())))
-	return a
+	return must.Get(ReadAnswers(strings.NewReader(b.String())))
 }
 
 // TestEmit: requests go out, answers come back to the session that they were made for.

@@ -31,8 +31,7 @@ func contextOf(t *testing.T, s *sessionfmt.Session, rules replay.Rules) *compact
 		}
 		t.Fatal(err)
 	}
-	v := must.Get(compact.NewView(e, nil))
-	return v
+	return must.Get(compact.NewView(e, nil))
 }
 
 // keen are passes one by one with numbers that let them act on small sessions, and all
@@ -152,8 +151,7 @@ func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *
 func reopened(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch) *sessionfmt.Session {
 	t.Helper()
 	must.Do(b.Err())
-	with := must.Get(sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{}))
-	return with
+	return must.Get(sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{}))
 }
 
 // TestPromise: what a batch makes of a session is held against the plan.

@@ -108,8 +108,7 @@ func TestLaw4CutAfterEntry(t *testing.T) {
 func cut(t *testing.T, file string, size int) *sessionfmt.Session {
 	t.Helper()
 	must.Do(os.Truncate(file, int64(size)))
-	s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
-	return s
+	return must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 }
 
 // hasForward reports whether the path to a record has lines after it.

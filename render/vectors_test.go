@@ -51,8 +51,7 @@ func envelopeOf(t *testing.T, name string, opt replay.Options) *replay.Envelope 
 	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	opt.Leaf = s.Leaf()
-	e := must.Get(replay.New(s, opt).At(sessionfmt.After(s.Leaf())))
-	return e
+	return must.Get(replay.New(s, opt).At(sessionfmt.After(s.Leaf())))
 }
 
 func printed(t testing.TB, format string, r Report) []byte {

@@ -248,8 +248,7 @@ func TestForkAddsNothing(t *testing.T) {
 
 func bytesOf(t *testing.T, name string) []byte {
 	t.Helper()
-	data := must.Get(os.ReadFile(name))
-	return data
+	return must.Get(os.ReadFile(name))
 }
 
 // TestUnpriced: a cost of 0 is one; where none was recorded the table says what it

@@ -273,8 +273,7 @@ func (r *reduceRun) put(data []byte) {
 }
 
 func (r *reduceRun) bytes() []byte {
-	data := must.Get(os.ReadFile(r.file))
-	return data
+	return must.Get(os.ReadFile(r.file))
 }
 
 // comparePromise holds that the messages which pi sends are those of a plan, and says how

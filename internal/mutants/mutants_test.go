@@ -22,8 +22,7 @@ func find(t *testing.T, src string) []mutant {
 	t.Helper()
 	root := t.TempDir()
 	write(t, filepath.Join(root, "x.go"), src)
-	all := must.Get(findMutants("x", root, "x.go"))
-	return all
+	return must.Get(findMutants("x", root, "x.go"))
 }
 
 func write(t *testing.T, name, text string) {
@@ -137,8 +136,7 @@ func TestState(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "state")
 	open := func() *state {
 		t.Helper()
-		s := must.Get(openState(name))
-		return s
+		return must.Get(openState(name))
 	}
 	s := open()
 	a, b := result{Key: "a < b", Verdict: killed, By: "x", Test: "TestX"}, result{Key: "b", Verdict: survived, Seconds: 1.5}

@@ -25,8 +25,7 @@ func openData(t testing.TB, name string, data []byte) *sessionfmt.Session {
 
 func conversation(t testing.TB, s *sessionfmt.Session, all bool) *Conversation {
 	t.Helper()
-	c := must.Get(NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), all))
-	return c
+	return must.Get(NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), all))
 }
 
 // told is all that chapters say, a line a block, and the story of it.

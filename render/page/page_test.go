@@ -36,8 +36,7 @@ func open(t testing.TB, c corpus.Session) *sessionfmt.Session {
 // page is a session as Markdown.
 func page(t testing.TB, s *sessionfmt.Session, set func(*Page)) []byte {
 	t.Helper()
-	out := must.Get(writtenPage(s, set))
-	return out
+	return must.Get(writtenPage(s, set))
 }
 
 func writtenPage(s *sessionfmt.Session, set func(*Page)) ([]byte, error) {
@@ -330,6 +329,5 @@ func hostilePage(t *testing.T, text string) {
 
 func contextOf(t *testing.T, s *sessionfmt.Session) *replay.Envelope {
 	t.Helper()
-	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(sessionfmt.After(s.Leaf())))
-	return e
+	return must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(sessionfmt.After(s.Leaf())))
 }

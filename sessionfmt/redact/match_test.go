@@ -91,8 +91,7 @@ func byExpressions(r *Redactor, text []byte) (all []hit) {
 
 func mustNew(t testing.TB, opt Options) *Redactor {
 	t.Helper()
-	r := must.Get(New(opt))
-	return r
+	return must.Get(New(opt))
 }
 
 // samely holds what the scanner finds in a text against what the expressions find,

@@ -21,8 +21,7 @@ const pat = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st5Onl9aBcDeFgH"
 
 func redacted(t testing.TB, r *Redactor, data []byte) []byte {
 	t.Helper()
-	out := must.Get(filtered(r, bytes.NewReader(data)))
-	return out
+	return must.Get(filtered(r, bytes.NewReader(data)))
 }
 
 // filtered is what the passes make of a session.

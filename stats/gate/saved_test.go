@@ -22,8 +22,7 @@ func saved(t *testing.T, lines bool, reports ...*stats.Report) *gate.Saved {
 		line := must.Get(json.Marshal(r))
 		data = append(append(data, line...), '\n')
 	}
-	s := must.Get(gate.LoadSaved("last.json", data))
-	return s
+	return must.Get(gate.LoadSaved("last.json", data))
 }
 
 // TestDrift: 100 errors were found when the run was saved.

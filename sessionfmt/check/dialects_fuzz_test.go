@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"flag"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -61,10 +62,21 @@ func samples(t testing.TB) (all []corpus.Session) {
 	return all
 }
 
-// FuzzDialects reads whatever comes as a session of any agent.
+// FuzzDialects reads whatever comes as a session of any agent. Where fuzzing is asked for it also
+// starts from damaged samples: few and short ones, since all of them are read before it begins.
+// TestDialectsDamage has more of them.
 func FuzzDialects(f *testing.F) {
-	for _, c := range append(samples(f), corpus.Foreign(f)...) {
-		if len(c.Data) <= 16<<10 {
+	const most = 4 << 10
+	fuzzing := flag.Lookup("test.fuzz").Value.String() != ""
+	random := rand.New(rand.NewPCG(1, 53))
+	for _, c := range samples(f) {
+		f.Add(c.Data)
+		for k := 0; fuzzing && k < 6; k++ {
+			f.Add(broken(c.Data[:min(len(c.Data), most)], random))
+		}
+	}
+	for _, c := range corpus.Foreign(f) {
+		if len(c.Data) <= 2*most || !fuzzing && len(c.Data) <= 4*most {
 			f.Add(c.Data)
 		}
 	}
@@ -75,12 +87,19 @@ func FuzzDialects(f *testing.F) {
 func TestDialectsDamage(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 53))
 	for _, c := range append(corpus.Foreign(t), samples(t)...) {
-		for range 15 {
-			data := damage(c.Data[:min(len(c.Data), 200<<10)], random.Uint64())
-			reads(t, c.Name, data[:random.IntN(len(data)+1)])
-			reads(t, c.Name, splice(c.Data[:min(len(c.Data), 200<<10)], random))
+		for range 30 {
+			reads(t, c.Name, broken(c.Data[:min(len(c.Data), 200<<10)], random))
 		}
 	}
+}
+
+// broken returns data damaged or spliced, and cut.
+func broken(data []byte, random *rand.Rand) []byte {
+	if random.IntN(2) == 0 {
+		data = damage(data, random.Uint64())
+		return data[:random.IntN(len(data)+1)]
+	}
+	return splice(data, random)
 }
 
 // splice copies short pieces of data over others, and cuts it.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -43,22 +44,18 @@ var seeds = map[string]string{
 }
 
 // samples are the seeds, and the samples of all agents.
-func samples(t testing.TB) (all []corpus.Session) {
-	t.Helper()
+func samples() (all []corpus.Session) {
 	for _, agent := range slices.Sorted(maps.Keys(seeds)) {
 		all = append(all, corpus.Session{Name: agent, Data: []byte(seeds[agent])})
 	}
-	err := filepath.WalkDir("../../testdata/dialects", func(name string, d fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir("../../testdata/dialects", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.Contains(filepath.Ext(name), ".json") {
 			return err
 		}
 		data, err := os.ReadFile(name)
 		all = append(all, corpus.Session{Name: name, Data: data})
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -69,7 +66,7 @@ func FuzzDialects(f *testing.F) {
 	const most = 4 << 10
 	fuzzing := flag.Lookup("test.fuzz").Value.String() != ""
 	random := rand.New(rand.NewPCG(1, 53))
-	for _, c := range samples(f) {
+	for _, c := range samples() {
 		f.Add(c.Data)
 		for k := 0; fuzzing && k < 6; k++ {
 			f.Add(broken(c.Data[:min(len(c.Data), most)], random))
@@ -86,7 +83,7 @@ func FuzzDialects(f *testing.F) {
 // TestDialectsDamage reads sessions of other agents that are cut, spliced or overwritten.
 func TestDialectsDamage(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 53))
-	for _, c := range append(corpus.Foreign(t), samples(t)...) {
+	for _, c := range append(corpus.Foreign(t), samples()...) {
 		for range 30 {
 			reads(t, c.Name, broken(c.Data[:min(len(c.Data), 200<<10)], random))
 		}

@@ -108,7 +108,7 @@ func TestLaw6(t *testing.T) {
 				t.Errorf("%s: record %d cannot be restored", c.Name, rec)
 				continue
 			}
-			if is, _, _ := back.request(t); !bytes.Equal(is, was) && !respelled(t, s.Session, rec) {
+			if is, _, _ := back.request(t); !bytes.Equal(is, was) && !respelled(s.Session, rec) {
 				t.Errorf("%s: restoring record %d gives another context", c.Name, rec)
 			}
 			restored++
@@ -123,7 +123,7 @@ func TestLaw6(t *testing.T) {
 // respelled reports that no edit gives the message back as it was: content that should
 // be a list of blocks is a text, or a compaction carries a message that an edit of
 // it would change.
-func respelled(t *testing.T, s *sessionfmt.Session, rec int) bool {
+func respelled(s *sessionfmt.Session, rec int) bool {
 	line := must.Get(s.NewReader().Line(rec))
 	return line.Get("message").Get("content").IsString() || !line.Get("systemMessage").Get("role").Is("system") && s.Kind(rec) == jsonl.Compaction
 }

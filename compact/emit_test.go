@@ -31,8 +31,7 @@ func asked(t *testing.T, p *Pass, o Options, v *View, session string) []emitted 
 }
 
 // answers are requests with summaries.
-func answers(t *testing.T, all ...emitted) *Answers {
-	t.Helper()
+func answers(all ...emitted) *Answers {
 	var b strings.Builder
 	for i, e := range all {
 		e.Text, e.Summary = "", fmt.Sprintf(" summary %d\n", i)
@@ -40,8 +39,7 @@ func answers(t *testing.T, all ...emitted) *Answers {
 		b.Write(line)
 		b.WriteString("\n\n")
 	}
-	a := must.Get(ReadAnswers(strings.NewReader(b.String())))
-	return a
+	return must.Get(ReadAnswers(strings.NewReader(b.String())))
 }
 
 // TestEmit: requests go out, answers come back to the session that they were made for.
@@ -61,7 +59,7 @@ func TestEmit(t *testing.T) {
 		if again := asked(t, &Compact, o, of(t, user("one <b>"), answer("two"), user("three"), answer("four"), user("five")), "a/s.jsonl"); fmt.Sprint(again) != fmt.Sprint(out) {
 			t.Errorf("%s: asked again %v, was %v", style, again, out)
 		}
-		a := answers(t, out...)
+		a := answers(out...)
 		o.Summarize = a.For("a/s.jsonl", "compact", Prompt{})
 		r := apply(t, &Compact, v, o)
 		if len(r.Changes) != 1 || !strings.Contains(r.Changes[0].Text, "summary 0") || len(a.Unused()) != 0 {
@@ -77,7 +75,7 @@ func TestEmit(t *testing.T) {
 func TestEmitMovedOn(t *testing.T) {
 	before := []testMessage{user("one"), answer("two"), user("three")}
 	out := asked(t, &Compact, Options{Style: StyleGSH}, of(t, before...), "s.jsonl")
-	a := answers(t, out...)
+	a := answers(out...)
 	now := of(t, append(before, answer("four"))...)
 	_, err := Compact.apply(now, Options{Style: StyleGSH, Summarize: a.For("s.jsonl", "compact", Prompt{})})
 	want := fmt.Sprintf("s.jsonl: answer %s: the session has moved on since the summary was asked for: asked at m0000002, %d bytes; now m0000003, %d bytes", out[0].ID, out[0].State.Bytes, now.session().Size())
@@ -116,7 +114,7 @@ func TestEmitSequences(t *testing.T) {
 		t.Fatalf("%v", out)
 	}
 	o := Progressive.Defaults
-	o.Summarize = answers(t, out[1]).For("s", "progressive", Prompt{})
+	o.Summarize = answers(out[1]).For("s", "progressive", Prompt{})
 	r := apply(t, &Progressive, v, o)
 	if len(r.Requests) != 1 || !strings.Contains(strings.Join(saidIn(t, r.View), "|"), "|[Pruning Summary] summary 0|done b|") {
 		t.Errorf("%d requests left, %s", len(r.Requests), shape(r.View))

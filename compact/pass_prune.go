@@ -46,7 +46,7 @@ func prune(w *work) error {
 // StaleResults replaces tool results with placeholders once many requests have included them.
 var StaleResults = Pass{
 	Name:     "stale-results",
-	About:    "replace tool results older than so many requests",
+	About:    "replace tool results older than a number of requests",
 	System:   "ctxtool",
 	Defaults: Options{Counter: &tokens.GSH, Requests: 10},
 	reads:    "requests",
@@ -196,7 +196,7 @@ func containsAny(s string, words ...string) bool {
 // DropImages replaces images in prompts and tool results with placeholders.
 var DropImages = Pass{
 	Name:     "drop-images",
-	About:    "replace images, those of the latest requests aside",
+	About:    "replace images, except those of the latest requests",
 	System:   "ctxtool",
 	Defaults: Options{Counter: &tokens.Pi},
 	reads:    "keep",

@@ -20,7 +20,7 @@ var GSHPolicy = Policy{
 	Presets: []preset{
 		{Name: "small", About: "for windows of 4,000 to 8,000 tokens", Layers: gshLayers(8000, 4000, 0.75)},
 		{Name: "large", About: "for windows of 128,000 to 200,000 tokens", Layers: gshLayers(50000, 80000, 0.90)},
-		{Name: "cost", About: "fewer tokens a request", Layers: gshLayers(15000, 20000, 0.70)},
+		{Name: "cost", About: "fewer tokens per request", Layers: gshLayers(15000, 20000, 0.70)},
 	},
 }
 

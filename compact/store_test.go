@@ -31,8 +31,7 @@ func contextOf(t *testing.T, s *sessionfmt.Session, rules replay.Rules) *compact
 		}
 		t.Fatal(err)
 	}
-	v := must.Get(compact.NewView(e, nil))
-	return v
+	return must.Get(compact.NewView(e, nil))
 }
 
 // keen are passes one by one with numbers that let them act on small sessions, and all
@@ -110,7 +109,7 @@ func TestStoreKeepsThePromise(t *testing.T) {
 
 // keeps replays a session with a batch, and then with that undone, at once and later.
 func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules replay.Rules, before, promised *compact.View) {
-	with := reopened(t, s, b)
+	with := reopened(s, b)
 	defer with.Close()
 	r := replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()})
 	e := must.Get(r.At(sessionfmt.After(with.Leaf())))
@@ -120,7 +119,7 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 	undoes(t, with, rules, before, true, s.Leaf())
 	later := with.NewBatch(with.Leaf(), time.UnixMilli(1790000000500))
 	later.Add(jsonl.CustomEntry, jsonl.Field{Name: "customType", Value: jsonl.Value(`"extension"`)})
-	grown := reopened(t, with, later)
+	grown := reopened(with, later)
 	defer grown.Close()
 	undoes(t, grown, rules, before, false, grown.Leaf())
 }
@@ -141,7 +140,7 @@ func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *
 	if first := jsonl.Value(back.Lines()); !first.Get("parentId").Is(with.ID(parent)) {
 		t.Errorf("undo begins below %s, not %s", first.Get("parentId"), with.ID(parent))
 	}
-	undone := reopened(t, with, back)
+	undone := reopened(with, back)
 	defer undone.Close()
 	e := must.Get(replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(sessionfmt.After(undone.Leaf())))
 	if err := compact.Kept(before, e); err != nil {
@@ -149,11 +148,9 @@ func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *
 	}
 }
 
-func reopened(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch) *sessionfmt.Session {
-	t.Helper()
+func reopened(s *sessionfmt.Session, b *sessionfmt.Batch) *sessionfmt.Session {
 	must.Do(b.Err())
-	with := must.Get(sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{}))
-	return with
+	return must.Get(sessionfmt.OpenReader(s.Name, s.With(b), sessionfmt.Options{}))
 }
 
 // TestPromise: what a batch makes of a session is held against the plan.
@@ -172,7 +169,7 @@ func TestPromise(t *testing.T) {
 		t.Errorf("nothing appended: %v", err)
 	}
 	must.Do(job.Store(b, r, ""))
-	with := reopened(t, s, b)
+	with := reopened(s, b)
 	defer with.Close()
 	if err := r.Promise(with, opt); err != nil {
 		t.Errorf("what was planned: %v", err)

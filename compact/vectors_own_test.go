@@ -12,8 +12,7 @@ import (
 )
 
 // own are messages as a file of another agent has them.
-func own(t *testing.T, agent string, all []testMessage) []byte {
-	t.Helper()
+func own(agent string, all []testMessage) []byte {
 	var lines []testMessage
 	for _, m := range all {
 		text, calls := partsOf(m)
@@ -138,7 +137,7 @@ func TestPolicyOwnFiles(t *testing.T) {
 			vector{fmt.Sprint("T10b, ", protect), "gsh", "u" + strings.Repeat("At", 5), outputs(400, 403, 404, 408, 4000), &Prune, Options{Protect: protect}})
 	}
 	for _, test := range vectors {
-		v := viewed(t, own(t, test.agent, test.in), replay.Options{})
+		v := viewed(t, own(test.agent, test.in), replay.Options{})
 		p, err := FindPolicy(v.session().Dialect().Policy)
 		if err != nil || p.Name != test.agent || v.session().Dialect().Name != test.agent {
 			t.Fatalf("%s: policy %s, %v", test.name, p.Name, err)

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -75,6 +76,9 @@ func TestCitations(t *testing.T) {
 		}
 		for _, m := range outside.FindAll(text, -1) {
 			t.Errorf("%s cites %s, which is not in the repository", name, m)
+		}
+		if !bytes.Contains(text, []byte(".md")) { // most files
+			return nil
 		}
 		for _, m := range citation.FindAllSubmatch(newline.ReplaceAll(text, []byte(" ")), -1) {
 			for _, n := range number.FindAll(m[2], -1) {

@@ -74,15 +74,12 @@ func bannedTerms(t *testing.T, except map[string]string, more ...string) (glossa
 func TestTerms(t *testing.T) {
 	glossary, banned := bannedTerms(t, nil)
 	names := []string{"../README.md"}
-	err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
 		if filepath.Ext(name) == ".md" {
 			names = append(names, name)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, name := range names {
 		text := must.Get(os.ReadFile(name))
 		if name == "glossary.md" {
@@ -103,7 +100,7 @@ func TestTerms(t *testing.T) {
 func TestTermsInCode(t *testing.T) {
 	_, banned := bannedTerms(t, codeTerms, oddTerms...)
 	for _, folder := range plainCode {
-		err := filepath.WalkDir(filepath.Join("..", folder), func(name string, d fs.DirEntry, err error) error {
+		must.Do(filepath.WalkDir(filepath.Join("..", folder), func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -115,10 +112,7 @@ func TestTermsInCode(t *testing.T) {
 				checkTerms(t, name, banned)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 }
 

@@ -72,7 +72,7 @@ func TestTableOfTraps(t *testing.T) {
 func trapTests(t *testing.T) map[string][]string {
 	t.Helper()
 	holding := map[string][]string{}
-	for dir, files := range testFiles(t) {
+	for dir, files := range testFiles() {
 		tables := map[string][]string{} // by variable of the package
 		for _, f := range files {
 			for _, spec := range packageVars(f) {
@@ -135,10 +135,9 @@ func packageVars(f *ast.File) (specs []*ast.ValueSpec) {
 }
 
 // testFiles are the module's test files by folder.
-func testFiles(t *testing.T) map[string][]*ast.File {
-	t.Helper()
+func testFiles() map[string][]*ast.File {
 	files := map[string][]*ast.File{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -150,9 +149,6 @@ func testFiles(t *testing.T) map[string][]*ast.File {
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		files[filepath.Dir(path)] = append(files[filepath.Dir(path)], f)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }

@@ -21,8 +21,7 @@ func BenchmarkMigrate(b *testing.B) {
 	name := filepath.Join(b.TempDir(), "s.jsonl")
 	must.Do(os.WriteFile(name, data, 0o600))
 	open := func(b *testing.B) *sessionfmt.Session {
-		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
-		return s
+		return must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	}
 	migrate := func(b *testing.B, s *sessionfmt.Session) {
 		plan, err := New(s, Options{})

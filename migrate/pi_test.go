@@ -65,7 +65,7 @@ func piMigrates(t *testing.T, ours map[string]*result, answers map[string]corpus
 			continue
 		}
 		theirs := open(t, name, []byte(o.Open.After))
-		got, want := entries(t, r.is, theirs), entries(t, theirs, theirs)
+		got, want := entries(r.is, theirs), entries(theirs, theirs)
 		for i := range max(len(got), len(want)) {
 			if i >= len(got) || i >= len(want) || got[i] != want[i] {
 				t.Errorf("%s: entry %d of %d and %d\n got %.600s\n  pi %.600s", name, i, len(got), len(want), append(got, "")[min(i, len(got))], append(want, "")[min(i, len(want))])
@@ -82,8 +82,7 @@ func piMigrates(t *testing.T, ours map[string]*result, answers map[string]corpus
 
 // entries are the records of a session as JavaScript spells them, with the ids of
 // the entries of another in their stead.
-func entries(t *testing.T, s, named *sessionfmt.Session) (all []string) {
-	t.Helper()
+func entries(s, named *sessionfmt.Session) (all []string) {
 	var others []int
 	for i := range named.Len() {
 		if named.Kind(i) != jsonl.Scalar {

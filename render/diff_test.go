@@ -210,7 +210,7 @@ type appliedRow struct {
 
 func printedEnvelope(t *testing.T, e *replay.Envelope) (out appliedEnvelope) {
 	t.Helper()
-	if err := json.Unmarshal(printed(t, "json", Report{Envelope: e}), &out); err != nil && !strings.Contains(err.Error(), "exceeded max depth") {
+	if err := json.Unmarshal(printed("json", Report{Envelope: e}), &out); err != nil && !strings.Contains(err.Error(), "exceeded max depth") {
 		t.Fatal(err)
 	}
 	return out

@@ -29,7 +29,7 @@ func printAll(t *testing.T, data []byte) {
 				t.Fatal(err)
 			}
 			for _, f := range Formats {
-				text := printed(t, f.Name, Report{Envelope: e, Provenance: true, Ephemeral: true})
+				text := printed(f.Name, Report{Envelope: e, Provenance: true, Ephemeral: true})
 				if f.Name == "json" || f.Name == "context" || f.Name == "llm" {
 					// The standard library reads to a depth of 10,000 only.
 					if !json.Valid(text) && !bytes.Contains(data, bytes.Repeat([]byte{'['}, 5000)) {

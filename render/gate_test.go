@@ -33,8 +33,7 @@ func gateReport(file string) *gate.Report {
 	}
 }
 
-func gateText(t *testing.T, write func(w *bufio.Writer) error) string {
-	t.Helper()
+func gateText(write func(w *bufio.Writer) error) string {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
 	must.Do(write(w))
@@ -43,7 +42,7 @@ func gateText(t *testing.T, write func(w *bufio.Writer) error) string {
 }
 
 func TestGateText(t *testing.T) {
-	got := gateText(t, func(w *bufio.Writer) error {
+	got := gateText(func(w *bufio.Writer) error {
 		return render.Write(w, render.Stats{Gate: gateReport("s.jsonl")}, "text", render.Screen{})
 	})
 	want := `gate: failed, 3 limits crossed, 1 crossed with a warning, 1 within tolerance, 2 without a value, 3 kept; against last.jsonl
@@ -74,7 +73,7 @@ func trimLines(text string) string {
 const hostile = "a|b,c:d%\n::error::x\x1b[31m<&\"'>`]]>\u202e.jsonl"
 
 func TestGateAnnotations(t *testing.T) {
-	got := gateText(t, func(w *bufio.Writer) error { return render.Write(w, gateReport(hostile), "github", render.Screen{}) })
+	got := gateText(func(w *bufio.Writer) error { return render.Write(w, gateReport(hostile), "github", render.Screen{}) })
 	name := "a|b%2Cc%3Ad%25\ufffd%3A%3Aerror%3A%3Ax\ufffd[31m<&\"'>`]]>\ufffd.jsonl" // what a terminal would obey is cleaned
 	want := "::error file=" + name + ",title=readable::readable: no session\n" +
 		"::error file=" + name + ",line=12,title=context.tokens::context.tokens 162400, limit <= 150000 (+8.3%25), see entry e,1\n" +
@@ -88,7 +87,7 @@ func TestGateAnnotations(t *testing.T) {
 
 // TestGateJUnit: what is written is read by an XML parser as it was meant.
 func TestGateJUnit(t *testing.T) {
-	got := gateText(t, func(w *bufio.Writer) error { return render.Write(w, gateReport(hostile), "junit", render.Screen{}) })
+	got := gateText(func(w *bufio.Writer) error { return render.Write(w, gateReport(hostile), "junit", render.Screen{}) })
 	var suites struct {
 		Suite struct {
 			Tests    int `xml:"tests,attr"`
@@ -141,7 +140,7 @@ func TestGateJUnit(t *testing.T) {
 
 // TestGateMarkdown: a name makes no cell, no line and no HTML.
 func TestGateMarkdown(t *testing.T) {
-	got := gateText(t, func(w *bufio.Writer) error {
+	got := gateText(func(w *bufio.Writer) error {
 		return render.Write(w, render.Stats{Gate: gateReport(hostile)}, "markdown", render.Screen{})
 	})
 	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")

@@ -40,7 +40,7 @@ func at(s *sessionfmt.Session, rules replay.Rules, rec int) *replay.Envelope {
 // content is an envelope as JSON, without what it says of itself and its file.
 func content(t testing.TB, e *replay.Envelope) string {
 	t.Helper()
-	text := printed(t, "json", Report{Envelope: e, Provenance: true})
+	text := printed("json", Report{Envelope: e, Provenance: true})
 	v, err := jsonl.ParseValue(text)
 	if err != nil {
 		t.Fatalf("%v in %.300q", err, text)
@@ -83,7 +83,7 @@ func TestLaw4CutAfterEntry(t *testing.T) {
 					continue
 				}
 				if part == nil {
-					part = cut(t, file, ends[s.Line(i)-1])
+					part = cut(file, ends[s.Line(i)-1])
 				}
 				if part.Leaf() < 0 || part.ID(part.Leaf()) != s.ID(i) {
 					t.Fatalf("%s: the file cut after line %d does not end with %s", c.Name, s.Line(i), s.ID(i))
@@ -105,11 +105,9 @@ func TestLaw4CutAfterEntry(t *testing.T) {
 }
 
 // cut opens a file cut after so many bytes.
-func cut(t *testing.T, file string, size int) *sessionfmt.Session {
-	t.Helper()
+func cut(file string, size int) *sessionfmt.Session {
 	must.Do(os.Truncate(file, int64(size)))
-	s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
-	return s
+	return must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 }
 
 // hasForward reports whether the path to a record has lines after it.
@@ -174,7 +172,7 @@ func TestTailEqualsFull(t *testing.T) {
 				if a, b := lines.ReplaceAllString(content(t, got), ""), lines.ReplaceAllString(content(t, want), ""); a != b {
 					t.Fatalf("%s, %s:\n tail %.300s\nwhole %.300s", c.Name, f.Name, a, b)
 				}
-			} else if a, b := printed(t, f.Name, Report{Envelope: got}), printed(t, f.Name, Report{Envelope: want}); !bytes.Equal(a, b) {
+			} else if a, b := printed(f.Name, Report{Envelope: got}), printed(f.Name, Report{Envelope: want}); !bytes.Equal(a, b) {
 				t.Fatalf("%s, %s:\n tail %.300s\nwhole %.300s", c.Name, f.Name, a, b)
 			}
 			n++
@@ -195,8 +193,8 @@ func TestTailKeptByNumber(t *testing.T) {
 	part := must.Get(sessionfmt.OpenTail(name, 0, sessionfmt.Options{}))
 	defer part.Close()
 	whole := open(t, corpus.Session{Data: []byte(data)})
-	got := printed(t, "llm", Report{Envelope: at(part, replay.ByPi, part.Leaf())})
-	want := printed(t, "llm", Report{Envelope: at(whole, replay.ByPi, whole.Leaf())})
+	got := printed("llm", Report{Envelope: at(part, replay.ByPi, part.Leaf())})
+	want := printed("llm", Report{Envelope: at(whole, replay.ByPi, whole.Leaf())})
 	if !bytes.Equal(got, want) || !bytes.Contains(want, []byte("kept")) {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -58,7 +58,7 @@ func likePi(t *testing.T, name string, data []byte, context, llm json.RawMessage
 		format string
 		json   json.RawMessage
 	}{{"context", context}, {"llm", llm}} {
-		v := must.Get(jsonl.ParseValue(printed(t, want.format, Report{Envelope: e})))
+		v := must.Get(jsonl.ParseValue(printed(want.format, Report{Envelope: e})))
 		if got := v.AppendMinified(nil); !bytes.Equal(got, want.json) {
 			at := 0
 			for at < min(len(got), len(want.json)) && got[at] == want.json[at] {

@@ -51,12 +51,10 @@ func envelopeOf(t *testing.T, name string, opt replay.Options) *replay.Envelope 
 	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	t.Cleanup(func() { s.Close() })
 	opt.Leaf = s.Leaf()
-	e := must.Get(replay.New(s, opt).At(sessionfmt.After(s.Leaf())))
-	return e
+	return must.Get(replay.New(s, opt).At(sessionfmt.After(s.Leaf())))
 }
 
-func printed(t testing.TB, format string, r Report) []byte {
-	t.Helper()
+func printed(format string, r Report) []byte {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
 	must.Do(cmp.Or(Write(w, r, format, Screen{}), w.Flush()))
@@ -76,7 +74,7 @@ func TestPiVectors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := expected(t, file)
 			e := envelopeOf(t, file, replay.Options{Rules: replay.ByPi})
-			got := readJSON(t, printed(t, "context", Report{Envelope: e})).(map[string]any)
+			got := readJSON(t, printed("context", Report{Envelope: e})).(map[string]any)
 			if texts, ok := piThrows[name]; ok {
 				for i, m := range got["messages"].([]any) {
 					if m.(map[string]any)["content"] != texts[i] {
@@ -88,7 +86,7 @@ func TestPiVectors(t *testing.T) {
 			for _, key := range []string{"messages", "thinkingLevel", "model"} {
 				same(t, key, got[key], want[key])
 			}
-			same(t, "llm", readJSON(t, printed(t, "llm", Report{Envelope: e})), want["llm"])
+			same(t, "llm", readJSON(t, printed("llm", Report{Envelope: e})), want["llm"])
 			leaf := any(nil)
 			if e.Leaf >= 0 {
 				leaf = e.Replay().Session.ID(e.Leaf)
@@ -161,14 +159,14 @@ func asReference(t *testing.T, e *replay.Envelope, want map[string]any) {
 	if level, _ := e.ThinkingLevel(); wantEnvelope["options"].(map[string]any)["reasoning"] == nil && !level.Is("off") {
 		p.Options.Reasoning = nil
 	}
-	got := readJSON(t, printed(t, "json", Report{Envelope: e})).(map[string]any)
+	got := readJSON(t, printed("json", Report{Envelope: e})).(map[string]any)
 	for _, key := range []string{"system", "tools", "messages", "options"} {
 		same(t, key, got[key], wantEnvelope[key])
 	}
 	same(t, "model", got["meta"].(map[string]any)["model"], wantEnvelope["meta"].(map[string]any)["model"])
-	sameText(t, "full", string(printed(t, "full", Report{Envelope: e})), want["full"].(string))
+	sameText(t, "full", string(printed("full", Report{Envelope: e})), want["full"].(string))
 	cut := func(s string) string { return s[:strings.Index(s, "\nUse `")] }
-	sameText(t, "summary", cut(string(printed(t, "summary", Report{Envelope: e}))), cut(want["summary"].(string)))
+	sameText(t, "summary", cut(string(printed("summary", Report{Envelope: e}))), cut(want["summary"].(string)))
 }
 
 // patchedAgain writes a session entry by entry, and each transform as a hook's result that
@@ -196,12 +194,9 @@ func patchedAgain(t *testing.T, file string, opt replay.Options) string {
 		results := must.Get(hook.Read("", v))
 		at, _ := v.Get("timestamp").Millis()
 		opt.Leaf = s.Find(parent)
-		trial, err := hook.New(s, results, hook.Options{
+		trial := must.Get(hook.New(s, results, hook.Options{
 			Replay: opt, Leaf: opt.Leaf, At: opt.Leaf, Reason: hook.BeforeRequest, Counters: []*tokens.Counter{&tokens.Pi}, Now: time.UnixMilli(at),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		b := s.NewBatch(opt.Leaf, time.UnixMilli(at))
 		if trial.Envelope == nil { // the reference code would have refused it, and the vector stores it
 			b.Add(jsonl.Transform, jsonl.Field{Name: "schemaVersion", Value: v.Get("schemaVersion")}, jsonl.Field{Name: "transformerName", Value: v.Get("transformerName")},

@@ -15,8 +15,7 @@ import (
 )
 
 // benchSession is 16 MB of the benchmarks' shape.
-func benchSession(b *testing.B) []byte {
-	b.Helper()
+func benchSession() []byte {
 	p := must.Get(gen.Find("1g"))
 	p.Shape.Bytes = 16 << 20
 	return gen.Session(p.Shape)
@@ -26,7 +25,7 @@ func benchSession(b *testing.B) []byte {
 // model got; beside it the standard library decodes the same lines and counts
 // the same texts, path and rules aside.
 func BenchmarkReplay(b *testing.B) {
-	data := benchSession(b)
+	data := benchSession()
 	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
 	report := func(b *testing.B) {
 		b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "entries/s")
@@ -50,7 +49,7 @@ func BenchmarkReplay(b *testing.B) {
 		for b.Loop() {
 			total := 0
 			for _, line := range lines {
-				total += countByLibrary(b, line)
+				total += countByLibrary(line)
 			}
 			if total == 0 {
 				b.Fatal("nothing counted")
@@ -60,7 +59,7 @@ func BenchmarkReplay(b *testing.B) {
 	})
 }
 
-func countByLibrary(b *testing.B, line []byte) int {
+func countByLibrary(line []byte) int {
 	var e struct {
 		Type, ID, ParentID string
 		Message            struct {

@@ -14,7 +14,7 @@ import (
 // BenchmarkDiff compares what two neighbouring requests got; beside it the later one is
 // replayed and counted.
 func BenchmarkDiff(b *testing.B) {
-	data := benchSession(b)
+	data := benchSession()
 	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 	defer s.Close()
 	r := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()})

@@ -31,8 +31,7 @@ func holds(t *testing.T, name, want string) {
 }
 
 // put writes a file that a test starts from.
-func put(t *testing.T, name, text string, mode fs.FileMode) {
-	t.Helper()
+func put(name, text string, mode fs.FileMode) {
 	must.Do(os.WriteFile(name, []byte(text), mode))
 	must.Do(os.Chmod(name, mode))
 }
@@ -51,7 +50,7 @@ func TestCommit(t *testing.T) {
 	holds(t, name, "text")
 	for _, mode := range []fs.FileMode{0o600, 0o666, 0o444} {
 		old := filepath.Join(dir, fmt.Sprint(mode))
-		put(t, old, "old", mode)
+		put(old, "old", mode)
 		f := begun(t, old, "text")
 		holds(t, old, "old")
 		must.Do(f.Commit())
@@ -68,7 +67,7 @@ func TestCommit(t *testing.T) {
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")
-	put(t, old, "old", 0o600)
+	put(old, "old", 0o600)
 	begun(t, old, "text").Abort()
 	begun(t, filepath.Join(dir, "new"), "text").Abort()
 	holds(t, old, "old")
@@ -102,7 +101,7 @@ func TestCreateRefuses(t *testing.T) {
 func TestCommitBehindLinks(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	file, link := filepath.Join(dir, "file"), filepath.Join(other, "link")
-	put(t, file, "old", 0o640)
+	put(file, "old", 0o640)
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
@@ -151,7 +150,7 @@ func TestCommitKeeping(t *testing.T) {
 func TestCopyKeeps(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
-	put(t, from, "text", 0o666) // more than a umask allows
+	put(from, "text", 0o666) // more than a umask allows
 	synced := 0
 	disk := Disk{Sync: func(f *os.File) error { synced++; return f.Sync() }}
 	if err := disk.copyFile(to, from); err != nil || synced != 1 {
@@ -162,7 +161,7 @@ func TestCopyKeeps(t *testing.T) {
 	if b, err := os.Stat(to); err != nil || b.Mode() != a.Mode() || !b.ModTime().Equal(a.ModTime()) {
 		t.Errorf("mode %v and time %v, %v; want %v, %v", b.Mode(), b.ModTime(), err, a.Mode(), a.ModTime())
 	}
-	put(t, from, "other", 0o640)
+	put(from, "other", 0o640)
 	if err := (Disk{}).copyFile(to, from); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("copied over a file: %v", err)
 	}
@@ -173,7 +172,7 @@ func TestCopyKeeps(t *testing.T) {
 func TestCommitFails(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "s")
-	put(t, file, "old", 0o600)
+	put(file, "old", 0o600)
 	for _, commit := range []func(*NewFile) error{
 		(*NewFile).Commit,
 		func(f *NewFile) error { _, err := f.commitKeeping(); return err },

@@ -12,7 +12,7 @@ import (
 // cacheLens summarizes the account of package cache for the path to the point.
 var cacheLens = Lens{
 	Name:   "cache",
-	About:  "prompt cache: hit rate, what was billed again, the most expensive break",
+	About:  "prompt cache: hit rate, rebilled tokens, the most expensive break",
 	read:   readCache,
 	add:    addCache,
 	sheets: cacheSheets,

@@ -370,7 +370,7 @@ func (p *ContextPart) offerSheet() Sheet {
 		if more := len(names) - most; more > 0 {
 			list += fmt.Sprintf(" and %d more", more)
 		}
-		s.Notes = []string{fmt.Sprintf("Never used: %s. Together %d tokens a request, %d in all.", list, tokens, total)}
+		s.Notes = []string{fmt.Sprintf("Never used: %s. Together %d tokens per request, %d in all.", list, tokens, total)}
 	}
 	return s
 }

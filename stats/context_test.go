@@ -42,8 +42,7 @@ func look(t testing.TB, data []byte, opt Options) *Report {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "s.jsonl")
 	must.Do(os.WriteFile(name, data, 0o600))
-	r := must.Get(opt.Read(name))
-	return r
+	return must.Get(opt.Read(name))
 }
 
 func lookAt(t testing.TB, data []byte, opt Options) *ContextPart {

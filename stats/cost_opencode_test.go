@@ -35,20 +35,14 @@ func TestCostOfOpencode(t *testing.T) {
 		t.Skip("left out: no databases at ../shared/vectors/opencode")
 	}
 	for _, name := range databases {
-		db, err := sql.Open("sqlite", "file:"+name+"?mode=ro&immutable=1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(sql.Open("sqlite", "file:"+name+"?mode=ro&immutable=1"))
 		defer db.Close()
 		var want tally
 		must.Do(db.QueryRow(usageRows).Scan(&want.calls, &want.input, &want.output, &want.read, &want.write))
 		var sessions []string
-		err = sessionfmt.InDatabase(sessionfmt.Disk{}, name, func(session string, _ jsonl.Value, _ *dialect.Dialect, _ bool) {
+		must.Do(sessionfmt.InDatabase(sessionfmt.Disk{}, name, func(session string, _ jsonl.Value, _ *dialect.Dialect, _ bool) {
 			sessions = append(sessions, session)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if got := uniqueCost(t, sessions); got != want || want.calls == 0 {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}

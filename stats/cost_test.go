@@ -238,7 +238,7 @@ func TestForkAddsNothing(t *testing.T) {
 			t.Errorf("row %+v: unique cost %v, want %v: the first file counts", row.Keys(), row.Unique.Cost.Total, want)
 		}
 	}
-	if own := append(bytesOf(t, names[1]), []byte(answer("x", "c", `"usage":{"input":16,"cost":{"total":1}}`)+"\n")...); os.WriteFile(names[1], own, 0o600) != nil {
+	if own := append(bytesOf(names[1]), []byte(answer("x", "c", `"usage":{"input":16,"cost":{"total":1}}`)+"\n")...); os.WriteFile(names[1], own, 0o600) != nil {
 		t.Fatal("cannot write")
 	}
 	if got := costs(t, stats.Options{}, names...).Unique.Cost.Total; got != 5.875 {
@@ -246,10 +246,8 @@ func TestForkAddsNothing(t *testing.T) {
 	}
 }
 
-func bytesOf(t *testing.T, name string) []byte {
-	t.Helper()
-	data := must.Get(os.ReadFile(name))
-	return data
+func bytesOf(name string) []byte {
+	return must.Get(os.ReadFile(name))
 }
 
 // TestUnpriced: a cost of 0 is one; where none was recorded the table says what it

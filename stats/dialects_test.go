@@ -32,8 +32,7 @@ func (o object) n(name string) int64     { f, _ := o[name].(float64); return int
 func (o object) usd(name string) float64 { f, _ := o[name].(float64); return f }
 
 // records are the records of a file: its lines, or the messages of a document.
-func records(t *testing.T, name string) (all []object) {
-	t.Helper()
+func records(name string) (all []object) {
 	data := must.Get(os.ReadFile(name))
 	var doc struct{ Messages []object }
 	if json.Unmarshal(data, &doc) == nil && doc.Messages != nil {
@@ -106,7 +105,7 @@ func TestDialectCosts(t *testing.T) {
 		o := Options{Lenses: []*Lens{&costLens}}
 		r := must.Get(o.Read(files[0]))
 		sum := told{r.Cost.Tokens.Input, r.Cost.Tokens.Output, r.Cost.Tokens.CacheRead, r.Cost.Cost.Total}
-		want := route(records(t, files[0]))
+		want := route(records(files[0]))
 		if sum.Input != want.Input || sum.Output != want.Output || sum.CacheRead != want.CacheRead || math.Abs(sum.Cost-want.Cost) > 1e-9 {
 			t.Errorf("%s: %+v, want %+v", name, sum, want)
 		}

@@ -89,8 +89,7 @@ func look(t *testing.T, opt stats.Options, data string, names ...string) *stats.
 	}
 	name := filepath.Join(t.TempDir(), "s.jsonl")
 	must.Do(os.WriteFile(name, []byte(data), 0o600))
-	r := must.Get(opt.Read(name))
-	return r
+	return must.Get(opt.Read(name))
 }
 
 func (l *lines) look(t *testing.T, opt stats.Options, names ...string) *stats.Report {

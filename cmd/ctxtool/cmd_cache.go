@@ -45,7 +45,7 @@ func newCacheCommand(e *env) *cobra.Command {
 		Use:   "cache [flags] SESSION|DIR...",
 		Short: "Show what the prompt cache served, and what broke it",
 		Long: "Show what the prompt cache served: first the hit rate, what was lost and the worst\n" +
-			"request, then each request. Of several sessions, each is a row.\n" +
+			"request, then each request. For several sessions, each is a row.\n" +
 			"\n" +
 			"The cache is expected to serve what an earlier request of the same model had within\n" +
 			"the cache's lifetime. The columns are these tokens, those that it served (actual) and\n" +
@@ -192,7 +192,7 @@ func newCompactionsCommand(e *env) *cobra.Command {
 			"and failures that the summary does not have, what later answers used again, and\n" +
 			"other paths and commands. Each item has the entry that it came from.\n" +
 			"\n" +
-			"Commands that only look (git status, ls) are left out. ctxtool stats --lens\n" +
+			"Commands that only read (git status, ls) are left out. ctxtool stats --lens\n" +
 			"compactions has the figures.",
 		Example: "  ctxtool compactions s.jsonl\n" +
 			"  ctxtool compactions s.jsonl --limit 0\n" +

@@ -38,7 +38,7 @@ func newEditCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.omit, "omit", false, "omit the message")
 	f.BoolVar(&o.restore, "restore", false, "restore the message as it was before all edits")
-	f.StringVar(&o.replace, "replace", "", "replace it by the text of `FILE` (- for standard input)")
+	f.StringVar(&o.replace, "replace", "", "replace it with the text of `FILE` (- for standard input)")
 	return cmd
 }
 

@@ -100,7 +100,7 @@ func newMigrateCommand(e *env) *cobra.Command {
 		Long: "Upgrade sessions to the current format. The context at every entry stays the same,\n" +
 			"and so do all bytes that the upgrade does not concern.\n" +
 			"\n" +
-			"--compaction pair adds a patch before each compaction, transform replaces it by the\n" +
+			"--compaction pair adds a patch before each compaction, transform replaces it with the\n" +
 			"patch, and native keeps it. auto is pair for sessions with patches, else native.",
 		Example: "  ctxtool migrate old.jsonl\n" +
 			"  ctxtool migrate old.jsonl -o - | ctxtool replay -\n" +
@@ -204,7 +204,7 @@ func newRedactCommand(e *env) *cobra.Command {
 	o.writeFlags.flags(cmd, "the redacted session to `FILE`, or into a folder", "text", "json")
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
-	f.BoolVar(&o.images, "images", false, "replace every image by a single pixel")
+	f.BoolVar(&o.images, "images", false, "replace every image with a single pixel")
 	help.Group(f, "Flags", "structure-only", "patterns", "values", "env")
 	return cmd
 }
@@ -241,7 +241,7 @@ func newCheckCommand(e *env) *cobra.Command {
 		Aliases: []string{"fsck"},
 		Short:   "Check sessions for damage",
 		Long: "Check sessions for damage: lines, header, tree, compactions, edits, patches, tool\n" +
-			"calls and limits of providers. Each finding has its place, and what it hides from\n" +
+			"calls and provider limits. Each finding has its place, and what it hides from\n" +
 			"pi: the difference between the context with and without the damage.",
 		Example: "  ctxtool check s.jsonl\n" +
 			"  ctxtool check sessions/ --fail-on error -f github\n" +

@@ -58,7 +58,7 @@ func newLogCommand(e *env) *cobra.Command {
 	o.readFlags.flags(cmd, "text", "jsonl", "swe-cli")
 	f.StringVar(&o.leaf, "leaf", "", "list the branch that ends at `POINT`")
 	f.BoolVar(&o.all, "all", false, "list all entries in the order of the file; ○ are not on the path")
-	f.IntVar(&o.request, "request", noRequest, "list what request `N` added, and as what")
+	f.IntVar(&o.request, "request", noRequest, "list what request `N` added, by kind")
 	f.StringVar(&o.grep, "grep", "", "only entries with a string that matches `PATTERN`")
 	f.StringSliceVar(&o.kind, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
 	f.StringVar(&o.since, "since", "", "only entries since `POINT` or TIME")

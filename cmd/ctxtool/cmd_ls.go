@@ -283,7 +283,7 @@ func newTreeCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tree [flags] [SESSION[@POINT]]",
 		Short: "Draw the tree of a session",
-		Long: "Draw the tree of a session, one line an entry; ● is on the path to the leaf. Branches\n" +
+		Long: "Draw the tree of a session, one line per entry; ● is on the path to the leaf. Branches\n" +
 			"come first, each with its size and last entry. Long runs are folded into one line.",
 		Example: "  ctxtool tree s.jsonl\n" +
 			"  ctxtool tree s.jsonl --filter user,compaction\n" +

@@ -294,7 +294,7 @@ func newStripCommand(e *env) *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.BoolVar(&thinking, "thinking", false, "remove thinking, and <think> in texts")
-	f.BoolVar(&images, "images", false, "replace images by a note")
+	f.BoolVar(&images, "images", false, "replace images with a note")
 	f.IntVar(&o.Keep, "keep", 0, "keep the images of the last `N` requests")
 	only(cmd, []string{"images"}, "keep")
 	help.Group(f, "Reduction", "images")

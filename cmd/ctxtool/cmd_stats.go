@@ -38,7 +38,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats [flags] SESSION|DIR...",
 		Short: "Report context, cost, cache and compactions of sessions",
-		Long: "Report the context, cost, cache and compactions of sessions, of several as one sum.\n" +
+		Long: "Report the context, cost, cache and compactions of sessions; several are added up.\n" +
 			"ctxtool help figures describes the reports, ctxtool help gate the limits for CI.",
 		Example: "  ctxtool stats s.jsonl\n" +
 			"  ctxtool stats sessions/ --lens cost --by day,model --since 2026-01-01\n" +

@@ -354,7 +354,7 @@ func (o *redaction) ruleFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
 	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in the format of gitleaks")
-	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one a line")
+	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one per line")
 	f.StringSliceVar(&o.env, "env", nil, "redact the values of the environment variables `NAMES` too")
 }
 

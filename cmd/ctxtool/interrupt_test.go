@@ -3,13 +3,13 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"ctxtool/internal/must"
 )
@@ -26,7 +26,9 @@ func TestInterrupted(t *testing.T) {
 		dir := t.TempDir()
 		cmd := exec.Command(self, filepath.Join(dir, "out"))
 		cmd.Env = append(os.Environ(), "CTXTOOL_WRITES_FOREVER=1")
+		stdout := must.Get(cmd.StdoutPipe())
 		must.Do(cmd.Start())
+		must.Get(io.ReadFull(stdout, make([]byte, len("begun\n"))))
 		names := func() (names []string) {
 			entries, _ := os.ReadDir(dir)
 			for _, e := range entries {
@@ -34,12 +36,9 @@ func TestInterrupted(t *testing.T) {
 			}
 			return names
 		}
-		for end := time.Now().Add(20 * time.Second); len(names()) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
-		}
 		if len(names()) != 1 {
 			t.Errorf("while it is written there are %q", names())
 		}
-		time.Sleep(100 * time.Millisecond) // it is noted once it is there
 		cmd.Process.Signal(s)
 		cmd.Wait()
 		if len(names()) != 0 {

@@ -273,8 +273,7 @@ func (r *reduceRun) put(data []byte) {
 }
 
 func (r *reduceRun) bytes() []byte {
-	data := must.Get(os.ReadFile(r.file))
-	return data
+	return must.Get(os.ReadFile(r.file))
 }
 
 // comparePromise holds that the messages which pi sends are those of a plan, and says how
@@ -296,7 +295,7 @@ func comparePromise(t *testing.T, name string, p *compact.Reduction, pi corpus.P
 			t.Errorf("%s: pi sends %d messages only", name, n)
 			return n
 		}
-		if differ := promiseDiffers(t, p, i, jsonl.Value(sent[n]).Get("content")); differ != "" {
+		if differ := promiseDiffers(p, i, jsonl.Value(sent[n]).Get("content")); differ != "" {
 			t.Errorf("%s: message %d: %s", name, n, differ)
 			return n
 		}
@@ -309,8 +308,7 @@ func comparePromise(t *testing.T, name string, p *compact.Reduction, pi corpus.P
 }
 
 // promiseDiffers says how what pi sends differs from a message of a plan.
-func promiseDiffers(t *testing.T, p *compact.Reduction, i int, content jsonl.Value) string {
-	t.Helper()
+func promiseDiffers(p *compact.Reduction, i int, content jsonl.Value) string {
 	want := must.Get(p.View.Content(i))
 	if got, want := asList(content), asList(want); !bytes.Equal(got, want) {
 		return fmt.Sprintf("promised %.300s\n pi sends %.300s", want, got)

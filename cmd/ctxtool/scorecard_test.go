@@ -54,17 +54,18 @@ func TestScorecard(t *testing.T) {
 		name := filepath.Join(dir, session+".jsonl")
 		sessions = append(sessions, [2]string{session, name})
 		must.Do(os.WriteFile(name, c.Data, 0o600))
-		for _, s := range scoresOf(t, name) {
+		had := scoresOf(t, name)
+		for _, s := range had {
 			s.session, s.how = session, "its agent's model"
 			theirs = append(theirs, s)
 			if cut := beforeEntry(t, name, s.Entry); cut != "" {
-				again := extracted(t, cut)
+				again := extracted(t, cut, len(scoresOf(t, cut)))
 				again.session, again.how = session, "extract"
 				same = append(same, s, again)
 			}
 		}
 		for _, style := range []string{"pi", "gsh"} {
-			s := extracted(t, name, "--style", style)
+			s := extracted(t, name, len(had), "--style", style)
 			s.session, s.how = session, "compact --style "+style
 			ours = append(ours, s)
 		}
@@ -86,18 +87,18 @@ func TestScorecard(t *testing.T) {
 	}
 }
 
-// extracted compacts a session and says how.
-func extracted(t *testing.T, name string, flags ...string) score {
+// extracted compacts a session that had so many compactions, and returns the score of the new one.
+func extracted(t *testing.T, name string, had int, flags ...string) score {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.jsonl")
 	if _, status := said(t, append([]string{"compact", name, "-o", out, "--now", "2027-01-02T03:04:05Z"}, flags...)...); status != exitOK {
 		t.Fatalf("compact %s: status %d", name, status)
 	}
-	before, after := scoresOf(t, name), scoresOf(t, out)
-	if len(after) != len(before)+1 {
+	after := scoresOf(t, out)
+	if len(after) != had+1 {
 		return score{}
 	}
-	return after[len(before)]
+	return after[had]
 }
 
 func scoresOf(t *testing.T, name string) (all []score) {

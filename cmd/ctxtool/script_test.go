@@ -51,7 +51,7 @@ func withProgram(m *testing.M) int {
 	return m.Run()
 }
 
-// writesForever begins a file, and is never done with it: a command that is interrupted.
+// writesForever begins a file, says so, and is never done with it: a command that is interrupted.
 func writesForever() {
 	in := processEnv()
 	f, err := in.disk.Create(os.Args[1])
@@ -59,6 +59,7 @@ func writesForever() {
 		panic(err)
 	}
 	f.Write([]byte("a part"))
+	os.Stdout.WriteString("begun\n")
 	time.Sleep(time.Minute)
 }
 

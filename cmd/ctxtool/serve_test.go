@@ -41,8 +41,7 @@ func served(t *testing.T, dir string, args ...string) *mcp.ClientSession {
 }
 
 // asked returns the text of a tool's answer.
-func asked(t *testing.T, client *mcp.ClientSession, tool, arguments string) (text string, fails bool) {
-	t.Helper()
+func asked(client *mcp.ClientSession, tool, arguments string) (text string, fails bool) {
 	r := must.Get(client.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)}))
 	return r.Content[0].(*mcp.TextContent).Text, r.IsError
 }
@@ -90,7 +89,7 @@ func TestServe(t *testing.T) {
 		{"list_sessions", `{"project":"parcel"}`, "sessions"},
 	} {
 		for range 2 { // the second answer is kept
-			text, fails := asked(t, client, test.tool, test.arguments)
+			text, fails := asked(client, test.tool, test.arguments)
 			if fails || !strings.Contains(text, test.has) {
 				t.Errorf("%s %s: %.300s, want %q", test.tool, test.arguments, text, test.has)
 			}
@@ -100,11 +99,11 @@ func TestServe(t *testing.T) {
 		}
 	}
 	for _, arguments := range []string{`{"session":"` + filepath.ToSlash(outside) + `"}`, `{"session":"../outside.jsonl"}`, `{"session":"link.jsonl"}`, `{"session":"dir/outside.jsonl"}`, `{"session":"/etc/passwd"}`, `{"session":"-"}`, `{"session":"nobody's"}`} {
-		if text, fails := asked(t, client, "get_context", arguments); !fails {
+		if text, fails := asked(client, "get_context", arguments); !fails {
 			t.Errorf("get_context %s: %s, want an error", arguments, text)
 		}
 	}
-	if text, _ := asked(t, client, "get_context", `{"session":"demo.jsonl","max_tokens":100}`); !strings.Contains(text, "at 100 tokens: ask for less, or raise max_tokens]") {
+	if text, _ := asked(client, "get_context", `{"session":"demo.jsonl","max_tokens":100}`); !strings.Contains(text, "at 100 tokens: ask for less, or raise max_tokens]") {
 		t.Errorf("not cut: %s", text)
 	}
 	resources, err := client.ListResources(t.Context(), nil)
@@ -119,7 +118,7 @@ func TestServe(t *testing.T) {
 	f := must.Get(os.OpenFile(filepath.Join(store, "secret.jsonl"), os.O_APPEND|os.O_WRONLY, 0))
 	f.WriteString(`{"type":"session_info","id":"cc000000","parentId":"bb000000","timestamp":"2026-01-01T00:00:03.000Z","name":"the release"}` + "\n")
 	f.Close()
-	if text, _ := asked(t, client, "search_context", `{"source":"sessions","query":"deployed"}`); !strings.Contains(text, "## the release") {
+	if text, _ := asked(client, "search_context", `{"source":"sessions","query":"deployed"}`); !strings.Contains(text, "## the release") {
 		t.Errorf("the new name is not found: %s", text)
 	}
 }
@@ -130,7 +129,7 @@ func TestServeOpen(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(os.WriteFile(filepath.Join(dir, "secret.jsonl"), []byte(secretSession), 0o600))
 	client := served(t, dir, "--sessions-dir", ".", "--no-redact")
-	if text, _ := asked(t, client, "show", `{"session":"secret.jsonl","point":"aa"}`); !strings.Contains(text, "AKIAQYLPMN5HHHFPZAM2") {
+	if text, _ := asked(client, "show", `{"session":"secret.jsonl","point":"aa"}`); !strings.Contains(text, "AKIAQYLPMN5HHHFPZAM2") {
 		t.Errorf("redacted: %s", text)
 	}
 	for _, args := range [][]string{{"serve", "--sessions-dir", "nowhere"}, {"serve", "--sessions-dir", "secret.jsonl"}} {

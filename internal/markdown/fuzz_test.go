@@ -65,12 +65,11 @@ type frame struct {
 var frames = map[string]frame{}
 
 // framed is the frame of a shape: that of a document around a letter.
-func framed(t *testing.T, shape string) frame {
-	t.Helper()
+func framed(shape string) frame {
 	f, known := frames[shape]
 	if !known {
-		f.outline, _ = inert(render(t, fmt.Sprintf(shape, "x")+sentinel), false)
-		f.before, f.after, _ = strings.Cut(words(visible(t, render(t, fmt.Sprintf(shape, "\x01")+sentinel))), "\uFFFD")
+		f.outline, _ = inert(render(fmt.Sprintf(shape, "x")+sentinel), false)
+		f.before, f.after, _ = strings.Cut(words(visible(render(fmt.Sprintf(shape, "\x01")+sentinel))), "\uFFFD")
 		frames[shape] = f
 	}
 	return f
@@ -80,9 +79,9 @@ func framed(t *testing.T, shape string) frame {
 // it shows to the text's characters.
 func same(t *testing.T, text, shape, written string) {
 	t.Helper()
-	page := render(t, fmt.Sprintf(shape, written)+sentinel)
-	f := framed(t, shape)
-	if got, want := words(visible(t, page)), f.before+words(text)+f.after; got != want {
+	page := render(fmt.Sprintf(shape, written) + sentinel)
+	f := framed(shape)
+	if got, want := words(visible(page)), f.before+words(text)+f.after; got != want {
 		t.Fatalf("%s\ntext    %q\nwritten %s\nshows %q\nwant  %q", shape, text, written, got, want)
 	}
 	got, err := inert(page, false)
@@ -178,14 +177,14 @@ func checkBlocks(t *testing.T, text, written string) {
 		{"> - # before\n>\n>   ", ">   ", "\n>\n>   # after\n"},
 	} {
 		doc := shape.before + prefixed(written, shape.prefix) + shape.after + sentinel
-		got, err := inert(render(t, doc), true)
+		got, err := inert(render(doc), true)
 		want, known := blockFrames[shape.before]
 		if !known {
-			want, _ = inert(render(t, shape.before+"x"+shape.after+sentinel), true)
+			want, _ = inert(render(shape.before+"x"+shape.after+sentinel), true)
 			blockFrames[shape.before] = want
 		}
 		if err != nil || got != want {
-			t.Fatalf("text %q\n%s\npage %s\ngot  %s %v\nwant %s", text, doc, render(t, doc), got, err, want)
+			t.Fatalf("text %q\n%s\npage %s\ngot  %s %v\nwant %s", text, doc, render(doc), got, err, want)
 		}
 	}
 }
@@ -228,7 +227,7 @@ func checkText(t *testing.T, text string) {
 	checkBlocks(t, text, written)
 	// The info of a fence is all that may be lost.
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
-		if got, want := letters(visible(t, render(t, written))), letters(words(text)); got != want {
+		if got, want := letters(visible(render(written))), letters(words(text)); got != want {
 			t.Fatalf("text %q\nwritten %s\ngot  %s\nwant %s", text, written, got, want)
 		}
 	}
@@ -247,11 +246,11 @@ func FuzzFence(f *testing.F) {
 	f.Fuzz(func(t *testing.T, info, text string) {
 		written := string(markdown.AppendFence(nil, info, []byte(text)))
 		checkBlocks(t, text, written)
-		page := render(t, written)
+		page := render(written)
 		if strings.Count(page, "<pre>") != 1 || !strings.HasPrefix(page, "<pre><code") {
 			t.Fatalf("%q: %s", text, page)
 		}
-		if got, want := words(visible(t, page)), words(text); got != want {
+		if got, want := words(visible(page)), words(text); got != want {
 			t.Fatalf("%q: got %q, want %q", text, got, want)
 		}
 		first, _, _ := bytes.Cut([]byte(written), []byte("\n"))

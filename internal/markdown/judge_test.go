@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
@@ -24,8 +23,7 @@ var gfm = sync.OnceValue(func() goldmark.Markdown {
 
 // render is a document as HTML, in which raw HTML stays what it is: whatever of
 // a text is HTML shows up as an element.
-func render(t testing.TB, doc string) string {
-	t.Helper()
+func render(doc string) string {
 	var out bytes.Buffer
 	must.Do(gfm().Convert([]byte(doc), &out))
 	return out.String()
@@ -64,8 +62,7 @@ var valued = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // visible is what a reader of HTML sees.
-func visible(t testing.TB, page string) string {
-	t.Helper()
+func visible(page string) string {
 	var out strings.Builder
 	last := 0
 	for from, to := range elements(page) {

@@ -106,7 +106,7 @@ func TestManyTicks(t *testing.T) {
 		text = append(append(text, "a"...), strings.Repeat("`", n)...)
 	}
 	out := markdown.AppendCode(nil, text)
-	if got := strings.TrimSpace(visible(t, render(t, string(out)))); got != string(text) {
+	if got := strings.TrimSpace(visible(render(string(out)))); got != string(text) {
 		t.Errorf("got %s", got)
 	}
 }

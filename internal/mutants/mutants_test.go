@@ -21,13 +21,11 @@ import (
 func find(t *testing.T, src string) []mutant {
 	t.Helper()
 	root := t.TempDir()
-	write(t, filepath.Join(root, "x.go"), src)
-	all := must.Get(findMutants("x", root, "x.go"))
-	return all
+	write(filepath.Join(root, "x.go"), src)
+	return must.Get(findMutants("x", root, "x.go"))
 }
 
-func write(t *testing.T, name, text string) {
-	t.Helper()
+func write(name, text string) {
 	must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
 	must.Do(os.WriteFile(name, []byte(text), 0o644))
 }
@@ -137,8 +135,7 @@ func TestState(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "state")
 	open := func() *state {
 		t.Helper()
-		s := must.Get(openState(name))
-		return s
+		return must.Get(openState(name))
 	}
 	s := open()
 	a, b := result{Key: "a < b", Verdict: killed, By: "x", Test: "TestX"}, result{Key: "b", Verdict: survived, Seconds: 1.5}
@@ -149,7 +146,7 @@ func TestState(t *testing.T) {
 		}
 	}
 	data := must.Get(os.ReadFile(name))
-	write(t, name, string(data)+`{"key":"torn`)
+	write(name, string(data)+`{"key":"torn`)
 	s = open()
 	if len(s.results) != 2 || s.results["a < b"] != a || s.results["b"] != b || !reflect.DeepEqual(s.times["x"], tm) {
 		t.Errorf("read back: %v %v", s.results, s.times)
@@ -158,7 +155,7 @@ func TestState(t *testing.T) {
 	if s = open(); len(s.results) != 3 {
 		t.Errorf("after a torn line: %v", s.results)
 	}
-	write(t, name, "{}\nno JSON\n")
+	write(name, "{}\nno JSON\n")
 	if _, err := openState(name); err == nil || !strings.Contains(err.Error(), ":2: ") {
 		t.Errorf("a file of something else: %v", err)
 	}
@@ -194,7 +191,7 @@ func TestReadEvents(t *testing.T) {
 // TestUnits has the fast tests of a slow package run before the slow ones.
 func TestUnits(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "times")
-	write(t, name, `{"Action":"pass","Package":"own","Test":"TestA","Elapsed":30}
+	write(name, `{"Action":"pass","Package":"own","Test":"TestA","Elapsed":30}
 {"Action":"pass","Package":"own","Elapsed":40}
 {"Action":"pass","Package":"far","Test":"TestB","Elapsed":100.5}
 {"Action":"pass","Package":"far","Test":"TestB/sub","Elapsed":100.5}
@@ -291,14 +288,14 @@ func TestRun(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range tiny {
-		write(t, filepath.Join(dir, name), text)
+		write(filepath.Join(dir, name), text)
 	}
 	var out, log bytes.Buffer
 	o := options{
 		folders: []string{"a"}, dir: dir, n: 100, seed: 1, jobs: 2, factor: 3, grace: time.Second, out: &out, log: &log,
 		state: filepath.Join(dir, "state"), equal: filepath.Join(dir, "equal"), equalAsked: true,
 	}
-	write(t, o.equal, "# reasons\na/a.go Same: return true (true to false)\tnobody asks\na/gone.go f: 1 (1 to 2)\tgone\nb/x.go f: 1 (1 to 2)\tnot looked at\n")
+	write(o.equal, "# reasons\na/a.go Same: return true (true to false)\tnobody asks\na/gone.go f: 1 (1 to 2)\tgone\nb/x.go f: 1 (1 to 2)\tnot looked at\n")
 	if err := o.run(t.Context()); err != nil {
 		t.Fatalf("%v\n%s", err, &log)
 	}
@@ -342,7 +339,7 @@ Stale in EQUAL, no such mutant: 'a/gone.go f: 1 (1 to 2)'
 	// A run with one result missing from the state tests that mutant alone.
 	data := must.Get(os.ReadFile(o.state))
 	lines := slices.DeleteFunc(strings.SplitAfter(string(data), "\n"), func(l string) bool { return strings.Contains(l, "None") })
-	write(t, o.state, strings.Join(lines, ""))
+	write(o.state, strings.Join(lines, ""))
 	out.Reset()
 	log.Reset()
 	o.least = 90
@@ -354,7 +351,7 @@ Stale in EQUAL, no such mutant: 'a/gone.go f: 1 (1 to 2)'
 	}
 
 	// A test that fails without a mutant is an error.
-	write(t, filepath.Join(dir, "b/b_test.go"), strings.Replace(tiny["b/b_test.go"], "9", "8", 1))
+	write(filepath.Join(dir, "b/b_test.go"), strings.Replace(tiny["b/b_test.go"], "9", "8", 1))
 	mod := must.Get(readModule(t.Context(), dir))
 	if _, err := (&runner{mod: mod}).time(t.Context(), "tiny/b"); err == nil || !strings.Contains(err.Error(), "fail unmutated: TestOther") {
 		t.Errorf("with a test that fails: %v", err)

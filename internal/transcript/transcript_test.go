@@ -23,10 +23,8 @@ func openData(t testing.TB, name string, data []byte) *sessionfmt.Session {
 	return s
 }
 
-func conversation(t testing.TB, s *sessionfmt.Session, all bool) *Conversation {
-	t.Helper()
-	c := must.Get(NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), all))
-	return c
+func conversation(s *sessionfmt.Session, all bool) *Conversation {
+	return must.Get(NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), all))
 }
 
 // told is all that chapters say, a line a block, and the story of it.
@@ -64,7 +62,7 @@ func TestChapters(t *testing.T) {
 			continue
 		}
 		for _, all := range []bool{false, true} {
-			conv := conversation(t, s, all)
+			conv := conversation(s, all)
 			want, story := told(t, conv.chapters(1<<30), true)
 			sizes := []int{1, 7}
 			if len(c.Data) > 300<<10 && !corpus.Whole() {
@@ -95,7 +93,7 @@ func TestAll(t *testing.T) {
 		}
 		path, _ := s.Path(s.Leaf())
 		seen := map[int32]bool{}
-		conv := conversation(t, s, true)
+		conv := conversation(s, true)
 		for k, rec := range conv.records {
 			if seen[rec] {
 				t.Errorf("%s: line %d is there twice", c.Name, s.Line(int(rec)))

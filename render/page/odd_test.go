@@ -35,7 +35,7 @@ const asked = `{"type":"message",Q,"message":{"role":"user","content":"go on wit
 // no entry that could have changed it.
 func TestDamageHasNoMaker(t *testing.T) {
 	s := sessionOf(t, "/app", asked, `{"type":"message","id":"x","parentId":"nosuch","message":{"role":"user","content":"lost"}}`)
-	doc := string(page(t, s, nil))
+	doc := string(page(s, nil))
 	if want := `> **Damage**: line 3: entry x: its parent "nosuch"`; strings.Contains(doc, "made so by") || !strings.Contains(doc, want) {
 		t.Errorf("no %q in\n%s", want, doc)
 	}
@@ -54,9 +54,9 @@ func TestBudgetCountsListEnds(t *testing.T) {
 			`{"type":"message",Q,"message":{"role":"assistant","content":"ok"}}`)
 	}
 	s := sessionOf(t, "/app", lines...)
-	all := utf8.RuneCount(page(t, s, nil))
+	all := utf8.RuneCount(page(s, nil))
 	for budget := all - 1; budget > all/2; budget -= all / 16 {
-		doc := page(t, s, func(p *Page) { p.Budget = budget })
+		doc := page(s, func(p *Page) { p.Budget = budget })
 		if n := utf8.RuneCount(doc); n > budget {
 			t.Errorf("%d characters with a budget of %d", n, budget)
 		}
@@ -72,7 +72,7 @@ func TestNear(t *testing.T) {
 			t.Errorf("%s is shown as %s, want %s", text, got, want)
 		}
 	}
-	if doc := page(t, sessionOf(t, "//", asked, `{"type":"message",Q,"message":{"role":"bashExecution","command":"ls /a/b","output":"x","exitCode":0}}`), nil); !bytes.Contains(doc, []byte("ls /a/b")) {
+	if doc := page(sessionOf(t, "//", asked, `{"type":"message",Q,"message":{"role":"bashExecution","command":"ls /a/b","output":"x","exitCode":0}}`), nil); !bytes.Contains(doc, []byte("ls /a/b")) {
 		t.Errorf("in the root folder:\n%s", doc)
 	}
 }
@@ -80,7 +80,7 @@ func TestNear(t *testing.T) {
 // TestWrittenTwice: a page can be written again, as --fail-on-secret does.
 func TestWrittenTwice(t *testing.T) {
 	var p *Page
-	first := page(t, sessionOf(t, "/app", asked), func(set *Page) { p, set.File = set, true })
+	first := page(sessionOf(t, "/app", asked), func(set *Page) { p, set.File = set, true })
 	var again bytes.Buffer
 	if err := p.Write(&again); err != nil || !bytes.Equal(again.Bytes(), first) {
 		t.Errorf("%v: first\n%s\nand then\n%s", err, first, &again)
@@ -133,7 +133,7 @@ func TestResultBehindOthers(t *testing.T) {
 		b = append(b, `{"type":"message","id":"r","parentId":"`+parent+`","message":{"role":"toolResult","toolCallId":"1","content":"bad","isError":true}}`+"\n"...)
 		s = must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(b), sessionfmt.Options{}))
 		defer s.Close()
-		if doc := page(t, s, nil); bytes.Contains(doc, []byte("no result")) || !bytes.Contains(doc, []byte("1 call")) || !bytes.Contains(doc, []byte("**Failed**: 1 command")) {
+		if doc := page(s, nil); bytes.Contains(doc, []byte("no result")) || !bytes.Contains(doc, []byte("1 call")) || !bytes.Contains(doc, []byte("**Failed**: 1 command")) {
 			t.Errorf("with %s between them:\n%s", between, doc)
 		}
 	}

@@ -34,10 +34,8 @@ func open(t testing.TB, c corpus.Session) *sessionfmt.Session {
 }
 
 // page is a session as Markdown.
-func page(t testing.TB, s *sessionfmt.Session, set func(*Page)) []byte {
-	t.Helper()
-	out := must.Get(writtenPage(s, set))
-	return out
+func page(s *sessionfmt.Session, set func(*Page)) []byte {
+	return must.Get(writtenPage(s, set))
 }
 
 func writtenPage(s *sessionfmt.Session, set func(*Page)) ([]byte, error) {
@@ -193,7 +191,7 @@ func TestPage(t *testing.T) {
 		}
 		turns, branches := turnsOf(s)
 		for _, file := range []bool{false, true} {
-			doc := page(t, s, func(p *Page) { p.File = file })
+			doc := page(s, func(p *Page) { p.File = file })
 			for _, w := range sound(doc, turns, branches, file) {
 				t.Errorf("%s: %s", c.Name, w)
 			}
@@ -307,7 +305,7 @@ func hostilePage(t *testing.T, text string) {
 	turns, branches := turnsOf(s)
 	for _, set := range []func(*Page){
 		func(*Page) {}, func(p *Page) { p.File = true }, func(p *Page) { p.MaxLines = 3 }, func(p *Page) { p.Budget = 9000 },
-		func(p *Page) { p.Context = contextOf(t, s) },
+		func(p *Page) { p.Context = contextOf(s) },
 	} {
 		var p Page
 		set(&p)
@@ -328,8 +326,6 @@ func hostilePage(t *testing.T, text string) {
 	}
 }
 
-func contextOf(t *testing.T, s *sessionfmt.Session) *replay.Envelope {
-	t.Helper()
-	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(sessionfmt.After(s.Leaf())))
-	return e
+func contextOf(s *sessionfmt.Session) *replay.Envelope {
+	return must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(sessionfmt.After(s.Leaf())))
 }

@@ -27,7 +27,7 @@ func TestPageOfCalls(t *testing.T) {
 		called("bash", `{"command":"make test"}`), result("ok", false),
 		called("bash", `{"command":"cd src && grep x"}`), result(failed, true),
 	)
-	doc := string(page(t, s, nil))
+	doc := string(page(s, nil))
 	for _, want := range []string{"-two\n+three\n", "make test` exit 2, passed later"} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("no %q in\n%s", want, doc)

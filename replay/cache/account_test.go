@@ -97,8 +97,7 @@ func promptOf(t *testing.T, systems []jsonl.Value) *prompt.Prompt {
 	}
 	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(file), sessionfmt.Options{}))
 	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf())))
-	p := must.Get(e.Prompt())
-	return p
+	return must.Get(e.Prompt())
 }
 
 // asked are the pieces of the request that an answer got, and the tokens of each:
@@ -152,8 +151,7 @@ func sum0(list []int) (n int64) {
 
 func openCacheTest(t testing.TB, data []byte) *sessionfmt.Session {
 	t.Helper()
-	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
-	return s
+	return must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 }
 
 // TestCachePredicts: of a provider that keeps every beginning of every request, the

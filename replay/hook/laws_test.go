@@ -177,8 +177,7 @@ func ran(t *testing.T, s *sessionfmt.Session, answer func(question string) strin
 }
 
 // requestOf returns the number of the request of a question, and the question without its reason.
-func requestOf(t *testing.T, question string) (n int64, rest string) {
-	t.Helper()
+func requestOf(question string) (n int64, rest string) {
 	v := must.Get(jsonl.ParseValue([]byte(question)))
 	_, rest, _ = strings.Cut(question, `"state":`)
 	return v.Get("requestIndex").Int(), rest
@@ -209,7 +208,7 @@ func TestRepeated(t *testing.T) {
 			}
 		}
 		first, asked := ran(t, s, func(q string) string {
-			k, _ := requestOf(t, q)
+			k, _ := requestOf(q)
 			if strings.HasPrefix(q, `{"type":"context","reason":"ephemeral"`) {
 				return "null"
 			}
@@ -231,7 +230,7 @@ func TestRepeated(t *testing.T) {
 		}
 		_, silent := ran(t, recorded, func(string) string { return "" }, hook.BeforeRequest)
 		for k := range silent { // the questions at ephemeral come after the patch before the request
-			if _, got := requestOf(t, asked[2*k+1]); len(silent) != len(answers) || !strings.HasSuffix(silent[k], got) {
+			if _, got := requestOf(asked[2*k+1]); len(silent) != len(answers) || !strings.HasSuffix(silent[k], got) {
 				t.Fatalf("%s, request %d: the envelope differs\n%.300s\n%.300s", c.Name, k, asked[2*k+1], silent[k])
 			}
 		}

@@ -52,7 +52,7 @@ var counters = []*Counter{&Pi, &GSH, &YBytes, &YScalars, &cl100k, &o200k}
 // per message (docs/session-format.md 8.1, 8.2).
 var Pi = Counter{
 	Name:   "chars4",
-	About:  "as pi: a quarter of the length in UTF-16 units, rounded up once a message",
+	About:  "as pi: a quarter of the length in UTF-16 units, rounded up once per message",
 	Tokens: quarterUp,
 	Image:  4800,
 }
@@ -61,7 +61,7 @@ var Pi = Counter{
 // message (docs/policies.md 2.2).
 var GSH = Counter{
 	Name:    "bytes4",
-	About:   "as gsh: a quarter of the bytes of each text, rounded down, and 4 a message",
+	About:   "as gsh: a quarter of the bytes of each text, rounded down, and 4 per message",
 	Measure: Bytes,
 	Tokens:  func(n int) int { return n / 4 },
 	ByText:  true,
@@ -72,14 +72,14 @@ var GSH = Counter{
 // scalars, rounded up once per message (docs/policies.md 4.2).
 var YBytes = Counter{
 	Name:    "ybytes",
-	About:   "as y-agent's context: a quarter of the bytes, rounded up once a message",
+	About:   "as y-agent's context: a quarter of the bytes, rounded up once per message",
 	Measure: Bytes,
 	Tokens:  quarterUp,
 }
 
 var YScalars = Counter{
 	Name:    "yscalars",
-	About:   "as y-agent's prompts: a quarter of the Unicode scalars, rounded up once a message",
+	About:   "as y-agent's prompts: a quarter of the Unicode scalars, rounded up once per message",
 	Measure: Scalars,
 	Tokens:  quarterUp,
 }

@@ -23,8 +23,7 @@ func BenchmarkTrace(b *testing.B) {
 	p.Shape.Bytes, p.Shape.CompactEvery, p.Shape.Edits, p.Shape.Transforms = 64<<20, 400, 0.1, 0.05
 	data := gen.Session(p.Shape)
 	open := func(b *testing.B) *sessionfmt.Session {
-		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
-		return s
+		return must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 	}
 	for _, c := range []struct {
 		name string

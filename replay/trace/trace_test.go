@@ -122,7 +122,7 @@ func textsOf(t *testing.T, e *replay.Envelope) (texts []string) {
 				Content              any
 				ToolCallID, ToolName any
 			}
-			decode(t, m.Raw, &v)
+			decode(m.Raw, &v)
 			all := stringsOf(nil, v.ToolCallID)
 			all = stringsOf(all, v.ToolName)
 			if list, ok := v.Content.([]any); ok {
@@ -144,7 +144,7 @@ func textsOf(t *testing.T, e *replay.Envelope) (texts []string) {
 	}
 	for _, tool := range p.Tools {
 		var v any
-		decode(t, tool.Raw, &v)
+		decode(tool.Raw, &v)
 		texts = append(texts, strings.Join(stringsOf(nil, v), "\x00"))
 	}
 	return texts
@@ -170,8 +170,7 @@ func stringsOf(all []string, v any) []string {
 }
 
 // decode decodes JSON and keeps the spelling of numbers.
-func decode(t *testing.T, raw jsonl.Value, v any) {
-	t.Helper()
+func decode(raw jsonl.Value, v any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	must.Do(d.Decode(v))

@@ -19,7 +19,7 @@ import (
 // there is nothing to say.
 func TestCheck(t *testing.T) {
 	root := filepath.Join(corpus.Root(t), "testdata", "sessions")
-	rows := readRows(t, filepath.Join(root, "README.md"))
+	rows := readRows(filepath.Join(root, "README.md"))
 	seen := map[string]bool{"more": true} // see TestMore
 	files, err := filepath.Glob(filepath.Join(root, "bad", "*"))
 	if err != nil || len(files) == 0 {
@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 		}
 		codes := map[string]int{}
 		places := places[strings.TrimSuffix(strings.TrimSuffix(name, ".zst"), ".jsonl")]
-		for _, f := range File(file, everything(t)).Findings {
+		for _, f := range File(file, everything()).Findings {
 			seen[f.Code] = true
 			codes[f.Code]++
 			if place := strings.TrimSpace(fmt.Sprint(f.Line, " ", f.Entry)); codes[f.Code] == 1 && !slices.Contains(places, place) {
@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 	others, _ := filepath.Glob("../claude/testdata/*.jsonl") // of other agents
 	more, _ := filepath.Glob("../../testdata/dialects/*.json*")
 	for _, file := range append(others, more...) {
-		for _, f := range File(file, everything(t)).Findings {
+		for _, f := range File(file, everything()).Findings {
 			seen[f.Code] = true
 		}
 	}
@@ -66,7 +66,7 @@ func TestCheck(t *testing.T) {
 	}
 	good, _ := filepath.Glob(filepath.Join(root, "good", "*"))
 	for _, file := range append(good, filepath.Join(root, "demo.jsonl")) {
-		for _, f := range File(file, everything(t)).Findings {
+		for _, f := range File(file, everything()).Findings {
 			t.Errorf("%s: line %d: %s: %s", filepath.Base(file), f.Line, f.Code, f.Text)
 		}
 	}
@@ -94,8 +94,7 @@ var places = map[string][]string{
 }
 
 // readRows reads the codes that the table of damaged files names, by file.
-func readRows(t *testing.T, name string) map[string][]string {
-	t.Helper()
+func readRows(name string) map[string][]string {
 	page := must.Get(os.ReadFile(name))
 	_, bad, _ := strings.Cut(string(page), "\n## bad\n")
 	quoted := regexp.MustCompile("`([^`]+)`")
@@ -124,7 +123,7 @@ func TestMore(t *testing.T) {
 	for i := range 1500 {
 		lines = append(lines, entry("label", fmt.Sprint("i", i), "gone", `,"targetId":"x"`))
 	}
-	r := checked(t, file(lines...))
+	r := checked(file(lines...))
 	if last := r.Findings[0]; !r.has("more") || last.Code != "more" || last.Text != "500 more findings, not listed" {
 		t.Errorf("%d findings, the first of them %+v", len(r.Findings), last)
 	}
@@ -164,7 +163,7 @@ func TestExact(t *testing.T) {
 		{"an undoing there", []string{user("a", ""), user("b", "a"), entry("custom", "x", "a", `,"customType":"ctxtool.undo"`)}, "", nil},
 		{"a line without message off the path", []string{user("a", ""), entry("message", "x", "a", ""), user("b", "a")}, "", []string{"no-message"}},
 	} {
-		r := checked(t, file(append([]string{head3}, c.lines...)...))
+		r := checked(file(append([]string{head3}, c.lines...)...))
 		var codes []string
 		for _, f := range r.Findings {
 			codes = append(codes, f.Code)
@@ -207,7 +206,7 @@ func TestHides(t *testing.T) {
 		{"a compaction with the prompt declared again", []string{system("s", ""), user("a", "s"), compaction("k", "a", "a"), system("t", "k")}, "{2 30 0}", "no-checkpoint -"},
 		{"a compaction that keeps what is not there", []string{user("a", ""), user("b", "a"), compaction("k", "b", "x")}, "{1 27 0}", "kept-unknown {2 2 0}"},
 	} {
-		r := checked(t, file(append([]string{head3}, c.lines...)...))
+		r := checked(file(append([]string{head3}, c.lines...)...))
 		var hides []string
 		for _, f := range r.Findings {
 			if f.Code != "kept-no-message" {
@@ -234,7 +233,7 @@ func TestGenerated(t *testing.T) {
 		}
 		shape.Entries, shape.Bytes, shape.Text, shape.MaxText = 600, 0, 60, 2000
 		for shape.Seed = range seeds {
-			for _, f := range checked(t, gen.Session(shape)).Findings {
+			for _, f := range checked(gen.Session(shape)).Findings {
 				parted := strings.Contains(f.Code, "-lost-") && shape.Transforms > 0
 				if f.Severity > Info && !parted {
 					t.Errorf("%s, seed %d: line %d: %s: %s", p.Name, shape.Seed, f.Line, f.Code, f.Text)

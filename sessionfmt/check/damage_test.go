@@ -54,8 +54,8 @@ func TestRepairDamage(t *testing.T) {
 // TestRepairForeign does the same to sessions of other agents. Their contexts have all that
 // they had; the few of which that cannot be proven are refused.
 func TestRepairForeign(t *testing.T) {
-	sessions := slices.DeleteFunc(append(corpus.Foreign(t), samples(t)...), func(c corpus.Session) bool {
-		return len(c.Data) >= 64<<10 || strings.HasSuffix(c.Name, ".json") || checked(t, c.Data) == nil // documents, and some that continue another file
+	sessions := slices.DeleteFunc(append(corpus.Foreign(t), samples()...), func(c corpus.Session) bool {
+		return len(c.Data) >= 64<<10 || strings.HasSuffix(c.Name, ".json") || checked(c.Data) == nil // documents, and some that continue another file
 	})
 	n := &tally{outcomes: map[string]int{}}
 	for _, c := range sessions {
@@ -109,7 +109,7 @@ func (n *tally) String() string {
 // repair repairs a session and holds the result to all that is promised of it.
 func (n *tally) repair(t *testing.T, name string, data []byte) {
 	t.Helper()
-	s, _ := checkedOpen(t, data)
+	s, _ := checkedOpen(data)
 	if s == nil {
 		n.unread++
 		return
@@ -124,14 +124,14 @@ func (n *tally) repair(t *testing.T, name string, data []byte) {
 		return
 	}
 	defer r.Close()
-	if _, _, _, err := r.Proof(everything(t)); err != nil {
+	if _, _, _, err := r.Proof(everything()); err != nil {
 		n.unproven++
 		if s.Dialect() == nil || !strings.Contains(err.Error(), "repaired, its context") {
 			t.Errorf("%s: %v", name, err)
 		}
 		return
 	}
-	out, quarantine := rewritten(t, r)
+	out, quarantine := rewritten(r)
 	for line, outcome := range outcomes(data, out, quarantine) {
 		n.outcomes[outcome]++
 		if outcome == "lost" {
@@ -163,11 +163,11 @@ func (n *tally) answer(t *testing.T, name string, r *Repair, is *sessionfmt.Sess
 	}
 	if r.tail != nil {
 		n.answered++
-		if _, _, _, err := r.Proof(everything(t)); err != nil {
+		if _, _, _, err := r.Proof(everything()); err != nil {
 			t.Errorf("%s: calls answered: %v", name, err)
 			return
 		}
-		out, _ := rewritten(t, r)
+		out, _ := rewritten(r)
 		is = opened(t, name, out)
 		defer is.Close()
 	}
@@ -176,16 +176,14 @@ func (n *tally) answer(t *testing.T, name string, r *Repair, is *sessionfmt.Sess
 	}
 }
 
-func everything(t *testing.T) Options {
-	t.Helper()
+func everything() Options {
 	choice := must.Get(Choose(nil, nil))
 	return Options{Choice: choice, Open: sessionfmt.Options{Workers: 1}}
 }
 
 // checked checks a session in memory; nil where it is none.
-func checked(t *testing.T, data []byte) *Report {
-	t.Helper()
-	s, report := checkedOpen(t, data)
+func checked(data []byte) *Report {
+	s, report := checkedOpen(data)
 	if s != nil {
 		s.Close()
 	}
@@ -193,9 +191,8 @@ func checked(t *testing.T, data []byte) *Report {
 }
 
 // checkedOpen is checked with the session left open.
-func checkedOpen(t *testing.T, data []byte) (*sessionfmt.Session, *Report) {
-	t.Helper()
-	x := newSubject("s.jsonl", everything(t))
+func checkedOpen(data []byte) (*sessionfmt.Session, *Report) {
+	x := newSubject("s.jsonl", everything())
 	s, err := sessionfmt.OpenReader("s.jsonl", bytes.NewReader(data), x.opening())
 	if err != nil {
 		return nil, nil
@@ -205,8 +202,7 @@ func checkedOpen(t *testing.T, data []byte) (*sessionfmt.Session, *Report) {
 	return s, x.report
 }
 
-func rewritten(t *testing.T, r *Repair) (out, quarantine []byte) {
-	t.Helper()
+func rewritten(r *Repair) (out, quarantine []byte) {
 	var to, rest bytes.Buffer
 	must.Do(sessionfmt.Rewrite(r.Changes, &to, &rest))
 	return to.Bytes(), rest.Bytes()
@@ -237,7 +233,7 @@ func repairedOf(t *testing.T, name string, s *sessionfmt.Session) (out, quaranti
 		t.Fatalf("%s: the repaired file: %v", name, err)
 	}
 	defer r.Close()
-	return rewritten(t, r)
+	return rewritten(r)
 }
 
 // outcomes returns what happened to each line that is not blank, by line.

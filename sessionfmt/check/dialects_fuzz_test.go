@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"flag"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -42,29 +44,36 @@ var seeds = map[string]string{
 }
 
 // samples are the seeds, and the samples of all agents.
-func samples(t testing.TB) (all []corpus.Session) {
-	t.Helper()
+func samples() (all []corpus.Session) {
 	for _, agent := range slices.Sorted(maps.Keys(seeds)) {
 		all = append(all, corpus.Session{Name: agent, Data: []byte(seeds[agent])})
 	}
-	err := filepath.WalkDir("../../testdata/dialects", func(name string, d fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir("../../testdata/dialects", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.Contains(filepath.Ext(name), ".json") {
 			return err
 		}
 		data, err := os.ReadFile(name)
 		all = append(all, corpus.Session{Name: name, Data: data})
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
-// FuzzDialects reads whatever comes as a session of any agent.
+// FuzzDialects reads whatever comes as a session of any agent. Where fuzzing is asked for it also
+// starts from damaged samples: few and short ones, since all of them are read before it begins.
+// TestDialectsDamage has more of them.
 func FuzzDialects(f *testing.F) {
-	for _, c := range append(samples(f), corpus.Foreign(f)...) {
-		if len(c.Data) <= 16<<10 {
+	const most = 4 << 10
+	fuzzing := flag.Lookup("test.fuzz").Value.String() != ""
+	random := rand.New(rand.NewPCG(1, 53))
+	for _, c := range samples() {
+		f.Add(c.Data)
+		for k := 0; fuzzing && k < 6; k++ {
+			f.Add(broken(c.Data[:min(len(c.Data), most)], random))
+		}
+	}
+	for _, c := range corpus.Foreign(f) {
+		if len(c.Data) <= 2*most || !fuzzing && len(c.Data) <= 4*most {
 			f.Add(c.Data)
 		}
 	}
@@ -74,13 +83,20 @@ func FuzzDialects(f *testing.F) {
 // TestDialectsDamage reads sessions of other agents that are cut, spliced or overwritten.
 func TestDialectsDamage(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 53))
-	for _, c := range append(corpus.Foreign(t), samples(t)...) {
-		for range 15 {
-			data := damage(c.Data[:min(len(c.Data), 200<<10)], random.Uint64())
-			reads(t, c.Name, data[:random.IntN(len(data)+1)])
-			reads(t, c.Name, splice(c.Data[:min(len(c.Data), 200<<10)], random))
+	for _, c := range append(corpus.Foreign(t), samples()...) {
+		for range 30 {
+			reads(t, c.Name, broken(c.Data[:min(len(c.Data), 200<<10)], random))
 		}
 	}
+}
+
+// broken returns data damaged or spliced, and cut.
+func broken(data []byte, random *rand.Rand) []byte {
+	if random.IntN(2) == 0 {
+		data = damage(data, random.Uint64())
+		return data[:random.IntN(len(data)+1)]
+	}
+	return splice(data, random)
 }
 
 // splice copies short pieces of data over others, and cuts it.

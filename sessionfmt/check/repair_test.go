@@ -179,7 +179,7 @@ func TestTwins(t *testing.T) {
 	}
 	was := []string{head3, say("a", "", "1"), say("a", "a", "2"), say("a", "a", "3"), say("b", "a", "4"), say("b", "a", "4"), say("c", "b", "5"), say("c", "b", "6"), say("d", "c", "7")}
 	out, quarantine := repaired(t, "twins", file(was...))
-	if r := checked(t, out); r.has("duplicate-id") || len(r.Findings) > 0 {
+	if r := checked(out); r.has("duplicate-id") || len(r.Findings) > 0 {
 		t.Errorf("%s has %v", out, r.Findings)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")

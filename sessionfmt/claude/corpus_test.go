@@ -81,7 +81,7 @@ func TestSamples(t *testing.T) {
 			if tr.lines != test.lines || len(want) != test.chain {
 				t.Errorf("by the rule %d lines, a chain of %d; want %d, %d", tr.lines, len(want), test.lines, test.chain)
 			}
-			if got := active(t, s); !slices.Equal(got, want) {
+			if got := active(s); !slices.Equal(got, want) {
 				t.Errorf("%d records are active, want %d: %s", len(got), len(want), differs(got, want))
 			}
 			checkUsage(t, s, tr, test.requests)
@@ -106,7 +106,7 @@ func differs(got, want []string) string {
 }
 
 // active are the uuids of the records on the leaf's path, from the last compaction on.
-func active(t *testing.T, s *sessionfmt.Session) (ids []string) {
+func active(s *sessionfmt.Session) (ids []string) {
 	r := s.NewReader()
 	path, _ := s.Path(s.Leaf())
 	for _, i := range path {

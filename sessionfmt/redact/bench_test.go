@@ -13,8 +13,7 @@ import (
 // the real sessions where they are there, else the project's own.
 func benchSessions(b *testing.B) (data []byte) {
 	if name := os.Getenv("CTXTOOL_BENCH_SESSION"); name != "" {
-		data := must.Get(os.ReadFile(name))
-		return data
+		return must.Get(os.ReadFile(name))
 	}
 	for _, s := range append(corpus.Shared(b), corpus.Own(b)...) {
 		if len(s.Data) > 100_000 || len(data) == 0 {

@@ -31,7 +31,7 @@ func TestEverywhere(t *testing.T) {
 		{`{"api_key":"` + key + `"}` + "\n" + `["z%58` + key[2:] + `", "` + strings.ToLower(key) + `"]`, `{"api_key":"` + gone + `"}` + "\n" + `["` + gone + `", "` + strings.ToLower(key) + `"]`},
 		{`{"text":"redis://:4711471147114@cache/0"}` + "\n" + `[4711471147114]`, `{"text":"redis://:[redacted:url-password-1]@cache/0"}` + "\n" + `[0]`},
 	} {
-		if got := string(redacted(t, mustNew(t, Options{}), []byte(c.in))); got != c.want {
+		if got := string(redacted(mustNew(Options{}), []byte(c.in))); got != c.want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", c.in, got, c.want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestCountedOnce(t *testing.T) {
 		`{"text":"` + pat + `"}` + "\n" + `{"content":[{"type":"image","data":"` + pixel + `"},{"text":"x` + pat + `y"}]}` + "\n"
 	var tally Tally
 	from := io.Reader(strings.NewReader(in))
-	for pass := range mustNew(t, Options{}).Passes(&tally) {
+	for pass := range mustNew(Options{}).Passes(&tally) {
 		var to bytes.Buffer
 		must.Do(pass(&to, from))
 		from = &to
@@ -56,7 +56,7 @@ func TestCountedOnce(t *testing.T) {
 // TestCutShort: the beginning of a key suffices to recognize it, and the host of a service
 // needs no dot.
 func TestCutShort(t *testing.T) {
-	r := mustNew(t, Options{})
+	r := mustNew(Options{})
 	for in, want := range map[string]string{
 		"sk-ant-api03-Ab3dEf": "[redacted:key-cut-short-1]",
 		"key sk-proj-Q9zT...": "key [redacted:key-cut-short-1]...",
@@ -74,7 +74,7 @@ func TestCutShort(t *testing.T) {
 		if want == "" {
 			want = in
 		}
-		if got := string(redacted(t, r, []byte(in))); got != want {
+		if got := string(redacted(r, []byte(in))); got != want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", in, got, want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestCutShort(t *testing.T) {
 // repeat in many spellings, none is left in any of them: 300, or 2,000 where whole matrices
 // are asked for.
 func TestPlanted(t *testing.T) {
-	r := mustNew(t, Options{})
+	r := mustNew(Options{})
 	s := r.NewScanner()
 	rnd := rand.New(rand.NewPCG(17, 1))
 	sessions := 300
@@ -104,7 +104,7 @@ func TestPlanted(t *testing.T) {
 			secrets = append(secrets, plainSecret(rnd, s))
 		}
 		in := plant(rnd, bases[n%len(bases)], secrets)
-		out := redacted(t, r, in)
+		out := redacted(r, in)
 		for _, text := range readings(out) {
 			for _, secret := range secrets {
 				if value := secret[strings.IndexByte(secret, '\x00')+1:]; strings.Contains(text, value[:strings.IndexByte(value, '\x00')]) {

@@ -89,10 +89,8 @@ func byExpressions(r *Redactor, text []byte) (all []hit) {
 	return all
 }
 
-func mustNew(t testing.TB, opt Options) *Redactor {
-	t.Helper()
-	r := must.Get(New(opt))
-	return r
+func mustNew(opt Options) *Redactor {
+	return must.Get(New(opt))
 }
 
 // samely holds what the scanner finds in a text against what the expressions find,
@@ -123,7 +121,7 @@ func samely(t *testing.T, r *Redactor, s *Scanner, text []byte) int {
 // TestAnchored: where expressions are tried only at their anchors, by a dfa first,
 // they match what they match in the whole text.
 func TestAnchored(t *testing.T) {
-	r := mustNew(t, Options{})
+	r := mustNew(Options{})
 	s := r.NewScanner()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var trees []*syntax.Regexp
@@ -194,7 +192,7 @@ func TestAnchored(t *testing.T) {
 
 // TestAnchoredWide: a match begins with a whole character, or a byte that is none.
 func TestAnchoredWide(t *testing.T) {
-	r := mustNew(t, Options{Patterns: []byte(`
+	r := mustNew(Options{Patterns: []byte(`
 [[rules]]
 id = "any"
 regex = '''.token-\d{4}'''
@@ -230,7 +228,7 @@ func TestAnchorsOf(t *testing.T) {
 // TestAnchoredFar: what looking far ahead from many places costs is bounded, but no
 // secret after them is lost before the whole text is searched instead.
 func TestAnchoredFar(t *testing.T) {
-	r := mustNew(t, Options{Patterns: []byte("[[rules]]\nid = \"far\"\nregex = 'ab[a-z]*[0-9]{3}'")})
+	r := mustNew(Options{Patterns: []byte("[[rules]]\nid = \"far\"\nregex = 'ab[a-z]*[0-9]{3}'")})
 	for _, pairs := range []int{10, 200, 2000} {
 		if samely(t, r, r.NewScanner(), []byte(strings.Repeat("ab", pairs)+" abcd123")) != 1 {
 			t.Errorf("after %d pairs the expression finds something else", pairs)
@@ -240,7 +238,7 @@ func TestAnchoredFar(t *testing.T) {
 
 // TestAnchoredReal is TestAnchored on real texts.
 func TestAnchoredReal(t *testing.T) {
-	r := mustNew(t, Options{})
+	r := mustNew(Options{})
 	s := r.NewScanner()
 	size := 0
 	for _, session := range append(corpus.Own(t), corpus.Shared(t)...) {
@@ -265,7 +263,7 @@ func TestAnchoredReal(t *testing.T) {
 // of a second. Were it the square, it would take more than the limit, which leaves room
 // for a machine that is busy.
 func TestHostileText(t *testing.T) {
-	s := mustNew(t, Options{}).NewScanner()
+	s := mustNew(Options{}).NewScanner()
 	for _, piece := range []string{"curl ", "-----BEGIN PRIVATE KEY", "ey", "key=key", "a@", "/home/", "https://a", "data: ", `\u0041`, "%25", "&amp;"} {
 		began := time.Now()
 		s.Find(bytes.Repeat([]byte(piece), 1<<18/len(piece)))

@@ -19,10 +19,8 @@ import (
 // pat is a token as GitHub makes them.
 const pat = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st5Onl9aBcDeFgH"
 
-func redacted(t testing.TB, r *Redactor, data []byte) []byte {
-	t.Helper()
-	out := must.Get(filtered(r, bytes.NewReader(data)))
-	return out
+func redacted(r *Redactor, data []byte) []byte {
+	return must.Get(filtered(r, bytes.NewReader(data)))
 }
 
 // filtered is what the passes make of a session.
@@ -39,7 +37,7 @@ func filtered(r *Redactor, from io.Reader) (out []byte, err error) {
 
 // TestLine: what becomes of lines, one after the other of one session.
 func TestLine(t *testing.T) {
-	x := mustNew(t, Options{Values: []string{"hunter22", "4711", "system", "sesam öffne"}}).NewRun()
+	x := mustNew(Options{Values: []string{"hunter22", "4711", "system", "sesam öffne"}}).NewRun()
 	defer x.Close()
 	for _, c := range []struct{ line, want string }{
 		{`{"type":"message","id":"a1","message":{"role":"user","content":"plain"}}`, ``},
@@ -87,7 +85,7 @@ func TestAcross(t *testing.T) {
 		{`ab", "cd\n`, `["x\\ab", "cd\n"]`, `["x\\[redacted:value-1]", "[redacted:value-2]"]`},
 		{`ab", "cd", "e`, `["x\nab", "cd", "e\n"]`, `["x\n[redacted:value-1]", "[redacted:value-2]", "[redacted:value-3]\n"]`},
 	} {
-		x := mustNew(t, Options{Values: []string{c.value}}).NewRun()
+		x := mustNew(Options{Values: []string{c.value}}).NewRun()
 		if got, err := x.line([]byte(c.line)); err != nil || string(got) != c.want {
 			t.Errorf("%s\nbecomes %s, %v\nwant    %s", c.line, got, err, c.want)
 		}
@@ -97,13 +95,13 @@ func TestAcross(t *testing.T) {
 
 // TestFilterLines: lines of any length, with and without a newline, and a byte order mark.
 func TestFilterLines(t *testing.T) {
-	r := mustNew(t, Options{})
+	r := mustNew(Options{})
 	secret, gone := `"`+pat+`"`, `"[redacted:github-pat-1]"`
 	for _, size := range []int{0, 1, 256<<10 - len(secret), 600 << 10} {
 		pad := strings.Repeat(" ", size)
 		for _, end := range []string{"", "\n", "\n\n", "\n" + pad + secret, "\n" + jsonl.BOM} {
 			for _, begin := range []string{"", jsonl.BOM} {
-				got := string(redacted(t, r, []byte(begin+pad+secret+end)))
+				got := string(redacted(r, []byte(begin+pad+secret+end)))
 				if want := begin + pad + gone + strings.ReplaceAll(end, secret, gone); got != want {
 					t.Errorf("%d bytes before it, then %.5q: %s", size, end, difference([]byte(got), []byte(want)))
 				}
@@ -111,7 +109,7 @@ func TestFilterLines(t *testing.T) {
 		}
 	}
 	const sealed, stripped = jsonl.BOM + `{"thinkingSignature":"abc"}` + "\n", jsonl.BOM + `{"thinkingSignature":""}` + "\n"
-	if got := string(redacted(t, r, []byte(sealed+sealed))); got != stripped+sealed { // the second is not JSON
+	if got := string(redacted(r, []byte(sealed+sealed))); got != stripped+sealed { // the second is not JSON
 		t.Errorf("%q", got)
 	}
 	broken := errors.New("broken")
@@ -123,7 +121,7 @@ func TestFilterLines(t *testing.T) {
 // TestLeft: what shows another secret each time that one is gone is looked at eight times,
 // the last time to see that nothing is left.
 func TestLeft(t *testing.T) {
-	r := mustNew(t, Options{Patterns: []byte("[[rules]]\nid = \"r\"\nregex = '[0-9\\]]([a-z])'")})
+	r := mustNew(Options{Patterns: []byte("[[rules]]\nid = \"r\"\nregex = '[0-9\\]]([a-z])'")})
 	if _, err := filtered(r, strings.NewReader("\n1abcdefg\n1abcdefgh\n")); !errors.Is(err, ErrLeft) || err.(*sessionfmt.Error).Pos.Line != 3 {
 		t.Errorf("%v", err)
 	}
@@ -151,7 +149,7 @@ func TestEmailLengths(t *testing.T) {
 
 // TestSpelled: a secret is found however it is spelled, and nothing else goes.
 func TestSpelled(t *testing.T) {
-	s := mustNew(t, Options{}).NewScanner()
+	s := mustNew(Options{}).NewScanner()
 	for _, spelled := range []string{
 		pat, strings.Replace(pat, "_", `_`, 1), strings.Replace(pat, "_", `\x5f`, 1), strings.Replace(pat, "_", `\u{5f}`, 1), strings.Replace(pat, "_", `\137`, 1),
 		strings.Replace(pat, "_", "&#95;", 1), strings.Replace(pat, "_", "&#x5F;", 1), strings.Replace(pat, "_", "&lowbar;", 1), strings.Replace(pat, "R4", "&#8203;R4", 1),
@@ -187,13 +185,13 @@ func TestSessions(t *testing.T) {
 		{Options{Images: true}, sample},
 	} {
 		opt := try.Options
-		r := mustNew(t, opt)
+		r := mustNew(opt)
 		for _, c := range try.sessions {
-			out := redacted(t, r, c.Data)
+			out := redacted(r, c.Data)
 			if bytes.Count(out, []byte{'\n'}) != bytes.Count(c.Data, []byte{'\n'}) {
 				t.Errorf("%s: it has other lines", c.Name)
 			}
-			if again := redacted(t, r, out); !bytes.Equal(again, out) {
+			if again := redacted(r, out); !bytes.Equal(again, out) {
 				t.Errorf("%s: redacting it twice is not the same as once: %s", c.Name, difference(out, again))
 			}
 			was, err := sessionfmt.OpenReader("was", bytes.NewReader(c.Data), sessionfmt.Options{})
@@ -225,7 +223,7 @@ func difference(a, b []byte) string {
 
 // TestStructureOnly: no text is left, and what is not a text is.
 func TestStructureOnly(t *testing.T) {
-	x := mustNew(t, Options{StructureOnly: true}).NewRun()
+	x := mustNew(Options{StructureOnly: true}).NewRun()
 	defer x.Close()
 	for _, c := range []struct{ line, want string }{
 		{`{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/x"}`, `{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"[2 characters]"}`},
@@ -250,7 +248,7 @@ func TestFormat(t *testing.T) {
 	types := "session message thinking_level_change model_change compaction branch_summary custom custom_message label session_info " +
 		"context_transform ephemeral context_edit usage cache_warm system user assistant toolResult bashExecution hookMessage contextTransform " +
 		"branchSummary compactionSummary text thinking image toolCall"
-	named := mustNew(t, Options{Values: strings.Fields(types)}).NewRun()
+	named := mustNew(Options{Values: strings.Fields(types)}).NewRun()
 	defer named.Close()
 	for _, word := range strings.Fields(types) {
 		line := `{"type":"` + word + `","message":{"role":"` + word + `"}}`
@@ -258,7 +256,7 @@ func TestFormat(t *testing.T) {
 			t.Errorf("%s becomes %s, %v", line, got, err)
 		}
 	}
-	bare := mustNew(t, Options{StructureOnly: true}).NewRun()
+	bare := mustNew(Options{StructureOnly: true}).NewRun()
 	defer bare.Close()
 	for _, name := range strings.Fields("type role op scope stopReason thinkingLevel reasoning kind mimeType status id parentId targetId fromId " +
 		"firstKeptEntryId toolCallId transformEntryId responseId timestamp model modelId responseModel provider api rawStopReason " +
@@ -272,7 +270,7 @@ func TestFormat(t *testing.T) {
 
 // TestPatterns: rules of one's own, their lists, and what is wrong with some.
 func TestPatterns(t *testing.T) {
-	r := mustNew(t, Options{Patterns: []byte(`
+	r := mustNew(Options{Patterns: []byte(`
 [[rules]]
 id = "ticket"
 regex = '''\bACME-(\d{4,})\b'''
@@ -339,7 +337,7 @@ func FuzzRedact(f *testing.F) {
 	}
 	f.Add([]byte(`{"password":"` + pat + `","a\u0040b.org":{"/home/x/":["--token","Tr0ub4dor-3xQz9"]}}`))
 	f.Add([]byte(`curl -u "joe@corp.org:hunter22" ` + "\n" + `&#x2f;home&#x2f;joe%2fx`))
-	all := []*Redactor{mustNew(f, Options{Values: []string{"hunter22", "redacted", "character"}}), mustNew(f, Options{StructureOnly: true})}
+	all := []*Redactor{mustNew(Options{Values: []string{"hunter22", "redacted", "character"}}), mustNew(Options{StructureOnly: true})}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, r := range all {
 			out, err := filtered(r, bytes.NewReader(data))
@@ -358,7 +356,7 @@ func FuzzRedact(f *testing.F) {
 					t.Fatalf("%q becomes %q, which is not JSON", was[k], is[k])
 				}
 			}
-			if again := redacted(t, r, out); !bytes.Equal(again, out) {
+			if again := redacted(r, out); !bytes.Equal(again, out) {
 				t.Fatalf("twice is not once: %s", difference(out, again))
 			}
 		}

@@ -46,7 +46,7 @@ var figures = []Figure{
 	{"swe-cli.autonomy", stats.Share, eachSession, "share of prompts that ended without abort, error or steering"},
 	{"swe-cli.compaction", stats.Share, eachSession, "share of tokens that the session's compactions removed"},
 	{"swe-cli.precision", stats.Share, eachSession, "share of reads and searches that later answers used"},
-	{"context.unused", stats.Tokens, eachSession, "tokens a request of tools and skills that no request used"},
+	{"context.unused", stats.Tokens, eachSession, "tokens per request of tools and skills that no request used"},
 	{"growth.peak", stats.Tokens, eachSession, "tokens of the largest request of each session's path"},
 	{"growth.share", stats.Share, eachSession, "the largest share of the window"},
 	{"cost.total", stats.Dollars, allSessions, "recorded dollars of all sessions together, each call once"},
@@ -61,7 +61,7 @@ var figures = []Figure{
 	{"bytes.line", stats.Bytes, eachSession, "bytes of the largest line of each file"},
 	{"cache.hit-rate", stats.Share, allSessions, "what a cache served of the prompts, all sessions together"},
 	{"cache.session-hit-rate", stats.Share, eachSession, "the same of each session"},
-	{"cache.rebilled", stats.Dollars, allSessions, "what was billed again, all sessions together"},
+	{"cache.rebilled", stats.Dollars, allSessions, "dollars rebilled, all sessions together"},
 	{"check.errors", stats.Number, eachSession, "errors that ctxtool check finds in each session"},
 	{"check.warnings", stats.Number, eachSession, "warnings that it finds"},
 }

@@ -59,10 +59,10 @@ func TestAgainstItself(t *testing.T) {
 		o.Add(sum, r)
 		o.Finish(r)
 		reports = append(reports, r)
-		lines.Write(encoded(t, r))
+		lines.Write(encoded(r))
 	}
 	o.Finish(sum)
-	object := encoded(t, sum)
+	object := encoded(sum)
 	lines.Write(object)
 
 	seen := map[string]int{}
@@ -98,8 +98,7 @@ func TestAgainstItself(t *testing.T) {
 	t.Logf("%d sessions, %v", len(reports), seen)
 }
 
-func encoded(t *testing.T, r *stats.Report) []byte {
-	t.Helper()
+func encoded(r *stats.Report) []byte {
 	line := must.Get(json.Marshal(r))
 	return append(line, '\n')
 }

@@ -127,8 +127,7 @@ func lensesNamed(names ...string) (all []*stats.Lens) {
 }
 
 // judged returns the result of a gate for reports.
-func judged(t *testing.T, g *gate.Gate, reports ...*stats.Report) (*gate.Report, error) {
-	t.Helper()
+func judged(g *gate.Gate, reports ...*stats.Report) (*gate.Report, error) {
 	must.Do(g.Start([]string{"cache", "check"}))
 	for _, r := range reports {
 		g.Add(r)
@@ -191,7 +190,7 @@ func TestBudgets(t *testing.T) {
 		b := must.Get(gate.ParseBudget(budget))
 		// 0.1+0.2 is more than 0.3, and no more than 0.3 dollars.
 		tenth, fifth := 0.1, 0.2
-		r := must.Get(judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, tenth+fifth, 4)))
+		r := must.Get(judged(&gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, tenth+fifth, 4)))
 		if got := told(r); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", budget, got, want)
 		}
@@ -208,7 +207,7 @@ func TestToleranceEdge(t *testing.T) {
 		"cache.rebilled>=1000000.03~0.01": gate.Crossed,
 	} {
 		b := must.Get(gate.ParseBudget(budget))
-		r := must.Get(judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, 1000000.01, 0)))
+		r := must.Get(judged(&gate.Gate{Budgets: []gate.Budget{b}}, report("s", 0.5, 1000000.01, 0)))
 		if got := r.Verdicts[0].State; got != want {
 			t.Errorf("%s is %s, want %s", budget, got, want)
 		}
@@ -220,7 +219,7 @@ func TestToleranceEdge(t *testing.T) {
 func TestBudgetOfSeveral(t *testing.T) {
 	g := &gate.Gate{}
 	must.Do(g.Load("b.toml", []byte("[[budget]]\nfigure = \"check.errors\"\nmax = 2\nmin = 1\n[[budget]]\nfigure = \"cache.hit-rate\"\nmin = \"55%\"\n")))
-	r, err := judged(t, g, report("a", 1, 0, 2), report("b", 0.5, 0.5, 3), report("c", 0, 0, 0))
+	r, err := judged(g, report("a", 1, 0, 2), report("b", 0.5, 0.5, 3), report("c", 0, 0, 0))
 	want := "false; crossed error check.errors 3 over 1 b:7 e2; crossed error check.errors 0 over 1 c:7 e2; crossed error cache.hit-rate 0.5 over 0.05 b e1; kept error check.errors 2 a:7 e2"
 	if got := told(r); err != nil || got != want {
 		t.Errorf("%v\n got %s\nwant %s", err, got, want)
@@ -254,7 +253,7 @@ func TestGateUnreadable(t *testing.T) {
 		{"none", gate.Gate{}, nil, "true; ", gate.ErrEmpty},
 	} {
 		c.gate.Budgets = []gate.Budget{budget}
-		r, err := judged(t, &c.gate, c.reports...)
+		r, err := judged(&c.gate, c.reports...)
 		if got := told(r); got != c.want || err != c.err {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
 		}
@@ -266,7 +265,7 @@ func TestGateWithoutValue(t *testing.T) {
 	b := must.Get(gate.ParseBudget("cache.hit-rate>=50%"))
 	silent := report("s", 0, 0, 0)
 	silent.Cache = &stats.CachePart{Requests: 1}
-	r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, silent)
+	r, err := judged(&gate.Gate{Budgets: []gate.Budget{b}}, silent)
 	if got := told(r); err != nil || got != "true; unknown error cache.hit-rate s: nothing to judge" {
 		t.Errorf("%v %s", err, got)
 	}
@@ -316,7 +315,7 @@ func TestGateCalibrated(t *testing.T) {
 	one := report("s", 1, 0, 0)
 	one.Context = &stats.ContextPart{}
 	must.Do(json.Unmarshal([]byte(`{"counter":"chars4","sessions":[{"tokens":9,"calibrated":{"model":"p/m"}}]}`), one.Context))
-	r, err := judged(t, &gate.Gate{Budgets: []gate.Budget{b}}, one)
+	r, err := judged(&gate.Gate{Budgets: []gate.Budget{b}}, one)
 	if v := r.Verdicts[0]; err != nil || !v.Calibrated || *v.Value != 9 || v.State != gate.Crossed {
 		t.Errorf("%v %+v", err, v)
 	}

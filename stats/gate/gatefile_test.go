@@ -11,7 +11,7 @@ import (
 // TestGateFile: files of budgets, and the errors in them.
 func TestGateFile(t *testing.T) {
 	g := &gate.Gate{}
-	err := g.Load("b.toml", []byte(`# a comment
+	must.Do(g.Load("b.toml", []byte(`# a comment
 unpriced = "ignore"
 broken = "warn"
 drift = "+5%"
@@ -27,10 +27,7 @@ min = 0.5
 max = "90%"
 severity = "warning"
 drift = 0.02
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))
 	var texts []string
 	for _, b := range g.Budgets {
 		texts = append(texts, budgetText(b, nil))

@@ -11,8 +11,7 @@ import (
 )
 
 // saved returns a run of reports as saved, with or without a line per session.
-func saved(t *testing.T, lines bool, reports ...*stats.Report) *gate.Saved {
-	t.Helper()
+func saved(lines bool, reports ...*stats.Report) *gate.Saved {
 	var data []byte
 	all := []*stats.Report{together(reports...)}
 	if lines {
@@ -22,8 +21,7 @@ func saved(t *testing.T, lines bool, reports ...*stats.Report) *gate.Saved {
 		line := must.Get(json.Marshal(r))
 		data = append(append(data, line...), '\n')
 	}
-	s := must.Get(gate.LoadSaved("last.json", data))
-	return s
+	return must.Get(gate.LoadSaved("last.json", data))
 }
 
 // TestDrift: 100 errors were found when the run was saved.
@@ -39,12 +37,12 @@ func TestDrift(t *testing.T) {
 		{"-5%", 95, gate.Kept}, {"-5%", 94, gate.Crossed}, {"-5%", 1000, gate.Kept},
 		{"10", 110, gate.Kept}, {"10", 111, gate.Crossed}, {"+10", 90, gate.Kept}, {"-10", 89, gate.Crossed},
 	} {
-		g := &gate.Gate{Saved: saved(t, false, report("s", 1, 0, 100))}
+		g := &gate.Gate{Saved: saved(false, report("s", 1, 0, 100))}
 		if c.drift != "" {
 			g.Drift = &gate.Drift{}
 			must.Do(g.Drift.UnmarshalText([]byte(c.drift)))
 		}
-		r := must.Get(judged(t, g, report("s", 1, 0, c.found)))
+		r := must.Get(judged(g, report("s", 1, 0, c.found)))
 		for _, v := range r.Verdicts {
 			want := gate.Kept
 			if v.Figure == "check.errors" {
@@ -72,14 +70,14 @@ func TestAgainst(t *testing.T) {
 		reports []*stats.Report
 		want    string
 	}{
-		{"each its own", saved(t, true, report("a", 1, 0, 1), report("b", 1, 0, 2)), []*stats.Report{report("b", 1, 0, 2), report("a", 1, 0, 1)},
+		{"each its own", saved(true, report("a", 1, 0, 1), report("b", 1, 0, 2)), []*stats.Report{report("b", 1, 0, 2), report("a", 1, 0, 1)},
 			"true; kept error cache.session-hit-rate 1 b e1; kept error cache.session-hit-rate 1 a e1; kept error check.errors 2 b:7 e2; kept error check.errors 1 a:7 e2"},
-		{"by id", saved(t, true, report("a", 1, 0, 1), report("b", 1, 0, 2)), []*stats.Report{moved},
+		{"by id", saved(true, report("a", 1, 0, 1), report("b", 1, 0, 2)), []*stats.Report{moved},
 			"true; kept error cache.session-hit-rate 1 new-name e1; kept error check.errors 2 new-name:7 e2"},
-		{"a new one", saved(t, true, report("a", 1, 0, 1)), []*stats.Report{report("c", 1, 0, 9)},
+		{"a new one", saved(true, report("a", 1, 0, 1)), []*stats.Report{report("c", 1, 0, 9)},
 			"true; unknown error cache.session-hit-rate 1 c e1: not in the saved run; unknown error check.errors 9 c:7 e2: not in the saved run"},
 	} {
-		r := must.Get(judged(t, &gate.Gate{Saved: c.saved}, c.reports...))
+		r := must.Get(judged(&gate.Gate{Saved: c.saved}, c.reports...))
 		kept := r.Verdicts[:0]
 		for _, v := range r.Verdicts { // except those of all together, and warnings
 			if v.Figure == "check.errors" || v.Figure == "cache.session-hit-rate" {
@@ -92,8 +90,8 @@ func TestAgainst(t *testing.T) {
 		}
 	}
 	// One object for several sessions has no figures of each.
-	g := &gate.Gate{Saved: saved(t, false, report("a", 1, 0, 1), report("b", 1, 0, 2))}
-	r, err := judged(t, g, report("a", 1, 0, 1), report("b", 1, 0, 2))
+	g := &gate.Gate{Saved: saved(false, report("a", 1, 0, 1), report("b", 1, 0, 2))}
+	r, err := judged(g, report("a", 1, 0, 1), report("b", 1, 0, 2))
 	if got := told(r); err != nil || got != "true; kept error cache.hit-rate 1 a e1; kept error cache.rebilled 0 a e1" {
 		t.Errorf("%v %s", err, got)
 	}

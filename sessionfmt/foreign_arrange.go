@@ -30,7 +30,7 @@ func (s *Session) newArrangement(opt Options) *arrangement {
 
 // merge arranges the lines of a unit.
 func (a *arrangement) merge(u *unit) error {
-	s, before := a.s, uint32(a.s.Coverage.Lines)
+	s, before := a.s, uint32(a.s.Coverage.passed)
 	s.reserve(u)
 	s.report(u)
 	for i := range u.records {

@@ -328,7 +328,7 @@ func block(p jsonl.Value) jsonl.Block {
 	case strings.HasPrefix(f[3].Get("mimeType").Text(), "image/"):
 		return jsonl.Block{Kind: jsonl.ImageBlock, Data: f[3].Get("data"), Mime: f[3].Get("mimeType")}
 	}
-	return chat.Text(jsonl.AppendQuoted(nil, string(p)))
+	return chat.Text(jsonl.AppendQuoted(nil, string(p.AppendOneLine(nil))))
 }
 
 func callBlock(id, name, args jsonl.Value) jsonl.Block {

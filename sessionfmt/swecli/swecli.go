@@ -245,7 +245,7 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 	case m.Failed && failure.IsString():
 		out = r.Join([]byte(`"Error: `), failure[1:])
 	case m.Failed:
-		out = jsonl.AppendQuoted(nil, "Error: "+string(failure))
+		out = jsonl.AppendQuoted(nil, "Error: "+string(failure.AppendOneLine(nil)))
 	case out.IsNull() && c.Name.Is("task_complete"):
 		out = jsonl.Value(`"No result available."`)
 	case out.IsNull():

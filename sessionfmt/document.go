@@ -41,7 +41,7 @@ func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect)
 		doc.head, doc.known = in.Head, !found || err != nil
 		doc.ends(in, err)
 	}
-	if d == nil || !d.Document {
+	if d == nil || d.Document == nil {
 		return nil, nil
 	}
 	return doc, d

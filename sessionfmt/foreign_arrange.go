@@ -25,7 +25,11 @@ type arrangement struct {
 
 func (s *Session) newArrangement(opt Options) *arrangement {
 	s.table, s.joined = newIDTable(0), make([]joined, 1)
-	return &arrangement{s: s, by: s.dialect.New(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
+	by := s.dialect.New
+	if s.doc != nil {
+		by = s.dialect.Document
+	}
+	return &arrangement{s: s, by: by(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
 }
 
 // merge arranges the lines of a unit.

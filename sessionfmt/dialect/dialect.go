@@ -19,9 +19,9 @@ type Dialect struct {
 	Name string // as reports name it
 	// Sniff reports whether a file with that first line is such a session.
 	Sniff func(first jsonl.Value) bool
-	// Document reports that a session may be one JSON document, with its messages in a list;
-	// see [Document]. Sniff gets all else.
-	Document bool
+	// Document returns an arranger of a session that is one JSON document, with its messages in a
+	// list; see [Document]. Sniff gets all else. It is nil if no session is.
+	Document func() Arranger
 	Store    Store // where the agent keeps its sessions
 	// Display ends the names of files with the history that the agent shows, and not the one
 	// that it sends. Empty for none.

@@ -165,7 +165,7 @@ const documentEnd = ".json"
 // or by what it holds.
 func (st Store) mayHold(in folder, name string) bool {
 	if in.by != nil {
-		return in.by.Document
+		return in.by.Document != nil
 	}
 	return st.named && ReadHeader(st.Disk, name).ID != ""
 }

@@ -13,14 +13,16 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+var format = chat.Format{About: about, Read: read, Sums: true}
+
 // Dialect is the format of SWE-CLI.
 var Dialect = chat.Dialect(dialect.Dialect{
 	Name:  "swe-cli",
-	Sniff: sniff, Document: true,
+	Sniff: sniff, Document: func() dialect.Arranger { return chat.NewArranger(format) },
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},
 	File:  fileID, Base: base, Policy: "swe-cli",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
-}, chat.Format{About: about, Read: read, Sums: true})
+}, format)
 
 // sniff reports whether a file begins with a session's own members, or with a message of
 // the list that OpenDev keeps beside them.

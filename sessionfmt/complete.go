@@ -17,12 +17,15 @@ func (s *Session) finish() error {
 			return err
 		}
 	}
-	if s.src.broken != nil {
-		line := s.Coverage.Lines
-		if s.file().numbers != nil {
-			line++
+	broken, line, size := s.src.broken, s.Coverage.passed, s.src.size
+	if s.doc != nil {
+		line, size = line+1, s.doc.size
+		if broken == nil {
+			broken = s.doc.broken
 		}
-		s.found.add("broken-off", line, "", "%v: it is read up to there, %d bytes", s.src.broken, s.src.size)
+	}
+	if broken != nil {
+		s.found.add("broken-off", line, "", "%v: it is read up to there, %d bytes", broken, size)
 	}
 	if s.dialect != nil {
 		if err := s.foreignFindings(); err != nil {

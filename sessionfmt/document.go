@@ -1,57 +1,75 @@
 package sessionfmt
 
 import (
-	"bufio"
 	"bytes"
 	"io"
+	"slices"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// document returns a session that is one JSON document as lines: the first has all but its
-// messages, and each message is another. d is nil for any other file, whose first line may be
-// first. The lines are spooled like the content of a compressed file.
-func (s *source) document(first jsonl.Value) (lines *source, head jsonl.Value, d *dialect.Dialect) {
+// A document is a session that is one JSON object. Its messages are records where they stand in
+// the file, and its header is made of all other members.
+type document struct {
+	head   jsonl.Value // all members but the list, on one line, as far as they are known
+	known  bool        // to the end
+	list   int64       // where the list begins, 0 for none
+	line   int         // of that place
+	other  int         // the line of a list before it, 0 for none
+	begins []byte      // a newline, the indentation and the brace that elements begin with, nil if they do not
+
+	broken error // why it is not read to its end: it is damaged
+	size   int64 // what is read of it then
+	last   int   // the line of that place
+}
+
+// document returns the document that a file is, and its dialect, nil for any other file, whose
+// first line may be first.
+func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect) {
 	if !s.mayBeDocument(first) {
-		return nil, nil, nil
+		return nil, nil
 	}
-	var wrong error
-	numbers := []uint32{1}
-	made, err := spool(s.packing, func(w io.Writer) (err error) {
-		out := bufio.NewWriterSize(w, unitSize)
-		var end int
-		head, end, wrong = dialect.ReadDocument(s.plain(), dialect.Messages, func(line jsonl.Value, number int) error {
-			numbers = append(numbers, uint32(number))
-			out.Write(line)
-			return out.WriteByte('\n')
-		})
-		numbers = append(numbers, uint32(end))
-		return out.Flush()
-	})
-	if err != nil || head == nil {
-		return nil, nil, nil
+	in := dialect.NewDocument(s.bytes, s.size, nil)
+	for doc = new(document); d == nil && !doc.known; {
+		found, err := in.List(dialect.Messages)
+		if found {
+			doc.at(in)
+		}
+		if d = Sniff(in.Head); found && d == nil { // what comes after the list may tell
+			err = in.PassList()
+		}
+		doc.head, doc.known = in.Head, !found || err != nil
+		doc.ends(in, err)
 	}
-	if d = Sniff(head); d == nil || !d.Document {
-		made.close()
-		return nil, nil, nil
+	if d == nil || d.Document == nil {
+		return nil, nil
 	}
-	top := append(bytes.Clone(head), '\n')
-	made.bytes = &spliced{parts: []io.ReaderAt{bytes.NewReader(top), made.bytes}, sizes: []int64{int64(len(top)), made.size}}
-	made.size += int64(len(top))
-	made.instead = "it is one JSON document"
-	made.info, made.disk, made.broken, made.more = s.info, s.disk, s.broken, []*source{s}
-	made.numbers = numbers
-	if made.broken == nil {
-		made.broken = wrong
+	return doc, d
+}
+
+// at makes the list that is next that of the document.
+func (doc *document) at(in *dialect.Document) {
+	doc.other, doc.list, doc.line = doc.line, in.Offset(), in.Line()
+}
+
+// ends notes how far the document is read, and why not further.
+func (doc *document) ends(in *dialect.Document, err error) {
+	doc.broken, doc.size, doc.last = err, in.Offset(), in.Line()
+}
+
+// first is the stretch of the file that stands for the header.
+func (doc *document) first() dialect.Span {
+	if doc.list == 0 {
+		return dialect.Span{Size: uint32(doc.size)}
 	}
-	return made, head, d
+	return dialect.Span{Size: uint32(doc.list)}
 }
 
 // mayBeDocument reports whether a file begins as a document: with an object that has messages,
 // or with one that goes on after the first line.
 func (s *source) mayBeDocument(first jsonl.Value) bool {
-	if first.First(dialect.Messages).IsArray() {
+	if first.First(dialect.Messages).Exists() {
 		return true
 	}
 	buf := make([]byte, min(s.size, 4<<10))
@@ -68,10 +86,238 @@ func beginsDocument(buf []byte) bool {
 	return whole && string(bytes.TrimSpace(line)) == "{"
 }
 
-// number is the number in the user's file of a line of the source.
-func (s *source) number(line int) int {
-	if line < 1 || line > len(s.numbers) {
-		return line
+// readDocument reads a document, and makes records of its messages. What follows them may show
+// that the header is another one, or that another list replaces them: then it starts over.
+func (s *Session) readDocument(workers int, opt Options) error {
+	for {
+		s.first = s.doc.first()
+		r := &documentReader{s: s, doc: s.doc, x: s.newIndexer(s.file(), opt)}
+		again, err := r.read(workers, opt)
+		unitBuffers.Put(r.x.buf)
+		if err != nil || !again {
+			return err
+		}
+		*s = Session{Name: s.Name, src: s.src, dialect: s.dialect, own: s.own, base: s.base, doc: s.doc}
 	}
-	return int(s.numbers[line-1])
+}
+
+// A documentReader reads a document once.
+type documentReader struct {
+	s      *Session
+	doc    *document
+	x      *indexer    // for what is read in order
+	before jsonl.Value // the members before the list
+	lines  int         // of the files that the session continues
+	line   int         // of the first element
+	next   int64       // where the next element is, or what follows the list
+	open   bool        // the list goes on there
+	broken error       // why it does not
+}
+
+// read reports whether the document has to be read again.
+func (r *documentReader) read(workers int, opt Options) (again bool, err error) {
+	s, doc := r.s, r.doc
+	if r.before = doc.head; doc.list > 0 {
+		r.begin()
+	}
+	a, header := s.newArrangement(opt), r.header()
+	for k := range s.base {
+		r.lines += s.base[k].lines
+	}
+	s.Coverage.passed = r.lines
+	if err = a.merge(header); err != nil {
+		return false, err
+	}
+	if doc.other > 0 {
+		s.found.add("second-list", r.lines+doc.line, "", "a second list of messages: it replaces the one on line %d", doc.other)
+	}
+	if s.Coverage.passed = 0; len(s.base) > 0 {
+		if err = s.scan(s.src, s.own.size, workers, opt, a.merge); err != nil {
+			return false, err
+		}
+	}
+	if doc.list > 0 {
+		s.Coverage.passed = r.lines + r.line - 1
+		if err = s.scan(s.file(), doc.list, workers, opt, func(u *unit) error { return r.merge(a, u) }); err != nil {
+			return false, err
+		}
+		if r.end(header) {
+			return true, nil
+		}
+	}
+	s.Coverage.passed = r.lines + doc.last - 1
+	return false, a.end()
+}
+
+// begin goes to the first element, and finds how elements begin if they are indented. What is
+// likely to follow them is already a part of the header then.
+func (r *documentReader) begin() {
+	doc, in := r.doc, r.x.in
+	in.Go(doc.list, doc.line, '[')
+	text := in.Ahead()
+	first := jsonl.SkipSpace(text, 1)
+	doc.begins = nil
+	if at := bytes.LastIndexByte(text[:first], '\n'); at >= 0 {
+		doc.begins = append(bytes.Clone(text[at:first]), '{')
+	}
+	r.open, r.broken = in.More()
+	r.next, r.line = in.Offset(), in.Line()
+	if !doc.known && doc.begins != nil {
+		doc.head = r.likely()
+	}
+}
+
+// likely returns the header with the members that follow the last element, if its end is near
+// that of the file. Of indented elements the last is the only one that no comma follows.
+func (r *documentReader) likely() jsonl.Value {
+	in := r.x.in
+	in.Go(max(r.next, r.s.file().size-unitSize), 0, ',')
+	end := append(bytes.Clone(r.doc.begins[:len(r.doc.begins)-1]), "}\n"...)
+	at := bytes.Index(in.Ahead(), end)
+	if at < 0 {
+		return r.before
+	}
+	in.Go(in.Offset()+int64(at+len(end)), 0, ',')
+	in.Head = r.before
+	if more, err := in.More(); more || err != nil {
+		return r.before
+	}
+	if found, err := in.List(dialect.Messages); found || err != nil {
+		return r.before
+	}
+	return in.Head
+}
+
+// header returns the unit of the header.
+func (r *documentReader) header() *unit {
+	u := &unit{}
+	u.cover.Lines, u.cover.passed = 1, 1
+	r.x.add(u, r.doc.head, 0, false)
+	for i := range u.records {
+		u.records[i].off, u.records[i].size = r.s.first.Off, r.s.first.Size
+	}
+	return u
+}
+
+// merge merges a unit of elements. It has to begin where the one before it ended, or else its
+// elements are read again, in order.
+func (r *documentReader) merge(a *arrangement, u *unit) error {
+	if !r.open || r.next >= u.end {
+		return nil
+	}
+	if u.from != r.next {
+		u.clear()
+		r.x.in.Go(r.next, 1, ',')
+		r.x.elements(u)
+	}
+	r.next, r.open, r.broken = u.next, u.open, u.broken
+	return a.merge(u)
+}
+
+// end reads what follows the list, and reports whether the document has to be read again.
+func (r *documentReader) end(header *unit) bool {
+	doc, in := r.doc, r.x.in
+	in.Head = r.before
+	in.Go(r.next, r.s.Coverage.passed-r.lines+1, ',')
+	found, err := false, r.broken
+	if err == nil {
+		found, err = in.List(dialect.Messages)
+	}
+	doc.ends(in, err)
+	if found {
+		doc.at(in)
+		doc.head = in.Head
+		return true
+	}
+	if doc.known {
+		return false
+	}
+	doc.head, doc.known = in.Head, true
+	h := r.header()
+	return !slices.Equal(h.records, header.records) || !slices.Equal(h.times, header.times) || !bytes.Equal(h.ids, header.ids)
+}
+
+// fillList is fill for a range of a document's list. In an indented document a newline and the
+// indentation of an element are where one begins: no string has a newline.
+func (x *indexer) fillList(u *unit) {
+	begins := x.begins
+	if u.from = -1; len(begins) == 0 {
+		return
+	}
+	from := max(0, u.off-int64(len(begins)-1))
+	x.in.Go(from, 1, ',')
+	text := x.in.Ahead()
+	at := bytes.Index(text[:min(int64(len(text)), u.end-from)], begins)
+	if at < 0 {
+		return
+	}
+	x.in.Go(from+int64(at+len(begins)-1), 1, ',')
+	x.elements(u)
+}
+
+// elements indexes the elements of a list that begin in the unit, from the next one on.
+func (x *indexer) elements(u *unit) {
+	u.from, u.open = x.in.Offset(), true
+	for u.open && x.in.Offset() < u.end {
+		u.cover.passed = x.in.Line()
+		if u.broken = x.element(u); u.broken == nil {
+			u.cover.Lines++
+			u.open, u.broken = x.in.More()
+		}
+		u.open = u.open && u.broken == nil
+	}
+	u.next, u.cover.passed = x.in.Offset(), x.in.Line()-1
+}
+
+// element indexes the next element.
+func (x *indexer) element(u *unit) error {
+	off, text := x.in.Offset(), x.in.Ahead()
+	if head, n := x.scan(text); n > 0 {
+		x.addForeign(u, head, newRecord(text[:n], off, u.cover.passed, true))
+		x.in.Pass(n)
+		return nil
+	}
+	v, err := x.in.Value()
+	if err == nil {
+		x.add(u, v, off, false)
+	}
+	return err
+}
+
+// lines returns a reader of the document as lines: the first has all but the messages, and each
+// message is another.
+func (doc *document) lines(s *source) io.Reader {
+	in := dialect.NewDocument(s.bytes, s.size, nil)
+	in.Go(doc.list, doc.line, '[')
+	return &documentLines{in: in, rest: append(bytes.Clone(doc.head), '\n'), ended: doc.list == 0}
+}
+
+type documentLines struct {
+	in    *dialect.Document
+	line  []byte
+	rest  []byte // what is not read of the line
+	ended bool
+}
+
+// Read is io.Reader's. A damaged document ends where it is damaged.
+func (l *documentLines) Read(p []byte) (n int, err error) {
+	for len(l.rest) == 0 {
+		if l.ended {
+			return 0, io.EOF
+		}
+		more, err := l.in.More()
+		var v jsonl.Value
+		if more {
+			v, err = l.in.Value()
+		}
+		if !more || err != nil {
+			l.ended = true
+			continue
+		}
+		l.line = append(v.AppendOneLine(l.line[:0]), '\n')
+		l.rest = l.line
+	}
+	n = copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
 }

@@ -94,6 +94,7 @@ type Coverage struct {
 	strange map[string]int // the lines on which those first occur
 	Partial bool           `json:"partial,omitempty"` // read backwards: only the end of the file was read
 	Read    int64          `json:"-"`                 // bytes read, if Partial
+	passed  int            // lines of the file; a message of a document is one of Lines
 }
 
 // Plus returns the sum of both coverages; c may be nil.
@@ -109,9 +110,10 @@ func (c *Coverage) Plus(other *Coverage) *Coverage {
 
 func (c *Coverage) add(part *Coverage) {
 	for typ, line := range part.strange {
-		c.first(typ, c.Lines+line)
+		c.first(typ, c.passed+line)
 	}
 	c.Lines += part.Lines
+	c.passed += part.passed
 	c.Entries += part.Entries
 	c.Skipped += part.Skipped
 	c.Blank += part.Blank

@@ -95,9 +95,9 @@ func firstLine(src *source) (first jsonl.Value, off int64) {
 // sniff finds the dialect of a file by its first line, and what the file continues.
 func (s *Session) sniff(opt Options) error {
 	first, off := firstLine(s.src)
-	if src, head, d := s.src.document(first); d != nil {
-		s.src, s.dialect, s.first = src, d, dialect.Span{Size: uint32(len(head))}
-		return s.continues(head, opt)
+	if doc, d := s.src.document(first); d != nil {
+		s.doc, s.dialect = doc, d
+		return s.continues(doc.head, opt)
 	}
 	s.first = dialect.Span{Off: off, Size: uint32(len(first))}
 	if s.dialect = Sniff(first); s.dialect == nil {
@@ -173,12 +173,13 @@ type joined struct {
 
 func (j *joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
 
-// scan classifies a line of another agent's session in one pass, if that is possible.
-func (x *indexer) scan(line []byte) (h dialect.Head, ok bool) {
+// scan classifies a line of another agent's session in one pass, if that is possible: n is its
+// size then, without white space, and 0 if not.
+func (x *indexer) scan(text []byte) (h dialect.Head, n int) {
 	if x.dialect == nil || x.dialect.Scan == nil {
-		return h, false
+		return h, 0
 	}
-	return x.dialect.Scan(line)
+	return x.dialect.Scan(text)
 }
 
 // addRead adds a line of another agent's session by its head.
@@ -188,7 +189,7 @@ func (x *indexer) addRead(u *unit, h *jsonl.Picked, rec record) {
 	if head.Code == dialect.Unknown {
 		typ := Quote(h.Type.Text())
 		u.cover.unknown(typ, 1)
-		u.cover.first(typ, u.cover.Lines)
+		u.cover.first(typ, u.cover.passed)
 	}
 	if head.Code != dialect.Skip {
 		x.addForeign(u, head, rec)
@@ -204,7 +205,7 @@ func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
 	rec.kind = jsonl.Kind(head.Code)
 	rec.id, rec.parent, rec.up = u.intern(head.ID), u.intern(head.Ref), uint32(u.intern(head.Group))
 	if rec.flags&flagBadUTF8 != 0 {
-		u.findings.add("invalid-utf8", u.cover.Lines, idString(idAt(u.ids, rec.id)), badUTF8)
+		u.findings.add("invalid-utf8", u.cover.passed, idString(idAt(u.ids, rec.id)), badUTF8)
 	}
 	u.records = append(u.records, rec)
 	if x.times {
@@ -269,25 +270,28 @@ func (s *Session) sameLines(i, k int) bool {
 
 // linesOf reads the lines of an entry.
 func (r *Reader) linesOf(i int) error {
-	raw, err := r.Raw(i)
+	raw, err := r.lines(i, false)
 	if err != nil {
 		return err
 	}
-	rec, e := &r.s.records[i], &r.entry
+	e := &r.entry
 	e.Lines = e.Lines[:0]
-	add := func(size uint32) {
-		line := raw[:size:size]
-		if raw = raw[size:]; len(raw) > 0 {
-			raw = raw[1:] // a newline
-		}
+	add := func(line []byte) {
 		if r.s.badUTF8 && !utf8.Valid(line) {
 			line = jsonl.ReplaceInvalidUTF8(line)
 		}
 		e.Lines = append(e.Lines, jsonl.Trim(line))
 	}
-	add(rec.size)
+	if r.s.last[i] == 0 {
+		add(raw)
+		return nil
+	}
+	size := r.s.records[i].size
+	add(raw[:size:size])
 	for j := range r.s.joinedTo(i) {
-		add(j.size)
+		raw = raw[size+1:] // a newline is between them
+		size = j.size
+		add(raw[:size:size])
 	}
 	return nil
 }

@@ -25,12 +25,16 @@ type arrangement struct {
 
 func (s *Session) newArrangement(opt Options) *arrangement {
 	s.table, s.joined = newIDTable(0), make([]joined, 1)
-	return &arrangement{s: s, by: s.dialect.New(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
+	by := s.dialect.New
+	if s.doc != nil {
+		by = s.dialect.Document
+	}
+	return &arrangement{s: s, by: by(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
 }
 
 // merge arranges the lines of a unit.
 func (a *arrangement) merge(u *unit) error {
-	s, before := a.s, uint32(a.s.Coverage.Lines)
+	s, before := a.s, uint32(a.s.Coverage.passed)
 	s.reserve(u)
 	s.report(u)
 	for i := range u.records {

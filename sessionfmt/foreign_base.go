@@ -27,6 +27,9 @@ type section struct {
 // one by one.
 func (s *Session) OwnLines() error {
 	what := s.src.instead
+	if s.doc != nil {
+		what = "it is one JSON document"
+	}
 	if len(s.base) > 0 {
 		what = "it continues another file"
 	}
@@ -60,13 +63,13 @@ func (s *Session) place(line int) (name string, number int) {
 			number -= b.lines
 		}
 	}
-	return s.Name, s.file().number(number)
+	return s.Name, number
 }
 
 // placed puts findings into the files that their lines stand in: those of the session's own
 // first.
 func (s *Session) placed(found []Finding) []Finding {
-	if len(s.base) == 0 && s.file().numbers == nil {
+	if len(s.base) == 0 {
 		return found
 	}
 	for k := range found {
@@ -156,10 +159,13 @@ type continued struct {
 	keep int64 // bytes
 }
 
-// splice inserts the files of a chain after the session's first line, or before it.
+// splice inserts the files of a chain after the session's first line, or before it. A document
+// stays whole: they follow it, but their lines come first.
 func (s *Session) splice(chain []continued, before bool) {
 	own, head, lines := s.src, int64(0), 0
-	if !before {
+	if s.doc != nil {
+		head = own.size
+	} else if !before {
 		buf := make([]byte, min(own.size, mostSniffed))
 		readFullAt(own.bytes, buf, 0)
 		if head, lines = int64(bytes.IndexByte(buf, '\n')+1), 1; head == 0 {
@@ -168,6 +174,10 @@ func (s *Session) splice(chain []continued, before bool) {
 	}
 	all := &spliced{parts: []io.ReaderAt{own.bytes}, sizes: []int64{head}}
 	size, joined := head, *own
+	if s.doc != nil {
+		all.parts, all.sizes = append(all.parts, strings.NewReader("\n")), append(all.sizes, 1)
+		size++
+	}
 	for _, b := range chain {
 		all.parts, all.sizes = append(all.parts, b.src.bytes), append(all.sizes, b.keep)
 		n := countLines(b.src.bytes, b.keep)

@@ -20,7 +20,7 @@ func (s *Session) Grow() bool {
 		return false
 	}
 	s.src.size = info.Size()
-	if s.scan(size-1, 1, Options{Times: len(s.times) > 0}, s.merge) != nil {
+	if s.scan(s.src, size-1, 1, Options{Times: len(s.times) > 0}, s.merge) != nil {
 		return false
 	}
 	for i := n; i < len(s.records); i++ {

@@ -39,6 +39,7 @@ func (s *Session) Hold(b *Batch) error {
 	for line := range bytes.Lines(lines) {
 		line = line[:len(line)-1]
 		u.cover.Lines++
+		u.cover.passed++
 		if x.add(u, line, s.src.size, false) == nil {
 			return s.at(errors.New("a new entry cannot be read back"))
 		}

@@ -63,6 +63,17 @@ type unit struct {
 	findings findings
 	cover    Coverage
 	err      error
+
+	// Of a document: where its first element begins, -1 if it knows none, and where the next unit
+	// goes on, if the list does.
+	from, next int64
+	open       bool
+	broken     error
+}
+
+// clear prepares a unit for another reading of its range.
+func (u *unit) clear() {
+	*u = unit{off: u.off, end: u.end, records: u.records[:0], times: u.times[:0], ids: u.ids[:0], findings: findings{list: u.findings.list[:0]}}
 }
 
 // An indexer builds units; each worker has one.
@@ -72,13 +83,19 @@ type indexer struct {
 	buf     *unitBuffer
 	visit   func(p *jsonl.Picked)
 	times   bool
-	valid   bool             // see Options.Valid
-	dialect *dialect.Dialect // nil for pi
-	long    []byte           // a line that extends beyond the range
+	valid   bool              // see Options.Valid
+	dialect *dialect.Dialect  // nil for pi
+	long    []byte            // a line that extends beyond the range
+	in      *dialect.Document // that the file is, nil for lines
+	begins  []byte            // see document
 }
 
 // fill builds u from the file.
 func (x *indexer) fill(u *unit) {
+	if x.in != nil {
+		x.fillList(u)
+		return
+	}
 	pos, buf, err := x.firstLine(u)
 	for err == nil && pos <= u.end && pos < x.src.size {
 		line, next := buf, int64(len(buf))
@@ -93,6 +110,7 @@ func (x *indexer) fill(u *unit) {
 			next = x.src.size
 		}
 		u.cover.Lines++
+		u.cover.passed++
 		x.add(u, line, pos, nl < 0)
 		pos += next
 	}
@@ -158,7 +176,7 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 // add adds one line to the unit, and returns its head if it is a record. open reports whether
 // no newline follows it.
 func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {
-	at := u.cover.Lines
+	at := u.cover.passed
 	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
 		u.find("bom", at, "the file starts with a byte order mark%s", piOnly(x.dialect, ": pi cannot read the header, and refuses the file"))
 		line, off = line[len(jsonl.BOM):], int64(len(jsonl.BOM))
@@ -179,7 +197,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		}
 		return nil
 	}
-	if head, ok := x.scan(line); ok {
+	if head, n := x.scan(line); n > 0 && jsonl.SkipSpace(line, n) == len(line) {
 		u.terminated(open)
 		x.addForeign(u, head, newRecord(line, off, at, true))
 		return nil
@@ -251,7 +269,7 @@ func newRecord(line []byte, off int64, at int, validate bool) record {
 // terminated reports the last line of the file if no newline follows it: it is open.
 func (u *unit) terminated(open bool) {
 	if open {
-		u.find("unterminated", u.cover.Lines, "the last line has no newline: its entry is complete, but the next one may be written to the same line")
+		u.find("unterminated", u.cover.passed, "the last line has no newline: its entry is complete, but the next one may be written to the same line")
 	}
 }
 
@@ -273,25 +291,26 @@ func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool
 	}
 }
 
-// scan indexes the file with that many workers, from a line start on. It merges units in the
+// scan indexes a file with that many workers, from a line start on. It merges units in the
 // order of the file, by merge, so the result does not depend on the number of workers.
-func (s *Session) scan(from int64, workers int, opt Options, merge func(u *unit) error) (err error) {
-	units := int((s.src.size - from + unitSize - 1) / unitSize)
+func (s *Session) scan(src *source, from int64, workers int, opt Options, merge func(u *unit) error) (err error) {
+	units := int((src.size - from + unitSize - 1) / unitSize)
 	ahead := 2*workers + 2
 	spare := make(chan *unit, ahead) // merged units, for reuse
 	var buffers []*unitBuffer
 	for u := range parallel.InOrder(units, workers, ahead, func() func(int) *unit {
-		x := s.newIndexer(opt)
+		x := s.newIndexer(src, opt)
 		buffers = append(buffers, x.buf)
 		return func(k int) *unit {
 			u := &unit{}
 			select {
 			case old := <-spare:
-				u.records, u.times, u.ids, u.findings = old.records[:0], old.times[:0], old.ids[:0], findings{list: old.findings.list[:0]}
+				u = old
+				u.clear()
 			default:
 			}
 			u.off = from + int64(k)*unitSize
-			u.end = min(u.off+unitSize, s.src.size)
+			u.end = min(u.off+unitSize, src.size)
 			x.fill(u)
 			return u
 		}
@@ -303,7 +322,7 @@ func (s *Session) scan(from int64, workers int, opt Options, merge func(u *unit)
 			err = merge(u)
 		}
 		if opt.Progress != nil {
-			opt.Progress(u.end, s.src.size)
+			opt.Progress(u.end, src.size)
 		}
 		select {
 		case spare <- u:
@@ -316,8 +335,11 @@ func (s *Session) scan(from int64, workers int, opt Options, merge func(u *unit)
 	return err
 }
 
-func (s *Session) newIndexer(opt Options) *indexer {
-	x := &indexer{src: s.src, times: opt.Times, dialect: s.dialect, buf: unitBuffers.Get().(*unitBuffer)}
+func (s *Session) newIndexer(src *source, opt Options) *indexer {
+	x := &indexer{src: src, times: opt.Times, dialect: s.dialect, buf: unitBuffers.Get().(*unitBuffer)}
+	if s.doc != nil && src == s.file() {
+		x.in, x.begins = dialect.NewDocument(src.bytes, src.size, x.buf[:]), s.doc.begins
+	}
 	if s.dialect != nil {
 		x.head = jsonl.NewHeadReader(s.dialect.Pick)
 		return x
@@ -331,7 +353,7 @@ func (s *Session) newIndexer(opt Options) *indexer {
 
 // merge appends a unit to the session's index.
 func (s *Session) merge(u *unit) error {
-	line, base := s.Coverage.Lines, ref(len(s.ids))
+	line, base := s.Coverage.passed, ref(len(s.ids))
 	for i := range u.records {
 		r := &u.records[i]
 		r.line += uint32(line)
@@ -375,7 +397,7 @@ func (s *Session) reserve(u *unit) {
 // report takes what a unit found, and what it covers.
 func (s *Session) report(u *unit) {
 	for i := range u.findings.list {
-		u.findings.list[i].Line += s.Coverage.Lines
+		u.findings.list[i].Line += s.Coverage.passed
 	}
 	s.found.join(u.findings)
 	s.Coverage.add(&u.cover)

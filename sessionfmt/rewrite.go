@@ -61,12 +61,9 @@ func (l Line) IsMark() bool { return l.Number == 1 && !l.Ended && string(l.Raw) 
 // another agent's session have none.
 func (s *Session) Lines(yield func(Line, error) bool) {
 	at, next, n := int64(0), 0, 1
-	size, records := s.src.size, s.records
+	size, records := s.file().size, s.records
 	if s.dialect != nil { // an entry is several lines, or a part of one
 		records = nil
-	}
-	if s.own != nil {
-		size = s.own.size
 	}
 	for l, err := range Lines(s.Plain(), min(readAhead, size+1)) {
 		if err != nil {
@@ -85,7 +82,7 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 			return
 		}
 	}
-	if at < size {
+	if at < size && s.doc == nil {
 		yield(Line{Number: n, Record: -1}, &Error{Pos: Pos{File: s.Name, Line: n}, Err: io.ErrUnexpectedEOF})
 	}
 }

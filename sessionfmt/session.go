@@ -100,6 +100,7 @@ type Session struct {
 	src     *source
 	dialect *dialect.Dialect // nil for pi
 	first   dialect.Span     // another agent's first object
+	doc     *document        // that the file is, nil for lines
 	own     *source          // the file itself, where it continues others
 	base    []section        // the files that it continues
 	badUTF8 bool             // another agent's file has bytes that are none
@@ -179,13 +180,16 @@ func (s *Session) index(opt Options) error {
 
 // read reads all lines, and makes records of them.
 func (s *Session) read(workers int, opt Options) error {
-	if s.dialect == nil && opt.Unindexed {
-		return s.scan(0, workers, opt, s.mergeHeaders)
-	} else if s.dialect == nil {
-		return s.scan(0, workers, opt, s.merge)
+	switch {
+	case s.doc != nil:
+		return s.readDocument(workers, opt)
+	case s.dialect == nil && opt.Unindexed:
+		return s.scan(s.src, 0, workers, opt, s.mergeHeaders)
+	case s.dialect == nil:
+		return s.scan(s.src, 0, workers, opt, s.merge)
 	}
 	a := s.newArrangement(opt)
-	if err := s.scan(0, workers, opt, a.merge); err != nil {
+	if err := s.scan(s.src, 0, workers, opt, a.merge); err != nil {
 		return err
 	}
 	return a.end()
@@ -206,7 +210,13 @@ func inFile(name string, err error) error {
 func (s *Session) Close() error { return s.src.close() }
 
 // Plain returns a reader of the whole session, uncompressed, without the files that it continues.
-func (s *Session) Plain() io.Reader { return s.file().plain() }
+// A document is read as lines.
+func (s *Session) Plain() io.Reader {
+	if s.doc != nil {
+		return s.doc.lines(s.file())
+	}
+	return s.file().plain()
+}
 
 // file is the source of the file itself.
 func (s *Session) file() *source { return cmp.Or(s.own, s.src) }

@@ -26,7 +26,6 @@ type source struct {
 	disk    Disk        // where that file is
 	more    []*source   // other files that hold parts of it
 	instead string      // what the file is instead of lines, empty if it is those
-	numbers []uint32    // of a document: the lines of the file that its lines begin on, and the one where it ends
 	broken  error       // why the data is incomplete: the compressed file is truncated
 }
 
@@ -329,6 +328,7 @@ type Reader struct {
 
 	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
 	several []byte
+	line    []byte        // a message of a document, on one line
 	entry   dialect.Entry // the last one
 	made    int           // its record
 	unread  bool          // nothing was read since
@@ -372,18 +372,31 @@ func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {
 }
 
 // Raw returns the line of record i byte for byte, without its newline, valid until the next
-// call. The lines of an entry that was made of several are separated by newlines.
+// call. The lines of an entry that was made of several are separated by newlines. A message of a
+// document is without its newlines, and without the white space around them.
 func (r *Reader) Raw(i int) ([]byte, error) {
 	if r.s.Held(i) {
 		return r.s.heldLine(i), nil
 	}
+	return r.lines(i, r.s.doc != nil)
+}
+
+// lines returns the lines of record i, one after the other. Those of a document may be put on one
+// line.
+func (r *Reader) lines(i int, one bool) ([]byte, error) {
 	rec := &r.s.records[i]
 	line, err := r.read(dialect.Span{Off: rec.off, Size: rec.size})
+	if err == nil && one {
+		line = r.oneLine(line)
+	}
 	if err == nil && r.s.last != nil && r.s.last[i] > 0 {
 		r.several = append(r.several[:0], line...)
 		for j := range r.s.joinedTo(i) {
 			if line, err = r.read(j.at()); err != nil {
 				break
+			}
+			if one {
+				line = r.oneLine(line)
 			}
 			r.several = append(append(r.several, '\n'), line...)
 		}
@@ -395,8 +408,30 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 	return line, nil
 }
 
-// read is a stretch of the file, valid until the next call.
+// oneLine removes the newlines of a value, and the white space around them.
+func (r *Reader) oneLine(v []byte) []byte {
+	if bytes.IndexByte(v, '\n') < 0 {
+		return v
+	}
+	if len(v) > readAhead { // never hold two long lines at once
+		r.buf = r.buf[:0]
+		return jsonl.Value(v).AppendOneLine(v[:0])
+	}
+	r.line = jsonl.Value(v).AppendOneLine(r.line[:0])
+	return r.line
+}
+
+// read is a line of the file, valid until the next call: a stretch of it, or the header of a
+// document.
 func (r *Reader) read(span dialect.Span) ([]byte, error) {
+	if r.s.doc != nil && span == r.s.first {
+		return r.s.doc.head, nil
+	}
+	return r.stretch(span)
+}
+
+// stretch is a stretch of the file, valid until the next call.
+func (r *Reader) stretch(span dialect.Span) ([]byte, error) {
 	at, n := span.Off-r.off, int64(span.Size)
 	r.unread = false
 	if at < 0 || at+n > int64(len(r.buf)) {

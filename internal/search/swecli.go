@@ -22,7 +22,7 @@ func isDocument(first jsonl.Value) bool {
 
 // beginning returns a JSON document with the members that the beginning of a file has whole.
 func beginning(head []byte) jsonl.Value {
-	doc, _, _ := dialect.ReadDocument(bytes.NewReader(head), logEvents, func(jsonl.Value, int) error { return nil })
+	doc, _ := dialect.ReadDocument(bytes.NewReader(head), int64(len(head)), logEvents, func(jsonl.Value, int) error { return nil })
 	return doc
 }
 
@@ -35,7 +35,11 @@ func (s *searcher) document(f File, out *searched) error {
 	defer in.Close()
 	var events []jsonl.Value
 	var lines []int
-	doc, _, err := dialect.ReadDocument(in, logEvents, func(v jsonl.Value, line int) error {
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	doc, err := dialect.ReadDocument(in, info.Size(), logEvents, func(v jsonl.Value, line int) error {
 		events, lines = append(events, slices.Clone(v)), append(lines, line)
 		return nil
 	})

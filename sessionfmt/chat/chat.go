@@ -4,6 +4,7 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
@@ -210,24 +211,25 @@ const (
 func IsMessage(code dialect.Code) bool { return code >= several && code < 0x80 }
 
 // scan is the dialect's Scan.
-func (f *Format) scan(line jsonl.Value) (h dialect.Head, ok bool) {
-	r := f.read(line, false)
+func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
+	r := f.read(text, false)
 	defer r.done()
-	if len(r.Said) == 0 || r.Else || !r.Whole() {
-		return h, false
+	line := r.Since(0)
+	if len(r.Said) == 0 || r.Else {
+		return h, 0
 	}
 	h = dialect.Head{ID: r.ID, Code: codeOf(r.Said), Time: r.Stamp, NoUsage: !slices.ContainsFunc(r.Said, hasUsage)}
 	if f.Sums && !h.ID.Exists() {
-		h.ID = sum(jsonl.Trim(line))
+		h.ID = sum(line)
 	}
-	return h, true
+	return h, len(line)
 }
 
 func hasUsage(m Said) bool { return m.Usage != nil }
 
 // head is the dialect's Read.
 func (f *Format) head(p *jsonl.Picked) dialect.Head {
-	if h, ok := f.scan(p.Line); ok {
+	if h, size := f.scan(p.Line); size > 0 {
 		return h
 	}
 	if a, ok := f.About(p.Line); ok {
@@ -240,10 +242,15 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 }
 
 // sum is the id of a line that has none: its CRC-32C, in hex. It stays the same when an agent
-// writes its file again with less before the line.
+// writes its file again with less before the line. Newlines of a document do not count, nor the
+// white space around them.
 func sum(line jsonl.Value) jsonl.Value {
+	crc := uint32(0)
+	for part := range bytes.Lines(line) {
+		crc = crc32.Update(crc, castagnoli, jsonl.Trim(part))
+	}
 	var sum [4]byte
-	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(line, castagnoli))
+	binary.BigEndian.PutUint32(sum[:], crc)
 	id := append(make(jsonl.Value, 0, 2*len(sum)+2), '"')
 	return append(hex.AppendEncode(id, sum[:]), '"')
 }

@@ -131,7 +131,7 @@ func (w *Writer) Message(kind jsonl.Kind, m *Said) {
 	}
 	if w.Native {
 		w.Raw(`,"native":[`)
-		w.Out = append(w.Out, m.Native...)
+		w.Value(m.Native)
 		w.Raw("]")
 	}
 	w.End()

@@ -1,6 +1,8 @@
 package chat_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -47,6 +49,20 @@ func TestSaid(t *testing.T) {
 			t.Errorf("no session begins so: %s", first)
 		}
 		compareSaid(t, first+"\n"+strings.Join(lines, "\n"))
+		head := strings.TrimSuffix(first, "}")
+		switch {
+		case strings.Contains(first, `"created_at"`), strings.Contains(first, `"message_id"`):
+			continue // agents without documents
+		case strings.Contains(first, `"role"`):
+			head = `{"id":"s1","created_at":"2026-01-20 08:15:30","updated_at":"x"`
+		}
+		var document bytes.Buffer
+		if err := json.Indent(&document, []byte(head+`,"messages":[`+strings.Join(lines, ",")+"]}"), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		if n := compareSaid(t, document.String()); n < len(lines)-1 {
+			t.Errorf("%d messages in %s", n, document.String())
+		}
 	}
 	files, _ := filepath.Glob(samples + "/*.json*")
 	more, _ := filepath.Glob(samples + "/gemini/chats/*")
@@ -59,7 +75,8 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-func compareSaid(t *testing.T, text string) {
+// compareSaid returns the number of messages.
+func compareSaid(t *testing.T, text string) (messages int) {
 	t.Helper()
 	pick := jsonl.Pick{Record: []string{"usage"}, Message: []string{"usage", "model", "toolName", "content", "responseId"}}
 	visit := func(p *jsonl.Picked) {
@@ -94,7 +111,9 @@ func compareSaid(t *testing.T, text string) {
 			t.Fatalf("%v, %v: %d bytes of %s", err, bad, size, line)
 		}
 		same(t, line, &m, s.Kind(i))
+		messages++
 	}
+	return messages
 }
 
 // same fails unless a message is that of a line.

@@ -34,7 +34,8 @@ func TestScan(t *testing.T) {
 		}
 		heads := jsonl.NewHeadReader(d.Pick)
 		for line := range bytes.Lines(data) {
-			got, ok := d.Scan(line)
+			got, size := d.Scan(line)
+			ok := size > 0 && len(bytes.TrimSpace(line[size:])) == 0
 			p, bad := heads.Read(line)
 			if bad != nil && ok {
 				t.Errorf("%s: a broken line is taken: %s", name, line)
@@ -51,7 +52,7 @@ func TestScan(t *testing.T) {
 				for _, end := range []string{"", "}", "]", `"`, `:"`} {
 					broken := append(line[:cut:cut], end...)
 					_, err := jsonl.ParseValue(broken)
-					if _, ok := d.Scan(broken); ok && err != nil {
+					if _, size := d.Scan(broken); size > 0 && size == len(broken) && err != nil {
 						t.Errorf("%s: a broken line is taken: %s", name, broken)
 					}
 				}

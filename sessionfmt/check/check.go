@@ -75,6 +75,7 @@ var checks = []*Check{
 	{Code: "invalid-utf8", Group: "lines", Severity: Warning, Title: "bytes that are not UTF-8"},
 	{Code: "bom", Group: "lines", Severity: Error, Title: "the file starts with a byte order mark"},
 	{Code: "padded", Group: "lines", Severity: Warning, Title: "NUL bytes around a record"},
+	{Code: "second-list", Group: "lines", Severity: Warning, fix: nothing, Title: "a document has several lists of messages"},
 	{Code: "crlf", Group: "lines", Severity: Info, fix: nothing, Title: "lines end in CR LF", file: (*subject).findCRLF},
 	{Code: "blank-line", Group: "lines", Severity: Info, fix: nothing, Title: "blank lines", file: (*subject).findBlank},
 

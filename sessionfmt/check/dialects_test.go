@@ -235,8 +235,8 @@ func TestDocumentLines(t *testing.T) {
 	}
 	whole := string(data)
 	for _, test := range []struct{ name, text, want string }{
-		{"a time that is none", strings.Replace(whole, `"2026-01-20 08:15:31.000412"`, `"soon"`, 1), "13 bad-time; 7"},
-		{"an unknown role", strings.Replace(whole, `"role": "user"`, `"role": "alien"`, 1), "13 unknown-type; 6"},
+		{"a time that is none", strings.Replace(whole, `"2026-01-20 08:15:31.000412"`, `"soon"`, 1), "14 bad-time; 7"},
+		{"an unknown role", strings.Replace(whole, `"role": "user"`, `"role": "alien"`, 1), "14 unknown-type; 6"},
 		{"no JSON", strings.Replace(whole, `"c2",`, `"c2" x,`, 1), "41 broken-off; 2"},
 		{"cut", whole[:strings.Index(whole, "x is 1")], "75 broken-off; 6"},
 		{"another value beside", strings.Replace(whole, `"id"`, `"more": [{"a": "]"}], "id"`, 1), "7"},

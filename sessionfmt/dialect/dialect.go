@@ -19,9 +19,9 @@ type Dialect struct {
 	Name string // as reports name it
 	// Sniff reports whether a file with that first line is such a session.
 	Sniff func(first jsonl.Value) bool
-	// Document reports that a session may be one JSON document, with its messages in a list;
-	// see [ReadDocument]. Sniff gets all else.
-	Document bool
+	// Document returns an arranger of a session that is one JSON document, with its messages in a
+	// list; see [Document]. Sniff gets all else. It is nil if no session is.
+	Document func() Arranger
 	Store    Store // where the agent keeps its sessions
 	// Display ends the names of files with the history that the agent shows, and not the one
 	// that it sends. Empty for none.
@@ -36,9 +36,10 @@ type Dialect struct {
 	Pick jsonl.Pick
 	// Read is what a line is, by its head.
 	Read func(p *jsonl.Picked) Head
-	// Scan is Read for a line that was not validated, so that one pass does both. ok is false if
-	// the line is not JSON, or if it takes Read to classify it. It is nil if it always does.
-	Scan func(line jsonl.Value) (h Head, ok bool)
+	// Scan is Read for a text that begins with a line and was not validated, so that one pass does
+	// both. size is that of the line, and 0 if it is not JSON, or if it takes Read to classify it.
+	// Scan is nil if it always does.
+	Scan func(text jsonl.Value) (h Head, size int)
 	// New returns an arranger of one file's lines.
 	New func() Arranger
 	// Append appends an entry in pi's shape.

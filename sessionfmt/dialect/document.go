@@ -20,168 +20,260 @@ var (
 )
 
 // ReadDocument reads a JSON object: it passes each element of the member that is its list to
-// element, on one line, with the number of the line that it begins on. It returns an object of all other
-// members, on one line, as far as it got, and the line where it ended. Only one value is in
-// memory at a time.
-func ReadDocument(r io.Reader, list string, element func(line jsonl.Value, number int) error) (head jsonl.Value, end int, err error) {
-	d := &document{r: r, line: 1}
-	if c, err := d.peek(); err != nil || c != '{' {
-		return nil, 0, ErrNoDocument
-	}
-	if head, err = d.members(list, element); err == nil {
-		if _, end := d.peek(); end == nil {
-			err = d.wrong("text follows its end")
-		} else {
-			err = d.err
+// element, on one line, with the number of the line that it begins on; it is valid during the
+// call. It returns an object of all other members, on one line, as far as it got. Only one value
+// is in memory at a time.
+func ReadDocument(r io.ReaderAt, size int64, list string, element func(line jsonl.Value, number int) error) (head jsonl.Value, err error) {
+	d := NewDocument(r, size, nil)
+	found, err := d.List(list)
+	for found && err == nil {
+		if err = d.elements(element); err == nil {
+			found, err = d.List(list)
 		}
 	}
-	return head, d.line, err
+	return d.Head, err
 }
 
-// members reads the members of the document.
-func (d *document) members(list string, element func(line jsonl.Value, number int) error) (head jsonl.Value, err error) {
-	head = jsonl.Value("{}")
-	for sep := byte('{'); ; sep = ',' {
-		more, err := d.next(sep, '}')
-		if !more {
-			return head, err
-		}
-		name, err := d.key()
-		if err != nil {
-			return head, err
-		}
-		if name == list {
-			err = d.list(list, element)
-		} else {
-			var v jsonl.Value
-			v, err = d.value()
-			head = head.AppendEdited(nil, jsonl.Field{Name: name, Value: d.onOneLine(v)})
-		}
-		if err != nil {
-			return head, err
-		}
-	}
+// PassList passes over the list.
+func (d *Document) PassList() error {
+	return d.elements(func(jsonl.Value, int) error { return nil })
 }
 
-// key reads the name of a member.
-func (d *document) key() (name string, err error) {
-	key, err := d.value()
-	if err != nil {
-		return "", err
-	}
-	if !key.IsString() {
-		return "", d.wrong("expected an object key")
-	}
-	name = key.Text()
-	return name, d.skip(':')
-}
-
-// list reads the list, a member of that name. Null is an empty one.
-func (d *document) list(name string, element func(line jsonl.Value, number int) error) error {
-	switch c, err := d.peek(); {
-	case err != nil:
-		return err
-	case c == 'n':
-		_, err = d.value()
-		return err
-	case c != '[':
-		return d.wrong(name + " must be an array")
-	}
-	for sep := byte('['); ; sep = ',' {
-		more, err := d.next(sep, ']')
+// elements passes each element of the list to read.
+func (d *Document) elements(read func(line jsonl.Value, number int) error) error {
+	var line []byte
+	for {
+		more, err := d.More()
 		if !more {
 			return err
 		}
 		number := d.line
-		v, err := d.value()
+		v, err := d.Value()
 		if err == nil {
-			err = element(d.onOneLine(v), number)
+			line = v.AppendOneLine(line[:0])
+			err = read(line, number)
 		}
 		if err != nil {
 			return err
 		}
 	}
-}
-
-// onOneLine removes the newlines of a value, and the indentation after them. The result is valid
-// until the next call.
-func (d *document) onOneLine(v jsonl.Value) jsonl.Value {
-	line, rest, more := bytes.Cut(v, []byte{'\n'})
-	if !more {
-		return v
-	}
-	d.out = append(d.out[:0], line...)
-	for more {
-		line, rest, more = bytes.Cut(rest, []byte{'\n'})
-		d.out = append(d.out, jsonl.Trim(line)...)
-	}
-	return d.out
 }
 
 // window is how much of a document is read at once, bytes.
 const window = 256 << 10
 
-// A document is read from front to back in a window that is never smaller than the value at
-// hand.
-type document struct {
-	r    io.Reader
-	scan jsonl.Scanner
-	buf  []byte
-	i    int // what is read of buf
-	line int // of that place, from 1
-	out  []byte
-	done bool
-	err  error // of reading
+// A Document reads a JSON object in a file from front to back. One of its members is a list,
+// whose elements are read one by one; it may come more than once. It reads in a window; only a
+// value that is longer is in memory as a whole.
+type Document struct {
+	Head jsonl.Value // an object of the other members that were read, on one line
+
+	r      io.ReaderAt
+	size   int64 // of the file
+	scan   jsonl.Scanner
+	window []byte
+	long   []byte // a value that is longer than the window
+	buf    []byte // the bytes of the file from off on, in one of these
+	off    int64
+	i      int  // what is read of buf
+	line   int  // of that place
+	sep    byte // what comes before the next member or element
+	err    error
 }
 
-// fill reads more after what is not read yet, and reports whether there was more.
-func (d *document) fill() bool {
-	if d.done {
-		return false
+// NewDocument returns a reader of the document in a file of that size, in windows of the size of
+// buf, or of its own if that is nil.
+func NewDocument(r io.ReaderAt, size int64, buf []byte) *Document {
+	if buf == nil {
+		buf = make([]byte, min(size, window))
 	}
-	d.buf = d.buf[:copy(d.buf, d.buf[d.i:])]
-	d.i = 0
-	if n := len(d.buf); 2*n >= cap(d.buf) {
-		if d.err = jsonl.Room(int64(3 * n)); d.err != nil {
-			d.done = true
+	return &Document{Head: jsonl.Value("{}"), r: r, size: size, window: buf, line: 1, sep: '{'}
+}
+
+// Go goes to an offset on a line with that number: after an element or a member if sep is a
+// comma, before a list if it is a bracket.
+func (d *Document) Go(off int64, line int, sep byte) {
+	if i := off - d.off; i >= 0 && i <= int64(len(d.buf)) {
+		d.i = int(i)
+	} else {
+		d.buf, d.off, d.i = nil, off, 0
+	}
+	d.line, d.sep = line, sep
+}
+
+// Offset is the place in the file up to which it is read.
+func (d *Document) Offset() int64 { return d.off + int64(d.i) }
+
+// Line is the number of the line of that place.
+func (d *Document) Line() int { return d.line }
+
+// List reads on to the list, the next member of that name, and reports whether there is one. At
+// the end of the document nothing may follow. Null is an empty list, as if it were absent.
+func (d *Document) List(name string) (found bool, err error) {
+	if d.sep == '{' {
+		if c, err := d.peek(); err != nil || c != '{' {
+			return false, ErrNoDocument
+		}
+	}
+	for {
+		more, err := d.next('}')
+		if err != nil {
+			return false, err
+		}
+		if !more {
+			return false, d.after()
+		}
+		key, err := d.key()
+		if err != nil {
+			return false, err
+		}
+		if key != name {
+			v, err := d.Value()
+			if err != nil {
+				return false, err
+			}
+			d.Head = d.Head.AppendEdited(nil, jsonl.Field{Name: key, Value: v.AppendOneLine(nil)})
+			continue
+		}
+		c, err := d.peek()
+		if err == nil && c == 'n' {
+			_, err = d.Value()
+		} else if err == nil && c != '[' {
+			err = fmt.Errorf("%s must be an array", name)
+		} else if err == nil {
+			d.sep = '['
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// More reports whether the list has another element, which is next then. It follows List, or an
+// element.
+func (d *Document) More() (bool, error) { return d.next(']') }
+
+// Value reads the next value. It is valid until the next one.
+func (d *Document) Value() (jsonl.Value, error) {
+	if _, err := d.peek(); err != nil {
+		return nil, err
+	}
+	for {
+		end, bad := d.scan.Value(d.buf, d.i)
+		open := bad != nil && bad.Reason == jsonl.BrokenOff
+		switch {
+		case (open || bad == nil && end == len(d.buf)) && d.load():
+			continue
+		case open:
+			d.Pass(len(d.buf) - d.i)
+			return nil, d.ended()
+		case bad != nil:
+			d.Pass(bad.Offset - d.i)
+			return nil, wrong(bad.Reason)
+		}
+		v := jsonl.Value(d.buf[d.i:end])
+		d.Pass(len(v))
+		return v, nil
+	}
+}
+
+// Ahead is what is in memory after the place up to which the file is read: a part of the next
+// value or more. It is empty at the end, and valid until something is read.
+func (d *Document) Ahead() jsonl.Value {
+	if d.i == len(d.buf) {
+		d.load()
+	}
+	return d.buf[d.i:]
+}
+
+// Pass passes over so many bytes of that.
+func (d *Document) Pass(n int) {
+	d.line += bytes.Count(d.buf[d.i:d.i+n], []byte{'\n'})
+	d.i += n
+}
+
+// load reads more of the file, if there is more: as much as a window, or else the whole value that
+// is next.
+func (d *Document) load() bool {
+	at, had := d.Offset(), len(d.buf)-d.i
+	switch {
+	case d.err != nil || at+int64(had) >= d.size || had > len(d.window):
+		return false
+	case had < len(d.window):
+		d.buf = d.window[:min(int64(len(d.window)), d.size-at)]
+	default:
+		if d.err = d.makeRoom(at); d.err != nil {
 			return false
 		}
-		d.buf = append(make([]byte, 0, max(window, 3*n)), d.buf...)
+		d.buf = d.long
 	}
-	n, err := io.ReadFull(d.r, d.buf[len(d.buf):cap(d.buf)])
-	d.buf = d.buf[:len(d.buf)+n]
-	if d.done = err != nil; d.done && err != io.EOF && err != io.ErrUnexpectedEOF {
-		d.err = err
+	d.off, d.i = at, 0
+	d.err = d.readAt(d.buf, at)
+	return d.err == nil
+}
+
+// makeRoom makes room for the value at an offset that is longer than the window. It finds the
+// end before it keeps the data, so that the value is in memory only once.
+func (d *Document) makeRoom(at int64) error {
+	var skip jsonl.Skipper
+	end := at
+	for done := false; !done && end < d.size; {
+		part := d.window[:min(int64(len(d.window)), d.size-end)]
+		if err := d.readAt(part, end); err != nil {
+			return err
+		}
+		var n int
+		if n, done = skip.Skip(part); n == 0 {
+			n = len(part)
+		}
+		end += int64(n)
 	}
-	return n > 0
+	n := min(max(end-at, int64(len(d.window))+1), d.size-at)
+	if n > int64(cap(d.long)) || cap(d.long) > 4*len(d.window) {
+		d.long = nil
+		if err := jsonl.Room(n); err != nil {
+			return err
+		}
+		d.long = make([]byte, n)
+	}
+	d.long = d.long[:n]
+	return nil
+}
+
+func (d *Document) readAt(buf []byte, off int64) error {
+	n, err := d.r.ReadAt(buf, off)
+	if n == len(buf) {
+		return nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // peek returns the next byte that is no white space.
-func (d *document) peek() (byte, error) {
+func (d *Document) peek() (byte, error) {
 	for {
-		d.read(jsonl.SkipSpace(d.buf, d.i))
+		if d.i < len(d.buf) && d.buf[d.i] <= ' ' {
+			d.Pass(jsonl.SkipSpace(d.buf, d.i) - d.i)
+		}
 		if d.i < len(d.buf) {
 			return d.buf[d.i], nil
 		}
-		if !d.fill() {
+		if !d.load() {
 			return 0, d.ended()
 		}
 	}
 }
 
-// read moves to an offset of the window.
-func (d *document) read(to int) {
-	d.line += bytes.Count(d.buf[d.i:to], []byte{'\n'})
-	d.i = to
-}
-
 // skip reads a byte that has to come next.
-func (d *document) skip(want byte) error {
+func (d *Document) skip(want byte) error {
 	switch c, err := d.peek(); {
 	case err != nil:
 		return err
 	case c != want:
-		return d.wrong(fmt.Sprintf("expected %q", want))
+		return wrong(fmt.Sprintf("expected %q", want))
 	}
 	d.i++
 	return nil
@@ -189,53 +281,54 @@ func (d *document) skip(want byte) error {
 
 // next reads what is before the next value of a container, or its end: it reports whether there
 // is one.
-func (d *document) next(sep, end byte) (more bool, err error) {
+func (d *Document) next(end byte) (more bool, err error) {
+	sep := d.sep
+	d.sep = ','
 	c, err := d.peek()
 	if err == nil && c == end {
 		d.i++
 		return false, nil
 	}
-	if err = d.skip(sep); err != nil || sep == ',' {
-		return err == nil, err
+	if err == nil {
+		err = d.skip(sep)
 	}
-	if c, err = d.peek(); err == nil && c == end {
+	if err == nil {
+		c, err = d.peek()
+	}
+	if err == nil && c == end && sep != ',' {
 		d.i++
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// value reads the next value. It is valid until the next one.
-func (d *document) value() (jsonl.Value, error) {
-	if _, err := d.peek(); err != nil {
-		return nil, err
+// key reads the name of a member.
+func (d *Document) key() (name string, err error) {
+	key, err := d.Value()
+	if err != nil {
+		return "", err
 	}
-	for {
-		end, bad := d.scan.Value(d.buf, d.i)
-		if open := bad != nil && bad.Reason == jsonl.BrokenOff; (open || bad == nil && end == len(d.buf)) && d.fill() {
-			continue
-		} else if open {
-			d.read(len(d.buf))
-			return nil, d.ended()
-		}
-		if bad != nil {
-			d.read(bad.Offset)
-			return nil, d.wrong(bad.Reason)
-		}
-		v := jsonl.Value(d.buf[d.i:end])
-		d.read(end)
-		return v, nil
+	if !key.IsString() {
+		return "", wrong("expected an object key")
 	}
+	name = key.Text()
+	return name, d.skip(':')
+}
+
+// after returns an error if the document is followed by anything.
+func (d *Document) after() error {
+	if _, err := d.peek(); err == nil {
+		return wrong("text follows its end")
+	}
+	return d.err
 }
 
 // ended is the error for the end of what can be read.
-func (d *document) ended() error {
+func (d *Document) ended() error {
 	if d.err != nil {
 		return d.err
 	}
 	return ErrTruncated
 }
 
-func (d *document) wrong(reason string) error {
-	return errors.New("the document is not JSON: " + reason)
-}
+func wrong(reason string) error { return errors.New("the document is not JSON: " + reason) }

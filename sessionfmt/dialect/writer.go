@@ -25,7 +25,16 @@ func (w *Writer) Raw(s string) { w.Out = append(w.Out, s...) }
 func (w *Writer) Member(before, name string, v jsonl.Value) {
 	if v.Exists() {
 		w.name(before, name)
+		w.Value(v)
+	}
+}
+
+// Value appends a value on one line.
+func (w *Writer) Value(v jsonl.Value) {
+	if v.IsString() { // has no newline
 		w.Out = append(w.Out, v...)
+	} else {
+		w.Out = v.AppendOneLine(w.Out)
 	}
 }
 
@@ -91,7 +100,7 @@ func (w *Writer) Content(blocks []jsonl.Block) {
 
 // block appends a block.
 func (w *Writer) block(b *jsonl.Block) {
-	start := len(w.Out)
+	start, args := len(w.Out), b.Args
 	switch b.Kind {
 	case jsonl.TextBlock:
 		w.Block("text", "text", b.Text.Value)
@@ -101,7 +110,12 @@ func (w *Writer) block(b *jsonl.Block) {
 		w.Raw(`{"type":"toolCall"`)
 		w.Member(",", "id", b.ID)
 		w.Member(",", "name", b.Name)
-		w.Member(",", "arguments", b.Args)
+		if args.Exists() {
+			w.name(",", "arguments")
+			at := len(w.Out)
+			w.Value(args)
+			args = w.Out[at:]
+		}
 		w.Raw("}")
 	case jsonl.ImageBlock:
 		w.Raw(`{"type":"image"`)
@@ -109,14 +123,14 @@ func (w *Writer) block(b *jsonl.Block) {
 		w.Member(",", "mimeType", b.Mime)
 		w.Raw("}")
 	default:
-		w.Out = append(w.Out, b.Raw...)
+		w.Value(b.Raw)
 	}
 	if w.Said == nil {
 		return
 	}
 	raw := jsonl.Value(w.Out[start:])
 	if b.Kind == jsonl.TextBlock || w.Said.Kind == jsonl.Assistant && (b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.CallBlock) {
-		w.Said.Blocks = append(w.Said.Blocks, jsonl.Block{Kind: b.Kind, Raw: raw, Text: b.Text, ID: b.ID, Name: b.Name, Args: b.Args})
+		w.Said.Blocks = append(w.Said.Blocks, jsonl.Block{Kind: b.Kind, Raw: raw, Text: b.Text, ID: b.ID, Name: b.Name, Args: args})
 	} else {
 		w.Said.ReadBlock(w.at.Reset(raw)) // not of such a message, or of any kind
 	}

@@ -15,7 +15,7 @@ var format = chat.Format{About: about, Read: read}
 // Dialect is the format of Gemini CLI.
 var Dialect = logged(chat.Dialect(dialect.Dialect{
 	Name:  "gemini",
-	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: true,
+	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: newListed,
 	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
 	File:  fileID, Policy: "pi",
 	Pick:      jsonl.Pick{Record: []string{"$set", "$rewindTo"}},

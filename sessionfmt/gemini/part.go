@@ -76,7 +76,7 @@ func (p *part) block() jsonl.Block {
 	case strings.HasPrefix(p.inline.Get("mimeType").Text(), "image/"):
 		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.inline.Get("data"), Mime: p.inline.Get("mimeType")}
 	}
-	return chat.Text(chat.Quoted(p.raw))
+	return chat.Text(chat.Quoted(p.raw.AppendOneLine(nil)))
 }
 
 func callBlock(id, name, args jsonl.Value) jsonl.Block {

@@ -176,7 +176,7 @@ const documentEnd = ".json"
 // or by what it holds.
 func (st Store) mayHold(in folder, name string) bool {
 	if in.by != nil {
-		return in.by.Document
+		return in.by.Document != nil
 	}
 	return st.named && ReadHeader(st.Disk, name).ID != ""
 }
@@ -282,7 +282,11 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	}
 	defer f.Close()
 	if strings.HasSuffix(name, documentEnd) {
-		head, _, _ := dialect.ReadDocument(f, dialect.Messages, func(jsonl.Value, int) error { return nil })
+		info, err := f.Stat()
+		if err != nil {
+			return HeaderInfo{}
+		}
+		head, _ := dialect.ReadDocument(f, info.Size(), dialect.Messages, func(jsonl.Value, int) error { return nil })
 		return foreignHeader(sessionfmt.Sniff(head), head)
 	}
 	plain, err := sessionfmt.Unpack(f)

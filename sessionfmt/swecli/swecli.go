@@ -18,7 +18,7 @@ var format = chat.Format{About: about, Read: read, Sums: true}
 // Dialect is the format of SWE-CLI.
 var Dialect = logged(chat.Dialect(dialect.Dialect{
 	Name:  "swe-cli",
-	Sniff: sniff, Document: true,
+	Sniff: sniff, Document: func() dialect.Arranger { return chat.NewArranger(format) },
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},
 	File:  fileID, Base: base, Policy: "swe-cli", Uncached: true,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
@@ -265,7 +265,7 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 	case m.Failed && failure.IsString():
 		out = r.Join([]byte(`"Error: `), failure[1:])
 	case m.Failed:
-		out = chat.Quoted([]byte("Error: " + string(failure)))
+		out = chat.Quoted([]byte("Error: " + string(failure.AppendOneLine(nil))))
 	case out.IsNull() && c.Name.Is("task_complete"):
 		out = none
 	case out.IsNull():

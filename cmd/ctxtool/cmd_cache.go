@@ -1,17 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"ctxtool/internal/help"
 	"ctxtool/render"
@@ -20,12 +14,9 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 type cacheOptions struct {
@@ -237,162 +228,4 @@ func runCompactions(e *env, o *compactionsOptions, args []string) error {
 		return err
 	}
 	return found(len(all) == 0)
-}
-
-type countOptions struct {
-	answer
-	counter, by string
-	counters    []*tokens.Counter
-	window      int // bytes read at a time
-}
-
-func newCountCommand(e *env) *cobra.Command {
-	o := &countOptions{window: countWindow}
-	names := append(tokens.Names(), "all")
-	cmd := &cobra.Command{
-		Use:   "count [flags] [FILE|-]...",
-		Short: "Count the tokens of plain text",
-		Long:  "Count the tokens of files as plain text, or of standard input.",
-		Example: "  ctxtool count README.md --counter o200k,cl100k\n" +
-			"  ctxtool count docs/*.md --by total --counter all\n" +
-			"  ctxtool replay s.jsonl -f full | ctxtool count",
-		RunE: func(_ *cobra.Command, args []string) error { return runCount(e, o, args) },
-	}
-	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
-	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`: "+strings.Join(names, ", "), names)
-	choice(cmd, &o.by, "by", "file", "print a row for each `UNIT`: "+strings.Join(countedBy, ", "), countedBy)
-	return cmd
-}
-
-var countedBy = []string{"line", "file", "total"}
-
-// check reads the flags, before any input is opened.
-func (o *countOptions) check() error {
-	if err := cmp.Or(o.answer.check(), oneOf("--by", countedBy, o.by)); err != nil {
-		return err
-	}
-	names := strings.Split(o.counter, ",")
-	if o.counter == "all" {
-		names = tokens.Names()
-	}
-	for _, name := range names {
-		c, err := tokens.Find(name)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(o.counters, c) {
-			o.counters = append(o.counters, c)
-		}
-	}
-	return nil
-}
-
-func runCount(e *env, o *countOptions, args []string) error {
-	if err := o.check(); err != nil {
-		return usage(err)
-	}
-	if len(args) == 0 {
-		if term.IsTerminal(int(e.stdin.Fd())) {
-			return usagef("missing FILE (- for standard input)")
-		}
-		args = []string{"-"}
-	}
-	c := tokens.NewTexts(o.by, o.counters)
-	for _, name := range args {
-		rows, err := o.file(e, name)
-		if err != nil {
-			return err
-		}
-		c.Add(rows)
-	}
-	return e.print(&o.answer, args, c)
-}
-
-func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {
-	f, err := e.input(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	count := o.whole
-	if o.by == "line" {
-		count = o.lines
-	}
-	rows, err := count(f)
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	for i := range rows {
-		rows[i].File = filepath.ToSlash(name)
-	}
-	return rows, nil
-}
-
-func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
-	in := bufio.NewReaderSize(r, o.window)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 0 {
-			text := bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-			rows = append(rows, tokens.Text{Line: len(rows) + 1, Bytes: int64(len(line)), Tokens: o.of(text)})
-		}
-		if err == io.EOF {
-			return rows, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// countWindow is the number of bytes read at a time.
-const countWindow = 1 << 20
-
-// whole counts a file as one text, in windows: each ends where a text may be cut, and grows
-// if there is no such place.
-func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
-	row, lengths := tokens.Text{}, make([]int, len(o.counters))
-	buf := make([]byte, 0, o.window)
-	for {
-		n, err := io.ReadFull(r, buf[len(buf):cap(buf)])
-		row.Bytes += int64(n)
-		buf = buf[:len(buf)+n]
-		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-			o.add(lengths, buf)
-			row.Tokens = o.counts(lengths)
-			return []tokens.Text{row}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		at := tokens.Cut(buf)
-		o.add(lengths, buf[:at])
-		buf = buf[:copy(buf, buf[at:])]
-		if at == 0 {
-			buf = slices.Grow(buf, len(buf))
-		}
-	}
-}
-
-// add adds the length of a text, in the unit of each counter.
-func (o *countOptions) add(lengths []int, text []byte) {
-	if !utf8.Valid(text) {
-		text = jsonl.ReplaceInvalidUTF8(text)
-	}
-	for i, c := range o.counters {
-		lengths[i] += weigh.Length(c, text)
-	}
-}
-
-func (o *countOptions) of(text []byte) tokens.Counts {
-	lengths := make([]int, len(o.counters))
-	o.add(lengths, text)
-	return o.counts(lengths)
-}
-
-func (o *countOptions) counts(lengths []int) (all tokens.Counts) {
-	for i, c := range o.counters {
-		all = append(all, tokens.Count{By: c, N: int64(c.Of(lengths[i]))})
-	}
-	return all
 }

@@ -199,7 +199,7 @@ type Account struct {
 }
 
 // Accounts replays the path to record leaf like Walk and counts tokens as it goes. It reads and
-// counts each message once.
+// counts each message once. Without a counter it counts nothing.
 func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error] {
 	return r.Start(c).Along(leaf)
 }

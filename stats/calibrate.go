@@ -73,6 +73,7 @@ type calibrated struct {
 func readCalibration(l *lensRun) {
 	p := &calibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
+	l.Sizes = true
 	l.Answers = append(l.Answers, p.take)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		ref, err := e.ModelRef()

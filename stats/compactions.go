@@ -19,6 +19,7 @@ var compactionsLens = Lens{
 	read: func(l *lensRun) {
 		w := &compactionWalk{l: l, part: newCompactionsPart()}
 		l.Report.Compactions = w.part
+		l.Sizes = true
 		l.Steps = append(l.Steps, w.step)
 		l.Answers = append(l.Answers, w.answer)
 		l.Ends = append(l.Ends, func(*replay.Envelope) {

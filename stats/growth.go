@@ -19,6 +19,7 @@ var growthLens = Lens{
 	read: func(l *lensRun) {
 		w := &growthWalk{l: l, g: growth{Requests: []growthRow{}}}
 		l.Report.Growth = &GrowthPart{Sessions: []growth{}}
+		l.Sizes = true
 		l.Steps = append(l.Steps, w.step)
 		l.Answers = append(l.Answers, w.request)
 		l.Ends = append(l.Ends, w.end)

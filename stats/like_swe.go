@@ -124,6 +124,7 @@ func measure(part, of int, low, high float64) (t sweTarget) {
 func likeSWEReport(l *lensRun, to *likeness) {
 	policy, counter := l.Options.basis()
 	run := sweRun{l: l}
+	l.Sizes = true
 	l.Steps = append(l.Steps, run.step)
 	l.Answers = append(l.Answers, run.answer)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {

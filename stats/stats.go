@@ -145,14 +145,17 @@ type lensRun struct {
 	Steps []func(a *replay.Account)
 	// Answers are called for every answer of the path.
 	Answers []func(a *replay.Account, m *jsonl.Message, u *jsonl.Usage)
+	// Sizes makes the walk count the context before and after each step.
+	Sizes bool
 	// Messages are called for every message of the request at the point, in order, including
 	// those logged for this request only.
 	Messages []func(m *replay.Weighed)
 	// Ends are called last, with the context at the point.
 	Ends []func(e *replay.Envelope)
 
-	checked bool       // the lens check is used
-	fields  callRecord // of the record that is being read
+	checked bool          // the lens check is used
+	fields  callRecord    // of the record that is being read
+	answer  jsonl.Message // that Answers are called for
 }
 
 // Read computes the report of a session file. A file that cannot be read is an error. A replay
@@ -217,12 +220,16 @@ func (l *lensRun) fail(err error) { l.err = cmp.Or(l.err, err) }
 
 // line returns the line of a record, valid until the next call; nil after an error.
 func (l *lensRun) line(rec int) jsonl.Value {
+	line, err := l.reader().Line(rec)
+	l.fail(err)
+	return line
+}
+
+func (l *lensRun) reader() *sessionfmt.Reader {
 	if l.lines == nil {
 		l.lines = l.Session.NewReader()
 	}
-	line, err := l.lines.Line(rec)
-	l.fail(err)
-	return line
+	return l.lines
 }
 
 func (l *lensRun) record(p *jsonl.Picked) {
@@ -303,7 +310,11 @@ func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
 	if len(l.Steps)+len(l.Answers) == 0 {
 		return l.Replay.Reach(sessionfmt.After(l.Point))
 	}
-	for a, err := range l.Replay.Accounts(l.Point, l.Counter) {
+	var counter *tokens.Counter
+	if l.Sizes {
+		counter = l.Counter
+	}
+	for a, err := range l.Replay.Accounts(l.Point, counter) {
 		switch {
 		case replay.Stopped(err):
 			return l.Replay.Reach(sessionfmt.After(l.Point))
@@ -331,10 +342,11 @@ func (l *lensRun) step(a *replay.Account) {
 	if len(l.Answers) == 0 || !l.Session.Answers(a.Record) {
 		return
 	}
-	m := l.line(a.Record).Get("message").Message()
-	usage := m.Usage.Usage()
+	_, err := l.reader().Message(a.Record, &l.answer)
+	l.fail(err)
+	usage := l.answer.Usage.Usage()
 	for _, see := range l.Answers {
-		see(a, m, &usage)
+		see(a, &l.answer, &usage)
 	}
 }
 

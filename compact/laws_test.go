@@ -174,7 +174,7 @@ func TestLawsOfPasses(t *testing.T) {
 	}
 	t.Logf("%d views; changes: %v", len(all), touched)
 	for _, run := range runs() {
-		if touched[run.name] == 0 && !strings.HasPrefix(run.name, "retry-prune") {
+		if touched[run.name] < corpus.Least(t, 1, 0) && !strings.HasPrefix(run.name, "retry-prune") {
 			t.Errorf("%s changes nothing anywhere", run.name)
 		}
 	}

@@ -106,6 +106,16 @@ func Foreign(t testing.TB) []Session {
 	return shared(t, "corpus/codex", "corpus/claude-code", "vectors/codex")
 }
 
+// Least returns what a test has to reach at least: all with the sessions next to the project's
+// folder, and own with only those of the project.
+func Least(t testing.TB, all, own int) int {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(Root(t), "..", "shared", "corpus")); err != nil {
+		return own
+	}
+	return all
+}
+
 // shared returns the sessions of folders next to the project's.
 func shared(t testing.TB, dirs ...string) []Session {
 	t.Helper()

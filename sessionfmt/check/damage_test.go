@@ -253,14 +253,14 @@ func outcomes(data, out, quarantine []byte) map[int]string {
 	found := map[int]string{}
 	var open []int
 	lines := bytes.Split(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), []byte{'\n'})
-	for k, line := range lines { // those that are there as they were come first
+	for k, line := range lines { // those that are there as they were come first; a repaired line may equal one that went
 		switch {
 		case jsonl.TrimJS(string(line)) == "":
+		case take(away, string(line)):
+			found[k+1] = "quarantined"
 		case take(whole, string(line)):
 			take(bare, unlinked(line))
 			found[k+1] = "kept"
-		case take(away, string(line)):
-			found[k+1] = "quarantined"
 		default:
 			open = append(open, k)
 		}

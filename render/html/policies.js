@@ -83,10 +83,10 @@ export function drawFrontier(box, runs, chosen, cost, choose) {
   const at = r => [x(r.cost.total), y(r.regrets)]
   const beats = (o, r) => o.cost.total <= r.cost.total && o.regrets <= r.regrets && (o.cost.total < r.cost.total || o.regrets < r.regrets)
   const front = runs.filter(r => !runs.some(o => beats(o, r))).sort((a, b) => a.cost.total - b.cost.total)
-  const placed = []
-  const label = (r, i) => { // where it covers no other label, if there is such a place
+  const placed = runs.map(at).map(([px, py]) => ({ from: px - 6, to: px + 6, down: py + 4 }))
+  const label = (r, i) => { // where it covers no point and no other label, if there is such a place
     const said = line(r.policy, 24) + (r.cost.total > c ? ` → ${cost(r)}` : ''), long = said.length * 7, [dx, dy] = at(r)
-    const places = [4, 16, -8].flatMap(by => [{ from: dx + 9, down: dy + by }, { from: dx - 9 - long, down: dy + by }])
+    const places = [4, 16, -8, -20].flatMap(by => [{ from: dx + 9, down: dy + by }, { from: dx - 9 - long, down: dy + by }])
     const free = p => p.from >= 0 && p.from + long <= width && p.down <= h - foot + 4 && !placed.some(o => Math.abs(o.down - p.down) < 12 && o.from < p.from + long && p.from < o.to)
     const { from, down } = places.find(free) || places[0], end = from < dx
     placed.push({ from, to: from + long, down })

@@ -94,7 +94,15 @@ func rebilledCells(a cache.Rebilled) []any {
 	if a.Tokens == 0 {
 		return nil
 	}
-	return []any{a.Tokens, a.Cost}
+	return []any{a.Tokens, costCell(a)}
+}
+
+// costCell returns the cell of what was rebilled, none if no price is known.
+func costCell(a cache.Rebilled) any {
+	if !known(a) {
+		return nil
+	}
+	return a.Cost
 }
 
 // writeCachesCSV writes the reports on several sessions as CSV.
@@ -108,7 +116,7 @@ func writeCachesCSV(w *bufio.Writer, c Caches) error {
 		t := &c.All[i]
 		cells := []any{
 			sessionfmt.Clean(t.File), t.Requests, t.Answered, t.Hidden, t.Prompt, t.Estimated, nil, nil, nil, nil, nil, t.HitRate.Possible, t.HitRate.Achieved,
-			t.Rebilled.Tokens, t.Rebilled.Cost, t.Broken.Tokens, t.Broken.Cost, t.Unserved.Tokens, t.Unserved.Cost, t.Error,
+			t.Rebilled.Tokens, costCell(t.Rebilled), t.Broken.Tokens, costCell(t.Broken), t.Unserved.Tokens, costCell(t.Unserved), t.Error,
 		}
 		if e := t.Expected; e != nil {
 			copy(cells[6:], []any{e.Read, e.Write})
@@ -258,7 +266,7 @@ func rebilled(a cache.Rebilled) string {
 }
 
 // known reports whether there is a price for any of what was rebilled.
-func known(a cache.Rebilled) bool { return a.Cost > 0 || a.Unpriced == 0 }
+func known(a cache.Rebilled) bool { return priced(a.Cost, a.Unpriced) }
 
 // moneyOf returns the price of what was rebilled.
 func moneyOf(a cache.Rebilled, decimals int) string {

@@ -151,13 +151,17 @@ func gateWord(v *gate.Verdict) string {
 	return map[gate.State]string{gate.Crossed: "CROSSED", gate.Tolerated: "within", gate.Unknown: "-", gate.Kept: "ok"}[v.State]
 }
 
-// gateValue returns the value; with calls that have no price it is a lower bound.
+// gateValue returns the value; with calls or tokens that have no price it is a lower bound.
 func gateValue(v *gate.Verdict) string {
 	if v.Value == nil {
 		return ""
 	}
 	if v.Unpriced > 0 {
-		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), phrase.Count(v.Unpriced, "call"))
+		unit := "call"
+		if v.Figure == "cache.rebilled" {
+			unit = "token"
+		}
+		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), phrase.Count(v.Unpriced, unit))
 	}
 	if v.Calibrated {
 		return "~" + amount(v.Unit, *v.Value)

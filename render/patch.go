@@ -157,11 +157,14 @@ func usd(n float64) string { return money(n, 4, 0) }
 // money returns an amount of dollars. If it lacks what has no known price, it is a lower bound, with
 // a plus sign, or unknown if nothing has one.
 func money(dollars float64, decimals int, unpriced int64) string {
-	if unpriced > 0 && dollars == 0 {
+	if !priced(dollars, unpriced) {
 		return "unknown"
 	}
 	return fmt.Sprintf("$%.*f", decimals, dollars) + phrase.If(unpriced > 0, "+")
 }
+
+// priced reports whether anything of an amount has a known price.
+func priced(dollars float64, unpriced int64) bool { return dollars > 0 || unpriced == 0 }
 
 // writePatchMarkdown writes a trial or a run as a page for a review.
 func writePatchMarkdown(w *bufio.Writer, p *plan.Plan) error {

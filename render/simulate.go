@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
@@ -173,11 +174,15 @@ var simulationCSV = []string{
 
 func simulationRows(r *simulate.Report) (rows [][]any) {
 	for _, one := range r.Runs {
-		rows = append(rows, []any{
+		row := []any{
 			sessionfmt.Clean(r.File), sessionfmt.Clean(one.Policy), one.Requests, one.Window, one.Peak, one.Mean, one.Overflows, one.Compactions, one.Acts, one.Prompt, one.Read, one.Write, one.HitRate,
-			one.Rebilled.Tokens, one.Rebilled.Cost, one.Output, one.Cost.Input, one.Cost.CacheRead, one.Cost.CacheWrite, one.Cost.Output, one.Cost.Summaries, one.Cost.Total,
+			one.Rebilled.Tokens, costCell(one.Rebilled), one.Output, one.Cost.Input, one.Cost.CacheRead, one.Cost.CacheWrite, one.Cost.Output, one.Cost.Summaries, one.Cost.Total,
 			one.Regrets, one.ByKind.Call, one.ByKind.Path, one.ByKind.Line, one.ByKind.Identifier, nil,
-		})
+		}
+		if !priced(one.Cost.Total, int64(one.Unpriced)) {
+			clear(row[slices.Index(simulationCSV, "cost_input") : slices.Index(simulationCSV, "cost")+1])
+		}
+		rows = append(rows, row)
 	}
 	if r.Error != "" {
 		row := make([]any, len(simulationCSV))

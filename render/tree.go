@@ -181,7 +181,7 @@ func (d *drawing) line(n outline.Node) {
 		mark = "●"
 	}
 	label := phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))
-	branch := phrase.If(n.Branch > 0, " (%s, tip %s)", phrase.Count(n.Branch, "entry"), d.id(n.Last))
+	branch := phrase.If(n.Branch > 0, " (%s, leaf %s)", phrase.Count(n.Branch, "entry"), d.id(n.Last))
 	put(d.w, d.on.paint(faint, lead)+mark+" "+deep+d.on.paint(faint, d.id(n.ID))+" "+d.on.paint(kindStyle(n.Kind), n.Kind)+
 		d.on.paint(changed, label)+d.on.paint(good, phrase.If(n.Leaf, " ← leaf"))+d.on.paint(faint, branch)+
 		phrase.If(n.Text != "", "  %s", d.on.text(n.Kind, n.Active, n.Text)), d.on)

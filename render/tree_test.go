@@ -27,7 +27,7 @@ func TestTrapTree(t *testing.T) {
 			w := bufio.NewWriter(&got)
 			must.Do(cmp.Or(Write(w, Tree{Nodes: outline.Of(s, s.Leaf())}, "text", Screen{}), w.Flush()))
 			want := `● a user  M
-├─○ b user (2 entries, tip c)  M
+├─○ b user (2 entries, leaf c)  M
 │ ○ c user  M
 ● s branch_summary  S
 ● d user ← leaf  M

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/help"
+	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
@@ -88,6 +89,9 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	if n := total.Rebilled.Unpriced; n > 0 && o.limit >= 0 && !o.percent {
+		e.note("--fail-over %s: %s rebilled without a known price", sessionfmt.Quote(o.failOver), phrase.Count(int(n), "token"))
+	}
 	return found(o.over(total))
 }
 
@@ -160,12 +164,13 @@ func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
 	return row
 }
 
-// over reports whether more was rebilled than --fail-over allows.
+// over reports whether more was rebilled than --fail-over allows, or may have been: tokens
+// without a known price keep no limit in dollars.
 func (o *cacheOptions) over(t *cache.Total) bool {
 	if o.percent {
 		return o.limit >= 0 && float64(t.Rebilled.Tokens)*100 > o.limit*float64(t.Prompt)
 	}
-	return o.limit >= 0 && t.Rebilled.Cost > o.limit
+	return o.limit >= 0 && (t.Rebilled.Cost > o.limit || t.Rebilled.Unpriced > 0)
 }
 
 type compactionsOptions struct {

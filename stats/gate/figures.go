@@ -73,7 +73,7 @@ type Reading struct {
 	Entry      string   `json:"entry,omitempty"`      // the entry with the value
 	Line       int      `json:"line,omitempty"`       // of that entry, from 1
 	Value      *float64 `json:"value,omitempty"`      // absent if there is none; `reason` says why
-	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price: the value is at least this
+	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price, or tokens for `cache.rebilled`: the value is at least this
 	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, and scaled by a fitted factor
 }
 
@@ -245,6 +245,7 @@ func readCache(p *stats.CachePart, add adder) {
 		add("hit-rate", worst, *p.HitRate)
 		add("session-hit-rate", own, *p.HitRate)
 	}
+	worst.Unpriced = int(p.Rebilled.Unpriced)
 	add("rebilled", worst, p.Rebilled.Cost)
 }
 

@@ -309,6 +309,24 @@ func TestUnpricedBudgets(t *testing.T) {
 	}
 }
 
+// TestUnpricedRebilled: rebilled tokens without a price make cache.rebilled a lower bound.
+func TestUnpricedRebilled(t *testing.T) {
+	for _, c := range []struct {
+		unpriced int64
+		ignore   bool
+		want     gate.State
+	}{{0, false, gate.Kept}, {7, false, gate.Crossed}, {7, true, gate.Kept}} {
+		g := &gate.Gate{Budgets: []gate.Budget{must.Get(gate.ParseBudget("cache.rebilled<=2"))}, IgnoreUnpriced: c.ignore}
+		g.Add(report("s", 1, 0, 0))
+		sum := together(report("s", 1, 0, 0))
+		sum.Cache = &stats.CachePart{Rebilled: cache.Rebilled{Tokens: 9, Cost: 1, Unpriced: c.unpriced}}
+		v := must.Get(g.Judge(sum)).Verdicts[0]
+		if v.State != c.want || v.Unpriced != int(c.unpriced) {
+			t.Errorf("%+v: %s with %d unpriced", c, v.State, v.Unpriced)
+		}
+	}
+}
+
 // TestGateCalibrated: calibrated values are marked.
 func TestGateCalibrated(t *testing.T) {
 	b := must.Get(gate.ParseBudget("context.tokens<=1"))

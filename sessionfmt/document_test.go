@@ -229,3 +229,19 @@ func TestDocumentMembers(t *testing.T) {
 		t.Errorf("%d entries: %.200q", len(all), all)
 	}
 }
+
+// TestDocumentOfLines: what only a log has is no message of a document.
+func TestDocumentOfLines(t *testing.T) {
+	const event = `{"aggregate_id":"x","seq":1,"event_type":"%s","data":{"seq":0},"timestamp":"2026-01-20T08:15:30Z","id":"%[1]s"}`
+	doc := documentOf([]string{`{"role":"user","content":"a"}`, fmt.Sprintf(event, "MessageEdited"), fmt.Sprintf(event, "SessionForked"), fmt.Sprintf(event, "TitleChanged")})
+	gemini := `{"sessionId":"s1","projectHash":"h","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z","messages":[` +
+		`{"id":"m1","type":"user","content":"a"},{"$set":{"messages":[]}},{"$set":{"summary":"t"}},{"$rewindTo":"m1"}]}`
+	for _, test := range []struct {
+		text string
+		want int
+	}{{doc, 6}, {gemini, 5}} {
+		if all := entriesOf(t, test.text, 1); len(all) < test.want || strings.Contains(strings.Join(all, ""), "toolResult") {
+			t.Errorf("%d entries: %.300q", len(all), all)
+		}
+	}
+}

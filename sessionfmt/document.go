@@ -26,9 +26,9 @@ type document struct {
 
 // document returns the document that a file is, and its dialect, nil for any other file, whose
 // first line may be first.
-func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect) {
+func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect, err error) {
 	if !s.mayBeDocument(first) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	in := dialect.NewDocument(s.bytes, s.size, nil)
 	for doc = new(document); d == nil && !doc.known; {
@@ -42,10 +42,10 @@ func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect)
 		doc.head, doc.known = in.Head, !found || err != nil
 		doc.ends(in, err)
 	}
-	if d == nil || d.Document == nil {
-		return nil, nil
+	if err := in.Failed(); err != nil || d == nil || d.Document == nil {
+		return nil, nil, err
 	}
-	return doc, d
+	return doc, d, nil
 }
 
 // at makes the list that is next that of the document.
@@ -141,8 +141,9 @@ func (r *documentReader) read(workers int, opt Options) (again bool, err error) 
 		if err = s.scan(s.file(), doc.list, workers, opt, func(u *unit) error { return r.merge(a, u) }); err != nil {
 			return false, err
 		}
-		if r.end(header) {
-			return true, nil
+		again := r.end(header)
+		if err := r.x.in.Failed(); err != nil || again {
+			return again, err
 		}
 	}
 	s.Coverage.passed = r.lines + doc.last - 1
@@ -155,7 +156,7 @@ func (r *documentReader) begin() {
 	doc, in := r.doc, r.x.in
 	in.Go(doc.list, doc.line, '[')
 	text := in.Ahead()
-	first := jsonl.SkipSpace(text, 1)
+	first := min(jsonl.SkipSpace(text, 1), len(text))
 	doc.begins = nil
 	if at := bytes.LastIndexByte(text[:first], '\n'); at >= 0 {
 		doc.begins = append(bytes.Clone(text[at:first]), '{')
@@ -208,7 +209,9 @@ func (r *documentReader) merge(a *arrangement, u *unit) error {
 	if u.from != r.next {
 		u.clear()
 		r.x.in.Go(r.next, 1, ',')
-		r.x.elements(u)
+		if r.x.elements(u); u.err != nil {
+			return u.err
+		}
 	}
 	r.next, r.open, r.broken = u.next, u.open, u.broken
 	return a.merge(u)
@@ -232,9 +235,11 @@ func (r *documentReader) end(header *unit) bool {
 	if doc.known {
 		return false
 	}
+	same := bytes.Equal(doc.head, in.Head)
 	doc.head, doc.known = in.Head, true
 	h := r.header()
-	return !slices.Equal(h.records, header.records) || !slices.Equal(h.times, header.times) || !bytes.Equal(h.ids, header.ids)
+	named := len(r.s.records) > 1 && r.s.records[1].kind == jsonl.SessionInfo // whose id is made of the header
+	return named && !same || !slices.Equal(h.records, header.records) || !slices.Equal(h.times, header.times) || !bytes.Equal(h.ids, header.ids)
 }
 
 // fillList is fill for a range of a document's list. In an indented document a newline and the
@@ -247,6 +252,7 @@ func (x *indexer) fillList(u *unit) {
 	from := max(0, u.off-int64(len(begins)-1))
 	x.in.Go(from, 1, ',')
 	text := x.in.Ahead()
+	u.err = x.in.Failed()
 	at := bytes.Index(text[:min(int64(len(text)), u.end-from)], begins)
 	if at < 0 {
 		return
@@ -266,7 +272,7 @@ func (x *indexer) elements(u *unit) {
 		}
 		u.open = u.open && u.broken == nil
 	}
-	u.next, u.cover.passed = x.in.Offset(), x.in.Line()-1
+	u.next, u.cover.passed, u.err = x.in.Offset(), x.in.Line()-1, x.in.Failed()
 }
 
 // element indexes the next element.

@@ -3,10 +3,14 @@ package sessionfmt
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -160,5 +164,84 @@ func TestDocumentShapes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 		s.Close()
+	}
+}
+
+// TestDocumentFails: what cannot be read is an error, and not taken for the end of the document.
+func TestDocumentFails(t *testing.T) {
+	doc := documentOf(messagesOf(700))
+	for name, text := range map[string]string{"one line": doc, "indented": indented(t, doc, "  ")} {
+		file := filepath.Join(t.TempDir(), "s.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		failure := errors.New("cannot be read")
+		for at := int64(6); ; at++ { // those before it only look at the beginning
+			var reads atomic.Int64
+			s, err := Open(file, Options{Workers: 2, Disk: Disk{Stop: func() error {
+				if reads.Add(1) == at {
+					return failure
+				}
+				return nil
+			}}})
+			if err == nil {
+				s.Close()
+			}
+			if reads.Load() < at {
+				break
+			}
+			if !errors.Is(err, failure) {
+				t.Errorf("%s: read %d: %v", name, at, err)
+			}
+		}
+	}
+}
+
+// TestDocumentNames: the id of a title is made of the whole header, wherever its members are.
+func TestDocumentNames(t *testing.T) {
+	const list, title, more = `"messages":[{"role":"user","content":"a","metadata":{"x":{}}}]`, `"metadata":{"title":"t"}`, `"more":[{"a":{"b":1}}]`
+	var names []string
+	for _, members := range [][]string{{title, more, list}, {title, list, more}, {list, title, more}} {
+		doc := `{"id":"s1","created_at":"2026-01-20 08:15:30","updated_at":"2026-01-20 08:16:00",` + strings.Join(members, ",") + "}"
+		for _, text := range []string{doc, indented(t, doc, "  "), indented(t, doc, "")} {
+			s, err := OpenReader("s.json", strings.NewReader(text), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, s.ID(1))
+			s.Close()
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) != 2 { // with a space after each colon, and without
+		t.Error(names)
+	}
+}
+
+// TestDocumentMembers: many members before the messages take no more than linear time.
+func TestDocumentMembers(t *testing.T) {
+	var members strings.Builder
+	for k := range 30_000 { // takes half a minute if each is searched for
+		fmt.Fprintf(&members, `"member %d":"%d",`, k, k)
+	}
+	text := "{" + members.String() + documentOf(messagesOf(1))[1:]
+	if all := entriesOf(t, text, 1); len(all) != 5 {
+		t.Errorf("%d entries: %.200q", len(all), all)
+	}
+}
+
+// TestDocumentOfLines: what only a log has is no message of a document.
+func TestDocumentOfLines(t *testing.T) {
+	const event = `{"aggregate_id":"x","seq":1,"event_type":"%s","data":{"seq":0},"timestamp":"2026-01-20T08:15:30Z","id":"%[1]s"}`
+	doc := documentOf([]string{`{"role":"user","content":"a"}`, fmt.Sprintf(event, "MessageEdited"), fmt.Sprintf(event, "SessionForked"), fmt.Sprintf(event, "TitleChanged")})
+	gemini := `{"sessionId":"s1","projectHash":"h","startTime":"2026-01-01T00:00:00Z","lastUpdated":"2026-01-01T00:00:00Z","messages":[` +
+		`{"id":"m1","type":"user","content":"a"},{"$set":{"messages":[]}},{"$set":{"summary":"t"}},{"$rewindTo":"m1"}]}`
+	for _, test := range []struct {
+		text string
+		want int
+	}{{doc, 6}, {gemini, 5}} {
+		if all := entriesOf(t, test.text, 1); len(all) < test.want || strings.Contains(strings.Join(all, ""), "toolResult") {
+			t.Errorf("%d entries: %.300q", len(all), all)
+		}
 	}
 }

@@ -95,7 +95,11 @@ func firstLine(src *source) (first jsonl.Value, off int64) {
 // sniff finds the dialect of a file by its first line, and what the file continues.
 func (s *Session) sniff(opt Options) error {
 	first, off := firstLine(s.src)
-	if doc, d := s.src.document(first); d != nil {
+	doc, d, err := s.src.document(first)
+	if err != nil {
+		return err
+	}
+	if d != nil {
 		s.doc, s.dialect = doc, d
 		return s.continues(doc.head, opt)
 	}

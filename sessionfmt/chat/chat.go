@@ -320,7 +320,7 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	switch {
 	case l.Code == about, l.Code == titled, l.Own && a.other:
 		return nil
-	case l.Code == dialect.Unknown:
+	case l.Code == dialect.Unknown, l.Code >= 0x80: // of a dialect, which a list of messages does not have
 		_, err := t.Add(jsonl.Unknown, l)
 		return err
 	case l.Code >= results:

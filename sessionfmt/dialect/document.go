@@ -115,6 +115,11 @@ func (d *Document) List(name string) (found bool, err error) {
 			return false, ErrNoDocument
 		}
 	}
+	d.Head = bytes.Clone(d.Head) // members are added in place
+	seen := map[string]bool{}
+	for key := range d.Head.Members {
+		seen[string(key)] = true
+	}
 	for {
 		more, err := d.next('}')
 		if err != nil {
@@ -132,7 +137,8 @@ func (d *Document) List(name string) (found bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			d.Head = d.Head.AppendEdited(nil, jsonl.Field{Name: key, Value: v.AppendOneLine(nil)})
+			d.add(key, v, seen[key])
+			seen[key] = true
 			continue
 		}
 		c, err := d.peek()
@@ -149,6 +155,23 @@ func (d *Document) List(name string) (found bool, err error) {
 		}
 	}
 }
+
+// add adds a member to the head, or replaces it.
+func (d *Document) add(key string, v jsonl.Value, replace bool) {
+	if replace {
+		d.Head = d.Head.AppendEdited(nil, jsonl.Field{Name: key, Value: v.AppendOneLine(nil)})
+		return
+	}
+	open := d.Head[:len(d.Head)-1]
+	if len(open) > 1 {
+		open = append(open, ',')
+	}
+	d.Head = append(v.AppendOneLine(append(jsonl.AppendQuoted(open, key), ':')), '}')
+}
+
+// Failed returns the error because of which the file cannot be read on, and nil if it can be,
+// even if the document is damaged.
+func (d *Document) Failed() error { return d.err }
 
 // More reports whether the list has another element, which is next then. It follows List, or an
 // element.
@@ -209,7 +232,9 @@ func (d *Document) load() bool {
 		d.buf = d.long
 	}
 	d.off, d.i = at, 0
-	d.err = d.readAt(d.buf, at)
+	if d.err = d.readAt(d.buf, at); d.err != nil {
+		d.buf = nil // it has bytes of another place
+	}
 	return d.err == nil
 }
 

@@ -37,18 +37,9 @@ type step struct {
 	own        bool
 }
 
-// A listed makes the entries of a document: its messages are in order, and none is written again.
-type listed struct{ *chat.Arranger }
-
-func newListed() dialect.Arranger { return listed{chat.NewArranger(format)} }
-
-// Next is of [dialect.Arranger].
-func (a listed) Next(t dialect.Tree, l *dialect.Line) error {
-	if l.Code == checkpoint || l.Code == rewind { // which no document has
-		l.Code = dialect.Unknown
-	}
-	return a.Arranger.Next(t, l)
-}
+// newListed returns an arranger of a document: its messages are in order, and none is written
+// again.
+func newListed() dialect.Arranger { return chat.NewArranger(format) }
 
 func newArranger() dialect.Arranger {
 	return &arranger{messages: chat.NewArranger(format), more: map[int][]dialect.Span{}, at: map[uint64]int32{}, seed: maphash.MakeSeed(), leaf: -1}

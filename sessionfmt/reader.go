@@ -1,0 +1,148 @@
+package sessionfmt
+
+import (
+	"bytes"
+
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Reader reads records of a session. Reading in file order is cheap. It is not safe for
+// concurrent use; make one per goroutine.
+type Reader struct {
+	s   *Session
+	buf []byte // the file's bytes from off on
+	off int64
+
+	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
+	several []byte
+	line    []byte        // a message of a document, on one line
+	entry   dialect.Entry // the last one
+	made    int           // its record
+	unread  bool          // nothing was read since
+	shown   []byte
+
+	at jsonl.Cursor
+}
+
+// NewReader returns a Reader of s.
+func (s *Session) NewReader() *Reader { return &Reader{s: s} }
+
+// Line returns the line of record i as in the file, without surrounding white space, valid
+// until the next call. Bytes that are not UTF-8 are replaced. Of another agent's session it is the
+// entry in pi's shape.
+func (r *Reader) Line(i int) (jsonl.Value, error) {
+	if r.s.dialect != nil && !r.s.Held(i) {
+		return r.foreign(i, false, nil)
+	}
+	line, err := r.Raw(i)
+	if r.s.records[i].flags&flagBadUTF8 != 0 {
+		line = jsonl.ReplaceInvalidUTF8(line)
+	}
+	return jsonl.Value(jsonl.Trim(line)), err
+}
+
+// Message reads the message of record i, a prompt, an answer or a result, as Line has it, and
+// returns the length of its JSON in bytes. It is valid until the next call.
+func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {
+	var line jsonl.Value
+	if r.s.dialect != nil && !r.s.Held(i) {
+		if line, err = r.foreign(i, false, m); r.entry.Size > 0 {
+			return r.entry.Size, err
+		}
+	} else {
+		line, err = r.Line(i)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return m.ReadEntry(r.at.Reset(line), r.s.Kind(i)), nil
+}
+
+// Raw returns the line of record i byte for byte, without its newline, valid until the next
+// call. The lines of an entry that was made of several are separated by newlines. A message of a
+// document is without its newlines, and without the white space around them.
+func (r *Reader) Raw(i int) ([]byte, error) {
+	if r.s.Held(i) {
+		return r.s.heldLine(i), nil
+	}
+	return r.lines(i, r.s.doc != nil)
+}
+
+// lines returns the lines of record i, one after the other. Those of a document may be put on one
+// line.
+func (r *Reader) lines(i int, one bool) ([]byte, error) {
+	rec := &r.s.records[i]
+	line, err := r.read(dialect.Span{Off: rec.off, Size: rec.size})
+	if err == nil && one {
+		line = r.oneLine(line)
+	}
+	if err == nil && r.s.last != nil && r.s.last[i] > 0 {
+		r.several = append(r.several[:0], line...)
+		for j := range r.s.joinedTo(i) {
+			if line, err = r.read(j.at()); err != nil {
+				break
+			}
+			if one {
+				line = r.oneLine(line)
+			}
+			r.several = append(append(r.several, '\n'), line...)
+		}
+		line = r.several
+	}
+	if err != nil {
+		return nil, &Error{Pos: r.s.Pos(i), Err: err}
+	}
+	return line, nil
+}
+
+// oneLine removes the newlines of a value, and the white space around them.
+func (r *Reader) oneLine(v []byte) []byte {
+	if bytes.IndexByte(v, '\n') < 0 {
+		return v
+	}
+	if len(v) > readAhead { // never hold two long lines at once
+		r.buf = r.buf[:0]
+		return jsonl.Value(v).AppendOneLine(v[:0])
+	}
+	r.line = jsonl.Value(v).AppendOneLine(r.line[:0])
+	return r.line
+}
+
+// read is a line of the file, valid until the next call: a stretch of it, or the header of a
+// document.
+func (r *Reader) read(span dialect.Span) ([]byte, error) {
+	if r.s.doc != nil && span == r.s.first {
+		return r.s.doc.head, nil
+	}
+	return r.stretch(span)
+}
+
+// stretch is a stretch of the file, valid until the next call.
+func (r *Reader) stretch(span dialect.Span) ([]byte, error) {
+	at, n := span.Off-r.off, int64(span.Size)
+	r.unread = false
+	if at < 0 || at+n > int64(len(r.buf)) {
+		// A read near the last one is probably in order. It starts on a page, since such reads
+		// are copied faster.
+		want, off := n, span.Off
+		if r.buf != nil && at >= 0 && at < int64(len(r.buf))+readAhead {
+			off &^= 4<<10 - 1
+			want = max(n+span.Off-off, readAhead)
+		}
+		want = min(want, r.s.src.size-off)
+		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
+			r.buf = nil // never hold two long lines at once
+			if err := jsonl.Room(want); err != nil {
+				return nil, err
+			}
+			r.buf = make([]byte, want)
+		}
+		r.buf, r.off, at = r.buf[:want], off, span.Off-off
+		if err := readFullAt(r.s.src.bytes, r.buf, r.off); err != nil {
+			r.buf = r.buf[:0]
+			return nil, err
+		}
+	}
+	return r.buf[at : at+n : at+n], nil
+}

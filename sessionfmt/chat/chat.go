@@ -195,7 +195,7 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 
 // What a line is: a code for each kind of message, for lines that have one only, and for each
 // number of results, up to mostResults, after an answer with calls or alone. Dialects may use
-// those from 0x80 on.
+// those from theirs on.
 const (
 	about   dialect.Code = dialect.First + iota
 	titled               // about, with a title
@@ -205,10 +205,12 @@ const (
 	results dialect.Code = 0x60
 
 	mostResults = 0x1f
+
+	theirs dialect.Code = 0x80 // and above: of a dialect, which a list of messages does not have
 )
 
 // IsMessage reports whether a line has messages.
-func IsMessage(code dialect.Code) bool { return code >= several && code < 0x80 }
+func IsMessage(code dialect.Code) bool { return code >= several && code < theirs }
 
 // scan is the dialect's Scan.
 func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
@@ -320,7 +322,7 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	switch {
 	case l.Code == about, l.Code == titled, l.Own && a.other:
 		return nil
-	case l.Code == dialect.Unknown, l.Code >= 0x80: // of a dialect, which a list of messages does not have
+	case l.Code == dialect.Unknown, l.Code >= theirs:
 		_, err := t.Add(jsonl.Unknown, l)
 		return err
 	case l.Code >= results:

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -62,7 +63,8 @@ func (x *subject) findWildUsage() {
 		rec := sort.Search(x.s.Len(), func(i int) bool { return x.s.Offset(i) >= f.off() })
 		line, err := lines.Line(rec)
 		if err != nil {
-			continue // another check reports unreadable images
+			x.unread = cmp.Or(x.unread, err)
+			return
 		}
 		usage := line.Get("message").Get("usage")
 		if !usage.Exists() {

@@ -31,6 +31,7 @@ type subject struct {
 	facts  *facts
 	told   map[Finding]bool // so that a finding that several branches share is added once
 	more   int
+	unread error // the first error of a check that reads lines again
 
 	// Made on first use.
 	tree      func() *sessionfmt.Tree
@@ -105,6 +106,9 @@ func (x *subject) run(s *sessionfmt.Session) {
 		if c.facts != nil {
 			c.facts(x)
 		}
+	}
+	if x.unread != nil {
+		x.fails(x.unread)
 	}
 	if x.more > 0 && x.opt.Choice.has("more") {
 		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})

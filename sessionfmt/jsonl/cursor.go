@@ -8,7 +8,7 @@ import (
 
 // A Cursor reads one value from front to back in a single pass, without copying. It skips what
 // a loop does not read, and validates all that it passes: text that is not JSON ends where it
-// goes wrong, and Whole reports it.
+// goes wrong, and Since then returns nothing.
 //
 //	for key := range c.Members {
 //		switch string(key) {
@@ -34,9 +34,6 @@ func (c *Cursor) Reset(v Value) *Cursor {
 	c.b, c.i, c.broken = v, SkipSpace(v, 0), false
 	return c
 }
-
-// Whole reports whether all text is one JSON value, which was read to its end.
-func (c *Cursor) Whole() bool { return !c.broken && c.i > 0 && SkipSpace(c.b, c.i) == len(c.b) }
 
 // end is an offset that scanning gave. If the text is broken there, nothing follows.
 func (c *Cursor) end(at int) int {

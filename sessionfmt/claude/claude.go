@@ -43,8 +43,8 @@ var Dialect = dialect.Dialect{
 // sniff reports whether a file begins as a transcript does. Any type of record may be the
 // first one.
 func sniff(first jsonl.Value) bool {
-	var f [6]jsonl.Value
-	first.Fields(f[:], "type", "parentUuid", "sessionId", "messageId", "leafUuid", "message")
+	var f [7]jsonl.Value
+	first.Fields(f[:], "type", "parentUuid", "sessionId", "messageId", "leafUuid", "message", "parentSessionId")
 	typ := string(inner(f[0]))
 	code, known := types[typ]
 	switch {
@@ -58,6 +58,8 @@ func sniff(first jsonl.Value) bool {
 		return f[4].IsString()
 	case typ == "file-history-snapshot":
 		return f[3].IsString()
+	case typ == "fork-context-ref":
+		return f[6].IsString()
 	}
 	return known && code != user && f[2].IsString()
 }
@@ -129,7 +131,7 @@ var types = map[string]dialect.Code{
 	"ai-title": title, "custom-title": ownTitle, "last-prompt": lastPrompt, "content-replacement": replacement,
 	"summary": dialect.Skip, "agent-name": dialect.Skip, "mode": dialect.Skip, "permission-mode": dialect.Skip,
 	"bridge-session": dialect.Skip, "queue-operation": dialect.Skip, "file-history-snapshot": dialect.Skip,
-	"pr-link": dialect.Skip, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
+	"pr-link": dialect.Skip, "fork-context-ref": dialect.Skip, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
 	"speculation-accept": dialect.Skip, "marble-origami-commit": dialect.Skip, "marble-origami-snapshot": dialect.Skip,
 }
 

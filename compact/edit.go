@@ -26,19 +26,25 @@ type value = jsonl.Value
 // (docs/session-format.md 5.6), which it adds to a batch. Providers require each tool call
 // with its result, so an answer and its results are omitted and restored together.
 type editor struct {
-	s     *sessionfmt.Session
-	b     *sessionfmt.Batch
-	path  []int
-	lines *sessionfmt.Reader
-	err   error           // the first of reading
-	shown map[int]int     // by record, for messages in the next request: the record that gives the content, itself or an edit
-	fixed map[string]bool // ids of tool calls where a patch added the call or its result: no edit reaches those
+	intent
+	s      *sessionfmt.Session
+	b      *sessionfmt.Batch
+	path   []int
+	lines  *sessionfmt.Reader
+	before *sessionfmt.Reader // reads the current edit of a record, while lines has its message
+	err    error              // the first of reading
+	shown  map[int]bool       // records of the messages in the next request
+	edits  map[int]int        // current edits by the records of the context, including omitted messages
+	fixed  map[string]bool    // ids of tool calls where a patch added the call or its result: no edit reaches those
 }
 
 // NewEditor returns an editor of the context of an envelope, which must be at the session's leaf.
 func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*editor, error) {
 	s := e.Replay().Session
-	d := &editor{s: s, b: b, lines: s.NewReader(), shown: map[int]int{}, fixed: map[string]bool{}}
+	d := &editor{
+		intent: intent{e: e, edited: map[int]value{}}, s: s, b: b, lines: s.NewReader(), before: s.NewReader(),
+		shown: map[int]bool{}, edits: e.Edits(), fixed: map[string]bool{},
+	}
 	d.path, _ = s.Path(s.Leaf())
 	patched := func(m replay.Message) bool { return m.Origin.Op >= 0 }
 	for m, err := range e.Sources(patched) {
@@ -46,7 +52,7 @@ func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*editor, error) {
 		case err != nil:
 			return nil, err
 		case !patched(m):
-			d.shown[m.Origin.Record] = m.Origin.By
+			d.shown[m.Origin.Record] = true
 		case m.Kind == jsonl.ToolResult:
 			d.fixed[m.Raw.Get("toolCallId").Text()] = true
 		default:
@@ -64,7 +70,7 @@ func (d *editor) Omit(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
-	if _, shown := d.shown[rec]; !shown {
+	if !d.shown[rec] {
 		return d.at(rec, notShown)
 	}
 	group := d.group(rec)
@@ -72,7 +78,7 @@ func (d *editor) Omit(rec int) error {
 		return d.at(rec, "a patch has put the other half of a tool call into the context, where no edit reaches it")
 	}
 	for _, i := range group {
-		if _, shown := d.shown[i]; shown {
+		if d.shown[i] {
 			d.add(i, nil)
 		}
 	}
@@ -93,16 +99,14 @@ func (d *editor) Restore(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
+	if _, edited := d.edits[rec]; !edited && !d.shown[rec] {
+		return d.at(rec, "cannot restore it: it was summarized, or is never sent")
+	}
 	for _, i := range d.group(rec) {
-		if by, shown := d.shown[i]; shown && by == i {
+		if _, edited := d.edits[i]; !edited {
 			continue
 		}
-		line := d.line(i)
-		content := line.Get("content") // of a custom_message
-		if d.s.Kind(i).IsMessage() {
-			content = line.Get("message").Get("content")
-		}
-		d.add(i, orEmpty(content))
+		d.add(i, orEmpty(contentOf(d.s, i, d.line(i))))
 	}
 	return d.err
 }
@@ -117,7 +121,7 @@ func (d *editor) Replace(rec int, text string) error {
 	if !kind.Replaceable() {
 		return d.at(rec, "a %s has no content that could be replaced: omit it", kind)
 	}
-	if _, shown := d.shown[rec]; !shown {
+	if !d.shown[rec] {
 		return d.at(rec, notShown)
 	}
 	content := quoted(text)
@@ -134,6 +138,14 @@ func (d *editor) Replace(rec int, text string) error {
 	return d.err
 }
 
+// contentOf returns the content of a record, which has that line: a message or a custom_message.
+func contentOf(s *sessionfmt.Session, rec int, line value) value {
+	if s.Kind(rec).IsMessage() {
+		line = line.Get("message")
+	}
+	return line.Get("content")
+}
+
 // orEmpty returns content, or an empty array if it is null or missing.
 func orEmpty(content value) value {
 	if content.IsNull() {
@@ -144,15 +156,18 @@ func orEmpty(content value) value {
 
 // add adds an edit of a record, unless its current edit is the same.
 func (d *editor) add(rec int, content value) {
-	by, shown := d.shown[rec]
-	if !shown || by == rec || !bytes.Equal(d.line(by).Get("replacement"), replacement(content)) {
+	d.edited[rec] = bytes.Clone(content)
+	by, edited := d.edits[rec]
+	if !edited || !bytes.Equal(d.read(d.before, by).Get("replacement"), replacement(content)) {
 		addEdit(d.b, d.s, rec, content)
 	}
 }
 
-// line returns the line of a record, nil after an error.
-func (d *editor) line(rec int) value {
-	line, err := d.lines.Line(rec)
+// line returns the line of a record, valid until the next one; nil after an error.
+func (d *editor) line(rec int) value { return d.read(d.lines, rec) }
+
+func (d *editor) read(r *sessionfmt.Reader, rec int) value {
+	line, err := r.Line(rec)
 	d.err = cmp.Or(d.err, err)
 	return line
 }

@@ -2,7 +2,10 @@ package compact
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"io"
+	"regexp"
 	"testing"
 	"time"
 
@@ -163,5 +166,97 @@ func TestReplace(t *testing.T) {
 	s := opened(t, bytes.NewReader([]byte(data)))
 	if s.with(t, func(d *editor) error { return d.Replace(s.Find("b"), "x") }) != nil {
 		t.Error("a shell command has content that is replaced")
+	}
+}
+
+// TestRestore: messages that were replaced or omitted, short ones too, come back as they were.
+func TestRestore(t *testing.T) {
+	restored := 0
+	for _, c := range append(corpus.All(t), corpus.Session{Name: "short", Data: shortMessages(300)}) {
+		s := opened(t, bytes.NewReader(c.Data))
+		if s == nil || len(c.Data) > 1<<20 || hasEdits(s.Session) {
+			continue
+		}
+		was, _, _ := s.request(t)
+		var changed []int
+		out := s.with(t, func(d *editor) error {
+			for rec := range s.Len() {
+				edit := func() error { return d.Replace(rec, "x") }
+				if rec%5 == 0 {
+					edit = func() error { return d.Omit(rec) }
+				}
+				if edit() == nil && !respelled(s.Session, rec) {
+					changed = append(changed, rec)
+				}
+			}
+			return nil
+		})
+		if out == nil {
+			continue
+		}
+		back := out.with(t, func(d *editor) error {
+			for rec := range s.Len() {
+				d.Restore(rec) // others are refused
+			}
+			return nil
+		})
+		if back == nil {
+			t.Errorf("%s: %d messages cannot be restored", c.Name, len(changed))
+			continue
+		}
+		is, _, _ := back.request(t)
+		if !bytes.Equal(textBlocks(is), textBlocks(was)) {
+			t.Errorf("%s: restored it is another context", c.Name)
+		}
+		restored += len(changed)
+	}
+	if restored < corpus.Least(t, 2000, 600) {
+		t.Errorf("only %d messages restored", restored)
+	}
+	t.Logf("%d messages restored", restored)
+}
+
+// shortMessages returns a session of n prompts and answers of a few bytes.
+func shortMessages(n int) []byte {
+	data := []byte(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n")
+	parent := "null"
+	for k := range n {
+		message := `{"role":"user","content":"hi"}`
+		if k%2 > 0 {
+			message = `{"role":"assistant","content":[{"type":"text","text":"ok"}],"stopReason":"stop"}`
+		}
+		data = fmt.Appendf(data, `{"type":"message","id":"m%d","parentId":%s,"timestamp":"2026-01-01T00:00:01.000Z","message":%s}`+"\n", k, parent, message)
+		parent = fmt.Sprintf(`"m%d"`, k)
+	}
+	return data
+}
+
+// textBlocks writes contents that are texts as pi has them after an edit.
+func textBlocks(messages []byte) []byte {
+	return regexp.MustCompile(`"content":("(?:[^"\\]|\\.)*")`).ReplaceAll(messages, []byte(`"content":[{"type":"text","text":$1}]`))
+}
+
+// TestPromise: entries that make another context than was intended are refused, if only in a word.
+func TestPromise(t *testing.T) {
+	for _, edit := range []func(d *editor) error{
+		func(d *editor) error { return d.Replace(2, "replaced") },
+		func(d *editor) error { return d.Restore(1) },
+	} {
+		first := opened(t, bytes.NewReader(shortMessages(4)))
+		s := first.with(t, func(d *editor) error { return cmp.Or(d.Replace(1, "once"), d.Replace(2, "once")) })
+		b := s.NewBatch(s.Leaf(), editTime)
+		d := must.Get(NewEditor(s.e, b))
+		must.Do(edit(d))
+		for from, to := range map[string]string{"": "", "replaced": "replacet", `"hi"`: `":{"`, `"targetId":"m0"`: `"targetId":"m2"`, `"targetId":"m1"`: `"targetId":"m3"`} {
+			data := must.Get(io.ReadAll(s.With(b)))
+			wrong := data
+			if from != "" {
+				wrong = append(data[:s.Size():s.Size()], bytes.ReplaceAll(data[s.Size():], []byte(from), []byte(to))...)
+			}
+			err := d.Promise(must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(wrong), sessionfmt.Options{})))
+			if kept := err == nil; kept != bytes.Equal(wrong, data) {
+				t.Errorf("%q as %q: %v", from, to, err)
+			}
+		}
 	}
 }

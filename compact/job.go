@@ -121,7 +121,7 @@ func (j *Job) skips(r *Reduction) (string, error) {
 	switch over := j.IfOver.of(r.Window); {
 	case err != nil:
 		return "", err
-	case last != nil && last.Policy == j.Policy.Name && last.Params == j.Policy.params() && !last.grown(s):
+	case last.rec >= 0 && last.Policy == j.Policy.Name && last.Params == j.Policy.params() && !last.grown(s):
 		return "nothing was said since the same policy last ran", nil
 	case over > 0 && int64(r.Before) <= over:
 		return fmt.Sprintf("not over %d tokens", over), nil

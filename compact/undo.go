@@ -20,7 +20,7 @@ type past struct {
 	Entry string `json:"undoes"` // the id of the first entry of the batch
 	Moved bool   `json:"moved"`  // undo moves the leaf before the batch; else edits restore the messages
 
-	rec   int   // the first entry of the batch
+	rec   int   // the first entry of the batch, -1 for none
 	batch []int // the others
 	after []int // the entries after it on the path
 	last  bool  // the file ends with the batch, or with the undo of a later one
@@ -46,11 +46,11 @@ func (p *past) grown(s *sessionfmt.Session) bool {
 	})
 }
 
-// lastOf returns the last batch on the path to the session's leaf that has not been undone,
-// nil if there is none.
+// lastOf returns the last batch on the path to the session's leaf that has not been undone. If
+// there is none, its record is -1 and all entries are after it.
 func lastOf(s *sessionfmt.Session) (*past, error) {
 	path, _ := s.Path(s.Leaf())
-	p := &past{lines: s.NewReader()}
+	p := &past{rec: -1, after: path, lines: s.NewReader()}
 	undone := map[string]bool{}
 	for at := len(path) - 1; at >= 0; at-- {
 		rec := path[at]
@@ -63,17 +63,28 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 			undone[data.Get("undoes").Text()] = true
 			p.last = p.last || rec == s.Len()-1
 		case line.Get("customType").Is(markType) && !undone[s.ID(rec)]:
-			p.rec = rec
-			if err := json.Unmarshal(data, &p.jobRecord); err != nil || p.Entries < 0 || p.Entries >= len(path)-at {
-				return nil, p.refuse(s, "part of its batch is not on this path")
+			p.rec, p.Entry = rec, s.ID(rec)
+			if err := json.Unmarshal(data, &p.jobRecord); err != nil || p.Entries < 0 {
+				return nil, p.refuse(s, "its record of the batch is damaged")
 			}
-			p.Entry = s.ID(rec)
+			p.Entries = p.onPath(line.Get("timestamp").Text(), path[at+1:])
 			p.batch, p.after = path[at+1:at+1+p.Entries], path[at+1+p.Entries:]
 			p.last = p.last || path[at+p.Entries] == s.Len()-1
 			return p, p.err
 		}
 	}
-	return nil, p.err
+	return p, p.err
+}
+
+// onPath returns how many entries of the batch are on the path after its first entry: all, unless
+// the leaf was moved into the batch. They have the time of the first.
+func (p *past) onPath(time string, after []int) int {
+	for k, rec := range after[:min(p.Entries, len(after))] {
+		if p.line(rec).Get("timestamp").Text() != time {
+			return k
+		}
+	}
+	return min(p.Entries, len(after))
 }
 
 func (p *past) refuse(s *sessionfmt.Session, why string) error {
@@ -84,23 +95,33 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 	}
 }
 
-// Undo returns a batch, with timestamps at, that reverts the last batch on the path to the
-// session's leaf. While only labels and settings follow that batch, the new one is appended
-// at the entry before it: the settings again, and one entry that is the new leaf. Otherwise
-// edits restore the edited messages, one for each message, since an edit names one target
+// A Reversal reverts the last batch of a session.
+type Reversal struct {
+	*sessionfmt.Batch
+	Last bool // the file ends with the batch that is reverted
+	intent
+}
+
+// Undo returns the reversal, with timestamps at, of the last batch on the path to the session's
+// leaf. While only labels and settings follow that batch, the new one is appended at the entry
+// before it: the settings again, and one entry that is the new leaf. Otherwise edits restore the
+// edited messages, one for each message, since an edit names one target
 // (docs/session-format.md 5.6); a compaction or a patch cannot be reverted then, which is an
-// error. last reports whether the file ends with the batch that is reverted.
-func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err error) {
+// error. So is an edit after the batch that nothing followed: its editor restores it.
+func Undo(r *replay.Replay, at time.Time) (*Reversal, error) {
 	s := r.Session
 	if err := s.Foreign(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	p, err := lastOf(s)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if p == nil {
-		return nil, false, &sessionfmt.Error{
+	if err := p.edited(r); err != nil {
+		return nil, err
+	}
+	if p.rec < 0 {
+		return nil, &sessionfmt.Error{
 			Pos:  sessionfmt.Pos{File: s.Name},
 			Err:  errors.New("nothing to undo: the active path has no batch of ctxtool"),
 			Hint: "undo does not find what was appended with --no-mark; ctxtool branch writes a session of the path before it",
@@ -111,15 +132,73 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, last bool, err e
 	below, undo := s.Parent(p.rec), p.move
 	switch p.Moved = follower < 0; {
 	case !p.Moved && !edits:
-		return nil, false, p.refuse(s, fmt.Sprintf("what was summarized or patched cannot be restored below entry %s, which followed it", sessionfmt.Quote(s.ID(follower))))
+		return nil, p.refuse(s, fmt.Sprintf("what was summarized or patched cannot be restored below entry %s, which followed it", sessionfmt.Quote(s.ID(follower))))
 	case !p.Moved:
 		below, undo = s.Leaf(), p.restore
 	}
-	b = s.NewBatch(below, at)
-	if err = cmp.Or(b.Err(), undo(r, b), p.err); err == nil {
-		err = addRecord(b, sessionfmt.UndoType, p)
+	u := &Reversal{Batch: s.NewBatch(below, at), Last: p.last}
+	if err = u.Err(); err == nil {
+		u.intent, err = undo(r, u.Batch)
 	}
-	return b, p.last, err
+	if err = cmp.Or(err, p.err); err == nil {
+		err = addRecord(u.Batch, sessionfmt.UndoType, p)
+	}
+	return u, err
+}
+
+// edited returns an error if the last change of the context is an edit without a batch, which
+// undo would not undo.
+func (p *past) edited(r *replay.Replay) error {
+	s := r.Session
+	for _, rec := range slices.Backward(p.after) {
+		switch s.Kind(rec) {
+		case jsonl.Label, jsonl.SessionInfo, jsonl.ModelChange, jsonl.ThinkingChange, jsonl.UsageEntry:
+		case jsonl.CustomEntry:
+			if p.line(rec).Get("customType").Is(sessionfmt.UndoType) {
+				return p.err
+			}
+		case jsonl.ContextEdit:
+			if target, err := p.changes(r, rec); err != nil || target >= 0 {
+				return cmp.Or(err, p.byEdit(s, rec, target))
+			}
+		default:
+			return p.err
+		}
+	}
+	return p.err
+}
+
+// changes returns the record that an edit changes, -1 if a later one replaced it, or if it restored
+// what the record says.
+func (p *past) changes(r *replay.Replay, rec int) (target int, err error) {
+	s := r.Session
+	e, err := r.At(sessionfmt.After(s.Leaf()))
+	if err != nil {
+		return -1, err
+	}
+	edit := p.line(rec)
+	target = s.FindValue(edit.Get("targetId"))
+	if by, ok := e.Edits()[target]; !ok || by != rec {
+		return -1, nil
+	}
+	content := edit.Get("replacement").Get("content")
+	if !content.Exists() {
+		return target, nil
+	}
+	is := sumOf(content)
+	if is == sumOf(orEmpty(contentOf(s, target, p.line(target)))) {
+		return -1, p.err
+	}
+	return target, p.err
+}
+
+func (p *past) byEdit(s *sessionfmt.Session, rec, target int) error {
+	id := sessionfmt.Quote(s.ID(target))
+	return &sessionfmt.Error{
+		Pos:  s.Pos(rec),
+		Err:  fmt.Errorf("the last change is an edit of entry %s, which belongs to no batch", id),
+		Hint: fmt.Sprintf("ctxtool edit %s %s --restore undoes it", sessionfmt.Clean(s.Name), id),
+	}
 }
 
 // follower returns the first entry after the batch that would be lost if the leaf moved
@@ -142,7 +221,7 @@ func (p *past) follower(s *sessionfmt.Session) int {
 
 // move repeats the settings after the batch. The entry that Undo adds after them is the
 // leaf, because it is the last.
-func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
+func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) (intent, error) {
 	s := r.Session
 	for _, rec := range p.after {
 		if k := s.Kind(rec); k != jsonl.ModelChange && k != jsonl.ThinkingChange {
@@ -158,19 +237,24 @@ func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) error {
 		}
 		b.Add(s.Kind(rec), fields...)
 	}
-	return nil
+	opt := r.Options
+	opt.Leaf = s.Parent(p.rec)
+	e, err := replay.New(s, opt).At(sessionfmt.After(opt.Leaf))
+	if replay.Stopped(err) { // a broken patch is before the batch: there is no context to compare
+		return intent{}, nil
+	}
+	return intent{e: e}, err
 }
 
 // restore adds edits that repeat the earlier content of the messages that the batch edited.
-func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) error {
+func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) (w intent, err error) {
 	s := r.Session
 	before, err := r.At(sessionfmt.Before(p.rec))
 	if err != nil {
-		return err
+		return w, err
 	}
-	now, err := r.At(sessionfmt.After(s.Leaf()))
-	if err != nil {
-		return err
+	if w.e, err = r.At(sessionfmt.After(s.Leaf())); err != nil {
+		return w, err
 	}
 	edits := map[int]int{} // of the batch, by the records that they edit
 	var order []int
@@ -179,24 +263,24 @@ func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) error {
 		edits[target] = rec
 		order = append(order, target)
 	}
-	if err := p.lost(s, now, order, edits); err != nil {
-		return err
+	if err := p.lost(s, w.e, order, edits); err != nil {
+		return w, err
 	}
-	said := map[int]value{}
+	w.edited = map[int]value{}
 	for m, err := range before.ContextMessages() {
 		if err != nil {
-			return err
+			return w, err
 		}
 		if rec := m.Origin.Record; edits[rec] > 0 {
-			said[rec] = slices.Clone(orEmpty(m.Raw.Get("content")))
+			w.edited[rec] = slices.Clone(orEmpty(m.Raw.Get("content")))
 		}
 	}
 	for _, target := range order {
-		if content, ok := said[target]; ok { // else it was not in the context before the batch
+		if content, ok := w.edited[target]; ok { // else it was not in the context before the batch
 			addEdit(b, s, target, content)
 		}
 	}
-	return nil
+	return w, nil
 }
 
 // lost returns an error if messages cannot be restored: those that were summarized or edited

@@ -27,7 +27,7 @@ import (
 // Options configure a replay.
 type Options struct {
 	Rules       Rules
-	Leaf        int              // the record whose path decides Auto; see Session.Leaf
+	Leaf        int              // the record whose path decides Auto; 0 is the session's leaf
 	Baseline    *prompt.Baseline // prompt, tools and options missing from the session; may be nil
 	Implemented []string         // names of tools that have an implementation
 	Model       models.Ref       // overrides the path's model
@@ -53,6 +53,9 @@ type Replay struct {
 func New(s *sessionfmt.Session, opt Options) *Replay {
 	if opt.Models == nil {
 		opt.Models = models.Builtin()
+	}
+	if opt.Leaf == 0 {
+		opt.Leaf = s.Leaf()
 	}
 	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/scratch"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -61,7 +62,7 @@ func (l *Reader) Agent(m *Piece) (value, error) {
 	if content.IsString() && (m.kind == jsonl.Assistant || m.kind == jsonl.ToolResult) {
 		content = textBlocks(nil, content)
 	}
-	l.out = setMember(l.out[:0], v, "content", content)
+	l.out = setMember(scratch.Reset(l.out), v, "content", content)
 	return l.out, nil
 }
 
@@ -73,22 +74,22 @@ func (l *Reader) source(m *Piece, line value) value {
 	case plain:
 		v := line.Get("message")
 		if m.kind == jsonl.Custom && l.r.Session.Version < 3 {
-			l.buf = setMember(l.buf[:0], v, "role", value(`"custom"`))
+			l.buf = setMember(scratch.Reset(l.buf), v, "role", value(`"custom"`))
 			return l.buf
 		}
 		if empty := emptyContent(m.kind); empty != nil && v.Get("content").IsNull() {
-			l.buf = setMember(l.buf[:0], v, "content", empty)
+			l.buf = setMember(scratch.Reset(l.buf), v, "content", empty)
 			return l.buf
 		}
 		return v
 	case custom:
-		l.buf = appendObject(l.buf[:0], line, `"custom"`, "customType", "content", "display", "details")
+		l.buf = appendObject(scratch.Reset(l.buf), line, `"custom"`, "customType", "content", "display", "details")
 	case branch:
-		l.buf = appendObject(l.buf[:0], line, `"branchSummary"`, "summary", "fromId")
+		l.buf = appendObject(scratch.Reset(l.buf), line, `"branchSummary"`, "summary", "fromId")
 	case summary:
-		l.buf = appendObject(l.buf[:0], line, `"compactionSummary"`, "summary", "tokensBefore")
+		l.buf = appendObject(scratch.Reset(l.buf), line, `"compactionSummary"`, "summary", "tokensBefore")
 	case opSummary:
-		l.buf = appendOpSummary(l.buf[:0], line[m.start:m.start+m.size])
+		l.buf = appendOpSummary(scratch.Reset(l.buf), line[m.start:m.start+m.size])
 	}
 	return l.buf
 }
@@ -218,7 +219,7 @@ func (l *Reader) Provider(m *Piece) (value, error) {
 	default:
 		content = textBlocks(nil, append(l.wrapped([]byte{'"'}, m, v), '"'))
 	}
-	l.sent = append(l.sent[:0], `{"role":"user"`...)
+	l.sent = append(scratch.Reset(l.sent), `{"role":"user"`...)
 	if content.Exists() {
 		l.sent = append(append(l.sent, `,"content":`...), content...)
 	}

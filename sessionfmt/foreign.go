@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/internal/scratch"
 	"ctxtool/sessionfmt/claude"
 	"ctxtool/sessionfmt/codex"
 	"ctxtool/sessionfmt/dialect"
@@ -255,7 +256,7 @@ func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (jsonl.Value, 
 		}
 	}
 	r.unread, r.made = true, i
-	r.shown = r.s.dialect.Append(r.shown[:0], e)
+	r.shown = r.s.dialect.Append(scratch.Reset(r.shown), e)
 	return r.shown, nil
 }
 

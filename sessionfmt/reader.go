@@ -3,6 +3,7 @@ package sessionfmt
 import (
 	"bytes"
 
+	"ctxtool/internal/scratch"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -78,7 +79,7 @@ func (r *Reader) lines(i int, one bool) ([]byte, error) {
 		line = r.oneLine(line)
 	}
 	if err == nil && r.s.last != nil && r.s.last[i] > 0 {
-		r.several = append(r.several[:0], line...)
+		r.several = append(scratch.Reset(r.several), line...)
 		for j := range r.s.joinedTo(i) {
 			if line, err = r.read(j.at()); err != nil {
 				break
@@ -105,7 +106,7 @@ func (r *Reader) oneLine(v []byte) []byte {
 		r.buf = r.buf[:0]
 		return jsonl.Value(v).AppendOneLine(v[:0])
 	}
-	r.line = jsonl.Value(v).AppendOneLine(r.line[:0])
+	r.line = jsonl.Value(v).AppendOneLine(scratch.Reset(r.line))
 	return r.line
 }
 
@@ -122,6 +123,9 @@ func (r *Reader) read(span dialect.Span) ([]byte, error) {
 func (r *Reader) stretch(span dialect.Span) ([]byte, error) {
 	at, n := span.Off-r.off, int64(span.Size)
 	r.unread = false
+	if scratch.Poisoned {
+		r.buf, at = scratch.Reset(r.buf), -1
+	}
 	if at < 0 || at+n > int64(len(r.buf)) {
 		// A read near the last one is probably in order. It starts on a page, since such reads
 		// are copied faster.

@@ -55,7 +55,7 @@ func runEdit(e *env, o *editOptions, args []string) error {
 	if o.replace == "-" && args[0] == "-" {
 		return usagef("standard input cannot be both the session and the text")
 	}
-	return o.runOne(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) (promise plan.Promise, err error) {
+	return o.runOne(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
 		target, err := e.entry(s, args[1])
 		if err != nil {
 			return nil, err
@@ -66,38 +66,23 @@ func runEdit(e *env, o *editOptions, args []string) error {
 				return nil, err
 			}
 		}
-		env, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
+		context, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			return nil, otherHint(err, "run ctxtool check")
 		}
-		d, err := compact.NewEditor(env, b)
+		d, err := compact.NewEditor(context, b)
 		switch {
 		case err != nil:
 			return nil, err
 		case o.omit:
 			err = d.Omit(target)
 		case o.restore:
-			promise = func(after *sessionfmt.Session) error { return restored(after, target) }
 			err = d.Restore(target)
 		default:
 			err = d.Replace(target, text)
 		}
-		return promise, err
+		return d.Promise, err
 	})
-}
-
-// restored returns an error if the message of the record target is still not in the context.
-func restored(after *sessionfmt.Session, target int) error {
-	env, err := replay.New(after, replay.Options{Leaf: after.Leaf()}).At(sessionfmt.After(after.Leaf()))
-	if err != nil {
-		return err
-	}
-	for m, err := range env.Sources(func(replay.Message) bool { return false }) {
-		if err != nil || m.Origin.Record == target {
-			return err
-		}
-	}
-	return &sessionfmt.Error{Pos: after.Pos(target), Err: errors.New("cannot restore it: it was summarized, or is never sent")}
 }
 
 // text returns the text of a file, or of standard input for "-", without a final newline.

@@ -46,11 +46,12 @@ func TestUndoPatch(t *testing.T) {
 				continue // it has no form that pi reads, or changes nothing
 			}
 			after := opened(c.Name, append(bytes.Clone(c.Data), joined(p.Append)...))
-			b, last, err := compact.Undo(replay.New(after, replay.Options{Rules: rules, Leaf: after.Leaf()}), now)
-			if err != nil || !last {
+			back, err := compact.Undo(replay.New(after, replay.Options{Rules: rules, Leaf: after.Leaf()}), now)
+			if err != nil || !back.Last {
 				t.Fatalf("%s as %s: %v", c.Name, form, err)
 			}
-			must.Do(after.Hold(b))
+			must.Do(after.Hold(back.Batch))
+			must.Do(back.Promise(after))
 			if is, _ := context(t, after, rules); is != before {
 				t.Errorf("%s as %s: undone it is\n%s, want\n%s", c.Name, form, is, before)
 			}
@@ -71,7 +72,7 @@ func refusesLater(t *testing.T, name string, data []byte) {
 	s := opened(name, data)
 	data = fmt.Appendf(data, `{"type":"message","id":"later","parentId":%q,"message":{"role":"user","content":"x"}}`+"\n", s.ID(s.Leaf()))
 	s = opened(name, data)
-	if _, _, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), time.UnixMilli(0)); err == nil || !strings.Contains(err.Error(), "patched cannot be restored below entry later") {
+	if _, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), time.UnixMilli(0)); err == nil || !strings.Contains(err.Error(), "patched cannot be restored below entry later") {
 		t.Errorf("%s: %v", name, err)
 	}
 }

@@ -163,21 +163,44 @@ func (p *Plan) readBack(promise Promise) error {
 	return promise(after)
 }
 
-// keeps returns the promise that the new file has the same context at a record.
+// keeps returns the promise that the new file has the same context at a record: the same size, and
+// messages that say the same.
 func keeps(s *sessionfmt.Session, leaf int) Promise {
 	return func(after *sessionfmt.Session) error {
 		was := measured(s, leaf)
 		if was == nil {
 			return nil // there is none
 		}
+		err := errors.New("it has another size")
 		if is := measured(after, after.Leaf()); is != nil && *is == *was {
+			err = same(s, leaf, after)
+		}
+		if err == nil {
 			return nil
 		}
 		return &sessionfmt.Error{
-			Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("nothing is written: the context would change"),
+			Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("nothing is written: the context would change: %w", err),
 			Hint: "this is a bug in ctxtool; please report it, with the file if possible",
 		}
 	}
+}
+
+// same returns the first difference between the messages of the context at a record and those at
+// the leaf of a new file.
+func same(s *sessionfmt.Session, leaf int, after *sessionfmt.Session) error {
+	was, err := replay.New(s, replay.Options{Leaf: leaf}).At(sessionfmt.After(leaf))
+	if err != nil {
+		return err
+	}
+	view, err := compact.NewView(was, nil)
+	if err != nil {
+		return err
+	}
+	is, err := replay.New(after, replay.Options{}).At(sessionfmt.After(after.Leaf()))
+	if err != nil {
+		return err
+	}
+	return compact.Kept(view, is)
 }
 
 // measured returns the size of the context at a record, nil if it cannot be replayed.

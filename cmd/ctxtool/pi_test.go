@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ctxtool/internal/corpus"
@@ -101,4 +102,53 @@ func compareWithPi(t *testing.T, name, file string, pi corpus.PiAnswer) {
 		}
 		s.Close()
 	}
+}
+
+// TestPiRestores: from a reduced session in which each edited message is restored by a command of
+// its own, pi builds the context from before.
+func TestPiRestores(t *testing.T) {
+	t.Parallel()
+	dir, files, restored := t.TempDir(), map[string][]byte{}, 0
+	run := func(args ...string) {
+		t.Helper()
+		if r := ranIn("", args...); r.status != exitOK {
+			t.Fatalf("%v: %s", args, &r.stderr)
+		}
+	}
+	for i, c := range corpus.All(t) {
+		if !corpus.Whole() && len(c.Data) > 300<<10 || bytes.Contains(c.Data, []byte(`"context_edit"`)) {
+			continue
+		}
+		file := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i))
+		must.Do(os.WriteFile(file, c.Data, 0o600))
+		if ranIn("", "truncate", file, "--max", "300", "--as", "edits", "--write", "--force").status != exitOK {
+			continue // refused, which scripts look at
+		}
+		run("prune", file, "--as", "edits", "--write", "--force")
+		run("strip", file, "--thinking", "--as", "edits", "--write", "--force")
+		reduced := must.Get(os.ReadFile(file))
+		for line := range bytes.Lines(reduced[len(c.Data):]) {
+			if v := jsonl.Value(line); v.Get("type").Is("context_edit") {
+				run("edit", file, v.Get("targetId").Text(), "--restore", "--write", "--force")
+				restored++
+			}
+		}
+		if len(reduced) > len(c.Data) {
+			files[c.Name], files[c.Name+", restored"] = c.Data, must.Get(os.ReadFile(file))
+		}
+	}
+	answers := corpus.Pi(t, files)
+	for name := range files {
+		was, is := answers[name], answers[name+", restored"]
+		if strings.HasSuffix(name, ", restored") || fails(was) {
+			continue
+		}
+		if !bytes.Equal(was.Read.Context, is.Read.Context) {
+			t.Errorf("%s: pi builds another context: %s", name, is.Read.Throws)
+		}
+	}
+	if restored < corpus.Least(t, 100, 50) {
+		t.Errorf("only %d messages restored", restored)
+	}
+	t.Logf("%d messages restored in %d sessions", restored, len(files)/2)
 }

@@ -7,7 +7,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/must"
 	"ctxtool/replay"
-	"ctxtool/replay/weigh"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -28,7 +28,7 @@ func FuzzPasses(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			v := must.Get(NewView(e, &weigh.SWE))
+			v := must.Get(NewView(e, &tokens.SWE))
 			for k, run := range runs() {
 				run.Counter = counters[k%len(counters)]
 				r := apply(t, run.pass, v, run.Options)

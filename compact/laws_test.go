@@ -11,13 +11,12 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // counters are those that laws are held by.
-var counters = []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &weigh.SWE}
+var counters = []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &tokens.SWE}
 
 // A run is a pass with options under which the laws have to hold.
 type passRun struct {
@@ -94,7 +93,7 @@ func viewOf(t *testing.T, c corpus.Session, opt replay.Options) *View {
 	if !known {
 		opt.Leaf = s.Leaf()
 		if e, err := replay.New(s, opt).At(sessionfmt.After(s.Leaf())); err == nil {
-			if v, err = NewView(e, &weigh.SWE); err != nil {
+			if v, err = NewView(e, &tokens.SWE); err != nil {
 				t.Fatal(err)
 			}
 		}

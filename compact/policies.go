@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 )
 
 // GSHPolicy is gsh: it caps results, prunes old ones, and above a share of the window
@@ -81,7 +80,7 @@ var swecliPolicy = Policy{
 	Name:    "swe-cli",
 	About:   "compact from 80 % of 256000 tokens on, and keep the last 20 messages",
 	Window:  256000,
-	Counter: &weigh.SWE,
+	Counter: &tokens.SWE,
 	counts:  notesOf,
 	Layers: []Layer{
 		{Pass: &Compact, Options: Options{Style: styleSWECLI, Keep: 20}, When: &Trigger{Share: 0.8, At: true}},

@@ -128,11 +128,11 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 // edits, or not at all where the batch has a compaction or a patch.
 func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *compact.View, atOnce bool, parent int) {
 	t.Helper()
-	back, err := compact.Undo(replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()}), time.UnixMilli(1790000001000))
+	back, promise, last, err := compact.Undo(replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()}), time.UnixMilli(1790000001000))
 	switch {
 	case !atOnce && err != nil && strings.Contains(err.Error(), "cannot be restored below"):
 		return
-	case err != nil || back.Last != atOnce:
+	case err != nil || last != atOnce:
 		t.Fatal(err, atOnce)
 	case atOnce && back.Len() != 1:
 		t.Errorf("undo appends %d entries", back.Len())
@@ -140,9 +140,9 @@ func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *
 	if first := jsonl.Value(back.Lines()); !first.Get("parentId").Is(with.ID(parent)) {
 		t.Errorf("undo begins below %s, not %s", first.Get("parentId"), with.ID(parent))
 	}
-	undone := reopened(with, back.Batch)
+	undone := reopened(with, back)
 	defer undone.Close()
-	if err := back.Promise(undone); err != nil {
+	if err := promise(undone); err != nil {
 		t.Error(err)
 	}
 	e := must.Get(replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(sessionfmt.After(undone.Leaf())))

@@ -95,33 +95,28 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 	}
 }
 
-// A Reversal reverts the last batch of a session.
-type Reversal struct {
-	*sessionfmt.Batch
-	Last bool // the file ends with the batch that is reverted
-	intent
-}
-
-// Undo returns the reversal, with timestamps at, of the last batch on the path to the session's
-// leaf. While only labels and settings follow that batch, the new one is appended at the entry
-// before it: the settings again, and one entry that is the new leaf. Otherwise edits restore the
-// edited messages, one for each message, since an edit names one target
-// (docs/session-format.md 5.6); a compaction or a patch cannot be reverted then, which is an
-// error. So is an edit after the batch that nothing followed: its editor restores it.
-func Undo(r *replay.Replay, at time.Time) (*Reversal, error) {
+// Undo returns a batch, with timestamps at, that reverts the last batch on the path to the
+// session's leaf, and what checks that a session read back with it has the context from before.
+// While only labels and settings follow that batch, the new one is appended at the entry before it:
+// the settings again, and one entry that is the new leaf. Otherwise edits restore the edited
+// messages, one for each message, since an edit names one target (docs/session-format.md 5.6); a
+// compaction or a patch cannot be reverted then, which is an error. So is an edit after the batch
+// that nothing followed: its editor restores it. last reports whether the file ends with the batch
+// that is reverted.
+func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, promise func(*sessionfmt.Session) error, last bool, err error) {
 	s := r.Session
 	if err := s.Foreign(); err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
 	p, err := lastOf(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
 	if err := p.edited(r); err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
 	if p.rec < 0 {
-		return nil, &sessionfmt.Error{
+		return nil, nil, false, &sessionfmt.Error{
 			Pos:  sessionfmt.Pos{File: s.Name},
 			Err:  errors.New("nothing to undo: the active path has no batch of ctxtool"),
 			Hint: "undo does not find what was appended with --no-mark; ctxtool branch writes a session of the path before it",
@@ -132,18 +127,19 @@ func Undo(r *replay.Replay, at time.Time) (*Reversal, error) {
 	below, undo := s.Parent(p.rec), p.move
 	switch p.Moved = follower < 0; {
 	case !p.Moved && !edits:
-		return nil, p.refuse(s, fmt.Sprintf("what was summarized or patched cannot be restored below entry %s, which followed it", sessionfmt.Quote(s.ID(follower))))
+		return nil, nil, false, p.refuse(s, fmt.Sprintf("what was summarized or patched cannot be restored below entry %s, which followed it", sessionfmt.Quote(s.ID(follower))))
 	case !p.Moved:
 		below, undo = s.Leaf(), p.restore
 	}
-	u := &Reversal{Batch: s.NewBatch(below, at), Last: p.last}
-	if err = u.Err(); err == nil {
-		u.intent, err = undo(r, u.Batch)
+	b = s.NewBatch(below, at)
+	if err := b.Err(); err != nil {
+		return nil, nil, false, err
 	}
+	w, err := undo(r, b)
 	if err = cmp.Or(err, p.err); err == nil {
-		err = addRecord(u.Batch, sessionfmt.UndoType, p)
+		err = addRecord(b, sessionfmt.UndoType, p)
 	}
-	return u, err
+	return b, w.Promise, p.last, err
 }
 
 // edited returns an error if the last change of the context is an edit without a batch, which

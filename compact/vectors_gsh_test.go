@@ -10,7 +10,6 @@ import (
 	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 )
 
 // TestPolicyTruncate holds vectors T1 to T8 of docs/policies.md 6.1, which are T5 aside
@@ -181,16 +180,16 @@ func TestPolicySWE(t *testing.T) {
 		}
 		return all
 	}
-	r := apply(t, &Compact, of(t, many(25)...), Options{Counter: &weigh.SWE, Style: styleSWECLI, Keep: 20, Summarize: summary})
+	r := apply(t, &Compact, of(t, many(25)...), Options{Counter: &tokens.SWE, Style: styleSWECLI, Keep: 20, Summarize: summary})
 	if got := shape(r.View); got != "S"+strings.Repeat("u", 20) || r.Changes[0].Range.Messages != 5 {
 		t.Errorf("T31: %s, %+v", got, r.Changes)
 	}
-	if r := apply(t, &Compact, of(t, many(20)...), Options{Counter: &weigh.SWE, Style: styleSWECLI, Keep: 20, Summarize: summary}); !r.Report.Skipped || len(r.Changes) > 0 {
+	if r := apply(t, &Compact, of(t, many(20)...), Options{Counter: &tokens.SWE, Style: styleSWECLI, Keep: 20, Summarize: summary}); !r.Report.Skipped || len(r.Changes) > 0 {
 		t.Errorf("T31: 20 messages are compacted: %+v", r.Report)
 	}
 	parted := of(t, user("1"), user("2"), user("3"), answer("", call("c", "bash", `{}`)), result("c", "x"), answer("y"), user("z"))
 	for keep, want := range map[int]string{3: "SAtau", 2: "Sau", 4: "SAtau"} {
-		r := apply(t, &Compact, parted, Options{Counter: &weigh.SWE, Style: styleSWECLI, Keep: keep, Summarize: summary})
+		r := apply(t, &Compact, parted, Options{Counter: &tokens.SWE, Style: styleSWECLI, Keep: keep, Summarize: summary})
 		if got := shape(r.View); got != want {
 			t.Errorf("T31: keeping %d: %s, want %s", keep, got, want)
 		}

@@ -12,7 +12,6 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -171,7 +170,7 @@ func TestViewCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &weigh.SWE, &words} {
+		for _, c := range []*tokens.Counter{&tokens.Pi, &tokens.GSH, &tokens.YBytes, &tokens.YScalars, &tokens.SWE, &words} {
 			want, err := v.Envelope.Count(c)
 			if err != nil {
 				t.Fatal(err)
@@ -207,7 +206,7 @@ func TestViewTexts(t *testing.T) {
 				if b.Kind == jsonl.CallBlock {
 					args := jsonl.Value(text).AppendMinified(nil)
 					got = v.length(string(args))
-					got.Tokens = weigh.SWE.Text(weigh.SWE.Call(b.tool(), args))
+					got.Tokens = tokens.SWE.Text(tokens.SWE.Call(b.tool(), args))
 				}
 				if got != b.length {
 					t.Errorf("%s: message %d, block %d: measured %+v, reads %+v", s.Name, i, k, b.length, got)

@@ -131,16 +131,25 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 		if err != nil {
 			return nil, err
 		}
-		p, err := plan.Patch(f.given, s, results, o.try, &compact.Job{Command: o.name, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}, o.stores())
+		p, err := plan.Patch(f.given, s, results, o.try, &compact.Job{Command: o.name, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked})
 		if err != nil {
 			return nil, err
+		}
+		if o.stores() && p.CannotStore() != nil {
+			return nil, p.CannotStore()
 		}
 		if refused = hook.Refused(o.try.Source, p.Patch.Verdicts); refused != nil {
 			return p, nil
 		}
+		if o.as != "auto" {
+			refused = p.CannotStore()
+		}
 		return p, e.strictly(s, append(slices.Clone(s.Findings), p.Patch.Findings()...), o.strict)
 	}
-	return cmp.Or(o.runOne(e, args[0], nil), refused)
+	if err := o.runOne(e, args[0], nil); err != nil {
+		return err
+	}
+	return refused
 }
 
 func (e *env) printSchema() error {

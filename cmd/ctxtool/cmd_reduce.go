@@ -355,13 +355,13 @@ func newUndoCommand(e *env) *cobra.Command {
 	o.appendFlags(cmd)
 	o.forceFlag(cmd)
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		u, err := compact.Undo(replay.New(s, replay.Options{}), o.time)
+		b, promise, last, err := compact.Undo(replay.New(s, replay.Options{}), o.time)
 		if err != nil {
 			return nil, err
 		}
-		p, err := plan.Entries(o.name, f.given, s, u.Batch, u.Promise)
+		p, err := plan.Entries(o.name, f.given, s, b, promise)
 		if err == nil {
-			p.Guarded = !u.Last // otherwise nothing was written since
+			p.Guarded = !last // otherwise nothing was written since
 		}
 		return p, err
 	}

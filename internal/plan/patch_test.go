@@ -41,17 +41,17 @@ func TestUndoPatch(t *testing.T) {
 			}
 			before, messages := context(t, s, rules)
 			results := must.Get(hook.Read("", []byte(strings.ReplaceAll(patches[n%len(patches)], "%s", messages))))
-			p, err := plan.Patch(c.Name, s.Copy(), results, opt, &compact.Job{Command: "patch", Form: form, GivenRules: true}, true)
+			p, err := plan.Patch(c.Name, s.Copy(), results, opt, &compact.Job{Command: "patch", Form: form, GivenRules: true})
 			if err != nil || p.Entries == 0 {
 				continue // it has no form that pi reads, or changes nothing
 			}
 			after := opened(c.Name, append(bytes.Clone(c.Data), joined(p.Append)...))
-			back, err := compact.Undo(replay.New(after, replay.Options{Rules: rules, Leaf: after.Leaf()}), now)
-			if err != nil || !back.Last {
+			b, promise, last, err := compact.Undo(replay.New(after, replay.Options{Rules: rules, Leaf: after.Leaf()}), now)
+			if err != nil || !last {
 				t.Fatalf("%s as %s: %v", c.Name, form, err)
 			}
-			must.Do(after.Hold(back.Batch))
-			must.Do(back.Promise(after))
+			must.Do(after.Hold(b))
+			must.Do(promise(after))
 			if is, _ := context(t, after, rules); is != before {
 				t.Errorf("%s as %s: undone it is\n%s, want\n%s", c.Name, form, is, before)
 			}
@@ -72,7 +72,7 @@ func refusesLater(t *testing.T, name string, data []byte) {
 	s := opened(name, data)
 	data = fmt.Appendf(data, `{"type":"message","id":"later","parentId":%q,"message":{"role":"user","content":"x"}}`+"\n", s.ID(s.Leaf()))
 	s = opened(name, data)
-	if _, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), time.UnixMilli(0)); err == nil || !strings.Contains(err.Error(), "patched cannot be restored below entry later") {
+	if _, _, _, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), time.UnixMilli(0)); err == nil || !strings.Contains(err.Error(), "patched cannot be restored below entry later") {
 		t.Errorf("%s: %v", name, err)
 	}
 }

@@ -48,11 +48,12 @@ type Plan struct {
 	// Guarded reports whether the context changes, which a running agent would not notice.
 	Guarded bool `json:"-"`
 
-	s       *sessionfmt.Session
-	batch   *sessionfmt.Batch       // to append
-	fresh   func(w io.Writer) error // or writes another file
-	promise Promise                 // checked before writing; nil once it was
-	free    func()                  // frees what the plan was made with; may be nil
+	s        *sessionfmt.Session
+	batch    *sessionfmt.Batch       // to append
+	fresh    func(w io.Writer) error // or writes another file
+	promise  Promise                 // checked before writing; nil once it was
+	unstored error                   // why Unstored
+	free     func()                  // frees what the plan was made with; may be nil
 }
 
 // A Session is the session of a plan, as it was read.

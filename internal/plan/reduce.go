@@ -91,9 +91,9 @@ func changesTable(r *compact.Reduction) string {
 }
 
 // Patch plans to append the results of a hook below a point, in the form of a job, which has no
-// policy. A form that cannot store them is an error only if stored asks for entries. A refused
-// operation is a plan without entries: see hook.Refused.
-func Patch(file string, s *sessionfmt.Session, results []hook.Result, opt hook.Options, j *compact.Job, stored bool) (*Plan, error) {
+// policy. If that form cannot store them, the plan has no entries, and CannotStore says why. A
+// refused operation is a plan without entries too: see hook.Refused.
+func Patch(file string, s *sessionfmt.Session, results []hook.Result, opt hook.Options, j *compact.Job) (*Plan, error) {
 	t, err := hook.New(s, results, opt)
 	if err != nil {
 		return nil, placed(s, err)
@@ -106,20 +106,22 @@ func Patch(file string, s *sessionfmt.Session, results []hook.Result, opt hook.O
 	}
 	t.Difference.A.File, t.Difference.B.File = file, file
 	b, err := stores(s, t, opt, j)
-	switch {
-	case err == nil:
+	if err == nil {
 		p.appends(b)
-		p.promise = t.Promise
-	case stored:
-		return nil, placed(s, err)
-	default:
+		err = p.readBack(t.Promise)
+	}
+	if err != nil {
+		p.unstored = placed(s, err)
 		var at *sessionfmt.Error
-		if t.Form, p.Unstored = "", err.Error(); errors.As(err, &at) {
-			p.Unstored = at.Err.Error()
-		}
+		errors.As(p.unstored, &at)
+		t.Form, p.Unstored = "", at.Err.Error()
+		p.batch, p.Entries, p.Append = nil, 0, nil
 	}
 	return p, nil
 }
+
+// CannotStore returns why a patch has no entries in the form that was asked for, nil if it has.
+func (p *Plan) CannotStore() error { return p.unstored }
 
 func stores(s *sessionfmt.Session, t *hook.Trial, opt hook.Options, j *compact.Job) (*sessionfmt.Batch, error) {
 	r, form := t.Envelope.Replay(), j.Form

@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/said"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
@@ -72,7 +73,7 @@ func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 		return nil, err
 	}
 	l.begin(Head{head.Get("id").Text(), head.Get("timestamp").Text(), head.Get("cwd").Text()})
-	for a, err := range r.Accounts(leaf, &weigh.SWE) {
+	for a, err := range r.Accounts(leaf, &tokens.SWE) {
 		if replay.Stopped(err) {
 			stopped = err
 			break
@@ -112,13 +113,13 @@ type call struct {
 
 // step writes the events of one entry.
 func (l *logger) step(r *replay.Replay, step *replay.Account) error {
-	tokens := l.total
+	before := l.total
 	changed, err := l.prompt.Follow(step.Step)
 	if err != nil {
 		return err
 	}
 	if changed {
-		l.notes = weigh.TextTokens(&weigh.SWE, []byte(l.prompt.Current.Notes()))
+		l.notes = weigh.TextTokens(&tokens.SWE, []byte(l.prompt.Current.Notes()))
 	}
 	l.total = step.After.Messages + l.notes
 	line, err := l.load.Line(step.Record)
@@ -132,20 +133,20 @@ func (l *logger) step(r *replay.Replay, step *replay.Account) error {
 		l.stats.Compactions++
 		after, compacted := l.total, max(0, step.Step.Before-step.Step.After+1)
 		share := 0.0
-		if tokens > 0 {
-			share = oneDecimal(float64(tokens-after) / float64(tokens) * 100)
+		if before > 0 {
+			share = oneDecimal(float64(before-after) / float64(before) * 100)
 		}
-		l.write(&Event{Type: "compaction", Before: &tokens, After: &after, Reduction: &share, Compacted: &compacted})
+		l.write(&Event{Type: "compaction", Before: &before, After: &after, Reduction: &share, Compacted: &compacted})
 	case kind == jsonl.User:
 		m := line.Get("message").Message()
 		text := string(m.AppendText(nil, "\n"))
-		n := weigh.MessageTokens(&weigh.SWE, m)
+		n := weigh.MessageTokens(&tokens.SWE, m)
 		l.stats.Turns++
 		l.retrieved(earlier)
 		l.looked = &Event{Type: "context_retrieval", Added: new(int)}
 		l.write(&Event{Type: "user_input", Content: &text, Tokens: &n})
 	case kind == jsonl.Assistant:
-		l.answer(line, tokens, earlier)
+		l.answer(line, before, earlier)
 	case kind == jsonl.ToolResult:
 		l.result(line.Get("message").Message())
 	}
@@ -234,7 +235,7 @@ func (l *logger) result(m *jsonl.Message) {
 		l.stats.Modified = append(l.stats.Modified, c.file)
 	}
 	if l.looked != nil && c.looks != "" {
-		*l.looked.Added += weigh.MessageTokens(&weigh.SWE, m)
+		*l.looked.Added += weigh.MessageTokens(&tokens.SWE, m)
 	}
 	l.write(&Event{Type: "tool_execution", Tool: c.tool, File: c.file, Command: c.command, Approved: &approved, Outcome: outcomes[outcome]})
 }

@@ -46,7 +46,7 @@ const (
 )
 
 // counters are all counters, the default first.
-var counters = []*Counter{&Pi, &GSH, &YBytes, &YScalars, &cl100k, &o200k}
+var counters = []*Counter{&Pi, &GSH, &YBytes, &YScalars, &SWE, &cl100k, &o200k}
 
 // Pi counts as pi estimates: one token per four UTF-16 code units of a message, rounded up once
 // per message (docs/session-format.md 8.1, 8.2).

@@ -149,3 +149,11 @@ func (s Shown) Text(agent string) string {
 	}
 	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, *s.Tokens-s.Estimated, s.Estimated)
 }
+
+// TextTokens returns what a text by itself counts for.
+func TextTokens(c *tokens.Counter, text []byte) int { return c.Of(Length(c, text)) }
+
+// MessageTokens returns what a message counts for.
+func MessageTokens(c *tokens.Counter, m *jsonl.Message) int {
+	return new(Weigher).Reset(c).Message(m).Total()
+}

@@ -1,31 +1,22 @@
-package weigh
+package tokens
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
 
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // SWE counts as SWE-CLI does: by GPT-4's vocabulary, calls as Python prints them, and no
 // thinking (docs/policies.md 3.1).
-var SWE = tokens.Counter{
+var SWE = Counter{
 	Name:       "swe-cl100k",
 	About:      "as SWE-CLI: by cl100k, calls as Python prints them, no thinking",
-	Measure:    tokens.Tokens,
-	Text:       func(text []byte) int { return tokens.CL100K.Count(text) },
+	Measure:    Tokens,
+	Text:       func(text []byte) int { return CL100K.Count(text) },
 	Call:       func(name string, args []byte) []byte { return []byte(name + PythonText(args)) },
 	NoThinking: true,
-}
-
-// TextTokens returns what a text by itself counts for.
-func TextTokens(c *tokens.Counter, text []byte) int { return c.Of(Length(c, text)) }
-
-// MessageTokens returns what a message counts for.
-func MessageTokens(c *tokens.Counter, m *jsonl.Message) int {
-	return new(Weigher).Reset(c).Message(m).Total()
 }
 
 // PythonText returns a JSON value as Python prints it.

@@ -1,22 +1,11 @@
-package weigh
+package tokens
 
 import (
 	"strings"
 	"testing"
 
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
-
-// TestSWE: names of calls count, with the arguments as Python prints them, and thinking does
-// not.
-func TestSWE(t *testing.T) {
-	got := weighed(&SWE, jsonl.Assistant, `{"content":[{"type":"thinking","thinking":"Hm, hm."},{"type":"text","text":"It's fine."},{"type":"toolCall","name":"bash","arguments":{"command":"ls","n":null}}]}`)
-	want := tokens.CL100K.Count([]byte("It's fine.")) + tokens.CL100K.Count([]byte("bash{'command': 'ls', 'n': None}"))
-	if got.Total() != want || got.Thinking != 0 {
-		t.Errorf("%+v, want %d tokens", got, want)
-	}
-}
 
 func TestPolicyT16cPythonText(t *testing.T) {
 	for json, want := range map[string]string{

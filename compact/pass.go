@@ -160,7 +160,8 @@ func (p *Pass) apply(v *View, o Options) (*work, error) {
 	o.Counter = cmp.Or(o.Counter, p.Defaults.Counter)
 	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
 	w.was = totals(v, o.Counter)
-	if err := cmp.Or(p.run(w), w.texts.err); err != nil {
+	err := p.run(w)
+	if err = cmp.Or(err, w.texts.err); err != nil {
 		return nil, err
 	}
 	w.Report = w.report(p)

@@ -90,7 +90,10 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	if r.Form == AsTransform {
 		store = func() error { return w.transform(display) }
 	}
-	return cmp.Or(store(), w.compaction())
+	if err := store(); err != nil {
+		return err
+	}
+	return w.compaction()
 }
 
 // Mark adds the entry by which Undo finds a batch, unless the job is unmarked: the form, the

@@ -30,7 +30,9 @@ func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 	var wrong error
 	go func() {
 		out := bufio.NewWriterSize(to, 64<<10)
-		wrong = cmp.Or(convert(out, s), out.Flush())
+		if wrong = convert(out, s); wrong == nil {
+			wrong = out.Flush()
+		}
 		to.CloseWithError(wrong)
 	}()
 	made, err := sessionfmt.OpenReader(s.Name, from, sessionfmt.Options{})

@@ -69,7 +69,10 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error
 		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
 	)
 	table.Header(names)
-	if err := cmp.Or(table.Bulk(rows), table.Render()); err != nil {
+	if err := table.Bulk(rows); err != nil {
+		return err
+	}
+	if err := table.Render(); err != nil {
 		return err
 	}
 	head, body, _ := strings.Cut(text.String(), "\n")

@@ -139,7 +139,11 @@ func readContext(l *lensRun) {
 	t := newContextTally(l)
 	l.Messages = append(l.Messages, t.message)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
-		if err := cmp.Or(t.prompt(e), p.Sessions[0].read(l, e)); err != nil {
+		err := t.prompt(e)
+		if err == nil {
+			err = p.Sessions[0].read(l, e)
+		}
+		if err != nil {
 			l.fail(err)
 			return
 		}

@@ -184,7 +184,10 @@ func (l *logger) list(name string) error {
 		err = l.e.strictly(l.s, l.r.AllFindings(), true)
 	}
 	l.listed = l.s.Len()
-	return cmp.Or(err, l.w.Flush())
+	if failed := l.w.Flush(); err == nil {
+		err = failed
+	}
+	return err
 }
 
 // conclude prints the findings and the coverage on standard error.

@@ -146,25 +146,8 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 		return fmt.Sprintf("%s-%d%s", stem, page+1, cmp.Or(filepath.Ext(output), ".html"))
 	}
 	h.Name = func(page int) string { return (&url.URL{Path: "./" + filepath.Base(part(page))}).EscapedPath() }
-	h.Create = func(page int) (io.WriteCloser, error) {
-		out, err := e.create(part(page), s.Name)
-		if err != nil {
-			return nil, err
-		}
-		return &pageFile{bufio.NewWriterSize(out, 64<<10), out}, nil
-	}
+	h.Create = func(page int) (html.File, error) { return e.create(part(page), s.Name) }
 	return h
-}
-
-// A pageFile is a page after the first. It is written atomically.
-type pageFile struct {
-	*bufio.Writer
-	out output
-}
-
-func (p *pageFile) Close() error {
-	defer p.out.Abort()
-	return cmp.Or(p.Flush(), p.out.Commit())
 }
 
 // htmlStore writes a page for each session of a folder, and an index of them, into the

@@ -188,11 +188,15 @@ func runStats(e *env, o *statsOptions, args []string) error {
 				read = append(read, one.Report)
 				return
 			}
-			fault = cmp.Or(fault, o.add(w, sum, one.Report))
+			if err := o.add(w, sum, one.Report); fault == nil {
+				fault = err
+			}
 		})
 		stats.Calibrate(read, o.calibrate)
 		for _, one := range read {
-			fault = cmp.Or(fault, o.add(w, sum, one))
+			if err := o.add(w, sum, one); fault == nil {
+				fault = err
+			}
 		}
 		if !o.alone {
 			fault = noneBroken(o.strict, broken, len(files), "have no figures")

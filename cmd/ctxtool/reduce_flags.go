@@ -143,7 +143,10 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	if err := o.prepare(e, files, alone); err != nil {
 		return usage(err)
 	}
-	if err := cmp.Or(o.overrideFlags.load(e, &o.replay), o.summarizerFlags.load(e)); err != nil {
+	if err := o.overrideFlags.load(e, &o.replay); err != nil {
+		return err
+	}
+	if err := o.summarizerFlags.load(e); err != nil {
 		return err
 	}
 	o.plan, o.Ready, o.aside = o.reduce, o.interrupted, o.emitTo == "-"

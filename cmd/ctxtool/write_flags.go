@@ -271,7 +271,10 @@ func (e *env) report(output string, write func(w *bufio.Writer) error) error {
 		return e.answer(&answer{}, nil, write)
 	}
 	w := bufio.NewWriterSize(e.stderr, 64<<10)
-	return cmp.Or(write(w), w.Flush())
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // firstError returns the first error of several plans, with the number of others. The table

@@ -92,7 +92,10 @@ func broken(name string, err error) error {
 func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
 	data, err := disk.ReadFile(name)
 	var file map[string]any
-	if err = cmp.Or(err, toml.Unmarshal(data, &file)); err != nil {
+	if err == nil {
+		err = toml.Unmarshal(data, &file)
+	}
+	if err != nil {
 		return l, err
 	}
 	d := toml.NewDecoder(bytes.NewReader(data)) // again: viper would change names to lower case

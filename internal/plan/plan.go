@@ -6,7 +6,6 @@ package plan
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -153,7 +152,11 @@ func (p *Plan) readBack(promise Promise) error {
 	in, out := io.Pipe()
 	go func() {
 		w := bufio.NewWriterSize(out, 64<<10)
-		out.CloseWithError(cmp.Or(p.content(w, io.Discard), w.Flush()))
+		err := p.content(w, io.Discard)
+		if err == nil {
+			err = w.Flush()
+		}
+		out.CloseWithError(err)
 	}()
 	defer in.Close()
 	after, err := sessionfmt.OpenReader(p.s.Name, in, sessionfmt.Options{})

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -142,7 +141,13 @@ func stores(s *sessionfmt.Session, t *hook.Trial, opt hook.Options, j *compact.J
 	b := s.NewBatch(opt.At, opt.Now)
 	tokens := t.Difference.Tokens
 	err = j.Mark(b, compact.Form(t.Form), tokens.A.Total, tokens.B.Total, count.Len())
-	return b, cmp.Or(err, t.Store(b, form == compact.AsEdits), b.Err())
+	if err == nil {
+		err = t.Store(b, form == compact.AsEdits)
+	}
+	if err == nil {
+		err = b.Err()
+	}
+	return b, err
 }
 
 // Exec runs a hook over a session, and plans to write a session with what it stored. given

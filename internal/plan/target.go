@@ -131,7 +131,9 @@ func (t *Target) do(p *Plan, held bool) error {
 		p.Kept, err = p.s.Replace(opt, write)
 	case t.Output == "-":
 		w := bufio.NewWriterSize(t.Stdout, 64<<10)
-		err = cmp.Or(write(w), w.Flush())
+		if err = write(w); err == nil {
+			err = w.Flush()
+		}
 	default:
 		err = t.place(p, write)
 	}

@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -49,7 +48,10 @@ func Hybrid(files []File, text string, vectors *Vectors, opt Options) (*Results,
 	h := &hybrid{query: strings.ToLower(strings.TrimSpace(text)), vectors: vectors}
 	h.words, all[0] = strings.Fields(h.query), h.query
 	if vectors != nil && len(all) > 1 {
-		if err := cmp.Or(vectors.add(all), vectors.save()); err != nil {
+		if err := vectors.add(all); err != nil {
+			return nil, err
+		}
+		if err := vectors.save(); err != nil {
 			return nil, err
 		}
 		h.like = vectors.of(h.query)

@@ -71,7 +71,10 @@ func (s *searcher) session(f File, out *searched) error {
 	}
 	out.lines = int64(ses.Len())
 	group := &Session{File: f, CWD: cwd, ID: sessionID(ses)}
-	if err = cmp.Or(s.indexed(ses, workers, group), s.narrow(ses, group)); err != nil || len(group.found) == 0 {
+	if err = s.indexed(ses, workers, group); err == nil {
+		err = s.narrow(ses, group)
+	}
+	if err != nil || len(group.found) == 0 {
 		return err
 	}
 	group.Time, group.last = lastTime(ses, ses.NewReader())

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -110,4 +109,10 @@ func NewOutput(f *os.File) *Output {
 func (s *Output) Abort() { s.Pager.Close() }
 
 // Commit writes the last line, and waits likewise.
-func (s *Output) Commit() error { return cmp.Or(s.Cleaner.Close(), s.Pager.Close()) }
+func (s *Output) Commit() error {
+	err := s.Cleaner.Close()
+	if failed := s.Pager.Close(); err == nil {
+		err = failed
+	}
+	return err
+}

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"compress/flate"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
 	"ctxtool/internal/report"
 	"ctxtool/render/html"
 	"ctxtool/replay"
@@ -189,13 +192,17 @@ func TestHTMLSplit(t *testing.T) {
 	pages := map[int]*bytes.Buffer{0: {}}
 	h := html.Page{
 		Session: opened, Report: reportOf(opened), File: "s.jsonl", Split: 2 << 20, Name: func(page int) string { return fmt.Sprintf("./p%d.html", page) },
-		Create: func(page int) (io.WriteCloser, error) {
-			pages[page] = new(bytes.Buffer)
-			return closer{pages[page]}, nil
-		},
+	}
+	committed := 0
+	h.Create = func(page int) (html.File, error) {
+		pages[page] = new(bytes.Buffer)
+		return &file{Writer: pages[page], committed: &committed}, nil
 	}
 	if err := h.Write(pages[0]); err != nil {
 		t.Fatal(err)
+	}
+	if committed != len(pages)-1 {
+		t.Errorf("%d of %d pages committed", committed, len(pages)-1)
 	}
 	if len(pages) != 3 {
 		t.Fatalf("%d pages, not 3", len(pages))
@@ -216,9 +223,53 @@ func TestHTMLSplit(t *testing.T) {
 	}
 }
 
-type closer struct{ io.Writer }
+// A file is a page in memory that takes so many bytes; 0 is no limit.
+type file struct {
+	io.Writer
+	most      int
+	committed *int
+}
 
-func (closer) Close() error { return nil }
+func (f *file) Write(p []byte) (int, error) {
+	if f.most > 0 {
+		if f.most -= len(p); f.most <= 0 {
+			return 0, errors.New("the disk is full")
+		}
+	}
+	return f.Writer.Write(p)
+}
+
+func (f *file) Commit() error {
+	*f.committed++
+	return nil
+}
+
+func (f *file) Abort() {}
+
+// TestSplitFails: if one of several pages cannot be written, none appears under its name.
+func TestSplitFails(t *testing.T) {
+	data := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "testdata/sessions/demo.jsonl")))
+	for broken := range 3 {
+		opened := must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(bytes.Repeat(data, 40)), sessionfmt.Options{}))
+		defer opened.Close()
+		committed := 0
+		page := func(k int) *file {
+			f := &file{Writer: io.Discard, committed: &committed}
+			if k == broken {
+				f.most = 20 << 10
+			}
+			return f
+		}
+		h := html.Page{
+			Session: opened, Report: reportOf(opened), File: "s.jsonl", Split: 1 << 20,
+			Name:   func(page int) string { return "p" },
+			Create: func(k int) (html.File, error) { return page(k), nil },
+		}
+		if err := h.Write(page(0)); err == nil || committed > 0 {
+			t.Errorf("page %d fails: %v, %d pages committed", broken, err, committed)
+		}
+	}
+}
 
 // TestPacked holds that packed data is text that HTML leaves alone.
 func TestPacked(t *testing.T) {

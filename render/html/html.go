@@ -39,10 +39,18 @@ type Page struct {
 	// page. With Split, Create creates the pages after the first, numbered from 1, and Name
 	// returns the address of each.
 	Split  int64
-	Create func(page int) (io.WriteCloser, error)
+	Create func(page int) (File, error)
 	Name   func(page int) string
 
 	chunks [][2]int // of rows
+}
+
+// A File is a page after the first. It appears under its name when it is committed, unless it was
+// aborted before.
+type File interface {
+	io.Writer
+	Commit() error
+	Abort()
 }
 
 //go:embed *.html *.css *.js lib/*.js
@@ -104,8 +112,27 @@ func (h *Page) writeSplit(w io.Writer, shell *shell) error {
 	}
 	h.Report.Finish()
 	h.chunks = append(h.chunks, h.Report.Rest(chunkSize)...)
+	var files []File // none appears before all are written
+	defer func() {
+		for _, f := range files {
+			f.Abort()
+		}
+	}()
 	for k, part := range pages {
-		if err := h.writePage(w, shell, entries, k, part, pages); err != nil {
+		out := w
+		if k > 0 {
+			f, err := h.Create(k)
+			if err != nil {
+				return err
+			}
+			files, out = append(files, f), f
+		}
+		if err := h.writePage(out, shell, entries, k, part, pages); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if err := f.Commit(); err != nil {
 			return err
 		}
 	}
@@ -127,31 +154,18 @@ func (h *Page) pages() (pages []Part) {
 }
 
 func (h *Page) writePage(w io.Writer, shell *shell, entries, k int, part Part, pages []Part) error {
-	out := w
-	var file io.WriteCloser
+	if _, err := w.Write(shell.before); err != nil {
+		return err
+	}
+	if err := h.pack(w, part.Chunks[0], part.Chunks[1]); err != nil {
+		return err
+	}
+	scan := h.Scan
 	if k > 0 {
-		var err error
-		if file, err = h.Create(k); err != nil {
-			return err
-		}
-		out = file
+		h.Scan = nil // the common data is scanned once
 	}
-	_, err := out.Write(shell.before)
-	if err == nil {
-		err = h.pack(out, part.Chunks[0], part.Chunks[1])
-	}
-	if err == nil {
-		scan := h.Scan
-		if k > 0 {
-			h.Scan = nil // the common data is scanned once
-		}
-		err = h.finish(out, shell, entries, k, pages)
-		h.Scan = scan
-	}
-	if file != nil {
-		err = cmp.Or(err, file.Close())
-	}
-	return err
+	defer func() { h.Scan = scan }()
+	return h.finish(w, shell, entries, k, pages)
 }
 
 // pack writes chunks, packed on all CPUs.

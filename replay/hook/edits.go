@@ -90,7 +90,13 @@ func (t *Trial) edit(b *sessionfmt.Batch) error {
 	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}
-	return cmp.Or(t.editPrompt(b, was, is), t.editOptions(b, was, is), t.editMessages(b))
+	if err := t.editPrompt(b, was, is); err != nil {
+		return err
+	}
+	if err := t.editOptions(b, was, is); err != nil {
+		return err
+	}
+	return t.editMessages(b)
 }
 
 var (

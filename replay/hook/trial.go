@@ -121,7 +121,13 @@ func New(s *sessionfmt.Session, results []Result, opt Options) (*Trial, error) {
 	if t.Difference, err = span.Diff(opt.Counters[0]); err != nil {
 		return nil, err
 	}
-	return t, cmp.Or(t.warn(span.A), t.measure(span.A), t.bill())
+	if err = t.warn(span.A); err == nil {
+		err = t.measure(span.A)
+	}
+	if err == nil {
+		err = t.bill()
+	}
+	return t, err
 }
 
 // Findings returns the findings of the session's own entries.

@@ -2,7 +2,6 @@ package models
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/binary"
@@ -50,8 +49,9 @@ func Pack(all []Model) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = io.WriteString(w, encode(all))
-	err = cmp.Or(err, w.Close())
+	if _, err = io.WriteString(w, encode(all)); err == nil {
+		err = w.Close()
+	}
 	return z.Bytes(), err
 }
 

@@ -55,10 +55,10 @@ const Date = %q
 // Source is the npm package that the built-in table was taken from, with its version.
 const Source = %q
 `, date, about.Name+" "+about.Version)
-	return cmp.Or(
-		os.WriteFile(filepath.Join(to, "models.tsv.gz"), packed, 0o644),
-		os.WriteFile(filepath.Join(to, "source.go"), []byte(source), 0o644),
-	)
+	if err := os.WriteFile(filepath.Join(to, "models.tsv.gz"), packed, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(to, "source.go"), []byte(source), 0o644)
 }
 
 // A listed is a model of the catalogue. Those of other types than chat answer no request of

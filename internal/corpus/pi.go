@@ -139,6 +139,9 @@ func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, 
 	return all
 }
 
+// piVersion is the version of pi that tests compare with. The Makefile reads it here.
+const piVersion = "1.5.2"
+
 // piPackage returns the folder of pi's npm package.
 func piPackage(t *testing.T) string {
 	t.Helper()
@@ -154,8 +157,13 @@ func piPackage(t *testing.T) string {
 		dir = filepath.Join(cache, "ctxtool-pi")
 	}
 	dir = filepath.Join(dir, "node_modules", "@earendil-works", "pi-coding-agent")
-	if _, err := os.Stat(filepath.Join(dir, "dist")); err != nil {
+	about, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err != nil {
 		t.Skip("left out: no package of pi; make pi installs it")
+	}
+	var is struct{ Version string }
+	if err := json.Unmarshal(about, &is); err != nil || is.Version != piVersion {
+		t.Skipf("left out: pi %s is installed; make pi installs %s", is.Version, piVersion)
 	}
 	return dir
 }

@@ -30,6 +30,10 @@ type PiAnswer struct {
 		Throws  string
 		Context json.RawMessage
 		LLM     json.RawMessage
+		System  struct { // what the system messages in the context say
+			Prompt, Tools json.RawMessage
+			Throws        string
+		}
 	}
 	Open struct { // as the agent opens it
 		Throws   string
@@ -62,10 +66,10 @@ func PiOpens(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
 // if it would do nothing.
 type PiCut struct {
 	Keep            int
-	Kept            string // the id of the first kept entry
-	History, Prefix int    // messages to be summarised
-	Tokens          int    // of the context before
-	Previous        string // summary
+	Kept            string          // the id of the first kept entry
+	History, Prefix int             // messages to be summarised
+	Tokens          int             // of the context before
+	Previous        json.RawMessage // summary
 	ReadFiles       []string
 	ModifiedFiles   []string
 	Throws          string
@@ -84,7 +88,7 @@ func PiCuts(t *testing.T, sessions map[string][]byte) map[string][]PiCut {
 // PiTexts are the conversations that pi would summarize to compact a session and keep 200
 // tokens, and the files that it would list after the summary.
 type PiTexts struct {
-	History, Prefix string
+	History, Prefix json.RawMessage // texts
 	Appended        string
 	Throws          string
 }

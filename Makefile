@@ -11,7 +11,7 @@
 # axe     axe-core, for the accessibility test of pages
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
-# pi      pi's own package, for tests and benchmarks that compare with it
+# pi      pi's own packages, for tests and benchmarks that compare with them; says when npm has newer ones
 # codex   Codex CLI, for tests that compare with it
 # ccusage  ccusage, for benchmarks that compare with it
 # tiktoken  the reference for counting tokens, for tests and benchmarks
@@ -25,6 +25,7 @@ FUZZTIME ?= 5s
 STATICCHECK ?= v0.8.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi
+CCUSAGE_DIR ?= $(CACHE)/ctxtool-ccusage
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 CODEX_DIR ?= $(CACHE)/ctxtool-codex
 AXE_DIR ?= $(CACHE)/ctxtool-axe
@@ -88,7 +89,7 @@ mutants:
 	$(GO) run ./internal/mutants -n $(MUTANTS) -state $(MUTANTS_DIR)/$(VERSION).jsonl $(MUTANTFLAGS) $(MUTATED)
 
 # The native binary that make ccusage installs.
-CCUSAGE ?= $(PI_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
+CCUSAGE ?= $(CCUSAGE_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
 
 # The sessions are made once, outside the repository.
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
@@ -128,9 +129,24 @@ rules:
 	install -m 644 $$dir/config/gitleaks.toml sessionfmt/redact/gitleaks.toml && \
 	install -m 644 $$dir/LICENSE sessionfmt/redact/gitleaks.LICENSE
 
-# pi itself, for comparison. It needs npm.
+# pi's own code of sessions and requests, for comparison. It needs npm. npm does not have all that
+# pi's packages depend on: what this code needs of it are two packages, and stubs of two others.
+PI = $(shell sed -n 's/^const piVersion = "\(.*\)"$$/\1/p' internal/corpus/pi.go)
+PI_PACKAGES := @earendil-works/pi-coding-agent @earendil-works/pi-ai
 pi:
-	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund @earendil-works/pi-coding-agent@0.87.1
+	@set -e; package=node_modules/@earendil-works/pi-coding-agent; \
+	if ! grep -qs '"version": "$(PI)"' $(PI_DIR)/$$package/package.json; then \
+		mkdir -p $(dir $(PI_DIR)); new=$$(mktemp -d $(PI_DIR).XXXXXX); trap 'rm -rf "$$new"' EXIT; chmod 755 "$$new"; \
+		npm install --prefix "$$new" --ignore-scripts --no-audit --no-fund cross-spawn@7.0.6 partial-json@0.1.7; \
+		cp -r internal/corpus/pi "$$new"/node_modules/@earendil-works; \
+		for name in $(PI_PACKAGES); do \
+			tgz=$$(npm pack --silent --pack-destination "$$new" $$name@$(PI)); \
+			mkdir "$$new"/node_modules/$$name; tar -xzf "$$new"/$$tgz --strip-components=1 -C "$$new"/node_modules/$$name; rm "$$new"/$$tgz; \
+		done; \
+		rm -rf $(PI_DIR); mv "$$new" $(PI_DIR); \
+	fi
+	@newest=$$(npm view --silent --fetch-retries 0 $(firstword $(PI_PACKAGES)) version 2>/dev/null) || true; \
+	[ -z "$$newest" ] || [ "$$newest" = "$(PI)" ] || echo "npm has pi $$newest; tests compare with pi $(PI)"
 
 # The program of Codex CLI for Linux, for comparison. It is Apache-2.0 and stays outside the
 # repository.
@@ -141,7 +157,7 @@ codex:
 
 # ccusage, for comparison. Its binary is not executable without npm's scripts.
 ccusage:
-	npm install --prefix $(PI_DIR) --ignore-scripts --no-audit --no-fund ccusage@20.0.24
+	npm install --prefix $(CCUSAGE_DIR) --ignore-scripts --no-audit --no-fund ccusage@20.0.24
 	chmod +x $(CCUSAGE)
 
 tiktoken:

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/shell"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An emitted is a request for a summary as a line of a file. An answer is the same line
@@ -21,7 +22,7 @@ type emitted struct {
 	Leaf    string      `json:"leaf"`    // the id of the entry whose context it is
 	Policy  string      `json:"policy"`
 	Part    summaryPart `json:"part"`
-	Text    string      `json:"text,omitempty"`
+	Text    exactText   `json:"text,omitempty"`
 	State   struct {    // of the session when the summary was requested; an answer is for no other
 		Bytes int64  `json:"bytes"` // of the session
 		Hash  string `json:"hash"`  // SHA-256 of the messages to be summarised, in hexadecimal
@@ -31,6 +32,12 @@ type emitted struct {
 	used bool
 }
 
+// An exactText may have lone surrogates; see jsonl.Value.Exact.
+type exactText string
+
+// MarshalJSON spells them as escapes.
+func (t exactText) MarshalJSON() ([]byte, error) { return jsonl.AppendQuoted(nil, string(t)), nil }
+
 // emit returns a request as a line, for a session and a policy as the caller names them.
 func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
 	e := emitted{Session: session, Policy: policy, Part: r.Part}
@@ -38,11 +45,12 @@ func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
 		e.Leaf = r.View.session().ID(leaf)
 	}
 	e.State.Bytes = r.View.session().Size()
-	var err error
 	e.State.Hash = r.hash()
-	if e.Text, err = r.text(p); err != nil {
+	text, err := r.text(p)
+	if err != nil {
 		return e, err
 	}
+	e.Text = exactText(text)
 	key, err := json.Marshal(e)
 	sum := sha256.Sum256(key)
 	e.ID = hex.EncodeToString(sum[:8])

@@ -53,7 +53,7 @@ func TestEmit(t *testing.T) {
 			continue
 		}
 		e := out[0]
-		if e.Session != "a/s.jsonl" || e.Policy != "compact" || e.Leaf != "m0000004" || e.State.Bytes != v.session().Size() || len(e.State.Hash) != 64 || !strings.Contains(e.Text, "one <b>") {
+		if e.Session != "a/s.jsonl" || e.Policy != "compact" || e.Leaf != "m0000004" || e.State.Bytes != v.session().Size() || len(e.State.Hash) != 64 || !strings.Contains(string(e.Text), "one <b>") {
 			t.Errorf("%s: %+v", style, e)
 		}
 		if again := asked(t, &Compact, o, of(t, user("one <b>"), answer("two"), user("three"), answer("four"), user("five")), "a/s.jsonl"); fmt.Sprint(again) != fmt.Sprint(out) {

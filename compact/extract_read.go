@@ -97,7 +97,8 @@ func (x *extractor) message(i int) {
 	x.files.message(nested, all)
 	var said strings.Builder
 	for k := range all {
-		switch p := &all[k]; p.Kind {
+		p := &all[k]
+		switch p.Says = jsonl.UTF8(p.Says); p.Kind {
 		case jsonl.TextBlock:
 			said.WriteString(p.Says + "\n")
 		case jsonl.CallBlock:

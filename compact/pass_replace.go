@@ -90,7 +90,7 @@ func (w *work) take(c shell.Command, d *diff.Difference, m diff.MessageChange, k
 func (w *work) replaceTexts(i int, is *jsonl.Message, why string) bool {
 	blocks := w.Messages[i].Blocks
 	if w.Messages[i].isResult() {
-		w.replaceResult(i, string(is.AppendText(nil, "")), why)
+		w.replaceResult(i, is.Exact(""), why)
 		return true
 	}
 	if len(is.Blocks) != len(blocks) {
@@ -102,7 +102,7 @@ func (w *work) replaceTexts(i int, is *jsonl.Message, why string) bool {
 		case b.Kind != blocks[k].Kind:
 			return false
 		case b.Kind == jsonl.TextBlock:
-			if text := b.Text.Text(); text != was {
+			if text := b.Text.Exact(); text != was {
 				w.replace(i, k, text, why)
 			}
 		case b.Kind == jsonl.CallBlock && string(b.Args) != was:

@@ -106,7 +106,7 @@ func runeStart(s string, i int) int {
 // truncateHead keeps the first most characters of a text; compat counts bytes, as y-agent's
 // source does.
 func truncateHead(s string, most int, compat bool) (string, bool) {
-	scalars := utf8.RuneCountInString(s)
+	scalars := jsonl.SizesOf(s).Scalars
 	long := scalars
 	if compat {
 		long = len(s)
@@ -125,7 +125,10 @@ func truncateHead(s string, most int, compat bool) (string, bool) {
 
 // scalarEnd returns the index after the first n characters.
 func scalarEnd(s string, n int) int {
-	for i := range s {
+	for i := range len(s) {
+		if !utf8.RuneStart(s[i]) {
+			continue
+		}
 		if n == 0 {
 			return i
 		}
@@ -138,7 +141,7 @@ func scalarEnd(s string, n int) int {
 // including the mark. The result is empty if the mark alone does not fit (docs/policies.md 4.2).
 func truncateToBudget(s string, budget int) (string, bool) {
 	const mark = "\n[truncated]"
-	if tokens.YScalars.Of(utf8.RuneCountInString(s)) <= budget {
+	if tokens.YScalars.Of(jsonl.SizesOf(s).Scalars) <= budget {
 		return s, false
 	}
 	limit := 4 * budget

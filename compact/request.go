@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"text/template"
+	"unicode/utf8"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
@@ -40,7 +41,7 @@ func NotesRequest(e *replay.Envelope, existing string) (Request, error) {
 	return Request{View: v, Style: notesStyle, Part: historyPart, Messages: v.live(), Before: -1, After: -1, Previous: existing}, nil
 }
 
-// text returns the text of the request, for a model or a person: who the answer is for, the
+// text returns the exact text of the request, for a model or a person: who the answer is for, the
 // messages, and what the summary must contain, by its style.
 func (r Request) text(p Prompt) (string, error) {
 	in := requestText{Previous: r.Previous, Focus: p.Focus, Part: string(r.Part), Messages: len(r.Messages)}
@@ -141,8 +142,11 @@ func beginning(text string) string {
 
 // firstUnits returns the beginning of a text, at most so many UTF-16 units.
 func firstUnits(text string, units int) string {
-	for at, c := range text {
-		if units--; c > 0xFFFF {
+	for at := range len(text) {
+		if !utf8.RuneStart(text[at]) {
+			continue
+		}
+		if units--; text[at] >= 0xF0 {
 			units--
 		}
 		if units < 0 {

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -62,10 +63,10 @@ func TestPiConversations(t *testing.T) {
 		r := wholeOf(v, StylePi, historyPart)
 		for _, part := range []struct {
 			messages []int
-			want     string
+			want     []byte
 		}{{cut.History, want.History}, {cut.Prefix, want.Prefix}} {
-			got := r.conversation(part.messages)
-			if got != part.want {
+			got := quoted(r.conversation(part.messages))
+			if !bytes.Equal(got, part.want) {
 				n := 0
 				for n < min(len(got), len(part.want)) && got[n] == part.want[n] {
 					n++

@@ -71,7 +71,7 @@ func (o SummaryOptions) exec(line string) Summarize {
 		text, err := r.text(o.Prompt)
 		if err == nil {
 			c := shell.Command{Line: line, Dir: o.Disk.Dir, Environ: o.Environ, Limit: o.Limit, Most: longestOutput}
-			text, err = c.Run(o.Context, text)
+			text, err = c.Run(o.Context, jsonl.UTF8(text))
 		}
 		if err == nil && text == "" {
 			err = errNoSummary

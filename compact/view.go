@@ -271,7 +271,7 @@ func (v *View) groups() (all []group, of []int) {
 // A piece is a block of a message with its text.
 type piece struct {
 	*block
-	Says string      // its text, empty for a call
+	Says string      // its exact text, empty for a call
 	Args jsonl.Value // of a call, as JSON
 }
 

@@ -168,7 +168,7 @@ func (t *texts) line(rec int) jsonl.Value {
 	return took(t, v, err)
 }
 
-// text returns the text of a block, for a call its arguments as JSON.
+// text returns the exact text of a block, for a call its arguments as JSON.
 func (v *View) text(i, block int) string {
 	m := &v.Messages[i]
 	if b := &m.Blocks[block]; b.text != nil {
@@ -177,22 +177,22 @@ func (v *View) text(i, block int) string {
 	return says(&m.Blocks[block], v.texts.of(m))
 }
 
-// says returns the text of a block of a message, for a call its arguments as JSON.
+// says returns the exact text of a block of a message, for a call its arguments as JSON.
 func says(b *block, m *jsonl.Message) string {
 	switch {
 	case b.text != nil:
 		return *b.text
 	case b.Kind == resultBlock:
-		return string(m.AppendText(nil, ""))
+		return m.Exact("")
 	case int(b.At) >= len(m.Blocks): // it could not be read
 		return ""
 	case b.Kind == jsonl.CallBlock:
 		return string(m.Blocks[b.At].Args)
 	}
-	return m.Blocks[b.At].Text.Text()
+	return m.Blocks[b.At].Text.Exact()
 }
 
-// said returns the concatenated texts of a message, including those of results.
+// said returns the concatenated exact texts of a message, including those of results.
 func (v *View) said(i int) (text string) {
 	_, all := v.pieces(i, 0)
 	for _, p := range all {
@@ -230,7 +230,7 @@ func (n length) in(c *tokens.Counter) int {
 func (v *View) length(text string) length {
 	n := length{Sizes: jsonl.SizesOf(text)}
 	if v.tokenizer != nil {
-		n.Tokens = v.tokenizer.Text([]byte(text))
+		n.Tokens = v.tokenizer.Text([]byte(jsonl.UTF8(text)))
 	}
 	return n
 }

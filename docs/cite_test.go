@@ -65,7 +65,7 @@ func TestCitations(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.Name() == ".git":
+		case d.IsDir() && d.Name() == ".git": // a file in a work tree
 			return fs.SkipDir
 		case d.IsDir() || !slices.Contains(written, filepath.Ext(name)):
 			return nil

@@ -28,7 +28,7 @@ func TestPiItself(t *testing.T) {
 		case pi.Read.Throws != "":
 			throws++
 			t.Logf("%s: pi fails on it: %s", name, pi.Read.Throws)
-		case !likePi(t, name, sessions[name], pi.Read.Context, pi.Read.LLM):
+		case !likePi(t, name, sessions[name], &pi):
 		default:
 			same++
 		}
@@ -39,8 +39,8 @@ func TestPiItself(t *testing.T) {
 	t.Logf("%d sessions replay as pi builds them; it refuses %d, never ends with %d, and fails on %d", same, refused, endless, throws)
 }
 
-// likePi compares context and llm with pi's, spelled the way JavaScript would.
-func likePi(t *testing.T, name string, data []byte, context, llm json.RawMessage) bool {
+// likePi compares context, llm, prompt and tools with pi's, spelled the way JavaScript would.
+func likePi(t *testing.T, name string, data []byte, pi *corpus.PiAnswer) bool {
 	t.Helper()
 	s := open(t, corpus.Session{Name: name, Data: data})
 	if s == nil {
@@ -49,23 +49,36 @@ func likePi(t *testing.T, name string, data []byte, context, llm json.RawMessage
 	}
 	e := at(s, replay.ByPi, s.Leaf())
 	if hasCode(e.Replay().Session, "scalar-leaf") { // docs/design.md: replay semantics 2
-		if !bytes.HasPrefix(context, []byte(`{"messages":[],`)) {
+		if !bytes.HasPrefix(pi.Read.Context, []byte(`{"messages":[],`)) {
 			t.Errorf("%s: pi no longer takes a scalar line for the leaf", name)
 		}
 		return false
 	}
-	for _, want := range []struct {
-		format string
-		json   json.RawMessage
-	}{{"context", context}, {"llm", llm}} {
-		v := must.Get(jsonl.ParseValue(printed(want.format, Report{Envelope: e})))
-		if got := v.AppendMinified(nil); !bytes.Equal(got, want.json) {
+	in := func(format string) jsonl.Value {
+		return must.Get(jsonl.ParseValue(printed(format, Report{Envelope: e})))
+	}
+	type same struct {
+		name string
+		got  jsonl.Value
+		json json.RawMessage
+	}
+	all := []same{{"context", in("context"), pi.Read.Context}, {"llm", in("llm"), pi.Read.LLM}}
+	if is := pi.Read.System; is.Throws == "" {
+		var tools [][]byte
+		for _, t := range must.Get(e.Prompt()).Tools {
+			tools = append(tools, t.Raw)
+		}
+		list := jsonl.Value("[" + string(bytes.Join(tools, []byte{','})) + "]")
+		all = append(all, same{"prompt", in("json").Get("system").Get("compiled"), is.Prompt}, same{"tools", list, is.Tools})
+	}
+	for _, want := range all {
+		if got := want.got.AppendMinified(nil); !bytes.Equal(got, want.json) {
 			at := 0
 			for at < min(len(got), len(want.json)) && got[at] == want.json[at] {
 				at++
 			}
 			from := max(0, at-100)
-			t.Errorf("%s, %s differs at byte %d:\n got ...%.300s\n  pi ...%.300s", name, want.format, at, got[from:], want.json[from:])
+			t.Errorf("%s, %s differs at byte %d:\n got ...%.300s\n  pi ...%.300s", name, want.name, at, got[from:], want.json[from:])
 			return false
 		}
 	}

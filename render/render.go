@@ -117,7 +117,7 @@ func writeFull(w *bufio.Writer, r Report) error {
 	fmt.Fprintf(w, "# Context Envelope\n\n## Meta\n\n- model: %s/%s\n- context window: %d\n\n", model.Provider, model.ID, limit)
 	fmt.Fprintf(w, "## Options\n\n```json\n%s\n```\n\n## System (parts)\n\n", indentOptions(prompt.Options))
 	for _, p := range prompt.Parts {
-		fmt.Fprintf(w, "### %s\n```text\n%s\n```\n\n", p.Name, p.Text)
+		fmt.Fprintf(w, "### %s\n```text\n%s\n```\n\n", p.Name, jsonl.UTF8(p.Text))
 	}
 	w.WriteString("## Tools\n\n")
 	if len(prompt.Tools) == 0 {

@@ -145,7 +145,7 @@ func (m *machine) unpatchable(line value, place int, before, next *state) string
 	case place < 0:
 		return "its first kept entry is not on the path before it: pi keeps nothing, the envelope rules keep everything"
 	}
-	if _, ok := f[1].Millis(); !ok {
+	if _, ok := f[1].Date(); !ok {
 		return "it has no valid time, which a patch requires"
 	}
 	if m.awaits(min(before.from, next.from), max(before.from, next.from)) {

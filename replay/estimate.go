@@ -175,7 +175,7 @@ func (e *Envelope) estimateSystem(c *tokens.Counter) (n int, err error) {
 	}
 	w := new(weigh.Weigher).Reset(c)
 	for _, p := range f.Parts {
-		n += w.Add(w.Text([]byte(p.Text)))
+		n += w.Add(w.Text([]byte(jsonl.UTF8(p.Text))))
 	}
 	if len(f.Tools) == 0 {
 		return n, nil

@@ -75,11 +75,11 @@ func (m *machine) reframe(l *list, el value, msg *Piece) int {
 	return -1
 }
 
-// Summary returns the summary in a message without its frame, empty if there is none.
+// Summary returns the exact summary in a message without its frame, empty if there is none.
 func (l *Reader) Summary(m *Piece) (string, error) {
 	if m.form != framedSummary {
 		v, err := l.Agent(m)
-		return v.Get("summary").Text(), err
+		return v.Get("summary").Exact(), err
 	}
 	line, err := l.lines.Line(int(m.rec))
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *Reader) Summary(m *Piece) (string, error) {
 	k := int32(0)
 	for op := range line.Get("patch").Elements {
 		if k == m.op {
-			return op.Get("summary").Text(), nil
+			return op.Get("summary").Exact(), nil
 		}
 		k++
 	}

@@ -185,17 +185,17 @@ func setOptions(f *prompt.Fold, v value, _ origin.Origin) {
 }
 
 func setPart(f *prompt.Fold, v value, by origin.Origin) {
-	f.SetPart(v.Get("partName").Text(), v.Get("text").Text(), by)
+	f.SetPart(v.Get("partName").Exact(), v.Get("text").Exact(), by)
 }
 
 func removePart(f *prompt.Fold, v value, _ origin.Origin) {
-	f.RemoveParts(v.Get("partName").Text())
+	f.RemoveParts(v.Get("partName").Exact())
 }
 
 func replaceParts(f *prompt.Fold, v value, by origin.Origin) {
 	f.ReplaceParts()
 	for p := range v.Get("parts").Elements {
-		f.Parts = append(f.Parts, prompt.NewPart(p.Get("name").Text(), p.Get("text").Text(), by))
+		f.Parts = append(f.Parts, prompt.NewPart(p.Get("name").Exact(), p.Get("text").Exact(), by))
 	}
 }
 

@@ -106,7 +106,7 @@ func emptyContent(k jsonl.Kind) value {
 }
 
 // appendObject builds a message with that role from an entry: the named fields if present, and
-// the entry's time in milliseconds, null if it has none.
+// the entry's time in milliseconds, null if that is not a date.
 func appendObject(dst []byte, line value, role string, names ...string) []byte {
 	vals := make([]value, len(names)+1)
 	line.Fields(vals, append(names, "timestamp")...)
@@ -125,7 +125,7 @@ func appendObject(dst []byte, line value, role string, names ...string) []byte {
 		}
 	}
 	dst = append(dst, `,"timestamp":`...)
-	if ms, ok := vals[len(names)].Millis(); ok {
+	if ms, ok := vals[len(names)].Date(); ok {
 		dst = strconv.AppendInt(dst, ms, 10)
 	} else {
 		dst = append(dst, "null"...)

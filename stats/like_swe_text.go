@@ -53,7 +53,7 @@ func (s *sweMessages) add(msg *jsonl.Message) {
 	n := weigh.MessageTokens(s.c, msg)
 	s.tokens += n
 	if msg.Kind == jsonl.ToolResult {
-		s.results = append(s.results, sweResult{s.calls[msg.CallID.Text()], string(msg.AppendText(nil, "")), n, msg.IsError.Truthy()})
+		s.results = append(s.results, sweResult{s.calls[msg.CallID.Text()], msg.Text(""), n, msg.IsError.Truthy()})
 	}
 }
 

@@ -83,7 +83,7 @@ func (b *callBook) result(m *jsonl.Message) {
 	}
 	r := strangeResult{said.OK, int64(len(m.Content))}
 	if m.IsError.Truthy() {
-		r.outcome = said.OutcomeOf(true, string(m.AppendText(nil, "\n")))
+		r.outcome = said.OutcomeOf(true, m.Text("\n"))
 	}
 	id := m.CallID.Text()
 	calls := b.open[id]

@@ -30,6 +30,10 @@ type PiAnswer struct {
 		Throws  string
 		Context json.RawMessage
 		LLM     json.RawMessage
+		System  struct { // what the system messages in the context say
+			Prompt, Tools json.RawMessage
+			Throws        string
+		}
 	}
 	Open struct { // as the agent opens it
 		Throws   string
@@ -62,10 +66,10 @@ func PiOpens(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
 // if it would do nothing.
 type PiCut struct {
 	Keep            int
-	Kept            string // the id of the first kept entry
-	History, Prefix int    // messages to be summarised
-	Tokens          int    // of the context before
-	Previous        string // summary
+	Kept            string          // the id of the first kept entry
+	History, Prefix int             // messages to be summarised
+	Tokens          int             // of the context before
+	Previous        json.RawMessage // summary
 	ReadFiles       []string
 	ModifiedFiles   []string
 	Throws          string
@@ -84,7 +88,7 @@ func PiCuts(t *testing.T, sessions map[string][]byte) map[string][]PiCut {
 // PiTexts are the conversations that pi would summarize to compact a session and keep 200
 // tokens, and the files that it would list after the summary.
 type PiTexts struct {
-	History, Prefix string
+	History, Prefix json.RawMessage // texts
 	Appended        string
 	Throws          string
 }
@@ -139,6 +143,9 @@ func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, 
 	return all
 }
 
+// piVersion is the version of pi that tests compare with. The Makefile reads it here.
+const piVersion = "1.5.2"
+
 // piPackage returns the folder of pi's npm package.
 func piPackage(t *testing.T) string {
 	t.Helper()
@@ -154,8 +161,13 @@ func piPackage(t *testing.T) string {
 		dir = filepath.Join(cache, "ctxtool-pi")
 	}
 	dir = filepath.Join(dir, "node_modules", "@earendil-works", "pi-coding-agent")
-	if _, err := os.Stat(filepath.Join(dir, "dist")); err != nil {
+	about, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err != nil {
 		t.Skip("left out: no package of pi; make pi installs it")
+	}
+	var is struct{ Version string }
+	if err := json.Unmarshal(about, &is); err != nil || is.Version != piVersion {
+		t.Skipf("left out: pi %s is installed; make pi installs %s", is.Version, piVersion)
 	}
 	return dir
 }

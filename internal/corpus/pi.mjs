@@ -18,6 +18,7 @@ const [root, ...files] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(join(root, "dist", "core", name)).href);
 const { SessionManager, loadEntriesFromFile, migrateSessionEntries, buildSessionContext } = await load("session-manager.js");
 const { convertToLlm } = await load("messages.js");
+const { getCurrentSystemPrompt, getCurrentTools } = await import(pathToFileURL(join(root, "..", "pi-ai", "dist", "index.js")).href);
 
 // endless says that the way up from the last entry has no end. pi would follow it
 // until its memory is full.
@@ -31,6 +32,17 @@ function endless(entries) {
 	return false;
 }
 
+// replayed is the prompt and the tools that the system messages say. pi overlooks them where
+// none has a time.
+function replayed(all) {
+	const messages = all.map((m) => ({ timestamp: 0, ...m }));
+	try {
+		return { prompt: getCurrentSystemPrompt(messages), tools: getCurrentTools(messages) };
+	} catch (error) {
+		return { throws: String(error) };
+	}
+}
+
 // What is asked for: "read" without opening, "open" without the messages as read, or all.
 const asked = process.env.PI_ASKED ?? "";
 
@@ -42,7 +54,8 @@ function read(file) {
 	if (endless(entries)) return { endless: true };
 	const { messages, thinkingLevel, model } = buildSessionContext(entries);
 	const llm = convertToLlm(messages);
-	return asked === "open" ? {} : { context: { messages, thinkingLevel, model }, llm };
+	if (asked === "open") return {};
+	return { context: { messages, thinkingLevel, model }, llm, system: replayed(messages) };
 }
 
 function open(file) {

@@ -31,12 +31,8 @@ function pathOf(file) {
 	return path;
 }
 
-// written is a conversation as pi writes it. Its later versions leave thinking out
-// (docs/session-format.md 9.5); here it is left out for all of them.
-function written(messages) {
-	const quiet = (m) => (m.role === "assistant" ? { ...m, content: m.content.filter((b) => b.type !== "thinking") } : m);
-	return serializeConversation(convertToLlm(messages).map(quiet));
-}
+// written is a conversation as pi writes it.
+const written = (messages) => serializeConversation(convertToLlm(messages));
 
 // texts are what pi shows to who writes the summaries, and the files that it appends.
 function texts(path) {

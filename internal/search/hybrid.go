@@ -48,10 +48,11 @@ func Hybrid(files []File, text string, vectors *Vectors, opt Options) (*Results,
 	h := &hybrid{query: strings.ToLower(strings.TrimSpace(text)), vectors: vectors}
 	h.words, all[0] = strings.Fields(h.query), h.query
 	if vectors != nil && len(all) > 1 {
-		if err := vectors.add(all); err != nil {
-			return nil, err
+		err := vectors.add(all)
+		if failed := vectors.save(); err == nil { // vectors from before an error are kept too
+			err = failed
 		}
-		if err := vectors.save(); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		h.like = vectors.of(h.query)

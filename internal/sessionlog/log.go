@@ -139,7 +139,7 @@ func (l *logger) step(r *replay.Replay, step *replay.Account) error {
 		l.write(&Event{Type: "compaction", Before: &before, After: &after, Reduction: &share, Compacted: &compacted})
 	case kind == jsonl.User:
 		m := line.Get("message").Message()
-		text := string(m.AppendText(nil, "\n"))
+		text := m.Text("\n")
 		n := weigh.MessageTokens(&tokens.SWE, m)
 		l.stats.Turns++
 		l.retrieved(earlier)
@@ -225,7 +225,7 @@ func (l *logger) result(m *jsonl.Message) {
 	delete(l.calls, id)
 	outcome := said.OK
 	if m.IsError.Truthy() {
-		outcome = said.OutcomeOf(true, string(m.AppendText(nil, "\n")))
+		outcome = said.OutcomeOf(true, m.Text("\n"))
 	}
 	approved := outcome != said.Blocked && outcome != said.Skipped
 	if ok && outcome <= said.Error {

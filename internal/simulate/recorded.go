@@ -187,7 +187,7 @@ func (w *walk) stand(p *added) (c Change, err error) {
 	if err != nil {
 		return c, err
 	}
-	text := string(m.AppendText(nil, "\n"))
+	text := m.Text("\n")
 	w.removals.Stand(p.Place(), text)
 	action := string(compact.Replace)
 	if p.Kind() == jsonl.CompactionMessage || p.Origin().Op >= 0 && strings.TrimSpace(text) != "" {

@@ -160,7 +160,7 @@ func (w *walk) usage() int64 {
 func (w *walk) change(c *compact.Change, k int) Change {
 	out := Change{Pass: c.Pass, Action: string(c.Action), Entry: c.Entry, Line: c.Line, Was: c.Was, Now: c.Now, Why: c.Why, Message: c.Message, Gone: c.Gone()}
 	if w.Options.Changes {
-		out.Text = c.Text
+		out.Text = jsonl.UTF8(c.Text)
 	}
 	remove := func(i int, stays bool) {
 		w.removals.Withdraw(i)
@@ -176,7 +176,7 @@ func (w *walk) change(c *compact.Change, k int) Change {
 		remove(c.Message, c.Action == compact.Replace && 2*c.Now >= c.Was)
 	}
 	if c.Text != "" {
-		w.removals.Stand(c.Message, c.Text)
+		w.removals.Stand(c.Message, jsonl.UTF8(c.Text))
 	}
 	return out
 }

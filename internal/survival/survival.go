@@ -132,7 +132,7 @@ func (f *Facts) result(msg jsonl.Value, record int) {
 		sub = Failure{Fact: Fact{What: m.Tool.Text()}}
 	}
 	delete(f.calls, id)
-	text := string(m.AppendText(nil, "\n"))
+	text := m.Text("\n")
 	outcome := said.OutcomeOf(m.IsError.Truthy(), text)
 	if outcome > said.Error {
 		return // it says nothing about what was called

@@ -271,7 +271,7 @@ func contextItems(e *replay.Envelope, yield func(Item, error) bool) {
 		return
 	}
 	for _, part := range prompt.Split(p.Parts) {
-		b := &Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(part.Text), Hidden: true}
+		b := &Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(jsonl.UTF8(part.Text)), Hidden: true}
 		if !yield(Item{Ready: b}, nil) {
 			return
 		}

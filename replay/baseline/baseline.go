@@ -92,7 +92,7 @@ func baselineFromEnvelope(v jsonl.Value) (*prompt.Baseline, error) {
 	}
 	b := &prompt.Baseline{}
 	for p := range f[0].Get("parts").Elements {
-		b.Parts = append(b.Parts, prompt.NewPart(p.Get("name").Text(), p.Get("text").Text(), origin.Baseline))
+		b.Parts = append(b.Parts, prompt.NewPart(p.Get("name").Exact(), p.Get("text").Exact(), origin.Baseline))
 	}
 	for t := range f[1].Elements {
 		b.Tools = append(b.Tools, prompt.NewTool(bytes.Clone(t), origin.Baseline))

@@ -52,7 +52,7 @@ func (l *itemList) add(one Item, from origin.Origin) (err error) {
 // prompt adds parts and tools.
 func (l *itemList) prompt(parts []prompt.Part, tools []prompt.Tool) error {
 	for _, p := range parts {
-		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: outline.FirstWords(p.Text)}, p.Origin); err != nil {
+		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: outline.FirstWords(jsonl.UTF8(p.Text))}, p.Origin); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ type Baseline struct {
 // A Part is one part of a system prompt.
 type Part struct {
 	Name   string
-	Text   string
+	Text   string // exact, with lone surrogates; see jsonl.Value.Exact
 	Origin origin.Origin
 
 	Content bool // the text outside of all sections
@@ -213,7 +213,7 @@ func (f *Fold) section(name string, text jsonl.Value, by origin.Origin) {
 			f.Parts = append(f.Parts[:at], f.Parts[at+1:]...)
 		}
 	case at >= 0:
-		f.Parts[at].Text, f.Parts[at].Origin = text.Text(), by
+		f.Parts[at].Text, f.Parts[at].Origin = text.Exact(), by
 	default:
 		i := len(f.Parts)
 		if n, ok := jsonl.IndexName(name); ok {
@@ -222,7 +222,7 @@ func (f *Fold) section(name string, text jsonl.Value, by origin.Origin) {
 		}
 		f.Parts = append(f.Parts, Part{})
 		copy(f.Parts[i+1:], f.Parts[i:])
-		f.Parts[i] = Part{Name: name, Text: text.Text(), Origin: by}
+		f.Parts[i] = Part{Name: name, Text: text.Exact(), Origin: by}
 	}
 }
 
@@ -268,7 +268,7 @@ func (p *Prompt) Counts(c *tokens.Counter) (n weigh.Counts) {
 func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
 	w := new(weigh.Weigher).Reset(c)
 	for _, part := range p.Parts {
-		parts = append(parts, w.Add(w.Text([]byte(part.Text))))
+		parts = append(parts, w.Add(w.Text([]byte(jsonl.UTF8(part.Text)))))
 	}
 	for _, t := range p.Tools {
 		tools = append(tools, t.tokens(c))

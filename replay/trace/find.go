@@ -207,7 +207,7 @@ func (t *tracer) comparePrompt() {
 	for i := range parts {
 		p := &parts[i]
 		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.Content}, wording{p.Text, p.Origin}, func() (string, bool) {
-			if around, ok := t.find.text([]byte(p.Text)); ok {
+			if around, ok := t.find.text([]byte(jsonl.UTF8(p.Text))); ok {
 				return around, true
 			}
 			return t.find.text([]byte(p.Name))

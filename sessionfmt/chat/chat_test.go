@@ -42,7 +42,7 @@ func says(t *testing.T, s *sessionfmt.Session) string {
 			t.Fatal(err)
 		}
 		said := m.Raw.Message()
-		one := m.Raw.Get("role").Text()[:1] + ":" + string(said.AppendText(nil, "|"))
+		one := m.Raw.Get("role").Text()[:1] + ":" + said.Text("|")
 		for call := range said.Calls {
 			one += " " + call.Name.Text() + "(" + call.ID.Text() + ")"
 		}

@@ -130,7 +130,7 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 		}
 		key := c.b[i+1 : end-1]
 		if extra > 0 {
-			key = Value(c.b[i:end]).AppendText(nil)
+			key = []byte(Value(c.b[i:end]).Exact())
 		}
 		c.i = SkipSpace(c.b, colon)
 		if at := c.i; !c.step(yield(key), at, start) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -92,7 +93,7 @@ func appendUnit(dst []byte, u uint16) []byte {
 	return appendQuotedRune(dst, rune(u))
 }
 
-// AppendQuoted appends s as JSON.stringify spells it.
+// AppendQuoted appends s as JSON.stringify spells it. It may have lone surrogates; see Exact.
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
@@ -101,12 +102,55 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 			i++
 		}
 		if dst = append(dst, s[plain:i]...); i < len(s) {
-			r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
-			dst = appendQuotedRune(dst, r)
-			i += n
+			r, n := decode(string(s[i:min(i+surrogatePair, len(s))]))
+			if i += n; utf16.IsSurrogate(r) {
+				dst = appendUnit(dst, uint16(r))
+			} else {
+				dst = appendQuotedRune(dst, r)
+			}
 		}
 	}
 	return append(dst, '"')
+}
+
+// UTF8 returns a text with U+FFFD for each lone surrogate, see Exact, and each invalid byte.
+func UTF8(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); {
+		r, n := decode(text[i:])
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+	return string(out)
+}
+
+// decode returns the first character of a text, and its length. It may be a lone surrogate. The
+// halves of a pair that came together when texts were joined are one character.
+func decode(s string) (r rune, n int) {
+	if r, n = utf8.DecodeRuneInString(s); r != utf8.RuneError || n > 1 {
+		return r, n
+	}
+	if r = surrogate(s); r == 0 {
+		return utf8.RuneError, n
+	}
+	if pair := utf16.DecodeRune(r, surrogate(s[surrogatePair/2:])); pair != utf8.RuneError {
+		return pair, surrogatePair
+	}
+	return r, surrogatePair / 2
+}
+
+// surrogatePair is the length of two surrogates by themselves.
+const surrogatePair = 6
+
+// surrogate returns the lone surrogate at the beginning of a text, 0 for none.
+func surrogate(s string) rune {
+	if len(s) < surrogatePair/2 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2]&0xC0 != 0x80 {
+		return 0
+	}
+	return 0xD000 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F)
 }
 
 func appendQuotedRune(dst []byte, r rune) []byte {
@@ -189,6 +233,23 @@ func (v Value) Millis() (ms int64, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// Date returns the time of a date made of a value, in milliseconds since 1970, as JavaScript's Date
+// does: a number is one already, null, false and true are the numbers 0, 0 and 1. Of strings it reads
+// those that Millis reads.
+func (v Value) Date() (ms int64, ok bool) {
+	const most = 8.64e15 // of a Date
+	switch {
+	case v.IsNumber():
+		f, ok := v.Float()
+		return int64(f), ok && math.Abs(f) <= most
+	case v.is('n'), v.is('f'):
+		return 0, true
+	case v.is('t'):
+		return 1, true
+	}
+	return v.Millis()
 }
 
 // hasNoZone reports whether a string has the length of a day and a time, and no zone.

@@ -3,6 +3,7 @@ package jsonl
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -55,6 +56,55 @@ func TestMinifiedPieces(t *testing.T) {
 		}
 		if strings.HasPrefix(text, `"plain`) && most > 2*largeValue {
 			t.Errorf("a piece of %d bytes", most)
+		}
+	}
+}
+
+// TestExact: lone surrogates stay, and halves that meet where texts are joined are a pair.
+func TestExact(t *testing.T) {
+	for text, want := range map[string]struct{ json, utf8 string }{
+		`"a\ud83db"`:              {`"a\ud83db"`, "a\uFFFDb"},
+		`"\uDE42"`:                {`"\ude42"`, "\uFFFD"},
+		`"\ude42\ud83d\ud83d"`:    {`"\ude42\ud83d\ud83d"`, "\uFFFD\uFFFD\uFFFD"},
+		`"\ud83d\ude42\ufffd\\u"`: {"\"🙂\uFFFD\\\\u\"", "🙂\uFFFD\\u"},
+		`"x\ud83d" + "\ude42y"`:   {`"x🙂y"`, "x🙂y"},
+		`"\ud83d" + "\ud83dx"`:    {`"\ud83d\ud83dx"`, "\uFFFD\uFFFDx"},
+		`7`:                       {`""`, ""},
+	} {
+		var exact string
+		for one := range strings.SplitSeq(text, " + ") {
+			exact += Value(one).Exact()
+		}
+		if got := string(AppendQuoted(nil, exact)); got != want.json {
+			t.Errorf("%s: %s, want %s", text, got, want.json)
+		}
+		if got := UTF8(exact); got != want.utf8 {
+			t.Errorf("%s: %q, want %q", text, got, want.utf8)
+		}
+	}
+	if got := string(AppendQuoted(nil, "\xed\x9f\xbf\xed\xa0\xff\xed")); got != "\"\ud7ff\uFFFD\uFFFD\uFFFD\uFFFD\"" {
+		t.Errorf("invalid bytes: %q", got)
+	}
+	for name := range Value(`{"a\ud83d":1,"a\ude42":2}`).Ordered {
+		if quoted := string(AppendQuoted(nil, name)); quoted != `"a\ud83d"` && quoted != `"a\ude42"` {
+			t.Errorf("name %s", quoted)
+		}
+	}
+}
+
+// TestDate: a value is a date as for JavaScript's Date.
+func TestDate(t *testing.T) {
+	for text, want := range map[string]string{
+		`"2026-01-01T00:00:01.5Z"`: "1767225601500", `"x"`: "", `""`: "", `"1767225601000"`: "",
+		`1767225601000`: "1767225601000", `1.9`: "1", `-1.9`: "-1", `-0.5`: "0", `8.64e15`: "8640000000000000", `8640000000000001`: "", `1e400`: "",
+		`null`: "0", `false`: "0", `true`: "1", `{}`: "", ``: "",
+	} {
+		got := ""
+		if ms, ok := Value(text).Date(); ok {
+			got = strconv.FormatInt(ms, 10)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

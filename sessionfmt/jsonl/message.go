@@ -1,5 +1,7 @@
 package jsonl
 
+import "strings"
+
 // A Message is a message as spelled: its meaningful fields, and the blocks of its content. A
 // Message is reused for one message after the other: what it holds is valid until the next one,
 // and as long as its source. Of equal keys the last one counts.
@@ -162,25 +164,25 @@ func (v Value) Message() *Message {
 	return &m
 }
 
-// AppendText appends the texts of a message, separated by sep.
-func (m *Message) AppendText(dst []byte, sep string) []byte {
-	first := true
+// Text returns the texts of a message, separated by sep.
+func (m *Message) Text(sep string) string { return UTF8(m.Exact(sep)) }
+
+// Exact returns the texts of a message, separated by sep; see Value.Exact.
+func (m *Message) Exact(sep string) string {
+	var texts []string
 	for i := range m.Blocks {
 		if b := &m.Blocks[i]; b.Kind == TextBlock {
-			if !first {
-				dst = append(dst, sep...)
-			}
-			dst, first = b.Text.AppendText(dst), false
+			texts = append(texts, b.Text.Exact())
 		}
 	}
-	return dst
+	return strings.Join(texts, sep)
 }
 
-// ContentText returns the text of a content: a string, or its text blocks separated by
+// ContentText returns the exact text of a content: a string, or its text blocks separated by
 // newlines.
 func (v Value) ContentText() string {
 	m := Message{Blocks: v.Blocks(User)}
-	return string(m.AppendText(nil, "\n"))
+	return m.Exact("\n")
 }
 
 // Blocks returns the blocks of a content, of a message of that kind.

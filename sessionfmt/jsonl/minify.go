@@ -123,7 +123,7 @@ func (v Value) escapes(j int) bool {
 }
 
 // Ordered yields an object's fields in JavaScript's order; see AppendMinified. Names are
-// unescaped.
+// unescaped; see Exact.
 func (v Value) Ordered(yield func(name string, val Value) bool) {
 	if !v.IsObject() {
 		return
@@ -137,7 +137,7 @@ func (v Value) Ordered(yield func(name string, val Value) bool) {
 	}
 	ms, _ = jsOrder(text, ms)
 	for _, m := range ms {
-		if !yield(Value(text[m.key.from:m.key.to]).Text(), m.val) {
+		if !yield(Value(text[m.key.from:m.key.to]).Exact(), m.val) {
 			return
 		}
 	}

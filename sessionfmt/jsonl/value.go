@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -174,6 +175,16 @@ func (v Value) Text() string {
 	return string(v[1 : len(v)-1])
 }
 
+// Exact returns a string's text as Text does, but keeps lone surrogates, as JavaScript does: each
+// is the three bytes that UTF-8 would have for it (WTF-8). AppendQuoted spells it as its escape,
+// and UTF8 as U+FFFD.
+func (v Value) Exact() string {
+	if text := v.Text(); !strings.Contains(text, "\uFFFD") {
+		return text
+	}
+	return string(appendUnescaped(make([]byte, 0, len(v)), v[1:len(v)-1], true))
+}
+
 // AppendText appends the string's text; see Text.
 func (v Value) AppendText(dst []byte) []byte {
 	if !v.IsString() {
@@ -183,7 +194,10 @@ func (v Value) AppendText(dst []byte) []byte {
 }
 
 // AppendUnescaped is AppendText for the inside of a string without its quotes.
-func AppendUnescaped(dst, b []byte) []byte {
+func AppendUnescaped(dst, b []byte) []byte { return appendUnescaped(dst, b, false) }
+
+// appendUnescaped keeps lone surrogates if exact; see Exact.
+func appendUnescaped(dst, b []byte, exact bool) []byte {
 	if len(b) >= largeValue { // no escape is shorter than its character
 		dst = slices.Grow(dst, len(b))
 	}
@@ -208,9 +222,13 @@ func AppendUnescaped(dst, b []byte) []byte {
 			if i+6 <= len(b) && b[i] == '\\' && b[i+1] == 'u' {
 				pair = utf16.DecodeRune(r, rune(hex4(b[i+2:])))
 			}
-			if r = pair; r != utf8.RuneError {
+			if pair != utf8.RuneError {
 				i += 6
+			} else if exact {
+				dst = append(dst, 0xED, byte(0x80|r>>6&0x3F), byte(0x80|r&0x3F))
+				continue
 			}
+			r = pair
 		}
 		dst = utf8.AppendRune(dst, r)
 	}

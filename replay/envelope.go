@@ -88,15 +88,62 @@ func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
 
 // ContextMessages returns the messages as pi's own context building does: agent messages, with
 // system messages in place and including messages that no provider gets, then the uncached
-// ones.
+// ones. Where patches or a baseline change the prompt, one system message with prompt and tools
+// is in front instead.
 func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
-	return e.each(func(m *Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent, true)
+	return e.prompted(func(m *Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent)
 }
 
 // ProviderMessages returns the context messages as converted for a provider, with system
-// messages in place.
+// messages as ContextMessages has them.
 func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
-	return e.each(func(m *Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider, true)
+	return e.prompted(func(m *Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider)
+}
+
+func (e *Envelope) prompted(want func(*Piece) bool, load func(*Reader, *Piece) (value, error)) iter.Seq2[Message, error] {
+	if !e.reprompted() {
+		return e.each(want, load, true)
+	}
+	others := e.each(func(m *Piece) bool { return want(m) && m.kind != jsonl.System }, load, true)
+	return func(yield func(Message, error) bool) {
+		system, err := e.system()
+		if !yield(Message{Kind: jsonl.System, Raw: system, Origin: origin.Baseline}, err) || err != nil {
+			return
+		}
+		others(yield)
+	}
+}
+
+// reprompted reports whether prompt and tools are not those of the system messages alone.
+func (e *Envelope) reprompted() bool {
+	if opt := e.r.Options; e.r.Rules.Patched() && (opt.Baseline != nil || opt.Implemented != nil) {
+		return opt.Baseline != nil || hasSystem(e.state.deltas)
+	}
+	return slices.ContainsFunc(e.state.deltas, func(d delta) bool { return d.op != nil })
+}
+
+// system returns a system message with prompt and tools, and the time of their last change. Parts
+// that the sections of a message cannot hold in their order are one content.
+func (e *Envelope) system() (jsonl.Value, error) {
+	p, err := e.Prompt()
+	if err != nil {
+		return nil, err
+	}
+	ms := int64(0)
+	if n := len(e.state.deltas); n > 0 {
+		line, err := e.r.Session.NewReader().Line(int(e.state.deltas[n-1].m.rec))
+		if err != nil {
+			return nil, err
+		}
+		ms, _ = line.Get("timestamp").Millis()
+	}
+	out := systemMessage(p.Parts, p.Tools, ms)
+	var f prompt.Fold
+	f.Message(out, origin.Baseline)
+	if same := func(a, b prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }; !slices.EqualFunc(f.Parts, p.Parts, same) {
+		out = systemMessage([]prompt.Part{{Text: p.Compiled, Content: true}}, p.Tools, ms)
+	}
+	return out, nil
 }
 
 // each yields the messages of the list for which want returns true, then the uncached ones if
@@ -363,24 +410,29 @@ func (e *Envelope) Checkpoint(ms int64) (jsonl.Value, error) {
 	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
+	return systemMessage(f.Parts, f.Tools, ms), nil
+}
+
+// systemMessage returns the system message that replays to these parts and tools.
+func systemMessage(parts []prompt.Part, tools []prompt.Tool, ms int64) jsonl.Value {
 	content := ""
-	var sections, tools [][]byte
-	for _, p := range f.Parts {
+	var sections, added [][]byte
+	for _, p := range parts {
 		if p.Content {
 			content = p.Text
 		} else {
 			sections = append(sections, jsonl.AppendQuoted(append(jsonl.AppendQuoted(nil, p.Name), ':'), p.Text))
 		}
 	}
-	for _, t := range f.Tools {
-		tools = append(tools, t.Raw)
+	for _, t := range tools {
+		added = append(added, t.Raw)
 	}
 	out := jsonl.AppendQuoted([]byte(`{"role":"system","content":`), content)
 	if len(sections) > 0 {
 		out = fmt.Appendf(out, `,"sections":{%s}`, bytes.Join(sections, []byte{','}))
 	}
-	if len(tools) > 0 {
-		out = fmt.Appendf(out, `,"toolsAdded":[%s]`, bytes.Join(tools, []byte{','}))
+	if len(added) > 0 {
+		out = fmt.Appendf(out, `,"toolsAdded":[%s]`, bytes.Join(added, []byte{','}))
 	}
-	return append(strconv.AppendInt(append(out, `,"timestamp":`...), ms, 10), '}'), nil
+	return append(strconv.AppendInt(append(out, `,"timestamp":`...), ms, 10), '}')
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"ctxtool/internal/corpus"
@@ -124,6 +125,23 @@ func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelo
 	}
 	if sum != counts.Messages {
 		t.Errorf("step %d: the messages count for %d, in the envelope for %d", step, sum, counts.Messages)
+	}
+	is, want := "", ""
+	for _, p := range must.Get(e.Prompt()).Parts {
+		want += string(jsonl.AppendQuoted(nil, p.Text))
+	}
+	prompts := st.Prompts[st.Prompt[step]]
+	for _, p := range prompts.Parts {
+		is += string(rows[p[1].(int)])
+	}
+	for _, t := range must.Get(e.Prompt()).Tools {
+		want += string(t.Raw.AppendMinified(nil))
+	}
+	for _, t := range prompts.Tools {
+		is += string(rows[t[1].(int)])
+	}
+	if strings.ReplaceAll(is, `""`, "") != strings.ReplaceAll(want, `""`, "") { // parts are shown by sections
+		t.Errorf("step %d: prompt and tools\n%s, in the envelope\n%s", step, is, want)
 	}
 }
 

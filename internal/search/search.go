@@ -62,9 +62,9 @@ type Filter struct {
 // AnyFailure is the exit status that stands for all but 0.
 const AnyFailure = -1
 
-// exits reports whether a command with that exit status is selected. It is nil if unknown.
-func (f *Filter) exits(code *int) bool {
-	return f.Exit == nil || code != nil && (*code == *f.Exit || *f.Exit == AnyFailure && *code != 0)
+// exits reports whether a call with that exit status is selected: nil if it is not recorded.
+func (f *Filter) exits(code *int, failed bool) bool {
+	return f.Exit == nil || code != nil && *code == *f.Exit || *f.Exit == AnyFailure && failed
 }
 
 // at reports whether a time is selected. ok is false if it is not known.
@@ -101,6 +101,8 @@ type Hit struct {
 	Event   *Event  `json:"event,omitempty"`   // a command of a shell history, or an event of a log
 
 	CutBefore, CutAfter bool `json:"-"` // the text begins, ends with "..."
+
+	longer bool // a word of the query is in longer words only
 }
 
 // A Session is a session with hits.
@@ -202,6 +204,7 @@ func Run(files []File, opt Options) *Results {
 		}
 	}
 	slices.Reverse(out.Events)
+	out.wholly()
 	out.fold()
 	out.rank(lines)
 	slices.SortStableFunc(out.Events, func(a, b Hit) int { return cmp.Compare(b.Event.at, a.Event.at) })
@@ -236,7 +239,7 @@ func (s *searcher) file(f File) (out *searched) {
 	out = &searched{}
 	s.header = nil
 	if f.Name == "-" {
-		out.err = s.sessionOrCommands(f, out)
+		out.err = s.sessionOrEvents(f, out)
 		return out
 	}
 	in, err := s.opt.Open.Disk.Open(f.Name)
@@ -325,7 +328,7 @@ var sources = []source{
 	{isHistory, []string{InHistory}, (*searcher).history},
 	{isLog, []string{InLogs}, (*searcher).log},
 	{isDocument, []string{InLogs}, (*searcher).document},
-	{func(jsonl.Value) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
+	{func(jsonl.Value) bool { return true }, []string{InSessions, InHistory, InLogs}, (*searcher).sessionOrEvents},
 }
 
 func (src *source) has(opt *Options) bool {

@@ -18,10 +18,10 @@ import (
 // seed is that of the hashes of texts.
 var seed = maphash.MakeSeed()
 
-// sessionOrCommands searches a session, or with the source shell_history, its commands.
-func (s *searcher) sessionOrCommands(f File, out *searched) error {
-	if s.opt.Source == InHistory {
-		return s.commands(f, out)
+// sessionOrEvents searches a session, or with another source, its commands or events.
+func (s *searcher) sessionOrEvents(f File, out *searched) error {
+	if s.opt.Source == InHistory || s.opt.Source == InLogs {
+		return s.events(f, out)
 	}
 	return s.session(f, out)
 }
@@ -152,8 +152,7 @@ func (f *Filter) entry(d *doc) bool {
 		return false
 	}
 	if f.Exit != nil {
-		code, known := d.status()
-		if !known || !f.exits(&code) {
+		if code, failed := d.ended(); !f.exits(code, failed) {
 			return false
 		}
 	}
@@ -173,7 +172,7 @@ func (d *doc) event(b docBlock) string {
 		}
 		return "tool_call"
 	case Result:
-		if _, known := d.status(); known && strings.EqualFold(b.tool, "bash") {
+		if code, failed := d.ended(); (code != nil || failed) && strings.EqualFold(b.tool, "bash") {
 			return "bash_exec"
 		}
 		return "tool_result"

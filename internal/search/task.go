@@ -238,7 +238,7 @@ func (s *searcher) taskSession(f File, ses *sessionfmt.Session) *TaskSession {
 			}
 		case jsonl.ToolResult:
 			command, isCommand := commands[d.m.CallID.Text()]
-			if code, known := d.status(); isCommand && len(out.Edits) > 0 && (!known || code != 0) {
+			if _, failed := d.ended(); isCommand && len(out.Edits) > 0 && failed {
 				out.Tried = append(out.Tried, Tried{ses.ID(i), outline.FirstWords(command), outline.FirstWords(said.ErrorLine(string(d.buf)))})
 				out.Tried = out.Tried[max(0, len(out.Tried)-mostTried):]
 			}

@@ -80,8 +80,8 @@ func (f *Found) sum(sessions, events int) string {
 		of := phrase.If(sessions < len(f.Sessions), "%d of ", sessions)
 		parts = append(parts, fmt.Sprintf("%s in %s%s", phrase.Count(f.Found, "hit"), of, phrase.Count(len(f.Sessions), "session")))
 	}
-	if len(f.Events) > 0 {
-		parts = append(parts, phrase.If(events < len(f.Events), "%d of ", events)+phrase.Count(len(f.Events), "event"))
+	if f.Happened > 0 {
+		parts = append(parts, phrase.If(events < f.Happened, "%d of ", events)+phrase.Count(f.Happened, "event"))
 	}
 	if f.Copies > 0 {
 		copies := "1 copy"

@@ -185,8 +185,15 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if o.rank != "hybrid" { // which keeps only the best
 		e.collect(searchGC)
 	}
+	limit := o.limit
+	if limit == 0 && o.format != "jsonl" {
+		limit = usualResults
+	}
+	if o.format == "markdown" {
+		limit = min(limit, mostResults)
+	}
 	show, end := e.progress("files", false)
-	opt.Done = show
+	opt.Done, opt.Most = show, limit
 	found, err := o.search(e, files, opt)
 	end()
 	if err != nil {
@@ -195,13 +202,7 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if err := o.report(e, found); err != nil {
 		return err
 	}
-	out := render.Found{Results: found, Source: opt.Source, Limit: o.limit}
-	if out.Limit == 0 && o.format != "jsonl" {
-		out.Limit = usualResults
-	}
-	if o.format == "markdown" {
-		out.Limit = min(out.Limit, mostResults)
-	}
+	out := render.Found{Results: found, Source: opt.Source, Limit: limit}
 	var inputs []string
 	for _, f := range files {
 		inputs = append(inputs, f.Name)

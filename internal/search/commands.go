@@ -31,21 +31,18 @@ func (s *searcher) events(f File, out *searched) error {
 	if !s.opt.Filter.in(cwd) {
 		return nil
 	}
-	read := s.shellCommands
-	if s.opt.Source == InLogs {
-		read = s.logged
+	hit := func(i int) Hit {
+		return Hit{
+			Source: s.opt.Source, File: f.Given, Line: ses.Line(i), Session: sessionID(ses),
+			ID: ses.ID(i), Kind: ses.Kind(i).String(), CWD: cwd,
+		}
 	}
-	all, err := read(ses, cwd)
+	if s.opt.Source == InLogs {
+		return s.logged(ses, func(i int, e Event) { s.event(out, hit(i), s.doc.time, e) })
+	}
+	all, err := s.shellCommands(ses, cwd)
 	for _, c := range all {
-		h := Hit{
-			Source: s.opt.Source, File: f.Given, Line: ses.Line(c.record), Session: sessionID(ses),
-			ID: ses.ID(c.record), Kind: ses.Kind(c.record).String(), CWD: cwd,
-		}
-		if s.opt.Source == InLogs {
-			s.event(out, h, c.stamp, c.Event)
-		} else {
-			s.shell(out, h, c.stamp, c.Event)
-		}
+		s.shell(out, hit(c.record), c.stamp, c.Event)
 	}
 	return err
 }
@@ -54,7 +51,7 @@ func (s *searcher) events(f File, out *searched) error {
 // the order of the file.
 func (s *searcher) shellCommands(ses *sessionfmt.Session, cwd string) (all []*happened, err error) {
 	calls := map[string]*happened{}
-	for i, err := range s.turns(ses) {
+	for i, err := range s.turns(ses, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -82,24 +79,22 @@ func (s *searcher) shellCommands(ses *sessionfmt.Session, cwd string) (all []*ha
 	return all, nil
 }
 
-// logged returns the events of a session that gsh would log, in the order of the file.
-func (s *searcher) logged(ses *sessionfmt.Session, _ string) (all []*happened, err error) {
+// logged calls add for the events of a session that gsh would log, with their records, in the
+// order of the file.
+func (s *searcher) logged(ses *sessionfmt.Session, add func(i int, e Event)) error {
 	commands := map[string]string{}
-	for i, err := range s.turns(ses) {
+	for i, err := range s.turns(ses, nil) {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		d := &s.doc
-		add := func(e Event) { all = append(all, &happened{e, i, bytes.Clone(d.time)}) }
-		own := string(d.buf[:d.own])
-		switch e := (Event{Output: own}); d.kind {
+		d, e := &s.doc, Event{}
+		switch d.kind {
 		case jsonl.User:
-			add(Event{Event: "prompt", Text: own})
+			e = Event{Event: "prompt", Text: string(d.buf)}
 		case jsonl.Assistant:
-			if text := d.m.Failure.Text(); text != "" {
-				add(Event{Event: "error", Text: text})
-			}
+			e = Event{Event: "error", Text: d.m.Failure.Text()}
 		case jsonl.Bash:
+			e.Event = "bash_exec"
 			for _, b := range d.blocks {
 				if text := string(d.text(b)); b.where == Call {
 					e.Command = text
@@ -107,34 +102,39 @@ func (s *searcher) logged(ses *sessionfmt.Session, _ string) (all []*happened, e
 					e.Stdout = text
 				}
 			}
-			e.Event, e.Output = "bash_exec", ""
-			e.Exit, e.Failed = d.ended()
-			add(e)
 		case jsonl.ToolResult:
-			e.Event, e.Tool = "tool_result", d.m.Tool.Text()
-			e.Exit, e.Failed = d.ended()
-			if command := commands[d.m.CallID.Text()]; command != "" {
-				e = Event{Event: "bash_exec", Command: command, Stdout: own, Exit: e.Exit, Failed: e.Failed}
+			text := string(d.buf[:d.own])
+			if e = (Event{Event: "tool_result", Tool: d.m.Tool.Text(), Output: text}); commands[d.m.CallID.Text()] != "" {
+				e = Event{Event: "bash_exec", Command: commands[d.m.CallID.Text()], Stdout: text}
 			}
-			add(e)
+		}
+		if e.Exit, e.Failed = d.ended(); e.Event != "error" || e.Text != "" {
+			add(i, e)
 		}
 		for b := range d.calls {
-			add(Event{Event: "tool_call", Tool: b.Name.Text(), Input: string(b.Args.AppendMinified(nil))})
-			commands[b.ID.Text()] = argument(b, said.CommandArguments)
+			add(i, Event{Event: "tool_call", Tool: b.Name.Text(), Input: string(b.Args.AppendMinified(nil))})
+			if command := argument(b, said.CommandArguments); command != "" {
+				commands[b.ID.Text()] = command
+			}
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // turns yields the prompts, answers, results and commands of the user in a session, whose texts
-// are in the doc.
-func (s *searcher) turns(ses *sessionfmt.Session) iter.Seq2[int, error] {
+// are in the doc: all, or those whose raw bytes may have what is wanted.
+func (s *searcher) turns(ses *sessionfmt.Session, may func(kind jsonl.Kind, raw []byte) bool) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		lines := ses.NewReader()
 		for i := range ses.Len() {
 			kind := ses.Kind(i)
 			if !kind.IsTurn() && kind != jsonl.Bash {
 				continue
+			}
+			if may != nil {
+				if raw, err := lines.Raw(i); err == nil && !may(kind, raw) {
+					continue
+				}
 			}
 			line, err := lines.Line(i)
 			if err == nil {

@@ -169,11 +169,15 @@ func (s *searcher) log(f File, out *searched) error {
 // redacted.
 func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	f := &s.opt.Filter
-	ms, timed := stamp.Millis()
-	if !f.at(ms, timed) || !f.exits(e.Exit, e.Failed) || !s.query.has(e.texts()...) {
+	if h.Source == InLogs && (!slices.Contains(Events, e.Event) || f.Event != "" && e.Event != f.Event ||
+		len(f.Tools) > 0 && !contains(f.Tools, e.Tool) || !f.in(h.CWD)) {
 		return
 	}
-	if h.Source == InLogs && (!slices.Contains(Events, e.Event) || f.Event != "" && e.Event != f.Event || len(f.Tools) > 0 && !contains(f.Tools, e.Tool) || !f.in(h.CWD)) {
+	ms, timed := stamp.Millis()
+	if !timed && s.begun > 0 {
+		ms, timed = s.begun, true
+	}
+	if !f.at(ms, timed) || !f.exits(e.Exit, e.Failed) || !s.query.has(e.texts()...) {
 		return
 	}
 	if s.opt.Redact != nil {
@@ -193,7 +197,11 @@ func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	}
 	e.at = ms
 	h.Schema, h.Time, h.Tool, h.CWD, h.Event = Schema, stamp.Text(), e.Tool, cmp.Or(e.CWD, h.CWD), &e
-	out.events = append(out.events, h)
+	one := events{kept: []Hit{h}, all: 1}
+	if h.longer {
+		one.longer = 1
+	}
+	out.events.add(&one)
 }
 
 // texts returns the texts that are searched, at least one.

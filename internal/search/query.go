@@ -259,13 +259,16 @@ func (q *Query) has(texts ...string) bool {
 	return ok
 }
 
-// match is has, and reports whether a term is in longer words only.
+// match is has, and reports whether a term of a ranked query is in longer words only.
 func (q *Query) match(texts []string) (ok, longer bool) {
+	if q.re == nil && len(q.terms) == 0 {
+		return true, false
+	}
 	m := matcher{q: q}
 	for _, t := range texts {
 		m.add([]byte(t))
 	}
-	return m.done(), slices.ContainsFunc(m.counts[:], func(n uint8) bool { return n >= inLonger })
+	return m.done(), q.Ranked && slices.ContainsFunc(m.counts[:], func(n uint8) bool { return n >= inLonger })
 }
 
 // A matcher counts the terms of a query in the texts of a message: up to one of each if it is not

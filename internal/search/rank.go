@@ -16,7 +16,7 @@ const (
 const longerShare = 1e-3
 
 // wholly removes what has a word of the query in longer words only, if others have the word
-// itself: of sessions each word for itself, of commands and events all words together.
+// itself, as events.list does.
 func (r *Results) wholly() {
 	if !r.opt.Query.Ranked {
 		return
@@ -38,9 +38,6 @@ func (r *Results) wholly() {
 			k++
 			return !slices.ContainsFunc(s.counts[k*terms:(k+1)*terms], func(n uint8) bool { return n > 0 })
 		})
-	}
-	if slices.ContainsFunc(r.Events, func(h Hit) bool { return !h.longer }) {
-		r.Events = slices.DeleteFunc(r.Events, func(h Hit) bool { return h.longer })
 	}
 	r.opt.Query = r.opt.Query.wholly(whole)
 }

@@ -7,7 +7,6 @@ package search
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"iter"
 	"os"
@@ -37,10 +36,11 @@ type Options struct {
 	Open   sessionfmt.Options
 	Rules  replay.Rules     // for Filter.InContext
 	Redact *redact.Redactor // redacts results; nil for none
+	Most   int              // events that are kept, the newest; 0 for all
 	// Done, if set, is called with the number of files searched so far.
 	Done func(files, of int64)
 
-	edited []TaskFile // by sessions that are looked for, instead of the hits of Query
+	task *wanted // of sessions that are looked for, instead of the hits of Query
 }
 
 // A Filter selects what is searched.
@@ -147,6 +147,7 @@ type Results struct {
 	Query    string
 	Sessions []*Session // the best or newest first; their Hits are not read yet
 	Events   []Hit      // of histories and logs, the newest first
+	Happened int        // events, also those that are not kept
 	Found    int        // hits in sessions, without copies
 	Copies   int        // hits that are folded into others
 	Files    int        // that were searched
@@ -163,7 +164,7 @@ type Results struct {
 // A searched is what a file contributes.
 type searched struct {
 	session *Session
-	events  []Hit
+	events  events
 	task    *TaskSession
 	lines   int64
 	err     error
@@ -195,19 +196,18 @@ func Run(files []File, opt Options) *Results {
 	if opt.Query == nil {
 		opt.Query = &Query{}
 	}
-	out, lines := &Results{opt: &opt}, int64(0)
+	out, lines, all := &Results{opt: &opt}, int64(0), events{most: opt.Most}
 	for one := range out.each(files) {
 		lines += one.lines
-		out.Events = append(out.Events, one.events...)
+		all.add(&one.events)
 		if one.session != nil && len(one.session.found) > 0 {
 			out.Sessions = append(out.Sessions, one.session)
 		}
 	}
-	slices.Reverse(out.Events)
+	out.Events, out.Happened = all.list()
 	out.wholly()
 	out.fold()
 	out.rank(lines)
-	slices.SortStableFunc(out.Events, func(a, b Hit) int { return cmp.Compare(b.Event.at, a.Event.at) })
 	return out
 }
 
@@ -236,8 +236,8 @@ func (r *Results) each(files []File) iter.Seq[*searched] {
 
 // file searches a file by the first source of the table that it is.
 func (s *searcher) file(f File) (out *searched) {
-	out = &searched{}
-	s.header = nil
+	out = &searched{events: events{most: s.opt.Most}}
+	s.header, s.begun = nil, 0
 	if f.Name == "-" {
 		out.err = s.sessionOrEvents(f, out)
 		return out

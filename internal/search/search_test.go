@@ -185,6 +185,27 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestEvents: the newest events are kept, as if all had been.
+func TestEvents(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, shares := range []float64{0, 0.1, 1} {
+		few, all := events{most: 7}, events{}
+		for i := range 5000 {
+			one := &events{kept: []Hit{{Line: i, Event: &Event{at: r.Int64N(300)}, longer: r.Float64() < shares}}, all: 1}
+			if one.kept[0].longer {
+				one.longer = 1
+			}
+			few.add(one)
+			all.add(one)
+		}
+		got, n := few.list()
+		want, of := all.list()
+		if len(few.kept) > 7 || !reflect.DeepEqual(got, want[:7]) || n != of || of != len(want) {
+			t.Errorf("%v: %d of %d, want of %d", got, len(got), n, of)
+		}
+	}
+}
+
 // TestHybridScore: the shares and the threshold of y-agent (docs/policies.md).
 func TestHybridScore(t *testing.T) {
 	v := &Vectors{known: map[vectorKey][]float32{}}

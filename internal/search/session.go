@@ -54,10 +54,10 @@ func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *session
 func (s *searcher) session(f File, out *searched) error {
 	workers, before, done := s.take(f)
 	defer done()
-	if s.header != nil && s.opt.edited == nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
+	if s.header != nil && s.opt.task == nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
 		return s.pass(f, workers, before, out)
 	}
-	ses, cwd, err := s.open(f, workers, s.opt.edited != nil, false)
+	ses, cwd, err := s.open(f, workers, s.opt.task != nil, false)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *searcher) session(f File, out *searched) error {
 	if !s.opt.Filter.in(cwd) {
 		return nil
 	}
-	if s.opt.edited != nil {
+	if s.opt.task != nil {
 		out.task = s.taskSession(f, ses)
 		return nil
 	}

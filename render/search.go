@@ -80,8 +80,8 @@ func (f *Found) sum(sessions, events int) string {
 		of := phrase.If(sessions < len(f.Sessions), "%d of ", sessions)
 		parts = append(parts, fmt.Sprintf("%s in %s%s", phrase.Count(f.Found, "hit"), of, phrase.Count(len(f.Sessions), "session")))
 	}
-	if len(f.Events) > 0 {
-		parts = append(parts, phrase.If(events < len(f.Events), "%d of ", events)+phrase.Count(len(f.Events), "event"))
+	if f.Happened > 0 {
+		parts = append(parts, phrase.If(events < f.Happened, "%d of ", events)+phrase.Count(f.Happened, "event"))
 	}
 	if f.Copies > 0 {
 		copies := "1 copy"
@@ -179,17 +179,18 @@ func firstRune(s string) (r rune, n int) {
 func writeFoundEvent(w *bufio.Writer, h *search.Hit, on Screen) {
 	if h.Event.Event == "command" {
 		folder, failed := phrase.If(h.CWD != "", "  %s", base(h.CWD)), ""
-		if code := h.Event.Exit; code != nil && *code != 0 {
-			failed = "  " + exited(code)
+		if h.Event.Failed {
+			failed = "  " + exited(h.Event)
 		}
 		head := dayAndMinute(h.Time) + "  $ "
 		before, match, after := around(h, max(lineWidth(on.Width)-measure.String(head+folder+failed), 2*minFlex))
 		w.WriteString(on.paint(faint, head) + before + on.paint(warning, match) + after + on.paint(faint, folder) + on.paint(failure, failed) + "\n")
 		return
 	}
-	put(w, on.paint(faint, dayAndMinute(h.Time))+"  "+sessionfmt.Clean(eventLine(h.Event)), on)
+	spaced := func(s string) string { return sessionfmt.Clean(strings.ReplaceAll(s, "\t", " ")) }
+	put(w, on.paint(faint, dayAndMinute(h.Time))+"  "+spaced(eventLine(h.Event)), on)
 	if out := cmp.Or(h.Event.Stderr, h.Event.Stdout); h.Event.Event == "bash_exec" && out != "" {
-		put(w, "                  "+sessionfmt.Clean(out), on)
+		put(w, "                  "+spaced(out), on)
 	}
 }
 
@@ -205,13 +206,13 @@ func dayAndMinute(stamp string) string {
 func eventLine(e *search.Event) string {
 	switch e.Event {
 	case "command":
-		return fmt.Sprintf("$ %s (in %s) → %s", strings.ReplaceAll(e.Command, "\n", " "), e.CWD, exited(e.Exit))
+		return fmt.Sprintf("$ %s (in %s) → %s", e.Line(), e.CWD, exited(e))
 	case "cd":
 		return fmt.Sprintf("cd %s → %s", e.CWD, e.To)
 	case "bash_exec":
 		state := "OK"
 		if e.Exit == nil || *e.Exit != 0 {
-			state = exited(e.Exit)
+			state = exited(e)
 		}
 		return fmt.Sprintf("bash: `%s` -> %s", e.Command, state) + durationOf(e)
 	case "tool_call":
@@ -229,12 +230,25 @@ func durationOf(e *search.Event) string {
 	return fmt.Sprintf(" (%dms)", *e.Duration)
 }
 
-// exited returns an exit status in words.
-func exited(code *int) string {
-	if code == nil {
-		return "exit ?"
+// exited returns in words how a command ended.
+func exited(e *search.Event) string {
+	switch {
+	case e.Exit != nil:
+		return "exit " + strconv.Itoa(*e.Exit)
+	case e.Failed:
+		return "failed"
 	}
-	return "exit " + strconv.Itoa(*code)
+	return "exit ?"
+}
+
+// legible returns a text without control characters, except for tabs, which are part of what an
+// agent asks for.
+func legible(s string) string {
+	parts := strings.Split(s, "\t")
+	for i, part := range parts {
+		parts[i] = sessionfmt.Clean(part)
+	}
+	return strings.Join(parts, "\t")
 }
 
 // writeFoundMarkdown writes the answers of gsh's tool search_context
@@ -256,7 +270,7 @@ func writeFoundMarkdown(w *bufio.Writer, f Found) error {
 	if len(shell) > 0 {
 		fmt.Fprintf(w, "# Shell History (%d results)\n\n", len(shell))
 		for _, h := range shell {
-			fmt.Fprintf(w, "%s (%s)\n", sessionfmt.Clean(eventLine(h.Event)), h.Clock("2006-01-02 15:04"))
+			fmt.Fprintf(w, "%s (%s)\n", legible(eventLine(h.Event)), h.Clock("2006-01-02 15:04"))
 		}
 	} else if f.Source == search.InHistory {
 		w.WriteString("No matching shell history found.\n")
@@ -275,13 +289,13 @@ func writeFoundMarkdown(w *bufio.Writer, f Found) error {
 // writeLogEvent writes an event of a log as gsh does.
 func writeLogEvent(w *bufio.Writer, h *search.Hit) {
 	e := h.Event
-	fmt.Fprintf(w, "[%s] %s\n", h.Clock("2006-01-02 15:04:05"), sessionfmt.Clean(eventLine(e)))
+	fmt.Fprintf(w, "[%s] %s\n", h.Clock("2006-01-02 15:04:05"), legible(eventLine(e)))
 	if e.Event != "bash_exec" {
 		return
 	}
-	fmt.Fprintf(w, "  output: %s\n", sessionfmt.Clean(e.Stdout))
+	fmt.Fprintf(w, "  output: %s\n", legible(e.Stdout))
 	if e.Stderr != "" {
-		fmt.Fprintf(w, "  stderr: %s\n", sessionfmt.Clean(e.Stderr))
+		fmt.Fprintf(w, "  stderr: %s\n", legible(e.Stderr))
 	}
 	w.WriteByte('\n')
 }
@@ -317,7 +331,7 @@ func writeFoundSessions(w *bufio.Writer, f Found) error {
 		fmt.Fprintf(w, "## %s (%s)\nSession: %s | %d messages | cwd: %s\n", string(title), dayAndMinute(s.Time), sessionfmt.Clean(s.ID[:min(8, len(s.ID))]), s.Messages, sessionfmt.Clean(s.CWD))
 		for _, h := range s.Hits {
 			if h.Where != search.Name { // which is the title
-				fmt.Fprintf(w, "  > %s\n", sessionfmt.Clean(h.Text))
+				fmt.Fprintf(w, "  > %s\n", legible(h.Text))
 			}
 		}
 		w.WriteByte('\n')
@@ -342,7 +356,7 @@ func writeAmbient(w *bufio.Writer, a Ambient) error {
 	}
 	w.WriteString("# Recent Shell Activity\n\n")
 	for i := range a.Commands {
-		fmt.Fprintln(w, sessionfmt.Clean(eventLine(&a.Commands[i])))
+		fmt.Fprintln(w, legible(eventLine(&a.Commands[i])))
 	}
 	if len(a.Commands) == 0 {
 		w.WriteString("(No recent shell activity)\n")

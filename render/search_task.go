@@ -28,13 +28,16 @@ func writeTask(w *bufio.Writer, t *search.Task, on Screen) error {
 	for _, s := range t.Sessions {
 		w.WriteByte('\n')
 		put(w, fmt.Sprintf("%7s  %s  %s", "~"+number(int64(s.Tokens)), on.paint(faint, dayAndMinute(s.Time)), on.paint(heading, cmp.Or(sessionfmt.Clean(s.Title), "(untitled)"))), on)
+		if s.Goal != nil && s.Goal.Text != s.Title {
+			put(w, fmt.Sprintf("         asked: %s", sessionfmt.Clean(s.Goal.Text)), on)
+		}
 		for _, e := range s.Edits {
 			put(w, fmt.Sprintf("         edited %s %s: %s", sessionfmt.Clean(e.Path), times(e.Times), sessionfmt.Clean(e.Asked)), on)
 		}
 		for _, c := range s.Tried {
 			put(w, fmt.Sprintf("         %s %s: %s", on.paint(failure, "failed"), sessionfmt.Clean(c.Command), sessionfmt.Clean(c.Error)), on)
 		}
-		put(w, on.paint(faint, fmt.Sprintf("         ctxtool show %s %s", shellWord(s.File), shellWord(entryID(s.Edits[0].ID)))), on)
+		put(w, on.paint(faint, fmt.Sprintf("         ctxtool show %s %s", shellWord(s.File), shellWord(cmp.Or(entryID(s.Begins()), "leaf")))), on)
 	}
 	return nil
 }
@@ -53,6 +56,9 @@ func writeTaskMarkdown(w *bufio.Writer, t *search.Task) error {
 	}
 	for _, s := range t.Sessions {
 		fmt.Fprintf(w, "\n### %s (%s)\n\n", cmp.Or(sessionfmt.Clean(s.Title), "(untitled)"), dayAndMinute(s.Time))
+		if s.Goal != nil && s.Goal.Text != s.Title {
+			fmt.Fprintf(w, "- asked: %s\n", sessionfmt.Clean(s.Goal.Text))
+		}
 		for _, e := range s.Edits {
 			fmt.Fprintf(w, "- edited `%s` %s, asked: %s\n", sessionfmt.Clean(e.Path), times(e.Times), sessionfmt.Clean(e.Asked))
 		}

@@ -11,7 +11,7 @@ type toolCount struct {
 	Calls      int    `json:"calls"`          // how often it was called
 	OK         int    `json:"ok"`             // calls that went well
 	Error      int    `json:"error"`          // calls that failed
-	Blocked    int    `json:"blocked"`        // a hook did not let it run
+	Blocked    int    `json:"blocked"`        // a hook or the user did not let it run
 	Skipped    int    `json:"skipped"`        // the user had said something else by then
 	Aborted    int    `json:"aborted"`        // by the user, before it ran or while it did
 	Unanswered int    `json:"unanswered"`     // no branch has a result

@@ -65,13 +65,21 @@ var notSettings = []string{
 	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", "compact counter", "prune counter", "truncate counter", "strip counter", // of a policy, which has its own
-	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "n", "for", "no-redact", "embed", "no-cache",
+	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "no-redact", "embed", "no-cache",
 	"force", "as", "no-mark", "emit", "apply", "events", "if-over", "keep", "pass", "strip thinking", "strip images",
 }
 
 // isSetting reports whether a configuration may set a flag of a command.
 func isSetting(c *cobra.Command, flag string) bool {
 	return !slices.Contains(notSettings, flag) && !slices.Contains(notSettings, c.Name()+" "+flag)
+}
+
+// settingName returns the name by which a configuration sets a flag.
+func settingName(flag string) string {
+	if flag == "n" {
+		return config.AmbientCommands
+	}
+	return flag
 }
 
 // settingsOf returns the settings of all commands, by name.
@@ -85,10 +93,11 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 			if !isSetting(c, f.Name) {
 				return
 			}
-			if all[f.Name] == nil {
-				all[f.Name] = &setting{flag: f}
+			name := settingName(f.Name)
+			if all[name] == nil {
+				all[name] = &setting{flag: f}
 			}
-			all[f.Name].commands = append(all[f.Name].commands, c.Name())
+			all[name].commands = append(all[name].commands, c.Name())
 		}
 		c.LocalNonPersistentFlags().VisitAll(add)
 		if c == root {
@@ -156,7 +165,8 @@ func (e *env) configure(cmd *cobra.Command) error {
 		if err != nil || f.Changed || !isSetting(cmd, f.Name) {
 			return
 		}
-		if value, from := e.config.Lookup(f.Name); from == hereFile && runsCommand(f.Name, value) {
+		name := settingName(f.Name)
+		if value, from := e.config.Lookup(name); from == hereFile && runsCommand(name, value) {
 			err = &sessionfmt.Error{
 				Pos:  sessionfmt.Pos{File: from},
 				Err:  fmt.Errorf("%s: a file in the current folder must not set a command", f.Name),
@@ -164,7 +174,7 @@ func (e *env) configure(cmd *cobra.Command) error {
 			}
 		} else if from != "" {
 			if err = f.Value.Set(value); err != nil {
-				err = fmt.Errorf("configuration: %s: %w", f.Name, err)
+				err = fmt.Errorf("configuration: %s: %w", name, err)
 			}
 		}
 	})
@@ -174,12 +184,12 @@ func (e *env) configure(cmd *cobra.Command) error {
 // readConfig reads the configuration of a command. Flags override the environment, which
 // overrides the file of --config, which overrides ./.ctxtool.toml, which overrides
 // ctxtool/config.toml in the user's configuration folder. The file of gsh itself comes last, if
-// the command asks for that policy or lists the settings.
+// the command asks for that policy, prints gsh's summary or lists the settings.
 func (e *env) readConfig(cmd *cobra.Command) (err error) {
 	if e.config, err = config.Read(e.disk, e.getenv, e.configFiles(), e.configFile); err != nil {
 		return err
 	}
-	if cmd.Name() == "config" || e.asks(cmd, compact.GSHPolicy.Name) {
+	if cmd.Name() == "config" || cmd.Name() == "ambient" || e.asks(cmd, compact.GSHPolicy.Name) {
 		err = e.config.AddGSH(e.disk, filepath.Join(e.home, ".config"), e.configDir)
 	}
 	return err

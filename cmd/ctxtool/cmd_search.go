@@ -54,10 +54,13 @@ func newSearchCommand(e *env) *cobra.Command {
 		Use:   "search [flags] QUERY [DIR|SESSION|FILE...]",
 		Short: "Search sessions, shell history and logs",
 		Long: "Search sessions, gsh's shell history, and the logs of gsh and SWE-CLI. Without arguments\n" +
-			"after QUERY, search those of all agents. One word is found anywhere, ignoring case, the\n" +
-			"newest session first. Of several words, messages with any of them are ranked; a command\n" +
-			"of a history and an event of a log have all of them. An empty QUERY matches everything\n" +
-			"that the flags select.\n" +
+			"after QUERY, search those of all agents. The sources shell_history and logs include the\n" +
+			"commands and events of sessions.\n" +
+			"\n" +
+			"One word is found anywhere, ignoring case, the newest session first. Of several words,\n" +
+			"messages with any of them are ranked; a command of a history and an event of a log have\n" +
+			"all of them. A word that is found whole, or inflected, is not found in longer words. An\n" +
+			"empty QUERY matches everything that the flags select.\n" +
 			"\n" +
 			"Text and Markdown list three hits of a session. A text that several entries have is\n" +
 			"listed once, where it was first; +N counts the others. Exit status 1 means no hit.",
@@ -83,7 +86,7 @@ func newSearchCommand(e *env) *cobra.Command {
 	f.StringVar(&o.filter.Model, "only-model", "", "only answers of models whose name contains `TEXT`")
 	f.StringVar(&o.filter.Project, "project", "", "only where the folder name contains `TEXT`")
 	f.StringVar(&o.filter.CWD, "cwd", "", "only where the folder begins with `DIR`")
-	f.StringVar(&o.exit, "exit-code", "", "only commands with exit status `N`; -1 for all failures")
+	f.StringVar(&o.exit, "exit-code", "", "only calls with exit status `N`; -1 for all failures")
 	choice(cmd, &o.filter.Event, "event", "", "only events of a `KIND`: "+strings.Join(search.Events, ", "), search.Events)
 	f.BoolVar(&o.filter.PathOnly, "path-only", false, "only entries on the path to the leaf")
 	f.BoolVar(&o.filter.InContext, "in-context", false, "only entries that a request had")
@@ -182,8 +185,15 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if o.rank != "hybrid" { // which keeps only the best
 		e.collect(searchGC)
 	}
+	limit := o.limit
+	if limit == 0 && o.format != "jsonl" {
+		limit = usualResults
+	}
+	if o.format == "markdown" {
+		limit = min(limit, mostResults)
+	}
 	show, end := e.progress("files", false)
-	opt.Done = show
+	opt.Done, opt.Most = show, limit
 	found, err := o.search(e, files, opt)
 	end()
 	if err != nil {
@@ -192,13 +202,7 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if err := o.report(e, found); err != nil {
 		return err
 	}
-	out := render.Found{Results: found, Source: opt.Source, Limit: o.limit}
-	if out.Limit == 0 && o.format != "jsonl" {
-		out.Limit = usualResults
-	}
-	if o.format == "markdown" {
-		out.Limit = min(out.Limit, mostResults)
-	}
+	out := render.Found{Results: found, Source: opt.Source, Limit: limit}
 	var inputs []string
 	for _, f := range files {
 		inputs = append(inputs, f.Name)
@@ -368,7 +372,8 @@ func newAmbientCommand(e *env) *cobra.Command {
 		Short: "Print the last shell commands, for the first message to an agent",
 		Long: "Print the last shell commands with their folders and exit statuses, as gsh begins the\n" +
 			"first message of a conversation. They come from gsh's shell history, or else from\n" +
-			"the newest session of the current folder.",
+			"the newest session of the current folder. How many they are is also gsh's setting\n" +
+			"ambient_commands.",
 		Example: "  ctxtool ambient\n" +
 			"  ctxtool ambient --n 15 ~/.local/share/gsh/shell-history.jsonl\n" +
 			"  ctxtool ambient s.jsonl --json | jq -r .command",

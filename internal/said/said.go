@@ -4,6 +4,7 @@ package said
 import (
 	"bytes"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,7 +165,7 @@ const (
 // is an error, so it depends on pi's texts: pi skips calls after a message that the user has
 // queued, gives a hook's reason or its own words for what a hook blocks, and its tools end with
 // a note when aborted. A result that only states that there is none was made up for an
-// unanswered call.
+// unanswered call. Claude Code has a sentence for a call that the user did not let run.
 func OutcomeOf(isError bool, text string) Outcome {
 	if !isError {
 		return OK
@@ -177,7 +178,8 @@ func OutcomeOf(isError bool, text string) Outcome {
 		return Unanswered
 	case strings.HasPrefix(start, "skipped due to queued user message"):
 		return Skipped
-	case strings.HasPrefix(start, "blocked"), strings.HasPrefix(start, "tool execution was blocked"):
+	case strings.HasPrefix(start, "blocked"), strings.HasPrefix(start, "tool execution was blocked"),
+		strings.HasPrefix(start, "the user doesn't want to proceed with this tool use"):
 		return Blocked
 	case end == "Command aborted", end == "Operation aborted", end == "Request was aborted":
 		return Aborted
@@ -261,14 +263,80 @@ func DemandWords(sentence string) iter.Seq2[[2]string, bool] {
 	}
 }
 
-// Exit returns the exit status that the output of a failed command of pi ends with
-// (docs/session-format.md 4.4), and the length of the output before that.
-func Exit(output []byte) (code, before int, ok bool) {
-	const exited = "Command exited with code "
-	end := bytes.TrimRight(output, "\n")
-	if before = bytes.LastIndex(end, []byte(exited)); before < 0 {
-		return 0, 0, false
+// Exit returns the exit status in the text of a command's result, and the output without it. A
+// failed command of pi ends with it (docs/session-format.md 4.4), and one of Claude Code begins
+// with it; Codex has it in the lines before the output, failed or not.
+func Exit(text []byte, failed bool) (code int, output []byte, ok bool) {
+	for _, mark := range []string{"Exit code ", "Error: Exit code "} { // of Claude Code
+		if rest, begins := bytes.CutPrefix(text, []byte(mark)); begins && failed {
+			number, output, _ := bytes.Cut(rest, []byte("\n"))
+			if code, err := strconv.Atoi(string(number)); err == nil {
+				return code, output, true
+			}
+		}
 	}
-	code, err := strconv.Atoi(string(end[before+len(exited):]))
-	return code, before, err == nil
+	const exited = "Command exited with code "
+	end := bytes.TrimRight(text, "\n")
+	if before := bytes.LastIndex(end, []byte(exited)); before >= 0 && failed {
+		code, err := strconv.Atoi(string(end[before+len(exited):]))
+		return code, bytes.TrimRight(text[:before], "\n"), err == nil
+	}
+	code, ok = codexExit(text)
+	return code, text, ok
+}
+
+// codexExit returns the exit status in a result of Codex.
+func codexExit(text []byte) (code int, ok bool) {
+	const inJSON = `"metadata":{"exit_code":`
+	if at := bytes.LastIndex(text, []byte(inJSON)); at >= 0 && bytes.HasPrefix(text, []byte(`{"output":`)) {
+		number, _, _ := bytes.Cut(text[at+len(inJSON):], []byte(","))
+		code, err := strconv.Atoi(string(number))
+		return code, err == nil
+	}
+	head, _, ok := bytes.Cut(text[:min(len(text), 1<<10)], []byte("\nOutput:"))
+	if !ok || !bytes.Contains(head, []byte("Wall time: ")) {
+		return 0, false
+	}
+	for line := range bytes.Lines(head) {
+		for _, mark := range []string{"Exit code: ", "Process exited with code "} {
+			if number, begins := bytes.CutPrefix(line, []byte(mark)); begins {
+				code, err := strconv.Atoi(string(bytes.TrimSpace(number)))
+				return code, err == nil
+			}
+		}
+	}
+	return 0, false
+}
+
+// document is the beginning of a here-document, and the line that ends it.
+var document = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_][\w.-]*)`)
+
+// CutDocuments returns a command line with "..." in place of the text of each here-document, also
+// of one within quotes. Where the line that would end it is missing, the text stays.
+func CutDocuments(command string) string {
+	if !strings.Contains(command, "<<") {
+		return command
+	}
+	lines, last := strings.Split(command, "\n"), map[string]int{}
+	for i, line := range lines {
+		last[strings.TrimLeft(line, "\t")] = i
+	}
+	var kept []string
+	for i := 0; i < len(lines); i++ {
+		kept = append(kept, lines[i])
+		for _, m := range document.FindAllStringSubmatch(lines[i], -1) {
+			if last[m[1]] <= i {
+				continue
+			}
+			if i++; strings.TrimLeft(lines[i], "\t") == m[1] {
+				kept = append(kept, lines[i])
+				continue
+			}
+			for strings.TrimLeft(lines[i], "\t") != m[1] {
+				i++
+			}
+			kept = append(kept, "...", lines[i])
+		}
+	}
+	return strings.Join(kept, "\n")
 }

@@ -5,22 +5,22 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 
 	"ctxtool/internal/said"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A command is a shell command in a session.
-type command struct {
+// A happened is a shell command, or what a log would have of an entry, in a session.
+type happened struct {
 	Event
 	record int
 	stamp  jsonl.Value
 }
 
-// commands searches the shell commands of a session, those of the user and those of tools, as
-// a shell history.
-func (s *searcher) commands(f File, out *searched) error {
+// events searches a session as a shell history or as a log.
+func (s *searcher) events(f File, out *searched) error {
 	workers, _, done := s.take(f)
 	defer done()
 	ses, cwd, err := s.open(f, workers, true, false)
@@ -31,59 +31,110 @@ func (s *searcher) commands(f File, out *searched) error {
 	if !s.opt.Filter.in(cwd) {
 		return nil
 	}
+	hit := func(i int) Hit {
+		return Hit{
+			Source: s.opt.Source, File: f.Given, Line: ses.Line(i), Session: sessionID(ses),
+			ID: ses.ID(i), Kind: ses.Kind(i).String(), CWD: cwd,
+		}
+	}
+	if s.opt.Source == InLogs {
+		return s.logged(ses, func(i int, e Event) { s.event(out, hit(i), s.doc.time, e) })
+	}
 	all, err := s.shellCommands(ses, cwd)
 	for _, c := range all {
-		h := Hit{File: f.Given, Line: ses.Line(c.record), Session: sessionID(ses), ID: ses.ID(c.record), Kind: ses.Kind(c.record).String()}
-		s.shell(out, h, c.stamp, c.Event)
+		s.shell(out, hit(c.record), c.stamp, c.Event)
 	}
 	return err
 }
 
-// shellCommands returns the shell commands of a session, in the order of the file.
-func (s *searcher) shellCommands(ses *sessionfmt.Session, cwd string) (all []*command, err error) {
-	calls := map[string]*command{}
-	for i, err := range s.turns(ses) {
+// shellCommands returns the shell commands of a session, those of the user and those of tools, in
+// the order of the file.
+func (s *searcher) shellCommands(ses *sessionfmt.Session, cwd string) (all []*happened, err error) {
+	calls := map[string]*happened{}
+	for i, err := range s.turns(ses, nil) {
 		if err != nil {
 			return nil, err
 		}
 		d := &s.doc
-		start := func(text string) *command {
-			c := &command{Event{Event: "command", Command: text, CWD: cwd}, i, bytes.Clone(d.time)}
+		start := func(text string) *happened {
+			c := &happened{Event{Event: "command", Command: text, CWD: cwd}, i, bytes.Clone(d.time)}
 			all = append(all, c)
 			return c
 		}
-		code, known := d.status()
-		switch d.kind {
-		case jsonl.Assistant:
-			for b := range d.m.Calls {
-				if text := argument(b, said.CommandArguments); text != "" {
-					calls[b.ID.Text()] = start(text)
-				}
-			}
-		case jsonl.Bash:
-			if len(d.blocks) > 0 {
-				if c := start(string(d.text(d.blocks[0]))); known {
-					c.Exit = &code
-				}
-			}
-		case jsonl.ToolResult:
-			if c := calls[d.m.CallID.Text()]; c != nil && known {
-				c.Exit = &code
+		if c := calls[d.m.CallID.Text()]; c != nil && d.kind == jsonl.ToolResult {
+			c.Exit, c.Failed = d.ended()
+		}
+		if d.kind == jsonl.Bash && len(d.blocks) > 0 {
+			c := start(string(d.text(d.blocks[0])))
+			c.Exit, c.Failed = d.ended()
+		}
+		for b := range d.calls {
+			if text := argument(b, said.CommandArguments); text != "" {
+				c := start(text)
+				calls[b.ID.Text()] = c
+				c.Failed = b.Raw.Get("status").Is("error") // of a nested call, which has no result
 			}
 		}
 	}
 	return all, nil
 }
 
+// logged calls add for the events of a session that gsh would log, with their records, in the
+// order of the file.
+func (s *searcher) logged(ses *sessionfmt.Session, add func(i int, e Event)) error {
+	commands := map[string]string{}
+	for i, err := range s.turns(ses, nil) {
+		if err != nil {
+			return err
+		}
+		d, e := &s.doc, Event{}
+		switch d.kind {
+		case jsonl.User:
+			e = Event{Event: "prompt", Text: string(d.buf)}
+		case jsonl.Assistant:
+			e = Event{Event: "error", Text: d.m.Failure.Text()}
+		case jsonl.Bash:
+			e.Event = "bash_exec"
+			for _, b := range d.blocks {
+				if text := string(d.text(b)); b.where == Call {
+					e.Command = text
+				} else {
+					e.Stdout = text
+				}
+			}
+		case jsonl.ToolResult:
+			text := string(d.buf[:d.own])
+			if e = (Event{Event: "tool_result", Tool: d.m.Tool.Text(), Output: text}); commands[d.m.CallID.Text()] != "" {
+				e = Event{Event: "bash_exec", Command: commands[d.m.CallID.Text()], Stdout: text}
+			}
+		}
+		if e.Exit, e.Failed = d.ended(); e.Event != "error" || e.Text != "" {
+			add(i, e)
+		}
+		for b := range d.calls {
+			add(i, Event{Event: "tool_call", Tool: b.Name.Text(), Input: string(b.Args.AppendMinified(nil))})
+			if command := argument(b, said.CommandArguments); command != "" {
+				commands[b.ID.Text()] = command
+			}
+		}
+	}
+	return nil
+}
+
 // turns yields the prompts, answers, results and commands of the user in a session, whose texts
-// are in the doc.
-func (s *searcher) turns(ses *sessionfmt.Session) iter.Seq2[int, error] {
+// are in the doc: all, or those whose raw bytes may have what is wanted.
+func (s *searcher) turns(ses *sessionfmt.Session, may func(kind jsonl.Kind, raw []byte) bool) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		lines := ses.NewReader()
 		for i := range ses.Len() {
 			kind := ses.Kind(i)
 			if !kind.IsTurn() && kind != jsonl.Bash {
 				continue
+			}
+			if may != nil {
+				if raw, err := lines.Raw(i); err == nil && !may(kind, raw) {
+					continue
+				}
 			}
 			line, err := lines.Line(i)
 			if err == nil {
@@ -97,10 +148,21 @@ func (s *searcher) turns(ses *sessionfmt.Session) iter.Seq2[int, error] {
 }
 
 // argument returns the text of a call's first argument with one of the names, empty if it has
-// none.
+// none. Codex has had commands as lists of words, the last of which is the script of a shell.
 func argument(b *jsonl.Block, names []string) string {
 	for _, name := range names {
-		if text := b.Args.Get(name).Text(); text != "" {
+		v := b.Args.Get(name)
+		if v.IsArray() {
+			var words []string
+			for word := range v.Strings {
+				words = append(words, word.Text())
+			}
+			if len(words) == 3 && (words[1] == "-c" || words[1] == "-lc") {
+				return words[2]
+			}
+			return strings.Join(words, " ")
+		}
+		if text := v.Text(); text != "" {
 			return text
 		}
 	}

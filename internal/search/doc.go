@@ -31,6 +31,7 @@ type doc struct {
 	buf    []byte
 	blocks []docBlock
 	m      jsonl.Message
+	own    int         // how much of the buffer is the entry's own text, before that of nested calls
 	exit   jsonl.Value // of a command of the user
 	at     jsonl.Cursor
 }
@@ -47,7 +48,7 @@ func (d *doc) text(b docBlock) []byte { return d.buf[b.from:b.to] }
 // read reads an entry.
 func (d *doc) read(kind jsonl.Kind, line jsonl.Value) {
 	d.kind, d.time, d.exit = kind, nil, nil
-	d.buf, d.blocks = d.buf[:0], d.blocks[:0]
+	d.buf, d.blocks, d.own = d.buf[:0], d.blocks[:0], 0
 	d.m = jsonl.Message{Blocks: d.m.Blocks[:0]}
 	var message jsonl.Value
 	for key := range d.at.Reset(line).Members {
@@ -101,6 +102,28 @@ func (d *doc) turn() {
 		}
 	}
 	d.add(Failure, "", d.m.Failure)
+	d.own = len(d.buf)
+	for call := range d.m.NestedCalls {
+		tool := call.Get("name").Text()
+		for s := range call.Get("arguments").Strings {
+			d.add(Call, tool, s)
+		}
+		d.add(Result, tool, call.Get("error"))
+	}
+}
+
+// calls yields the calls of an answer, or those that the tool of a result made itself.
+func (d *doc) calls(yield func(b *jsonl.Block) bool) {
+	for b := range d.m.Calls {
+		if !yield(b) {
+			return
+		}
+	}
+	for call := range d.m.NestedCalls {
+		if !yield(&jsonl.Block{Raw: call, ID: call.Get("id"), Name: call.Get("name"), Args: call.Get("arguments")}) {
+			return
+		}
+	}
 }
 
 // others are what the texts of other entries are, and the field that has them; all texts of the
@@ -145,20 +168,28 @@ func (d *doc) add(where Where, tool string, text jsonl.Value) {
 	d.blocks = append(d.blocks, docBlock{where, tool, from, len(d.buf)})
 }
 
-// status returns the exit status of the command that the entry is the result of.
-func (d *doc) status() (code int, ok bool) {
+// ended returns the exit status of the call that the entry is the result of, nil if it is not
+// recorded, and whether the call failed. A call that did not run has not failed.
+func (d *doc) ended() (code *int, failed bool) {
+	known := func(n int) (*int, bool) { return &n, n != 0 }
 	switch d.kind {
 	case jsonl.Bash:
-		return int(d.exit.Int()), d.exit.IsNumber()
+		if d.exit.IsNumber() {
+			return known(int(d.exit.Int()))
+		}
 	case jsonl.ToolResult:
 		if n := d.m.Details.Get("exitCode"); n.IsNumber() {
-			return int(n.Int()), true
+			return known(int(n.Int()))
 		}
-		failed := string(d.m.IsError) == "true"
-		if code, _, ok := said.Exit(d.buf); ok && failed {
-			return code, true
+		failed = d.m.IsError.Truthy()
+		if n, _, ok := said.Exit(d.buf[:d.own], failed); ok {
+			return known(n)
 		}
-		return 0, !failed
+		if !failed {
+			return known(0)
+		}
+		outcome := said.OutcomeOf(true, string(d.buf[:d.own]))
+		return nil, outcome == said.Error || outcome == said.Aborted
 	}
-	return 0, false
+	return nil, false
 }

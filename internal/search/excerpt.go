@@ -2,7 +2,6 @@ package search
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -18,7 +17,7 @@ func (h *Hit) excerpt(text []byte, m match) {
 	for end > m.from && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	h.Text = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(string(text[start:end]))
+	h.Text = oneLine.Replace(string(text[start:end]))
 	h.From, h.To = m.from-start, min(m.to, end)-start
 	if h.CutAfter = end < len(text); h.CutAfter {
 		h.Text += "..."

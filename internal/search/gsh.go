@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ctxtool/internal/said"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -29,15 +30,18 @@ type Event struct {
 	Tool     string `json:"tool,omitempty"`
 	Input    string `json:"input,omitempty"`  // of a tool, as JSON
 	Output   string `json:"output,omitempty"` // of a tool
-	Failed   bool   `json:"failed,omitempty"` // the tool
+	Failed   bool   `json:"failed,omitempty"` // a command or a tool, also one without an exit status
 	Text     string `json:"text,omitempty"`   // of a prompt or an error
 
 	at int64 // milliseconds since 1970
 }
 
-// Cut puts a text on one line of at most so many bytes, and "..." after it if it is longer.
+// oneLine puts a text on one line.
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
+
+// cut puts a text on one line of at most so many bytes, and "..." after it if it is longer.
 func cut(text string, most int) string {
-	text = strings.ReplaceAll(text, "\n", " ")
+	text = oneLine.Replace(text)
 	if len(text) <= most {
 		return text
 	}
@@ -121,7 +125,7 @@ func shellEvent(line jsonl.Value) (e Event, stamp jsonl.Value) {
 func (e *Event) numbers(v jsonl.Value) {
 	if n := v.Get("exit_code"); n.IsNumber() {
 		code := int(n.Int())
-		e.Exit = &code
+		e.Exit, e.Failed = &code, code != 0
 	}
 	if n := v.Get("duration_ms"); n.IsNumber() {
 		ms := n.Int()
@@ -137,6 +141,9 @@ func (s *searcher) shell(out *searched, h Hit, stamp jsonl.Value, e Event) {
 		s.event(out, h, stamp, e)
 	}
 }
+
+// Line returns the command on one line, without the texts of here-documents.
+func (e *Event) Line() string { return oneLine.Replace(said.CutDocuments(e.Command)) }
 
 // line returns the command, or how the folder changed.
 func (e *Event) line() string {
@@ -162,11 +169,15 @@ func (s *searcher) log(f File, out *searched) error {
 // redacted.
 func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	f := &s.opt.Filter
-	ms, timed := stamp.Millis()
-	if !f.at(ms, timed) || !f.exits(e.Exit) || !s.query.has(e.texts()...) {
+	if h.Source == InLogs && (!slices.Contains(Events, e.Event) || f.Event != "" && e.Event != f.Event ||
+		len(f.Tools) > 0 && !contains(f.Tools, e.Tool) || !f.in(h.CWD)) {
 		return
 	}
-	if h.Source == InLogs && (!slices.Contains(Events, e.Event) || f.Event != "" && e.Event != f.Event || len(f.Tools) > 0 && !contains(f.Tools, e.Tool) || !f.in(h.CWD)) {
+	ms, timed := stamp.Millis()
+	if !timed && s.begun > 0 {
+		ms, timed = s.begun, true
+	}
+	if !f.at(ms, timed) || !f.exits(e.Exit, e.Failed) || !s.query.has(e.texts()...) {
 		return
 	}
 	if s.opt.Redact != nil {
@@ -174,8 +185,8 @@ func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 			*t = s.opt.Redact.Text(*t)
 		}
 	}
-	texts := e.texts()
-	if !s.query.has(texts...) {
+	texts, ok := e.texts(), false
+	if ok, h.longer = s.query.match(texts); !ok {
 		return
 	}
 	best := max(0, slices.IndexFunc(texts, func(t string) bool { return s.query.has(t) }))
@@ -186,7 +197,11 @@ func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	}
 	e.at = ms
 	h.Schema, h.Time, h.Tool, h.CWD, h.Event = Schema, stamp.Text(), e.Tool, cmp.Or(e.CWD, h.CWD), &e
-	out.events = append(out.events, h)
+	one := events{kept: []Hit{h}, all: 1}
+	if h.longer {
+		one.longer = 1
+	}
+	out.events.add(&one)
 }
 
 // texts returns the texts that are searched, at least one.
@@ -204,10 +219,10 @@ func logEvent(line jsonl.Value) Event {
 	text := func(name string) string { return line.Get(name).Text() }
 	e := Event{
 		Event: text("event"), Command: text("command"), Stdout: text("stdout"), Stderr: text("stderr"), Tool: text("tool"),
-		Input: string(line.Get("input").AppendMinified(nil)), Output: text("output"), Failed: string(line.Get("success")) == "false",
-		Text: cmp.Or(text("content"), text("message")),
+		Input: string(line.Get("input").AppendMinified(nil)), Output: text("output"), Text: cmp.Or(text("content"), text("message")),
 	}
 	e.numbers(line)
+	e.Failed = e.Failed || string(line.Get("success")) == "false"
 	return e
 }
 
@@ -217,7 +232,7 @@ func (e *Event) cut() {
 	if e.Event == "error" {
 		text = 200
 	}
-	e.Command, e.Stdout, e.Stderr = cut(e.Command, 80), cut(e.Stdout, 200), cut(e.Stderr, 100)
+	e.Command, e.Stdout, e.Stderr = cut(said.CutDocuments(e.Command), 80), cut(e.Stdout, 200), cut(e.Stderr, 100)
 	e.Input, e.Output, e.Text = cut(e.Input, 120), cut(e.Output, 200), cut(e.Text, text)
 }
 

@@ -30,7 +30,7 @@ const mostCompared = 1024
 func Hybrid(files []File, text string, vectors *Vectors, opt Options) (*Results, error) {
 	opt.Query = Words(text, true)
 	r := Run(files, opt)
-	r.Events, r.Uncompared = nil, r.Found
+	r.Events, r.Happened, r.Uncompared = nil, 0, r.Found
 	r.leave(mostCompared)
 	r.Compared, r.Uncompared = r.Found, r.Uncompared-r.Found
 	all := []string{text}

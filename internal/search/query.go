@@ -52,7 +52,8 @@ func Pattern(expression string, fold bool) (*Query, error) {
 }
 
 // Words returns a query for words, ignoring case. A text without white space is found anywhere,
-// even within words. Of several words each has to begin one; with ranked, one of them is enough.
+// even within words. Of several words each has to begin one; with ranked, one of them is enough,
+// and a word that is found whole is not found in longer ones (see Results.wholly).
 func Words(text string, ranked bool) *Query {
 	words := strings.Fields(text)
 	if len(words) <= 1 && !ranked {
@@ -124,6 +125,7 @@ type term struct {
 	text   []byte // folded, if case is ignored
 	fold   bool
 	begins bool   // only where a word begins
+	whole  bool   // only where it is the word, or an inflection of that
 	runes  []rune // the text, if bytes cannot be compared: letters beyond ASCII have a case
 
 	at   int        // the index of the rarest two bytes
@@ -190,7 +192,7 @@ func (t *term) equal(b []byte) bool {
 }
 
 // fits reports whether a place is one where the term may be: anywhere, or if it has to begin a
-// word, where that is the term or an inflection of it.
+// word, where that is the term or one that is little longer.
 func (t *term) fits(text []byte, from, to int) bool {
 	if !t.begins {
 		return true
@@ -198,15 +200,40 @@ func (t *term) fits(text []byte, from, to int) bool {
 	if before, _ := utf8.DecodeLastRune(text[:from]); from > 0 && isWord(before) {
 		return false
 	}
-	end := to
-	for end < len(text) && end-to <= longestEnding && 'a' <= text[end] && text[end] <= 'z' {
-		end++
-	}
-	return end-to <= longestEnding
+	return ending(text, to)-to <= longestEnding && (!t.whole || isWhole(text, to))
 }
 
-// longestEnding is the length of the longest ending of an inflected word, such as -ing.
+// longestEnding is how many more letters a word that begins with a term may have.
 const longestEnding = 3
+
+// ending returns where a word ends that has a term before to, or a place after longestEnding
+// letters. A capital begins another word, except among capitals.
+func ending(text []byte, to int) int {
+	end := to
+	for end-to <= longestEnding {
+		if among := isCapital(text, end-1) && !isSmall(text, end+1); !isSmall(text, end) && !(among && isCapital(text, end)) {
+			break
+		}
+		end++
+	}
+	return end
+}
+
+func isSmall(text []byte, i int) bool   { return i < len(text) && 'a' <= text[i] && text[i] <= 'z' }
+func isCapital(text []byte, i int) bool { return i < len(text) && 'A' <= text[i] && text[i] <= 'Z' }
+
+// inflections are the endings of words that are still the same word.
+var inflections = strings.Fields("s es d ed ing er ers")
+
+// isWhole reports whether a term that ends at to is the word there, or its stem.
+func isWhole(text []byte, to int) bool {
+	end := ending(text, to)
+	if end > to && !slices.Contains(inflections, strings.ToLower(string(text[to:end]))) {
+		return false
+	}
+	next, _ := utf8.DecodeRune(text[end:])
+	return end == len(text) || !isWord(next) || isCapital(text, end)
+}
 
 // inRunes is in for a term that has to be compared character by character.
 func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
@@ -228,44 +255,76 @@ func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
 
 // has reports whether texts match together, with all terms: what is not ranked has to have them.
 func (q *Query) has(texts ...string) bool {
+	ok, _ := q.match(texts)
+	return ok
+}
+
+// match is has, and reports whether a term of a ranked query is in longer words only.
+func (q *Query) match(texts []string) (ok, longer bool) {
+	if q.re == nil && len(q.terms) == 0 {
+		return true, false
+	}
 	m := matcher{q: q}
 	for _, t := range texts {
 		m.add([]byte(t))
 	}
-	return m.done()
+	return m.done(), q.Ranked && slices.ContainsFunc(m.counts[:], func(n uint8) bool { return n >= inLonger })
 }
 
 // A matcher counts the terms of a query in the texts of a message: up to one of each if it is not
 // ranked.
 type matcher struct {
 	q      *Query
-	ranked bool // one term is enough
-	counts [mostTerms]uint8
-	like   bool // the pattern
+	ranked bool             // one term is enough
+	counts [mostTerms]uint8 // of terms as whole words, or anywhere
+	longer [mostTerms]uint8 // of terms that only begin a word
+	like   bool             // the pattern
 }
+
+// inLonger marks the count of a term that is only found in longer words.
+const inLonger = 0x80
 
 // add adds a text.
 func (m *matcher) add(text []byte) {
 	m.like = m.like || m.q.re != nil && m.q.re.Match(text)
 	most := uint8(1)
 	if m.ranked {
-		most = math.MaxUint8
+		most = inLonger - 1
 	}
 	for k := range m.q.terms {
+		t := &m.q.terms[k]
 		if m.counts[k] == most {
 			continue
 		}
-		for range m.q.terms[k].in(text) {
-			if m.counts[k]++; m.counts[k] == most {
+		for _, to := range t.in(text) {
+			if t.begins && !isWhole(text, to) {
+				m.longer[k] = min(m.longer[k]+1, most)
+			} else if m.counts[k]++; m.counts[k] == most {
 				break
 			}
 		}
 	}
 }
 
-// done reports whether the texts match.
+// done reports whether the texts match, and marks the counts of terms that are only in longer
+// words.
 func (m *matcher) done() bool {
 	terms := len(m.q.terms)
+	for k := range terms {
+		if m.counts[k] == 0 && m.longer[k] > 0 {
+			m.counts[k] = inLonger | m.longer[k]
+		}
+	}
 	without := bytes.Count(m.counts[:terms], []byte{0})
 	return (m.like || m.q.re == nil) && (without == 0 || m.ranked && without < terms)
+}
+
+// wholly returns the query of which each of the terms that are told is only found as a whole word.
+func (q *Query) wholly(terms []bool) *Query {
+	out := *q
+	out.terms = slices.Clone(q.terms)
+	for k, whole := range terms {
+		out.terms[k].whole = whole
+	}
+	return &out
 }

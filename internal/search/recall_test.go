@@ -64,7 +64,7 @@ func questions(t *testing.T, files []File, most int) (all []question) {
 			for _, m := range testNames.FindAll(d.buf, -1) {
 				note("test", string(m))
 			}
-			if code, known := d.status(); s.Kind(i) == jsonl.ToolResult && known && code != 0 {
+			if code, failed := d.ended(); s.Kind(i) == jsonl.ToolResult && failed && code != nil {
 				if line := said.ErrorLine(string(d.buf)); len(line) > 20 && len(line) < 120 {
 					note("error", line)
 				}

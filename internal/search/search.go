@@ -7,7 +7,6 @@ package search
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"iter"
 	"os"
@@ -37,10 +36,11 @@ type Options struct {
 	Open   sessionfmt.Options
 	Rules  replay.Rules     // for Filter.InContext
 	Redact *redact.Redactor // redacts results; nil for none
+	Most   int              // events that are kept, the newest; 0 for all
 	// Done, if set, is called with the number of files searched so far.
 	Done func(files, of int64)
 
-	edited []TaskFile // by sessions that are looked for, instead of the hits of Query
+	task *wanted // of sessions that are looked for, instead of the hits of Query
 }
 
 // A Filter selects what is searched.
@@ -62,9 +62,9 @@ type Filter struct {
 // AnyFailure is the exit status that stands for all but 0.
 const AnyFailure = -1
 
-// exits reports whether a command with that exit status is selected. It is nil if unknown.
-func (f *Filter) exits(code *int) bool {
-	return f.Exit == nil || code != nil && (*code == *f.Exit || *f.Exit == AnyFailure && *code != 0)
+// exits reports whether a call with that exit status is selected: nil if it is not recorded.
+func (f *Filter) exits(code *int, failed bool) bool {
+	return f.Exit == nil || code != nil && *code == *f.Exit || *f.Exit == AnyFailure && failed
 }
 
 // at reports whether a time is selected. ok is false if it is not known.
@@ -101,6 +101,8 @@ type Hit struct {
 	Event   *Event  `json:"event,omitempty"`   // a command of a shell history, or an event of a log
 
 	CutBefore, CutAfter bool `json:"-"` // the text begins, ends with "..."
+
+	longer bool // a word of the query is in longer words only
 }
 
 // A Session is a session with hits.
@@ -145,6 +147,7 @@ type Results struct {
 	Query    string
 	Sessions []*Session // the best or newest first; their Hits are not read yet
 	Events   []Hit      // of histories and logs, the newest first
+	Happened int        // events, also those that are not kept
 	Found    int        // hits in sessions, without copies
 	Copies   int        // hits that are folded into others
 	Files    int        // that were searched
@@ -161,7 +164,7 @@ type Results struct {
 // A searched is what a file contributes.
 type searched struct {
 	session *Session
-	events  []Hit
+	events  events
 	task    *TaskSession
 	lines   int64
 	err     error
@@ -193,18 +196,18 @@ func Run(files []File, opt Options) *Results {
 	if opt.Query == nil {
 		opt.Query = &Query{}
 	}
-	out, lines := &Results{opt: &opt}, int64(0)
+	out, lines, all := &Results{opt: &opt}, int64(0), events{most: opt.Most}
 	for one := range out.each(files) {
 		lines += one.lines
-		out.Events = append(out.Events, one.events...)
+		all.add(&one.events)
 		if one.session != nil && len(one.session.found) > 0 {
 			out.Sessions = append(out.Sessions, one.session)
 		}
 	}
-	slices.Reverse(out.Events)
+	out.Events, out.Happened = all.list()
+	out.wholly()
 	out.fold()
 	out.rank(lines)
-	slices.SortStableFunc(out.Events, func(a, b Hit) int { return cmp.Compare(b.Event.at, a.Event.at) })
 	return out
 }
 
@@ -233,10 +236,10 @@ func (r *Results) each(files []File) iter.Seq[*searched] {
 
 // file searches a file by the first source of the table that it is.
 func (s *searcher) file(f File) (out *searched) {
-	out = &searched{}
-	s.header = nil
+	out = &searched{events: events{most: s.opt.Most}}
+	s.header, s.begun = nil, 0
 	if f.Name == "-" {
-		out.err = s.sessionOrCommands(f, out)
+		out.err = s.sessionOrEvents(f, out)
 		return out
 	}
 	in, err := s.opt.Open.Disk.Open(f.Name)
@@ -325,7 +328,7 @@ var sources = []source{
 	{isHistory, []string{InHistory}, (*searcher).history},
 	{isLog, []string{InLogs}, (*searcher).log},
 	{isDocument, []string{InLogs}, (*searcher).document},
-	{func(jsonl.Value) bool { return true }, []string{InSessions, InHistory}, (*searcher).sessionOrCommands},
+	{func(jsonl.Value) bool { return true }, []string{InSessions, InHistory, InLogs}, (*searcher).sessionOrEvents},
 }
 
 func (src *source) has(opt *Options) bool {

@@ -162,6 +162,50 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestWhole: what is a word itself, what a longer word, and what no place of it.
+func TestWhole(t *testing.T) {
+	q := Words("pro cache", true)
+	for text, want := range map[string]byte{
+		"pro": 'w', "GoReleaser Pro.": 'w', "pros": 'w', "PROS": 'w', "pro-rata": 'w', "pro_x": 'w', "proX": 'w', "PROServer": 'w', "cached": 'w', "cacheSize": 'w',
+		"prompt": 'l', "probe": 'l', "PROXY": 'l', "pro2": 'l', "proß": 'l', "CACHELINE": 0, "project": 0, "PROJECT_1": 0, "repro": 0, "GoReleaserPro": 0,
+	} {
+		ok, longer := q.match([]string{text})
+		m := matcher{q: q, ranked: true}
+		m.add([]byte(text))
+		got := byte(0)
+		if m.done() {
+			got = 'w'
+			if m.counts[0] >= inLonger || m.counts[1] >= inLonger {
+				got = 'l'
+			}
+		}
+		if got != want || ok || longer != (want == 'l') {
+			t.Errorf("%q: %q, want %q (all terms %v, longer %v)", text, got, want, ok, longer)
+		}
+	}
+}
+
+// TestEvents: the newest events are kept, as if all had been.
+func TestEvents(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, shares := range []float64{0, 0.1, 1} {
+		few, all := events{most: 7}, events{}
+		for i := range 5000 {
+			one := &events{kept: []Hit{{Line: i, Event: &Event{at: r.Int64N(300)}, longer: r.Float64() < shares}}, all: 1}
+			if one.kept[0].longer {
+				one.longer = 1
+			}
+			few.add(one)
+			all.add(one)
+		}
+		got, n := few.list()
+		want, of := all.list()
+		if len(few.kept) > 7 || !reflect.DeepEqual(got, want[:7]) || n != of || of != len(want) {
+			t.Errorf("%v: %d of %d, want of %d", got, len(got), n, of)
+		}
+	}
+}
+
 // TestHybridScore: the shares and the threshold of y-agent (docs/policies.md).
 func TestHybridScore(t *testing.T) {
 	v := &Vectors{known: map[vectorKey][]float32{}}

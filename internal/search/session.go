@@ -18,10 +18,10 @@ import (
 // seed is that of the hashes of texts.
 var seed = maphash.MakeSeed()
 
-// sessionOrCommands searches a session, or with the source shell_history, its commands.
-func (s *searcher) sessionOrCommands(f File, out *searched) error {
-	if s.opt.Source == InHistory {
-		return s.commands(f, out)
+// sessionOrEvents searches a session, or with another source, its commands or events.
+func (s *searcher) sessionOrEvents(f File, out *searched) error {
+	if s.opt.Source == InHistory || s.opt.Source == InLogs {
+		return s.events(f, out)
 	}
 	return s.session(f, out)
 }
@@ -54,10 +54,10 @@ func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *session
 func (s *searcher) session(f File, out *searched) error {
 	workers, before, done := s.take(f)
 	defer done()
-	if s.header != nil && s.opt.edited == nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
+	if s.header != nil && s.opt.task == nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
 		return s.pass(f, workers, before, out)
 	}
-	ses, cwd, err := s.open(f, workers, s.opt.edited != nil, false)
+	ses, cwd, err := s.open(f, workers, s.opt.task != nil, false)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *searcher) session(f File, out *searched) error {
 	if !s.opt.Filter.in(cwd) {
 		return nil
 	}
-	if s.opt.edited != nil {
+	if s.opt.task != nil {
 		out.task = s.taskSession(f, ses)
 		return nil
 	}
@@ -155,8 +155,7 @@ func (f *Filter) entry(d *doc) bool {
 		return false
 	}
 	if f.Exit != nil {
-		code, known := d.status()
-		if !known || !f.exits(&code) {
+		if code, failed := d.ended(); !f.exits(code, failed) {
 			return false
 		}
 	}
@@ -176,7 +175,7 @@ func (d *doc) event(b docBlock) string {
 		}
 		return "tool_call"
 	case Result:
-		if _, known := d.status(); known && strings.EqualFold(b.tool, "bash") {
+		if code, failed := d.ended(); (code != nil || failed) && strings.EqualFold(b.tool, "bash") {
 			return "bash_exec"
 		}
 		return "tool_result"

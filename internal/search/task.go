@@ -28,7 +28,7 @@ type Task struct {
 	Task     string        `json:"task"`
 	Terms    []string      `json:"terms"`          // what was looked for: files, names, and other words
 	Files    []TaskFile    `json:"files"`          // those that were named first, then by the number of terms
-	Sessions []TaskSession `json:"sessions"`       // that edited these files, the newest first
+	Sessions []TaskSession `json:"sessions"`       // that were asked for that, or edited these files: those with most words of the task first, then the newest
 	Tokens   int           `json:"tokens"`         // of all items, by pi's estimate
 	Left     int           `json:"left,omitempty"` // items that --max-tokens had no room for
 }
@@ -42,17 +42,26 @@ type TaskFile struct {
 	Tokens  int      `json:"tokens"`  // of its text
 }
 
-// A TaskSession is a session that edited such files.
+// A TaskSession is a session that edited such files, or had such a goal.
 type TaskSession struct {
 	File   string  `json:"file"`
 	ID     string  `json:"id,omitempty"`
 	Title  string  `json:"title,omitempty"`
 	Time   string  `json:"time,omitempty"`  // of its last entry
+	Goal   *Goal   `json:"goal,omitempty"`  // if it has half of the words of the task
 	Edits  []Edit  `json:"edits"`           // by file
 	Tried  []Tried `json:"tried,omitempty"` // the last commands that failed after the first edit
 	Tokens int     `json:"tokens"`          // of these texts
 
 	last int64
+}
+
+// A Goal is what a session was asked for: the prompt, or the session's name, with most words of
+// the task.
+type Goal struct {
+	ID    string   `json:"id,omitempty"` // of the prompt
+	Text  string   `json:"text"`
+	Terms []string `json:"terms"` // that it has
 }
 
 // An Edit is what a session did to a file.
@@ -119,10 +128,7 @@ func ForTask(files []File, task, dir string, maxTokens int, opt Options) (*Task,
 			out.Files = append(out.Files, f)
 		}
 	}
-	if len(found) == 0 {
-		return out, nil
-	}
-	for _, s := range taskSessions(files, found, opt) {
+	for _, s := range taskSessions(files, newWanted(found, named, words), opt) {
 		if room(s.Tokens) {
 			out.Sessions = append(out.Sessions, s)
 		}
@@ -203,28 +209,90 @@ func bestFiles(found []TaskFile) []TaskFile {
 	return best
 }
 
-// taskSessions finds the sessions that edited files.
-func taskSessions(files []File, edited []TaskFile, opt Options) (all []TaskSession) {
-	opt.Query, opt.Source, opt.edited = &Query{}, InSessions, edited
-	for _, f := range edited {
-		opt.Query.terms = append(opt.Query.terms, newTerm(path.Base(f.Path), false))
+// A wanted is what sessions are looked for: edits of files, and words of their goals.
+type wanted struct {
+	files []TaskFile
+	names []term // of the files
+	edits gate   // for the names
+	words []term // of the task
+}
+
+func newWanted(files []TaskFile, named, words []string) *wanted {
+	w := &wanted{files: files, words: Words(strings.Join(words, " "), true).terms}
+	for _, f := range files {
+		w.names = append(w.names, newTerm(path.Base(f.Path), false))
 	}
-	opt.Query.gate = newGate(opt.Query.terms)
+	w.edits = newGate(w.names)
+	for i := range w.words {
+		w.words[i].whole = true
+	}
+	for _, n := range named {
+		w.words = append(w.words, newTerm(n, true))
+	}
+	return w
+}
+
+// goal returns the terms of the task that a text has, nil if it has less than half of them.
+func (w *wanted) goal(text string) (has []string) {
+	for i := range w.words {
+		for range w.words[i].in([]byte(text)) {
+			has = append(has, string(w.words[i].text))
+			break
+		}
+	}
+	if 2*len(has) < len(w.words) {
+		return nil
+	}
+	return has
+}
+
+// taskSessions finds the sessions that edited files, or had such a goal.
+func taskSessions(files []File, w *wanted, opt Options) (all []TaskSession) {
+	terms := slices.Concat(w.words, w.names)
+	if len(terms) == 0 {
+		return nil
+	}
+	opt.Query, opt.Source, opt.task = &Query{terms: terms, gate: newGate(terms)}, InSessions, w
 	r := &Results{opt: &opt}
 	for one := range r.each(files) { // what cannot be read is what the search reports
 		if one.task != nil {
 			all = append(all, *one.task)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b TaskSession) int { return cmp.Compare(b.last, a.last) })
+	slices.SortStableFunc(all, func(a, b TaskSession) int {
+		return cmp.Or(cmp.Compare(b.fits(), a.fits()), cmp.Compare(b.last, a.last))
+	})
 	return all[:min(len(all), mostSessions)]
 }
 
-// taskSession reads what a session did to files; nil if nothing.
+// fits is by how many words the goal fits the task, and a half if it is that of the whole session.
+func (s *TaskSession) fits() float64 {
+	n := float64(len(s.goal().Terms))
+	if n > 0 && s.Goal.Text == s.Title {
+		n += 0.5
+	}
+	return n
+}
+
+// Begins returns the entry with which the work on the task begins, empty if none is known.
+func (s *TaskSession) Begins() string {
+	if len(s.Edits) > 0 {
+		return s.Edits[0].ID
+	}
+	return s.goal().ID
+}
+
+// goal returns the goal, an empty one if there is none.
+func (s *TaskSession) goal() *Goal { return cmp.Or(s.Goal, &Goal{}) }
+
+// taskSession reads the goal of a session and what it did to files; nil if it is none of those
+// that are wanted.
 func (s *searcher) taskSession(f File, ses *sessionfmt.Session) *TaskSession {
-	out := &TaskSession{File: f.Given, ID: sessionID(ses)}
+	out, w := &TaskSession{File: f.Given, ID: sessionID(ses), Edits: []Edit{}}, s.opt.task
 	asked, commands := "", map[string]string{}
-	for i, err := range s.turns(ses) {
+	for i, err := range s.turns(ses, func(kind jsonl.Kind, raw []byte) bool {
+		return kind == jsonl.User || len(out.Edits) > 0 || len(w.files) > 0 && w.edits.may(raw)
+	}) {
 		if err != nil {
 			return nil
 		}
@@ -232,24 +300,28 @@ func (s *searcher) taskSession(f File, ses *sessionfmt.Session) *TaskSession {
 		switch d.kind {
 		case jsonl.User:
 			asked = outline.FirstWords(string(d.buf))
-		case jsonl.Assistant:
-			for b := range d.m.Calls {
-				out.call(b, s.opt.edited, ses.ID(i), asked, commands)
-			}
+			out.asked(w, ses.ID(i), asked)
 		case jsonl.ToolResult:
 			command, isCommand := commands[d.m.CallID.Text()]
-			if code, known := d.status(); isCommand && len(out.Edits) > 0 && (!known || code != 0) {
+			if _, failed := d.ended(); isCommand && len(out.Edits) > 0 && failed {
 				out.Tried = append(out.Tried, Tried{ses.ID(i), outline.FirstWords(command), outline.FirstWords(said.ErrorLine(string(d.buf)))})
 				out.Tried = out.Tried[max(0, len(out.Tried)-mostTried):]
 			}
 		}
-	}
-	if len(out.Edits) == 0 {
-		return nil
+		for b := range d.calls {
+			out.call(b, w.files, ses.ID(i), asked, commands)
+		}
 	}
 	out.Title, _ = outline.Title(ses, ses.Leaf())
+	out.asked(w, out.goal().ID, out.Title)
+	if len(out.Edits) == 0 && out.Goal == nil {
+		return nil
+	}
 	out.Time, out.last = lastTime(ses, ses.NewReader())
 	texts := out.Title
+	if goal := out.goal().Text; goal != out.Title {
+		texts += goal
+	}
 	for _, e := range out.Edits {
 		texts += e.Path + e.Asked
 	}
@@ -258,6 +330,13 @@ func (s *searcher) taskSession(f File, ses *sessionfmt.Session) *TaskSession {
 	}
 	out.Tokens = weigh.TextTokens(&tokens.Pi, []byte(texts))
 	return out
+}
+
+// asked records a prompt or the title as the goal, if it has more words of the task than another.
+func (s *TaskSession) asked(w *wanted, id, text string) {
+	if has := w.goal(text); len(has) > len(s.goal().Terms) {
+		s.Goal = &Goal{id, text, has}
+	}
 }
 
 // call records a call: a command, or an edit of one of the files.

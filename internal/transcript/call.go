@@ -73,8 +73,8 @@ func (c *ToolCall) answer(text []byte, failed bool) {
 		c.Failed = c.Failed || c.Exit != 0
 		return
 	}
-	if code, before, ok := said.Exit(text); ok && failed {
-		c.Exit, c.Result = code, bytes.TrimRight(text[:before], "\n")
+	if code, output, ok := said.Exit(text, failed); ok {
+		c.Exit, c.Result, c.Failed = code, output, failed || code != 0
 	}
 }
 

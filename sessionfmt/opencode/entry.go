@@ -286,6 +286,9 @@ func (w *writer) returned(p jsonl.Value) {
 	} else {
 		w.Raw(`],"isError":false`)
 	}
+	if exit := p.Get("state").Get("metadata").Get("exit"); exit.IsNumber() { // of a command
+		w.Raw(`,"details":{"exitCode":` + string(exit) + `}`)
+	}
 }
 
 // compaction appends the patch of a summary: what asked for it, the summary, and the messages

@@ -1,0 +1,72 @@
+package said
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestExit: where agents put the exit status of a command, and what is left of its output.
+func TestExit(t *testing.T) {
+	for _, test := range []struct {
+		text   string
+		failed bool
+		code   int
+		output string
+		ok     bool
+	}{
+		{"no\n\nCommand exited with code 2\n", true, 2, "no", true},
+		{"no\n\nCommand exited with code 2", false, 0, "", false},
+		{"Command exited with code 2 of 3", true, 0, "", false},
+		{"Exit code 128\nfatal: x", true, 128, "fatal: x", true},
+		{"Error: Exit code 1", true, 1, "", true},
+		{"Exit code 128\nfatal: x", false, 0, "", false},
+		{"Exit code is\nCommand exited with code 3", true, 3, "Exit code is", true},
+		{"Exit code: 1\nWall time: 1.2 seconds\nOutput:\nno", false, 1, "Exit code: 1\nWall time: 1.2 seconds\nOutput:\nno", true},
+		{"Chunk ID: a\nWall time: 0 seconds\nProcess exited with code 0\nOutput:\n", false, 0, "Chunk ID: a\nWall time: 0 seconds\nProcess exited with code 0\nOutput:\n", true},
+		{"Chunk ID: a\nWall time: 0 seconds\nProcess running with session ID 1\nOutput:\nExit code: 7\n", false, 0, "", false},
+		{"Exit code: 1\nOutput:\n", false, 0, "", false},
+		{`{"output":"a","metadata":{"exit_code":3,"duration_seconds":0.1}}`, false, 3, `{"output":"a","metadata":{"exit_code":3,"duration_seconds":0.1}}`, true},
+		{`see "metadata":{"exit_code":3,`, false, 0, "", false},
+		{"", true, 0, "", false},
+	} {
+		code, output, ok := Exit([]byte(test.text), test.failed)
+		if ok != test.ok || ok && (code != test.code || string(output) != test.output) {
+			t.Errorf("%q: %d, %q, %v", test.text, code, output, ok)
+		}
+	}
+}
+
+// TestCutDocuments: the texts of here-documents are left out, what follows them is not.
+func TestCutDocuments(t *testing.T) {
+	for _, test := range []struct{ command, want string }{
+		{"ls", "ls"},
+		{"cat >a <<'EOF'\none\ntwo\nEOF\nmake", "cat >a <<'EOF'\n...\nEOF\nmake"},
+		{"cat <<-\\END && ls\n\tone\n\tEND", "cat <<-\\END && ls\n...\n\tEND"},
+		{"git commit -m \"$(cat <<EOF\ntitle\n\nbody\nEOF\n)\"", "git commit -m \"$(cat <<EOF\n...\nEOF\n)\""},
+		{"cat <<A <<\"B\"\n1\nA\n2\nB\nls", "cat <<A <<\"B\"\n...\nA\n...\nB\nls"},
+		{"cat <<A\nA\nls", "cat <<A\nA\nls"},
+		{"cat <<A\none", "cat <<A\none"},
+		{"echo $((1<<n))\nn=1", "echo $((1<<n))\nn=1"},
+		{"cat <<A\nsee <<B\nA\nB\nls", "cat <<A\n...\nA\nB\nls"},
+	} {
+		if got := CutDocuments(test.command); got != test.want {
+			t.Errorf("%q: %q, want %q", test.command, got, test.want)
+		}
+	}
+	long := strings.Repeat("cat <<A\n", 100_000) // in linear time
+	if got := CutDocuments(long + "A"); got != "cat <<A\n...\nA" {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// TestOutcomeOf: why a call has an error.
+func TestOutcomeOf(t *testing.T) {
+	for text, want := range map[string]Outcome{
+		"no such file": Error, "No result provided": Unanswered, "x\n\nCommand aborted": Aborted, "Blocked by a hook": Blocked,
+		"The user doesn't want to proceed with this tool use. The tool use was rejected": Blocked,
+	} {
+		if got := OutcomeOf(true, text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}

@@ -43,6 +43,7 @@ check:
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
 	$(GO) test -race -run $(RACED) ./sessionfmt ./compact ./cmd/ctxtool
+	$(GO) test -tags poison -run 'Script|Law|TestRestore' ./compact ./cmd/ctxtool
 	$(MAKE) fuzz
 
 # Tests of code that starts goroutines, or that several call. TestWorkers runs every command that

@@ -20,7 +20,7 @@ var layers = []struct {
 	tests []string // what its tests may import in addition
 }{
 	{"sessionfmt", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/claude", "ctxtool/sessionfmt/codex", "ctxtool/sessionfmt/gemini", "ctxtool/sessionfmt/gsh", "ctxtool/sessionfmt/openclaw", "ctxtool/sessionfmt/opencode", "ctxtool/sessionfmt/swecli", "ctxtool/sessionfmt/yagent", "ctxtool/internal/parallel", "ctxtool/internal/scratch", "github.com/gofrs/flock", "github.com/klauspost/compress/zstd", "modernc.org/sqlite"}, []string{"ctxtool/sessionfmt/outline"}},
-	{"sessionfmt/jsonl", []string{"golang.org/x/sys/cpu"}, nil},
+	{"sessionfmt/jsonl", []string{"ctxtool/internal/scratch", "golang.org/x/sys/cpu"}, nil},
 	{"sessionfmt/dialect", []string{"ctxtool/sessionfmt/jsonl"}, nil},
 	{"sessionfmt/claude", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/internal/corpus", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt"}},
 	{"sessionfmt/codex", []string{"ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/replay", "ctxtool/sessionfmt"}},
@@ -77,7 +77,7 @@ var layers = []struct {
 	{"internal/state", []string{"ctxtool/sessionfmt/dialect", "ctxtool/replay/models", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/notes", []string{"ctxtool/compact", "ctxtool/internal/phrase", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/sessionlog", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/stats"}, nil},
-	{"internal/transcript", []string{"ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/said"}, []string{"ctxtool/sessionfmt/jsonl"}},
+	{"internal/transcript", []string{"ctxtool/internal/scratch", "ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/said"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"internal/report", []string{"ctxtool/sessionfmt/dialect", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/weigh", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
 	{"migrate", []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt", "ctxtool/replay", "ctxtool/replay/tokens"}, []string{"ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/dialect"}},
 	{"replay/hook", []string{"ctxtool/internal/shell", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/ops", "ctxtool/replay/origin", "ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/replay/weigh", "ctxtool/replay/tokens", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
@@ -114,7 +114,7 @@ var layers = []struct {
 		"ctxtool/internal/shell", "ctxtool/replay/ops", "ctxtool/replay/hook", "ctxtool/replay/reuse", "ctxtool/replay/baseline", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
 		"ctxtool/internal/config", "ctxtool/internal/help", "ctxtool/internal/notes", "ctxtool/internal/sessionlog", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/terminal", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "ctxtool/internal/search", "ctxtool/internal/serve", "ctxtool/internal/shell", "ctxtool/internal/simulate",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
-	}, []string{"ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
+	}, []string{"ctxtool/replay/origin", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
 }
 
 // testHelpers are what any test may import.

@@ -107,8 +107,10 @@ func (e *Envelope) prompted(want func(*Piece) bool, load func(*Reader, *Piece) (
 	others := e.each(func(m *Piece) bool { return want(m) && m.kind != jsonl.System }, load, true)
 	return func(yield func(Message, error) bool) {
 		system, err := e.system()
-		if !yield(Message{Kind: jsonl.System, Raw: system, Origin: origin.Baseline}, err) || err != nil {
-			return
+		if err != nil || system != nil {
+			if !yield(Message{Kind: jsonl.System, Raw: system, Origin: origin.Baseline}, err) || err != nil {
+				return
+			}
 		}
 		others(yield)
 	}
@@ -122,11 +124,11 @@ func (e *Envelope) reprompted() bool {
 	return slices.ContainsFunc(e.state.deltas, func(d delta) bool { return d.op != nil })
 }
 
-// system returns a system message with prompt and tools, and the time of their last change. Parts
-// that the sections of a message cannot hold in their order are one content.
+// system returns a system message with prompt and tools, and the time of their last change, nil if
+// there is neither. Parts that the sections of a message cannot hold in their order are one content.
 func (e *Envelope) system() (jsonl.Value, error) {
 	p, err := e.Prompt()
-	if err != nil {
+	if err != nil || len(p.Parts)+len(p.Tools) == 0 {
 		return nil, err
 	}
 	ms := int64(0)

@@ -43,7 +43,7 @@ func ExampleReplay_At() {
 	}
 	// Output:
 	// {System:295 Tools:293 Messages:346 Total:934}
-	// system preamble tools rules docs project_context cwd +read +bash +edit +write +grep
+	// system preamble tools rules project_context cwd +read +bash +edit +grep
 	// compactionSummary ## Goal Find out why TestCloseDrains (internal/outbox) is flaky, and fix it. ## Found work() called wg.Add(1) itself. When Close ran before a worker was scheduled, Wait saw 0 and returned early.
 	// user No sleeping in tests. Fix the outbox: Close has to wait for every worker.
 	// assistant The count has to go up before the goroutine starts, so `Add` moves into `New`. edit(internal/outbox/outbox.go) edit(internal/outbox/outbox.go)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
@@ -68,6 +69,7 @@ func recordedIsCache(t *testing.T, s *sessionfmt.Session) {
 	case err != nil:
 		t.Fatal(err)
 	}
+	recordedIsReplayed(t, s, o)
 	run, total := report.Runs[0], account.Total
 	if run.Requests != total.Requests || run.Prompt != total.Prompt || run.Read != total.Expected.Read || run.Write != total.Expected.Write ||
 		run.Rebilled.Tokens != total.Rebilled.Tokens || math.Abs(run.Rebilled.Cost-total.Rebilled.Cost) > 1e-9 || run.HitRate != total.HitRate.Possible {
@@ -90,6 +92,29 @@ func recordedIsCache(t *testing.T, s *sessionfmt.Session) {
 		none := report.Runs[1]
 		if none.Prompt != run.Prompt || none.Read != run.Read || none.Cost != run.Cost {
 			t.Errorf("without acts, none has %+v, not %+v", none, run)
+		}
+	}
+}
+
+// recordedIsReplayed checks that each request has the tokens of the context that a replay to it
+// gives, patches of prompt and tools included.
+func recordedIsReplayed(t *testing.T, s *sessionfmt.Session, o Options) {
+	t.Helper()
+	r := replay.New(s, replay.Options{})
+	was := must.Get(o.read(r, s.Leaf()))
+	path, found := s.Path(s.Leaf())
+	if len(found) > 0 {
+		return // on a circle, whose beginning each entry has elsewhere
+	}
+	k := 0
+	for _, rec := range path {
+		if !s.Answers(rec) || k == len(was.requests) || k > 40 {
+			continue
+		}
+		n := must.Get(must.Get(r.At(sessionfmt.Before(rec))).Count(&tokens.Pi))
+		got := was.requests[k].tokens
+		if k++; got.Total-int64(got.Hidden) != int64(n.Total) || got.Tools != n.Tools {
+			t.Errorf("request %d: %+v, the replay has %+v", k-1, got, n)
 		}
 	}
 }

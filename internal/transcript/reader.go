@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"ctxtool/internal/scratch"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -144,7 +145,7 @@ func (r *reader) said(as Kind, text value) {
 	if !text.IsString() || blank(text) {
 		return
 	}
-	r.text = r.text[:0]
+	r.text = scratch.Reset(r.text)
 	if r.texts {
 		r.text = appendText(text, r.text)
 	}
@@ -157,7 +158,7 @@ func (r *reader) said(as Kind, text value) {
 // call takes a call, which waits for its result.
 func (r *reader) call(b *jsonl.Block) {
 	if len(r.calls) == 0 {
-		r.args = r.args[:0]
+		r.args = scratch.Reset(r.args)
 	}
 	r.args = append(r.args, b.Args...)
 	r.from = r.b.Record
@@ -207,7 +208,7 @@ func appendTexts(dst []byte, m *jsonl.Message) []byte {
 
 // user makes a prompt, and blocks of the skills and images in it.
 func (r *reader) user() {
-	r.text = appendTexts(r.text[:0], &r.m)
+	r.text = appendTexts(scratch.Reset(r.text), &r.m)
 	skill, name, rest := cutSkill(r.text)
 	if skill != nil && len(rest) == 0 {
 		rest = []byte("/skill:" + name)
@@ -242,7 +243,7 @@ func (r *reader) answered() {
 		r.story.request(m.Usage, m.Provider, m.Model)
 	}
 	if m.Failed() {
-		r.text = appendText(m.Failure, r.text[:0])
+		r.text = appendText(m.Failure, scratch.Reset(r.text))
 		r.say(Failure, m.Stop.Text(), r.text)
 	}
 }
@@ -272,7 +273,7 @@ func (r *reader) result() {
 	}
 	call.Answered, call.Record, call.Details, call.Nested = true, b.Record, m.Details, m.Nested
 	failed := m.IsError.Truthy()
-	r.text = r.text[:0]
+	r.text = scratch.Reset(r.text)
 	if r.texts || failed {
 		r.text = appendTexts(r.text, m)
 	}

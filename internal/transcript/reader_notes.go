@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"strings"
 
+	"ctxtool/internal/scratch"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // shell makes a block of a command that the user ran.
 func (r *reader) shell(m value) {
 	if !m.Get("command").Exists() { // as a provider gets it
-		r.text = appendTexts(r.text[:0], r.content(m.Get("content")))
+		r.text = appendTexts(scratch.Reset(r.text), r.content(m.Get("content")))
 		r.say(Custom, "command", r.text)
 		return
 	}
@@ -18,7 +19,7 @@ func (r *reader) shell(m value) {
 	if code := m.Get("exitCode"); code.IsNumber() {
 		c.Exit = int(code.Int())
 	}
-	r.text = appendText(m.Get("output"), r.text[:0])
+	r.text = appendText(m.Get("output"), scratch.Reset(r.text))
 	c.Result, c.Failed = r.text, c.Exit > 0 || m.Get("cancelled").Truthy()
 	r.b.Call = c
 	r.say(Shell, "", nil)
@@ -26,7 +27,7 @@ func (r *reader) shell(m value) {
 
 // other makes blocks of entries that neither user nor model said.
 func (r *reader) other(k jsonl.Kind, v value) {
-	r.b.Value, r.text = v, r.text[:0]
+	r.b.Value, r.text = v, scratch.Reset(r.text)
 	switch k {
 	case jsonl.Custom, jsonl.HookMessage, jsonl.CustomMessage, jsonl.OtherMessage:
 		r.custom(k, v)
@@ -168,7 +169,7 @@ func (r *reader) transform(v value) {
 	for op := range v.Get("patch").Elements {
 		if op.Get("op").Is("compaction_apply") {
 			r.cut(op)
-			r.text = appendText(op.Get("summary"), r.text[:0])
+			r.text = appendText(op.Get("summary"), scratch.Reset(r.text))
 		}
 	}
 	r.say(Transform, title, r.text)

@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"ctxtool/internal/scratch"
 	"encoding/binary"
 	"math/bits"
 )
@@ -104,7 +105,7 @@ func (c *Cursor) String() String {
 
 // Minify returns a value as AppendMinified writes it, valid until the next call.
 func (c *Cursor) Minify(v Value) []byte {
-	c.compact.out = c.compact.out[:0]
+	c.compact.out = scratch.Reset(c.compact.out)
 	c.compact.run(v)
 	return c.compact.out
 }
@@ -392,7 +393,7 @@ func (s String) Bytes(buf *[]byte) []byte {
 	if s.extra == 0 && s.IsString() {
 		return s.Value[1 : len(s.Value)-1]
 	}
-	*buf = s.AppendText((*buf)[:0])
+	*buf = s.AppendText(scratch.Reset(*buf))
 	return *buf
 }
 

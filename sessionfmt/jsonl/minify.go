@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"ctxtool/internal/scratch"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ const (
 func (v Value) minifiedPieces(buf *[]byte, yield func(piece []byte), depth int) {
 	switch {
 	case len(v) < largeValue || depth == deepestPart || v.IsNumber():
-		*buf = v.AppendMinified((*buf)[:0])
+		*buf = v.AppendMinified(scratch.Reset(*buf))
 		yield(*buf)
 	case v[0] == '"':
 		v.minifiedStringPieces(buf, yield)
@@ -66,7 +67,7 @@ func (v Value) minifiedStringPieces(buf *[]byte, yield func(piece []byte)) {
 		}
 		piece := make(Value, 0, n+2)
 		piece = append(append(append(piece, '"'), b[:n]...), '"')
-		out := piece.appendMinifiedString((*buf)[:0])
+		out := piece.appendMinifiedString(scratch.Reset(*buf))
 		*buf = out
 		yield(out[1 : len(out)-1])
 		b = b[n:]

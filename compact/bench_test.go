@@ -20,7 +20,7 @@ func BenchmarkPlan(b *testing.B) {
 	// context opens the session and replays it, as every command does first.
 	context := func(b *testing.B) (*replay.Envelope, func() error) {
 		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
-		e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
+		e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf())))
 		return e, s.Close
 	}
 	bench := func(name string, do func(e *replay.Envelope) error) {

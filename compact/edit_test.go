@@ -32,7 +32,7 @@ func opened(t *testing.T, r io.Reader) *edited {
 		return nil
 	}
 	t.Cleanup(func() { s.Close() })
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
+	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil
 	}

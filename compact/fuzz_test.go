@@ -24,7 +24,7 @@ func FuzzPasses(f *testing.F) {
 		}
 		defer s.Close()
 		for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
-			e, err := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: rules}).At(sessionfmt.After(s.Leaf()))
+			e, err := replay.New(s, replay.Options{Rules: rules}).At(sessionfmt.After(s.Leaf()))
 			if err != nil {
 				continue
 			}

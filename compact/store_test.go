@@ -24,7 +24,7 @@ func summary(r compact.Request) (string, error) {
 // replayed.
 func contextOf(t *testing.T, s *sessionfmt.Session, rules replay.Rules) *compact.View {
 	t.Helper()
-	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Window: 2000}).At(sessionfmt.After(s.Leaf()))
+	e, err := replay.New(s, replay.Options{Rules: rules, Window: 2000}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		if replay.Stopped(err) {
 			return nil
@@ -111,7 +111,7 @@ func TestStoreKeepsThePromise(t *testing.T) {
 func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules replay.Rules, before, promised *compact.View) {
 	with := reopened(s, b)
 	defer with.Close()
-	r := replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()})
+	r := replay.New(with, replay.Options{Rules: rules})
 	e := must.Get(r.At(sessionfmt.After(with.Leaf())))
 	if err := compact.Kept(promised, e); err != nil {
 		t.Errorf("stored: %v", err)
@@ -128,7 +128,7 @@ func keeps(t *testing.T, s *sessionfmt.Session, b *sessionfmt.Batch, rules repla
 // edits, or not at all where the batch has a compaction or a patch.
 func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *compact.View, atOnce bool, parent int) {
 	t.Helper()
-	back, promise, last, err := compact.Undo(replay.New(with, replay.Options{Rules: rules, Leaf: with.Leaf()}), time.UnixMilli(1790000001000))
+	back, promise, last, err := compact.Undo(replay.New(with, replay.Options{Rules: rules}), time.UnixMilli(1790000001000))
 	switch {
 	case !atOnce && err != nil && strings.Contains(err.Error(), "cannot be restored below"):
 		return
@@ -145,7 +145,7 @@ func undoes(t *testing.T, with *sessionfmt.Session, rules replay.Rules, before *
 	if err := promise(undone); err != nil {
 		t.Error(err)
 	}
-	e := must.Get(replay.New(undone, replay.Options{Rules: rules, Leaf: undone.Leaf()}).At(sessionfmt.After(undone.Leaf())))
+	e := must.Get(replay.New(undone, replay.Options{Rules: rules}).At(sessionfmt.After(undone.Leaf())))
 	if err := compact.Kept(before, e); err != nil {
 		t.Errorf("undone: %v", err)
 	}

@@ -17,7 +17,7 @@ type candidate struct {
 
 // decide finds the compactions that can be converted.
 func (p *Plan) decide() error {
-	r := replay.New(p.s, replay.Options{Rules: replay.ByEnvelope, Leaf: p.s.Leaf()})
+	r := replay.New(p.s, replay.Options{Rules: replay.ByEnvelope})
 	cuts, err := r.Cuts()
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (p *Plan) grow() error {
 	}
 	var sizes [2]int
 	for i, without := range []map[int]bool{nil, turned} {
-		e, err := replay.New(p.s, replay.Options{Rules: replay.ByPi, Leaf: p.s.Leaf(), Without: without}).At(sessionfmt.After(p.s.Leaf()))
+		e, err := replay.New(p.s, replay.Options{Rules: replay.ByPi, Without: without}).At(sessionfmt.After(p.s.Leaf()))
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func TestDiffApplies(t *testing.T) {
 			tries = 1
 		}
 		for turn, rules := range bothRules {
-			r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Lenient: true})
+			r := replay.New(s, replay.Options{Rules: rules, Lenient: true})
 			pairs := [][2]int{}
 			for range tries {
 				pairs = append(pairs, [2]int{random.IntN(s.Len()+1) - 1, random.IntN(s.Len()+1) - 1})

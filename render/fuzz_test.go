@@ -21,7 +21,7 @@ func printAll(t *testing.T, data []byte) {
 	}
 	for _, rules := range bothRules {
 		for _, lenient := range []bool{false, true} {
-			e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Lenient: lenient}).At(sessionfmt.After(s.Leaf()))
+			e, err := replay.New(s, replay.Options{Rules: rules, Lenient: lenient}).At(sessionfmt.After(s.Leaf()))
 			if err != nil {
 				continue
 			}

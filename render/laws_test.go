@@ -30,7 +30,7 @@ func open(t testing.TB, c corpus.Session) *sessionfmt.Session {
 
 // at is the envelope at a record, nil where a patch stops the replay.
 func at(s *sessionfmt.Session, rules replay.Rules, rec int) *replay.Envelope {
-	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()}).At(sessionfmt.After(rec))
+	e, err := replay.New(s, replay.Options{Rules: rules}).At(sessionfmt.After(rec))
 	if err != nil {
 		return nil
 	}

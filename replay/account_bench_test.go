@@ -25,7 +25,7 @@ func BenchmarkAccounts(b *testing.B) {
 			defer s.Close()
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+				r := replay.New(s, replay.Options{})
 				for _, err := range r.Accounts(s.Leaf(), &tokens.Pi) {
 					if err != nil {
 						b.Fatal(err)

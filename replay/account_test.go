@@ -22,7 +22,7 @@ func TestAccountsAreCounts(t *testing.T) {
 		}
 		defer s.Close()
 		for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
-			r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Lenient: true})
+			r := replay.New(s, replay.Options{Rules: rules, Lenient: true})
 			k := 0
 			for a, err := range r.Accounts(s.Leaf(), &tokens.Pi) {
 				if err != nil {

@@ -22,7 +22,7 @@ func TestFewAllocations(t *testing.T) {
 		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{Workers: 2}))
 		defer s.Close()
 		entries = s.Coverage.Entries
-		e := must.Get(replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
+		e := must.Get(replay.New(s, replay.Options{Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf())))
 		if _, err := e.Count(&tokens.Pi); err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func BenchmarkReplay(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
-			e := must.Get(replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
+			e := must.Get(replay.New(s, replay.Options{Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf())))
 			if _, err := e.Count(&tokens.Pi); err != nil {
 				b.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func BenchmarkCache(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
-				do(b, replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}), s.Leaf())
+				do(b, replay.New(s, replay.Options{Rules: replay.ByPi}), s.Leaf())
 				s.Close()
 			}
 		})

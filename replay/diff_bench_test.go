@@ -17,7 +17,7 @@ func BenchmarkDiff(b *testing.B) {
 	data := benchSession()
 	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(data), sessionfmt.Options{}))
 	defer s.Close()
-	r := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{Rules: replay.ByPi})
 	var at [2]int
 	for k, point := range []string{"request:-2", "request:-1"} {
 		p := must.Get(s.Point(point, s.Leaf()))

@@ -26,7 +26,7 @@ func TestEnteredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	r := New(s, Options{Leaf: s.Leaf()})
+	r := New(s, Options{})
 	var at [2]*Envelope
 	for i, id := range []string{"m", "l"} {
 		if at[i], err = r.At(sessionfmt.After(s.Find(id))); err != nil {

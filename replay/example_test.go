@@ -26,7 +26,7 @@ func ExampleReplay_At() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(p)
+	e, err := replay.New(s, replay.Options{}).At(p)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func ExampleReplay_At() {
 func ExampleReplay_Walk() {
 	s := open("good/transforms.jsonl")
 	defer s.Close()
-	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{})
 	for step, err := range r.Walk(s.Leaf()) {
 		if err != nil {
 			log.Fatal(err)

@@ -33,7 +33,7 @@ func TestWalkTree(t *testing.T) {
 			}
 		})
 		for _, rules := range []Rules{ByPi, ByEnvelope} {
-			for step, err := range New(s, Options{Rules: rules, Leaf: s.Leaf()}).WalkTree(s.Tree()) {
+			for step, err := range New(s, Options{Rules: rules}).WalkTree(s.Tree()) {
 				if err != nil {
 					continue // its branch ends there, as Walk does
 				}
@@ -58,7 +58,7 @@ func same(t *testing.T, name string, s *sessionfmt.Session, rules Rules, step St
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := New(s, Options{Rules: rules, Leaf: s.Leaf()}).At(sessionfmt.After(step.Record))
+	want, err := New(s, Options{Rules: rules}).At(sessionfmt.After(step.Record))
 	if err != nil {
 		t.Fatalf("%s: record %d: %v", name, step.Record, err)
 	}

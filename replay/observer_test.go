@@ -53,7 +53,7 @@ func TestObservers(t *testing.T) {
 	all := map[replay.Operation]int{}
 	for _, name := range names {
 		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
-		r := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true})
+		r := replay.New(s, replay.Options{Lenient: true})
 		var two [2]*witness
 		for i := range two {
 			two[i] = &witness{t: t, requests: map[int]int{}, did: map[replay.Operation]int{}}

@@ -18,7 +18,7 @@ import (
 func TestPrompting(t *testing.T) {
 	for seed := range uint64(60) {
 		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(promptSession(seed)), sessionfmt.Options{}))
-		r := New(s, Options{Leaf: s.Leaf(), Rules: ByEnvelope})
+		r := New(s, Options{Rules: ByEnvelope})
 		again := 0
 		for step, err := range r.Walk(s.Leaf()) {
 			if err != nil {

@@ -160,6 +160,9 @@ func (r Rules) Decide(s *sessionfmt.Session, leaf int) Rules {
 	if r != Auto {
 		return r
 	}
+	if leaf == 0 {
+		leaf = s.Leaf()
+	}
 	path, _ := s.Path(leaf)
 	for _, i := range path {
 		if k := s.Kind(i); k == jsonl.Transform || k == jsonl.Ephemeral {

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/corpus"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 
@@ -31,5 +33,26 @@ func TestHintQuotesIDs(t *testing.T) {
 	}
 	if strings.Contains(at.Hint, "\x1b") || len(at.Hint) > 200 {
 		t.Errorf("hint %q", at.Hint)
+	}
+}
+
+// TestZeroOptions: without options a session is replayed as the command does, by the rules that its
+// own path decides, and every option has its default.
+func TestZeroOptions(t *testing.T) {
+	byRules := map[replay.Rules]int{}
+	for _, c := range corpus.All(t) {
+		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		defer s.Close()
+		zero, full := replay.New(s, replay.Options{}), replay.New(s, replay.Options{Leaf: s.Leaf(), Models: models.Builtin()})
+		if zero.Rules != full.Rules || zero.Options.Leaf != full.Options.Leaf || replay.Auto.Decide(s, 0) != full.Rules {
+			t.Errorf("%s: rules %v and %v", c.Name, zero.Rules, full.Rules)
+		}
+		byRules[zero.Rules]++
+	}
+	if byRules[replay.ByPi] < 20 || byRules[replay.ByEnvelope] < 5 {
+		t.Errorf("too few: %v", byRules)
 	}
 }

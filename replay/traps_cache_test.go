@@ -15,7 +15,7 @@ import (
 func accounted(t *testing.T, entries ...string) *cache.Report {
 	t.Helper()
 	s := openSession(t, session(3, entries...))
-	report, err := cache.Account(replay.New(s, replay.Options{Rules: replay.ByEnvelope, Leaf: s.Leaf()}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	report, err := cache.Account(replay.New(s, replay.Options{Rules: replay.ByEnvelope}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 	if err != nil || report.Stopped != nil {
 		t.Fatal(err, report.Stopped)
 	}

@@ -17,7 +17,7 @@ func TestWeighed(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r := New(s, Options{Leaf: s.Leaf(), Lenient: true})
+		r := New(s, Options{Lenient: true})
 		e, _, err := r.Reach(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			t.Fatalf("%s: %v", session.Name, err)

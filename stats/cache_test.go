@@ -31,7 +31,7 @@ func TestCacheLens(t *testing.T) {
 		}
 		o.Add(sum, r)
 		session := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
-		want := must.Get(cache.Account(replay.New(session, replay.Options{Leaf: session.Leaf()}), cache.Options{Leaf: session.Leaf(), Counter: &tokens.Pi}))
+		want := must.Get(cache.Account(replay.New(session, replay.Options{}), cache.Options{Leaf: session.Leaf(), Counter: &tokens.Pi}))
 		session.Close()
 		requests += want.Total.Requests
 		read += want.Total.Recorded.CacheRead

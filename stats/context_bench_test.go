@@ -30,13 +30,13 @@ func BenchmarkContext(b *testing.B) {
 	}
 	bench("context", func(s *sessionfmt.Session) error {
 		opt := Options{Counter: &tokens.Pi}
-		l := &lensRun{Options: &opt, Report: &Report{}, Session: s, Replay: replay.New(s, replay.Options{Leaf: s.Leaf()})}
+		l := &lensRun{Options: &opt, Report: &Report{}, Session: s, Replay: replay.New(s, replay.Options{})}
 		contextLens.read(l)
 		l.walk()
 		return l.err
 	})
 	bench("count", func(s *sessionfmt.Session) error {
-		e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
+		e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 		if err != nil {
 			return err
 		}

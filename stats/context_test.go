@@ -142,7 +142,7 @@ func leafOf(t *testing.T, s corpus.Session) *replay.Envelope {
 		return nil
 	}
 	t.Cleanup(func() { session.Close() })
-	e, _, err := replay.New(session, replay.Options{Leaf: session.Leaf(), Lenient: true}).Reach(sessionfmt.After(session.Leaf()))
+	e, _, err := replay.New(session, replay.Options{Lenient: true}).Reach(sessionfmt.After(session.Leaf()))
 	if err != nil {
 		t.Fatalf("%s: %v", s.Name, err)
 	}

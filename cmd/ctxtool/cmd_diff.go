@@ -78,7 +78,7 @@ func runDiff(e *env, o *diffOptions, args []string) error {
 			return err
 		}
 		defer s.Close()
-		end.Replay = replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf(), Models: known})
+		end.Replay = replay.New(s, replay.Options{Rules: rules, Models: known})
 		x.replays = append(x.replays, end.Replay)
 	}
 	if err := x.find(); err != nil {

@@ -265,7 +265,7 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 		if err != nil {
 			return false
 		}
-		r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
+		r := replay.New(s, replay.Options{Rules: rules})
 		h := html.Page{Session: s, Report: pages.New(r, s.Leaf()), Scan: scan.Add}
 		if err := h.Write(io.Discard); err != nil || scan.Summary(s) == "" {
 			return false

@@ -219,7 +219,7 @@ func runShow(e *env, o *readFlags, args []string) error {
 	if point != "" || len(points) == 0 {
 		points = append([]string{cmp.Or(point, "leaf")}, points...)
 	}
-	r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{Rules: rules})
 	all, err := e.shown(r, points, o.format == "raw")
 	if err != nil {
 		return err

@@ -200,7 +200,7 @@ func (f *figures) ofLog(name string) {
 
 // ofPages asks the HTML page and the Markdown page.
 func (f *figures) ofPages(t *testing.T, session, name string, s *sessionfmt.Session) {
-	p := page.New(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf())
+	p := page.New(replay.New(s, replay.Options{}), s.Leaf())
 	for _, stretch := range p.Begin(1 << 20) {
 		if _, err := p.Rows(nil, stretch, nil); err != nil {
 			t.Fatalf("%s: %v", session, err)

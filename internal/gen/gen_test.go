@@ -46,7 +46,7 @@ func TestSound(t *testing.T) {
 				continue
 			}
 			for _, rules := range []replay.Rules{replay.ByPi, replay.ByEnvelope} {
-				r := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()})
+				r := replay.New(s, replay.Options{Rules: rules})
 				if _, err := r.At(sessionfmt.After(s.Leaf())); err != nil {
 					t.Errorf("%s, seed %d: %v", p.Name, shape.Seed, err)
 				}

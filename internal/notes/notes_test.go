@@ -20,7 +20,7 @@ func TestOf(t *testing.T) {
 			if err != nil {
 				t.Skip(err)
 			}
-			r := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.Rules(0).Decide(s, s.Leaf())})
+			r := replay.New(s, replay.Options{Rules: replay.Rules(0).Decide(s, s.Leaf())})
 			n, _, err := Read(r, s.Leaf())
 			if err != nil {
 				t.Fatal(err)
@@ -79,7 +79,7 @@ func TestClaude(t *testing.T) {
 {"parentUuid":"d","type":"user","message":{"role":"user","content":"This session is being continued from a previous conversation that ran out of context."},"uuid":"e","sessionId":"s","timestamp":"2026-01-01T00:00:05Z"}
 `
 	s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(lines), sessionfmt.Options{}))
-	n, _, err := Read(replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.Rules(0).Decide(s, s.Leaf())}), s.Leaf())
+	n, _, err := Read(replay.New(s, replay.Options{Rules: replay.Rules(0).Decide(s, s.Leaf())}), s.Leaf())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestUndoPatch(t *testing.T) {
 				continue // it has no form that pi reads, or changes nothing
 			}
 			after := opened(c.Name, append(bytes.Clone(c.Data), joined(p.Append)...))
-			b, promise, last, err := compact.Undo(replay.New(after, replay.Options{Rules: rules, Leaf: after.Leaf()}), now)
+			b, promise, last, err := compact.Undo(replay.New(after, replay.Options{Rules: rules}), now)
 			if err != nil || !last {
 				t.Fatalf("%s as %s: %v", c.Name, form, err)
 			}
@@ -72,7 +72,7 @@ func refusesLater(t *testing.T, name string, data []byte) {
 	s := opened(name, data)
 	data = fmt.Appendf(data, `{"type":"message","id":"later","parentId":%q,"message":{"role":"user","content":"x"}}`+"\n", s.ID(s.Leaf()))
 	s = opened(name, data)
-	if _, _, _, err := compact.Undo(replay.New(s, replay.Options{Leaf: s.Leaf()}), time.UnixMilli(0)); err == nil || !strings.Contains(err.Error(), "patched cannot be restored below entry later") {
+	if _, _, _, err := compact.Undo(replay.New(s, replay.Options{}), time.UnixMilli(0)); err == nil || !strings.Contains(err.Error(), "patched cannot be restored below entry later") {
 		t.Errorf("%s: %v", name, err)
 	}
 }
@@ -91,7 +91,7 @@ func joined(lines [][]byte) []byte { return append(bytes.Join(lines, []byte{'\n'
 // with a comma.
 func context(t *testing.T, s *sessionfmt.Session, rules replay.Rules) (all, messages string) {
 	t.Helper()
-	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
+	e, err := replay.New(s, replay.Options{Rules: rules}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return err.Error(), ""
 	}

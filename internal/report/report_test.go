@@ -26,7 +26,7 @@ func reported(t *testing.T, s corpus.Session) (*Report, [][]byte) {
 		t.Skip(err)
 	}
 	t.Cleanup(func() { opened.Close() })
-	p := New(replay.New(opened, replay.Options{Leaf: opened.Leaf()}), opened.Leaf())
+	p := New(replay.New(opened, replay.Options{}), opened.Leaf())
 	entries := p.Begin(64 << 10)
 	must.Do(p.Wait())
 	var all []byte

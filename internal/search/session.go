@@ -200,7 +200,7 @@ func (s *searcher) narrow(ses *sessionfmt.Session, g *Session) error {
 		g.drop(func(h *found) bool { return !on[int(h.at)] })
 	}
 	if f.InContext && len(g.found) > 0 {
-		had, err := requested(replay.New(ses, replay.Options{Rules: s.opt.Rules, Leaf: ses.Leaf()}))
+		had, err := requested(replay.New(ses, replay.Options{Rules: s.opt.Rules}))
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func TestFigures(t *testing.T) {
 				t.Skip(err)
 			}
 			defer s.Close()
-			r := replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.Rules(0).Decide(s, s.Leaf())})
+			r := replay.New(s, replay.Options{Rules: replay.Rules(0).Decide(s, s.Leaf())})
 			var b bytes.Buffer
 			if _, err := Write(&b, r, s.Leaf()); err != nil {
 				t.Fatal(err)

@@ -57,7 +57,7 @@ func recordedIsCache(t *testing.T, s *sessionfmt.Session) {
 	t.Helper()
 	o := Options{Contenders: contenders(t, Recorded, None), Rows: true}
 	report, err := o.Session(s)
-	account, accountErr := cache.Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	account, accountErr := cache.Account(replay.New(s, replay.Options{}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 	switch {
 	case accountErr == nil && len(account.Rows) == 0 && errors.Is(err, ErrNoRequests):
 		t.Skip(err)

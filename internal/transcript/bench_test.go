@@ -40,7 +40,7 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkBlocks takes the path apart.
 func BenchmarkBlocks(b *testing.B) {
 	s := benchSession(b)
-	c := must.Get(NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), false))
+	c := must.Get(NewConversation(replay.New(s, replay.Options{}), s.Leaf(), false))
 	b.SetBytes(s.Size())
 	for b.Loop() {
 		for _, blocks := range c.Chapters() {

@@ -24,7 +24,7 @@ func openData(t testing.TB, name string, data []byte) *sessionfmt.Session {
 }
 
 func conversation(s *sessionfmt.Session, all bool) *Conversation {
-	return must.Get(NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), all))
+	return must.Get(NewConversation(replay.New(s, replay.Options{}), s.Leaf(), all))
 }
 
 // told is all that chapters say, a line a block, and the story of it.

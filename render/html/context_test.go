@@ -137,7 +137,7 @@ func replays(t *testing.T, file string) func(request int) *envelope {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{})
 	return func(request int) *envelope {
 		at, err := s.Point(fmt.Sprintf("request:%d", request), s.Leaf())
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 
 // reportOf is the report of a session, not begun.
 func reportOf(s *sessionfmt.Session) *report.Report {
-	return report.New(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf())
+	return report.New(replay.New(s, replay.Options{}), s.Leaf())
 }
 
 // htmlOf is the page of a session.

@@ -39,7 +39,7 @@ func page(s *sessionfmt.Session, set func(*Page)) []byte {
 }
 
 func writtenPage(s *sessionfmt.Session, set func(*Page)) ([]byte, error) {
-	c, err := transcript.NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), true)
+	c, err := transcript.NewConversation(replay.New(s, replay.Options{}), s.Leaf(), true)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func sound(doc []byte, turns, branches int, file bool) (wrong []string) {
 
 // turnsOf counts what becomes a section of a page.
 func turnsOf(s *sessionfmt.Session) (turns, branches int) {
-	c, _ := transcript.NewConversation(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), true)
+	c, _ := transcript.NewConversation(replay.New(s, replay.Options{}), s.Leaf(), true)
 	for _, blocks := range c.Chapters() {
 		for b, err := range blocks(nil, false) {
 			switch {
@@ -327,5 +327,5 @@ func hostilePage(t *testing.T, text string) {
 }
 
 func contextOf(s *sessionfmt.Session) *replay.Envelope {
-	return must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true}).At(sessionfmt.After(s.Leaf())))
+	return must.Get(replay.New(s, replay.Options{Lenient: true}).At(sessionfmt.After(s.Leaf())))
 }

@@ -118,7 +118,7 @@ func readOptions(v jsonl.Value) (o prompt.Options) {
 
 // baselineFromSession returns prompt and tools at a session's leaf.
 func baselineFromSession(s *sessionfmt.Session) (*prompt.Baseline, error) {
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
+	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func promptOf(t *testing.T, systems []jsonl.Value) *prompt.Prompt {
 		parent = fmt.Sprintf(`"e%d"`, i)
 	}
 	s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(file), sessionfmt.Options{}))
-	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf(), Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf())))
+	e := must.Get(replay.New(s, replay.Options{Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf())))
 	return must.Get(e.Prompt())
 }
 
@@ -178,7 +178,7 @@ func TestCachePredicts(t *testing.T) {
 			t.Run(fmt.Sprintf("%s-%v-%d", name, inPlace, seed), func(t *testing.T) {
 				data, want := simulate(t, gen.Session(shape), seed, inPlace)
 				s := openCacheTest(t, data)
-				r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+				r := replay.New(s, replay.Options{})
 				report, err := Account(r, Options{Leaf: s.Leaf(), All: true, Collapse: !inPlace, Counter: &tokens.Pi})
 				if err != nil || report.Stopped != nil {
 					t.Fatal(err, report.Stopped)
@@ -221,7 +221,7 @@ func TestCachePredicts(t *testing.T) {
 func simulate(t *testing.T, data []byte, seed uint64, inPlace bool) ([]byte, map[int]Expected) {
 	t.Helper()
 	s := openCacheTest(t, data)
-	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{})
 	lines := strings.SplitAfter(string(data), "\n")
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	usage := regexp.MustCompile(`"usage":\{.*?\}\}`)
@@ -292,7 +292,7 @@ func TestCacheRecorded(t *testing.T) {
 				answers++
 			}
 		}
-		r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+		r := replay.New(s, replay.Options{})
 		report, err := Account(r, Options{Leaf: s.Leaf(), All: true, Counter: &tokens.Pi})
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
@@ -356,7 +356,7 @@ func TestCacheAsPi(t *testing.T) {
 				input, read, write, cost[0], cost[1], cost[2]))
 		}
 		s = openCacheTest(t, []byte(strings.Join(lines, "")))
-		report := must.Get(Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
+		report := must.Get(Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
 		for _, row := range report.Rows {
 			got := Rebilled{}
 			if row.Unserved.Tokens > 0 {
@@ -381,7 +381,7 @@ func TestCacheInPlace(t *testing.T) {
 	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	defer s.Close()
 	for _, collapse := range []bool{false, true} {
-		report := must.Get(Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Collapse: collapse, Counter: &tokens.Pi}))
+		report := must.Get(Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Collapse: collapse, Counter: &tokens.Pi}))
 		row := report.Rows[8]
 		at, shared := 16, 15
 		if collapse {
@@ -438,7 +438,7 @@ func TestCacheWildUsage(t *testing.T) {
 		line("e0", `"d0"`, "user", "") +
 		line("f0", `"e0"`, "assistant", `,"usage":{"input":9000,"cacheRead":-7,"cost":{"input":1e308,"cacheWrite":1.7e308}}`)
 	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(data), sessionfmt.Options{}))
-	report := must.Get(Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
+	report := must.Get(Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
 	if n := report.Total.Recorded; n != (Usage{Input: 18000, CacheRead: 1}) {
 		t.Errorf("recorded are %+v", n)
 	}

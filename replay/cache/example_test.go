@@ -17,7 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{})
 	account, err := cache.Account(r, cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 	if err != nil {
 		log.Fatal(err)

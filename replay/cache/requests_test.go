@@ -40,7 +40,7 @@ func TestRequests(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true})
+		r := replay.New(s, replay.Options{Lenient: true})
 		var was []string // the messages of the request before
 		var hashes []uint64
 		var lone []int // answers

@@ -29,7 +29,7 @@ func cacheOf(t *testing.T, name string, data []byte) *Report {
 		return nil // no session
 	}
 	defer s.Close()
-	report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi, All: true})
+	report, err := Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi, All: true})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -130,7 +130,7 @@ func TestCacheHides(t *testing.T) {
 		"on another branch": answer("f", `"u"`, usage(700)) + answer("a", `"u"`, usage(100)),
 	} {
 		s := must.Get(sessionfmt.OpenReader(name, strings.NewReader(head+more), sessionfmt.Options{}))
-		report, err := Account(replay.New(s, replay.Options{Leaf: s.Leaf()}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+		report, err := Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
 		if err != nil || report.Total.Hidden != 98 {
 			t.Errorf("%s: hidden %d, %v", name, report.Total.Hidden, err)
 		}

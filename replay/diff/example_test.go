@@ -17,7 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{})
 	var at [2]int
 	for i := range at {
 		p, err := s.Point(fmt.Sprintf("request:%d", 11+i), s.Leaf())

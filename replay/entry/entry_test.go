@@ -32,7 +32,7 @@ func TestLikely(t *testing.T) {
 		{"after a prompt", head + line("t", `"u"`, 9, patch), "before_request"},
 	} {
 		s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(c.file), sessionfmt.Options{}))
-		r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+		r := replay.New(s, replay.Options{})
 		likely := ""
 		for a, err := range r.Accounts(s.Leaf(), &tokens.Pi) {
 			if err != nil {

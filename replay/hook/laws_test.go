@@ -8,6 +8,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -192,7 +194,7 @@ func TestRepeated(t *testing.T) {
 		if s == nil || s.Leaf() < 0 || s.NewBatch(s.Leaf(), time.UnixMilli(0)).Err() != nil || s.Version < 3 {
 			continue
 		}
-		if _, err := replay.New(s, replay.Options{Rules: replay.ByEnvelope, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())); err != nil {
+		if _, err := replay.New(s, replay.Options{Rules: replay.ByEnvelope}).At(sessionfmt.After(s.Leaf())); err != nil {
 			continue
 		}
 		path, _ := s.Path(s.Leaf())
@@ -200,7 +202,7 @@ func TestRepeated(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(uint64(n), 2))
 		for _, rec := range path {
 			if s.Answers(rec) {
-				if e, err := replay.New(s, replay.Options{Rules: replay.ByEnvelope, Leaf: s.Leaf()}).At(sessionfmt.Point{Record: rec, Before: true}); err == nil && rnd.IntN(3) == 0 {
+				if e, err := replay.New(s, replay.Options{Rules: replay.ByEnvelope}).At(sessionfmt.Point{Record: rec, Before: true}); err == nil && rnd.IntN(3) == 0 {
 					answers[int64(len(answers))] = generated(t, e, rnd)
 				} else {
 					answers[int64(len(answers))] = "{}"
@@ -249,7 +251,7 @@ func TestSilent(t *testing.T) {
 		if s == nil || s.Leaf() < 0 || s.NewBatch(s.Leaf(), time.UnixMilli(0)).Err() != nil {
 			continue
 		}
-		if _, err := replay.New(s, replay.Options{Rules: replay.ByEnvelope, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())); err != nil {
+		if _, err := replay.New(s, replay.Options{Rules: replay.ByEnvelope}).At(sessionfmt.After(s.Leaf())); err != nil {
 			continue
 		}
 		run, asked := ran(t, s, func(string) string { return " \n" }, hook.BeforeRequest, hook.TurnEnd)
@@ -289,5 +291,17 @@ func TestLate(t *testing.T) {
 		if run.Calls != c.calls || run.Failed != c.failed || all != 8 {
 			t.Errorf("%q: %d calls, %d failed, %d skipped", c.answers, run.Calls, run.Failed, run.Skipped)
 		}
+	}
+}
+
+// TestZeroOptions: a trial without options is one at the leaf, counted as pi counts.
+func TestZeroOptions(t *testing.T) {
+	demo := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "testdata/sessions/demo.jsonl")))
+	s := opened(t, "demo.jsonl", demo)
+	results := must.Get(hook.Read("", []byte(`[{"op":"system_part_set","scope":"cached","partName":"policy","text":"Be brief.","invalidateCacheReason":"r"}]`)))
+	zero := must.Get(hook.New(s, results, hook.Options{}))
+	full := must.Get(hook.New(s, results, hook.Options{Leaf: s.Leaf(), At: s.Leaf(), Counters: []*tokens.Counter{&tokens.Pi}}))
+	if len(zero.Sizes) != 1 || !reflect.DeepEqual(zero.Sizes, full.Sizes) || zero.Request != full.Request || zero.Envelope.Leaf != full.Envelope.Leaf {
+		t.Errorf("%+v, want %+v", zero.Sizes, full.Sizes)
 	}
 }

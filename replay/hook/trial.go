@@ -21,11 +21,11 @@ import (
 // Options configure a trial of results at one point.
 type Options struct {
 	Replay   replay.Options
-	Leaf     int // the record whose path continues after the point
-	At       int // the record after which the results apply
+	Leaf     int // the record whose path continues after the point; 0 is the session's leaf
+	At       int // the record after which the results apply; 0 is Leaf
 	Reason   Reason
-	Source   string // the file with the results, for messages
-	Counters []*tokens.Counter
+	Source   string            // the file with the results, for messages
+	Counters []*tokens.Counter // of the sizes, the first one of the rest too; pi's if empty
 	Now      time.Time
 }
 
@@ -93,6 +93,11 @@ func (b *Bill) add(c *cache.Comparison) {
 
 // New tries results on a session. If an operation is refused, the trial has only its verdicts.
 func New(s *sessionfmt.Session, results []Result, opt Options) (*Trial, error) {
+	opt.Leaf = cmp.Or(opt.Leaf, s.Leaf())
+	opt.At = cmp.Or(opt.At, opt.Leaf)
+	if len(opt.Counters) == 0 {
+		opt.Counters = []*tokens.Counter{&tokens.Pi}
+	}
 	t := &Trial{Reason: opt.Reason, Verdicts: Judge(opt.Reason, results), opt: opt, results: results, s: s}
 	t.opt.Replay.Rules = opt.Replay.Rules.Decide(s, opt.Replay.Leaf)
 	t.before = replay.New(s, t.opt.Replay)

@@ -43,7 +43,7 @@ func TestRemovals(t *testing.T) {
 	const says, calls = 12, 13
 
 	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{}))
-	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
+	e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf())))
 	x := must.Get(NewIndex(e))
 	r := x.Removals()
 	for _, step := range []struct {

@@ -40,7 +40,7 @@ func TestUses(t *testing.T) {
 	call("a3", "c3", "edit", `{"path":"./outbox/queue.go","old":"\tfor q.pending > 0 { q.flushOne() }","new":"keptWord1 droppedWord1"}`)
 
 	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{}))
-	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{})
 	u := New(r)
 	var gone, left []*replay.Piece
 	from := 0

@@ -39,7 +39,7 @@ func BenchmarkTrace(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s := open(b)
-				found := must.Get(trace.Follow(replay.New(s, replay.Options{Leaf: s.Leaf()}), s.Leaf(), &c.q))
+				found := must.Get(trace.Follow(replay.New(s, replay.Options{}), s.Leaf(), &c.q))
 				b.ReportMetric(float64(len(found.Lives)), "lives")
 				b.ReportMetric(float64(found.Requests), "requests")
 				s.Close()
@@ -50,7 +50,7 @@ func BenchmarkTrace(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
 			s := open(b)
-			if _, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())); err != nil {
+			if _, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf())); err != nil {
 				b.Fatal(err)
 			}
 			s.Close()

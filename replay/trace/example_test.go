@@ -16,7 +16,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	r := replay.New(s, replay.Options{Leaf: s.Leaf()})
+	r := replay.New(s, replay.Options{})
 	found, err := trace.Follow(r, s.Leaf(), &trace.Query{Text: "outbox_test.go"})
 	if err != nil {
 		log.Fatal(err)

@@ -40,7 +40,7 @@ func TestTraceSeen(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r := replay.New(s, replay.Options{Leaf: s.Leaf(), Lenient: true})
+		r := replay.New(s, replay.Options{Lenient: true})
 		var texts [][]string // of each request, then of the leaf
 		asked := &requests{}
 		for _, err := range r.Walk(s.Leaf(), asked) {

@@ -25,7 +25,7 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
+	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return err
 	}

@@ -308,7 +308,7 @@ func unlinked(line []byte) string {
 
 // unpaired says what is wrong with the calls and results of the next request.
 func unpaired(s *sessionfmt.Session) string {
-	e, err := replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
+	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return err.Error()
 	}

@@ -71,7 +71,7 @@ func throws(s *sessionfmt.Session, path []int) bool {
 
 // reaches reports whether one of the messages that pi would edit is in its context.
 func reaches(s *sessionfmt.Session, edited map[int]bool) bool {
-	e, err := replay.New(s, replay.Options{Rules: replay.ByPi, Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf()))
+	e, err := replay.New(s, replay.Options{Rules: replay.ByPi}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return false
 	}

@@ -158,7 +158,7 @@ func (w *weighing) bridged(f *Finding) Figures {
 // is the last compaction.
 func (w *weighing) checkpoint(f *Finding) Figures {
 	rec := w.s.Find(f.Entry)
-	r := replay.New(w.s, replay.Options{Leaf: w.s.Leaf()})
+	r := replay.New(w.s, replay.Options{})
 	end, err := r.At(sessionfmt.After(w.s.Leaf()))
 	if err != nil || rec < 0 {
 		return Figures{}

@@ -316,7 +316,7 @@ func TestSniff(t *testing.T) {
 // sent is what the agent sends at the leaf: texts, tools that are called, and results, - for
 // one whose text is not in the file.
 func sent(t *testing.T, s *sessionfmt.Session) string {
-	e := must.Get(replay.New(s, replay.Options{Leaf: s.Leaf()}).At(sessionfmt.After(s.Leaf())))
+	e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf())))
 	var all []string
 	for item, err := range e.Native() {
 		if err != nil {

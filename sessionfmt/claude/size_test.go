@@ -40,7 +40,7 @@ func TestSizes(t *testing.T) {
 			var rebuilt, counted []float64
 			var parts []int // where each part begins
 			r := s.NewReader()
-			for a, err := range replay.New(s, replay.Options{Leaf: s.Leaf()}).Accounts(s.Leaf(), &tokens.Pi) {
+			for a, err := range replay.New(s, replay.Options{}).Accounts(s.Leaf(), &tokens.Pi) {
 				if err != nil {
 					t.Fatal(err)
 				}

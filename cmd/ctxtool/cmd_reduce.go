@@ -345,7 +345,7 @@ func newUndoCommand(e *env) *cobra.Command {
 		Short: "Undo the last reduction or patch",
 		Long: "Undo what reduce, truncate, prune, strip, compact or patch last appended: by one entry,\n" +
 			"while only labels, names and settings follow. After a message, edits are undone one by\n" +
-			"one, and a compaction or patch cannot be undone.",
+			"one, and a compaction or patch cannot be undone. edit --restore undoes what edit did.",
 		Example: "  ctxtool undo s.jsonl\n" +
 			"  ctxtool undo s.jsonl --write\n" +
 			"  ctxtool undo s.jsonl -f entries",

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -309,7 +310,9 @@ func codexExit(text []byte) (code int, ok bool) {
 }
 
 // document is the beginning of a here-document, and the line that ends it.
-var document = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_][\w.-]*)`)
+var document = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_][\w.-]*)`)
+})
 
 // CutDocuments returns a command line with "..." in place of the text of each here-document, also
 // of one within quotes. Where the line that would end it is missing, the text stays.
@@ -324,7 +327,7 @@ func CutDocuments(command string) string {
 	var kept []string
 	for i := 0; i < len(lines); i++ {
 		kept = append(kept, lines[i])
-		for _, m := range document.FindAllStringSubmatch(lines[i], -1) {
+		for _, m := range document().FindAllStringSubmatch(lines[i], -1) {
 			if last[m[1]] <= i {
 				continue
 			}

@@ -46,7 +46,8 @@ type Replay struct {
 
 	Options Options
 
-	more int // findings beyond the maximum
+	more    int                                  // findings beyond the maximum
+	prompts func() (map[models.Ref]int64, error) // see largestPrompts
 }
 
 // New returns a replay of s.
@@ -54,7 +55,7 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 	if opt.Models == nil {
 		opt.Models = models.Builtin()
 	}
-	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt}
+	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt, prompts: largestPrompts(s)}
 }
 
 // At returns the envelope at a point: after its record, or before it. A record below 0 gives

@@ -48,7 +48,7 @@ type contextOf struct {
 	Request     int         `json:"request"`              // of the next request, from 0
 	Model       models.Ref  `json:"model"`                // as in `meta` of a replay
 	Window      int64       `json:"window"`               // tokens, 0 where unknown
-	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, or how the model was found in the table: `exact`, `dated`, `bare`
+	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, how the model was found in the table: `exact`, `dated`, `bare`, or `recorded`: the largest recorded prompt of the model, which exceeds the window of the table
 	Messages    int         `json:"messages"`             // that the request has, those logged for it alone too
 	Places      placesOf    `json:"places"`               // where the messages of the file are: why a resume has fewer than the file
 	Bytes       int64       `json:"bytes"`                // of all categories but `hidden`

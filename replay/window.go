@@ -10,8 +10,8 @@ import (
 
 // Window returns the context window of a model in tokens, 0 if unknown, and where it comes from:
 // "given", "baseline", how the model was found in the table, or "unknown". A window that
-// recorded prompts of the model exceed is not the window: the largest of them stands in for it,
-// and from is "recorded".
+// recorded prompts of the model exceed is not the window: the largest of them with its answer
+// stands in for it, and from is "recorded".
 func (r *Replay) Window(ref models.Ref) (limit int64, from string, err error) {
 	if r.Options.Window > 0 {
 		return r.Options.Window, "given", nil
@@ -25,16 +25,17 @@ func (r *Replay) Window(ref models.Ref) (limit int64, from string, err error) {
 		}
 	}
 	prompts, err := r.prompts()
-	if most := prompts[ref]; limit > 0 && most > limit {
-		return most, "recorded", err
+	largest := prompts[ref]
+	if limit > 0 && largest.Prompt() > limit {
+		return largest.Prompt() + largest.Output, "recorded", err
 	}
 	return limit, from, err
 }
 
-// KnowPrompts sets the largest recorded prompt of each model in tokens, for callers that have read
-// all of them.
-func (r *Replay) KnowPrompts(largest map[models.Ref]int64) {
-	r.prompts = func() (map[models.Ref]int64, error) { return largest, nil }
+// KnowPrompts sets the usage of each model with the largest prompt, for callers that have read all
+// of them.
+func (r *Replay) KnowPrompts(largest map[models.Ref]jsonl.Usage) {
+	r.prompts = func() (map[models.Ref]jsonl.Usage, error) { return largest, nil }
 }
 
 // mostPrompts is how large a session is of which all recorded prompts are read for its windows,
@@ -42,11 +43,11 @@ func (r *Replay) KnowPrompts(largest map[models.Ref]int64) {
 // of branches, and before records that change more than they add.
 const mostPrompts = 4 << 20
 
-// largestPrompts returns a function that finds the largest recorded prompt of each model, tokens,
-// on all branches.
-func largestPrompts(s *sessionfmt.Session) func() (map[models.Ref]int64, error) {
-	return sync.OnceValues(func() (map[models.Ref]int64, error) {
-		p := prompts{s, s.NewReader(), map[models.Ref]int64{}, make([]bool, s.Len())}
+// largestPrompts returns a function that finds the usage of each model with the largest prompt, on
+// all branches.
+func largestPrompts(s *sessionfmt.Session) func() (map[models.Ref]jsonl.Usage, error) {
+	return sync.OnceValues(func() (map[models.Ref]jsonl.Usage, error) {
+		p := prompts{s, s.NewReader(), map[models.Ref]jsonl.Usage{}, make([]bool, s.Len())}
 		inner := make([]bool, s.Len())
 		for i := range s.Len() {
 			if up := s.Parent(i); up >= 0 && s.Size() > mostPrompts {
@@ -74,7 +75,7 @@ func largestPrompts(s *sessionfmt.Session) func() (map[models.Ref]int64, error) 
 type prompts struct {
 	s       *sessionfmt.Session
 	lines   *sessionfmt.Reader
-	largest map[models.Ref]int64
+	largest map[models.Ref]jsonl.Usage
 	seen    []bool // records
 }
 
@@ -92,7 +93,9 @@ func (p *prompts) before(rec int) error {
 		u := m.Usage.Usage()
 		if n := u.Prompt(); n > 0 {
 			ref := models.Ref{Provider: m.Provider.Text(), ID: m.Model.Text()}
-			p.largest[ref] = max(p.largest[ref], n)
+			if was := p.largest[ref]; n > was.Prompt() {
+				p.largest[ref] = u
+			}
 			return nil
 		}
 	}

@@ -32,7 +32,7 @@ type paidModel struct {
 	asked                     bool   // the price table has been searched
 	known                     bool   // the price table has it
 	prices                    models.Model
-	largest                   int64 // tokens of the largest prompt that it answered
+	largest                   jsonl.Usage // with the largest prompt
 }
 
 func newCostReader(l *lensRun) *costReader {
@@ -66,8 +66,8 @@ func (c *costReader) take(f *callRecord) {
 	m := c.model(f)
 	var u jsonl.Usage
 	u.Read(c.at.Reset(f.Usage))
-	if f.Kind == jsonl.Assistant {
-		c.models[m].largest = max(c.models[m].largest, u.Prompt())
+	if largest := &c.models[m].largest; f.Kind == jsonl.Assistant && u.Prompt() > largest.Prompt() {
+		*largest = u
 	}
 	ms, dated := f.Time.Millis()
 	if !c.Only.model(c.models[m].name) || !c.Only.time(ms, dated) {
@@ -109,7 +109,7 @@ func (c *costReader) model(f *callRecord) int {
 	if !ok {
 		at = len(c.models)
 		c.modelAt[string(c.keyBuf)] = at
-		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, false, models.Model{}, 0}
+		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, false, models.Model{}, jsonl.Usage{}}
 		c.models = append(c.models, m)
 	}
 	return at
@@ -135,19 +135,13 @@ func (c *costReader) price(one *call, usage jsonl.Value, u *jsonl.Usage, m int) 
 	}
 }
 
-// prices returns a model's prices in the table. pi uses the name of the request; the model that
-// answered is more precise if that was a router.
+// prices returns a model's prices in the table.
 func (c *costReader) prices(m int) models.Model {
 	p := &c.models[m]
 	if !p.asked {
 		p.asked = true
 		table := cmp.Or(c.Options.Replay.Models, models.Builtin())
-		for _, name := range []jsonl.Value{p.model, p.response} {
-			found, _, ok := table.Lookup(p.provider.Text(), name.Text())
-			if p.known = p.known || ok; ok && !p.prices.Priced() {
-				p.prices = found
-			}
-		}
+		p.prices, p.known = table.Priced(p.provider.Text(), p.model.Text(), p.response.Text())
 		if ref := (models.Ref{Provider: p.provider.Text(), ID: p.model.Text()}); !p.known && ref.ID != "" {
 			c.part.Unknown = addNew(c.part.Unknown, ref)
 		}
@@ -174,13 +168,15 @@ func (c *costReader) end() {
 	p.sumUp()
 }
 
-// largest returns the largest prompt of each model.
-func (c *costReader) largest() map[models.Ref]int64 {
-	all := map[models.Ref]int64{}
+// largest returns the usage of each model with the largest prompt.
+func (c *costReader) largest() map[models.Ref]jsonl.Usage {
+	all := map[models.Ref]jsonl.Usage{}
 	for i := range c.models {
 		m := &c.models[i]
 		ref := models.Ref{Provider: m.provider.Text(), ID: m.model.Text()}
-		all[ref] = max(all[ref], m.largest)
+		if was := all[ref]; m.largest.Prompt() > was.Prompt() {
+			all[ref] = m.largest
+		}
 	}
 	return all
 }

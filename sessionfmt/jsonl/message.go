@@ -239,6 +239,17 @@ func (u *Usage) Context() int64 {
 	return u.Prompt() + u.Output
 }
 
+// LeastGone is by how many tokens a request differs at least from what a file says of it where
+// messages were removed outside of the file. Counters and what agents attach without a record
+// explain smaller differences.
+const LeastGone = 8000
+
+// Contradicts reports whether a request that has a counted size cannot have been the one that the
+// provider recorded with so many tokens: it is more than 1.3 times that, and LeastGone more.
+func Contradicts(counted, recorded int64) bool {
+	return recorded > 0 && counted-recorded >= LeastGone && 10*counted > 13*recorded
+}
+
 // Usage reads a usage object. For any other value it is empty.
 func (v Value) Usage() (u Usage) {
 	var c Cursor

@@ -180,7 +180,7 @@ func (c *session) run(one *Contender) (*Run, error) {
 // nonePolicy changes nothing.
 var nonePolicy = compact.Policy{Name: None, Counter: &tokens.Pi}
 
-// unknownWindow is the context window of a model that nobody knows, in tokens, unless a recorded
+// unknownWindow is the context window of an unknown model in tokens, unless a recorded
 // request was larger.
 const unknownWindow = 200_000
 

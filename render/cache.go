@@ -231,14 +231,15 @@ func sectionsOf(b *cache.Break) string {
 
 // writeVerdict writes what was read from the cache, and what was lost.
 func writeVerdict(w *bufio.Writer, t *cache.Total) {
+	of := phrase.If(t.Of != "", " of the %s", t.Of)
 	switch {
 	case t.Requests == 0:
 		w.WriteString("no requests\n")
 		return
 	case t.HitRate.Achieved == nil:
-		fmt.Fprintf(w, "hit rate: %s possible; no use of a cache is recorded, so this is an expectation\n", phrase.Percent(t.HitRate.Possible))
+		fmt.Fprintf(w, "hit rate%s: %s possible; no use of a cache is recorded, so this is an expectation\n", of, phrase.Percent(t.HitRate.Possible))
 	default:
-		fmt.Fprintf(w, "hit rate: %s, %d of %s; %s was possible\n", phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead, phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
+		fmt.Fprintf(w, "hit rate%s: %s, %d of %s; %s was possible\n", of, phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead, phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
 	}
 	fmt.Fprintf(w, "lost: %s", rebilled(t.Rebilled))
 	if t.Rebilled.Tokens > 0 && known(t.Rebilled) {

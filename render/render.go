@@ -59,6 +59,12 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
+	whole, taken := n.Total, ""
+	if size, ok, err := e.Taken(&tokens.Pi, n.Messages); err != nil {
+		return err
+	} else if ok {
+		whole, taken = size, fmt.Sprintf("\n- removed outside of the file: ~%s, by the recorded size", phrase.Short(int64(n.Total-size)))
+	}
 	share := func(tokens int) string {
 		if limit <= 0 {
 			return ""
@@ -67,10 +73,10 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	}
 	used := 0
 	if limit > 0 {
-		used = int(min(100, math.Floor(float64(n.Total)/float64(limit)*100+0.5)))
+		used = int(min(100, math.Floor(float64(whole)/float64(limit)*100+0.5)))
 	}
 	fmt.Fprintf(w, "# Context Usage\n\n[%s] %s/%s · ~%s/%s tokens (%d%%)\n\n",
-		bar(n.Total, limit), model.Provider, model.ID, phrase.Short(int64(n.Total)), phrase.Short(limit), used)
+		bar(whole, limit), model.Provider, model.ID, phrase.Short(int64(whole)), phrase.Short(limit), used)
 	fmt.Fprintf(w, "- system: ~%s%s\n", phrase.Short(int64(n.System)), share(n.System))
 	fmt.Fprintf(w, "- tools (%d): ~%s%s", len(prompt.Tools), phrase.Short(int64(n.Tools)), share(n.Tools))
 	for i, t := range prompt.Tools {
@@ -87,7 +93,7 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	if u := e.Uncached(); u > 0 {
 		fmt.Fprintf(w, ", uncached %d", u)
 	}
-	w.WriteString(")\n")
+	w.WriteString(")" + taken + "\n")
 	if u := e.Uncached(); r.Ephemeral && u > 0 {
 		fmt.Fprintf(w, "- ephemerals: yes (%d message%s)\n", u, strings.Repeat("s", min(1, u-1)))
 	}

@@ -109,9 +109,9 @@ func writeStatus(w *bufio.Writer, s *state.Status, _ Screen) {
 	}
 	add(s.Model != "", base(s.Model))
 	if s.Window > 0 {
-		add(s.Context > 0, fmt.Sprintf("%.0f%% of %s", 100*float64(s.Context)/float64(s.Window), phrase.Short(s.Window)))
+		add(s.Context > 0, phrase.If(s.Estimated, "~")+fmt.Sprintf("%.0f%% of %s", 100*float64(s.Context)/float64(s.Window), phrase.Short(s.Window)))
 	} else {
-		add(s.Context > 0, phrase.Short(s.Context)+" tokens")
+		add(s.Context > 0, phrase.If(s.Estimated, "~")+phrase.Short(s.Context)+" tokens")
 	}
 	if s.Cost != nil {
 		add(true, allCost(*s.Cost, s.Computed, 0))
@@ -121,7 +121,7 @@ func writeStatus(w *bufio.Writer, s *state.Status, _ Screen) {
 		add(*s.Warm == 0, "cache cold")
 	}
 	add(s.Finding != "", s.Finding)
-	add(s.Unrecorded && len(parts) == 0, "no usage recorded")
+	add(s.Unrecorded, "no usage recorded")
 	fmt.Fprintln(w, cmp.Or(strings.Join(parts, " · "), "no answer yet"))
 }
 

@@ -92,7 +92,8 @@ func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) error {
 // contestTitle returns what policies were tried on.
 func contestTitle(r *simulate.Report) string {
 	one := r.Runs[0]
-	return phrase.Count(one.Requests, "request") + phrase.If(one.Sessions > 0, " of %s", phrase.Count(one.Sessions, "session")) + phrase.If(one.Window > 0, ", window %s", phrase.Short(one.Window))
+	return phrase.Count(one.Requests, "request") + " of " + phrase.If(one.Sessions == 0, "the path") + phrase.If(one.Sessions > 0, "the paths of %s", phrase.Count(one.Sessions, "session")) +
+		phrase.If(one.Window > 0, ", window %s (%s)", phrase.Short(one.Window), phrase.WindowFrom(one.WindowFrom))
 }
 
 // simulateNotes returns why policies changed nothing, and what the figures rest on.

@@ -95,6 +95,16 @@ func (w *Walk) Along(leaf int) iter.Seq2[Account, error] {
 	}
 }
 
+// messageTokens returns the tokens of the messages of the machine's envelope.
+func (m *machine) messageTokens() int {
+	s := m.current()
+	n := s.msgs.tokens
+	for i := range s.uncached {
+		n += int(s.uncached[i].tokens)
+	}
+	return n
+}
+
 // count returns the counts of the machine's envelope.
 func (w *Walk) count() (weigh.Counts, error) {
 	m, s := w.m, w.m.current()
@@ -106,10 +116,7 @@ func (w *Walk) count() (weigh.Counts, error) {
 		w.prompt = m.prompt.Current.Counts(w.c)
 	}
 	n := w.prompt
-	n.Messages = s.msgs.tokens
-	for i := range s.uncached {
-		n.Messages += int(s.uncached[i].tokens)
-	}
+	n.Messages = m.messageTokens()
 	n.Total = n.System + n.Tools + n.Messages
 	return n, nil
 }

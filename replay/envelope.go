@@ -344,23 +344,13 @@ func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error)
 
 // Model returns the model of the request: the requested one, else the path's, else the
 // baseline's. limit is its context window in tokens, 0 if unknown, and from names the source of
-// the limit.
+// the limit; see Replay.Window.
 func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error) {
-	base := e.r.Options.Baseline
 	if ref, err = e.ModelRef(); err != nil {
 		return ref, 0, "", err
 	}
-	switch {
-	case e.r.Options.Window > 0:
-		return ref, e.r.Options.Window, "given", nil
-	case base != nil && base.Limit > 0 && base.Model == ref:
-		return ref, base.Limit, "baseline", nil
-	}
-	m, how, ok := e.r.Options.Models.Lookup(ref.Provider, ref.ID)
-	if !ok {
-		return ref, 0, "unknown", nil
-	}
-	return ref, m.ContextWindow, how.String(), nil
+	limit, from, err = e.r.Window(ref)
+	return ref, limit, from, err
 }
 
 // NameModel sets the model that ModelBy names, for callers that have read it already.

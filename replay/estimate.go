@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -95,6 +97,26 @@ func (e *Envelope) InUse(c *tokens.Counter) (u ContextUsage, err error) {
 	n, err := e.Count(c)
 	u.Tokens, u.Estimated = n.Total, n.Total
 	return u, err
+}
+
+// Taken returns the size of the request where the provider recorded much less than the file has
+// for it, given what its messages count for: the size that it recorded for this request, or the
+// last one before it and an estimate of what follows. ok is false if no record contradicts the
+// count (Contradicts).
+func (e *Envelope) Taken(c *tokens.Counter, messages int) (size int, ok bool, err error) {
+	path, _ := e.r.Session.Path(e.r.Options.Leaf)
+	if k := slices.Index(path, e.Leaf) + 1; k < len(path) && e.r.Session.Answers(path[k]) {
+		u, err := e.r.usage(path[k])
+		if n := u.Prompt(); n > 0 || err != nil {
+			return int(n), Contradicts(int64(messages), n), err
+		}
+	}
+	u, at, err := e.recorded()
+	if err != nil || at < 0 || messages-u.Tokens < jsonl.LeastGone {
+		return 0, false, err
+	}
+	err = e.estimate(c, &u, at)
+	return u.Tokens, u.Known && Contradicts(int64(messages-u.Estimated), int64(u.Tokens-u.Estimated)), err
 }
 
 // lastCuts returns the places on the path of the last compaction and the last context_edit, -1
@@ -246,4 +268,10 @@ func (r *Replay) usage(rec int) (u jsonl.Usage, err error) {
 		u = m.Usage.Usage()
 	}
 	return u, nil
+}
+
+// Contradicts reports whether a request that has a counted size cannot have been the one that the
+// provider recorded with so many tokens: it is more than 1.3 times that, and jsonl.LeastGone more.
+func Contradicts(counted, recorded int64) bool {
+	return recorded > 0 && counted-recorded >= jsonl.LeastGone && 10*counted > 13*recorded
 }

@@ -20,6 +20,7 @@ import (
 
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -45,8 +46,10 @@ type Replay struct {
 	Findings []sessionfmt.Finding // at most sessionfmt.MaxFindings
 
 	Options Options
+	Counter *tokens.Counter // counts messages in Walk and WalkTree, each once; nil to count nothing. See Step.Tokens
 
-	more int // findings beyond the maximum
+	more    int                                        // findings beyond the maximum
+	prompts func() (map[models.Ref]jsonl.Usage, error) // see largestPrompts
 }
 
 // New returns a replay of s.
@@ -57,7 +60,7 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 	if opt.Leaf == 0 {
 		opt.Leaf = s.Leaf()
 	}
-	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt}
+	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt, prompts: largestPrompts(s)}
 }
 
 // At returns the envelope at a point: after its record, or before it. A record below 0 gives

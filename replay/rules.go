@@ -58,10 +58,11 @@ func (m *machine) step(pos, rec int) Effect {
 	case jsonl.User:
 		m.turn++
 	case jsonl.Assistant:
-		if answers {
+		if answers { // else no model gave it
 			m.request++
+			m.model = rec
 		}
-		m.model, m.ephemeral = rec, -1
+		m.ephemeral = -1
 	}
 	m.size(&msg)
 	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg})

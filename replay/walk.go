@@ -27,6 +27,10 @@ func (s Step) Watch() []Observer { return s.m.watch }
 // Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
 
+// Tokens returns the tokens of the messages of the request, if the walk counts; see
+// Replay.Counter.
+func (s Step) Tokens() int { return s.m.messageTokens() }
+
 // Envelope returns the envelope after the step. It is a snapshot, but has to be taken before
 // the walk continues.
 func (s Step) Envelope() *Envelope { return s.m.envelope() }
@@ -83,6 +87,7 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		w := r.Start(nil, watch...)
+		w.m.counter = r.Counter
 		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
@@ -103,6 +108,7 @@ func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		empty := newMachine(r, watch...)
+		empty.counter = r.Counter
 		for _, root := range t.Roots {
 			if up := r.Session.Parent(root); up >= 0 {
 				continue // its parents form a cycle

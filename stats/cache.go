@@ -126,7 +126,7 @@ func addCache(sum, one *Report) {
 }
 
 func cacheSheets(r *Report) []Sheet {
-	s := Sheet{Columns: columns("requests:number", "answered:number", "prompts:tokens", "read:tokens", "hit rate:share", "could be:share", "billed again:dollars?", "most by*")}
+	s := Sheet{Title: "requests of the path", Columns: columns("requests:number", "answered:number", "prompts:tokens", "read:tokens", "hit rate:share", "could be:share", "billed again:dollars?", "most by*")}
 	p := r.Cache
 	if p == nil {
 		return []Sheet{s}

@@ -274,6 +274,9 @@ func (p *ContextPart) hasRest() bool {
 // calibrate converts the counts of each request. What the provider recorded stays.
 func (g *growth) calibrate(by *calibrated) {
 	g.Calibrated = by
+	if g.Now.Size == int64(g.Now.Tokens) { // nothing of it is recorded
+		g.Now.Size = int64(by.tokens(g.Now.Tokens))
+	}
 	for r := range g.rows {
 		r.Tokens = by.tokens(r.Tokens)
 	}

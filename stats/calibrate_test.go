@@ -120,7 +120,7 @@ func TestCalibrateExact(t *testing.T) {
 			t.Errorf("request %d: %s, %s", i, asJSON(g.Requests[i]), asJSON(h.Requests[i]))
 		}
 	}
-	if want := int64(h.Now.Tokens + 500); h.Now.Size != want || h.Peak != g.Peak || h.Calibrated == nil {
+	if want := g.Now.Size; h.Now.Size != want || h.Peak != g.Peak || h.Calibrated == nil {
 		t.Errorf("now %s, want %d; peak %d, was %d", asJSON(h.Now), want, h.Peak, g.Peak)
 	}
 	if !sum.Context.Estimates {

@@ -178,7 +178,23 @@ func (w *compactionWalk) boundary(a *replay.Account) (err error) {
 // compacts reports whether the entry of a step, with that line, is a compaction by its effect,
 // or a patch with the name of one.
 func compacts(a *replay.Account, line jsonl.Value) bool {
-	return a.Did == replay.Compacted || a.Did == replay.Patched && line.Get("transformerName").Is("compaction")
+	return a.Did == replay.Compacted || a.Did == replay.Patched && isCompaction(line)
+}
+
+// isCompaction reports whether a transform has the effect of a compaction, or its name.
+func isCompaction(line jsonl.Value) bool {
+	_, applies := applied(line)
+	return applies || line.Get("transformerName").Is("compaction")
+}
+
+// applied returns the op of a transform that compacts.
+func applied(line jsonl.Value) (op jsonl.Value, ok bool) {
+	for op := range line.Get("patch").Elements {
+		if op.Get("op").Is("compaction_apply") {
+			return op, true
+		}
+	}
+	return nil, false
 }
 
 // tokensBefore returns the tokens before a compaction, as its entry or op records them.
@@ -186,12 +202,8 @@ func tokensBefore(line jsonl.Value) int64 {
 	if n := tokensIn(line.Get("tokensBefore")); n > 0 {
 		return n
 	}
-	for op := range line.Get("patch").Elements {
-		if op.Get("op").Is("compaction_apply") {
-			return tokensIn(op.Get("tokensBefore"))
-		}
-	}
-	return 0
+	op, _ := applied(line)
+	return tokensIn(op.Get("tokensBefore"))
 }
 
 // judge sets the cause of a compaction, its band, and whether it is part of a loop.

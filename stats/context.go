@@ -48,7 +48,7 @@ type contextOf struct {
 	Request     int         `json:"request"`              // of the next request, from 0
 	Model       models.Ref  `json:"model"`                // as in `meta` of a replay
 	Window      int64       `json:"window"`               // tokens, 0 where unknown
-	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, or how the model was found in the table: `exact`, `dated`, `bare`
+	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, how the model was found in the table: `exact`, `dated`, `bare`, or `recorded`: the largest recorded prompt of the model with its answer, since it exceeds the window of the table
 	Messages    int         `json:"messages"`             // that the request has, those logged for it alone too
 	Places      placesOf    `json:"places"`               // where the messages of the file are: why a resume has fewer than the file
 	Bytes       int64       `json:"bytes"`                // of all categories but `hidden`
@@ -60,6 +60,7 @@ type contextOf struct {
 	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 
 	agent string // that wrote the session
+	taken bool   // the provider recorded much less than the file has
 }
 
 // A contextCategory is a kind of content: a part of the prompt, a tool's definition, the
@@ -115,7 +116,7 @@ const (
 	inShell     = "shell"  // commands run by the user
 	inCustom    = "custom" // messages of extensions
 	inUnseen    = "unseen" // hidden messages of extensions
-	inRest      = "rest"   // recorded by the provider, but not in the file
+	inRest      = "rest"   // recorded by the provider, but not in the file; below 0 what was removed outside of the file
 	inHidden    = "hidden"
 	inEphemeral = "ephemeral" // for the next request only: not part of any sum
 )
@@ -139,15 +140,13 @@ func readContext(l *lensRun) {
 	t := newContextTally(l)
 	l.Messages = append(l.Messages, t.message)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
-		err := t.prompt(e)
-		if err == nil {
-			err = p.Sessions[0].read(l, e)
+		l.fail(t.prompt(e))
+		if l.err == nil {
+			l.fail(p.Sessions[0].read(l, e))
 		}
-		if err != nil {
-			l.fail(err)
-			return
+		if l.err == nil {
+			l.fail(t.finish(e))
 		}
-		t.finish()
 	})
 	lookAtOffers(l)
 	if l.Like != nil {

@@ -16,11 +16,12 @@ import (
 
 // A contextTally counts the request at the point.
 type contextTally struct {
-	l      *lensRun
-	part   *ContextPart
-	calls  map[string]string // file paths of reading calls, by call id
-	files  []fileReads       // in the order of their first read
-	fileAt map[string]int    // by path
+	l        *lensRun
+	part     *ContextPart
+	calls    map[string]string // file paths of reading calls, by call id
+	files    []fileReads       // in the order of their first read
+	fileAt   map[string]int    // by path
+	messages int               // tokens
 }
 
 // fileReads are the reads of a file; newest is the tokens of the last one.
@@ -52,6 +53,7 @@ func (t *contextTally) message(m *replay.Weighed) {
 		return
 	}
 	t.part.Sessions[0].Messages++
+	t.messages += n.Total()
 	s, from := t.l.Session, m.Origin.Record
 	t.part.Largest = keep(t.part.Largest, contextEntry{
 		Entry: sessionfmt.Quote(s.ID(from)), Line: s.Line(from), Kind: m.Kind.String(), Tool: m.Result.Tool, Tokens: n.Total(), Bytes: m.Size,
@@ -136,7 +138,7 @@ func (t *contextTally) prompt(e *replay.Envelope) error {
 }
 
 // finish completes the part from the counts.
-func (t *contextTally) finish() {
+func (t *contextTally) finish(e *replay.Envelope) error {
 	p := t.part
 	c := &p.Sessions[0]
 	for i := range p.Categories {
@@ -145,8 +147,15 @@ func (t *contextTally) finish() {
 			c.Bytes += p.Categories[i].Bytes
 		}
 	}
-	if t.l.Recorded && c.Usage.Tokens != nil {
-		rest := *c.Usage.Tokens - c.Tokens
+	size, taken, err := e.Taken(t.l.Counter, t.messages)
+	if err != nil {
+		return err
+	}
+	if c.taken = taken; !taken && c.Usage.Tokens != nil {
+		size = *c.Usage.Tokens
+	}
+	if taken || t.l.Recorded && c.Usage.Tokens != nil {
+		rest := size - c.Tokens
 		p.category(inRest, "").Tokens = rest
 		c.Tokens += rest
 	}
@@ -162,6 +171,7 @@ func (t *contextTally) finish() {
 		}
 	}
 	again.Largest = largest(again.Largest, most, rereadTokens)
+	return nil
 }
 
 // An offer is something that requests of a path carry for the model to use: a tool, a skill

@@ -32,6 +32,7 @@ type paidModel struct {
 	asked                     bool   // the price table has been searched
 	known                     bool   // the price table has it
 	prices                    models.Model
+	largest                   jsonl.Usage // with the largest prompt
 }
 
 func newCostReader(l *lensRun) *costReader {
@@ -63,12 +64,17 @@ func (c *costReader) take(f *callRecord) {
 		return
 	}
 	m := c.model(f)
+	var u jsonl.Usage
+	u.Read(c.at.Reset(f.Usage))
+	if largest := &c.models[m].largest; f.Kind == jsonl.Assistant && u.Prompt() > largest.Prompt() {
+		*largest = u
+	}
 	ms, dated := f.Time.Millis()
 	if !c.Only.model(c.models[m].name) || !c.Only.time(ms, dated) {
 		return
 	}
 	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated)}
-	c.price(&one, f.Usage, m)
+	c.price(&one, f.Usage, &u, m)
 	one.key, c.keyBuf = callKey(c.keyBuf, f)
 	if c.byBranch {
 		c.records = append(c.records, int32(rec))
@@ -103,20 +109,18 @@ func (c *costReader) model(f *callRecord) int {
 	if !ok {
 		at = len(c.models)
 		c.modelAt[string(c.keyBuf)] = at
-		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, false, models.Model{}}
+		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, false, models.Model{}, jsonl.Usage{}}
 		c.models = append(c.models, m)
 	}
 	return at
 }
 
-// price reads a call's usage, and computes its cost. A recorded 0 is a cost.
-func (c *costReader) price(one *call, usage jsonl.Value, m int) {
+// price takes a call's usage, and computes its cost. A recorded 0 is a cost.
+func (c *costReader) price(one *call, usage jsonl.Value, u *jsonl.Usage, m int) {
 	one.pricing = unpriceable
 	if !usage.IsObject() {
 		return
 	}
-	var u jsonl.Usage
-	u.Read(c.at.Reset(usage))
 	one.input, one.output, one.cacheRead, one.cacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite
 	if u.Cost.Known {
 		one.dollars, one.pricing = u.Cost.Total, estimated
@@ -131,19 +135,13 @@ func (c *costReader) price(one *call, usage jsonl.Value, m int) {
 	}
 }
 
-// prices returns a model's prices in the table. pi uses the name of the request; the model that
-// answered is more precise if that was a router.
+// prices returns a model's prices in the table.
 func (c *costReader) prices(m int) models.Model {
 	p := &c.models[m]
 	if !p.asked {
 		p.asked = true
 		table := cmp.Or(c.Options.Replay.Models, models.Builtin())
-		for _, name := range []jsonl.Value{p.model, p.response} {
-			found, _, ok := table.Lookup(p.provider.Text(), name.Text())
-			if p.known = p.known || ok; ok && !p.prices.Priced() {
-				p.prices = found
-			}
-		}
+		p.prices, p.known = table.Priced(p.provider.Text(), p.model.Text(), p.response.Text())
 		if ref := (models.Ref{Provider: p.provider.Text(), ID: p.model.Text()}); !p.known && ref.ID != "" {
 			c.part.Unknown = addNew(c.part.Unknown, ref)
 		}
@@ -154,6 +152,7 @@ func (c *costReader) prices(m int) models.Model {
 // end computes the sums once the session has been read.
 func (c *costReader) end() {
 	p := c.part
+	c.Replay.KnowPrompts(c.largest())
 	c.replaceUsages()
 	if c.byBranch {
 		c.toBranches()
@@ -167,6 +166,19 @@ func (c *costReader) end() {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
 	p.sumUp()
+}
+
+// largest returns the usage of each model with the largest prompt.
+func (c *costReader) largest() map[models.Ref]jsonl.Usage {
+	all := map[models.Ref]jsonl.Usage{}
+	for i := range c.models {
+		m := &c.models[i]
+		ref := models.Ref{Provider: m.provider.Text(), ID: m.model.Text()}
+		if was := all[ref]; m.largest.Prompt() > was.Prompt() {
+			all[ref] = m.largest
+		}
+	}
+	return all
 }
 
 // replaceUsages gives answers the usages that later entries have for them, with those of
@@ -187,7 +199,8 @@ func (c *costReader) replaceUsages() {
 		key, c.keyBuf = callKey(c.keyBuf, &f)
 		for one := range c.part.calls.all {
 			if one.key == key {
-				c.price(one, usage, c.model(&f))
+				u := usage.Usage()
+				c.price(one, usage, &u, c.model(&f))
 			}
 		}
 	}

@@ -49,14 +49,15 @@ type growth struct {
 	Truncations int         `json:"truncations"`
 	Edits       int         `json:"edits"`
 	Requests    []growthRow `json:"requests"`             // in order
-	Now         growthRow   `json:"now"`                  // the same of the next request, without `entry`
+	Now         growthRow   `json:"now"`                  // the same of the next request, without `entry`; its `size` is `context` of `ctxtool ls`
 	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
 // A growthRow is a request with the size of its context in tokens. Size is the recorded size of
 // its prompt. Without one, Estimated is set, and Size is the counted size plus the difference
 // between recorded and counted size of the previous recorded request, or of the first recorded
-// one after a compaction or before all others.
+// one after a compaction or before all others. That of the next request is what ls shows: the
+// last recorded usage, and an estimate of what follows it.
 type growthRow struct {
 	Request   int     `json:"request"`            // from 0
 	Entry     string  `json:"entry,omitempty"`    // its answer
@@ -153,8 +154,11 @@ func (w *growthWalk) end(e *replay.Envelope) {
 	w.l.fail(err)
 	_, window, _, err := e.Model()
 	w.l.fail(err)
+	used, err := e.InUse(w.l.Counter)
+	w.l.fail(err)
 	g := &w.g
 	g.Now = growthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
+	g.Now.Size, g.Now.Estimated = int64(used.Tokens), used.Estimated > 0
 	g.complete()
 	w.l.Report.Growth.Sessions = append(w.l.Report.Growth.Sessions, *g)
 }
@@ -187,9 +191,11 @@ func (g *growth) complete() {
 		case strings.Contains(r.Marks, "C"):
 			more = first
 		}
-		r.Size, r.Estimated = r.Recorded, r.Recorded == 0
-		if r.Estimated {
-			r.Size = max(0, int64(r.Tokens)+more)
+		if r != &g.Now {
+			r.Size, r.Estimated = r.Recorded, r.Recorded == 0
+			if r.Estimated {
+				r.Size = max(0, int64(r.Tokens)+more)
+			}
 		}
 		if r.Window > 0 {
 			r.Share = float64(r.Size) / float64(r.Window)

@@ -34,19 +34,19 @@ var sessionLens = Lens{
 // branches, including those with the id of a later one, as in pi's own numbers
 // (docs/session-format.md 8.4).
 type SessionPart struct {
-	Sessions    int            `json:"sessions"`    // those that were read
-	Messages    int            `json:"messages"`    // entries that are messages
-	Roles       map[string]int `json:"roles"`       // of them; `other` is an unknown role, `none` an entry without message
-	Turns       int            `json:"turns"`       // prompts of the user
-	Requests    int            `json:"requests"`    // answers of models
-	StopReasons map[string]int `json:"stopReasons"` // requests by how their answer ended, `none` where it does not say
-	Models      []modelCount   `json:"models"`      // the most used first
-	Calls       toolCount      `json:"toolCalls"`   // of all tools together, without `tool`
-	Tools       []toolCount    `json:"tools"`       // by tool, the most called first
-	LostResults int            `json:"lostResults"` // results whose call is nowhere
-	Branches    int            `json:"branches"`    // leaves of the tree
-	Compactions int            `json:"compactions"` // entries of this type, as the next three
-	Summaries   int            `json:"branchSummaries"`
+	Sessions    int            `json:"sessions"`        // those that were read
+	Messages    int            `json:"messages"`        // entries that are messages
+	Roles       map[string]int `json:"roles"`           // of them; `other` is an unknown role, `none` an entry without message
+	Turns       int            `json:"turns"`           // prompts of the user
+	Requests    int            `json:"requests"`        // answers of models
+	StopReasons map[string]int `json:"stopReasons"`     // requests by how their answer ended, `none` where it does not say
+	Models      []modelCount   `json:"models"`          // the most used first
+	Calls       toolCount      `json:"toolCalls"`       // of all tools together, without `tool`
+	Tools       []toolCount    `json:"tools"`           // by tool, the most called first
+	LostResults int            `json:"lostResults"`     // results whose call is nowhere
+	Branches    int            `json:"branches"`        // leaves of the tree
+	Compactions int            `json:"compactions"`     // of any agent: entries of this type, and transforms with their effect or name, one and its shadow once
+	Summaries   int            `json:"branchSummaries"` // entries of this type, as the next two
 	Edits       int            `json:"edits"`
 	Transforms  int            `json:"transforms"`
 	Time        timeSpan       `json:"time"`        // when it was written
@@ -111,6 +111,7 @@ func readSession(l *lensRun) {
 	l.Indexed = append(l.Indexed, func() {
 		calls.close()
 		l.fail(p.shape(l.Session))
+		l.fail(p.compactions(l))
 	})
 }
 
@@ -127,8 +128,6 @@ func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 		}
 	case jsonl.ToolResult:
 		calls.result(r.Said())
-	case jsonl.Compaction:
-		p.Compactions++
 	case jsonl.BranchSummary:
 		p.Summaries++
 	case jsonl.ContextEdit:
@@ -208,6 +207,28 @@ func (p *SessionPart) shape(s *sessionfmt.Session) error {
 	}
 	delete(most, -1) // without a prompt
 	return p.LongPrompts.find(s, most)
+}
+
+// compactions counts them on all branches, as the lens compactions does on the path.
+func (p *SessionPart) compactions(l *lensRun) error {
+	patched := l.Replay.Rules.Patched()
+	for rec := range l.Session.Len() {
+		switch kind := l.Session.Kind(rec); {
+		case kind == jsonl.Transform && patched:
+			if isCompaction(l.line(rec)) {
+				p.Compactions++
+			}
+		case kind == jsonl.Compaction:
+			shadow, err := l.Replay.Shadows(rec)
+			if err != nil {
+				return err
+			}
+			if !shadow || !patched {
+				p.Compactions++
+			}
+		}
+	}
+	return l.err
 }
 
 // find lists the prompts with too many requests, given the number of each.

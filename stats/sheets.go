@@ -158,7 +158,9 @@ func (c *contextOf) notes() (notes []string) {
 		notes = append(notes, "The window of the model is not known: --window gives it.")
 	}
 	notes = append(notes, c.Usage.Text(c.agent)+".")
-	if u := c.Usage; u.Tokens != nil && *u.Tokens > u.Estimated && *u.Tokens > 0 && c.Calibrated == nil {
+	if c.taken {
+		notes = append(notes, "The provider recorded much less than the file has: messages were removed outside of it, as many tokens as the row rest says.")
+	} else if u := c.Usage; u.Tokens != nil && *u.Tokens > u.Estimated && *u.Tokens > 0 && c.Calibrated == nil {
 		notes = append(notes, fmt.Sprintf("The counter finds %d of them, and about %d are hidden: it is off by %+.1f%%.", c.Tokens, c.Hidden, 100*(float64(c.Tokens+c.Hidden)/float64(*u.Tokens)-1)))
 	}
 	if !c.PromptKnown {

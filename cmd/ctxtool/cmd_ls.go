@@ -175,8 +175,8 @@ func newStatusCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [flags] [SESSION]",
 		Short: "Print the state of a session in one line",
-		Long: "Print the state of a session in one line: model, context use as the provider recorded\n" +
-			"it, cost, how long the prompt cache stays warm, and damage at the end of the file. Of a\n" +
+		Long: "Print the state of a session in one line: model, context use as ls shows it,\n" +
+			"cost, how long the prompt cache stays warm, and damage at the end of the file. Of a\n" +
 			"file over 2 MB it reads only that end, and leaves out the cost unless --cost is given.\n" +
 			"Without SESSION it takes the JSON on standard input that Claude Code passes to a status\n" +
 			"line command.",
@@ -256,13 +256,16 @@ func runStatus(e *env, o *statusOptions, args []string) error {
 
 func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.Status, error) {
 	st, err := state.Of(name, e.now(), opt.Replay.Models, opt.Open)
-	if err != nil || !o.cost && (st.Model == "" || e.larger(name, mostSummed)) {
+	if err != nil || !o.cost && e.larger(name, mostSummed) {
 		return st, err
 	}
 	sum, err := opt.Summarize(name)
 	switch {
 	case err == nil:
-		st.Cost, st.Computed = &sum.Cost, sum.Computed
+		if st.Model != "" || o.cost {
+			st.Cost, st.Computed = &sum.Cost, sum.Computed
+		}
+		st.Model, st.Context, st.Estimated, st.Window = sum.Model, int64(sum.Context), sum.Estimated, sum.Window
 	case !o.cost: // the end has an answer where the whole has none, as of a fork without its base
 		err = nil
 	}

@@ -257,6 +257,10 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	if c.Stopped != nil {
 		p.Notes = append(p.Notes, c.Stopped.Error()+": the effects of compactions and transforms after it are unknown")
 	}
+	if path, _ := r.Session.Path(leaf); !o.all && len(path) < r.Session.Coverage.Entries {
+		const one = "one branch: %d of %d entries, and its requests and cost alone; --all adds the others"
+		p.Notes = append(p.Notes, fmt.Sprintf(one, len(path), r.Session.Coverage.Entries))
+	}
 	since, err := o.newLimit(e, r.Session, o.since, leaf)
 	until, wrong := o.newLimit(e, r.Session, o.until, leaf)
 	if err = cmp.Or(err, wrong); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,13 +49,14 @@ func (f *figures) differ() (all []string) {
 	return all
 }
 
-// TestOneNumber: tokens, cost, requests, messages and calls of a session are the same in
-// whatever command prints them.
+// TestOneNumber: tokens, windows, cost, requests, compactions, messages and calls of a session of
+// any agent are the same in whatever command prints them.
 func TestOneNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	compared := 0
-	for k, c := range corpus.Sample(t) {
+	others := slices.DeleteFunc(corpus.Foreign(t), func(s corpus.Session) bool { return !corpus.Whole() && len(s.Data) > 300<<10 })
+	for k, c := range append(corpus.Sample(t), others...) {
 		name := filepath.Join(dir, fmt.Sprint(k)+".jsonl")
 		must.Do(os.WriteFile(name, c.Data, 0o600))
 		s, err := sessionfmt.Open(name, sessionfmt.Options{})
@@ -63,6 +65,8 @@ func TestOneNumber(t *testing.T) {
 		}
 		f := &figures{by: map[string][]figure{}}
 		f.ofCommands(t, c.Name, name, s)
+		f.ofSimulation(t, name)
+		f.ofStatus(t, c.Name, name)
 		f.ofPages(t, c.Name, name, s)
 		s.Close()
 		for _, d := range f.differ() {
@@ -99,7 +103,8 @@ func answerOf(t *testing.T, key string, into any, args ...string) bool {
 func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.Session) {
 	var ls struct {
 		Entries, Context int
-		Cost             float64
+		Window           float64
+		Cost, Computed   float64
 	}
 	if !answerOf(t, "schema", &ls, "ls", name, "--json") {
 		t.Errorf("%s is not listed", session)
@@ -107,19 +112,26 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 	}
 	f.add("entries", "ls", float64(ls.Entries))
 	f.add("cost", "ls", ls.Cost)
+	f.add("cost, computed", "ls", ls.Computed)
+	f.add("window", "ls", ls.Window)
 	f.add("context in use", "ls", float64(ls.Context))
 
 	var stats struct {
 		Stopped string
 		Lenses  struct {
 			Session struct {
-				Turns, Requests int
-				ToolCalls       struct{ Calls int }
+				Turns, Requests, Compactions int
+				ToolCalls                    struct{ Calls int }
 			}
-			Cost    struct{ Cost struct{ Total float64 } }
+			Compactions struct{ Count int }
+			Growth      struct{ Sessions []growthFigures }
+			Cost        struct {
+				Cost struct{ Total, Computed float64 }
+			}
 			Context struct {
 				Sessions []struct {
 					Tokens, Messages, Request int
+					Window                    float64
 					ContextUsage              struct{ Tokens *int }
 				}
 			}
@@ -129,11 +141,18 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 			}
 		}
 	}
-	if !answerOf(t, "schema", &stats, "stats", name, "-f", "jsonl", "--lens", "session,context,cost,cache") || stats.Stopped != "" {
+	if !answerOf(t, "schema", &stats, "stats", name, "-f", "jsonl", "--lens", "session,context,cost,cache,growth,compactions") || stats.Stopped != "" {
 		return
 	}
 	l := &stats.Lenses
 	f.add("cost", "stats", l.Cost.Cost.Total)
+	f.add("cost, computed", "stats", l.Cost.Cost.Computed)
+	f.add("window", "stats", l.Context.Sessions[0].Window)
+	f.add("compactions of the path", "stats", float64(l.Compactions.Count))
+	if path, _ := s.Path(s.Leaf()); s.Coverage.Entries == len(path) {
+		f.add("compactions of the path", "stats --lens session", float64(l.Session.Compactions))
+	}
+	f.ofGrowth(&l.Growth.Sessions[0])
 	f.add("prompts", "stats", float64(l.Session.Turns))
 	f.add("requests", "stats", float64(l.Session.Requests))
 	f.add("calls", "stats", float64(l.Session.ToolCalls.Calls))
@@ -188,6 +207,98 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 	f.ofLog(name)
 }
 
+// growthFigures are what the lens growth says of a session.
+type growthFigures struct {
+	Compactions int
+	Requests    []struct{ Recorded, Window float64 }
+	Now         struct{ Size, Window float64 }
+}
+
+// ofGrowth takes the requests of the path.
+func (f *figures) ofGrowth(g *growthFigures) {
+	f.add("compactions of the path", "growth", float64(g.Compactions))
+	f.add("context in use", "growth", g.Now.Size)
+	f.add("window", "growth", g.Now.Window)
+	peak, over := 0.0, 0.0
+	for _, r := range g.Requests {
+		if peak = max(peak, r.Recorded); r.Window > 0 && r.Recorded > r.Window {
+			over++
+		}
+		if r.Recorded > 0 && r.Window > 0 {
+			f.add("recorded prompts over the window", "growth", over)
+		}
+	}
+	if peak > 0 {
+		f.add("the largest recorded prompt", "growth", peak)
+	}
+	if n := len(g.Requests); n > 0 {
+		f.add("answers of the path", "growth", float64(n))
+		if window := g.Requests[n-1].Window; window > 0 {
+			f.add("window of the last request", "growth", window)
+		}
+	}
+}
+
+// ofSimulation takes the recorded policy, and the windows of all.
+func (f *figures) ofSimulation(t *testing.T, name string) {
+	var simulated struct {
+		Policies []struct {
+			Window, Peak        float64
+			Requests, Overflows int
+			Policy              string
+			Estimated           bool
+		}
+	}
+	if !answerOf(t, "schema", &simulated, "simulate", name, "--json", "--policies", "recorded,pi,gsh,swe-cli") {
+		return
+	}
+	for _, p := range simulated.Policies {
+		f.add("window of the last request", "simulate "+p.Policy, p.Window)
+	}
+	recorded := simulated.Policies[0]
+	f.add("answers of the path", "simulate", float64(recorded.Requests))
+	if f.by["the largest recorded prompt"] != nil {
+		f.add("the largest recorded prompt", "simulate", recorded.Peak)
+		f.add("recorded prompts over the window", "simulate", float64(recorded.Overflows))
+	}
+}
+
+// ofStatus takes the status, and the page of all branches.
+func (f *figures) ofStatus(t *testing.T, session, name string) {
+	var status struct {
+		Context, Window, Cost, Computed float64
+		Model                           string
+	}
+	if answerOf(t, "schema", &status, "status", name, "--json", "--cost") {
+		f.add("context in use", "status", status.Context)
+		f.add("window", "status", status.Window)
+		f.add("cost", "status", status.Cost)
+		f.add("cost, computed", "status", status.Computed)
+	}
+	head := string(pageHead.Find(ranIn("", "render", name, "--all", "--target", "file").stdout.Bytes()))
+	if m := sessionLine.FindStringSubmatch(head); m != nil {
+		n, _ := strconv.Atoi(m[2])
+		f.add("requests", "render --all", float64(n))
+	}
+	if m := pageCost.FindStringSubmatch(head); m != nil {
+		shown, _ := strconv.ParseFloat(m[1], 64)
+		if want := f.by["cost"][0].value + f.by["cost, computed"][0].value; math.Abs(shown-want) > 0.0051 {
+			t.Errorf("%s: render --all says $%v, ls $%v", session, shown, want)
+		}
+	}
+	for _, text := range []string{head, status.Model, ranIn("", "ls", name).stdout.String(), ranIn("", "stats", name, "--lens", "session,cost").stdout.String()} {
+		if strings.Contains(text, "<synthetic>") {
+			t.Errorf("%s: a synthetic model is one of its models: %s", session, text)
+		}
+	}
+}
+
+// The head of a Markdown page, and the cost in it.
+var (
+	pageHead = regexp.MustCompile(`(?s)^.*?\n\n.*?\n\n`)
+	pageCost = regexp.MustCompile(`\*\*Used\*\*: .*; ~?\$([0-9.]+)`)
+)
+
 // ofLog takes the context that the last entry of a log leaves.
 func (f *figures) ofLog(name string) {
 	r := ranIn("", "log", name, "-f", "jsonl")
@@ -235,6 +346,68 @@ func (f *figures) ofPages(t *testing.T, session, name string, s *sessionfmt.Sess
 
 // sessionLine is what a Markdown page says of a session.
 var sessionLine = regexp.MustCompile(`; (\d+) turns?, (\d+) requests?, (\d+) calls?;`)
+
+// TestContradicted: what records contradict is said, in whatever command shows it: a context that
+// is much larger than the recorded request, and a window that a recorded prompt exceeds. Requests
+// without a recorded size are neither peaks nor overflows.
+func TestContradicted(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, messages ...string) {
+		text := `{"type":"session","version":3,"id":"p","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
+		parent := "null"
+		for k, m := range messages {
+			text += fmt.Sprintf(`{"type":"message","id":"e%d","parentId":%s,"timestamp":"2026-01-01T00:00:0%d.000Z","message":%s}`+"\n", k, parent, k, m)
+			parent = fmt.Sprintf(`"e%d"`, k)
+		}
+		must.Do(os.WriteFile(filepath.Join(dir, name+".jsonl"), []byte(text), 0o600))
+	}
+	user := func(words int) string {
+		return fmt.Sprintf(`{"role":"user","content":%q,"timestamp":1}`, strings.Repeat("word ", words))
+	}
+	answer := func(model, stop string, input int) string {
+		return fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":"ok"}],"provider":"anthropic","model":%q,"stopReason":%q,"usage":{"input":%d,"output":10,"cost":{"total":0.1}},"timestamp":1}`, model, stop, input)
+	}
+	const opus = "claude-opus-4-5"
+	write("removed", user(36000), answer(opus, "stop", 45000), user(36000), answer(opus, "stop", 46000), user(100))
+	write("noise", user(7000), answer(opus, "stop", 1000), user(8))                                  // 8,750 tokens counted
+	write("little", user(36000), answer(opus, "stop", 36000), user(8))                               // 45,000 counted, a quarter more
+	write("exceeded", user(8), answer(opus, "stop", 300000), user(8), answer(opus, "stop", 1000))    // of 200,000
+	write("unanswered", user(8), answer(opus, "stop", 1000), user(800000), answer(opus, "error", 0)) // of 200,000
+	write("unknown", user(8), answer("nobody", "stop", 1000), user(8), answer("nobody", "stop", 250000))
+	for _, test := range []struct{ command, want string }{
+		{"replay removed.jsonl", "· ~46.1k/200k tokens (23%)"},
+		{"replay removed.jsonl", "- removed outside of the file: ~44k"},
+		{"replay removed.jsonl@request:1", "· ~46k/200k tokens (23%)"},
+		{"replay noise.jsonl", "· ~8.8k/200k tokens (4%)"},
+		{"replay little.jsonl", "· ~45k/200k tokens (23%)"},
+		{"stats --lens context removed.jsonl", "rest             ~-43992  -22.0%"},
+		{"stats --lens context removed.jsonl", "total             ~46135   23.1%"},
+		{"stats --lens context removed.jsonl", "messages were removed outside of it"},
+		{"stats --lens context removed.jsonl --at request:1", "total             ~46000   23.0%"},
+		{"render --view context --target file removed.jsonl", "**Size**: about 46.1k tokens: system 0, tools 0, messages 90.1k, of which 44k were removed outside of the file; window 200k"},
+		{"ls --json removed.jsonl", `"context":46135,`},
+		{"status removed.jsonl", " · ~23% of 200k · "},
+		{"check removed.jsonl", "maybe-cleared  the provider counted 46000 tokens for this request, and the file has messages of about 90001 for it"},
+		{"check noise.jsonl little.jsonl", "2 files checked: 2 sound"},
+		{"ls --json exceeded.jsonl", `"window":300010,`},
+		{"status exceeded.jsonl", "% of 300k"},
+		{"stats --lens context exceeded.jsonl", "window of 300010 tokens (the largest recorded prompt, over that of the models table)"},
+		{"replay exceeded.jsonl", "/300k tokens"},
+		{"stats --lens context exceeded.jsonl --window 100000", "window of 100000 tokens (option)"},
+		{"simulate exceeded.jsonl -f csv", "\n,gsh,2,300010,300000,"},
+		{"simulate exceeded.jsonl", "2 requests of the path, window 300k (the largest recorded prompt, over that of the models table)"},
+		{"simulate unanswered.jsonl -f csv", "\n,recorded,2,200000,1000,1000,0,"},
+		{"simulate unanswered.jsonl -f csv", "\n,none,2,200000,1000,1000,0,"},
+		{"simulate unknown.jsonl", "2 requests of the path, window 250k (assumed: the model is unknown)"},
+		{"simulate unknown.jsonl -f csv", "\n,recorded,2,250000,250000,125500,0,"},
+		{"simulate unknown.jsonl -f csv", "\n,swe-cli,2,250000,"},
+	} {
+		r := ranIn(dir, strings.Fields(test.command)...)
+		if !strings.Contains(r.stdout.String(), test.want) {
+			t.Errorf("%s: status %d, no %q in\n%s%s", test.command, r.status, test.want, r.stdout.String(), r.stderr.String())
+		}
+	}
+}
 
 // TestStatusCost: the status of a short session has its cost, that of a long one if asked.
 func TestStatusCost(t *testing.T) {

@@ -97,6 +97,12 @@ func WindowFrom(from string) string {
 		return from
 	case "policy":
 		return "default of the policy"
+	case "recorded":
+		return "the largest recorded prompt, over that of the models table"
+	case "assumed":
+		return "assumed: the model is unknown"
+	case "several":
+		return "of the last request; others have another"
 	}
 	return "models table, " + from
 }

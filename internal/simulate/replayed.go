@@ -60,7 +60,7 @@ func (w *walk) hooked() error {
 		}
 		c.Same = !w.acted
 		judged := row.Instead(c)
-		w.add(&Request{Request: k, Tokens: was.tokens, Messages: was.messages, Window: w.window(row), Changes: changes}, &judged, compacts)
+		w.add(&Request{Request: k, Tokens: was.tokens, Messages: was.messages, Window: w.windows[k], Changes: changes}, &judged, compacts)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"ctxtool/compact"
 	"ctxtool/internal/parallel"
@@ -28,6 +29,9 @@ type session struct {
 	byRecord map[int]int                       // the messages by record
 	answers  []int                             // the messages that are answers to requests, in order
 	rows     []*cache.Row                      // the recorded requests, in that order
+	windows  []int64                           // of their models, tokens; the same for all policies
+	from     string                            // where the last of them comes from
+	sized    bool                              // the provider recorded the size of a request
 	index    *reuse.Index
 }
 
@@ -137,6 +141,9 @@ func (c *session) match(bare *replay.Replay) error {
 	if len(c.rows) == 0 || len(c.rows) != len(c.past.requests) {
 		return ErrNoRequests
 	}
+	if err := c.measure(); err != nil {
+		return err
+	}
 	e, err := bare.At(sessionfmt.Before(first))
 	if err != nil {
 		return err
@@ -152,7 +159,7 @@ func (c *session) match(bare *replay.Replay) error {
 
 // run simulates one policy.
 func (c *session) run(one *Contender) (*Run, error) {
-	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name}, kept: map[sameFront]*lastSent{}, removals: c.index.Removals()}
+	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name, WindowFrom: c.from}, kept: map[sameFront]*lastSent{}, removals: c.index.Removals()}
 	var err error
 	switch {
 	case one.Hook != nil:
@@ -173,16 +180,30 @@ func (c *session) run(one *Contender) (*Run, error) {
 // nonePolicy changes nothing.
 var nonePolicy = compact.Policy{Name: None, Counter: &tokens.Pi}
 
-// window returns the context window for a request, in tokens.
-func (w *walk) window(row *cache.Row) int64 {
-	if w.Replay.Window > 0 {
-		return w.Replay.Window
+// unknownWindow is the context window of an unknown model in tokens, unless a recorded
+// request was larger.
+const unknownWindow = 200_000
+
+// measure finds the context windows of the requests.
+func (c *session) measure() error {
+	largest := int64(unknownWindow)
+	for _, row := range c.rows {
+		if row.Sized() {
+			largest, c.sized = max(largest, row.Prompt), true
+		}
 	}
-	if b := w.Replay.Baseline; b != nil && b.Limit > 0 && b.Model == row.ModelRef() {
-		return b.Limit
+	for _, row := range c.rows {
+		window, from, err := c.past.r.Window(row.ModelRef())
+		if err != nil {
+			return err
+		}
+		if c.from = from; window == 0 {
+			window, c.from = largest, "assumed"
+		}
+		c.windows = append(c.windows, window)
 	}
-	if n := row.Window(); n > 0 || w.Policy == nil {
-		return n
+	if len(slices.Compact(slices.Clone(c.windows))) > 1 {
+		c.from = "several"
 	}
-	return w.Policy.WindowOf(row.ModelRef())
+	return nil
 }

@@ -66,20 +66,21 @@ type Run struct {
 	Policy      string         `json:"policy"`
 	Sessions    int            `json:"sessions,omitempty"` // number of sessions summed up
 	Requests    int            `json:"requests"`
-	Window      int64          `json:"window,omitempty"` // tokens, of the last request's model; 0 if unknown, or different in the sessions of a sum
-	Peak        int64          `json:"peak"`             // tokens of the largest request
-	Mean        float64        `json:"mean"`             // tokens of a request, on average
-	Overflows   int            `json:"overflows"`        // requests that exceed the window
-	Compactions int            `json:"compactions"`      // requests before which history was summarized
-	Acts        int            `json:"acts"`             // requests before which the policy changed anything
-	Layers      []Layer        `json:"layers,omitempty"` // what each layer did
-	Prompt      int64          `json:"prompt"`           // tokens of all requests; like the next seven, of those with a recorded usage, or if there are none, of all
-	Read        int64          `json:"read"`             // of these, served by an ideal cache
-	Write       int64          `json:"write"`            // and not served
-	HitRate     float64        `json:"hitRate"`          // the share of `read`, from 0 to 1
-	Rebilled    cache.Rebilled `json:"rebilled"`         // tokens that an earlier request had sent and that were billed again; for `recorded`, what the provider did not serve is included
-	Output      int64          `json:"output"`           // tokens of the answers, the same for all policies
-	Cost        Cost           `json:"cost"`             // by the table of prices, as an ideal cache would serve the requests
+	Window      int64          `json:"window,omitempty"`     // tokens, of the last request's model, the same for all policies; 0 if different in the sessions of a sum
+	WindowFrom  string         `json:"windowFrom,omitempty"` // as in the lens `context`; `assumed` if the model is unknown: 200,000, or the largest recorded request; `several` if other requests have another window
+	Peak        int64          `json:"peak"`                 // tokens of the largest request, of those with a recorded size, or if there are none, of all
+	Mean        float64        `json:"mean"`                 // tokens of a request, on average
+	Overflows   int            `json:"overflows"`            // of the same requests, those that exceed the window
+	Compactions int            `json:"compactions"`          // requests before which history was summarized
+	Acts        int            `json:"acts"`                 // requests before which the policy changed anything
+	Layers      []Layer        `json:"layers,omitempty"`     // what each layer did
+	Prompt      int64          `json:"prompt"`               // tokens of all requests; like the next seven, of those with a recorded usage, or if there are none, of all
+	Read        int64          `json:"read"`                 // of these, served by an ideal cache
+	Write       int64          `json:"write"`                // and not served
+	HitRate     float64        `json:"hitRate"`              // the share of `read`, from 0 to 1
+	Rebilled    cache.Rebilled `json:"rebilled"`             // tokens that an earlier request had sent and that were billed again; for `recorded`, what the provider did not serve is included
+	Output      int64          `json:"output"`               // tokens of the answers, the same for all policies
+	Cost        Cost           `json:"cost"`                 // by the table of prices, as an ideal cache would serve the requests
 	Unpriced    int            `json:"unpriced,omitempty"`
 	Estimated   bool           `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
 	Regrets     int            `json:"regrets"`             // what answers used after the policy had removed it
@@ -150,27 +151,28 @@ func (k *Kinds) add(kind reuse.Kind) {
 //
 // It is a line of schema ctxtool/simulate.request/1.
 type Request struct {
-	Schema   string         `json:"schema"`
-	File     string         `json:"file,omitempty"`
-	Policy   string         `json:"policy"`
-	Request  int            `json:"request"` // from 0
-	Entry    string         `json:"entry"`   // id of the answer
-	Line     int            `json:"line"`    // of that entry
-	Time     string         `json:"time,omitempty"`
-	Model    string         `json:"model,omitempty"`
-	Prompt   int64          `json:"prompt"` // tokens of the whole request, the provider's if it recorded its size
-	Tokens   Tokens         `json:"tokens"` // counted
-	Messages int            `json:"messages"`
-	Window   int64          `json:"window,omitempty"`
-	Overflow int64          `json:"overflow,omitempty"` // tokens above the window
-	Shared   int64          `json:"shared"`             // tokens that the previous request of the model had at the beginning too
-	Read     int64          `json:"read"`
-	Write    int64          `json:"write"`
-	Rebilled cache.Rebilled `json:"rebilled,omitzero"`
-	Cause    cache.Cause    `json:"cause,omitempty"` // why the shared beginning ends
-	Cost     Cost           `json:"cost"`
-	Changes  []Change       `json:"changes,omitempty"` // that the policy made before the request
-	Regrets  []Regret       `json:"regrets,omitempty"` // what its answer used that was gone
+	Schema    string         `json:"schema"`
+	File      string         `json:"file,omitempty"`
+	Policy    string         `json:"policy"`
+	Request   int            `json:"request"` // from 0
+	Entry     string         `json:"entry"`   // id of the answer
+	Line      int            `json:"line"`    // of that entry
+	Time      string         `json:"time,omitempty"`
+	Model     string         `json:"model,omitempty"`
+	Prompt    int64          `json:"prompt"` // tokens of the whole request, the provider's if it recorded its size
+	Tokens    Tokens         `json:"tokens"` // counted
+	Messages  int            `json:"messages"`
+	Window    int64          `json:"window,omitempty"`
+	Overflow  int64          `json:"overflow,omitempty"`  // tokens above the window
+	Estimated bool           `json:"estimated,omitempty"` // `prompt` is counted: the provider recorded no size, so the request is not in `peak` and `overflows` of the policy if other requests have one
+	Shared    int64          `json:"shared"`              // tokens that the previous request of the model had at the beginning too
+	Read      int64          `json:"read"`
+	Write     int64          `json:"write"`
+	Rebilled  cache.Rebilled `json:"rebilled,omitzero"`
+	Cause     cache.Cause    `json:"cause,omitempty"` // why the shared beginning ends
+	Cost      Cost           `json:"cost"`
+	Changes   []Change       `json:"changes,omitempty"` // that the policy made before the request
+	Regrets   []Regret       `json:"regrets,omitempty"` // what its answer used that was gone
 }
 
 // Tokens are the counted tokens of a request.

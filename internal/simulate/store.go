@@ -115,9 +115,9 @@ func spread(all []*Report, k int) *Spread {
 // plus adds the run of another session.
 func (r *Run) plus(o *Run) {
 	if r.Sessions++; r.Sessions == 1 {
-		r.Window = o.Window
-	} else if r.Window != o.Window {
-		r.Window = 0
+		r.Window, r.WindowFrom = o.Window, o.WindowFrom
+	} else if r.Window != o.Window || r.WindowFrom != o.WindowFrom {
+		r.Window, r.WindowFrom = 0, ""
 	}
 	r.Requests += o.Requests
 	r.counted += o.counted

@@ -34,10 +34,11 @@ func (w *walk) add(r *Request, row *cache.Row, compacts bool) {
 	}
 	run.Requests++
 	run.Window = r.Window
-	run.Peak = max(run.Peak, r.Prompt)
-	if r.Window > 0 && r.Prompt > r.Window {
-		r.Overflow = r.Prompt - r.Window
-		run.Overflows++
+	if r.Estimated = !recorded.Sized(); !r.Estimated || !w.sized {
+		run.Peak = max(run.Peak, r.Prompt)
+		if r.Overflow = max(0, r.Prompt-r.Window); r.Overflow > 0 {
+			run.Overflows++
+		}
 	}
 	if compacts {
 		run.Compactions++

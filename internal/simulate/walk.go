@@ -99,7 +99,7 @@ func (w *walk) walk(keeper *compact.Keeper) error {
 	begun := false
 	for k, answer := range w.answers {
 		row := w.rows[k]
-		window := w.window(row)
+		window := w.windows[k]
 		var all []Change
 		explained := w.Explained && k == w.Explain && w.Policy != nil
 		act := func(turnEnds bool) error {

@@ -4,9 +4,12 @@ package state
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
+	"ctxtool/replay"
 	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -20,8 +23,9 @@ type Status struct {
 	Schema string `json:"schema"`
 	dialect.Reading
 	Model      string   `json:"model,omitempty"`      // `provider/id`; as the status line command is given it, if it is
-	Context    int64    `json:"context,omitempty"`    // tokens of the last request and its answer, as the provider recorded them; absent after a compaction, until the next answer
-	Window     int64    `json:"window,omitempty"`     // tokens of the model's window; absent where it is not known
+	Context    int64    `json:"context,omitempty"`    // tokens at the leaf, as in `ctxtool ls`: the last usage recorded, and an estimate of what came after; of a file that is not read whole absent after a compaction or an edit, until the next answer
+	Estimated  bool     `json:"estimated,omitempty"`  // no usage has told all of `context`
+	Window     int64    `json:"window,omitempty"`     // tokens of the model's window, as in `ctxtool ls`; absent where it is not known
 	Cost       *float64 `json:"cost,omitempty"`       // US dollars, recorded; of a file over 2 MB only with `--cost`, or where the status line command is given it
 	Computed   float64  `json:"computed,omitempty"`   // US dollars, of calls that record no cost, by the models table; not in `cost`
 	Warm       *int64   `json:"warm,omitempty"`       // seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
@@ -69,6 +73,7 @@ type reader struct {
 	model models.Ref
 	usage jsonl.Usage
 	at    int64 // when, milliseconds since 1970
+	after []int // records after the last answer
 }
 
 // read reads back from the leaf.
@@ -79,20 +84,26 @@ func (l *reader) read() error {
 			l.Finding = f.Code
 		}
 	}
-	compacted := false
+	cut := false
 	path, _ := l.s.Path(l.s.Leaf())
 	for k := len(path) - 1; k >= 0 && l.Time == ""; k-- {
 		kind := l.s.Kind(path[k])
 		switch {
-		case kind == jsonl.Compaction || kind == jsonl.Reset || kind == jsonl.Transform && l.s.Dialect() != nil:
-			compacted = true
+		case slices.Contains(cuts, kind):
+			cut = true
 		case kind == jsonl.ModelChange && l.model == models.Ref{}, kind == jsonl.Assistant && l.s.Answers(path[k]):
 			line, err := l.r.Line(path[k])
 			if err != nil {
 				return err
 			}
-			l.take(kind, line, compacted)
+			l.take(kind, line, cut)
 		}
+		if l.Context == 0 {
+			l.after = append(l.after, path[k])
+		}
+	}
+	if err := l.estimate(); err != nil {
+		return err
 	}
 	l.Unrecorded = l.Unrecorded && l.usage.Context() == 0
 	if l.model != (models.Ref{}) {
@@ -101,11 +112,35 @@ func (l *reader) read() error {
 	return nil
 }
 
+// estimate adds what follows the last answer to the context.
+func (l *reader) estimate() error {
+	if l.Context == 0 {
+		return nil
+	}
+	r := replay.New(l.s, replay.Options{Rules: replay.ByPi, Leaf: l.s.Leaf()})
+	load := r.NewReader()
+	for _, rec := range l.after {
+		if !l.s.Kind(rec).IsMessage() {
+			continue
+		}
+		m := r.Own(rec)
+		n, err := load.Estimate(&tokens.Pi, &m)
+		if err != nil {
+			return err
+		}
+		l.Context, l.Estimated = l.Context+int64(n), l.Estimated || n > 0
+	}
+	return nil
+}
+
+// cuts are the kinds of entries after which the last usage is not that of the context.
+var cuts = []jsonl.Kind{jsonl.Compaction, jsonl.Reset, jsonl.ContextEdit, jsonl.Deletion, jsonl.Transform}
+
 // atEnd are the findings that the end of a file shows by itself.
 var atEnd = map[string]bool{"torn": true, "unterminated": true, "padded": true, "glued": true, "broken-off": true}
 
 // take takes what a model change or an answer says.
-func (l *reader) take(kind jsonl.Kind, line jsonl.Value, compacted bool) {
+func (l *reader) take(kind jsonl.Kind, line jsonl.Value, cut bool) {
 	if kind == jsonl.ModelChange {
 		l.model = models.Ref{Provider: line.Get("provider").Text(), ID: line.Get("modelId").Text()}
 		return
@@ -124,7 +159,7 @@ func (l *reader) take(kind jsonl.Kind, line jsonl.Value, compacted bool) {
 	if l.model == (models.Ref{}) {
 		l.model = models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 	}
-	if !compacted {
+	if !cut {
 		l.Context = int64(l.usage.Context())
 	}
 	l.Time = line.Get("timestamp").Text()
@@ -137,6 +172,9 @@ func (l *reader) look(table *models.Table, now time.Time) {
 		return
 	}
 	l.Window = m.ContextWindow
+	if most := l.usage.Prompt(); most > l.Window {
+		l.Window = most + l.usage.Output // see replay.Replay.Window
+	}
 	seconds := m.PromptCache.Short
 	if m.PromptCache.Long > 0 && (l.usage.CacheWrite1h > 0 || seconds == 0) {
 		seconds = m.PromptCache.Long

@@ -14,7 +14,7 @@ import (
 )
 
 // TestStatus: the last answer is found however much stands before and after it, and its cache
-// is warm for as long as the provider keeps it.
+// is warm for as long as the provider keeps it. What follows the answer is estimated.
 func TestStatus(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC)
 	user := func(id, parent string, size int) string {
@@ -28,13 +28,13 @@ func TestStatus(t *testing.T) {
 		context, warm int64
 		finding       string
 	}{
-		"small":      {1, 1, "\n", "", time.Minute, 100, 240, ""},
-		"cold":       {1, 1, "\n", "", time.Hour, 100, 0, ""},
-		"long":       {1, 1, "\n", `,"cacheWrite1h":80`, time.Minute, 100, 3540, ""},
-		"far down":   {3 << 20, 1, "\n", "", time.Minute, 100, 240, ""},
-		"far up":     {1, 3 << 20, "\n", "", time.Minute, 100, 240, ""},
+		"small":      {1, 1, "\n", "", time.Minute, 101, 240, ""},
+		"cold":       {1, 1, "\n", "", time.Hour, 101, 0, ""},
+		"long":       {1, 1, "\n", `,"cacheWrite1h":80`, time.Minute, 101, 3540, ""},
+		"far down":   {3 << 20, 1, "\n", "", time.Minute, 101, 240, ""},
+		"far up":     {1, 3 << 20, "\n", "", time.Minute, 100 + 3<<20/4, 240, ""},
 		"too far up": {1, 9 << 20, "\n", "", time.Minute, 0, -1, ""},
-		"damaged":    {1 << 20, 1, "\n{", "", time.Minute, 100, 240, "torn"},
+		"damaged":    {1 << 20, 1, "\n{", "", time.Minute, 101, 240, "torn"},
 	} {
 		file := filepath.Join(t.TempDir(), "s.jsonl")
 		text := strings.Join([]string{`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`, user("u", "", test.before), fmt.Sprintf(answer, test.more), user("v", "a", test.after)}, "\n") + test.tail

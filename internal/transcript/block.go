@@ -103,4 +103,6 @@ type Item struct {
 	Message value  // of a message entry, or as the envelope has it
 	Cut     *Cut   // its effect, for a compaction
 	Ready   *Block // a prepared block instead of the above
+
+	Unanswered bool // an answer to no request; see Session.Answers in package sessionfmt
 }

@@ -238,6 +238,7 @@ func (c *Conversation) items(records []int32, end bool, yield func(Item, error) 
 			}
 		}
 		it := Item{Kind: c.s.Kind(i), Record: i, By: i, Cut: c.cuts[i]}
+		it.Unanswered = it.Kind == jsonl.Assistant && !c.s.Answers(i)
 		if it.Kind > jsonl.Reset { // unknown ones, headers
 			continue
 		}

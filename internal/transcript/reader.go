@@ -134,7 +134,7 @@ func (r *reader) message(it Item) {
 	case jsonl.User:
 		r.user()
 	case jsonl.Assistant:
-		r.answered()
+		r.answered(it)
 	case jsonl.ToolResult:
 		r.result()
 	}
@@ -224,7 +224,7 @@ func (r *reader) user() {
 
 // answered makes blocks of an answer: what it says and calls, what it took, and why it
 // failed.
-func (r *reader) answered() {
+func (r *reader) answered(it Item) {
 	m := &r.m
 	if m.Content.IsString() {
 		r.said(Answer, m.Content)
@@ -239,8 +239,8 @@ func (r *reader) answered() {
 			r.call(b)
 		}
 	}
-	if r.inStory() {
-		r.story.request(m.Usage, m.Provider, m.Model)
+	if r.inStory() && !it.Unanswered {
+		r.story.request(m, it.Entry)
 	}
 	if m.Failed() {
 		r.text = appendText(m.Failure, scratch.Reset(r.text))
@@ -252,7 +252,7 @@ func (r *reader) answered() {
 func (r *reader) result() {
 	m := &r.m
 	if r.inStory() {
-		r.story.pay(m.Usage.Usage())
+		r.story.pay(m.Usage, nil, nil, nil)
 	}
 	id := m.CallID.Text()
 	call := ToolCall{ID: id, Exit: -1}

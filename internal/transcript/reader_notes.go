@@ -35,10 +35,10 @@ func (r *reader) other(k jsonl.Kind, v value) {
 		r.system(v)
 	case jsonl.Compaction, jsonl.CompactionMessage:
 		r.cut(v)
-		r.paid(v.Get("usage"))
+		r.paid(v.Get("usage"), nil, nil)
 		r.say(Compaction, "", r.summary(v))
 	case jsonl.BranchSummary, jsonl.BranchMessage:
-		r.paid(v.Get("usage"))
+		r.paid(v.Get("usage"), nil, nil)
 		r.say(Branch, "", r.summary(v))
 	case jsonl.ContextEdit:
 		r.edit(v)
@@ -57,9 +57,9 @@ func (r *reader) other(k jsonl.Kind, v value) {
 	case jsonl.Label:
 		r.say(Label, v.Get("targetId").Text(), appendText(v.Get("label"), r.text))
 	case jsonl.UsageEntry:
-		r.paid(v.Get("usage"))
+		r.paid(v.Get("usage"), v.Get("provider"), v.Get("model"))
 	case jsonl.ChildUsage:
-		r.paid(v.Get("childUsage"))
+		r.paid(v.Get("childUsage"), nil, nil)
 	case jsonl.Reset:
 		r.say(Setting, "reset", append(r.text, "what came before is left out"...))
 	case jsonl.Deletion:
@@ -92,9 +92,9 @@ func (r *reader) summary(v value) []byte {
 
 // paid records what was used besides answers: for a summary, or by a sub-agent
 // (docs/session-format.md 8.4, 21).
-func (r *reader) paid(usage value) {
+func (r *reader) paid(usage, provider, model value) {
 	if r.inStory() {
-		r.story.pay(usage.Usage())
+		r.story.pay(usage, provider, model, nil)
 	}
 }
 

@@ -27,6 +27,7 @@ type Story struct {
 	From     string // the time of the first entry, as it stands
 	to       []byte
 	Usage    jsonl.Usage // the columns of tokens, and the total of dollars
+	Computed float64     // dollars of calls that record no cost, by the table
 	Cuts     []Cut       // compactions
 	Aside    bool        // what comes now is on other branches: neither goal nor outcome
 
@@ -35,6 +36,9 @@ type Story struct {
 	passed   map[uint64]bool // commands that passed and had not failed before, by hash
 	line     []byte          // the current command
 	same     []byte          // what identifies it; see appendSame
+	table    *models.Table   // of prices
+	asked    models.Ref      // the model of the last call
+	prices   models.Model    // its prices
 }
 
 // A File is a file that the conversation changed.
@@ -54,9 +58,9 @@ type Command struct {
 	Passed bool // later
 }
 
-// NewStory returns an empty story.
-func NewStory() *Story {
-	return &Story{files: map[string]*File{}, commands: map[string]*Command{}, passed: map[uint64]bool{}}
+// NewStory returns an empty story. Without a table of prices it takes the built-in one.
+func NewStory(table *models.Table) *Story {
+	return &Story{table: cmp.Or(table, models.Builtin()), files: map[string]*File{}, commands: map[string]*Command{}, passed: map[uint64]bool{}}
 }
 
 func (s *Story) take(b *Block) {
@@ -214,7 +218,8 @@ func (s *Story) Join(next *Story) {
 			s.Models = append(s.Models, m)
 		}
 	}
-	s.pay(next.Usage)
+	s.spend(next.Usage)
+	s.Computed += next.Computed
 	for _, f := range next.Files {
 		was := s.file(f.Path)
 		*was = File{f.Path, was.Added + f.Added, was.Removed + f.Removed, was.Told && f.Told, was.Written + f.Written, was.Edited + f.Edited}
@@ -244,18 +249,36 @@ func (s *Story) file(path string) *File {
 	return f
 }
 
-func (s *Story) request(usage, provider, model value) {
+// request records an answer to a request. entry is the answer's, if it is known.
+func (s *Story) request(m *jsonl.Message, entry value) {
 	s.Requests++
-	s.pay(usage.Usage())
-	if n := len(s.Models); n > 0 && provider.Is(s.Models[n-1].Provider) && model.Is(s.Models[n-1].ID) {
-		return
-	}
-	if ref := (models.Ref{Provider: provider.Text(), ID: model.Text()}); ref != (models.Ref{}) && !slices.Contains(s.Models, ref) {
-		s.Models = append(s.Models, ref)
+	s.pay(m.Usage, m.Provider, m.Model, entry.Get("message"))
+	if s.asked != (models.Ref{}) && !slices.Contains(s.Models, s.asked) {
+		s.Models = append(s.Models, s.asked)
 	}
 }
 
-func (s *Story) pay(v jsonl.Usage) {
+// pay adds a usage. A call that records no cost has the one by the prices of its model, or of the
+// one that a message says has answered.
+func (s *Story) pay(usage, provider, model, message value) {
+	if !provider.Is(s.asked.Provider) || !model.Is(s.asked.ID) {
+		s.asked = models.Ref{Provider: provider.Text(), ID: model.Text()}
+		s.prices, _ = s.table.Priced(s.asked.Provider, s.asked.ID, "")
+	}
+	u := usage.Usage()
+	if !u.Cost.Known && s.asked != (models.Ref{}) {
+		prices := s.prices
+		if !prices.Priced() {
+			prices, _ = s.table.Priced(s.asked.Provider, s.asked.ID, message.Get("responseModel").Text())
+		}
+		s.Computed += prices.Price(models.Usage{
+			Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h,
+		}).Total
+	}
+	s.spend(u)
+}
+
+func (s *Story) spend(v jsonl.Usage) {
 	u := &s.Usage
 	u.Input, u.Output, u.CacheRead, u.CacheWrite = u.Input+v.Input, u.Output+v.Output, u.CacheRead+v.CacheRead, u.CacheWrite+v.CacheWrite
 	u.Cost.Total += v.Cost.Total

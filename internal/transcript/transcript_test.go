@@ -30,9 +30,9 @@ func conversation(s *sessionfmt.Session, all bool) *Conversation {
 // told is all that chapters say, a line a block, and the story of it.
 func told(t *testing.T, chapters []Blocks, texts bool) (lines []string, story string) {
 	t.Helper()
-	whole := NewStory()
+	whole := NewStory(nil)
 	for _, blocks := range chapters {
-		part := NewStory()
+		part := NewStory(nil)
 		for b, err := range blocks(part, texts) {
 			if err != nil {
 				t.Fatal(err)
@@ -116,7 +116,7 @@ func TestCommands(t *testing.T) {
 	run := func(line string, failed bool) *ToolCall {
 		return &ToolCall{subject: jsonl.AppendQuoted(nil, line), Command: true, Answered: true, Failed: failed, Exit: 1}
 	}
-	s, next := NewStory(), NewStory()
+	s, next := NewStory(nil), NewStory(nil)
 	s.ran(run("go test ./... 2>&1 | tail -5", true))
 	s.ran(run("make lint", false))
 	s.ran(run("make lint", true))

@@ -181,7 +181,7 @@ class App {
     for (const k of model.index.kind) kinds[k]++
     const requests = model.steps.entry.filter(row => row >= 0).length
     const facts = [[count(kinds[model.kindNumber.user], 'prompt')], [count(requests, 'request')], cost ? [dollars(cost), 'Cost of all requests'] : null,
-      c.prompt && c.read ? [percent(c.achieved) + ' cached', 'Share of the prompts that came from the cache'] : null, first ? [moment(first).slice(0, 16), 'Began, UTC'] : null,
+      c.prompt && c.read ? [percent(c.achieved) + ' cached', 'Share of the prompts of all branches that came from the cache'] : null, first ? [moment(first).slice(0, 16), 'Began, UTC'] : null,
       last - first > 60000 ? [span(last - first), 'Lasted'] : null]
     fill(byId('facts'), facts.filter(Boolean).map(([text, title]) => el('span', { title }, text)),
       head.redacted && el('span', { class: 'tag' }, 'redacted'), head.over && el('span', { class: 'tag warn', title: 'The context of the last request exceeds the window of its model' }, 'over the window'),

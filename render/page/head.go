@@ -51,6 +51,14 @@ func (p *Page) contextHead() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	total := counts.Total
+	size, taken, err := e.Taken(&tokens.Pi, counts.Messages)
+	if err != nil {
+		return nil, err
+	}
+	if taken {
+		total = size
+	}
 	at := "the beginning"
 	if e.Leaf >= 0 {
 		at = "entry " + p.Session.ID(e.Leaf)
@@ -61,9 +69,10 @@ func (p *Page) contextHead() ([]byte, error) {
 	if model != (models.Ref{}) {
 		dst = p.fact(dst, "Model", p.pen.code(nil, model.Name()))
 	}
-	size := fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s",
-		phrase.Short(int64(counts.Total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))
-	dst = p.fact(dst, "Size", append(size, phrase.If(limit > 0, "; window %s", phrase.Short(limit))+phrase.If(limit > 0 && int64(counts.Total) > limit, ", exceeded")...))
+	line = fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s%s",
+		phrase.Short(int64(total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)),
+		phrase.If(taken, ", of which %s were removed outside of the file", phrase.Short(int64(counts.Total-total))))
+	dst = p.fact(dst, "Size", append(line, phrase.If(limit > 0, "; window %s", phrase.Short(limit))+phrase.If(limit > 0 && int64(total) > limit, ", exceeded")...))
 	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
 	dst = p.remarks(dst)
 	return p.contents(dst), nil
@@ -286,7 +295,8 @@ func (p *Page) used() (line []byte) {
 	}
 	line = fmt.Appendf(line, "%s tokens in, %s out%s%s", phrase.Short(u.Input), phrase.Short(u.Output),
 		phrase.If(u.CacheRead > 0, ", %s read from cache", phrase.Short(u.CacheRead)), phrase.If(u.CacheWrite > 0, ", %s written to it", phrase.Short(u.CacheWrite)))
-	return append(line, phrase.If(u.Cost.Total > 0, "; $%.2f", u.Cost.Total)...)
+	cost := u.Cost.Total + p.story.Computed
+	return append(line, phrase.If(cost > 0, "; %s$%.2f", phrase.If(p.story.Computed > 0, "~"), cost)...)
 }
 
 func (p *Page) compacted() (line []byte) {

@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -31,9 +32,10 @@ type Page struct {
 	Markdown bool
 	File     bool // anchors, a table of contents
 	Parts    Parts
-	MaxLines int      // of a block, whose middle is cut; 0 for all
-	Budget   int      // in characters; 0 for no limit
-	Notes    []string // for the head
+	MaxLines int           // of a block, whose middle is cut; 0 for all
+	Budget   int           // in characters; 0 for no limit
+	Notes    []string      // for the head
+	Models   *models.Table // with prices; nil for the built-in one
 	// Asset returns the address of an image on the page, or "" for data that is not an image;
 	// with write it stores the image there. It may be nil.
 	Asset func(mime string, data jsonl.Value, write bool) (address string, err error)
@@ -154,7 +156,7 @@ type chapter struct {
 
 // survey reads the conversation without writing it.
 func (p *Page) survey() error {
-	p.story, p.fold, p.turns = transcript.NewStory(), folder{}, nil
+	p.story, p.fold, p.turns = transcript.NewStory(p.Models), folder{}, nil
 	must := &atomic.Int64{} // characters so far that are never folded
 	last := -1
 	return parallel.Ordered(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
@@ -176,7 +178,7 @@ func (p *Page) survey() error {
 
 // read surveys a chapter.
 func (p *Page) read(blocks transcript.Blocks, must *atomic.Int64) (*chapter, error) {
-	c := &chapter{story: transcript.NewStory(), last: -1}
+	c := &chapter{story: transcript.NewStory(p.Models), last: -1}
 	var buf []byte
 	for b, err := range blocks(c.story, p.Budget > 0) {
 		if err != nil {

@@ -113,6 +113,9 @@ func Account(r *replay.Replay, opt Options) (*Report, error) {
 		return nil, c.err
 	}
 	report.Total = total(report.Rows)
+	if report.Total.Of = "path"; opt.All {
+		report.Total.Of = "file"
+	}
 	report.Total.Hidden, report.Total.Reading = c.hidden, r.Session.Reading()
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {

@@ -31,8 +31,8 @@ type Context struct {
 // Model returns the model of the request.
 func (r *Row) ModelRef() models.Ref { return r.basis.ref }
 
-// Window returns the context window of the model in tokens, 0 if the table of models lacks it.
-func (r *Row) Window() int64 { return r.basis.model.model.ContextWindow }
+// Sized reports whether the provider recorded the size of the request.
+func (r *Row) Sized() bool { return r.Prompt > 0 && !r.Estimated }
 
 // Thinking returns a hash of the thinking level, valid in one process only.
 func (r *Row) Thinking() uint64 { return r.basis.thinking }

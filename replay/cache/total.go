@@ -23,6 +23,7 @@ type Total struct {
 	Sessions int    `json:"sessions,omitempty"` // number of sessions summed up
 	dialect.Reading
 	Error     string     `json:"error,omitempty"`        // why the session has no account
+	Of        string     `json:"of,omitempty"`           // whose requests these are: `path` to the leaf, or `file` with all its branches
 	Requests  int        `json:"requests"`               // rows
 	Answered  int        `json:"answered"`               // rows with a recorded usage
 	Hidden    int64      `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not record: the recorded prompt of the first answered request minus what is counted of it; absent if the file records them
@@ -126,6 +127,7 @@ func Sum(all []Total) *Total {
 	sum := total(nil)
 	for i := range all {
 		if all[i].Error == "" {
+			sum.Of = all[i].Of
 			sum.Plus(&all[i])
 		}
 	}
@@ -138,7 +140,7 @@ func (t *Total) Plus(o *Total) {
 	requests, estimated := t.Requests+o.Requests, t.Estimated+o.Estimated
 	switch {
 	case t.Answered == 0 && o.Answered > 0: // do not mix estimates with recorded values
-		*t = Total{}
+		*t = Total{Of: t.Of}
 		fallthrough
 	case (t.Answered > 0) == (o.Answered > 0):
 		t.Answered += o.Answered

@@ -65,3 +65,16 @@ func (c Cost) at(prompt int64) Rates {
 	}
 	return rates
 }
+
+// Priced returns the model with the prices of an answer: the one that was asked, as pi has it, or
+// if that has none, as a router's, the one that answered. known reports whether the table has
+// either.
+func (t *Table) Priced(provider, asked, answered string) (m Model, known bool) {
+	for _, id := range []string{asked, answered} {
+		found, _, ok := t.Lookup(provider, id)
+		if known = known || ok; ok && !m.Priced() {
+			m = found
+		}
+	}
+	return m, known
+}

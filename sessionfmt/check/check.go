@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	pages "ctxtool/docs/checks"
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
@@ -28,10 +29,11 @@ type Check struct {
 	fix      string // see Fix; empty if repair fixes it, or only a person can
 
 	// How the check works; all are nil if reading or replaying the file finds the damage.
-	file   func(*subject)      // reads the index of the file
-	record func(*subject, int) // reads the index, once for each record
-	facts  func(*subject)      // reads the facts that Visit has recorded
-	leaf   func(*walk)         // runs at the end of the active path
+	file   func(*subject)              // reads the index of the file
+	record func(*subject, int)         // reads the index, once for each record
+	facts  func(*subject)              // reads the facts that Visit has recorded
+	leaf   func(*walk)                 // runs at the end of the active path
+	watch  func(*walk) replay.Observer // of the replay of all branches
 }
 
 // The fixes: a command, with FILE and ENTRY for those of the finding, or nothing.
@@ -138,7 +140,7 @@ var checks = []*Check{
 	{Code: "call-lost-result", Group: "calls", Severity: Warning, fix: omits, Title: "a call that has lost its result in the context", leaf: (*walk).callLostResult},
 	{Code: "result-lost-call", Group: "calls", Severity: Error, fix: omits, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
 	{Code: "resumed", Group: "calls", Severity: Warning, fix: nothing, Title: "a resume lost the results of parallel calls"},
-	{Code: "maybe-cleared", Group: "calls", Severity: Warning, fix: nothing, Title: "results may have been cleared without a record"},
+	{Code: "maybe-cleared", Group: "calls", Severity: Warning, fix: nothing, Title: "messages may have been cleared without a record", watch: (*walk).clearedWatch},
 	{Code: "failed-answer", Group: "calls", Severity: Warning, fix: omits, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
 
 	{Code: "tool-unknown", Group: "tools", Severity: Warning, fix: nothing, Title: "a call of a tool that the request did not have"},

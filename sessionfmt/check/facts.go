@@ -31,6 +31,7 @@ const (
 	aFailure                   // an answer that failed or was aborted
 	anImage                    // a large image
 	aWildUsage                 // a usage with an impossible number
+	aPrompt                    // an answer that did not fail, with the recorded size of its request; the id is that size
 )
 
 // largeLine is the size from which a line is searched for images, bytes: no image in a
@@ -84,7 +85,7 @@ func (f *facts) visitor() func(p *jsonl.Picked) {
 		case jsonl.Assistant, jsonl.ToolResult:
 			list = n.message(list, off, p.Said())
 		case jsonl.UsageEntry, jsonl.Compaction, jsonl.BranchSummary:
-			list = wildUsage(list, off, line.Get("usage"))
+			list = wildUsage(list, off, line.Get("usage").Usage())
 		}
 		if len(line) >= largeLine {
 			list = images(list, off, line)
@@ -116,15 +117,19 @@ func (n *notes) message(list []fact, off int64, m *jsonl.Message) []fact {
 			list = append(list, call)
 		}
 	}
-	if m.Kind == jsonl.Assistant && m.Failed() {
+	u := m.Usage.Usage()
+	switch {
+	case m.Kind == jsonl.Assistant && m.Failed():
 		list = append(list, newFact(off, aFailure, 0))
+	case m.Kind == jsonl.Assistant && u.Prompt() > 0:
+		list = append(list, newFact(off, aPrompt, uint64(u.Prompt())))
 	}
-	return wildUsage(list, off, m.Usage)
+	return wildUsage(list, off, u)
 }
 
 // wildUsage records a usage with an impossible number.
-func wildUsage(list []fact, off int64, usage jsonl.Value) []fact {
-	if u := usage.Usage(); u.Implausible != "" {
+func wildUsage(list []fact, off int64, u jsonl.Usage) []fact {
+	if u.Implausible != "" {
 		list = append(list, newFact(off, aWildUsage, 0))
 	}
 	return list

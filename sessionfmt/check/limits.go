@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
@@ -77,4 +78,35 @@ func (x *subject) findWildUsage() {
 		}
 		x.add(rec, "usage.%s is %s, an impossible number: it counts as not recorded", wild, sessionfmt.Quote(string(value)))
 	}
+}
+
+// A clearedWatch finds requests that the provider recorded as much smaller than the messages that
+// the file has for them. Of successive ones it names the first.
+type clearedWatch struct {
+	replay.NopObserver
+	w     *walk
+	known bool // the request before was one
+}
+
+func (w *walk) clearedWatch() replay.Observer { return &clearedWatch{w: w} }
+
+// Request compares a request with what its answer records.
+func (c *clearedWatch) Request(s replay.Step) error {
+	facts := c.w.facts.of(c.w.s.Offset(s.Record))
+	k := slices.IndexFunc(facts, func(f fact) bool { return f.kind() == aPrompt })
+	if k < 0 {
+		return nil
+	}
+	before, recorded := c.known, int64(facts[k].id)
+	if c.known = replay.Contradicts(int64(s.Tokens()), recorded); c.known && !before {
+		c.w.step = s
+		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, s.Tokens())
+	}
+	return nil
+}
+
+// Fork returns the watch for another branch.
+func (c *clearedWatch) Fork(_, _ replay.Step) replay.Observer {
+	next := *c
+	return &next
 }

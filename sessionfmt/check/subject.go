@@ -71,7 +71,7 @@ func newSubject(name string, opt Options) *subject {
 func (x *subject) opening() sessionfmt.Options {
 	open := x.opt.Open
 	open.Times = true
-	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.leaf != nil || steps[c.Group] != nil }) {
+	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.replays() }) {
 		x.facts = newFacts()
 		open.Visit = x.facts.visitor
 	}
@@ -139,7 +139,7 @@ func (x *subject) chosen(yield func(*Check) bool) {
 
 // replays reports whether a chosen check needs a replay of the session.
 func (c *Check) replays() bool {
-	return c.leaf != nil || steps[c.Group] != nil || c.Group == "patches"
+	return c.leaf != nil || c.watch != nil || steps[c.Group] != nil || c.Group == "patches"
 }
 
 // take adds the findings of reading or replaying.

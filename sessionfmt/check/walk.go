@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -74,12 +75,18 @@ func (x *subject) walk(opt replay.Options) *walk {
 		}
 	}
 	r := replay.New(x.s, opt)
+	var watch []replay.Observer
+	for c := range x.chosen {
+		if c.watch != nil {
+			r.Counter, watch = &tokens.Pi, append(watch, c.watch(w))
+		}
+	}
 	branched := slices.ContainsFunc(x.leaves(), func(i int) bool { return i != x.s.Leaf() })
-	if branched && !w.follow(r.WalkTree(x.tree())) {
+	if branched && !w.follow(r.WalkTree(x.tree(), watch...)) {
 		return nil
 	}
 	// A walk of the tree skips the descendants of a parent cycle.
-	if w.active == nil && !w.broken && !w.follow(r.Walk(x.s.Leaf())) {
+	if w.active == nil && !w.broken && !w.follow(r.Walk(x.s.Leaf(), watch...)) {
 		return nil
 	}
 	x.take(slices.DeleteFunc(r.Findings, func(f sessionfmt.Finding) bool {

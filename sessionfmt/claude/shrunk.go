@@ -8,10 +8,6 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// leastFall is by how many tokens a request is smaller than the one that it extends where the
-// program has cleared results. What it attaches and does not write explains smaller falls.
-const leastFall = 8000
-
 // shrunk reports an answer whose request was smaller than the one before it, although the file
 // only adds to that: some versions clear results at a certain size or after a pause, and do not
 // record it. request is the tokens of its request and its model; see answerGroup.
@@ -24,7 +20,7 @@ func (a *arranger) shrunk(t dialect.Tree, l *dialect.Line, e int32, request []by
 		if before.code != answer {
 			continue
 		}
-		if fall := before.input - one.input; one.input > 0 && fall >= leastFall && before.model == one.model {
+		if fall := before.input - one.input; one.input > 0 && fall >= jsonl.LeastGone && before.model == one.model {
 			t.Report("maybe-cleared", l, fmt.Sprintf("this request was %d tokens smaller than the one before, and the file does not say why: results may have been cleared, also in later requests", fall))
 		}
 		break

@@ -241,6 +241,11 @@ func (u *Usage) Context() int64 {
 	return u.Prompt() + u.Output
 }
 
+// LeastGone is by how many tokens a request differs at least from what a file says of it where
+// messages were removed outside of the file. Counters and what agents attach without a record
+// explain smaller differences.
+const LeastGone = 8000
+
 // Usage reads a usage object. For any other value it is empty.
 func (v Value) Usage() (u Usage) {
 	var c Cursor

@@ -59,7 +59,7 @@ var figures = []Figure{
 	{"bytes.request", stats.Bytes, eachSession, "bytes of the next request of each session"},
 	{"bytes.share", stats.Share, eachSession, "their share of what the provider takes"},
 	{"bytes.line", stats.Bytes, eachSession, "bytes of the largest line of each file"},
-	{"cache.hit-rate", stats.Share, allSessions, "what a cache served of the prompts, all sessions together"},
+	{"cache.hit-rate", stats.Share, allSessions, "what a cache served of the prompts of the paths, all sessions together"},
 	{"cache.session-hit-rate", stats.Share, eachSession, "the same of each session"},
 	{"cache.rebilled", stats.Dollars, allSessions, "dollars rebilled, all sessions together"},
 	{"check.errors", stats.Number, eachSession, "errors that ctxtool check finds in each session"},

@@ -223,6 +223,14 @@ func openBase(name string, b dialect.Base, opt Options) (continued, jsonl.Value,
 	if keep <= 0 || keep > src.size || !endsLine(src, keep) {
 		keep = src.linesBelow(b.Upto)
 	}
+	if opt.Through != nil {
+		changed, err := through(src.packing, io.NewSectionReader(src.bytes, 0, keep), opt.Through)
+		src.close()
+		if err != nil {
+			return continued{}, nil, inFile(name, err)
+		}
+		src, keep = changed, changed.size
+	}
 	return continued{name, src, keep}, first, nil
 }
 

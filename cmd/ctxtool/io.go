@@ -83,7 +83,7 @@ func (e *env) fileSize(name string) (int64, error) {
 // goroutines, 0 for the default.
 func (e *env) opening(workers int) sessionfmt.Options {
 	return sessionfmt.Options{
-		Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through(),
+		Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through(), Called: e.fileName,
 		Lookup: func(d *dialect.Dialect, id string) []string { return e.store().Lookup(d, id) },
 	}
 }
@@ -98,11 +98,14 @@ func (e *env) through() iter.Seq[sessionfmt.Pass] {
 
 // fileName returns the name of a session's file for answers. It is redacted too, since names
 // of folders may have the name of a user.
-func (e *env) fileName(name string) string {
+func (e *env) fileName(name string) string { return e.redacted(name) }
+
+// redacted returns a text that is not read from a session: names, and all of standard error.
+func (e *env) redacted(text string) string {
 	if e.redactor == nil {
-		return name
+		return text
 	}
-	return e.redactor.Text(name)
+	return e.redactor.Text(text)
 }
 
 // named opens the session that the arguments name, and returns its point: see session.
@@ -177,7 +180,7 @@ func unreadable(name string, err error) error {
 
 // note prints a line on standard error. It is cleaned, since names may hold anything.
 func (e *env) note(format string, args ...any) {
-	fmt.Fprintln(e.stderr, sessionfmt.Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(e.stderr, sessionfmt.Clean(e.redacted(fmt.Sprintf(format, args...))))
 }
 
 // findPoint resolves a POINT. An unknown one is an error of the command line.

@@ -166,16 +166,17 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	if err != nil {
 		return err
 	}
-	if o.failOnSecret {
+	if o.fails {
 		if err := o.storeSecrets(e, files, rules); err != nil {
 			return err
 		}
 	}
+	o.searched = true
 	e.namePages(files)
 	rows := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *pages.Summary {
 		row, err := o.storePage(e, f, rules)
 		if err != nil {
-			row = &pages.Summary{Error: reason(err)}
+			row = &pages.Summary{Error: e.reason(err)}
 		}
 		row.File = e.fileName(f.name)
 		return row

@@ -279,7 +279,7 @@ func (o *searchOptions) report(e *env, found *search.Results) error {
 			continue
 		}
 		if broken++; broken <= 3 || o.strict {
-			e.note("%s: %s", b.File, reason(b.Err))
+			e.note("%s: %s", b.File, e.reason(b.Err))
 		}
 	}
 	if broken > 3 && !o.strict {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"ctxtool/replay/baseline"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/redact"
 	"ctxtool/sessionfmt/store"
 
 	"github.com/spf13/cobra"
@@ -162,6 +164,7 @@ type answer struct {
 	format, output string
 	json           bool
 	unpaged        bool // no pager shows it
+	searched       bool // for secrets, if they make it fail
 	forms          []string
 }
 
@@ -206,6 +209,13 @@ func (a *answer) isText() bool {
 
 // answer writes an answer atomically, to none of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
+	if e.leaks != nil && !a.searched {
+		text, err := e.withoutSecrets(write)
+		if err != nil {
+			return err
+		}
+		write = func(w *bufio.Writer) error { _, err := w.Write(text); return err }
+	}
 	out, err := e.create(a.output, inputs...)
 	if err != nil {
 		return err
@@ -228,6 +238,28 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 		err = nil // the user has seen enough
 	}
 	return err
+}
+
+// withoutSecrets returns what write writes, or errFound if there is a likely secret in it.
+func (e *env) withoutSecrets(write func(w *bufio.Writer) error) ([]byte, error) {
+	text, err := written(write)
+	if err != nil {
+		return nil, err
+	}
+	found := redact.NewLeaks(e.leaks)
+	if found.Add(-1, text); found.Summary(nil) != "" {
+		e.note("%s; --redact removes them", found.Summary(nil))
+		return nil, errFound
+	}
+	return text, nil
+}
+
+// written returns what write writes.
+func written(write func(w *bufio.Writer) error) ([]byte, error) {
+	var text bytes.Buffer
+	w := bufio.NewWriter(&text)
+	err := cmp.Or(write(w), w.Flush())
+	return text.Bytes(), err
 }
 
 // printText writes a text as an answer.

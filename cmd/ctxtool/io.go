@@ -90,7 +90,7 @@ func (e *env) opening(workers int) sessionfmt.Options {
 
 // through returns the passes over the bytes of a session before it is read, nil for none.
 func (e *env) through() iter.Seq[sessionfmt.Pass] {
-	if e.redactor == nil {
+	if e.redactor == nil || e.said != nil {
 		return nil
 	}
 	return e.redactor.Passes(nil)
@@ -98,14 +98,19 @@ func (e *env) through() iter.Seq[sessionfmt.Pass] {
 
 // fileName returns the name of a session's file for answers. It is redacted too, since names
 // of folders may have the name of a user.
-func (e *env) fileName(name string) string { return e.redacted(name) }
-
-// redacted returns a text that is not read from a session: names, and all of standard error.
-func (e *env) redacted(text string) string {
+func (e *env) fileName(name string) string {
 	if e.redactor == nil {
-		return text
+		return name
 	}
-	return e.redactor.Text(text)
+	return e.redactor.Text(name)
+}
+
+// redacted returns a line of standard error, redacted also if secrets make an answer fail.
+func (e *env) redacted(text string) string {
+	if r := cmp.Or(e.redactor, e.leaks); r != nil {
+		return r.Text(text)
+	}
+	return text
 }
 
 // named opens the session that the arguments name, and returns its point: see session.

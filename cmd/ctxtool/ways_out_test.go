@@ -159,9 +159,16 @@ func markSpelled(text string) string {
 	return markIn(text)
 }
 
+// changingLines are the command lines that print what they would change.
+var changingLines = []string{
+	"reduce FILE", "reduce FILE -f entries", "reduce FILE --pass truncate", "truncate FILE --max 1 -f entries", "truncate FILE --max 1", "strip FILE -f json", "prune FILE",
+	"compact FILE --keep 1 -f entries", "label FILE leaf here", "label FILE leaf here -f entries", "name FILE here", "edit FILE leaf --omit", "edit FILE leaf --omit -f json", "undo FILE", "repair FILE", "repair FILE -f diff",
+	"migrate FILE", "migrate FILE -f diff", "migrate FILE --to 3 -f json",
+}
+
 // waysOut are the command lines that print or write parts of a session.
 func waysOut() (lines []string) {
-	for _, line := range slices.Concat(readingLines(), lensLines, findingLines) {
+	for _, line := range slices.Concat(readingLines(), lensLines, findingLines, changingLines) {
 		line = strings.ReplaceAll(line, "LENSES", everyLens())
 		if !strings.HasPrefix(line, "redact") && !strings.Contains(line, "--structure-only") {
 			lines = append(lines, strings.ReplaceAll(line, " --redact", "")+" --redact")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -23,10 +24,11 @@ type Run struct {
 	walk    walker
 	numbers []map[string]int // by rule and value
 	buf     [2][]byte
-	edits   []hit // edits of the line
-	hits    []hit // of the line
-	own     []hit // of a string
-	later   bool  // not the first pass, which has counted images already
+	edits   []hit      // edits of the line
+	hits    []hit      // of the line
+	own     []hit      // of a string
+	lock    sync.Mutex // of Learn
+	later   bool       // not the first pass, which has counted images already
 	Tally   *Tally
 }
 

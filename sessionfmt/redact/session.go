@@ -110,6 +110,21 @@ func (r *Redactor) Text(text string) string {
 	return x.Text(text)
 }
 
+// Learn reads a session whose secrets About then redacts wherever they are. It may be called
+// concurrently.
+func (x *Run) Learn(from io.Reader) error {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	return x.pass(x.line)(io.Discard, from)
+}
+
+// About redacts a text about the sessions that were learned.
+func (x *Run) About(text string) string {
+	y := x.known()
+	defer y.Close()
+	return y.Text(x.Text(text))
+}
+
 // Text redacts a text that belongs to the session but is not one of its lines.
 func (x *Run) Text(text string) string {
 	line := []byte(text)

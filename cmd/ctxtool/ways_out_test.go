@@ -16,6 +16,8 @@ import (
 
 	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // mark is planted in every string of a session; markStart is what no output may have of it,
@@ -213,6 +215,25 @@ func TestWaysOut(t *testing.T) {
 						t.Errorf("%s: %s: %q", line, where, around)
 					}
 				}
+			}
+			client := served(t, filepath.Dir(dir), "--sessions-dir", ".", "--values", values)
+			said := func(what, text string) {
+				if around := markSpelled(text); around != "" {
+					t.Errorf("serve: %s: %q", what, around)
+				}
+			}
+			for _, call := range [][2]string{
+				{"show", "{}"}, {"get_context", "{}"}, {"diff", `{"from":"root"}`}, {"trace", `{"text":"a"}`}, {"cost", "{}"}, {"list_sessions", "{}"},
+				{"search_context", `{"source":"sessions"}`}, {"search_context", `{"source":"logs"}`}, {"search_context", `{"source":"shell_history"}`},
+				{"show", `{"point":"nowhere"}`},
+			} {
+				text, _ := asked(client, call[0], call[1])
+				said(call[0]+call[1], text)
+			}
+			for _, r := range must.Get(client.ListResources(t.Context(), nil)).Resources {
+				said("resource", r.Title+r.Name+r.URI)
+				page := must.Get(client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: r.URI}))
+				said("page", page.Contents[0].Text)
 			}
 		})
 	}

@@ -67,8 +67,8 @@ type Options struct {
 	// the other, before they are indexed. The file name is added to an *Error of a pass.
 	Through iter.Seq[Pass]
 
-	// Called, if set, returns what stands for a file's name in the id of a session that has no
-	// other.
+	// Called, if set, returns what stands for a file's name in messages, and in the id of a
+	// session that has no other.
 	Called func(name string) string
 
 	// Lookup, if set, returns the files that may hold another agent's session with that id, for
@@ -101,7 +101,7 @@ type Session struct {
 	Findings []Finding
 	Coverage Coverage
 
-	called  string // the name that ids come from
+	called  string // the name in messages
 	src     *source
 	dialect *dialect.Dialect // nil for pi
 	first   dialect.Span     // another agent's first object

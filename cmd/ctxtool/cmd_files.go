@@ -215,6 +215,7 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 		return usage(err)
 	}
 	o.shown = func(f listedFile) string { return r.Text(f.given) }
+	e.redactor, e.asIs = r, true
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		workers := 1
 		if o.alone {

@@ -81,6 +81,26 @@ func listedIn(st store.Store) (files []listedFile, err error) {
 	return files, err
 }
 
+// nameOutputs renames, with --redact, the files of an answer whose names contain what is redacted.
+// Equal names get a number.
+func (e *env) nameOutputs(files []listedFile) {
+	if e.redactor == nil {
+		return
+	}
+	taken := map[string]bool{}
+	for i := range files {
+		name := e.redacted(files[i].out)
+		out := name
+		for n := 2; taken[strings.ToLower(out)]; n++ {
+			folder, base := filepath.Split(name)
+			stem, ext, _ := strings.Cut(base, ".json")
+			out = folder + fmt.Sprintf("%s-%d", stem, n) + phrase.If(len(stem) < len(base), ".json%s", ext)
+		}
+		taken[strings.ToLower(out)] = true
+		files[i].out = out
+	}
+}
+
 // outName returns the name in a folder for a new version of a file. It never leads out of
 // the folder.
 func outName(name string) string {

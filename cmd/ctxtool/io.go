@@ -90,7 +90,7 @@ func (e *env) opening(workers int) sessionfmt.Options {
 
 // through returns the passes over the bytes of a session before it is read, nil for none.
 func (e *env) through() iter.Seq[sessionfmt.Pass] {
-	if e.redactor == nil || e.said != nil {
+	if e.redactor == nil || e.asIs {
 		return nil
 	}
 	return e.redactor.Passes(nil)
@@ -108,7 +108,7 @@ func (e *env) fileName(name string) string {
 // redacted returns a line of standard error, redacted also if secrets make an answer fail.
 func (e *env) redacted(text string) string {
 	if r := cmp.Or(e.redactor, e.leaks); r != nil {
-		return r.Text(text)
+		return r.Message(text)
 	}
 	return text
 }

@@ -54,7 +54,8 @@ type env struct {
 	pager       string // the command; empty for what the environment names
 	noPager     bool
 	redactor    *redact.Redactor // redacts every session before it is read; nil without --redact
-	said        *redact.Run      // redacts what a command prints of a session that it changes instead
+	asIs        bool             // or what it prints, if it writes sessions
+	said        *redact.Run      // redacts plans; may be nil
 	leaks       *redact.Redactor // finds secrets in answers, which then fail; nil without --fail-on-secret
 }
 

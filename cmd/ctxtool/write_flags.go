@@ -89,6 +89,7 @@ func (o *writeFlags) forceFlag(cmd *cobra.Command) {
 // run carries out the plans of the sessions that the arguments name.
 func (o *writeFlags) run(e *env, args []string) error {
 	files, err := e.sessions(args)
+	e.nameOutputs(files)
 	if err = cmp.Or(err, o.prepare(e, files, len(files) == 1 && (len(args) != 1 || !e.isDir(args[0])))); err != nil {
 		return usage(err)
 	}
@@ -140,7 +141,7 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 		return err
 	}
 	if o.printed.redact {
-		e.said = e.redactor.NewRun()
+		e.asIs, e.said = true, e.redactor.NewRun()
 	}
 	o.alone, o.folder = alone, o.whole && e.isDir(o.output)
 	itself := alone && o.output != "" && e.sameFile(o.outputOf(files[0]), files[0].path)

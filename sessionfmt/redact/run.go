@@ -28,6 +28,7 @@ type Run struct {
 	hits    []hit      // of the line
 	own     []hit      // of a string
 	lock    sync.Mutex // of Learn
+	words   bool       // texts are messages
 	later   bool       // not the first pass, which has counted images already
 	Tally   *Tally
 }
@@ -127,7 +128,7 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 
 // raw is find for a line that is not JSON: all of it is one text.
 func (x *Run) raw(hits []hit, line []byte) {
-	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && len(text) > 0 && !sized(text) {
+	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && !x.words && len(text) > 0 && !sized(text) {
 		at := bytes.Index(line, text)
 		x.edits = append(x.edits, hit{start: at, end: at + len(text), rule: -1, text: size(text, false)})
 		return

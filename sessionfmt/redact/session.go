@@ -23,7 +23,15 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 				*tally = *x.Tally
 			}
 		}()
-		more := yield(x.pass(x.line))
+		more := yield(func(dst io.Writer, from io.Reader) error {
+			if r.opt.StructureOnly {
+				head := bufio.NewReaderSize(from, mostHead)
+				if from = head; !structured(head) {
+					return errStructure
+				}
+			}
+			return x.lines(dst, from, x.line)
+		})
 		for round, known := 1, 0; more && len(x.s.found) > known; round++ {
 			known = len(x.s.found)
 			y := x.known()
@@ -123,6 +131,15 @@ func (x *Run) About(text string) string {
 	y := x.known()
 	defer y.Close()
 	return y.Text(x.Text(text))
+}
+
+// Message redacts what a program says. Its own words stay, also if of a session only the structure
+// does.
+func (r *Redactor) Message(text string) string {
+	x := r.NewRun()
+	defer x.Close()
+	x.words = true
+	return x.Text(text)
 }
 
 // Text redacts a text that belongs to the session but is not one of its lines.

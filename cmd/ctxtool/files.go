@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
 	"ctxtool/replay"

@@ -216,12 +216,12 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 	}
 	o.shown = func(f listedFile) string { return r.Text(f.given) }
 	e.redactor, e.asIs = r, true
-	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		workers := 1
+	o.plan = func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		opt := e.opening(1)
 		if o.alone {
-			workers = 0
+			opt.Workers = 0
 		}
-		return plan.Redact(f.given, s, r, workers)
+		return plan.Redact(f.given, s, r, opt)
 	}
 	return o.run(e, args)
 }

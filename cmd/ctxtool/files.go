@@ -279,7 +279,10 @@ func (e *env) withoutSecrets(write func(w *bufio.Writer) error) ([]byte, error) 
 func written(write func(w *bufio.Writer) error) ([]byte, error) {
 	var text bytes.Buffer
 	w := bufio.NewWriter(&text)
-	err := cmp.Or(write(w), w.Flush())
+	err := write(w)
+	if err == nil {
+		err = w.Flush()
+	}
 	return text.Bytes(), err
 }
 

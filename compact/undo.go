@@ -154,8 +154,12 @@ func (p *past) edited(r *replay.Replay) error {
 				return p.err
 			}
 		case jsonl.ContextEdit:
-			if target, err := p.changes(r, rec); err != nil || target >= 0 {
-				return cmp.Or(err, p.byEdit(s, rec, target))
+			target, err := p.changes(r, rec)
+			if err == nil && target >= 0 {
+				err = p.byEdit(s, rec, target)
+			}
+			if err != nil {
+				return err
 			}
 		default:
 			return p.err

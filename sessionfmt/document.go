@@ -97,7 +97,7 @@ func (s *Session) readDocument(workers int, opt Options) error {
 		if err != nil || !again {
 			return err
 		}
-		*s = Session{Name: s.Name, src: s.src, dialect: s.dialect, own: s.own, base: s.base, doc: s.doc}
+		*s = Session{Name: s.Name, called: s.called, src: s.src, dialect: s.dialect, own: s.own, base: s.base, doc: s.doc}
 	}
 }
 

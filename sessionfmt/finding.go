@@ -174,7 +174,7 @@ func newFinding(code string, line int, entry, format string, args ...any) Findin
 func (s *Session) FindingAt(code string, i int, format string, args ...any) Finding {
 	pos := s.Pos(i)
 	f := newFinding(code, pos.Line, pos.Entry, format, args...)
-	if pos.File != s.Name {
+	if pos.File != s.called {
 		f.File = pos.File
 	}
 	return f

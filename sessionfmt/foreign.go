@@ -109,7 +109,7 @@ func (s *Session) sniff(opt Options) error {
 		return nil
 	}
 	if end := s.dialect.Display; end != "" && strings.HasSuffix(sessionName(s.Name), end) {
-		s.found.add("display-history", 0, "", "this is the history that the agent shows; what it sends is in %s", Quote(strings.TrimSuffix(filepath.Base(sessionName(s.Name)), end)+".jsonl"))
+		s.found.add("display-history", 0, "", "this is the history that the agent shows; what it sends is in %s", Quote(strings.TrimSuffix(filepath.Base(sessionName(s.called)), end)+".jsonl"))
 	}
 	return s.continues(first, opt)
 }

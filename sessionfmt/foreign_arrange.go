@@ -79,7 +79,7 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	}
 	id := l.ID
 	if kind == jsonl.Header && len(id) == 0 {
-		name, _ := s.dialect.File(s.Name)
+		name, _ := s.dialect.File(s.called)
 		id = []byte(name)
 	}
 	if kind.IsEntry() {

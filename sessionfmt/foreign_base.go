@@ -51,7 +51,8 @@ func (s *Session) sectionAt(off int64) *section {
 	return nil
 }
 
-// place is the file that a line of the session stands in, and its number there.
+// place is the file that a line of the session stands in, as messages name it, and its number
+// there.
 func (s *Session) place(line int) (name string, number int) {
 	number = line
 	for k := range s.base {
@@ -63,7 +64,7 @@ func (s *Session) place(line int) (name string, number int) {
 			number -= b.lines
 		}
 	}
-	return s.Name, number
+	return s.called, number
 }
 
 // placed puts findings into the files that their lines stand in: those of the session's own
@@ -74,7 +75,7 @@ func (s *Session) placed(found []Finding) []Finding {
 	}
 	for k := range found {
 		f := &found[k]
-		if f.File, f.Line = s.place(f.Line); f.File == s.Name {
+		if f.File, f.Line = s.place(f.Line); f.File == s.called {
 			f.File = ""
 		}
 	}
@@ -222,6 +223,17 @@ func openBase(name string, b dialect.Base, opt Options) (continued, jsonl.Value,
 	}
 	if keep <= 0 || keep > src.size || !endsLine(src, keep) {
 		keep = src.linesBelow(b.Upto)
+	}
+	if opt.Through != nil {
+		changed, err := through(src.packing, io.NewSectionReader(src.bytes, 0, keep), opt.Through)
+		src.close()
+		if err != nil {
+			return continued{}, nil, inFile(name, err)
+		}
+		src, keep = changed, changed.size
+	}
+	if opt.Called != nil {
+		name = opt.Called(name)
 	}
 	return continued{name, src, keep}, first, nil
 }

@@ -67,6 +67,10 @@ type Options struct {
 	// the other, before they are indexed. The file name is added to an *Error of a pass.
 	Through iter.Seq[Pass]
 
+	// Called, if set, returns what stands for a file's name in messages, and in the id of a
+	// session that has no other.
+	Called func(name string) string
+
 	// Lookup, if set, returns the files that may hold another agent's session with that id, for
 	// a session that continues one which is not near it.
 	Lookup func(d *dialect.Dialect, id string) []string
@@ -97,6 +101,7 @@ type Session struct {
 	Findings []Finding
 	Coverage Coverage
 
+	called  string // the name in messages
 	src     *source
 	dialect *dialect.Dialect // nil for pi
 	first   dialect.Span     // another agent's first object
@@ -137,7 +142,10 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	if err != nil {
 		return nil, inFile(name, err)
 	}
-	s := &Session{Name: name, src: src}
+	s := &Session{Name: name, called: name, src: src}
+	if opt.Called != nil {
+		s.called = opt.Called(name)
+	}
 	if err := s.sniff(opt); err != nil {
 		src.close()
 		return nil, inFile(name, err)

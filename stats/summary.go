@@ -76,7 +76,7 @@ func (o Options) Summarize(name string) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
 	own := Options{
 		Lenses: []*Lens{&costLens, {read: sum.look}}, Only: o.Only, Replay: replay.Options{Models: o.Replay.Models},
-		Open: sessionfmt.Options{Stdin: o.Open.Stdin, Disk: o.Open.Disk, Through: o.Open.Through},
+		Open: sessionfmt.Options{Stdin: o.Open.Stdin, Disk: o.Open.Disk, Through: o.Open.Through, Called: o.Open.Called},
 	}
 	r, err := own.Read(name)
 	if err != nil || !r.Fits() {

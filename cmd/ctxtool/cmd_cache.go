@@ -158,7 +158,7 @@ func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
 		}
 	}
 	if err != nil {
-		row = cache.Total{Prices: models.Date, Error: reason(err)}
+		row = cache.Total{Prices: models.Date, Error: e.reason(err)}
 	}
 	row.Schema, row.File = "ctxtool/cache.session/2", e.fileName(f.name)
 	return row

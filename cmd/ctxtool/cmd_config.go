@@ -65,7 +65,7 @@ var notSettings = []string{
 	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", "compact counter", "prune counter", "truncate counter", "strip counter", // of a policy, which has its own
-	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "no-redact", "embed", "no-cache",
+	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "embed", "no-cache",
 	"force", "as", "no-mark", "emit", "apply", "events", "if-over", "keep", "pass", "strip thinking", "strip images",
 }
 

@@ -215,12 +215,13 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 		return usage(err)
 	}
 	o.shown = func(f listedFile) string { return r.Text(f.given) }
-	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		workers := 1
+	e.redactor, e.asIs = r, true
+	o.plan = func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		opt := e.opening(1)
 		if o.alone {
-			workers = 0
+			opt.Workers = 0
 		}
-		return plan.Redact(f.given, s, r, workers)
+		return plan.Redact(f.given, s, r, opt)
 	}
 	return o.run(e, args)
 }

@@ -66,6 +66,7 @@ func newLogCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.follow, "follow", false, "follow new entries")
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("follow", "output")
+	cmd.MarkFlagsMutuallyExclusive("follow", "fail-on-secret")
 	for _, other := range []string{"all", "follow", "grep", "kind", "since", "until"} {
 		cmd.MarkFlagsMutuallyExclusive("request", other)
 	}

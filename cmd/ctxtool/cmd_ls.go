@@ -145,7 +145,7 @@ func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary
 	r, err := opt.Summarize(f.path)
 	switch {
 	case err != nil:
-		r = &stats.Summary{Schema: stats.SummarySchema, Error: reason(err)}
+		r = &stats.Summary{Schema: stats.SummarySchema, Error: e.reason(err)}
 		if info, err := e.disk.Stat(f.path); err == nil {
 			r.Size = info.Size()
 		}
@@ -157,16 +157,17 @@ func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary
 }
 
 // reason returns the text of an error without its file, which the row names.
-func reason(err error) string {
+func (e *env) reason(err error) string {
 	var at *sessionfmt.Error
 	if errors.As(err, &at) {
-		return at.Err.Error()
+		err = at.Err
 	}
-	return err.Error()
+	return e.redacted(err.Error())
 }
 
 type statusOptions struct {
 	answer
+	redaction
 	cost bool
 }
 
@@ -187,6 +188,7 @@ func newStatusCommand(e *env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return runStatus(e, o, args) },
 	}
 	o.answer.flags(cmd, "text", "json")
+	o.redaction.flags(cmd)
 	cmd.Flags().BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
 	return cmd
 }
@@ -221,7 +223,7 @@ const mostStatusLine = 1 << 20
 
 func runStatus(e *env, o *statusOptions, args []string) error {
 	known, wrong := e.config.Models()
-	if err := cmp.Or(o.answer.check(), wrong); err != nil {
+	if err := cmp.Or(o.answer.check(), wrong, o.redaction.start(e)); err != nil {
 		return usage(err)
 	}
 	opt := stats.Options{Open: e.opening(0)}

@@ -31,7 +31,6 @@ const commentSize = 65536
 
 type renderOptions struct {
 	readFlags
-	failOnSecret     bool
 	view, target     string
 	at, leaf         string
 	period           // of points and git revisions too
@@ -65,7 +64,6 @@ func newRenderCommand(e *env) *cobra.Command {
 	}
 	o.readFlags.flags(cmd, "markdown", "text", "html")
 	f := cmd.Flags()
-	f.BoolVar(&o.failOnSecret, "fail-on-secret", false, "exit with 1, and write nothing, if there is a likely secret")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
 	choice(cmd, &o.view, "view", "conversation", "`VIEW` of the session: conversation (of the user), context (of the model)", views)
 	choice(cmd, &o.target, "target", "comment", "write Markdown for `TARGET`: comment, file", targets)
@@ -213,7 +211,7 @@ func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan fu
 		return nil, err
 	}
 	scan := found.Add
-	if o.failOnSecret {
+	if o.fails {
 		if err := made(scan, false).Write(io.Discard); err != nil {
 			return nil, err
 		}
@@ -223,6 +221,7 @@ func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan fu
 		}
 		scan = nil
 	}
+	o.searched = true
 	return found, e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return made(scan, true).Write(w) })
 }
 

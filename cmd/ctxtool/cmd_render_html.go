@@ -166,16 +166,17 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	if err != nil {
 		return err
 	}
-	if o.failOnSecret {
+	if o.fails {
 		if err := o.storeSecrets(e, files, rules); err != nil {
 			return err
 		}
 	}
-	e.namePages(files)
+	o.searched = true
+	e.nameOutputs(files)
 	rows := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *pages.Summary {
 		row, err := o.storePage(e, f, rules)
 		if err != nil {
-			row = &pages.Summary{Error: reason(err)}
+			row = &pages.Summary{Error: e.reason(err)}
 		}
 		row.File = e.fileName(f.name)
 		return row
@@ -201,24 +202,6 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 		e.note("%s: wrote %d pages and an index", o.output, len(rows)-broken)
 	}
 	return err
-}
-
-// namePages renames, with --redact, the pages whose names contain what is redacted. Equal
-// names get a number.
-func (e *env) namePages(files []listedFile) {
-	if e.redactor == nil {
-		return
-	}
-	taken := map[string]bool{}
-	for i := range files {
-		name := e.fileName(files[i].out)
-		out := name
-		for n := 2; taken[strings.ToLower(out)]; n++ {
-			out = fmt.Sprintf("%s-%d", name, n)
-		}
-		taken[strings.ToLower(out)] = true
-		files[i].out = out
-	}
 }
 
 func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pages.Summary, error) {

@@ -279,7 +279,7 @@ func (o *searchOptions) report(e *env, found *search.Results) error {
 			continue
 		}
 		if broken++; broken <= 3 || o.strict {
-			e.note("%s: %s", b.File, reason(b.Err))
+			e.note("%s: %s", b.File, e.reason(b.Err))
 		}
 	}
 	if broken > 3 && !o.strict {
@@ -325,7 +325,7 @@ func (e *env) searched(args []string) (files []search.File, err error) {
 		}
 		if !seen[f.path] {
 			seen[f.path] = true
-			files = append(files, search.File{Name: f.path, Given: given})
+			files = append(files, search.File{Name: f.path, Given: e.fileName(given)})
 		}
 	}
 	return files, err
@@ -399,7 +399,7 @@ func runAmbient(e *env, o *ambientOptions, args []string) error {
 	}
 	opt := search.Options{Rules: replay.Auto, Open: e.opening(0), Redact: e.redactor}
 	opt.Open.Through = nil
-	commands, err := search.Recent(search.File{Name: name, Given: name}, o.n, opt)
+	commands, err := search.Recent(search.File{Name: name, Given: e.fileName(name)}, o.n, opt)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 // serveOptions are the flags of ctxtool serve.
 type serveOptions struct {
 	redaction
-	noRedact  bool
 	maxTokens int64
 }
 
@@ -38,7 +37,7 @@ func newServeCommand(e *env) *cobra.Command {
 			"trace, cost and list_sessions; sessions are resources. It writes nothing.\n" +
 			"\n" +
 			"It reads no file outside the folders of sessions, or the one that --sessions-dir\n" +
-			"names, even by a symbolic link. Secrets in answers are redacted.",
+			"names, even by a symbolic link. Answers are always redacted.",
 		Example: "  claude mcp add ctxtool -- ctxtool serve\n" +
 			"  codex mcp add ctxtool -- ctxtool serve --sessions-dir sessions\n" +
 			"  npx @modelcontextprotocol/inspector --cli ctxtool serve --method tools/list",
@@ -47,7 +46,6 @@ func newServeCommand(e *env) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
-	f.BoolVar(&o.noRedact, "no-redact", false, "do not redact answers")
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
 	help.Group(f, "redaction", "structure-only", "patterns", "values", "env")
 	return cmd
@@ -58,12 +56,7 @@ func runServe(e *env, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
-	rules := sync.OnceValues(func() (*redact.Redactor, error) {
-		if o.noRedact {
-			return nil, nil
-		}
-		return o.redactor(e)
-	})
+	rules := sync.OnceValues(func() (*redact.Redactor, error) { return o.redactor(e) })
 	if o.patterns+o.values+strings.Join(o.env, "") != "" { // else there can be no error
 		if _, err := rules(); err != nil {
 			return usage(err)
@@ -74,7 +67,14 @@ func runServe(e *env, o *serveOptions) error {
 		o.maxTokens = usualAnswer
 	}
 	st := inner.store()
-	opt := serve.Options{Version: versionName(), Folders: append(st.Folders(), inner.logFolders()...), Store: st, MaxTokens: o.maxTokens, Run: func(ctx context.Context, out io.Writer, args []string) (string, int) {
+	redacted := func(text string) string {
+		r, err := rules()
+		if err != nil {
+			return ""
+		}
+		return sessionfmt.Clean(r.Text(text))
+	}
+	opt := serve.Options{Version: versionName(), Redact: redacted, Folders: append(st.Folders(), inner.logFolders()...), Store: st, MaxTokens: o.maxTokens, Run: func(ctx context.Context, out io.Writer, args []string) (string, int) {
 		in := *inner
 		in.disk.Stop = ctx.Err
 		var err error

@@ -287,7 +287,7 @@ func (o *simulateOptions) simulateOne(e *env, f listedFile) *simulate.Report {
 		}
 	}
 	if err != nil {
-		report = &simulate.Report{Schema: "ctxtool/simulate/1", Error: reason(err)}
+		report = &simulate.Report{Schema: "ctxtool/simulate/1", Error: e.reason(err)}
 	}
 	report.File = e.fileName(f.name)
 	report.Decide(simulate.Goal(o.optimize))

@@ -265,7 +265,7 @@ func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *
 		err = noFindings(o.strict, f.name, len(r.Findings))
 	}
 	if err != nil {
-		r = &stats.Report{Schema: stats.SessionSchema, Error: reason(err)}
+		r = &stats.Report{Schema: stats.SessionSchema, Error: e.reason(err)}
 	}
 	r.File, r.Path = e.fileName(f.name), e.fileName(f.given)
 	return &result{r, err}

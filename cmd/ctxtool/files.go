@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,12 +12,14 @@ import (
 	"strings"
 
 	"ctxtool/internal/parallel"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/baseline"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/redact"
 	"ctxtool/sessionfmt/store"
 
 	"github.com/spf13/cobra"
@@ -77,6 +80,26 @@ func listedIn(st store.Store) (files []listedFile, err error) {
 		files = append(files, listedFile{f.Name, filepath.ToSlash(below), filepath.ToSlash(f.Name), below})
 	}
 	return files, err
+}
+
+// nameOutputs renames, with --redact, the files of an answer whose names contain what is redacted.
+// Equal names get a number.
+func (e *env) nameOutputs(files []listedFile) {
+	if e.redactor == nil {
+		return
+	}
+	taken := map[string]bool{}
+	for i := range files {
+		name := e.redacted(files[i].out)
+		out := name
+		for n := 2; taken[strings.ToLower(out)]; n++ {
+			folder, base := filepath.Split(name)
+			stem, ext, _ := strings.Cut(base, ".json")
+			out = folder + fmt.Sprintf("%s-%d", stem, n) + phrase.If(len(stem) < len(base), ".json%s", ext)
+		}
+		taken[strings.ToLower(out)] = true
+		files[i].out = out
+	}
 }
 
 // outName returns the name in a folder for a new version of a file. It never leads out of
@@ -162,6 +185,7 @@ type answer struct {
 	format, output string
 	json           bool
 	unpaged        bool // no pager shows it
+	searched       bool // for secrets, if they make it fail
 	forms          []string
 }
 
@@ -206,6 +230,13 @@ func (a *answer) isText() bool {
 
 // answer writes an answer atomically, to none of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
+	if e.leaks != nil && !a.searched {
+		text, err := e.withoutSecrets(write)
+		if err != nil {
+			return err
+		}
+		write = func(w *bufio.Writer) error { _, err := w.Write(text); return err }
+	}
 	out, err := e.create(a.output, inputs...)
 	if err != nil {
 		return err
@@ -228,6 +259,31 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 		err = nil // the user has seen enough
 	}
 	return err
+}
+
+// withoutSecrets returns what write writes, or errFound if there is a likely secret in it.
+func (e *env) withoutSecrets(write func(w *bufio.Writer) error) ([]byte, error) {
+	text, err := written(write)
+	if err != nil {
+		return nil, err
+	}
+	found := redact.NewLeaks(e.leaks)
+	if found.Add(-1, text); found.Summary(nil) != "" {
+		e.note("%s; --redact removes them", found.Summary(nil))
+		return nil, errFound
+	}
+	return text, nil
+}
+
+// written returns what write writes.
+func written(write func(w *bufio.Writer) error) ([]byte, error) {
+	var text bytes.Buffer
+	w := bufio.NewWriter(&text)
+	err := write(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	return text.Bytes(), err
 }
 
 // printText writes a text as an answer.

@@ -336,6 +336,7 @@ func agents() []string {
 // redaction are the flags that select what is redacted before a session is read.
 type redaction struct {
 	redact    bool
+	fails     bool
 	structure bool
 	images    bool
 	patterns  string
@@ -346,13 +347,24 @@ type redaction struct {
 // flags registers the flags for a command that reads sessions.
 func (o *redaction) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
+	cmd.Flags().BoolVar(&o.fails, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
 	o.ruleFlags(cmd)
+}
+
+// changes registers the flags for a command that changes sessions, and prints what it does.
+func (o *redaction) changes(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact what is printed, but not what is written")
+	o.extendFlags(cmd)
 }
 
 // ruleFlags registers the flags that select what is redacted.
 func (o *redaction) ruleFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
+	o.extendFlags(cmd)
+}
+
+func (o *redaction) extendFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
 	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in the format of gitleaks")
 	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one per line")
 	f.StringSliceVar(&o.env, "env", nil, "redact the values of the environment variables `NAMES` too")
@@ -362,6 +374,12 @@ func (o *redaction) ruleFlags(cmd *cobra.Command) {
 func (o *redaction) start(e *env) (err error) {
 	if o.redact || o.structure {
 		e.redactor, err = o.redactor(e)
+	}
+	if e.leaks = e.redactor; err == nil && e.leaks == nil && o.fails {
+		e.leaks, err = o.redactor(e)
+	}
+	if !o.fails {
+		e.leaks = nil
 	}
 	return err
 }

@@ -83,14 +83,14 @@ func (e *env) fileSize(name string) (int64, error) {
 // goroutines, 0 for the default.
 func (e *env) opening(workers int) sessionfmt.Options {
 	return sessionfmt.Options{
-		Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through(),
+		Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through(), Called: e.fileName,
 		Lookup: func(d *dialect.Dialect, id string) []string { return e.store().Lookup(d, id) },
 	}
 }
 
 // through returns the passes over the bytes of a session before it is read, nil for none.
 func (e *env) through() iter.Seq[sessionfmt.Pass] {
-	if e.redactor == nil {
+	if e.redactor == nil || e.asIs {
 		return nil
 	}
 	return e.redactor.Passes(nil)
@@ -103,6 +103,14 @@ func (e *env) fileName(name string) string {
 		return name
 	}
 	return e.redactor.Text(name)
+}
+
+// redacted returns a line of standard error, redacted also if secrets make an answer fail.
+func (e *env) redacted(text string) string {
+	if r := cmp.Or(e.redactor, e.leaks); r != nil {
+		return r.Message(text)
+	}
+	return text
 }
 
 // named opens the session that the arguments name, and returns its point: see session.
@@ -177,7 +185,7 @@ func unreadable(name string, err error) error {
 
 // note prints a line on standard error. It is cleaned, since names may hold anything.
 func (e *env) note(format string, args ...any) {
-	fmt.Fprintln(e.stderr, sessionfmt.Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(e.stderr, sessionfmt.Clean(e.redacted(fmt.Sprintf(format, args...))))
 }
 
 // findPoint resolves a POINT. An unknown one is an error of the command line.

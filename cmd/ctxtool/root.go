@@ -54,6 +54,9 @@ type env struct {
 	pager       string // the command; empty for what the environment names
 	noPager     bool
 	redactor    *redact.Redactor // redacts every session before it is read; nil without --redact
+	asIs        bool             // or what it prints, if it writes sessions
+	said        *redact.Run      // redacts plans; may be nil
+	leaks       *redact.Redactor // finds secrets in answers, which then fail; nil without --fail-on-secret
 }
 
 func processEnv() env {
@@ -85,7 +88,7 @@ func (in env) run(args []string) int {
 	root.SetArgs(args)
 	err := root.Execute()
 	if exitStatus(err) > exitFound {
-		report(e.stderr, err)
+		e.fault(err)
 	}
 	return exitStatus(err)
 }
@@ -278,16 +281,16 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// report prints an error, and its hint if it has one, in lower case and without a final
+// fault prints an error, and its hint if it has one, in lower case and without a final
 // period:
 //
 //	ctxtool: s.jsonl:12: entry a1b2c3d4: cause
 //	hint: what helps
-func report(w io.Writer, err error) {
-	fmt.Fprintf(w, "ctxtool: %s\n", phrase.Clean(strings.TrimRight(err.Error(), "\n")))
+func (e *env) fault(err error) {
+	fmt.Fprintf(e.stderr, "ctxtool: %s\n", phrase.Clean(e.redacted(strings.TrimRight(err.Error(), "\n"))))
 	var at *sessionfmt.Error
 	if errors.As(err, &at) && at.Hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", at.Hint)
+		fmt.Fprintf(e.stderr, "hint: %s\n", e.redacted(at.Hint))
 	}
 }
 

@@ -124,14 +124,19 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeOpen: what --no-redact and a wrong folder do.
-func TestServeOpen(t *testing.T) {
+// TestServeTitles: titles of resources are redacted, and on one line; no flag leaves secrets, and
+// a wrong folder is an error.
+func TestServeTitles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must.Do(os.WriteFile(filepath.Join(dir, "secret.jsonl"), []byte(secretSession), 0o600))
-	client := served(t, dir, "--sessions-dir", ".", "--no-redact")
-	if text, _ := asked(client, "show", `{"session":"secret.jsonl","point":"aa"}`); !strings.Contains(text, "AKIAQYLPMN5HHHFPZAM2") {
-		t.Errorf("redacted: %s", text)
+	header := `{"type":"session","version":3,"id":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/zebedee/\n\u001b[31m AKIAQYLPMN5HHHFPZAM2"}` + "\n"
+	must.Do(os.WriteFile(filepath.Join(dir, "secret.jsonl"), []byte(header+strings.SplitAfterN(secretSession, "\n", 2)[1]), 0o600))
+	list := must.Get(served(t, dir, "--sessions-dir", ".").ListResources(t.Context(), nil))
+	if want := "2026-01-01T00:00:00.000Z /home/user-1/\uFFFD\uFFFD[31m [redacted:aws-access-token-1]"; list.Resources[0].Title != want {
+		t.Errorf("title %q, want %q", list.Resources[0].Title, want)
+	}
+	if r := ranIn(dir, "serve", "--sessions-dir", ".", "--no-redact"); r.status != exitUsage {
+		t.Errorf("--no-redact: status %d", r.status)
 	}
 	for _, args := range [][]string{{"serve", "--sessions-dir", "nowhere"}, {"serve", "--sessions-dir", "secret.jsonl"}} {
 		if r := ranIn(dir, args...); r.status != exitNothing || !strings.Contains(r.stderr.String(), "not a folder that can be read") {

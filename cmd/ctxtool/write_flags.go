@@ -24,6 +24,7 @@ import (
 type writeFlags struct {
 	answer
 	plan.Target // as far as flags set it
+	printed     redaction
 	name        string
 	now         string
 	time        time.Time
@@ -68,6 +69,9 @@ func (o *writeFlags) flags(cmd *cobra.Command, output string, forms ...string) {
 	f.Lookup("format").Usage = "print the plan as `FORM`: " + strings.Join(forms, ", ")
 	f.Lookup("output").Usage = "write " + output
 	help.Group(f, "Writing", "output")
+	if o.stays == "" { // else the session is redacted
+		o.printed.changes(cmd)
+	}
 }
 
 func (o *writeFlags) nowFlag(cmd *cobra.Command, of string) {
@@ -85,6 +89,7 @@ func (o *writeFlags) forceFlag(cmd *cobra.Command) {
 // run carries out the plans of the sessions that the arguments name.
 func (o *writeFlags) run(e *env, args []string) error {
 	files, err := e.sessions(args)
+	e.nameOutputs(files)
 	if err = cmp.Or(err, o.prepare(e, files, len(files) == 1 && (len(args) != 1 || !e.isDir(args[0])))); err != nil {
 		return usage(err)
 	}
@@ -131,6 +136,12 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 	}
 	if o.time, err = e.nowFlag(o.now); err != nil {
 		return err
+	}
+	if err = o.printed.start(e); err != nil {
+		return err
+	}
+	if o.printed.redact {
+		e.asIs, e.said = true, e.redactor.NewRun()
 	}
 	o.alone, o.folder = alone, o.whole && e.isDir(o.output)
 	itself := alone && o.output != "" && e.sameFile(o.outputOf(files[0]), files[0].path)
@@ -221,7 +232,14 @@ func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 		}
 		opt.Times = o.times
 		return sessionfmt.Open(f.path, opt)
-	}, func(s *sessionfmt.Session) (*plan.Plan, error) { return o.plan(e, s, f) })
+	}, func(s *sessionfmt.Session) (*plan.Plan, error) {
+		if e.said != nil {
+			if err := e.said.Learn(s.Plain()); err != nil {
+				return nil, err
+			}
+		}
+		return o.plan(e, s, f)
+	})
 }
 
 // many returns the plans of several sessions. One that fails does not stop the others.
@@ -243,12 +261,12 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 		}
 		switch {
 		case errors.Is(err, plan.ErrInUse):
-			p.Skipped = reason(err)
+			p.Skipped = e.reason(err)
 		case err != nil:
 			if o.shown != nil {
 				f.given = o.shown(f)
 			}
-			p = plan.Failed(o.name, f.given, reason(err))
+			p = plan.Failed(o.name, f.given, e.reason(err))
 		}
 		t.Plan = p
 		return t
@@ -267,6 +285,13 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 // report writes what a command did or would do: to standard output, or to standard error if
 // the session goes to standard output.
 func (e *env) report(output string, write func(w *bufio.Writer) error) error {
+	if e.said != nil {
+		text, err := written(write)
+		if err != nil {
+			return err
+		}
+		write = func(w *bufio.Writer) error { _, err := w.WriteString(e.said.About(string(text))); return err }
+	}
 	if output != "-" {
 		return e.answer(&answer{}, nil, write)
 	}

@@ -152,10 +152,17 @@ type Redaction struct {
 	Images   int            `json:"images"`   // that were not searched
 }
 
-// Redact plans to write a redacted session, and checks it against the original.
-func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, workers int) (*Plan, error) {
+// Redact plans to write a redacted session, and checks it against the original. What is found is
+// that of the session's own file, which is read first.
+func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, opt sessionfmt.Options) (*Plan, error) {
 	var t redact.Tally
-	is, err := sessionfmt.OpenReader(was.Name, was.Plain(), sessionfmt.Options{Workers: workers, Through: r.Passes(&t)})
+	tally := &t
+	opt.Through = func(yield func(sessionfmt.Pass) bool) {
+		of := tally
+		tally = nil
+		r.Passes(of)(yield)
+	}
+	is, err := sessionfmt.OpenReader(was.Name, was.Plain(), opt)
 	if err != nil {
 		return nil, err
 	}

@@ -181,7 +181,7 @@ func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 		return
 	}
 	if s.opt.Redact != nil {
-		for _, t := range []*string{&e.Command, &e.CWD, &e.To, &e.Stdout, &e.Stderr, &e.Input, &e.Output, &e.Text} {
+		for _, t := range []*string{&e.Command, &e.CWD, &e.To, &e.Stdout, &e.Stderr, &e.Tool, &e.Input, &e.Output, &e.Text, &h.Session, &h.CWD} {
 			*t = s.opt.Redact.Text(*t)
 		}
 	}

@@ -296,7 +296,7 @@ func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 		return err
 	}
 	defer ses.Close()
-	g.CWD = cwd
+	g.CWD, g.ID = cwd, sessionID(ses)
 	if g.Title, err = outline.Title(ses, ses.Leaf()); err != nil {
 		return err
 	}

@@ -35,6 +35,8 @@ type Options struct {
 	// command says on standard error, and its exit status.
 	Run       func(ctx context.Context, out io.Writer, args []string) (notes string, status int)
 	MaxTokens int64 // of an answer, if the caller does not say
+	// Redact redacts what no command prints: titles of resources, and errors. It returns a line.
+	Redact func(text string) string
 }
 
 // mostFrame limits a message of the client, bytes.
@@ -93,7 +95,7 @@ func (s *server) call(ctx context.Context, t *tool, arguments json.RawMessage) a
 	in.locate = s.locate
 	args := t.args(in)
 	if in.err != nil {
-		return answer{text: in.err.Error(), fails: true}
+		return answer{text: s.Redact(in.err.Error()), fails: true}
 	}
 	return s.run(ctx, append([]string{t.command}, args...), in.tokens(s.MaxTokens))
 }
@@ -217,10 +219,10 @@ func (s *server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 		out := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}}
 		for _, f := range files {
 			h := store.ReadHeader(s.Store.Disk, f.Name)
-			if h.ID == "" {
+			if h.ID == "" || s.Redact(h.ID) != h.ID { // a redacted id would name no session
 				continue
 			}
-			title := strings.TrimSpace(h.Timestamp + " " + h.CWD)
+			title := s.Redact(strings.TrimSpace(h.Timestamp + " " + h.CWD))
 			out.Resources = append(out.Resources, &mcp.Resource{URI: resourceScheme + url.PathEscape(h.ID), Name: h.ID, Title: title, MIMEType: "text/markdown"})
 			if len(out.Resources) == mostResources {
 				break

@@ -75,7 +75,7 @@ func TestEnd(t *testing.T) {
 			t.Errorf("%s is not answered: %s", id, got)
 		}
 	}
-	err := Run(context.Background(), strings.NewReader(frames), gone{}, Options{Run: func(context.Context, io.Writer, []string) (string, int) { return "", 0 }})
+	err := Run(context.Background(), strings.NewReader(frames), gone{}, Options{Redact: strings.Clone, Run: func(context.Context, io.Writer, []string) (string, int) { return "", 0 }})
 	if err != nil && err != io.EOF && !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
 	}
@@ -89,7 +89,7 @@ func TestCancel(t *testing.T) {
 	ended := make(chan error)
 	runs := 0
 	go func() {
-		ended <- Run(t.Context(), in, &out, Options{Folders: []string{dir}, Store: store.In(sessionfmt.Disk{}, dir), MaxTokens: 1000, Run: func(ctx context.Context, w io.Writer, _ []string) (string, int) {
+		ended <- Run(t.Context(), in, &out, Options{Folders: []string{dir}, Store: store.In(sessionfmt.Disk{}, dir), MaxTokens: 1000, Redact: strings.Clone, Run: func(ctx context.Context, w io.Writer, _ []string) (string, int) {
 			if runs++; runs == 1 {
 				running <- true
 				<-ctx.Done()
@@ -159,7 +159,7 @@ func TestArguments(t *testing.T) {
 		{"list_sessions", `{"limit":"x"}`, "limit: must be a whole number"},
 		{"diff", `{"session":3,"from":"leaf"}`, "session: must be a string"},
 	} {
-		s := &server{Options: Options{MaxTokens: 1000, Run: func(_ context.Context, w io.Writer, args []string) (string, int) {
+		s := &server{Options: Options{MaxTokens: 1000, Redact: strings.Clone, Run: func(_ context.Context, w io.Writer, args []string) (string, int) {
 			fmt.Fprintf(w, "%q", args)
 			return "", 0
 		}}, cached: map[string]answer{}}

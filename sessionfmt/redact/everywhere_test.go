@@ -30,6 +30,8 @@ func TestEverywhere(t *testing.T) {
 		{`{"api_key":"` + key + `"}` + "\n" + `{"broken ` + key, `{"api_key":"` + gone + `"}` + "\n" + `{"broken ` + gone},
 		{`{"api_key":"` + key + `"}` + "\n" + `["z%58` + key[2:] + `", "` + strings.ToLower(key) + `"]`, `{"api_key":"` + gone + `"}` + "\n" + `["` + gone + `", "` + strings.ToLower(key) + `"]`},
 		{`{"text":"redis://:4711471147114@cache/0"}` + "\n" + `[4711471147114]`, `{"text":"redis://:[redacted:url-password-1]@cache/0"}` + "\n" + `[0]`},
+		{`{"text":"db://a:x9k2@h x9k2 x9k2z"}` + "\n" + `["x9k2"]`, `{"text":"db://a:[redacted:url-password-1]@h [redacted:url-password-1] x9k2z"}` + "\n" + `["[redacted:url-password-1]"]`},
+		{`{"text":"db://a:20264@h"}` + "\n" + `[20264]`, `{"text":"db://a:[redacted:url-password-1]@h"}` + "\n" + `[20264]`},
 	} {
 		if got := string(redacted(mustNew(Options{}), []byte(c.in))); got != c.want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", c.in, got, c.want)
@@ -68,6 +70,7 @@ func TestCutShort(t *testing.T) {
 		"amqp://app:p@ss:w0rd@mq":                        "amqp://app:[redacted:url-password-1]@mq",
 		"https://mara:Tr0ub4dor@git.corp.org/x":          "https://mara:[redacted:url-password-1]@git.corp.org/x",
 		"https://u:${PASSWORD}@db https://u:password@db": "",
+		"postgres://test:test@localhost/test":            "",
 		"https://host:8080/x@y and http://[::1]:80/@x":   "",
 		"ssh://git@host:22/x https://site/a:b@c":         "",
 	} {

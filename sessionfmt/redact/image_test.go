@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"ctxtool/internal/must"
@@ -22,6 +23,13 @@ func TestImageThatIsNone(t *testing.T) {
 			t.Errorf("%s: %d images, %v", out, x.Tally.Images, err)
 		}
 		x.Close()
+	}
+	single := must.Get(New(Options{Images: true}))
+	for _, head := range []string{"", "data:image/jpeg;base64,"} { // wherever one is
+		big := "/9j/" + strings.Repeat("A", 96)
+		if out := string(redacted(single, []byte(`{"toolUseResult":{"file":{"base64":"`+head+big+`"}}}`))); out != `{"toolUseResult":{"file":{"base64":"`+head+pixel+`"}}}` {
+			t.Error(out)
+		}
 	}
 	x := r.NewRun()
 	defer x.Close()

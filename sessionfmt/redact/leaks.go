@@ -44,8 +44,8 @@ func (s *Leaks) Add(record int, text []byte) {
 // mostNamed is how many entries with likely secrets are named at most.
 const mostNamed = 10
 
-// Summary returns how many likely secrets there are and in which entries of the session, never
-// a secret. It is empty if there are none.
+// Summary returns how many likely secrets there are and in which entries of the session, nil for
+// none, and never a secret. It is empty if there are none.
 func (s *Leaks) Summary(session *sessionfmt.Session) string {
 	if len(s.found) == 0 {
 		return ""
@@ -58,7 +58,10 @@ func (s *Leaks) Summary(session *sessionfmt.Session) string {
 			total += n
 		}
 		name := "the head"
-		if record >= 0 {
+		switch {
+		case session == nil:
+			name = "the answer"
+		case record >= 0:
 			name = sessionfmt.Quote(session.ID(record))
 		}
 		words = append(words, fmt.Sprintf("%s (%s)", name, strings.Join(slices.Sorted(maps.Keys(rules)), ", ")))

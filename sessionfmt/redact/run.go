@@ -3,12 +3,14 @@ package redact
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"maps"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -22,10 +24,12 @@ type Run struct {
 	walk    walker
 	numbers []map[string]int // by rule and value
 	buf     [2][]byte
-	edits   []hit // edits of the line
-	hits    []hit // of the line
-	own     []hit // of a string
-	later   bool  // not the first pass, which has counted images already
+	edits   []hit      // edits of the line
+	hits    []hit      // of the line
+	own     []hit      // of a string
+	lock    sync.Mutex // of Learn
+	words   bool       // texts are messages
+	later   bool       // not the first pass, which has counted images already
 	Tally   *Tally
 }
 
@@ -124,7 +128,7 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 
 // raw is find for a line that is not JSON: all of it is one text.
 func (x *Run) raw(hits []hit, line []byte) {
-	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && len(text) > 0 && !sized(text) {
+	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && !x.words && len(text) > 0 && !sized(text) {
 		at := bytes.Index(line, text)
 		x.edits = append(x.edits, hit{start: at, end: at + len(text), rule: -1, text: size(text, false)})
 		return
@@ -194,7 +198,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	}
 	switch t.kind {
 	case aNumber:
-		if rule, ok := x.r.exact[string(text)]; ok {
+		if rule, ok := x.r.exact[string(text)]; ok && !x.r.short(rule, len(text)) {
 			x.edits = append(x.edits, hit{start: t.start, end: t.end, rule: rule, value: string(text), text: "0"})
 		}
 		return
@@ -214,18 +218,25 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		return
 	case anImage:
 		single := x.r.opt.Images || x.r.opt.StructureOnly
-		if isBase64(text) && (single || isPicture(text)) { // otherwise it is text that claims to be an image
+		from := encoded(text)
+		if isBase64(text[from:]) && (single || isPicture(text[from:])) { // otherwise it is text that claims to be an image
 			if first && !x.later {
 				x.Tally.Images++
 			}
 			if single {
-				set(pixel)
+				set(string(text[:from]) + pixel)
 			}
 			return
 		}
 	}
 	if t.known {
 		return
+	}
+	if from := encoded(text); !t.escaped && (t.at&isData != 0 || from > 0) {
+		if to, ok := x.within(text[from:]); ok {
+			set(string(text[:from]) + to)
+			return
+		}
 	}
 	if x.r.opt.StructureOnly && t.at&(isKept|isNamed) == 0 && t.kind != aKey {
 		if len(text) > 0 && !sized(text) {
@@ -245,6 +256,38 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		h.start, h.end = t.start+h.start, t.start+h.end
 		x.edits = append(x.edits, h)
 	}
+}
+
+// within returns the replacement of a text in base64, such as an attachment: what its text says
+// redacted, in base64. ok is false if it is none, or has nothing to redact.
+func (x *Run) within(data []byte) (to string, ok bool) {
+	text, err := base64.StdEncoding.AppendDecode(nil, data)
+	if err != nil || bytes.IndexByte(text, 0) >= 0 {
+		return "", false
+	}
+	if x.r.opt.StructureOnly {
+		if len(text) > 0 && !sized(text) {
+			text = []byte(size(text, false))
+		}
+		return base64.StdEncoding.EncodeToString(text), true
+	}
+	hits := x.s.views(x.s.plain(nil, text), text, anySpelling, false)
+	if len(hits) == 0 {
+		return "", false
+	}
+	return base64.StdEncoding.EncodeToString(x.rewrite(nil, text, 0, len(text), hits, true)), true
+}
+
+// encoded returns where base64 begins in a string: after the head of a data URL.
+func encoded(text []byte) int {
+	if !bytes.HasPrefix(text, []byte("data:")) {
+		return 0
+	}
+	head, _, ok := bytes.Cut(text[:min(len(text), maxMark)], []byte(";base64,"))
+	if !ok {
+		return 0
+	}
+	return len(head) + len(";base64,")
 }
 
 // settle sorts the edits, and merges overlapping ones.
@@ -366,6 +409,9 @@ func (x *Run) number(rule int32, value string) int {
 
 // pixel is an image of one pixel: a PNG in base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+
+// smallImage is the least length of an image in base64 that nothing says to be one.
+const smallImage = 64
 
 // isBase64 reports whether a text is binary data in base64.
 func isBase64(text []byte) bool {

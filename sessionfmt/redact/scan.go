@@ -263,7 +263,7 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 			s.seen[u.rule] = true
 		}
 	case useValue:
-		if start := end - len(u.exact); string(text[start:end]) == u.exact {
+		if start := end - len(u.exact); string(text[start:end]) == u.exact && (!s.r.short(u.rule, len(u.exact)) || isWhole(text, start, end)) {
 			dst = append(dst, hit{rule: u.rule, start: start, end: end, value: u.exact})
 		}
 	case useEmail:
@@ -278,6 +278,19 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 		}
 	}
 	return dst
+}
+
+// shortValue is the length of a value, in bytes, from which it is replaced within words too.
+const shortValue = 8
+
+// short reports whether a value of a rule is a word like others: a number or a name that only its
+// first place makes a secret. Values that the user gives are none.
+func (r *Redactor) short(rule int32, size int) bool { return rule != r.value && size < shortValue }
+
+// isWhole reports whether text[start:end] is no part of a word.
+func isWhole(text []byte, start, end int) bool {
+	in := func(c byte) bool { return c == '_' || isAlnum(c) }
+	return (start == 0 || !in(text[start-1])) && (end == len(text) || !in(text[end]))
 }
 
 // wake marks a rule for checking once all words of the text are known.

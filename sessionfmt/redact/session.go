@@ -23,7 +23,15 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 				*tally = *x.Tally
 			}
 		}()
-		more := yield(x.pass(x.line))
+		more := yield(func(dst io.Writer, from io.Reader) error {
+			if r.opt.StructureOnly {
+				head := bufio.NewReaderSize(from, mostHead)
+				if from = head; !structured(head) {
+					return errStructure
+				}
+			}
+			return x.lines(dst, from, x.line)
+		})
 		for round, known := 1, 0; more && len(x.s.found) > known; round++ {
 			known = len(x.s.found)
 			y := x.known()
@@ -107,6 +115,30 @@ func Same(was, is *sessionfmt.Session) error {
 func (r *Redactor) Text(text string) string {
 	x := r.NewRun()
 	defer x.Close()
+	return x.Text(text)
+}
+
+// Learn reads a session whose secrets About then redacts wherever they are. It may be called
+// concurrently.
+func (x *Run) Learn(from io.Reader) error {
+	x.lock.Lock()
+	defer x.lock.Unlock()
+	return x.pass(x.line)(io.Discard, from)
+}
+
+// About redacts a text about the sessions that were learned.
+func (x *Run) About(text string) string {
+	y := x.known()
+	defer y.Close()
+	return y.Text(x.Text(text))
+}
+
+// Message redacts what a program says. Its own words stay, also if of a session only the structure
+// does.
+func (r *Redactor) Message(text string) string {
+	x := r.NewRun()
+	defer x.Close()
+	x.words = true
 	return x.Text(text)
 }
 

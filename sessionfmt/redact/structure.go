@@ -1,8 +1,14 @@
 package redact
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"slices"
 	"strconv"
+
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // size returns the replacement of a text if only the structure is kept.
@@ -31,4 +37,22 @@ func sized(text []byte) bool {
 	}
 	rest, more := bytes.CutPrefix(rest, []byte("-"))
 	return len(rest) == digits(rest) && more == (len(rest) > 0)
+}
+
+// errStructure refuses to leave only the structure of a session whose format says nothing here.
+var errStructure = errors.New("--structure-only reads sessions of pi, codex, claude, gsh and openclaw only: of others the structure would not remain")
+
+// mostHead is how far into a file its first line is looked at, bytes.
+const mostHead = 1 << 20
+
+// structured reports whether places knows the members of a session, by its first line.
+func structured(head *bufio.Reader) bool {
+	text, _ := head.Peek(mostHead)
+	line, _, _ := bytes.Cut(bytes.TrimLeft(text, jsonl.BOM+" \t\r\n"), []byte{'\n'})
+	v, err := jsonl.ParseValue(line)
+	if err != nil {
+		return !bytes.Equal(bytes.TrimSpace(line), []byte{'{'}) // else a document
+	}
+	d := sessionfmt.Sniff(v)
+	return d == nil || slices.Contains([]string{"codex", "claude", "gsh", "openclaw"}, d.Name)
 }

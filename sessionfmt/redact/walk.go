@@ -146,6 +146,9 @@ func (w *walker) text(b []byte, f *frame, t token, known, sealed bool) {
 			f.sealed = true
 		}
 	}
+	if data := word[encoded(word):]; len(data) >= smallImage && t.kind == aString && isPicture(data) && isBase64(data) {
+		t.kind = anImage // also where no type says so
+	}
 	if f != nil && f.object && f.at&isData != 0 {
 		f.data = len(w.tokens)
 	}

@@ -2,7 +2,6 @@ package sessionfmt
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
-	"time"
-
-	"github.com/gofrs/flock"
 )
 
 var (
@@ -225,108 +221,4 @@ func (d Disk) FreeName(name, suffix string) string {
 			return free
 		}
 	}
-}
-
-// ErrLocked is the error if another process holds a session's lock.
-var ErrLocked = errors.New("locked")
-
-// lockPause is the time between two attempts to take a lock.
-const lockPause = 5 * time.Millisecond
-
-// The lock of a session NAME is the kernel's lock on the file .NAME.lock next to it, so a
-// process that dies releases it. The file exists while the lock is held, and its first line
-// names the holder:
-//
-//	byte 0     nothing; Windows locks it, and lets no other process read it
-//	byte 1...  ctxtool label (pid 123 on host) since 2026-01-01T00:00:00Z
-//
-// Further lines are from an earlier holder that died.
-const lockText = 1
-
-// Lock takes the lock of the named session. Only ctxtool uses it, pi does not. who is the
-// command, shown to others who wait. Lock tries for the duration wait, at least once, and then
-// returns an *Error with ErrLocked that names the holder. The lock is held until unlock is
-// called or the process ends.
-//
-// Names that are symbolic links to the same file share one lock, hard links do not.
-func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err error) {
-	real, err := d.resolveLinks(name)
-	if err != nil {
-		return nil, atFile(name, err)
-	}
-	path := d.Path(filepath.Join(filepath.Dir(real), "."+filepath.Base(real)+".lock"))
-	for end := time.Now().Add(wait); ; time.Sleep(lockPause) {
-		lock := flock.New(path, flock.SetPermissions(0o644))
-		switch ok, err := lock.TryLock(); {
-		case err != nil && !beingRemoved(err):
-			return nil, &Error{Pos: Pos{File: name}, Err: fmt.Errorf("its lock %s: %w", filepath.Base(path), plainPathError(err))}
-		case ok && stillNamed(lock):
-			writeHolder(path, who)
-			return func() { release(lock) }, nil
-		case ok:
-			lock.Unlock()
-			continue
-		}
-		if !time.Now().Before(end) {
-			return nil, &Error{Pos: Pos{File: name}, Err: fmt.Errorf("%w by %s", ErrLocked, readHolder(path)),
-				Hint: "run the command again when the other one has finished"}
-		}
-	}
-}
-
-// stillNamed reports whether other processes will find the locked file. The previous holder
-// removes it before it releases the lock, so it may have lost its name after we opened it. Such
-// a lock excludes nobody.
-func stillNamed(lock *flock.Flock) bool {
-	locked, err := lock.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(lock.Path())
-	return err == nil && os.SameFile(locked, named)
-}
-
-// release removes the lock's file, then releases the lock. Windows cannot remove an open file;
-// there the reverse order is safe, since no other process can have opened it.
-func release(lock *flock.Flock) {
-	err := os.Remove(lock.Path())
-	lock.Unlock()
-	if err != nil && runtime.GOOS == "windows" {
-		os.Remove(lock.Path())
-	}
-}
-
-// beingRemoved reports whether the file could not be opened because its holder is removing it,
-// which happens on Windows.
-func beingRemoved(err error) bool {
-	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
-}
-
-// writeHolder writes the holder to the lock's file. The lock is valid even if that fails.
-func writeHolder(path, who string) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	host, err := os.Hostname()
-	if err != nil {
-		host = "this machine"
-	}
-	since := time.Now().UTC().Format(time.RFC3339)
-	f.WriteAt(fmt.Appendf(nil, "%s (pid %d on %s) since %s\n", who, os.Getpid(), host, since), lockText)
-}
-
-// readHolder returns the holder of the lock.
-func readHolder(path string) string {
-	f, err := os.Open(path)
-	if err == nil {
-		defer f.Close()
-		var text [256]byte
-		n, _ := f.ReadAt(text[:], lockText)
-		if line, _, ok := bytes.Cut(text[:n], []byte("\n")); ok && len(line) > 0 {
-			return Clean(string(line))
-		}
-	}
-	return "another process"
 }

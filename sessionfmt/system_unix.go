@@ -1,0 +1,42 @@
+//go:build unix
+
+package sessionfmt
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// How files are opened that others may have put in place: not through a symbolic link, and
+// without waiting for the other end of a pipe.
+const noFollow, noWait = syscall.O_NOFOLLOW, syscall.O_NONBLOCK
+
+// hardLinks is the number of names that a file has.
+func hardLinks(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 1
+}
+
+// keepOwner gives a file the owner and the group of another, as far as it may.
+func keepOwner(f *os.File, like fs.FileInfo) (kept bool) {
+	now, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	is, ok := now.Sys().(*syscall.Stat_t)
+	want, also := like.Sys().(*syscall.Stat_t)
+	if !ok || !also || is.Uid == want.Uid && is.Gid == want.Gid {
+		return true
+	}
+	if f.Chown(int(want.Uid), int(want.Gid)) == nil {
+		return true
+	}
+	return f.Chown(-1, int(want.Gid)) == nil && is.Uid == want.Uid
+}
+
+// hold locks a file until it is closed or the process ends. It reports whether no other process
+// has it locked.
+func hold(f *os.File) bool { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil }

@@ -1,0 +1,5 @@
+package sessionfmt
+
+import "errors"
+
+func makePipe(string) error { return errors.ErrUnsupported }

@@ -116,7 +116,7 @@ func (d Disk) databaseState(file string) (s databaseState) {
 	}
 	if info, err := d.Stat(file + logEnd); err == nil {
 		s.grown = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-		if log, err := d.Open(file + logEnd); err == nil {
+		if log, err := d.OpenRegular(file + logEnd); err == nil {
 			var head [32]byte
 			n, _ := io.ReadFull(log, head[:])
 			s.file += string(head[:n])
@@ -132,7 +132,7 @@ const mostTries = 3
 // copyDatabase copies a database with its log, and opens the copy. The log may grow meanwhile:
 // it counts up to its last whole transaction.
 func (d Disk) copyDatabase(file string) (*database, error) {
-	if j, err := d.ReadFile(file + journalEnd); err == nil && len(bytes.Trim(j[:min(len(j), 8)], "\x00")) > 0 {
+	if d.unfinished(file) {
 		return nil, &Error{Err: errors.New("the database is locked: a transaction in its " + journalEnd + " file is not finished"), Hint: "let the agent finish, or start it once more"}
 	}
 	for range mostTries {
@@ -152,6 +152,18 @@ func (d Disk) copyDatabase(file string) (*database, error) {
 		return db, nil
 	}
 	return nil, &Error{Err: errors.New("the database is being written to"), Hint: "try again, or copy it together with its " + logEnd + " file"}
+}
+
+// unfinished reports whether a database has a journal of a transaction.
+func (d Disk) unfinished(file string) bool {
+	journal, err := d.OpenRegular(file + journalEnd)
+	if err != nil {
+		return false
+	}
+	defer journal.Close()
+	var head [8]byte
+	n, _ := io.ReadFull(journal, head[:])
+	return len(bytes.Trim(head[:n], "\x00")) > 0
 }
 
 // copy copies the files of a database to temporary ones.
@@ -181,7 +193,7 @@ func (db *database) fill(to *os.File, name string) error {
 	defer to.Close()
 	db.files = append(db.files, to.Name())
 	db.disk.temporary(to.Name(), true)
-	from, err := db.disk.Open(name)
+	from, err := db.disk.OpenRegular(name)
 	if err != nil {
 		return plainPathError(err)
 	}

@@ -31,19 +31,19 @@ func inDatabase(disk Disk, name string) (file, id string) {
 // databaseMagic is how an SQLite database begins.
 const databaseMagic = "SQLite format 3\x00"
 
-func (s *source) isDatabase() bool {
+func isDatabase(file io.ReaderAt) bool {
 	var magic [len(databaseMagic)]byte
-	return readFullAt(s.bytes, magic[:], 0) == nil && string(magic[:]) == databaseMagic
+	return readFullAt(file, magic[:], 0) == nil && string(magic[:]) == databaseMagic
 }
 
 // IsDatabase reports whether a file is a database, which is like a folder of sessions.
 func IsDatabase(disk Disk, name string) bool {
-	src, err := openBytes(name, nil, disk)
+	f, err := disk.OpenRegular(name)
 	if err != nil {
 		return false
 	}
-	defer src.close()
-	return src.isDatabase()
+	defer f.Close()
+	return isDatabase(f)
 }
 
 // databaseRows returns a session of a database as lines, spooled like the content of a compressed

@@ -66,25 +66,25 @@ func (d Disk) Open(name string) (*os.File, error) {
 	return d.openOnly(name, func(m fs.FileMode) bool { return m.IsRegular() || m.IsDir() })
 }
 
-// OpenRegular opens a file that somebody else may have put in place. It must be a regular one: a
-// device may have no end, and a pipe no writer.
+// OpenRegular opens a file that somebody else may have put in place. It must be a regular one,
+// since a device may have no end, and a pipe no writer.
 func (d Disk) OpenRegular(name string) (*os.File, error) {
 	return d.openOnly(name, fs.FileMode.IsRegular)
 }
 
 // openOnly opens a file of one of some types, without waiting for the other end of a pipe.
 func (d Disk) openOnly(name string, may func(m fs.FileMode) bool) (*os.File, error) {
+	not := &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	if info, err := d.Stat(name); err == nil && !may(info.Mode()) {
+		return nil, not // to open a device can have an effect
+	}
 	f, err := d.openWith(name, noWait)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err == nil && !may(info.Mode()) {
-		err = &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
-	}
-	if err != nil {
+	if info, err := f.Stat(); err != nil || !may(info.Mode()) {
 		f.Close()
-		return nil, err
+		return nil, not
 	}
 	return f, nil
 }
@@ -143,6 +143,12 @@ func (d Disk) Remove(name string) error { return os.Remove(d.Path(name)) }
 func (d Disk) Has(name string) bool {
 	_, err := d.Stat(name)
 	return err == nil
+}
+
+// isRegular reports whether a name is that of a regular file, or of a link to one.
+func (d Disk) isRegular(name string) bool {
+	info, err := d.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Walk visits the files in a folder and its subfolders in the order of their names, which start

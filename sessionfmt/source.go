@@ -109,14 +109,14 @@ func openFile(name string, stdin *os.File, disk Disk) (*source, error) {
 	src, err := openBytes(name, stdin, disk)
 	if err != nil && name != "-" {
 		if file, id = inDatabase(disk, name); id != "" {
-			if in, bad := openBytes(file, nil, disk); bad == nil && in.isDatabase() {
+			if in, bad := openBytes(file, nil, disk); bad == nil && isDatabase(in.bytes) {
 				src, err = in, nil
 			} else if bad == nil {
 				in.close()
 			}
 		}
 	}
-	if err != nil || !src.isDatabase() {
+	if err != nil || !isDatabase(src.bytes) {
 		return src, err
 	}
 	rows, err := databaseRows(disk, file, id)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"ctxtool/internal/terminal"
 	"ctxtool/internal/times"
@@ -178,6 +180,23 @@ func unreadable(name string, err error) error {
 // note prints a line on standard error. It is cleaned, since names may hold anything.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.stderr, sessionfmt.Clean(fmt.Sprintf(format, args...)))
+}
+
+// noteSkipped returns a function that notes a file of a folder that is not read, once.
+func (e *env) noteSkipped() func(name string, mode fs.FileMode) {
+	var said sync.Map
+	return func(name string, mode fs.FileMode) {
+		what := "device"
+		switch {
+		case mode&fs.ModeNamedPipe != 0:
+			what = "pipe"
+		case mode&fs.ModeSocket != 0:
+			what = "socket"
+		}
+		if _, again := said.LoadOrStore(name, true); !again {
+			e.note("%s: skipped: a %s, not a regular file", e.fileName(name), what)
+		}
+	}
 }
 
 // findPoint resolves a POINT. An unknown one is an error of the command line.

@@ -79,6 +79,9 @@ func (in env) run(args []string) int {
 	e := &in
 	e.again = env.run
 	var drop func()
+	if e.disk.Skipped == nil { // serve has it for its calls
+		e.disk.Skipped = e.noteSkipped()
+	}
 	e.disk, drop = e.disk.KeepCopies()
 	defer drop()
 	root := newRoot(e, commandOf(args))

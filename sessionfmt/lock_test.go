@@ -163,7 +163,7 @@ func TestLockOneAtATime(t *testing.T) {
 	onlyFiles(t, filepath.Dir(file), "s.jsonl")
 }
 
-// TestLockPlanted: what somebody else has put in the place of a lock is neither written to nor
+// TestLockPlanted: what somebody else has put where a lock belongs is neither written to nor
 // removed, whatever it leads to, and nobody waits for the other end of a pipe.
 func TestLockPlanted(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -79,7 +79,7 @@ func TestServe(t *testing.T) {
 	for _, test := range []struct{ tool, arguments, has string }{
 		{"search_context", `{"source":"sessions","query":"deployed"}`, "# Session Search: \"deployed\" (1 results)"},
 		{"search_context", `{"source":"sessions","query":"no such text"}`, "No sessions matching \"no such text\" found."},
-		{"search_context", `{"source":"logs","event_type":"bash_exec","last_n":1}`, "# Log Search (1 results)\n\n[2026-11-02 09:27:02] bash: `git commit "},
+		{"search_context", `{"source":"logs","event_type":"bash_exec","last_n":1}`, "# Log Search (1 results)\n\n[2026-11-02 09:27:02] ``bash: `git commit "},
 		{"search_context", `{"source":"logs","query":"no such text"}`, "No matching log events found."},
 		{"get_context", `{"session":"demo","point":"request:1"}`, "# Context Envelope"},
 		{"get_context", `{"session":"11111111"}`, "**user** — deploy with "},

@@ -38,7 +38,7 @@ var layers = []struct {
 	{"internal/said", nil, nil},
 	{"internal/shell", []string{"ctxtool/internal/phrase"}, nil},
 	{"internal/search", []string{"ctxtool/internal/parallel", "ctxtool/internal/said", "ctxtool/internal/shell", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/redact"}, nil},
-	{"internal/serve", []string{"ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, []string{"ctxtool/sessionfmt"}},
+	{"internal/serve", []string{"ctxtool/internal/markdown", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, nil},
 	{"internal/help", []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}, nil},
 	{"internal/times", nil, nil},
 	{"replay/tokens", []string{"ctxtool/sessionfmt/jsonl"}, nil},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"ctxtool/sessionfmt/dialect"
 )
@@ -49,7 +50,7 @@ func (c *copies) drop() {
 type database struct {
 	by     *dialect.Dialect
 	name   string
-	tables map[string]bool
+	tables map[string][]string // the columns of tables; nil until they are asked for
 
 	disk  Disk
 	files []string // of the copy
@@ -166,8 +167,37 @@ func (d Disk) unfinished(file string) bool {
 	return len(bytes.Trim(head[:n], "\x00")) > 0
 }
 
+// plausible returns an error for a file of a database that is larger than what is in it, or a log
+// that no agent leaves.
+func (db *database) plausible() error {
+	file, err := db.disk.Stat(db.name)
+	if err != nil {
+		return plainPathError(err)
+	}
+	log, err := db.disk.Stat(db.name + logEnd)
+	switch {
+	case isSparse(file):
+		return fmt.Errorf("the database has %d bytes, most of them holes", file.Size())
+	case err != nil:
+		return nil
+	case !log.Mode().IsRegular():
+		return fmt.Errorf("its %s file: %w", logEnd, errNotRegular)
+	case isSparse(log):
+		return fmt.Errorf("its %s file has %d bytes, most of them holes", logEnd, log.Size())
+	case log.Size() > max(mostLog, 4*file.Size()):
+		return fmt.Errorf("its %s file has %d bytes, and the database %d", logEnd, log.Size(), file.Size())
+	}
+	return nil
+}
+
+// mostLog is how large a log may be beside a small database, bytes.
+const mostLog = 1 << 30
+
 // copy copies the files of a database to temporary ones.
 func (db *database) copy() error {
+	if err := db.plausible(); err != nil {
+		return &Error{Err: err, Hint: "it was not written by an agent; start the agent once more if it was"}
+	}
 	to, err := os.CreateTemp("", "ctxtool-*.db")
 	if err != nil {
 		return copyError(err)
@@ -215,28 +245,71 @@ func (db *database) open() (err error) {
 	if !strings.HasPrefix(at, "/") {
 		at = "/" + at // a drive
 	}
-	name := url.URL{Scheme: "file", Path: at, RawQuery: "_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)&_pragma=query_only(1)"}
+	name := url.URL{Scheme: "file", Path: at, RawQuery: "_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)&_pragma=query_only(1)&_pragma=cache_size(-2000)"}
 	if db.pool, err = sql.Open("sqlite", name.String()); err != nil {
 		return err
 	}
 	if db.conn, err = db.pool.Conn(context.Background()); err != nil {
 		return databaseError(err)
 	}
-	db.tables = map[string]bool{}
-	for row, err := range db.query("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+	if _, err = sqlite.Limit(db.conn, sqlite3.SQLITE_LIMIT_LENGTH, mostRow); err != nil {
+		return databaseError(err)
+	}
+	db.tables = map[string][]string{}
+	for row, err := range db.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0") { // not a virtual one
 		if err != nil {
 			return err
 		}
-		db.tables[row.text("name")] = true
+		db.tables[row.text("name")] = nil
 	}
 	for _, d := range dialects {
-		if d.Database != nil && db.tables[d.Database.Sessions] {
+		if d.Database != nil && db.has(d.Database.Sessions) {
 			db.by = d
 			return nil
 		}
 	}
 	return &Error{Err: errors.New("a database without sessions of a known agent"), Hint: ErrNotSession.Error()}
 }
+
+func (db *database) has(table string) bool {
+	_, ok := db.tables[table]
+	return ok
+}
+
+// columns returns the columns of a table as an SQL list. A database may be somebody else's, so it
+// refuses columns that are computed, and looks at the sizes of rows before their values are read.
+func (db *database) columns(table string) (list string, err error) {
+	if names := db.tables[table]; names != nil {
+		return strings.Join(names, ", "), nil
+	}
+	var names, sizes []string
+	for row, err := range db.query("SELECT name, hidden FROM pragma_table_xinfo(?)", table) {
+		if err != nil {
+			return "", err
+		}
+		if row.values[1] != int64(0) {
+			return "", &Error{Err: fmt.Errorf("table %s: column %s is computed: no agent's database has such columns", table, Quote(row.text("name")))}
+		}
+		name := `"` + strings.ReplaceAll(row.text("name"), `"`, `""`) + `"`
+		names, sizes = append(names, name), append(sizes, "coalesce(octet_length("+name+"), 0)")
+	}
+	if len(names) == 0 {
+		return "", &Error{Err: fmt.Errorf("the database has no table %s", table)}
+	}
+	for row, err := range db.query("SELECT max(" + strings.Join(sizes, " + ") + ") FROM [" + table + "]") {
+		if err != nil {
+			return "", err
+		}
+		if size, _ := row.values[0].(int64); size > mostRow {
+			return "", &Error{Err: fmt.Errorf("table %s: a row has %d bytes, at most %d are read", table, size, mostRow)}
+		}
+	}
+	db.tables[table] = names
+	return strings.Join(names, ", "), nil
+}
+
+// mostRow is how large a row of a table may be, bytes.
+const mostRow = 256 << 20
 
 // A row is one of a table.
 type row struct {
@@ -277,8 +350,12 @@ func (db *database) unpack(r *row, packed, unpacked string) (err error) {
 // rows yields the rows of a table whose column has a text, or all if column is empty. Names in
 // brackets are never taken for texts.
 func (db *database) rows(table, column, text string, order ...string) iter.Seq2[*row, error] {
+	columns, err := db.columns(table)
+	if err != nil {
+		return func(yield func(*row, error) bool) { yield(nil, err) }
+	}
 	var args []any
-	query := "SELECT * FROM [" + table + "]"
+	query := "SELECT " + columns + " FROM [" + table + "]"
 	if column != "" {
 		query, args = query+" WHERE ["+column+"] = ?", []any{text}
 	}
@@ -326,6 +403,8 @@ func databaseError(err error) error {
 	switch e.Code() & 0xff {
 	case 1: // a table or column is missing
 		return &Error{Err: fmt.Errorf("the database has other tables than those that are known: %s", text), Hint: "it may be of a newer or older version of the agent"}
+	case 18:
+		return &Error{Err: fmt.Errorf("the database has a value of more than %d bytes", mostRow)}
 	case 11, 26:
 		return &Error{Err: fmt.Errorf("the database is damaged: %s", text), Hint: "sqlite3's .recover, run on a copy, saves what can be read"}
 	}

@@ -93,7 +93,7 @@ func (db *database) session(id string) (*source, error) {
 // lines writes the rows of a session.
 func (db *database) lines(id string, out *bufio.Writer) error {
 	for _, t := range db.by.Database.Rows {
-		if !db.tables[t.Name] {
+		if !db.has(t.Name) {
 			continue
 		}
 		n := 0

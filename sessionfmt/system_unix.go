@@ -20,6 +20,13 @@ func hardLinks(info fs.FileInfo) uint64 {
 	return 1
 }
 
+// isSparse reports whether a file takes less than a hundredth of its size, which compressing file
+// systems do not reach.
+func isSparse(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Size() > mostInMemory && s.Blocks*512 < info.Size()/100
+}
+
 // keepOwner gives a file the owner and the group of another, as far as it may.
 func keepOwner(f *os.File, like fs.FileInfo) (kept bool) {
 	now, err := f.Stat()

@@ -10,6 +10,8 @@ const noFollow, noWait = 0, 0
 
 func hardLinks(fs.FileInfo) uint64 { return 1 }
 
+func isSparse(fs.FileInfo) bool { return false }
+
 // keepOwner leaves the owner to the folder, as Windows does.
 func keepOwner(*os.File, fs.FileInfo) bool { return true }
 

@@ -18,7 +18,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"ctxtool/sessionfmt/dialect"
 )
@@ -54,6 +53,7 @@ type database struct {
 
 	disk  Disk
 	files []string // of the copy
+	size  int64    // of these together
 	state databaseState
 	pool  *sql.DB
 	conn  *sql.Conn
@@ -228,7 +228,8 @@ func (db *database) fill(to *os.File, name string) error {
 		return plainPathError(err)
 	}
 	defer from.Close()
-	if _, err = io.Copy(to, from); err != nil {
+	n, err := io.Copy(to, from)
+	if db.size += n; err != nil {
 		return copyError(err)
 	}
 	return nil
@@ -252,7 +253,7 @@ func (db *database) open() (err error) {
 	if db.conn, err = db.pool.Conn(context.Background()); err != nil {
 		return databaseError(err)
 	}
-	if _, err = sqlite.Limit(db.conn, sqlite3.SQLITE_LIMIT_LENGTH, mostRow); err != nil {
+	if _, err = sqlite.Limit(db.conn, limitLength, mostRow); err != nil {
 		return databaseError(err)
 	}
 	db.tables = map[string][]string{}
@@ -308,6 +309,9 @@ func (db *database) columns(table string) (list string, err error) {
 	return strings.Join(names, ", "), nil
 }
 
+// limitLength is SQLite's name of the limit for a text or a row.
+const limitLength = 0
+
 // mostRow is how large a row of a table may be, bytes.
 const mostRow = 256 << 20
 
@@ -336,7 +340,7 @@ func (db *database) unpack(r *row, packed, unpacked string) (err error) {
 		return nil
 	}
 	if db.zstd == nil {
-		if db.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked)); err != nil {
+		if db.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostMemory)); err != nil {
 			return err
 		}
 	}

@@ -76,8 +76,9 @@ func (db *database) session(id string) (*source, error) {
 	case n == 0:
 		return nil, &Error{Err: fmt.Errorf("the database has no session %s", Quote(id)), Hint: "ctxtool ls " + Clean(db.name) + " lists its sessions"}
 	}
+	most := db.disk.mostUnpacked(db.size, true)
 	lines, err := spool(plain, func(w io.Writer) error {
-		out := bufio.NewWriterSize(w, readAhead)
+		out := bufio.NewWriterSize(&capped{w, most, most}, readAhead)
 		out.Write(db.line(db.by.Database.Sessions, found))
 		if err := db.lines(found.text(db.by.Database.ID), out); err != nil {
 			return err
@@ -108,13 +109,17 @@ func (db *database) lines(id string, out *bufio.Writer) error {
 				n = 0
 				break
 			}
-			out.Write(db.line(t.Name, row))
+			if _, err := out.Write(db.line(t.Name, row)); err != nil {
+				return err
+			}
 			if p := t.Parts; p != nil {
 				for part, err := range db.rows(p.Name, p.Session, row.text("id"), p.Order...) {
 					if err != nil {
 						return err
 					}
-					out.Write(db.line(p.Name, part))
+					if _, err := out.Write(db.line(p.Name, part)); err != nil {
+						return err
+					}
 				}
 			}
 		}

@@ -222,6 +222,8 @@ func dangerous(key, value string) string {
 		return "set a command"
 	case key == "baseline", key == "patterns", key == "values", key == "summarizer" && strings.HasPrefix(value, "file:"):
 		return "name a file to read"
+	case key == "max-size":
+		return "set a limit of what is read"
 	case key == "sessions-dir":
 		return "name a folder to read"
 	case key == "redact" || key == "structure-only" || key == "fail-on-secret":

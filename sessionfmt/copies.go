@@ -70,10 +70,19 @@ func (db *database) close() {
 	if db.pool != nil {
 		db.pool.Close()
 	}
-	for _, name := range db.files {
-		os.Remove(name)
+	db.unname()
+}
+
+// unname removes the names of the copy, where the system removes those of open files: then nothing
+// of it is left, however the process ends.
+func (db *database) unname() {
+	db.files = slices.DeleteFunc(db.files, func(name string) bool {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
 		db.disk.temporary(name, false)
-	}
+		return true
+	})
 }
 
 // withDatabase calls a function with a copy of a database. Other callers wait for it.
@@ -198,6 +207,7 @@ func (db *database) copy() error {
 	if err := db.plausible(); err != nil {
 		return &Error{Err: err, Hint: "it was not written by an agent; start the agent once more if it was"}
 	}
+	sweep(os.TempDir(), "ctxtool-", justCopied)
 	to, err := os.CreateTemp("", "ctxtool-*.db")
 	if err != nil {
 		return copyError(err)
@@ -221,6 +231,7 @@ func (db *database) copy() error {
 // fill copies a file, and closes the copy.
 func (db *database) fill(to *os.File, name string) error {
 	defer to.Close()
+	hold(to)
 	db.files = append(db.files, to.Name())
 	db.disk.temporary(to.Name(), true)
 	from, err := db.disk.OpenRegular(name)
@@ -263,6 +274,7 @@ func (db *database) open() (err error) {
 		}
 		db.tables[row.text("name")] = nil
 	}
+	db.unname() // SQLite has opened them
 	for _, d := range dialects {
 		if d.Database != nil && db.has(d.Database.Sessions) {
 			db.by = d

@@ -31,6 +31,9 @@ type Disk struct {
 	// called concurrently, and several times for one file.
 	Skipped func(name string, mode fs.FileMode)
 
+	// Taken, if set, is called for a file that is replaced and whose owner or group is not kept.
+	Taken func(name string)
+
 	// MaxSize limits what a compressed file or a session in a database is stored as while it is
 	// read, bytes. If 0, it is 100 times the size of the file, at least 64 MB and at most 8 GB.
 	MaxSize int64

@@ -9,8 +9,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strings"
 	"syscall"
+	"time"
 )
 
 var (
@@ -24,29 +27,36 @@ type NewFile struct {
 	name string // as given, for messages
 	real string // with symbolic links resolved
 	mode fs.FileMode
-	old  bool // the file replaces an existing one
+	old  fs.FileInfo // of the file that it replaces, nil for a new one
 	temp *os.File
 	disk Disk
 	buf  *bufio.Writer
 }
 
 // Create starts a file with that name. An existing file must be a regular file. Symbolic links
-// are followed, and the mode is kept. A new file gets 0644 minus the umask. The error is an
-// *Error.
-func (d Disk) Create(name string) (*NewFile, error) {
+// are followed; mode and owner are kept as far as the process may. A new file gets 0644 minus the
+// umask, and no more than what is given to others of the existing files beside it that it is made
+// of. The error is an *Error.
+func (d Disk) Create(name string, of ...string) (*NewFile, error) {
 	f := &NewFile{name: name, mode: 0o644, disk: d}
 	info, err := d.Stat(name)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, atFile(f.name, errNotRegular)
 	case err == nil:
-		f.old, f.mode = true, info.Mode().Perm()
+		f.old, f.mode = info, info.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, atFile(f.name, err)
+	}
+	for _, in := range of {
+		if info, err := d.Stat(in); f.old == nil && err == nil && filepath.Dir(in) == filepath.Dir(name) {
+			f.mode &= info.Mode().Perm() | 0o600
+		}
 	}
 	if f.real, err = d.resolveLinks(name); err != nil {
 		return nil, atFile(f.name, err)
 	}
+	sweep(filepath.Dir(d.Path(f.real)), "."+filepath.Base(f.real)+".", justMade)
 	if f.temp, err = createTemp(d.Path(f.real), f.mode); err != nil {
 		return nil, atFile(f.name, err)
 	}
@@ -75,11 +85,47 @@ func createTemp(name string, mode fs.FileMode) (*os.File, error) {
 	for {
 		temp := fmt.Sprintf("%s.%08x", filepath.Join(filepath.Dir(name), "."+filepath.Base(name)), rand.Uint32())
 		f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil {
+			hold(f) // tells others that this is in use
+		}
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
 }
+
+// What is younger than this may be in use, though nobody holds it: a temporary file is held as soon
+// as it is made, and the copy of a database until SQLite opens it.
+const justMade, justCopied = 2 * time.Second, time.Minute
+
+// sweep removes the temporary files of processes that were killed: those in a folder whose names
+// begin so and go on with 8 hexadecimal digits or an ending of copies, that are not young, and that
+// nobody holds.
+func sweep(dir, prefix string, young time.Duration) {
+	all, _ := os.ReadDir(dir)
+	for _, entry := range all {
+		rest, ok := strings.CutPrefix(entry.Name(), prefix)
+		if !ok || !entry.Type().IsRegular() || !temporaryEnd.MatchString(rest) {
+			continue
+		}
+		name := filepath.Join(dir, entry.Name())
+		info, err := entry.Info()
+		if err != nil || time.Since(info.ModTime()) < young {
+			continue
+		}
+		f, err := os.OpenFile(name, os.O_RDWR|noFollow|noWait, 0)
+		if err != nil {
+			continue
+		}
+		if now, err := f.Stat(); err == nil && os.SameFile(info, now) && hold(f) {
+			os.Remove(name)
+		}
+		f.Close()
+	}
+}
+
+// temporaryEnd ends the names of temporary files.
+var temporaryEnd = regexp.MustCompile(`^(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal)?)$`)
 
 // Write adds to the file. Commit returns any earlier error.
 func (f *NewFile) Write(p []byte) (int, error) {
@@ -129,16 +175,28 @@ func (f *NewFile) Abort() {
 	}
 }
 
-// finish flushes and syncs the temporary file.
+// finish flushes and syncs the temporary file. It stays open, and so held, until it has its name;
+// Windows renames no open file.
 func (f *NewFile) finish() error {
 	err := f.buf.Flush()
-	if err == nil && f.old {
+	if err == nil && f.old != nil {
+		if owner, group := keepOwner(f.temp, f.old); !owner || !group {
+			if !group { // which is another one now
+				f.mode &^= 0o070 &^ (f.mode << 3)
+			}
+			if f.disk.Taken != nil {
+				f.disk.Taken(f.name)
+			}
+		}
 		err = f.temp.Chmod(f.mode) // undoes the umask
 	}
 	if err == nil {
 		err = f.disk.sync(f.temp)
 	}
-	return errors.Join(err, f.temp.Close())
+	if runtime.GOOS == "windows" {
+		err = errors.Join(err, f.temp.Close())
+	}
+	return err
 }
 
 // rename gives the file its name. Abort then does nothing.
@@ -147,6 +205,7 @@ func (f *NewFile) rename() error {
 		return err
 	}
 	f.disk.temporary(f.temp.Name(), false)
+	f.temp.Close() // all is synced
 	f.temp = nil
 	return f.disk.syncDir(filepath.Dir(f.real))
 }

@@ -27,21 +27,20 @@ func isSparse(info fs.FileInfo) bool {
 	return ok && info.Size() > mostInMemory && s.Blocks*512 < info.Size()/100
 }
 
-// keepOwner gives a file the owner and the group of another, as far as it may.
-func keepOwner(f *os.File, like fs.FileInfo) (kept bool) {
+// keepOwner gives a file the owner and the group of another, and reports what it has of them.
+func keepOwner(f *os.File, like fs.FileInfo) (owner, group bool) {
 	now, err := f.Stat()
 	if err != nil {
-		return false
+		return false, false
 	}
 	is, ok := now.Sys().(*syscall.Stat_t)
 	want, also := like.Sys().(*syscall.Stat_t)
-	if !ok || !also || is.Uid == want.Uid && is.Gid == want.Gid {
-		return true
+	if !ok || !also {
+		return true, true
 	}
-	if f.Chown(int(want.Uid), int(want.Gid)) == nil {
-		return true
-	}
-	return f.Chown(-1, int(want.Gid)) == nil && is.Uid == want.Uid
+	group = is.Gid == want.Gid || f.Chown(-1, int(want.Gid)) == nil
+	owner = is.Uid == want.Uid || f.Chown(int(want.Uid), -1) == nil
+	return owner, group
 }
 
 // hold locks a file until it is closed or the process ends. It reports whether no other process

@@ -13,7 +13,7 @@ func hardLinks(fs.FileInfo) uint64 { return 1 }
 func isSparse(fs.FileInfo) bool { return false }
 
 // keepOwner leaves the owner to the folder, as Windows does.
-func keepOwner(*os.File, fs.FileInfo) bool { return true }
+func keepOwner(*os.File, fs.FileInfo) (owner, group bool) { return true, true }
 
 // hold reports that a file may be in use: a locked one could not be written to here.
 func hold(*os.File) bool { return false }

@@ -343,7 +343,7 @@ func (e *env) create(name string, inputs ...string) (output, error) {
 			return nil, usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o must not name an input")})
 		}
 	}
-	return e.disk.Create(name)
+	return e.disk.Create(name, inputs...)
 }
 
 // sameFile reports whether a name is that of an input, which may be standard input.

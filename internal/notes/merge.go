@@ -232,14 +232,17 @@ func key(line string) string {
 // structure is what begins a line of notes: a heading, an item of a list, a box.
 var structure = regexp.MustCompile(`^\s*(?:#{1,6} |[-*] (?:\[[ xX]\] )?|\d{1,9}\. )?`)
 
-// Inert returns notes that somebody else wrote, such as a model: headings of notes, items and boxes
-// stay, and all else is Markdown that does nothing.
-func Inert(text string) string {
+// Inert returns notes that somebody else wrote, such as a model: headings of notes and those of the
+// existing ones stay, as items and boxes do, and all else is Markdown that does nothing.
+func Inert(text, existing string) string {
+	have, _ := sections(existing)
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		begin := structure.FindString(line)
-		if heading := (&section{heading: line}); strings.Contains(begin, "#") && !heading.ours() {
+		heading := section{heading: line}
+		same := func(old section) bool { return sameHeading(&old, &heading) }
+		if strings.Contains(begin, "#") && !heading.ours() && !slices.ContainsFunc(have, same) {
 			begin = ""
 		}
 		b.WriteString(begin + inert(line[len(begin):]) + "\n")

@@ -38,7 +38,7 @@ var layers = []struct {
 	{"internal/said", nil, nil},
 	{"internal/shell", []string{"ctxtool/internal/phrase"}, nil},
 	{"internal/search", []string{"ctxtool/internal/parallel", "ctxtool/internal/said", "ctxtool/internal/shell", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/redact"}, nil},
-	{"internal/serve", []string{"ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, []string{"ctxtool/sessionfmt"}},
+	{"internal/serve", []string{"ctxtool/internal/markdown", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, nil},
 	{"internal/help", []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}, nil},
 	{"internal/times", nil, nil},
 	{"replay/tokens", []string{"ctxtool/sessionfmt/jsonl"}, nil},
@@ -75,7 +75,7 @@ var layers = []struct {
 	{"stats/gate", []string{"ctxtool/internal/phrase", "ctxtool/stats", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2"}, []string{"ctxtool/replay", "ctxtool/replay/cache", "ctxtool/replay/tokens"}},
 	{"sessionfmt/check", []string{"ctxtool/sessionfmt/dialect", "ctxtool/replay/prompt", "ctxtool/sessionfmt/jsonl", "ctxtool/docs/checks", "ctxtool/replay", "ctxtool/sessionfmt/redact", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "github.com/google/jsonschema-go/jsonschema"}, []string{"ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd"}},
 	{"internal/state", []string{"ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/sessionfmt/dialect", "ctxtool/replay/models", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
-	{"internal/notes", []string{"ctxtool/compact", "ctxtool/internal/phrase", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
+	{"internal/notes", []string{"ctxtool/compact", "ctxtool/internal/markdown", "ctxtool/internal/phrase", "ctxtool/internal/said", "ctxtool/replay", "ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/sessionfmt"}},
 	{"internal/sessionlog", []string{"ctxtool/internal/said", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/stats"}, nil},
 	{"internal/transcript", []string{"ctxtool/internal/scratch", "ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/sessionfmt/jsonl", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/internal/said"}, []string{"ctxtool/sessionfmt/jsonl"}},
 	{"internal/report", []string{"ctxtool/sessionfmt/dialect", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models"}, []string{"ctxtool/replay/weigh", "ctxtool/replay/origin", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl"}},
@@ -114,7 +114,7 @@ var layers = []struct {
 		"ctxtool/internal/shell", "ctxtool/replay/ops", "ctxtool/replay/hook", "ctxtool/replay/reuse", "ctxtool/replay/baseline", "ctxtool/replay/prompt", "ctxtool/replay/weigh", "ctxtool/sessionfmt/store", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/jsonl", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/trace",
 		"ctxtool/internal/config", "ctxtool/internal/help", "ctxtool/internal/notes", "ctxtool/internal/sessionlog", "ctxtool/internal/parallel", "ctxtool/internal/phrase", "ctxtool/internal/terminal", "ctxtool/render", "ctxtool/render/html", "ctxtool/render/page", "ctxtool/internal/plan", "ctxtool/stats", "ctxtool/stats/gate", "ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/internal/transcript", "ctxtool/sessionfmt/redact", "ctxtool/internal/report", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/replay/tokens", "ctxtool/replay/models", "ctxtool/internal/search", "ctxtool/internal/serve", "ctxtool/internal/shell", "ctxtool/internal/simulate",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
-	}, []string{"ctxtool/replay/origin", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/rogpeppe/go-internal/testscript", "github.com/spf13/cobra/doc"}},
+	}, []string{"ctxtool/replay/origin", "ctxtool/replay/weigh", "ctxtool/sessionfmt/jsonl", "github.com/klauspost/compress/zstd", "github.com/modelcontextprotocol/go-sdk/mcp", "github.com/rogpeppe/go-internal/testscript", "github.com/yuin/goldmark", "github.com/yuin/goldmark/ast", "github.com/yuin/goldmark/extension", "github.com/yuin/goldmark/text", "github.com/spf13/cobra/doc"}},
 }
 
 // testHelpers are what any test may import.

@@ -243,12 +243,17 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 }
 
 // writeCSV writes rows as a CSV file with the columns' names in its first line, numbers
-// unrounded; nil or a missing cell is empty.
+// unrounded; nil or a missing cell is empty. A text that a spreadsheet would take for a formula
+// begins with an apostrophe.
 func writeCSV(w *bufio.Writer, columns []string, rows [][]any) error {
 	out := csv.NewWriter(w)
-	out.Write(columns)
+	record := make([]string, len(columns))
+	for i, name := range columns {
+		record[i] = csvCell(name)
+	}
+	out.Write(record)
 	for _, row := range rows {
-		record := make([]string, len(columns))
+		clear(record)
 		for i, cell := range row {
 			record[i] = csvCell(cell)
 		}
@@ -274,8 +279,15 @@ func csvCell(cell any) string {
 	case []int64:
 		return strings.Trim(fmt.Sprint(v), "[]")
 	}
-	return fmt.Sprint(cell)
+	text := fmt.Sprint(cell)
+	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && text != "-" && strings.ContainsRune(formulas, []rune(text)[0]) {
+		return "'" + text
+	}
+	return text
 }
+
+// formulas are the characters with which spreadsheets let a formula begin, in full width too.
+const formulas = "=+-@\t\r\n＝＋－＠"
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 

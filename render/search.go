@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/search"
 	"ctxtool/sessionfmt"
@@ -251,8 +252,11 @@ func legible(s string) string {
 	return strings.Join(parts, "\t")
 }
 
-// writeFoundMarkdown writes the answers of gsh's tool search_context
-// (docs/policies.md).
+// literal returns what somebody typed or a program printed, as a code span on one line.
+func literal(text string) string { return string(markdown.AppendCode(nil, []byte(text))) }
+
+// writeFoundMarkdown writes the answers of gsh's tool search_context (docs/policies.md), with texts
+// of sessions as inert Markdown.
 func writeFoundMarkdown(w *bufio.Writer, f Found) error {
 	if f.Source == search.InSessions || f.Source == "" && len(f.Sessions) > 0 || f.Source == "" && len(f.Events) == 0 {
 		if err := writeFoundSessions(w, f); err != nil {
@@ -270,7 +274,7 @@ func writeFoundMarkdown(w *bufio.Writer, f Found) error {
 	if len(shell) > 0 {
 		fmt.Fprintf(w, "# Shell History (%d results)\n\n", len(shell))
 		for _, h := range shell {
-			fmt.Fprintf(w, "%s (%s)\n", legible(eventLine(h.Event)), h.Clock("2006-01-02 15:04"))
+			fmt.Fprintf(w, "%s (%s)\n", literal(eventLine(h.Event)), h.Clock("2006-01-02 15:04"))
 		}
 	} else if f.Source == search.InHistory {
 		w.WriteString("No matching shell history found.\n")
@@ -289,13 +293,13 @@ func writeFoundMarkdown(w *bufio.Writer, f Found) error {
 // writeLogEvent writes an event of a log as gsh does.
 func writeLogEvent(w *bufio.Writer, h *search.Hit) {
 	e := h.Event
-	fmt.Fprintf(w, "[%s] %s\n", h.Clock("2006-01-02 15:04:05"), legible(eventLine(e)))
+	fmt.Fprintf(w, "[%s] %s\n", h.Clock("2006-01-02 15:04:05"), literal(eventLine(e)))
 	if e.Event != "bash_exec" {
 		return
 	}
-	fmt.Fprintf(w, "  output: %s\n", legible(e.Stdout))
+	fmt.Fprintf(w, "  output: %s\n", literal(e.Stdout))
 	if e.Stderr != "" {
-		fmt.Fprintf(w, "  stderr: %s\n", legible(e.Stderr))
+		fmt.Fprintf(w, "  stderr: %s\n", literal(e.Stderr))
 	}
 	w.WriteByte('\n')
 }
@@ -315,23 +319,24 @@ func writeFoundSessions(w *bufio.Writer, f Found) error {
 	case len(all) == 0 && f.Query == "":
 		w.WriteString("No saved sessions found.\n")
 	case len(all) == 0:
-		fmt.Fprintf(w, "No sessions matching %q found.\n", sessionfmt.Clean(f.Query))
+		fmt.Fprintf(w, "No sessions matching \"%s\" found.\n", inline(f.Query))
 	case f.Query == "":
 		fmt.Fprintf(w, "# Recent Sessions (%d total)\n\n", len(f.Sessions))
 	default:
-		fmt.Fprintf(w, "# Session Search: \"%s\" (%d results)\n\n", sessionfmt.Clean(f.Query), len(all))
+		fmt.Fprintf(w, "# Session Search: \"%s\" (%d results)\n\n", inline(f.Query), len(all))
 	}
 	for _, s := range all {
-		title := []rune(cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title)), "(untitled)"))
-		title = title[:min(len(title), titleLength)]
+		runes := []rune(cmp.Or(strings.TrimSpace(s.Title), "(untitled)"))
+		title := inline(string(runes[:min(len(runes), titleLength)]))
+		when := inline(dayAndMinute(s.Time))
 		if f.Query == "" {
-			fmt.Fprintf(w, "- %s (%s) | %d msgs | %s\n", string(title), dayAndMinute(s.Time), s.Messages, sessionfmt.Clean(s.CWD))
+			fmt.Fprintf(w, "- %s (%s) | %d msgs | %s\n", title, when, s.Messages, inline(s.CWD))
 			continue
 		}
-		fmt.Fprintf(w, "## %s (%s)\nSession: %s | %d messages | cwd: %s\n", string(title), dayAndMinute(s.Time), sessionfmt.Clean(s.ID[:min(8, len(s.ID))]), s.Messages, sessionfmt.Clean(s.CWD))
+		fmt.Fprintf(w, "## %s (%s)\nSession: %s | %d messages | cwd: %s\n", title, when, inline(s.ID[:min(8, len(s.ID))]), s.Messages, inline(s.CWD))
 		for _, h := range s.Hits {
 			if h.Where != search.Name { // which is the title
-				fmt.Fprintf(w, "  > %s\n", legible(h.Text))
+				fmt.Fprintf(w, "  > %s\n", inline(h.Text))
 			}
 		}
 		w.WriteByte('\n')

@@ -44,26 +44,26 @@ func writeTask(w *bufio.Writer, t *search.Task, on Screen) error {
 
 // writeTaskMarkdown writes the same for a prompt.
 func writeTaskMarkdown(w *bufio.Writer, t *search.Task) error {
-	fmt.Fprintf(w, "# Known about: %s\n", sessionfmt.Clean(t.Task))
+	fmt.Fprintf(w, "# Known about: %s\n", inline(t.Task))
 	if len(t.Files) > 0 {
 		w.WriteString("\n## Files\n\n")
 	}
 	for _, f := range t.Files {
-		fmt.Fprintf(w, "- `%s` (%s: %s; ~%d tokens)\n", sessionfmt.Clean(f.Path), f.Why, sessionfmt.Clean(strings.Join(f.Terms, ", ")), f.Tokens)
+		fmt.Fprintf(w, "- %s (%s: %s; ~%d tokens)\n", literal(f.Path), f.Why, inline(strings.Join(f.Terms, ", ")), f.Tokens)
 	}
 	if len(t.Sessions) > 0 {
 		w.WriteString("\n## Earlier sessions\n")
 	}
 	for _, s := range t.Sessions {
-		fmt.Fprintf(w, "\n### %s (%s)\n\n", cmp.Or(sessionfmt.Clean(s.Title), "(untitled)"), dayAndMinute(s.Time))
+		fmt.Fprintf(w, "\n### %s (%s)\n\n", inline(cmp.Or(s.Title, "(untitled)")), inline(dayAndMinute(s.Time)))
 		if s.Goal != nil && s.Goal.Text != s.Title {
-			fmt.Fprintf(w, "- asked: %s\n", sessionfmt.Clean(s.Goal.Text))
+			fmt.Fprintf(w, "- asked: %s\n", inline(s.Goal.Text))
 		}
 		for _, e := range s.Edits {
-			fmt.Fprintf(w, "- edited `%s` %s, asked: %s\n", sessionfmt.Clean(e.Path), times(e.Times), sessionfmt.Clean(e.Asked))
+			fmt.Fprintf(w, "- edited %s %s, asked: %s\n", literal(e.Path), times(e.Times), inline(e.Asked))
 		}
 		for _, c := range s.Tried {
-			fmt.Fprintf(w, "- failed: `%s`: %s\n", sessionfmt.Clean(c.Command), sessionfmt.Clean(c.Error))
+			fmt.Fprintf(w, "- failed: %s: %s\n", literal(c.Command), inline(c.Error))
 		}
 	}
 	return nil

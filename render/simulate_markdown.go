@@ -34,8 +34,9 @@ func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
 	return nil
 }
 
+// inline returns a text of a session as inline Markdown that does nothing.
 func inline(text string) string {
-	return string(markdown.AppendInline(nil, []byte(sessionfmt.Clean(text))))
+	return string(markdown.AppendInline(nil, []byte(text)))
 }
 
 // inlined returns cells as Markdown.

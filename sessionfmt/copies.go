@@ -49,10 +49,11 @@ func (c *copies) drop() {
 type database struct {
 	by     *dialect.Dialect
 	name   string
-	tables map[string]bool
+	tables map[string][]string // the columns of tables; nil until they are asked for
 
 	disk  Disk
 	files []string // of the copy
+	size  int64    // of these together
 	state databaseState
 	pool  *sql.DB
 	conn  *sql.Conn
@@ -69,10 +70,19 @@ func (db *database) close() {
 	if db.pool != nil {
 		db.pool.Close()
 	}
-	for _, name := range db.files {
-		os.Remove(name)
+	db.unname()
+}
+
+// unname removes the names of the copy, where the system removes those of open files: then nothing
+// of it is left, however the process ends.
+func (db *database) unname() {
+	db.files = slices.DeleteFunc(db.files, func(name string) bool {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
 		db.disk.temporary(name, false)
-	}
+		return true
+	})
 }
 
 // withDatabase calls a function with a copy of a database. Other callers wait for it.
@@ -116,7 +126,7 @@ func (d Disk) databaseState(file string) (s databaseState) {
 	}
 	if info, err := d.Stat(file + logEnd); err == nil {
 		s.grown = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-		if log, err := d.Open(file + logEnd); err == nil {
+		if log, err := d.OpenRegular(file + logEnd); err == nil {
 			var head [32]byte
 			n, _ := io.ReadFull(log, head[:])
 			s.file += string(head[:n])
@@ -132,7 +142,7 @@ const mostTries = 3
 // copyDatabase copies a database with its log, and opens the copy. The log may grow meanwhile:
 // it counts up to its last whole transaction.
 func (d Disk) copyDatabase(file string) (*database, error) {
-	if j, err := d.ReadFile(file + journalEnd); err == nil && len(bytes.Trim(j[:min(len(j), 8)], "\x00")) > 0 {
+	if d.unfinished(file) {
 		return nil, &Error{Err: errors.New("the database is locked: a transaction in its " + journalEnd + " file is not finished"), Hint: "let the agent finish, or start it once more"}
 	}
 	for range mostTries {
@@ -154,8 +164,50 @@ func (d Disk) copyDatabase(file string) (*database, error) {
 	return nil, &Error{Err: errors.New("the database is being written to"), Hint: "try again, or copy it together with its " + logEnd + " file"}
 }
 
+// unfinished reports whether a database has a journal of a transaction.
+func (d Disk) unfinished(file string) bool {
+	journal, err := d.OpenRegular(file + journalEnd)
+	if err != nil {
+		return false
+	}
+	defer journal.Close()
+	var head [8]byte
+	n, _ := io.ReadFull(journal, head[:])
+	return len(bytes.Trim(head[:n], "\x00")) > 0
+}
+
+// plausible returns an error for a file of a database that is larger than what is in it, or a log
+// that no agent leaves.
+func (db *database) plausible() error {
+	file, err := db.disk.Stat(db.name)
+	if err != nil {
+		return plainPathError(err)
+	}
+	log, err := db.disk.Stat(db.name + logEnd)
+	switch {
+	case isSparse(file):
+		return fmt.Errorf("the database has %d bytes, most of them holes", file.Size())
+	case err != nil:
+		return nil
+	case !log.Mode().IsRegular():
+		return fmt.Errorf("its %s file: %w", logEnd, errNotRegular)
+	case isSparse(log):
+		return fmt.Errorf("its %s file has %d bytes, most of them holes", logEnd, log.Size())
+	case log.Size() > max(mostLog, 4*file.Size()):
+		return fmt.Errorf("its %s file has %d bytes, and the database %d", logEnd, log.Size(), file.Size())
+	}
+	return nil
+}
+
+// mostLog is how large a log may be beside a small database, bytes.
+const mostLog = 1 << 30
+
 // copy copies the files of a database to temporary ones.
 func (db *database) copy() error {
+	if err := db.plausible(); err != nil {
+		return &Error{Err: err, Hint: "it was not written by an agent; start the agent once more if it was"}
+	}
+	sweep(os.TempDir(), "ctxtool-", justCopied)
 	to, err := os.CreateTemp("", "ctxtool-*.db")
 	if err != nil {
 		return copyError(err)
@@ -179,14 +231,16 @@ func (db *database) copy() error {
 // fill copies a file, and closes the copy.
 func (db *database) fill(to *os.File, name string) error {
 	defer to.Close()
+	hold(to)
 	db.files = append(db.files, to.Name())
 	db.disk.temporary(to.Name(), true)
-	from, err := db.disk.Open(name)
+	from, err := db.disk.OpenRegular(name)
 	if err != nil {
 		return plainPathError(err)
 	}
 	defer from.Close()
-	if _, err = io.Copy(to, from); err != nil {
+	n, err := io.Copy(to, from)
+	if db.size += n; err != nil {
 		return copyError(err)
 	}
 	return nil
@@ -203,28 +257,75 @@ func (db *database) open() (err error) {
 	if !strings.HasPrefix(at, "/") {
 		at = "/" + at // a drive
 	}
-	name := url.URL{Scheme: "file", Path: at, RawQuery: "_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)&_pragma=query_only(1)"}
+	name := url.URL{Scheme: "file", Path: at, RawQuery: "_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)&_pragma=query_only(1)&_pragma=cache_size(-2000)"}
 	if db.pool, err = sql.Open("sqlite", name.String()); err != nil {
 		return err
 	}
 	if db.conn, err = db.pool.Conn(context.Background()); err != nil {
 		return databaseError(err)
 	}
-	db.tables = map[string]bool{}
-	for row, err := range db.query("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+	if _, err = sqlite.Limit(db.conn, limitLength, mostRow); err != nil {
+		return databaseError(err)
+	}
+	db.tables = map[string][]string{}
+	for row, err := range db.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0") { // not a virtual one
 		if err != nil {
 			return err
 		}
-		db.tables[row.text("name")] = true
+		db.tables[row.text("name")] = nil
 	}
+	db.unname() // SQLite has opened them
 	for _, d := range dialects {
-		if d.Database != nil && db.tables[d.Database.Sessions] {
+		if d.Database != nil && db.has(d.Database.Sessions) {
 			db.by = d
 			return nil
 		}
 	}
 	return &Error{Err: errors.New("a database without sessions of a known agent"), Hint: ErrNotSession.Error()}
 }
+
+func (db *database) has(table string) bool {
+	_, ok := db.tables[table]
+	return ok
+}
+
+// columns returns the columns of a table as an SQL list. A database may be somebody else's, so it
+// refuses columns that are computed, and looks at the sizes of rows before their values are read.
+func (db *database) columns(table string) (list string, err error) {
+	if names := db.tables[table]; names != nil {
+		return strings.Join(names, ", "), nil
+	}
+	var names, sizes []string
+	for row, err := range db.query("SELECT name, hidden FROM pragma_table_xinfo(?)", table) {
+		if err != nil {
+			return "", err
+		}
+		if row.values[1] != int64(0) {
+			return "", &Error{Err: fmt.Errorf("table %s: column %s is computed: no agent's database has such columns", table, Quote(row.text("name")))}
+		}
+		name := `"` + strings.ReplaceAll(row.text("name"), `"`, `""`) + `"`
+		names, sizes = append(names, name), append(sizes, "coalesce(octet_length("+name+"), 0)")
+	}
+	if len(names) == 0 {
+		return "", &Error{Err: fmt.Errorf("the database has no table %s", table)}
+	}
+	for row, err := range db.query("SELECT max(" + strings.Join(sizes, " + ") + ") FROM [" + table + "]") {
+		if err != nil {
+			return "", err
+		}
+		if size, _ := row.values[0].(int64); size > mostRow {
+			return "", &Error{Err: fmt.Errorf("table %s: a row has %d bytes, at most %d are read", table, size, mostRow)}
+		}
+	}
+	db.tables[table] = names
+	return strings.Join(names, ", "), nil
+}
+
+// limitLength is SQLite's name of the limit for a text or a row.
+const limitLength = 0
+
+// mostRow is how large a row of a table may be, bytes.
+const mostRow = 256 << 20
 
 // A row is one of a table.
 type row struct {
@@ -251,7 +352,7 @@ func (db *database) unpack(r *row, packed, unpacked string) (err error) {
 		return nil
 	}
 	if db.zstd == nil {
-		if db.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked)); err != nil {
+		if db.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostMemory)); err != nil {
 			return err
 		}
 	}
@@ -265,8 +366,12 @@ func (db *database) unpack(r *row, packed, unpacked string) (err error) {
 // rows yields the rows of a table whose column has a text, or all if column is empty. Names in
 // brackets are never taken for texts.
 func (db *database) rows(table, column, text string, order ...string) iter.Seq2[*row, error] {
+	columns, err := db.columns(table)
+	if err != nil {
+		return func(yield func(*row, error) bool) { yield(nil, err) }
+	}
 	var args []any
-	query := "SELECT * FROM [" + table + "]"
+	query := "SELECT " + columns + " FROM [" + table + "]"
 	if column != "" {
 		query, args = query+" WHERE ["+column+"] = ?", []any{text}
 	}
@@ -314,6 +419,8 @@ func databaseError(err error) error {
 	switch e.Code() & 0xff {
 	case 1: // a table or column is missing
 		return &Error{Err: fmt.Errorf("the database has other tables than those that are known: %s", text), Hint: "it may be of a newer or older version of the agent"}
+	case 18:
+		return &Error{Err: fmt.Errorf("the database has a value of more than %d bytes", mostRow)}
 	case 11, 26:
 		return &Error{Err: fmt.Errorf("the database is damaged: %s", text), Hint: "sqlite3's .recover, run on a copy, saves what can be read"}
 	}

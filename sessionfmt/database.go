@@ -31,19 +31,19 @@ func inDatabase(disk Disk, name string) (file, id string) {
 // databaseMagic is how an SQLite database begins.
 const databaseMagic = "SQLite format 3\x00"
 
-func (s *source) isDatabase() bool {
+func isDatabase(file io.ReaderAt) bool {
 	var magic [len(databaseMagic)]byte
-	return readFullAt(s.bytes, magic[:], 0) == nil && string(magic[:]) == databaseMagic
+	return readFullAt(file, magic[:], 0) == nil && string(magic[:]) == databaseMagic
 }
 
 // IsDatabase reports whether a file is a database, which is like a folder of sessions.
 func IsDatabase(disk Disk, name string) bool {
-	src, err := openBytes(name, nil, disk)
+	f, err := disk.OpenRegular(name)
 	if err != nil {
 		return false
 	}
-	defer src.close()
-	return src.isDatabase()
+	defer f.Close()
+	return isDatabase(f)
 }
 
 // databaseRows returns a session of a database as lines, spooled like the content of a compressed
@@ -76,8 +76,9 @@ func (db *database) session(id string) (*source, error) {
 	case n == 0:
 		return nil, &Error{Err: fmt.Errorf("the database has no session %s", Quote(id)), Hint: "ctxtool ls " + Clean(db.name) + " lists its sessions"}
 	}
+	most := db.disk.mostUnpacked(db.size, true)
 	lines, err := spool(plain, func(w io.Writer) error {
-		out := bufio.NewWriterSize(w, readAhead)
+		out := bufio.NewWriterSize(&capped{w, most, most}, readAhead)
 		out.Write(db.line(db.by.Database.Sessions, found))
 		if err := db.lines(found.text(db.by.Database.ID), out); err != nil {
 			return err
@@ -93,7 +94,7 @@ func (db *database) session(id string) (*source, error) {
 // lines writes the rows of a session.
 func (db *database) lines(id string, out *bufio.Writer) error {
 	for _, t := range db.by.Database.Rows {
-		if !db.tables[t.Name] {
+		if !db.has(t.Name) {
 			continue
 		}
 		n := 0
@@ -108,13 +109,17 @@ func (db *database) lines(id string, out *bufio.Writer) error {
 				n = 0
 				break
 			}
-			out.Write(db.line(t.Name, row))
+			if _, err := out.Write(db.line(t.Name, row)); err != nil {
+				return err
+			}
 			if p := t.Parts; p != nil {
 				for part, err := range db.rows(p.Name, p.Session, row.text("id"), p.Order...) {
 					if err != nil {
 						return err
 					}
-					out.Write(db.line(p.Name, part))
+					if _, err := out.Write(db.line(p.Name, part)); err != nil {
+						return err
+					}
 				}
 			}
 		}

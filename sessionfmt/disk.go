@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,6 +26,17 @@ type Disk struct {
 	// Stop, if set, is asked before a file is opened for reading, and before bytes of a session
 	// are read. Its error ends the reading. It may be called concurrently.
 	Stop func() error
+
+	// Skipped, if set, is called for each pipe, device or socket that Walk leaves out. It may be
+	// called concurrently, and several times for one file.
+	Skipped func(name string, mode fs.FileMode)
+
+	// Taken, if set, is called for a file that is replaced and whose owner or group is not kept.
+	Taken func(name string)
+
+	// MaxSize limits what a compressed file or a session in a database is stored as while it is
+	// read, bytes. If 0, it is 100 times the size of the file, at least 64 MB and at most 8 GB.
+	MaxSize int64
 
 	copies *copies // of databases; nil if each use makes its own
 }
@@ -52,17 +64,49 @@ func (d Disk) Path(name string) string {
 	return filepath.Join(d.Dir, name)
 }
 
-// Open opens a file for reading.
+// Open opens a file for reading. In the folders of Within, which others write to, it opens only
+// regular files and folders.
 func (d Disk) Open(name string) (*os.File, error) {
+	if d.Within == nil {
+		return d.openWith(name, 0)
+	}
+	return d.openOnly(name, func(m fs.FileMode) bool { return m.IsRegular() || m.IsDir() })
+}
+
+// OpenRegular opens a file that somebody else may have put in place. It must be a regular one,
+// since a device may have no end, and a pipe no writer.
+func (d Disk) OpenRegular(name string) (*os.File, error) {
+	return d.openOnly(name, fs.FileMode.IsRegular)
+}
+
+// openOnly opens a file of one of some types, without waiting for the other end of a pipe.
+func (d Disk) openOnly(name string, may func(m fs.FileMode) bool) (*os.File, error) {
+	not := &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
+	if info, err := d.Stat(name); err == nil && !may(info.Mode()) {
+		return nil, not // to open a device can have an effect
+	}
+	f, err := d.openWith(name, noWait)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !may(info.Mode()) {
+		f.Close()
+		return nil, not
+	}
+	return f, nil
+}
+
+// openWith opens a file for reading, with more flags of the system.
+func (d Disk) openWith(name string, flag int) (*os.File, error) {
 	if d.Stop != nil {
 		if err := d.Stop(); err != nil {
 			return nil, err
 		}
 	}
 	if d.Within == nil {
-		return os.Open(d.Path(name))
+		return os.OpenFile(d.Path(name), os.O_RDONLY|flag, 0)
 	}
-	return within(d, name, (*os.Root).Open)
+	return within(d, name, func(r *os.Root, name string) (*os.File, error) { return r.OpenFile(name, os.O_RDONLY|flag, 0) })
 }
 
 // within opens or describes a file in one of the disk's folders.
@@ -77,10 +121,12 @@ func within[T any](d Disk, name string, do func(r *os.Root, name string) (T, err
 
 // ReadFile returns the contents of a file.
 func (d Disk) ReadFile(name string) ([]byte, error) {
-	if d.Within == nil {
-		return os.ReadFile(d.Path(name))
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, err
 	}
-	return within(d, name, (*os.Root).ReadFile)
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // Stat describes a file, following symbolic links.
@@ -106,8 +152,15 @@ func (d Disk) Has(name string) bool {
 	return err == nil
 }
 
+// isRegular reports whether a name is that of a regular file, or of a link to one.
+func (d Disk) isRegular(name string) bool {
+	info, err := d.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // Walk visits the files in a folder and its subfolders in the order of their names, which start
-// with root. It skips folders that it cannot read.
+// with root. It skips folders that it cannot read, and pipes, devices and sockets, which Skipped
+// gets.
 func (d Disk) Walk(root string, visit func(name string, f fs.DirEntry)) error {
 	at := d.Path(root)
 	return filepath.WalkDir(at, func(name string, f fs.DirEntry, err error) error {
@@ -118,10 +171,28 @@ func (d Disk) Walk(root string, visit func(name string, f fs.DirEntry)) error {
 			if at != root {
 				name = filepath.Join(root, strings.TrimPrefix(name, at))
 			}
+			if mode := d.endless(name, f); mode != 0 {
+				if d.Skipped != nil {
+					d.Skipped(name, mode)
+				}
+				return nil
+			}
 			visit(name, f)
 		}
 		return nil
 	})
+}
+
+// endless returns the type of a file that need not end, 0 for any other one. Symbolic links are
+// followed.
+func (d Disk) endless(name string, f fs.DirEntry) fs.FileMode {
+	mode := f.Type()
+	if mode&fs.ModeSymlink != 0 {
+		if info, err := d.Stat(name); err == nil {
+			mode = info.Mode()
+		}
+	}
+	return mode & (fs.ModeNamedPipe | fs.ModeDevice | fs.ModeCharDevice | fs.ModeSocket)
 }
 
 func (d Disk) sync(f *os.File) error {

@@ -279,14 +279,14 @@ func (s *Session) findBase(name string, b dialect.Base, opt Options) (string, er
 	}
 	var found []string
 	see := func(file string, _ fs.DirEntry) {
-		if matches(filepath.Base(file)) {
+		if matches(filepath.Base(file)) && opt.Disk.isRegular(file) {
 			found = append(found, file)
 		}
 	}
 	dir := filepath.Dir(name)
 	if b.Optional {
 		beside := filepath.Join(dir, id+".jsonl")
-		if !opt.Disk.Has(beside) {
+		if !opt.Disk.isRegular(beside) || id != filepath.Base(id) {
 			return "", fs.ErrNotExist
 		}
 		return beside, nil

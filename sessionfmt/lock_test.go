@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -160,4 +161,45 @@ func TestLockOneAtATime(t *testing.T) {
 		t.Errorf("%d turns, want 500", turns.Load())
 	}
 	onlyFiles(t, filepath.Dir(file), "s.jsonl")
+}
+
+// TestLockPlanted: what somebody else has put where a lock belongs is neither written to nor
+// removed, whatever it leads to, and nobody waits for the other end of a pipe.
+func TestLockPlanted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right here")
+	}
+	for kind, plant := range map[string]func(other, lock string) error{
+		"symbolic link": os.Symlink,
+		"dangling link": func(_, lock string) error { return os.Symlink("nowhere", lock) },
+		"hard link":     os.Link,
+		"pipe":          func(_, lock string) error { return makePipe(lock) },
+		"folder":        func(_, lock string) error { return os.Mkdir(lock, 0o700) },
+	} {
+		file := touch(t, "s.jsonl")
+		other, lock := filepath.Join(t.TempDir(), "precious"), filepath.Join(filepath.Dir(file), ".s.jsonl.lock")
+		must.Do(os.WriteFile(other, []byte(strings.Repeat("precious ", 20)), 0o600))
+		must.Do(plant(other, lock))
+		_, err := (Disk{}).Lock(file, "me", 0)
+		if want := file + ": its lock .s.jsonl.lock: must be a regular file with one name"; err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", kind, err, want)
+		}
+		if readHolder(lock) != "another process" {
+			t.Errorf("%s: its text is told", kind)
+		}
+		if got := must.Get(os.ReadFile(other)); string(got) != strings.Repeat("precious ", 20) {
+			t.Errorf("%s: the other file is now %q", kind, got)
+		}
+		onlyFiles(t, filepath.Dir(file), ".s.jsonl.lock", "s.jsonl")
+	}
+}
+
+// TestLockIsAsPrivateAsItsSession: nobody reads the lock who may not read the session.
+func TestLockIsAsPrivateAsItsSession(t *testing.T) {
+	file := touch(t, "s.jsonl")
+	unlock := must.Get((Disk{}).Lock(file, "me", 0))
+	defer unlock()
+	if mode := must.Get(os.Stat(filepath.Join(filepath.Dir(file), ".s.jsonl.lock"))).Mode().Perm(); mode != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("mode %v, want 0600", mode)
+	}
 }

@@ -2,7 +2,6 @@ package sessionfmt
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,11 +9,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 var (
@@ -28,29 +27,36 @@ type NewFile struct {
 	name string // as given, for messages
 	real string // with symbolic links resolved
 	mode fs.FileMode
-	old  bool // the file replaces an existing one
+	old  fs.FileInfo // of the file that it replaces, nil for a new one
 	temp *os.File
 	disk Disk
 	buf  *bufio.Writer
 }
 
 // Create starts a file with that name. An existing file must be a regular file. Symbolic links
-// are followed, and the mode is kept. A new file gets 0644 minus the umask. The error is an
-// *Error.
-func (d Disk) Create(name string) (*NewFile, error) {
+// are followed; mode and owner are kept as far as the process may. A new file gets 0644 minus the
+// umask, and no more than what is given to others of the existing files beside it that it is made
+// of. The error is an *Error.
+func (d Disk) Create(name string, of ...string) (*NewFile, error) {
 	f := &NewFile{name: name, mode: 0o644, disk: d}
 	info, err := d.Stat(name)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
 		return nil, atFile(f.name, errNotRegular)
 	case err == nil:
-		f.old, f.mode = true, info.Mode().Perm()
+		f.old, f.mode = info, info.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, atFile(f.name, err)
+	}
+	for _, in := range of {
+		if info, err := d.Stat(in); f.old == nil && err == nil && filepath.Dir(in) == filepath.Dir(name) {
+			f.mode &= info.Mode().Perm() | 0o600
+		}
 	}
 	if f.real, err = d.resolveLinks(name); err != nil {
 		return nil, atFile(f.name, err)
 	}
+	sweep(filepath.Dir(d.Path(f.real)), "."+filepath.Base(f.real)+".", justMade)
 	if f.temp, err = createTemp(d.Path(f.real), f.mode); err != nil {
 		return nil, atFile(f.name, err)
 	}
@@ -79,11 +85,47 @@ func createTemp(name string, mode fs.FileMode) (*os.File, error) {
 	for {
 		temp := fmt.Sprintf("%s.%08x", filepath.Join(filepath.Dir(name), "."+filepath.Base(name)), rand.Uint32())
 		f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil {
+			hold(f) // tells others that this is in use
+		}
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
 }
+
+// What is younger than this may be in use, though nobody holds it: a temporary file is held as soon
+// as it is made, and the copy of a database until SQLite opens it.
+const justMade, justCopied = 2 * time.Second, time.Minute
+
+// sweep removes the temporary files of processes that were killed: those in a folder whose names
+// begin so and go on with 8 hexadecimal digits or an ending of copies, that are not young, and that
+// nobody holds.
+func sweep(dir, prefix string, young time.Duration) {
+	all, _ := os.ReadDir(dir)
+	for _, entry := range all {
+		rest, ok := strings.CutPrefix(entry.Name(), prefix)
+		if !ok || !entry.Type().IsRegular() || !temporaryEnd.MatchString(rest) {
+			continue
+		}
+		name := filepath.Join(dir, entry.Name())
+		info, err := entry.Info()
+		if err != nil || time.Since(info.ModTime()) < young {
+			continue
+		}
+		f, err := os.OpenFile(name, os.O_RDWR|noFollow|noWait, 0)
+		if err != nil {
+			continue
+		}
+		if now, err := f.Stat(); err == nil && os.SameFile(info, now) && hold(f) {
+			os.Remove(name)
+		}
+		f.Close()
+	}
+}
+
+// temporaryEnd ends the names of temporary files.
+var temporaryEnd = regexp.MustCompile(`^(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal)?)$`)
 
 // Write adds to the file. Commit returns any earlier error.
 func (f *NewFile) Write(p []byte) (int, error) {
@@ -133,16 +175,28 @@ func (f *NewFile) Abort() {
 	}
 }
 
-// finish flushes and syncs the temporary file.
+// finish flushes and syncs the temporary file. It stays open, and so held, until it has its name;
+// Windows renames no open file.
 func (f *NewFile) finish() error {
 	err := f.buf.Flush()
-	if err == nil && f.old {
+	if err == nil && f.old != nil {
+		if owner, group := keepOwner(f.temp, f.old); !owner || !group {
+			if !group { // which is another one now
+				f.mode &^= 0o070 &^ (f.mode << 3)
+			}
+			if f.disk.Taken != nil {
+				f.disk.Taken(f.name)
+			}
+		}
 		err = f.temp.Chmod(f.mode) // undoes the umask
 	}
 	if err == nil {
 		err = f.disk.sync(f.temp)
 	}
-	return errors.Join(err, f.temp.Close())
+	if runtime.GOOS == "windows" {
+		err = errors.Join(err, f.temp.Close())
+	}
+	return err
 }
 
 // rename gives the file its name. Abort then does nothing.
@@ -151,6 +205,7 @@ func (f *NewFile) rename() error {
 		return err
 	}
 	f.disk.temporary(f.temp.Name(), false)
+	f.temp.Close() // all is synced
 	f.temp = nil
 	return f.disk.syncDir(filepath.Dir(f.real))
 }
@@ -225,108 +280,4 @@ func (d Disk) FreeName(name, suffix string) string {
 			return free
 		}
 	}
-}
-
-// ErrLocked is the error if another process holds a session's lock.
-var ErrLocked = errors.New("locked")
-
-// lockPause is the time between two attempts to take a lock.
-const lockPause = 5 * time.Millisecond
-
-// The lock of a session NAME is the kernel's lock on the file .NAME.lock next to it, so a
-// process that dies releases it. The file exists while the lock is held, and its first line
-// names the holder:
-//
-//	byte 0     nothing; Windows locks it, and lets no other process read it
-//	byte 1...  ctxtool label (pid 123 on host) since 2026-01-01T00:00:00Z
-//
-// Further lines are from an earlier holder that died.
-const lockText = 1
-
-// Lock takes the lock of the named session. Only ctxtool uses it, pi does not. who is the
-// command, shown to others who wait. Lock tries for the duration wait, at least once, and then
-// returns an *Error with ErrLocked that names the holder. The lock is held until unlock is
-// called or the process ends.
-//
-// Names that are symbolic links to the same file share one lock, hard links do not.
-func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err error) {
-	real, err := d.resolveLinks(name)
-	if err != nil {
-		return nil, atFile(name, err)
-	}
-	path := d.Path(filepath.Join(filepath.Dir(real), "."+filepath.Base(real)+".lock"))
-	for end := time.Now().Add(wait); ; time.Sleep(lockPause) {
-		lock := flock.New(path, flock.SetPermissions(0o644))
-		switch ok, err := lock.TryLock(); {
-		case err != nil && !beingRemoved(err):
-			return nil, &Error{Pos: Pos{File: name}, Err: fmt.Errorf("its lock %s: %w", filepath.Base(path), plainPathError(err))}
-		case ok && stillNamed(lock):
-			writeHolder(path, who)
-			return func() { release(lock) }, nil
-		case ok:
-			lock.Unlock()
-			continue
-		}
-		if !time.Now().Before(end) {
-			return nil, &Error{Pos: Pos{File: name}, Err: fmt.Errorf("%w by %s", ErrLocked, readHolder(path)),
-				Hint: "run the command again when the other one has finished"}
-		}
-	}
-}
-
-// stillNamed reports whether other processes will find the locked file. The previous holder
-// removes it before it releases the lock, so it may have lost its name after we opened it. Such
-// a lock excludes nobody.
-func stillNamed(lock *flock.Flock) bool {
-	locked, err := lock.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(lock.Path())
-	return err == nil && os.SameFile(locked, named)
-}
-
-// release removes the lock's file, then releases the lock. Windows cannot remove an open file;
-// there the reverse order is safe, since no other process can have opened it.
-func release(lock *flock.Flock) {
-	err := os.Remove(lock.Path())
-	lock.Unlock()
-	if err != nil && runtime.GOOS == "windows" {
-		os.Remove(lock.Path())
-	}
-}
-
-// beingRemoved reports whether the file could not be opened because its holder is removing it,
-// which happens on Windows.
-func beingRemoved(err error) bool {
-	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
-}
-
-// writeHolder writes the holder to the lock's file. The lock is valid even if that fails.
-func writeHolder(path, who string) {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	host, err := os.Hostname()
-	if err != nil {
-		host = "this machine"
-	}
-	since := time.Now().UTC().Format(time.RFC3339)
-	f.WriteAt(fmt.Appendf(nil, "%s (pid %d on %s) since %s\n", who, os.Getpid(), host, since), lockText)
-}
-
-// readHolder returns the holder of the lock.
-func readHolder(path string) string {
-	f, err := os.Open(path)
-	if err == nil {
-		defer f.Close()
-		var text [256]byte
-		n, _ := f.ReadAt(text[:], lockText)
-		if line, _, ok := bytes.Cut(text[:n], []byte("\n")); ok && len(line) > 0 {
-			return Clean(string(line))
-		}
-	}
-	return "another process"
 }

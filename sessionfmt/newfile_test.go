@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"ctxtool/internal/must"
 )
@@ -195,4 +196,60 @@ func TestCommitFails(t *testing.T) {
 	}
 	holds(t, file, "old")
 	onlyFiles(t, dir, "s")
+}
+
+// TestSweep: a temporary file of a process that was killed goes with the next one for the same file,
+// and no other.
+func TestSweep(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("nothing is swept here")
+	}
+	dir := t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{".s.jsonl.0123abcd", ".s.jsonl.89abcdef", ".s.jsonl.notes", ".t.jsonl.0123abcd", ".s.jsonl.00000000", "ctxtool-12.db", "ctxtool-12.db-wal", "ctxtool-12.txt"} {
+		must.Do(os.WriteFile(filepath.Join(dir, name), []byte("a part"), 0o600))
+		must.Do(os.Chtimes(filepath.Join(dir, name), old, old))
+	}
+	must.Do(os.Chtimes(filepath.Join(dir, ".s.jsonl.00000000"), time.Now(), time.Now()))
+	held := must.Get(os.Open(filepath.Join(dir, ".s.jsonl.89abcdef")))
+	defer held.Close()
+	if !hold(held) {
+		t.Skip("no locks here")
+	}
+	f := must.Get((Disk{Dir: dir}).Create("s.jsonl"))
+	must.Do(f.Commit())
+	onlyFiles(t, dir, ".s.jsonl.00000000", ".s.jsonl.89abcdef", ".s.jsonl.notes", ".t.jsonl.0123abcd", "ctxtool-12.db", "ctxtool-12.db-wal", "ctxtool-12.txt", "s.jsonl")
+	sweep(dir, "ctxtool-", justCopied)
+	onlyFiles(t, dir, ".s.jsonl.00000000", ".s.jsonl.89abcdef", ".s.jsonl.notes", ".t.jsonl.0123abcd", "ctxtool-12.txt", "s.jsonl")
+}
+
+// TestPrivateAndOwned: what is written beside a session is no more open than it, and a file that is
+// replaced stays its owner's.
+func TestPrivateAndOwned(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes here")
+	}
+	dir := t.TempDir()
+	disk := Disk{Dir: dir}
+	must.Do(os.WriteFile(filepath.Join(dir, "s.jsonl"), nil, 0o600))
+	write := func(name string, of ...string) os.FileInfo {
+		f := must.Get(disk.Create(name, of...))
+		must.Do(f.Commit())
+		return must.Get(disk.Stat(name))
+	}
+	if mode := write("out.jsonl", "s.jsonl").Mode().Perm(); mode != 0o600 {
+		t.Errorf("beside a session with 0600: %v", mode)
+	}
+	if mode := write("out2.jsonl").Mode().Perm(); mode&0o600 != 0o600 {
+		t.Errorf("of nothing: %v", mode)
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	must.Do(os.Chown(filepath.Join(dir, "s.jsonl"), 1234, 2345))
+	before := must.Get(disk.Stat("s.jsonl"))
+	after := write("s.jsonl")
+	if got := fmt.Sprint(ownerOf(after)); got != fmt.Sprint(ownerOf(before)) || after.Mode() != before.Mode() || os.SameFile(before, after) {
+		t.Errorf("replaced: owner and mode %s %v", got, after.Mode())
+	}
 }

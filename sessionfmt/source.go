@@ -109,14 +109,14 @@ func openFile(name string, stdin *os.File, disk Disk) (*source, error) {
 	src, err := openBytes(name, stdin, disk)
 	if err != nil && name != "-" {
 		if file, id = inDatabase(disk, name); id != "" {
-			if in, bad := openBytes(file, nil, disk); bad == nil && in.isDatabase() {
+			if in, bad := openBytes(file, nil, disk); bad == nil && isDatabase(in.bytes) {
 				src, err = in, nil
 			} else if bad == nil {
 				in.close()
 			}
 		}
 	}
-	if err != nil || !src.isDatabase() {
+	if err != nil || !isDatabase(src.bytes) {
 		return src, err
 	}
 	rows, err := databaseRows(disk, file, id)
@@ -134,7 +134,7 @@ func openBytes(name string, stdin *os.File, disk Disk) (*source, error) {
 			return nil, plainPathError(err)
 		}
 	}
-	src, err := readySource(f)
+	src, err := readySource(f, disk)
 	if name == "-" {
 		return src, err
 	}
@@ -163,7 +163,7 @@ func plainPathError(err error) error {
 	return err
 }
 
-func readySource(f *os.File) (*source, error) {
+func readySource(f *os.File, disk Disk) (*source, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, plainPathError(err)
@@ -184,7 +184,7 @@ func readySource(f *os.File) (*source, error) {
 	defer z.Close()
 	switch {
 	case p != plain:
-		return unpacked(p, name, z)
+		return unpacked(p, name, z, disk.mostUnpacked(info.Size(), info.Mode().IsRegular()))
 	case seekable:
 		return &source{bytes: f, file: f, size: info.Size()}, nil
 	}
@@ -213,7 +213,7 @@ func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
 		}
 		return gzipped, "gzip", z, nil
 	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostUnpacked))
+		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostMemory))
 		if err != nil {
 			return plain, "", nil, labelled("zstd", err)
 		}
@@ -222,21 +222,49 @@ func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
 	return plain, "", io.NopCloser(in), nil
 }
 
-// mostUnpacked is the memory for decompressing, bytes.
-const mostUnpacked = 256 << 20
+// mostMemory is the memory for decompressing, bytes.
+const mostMemory = 256 << 20
+
+// mostUnpacked is how much may be stored of a file that is decompressed, or of one session in a
+// database; known tells whether its size is.
+func (d Disk) mostUnpacked(size int64, known bool) int64 {
+	const floor, ceiling = 64 << 20, 8 << 30
+	switch {
+	case d.MaxSize > 0:
+		return d.MaxSize
+	case !known:
+		return ceiling
+	}
+	return min(max(100*size, floor), ceiling)
+}
+
+// A capped writes up to a limit.
+type capped struct {
+	io.Writer
+	most, left int64
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if c.left -= int64(len(p)); c.left < 0 {
+		return 0, &Error{Err: fmt.Errorf("holds more than %d bytes, too many for its size", c.most), Hint: "--max-size sets another limit"}
+	}
+	return c.Writer.Write(p)
+}
 
 // unpacked stores what z decompresses. If the compressed data is truncated, it stores the data
 // before that.
-func unpacked(p packing, name string, z io.Reader) (*source, error) {
+func unpacked(p packing, name string, z io.Reader, most int64) (*source, error) {
 	var broken error
 	src, err := spool(p, func(w io.Writer) error {
-		n, err := io.Copy(w, z)
+		n, err := io.Copy(&capped{w, most, most}, z)
 		if n > 0 && errors.Is(err, io.ErrUnexpectedEOF) { // an error of z; writing never returns it
 			broken, err = labelled(name, err), nil
 		}
 		return err
 	})
-	if err != nil {
+	if large := (*Error)(nil); errors.As(err, &large) {
+		return nil, err
+	} else if err != nil {
 		return nil, labelled(name, err)
 	}
 	src.broken = broken

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/compact"
@@ -166,10 +167,11 @@ func (e *env) configure(cmd *cobra.Command) error {
 			return
 		}
 		name := settingName(f.Name)
-		if value, from := e.config.Lookup(name); from == hereFile && runsCommand(name, value) {
+		value, from := e.config.Lookup(name)
+		if what := dangerous(name, value); from == hereFile && what != "" {
 			err = &sessionfmt.Error{
 				Pos:  sessionfmt.Pos{File: from},
-				Err:  fmt.Errorf("%s: a file in the current folder must not set a command", f.Name),
+				Err:  fmt.Errorf("%s: a file in the current folder must not %s", f.Name, what),
 				Hint: "set it with --" + f.Name + " or in the user's configuration folder",
 			}
 		} else if from != "" {
@@ -213,13 +215,26 @@ func (e *env) asks(cmd *cobra.Command, policy string) bool {
 	return false
 }
 
-// runsCommand reports whether a setting has a command run.
-func runsCommand(key, value string) bool {
-	return key == "pager" || key == "summarizer" && strings.HasPrefix(value, "exec:") || key == "policy" && strings.Contains(value, "exec:")
+// dangerous returns what a setting does that only the user may ask for, "" if it is nothing such.
+func dangerous(key, value string) string {
+	switch {
+	case key == "pager", key == "summarizer" && strings.HasPrefix(value, "exec:"), key == "policy" && strings.Contains(value, "exec:"):
+		return "set a command"
+	case key == "baseline", key == "patterns", key == "values", key == "summarizer" && strings.HasPrefix(value, "file:"):
+		return "name a file to read"
+	case key == "max-size":
+		return "set a limit of what is read"
+	case key == "sessions-dir":
+		return "name a folder to read"
+	case key == "redact" || key == "structure-only" || key == "fail-on-secret":
+		on, err := strconv.ParseBool(value)
+		return phrase.If(err == nil && !on, "turn the search for secrets off")
+	}
+	return ""
 }
 
 // hereFile is the configuration of the current folder. Somebody else may have written it, so
-// it must not set a command to run.
+// it must not set what is dangerous.
 const hereFile = ".ctxtool.toml"
 
 // configFiles returns the names of the configuration files; later ones override.

@@ -146,6 +146,7 @@ func (e *env) askForNotes(s *sessionfmt.Session, rules replay.Rules, leaf int, e
 		return "", err
 	}
 	text, err := summarize(r)
+	text = notes.Inert(text, existing)
 	if err == nil && !notes.Valid(text) {
 		err = fmt.Errorf("the notes must have one of the headings %s", strings.Join(notes.Headings, ", "))
 	}

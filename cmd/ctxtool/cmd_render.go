@@ -3,15 +3,20 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"ctxtool/internal/help"
 	"ctxtool/internal/times"
@@ -301,16 +306,45 @@ func (o *renderOptions) newLimit(e *env, s *sessionfmt.Session, text string, lea
 	return l, err
 }
 
-// commitTime returns when a git revision of the current folder was committed.
+// commitTime returns when a git revision of the current folder was committed. The folder may be
+// somebody else's, so git reads one object by a command that runs none of what a repository can
+// configure: pagers, signatures, diffs and filters are not asked for, no hook and no monitor is
+// run, and what is missing is not fetched.
 func (e *env) commitTime(revision string) (at times.Span, ok bool) {
-	git := exec.Command("git", "log", "-1", "--format=%cI", "--end-of-options", revision, "--")
-	git.Dir, git.Env = e.disk.Dir, e.environ
+	if strings.HasPrefix(revision, "-") {
+		return at, false
+	}
+	ctx, stop := context.WithTimeout(context.Background(), gitPatience)
+	defer stop()
+	git := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "cat-file", "commit", revision)
+	git.Dir, git.Env = e.disk.Dir, append(slices.DeleteFunc(slices.Clone(e.environ), changesGit), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
+	git.WaitDelay = time.Second
 	out, err := git.Output()
 	if err != nil {
-		return times.Span{}, false
+		return at, false
 	}
-	at, err = times.Parse(strings.TrimSpace(string(out)), e.now())
-	return at, err == nil
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		if n := len(words); n > 2 && words[0] == "committer" {
+			seconds, err := strconv.ParseInt(words[n-2], 10, 64)
+			ms := seconds * 1000
+			return times.Span{From: ms, To: ms + 1}, err == nil
+		} else if n == 0 {
+			break
+		}
+	}
+	return at, false
+}
+
+// gitPatience is how long git may take to read an object.
+const gitPatience = 10 * time.Second
+
+// changesGit reports whether a variable of the environment tells git more than where the
+// repository is.
+func changesGit(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return strings.HasPrefix(name, "GIT_") &&
+		!slices.Contains([]string{"GIT_DIR", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_CEILING_DIRECTORIES"}, name)
 }
 
 // An assets keeps the images of a page in a folder.

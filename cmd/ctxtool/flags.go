@@ -60,6 +60,17 @@ func tokensFlag(n *int64) numberFlag[int64] {
 	}}
 }
 
+// sizeFlag returns a flag with a number of bytes above 0.
+func sizeFlag(n *int64) numberFlag[int64] {
+	return numberFlag[int64]{n, func(text string) (int64, error) {
+		n, err := phrase.ParseNumber(strings.TrimSuffix(text, "B"))
+		if err != nil || n < 1 || n > 1<<50 {
+			return 0, errors.New("must be a number of bytes above 0, such as 500MB or 20GB")
+		}
+		return int64(n), nil
+	}}
+}
+
 // countFlag returns a flag with a whole number above 0.
 func countFlag(n *int) numberFlag[int] {
 	return numberFlag[int]{n, func(text string) (int, error) {

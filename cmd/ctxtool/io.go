@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"ctxtool/internal/terminal"
 	"ctxtool/internal/times"
@@ -188,6 +190,23 @@ func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.stderr, sessionfmt.Clean(e.redacted(fmt.Sprintf(format, args...))))
 }
 
+// noteSkipped returns a function that notes a file of a folder that is not read, once.
+func (e *env) noteSkipped() func(name string, mode fs.FileMode) {
+	var said sync.Map
+	return func(name string, mode fs.FileMode) {
+		what := "device"
+		switch {
+		case mode&fs.ModeNamedPipe != 0:
+			what = "pipe"
+		case mode&fs.ModeSocket != 0:
+			what = "socket"
+		}
+		if _, again := said.LoadOrStore(name, true); !again {
+			e.note("%s: skipped: a %s, not a regular file", e.fileName(name), what)
+		}
+	}
+}
+
 // findPoint resolves a POINT. An unknown one is an error of the command line.
 func findPoint(s *sessionfmt.Session, text string, leaf int) (sessionfmt.Point, error) {
 	p, err := s.Point(text, leaf)
@@ -332,7 +351,7 @@ func (e *env) create(name string, inputs ...string) (output, error) {
 			return nil, usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o must not name an input")})
 		}
 	}
-	return e.disk.Create(name)
+	return e.disk.Create(name, inputs...)
 }
 
 // sameFile reports whether a name is that of an input, which may be standard input.

@@ -191,12 +191,12 @@ func TestExampleConfiguration(t *testing.T) {
 	example := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "docs", "config.toml")))
 	dir := t.TempDir()
 	text := strings.ReplaceAll(string(example), "# implemented", "implemented")
-	must.Do(os.WriteFile(filepath.Join(dir, ".ctxtool.toml"), []byte(text), 0o600))
-	r := ranIn(dir, "config")
+	must.Do(os.WriteFile(filepath.Join(dir, "example.toml"), []byte(text), 0o600))
+	r := ranIn(dir, "config", "--config", "example.toml")
 	if r.status != exitOK || strings.Contains(r.stdout.String(), "unknown") {
 		t.Errorf("status %d\n%s%s", r.status, &r.stdout, &r.stderr)
 	}
-	if n := strings.Count(r.stdout.String(), ".ctxtool.toml"); n != 17 {
+	if n := strings.Count(r.stdout.String(), "example.toml"); n != 17 {
 		t.Errorf("%d settings are read, want 17\n%s", n, &r.stdout)
 	}
 }

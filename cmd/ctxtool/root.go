@@ -82,6 +82,10 @@ func (in env) run(args []string) int {
 	e := &in
 	e.again = env.run
 	var drop func()
+	if e.disk.Skipped == nil { // serve has it for its calls
+		e.disk.Skipped = e.noteSkipped()
+		e.disk.Taken = func(name string) { e.note("%s: its owner or group cannot be kept: it is yours now", name) }
+	}
 	e.disk, drop = e.disk.KeepCopies()
 	defer drop()
 	root := newRoot(e, commandOf(args))
@@ -179,7 +183,8 @@ func newRoot(e *env, only string) *cobra.Command {
 	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
 	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
-	help.Group(f, "settings", "config", "sessions-dir", "color", "pager", "no-pager")
+	f.Var(sizeFlag(&e.disk.MaxSize), "max-size", "read at most `SIZE` of a compressed session (default: 100 times its file, 8GB)")
+	help.Group(f, "settings", "config", "sessions-dir", "color", "pager", "no-pager", "max-size")
 	complete(root, "color", colorNames)
 	e.addHelp(root)
 	for _, c := range commands {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -40,11 +41,33 @@ type tables struct {
 	Policies map[string]policyTable
 }
 
+// mostBytes is how large a configuration file may be.
+const mostBytes = 1 << 20
+
+// read returns the content of a configuration file. It must be a regular one, but for one that
+// was named on the command line: those of folders may be somebody else's.
+func read(disk sessionfmt.Disk, name string, named bool) ([]byte, error) {
+	open := disk.OpenRegular
+	if named {
+		open = disk.Open
+	}
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	if err == nil && len(data) > mostBytes {
+		err = fmt.Errorf("must have at most %d bytes", mostBytes)
+	}
+	return data, err
+}
+
 // Read reads files, of which later ones override. Only the file required must exist.
 func Read(disk sessionfmt.Disk, getenv func(key string) string, names []string, required string) (*Config, error) {
 	c := &Config{getenv: getenv}
 	for _, name := range names {
-		l, err := readLayer(disk, name)
+		l, err := readLayer(disk, name, name == required)
 		if errors.Is(err, fs.ErrNotExist) && name != required {
 			continue
 		}
@@ -64,7 +87,7 @@ func (c *Config) AddGSH(disk sessionfmt.Disk, dirs ...string) error {
 		if !filepath.IsAbs(name) {
 			continue
 		}
-		data, err := disk.ReadFile(name)
+		data, err := read(disk, name, false)
 		if err != nil {
 			continue
 		}
@@ -82,6 +105,10 @@ func (c *Config) AddGSH(disk sessionfmt.Disk, dirs ...string) error {
 // broken returns the error for a file that cannot be read, with its line if the error has one.
 func broken(name string, err error) error {
 	pos := sessionfmt.Pos{File: name}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
 	var at interface{ Position() (row, column int) }
 	if errors.As(err, &at) {
 		pos.Line, _ = at.Position()
@@ -89,8 +116,8 @@ func broken(name string, err error) error {
 	return &sessionfmt.Error{Pos: pos, Err: err}
 }
 
-func readLayer(disk sessionfmt.Disk, name string) (l layer, err error) {
-	data, err := disk.ReadFile(name)
+func readLayer(disk sessionfmt.Disk, name string, named bool) (l layer, err error) {
+	data, err := read(disk, name, named)
 	var file map[string]any
 	if err == nil {
 		err = toml.Unmarshal(data, &file)

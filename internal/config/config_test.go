@@ -21,7 +21,7 @@ func TestGSHNames(t *testing.T) {
 	} {
 		name := filepath.Join(t.TempDir(), "config.toml")
 		must.Do(os.WriteFile(name, []byte(text), 0o600))
-		l := must.Get(readLayer(sessionfmt.Disk{}, name))
+		l := must.Get(readLayer(sessionfmt.Disk{}, name, false))
 		c := &Config{files: []layer{l}, getenv: func(string) string { return "" }}
 		if got, _ := c.Lookup("max-iterations"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

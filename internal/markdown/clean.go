@@ -79,6 +79,11 @@ func hidden(r rune) bool {
 	return false
 }
 
+// AppendShown appends text in which nothing is hidden: control characters, marks that turn the
+// direction of text, characters without width and bytes that are not UTF-8 are U+FFFD. Tabs and
+// line feeds stay, and are all that ends a line.
+func AppendShown(dst, text []byte) []byte { return appendShown(dst, lineFeeds(text)) }
+
 // appendShown appends text as it is shown. Tabs stay tabs.
 func appendShown(dst, text []byte) []byte {
 	start := 0

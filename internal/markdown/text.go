@@ -21,6 +21,13 @@ func AppendText(dst, text []byte) []byte {
 	return w.dst
 }
 
+// AppendLine appends a text of one line as inline Markdown of a paragraph or of an item of a list,
+// in which code spans and bold stay what they are.
+func AppendLine(dst, line []byte) []byte {
+	dst, n := appendStart(dst, line, plain)
+	return appendRich(dst, line[n:])
+}
+
 // block is what was written last.
 type block int
 
@@ -124,10 +131,7 @@ func (w *writer) gap() {
 }
 
 func (w *writer) line(body []byte) {
-	var n int
-	w.dst, n = appendStart(w.dst, body, plain)
-	w.dst = appendRich(w.dst, body[n:])
-	w.dst = append(w.dst, '\n')
+	w.dst = append(AppendLine(w.dst, body), '\n')
 }
 
 // item writes an item of a list. mark is its number, empty for a bullet.

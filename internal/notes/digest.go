@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
 )
 
@@ -123,7 +124,7 @@ func outside(name string) bool {
 // text returns the digest with a limit of lines per part.
 func (d *digest) text(most int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Project: %s\n", d.last.Project())
+	fmt.Fprintf(&b, "# Project: %s\n", inert(d.last.Project()))
 	for _, part := range []struct {
 		heading string
 		lines   []string
@@ -145,7 +146,7 @@ func (d *digest) overview(most int) []string {
 	if last := day(d.last.Ended); last != span {
 		span += " to " + last
 	}
-	lines := []string{fmt.Sprintf("From %s of %s in `%s`. They were for:", phrase.Count(len(d.sessions), "session"), span, d.last.Dir)}
+	lines := []string{fmt.Sprintf("From %s of %s in %s. They were for:", phrase.Count(len(d.sessions), "session"), span, code(d.last.Dir))}
 	for _, s := range slices.Backward(d.sessions) {
 		if s.Goal != "" && len(lines) <= min(most, 8) {
 			lines = append(lines, fmt.Sprintf("- %s (%s)", plain(s.Goal, 160), day(s.Started)))
@@ -175,7 +176,8 @@ func (d *digest) structure(most int) []string {
 		return nil
 	}
 	slices.Sort(names)
-	return append(tree([]string{"```", d.last.Project() + "/"}, names, "  "), "```")
+	files := strings.Join(tree([]string{d.last.Project() + "/"}, names, "  "), "\n")
+	return strings.Split(strings.TrimSuffix(string(markdown.AppendFence(nil, "", []byte(files))), "\n"), "\n")
 }
 
 // tree appends the files of a folder, then those of its folders, sorted by name. A folder whose
@@ -210,7 +212,7 @@ func tree(lines, names []string, indent string) []string {
 // keyFiles returns the files that sessions touched most, with the reason of the last change.
 func (d *digest) keyFiles(most int) (lines []string) {
 	for _, f := range d.touched(min(most, 15)) {
-		line := "- `" + f.path + "`"
+		line := "- " + code(f.path)
 		if f.why != "" {
 			line += " - " + f.why
 		}
@@ -250,7 +252,7 @@ func (d *digest) worked(most int) (lines []string) {
 		}
 		first, _, more := strings.Cut(c.name, " ")
 		if c.last && (c.judges || c.times > 1 && more) && !outside(c.name) && first != "git" && first != "gh" {
-			lines = append(lines, fmt.Sprintf("- `%s` (%s)", c.name, phrase.Count(c.times, "run")))
+			lines = append(lines, fmt.Sprintf("- %s (%s)", code(c.name), phrase.Count(c.times, "run")))
 		}
 	}
 	return lines
@@ -258,7 +260,7 @@ func (d *digest) worked(most int) (lines []string) {
 
 func (d *digest) patterns(most int) (lines []string) {
 	for _, key := range lastOf(d.places, min(most, 12)) {
-		lines = append(lines, "- `"+key+"` - "+d.about[key])
+		lines = append(lines, "- "+code(key)+" - "+d.about[key])
 	}
 	return lines
 }
@@ -272,7 +274,7 @@ func (d *digest) dependencies(most int) []string {
 	if n := len(names) - most; n > 0 {
 		names, more = names[:most], fmt.Sprintf(", and %d more", n)
 	}
-	return []string{"- " + strings.Join(names, ", ") + more}
+	return []string{"- " + inert(strings.Join(names, ", ")) + more}
 }
 
 // state returns the end of the last session: its task, last commits, tests and builds, and open
@@ -282,11 +284,11 @@ func (d *digest) state(most int) (lines []string) {
 		lines = append(lines, "- "+phrase.If(i == 0, "Last request: ")+line)
 	}
 	for _, c := range lastOf(d.last.Commits, min(most, 5)) {
-		lines = append(lines, fmt.Sprintf("- Commit `%s`: %s", c.Key, plain(c.Text, 120)))
+		lines = append(lines, fmt.Sprintf("- Commit %s: %s", code(c.Key), plain(c.Text, 120)))
 	}
 	for _, c := range d.last.Commands {
 		if c.Judges && c.OK && c.Verdict != "" && len(lines) < most {
-			lines = append(lines, fmt.Sprintf("- `%s`: %s", c.Command, plain(c.Verdict, 100)))
+			lines = append(lines, fmt.Sprintf("- %s: %s", code(c.Command), plain(c.Verdict, 100)))
 		}
 	}
 	issues := d.last.issues()

@@ -68,7 +68,8 @@ func TestPlain(t *testing.T) {
 		"## Head <!-- a -->":        "Head a -->",
 		"left ──────────── `right`": "left `right`",
 		"an `open mark":             "an",
-		"0123456789 0123456789 012": "0123456789 012345678 …",
+		"abcdefghij zyxwvutsrq pon": "abcdefghij zyxwvutsr …",
+		"<b> [a](b) # @c":           "&lt;b> [a\\](b) # `@c`",
 	} {
 		if got := plain(text, 20); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -3,6 +3,7 @@ package notes
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -226,6 +227,32 @@ func key(line string) string {
 	}
 	line, _, _ = strings.Cut(line, " (decided ")
 	return strings.ToLower(strings.Join(strings.Fields(line), " "))
+}
+
+// structure is what begins a line of notes: a heading, an item of a list, a box.
+var structure = regexp.MustCompile(`^\s*(?:#{1,6} |[-*] (?:\[[ xX]\] )?|\d{1,9}\. )?`)
+
+// Inert returns notes that somebody else wrote, such as a model: headings of notes and those of the
+// existing ones stay, as items and boxes do, and all else is Markdown that does nothing.
+func Inert(text, existing string) string {
+	have, _ := sections(existing)
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		begin := structure.FindString(line)
+		heading := section{heading: line}
+		same := func(old section) bool { return sameHeading(&old, &heading) }
+		if strings.Contains(begin, "#") && !heading.ours() && !slices.ContainsFunc(have, same) {
+			begin = ""
+		}
+		b.WriteString(begin + inert(line[len(begin):]) + "\n")
+	}
+	return b.String()
+}
+
+// ours reports whether the heading is one of notes.
+func (s *section) ours() bool {
+	return slices.Contains(Headings, s.name()) || strings.HasPrefix(s.heading, title) || strings.HasPrefix(s.heading, projectTitle)
 }
 
 // Valid reports whether a text has a heading of notes.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/compact"
+	"ctxtool/internal/markdown"
 	"ctxtool/internal/said"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
@@ -84,7 +85,7 @@ const (
 // Of returns the notes of a session, as Markdown.
 func Of(s *Session) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s\n\n## Project: %s\n", title, day(s.Ended), s.Project())
+	fmt.Fprintf(&b, "%s%s\n\n%s%s\n", title, day(s.Ended), projectTitle, inert(s.Project()))
 	for i, lines := range [][]string{s.goal(), s.decisions(), s.files(), s.task(), s.issues(), s.patterns()} {
 		if len(lines) > 0 {
 			b.WriteString("\n### " + Headings[i] + "\n" + strings.Join(lines, "\n") + "\n")
@@ -95,6 +96,9 @@ func Of(s *Session) string {
 
 // title is the beginning of the first line of notes; the date follows.
 const title = "# Session Memory: "
+
+// projectTitle begins the heading with the name of the project.
+const projectTitle = "## Project: "
 
 func (s *Session) goal() []string {
 	if s.Goal == "" {
@@ -163,7 +167,7 @@ func (s *Session) files() (lines []string) {
 		if f.Created {
 			state = "created"
 		}
-		line := fmt.Sprintf("- `%s` (%s)", name, state)
+		line := fmt.Sprintf("- %s (%s)", code(name), state)
 		if why := reason(f.Said, f.Asked, f.Commit, f.CommitFiles); why != "" {
 			line += " - " + why
 		}
@@ -211,7 +215,7 @@ func (s *Session) issues() (lines []string) {
 	if n := len(s.Unsaved); n > 0 {
 		var names []string
 		for _, file := range s.Unsaved[:min(n, 5)] {
-			names = append(names, "`"+s.relative(file)+"`")
+			names = append(names, code(s.relative(file)))
 		}
 		if n > len(names) {
 			names = append(names, fmt.Sprintf("%d more", n-len(names)))
@@ -241,7 +245,7 @@ func (s *Session) patterns() (lines []string) {
 	for _, r := range s.References {
 		file, at, _ := strings.Cut(r.Key, ":")
 		if text := pattern(at, r.Text); text != "" && text != last {
-			lines, last = append(lines, fmt.Sprintf("- `%s:%s` - %s", s.relative(file), at, text)), text
+			lines, last = append(lines, fmt.Sprintf("- %s - %s", code(s.relative(file)+":"+at), text)), text
 		}
 	}
 	return lastOf(lines, mostPatterns)
@@ -341,8 +345,7 @@ func opening(text string, most int) string {
 	return b.String()
 }
 
-// plain returns a text on one line that neither begins a list, a heading or a quotation nor
-// opens a comment, with an approximate limit in bytes.
+// plain returns a text on one line of inert Markdown, with an approximate limit in bytes.
 func plain(text string, most int) string {
 	words := strings.Fields(strings.NewReplacer("<!--", "", "**", "").Replace(text))
 	words = slices.DeleteFunc(words, func(w string) bool { // lines that are drawn
@@ -350,7 +353,7 @@ func plain(text string, most int) string {
 	})
 	text = strings.TrimLeft(strings.Join(words, " "), "#->+ ")
 	if len(text) <= most {
-		return closed(text)
+		return inert(closed(text))
 	}
 	end := most
 	for end > 0 && text[end]&0xC0 == 0x80 {
@@ -359,8 +362,14 @@ func plain(text string, most int) string {
 	if space := strings.LastIndexByte(text[:end], ' '); space > most/2 {
 		end = space
 	}
-	return closed(strings.TrimRight(text[:end], " ,;:-…")) + " …"
+	return inert(closed(strings.TrimRight(text[:end], " ,;:-…"))) + " …"
 }
+
+// inert returns a text of a session as a part of a line of Markdown that does nothing.
+func inert(text string) string { return string(markdown.AppendLine(nil, []byte(text))) }
+
+// code returns a name as a code span.
+func code(name string) string { return string(markdown.AppendCode(nil, []byte(name))) }
 
 // closed returns a text without an unclosed code span at its end.
 func closed(text string) string {
@@ -374,8 +383,10 @@ func closed(text string) string {
 func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }
 
 // day and minute return the beginning of a time.
-func day(stamp string) string { return cmp.Or(stamp[:min(len(stamp), len("2006-01-02"))], "undated") }
+func day(stamp string) string {
+	return inert(cmp.Or(stamp[:min(len(stamp), len("2006-01-02"))], "undated"))
+}
 
 func minute(stamp string) string {
-	return strings.Replace(stamp[:min(len(stamp), len("2006-01-02T15:04"))], "T", " ", 1)
+	return inert(strings.Replace(stamp[:min(len(stamp), len("2006-01-02T15:04"))], "T", " ", 1))
 }

@@ -182,6 +182,7 @@ func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, opt sessio
 type quarantine struct {
 	disk sessionfmt.Disk
 	name string
+	of   string // the session
 	file *sessionfmt.NewFile
 	done bool
 }
@@ -191,7 +192,7 @@ func (t *Target) quarantine(p *Plan) (*quarantine, error) {
 		if _, err := t.Disk.Lstat(t.Quarantine); err == nil {
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: t.Quarantine}, Err: errors.New("already exists: the quarantine must be a new file")}
 		}
-		return &quarantine{disk: t.Disk, name: t.Quarantine}, nil
+		return &quarantine{disk: t.Disk, name: t.Quarantine, of: p.s.Name}, nil
 	}
 	beside := t.Output
 	switch {
@@ -202,13 +203,13 @@ func (t *Target) quarantine(p *Plan) (*quarantine, error) {
 	case t.Output == "-":
 		beside = filepath.Base(p.s.Name)
 	}
-	return &quarantine{disk: t.Disk, name: t.Disk.FreeName(beside, "quarantine")}, nil
+	return &quarantine{disk: t.Disk, name: t.Disk.FreeName(beside, "quarantine"), of: p.s.Name}, nil
 }
 
 // Write adds to the quarantine.
 func (q *quarantine) Write(p []byte) (n int, err error) {
 	if q.file == nil {
-		if q.file, err = q.disk.Create(q.name); err != nil {
+		if q.file, err = q.disk.Create(q.name, q.of); err != nil {
 			return 0, err
 		}
 	}

@@ -189,7 +189,7 @@ func (t *Target) place(p *Plan, write func(w io.Writer) error) error {
 			return err
 		}
 	}
-	f, err := t.Disk.Create(t.Output)
+	f, err := t.Disk.Create(t.Output, p.s.Name)
 	if err != nil {
 		return err
 	}

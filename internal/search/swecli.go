@@ -75,7 +75,7 @@ func Logs(disk sessionfmt.Disk, dir string) (names []string) {
 		if filepath.Ext(name) != ".log" {
 			return
 		}
-		in, err := disk.Open(name)
+		in, err := disk.OpenRegular(name)
 		if err != nil {
 			return
 		}

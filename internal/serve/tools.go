@@ -39,9 +39,12 @@ var tools = []tool{
 		}, []string{"source"}, searchArgs,
 	},
 	{
-		"get_context", "replay", "Show the complete context of the model at a point of a session, as Markdown: system prompt, tools and messages.", []field{sessionField, pointField}, nil,
+		"get_context", "render", "Show the complete context of the model at a point of a session, as Markdown: system prompt, tools and messages.", []field{sessionField, pointField}, nil,
 		func(in *input) []string {
-			return []string{"-f", "full", "--at=" + in.text("point", "leaf"), "--", in.session()}
+			return []string{
+				"-f", "markdown", "--view", "context", "--target", "file", "--max-lines", "0", "--include", "system,ephemerals",
+				"--at=" + in.text("point", "leaf"), "--", in.session(),
+			}
 		},
 	},
 	{

@@ -145,7 +145,11 @@ func (r *rule) prepare(check bool) error {
 		return e
 	})
 	if check {
-		if _, err := regexp.Compile(r.Regex); err != nil {
+		re, err := regexp.Compile(r.Regex)
+		if err == nil {
+			err = r.sparing(re)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -270,7 +270,7 @@ const mostHead = 1 << 20
 // ReadHeader reads the header of a session file, plain or packed, from its first lines. It
 // returns the zero value if there is none.
 func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
-	f, err := disk.Open(name)
+	f, err := disk.OpenRegular(name)
 	if err != nil {
 		var h HeaderInfo
 		sessionfmt.InDatabase(disk, filepath.Dir(name), func(session string, row jsonl.Value, by *dialect.Dialect, _ bool) {

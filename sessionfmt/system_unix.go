@@ -1,0 +1,48 @@
+//go:build unix
+
+package sessionfmt
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// How files are opened that others may have put in place: not through a symbolic link, and
+// without waiting for the other end of a pipe.
+const noFollow, noWait = syscall.O_NOFOLLOW, syscall.O_NONBLOCK
+
+// hardLinks is the number of names that a file has.
+func hardLinks(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 1
+}
+
+// isSparse reports whether a file takes less than a hundredth of its size, which compressing file
+// systems do not reach.
+func isSparse(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.Size() > mostInMemory && s.Blocks*512 < info.Size()/100
+}
+
+// keepOwner gives a file the owner and the group of another, and reports what it has of them.
+func keepOwner(f *os.File, like fs.FileInfo) (owner, group bool) {
+	now, err := f.Stat()
+	if err != nil {
+		return false, false
+	}
+	is, ok := now.Sys().(*syscall.Stat_t)
+	want, also := like.Sys().(*syscall.Stat_t)
+	if !ok || !also {
+		return true, true
+	}
+	group = is.Gid == want.Gid || f.Chown(-1, int(want.Gid)) == nil
+	owner = is.Uid == want.Uid || f.Chown(int(want.Uid), -1) == nil
+	return owner, group
+}
+
+// hold locks a file until it is closed or the process ends. It reports whether no other process
+// has it locked.
+func hold(f *os.File) bool { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil }

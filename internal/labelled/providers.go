@@ -67,7 +67,7 @@ var prefixed = []provider{
 	{"circleci", "CCIPAT_{an22}_{h40}", "circleci.com/docs/managing-api-tokens"},
 	{"buildkite", "bkua_{h40}", "buildkite.com/docs/apis/managing-api-tokens"},
 	{"buildkite-agent", "bkct_{an48}", "buildkite.com/docs/agent/v3/tokens"},
-	{"asana", "2/{d16}/{d16}:{h32}", "developers.asana.com/docs/personal-access-token"},
+	{"asana", "2/12{d14}/12{d14}:{h32}", "developers.asana.com/docs/personal-access-token"},
 	{"airtable", "pat{an14}.{h64}", "airtable.com/developers/web/guides/personal-access-tokens"},
 	{"newrelic-user", "NRAK-{AL27}", "docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys"},
 	{"launchdarkly-sdk", "sdk-{h8}-{h4}-{h4}-{h4}-{h12}", "launchdarkly.com/docs/home/account/api"},
@@ -121,7 +121,6 @@ var named = []provider{
 	{"kube-token", "    token: {w300}", "kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig"},
 	{"supabase-url", "postgresql://postgres.abc:{an16}@aws-0-eu.pooler.supabase.com:6543/postgres", "supabase.com/docs/guides/database/connecting-to-postgres"},
 	{"gcp-refresh", `"client_secret": "d-{an22}", "type": "authorized_user"`, "cloud.google.com/docs/authentication/application-default-credentials"},
-	{"gcp-key-id", `"private_key_id": "{h40}"`, "cloud.google.com/iam/docs/keys-create-delete"},
 }
 
 // stored are files that hold secrets.

@@ -35,6 +35,9 @@ type ruleFile struct {
 	Allowlist  *allowlist   `toml:"allowlist"`
 	Allowlists []*allowlist `toml:"allowlists"`
 	Rules      []*rule      `toml:"rules"`
+
+	Tokens []*prefixed `toml:"tokens"` // of own.toml
+	Heads  []string    `toml:"heads"`  // how the data of private keys begins
 }
 
 // A rule is a kind of secret, found by an expression.
@@ -46,7 +49,12 @@ type rule struct {
 	Keywords    []string     `toml:"keywords"`
 	Allowlist   *allowlist   `toml:"allowlist"`
 	Allowlists  []*allowlist `toml:"allowlists"`
+	Judge       judge        `toml:"judge"`  // of own.toml
+	Source      string       `toml:"source"` // documentation of the format
+	Is          []string     `toml:"is"`     // examples with a secret
+	Not         []string     `toml:"not"`    // examples without
 
+	name    int32        // index into Redactor.names
 	global  []*allowlist // of its file
 	anchors []anchor     // nil to try the expression on the whole text
 	gated   bool         // a keyword is required as well
@@ -77,11 +85,12 @@ type allowlist struct {
 
 // readRules reads rules in gitleaks' format. With check it compiles every expression
 // immediately. It skips rules for file names.
-func readRules(data []byte, check bool) (rules []*rule, err error) {
+func readRules(data []byte, check bool) (*ruleFile, error) {
 	var file ruleFile
 	if err := toml.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
+	var rules []*rule
 	global := both(file.Allowlist, file.Allowlists)
 	for _, r := range file.Rules {
 		if r.Regex == "" {
@@ -101,7 +110,14 @@ func readRules(data []byte, check bool) (rules []*rule, err error) {
 			return nil, fmt.Errorf("allowlist: %w", err)
 		}
 	}
-	return rules, nil
+	for _, t := range file.Tokens {
+		t.global = global
+		if err := t.prepare(); err != nil {
+			return nil, fmt.Errorf("token %s: %w", t.Prefix, err)
+		}
+	}
+	file.Rules = rules
+	return &file, nil
 }
 
 func both(one *allowlist, more []*allowlist) []*allowlist {
@@ -118,6 +134,7 @@ func validName(id string) bool {
 
 // prepare computes where the expression has to be tried.
 func (r *rule) prepare(check bool) error {
+	r.Regex = unbounded(r.Regex)
 	re, err := syntax.Parse(r.Regex, syntax.Perl)
 	if err != nil {
 		return err
@@ -155,6 +172,22 @@ func (r *rule) prepare(check bool) error {
 		}
 	}
 	return nil
+}
+
+// terminator ends most of gitleaks' expressions: a token would need white space or a quote after it.
+const terminator = `(?:[\x60'"\s;]|\\[nr]|$)`
+
+// unbounded returns an expression in which any character that is not alphanumeric ends a token,
+// and that of a token with a prefix need not end at all.
+func unbounded(regex string) string {
+	cut, ok := strings.CutSuffix(regex, terminator)
+	switch {
+	case !ok:
+		return regex
+	case strings.HasPrefix(strings.TrimPrefix(cut, "(?i)"), `\b(`):
+		return cut
+	}
+	return cut + `(?:[^0-9A-Za-z]|$)`
 }
 
 var errEmptyList = errors.New("is empty")
@@ -237,7 +270,7 @@ func (r *rule) secret(groups []int) (start, end int, ok bool) {
 // plain reports whether a match is not a secret, judged by the match only: its entropy is too
 // low, or a list allows it.
 func (r *rule) plain(secret, match []byte) bool {
-	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
+	if r.Entropy != 0 && entropy(secret) <= r.Entropy || !r.Judge.secret(secret, match) {
 		return true
 	}
 	return r.allowed(false, func(a *allowlist) bool { return a.allows(secret, match, nil) })

@@ -41,6 +41,8 @@ type Scanner struct {
 	starts [][]int32
 	work   []int // by rule: bytes that its dfa has read
 	busy   []int32
+	queue  []foundUse // of tokens and keys
+	ends   []int      // by token: where its characters end
 	texts  [maxLayers]view
 
 	viewWords, before []foundWord // the words of the current view, and of the previous one
@@ -55,7 +57,7 @@ const maxLayers = 4
 // NewScanner returns a Scanner for texts other than sessions.
 func (r *Redactor) NewScanner() *Scanner {
 	n := len(r.rules)
-	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
+	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n), ends: make([]int, len(r.tokens))}
 }
 
 // Find returns the likely secrets in a text, in order and without overlaps. Hits with escapes
@@ -249,6 +251,10 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 		s.seen[k], s.starts[k], s.work[k] = false, s.starts[k][:0], 0
 	}
 	s.busy = s.busy[:0]
+	if len(s.queue) > 0 {
+		dst = s.tokens(dst, text)
+		s.queue = s.queue[:0]
+	}
 	return dst
 }
 
@@ -257,6 +263,8 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 	switch u.kind {
 	case useAnchor:
 		s.anchor(text, u, end)
+	case useToken, useKeyBegin, useKeyEnd, useKeyHead, useQuotedPrintable:
+		s.queue = append(s.queue, foundUse{u, end})
 	case useKeyword:
 		if !s.seen[u.rule] {
 			s.wake(u.rule)
@@ -410,7 +418,7 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
 	}
-	return append(dst, hit{rule: s.r.first + k, start: start, end: end, value: string(secret)})
+	return append(dst, hit{rule: r.name, start: start, end: end, value: string(secret)})
 }
 
 // maxAllowedMatches is how many matches are remembered, since code repeats them.

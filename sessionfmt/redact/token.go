@@ -1,0 +1,270 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// A prefixed is a kind of token that begins with a prefix, whole or cut short.
+type prefixed struct {
+	ID     string `toml:"id"`
+	Prefix string `toml:"prefix"`
+	Set    string `toml:"set"`    // characters after the prefix, as in an expression
+	Length int    `toml:"length"` // how many of them a whole one has, 0 if unknown
+	Least  int    `toml:"least"`  // how many are enough
+	Word   bool   `toml:"word"`   // no letter or digit precedes the prefix
+	Is     string `toml:"is"`     // an example
+	Source string `toml:"source"` // documentation of the format
+
+	name   int32 // index into Redactor.names
+	in     [256]bool
+	global []*allowlist // of its file
+}
+
+// cutShort is the id of kinds without one.
+const cutShort = "key-cut-short"
+
+// longestToken is how many bytes are read after a prefix.
+const longestToken = 4096
+
+const (
+	judged    = 128 // bytes of a text by which it is judged
+	mostParts = 16  // in which a token continues
+	minPart   = 8   // bytes of a part
+)
+
+func (k *prefixed) prepare() error {
+	set, err := regexp.Compile("^[" + k.Set + "]$")
+	if err != nil {
+		return err
+	}
+	if k.ID == "" {
+		k.ID = cutShort
+	}
+	for c := range 0x80 {
+		k.in[c] = set.Match([]byte{byte(c)})
+	}
+	return nil
+}
+
+// run returns where the characters of the set end, from text[at] on.
+func (k *prefixed) run(text []byte, at int) int {
+	end := at
+	for most := min(len(text), at+longestToken); end < most && k.in[text[end]]; end++ {
+	}
+	for end > at && (text[end-1] == '.' || text[end-1] == '-' && end < len(text)) {
+		end-- // the end of a sentence, or a dash
+	}
+	return end
+}
+
+// A place is a word of a token or key that was found in a text.
+type foundUse struct {
+	use use
+	at  int // the end of the word
+}
+
+// tokens adds the tokens and keys whose words were found, from left to right.
+func (s *Scanner) tokens(dst []hit, text []byte) []hit {
+	slices.SortFunc(s.queue, func(a, b foundUse) int { return cmp.Or(a.at-b.at, int(b.use.kind)-int(a.use.kind)) })
+	done := 0 // what was searched for keys
+	for k := range s.ends {
+		s.ends[k] = 0
+	}
+	for _, f := range s.queue {
+		switch f.use.kind {
+		case useToken:
+			dst = s.token(dst, text, f.use.rule, f.at)
+		case useQuotedPrintable:
+		default:
+			dst, done = s.keyLines(dst, text, f, done)
+		}
+	}
+	return dst
+}
+
+// token adds a token whose prefix ends at text[at], and the parts in which it continues.
+func (s *Scanner) token(dst []hit, text []byte, n int32, at int) []hit {
+	k := s.r.tokens[n]
+	start := at - len(k.Prefix)
+	if string(text[start:at]) != k.Prefix || k.Word && start > 0 && isAlnum(text[start-1]) {
+		return dst
+	}
+	if s.ends[n] <= at {
+		s.ends[n] = k.run(text, at)
+	}
+	end := s.ends[n]
+	if end-at < k.Least || !k.secret(text[at:end]) {
+		return dst
+	}
+	dst = append(dst, hit{rule: k.name, start: start, end: end, value: string(text[start:end])})
+	for have, parts := end-at, 0; (k.Length == 0 || have < k.Length) && parts < mostParts; parts++ {
+		from, ok := joint(text, end)
+		if !ok {
+			break
+		}
+		if end = k.run(text, from); end-from < minPart || !madeOf(text[from:min(end, from+judged)]).random() || bytes.HasPrefix(text[from:], text[start:at]) {
+			break
+		}
+		have += end - from
+		dst = append(dst, hit{rule: k.name, start: from, end: end, value: string(text[from:end])})
+	}
+	return dst
+}
+
+// secret reports whether what follows a prefix is not a placeholder or a name.
+func (k *prefixed) secret(rest []byte) bool {
+	m := madeOf(rest[:min(len(rest), judged)])
+	return m.odd >= 3 && 2*m.odd >= m.letters+m.digits && !repeats(rest) &&
+		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest, nil, nil) })
+}
+
+// repeats reports whether a text consists of few characters.
+func repeats(text []byte) bool {
+	return len(text) >= 8 && entropy(text[:min(len(text), judged)]) < 1.8
+}
+
+// longestJoint is how many bytes lie between the parts of a text that is split.
+const longestJoint = 32
+
+// joint returns where a text that breaks off at text[at] may continue: on the next line, after
+// signs of a diff, a quotation or a frame, or in another literal.
+func joint(text []byte, at int) (next int, ok bool) {
+	for next = at; next < len(text) && next-at < longestJoint; next++ {
+		switch c := text[next]; {
+		case c == '\n' || c == '"' || c == '\'' || c == '`':
+			ok = true
+		case isAlnum(c):
+			end := next
+			for end < len(text) && end-next < 6 && text[end]-'0' < 10 {
+				end++
+			}
+			if end == next || end == len(text) || text[end] != ' ' && text[end] != '\t' { // no line number
+				return next, ok
+			}
+			next = end
+		case c == '=' || c == ',' || c == ':' || c == ';' || c == '(' || c == '{' || c == '}':
+			return next, false
+		}
+	}
+	return next, false
+}
+
+// A makeup is what a text is made of.
+type makeup struct {
+	letters, digits int
+	odd             int // letters that are not part of words, and digits
+	changes         int // from letters to digits and back
+	signs           int // characters that names do not have
+}
+
+// random reports whether a text is neither a name nor made of words, numbers and dates.
+func (m makeup) random() bool {
+	return m.letters > 0 && m.odd >= 6 && 2*m.odd >= m.letters+m.digits && (m.changes > 1 || m.odd-m.digits > 4)
+}
+
+// chosen reports whether a text could be a password that a person chose.
+func (m makeup) chosen() bool {
+	return m.odd >= 2 && 4*m.odd >= m.letters+m.digits && (m.letters > 0 || m.digits > 7) || m.signs > 1
+}
+
+// madeOf returns what a text is made of. Words are as long as they are pronounced alike: most of
+// their pairs of letters occur in words of code.
+func madeOf(text []byte) (m makeup) {
+	pairs := commonPairs()
+	for i := 0; i < len(text); {
+		c := text[i]
+		if i > 0 && (isAlpha(c) && text[i-1]-'0' < 10 || c-'0' < 10 && isAlpha(text[i-1])) {
+			m.changes++
+		}
+		switch {
+		case isAlpha(c):
+			end, common := i+1, 0
+			for ; end < len(text) && isAlpha(text[end]) && (text[end] >= 'a' || text[end-1] < 'a'); end++ {
+				if pairs[text[end-1]|0x20-'a'][text[end]|0x20-'a'] {
+					common++
+				}
+			}
+			m.letters += end - i
+			if n := end - i - 1; n < 2 || 4*common < 3*n {
+				m.odd += end - i
+			}
+			i = end
+			continue
+		case c-'0' < 10:
+			m.digits++
+			m.odd++
+		case c >= 0x80 || c != '_' && c != '-' && c != '.' && c != '/' && c != ' ':
+			m.signs++
+		}
+		i++
+	}
+	return m
+}
+
+func isAlpha(c byte) bool { return c|0x20-'a' < 26 }
+
+// commonPairs are the pairs of letters that occur in the words of gitleaks' list, which are those
+// of code.
+var commonPairs = sync.OnceValue(func() (common [26][26]bool) {
+	var count [26][26]int
+	for _, word := range genericWords() {
+		for i := 1; i < len(word); i++ {
+			if a, b := word[i-1]-'a', word[i]-'a'; a < 26 && b < 26 {
+				count[a][b]++
+			}
+		}
+	}
+	for a := range count {
+		for b, n := range count[a] {
+			common[a][b] = n >= 5
+		}
+	}
+	return common
+})
+
+// genericWords are the words that gitleaks' generic rule allows in a secret.
+func genericWords() (words []string) {
+	_, after, _ := bytes.Cut(gitleaksRules, []byte(`id = "generic-api-key"`))
+	_, after, _ = bytes.Cut(after, []byte("stopwords = ["))
+	list, _, _ := bytes.Cut(after, []byte("]"))
+	for _, word := range bytes.Split(list, []byte{'"'}) {
+		words = append(words, string(word))
+	}
+	return words
+}
+
+// A judge decides whether what an expression captures is a secret.
+type judge string
+
+// secret reports whether a text is a secret, given the match that it is part of.
+func (j judge) secret(text, match []byte) bool {
+	m := madeOf(text[:min(len(text), judged)])
+	switch j {
+	case "":
+		return true
+	case "chosen":
+		return m.chosen() && !repeats(text)
+	case "digest":
+		return m.odd > 7
+	}
+	if repeats(text) || !m.random() {
+		if j != "assigned" || !m.chosen() || repeats(text) {
+			return false
+		}
+		return passwordName.Match(match[:bytes.Index(match, text)])
+	}
+	if j == "assigned" && digest.Match(text) {
+		return secretName.Match(match[:bytes.Index(match, text)])
+	}
+	return true
+}
+
+var (
+	passwordName = regexp.MustCompile(`(?i)(?:pass|passwd|password|passphrase|pwd)\W{0,40}\s*(?:for|of|is|as|to)?[^=:]{0,40}$`)
+	secretName   = regexp.MustCompile(`(?i)pass|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
+	digest       = regexp.MustCompile(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
+)

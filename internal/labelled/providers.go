@@ -109,7 +109,7 @@ var named = []provider{
 	{"vercel", "VERCEL_TOKEN={an24}", "vercel.com/docs/rest-api"},
 	{"heroku", "HEROKU_API_KEY={h8}-{h4}-{h4}-{h4}-{h12}", "devcenter.heroku.com/articles/authentication"},
 	{"slack-webhook", "https://hooks.slack.com/services/T{AL8}/B{AL10}/{an24}", "api.slack.com/messaging/webhooks"},
-	{"discord-webhook", "https://discord.com/api/webhooks/{d18}/{w68}", "discord.com/developers/docs/resources/webhook"},
+	{"discord-webhook", "https://discord.com/api/webhooks/223704706495545344/{w68}", "discord.com/developers/docs/resources/webhook"},
 	{"rails", "secret_key_base: {h128}", "guides.rubyonrails.org/security.html"},
 	{"rails-master", "RAILS_MASTER_KEY={h32}", "guides.rubyonrails.org/security.html"},
 	{"django", "SECRET_KEY = 'django-insecure-{s50}'", "docs.djangoproject.com/en/stable/ref/settings/#secret-key"},

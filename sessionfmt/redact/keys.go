@@ -13,7 +13,7 @@ func (s *Scanner) keyLines(dst []hit, text []byte, f foundUse, done int) ([]hit,
 	switch f.use.kind {
 	case useKeyHead:
 		head := s.r.heads[f.use.rule]
-		if start = f.at - len(head); start < done || !like(text[start:f.at], head) || start > 0 && inBase64(text[start-1]) && !escapes(text, start) {
+		if start = f.at - len(head); start < done || !like(text[start:f.at], head) || start > 0 && inBase64(text[start-1]) && !escapes(text, start) && !marked(text, start) {
 			return dst, done
 		}
 		_, end = dataLines(text, start)
@@ -51,6 +51,11 @@ func inBase64(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '
 // escapes reports whether text[at-1] is the letter of an escape such as \n.
 func escapes(text []byte, at int) bool { return at > 1 && text[at-2] == '\\' }
 
+// marked reports whether text[at-1] is a sign of a diff.
+func marked(text []byte, at int) bool {
+	return text[at-1] == '+' && (at == 1 || text[at-2] == '\n' || at > 2 && text[at-2] == 'n' && text[at-3] == '\\')
+}
+
 // longestHeader is how many bytes lie before the data of a key, such as its encryption.
 const longestHeader = 256
 
@@ -76,7 +81,7 @@ func dataLines(text []byte, at int) (start, end int) {
 			start, end, gap, most = at, next, 0, longestJoint
 		case n >= keyLine:
 			end, gap = next, 0
-		case n > 3 && end > start && (text[next-1] == '=' || closes(text, next)):
+		case end > start && (text[next-1] == '=' || n > 3 && closes(text, next)):
 			return start, next
 		case n >= minPart && end > start:
 			return start, end
@@ -110,7 +115,7 @@ func linesBefore(text []byte, at int) (start, end int) {
 			i--
 		}
 		switch n := last - i; {
-		case n >= keyLine || end == 0 && n > 3:
+		case n >= keyLine || end == 0 && (n > 3 || text[last-1] == '='):
 			start, gap = i, 0
 			if end == 0 {
 				end = last

@@ -42,6 +42,8 @@ type Redactor struct {
 	uses   [][]use // by word
 
 	exact  map[string]int32 // rule by exact value
+	known  bool             // it finds only exact values and their parts
+	parts  *parts           // of exact values, nil for none
 	scans  sync.Pool
 	marked map[string]bool // set of names in placeholders
 }
@@ -63,7 +65,7 @@ const (
 	useKeyBegin
 	useKeyEnd
 	useKeyHead
-	useQuotedPrintable
+	useQuoted
 	useKeyword
 	useValue
 	useEmail
@@ -131,9 +133,13 @@ func (r *Redactor) name() {
 	r.names = append(r.names, ruleEmail, ruleHome)
 }
 
-// known returns a Redactor that finds only the given values, each under the name of its rule.
-func (r *Redactor) known(values map[string]int32) *Redactor {
-	k := &Redactor{names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked, exact: values}
+// only returns a Redactor that finds only the given values, each under the name of its rule, and
+// their parts.
+func (r *Redactor) only(values map[string]int32) *Redactor {
+	k := &Redactor{
+		names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked,
+		exact: values, known: true, parts: newParts(values),
+	}
 	var words wordList
 	k.addValues(&words)
 	k.uses, k.words = words.uses, newAutomaton(words.words)
@@ -212,8 +218,8 @@ func (r *Redactor) index() {
 	}
 	words.add("-----begin", use{kind: useKeyBegin})
 	words.add("-----end", use{kind: useKeyEnd})
-	for _, w := range quotedPrintableWords {
-		words.add(w, use{kind: useQuotedPrintable})
+	for _, w := range quotedWords {
+		words.add(w, use{kind: useQuoted})
 	}
 	r.addValues(&words)
 	words.add("@", use{kind: useEmail})

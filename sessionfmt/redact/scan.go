@@ -43,7 +43,11 @@ type Scanner struct {
 	busy   []int32
 	queue  []foundUse // of tokens and keys
 	ends   []int      // by token: where its characters end
-	texts  [maxLayers]view
+	quoted bool       // the text may have parts in quoted-printable
+
+	encoded []byte // that is being decoded
+	depth   int    // how often it was decoded
+	texts   [maxLayers]view
 
 	viewWords, before []foundWord // the words of the current view, and of the previous one
 }
@@ -64,6 +68,7 @@ func (r *Redactor) NewScanner() *Scanner {
 // include them completely.
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
+	s.quoted = false
 	hits := s.view(nil, &view{text: text}, false)
 	for _, h := range s.views(hits, text, anySpelling, true) {
 		found = append(found, Hit{s.r.names[h.rule], h.start, h.end})
@@ -79,16 +84,18 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling, known bool) []hit
 		defer s.release()
 	}
 	look := text
-	first := how
 	var was *view // the text searched, if it is a view of the same spelling
 	for k := range s.texts {
 		v := &s.texts[k]
 		if !makeView(v, look, how, was) {
-			break
+			if how = quotedSpelling; !s.quoted || !makeView(v, look, how, nil) {
+				break
+			}
+			s.quoted = false
 		}
 		from := len(hits)
 		if hits = s.view(hits, v, (known || k > 0) && len(look) < huge); len(hits) > from {
-			s.locate(text, k, first)
+			s.locate(text, k)
 		}
 		if was = nil; how == anySpelling {
 			was = v
@@ -113,13 +120,13 @@ func (s *Scanner) release() {
 }
 
 // locate computes the origins of view k in the text.
-func (s *Scanner) locate(text []byte, k int, how spelling) {
+func (s *Scanner) locate(text []byte, k int) {
 	for i := range s.texts[:k+1] {
 		v := &s.texts[i]
 		if !v.located() {
-			v.locate(text, how)
+			v.locate(text)
 		}
-		text, how = v.text, anySpelling
+		text = v.text
 	}
 }
 
@@ -232,8 +239,21 @@ func (s *Scanner) words(dst []hit, text []byte, start, end int) []hit {
 	return dst
 }
 
-// finish adds the secrets of the rules whose words were found.
+// finish adds the secrets whose words were found, and those that have none.
 func (s *Scanner) finish(dst []hit, text []byte) []hit {
+	dst = s.expressions(dst, text)
+	if len(s.queue) > 0 {
+		dst = s.tokens(dst, text)
+		s.queue = s.queue[:0]
+	}
+	if s.r.parts != nil {
+		dst = s.r.parts.find(dst, text)
+	}
+	return s.decoded(dst, text)
+}
+
+// expressions adds the secrets of the rules whose words were found.
+func (s *Scanner) expressions(dst []hit, text []byte) []hit {
 	for _, k := range s.r.always {
 		s.wake(k)
 	}
@@ -251,10 +271,6 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 		s.seen[k], s.starts[k], s.work[k] = false, s.starts[k][:0], 0
 	}
 	s.busy = s.busy[:0]
-	if len(s.queue) > 0 {
-		dst = s.tokens(dst, text)
-		s.queue = s.queue[:0]
-	}
 	return dst
 }
 
@@ -263,8 +279,10 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 	switch u.kind {
 	case useAnchor:
 		s.anchor(text, u, end)
-	case useToken, useKeyBegin, useKeyEnd, useKeyHead, useQuotedPrintable:
+	case useToken, useKeyBegin, useKeyEnd, useKeyHead:
 		s.queue = append(s.queue, foundUse{u, end})
+	case useQuoted:
+		s.quoted = true
 	case useKeyword:
 		if !s.seen[u.rule] {
 			s.wake(u.rule)

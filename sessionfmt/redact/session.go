@@ -107,7 +107,12 @@ func Same(was, is *sessionfmt.Session) error {
 func (r *Redactor) Text(text string) string {
 	x := r.NewRun()
 	defer x.Close()
-	return x.Text(text)
+	if text = x.Text(text); len(x.s.found) > 0 {
+		y := x.known()
+		defer y.Close()
+		text = y.Text(text)
+	}
+	return text
 }
 
 // Text redacts a text that belongs to the session but is not one of its lines.

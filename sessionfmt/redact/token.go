@@ -78,7 +78,6 @@ func (s *Scanner) tokens(dst []hit, text []byte) []hit {
 		switch f.use.kind {
 		case useToken:
 			dst = s.token(dst, text, f.use.rule, f.at)
-		case useQuotedPrintable:
 		default:
 			dst, done = s.keyLines(dst, text, f, done)
 		}
@@ -106,7 +105,8 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, at int) []hit {
 		if !ok {
 			break
 		}
-		if end = k.run(text, from); end-from < minPart || !madeOf(text[from:min(end, from+judged)]).random() || bytes.HasPrefix(text[from:], text[start:at]) {
+		if end = k.run(text, from); end-from < minPart || bytes.HasPrefix(text[from:], text[start:at]) ||
+			have+end-from != k.Length && !madeOf(text[from:min(end, from+judged)]).random() {
 			break
 		}
 		have += end - from
@@ -118,7 +118,11 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, at int) []hit {
 // secret reports whether what follows a prefix is not a placeholder or a name.
 func (k *prefixed) secret(rest []byte) bool {
 	m := madeOf(rest[:min(len(rest), judged)])
-	return m.odd >= 3 && 2*m.odd >= m.letters+m.digits && !repeats(rest) &&
+	share := 4
+	if k.Word { // words such as task- end like the prefix
+		share = 2
+	}
+	return m.odd >= 3 && share*m.odd >= m.letters+m.digits && !repeats(rest) &&
 		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest, nil, nil) })
 }
 
@@ -184,6 +188,9 @@ func madeOf(text []byte) (m makeup) {
 		case isAlpha(c):
 			end, common := i+1, 0
 			for ; end < len(text) && isAlpha(text[end]) && (text[end] >= 'a' || text[end-1] < 'a'); end++ {
+				if end+1 < len(text) && text[end] < 'a' && text[end+1] >= 'a' && isAlpha(text[end+1]) {
+					break // the next word begins after an acronym
+				}
 				if pairs[text[end-1]|0x20-'a'][text[end]|0x20-'a'] {
 					common++
 				}
@@ -220,7 +227,7 @@ var commonPairs = sync.OnceValue(func() (common [26][26]bool) {
 	}
 	for a := range count {
 		for b, n := range count[a] {
-			common[a][b] = n >= 5
+			common[a][b] = n >= 4
 		}
 	}
 	return common
@@ -251,19 +258,21 @@ func (j judge) secret(text, match []byte) bool {
 	case "digest":
 		return m.odd > 7
 	}
-	if repeats(text) || !m.random() {
-		if j != "assigned" || !m.chosen() || repeats(text) {
-			return false
-		}
-		return passwordName.Match(match[:bytes.Index(match, text)])
+	if repeats(text) || j != "assigned" {
+		return m.random() && !repeats(text)
 	}
-	if j == "assigned" && digest.Match(text) {
-		return secretName.Match(match[:bytes.Index(match, text)])
+	name := match[:bytes.Index(match, text)]
+	switch {
+	case publicName.Match(name):
+		return false
+	case !secretName.Match(name):
+		return m.random() && !digest.Match(text)
 	}
-	return true
+	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 || m.chosen() && passwordName.Match(name)
 }
 
 var (
+	publicName   = regexp.MustCompile(`(?i)public|primary|foreign|partition|sort`)
 	passwordName = regexp.MustCompile(`(?i)(?:pass|passwd|password|passphrase|pwd)\W{0,40}\s*(?:for|of|is|as|to)?[^=:]{0,40}$`)
 	secretName   = regexp.MustCompile(`(?i)pass|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
 	digest       = regexp.MustCompile(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)

@@ -159,7 +159,7 @@ var builtinRules = sync.OnceValues(func() (*ruleFile, error) {
 	}
 	own := all.Rules
 	all.Rules = append(slices.DeleteFunc(theirs.Rules, func(r *rule) bool {
-		return slices.ContainsFunc(own, func(o *rule) bool { return o.ID == r.ID })
+		return slices.Contains(all.Without, r.ID) || slices.ContainsFunc(own, func(o *rule) bool { return o.ID == r.ID })
 	}), own...)
 	return all, nil
 })

@@ -36,8 +36,9 @@ type ruleFile struct {
 	Allowlists []*allowlist `toml:"allowlists"`
 	Rules      []*rule      `toml:"rules"`
 
-	Tokens []*prefixed `toml:"tokens"` // of own.toml
-	Heads  []string    `toml:"heads"`  // how the data of private keys begins
+	Tokens  []*prefixed `toml:"tokens"`  // of own.toml
+	Heads   []string    `toml:"heads"`   // how the data of private keys begins
+	Without []string    `toml:"without"` // rules of gitleaks that are not used
 }
 
 // A rule is a kind of secret, found by an expression.
@@ -291,6 +292,9 @@ func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
 
 // plainLine reports whether a match is not a secret, judged by its line in text.
 func (r *rule) plainLine(secret, text []byte, start, end int) bool {
+	if bytes.HasSuffix(text[:start], []byte(markOpen)) {
+		return true // the name is part of a placeholder
+	}
 	return r.allowed(true, func(a *allowlist) bool {
 		from, to := bytes.LastIndexByte(text[:start], '\n')+1, bytes.IndexByte(text[end:], '\n')
 		if to += end; to < end {

@@ -107,12 +107,7 @@ func Same(was, is *sessionfmt.Session) error {
 func (r *Redactor) Text(text string) string {
 	x := r.NewRun()
 	defer x.Close()
-	if text = x.Text(text); len(x.s.found) > 0 {
-		y := x.known()
-		defer y.Close()
-		text = y.Text(text)
-	}
-	return text
+	return x.Text(text)
 }
 
 // Text redacts a text that belongs to the session but is not one of its lines.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -37,16 +38,18 @@ func run(seed uint64, n, examples int, only, leaks string) error {
 	t := table{examples: examples, only: only}
 	out := make([]string, 0, len(cases)+len(plain))
 	for _, c := range cases {
-		text := r.Text(c.Text)
-		if c.Place != "text" {
-			if text, err = passed(r, c.Text); err != nil {
-				return fmt.Errorf("%s: %w", c.Place, err)
-			}
+		text, err := redacted(r, c.Text, c.Place == "text")
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Place, err)
 		}
 		out = append(out, text)
 	}
 	for _, h := range plain {
-		out = append(out, r.Text(h.Text))
+		text, err := redacted(r, h.Text, true)
+		if err != nil {
+			return err
+		}
+		out = append(out, text)
 	}
 	t.tools = append(t.tools, out)
 	if leaks != "" {
@@ -59,9 +62,20 @@ func run(seed uint64, n, examples int, only, leaks string) error {
 	return nil
 }
 
-// passed returns a session as the passes of a redactor leave it.
-func passed(r *redact.Redactor, session string) (string, error) {
-	var from io.Reader = strings.NewReader(session)
+// redacted returns what redaction leaves of a session, or of a text as the message of one.
+func redacted(r *redact.Redactor, text string, message bool) (string, error) {
+	var said struct {
+		Content string `json:"content"`
+	}
+	if message {
+		said.Content = text
+		line, err := json.Marshal(said)
+		if err != nil {
+			return "", err
+		}
+		text = string(line)
+	}
+	var from io.Reader = strings.NewReader(text)
 	var out []byte
 	for pass := range r.Passes(nil) {
 		var to bytes.Buffer
@@ -70,7 +84,11 @@ func passed(r *redact.Redactor, session string) (string, error) {
 		}
 		out, from = to.Bytes(), &to
 	}
-	return string(out), nil
+	if !message {
+		return string(out), nil
+	}
+	err := json.Unmarshal(out, &said)
+	return said.Content, err
 }
 
 // A table counts what each tool removed.

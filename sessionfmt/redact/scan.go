@@ -365,6 +365,9 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 			continue
 		}
 		_, until := d.run(text, start)
+		if r.Judge != "" && madeOf(text[start:until]).plain() {
+			continue
+		}
 		re, shift := e.first, start
 		if start > 0 {
 			_, n := utf8.DecodeLastRune(text[:start])

@@ -175,6 +175,9 @@ func (m makeup) chosen() bool {
 	return m.odd >= 2 && 4*m.odd >= m.letters+m.digits && (m.letters > 0 || m.digits > 7) || m.signs > 1
 }
 
+// plain reports whether no judge takes any part of a text for a secret.
+func (m makeup) plain() bool { return m.odd < 2 && m.signs < 2 }
+
 // madeOf returns what a text is made of. Words are as long as they are pronounced alike: most of
 // their pairs of letters occur in words of code.
 func madeOf(text []byte) (m makeup) {

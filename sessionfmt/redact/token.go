@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"sync"
 )
 
 // A prefixed is a kind of token that begins with a prefix, whole or cut short.
@@ -167,6 +166,9 @@ type makeup struct {
 
 // random reports whether a text is neither a name nor made of words, numbers and dates.
 func (m makeup) random() bool {
+	if m.digits == 0 && m.signs == 0 {
+		return m.odd >= 8 && 4*m.odd >= 3*m.letters
+	}
 	return m.letters > 0 && m.odd >= 6 && 2*m.odd >= m.letters+m.digits && (m.changes > 1 || m.odd-m.digits > 4)
 }
 
@@ -178,10 +180,8 @@ func (m makeup) chosen() bool {
 // plain reports whether no judge takes any part of a text for a secret.
 func (m makeup) plain() bool { return m.odd < 2 && m.signs < 2 }
 
-// madeOf returns what a text is made of. Words are as long as they are pronounced alike: most of
-// their pairs of letters occur in words of code.
+// madeOf returns what a text is made of. Letters are a word if most of their pairs are common.
 func madeOf(text []byte) (m makeup) {
-	pairs := commonPairs()
 	for i := 0; i < len(text); {
 		c := text[i]
 		if i > 0 && (isAlpha(c) && text[i-1]-'0' < 10 || c-'0' < 10 && isAlpha(text[i-1])) {
@@ -189,17 +189,17 @@ func madeOf(text []byte) (m makeup) {
 		}
 		switch {
 		case isAlpha(c):
-			end, common := i+1, 0
+			end, alike := i+1, 0
 			for ; end < len(text) && isAlpha(text[end]) && (text[end] >= 'a' || text[end-1] < 'a'); end++ {
 				if end+1 < len(text) && text[end] < 'a' && text[end+1] >= 'a' && isAlpha(text[end+1]) {
 					break // the next word begins after an acronym
 				}
-				if pairs[text[end-1]|0x20-'a'][text[end]|0x20-'a'] {
-					common++
+				if common[text[end-1]|0x20-'a'][text[end]|0x20-'a'] {
+					alike++
 				}
 			}
 			m.letters += end - i
-			if n := end - i - 1; n < 2 || 4*common < 3*n {
+			if n := end - i - 1; n < 2 || 4*alike < 3*n {
 				m.odd += end - i
 			}
 			i = end
@@ -217,35 +217,25 @@ func madeOf(text []byte) (m makeup) {
 
 func isAlpha(c byte) bool { return c|0x20-'a' < 26 }
 
-// commonPairs are the pairs of letters that occur in the words of gitleaks' list, which are those
-// of code.
-var commonPairs = sync.OnceValue(func() (common [26][26]bool) {
-	var count [26][26]int
-	for _, word := range genericWords() {
-		for i := 1; i < len(word); i++ {
-			if a, b := word[i-1]-'a', word[i]-'a'; a < 26 && b < 26 {
-				count[a][b]++
-			}
-		}
-	}
-	for a := range count {
-		for b, n := range count[a] {
-			common[a][b] = n >= 4
-		}
-	}
-	return common
-})
-
-// genericWords are the words that gitleaks' generic rule allows in a secret.
-func genericWords() (words []string) {
-	_, after, _ := bytes.Cut(gitleaksRules, []byte(`id = "generic-api-key"`))
-	_, after, _ = bytes.Cut(after, []byte("stopwords = ["))
-	list, _, _ := bytes.Cut(after, []byte("]"))
-	for _, word := range bytes.Split(list, []byte{'"'}) {
-		words = append(words, string(word))
-	}
-	return words
+// followers are, by letter from a on, the letters that follow it in words: the pairs that are 95% of
+// all in the words of Go's source and this project's documents.
+var followers = [26]string{
+	"bcdfgiklmnprstuvxy", "aceijlorsuy", "aceghiklmnoprstuv", "acdeilorsuxy", "abcdefgilmnopqrstvwx",
+	"acdefilmoprstu", "acehinoprstu", "aeiortu", "abcdefglmnoprstvxz", "aeosu", "aeinosy", "acdefilostuy",
+	"abdeilmopstu", "acdefgiklmnopstuv", "abcdfgiklmnoprstuvw", "acdehilmoprstu", "u", "acdefgiklmnoprstuvy",
+	"acdeghiklmoprstuwy", "acdefhilmoprstuxy", "abcdefgilmnprstx", "acdefilmopst", "aehinors", "abcefipt",
+	"aemnopst", "e",
 }
+
+// common are the pairs of followers.
+var common = func() (t [26][26]bool) {
+	for a, row := range followers {
+		for _, b := range row {
+			t[a][b-'a'] = true
+		}
+	}
+	return t
+}()
 
 // A judge decides whether what an expression captures is a secret.
 type judge string
@@ -266,17 +256,18 @@ func (j judge) secret(text, match []byte) bool {
 	}
 	name := match[:bytes.Index(match, text)]
 	switch {
-	case publicName.Match(name):
+	case publicName.Match(name), pathName.Match(name) && bytes.ContainsAny(text, "/."):
 		return false
 	case !secretName.Match(name):
 		return m.random() && !digest.Match(text)
 	}
-	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 || m.chosen() && passwordName.Match(name)
+	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 || m.chosen() && (passwordName.Match(name) || pathName.Match(name))
 }
 
 var (
 	publicName   = regexp.MustCompile(`(?i)public|primary|foreign|partition|sort`)
-	passwordName = regexp.MustCompile(`(?i)(?:pass|passwd|password|passphrase|pwd)\W{0,40}\s*(?:for|of|is|as|to)?[^=:]{0,40}$`)
-	secretName   = regexp.MustCompile(`(?i)pass|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
+	passwordName = regexp.MustCompile(`(?i)passw(?:or)?d|passphrase|passcode`)
+	pathName     = regexp.MustCompile(`(?i)pwd\W*$`) // also the working directory
+	secretName   = regexp.MustCompile(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
 	digest       = regexp.MustCompile(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
 )

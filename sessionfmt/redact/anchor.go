@@ -1,7 +1,9 @@
 package redact
 
 import (
+	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -246,21 +248,18 @@ func lengths(re *syntax.Regexp) (low, high int) {
 
 func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 
-// cutLazy removes lazily repeated classes from the front of an expression, and returns the
-// class and the maximum number of its characters. A match of the rest is a match of the whole:
-// the leftmost match of the whole ends in the leftmost match of the rest, since everything
-// reachable from a later start is also reachable from the first one.
-func cutLazy(re *syntax.Regexp) (rest, class *syntax.Regexp, most int) {
-	rest = re
-	for rest.Op == syntax.OpConcat && len(rest.Sub) > 1 {
-		head := rest.Sub[0]
-		if head.Op != syntax.OpRepeat || head.Min != 0 || head.Max < 0 || head.Flags&syntax.NonGreedy == 0 || head.Sub[0].Op != syntax.OpCharClass {
-			break
-		}
-		class, most = head.Sub[0], most+head.Max
-		cut := *rest
-		cut.Sub = rest.Sub[1:]
-		rest = &cut
+// lazyClass is a lazily repeated class at the front of an expression.
+var lazyClass = regexp.MustCompile(`^((?:\(\?i\))?)(\[[^\]]+\])\{0,(\d+)\}\?`)
+
+// cutLazy removes a lazily repeated class from the front of an expression, and returns the class
+// and the maximum number of its characters. A match of the rest is a match of the whole: the
+// leftmost match of the whole ends in the leftmost match of the rest, since everything reachable
+// from a later start is also reachable from the first one.
+func cutLazy(regex string) (rest string, class *regexp.Regexp, most int) {
+	found := lazyClass.FindStringSubmatch(regex)
+	if found == nil {
+		return regex, nil, 0
 	}
-	return rest, class, most
+	most, _ = strconv.Atoi(found[3])
+	return found[1] + regex[len(found[0]):], regexp.MustCompile("^" + found[1] + found[2] + "$"), most
 }

@@ -102,6 +102,10 @@ func samely(t *testing.T, r *Redactor, s *Scanner, text []byte) int {
 	got = slices.DeleteFunc(got, func(h hit) bool { return h.rule < r.first || h.rule >= r.email })
 	want := byExpressions(r, text)
 	order := func(a, b hit) int { return strings.Compare(fmt.Sprintf("%v", a), fmt.Sprintf("%v", b)) }
+	judged := func(h hit) bool { // what a judge rejects does not hide a secret from the scanner
+		return !slices.Contains(want, h) && slices.ContainsFunc(r.rules, func(x *rule) bool { return x.name == h.rule && x.Judge != "" })
+	}
+	got = slices.DeleteFunc(got, judged)
 	slices.SortFunc(got, order)
 	slices.SortFunc(want, order)
 	if !slices.Equal(got, want) {

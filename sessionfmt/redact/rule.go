@@ -69,7 +69,7 @@ type expression struct {
 	first    *regexp.Regexp // anchored, without the lazy beginning
 	afterOne *regexp.Regexp // first, after one character
 	prog     *syntax.Prog   // first, for a dfa
-	class    *syntax.Regexp // of the lazy beginning
+	class    *regexp.Regexp // of the lazy beginning
 }
 
 // An allowlist describes matches of a rule that are not secrets.
@@ -143,7 +143,11 @@ func (r *rule) prepare(check bool) error {
 	if r.SecretGroup > re.MaxCap() {
 		return fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
 	}
-	rest, class, most := cutLazy(re)
+	text, class, most := cutLazy(r.Regex)
+	rest, err := syntax.Parse(text, syntax.Perl)
+	if err != nil || re.Op != syntax.OpConcat { // only one of its branches is lazy
+		text, rest, most = r.Regex, re, 0
+	}
 	r.lazy = most
 	r.anchors = anchorsOf(rest)
 	if worth(r.anchors, 0, 0) == 0 {
@@ -157,8 +161,8 @@ func (r *rule) prepare(check bool) error {
 	}
 	r.ready = sync.OnceValue(func() *expression {
 		e := &expression{whole: regexp.MustCompile(r.Regex), class: class}
-		e.first = regexp.MustCompile(`\A(?:` + rest.String() + `)`)
-		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + rest.String() + `)`)
+		e.first = regexp.MustCompile(`\A(?:` + text + `)`)
+		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + text + `)`)
 		e.prog, _ = syntax.Compile(rest.Simplify()) // cannot fail for a compiled expression
 		return e
 	})

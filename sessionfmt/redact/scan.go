@@ -2,7 +2,6 @@ package redact
 
 import (
 	"cmp"
-	"regexp/syntax"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -384,25 +383,18 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		}
 		groups[0] = start
 		for range r.lazy {
-			c, n := utf8.DecodeLastRune(text[:groups[0]])
-			if groups[0]-n < behind || n == 0 || !inClass(e.class, c) {
+			_, n := utf8.DecodeLastRune(text[:groups[0]])
+			if groups[0]-n < behind || n == 0 || !e.class.Match(text[groups[0]-n:groups[0]]) {
 				break
 			}
 			groups[0] -= n
 		}
-		behind = groups[1]
-		dst = s.match(dst, text, k, groups)
-	}
-	return dst
-}
-
-func inClass(class *syntax.Regexp, r rune) bool {
-	for i := 0; i < len(class.Rune); i += 2 {
-		if class.Rune[i] <= r && r <= class.Rune[i+1] {
-			return true
+		before, end := len(dst), groups[1]
+		if dst = s.match(dst, text, k, groups); r.Judge == "" || len(dst) > before {
+			behind = end // what a judge has rejected may hide a secret
 		}
 	}
-	return false
+	return dst
 }
 
 // whole adds the secrets of a rule that is tried on the whole text.

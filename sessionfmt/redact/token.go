@@ -174,11 +174,11 @@ func (m makeup) random() bool {
 
 // chosen reports whether a text could be a password that a person chose.
 func (m makeup) chosen() bool {
-	return m.odd >= 2 && 4*m.odd >= m.letters+m.digits && (m.letters > 0 || m.digits > 7) || m.signs > 1
+	return m.odd >= 2 && 4*m.odd >= m.letters+m.digits && (m.letters > 0 || m.digits > 7) || m.signs > 1 && m.odd > 1
 }
 
 // plain reports whether no judge takes any part of a text for a secret.
-func (m makeup) plain() bool { return m.odd < 2 && m.signs < 2 }
+func (m makeup) plain() bool { return m.odd < 2 }
 
 // madeOf returns what a text is made of. Letters are a word if most of their pairs are common.
 func madeOf(text []byte) (m makeup) {
@@ -199,7 +199,7 @@ func madeOf(text []byte) (m makeup) {
 				}
 			}
 			m.letters += end - i
-			if n := end - i - 1; n < 2 || 4*alike < 3*n {
+			if n := end - i - 1; n < 2 || n < 5 && 4*alike < 3*n || 20*alike < 11*n {
 				m.odd += end - i
 			}
 			i = end
@@ -220,11 +220,11 @@ func isAlpha(c byte) bool { return c|0x20-'a' < 26 }
 // followers are, by letter from a on, the letters that follow it in words: the pairs that are 95% of
 // all in the words of Go's source and this project's documents.
 var followers = [26]string{
-	"bcdfgiklmnprstuvxy", "aceijlorsuy", "aceghiklmnoprstuv", "acdeilorsuxy", "abcdefgilmnopqrstvwx",
-	"acdefilmoprstu", "acehinoprstu", "aeiortu", "abcdefglmnoprstvxz", "aeosu", "aeinosy", "acdefilostuy",
-	"abdeilmopstu", "acdefgiklmnopstuv", "abcdfgiklmnoprstuvw", "acdehilmoprstu", "u", "acdefgiklmnoprstuvy",
+	"bcdfgiklmnprstuvxy", "abceijlorsuy", "aceghiklmnoprstuvy", "acdegilorsuxy", "abcdefgilmnopqrstvwxy",
+	"acdefilmoprstuy", "aceghinoprstuy", "aeiortuy", "abcdefglmnoprstvxz", "aeosu", "aeinosy", "acdefilostuy",
+	"abdeilmopstuy", "acdefgiklmnopstuvy", "abcdfgiklmnoprstuvw", "acdehilmoprstuy", "u", "acdefgiklmnoprstuvy",
 	"acdeghiklmoprstuwy", "acdefhilmoprstuxy", "abcdefgilmnprstx", "acdefilmopst", "aehinors", "abcefipt",
-	"aemnopst", "e",
+	"aelmnopstw", "e",
 }
 
 // common are the pairs of followers.

@@ -9,7 +9,7 @@ import (
 // Lengths in bytes of texts in base64 or hex: the shortest that is decoded, the shortest line that
 // the next one continues.
 const (
-	shortestCode = 20
+	shortestCode = 24
 	shortestLine = 60
 )
 

@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // keyLine is how long a line of a key's data is at least, except for the last one.
 const keyLine = 40
@@ -13,21 +16,23 @@ func (s *Scanner) keyLines(dst []hit, text []byte, f foundUse, done int) ([]hit,
 	switch f.use.kind {
 	case useKeyHead:
 		head := s.r.heads[f.use.rule]
-		if start = f.at - len(head); start < done || !like(text[start:f.at], head) || start > 0 && inBase64(text[start-1]) && !escapes(text, start) && !marked(text, start) {
+		start = f.at - strings.LastIndexByte(head, '?') - 1
+		if start < done || !like(text[start:], head) || start > 0 && inBase64(text[start-1]) && !escapes(text, start) && !marked(text, start) {
 			return dst, done
 		}
 		_, end = dataLines(text, start)
 	default:
-		label := text[f.at:min(len(text), f.at+64)]
+		after := f.at + f.use.size
+		label := text[after:min(len(text), after+64)]
 		at := bytes.Index(label, []byte("PRIVATE KEY"))
 		n := bytes.Index(label, []byte("-----"))
 		if at < 0 || n < at {
 			return dst, done
 		}
 		if f.use.kind == useKeyBegin {
-			start, end = dataLines(text, f.at+n+5)
+			start, end = dataLines(text, after+n+5)
 		} else {
-			start, end = linesBefore(text, f.at-len("-----end"))
+			start, end = linesBefore(text, f.at)
 		}
 	}
 	if end-start < keyLine {
@@ -36,10 +41,10 @@ func (s *Scanner) keyLines(dst []hit, text []byte, f foundUse, done int) ([]hit,
 	return append(dst, hit{rule: s.r.key, start: start, end: end, value: string(text[start:end])}), max(done, end)
 }
 
-// like reports whether a text is a head, in which ? is any character.
+// like reports whether a text begins with a head, in which ? is any character.
 func like(text []byte, head string) bool {
-	for i := range text {
-		if head[i] != '?' && text[i] != head[i] {
+	for i := range len(head) {
+		if i == len(text) || head[i] != '?' && text[i] != head[i] {
 			return false
 		}
 	}

@@ -194,12 +194,16 @@ func (r *Redactor) addValues(words *wordList) {
 	}
 }
 
+// begin returns the beginning of a word of which the rest is compared where it is found: that
+// keeps the automaton small.
+func begin(word string) string { return word[:min(len(word), 8)] }
+
 // index builds the automaton of all words.
 func (r *Redactor) index() {
 	var words wordList
 	for k, rule := range r.rules {
 		for _, a := range rule.anchors {
-			words.add(a.text, use{kind: useAnchor, rule: int32(k), exact: a.exact, min: a.min, max: a.max})
+			words.add(begin(a.text), use{kind: useAnchor, rule: int32(k), exact: begin(a.exact), min: a.min, max: a.max})
 		}
 		if rule.anchors == nil && len(rule.Keywords) == 0 {
 			r.always = append(r.always, int32(k))
@@ -211,10 +215,10 @@ func (r *Redactor) index() {
 		}
 	}
 	for k, t := range r.tokens {
-		words.add(lowerASCII(t.Prefix), use{kind: useToken, rule: int32(k)})
+		words.add(lowerASCII(begin(t.Prefix)), use{kind: useToken, rule: int32(k)})
 	}
 	for k, head := range r.heads {
-		words.add(lowerASCII(head[strings.LastIndexByte(head, '?')+1:]), use{kind: useKeyHead, rule: int32(k)})
+		words.add(lowerASCII(begin(head[strings.LastIndexByte(head, '?')+1:])), use{kind: useKeyHead, rule: int32(k)})
 	}
 	words.add("-----begin", use{kind: useKeyBegin})
 	words.add("-----end", use{kind: useKeyEnd})

@@ -239,6 +239,8 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		how = jsonSpelling
 	} else if t.at&(isID|isWord) != 0 || t.kind == anImage {
 		base = x.s.plain(base, text) // the search of the raw line skipped it
+	} else {
+		base = x.s.decoded(base, text)
 	}
 	x.own = x.s.views(base, text, how, false)
 	for _, h := range x.own {

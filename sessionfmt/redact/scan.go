@@ -179,7 +179,7 @@ func (s *Scanner) learn(rule int32, value string) {
 // plain adds the secrets of a text, ignoring escapes; hits may overlap.
 func (s *Scanner) plain(dst []hit, text []byte) []hit {
 	dst = s.words(dst, text, 0, len(text))
-	return s.finish(dst, text)
+	return s.decoded(s.finish(dst, text), text)
 }
 
 // view adds the secrets of a view. In a view of a view, it only searches for words near
@@ -203,7 +203,10 @@ func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 			dst = s.use(dst, v.text, u, int(t.end))
 		}
 	}
-	return s.finish(dst, v.text)
+	if dst = s.finish(dst, v.text); !another {
+		dst = s.decoded(dst, v.text)
+	}
+	return dst
 }
 
 // carry adds the words that a view has in common with its source, away from changes.
@@ -248,7 +251,7 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 	if s.r.parts != nil {
 		dst = s.r.parts.find(dst, text)
 	}
-	return s.decoded(dst, text)
+	return dst
 }
 
 // expressions adds the secrets of the rules whose words were found.
@@ -279,7 +282,7 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 	case useAnchor:
 		s.anchor(text, u, end)
 	case useToken, useKeyBegin, useKeyEnd, useKeyHead:
-		s.queue = append(s.queue, foundUse{u, end})
+		s.queue = append(s.queue, foundUse{u, end - u.size})
 	case useQuoted:
 		s.quoted = true
 	case useKeyword:

@@ -63,7 +63,7 @@ func (k *prefixed) run(text []byte, at int) int {
 // A place is a word of a token or key that was found in a text.
 type foundUse struct {
 	use use
-	at  int // the end of the word
+	at  int // where the word begins
 }
 
 // tokens adds the tokens and keys whose words were found, from left to right.
@@ -84,11 +84,11 @@ func (s *Scanner) tokens(dst []hit, text []byte) []hit {
 	return dst
 }
 
-// token adds a token whose prefix ends at text[at], and the parts in which it continues.
-func (s *Scanner) token(dst []hit, text []byte, n int32, at int) []hit {
+// token adds a token that begins at text[start], and the parts in which it continues.
+func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	k := s.r.tokens[n]
-	start := at - len(k.Prefix)
-	if string(text[start:at]) != k.Prefix || k.Word && start > 0 && isAlnum(text[start-1]) {
+	at := start + len(k.Prefix)
+	if !bytes.HasPrefix(text[start:], []byte(k.Prefix)) || k.Word && start > 0 && isAlnum(text[start-1]) {
 		return dst
 	}
 	if s.ends[n] <= at {

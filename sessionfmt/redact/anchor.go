@@ -249,17 +249,23 @@ func lengths(re *syntax.Regexp) (low, high int) {
 func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 
 // lazyClass is a lazily repeated class at the front of an expression.
-var lazyClass = regexp.MustCompile(`^((?:\(\?i\))?)(\[[^\]]+\])\{0,(\d+)\}\?`)
+var lazyClass = regexp.MustCompile(`^(\(\?i[:)])?(\[[^\]]+\])\{0,(\d+)\}\?`)
 
-// cutLazy removes a lazily repeated class from the front of an expression, and returns the class
+// cutLazy removes lazily repeated classes from the front of an expression, and returns the class
 // and the maximum number of its characters. A match of the rest is a match of the whole: the
 // leftmost match of the whole ends in the leftmost match of the rest, since everything reachable
 // from a later start is also reachable from the first one.
 func cutLazy(regex string) (rest string, class *regexp.Regexp, most int) {
-	found := lazyClass.FindStringSubmatch(regex)
-	if found == nil {
-		return regex, nil, 0
+	rest = regex
+	for {
+		found := lazyClass.FindStringSubmatch(rest)
+		if found == nil {
+			return rest, class, most
+		}
+		n, _ := strconv.Atoi(found[3])
+		most += n
+		rest = found[1] + rest[len(found[0]):]
+		flags := strings.Replace(found[1], ":", ")", 1)
+		class = regexp.MustCompile("^" + flags + found[2] + "$")
 	}
-	most, _ = strconv.Atoi(found[3])
-	return found[1] + regex[len(found[0]):], regexp.MustCompile("^" + found[1] + found[2] + "$"), most
 }

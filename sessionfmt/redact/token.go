@@ -69,14 +69,18 @@ type foundUse struct {
 // tokens adds the tokens and keys whose words were found, from left to right.
 func (s *Scanner) tokens(dst []hit, text []byte) []hit {
 	slices.SortFunc(s.queue, func(a, b foundUse) int { return cmp.Or(a.at-b.at, int(b.use.kind)-int(a.use.kind)) })
-	done := 0 // what was searched for keys
+	found, done := 0, 0 // the end of the last token, and of what was searched for keys
 	for k := range s.ends {
 		s.ends[k] = 0
 	}
 	for _, f := range s.queue {
 		switch f.use.kind {
 		case useToken:
-			dst = s.token(dst, text, f.use.rule, f.at)
+			if n := len(dst); f.at >= found {
+				if dst = s.token(dst, text, f.use.rule, f.at); len(dst) > n {
+					found = dst[len(dst)-1].end
+				}
+			}
 		default:
 			dst, done = s.keyLines(dst, text, f, done)
 		}
@@ -122,7 +126,7 @@ func (k *prefixed) secret(rest []byte) bool {
 		share = 2
 	}
 	return m.odd >= 3 && share*m.odd >= m.letters+m.digits && !repeats(rest) &&
-		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest, nil, nil) })
+		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest[:min(len(rest), judged)], nil, nil) })
 }
 
 // repeats reports whether a text consists of few characters.

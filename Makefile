@@ -8,6 +8,7 @@
 # bench   performance, compared with the alternatives
 # dist    static binaries with man pages and completions: archives, .deb and .rpm, with checksums
 # rules   the rules of redaction, from gitleaks' module
+# redaction-report  what redaction removes of a labelled set, beside gitleaks' own program
 # axe     axe-core, for the accessibility test of pages
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
@@ -30,7 +31,7 @@ TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 CODEX_DIR ?= $(CACHE)/ctxtool-codex
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden mutants bench dist clean rules pi codex ccusage tiktoken vocabularies axe libs screenshots models compared
+.PHONY: build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex ccusage tiktoken vocabularies axe libs screenshots models compared
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -129,6 +130,10 @@ rules:
 	dir=$$($(GO) mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
 	install -m 644 $$dir/config/gitleaks.toml sessionfmt/redact/gitleaks.toml && \
 	install -m 644 $$dir/LICENSE sessionfmt/redact/gitleaks.LICENSE
+
+# gitleaks' program is built outside of this module. REPORTFLAGS="-gitleaks=" leaves it out.
+redaction-report:
+	$(GO) run ./internal/labelled/report -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
 
 # pi's own code of sessions and requests, for comparison. It needs npm. npm does not have all that
 # pi's packages depend on: what this code needs of it are two packages, and stubs of two others.

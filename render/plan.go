@@ -224,7 +224,8 @@ func leftOver(p *plan.Plan) (left []check.Finding) {
 	return left
 }
 
-// writeRedaction writes what each rule has found.
+// writeRedaction writes what each rule has found, and what was not searched: in a line, or for a
+// report in full.
 func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) {
 	values, places := redacted(p.Found)
 	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
@@ -232,11 +233,23 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) {
 		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not searched", phrase.Count(p.Images, "image")))
 	var rows [][]string
 	for _, f := range p.Found {
-		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f)})
+		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f, p.Report)})
 	}
 	if len(rows) > 0 {
 		columns := []Column{{Name: "rule"}, {Name: "values", Right: true}, {Name: "places", Right: true}, {Name: "entries", Flex: true}}
 		WriteTable(w, columns, rows, on)
+	}
+	if p.Report {
+		fmt.Fprintln(w, "not searched:")
+		for _, of := range redact.NotSearched {
+			fmt.Fprintf(w, "  %s: %s\n", of.Name, of.About)
+		}
+	} else {
+		var names []string
+		for _, of := range redact.NotSearched {
+			names = append(names, of.Name)
+		}
+		fmt.Fprintf(w, "not searched: %s (--report explains)\n", strings.Join(names, ", "))
 	}
 	if p.Written != "" && p.Written != "-" {
 		fmt.Fprintf(w, "written to %s\n", sessionfmt.Clean(p.Written))
@@ -254,7 +267,11 @@ func redacted(found []redact.Found) (values, places int) {
 // shownEntries is the number of entries that a row of the table names.
 const shownEntries = 8
 
-func entriesOf(f redact.Found) string {
-	more := len(f.Entries) - shownEntries
-	return sessionfmt.Clean(strings.Join(f.Entries[:min(shownEntries, len(f.Entries))], " ") + phrase.If(more > 0, " and %d more", more))
+func entriesOf(f redact.Found, all bool) string {
+	shown := f.Entries
+	if !all {
+		shown = shown[:min(shownEntries, len(shown))]
+	}
+	more := len(f.Entries) - len(shown)
+	return sessionfmt.Clean(strings.Join(shown, " ") + phrase.If(more > 0, " and %d more", more))
 }

@@ -184,6 +184,7 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 type redactOptions struct {
 	writeFlags
 	redaction
+	report bool
 }
 
 func newRedactCommand(e *env) *cobra.Command {
@@ -205,7 +206,8 @@ func newRedactCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
 	f.BoolVar(&o.images, "images", false, "replace every image with a single pixel")
-	help.Group(f, "Flags", "structure-only", "patterns", "values", "env")
+	f.BoolVar(&o.report, "report", false, "list all entries of each rule, and explain what is not searched")
+	help.Group(f, "Flags", "report", "structure-only", "patterns", "values", "env")
 	return cmd
 }
 
@@ -221,7 +223,11 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 		if o.alone {
 			opt.Workers = 0
 		}
-		return plan.Redact(f.given, s, r, opt)
+		p, err := plan.Redact(f.given, s, r, opt)
+		if err == nil {
+			p.Report = o.report
+		}
+		return p, err
 	}
 	return o.run(e, args)
 }

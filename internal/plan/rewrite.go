@@ -150,6 +150,7 @@ type Redaction struct {
 	Found    []redact.Found `json:"found"`
 	Stripped int            `json:"stripped"` // signatures and encrypted texts
 	Images   int            `json:"images"`   // that were not searched
+	Report   bool           `json:"-"`        // print it in full
 }
 
 // Redact plans to write a redacted session, and checks it against the original. What is found is

@@ -1,7 +1,9 @@
 package redact
 
 import (
+	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -246,21 +248,24 @@ func lengths(re *syntax.Regexp) (low, high int) {
 
 func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 
-// cutLazy removes lazily repeated classes from the front of an expression, and returns the
-// class and the maximum number of its characters. A match of the rest is a match of the whole:
-// the leftmost match of the whole ends in the leftmost match of the rest, since everything
-// reachable from a later start is also reachable from the first one.
-func cutLazy(re *syntax.Regexp) (rest, class *syntax.Regexp, most int) {
-	rest = re
-	for rest.Op == syntax.OpConcat && len(rest.Sub) > 1 {
-		head := rest.Sub[0]
-		if head.Op != syntax.OpRepeat || head.Min != 0 || head.Max < 0 || head.Flags&syntax.NonGreedy == 0 || head.Sub[0].Op != syntax.OpCharClass {
-			break
+// lazyClass is a lazily repeated class at the front of an expression.
+var lazyClass = regexp.MustCompile(`^(\(\?i[:)])?(\[[^\]]+\])\{0,(\d+)\}\?`)
+
+// cutLazy removes lazily repeated classes from the front of an expression, and returns the class
+// and the maximum number of its characters. A match of the rest is a match of the whole: the
+// leftmost match of the whole ends in the leftmost match of the rest, since everything reachable
+// from a later start is also reachable from the first one.
+func cutLazy(regex string) (rest string, class *regexp.Regexp, most int) {
+	rest = regex
+	for {
+		found := lazyClass.FindStringSubmatch(rest)
+		if found == nil {
+			return rest, class, most
 		}
-		class, most = head.Sub[0], most+head.Max
-		cut := *rest
-		cut.Sub = rest.Sub[1:]
-		rest = &cut
+		n, _ := strconv.Atoi(found[3])
+		most += n
+		rest = found[1] + rest[len(found[0]):]
+		flags := strings.Replace(found[1], ":", ")", 1)
+		class = regexp.MustCompile("^" + flags + found[2] + "$")
 	}
-	return rest, class, most
 }

@@ -11,6 +11,9 @@ const (
 	ruleEmail = "email"
 	ruleValue = "value"
 	ruleHome  = "home"
+
+	ruleGeneric = "generic-api-key" // in own.toml
+	ruleKey     = "private-key"     // also one of gitleaks'
 )
 
 // email finds the address around the @ at text[at], if there is one. The login of git at a host

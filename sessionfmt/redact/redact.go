@@ -29,17 +29,21 @@ const MinValue = 4
 
 // A Redactor finds and replaces secrets. It is safe for concurrent use.
 type Redactor struct {
-	opt   Options
-	rules []*rule
-	names []string // of all rules; of overlapping hits the lower index wins
+	opt    Options
+	rules  []*rule
+	tokens []*prefixed
+	heads  []string // see ruleFile
+	names  []string // of all rules; of overlapping hits the lower index wins
 
-	value, first, email, home int32 // indexes into names: first is that of rules[0]
+	value, first, key, email, home int32 // indexes into names: first is that of rules[0], key of private keys
 
 	always []int32 // indexes of rules that are tried on every text
 	words  *automaton
 	uses   [][]use // by word
 
 	exact  map[string]int32 // rule by exact value
+	known  bool             // it finds only exact values and their parts
+	parts  *parts           // of exact values, nil for none
 	scans  sync.Pool
 	marked map[string]bool // set of names in placeholders
 }
@@ -47,7 +51,7 @@ type Redactor struct {
 // A use is a purpose for which a word is searched.
 type use struct {
 	kind     useKind
-	rule     int32  // index of the rule; into names for a value
+	rule     int32  // index of the rule, token or head; into names for a value
 	size     int    // length of the word
 	exact    string // exact spelling, empty to ignore case
 	min, max int    // distance in bytes from the start of a match
@@ -57,6 +61,11 @@ type useKind uint8
 
 const (
 	useAnchor useKind = iota
+	useToken
+	useKeyBegin
+	useKeyEnd
+	useKeyHead
+	useQuoted
 	useKeyword
 	useValue
 	useEmail
@@ -70,19 +79,15 @@ func New(opt Options) (*Redactor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("patterns: %w", err)
 	}
-	theirs, err := builtinRules()
+	builtin, err := builtinRules()
 	if err != nil {
 		return nil, fmt.Errorf("the built-in rules: %w", err)
 	}
-	r := &Redactor{opt: opt, rules: append(own, theirs...), exact: map[string]int32{}, marked: map[string]bool{}}
-	r.names = append(r.names, ruleValue)
-	r.first = int32(len(r.names))
-	for _, rule := range r.rules {
-		r.names = append(r.names, rule.ID)
+	r := &Redactor{
+		opt: opt, rules: append(own.Rules, builtin.Rules...), tokens: builtin.Tokens, heads: builtin.Heads,
+		exact: map[string]int32{}, marked: map[string]bool{},
 	}
-	r.email = int32(len(r.names))
-	r.home = r.email + 1
-	r.names = append(r.names, ruleEmail, ruleHome)
+	r.name()
 	for _, name := range r.names {
 		r.marked[name] = true
 	}
@@ -97,9 +102,44 @@ func New(opt Options) (*Redactor, error) {
 	return r, nil
 }
 
-// known returns a Redactor that finds only the given values, each under the name of its rule.
-func (r *Redactor) known(values map[string]int32) *Redactor {
-	k := &Redactor{names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked, exact: values}
+// name numbers the ids of rules. Of overlapping hits the generic rule is the last to name one.
+func (r *Redactor) name() {
+	r.names = append(r.names, ruleValue)
+	r.first = int32(len(r.names))
+	at := map[string]int32{}
+	number := func(id string) int32 {
+		n, ok := at[id]
+		if !ok {
+			n = int32(len(r.names))
+			at[id] = n
+			r.names = append(r.names, id)
+		}
+		return n
+	}
+	for _, rule := range r.rules {
+		if rule.ID != ruleGeneric {
+			rule.name = number(rule.ID)
+		}
+	}
+	for _, t := range r.tokens {
+		t.name = number(t.ID)
+	}
+	for _, rule := range r.rules {
+		rule.name = number(rule.ID)
+	}
+	r.key = number(ruleKey)
+	r.email = int32(len(r.names))
+	r.home = r.email + 1
+	r.names = append(r.names, ruleEmail, ruleHome)
+}
+
+// only returns a Redactor that finds only the given values, each under the name of its rule, and
+// their parts.
+func (r *Redactor) only(values map[string]int32) *Redactor {
+	k := &Redactor{
+		names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked,
+		exact: values, known: true, parts: newParts(values),
+	}
 	var words wordList
 	k.addValues(&words)
 	k.uses, k.words = words.uses, newAutomaton(words.words)
@@ -107,18 +147,21 @@ func (r *Redactor) known(values map[string]int32) *Redactor {
 	return k
 }
 
-// builtinRules are gitleaks' rules and ours. The generic one is last, so that more specific
-// rules name a secret.
-var builtinRules = sync.OnceValues(func() ([]*rule, error) {
-	rules, err := readRules(gitleaksRules, false)
+// builtinRules are gitleaks' rules, except those that one of ours replaces, and ours.
+var builtinRules = sync.OnceValues(func() (*ruleFile, error) {
+	theirs, err := readRules(gitleaksRules, false)
 	if err != nil {
 		return nil, err
 	}
-	more, err := readRules(ownRules, false)
-	rules = append(rules, more...)
-	generic := func(r *rule) int { return strings.Index(r.ID, "generic-") } // -1, or 0
-	slices.SortStableFunc(rules, func(a, b *rule) int { return generic(a) - generic(b) })
-	return rules, err
+	all, err := readRules(ownRules, false)
+	if err != nil {
+		return nil, err
+	}
+	own := all.Rules
+	all.Rules = append(slices.DeleteFunc(theirs.Rules, func(r *rule) bool {
+		return slices.Contains(all.Without, r.ID) || slices.ContainsFunc(own, func(o *rule) bool { return o.ID == r.ID })
+	}), own...)
+	return all, nil
 })
 
 // A wordList is a list of words with their uses.
@@ -151,12 +194,16 @@ func (r *Redactor) addValues(words *wordList) {
 	}
 }
 
+// begin returns the beginning of a word of which the rest is compared where it is found: that
+// keeps the automaton small.
+func begin(word string) string { return word[:min(len(word), 8)] }
+
 // index builds the automaton of all words.
 func (r *Redactor) index() {
 	var words wordList
 	for k, rule := range r.rules {
 		for _, a := range rule.anchors {
-			words.add(a.text, use{kind: useAnchor, rule: int32(k), exact: a.exact, min: a.min, max: a.max})
+			words.add(begin(a.text), use{kind: useAnchor, rule: int32(k), exact: begin(a.exact), min: a.min, max: a.max})
 		}
 		if rule.anchors == nil && len(rule.Keywords) == 0 {
 			r.always = append(r.always, int32(k))
@@ -166,6 +213,17 @@ func (r *Redactor) index() {
 				words.add(word, use{kind: useKeyword, rule: int32(k)})
 			}
 		}
+	}
+	for k, t := range r.tokens {
+		words.add(lowerASCII(begin(t.Prefix)), use{kind: useToken, rule: int32(k)})
+	}
+	for k, head := range r.heads {
+		words.add(lowerASCII(begin(head[strings.LastIndexByte(head, '?')+1:])), use{kind: useKeyHead, rule: int32(k)})
+	}
+	words.add("-----begin", use{kind: useKeyBegin})
+	words.add("-----end", use{kind: useKeyEnd})
+	for _, w := range quotedWords {
+		words.add(w, use{kind: useQuoted})
 	}
 	r.addValues(&words)
 	words.add("@", use{kind: useEmail})

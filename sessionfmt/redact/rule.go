@@ -35,6 +35,10 @@ type ruleFile struct {
 	Allowlist  *allowlist   `toml:"allowlist"`
 	Allowlists []*allowlist `toml:"allowlists"`
 	Rules      []*rule      `toml:"rules"`
+
+	Tokens  []*prefixed `toml:"tokens"`  // of own.toml
+	Heads   []string    `toml:"heads"`   // how the data of private keys begins
+	Without []string    `toml:"without"` // rules of gitleaks that are not used
 }
 
 // A rule is a kind of secret, found by an expression.
@@ -46,7 +50,12 @@ type rule struct {
 	Keywords    []string     `toml:"keywords"`
 	Allowlist   *allowlist   `toml:"allowlist"`
 	Allowlists  []*allowlist `toml:"allowlists"`
+	Judge       judge        `toml:"judge"`  // of own.toml
+	Source      string       `toml:"source"` // documentation of the format
+	Is          []string     `toml:"is"`     // examples with a secret
+	Not         []string     `toml:"not"`    // examples without
 
+	name    int32        // index into Redactor.names
 	global  []*allowlist // of its file
 	anchors []anchor     // nil to try the expression on the whole text
 	gated   bool         // a keyword is required as well
@@ -60,7 +69,7 @@ type expression struct {
 	first    *regexp.Regexp // anchored, without the lazy beginning
 	afterOne *regexp.Regexp // first, after one character
 	prog     *syntax.Prog   // first, for a dfa
-	class    *syntax.Regexp // of the lazy beginning
+	class    *regexp.Regexp // of the lazy beginning
 }
 
 // An allowlist describes matches of a rule that are not secrets.
@@ -77,11 +86,12 @@ type allowlist struct {
 
 // readRules reads rules in gitleaks' format. With check it compiles every expression
 // immediately. It skips rules for file names.
-func readRules(data []byte, check bool) (rules []*rule, err error) {
+func readRules(data []byte, check bool) (*ruleFile, error) {
 	var file ruleFile
 	if err := toml.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
+	var rules []*rule
 	global := both(file.Allowlist, file.Allowlists)
 	for _, r := range file.Rules {
 		if r.Regex == "" {
@@ -101,7 +111,14 @@ func readRules(data []byte, check bool) (rules []*rule, err error) {
 			return nil, fmt.Errorf("allowlist: %w", err)
 		}
 	}
-	return rules, nil
+	for _, t := range file.Tokens {
+		t.global = global
+		if err := t.prepare(); err != nil {
+			return nil, fmt.Errorf("token %s: %w", t.Prefix, err)
+		}
+	}
+	file.Rules = rules
+	return &file, nil
 }
 
 func both(one *allowlist, more []*allowlist) []*allowlist {
@@ -118,6 +135,7 @@ func validName(id string) bool {
 
 // prepare computes where the expression has to be tried.
 func (r *rule) prepare(check bool) error {
+	r.Regex = unbounded(r.Regex)
 	re, err := syntax.Parse(r.Regex, syntax.Perl)
 	if err != nil {
 		return err
@@ -125,7 +143,11 @@ func (r *rule) prepare(check bool) error {
 	if r.SecretGroup > re.MaxCap() {
 		return fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
 	}
-	rest, class, most := cutLazy(re)
+	text, class, most := cutLazy(r.Regex)
+	rest, err := syntax.Parse(text, syntax.Perl)
+	if err != nil || re.Op != syntax.OpConcat { // only one of its branches is lazy
+		text, rest, most = r.Regex, re, 0
+	}
 	r.lazy = most
 	r.anchors = anchorsOf(rest)
 	if worth(r.anchors, 0, 0) == 0 {
@@ -139,8 +161,8 @@ func (r *rule) prepare(check bool) error {
 	}
 	r.ready = sync.OnceValue(func() *expression {
 		e := &expression{whole: regexp.MustCompile(r.Regex), class: class}
-		e.first = regexp.MustCompile(`\A(?:` + rest.String() + `)`)
-		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + rest.String() + `)`)
+		e.first = regexp.MustCompile(`\A(?:` + text + `)`)
+		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + text + `)`)
 		e.prog, _ = syntax.Compile(rest.Simplify()) // cannot fail for a compiled expression
 		return e
 	})
@@ -159,6 +181,22 @@ func (r *rule) prepare(check bool) error {
 		}
 	}
 	return nil
+}
+
+// terminator ends most of gitleaks' expressions: a token would need white space or a quote after it.
+const terminator = `(?:[\x60'"\s;]|\\[nr]|$)`
+
+// unbounded returns an expression in which any character that is not alphanumeric ends a token,
+// and that of a token with a prefix need not end at all.
+func unbounded(regex string) string {
+	cut, ok := strings.CutSuffix(regex, terminator)
+	switch {
+	case !ok:
+		return regex
+	case strings.HasPrefix(strings.TrimPrefix(cut, "(?i)"), `\b(`):
+		return cut
+	}
+	return cut + `(?:[^0-9A-Za-z]|$)`
 }
 
 var errEmptyList = errors.New("is empty")
@@ -241,7 +279,7 @@ func (r *rule) secret(groups []int) (start, end int, ok bool) {
 // plain reports whether a match is not a secret, judged by the match only: its entropy is too
 // low, or a list allows it.
 func (r *rule) plain(secret, match []byte) bool {
-	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
+	if r.Entropy != 0 && entropy(secret) <= r.Entropy || !r.Judge.secret(secret, match) {
 		return true
 	}
 	return r.allowed(false, func(a *allowlist) bool { return a.allows(secret, match, nil) })
@@ -262,6 +300,9 @@ func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
 
 // plainLine reports whether a match is not a secret, judged by its line in text.
 func (r *rule) plainLine(secret, text []byte, start, end int) bool {
+	if bytes.HasSuffix(text[:start], []byte(markOpen)) {
+		return true // the name is part of a placeholder
+	}
 	return r.allowed(true, func(a *allowlist) bool {
 		from, to := bytes.LastIndexByte(text[:start], '\n')+1, bytes.IndexByte(text[end:], '\n')
 		if to += end; to < end {

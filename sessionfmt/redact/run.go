@@ -52,7 +52,7 @@ func (r *Redactor) NewRun() *Run {
 
 // known returns a Run of the same session that only finds what x has found.
 func (x *Run) known() *Run {
-	y := x.r.known(maps.Clone(x.s.found)).NewRun()
+	y := x.r.only(maps.Clone(x.s.found)).NewRun()
 	y.numbers, y.Tally = x.numbers, x.Tally
 	x.later, y.later = true, true
 	return y
@@ -89,7 +89,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 	if len(line) >= huge {
 		debug.FreeOSMemory() // free the memory of the previous line
 	}
-	x.edits = x.edits[:0]
+	x.edits, x.s.quoted = x.edits[:0], false
 	if !x.walk.walk(line) {
 		x.raw(x.s.plain(x.hits[:0], line), line)
 		return x.edits
@@ -250,6 +250,8 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		how = jsonSpelling
 	} else if t.at&(isID|isWord) != 0 || t.kind == anImage {
 		base = x.s.plain(base, text) // the search of the raw line skipped it
+	} else {
+		base = x.s.decoded(base, text)
 	}
 	x.own = x.s.views(base, text, how, false)
 	for _, h := range x.own {

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"cmp"
-	"regexp/syntax"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -41,7 +40,13 @@ type Scanner struct {
 	starts [][]int32
 	work   []int // by rule: bytes that its dfa has read
 	busy   []int32
-	texts  [maxLayers]view
+	queue  []foundUse // of tokens and keys
+	ends   []int      // by token: where its characters end
+	quoted bool       // the text may have parts in quoted-printable
+
+	encoded []byte // that is being decoded
+	depth   int    // how often it was decoded
+	texts   [maxLayers]view
 
 	viewWords, before []foundWord // the words of the current view, and of the previous one
 }
@@ -55,13 +60,14 @@ const maxLayers = 4
 // NewScanner returns a Scanner for texts other than sessions.
 func (r *Redactor) NewScanner() *Scanner {
 	n := len(r.rules)
-	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n)}
+	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n), ends: make([]int, len(r.tokens))}
 }
 
 // Find returns the likely secrets in a text, in order and without overlaps. Hits with escapes
 // include them completely.
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
+	s.quoted = false
 	hits := s.view(nil, &view{text: text}, false)
 	for _, h := range s.views(hits, text, anySpelling, true) {
 		found = append(found, Hit{s.r.names[h.rule], h.start, h.end})
@@ -77,16 +83,18 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling, known bool) []hit
 		defer s.release()
 	}
 	look := text
-	first := how
 	var was *view // the text searched, if it is a view of the same spelling
 	for k := range s.texts {
 		v := &s.texts[k]
 		if !makeView(v, look, how, was) {
-			break
+			if how = quotedSpelling; !s.quoted || !makeView(v, look, how, nil) {
+				break
+			}
+			s.quoted = false
 		}
 		from := len(hits)
 		if hits = s.view(hits, v, (known || k > 0) && len(look) < huge); len(hits) > from {
-			s.locate(text, k, first)
+			s.locate(text, k)
 		}
 		if was = nil; how == anySpelling {
 			was = v
@@ -111,13 +119,13 @@ func (s *Scanner) release() {
 }
 
 // locate computes the origins of view k in the text.
-func (s *Scanner) locate(text []byte, k int, how spelling) {
+func (s *Scanner) locate(text []byte, k int) {
 	for i := range s.texts[:k+1] {
 		v := &s.texts[i]
 		if !v.located() {
-			v.locate(text, how)
+			v.locate(text)
 		}
-		text, how = v.text, anySpelling
+		text = v.text
 	}
 }
 
@@ -171,7 +179,7 @@ func (s *Scanner) learn(rule int32, value string) {
 // plain adds the secrets of a text, ignoring escapes; hits may overlap.
 func (s *Scanner) plain(dst []hit, text []byte) []hit {
 	dst = s.words(dst, text, 0, len(text))
-	return s.finish(dst, text)
+	return s.decoded(s.finish(dst, text), text)
 }
 
 // view adds the secrets of a view. In a view of a view, it only searches for words near
@@ -195,7 +203,10 @@ func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 			dst = s.use(dst, v.text, u, int(t.end))
 		}
 	}
-	return s.finish(dst, v.text)
+	if dst = s.finish(dst, v.text); !another {
+		dst = s.decoded(dst, v.text)
+	}
+	return dst
 }
 
 // carry adds the words that a view has in common with its source, away from changes.
@@ -230,8 +241,21 @@ func (s *Scanner) words(dst []hit, text []byte, start, end int) []hit {
 	return dst
 }
 
-// finish adds the secrets of the rules whose words were found.
+// finish adds the secrets whose words were found, and those that have none.
 func (s *Scanner) finish(dst []hit, text []byte) []hit {
+	dst = s.expressions(dst, text)
+	if len(s.queue) > 0 {
+		dst = s.tokens(dst, text)
+		s.queue = s.queue[:0]
+	}
+	if s.r.parts != nil {
+		dst = s.r.parts.find(dst, text)
+	}
+	return dst
+}
+
+// expressions adds the secrets of the rules whose words were found.
+func (s *Scanner) expressions(dst []hit, text []byte) []hit {
 	for _, k := range s.r.always {
 		s.wake(k)
 	}
@@ -257,6 +281,10 @@ func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 	switch u.kind {
 	case useAnchor:
 		s.anchor(text, u, end)
+	case useToken, useKeyBegin, useKeyEnd, useKeyHead:
+		s.queue = append(s.queue, foundUse{u, end - u.size})
+	case useQuoted:
+		s.quoted = true
 	case useKeyword:
 		if !s.seen[u.rule] {
 			s.wake(u.rule)
@@ -352,6 +380,9 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 			continue
 		}
 		_, until := d.run(text, start)
+		if r.Judge != "" && madeOf(text[start:until]).plain() {
+			continue
+		}
 		re, shift := e.first, start
 		if start > 0 {
 			_, n := utf8.DecodeLastRune(text[:start])
@@ -368,25 +399,18 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		}
 		groups[0] = start
 		for range r.lazy {
-			c, n := utf8.DecodeLastRune(text[:groups[0]])
-			if groups[0]-n < behind || n == 0 || !inClass(e.class, c) {
+			_, n := utf8.DecodeLastRune(text[:groups[0]])
+			if groups[0]-n < behind || n == 0 || !e.class.Match(text[groups[0]-n:groups[0]]) {
 				break
 			}
 			groups[0] -= n
 		}
-		behind = groups[1]
-		dst = s.match(dst, text, k, groups)
-	}
-	return dst
-}
-
-func inClass(class *syntax.Regexp, r rune) bool {
-	for i := 0; i < len(class.Rune); i += 2 {
-		if class.Rune[i] <= r && r <= class.Rune[i+1] {
-			return true
+		before, end := len(dst), groups[1]
+		if dst = s.match(dst, text, k, groups); r.Judge == "" || len(dst) > before {
+			behind = end // what a judge has rejected may hide a secret
 		}
 	}
-	return false
+	return dst
 }
 
 // whole adds the secrets of a rule that is tried on the whole text.
@@ -423,7 +447,7 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
 	}
-	return append(dst, hit{rule: s.r.first + k, start: start, end: end, value: string(secret)})
+	return append(dst, hit{rule: r.name, start: start, end: end, value: string(secret)})
 }
 
 // maxAllowedMatches is how many matches are remembered, since code repeats them.

@@ -19,6 +19,14 @@ type Tally struct {
 	line   []int32 // rules with hits in it
 }
 
+// NotSearched is what redaction does not look into.
+var NotSearched = []struct{ Name, About string }{
+	{"sealed reasoning", "what providers encrypt; it is removed"},
+	{"signatures", "of reasoning and of calls; they are removed"},
+	{"images", "pixels and metadata; they stay unless --images replaces them"},
+	{"binary data", "what is neither text nor base64, hex or quoted-printable of text: archives, audio, encrypted files"},
+}
+
 // A count is the number of hits of a rule.
 type count struct {
 	values  int // distinct values

@@ -21,6 +21,7 @@ type view struct {
 	text []byte
 	from []origin // in order; incomplete if there are many: see locate
 	many int      // how many there are
+	how  spelling // what is resolved in it
 }
 
 // An origin is the source of the bytes of a view from one on: successive bytes of the source,
@@ -36,9 +37,13 @@ const largeText = 1 << 20
 type spelling uint8
 
 const (
-	jsonSpelling spelling = iota // the escapes of a JSON string
-	anySpelling                  // escapes of all kinds, and invisible characters
+	jsonSpelling   spelling = iota // the escapes of a JSON string
+	anySpelling                    // escapes of all kinds, and invisible characters
+	quotedSpelling                 // quoted-printable
 )
+
+// quotedWords show that a text may be quoted-printable.
+var quotedWords = []string{"=3d", "=\n", "=\r\n"}
 
 // fewOrigins is the minimum number of bytes per origin for origins to count as few.
 const fewOrigins = 64
@@ -46,6 +51,7 @@ const fewOrigins = 64
 // makeView makes a view of text, which is itself a view if was is not nil. It returns false if
 // there is nothing to resolve.
 func makeView(v *view, text []byte, how spelling, was *view) bool {
+	v.how = how
 	if v.from = v.from[:0]; how == jsonSpelling {
 		v.text, v.many = jsonl.AppendUnescaped(v.text[:0], text), -1
 		return true
@@ -58,9 +64,9 @@ func (v *view) located() bool { return v.many == len(v.from) }
 
 // locate computes the origins of a view. If there are many that is only done for views with
 // hits.
-func (v *view) locate(text []byte, how spelling) {
+func (v *view) locate(text []byte) {
 	v.from = slices.Grow(v.from[:0], max(0, v.many))
-	v.read(text, how, nil, math.MaxInt)
+	v.read(text, v.how, nil, math.MaxInt)
 }
 
 func (v *view) read(text []byte, how spelling, was *view, most int) bool {
@@ -147,8 +153,12 @@ func (v *view) changed(before, behind int) iter.Seq2[int, int] {
 // nextSpecial returns where the next unit may begin, from byte i on; end if none does.
 func nextSpecial(text []byte, i, end int, how spelling) int {
 	text = text[:end]
-	if how == jsonSpelling {
-		if n := bytes.IndexByte(text[i:], '\\'); n >= 0 {
+	if how != anySpelling {
+		sign := byte('\\')
+		if how == quotedSpelling {
+			sign = '='
+		}
+		if n := bytes.IndexByte(text[i:], sign); n >= 0 {
 			return i + n
 		}
 		return len(text)
@@ -171,7 +181,7 @@ func nextSpecial(text []byte, i, end int, how spelling) int {
 // for some other punctuation next to the special one, and for white space.
 func unspecial(w uint64) bool {
 	const ones = 0x0101010101010101
-	slash, sign := w^'\\'*ones, w&^(3*ones)^'$'*ones
+	slash, sign := w&^(2*ones)^'\\'*ones, w&^(3*ones)^'$'*ones // and the caret
 	return (w|(w-0x20*ones)|(w+ones)|(slash-ones)|(sign-ones))&(0x80*ones) == 0
 }
 
@@ -195,7 +205,7 @@ var special = func() (t [256]bool) {
 	for c := range 0x20 {
 		t[c] = c != '\t' && c != '\n' && c != '\r'
 	}
-	for _, c := range []byte{'\\', '&', '%', 0x7f, 0xc2, 0xc5, 0xcd, 0xd8, 0xe1, 0xe2, 0xef, 0xf3} {
+	for _, c := range []byte{'\\', '^', '&', '%', 0x7f, 0xc2, 0xc5, 0xcd, 0xd8, 0xe1, 0xe2, 0xef, 0xf3} {
 		t[c] = true
 	}
 	return t
@@ -205,6 +215,8 @@ var special = func() (t [256]bool) {
 // it stands for, -1 for none.
 func unit(b []byte, how spelling) (n int, r rune) {
 	switch {
+	case how == quotedSpelling:
+		return quotedPrintable(b)
 	case b[0] == '\\':
 		return backslash(b, how)
 	case how == jsonSpelling:
@@ -213,12 +225,17 @@ func unit(b []byte, how spelling) (n int, r rune) {
 		return entity(b)
 	case b[0] == '%':
 		if len(b) > 2 {
-			if c, ok := hex(b[1:3]); ok {
+			if c, ok := hexRune(b[1:3]); ok {
 				if n, r := percentRune(b, c); n > 0 {
 					return n, r
 				}
 				return 3, c
 			}
+		}
+		return 0, 0
+	case b[0] == '^':
+		if bytes.HasPrefix(b, []byte("^[[")) {
+			return terminal(b, 3), -1
 		}
 		return 0, 0
 	case b[0] == 0x1b:
@@ -240,6 +257,21 @@ func unit(b []byte, how spelling) (n int, r rune) {
 	return 0, 0
 }
 
+// quotedPrintable reads an octet after an equals sign, or the end of a line that continues.
+func quotedPrintable(b []byte) (n int, r rune) {
+	switch {
+	case bytes.HasPrefix(b, []byte("=\n")):
+		return 2, -1
+	case bytes.HasPrefix(b, []byte("=\r\n")):
+		return 3, -1
+	case len(b) > 2:
+		if c, ok := hexRune(b[1:3]); ok && c < utf8.RuneSelf {
+			return 3, c
+		}
+	}
+	return 0, 0
+}
+
 // invisible says of a character that it shows nothing: zero width, direction,
 // variation, tags.
 func invisible(r rune) bool {
@@ -252,7 +284,7 @@ func invisible(r rune) bool {
 	return false
 }
 
-func hex(b []byte) (rune, bool) {
+func hexRune(b []byte) (rune, bool) {
 	n, err := strconv.ParseUint(string(b), 16, 32)
 	return rune(n), err == nil && b[0] != '+'
 }
@@ -264,7 +296,7 @@ func percentRune(b []byte, first rune) (n int, r rune) {
 	}
 	bytes := []byte{byte(first)}
 	for i := 3; i+3 <= len(b) && b[i] == '%' && len(bytes) < utf8.UTFMax; i += 3 {
-		c, ok := hex(b[i+1 : i+3])
+		c, ok := hexRune(b[i+1 : i+3])
 		if !ok {
 			break
 		}
@@ -303,13 +335,13 @@ func backslash(b []byte, how spelling) (n int, r rune) {
 		return 2, 0x1b
 	case 'x':
 		if len(b) >= 4 {
-			if r, ok := hex(b[2:4]); ok {
+			if r, ok := hexRune(b[2:4]); ok {
 				return 4, r
 			}
 		}
 	case 'u':
 		if end := bytes.IndexByte(b[:min(len(b), 12)], '}'); end > 3 && b[2] == '{' {
-			if r, ok := hex(b[3:end]); ok && r <= utf8.MaxRune {
+			if r, ok := hexRune(b[3:end]); ok && r <= utf8.MaxRune {
 				return end + 1, r
 			}
 		}
@@ -328,7 +360,7 @@ func jsonHex(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}
-	return hex(b[2:6])
+	return hexRune(b[2:6])
 }
 
 // entity reads a reference of HTML. Names need their semicolon, since most text

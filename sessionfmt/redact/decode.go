@@ -1,0 +1,154 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"unicode/utf8"
+)
+
+// Lengths in bytes of texts in base64 or hex: the shortest that is decoded, the shortest line that
+// the next one continues.
+const (
+	shortestCode = 24
+	shortestLine = 60
+)
+
+// mostDecoded is how often what was decoded is decoded again.
+const mostDecoded = 2
+
+// inCode are the characters of base64, in both of its alphabets.
+var inCode = func() (t [256]bool) {
+	for c := range t {
+		t[c] = inBase64(byte(c)) || c == '-' || c == '_'
+	}
+	return t
+}()
+
+// decoded adds what is in base64 or hex, if there is text with a secret in it.
+func (s *Scanner) decoded(dst []hit, text []byte) []hit {
+	if s.depth == mostDecoded || s.r.known {
+		return dst
+	}
+	for i := shortestCode - 1; i < len(text); i += shortestCode {
+		if !inCode[text[i]] {
+			continue
+		}
+		start, end := i, i+1
+		for start > 0 && inCode[text[start-1]] {
+			start--
+		}
+		for end < len(text) && inCode[text[end]] {
+			end++
+		}
+		i = end
+		if end-start < shortestCode || !printable(text[start:end]) {
+			continue
+		}
+		end = s.code(text, start, end)
+		if plain := decode(s.encoded); plain != nil {
+			dst = s.inside(dst, plain, hit{start: start, end: end, value: string(text[start:end])})
+		}
+		i = max(i, end)
+	}
+	return dst
+}
+
+// code collects the lines of code that begin with text[start:end], and returns their end.
+func (s *Scanner) code(text []byte, start, end int) int {
+	s.encoded = append(s.encoded[:0], text[start:end]...)
+	for end-start >= shortestLine {
+		start = end
+		for start < len(text) && start-end < longestJoint && (text[start] == '\n' || text[start] == '\r' || text[start] == ' ' || text[start] == '\t') {
+			start++
+		}
+		next := start
+		for next < len(text) && inCode[text[next]] {
+			next++
+		}
+		if start == end || next == start || !printable(text[start:next]) {
+			break
+		}
+		s.encoded = append(s.encoded, text[start:next]...)
+		end = next
+	}
+	return end
+}
+
+// printable reports whether the first characters of a code stand for text.
+func printable(code []byte) bool {
+	var to [9]byte
+	n, err := hex.Decode(to[:], code[:min(len(code), 12)])
+	if err != nil {
+		n, _ = base64.RawStdEncoding.Decode(to[:], standard(append(make([]byte, 0, 12), code[:min(len(code)&^3, 12)]...)))
+	}
+	return n > 2 && isText(to[:n])
+}
+
+// standard replaces the characters that base64 has in URLs, in place.
+func standard(code []byte) []byte {
+	for i, c := range code {
+		switch c {
+		case '-':
+			code[i] = '+'
+		case '_':
+			code[i] = '/'
+		}
+	}
+	return code
+}
+
+// decode returns the text that a code stands for, nil if it is none.
+func decode(code []byte) []byte {
+	if len(code)&1 == 0 {
+		plain := make([]byte, len(code)/2)
+		if _, err := hex.Decode(plain, code); err == nil {
+			return textOf(plain)
+		}
+	}
+	for len(code) > 0 && code[len(code)-1] == '=' {
+		code = code[:len(code)-1]
+	}
+	if len(code)&3 == 1 {
+		code = code[:len(code)-1] // it was cut
+	}
+	plain := make([]byte, len(code)*3/4)
+	if _, err := base64.RawStdEncoding.Decode(plain, standard(code)); err != nil {
+		return nil
+	}
+	return textOf(plain)
+}
+
+func textOf(plain []byte) []byte {
+	if isText(plain) {
+		return plain
+	}
+	return nil
+}
+
+// isText reports whether data is text, whose last character may be cut.
+func isText(data []byte) bool {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f || r == utf8.RuneError && n == 1 && utf8.FullRune(data[i:]) {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// inside adds whole, if plain, which it stands for, has secrets. They are also searched elsewhere.
+func (s *Scanner) inside(dst []hit, plain []byte, whole hit) []hit {
+	s.depth++
+	hits := s.plain(nil, plain)
+	s.depth--
+	for _, h := range hits {
+		if h.rule >= s.r.email || s.r.covered(plain, h.start, h.end) {
+			continue
+		}
+		s.learn(h.rule, h.value)
+		whole.rule = h.rule
+		dst = append(dst, whole)
+	}
+	return dst
+}

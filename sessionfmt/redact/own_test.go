@@ -1,0 +1,50 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOwnRules: each rule and token has its source, is found in its examples, and not in what
+// only looks alike.
+func TestOwnRules(t *testing.T) {
+	file, err := readRules(ownRules, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustNew(Options{}).NewScanner()
+	find := func(text, id string) bool {
+		return slices.ContainsFunc(s.Find([]byte(text)), func(h Hit) bool { return h.Rule == id })
+	}
+	for _, r := range file.Rules {
+		if r.Source == "" || len(r.Is) == 0 || len(r.Not) == 0 {
+			t.Errorf("%s has no source, or no examples", r.ID)
+		}
+		for _, text := range r.Is {
+			if !find(text, r.ID) {
+				t.Errorf("%s: %q is not found", r.ID, text)
+			}
+		}
+		for _, text := range r.Not {
+			if find(text, r.ID) {
+				t.Errorf("%s: %q is found", r.ID, text)
+			}
+		}
+	}
+	for _, k := range file.Tokens {
+		if k.Source == "" || len(k.Is) < len(k.Prefix)+k.Least || !strings.HasPrefix(k.Is, k.Prefix) {
+			t.Errorf("%s has no source, or no example", k.Prefix)
+		}
+		for _, around := range []string{"%", "x %.", "「%」", "(%)", "%,y", "[%]", "%&a=b", "é%é", "\"%\""} {
+			if text := strings.Replace(around, "%", k.Is, 1); len(s.Find([]byte(text))) != 1 {
+				t.Errorf("%q is not found", text)
+			}
+		}
+		for _, not := range []string{"", "...", "your-api-key-here", "your_token", strings.Repeat("x", 40), "loading-spinner-container", "…"} {
+			if text := k.Prefix + not; find(text, k.ID) {
+				t.Errorf("%q is found", text)
+			}
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+)
+
+// A prefixed is a kind of token that begins with a prefix, whole or cut short.
+type prefixed struct {
+	ID     string `toml:"id"`
+	Prefix string `toml:"prefix"`
+	Set    string `toml:"set"`    // characters after the prefix, as in an expression
+	Length int    `toml:"length"` // how many of them a whole one has, 0 if unknown
+	Least  int    `toml:"least"`  // how many are enough
+	Word   bool   `toml:"word"`   // no letter or digit precedes the prefix
+	Is     string `toml:"is"`     // an example
+	Source string `toml:"source"` // documentation of the format
+
+	name   int32 // index into Redactor.names
+	in     [256]bool
+	global []*allowlist // of its file
+}
+
+// cutShort is the id of kinds without one.
+const cutShort = "key-cut-short"
+
+// longestToken is how many bytes are read after a prefix.
+const longestToken = 4096
+
+const (
+	judged    = 128 // bytes of a text by which it is judged
+	mostParts = 16  // in which a token continues
+	minPart   = 8   // bytes of a part
+)
+
+func (k *prefixed) prepare() error {
+	set, err := regexp.Compile("^[" + k.Set + "]$")
+	if err != nil {
+		return err
+	}
+	if k.ID == "" {
+		k.ID = cutShort
+	}
+	for c := range 0x80 {
+		k.in[c] = set.Match([]byte{byte(c)})
+	}
+	return nil
+}
+
+// run returns where the characters of the set end, from text[at] on.
+func (k *prefixed) run(text []byte, at int) int {
+	end := at
+	for most := min(len(text), at+longestToken); end < most && k.in[text[end]]; end++ {
+	}
+	for end > at && (text[end-1] == '.' || text[end-1] == '-' && end < len(text)) {
+		end-- // the end of a sentence, or a dash
+	}
+	return end
+}
+
+// A place is a word of a token or key that was found in a text.
+type foundUse struct {
+	use use
+	at  int // where the word begins
+}
+
+// tokens adds the tokens and keys whose words were found, from left to right.
+func (s *Scanner) tokens(dst []hit, text []byte) []hit {
+	slices.SortFunc(s.queue, func(a, b foundUse) int { return cmp.Or(a.at-b.at, int(b.use.kind)-int(a.use.kind)) })
+	found, done := 0, 0 // the end of the last token, and of what was searched for keys
+	for k := range s.ends {
+		s.ends[k] = 0
+	}
+	for _, f := range s.queue {
+		switch f.use.kind {
+		case useToken:
+			if n := len(dst); f.at >= found {
+				if dst = s.token(dst, text, f.use.rule, f.at); len(dst) > n {
+					found = dst[len(dst)-1].end
+				}
+			}
+		default:
+			dst, done = s.keyLines(dst, text, f, done)
+		}
+	}
+	return dst
+}
+
+// token adds a token that begins at text[start], and the parts in which it continues.
+func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
+	k := s.r.tokens[n]
+	at := start + len(k.Prefix)
+	if !bytes.HasPrefix(text[start:], []byte(k.Prefix)) || k.Word && start > 0 && isAlnum(text[start-1]) {
+		return dst
+	}
+	if s.ends[n] <= at {
+		s.ends[n] = k.run(text, at)
+	}
+	end := s.ends[n]
+	if end-at < k.Least || !k.secret(text[at:end]) {
+		return dst
+	}
+	dst = append(dst, hit{rule: k.name, start: start, end: end, value: string(text[start:end])})
+	for have, parts := end-at, 0; (k.Length == 0 || have < k.Length) && parts < mostParts; parts++ {
+		from, ok := joint(text, end)
+		if !ok {
+			break
+		}
+		if end = k.run(text, from); end-from < minPart || bytes.HasPrefix(text[from:], text[start:at]) ||
+			have+end-from != k.Length && !madeOf(text[from:min(end, from+judged)]).random() {
+			break
+		}
+		have += end - from
+		dst = append(dst, hit{rule: k.name, start: from, end: end, value: string(text[from:end])})
+	}
+	return dst
+}
+
+// secret reports whether what follows a prefix is not a placeholder or a name.
+func (k *prefixed) secret(rest []byte) bool {
+	m := madeOf(rest[:min(len(rest), judged)])
+	share := 4
+	if k.Word { // words such as task- end like the prefix
+		share = 2
+	}
+	return m.odd >= 3 && share*m.odd >= m.letters+m.digits && !repeats(rest) &&
+		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest[:min(len(rest), judged)], nil, nil) })
+}
+
+// repeats reports whether a text consists of few characters.
+func repeats(text []byte) bool {
+	return len(text) >= 8 && entropy(text[:min(len(text), judged)]) < 1.8
+}
+
+// longestJoint is how many bytes lie between the parts of a text that is split.
+const longestJoint = 32
+
+// joint returns where a text that breaks off at text[at] may continue: on the next line, after
+// signs of a diff, a quotation or a frame, or in another literal.
+func joint(text []byte, at int) (next int, ok bool) {
+	for next = at; next < len(text) && next-at < longestJoint; next++ {
+		switch c := text[next]; {
+		case c == '\n' || c == '"' || c == '\'' || c == '`':
+			ok = true
+		case isAlnum(c):
+			end := next
+			for end < len(text) && end-next < 6 && text[end]-'0' < 10 {
+				end++
+			}
+			if end == next || end == len(text) || text[end] != ' ' && text[end] != '\t' { // no line number
+				return next, ok
+			}
+			next = end
+		case c == '=' || c == ',' || c == ':' || c == ';' || c == '(' || c == '{' || c == '}':
+			return next, false
+		}
+	}
+	return next, false
+}
+
+// A makeup is what a text is made of.
+type makeup struct {
+	letters, digits int
+	odd             int // letters that are not part of words, and digits
+	changes         int // from letters to digits and back
+	signs           int // characters that names do not have
+}
+
+// random reports whether a text is neither a name nor made of words, numbers and dates.
+func (m makeup) random() bool {
+	if m.digits == 0 && m.signs == 0 {
+		return m.odd >= 8 && 4*m.odd >= 3*m.letters
+	}
+	return m.letters > 0 && m.odd >= 6 && 2*m.odd >= m.letters+m.digits && (m.changes > 1 || m.odd-m.digits > 4)
+}
+
+// chosen reports whether a text could be a password that a person chose.
+func (m makeup) chosen() bool {
+	return m.odd >= 2 && 4*m.odd >= m.letters+m.digits && (m.letters > 0 || m.digits > 7) || m.signs > 1 && m.odd > 1
+}
+
+// plain reports whether no judge takes any part of a text for a secret.
+func (m makeup) plain() bool { return m.odd < 2 }
+
+// madeOf returns what a text is made of. Letters are a word if most of their pairs are common.
+func madeOf(text []byte) (m makeup) {
+	for i := 0; i < len(text); {
+		c := text[i]
+		if i > 0 && (isAlpha(c) && text[i-1]-'0' < 10 || c-'0' < 10 && isAlpha(text[i-1])) {
+			m.changes++
+		}
+		switch {
+		case isAlpha(c):
+			end, alike := i+1, 0
+			for ; end < len(text) && isAlpha(text[end]) && (text[end] >= 'a' || text[end-1] < 'a'); end++ {
+				if end+1 < len(text) && text[end] < 'a' && text[end+1] >= 'a' && isAlpha(text[end+1]) {
+					break // the next word begins after an acronym
+				}
+				if common[text[end-1]|0x20-'a'][text[end]|0x20-'a'] {
+					alike++
+				}
+			}
+			m.letters += end - i
+			if n := end - i - 1; n < 2 || n < 5 && 4*alike < 3*n || 20*alike < 11*n {
+				m.odd += end - i
+			}
+			i = end
+			continue
+		case c-'0' < 10:
+			m.digits++
+			m.odd++
+		case c >= 0x80 || c != '_' && c != '-' && c != '.' && c != '/' && c != ' ':
+			m.signs++
+		}
+		i++
+	}
+	return m
+}
+
+func isAlpha(c byte) bool { return c|0x20-'a' < 26 }
+
+// followers are, by letter from a on, the letters that follow it in words: the pairs that are 95% of
+// all in the words of Go's source and this project's documents.
+var followers = [26]string{
+	"bcdfgiklmnprstuvxy", "abceijlorsuy", "aceghiklmnoprstuvy", "acdegilorsuxy", "abcdefgilmnopqrstvwxy",
+	"acdefilmoprstuy", "aceghinoprstuy", "aeiortuy", "abcdefglmnoprstvxz", "aeosu", "aeinosy", "acdefilostuy",
+	"abdeilmopstuy", "acdefgiklmnopstuvy", "abcdfgiklmnoprstuvw", "acdehilmoprstuy", "u", "acdefgiklmnoprstuvy",
+	"acdeghiklmoprstuwy", "acdefhilmoprstuxy", "abcdefgilmnprstx", "acdefilmopst", "aehinors", "abcefipt",
+	"aelmnopstw", "e",
+}
+
+// common are the pairs of followers.
+var common = func() (t [26][26]bool) {
+	for a, row := range followers {
+		for _, b := range row {
+			t[a][b-'a'] = true
+		}
+	}
+	return t
+}()
+
+// A judge decides whether what an expression captures is a secret.
+type judge string
+
+// secret reports whether a text is a secret, given the match that it is part of.
+func (j judge) secret(text, match []byte) bool {
+	m := madeOf(text[:min(len(text), judged)])
+	switch j {
+	case "":
+		return true
+	case "chosen":
+		return m.chosen() && !repeats(text)
+	case "digest":
+		return m.odd > 7
+	}
+	if repeats(text) || j != "assigned" {
+		return m.random() && !repeats(text)
+	}
+	name := match[:bytes.Index(match, text)]
+	switch {
+	case publicName.Match(name), pathName.Match(name) && bytes.ContainsAny(text, "/."):
+		return false
+	case !secretName.Match(name):
+		return m.random() && !digest.Match(text)
+	}
+	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 || m.chosen() && (passwordName.Match(name) || pathName.Match(name))
+}
+
+var (
+	publicName   = regexp.MustCompile(`(?i)public|primary|foreign|partition|sort`)
+	passwordName = regexp.MustCompile(`(?i)passw(?:or)?d|passphrase|passcode`)
+	pathName     = regexp.MustCompile(`(?i)pwd\W*$`) // also the working directory
+	secretName   = regexp.MustCompile(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
+	digest       = regexp.MustCompile(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
+)

@@ -30,6 +30,9 @@ func TestEverywhere(t *testing.T) {
 		{`{"api_key":"` + key + `"}` + "\n" + `{"broken ` + key, `{"api_key":"` + gone + `"}` + "\n" + `{"broken ` + gone},
 		{`{"api_key":"` + key + `"}` + "\n" + `["z%58` + key[2:] + `", "` + strings.ToLower(key) + `"]`, `{"api_key":"` + gone + `"}` + "\n" + `["` + gone + `", "` + strings.ToLower(key) + `"]`},
 		{`{"text":"redis://:4711471147114@cache/0"}` + "\n" + `[4711471147114]`, `{"text":"redis://:[redacted:url-password-1]@cache/0"}` + "\n" + `[0]`},
+		{`["x =3D ghp=5FR4nd0mT0k3n", "y =3D ghp=5FR4nd0mT0k4n"]`, `["x =3D [redacted:key-cut-short-1]", "y =3D [redacted:key-cut-short-2]"]`},
+		{`["see Z2hwX1I0bmQwbVQwazNuVjRsdTNGMFI="]`, `["see [redacted:key-cut-short-1]"]`},
+		{`["api_key=` + key + `", "…` + key[4:13] + `…"]`, `["api_key=` + gone + `", "…` + gone + `…"]`},
 	} {
 		if got := string(redacted(mustNew(Options{}), []byte(c.in))); got != c.want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", c.in, got, c.want)

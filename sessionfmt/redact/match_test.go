@@ -69,7 +69,7 @@ func example(rnd *rand.Rand, re *syntax.Regexp) string {
 // byExpressions are the secrets of a text as the expressions alone find them.
 func byExpressions(r *Redactor, text []byte) (all []hit) {
 	folded := lowerASCII(string(text))
-	for _, rule := range r.rules {
+	for k, rule := range r.rules {
 		if !rule.hasKeyword(folded) {
 			continue
 		}
@@ -82,7 +82,7 @@ func byExpressions(r *Redactor, text []byte) (all []hit) {
 			}
 			start, end, ok := rule.secret(groups)
 			if ok && !rule.plain(text[start:end], text[groups[0]:groups[1]]) && !rule.plainLine(text[start:end], text, groups[0], groups[1]) {
-				all = append(all, hit{rule: rule.name, start: start, end: end, value: string(text[start:end])})
+				all = append(all, hit{rule: r.ofRule[k], start: start, end: end, value: string(text[start:end])})
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func samely(t *testing.T, r *Redactor, s *Scanner, text []byte) int {
 	want := byExpressions(r, text)
 	order := func(a, b hit) int { return strings.Compare(fmt.Sprintf("%v", a), fmt.Sprintf("%v", b)) }
 	judged := func(h hit) bool { // what a judge rejects does not hide a secret from the scanner
-		return !slices.Contains(want, h) && slices.ContainsFunc(r.rules, func(x *rule) bool { return x.name == h.rule && x.Judge != "" })
+		return !slices.Contains(want, h) && slices.ContainsFunc(r.rules, func(x *rule) bool { return x.ID == r.names[h.rule] && x.Judge != "" })
 	}
 	got = slices.DeleteFunc(got, judged)
 	slices.SortFunc(got, order)

@@ -32,6 +32,9 @@ func TestEverywhere(t *testing.T) {
 		{`{"text":"redis://:4711471147114@cache/0"}` + "\n" + `[4711471147114]`, `{"text":"redis://:[redacted:url-password-1]@cache/0"}` + "\n" + `[0]`},
 		{`{"text":"db://a:x9k2@h x9k2 x9k2z"}` + "\n" + `["x9k2"]`, `{"text":"db://a:[redacted:url-password-1]@h [redacted:url-password-1] x9k2z"}` + "\n" + `["[redacted:url-password-1]"]`},
 		{`{"text":"db://a:20264@h"}` + "\n" + `[20264]`, `{"text":"db://a:[redacted:url-password-1]@h"}` + "\n" + `[20264]`},
+		{`["x =3D ghp=5FR4nd0mT0k3n", "y =3D ghp=5FR4nd0mT0k4n"]`, `["x =3D [redacted:key-cut-short-1]", "y =3D [redacted:key-cut-short-2]"]`},
+		{`["see Z2hwX1I0bmQwbVQwazNuVjRsdTNGMFI="]`, `["see [redacted:key-cut-short-1]"]`},
+		{`["api_key=` + key + `", "…` + key[4:13] + `…"]`, `["api_key=` + gone + `", "…` + gone + `…"]`},
 	} {
 		if got := string(redacted(mustNew(Options{}), []byte(c.in))); got != c.want {
 			t.Errorf("%s\nbecomes %s\nwant    %s", c.in, got, c.want)

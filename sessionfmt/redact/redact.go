@@ -34,6 +34,8 @@ type Redactor struct {
 	tokens []*prefixed
 	heads  []string // see ruleFile
 	names  []string // of all rules; of overlapping hits the lower index wins
+	ofRule []int32  // indexes into names, by rule
+	ofKind []int32  // by token
 
 	value, first, key, email, home int32 // indexes into names: first is that of rules[0], key of private keys
 
@@ -118,14 +120,14 @@ func (r *Redactor) name() {
 	}
 	for _, rule := range r.rules {
 		if rule.ID != ruleGeneric {
-			rule.name = number(rule.ID)
+			number(rule.ID)
 		}
 	}
 	for _, t := range r.tokens {
-		t.name = number(t.ID)
+		r.ofKind = append(r.ofKind, number(t.ID))
 	}
 	for _, rule := range r.rules {
-		rule.name = number(rule.ID)
+		r.ofRule = append(r.ofRule, number(rule.ID))
 	}
 	r.key = number(ruleKey)
 	r.email = int32(len(r.names))

@@ -317,6 +317,15 @@ paths = ["x"]
 	}
 }
 
+// TestRedactorsApart: rules of one Redactor do not rename those of another.
+func TestRedactorsApart(t *testing.T) {
+	r := mustNew(Options{})
+	mustNew(Options{Patterns: []byte("[[rules]]\nid = \"a\"\nregex = 'aaaa'\n[[rules]]\nid = \"b\"\nregex = 'bbbb'")})
+	if got := r.Text(pat + " tvly-dev-q8Zr2LmX0vB7"); got != "[redacted:github-pat-1] [redacted:tavily-key-1]" {
+		t.Error(got)
+	}
+}
+
 // TestMarked: what says of itself that it is redacted.
 func TestMarked(t *testing.T) {
 	for text, want := range map[string]bool{

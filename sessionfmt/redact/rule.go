@@ -55,7 +55,6 @@ type rule struct {
 	Is          []string     `toml:"is"`     // examples with a secret
 	Not         []string     `toml:"not"`    // examples without
 
-	name    int32        // index into Redactor.names
 	global  []*allowlist // of its file
 	anchors []anchor     // nil to try the expression on the whole text
 	gated   bool         // a keyword is required as well

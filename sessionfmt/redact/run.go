@@ -152,7 +152,10 @@ func (x *Run) across(hits []hit, line []byte) {
 			if from < to && (start < t.start || end > t.end || !t.escaped) {
 				from, to = whole(line, t, from, to)
 				if !x.r.covered(line, from, to) {
-					value := string(line[from:to])
+					value := h.value // of a part, the whole
+					if from != start || to != end {
+						value = string(line[from:to])
+					}
 					x.edits = append(x.edits, hit{start: from, end: to, rule: h.rule, value: value})
 					if t.escaped {
 						value = jsonl.Value(`"` + value + `"`).Text()

@@ -90,7 +90,6 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling, known bool) []hit
 			if how = quotedSpelling; !s.quoted || !makeView(v, look, how, nil) {
 				break
 			}
-			s.quoted = false
 		}
 		from := len(hits)
 		if hits = s.view(hits, v, (known || k > 0) && len(look) < huge); len(hits) > from {
@@ -447,7 +446,7 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
 	}
-	return append(dst, hit{rule: r.name, start: start, end: end, value: string(secret)})
+	return append(dst, hit{rule: s.r.ofRule[k], start: start, end: end, value: string(secret)})
 }
 
 // maxAllowedMatches is how many matches are remembered, since code repeats them.

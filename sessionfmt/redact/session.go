@@ -146,7 +146,7 @@ func (r *Redactor) Message(text string) string {
 func (x *Run) Text(text string) string {
 	line := []byte(text)
 	for range maxRounds {
-		x.edits = x.edits[:0]
+		x.edits, x.s.quoted = x.edits[:0], false
 		if x.raw(x.s.plain(nil, line), line); len(x.edits) == 0 {
 			break
 		}

@@ -18,7 +18,6 @@ type prefixed struct {
 	Is     string `toml:"is"`     // an example
 	Source string `toml:"source"` // documentation of the format
 
-	name   int32 // index into Redactor.names
 	in     [256]bool
 	global []*allowlist // of its file
 }
@@ -102,7 +101,7 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	if end-at < k.Least || !k.secret(text[at:end]) {
 		return dst
 	}
-	dst = append(dst, hit{rule: k.name, start: start, end: end, value: string(text[start:end])})
+	dst = append(dst, hit{rule: s.r.ofKind[n], start: start, end: end, value: string(text[start:end])})
 	for have, parts := end-at, 0; (k.Length == 0 || have < k.Length) && parts < mostParts; parts++ {
 		from, ok := joint(text, end)
 		if !ok {
@@ -113,7 +112,7 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 			break
 		}
 		have += end - from
-		dst = append(dst, hit{rule: k.name, start: from, end: end, value: string(text[from:end])})
+		dst = append(dst, hit{rule: s.r.ofKind[n], start: from, end: end, value: string(text[from:end])})
 	}
 	return dst
 }

@@ -2,7 +2,6 @@ package compact
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -243,7 +242,10 @@ func TestPromise(t *testing.T) {
 		func(d *editor) error { return d.Restore(1) },
 	} {
 		first := opened(t, bytes.NewReader(shortMessages(4)))
-		s := first.with(t, func(d *editor) error { return cmp.Or(d.Replace(1, "once"), d.Replace(2, "once")) })
+		s := first.with(t, func(d *editor) error {
+			must.Do(d.Replace(1, "once"))
+			return d.Replace(2, "once")
+		})
 		b := s.NewBatch(s.Leaf(), editTime)
 		d := must.Get(NewEditor(s.e, b))
 		must.Do(edit(d))

@@ -3,7 +3,6 @@ package render
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -57,7 +56,8 @@ func envelopeOf(t *testing.T, name string, opt replay.Options) *replay.Envelope 
 func printed(format string, r Report) []byte {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
-	must.Do(cmp.Or(Write(w, r, format, Screen{}), w.Flush()))
+	must.Do(Write(w, r, format, Screen{}))
+	must.Do(w.Flush())
 	return b.Bytes()
 }
 

@@ -3,7 +3,6 @@ package html_test
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -149,9 +149,8 @@ func replays(t *testing.T, file string) func(request int) *envelope {
 		}
 		var out bytes.Buffer
 		w := bufio.NewWriter(&out)
-		if err := cmp.Or(render.Write(w, render.Report{Envelope: e}, "json", render.Screen{}), w.Flush()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(render.Write(w, render.Report{Envelope: e}, "json", render.Screen{}))
+		must.Do(w.Flush())
 		read := new(envelope)
 		if err := json.Unmarshal(out.Bytes(), read); err != nil {
 			t.Fatal(err)

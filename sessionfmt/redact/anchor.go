@@ -249,7 +249,7 @@ func lengths(re *syntax.Regexp) (low, high int) {
 func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 
 // lazyClass is a lazily repeated class at the front of an expression.
-var lazyClass = regexp.MustCompile(`^(\(\?i[:)])?(\[[^\]]+\])\{0,(\d+)\}\?`)
+var lazyClass = lazily(`^(\(\?i[:)])?(\[[^\]]+\])\{0,(\d+)\}\?`)
 
 // cutLazy removes lazily repeated classes from the front of an expression, and returns the class
 // and the maximum number of its characters. A match of the rest is a match of the whole: the
@@ -258,7 +258,7 @@ var lazyClass = regexp.MustCompile(`^(\(\?i[:)])?(\[[^\]]+\])\{0,(\d+)\}\?`)
 func cutLazy(regex string) (rest string, class *regexp.Regexp, most int) {
 	rest = regex
 	for {
-		found := lazyClass.FindStringSubmatch(rest)
+		found := lazyClass().FindStringSubmatch(rest)
 		if found == nil {
 			return rest, class, most
 		}

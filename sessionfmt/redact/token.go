@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // A prefixed is a kind of token that begins with a prefix, whole or cut short.
@@ -259,18 +260,23 @@ func (j judge) secret(text, match []byte) bool {
 	}
 	name := match[:bytes.Index(match, text)]
 	switch {
-	case publicName.Match(name), pathName.Match(name) && bytes.ContainsAny(text, "/."):
+	case publicName().Match(name), pathName().Match(name) && bytes.ContainsAny(text, "/."):
 		return false
-	case !secretName.Match(name):
-		return m.random() && !digest.Match(text)
+	case !secretName().Match(name):
+		return m.random() && !digest().Match(text)
 	}
-	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 || m.chosen() && (passwordName.Match(name) || pathName.Match(name))
+	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 || m.chosen() && (passwordName().Match(name) || pathName().Match(name))
 }
 
 var (
-	publicName   = regexp.MustCompile(`(?i)public|primary|foreign|partition|sort`)
-	passwordName = regexp.MustCompile(`(?i)passw(?:or)?d|passphrase|passcode`)
-	pathName     = regexp.MustCompile(`(?i)pwd\W*$`) // also the working directory
-	secretName   = regexp.MustCompile(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
-	digest       = regexp.MustCompile(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
+	publicName   = lazily(`(?i)public|primary|foreign|partition|sort`)
+	passwordName = lazily(`(?i)passw(?:or)?d|passphrase|passcode`)
+	pathName     = lazily(`(?i)pwd\W*$`) // also the working directory
+	secretName   = lazily(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
+	digest       = lazily(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
 )
+
+// lazily returns an expression that is compiled when it is first used, not at every start.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}

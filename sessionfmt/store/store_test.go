@@ -55,7 +55,8 @@ func TestNewestPacked(t *testing.T) {
 			line = enc.EncodeAll(line, nil)
 		}
 		name, at := filepath.Join(dir, "rollout-2026-01-01T00-00-00-"+id+".jsonl"+end), time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
-		must.Do(cmp.Or(os.WriteFile(name, line, 0o600), os.Chtimes(name, at, at)))
+		must.Do(os.WriteFile(name, line, 0o600))
+		must.Do(os.Chtimes(name, at, at))
 	}
 	newest := func(want string) {
 		t.Helper()
@@ -87,7 +88,10 @@ func TestAgents(t *testing.T) {
 	} {
 		name = filepath.Join(home, filepath.FromSlash(name))
 		at, err := time.Parse(time.DateOnly, file.time)
-		must.Do(cmp.Or(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(file.line+"\n"), 0o600), os.Chtimes(name, at, at)))
+		must.Do(err)
+		must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(os.WriteFile(name, []byte(file.line+"\n"), 0o600))
+		must.Do(os.Chtimes(name, at, at))
 	}
 	none := func(string) string { return "" }
 	st := Default(sessionfmt.Disk{}, none, home)
@@ -145,7 +149,8 @@ func TestFound(t *testing.T) {
 		".gemini/tmp/p/chats/session-2026-01-01T00-00-two.jsonl": `{"sessionId":"two","projectHash":"h"}` + "\n" + `{"id":"1","type":"user","content":"a"}`,
 	} {
 		name = filepath.Join(home, filepath.FromSlash(name))
-		if err := cmp.Or(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text+"\n"), 0o600)); err != nil {
+		must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
+		if err := os.WriteFile(name, []byte(text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,10 +36,13 @@ type Envelope struct {
 }
 
 func (m *machine) envelope() *Envelope {
+	s := *m.current()
+	frozen := *m.pool
+	s.msgs.pool = &frozen
 	e := &Envelope{
 		Leaf: -1, TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
-		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: *m.current(), ephemeral: m.ephemeral,
+		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: s, ephemeral: m.ephemeral,
 	}
 	if m.pos >= 0 {
 		e.Leaf = m.path.at(m.pos)
@@ -159,7 +162,7 @@ func (e *Envelope) each(want func(*Piece) bool, load func(*Reader, *Piece) (valu
 			}
 		}
 		for i := range e.state.uncached {
-			if uncached && !l.yield(yield, &e.state.uncached[i], load) {
+			if uncached && !l.yield(yield, e.Piece(e.Listed()+i), load) {
 				return
 			}
 		}
@@ -182,11 +185,13 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 		return nil, err
 	}
 	out := *e
-	out.state.uncached = append([]Piece(nil), e.state.uncached...)
+	own := *e.state.msgs.pool // its new messages are of this request alone
+	own.chunks, own.n = slices.Clip(own.chunks), int32(len(own.chunks)*chunkSize)
+	out.state.msgs.pool, out.state.uncached = &own, slices.Clip(e.state.uncached)
 	at := Piece{rec: int32(e.ephemeral), edit: -1, op: -1}
 	for v := range line.Get("messages").Elements {
 		if v.IsObject() {
-			out.state.uncached = append(out.state.uncached, patchMessage(v, line, at))
+			out.state.uncached = append(out.state.uncached, own.add(patchMessage(v, line, at)))
 		}
 	}
 	return &out, nil

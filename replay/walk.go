@@ -188,7 +188,7 @@ func (s *state) fork() *state {
 		chunk := *next.msgs.chunks[last]
 		next.msgs.chunks[last] = &chunk
 	}
-	next.uncached = slices.Clone(s.uncached)
+	next.uncached = slices.Clip(s.uncached)
 	next.deltas = slices.Clone(s.deltas)
 	return &next
 }

@@ -41,6 +41,14 @@ func (p *pool) intern(m Piece) int32 {
 	return number
 }
 
+// variant adds what an edit makes of a message. The message is found by intern from then on.
+func (p *pool) variant(of int32, m Piece) int32 {
+	if was := *p.at(of); was.edit < 0 {
+		p.made[was] = of
+	}
+	return p.intern(m)
+}
+
 // A list holds messages in order, by number: a short head, and a body in chunks, of which a range
 // is in use. Copying the struct makes a snapshot that stays valid while the owner changes the
 // list: appending only writes beyond what a snapshot shows, set copies the chunk that it writes

@@ -40,8 +40,10 @@ type machine struct {
 	spelled []byte           // a message in normalized JSON, for hashing
 
 	pool *pool // of the messages of this machine and of those that it is forked from or forks
-	base state
-	cut  *state // under the last compaction; nil before the first
+	// The last snapshot of the list; see Step.Messages.
+	version *version
+	base    state
+	cut     *state // under the last compaction; nil before the first
 	// The last edit of each edited record.
 	edits map[int32]edit
 	where map[*state]map[int32]int // places of records in the lists, built when an edit needs them
@@ -181,7 +183,7 @@ func (m *machine) add(s *state, number int32) {
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
 		m.size(&msg)
-		number = m.pool.intern(msg)
+		number = m.pool.variant(number, msg)
 	}
 	if places := m.where[s]; places != nil && msg.op < 0 {
 		if _, ok := places[msg.rec]; !ok {
@@ -305,7 +307,7 @@ func (m *machine) applyEdit(s *state, c *Change) {
 		msg := *s.msgs.at(i)
 		e.apply(&msg)
 		m.size(&msg)
-		s.msgs.set(i, m.pool.intern(msg))
+		s.msgs.set(i, m.pool.variant(s.msgs.number(i), msg))
 	}
 	if k := m.r.Session.Kind(int(target)); k != jsonl.System && k != jsonl.Compaction {
 		return // it is not the origin of any part of the prompt

@@ -169,6 +169,7 @@ func (m *machine) fork() *machine {
 	if m.cut != nil {
 		next.cut = m.cut.fork()
 	}
+	next.version = nil
 	next.edits = maps.Clone(m.edits)
 	next.where = map[*state]map[int32]int{}
 	next.transforms = slices.Clip(m.transforms)

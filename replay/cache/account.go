@@ -42,7 +42,7 @@ type accountant struct {
 	trie   trie
 	sent   []sentRequest // by the index of the request
 	models []seenModel   // by the index of the model
-	fresh  []int32       // by the number of a message, the first request that sent it; built on first use
+	fresh  *ledger.First // built on first use
 	depth  []int32       // of records below their roots; built on first use
 	hidden int64
 	active bool // an answer has used a cache

@@ -105,7 +105,7 @@ func (c *accountant) hiddenOf(at beginning) int64 {
 // request had, and the prompt up to its earlier size.
 func (c *accountant) lost(k int32, e *ledger.Request, known beginning) (lost int64) {
 	if c.fresh == nil {
-		c.fresh = c.l.FirstSent()
+		c.fresh = c.l.First()
 	}
 	v, q := c.view(k), &c.l.Requests[k]
 	from := v.Index(c.messagesOf(known))
@@ -113,7 +113,7 @@ func (c *accountant) lost(k int32, e *ledger.Request, known beginning) (lost int
 	_, before := v.Until(from)
 	lost = all - before
 	for i, m := range c.l.Added(k) {
-		if i >= from && v.Has(i) && c.fresh[m.Number] >= k {
+		if i >= from && v.Has(i) && c.fresh.Of(&m) >= k {
 			lost -= int64(m.Tokens)
 		}
 	}

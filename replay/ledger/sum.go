@@ -236,16 +236,37 @@ func (l *Ledger) before(q *Request) (was replay.Messages) {
 	return was
 }
 
-// FirstSent returns, by the number of a message, the first request that had it, in the order of
-// the file.
-func (l *Ledger) FirstSent() (first []int32) {
+// A First knows the first request that had each message, in the order of the file. What a patch or
+// an edit made is the same message wherever it has the same content.
+type First struct {
+	number []int32
+	made   map[uint64]int32
+}
+
+// First returns the first requests of all messages.
+func (l *Ledger) First() *First {
+	f := &First{made: map[uint64]int32{}}
 	for _, k := range l.Replayed {
 		for _, m := range l.Added(k) {
-			for int(m.Number) >= len(first) {
-				first = append(first, math.MaxInt32)
+			if !m.Own() {
+				if at, ok := f.made[m.Content]; !ok || k < at {
+					f.made[m.Content] = k
+				}
+				continue
 			}
-			first[m.Number] = min(first[m.Number], k)
+			for int(m.Number) >= len(f.number) {
+				f.number = append(f.number, math.MaxInt32)
+			}
+			f.number[m.Number] = min(f.number[m.Number], k)
 		}
 	}
-	return first
+	return f
+}
+
+// Of returns the first request that had a message.
+func (f *First) Of(m *Message) int32 {
+	if !m.Own() {
+		return f.made[m.Content]
+	}
+	return f.number[m.Number]
 }

@@ -349,7 +349,7 @@ type redaction struct {
 	redact    bool
 	fails     bool
 	structure bool
-	images    bool
+	images    string
 	patterns  string
 	values    string
 	env       []string
@@ -397,7 +397,7 @@ func (o *redaction) start(e *env) (err error) {
 
 // redactor returns a redactor with the rules that the flags name.
 func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
-	opt := redact.Options{StructureOnly: o.structure, Images: o.images}
+	opt := redact.Options{StructureOnly: o.structure, DropImages: o.images == "drop"}
 	if o.patterns != "" {
 		if opt.Patterns, err = e.readInput(o.patterns); err != nil {
 			return nil, err

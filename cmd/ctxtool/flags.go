@@ -358,13 +358,18 @@ type redaction struct {
 // flags registers the flags for a command that reads sessions.
 func (o *redaction) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
-	cmd.Flags().BoolVar(&o.fails, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
+	o.failFlag(cmd)
 	o.ruleFlags(cmd)
+}
+
+func (o *redaction) failFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.fails, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
 }
 
 // changes registers the flags for a command that changes sessions, and prints what it does.
 func (o *redaction) changes(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact what is printed, but not what is written")
+	o.failFlag(cmd)
 	o.extendFlags(cmd)
 }
 

@@ -165,7 +165,7 @@ func markSpelled(text string) string {
 var changingLines = []string{
 	"reduce FILE", "reduce FILE -f entries", "reduce FILE --pass truncate", "truncate FILE --max 1 -f entries", "truncate FILE --max 1", "strip FILE -f json", "prune FILE",
 	"compact FILE --keep 1 -f entries", "label FILE leaf here", "label FILE leaf here -f entries", "name FILE here", "edit FILE leaf --omit", "edit FILE leaf --omit -f json", "undo FILE", "repair FILE", "repair FILE -f diff",
-	"migrate FILE", "migrate FILE -f diff", "migrate FILE --to 3 -f json",
+	"compact FILE --keep 1 --emit -", "patch FILE --set reasoning=low", "migrate FILE", "migrate FILE -f diff", "migrate FILE --to 3 -f json",
 }
 
 // waysOut are the command lines that print or write parts of a session.
@@ -177,6 +177,23 @@ func waysOut() (lines []string) {
 		}
 	}
 	return lines
+}
+
+// silent are the commands that print no text of a session; redact and serve always redact.
+var silent = []string{"branch", "completion", "config", "count", "help", "models", "policies", "redact", "serve", "version"}
+
+// TestRedactionFlags: every other command redacts what it prints, and fails if there is a secret in
+// it.
+func TestRedactionFlags(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range newRoot(&env{stdin: os.Stdin}, "").Commands() {
+		for _, flag := range []string{"redact", "fail-on-secret", "patterns", "values", "env"} {
+			has, runs := cmd.Flags().Lookup(flag) != nil, !slices.Contains(silent, cmd.Name()) && !cmd.Hidden
+			if runs && !has {
+				t.Errorf("%s has no --%s", cmd.Name(), flag)
+			}
+		}
+	}
 }
 
 // agentSessions are the recorded sessions of other agents.

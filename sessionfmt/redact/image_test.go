@@ -207,7 +207,7 @@ func TestImagePlaces(t *testing.T) {
 	}
 }
 
-// TestBrokenImage: an image that cannot be read is replaced where the session says that it is one,
+// TestBrokenImage: an image that cannot be read is replaced where the session names it as one,
 // and stays elsewhere, where it may be a text.
 func TestBrokenImage(t *testing.T) {
 	broken := "/9j/4AAC" + strings.Repeat("Zm9v", 20)

@@ -101,7 +101,7 @@ func (x *Run) embedded(text []byte, at int, first bool) {
 }
 
 // picture returns what replaces an image: the image without its metadata, or a single pixel. One
-// that cannot be read is replaced by a pixel if the session says that it is an image.
+// that cannot be read is replaced by a pixel if the session calls it an image.
 func (x *Run) picture(code []byte, said, first bool) (to string) {
 	count := func(n *int) {
 		if first && !x.later {
@@ -218,7 +218,7 @@ func bareWebP(b []byte, head int) []byte {
 			return nil
 		case name == "VP8X" && len(chunk) > 8:
 			chunk = slices.Clone(chunk)
-			chunk[8] &^= 0x0c // it says that there are EXIF and XMP
+			chunk[8] &^= 0x0c // it announces EXIF and XMP
 		case name == "ANMF" && len(chunk) >= 24:
 			if chunk = bareWebP(chunk, 24); chunk == nil {
 				return nil

@@ -21,7 +21,7 @@ type Options struct {
 	Values        []string // exact values, of at least MinValue bytes
 	Patterns      []byte   // rules in gitleaks' format, TOML
 	StructureOnly bool     // replace every text by its size
-	Images        bool     // replace every image with a single pixel
+	DropImages    bool     // replace every image with a single pixel, and do not only remove its metadata
 }
 
 // MinValue is the minimum length of an exact value in bytes. Shorter ones are too common.

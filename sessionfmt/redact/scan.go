@@ -202,10 +202,7 @@ func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 			dst = s.use(dst, v.text, u, int(t.end))
 		}
 	}
-	if dst = s.finish(dst, v.text); !another {
-		dst = s.decoded(dst, v.text)
-	}
-	return dst
+	return s.decoded(s.finish(dst, v.text), v.text)
 }
 
 // carry adds the words that a view has in common with its source, away from changes.

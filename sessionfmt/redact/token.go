@@ -131,7 +131,11 @@ func (k *prefixed) secret(rest []byte) bool {
 
 // repeats reports whether a text consists of few characters.
 func repeats(text []byte) bool {
-	return len(text) >= 8 && entropy(text[:min(len(text), judged)]) < 1.8
+	most := 1.8
+	if len(text) < 8 {
+		most = 1
+	}
+	return entropy(text[:min(len(text), judged)]) < most
 }
 
 // longestJoint is how many bytes lie between the parts of a text that is split.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -224,4 +225,25 @@ func runeBefore(text []byte, at int) rune {
 	}
 	r, _ := utf8.DecodeLastRune(text[:at])
 	return r
+}
+
+// A searcher reports whether an expression matches anywhere in a text. It is safe for concurrent use.
+type searcher struct{ dfas sync.Pool }
+
+// newSearcher returns a searcher of a valid expression.
+func newSearcher(regex string) *searcher {
+	re, err := syntax.Parse(`(?s:.*?)(?:`+regex+`)`, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	prog, _ := syntax.Compile(re.Simplify())
+	return &searcher{sync.Pool{New: func() any { return newDFA(prog) }}}
+}
+
+func (s *searcher) match(text []byte) bool {
+	d := s.dfas.Get().(*dfa)
+	defer s.dfas.Put(d)
+	d.begin()
+	ok, _ := d.run(text, 0)
+	return ok
 }

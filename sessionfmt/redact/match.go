@@ -30,12 +30,11 @@ func (s *Scanner) wake(k int32) {
 	}
 }
 
-// Limits of the bytes read for a rule, beyond which its expression searches the whole text, and
-// what a judge rejects may hide a secret: multiples of the text, and bytes more.
+// Limits of what is read for a rule: by its dfa, times the text, beyond which its expression searches
+// the whole text; by its expression again, beyond which what a judge rejects may hide a secret.
 const (
-	mostRead    = 64
-	mostMatched = 2
-	moreRead    = 1 << 16
+	mostRead  = 64
+	mostAgain = 1 << 12
 )
 
 // matches adds the secrets of a rule, given where its matches may begin.
@@ -47,21 +46,23 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 	}
 	d.begin()
 	slices.Sort(s.starts[k])
-	n, behind, matched := len(dst), 0, 0
+	n, behind, last, again, matched := len(dst), 0, 0, 0, 0
 	for _, at := range slices.Compact(s.starts[k]) {
 		start := int(at)
 		if start < behind || !boundary(text, start) {
 			continue
 		}
 		ok, until := d.run(text, start)
-		if d.read > mostRead*len(text)+moreRead {
+		if d.read > mostRead*(len(text)+mostAgain) {
 			dst = s.whole(dst[:n], text, k)
 			break
 		}
-		if !ok || r.Judge != "" && until-start < moreRead && madeOf(text[start:until]).plain() {
+		if !ok || r.Judge != "" && until-start < mostAgain && madeOf(text[start:until]).plain() {
 			continue
 		}
 		matched += until - start
+		again += max(0, min(until, last)-start)
+		last = max(last, until)
 		groups := e.match(text, start, until)
 		if groups == nil {
 			continue
@@ -75,7 +76,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		}
 		before, end := len(dst), groups[1]
 		dst = s.match(dst, text, k, groups)
-		if r.Judge == "" || len(dst) > before || matched > mostMatched*len(text)+moreRead {
+		if r.Judge == "" || len(dst) > before || again > len(text)/4+mostAgain {
 			behind = end // what a judge has rejected may hide a secret
 		}
 	}

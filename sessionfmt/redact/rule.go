@@ -80,7 +80,7 @@ type allowlist struct {
 	Paths       []string `toml:"paths"`
 	Commits     []string `toml:"commits"`
 
-	compiled func() ([]*regexp.Regexp, *automaton)
+	compiled func() ([]*searcher, *automaton)
 }
 
 // readRules reads rules in gitleaks' format. With check it compiles every expression
@@ -219,9 +219,9 @@ func (a *allowlist) prepare(check bool) error {
 			return errEmptyList
 		}
 	}
-	a.compiled = sync.OnceValues(func() (all []*regexp.Regexp, stop *automaton) {
+	a.compiled = sync.OnceValues(func() (all []*searcher, stop *automaton) {
 		for _, text := range a.Regexes {
-			all = append(all, regexp.MustCompile(text))
+			all = append(all, newSearcher(text))
 		}
 		var words []string
 		for _, w := range a.Stopwords {
@@ -251,7 +251,7 @@ func (a *allowlist) allows(secret, match, line []byte) bool {
 	regexes, stop := a.compiled()
 	fits := false
 	for _, re := range regexes {
-		fits = fits || re.Match(target)
+		fits = fits || re.match(target)
 	}
 	stopped := false
 	if len(a.Stopwords) > 0 {
@@ -313,13 +313,26 @@ func (r *rule) plainLine(secret, text []byte, start, end int) bool {
 
 // entropy returns Shannon's entropy in bits per character, as gitleaks computes it.
 func entropy(text []byte) (sum float64) {
+	var ascii [utf8.RuneSelf]int
 	count := map[rune]int{}
 	for _, r := range string(text) {
-		count[r]++
+		if r < utf8.RuneSelf {
+			ascii[r]++
+		} else {
+			count[r]++
+		}
 	}
-	for _, n := range count {
+	add := func(n int) {
 		f := float64(n) / float64(len(text))
 		sum -= f * math.Log2(f)
+	}
+	for _, n := range ascii {
+		if n > 0 {
+			add(n)
+		}
+	}
+	for _, n := range count {
+		add(n)
 	}
 	return sum
 }

@@ -145,6 +145,7 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
 	plain, known := s.allowedMatches[string(s.key)]
 	if !known {
+		s.read += len(match)
 		plain = r.plain(secret, match)
 		if len(s.allowedMatches) == maxAllowedMatches {
 			clear(s.allowedMatches)

@@ -247,7 +247,7 @@ func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 func (r *Redactor) covered(text []byte, start, end int) bool {
 	for at := max(0, start-maxMark); at < end && start < end; {
 		n := r.mark(text[at:])
-		if n == 0 && at > 0 && bytes.IndexByte([]byte(`/\-`), text[at-1]) >= 0 {
+		if n == 0 && at > 0 && (text[at-1] == '/' || text[at-1] == '\\' || text[at-1] == '-') {
 			n = user(text[at:])
 		}
 		if n == 0 {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"sync"
+	"unicode/utf8"
 )
 
 // A prefixed is a kind of token that begins with a prefix, whole or cut short.
@@ -36,15 +38,17 @@ const (
 )
 
 func (k *prefixed) prepare() error {
-	set, err := regexp.Compile("^[" + k.Set + "]$")
+	set, err := syntax.Parse("["+k.Set+"]", syntax.Perl)
 	if err != nil {
 		return err
 	}
 	if k.ID == "" {
 		k.ID = cutShort
 	}
-	for c := range 0x80 {
-		k.in[c] = set.Match([]byte{byte(c)})
+	for i := 0; i < len(set.Rune); i += 2 {
+		for c := set.Rune[i]; c <= set.Rune[i+1] && c < utf8.RuneSelf; c++ {
+			k.in[c] = true
+		}
 	}
 	return nil
 }
@@ -97,6 +101,7 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	}
 	if s.ends[n] <= at {
 		s.ends[n] = k.run(text, at)
+		s.read += s.ends[n] - at
 	}
 	end := s.ends[n]
 	if end-at < k.Least || !k.secret(text[at:end]) {

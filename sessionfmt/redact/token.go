@@ -49,10 +49,10 @@ func (k *prefixed) prepare() error {
 	return nil
 }
 
-// run returns where the characters of the set end, from text[at] on.
+// run returns where the characters of the set end, from text[at] on, or dots follow.
 func (k *prefixed) run(text []byte, at int) int {
 	end := at
-	for most := min(len(text), at+longestToken); end < most && k.in[text[end]]; end++ {
+	for most := min(len(text), at+longestToken); end < most && k.in[text[end]] && (text[end] != '.' || end+1 == most || text[end+1] != '.'); end++ {
 	}
 	for end > at && (text[end-1] == '.' || text[end-1] == '-' && end < len(text)) {
 		end-- // the end of a sentence, or a dash
@@ -272,7 +272,7 @@ var (
 	publicName   = lazily(`(?i)public|primary|foreign|partition|sort`)
 	passwordName = lazily(`(?i)passw(?:or)?d|passphrase|passcode`)
 	pathName     = lazily(`(?i)pwd\W*$`) // also the working directory
-	secretName   = lazily(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
+	secretName   = lazily(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|(?:access|master|encryption).?key|auth|private|account|cred`)
 	digest       = lazily(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
 )
 

@@ -30,7 +30,15 @@ func main() {
 }
 
 func run(seed uint64, n, examples int, only, leaks string) error {
-	cases, plain := labelled.Set(seed), labelled.NoSecrets(seed, n)
+	config, err := os.ReadFile("sessionfmt/redact/gitleaks.toml")
+	if err != nil {
+		return err
+	}
+	cases, err := labelled.Set(seed, config)
+	if err != nil {
+		return err
+	}
+	plain := labelled.NoSecrets(seed, n)
 	r, err := redact.New(redact.Options{})
 	if err != nil {
 		return err

@@ -25,6 +25,15 @@ type rule struct {
 // An allowlist says what is no secret.
 type allowlist struct{ Regexes, Stopwords []string }
 
+var compiled = map[string]*regexp.Regexp{}
+
+func compile(expr string) *regexp.Regexp {
+	if compiled[expr] == nil {
+		compiled[expr] = regexp.MustCompile(expr)
+	}
+	return compiled[expr]
+}
+
 // ofRules are the cases of the rules of a configuration that have an expression: matches of it.
 func (m maker) ofRules(config []byte) (all []Case, err error) {
 	var file struct {
@@ -47,12 +56,12 @@ func (m maker) ofRules(config []byte) (all []Case, err error) {
 			if err != nil {
 				return nil, err
 			}
-			secret := text[from:to]
+			secret := strings.TrimPrefix(text[from:to], "https://")
 			if k < len(tokenShapes) {
 				if to-from < len(strings.TrimSpace(text)) || strings.Contains(text, "\n") {
 					continue // only what is around it shows that it is a secret
 				}
-				text = secret
+				text = text[from:to]
 			}
 			if s.name == "escaped" {
 				text = quotedJSON(text)
@@ -103,7 +112,7 @@ func (m maker) match(r *rule) (text string, from, to int, err error) {
 func (r *rule) allows(text string) bool {
 	return slices.ContainsFunc(r.Allowlists, func(a allowlist) bool {
 		return slices.ContainsFunc(a.Stopwords, func(word string) bool { return strings.Contains(strings.ToLower(text), word) }) ||
-			slices.ContainsFunc(a.Regexes, func(expr string) bool { return regexp.MustCompile(expr).MatchString(text) })
+			slices.ContainsFunc(a.Regexes, func(expr string) bool { return compile(expr).MatchString(text) })
 	})
 }
 

@@ -45,7 +45,7 @@ func Set(seed uint64, config []byte) ([]Case, error) {
 
 // tokens are the cases of a token with a prefix.
 func (m maker) tokens(p provider) (all []Case) {
-	add := func(shape, spelling, text string, goal Goal, secrets ...string) {
+	add := func(shape, spelling, text, goal string, secrets ...string) {
 		all = append(all, Case{"prefix", p.name, shape, spelling, "text", text, secrets, goal})
 	}
 	for _, s := range tokenShapes {
@@ -88,7 +88,7 @@ func (m maker) tokens(p provider) (all []Case) {
 	return all
 }
 
-func (m maker) split(p provider, add func(shape, spelling, text string, goal Goal, secrets ...string)) {
+func (m maker) split(p provider, add func(shape, spelling, text, goal string, secrets ...string)) {
 	for _, j := range joints {
 		for _, far := range []bool{false, true} {
 			token, from, _ := m.fill(p.form)
@@ -107,7 +107,7 @@ func (m maker) split(p provider, add func(shape, spelling, text string, goal Goa
 	add("caret", "with colour codes", token[:from+4]+"^[[31m"+token[from+4:from+9]+"^[[0m"+token[from+9:], Parts, token[from+9:])
 }
 
-func (m maker) encoded(p provider, add func(shape, spelling, text string, goal Goal, secrets ...string)) {
+func (m maker) encoded(p provider, add func(shape, spelling, text, goal string, secrets ...string)) {
 	for _, form := range []string{"%s", "SITE_API_KEY=%s", "{\"auth\":\"%s\"}\n"} {
 		token, from, _ := m.fill(p.form)
 		plain := fmt.Sprintf(form, token)
@@ -119,7 +119,7 @@ func (m maker) encoded(p provider, add func(shape, spelling, text string, goal G
 			{"hex upper", strings.ToUpper(hex.EncodeToString([]byte(plain)))},
 		} {
 			at := (strings.Index(plain, token) + from) * len(e.text) / len(plain)
-			add("in "+e.name, "encoded", "data: "+e.text+"\n", Encoded, strings.Split(e.text[at:], "\n")...)
+			add("in "+e.name, "encoded", "data: "+e.text+"\n", Encoded, strings.Fields(e.text[at:])...)
 		}
 		quoted := printable(plain + strings.Repeat(" and more", 8))
 		at := max(0, strings.Index(quoted, token[:min(from, 3)]))

@@ -99,7 +99,7 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 		s.ends[n] = k.run(text, at)
 	}
 	end := s.ends[n]
-	if end-at < k.Least || !k.secret(text[at:end]) {
+	if end-at < k.Least || !k.secret(text[at:end], k.complete(text, at, end)) {
 		return dst
 	}
 	dst = append(dst, hit{rule: s.r.ofKind[n], start: start, end: end, value: string(text[start:end])})
@@ -118,14 +118,25 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	return dst
 }
 
-// secret reports whether what follows a prefix is not a placeholder or a name.
-func (k *prefixed) secret(rest []byte) bool {
+// complete reports whether text[at:end] is as long as what follows the prefix of a whole token, also if
+// it continues once.
+func (k *prefixed) complete(text []byte, at, end int) bool {
+	missing := k.Length - (end - at)
+	if from, ok := joint(text, end); ok && missing > 0 {
+		return k.run(text[:min(len(text), from+missing+1)], from) == from+missing
+	}
+	return missing == 0
+}
+
+// secret reports whether what follows a prefix is not a placeholder or a name. That of a complete token
+// may be made of words by chance.
+func (k *prefixed) secret(rest []byte, complete bool) bool {
 	m := madeOf(rest[:min(len(rest), judged)])
 	share := 4
 	if k.Word { // words such as task- end like the prefix
 		share = 2
 	}
-	return m.odd >= 3 && share*m.odd >= m.letters+m.digits && !repeats(rest) &&
+	return (m.odd >= 3 && share*m.odd >= m.letters+m.digits || complete && m.odd > 0) && !repeats(rest) &&
 		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest[:min(len(rest), judged)], nil, nil) })
 }
 

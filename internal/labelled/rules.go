@@ -13,26 +13,13 @@ import (
 
 // A rule is one of a configuration in gitleaks' format.
 type rule struct {
-	ID, Regex   string
-	SecretGroup int
-	Entropy     float64
-	Keywords    []string
-	Allowlists  []allowlist
-
-	re *regexp.Regexp
+	ID, Regex  string
+	Entropy    float64
+	Keywords   []string
+	Allowlists []allowlist
 }
 
-// An allowlist says what is no secret.
 type allowlist struct{ Regexes, Stopwords []string }
-
-var compiled = map[string]*regexp.Regexp{}
-
-func compile(expr string) *regexp.Regexp {
-	if compiled[expr] == nil {
-		compiled[expr] = regexp.MustCompile(expr)
-	}
-	return compiled[expr]
-}
 
 // ofRules are the cases of the rules of a configuration that have an expression: matches of it.
 func (m maker) ofRules(config []byte) (all []Case, err error) {
@@ -47,15 +34,13 @@ func (m maker) ofRules(config []byte) (all []Case, err error) {
 		if r.Regex == "" {
 			continue
 		}
-		if r.re, err = regexp.Compile(r.Regex); err != nil {
+		re, err := syntax.Parse(r.Regex, syntax.Perl)
+		if err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		r.Allowlists = append(r.Allowlists, file.Allowlist)
+		whole, allowed := regexp.MustCompile(r.Regex), r.allowed(file.Allowlist)
 		for k, s := range slices.Concat(tokenShapes, knownShapes, knownShapes) {
-			text, from, to, err := m.match(&r)
-			if err != nil {
-				return nil, err
-			}
+			text, from, to := m.match(r, re, whole, allowed)
 			secret := strings.TrimPrefix(text[from:to], "https://")
 			if k < len(tokenShapes) {
 				if to-from < len(strings.TrimSpace(text)) || strings.Contains(text, "\n") {
@@ -72,66 +57,58 @@ func (m maker) ofRules(config []byte) (all []Case, err error) {
 	return all, nil
 }
 
-// match returns a text that a rule matches, with a keyword, and where its secret begins and ends. What
-// is too regular for the rule, or allowed, is made again.
-func (m maker) match(r *rule) (text string, from, to int, err error) {
-	re, err := syntax.Parse(r.Regex, syntax.Perl)
-	if err != nil {
-		return "", 0, 0, err
+// allowed returns an expression for what the lists allow, which is no secret.
+func (r rule) allowed(global allowlist) *regexp.Regexp {
+	var all []string
+	for _, a := range append(r.Allowlists, global) {
+		all = append(all, a.Regexes...)
+		for _, word := range a.Stopwords {
+			all = append(all, "(?i)"+regexp.QuoteMeta(word))
+		}
 	}
-	for range 1000 {
-		var b strings.Builder
-		m.write(&b, re, re.MaxCap() == 0)
-		text = b.String()
-		groups := r.re.FindStringSubmatchIndex(text)
-		if groups == nil {
-			continue
-		}
-		from, to = groups[2*r.SecretGroup], groups[2*r.SecretGroup+1]
-		for k := 2; r.SecretGroup == 0 && k < len(groups); k += 2 {
-			if groups[k] < groups[k+1] {
-				from, to = groups[k], groups[k+1]
-				break
-			}
-		}
-		if to-from < Window {
-			from, to = 0, len(text) // a group that is repeated is no secret
-		}
-		if entropy(text[from:to]) <= r.Entropy || r.allows(text[from:to]) || r.allows(text) {
-			continue
-		}
-		if slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(strings.ToLower(text), word) }) {
-			return text, from, to, nil
-		}
-		word := pick(m, r.Keywords) + " "
-		return word + text, len(word) + from, len(word) + to, nil
-	}
-	return "", 0, 0, fmt.Errorf("rule %s: no match was made", r.ID)
+	return regexp.MustCompile("(?:" + strings.Join(all, ")|(?:") + ")")
 }
 
-func (r *rule) allows(text string) bool {
-	return slices.ContainsFunc(r.Allowlists, func(a allowlist) bool {
-		return slices.ContainsFunc(a.Stopwords, func(word string) bool { return strings.Contains(strings.ToLower(text), word) }) ||
-			slices.ContainsFunc(a.Regexes, func(expr string) bool { return compile(expr).MatchString(text) })
-	})
+// match returns a text that a rule matches, with a keyword, and where its secret begins and ends. What
+// is too regular for the rule, or allowed, is made again.
+func (m maker) match(r rule, re *syntax.Regexp, whole, allowed *regexp.Regexp) (text string, from, to int) {
+	for {
+		var b strings.Builder
+		from, to = 0, 0
+		m.write(&b, re, re.MaxCap() == 0)
+		text = b.String()
+		groups := whole.FindStringSubmatchIndex(text)
+		if groups == nil || allowed.MatchString(text) {
+			continue
+		}
+		for k := len(groups) - 2; k >= 0; k -= 2 {
+			if groups[k+1]-groups[k] >= Window && k > 0 || k == 0 && to == 0 { // less is no secret
+				from, to = groups[k], groups[k+1]
+			}
+		}
+		if entropy(text[from:to]) <= r.Entropy || allowed.MatchString(text[from:to]) {
+			continue
+		}
+		word := pick(m, r.Keywords) + " "
+		if slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(strings.ToLower(text), word) }) {
+			word = ""
+		}
+		return word + text, len(word) + from, len(word) + to
+	}
 }
 
 // entropy is Shannon's, in bits per character.
 func entropy(text string) (sum float64) {
-	count := map[rune]float64{}
+	n := float64(len(text))
 	for _, c := range text {
-		count[c]++
-	}
-	for _, n := range count {
-		sum -= n / float64(len(text)) * math.Log2(n/float64(len(text)))
+		sum -= math.Log2(float64(strings.Count(text, string(c)))/n) / n
 	}
 	return sum
 }
 
 // write writes a text that an expression matches. Of what may be left out around a secret there is
-// little, and names have an ending such as _key.
+// little.
 func (m maker) write(b *strings.Builder, re *syntax.Regexp, secret bool) {
-	least, most := re.Min, re.Max
 	switch re.Op {
 	case syntax.OpLiteral:
 		text := string(re.Rune)
@@ -140,68 +117,50 @@ func (m maker) write(b *strings.Builder, re *syntax.Regexp, secret bool) {
 		}
 		b.WriteString(text)
 	case syntax.OpCharClass:
-		b.WriteByte(m.oneOf(re))
+		b.WriteByte(m.oneOf(re.Rune))
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		b.WriteByte('.') // of the name of a host
+		b.WriteString(m.text(map[bool]string{true: alphabets["an"], false: "."}[secret], 1))
 	case syntax.OpAlternate:
 		m.write(b, pick(m, re.Sub), secret)
-	case syntax.OpConcat:
+	case syntax.OpConcat, syntax.OpCapture:
 		for _, sub := range re.Sub {
-			m.write(b, sub, secret)
+			m.write(b, sub, secret || re.Op == syntax.OpCapture)
 		}
-	case syntax.OpCapture:
-		m.write(b, re.Sub[0], true)
-	case syntax.OpQuest:
-		least, most = 0, 1
-	case syntax.OpStar:
-		least, most = 0, -1
-	case syntax.OpPlus:
-		least, most = 1, -1
-	}
-	if re.Op < syntax.OpStar || re.Op > syntax.OpRepeat {
-		return
-	}
-	of := re.Sub[0]
-	class := of.Op == syntax.OpCharClass
-	if !secret && class && least == 0 && most >= 20 && re.Flags&syntax.NonGreedy == 0 {
-		b.WriteString(pick(m, []string{"", "_key", "_token", "-api-key", "_SECRET"}))
-		return
-	}
-	extra := 1
-	if secret {
-		extra = Window
-		if most < 0 && class {
-			least = max(least, Window)
-		}
-	}
-	if most >= 0 {
-		extra = min(extra, most-least)
-	}
-	for range least + m.IntN(extra+1) {
-		switch {
-		case of.Op != syntax.OpAnyChar && of.Op != syntax.OpAnyCharNotNL:
-			m.write(b, of, secret)
-		case secret:
-			b.WriteString(m.text(alphabets["an"], 1))
-		default:
-			b.WriteByte(' ')
+	case syntax.OpQuest, syntax.OpStar, syntax.OpPlus, syntax.OpRepeat:
+		for range m.times(re, secret) {
+			m.write(b, re.Sub[0], secret)
 		}
 	}
 }
 
+// repeated are the bounds of operators that have none, -1 for no end.
+var repeated = map[syntax.Op][2]int{syntax.OpQuest: {0, 1}, syntax.OpStar: {0, -1}, syntax.OpPlus: {1, -1}}
+
+// times returns how often an operator repeats.
+func (m maker) times(re *syntax.Regexp, secret bool) int {
+	least, most, extra := re.Min, re.Max, 1
+	if at, ok := repeated[re.Op]; ok {
+		least, most = at[0], at[1]
+	}
+	if secret {
+		extra = Window
+	}
+	if most >= 0 {
+		extra = min(extra, most-least)
+	}
+	return least + m.IntN(extra+1)
+}
+
 // oneOf returns a printable character of a class, a letter or digit if it is large.
-func (m maker) oneOf(class *syntax.Regexp) byte {
-	var all []byte
-	for k := 0; k < len(class.Rune); k += 2 {
-		for c := max(' ', class.Rune[k]); c <= min('~', class.Rune[k+1]); c++ {
+func (m maker) oneOf(class []rune) byte {
+	all := []byte{byte(class[0])} // of a class without any, a line break
+	for k := 0; k < len(class); k += 2 {
+		for c := max(' ', class[k]); c <= min('~', class[k+1]); c++ {
 			all = append(all, byte(c))
 		}
 	}
-	switch {
-	case len(all) == 0:
-		return byte(class.Rune[0]) // a line break
-	case len(all) > 80:
+	if len(all) > 80 {
 		all = []byte(alphabets["an"])
 	}
-	return pick(m, all)
+	return all[len(all)-1-m.IntN(max(1, len(all)-1))]
 }

@@ -214,7 +214,7 @@ func madeOf(text []byte) (m makeup) {
 				}
 			}
 			m.letters += end - i
-			if n := end - i - 1; n < 2 || n < 5 && 4*alike < 3*n || 20*alike < 11*n {
+			if n := end - i - 1; n < 2 || n < 5 && 4*alike < 3*n || 20*alike < 13*n {
 				m.odd += end - i
 			}
 			i = end

@@ -22,7 +22,7 @@ func main() {
 	harmless := flag.Int("harmless", 20000, "number of harmless texts")
 	examples := flag.Int("examples", 0, "failures to print per row")
 	only := flag.String("only", "", "examples of rows that contain this")
-	leaks := flag.String("gitleaks", "", "also measure others: gitleaks, of this module with its version, trufflehog and secretlint")
+	leaks := flag.String("gitleaks", "", "also measure others: gitleaks, from this module with its version, and trufflehog if it is installed")
 	flag.Parse()
 	if err := run(*seed, *harmless, *examples, *only, *leaks); err != nil {
 		fmt.Fprintln(os.Stderr, "report:", err)
@@ -46,28 +46,25 @@ func run(seed uint64, n, examples int, only, leaks string) error {
 	}
 	t := table{examples: examples, only: only, names: []string{"ctxtool"}}
 	var texts, out []string
+	measure := func(text string, message bool) error {
+		left, err := redacted(r, text, message)
+		texts, out = append(texts, text), append(out, left)
+		return err
+	}
 	for _, c := range cases {
-		text, err := redacted(r, c.Text, c.Place == "text")
-		if err != nil {
+		if err := measure(c.Text, c.Place == "text"); err != nil {
 			return fmt.Errorf("%s: %w", c.Place, err)
 		}
-		texts, out = append(texts, c.Text), append(out, text)
 	}
 	for _, h := range plain {
-		text, err := redacted(r, h.Text, true)
-		if err != nil {
+		if err := measure(h.Text, true); err != nil {
 			return err
 		}
-		texts, out = append(texts, h.Text), append(out, text)
 	}
 	t.tools = append(t.tools, out)
-	var others []scanner
-	if leaks != "" {
-		others = append([]scanner{gitleaks(leaks)}, installed...)
-	}
-	for _, s := range others {
-		if _, err := exec.LookPath(s.command[0]); err != nil {
-			fmt.Fprintf(os.Stderr, "report: %s is not installed, so it is left out\n", s.name)
+	for _, s := range scanners(leaks) {
+		if _, err := exec.LookPath(s.command[0]); err != nil || leaks == "" {
+			fmt.Fprintf(os.Stderr, "report: %s is left out\n", s.name)
 			continue
 		}
 		if out, err = s.left(texts); err != nil {

@@ -3,81 +3,41 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 )
 
-// A finding is a secret in a file, or the numbers of its first UTF-16 unit and of the one after it.
-type finding struct {
-	file, secret string
-	from, to     int
-}
-
-// A scanner is another program that finds secrets.
+// A scanner is another program that finds secrets: its name and its command, which a folder follows.
 type scanner struct {
 	name    string
-	command []string // the folder follows
-	in      string   // what of the folder
-	read    func(out []byte) ([]finding, error)
+	command []string
 }
 
-func gitleaks(module string) scanner {
-	return scanner{"gitleaks", []string{
-		"go", "run", module, "dir", "--no-banner", "--log-level=error", "--exit-code=0", "--max-decode-depth=3",
-		"--report-format=json", "--report-path=-",
-	}, "", func(out []byte) (all []finding, err error) {
-		var found []struct{ File, Secret string }
-		err = json.Unmarshal(out, &found)
-		for _, f := range found {
-			all = append(all, finding{file: f.File, secret: f.Secret})
-		}
-		return all, err
-	}}
+// scanners returns gitleaks, a module with its version, and what is installed beside it.
+func scanners(module string) []scanner {
+	return []scanner{
+		{"gitleaks", []string{
+			"go", "run", module, "dir", "--no-banner", "--log-level=error", "--exit-code=0", "--max-decode-depth=3",
+			"--report-format=json", "--report-path=-",
+		}},
+		{"trufflehog", []string{"trufflehog", "filesystem", "--no-verification", "--no-update", "--json", "--log-level=-1"}},
+	}
 }
 
-// installed are scanners that are measured where they are on the PATH.
-var installed = []scanner{
-	{"trufflehog", []string{"trufflehog", "filesystem", "--no-verification", "--no-update", "--json", "--log-level=-1"}, "", func(out []byte) (all []finding, err error) {
-		for line := range bytes.Lines(out) {
-			var found struct {
-				SourceMetadata struct {
-					Data struct{ Filesystem struct{ File string } }
-				}
-				Raw, RawV2 string
-			}
-			if err := json.Unmarshal(line, &found); err != nil {
-				return nil, err
-			}
-			for _, secret := range []string{found.RawV2, found.Raw} {
-				all = append(all, finding{file: found.SourceMetadata.Data.Filesystem.File, secret: secret})
-			}
-		}
-		return all, nil
-	}},
-	{"secretlint", []string{
-		"secretlint", "--format=json", `--secretlintrcJSON={"rules":[{"id":"@secretlint/secretlint-rule-preset-recommend"}]}`,
-	}, "*", func(out []byte) (all []finding, err error) {
-		var found []struct {
-			FilePath string
-			Messages []struct{ Range [2]int }
-		}
-		err = json.Unmarshal(out, &found)
-		for _, f := range found {
-			for _, m := range f.Messages {
-				all = append(all, finding{file: f.FilePath, from: m.Range[0], to: m.Range[1]})
-			}
-		}
-		return all, err
-	}},
+// A finding is what a scanner says of a secret.
+type finding struct {
+	File, Secret   string // of gitleaks
+	Raw, RawV2     string // of trufflehog
+	SourceMetadata struct {
+		Data struct{ Filesystem struct{ File string } }
+	}
 }
 
-// left returns what is left of each text if every secret that the scanner finds is removed.
+// left returns what is left of each text if every secret that the scanner names is removed.
 func (s scanner) left(texts []string) ([]string, error) {
 	dir, err := os.MkdirTemp("", "labelled")
 	if err != nil {
@@ -89,27 +49,31 @@ func (s scanner) left(texts []string) ([]string, error) {
 			return nil, err
 		}
 	}
-	cmd := exec.Command(s.command[0], append(s.command[1:], filepath.Join(dir, s.in))...)
+	cmd := exec.Command(s.command[0], append(s.command[1:], dir)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1 for findings
-		return nil, fmt.Errorf("%s: %w", s.name, err)
-	}
-	found, err := s.read(out)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	left := append([]string{}, texts...)
-	for _, f := range found {
-		k, err := strconv.Atoi(filepath.Base(f.file))
+	found := json.NewDecoder(bytes.NewReader(out))
+	if bytes.HasPrefix(out, []byte("[")) {
+		found.Token() // the findings are in an array
+	}
+	for found.More() {
+		var f finding
+		if err := found.Decode(&f); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		name := f.File + f.SourceMetadata.Data.Filesystem.File
+		k, err := strconv.Atoi(filepath.Base(name))
 		if err != nil {
-			return nil, fmt.Errorf("%s reports the file %s", s.name, f.file)
+			return nil, fmt.Errorf("%s reports the file %s", s.name, name)
 		}
-		if f.to > 0 {
-			f.secret = string(utf16.Decode(utf16.Encode([]rune(texts[k]))[f.from:f.to]))
-		}
-		if f.secret != "" {
-			left[k] = strings.ReplaceAll(left[k], f.secret, "\x00")
+		for _, secret := range []string{f.Secret, f.RawV2, f.Raw} {
+			if secret != "" {
+				left[k] = strings.ReplaceAll(left[k], secret, "\x00")
+			}
 		}
 	}
 	return left, nil

@@ -182,20 +182,23 @@ func (r *rule) prepare(check bool) error {
 	return nil
 }
 
-// terminator ends most of gitleaks' expressions: a token would need white space or a quote after it.
-const terminator = `(?:[\x60'"\s;]|\\[nr]|$)`
+// terminators end most of gitleaks' expressions: a token would need white space or a quote after it.
+var terminators = []string{`(?:[\x60'"\s;]|\\[nr]|$)`, `(?:\s|\z)`, `(?:[\/|\#|\?|:]|$)`}
 
 // unbounded returns an expression in which any character that is not alphanumeric ends a token,
 // and that of a token with a prefix need not end at all.
 func unbounded(regex string) string {
-	cut, ok := strings.CutSuffix(regex, terminator)
-	switch {
-	case !ok:
-		return regex
-	case strings.HasPrefix(strings.TrimPrefix(cut, "(?i)"), `\b(`):
-		return cut
+	for _, end := range terminators {
+		cut, ok := strings.CutSuffix(regex, end)
+		switch {
+		case !ok:
+			continue
+		case strings.HasPrefix(strings.TrimPrefix(cut, "(?i)"), `\b(`):
+			return cut
+		}
+		return cut + `(?:[^0-9A-Za-z]|$)`
 	}
-	return cut + `(?:[^0-9A-Za-z]|$)`
+	return regex
 }
 
 var errEmptyList = errors.New("is empty")

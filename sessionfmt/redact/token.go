@@ -53,10 +53,10 @@ func (k *prefixed) prepare() error {
 	return nil
 }
 
-// run returns where the characters of the set end, from text[at] on.
+// run returns where the characters of the set end, from text[at] on, or dots follow.
 func (k *prefixed) run(text []byte, at int) int {
 	end := at
-	for most := min(len(text), at+longestToken); end < most && k.in[text[end]]; end++ {
+	for most := min(len(text), at+longestToken); end < most && k.in[text[end]] && (text[end] != '.' || end+1 == most || text[end+1] != '.'); end++ {
 	}
 	for end > at && (text[end-1] == '.' || text[end-1] == '-' && end < len(text)) {
 		end-- // the end of a sentence, or a dash
@@ -104,7 +104,7 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 		s.read += s.ends[n] - at
 	}
 	end := s.ends[n]
-	if end-at < k.Least || !k.secret(text[at:end]) {
+	if end-at < k.Least || !k.secret(text[at:end], k.complete(text, at, end)) {
 		return dst
 	}
 	dst = append(dst, hit{rule: s.r.ofKind[n], start: start, end: end, value: string(text[start:end])})
@@ -123,14 +123,25 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	return dst
 }
 
-// secret reports whether what follows a prefix is not a placeholder or a name.
-func (k *prefixed) secret(rest []byte) bool {
+// complete reports whether text[at:end] is as long as what follows the prefix of a whole token, also if
+// it continues once.
+func (k *prefixed) complete(text []byte, at, end int) bool {
+	missing := k.Length - (end - at)
+	if from, ok := joint(text, end); ok && missing > 0 {
+		return k.run(text[:min(len(text), from+missing+1)], from) == from+missing
+	}
+	return missing == 0
+}
+
+// secret reports whether what follows a prefix is not a placeholder or a name. That of a complete token
+// may be made of words by chance.
+func (k *prefixed) secret(rest []byte, complete bool) bool {
 	m := madeOf(rest[:min(len(rest), judged)])
 	share := 4
 	if k.Word { // words such as task- end like the prefix
 		share = 2
 	}
-	return m.odd >= 3 && share*m.odd >= m.letters+m.digits && !repeats(rest) &&
+	return (m.odd >= 3 && share*m.odd >= m.letters+m.digits || complete && m.odd > 0) && !repeats(rest) &&
 		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest[:min(len(rest), judged)], nil, nil) })
 }
 
@@ -212,7 +223,7 @@ func madeOf(text []byte) (m makeup) {
 				}
 			}
 			m.letters += end - i
-			if n := end - i - 1; n < 2 || n < 5 && 4*alike < 3*n || 20*alike < 11*n {
+			if n := end - i - 1; n < 2 || n < 5 && 4*alike < 3*n || 20*alike < 13*n {
 				m.odd += end - i
 			}
 			i = end
@@ -281,7 +292,7 @@ var (
 	publicName   = lazily(`(?i)public|primary|foreign|partition|sort`)
 	passwordName = lazily(`(?i)passw(?:or)?d|passphrase|passcode`)
 	pathName     = lazily(`(?i)pwd\W*$`) // also the working directory
-	secretName   = lazily(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
+	secretName   = lazily(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|(?:access|master|encryption).?key|auth|private|account|cred`)
 	digest       = lazily(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
 )
 

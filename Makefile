@@ -8,7 +8,7 @@
 # bench   performance, compared with the alternatives
 # dist    static binaries with man pages and completions: archives, .deb and .rpm, with checksums
 # rules   the rules of redaction, from gitleaks' module
-# redaction-report  what redaction removes of a labelled set, beside gitleaks' own program
+# redaction-report  what redaction removes of a labelled set, beside gitleaks and trufflehog
 # axe     axe-core, for the accessibility test of pages
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
@@ -131,7 +131,8 @@ rules:
 	install -m 644 $$dir/config/gitleaks.toml sessionfmt/redact/gitleaks.toml && \
 	install -m 644 $$dir/LICENSE sessionfmt/redact/gitleaks.LICENSE
 
-# gitleaks' program is built outside of this module. REPORTFLAGS="-gitleaks=" leaves it out.
+# gitleaks' program is built outside of this module; trufflehog runs if it is on the PATH.
+# REPORTFLAGS="-gitleaks=" leaves both out.
 redaction-report:
 	$(GO) run ./internal/labelled/report -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
 

@@ -56,7 +56,7 @@ var layers = []struct {
 	{"internal/mutants", nil, nil},
 	{"internal/compared", []string{"ctxtool/internal/gen", "ctxtool/internal/phrase", "ctxtool/internal/simulate"}, nil},
 	{"internal/gen", []string{"github.com/klauspost/compress/zstd", "modernc.org/sqlite"}, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
-	{"internal/labelled", nil, nil},
+	{"internal/labelled", []string{"github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/labelled/report", []string{"ctxtool/internal/labelled", "ctxtool/sessionfmt/redact"}, nil},
 	{"internal/gen/gensession", []string{"ctxtool/internal/gen"}, nil},
 	{"replay/ops", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},

@@ -229,8 +229,10 @@ func leftOver(p *plan.Plan) (left []check.Finding) {
 func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) {
 	values, places := redacted(p.Found)
 	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
-	fmt.Fprintf(w, "%s: %s%s%s\n", sessionfmt.Clean(p.Session.File), text,
-		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not searched", phrase.Count(p.Images, "image")))
+	fmt.Fprintf(w, "%s: %s%s%s%s%s%s\n", sessionfmt.Clean(p.Session.File), text,
+		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not searched", phrase.Count(p.Images, "image")),
+		phrase.If(p.Bared > 0, ", metadata of %d removed", p.Bared), phrase.If(p.Unread > 0, ", %d cannot be read and may have metadata", p.Unread),
+		phrase.If(p.Dropped > 0, "; %s replaced", phrase.Count(p.Dropped, "image")))
 	var rows [][]string
 	for _, f := range p.Found {
 		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f, p.Report)})

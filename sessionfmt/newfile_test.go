@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -251,5 +253,35 @@ func TestPrivateAndOwned(t *testing.T) {
 	after := write("s.jsonl")
 	if got := fmt.Sprint(ownerOf(after)); got != fmt.Sprint(ownerOf(before)) || after.Mode() != before.Mode() || os.SameFile(before, after) {
 		t.Errorf("replaced: owner and mode %s %v", got, after.Mode())
+	}
+}
+
+// TestOwnerNotKept: a process that may not give files away says whose a file becomes, and opens it
+// no further to the group that it has now.
+func TestOwnerNotKept(t *testing.T) {
+	if dir := os.Getenv("CTXTOOL_TEST_OWNED"); dir != "" { // the other user's process
+		taken := ""
+		disk := Disk{Dir: dir, Taken: func(name string) { taken = name }}
+		must.Do(must.Get(disk.Create("s.jsonl")).Commit())
+		info := must.Get(disk.Stat("s.jsonl"))
+		fmt.Printf("taken %s %v %v\n", taken, ownerOf(info), info.Mode().Perm())
+		return
+	}
+	dir := must.Get(os.MkdirTemp("", "owned")) // that of t, and that of the program, are for their user only
+	defer os.RemoveAll(dir)
+	must.Do(os.Chmod(dir, 0o777))
+	program := filepath.Join(dir, "program")
+	cmd := exec.Command(program, "-test.run=^TestOwnerNotKept$")
+	if os.Getuid() != 0 || !asUser(cmd, 4321) {
+		t.Skip("only root can be another user")
+	}
+	must.Do(os.WriteFile(program, must.Get(os.ReadFile(must.Get(os.Executable()))), 0o755))
+	must.Do(os.WriteFile(filepath.Join(dir, "s.jsonl"), nil, 0o600))
+	must.Do(os.Chmod(filepath.Join(dir, "s.jsonl"), 0o664))
+	must.Do(os.Chown(filepath.Join(dir, "s.jsonl"), 1234, 2345))
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CTXTOOL_TEST_OWNED="+dir)
+	out, err := cmd.CombinedOutput()
+	if want := "taken s.jsonl [4321 4321] -rw-r--r--\n"; err != nil || !strings.HasPrefix(string(out), want) {
+		t.Errorf("%s, %v, want %s", out, err, want)
 	}
 }

@@ -199,19 +199,24 @@ func newRedactCommand(e *env) *cobra.Command {
 			"ctxtool help redaction lists what is covered and what is not.",
 		Example: "  ctxtool redact s.jsonl\n" +
 			"  ctxtool redact s.jsonl --env '*_TOKEN' -o shared.jsonl\n" +
-			"  ctxtool redact sessions/ --images -o shared/",
+			"  ctxtool redact sessions/ --images drop -o shared/",
 		RunE: func(_ *cobra.Command, args []string) error { return runRedact(e, o, args) },
 	}
 	o.writeFlags.flags(cmd, "the redacted session to `FILE`, or into a folder", "text", "json")
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
-	f.BoolVar(&o.images, "images", false, "replace every image with a single pixel")
+	choice(cmd, &o.images, "images", "keep", "what to do with images: `WAY` is keep, without their metadata, or drop, for a single pixel", imageWays)
 	f.BoolVar(&o.report, "report", false, "list all entries of each rule, and explain what is not searched")
 	help.Group(f, "Flags", "report", "structure-only", "patterns", "values", "env")
 	return cmd
 }
 
+var imageWays = []string{"keep", "drop"}
+
 func runRedact(e *env, o *redactOptions, args []string) error {
+	if err := oneOf("--images", imageWays, o.images); err != nil {
+		return usage(err)
+	}
 	r, err := o.redactor(e)
 	if err != nil {
 		return usage(err)

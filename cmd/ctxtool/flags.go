@@ -349,7 +349,7 @@ type redaction struct {
 	redact    bool
 	fails     bool
 	structure bool
-	images    bool
+	images    string
 	patterns  string
 	values    string
 	env       []string
@@ -358,13 +358,18 @@ type redaction struct {
 // flags registers the flags for a command that reads sessions.
 func (o *redaction) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
-	cmd.Flags().BoolVar(&o.fails, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
+	o.failFlag(cmd)
 	o.ruleFlags(cmd)
+}
+
+func (o *redaction) failFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.fails, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
 }
 
 // changes registers the flags for a command that changes sessions, and prints what it does.
 func (o *redaction) changes(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact what is printed, but not what is written")
+	o.failFlag(cmd)
 	o.extendFlags(cmd)
 }
 
@@ -397,7 +402,7 @@ func (o *redaction) start(e *env) (err error) {
 
 // redactor returns a redactor with the rules that the flags name.
 func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
-	opt := redact.Options{StructureOnly: o.structure, Images: o.images}
+	opt := redact.Options{StructureOnly: o.structure, DropImages: o.images == "drop"}
 	if o.patterns != "" {
 		if opt.Patterns, err = e.readInput(o.patterns); err != nil {
 			return nil, err

@@ -332,12 +332,12 @@ func (o *summarizerFlags) run(e *env, inputs []string, reduce func() error) erro
 	if o.emitTo == "" {
 		return failed
 	}
-	err := e.answer(&answer{output: o.emitTo, unpaged: true}, inputs, func(w *bufio.Writer) error {
+	err := e.answer(&answer{output: o.emitTo, unpaged: true}, inputs, e.told(func(w *bufio.Writer) error {
 		for _, name := range slices.Sorted(maps.Keys(o.emitted)) {
 			w.Write(o.emitted[name])
 		}
 		return nil
-	})
+	}))
 	if err != nil {
 		return err
 	}

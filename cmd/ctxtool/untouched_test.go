@@ -43,7 +43,7 @@ func readingLines() (lines []string) {
 var planningLines = []string{
 	"repair FILE", "repair FILE -f diff", "repair FILE --answer-calls -f json", "label FILE leaf here", "name FILE nothing -f entries",
 	"migrate FILE", "migrate FILE --compaction transform -f diff", "migrate FILE --compaction pair -f json",
-	"redact FILE", "redact FILE -f json --images", "redact FILE --structure-only",
+	"redact FILE", "redact FILE -f json --images drop", "redact FILE --structure-only",
 	"edit FILE leaf --omit -f json", "edit FILE turn:-1 --restore",
 	"truncate FILE --max 100 -f json", "strip FILE --thinking --images", "prune FILE --pass prune,superseded,retry-prune,merge-notes --protect 10",
 	"compact FILE --keep 100 --as transform --rules envelope -f json", "reduce FILE --policy y-agent --window 1000", "undo FILE",

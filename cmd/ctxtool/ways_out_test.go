@@ -2,9 +2,14 @@ package main
 
 import (
 	"bytes"
+	"compress/flate"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,6 +34,17 @@ const (
 	markStart = "zq7mkx9w"
 )
 
+// imageStart is how an image begins.
+const imageStart = "iVBORw0KGgo"
+
+// markedImage is an image that has the mark in its metadata.
+func markedImage() string {
+	var b bytes.Buffer
+	must.Do(png.Encode(&b, image.NewGray(image.Rect(0, 0, 2, 2))))
+	chunk := "\x00\x00\x00\x12tEXta\x00" + mark + "\x00\x00\x00\x00"
+	return base64.StdEncoding.EncodeToString(slices.Insert(b.Bytes(), 33, []byte(chunk)...))
+}
+
 // A planting marks the members of JSON values that may hold anything.
 type planting struct {
 	only func(path string) bool // the members that are marked
@@ -44,6 +60,9 @@ func (p *planting) value(v any, path string) any {
 		}
 		if text, err := base64.StdEncoding.DecodeString(v); err == nil && len(text) > 0 && utf8.Valid(text) && len(v)%4 == 0 && strings.HasSuffix(path, ".data") {
 			return base64.StdEncoding.EncodeToString([]byte(string(text) + " " + mark))
+		}
+		if at := strings.Index(v, imageStart); at >= 0 {
+			return v[:at] + markedImage()
 		}
 		if in := any(nil); strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &in) == nil {
 			return string(must.Get(json.Marshal(p.value(in, path+"{}"))))
@@ -149,7 +168,30 @@ func markIn(text string) string {
 	return ""
 }
 
+// pagePart is a part of a page that is packed: see package html.
+var pagePart = regexp.MustCompile(`(?s)<script type="text/plain" id="\w+">(.*?)</script>`)
+
+// unpacked is what a page's part says.
+func unpacked(part string) string {
+	part = strings.NewReplacer("\x7f0", "\x00", "\x7f1", "\r", "\x7f2", "<", "\x7f3", "\x7f").Replace(part)
+	var packed []byte
+	bits, n := 0, 0
+	for _, code := range []byte(part) {
+		if bits, n = bits<<7&0x7fff|int(code), n+7; n >= 8 {
+			n -= 8
+			packed = append(packed, byte(bits>>n))
+		}
+	}
+	text, _ := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	return string(text)
+}
+
 func markSpelled(text string) string {
+	for _, part := range pagePart.FindAllStringSubmatch(text, -1) {
+		if around := markSpelled(unpacked(part[1])); around != "" {
+			return "page: " + around
+		}
+	}
 	for _, run := range base64Run.FindAllString(text, -1) {
 		for from := range 4 {
 			part := run[from:]
@@ -165,7 +207,7 @@ func markSpelled(text string) string {
 var changingLines = []string{
 	"reduce FILE", "reduce FILE -f entries", "reduce FILE --pass truncate", "truncate FILE --max 1 -f entries", "truncate FILE --max 1", "strip FILE -f json", "prune FILE",
 	"compact FILE --keep 1 -f entries", "label FILE leaf here", "label FILE leaf here -f entries", "name FILE here", "edit FILE leaf --omit", "edit FILE leaf --omit -f json", "undo FILE", "repair FILE", "repair FILE -f diff",
-	"migrate FILE", "migrate FILE -f diff", "migrate FILE --to 3 -f json",
+	"compact FILE --keep 1 --emit -", "patch FILE --set reasoning=low", "migrate FILE", "migrate FILE -f diff", "migrate FILE --to 3 -f json",
 }
 
 // waysOut are the command lines that print or write parts of a session.
@@ -177,6 +219,23 @@ func waysOut() (lines []string) {
 		}
 	}
 	return lines
+}
+
+// silent are the commands that print no text of a session; redact and serve always redact.
+var silent = []string{"branch", "completion", "config", "count", "help", "models", "policies", "redact", "serve", "version"}
+
+// TestRedactionFlags: every other command redacts what it prints, and fails if there is a secret in
+// it.
+func TestRedactionFlags(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range newRoot(&env{stdin: os.Stdin}, "").Commands() {
+		for _, flag := range []string{"redact", "fail-on-secret", "patterns", "values", "env"} {
+			has, runs := cmd.Flags().Lookup(flag) != nil, !slices.Contains(silent, cmd.Name()) && !cmd.Hidden
+			if runs && !has {
+				t.Errorf("%s has no --%s", cmd.Name(), flag)
+			}
+		}
+	}
 }
 
 // agentSessions are the recorded sessions of other agents.
@@ -227,27 +286,55 @@ func TestRedactedParts(t *testing.T) {
 	}
 }
 
+// leakable are the sessions of TestWaysOut: the project's, and the smallest of each agent and form
+// of those next to the project, with CTXTOOL_WHOLE all up to 1 MB.
+func leakable(t *testing.T) (all []corpus.Session) {
+	for _, file := range append(madeSessions(t), agentSessions(t)...) {
+		if data := must.Get(os.ReadFile(file)); len(data) <= 300<<10 {
+			all = append(all, corpus.Session{Name: filepath.Base(file), Data: data})
+		}
+	}
+	smallest := map[string]corpus.Session{}
+	for _, c := range append(corpus.Shared(t), corpus.Foreign(t)...) {
+		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+		if err != nil || len(c.Data) > 1<<20 {
+			continue
+		}
+		form := s.Dialect().Agent()
+		if head, err := s.HeaderLine(); err == nil {
+			form += head.Get("version").Text()
+		}
+		s.Close()
+		if was, ok := smallest[form]; corpus.Whole() {
+			all = append(all, c)
+		} else if !ok || len(c.Data) < len(was.Data) {
+			smallest[form] = c
+		}
+	}
+	for _, form := range slices.Sorted(maps.Keys(smallest)) {
+		all = append(all, smallest[form])
+	}
+	return all
+}
+
 // TestWaysOut: a value that is to be redacted is in nothing that any command prints or writes of a
 // session of any agent, wherever the session and the name of its file have it, in whatever spelling.
 func TestWaysOut(t *testing.T) {
 	t.Parallel()
-	lines := append(waysOut(), "redact FILE", "redact FILE -f json", "redact FILE -o OUT")
-	for k, file := range append(madeSessions(t), agentSessions(t)...) {
-		data := must.Get(os.ReadFile(file))
-		if len(data) > 300<<10 {
-			continue
-		}
-		t.Run(filepath.Base(file), func(t *testing.T) {
+	lines := append(waysOut(), "redact FILE", "redact FILE -f json", "redact FILE -o OUT", "render FILE --all -f html -o OUT --redact")
+	for k, file := range leakable(t) {
+		data := file.Data
+		t.Run(file.Name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "of "+mark)
 			must.Do(os.MkdirAll(dir, 0o700))
 			values := filepath.Join(t.TempDir(), "values")
 			must.Do(os.WriteFile(values, []byte(mark+"\n"), 0o600))
-			session := marked(filepath.Base(file), data)
+			session := marked(filepath.Base(file.Name), data)
 			if !bytes.Contains(session, []byte(mark)) {
 				t.Fatal("nothing is marked")
 			}
-			in, out := filepath.Join(dir, "s-"+mark+filepath.Ext(file)), filepath.Join(t.TempDir(), "out")
+			in, out := filepath.Join(dir, "s-"+mark+filepath.Ext(file.Name)), filepath.Join(t.TempDir(), "out")
 			must.Do(os.WriteFile(in, session, 0o600))
 			notFresh(in)
 			for _, line := range dealt(k, 30, lines) {
@@ -263,6 +350,24 @@ func TestWaysOut(t *testing.T) {
 					}
 				}
 			}
+			if page := ranIn("", "render", in, "--all", "-f", "html", "-o", "-"); page.status == exitOK && !strings.Contains(markSpelled(page.stdout.String()), "page: ") {
+				t.Error("a page that is not redacted does not show the mark")
+			}
+			copies := t.TempDir()
+			if r := ranIn("", "redact", filepath.Dir(dir), "-o", copies, "--values", values); r.status > exitFound {
+				t.Logf("redact DIR: status %d: %s", r.status, &r.stderr)
+			}
+			must.Do(filepath.WalkDir(copies, func(name string, d fs.DirEntry, err error) error {
+				if around := markIn(strings.TrimPrefix(name, copies)); around != "" {
+					t.Errorf("redact DIR writes %q", around)
+				}
+				if err == nil && !d.IsDir() {
+					if around := markSpelled(string(must.Get(os.ReadFile(name)))); around != "" {
+						t.Errorf("redact DIR: %q", around)
+					}
+				}
+				return err
+			}))
 			client := served(t, filepath.Dir(dir), "--sessions-dir", ".", "--values", values)
 			said := func(what, text string) {
 				if around := markSpelled(text); around != "" {

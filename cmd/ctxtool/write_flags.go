@@ -238,7 +238,14 @@ func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 				return nil, err
 			}
 		}
-		return o.plan(e, s, f)
+		p, err := o.plan(e, s, f)
+		if err == nil && e.leaks != nil { // before anything is written
+			_, err = e.withoutSecrets(e.told(func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) }))
+			if err != nil {
+				p.Close()
+			}
+		}
+		return p, err
 	})
 }
 
@@ -247,6 +254,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 	type noted struct {
 		*plan.Plan
 		notes bytes.Buffer // printed in the order of the sessions
+		found error        // a likely secret in the plan
 	}
 	if o.whole {
 		e.collect(batchGC)
@@ -260,6 +268,8 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 			p.Close()
 		}
 		switch {
+		case errors.Is(err, errFound):
+			p, t.found = plan.Failed(o.name, f.given, ""), err
 		case errors.Is(err, plan.ErrInUse):
 			p.Skipped = e.reason(err)
 		case err != nil:
@@ -273,7 +283,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 	}
 	inOrder(e, o.jobs, files, work, func(t *noted) {
 		_, fault := t.notes.WriteTo(e.stderr)
-		if err = cmp.Or(err, fault); err == nil && o.done != nil {
+		if err = cmp.Or(err, fault, t.found); err == nil && o.done != nil {
 			err = o.done(t.Plan)
 		}
 		t.Brief(o.format)
@@ -282,16 +292,24 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 	return all, err
 }
 
+// told returns write, with what it writes about sessions redacted if that is asked for.
+func (e *env) told(write func(w *bufio.Writer) error) func(w *bufio.Writer) error {
+	if e.said == nil {
+		return write
+	}
+	return func(w *bufio.Writer) error {
+		text, err := written(write)
+		if err == nil {
+			_, err = w.WriteString(e.said.About(string(text)))
+		}
+		return err
+	}
+}
+
 // report writes what a command did or would do: to standard output, or to standard error if
 // the session goes to standard output.
 func (e *env) report(output string, write func(w *bufio.Writer) error) error {
-	if e.said != nil {
-		text, err := written(write)
-		if err != nil {
-			return err
-		}
-		write = func(w *bufio.Writer) error { _, err := w.WriteString(e.said.About(string(text))); return err }
-	}
+	write = e.told(write)
 	if output != "-" {
 		return e.answer(&answer{}, nil, write)
 	}

@@ -18,26 +18,35 @@ type Case struct {
 	Place    string   // where in a session it is
 	Text     string   // a text, or lines of a session if Place is not "text"
 	Secrets  []string // no Window bytes in a row of any of them may be left
-	Goal     Goal
+	Goal     string
 }
 
-// A Goal is a class of cases with a minimum share.
-type Goal string
-
-// The goals of redaction.
+// The goals of redaction: classes of cases with a minimum share.
 const (
-	Prefixed Goal = "whole, known prefix"
-	Whole    Goal = "whole, all"
-	PEM      Goal = "private keys"
-	Parts    Goal = "cut or split"
-	Encoded  Goal = "encoded"
+	Prefixed = "whole, known prefix"
+	Whole    = "whole, all"
+	PEM      = "private keys"
+	Parts    = "cut or split"
+	Encoded  = "encoded"
 )
+
+// Goals returns the classes of a case: a whole secret with a prefix is also one of all whole ones.
+func (c *Case) Goals() []string {
+	if c.Goal == Prefixed {
+		return []string{Prefixed, Whole}
+	}
+	return []string{c.Goal}
+}
 
 // Window is how many bytes of a secret in a row must not be left.
 const Window = 8
 
+// placeholder is what redaction writes instead of a secret. Its name may be a prefix of the secret.
+var placeholder = regexp.MustCompile(`\[redacted:[\w-]+\]`)
+
 // Left reports whether out shows Window bytes in a row of one of the secrets.
 func (c *Case) Left(out string) bool {
+	out = placeholder.ReplaceAllString(out, "\x00")
 	for _, s := range c.Secrets {
 		n := min(Window, len(s))
 		for at := 0; at+n <= len(s); at++ {

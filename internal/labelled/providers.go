@@ -4,7 +4,7 @@ package labelled
 // secret the form includes the words that say what it is.
 type provider struct{ name, form, source string }
 
-// prefixed are tokens that begin with a public prefix.
+// prefixed are tokens that begin with a public prefix, which may be an id.
 var prefixed = []provider{
 	{"openai-project", "sk-proj-{w74}T3BlbkFJ{w74}", "platform.openai.com/docs/api-reference/authentication"},
 	{"openai-service", "sk-svcacct-{w58}T3BlbkFJ{w58}", "platform.openai.com/docs/api-reference/project-service-accounts"},
@@ -13,6 +13,8 @@ var prefixed = []provider{
 	{"anthropic", "sk-ant-api03-{w93}AA", "docs.anthropic.com/en/api/overview"},
 	{"anthropic-admin", "sk-ant-admin01-{w93}AA", "docs.anthropic.com/en/api/administration-api"},
 	{"anthropic-oauth", "sk-ant-oat01-{w93}AA", "docs.anthropic.com/en/docs/claude-code/github-actions"},
+	{"anthropic-refresh", "sk-ant-ort01-{w93}AA", "docs.anthropic.com/en/docs/claude-code/github-actions"},
+	{"bedrock", "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{b300}", "docs.aws.amazon.com/bedrock/latest/userguide/api-keys-use.html"},
 	{"google-api", "AIza{w35}", "cloud.google.com/docs/authentication/api-keys"},
 	{"google-oauth-secret", "GOCSPX-{w28}", "developers.google.com/identity/protocols/oauth2"},
 	{"google-access", "ya29.{w120}", "developers.google.com/identity/protocols/oauth2"},
@@ -67,8 +69,8 @@ var prefixed = []provider{
 	{"circleci", "CCIPAT_{an22}_{h40}", "circleci.com/docs/managing-api-tokens"},
 	{"buildkite", "bkua_{h40}", "buildkite.com/docs/apis/managing-api-tokens"},
 	{"buildkite-agent", "bkct_{an48}", "buildkite.com/docs/agent/v3/tokens"},
-	{"asana", "2/12{d14}/12{d14}:{h32}", "developers.asana.com/docs/personal-access-token"},
-	{"airtable", "pat{an14}.{h64}", "airtable.com/developers/web/guides/personal-access-tokens"},
+	{"asana", "2/1204567890123456/1209876543210987:{h32}", "developers.asana.com/docs/personal-access-token"},
+	{"airtable", "patq8Zr2LmX0vB7kd.{h64}", "airtable.com/developers/web/guides/personal-access-tokens"},
 	{"newrelic-user", "NRAK-{AL27}", "docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys"},
 	{"launchdarkly-sdk", "sdk-{h8}-{h4}-{h4}-{h4}-{h12}", "launchdarkly.com/docs/home/account/api"},
 	{"launchdarkly-api", "api-{h8}-{h4}-{h4}-{h4}-{h12}", "launchdarkly.com/docs/home/account/api"},
@@ -94,6 +96,9 @@ var named = []provider{
 	{"aws-secret-file", "aws_secret_access_key = {b40}", "docs.aws.amazon.com/cli/latest/userguide/cli-configure-files.html"},
 	{"aws-secret-csv", "Access key ID,Secret access key\nAKIAIOSFODNN7EXAMPLE,{b40}", "docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_access-keys.html"},
 	{"aws-session", `"SessionToken": "{b200}"`, "docs.aws.amazon.com/STS/latest/APIReference/API_GetSessionToken.html"},
+	{"aws-session-variable", "AWS_SESSION_TOKEN={b200}", "docs.aws.amazon.com/cli/latest/userguide/cli-configure-envvars.html"},
+	{"basic header", "Authorization: Basic {b27}=", "RFC 7617"},
+	{"proxy header", "Proxy-Authorization: Basic {b32}", "RFC 9110, 11.7.2"},
 	{"aws-presigned", "https://b.s3.amazonaws.com/k?X-Amz-Expires=900&X-Amz-Signature={h64}&X-Amz-SignedHeaders=host", "docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html"},
 	{"azure-account", "DefaultEndpointsProtocol=https;AccountName=store;AccountKey={b86}==;EndpointSuffix=core.windows.net", "learn.microsoft.com/azure/storage/common/storage-configure-connection-string"},
 	{"azure-sas", "https://a.blob.core.windows.net/c?sv=2022-11-02&sp=r&sig={an42}%3D", "learn.microsoft.com/azure/storage/common/storage-sas-overview"},

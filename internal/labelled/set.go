@@ -10,10 +10,13 @@ import (
 	"strings"
 )
 
-// Set returns the cases of a seed.
-func Set(seed uint64) []Case {
+// Set returns the cases of a seed, also of the rules of a configuration in gitleaks' format.
+func Set(seed uint64, config []byte) ([]Case, error) {
 	m := newMaker(seed)
-	var all []Case
+	all, err := newMaker(seed).ofRules(config)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range prefixed {
 		all = append(all, m.tokens(p)...)
 	}
@@ -37,12 +40,12 @@ func Set(seed uint64) []Case {
 			all = append(all, m.keys(kind)...)
 		}
 	}
-	return append(all, m.placed()...)
+	return append(all, m.placed()...), nil
 }
 
 // tokens are the cases of a token with a prefix.
 func (m maker) tokens(p provider) (all []Case) {
-	add := func(shape, spelling, text string, goal Goal, secrets ...string) {
+	add := func(shape, spelling, text, goal string, secrets ...string) {
 		all = append(all, Case{"prefix", p.name, shape, spelling, "text", text, secrets, goal})
 	}
 	for _, s := range tokenShapes {
@@ -57,13 +60,23 @@ func (m maker) tokens(p provider) (all []Case) {
 		token, from, _ := m.fill(p.form)
 		add("after", "whole", "x "+token+a+"y", Prefixed, token[from:])
 	}
-	for _, n := range []int{12, 14, 16, 20, 24, 32, 48, 64} {
+	for n := 12; n < 112; n++ {
 		token, from, _ := m.fill(p.form)
-		if cut := from + n; cut < len(token) {
+		cut := from + n
+		if cut >= len(token) {
+			break
+		}
+		switch n % 4 {
+		case 0:
 			add("prose", "cut at the end", "it begins "+token[:cut]+"… and so on", Parts, token[from:cut])
+		case 1:
 			add("environment", "cut at the end", "SITE_API_KEY="+token[:cut], Parts, token[from:cut])
+		case 2:
 			add("masked", "masked in part", "SITE_API_KEY="+token[:cut]+"****"+token[len(token)-3:], Parts, token[from:cut])
-			add("environment", "cut at the front", "SITE_API_KEY="+token[cut-4:], Parts, token[cut-4:])
+		default:
+			if rest := token[cut-7:]; len(rest) >= Window {
+				add("environment", "cut at the front", "SITE_API_KEY="+rest, Parts, rest)
+			}
 		}
 	}
 	m.split(p, add)
@@ -75,7 +88,7 @@ func (m maker) tokens(p provider) (all []Case) {
 	return all
 }
 
-func (m maker) split(p provider, add func(shape, spelling, text string, goal Goal, secrets ...string)) {
+func (m maker) split(p provider, add func(shape, spelling, text, goal string, secrets ...string)) {
 	for _, j := range joints {
 		for _, far := range []bool{false, true} {
 			token, from, _ := m.fill(p.form)
@@ -94,7 +107,7 @@ func (m maker) split(p provider, add func(shape, spelling, text string, goal Goa
 	add("caret", "with colour codes", token[:from+4]+"^[[31m"+token[from+4:from+9]+"^[[0m"+token[from+9:], Parts, token[from+9:])
 }
 
-func (m maker) encoded(p provider, add func(shape, spelling, text string, goal Goal, secrets ...string)) {
+func (m maker) encoded(p provider, add func(shape, spelling, text, goal string, secrets ...string)) {
 	for _, form := range []string{"%s", "SITE_API_KEY=%s", "{\"auth\":\"%s\"}\n"} {
 		token, from, _ := m.fill(p.form)
 		plain := fmt.Sprintf(form, token)
@@ -106,7 +119,7 @@ func (m maker) encoded(p provider, add func(shape, spelling, text string, goal G
 			{"hex upper", strings.ToUpper(hex.EncodeToString([]byte(plain)))},
 		} {
 			at := (strings.Index(plain, token) + from) * len(e.text) / len(plain)
-			add("in "+e.name, "encoded", "data: "+e.text+"\n", Encoded, strings.Split(e.text[at:], "\n")...)
+			add("in "+e.name, "encoded", "data: "+e.text+"\n", Encoded, strings.Fields(e.text[at:])...)
 		}
 		quoted := printable(plain + strings.Repeat(" and more", 8))
 		at := max(0, strings.Index(quoted, token[:min(from, 3)]))
@@ -118,7 +131,7 @@ func (m maker) encoded(p provider, add func(shape, spelling, text string, goal G
 
 // known are the cases of a secret with the words that name it.
 func (m maker) known(p provider, group string) (all []Case) {
-	for _, s := range []shape{{"alone", "%s"}, {"in text", "It says:\n%s\nand more."}, {"in quotes", "`%s`"}, {"escaped", `{"out": "%s\n"}`}} {
+	for _, s := range knownShapes {
 		for range 3 {
 			text, from, to := m.fill(p.form)
 			secrets := strings.Split(text[from:to], "\n")

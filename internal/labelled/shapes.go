@@ -32,6 +32,9 @@ var tokenShapes = []shape{
 	{"list", "keys = [%s, None]"},
 }
 
+// knownShapes are those of secrets with the words that name them.
+var knownShapes = []shape{{"alone", "%s"}, {"in text", "It says:\n%s\nand more."}, {"in quotes", "`%s`"}, {"escaped", `{"out": "%s\n"}`}}
+
 // passwordShapes are those of passwords and of tokens without a prefix.
 var passwordShapes = []shape{
 	{"PASSWORD=", "PASSWORD=%s"},
@@ -117,6 +120,7 @@ var passwords = []provider{
 // before and after are neighbours of a token.
 var before = []string{
 	"", " ", "\n", "\t", `"`, "'", "`", "(", "[", "{", "<", "=", ":", ",", ";", "/", "|", "#", "@", "&", "*", "~", "é", "鍵", "：", "「", "—",
+	".", "!", "?", "-", "_", "+", "$", "%", "^", "\\", ")", "]", "}", ">", "\x1b[1m",
 }
 
 var after = []string{

@@ -149,7 +149,10 @@ func grown(tokens int) string {
 type Redaction struct {
 	Found    []redact.Found `json:"found"`
 	Stripped int            `json:"stripped"` // signatures and encrypted texts
-	Images   int            `json:"images"`   // that were not searched
+	Images   int            `json:"images"`   // that stay: their pixels were not searched
+	Bared    int            `json:"bared"`    // of these, those whose metadata was removed
+	Unread   int            `json:"unread"`   // of these, those that cannot be read: they may have metadata
+	Dropped  int            `json:"dropped"`  // images that were replaced with a single pixel
 	Report   bool           `json:"-"`        // print it in full
 }
 
@@ -173,7 +176,10 @@ func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, opt sessio
 	}
 	p := New("redact", r.Text(file), was)
 	p.Session.Leaf = "" // an id may contain a secret
-	p.Redaction = &Redaction{Found: append([]redact.Found{}, t.Found()...), Stripped: t.Sealed, Images: t.Images}
+	p.Redaction = &Redaction{
+		Found: append([]redact.Found{}, t.Found()...), Stripped: t.Sealed,
+		Images: t.Images, Bared: t.Bared, Unread: t.Unread, Dropped: t.Dropped,
+	}
 	p.free = func() { is.Close() }
 	p.fresh = func(w io.Writer) error { _, err := io.Copy(w, is.Plain()); return err }
 	return p, nil

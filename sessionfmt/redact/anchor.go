@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"strconv"
 	"strings"
@@ -255,7 +254,7 @@ var lazyClass = lazily(`^(\(\?i[:)])?(\[[^\]]+\])\{0,(\d+)\}\?`)
 // and the maximum number of its characters. A match of the rest is a match of the whole: the
 // leftmost match of the whole ends in the leftmost match of the rest, since everything reachable
 // from a later start is also reachable from the first one.
-func cutLazy(regex string) (rest string, class *regexp.Regexp, most int) {
+func cutLazy(regex string) (rest string, class string, most int) {
 	rest = regex
 	for {
 		found := lazyClass().FindStringSubmatch(rest)
@@ -266,6 +265,6 @@ func cutLazy(regex string) (rest string, class *regexp.Regexp, most int) {
 		most += n
 		rest = found[1] + rest[len(found[0]):]
 		flags := strings.Replace(found[1], ":", ")", 1)
-		class = regexp.MustCompile("^" + flags + found[2] + "$")
+		class = "^" + flags + found[2] + "$"
 	}
 }

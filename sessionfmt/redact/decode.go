@@ -65,7 +65,7 @@ func (s *Scanner) code(text []byte, start, end int) int {
 		for next < len(text) && inCode[text[next]] {
 			next++
 		}
-		if start == end || next == start || !printable(text[start:next]) {
+		if start == end || next == start || text[next-1] != '=' && !printable(text[start:next]) {
 			break
 		}
 		s.encoded = append(s.encoded, text[start:next]...)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -15,19 +16,35 @@ type dfa struct {
 	states []dfaState
 	known  map[string]int32
 	key    []byte
-	set    []uint32 // of instructions, while a state is built
-	in     []bool
-	stack  []uint32
 	starts [utf8.RuneSelf]int32 // by the previous character: the start state plus 1, 0 if unknown
+
+	steps uint32      // counts calls of step
+	in    [][2]uint32 // by instruction: the last step that reached it, and that leads to it
+	stack []uint32
+	out   []uint32
+
+	read  int     // bytes that were read in the current text
+	first int     // where trail begins, divided by trailStride
+	trail []trace // the states of runs at every trailStride bytes of the text
+	ends  []ending
 }
 
-// A dfaState is a set of instructions before a character, and the kind of the previous
-// character.
+// A dfaState is a list of instructions before a character, in the order in which package regexp
+// prefers them, and the kind of the previous character.
 type dfaState struct {
 	next [utf8.RuneSelf]int32 // by character: the next state, see step
 	pcs  []uint32
 	prev rune // '\n', 'a' for word characters, ' ' for others, -1 for none
 }
+
+// A trace is the state that a run has at a place. Another run that has it there ends as that one
+// does: many runs over the same bytes take linear time.
+type trace struct{ state, run int32 }
+
+// An ending is where a run ended, and where the match did, -1 for none.
+type ending struct{ until, match int }
+
+const trailStride = 64
 
 // Values of dfaState.next: 0 is unknown; else the number of the next state plus 1, negative if
 // a match ends before the character.
@@ -37,7 +54,7 @@ const dead = 0 // the state in which nothing can match any more
 const maxStates = 1000
 
 func newDFA(prog *syntax.Prog) *dfa {
-	d := &dfa{prog: prog, in: make([]bool, len(prog.Inst))}
+	d := &dfa{prog: prog, in: make([][2]uint32, len(prog.Inst))}
 	d.reset()
 	return d
 }
@@ -46,7 +63,11 @@ func (d *dfa) reset() {
 	d.known = map[string]int32{}
 	d.states = append(d.states[:0], dfaState{})
 	clear(d.starts[:])
+	clear(d.trail)
 }
+
+// begin prepares for the runs in a text, from left to right.
+func (d *dfa) begin() { d.read, d.first, d.trail, d.ends = 0, -1, d.trail[:0], d.ends[:0] }
 
 // start returns the state at a place, given the previous character, -1 for none.
 func (d *dfa) start(prev rune) int32 {
@@ -72,7 +93,6 @@ func (d *dfa) state(pcs []uint32, prev rune) int32 {
 	default:
 		prev = ' '
 	}
-	slices.Sort(pcs)
 	d.key = append(d.key[:0], byte(prev))
 	for _, pc := range pcs {
 		d.key = binary.LittleEndian.AppendUint32(d.key, pc)
@@ -91,18 +111,19 @@ func (d *dfa) state(pcs []uint32, prev rune) int32 {
 func (d *dfa) step(from int32, r rune) int32 {
 	s := &d.states[from]
 	flags := syntax.EmptyOpContext(s.prev, r)
-	d.stack = append(d.stack[:0], s.pcs...)
-	d.set = d.set[:0]
-	matched := false
+	d.steps++
+	d.out, d.stack = d.out[:0], append(d.stack[:0], s.pcs...)
+	slices.Reverse(d.stack)
 	for len(d.stack) > 0 {
 		pc := d.stack[len(d.stack)-1]
 		d.stack = d.stack[:len(d.stack)-1]
-		if d.in[pc] {
+		if d.in[pc][0] == d.steps {
 			continue
 		}
-		d.in[pc] = true
-		d.set = append(d.set, pc)
-		switch i := &d.prog.Inst[pc]; i.Op {
+		d.in[pc][0] = d.steps
+		i := &d.prog.Inst[pc]
+		takes := false
+		switch i.Op {
 		case syntax.InstAlt, syntax.InstAltMatch:
 			d.stack = append(d.stack, i.Arg, i.Out)
 		case syntax.InstCapture, syntax.InstNop:
@@ -111,16 +132,8 @@ func (d *dfa) step(from int32, r rune) int32 {
 			if syntax.EmptyOp(i.Arg)&^flags == 0 {
 				d.stack = append(d.stack, i.Out)
 			}
-		case syntax.InstMatch:
-			matched = true
-		}
-	}
-	var out []uint32
-	for _, pc := range d.set {
-		d.in[pc] = false
-		i := &d.prog.Inst[pc]
-		takes := false
-		switch i.Op {
+		case syntax.InstMatch: // preferred to all that follow
+			return -d.state(d.out, r) - 1
 		case syntax.InstRune, syntax.InstRune1:
 			takes = r >= 0 && i.MatchRune(r)
 		case syntax.InstRuneAny:
@@ -128,45 +141,78 @@ func (d *dfa) step(from int32, r rune) int32 {
 		case syntax.InstRuneAnyNotNL:
 			takes = r >= 0 && r != '\n'
 		}
-		if takes && !slices.Contains(out, i.Out) {
-			out = append(out, i.Out)
+		if takes && d.in[i.Out][1] != d.steps {
+			d.in[i.Out][1] = d.steps
+			d.out = append(d.out, i.Out)
 		}
 	}
-	to := d.state(out, r) + 1
-	if matched {
-		return -to
-	}
-	return to
+	return d.state(d.out, r) + 1
 }
 
 // run reports whether a match begins at text[at:], and the offset after which nothing can
 // change that or the match's length.
-func (d *dfa) run(text []byte, at int) (matched bool, end int) {
+func (d *dfa) run(text []byte, at int) (matched bool, until int) {
 	if len(d.states) > maxStates {
 		d.reset()
 	}
 	s := d.start(runeBefore(text, at))
-	for at < len(text) {
-		var to int32
+	d.read -= at
+	end, traced := ending{match: -1}, false
+	for s != dead && at < len(text) {
+		if at%trailStride == 0 {
+			if was, ok := d.trace(at/trailStride, s); ok {
+				end.until = was.until
+				if was.match >= at {
+					end.match = was.match
+				}
+				break
+			}
+			traced = true
+		}
+		to, size := int32(0), 1
 		if c := text[at]; c < utf8.RuneSelf {
 			if to = d.states[s].next[c]; to == 0 {
 				to = d.step(s, rune(c))
 				d.states[s].next[c] = to
 			}
-			at++
 		} else {
-			r, n := utf8.DecodeRune(text[at:])
+			var r rune
+			r, size = utf8.DecodeRune(text[at:])
 			to = d.step(s, r)
-			at += n
 		}
 		if to < 0 {
-			matched, to = true, -to
+			end.match, to = at, -to
 		}
-		if s = to - 1; s == dead {
-			return matched, at
+		s = to - 1
+		at += size
+	}
+	if end.until == 0 {
+		if end.until = at; s != dead && d.step(s, -1) < 0 {
+			end.match = at
 		}
 	}
-	return matched || d.step(s, -1) < 0, at
+	if d.read += at; traced {
+		d.ends = append(d.ends, end)
+	}
+	return end.match >= 0, end.until
+}
+
+// trace records the state of the current run at a place, or returns how a previous run with the
+// same state ended.
+func (d *dfa) trace(place int, s int32) (was ending, ok bool) {
+	if d.first < 0 {
+		d.first = place
+	}
+	place -= d.first
+	for len(d.trail) <= place {
+		d.trail = append(d.trail, trace{})
+	}
+	t := &d.trail[place]
+	if t.state == s {
+		return d.ends[t.run], true
+	}
+	*t = trace{s, int32(len(d.ends))}
+	return ending{}, false
 }
 
 // runeBefore returns the character before text[at:], -1 for none.
@@ -179,4 +225,25 @@ func runeBefore(text []byte, at int) rune {
 	}
 	r, _ := utf8.DecodeLastRune(text[:at])
 	return r
+}
+
+// A searcher reports whether an expression matches anywhere in a text. It is safe for concurrent use.
+type searcher struct{ dfas sync.Pool }
+
+// newSearcher returns a searcher of a valid expression.
+func newSearcher(regex string) *searcher {
+	re, err := syntax.Parse(`(?s:.*?)(?:`+regex+`)`, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	prog, _ := syntax.Compile(re.Simplify())
+	return &searcher{sync.Pool{New: func() any { return newDFA(prog) }}}
+}
+
+func (s *searcher) match(text []byte) bool {
+	d := s.dfas.Get().(*dfa)
+	defer s.dfas.Put(d)
+	d.begin()
+	ok, _ := d.run(text, 0)
+	return ok
 }

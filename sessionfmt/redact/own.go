@@ -56,9 +56,7 @@ func inURL(text []byte, at int) bool {
 
 func isLetter(c byte) bool { return c|0x20-'a' < 26 || c >= utf8.RuneSelf }
 
-func isMail(c byte) bool {
-	return isLetter(c) || c-'0' < 10 || strings.IndexByte("._%+-", c) >= 0
-}
+func isMail(c byte) bool { return isName(c) || c == '%' || c == '+' }
 
 // homeWords precede the name of a home directory. pi names folders after paths with slashes
 // replaced by dashes.
@@ -151,7 +149,15 @@ func rooted(text []byte, at int) bool {
 	return start == at || !bytes.HasPrefix(text[start:], []byte("//")) || !strings.HasSuffix(before, "http:") && !strings.HasSuffix(before, "https:")
 }
 
-func isName(c byte) bool { return isLetter(c) || c-'0' < 10 || c == '_' || c == '.' || c == '-' }
+func isName(c byte) bool { return inName[c] }
+
+// inName are the characters of the names of persons and files.
+var inName = func() (t [256]bool) {
+	for c := range t {
+		t[c] = isLetter(byte(c)) || byte(c)-'0' < 10 || c == '_' || c == '.' || c == '-'
+	}
+	return t
+}()
 
 // isPerson reports whether a name is not a placeholder of ours.
 func isPerson(name []byte) bool { return user(name) == len(name) }

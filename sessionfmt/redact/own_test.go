@@ -32,6 +32,11 @@ func TestOwnRules(t *testing.T) {
 			}
 		}
 	}
+	for _, text := range []string{"ghp_xxxx", "github_pat_xxxx", "sk-ant-xxxx"} { // short placeholders
+		if found := s.Find([]byte(`export TOKEN="` + text + `"`)); found != nil {
+			t.Errorf("%s: %v", text, found)
+		}
+	}
 	for _, k := range file.Tokens {
 		if k.Source == "" || len(k.Is) < len(k.Prefix)+k.Least || !strings.HasPrefix(k.Is, k.Prefix) {
 			t.Errorf("%s has no source, or no example", k.Prefix)

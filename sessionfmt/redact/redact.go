@@ -21,7 +21,7 @@ type Options struct {
 	Values        []string // exact values, of at least MinValue bytes
 	Patterns      []byte   // rules in gitleaks' format, TOML
 	StructureOnly bool     // replace every text by its size
-	Images        bool     // replace every image with a single pixel
+	DropImages    bool     // replace every image with a single pixel, and do not only remove its metadata
 }
 
 // MinValue is the minimum length of an exact value in bytes. Shorter ones are too common.
@@ -247,7 +247,7 @@ func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 func (r *Redactor) covered(text []byte, start, end int) bool {
 	for at := max(0, start-maxMark); at < end && start < end; {
 		n := r.mark(text[at:])
-		if n == 0 && at > 0 && bytes.IndexByte([]byte(`/\-`), text[at-1]) >= 0 {
+		if n == 0 && at > 0 && (text[at-1] == '/' || text[at-1] == '\\' || text[at-1] == '-') {
 			n = user(text[at:])
 		}
 		if n == 0 {

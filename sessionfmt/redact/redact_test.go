@@ -182,7 +182,7 @@ func TestSessions(t *testing.T) {
 	}{
 		{Options{Values: []string{"parcel", "read"}}, corpus.All(t)},
 		{Options{StructureOnly: true}, sample},
-		{Options{Images: true}, sample},
+		{Options{DropImages: true}, sample},
 	} {
 		opt := try.Options
 		r := mustNew(opt)

@@ -80,7 +80,7 @@ type allowlist struct {
 	Paths       []string `toml:"paths"`
 	Commits     []string `toml:"commits"`
 
-	compiled func() ([]*regexp.Regexp, *automaton)
+	compiled func() ([]*searcher, *automaton)
 }
 
 // readRules reads rules in gitleaks' format. With check it compiles every expression
@@ -142,12 +142,12 @@ func (r *rule) prepare(check bool) error {
 	if r.SecretGroup > re.MaxCap() {
 		return fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
 	}
-	text, class, most := cutLazy(r.Regex)
-	rest, err := syntax.Parse(text, syntax.Perl)
-	if err != nil || re.Op != syntax.OpConcat { // only one of its branches is lazy
-		text, rest, most = r.Regex, re, 0
+	text, rest, class := r.Regex, re, ""
+	if cut, front, most := cutLazy(r.Regex); most > 0 && re.Op == syntax.OpConcat { // not only one of its branches is lazy
+		if inner, err := syntax.Parse(cut, syntax.Perl); err == nil {
+			text, rest, class, r.lazy = cut, inner, front, most
+		}
 	}
-	r.lazy = most
 	r.anchors = anchorsOf(rest)
 	if worth(r.anchors, 0, 0) == 0 {
 		r.anchors = nil
@@ -159,7 +159,7 @@ func (r *rule) prepare(check bool) error {
 		r.gated = r.gated || !r.hasKeyword(a.text)
 	}
 	r.ready = sync.OnceValue(func() *expression {
-		e := &expression{whole: regexp.MustCompile(r.Regex), class: class}
+		e := &expression{whole: regexp.MustCompile(r.Regex), class: regexp.MustCompile(class)}
 		e.first = regexp.MustCompile(`\A(?:` + text + `)`)
 		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + text + `)`)
 		e.prog, _ = syntax.Compile(rest.Simplify()) // cannot fail for a compiled expression
@@ -182,20 +182,23 @@ func (r *rule) prepare(check bool) error {
 	return nil
 }
 
-// terminator ends most of gitleaks' expressions: a token would need white space or a quote after it.
-const terminator = `(?:[\x60'"\s;]|\\[nr]|$)`
+// terminators end most of gitleaks' expressions: a token would need white space or a quote after it.
+var terminators = []string{`(?:[\x60'"\s;]|\\[nr]|$)`, `(?:\s|\z)`, `(?:[\/|\#|\?|:]|$)`}
 
 // unbounded returns an expression in which any character that is not alphanumeric ends a token,
 // and that of a token with a prefix need not end at all.
 func unbounded(regex string) string {
-	cut, ok := strings.CutSuffix(regex, terminator)
-	switch {
-	case !ok:
-		return regex
-	case strings.HasPrefix(strings.TrimPrefix(cut, "(?i)"), `\b(`):
-		return cut
+	for _, end := range terminators {
+		cut, ok := strings.CutSuffix(regex, end)
+		switch {
+		case !ok:
+			continue
+		case strings.HasPrefix(strings.TrimPrefix(cut, "(?i)"), `\b(`):
+			return cut
+		}
+		return cut + `(?:[^0-9A-Za-z]|$)`
 	}
-	return cut + `(?:[^0-9A-Za-z]|$)`
+	return regex
 }
 
 var errEmptyList = errors.New("is empty")
@@ -219,9 +222,9 @@ func (a *allowlist) prepare(check bool) error {
 			return errEmptyList
 		}
 	}
-	a.compiled = sync.OnceValues(func() (all []*regexp.Regexp, stop *automaton) {
+	a.compiled = sync.OnceValues(func() (all []*searcher, stop *automaton) {
 		for _, text := range a.Regexes {
-			all = append(all, regexp.MustCompile(text))
+			all = append(all, newSearcher(text))
 		}
 		var words []string
 		for _, w := range a.Stopwords {
@@ -251,7 +254,7 @@ func (a *allowlist) allows(secret, match, line []byte) bool {
 	regexes, stop := a.compiled()
 	fits := false
 	for _, re := range regexes {
-		fits = fits || re.Match(target)
+		fits = fits || re.match(target)
 	}
 	stopped := false
 	if len(a.Stopwords) > 0 {
@@ -297,29 +300,46 @@ func (r *rule) allowed(lines bool, allows func(a *allowlist) bool) bool {
 	return false
 }
 
+// longestLine is how many bytes of a line before and after a match are looked at.
+const longestLine = 4096
+
 // plainLine reports whether a match is not a secret, judged by its line in text.
 func (r *rule) plainLine(secret, text []byte, start, end int) bool {
 	if bytes.HasSuffix(text[:start], []byte(markOpen)) {
 		return true // the name is part of a placeholder
 	}
 	return r.allowed(true, func(a *allowlist) bool {
-		from, to := bytes.LastIndexByte(text[:start], '\n')+1, bytes.IndexByte(text[end:], '\n')
-		if to += end; to < end {
-			to = len(text)
+		before, after := text[max(0, start-longestLine):start], text[end:min(len(text), end+longestLine)]
+		from, to := start-len(before)+bytes.LastIndexByte(before, '\n')+1, bytes.IndexByte(after, '\n')
+		if to < 0 {
+			to = len(after)
 		}
-		return a.allows(secret, nil, text[from:to])
+		return a.allows(secret, nil, text[from:end+to])
 	})
 }
 
 // entropy returns Shannon's entropy in bits per character, as gitleaks computes it.
 func entropy(text []byte) (sum float64) {
+	var ascii [utf8.RuneSelf]int
 	count := map[rune]int{}
 	for _, r := range string(text) {
-		count[r]++
+		if r < utf8.RuneSelf {
+			ascii[r]++
+		} else {
+			count[r]++
+		}
 	}
-	for _, n := range count {
+	add := func(n int) {
 		f := float64(n) / float64(len(text))
 		sum -= f * math.Log2(f)
+	}
+	for _, n := range ascii {
+		if n > 0 {
+			add(n)
+		}
+	}
+	for _, n := range count {
+		add(n)
 	}
 	return sum
 }

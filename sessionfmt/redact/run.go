@@ -91,7 +91,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 	}
 	x.edits, x.s.quoted = x.edits[:0], false
 	if !x.walk.walk(line) {
-		x.raw(x.s.plain(x.hits[:0], line), line)
+		x.raw(x.s.plain(x.hits[:0], line), line, first)
 		return x.edits
 	}
 	x.hits = x.skeleton(x.hits[:0], line)
@@ -127,12 +127,13 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 }
 
 // raw is find for a line that is not JSON: all of it is one text.
-func (x *Run) raw(hits []hit, line []byte) {
+func (x *Run) raw(hits []hit, line []byte, first bool) {
 	if text := bytes.TrimSpace(line); x.r.opt.StructureOnly && !x.words && len(text) > 0 && !sized(text) {
 		at := bytes.Index(line, text)
 		x.edits = append(x.edits, hit{start: at, end: at + len(text), rule: -1, text: size(text, false)})
 		return
 	}
+	x.embedded(line, 0, first)
 	x.edits = append(x.edits, x.s.views(hits, line, anySpelling, false)...)
 }
 
@@ -220,23 +221,22 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		set(`{"type":"object"}`)
 		return
 	case anImage:
-		single := x.r.opt.Images || x.r.opt.StructureOnly
 		from := encoded(text)
-		if isBase64(text[from:]) && (single || isPicture(text[from:])) { // otherwise it is text that claims to be an image
-			if first && !x.later {
-				x.Tally.Images++
-			}
-			if single {
-				set(string(text[:from]) + pixel)
-			}
+		picture := isPicture(text[from:])
+		if isBase64(text[from:]) && (picture || x.r.opt.DropImages || x.r.opt.StructureOnly) { // otherwise it is text that claims to be an image
+			set(string(text[:from]) + x.picture(text[from:], t.at&isData != 0, first))
 			return
 		}
 	}
 	if t.known {
 		return
 	}
-	if from := encoded(text); !t.escaped && (t.at&isData != 0 || from > 0) {
-		if to, ok := x.within(text[from:]); ok {
+	if from := encoded(text); t.at&isData != 0 || from > 0 {
+		data := text[from:]
+		if t.escaped {
+			data = []byte(jsonl.Value(`"` + string(data) + `"`).Text())
+		}
+		if to, ok := x.within(data); ok {
 			set(string(text[:from]) + to)
 			return
 		}
@@ -247,6 +247,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		}
 		return
 	}
+	x.embedded(text, t.start, first)
 	how := anySpelling
 	base := x.own[:0]
 	if t.escaped {
@@ -410,32 +411,6 @@ func (x *Run) number(rule int32, value string) int {
 		m[strings.Clone(value)] = n
 	}
 	return n
-}
-
-// pixel is an image of one pixel: a PNG in base64.
-const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
-
-// smallImage is the least length of an image in base64 that nothing says to be one.
-const smallImage = 64
-
-// isBase64 reports whether a text is binary data in base64.
-func isBase64(text []byte) bool {
-	for _, c := range text {
-		if !isAlnum(c) && c != '+' && c != '/' && c != '=' && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
-}
-
-// isPicture reports whether data begins like PNG, JPEG, GIF or WebP.
-func isPicture(data []byte) bool {
-	for _, start := range []string{"iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR"} {
-		if bytes.HasPrefix(data, []byte(start)) {
-			return true
-		}
-	}
-	return false
 }
 
 // runes returns the number of characters of a JSON string.

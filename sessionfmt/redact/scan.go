@@ -36,10 +36,10 @@ type Scanner struct {
 	allowedMatches map[string]bool // by rule and match: not a secret
 	key            []byte
 
-	seen   []bool // by rule: the text contains one of its keywords
-	starts [][]int32
-	work   []int // by rule: bytes that its dfa has read
+	seen   []bool    // by rule: the text contains one of its keywords
+	starts [][]int32 // by rule: where its matches may begin
 	busy   []int32
+	read   int        // bytes that expressions and their dfas were run over
 	queue  []foundUse // of tokens and keys
 	ends   []int      // by token: where its characters end
 	quoted bool       // the text may have parts in quoted-printable
@@ -60,7 +60,10 @@ const maxLayers = 4
 // NewScanner returns a Scanner for texts other than sessions.
 func (r *Redactor) NewScanner() *Scanner {
 	n := len(r.rules)
-	return &Scanner{r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{}, seen: make([]bool, n), starts: make([][]int32, n), work: make([]int, n), ends: make([]int, len(r.tokens))}
+	return &Scanner{
+		r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{},
+		seen: make([]bool, n), starts: make([][]int32, n), ends: make([]int, len(r.tokens)),
+	}
 }
 
 // Find returns the likely secrets in a text, in order and without overlaps. Hits with escapes
@@ -202,10 +205,7 @@ func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 			dst = s.use(dst, v.text, u, int(t.end))
 		}
 	}
-	if dst = s.finish(dst, v.text); !another {
-		dst = s.decoded(dst, v.text)
-	}
-	return dst
+	return s.decoded(s.finish(dst, v.text), v.text)
 }
 
 // carry adds the words that a view has in common with its source, away from changes.
@@ -253,42 +253,23 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 	return dst
 }
 
-// expressions adds the secrets of the rules whose words were found.
-func (s *Scanner) expressions(dst []hit, text []byte) []hit {
-	for _, k := range s.r.always {
-		s.wake(k)
-	}
-	for _, k := range s.busy {
-		r := s.r.rules[k]
-		switch {
-		case r.anchors == nil:
-			dst = s.whole(dst, text, k)
-		case r.gated && !s.seen[k]:
-		case s.work[k] > 8*len(text)+1<<16:
-			dst = s.whole(dst, text, k)
-		default:
-			dst = s.matches(dst, text, k)
-		}
-		s.seen[k], s.starts[k], s.work[k] = false, s.starts[k][:0], 0
-	}
-	s.busy = s.busy[:0]
-	return dst
-}
-
 // use processes a word that ends at text[end].
 func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
 	switch u.kind {
 	case useAnchor:
-		s.anchor(text, u, end)
+		if at := end - u.size; u.exact == "" || string(text[at:end]) == u.exact {
+			s.wake(u.rule)
+			for start := max(0, at-u.max); start <= at-u.min; start++ {
+				s.starts[u.rule] = append(s.starts[u.rule], int32(start))
+			}
+		}
 	case useToken, useKeyBegin, useKeyEnd, useKeyHead:
 		s.queue = append(s.queue, foundUse{u, end - u.size})
 	case useQuoted:
 		s.quoted = true
 	case useKeyword:
-		if !s.seen[u.rule] {
-			s.wake(u.rule)
-			s.seen[u.rule] = true
-		}
+		s.wake(u.rule)
+		s.seen[u.rule] = true
 	case useValue:
 		if start := end - len(u.exact); string(text[start:end]) == u.exact && (!s.r.short(u.rule, len(u.exact)) || isWhole(text, start, end)) {
 			dst = append(dst, hit{rule: u.rule, start: start, end: end, value: u.exact})
@@ -319,135 +300,3 @@ func isWhole(text []byte, start, end int) bool {
 	in := func(c byte) bool { return c == '_' || isAlnum(c) }
 	return (start == 0 || !in(text[start-1])) && (end == len(text) || !in(text[end]))
 }
-
-// wake marks a rule for checking once all words of the text are known.
-func (s *Scanner) wake(k int32) {
-	if !s.seen[k] && len(s.starts[k]) == 0 && s.work[k] == 0 {
-		s.busy = append(s.busy, k)
-	}
-}
-
-// anchor records the places where a match that contains the anchor may begin.
-func (s *Scanner) anchor(text []byte, u use, end int) {
-	at := end - u.size
-	if u.exact != "" && string(text[at:end]) != u.exact || s.work[u.rule] > 8*len(text)+1<<16 {
-		return
-	}
-	d := s.dfas[u.rule]
-	if d == nil {
-		d = newDFA(s.r.rules[u.rule].ready().prog)
-		s.dfas[u.rule] = d
-	}
-	for start := max(0, at-u.max); start <= at-u.min; start++ {
-		if !boundary(text, start) {
-			continue
-		}
-		ok, until := d.run(text, start)
-		if ok || until-start > 256 {
-			s.wake(u.rule)
-			s.work[u.rule] += until - start
-		}
-		if ok {
-			s.starts[u.rule] = append(s.starts[u.rule], int32(start))
-		}
-	}
-}
-
-// boundary reports whether a character begins at text[at].
-func boundary(text []byte, at int) bool {
-	if utf8.RuneStart(text[at]) {
-		return true
-	}
-	for back := at - 1; back >= max(0, at-3); back-- {
-		if utf8.RuneStart(text[back]) {
-			_, n := utf8.DecodeRune(text[back:])
-			return back+n <= at
-		}
-	}
-	return true
-}
-
-// matches adds the secrets of a rule, given where its matches may begin, from left to right.
-func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
-	r, d := s.r.rules[k], s.dfas[k]
-	e := r.ready()
-	slices.Sort(s.starts[k])
-	behind := 0
-	for _, at := range s.starts[k] {
-		start := int(at)
-		if start < behind {
-			continue
-		}
-		_, until := d.run(text, start)
-		if r.Judge != "" && madeOf(text[start:until]).plain() {
-			continue
-		}
-		re, shift := e.first, start
-		if start > 0 {
-			_, n := utf8.DecodeLastRune(text[:start])
-			re, shift = e.afterOne, start-n
-		}
-		groups := re.FindSubmatchIndex(text[shift:until])
-		if groups == nil {
-			continue
-		}
-		for i := range groups {
-			if groups[i] >= 0 {
-				groups[i] += shift
-			}
-		}
-		groups[0] = start
-		for range r.lazy {
-			_, n := utf8.DecodeLastRune(text[:groups[0]])
-			if groups[0]-n < behind || n == 0 || !e.class.Match(text[groups[0]-n:groups[0]]) {
-				break
-			}
-			groups[0] -= n
-		}
-		before, end := len(dst), groups[1]
-		if dst = s.match(dst, text, k, groups); r.Judge == "" || len(dst) > before {
-			behind = end // what a judge has rejected may hide a secret
-		}
-	}
-	return dst
-}
-
-// whole adds the secrets of a rule that is tried on the whole text.
-func (s *Scanner) whole(dst []hit, text []byte, k int32) []hit {
-	for _, groups := range s.r.rules[k].ready().whole.FindAllSubmatchIndex(text, -1) {
-		dst = s.match(dst, text, k, groups)
-	}
-	return dst
-}
-
-// match adds the secret of a match, if there is one.
-func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
-	for groups[0] < groups[1] && text[groups[0]] == '\n' {
-		groups[0]++
-	}
-	for groups[0] < groups[1] && text[groups[1]-1] == '\n' {
-		groups[1]--
-	}
-	r := s.r.rules[k]
-	start, end, ok := r.secret(groups)
-	if !ok {
-		return dst
-	}
-	secret, match := text[start:end], text[groups[0]:groups[1]]
-	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
-	plain, known := s.allowedMatches[string(s.key)]
-	if !known {
-		plain = r.plain(secret, match)
-		if len(s.allowedMatches) == maxAllowedMatches {
-			clear(s.allowedMatches)
-		}
-		s.allowedMatches[string(s.key)] = plain
-	}
-	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
-		return dst
-	}
-	return append(dst, hit{rule: s.r.ofRule[k], start: start, end: end, value: string(secret)})
-}
-
-// maxAllowedMatches is how many matches are remembered, since code repeats them.
-const maxAllowedMatches = 4096

@@ -145,9 +145,9 @@ func (r *Redactor) Message(text string) string {
 // Text redacts a text that belongs to the session but is not one of its lines.
 func (x *Run) Text(text string) string {
 	line := []byte(text)
-	for range maxRounds {
+	for round := range maxRounds {
 		x.edits, x.s.quoted = x.edits[:0], false
-		if x.raw(x.s.plain(nil, line), line); len(x.edits) == 0 {
+		if x.raw(x.s.plain(nil, line), line, round == 0); len(x.edits) == 0 {
 			break
 		}
 		line = x.rewrite(nil, line, 0, len(line), x.edits, true)

@@ -10,8 +10,11 @@ import (
 
 // A Tally counts what a run has redacted.
 type Tally struct {
-	Sealed int // signatures and encrypted texts that were stripped
-	Images int // images that were not searched
+	Sealed  int // signatures and encrypted texts that were stripped
+	Images  int // images that stay, whose pixels were not searched
+	Bared   int // those that lost metadata
+	Unread  int // those that may have metadata, since they cannot be read
+	Dropped int // images that were replaced
 
 	r      *Redactor
 	rules  []count
@@ -23,7 +26,7 @@ type Tally struct {
 var NotSearched = []struct{ Name, About string }{
 	{"sealed reasoning", "what providers encrypt; it is removed"},
 	{"signatures", "of reasoning and of calls; they are removed"},
-	{"images", "pixels and metadata; they stay unless --images replaces them"},
+	{"images", "their pixels, and color profiles; metadata is removed from PNG, JPEG, GIF and WebP; --images drop replaces them"},
 	{"binary data", "what is neither text nor base64, hex or quoted-printable of text: archives, audio, encrypted files"},
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"sync"
+	"unicode/utf8"
 )
 
 // A prefixed is a kind of token that begins with a prefix, whole or cut short.
@@ -36,23 +38,25 @@ const (
 )
 
 func (k *prefixed) prepare() error {
-	set, err := regexp.Compile("^[" + k.Set + "]$")
+	set, err := syntax.Parse("["+k.Set+"]", syntax.Perl)
 	if err != nil {
 		return err
 	}
 	if k.ID == "" {
 		k.ID = cutShort
 	}
-	for c := range 0x80 {
-		k.in[c] = set.Match([]byte{byte(c)})
+	for i := 0; i < len(set.Rune); i += 2 {
+		for c := set.Rune[i]; c <= set.Rune[i+1] && c < utf8.RuneSelf; c++ {
+			k.in[c] = true
+		}
 	}
 	return nil
 }
 
-// run returns where the characters of the set end, from text[at] on.
+// run returns where the characters of the set end, from text[at] on, or dots follow.
 func (k *prefixed) run(text []byte, at int) int {
 	end := at
-	for most := min(len(text), at+longestToken); end < most && k.in[text[end]]; end++ {
+	for most := min(len(text), at+longestToken); end < most && k.in[text[end]] && (text[end] != '.' || end+1 == most || text[end+1] != '.'); end++ {
 	}
 	for end > at && (text[end-1] == '.' || text[end-1] == '-' && end < len(text)) {
 		end-- // the end of a sentence, or a dash
@@ -97,9 +101,10 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	}
 	if s.ends[n] <= at {
 		s.ends[n] = k.run(text, at)
+		s.read += s.ends[n] - at
 	}
 	end := s.ends[n]
-	if end-at < k.Least || !k.secret(text[at:end]) {
+	if end-at < k.Least || !k.secret(text[at:end], k.complete(text, at, end)) {
 		return dst
 	}
 	dst = append(dst, hit{rule: s.r.ofKind[n], start: start, end: end, value: string(text[start:end])})
@@ -118,20 +123,35 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	return dst
 }
 
-// secret reports whether what follows a prefix is not a placeholder or a name.
-func (k *prefixed) secret(rest []byte) bool {
+// complete reports whether text[at:end] is as long as what follows the prefix of a whole token, also if
+// it continues once.
+func (k *prefixed) complete(text []byte, at, end int) bool {
+	missing := k.Length - (end - at)
+	if from, ok := joint(text, end); ok && missing > 0 {
+		return k.run(text[:min(len(text), from+missing+1)], from) == from+missing
+	}
+	return missing == 0
+}
+
+// secret reports whether what follows a prefix is not a placeholder or a name. That of a complete token
+// may be made of words by chance.
+func (k *prefixed) secret(rest []byte, complete bool) bool {
 	m := madeOf(rest[:min(len(rest), judged)])
 	share := 4
 	if k.Word { // words such as task- end like the prefix
 		share = 2
 	}
-	return m.odd >= 3 && share*m.odd >= m.letters+m.digits && !repeats(rest) &&
+	return (m.odd >= 3 && share*m.odd >= m.letters+m.digits || complete && m.odd > 0) && !repeats(rest) &&
 		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest[:min(len(rest), judged)], nil, nil) })
 }
 
 // repeats reports whether a text consists of few characters.
 func repeats(text []byte) bool {
-	return len(text) >= 8 && entropy(text[:min(len(text), judged)]) < 1.8
+	most := 1.8
+	if len(text) < 8 {
+		most = 1
+	}
+	return entropy(text[:min(len(text), judged)]) < most
 }
 
 // longestJoint is how many bytes lie between the parts of a text that is split.
@@ -203,7 +223,7 @@ func madeOf(text []byte) (m makeup) {
 				}
 			}
 			m.letters += end - i
-			if n := end - i - 1; n < 2 || n < 5 && 4*alike < 3*n || 20*alike < 11*n {
+			if n := end - i - 1; n < 2 || n < 5 && 4*alike < 3*n || 20*alike < 13*n {
 				m.odd += end - i
 			}
 			i = end
@@ -272,7 +292,7 @@ var (
 	publicName   = lazily(`(?i)public|primary|foreign|partition|sort`)
 	passwordName = lazily(`(?i)passw(?:or)?d|passphrase|passcode`)
 	pathName     = lazily(`(?i)pwd\W*$`) // also the working directory
-	secretName   = lazily(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|access.?key|auth|private|account|cred`)
+	secretName   = lazily(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|(?:access|master|encryption).?key|auth|private|account|cred`)
 	digest       = lazily(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
 )
 

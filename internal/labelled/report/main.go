@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ func main() {
 	harmless := flag.Int("harmless", 20000, "number of harmless texts")
 	examples := flag.Int("examples", 0, "failures to print per row")
 	only := flag.String("only", "", "examples of rows that contain this")
-	leaks := flag.String("gitleaks", "", "also measure gitleaks: the module to run, with its version")
+	leaks := flag.String("gitleaks", "", "also measure others: gitleaks, from this module with its version, and trufflehog if it is installed")
 	flag.Parse()
 	if err := run(*seed, *harmless, *examples, *only, *leaks); err != nil {
 		fmt.Fprintln(os.Stderr, "report:", err)
@@ -30,33 +31,46 @@ func main() {
 }
 
 func run(seed uint64, n, examples int, only, leaks string) error {
-	cases, plain := labelled.Set(seed), labelled.NoSecrets(seed, n)
+	config, err := os.ReadFile("sessionfmt/redact/gitleaks.toml")
+	if err != nil {
+		return err
+	}
+	cases, err := labelled.Set(seed, config)
+	if err != nil {
+		return err
+	}
+	plain := labelled.NoSecrets(seed, n)
 	r, err := redact.New(redact.Options{})
 	if err != nil {
 		return err
 	}
-	t := table{examples: examples, only: only}
-	out := make([]string, 0, len(cases)+len(plain))
+	t := table{examples: examples, only: only, names: []string{"ctxtool"}}
+	var texts, out []string
+	measure := func(text string, message bool) error {
+		left, err := redacted(r, text, message)
+		texts, out = append(texts, text), append(out, left)
+		return err
+	}
 	for _, c := range cases {
-		text, err := redacted(r, c.Text, c.Place == "text")
-		if err != nil {
+		if err := measure(c.Text, c.Place == "text"); err != nil {
 			return fmt.Errorf("%s: %w", c.Place, err)
 		}
-		out = append(out, text)
 	}
 	for _, h := range plain {
-		text, err := redacted(r, h.Text, true)
-		if err != nil {
+		if err := measure(h.Text, true); err != nil {
 			return err
 		}
-		out = append(out, text)
 	}
 	t.tools = append(t.tools, out)
-	if leaks != "" {
-		if out, err = gitleaks(leaks, cases, plain); err != nil {
+	for _, s := range scanners(leaks) {
+		if _, err := exec.LookPath(s.command[0]); err != nil || leaks == "" {
+			fmt.Fprintf(os.Stderr, "report: %s is left out\n", s.name)
+			continue
+		}
+		if out, err = s.left(texts); err != nil {
 			return err
 		}
-		t.tools = append(t.tools, out)
+		t.names, t.tools = append(t.names, s.name), append(t.tools, out)
 	}
 	t.print(os.Stdout, cases, plain)
 	return nil
@@ -94,6 +108,7 @@ func redacted(r *redact.Redactor, text string, message bool) (string, error) {
 // A table counts what each tool removed.
 type table struct {
 	tools    [][]string // by tool, what is left of each text
+	names    []string   // of tools
 	examples int
 	only     string
 }
@@ -111,7 +126,7 @@ func (t *table) print(w io.Writer, cases []labelled.Case, plain []labelled.Harml
 		title string
 		of    func(c labelled.Case) string
 	}{
-		{"goal", func(c labelled.Case) string { return string(c.Goal) }},
+		{"goal", func(c labelled.Case) string { return c.Goal }},
 		{"group", func(c labelled.Case) string { return c.Group + ", " + c.Spelling }},
 		{"kind", func(c labelled.Case) string { return c.Group + ", " + c.Kind }},
 		{"shape", func(c labelled.Case) string { return c.Group + ", " + c.Shape }},
@@ -119,11 +134,11 @@ func (t *table) print(w io.Writer, cases []labelled.Case, plain []labelled.Harml
 	} {
 		rows := map[string]*row{}
 		for k, c := range cases {
-			goals := []string{by.of(c)}
-			if by.title == "goal" && c.Goal == labelled.Prefixed {
-				goals = append(goals, string(labelled.Whole))
+			names := []string{by.of(c)}
+			if by.title == "goal" {
+				names = c.Goals()
 			}
-			for _, name := range goals {
+			for _, name := range names {
 				t.count(rows, name, k, c.Text, func(out string) bool { return !c.Left(out) })
 			}
 		}
@@ -157,9 +172,9 @@ func (t *table) count(rows map[string]*row, name string, k int, text string, hit
 
 // rows prints rows, the worst first.
 func (t *table) rows(w io.Writer, title, what string, rows map[string]*row, bad bool) {
-	fmt.Fprintf(w, "\n%-44s %7s", title, "texts")
-	for k := range t.tools {
-		fmt.Fprintf(w, " %9s", []string{what, "gitleaks"}[k])
+	fmt.Fprintf(w, "\n%-44s %7s", title+", "+what, "texts")
+	for _, name := range t.names {
+		fmt.Fprintf(w, " %10s", name)
 	}
 	fmt.Fprintln(w)
 	var all []*row
@@ -179,7 +194,7 @@ func (t *table) rows(w io.Writer, title, what string, rows map[string]*row, bad 
 	for _, x := range all {
 		fmt.Fprintf(w, "%-44s %7d", x.name, x.n)
 		for _, hits := range x.hits {
-			fmt.Fprintf(w, " %8.2f%%", 100*float64(hits)/float64(x.n))
+			fmt.Fprintf(w, " %9.2f%%", 100*float64(hits)/float64(x.n))
 		}
 		fmt.Fprintln(w)
 		left := t.examples

@@ -1,0 +1,162 @@
+package redact
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// expressions adds the secrets of the rules whose words were found.
+func (s *Scanner) expressions(dst []hit, text []byte) []hit {
+	for _, k := range s.r.always {
+		s.wake(k)
+	}
+	for _, k := range s.busy {
+		switch r := s.r.rules[k]; {
+		case r.anchors == nil:
+			dst = s.whole(dst, text, k)
+		case !r.gated || s.seen[k]:
+			dst = s.matches(dst, text, k)
+		}
+		s.seen[k], s.starts[k] = false, s.starts[k][:0]
+	}
+	s.busy = s.busy[:0]
+	return dst
+}
+
+// wake marks a rule for checking once all words of the text are known.
+func (s *Scanner) wake(k int32) {
+	if !s.seen[k] && len(s.starts[k]) == 0 {
+		s.busy = append(s.busy, k)
+	}
+}
+
+// Limits of what is read for a rule: by its dfa, times the text, beyond which its expression searches
+// the whole text; by its expression again, beyond which what a judge rejects may hide a secret.
+const (
+	mostRead  = 64
+	mostAgain = 1 << 12
+)
+
+// matches adds the secrets of a rule, given where its matches may begin.
+func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
+	r, d, e := s.r.rules[k], s.dfas[k], s.r.rules[k].ready()
+	if d == nil {
+		d = newDFA(e.prog)
+		s.dfas[k] = d
+	}
+	d.begin()
+	slices.Sort(s.starts[k])
+	n, behind, last, again, matched := len(dst), 0, 0, 0, 0
+	for _, at := range slices.Compact(s.starts[k]) {
+		start := int(at)
+		if start < behind || !boundary(text, start) {
+			continue
+		}
+		ok, until := d.run(text, start)
+		if d.read > mostRead*(len(text)+mostAgain) {
+			dst = s.whole(dst[:n], text, k)
+			break
+		}
+		if !ok || r.Judge != "" && until-start < mostAgain && madeOf(text[start:until]).plain() {
+			continue
+		}
+		matched += until - start
+		again += max(0, min(until, last)-start)
+		last = max(last, until)
+		groups := e.match(text, start, until)
+		if groups == nil {
+			continue
+		}
+		for range r.lazy {
+			_, n := utf8.DecodeLastRune(text[:groups[0]])
+			if groups[0]-n < behind || n == 0 || !e.class.Match(text[groups[0]-n:groups[0]]) {
+				break
+			}
+			groups[0] -= n
+		}
+		before, end := len(dst), groups[1]
+		dst = s.match(dst, text, k, groups)
+		if r.Judge == "" || len(dst) > before || again > len(text)/4+mostAgain {
+			behind = end // what a judge has rejected may hide a secret
+		}
+	}
+	s.read += d.read + matched
+	return dst
+}
+
+// match returns the match that begins at text[start], and its groups; nothing from text[until] on
+// matters.
+func (e *expression) match(text []byte, start, until int) []int {
+	re, from := e.first, start
+	if start > 0 {
+		_, n := utf8.DecodeLastRune(text[:start])
+		re, from = e.afterOne, start-n
+	}
+	groups := re.FindSubmatchIndex(text[from:until])
+	if groups == nil {
+		return nil
+	}
+	for i := range groups {
+		if groups[i] >= 0 {
+			groups[i] += from
+		}
+	}
+	groups[0] = start
+	return groups
+}
+
+// boundary reports whether a character begins at text[at].
+func boundary(text []byte, at int) bool {
+	if utf8.RuneStart(text[at]) {
+		return true
+	}
+	for back := at - 1; back >= max(0, at-3); back-- {
+		if utf8.RuneStart(text[back]) {
+			_, n := utf8.DecodeRune(text[back:])
+			return back+n <= at
+		}
+	}
+	return true
+}
+
+// whole adds the secrets of a rule that is tried on the whole text.
+func (s *Scanner) whole(dst []hit, text []byte, k int32) []hit {
+	s.read += len(text)
+	for _, groups := range s.r.rules[k].ready().whole.FindAllSubmatchIndex(text, -1) {
+		dst = s.match(dst, text, k, groups)
+	}
+	return dst
+}
+
+// match adds the secret of a match, if there is one.
+func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
+	for groups[0] < groups[1] && text[groups[0]] == '\n' {
+		groups[0]++
+	}
+	for groups[0] < groups[1] && text[groups[1]-1] == '\n' {
+		groups[1]--
+	}
+	r := s.r.rules[k]
+	start, end, ok := r.secret(groups)
+	if !ok {
+		return dst
+	}
+	secret, match := text[start:end], text[groups[0]:groups[1]]
+	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
+	plain, known := s.allowedMatches[string(s.key)]
+	if !known {
+		s.read += len(match)
+		plain = r.plain(secret, match)
+		if len(s.allowedMatches) == maxAllowedMatches {
+			clear(s.allowedMatches)
+		}
+		s.allowedMatches[string(s.key)] = plain
+	}
+	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
+		return dst
+	}
+	return append(dst, hit{rule: s.r.ofRule[k], start: start, end: end, value: string(secret)})
+}
+
+// maxAllowedMatches is how many matches are remembered, since code repeats them.
+const maxAllowedMatches = 4096

@@ -37,23 +37,18 @@ func (p *PromptTracker) Follow(s Step) (changed bool, err error) {
 	return p.follow(s.m.r, deltas)
 }
 
-// A Prompting is what made a prompt, without its texts.
-type Prompting struct {
-	r      *Replay
-	deltas []delta
-}
-
-// Made returns what made the current prompt.
-func (p *PromptTracker) Made() Prompting { return Prompting{p.load.r, slices.Clip(p.seen)} }
-
-// Read returns the prompt. It is not Compiled.
-func (s Prompting) Read() (p prompt.Prompt, err error) {
-	own := hasSystem(s.deltas)
-	f := s.r.startingPrompt(own)
-	err = s.r.NewReader().fold(&f, s.deltas)
-	p = prompt.Prompt{Parts: f.Parts, Options: f.Options, Known: own || s.r.Options.Baseline != nil}
-	p.Tools, p.Omitted = s.r.implemented(f.Tools)
-	return p, err
+// Made returns a function that reads the current prompt again, so that its texts need not be kept.
+// Its result is not Compiled.
+func (p *PromptTracker) Made() func() (prompt.Prompt, error) {
+	r, deltas := p.load.r, slices.Clip(p.seen)
+	return func() (p prompt.Prompt, err error) {
+		own := hasSystem(deltas)
+		f := r.startingPrompt(own)
+		err = r.NewReader().fold(&f, deltas)
+		p = prompt.Prompt{Parts: f.Parts, Options: f.Options, Known: own || r.Options.Baseline != nil}
+		p.Tools, p.Omitted = r.implemented(f.Tools)
+		return p, err
+	}
 }
 
 // follow advances to the deltas of the state in force, and reports whether they changed

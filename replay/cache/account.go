@@ -106,7 +106,7 @@ func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 // view returns the messages of a request as the cache sees them.
 func (c *accountant) view(k int32) ledger.View { return c.l.View(k, !c.opt.Collapse) }
 
-// promptOf returns the prompt in front of a request's messages.
+// promptOf returns the prompt before a request's messages.
 func (c *accountant) promptOf(q *ledger.Request) *ledger.Prompt {
 	if c.opt.Collapse {
 		return &c.l.Prompts[q.Prompt]

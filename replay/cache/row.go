@@ -3,7 +3,6 @@ package cache
 import (
 	"math"
 
-	"ctxtool/replay/ledger"
 	"ctxtool/replay/origin"
 )
 
@@ -12,23 +11,23 @@ import (
 //
 // It is a line of schema ctxtool/cache/2.
 type Row struct {
-	Schema    string         `json:"schema"`
-	Record    int            `json:"-"`                   // the answer
-	Request   origin.Index   `json:"request,omitzero"`    // number of the request, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
-	Entry     string         `json:"entry"`               // id of the answer
-	Time      string         `json:"time,omitempty"`      // of the answer's entry, as it stands
-	Model     string         `json:"model,omitempty"`     // `provider/id`
-	Prompt    int64          `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
-	Shared    *shared        `json:"shared,omitempty"`    // the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's lifetime
-	Break     *Break         `json:"break,omitempty"`     // what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to it
-	Expected  *Expected      `json:"expected,omitempty"`  // tokens that an ideal cache, which keeps every prefix of every request, reads and writes; `read` is at least what the provider recorded as read
-	Recorded  *Usage         `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any, or if the agent does not record the use of a cache
-	Rebilled  Rebilled       `json:"rebilled,omitzero"`   // tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of `break.again` and `unserved`
-	Unserved  Rebilled       `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to 1,024 tokens, and before the first use of a cache
-	Missed    *ledger.Missed `json:"missed,omitempty"`    // the reason that the provider gives for not serving the request from its cache
-	Outlived  int64          `json:"outlived,omitempty"`  // seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later pauses are judged by it
-	Endless   bool           `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
-	Estimated bool           `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
+	Schema    string       `json:"schema"`
+	Record    int          `json:"-"`                   // the answer
+	Request   origin.Index `json:"request,omitzero"`    // number of the request, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
+	Entry     string       `json:"entry"`               // id of the answer
+	Time      string       `json:"time,omitempty"`      // of the answer's entry, as it stands
+	Model     string       `json:"model,omitempty"`     // `provider/id`
+	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
+	Shared    *shared      `json:"shared,omitempty"`    // the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's lifetime
+	Break     *Break       `json:"break,omitempty"`     // what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to it
+	Expected  *Expected    `json:"expected,omitempty"`  // tokens that an ideal cache, which keeps every prefix of every request, reads and writes; `read` is at least what the provider recorded as read
+	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any, or if the agent does not record the use of a cache
+	Rebilled  Rebilled     `json:"rebilled,omitzero"`   // tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of `break.again` and `unserved`
+	Unserved  Rebilled     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to 1,024 tokens, and before the first use of a cache
+	Missed    *Missed      `json:"missed,omitempty"`    // the reason that the provider gives for not serving the request from its cache
+	Outlived  int64        `json:"outlived,omitempty"`  // seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later pauses are judged by it
+	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
+	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
 
 	basis basis
 }
@@ -37,6 +36,12 @@ type Row struct {
 type shared struct {
 	Messages int   `json:"messages"`
 	Tokens   int64 `json:"tokens"`
+}
+
+// A Missed is what a provider recorded about a request that its cache did not serve.
+type Missed struct {
+	Reason string `json:"reason"`           // in the provider's words
+	Tokens int64  `json:"tokens,omitempty"` // that it did not serve
 }
 
 // answered reports whether the provider recorded the size of the request.
@@ -69,10 +74,10 @@ func (c *accountant) row(k int) Row {
 		Schema: "ctxtool/cache/2", Record: int(q.Record), Request: origin.Index(q.Number), Entry: session.ID(int(q.Record)),
 		Time: c.line(q.Record).Get("timestamp").Text(), Model: m.Ref.Name(), Prompt: q.Size(),
 	}
-	row.basis = basis{model: m, long: m.long, counted: s.counted + c.hidden, hidden: c.hidden, output: q.Output, thinking: c.thinking(q), unbilled: q.Free()}
+	row.basis = basis{model: m, long: m.long, counted: s.counted + c.hidden, hidden: c.hidden, output: q.Usage.Output, thinking: c.thinking(q), unbilled: q.Free()}
 	if d := session.Dialect(); q.Billed && (d == nil || !d.Uncached) {
-		usage := q.Usage // a pointer into the ledger would keep all of it
-		row.Recorded, row.Missed = &usage, q.Missed
+		u := &q.Usage
+		row.Recorded, row.Missed = &Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}, (*Missed)(q.Missed)
 	}
 	seen := c.active || q.Usage.CacheRead+q.Usage.CacheWrite > 0
 	defer func() { c.active = seen }()

@@ -95,7 +95,7 @@ func (t *Total) add(row *Row) {
 	if row.Recorded != nil {
 		u = *row.Recorded
 	}
-	t.Recorded.Plus(u)
+	t.Recorded.plus(u)
 	e := Expected{u.CacheRead, row.Prompt - u.CacheRead} // after a broken patch only this is known
 	if row.Expected != nil {
 		e = *row.Expected
@@ -147,7 +147,7 @@ func (t *Total) Plus(o *Total) {
 		}
 		t.Expected.Read += o.Expected.Read
 		t.Expected.Write += o.Expected.Write
-		t.Recorded.Plus(o.Recorded)
+		t.Recorded.plus(o.Recorded)
 		t.Broken.Plus(o.Broken)
 		t.Unserved.Plus(o.Unserved)
 	}
@@ -211,8 +211,27 @@ func worstFirst(all []Loss) {
 	})
 }
 
-// A Usage is what a provider recorded for a request.
-type Usage = ledger.Usage
+// A Usage is what a provider recorded for a request, in tokens. Input was neither read from a
+// cache nor written to it. CacheWrite1h is part of CacheWrite.
+type Usage struct {
+	Input        int64 `json:"-"`
+	CacheRead    int64 `json:"read"`
+	CacheWrite   int64 `json:"write"`
+	CacheWrite1h int64 `json:"write1h,omitempty"`
+}
+
+// IsZero reports whether the size of the request is unknown.
+func (u Usage) IsZero() bool { return u.Prompt() == 0 }
+
+// Prompt returns the size of the request in tokens, 0 if unknown.
+func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
+
+func (u *Usage) plus(o Usage) {
+	u.Input += o.Input
+	u.CacheRead += o.CacheRead
+	u.CacheWrite += o.CacheWrite
+	u.CacheWrite1h += o.CacheWrite1h
+}
 
 // A seenModel is a model that received requests.
 type seenModel struct {
@@ -245,10 +264,10 @@ func (m *seenModel) tableLifetime() int64 {
 func (m *seenModel) rebilled(a *ledger.Answer, prompt, tokens int64) Rebilled {
 	var paid, read float64
 	if a != nil && a.Usage.Input+a.Usage.CacheWrite > 0 {
-		paid = (a.Cost.Input + a.Cost.CacheWrite) / float64(a.Usage.Input+a.Usage.CacheWrite)
+		paid = (a.Usage.Cost.Input + a.Usage.Cost.CacheWrite) / float64(a.Usage.Input+a.Usage.CacheWrite)
 	}
 	if a != nil && a.Usage.CacheRead > 0 {
-		read = a.Cost.CacheRead / float64(a.Usage.CacheRead)
+		read = a.Usage.Cost.CacheRead / float64(a.Usage.CacheRead)
 	}
 	if prompt > 0 && paid == 0 {
 		long := int64(0)
@@ -264,7 +283,7 @@ func (m *seenModel) rebilled(a *ledger.Answer, prompt, tokens int64) Rebilled {
 		read = m.Model.Price(models.Usage{CacheRead: prompt}).Total / float64(prompt)
 	}
 	one := Rebilled{Tokens: tokens, Cost: float64(tokens) * max(0, paid-read)}
-	if paid == 0 && !m.Model.Priced() && (a == nil || !a.Cost.Known) {
+	if paid == 0 && !m.Model.Priced() && (a == nil || !a.Usage.Cost.Known) {
 		one.Unpriced = tokens
 	}
 	return one

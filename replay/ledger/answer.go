@@ -13,39 +13,14 @@ type Answer struct {
 	At     int64 // milliseconds since 1970, never before that of an earlier answer; 0 if unknown
 	Failed bool
 	Billed bool // a usage is recorded
-	Usage  Usage
-	Output int64 // tokens
-	Cost   jsonl.Cost
+	Usage  jsonl.Usage
 	Missed *Missed
-}
-
-// A Usage is what a provider recorded for a request, in tokens. Input was neither read from a
-// cache nor written to it. CacheWrite1h is part of CacheWrite.
-type Usage struct {
-	Input        int64 `json:"-"`
-	CacheRead    int64 `json:"read"`
-	CacheWrite   int64 `json:"write"`
-	CacheWrite1h int64 `json:"write1h,omitempty"`
-}
-
-// IsZero reports whether the size of the request is unknown.
-func (u Usage) IsZero() bool { return u.Prompt() == 0 }
-
-// Prompt returns the size of the request in tokens, 0 if unknown.
-func (u Usage) Prompt() int64 { return u.Input + u.CacheRead + u.CacheWrite }
-
-// Plus adds another usage.
-func (u *Usage) Plus(o Usage) {
-	u.Input += o.Input
-	u.CacheRead += o.CacheRead
-	u.CacheWrite += o.CacheWrite
-	u.CacheWrite1h += o.CacheWrite1h
 }
 
 // A Missed is what a provider recorded about a request that its cache did not serve.
 type Missed struct {
-	Reason string `json:"reason"`           // in the provider's words
-	Tokens int64  `json:"tokens,omitempty"` // that it did not serve
+	Reason string // in the provider's words
+	Tokens int64  // that it did not serve
 }
 
 // Size returns the recorded size of the request in tokens, 0 if unknown.
@@ -70,15 +45,14 @@ func readAnswer(line, v jsonl.Value) (a Answer, name models.Ref) {
 	} else {
 		a.At = written
 	}
-	u := f[3].Usage()
-	a.Usage, a.Output, a.Cost = Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}, u.Output, u.Cost
+	a.Usage = f[3].Usage()
 	return a, models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 }
 
 // unnamed makes the answer one of another model: it has the recorded size, and nothing that
 // depends on the model.
 func (a *Answer) unnamed() {
-	a.Usage, a.Cost, a.Missed = Usage{Input: a.Size()}, jsonl.Cost{}, nil
+	a.Usage, a.Missed = jsonl.Usage{Input: a.Size(), Output: a.Usage.Output}, nil
 }
 
 // name numbers the requests, and gives each its model. An answer that does not name its model has

@@ -73,7 +73,7 @@ type Request struct {
 	Number   int32 // from 0 along its path; -1 if the replay did not reach it
 	Leaf     int32 // the last record before the answer
 	Model    int32 // index of its model
-	Front    int32 // index of the prompt in front of the messages; later system messages are messages
+	Front    int32 // index of the prompt before the messages; later system messages are messages
 	Prompt   int32 // index of the prompt that all system messages make together
 	Warms    bool  // no request: the entry kept the cache of an earlier one warm
 

@@ -15,13 +15,13 @@ type Prompt struct {
 	Tools  uint64 // hash of the tools alone
 	Known  bool   // the session or a baseline records them
 	Counts weigh.Counts
-	made   replay.Prompting
+	made   func() (prompt.Prompt, error)
 
 	reasoning jsonl.Value // the option, nil if not set
 }
 
 // Read returns the prompt with its texts. It is not Compiled.
-func (p *Prompt) Read() (prompt.Prompt, error) { return p.made.Read() }
+func (p *Prompt) Read() (prompt.Prompt, error) { return p.made() }
 
 var seed = maphash.MakeSeed()
 

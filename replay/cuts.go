@@ -34,7 +34,9 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 	}
 	quiet := *r // only the caller's replay reports findings
 	quiet.Rules = ByEnvelope
-	for _, err := range quiet.WalkTree(quiet.Session.Tree(), &cutter{cuts: &cuts, last: -1}) {
+	m := newMachine(&quiet)
+	m.cutter = &cutter{cuts: &cuts, last: -1}
+	for _, err := range m.tree(quiet.Session.Tree()) {
 		if err != nil && !Stopped(err) {
 			return nil, err
 		}
@@ -50,7 +52,6 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 // that no provider gets. A later compaction that stays an entry would cut the patched state
 // instead of the state without compactions. It may stay only if both give the same result.
 type cutter struct {
-	NopObserver
 	cuts    *[]Cut
 	last    int    // of them on this path
 	native  bool   // a compaction could not be a patch
@@ -65,8 +66,8 @@ type pendingCut struct {
 	own    int    // messages of the new state that the entry itself adds
 }
 
-// Fork returns a copy for another branch.
-func (c *cutter) Fork(_, _ Step) Observer {
+// fork returns a copy for another branch.
+func (c *cutter) fork() *cutter {
 	next := *c
 	if c.patched != nil {
 		next.patched = c.patched.fork()
@@ -74,15 +75,14 @@ func (c *cutter) Fork(_, _ Step) Observer {
 	return &next
 }
 
-// Changed records a compaction.
-func (c *cutter) Changed(s Step, change *Change) error {
+// changed records a compaction.
+func (c *cutter) changed(m *machine, change *Change) {
 	switch {
 	case change.Do == OpRecompact:
-		c.compacted(s.m, change.cut)
+		c.compacted(m, change.cut)
 	case c.patched != nil:
-		s.m.apply(c.patched, change)
+		m.apply(c.patched, change)
 	}
-	return s.m.err
 }
 
 func (c *cutter) compacted(m *machine, at *pendingCut) {

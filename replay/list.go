@@ -144,14 +144,6 @@ func (l *list) all(yield func(i int, m *Piece) bool) {
 	}
 }
 
-// first returns the first n messages.
-func (l *list) first(n int) iter.Seq[*Piece] {
-	return func(yield func(*Piece) bool) {
-		for i := 0; i < n && yield(l.at(i)); i++ {
-		}
-	}
-}
-
 // differs returns the indexes at which two lists of one machine have different messages,
 // including those beyond the end of the shorter one. It skips shared chunks.
 func (l *list) differs(was *list) iter.Seq[int] {

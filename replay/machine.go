@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"hash/maphash"
-	"iter"
 	"slices"
 	"sort"
 
@@ -58,8 +57,10 @@ type machine struct {
 	prompt PromptTracker // prompt and tools, if Step.Tools is called
 
 	watch   []Observer
-	change  Change          // the last one
-	counter *tokens.Counter // counts each message where it is set
+	changed func(Step, *Change) error // see Replay.Along
+	cutter  *cutter                   // see Replay.Cuts
+	change  Change                    // the last one
+	counter *tokens.Counter           // counts each message where it is set
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far
@@ -98,9 +99,8 @@ const (
 
 // A Change is an operation with its arguments. It is valid until the next change.
 type Change struct {
-	Do      Operation
-	By      origin.Origin    // the entry, and the op of its patch
-	Removed iter.Seq[*Piece] // messages that OpCut, OpReplace or OpRecompact removed from the request
+	Do Operation
+	By origin.Origin // the entry, and the op of its patch
 
 	piece   Piece // the appended message; of a patch, its origin
 	number  int32 // of that message; -1 for a patch
@@ -109,14 +109,6 @@ type Change struct {
 	edit    edit
 	changed bool        // whether the edit changed a message of the request
 	cut     *pendingCut // of OpRecompact
-}
-
-// Appended returns the message that an entry appended, nil for other changes.
-func (c *Change) Appended() *Piece {
-	if c.Do != OpAppend || c.op != nil {
-		return nil
-	}
-	return &c.piece
 }
 
 // fail ends the step with an error, unless it is nil.
@@ -139,12 +131,13 @@ func (m *machine) do(c Change) {
 	m.notify()
 }
 
-// notify reports the last change to the observers.
+// notify reports the last change.
 func (m *machine) notify() {
-	for _, o := range m.watch {
-		if m.err == nil {
-			m.fail(o.Changed(m.at(), &m.change))
-		}
+	if m.cutter != nil && m.err == nil {
+		m.cutter.changed(m, &m.change)
+	}
+	if m.changed != nil && m.err == nil {
+		m.fail(m.changed(m.at(), &m.change))
 	}
 }
 

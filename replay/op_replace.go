@@ -15,7 +15,6 @@ func replaceCached(m *machine, s *state, c *Change) {
 		like[providerKind(el.Get("role").RoleKind())] = true
 	}
 	had := m.digests(&s.msgs, like)
-	stays := map[int]bool{}
 	next := list{pool: m.pool, mixed: true}
 	for i, msg := range s.msgs.all { // system messages are not cached messages
 		if msg.kind == jsonl.System {
@@ -24,27 +23,17 @@ func replaceCached(m *machine, s *state, c *Change) {
 	}
 	systems := next.n
 	for el := range c.v.Get("messages").Elements {
-		h, same := m.digest(el), -1
+		h := m.digest(el)
 		if all := had[h]; len(all) > 0 {
-			same, had[h] = all[0], all[1:]
-			next.push(s.msgs.number(same))
+			next.push(s.msgs.number(all[0]))
+			had[h] = all[1:]
 		} else {
 			msg := patchMessage(el, c.v, c.piece)
 			if next.n == systems {
-				same = m.reframe(&s.msgs, el, &msg)
+				m.reframe(&s.msgs, el, &msg)
 			}
 			m.size(&msg)
 			next.push(m.pool.intern(msg))
-		}
-		stays[same] = true
-	}
-	if was := s.msgs; s == m.current() {
-		c.Removed = func(yield func(*Piece) bool) {
-			for i, msg := range was.all {
-				if msg.Sent() && !stays[i] && !yield(msg) {
-					return
-				}
-			}
 		}
 	}
 	s.msgs = next
@@ -53,9 +42,9 @@ func replaceCached(m *machine, s *state, c *Change) {
 
 // reframe makes msg, the first message el of the new list, the summary that l begins with, if an
 // earlier op of the same patch made that and el has its text: a system's own frame takes the
-// place of pi's. It returns the summary's index in l, -1 if el is another message.
-func (m *machine) reframe(l *list, el value, msg *Piece) int {
-	for i, was := range l.all {
+// place of pi's.
+func (m *machine) reframe(l *list, el value, msg *Piece) {
+	for _, was := range l.all {
 		if was.kind == jsonl.System {
 			continue
 		}
@@ -64,15 +53,13 @@ func (m *machine) reframe(l *list, el value, msg *Piece) int {
 		}
 		summary, err := m.reader.Summary(was)
 		m.fail(err)
-		if summary == "" || !strings.Contains(el.Get("content").ContentText(), summary) {
-			return -1
+		if summary != "" && strings.Contains(el.Get("content").ContentText(), summary) {
+			start, size := msg.start, msg.size
+			*msg = *was
+			msg.form, msg.start, msg.size = framedSummary, start, size
 		}
-		start, size := msg.start, msg.size
-		*msg = *was
-		msg.form, msg.start, msg.size = framedSummary, start, size
-		return i
+		return
 	}
-	return -1
 }
 
 // Summary returns the exact summary in a message without its frame, empty if there is none.

@@ -139,9 +139,6 @@ func applySummary(m *machine, s *state, c *Change) {
 	first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
 	at.form, at.kind = opSummary, jsonl.CompactionMessage
 	m.size(&at)
-	if was := s.msgs; s == m.current() {
-		c.Removed = was.first(first)
-	}
 	s.msgs.cut(first, m.pool.intern(at))
 }
 

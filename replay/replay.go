@@ -2,10 +2,9 @@
 // alone: the envelope of system prompt, tools, messages and options after any entry.
 //
 // New returns a Replay of an open session. Replay.At returns the Envelope at a point,
-// Replay.Walk a Step for each entry of a path, Replay.WalkTree for each entry of the file. An
-// Observer of a walk is notified of every request and every change. The packages diff, trace,
-// cache and reuse are built on observers. An envelope's messages are Pieces, whose text a
-// Reader reads.
+// Replay.Walk a Step for each entry of a path, Replay.WalkTree for each entry of the file, and
+// Replay.Along also each Change. An envelope's messages are Pieces, whose text a Reader reads.
+// Package ledger has the requests of a session as data.
 //
 // With the rules Auto, Options.Leaf must be the leaf whose path decides, usually Session.Leaf.
 // An envelope holds no text. It reads messages from the session, which has to stay open. Any
@@ -88,7 +87,7 @@ func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
 // end returns the envelope at the end of a path, or before a broken patch.
 func (r *Replay) end(path []int) (*Envelope, error) {
 	last, err := Step{m: newMachine(r)}, error(nil)
-	for last, err = range r.Along(path) {
+	for last, err = range r.Along(path, nil) {
 	}
 	return last.Envelope(), err
 }

@@ -178,15 +178,7 @@ func (m *machine) compact(msg Piece) Effect {
 			next.deltas = append(next.deltas, d)
 		}
 	}
-	m.change = Change{Do: OpRecompact, By: msg.Origin(), cut: &pendingCut{msg, line, before, heads}, Removed: func(yield func(*Piece) bool) {
-		for _, l := range []struct {
-			*list
-			n int
-		}{{&before.msgs, before.msgs.n}, {&m.base.msgs, first}} { // what is kept of them nobody will look for
-			for i := 0; i < l.n && yield(l.at(i)); i++ {
-			}
-		}
-	}}
+	m.change = Change{Do: OpRecompact, By: msg.Origin(), cut: &pendingCut{msg, line, before, heads}}
 	m.notify()
 	return Compacted
 }

@@ -20,10 +20,6 @@ type Step struct {
 	m *machine
 }
 
-// Watch returns the observers on the step's own branch, in the order in which the walk got
-// them.
-func (s Step) Watch() []Observer { return s.m.watch }
-
 // Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
 
@@ -53,24 +49,14 @@ func (e Effect) String() string {
 	return [...]string{"nothing", "added", "edited", "compacted", "patched", "settings"}[e]
 }
 
-// An Observer receives the events of a walk. Where branches part, the walk forks it.
+// An Observer receives the requests of a walk. Where branches part, the walk forks it.
 type Observer interface {
 	// Request is called for each answer. The step's envelope is what its request got.
 	Request(Step) error
-	// Changed is called after each change of the context, by an entry or by an op of its patch.
-	Changed(Step, *Change) error
 	// Fork returns the observer for another branch, which continues from the state of from, at
 	// to.
 	Fork(from, to Step) Observer
 }
-
-// A NopObserver ignores all events. Observers embed it.
-type NopObserver struct{}
-
-// Request, Changed and Fork do nothing.
-func (NopObserver) Request(Step) error          { return nil }
-func (NopObserver) Changed(Step, *Change) error { return nil }
-func (u NopObserver) Fork(_, _ Step) Observer   { return u }
 
 // Walk replays the path to record leaf, step by step from the root. An error ends the walk. It
 // is a *sessionfmt.Error with the entry at which the replay stopped, and comes with a step
@@ -79,15 +65,20 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		path, found := r.Session.Path(leaf)
 		r.Findings = append(r.Findings, found...)
-		r.Along(path, watch...)(yield)
+		r.along(path, nil, watch...)(yield)
 	}
 }
 
-// Along replays a path, given root first.
-func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
+// Along replays a path, given root first. It calls changed, unless that is nil, after each change
+// of the context, by an entry or by an op of its patch.
+func (r *Replay) Along(path []int, changed func(Step, *Change) error) iter.Seq2[Step, error] {
+	return r.along(path, changed)
+}
+
+func (r *Replay) along(path []int, changed func(Step, *Change) error, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		w := r.Start(nil, watch...)
-		w.m.counter = r.Counter
+		w.m.counter, w.m.changed = r.Counter, changed
 		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
@@ -106,14 +97,19 @@ func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 // at each branch. A step's envelope is that of its own path, as with Walk. An error ends its
 // branch, and the walk continues with the next. Entries below a parent cycle are left out.
 func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
+	m := newMachine(r, watch...)
+	m.counter = r.Counter
+	return m.tree(t)
+}
+
+// tree is WalkTree from the state of a machine.
+func (m *machine) tree(t *sessionfmt.Tree) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		empty := newMachine(r, watch...)
-		empty.counter = r.Counter
 		for _, root := range t.Roots {
-			if up := r.Session.Parent(root); up >= 0 {
+			if up := m.r.Session.Parent(root); up >= 0 {
 				continue // its parents form a cycle
 			}
-			if !empty.fork().below(t, root, yield) {
+			if !m.fork().below(t, root, yield) {
 				return
 			}
 		}
@@ -177,6 +173,9 @@ func (m *machine) fork() *machine {
 	next.watch = make([]Observer, len(m.watch))
 	for i, o := range m.watch {
 		next.watch[i] = o.Fork(Step{m: m}, Step{m: &next})
+	}
+	if m.cutter != nil {
+		next.cutter = m.cutter.fork()
 	}
 	return &next
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -209,49 +210,21 @@ func (s *searcher) narrow(ses *sessionfmt.Session, g *Session) error {
 	return nil
 }
 
-// requested returns the entries whose texts a request had.
+// requested returns the entries whose texts a request had: their own, or those of edits.
 func requested(r *replay.Replay) (map[int]bool, error) {
-	w := &requests{had: map[int]bool{}}
-	for _, err := range r.WalkTree(r.Session.Tree(), w) {
-		if err != nil && !replay.Stopped(err) {
-			return nil, err
+	l, err := ledger.Read(r, ledger.Options{Leaf: r.Session.Leaf(), Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	had := map[int]bool{}
+	for _, k := range l.Replayed {
+		for _, m := range l.Added(k) {
+			if m.Sent() || m.System() {
+				had[m.Origin().By] = true
+			}
 		}
 	}
-	return w.had, nil
-}
-
-// A requests observes what requests have.
-type requests struct {
-	replay.NopObserver
-	had  map[int]bool // of all branches
-	last *replay.Envelope
-}
-
-// Request records the messages that the last request on the branch did not have.
-func (w *requests) Request(step replay.Step) error {
-	e := step.Envelope()
-	for i := range e.Differs(w.last) {
-		if i < e.Listed() {
-			w.meet(e.Piece(i))
-		}
-	}
-	for i := e.Listed(); i < e.Len(); i++ {
-		w.meet(e.Piece(i))
-	}
-	w.last = e
-	return nil
-}
-
-// meet records the entry whose text a message has: its own, or that of an edit.
-func (w *requests) meet(p *replay.Piece) {
-	if p.Sent() || p.System() {
-		w.had[p.Origin().By] = true
-	}
-}
-
-// Fork returns an observer of another branch.
-func (w *requests) Fork(_, _ replay.Step) replay.Observer {
-	return &requests{had: w.had, last: w.last}
+	return had, nil
 }
 
 // lastTime returns the time of the last entry that has one.

@@ -172,8 +172,8 @@ func (d *Difference) stand(s *side, i int) (replacementKey, bool) {
 	}
 	by, ok := s.ms[i].Origin(), true
 	if s == &d.sides[0] {
-		took, found := d.cause.span.toB[s.ms[i].Identity()]
-		by, ok = took.Origin, found && !took.summary
+		took := d.cause.span.toB.of(s.ms[i])
+		by, ok = took.Origin, took.known && !took.summary
 	}
 	k.by = Cause{Record: by.By, Op: origin.Index(by.Op)}
 	return k, ok && by.Op >= 0

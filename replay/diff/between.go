@@ -22,14 +22,25 @@ type Span struct {
 	onlyAt [2]onPath // records on only one of the paths
 }
 
-// removals are the last removal of each message from the request. The key of a patch that
-// rearranged all messages is the zero Piece.
-type removals map[replay.Piece]removal
+// removals are what removed messages from the request, and moved others.
+type removals struct {
+	by      map[replay.Piece]removal // the last removal of each message since the last compaction entry
+	cut     removal                  // of all others: that entry
+	arrange removal                  // the last patch that rearranged all messages
+}
 
 // A removal is the entry and op that removed a message, and whether it put a summary in place.
 type removal struct {
 	origin.Origin
-	summary bool
+	summary, known bool
+}
+
+// of returns what removed a message that the path had.
+func (r *removals) of(m *replay.Piece) removal {
+	if by, ok := r.by[m.Identity()]; ok {
+		return by
+	}
+	return r.cut
 }
 
 type onPath map[int]bool
@@ -91,12 +102,19 @@ func records(path []int) onPath {
 // after record first, and at the end.
 func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope, took removals, err error) {
 	if there, err = r.At(sessionfmt.After(-1)); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, took, err
 	}
 	end = there
-	watch := &removalTracker{on: first == 0, removed: removals{}}
+	took.by = map[replay.Piece]removal{}
 	pos := 0
-	for step, fault := range r.Along(path, watch) {
+	for step, fault := range r.Along(path, func(step replay.Step, c *replay.Change) error {
+		if pos >= first {
+			was := end
+			end = step.Envelope()
+			took.add(c, was, end)
+		}
+		return nil
+	}) {
 		if pos++; fault != nil {
 			err = fault
 		}
@@ -106,30 +124,33 @@ func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope,
 		if pos <= first { // or the replay stopped earlier
 			there = end
 		}
-		watch.on = pos >= first
 	}
-	return there, end, watch.removed, err
+	return there, end, took, err
 }
 
-// A removalTracker records what removes messages.
-type removalTracker struct {
-	replay.NopObserver
-	on      bool
-	removed removals
-}
-
-// Changed records the removals of a change.
-func (t *removalTracker) Changed(_ replay.Step, c *replay.Change) error {
-	if !t.on || c.Removed == nil {
-		return nil
+// add records what a change removed. Of a compaction entry that is everything that is not in the
+// context after it.
+func (r *removals) add(c *replay.Change, was, is *replay.Envelope) {
+	by := removal{c.By, c.Do != replay.OpReplace, true}
+	switch c.Do {
+	case replay.OpRecompact:
+		clear(r.by)
+		r.cut = by
+		return
+	case replay.OpReplace:
+		r.arrange = by
+	case replay.OpCut:
+	default:
+		return
 	}
-	arranged := c.Do == replay.OpReplace
-	by := removal{c.By, !arranged}
-	for m := range c.Removed {
-		t.removed[m.Identity()] = by
+	for i := range is.Differs(was) {
+		if i < was.Listed() {
+			r.by[was.Piece(i).Identity()] = by
+		}
 	}
-	if arranged {
-		t.removed[replay.Piece{}] = by
+	for i := range is.Differs(was) {
+		if i < is.Listed() {
+			delete(r.by, is.Piece(i).Identity())
+		}
 	}
-	return nil
 }

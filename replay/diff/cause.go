@@ -33,7 +33,7 @@ func (c *causes) added(m *replay.Piece) Cause {
 		return c.of(c.b, o)
 	}
 	// Its entry is on both paths: A has lost it, or B has it again.
-	if took, ok := c.span.toA[m.Identity()]; ok {
+	if took := c.span.toA.of(m); took.known {
 		return c.of(c.a, took.Origin)
 	}
 	if left := c.omission(0, m); left >= 0 {
@@ -52,8 +52,8 @@ func (c *causes) removed(m *replay.Piece) (by Cause, summary bool) {
 	if left := c.omission(1, m); left >= 0 {
 		return newCause(c.b.Replay(), left, -1), false
 	}
-	took, ok := c.span.toB[m.Identity()]
-	if !ok {
+	took := c.span.toB.of(m)
+	if !took.known {
 		return c.compaction(c.of(c.a, o)), false
 	}
 	return c.of(c.b, took.Origin), took.summary
@@ -96,10 +96,10 @@ func (c *causes) moved(m *replay.Piece) Cause {
 	if c.span == nil || c.span.onlyAt[1][own.Record] {
 		return own
 	}
-	if by, ok := c.span.toB[replay.Piece{}]; ok {
+	if by := c.span.toB.arrange; by.known {
 		return c.of(c.b, by.Origin)
 	}
-	if by, ok := c.span.toA[replay.Piece{}]; ok {
+	if by := c.span.toA.arrange; by.known {
 		return c.of(c.a, by.Origin)
 	}
 	return c.compaction(own)

@@ -25,6 +25,7 @@ type Options struct {
 	Leaf    int             // record whose path is replayed alone if the file's parents form a cycle
 	Counter *tokens.Counter // counts messages, prompts and tools
 	Model   models.Ref      // if set, the model of all requests, with the recorded sizes
+	Bare    bool            // only which messages requests had, and with a Counter their tokens
 }
 
 // A Ledger is a session as its requests.
@@ -147,7 +148,6 @@ func (l *Ledger) Follow(course Course) error {
 
 // A branch follows the requests of a branch.
 type branch struct {
-	replay.NopObserver
 	l             *Ledger
 	last          int32 // the last request
 	front, merged replay.PromptTracker
@@ -165,7 +165,7 @@ func (b *branch) Fork(from, to replay.Step) replay.Observer {
 }
 
 // Request records what a request had.
-func (b *branch) Request(step replay.Step) (err error) {
+func (b *branch) Request(step replay.Step) error {
 	k := b.l.Answered(step.Record)
 	if k < 0 {
 		return nil
@@ -175,6 +175,22 @@ func (b *branch) Request(step replay.Step) (err error) {
 		b.last = k
 		return nil
 	}
+	if !b.l.opt.Bare {
+		if err := b.settings(step, q); err != nil {
+			return err
+		}
+	}
+	q.Messages, q.Previous = step.Messages(), b.last
+	if err := b.l.add(q); err != nil {
+		return err
+	}
+	b.last = k
+	b.l.Replayed = append(b.l.Replayed, k)
+	return nil
+}
+
+// settings records what a request had beside its messages.
+func (b *branch) settings(step replay.Step, q *Request) (err error) {
 	if b.frontAt, err = b.l.prompt(&b.front, step, b.frontAt); err != nil {
 		return err
 	}
@@ -192,17 +208,9 @@ func (b *branch) Request(step replay.Step) (err error) {
 	q.Number, q.Leaf, q.ModelBy = int32(e.RequestIndex), int32(e.Leaf), int32(e.ModelBy)
 	q.Front, q.Prompt, q.Level = b.frontAt, b.mergedAt, b.level
 	if b.l.Replay.Rules.Patched() {
-		if q.Logged, err = step.Logged(); err != nil {
-			return err
-		}
+		q.Logged, err = step.Logged()
 	}
-	q.Messages, q.Previous = step.Messages(), b.last
-	if err := b.l.add(q); err != nil {
-		return err
-	}
-	b.last = k
-	b.l.Replayed = append(b.l.Replayed, k)
-	return nil
+	return err
 }
 
 // levelOf returns the index of a thinking level.
@@ -322,14 +330,18 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 				return nil, nil, err
 			}
 		}
-		if !s.Answers(rec) && kind != jsonl.UsageEntry {
+		q := Request{Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
+		if !s.Answers(rec) && (kind != jsonl.UsageEntry || l.opt.Bare) {
+			continue
+		}
+		if l.opt.Bare {
+			all, names = append(all, q), append(names, models.Ref{})
 			continue
 		}
 		line, err := load.Line(rec)
 		if err != nil {
 			return nil, nil, err
 		}
-		q := Request{Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
 		var name models.Ref
 		if kind == jsonl.Assistant {
 			q.Answer, name = readAnswer(line, line.Get("message"))
@@ -346,13 +358,20 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 // read measures a message as the provider gets it, so that equal text has equal measures
 // wherever it comes from.
 func (l *Ledger) read(load *replay.Reader, m *replay.Piece) (Measure, error) {
+	switch {
+	case l.opt.Counter == nil:
+		return Measure{}, nil
+	case l.opt.Bare:
+		n, _, err := load.Tokens(l.opt.Counter, m)
+		return Measure{Tokens: int32(n)}, err
+	}
 	d, err := load.Digest(l.opt.Counter, m)
 	return Measure{d.Content, d.Tokens, d.Bytes}, err
 }
 
-// measureNumber measures a message unless that is done.
+// measureNumber measures a message unless that is done, or nothing is counted.
 func (l *Ledger) measureNumber(number int32, p *replay.Piece) error {
-	if !p.Sent() && !p.System() || l.Measure(number, p) != (Measure{}) {
+	if l.opt.Counter == nil || !p.Sent() && !p.System() || l.Measure(number, p) != (Measure{}) {
 		return nil
 	}
 	m, err := l.read(l.load, p)

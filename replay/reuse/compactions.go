@@ -63,18 +63,21 @@ type drop struct {
 // Compactions returns the compactions of the path to record leaf. stopped is the error of the
 // broken patch that ended the replay, if any.
 func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compaction, stopped, err error) {
-	u := New(r)
+	u := newUses(r)
 	before, err := r.At(sessionfmt.After(-1))
 	if err != nil {
 		return nil, nil, err
 	}
 	var drops []drop
-	for step, err := range r.Walk(leaf, u) {
+	for step, err := range r.Walk(leaf) {
 		if replay.Stopped(err) {
 			stopped = err
 			break
 		}
 		if err != nil {
+			return nil, nil, err
+		}
+		if err := u.answer(r, step); err != nil {
 			return nil, nil, err
 		}
 		now := step.Envelope()

@@ -173,7 +173,7 @@ func (s *scanner) take(x *Index, term uint64) {
 // Names returns what the answers of regrets used: the longest path, line or word, or the call in a
 // few words.
 func (x *Index) Names(all []Regret) ([]string, error) {
-	u := New(x.e.Replay())
+	u := newUses(x.e.Replay())
 	names := make([]string, len(all))
 	places := make([]int, len(all)) // by answer
 	for i := range places {

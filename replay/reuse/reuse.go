@@ -1,6 +1,5 @@
 // Package reuse finds what answers use of earlier messages: a path, an identifier, a call with
-// its result, or an exact line. Uses observes a walk; after it, Uses.Of returns the uses of
-// messages that left the context.
+// its result, or an exact line.
 package reuse
 
 import (
@@ -38,9 +37,8 @@ type Use struct {
 // An Answer is an answer: its entry, and the request that it answers.
 type Answer struct{ Record, Request int }
 
-// Uses observes a walk along one path.
+// Uses are what the answers of a path use.
 type Uses struct {
-	replay.NopObserver
 	load    *replay.Reader
 	answers []Answer
 	uses    []use
@@ -58,19 +56,18 @@ type call struct {
 	name string
 }
 
-// New returns an observer for a walk of r.
-func New(r *replay.Replay) *Uses {
+func newUses(r *replay.Replay) *Uses {
 	return &Uses{load: r.NewReader(), last: map[uint64]int32{}, calls: map[string]call{}}
 }
 
-// Changed records the terms that an answer uses.
-func (u *Uses) Changed(step replay.Step, c *replay.Change) error {
-	p := c.Appended()
-	if p == nil || p.Kind() != jsonl.Assistant || !p.Sent() {
+// answer records the terms that an answer uses, if the step is one.
+func (u *Uses) answer(r *replay.Replay, step replay.Step) error {
+	p := r.Own(step.Record)
+	if step.Did != replay.Added || p.Kind() != jsonl.Assistant {
 		return nil
 	}
 	u.answers = append(u.answers, Answer{step.Record, step.Requests() - 1})
-	return u.terms(p, func(term uint64, _ Kind, _ []byte) { u.use(term) })
+	return u.terms(&p, func(term uint64, _ Kind, _ []byte) { u.use(term) })
 }
 
 // use records that the last answer uses a term.

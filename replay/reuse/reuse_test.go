@@ -1,6 +1,7 @@
 package reuse
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,11 +42,11 @@ func TestUses(t *testing.T) {
 
 	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{}))
 	r := replay.New(s, replay.Options{})
-	u := New(r)
+	u := newUses(r)
 	var gone, left []*replay.Piece
 	from := 0
-	for step, err := range r.Walk(s.Leaf(), u) {
-		if err != nil {
+	for step, err := range r.Walk(s.Leaf()) {
+		if err = cmp.Or(err, u.answer(r, step)); err != nil {
 			t.Fatal(err)
 		}
 		e := step.Envelope()

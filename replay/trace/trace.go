@@ -80,7 +80,9 @@ type Tracing struct {
 // searched once, so the time is linear in the size of the path.
 func Follow(r *replay.Replay, leaf int, q *Query) (*Tracing, error) {
 	t := newTracer(r, q)
-	for step, err := range r.Walk(leaf, t) {
+	path, found := r.Session.Path(leaf)
+	r.Findings = append(r.Findings, found...)
+	for step, err := range r.Along(path, t.changed) {
 		if replay.Stopped(err) {
 			t.out.Stopped = err
 			break
@@ -115,7 +117,6 @@ func (t *tracer) tell() {
 
 // A tracer observes a walk and follows lives.
 type tracer struct {
-	replay.NopObserver
 	out   Tracing
 	r     *replay.Replay
 	find  *finder
@@ -157,8 +158,8 @@ func newTracer(r *replay.Replay, q *Query) *tracer {
 	}
 }
 
-// Changed compares the context with what it was at the last change.
-func (t *tracer) Changed(step replay.Step, c *replay.Change) error {
+// changed compares the context with what it was at the last change.
+func (t *tracer) changed(step replay.Step, c *replay.Change) error {
 	t.step = step
 	t.looks++
 	t.op, t.cuts, t.replacement = c.By.Op, c.Do == replay.OpCut || c.Do == replay.OpRecompact, nil

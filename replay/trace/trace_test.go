@@ -17,10 +17,9 @@ import (
 )
 
 // requests holds the envelopes of the requests of a walk.
-type requests struct {
-	replay.NopObserver
-	all []*replay.Envelope
-}
+type requests struct{ all []*replay.Envelope }
+
+func (q *requests) Fork(_, _ replay.Step) replay.Observer { return q }
 
 func (q *requests) Request(s replay.Step) error {
 	q.all = append(q.all, s.Envelope())

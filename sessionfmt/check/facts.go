@@ -6,12 +6,14 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // A fact is a property of a line that checks need once all lines are read.
 type fact struct {
-	at uint64 // the offset of the line, then 20 bits with the number of a call's outline, and 4 with the kind
+	at uint64 // the offset of the line, then 20 bits with the number of a call's outline or the size of a message, and 4 with the kind
 	id uint64 // for a call or a result, a hash of the call's id; for an image, its size in base64, bytes
 }
 
@@ -20,6 +22,10 @@ type factKind uint8
 func (f fact) kind() factKind { return factKind(f.at & 0xf) }
 func (f fact) off() int64     { return int64(f.at >> 24) }
 func (f fact) outline() int   { return int(f.at >> 4 & maxOutlines) }
+func (f fact) size() int64    { return int64(f.at >> 4 & maxSize) }
+
+// maxSize is the size of messages from which on it is not known, tokens.
+const maxSize = 1<<20 - 1
 
 func newFact(off int64, kind factKind, id uint64) fact {
 	return fact{uint64(off)<<24 | uint64(kind), id}
@@ -27,11 +33,12 @@ func newFact(off int64, kind factKind, id uint64) fact {
 
 const (
 	aCall      factKind = iota // an answer calls a tool
-	aResult                    // a tool result
-	aFailure                   // an answer that failed or was aborted
+	aResult                    // a tool result, with its size
+	aFailure                   // an answer that failed or was aborted, with its size
 	anImage                    // a large image
 	aWildUsage                 // a usage with an impossible number
-	aPrompt                    // an answer that did not fail, with the recorded size of its request; the id is that size
+	aPrompt                    // an answer that did not fail, with its size and the recorded size of its request, which is the id
+	aMessage                   // another message, with its size
 )
 
 // largeLine is the size from which a line is searched for images, bytes: no image in a
@@ -51,6 +58,7 @@ type notes struct {
 	facts  *facts
 	chunks [][]fact
 	buf    []byte // for outlines
+	weigh  weigh.Weigher
 }
 
 // factChunk is the number of facts that are allocated at a time.
@@ -82,7 +90,7 @@ func (f *facts) visitor() func(p *jsonl.Picked) {
 		off, line := p.Off, p.Line
 		list = list[:0]
 		switch p.Kind {
-		case jsonl.Assistant, jsonl.ToolResult:
+		case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 			list = n.message(list, off, p.Said())
 		case jsonl.UsageEntry, jsonl.Compaction, jsonl.BranchSummary:
 			list = wildUsage(list, off, line.Get("usage").Usage())
@@ -107,9 +115,6 @@ func (n *notes) keep(list []fact) {
 
 // message records the calls and the failure of an answer, or the call of a result.
 func (n *notes) message(list []fact, off int64, m *jsonl.Message) []fact {
-	if m.Kind == jsonl.ToolResult {
-		list = append(list, newFact(off, aResult, n.facts.hash(m.CallID)))
-	}
 	for b := range m.Calls {
 		if b.ID != nil {
 			call := newFact(off, aCall, n.facts.hash(b.ID))
@@ -117,14 +122,17 @@ func (n *notes) message(list []fact, off int64, m *jsonl.Message) []fact {
 			list = append(list, call)
 		}
 	}
-	u := m.Usage.Usage()
+	u, is := m.Usage.Usage(), newFact(off, aMessage, 0)
 	switch {
+	case m.Kind == jsonl.ToolResult:
+		is = newFact(off, aResult, n.facts.hash(m.CallID))
 	case m.Kind == jsonl.Assistant && m.Failed():
-		list = append(list, newFact(off, aFailure, 0))
+		is = newFact(off, aFailure, 0)
 	case m.Kind == jsonl.Assistant && u.Prompt() > 0:
-		list = append(list, newFact(off, aPrompt, uint64(u.Prompt())))
+		is = newFact(off, aPrompt, uint64(u.Prompt()))
 	}
-	return wildUsage(list, off, u)
+	is.at |= uint64(min(maxSize, n.weigh.Reset(&tokens.Pi).Message(m).Total())) << 4
+	return wildUsage(append(list, is), off, u)
 }
 
 // wildUsage records a usage with an impossible number.

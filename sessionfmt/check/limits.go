@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -83,26 +84,69 @@ func (x *subject) findWildUsage() {
 // A clearedWatch finds requests that the provider recorded as much smaller than the messages that
 // the file has for them. Of successive ones it names the first.
 type clearedWatch struct {
-	replay.NopObserver
 	w     *walk
-	known bool // the request before was one
+	load  *replay.Reader
+	had   replay.Messages // of the request before
+	sum   int64           // of their sizes
+	known bool            // the request before was one
 }
 
-func (w *walk) clearedWatch() replay.Observer { return &clearedWatch{w: w} }
+func (w *walk) clearedWatch(r *replay.Replay) replay.Observer {
+	return &clearedWatch{w: w, load: r.NewReader()}
+}
 
 // Request compares a request with what its answer records.
 func (c *clearedWatch) Request(s replay.Step) error {
-	facts := c.w.facts.of(c.w.s.Offset(s.Record))
-	k := slices.IndexFunc(facts, func(f fact) bool { return f.kind() == aPrompt })
-	if k < 0 {
-		return nil
+	is := s.Messages()
+	for i := range is.Differs(c.had) {
+		if i < is.Listed() {
+			c.sum += c.size(is.Piece(i))
+		}
+		if i < c.had.Listed() {
+			c.sum -= c.size(c.had.Piece(i))
+		}
 	}
-	before, recorded := c.known, int64(facts[k].id)
-	if c.known = replay.Contradicts(int64(s.Tokens()), recorded); c.known && !before {
+	c.had = is
+	answer, ok := c.fact(s.Record, aPrompt)
+	if !ok {
+		return c.w.err
+	}
+	counted := c.sum
+	for i := is.Listed(); i < is.Len(); i++ {
+		counted += c.size(is.Piece(i))
+	}
+	before, recorded := c.known, int64(answer.id)
+	if c.known = replay.Contradicts(counted, recorded); c.known && !before {
 		c.w.step = s
-		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, s.Tokens())
+		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, counted)
 	}
-	return nil
+	return c.w.err
+}
+
+// fact returns the first fact of these kinds of a record.
+func (c *clearedWatch) fact(rec int, kinds ...factKind) (fact, bool) {
+	facts := c.w.facts.of(c.w.s.Offset(rec))
+	i := slices.IndexFunc(facts, func(f fact) bool { return slices.Contains(kinds, f.kind()) })
+	if i < 0 {
+		return fact{}, false
+	}
+	return facts[i], true
+}
+
+// size returns the size of a message. It reads what edits, patches and compactions made, and messages
+// of other agents, of which a line may have several.
+func (c *clearedWatch) size(p *replay.Piece) int64 {
+	if !p.Sent() {
+		return 0
+	}
+	if p.Own() && c.w.s.Dialect() == nil {
+		if f, ok := c.fact(p.Origin().Record, aPrompt, aResult, aFailure, aMessage); ok && f.size() < maxSize {
+			return f.size()
+		}
+	}
+	n, _, err := c.load.Tokens(&tokens.Pi, p)
+	c.w.err = cmp.Or(c.w.err, err)
+	return int64(n)
 }
 
 // Fork returns the watch for another branch.

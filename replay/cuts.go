@@ -58,14 +58,6 @@ type cutter struct {
 	patched *state // the state with patches in place of compactions; nil before the first and after a native one
 }
 
-// A pendingCut is the compaction entry that is being compared.
-type pendingCut struct {
-	msg    Piece
-	line   value
-	before *state // the state before it
-	own    int    // messages of the new state that the entry itself adds
-}
-
 // fork returns a copy for another branch.
 func (c *cutter) fork() *cutter {
 	next := *c
@@ -75,18 +67,9 @@ func (c *cutter) fork() *cutter {
 	return &next
 }
 
-// changed records a compaction.
-func (c *cutter) changed(m *machine, change *Change) {
-	switch {
-	case change.Do == OpRecompact:
-		c.compacted(m, change.cut)
-	case c.patched != nil:
-		m.apply(c.patched, change)
-	}
-}
-
-func (c *cutter) compacted(m *machine, at *pendingCut) {
-	msg, line, before, next, heads := at.msg, at.line, at.before, m.cut, at.own
+// compacted compares a compaction entry, which adds heads messages of its own, with the state before it.
+func (c *cutter) compacted(m *machine, msg Piece, line value, before *state, heads int) {
+	next := m.cut
 	cut := Cut{Record: int(msg.rec), Above: c.last}
 	cut.Direct = c.last >= 0 && m.follows((*c.cuts)[c.last].Record)
 	place := m.keptPlace(int(msg.rec), line)

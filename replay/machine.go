@@ -107,8 +107,7 @@ type Change struct {
 	op      *op   // of a patch, else nil
 	v       value // the op as JSON
 	edit    edit
-	changed bool        // whether the edit changed a message of the request
-	cut     *pendingCut // of OpRecompact
+	changed bool // whether the edit changed a message of the request
 }
 
 // fail ends the step with an error, unless it is nil.
@@ -128,14 +127,14 @@ func (m *machine) do(c Change) {
 	if m.cut != nil {
 		m.apply(m.cut, &m.change)
 	}
+	if m.cutter != nil && m.cutter.patched != nil && m.err == nil {
+		m.apply(m.cutter.patched, &m.change)
+	}
 	m.notify()
 }
 
 // notify reports the last change.
 func (m *machine) notify() {
-	if m.cutter != nil && m.err == nil {
-		m.cutter.changed(m, &m.change)
-	}
 	if m.changed != nil && m.err == nil {
 		m.fail(m.changed(m.at(), &m.change))
 	}

@@ -178,7 +178,10 @@ func (m *machine) compact(msg Piece) Effect {
 			next.deltas = append(next.deltas, d)
 		}
 	}
-	m.change = Change{Do: OpRecompact, By: msg.Origin(), cut: &pendingCut{msg, line, before, heads}}
+	if m.cutter != nil && m.err == nil {
+		m.cutter.compacted(m, msg, line, before, heads)
+	}
+	m.change = Change{Do: OpRecompact, By: msg.Origin()}
 	m.notify()
 	return Compacted
 }

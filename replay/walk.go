@@ -23,10 +23,6 @@ type Step struct {
 // Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
 
-// Tokens returns the tokens of the messages of the request, if the walk counts; see
-// Replay.Counter.
-func (s Step) Tokens() int { return s.m.messageTokens() }
-
 // Envelope returns the envelope after the step. It is a snapshot, but has to be taken before
 // the walk continues.
 func (s Step) Envelope() *Envelope { return s.m.envelope() }
@@ -65,20 +61,16 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		path, found := r.Session.Path(leaf)
 		r.Findings = append(r.Findings, found...)
-		r.along(path, nil, watch...)(yield)
+		r.Along(path, nil, watch...)(yield)
 	}
 }
 
 // Along replays a path, given root first. It calls changed, unless that is nil, after each change
 // of the context, by an entry or by an op of its patch.
-func (r *Replay) Along(path []int, changed func(Step, *Change) error) iter.Seq2[Step, error] {
-	return r.along(path, changed)
-}
-
-func (r *Replay) along(path []int, changed func(Step, *Change) error, watch ...Observer) iter.Seq2[Step, error] {
+func (r *Replay) Along(path []int, changed func(Step, *Change) error, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		w := r.Start(nil, watch...)
-		w.m.counter, w.m.changed = r.Counter, changed
+		w.m.changed = changed
 		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
@@ -97,9 +89,7 @@ func (r *Replay) along(path []int, changed func(Step, *Change) error, watch ...O
 // at each branch. A step's envelope is that of its own path, as with Walk. An error ends its
 // branch, and the walk continues with the next. Entries below a parent cycle are left out.
 func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
-	m := newMachine(r, watch...)
-	m.counter = r.Counter
-	return m.tree(t)
+	return newMachine(r, watch...).tree(t)
 }
 
 // tree is WalkTree from the state of a machine.

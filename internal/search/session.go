@@ -212,7 +212,7 @@ func (s *searcher) narrow(ses *sessionfmt.Session, g *Session) error {
 
 // requested returns the entries whose texts a request had: their own, or those of edits.
 func requested(r *replay.Replay) (map[int]bool, error) {
-	l, err := ledger.Read(r, ledger.Options{Leaf: r.Session.Leaf(), Bare: true})
+	l, err := ledger.Read(r, ledger.Options{Leaf: r.Session.Leaf()})
 	if err != nil {
 		return nil, err
 	}

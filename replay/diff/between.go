@@ -16,7 +16,6 @@ type Span struct {
 	// last entry before it.
 	Stopped error
 
-	fork   int       // the last common record of both paths, -1 for none
 	toA    removals  // removals on A's path only
 	toB    removals  // removals on B's path only
 	onlyAt [2]onPath // records on only one of the paths
@@ -24,8 +23,8 @@ type Span struct {
 
 // removals are what removed messages from the request, and moved others.
 type removals struct {
-	by      map[replay.Piece]removal // the last removal of each message since the last compaction entry
-	cut     removal                  // of all others: that entry
+	by      map[replay.Piece]removal // what patches have removed, and no compaction entry has restored
+	cut     removal                  // the last compaction entry, which removed all others
 	arrange removal                  // the last patch that rearranged all messages
 }
 
@@ -54,10 +53,7 @@ func Between(r *replay.Replay, a, b int) (*Span, error) {
 	for shared < min(len(pathA), len(pathB)) && pathA[shared] == pathB[shared] {
 		shared++
 	}
-	s := &Span{fork: -1, onlyAt: [2]onPath{records(pathA[shared:]), records(pathB[shared:])}}
-	if shared > 0 {
-		s.fork = pathA[shared-1]
-	}
+	s := &Span{onlyAt: [2]onPath{records(pathA[shared:]), records(pathB[shared:])}}
 	var err error
 	switch {
 	case shared == len(pathA):
@@ -128,15 +124,13 @@ func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope,
 	return there, end, took, err
 }
 
-// add records what a change removed. Of a compaction entry that is everything that is not in the
-// context after it.
+// add records what a change removed. Of a compaction entry that is everything that no patch has
+// removed and that is not in the context after it.
 func (r *removals) add(c *replay.Change, was, is *replay.Envelope) {
 	by := removal{c.By, c.Do != replay.OpReplace, true}
 	switch c.Do {
 	case replay.OpRecompact:
-		clear(r.by)
 		r.cut = by
-		return
 	case replay.OpReplace:
 		r.arrange = by
 	case replay.OpCut:
@@ -144,7 +138,7 @@ func (r *removals) add(c *replay.Change, was, is *replay.Envelope) {
 		return
 	}
 	for i := range is.Differs(was) {
-		if i < was.Listed() {
+		if i < was.Listed() && c.Do != replay.OpRecompact {
 			r.by[was.Piece(i).Identity()] = by
 		}
 	}

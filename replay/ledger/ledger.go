@@ -23,9 +23,8 @@ import (
 // Options configure a ledger.
 type Options struct {
 	Leaf    int             // record whose path is replayed alone if the file's parents form a cycle
-	Counter *tokens.Counter // counts messages, prompts and tools
+	Counter *tokens.Counter // counts messages, prompts and tools; without one, requests have messages only
 	Model   models.Ref      // if set, the model of all requests, with the recorded sizes
-	Bare    bool            // only which messages requests had, and with a Counter their tokens
 }
 
 // A Ledger is a session as its requests.
@@ -175,7 +174,7 @@ func (b *branch) Request(step replay.Step) error {
 		b.last = k
 		return nil
 	}
-	if !b.l.opt.Bare {
+	if b.l.opt.Counter != nil {
 		if err := b.settings(step, q); err != nil {
 			return err
 		}
@@ -322,7 +321,13 @@ func (l *Ledger) measure() error {
 func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, names []models.Ref, err error) {
 	s := l.Replay.Session
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
-		kind := s.Kind(rec)
+		kind, q := s.Kind(rec), Request{Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
+		if l.opt.Counter == nil {
+			if s.Answers(rec) {
+				all, names = append(all, q), append(names, models.Ref{})
+			}
+			continue
+		}
 		switch kind {
 		case jsonl.User, jsonl.ToolResult, jsonl.Assistant:
 			m := l.Replay.Own(rec)
@@ -330,12 +335,7 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 				return nil, nil, err
 			}
 		}
-		q := Request{Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
-		if !s.Answers(rec) && (kind != jsonl.UsageEntry || l.opt.Bare) {
-			continue
-		}
-		if l.opt.Bare {
-			all, names = append(all, q), append(names, models.Ref{})
+		if !s.Answers(rec) && kind != jsonl.UsageEntry {
 			continue
 		}
 		line, err := load.Line(rec)
@@ -358,13 +358,6 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 // read measures a message as the provider gets it, so that equal text has equal measures
 // wherever it comes from.
 func (l *Ledger) read(load *replay.Reader, m *replay.Piece) (Measure, error) {
-	switch {
-	case l.opt.Counter == nil:
-		return Measure{}, nil
-	case l.opt.Bare:
-		n, _, err := load.Tokens(l.opt.Counter, m)
-		return Measure{Tokens: int32(n)}, err
-	}
 	d, err := load.Digest(l.opt.Counter, m)
 	return Measure{d.Content, d.Tokens, d.Bytes}, err
 }

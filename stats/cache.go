@@ -68,8 +68,8 @@ func readCache(l *lensRun) {
 		}
 		p := &CachePart{}
 		p.plus(report.Total)
-		for i := range report.Rows {
-			p.worse(&report.Rows[i])
+		for row := range report.Rows {
+			p.worse(row)
 		}
 		l.Report.Cache = p
 	})

@@ -10,6 +10,7 @@ package ledger
 import (
 	"iter"
 	"math"
+	"runtime"
 	"slices"
 
 	"ctxtool/internal/parallel"
@@ -42,6 +43,7 @@ type Ledger struct {
 	other   map[int32]Measure // of all others, by number
 	answers []int32           // index of the request that a record answers; -1 for none
 	load    *replay.Reader
+	logged  [][]int32   // numbers of the messages that only one request had
 	blocks  map[any]Sum // sums of blocks of messages
 	prompts map[uint64]int32
 }
@@ -79,7 +81,7 @@ type Request struct {
 
 	Kept     int32           // leading elements of the list that the previous request had too
 	Messages replay.Messages // as replayed, with those that no provider gets
-	Logged   []int32         // numbers of request-only messages, after all others
+	logged   int32           // index of the request-only messages; 0 for none
 	ModelBy  int32           // the last record that set the path's model, -1 for none
 	Level    int32           // index of the path's thinking level in Levels
 	lead     int32           // index of the first message that a provider gets, their number without one
@@ -94,7 +96,7 @@ func (q *Request) Known() bool { return q.Messages.Known() }
 func Measured(r *replay.Replay, opt Options) (*Ledger, error) {
 	l := &Ledger{
 		Replay: r, opt: opt, other: map[int32]Measure{}, load: r.NewReader(),
-		blocks: map[any]Sum{}, prompts: map[uint64]int32{},
+		logged: make([][]int32, 1), blocks: map[any]Sum{}, prompts: map[uint64]int32{},
 	}
 	return l, l.measure()
 }
@@ -124,7 +126,7 @@ type Course func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step,
 func (l *Ledger) Other(r *replay.Replay) *Ledger {
 	next := &Ledger{
 		Replay: r, Models: l.Models, opt: l.opt, own: l.own, other: map[int32]Measure{}, answers: l.answers,
-		load: r.NewReader(), blocks: map[any]Sum{}, prompts: map[uint64]int32{},
+		load: r.NewReader(), logged: make([][]int32, 1), blocks: map[any]Sum{}, prompts: map[uint64]int32{},
 	}
 	for _, q := range l.Requests {
 		next.Requests = append(next.Requests, Request{Record: q.Record, Previous: -1, Number: -1, Model: q.Model, Warms: q.Warms, Answer: q.Answer})
@@ -192,8 +194,13 @@ func (b *branch) Request(step replay.Step) (err error) {
 	q.Number, q.Leaf, q.ModelBy = int32(e.RequestIndex), int32(e.Leaf), int32(e.ModelBy)
 	q.Front, q.Prompt, q.Level = b.frontAt, b.mergedAt, b.level
 	if b.l.Replay.Rules.Patched() {
-		if q.Logged, err = step.Logged(); err != nil {
+		numbers, err := step.Logged()
+		if err != nil {
 			return err
+		}
+		if len(numbers) > 0 {
+			q.logged = int32(len(b.l.logged))
+			b.l.logged = append(b.l.logged, numbers)
 		}
 	}
 	q.Messages, q.Previous = step.Messages(), b.last
@@ -279,7 +286,7 @@ func (l *Ledger) add(q *Request) error {
 			return err
 		}
 	}
-	for _, number := range q.Logged {
+	for _, number := range l.logged[q.logged] {
 		if err := l.measureNumber(number, q.Messages.Numbered(number)); err != nil {
 			return err
 		}
@@ -294,19 +301,45 @@ const chunkRecords = 256
 // parallel.
 func (l *Ledger) measure() error {
 	s := l.Replay.Session
-	chunks := make([][]Request, (s.Len()+chunkRecords-1)/chunkRecords)
 	l.own = make([]Measure, s.Len())
-	names := make([][]models.Ref, len(chunks))
-	if err := parallel.Each(len(chunks), func() func(int) error {
-		load := l.Replay.NewReader()
-		return func(k int) (err error) {
-			chunks[k], names[k], err = l.measureChunk(load, k*chunkRecords)
-			return err
-		}
-	}); err != nil {
-		return err
+	type chunk struct {
+		all   []Request
+		names []models.Ref
+		err   error
 	}
-	return l.name(chunks, names)
+	n := (s.Len() + chunkRecords - 1) / chunkRecords
+	answers := 0
+	for rec := range l.own {
+		if s.Answers(rec) || s.Kind(rec) == jsonl.UsageEntry {
+			answers++
+		}
+	}
+	l.Requests = make([]Request, 0, answers)
+	names := make([]int32, 0, answers) // by index in known
+	var known []models.Ref
+	numbers := map[models.Ref]int32{}
+	for c := range parallel.InOrder(n, runtime.GOMAXPROCS(0), 8, func() func(int) chunk {
+		load := l.Replay.NewReader()
+		return func(k int) (c chunk) {
+			c.all, c.names, c.err = l.measureChunk(load, k*chunkRecords)
+			return c
+		}
+	}) {
+		if c.err != nil {
+			return c.err
+		}
+		l.Requests = append(l.Requests, c.all...)
+		for _, ref := range c.names {
+			at, ok := numbers[ref]
+			if !ok {
+				at = int32(len(known))
+				numbers[ref], known = at, append(known, ref)
+			}
+			names = append(names, at)
+		}
+	}
+	l.name(names, known)
+	return nil
 }
 
 // measureChunk reads the chunk of records that begins at from: the requests that they answer, and

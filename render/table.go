@@ -44,7 +44,7 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error
 	return writeTable(w, columns, slices.Values(rows), on)
 }
 
-// writeTable is WriteTable for rows that are made as they are written. It goes through them twice:
+// writeTable is WriteTable for rows that are made as they are written. It reads them twice:
 // to measure them, and to write them.
 func writeTable(w io.Writer, columns []Column, rows iter.Seq[[]string], on Screen) error {
 	widths := make([]int, len(columns))

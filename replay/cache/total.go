@@ -274,7 +274,7 @@ func (c *accountant) rebilled(q *ledger.Request, prompt, tokens int64) Rebilled 
 }
 
 // rebilled returns tokens of a request with what they cost beyond reading them from the cache, by
-// what a token cost to send and to read, else by the table's prices. known says that a cost is
+// what a token cost to send and to read, else by the table's prices. known is true if a cost is
 // recorded.
 func (m *seenModel) rebilled(paid, read float64, known bool, prompt, tokens int64) Rebilled {
 	if prompt > 0 && paid == 0 {

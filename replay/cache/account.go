@@ -85,7 +85,8 @@ func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 	report.Total.Hidden, report.Total.Reading = c.hidden, l.Replay.Session.Reading()
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
-			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.Ref.Name(), m.tableLifetime() / 1000, m.seen / 1000})
+			outlived := lifetime{m.Ref.Name(), m.tableLifetime() / 1000, m.seen / 1000}
+			report.Total.Outlived = append(report.Total.Outlived, outlived)
 		}
 	}
 	return report, nil
@@ -143,7 +144,11 @@ func (c *accountant) reset() {
 }
 
 func newAccountant(l *ledger.Ledger, opt Options) *accountant {
-	c := &accountant{l: l, opt: opt, lines: l.Replay.Session.NewReader(), trie: newTrie(), sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, l.Replay.Session.Len()), last: -1}
+	s := l.Replay.Session
+	c := &accountant{
+		l: l, opt: opt, lines: s.NewReader(), trie: newTrie(),
+		sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, s.Len()), last: -1,
+	}
 	for k := range c.sent {
 		c.sent[k] = sentRequest{of: int32(k), prefix: noBeginning, late: -1}
 	}

@@ -46,6 +46,7 @@ type Ledger struct {
 	logged  [][]int32   // numbers of the messages that only one request had
 	blocks  map[any]Sum // sums of blocks of messages
 	prompts map[uint64]int32
+	levels  map[string]int32
 }
 
 // A Stop is a record at which the replay of a branch ends, and why.
@@ -94,11 +95,15 @@ func (q *Request) Known() bool { return q.Messages.Known() }
 
 // Measured returns a ledger whose requests have answers, but no messages yet; see Follow.
 func Measured(r *replay.Replay, opt Options) (*Ledger, error) {
-	l := &Ledger{
-		Replay: r, opt: opt, other: map[int32]Measure{}, load: r.NewReader(),
-		logged: make([][]int32, 1), blocks: map[any]Sum{}, prompts: map[uint64]int32{},
-	}
+	l := empty(r, opt)
 	return l, l.measure()
+}
+
+func empty(r *replay.Replay, opt Options) *Ledger {
+	return &Ledger{
+		Replay: r, opt: opt, other: map[int32]Measure{}, load: r.NewReader(), logged: make([][]int32, 1),
+		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{},
+	}
 }
 
 // Read returns the ledger of all branches of a session.
@@ -124,19 +129,21 @@ type Course func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step,
 // Other returns a ledger of the same answers, replayed from a copy of the session, which may hold
 // further entries. Nothing is measured again.
 func (l *Ledger) Other(r *replay.Replay) *Ledger {
-	next := &Ledger{
-		Replay: r, Models: l.Models, opt: l.opt, own: l.own, other: map[int32]Measure{}, answers: l.answers,
-		load: r.NewReader(), logged: make([][]int32, 1), blocks: map[any]Sum{}, prompts: map[uint64]int32{},
-	}
-	for _, q := range l.Requests {
-		next.Requests = append(next.Requests, Request{Record: q.Record, Previous: -1, Number: -1, Model: q.Model, Warms: q.Warms, Answer: q.Answer})
+	next := empty(r, l.opt)
+	next.Models, next.own, next.answers = l.Models, l.own, l.answers
+	next.Requests = make([]Request, len(l.Requests))
+	for k, q := range l.Requests {
+		next.Requests[k] = Request{
+			Record: q.Record, Previous: -1, Number: -1, Model: q.Model, Warms: q.Warms, Answer: q.Answer,
+		}
 	}
 	return next
 }
 
 // Follow walks a course, and records what its requests had. A ledger follows one course.
 func (l *Ledger) Follow(course Course) error {
-	for step, err := range course(l.Replay, &branch{l: l, last: -1, thinkingBy: math.MinInt, front: replay.PromptTracker{LeadingOnly: true}}) {
+	b := &branch{l: l, last: -1, thinkingBy: math.MinInt, front: replay.PromptTracker{LeadingOnly: true}}
+	for step, err := range course(l.Replay, b) {
 		switch {
 		case replay.Stopped(err):
 			l.Stopped = append(l.Stopped, Stop{step.Record, err})
@@ -214,12 +221,12 @@ func (b *branch) Request(step replay.Step) (err error) {
 
 // levelOf returns the index of a thinking level.
 func (l *Ledger) levelOf(level string) int32 {
-	at := slices.Index(l.Levels, level)
-	if at < 0 {
-		at = len(l.Levels)
-		l.Levels = append(l.Levels, level)
+	at, ok := l.levels[level]
+	if !ok {
+		at = int32(len(l.Levels))
+		l.levels[level], l.Levels = at, append(l.Levels, level)
 	}
-	return int32(at)
+	return at
 }
 
 // Thinking returns the reasoning of a request as JSON: the option that patches or a baseline set,
@@ -277,7 +284,7 @@ func (l *Ledger) add(q *Request) error {
 		q.Kept = int32(is.Listed())
 	}
 	if q.Kept <= q.lead { // another message is the first
-		for q.lead = 0; int(q.lead) < is.Listed() && !is.Piece(int(q.lead)).Sent(); q.lead++ {
+		for q.lead = q.Kept; int(q.lead) < is.Listed() && !is.Piece(int(q.lead)).Sent(); q.lead++ {
 		}
 		q.sum = l.sumOf(is, int(q.lead), is.Listed())
 	}
@@ -403,8 +410,8 @@ func (l *Ledger) Measure(number int32, p *replay.Piece) Measure {
 	return l.other[number]
 }
 
-// Counts returns the tokens of a request without its request-only messages: with the prompt that all system messages
-// make together, or with later system messages as messages.
+// Counts returns the tokens of a request without its request-only messages: with the prompt that
+// all system messages make together, or with later system messages as messages.
 func (l *Ledger) Counts(q *Request, inPlace bool) (n weigh.Counts) {
 	n = l.Prompts[q.Prompt].Counts
 	if inPlace {

@@ -11,7 +11,6 @@ import (
 	"iter"
 	"math"
 	"runtime"
-	"slices"
 
 	"ctxtool/internal/parallel"
 	"ctxtool/replay"

@@ -22,10 +22,7 @@ func (w *Walk) Next(rec int) (step Step, err error) {
 
 // Step returns the state of the walk as a step without an entry, whose envelope is that of the
 // next request.
-func (w *Walk) Step() Step {
-	shown := w.m.current().msgs.shown
-	return Step{Record: -1, Before: shown, After: shown, m: w.m}
-}
+func (w *Walk) Step() Step { return Step{Record: -1, m: w.m} }
 
 // Fork returns a walk that continues from the same state along another path. Observers are
 // forked.

@@ -19,7 +19,7 @@ var compactionsLens = Lens{
 	read: func(l *lensRun) {
 		w := &compactionWalk{l: l, part: newCompactionsPart()}
 		l.Report.Compactions = w.part
-		l.Requests, l.Sizes = true, true
+		l.Sizes = true
 		l.Steps = append(l.Steps, w.step)
 		l.Ends = append(l.Ends, func(*replay.Envelope) {
 			for i := range w.part.List {

@@ -124,7 +124,7 @@ func measure(part, of int, low, high float64) (t sweTarget) {
 func likeSWEReport(l *lensRun, to *likeness) {
 	policy, counter := l.Options.basis()
 	run := sweRun{l: l}
-	l.Requests, l.Sizes = true, true
+	l.Sizes = true
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		for i := range l.Path {
 			run.entry(&l.Path[i], l.before(i))

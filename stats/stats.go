@@ -141,8 +141,8 @@ type lensRun struct {
 	Calls []func(f *callRecord)
 	// Indexed are called after the file has been read, before the walk.
 	Indexed []func()
-	// Requests makes Book, and Path; Sizes counts them, and Hashes reads all branches and
-	// compares their messages.
+	// Each of these makes the walk record Path. Sizes counts its contexts, Requests makes Book have
+	// its requests, and Hashes those of all branches, with hashes of their messages.
 	Requests, Sizes, Hashes bool
 	Book                    *ledger.Ledger
 	Path                    []pathEntry

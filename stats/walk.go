@@ -86,14 +86,16 @@ func (l *lensRun) messages(e *replay.Envelope) {
 // reach returns the context at the point, and records the entries of its path if a lens needs them.
 // If a broken patch stops the replay, it returns the context before it and the patch's error.
 func (l *lensRun) reach() (e *replay.Envelope, stopped, err error) {
-	if !l.Requests {
+	if !l.Requests && !l.Sizes {
 		return l.Replay.Reach(sessionfmt.After(l.Point))
 	}
 	opt := ledger.Options{Leaf: l.Point, Sizes: !l.Hashes}
 	if l.Sizes || l.Hashes {
 		opt.Counter = l.Counter
 	}
-	if l.Book, err = ledger.Measured(l.Replay, opt); err != nil {
+	if !l.Requests {
+		l.Book = ledger.New(l.Replay, opt)
+	} else if l.Book, err = ledger.Measured(l.Replay, opt); err != nil {
 		return nil, nil, err
 	}
 	path, found := l.Session.Path(l.Point)

@@ -173,7 +173,9 @@ func (l *logger) list(name string) error {
 	if err := l.limits(leaf); err != nil {
 		return err
 	}
-	l.short, l.width = l.s.ShortIDs()
+	if l.o.format == "text" {
+		l.short, l.width = l.s.ShortIDs()
+	}
 	if rules := l.rules.Decide(l.s, leaf); l.r == nil || l.r.Rules != rules {
 		l.r = replay.New(l.s, replay.Options{Rules: rules})
 		l.walk = nil

@@ -31,7 +31,6 @@ type Envelope struct {
 	state     state
 	ephemeral int // record, -1 for none
 	prompt    *prompt.Prompt
-	weighed   sizesBy // by Weighed
 }
 
 func (m *machine) envelope() *Envelope {

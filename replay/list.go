@@ -60,7 +60,6 @@ type list struct {
 	lo, hi int  // the range of the body in use
 	n      int  // number of messages
 	shown  int  // messages that a provider gets, system messages excluded
-	tokens int  // tokens of all messages, if the machine counts
 	mixed  bool // not in the order of the path, because a patch moved some
 }
 
@@ -85,20 +84,19 @@ func (l *list) push(number int32) {
 	l.chunks[l.hi/chunkSize][l.hi%chunkSize] = number
 	l.hi++
 	l.n++
-	l.addSums(l.pool.at(number), 1)
+	l.show(l.pool.at(number), 1)
 }
 
-// addSums adds a message to the sums, or with -1 subtracts it.
-func (l *list) addSums(m *Piece, sign int) {
+// show adds a message to those that a provider gets, or with -1 subtracts it.
+func (l *list) show(m *Piece, sign int) {
 	if m.Sent() {
 		l.shown += sign
 	}
-	l.tokens += sign * int(m.tokens)
 }
 
 func (l *list) set(i int, number int32) {
-	l.addSums(l.at(i), -1)
-	l.addSums(l.pool.at(number), 1)
+	l.show(l.at(i), -1)
+	l.show(l.pool.at(number), 1)
 	if i < len(l.head) {
 		l.head = slices.Clone(l.head)
 		l.head[i] = number
@@ -121,11 +119,11 @@ func (l *list) cut(first int, number int32) {
 		if old := l.at(i); old.kind == jsonl.System {
 			head = append(head, l.number(i))
 		} else {
-			l.addSums(old, -1)
+			l.show(old, -1)
 		}
 	}
 	head = append(head, number)
-	l.addSums(l.pool.at(number), 1)
+	l.show(l.pool.at(number), 1)
 	if first < len(l.head) {
 		head = append(head, l.head[first:]...)
 	} else {

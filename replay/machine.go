@@ -8,7 +8,6 @@ import (
 	"sort"
 
 	"ctxtool/replay/origin"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -57,9 +56,8 @@ type machine struct {
 
 	prompt PromptTracker // prompt and tools, if Step.Tools is called
 
-	watch   []Observer
-	change  Change          // the last one
-	counter *tokens.Counter // counts each message where it is set
+	watch  []Observer
+	change Change // the last one
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far
@@ -165,24 +163,11 @@ func (m *machine) apply(s *state, c *Change) {
 // at returns the current step, as observers see it.
 func (m *machine) at() Step { return Step{Record: m.path.at(m.path.len() - 1), m: m} }
 
-// size counts a message if the machine counts.
-func (m *machine) size(msg *Piece) {
-	if m.counter == nil {
-		return
-	}
-	if msg.tokens = 0; msg.Sent() {
-		n, _, err := m.reader.Tokens(m.counter, msg)
-		msg.tokens = int32(n)
-		m.fail(err)
-	}
-}
-
 // add appends a message to a state, with an edit that already targets it.
 func (m *machine) add(s *state, number int32) {
 	msg := *m.pool.at(number)
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
-		m.size(&msg)
 		number = m.pool.variant(number, msg)
 	}
 	if places := m.where[s]; places != nil && msg.op < 0 {
@@ -306,7 +291,6 @@ func (m *machine) applyEdit(s *state, c *Change) {
 	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
 		msg := *s.msgs.at(i)
 		e.apply(&msg)
-		m.size(&msg)
 		s.msgs.set(i, m.pool.variant(s.msgs.number(i), msg))
 	}
 	if k := m.r.Session.Kind(int(target)); k != jsonl.System && k != jsonl.Compaction {

@@ -33,7 +33,6 @@ func replaceCached(m *machine, s *state, c *Change) {
 			if next.n == systems {
 				same = m.reframe(&s.msgs, el, &msg)
 			}
-			m.size(&msg)
 			next.push(m.pool.intern(msg))
 		}
 		stays[same] = true

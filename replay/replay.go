@@ -20,7 +20,6 @@ import (
 
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -46,7 +45,6 @@ type Replay struct {
 	Findings []sessionfmt.Finding // at most sessionfmt.MaxFindings
 
 	Options Options
-	Counter *tokens.Counter // counts messages in Walk and WalkTree, each once; nil to count nothing. See Step.Tokens
 
 	more    int                                        // findings beyond the maximum
 	prompts func() (map[models.Ref]jsonl.Usage, error) // see largestPrompts

@@ -64,7 +64,6 @@ func (m *machine) step(pos, rec int) Effect {
 		}
 		m.ephemeral = -1
 	}
-	m.size(&msg)
 	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg, number: m.pool.add(msg)})
 	return Added
 }
@@ -158,7 +157,6 @@ func (m *machine) compact(msg Piece) Effect {
 		if cp.kind >= jsonl.TransformMessage {
 			cp.flags |= unsent
 		}
-		m.size(&cp)
 		m.add(&next, m.pool.intern(cp))
 		if cp.kind != jsonl.System {
 			m.r.addFinding("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it unchanged")
@@ -168,7 +166,6 @@ func (m *machine) compact(msg Piece) Effect {
 	}
 	if !reset {
 		msg.form, msg.kind = summary, jsonl.CompactionMessage
-		m.size(&msg)
 		m.add(&next, m.pool.intern(msg))
 	}
 	heads := next.msgs.n
@@ -204,7 +201,6 @@ func (m *machine) keep(next *state, of *list, first int) {
 		if kept.edit >= 0 && m.edits[kept.rec].pos < next.from {
 			kept.edit = -1
 			kept.flags &^= omitted
-			m.size(&kept)
 			number = m.pool.intern(kept)
 		}
 		next.msgs.push(number)

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -27,9 +25,13 @@ func (s Step) Watch() []Observer { return s.m.watch }
 // Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
 
-// Tokens returns the tokens of the messages of the request, if the walk counts; see
-// Replay.Counter.
-func (s Step) Tokens() int { return s.m.messageTokens() }
+// Answers returns the number of the request that the entry answers, from 0; -1 if it answers none.
+func (s Step) Answers() int {
+	if s.Did != Added || !s.m.r.Session.Answers(s.Record) {
+		return -1
+	}
+	return s.m.request - 1
+}
 
 // Envelope returns the envelope after the step. It is a snapshot, but has to be taken before
 // the walk continues.
@@ -86,8 +88,7 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 // Along replays a path, given root first.
 func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		w := r.Start(nil, watch...)
-		w.m.counter = r.Counter
+		w := r.Start(watch...)
 		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
@@ -95,7 +96,7 @@ func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 		path = nil
 		w.m.path.own = way[:0]
 		for _, rec := range way {
-			if a, err := w.Next(int(rec)); !yield(a.Step, err) || err != nil {
+			if step, err := w.Next(int(rec)); !yield(step, err) || err != nil {
 				return
 			}
 		}
@@ -108,7 +109,6 @@ func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		empty := newMachine(r, watch...)
-		empty.counter = r.Counter
 		for _, root := range t.Roots {
 			if up := r.Session.Parent(root); up >= 0 {
 				continue // its parents form a cycle
@@ -192,21 +192,4 @@ func (s *state) fork() *state {
 	next.uncached = slices.Clip(s.uncached)
 	next.deltas = slices.Clone(s.deltas)
 	return &next
-}
-
-// An Account is a step with its effect on the size of the context.
-type Account struct {
-	Step
-	Request int          // number of the request that the entry answers, from 0; -1 if it answers none
-	Answers int          // requests answered so far, this one included
-	Path    []int        // the whole path, if the walk knows it
-	At      int          // index of the entry on it
-	Before  weigh.Counts // tokens, as Count returns them, if the walk counts
-	After   weigh.Counts
-}
-
-// Accounts replays the path to record leaf like Walk and counts tokens as it goes. It reads and
-// counts each message once. Without a counter it counts nothing.
-func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error] {
-	return r.Start(c).Along(leaf)
 }

@@ -4,7 +4,6 @@ import (
 	"path"
 
 	"ctxtool/internal/said"
-	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -59,7 +58,7 @@ func (s *sweMessages) add(msg *jsonl.Message) {
 
 func (s *sweMessages) call(b *jsonl.Block) {
 	call := sweCall{one: b.Name.Text() + " " + string(b.Args.AppendMinified(nil))}
-	if p := replay.ReadPath(b.Name, b.Args); p != "" {
+	if p := readPath(b.Name, b.Args); p != "" {
 		file, lines := said.File(p)
 		call.file = path.Clean(file)
 		members := 0

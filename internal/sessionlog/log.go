@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/said"
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -73,13 +74,14 @@ func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 		return nil, err
 	}
 	l.begin(Head{head.Get("id").Text(), head.Get("timestamp").Text(), head.Get("cwd").Text()})
-	for a, err := range r.Accounts(leaf, &tokens.SWE) {
+	l.meter = ledger.New(r, ledger.Options{Counter: &tokens.SWE, Sizes: true}).Meter()
+	for step, err := range r.Walk(leaf) {
 		if replay.Stopped(err) {
 			stopped = err
 			break
 		}
 		if err == nil {
-			err = l.step(r, &a)
+			err = l.step(r, step)
 		}
 		if err != nil {
 			return nil, err
@@ -95,6 +97,7 @@ type logger struct {
 	err     error // of writing; nothing is written after it
 	events  int
 	load    *replay.Reader
+	meter   *ledger.Meter
 	prompt  replay.PromptTracker
 	notes   int // tokens of the project's notes for agents, which the prompt has
 	total   int // tokens of the context as SWE-CLI counts it: the messages, and these notes
@@ -112,16 +115,20 @@ type call struct {
 }
 
 // step writes the events of one entry.
-func (l *logger) step(r *replay.Replay, step *replay.Account) error {
+func (l *logger) step(r *replay.Replay, step replay.Step) error {
 	before := l.total
-	changed, err := l.prompt.Follow(step.Step)
+	changed, err := l.prompt.Follow(step)
 	if err != nil {
 		return err
 	}
 	if changed {
 		l.notes = weigh.TextTokens(&tokens.SWE, []byte(l.prompt.Current.Notes()))
 	}
-	l.total = step.After.Messages + l.notes
+	messages, err := l.meter.Messages(step)
+	if err != nil {
+		return err
+	}
+	l.total = messages + l.notes
 	line, err := l.load.Line(step.Record)
 	if err != nil {
 		return err
@@ -131,7 +138,7 @@ func (l *logger) step(r *replay.Replay, step *replay.Account) error {
 	switch kind := r.Session.Kind(step.Record); {
 	case step.Did == replay.Compacted:
 		l.stats.Compactions++
-		after, compacted := l.total, max(0, step.Step.Before-step.Step.After+1)
+		after, compacted := l.total, max(0, step.Before-step.After+1)
 		share := 0.0
 		if before > 0 {
 			share = oneDecimal(float64(before-after) / float64(before) * 100)

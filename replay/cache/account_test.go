@@ -133,11 +133,14 @@ func asked(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string
 			pieces = append(pieces, said)
 		}
 	}
-	for w, err := range e.Weighed(&tokens.Pi) {
+	for n, err := range replay.Each(e, func(l *replay.Reader, p *replay.Piece) (int, error) {
+		n, _, err := l.Tokens(&tokens.Pi, p)
+		return n, err
+	}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sizes = append(sizes, w.Tokens.Total())
+		sizes = append(sizes, n)
 	}
 	return pieces, sizes
 }

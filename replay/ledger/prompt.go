@@ -60,7 +60,9 @@ func (l *Ledger) prompt(t *replay.PromptTracker, step replay.Step, at int32) (in
 	}
 	at, ok := l.prompts[key]
 	if !ok {
-		p.Counts, p.made, p.reasoning = now.Counts(l.opt.Counter), t.Made(), now.Options.Reasoning
+		if p.made, p.reasoning = t.Made(), now.Options.Reasoning; l.opt.Counter != nil {
+			p.Counts = now.Counts(l.opt.Counter)
+		}
 		at = int32(len(l.Prompts))
 		l.prompts[key] = at
 		l.Prompts = append(l.Prompts, p)

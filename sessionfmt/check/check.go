@@ -29,11 +29,11 @@ type Check struct {
 	fix      string // see Fix; empty if repair fixes it, or only a person can
 
 	// How the check works; all are nil if reading or replaying the file finds the damage.
-	file   func(*subject)              // reads the index of the file
-	record func(*subject, int)         // reads the index, once for each record
-	facts  func(*subject)              // reads the facts that Visit has recorded
-	leaf   func(*walk)                 // runs at the end of the active path
-	watch  func(*walk) replay.Observer // of the replay of all branches
+	file   func(*subject)                              // reads the index of the file
+	record func(*subject, int)                         // reads the index, once for each record
+	facts  func(*subject)                              // reads the facts that Visit has recorded
+	leaf   func(*walk)                                 // runs at the end of the active path
+	watch  func(*walk, *replay.Replay) replay.Observer // of the replay of all branches
 }
 
 // The fixes: a command, with FILE and ENTRY for those of the finding, or nothing.

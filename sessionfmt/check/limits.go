@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -85,10 +87,13 @@ func (x *subject) findWildUsage() {
 type clearedWatch struct {
 	replay.NopObserver
 	w     *walk
+	meter *ledger.Meter
 	known bool // the request before was one
 }
 
-func (w *walk) clearedWatch() replay.Observer { return &clearedWatch{w: w} }
+func (w *walk) clearedWatch(r *replay.Replay) replay.Observer {
+	return &clearedWatch{w: w, meter: ledger.New(r, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter()}
+}
 
 // Request compares a request with what its answer records.
 func (c *clearedWatch) Request(s replay.Step) error {
@@ -97,16 +102,21 @@ func (c *clearedWatch) Request(s replay.Step) error {
 	if k < 0 {
 		return nil
 	}
+	n, err := c.meter.Messages(s)
+	if err != nil {
+		return err
+	}
 	before, recorded := c.known, int64(facts[k].id)
-	if c.known = replay.Contradicts(int64(s.Tokens()), recorded); c.known && !before {
+	if c.known = replay.Contradicts(int64(n), recorded); c.known && !before {
 		c.w.step = s
-		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, s.Tokens())
+		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, n)
 	}
 	return nil
 }
 
 // Fork returns the watch for another branch.
-func (c *clearedWatch) Fork(_, _ replay.Step) replay.Observer {
+func (c *clearedWatch) Fork(from, to replay.Step) replay.Observer {
 	next := *c
+	next.meter = c.meter.Fork(from, to).(*ledger.Meter)
 	return &next
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ctxtool/replay"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -78,7 +77,7 @@ func (x *subject) walk(opt replay.Options) *walk {
 	var watch []replay.Observer
 	for c := range x.chosen {
 		if c.watch != nil {
-			r.Counter, watch = &tokens.Pi, append(watch, c.watch(w))
+			watch = append(watch, c.watch(w, r))
 		}
 	}
 	branched := slices.ContainsFunc(x.leaves(), func(i int) bool { return i != x.s.Leaf() })

@@ -44,6 +44,7 @@ type Ledger struct {
 	load    *replay.Reader
 	blocks  map[any]Sum // sums of blocks of messages
 	prompts map[uint64]int32
+	tools   map[uint64]int // tokens by digest
 }
 
 // A Stop is a record at which the replay of a branch ends, and why.
@@ -94,7 +95,7 @@ func (q *Request) Known() bool { return q.Messages.Known() }
 func Measured(r *replay.Replay, opt Options) (*Ledger, error) {
 	l := &Ledger{
 		Replay: r, opt: opt, other: map[int32]Measure{}, load: r.NewReader(),
-		blocks: map[any]Sum{}, prompts: map[uint64]int32{},
+		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, tools: map[uint64]int{},
 	}
 	return l, l.measure()
 }
@@ -124,7 +125,7 @@ type Course func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step,
 func (l *Ledger) Other(r *replay.Replay) *Ledger {
 	next := &Ledger{
 		Replay: r, Models: l.Models, opt: l.opt, own: l.own, other: map[int32]Measure{}, answers: l.answers,
-		load: r.NewReader(), blocks: map[any]Sum{}, prompts: map[uint64]int32{},
+		load: r.NewReader(), blocks: map[any]Sum{}, prompts: map[uint64]int32{}, tools: map[uint64]int{},
 	}
 	for _, q := range l.Requests {
 		next.Requests = append(next.Requests, Request{Record: q.Record, Previous: -1, Number: -1, Model: q.Model, Warms: q.Warms, Answer: q.Answer})

@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/parallel"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -142,6 +143,12 @@ func (l *Ledger) Follow(course Course) error {
 		case err != nil:
 			return err
 		}
+	}
+	if len(l.Prompts) == 0 { // requests that the walk did not reach have the first prompt and level
+		l.Prompts = []Prompt{{made: func() (p prompt.Prompt, err error) { return p, nil }}}
+	}
+	if len(l.Levels) == 0 {
+		l.levelOf(`"off"`)
 	}
 	return nil
 }

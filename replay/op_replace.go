@@ -16,7 +16,7 @@ func replaceCached(m *machine, s *state, c *Change) {
 	}
 	had := m.digests(&s.msgs, like)
 	stays := map[int]bool{}
-	next := list{pool: m.pool, mixed: true}
+	next := newList(m.pool)
 	for i, msg := range s.msgs.all { // system messages are not cached messages
 		if msg.kind == jsonl.System {
 			next.push(s.msgs.number(i))
@@ -46,8 +46,8 @@ func replaceCached(m *machine, s *state, c *Change) {
 			}
 		}
 	}
+	next.body.loose = next.n
 	s.msgs = next
-	m.rebuilt(s)
 }
 
 // reframe makes msg, the first message el of the new list, the summary that l begins with, if an

@@ -171,7 +171,7 @@ func (m *machine) fork() *machine {
 	}
 	next.version = nil
 	next.edits = maps.Clone(m.edits)
-	next.where = map[*state]map[int32]int{}
+	next.early, next.declared = slices.Clip(m.early), slices.Clip(m.declared)
 	next.transforms = slices.Clip(m.transforms)
 	next.prompt = m.prompt.Fork(Step{m: m}, Step{m: &next})
 	next.watch = make([]Observer, len(m.watch))
@@ -184,12 +184,8 @@ func (m *machine) fork() *machine {
 // fork returns an independent copy of the state.
 func (s *state) fork() *state {
 	next := *s
-	next.msgs.chunks = slices.Clone(s.msgs.chunks)
-	if last := len(next.msgs.chunks) - 1; last >= 0 { // the others are full and never appended to
-		chunk := *next.msgs.chunks[last]
-		next.msgs.chunks[last] = &chunk
-	}
+	next.msgs.systems = slices.Clip(s.msgs.systems)
 	next.uncached = slices.Clip(s.uncached)
-	next.deltas = slices.Clone(s.deltas)
+	next.deltas = slices.Clip(s.deltas)
 	return &next
 }

@@ -47,6 +47,7 @@ type Ledger struct {
 	blocks  map[any]Sum // sums of blocks of messages
 	prompts map[uint64]int32
 	levels  map[string]int32
+	tools   map[uint64]int // tokens by digest
 }
 
 // A Stop is a record at which the replay of a branch ends, and why.
@@ -102,7 +103,7 @@ func (q *Request) Known() bool { return q.Messages.Known() }
 func New(r *replay.Replay, opt Options) *Ledger {
 	return &Ledger{
 		Replay: r, opt: opt, live: true, other: map[int32]Measure{}, load: r.NewReader(), logged: make([][]int32, 1),
-		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{},
+		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{}, tools: map[uint64]int{},
 	}
 }
 

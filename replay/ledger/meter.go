@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/weigh"
 )
 
@@ -16,6 +17,12 @@ func (l *Ledger) Follow(course Course) error {
 		case err != nil:
 			return err
 		}
+	}
+	if len(l.Prompts) == 0 { // requests that the walk did not reach have the first prompt and level
+		l.Prompts = []Prompt{{made: func() (p prompt.Prompt, err error) { return p, nil }}}
+	}
+	if len(l.Levels) == 0 {
+		l.levelOf(`"off"`)
 	}
 	return nil
 }

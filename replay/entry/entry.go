@@ -175,8 +175,15 @@ func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
 	}
 	out.Parts, out.PartsRemoved = changedNames(prompt.Split(was.Parts), prompt.Split(is.Parts), partText)
 	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, toolText)
-	out.Broken, err = broken(earlier, e)
-	return out, err
+	switch same := func(a, b prompt.Tool) bool { return string(a.Raw) == string(b.Raw) }; {
+	case was.Compiled != "" && is.Compiled != was.Compiled:
+		out.Broken = "the system prompt changed"
+	case len(was.Tools) > 0 && !slices.EqualFunc(is.Tools, was.Tools, same):
+		out.Broken = "the tools changed"
+	default:
+		out.Broken = broken(sent(earlier), sent(e))
+	}
+	return out, nil
 }
 
 // changedNames returns the names of new or changed elements, and of removed ones, each once.
@@ -311,50 +318,28 @@ func ofTurn(session *sessionfmt.Session, records iter.Seq2[int, int]) int {
 	return -1
 }
 
-// broken returns why a provider's cache of an earlier request cannot serve this one beyond some
-// point: a change of its prompt or tools, or a message changed or removed. It is empty if this
-// request only extends the earlier one.
-func broken(earlier, e *replay.Envelope) (string, error) {
-	is, err := e.Prompt()
-	if err != nil {
-		return "", err
-	}
-	was, err := earlier.Prompt()
-	if err != nil {
-		return "", err
-	}
-	if was.Compiled != "" && is.Compiled != was.Compiled {
-		return "the system prompt changed", nil
-	}
-	same := func(a, b prompt.Tool) bool { return string(a.Raw) == string(b.Raw) }
-	if len(was.Tools) > 0 && !slices.EqualFunc(is.Tools, was.Tools, same) {
-		return "the tools changed", nil
-	}
-	n := 0
-	next, stop := iter.Pull(sent(e))
-	defer stop()
-	for m := range sent(earlier) {
-		other, ok := next()
+// broken returns why a provider's cache of the messages of an earlier request cannot serve a request
+// beyond some point: one was changed or removed. It is empty if all of them are there.
+func broken(was, is []*replay.Piece) string {
+	for n, m := range was {
 		switch {
-		case !ok:
-			return fmt.Sprintf("message %d and what followed it was removed", n), nil
-		case other.Place() != m.Place():
-			return fmt.Sprintf("message %d changed", n), nil
+		case n >= len(is):
+			return fmt.Sprintf("message %d and what followed it was removed", n)
+		case is[n].Place() != m.Place():
+			return fmt.Sprintf("message %d changed", n)
 		}
-		n++
 	}
-	return "", nil
+	return ""
 }
 
 // sent returns the cached messages of a request.
-func sent(e *replay.Envelope) iter.Seq[*replay.Piece] {
-	return func(yield func(*replay.Piece) bool) {
-		for i := range e.Listed() {
-			if m := e.Piece(i); m.Sent() && !yield(m) {
-				return
-			}
+func sent(e *replay.Envelope) (all []*replay.Piece) {
+	for i := range e.Listed() {
+		if m := e.Piece(i); m.Sent() {
+			all = append(all, m)
 		}
 	}
+	return all
 }
 
 // A Meta describes an envelope: meta of schema ctxtool/replay/1.

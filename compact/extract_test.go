@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/said"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -127,11 +127,11 @@ func TestExtractTodos(t *testing.T) {
 	}
 }
 
-// TestExtractClaude: the tools of Claude Code change files too.
-func TestExtractClaude(t *testing.T) {
+// TestExtractTools: tools of other agents change files too.
+func TestExtractTools(t *testing.T) {
 	x := newExtractor(nil)
-	for _, tool := range []string{"Read", "Edit", "MultiEdit", "Write"} {
-		x.worked(deed{path: "a.go", did: said.FileTools[tool]}, "")
+	for _, tool := range []string{"read_file", "Edit", "MultiEdit", "write_file"} {
+		x.worked(deed{path: "a.go", did: activity.Named(tool)}, "")
 	}
 	if e := x.edits["a.go"]; x.uses["a.go"] != 4 || e == nil || e.edits != 2 || e.writes != 1 {
 		t.Errorf("%d uses, %+v", x.uses["a.go"], e)

@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 )
 
 // oneLine returns a text on one line of valid UTF-8. It cuts a longer text at the end of a
@@ -43,7 +43,7 @@ func paragraphs(text string) iter.Seq[string] {
 		const margin = 60 // bytes
 		var held []byte   // a long paragraph costs no more than its length
 		last := 0
-		for line := range said.Prose(text) {
+		for line := range activity.Prose(text) {
 			mark, _ := listMark(line)
 			first, _ := utf8.DecodeRuneInString(line)
 			if last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
@@ -94,7 +94,7 @@ func listMark(line string) (mark, text string) {
 	return mark, text
 }
 
-// Words and pairs of words of the user's demands, besides those that package said knows, and
+// Words and pairs of words of the user's demands, besides those that package activity knows, and
 // words of weaker wishes.
 var (
 	demands     = strings.Fields("forbidden exactly can't stop")
@@ -117,7 +117,7 @@ func demandOf(sentence string) demand {
 		return tells // too short or long for a demand, or a question
 	}
 	d := tells
-	for words, demanding := range said.DemandWords(sentence) {
+	for words, demanding := range activity.DemandWords(sentence) {
 		if demanding || slices.Contains(demands, words[0]) || slices.Contains(demandPairs, words) {
 			return insists
 		}
@@ -185,7 +185,7 @@ func addresses(text string) (all []string) {
 
 // commands returns the commands of a shell line that do work, each on one line.
 func commands(line string) []string {
-	all := said.Commands(line)
+	all := activity.Commands(line)
 	for i, name := range all {
 		all[i] = oneLine(name, 120)
 	}
@@ -249,7 +249,7 @@ func exitOf(output string) string {
 }
 
 // telling returns the line of an error that best describes it.
-func telling(text string) string { return oneLine(said.ErrorLine(text), 200) }
+func telling(text string) string { return oneLine(activity.ErrorLine(text), 200) }
 
 // verdict returns the last line of a test's output that has a number and a word for an
 // outcome, empty if there is none.

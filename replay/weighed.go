@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"iter"
 	"runtime"
-	"slices"
 	"sync"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/parallel"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
@@ -50,10 +50,6 @@ type result struct {
 // A read is a call of a tool that reads a file.
 type read struct{ Call, Path string }
 
-// readers are the names of tools that read files, in the agents that we know, and pathArguments
-// the arguments that name the file.
-var readers, pathArguments = []string{"read", "Read", "FileRead", "read_file"}, [...]string{"path", "file_path", "filePath"}
-
 // read records the parts of a message.
 func (w *weigher) read(out *Weighed, m *jsonl.Message) {
 	for i := range m.Blocks {
@@ -72,8 +68,8 @@ func (w *weigher) read(out *Weighed, m *jsonl.Message) {
 			out.Images = append(out.Images, max(0, len(b.Data)-2))
 		case jsonl.CallBlock:
 			out.Bytes.Calls += size
-			if path := ReadPath(b.Name, b.Args); path != "" {
-				out.Reads = append(out.Reads, read{Call: b.ID.Text(), Path: path})
+			if c := activity.New(b.Name.Text(), b.ID.Text(), b.Args); c.Action == activity.Read && len(c.Paths) == 1 {
+				out.Reads = append(out.Reads, read{Call: c.ID, Path: c.Paths[0]})
 			}
 		}
 	}
@@ -86,7 +82,7 @@ func (w *weigher) read(out *Weighed, m *jsonl.Message) {
 		w.tools[string(m.Tool)] = tool
 	}
 	out.Result = result{Tool: tool, Error: m.IsError.Truthy()}
-	if slices.Contains(readers, tool) {
+	if activity.Named(tool) == activity.Read {
 		out.Result.Call = m.CallID.Text()
 	}
 }
@@ -108,19 +104,6 @@ func (w *weigher) skill(raw value) skill {
 	_, name, _ := bytes.Cut(head, []byte(`name="`))
 	name, _, _ = bytes.Cut(name, []byte{'"'})
 	return skill{Name: string(name), Tokens: w.c.Of(weigh.Length(w.c, text)), Bytes: end - 1}
-}
-
-// ReadPath returns the file that a tool call reads, empty if the tool's name is not one of a
-// reading tool.
-func ReadPath(name, args jsonl.Value) string {
-	if slices.ContainsFunc(readers, name.Is) {
-		for _, argument := range pathArguments {
-			if path := args.Get(argument); path.IsString() {
-				return path.Text()
-			}
-		}
-	}
-	return ""
 }
 
 // Weighed returns every message of the request, cached and uncached, with its size by a

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -102,7 +102,7 @@ func (t *contextTally) read(m *replay.Weighed) {
 	if m.Result.Error {
 		return
 	}
-	name, _ = said.File(name)
+	name, _ = activity.File(name)
 	name = path.Clean(name)
 	if folder := t.l.Report.project; folder != "" {
 		name = strings.TrimPrefix(name, path.Clean(folder)+"/")
@@ -245,13 +245,11 @@ func (o *offerLook) answer(a *replay.Account, m *jsonl.Message, _ *jsonl.Usage) 
 			p.Total += p.per
 		}
 	}
-	for call := range m.Calls {
-		o.use("tool", call.Name.Text())
-		if file := loaded(call); file != "" {
-			for i := range all {
-				if all[i].Kind == "skill" && sameFile(file, all[i].Path) {
-					all[i].use()
-				}
+	for c := range activity.Calls(m) {
+		o.use("tool", c.Tool)
+		for i := range all {
+			if all[i].Kind == "skill" && (sameFile(c.Command, all[i].Path) || c.Action == activity.Read && sameFile(c.Path(), all[i].Path)) {
+				all[i].use()
 			}
 		}
 	}
@@ -302,19 +300,6 @@ func (o *offerLook) use(kind, name string) {
 }
 
 func (p *offer) use() { p.Used, p.Since = p.Used+1, 0 }
-
-// loaded is the file that a call reads, or the command in which it may do so.
-func loaded(call *jsonl.Block) string {
-	if file := replay.ReadPath(call.Name, call.Args); file != "" {
-		return file
-	}
-	for _, argument := range said.CommandArguments {
-		if command := call.Args.Get(argument); command.IsString() {
-			return command.Text()
-		}
-	}
-	return ""
-}
 
 // sameFile reports whether a path or a command names a skill's file: by its last two
 // elements, since it may do so from any folder.

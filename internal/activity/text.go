@@ -1,5 +1,4 @@
-// Package said analyzes the text of prompts, shell commands and their output.
-package said
+package activity
 
 import (
 	"bytes"
@@ -10,26 +9,9 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"ctxtool/sessionfmt/jsonl"
 )
-
-// Names of tool call arguments that hold a file or a command line.
-var (
-	PathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
-	CommandArguments = []string{"command", "cmd", "script"}
-)
-
-// Lookups maps the names of tools that only read to the argument, besides a path, that names what
-// they read; it is empty if there is none.
-var Lookups = map[string]string{
-	"read": "", "ls": "", "grep": "pattern", "multi_grep": "patterns", "find": "pattern", "glob": "pattern",
-	"Read": "", "LS": "", "Grep": "pattern", "Glob": "pattern", // Claude Code
-}
-
-// FileTools maps the names of tools that use one file to what they do with it: read, edit or write.
-var FileTools = map[string]string{
-	"read": "read", "edit": "edit", "write": "write",
-	"Read": "read", "Edit": "edit", "MultiEdit": "edit", "Write": "write", // Claude Code
-}
 
 // File splits a path from a range of lines after its last colon (docs/policies.md 4.9).
 func File(path string) (file, lines string) {
@@ -264,10 +246,13 @@ func DemandWords(sentence string) iter.Seq2[[2]string, bool] {
 	}
 }
 
-// Exit returns the exit status in the text of a command's result, and the output without it. A
+// Exit returns the exit status in the details or the text of a command's result, and the output without it. A
 // failed command of pi ends with it (docs/session-format.md 4.4), and one of Claude Code begins
 // with it; Codex has it in the lines before the output, failed or not.
-func Exit(text []byte, failed bool) (code int, output []byte, ok bool) {
+func Exit(details jsonl.Value, text []byte, failed bool) (code int, output []byte, ok bool) {
+	if n := details.Get("exitCode"); n.IsNumber() {
+		return int(n.Int()), text, true
+	}
 	for _, mark := range []string{"Exit code ", "Error: Exit code "} { // of Claude Code
 		if rest, begins := bytes.CutPrefix(text, []byte(mark)); begins && failed {
 			number, output, _ := bytes.Cut(rest, []byte("\n"))

@@ -106,6 +106,11 @@ func Nested(v jsonl.Value) Call {
 	return c
 }
 
+// Typed is a command that the user ran.
+func Typed(command jsonl.Value) Call {
+	return Call{Tool: "user", Action: Run, Command: command.Text(), subject: command}
+}
+
 // New reads the arguments of a call, and keeps them. They tell what a tool that is not known does.
 func New(tool, id string, args jsonl.Value) Call {
 	c := Call{ID: id, Tool: tool, Args: args, Action: Named(tool)}

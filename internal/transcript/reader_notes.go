@@ -16,7 +16,7 @@ func (r *reader) shell(m value) {
 		r.say(Custom, "command", r.text)
 		return
 	}
-	c := ToolCall{Call: activity.Call{Tool: "user", Command: m.Get("command").Text(), Action: activity.Run}, Answered: true, Exit: -1, Record: r.b.Record}
+	c := ToolCall{Call: activity.Typed(m.Get("command")), Answered: true, Exit: -1, Record: r.b.Record}
 	if code := m.Get("exitCode"); code.IsNumber() {
 		c.Exit = int(code.Int())
 	}

@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 func openData(t testing.TB, name string, data []byte) *sessionfmt.Session {
@@ -114,7 +115,7 @@ func TestAll(t *testing.T) {
 // output is cut.
 func TestCommands(t *testing.T) {
 	run := func(line string, failed bool) *ToolCall {
-		return &ToolCall{Call: activity.Call{Command: line, Action: activity.Run}, Answered: true, Failed: failed, Exit: 1}
+		return &ToolCall{Call: activity.Typed(jsonl.AppendQuoted(nil, line)), Answered: true, Failed: failed, Exit: 1}
 	}
 	s, next := NewStory(nil), NewStory(nil)
 	s.ran(run("go test ./... 2>&1 | tail -5", true))

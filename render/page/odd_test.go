@@ -7,10 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/must"
-	"ctxtool/internal/activity"
-	"ctxtool/internal/transcript"
 	"ctxtool/sessionfmt"
 )
 

@@ -148,12 +148,12 @@ func (x *extractor) prompt(text string) {
 	for line := range paragraphs(text) {
 		lines.WriteString(line + "\n")
 		for s := range activity.Sentences(listText(line)) {
-			switch demandOf(s) {
-			case insists:
+			switch activity.DemandOf(s) {
+			case activity.Insists:
 				if demands++; demands <= most {
 					x.put(&theDemand, wordsOf(s), oneLine(s, 420), x.now)
 				}
-			case wants:
+			case activity.Wants:
 				x.put(&theWish, wordsOf(s), oneLine(s, 420), x.now)
 			}
 		}

@@ -287,21 +287,21 @@ func keepsFiles(t *testing.T, name string, v *View) {
 func TestDemands(t *testing.T) {
 	for _, test := range []struct {
 		sentence string
-		want     demand
+		want     activity.Demand
 	}{
-		{"You must not change the API.", insists},
-		{"use npm only, no yarn", insists},
-		{"Don’t touch the tests", insists},
-		{"make sure it builds on Windows", insists},
-		{"please keep the old names", wants},
-		{"I don't know what happened here", tells},
-		{"I only want the first one", insists},
-		{"they never answer my mails", tells},
-		{"should we never do that?", tells},
-		{"never", tells},
-		{"what a nice day it is", tells},
+		{"You must not change the API.", activity.Insists},
+		{"use npm only, no yarn", activity.Insists},
+		{"Don’t touch the tests", activity.Insists},
+		{"make sure it builds on Windows", activity.Insists},
+		{"please keep the old names", activity.Wants},
+		{"I don't know what happened here", activity.Tells},
+		{"I only want the first one", activity.Insists},
+		{"they never answer my mails", activity.Tells},
+		{"should we never do that?", activity.Tells},
+		{"never", activity.Tells},
+		{"what a nice day it is", activity.Tells},
 	} {
-		if got := demandOf(test.sentence); got != test.want {
+		if got := activity.DemandOf(test.sentence); got != test.want {
 			t.Errorf("%q: %d, want %d", test.sentence, got, test.want)
 		}
 	}

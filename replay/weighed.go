@@ -91,19 +91,14 @@ const skillTag, skillEnd = `"<skill `, `</skill>`
 
 // skill returns the skill that a text begins with.
 func (w *weigher) skill(raw value) skill {
-	if !bytes.HasPrefix(raw, []byte(skillTag)) {
-		return skill{}
-	}
 	end := bytes.Index(raw, []byte(skillEnd))
-	if end < 0 {
+	if !bytes.HasPrefix(raw, []byte(skillTag)) || end < 0 {
 		return skill{}
 	}
 	end += len(skillEnd)
 	text := value(append(bytes.Clone(raw[:end]), '"')).AppendText(nil)
-	head, _, _ := bytes.Cut(text, []byte{'>'})
-	_, name, _ := bytes.Cut(head, []byte(`name="`))
-	name, _, _ = bytes.Cut(name, []byte{'"'})
-	return skill{Name: string(name), Tokens: w.c.Of(weigh.Length(w.c, text)), Bytes: end - 1}
+	_, name, _ := activity.CutSkill(text)
+	return skill{Name: name, Tokens: w.c.Of(weigh.Length(w.c, text)), Bytes: end - 1}
 }
 
 // Weighed returns every message of the request, cached and uncached, with its size by a

@@ -260,10 +260,8 @@ func (o *offerLook) prompted(a *replay.Account) {
 	if o.l.Session.Kind(a.Record) != jsonl.User || !slices.ContainsFunc(o.l.Report.Context.Offered, func(p offer) bool { return p.Kind == "skill" }) {
 		return
 	}
-	if rest, ok := strings.CutPrefix(o.l.line(a.Record).Get("message").Get("content").ContentText(), `<skill name="`); ok {
-		name, _, _ := strings.Cut(rest, `"`)
-		o.use("skill", name)
-	}
+	_, name, _ := activity.CutSkill([]byte(o.l.line(a.Record).Get("message").Get("content").ContentText()))
+	o.use("skill", name)
 }
 
 // declared takes what the prompt offers from the next request on.

@@ -217,10 +217,8 @@ func (l *logger) result(m *jsonl.Message) {
 	if l.looked != nil && c.Action.Looks() {
 		*l.looked.Added += weigh.MessageTokens(&tokens.SWE, m)
 	}
-	l.write(&Event{Type: "tool_execution", Tool: c.Tool, File: c.Path(), Command: c.Command, Approved: &approved, Outcome: outcomes[outcome]})
+	l.write(&Event{Type: "tool_execution", Tool: c.Tool, File: c.Path(), Command: c.Command, Approved: &approved, Outcome: outcome.String()})
 }
-
-var outcomes = [...]string{"ok", "error", "blocked", "skipped", "aborted", "unanswered"}
 
 // retrieved writes the lookups at the beginning of the work on the last prompt, if any.
 func (l *logger) retrieved(at string) {

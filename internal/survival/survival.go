@@ -318,9 +318,6 @@ func identifiers(text string) (all []string) {
 	return all
 }
 
-// Shorter sentences have no content, longer ones are not sentences.
-const shortestSentence, longestSentence = 10, 400 // bytes
-
 // constraints returns the sentences of a user's text that state constraints. Text that is
 // fenced, quoted, or in a block that pi adds to prompts (<skill ...>, <file ...>) does not
 // count.
@@ -328,26 +325,12 @@ func constraints(text string) (all []string) {
 	for line := range activity.Prose(text) {
 		for s := range activity.Sentences(line) {
 			s = strings.Join(strings.Fields(strings.TrimLeft(s, " \t-*•")), " ") // without the mark of a list
-			if len(s) >= shortestSentence && len(s) <= longestSentence && !strings.HasSuffix(s, "?") && constrains(s) {
+			if activity.DemandOf(s) == activity.Insists && len(stems(s)) > 0 {   // "Always on." has no significant word
 				all = append(all, s)
 			}
 		}
 	}
 	return all
-}
-
-// constrains reports whether a sentence states a constraint: it has a demand, and a significant
-// word ("Always on." has none).
-func constrains(sentence string) bool {
-	if len(stems(sentence)) == 0 {
-		return false
-	}
-	for _, demands := range activity.DemandWords(sentence) {
-		if demands {
-			return true
-		}
-	}
-	return false
 }
 
 // common are words without significance for the subject of a sentence.

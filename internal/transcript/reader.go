@@ -212,7 +212,7 @@ func appendTexts(dst []byte, m *jsonl.Message) []byte {
 // user makes a prompt, and blocks of the skills and images in it.
 func (r *reader) user() {
 	r.text = appendTexts(scratch.Reset(r.text), &r.m)
-	skill, name, rest := cutSkill(r.text)
+	skill, name, rest := activity.CutSkill(r.text)
 	if skill != nil && len(rest) == 0 {
 		rest = []byte("/skill:" + name)
 	}

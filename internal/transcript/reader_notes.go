@@ -106,24 +106,6 @@ func (r *reader) cut(v value) {
 	}
 }
 
-// cutSkill takes the instructions of a skill off a prompt (docs/session-format.md 4.6).
-func cutSkill(text []byte) (skill []byte, name string, rest []byte) {
-	body, ok := bytes.CutPrefix(text, []byte("<skill "))
-	if !ok {
-		return nil, "", text
-	}
-	head, body, closed := bytes.Cut(body, []byte(">"))
-	skill, rest, ended := bytes.Cut(body, []byte("</skill>"))
-	if !closed || !ended {
-		return nil, "", text
-	}
-	if _, after, ok := bytes.Cut(head, []byte(`name="`)); ok {
-		quoted, _, _ := bytes.Cut(after, []byte(`"`))
-		name = string(quoted)
-	}
-	return bytes.Trim(skill, "\r\n"), name, bytes.TrimSpace(rest)
-}
-
 // system makes a block of a system message: what it sets, and the texts.
 func (r *reader) system(m value) {
 	var set []string

@@ -167,7 +167,7 @@ func TestSkill(t *testing.T) {
 		{"<skill name=\"a\">never closed", "", "", "<skill name=\"a\">never closed"},
 		{"plain", "", "", "plain"},
 	} {
-		skill, name, rest := cutSkill([]byte(c.text))
+		skill, name, rest := activity.CutSkill([]byte(c.text))
 		if string(skill) != c.skill || name != c.name || string(rest) != c.rest {
 			t.Errorf("%q: %q %q %q", c.text, skill, name, rest)
 		}

@@ -35,7 +35,7 @@ var layers = []struct {
 	{"sessionfmt/store", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl"}, []string{"github.com/klauspost/compress/zstd"}},
 	{"internal/parallel", nil, nil},
 	{"internal/scratch", nil, nil},
-	{"internal/activity", []string{"ctxtool/sessionfmt/jsonl"}, nil},
+	{"internal/activity", []string{"ctxtool/sessionfmt/jsonl"}, []string{"ctxtool/internal/must"}},
 	{"internal/shell", []string{"ctxtool/internal/phrase"}, nil},
 	{"internal/search", []string{"ctxtool/internal/parallel", "ctxtool/internal/activity", "ctxtool/internal/shell", "ctxtool/replay", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/dialect", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/sessionfmt/redact"}, nil},
 	{"internal/serve", []string{"ctxtool/internal/markdown", "ctxtool/replay/tokens", "ctxtool/replay/weigh", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/store", "github.com/modelcontextprotocol/go-sdk/mcp"}, nil},

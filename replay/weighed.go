@@ -68,8 +68,9 @@ func (w *weigher) read(out *Weighed, m *jsonl.Message) {
 			out.Images = append(out.Images, max(0, len(b.Data)-2))
 		case jsonl.CallBlock:
 			out.Bytes.Calls += size
-			if c := activity.New(b.Name.Text(), b.ID.Text(), b.Args); c.Action == activity.Read && len(c.Paths) == 1 {
-				out.Reads = append(out.Reads, read{Call: c.ID, Path: c.Paths[0]})
+			c := activity.New(b.Name.Text(), b.ID.Text(), b.Args)
+			if file, _ := c.Reads(); file != "" {
+				out.Reads = append(out.Reads, read{Call: c.ID, Path: file})
 			}
 		}
 	}

@@ -102,7 +102,6 @@ func (t *contextTally) read(m *replay.Weighed) {
 	if m.Result.Error {
 		return
 	}
-	name, _ = activity.File(name)
 	name = path.Clean(name)
 	if folder := t.l.Report.project; folder != "" {
 		name = strings.TrimPrefix(name, path.Clean(folder)+"/")

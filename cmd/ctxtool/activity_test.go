@@ -26,7 +26,7 @@ func TestActivity(t *testing.T) {
 		{"swe-cli", `read_file {"file_path":"/w/parse.go"}`, `write_file {"file_path":"/w/parse.go","content":"b"}`, `run_command {"command":"go vet ./..."}`},
 		{"y-agent", `FileRead {"path":"/w/parse.go"}`, `FileWrite {"path":"/w/parse.go","content":"b"}`, `ShellExec {"command":"go vet ./..."}`},
 		{"opencode", `read {"filePath":"/w/parse.go"}`, `edit {"filePath":"/w/parse.go","oldString":"a","newString":"b"}`, `shell {"command":"go vet ./..."}`},
-		{"a server", `mcp__files__read_file {"path":"/w/parse.go"}`, `mcp__files__edit_file {"path":"/w/parse.go","edits":[]}`, `x {"cmd":"go vet ./..."}`},
+		{"a server", `mcp__files__read_file {"path":"/w/parse.go"}`, `mcp__files__edit_file {"path":"/w/parse.go","edits":[]}`, `mcp__os__exec {"cmd":"go vet ./..."}`},
 	} {
 		dir := t.TempDir()
 		must.Do(os.WriteFile(filepath.Join(dir, "parse.go"), []byte("package parse\n"), 0o644))
@@ -40,6 +40,7 @@ func TestActivity(t *testing.T) {
 			"reduce s.jsonl --pass superseded":                 "read again later",
 			"search s.jsonl --for parse.go":                    "edited parse.go|failed go vet ./...",
 			"search vet s.jsonl --source shell_history":        "go vet ./...",
+			"search undefined s.jsonl --event bash_exec":       "1 hit in 1 session",
 			"render s.jsonl -f markdown -o -":                  "**Changed**: 1 file: `parse.go`|**Failed**: `go vet ./...`",
 			"render s.jsonl -f markdown -o - --files parse.go": "Turn 0",
 		} {

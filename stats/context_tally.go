@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -102,7 +102,6 @@ func (t *contextTally) read(m *weighed) {
 	if m.Result.Error {
 		return
 	}
-	name, _ = said.File(name)
 	name = path.Clean(name)
 	if folder := t.l.Report.project; folder != "" {
 		name = strings.TrimPrefix(name, path.Clean(folder)+"/")
@@ -263,13 +262,11 @@ func (o *offerLook) answer(m *jsonl.Message) {
 			p.Total += p.per
 		}
 	}
-	for call := range m.Calls {
-		o.use("tool", call.Name.Text())
-		if file := loaded(call); file != "" {
-			for i := range all {
-				if all[i].Kind == "skill" && sameFile(file, all[i].Path) {
-					all[i].use()
-				}
+	for c := range activity.Calls(m) {
+		o.use("tool", c.Tool)
+		for i := range all {
+			if all[i].Kind == "skill" && (sameFile(c.Command, all[i].Path) || c.Action == activity.Read && sameFile(c.Path(), all[i].Path)) {
+				all[i].use()
 			}
 		}
 	}
@@ -280,10 +277,8 @@ func (o *offerLook) prompted(rec int) {
 	if o.l.Session.Kind(rec) != jsonl.User || !slices.ContainsFunc(o.l.Report.Context.Offered, func(p offer) bool { return p.Kind == "skill" }) {
 		return
 	}
-	if rest, ok := strings.CutPrefix(o.l.line(rec).Get("message").Get("content").ContentText(), `<skill name="`); ok {
-		name, _, _ := strings.Cut(rest, `"`)
-		o.use("skill", name)
-	}
+	_, name, _ := activity.CutSkill([]byte(o.l.line(rec).Get("message").Get("content").ContentText()))
+	o.use("skill", name)
 }
 
 // declared takes what the prompt offers from the next request on.
@@ -320,19 +315,6 @@ func (o *offerLook) use(kind, name string) {
 }
 
 func (p *offer) use() { p.Used, p.Since = p.Used+1, 0 }
-
-// loaded is the file that a call reads, or the command in which it may do so.
-func loaded(call *jsonl.Block) string {
-	if file := readPath(call.Name, call.Args); file != "" {
-		return file
-	}
-	for _, argument := range said.CommandArguments {
-		if command := call.Args.Get(argument); command.IsString() {
-			return command.Text()
-		}
-	}
-	return ""
-}
 
 // sameFile reports whether a path or a command names a skill's file: by its last two
 // elements, since it may do so from any folder.

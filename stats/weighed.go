@@ -3,8 +3,8 @@ package stats
 import (
 	"bytes"
 	"iter"
-	"slices"
 
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
@@ -46,10 +46,6 @@ type result struct {
 // A read is a call of a tool that reads a file.
 type read struct{ Call, Path string }
 
-// readers are the names of tools that read files, in the agents that we know, and pathArguments
-// the arguments that name the file.
-var readers, pathArguments = []string{"read", "Read", "FileRead", "read_file"}, [...]string{"path", "file_path", "filePath"}
-
 // weighedBy yields the messages of a request with their sizes by a counter.
 func weighedBy(c *tokens.Counter, e *replay.Envelope) iter.Seq2[*weighed, error] {
 	return replay.Each(e, func(l *replay.Reader, p *replay.Piece) (*weighed, error) {
@@ -86,8 +82,9 @@ func (out *weighed) read(c *tokens.Counter, m *jsonl.Message) {
 			out.Images = append(out.Images, max(0, len(b.Data)-2))
 		case jsonl.CallBlock:
 			out.Bytes.Calls += size
-			if path := readPath(b.Name, b.Args); path != "" {
-				out.Reads = append(out.Reads, read{Call: b.ID.Text(), Path: path})
+			c := activity.New(b.Name.Text(), b.ID.Text(), b.Args)
+			if file, _ := c.Reads(); file != "" {
+				out.Reads = append(out.Reads, read{Call: c.ID, Path: file})
 			}
 		}
 	}
@@ -96,7 +93,7 @@ func (out *weighed) read(c *tokens.Counter, m *jsonl.Message) {
 	}
 	tool := m.Tool.Text()
 	out.Result = result{Tool: tool, Error: m.IsError.Truthy()}
-	if slices.Contains(readers, tool) {
+	if activity.Named(tool) == activity.Read {
 		out.Result.Call = m.CallID.Text()
 	}
 }
@@ -105,30 +102,12 @@ const skillTag, skillEnd = `"<skill `, `</skill>`
 
 // skillOf returns the skill that a text begins with.
 func skillOf(c *tokens.Counter, raw jsonl.Value) skill {
-	if !bytes.HasPrefix(raw, []byte(skillTag)) {
-		return skill{}
-	}
 	end := bytes.Index(raw, []byte(skillEnd))
-	if end < 0 {
+	if !bytes.HasPrefix(raw, []byte(skillTag)) || end < 0 {
 		return skill{}
 	}
 	end += len(skillEnd)
 	text := jsonl.Value(append(bytes.Clone(raw[:end]), '"')).AppendText(nil)
-	head, _, _ := bytes.Cut(text, []byte{'>'})
-	_, name, _ := bytes.Cut(head, []byte(`name="`))
-	name, _, _ = bytes.Cut(name, []byte{'"'})
-	return skill{Name: string(name), Tokens: weigh.TextTokens(c, text), Bytes: end - 1}
-}
-
-// readPath returns the file that a tool call reads, empty if the tool's name is not one of a
-// reading tool.
-func readPath(name, args jsonl.Value) string {
-	if slices.ContainsFunc(readers, name.Is) {
-		for _, argument := range pathArguments {
-			if path := args.Get(argument); path.IsString() {
-				return path.Text()
-			}
-		}
-	}
-	return ""
+	_, name, _ := activity.CutSkill(text)
+	return skill{Name: name, Tokens: weigh.TextTokens(c, text), Bytes: end - 1}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -175,7 +176,7 @@ func (d *doc) event(b docBlock) string {
 		}
 		return "tool_call"
 	case Result:
-		if code, failed := d.ended(); (code != nil || failed) && strings.EqualFold(b.tool, "bash") {
+		if code, failed := d.ended(); (code != nil || failed) && activity.Named(b.tool) == activity.Run {
 			return "bash_exec"
 		}
 		return "tool_result"

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"regexp/syntax"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -247,24 +246,17 @@ func lengths(re *syntax.Regexp) (low, high int) {
 
 func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 
-// lazyClass is a lazily repeated class at the front of an expression.
-var lazyClass = lazily(`^(\(\?i[:)])?(\[[^\]]+\])\{0,(\d+)\}\?`)
-
-// cutLazy removes lazily repeated classes from the front of an expression, and returns the class
+// cutLazy removes a lazily repeated class from the front of an expression, and returns the class
 // and the maximum number of its characters. A match of the rest is a match of the whole: the
 // leftmost match of the whole ends in the leftmost match of the rest, since everything reachable
 // from a later start is also reachable from the first one.
-func cutLazy(regex string) (rest string, class string, most int) {
-	rest = regex
-	for {
-		found := lazyClass().FindStringSubmatch(rest)
-		if found == nil {
-			return rest, class, most
-		}
-		n, _ := strconv.Atoi(found[3])
-		most += n
-		rest = found[1] + rest[len(found[0]):]
-		flags := strings.Replace(found[1], ":", ")", 1)
-		class = "^" + flags + found[2] + "$"
+func cutLazy(re *syntax.Regexp) (rest *syntax.Regexp, class string, most int) {
+	if re.Op != syntax.OpConcat {
+		return re, "", 0
 	}
+	front := re.Sub[0]
+	if front.Op != syntax.OpRepeat || front.Flags&syntax.NonGreedy == 0 || front.Min > 0 || front.Sub[0].Op != syntax.OpCharClass {
+		return re, "", 0
+	}
+	return &syntax.Regexp{Op: syntax.OpConcat, Sub: re.Sub[1:]}, "^" + front.Sub[0].String() + "$", max(0, front.Max)
 }

@@ -142,20 +142,26 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 		return dst
 	}
 	secret, match := text[start:end], text[groups[0]:groups[1]]
-	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
-	plain, known := s.allowedMatches[string(s.key)]
-	if !known {
-		s.read += len(match)
-		plain = r.plain(secret, match)
-		if len(s.allowedMatches) == maxAllowedMatches {
-			clear(s.allowedMatches)
-		}
-		s.allowedMatches[string(s.key)] = plain
-	}
-	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
+	if s.judged(int(k), start-groups[0], match, func() bool { return r.plain(secret, match) }) || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
 	}
 	return append(dst, hit{rule: s.r.ofRule[k], start: start, end: end, value: string(secret)})
+}
+
+// judged reports whether a match is no secret, which begins at match[at]. kind identifies what plain
+// computes.
+func (s *Scanner) judged(kind, at int, match []byte, plain func() bool) bool {
+	s.key = append(append(s.key[:0], byte(kind), byte(kind>>8), byte(at)), match...)
+	is, known := s.allowedMatches[string(s.key)]
+	if !known {
+		s.read += len(match)
+		is = plain()
+		if len(s.allowedMatches) == maxAllowedMatches {
+			clear(s.allowedMatches)
+		}
+		s.allowedMatches[string(s.key)] = is
+	}
+	return is
 }
 
 // maxAllowedMatches is how many matches are remembered, since code repeats them.

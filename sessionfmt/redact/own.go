@@ -47,10 +47,8 @@ func email(text []byte, at int) (start, end int, ok bool) {
 
 // inURL reports whether text[at] ends the user and password part of a URL.
 func inURL(text []byte, at int) bool {
-	start := at
-	for start > 0 && at-start < 320 && strings.IndexByte(" \t\r\n/\"'<>\\", text[start-1]) < 0 {
-		start--
-	}
+	start := max(0, at-320)
+	start += bytes.LastIndexAny(text[start:at], " \t\r\n/\"'<>\\") + 1
 	return bytes.HasSuffix(text[:start], []byte("://")) && bytes.IndexByte(text[start:at], ':') >= 0
 }
 

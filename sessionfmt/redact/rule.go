@@ -100,10 +100,11 @@ func readRules(data []byte, check bool) (*ruleFile, error) {
 			return nil, fmt.Errorf("rule %q: an id must be letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
 		}
 		r.Allowlists, r.global = both(r.Allowlist, r.Allowlists), global
-		if err := r.prepare(check); err != nil {
+		all, err := r.prepare(check)
+		if err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		rules = append(rules, r)
+		rules = append(rules, all...)
 	}
 	for _, a := range global {
 		if err := a.prepare(check); err != nil {
@@ -132,54 +133,65 @@ func validName(id string) bool {
 	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
 }
 
-// prepare computes where the expression has to be tried.
-func (r *rule) prepare(check bool) error {
+// prepare computes where the expression has to be tried. It returns the rule, or if its expression
+// has no anchors, one for each of its branches, which may have some.
+func (r *rule) prepare(check bool) ([]*rule, error) {
 	r.Regex = unbounded(r.Regex)
 	re, err := syntax.Parse(r.Regex, syntax.Perl)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.SecretGroup > re.MaxCap() {
-		return fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
+		return nil, fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
 	}
-	text, rest, class := r.Regex, re, ""
-	if cut, front, most := cutLazy(r.Regex); most > 0 && re.Op == syntax.OpConcat { // not only one of its branches is lazy
-		if inner, err := syntax.Parse(cut, syntax.Perl); err == nil {
-			text, rest, class, r.lazy = cut, inner, front, most
+	if check {
+		whole, err := regexp.Compile(r.Regex)
+		if err == nil {
+			err = r.sparing(whole)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	r.anchors = anchorsOf(rest)
-	if worth(r.anchors, 0, 0) == 0 {
-		r.anchors = nil
+	for _, a := range r.Allowlists {
+		if err := a.prepare(check); err != nil {
+			return nil, fmt.Errorf("allowlist: %w", err)
+		}
 	}
 	for k, word := range r.Keywords {
 		r.Keywords[k] = lowerASCII(word)
+	}
+	if r.locate(re); r.anchors != nil || re.Op != syntax.OpAlternate || len(re.Sub) > maxWords || r.SecretGroup > 0 {
+		return []*rule{r}, nil
+	}
+	var all []*rule
+	for _, branch := range re.Sub {
+		b := *r
+		b.Regex = branch.String()
+		b.locate(branch)
+		all = append(all, &b)
+	}
+	return all, nil
+}
+
+// locate computes the anchors of the expression, which is parsed.
+func (r *rule) locate(re *syntax.Regexp) {
+	rest, class, most := cutLazy(re)
+	r.lazy, r.anchors = most, anchorsOf(rest)
+	if worth(r.anchors, 0, 0) == 0 {
+		r.anchors = nil
 	}
 	for _, a := range r.anchors {
 		r.gated = r.gated || !r.hasKeyword(a.text)
 	}
 	r.ready = sync.OnceValue(func() *expression {
 		e := &expression{whole: regexp.MustCompile(r.Regex), class: regexp.MustCompile(class)}
+		text := rest.String()
 		e.first = regexp.MustCompile(`\A(?:` + text + `)`)
 		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + text + `)`)
 		e.prog, _ = syntax.Compile(rest.Simplify()) // cannot fail for a compiled expression
 		return e
 	})
-	if check {
-		re, err := regexp.Compile(r.Regex)
-		if err == nil {
-			err = r.sparing(re)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, a := range r.Allowlists {
-		if err := a.prepare(check); err != nil {
-			return fmt.Errorf("allowlist: %w", err)
-		}
-	}
-	return nil
 }
 
 // terminators end most of gitleaks' expressions: a token would need white space or a quote after it.

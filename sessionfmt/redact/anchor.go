@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -246,17 +247,22 @@ func lengths(re *syntax.Regexp) (low, high int) {
 
 func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 
-// cutLazy removes a lazily repeated class from the front of an expression, and returns the class
+// cutLazy removes lazily repeated classes from the front of an expression, and returns the class
 // and the maximum number of its characters. A match of the rest is a match of the whole: the
 // leftmost match of the whole ends in the leftmost match of the rest, since everything reachable
 // from a later start is also reachable from the first one.
 func cutLazy(re *syntax.Regexp) (rest *syntax.Regexp, class string, most int) {
-	if re.Op != syntax.OpConcat {
-		return re, "", 0
+	for rest = re; rest.Op == syntax.OpConcat; {
+		front, more := rest.Sub[0], rest.Sub[1:]
+		switch {
+		case front.Op == syntax.OpConcat:
+			more = slices.Concat(front.Sub, more)
+		case front.Op == syntax.OpRepeat && front.Flags&syntax.NonGreedy != 0 && front.Min == 0 && front.Max > 0 && front.Sub[0].Op == syntax.OpCharClass:
+			class, most = "^"+front.Sub[0].String()+"$", most+front.Max
+		default:
+			return rest, class, most
+		}
+		rest = &syntax.Regexp{Op: syntax.OpConcat, Sub: more}
 	}
-	front := re.Sub[0]
-	if front.Op != syntax.OpRepeat || front.Flags&syntax.NonGreedy == 0 || front.Min > 0 || front.Sub[0].Op != syntax.OpCharClass {
-		return re, "", 0
-	}
-	return &syntax.Regexp{Op: syntax.OpConcat, Sub: re.Sub[1:]}, "^" + front.Sub[0].String() + "$", max(0, front.Max)
+	return rest, class, most
 }

@@ -123,6 +123,23 @@ func samely(t *testing.T, r *Redactor, s *Scanner, text []byte) int {
 	return len(want)
 }
 
+// TestBranches: an alternation without anchors, since a branch has a lazy front, is tried as its
+// branches, each with its own.
+func TestBranches(t *testing.T) {
+	r := mustNew(Options{})
+	n := 0
+	for _, rule := range r.rules {
+		if rule.ID == "atlassian-api-token" {
+			if n++; rule.anchors == nil {
+				t.Errorf("no anchors: %s", rule.Regex)
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d rules, want 2", n)
+	}
+}
+
 // TestAnchored: where expressions are tried only at their anchors, by a dfa first,
 // they match what they match in the whole text.
 func TestAnchored(t *testing.T) {

@@ -185,7 +185,10 @@ func (r *rule) locate(re *syntax.Regexp) {
 		r.gated = r.gated || !r.hasKeyword(a.text)
 	}
 	r.ready = sync.OnceValue(func() *expression {
-		e := &expression{whole: regexp.MustCompile(r.Regex), class: regexp.MustCompile(class)}
+		e := &expression{whole: regexp.MustCompile(r.Regex)}
+		if class != nil {
+			e.class = regexp.MustCompile("^" + class.String() + "$")
+		}
 		text := rest.String()
 		e.first = regexp.MustCompile(`\A(?:` + text + `)`)
 		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + text + `)`)

@@ -15,7 +15,7 @@ var public = []string{
 	"sessionfmt", "sessionfmt/jsonl", "sessionfmt/dialect", "sessionfmt/chat", "sessionfmt/claude", "sessionfmt/codex", "sessionfmt/gemini", "sessionfmt/gsh", "sessionfmt/openclaw", "sessionfmt/opencode", "sessionfmt/swecli", "sessionfmt/yagent", "sessionfmt/outline", "sessionfmt/store", "sessionfmt/check",
 	"sessionfmt/redact", "replay", "replay/ops", "replay/origin", "replay/prompt", "replay/weigh",
 	"replay/baseline", "replay/entry", "replay/diff", "replay/reuse", "replay/trace",
-	"replay/cache", "replay/hook", "replay/tokens", "replay/models", "stats", "stats/gate",
+	"replay/cache", "replay/ledger", "replay/hook", "replay/tokens", "replay/models", "stats", "stats/gate",
 	"compact", "migrate", "render", "render/page", "render/html",
 }
 

@@ -10,6 +10,7 @@ import (
 	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -96,7 +97,7 @@ func BenchmarkCache(b *testing.B) {
 		})
 	}
 	run("cache", func(b *testing.B, r *replay.Replay, leaf int) {
-		report := must.Get(cache.Account(r, cache.Options{Leaf: leaf, Counter: &tokens.Pi}))
+		report := must.Get(cache.Account(must.Get(ledger.Read(r, ledger.Options{Leaf: leaf, Counter: &tokens.Pi})), cache.Options{Leaf: leaf}))
 		b.ReportMetric(float64(len(report.Rows)), "requests")
 	})
 	run("replay-and-decode", func(b *testing.B, r *replay.Replay, leaf int) {

@@ -129,24 +129,16 @@ func (l *Reader) weigher(c *tokens.Counter) *weigh.Weigher {
 	return l.weighing.Reset(c)
 }
 
-// A Digest describes a message without its text. Its hashes are valid in one process only.
-type Digest struct {
-	Content  uint64 // hash of the content, independent of the spelling
-	Spelling uint64 // hash of the bytes
-	Tokens   int32
-	Bytes    int32 // length of its JSON
-}
-
 // Digest reads a message that a provider gets.
-func (l *Reader) Digest(c *tokens.Counter, m *Piece) (Digest, error) {
+func (l *Reader) Digest(c *tokens.Counter, m *Piece) (weigh.Digest, error) {
 	v, err := l.Provider(m)
 	if err != nil {
-		return Digest{}, err
+		return weigh.Digest{}, err
 	}
 	if m.kind == jsonl.System {
 		l.spelled = v.AppendMinified(l.spelled[:0])
 		n, err := l.Estimate(c, m)
-		return Digest{maphash.Bytes(digestSeed, l.spelled), maphash.Bytes(digestSeed, v), int32(n), int32(len(v))}, err
+		return weigh.Digest{Content: maphash.Bytes(digestSeed, l.spelled), Spelling: maphash.Bytes(digestSeed, v), Tokens: int32(n), Bytes: int32(len(v))}, err
 	}
 	var f [5]value
 	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
@@ -157,8 +149,6 @@ func (l *Reader) Digest(c *tokens.Counter, m *Piece) (Digest, error) {
 		h.WriteByte(0)
 	}
 	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
-	return Digest{
-		h.Sum64(), maphash.Bytes(digestSeed, v),
-		int32(l.weigher(c).Message(&l.msg).Total()), int32(len(v)),
-	}, nil
+	n := l.weigher(c).Message(&l.msg).Total()
+	return weigh.Digest{Content: h.Sum64(), Spelling: maphash.Bytes(digestSeed, v), Tokens: int32(n), Bytes: int32(len(v))}, nil
 }

@@ -105,7 +105,7 @@ func (c *cutter) compacted(m *machine, at *pendingCut) {
 		if c.patched == nil {
 			c.patched = before.fork()
 		}
-		c.patched.msgs.cut(c.patched.msgs.index(cut.Index), msg)
+		c.patched.msgs.cut(c.patched.msgs.index(cut.Index), m.pool.intern(msg))
 	}
 }
 
@@ -184,7 +184,7 @@ func (m *machine) keepsSame(s *state, place int, next *state, heads int) bool {
 	case place >= 0:
 		first, _ = s.msgs.from(int32(place))
 	}
-	kept := state{from: next.from}
+	kept := state{msgs: list{pool: m.pool}, from: next.from}
 	m.keep(&kept, &s.msgs, first)
 	at := kept.msgs.tail(&next.msgs, heads)
 	for i := range max(0, at) {

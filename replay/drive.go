@@ -99,8 +99,8 @@ func (w *Walk) Along(leaf int) iter.Seq2[Account, error] {
 func (m *machine) messageTokens() int {
 	s := m.current()
 	n := s.msgs.tokens
-	for i := range s.uncached {
-		n += int(s.uncached[i].tokens)
+	for _, number := range s.uncached {
+		n += int(m.pool.at(number).tokens)
 	}
 	return n
 }

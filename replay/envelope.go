@@ -29,17 +29,19 @@ type Envelope struct {
 
 	r         *Replay
 	state     state
-	ephemeral int         // record, -1 for none
-	named     *models.Ref // the model set by ModelBy if known; may be nil
+	ephemeral int // record, -1 for none
 	prompt    *prompt.Prompt
 	weighed   sizesBy // by Weighed
 }
 
 func (m *machine) envelope() *Envelope {
+	s := *m.current()
+	frozen := *m.pool
+	s.msgs.pool = &frozen
 	e := &Envelope{
 		Leaf: -1, TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
-		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: *m.current(), ephemeral: m.ephemeral,
+		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: s, ephemeral: m.ephemeral,
 	}
 	if m.pos >= 0 {
 		e.Leaf = m.path.at(m.pos)
@@ -159,7 +161,7 @@ func (e *Envelope) each(want func(*Piece) bool, load func(*Reader, *Piece) (valu
 			}
 		}
 		for i := range e.state.uncached {
-			if uncached && !l.yield(yield, &e.state.uncached[i], load) {
+			if uncached && !l.yield(yield, e.Piece(e.Listed()+i), load) {
 				return
 			}
 		}
@@ -182,14 +184,24 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 		return nil, err
 	}
 	out := *e
-	out.state.uncached = append([]Piece(nil), e.state.uncached...)
-	at := Piece{rec: int32(e.ephemeral), edit: -1, op: -1}
-	for v := range line.Get("messages").Elements {
-		if v.IsObject() {
-			out.state.uncached = append(out.state.uncached, patchMessage(v, line, at))
-		}
+	own := *e.state.msgs.pool // its new messages are of this request alone
+	own.chunks, own.n = slices.Clip(own.chunks), int32(len(own.chunks)*chunkSize)
+	out.state.msgs.pool, out.state.uncached = &own, slices.Clip(e.state.uncached)
+	for _, m := range loggedMessages(line, e.ephemeral) {
+		out.state.uncached = append(out.state.uncached, own.add(m))
 	}
 	return &out, nil
+}
+
+// loggedMessages returns the messages of the entry of a request's own messages.
+func loggedMessages(line value, rec int) (all []Piece) {
+	at := Piece{rec: int32(rec), edit: -1, op: -1}
+	for v := range line.Get("messages").Elements {
+		if v.IsObject() {
+			all = append(all, patchMessage(v, line, at))
+		}
+	}
+	return all
 }
 
 // Prompt applies system messages and ops, and returns prompt, tools and options. The parts are
@@ -353,24 +365,22 @@ func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error)
 	return ref, limit, from, err
 }
 
-// NameModel sets the model that ModelBy names, for callers that have read it already.
-func (e *Envelope) NameModel(ref *models.Ref) { e.named = ref }
-
 // ModelRef returns only the model of the request; see Model.
 func (e *Envelope) ModelRef() (ref models.Ref, err error) {
 	if ref = e.r.Options.Model; ref != (models.Ref{}) {
 		return ref, nil
 	}
-	if e.named != nil {
-		ref = *e.named
-	} else {
-		provider, id, _, err := e.PathModel()
-		if err != nil {
-			return ref, err
-		}
-		ref = models.Ref{Provider: provider.Text(), ID: id.Text()}
+	return e.r.ModelBy(e.ModelBy)
+}
+
+// ModelBy returns the model that a record sets, the baseline's if that is none.
+func (r *Replay) ModelBy(rec int) (ref models.Ref, err error) {
+	provider, id, _, err := (&Envelope{r: r, ModelBy: rec}).PathModel()
+	if err != nil {
+		return ref, err
 	}
-	if base := e.r.Options.Baseline; ref == (models.Ref{}) && base != nil {
+	ref = models.Ref{Provider: provider.Text(), ID: id.Text()}
+	if base := r.Options.Baseline; ref == (models.Ref{}) && base != nil {
 		ref = base.Model
 	}
 	return ref, nil

@@ -10,13 +10,13 @@ import (
 func TestRecent(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		var l list
+		l := list{pool: newPool()}
 		for rec := int32(0); rec < 6; rec++ {
 			for range rnd.IntN(4) { // a record of several messages
-				l.push(Piece{rec: rec, op: -1})
+				l.push(l.pool.add(Piece{rec: rec, op: -1}))
 			}
 			if rnd.IntN(3) == 0 {
-				l.push(Piece{rec: rec, op: 0}) // what an op of it made
+				l.push(l.pool.add(Piece{rec: rec, op: 0})) // what an op of it made
 			}
 		}
 		l.lo = rnd.IntN(l.hi + 1)

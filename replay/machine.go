@@ -15,7 +15,7 @@ import (
 // A state is what a replay has built so far. Copying it makes a snapshot.
 type state struct {
 	msgs     list
-	uncached []Piece
+	uncached []int32 // numbers of messages
 	deltas   []delta // the changes of prompt, tools and options, in the order in which they apply
 	from     int32   // edits before this place on the path are dropped
 }
@@ -39,8 +39,11 @@ type machine struct {
 	hashes  map[Piece]uint64 // see digests
 	spelled []byte           // a message in normalized JSON, for hashing
 
-	base state
-	cut  *state // under the last compaction; nil before the first
+	pool *pool // of the messages of this machine and of those that it is forked from or forks
+	// The last snapshot of the list; see Step.Messages.
+	version *version
+	base    state
+	cut     *state // under the last compaction; nil before the first
 	// The last edit of each edited record.
 	edits map[int32]edit
 	where map[*state]map[int32]int // places of records in the lists, built when an edit needs them
@@ -63,8 +66,9 @@ type machine struct {
 }
 
 func newMachine(r *Replay, watch ...Observer) *machine {
+	p := newPool()
 	return &machine{
-		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(),
+		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(), pool: p, base: state{msgs: list{pool: p}},
 		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
 		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
@@ -99,6 +103,7 @@ type Change struct {
 	Removed iter.Seq[*Piece] // messages that OpCut, OpReplace or OpRecompact removed from the request
 
 	piece   Piece // the appended message; of a patch, its origin
+	number  int32 // of that message; -1 for a patch
 	op      *op   // of a patch, else nil
 	v       value // the op as JSON
 	edit    edit
@@ -149,7 +154,7 @@ func (m *machine) apply(s *state, c *Change) {
 	case c.op == nil && c.Do == OpRemove:
 		m.applyEdit(s, c)
 	case c.op == nil:
-		m.add(s, c.piece)
+		m.add(s, c.number)
 	case c.op.fold != nil:
 		s.deltas = append(s.deltas, delta{m: c.piece, op: c.op})
 	default:
@@ -173,17 +178,19 @@ func (m *machine) size(msg *Piece) {
 }
 
 // add appends a message to a state, with an edit that already targets it.
-func (m *machine) add(s *state, msg Piece) {
+func (m *machine) add(s *state, number int32) {
+	msg := *m.pool.at(number)
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
 		m.size(&msg)
+		number = m.pool.variant(number, msg)
 	}
 	if places := m.where[s]; places != nil && msg.op < 0 {
 		if _, ok := places[msg.rec]; !ok {
 			places[msg.rec] = s.msgs.hi
 		}
 	}
-	s.msgs.push(msg)
+	s.msgs.push(number)
 	if msg.kind == jsonl.System {
 		s.deltas = append(s.deltas, delta{m: msg})
 	}
@@ -300,7 +307,7 @@ func (m *machine) applyEdit(s *state, c *Change) {
 		msg := *s.msgs.at(i)
 		e.apply(&msg)
 		m.size(&msg)
-		s.msgs.set(i, msg)
+		s.msgs.set(i, m.pool.variant(s.msgs.number(i), msg))
 	}
 	if k := m.r.Session.Kind(int(target)); k != jsonl.System && k != jsonl.Compaction {
 		return // it is not the origin of any part of the prompt

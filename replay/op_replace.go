@@ -16,27 +16,27 @@ func replaceCached(m *machine, s *state, c *Change) {
 	}
 	had := m.digests(&s.msgs, like)
 	stays := map[int]bool{}
-	next := list{mixed: true}
-	for _, msg := range s.msgs.all { // system messages are not cached messages
+	next := list{pool: m.pool, mixed: true}
+	for i, msg := range s.msgs.all { // system messages are not cached messages
 		if msg.kind == jsonl.System {
-			next.push(*msg)
+			next.push(s.msgs.number(i))
 		}
 	}
 	systems := next.n
 	for el := range c.v.Get("messages").Elements {
-		msg := patchMessage(el, c.v, c.piece)
 		h, same := m.digest(el), -1
 		if all := had[h]; len(all) > 0 {
 			same, had[h] = all[0], all[1:]
-			msg = *s.msgs.at(same)
+			next.push(s.msgs.number(same))
 		} else {
+			msg := patchMessage(el, c.v, c.piece)
 			if next.n == systems {
 				same = m.reframe(&s.msgs, el, &msg)
 			}
 			m.size(&msg)
+			next.push(m.pool.intern(msg))
 		}
 		stays[same] = true
-		next.push(msg)
 	}
 	if was := s.msgs; s == m.current() {
 		c.Removed = func(yield func(*Piece) bool) {

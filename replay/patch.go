@@ -142,7 +142,7 @@ func applySummary(m *machine, s *state, c *Change) {
 	if was := s.msgs; s == m.current() {
 		c.Removed = was.first(first)
 	}
-	s.msgs.cut(first, at)
+	s.msgs.cut(first, m.pool.intern(at))
 }
 
 func orMissing(v value) string {
@@ -168,7 +168,7 @@ func appendUncached(m *machine, s *state, c *Change) {
 	for el := range c.v.Get("messages").Elements {
 		msg := patchMessage(el, c.v, c.piece)
 		m.size(&msg)
-		s.uncached = append(s.uncached, msg)
+		s.uncached = append(s.uncached, m.pool.intern(msg))
 	}
 }
 

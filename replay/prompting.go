@@ -37,6 +37,20 @@ func (p *PromptTracker) Follow(s Step) (changed bool, err error) {
 	return p.follow(s.m.r, deltas)
 }
 
+// Made returns a function that reads the current prompt again, so that its texts need not be kept.
+// Its result is not Compiled.
+func (p *PromptTracker) Made() func() (prompt.Prompt, error) {
+	r, deltas := p.load.r, slices.Clip(p.seen)
+	return func() (p prompt.Prompt, err error) {
+		own := hasSystem(deltas)
+		f := r.startingPrompt(own)
+		err = r.NewReader().fold(&f, deltas)
+		p = prompt.Prompt{Parts: f.Parts, Options: f.Options, Known: own || r.Options.Baseline != nil}
+		p.Tools, p.Omitted = r.implemented(f.Tools)
+		return p, err
+	}
+}
+
 // follow advances to the deltas of the state in force, and reports whether they changed
 // anything.
 func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err error) {

@@ -65,7 +65,7 @@ func (m *machine) step(pos, rec int) Effect {
 		m.ephemeral = -1
 	}
 	m.size(&msg)
-	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg})
+	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg, number: m.pool.add(msg)})
 	return Added
 }
 
@@ -147,7 +147,7 @@ func (m *machine) compact(msg Piece) Effect {
 	if !reset || line.Get("firstKeptEntryId").IsString() {
 		first, from = m.firstKept(rec, line)
 	}
-	next := state{from: int32(from), uncached: slices.Clip(m.base.uncached)}
+	next := state{msgs: list{pool: m.pool}, from: int32(from), uncached: slices.Clip(m.base.uncached)}
 	m.cut = &next
 	m.where = map[*state]map[int32]int{&m.base: m.where[&m.base]}
 
@@ -159,7 +159,7 @@ func (m *machine) compact(msg Piece) Effect {
 			cp.flags |= unsent
 		}
 		m.size(&cp)
-		m.add(&next, cp)
+		m.add(&next, m.pool.intern(cp))
 		if cp.kind != jsonl.System {
 			m.r.addFinding("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it unchanged")
 		}
@@ -169,7 +169,7 @@ func (m *machine) compact(msg Piece) Effect {
 	if !reset {
 		msg.form, msg.kind = summary, jsonl.CompactionMessage
 		m.size(&msg)
-		m.add(&next, msg)
+		m.add(&next, m.pool.intern(msg))
 	}
 	heads := next.msgs.n
 	m.keep(&next, &m.base.msgs, first)
@@ -195,7 +195,8 @@ func (m *machine) compact(msg Piece) Effect {
 // state.
 func (m *machine) keep(next *state, of *list, first int) {
 	for i := first; i < of.n; i++ {
-		kept := *of.at(i)
+		number := of.number(i)
+		kept := *m.pool.at(number)
 		if kept.form == plain && kept.kind == jsonl.System {
 			continue
 		}
@@ -204,8 +205,9 @@ func (m *machine) keep(next *state, of *list, first int) {
 			kept.edit = -1
 			kept.flags &^= omitted
 			m.size(&kept)
+			number = m.pool.intern(kept)
 		}
-		next.msgs.push(kept)
+		next.msgs.push(number)
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 )
 
@@ -15,7 +17,8 @@ import (
 func accounted(t *testing.T, entries ...string) *cache.Report {
 	t.Helper()
 	s := openSession(t, session(3, entries...))
-	report, err := cache.Account(replay.New(s, replay.Options{Rules: replay.ByEnvelope}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	l := must.Get(ledger.Read(replay.New(s, replay.Options{Rules: replay.ByEnvelope}), ledger.Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
+	report, err := cache.Account(l, cache.Options{Leaf: s.Leaf()})
 	if err != nil || report.Stopped != nil {
 		t.Fatal(err, report.Stopped)
 	}

@@ -169,6 +169,7 @@ func (m *machine) fork() *machine {
 	if m.cut != nil {
 		next.cut = m.cut.fork()
 	}
+	next.version = nil
 	next.edits = maps.Clone(m.edits)
 	next.where = map[*state]map[int32]int{}
 	next.transforms = slices.Clip(m.transforms)
@@ -188,7 +189,7 @@ func (s *state) fork() *state {
 		chunk := *next.msgs.chunks[last]
 		next.msgs.chunks[last] = &chunk
 	}
-	next.uncached = slices.Clone(s.uncached)
+	next.uncached = slices.Clip(s.uncached)
 	next.deltas = slices.Clone(s.deltas)
 	return &next
 }

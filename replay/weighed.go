@@ -152,7 +152,7 @@ func (e *Envelope) Weighed(c *tokens.Counter) iter.Seq2[*Weighed, error] {
 		w := e.r.newWeigher(c)
 		for i := range e.state.uncached {
 			m := Weighed{Uncached: true}
-			err := w.one(&m, &e.state.uncached[i])
+			err := w.one(&m, e.Piece(e.Listed()+i))
 			if !yield(&m, err) || err != nil {
 				return
 			}
@@ -291,7 +291,7 @@ func (e *Envelope) Len() int { return e.state.msgs.n + len(e.state.uncached) }
 // Piece returns the message at an index.
 func (e *Envelope) Piece(index int) *Piece {
 	if n := e.state.msgs.n; index >= n {
-		return &e.state.uncached[index-n]
+		return e.state.msgs.pool.at(e.state.uncached[index-n])
 	}
 	return e.state.msgs.at(index)
 }

@@ -33,7 +33,9 @@ func TestWeighed(t *testing.T) {
 				want = append(want, *m)
 			}
 		}
-		want = append(want, e.state.uncached...)
+		for i := e.Listed(); i < e.Len(); i++ {
+			want = append(want, *e.Piece(i))
+		}
 		n := 0
 		for got, err := range e.Weighed(&tokens.GSH) {
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 )
 
 // cacheLens summarizes the account of package cache for the path to the point.
@@ -56,7 +57,11 @@ func readCache(l *lensRun) {
 	l.Ends = append(l.Ends, func(*replay.Envelope) {
 		opt := l.Options.Replay
 		opt.Leaf = l.Session.Leaf()
-		report, err := cache.Account(replay.New(l.Session, opt), cache.Options{Leaf: l.Point, Counter: l.Counter})
+		book, err := ledger.Read(replay.New(l.Session, opt), ledger.Options{Leaf: l.Point, Counter: l.Counter})
+		var report *cache.Report
+		if err == nil {
+			report, err = cache.Account(book, cache.Options{Leaf: l.Point})
+		}
 		if err != nil {
 			l.fail(err)
 			return

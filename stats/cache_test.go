@@ -10,6 +10,7 @@ import (
 	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -31,7 +32,7 @@ func TestCacheLens(t *testing.T) {
 		}
 		o.Add(sum, r)
 		session := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
-		want := must.Get(cache.Account(replay.New(session, replay.Options{}), cache.Options{Leaf: session.Leaf(), Counter: &tokens.Pi}))
+		want := must.Get(cache.Account(must.Get(ledger.Read(replay.New(session, replay.Options{}), ledger.Options{Leaf: session.Leaf(), Counter: &tokens.Pi})), cache.Options{Leaf: session.Leaf()}))
 		session.Close()
 		requests += want.Total.Requests
 		read += want.Total.Recorded.CacheRead

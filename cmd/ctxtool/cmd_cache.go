@@ -12,6 +12,7 @@ import (
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
@@ -124,7 +125,11 @@ func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report,
 	opt := o.Options
 	opt.Leaf = s.Leaf()
 	r := replay.New(s, opt)
-	report, err := cache.Account(r, cache.Options{Leaf: s.Leaf(), All: o.all, Collapse: o.collapse, Counter: &tokens.Pi})
+	l, err := ledger.Read(r, ledger.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	if err != nil {
+		return nil, nil, err
+	}
+	report, err := cache.Account(l, cache.Options{Leaf: s.Leaf(), All: o.all, Collapse: o.collapse})
 	return r, report, err
 }
 

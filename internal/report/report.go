@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -79,11 +80,10 @@ type Report struct {
 	speak  *replay.Reader
 	extra  [][]byte // rows after the entries
 	bodies map[uint64]int
-	places map[cache.Piece]int // of messages not taken from one entry, in Steps.Extra
+	places map[replay.Piece]int // of messages not taken from one entry, in Steps.Extra
 	texts  map[string]int
 	steps  map[int]int // of the answer's record
 	models map[models.Ref]int
-	tip    *cache.Prefix
 	read   error         // of Read
 	done   chan struct{} // closed when reading has finished
 }
@@ -92,7 +92,7 @@ type Report struct {
 func New(r *replay.Replay, leaf int) *Report {
 	p := &Report{
 		s: r.Session, r: r, leaf: leaf, speak: r.NewReader(),
-		bodies: map[uint64]int{}, places: map[cache.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[models.Ref]int{},
+		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[models.Ref]int{},
 		done: make(chan struct{}),
 	}
 	p.Index.start(p.s)
@@ -119,11 +119,23 @@ func (p *Report) Wait() error {
 // stops is reported up to there.
 func (p *Report) requests(leaf int) error {
 	r, s := p.r, p.s
-	account, err := cache.Account(r, cache.Options{Leaf: leaf, All: true, Counter: &tokens.Pi, Requests: p.request})
+	l, err := ledger.Read(r, ledger.Options{Leaf: leaf, Counter: &tokens.Pi})
 	if err != nil {
 		return err
 	}
-	if err := p.now(leaf); err != nil {
+	account, err := cache.Account(l, cache.Options{Leaf: leaf, All: true})
+	if err != nil {
+		return err
+	}
+	for _, stop := range l.Stopped {
+		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: stop.Record, Line: p.s.Line(stop.Record), Text: stop.Err.Error()})
+	}
+	for _, k := range l.Replayed {
+		if err := p.request(l, k); err != nil {
+			return err
+		}
+	}
+	if err := p.now(l, leaf); err != nil {
 		return err
 	}
 	p.account(account.Rows)

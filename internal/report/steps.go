@@ -7,6 +7,8 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
+	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -59,7 +61,7 @@ type Prompt struct {
 	Reasoning json.RawMessage `json:"reasoning,omitempty"`
 	Options   json.RawMessage `json:"options,omitempty"`
 	Known     bool            `json:"known"` // recorded in the session or a baseline
-	hash      uint64
+	number    int32           // in the ledger
 }
 
 // A Model is a model used by requests.
@@ -94,43 +96,51 @@ type Break struct {
 	Again       *cache.Rebilled `json:"again,omitempty"`
 }
 
-func (p *Report) request(q cache.Request, stopped error) error {
-	if stopped != nil {
-		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: q.Record, Line: p.s.Line(q.Record), Text: stopped.Error()})
-		return nil
-	}
-	st := &p.Steps
-	before := -1
-	if q.After >= 0 {
-		before = p.steps[q.After]
-	}
-	p.steps[q.Record] = len(st.Entry)
-	p.tip = q.Prefix
-	gone := q.Prefix.Removed()
-	var fresh []cache.Piece
-	for i := q.Prefix.Same; i < q.Prefix.Len(); i++ {
-		fresh = append(fresh, q.Prefix.At(i))
-	}
-	list, err := p.list(fresh, gone, q.Prefix.Same)
+func (p *Report) request(l *ledger.Ledger, k int32) error {
+	st, q := &p.Steps, &l.Requests[k]
+	p.steps[int(q.Record)] = len(st.Entry)
+	change := l.Change(k)
+	list, err := p.list(change.Fresh, change.Gone, change.Same)
 	if err != nil {
 		return err
 	}
-	st.Entry, st.Request = append(st.Entry, q.Record), append(st.Request, q.Index)
-	st.Same, st.List, st.Cached = append(st.Same, q.Prefix.Same), append(st.List, list), append(st.Cached, q.Prefix.Cached)
-	return p.settings(q.Before, before, q.Prompt, q.Counts)
+	v := l.View(k, false)
+	st.Entry, st.Request = append(st.Entry, int(q.Record)), append(st.Request, int(q.Number))
+	st.Same, st.List, st.Cached = append(st.Same, change.Same), append(st.List, list), append(st.Cached, v.Cached())
+	before := -1
+	if q.Previous >= 0 {
+		before = p.steps[int(l.Requests[q.Previous].Record)]
+	}
+	ref, err := l.Asked(q)
+	if err != nil {
+		return err
+	}
+	from, err := l.Prompts[q.Prompt].Read()
+	if err != nil {
+		return err
+	}
+	from.Options.Reasoning = l.Thinking(q)
+	return p.settings(setting{int(q.Leaf), before, l.Counts(q, false), ref, &from, l.Levels[q.Level], q.Prompt})
+}
+
+// A setting is what a request has besides its messages.
+type setting struct {
+	leaf, before int
+	counts       weigh.Counts
+	model        models.Ref
+	prompt       *prompt.Prompt
+	level        string // thinking level as JSON
+	number       int32  // of the prompt in the ledger, -1 if it is of no request
 }
 
 // settings records the rest of a request.
-func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n weigh.Counts) error {
-	st := &p.Steps
-	st.Before, st.Leaf = append(st.Before, before), append(st.Leaf, e.Leaf)
+func (p *Report) settings(s setting) error {
+	st, n := &p.Steps, s.counts
+	st.Before, st.Leaf = append(st.Before, s.before), append(st.Leaf, s.leaf)
 	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools), append(st.Messages, n.Messages)
-	at, err := p.prompt(e, prompt)
+	st.Prompt = append(st.Prompt, p.prompt(&s))
+	at, err := p.model(s.model)
 	if err != nil {
-		return err
-	}
-	st.Prompt = append(st.Prompt, at)
-	if at, err = p.model(e); err != nil {
 		return err
 	}
 	st.Model = append(st.Model, at)
@@ -139,16 +149,14 @@ func (p *Report) settings(e *replay.Envelope, before int, prompt uint64, n weigh
 }
 
 // model returns the index in Models of a request's model.
-func (p *Report) model(e *replay.Envelope) (int, error) {
-	ref, err := e.ModelRef()
-	if at, ok := p.models[ref]; ok || err != nil {
-		return at, err
+func (p *Report) model(ref models.Ref) (at int, err error) {
+	if at, ok := p.models[ref]; ok {
+		return at, nil
 	}
-	m := Model{}
-	if _, m.Window, _, err = e.Model(); err != nil {
+	m := Model{Name: ref.Name()}
+	if m.Window, _, err = p.r.Window(ref); err != nil {
 		return 0, err
 	}
-	m.Name = ref.Name()
 	p.models[ref] = len(p.Steps.Models)
 	p.Steps.Models = append(p.Steps.Models, m)
 	return p.models[ref], nil
@@ -156,15 +164,15 @@ func (p *Report) model(e *replay.Envelope) (int, error) {
 
 // list encodes messages with reference to those removed since the previous step from index same
 // on.
-func (p *Report) list(fresh, gone []cache.Piece, same int) ([]any, error) {
-	places := map[cache.Piece]int{}
+func (p *Report) list(fresh, gone []ledger.Message, same int) ([]any, error) {
+	places := map[replay.Piece]int{}
 	for i, piece := range gone {
-		places[piece] = same + i
+		places[piece.Piece] = same + i
 	}
 	list := make([]any, 0, len(fresh))
 	var run []int
 	for _, piece := range fresh {
-		if at, ok := places[piece]; ok {
+		if at, ok := places[piece.Piece]; ok {
 			if run != nil && run[0]+run[1] == at {
 				run[1]++
 				continue
@@ -184,33 +192,33 @@ func (p *Report) list(fresh, gone []cache.Piece, same int) ([]any, error) {
 }
 
 // row returns the row of a message: its entry, or one in Extra.
-func (p *Report) row(piece cache.Piece) (int, error) {
+func (p *Report) row(piece ledger.Message) (int, error) {
 	n := p.s.Len()
 	from := piece.Origin()
 	if piece.Own() && piece.Kind().IsTurn() {
 		if p.r.Rules.Patched() {
-			p.bodies[piece.Hash] = from.Record
+			p.bodies[piece.Content] = from.Record
 		}
-		p.Index.Tokens[from.Record] = int32(piece.Tokens)
+		p.Index.Tokens[from.Record] = piece.Tokens
 		return from.Record, nil
 	}
-	if at, ok := p.places[piece]; ok {
+	if at, ok := p.places[piece.Piece]; ok {
 		return n + at, nil
 	}
 	x := &p.Steps.Extra
 	at := len(x.Entry)
-	p.places[piece] = at
-	body, ok := p.bodies[piece.Hash]
+	p.places[piece.Piece] = at
+	body, ok := p.bodies[piece.Content]
 	if !ok {
 		v, err := p.speak.Provider(&piece.Piece)
 		if err != nil {
 			return 0, err
 		}
 		body = p.add(new(rower).message(nil, v))
-		p.bodies[piece.Hash] = body
+		p.bodies[piece.Content] = body
 	}
 	x.Entry, x.By, x.Op = append(x.Entry, from.Record), append(x.By, from.By), append(x.Op, from.Op)
-	x.Kind, x.Tokens, x.Row = append(x.Kind, int(piece.Kind())), append(x.Tokens, piece.Tokens), append(x.Row, body)
+	x.Kind, x.Tokens, x.Row = append(x.Kind, int(piece.Kind())), append(x.Tokens, int(piece.Tokens)), append(x.Row, body)
 	return n + at, nil
 }
 
@@ -221,22 +229,14 @@ func (p *Report) add(row []byte) int {
 }
 
 // prompt returns the index of a prompt in Prompts.
-func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
-	st := &p.Steps
-	level, err := e.ThinkingLevel()
-	if err != nil {
-		return 0, err
-	}
-	for i := len(st.Prompts) - 1; i >= 0; i-- { // usually the last one
-		if st.Prompts[i].hash == hash && string(st.Prompts[i].Reasoning) == string(level) {
-			return i, nil
+func (p *Report) prompt(s *setting) int {
+	st, from := &p.Steps, s.prompt
+	for i := len(st.Prompts) - 1; i >= 0 && s.number >= 0; i-- { // usually the last one
+		if st.Prompts[i].number == s.number && string(st.Prompts[i].Reasoning) == s.level {
+			return i
 		}
 	}
-	from, err := e.Prompt()
-	if err != nil {
-		return 0, err
-	}
-	out := Prompt{Parts: [][4]any{}, Tools: [][4]any{}, Known: from.Known, Reasoning: json.RawMessage(slices.Clone(level)), hash: hash}
+	out := Prompt{Parts: [][4]any{}, Tools: [][4]any{}, Known: from.Known, Reasoning: json.RawMessage(s.level), number: s.number}
 	for _, part := range prompt.Split(from.Parts) {
 		row := p.text(string(jsonl.AppendQuoted(nil, part.Text)))
 		out.Parts = append(out.Parts, [4]any{part.Name, row, part.Origin.By, part.Origin.Op})
@@ -251,10 +251,10 @@ func (p *Report) prompt(e *replay.Envelope, hash uint64) (int, error) {
 		out.Options = json.RawMessage(value(from.Options.Append(nil)).AppendMinified(nil))
 	}
 	if i := slices.IndexFunc(st.Prompts, func(q Prompt) bool { return q.same(&out) }); i >= 0 {
-		return i, nil
+		return i
 	}
 	st.Prompts = append(st.Prompts, out)
-	return len(st.Prompts) - 1, nil
+	return len(st.Prompts) - 1
 }
 
 // same reports whether two prompts are equal, regardless of their origins.
@@ -273,7 +273,7 @@ func (p *Report) text(text string) int {
 }
 
 // now adds the context at the leaf, or where the replay stops.
-func (p *Report) now(leaf int) error {
+func (p *Report) now(l *ledger.Ledger, leaf int) error {
 	if leaf < 0 {
 		return nil
 	}
@@ -294,9 +294,17 @@ func (p *Report) now(leaf int) error {
 			break
 		}
 	}
-	pieces, n, err := cache.Pieces(e, p.tip, &tokens.Pi)
-	if err != nil {
-		return err
+	var pieces []ledger.Message
+	var n weigh.Counts
+	for i := range e.Len() {
+		if m := e.Piece(i); m.Sent() {
+			piece, err := l.Of(m)
+			if err != nil {
+				return err
+			}
+			pieces = append(pieces, piece)
+			n.Messages += int(piece.Tokens)
+		}
 	}
 	list, err := p.list(pieces, nil, 0)
 	if err != nil {
@@ -305,7 +313,21 @@ func (p *Report) now(leaf int) error {
 	st := &p.Steps
 	st.Entry, st.Request = append(st.Entry, -1), append(st.Request, e.RequestIndex)
 	st.Same, st.List, st.Cached = append(st.Same, 0), append(st.List, list), append(st.Cached, e.Cached())
-	return p.settings(e, before, 0, n)
+	from, err := e.Prompt()
+	if err != nil {
+		return err
+	}
+	front := from.Counts(&tokens.Pi)
+	n.System, n.Tools = front.System, front.Tools
+	ref, err := e.ModelRef()
+	if err != nil {
+		return err
+	}
+	level, err := e.ThinkingLevel()
+	if err != nil {
+		return err
+	}
+	return p.settings(setting{e.Leaf, before, n, ref, from, string(level), -1})
 }
 
 func (p *Report) account(rows []cache.Row) {

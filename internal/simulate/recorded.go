@@ -6,6 +6,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
@@ -14,7 +15,7 @@ import (
 
 // A past is the recorded path as the account of its cache sees it.
 type past struct {
-	r        *replay.Replay
+	l        *ledger.Ledger
 	rows     []cache.Row
 	total    *cache.Total
 	requests []recordedRequest
@@ -25,9 +26,9 @@ type recordedRequest struct {
 	tokens   Tokens
 	messages int
 
-	kept, keptTokens int // leading messages that the request before had too
-	again            int // tokens of others that it had
-	prompt           uint64
+	kept, keptTokens int   // leading messages that the request before had too
+	again            int   // tokens of others that it had
+	prompt           int32 // number in the ledger
 
 	added   []added        // messages that stand for others, or have come back
 	removed []replay.Piece // messages that the request before had
@@ -54,12 +55,11 @@ type recorder struct {
 	gone   map[int]bool // records whose messages a request has lacked
 	rowOf  map[int]bool // answers on the path
 	shares weigh.Shares
-	system int // tokens of system messages after the first message
 }
 
 // newRecorder returns a recorder of the requests of a path.
 func newRecorder(r *replay.Replay, path []int) *recorder {
-	rec := &recorder{past: past{r: r}, gone: map[int]bool{}, rowOf: map[int]bool{}}
+	rec := &recorder{gone: map[int]bool{}, rowOf: map[int]bool{}}
 	for _, at := range path {
 		if r.Session.Answers(at) {
 			rec.rowOf[at] = true
@@ -72,10 +72,15 @@ func newRecorder(r *replay.Replay, path []int) *recorder {
 func (o *Options) read(r *replay.Replay, leaf int) (*past, error) {
 	path, _ := r.Session.Path(leaf)
 	rec := newRecorder(r, path)
-	report, err := cache.Account(r, cache.Options{Leaf: leaf, Counter: &tokens.Pi, Model: o.Replay.Model, Requests: rec.request})
+	l, err := ledger.Read(r, ledger.Options{Leaf: leaf, Counter: &tokens.Pi, Model: o.Replay.Model})
 	if err != nil {
 		return nil, err
 	}
+	report, err := cache.Account(l, cache.Options{Leaf: leaf})
+	if err != nil {
+		return nil, err
+	}
+	rec.follow(l)
 	if report.Stopped != nil {
 		return nil, report.Stopped
 	}
@@ -90,48 +95,48 @@ func (o *Options) read(r *replay.Replay, leaf int) (*past, error) {
 	return &rec.past, nil
 }
 
-// request records what a request of the path had, and what it no longer had.
-func (c *recorder) request(q cache.Request, err error) error {
-	if err != nil || !c.rowOf[q.Record] {
-		return nil
-	}
-	one := recordedRequest{messages: q.Prefix.Len(), kept: q.Prefix.Same, keptTokens: c.shares.Total() + c.system, prompt: q.Prompt}
-	before := q.Prefix.Removed()
-	moved := make(map[replay.Piece]bool, len(before))
-	for _, p := range before {
-		moved[p.Place()] = false
-		one.keptTokens -= p.Tokens
-		c.add(p, -p.Tokens)
-	}
-	for i := q.Prefix.Same; i < q.Prefix.Len(); i++ {
-		p := q.Prefix.At(i)
-		c.add(p, p.Tokens)
-		if _, had := moved[p.Place()]; had {
-			moved[p.Place()] = true
-			one.again += p.Tokens
-		} else if !plain(&p.Piece) || c.gone[p.Origin().Record] {
-			one.added = append(one.added, added{p.Piece, p.Tokens})
+// follow records the requests of the path.
+func (c *recorder) follow(l *ledger.Ledger) {
+	c.l = l
+	for _, k := range l.Replayed {
+		if c.rowOf[int(l.Requests[k].Record)] {
+			c.request(k)
 		}
 	}
-	for _, p := range before {
-		if place := p.Place(); !moved[place] {
-			one.removed = append(one.removed, place)
+}
+
+// request records what a request of the path had, and what it no longer had.
+func (c *recorder) request(k int32) {
+	q, change := &c.l.Requests[k], c.l.Change(k)
+	one := recordedRequest{messages: change.Same + len(change.Fresh), kept: change.Same, keptTokens: c.shares.Total(), prompt: q.Prompt}
+	moved := make(map[replay.Piece]bool, len(change.Gone))
+	for i := range change.Gone {
+		p := &change.Gone[i]
+		moved[p.Piece] = false
+		one.keptTokens -= int(p.Tokens)
+		c.shares.Add(p.Kind(), -int(p.Tokens))
+	}
+	for i := range change.Fresh {
+		p := &change.Fresh[i]
+		n := int(p.Tokens)
+		c.shares.Add(p.Kind(), n)
+		if _, had := moved[p.Piece]; had {
+			moved[p.Piece] = true
+			one.again += n
+		} else if !plain(&p.Piece) || c.gone[p.Origin().Record] {
+			one.added = append(one.added, added{p.Piece, n})
+		}
+	}
+	for i := range change.Gone {
+		if p := &change.Gone[i]; !moved[p.Piece] {
+			one.removed = append(one.removed, p.Piece)
 			c.gone[p.Origin().Record] = true
 		}
 	}
-	one.tokens = Tokens{System: q.Counts.System + c.system, Tools: q.Counts.Tools, Shares: c.shares}
-	one.tokens.Total = int64(one.tokens.System + one.tokens.Tools + c.shares.Total())
+	n := c.l.Counts(q, false)
+	one.tokens = Tokens{System: n.System, Tools: n.Tools, Shares: c.shares}
+	one.tokens.Total = int64(n.System + n.Tools + c.shares.Total())
 	c.requests = append(c.requests, one)
-	return nil
-}
-
-// add adds the tokens of a message.
-func (c *recorder) add(p cache.Piece, n int) {
-	if p.Kind() == jsonl.System {
-		c.system += n
-		return
-	}
-	c.shares.Add(p.Kind(), n)
 }
 
 // difference returns what a recorded request has in place of messages of the one before, and
@@ -216,7 +221,7 @@ func (w *walk) changeOf(rec int, action string) Change {
 
 // recorded takes the figures of the recorded path from the account of its cache.
 func (w *walk) recorded() error {
-	w.load = w.past.r.NewReader()
+	w.load = w.past.l.Replay.NewReader()
 	for k, row := range w.rows {
 		was := &w.past.requests[k]
 		changes, compacts, err := w.difference(k, was)

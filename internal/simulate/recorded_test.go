@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -57,7 +58,11 @@ func recordedIsCache(t *testing.T, s *sessionfmt.Session) {
 	t.Helper()
 	o := Options{Contenders: contenders(t, Recorded, None), Rows: true}
 	report, err := o.Session(s)
-	account, accountErr := cache.Account(replay.New(s, replay.Options{}), cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	var account *cache.Report
+	l, accountErr := ledger.Read(replay.New(s, replay.Options{}), ledger.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	if accountErr == nil {
+		account, accountErr = cache.Account(l, cache.Options{Leaf: s.Leaf()})
+	}
 	switch {
 	case accountErr == nil && len(account.Rows) == 0 && errors.Is(err, ErrNoRequests):
 		t.Skip(err)

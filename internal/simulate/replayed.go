@@ -8,7 +8,6 @@ import (
 	"ctxtool/internal/shell"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/hook"
-	"ctxtool/replay/tokens"
 )
 
 // A Hook is a command that decides like a hook of an agent: ctxtool patch --exec asks it in the
@@ -35,14 +34,14 @@ func (w *walk) hooked() error {
 	path, _ := w.s.Path(leaf)
 	r, course := did.Course()
 	rec := newRecorder(r, path)
-	for q, err := range cache.Requests(r, course, &tokens.Pi) {
-		if err == nil {
-			err = rec.request(q, nil)
-		}
-		if err != nil {
-			return err
-		}
+	l := w.past.l.Other(r)
+	if err := l.Follow(course); err != nil {
+		return err
 	}
+	for _, stop := range l.Stopped {
+		return stop.Err
+	}
+	rec.follow(l)
 	w.load = r.NewReader()
 	for k := range rec.requests {
 		was, row := &rec.requests[k], w.rows[k]

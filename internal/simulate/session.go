@@ -111,7 +111,7 @@ func (o *Options) open(s *sessionfmt.Session) (*session, error) {
 
 // forget removes from the index what answers cannot have used: the recorded context lacked it.
 func (c *session) forget() error {
-	w := &walk{session: c, removals: c.index.Removals(), load: c.past.r.NewReader()}
+	w := &walk{session: c, removals: c.index.Removals(), load: c.past.l.Replay.NewReader()}
 	for k, answer := range c.answers {
 		if _, _, err := w.difference(k, &c.past.requests[k]); err != nil {
 			return err
@@ -193,7 +193,7 @@ func (c *session) measure() error {
 		}
 	}
 	for _, row := range c.rows {
-		window, from, err := c.past.r.Window(row.ModelRef())
+		window, from, err := c.past.l.Replay.Window(row.ModelRef())
 		if err != nil {
 			return err
 		}

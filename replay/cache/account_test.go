@@ -179,7 +179,7 @@ func TestCachePredicts(t *testing.T) {
 				data, want := simulate(t, gen.Session(shape), seed, inPlace)
 				s := openCacheTest(t, data)
 				r := replay.New(s, replay.Options{})
-				report, err := Account(r, Options{Leaf: s.Leaf(), All: true, Collapse: !inPlace, Counter: &tokens.Pi})
+				report, err := accountOf(r, Options{Leaf: s.Leaf(), All: true, Collapse: !inPlace})
 				if err != nil || report.Stopped != nil {
 					t.Fatal(err, report.Stopped)
 				}
@@ -293,7 +293,7 @@ func TestCacheRecorded(t *testing.T) {
 			}
 		}
 		r := replay.New(s, replay.Options{})
-		report, err := Account(r, Options{Leaf: s.Leaf(), All: true, Counter: &tokens.Pi})
+		report, err := accountOf(r, Options{Leaf: s.Leaf(), All: true})
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
@@ -356,7 +356,7 @@ func TestCacheAsPi(t *testing.T) {
 				input, read, write, cost[0], cost[1], cost[2]))
 		}
 		s = openCacheTest(t, []byte(strings.Join(lines, "")))
-		report := must.Get(Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
+		report := must.Get(accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf()}))
 		for _, row := range report.Rows {
 			got := Rebilled{}
 			if row.Unserved.Tokens > 0 {
@@ -381,7 +381,7 @@ func TestCacheInPlace(t *testing.T) {
 	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	defer s.Close()
 	for _, collapse := range []bool{false, true} {
-		report := must.Get(Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Collapse: collapse, Counter: &tokens.Pi}))
+		report := must.Get(accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Collapse: collapse}))
 		row := report.Rows[8]
 		at, shared := 16, 15
 		if collapse {
@@ -438,32 +438,11 @@ func TestCacheWildUsage(t *testing.T) {
 		line("e0", `"d0"`, "user", "") +
 		line("f0", `"e0"`, "assistant", `,"usage":{"input":9000,"cacheRead":-7,"cost":{"input":1e308,"cacheWrite":1.7e308}}`)
 	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(data), sessionfmt.Options{}))
-	report := must.Get(Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
+	report := must.Get(accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf()}))
 	if n := report.Total.Recorded; n != (Usage{Input: 18000, CacheRead: 1}) {
 		t.Errorf("recorded are %+v", n)
 	}
 	if cost := report.Total.Rebilled.Cost; report.Total.Rebilled.Tokens == 0 || math.IsInf(cost, 0) || math.IsNaN(cost) {
 		t.Errorf("billed again are %+v", report.Total.Rebilled)
-	}
-}
-
-// TestCacheTime: an answer's time is its message's, unless that is later than the
-// entry's, and so one wrong clock does not hide all pauses after it.
-func TestCacheTime(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		want int64
-	}{
-		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":1500}}`, 1500},
-		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":99999999999999}}`, 2000},
-		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":1e300}}`, 2000},
-		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{}}`, 2000},
-		{`{"timestamp":"never","message":{"timestamp":1500}}`, 1500},
-		{`{"message":{}}`, 0},
-	} {
-		line := jsonl.Value(c.line)
-		if got := readAnswer(line, line.Get("message")).at; got != c.want {
-			t.Errorf("%s: %d, want %d", c.line, got, c.want)
-		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -52,21 +53,11 @@ func (b *Break) Section() string {
 	return b.Sections[0]
 }
 
-// thinking returns the thinking level of a request: the reasoning option, else the path's
-// level.
-func (q *Request) thinking() (jsonl.Value, error) {
-	if said := q.asked.front.Current.Options.Reasoning; said != nil {
-		return said, nil
-	}
-	level, err := q.Before.ThinkingLevel()
-	return q.Before.Replay().Rules.Reasoning(level), err
-}
-
 // broken returns where and why a cache cannot serve request k any further. kept is the longest
 // prefix still in the cache, known the longest that was ever in it, sent by the request
 // compared. The cost is not computed yet.
 func (c *accountant) broken(k int, kept, known beginning, compared int32) *Break {
-	s, t := &c.sent[k], &c.trie
+	s, q, t := &c.sent[k], &c.l.Requests[k], &c.trie
 	switch {
 	case known == noBeginning && c.last < 0:
 		return nil
@@ -79,7 +70,7 @@ func (c *accountant) broken(k int, kept, known beginning, compared int32) *Break
 	switch {
 	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
 		b.At, b.Cause = c.messagesOf(kept), CausePause
-		b.Pause, b.Lifetime = (s.at-e.at)/1000, e.life/1000
+		b.Pause, b.Lifetime = (q.At-c.l.Requests[compared].At)/1000, e.life/1000
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
 	case known != noBeginning && known == e.prefix:
 		if s.late < 0 {
@@ -88,11 +79,11 @@ func (c *accountant) broken(k int, kept, known beginning, compared int32) *Break
 		return &Break{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1, Sections: c.sectionsSet(s.lateRec)}
 	default:
 		b.At = c.messagesOf(known)
-		c.why(b, e, s, known)
-		lost = c.lost(k, e, known)
+		c.why(b, e.of, int32(k), known)
+		lost = c.lost(int32(k), &c.l.Requests[e.of], known)
 	}
-	if !s.failed || s.promptTokens() > 0 { // else nothing was billed
-		b.Rebilled.Tokens = s.scaled(lost, c.hidden)
+	if !q.Free() { // else nothing was billed
+		b.Rebilled.Tokens = scaled(lost, s.counted+c.hidden, q.Size())
 	}
 	return b
 }
@@ -110,26 +101,25 @@ func (c *accountant) hiddenOf(at beginning) int64 {
 	return c.hidden
 }
 
-// lost returns what request k repeats after a node, in counted tokens: messages that an earlier
+// lost returns what request k repeats after a prefix, in counted tokens: messages that an earlier
 // request had, and the prompt up to its earlier size.
-func (c *accountant) lost(k int, e *sentRequest, known beginning) (lost int64) {
-	t, s := &c.trie, &c.sent[k]
-	if c.first == nil {
-		last := make([]beginning, len(c.sent))
-		for i := range c.sent {
-			last[i] = c.sent[i].prefix
-		}
-		c.first = t.firstSent(last)
+func (c *accountant) lost(k int32, e *ledger.Request, known beginning) (lost int64) {
+	if c.fresh == nil {
+		c.fresh = c.l.First()
 	}
-	depth := t.depth(known)
-	for n := s.prefix.node; n >= 0 && piecesBefore+t.nodes[n].depth > depth; n = t.nodes[n].parent {
-		node := &t.nodes[n]
-		if c.first[n] < int32(k) {
-			lost += int64(node.tokens) - t.tokensOf(beginning{-1, node.parent})
+	v, q := c.view(k), &c.l.Requests[k]
+	from := v.Index(c.messagesOf(known))
+	_, all := v.Total()
+	_, before := v.Until(from)
+	lost = all - before
+	for i, m := range c.l.Added(k) {
+		if i >= from && v.Has(i) && c.fresh.Of(&m) >= k {
+			lost -= int64(m.Tokens)
 		}
 	}
+	depth := c.trie.depth(known)
 	if depth < 1 { // the prompt is after the break
-		lost += min(s.front, e.front)
+		lost += min(c.front(q), c.front(e))
 	}
 	if depth < 0 {
 		lost += c.hidden
@@ -137,10 +127,10 @@ func (c *accountant) lost(k int, e *sentRequest, known beginning) (lost int64) {
 	return lost
 }
 
-// why finds the difference between requests s and e after a node.
-func (c *accountant) why(b *Break, e, s *sentRequest, known beginning) {
-	between, below := c.between(e.rec, s.rec)
-	at := int32(b.At)
+// why finds the difference between requests s and e after a prefix.
+func (c *accountant) why(b *Break, of, k int32, known beginning) {
+	e, s := &c.l.Requests[of], &c.l.Requests[k]
+	between, below := c.between(e.Record, s.Record)
 	switch depth := c.trie.depth(known); {
 	case known == noBeginning:
 		b.Cause = CauseModel
@@ -150,8 +140,8 @@ func (c *accountant) why(b *Break, e, s *sentRequest, known beginning) {
 	case below >= 0:
 		b.Cause, b.Record = CauseBranch, int(below)
 	case depth == 0:
-		b.Cause, b.Sections = CauseSystem, differing(c.sections[e.prompt], c.sections[s.prompt])
-		if e.tools != s.tools && c.onlyTools(between) {
+		b.Cause, b.Sections = CauseSystem, differing(c.sections(e), c.sections(s))
+		if c.promptOf(e).Tools != c.promptOf(s).Tools && c.onlyTools(between) {
 			b.Cause = CauseTools
 		}
 		c.searchPrompt(b, between)
@@ -160,23 +150,32 @@ func (c *accountant) why(b *Break, e, s *sentRequest, known beginning) {
 		c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 			return kind == jsonl.ThinkingChange || op == "options_set" && !line.Get("reasoning").IsNull()
 		})
-	case at < e.cached:
-		c.searchMessages(b, between, c.pieceAt(e, at), c.pieceAt(s, at))
 	default:
-		b.Cause = CauseUncached
-		if at >= e.messages-e.ephemeral {
-			b.Cause = CauseEphemeral
-		}
-		c.searchTail(b, e)
+		c.whyMessage(b, of, k, between)
 	}
 }
 
-// pieceAt returns the origin of message i of a request; its Record is -1 if there is none.
-func (c *accountant) pieceAt(s *sentRequest, i int32) origin.Origin {
-	if i >= s.messages {
+// whyMessage finds why request k has another message than request of at the break.
+func (c *accountant) whyMessage(b *Break, of, k int32, between []int32) {
+	was, is := c.view(of), c.view(k)
+	if b.At < was.Cached() {
+		c.searchMessages(b, between, originAt(&was, b.At), originAt(&is, b.At))
+		return
+	}
+	b.Cause = CauseUncached
+	if n, _ := was.Until(c.l.Requests[of].Messages.Len()); b.At >= n {
+		b.Cause = CauseEphemeral
+	}
+	c.searchTail(b, originAt(&was, b.At))
+}
+
+// originAt returns the origin of message n of a request; its Record is -1 if there is none.
+func originAt(v *ledger.View, n int) origin.Origin {
+	i := v.Index(n)
+	if i >= v.End() {
 		return origin.Origin{Record: -1, By: -1, Op: -1}
 	}
-	return c.trie.pieces[c.trie.above(s.prefix.node, i)].Origin()
+	return v.Piece(i).Origin()
 }
 
 // between returns the records of the path to s after e, beginning with e's answer. If e is not
@@ -185,7 +184,7 @@ func (c *accountant) between(e, s int32) (records []int32, below int32) {
 	if c.depth == nil {
 		c.measure()
 	}
-	up := func(rec int32) int32 { return int32(c.r.Session.Parent(int(rec))) }
+	up := func(rec int32) int32 { return int32(c.l.Replay.Session.Parent(int(rec))) }
 	rec, other := s, e
 	below = s
 	for steps := 0; rec != other && steps < 2*len(c.depth); steps++ {
@@ -209,7 +208,7 @@ func (c *accountant) between(e, s int32) (records []int32, below int32) {
 
 // measure computes the depth of all records.
 func (c *accountant) measure() {
-	c.depth = make([]int32, c.r.Session.Len())
+	c.depth = make([]int32, c.l.Replay.Session.Len())
 	var way []int
 	for rec := range c.depth {
 		way = way[:0]
@@ -217,7 +216,7 @@ func (c *accountant) measure() {
 		for at >= 0 && c.depth[at] == 0 {
 			c.depth[at] = -1 // being computed: a cycle ends here
 			way = append(way, at)
-			at = c.r.Session.Parent(at)
+			at = c.l.Replay.Session.Parent(at)
 		}
 		deep := int32(0)
 		if at >= 0 {
@@ -234,7 +233,7 @@ func (c *accountant) measure() {
 // returns true.
 func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) {
 	for _, rec := range records {
-		kind := c.r.Session.Kind(int(rec))
+		kind := c.l.Replay.Session.Kind(int(rec))
 		switch kind {
 		case jsonl.ModelChange, jsonl.ThinkingChange, jsonl.Compaction, jsonl.ContextEdit, jsonl.System, jsonl.Ephemeral, jsonl.Transform, jsonl.Deletion, jsonl.Reset:
 		default:
@@ -247,7 +246,7 @@ func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind
 			}
 			continue
 		}
-		if !c.r.Rules.Patched() {
+		if !c.l.Replay.Rules.Patched() {
 			continue
 		}
 		k := 0
@@ -310,8 +309,8 @@ func (c *accountant) searchPrompt(b *Break, records []int32) {
 			b.Cause = CauseCompaction
 			return true
 		case jsonl.ContextEdit:
-			target := c.r.Session.Find(line.Get("targetId").Text())
-			if target >= 0 && c.r.Session.Kind(target) == jsonl.System {
+			target := c.l.Replay.Session.Find(line.Get("targetId").Text())
+			if target >= 0 && c.l.Replay.Session.Kind(target) == jsonl.System {
 				b.Cause = CauseEdit
 				return true
 			}
@@ -323,9 +322,8 @@ func (c *accountant) searchPrompt(b *Break, records []int32) {
 	}
 }
 
-// searchTail finds what added the messages at the end of request e.
-func (c *accountant) searchTail(b *Break, e *sentRequest) {
-	was := c.pieceAt(e, int32(b.At))
+// searchTail finds what added the messages at the end of a request, of which was is the first.
+func (c *accountant) searchTail(b *Break, was origin.Origin) {
 	b.Record, b.Op = was.Record, origin.Index(was.Op)
 	if was.Op >= 0 {
 		c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _, k int) bool { return k == was.Op })
@@ -335,7 +333,7 @@ func (c *accountant) searchTail(b *Break, e *sentRequest) {
 // deletes reports whether a deletion names a record.
 func (c *accountant) deletes(line jsonl.Value, rec int) bool {
 	for el := range line.Get("deletedTargets").Elements {
-		if el.Get("kind").Is("entry") && c.r.Session.Find(el.Get("entryId").Text()) == rec {
+		if el.Get("kind").Is("entry") && c.l.Replay.Session.Find(el.Get("entryId").Text()) == rec {
 			return true
 		}
 	}
@@ -351,7 +349,7 @@ func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Or
 		cause, certain := CauseUnknown, false
 		switch {
 		case kind == jsonl.ContextEdit:
-			target := c.r.Session.Find(line.Get("targetId").Text())
+			target := c.l.Replay.Session.Find(line.Get("targetId").Text())
 			if target < 0 || target != was.Record && target != is.Record {
 				return false
 			}

@@ -1,18 +1,12 @@
 package cache
 
 import (
-	"iter"
+	"cmp"
 	"math"
-	"slices"
 
-	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
-	"ctxtool/replay/tokens"
 )
-
-// A Course replays the requests of a path as its caller wants them sent: with entries that the
-// session only holds, or that only one request gets. Each walk of it has the given observer.
-type Course func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error]
 
 // Served is what an ideal cache, which keeps every prefix of every request, serves of a request.
 type Served struct {
@@ -38,87 +32,51 @@ type Comparison struct {
 }
 
 // Compare accounts for the answered requests of two courses of one path, whose answers are the
-// same: those of was, and those of is, which replays a copy of its session. Both are counted,
-// and scaled to the size that the provider recorded for the first, so the difference is that of
-// the courses alone.
-func Compare(was, is *replay.Replay, before, after Course, c *tokens.Counter) (all []Comparison, err error) {
-	one := newAccountant(was, Options{Counter: c})
-	if err := one.read(); err != nil {
-		return nil, err
-	}
-	other := newAccountant(is, one.opt)
-	other.digests = append(slices.Clip(one.digests), make([]replay.Digest, is.Session.Len()-len(one.digests))...)
-	other.place = append(slices.Clip(one.place), slices.Repeat([]int32{-1}, len(other.digests)-len(one.place))...)
-	other.sent, other.models, other.modelAt = slices.Clone(one.sent), slices.Clone(one.models), one.modelAt
-	if err = one.follow(before); err == nil {
-		err = other.follow(after)
-	}
-	if err != nil {
-		return nil, err
-	}
+// same. Both are counted, and scaled to the size that the provider recorded for the first, so the
+// difference is that of the courses alone.
+func Compare(was, is *ledger.Ledger) (all []Comparison, err error) {
+	one, other := newAccountant(was, Options{}), newAccountant(is, Options{})
 	sent := map[int32]bool{}
-	for _, k := range one.replayed {
-		sent[one.sent[k].rec] = true
+	for _, k := range was.Replayed {
+		sent[was.Requests[k].Record] = true
 	}
-	one.estimateHidden(sent)
+	one.insertAll()
+	other.insertAll()
+	one.estimateHidden(func(rec int32) bool { return sent[rec] })
 	other.hidden = one.hidden
-	recorded := one.forget()
-	other.forget()
 	first, second := one.servedAll(), other.servedAll()
-	for _, k := range one.replayed {
+	for _, k := range was.Replayed {
 		a, okay := first[k]
 		b, both := second[k]
 		if !okay || !both {
 			continue
 		}
-		next := Comparison{Record: int(one.sent[k].rec)}
+		q := &was.Requests[k]
+		next := Comparison{Record: int(q.Record)}
 		factor := 1.0
-		if said := recorded[k].Prompt(); said > 0 && a.Prompt > 0 {
+		if said := q.Size(); said > 0 && a.Prompt > 0 {
 			factor = float64(said) / float64(a.Prompt)
 		}
-		m := &one.models[one.sent[k].model]
-		next.Was, next.Is, next.Priced = m.priced(a, factor), m.priced(b, factor), m.model.Priced()
+		m := &one.models[q.Model]
+		next.Was, next.Is, next.Priced = m.priced(a, factor), m.priced(b, factor), m.Priced()
 		all = append(all, next)
 	}
-	return all, nil
+	return all, cmp.Or(one.err, other.err)
 }
 
-// Requests returns the requests of a course, without an account.
-func Requests(r *replay.Replay, course Course, c *tokens.Counter) iter.Seq2[Request, error] {
-	return requests(course(r, newRequestTracker(r, c, true)))
-}
-
-// follow inserts the requests of a course.
-func (c *accountant) follow(course Course) error {
-	stopped, err := c.requests(nil, requests(course(c.r, c.tracker(c.r, true))))
-	if err == nil {
-		err = stopped
-	}
-	c.trie.layOut()
-	return err
-}
-
-// forget makes all requests counted ones, and returns what the provider recorded. A failed
-// request without usage still used nothing.
-func (c *accountant) forget() (recorded []Usage) {
-	for k := range c.sent {
-		s := &c.sent[k]
-		recorded = append(recorded, s.usage)
-		s.failed = s.failed && s.promptTokens() == 0
-		s.usage, s.hasUsage = Usage{}, false
-	}
-	return recorded
-}
-
-// servedAll returns what a cache serves of each request that was not free, by its index.
+// servedAll returns what a cache serves of each request that was not free, by its index. It knows
+// no recorded sizes.
 func (c *accountant) servedAll() map[int32]Served {
 	all := map[int32]Served{}
 	for k := range c.sent {
-		s := &c.sent[k]
-		if s.prefix != noBeginning && !s.warms && !s.failed {
-			kept, by := c.trie.kept(s.prefix, s.at)
+		s, q := &c.sent[k], &c.l.Requests[k]
+		if s.prefix == noBeginning || q.Free() {
+			continue
+		}
+		if !q.Warms {
+			kept, _ := c.trie.kept(s.prefix, q.At)
 			prompt := s.counted + c.hidden
-			read := min(c.served(kept, by, s), prompt)
+			read := min(c.trie.tokensOf(kept)+c.hiddenOf(kept), prompt)
 			all[int32(k)] = Served{Prompt: prompt, Read: read, Write: prompt - read}
 		}
 		c.use(k)
@@ -135,9 +93,9 @@ func (m *seenModel) priced(s Served, factor float64) Served {
 	if m.long {
 		long = s.Write
 	}
-	cost := m.model.Price(models.Usage{CacheRead: s.Read, CacheWrite: s.Write, CacheWrite1h: long})
+	cost := m.Price(models.Usage{CacheRead: s.Read, CacheWrite: s.Write, CacheWrite1h: long})
 	if cost.CacheWrite == 0 {
-		cost = m.model.Price(models.Usage{CacheRead: s.Read, Input: s.Write})
+		cost = m.Price(models.Usage{CacheRead: s.Read, Input: s.Write})
 	}
 	s.Cost = cost.Total
 	return s

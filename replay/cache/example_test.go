@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -18,7 +19,11 @@ func Example() {
 	}
 	defer s.Close()
 	r := replay.New(s, replay.Options{})
-	account, err := cache.Account(r, cache.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	l, err := ledger.Read(r, ledger.Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+	if err != nil {
+		log.Fatal(err)
+	}
+	account, err := cache.Account(l, cache.Options{Leaf: s.Leaf()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 // same request with another context.
 type basis struct {
 	model    *seenModel
-	ref      models.Ref
 	long     bool  // the cache keeps what it writes for the long lifetime
 	counted  int64 // tokens of the whole request by the counter, with those that the file does not record
 	hidden   int64 // the latter
@@ -29,7 +28,7 @@ type Context struct {
 }
 
 // Model returns the model of the request.
-func (r *Row) ModelRef() models.Ref { return r.basis.ref }
+func (r *Row) ModelRef() models.Ref { return r.basis.model.Ref }
 
 // Sized reports whether the provider recorded the size of the request.
 func (r *Row) Sized() bool { return r.Prompt > 0 && !r.Estimated }
@@ -93,17 +92,17 @@ func (r *Row) Instead(c Context) Row {
 
 // scaled converts counted tokens to those of the request's provider.
 func (r *Row) scaled(counted int64) int64 {
-	s := sentRequest{counted: r.basis.counted - r.basis.hidden}
-	if !r.Estimated {
-		s.usage.Input = r.Prompt
+	size := r.Prompt
+	if r.Estimated {
+		size = 0
 	}
-	return s.scaled(counted, r.basis.hidden)
+	return scaled(counted, r.basis.counted, size)
 }
 
 // Cost returns what the request costs by the table of models if the cache serves what is
 // expected of it. priced is false for a model without prices.
 func (r *Row) Cost() (cost models.Dollars, priced bool) {
-	m := &r.basis.model.model
+	m := r.basis.model.Model
 	if r.basis.unbilled || r.Expected == nil {
 		return cost, m.Priced()
 	}
@@ -123,5 +122,5 @@ func (r *Row) SummaryCost(input, output int64) float64 {
 	if r.basis.unbilled {
 		return 0
 	}
-	return r.basis.model.model.Price(models.Usage{Input: r.scaled(input), Output: r.scaled(output)}).Total
+	return r.basis.model.Price(models.Usage{Input: r.scaled(input), Output: r.scaled(output)}).Total
 }

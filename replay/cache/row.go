@@ -68,35 +68,33 @@ const noise = 1024
 
 // row returns the row of a request, and adds the request to the cache for later ones.
 func (c *accountant) row(k int) Row {
-	s := &c.sent[k]
+	s, q := &c.sent[k], &c.l.Requests[k]
+	m, session := &c.models[q.Model], c.l.Replay.Session
 	row := Row{
-		Schema: "ctxtool/cache/2", Record: int(s.rec), Request: origin.Index(s.index), Entry: c.r.Session.ID(int(s.rec)),
-		Time: s.time, Model: s.ref.Name(), Prompt: s.promptTokens(),
+		Schema: "ctxtool/cache/2", Record: int(q.Record), Request: origin.Index(q.Number), Entry: session.ID(int(q.Record)),
+		Time: c.line(q.Record).Get("timestamp").Text(), Model: m.Ref.Name(), Prompt: q.Size(),
 	}
-	row.basis = basis{
-		model: &c.models[s.model], ref: s.ref, long: c.models[s.model].long, counted: s.counted + c.hidden, hidden: c.hidden,
-		output: s.output, thinking: s.thinking, unbilled: s.failed && s.promptTokens() == 0,
+	row.basis = basis{model: m, long: m.long, counted: s.counted + c.hidden, hidden: c.hidden, output: q.Usage.Output, thinking: c.thinking(q), unbilled: q.Free()}
+	if d := session.Dialect(); q.Billed && (d == nil || !d.Uncached) {
+		u := &q.Usage
+		row.Recorded, row.Missed = &Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}, (*Missed)(q.Missed)
 	}
-	if d := c.r.Session.Dialect(); s.hasUsage && (d == nil || !d.Uncached) {
-		usage := s.usage // a pointer into c.sent would keep all of it
-		row.Recorded, row.Missed = &usage, s.missed
-	}
-	seen := c.active || s.usage.CacheRead+s.usage.CacheWrite > 0
+	seen := c.active || q.Usage.CacheRead+q.Usage.CacheWrite > 0
 	defer func() { c.active = seen }()
 	if s.prefix == noBeginning {
 		return row
 	}
-	row.Endless, row.Shared = c.models[s.model].lifetime() == 0, &shared{}
+	row.Endless, row.Shared = m.lifetime() == 0, &shared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = s.counted + c.hidden
 	}
-	kept, by := c.trie.kept(s.prefix, s.at)
+	kept, by := c.trie.kept(s.prefix, q.At)
 	known, compared := c.trie.kept(s.prefix, math.MinInt64)
-	had, read := min(c.served(known, compared, s), row.Prompt), min(s.usage.CacheRead, row.Prompt)
-	row.Shared.Tokens = min(c.served(kept, by, s), row.Prompt)
+	had, read := min(c.served(known, compared, k), row.Prompt), min(q.Usage.CacheRead, row.Prompt)
+	row.Shared.Tokens = min(c.served(kept, by, k), row.Prompt)
 	if kept != known && read > row.Shared.Tokens && read+noise >= had {
-		pause := s.at - c.sent[compared].at
-		row.Outlived, c.models[s.model].seen = pause/1000, max(c.models[s.model].seen, pause)
+		pause := q.At - c.l.Requests[compared].At
+		row.Outlived, m.seen = pause/1000, max(m.seen, pause)
 		kept, row.Shared.Tokens = known, had
 	}
 	if row.Shared.Messages = c.messagesOf(kept); row.Shared.Messages == 0 && c.hidden > 0 && read > 0 {
@@ -116,14 +114,14 @@ func (c *accountant) row(k int) Row {
 		}
 	}
 	if b := row.Break; b != nil {
-		b.Rebilled = c.models[s.model].rebilled(&s.answer, row.Prompt, b.Rebilled.Tokens)
+		b.Rebilled = m.rebilled(&q.Answer, row.Prompt, b.Rebilled.Tokens)
 		row.Rebilled = b.Rebilled
 		if b.Record >= 0 {
-			b.Entry = c.r.Session.ID(b.Record)
+			b.Entry = session.ID(b.Record)
 		}
 	}
 	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = c.models[s.model].rebilled(&s.answer, row.Prompt, short)
+		row.Unserved = m.rebilled(&q.Answer, row.Prompt, short)
 		row.Rebilled.Plus(row.Unserved)
 	}
 	c.use(k)
@@ -133,25 +131,24 @@ func (c *accountant) row(k int) Row {
 
 // served returns the size of a prefix in the provider's tokens: as recorded for a request that
 // was exactly this prefix, else its share of the request that used it, or of the current one.
-func (c *accountant) served(n beginning, by int32, s *sentRequest) int64 {
+func (c *accountant) served(n beginning, by int32, k int) int64 {
 	if n == noBeginning {
 		return 0
 	}
 	if said := c.trie.recorded[n]; said > 0 {
 		return said
 	}
-	of := &c.sent[by]
-	if of.promptTokens() == 0 {
-		of = s
+	if c.l.Requests[by].Size() == 0 {
+		by = int32(k)
 	}
-	return of.scaled(c.trie.tokensOf(n)+c.hidden, c.hidden)
+	return scaled(c.trie.tokensOf(n)+c.hidden, c.sent[by].counted+c.hidden, c.l.Requests[by].Size())
 }
 
-// scaled converts counted tokens to those of the request's provider.
-func (s *sentRequest) scaled(counted, hidden int64) int64 {
-	whole := s.counted + hidden
-	if said := s.promptTokens(); said > 0 && whole > 0 {
-		return int64(math.Round(float64(counted) * float64(said) / float64(whole)))
+// scaled converts counted tokens to those of a provider, who recorded a size for a request that
+// has whole tokens by count.
+func scaled(counted, whole, recorded int64) int64 {
+	if recorded > 0 && whole > 0 {
+		return int64(math.Round(float64(counted) * float64(recorded) / float64(whole)))
 	}
 	return counted
 }

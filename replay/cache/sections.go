@@ -1,8 +1,10 @@
 package cache
 
 import (
+	"cmp"
 	"slices"
 
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 )
@@ -17,10 +19,10 @@ type section struct {
 // sectionsOf returns the sections of a prompt and its tools, without their texts.
 func sectionsOf(parts []prompt.Part, tools []prompt.Tool) (all []section) {
 	for _, p := range prompt.Split(parts) {
-		all = append(all, section{p.Name, hashPrompt(p.Text, nil)})
+		all = append(all, section{p.Name, ledger.Hash(p.Text, nil)})
 	}
 	for i := range tools {
-		all = append(all, section{"tool " + tools[i].Name, hashPrompt("", tools[i:i+1])})
+		all = append(all, section{"tool " + tools[i].Name, ledger.Hash("", tools[i:i+1])})
 	}
 	return all
 }
@@ -74,10 +76,9 @@ func (c *accountant) sectionsSet(rec int32) []string {
 	return differing(nil, sectionsOf(f.Parts, f.Tools))
 }
 
-// notePrompt records the sections of a request's prompt, once for each prompt.
-func (c *accountant) notePrompt(q *Request) {
-	if _, ok := c.sections[q.Prompt]; !ok {
-		p := &q.asked.front.Current
-		c.sections[q.Prompt] = sectionsOf(p.Parts, p.Tools)
-	}
+// sections returns the sections of a request's prompt.
+func (c *accountant) sections(q *ledger.Request) []section {
+	p, err := c.promptOf(q).Read()
+	c.err = cmp.Or(c.err, err)
+	return sectionsOf(p.Parts, p.Tools)
 }

@@ -2,15 +2,12 @@ package cache
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
-	"ctxtool/internal/parallel"
-	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/dialect"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Total sums up rows: those with a recorded usage, or if there are none, all rows as
@@ -223,21 +220,6 @@ type Usage struct {
 	CacheWrite1h int64 `json:"write1h,omitempty"`
 }
 
-// An answer is the provider's record in an answer.
-type answer struct {
-	ref      models.Ref
-	at       int64  // milliseconds since 1970, 0 if unknown
-	time     string // of the entry
-	failed   bool
-	hasUsage bool
-	usage    Usage
-	output   int64
-	cost     jsonl.Cost
-	missed   *Missed // what the provider says of it
-	wrote    bool    // to the cache
-	long     bool    // that for an hour
-}
-
 // IsZero reports whether the size of the request is unknown.
 func (u Usage) IsZero() bool { return u.Prompt() == 0 }
 
@@ -251,59 +233,11 @@ func (u *Usage) plus(o Usage) {
 	u.CacheWrite1h += o.CacheWrite1h
 }
 
-func (a *answer) promptTokens() int64 { return a.usage.Prompt() }
-
-// readAnswer reads an answer's message, or a usage entry. The time is the message's own if that
-// is a number, else the entry's, and never later than the entry's.
-func readAnswer(line, v jsonl.Value) (a answer) {
-	var f [6]jsonl.Value
-	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp", "diagnostics")
-	if why := f[5].Get("cache_miss_reason"); why.IsObject() {
-		a.missed = &Missed{why.Get("type").Text(), why.Get("cache_missed_input_tokens").Int()}
-	}
-	a.ref = models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
-	a.failed = f[2].Is("error") || f[2].Is("aborted")
-	a.hasUsage = f[3].IsObject()
-	stamp := line.Get("timestamp")
-	a.time = stamp.Text()
-	written, known := stamp.Millis()
-	if ms, ok := f[4].Float(); ok && !(known && ms > float64(written)) {
-		a.at = int64(ms)
-	} else {
-		a.at = written
-	}
-	u := f[3].Usage()
-	a.usage, a.output = Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}, u.Output
-	a.wrote, a.long = u.CacheWrite > 0, u.CacheWrite1h > 0
-	a.cost = u.Cost
-	return a
-}
-
-// as makes the answer one of another model: it has the recorded size, and nothing that depends
-// on the model.
-func (a *answer) as(m models.Ref) {
-	a.ref, a.usage, a.cost, a.missed = m, Usage{Input: a.promptTokens()}, jsonl.Cost{}, nil
-	a.wrote, a.long = false, false
-}
-
 // A seenModel is a model that received requests.
 type seenModel struct {
-	ref   models.Ref
-	model models.Model
-	long  bool  // its last write used the long lifetime
-	seen  int64 // the longest pause after which it served a prefix, in milliseconds
-}
-
-// model returns the number of a model among those seen.
-func (c *accountant) model(ref models.Ref) int32 {
-	at, ok := c.modelAt[ref]
-	if !ok {
-		m, _, _ := c.r.Options.Models.Lookup(ref.Provider, ref.ID)
-		at = int32(len(c.models))
-		c.modelAt[ref] = at
-		c.models = append(c.models, seenModel{ref: ref, model: m})
-	}
-	return at
+	*ledger.Model
+	long bool  // its last write used the long lifetime
+	seen int64 // the longest pause after which it served a prefix, in milliseconds
 }
 
 // lifetime returns how long the model's cache keeps a prefix after its last use, in
@@ -318,8 +252,8 @@ func (m *seenModel) lifetime() int64 {
 
 // tableLifetime returns the lifetime by the table, in milliseconds.
 func (m *seenModel) tableLifetime() int64 {
-	seconds := m.model.PromptCache.Short
-	if long := m.model.PromptCache.Long; long > 0 && (m.long || seconds == 0) {
+	seconds := m.Model.PromptCache.Short
+	if long := m.Model.PromptCache.Long; long > 0 && (m.long || seconds == 0) {
 		seconds = long
 	}
 	return seconds * 1000
@@ -327,117 +261,30 @@ func (m *seenModel) tableLifetime() int64 {
 
 // rebilled returns tokens of a request with what they cost beyond reading them from the cache, by
 // the cost in its answer, else by the table's prices. The answer may be nil.
-func (m *seenModel) rebilled(a *answer, prompt, tokens int64) Rebilled {
+func (m *seenModel) rebilled(a *ledger.Answer, prompt, tokens int64) Rebilled {
 	var paid, read float64
-	if a != nil && a.usage.Input+a.usage.CacheWrite > 0 {
-		paid = (a.cost.Input + a.cost.CacheWrite) / float64(a.usage.Input+a.usage.CacheWrite)
+	if a != nil && a.Usage.Input+a.Usage.CacheWrite > 0 {
+		paid = (a.Usage.Cost.Input + a.Usage.Cost.CacheWrite) / float64(a.Usage.Input+a.Usage.CacheWrite)
 	}
-	if a != nil && a.usage.CacheRead > 0 {
-		read = a.cost.CacheRead / float64(a.usage.CacheRead)
+	if a != nil && a.Usage.CacheRead > 0 {
+		read = a.Usage.Cost.CacheRead / float64(a.Usage.CacheRead)
 	}
 	if prompt > 0 && paid == 0 {
 		long := int64(0)
 		if m.long {
 			long = prompt
 		}
-		paid = m.model.Price(models.Usage{CacheWrite: prompt, CacheWrite1h: long}).Total / float64(prompt)
+		paid = m.Model.Price(models.Usage{CacheWrite: prompt, CacheWrite1h: long}).Total / float64(prompt)
 		if paid == 0 {
-			paid = m.model.Price(models.Usage{Input: prompt}).Total / float64(prompt)
+			paid = m.Model.Price(models.Usage{Input: prompt}).Total / float64(prompt)
 		}
 	}
 	if prompt > 0 && read == 0 {
-		read = m.model.Price(models.Usage{CacheRead: prompt}).Total / float64(prompt)
+		read = m.Model.Price(models.Usage{CacheRead: prompt}).Total / float64(prompt)
 	}
 	one := Rebilled{Tokens: tokens, Cost: float64(tokens) * max(0, paid-read)}
-	if paid == 0 && !m.model.Priced() && (a == nil || !a.cost.Known) {
+	if paid == 0 && !m.Model.Priced() && (a == nil || !a.Usage.Cost.Known) {
 		one.Unpriced = tokens
 	}
 	return one
-}
-
-// chunkRecords is how many records a worker reads at a time.
-const chunkRecords = 256
-
-// read reads all answers and cache warmings, and the digests of all messages, which is most of
-// the work, in parallel.
-func (c *accountant) read() error {
-	s := c.r.Session
-	chunks := make([][]*sentRequest, (s.Len()+chunkRecords-1)/chunkRecords)
-	c.digests = make([]replay.Digest, s.Len())
-	if err := parallel.Each(len(chunks), func() func(int) error {
-		load := c.r.NewReader()
-		return func(k int) (err error) {
-			chunks[k], err = c.readChunk(load, k*chunkRecords)
-			return err
-		}
-	}); err != nil {
-		return err
-	}
-	c.place = make([]int32, s.Len())
-	for rec := range c.place {
-		c.place[rec] = -1
-	}
-	nameModels(slices.Concat(chunks...))
-	var clock int64
-	for _, chunk := range chunks {
-		for _, one := range chunk {
-			if !one.warms {
-				c.place[one.rec] = int32(len(c.sent))
-			}
-			if c.opt.Model != (models.Ref{}) {
-				one.as(c.opt.Model)
-			}
-			clock = max(clock, one.at) // time never goes backwards
-			one.at = clock
-			one.model = c.model(one.ref)
-			c.sent = append(c.sent, *one)
-		}
-	}
-	return nil
-}
-
-// nameModels gives a request whose answer does not name its model that of the next one that
-// does, else of the last one: some agents name it once a turn.
-func nameModels(all []*sentRequest) {
-	for _, in := range []iter.Seq2[int, *sentRequest]{slices.Backward(all), slices.All(all)} {
-		var near models.Ref
-		for _, s := range in {
-			if s.ref == (models.Ref{}) {
-				s.ref = near
-			}
-			near = s.ref
-		}
-	}
-}
-
-// readChunk reads the chunk of records that begins at from.
-func (c *accountant) readChunk(load *replay.Reader, from int) (sent []*sentRequest, err error) {
-	s := c.r.Session
-	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
-		kind := s.Kind(rec)
-		switch kind {
-		case jsonl.User, jsonl.ToolResult, jsonl.Assistant:
-			m := c.r.Own(rec)
-			if c.digests[rec], err = load.Digest(c.opt.Counter, &m); err != nil {
-				return nil, err
-			}
-		}
-		if !s.Answers(rec) && kind != jsonl.UsageEntry {
-			continue
-		}
-		line, err := load.Line(rec)
-		if err != nil {
-			return nil, err
-		}
-		one := &sentRequest{rec: int32(rec), prefix: noBeginning, index: -1, late: -1}
-		if kind == jsonl.Assistant {
-			one.answer = readAnswer(line, line.Get("message"))
-		} else if line.Get("kind").Is("cache_warm") {
-			one.answer, one.warms = readAnswer(line, line), true
-		} else {
-			continue
-		}
-		sent = append(sent, one)
-	}
-	return sent, nil
 }

@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/must"
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -22,6 +23,15 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// accountOf returns the account of a replay.
+func accountOf(r *replay.Replay, opt Options) (*Report, error) {
+	l, err := ledger.Read(r, ledger.Options{Leaf: opt.Leaf, Counter: &tokens.Pi})
+	if err != nil {
+		return nil, err
+	}
+	return Account(l, opt)
+}
+
 func cacheOf(t *testing.T, name string, data []byte) *Report {
 	t.Helper()
 	s, err := sessionfmt.OpenReader(name, bytes.NewReader(data), sessionfmt.Options{})
@@ -29,7 +39,7 @@ func cacheOf(t *testing.T, name string, data []byte) *Report {
 		return nil // no session
 	}
 	defer s.Close()
-	report, err := Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi, All: true})
+	report, err := accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), All: true})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -130,7 +140,7 @@ func TestCacheHides(t *testing.T) {
 		"on another branch": answer("f", `"u"`, usage(700)) + answer("a", `"u"`, usage(100)),
 	} {
 		s := must.Get(sessionfmt.OpenReader(name, strings.NewReader(head+more), sessionfmt.Options{}))
-		report, err := Account(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Counter: &tokens.Pi})
+		report, err := accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf()})
 		if err != nil || report.Total.Hidden != 98 {
 			t.Errorf("%s: hidden %d, %v", name, report.Total.Hidden, err)
 		}

@@ -1,12 +1,13 @@
 package cache
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
 	"sort"
 
-	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 )
 
 // A trie holds the prefixes of requests: their fronts (model, hidden prompt, prompt, and
@@ -16,15 +17,15 @@ import (
 type trie struct {
 	fronts   []node
 	byFront  map[uint64]int32
-	nodes    []node         // prefixes of messages
-	pieces   []replay.Piece // the last piece of each node
-	byKey    map[uint64]int32
+	nodes    []node // prefixes of messages: those of requests, and those at which requests part
+	byEdge   map[edge]int32
 	recorded map[beginning]int64 // the recorded size of the last request that was exactly this prefix
 
 	// The messages are divided into chains. Each chain continues with the child that has the
 	// most nodes below it, so every node is only a few chains away from the root.
 	head   []int32             // by node, the first node of its chain
 	base   []int32             // by head, where its chain begins in order
+	length []int32             // by head, the number of its nodes
 	order  []int32             // nodes, chain by chain
 	uses   map[beginning][]use // by front and head
 	depths map[beginning]int32 // by front and head, the depth of the deepest request
@@ -42,7 +43,15 @@ type node struct {
 	parent int32 // -1 for none
 	depth  int32 // pieces before its last one
 	tokens int32 // counted tokens of all its pieces
-	system int32 // its last system message sent in place, -1 for none
+	// Of messages, a request that begins with it, and the index in the request's list of the first
+	// message that the parent does not have.
+	request, from int32
+}
+
+// An edge leads from a node to the one that continues with a message of that content.
+type edge struct {
+	node    int32
+	content uint64
 }
 
 // A use records that a request used a chain down to a depth, and until when the provider caches
@@ -60,7 +69,7 @@ const forever = math.MaxInt64
 const piecesBefore = 3
 
 func newTrie() trie {
-	return trie{byFront: map[uint64]int32{}, byKey: map[uint64]int32{}, recorded: map[beginning]int64{}, uses: map[beginning][]use{}, depths: map[beginning]int32{}}
+	return trie{byFront: map[uint64]int32{}, byEdge: map[edge]int32{}, recorded: map[beginning]int64{}, uses: map[beginning][]use{}, depths: map[beginning]int32{}}
 }
 
 // addFront returns the front with that key below parent, adding it if necessary.
@@ -68,7 +77,7 @@ func (t *trie) addFront(parent int32, key uint64, tokens int) int32 {
 	if n, ok := t.byFront[key]; ok {
 		return n
 	}
-	front := node{parent: parent, tokens: int32(tokens)}
+	front := node{parent: parent, tokens: int32(tokens), request: -1}
 	if parent >= 0 {
 		front.depth = t.fronts[parent].depth + 1
 	}
@@ -78,61 +87,123 @@ func (t *trie) addFront(parent int32, key uint64, tokens int) int32 {
 	return n
 }
 
-// addAll inserts a request's messages. It finds known ones by binary search, since all prefixes
-// of a known prefix are known.
-func (t *trie) addAll(sums []sum) int32 {
-	known := sort.Search(len(sums), func(i int) bool {
-		_, ok := t.byKey[sums[i].all]
-		return !ok
-	})
-	n, system := int32(-1), int32(-1)
-	if known > 0 {
-		n = t.byKey[sums[known-1].all]
-		system = t.nodes[n].system
+// size returns how many messages a prefix has.
+func (t *trie) size(n int32) int32 {
+	if n < 0 {
+		return 0
 	}
-	for i := known; i < len(sums); i++ {
-		s := &sums[i]
-		next := int32(len(t.nodes))
-		if s.place.System() {
-			system = next
+	return t.nodes[n].depth + 1
+}
+
+// add inserts the messages of request k. last is the prefix of the request before it, of which the
+// request has the messages before index from of its list.
+func (t *trie) add(l *ledger.Ledger, k int32, inPlace bool, last int32, from int) int32 {
+	v := l.View(k, inPlace)
+	had, _ := v.Until(from)
+	n, size := last, min(int32(had), t.size(last))
+	for n >= 0 && t.size(t.nodes[n].parent) >= size {
+		n = t.nodes[n].parent
+	}
+	at := edgePlace{node: n}
+	if t.size(n) > size { // within the edge to n
+		at.view = l.View(t.nodes[n].request, inPlace)
+		at.index = at.view.Index(int(size))
+	}
+	for i, m := range v.From(v.Index(int(size))) {
+		if t.size(at.node) == size {
+			next, ok := t.byEdge[edge{at.node, m.Content}]
+			if !ok {
+				return t.append(at.node, k, i, &v, m.Content)
+			}
+			at = edgePlace{next, l.View(t.nodes[next].request, inPlace), int(t.nodes[next].from)}
+		} else if at.content() != m.Content {
+			mid := t.split(&at, size, &v, i)
+			return t.append(mid, k, i, &v, m.Content)
 		}
-		t.nodes = append(t.nodes, node{n, int32(i), int32(s.tokens), system})
-		t.pieces = append(t.pieces, s.place)
-		t.byKey[s.all] = next
-		n = next
+		size++
+		at.index++
 	}
+	if t.size(at.node) > size {
+		return t.split(&at, size, &v, v.End())
+	}
+	return at.node
+}
+
+// An edgePlace is a message of the edge to a node, by its index in the list of the node's request.
+type edgePlace struct {
+	node  int32
+	view  ledger.View
+	index int
+}
+
+// content returns the content of the next message.
+func (p *edgePlace) content() uint64 {
+	for i, m := range p.view.From(p.index) {
+		p.index = i
+		return m.Content
+	}
+	return 0
+}
+
+// append adds the rest of request k, from an index of its list on, below a node.
+func (t *trie) append(parent, k int32, from int, v *ledger.View, content uint64) int32 {
+	all, tokens := v.Total()
+	n := int32(len(t.nodes))
+	t.nodes = append(t.nodes, node{parent, int32(all) - 1, int32(tokens), k, int32(from)})
+	t.byEdge[edge{parent, content}] = n
 	return n
 }
 
-// layOut builds the chains. Parents come before their children.
+// split makes a prefix of that size a node, above the one to whose edge it belongs. The request of
+// v has it before an index of its list.
+func (t *trie) split(at *edgePlace, size int32, v *ledger.View, i int) int32 {
+	if size == 0 {
+		return -1
+	}
+	below := &t.nodes[at.node]
+	_, tokens := v.Until(i)
+	mid := int32(len(t.nodes))
+	first := edgePlace{at.node, at.view, int(below.from)}
+	t.byEdge[edge{below.parent, first.content()}] = mid
+	next := node{below.parent, size - 1, int32(tokens), below.request, below.from}
+	content := at.content()
+	below.parent, below.from = mid, int32(at.index)
+	t.byEdge[edge{mid, content}] = at.node
+	t.nodes = append(t.nodes, next)
+	return mid
+}
+
+// layOut builds the chains.
 func (t *trie) layOut() {
 	n := len(t.nodes)
-	below, on := make([]int32, n), make([]int32, n)
-	for i := n - 1; i >= 0; i-- {
+	down := make([]int32, n) // parents before their children
+	for i := range down {
+		down[i] = int32(i)
+	}
+	slices.SortStableFunc(down, func(a, b int32) int { return cmp.Compare(t.nodes[a].depth, t.nodes[b].depth) })
+	below, on := make([]int32, n), slices.Repeat([]int32{-1}, n)
+	for _, i := range slices.Backward(down) {
 		below[i]++
 		if up := t.nodes[i].parent; up >= 0 {
 			below[up] += below[i]
 		}
 	}
-	for i := range t.nodes {
-		if up := t.nodes[i].parent; up >= 0 && (on[up] == 0 || below[i] > below[on[up]]) {
-			on[up] = int32(i)
+	for _, i := range down {
+		if up := t.nodes[i].parent; up >= 0 && (on[up] < 0 || below[i] > below[on[up]]) {
+			on[up] = i
 		}
 	}
-	t.head, t.base = make([]int32, n), make([]int32, n)
-	for i := range t.nodes {
-		up := t.nodes[i].parent
-		if up >= 0 && on[up] == int32(i) {
+	t.head, t.base, t.length = make([]int32, n), make([]int32, n), below // its values are no longer needed
+	for _, i := range down {
+		if up := t.nodes[i].parent; up >= 0 && on[up] == i {
 			continue
 		}
 		t.base[i] = int32(len(t.order))
-		for k := int32(i); ; k = on[k] {
-			t.head[k] = int32(i)
+		for k := i; k >= 0; k = on[k] {
+			t.head[k] = i
 			t.order = append(t.order, k)
-			if on[k] == 0 {
-				break
-			}
 		}
+		t.length[i] = int32(len(t.order)) - t.base[i]
 	}
 }
 
@@ -230,35 +301,8 @@ func (t *trie) above(n, depth int32) int32 {
 		n = t.nodes[t.head[n]].parent
 	}
 	head := t.head[n]
-	return t.order[t.base[head]+depth-t.nodes[head].depth]
-}
-
-// firstSent returns, by node, the first request that sent its message, in the order of the
-// requests. last are the requests' nodes.
-func (t *trie) firstSent(last []beginning) []int32 {
-	first := make([]int32, len(t.nodes))
-	for i := range first {
-		first[i] = math.MaxInt32
-	}
-	for k, at := range last {
-		if at.node >= 0 {
-			first[at.node] = min(first[at.node], int32(k))
-		}
-	}
-	sent := make(map[replay.Piece]int32, len(t.nodes))
-	for i := len(t.nodes) - 1; i >= 0; i-- {
-		node := &t.nodes[i]
-		if node.parent >= 0 {
-			first[node.parent] = min(first[node.parent], first[i])
-		}
-		if was, ok := sent[t.pieces[i]]; !ok || first[i] < was {
-			sent[t.pieces[i]] = first[i]
-		}
-	}
-	for i := range first {
-		first[i] = sent[t.pieces[i]]
-	}
-	return first
+	chain := t.order[t.base[head]:][:t.length[head]]
+	return chain[sort.Search(len(chain)-1, func(i int) bool { return t.nodes[chain[i]].depth >= depth })]
 }
 
 // tokensOf returns the counted tokens of a prefix, 0 for noBeginning.

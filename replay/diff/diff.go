@@ -287,7 +287,7 @@ type side struct {
 	load    *replay.Reader
 	ms      []*replay.Piece
 	cached  int
-	digests []replay.Digest
+	digests []weigh.Digest
 	read    []bool // by index, whether digests has it
 	pair    []int  // the matching message of the other side, -1 for none
 }
@@ -300,7 +300,7 @@ func newMessages(e *replay.Envelope) side {
 		}
 	}
 	n := len(s.ms)
-	s.digests, s.read, s.pair = make([]replay.Digest, n), make([]bool, n), make([]int, n)
+	s.digests, s.read, s.pair = make([]weigh.Digest, n), make([]bool, n), make([]int, n)
 	for i := range s.pair {
 		s.pair[i] = -1
 	}

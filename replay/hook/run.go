@@ -12,6 +12,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/diff"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
@@ -123,7 +124,7 @@ func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 		return g.run, nil
 	}
 	quiet := *r // findings have been reported already
-	all, err := cache.Compare(was, &quiet, course{path: path}.walk, g.course.walk, &tokens.Pi)
+	all, err := compare(was, &quiet, course{path: path}, g.course, &tokens.Pi)
 	if err == nil {
 		g.bill(all)
 	}
@@ -295,7 +296,7 @@ func (g *running) bill(all []cache.Comparison) {
 }
 
 // Course returns the requests with what the hook returned, and the replay that they belong to.
-func (r *Run) Course() (*replay.Replay, cache.Course) { return r.replay, r.course.walk }
+func (r *Run) Course() (*replay.Replay, ledger.Course) { return r.replay, r.course.walk }
 
 // Stored reports whether the session with the stored patches differs from the recorded one.
 func (r *Run) Stored() bool {

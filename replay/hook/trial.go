@@ -11,6 +11,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/diff"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -246,7 +247,7 @@ func (t *Trial) bill() error {
 		is.held[at+1] = append(is.held[at+1], move{rec, t.Reason == Ephemeral})
 	}
 	quiet := *t.after // findings have been reported already
-	all, err := cache.Compare(t.before, &quiet, was.walk, is.walk, t.opt.Counters[0])
+	all, err := compare(t.before, &quiet, was, is, t.opt.Counters[0])
 	if err != nil {
 		return err
 	}
@@ -277,7 +278,26 @@ type move struct {
 	once   bool
 }
 
-// walk is a cache.Course: it replays the path, with the held entries where they belong.
+// compare bills the requests of two courses.
+func compare(before, after *replay.Replay, was, is course, c *tokens.Counter) ([]cache.Comparison, error) {
+	one, err := ledger.Measured(before, ledger.Options{Counter: c})
+	if err != nil {
+		return nil, err
+	}
+	other := one.Other(after)
+	if err = one.Follow(was.walk); err == nil {
+		err = other.Follow(is.walk)
+	}
+	for _, stop := range append(one.Stopped, other.Stopped...) {
+		err = cmp.Or(err, stop.Err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cache.Compare(one, other)
+}
+
+// walk is a ledger.Course: it replays the path, with the held entries where they belong.
 func (c course) walk(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
 	return func(yield func(replay.Step, error) bool) {
 		w := r.Start(nil, watch)

@@ -157,3 +157,11 @@ func TextTokens(c *tokens.Counter, text []byte) int { return c.Of(Length(c, text
 func MessageTokens(c *tokens.Counter, m *jsonl.Message) int {
 	return new(Weigher).Reset(c).Message(m).Total()
 }
+
+// A Digest describes a message without its text. Its hashes are valid in one process only.
+type Digest struct {
+	Content  uint64 // hash of the content, independent of the spelling
+	Spelling uint64 // hash of the bytes
+	Tokens   int32
+	Bytes    int32 // length of its JSON
+}

@@ -1,0 +1,28 @@
+package ledger
+
+import (
+	"testing"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// TestTime: an answer's time is its message's, unless that is later than the
+// entry's, and so one wrong clock does not hide all pauses after it.
+func TestTime(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want int64
+	}{
+		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":1500}}`, 1500},
+		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":99999999999999}}`, 2000},
+		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{"timestamp":1e300}}`, 2000},
+		{`{"timestamp":"1970-01-01T00:00:02.000Z","message":{}}`, 2000},
+		{`{"timestamp":"never","message":{"timestamp":1500}}`, 1500},
+		{`{"message":{}}`, 0},
+	} {
+		line := jsonl.Value(c.line)
+		if got, _ := readAnswer(line, line.Get("message")); got.At != c.want {
+			t.Errorf("%s: %d, want %d", c.line, got.At, c.want)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package ledger_test
+
+import (
+	"bytes"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
+	"ctxtool/replay"
+	"ctxtool/replay/ledger"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// texts returns the messages that a provider gets of an envelope, as far as a ledger tells them
+// apart.
+func texts(t *testing.T, e *replay.Envelope) (all []string) {
+	for _, list := range []func(func(replay.Message, error) bool){e.CachedMessages(), e.UncachedMessages()} {
+		for m, err := range list {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var f [5]jsonl.Value
+			m.Raw.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
+			text := ""
+			for _, part := range f {
+				text += string(part.AppendMinified(nil)) + "\x00"
+			}
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// TestRequests: what a ledger has of a request is what a replay to its answer gives: size, number,
+// messages, and what it shares with the request before.
+func TestRequests(t *testing.T) {
+	checked, always := 0, 10 // requests of each session
+	if corpus.Whole() {
+		always = 1 << 20
+	}
+	for _, c := range corpus.Sample(t) {
+		if len(c.Data) > 1<<20 {
+			continue
+		}
+		s, err := sessionfmt.OpenReader(c.Name, bytes.NewReader(c.Data), sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		r := replay.New(s, replay.Options{Lenient: true})
+		l := must.Get(ledger.Read(r, ledger.Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
+		if path, _ := s.Path(s.Leaf()); len(path) > 0 && s.Parent(path[0]) >= 0 {
+			s.Close() // a cycle has no beginning, so each point has another one
+			continue
+		}
+		content := map[string]uint64{}
+		for i, k := range l.Replayed {
+			if i > always && i%17 > 0 {
+				continue
+			}
+			checked++
+			q := &l.Requests[k]
+			e := must.Get(r.At(sessionfmt.Before(int(q.Record))))
+			if counts := must.Get(e.Count(&tokens.Pi)); counts != l.Counts(q, false) || int(q.Number) != e.RequestIndex {
+				t.Errorf("%s: request %d has %v, counted %v", c.Name, q.Number, l.Counts(q, false), counts)
+			}
+			is := texts(t, e)
+			v := l.View(k, false)
+			at := 0
+			for i, m := range v.From(0) {
+				if i >= q.Messages.Len() {
+					break
+				}
+				if h, ok := content[is[at]]; ok && h != m.Content {
+					t.Errorf("%s: request %d: message %d is another one", c.Name, q.Number, at)
+				}
+				content[is[at]] = m.Content
+				if v.Index(at) != i {
+					t.Errorf("%s: request %d: message %d is at %d, not at %d", c.Name, q.Number, at, v.Index(at), i)
+				}
+				at++
+			}
+			if n, _ := v.Until(q.Messages.Len()); at != len(is) || n != at || v.Cached() != e.Cached() {
+				t.Errorf("%s: request %d has %d messages, %d counted, the envelope %d", c.Name, q.Number, at, n, len(is))
+			}
+			change := l.Change(k)
+			if change.Same+len(change.Fresh) != len(is) {
+				t.Errorf("%s: request %d keeps %d and adds %d messages of %d", c.Name, q.Number, change.Same, len(change.Fresh), len(is))
+			}
+			if q.Previous < 0 {
+				continue
+			}
+			was := texts(t, must.Get(r.At(sessionfmt.Before(int(l.Requests[q.Previous].Record)))))
+			if change.Same+len(change.Gone) != len(was) {
+				t.Errorf("%s: request %d loses %d of %d messages after %d", c.Name, q.Number, len(change.Gone), len(was), change.Same)
+			}
+			for i := range min(change.Same, len(was), len(is)) {
+				if was[i] != is[i] {
+					t.Errorf("%s: request %d keeps %d messages, and message %d differs", c.Name, q.Number, change.Same, i)
+					break
+				}
+			}
+		}
+		s.Close()
+	}
+	if checked < 100 {
+		t.Errorf("only %d requests", checked)
+	}
+}

@@ -1,0 +1,272 @@
+package ledger
+
+import (
+	"iter"
+	"math"
+
+	"ctxtool/replay"
+)
+
+// A Sum adds up messages that a provider gets, and system messages, which it gets in place or as
+// part of the prompt.
+type Sum struct {
+	Sent, Systems        int32
+	Tokens, SystemTokens int64
+}
+
+func (s *Sum) plus(o Sum, sign int) {
+	s.Sent += int32(sign) * o.Sent
+	s.Systems += int32(sign) * o.Systems
+	s.Tokens += int64(sign) * o.Tokens
+	s.SystemTokens += int64(sign) * o.SystemTokens
+}
+
+// one returns the sum of one message.
+func (l *Ledger) one(number int32, p *replay.Piece) Sum {
+	switch {
+	case p.Sent():
+		return Sum{Sent: 1, Tokens: int64(l.Measure(number, p).Tokens)}
+	case p.System():
+		return Sum{Systems: 1, SystemTokens: int64(l.Measure(number, p).Tokens)}
+	}
+	return Sum{}
+}
+
+// sumOf adds up a range of a list. Blocks that lists share are added up once.
+func (l *Ledger) sumOf(m replay.Messages, from, to int) (sum Sum) {
+	for i := from; i < to; {
+		start, end, block := m.Block(i)
+		if block == nil || start < from || end > to {
+			sum.plus(l.one(m.Number(i), m.Piece(i)), 1)
+			i++
+			continue
+		}
+		sum.plus(l.block(m, start, end, block), 1)
+		i = end
+	}
+	return sum
+}
+
+// block adds up a block of messages.
+func (l *Ledger) block(m replay.Messages, from, to int, id any) Sum {
+	sum, ok := l.blocks[id]
+	if !ok {
+		for i := from; i < to; i++ {
+			sum.plus(l.one(m.Number(i), m.Piece(i)), 1)
+		}
+		l.blocks[id] = sum
+	}
+	return sum
+}
+
+// A View is the messages of a request as a cache sees them: those that a provider gets, with
+// system messages after the first of them if these are sent in place, and with the request-only
+// messages at the end.
+type View struct {
+	l       *Ledger
+	q       *Request
+	InPlace bool
+}
+
+// View returns the messages of a request.
+func (l *Ledger) View(k int32, inPlace bool) View { return View{l, &l.Requests[k], inPlace} }
+
+// End is the index after the last message, request-only ones included.
+func (v *View) End() int { return v.q.Messages.Len() + len(v.q.Logged) }
+
+// number returns the number of the message at an index.
+func (v *View) number(i int) int32 {
+	if n := v.q.Messages.Len(); i >= n {
+		return v.q.Logged[i-n]
+	}
+	return v.q.Messages.Number(i)
+}
+
+// Piece returns the message at an index.
+func (v *View) Piece(i int) *replay.Piece { return v.q.Messages.Numbered(v.number(i)) }
+
+func (v *View) has(i int, p *replay.Piece) bool {
+	return p.Sent() || v.InPlace && i > int(v.q.lead) && p.System()
+}
+
+// Has reports whether the message at an index is one of the view.
+func (v *View) Has(i int) bool { return v.has(i, v.Piece(i)) }
+
+// Systems returns the number of system messages in place.
+func (v *View) Systems() int {
+	if !v.InPlace {
+		return 0
+	}
+	return int(v.q.sum.Systems)
+}
+
+// NextSystem returns the index of the first system message in place from an index on, the end if
+// there is none.
+func (v *View) NextSystem(i int) int {
+	m := v.q.Messages
+	for i < m.Listed() {
+		if from, to, block := m.Block(i); block != nil && from == i && v.l.block(m, from, to, block).Systems == 0 {
+			i = to
+			continue
+		}
+		if p := v.Piece(i); p.System() && v.has(i, p) {
+			return i
+		}
+		i++
+	}
+	return v.End()
+}
+
+// of counts the messages of the view in a sum.
+func (v *View) of(sum Sum) (n int, tokens int64) {
+	if !v.InPlace {
+		return int(sum.Sent), sum.Tokens
+	}
+	return int(sum.Sent + sum.Systems), sum.Tokens + sum.SystemTokens
+}
+
+// Until returns the number of messages before an index of the request's list, and their tokens.
+func (v *View) Until(i int) (n int, tokens int64) {
+	listed, lead := v.q.Messages.Listed(), int(v.q.lead)
+	var sum Sum
+	switch at := min(i, listed); {
+	case at <= lead:
+	case at > listed/2:
+		sum = v.q.sum
+		sum.plus(v.l.sumOf(v.q.Messages, at, listed), -1)
+	default:
+		sum = v.l.sumOf(v.q.Messages, lead, at)
+	}
+	for k := listed; k < i; k++ {
+		sum.plus(v.l.one(v.number(k), v.Piece(k)), 1)
+	}
+	return v.of(sum)
+}
+
+// Total returns the number of all messages, and their tokens.
+func (v *View) Total() (n int, tokens int64) { return v.Until(v.End()) }
+
+// Cached returns the number of messages before the uncached ones.
+func (v *View) Cached() int {
+	n, _ := v.Until(v.q.Messages.Listed())
+	return n
+}
+
+// Index returns the index of message n of the view, the end if there are fewer. It looks from the
+// end of the list or from its beginning, whichever is nearer, and skips blocks.
+func (v *View) Index(n int) int {
+	m := v.q.Messages
+	listed := m.Listed()
+	at := 0 // of the search
+	had := 0
+	if all, _ := v.Until(listed); n > all/2 {
+		for at, had = listed, all; at > 0 && had > n; {
+			if from, to, block := m.Block(at - 1); block != nil && to == at && from > int(v.q.lead) {
+				if k, _ := v.of(v.l.block(m, from, to, block)); had-k >= n {
+					had, at = had-k, from
+					continue
+				}
+			}
+			if at--; v.has(at, v.Piece(at)) {
+				had--
+			}
+		}
+	}
+	for at < v.End() {
+		if from, to, block := m.Block(at); block != nil && from == at && from > int(v.q.lead) {
+			if k, _ := v.of(v.l.block(m, from, to, block)); had+k <= n {
+				had, at = had+k, to
+				continue
+			}
+		}
+		if v.has(at, v.Piece(at)) {
+			if had == n {
+				return at
+			}
+			had++
+		}
+		at++
+	}
+	return at
+}
+
+// At returns message n of the view.
+func (v *View) At(n int) Message { return v.message(v.Index(n)) }
+
+func (v *View) message(i int) Message {
+	p, number := v.Piece(i), v.number(i)
+	return Message{*p, v.l.Measure(number, p), number}
+}
+
+// From yields the messages from an index of the list on, with their indexes.
+func (v *View) From(i int) func(yield func(i int, m Message) bool) {
+	return func(yield func(int, Message) bool) {
+		for ; i < v.End(); i++ {
+			if v.has(i, v.Piece(i)) && !yield(i, v.message(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Added yields the messages of a request that the one before it did not have at their index, with
+// their indexes.
+func (l *Ledger) Added(k int32) iter.Seq2[int, Message] {
+	return func(yield func(int, Message) bool) {
+		q := &l.Requests[k]
+		v := View{l: l, q: q}
+		for i := range q.Messages.Differs(l.before(q)) {
+			if i < q.Messages.Listed() && !yield(i, v.message(i)) {
+				return
+			}
+		}
+		for i := q.Messages.Listed(); i < v.End(); i++ {
+			if !yield(i, v.message(i)) {
+				return
+			}
+		}
+	}
+}
+
+// before returns the messages of the request before one.
+func (l *Ledger) before(q *Request) (was replay.Messages) {
+	if q.Previous >= 0 {
+		was = l.Requests[q.Previous].Messages
+	}
+	return was
+}
+
+// A First knows the first request that had each message, in the order of the file. What a patch or
+// an edit made is the same message wherever it has the same content.
+type First struct {
+	number []int32
+	made   map[uint64]int32
+}
+
+// First returns the first requests of all messages.
+func (l *Ledger) First() *First {
+	f := &First{made: map[uint64]int32{}}
+	for _, k := range l.Replayed {
+		for _, m := range l.Added(k) {
+			if !m.Own() {
+				if at, ok := f.made[m.Content]; !ok || k < at {
+					f.made[m.Content] = k
+				}
+				continue
+			}
+			for int(m.Number) >= len(f.number) {
+				f.number = append(f.number, math.MaxInt32)
+			}
+			f.number[m.Number] = min(f.number[m.Number], k)
+		}
+	}
+	return f
+}
+
+// Of returns the first request that had a message.
+func (f *First) Of(m *Message) int32 {
+	if !m.Own() {
+		return f.made[m.Content]
+	}
+	return f.number[m.Number]
+}

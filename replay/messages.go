@@ -1,0 +1,128 @@
+package replay
+
+import (
+	"iter"
+	"slices"
+)
+
+// Messages are the messages of a context in order, by number: those of its list, including omitted
+// ones, then the uncached ones. They are a snapshot, which shares memory with the snapshots of
+// the same walk before and after it.
+type Messages struct {
+	*version
+	n int32 // of the list
+}
+
+// A version is a list that has only grown since its first snapshot.
+type version struct {
+	list     list
+	uncached []int32
+}
+
+// Messages returns the messages after the step.
+func (s Step) Messages() Messages {
+	m, now := s.m, s.m.current()
+	if m.version == nil || !m.version.list.grew(&now.msgs) || !slices.Equal(m.version.uncached, now.uncached) {
+		m.version = &version{uncached: slices.Clip(now.uncached)}
+	}
+	m.version.list = now.msgs
+	return Messages{m.version, int32(now.msgs.n)}
+}
+
+// Logged returns the numbers of the request-only messages that the session logs for the request
+// that the step answers.
+func (s Step) Logged() (numbers []int32, err error) {
+	if s.m.ephemeral < 0 {
+		return nil, nil
+	}
+	line, err := s.m.r.Session.NewReader().Line(s.m.ephemeral)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range loggedMessages(line, s.m.ephemeral) {
+		numbers = append(numbers, s.m.pool.intern(p))
+	}
+	return numbers, nil
+}
+
+// grew reports whether another list is this one after messages were appended.
+func (l *list) grew(to *list) bool {
+	same := len(l.head) == len(to.head) && l.lo == to.lo && l.hi <= to.hi && len(l.chunks) > 0 && &l.chunks[0] == &to.chunks[0]
+	return same && (len(l.head) == 0 || &l.head[0] == &to.head[0])
+}
+
+// Known reports whether there is a snapshot at all.
+func (m Messages) Known() bool { return m.version != nil }
+
+// Listed returns the number of messages without the uncached ones.
+func (m Messages) Listed() int { return int(m.n) }
+
+// Len returns the number of messages.
+func (m Messages) Len() int {
+	if m.version == nil {
+		return 0
+	}
+	return int(m.n) + len(m.uncached)
+}
+
+// Number returns the number of the message at an index. Within one walk, messages of one number
+// are the same.
+func (m Messages) Number(i int) int32 {
+	if i < int(m.n) {
+		return m.list.number(i)
+	}
+	return m.uncached[i-int(m.n)]
+}
+
+// Numbered returns the message with a number.
+func (m Messages) Numbered(number int32) *Piece { return m.list.pool.at(number) }
+
+// Piece returns the message at an index.
+func (m Messages) Piece(i int) *Piece { return m.list.pool.at(m.Number(i)) }
+
+// listed returns the list as it was.
+func (m Messages) listed() (l list) {
+	if m.version == nil {
+		return l
+	}
+	l = m.list
+	l.n = int(m.n)
+	l.hi = l.lo + l.n - len(l.head)
+	return l
+}
+
+// Differs returns the indexes at which the lists of two snapshots have different messages,
+// including those that only one of them has.
+func (m Messages) Differs(was Messages) iter.Seq[int] {
+	if m.version != nil && m.version == was.version {
+		return func(yield func(int) bool) {
+			for i := min(m.n, was.n); i < max(m.n, was.n) && yield(int(i)); i++ {
+			}
+		}
+	}
+	is, before := m.listed(), was.listed()
+	return is.differs(&before)
+}
+
+// Same returns how many leading messages of the lists of two snapshots are the same.
+func (m Messages) Same(was Messages) int {
+	for i := range m.Differs(was) {
+		return i
+	}
+	return m.Listed()
+}
+
+// Block returns the range of indexes around i whose messages are stored together, and an identity
+// of that range; nil if it can still grow or has been cut.
+func (m Messages) Block(i int) (from, to int, id any) {
+	head := len(m.list.head)
+	if i < head || i >= int(m.n) {
+		return i, i + 1, nil
+	}
+	k := (m.list.lo + i - head) / chunkSize
+	from, to = k*chunkSize-m.list.lo+head, (k+1)*chunkSize-m.list.lo+head
+	if from < head || to > int(m.n) {
+		return max(from, head), min(to, int(m.n)), nil
+	}
+	return from, to, m.list.chunks[k]
+}

@@ -251,14 +251,15 @@ func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 // and the maximum number of its characters. A match of the rest is a match of the whole: the
 // leftmost match of the whole ends in the leftmost match of the rest, since everything reachable
 // from a later start is also reachable from the first one.
-func cutLazy(re *syntax.Regexp) (rest, class *syntax.Regexp, most int) {
+func cutLazy(re *syntax.Regexp) (rest *syntax.Regexp, class []rune, most int) {
 	for rest = re; rest.Op == syntax.OpConcat; {
 		front, more := rest.Sub[0], rest.Sub[1:]
+		lazy := front.Op == syntax.OpRepeat && front.Flags&syntax.NonGreedy != 0 && front.Min == 0 && front.Max > 0
 		switch {
 		case front.Op == syntax.OpConcat:
 			more = slices.Concat(front.Sub, more)
-		case front.Op == syntax.OpRepeat && front.Flags&syntax.NonGreedy != 0 && front.Min == 0 && front.Max > 0 && front.Sub[0].Op == syntax.OpCharClass:
-			class, most = front.Sub[0], most+front.Max
+		case lazy && front.Sub[0].Op == syntax.OpCharClass:
+			class, most = front.Sub[0].Rune, most+front.Max
 		default:
 			return rest, class, most
 		}

@@ -68,8 +68,8 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 			continue
 		}
 		for range r.lazy {
-			_, n := utf8.DecodeLastRune(text[:groups[0]])
-			if groups[0]-n < behind || n == 0 || !e.class.Match(text[groups[0]-n:groups[0]]) {
+			c, n := utf8.DecodeLastRune(text[:groups[0]])
+			if groups[0]-n < behind || n == 0 || !e.class.MatchRune(c) {
 				break
 			}
 			groups[0] -= n
@@ -92,7 +92,7 @@ func (e *expression) match(text []byte, start, until int) []int {
 		_, n := utf8.DecodeLastRune(text[:start])
 		re, from = e.afterOne, start-n
 	}
-	groups := re.FindSubmatchIndex(text[from:until])
+	groups := re().FindSubmatchIndex(text[from:until])
 	if groups == nil {
 		return nil
 	}
@@ -122,7 +122,7 @@ func boundary(text []byte, at int) bool {
 // whole adds the secrets of a rule that is tried on the whole text.
 func (s *Scanner) whole(dst []hit, text []byte, k int32) []hit {
 	s.read += len(text)
-	for _, groups := range s.r.rules[k].ready().whole.FindAllSubmatchIndex(text, -1) {
+	for _, groups := range s.r.rules[k].whole().FindAllSubmatchIndex(text, -1) {
 		dst = s.match(dst, text, k, groups)
 	}
 	return dst

@@ -72,7 +72,7 @@ func byExpressions(r *Redactor, text []byte) (all []hit) {
 		if !rule.hasKeyword(folded) {
 			continue
 		}
-		for _, groups := range rule.ready().whole.FindAllSubmatchIndex(text, -1) {
+		for _, groups := range rule.whole().FindAllSubmatchIndex(text, -1) {
 			for groups[0] < groups[1] && text[groups[0]] == '\n' {
 				groups[0]++
 			}

@@ -55,20 +55,19 @@ type rule struct {
 	Is          []string     `toml:"is"`     // examples with a secret
 	Not         []string     `toml:"not"`    // examples without
 
-	global  []*allowlist // of its file
-	anchors []anchor     // nil to try the expression on the whole text
-	gated   bool         // a keyword is required as well
-	lazy    int          // characters of the class at the beginning of a match
+	global  []*allowlist          // of its file
+	anchors []anchor              // nil to try the expression on the whole text
+	gated   bool                  // a keyword is required as well
+	lazy    int                   // characters of the class at the beginning of a match
+	whole   func() *regexp.Regexp // matches anywhere
 	ready   func() *expression
 }
 
-// An expression is a rule's compiled expression.
+// An expression is a rule's expression, to be tried at a place.
 type expression struct {
-	whole    *regexp.Regexp // matches anywhere
-	first    *regexp.Regexp // anchored, without the lazy beginning
-	afterOne *regexp.Regexp // first, after one character
-	prog     *syntax.Prog   // first, for a dfa
-	class    *regexp.Regexp // of the lazy beginning
+	prog            *syntax.Prog          // for a dfa, without the lazy beginning
+	first, afterOne func() *regexp.Regexp // which are lazy where prog matches
+	class           syntax.Inst           // of the lazy beginning
 }
 
 // An allowlist describes matches of a rule that are not secrets.
@@ -165,13 +164,37 @@ func (r *rule) prepare(check bool) ([]*rule, error) {
 		return []*rule{r}, nil
 	}
 	var all []*rule
-	for _, branch := range re.Sub {
+	for _, regex := range branches(r.Regex) {
 		b := *r
-		b.Regex = branch.String()
-		b.locate(branch)
+		b.Regex = regex
+		re, _ := syntax.Parse(regex, syntax.Perl) // cannot fail for a branch
+		b.locate(re)
 		all = append(all, &b)
 	}
 	return all, nil
+}
+
+// setFlags sets the flags of what follows it in an expression.
+var setFlags = lazily(`\(\?[a-zA-Z-]+\)`)
+
+// branches returns the branches of an expression: they end where a valid expression ends. Where flags or
+// quoted texts make that uncertain, it returns the expression.
+func branches(regex string) (all []string) {
+	flags := setFlags().FindString(regex)
+	rest, ok := strings.CutPrefix(regex, flags)
+	if !ok || setFlags().MatchString(rest) || strings.Contains(rest, `\Q`) {
+		return []string{regex}
+	}
+	branch := flags
+	for part := range strings.SplitSeq(rest, "|") {
+		branch += part
+		if _, err := syntax.Parse(branch, syntax.Perl); err == nil {
+			all, branch = append(all, branch), flags
+		} else {
+			branch += "|"
+		}
+	}
+	return all
 }
 
 // locate computes the anchors of the expression, which is parsed.
@@ -184,14 +207,10 @@ func (r *rule) locate(re *syntax.Regexp) {
 	for _, a := range r.anchors {
 		r.gated = r.gated || !r.hasKeyword(a.text)
 	}
+	r.whole = lazily(r.Regex)
 	r.ready = sync.OnceValue(func() *expression {
-		e := &expression{whole: regexp.MustCompile(r.Regex)}
-		if class != nil {
-			e.class = regexp.MustCompile("^" + class.String() + "$")
-		}
-		text := rest.String()
-		e.first = regexp.MustCompile(`\A(?:` + text + `)`)
-		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + text + `)`)
+		e := &expression{class: syntax.Inst{Op: syntax.InstRune, Rune: class}}
+		e.first, e.afterOne = lazily(`\A(?:`+r.Regex+`)`), lazily(`\A(?s:.)(?:`+r.Regex+`)`)
 		e.prog, _ = syntax.Compile(rest.Simplify()) // cannot fail for a compiled expression
 		return e
 	})

@@ -17,7 +17,7 @@ type dfa struct {
 	known  map[string]int32
 	key    []byte
 	starts [utf8.RuneSelf]int32 // by the previous character: the start state plus 1, 0 if unknown
-	wide   [256]wideStep        // some of the last steps by other characters
+	wide   [256][3]int32        // some of the last steps by other characters: state, character, next
 
 	steps uint32      // counts calls of step
 	in    [][2]uint32 // by instruction: the last step that reached it, and that leads to it
@@ -36,12 +36,6 @@ type dfaState struct {
 	next [utf8.RuneSelf]int32 // by character: the next state, see step
 	pcs  []uint32
 	prev rune // '\n', 'a' for word characters, ' ' for others, -1 for none
-}
-
-// A wideStep is a step by a character that is not in ASCII.
-type wideStep struct {
-	from, to int32
-	r        rune
 }
 
 // A trace is the state that a run has at a place. Another run that has it there ends as that one
@@ -187,10 +181,10 @@ func (d *dfa) run(text []byte, at int) (matched bool, until int) {
 			var r rune
 			r, size = utf8.DecodeRune(text[at:])
 			w := &d.wide[(uint32(r)+uint32(s)*31)%uint32(len(d.wide))]
-			if w.to == 0 || w.from != s || w.r != r {
-				*w = wideStep{s, d.step(s, r), r}
+			if w[2] == 0 || w[0] != s || w[1] != r {
+				*w = [3]int32{s, r, d.step(s, r)}
 			}
-			to = w.to
+			to = w[2]
 		}
 		if to < 0 {
 			end.match, to = at, -to

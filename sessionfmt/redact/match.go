@@ -39,9 +39,9 @@ const (
 
 // matches adds the secrets of a rule, given where its matches may begin.
 func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
-	r, d, e := s.r.rules[k], s.dfas[k], s.r.rules[k].ready()
+	r, d := s.r.rules[k], s.dfas[k]
 	if d == nil {
-		d = newDFA(e.prog)
+		d = newDFA(r.prog())
 		s.dfas[k] = d
 	}
 	d.begin()
@@ -63,13 +63,13 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		matched += until - start
 		again += max(0, min(until, last)-start)
 		last = max(last, until)
-		groups := e.match(text, start, until)
+		groups := r.match(text, start, until)
 		if groups == nil {
 			continue
 		}
 		for range r.lazy {
 			c, n := utf8.DecodeLastRune(text[:groups[0]])
-			if groups[0]-n < behind || n == 0 || !e.class.MatchRune(c) {
+			if groups[0]-n < behind || n == 0 || !r.class.MatchRune(c) {
 				break
 			}
 			groups[0] -= n
@@ -85,12 +85,12 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 }
 
 // match returns the match that begins at text[start], and its groups; nothing from text[until] on
-// matters.
-func (e *expression) match(text []byte, start, until int) []int {
-	re, from := e.first, start
+// matters. Where prog matches, the beginning is empty since it is lazy.
+func (r *rule) match(text []byte, start, until int) []int {
+	re, from := r.first, start
 	if start > 0 {
 		_, n := utf8.DecodeLastRune(text[:start])
-		re, from = e.afterOne, start-n
+		re, from = r.afterOne, start-n
 	}
 	groups := re().FindSubmatchIndex(text[from:until])
 	if groups == nil {

@@ -247,10 +247,9 @@ func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 func (r *Redactor) covered(text []byte, start, end int) bool {
 	for at := max(0, start-maxMark); at < end && start < end; {
 		n := 0
-		switch c := text[at]; {
-		case c == '[':
+		if text[at] == '[' {
 			n = r.mark(text[at:])
-		case c == 'u' && at > 0 && (text[at-1] == '/' || text[at-1] == '\\' || text[at-1] == '-'):
+		} else if at > 0 && text[at] == 'u' && (text[at-1] == '/' || text[at-1] == '\\' || text[at-1] == '-') {
 			n = user(text[at:])
 		}
 		if n == 0 {

@@ -55,19 +55,14 @@ type rule struct {
 	Is          []string     `toml:"is"`     // examples with a secret
 	Not         []string     `toml:"not"`    // examples without
 
-	global  []*allowlist          // of its file
-	anchors []anchor              // nil to try the expression on the whole text
-	gated   bool                  // a keyword is required as well
-	lazy    int                   // characters of the class at the beginning of a match
-	whole   func() *regexp.Regexp // matches anywhere
-	ready   func() *expression
-}
+	global  []*allowlist // of its file
+	anchors []anchor     // nil to try the expression on the whole text
+	gated   bool         // a keyword is required as well
+	lazy    int          // characters of the class at the beginning of a match
+	class   syntax.Inst  // that class
 
-// An expression is a rule's expression, to be tried at a place.
-type expression struct {
-	prog            *syntax.Prog          // for a dfa, without the lazy beginning
-	first, afterOne func() *regexp.Regexp // which are lazy where prog matches
-	class           syntax.Inst           // of the lazy beginning
+	prog                   func() *syntax.Prog   // for a dfa, without the lazy beginning
+	whole, first, afterOne func() *regexp.Regexp // matches anywhere; at the start; after one character
 }
 
 // An allowlist describes matches of a rule that are not secrets.
@@ -207,12 +202,11 @@ func (r *rule) locate(re *syntax.Regexp) {
 	for _, a := range r.anchors {
 		r.gated = r.gated || !r.hasKeyword(a.text)
 	}
-	r.whole = lazily(r.Regex)
-	r.ready = sync.OnceValue(func() *expression {
-		e := &expression{class: syntax.Inst{Op: syntax.InstRune, Rune: class}}
-		e.first, e.afterOne = lazily(`\A(?:`+r.Regex+`)`), lazily(`\A(?s:.)(?:`+r.Regex+`)`)
-		e.prog, _ = syntax.Compile(rest.Simplify()) // cannot fail for a compiled expression
-		return e
+	r.class = syntax.Inst{Op: syntax.InstRune, Rune: class}
+	r.whole, r.first, r.afterOne = lazily(r.Regex), lazily(`\A(?:`+r.Regex+`)`), lazily(`\A(?s:.)(?:`+r.Regex+`)`)
+	r.prog = sync.OnceValue(func() *syntax.Prog {
+		prog, _ := syntax.Compile(rest.Simplify()) // cannot fail for a valid expression
+		return prog
 	})
 }
 

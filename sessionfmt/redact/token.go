@@ -78,15 +78,12 @@ func (s *Scanner) tokens(dst []hit, text []byte) []hit {
 		s.ends[k] = 0
 	}
 	for _, f := range s.queue {
-		switch f.use.kind {
-		case useToken:
-			if n := len(dst); f.at >= found {
-				if dst = s.token(dst, text, f.use.rule, f.at); len(dst) > n {
-					found = dst[len(dst)-1].end
-				}
-			}
-		default:
+		if n := len(dst); f.use.kind != useToken {
 			dst, done = s.keyLines(dst, text, f, done)
+		} else if f.at >= found {
+			if dst = s.token(dst, text, f.use.rule, f.at); len(dst) > n {
+				found = dst[len(dst)-1].end
+			}
 		}
 	}
 	return dst

@@ -138,6 +138,16 @@ func TestBranches(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d rules, want 2", n)
 	}
+	for regex, want := range map[string][]string{
+		`(?i)a[|]b|c\|(d|e)`: {`(?i)a[|]b`, `(?i)c\|(d|e)`},
+		`(?-i:a|b)|c\\|d`:    {`(?-i:a|b)`, `c\\`, `d`},
+		`a(?i)b|c`:           {`a(?i)b|c`},
+		`a|\Qb|c`:            {`a|\Qb|c`},
+	} {
+		if got := branches(regex); !slices.Equal(got, want) {
+			t.Errorf("branches of %s: %q, want %q", regex, got, want)
+		}
+	}
 }
 
 // TestAnchored: where expressions are tried only at their anchors, by a dfa first,

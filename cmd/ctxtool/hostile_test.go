@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/gen"
 	"ctxtool/internal/must"
 )
 
@@ -48,21 +47,21 @@ func TestHostile(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	for _, shape := range gen.HostileShapes {
+	for _, shape := range hostileShapes {
 		var files [2]string
 		for k, size := range []int{n, 4 * n} {
-			files[k] = filepath.Join(dir, strings.ReplaceAll(shape.Name, " ", "-")+string(rune('1'+k))+".jsonl")
-			must.Do(os.WriteFile(files[k], shape.Session(size), 0o644))
+			files[k] = filepath.Join(dir, strings.ReplaceAll(shape.name, " ", "-")+string(rune('1'+k))+".jsonl")
+			must.Do(os.WriteFile(files[k], shape.session(size), 0o644))
 		}
 		for _, command := range hostileCommands {
 			name, _, _ := strings.Cut(command, " ")
-			if known := notLinear[shape.Name]; known == "all" || slices.Contains(strings.Fields(known), name) {
+			if known := notLinear[shape.name]; known == "all" || slices.Contains(strings.Fields(known), name) {
 				continue
 			}
 			work(command, files[0]) // tables that a process makes once
 			a, b := work(command, files[0]), work(command, files[1])
 			if b > 5*a+1<<20 {
-				t.Errorf("%s: %s allocates %d bytes for %d, %d for %d", shape.Name, command, a, n, b, 4*n)
+				t.Errorf("%s: %s allocates %d bytes for %d, %d for %d", shape.name, command, a, n, b, 4*n)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package gen
+package main
 
 import (
 	"bytes"
@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A Hostile is a shape of sessions with n lines or members of one kind, far from what an agent
+// A hostileShape is a shape of sessions with n lines or members of one kind, far from what an agent
 // writes: whatever visits all of them for each of them takes forever.
-type Hostile struct {
-	Name string
+type hostileShape struct {
+	name string
 	fill func(p *pile, n int)
 }
 
-// Session returns a session of the shape.
-func (h Hostile) Session(n int) []byte {
+// session returns a session of the shape.
+func (h hostileShape) session(n int) []byte {
 	var p pile
-	if !strings.Contains(h.Name, "codex") && !strings.Contains(h.Name, "claude") {
+	if !strings.Contains(h.name, "codex") && !strings.Contains(h.name, "claude") {
 		p.line(`{"type":"session","version":3,"id":"019b0000-0000-7000-8000-000000000000","timestamp":%s,"cwd":"/w"}`, stamp)
 		p.say("first")
 	}
@@ -25,8 +25,8 @@ func (h Hostile) Session(n int) []byte {
 }
 
 const (
-	stamp = `"2026-01-01T00:00:00.000Z"`
-	usage = `{"input":900,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":905,"cost":{"total":0.01}}`
+	stamp  = `"2026-01-01T00:00:00.000Z"`
+	billed = `{"input":900,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":905,"cost":{"total":0.01}}`
 )
 
 // A pile is a session in the making.
@@ -56,7 +56,7 @@ func (p *pile) user(content string) {
 }
 
 func (p *pile) answer(content string) {
-	p.entry("message", `"message":{"role":"assistant","provider":"anthropic","model":"claude-sonnet-4-5","content":[%s],"stopReason":"stop","usage":%s}`, content, usage)
+	p.entry("message", `"message":{"role":"assistant","provider":"anthropic","model":"claude-sonnet-4-5","content":[%s],"stopReason":"stop","usage":%s}`, content, billed)
 }
 
 // say writes a prompt and its answer, so that what comes before is in a request.
@@ -143,8 +143,8 @@ func (p *pile) claudeAnswer(content string) {
 	p.claude(fmt.Sprintf(`"type":"assistant","message":{"id":"m%d","role":"assistant","model":"claude-sonnet-4-5","content":[%s],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":1}}`, p.entries, content))
 }
 
-// HostileShapes are the shapes.
-var HostileShapes = []Hostile{
+// hostileShapes are the shapes.
+var hostileShapes = []hostileShape{
 	{"compactions", each(func(p *pile, _ int) {
 		p.entry("compaction", `"summary":"s","firstKeptEntryId":"00000001","tokensBefore":9`)
 	})},

@@ -18,8 +18,6 @@ type pool struct {
 	made   map[Piece]int32 // numbers of messages that several lists can get separately
 }
 
-func newPool() *pool { return &pool{made: map[Piece]int32{}} }
-
 func (p *pool) at(number int32) *Piece { return &p.chunks[number/chunkSize][number%chunkSize] }
 
 // add adds a message, and returns its number.
@@ -37,15 +35,22 @@ func (p *pool) intern(m Piece) int32 {
 	number, ok := p.made[m]
 	if !ok {
 		number = p.add(m)
-		p.made[m] = number
+		p.keep(m, number)
 	}
 	return number
+}
+
+func (p *pool) keep(m Piece, number int32) {
+	if p.made == nil {
+		p.made = map[Piece]int32{}
+	}
+	p.made[m] = number
 }
 
 // variant adds what an edit makes of a message. The message is found by intern from then on.
 func (p *pool) variant(of int32, m Piece) int32 {
 	if was := *p.at(of); was.edit < 0 {
-		p.made[was] = of
+		p.keep(was, of)
 	}
 	return p.intern(m)
 }
@@ -91,7 +96,10 @@ type chunk struct {
 	sums
 }
 
-func newList(p *pool) list { return list{pool: p, front: &body{}, body: &body{}} }
+func newList(p *pool) list {
+	var both [2]body
+	return list{pool: p, front: &both[0], body: &both[1]}
+}
 
 func (b *body) number(k int) int32 { return b.chunks[k/chunkSize].numbers[k%chunkSize] }
 

@@ -17,7 +17,7 @@ func TestList(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
-		p := newPool()
+		p := new(pool)
 		all := []pair{{list: newList(p)}}
 		rec := int32(0)
 		add := func() int32 {

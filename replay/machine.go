@@ -65,7 +65,7 @@ type machine struct {
 }
 
 func newMachine(r *Replay, watch ...Observer) *machine {
-	p := newPool()
+	p := new(pool)
 	return &machine{
 		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(), pool: p, base: state{msgs: newList(p)},
 		edits: map[int32]edit{},

@@ -9,49 +9,36 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/said"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Arguments of calls with text that is written to a file, and those with lists of edits.
-var (
-	newTexts = []string{"content", "newText", "new_string"}
-	newEdits = []string{"edits"}
-)
-
-func (x *extractor) call(p *piece) {
-	d := deed{what: p.tool(), did: said.FileTools[p.tool()]}
-	code := ""
-	for key, v := range p.Args.Members {
-		switch {
-		case slices.Contains(said.PathArguments, string(key)) && v.IsString():
-			if path := cleanPath(v.Text()); path != "" {
-				_, known := x.touched[path]
-				d.what, d.path, d.first, d.why = path, path, !known, x.words
-				x.touched[path] = x.now
-			}
-		case slices.Contains(said.CommandArguments, string(key)) && v.IsString():
-			d.commands = commands(v.Text())
-			if n := len(d.commands); n > 0 {
-				d.what = d.commands[n-1]
-			}
-		case slices.Contains(newTexts, string(key)) && v.IsString():
-			code += v.Text() + "\n"
-		case slices.Contains(newEdits, string(key)):
-			for edit := range v.Elements {
-				code += cmp.Or(edit.Get("newText").Text(), edit.Get("new_string").Text()) + "\n"
-			}
-		case string(key) == "todos" || string(key) == "plan":
-			x.todos(v)
+// call records a call of an answer.
+func (x *extractor) call(c activity.Call) {
+	d := deed{what: c.Tool, did: c.Action, commands: commands(c.Command)}
+	if n := len(d.commands); n > 0 {
+		d.what = d.commands[n-1]
+	}
+	for _, path := range c.Paths {
+		if path = cleanPath(path); path != "" {
+			_, known := x.touched[path]
+			d.what, d.path, d.first, d.why = path, path, !known, x.words
+			x.touched[path] = x.now
 		}
 	}
+	code := c.Args.Get("content").Text() + "\n"
+	for _, r := range c.Replacements() {
+		code += r.New + "\n"
+	}
 	if d.path != "" && path.Ext(d.path) != ".md" {
-		for name := range said.Definitions(code) {
+		for name := range activity.Definitions(code) {
 			x.defined[name] = d.path
 		}
 	}
-	x.calls[p.ID] = d
+	x.todos(c.Args.Get("todos"))
+	x.todos(c.Args.Get("plan"))
+	x.calls[c.ID] = d
 }
 
 // cleanPath returns a path on one line, empty if it is not usable as a path.
@@ -83,14 +70,14 @@ func (x *extractor) todos(list jsonl.Value) {
 func (x *extractor) result(p *piece) {
 	d, ok := x.calls[p.ID]
 	if !ok {
-		d = deed{what: p.tool(), did: said.FileTools[p.tool()]}
+		d = deed{what: p.tool(), did: activity.Named(p.tool())}
 	}
 	delete(x.calls, p.ID)
-	outcome := said.OutcomeOf(p.IsError == isError, p.Says)
-	if outcome > said.Error {
+	outcome := activity.OutcomeOf(p.IsError == isError, p.Says)
+	if outcome > activity.Error {
 		return // it is not about what was called
 	}
-	x.outcome(d, p.Says, outcome == said.Error, exitOf(p.Says))
+	x.outcome(d, p.Says, outcome == activity.Error, exitOf(p.Says))
 }
 
 // outcome records how a call, or a command that the user ran, ended.
@@ -136,12 +123,12 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 func (x *extractor) references(text string) {
 	const fewest = 5 // words; a shorter sentence is a list item, and the one before it gives the context
 	about := ""
-	for line := range said.Prose(text) {
-		for s := range said.Sentences(listText(line)) {
+	for line := range activity.Prose(text) {
+		for s := range activity.Sentences(listText(line)) {
 			if len(strings.Fields(s)) >= fewest {
 				about = oneLine(s, 200)
 			}
-			for ref := range said.References(s) {
+			for ref := range activity.References(s) {
 				x.put(&theReference, ref, about, x.now)
 			}
 			for _, name := range named(s) {
@@ -155,11 +142,11 @@ func (x *extractor) references(text string) {
 
 // worked records that a file was read or changed.
 func (x *extractor) worked(d deed, text string) {
-	if d.did != "" {
+	if d.did == activity.Read || d.did.Changes() {
 		x.uses[d.path]++
 	}
-	if base := path.Base(d.path); d.did == "read" && said.Manifest(base) {
-		for _, name := range said.Dependencies(base, text) {
+	if base := path.Base(d.path); d.did == activity.Read && activity.Manifest(base) {
+		for _, name := range activity.Dependencies(base, text) {
 			x.needs[name] = true
 		}
 	}
@@ -168,14 +155,14 @@ func (x *extractor) worked(d deed, text string) {
 		e = &effort{}
 	}
 	switch d.did {
-	case "edit":
+	case activity.Edit:
 		e.edits++
-	case "write":
+	case activity.Write:
 		e.writes++
 	default:
 		return
 	}
-	e.at, e.created = x.now, e.created || d.first && d.did == "write"
+	e.at, e.created = x.now, e.created || d.first && d.did == activity.Write
 	e.why, e.asked, e.commit = d.why, cmp.Or(x.task, x.asked), ""
 	x.edits[d.path] = e
 	x.unsaved[d.path] = true
@@ -201,7 +188,7 @@ func (x *extractor) end(messages int) {
 		x.put(&theTodo, "asked", oneLine(x.asked, 160), x.now)
 	}
 	if x.last != "" {
-		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(said.Prose(x.last)), " "), 400), x.now)
+		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(activity.Prose(x.last)), " "), 400), x.now)
 	}
 	x.lastRequest()
 	const stale = 3 // prompts

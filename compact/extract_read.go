@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -52,7 +52,7 @@ type deed struct {
 	what     string   // the command, the path, or else the tool
 	commands []string // the commands that it runs
 	path     string
-	did      string // with the path: read, edit, write, or empty
+	did      activity.Action
 	first    bool   // no call named the path before
 	why      string // the text of the answer with it
 }
@@ -94,7 +94,9 @@ func (x *extractor) message(i int) {
 		return
 	}
 	nested, all := x.v.pieces(i, longestSaid)
-	x.files.message(nested, all)
+	for call := range nested.Get("calls").Elements {
+		x.files.use(activity.Nested(call))
+	}
 	var said strings.Builder
 	for k := range all {
 		p := &all[k]
@@ -105,7 +107,9 @@ func (x *extractor) message(i int) {
 			if said.Len() > 0 {
 				x.words = said.String()
 			}
-			x.call(p)
+			c := activity.New(p.tool(), p.ID, p.Args)
+			x.files.use(c)
+			x.call(c)
 		case resultBlock:
 			x.result(p)
 		}
@@ -143,13 +147,13 @@ func (x *extractor) prompt(text string) {
 	const most = 8 // demands of one prompt; the rest is pasted text
 	for line := range paragraphs(text) {
 		lines.WriteString(line + "\n")
-		for s := range said.Sentences(listText(line)) {
-			switch demandOf(s) {
-			case insists:
+		for s := range activity.Sentences(listText(line)) {
+			switch activity.DemandOf(s) {
+			case activity.Insists:
 				if demands++; demands <= most {
 					x.put(&theDemand, wordsOf(s), oneLine(s, 420), x.now)
 				}
-			case wants:
+			case activity.Wants:
 				x.put(&theWish, wordsOf(s), oneLine(s, 420), x.now)
 			}
 		}
@@ -191,7 +195,7 @@ func (x *extractor) answer(text string) {
 	}
 	var plan []string
 	planning, points := false, "" // the mark of the plan's list
-	for line := range said.Prose(text) {
+	for line := range activity.Prose(text) {
 		mark, item := listMark(line)
 		switch mark {
 		case "x":
@@ -207,7 +211,7 @@ func (x *extractor) answer(text string) {
 		case len(plan) > 0:
 			planning = false
 		}
-		for s := range said.Sentences(listText(line)) {
+		for s := range activity.Sentences(listText(line)) {
 			if decides(s) {
 				x.put(&theDecision, wordsOf(s), oneLine(s, 300), x.now)
 			}

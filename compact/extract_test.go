@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/said"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -127,11 +127,11 @@ func TestExtractTodos(t *testing.T) {
 	}
 }
 
-// TestExtractClaude: the tools of Claude Code change files too.
-func TestExtractClaude(t *testing.T) {
+// TestExtractTools: tools of other agents change files too.
+func TestExtractTools(t *testing.T) {
 	x := newExtractor(nil)
-	for _, tool := range []string{"Read", "Edit", "MultiEdit", "Write"} {
-		x.worked(deed{path: "a.go", did: said.FileTools[tool]}, "")
+	for _, tool := range []string{"read_file", "Edit", "MultiEdit", "write_file"} {
+		x.worked(deed{path: "a.go", did: activity.Named(tool)}, "")
 	}
 	if e := x.edits["a.go"]; x.uses["a.go"] != 4 || e == nil || e.edits != 2 || e.writes != 1 {
 		t.Errorf("%d uses, %+v", x.uses["a.go"], e)
@@ -287,21 +287,21 @@ func keepsFiles(t *testing.T, name string, v *View) {
 func TestDemands(t *testing.T) {
 	for _, test := range []struct {
 		sentence string
-		want     demand
+		want     activity.Demand
 	}{
-		{"You must not change the API.", insists},
-		{"use npm only, no yarn", insists},
-		{"Don’t touch the tests", insists},
-		{"make sure it builds on Windows", insists},
-		{"please keep the old names", wants},
-		{"I don't know what happened here", tells},
-		{"I only want the first one", insists},
-		{"they never answer my mails", tells},
-		{"should we never do that?", tells},
-		{"never", tells},
-		{"what a nice day it is", tells},
+		{"You must not change the API.", activity.Insists},
+		{"use npm only, no yarn", activity.Insists},
+		{"Don’t touch the tests", activity.Insists},
+		{"make sure it builds on Windows", activity.Insists},
+		{"please keep the old names", activity.Wants},
+		{"I don't know what happened here", activity.Tells},
+		{"I only want the first one", activity.Insists},
+		{"they never answer my mails", activity.Tells},
+		{"should we never do that?", activity.Tells},
+		{"never", activity.Tells},
+		{"what a nice day it is", activity.Tells},
 	} {
-		if got := demandOf(test.sentence); got != test.want {
+		if got := activity.DemandOf(test.sentence); got != test.want {
 			t.Errorf("%q: %d, want %d", test.sentence, got, test.want)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
+	"ctxtool/internal/phrase"
 )
 
 // oneLine returns a text on one line of valid UTF-8. It cuts a longer text at the end of a
@@ -43,7 +44,7 @@ func paragraphs(text string) iter.Seq[string] {
 		const margin = 60 // bytes
 		var held []byte   // a long paragraph costs no more than its length
 		last := 0
-		for line := range said.Prose(text) {
+		for line := range activity.Prose(text) {
 			mark, _ := listMark(line)
 			first, _ := utf8.DecodeRuneInString(line)
 			if last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
@@ -92,40 +93,6 @@ func listMark(line string) (mark, text string) {
 		}
 	}
 	return mark, text
-}
-
-// Words and pairs of words of the user's demands, besides those that package said knows, and
-// words of weaker wishes.
-var (
-	demands     = strings.Fields("forbidden exactly can't stop")
-	demandPairs = [][2]string{{"has", "to"}, {"have", "to"}}
-	wishes      = strings.Fields("keep want wants should instead needs please remember")
-)
-
-// A demand is how strongly a sentence asks for something.
-type demand uint8
-
-const (
-	tells demand = iota
-	wants
-	insists
-)
-
-// demandOf returns how strongly a sentence of the user's asks for something.
-func demandOf(sentence string) demand {
-	if n := len(sentence); n < 10 || n > 600 || strings.HasSuffix(sentence, "?") {
-		return tells // too short or long for a demand, or a question
-	}
-	d := tells
-	for words, demanding := range said.DemandWords(sentence) {
-		if demanding || slices.Contains(demands, words[0]) || slices.Contains(demandPairs, words) {
-			return insists
-		}
-		if slices.Contains(wishes, words[0]) {
-			d = wants
-		}
-	}
-	return d
 }
 
 // agreeing are the words of prompts that only agree.
@@ -185,7 +152,7 @@ func addresses(text string) (all []string) {
 
 // commands returns the commands of a shell line that do work, each on one line.
 func commands(line string) []string {
-	all := said.Commands(line)
+	all := activity.Commands(line)
 	for i, name := range all {
 		all[i] = oneLine(name, 120)
 	}
@@ -234,22 +201,16 @@ func isHash(w string) bool {
 	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
 }
 
-// exitOf returns how a command ended according to the last line of its output, empty if the
-// line has nothing about it.
+// exitOf returns how a command ended according to its output, empty if that has nothing about it.
 func exitOf(output string) string {
-	end := strings.TrimSpace(output[max(0, len(output)-200):])
-	last := end[strings.LastIndexByte(end, '\n')+1:]
-	if _, code, ok := strings.Cut(last, "exited with code "); ok {
-		return "exit " + oneLine(code, 8)
+	if code, _, ok := activity.Exit(nil, []byte(output), true); ok {
+		return fmt.Sprint("exit ", code)
 	}
-	if strings.Contains(last, "timed out") {
-		return "timed out"
-	}
-	return ""
+	return phrase.If(strings.Contains(output[strings.LastIndexByte(strings.TrimSpace(output), '\n')+1:], "timed out"), "timed out")
 }
 
 // telling returns the line of an error that best describes it.
-func telling(text string) string { return oneLine(said.ErrorLine(text), 200) }
+func telling(text string) string { return oneLine(activity.ErrorLine(text), 200) }
 
 // verdict returns the last line of a test's output that has a number and a word for an
 // outcome, empty if there is none.

@@ -113,7 +113,7 @@ func (c *beside) run(s *sessionfmt.Session) {
 	all := must.Get(NewView(e, c.policy.Counter))
 	c.keeper = c.policy.Keeper(all.In(AsEdits), brief)
 	c.r = replay.New(c.s, replay.Options{Leaf: leaf, Rules: replay.ByPi, Window: c.window})
-	c.walk, c.last = c.r.Start(nil), -1
+	c.walk, c.last = c.r.Start(), -1
 	path, _ := s.Path(leaf)
 	kind := jsonl.User
 	for _, rec := range path {

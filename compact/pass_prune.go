@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -151,15 +151,12 @@ func (w *work) read(i int) (r read) {
 	if k < 0 {
 		return r
 	}
-	if name := w.Messages[call].Blocks[k].tool(); name != "read" && name != "FileRead" {
-		return r
-	}
 	args := jsonl.Value(w.text(call, k))
-	r.file, r.part = said.File(args.Get("path").Text())
-	for _, name := range []string{"offset", "limit"} {
-		if v := args.Get(name); !v.IsNull() {
-			r.part += " " + name + " " + string(v)
-		}
+	switch c := activity.New(w.Messages[call].Blocks[k].tool(), "", args); {
+	case !w.Compat:
+		r.file, r.part = c.Reads()
+	case c.Tool == "read" || c.Tool == "FileRead": // y-agent looks at its own names, and at nothing but the path
+		r.file, _ = activity.File(args.Get("path").Text())
 	}
 	return r
 }

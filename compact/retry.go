@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -96,8 +96,8 @@ func (w *work) made(i int) (all []made) {
 			c.args = string(spelled)
 			c.leaves = strings.Join(leaves(nil, args), "\n")
 		}
-		for _, name := range []string{"path", "file_path", "filePath", "file"} {
-			if c.file, _ = said.File(jsonl.Value(text).Get(name).Text()); c.file != "" {
+		for _, name := range []string{"path", "file_path", "filePath", "file"} { // the names that y-agent looks at
+			if c.file, _ = activity.File(jsonl.Value(text).Get(name).Text()); c.file != "" {
 				break
 			}
 		}

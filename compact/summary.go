@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -213,7 +214,16 @@ func cutBlocks(text, tag string) (rest string, paths []string) {
 // A fileBook records files, and whether they were changed.
 type fileBook map[string]bool
 
-// message records the files of a message, whose pieces are given.
+// use records the files of a call.
+func (b fileBook) use(c activity.Call) {
+	for _, path := range c.Paths {
+		if changed := c.Action.Changes(); changed || c.Action == activity.Read {
+			b[path] = b[path] || changed
+		}
+	}
+}
+
+// message records the files of a message, whose pieces are given, as pi does: by the names of its own tools.
 func (b fileBook) message(nested jsonl.Value, all []piece) {
 	for _, p := range all {
 		if p.Kind == jsonl.CallBlock {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/replay/tokens"
 )
 
@@ -238,7 +238,7 @@ func TestPolicySequences(t *testing.T) {
 // TestPolicySuperseded holds T23, T24 and T24b.
 func TestPolicySuperseded(t *testing.T) {
 	for path, want := range map[string]string{"src/a.rs:50-100": "src/a.rs", "src/a.rs:50:100": "src/a.rs:50", "src/a.rs:": "src/a.rs", `C:\x.rs`: `C:\x.rs`, "host:8080": "host"} {
-		if got, _ := said.File(path); got != want {
+		if got, _ := activity.File(path); got != want {
 			t.Errorf("T23: %s: %s, want %s", path, got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -22,12 +23,16 @@ type Caches struct {
 func writeCacheLines(w *bufio.Writer, c *cache.Report) error {
 	return writeWithTotal(w, c.Rows, c.Total)
 }
-func writeCachesLines(w *bufio.Writer, c Caches) error { return writeWithTotal(w, c.All, c.Sum) }
+func writeCachesLines(w *bufio.Writer, c Caches) error {
+	return writeWithTotal(w, slices.Values(c.All), c.Sum)
+}
 
 // writeWithTotal writes rows, an object a line, and the total as the last line.
-func writeWithTotal[T any](w *bufio.Writer, rows []T, total *cache.Total) error {
-	if err := writeLines(w, rows); err != nil {
-		return err
+func writeWithTotal[T any](w *bufio.Writer, rows iter.Seq[T], total *cache.Total) error {
+	for row := range rows {
+		if err := WriteJSON(w, row); err != nil {
+			return err
+		}
 	}
 	return WriteJSON(w, map[string]any{"total": total})
 }
@@ -42,14 +47,16 @@ var cacheColumns = []string{
 // writeCacheCSV writes the report on a session as CSV. The row "hidden" is the part of the
 // prompt that the file does not have.
 func writeCacheCSV(w *bufio.Writer, c *cache.Report) error {
-	var rows [][]any
-	if c.Total.Hidden > 0 {
-		rows = append(rows, []any{"hidden", nil, nil, c.Total.Hidden})
-	}
-	for i := range c.Rows {
-		rows = append(rows, cacheCells(&c.Rows[i]))
-	}
-	return writeCSV(w, cacheColumns, rows)
+	return writeRowsCSV(w, cacheColumns, func(yield func([]any) bool) {
+		if n := c.Total.Hidden; n > 0 && !yield([]any{"hidden", nil, nil, n}) {
+			return
+		}
+		for row := range c.Rows {
+			if !yield(cacheCells(row)) {
+				return
+			}
+		}
+	})
 }
 
 // cacheCells returns a row's cells in a CSV file.
@@ -135,25 +142,29 @@ const mostLosses = 10
 // writeCache writes the verdict on a session, and a table of its requests.
 func writeCache(w *bufio.Writer, c *cache.Report, on Screen) {
 	writeVerdict(w, c.Total)
-	writeWorst(w, c.Rows, on)
+	writeWorst(w, c, on)
 	columns := []Column{
 		{Name: "#", Right: true}, {Name: "time"}, {Name: "entry", Yields: 2, style: always(faint)}, {Name: "model", Yields: 3, style: always(faint)},
 		{Name: "prompt", Right: true, Yields: 1}, {Name: "expected", Right: true}, {Name: "actual", Right: true}, {Name: "written", Right: true, Yields: 4},
 		{Name: "rebilled", Right: true, style: always(warning)}, {Name: "cause", Flex: true, style: brokenStyle},
 	}
 	decimals := 4
-	if slices.ContainsFunc(c.Rows, func(r cache.Row) bool { return r.Rebilled.Cost >= 0.1 }) {
-		decimals = 3
+	for r := range c.Rows {
+		if r.Rebilled.Cost >= 0.1 {
+			decimals = 3
+			break
+		}
 	}
-	var cells [][]string
-	for i := range c.Rows {
-		r := &c.Rows[i]
-		lost := phrase.If(r.Rebilled.Tokens > 0, "%d %s", r.Rebilled.Tokens, moneyOf(r.Rebilled, decimals))
-		cells = append(cells, append(cacheLine(r), lost, whyRebilled(r)))
-	}
-	if len(cells) > 0 {
+	if c.Total.Requests > 0 {
 		w.WriteByte('\n')
-		WriteTable(w, columns, cells, on)
+		writeTable(w, columns, func(yield func([]string) bool) {
+			for r := range c.Rows {
+				lost := phrase.If(r.Rebilled.Tokens > 0, "%d %s", r.Rebilled.Tokens, moneyOf(r.Rebilled, decimals))
+				if !yield(append(cacheLine(r), lost, whyRebilled(r))) {
+					return
+				}
+			}
+		}, on)
 	}
 	writeLosses(w, "by transformer:", c.Total.ByName, on)
 	writeLosses(w, "by section of the prompt:", c.Total.BySection, on)
@@ -276,11 +287,10 @@ func moneyOf(a cache.Rebilled, decimals int) string {
 
 // writeWorst writes which request lost most and why, and the models whose pauses cannot be
 // judged.
-func writeWorst(w *bufio.Writer, rows []cache.Row, on Screen) {
+func writeWorst(w *bufio.Writer, c *cache.Report, on Screen) {
 	var worst *cache.Row
 	var endless []string
-	for i := range rows {
-		r := &rows[i]
+	for r := range c.Rows {
 		if r.Rebilled.Tokens > 0 && (worst == nil || r.Rebilled.Cost > worst.Rebilled.Cost) {
 			worst = r
 		}

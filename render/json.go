@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -246,13 +247,18 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 // unrounded; nil or a missing cell is empty. A text that a spreadsheet would take for a formula
 // begins with an apostrophe.
 func writeCSV(w *bufio.Writer, columns []string, rows [][]any) error {
+	return writeRowsCSV(w, columns, slices.Values(rows))
+}
+
+// writeRowsCSV is writeCSV for rows that are made as they are written.
+func writeRowsCSV(w *bufio.Writer, columns []string, rows iter.Seq[[]any]) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(columns))
 	for i, name := range columns {
 		record[i] = csvCell(name)
 	}
 	out.Write(record)
-	for _, row := range rows {
+	for row := range rows {
 		clear(record)
 		for i, cell := range row {
 			record[i] = csvCell(cell)

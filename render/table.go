@@ -3,8 +3,10 @@ package render
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -39,17 +41,99 @@ var measure = displaywidth.Options{ControlSequences: true}
 // the flexible column is cut so that a row fits; nothing is wrapped. Errors of w are not
 // returned, since a bufio.Writer keeps them.
 func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error {
-	twwidth.SetEastAsian(false) // whatever the machine's language
-	columns, rows = dropColumns(columns, rows, on.Width)
-	fitFlex(columns, rows, on.Width)
-	rows, kept := standIns(columns, rows, on)
-	aligns := make([]tw.Align, len(columns))
-	names := make([]string, len(columns))
+	return writeTable(w, columns, slices.Values(rows), on)
+}
+
+// writeTable is WriteTable for rows that are made as they are written. It reads them twice:
+// to measure them, and to write them.
+func writeTable(w io.Writer, columns []Column, rows iter.Seq[[]string], on Screen) error {
+	widths := make([]int, len(columns))
 	for i, c := range columns {
-		names[i], aligns[i] = c.Name, tw.AlignLeft
-		if c.Right {
-			aligns[i] = tw.AlignRight
+		widths[i] = measure.String(c.Name)
+	}
+	for row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], measure.String(cell))
 		}
+	}
+	shown := fitting(columns, widths, on.Width)
+	head, between, err := layOut(columns, widths, shown)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(w, on.paint(faint, head))
+	var line strings.Builder
+	for row := range rows {
+		line.Reset()
+		for k, i := range shown {
+			line.WriteString(between[k])
+			cell := row[i]
+			if columns[i].Flex {
+				cell = fit(cell, widths[i])
+			}
+			text := cell
+			if style := columns[i].style; style != nil {
+				text = on.paint(style(cell), cell)
+			}
+			gap := strings.Repeat(" ", max(0, widths[i]-measure.String(cell)))
+			if columns[i].Right {
+				text, gap = gap, text
+			}
+			line.WriteString(text)
+			line.WriteString(gap)
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+	return nil
+}
+
+// fitting returns the columns that are shown, by index. Those that yield are dropped until the
+// flexible one has room, which gets the width that the others leave of the terminal's.
+func fitting(columns []Column, widths []int, width int) (shown []int) {
+	flex := -1
+	for i, c := range columns {
+		shown = append(shown, i)
+		if c.Flex && width > 0 {
+			flex = i
+		}
+	}
+	for flex >= 0 {
+		left, first := width, shown[0]
+		for _, i := range shown {
+			if i != flex {
+				left -= widths[i] + 2
+			}
+			if columns[i].Yields > columns[first].Yields {
+				first = i
+			}
+		}
+		if left >= min(roomyFlex, widths[flex]) || columns[first].Yields == 0 {
+			widths[flex] = min(widths[flex], max(minFlex, left))
+			break
+		}
+		shown = slices.DeleteFunc(shown, func(i int) bool { return i == first })
+	}
+	return shown
+}
+
+// standIn stands for a column of a cell in the layout.
+const standIn = "\uE000"
+
+// layOut returns the line of the names, and what is before each cell of a row, as the table
+// library lays out a row of cells that have the columns' widths. Every row is that row with its
+// cells in place: the library would measure some wrong, such as emoji of several code points, or
+// text in colour.
+func layOut(columns []Column, widths, shown []int) (head string, between []string, err error) {
+	twwidth.SetEastAsian(false) // whatever the machine's language
+	var aligns []tw.Align
+	var names, cells []string
+	for _, i := range shown {
+		align := tw.AlignLeft
+		if columns[i].Right {
+			align = tw.AlignRight
+		}
+		aligns = append(aligns, align)
+		names, cells = append(names, columns[i].Name), append(cells, strings.Repeat(standIn, max(1, widths[i])))
 	}
 	none := tw.Rendition{
 		Borders: tw.BorderNone,
@@ -69,106 +153,15 @@ func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error
 		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
 	)
 	table.Header(names)
-	if err := table.Bulk(rows); err != nil {
-		return err
+	if err := errors.Join(table.Append(cells), table.Render()); err != nil {
+		return "", nil, err
 	}
-	if err := table.Render(); err != nil {
-		return err
+	head, row, _ := strings.Cut(text.String(), "\n")
+	for _, cell := range cells {
+		before, after, _ := strings.Cut(row, cell)
+		between, row = append(between, before), after
 	}
-	head, body, _ := strings.Cut(text.String(), "\n")
-	fmt.Fprintln(w, on.paint(faint, strings.TrimRight(head, " ")))
-	for line := range strings.Lines(body) {
-		if len(kept) > 0 {
-			for _, cell := range kept[0] {
-				line = strings.Replace(line, strings.Repeat(standIn, measure.String(cell)), cell, 1)
-			}
-			kept = kept[1:]
-		}
-		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
-	}
-	return nil
-}
-
-// dropColumns drops columns that yield until the flexible one has room.
-func dropColumns(columns []Column, rows [][]string, width int) ([]Column, [][]string) {
-	for {
-		flex, left := room(columns, rows, width)
-		if flex < 0 {
-			return columns, rows
-		}
-		first := 0
-		for i, c := range columns {
-			if c.Yields > columns[first].Yields {
-				first = i
-			}
-		}
-		if left >= min(roomyFlex, widest(columns, rows, flex)) || columns[first].Yields == 0 {
-			return columns, rows
-		}
-		columns = slices.Delete(slices.Clone(columns), first, first+1)
-		rows = slices.Clone(rows)
-		for i, row := range rows {
-			rows[i] = slices.Delete(slices.Clone(row), first, first+1)
-		}
-	}
-}
-
-// fitFlex cuts the flexible column's cells to what the others leave of the width.
-func fitFlex(columns []Column, rows [][]string, width int) {
-	flex, left := room(columns, rows, width)
-	if flex < 0 {
-		return
-	}
-	for _, row := range rows {
-		row[flex] = fit(row[flex], max(minFlex, left))
-	}
-}
-
-// room returns the flexible column, and the width that the others leave to it; -1 if nothing
-// is cut.
-func room(columns []Column, rows [][]string, width int) (flex, left int) {
-	flex, left = slices.IndexFunc(columns, func(c Column) bool { return c.Flex }), width
-	if width <= 0 || flex < 0 {
-		return -1, 0
-	}
-	for i := range columns {
-		if i != flex {
-			left -= widest(columns, rows, i) + 2
-		}
-	}
-	return flex, left
-}
-
-func widest(columns []Column, rows [][]string, i int) int {
-	n := measure.String(columns[i].Name)
-	for _, row := range rows {
-		n = max(n, measure.String(row[i]))
-	}
-	return n
-}
-
-// standIn replaces each column of a text whose width the table library measures wrong, such
-// as emoji of several code points, or text in colour.
-const standIn = "\uE000"
-
-// standIns returns the rows with such texts replaced by stand-ins of their width, and the
-// texts by row, in order.
-func standIns(columns []Column, rows [][]string, on Screen) (shown [][]string, kept [][]string) {
-	shown, kept = make([][]string, len(rows)), make([][]string, len(rows))
-	for i, row := range rows {
-		shown[i] = slices.Clone(row)
-		for k, cell := range row {
-			text := cell
-			if style := columns[k].style; style != nil {
-				text = on.paint(style(cell), cell)
-			}
-			if w := measure.String(cell); w != twwidth.Width(cell) || text != cell || strings.Contains(cell, standIn) {
-				shown[i][k] = strings.Repeat(standIn, w)
-				kept[i] = append(kept[i], text)
-			}
-		}
-	}
-	return shown, kept
+	return strings.TrimRight(head, " "), between, nil
 }
 
 // writeMarkdownTable writes a table as Markdown; its cells are Markdown already.

@@ -98,7 +98,7 @@ func BenchmarkCache(b *testing.B) {
 	}
 	run("cache", func(b *testing.B, r *replay.Replay, leaf int) {
 		report := must.Get(cache.Account(must.Get(ledger.Read(r, ledger.Options{Leaf: leaf, Counter: &tokens.Pi})), cache.Options{Leaf: leaf}))
-		b.ReportMetric(float64(len(report.Rows)), "requests")
+		b.ReportMetric(float64(report.Total.Requests), "requests")
 	})
 	run("replay-and-decode", func(b *testing.B, r *replay.Replay, leaf int) {
 		e := must.Get(r.At(sessionfmt.After(leaf)))

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"hash/maphash"
-	"sync/atomic"
 
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -11,59 +10,23 @@ import (
 
 // Count returns the tokens of the envelope as /context counts them (docs/session-format.md
 // 8.2): the prompt parts together, each tool and each message separately.
-func (e *Envelope) Count(c *tokens.Counter) (weigh.Counts, error) {
-	n, err := CountAll(c, e)
-	return n[0], err
-}
-
-// CountAll returns the counts of several envelopes of one replay, in order. It counts a message
-// only once if several envelopes have it at the same place.
-func CountAll(c *tokens.Counter, all ...*Envelope) ([]weigh.Counts, error) {
-	n := make([]weigh.Counts, len(all))
-	for i, e := range all {
-		p, err := e.Prompt()
+func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
+	p, err := e.Prompt()
+	if err != nil {
+		return n, err
+	}
+	n = p.Counts(c)
+	for one, err := range Each(e, func(l *Reader, m *Piece) (int, error) {
+		one, _, err := l.Tokens(c, m)
+		return one, err
+	}) {
 		if err != nil {
 			return n, err
 		}
-		n[i] = p.Counts(c)
+		n.Messages += one
 	}
-	sums, err := countMessages(c, all)
-	for i := range n {
-		n[i].Messages = int(sums[i].Load())
-		n[i].Total = n[i].System + n[i].Tools + n[i].Messages
-	}
-	return n, err
-}
-
-// countMessages counts the shown messages of all envelopes, in parallel. Each worker takes
-// ranges of the lists in turn. The sums do not depend on which worker counts what.
-func countMessages(c *tokens.Counter, all []*Envelope) ([]atomic.Int64, error) {
-	sums := make([]atomic.Int64, len(all))
-	most := 0
-	for _, e := range all {
-		most = max(most, e.Len())
-	}
-	return sums, all[0].inChunks((most+chunkSize-1)/chunkSize, func(l *Reader, k int) error {
-		for i := k * chunkSize; i < min(most, (k+1)*chunkSize); i++ {
-			var was *Piece
-			n := 0
-			for j, e := range all {
-				if i >= e.Len() || !e.Piece(i).Sent() {
-					continue
-				}
-				m := e.Piece(i)
-				if was == nil || was.Place() != m.Place() {
-					var err error
-					if n, _, err = l.Tokens(c, m); err != nil {
-						return err
-					}
-					was = m
-				}
-				sums[j].Add(int64(n))
-			}
-		}
-		return nil
-	})
+	n.Total = n.System + n.Tools + n.Messages
+	return n, nil
 }
 
 // HiddenEstimate estimates how many tokens of prompt and tools the session does not record: the
@@ -121,12 +84,12 @@ func (l *Reader) Tokens(c *tokens.Counter, m *Piece) (n, size int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return l.weigher(c).Message(msg).Total(), size, nil
+	return l.Weigh(c, msg).Total(), size, nil
 }
 
-// weigher returns the reader's own Weigher, reset for a counter.
-func (l *Reader) weigher(c *tokens.Counter) *weigh.Weigher {
-	return l.weighing.Reset(c)
+// Weigh returns the size of a message that it has read.
+func (l *Reader) Weigh(c *tokens.Counter, m *jsonl.Message) weigh.Weight {
+	return l.weighing.Reset(c).Message(m)
 }
 
 // Digest reads a message that a provider gets.
@@ -149,6 +112,6 @@ func (l *Reader) Digest(c *tokens.Counter, m *Piece) (weigh.Digest, error) {
 		h.WriteByte(0)
 	}
 	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
-	n := l.weigher(c).Message(&l.msg).Total()
+	n := l.Weigh(c, &l.msg).Total()
 	return weigh.Digest{Content: h.Sum64(), Spelling: maphash.Bytes(digestSeed, v), Tokens: int32(n), Bytes: int32(len(v))}, nil
 }

@@ -160,18 +160,19 @@ func hasDelta(deltas []delta) bool {
 // keepsSame reports whether a compaction with that first kept place would keep the same
 // messages of s as it keeps in next after its own.
 func (m *machine) keepsSame(s *state, place int, next *state, heads int) bool {
+	own := *s
+	own.dropSystems()
 	first := 0 // an unknown entry keeps everything
 	switch {
 	case place == m.pos:
-		first = s.msgs.n
+		first = own.msgs.n
 	case place >= 0:
-		first, _ = s.msgs.from(int32(place))
+		first, _ = own.msgs.from(int32(place))
 	}
-	kept := state{msgs: list{pool: m.pool}, from: next.from}
-	m.keep(&kept, &s.msgs, first)
-	at := kept.msgs.tail(&next.msgs, heads)
+	kept := m.keep(own.msgs, first, next.from)
+	at := kept.tail(&next.msgs, heads)
 	for i := range max(0, at) {
-		if kept.msgs.at(i).flags&unsent == 0 {
+		if kept.at(i).flags&unsent == 0 {
 			return false
 		}
 	}

@@ -31,13 +31,13 @@ type Envelope struct {
 	state     state
 	ephemeral int // record, -1 for none
 	prompt    *prompt.Prompt
-	weighed   sizesBy // by Weighed
 }
 
 func (m *machine) envelope() *Envelope {
 	s := *m.current()
 	frozen := *m.pool
-	s.msgs.pool = &frozen
+	front, body := *s.msgs.front, *s.msgs.body
+	s.msgs.pool, s.msgs.front, s.msgs.body = &frozen, &front, &body
 	e := &Envelope{
 		Leaf: -1, TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,

@@ -171,13 +171,11 @@ func (e *Envelope) estimateAfter(c *tokens.Counter, at int) (sum int, whole bool
 		if m.flags&omitted != 0 || at < 0 && m.kind == jsonl.System {
 			continue
 		}
-		if e.weighed.c == c && m.kind.IsTurn() && m.Sent() { // it was counted as Estimate does
-			sum += int(e.weighed.sizes[i])
-		} else if n, err := l.Estimate(c, m); err != nil {
+		n, err := l.Estimate(c, m)
+		if err != nil {
 			return 0, false, err
-		} else {
-			sum += n
 		}
+		sum += n
 		if m.edit >= 0 {
 			v, err := l.Agent(m)
 			if err != nil {
@@ -224,7 +222,7 @@ func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	w := l.weigher(c)
+	w := l.weighing.Reset(c)
 	field := func(name string) int { return w.Add(w.Value(v.Get(name))) }
 	content := func() int {
 		l.msg.ReadContent(l.at.Reset(v.Get("content")), jsonl.User)

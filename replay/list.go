@@ -3,6 +3,7 @@ package replay
 import (
 	"iter"
 	"slices"
+	"sort"
 
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -16,8 +17,6 @@ type pool struct {
 	n      int32
 	made   map[Piece]int32 // numbers of messages that several lists can get separately
 }
-
-func newPool() *pool { return &pool{made: map[Piece]int32{}} }
 
 func (p *pool) at(number int32) *Piece { return &p.chunks[number/chunkSize][number%chunkSize] }
 
@@ -36,103 +35,199 @@ func (p *pool) intern(m Piece) int32 {
 	number, ok := p.made[m]
 	if !ok {
 		number = p.add(m)
-		p.made[m] = number
+		p.keep(m, number)
 	}
 	return number
+}
+
+func (p *pool) keep(m Piece, number int32) {
+	if p.made == nil {
+		p.made = map[Piece]int32{}
+	}
+	p.made[m] = number
 }
 
 // variant adds what an edit makes of a message. The message is found by intern from then on.
 func (p *pool) variant(of int32, m Piece) int32 {
 	if was := *p.at(of); was.edit < 0 {
-		p.made[was] = of
+		p.keep(was, of)
 	}
 	return p.intern(m)
 }
 
-// A list holds messages in order, by number: a short head, and a body in chunks, of which a range
-// is in use. Copying the struct makes a snapshot that stays valid while the owner changes the
-// list: appending only writes beyond what a snapshot shows, set copies the chunk that it writes
-// to, and the head is replaced as a whole. Only the owner's copy may be changed.
+// A list holds messages in order, by number: system messages that a cut left, what cuts put in
+// front, the last first, and a range of a body. Copying the struct makes a snapshot that stays
+// valid while the owner changes the list: appending only writes beyond what a snapshot shows, and
+// set makes another body. Lists that begin alike share bodies.
 type list struct {
-	pool   *pool
-	head   []int32 // messages that a patch put before the body
-	chunks []*[chunkSize]int32
-	lo, hi int  // the range of the body in use
-	n      int  // number of messages
-	shown  int  // messages that a provider gets, system messages excluded
-	tokens int  // tokens of all messages, if the machine counts
-	mixed  bool // not in the order of the path, because a patch moved some
+	pool    *pool
+	systems []int32
+	front   *body // in reverse
+	ahead   int   // messages of front
+	body    *body
+	lo, hi  int // the range of the body in use
+	n       int // number of messages
+	sums
 }
 
-func (l *list) body(k int) *Piece { return l.pool.at(l.chunks[k/chunkSize][k%chunkSize]) }
+// Sums add up messages.
+type sums struct {
+	shown int // messages that a provider gets, system messages excluded
+}
+
+// addSums adds a message to the sums, or with -1 subtracts it.
+func (s *sums) addSums(m *Piece, sign int) {
+	if m.Sent() {
+		s.shown += sign
+	}
+}
+
+// A body holds numbers of messages in chunks. It only grows.
+type body struct {
+	chunks []*chunk
+	n      int
+	loose  int             // leading messages that are not in the order of the path, because a patch replaced all
+	places map[int32]int32 // of the records of loose messages, once an edit needs them
+}
+
+// A chunk is a part of a body, with its sums.
+type chunk struct {
+	numbers [chunkSize]int32
+	sums
+}
+
+func newList(p *pool) list {
+	var both [2]body
+	return list{pool: p, front: &both[0], body: &both[1]}
+}
+
+func (b *body) number(k int) int32 { return b.chunks[k/chunkSize].numbers[k%chunkSize] }
+
+// own returns a body with the first n messages of this one, to which messages can be added, and
+// whose message k can be changed.
+func (b *body) own(p *pool, n, k int) *body {
+	next := &body{chunks: slices.Clone(b.chunks[:(n+chunkSize-1)/chunkSize]), n: n, loose: b.loose, places: b.places}
+	for _, at := range []int{k / chunkSize, n / chunkSize} {
+		if at < len(next.chunks) && next.chunks[at] == b.chunks[at] {
+			c := *b.chunks[at]
+			next.chunks[at] = &c
+		}
+	}
+	if at := n / chunkSize; n < b.n && n%chunkSize > 0 {
+		next.chunks[at].sums = next.sum(p, at*chunkSize, n)
+	}
+	return next
+}
+
+// push returns a body with a message after the first n: the same one, unless that has another there.
+func (b *body) push(p *pool, n int, number int32) *body {
+	if n < b.n {
+		if b.number(n) == number {
+			return b
+		}
+		b = b.own(p, n, n)
+	}
+	if n%chunkSize == 0 {
+		b.chunks = append(b.chunks, new(chunk))
+	}
+	c := b.chunks[n/chunkSize]
+	c.numbers[n%chunkSize] = number
+	c.addSums(p.at(number), 1)
+	b.n++
+	return b
+}
+
+// heads is the number of messages before the body.
+func (l *list) heads() int { return len(l.systems) + l.ahead }
 
 // number returns the number of the message at an index.
 func (l *list) number(i int) int32 {
-	if i < len(l.head) {
-		return l.head[i]
+	if i -= l.heads(); i >= 0 {
+		return l.body.number(l.lo + i)
 	}
-	k := l.lo + i - len(l.head)
-	return l.chunks[k/chunkSize][k%chunkSize]
+	if i += l.ahead; i >= 0 {
+		return l.front.number(l.ahead - 1 - i)
+	}
+	return l.systems[i+len(l.systems)]
 }
 
 func (l *list) at(i int) *Piece { return l.pool.at(l.number(i)) }
 
 // push appends a message.
 func (l *list) push(number int32) {
-	if l.hi%chunkSize == 0 {
-		l.chunks = append(l.chunks, new([chunkSize]int32))
-	}
-	l.chunks[l.hi/chunkSize][l.hi%chunkSize] = number
+	l.body = l.body.push(l.pool, l.hi, number)
 	l.hi++
 	l.n++
 	l.addSums(l.pool.at(number), 1)
 }
 
-// addSums adds a message to the sums, or with -1 subtracts it.
-func (l *list) addSums(m *Piece, sign int) {
-	if m.Sent() {
-		l.shown += sign
-	}
-	l.tokens += sign * int(m.tokens)
+// prepend puts a message before all but system messages.
+func (l *list) prepend(number int32) {
+	l.front = l.front.push(l.pool, l.ahead, number)
+	l.ahead++
+	l.n++
+	l.addSums(l.pool.at(number), 1)
 }
 
 func (l *list) set(i int, number int32) {
-	l.addSums(l.at(i), -1)
-	l.addSums(l.pool.at(number), 1)
-	if i < len(l.head) {
-		l.head = slices.Clone(l.head)
-		l.head[i] = number
+	was, is := l.at(i), l.pool.at(number)
+	l.addSums(was, -1)
+	l.addSums(is, 1)
+	at, k := &l.body, l.lo+i-l.heads()
+	n := l.hi
+	if k < l.lo {
+		at, k, n = &l.front, l.heads()-1-i, l.ahead
+	}
+	if k >= n {
+		l.systems = slices.Clone(l.systems)
+		l.systems[i] = number
 		return
 	}
-	k := l.lo + i - len(l.head)
-	chunks := make([]*[chunkSize]int32, len(l.chunks), cap(l.chunks))
-	copy(chunks, l.chunks)
-	fresh := *chunks[k/chunkSize]
-	fresh[k%chunkSize] = number
-	chunks[k/chunkSize] = &fresh
-	l.chunks = chunks
+	*at = (*at).own(l.pool, n, k)
+	c := (*at).chunks[k/chunkSize]
+	c.numbers[k%chunkSize] = number
+	c.addSums(was, -1)
+	c.addSums(is, 1)
+}
+
+// sum adds up the messages from one to before another.
+func (b *body) sum(p *pool, from, to int) (all sums) {
+	for k := from; k < to; k++ {
+		if c := b.chunks[k/chunkSize]; k%chunkSize == 0 && k+chunkSize <= to {
+			all.shown += c.shown
+			k += chunkSize - 1
+		} else {
+			all.addSums(p.at(b.number(k)), 1)
+		}
+	}
+	return all
+}
+
+// drop removes the messages before index first, except leading system messages. It visits few of
+// those that it removes.
+func (l *list) drop(first int) {
+	ahead := max(0, l.heads()-first)
+	lo := l.lo + max(0, first-l.heads())
+	for _, gone := range []sums{l.front.sum(l.pool, ahead, l.ahead), l.body.sum(l.pool, l.lo, lo)} {
+		l.shown -= gone.shown
+	}
+	l.ahead, l.lo = ahead, lo
+	l.n = l.heads() + l.hi - l.lo
 }
 
 // cut puts one message in place of those before index first. System messages stay, before it.
 // Its cost does not depend on the number of messages kept.
 func (l *list) cut(first int, number int32) {
-	var head []int32
-	for i := range first {
-		if old := l.at(i); old.kind == jsonl.System {
-			head = append(head, l.number(i))
-		} else {
-			l.addSums(old, -1)
+	var systems []int32
+	for i := len(l.systems); i < first; i++ {
+		if l.at(i).kind == jsonl.System {
+			systems = append(systems, l.number(i))
 		}
 	}
-	head = append(head, number)
-	l.addSums(l.pool.at(number), 1)
-	if first < len(l.head) {
-		head = append(head, l.head[first:]...)
-	} else {
-		l.lo += first - len(l.head)
-	}
-	l.head, l.mixed = head, true
-	l.n = len(head) + l.hi - l.lo
+	l.drop(first)
+	l.systems = append(l.systems, systems...)
+	l.n += len(systems)
+	l.prepend(number)
 }
 
 // all yields the messages in order, omitted ones included.
@@ -149,9 +244,10 @@ func (l *list) all(yield func(i int, m *Piece) bool) {
 func (l *list) differs(was *list) iter.Seq[int] {
 	return func(yield func(i int) bool) {
 		n := min(was.n, l.n)
-		aligned := len(was.head) == len(l.head) && was.lo == l.lo
+		heads := max(was.heads(), l.heads())
+		aligned := was.lo-was.heads() == l.lo-l.heads()
 		for i := 0; i < n; i++ {
-			if k := l.lo + i - len(l.head); aligned && i >= len(l.head) && was.chunks[k/chunkSize] == l.chunks[k/chunkSize] {
+			if k := l.lo + i - l.heads(); aligned && i >= heads && was.body.chunks[k/chunkSize] == l.body.chunks[k/chunkSize] {
 				i += chunkSize - 1 - k%chunkSize
 				continue
 			}
@@ -167,67 +263,64 @@ func (l *list) differs(was *list) iter.Seq[int] {
 	}
 }
 
-// places maps records to the index of their first message in the body, which cut does not
-// change. Messages that an op added belong to no record.
-func (l *list) places() map[int32]int {
-	places := make(map[int32]int, l.n)
-	for k := l.lo; k < l.hi; k++ {
-		m := l.body(k)
-		if _, ok := places[m.rec]; !ok && m.op < 0 {
-			places[m.rec] = k
-		}
-	}
-	return places
-}
+// sorted is the index from which the list is in the order of the path.
+func (l *list) sorted() int { return l.heads() + max(0, min(l.hi, l.body.loose)-l.lo) }
 
-// find returns the index in the list of a record's first message, -1 if it has none, given the
-// list's places.
-func (l *list) find(rec int32, places map[int32]int) int {
-	for i, number := range l.head {
-		if m := l.pool.at(number); m.rec == rec && m.op < 0 {
+// place returns the index of the first message of a record, -1 if it has none, given the record's
+// place on the path. Messages that an op added belong to no record.
+func (l *list) place(rec, pos int32) int {
+	for i := range l.heads() {
+		if m := l.at(i); m.rec == rec && m.op < 0 {
 			return i
 		}
 	}
-	if k, ok := places[rec]; ok && k >= l.lo {
-		return len(l.head) + k - l.lo
+	if l.body.loose > 0 {
+		if k, ok := l.body.loosePlaces(l.pool)[rec]; ok && int(k) >= l.lo {
+			return l.heads() + int(k) - l.lo
+		}
+	}
+	if i := l.later(pos); i < l.n && l.at(i).rec == rec {
+		return i
 	}
 	return -1
 }
 
-// recent is find limited to the last most messages of the body.
-func (l *list) recent(rec int32, most int) int {
-	for k := l.hi - 1; k >= max(l.lo, l.hi-most); k-- {
-		if m := l.body(k); m.rec != rec || m.op >= 0 {
-			continue
+// loosePlaces maps records to their first message among the loose ones.
+func (b *body) loosePlaces(p *pool) map[int32]int32 {
+	if b.places == nil {
+		b.places = map[int32]int32{}
+		for k := range b.loose {
+			m := p.at(b.number(k))
+			if _, ok := b.places[m.rec]; !ok && m.op < 0 {
+				b.places[m.rec] = int32(k)
+			}
 		}
-		for k > l.lo && l.body(k-1).rec == rec && l.body(k-1).op < 0 {
-			k--
-		}
-		return len(l.head) + k - l.lo
 	}
-	return -1
+	return b.places
+}
+
+// later returns the index of the first message from a place of the path on, among those in order.
+func (l *list) later(pos int32) int {
+	from := l.sorted()
+	return from + sort.Search(l.n-from, func(i int) bool { return l.at(from+i).pos >= pos })
 }
 
 // from returns the index of the message from that place of the path. If there is none, exact is
 // false and i is the index of the first message from a later place, l.n without any.
 func (l *list) from(pos int32) (i int, exact bool) {
-	if !l.mixed {
-		i = l.n
-		for i > 0 && l.at(i-1).pos >= pos {
-			i--
-		}
-		return i, i < l.n && l.at(i).pos == pos
-	}
-	later := l.n
-	for i, m := range l.all {
-		if m.pos == pos {
+	after := l.n
+	for i := range l.sorted() {
+		if m := l.at(i); m.pos == pos {
 			return i, true
-		}
-		if m.pos > pos && i < later {
-			later = i
+		} else if m.pos > pos {
+			after = min(after, i)
 		}
 	}
-	return later, false
+	i = l.later(pos)
+	if i < l.n && l.at(i).pos == pos {
+		return i, true
+	}
+	return min(after, i), false
 }
 
 // index returns the index of the message after the first n shown ones, l.n if there are fewer.

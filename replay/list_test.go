@@ -2,28 +2,80 @@ package replay
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
-// TestRecent: looking at the last messages finds what looking at all of them does, where
-// it is among them.
-func TestRecent(t *testing.T) {
+// TestList: a list is what a slice is after the same changes, and so is each of its snapshots and
+// of the lists that share memory with it.
+func TestList(t *testing.T) {
+	type pair struct {
+		list  list
+		plain []int32
+	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for range 500 {
-		l := list{pool: newPool()}
-		for rec := int32(0); rec < 6; rec++ {
-			for range rnd.IntN(4) { // a record of several messages
-				l.push(l.pool.add(Piece{rec: rec, op: -1}))
-			}
-			if rnd.IntN(3) == 0 {
-				l.push(l.pool.add(Piece{rec: rec, op: 0})) // what an op of it made
+	for range 60 {
+		p := new(pool)
+		all := []pair{{list: newList(p)}}
+		rec := int32(0)
+		add := func() int32 {
+			rec++
+			return p.add(Piece{rec: rec, pos: rec, op: -1, edit: -1, kind: jsonl.User})
+		}
+		for range 900 {
+			is := &all[rnd.IntN(len(all))]
+			l := &is.list
+			number := add()
+			switch first := rnd.IntN(l.n + 1); rnd.IntN(12) {
+			case 0: // a branch, or a snapshot
+				if len(all) < 5 {
+					is.plain = slices.Clip(is.plain)
+					all = append(all, *is)
+				}
+			case 1:
+				if is.plain = slices.Clone(is.plain); first < l.n {
+					l.set(first, number)
+					is.plain[first] = number
+				}
+			case 2:
+				if first = min(first, 3); rnd.IntN(5) == 0 {
+					l.drop(first)
+					is.plain = is.plain[first:]
+				} else {
+					l.cut(first, number)
+					is.plain = slices.Concat([]int32{number}, is.plain[first:])
+				}
+			default:
+				for range 1 + rnd.IntN(60) {
+					number = add()
+					l.push(number)
+					is.plain = append(is.plain, number)
+				}
 			}
 		}
-		l.lo = rnd.IntN(l.hi + 1)
-		l.n = l.hi - l.lo
-		for rec := int32(0); rec < 7; rec++ {
-			if got, want := l.recent(rec, l.n), l.find(rec, l.places()); got != want {
-				t.Fatalf("record %d of %+v: at %d, want %d", rec, l, got, want)
+		for k := range all {
+			l, plain := &all[k].list, all[k].plain
+			var want sums
+			for i, number := range plain {
+				want.addSums(p.at(number), 1)
+				if l.number(i) != number {
+					t.Fatalf("message %d is %d, want %d", i, l.number(i), number)
+				}
+			}
+			if l.n != len(plain) || l.sums != want {
+				t.Fatalf("%d messages, %+v, want %d, %+v", l.n, l.sums, len(plain), want)
+			}
+			var differ []int
+			was := all[0].plain
+			for i := range max(len(was), len(plain)) {
+				if i >= min(len(was), len(plain)) || was[i] != plain[i] {
+					differ = append(differ, i)
+				}
+			}
+			if got := slices.Collect(l.differs(&all[0].list)); !slices.Equal(got, differ) {
+				t.Fatalf("differs at %d places, want %d", len(got), len(differ))
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"ctxtool/replay/origin"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -44,8 +43,9 @@ type machine struct {
 	base    state
 	cut     *state // under the last compaction; nil before the first
 	// The last edit of each edited record.
-	edits map[int32]edit
-	where map[*state]map[int32]int // places of records in the lists, built when an edit needs them
+	edits    map[int32]edit
+	early    []int32 // records that were edited before they came
+	declared []delta // system messages before and after the first compaction, which drops them from base
 
 	pos       int // of the last entry replayed
 	model     int // last record that set the model, -1 for none
@@ -60,18 +60,17 @@ type machine struct {
 	changed func(Step, *Change) error // see Replay.Along
 	cutter  *cutter                   // see Replay.Cuts
 	change  Change                    // the last one
-	counter *tokens.Counter           // counts each message where it is set
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far
 }
 
 func newMachine(r *Replay, watch ...Observer) *machine {
-	p := newPool()
+	p := new(pool)
 	return &machine{
-		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(), pool: p, base: state{msgs: list{pool: p}},
-		edits: map[int32]edit{}, where: map[*state]map[int32]int{},
-		pos: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
+		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(), pool: p, base: state{msgs: newList(p)},
+		edits: map[int32]edit{},
+		pos:   -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
 }
 
@@ -146,7 +145,7 @@ func (m *machine) apply(s *state, c *Change) {
 	case c.op == nil && c.Do == OpRemove:
 		m.applyEdit(s, c)
 	case c.op == nil:
-		m.add(s, c.number)
+		m.add(s, c.number, (*list).push)
 	case c.op.fold != nil:
 		s.deltas = append(s.deltas, delta{m: c.piece, op: c.op})
 	default:
@@ -157,55 +156,33 @@ func (m *machine) apply(s *state, c *Change) {
 // at returns the current step, as observers see it.
 func (m *machine) at() Step { return Step{Record: m.path.at(m.path.len() - 1), m: m} }
 
-// size counts a message if the machine counts.
-func (m *machine) size(msg *Piece) {
-	if m.counter == nil {
-		return
-	}
-	if msg.tokens = 0; msg.Sent() {
-		n, _, err := m.reader.Tokens(m.counter, msg)
-		msg.tokens = int32(n)
-		m.fail(err)
-	}
-}
-
-// add appends a message to a state, with an edit that already targets it.
-func (m *machine) add(s *state, number int32) {
+// add puts a message into a state, with an edit that already targets it. Once there is a
+// compaction, the state without one has no system messages; see state.dropSystems.
+func (m *machine) add(s *state, number int32, put func(*list, int32)) {
 	msg := *m.pool.at(number)
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
-		m.size(&msg)
 		number = m.pool.variant(number, msg)
-	}
-	if places := m.where[s]; places != nil && msg.op < 0 {
-		if _, ok := places[msg.rec]; !ok {
-			places[msg.rec] = s.msgs.hi
+		if s == &m.base {
+			m.early = append(m.early, msg.rec)
 		}
 	}
-	s.msgs.push(number)
+	if s == &m.base && m.cut != nil && msg.kind == jsonl.System {
+		m.declared = append(m.declared, delta{m: msg})
+		return
+	}
+	put(&s.msgs, number)
 	if msg.kind == jsonl.System {
 		s.deltas = append(s.deltas, delta{m: msg})
 	}
 }
 
-// rebuilt records that a state's list was rebuilt.
-func (m *machine) rebuilt(s *state) { delete(m.where, s) }
-
-// nearby is how many messages from the end are searched before places are indexed, since most
-// edits target a recent message.
-const nearby = 64
-
-// place returns the index of a record's first message in a state's list, -1 if it has none.
-func (m *machine) place(s *state, rec int32) int {
-	if i := s.msgs.recent(rec, nearby); i >= 0 {
-		return i
+// place returns the index of a record's first message in a list, -1 if it has none.
+func (m *machine) place(l *list, rec int32) int {
+	if pos := m.placeOnPath(int(rec)); pos >= 0 {
+		return l.place(rec, int32(pos))
 	}
-	places := m.where[s]
-	if places == nil {
-		places = s.msgs.places()
-		m.where[s] = places
-	}
-	return s.msgs.find(rec, places)
+	return -1
 }
 
 // A trail is the path of a machine, root first. Forked machines share their common part.
@@ -213,6 +190,7 @@ type trail struct {
 	above *trail // the trail at the fork; nil for the first
 	from  int    // length of above
 	own   []int32
+	mixed bool // a parent may come after its child in the file
 }
 
 func (t *trail) len() int { return t.from + len(t.own) }
@@ -224,7 +202,10 @@ func (t *trail) at(pos int) int {
 	return int(t.own[pos-t.from])
 }
 
-func (t *trail) push(rec int) { t.own = append(t.own, int32(rec)) }
+func (t *trail) push(rec int) {
+	t.mixed = t.mixed || len(t.own) > 0 && int(t.own[len(t.own)-1]) > rec
+	t.own = append(t.own, int32(rec))
+}
 
 // fork returns the trail for another branch.
 func (t *trail) fork() trail {
@@ -238,7 +219,9 @@ func (t *trail) place(rec, before int) int {
 		part := t.own[:max(0, min(before-t.from, len(t.own)))]
 		at := sort.Search(len(part), func(i int) bool { return int(part[i]) >= rec })
 		if at >= len(part) || int(part[at]) != rec {
-			at = slices.Index(part, int32(rec)) // a parent may come after its child in the file
+			if at = -1; t.mixed {
+				at = slices.Index(part, int32(rec))
+			}
 		}
 		if at >= 0 {
 			return t.from + at
@@ -290,24 +273,28 @@ func providerKind(k jsonl.Kind) jsonl.Kind {
 // applyEdit applies an edit to the messages of its target in a state.
 func (m *machine) applyEdit(s *state, c *Change) {
 	e, target := c.edit, c.edit.target
-	i := m.place(s, target)
-	if i < 0 {
-		return
-	}
-	c.changed = c.changed || s == m.current()
-	for ; i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
+	i := m.place(&s.msgs, target)
+	c.changed = c.changed || i >= 0 && s == m.current()
+	for ; i >= 0 && i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
 		msg := *s.msgs.at(i)
 		e.apply(&msg)
-		m.size(&msg)
 		s.msgs.set(i, m.pool.variant(s.msgs.number(i), msg))
 	}
 	if k := m.r.Session.Kind(int(target)); k != jsonl.System && k != jsonl.Compaction {
 		return // it is not the origin of any part of the prompt
 	}
-	for k, d := range s.deltas {
-		if d.op == nil && d.m.rec == target {
-			s.deltas = slices.Clone(s.deltas) // snapshots share it
-			e.apply(&s.deltas[k].m)
+	e.applyTo(&s.deltas)
+	if s == &m.base {
+		e.applyTo(&m.declared)
+	}
+}
+
+// applyTo applies an edit to the system messages of its target.
+func (e edit) applyTo(deltas *[]delta) {
+	for k, d := range *deltas {
+		if d.op == nil && d.m.rec == e.target {
+			*deltas = slices.Clone(*deltas) // snapshots share it
+			e.apply(&(*deltas)[k].m)
 		}
 	}
 }

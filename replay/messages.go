@@ -22,7 +22,7 @@ type version struct {
 // Messages returns the messages after the step.
 func (s Step) Messages() Messages {
 	m, now := s.m, s.m.current()
-	if m.version == nil || !m.version.list.grew(&now.msgs) || !slices.Equal(m.version.uncached, now.uncached) {
+	if m.version == nil || !m.version.list.grew(&now.msgs) || !identical(m.version.uncached, now.uncached) {
 		m.version = &version{uncached: slices.Clip(now.uncached)}
 	}
 	m.version.list = now.msgs
@@ -47,9 +47,11 @@ func (s Step) Logged() (numbers []int32, err error) {
 
 // grew reports whether another list is this one after messages were appended.
 func (l *list) grew(to *list) bool {
-	same := len(l.head) == len(to.head) && l.lo == to.lo && l.hi <= to.hi && len(l.chunks) > 0 && &l.chunks[0] == &to.chunks[0]
-	return same && (len(l.head) == 0 || &l.head[0] == &to.head[0])
+	return l.front == to.front && l.ahead == to.ahead && l.body == to.body && l.lo == to.lo && l.hi <= to.hi && identical(l.systems, to.systems)
 }
+
+// identical reports whether two slices that only grow are the same.
+func identical(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // Known reports whether there is a snapshot at all.
 func (m Messages) Known() bool { return m.version != nil }
@@ -87,7 +89,7 @@ func (m Messages) listed() (l list) {
 	}
 	l = m.list
 	l.n = int(m.n)
-	l.hi = l.lo + l.n - len(l.head)
+	l.hi = l.lo + l.n - l.heads()
 	return l
 }
 
@@ -115,14 +117,23 @@ func (m Messages) Same(was Messages) int {
 // Block returns the range of indexes around i whose messages are stored together, and an identity
 // of that range; nil if it can still grow or has been cut.
 func (m Messages) Block(i int) (from, to int, id any) {
-	head := len(m.list.head)
-	if i < head || i >= int(m.n) {
+	l := &m.list
+	heads := l.heads()
+	switch {
+	case i < len(l.systems) || i >= int(m.n):
 		return i, i + 1, nil
+	case i < heads:
+		k := (heads - 1 - i) / chunkSize
+		from, to = heads-(k+1)*chunkSize, heads-k*chunkSize
+		if from < len(l.systems) {
+			return len(l.systems), to, nil
+		}
+		return from, to, l.front.chunks[k]
 	}
-	k := (m.list.lo + i - head) / chunkSize
-	from, to = k*chunkSize-m.list.lo+head, (k+1)*chunkSize-m.list.lo+head
-	if from < head || to > int(m.n) {
-		return max(from, head), min(to, int(m.n)), nil
+	k := (l.lo + i - heads) / chunkSize
+	from, to = k*chunkSize-l.lo+heads, (k+1)*chunkSize-l.lo+heads
+	if from < heads || to > int(m.n) {
+		return max(from, heads), min(to, int(m.n)), nil
 	}
-	return from, to, m.list.chunks[k]
+	return from, to, l.body.chunks[k]
 }

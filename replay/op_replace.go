@@ -15,7 +15,7 @@ func replaceCached(m *machine, s *state, c *Change) {
 		like[providerKind(el.Get("role").RoleKind())] = true
 	}
 	had := m.digests(&s.msgs, like)
-	next := list{pool: m.pool, mixed: true}
+	next := newList(m.pool)
 	for i, msg := range s.msgs.all { // system messages are not cached messages
 		if msg.kind == jsonl.System {
 			next.push(s.msgs.number(i))
@@ -32,12 +32,11 @@ func replaceCached(m *machine, s *state, c *Change) {
 			if next.n == systems {
 				m.reframe(&s.msgs, el, &msg)
 			}
-			m.size(&msg)
 			next.push(m.pool.intern(msg))
 		}
 	}
+	next.body.loose = next.n
 	s.msgs = next
-	m.rebuilt(s)
 }
 
 // reframe makes msg, the first message el of the new list, the summary that l begins with, if an

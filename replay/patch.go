@@ -138,7 +138,6 @@ func applySummary(m *machine, s *state, c *Change) {
 	}
 	first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))
 	at.form, at.kind = opSummary, jsonl.CompactionMessage
-	m.size(&at)
 	s.msgs.cut(first, m.pool.intern(at))
 }
 
@@ -164,7 +163,6 @@ func patchMessage(v, op value, at Piece) Piece {
 func appendUncached(m *machine, s *state, c *Change) {
 	for el := range c.v.Get("messages").Elements {
 		msg := patchMessage(el, c.v, c.piece)
-		m.size(&msg)
 		s.uncached = append(s.uncached, m.pool.intern(msg))
 	}
 }

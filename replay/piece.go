@@ -17,8 +17,6 @@ type Piece struct {
 	// from the record's fields.
 	start, size uint32
 
-	tokens int32 // its tokens, if the machine counts; see machine.size
-
 	form  form
 	kind  jsonl.Kind // its role
 	flags uint8
@@ -60,11 +58,7 @@ func (m *Piece) System() bool {
 }
 
 // Place identifies the message, including the edit in force. Places are compared with ==.
-func (m *Piece) Place() Piece {
-	p := *m
-	p.tokens = 0
-	return p
-}
+func (m *Piece) Place() Piece { return *m }
 
 // Identity identifies the message regardless of edits, and of the frame of a patch's summary.
 func (m *Piece) Identity() Piece {

@@ -64,7 +64,6 @@ func (m *machine) step(pos, rec int) Effect {
 		}
 		m.ephemeral = -1
 	}
-	m.size(&msg)
 	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg, number: m.pool.add(msg)})
 	return Added
 }
@@ -142,14 +141,22 @@ func (m *machine) compact(msg Piece) Effect {
 	if m.err != nil {
 		return Nothing
 	}
-	before := m.current()
+	before := *m.current()
+	if m.cut == nil {
+		m.declared = m.base.dropSystems()
+	}
 	first, from := m.base.msgs.n, m.pos
 	if !reset || line.Get("firstKeptEntryId").IsString() {
 		first, from = m.firstKept(rec, line)
 	}
-	next := state{msgs: list{pool: m.pool}, from: int32(from), uncached: slices.Clip(m.base.uncached)}
+	next := state{msgs: m.keep(m.base.msgs, first, int32(from)), from: int32(from), uncached: slices.Clip(m.base.uncached)}
+	kept := next.msgs.n
 	m.cut = &next
-	m.where = map[*state]map[int32]int{&m.base: m.where[&m.base]}
+	if !reset {
+		own := msg
+		own.form, own.kind = summary, jsonl.CompactionMessage
+		m.add(&next, m.pool.intern(own), (*list).prepend)
+	}
 
 	if v := line.Get("systemMessage"); v.Truthy() {
 		cp := msg
@@ -158,52 +165,78 @@ func (m *machine) compact(msg Piece) Effect {
 		if cp.kind >= jsonl.TransformMessage {
 			cp.flags |= unsent
 		}
-		m.size(&cp)
-		m.add(&next, m.pool.intern(cp))
+		m.add(&next, m.pool.intern(cp), (*list).prepend)
 		if cp.kind != jsonl.System {
 			m.r.addFinding("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it unchanged")
 		}
-	} else if hasSystem(m.base.deltas) {
+	} else if hasSystem(m.declared) {
 		m.r.addFinding("no-checkpoint", rec, "a compaction without a checkpoint: pi has no prompt and tools until the session declares them again")
+	}
+	if len(next.deltas) == 0 {
+		next.deltas = slices.Clip(m.base.deltas)
+	} else {
+		next.deltas = append(next.deltas, m.base.deltas...)
 	}
 	if !reset {
 		msg.form, msg.kind = summary, jsonl.CompactionMessage
-		m.size(&msg)
-		m.add(&next, m.pool.intern(msg))
-	}
-	heads := next.msgs.n
-	m.keep(&next, &m.base.msgs, first)
-	for _, d := range m.base.deltas {
-		if d.op != nil {
-			next.deltas = append(next.deltas, d)
-		}
 	}
 	if m.cutter != nil && m.err == nil {
-		m.cutter.compacted(m, msg, line, before, heads)
+		m.cutter.compacted(m, msg, line, &before, next.msgs.n-kept)
 	}
 	m.change = Change{Do: OpRecompact, By: msg.Origin()}
 	m.notify()
 	return Compacted
 }
 
-// keep appends the messages of a list from index first on, which a compaction keeps, to the new
-// state.
-func (m *machine) keep(next *state, of *list, first int) {
-	for i := first; i < of.n; i++ {
-		number := of.number(i)
-		kept := *m.pool.at(number)
-		if kept.form == plain && kept.kind == jsonl.System {
-			continue
+// keep returns what a compaction keeps of a list without system messages: the messages from index
+// first on. An edit before the place on the path from which edits apply is dropped.
+func (m *machine) keep(l list, first int, from int32) list {
+	visit := l.later(from) - first // patches can leave earlier messages after those that are kept
+	l.drop(first)
+	drop := func(i int) {
+		kept := *l.at(i)
+		if kept.edit < 0 || m.edits[kept.rec].pos >= from {
+			return
 		}
-		// An edit before the kept entries is dropped.
-		if kept.edit >= 0 && m.edits[kept.rec].pos < next.from {
-			kept.edit = -1
-			kept.flags &^= omitted
-			m.size(&kept)
-			number = m.pool.intern(kept)
-		}
-		next.msgs.push(number)
+		kept.edit = -1
+		kept.flags &^= omitted
+		l.set(i, m.pool.intern(kept))
 	}
+	for i := range max(0, visit) {
+		drop(i)
+	}
+	for _, target := range m.early {
+		if i := m.place(&l, target); i >= 0 {
+			drop(i)
+		}
+	}
+	return l
+}
+
+// dropSystems removes the system messages in place, which no compaction keeps, and returns their
+// changes of the prompt.
+func (s *state) dropSystems() (gone []delta) {
+	if !hasDelta(s.deltas) {
+		return nil // so that the list stays shared
+	}
+	was, deltas := s.msgs, s.deltas
+	s.msgs, s.deltas = newList(was.pool), nil
+	for i, p := range was.all {
+		if p.kind != jsonl.System || p.form != plain {
+			s.msgs.push(was.number(i))
+		}
+		if i < was.sorted() {
+			s.msgs.body.loose = s.msgs.n
+		}
+	}
+	for _, d := range deltas {
+		if d.op == nil {
+			gone = append(gone, d)
+		} else {
+			s.deltas = append(s.deltas, d)
+		}
+	}
+	return gone
 }
 
 // Shadows reports whether a compaction entry only repeats a patch: its parent is a
@@ -239,7 +272,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))
-	if exact {
+	if exact || m.r.Session.Kind(kept) == jsonl.System { // which the list lacks after a compaction
 		return first, from
 	}
 	m.r.addFinding("kept-no-message", rec, "the compaction's first kept entry (%s) has no message: keeping starts at the next message", m.r.Session.Kind(kept))

@@ -29,8 +29,8 @@ func accounted(t *testing.T, entries ...string) *cache.Report {
 // same: a provider serves all of it. A part that exists breaks the cache.
 func TestTrapT38SamePromptIsServed(t *testing.T) {
 	for name, served := range map[string]bool{"z": true, "a": false} {
-		rows := accounted(t, "p patch "+cached("system_part_set", `"partName":"a","text":"prompt"`), "u1 user U1", "a1 answer A1",
-			"q patch "+cached("system_part_remove", `"partName":"`+name+`"`), "u2 user U2", "a2 answer A2").Rows
+		rows := slices.Collect(accounted(t, "p patch "+cached("system_part_set", `"partName":"a","text":"prompt"`), "u1 user U1", "a1 answer A1",
+			"q patch "+cached("system_part_remove", `"partName":"`+name+`"`), "u2 user U2", "a2 answer A2").Rows)
 		if b := rows[1].Break; (b == nil) != served || (rows[1].Shared.Messages == 1) != served {
 			t.Errorf("without part %s: %d messages shared, break %+v", name, rows[1].Shared.Messages, b)
 		}

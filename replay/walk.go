@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -20,8 +18,20 @@ type Step struct {
 	m *machine
 }
 
+// Watch returns the observers on the step's own branch, in the order in which the walk got
+// them.
+func (s Step) Watch() []Observer { return s.m.watch }
+
 // Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
+
+// Answers returns the number of the request that the entry answers, from 0; -1 if it answers none.
+func (s Step) Answers() int {
+	if s.Did != Added || !s.m.r.Session.Answers(s.Record) {
+		return -1
+	}
+	return s.m.request - 1
+}
 
 // Envelope returns the envelope after the step. It is a snapshot, but has to be taken before
 // the walk continues.
@@ -69,7 +79,7 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 // of the context, by an entry or by an op of its patch.
 func (r *Replay) Along(path []int, changed func(Step, *Change) error, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
-		w := r.Start(nil, watch...)
+		w := r.Start(watch...)
 		w.m.changed = changed
 		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
@@ -78,7 +88,7 @@ func (r *Replay) Along(path []int, changed func(Step, *Change) error, watch ...O
 		path = nil
 		w.m.path.own = way[:0]
 		for _, rec := range way {
-			if a, err := w.Next(int(rec)); !yield(a.Step, err) || err != nil {
+			if step, err := w.Next(int(rec)); !yield(step, err) || err != nil {
 				return
 			}
 		}
@@ -157,7 +167,7 @@ func (m *machine) fork() *machine {
 	}
 	next.version = nil
 	next.edits = maps.Clone(m.edits)
-	next.where = map[*state]map[int32]int{}
+	next.early, next.declared = slices.Clip(m.early), slices.Clip(m.declared)
 	next.transforms = slices.Clip(m.transforms)
 	next.prompt = m.prompt.Fork(Step{m: m}, Step{m: &next})
 	next.watch = make([]Observer, len(m.watch))
@@ -173,29 +183,8 @@ func (m *machine) fork() *machine {
 // fork returns an independent copy of the state.
 func (s *state) fork() *state {
 	next := *s
-	next.msgs.chunks = slices.Clone(s.msgs.chunks)
-	if last := len(next.msgs.chunks) - 1; last >= 0 { // the others are full and never appended to
-		chunk := *next.msgs.chunks[last]
-		next.msgs.chunks[last] = &chunk
-	}
+	next.msgs.systems = slices.Clip(s.msgs.systems)
 	next.uncached = slices.Clip(s.uncached)
-	next.deltas = slices.Clone(s.deltas)
+	next.deltas = slices.Clip(s.deltas)
 	return &next
-}
-
-// An Account is a step with its effect on the size of the context.
-type Account struct {
-	Step
-	Request int          // number of the request that the entry answers, from 0; -1 if it answers none
-	Answers int          // requests answered so far, this one included
-	Path    []int        // the whole path, if the walk knows it
-	At      int          // index of the entry on it
-	Before  weigh.Counts // tokens, as Count returns them, if the walk counts
-	After   weigh.Counts
-}
-
-// Accounts replays the path to record leaf like Walk and counts tokens as it goes. It reads and
-// counts each message once. Without a counter it counts nothing.
-func (r *Replay) Accounts(leaf int, c *tokens.Counter) iter.Seq2[Account, error] {
-	return r.Start(c).Along(leaf)
 }

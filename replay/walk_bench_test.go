@@ -8,7 +8,6 @@ import (
 	"ctxtool/internal/gen"
 	"ctxtool/internal/must"
 	"ctxtool/replay"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -25,7 +24,7 @@ func BenchmarkHeld(b *testing.B) {
 	path, _ := s.Path(s.Leaf())
 	for b.Loop() {
 		with := s.Copy()
-		w := replay.New(with, replay.Options{Leaf: s.Leaf()}).Start(&tokens.Pi)
+		w := replay.New(with, replay.Options{Leaf: s.Leaf()}).Start()
 		for k, rec := range path {
 			if k > 0 && s.Answers(rec) {
 				held := with.NewBatch(path[k-1], time.Time{})

@@ -247,7 +247,7 @@ func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (jsonl.Value, 
 		e.Kept = nil // never hold two long lines at once
 	}
 	*e = dialect.Entry{
-		Kind: rec.kind, ID: idText(r.s.idOf(i)), Parent: idText(r.s.parentOf(i)), Part: r.s.part(i, rec.off),
+		Kind: rec.kind, ID: idText(r.s.idOf(i)), Parent: idText(r.s.parentOf(i)), Part: r.part(i),
 		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Said: said, Lines: e.Lines, Again: again, Kept: e.Kept,
 	}
 	if !again {
@@ -271,6 +271,15 @@ func (s *Session) sameLines(i, k int) bool {
 	}
 	one, other := s.joined[a], s.joined[b]
 	return one.next == a && other.next == b && one.at() == other.at()
+}
+
+// part is how many entries before record i are made of its first line.
+func (r *Reader) part(i int) int {
+	s, before := r.s, i-1
+	if r.unread && r.made == before && before >= 0 && s.records[before].off == s.records[i].off && s.records[before].kind.IsEntry() {
+		return r.entry.Part + 1
+	}
+	return s.part(i, s.records[i].off)
 }
 
 // linesOf reads the lines of an entry.

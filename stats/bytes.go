@@ -70,8 +70,8 @@ func readBytes(l *lensRun) {
 	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}}
 	l.Report.Bytes = p
 	b := &p.Sessions[0]
-	l.Messages = append(l.Messages, func(m *replay.Weighed) {
-		if m.Origin.By == m.Origin.Record && m.Origin.Op < 0 && !m.Uncached {
+	l.Messages = append(l.Messages, func(m *weighed) {
+		if m.Origin.By == m.Origin.Record && m.Origin.Op < 0 && !m.Ephemeral {
 			b.Messages += int64(l.Session.LineSize(m.Origin.Record))
 		} else {
 			b.Messages += int64(m.Size)

@@ -7,7 +7,6 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
-	"ctxtool/replay/ledger"
 )
 
 // cacheLens summarizes the account of package cache for the path to the point.
@@ -54,22 +53,17 @@ type cacheWorst struct {
 }
 
 func readCache(l *lensRun) {
+	l.Requests, l.Hashes = true, true
 	l.Ends = append(l.Ends, func(*replay.Envelope) {
-		opt := l.Options.Replay
-		opt.Leaf = l.Session.Leaf()
-		book, err := ledger.Read(replay.New(l.Session, opt), ledger.Options{Leaf: l.Point, Counter: l.Counter})
-		var report *cache.Report
-		if err == nil {
-			report, err = cache.Account(book, cache.Options{Leaf: l.Point})
-		}
+		report, err := cache.Account(l.Book, cache.Options{Leaf: l.Point})
 		if err != nil {
 			l.fail(err)
 			return
 		}
 		p := &CachePart{}
 		p.plus(report.Total)
-		for i := range report.Rows {
-			p.worse(&report.Rows[i])
+		for row := range report.Rows {
+			p.worse(row)
 		}
 		l.Report.Cache = p
 	})

@@ -9,7 +9,6 @@ import (
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // calibrationLens fits the ratio between a model's tokens and the counter's.
@@ -73,9 +72,13 @@ type calibrated struct {
 func readCalibration(l *lensRun) {
 	p := &calibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
 	l.Report.Calibration = p
-	l.Sizes = true
-	l.Answers = append(l.Answers, p.take)
+	l.Requests, l.Sizes = true, true
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
+		for i := range l.Path {
+			if q := l.answered(&l.Path[i]); q != nil && l.Path[i].Request >= 0 && !q.Failed {
+				p.take(l.Book.Models[q.Model].Ref, l.before(i), q.Size())
+			}
+		}
 		ref, err := e.ModelRef()
 		p.path = ref
 		l.fail(err)
@@ -83,12 +86,10 @@ func readCalibration(l *lensRun) {
 }
 
 // take records an answered request whose prompt was counted.
-func (p *calibrationPart) take(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) {
-	counted, recorded := a.Before.Total, u.Prompt()
-	if a.Request < 0 || m.Failed() || recorded <= 0 || counted <= 0 {
+func (p *calibrationPart) take(model models.Ref, counted int, recorded int64) {
+	if recorded <= 0 || counted <= 0 {
 		return
 	}
-	model := models.Ref{Provider: m.Provider.Text(), ID: m.Model.Text()}
 	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
 	if i < 0 {
 		i = len(p.groups)

@@ -21,7 +21,6 @@ var compactionsLens = Lens{
 		l.Report.Compactions = w.part
 		l.Sizes = true
 		l.Steps = append(l.Steps, w.step)
-		l.Answers = append(l.Answers, w.answer)
 		l.Ends = append(l.Ends, func(*replay.Envelope) {
 			for i := range w.part.List {
 				w.part.List[i].endsAbove()
@@ -129,22 +128,24 @@ type compactionWalk struct {
 	waiting bool           // the last compaction has had no prompt after it
 }
 
-func (w *compactionWalk) step(a *replay.Account) {
-	switch w.l.Session.Kind(a.Record) {
-	case jsonl.User:
+func (w *compactionWalk) step(s replay.Step) {
+	switch kind := w.l.Session.Kind(s.Record); {
+	case kind == jsonl.User:
 		w.last.failed, w.waiting = "", false
-	case jsonl.ContextEdit:
-		w.edit(a.Record)
-	case jsonl.Compaction, jsonl.Transform:
-		w.l.fail(w.boundary(a))
+	case kind == jsonl.ContextEdit:
+		w.edit(s.Record)
+	case kind == jsonl.Compaction, kind == jsonl.Transform:
+		w.l.fail(w.boundary(s))
+	case w.l.Session.Answers(s.Record):
+		w.answer(s.Record)
 	}
-	w.before = a.Envelope()
+	w.before = s.Envelope()
 }
 
 // boundary records a compaction, if the step is one.
-func (w *compactionWalk) boundary(a *replay.Account) (err error) {
+func (w *compactionWalk) boundary(a replay.Step) (err error) {
 	line := w.l.line(a.Record)
-	if !compacts(a, line) {
+	if !compacts(a.Did, line) {
 		return nil
 	}
 	if w.before == nil { // the path begins with it
@@ -152,10 +153,10 @@ func (w *compactionWalk) boundary(a *replay.Account) (err error) {
 			return err
 		}
 	}
-	s := w.l.Session
+	s, n := w.l.Session, len(w.l.Path)-1
 	c := compacting{
 		Line: s.Line(a.Record), Entry: s.ID(a.Record), As: s.Kind(a.Record).Type(), Hook: line.Get("fromHook").Truthy(),
-		Request: a.Answers, Recorded: tokensBefore(line), Before: a.Before.Total, After: a.After.Total,
+		Request: a.Requests(), Recorded: tokensBefore(line), Before: w.l.before(n), After: int(w.l.Path[n].Tokens),
 	}
 	_, window, _, err := w.before.Model()
 	if err != nil {
@@ -171,14 +172,14 @@ func (w *compactionWalk) boundary(a *replay.Account) (err error) {
 		c.FirstKept = s.ID(b.FirstKept)
 	}
 	w.part.List = append(w.part.List, c)
-	w.asked, w.waiting, w.last = a.Answers, true, lastAnswer{}
+	w.asked, w.waiting, w.last = a.Requests(), true, lastAnswer{}
 	return nil
 }
 
 // compacts reports whether the entry of a step, with that line, is a compaction by its effect,
 // or a patch with the name of one.
-func compacts(a *replay.Account, line jsonl.Value) bool {
-	return a.Did == replay.Compacted || a.Did == replay.Patched && isCompaction(line)
+func compacts(did replay.Effect, line jsonl.Value) bool {
+	return did == replay.Compacted || did == replay.Patched && isCompaction(line)
 }
 
 // isCompaction reports whether a transform has the effect of a compaction, or its name.
@@ -271,7 +272,9 @@ var overflows = []string{
 }
 
 // answer records an answer, and its effect on the compaction before it.
-func (w *compactionWalk) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) {
+func (w *compactionWalk) answer(rec int) {
+	m := w.l.message(int32(rec))
+	u := m.Usage.Usage()
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
 		if w.waiting {
@@ -281,7 +284,7 @@ func (w *compactionWalk) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Us
 			c.Next = u.Prompt()
 		}
 	}
-	w.last = lastAnswer{id: w.l.Session.ID(a.Record), context: u.Context()}
+	w.last = lastAnswer{id: w.l.Session.ID(rec), context: u.Context()}
 	message := strings.ToLower(m.Failure.Text())
 	switch {
 	case m.Stop.Is("length"):

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -46,7 +46,7 @@ func (t *contextTally) add(category, name string, tokens, bytes, messages int) {
 }
 
 // message counts a message of the request.
-func (t *contextTally) message(m *replay.Weighed) {
+func (t *contextTally) message(m *weighed) {
 	n, b := m.Tokens, m.Bytes
 	if m.Ephemeral { // not part of the context
 		t.add(inEphemeral, "", n.Total(), b.Total(), 1)
@@ -93,7 +93,7 @@ func (t *contextTally) message(m *replay.Weighed) {
 }
 
 // read records the result of a tool that reads a file.
-func (t *contextTally) read(m *replay.Weighed) {
+func (t *contextTally) read(m *weighed) {
 	name, ok := t.calls[m.Result.Call]
 	if !ok {
 		return
@@ -102,7 +102,6 @@ func (t *contextTally) read(m *replay.Weighed) {
 	if m.Result.Error {
 		return
 	}
-	name, _ = said.File(name)
 	name = path.Clean(name)
 	if folder := t.l.Report.project; folder != "" {
 		name = strings.TrimPrefix(name, path.Clean(folder)+"/")
@@ -195,9 +194,8 @@ var offerKinds = []string{"tool", "skill", "file"}
 
 // An offerLook follows offers along the path.
 type offerLook struct {
-	l       *lensRun
-	follows replay.PromptTracker
-	at      map[[2]string]int // places in the part, by kind and name
+	l  *lensRun
+	at map[[2]string]int // places in the part, by kind and name
 }
 
 // lookAtOffers adds it for a session with a known prompt: it needs the answers, which cost
@@ -206,9 +204,8 @@ func lookAtOffers(l *lensRun) {
 	o := &offerLook{l: l, at: map[[2]string]int{}}
 	l.Indexed = append(l.Indexed, func() {
 		if o.known() {
-			l.Answers = append(l.Answers, o.answer)
-			l.Steps = append(l.Steps, o.prompted)
-			l.Ends = append(l.Ends, func(*replay.Envelope) { l.Report.Context.orderOffers() })
+			l.Requests = true
+			l.Ends = append(l.Ends, func(*replay.Envelope) { l.fail(o.read()) })
 		}
 	})
 }
@@ -231,12 +228,32 @@ func (o *offerLook) known() bool {
 	return false
 }
 
-// answer counts the request that an answer is to, and what the answer uses.
-func (o *offerLook) answer(a *replay.Account, m *jsonl.Message, _ *jsonl.Usage) {
-	changed, err := o.follows.Follow(a.Step)
-	if o.l.fail(err); changed {
-		o.declared(&o.follows.Current)
+// read follows the entries of the path.
+func (o *offerLook) read() error {
+	had := int32(-1)
+	for i := range o.l.Path {
+		a := &o.l.Path[i]
+		o.prompted(int(a.Record))
+		q := o.l.answered(a)
+		if q == nil {
+			continue
+		}
+		if q.Prompt != had {
+			p, err := o.l.Book.Prompts[q.Prompt].Read()
+			if err != nil {
+				return err
+			}
+			o.declared(&p)
+			had = q.Prompt
+		}
+		o.answer(o.l.message(a.Record))
 	}
+	o.l.Report.Context.orderOffers()
+	return nil
+}
+
+// answer counts the request that an answer is to, and what the answer uses.
+func (o *offerLook) answer(m *jsonl.Message) {
 	all := o.l.Report.Context.Offered
 	for i := range all {
 		if p := &all[i]; p.now {
@@ -245,27 +262,23 @@ func (o *offerLook) answer(a *replay.Account, m *jsonl.Message, _ *jsonl.Usage) 
 			p.Total += p.per
 		}
 	}
-	for call := range m.Calls {
-		o.use("tool", call.Name.Text())
-		if file := loaded(call); file != "" {
-			for i := range all {
-				if all[i].Kind == "skill" && sameFile(file, all[i].Path) {
-					all[i].use()
-				}
+	for c := range activity.Calls(m) {
+		o.use("tool", c.Tool)
+		for i := range all {
+			if all[i].Kind == "skill" && (sameFile(c.Command, all[i].Path) || c.Action == activity.Read && sameFile(c.Path(), all[i].Path)) {
+				all[i].use()
 			}
 		}
 	}
 }
 
 // prompted counts a skill whose instructions a prompt begins with.
-func (o *offerLook) prompted(a *replay.Account) {
-	if o.l.Session.Kind(a.Record) != jsonl.User || !slices.ContainsFunc(o.l.Report.Context.Offered, func(p offer) bool { return p.Kind == "skill" }) {
+func (o *offerLook) prompted(rec int) {
+	if o.l.Session.Kind(rec) != jsonl.User || !slices.ContainsFunc(o.l.Report.Context.Offered, func(p offer) bool { return p.Kind == "skill" }) {
 		return
 	}
-	if rest, ok := strings.CutPrefix(o.l.line(a.Record).Get("message").Get("content").ContentText(), `<skill name="`); ok {
-		name, _, _ := strings.Cut(rest, `"`)
-		o.use("skill", name)
-	}
+	_, name, _ := activity.CutSkill([]byte(o.l.line(rec).Get("message").Get("content").ContentText()))
+	o.use("skill", name)
 }
 
 // declared takes what the prompt offers from the next request on.
@@ -302,19 +315,6 @@ func (o *offerLook) use(kind, name string) {
 }
 
 func (p *offer) use() { p.Used, p.Since = p.Used+1, 0 }
-
-// loaded is the file that a call reads, or the command in which it may do so.
-func loaded(call *jsonl.Block) string {
-	if file := replay.ReadPath(call.Name, call.Args); file != "" {
-		return file
-	}
-	for _, argument := range said.CommandArguments {
-		if command := call.Args.Get(argument); command.IsString() {
-			return command.Text()
-		}
-	}
-	return ""
-}
 
 // sameFile reports whether a path or a command names a skill's file: by its last two
 // elements, since it may do so from any folder.

@@ -9,6 +9,8 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -17,11 +19,9 @@ var growthLens = Lens{
 	Name:  "growth",
 	About: "context size request by request, with compactions, truncations and edits",
 	read: func(l *lensRun) {
-		w := &growthWalk{l: l, g: growth{Requests: []growthRow{}}}
+		w := &growthWalk{l: l, model: -1, g: growth{Requests: []growthRow{}}}
 		l.Report.Growth = &GrowthPart{Sessions: []growth{}}
-		l.Sizes = true
-		l.Steps = append(l.Steps, w.step)
-		l.Answers = append(l.Answers, w.request)
+		l.Requests, l.Sizes = true, true
 		l.Ends = append(l.Ends, w.end)
 	},
 	add: func(sum, one *Report) {
@@ -76,9 +76,8 @@ type growthWalk struct {
 	g     growth
 	marks string
 
-	model  [2]string // of the answer to which window belongs
+	model  int32 // that window belongs to, less than 0 for none
 	window int64
-	known  bool // window has been looked up
 }
 
 func (w *growthWalk) mark(letter string, count *int) {
@@ -88,9 +87,9 @@ func (w *growthWalk) mark(letter string, count *int) {
 	}
 }
 
-func (w *growthWalk) step(a *replay.Account) {
+func (w *growthWalk) step(a *pathEntry, before int) {
 	g := &w.g
-	kind := w.l.Session.Kind(a.Record)
+	kind := w.l.Session.Kind(int(a.Record))
 	switch kind {
 	case jsonl.Compaction, jsonl.Transform, jsonl.ContextEdit, jsonl.ToolResult, jsonl.Bash:
 	default:
@@ -99,14 +98,14 @@ func (w *growthWalk) step(a *replay.Account) {
 	if a.Did == replay.Nothing {
 		return
 	}
-	line := w.l.line(a.Record)
+	line := w.l.line(int(a.Record))
 	from := line.Get("message")
 	switch {
-	case compacts(a, line):
+	case compacts(a.Did, line):
 		w.mark("C", &g.Compactions)
 		return
 	case a.Did == replay.Patched:
-		if a.After.Total < a.Before.Total {
+		if int(a.Tokens) < before {
 			w.mark("T", &g.Truncations)
 		}
 		return
@@ -131,18 +130,20 @@ func isCut(text string) bool {
 }
 
 // request records a request by its answer.
-func (w *growthWalk) request(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) {
-	if a.Request < 0 {
-		return
-	}
-	if model := [2]string{m.Provider.Text(), m.Model.Text()}; !w.known || model != w.model {
-		_, window, _, err := a.Envelope().Model()
-		w.model, w.known, w.window = model, true, window
+func (w *growthWalk) request(a *pathEntry, q *ledger.Request, before int) {
+	if q.Model != w.model {
+		ref, err := cmp.Or(w.l.Replay.Options.Model, w.l.Book.Models[q.Model].Ref), error(nil)
+		if ref == (models.Ref{}) {
+			ref, err = w.l.Replay.ModelBy(-1)
+		}
+		w.l.fail(err)
+		w.model = q.Model
+		w.window, _, err = w.l.Replay.Window(ref)
 		w.l.fail(err)
 	}
-	row := growthRow{Request: a.Request, Entry: w.l.Session.ID(a.Record), Tokens: a.Before.Total, Window: w.window, Marks: w.marks}
-	if !m.Failed() {
-		row.Recorded = u.Prompt()
+	row := growthRow{Request: int(a.Request), Entry: w.l.Session.ID(int(a.Record)), Tokens: before, Window: w.window, Marks: w.marks}
+	if !q.Failed {
+		row.Recorded = q.Size()
 	}
 	w.marks = ""
 	w.g.Requests = append(w.g.Requests, row)
@@ -150,6 +151,13 @@ func (w *growthWalk) request(a *replay.Account, m *jsonl.Message, u *jsonl.Usage
 
 // end records the size at the end of the path.
 func (w *growthWalk) end(e *replay.Envelope) {
+	for i := range w.l.Path {
+		a := &w.l.Path[i]
+		w.step(a, w.l.before(i))
+		if q := w.l.answered(a); q != nil && a.Request >= 0 {
+			w.request(a, q, w.l.before(i))
+		}
+	}
 	counts, err := e.Count(w.l.Counter)
 	w.l.fail(err)
 	_, window, _, err := e.Model()

@@ -155,7 +155,7 @@ func likeGshReport(l *lensRun, to *likeness) {
 		if l.CompactThreshold != nil {
 			g.Threshold = *l.CompactThreshold
 		}
-		for m, err := range e.Weighed(counter) {
+		for m, err := range weighedBy(counter, e) {
 			if l.fail(err); err != nil {
 				return
 			}

@@ -125,9 +125,10 @@ func likeSWEReport(l *lensRun, to *likeness) {
 	policy, counter := l.Options.basis()
 	run := sweRun{l: l}
 	l.Sizes = true
-	l.Steps = append(l.Steps, run.step)
-	l.Answers = append(l.Answers, run.answer)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
+		for i := range l.Path {
+			run.entry(&l.Path[i], l.before(i))
+		}
 		s := swe{Session: l.Report.ID, Estimator: counter.Name, estimates: counter.Estimates()}
 		m := newSWEMessages(counter)
 		found := reuse.NewRetrievals()
@@ -178,14 +179,15 @@ type sweRun struct {
 // A swePrompt is the outcome of a prompt.
 type swePrompt struct{ answered, failed, steered bool }
 
-func (r *sweRun) step(a *replay.Account) {
-	if a.Did == replay.Compacted {
+func (r *sweRun) entry(a *pathEntry, before int) {
+	switch {
+	case a.Did == replay.Compacted:
 		r.compactions++
-		r.before += a.Before.Total
-		r.after += a.After.Total
-		return
-	}
-	if a.Did == replay.Added && r.l.Session.Kind(a.Record) == jsonl.User {
+		r.before += before
+		r.after += int(a.Tokens)
+	case a.Request >= 0:
+		r.answer(r.l.message(a.Record), before)
+	case a.Did == replay.Added && r.l.Session.Kind(int(a.Record)) == jsonl.User:
 		if n := len(r.prompts); r.working && n > 0 {
 			r.prompts[n-1].steered = true
 		} else {
@@ -195,15 +197,13 @@ func (r *sweRun) step(a *replay.Account) {
 }
 
 // answer records an answer, and the request that it answers.
-func (r *sweRun) answer(a *replay.Account, m *jsonl.Message, u *jsonl.Usage) {
-	if a.Request < 0 {
-		return
-	}
+func (r *sweRun) answer(m *jsonl.Message, counted int) {
 	size := 0
 	if !m.Failed() {
+		u := m.Usage.Usage()
 		size = int(u.Prompt())
 	}
-	r.requests = append(r.requests, cmp.Or(size, a.Before.Total))
+	r.requests = append(r.requests, cmp.Or(size, counted))
 	r.working = m.Stop.Is("toolUse")
 	if n := len(r.prompts); n > 0 {
 		r.prompts[n-1].answered, r.prompts[n-1].failed = true, m.Failed()

@@ -3,8 +3,7 @@ package stats
 import (
 	"path"
 
-	"ctxtool/internal/said"
-	"ctxtool/replay"
+	"ctxtool/internal/activity"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -59,18 +58,11 @@ func (s *sweMessages) add(msg *jsonl.Message) {
 
 func (s *sweMessages) call(b *jsonl.Block) {
 	call := sweCall{one: b.Name.Text() + " " + string(b.Args.AppendMinified(nil))}
-	if p := replay.ReadPath(b.Name, b.Args); p != "" {
-		file, lines := said.File(p)
-		call.file = path.Clean(file)
-		members := 0
-		for range b.Args.Members {
-			members++
-		}
-		if members > 1 || lines != "" {
-			call.part = call.one
-		}
+	c := activity.New(b.Name.Text(), b.ID.Text(), b.Args)
+	if call.file, call.part = c.Reads(); call.file != "" {
+		call.file = path.Clean(call.file)
 	}
-	s.calls[b.ID.Text()] = call
+	s.calls[c.ID] = call
 }
 
 // waste counts results without new content. From the end backwards, these are results whose calls

@@ -125,7 +125,7 @@ func (y *yAgent) prompt(p *prompt.Prompt, c *tokens.Counter) {
 // a compaction keeps.
 func (y *yAgent) history(e *replay.Envelope, c *tokens.Counter) (recent int, err error) {
 	var last []int
-	for m, err := range e.Weighed(c) {
+	for m, err := range weighedBy(c, e) {
 		if err != nil {
 			return 0, err
 		}

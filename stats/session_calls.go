@@ -1,7 +1,7 @@
 package stats
 
 import (
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -41,7 +41,7 @@ type openCall struct {
 }
 
 type strangeResult struct {
-	outcome said.Outcome
+	outcome activity.Outcome
 	got     int64
 }
 
@@ -81,9 +81,9 @@ func (b *callBook) result(m *jsonl.Message) {
 			t.Nested++
 		}
 	}
-	r := strangeResult{said.OK, int64(len(m.Content))}
+	r := strangeResult{activity.OK, int64(len(m.Content))}
 	if m.IsError.Truthy() {
-		r.outcome = said.OutcomeOf(true, m.Text("\n"))
+		r.outcome = activity.OutcomeOf(true, m.Text("\n"))
 	}
 	id := m.CallID.Text()
 	calls := b.open[id]
@@ -113,9 +113,9 @@ func (b *callBook) settle(tool string, r strangeResult) {
 func (b *callBook) close() {
 	for _, calls := range b.open {
 		for _, c := range calls {
-			outcome := said.Unanswered
+			outcome := activity.Unanswered
 			if c.aborted {
-				outcome = said.Aborted
+				outcome = activity.Aborted
 			}
 			b.settle(c.tool, strangeResult{outcome: outcome})
 		}

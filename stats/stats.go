@@ -11,11 +11,11 @@ package stats
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
@@ -141,21 +141,22 @@ type lensRun struct {
 	Calls []func(f *callRecord)
 	// Indexed are called after the file has been read, before the walk.
 	Indexed []func()
+	// Each of these makes the walk record Path. Sizes counts its contexts, Requests makes Book have
+	// its requests, and Hashes those of all branches, with hashes of their messages.
+	Requests, Sizes, Hashes bool
+	Book                    *ledger.Ledger
+	Path                    []pathEntry
 	// Steps are called for every step of the path to the point.
-	Steps []func(a *replay.Account)
-	// Answers are called for every answer of the path.
-	Answers []func(a *replay.Account, m *jsonl.Message, u *jsonl.Usage)
-	// Sizes makes the walk count the context before and after each step.
-	Sizes bool
+	Steps []func(s replay.Step)
 	// Messages are called for every message of the request at the point, in order, including
 	// those logged for this request only.
-	Messages []func(m *replay.Weighed)
+	Messages []func(m *weighed)
 	// Ends are called last, with the context at the point.
 	Ends []func(e *replay.Envelope)
 
 	checked bool          // the lens check is used
 	fields  callRecord    // of the record that is being read
-	answer  jsonl.Message // that Answers are called for
+	answer  jsonl.Message // the last one read
 }
 
 // Read computes the report of a session file. A file that cannot be read is an error. A replay
@@ -245,108 +246,6 @@ func (l *lensRun) call(p *jsonl.Picked) {
 	l.fields = callFields(p)
 	for _, see := range l.Calls {
 		see(&l.fields)
-	}
-}
-
-// walk replays the path, if a lens needs it.
-func (l *lensRun) walk() {
-	if len(l.Steps)+len(l.Answers)+len(l.Messages)+len(l.Ends) == 0 {
-		return
-	}
-	at, err := l.Session.Point(cmp.Or(l.At, "leaf"), l.Session.Leaf())
-	if l.fail(err); err != nil {
-		return
-	}
-	l.Point = l.Session.LeafAt(at)
-	e, stopped, err := l.steps()
-	if l.fail(err); l.err != nil {
-		return
-	}
-	if stopped != nil {
-		l.Report.Stopped = inFile(stopped)
-	}
-	l.messages(e)
-	for _, end := range l.Ends {
-		if l.err == nil {
-			end(e)
-		}
-	}
-}
-
-// inFile returns an error without the file name, which the report has.
-func inFile(err error) string {
-	at, ok := errors.AsType[*sessionfmt.Error](err)
-	if !ok {
-		return err.Error()
-	}
-	return fmt.Sprintf("line %d%s: %s", at.Pos.Line, sessionfmt.Pos{Entry: at.Pos.Entry}, at.Err)
-}
-
-// messages passes the messages of the request at the point to the lenses.
-func (l *lensRun) messages(e *replay.Envelope) {
-	if len(l.Messages) == 0 {
-		return
-	}
-	whole, err := e.WithEphemeral()
-	if l.fail(err); err != nil {
-		return
-	}
-	own := e.Cached() + e.Uncached()
-	for m, err := range whole.Weighed(l.Counter) {
-		if l.fail(err); err != nil {
-			return
-		}
-		m.Ephemeral = own == 0
-		own = max(0, own-1)
-		for _, see := range l.Messages {
-			see(m)
-		}
-	}
-}
-
-// steps passes the steps of the path to the lenses, and returns the context at its end. If a
-// broken patch stops the replay, it returns the context before it and the patch's error.
-func (l *lensRun) steps() (e *replay.Envelope, stopped, err error) {
-	if len(l.Steps)+len(l.Answers) == 0 {
-		return l.Replay.Reach(sessionfmt.After(l.Point))
-	}
-	var counter *tokens.Counter
-	if l.Sizes {
-		counter = l.Counter
-	}
-	for a, err := range l.Replay.Accounts(l.Point, counter) {
-		switch {
-		case replay.Stopped(err):
-			return l.Replay.Reach(sessionfmt.After(l.Point))
-		case err != nil:
-			return nil, nil, err
-		}
-		if l.step(&a); l.err != nil {
-			return nil, nil, l.err
-		}
-		if a.Record == l.Point {
-			e = a.Envelope()
-		}
-	}
-	if e == nil { // no entry is on the path
-		e, err = l.Replay.At(sessionfmt.After(-1))
-	}
-	return e, nil, err
-}
-
-// step passes a step of the path to the lenses.
-func (l *lensRun) step(a *replay.Account) {
-	for _, see := range l.Steps {
-		see(a)
-	}
-	if len(l.Answers) == 0 || !l.Session.Answers(a.Record) {
-		return
-	}
-	_, err := l.reader().Message(a.Record, &l.answer)
-	l.fail(err)
-	usage := l.answer.Usage.Usage()
-	for _, see := range l.Answers {
-		see(a, &l.answer, &usage)
 	}
 }
 

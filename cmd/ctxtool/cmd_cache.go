@@ -110,14 +110,11 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cach
 	if err != nil {
 		return nil, err
 	}
-	if o.broken {
-		report.Rows = slices.DeleteFunc(report.Rows, func(r cache.Row) bool { return r.Rebilled.Tokens == 0 })
-	}
 	return report.Total, o.reply(e, r, report, func() error {
 		if report.Stopped != nil {
 			e.note("%s: the requests after it have no expected figures", report.Stopped)
 		}
-		return nil
+		return report.Err()
 	})
 }
 
@@ -129,7 +126,7 @@ func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report,
 	if err != nil {
 		return nil, nil, err
 	}
-	report, err := cache.Account(l, cache.Options{Leaf: s.Leaf(), All: o.all, Collapse: o.collapse})
+	report, err := cache.Account(l, cache.Options{Leaf: s.Leaf(), All: o.all, Broken: o.broken, Collapse: o.collapse})
 	return r, report, err
 }
 

@@ -16,6 +16,7 @@ import (
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
@@ -135,7 +136,11 @@ type logger struct {
 
 	s            *sessionfmt.Session
 	r            *replay.Replay
-	accounts     *replay.Walk
+	walk         *replay.Walk
+	meter        *ledger.Meter
+	done         []int        // the path that was replayed
+	counts       weigh.Counts // of its context
+	stopped      bool
 	since, until limit
 	short        func(id string) string // see sessionfmt.Session.ShortIDs
 	width        int
@@ -168,10 +173,12 @@ func (l *logger) list(name string) error {
 	if err := l.limits(leaf); err != nil {
 		return err
 	}
-	l.short, l.width = l.s.ShortIDs()
+	if l.o.format == "text" {
+		l.short, l.width = l.s.ShortIDs()
+	}
 	if rules := l.rules.Decide(l.s, leaf); l.r == nil || l.r.Rules != rules {
 		l.r = replay.New(l.s, replay.Options{Rules: rules})
-		l.accounts = l.r.Start(&tokens.Pi)
+		l.walk = nil
 	}
 	if l.o.request != noRequest {
 		err = l.request(leaf)
@@ -281,25 +288,39 @@ func (l *logger) rows(leaf int) iter.Seq[logRow] {
 	}
 }
 
+// path yields the rows of a path. If it extends the last one, the replay continues.
 func (l *logger) path(leaf int, yield func(logRow) bool) {
-	for a, err := range l.accounts.Along(leaf) {
-		if err != nil {
-			l.e.note("%s: the entries after it are listed without their size", err)
-			break
+	path, found := l.s.Path(leaf)
+	if n := len(l.done); l.walk == nil || n > len(path) || !slices.Equal(l.done, path[:n]) {
+		l.meter = ledger.New(l.r, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter()
+		l.walk, l.done, l.counts, l.stopped = l.r.Start(), nil, weigh.Counts{}, false
+		l.r.Findings = append(l.r.Findings, found...)
+	}
+	for k := len(l.done); k < len(path); k++ {
+		row := logRow{rec: path[k], Row: entry.Row{Active: true}}
+		if !l.stopped {
+			row.Row, row.err = l.next(path, k)
 		}
-		if a.Record < l.listed {
-			continue
-		}
-		row, err := entry.RowOf(l.r, &a)
-		if !yield(logRow{a.Record, row, err}) {
+		if row.rec >= l.listed && !yield(row) {
 			return
 		}
 	}
-	for _, rec := range l.accounts.Unreached {
-		if rec >= l.listed && !yield(logRow{rec: rec, Row: entry.Row{Active: true}}) {
-			return
-		}
+	l.done = path
+}
+
+// next replays the entry at an index of the path, and returns its row.
+func (l *logger) next(path []int, k int) (row entry.Row, err error) {
+	before := l.counts
+	step, err := l.walk.Next(path[k])
+	if err == nil {
+		l.counts, err = l.meter.Count(step)
 	}
+	if err != nil {
+		l.e.note("%s: the entries after it are listed without their size", err)
+		l.stopped = true
+		return entry.Row{Active: true}, nil
+	}
+	return entry.RowOf(l.s, step, before, l.counts, path, k)
 }
 
 type logText struct {

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/compact"
+	"ctxtool/internal/activity"
 	"ctxtool/internal/markdown"
-	"ctxtool/internal/said"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -279,8 +279,8 @@ func reason(words, asked, commit string, files int) string {
 	if commit != "" && files <= few {
 		return plain(commit, 120)
 	}
-	for line := range said.Prose(words) {
-		for s := range said.Sentences(line) {
+	for line := range activity.Prose(words) {
+		for s := range activity.Sentences(line) {
 			if s = purpose(s); s != "" {
 				return strings.TrimRight(plain(s, 120), ".: ")
 			}
@@ -324,7 +324,7 @@ func purpose(sentence string) string {
 // separated by semicolons.
 func opening(text string, most int) string {
 	var b strings.Builder
-	for line := range said.Prose(text) {
+	for line := range activity.Prose(text) {
 		item := strings.TrimLeft(line, "-* ")
 		if line[0] == '#' || strings.HasPrefix(item, "[") || strings.HasSuffix(strings.Trim(item, "*"), ":") {
 			continue // a heading, a box, or what announces a list
@@ -332,7 +332,7 @@ func opening(text string, most int) string {
 		if b.Len() > 0 && !strings.ContainsAny(b.String()[b.Len()-1:], ".!?:;,") {
 			b.WriteByte(';')
 		}
-		for sentence := range said.Sentences(item) {
+		for sentence := range activity.Sentences(item) {
 			if b.Len() > 0 && b.Len()+len(sentence) > most {
 				return strings.TrimSuffix(b.String(), ";")
 			}

@@ -138,7 +138,7 @@ func (p *Report) requests(leaf int) error {
 	if err := p.now(l, leaf); err != nil {
 		return err
 	}
-	p.account(account.Rows)
+	p.account(account)
 	t := account.Total
 	achieved := cmp.Or(t.HitRate.Achieved, new(float64))
 	var kinds []string

@@ -330,15 +330,14 @@ func (p *Report) now(l *ledger.Ledger, leaf int) error {
 	return p.settings(setting{e.Leaf, before, n, ref, from, string(level), -1})
 }
 
-func (p *Report) account(rows []cache.Row) {
+func (p *Report) account(report *cache.Report) {
 	c := &p.Steps.Cache
 	n := len(p.Steps.Entry)
 	for _, column := range []*[]int64{&c.Prompt, &c.Shared, &c.Input, &c.Read, &c.Write} {
 		*column = make([]int64, n)
 	}
 	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*cache.Rebilled{}
-	for i := range rows {
-		r := &rows[i]
+	for r := range report.Rows {
 		at, ok := p.steps[r.Record]
 		if !ok {
 			continue

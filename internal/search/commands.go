@@ -5,9 +5,8 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"strings"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -68,11 +67,11 @@ func (s *searcher) shellCommands(ses *sessionfmt.Session, cwd string) (all []*ha
 			c := start(string(d.text(d.blocks[0])))
 			c.Exit, c.Failed = d.ended()
 		}
-		for b := range d.calls {
-			if text := argument(b, said.CommandArguments); text != "" {
-				c := start(text)
-				calls[b.ID.Text()] = c
-				c.Failed = b.Raw.Get("status").Is("error") // of a nested call, which has no result
+		for b := range activity.Calls(&d.m) {
+			if b.Command != "" {
+				c := start(b.Command)
+				calls[b.ID] = c
+				c.Failed = b.Status.Is("error") // of a nested call, which has no result
 			}
 		}
 	}
@@ -111,11 +110,9 @@ func (s *searcher) logged(ses *sessionfmt.Session, add func(i int, e Event)) err
 		if e.Exit, e.Failed = d.ended(); e.Event != "error" || e.Text != "" {
 			add(i, e)
 		}
-		for b := range d.calls {
-			add(i, Event{Event: "tool_call", Tool: b.Name.Text(), Input: string(b.Args.AppendMinified(nil))})
-			if command := argument(b, said.CommandArguments); command != "" {
-				commands[b.ID.Text()] = command
-			}
+		for b := range activity.Calls(&d.m) {
+			add(i, Event{Event: "tool_call", Tool: b.Tool, Input: string(b.Args.AppendMinified(nil))})
+			commands[b.ID] = b.Command
 		}
 	}
 	return nil
@@ -145,28 +142,6 @@ func (s *searcher) turns(ses *sessionfmt.Session, may func(kind jsonl.Kind, raw 
 			}
 		}
 	}
-}
-
-// argument returns the text of a call's first argument with one of the names, empty if it has
-// none. Codex has had commands as lists of words, the last of which is the script of a shell.
-func argument(b *jsonl.Block, names []string) string {
-	for _, name := range names {
-		v := b.Args.Get(name)
-		if v.IsArray() {
-			var words []string
-			for word := range v.Strings {
-				words = append(words, word.Text())
-			}
-			if len(words) == 3 && (words[1] == "-c" || words[1] == "-lc") {
-				return words[2]
-			}
-			return strings.Join(words, " ")
-		}
-		if text := v.Text(); text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // Recent returns the last n commands of a shell history, or of a session's shell commands, the

@@ -1,7 +1,7 @@
 package search
 
 import (
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -112,20 +112,6 @@ func (d *doc) turn() {
 	}
 }
 
-// calls yields the calls of an answer, or those that the tool of a result made itself.
-func (d *doc) calls(yield func(b *jsonl.Block) bool) {
-	for b := range d.m.Calls {
-		if !yield(b) {
-			return
-		}
-	}
-	for call := range d.m.NestedCalls {
-		if !yield(&jsonl.Block{Raw: call, ID: call.Get("id"), Name: call.Get("name"), Args: call.Get("arguments")}) {
-			return
-		}
-	}
-}
-
 // others are what the texts of other entries are, and the field that has them; all texts of the
 // entry if it is empty.
 var others = map[jsonl.Kind]struct {
@@ -178,18 +164,15 @@ func (d *doc) ended() (code *int, failed bool) {
 			return known(int(d.exit.Int()))
 		}
 	case jsonl.ToolResult:
-		if n := d.m.Details.Get("exitCode"); n.IsNumber() {
-			return known(int(n.Int()))
-		}
 		failed = d.m.IsError.Truthy()
-		if n, _, ok := said.Exit(d.buf[:d.own], failed); ok {
+		if n, _, ok := activity.Exit(d.m.Details, d.buf[:d.own], failed); ok {
 			return known(n)
 		}
 		if !failed {
 			return known(0)
 		}
-		outcome := said.OutcomeOf(true, string(d.buf[:d.own]))
-		return nil, outcome == said.Error || outcome == said.Aborted
+		outcome := activity.OutcomeOf(true, string(d.buf[:d.own]))
+		return nil, outcome == activity.Error || outcome == activity.Aborted
 	}
 	return nil, false
 }

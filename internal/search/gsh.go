@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -143,7 +143,7 @@ func (s *searcher) shell(out *searched, h Hit, stamp jsonl.Value, e Event) {
 }
 
 // Line returns the command on one line, without the texts of here-documents.
-func (e *Event) Line() string { return oneLine.Replace(said.CutDocuments(e.Command)) }
+func (e *Event) Line() string { return oneLine.Replace(activity.CutDocuments(e.Command)) }
 
 // line returns the command, or how the folder changed.
 func (e *Event) line() string {
@@ -232,7 +232,7 @@ func (e *Event) cut() {
 	if e.Event == "error" {
 		text = 200
 	}
-	e.Command, e.Stdout, e.Stderr = cut(said.CutDocuments(e.Command), 80), cut(e.Stdout, 200), cut(e.Stderr, 100)
+	e.Command, e.Stdout, e.Stderr = cut(activity.CutDocuments(e.Command), 80), cut(e.Stdout, 200), cut(e.Stderr, 100)
 	e.Input, e.Output, e.Text = cut(e.Input, 120), cut(e.Output, 200), cut(e.Text, text)
 }
 

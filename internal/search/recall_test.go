@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/said"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -65,7 +65,7 @@ func questions(t *testing.T, files []File, most int) (all []question) {
 				note("test", string(m))
 			}
 			if code, failed := d.ended(); s.Kind(i) == jsonl.ToolResult && failed && code != nil {
-				if line := said.ErrorLine(string(d.buf)); len(line) > 20 && len(line) < 120 {
+				if line := activity.ErrorLine(string(d.buf)); len(line) > 20 && len(line) < 120 {
 					note("error", line)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt"
@@ -176,7 +177,7 @@ func (d *doc) event(b docBlock) string {
 		}
 		return "tool_call"
 	case Result:
-		if code, failed := d.ended(); (code != nil || failed) && strings.EqualFold(b.tool, "bash") {
+		if code, failed := d.ended(); (code != nil || failed) && activity.Named(b.tool) == activity.Run {
 			return "bash_exec"
 		}
 		return "tool_result"
@@ -212,7 +213,7 @@ func (s *searcher) narrow(ses *sessionfmt.Session, g *Session) error {
 
 // requested returns the entries whose texts a request had: their own, or those of edits.
 func requested(r *replay.Replay) (map[int]bool, error) {
-	l, err := ledger.Read(r, ledger.Options{Leaf: r.Session.Leaf()})
+	l, err := ledger.Read(r, ledger.Options{Leaf: r.Session.Leaf(), Bare: true})
 	if err != nil {
 		return nil, err
 	}

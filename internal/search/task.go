@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
@@ -304,12 +304,12 @@ func (s *searcher) taskSession(f File, ses *sessionfmt.Session) *TaskSession {
 		case jsonl.ToolResult:
 			command, isCommand := commands[d.m.CallID.Text()]
 			if _, failed := d.ended(); isCommand && len(out.Edits) > 0 && failed {
-				out.Tried = append(out.Tried, Tried{ses.ID(i), outline.FirstWords(command), outline.FirstWords(said.ErrorLine(string(d.buf)))})
+				out.Tried = append(out.Tried, Tried{ses.ID(i), outline.FirstWords(command), outline.FirstWords(activity.ErrorLine(string(d.buf)))})
 				out.Tried = out.Tried[max(0, len(out.Tried)-mostTried):]
 			}
 		}
-		for b := range d.calls {
-			out.call(b, w.files, ses.ID(i), asked, commands)
+		for c := range activity.Calls(&d.m) {
+			out.call(&c, w.files, ses.ID(i), asked, commands)
 		}
 	}
 	out.Title, _ = outline.Title(ses, ses.Leaf())
@@ -340,17 +340,15 @@ func (s *TaskSession) asked(w *wanted, id, text string) {
 }
 
 // call records a call: a command, or an edit of one of the files.
-func (s *TaskSession) call(b *jsonl.Block, edited []TaskFile, id, asked string, commands map[string]string) {
-	if command := argument(b, said.CommandArguments); command != "" {
-		commands[b.ID.Text()] = command
+func (s *TaskSession) call(c *activity.Call, edited []TaskFile, id, asked string, commands map[string]string) {
+	if c.Runs() {
+		commands[c.ID] = c.Command
+	}
+	if !c.Action.Changes() {
 		return
 	}
-	if _, looks := said.Lookups[strings.ToLower(b.Name.Text())]; looks {
-		return
-	}
-	path := filepath.ToSlash(argument(b, said.PathArguments))
 	for _, f := range edited {
-		if !strings.HasSuffix("/"+path, "/"+f.Path) {
+		if !slices.ContainsFunc(c.Paths, func(p string) bool { return strings.HasSuffix("/"+filepath.ToSlash(p), "/"+f.Path) }) {
 			continue
 		}
 		at := slices.IndexFunc(s.Edits, func(e Edit) bool { return e.Path == f.Path })

@@ -9,8 +9,9 @@ import (
 	"math"
 	"slices"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -67,19 +68,20 @@ type Stats struct {
 // Write writes the log of the path to record leaf. stopped is the error of the broken patch that
 // ended the replay, if any.
 func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
-	l := &logger{w: w, load: r.NewReader(), calls: map[string]call{}, stats: Stats{Modified: []string{}}}
+	l := &logger{w: w, load: r.NewReader(), calls: map[string]activity.Call{}, stats: Stats{Modified: []string{}}}
 	head, err := r.Session.HeaderLine()
 	if err != nil {
 		return nil, err
 	}
 	l.begin(Head{head.Get("id").Text(), head.Get("timestamp").Text(), head.Get("cwd").Text()})
-	for a, err := range r.Accounts(leaf, &tokens.SWE) {
+	l.meter = ledger.New(r, ledger.Options{Counter: &tokens.SWE, Sizes: true}).Meter()
+	for step, err := range r.Walk(leaf) {
 		if replay.Stopped(err) {
 			stopped = err
 			break
 		}
 		if err == nil {
-			err = l.step(r, &a)
+			err = l.step(r, step)
 		}
 		if err != nil {
 			return nil, err
@@ -95,33 +97,32 @@ type logger struct {
 	err     error // of writing; nothing is written after it
 	events  int
 	load    *replay.Reader
+	meter   *ledger.Meter
 	prompt  replay.PromptTracker
 	notes   int // tokens of the project's notes for agents, which the prompt has
 	total   int // tokens of the context as SWE-CLI counts it: the messages, and these notes
 	stats   Stats
-	calls   map[string]call // that have no result yet
-	looked  *Event          // what the last prompt's work began with; nil once it does something else
-	updated int             // tokens of the last context_update, -1 for none
-	time    string          // of the last entry
-}
-
-// A call is a tool call that waits for its result.
-type call struct {
-	tool, file, command string
-	looks               string // what it looks up, as an action; empty where it does something else
+	calls   map[string]activity.Call // that have no result yet
+	looked  *Event                   // what the last prompt's work began with; nil once it does something else
+	updated int                      // tokens of the last context_update, -1 for none
+	time    string                   // of the last entry
 }
 
 // step writes the events of one entry.
-func (l *logger) step(r *replay.Replay, step *replay.Account) error {
+func (l *logger) step(r *replay.Replay, step replay.Step) error {
 	before := l.total
-	changed, err := l.prompt.Follow(step.Step)
+	changed, err := l.prompt.Follow(step)
 	if err != nil {
 		return err
 	}
 	if changed {
 		l.notes = weigh.TextTokens(&tokens.SWE, []byte(l.prompt.Current.Notes()))
 	}
-	l.total = step.After.Messages + l.notes
+	messages, err := l.meter.Messages(step)
+	if err != nil {
+		return err
+	}
+	l.total = messages + l.notes
 	line, err := l.load.Line(step.Record)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (l *logger) step(r *replay.Replay, step *replay.Account) error {
 	switch kind := r.Session.Kind(step.Record); {
 	case step.Did == replay.Compacted:
 		l.stats.Compactions++
-		after, compacted := l.total, max(0, step.Step.Before-step.Step.After+1)
+		after, compacted := l.total, max(0, step.Before-step.After+1)
 		share := 0.0
 		if before > 0 {
 			share = oneDecimal(float64(before-after) / float64(before) * 100)
@@ -157,30 +158,18 @@ func (l *logger) step(r *replay.Replay, step *replay.Account) error {
 // calls.
 func (l *logger) answer(line jsonl.Value, tokens int, since string) {
 	m := line.Get("message").Message()
-	var calls []call
-	looks := l.looked != nil
-	for c := range m.Calls {
-		one := call{tool: c.Name.Text()}
-		for key, v := range c.Args.Members {
-			switch {
-			case slices.Contains(said.PathArguments, string(key)):
-				one.file = v.Text()
-			case slices.Contains(said.CommandArguments, string(key)):
-				one.command = v.Text()
-			}
-		}
-		one.looks = action(one, c.Args)
-		looks = looks && one.looks != ""
-		calls = append(calls, one)
-		l.calls[c.ID.Text()] = one
+	calls := slices.Collect(activity.Calls(m))
+	for _, c := range calls {
+		l.calls[c.ID] = c
 	}
+	looks := l.looked != nil && !slices.ContainsFunc(calls, func(c activity.Call) bool { return !c.Action.Looks() })
 	if !looks || len(calls) == 0 {
 		l.retrieved(since)
 	}
 	l.update(tokens, since)
 	for _, c := range calls {
 		if l.looked != nil {
-			l.looked.Actions = append(l.looked.Actions, c.looks)
+			l.looked.Actions = append(l.looked.Actions, lookup(&c))
 		}
 	}
 	usage := m.Usage.Usage()
@@ -197,20 +186,16 @@ func (l *logger) answer(line jsonl.Value, tokens int, since string) {
 	l.write(&e)
 }
 
-// action returns what a call looks up, or "" if it is not a lookup.
-func action(c call, args jsonl.Value) string {
-	argument, ok := said.Lookups[c.tool]
-	if !ok {
-		return ""
+// lookup returns what a call looks up.
+func lookup(c *activity.Call) string {
+	text := c.Tool
+	if what := c.Search(); what.IsString() {
+		text += " '" + what.Text() + "'"
+	} else if what.Exists() {
+		text += " " + string(what)
 	}
-	text := c.tool
-	if what := args.Get(argument); argument != "" && what.Exists() {
-		if text += " " + string(what); what.IsString() {
-			text = c.tool + " '" + what.Text() + "'"
-		}
-	}
-	if c.file != "" {
-		text += " " + c.file
+	if c.Path() != "" {
+		text += " " + c.Path()
 	}
 	return text
 }
@@ -220,27 +205,27 @@ func (l *logger) result(m *jsonl.Message) {
 	id := m.CallID.Text()
 	c, ok := l.calls[id]
 	if !ok {
-		c.tool = m.Tool.Text()
+		c.Tool = m.Tool.Text()
 	}
 	delete(l.calls, id)
-	outcome := said.OK
+	outcome := activity.OK
 	if m.IsError.Truthy() {
-		outcome = said.OutcomeOf(true, m.Text("\n"))
+		outcome = activity.OutcomeOf(true, m.Text("\n"))
 	}
-	approved := outcome != said.Blocked && outcome != said.Skipped
-	if ok && outcome <= said.Error {
+	approved := outcome != activity.Blocked && outcome != activity.Skipped
+	if ok && outcome <= activity.Error {
 		l.stats.Tools++
 	}
-	if did := said.FileTools[c.tool]; (did == "edit" || did == "write") && outcome == said.OK && c.file != "" && !slices.Contains(l.stats.Modified, c.file) {
-		l.stats.Modified = append(l.stats.Modified, c.file)
+	for _, file := range c.Paths {
+		if c.Action.Changes() && outcome == activity.OK && !slices.Contains(l.stats.Modified, file) {
+			l.stats.Modified = append(l.stats.Modified, file)
+		}
 	}
-	if l.looked != nil && c.looks != "" {
+	if l.looked != nil && c.Action.Looks() {
 		*l.looked.Added += weigh.MessageTokens(&tokens.SWE, m)
 	}
-	l.write(&Event{Type: "tool_execution", Tool: c.tool, File: c.file, Command: c.command, Approved: &approved, Outcome: outcomes[outcome]})
+	l.write(&Event{Type: "tool_execution", Tool: c.Tool, File: c.Path(), Command: c.Command, Approved: &approved, Outcome: outcome.String()})
 }
-
-var outcomes = [...]string{"ok", "error", "blocked", "skipped", "aborted", "unanswered"}
 
 // retrieved writes the lookups at the beginning of the work on the last prompt, if any.
 func (l *logger) retrieved(at string) {

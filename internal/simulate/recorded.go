@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"strings"
 
 	"ctxtool/compact"
@@ -16,7 +17,7 @@ import (
 // A past is the recorded path as the account of its cache sees it.
 type past struct {
 	l        *ledger.Ledger
-	rows     []cache.Row
+	rows     []*cache.Row
 	total    *cache.Total
 	requests []recordedRequest
 }
@@ -84,7 +85,7 @@ func (o *Options) read(r *replay.Replay, leaf int) (*past, error) {
 	if report.Stopped != nil {
 		return nil, report.Stopped
 	}
-	rec.rows, rec.total = report.Rows, report.Total
+	rec.rows, rec.total = slices.Collect(report.Rows), report.Total
 	for i := range rec.rows {
 		_, hidden := rec.rows[i].Counted()
 		if i < len(rec.requests) {

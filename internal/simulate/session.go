@@ -133,7 +133,7 @@ func (c *session) match(bare *replay.Replay) error {
 		}
 	}
 	for i := range c.past.rows {
-		row := &c.past.rows[i]
+		row := c.past.rows[i]
 		if message, ok := c.byRecord[row.Record]; ok {
 			c.answers, c.rows = append(c.answers, message), append(c.rows, row)
 		}

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -18,7 +18,7 @@ import (
 // summary still has. The zero value is empty.
 type Facts struct {
 	Paths       []Fact // files that tools were called with
-	Commands    []Fact // that did something: see said.Commands
+	Commands    []Fact // that did something: see activity.Commands
 	Errors      []Failure
 	Constraints []Fact // sentences of the user: see constraints
 
@@ -63,15 +63,14 @@ func (f *Facts) Take(kind jsonl.Kind, msg jsonl.Value, record int) {
 		for _, c := range constraints(msg.Get("content").ContentText()) {
 			f.note(&f.Constraints, "constraint ", Fact{c, record})
 		}
-	case jsonl.Assistant:
-		for call := range msg.Message().Calls {
-			f.call(call.Raw, record)
-		}
-	case jsonl.ToolResult:
-		for call := range msg.Get("nestedCalls").Get("calls").Elements {
+	case jsonl.Assistant, jsonl.ToolResult:
+		m := msg.Message()
+		for call := range activity.Calls(m) {
 			f.call(call, record)
 		}
-		f.result(msg, record)
+		if kind == jsonl.ToolResult {
+			f.result(m, record)
+		}
 	}
 }
 
@@ -94,38 +93,30 @@ func (f *Facts) first(what string) bool {
 	return true
 }
 
-func (f *Facts) call(call jsonl.Value, record int) {
-	sub := Failure{Fact: Fact{What: call.Get("name").Text()}}
-	for key, v := range call.Get("arguments").Members {
-		switch {
-		case !v.IsString():
-		case slices.Contains(said.CommandArguments, string(key)):
-			heads := said.Commands(v.Text())
-			for _, head := range heads {
-				if !OnlyLooks(head) {
-					f.note(&f.Commands, "command ", Fact{head, record})
-				}
-			}
-			if len(heads) > 0 {
-				sub = Failure{Fact: Fact{What: heads[len(heads)-1]}}
-			}
-		case slices.Contains(said.PathArguments, string(key)):
-			if p := cleanPath(v.Text()); p != "" {
-				f.note(&f.Paths, "path ", Fact{p, record})
-				sub = Failure{Fact: Fact{What: p}, path: true}
-			}
+func (f *Facts) call(c activity.Call, record int) {
+	sub := Failure{Fact: Fact{What: c.Tool}}
+	heads := activity.Commands(c.Command)
+	for _, head := range heads {
+		if !OnlyLooks(head) {
+			f.note(&f.Commands, "command ", Fact{head, record})
+		}
+		sub.What = head
+	}
+	for _, p := range c.Paths {
+		if p = cleanPath(p); p != "" {
+			f.note(&f.Paths, "path ", Fact{p, record})
+			sub = Failure{Fact: Fact{What: p}, path: true}
 		}
 	}
-	if id := call.Get("id").Text(); id != "" {
+	if c.ID != "" {
 		f.first("") // makes the maps
-		f.calls[id] = sub
+		f.calls[c.ID] = sub
 	}
 }
 
 // result records whether the call of a result failed. A success ends an earlier failure of the
 // same call.
-func (f *Facts) result(msg jsonl.Value, record int) {
-	m := msg.Message()
+func (f *Facts) result(m *jsonl.Message, record int) {
 	id := m.CallID.Text()
 	sub, ok := f.calls[id]
 	if !ok {
@@ -133,20 +124,20 @@ func (f *Facts) result(msg jsonl.Value, record int) {
 	}
 	delete(f.calls, id)
 	text := m.Text("\n")
-	outcome := said.OutcomeOf(m.IsError.Truthy(), text)
-	if outcome > said.Error {
+	outcome := activity.OutcomeOf(m.IsError.Truthy(), text)
+	if outcome > activity.Error {
 		return // it says nothing about what was called
 	}
 	failed := "failure " + sub.What
 	if !f.first(failed) {
 		f.Errors = slices.DeleteFunc(f.Errors, func(e Failure) bool { return e.What == sub.What })
 	}
-	if outcome == said.OK {
+	if outcome == activity.OK {
 		delete(f.noted, failed)
 		return
 	}
 	sub.Record = record
-	sub.Text = strings.Join(strings.Fields(said.ErrorLine(text)), " ")
+	sub.Text = strings.Join(strings.Fields(activity.ErrorLine(text)), " ")
 	f.Errors = append(f.Errors, sub)
 }
 
@@ -327,36 +318,19 @@ func identifiers(text string) (all []string) {
 	return all
 }
 
-// Shorter sentences have no content, longer ones are not sentences.
-const shortestSentence, longestSentence = 10, 400 // bytes
-
 // constraints returns the sentences of a user's text that state constraints. Text that is
 // fenced, quoted, or in a block that pi adds to prompts (<skill ...>, <file ...>) does not
 // count.
 func constraints(text string) (all []string) {
-	for line := range said.Prose(text) {
-		for s := range said.Sentences(line) {
+	for line := range activity.Prose(text) {
+		for s := range activity.Sentences(line) {
 			s = strings.Join(strings.Fields(strings.TrimLeft(s, " \t-*•")), " ") // without the mark of a list
-			if len(s) >= shortestSentence && len(s) <= longestSentence && !strings.HasSuffix(s, "?") && constrains(s) {
+			if activity.DemandOf(s) == activity.Insists && len(stems(s)) > 0 {   // "Always on." has no significant word
 				all = append(all, s)
 			}
 		}
 	}
 	return all
-}
-
-// constrains reports whether a sentence states a constraint: it has a demand, and a significant
-// word ("Always on." has none).
-func constrains(sentence string) bool {
-	if len(stems(sentence)) == 0 {
-		return false
-	}
-	for _, demands := range said.DemandWords(sentence) {
-		if demands {
-			return true
-		}
-	}
-	return false
 }
 
 // common are words without significance for the subject of a sentence.
@@ -375,7 +349,7 @@ func stems(text string) map[string]bool {
 	return all
 }
 
-// looking are commands that only inspect, besides those that said.Commands omits.
+// looking are commands that only inspect, besides those that activity.Commands omits.
 var looking = []string{"git status", "git diff", "git log", "git show", "ls", "pwd"}
 
 // OnlyLooks reports whether a command is a frequent one without an effect, such as git status.

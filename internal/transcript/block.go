@@ -2,7 +2,10 @@
 // calls and their results, and a summary of the work.
 package transcript
 
-import "ctxtool/sessionfmt/jsonl"
+import (
+	"ctxtool/internal/activity"
+	"ctxtool/sessionfmt/jsonl"
+)
 
 type value = jsonl.Value
 
@@ -59,33 +62,15 @@ type Block struct {
 
 // A ToolCall is a tool call, or a command of the user, with its result.
 type ToolCall struct {
-	Name     string
-	ID       string
-	Args     value
-	Command  bool   // the subject is a command line
-	Path     string // the file that it concerns, empty for none
-	Change   Change // what it does to that file
-	Answered bool   // there is a result
-	Lost     bool   // a result without a call
+	activity.Call
+	Answered bool // there is a result
+	Lost     bool // a result without a call
 	Failed   bool
 	Exit     int // exit status, -1 if unknown
 	Result   []byte
 	Details  value
 	Nested   value // the calls that the tool made itself, and whether they are complete
 	Record   int   // of the result, -1 without one
-
-	subject value
-}
-
-// Subject returns the main argument, complete; empty if there is none.
-func (c *ToolCall) Subject() string { return string(c.AppendSubject(nil)) }
-
-// AppendSubject appends the main argument.
-func (c *ToolCall) AppendSubject(dst []byte) []byte {
-	if len(c.subject) > len(`""`) && c.subject.IsString() {
-		return c.subject.AppendText(dst)
-	}
-	return append(dst, c.subject...)
 }
 
 // A Cut is the effect of a compaction on the list of messages.

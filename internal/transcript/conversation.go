@@ -301,7 +301,7 @@ func (c *Conversation) Touching(names []string) error {
 			if err != nil {
 				return err
 			}
-			if b.Kind == Call && b.Call.Change != Reads && matchesFile(names, b.Call.Path) {
+			if b.Kind == Call && b.Call.Action.Changes() && slices.ContainsFunc(b.Call.Paths, func(file string) bool { return matchesFile(names, file) }) {
 				only[b.Turn] = true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/scratch"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -162,7 +163,9 @@ func (r *reader) call(b *jsonl.Block) {
 	}
 	r.args = append(r.args, b.Args...)
 	r.from = r.b.Record
-	r.calls = append(r.calls, newCall(b.Name.Text(), b.ID.Text(), r.args[len(r.args)-len(b.Args):]))
+	r.calls = append(r.calls, ToolCall{
+		Call: activity.New(b.Name.Text(), b.ID.Text(), r.args[len(r.args)-len(b.Args):]), Exit: -1, Record: -1,
+	})
 }
 
 // appendText appends the text of a string, of a very long one its beginning and its end.
@@ -209,7 +212,7 @@ func appendTexts(dst []byte, m *jsonl.Message) []byte {
 // user makes a prompt, and blocks of the skills and images in it.
 func (r *reader) user() {
 	r.text = appendTexts(scratch.Reset(r.text), &r.m)
-	skill, name, rest := cutSkill(r.text)
+	skill, name, rest := activity.CutSkill(r.text)
 	if skill != nil && len(rest) == 0 {
 		rest = []byte("/skill:" + name)
 	}
@@ -255,7 +258,7 @@ func (r *reader) result() {
 		r.story.pay(m.Usage, nil, nil, nil)
 	}
 	id := m.CallID.Text()
-	call := ToolCall{ID: id, Exit: -1}
+	call := ToolCall{Call: activity.Call{ID: id}, Exit: -1}
 	b := r.b
 	if k := r.waiting(id); k >= 0 {
 		call = r.calls[k]
@@ -269,7 +272,7 @@ func (r *reader) result() {
 			r.b.By = r.from
 		}
 	} else {
-		call.Name, call.Lost = m.Tool.Text(), true
+		call.Tool, call.Lost = m.Tool.Text(), true
 	}
 	call.Answered, call.Record, call.Details, call.Nested = true, b.Record, m.Details, m.Nested
 	failed := m.IsError.Truthy()
@@ -279,7 +282,7 @@ func (r *reader) result() {
 	}
 	call.answer(r.text, failed)
 	r.b.Call = call
-	r.say(Call, call.Name, nil)
+	r.say(Call, call.Tool, nil)
 	r.b = b
 	r.images()
 }
@@ -301,7 +304,7 @@ func (r *reader) unanswered() {
 	b := r.b
 	for _, c := range r.calls {
 		r.b = Block{Record: r.from, By: r.from, Call: c}
-		r.say(Call, c.Name, nil)
+		r.say(Call, c.Tool, nil)
 	}
 	r.calls, r.b = r.calls[:0], b
 }

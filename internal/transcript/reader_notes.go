@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/scratch"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -15,7 +16,7 @@ func (r *reader) shell(m value) {
 		r.say(Custom, "command", r.text)
 		return
 	}
-	c := ToolCall{Name: "user", subject: m.Get("command"), Command: true, Answered: true, Exit: -1, Record: r.b.Record}
+	c := ToolCall{Call: activity.Typed(m.Get("command")), Answered: true, Exit: -1, Record: r.b.Record}
 	if code := m.Get("exitCode"); code.IsNumber() {
 		c.Exit = int(code.Int())
 	}
@@ -103,24 +104,6 @@ func (r *reader) cut(v value) {
 	if r.b.Cut != nil {
 		r.b.Cut.Tokens = int(v.Get("tokensBefore").Int())
 	}
-}
-
-// cutSkill takes the instructions of a skill off a prompt (docs/session-format.md 4.6).
-func cutSkill(text []byte) (skill []byte, name string, rest []byte) {
-	body, ok := bytes.CutPrefix(text, []byte("<skill "))
-	if !ok {
-		return nil, "", text
-	}
-	head, body, closed := bytes.Cut(body, []byte(">"))
-	skill, rest, ended := bytes.Cut(body, []byte("</skill>"))
-	if !closed || !ended {
-		return nil, "", text
-	}
-	if _, after, ok := bytes.Cut(head, []byte(`name="`)); ok {
-		quoted, _, _ := bytes.Cut(after, []byte(`"`))
-		name = string(quoted)
-	}
-	return bytes.Trim(skill, "\r\n"), name, bytes.TrimSpace(rest)
 }
 
 // system makes a block of a system message: what it sets, and the texts.

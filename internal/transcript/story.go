@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/activity"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -141,24 +142,26 @@ func (s *Story) Last() (last, before string) { return value(s.last).Text(), valu
 
 func (s *Story) call(c *ToolCall) {
 	switch {
-	case c.Command:
+	case c.Runs():
 		s.ran(c)
 		return
 	case c.Failed:
 		s.Failures++
 		return
-	case !c.Answered || c.Change == Reads:
+	case !c.Answered || !c.Action.Changes():
 		return
 	}
-	f := s.file(c.Path)
 	diff := c.Diff()
-	f.Told = f.Told && diff != ""
 	added, removed := CountDiff(diff)
-	f.Added, f.Removed = f.Added+added, f.Removed+removed
-	if c.Change == Writes {
-		f.Written++
-	} else {
-		f.Edited++
+	for _, path := range c.Paths {
+		f := s.file(path)
+		f.Told = f.Told && diff != ""
+		f.Added, f.Removed = f.Added+added, f.Removed+removed
+		if c.Action == activity.Write {
+			f.Written++
+		} else {
+			f.Edited++
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/must"
 	"ctxtool/replay"
@@ -114,7 +115,7 @@ func TestAll(t *testing.T) {
 // output is cut.
 func TestCommands(t *testing.T) {
 	run := func(line string, failed bool) *ToolCall {
-		return &ToolCall{subject: jsonl.AppendQuoted(nil, line), Command: true, Answered: true, Failed: failed, Exit: 1}
+		return &ToolCall{Call: activity.Typed(jsonl.AppendQuoted(nil, line)), Answered: true, Failed: failed, Exit: 1}
 	}
 	s, next := NewStory(nil), NewStory(nil)
 	s.ran(run("go test ./... 2>&1 | tail -5", true))
@@ -130,37 +131,6 @@ func TestCommands(t *testing.T) {
 	}
 	if want := []string{"go test ./... 2>&1 | tail -5 1 true", "make lint 1 false", "rm  x 2 false"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestCalls: what a call is about, and what it does to which file.
-func TestCalls(t *testing.T) {
-	for _, c := range []struct {
-		args, subject, path string
-		command             bool
-		change              Change
-	}{
-		{`{"command":"ls","timeout":3}`, "ls", "", true, Reads},
-		{`{"path":"a.go"}`, "a.go", "a.go", false, Reads},
-		{`{"limit":3,"path":"a.go","offset":1}`, "a.go", "a.go", false, Reads},
-		{`{"file_path":"a.go","old_string":"x","new_string":"y"}`, "a.go", "a.go", false, Edits},
-		{`{"path":"a.go","edits":[{"oldText":"x","newText":"y"}]}`, "a.go", "a.go", false, Edits},
-		{`{"content":"x","path":"a.go"}`, "a.go", "a.go", false, Writes},
-		{`{"content":"x"}`, "x", "", false, Reads},
-		{`{"pattern":"x","path":"src"}`, "src", "src", false, Reads},
-		{`{"deep":{"a":1}}`, `{"a":1}`, "", false, Reads},
-		{`{}`, "", "", false, Reads},
-		{`[]`, "", "", false, Reads},
-		{`{"path":"","query":"q"}`, "q", "", false, Reads},
-	} {
-		got := newCall("t", "1", value(c.args))
-		if got.Subject() != c.subject || got.Path != c.path || got.Command != c.command || got.Change != c.change {
-			t.Errorf("%s: %q %q %v %v", c.args, got.Subject(), got.Path, got.Command, got.Change)
-		}
-	}
-	call := newCall("edit", "1", value(`{"path":"a","edits":[{"oldText":"x","newText":"y"},{"old_str":"p"}]}`))
-	if got := fmt.Sprint(call.Replacements()); got != "[{x y} {p }]" {
-		t.Error(got)
 	}
 }
 
@@ -180,7 +150,7 @@ func TestAnswers(t *testing.T) {
 		{"out", `{"exitCode":0}`, false, false, 0, "out"},
 		{"Command aborted", "", true, true, -1, "Command aborted"},
 	} {
-		call := ToolCall{Command: true, Exit: -1, Details: value(c.details)}
+		call := ToolCall{Call: activity.Call{Action: activity.Run}, Exit: -1, Details: value(c.details)}
 		call.answer([]byte(c.text), c.failed)
 		if call.Failed != c.wantFailed || call.Exit != c.exit || string(call.Result) != c.result {
 			t.Errorf("%q: %v %d %q", c.text, call.Failed, call.Exit, call.Result)
@@ -197,7 +167,7 @@ func TestSkill(t *testing.T) {
 		{"<skill name=\"a\">never closed", "", "", "<skill name=\"a\">never closed"},
 		{"plain", "", "", "plain"},
 	} {
-		skill, name, rest := cutSkill([]byte(c.text))
+		skill, name, rest := activity.CutSkill([]byte(c.text))
 		if string(skill) != c.skill || name != c.name || string(rest) != c.rest {
 			t.Errorf("%q: %q %q %q", c.text, skill, name, rest)
 		}

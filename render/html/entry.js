@@ -69,11 +69,15 @@ function sets(m) {
   return all
 }
 
+// subjects are the arguments that describe a call, as in internal/activity.
+const subjects = ('command cmd script pattern patterns query ' +
+  'path file_path filePath absolute_path notebook_path dir_path filename file paths url name prompt description id').split(' ')
+
 // subject returns the most telling argument of a call.
 export function subject(call) {
   const args = call?.arguments
   if (!args || typeof args !== 'object') return typeof args === 'string' ? args : ''
-  for (const name of ['command', 'path', 'file_path', 'filePath', 'pattern', 'query', 'url']) if (typeof args[name] === 'string') return args[name]
+  for (const name of subjects) if (typeof args[name] === 'string' && args[name]) return args[name]
   for (const name in args) if (typeof args[name] === 'string') return args[name]
   return ''
 }

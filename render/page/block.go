@@ -63,7 +63,7 @@ const briefAnswer = 300
 func (p *Page) brief(dst []byte, b *transcript.Block, part int) []byte {
 	switch {
 	case part == never:
-	case b.Kind == transcript.Call && !(b.Call.Failed && b.Call.Command):
+	case b.Kind == transcript.Call && !(b.Call.Failed && b.Call.Runs()):
 		return p.callLine(dst, &b.Call, oneLine(p.near(b.Call.Subject())))
 	case b.Kind == transcript.Answer && utf8.RuneCount(b.Text) > briefAnswer:
 		return p.pen.line(dst, p.pen.inline(nil, beginningOf(b.Text, briefAnswer)))

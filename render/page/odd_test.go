@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/must"
-	"ctxtool/internal/transcript"
 	"ctxtool/sessionfmt"
 )
 
@@ -101,7 +101,7 @@ func TestLargeReplacement(t *testing.T) {
 			t.Errorf("%d lines where one of 9,001 differs", len(all))
 		}
 	}
-	diff := replaced([]transcript.Replacement{{Old: lines("a", 3000), New: lines("b", 3000)}})
+	diff := replaced([]activity.Replacement{{Old: lines("a", 3000), New: lines("b", 3000)}})
 	if removed, added := bytes.Count(diff, []byte("-a ")), bytes.Count(diff, []byte("+b ")); removed != 3000 || added != 3000 {
 		t.Errorf("%d lines removed and %d added", removed, added)
 	}

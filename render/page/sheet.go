@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
@@ -114,7 +115,7 @@ func (s *sheet) end() error {
 // call appends a call of a tool, or a command. The line of a failed command is never folded.
 func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 	c := &b.Call
-	if part == never && !(c.Failed && c.Command) {
+	if part == never && !(c.Failed && c.Runs()) {
 		return dst
 	}
 	p.whole = c.AppendSubject(append(p.whole[:0], "$ "...))
@@ -125,19 +126,19 @@ func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 		return p.pen.line(dst, append(failed, exitWords(c)...))
 	}
 	info, body := p.body(c)
-	if c.Command && line != near { // the line is cut
+	if c.Runs() && line != near { // the line is cut
 		p.whole = append(append(bytes.TrimRight(p.whole, "\n"), '\n'), body...)
 		body = p.whole
 	}
 	body = p.cut(body)
-	head := title{c.Name, line, callWords(c)}
-	if c.Failed && c.Command {
+	head := title{c.Tool, line, callWords(c)}
+	if c.Failed && c.Runs() {
 		head = title{before: "Output", after: linesOf(c.Result)}
 	}
 	switch {
 	case len(body) > 0 && (p.Parts&showResults != 0 || info == "diff"):
 		return p.pen.close(p.pen.fence(p.pen.open(dst, head), info, body))
-	case c.Failed && c.Command:
+	case c.Failed && c.Runs():
 		return dst
 	}
 	return p.callLine(dst, c, line)
@@ -145,7 +146,7 @@ func (p *Page) call(dst []byte, b *transcript.Block, part int) []byte {
 
 // callLine appends a call as an item of a list, with its subject.
 func (p *Page) callLine(dst []byte, c *transcript.ToolCall, about string) []byte {
-	line := p.pen.inline(nil, c.Name)
+	line := p.pen.inline(nil, c.Tool)
 	if c.Subject() != "" {
 		line = p.pen.code(append(line, ' '), about)
 	}
@@ -157,23 +158,23 @@ func (p *Page) body(c *transcript.ToolCall) (info string, body []byte) {
 	if c.Failed {
 		return "text", c.Result
 	}
-	switch c.Change {
-	case transcript.Edits:
+	switch c.Action {
+	case activity.Edit:
 		if diff := c.Diff(); diff != "" {
 			return "diff", []byte(diff)
 		}
 		return "diff", replaced(c.Replacements())
-	case transcript.Writes:
-		return markdown.Info(c.Path), []byte(c.Args.Get("content").Text())
+	case activity.Write:
+		return markdown.Info(c.Path()), []byte(c.Args.Get("content").Text())
 	}
-	if c.Command {
+	if c.Runs() {
 		return "text", c.Result
 	}
-	return markdown.Info(c.Path), c.Result
+	return markdown.Info(c.Path()), c.Result
 }
 
 // replaced returns the diff of replacements, line by line.
-func replaced(all []transcript.Replacement) (diff []byte) {
+func replaced(all []activity.Replacement) (diff []byte) {
 	for k, r := range all {
 		if k > 0 {
 			diff = append(diff, "...\n"...)
@@ -189,12 +190,12 @@ func callWords(c *transcript.ToolCall) string {
 		return ", no result"
 	case c.Failed:
 		return ", failed" + exitWords(c)
-	case c.Change == transcript.Edits && c.Diff() != "":
+	case c.Action == activity.Edit && c.Diff() != "":
 		added, removed := transcript.CountDiff(c.Diff())
 		return fmt.Sprintf(", +%d −%d", added, removed)
-	case c.Change == transcript.Writes:
+	case c.Action == activity.Write:
 		return ", written" + lineCount([]byte(c.Args.Get("content").Text()))
-	case c.Change == transcript.Edits:
+	case c.Action == activity.Edit:
 		return ", edited"
 	}
 	return linesOf(c.Result)
@@ -228,7 +229,7 @@ func (p *Page) nested(dst []byte, c *transcript.ToolCall, part int) []byte {
 	}
 	for call := range c.Nested.Get("calls").Elements {
 		n := transcript.NestedCall(call)
-		line := p.pen.inline(append(p.pen.inline(nil, c.Name), " called "...), n.Name)
+		line := p.pen.inline(append(p.pen.inline(nil, c.Tool), " called "...), n.Tool)
 		if about := n.Subject(); about != "" {
 			line = p.pen.code(append(line, ' '), oneLine(p.near(about)))
 		}
@@ -238,7 +239,7 @@ func (p *Page) nested(dst []byte, c *transcript.ToolCall, part int) []byte {
 		dst = p.pen.item(dst, line)
 	}
 	if complete := c.Nested.Get("complete"); string(complete) == "false" {
-		dst = p.pen.item(dst, append(p.pen.inline(nil, c.Name), " made calls that the file does not record completely"...))
+		dst = p.pen.item(dst, append(p.pen.inline(nil, c.Tool), " made calls that the file does not record completely"...))
 	}
 	return dst
 }

@@ -3,7 +3,9 @@
 package cache
 
 import (
+	"cmp"
 	"hash/maphash"
+	"slices"
 
 	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt"
@@ -13,14 +15,16 @@ import (
 type Options struct {
 	Leaf     int  // record whose path is reported
 	All      bool // all branches, in file order
+	Broken   bool // Rows are only those with something billed again
 	Collapse bool // later system messages are merged into the prompt
 }
 
 // A Report is the account of a session.
 type Report struct {
-	Rows    []Row
 	Total   *Total
 	Stopped error // the broken patch after which requests have no expectation
+
+	account *accountant
 }
 
 // A sentRequest is what the account adds to a request of the ledger.
@@ -45,8 +49,9 @@ type accountant struct {
 	fresh  *ledger.First // built on first use
 	depth  []int32       // of records below their roots; built on first use
 	hidden int64
-	active bool // an answer has used a cache
-	last   int  // index of the previous request, -1 for none
+	onPath []bool // by record
+	active bool   // an answer has used a cache
+	last   int    // index of the previous request, -1 for none
 }
 
 // Account returns, request by request, what a cache could have served from the prefixes of
@@ -55,45 +60,95 @@ type accountant struct {
 func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 	c := newAccountant(l, opt)
 	path, _ := l.Replay.Session.Path(opt.Leaf)
-	report := &Report{}
-	onPath := map[int32]bool{}
+	report := &Report{account: c}
 	for _, rec := range path {
-		onPath[int32(rec)] = true
+		c.onPath[rec] = true
 	}
 	for _, stop := range l.Stopped {
-		if report.Stopped == nil || onPath[int32(stop.Record)] {
+		if report.Stopped == nil || c.onPath[stop.Record] {
 			report.Stopped = stop.Err
 		}
 	}
 	c.insertAll()
 	c.systems()
-	c.estimateHidden(func(rec int32) bool { return opt.All || onPath[rec] })
-	report.Rows = make([]Row, 0, min(len(c.sent), len(path)))
-	for k := range c.sent {
-		if l.Requests[k].Warms {
-			c.use(k)
-		} else if row := c.row(k); opt.All || onPath[int32(row.Record)] {
-			report.Rows = append(report.Rows, row)
-		}
-	}
+	c.estimateHidden(c.reported)
+	billed := slices.ContainsFunc(l.Requests, func(q ledger.Request) bool {
+		return !q.Warms && c.reported(q.Record) && c.answered(&q)
+	})
+	report.Total = total(c.rows, billed)
 	if c.err != nil {
 		return nil, c.err
 	}
-	report.Total = total(report.Rows)
 	if report.Total.Of = "path"; opt.All {
 		report.Total.Of = "file"
 	}
 	report.Total.Hidden, report.Total.Reading = c.hidden, l.Replay.Session.Reading()
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
-			report.Total.Outlived = append(report.Total.Outlived, lifetime{m.Ref.Name(), m.tableLifetime() / 1000, m.seen / 1000})
+			outlived := lifetime{m.Ref.Name(), m.tableLifetime() / 1000, m.seen / 1000}
+			report.Total.Outlived = append(report.Total.Outlived, outlived)
 		}
 	}
 	return report, nil
 }
 
+// reported reports whether a request is reported, by its answer.
+func (c *accountant) reported(rec int32) bool { return c.opt.All || c.onPath[rec] }
+
+// Rows yields the requests, in the order of the file, as they are worked out.
+func (r *Report) Rows(yield func(*Row) bool) {
+	for row := range r.account.rows {
+		if r.account.opt.Broken && row.Rebilled.Tokens == 0 {
+			continue
+		}
+		r.account.complete(row)
+		if !yield(row) {
+			return
+		}
+	}
+}
+
+// Err returns the first error of reading the session for Rows.
+func (r *Report) Err() error { return r.account.err }
+
+// complete adds to a row what its entry says besides the usage.
+func (c *accountant) complete(row *Row) {
+	_, stamp, missed, err := c.l.Recorded(&c.l.Requests[c.l.Answered(row.Record)])
+	c.err = cmp.Or(c.err, err)
+	row.Time = stamp.Text()
+	if row.Recorded != nil && missed.IsObject() {
+		row.Missed = &Missed{missed.Get("type").Text(), missed.Get("cache_missed_input_tokens").Int()}
+	}
+}
+
+// rows yields the requests in the order of the file, without the times of their entries.
+func (c *accountant) rows(yield func(*Row) bool) {
+	c.reset()
+	for k := range c.sent {
+		if c.l.Requests[k].Warms {
+			c.use(k)
+		} else if row := c.row(k); c.reported(int32(row.Record)) && !yield(&row) {
+			return
+		}
+	}
+}
+
+// reset makes the cache empty.
+func (c *accountant) reset() {
+	clear(c.trie.uses)
+	clear(c.trie.recorded)
+	for i := range c.models {
+		c.models[i].long, c.models[i].seen = false, 0
+	}
+	c.active, c.last = false, -1
+}
+
 func newAccountant(l *ledger.Ledger, opt Options) *accountant {
-	c := &accountant{l: l, opt: opt, lines: l.Replay.Session.NewReader(), trie: newTrie(), sent: make([]sentRequest, len(l.Requests)), last: -1}
+	s := l.Replay.Session
+	c := &accountant{
+		l: l, opt: opt, lines: s.NewReader(), trie: newTrie(),
+		sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, s.Len()), last: -1,
+	}
 	for k := range c.sent {
 		c.sent[k] = sentRequest{of: int32(k), prefix: noBeginning, late: -1}
 	}

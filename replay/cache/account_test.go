@@ -133,11 +133,14 @@ func asked(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string
 			pieces = append(pieces, said)
 		}
 	}
-	for w, err := range e.Weighed(&tokens.Pi) {
+	for n, err := range replay.Each(e, func(l *replay.Reader, p *replay.Piece) (int, error) {
+		n, _, err := l.Tokens(&tokens.Pi, p)
+		return n, err
+	}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sizes = append(sizes, w.Tokens.Total())
+		sizes = append(sizes, n)
 	}
 	return pieces, sizes
 }
@@ -183,10 +186,10 @@ func TestCachePredicts(t *testing.T) {
 				if err != nil || report.Stopped != nil {
 					t.Fatal(err, report.Stopped)
 				}
-				if len(report.Rows) != len(want) {
-					t.Fatalf("%d rows of %d requests", len(report.Rows), len(want))
+				if report.Total.Requests != len(want) {
+					t.Fatalf("%d rows of %d requests", report.Total.Requests, len(want))
 				}
-				for _, row := range report.Rows {
+				for row := range report.Rows {
 					requests++
 					w := want[row.Record]
 					if row.Expected == nil || *row.Expected != w {
@@ -305,7 +308,7 @@ func TestCacheRecorded(t *testing.T) {
 				t.Errorf("%s: achieved %v, the file says %v", c.Name, *report.Total.HitRate.Achieved, rate)
 			}
 		}
-		for _, row := range report.Rows {
+		for row := range report.Rows {
 			if e := row.Expected; e != nil && (e.Read < 0 || e.Write < 0 || e.Read+e.Write != row.Prompt) {
 				t.Errorf("%s: entry %s: expected %v of %d", c.Name, s.ID(row.Record), *e, row.Prompt)
 			}
@@ -357,7 +360,7 @@ func TestCacheAsPi(t *testing.T) {
 		}
 		s = openCacheTest(t, []byte(strings.Join(lines, "")))
 		report := must.Get(accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf()}))
-		for _, row := range report.Rows {
+		for row := range report.Rows {
 			got := Rebilled{}
 			if row.Unserved.Tokens > 0 {
 				got = row.Unserved
@@ -382,7 +385,7 @@ func TestCacheInPlace(t *testing.T) {
 	defer s.Close()
 	for _, collapse := range []bool{false, true} {
 		report := must.Get(accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Collapse: collapse}))
-		row := report.Rows[8]
+		row := slices.Collect(report.Rows)[8]
 		at, shared := 16, 15
 		if collapse {
 			at, shared = 0, 0

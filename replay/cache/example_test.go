@@ -3,6 +3,7 @@ package cache_test
 import (
 	"fmt"
 	"log"
+	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
@@ -27,7 +28,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, row := range account.Rows[:3] {
+	for _, row := range slices.Collect(account.Rows)[:3] {
 		fmt.Println(row.Entry, row.Prompt, row.Shared.Tokens, row.Recorded.CacheRead)
 	}
 	fmt.Println(account.Total.Requests)

@@ -84,7 +84,7 @@ func (r *Row) Instead(c Context) Row {
 		if row.Break.Cause != CausePause {
 			n = min(r.scaled(again), row.Expected.Write)
 		}
-		row.Break.Rebilled = b.model.rebilled(nil, row.Prompt, n)
+		row.Break.Rebilled = b.model.rebilled(0, 0, false, row.Prompt, n)
 		row.Rebilled = row.Break.Rebilled
 	}
 	return row

@@ -3,6 +3,7 @@ package cache
 import (
 	"math"
 
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/origin"
 )
 
@@ -47,6 +48,8 @@ type Missed struct {
 // answered reports whether the provider recorded the size of the request.
 func (r *Row) answered() bool { return r.Recorded != nil && r.Recorded.Prompt() > 0 }
 
+func (c *accountant) answered(q *ledger.Request) bool { return q.Size() > 0 && c.usageOf(q) != nil }
+
 // Expected are the tokens read and written by an ideal cache, which keeps every prefix of every
 // request.
 type Expected struct {
@@ -72,13 +75,10 @@ func (c *accountant) row(k int) Row {
 	m, session := &c.models[q.Model], c.l.Replay.Session
 	row := Row{
 		Schema: "ctxtool/cache/2", Record: int(q.Record), Request: origin.Index(q.Number), Entry: session.ID(int(q.Record)),
-		Time: c.line(q.Record).Get("timestamp").Text(), Model: m.Ref.Name(), Prompt: q.Size(),
+		Model: m.Ref.Name(), Prompt: q.Size(),
 	}
 	row.basis = basis{model: m, long: m.long, counted: s.counted + c.hidden, hidden: c.hidden, output: q.Usage.Output, thinking: c.thinking(q), unbilled: q.Free()}
-	if d := session.Dialect(); q.Billed && (d == nil || !d.Uncached) {
-		u := &q.Usage
-		row.Recorded, row.Missed = &Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}, (*Missed)(q.Missed)
-	}
+	row.Recorded = c.usageOf(q)
 	seen := c.active || q.Usage.CacheRead+q.Usage.CacheWrite > 0
 	defer func() { c.active = seen }()
 	if s.prefix == noBeginning {
@@ -114,19 +114,29 @@ func (c *accountant) row(k int) Row {
 		}
 	}
 	if b := row.Break; b != nil {
-		b.Rebilled = m.rebilled(&q.Answer, row.Prompt, b.Rebilled.Tokens)
+		b.Rebilled = c.rebilled(q, row.Prompt, b.Rebilled.Tokens)
 		row.Rebilled = b.Rebilled
 		if b.Record >= 0 {
 			b.Entry = session.ID(b.Record)
 		}
 	}
 	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
-		row.Unserved = m.rebilled(&q.Answer, row.Prompt, short)
+		row.Unserved = c.rebilled(q, row.Prompt, short)
 		row.Rebilled.Plus(row.Unserved)
 	}
 	c.use(k)
 	c.last = k
 	return row
+}
+
+// usageOf returns what is recorded of a request, nil if there is none or the agent does not record
+// the use of a cache.
+func (c *accountant) usageOf(q *ledger.Request) *Usage {
+	if d := c.l.Replay.Session.Dialect(); !q.Billed || d != nil && d.Uncached {
+		return nil
+	}
+	u := &q.Usage
+	return &Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
 }
 
 // served returns the size of a prefix in the provider's tokens: as recorded for a request that

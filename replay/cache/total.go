@@ -2,6 +2,7 @@ package cache
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"ctxtool/replay/ledger"
@@ -71,17 +72,16 @@ type Loss struct {
 	Rebilled
 }
 
-func total(rows []Row) *Total {
-	t := &Total{Requests: len(rows), Expected: &Expected{}, Prices: models.Date}
-	for i := range rows {
-		if row := &rows[i]; row.answered() {
+// total sums up rows: those that are answered if any is.
+func total(rows iter.Seq[*Row], billed bool) *Total {
+	t := &Total{Expected: &Expected{}, Prices: models.Date}
+	for row := range rows {
+		if t.Requests++; row.answered() {
 			t.Answered++
 		} else {
 			t.Estimated += row.Prompt
 		}
-	}
-	for i := range rows {
-		if row := &rows[i]; t.Answered == 0 || row.answered() {
+		if row.answered() == billed {
 			t.add(row)
 		}
 	}
@@ -121,7 +121,7 @@ func (a *Rebilled) Plus(b Rebilled) {
 
 // Sum adds up the totals of sessions, skipping those with an error.
 func Sum(all []Total) *Total {
-	sum := total(nil)
+	sum := total(func(func(*Row) bool) {}, false)
 	for i := range all {
 		if all[i].Error == "" {
 			sum.Of = all[i].Of
@@ -259,16 +259,24 @@ func (m *seenModel) tableLifetime() int64 {
 	return seconds * 1000
 }
 
-// rebilled returns tokens of a request with what they cost beyond reading them from the cache, by
-// the cost in its answer, else by the table's prices. The answer may be nil.
-func (m *seenModel) rebilled(a *ledger.Answer, prompt, tokens int64) Rebilled {
+// rebilled is the model's rebilled by what the answer records, else by the table.
+func (c *accountant) rebilled(q *ledger.Request, prompt, tokens int64) Rebilled {
+	cost, _, _, err := c.l.Recorded(q)
+	c.err = cmp.Or(c.err, err)
 	var paid, read float64
-	if a != nil && a.Usage.Input+a.Usage.CacheWrite > 0 {
-		paid = (a.Usage.Cost.Input + a.Usage.Cost.CacheWrite) / float64(a.Usage.Input+a.Usage.CacheWrite)
+	if n := q.Usage.Input + q.Usage.CacheWrite; n > 0 {
+		paid = (cost.Input + cost.CacheWrite) / float64(n)
 	}
-	if a != nil && a.Usage.CacheRead > 0 {
-		read = a.Usage.Cost.CacheRead / float64(a.Usage.CacheRead)
+	if n := q.Usage.CacheRead; n > 0 {
+		read = cost.CacheRead / float64(n)
 	}
+	return c.models[q.Model].rebilled(paid, read, cost.Known, prompt, tokens)
+}
+
+// rebilled returns tokens of a request with what they cost beyond reading them from the cache, by
+// what a token cost to send and to read, else by the table's prices. known is true if a cost is
+// recorded.
+func (m *seenModel) rebilled(paid, read float64, known bool, prompt, tokens int64) Rebilled {
 	if prompt > 0 && paid == 0 {
 		long := int64(0)
 		if m.long {
@@ -283,7 +291,7 @@ func (m *seenModel) rebilled(a *ledger.Answer, prompt, tokens int64) Rebilled {
 		read = m.Model.Price(models.Usage{CacheRead: prompt}).Total / float64(prompt)
 	}
 	one := Rebilled{Tokens: tokens, Cost: float64(tokens) * max(0, paid-read)}
-	if paid == 0 && !m.Model.Priced() && (a == nil || !a.Usage.Cost.Known) {
+	if paid == 0 && !m.Model.Priced() && !known {
 		one.Unpriced = tokens
 	}
 	return one

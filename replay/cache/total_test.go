@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func cacheOf(t *testing.T, name string, data []byte) *Report {
 	if err != nil {
 		return nil // no session
 	}
-	defer s.Close()
+	t.Cleanup(func() { s.Close() }) // rows are read as they are used
 	report, err := accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), All: true})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -51,7 +52,8 @@ func cacheOf(t *testing.T, name string, data []byte) *Report {
 func TestCacheOutlived(t *testing.T) {
 	data := must.Get(os.ReadFile("../../testdata/sessions/good/outlived.jsonl"))
 	report := cacheOf(t, "outlived", data)
-	read, part, none := report.Rows[1], report.Rows[2], report.Rows[3]
+	rows := slices.Collect(report.Rows)
+	read, part, none := rows[1], rows[2], rows[3]
 	if read.Break != nil || read.Unserved.Tokens > 0 || read.Outlived != 840 || read.Expected.Read != 126_324 {
 		t.Errorf("read after a pause: %+v", read)
 	}
@@ -83,8 +85,7 @@ func TestCacheParts(t *testing.T) {
 		}
 		total := report.Total
 		var rows, reasons Rebilled
-		for i := range report.Rows {
-			row := &report.Rows[i]
+		for row := range report.Rows {
 			one := row.Rebilled
 			if row.Recorded != nil && !row.Estimated && one.Tokens > row.Prompt-row.Recorded.CacheRead {
 				t.Errorf("%s: request %d: %d tokens of %d were billed again, and %d read", c.Name, row.Request, one.Tokens, row.Prompt, row.Recorded.CacheRead)

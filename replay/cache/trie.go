@@ -17,8 +17,8 @@ import (
 type trie struct {
 	fronts   []node
 	byFront  map[uint64]int32
-	nodes    []node // prefixes of messages: those of requests, and those at which requests part
-	byEdge   map[edge]int32
+	nodes    []node              // prefixes of messages: those of requests, and those at which requests part
+	byEdge   map[edge]int32      // children besides the first of a node
 	recorded map[beginning]int64 // the recorded size of the last request that was exactly this prefix
 
 	// The messages are divided into chains. Each chain continues with the child that has the
@@ -46,6 +46,7 @@ type node struct {
 	// Of messages, a request that begins with it, and the index in the request's list of the first
 	// message that the parent does not have.
 	request, from int32
+	child         int32 // the first one, -1 for none
 }
 
 // An edge leads from a node to the one that continues with a message of that content.
@@ -77,7 +78,7 @@ func (t *trie) addFront(parent int32, key uint64, tokens int) int32 {
 	if n, ok := t.byFront[key]; ok {
 		return n
 	}
-	front := node{parent: parent, tokens: int32(tokens), request: -1}
+	front := node{parent: parent, tokens: int32(tokens), request: -1, child: -1}
 	if parent >= 0 {
 		front.depth = t.fronts[parent].depth + 1
 	}
@@ -111,11 +112,11 @@ func (t *trie) add(l *ledger.Ledger, k int32, inPlace bool, last int32, from int
 	}
 	for i, m := range v.From(v.Index(int(size))) {
 		if t.size(at.node) == size {
-			next, ok := t.byEdge[edge{at.node, m.Content}]
-			if !ok {
+			next := t.below(l, at.node, m.Content, inPlace)
+			if next.node < 0 {
 				return t.append(at.node, k, i, &v, m.Content)
 			}
-			at = edgePlace{next, l.View(t.nodes[next].request, inPlace), int(t.nodes[next].from)}
+			at = next
 		} else if at.content() != m.Content {
 			mid := t.split(&at, size, &v, i)
 			return t.append(mid, k, i, &v, m.Content)
@@ -127,6 +128,33 @@ func (t *trie) add(l *ledger.Ledger, k int32, inPlace bool, last int32, from int
 		return t.split(&at, size, &v, v.End())
 	}
 	return at.node
+}
+
+// below returns the beginning of the edge that leads from a node to a message of that content; its
+// node is -1 if there is none.
+func (t *trie) below(l *ledger.Ledger, n int32, content uint64, inPlace bool) edgePlace {
+	place := func(to int32) edgePlace {
+		return edgePlace{to, l.View(t.nodes[to].request, inPlace), int(t.nodes[to].from)}
+	}
+	if n >= 0 && t.nodes[n].child >= 0 {
+		if first := place(t.nodes[n].child); first.content() == content {
+			return first
+		}
+	}
+	if to, ok := t.byEdge[edge{n, content}]; ok {
+		return place(to)
+	}
+	return edgePlace{node: -1}
+}
+
+// link makes a node the one below a parent that begins with a message of that content. was is the
+// node that it takes the place of, -1 for none.
+func (t *trie) link(parent int32, content uint64, n, was int32) {
+	if parent >= 0 && t.nodes[parent].child == was {
+		t.nodes[parent].child = n
+		return
+	}
+	t.byEdge[edge{parent, content}] = n
 }
 
 // An edgePlace is a message of the edge to a node, by its index in the list of the node's request.
@@ -149,8 +177,8 @@ func (p *edgePlace) content() uint64 {
 func (t *trie) append(parent, k int32, from int, v *ledger.View, content uint64) int32 {
 	all, tokens := v.Total()
 	n := int32(len(t.nodes))
-	t.nodes = append(t.nodes, node{parent, int32(all) - 1, int32(tokens), k, int32(from)})
-	t.byEdge[edge{parent, content}] = n
+	t.nodes = append(t.nodes, node{parent, int32(all) - 1, int32(tokens), k, int32(from), -1})
+	t.link(parent, content, n, -1)
 	return n
 }
 
@@ -164,11 +192,10 @@ func (t *trie) split(at *edgePlace, size int32, v *ledger.View, i int) int32 {
 	_, tokens := v.Until(i)
 	mid := int32(len(t.nodes))
 	first := edgePlace{at.node, at.view, int(below.from)}
-	t.byEdge[edge{below.parent, first.content()}] = mid
-	next := node{below.parent, size - 1, int32(tokens), below.request, below.from}
-	content := at.content()
+	t.link(below.parent, first.content(), mid, at.node)
+	next := node{below.parent, size - 1, int32(tokens), below.request, below.from, at.node}
+	at.content() // the index becomes that of the message
 	below.parent, below.from = mid, int32(at.index)
-	t.byEdge[edge{mid, content}] = at.node
 	t.nodes = append(t.nodes, next)
 	return mid
 }

@@ -151,11 +151,14 @@ type Effect struct {
 
 // EffectOf returns the difference between an earlier envelope of a replay and e.
 func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
-	n, err := replay.CountAll(c, earlier, e)
-	if err != nil {
+	out := &Effect{}
+	var err error
+	if out.Before, err = earlier.Count(c); err != nil {
 		return nil, err
 	}
-	out := &Effect{Before: n[0], After: n[1]}
+	if out.After, err = e.Count(c); err != nil {
+		return nil, err
+	}
 	for _, err := range e.Entered(earlier) {
 		if err != nil {
 			return nil, err
@@ -172,8 +175,15 @@ func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
 	}
 	out.Parts, out.PartsRemoved = changedNames(prompt.Split(was.Parts), prompt.Split(is.Parts), partText)
 	out.Tools, out.ToolsRemoved = changedNames(was.Tools, is.Tools, toolText)
-	out.Broken, err = broken(earlier, e)
-	return out, err
+	switch same := func(a, b prompt.Tool) bool { return string(a.Raw) == string(b.Raw) }; {
+	case was.Compiled != "" && is.Compiled != was.Compiled:
+		out.Broken = "the system prompt changed"
+	case len(was.Tools) > 0 && !slices.EqualFunc(is.Tools, was.Tools, same):
+		out.Broken = "the tools changed"
+	default:
+		out.Broken = broken(sent(earlier), sent(e))
+	}
+	return out, nil
 }
 
 // changedNames returns the names of new or changed elements, and of removed ones, each once.
@@ -221,22 +231,24 @@ type logBoundary struct {
 	Inferred bool     `json:"inferred"` // the file does not record it
 }
 
-// RowOf returns the log row of a step, without what the entry itself contains.
-func RowOf(r *replay.Replay, a *replay.Account) (row Row, err error) {
-	delta := a.After.Total - a.Before.Total
-	row = Row{Active: true, Tokens: &delta, Context: &a.After.Total, Did: a.Did.String()}
-	if a.Request >= 0 {
-		row.Request = &a.Request
+// RowOf returns the log row of a step at an index of a path, without what the entry itself
+// contains, given the tokens of the context before and after it.
+func RowOf(s *sessionfmt.Session, step replay.Step, before, after weigh.Counts, path []int, at int) (row Row, err error) {
+	delta := after.Total - before.Total
+	row = Row{Active: true, Tokens: &delta, Context: &after.Total, Did: step.Did.String()}
+	if n := step.Answers(); n >= 0 {
+		row.Request = &n
 	}
 	switch {
-	case a.Did == replay.Compacted:
+	case step.Did == replay.Compacted:
 		row.Mark = "C"
-	case a.After.Messages < a.Before.Messages:
+	case after.Messages < before.Messages:
 		row.Mark = "T"
 	}
-	if r.Session.Kind(a.Record) == jsonl.Transform && r.Session.Dialect() == nil {
-		row.Boundary = &logBoundary{After: a.Answers - 1, Before: a.Answers, Inferred: true}
-		row.Boundary.Likely, err = boundaryOf(r.Session, a)
+	if s.Kind(step.Record) == jsonl.Transform && s.Dialect() == nil {
+		n := step.Requests()
+		row.Boundary = &logBoundary{After: n - 1, Before: n, Inferred: true}
+		row.Boundary.Likely, err = boundaryOf(s, path, at)
 	}
 	return row, err
 }
@@ -265,11 +277,11 @@ const (
 	turnEnd       boundary = "turn_end"
 )
 
-// boundaryOf infers the boundary of a transform on a walk along a path. Messages reach the file
+// boundaryOf infers the boundary of a transform at an index of a path. Messages reach the file
 // late: a transform made before a request is written before the prompt that caused it, right
 // after an earlier answer. Between an answer and a prompt, the nearer one in time decides.
-func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error) {
-	before, after := ofTurn(session, slices.Backward(a.Path[:a.At])), ofTurn(session, slices.All(a.Path[a.At+1:]))
+func boundaryOf(session *sessionfmt.Session, path []int, k int) (boundary, error) {
+	before, after := ofTurn(session, slices.Backward(path[:k])), ofTurn(session, slices.All(path[k+1:]))
 	if before < 0 || session.Kind(before) != jsonl.Assistant {
 		return beforeRequest, nil
 	}
@@ -278,7 +290,7 @@ func boundaryOf(session *sessionfmt.Session, a *replay.Account) (boundary, error
 	}
 	var at [3]int64
 	lines := session.NewReader()
-	for i, rec := range []int{before, a.Record, after} {
+	for i, rec := range []int{before, path[k], after} {
 		line, err := lines.Line(rec)
 		if err != nil {
 			return "", err
@@ -306,50 +318,28 @@ func ofTurn(session *sessionfmt.Session, records iter.Seq2[int, int]) int {
 	return -1
 }
 
-// broken returns why a provider's cache of an earlier request cannot serve this one beyond some
-// point: a change of its prompt or tools, or a message changed or removed. It is empty if this
-// request only extends the earlier one.
-func broken(earlier, e *replay.Envelope) (string, error) {
-	is, err := e.Prompt()
-	if err != nil {
-		return "", err
-	}
-	was, err := earlier.Prompt()
-	if err != nil {
-		return "", err
-	}
-	if was.Compiled != "" && is.Compiled != was.Compiled {
-		return "the system prompt changed", nil
-	}
-	same := func(a, b prompt.Tool) bool { return string(a.Raw) == string(b.Raw) }
-	if len(was.Tools) > 0 && !slices.EqualFunc(is.Tools, was.Tools, same) {
-		return "the tools changed", nil
-	}
-	n := 0
-	next, stop := iter.Pull(sent(e))
-	defer stop()
-	for m := range sent(earlier) {
-		other, ok := next()
+// broken returns why a provider's cache of the messages of an earlier request cannot serve a request
+// beyond some point: one was changed or removed. It is empty if all of them are there.
+func broken(was, is []*replay.Piece) string {
+	for n, m := range was {
 		switch {
-		case !ok:
-			return fmt.Sprintf("message %d and what followed it was removed", n), nil
-		case other.Place() != m.Place():
-			return fmt.Sprintf("message %d changed", n), nil
+		case n >= len(is):
+			return fmt.Sprintf("message %d and what followed it was removed", n)
+		case is[n].Place() != m.Place():
+			return fmt.Sprintf("message %d changed", n)
 		}
-		n++
 	}
-	return "", nil
+	return ""
 }
 
 // sent returns the cached messages of a request.
-func sent(e *replay.Envelope) iter.Seq[*replay.Piece] {
-	return func(yield func(*replay.Piece) bool) {
-		for i := range e.Listed() {
-			if m := e.Piece(i); m.Sent() && !yield(m) {
-				return
-			}
+func sent(e *replay.Envelope) (all []*replay.Piece) {
+	for i := range e.Listed() {
+		if m := e.Piece(i); m.Sent() {
+			all = append(all, m)
 		}
 	}
+	return all
 }
 
 // A Meta describes an envelope: meta of schema ctxtool/replay/1.

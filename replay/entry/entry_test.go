@@ -2,13 +2,14 @@ package entry_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"ctxtool/internal/must"
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
-	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -34,11 +35,12 @@ func TestLikely(t *testing.T) {
 		s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(c.file), sessionfmt.Options{}))
 		r := replay.New(s, replay.Options{})
 		likely := ""
-		for a, err := range r.Accounts(s.Leaf(), &tokens.Pi) {
+		path, _ := s.Path(s.Leaf())
+		for step, err := range r.Along(path, nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			row := must.Get(entry.RowOf(r, &a))
+			row := must.Get(entry.RowOf(s, step, weigh.Counts{}, weigh.Counts{}, path, slices.Index(path, step.Record)))
 			if row.Boundary != nil {
 				likely = string(row.Boundary.Likely)
 			}

@@ -7,7 +7,6 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -15,15 +14,18 @@ import (
 // answers. It is an error if an operation is refused.
 func Once(ctx context.Context, h Hook, name string, r *replay.Replay, leaf int) (all []Result, err error) {
 	quiet := *r
-	w, n := quiet.Start(&tokens.Pi), weigh.Counts{}
-	for a, err := range w.Along(leaf) {
+	step := quiet.Start().Step() // without an entry
+	for step, err = range quiet.Walk(leaf) {
 		if err != nil {
 			return nil, err
 		}
-		n = a.After
+	}
+	n, err := step.Envelope().Count(&tokens.Pi)
+	if err != nil {
+		return nil, err
 	}
 	var write Writer
-	answer, err := h.Ask(ctx, func(out io.Writer) error { return write.Write(out, BeforeRequest, w.Step(), n) })
+	answer, err := h.Ask(ctx, func(out io.Writer) error { return write.Write(out, BeforeRequest, step, n) })
 	if err == nil {
 		all, err = answered(name, answer)
 	}

@@ -92,6 +92,7 @@ type running struct {
 	*Exec
 	run    *Run
 	walk   *replay.Walk
+	meter  *ledger.Meter
 	write  Writer
 	n      weigh.Counts // of the state of the walk
 	parent int          // the last record of the path so far
@@ -113,7 +114,7 @@ func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 	r.Findings = append(r.Findings, found...)
 	g := &running{
 		Exec: x, run: &Run{Command: x.Name, Rows: []Row{}, s: s, with: with, replay: r},
-		walk: r.Start(&tokens.Pi), parent: -1, course: course{path, map[int][]move{}}, asked: -1,
+		walk: r.Start(), meter: ledger.New(r, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter(), parent: -1, course: course{path, map[int][]move{}}, asked: -1,
 	}
 	defer x.Hook.Close()
 	if err := g.requests(path); err != nil {
@@ -146,13 +147,16 @@ func (g *running) requests(path []int) error {
 		if g.run.with.Held(max(0, g.parent)) && g.parent >= 0 {
 			g.run.with.Reparent(rec, g.parent)
 		}
-		a, err := g.walk.Next(rec)
+		step, err := g.walk.Next(rec)
+		if err == nil {
+			g.n, err = g.meter.Count(step)
+		}
 		if err != nil {
 			return err
 		}
-		g.n, g.parent = a.After, rec
+		g.parent = rec
 		if ends[k] {
-			if err := g.boundary(TurnEnd, k+1, a.Answers-1); err != nil {
+			if err := g.boundary(TurnEnd, k+1, step.Requests()-1); err != nil {
 				return err
 			}
 		}
@@ -246,17 +250,22 @@ func (g *running) apply(row *Row, result Result, at int) error {
 	if err := g.run.with.Hold(b); err != nil {
 		return err
 	}
-	held, walk := g.run.with.Len()-1, g.walk
+	held, walk, meter := g.run.with.Len()-1, g.walk, g.meter
 	if row.Reason == Ephemeral {
 		walk = walk.Fork()
+		meter = meter.Fork(g.walk.Step(), walk.Step()).(*ledger.Meter)
 	}
-	a, err := walk.Next(held)
+	step, err := walk.Next(held)
 	if err != nil {
 		return err
 	}
-	row.After = a.After.Total
+	n, err := meter.Count(step)
+	if err != nil {
+		return err
+	}
+	row.After = n.Total
 	if row.Reason != Ephemeral {
-		g.n, g.parent = a.After, held
+		g.n, g.parent = n, held
 	}
 	g.course.held[at] = append(g.course.held[at], move{held, row.Reason == Ephemeral})
 	return nil

@@ -197,11 +197,15 @@ func (t *Trial) warn(before *replay.Envelope) error {
 // measure computes the sizes, and what happens to the cached prefix.
 func (t *Trial) measure(before *replay.Envelope) error {
 	for _, c := range t.opt.Counters {
-		n, err := replay.CountAll(c, before, t.Envelope)
+		was, err := before.Count(c)
 		if err != nil {
 			return err
 		}
-		t.Sizes = append(t.Sizes, Size{c.Name, n[0], n[1]})
+		is, err := t.Envelope.Count(c)
+		if err != nil {
+			return err
+		}
+		t.Sizes = append(t.Sizes, Size{c.Name, was, is})
 	}
 	d := t.Difference
 	p := &Prefix{Messages: d.Shared.Messages, Of: d.A.Cached + d.A.Uncached, First: d.Shared.First, Kept: d.Shared.Tokens}
@@ -300,14 +304,14 @@ func compare(before, after *replay.Replay, was, is course, c *tokens.Counter) ([
 // walk is a ledger.Course: it replays the path, with the held entries where they belong.
 func (c course) walk(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
 	return func(yield func(replay.Step, error) bool) {
-		w := r.Start(nil, watch)
+		w := r.Start(watch)
 		var once []int
 		for k, rec := range c.path {
 			for _, m := range c.held[k] {
 				if m.once {
 					once = append(once, m.record)
-				} else if a, err := w.Next(m.record); err != nil {
-					yield(a.Step, err)
+				} else if step, err := w.Next(m.record); err != nil {
+					yield(step, err)
 					return
 				}
 			}
@@ -315,20 +319,20 @@ func (c course) walk(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.S
 			if len(once) > 0 && r.Session.Answers(rec) {
 				sent = w.Fork()
 				for _, m := range once {
-					if a, err := sent.Next(m); err != nil {
-						yield(a.Step, err)
+					if step, err := sent.Next(m); err != nil {
+						yield(step, err)
 						return
 					}
 				}
 				once = nil
 			}
-			a, err := sent.Next(rec)
-			if !yield(a.Step, err) || err != nil {
+			step, err := sent.Next(rec)
+			if !yield(step, err) || err != nil {
 				return
 			}
 			if sent != w {
-				if a, err = w.Next(rec); err != nil {
-					yield(a.Step, err)
+				if step, err = w.Next(rec); err != nil {
+					yield(step, err)
 					return
 				}
 			}

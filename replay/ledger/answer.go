@@ -13,18 +13,14 @@ type Answer struct {
 	At     int64 // milliseconds since 1970, never before that of an earlier answer; 0 if unknown
 	Failed bool
 	Billed bool // a usage is recorded
-	Usage  jsonl.Usage
-	Missed *Missed
+	Usage  Usage
 }
 
-// A Missed is what a provider recorded about a request that its cache did not serve.
-type Missed struct {
-	Reason string // in the provider's words
-	Tokens int64  // that it did not serve
-}
+// A Usage is jsonl.Usage without its cost, which Ledger.Cost reads.
+type Usage struct{ Input, Output, CacheRead, CacheWrite, CacheWrite1h int64 }
 
 // Size returns the recorded size of the request in tokens, 0 if unknown.
-func (a *Answer) Size() int64 { return a.Usage.Prompt() }
+func (a *Answer) Size() int64 { return a.Usage.Input + a.Usage.CacheRead + a.Usage.CacheWrite }
 
 // Free reports whether the request failed before the provider billed anything.
 func (a *Answer) Free() bool { return a.Failed && a.Size() == 0 }
@@ -32,11 +28,8 @@ func (a *Answer) Free() bool { return a.Failed && a.Size() == 0 }
 // readAnswer reads an answer's message, or a usage entry, and the model that it names. The time
 // is the message's own if that is a number, else the entry's, and never later than the entry's.
 func readAnswer(line, v jsonl.Value) (a Answer, name models.Ref) {
-	var f [6]jsonl.Value
-	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp", "diagnostics")
-	if why := f[5].Get("cache_miss_reason"); why.IsObject() {
-		a.Missed = &Missed{why.Get("type").Text(), why.Get("cache_missed_input_tokens").Int()}
-	}
+	var f [5]jsonl.Value
+	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
 	a.Failed = f[2].Is("error") || f[2].Is("aborted")
 	a.Billed = f[3].IsObject()
 	written, known := line.Get("timestamp").Millis()
@@ -45,35 +38,48 @@ func readAnswer(line, v jsonl.Value) (a Answer, name models.Ref) {
 	} else {
 		a.At = written
 	}
-	a.Usage = f[3].Usage()
+	u := f[3].Usage()
+	a.Usage = Usage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
 	return a, models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
+}
+
+// Recorded reads what an answer records besides what the ledger has: its cost, the time of its
+// entry as it stands, and why the provider's cache did not serve the request, an object.
+func (l *Ledger) Recorded(q *Request) (cost jsonl.Cost, stamp, missed jsonl.Value, err error) {
+	line, err := l.load.Line(int(q.Record))
+	if err != nil || l.opt.Model != (models.Ref{}) {
+		return cost, line.Get("timestamp"), nil, err
+	}
+	v := line
+	if !q.Warms {
+		v = line.Get("message")
+	}
+	u := v.Get("usage").Usage()
+	return u.Cost, line.Get("timestamp"), v.Get("diagnostics").Get("cache_miss_reason"), nil
 }
 
 // unnamed makes the answer one of another model: it has the recorded size, and nothing that
 // depends on the model.
-func (a *Answer) unnamed() {
-	a.Usage, a.Missed = jsonl.Usage{Input: a.Size(), Output: a.Usage.Output}, nil
-}
+func (a *Answer) unnamed() { a.Usage = Usage{Input: a.Size(), Output: a.Usage.Output} }
 
-// name numbers the requests, and gives each its model. An answer that does not name its model has
+// name numbers the requests, and gives each its model, of which names has the indexes in known. An answer that does not name its model has
 // that of the next one that does, else of the last one: some agents name it once a turn.
-func (l *Ledger) name(chunks [][]Request, names [][]models.Ref) error {
-	l.Requests = slices.Concat(chunks...)
-	all := slices.Concat(names...)
-	for _, in := range []iter.Seq2[int, models.Ref]{slices.Backward(all), slices.All(all)} {
-		var near models.Ref
-		for i, ref := range in {
-			if ref == (models.Ref{}) {
-				all[i] = near
+func (l *Ledger) name(names []int32, known []models.Ref) {
+	none := int32(slices.Index(known, models.Ref{}))
+	for _, in := range []iter.Seq2[int, int32]{slices.Backward(names), slices.All(names)} {
+		near := none
+		for i, at := range in {
+			if at == none {
+				names[i] = near
 			}
-			near = all[i]
+			near = names[i]
 		}
 	}
 	l.answers = slices.Repeat([]int32{-1}, len(l.own))
 	numbers := map[models.Ref]int32{}
 	var clock int64
 	for k := range l.Requests {
-		q, ref := &l.Requests[k], all[k]
+		q, ref := &l.Requests[k], known[names[k]]
 		if l.opt.Model != (models.Ref{}) {
 			ref = l.opt.Model
 			q.unnamed()
@@ -92,5 +98,4 @@ func (l *Ledger) name(chunks [][]Request, names [][]models.Ref) error {
 		}
 		q.Model = at
 	}
-	return nil
 }

@@ -9,8 +9,7 @@ package ledger
 
 import (
 	"iter"
-	"math"
-	"slices"
+	"runtime"
 
 	"ctxtool/internal/parallel"
 	"ctxtool/replay"
@@ -23,8 +22,10 @@ import (
 // Options configure a ledger.
 type Options struct {
 	Leaf    int             // record whose path is replayed alone if the file's parents form a cycle
-	Counter *tokens.Counter // counts messages, prompts and tools; without one, requests have messages only
+	Counter *tokens.Counter // counts messages, prompts and tools; nil to measure nothing
 	Model   models.Ref      // if set, the model of all requests, with the recorded sizes
+	Sizes   bool            // measures have no hash of the content, which takes less time
+	Bare    bool            // requests have messages alone: no answer is read, and no prompt
 }
 
 // A Ledger is a session as its requests.
@@ -38,12 +39,16 @@ type Ledger struct {
 	Stopped  []Stop    // broken patches, after which requests have no messages
 
 	opt     Options
+	live    bool              // own is measured by the walk
 	own     []Measure         // of the unedited messages of entries, by record
 	other   map[int32]Measure // of all others, by number
 	answers []int32           // index of the request that a record answers; -1 for none
 	load    *replay.Reader
+	logged  [][]int32   // numbers of the messages that only one request had
 	blocks  map[any]Sum // sums of blocks of messages
 	prompts map[uint64]int32
+	levels  map[string]int32
+	tools   map[uint64]int // tokens by digest
 }
 
 // A Stop is a record at which the replay of a branch ends, and why.
@@ -77,25 +82,36 @@ type Request struct {
 	Prompt   int32 // index of the prompt that all system messages make together
 	Warms    bool  // no request: the entry kept the cache of an earlier one warm
 
-	Kept     int32           // leading elements of the list that the previous request had too
+	Kept    int32 // leading elements of the list that the previous request had too
+	logged  int32 // index of the request-only messages; 0 for none
+	ModelBy int32 // the last record that set the path's model, -1 for none
+	Level   int32 // index of the path's thinking level in Levels
+	listed
+	Answer
+}
+
+// A listed is a list of messages with its sum.
+type listed struct {
 	Messages replay.Messages // as replayed, with those that no provider gets
-	Logged   []int32         // numbers of request-only messages, after all others
-	ModelBy  int32           // the last record that set the path's model, -1 for none
-	Level    int32           // index of the path's thinking level in Levels
 	lead     int32           // index of the first message that a provider gets, their number without one
 	sum      Sum             // of the list from there on
-	Answer
 }
 
 // Known reports whether the replay reached the request.
 func (q *Request) Known() bool { return q.Messages.Known() }
 
+// New returns a ledger without requests. A walk with its Meter measures each message that it meets.
+func New(r *replay.Replay, opt Options) *Ledger {
+	return &Ledger{
+		Replay: r, opt: opt, live: true, other: map[int32]Measure{}, load: r.NewReader(), logged: make([][]int32, 1),
+		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{}, tools: map[uint64]int{},
+	}
+}
+
 // Measured returns a ledger whose requests have answers, but no messages yet; see Follow.
 func Measured(r *replay.Replay, opt Options) (*Ledger, error) {
-	l := &Ledger{
-		Replay: r, opt: opt, other: map[int32]Measure{}, load: r.NewReader(),
-		blocks: map[any]Sum{}, prompts: map[uint64]int32{},
-	}
+	l := New(r, opt)
+	l.live = false
 	return l, l.measure()
 }
 
@@ -105,14 +121,20 @@ func Read(r *replay.Replay, opt Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, found := r.Session.Path(opt.Leaf)
+	_, found := r.Session.Path(opt.Leaf)
 	r.Findings = append(r.Findings, found...)
-	return l, l.Follow(func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
-		if len(path) > 0 && r.Session.Parent(path[0]) >= 0 { // its parents form a cycle
-			return r.Walk(opt.Leaf, watch)
+	return l, l.Follow(Tree(opt.Leaf))
+}
+
+// Tree returns the course through all branches, or if the parents of a leaf form a cycle, along
+// its path.
+func Tree(leaf int) Course {
+	return func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
+		if path, _ := r.Session.Path(leaf); len(path) > 0 && r.Session.Parent(path[0]) >= 0 {
+			return r.Along(path, nil, watch)
 		}
 		return r.WalkTree(r.Session.Tree(), watch)
-	})
+	}
 }
 
 // A Course replays the requests of a session as its caller wants them sent: with entries that the
@@ -122,104 +144,25 @@ type Course func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step,
 // Other returns a ledger of the same answers, replayed from a copy of the session, which may hold
 // further entries. Nothing is measured again.
 func (l *Ledger) Other(r *replay.Replay) *Ledger {
-	next := &Ledger{
-		Replay: r, Models: l.Models, opt: l.opt, own: l.own, other: map[int32]Measure{}, answers: l.answers,
-		load: r.NewReader(), blocks: map[any]Sum{}, prompts: map[uint64]int32{},
-	}
-	for _, q := range l.Requests {
-		next.Requests = append(next.Requests, Request{Record: q.Record, Previous: -1, Number: -1, Model: q.Model, Warms: q.Warms, Answer: q.Answer})
+	next := New(r, l.opt)
+	next.live, next.Models, next.own, next.answers = false, l.Models, l.own, l.answers
+	next.Requests = make([]Request, len(l.Requests))
+	for k, q := range l.Requests {
+		next.Requests[k] = Request{
+			Record: q.Record, Previous: -1, Number: -1, Model: q.Model, Warms: q.Warms, Answer: q.Answer,
+		}
 	}
 	return next
 }
 
-// Follow walks a course, and records what its requests had. A ledger follows one course.
-func (l *Ledger) Follow(course Course) error {
-	for step, err := range course(l.Replay, &branch{l: l, last: -1, thinkingBy: math.MinInt, front: replay.PromptTracker{LeadingOnly: true}}) {
-		switch {
-		case replay.Stopped(err):
-			l.Stopped = append(l.Stopped, Stop{step.Record, err})
-		case err != nil:
-			return err
-		}
-	}
-	return nil
-}
-
-// A branch follows the requests of a branch.
-type branch struct {
-	l             *Ledger
-	last          int32 // the last request
-	front, merged replay.PromptTracker
-	frontAt       int32 // its prompt
-	mergedAt      int32
-	thinkingBy    int // the record that set the thinking level
-	level         int32
-}
-
-// Fork returns the branch that parts here.
-func (b *branch) Fork(from, to replay.Step) replay.Observer {
-	next := *b
-	next.front, next.merged = b.front.Fork(from, to), b.merged.Fork(from, to)
-	return &next
-}
-
-// Request records what a request had.
-func (b *branch) Request(step replay.Step) error {
-	k := b.l.Answered(step.Record)
-	if k < 0 {
-		return nil
-	}
-	q := &b.l.Requests[k]
-	if q.Known() { // on a fork, with what only this request gets
-		b.last = k
-		return nil
-	}
-	if b.l.opt.Counter != nil {
-		if err := b.settings(step, q); err != nil {
-			return err
-		}
-	}
-	q.Messages, q.Previous = step.Messages(), b.last
-	if err := b.l.add(q); err != nil {
-		return err
-	}
-	b.last = k
-	b.l.Replayed = append(b.l.Replayed, k)
-	return nil
-}
-
-// settings records what a request had beside its messages.
-func (b *branch) settings(step replay.Step, q *Request) (err error) {
-	if b.frontAt, err = b.l.prompt(&b.front, step, b.frontAt); err != nil {
-		return err
-	}
-	if b.mergedAt, err = b.l.prompt(&b.merged, step, b.mergedAt); err != nil {
-		return err
-	}
-	e := step.Envelope()
-	if e.ThinkingBy != b.thinkingBy {
-		level, err := e.ThinkingLevel()
-		if err != nil {
-			return err
-		}
-		b.thinkingBy, b.level = e.ThinkingBy, b.l.levelOf(string(level))
-	}
-	q.Number, q.Leaf, q.ModelBy = int32(e.RequestIndex), int32(e.Leaf), int32(e.ModelBy)
-	q.Front, q.Prompt, q.Level = b.frontAt, b.mergedAt, b.level
-	if b.l.Replay.Rules.Patched() {
-		q.Logged, err = step.Logged()
-	}
-	return err
-}
-
 // levelOf returns the index of a thinking level.
 func (l *Ledger) levelOf(level string) int32 {
-	at := slices.Index(l.Levels, level)
-	if at < 0 {
-		at = len(l.Levels)
-		l.Levels = append(l.Levels, level)
+	at, ok := l.levels[level]
+	if !ok {
+		at = int32(len(l.Levels))
+		l.levels[level], l.Levels = at, append(l.Levels, level)
 	}
-	return int32(at)
+	return at
 }
 
 // Thinking returns the reasoning of a request as JSON: the option that patches or a baseline set,
@@ -250,50 +193,6 @@ func (l *Ledger) Answered(record int) int32 {
 	return l.answers[record]
 }
 
-// add sums up the messages of a request, from those of the request before it.
-func (l *Ledger) add(q *Request) error {
-	var was replay.Messages
-	if q.Previous >= 0 {
-		p := &l.Requests[q.Previous]
-		was, q.sum, q.lead = p.Messages, p.sum, p.lead
-	}
-	is := q.Messages
-	q.Kept = -1
-	for i := range is.Differs(was) {
-		if q.Kept < 0 {
-			q.Kept = int32(i)
-		}
-		if i < is.Listed() {
-			if err := l.measureNumber(is.Number(i), is.Piece(i)); err != nil {
-				return err
-			}
-			q.sum.plus(l.one(is.Number(i), is.Piece(i)), 1)
-		}
-		if i < was.Listed() {
-			q.sum.plus(l.one(was.Number(i), was.Piece(i)), -1)
-		}
-	}
-	if q.Kept < 0 {
-		q.Kept = int32(is.Listed())
-	}
-	if q.Kept <= q.lead { // another message is the first
-		for q.lead = 0; int(q.lead) < is.Listed() && !is.Piece(int(q.lead)).Sent(); q.lead++ {
-		}
-		q.sum = l.sumOf(is, int(q.lead), is.Listed())
-	}
-	for i := is.Listed(); i < is.Len(); i++ {
-		if err := l.measureNumber(q.Messages.Number(i), q.Messages.Piece(i)); err != nil {
-			return err
-		}
-	}
-	for _, number := range q.Logged {
-		if err := l.measureNumber(number, q.Messages.Numbered(number)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // chunkRecords is how many records a worker reads at a time.
 const chunkRecords = 256
 
@@ -301,19 +200,45 @@ const chunkRecords = 256
 // parallel.
 func (l *Ledger) measure() error {
 	s := l.Replay.Session
-	chunks := make([][]Request, (s.Len()+chunkRecords-1)/chunkRecords)
 	l.own = make([]Measure, s.Len())
-	names := make([][]models.Ref, len(chunks))
-	if err := parallel.Each(len(chunks), func() func(int) error {
-		load := l.Replay.NewReader()
-		return func(k int) (err error) {
-			chunks[k], names[k], err = l.measureChunk(load, k*chunkRecords)
-			return err
-		}
-	}); err != nil {
-		return err
+	type chunk struct {
+		all   []Request
+		names []models.Ref
+		err   error
 	}
-	return l.name(chunks, names)
+	n := (s.Len() + chunkRecords - 1) / chunkRecords
+	answers := 0
+	for rec := range l.own {
+		if s.Answers(rec) || s.Kind(rec) == jsonl.UsageEntry {
+			answers++
+		}
+	}
+	l.Requests = make([]Request, 0, answers)
+	names := make([]int32, 0, answers) // by index in known
+	var known []models.Ref
+	numbers := map[models.Ref]int32{}
+	for c := range parallel.InOrder(n, runtime.GOMAXPROCS(0), 8, func() func(int) chunk {
+		load := l.Replay.NewReader()
+		return func(k int) (c chunk) {
+			c.all, c.names, c.err = l.measureChunk(load, k*chunkRecords)
+			return c
+		}
+	}) {
+		if c.err != nil {
+			return c.err
+		}
+		l.Requests = append(l.Requests, c.all...)
+		for _, ref := range c.names {
+			at, ok := numbers[ref]
+			if !ok {
+				at = int32(len(known))
+				numbers[ref], known = at, append(known, ref)
+			}
+			names = append(names, at)
+		}
+	}
+	l.name(names, known)
+	return nil
 }
 
 // measureChunk reads the chunk of records that begins at from: the requests that they answer, and
@@ -322,7 +247,7 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 	s := l.Replay.Session
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
 		kind, q := s.Kind(rec), Request{Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
-		if l.opt.Counter == nil {
+		if l.opt.Bare {
 			if s.Answers(rec) {
 				all, names = append(all, q), append(names, models.Ref{})
 			}
@@ -358,6 +283,13 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 // read measures a message as the provider gets it, so that equal text has equal measures
 // wherever it comes from.
 func (l *Ledger) read(load *replay.Reader, m *replay.Piece) (Measure, error) {
+	if l.opt.Counter == nil {
+		return Measure{}, nil
+	}
+	if l.opt.Sizes && !m.System() {
+		n, size, err := load.Tokens(l.opt.Counter, m)
+		return Measure{Tokens: int32(n), Bytes: int32(size)}, err
+	}
 	d, err := load.Digest(l.opt.Counter, m)
 	return Measure{d.Content, d.Tokens, d.Bytes}, err
 }
@@ -368,7 +300,12 @@ func (l *Ledger) measureNumber(number int32, p *replay.Piece) error {
 		return nil
 	}
 	m, err := l.read(l.load, p)
-	l.other[number] = m
+	if rec := p.Origin().Record; l.live && p.Own() {
+		l.own = append(l.own, make([]Measure, max(0, l.Replay.Session.Len()-len(l.own)))...)
+		l.own[rec] = m
+	} else {
+		l.other[number] = m
+	}
 	return err
 }
 
@@ -382,8 +319,8 @@ func (l *Ledger) Measure(number int32, p *replay.Piece) Measure {
 	return l.other[number]
 }
 
-// Counts returns the tokens of a request without its request-only messages: with the prompt that all system messages
-// make together, or with later system messages as messages.
+// Counts returns the tokens of a request without its request-only messages: with the prompt that
+// all system messages make together, or with later system messages as messages.
 func (l *Ledger) Counts(q *Request, inPlace bool) (n weigh.Counts) {
 	n = l.Prompts[q.Prompt].Counts
 	if inPlace {

@@ -39,9 +39,8 @@ func Hash(text string, tools []prompt.Tool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	h.WriteString(text)
-	for _, t := range tools {
-		h.WriteByte(0)
-		h.Write(t.Raw.AppendMinified(nil))
+	for i := range tools {
+		maphash.WriteComparable(&h, tools[i].Digest())
 	}
 	return h.Sum64()
 }
@@ -60,10 +59,28 @@ func (l *Ledger) prompt(t *replay.PromptTracker, step replay.Step, at int32) (in
 	}
 	at, ok := l.prompts[key]
 	if !ok {
-		p.Counts, p.made, p.reasoning = now.Counts(l.opt.Counter), t.Made(), now.Options.Reasoning
+		if p.made, p.reasoning = t.Made(), now.Options.Reasoning; l.opt.Counter != nil {
+			p.Counts = l.countPrompt(now)
+		}
 		at = int32(len(l.Prompts))
 		l.prompts[key] = at
 		l.Prompts = append(l.Prompts, p)
 	}
 	return at, nil
+}
+
+// countPrompt counts a prompt, and each tool once for all prompts.
+func (l *Ledger) countPrompt(p *prompt.Prompt) weigh.Counts {
+	n := (&prompt.Prompt{Parts: p.Parts}).Counts(l.opt.Counter)
+	for i := range p.Tools {
+		digest := p.Tools[i].Digest()
+		count, ok := l.tools[digest]
+		if !ok {
+			count = (&prompt.Prompt{Tools: p.Tools[i : i+1]}).Counts(l.opt.Counter).Tools
+			l.tools[digest] = count
+		}
+		n.Tools += count
+	}
+	n.Total = n.System + n.Tools
+	return n
 }

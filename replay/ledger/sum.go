@@ -72,12 +72,12 @@ type View struct {
 func (l *Ledger) View(k int32, inPlace bool) View { return View{l, &l.Requests[k], inPlace} }
 
 // End is the index after the last message, request-only ones included.
-func (v *View) End() int { return v.q.Messages.Len() + len(v.q.Logged) }
+func (v *View) End() int { return v.q.Messages.Len() + len(v.l.logged[v.q.logged]) }
 
 // number returns the number of the message at an index.
 func (v *View) number(i int) int32 {
 	if n := v.q.Messages.Len(); i >= n {
-		return v.q.Logged[i-n]
+		return v.l.logged[v.q.logged][i-n]
 	}
 	return v.q.Messages.Number(i)
 }

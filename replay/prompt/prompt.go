@@ -4,6 +4,7 @@ package prompt
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
 
 	"ctxtool/replay/models"
@@ -54,6 +55,18 @@ type Tool struct {
 	Name   string
 	Raw    jsonl.Value // name, description and parameters as declared
 	Origin origin.Origin
+
+	digest uint64 // see Digest
+}
+
+var seed = maphash.MakeSeed()
+
+// Digest returns a hash of the definition, valid in one process only. It is computed once.
+func (t *Tool) Digest() uint64 {
+	if t.digest == 0 {
+		t.digest = maphash.Bytes(seed, t.Raw.AppendMinified(nil))
+	}
+	return t.digest
 }
 
 // NewTool returns the tool that raw declares.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/internal/survival"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -23,22 +23,20 @@ type answer struct{ uses, has, says []uint64 }
 // Commands that only look are no calls.
 func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
 	texts(m, &s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, true, false) })
-	for b := range m.Calls {
-		looks, quotes := false, quoted(b.Args)
-		for text := range b.Args.Strings {
+	for c := range activity.Calls(m) {
+		looks, quotes := false, c.Replacements()
+		for text := range c.Args.Strings {
 			s.buf = text.AppendText(s.buf[:0])
 			looks = looks || survival.OnlyLooks(string(s.buf))
 			alone := !bytes.ContainsAny(s.buf, " \n")
-			quote := slices.ContainsFunc(quotes, func(q jsonl.Value) bool { return bytes.Equal(q, text) })
+			quote := slices.ContainsFunc(quotes, func(r activity.Replacement) bool { return r.Old == string(s.buf) })
 			scan(s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, quote, false, alone) })
 		}
-		if _, reads := said.Lookups[b.Name.Text()]; !reads && !looks {
-			acts = true
-		}
+		acts = acts || !looks && !c.Action.Looks() && c.Action != activity.Ask
 		if !looks { // only a result has what a call gave
-			term := callTerm(b)
+			term := callTerm(c.Tool, c.Args)
 			s.answer.uses = append(s.answer.uses, term)
-			calls[b.ID.Text()] = term
+			calls[c.ID] = term
 		}
 	}
 	return acts
@@ -85,21 +83,7 @@ var everywhere = func() map[uint64]bool {
 	return all
 }()
 
-// replaced are the names of the arguments with the text that an edit replaces, which is a quote.
-var replaced = []string{"oldText", "old_string", "old_str", "old"}
-
-// quoted returns the arguments of a call that an edit replaces.
-func quoted(args jsonl.Value) (all []jsonl.Value) {
-	for _, name := range replaced {
-		all = append(all, args.Get(name))
-	}
-	for edit := range args.Get("edits").Elements {
-		all = append(all, quoted(edit)...)
-	}
-	return all
-}
-
 // callTerm returns the term of a call.
-func callTerm(b *jsonl.Block) uint64 {
-	return hash(Call, append(append(bytes.Clone(b.Name), 0), b.Args.AppendMinified(nil)...))
+func callTerm(tool string, args jsonl.Value) uint64 {
+	return hash(Call, args.AppendMinified([]byte(tool+"\x00")))
 }

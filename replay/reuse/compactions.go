@@ -7,7 +7,6 @@ import (
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
-	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -110,8 +109,12 @@ func (u *Uses) compaction(r *replay.Replay, d drop, c *tokens.Counter) (one Comp
 		kept[p.Identity()] = true
 	}
 	gone = slices.DeleteFunc(gone, func(p *replay.Piece) bool { return kept[p.Identity()] })
-	var n []weigh.Counts
-	if n, err = replay.CountAll(c, d.before, d.after); err != nil {
+	before, err := d.before.Count(c)
+	if err != nil {
+		return one, err
+	}
+	after, err := d.after.Count(c)
+	if err != nil {
 		return one, err
 	}
 	line, err := u.load.Line(d.record)
@@ -120,7 +123,7 @@ func (u *Uses) compaction(r *replay.Replay, d drop, c *tokens.Counter) (one Comp
 	}
 	one = Compaction{
 		Schema: "ctxtool/compactions/1", Entry: s.ID(d.record), Line: s.Line(d.record), Reset: s.Kind(d.record) == jsonl.Reset, Time: line.Get("timestamp").Text(), Request: d.request,
-		Before: n[0].Total, After: n[1].Total, Dropped: len(gone), Kept: len(left), Used: []Reused{},
+		Before: before.Total, After: after.Total, Dropped: len(gone), Kept: len(left), Used: []Reused{},
 	}
 	uses, err := u.Of(slices.Values(gone), slices.Values(left), d.request)
 	for _, use := range uses {

@@ -1,7 +1,7 @@
 package reuse
 
 import (
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -9,19 +9,16 @@ import (
 // a line, path or identifier that no earlier message has. Further lookups are not uses. Message
 // must be called with the messages in order.
 type Retrievals struct {
-	used   []bool           // of each result
-	judged int              // results with an answer after them
-	said   map[uint64]int32 // the result that has a term first, -1 for another message
-	calls  map[string]lookup
+	used   []bool            // of each result
+	judged int               // results with an answer after them
+	said   map[uint64]int32  // the result that has a term first, -1 for another message
+	calls  map[string]string // the paths of lookups that wait for their results
 	buf    []byte
 }
 
-// A lookup is a call that waits for its result.
-type lookup struct{ path []byte }
-
 // NewRetrievals returns a Retrievals without messages.
 func NewRetrievals() *Retrievals {
-	return &Retrievals{said: map[uint64]int32{}, calls: map[string]lookup{}}
+	return &Retrievals{said: map[uint64]int32{}, calls: map[string]string{}}
 }
 
 // Count returns the number of used results, and of results with an answer after them.
@@ -42,8 +39,8 @@ func (r *Retrievals) Message(m *jsonl.Message) {
 		r.answer(m)
 	case jsonl.ToolResult:
 		id := m.CallID.Text()
-		if l, ok := r.calls[id]; ok && !m.IsError.Truthy() {
-			r.result(l, m)
+		if path, ok := r.calls[id]; ok && !m.IsError.Truthy() {
+			r.result(path, m)
 		} else {
 			texts(m, &r.buf, r.sayer(-1))
 		}
@@ -63,19 +60,12 @@ func (r *Retrievals) answer(m *jsonl.Message) {
 		}
 	}
 	texts(m, &r.buf, use)
-	for call := range m.Calls {
-		if _, looks := said.Lookups[call.Name.Text()]; looks {
-			l := lookup{}
-			for _, name := range said.PathArguments {
-				if path := call.Args.Get(name); path.IsString() {
-					l.path = []byte(path.Text())
-					break
-				}
-			}
-			r.calls[call.ID.Text()] = l
+	for c := range activity.Calls(m) {
+		if c.Action.Looks() {
+			r.calls[c.ID] = c.Path()
 			continue
 		}
-		for text := range call.Args.Strings {
+		for text := range c.Args.Strings {
 			r.buf = text.AppendText(r.buf[:0])
 			scan(r.buf, use)
 		}
@@ -83,10 +73,10 @@ func (r *Retrievals) answer(m *jsonl.Message) {
 }
 
 // result records the terms of a result. A file that is read twice belongs to the last result.
-func (r *Retrievals) result(l lookup, m *jsonl.Message) {
+func (r *Retrievals) result(path string, m *jsonl.Message) {
 	k := int32(len(r.used))
 	r.used = append(r.used, false)
-	scan(l.path, func(term uint64, kind Kind, _ []byte) {
+	scan([]byte(path), func(term uint64, kind Kind, _ []byte) {
 		if kind == Path {
 			r.said[term] = k
 		}

@@ -176,7 +176,7 @@ func texts(m *jsonl.Message, buf *[]byte, tell func(term uint64, kind Kind, name
 
 // call calls tell with the terms of a call: the call itself, and those of its arguments.
 func (u *Uses) call(b *jsonl.Block, tell func(term uint64, kind Kind, name []byte)) {
-	c := call{callTerm(b), b.Name.Text()}
+	c := call{callTerm(b.Name.Text(), b.Args), b.Name.Text()}
 	for text := range b.Args.Strings {
 		if c.name == b.Name.Text() {
 			c.name = outline.FirstWords(c.name + " " + text.Text())

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"ctxtool/internal/said"
+	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -37,7 +37,7 @@ type Holding struct {
 
 // A use is a call that uses a file.
 type use struct {
-	did    string
+	did    activity.Action
 	failed bool
 	tokens int
 	shown  *life // the message that shows the file; nil if there is none
@@ -46,47 +46,33 @@ type use struct {
 // shows records a message of the call if it shows the file: the result of a read, or the call
 // itself otherwise.
 func (u *use) shows(l *life) {
-	if (l.As == "toolResult") == (u.did == "read") {
+	if (l.As == "toolResult") == (u.did == activity.Read) {
 		u.shown = l
 	}
 }
 
-// actions are the words in the names of tools that tell what they do with a file.
-var actions = []string{"read", "edit", "write"}
-
-// action returns what a tool does with a file, or "".
-func action(tool string) string {
-	for _, did := range actions {
-		if strings.Contains(strings.ToLower(tool), did) {
-			return did
-		}
-	}
-	return ""
-}
-
 // calls returns the calls of an answer that use files that the text names.
 func (t *tracer) calls(answer jsonl.Value) (uses []*use) {
-	for call := range answer.Message().Calls {
-		did, path := action(call.Name.Text()), ""
-		for _, name := range said.PathArguments {
-			if v := call.Args.Get(name); path == "" && v.IsString() {
-				path = v.Text()
-			}
-		}
-		if text := t.find.q.Text; did == "" || text == "" || path != text && !strings.HasSuffix(path, "/"+text) {
+	for c := range activity.Calls(answer.Message()) {
+		if c.Action != activity.Read && !c.Action.Changes() {
 			continue
 		}
-		f := t.files[path]
-		if f == nil {
-			f = &File{Schema: "ctxtool/trace.file/1", Path: path, Holdings: []Holding{}}
-			t.files[path] = f
-			t.out.Files = append(t.out.Files, f)
+		for _, path := range c.Paths {
+			if text := t.find.q.Text; text == "" || path != text && !strings.HasSuffix(path, "/"+text) {
+				continue
+			}
+			f := t.files[path]
+			if f == nil {
+				f = &File{Schema: "ctxtool/trace.file/1", Path: path, Holdings: []Holding{}}
+				t.files[path] = f
+				t.out.Files = append(t.out.Files, f)
+			}
+			u := &use{did: c.Action}
+			if c.Action != activity.Read {
+				u.tokens = tokens.Pi.Of(jsonl.Units([]byte(c.Args)))
+			}
+			f.uses, uses, t.uses[c.ID] = append(f.uses, u), append(uses, u), u
 		}
-		u := &use{did: did}
-		if did != "read" {
-			u.tokens = tokens.Pi.Of(jsonl.Units([]byte(call.Args)))
-		}
-		f.uses, uses, t.uses[call.ID.Text()] = append(f.uses, u), append(uses, u), u
 	}
 	return uses
 }
@@ -100,7 +86,7 @@ func (t *tracer) resultOf(m *replay.Piece) *use {
 	t.err = cmp.Or(t.err, err)
 	message := line.Get("message")
 	u := t.uses[message.Get("toolCallId").Text()]
-	if u == nil || u.did != "read" {
+	if u == nil || u.did != activity.Read {
 		return u
 	}
 	length, msg := 0, message.Message()
@@ -119,14 +105,14 @@ func (t *tracer) resultOf(m *replay.Piece) *use {
 func (t *tracer) holdings() {
 	for _, f := range t.out.Files {
 		for _, u := range f.uses {
-			*map[string]*int{"read": &f.Reads, "edit": &f.Edits, "write": &f.Writes}[u.did]++
+			*map[activity.Action]*int{activity.Read: &f.Reads, activity.Edit: &f.Edits, activity.Write: &f.Writes}[u.did]++
 			if u.failed {
 				f.Failed++
 			}
 			if u.failed || u.shown == nil {
 				continue
 			}
-			h := Holding{ID: u.shown.ID, Line: u.shown.Line, Did: u.did, Tokens: u.tokens}
+			h := Holding{ID: u.shown.ID, Line: u.shown.Line, Did: u.did.String(), Tokens: u.tokens}
 			if u.shown.Now {
 				f.Tokens += u.tokens
 			} else {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"iter"
 	"strconv"
 
 	"ctxtool/sessionfmt/dialect"
@@ -74,7 +75,12 @@ func (m *message) read(c *jsonl.Cursor) {
 // appendEntry is [dialect.Dialect]'s Append.
 func appendEntry(dst []byte, e *dialect.Entry) []byte {
 	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
-	l := readLine(e.Lines[0])
+	k, _ := e.Kept.(*kept)
+	if k == nil || !e.Again {
+		k = &kept{line: readLine(e.Lines[0])}
+		e.Kept = k
+	}
+	l := k.line
 	switch {
 	case e.Kind != jsonl.Unknown:
 		w.Raw(`{"type":"` + e.Kind.Type() + `"`)
@@ -121,7 +127,8 @@ func (w *writer) message(e *dialect.Entry, l *line) {
 	case jsonl.User:
 		w.said("user", &l.message)
 	case jsonl.ToolResult:
-		w.result(l, e.Part, e.Lines[1:])
+		e.Kept.(*kept).read(e.Lines[1:])
+		w.result(l, e.Part, e.Kept.(*kept))
 	default:
 		w.note(l)
 	}
@@ -143,8 +150,10 @@ func (w *writer) compaction(lines []jsonl.Value) {
 				n++
 			}
 			w.answer(&l, lines[k:n])
-		case l.typ.Is("user") && outcomeOf(l.message.said, 0).raw.Exists():
-			w.result(&l, 0, lines[1:])
+		case l.typ.Is("user") && hasOutcome(l.message.said):
+			results := &kept{line: l}
+			results.read(lines[1:])
+			w.result(&l, 0, results)
 		case l.typ.Is("user"):
 			w.said("user", &l.message)
 		default:
@@ -269,31 +278,66 @@ func partOf(content, call jsonl.Value) (part int) {
 // An outcome is what a tool returned.
 type outcome struct{ raw, call, said, failed jsonl.Value }
 
-// outcomeOf is a result of a content, by its number.
-func outcomeOf(content jsonl.Value, part int) (o outcome) {
-	var c jsonl.Cursor
-	c.Once(content)
-	for range c.Elements {
-		o = outcome{}
-		is, start := false, c.Offset()
-		for key := range c.Members {
-			switch string(key) {
-			case "type":
-				is = c.Value().Is("tool_result")
-			case "tool_use_id":
-				o.call = c.Value()
-			case "content":
-				o.said = c.Value()
-			case "is_error":
-				o.failed = c.Value()
+// A kept is what was read of the lines of an entry, and serves the other entries of these.
+type kept struct {
+	line     line
+	outcomes []outcome              // of its results
+	names    map[string]jsonl.Value // of the tools that were called
+}
+
+// read reads the results, and the calls of other lines, unless that is done.
+func (k *kept) read(lines []jsonl.Value) {
+	if k.names != nil {
+		return
+	}
+	k.names = map[string]jsonl.Value{}
+	for o := range outcomesOf(k.line.said) {
+		k.outcomes = append(k.outcomes, o)
+	}
+	for _, raw := range lines {
+		callsOf(raw, k.names)
+	}
+}
+
+// outcome is a result by its number, empty if there are fewer.
+func (k *kept) outcome(part int) (o outcome) {
+	if part < len(k.outcomes) {
+		o = k.outcomes[part]
+	}
+	return o
+}
+
+// hasOutcome reports whether a content has a result.
+func hasOutcome(content jsonl.Value) bool {
+	for range outcomesOf(content) {
+		return true
+	}
+	return false
+}
+
+// outcomesOf yields the results of a content.
+func outcomesOf(content jsonl.Value) iter.Seq[outcome] {
+	return func(yield func(outcome) bool) {
+		var c jsonl.Cursor
+		c.Once(content)
+		for range c.Elements {
+			var o outcome
+			is, start := false, c.Offset()
+			for key := range c.Members {
+				switch string(key) {
+				case "type":
+					is = c.Value().Is("tool_result")
+				case "tool_use_id":
+					o.call = c.Value()
+				case "content":
+					o.said = c.Value()
+				case "is_error":
+					o.failed = c.Value()
+				}
 			}
-		}
-		if o.raw = c.Since(start); is {
-			if part == 0 {
-				return o
+			if o.raw = c.Since(start); is && !yield(o) {
+				return
 			}
-			part--
 		}
 	}
-	return outcome{}
 }

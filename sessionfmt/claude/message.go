@@ -191,11 +191,11 @@ func (w *writer) usage(used jsonl.Value) {
 }
 
 // result appends a result of a record. An answer among other lines has the name of its tool.
-func (w *writer) result(l *line, part int, lines []jsonl.Value) {
-	o := outcomeOf(l.said, part)
+func (w *writer) result(l *line, part int, k *kept) {
+	o := k.outcome(part)
 	w.Raw(`{"role":"toolResult"`)
 	w.Member(",", "toolCallId", o.call)
-	w.Member(",", "toolName", toolName(lines, o.call))
+	w.Member(",", "toolName", k.names[string(o.call)])
 	w.Raw(`,"content":`)
 	w.content(o.said)
 	if o.failed.Truthy() {
@@ -205,7 +205,7 @@ func (w *writer) result(l *line, part int, lines []jsonl.Value) {
 	}
 	if w.Native {
 		w.Raw(`,"native":[`)
-		if outcomeOf(l.said, 1).raw.Exists() { // of several, each is a message
+		if len(k.outcomes) > 1 { // of several, each is a message
 			w.Member("{", "role", l.role)
 			w.Raw(`,"content":[`)
 			w.Out = append(w.Out, o.raw...)
@@ -218,29 +218,27 @@ func (w *writer) result(l *line, part int, lines []jsonl.Value) {
 	w.Raw("}")
 }
 
-// toolName is the tool of a call that one of some lines has.
-func toolName(lines []jsonl.Value, call jsonl.Value) jsonl.Value {
-	for _, raw := range lines {
-		var c jsonl.Cursor
-		if !c.Once(raw).Enter("message", "content") {
-			continue
-		}
-		for range c.Elements {
-			var id, name jsonl.Value
-			for key := range c.Members {
-				switch string(key) {
-				case "id":
-					id = c.Value()
-				case "name":
-					name = c.Value()
-				}
-				if name.Exists() && len(id) > 0 && string(id) == string(call) {
-					return name
-				}
+// callsOf adds the names of the tools that a line calls, by the id of the call. The first one of an
+// id counts.
+func callsOf(raw jsonl.Value, names map[string]jsonl.Value) {
+	var c jsonl.Cursor
+	if !c.Once(raw).Enter("message", "content") {
+		return
+	}
+	for range c.Elements {
+		var id, name jsonl.Value
+		for key := range c.Members {
+			switch string(key) {
+			case "id":
+				id = c.Value()
+			case "name":
+				name = c.Value()
 			}
 		}
+		if names[string(id)] == nil && name.Exists() && len(id) > 0 {
+			names[string(id)] = name
+		}
 	}
-	return nil
 }
 
 // note appends what the program told the model: a text that it wrote for the user, the text

@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/internal/must"
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
@@ -40,20 +41,24 @@ func TestSizes(t *testing.T) {
 			var rebuilt, counted []float64
 			var parts []int // where each part begins
 			r := s.NewReader()
-			for a, err := range replay.New(s, replay.Options{}).Accounts(s.Leaf(), &tokens.Pi) {
+			p := replay.New(s, replay.Options{})
+			meter, before := ledger.New(p, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter(), 0
+			for a, err := range p.Walk(s.Leaf()) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				had := before
+				before = must.Get(meter.Messages(a))
 				if a.Did == replay.Compacted {
 					parts = append(parts, len(counted))
 				}
-				if a.Request < 0 {
+				if a.Answers() < 0 {
 					continue
 				}
 				line := must.Get(r.Line(a.Record))
 				u := line.Get("message").Get("usage").Usage()
 				if u.Prompt() > 0 {
-					rebuilt, counted = append(rebuilt, float64(a.Before.Messages)), append(counted, float64(u.Prompt()))
+					rebuilt, counted = append(rebuilt, float64(had)), append(counted, float64(u.Prompt()))
 				}
 			}
 			f := fitLine(rebuilt, counted)

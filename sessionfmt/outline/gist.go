@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ctxtool/internal/activity"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -250,24 +251,14 @@ func (g *gist) blocks() {
 		case jsonl.ThinkingBlock:
 			thinking = b.Text.Value
 		case jsonl.CallBlock:
-			g.add(b.Name.Text() + "(" + firstArgument(b.Args) + ")")
+			c := activity.New(b.Name.Text(), "", b.Args)
+			g.add(c.Tool + "(" + c.Beginning(120) + ")")
 		}
 	}
 	if g.size == 0 && thinking.Exists() {
 		g.add("(thinks)")
 		g.text(thinking)
 	}
-}
-
-// firstArgument returns the first argument of a call, which usually identifies its subject.
-func firstArgument(args jsonl.Value) string {
-	for _, v := range args.Members {
-		if v.IsString() {
-			return v.Beginning(120)
-		}
-		return string(v[:min(len(v), 120)])
-	}
-	return ""
 }
 
 func (g *gist) edit(line jsonl.Value) {

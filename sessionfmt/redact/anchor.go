@@ -2,7 +2,7 @@ package redact
 
 import (
 	"regexp/syntax"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,7 +32,7 @@ func anchorsOf(re *syntax.Regexp) []anchor {
 		if re.Min > 0 {
 			return anchorsOf(re.Sub[0])
 		}
-	case syntax.OpAlternate:
+	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAlternate:
 		if words, ok := wordsOf(re); ok {
 			return anchored(words, 0, 0)
 		}
@@ -47,10 +47,6 @@ func anchorsOf(re *syntax.Regexp) []anchor {
 		return all
 	case syntax.OpConcat:
 		return bestAnchors(re.Sub)
-	case syntax.OpLiteral, syntax.OpCharClass:
-		if words, ok := wordsOf(re); ok {
-			return anchored(words, 0, 0)
-		}
 	}
 	return nil
 }
@@ -82,7 +78,7 @@ func bestAnchors(subs []*syntax.Regexp) (best []anchor) {
 			best = here
 		}
 		l, h := lengths(sub)
-		if h < 0 || high+h > maxBefore {
+		if high+h > maxBefore {
 			break
 		}
 		low, high = low+l, high+h
@@ -189,8 +185,11 @@ func wordsOfClass(ranges []rune) (all []word, ok bool) {
 	return all, len(all) > 0
 }
 
+// unlimited is the maximum length of what repeats without end.
+const unlimited = 1 << 16
+
 // lengths returns the minimum and maximum number of bytes that an expression matches; high is
-// -1 if unbounded.
+// unlimited or more if there is no maximum.
 func lengths(re *syntax.Regexp) (low, high int) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -209,37 +208,29 @@ func lengths(re *syntax.Regexp) (low, high int) {
 		}
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return 1, utf8.UTFMax
-	case syntax.OpCapture:
-		return lengths(re.Sub[0])
-	case syntax.OpStar, syntax.OpQuest, syntax.OpPlus, syntax.OpRepeat:
-		times := map[syntax.Op][2]int{syntax.OpStar: {0, -1}, syntax.OpQuest: {0, 1}, syntax.OpPlus: {1, -1}, syntax.OpRepeat: {re.Min, re.Max}}[re.Op]
-		least, most := times[0], times[1]
+	case syntax.OpQuest:
+		_, high = lengths(re.Sub[0])
+	case syntax.OpStar:
+		return 0, unlimited
+	case syntax.OpPlus:
+		low, _ = lengths(re.Sub[0])
+		return low, unlimited
+	case syntax.OpRepeat:
 		low, high = lengths(re.Sub[0])
-		if most < 0 || high < 0 {
-			return low * least, -1
+		if re.Max < 0 {
+			return low * re.Min, unlimited
 		}
-		return low * least, high * most
-	case syntax.OpConcat:
+		return low * re.Min, high * re.Max
+	case syntax.OpCapture, syntax.OpConcat:
 		for _, sub := range re.Sub {
 			l, h := lengths(sub)
-			low += l
-			if high >= 0 {
-				high += h
-			}
-			if h < 0 {
-				high = -1
-			}
+			low, high = low+l, high+h
 		}
 	case syntax.OpAlternate:
-		low, high = lengths(re.Sub[0])
-		for _, sub := range re.Sub[1:] {
+		low = unlimited
+		for _, sub := range re.Sub {
 			l, h := lengths(sub)
-			low = min(low, l)
-			if high < 0 || h < 0 {
-				high = -1
-			} else {
-				high = max(high, h)
-			}
+			low, high = min(low, l), max(high, h)
 		}
 	}
 	return low, high
@@ -247,24 +238,23 @@ func lengths(re *syntax.Regexp) (low, high int) {
 
 func runeLen(r rune) int { return max(1, utf8.RuneLen(r)) }
 
-// lazyClass is a lazily repeated class at the front of an expression.
-var lazyClass = lazily(`^(\(\?i[:)])?(\[[^\]]+\])\{0,(\d+)\}\?`)
-
 // cutLazy removes lazily repeated classes from the front of an expression, and returns the class
 // and the maximum number of its characters. A match of the rest is a match of the whole: the
 // leftmost match of the whole ends in the leftmost match of the rest, since everything reachable
 // from a later start is also reachable from the first one.
-func cutLazy(regex string) (rest string, class string, most int) {
-	rest = regex
-	for {
-		found := lazyClass().FindStringSubmatch(rest)
-		if found == nil {
+func cutLazy(re *syntax.Regexp) (rest *syntax.Regexp, class []rune, most int) {
+	for rest = re; rest.Op == syntax.OpConcat; {
+		front, more := rest.Sub[0], rest.Sub[1:]
+		lazy := front.Op == syntax.OpRepeat && front.Flags&syntax.NonGreedy != 0 && front.Min == 0 && front.Max > 0
+		switch {
+		case front.Op == syntax.OpConcat:
+			more = slices.Concat(front.Sub, more)
+		case lazy && front.Sub[0].Op == syntax.OpCharClass:
+			class, most = front.Sub[0].Rune, most+front.Max
+		default:
 			return rest, class, most
 		}
-		n, _ := strconv.Atoi(found[3])
-		most += n
-		rest = found[1] + rest[len(found[0]):]
-		flags := strings.Replace(found[1], ":", ")", 1)
-		class = "^" + flags + found[2] + "$"
+		rest = &syntax.Regexp{Op: syntax.OpConcat, Sub: more}
 	}
+	return rest, class, most
 }

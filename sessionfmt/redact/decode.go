@@ -45,7 +45,7 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 			continue
 		}
 		end = s.code(text, start, end)
-		if plain := decode(s.encoded); plain != nil {
+		if plain := decode(s.encoded); plain != nil && isText(plain) {
 			dst = s.inside(dst, plain, hit{start: start, end: end, value: string(text[start:end])})
 		}
 		i = max(i, end)
@@ -97,12 +97,12 @@ func standard(code []byte) []byte {
 	return code
 }
 
-// decode returns the text that a code stands for, nil if it is none.
+// decode returns what a code stands for, nil if it is none.
 func decode(code []byte) []byte {
 	if len(code)&1 == 0 {
 		plain := make([]byte, len(code)/2)
 		if _, err := hex.Decode(plain, code); err == nil {
-			return textOf(plain)
+			return plain
 		}
 	}
 	for len(code) > 0 && code[len(code)-1] == '=' {
@@ -115,14 +115,7 @@ func decode(code []byte) []byte {
 	if _, err := base64.RawStdEncoding.Decode(plain, standard(code)); err != nil {
 		return nil
 	}
-	return textOf(plain)
-}
-
-func textOf(plain []byte) []byte {
-	if isText(plain) {
-		return plain
-	}
-	return nil
+	return plain
 }
 
 // isText reports whether data is text, whose last character may be cut.

@@ -17,6 +17,7 @@ type dfa struct {
 	known  map[string]int32
 	key    []byte
 	starts [utf8.RuneSelf]int32 // by the previous character: the start state plus 1, 0 if unknown
+	wide   [256][3]int32        // some of the last steps by other characters: state, character, next
 
 	steps uint32      // counts calls of step
 	in    [][2]uint32 // by instruction: the last step that reached it, and that leads to it
@@ -64,6 +65,7 @@ func (d *dfa) reset() {
 	d.states = append(d.states[:0], dfaState{})
 	clear(d.starts[:])
 	clear(d.trail)
+	clear(d.wide[:])
 }
 
 // begin prepares for the runs in a text, from left to right.
@@ -178,7 +180,11 @@ func (d *dfa) run(text []byte, at int) (matched bool, until int) {
 		} else {
 			var r rune
 			r, size = utf8.DecodeRune(text[at:])
-			to = d.step(s, r)
+			w := &d.wide[(uint32(r)+uint32(s)*31)%uint32(len(d.wide))]
+			if w[2] == 0 || w[0] != s || w[1] != r {
+				*w = [3]int32{s, r, d.step(s, r)}
+			}
+			to = w[2]
 		}
 		if to < 0 {
 			end.match, to = at, -to

@@ -39,9 +39,9 @@ const (
 
 // matches adds the secrets of a rule, given where its matches may begin.
 func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
-	r, d, e := s.r.rules[k], s.dfas[k], s.r.rules[k].ready()
+	r, d := s.r.rules[k], s.dfas[k]
 	if d == nil {
-		d = newDFA(e.prog)
+		d = newDFA(r.prog())
 		s.dfas[k] = d
 	}
 	d.begin()
@@ -63,13 +63,13 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		matched += until - start
 		again += max(0, min(until, last)-start)
 		last = max(last, until)
-		groups := e.match(text, start, until)
+		groups := r.match(text, start, until)
 		if groups == nil {
 			continue
 		}
 		for range r.lazy {
-			_, n := utf8.DecodeLastRune(text[:groups[0]])
-			if groups[0]-n < behind || n == 0 || !e.class.Match(text[groups[0]-n:groups[0]]) {
+			c, n := utf8.DecodeLastRune(text[:groups[0]])
+			if groups[0]-n < behind || n == 0 || !r.class.MatchRune(c) {
 				break
 			}
 			groups[0] -= n
@@ -85,14 +85,14 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 }
 
 // match returns the match that begins at text[start], and its groups; nothing from text[until] on
-// matters.
-func (e *expression) match(text []byte, start, until int) []int {
-	re, from := e.first, start
+// matters. Where prog matches, the beginning is empty since it is lazy.
+func (r *rule) match(text []byte, start, until int) []int {
+	re, from := r.first, start
 	if start > 0 {
 		_, n := utf8.DecodeLastRune(text[:start])
-		re, from = e.afterOne, start-n
+		re, from = r.afterOne, start-n
 	}
-	groups := re.FindSubmatchIndex(text[from:until])
+	groups := re().FindSubmatchIndex(text[from:until])
 	if groups == nil {
 		return nil
 	}
@@ -122,7 +122,7 @@ func boundary(text []byte, at int) bool {
 // whole adds the secrets of a rule that is tried on the whole text.
 func (s *Scanner) whole(dst []hit, text []byte, k int32) []hit {
 	s.read += len(text)
-	for _, groups := range s.r.rules[k].ready().whole.FindAllSubmatchIndex(text, -1) {
+	for _, groups := range s.r.rules[k].whole().FindAllSubmatchIndex(text, -1) {
 		dst = s.match(dst, text, k, groups)
 	}
 	return dst
@@ -142,20 +142,26 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 		return dst
 	}
 	secret, match := text[start:end], text[groups[0]:groups[1]]
-	s.key = append(append(append(s.key[:0], byte(k), byte(k>>8)), byte(start-groups[0])), match...)
-	plain, known := s.allowedMatches[string(s.key)]
-	if !known {
-		s.read += len(match)
-		plain = r.plain(secret, match)
-		if len(s.allowedMatches) == maxAllowedMatches {
-			clear(s.allowedMatches)
-		}
-		s.allowedMatches[string(s.key)] = plain
-	}
-	if plain || r.plainLine(secret, text, groups[0], groups[1]) {
+	if s.judged(int(k), start-groups[0], match, func() bool { return r.plain(secret, match) }) || r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
 	}
 	return append(dst, hit{rule: s.r.ofRule[k], start: start, end: end, value: string(secret)})
+}
+
+// judged reports whether a match is no secret, which begins at match[at]. kind identifies what plain
+// computes.
+func (s *Scanner) judged(kind, at int, match []byte, plain func() bool) bool {
+	s.key = append(append(s.key[:0], byte(kind), byte(kind>>8), byte(at)), match...)
+	is, known := s.allowedMatches[string(s.key)]
+	if !known {
+		s.read += len(match)
+		is = plain()
+		if len(s.allowedMatches) == maxAllowedMatches {
+			clear(s.allowedMatches)
+		}
+		s.allowedMatches[string(s.key)] = is
+	}
+	return is
 }
 
 // maxAllowedMatches is how many matches are remembered, since code repeats them.

@@ -72,7 +72,7 @@ func byExpressions(r *Redactor, text []byte) (all []hit) {
 		if !rule.hasKeyword(folded) {
 			continue
 		}
-		for _, groups := range rule.ready().whole.FindAllSubmatchIndex(text, -1) {
+		for _, groups := range rule.whole().FindAllSubmatchIndex(text, -1) {
 			for groups[0] < groups[1] && text[groups[0]] == '\n' {
 				groups[0]++
 			}
@@ -121,6 +121,33 @@ func samely(t *testing.T, r *Redactor, s *Scanner, text []byte) int {
 		t.Fatalf("in %.300q", text)
 	}
 	return len(want)
+}
+
+// TestBranches: an alternation without anchors, since a branch has a lazy front, is tried as its
+// branches, each with its own.
+func TestBranches(t *testing.T) {
+	r := mustNew(Options{})
+	n := 0
+	for _, rule := range r.rules {
+		if rule.ID == "atlassian-api-token" {
+			if n++; rule.anchors == nil {
+				t.Errorf("no anchors: %s", rule.Regex)
+			}
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d rules, want 2", n)
+	}
+	for regex, want := range map[string][]string{
+		`(?i)a[|]b|c\|(d|e)`: {`(?i)a[|]b`, `(?i)c\|(d|e)`},
+		`(?-i:a|b)|c\\|d`:    {`(?-i:a|b)`, `c\\`, `d`},
+		`a(?i)b|c`:           {`a(?i)b|c`},
+		`a|\Qb|c`:            {`a|\Qb|c`},
+	} {
+		if got := branches(regex); !slices.Equal(got, want) {
+			t.Errorf("branches of %s: %q, want %q", regex, got, want)
+		}
+	}
 }
 
 // TestAnchored: where expressions are tried only at their anchors, by a dfa first,

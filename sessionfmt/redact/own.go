@@ -47,10 +47,8 @@ func email(text []byte, at int) (start, end int, ok bool) {
 
 // inURL reports whether text[at] ends the user and password part of a URL.
 func inURL(text []byte, at int) bool {
-	start := at
-	for start > 0 && at-start < 320 && strings.IndexByte(" \t\r\n/\"'<>\\", text[start-1]) < 0 {
-		start--
-	}
+	start := max(0, at-320)
+	start += bytes.LastIndexAny(text[start:at], " \t\r\n/\"'<>\\") + 1
 	return bytes.HasSuffix(text[:start], []byte("://")) && bytes.IndexByte(text[start:at], ':') >= 0
 }
 
@@ -103,13 +101,8 @@ func folderHome(text []byte, start, end int, known func(name []byte) bool) (from
 	from, to = end, end
 	longest := 0
 	for ; to < len(text) && to-from < 64 && (isName(text[to])); to++ {
-		if text[to] == '-' {
-			if longest == 0 {
-				longest = to
-			}
-			if known(text[from:to]) {
-				longest = to
-			}
+		if text[to] == '-' && (longest == 0 || known(text[from:to])) {
+			longest = to
 		}
 	}
 	if longest == 0 {
@@ -165,11 +158,10 @@ func isPerson(name []byte) bool { return user(name) == len(name) }
 // user returns the length of the name placeholder at the start of b, 0 for none.
 func user(b []byte) int {
 	rest, ok := bytes.CutPrefix(b, []byte("user-"))
-	n := digits(rest)
-	if !ok || n == 0 {
-		return 0
+	if n := digits(rest); ok && n > 0 {
+		return len("user-") + n
 	}
-	return len("user-") + n
+	return 0
 }
 
 func digits(b []byte) (n int) {

@@ -246,8 +246,10 @@ func (r *Redactor) placeholder(dst []byte, rule int32, n int) []byte {
 // covered reports whether text[start:end] consists of placeholders or parts of them.
 func (r *Redactor) covered(text []byte, start, end int) bool {
 	for at := max(0, start-maxMark); at < end && start < end; {
-		n := r.mark(text[at:])
-		if n == 0 && at > 0 && (text[at-1] == '/' || text[at-1] == '\\' || text[at-1] == '-') {
+		n := 0
+		if text[at] == '[' {
+			n = r.mark(text[at:])
+		} else if at > 0 && text[at] == 'u' && (text[at-1] == '/' || text[at-1] == '\\' || text[at-1] == '-') {
 			n = user(text[at:])
 		}
 		if n == 0 {

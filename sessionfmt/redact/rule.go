@@ -59,16 +59,10 @@ type rule struct {
 	anchors []anchor     // nil to try the expression on the whole text
 	gated   bool         // a keyword is required as well
 	lazy    int          // characters of the class at the beginning of a match
-	ready   func() *expression
-}
+	class   syntax.Inst  // that class
 
-// An expression is a rule's compiled expression.
-type expression struct {
-	whole    *regexp.Regexp // matches anywhere
-	first    *regexp.Regexp // anchored, without the lazy beginning
-	afterOne *regexp.Regexp // first, after one character
-	prog     *syntax.Prog   // first, for a dfa
-	class    *regexp.Regexp // of the lazy beginning
+	prog                   func() *syntax.Prog   // for a dfa, without the lazy beginning
+	whole, first, afterOne func() *regexp.Regexp // matches anywhere; at the start; after one character
 }
 
 // An allowlist describes matches of a rule that are not secrets.
@@ -100,10 +94,11 @@ func readRules(data []byte, check bool) (*ruleFile, error) {
 			return nil, fmt.Errorf("rule %q: an id must be letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
 		}
 		r.Allowlists, r.global = both(r.Allowlist, r.Allowlists), global
-		if err := r.prepare(check); err != nil {
+		all, err := r.prepare(check)
+		if err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		rules = append(rules, r)
+		rules = append(rules, all...)
 	}
 	for _, a := range global {
 		if err := a.prepare(check); err != nil {
@@ -132,54 +127,87 @@ func validName(id string) bool {
 	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
 }
 
-// prepare computes where the expression has to be tried.
-func (r *rule) prepare(check bool) error {
+// prepare computes where the expression has to be tried. It returns the rule, or if its expression
+// has no anchors, one for each of its branches, which may have some.
+func (r *rule) prepare(check bool) ([]*rule, error) {
 	r.Regex = unbounded(r.Regex)
 	re, err := syntax.Parse(r.Regex, syntax.Perl)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.SecretGroup > re.MaxCap() {
-		return fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
+		return nil, fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
 	}
-	text, rest, class := r.Regex, re, ""
-	if cut, front, most := cutLazy(r.Regex); most > 0 && re.Op == syntax.OpConcat { // not only one of its branches is lazy
-		if inner, err := syntax.Parse(cut, syntax.Perl); err == nil {
-			text, rest, class, r.lazy = cut, inner, front, most
-		}
-	}
-	r.anchors = anchorsOf(rest)
-	if worth(r.anchors, 0, 0) == 0 {
-		r.anchors = nil
-	}
-	for k, word := range r.Keywords {
-		r.Keywords[k] = lowerASCII(word)
-	}
-	for _, a := range r.anchors {
-		r.gated = r.gated || !r.hasKeyword(a.text)
-	}
-	r.ready = sync.OnceValue(func() *expression {
-		e := &expression{whole: regexp.MustCompile(r.Regex), class: regexp.MustCompile(class)}
-		e.first = regexp.MustCompile(`\A(?:` + text + `)`)
-		e.afterOne = regexp.MustCompile(`\A(?s:.)(?:` + text + `)`)
-		e.prog, _ = syntax.Compile(rest.Simplify()) // cannot fail for a compiled expression
-		return e
-	})
 	if check {
-		re, err := regexp.Compile(r.Regex)
+		whole, err := regexp.Compile(r.Regex)
 		if err == nil {
-			err = r.sparing(re)
+			err = r.sparing(whole)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, a := range r.Allowlists {
 		if err := a.prepare(check); err != nil {
-			return fmt.Errorf("allowlist: %w", err)
+			return nil, fmt.Errorf("allowlist: %w", err)
 		}
 	}
-	return nil
+	for k, word := range r.Keywords {
+		r.Keywords[k] = lowerASCII(word)
+	}
+	if r.locate(re); r.anchors != nil || re.Op != syntax.OpAlternate || len(re.Sub) > maxWords || r.SecretGroup > 0 {
+		return []*rule{r}, nil
+	}
+	var all []*rule
+	for _, regex := range branches(r.Regex) {
+		b := *r
+		b.Regex = regex
+		re, _ := syntax.Parse(regex, syntax.Perl) // cannot fail for a branch
+		b.locate(re)
+		all = append(all, &b)
+	}
+	return all, nil
+}
+
+// setFlags sets the flags of what follows it in an expression.
+var setFlags = lazily(`\(\?[a-zA-Z-]+\)`)
+
+// branches returns the branches of an expression: they end where a valid expression ends. Where flags or
+// quoted texts make that uncertain, it returns the expression.
+func branches(regex string) (all []string) {
+	flags := setFlags().FindString(regex)
+	rest, ok := strings.CutPrefix(regex, flags)
+	if !ok || setFlags().MatchString(rest) || strings.Contains(rest, `\Q`) {
+		return []string{regex}
+	}
+	branch := flags
+	for part := range strings.SplitSeq(rest, "|") {
+		branch += part
+		if _, err := syntax.Parse(branch, syntax.Perl); err == nil {
+			all, branch = append(all, branch), flags
+		} else {
+			branch += "|"
+		}
+	}
+	return all
+}
+
+// locate computes the anchors of the expression, which is parsed.
+func (r *rule) locate(re *syntax.Regexp) {
+	rest, class, most := cutLazy(re)
+	r.lazy, r.anchors = most, anchorsOf(rest)
+	if worth(r.anchors, 0, 0) == 0 {
+		r.anchors = nil
+	}
+	for _, a := range r.anchors {
+		r.gated = r.gated || !r.hasKeyword(a.text)
+	}
+	r.class = syntax.Inst{Op: syntax.InstRune, Rune: class}
+	r.whole, r.first, r.afterOne = lazily(r.Regex), lazily(`\A(?:`+r.Regex+`)`), lazily(`\A(?s:.)(?:`+r.Regex+`)`)
+	r.prog = sync.OnceValue(func() *syntax.Prog {
+		prog, _ := syntax.Compile(rest.Simplify()) // cannot fail for a valid expression
+		return prog
+	})
 }
 
 // terminators end most of gitleaks' expressions: a token would need white space or a quote after it.

@@ -201,9 +201,7 @@ func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
 		s.r.words.each(v.text, func(word int32, at int) { s.viewWords = append(s.viewWords, foundWord{word, int32(at)}) })
 	}
 	for _, t := range s.viewWords {
-		for _, u := range s.r.uses[t.word] {
-			dst = s.use(dst, v.text, u, int(t.end))
-		}
+		dst = s.use(dst, v.text, t.word, int(t.end))
 	}
 	return s.decoded(s.finish(dst, v.text), v.text)
 }
@@ -233,9 +231,7 @@ func (s *Scanner) carry(v *view, long int32) {
 // words searches text[start:end] for words.
 func (s *Scanner) words(dst []hit, text []byte, start, end int) []hit {
 	s.r.words.each(text[start:end], func(word int32, at int) {
-		for _, u := range s.r.uses[word] {
-			dst = s.use(dst, text, u, start+at)
-		}
+		dst = s.use(dst, text, word, start+at)
 	})
 	return dst
 }
@@ -254,35 +250,37 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 }
 
 // use processes a word that ends at text[end].
-func (s *Scanner) use(dst []hit, text []byte, u use, end int) []hit {
-	switch u.kind {
-	case useAnchor:
-		if at := end - u.size; u.exact == "" || string(text[at:end]) == u.exact {
-			s.wake(u.rule)
-			for start := max(0, at-u.max); start <= at-u.min; start++ {
-				s.starts[u.rule] = append(s.starts[u.rule], int32(start))
+func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
+	for k := range s.r.uses[word] {
+		switch u := &s.r.uses[word][k]; u.kind {
+		case useAnchor:
+			if at := end - u.size; u.exact == "" || string(text[at:end]) == u.exact {
+				s.wake(u.rule)
+				for start := max(0, at-u.max); start <= at-u.min; start++ {
+					s.starts[u.rule] = append(s.starts[u.rule], int32(start))
+				}
 			}
-		}
-	case useToken, useKeyBegin, useKeyEnd, useKeyHead:
-		s.queue = append(s.queue, foundUse{u, end - u.size})
-	case useQuoted:
-		s.quoted = true
-	case useKeyword:
-		s.wake(u.rule)
-		s.seen[u.rule] = true
-	case useValue:
-		if start := end - len(u.exact); string(text[start:end]) == u.exact && (!s.r.short(u.rule, len(u.exact)) || isWhole(text, start, end)) {
-			dst = append(dst, hit{rule: u.rule, start: start, end: end, value: u.exact})
-		}
-	case useEmail:
-		if start, end, ok := email(text, end-1); ok {
-			dst = append(dst, hit{rule: s.r.email, start: start, end: end, value: string(text[start:end])})
-		}
-	case useHome:
-		if start, end, ok := home(text, end-u.size, end, func(name []byte) bool { return s.known[string(name)] }); ok {
-			name := string(text[start:end])
-			s.known[name] = true
-			dst = append(dst, hit{rule: s.r.home, start: start, end: end, value: name})
+		case useToken, useKeyBegin, useKeyEnd, useKeyHead:
+			s.queue = append(s.queue, foundUse{u, end - u.size})
+		case useQuoted:
+			s.quoted = true
+		case useKeyword:
+			s.wake(u.rule)
+			s.seen[u.rule] = true
+		case useValue:
+			if start := end - len(u.exact); string(text[start:end]) == u.exact && (!s.r.short(u.rule, len(u.exact)) || isWhole(text, start, end)) {
+				dst = append(dst, hit{rule: u.rule, start: start, end: end, value: u.exact})
+			}
+		case useEmail:
+			if start, end, ok := email(text, end-1); ok {
+				dst = append(dst, hit{rule: s.r.email, start: start, end: end, value: string(text[start:end])})
+			}
+		case useHome:
+			if start, end, ok := home(text, end-u.size, end, func(name []byte) bool { return s.known[string(name)] }); ok {
+				name := string(text[start:end])
+				s.known[name] = true
+				dst = append(dst, hit{rule: s.r.home, start: start, end: end, value: name})
+			}
 		}
 	}
 	return dst

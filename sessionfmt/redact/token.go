@@ -66,7 +66,7 @@ func (k *prefixed) run(text []byte, at int) int {
 
 // A place is a word of a token or key that was found in a text.
 type foundUse struct {
-	use use
+	use *use
 	at  int // where the word begins
 }
 
@@ -78,15 +78,12 @@ func (s *Scanner) tokens(dst []hit, text []byte) []hit {
 		s.ends[k] = 0
 	}
 	for _, f := range s.queue {
-		switch f.use.kind {
-		case useToken:
-			if n := len(dst); f.at >= found {
-				if dst = s.token(dst, text, f.use.rule, f.at); len(dst) > n {
-					found = dst[len(dst)-1].end
-				}
-			}
-		default:
+		if n := len(dst); f.use.kind != useToken {
 			dst, done = s.keyLines(dst, text, f, done)
+		} else if f.at >= found {
+			if dst = s.token(dst, text, f.use.rule, f.at); len(dst) > n {
+				found = dst[len(dst)-1].end
+			}
 		}
 	}
 	return dst
@@ -104,7 +101,15 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 		s.read += s.ends[n] - at
 	}
 	end := s.ends[n]
-	if end-at < k.Least || !k.secret(text[at:end], k.complete(text, at, end)) {
+	if end-at < k.Least {
+		return dst
+	}
+	complete, head := k.complete(text, at, end), text[at:min(end, at+judged)]
+	kind := int(n) << 1
+	if complete {
+		kind++
+	}
+	if s.judged(len(s.r.rules)+kind, 0, head, func() bool { return !k.secret(head, complete) }) {
 		return dst
 	}
 	dst = append(dst, hit{rule: s.r.ofKind[n], start: start, end: end, value: string(text[start:end])})
@@ -133,16 +138,16 @@ func (k *prefixed) complete(text []byte, at, end int) bool {
 	return missing == 0
 }
 
-// secret reports whether what follows a prefix is not a placeholder or a name. That of a complete token
-// may be made of words by chance.
-func (k *prefixed) secret(rest []byte, complete bool) bool {
-	m := madeOf(rest[:min(len(rest), judged)])
+// secret reports whether the head of what follows a prefix is not a placeholder or a name. That of a
+// complete token may be made of words by chance.
+func (k *prefixed) secret(head []byte, complete bool) bool {
+	m := madeOf(head)
 	share := 4
 	if k.Word { // words such as task- end like the prefix
 		share = 2
 	}
-	return (m.odd >= 3 && share*m.odd >= m.letters+m.digits || complete && m.odd > 0) && !repeats(rest) &&
-		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(rest[:min(len(rest), judged)], nil, nil) })
+	return (m.odd >= 3 && share*m.odd >= m.letters+m.digits || complete && m.odd > 0) && !repeats(head) &&
+		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(head, nil, nil) })
 }
 
 // repeats reports whether a text consists of few characters.

@@ -1,5 +1,4 @@
-// Package said analyzes the text of prompts, shell commands and their output.
-package said
+package activity
 
 import (
 	"bytes"
@@ -10,26 +9,9 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"ctxtool/sessionfmt/jsonl"
 )
-
-// Names of tool call arguments that hold a file or a command line.
-var (
-	PathArguments    = []string{"path", "file_path", "filePath", "filename", "file"}
-	CommandArguments = []string{"command", "cmd", "script"}
-)
-
-// Lookups maps the names of tools that only read to the argument, besides a path, that names what
-// they read; it is empty if there is none.
-var Lookups = map[string]string{
-	"read": "", "ls": "", "grep": "pattern", "multi_grep": "patterns", "find": "pattern", "glob": "pattern",
-	"Read": "", "LS": "", "Grep": "pattern", "Glob": "pattern", // Claude Code
-}
-
-// FileTools maps the names of tools that use one file to what they do with it: read, edit or write.
-var FileTools = map[string]string{
-	"read": "read", "edit": "edit", "write": "write",
-	"Read": "read", "Edit": "edit", "MultiEdit": "edit", "Write": "write", // Claude Code
-}
 
 // File splits a path from a range of lines after its last colon (docs/policies.md 4.9).
 func File(path string) (file, lines string) {
@@ -162,6 +144,11 @@ const (
 	Unanswered
 )
 
+// String returns the name of the outcome.
+func (o Outcome) String() string {
+	return [...]string{"ok", "error", "blocked", "skipped", "aborted", "unanswered"}[o]
+}
+
 // OutcomeOf returns the outcome of a call from its result. A file does not record why a result
 // is an error, so it depends on pi's texts: pi skips calls after a message that the user has
 // queued, gives a hook's reason or its own words for what a hook blocks, and its tools end with
@@ -230,10 +217,15 @@ func Sentences(line string) iter.Seq[string] {
 	}
 }
 
-// English words and pairs of words by which a sentence demands or forbids something.
+// English words and pairs of words by which a sentence demands or forbids something, and words of
+// weaker wishes.
 var (
-	demands     = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot without ensure")
-	demandPairs = [][2]string{{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"}, {"not", "allowed"}}
+	demands     = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot can't without ensure forbidden exactly stop")
+	demandPairs = [][2]string{
+		{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"},
+		{"not", "allowed"}, {"has", "to"}, {"have", "to"},
+	}
+	wishes = strings.Fields("keep want wants should instead needs please remember")
 )
 
 // Exceptions: a person's habit ("I never") forbids nothing, while a wish ("I only want") does.
@@ -243,31 +235,47 @@ var (
 	wanting  = strings.Fields("want need like expect prefer")
 )
 
-// DemandWords yields the words of a sentence, except habits, each with the next word, and
-// whether they demand or forbid something.
-func DemandWords(sentence string) iter.Seq2[[2]string, bool] {
-	return func(yield func([2]string, bool) bool) {
-		lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
-		all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-		for i, w := range all {
-			pair := [2]string{w}
-			if i+1 < len(all) {
-				pair[1] = all[i+1]
-			}
-			if i > 0 && slices.Contains(speakers, all[i-1]) && slices.Contains(habits, w) && !slices.Contains(wanting, pair[1]) {
-				continue
-			}
-			if !yield(pair, slices.Contains(demands, w) || slices.Contains(demandPairs, pair)) {
-				return
-			}
+// A Demand is how strongly a sentence of the user's asks for something.
+type Demand uint8
+
+// The demands.
+const (
+	Tells Demand = iota
+	Wants
+	Insists
+)
+
+// DemandOf returns how strongly a sentence of the user's asks for something.
+func DemandOf(sentence string) Demand {
+	if n := len(sentence); n < 10 || n > 600 || strings.HasSuffix(sentence, "?") {
+		return Tells // too short or long for a demand, or a question
+	}
+	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
+	all := strings.FieldsFunc(lower, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	d := Tells
+	for i, w := range all {
+		pair := [2]string{w}
+		if i+1 < len(all) {
+			pair[1] = all[i+1]
+		}
+		switch {
+		case i > 0 && slices.Contains(speakers, all[i-1]) && slices.Contains(habits, w) && !slices.Contains(wanting, pair[1]):
+		case slices.Contains(demands, w), slices.Contains(demandPairs, pair):
+			return Insists
+		case slices.Contains(wishes, w):
+			d = Wants
 		}
 	}
+	return d
 }
 
-// Exit returns the exit status in the text of a command's result, and the output without it. A
+// Exit returns the exit status in the details or the text of a command's result, and the output without it. A
 // failed command of pi ends with it (docs/session-format.md 4.4), and one of Claude Code begins
 // with it; Codex has it in the lines before the output, failed or not.
-func Exit(text []byte, failed bool) (code int, output []byte, ok bool) {
+func Exit(details jsonl.Value, text []byte, failed bool) (code int, output []byte, ok bool) {
+	if n := details.Get("exitCode"); n.IsNumber() {
+		return int(n.Int()), text, true
+	}
 	for _, mark := range []string{"Exit code ", "Error: Exit code "} { // of Claude Code
 		if rest, begins := bytes.CutPrefix(text, []byte(mark)); begins && failed {
 			number, output, _ := bytes.Cut(rest, []byte("\n"))
@@ -342,4 +350,22 @@ func CutDocuments(command string) string {
 		}
 	}
 	return strings.Join(kept, "\n")
+}
+
+// CutSkill takes the instructions of a skill off a prompt (docs/session-format.md 4.6).
+func CutSkill(text []byte) (skill []byte, name string, rest []byte) {
+	body, ok := bytes.CutPrefix(text, []byte("<skill "))
+	if !ok {
+		return nil, "", text
+	}
+	head, body, closed := bytes.Cut(body, []byte(">"))
+	skill, rest, ended := bytes.Cut(body, []byte("</skill>"))
+	if !closed || !ended {
+		return nil, "", text
+	}
+	if _, after, ok := bytes.Cut(head, []byte(`name="`)); ok {
+		quoted, _, _ := bytes.Cut(after, []byte(`"`))
+		name = string(quoted)
+	}
+	return bytes.Trim(skill, "\r\n"), name, bytes.TrimSpace(rest)
 }

@@ -1,4 +1,4 @@
-package said
+package activity
 
 import (
 	"strings"
@@ -29,7 +29,7 @@ func TestExit(t *testing.T) {
 		{`see "metadata":{"exit_code":3,`, false, 0, "", false},
 		{"", true, 0, "", false},
 	} {
-		code, output, ok := Exit([]byte(test.text), test.failed)
+		code, output, ok := Exit(nil, []byte(test.text), test.failed)
 		if ok != test.ok || ok && (code != test.code || string(output) != test.output) {
 			t.Errorf("%q: %d, %q, %v", test.text, code, output, ok)
 		}

@@ -1,4 +1,4 @@
-package replay_test
+package ledger_test
 
 import (
 	"bytes"
@@ -8,13 +8,14 @@ import (
 	"ctxtool/internal/gen"
 	"ctxtool/internal/must"
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
-// BenchmarkAccounts counts the context after every entry of a session whose prompt and
+// BenchmarkMeter counts the context after every entry of a session whose prompt and
 // tools change again and again: twice the session should take twice the time.
-func BenchmarkAccounts(b *testing.B) {
+func BenchmarkMeter(b *testing.B) {
 	p := must.Get(gen.Find("everything"))
 	for _, size := range []int64{8 << 20, 32 << 20} {
 		b.Run(fmt.Sprintf("%dMB", size>>20), func(b *testing.B) {
@@ -26,10 +27,12 @@ func BenchmarkAccounts(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
 				r := replay.New(s, replay.Options{})
-				for _, err := range r.Accounts(s.Leaf(), &tokens.Pi) {
+				meter := ledger.New(r, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter()
+				for step, err := range r.Walk(s.Leaf()) {
 					if err != nil {
 						b.Fatal(err)
 					}
+					must.Get(meter.Count(step))
 				}
 			}
 		})

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/corpus"
+	"ctxtool/internal/must"
+)
+
+// The commands that hostile sessions are given to; S is the session.
+var hostileCommands = []string{
+	"replay S", "replay -f llm S", "ls S", "status S", "cache --all S", "log --all S", "diff S", "truncate S", "prune S", "search next S",
+}
+
+// notLinear are the commands that still take more than linear memory for a shape; all is every
+// command.
+var notLinear = map[string]string{
+	"codex compactions": "all",
+	"claude resumes":    "all",
+	"parts":             "cache log",
+	"system messages":   "cache log",
+	"tools added":       "log",
+}
+
+// TestHostile: four times a hostile session is read with about four times the work. Work is counted
+// as allocated bytes, which do not depend on the machine's load.
+func TestHostile(t *testing.T) {
+	n := 500
+	if corpus.Whole() {
+		n = 10_000
+	}
+	dir := t.TempDir()
+	work := func(command string, file string) uint64 {
+		in := testEnv(dir)
+		in.stdin = must.Get(os.Open(os.DevNull))
+		defer in.stdin.Close()
+		in.stdout, in.stderr = io.Discard, io.Discard
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		in.run(strings.Fields(strings.ReplaceAll(command, "S", file)))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for _, shape := range hostileShapes {
+		var files [2]string
+		for k, size := range []int{n, 4 * n} {
+			files[k] = filepath.Join(dir, strings.ReplaceAll(shape.name, " ", "-")+string(rune('1'+k))+".jsonl")
+			must.Do(os.WriteFile(files[k], shape.session(size), 0o644))
+		}
+		for _, command := range hostileCommands {
+			name, _, _ := strings.Cut(command, " ")
+			if known := notLinear[shape.name]; known == "all" || slices.Contains(strings.Fields(known), name) {
+				continue
+			}
+			work(command, files[0]) // tables that a process makes once
+			a, b := work(command, files[0]), work(command, files[1])
+			if b > 5*a+1<<20 {
+				t.Errorf("%s: %s allocates %d bytes for %d, %d for %d", shape.name, command, a, n, b, 4*n)
+			}
+		}
+	}
+}

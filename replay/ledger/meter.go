@@ -1,0 +1,170 @@
+package ledger
+
+import (
+	"math"
+
+	"ctxtool/replay"
+	"ctxtool/replay/prompt"
+	"ctxtool/replay/weigh"
+)
+
+// Follow walks a course, and records what its requests had. A ledger follows one course.
+func (l *Ledger) Follow(course Course) error {
+	for step, err := range course(l.Replay, l.Meter()) {
+		switch {
+		case replay.Stopped(err):
+			l.Stopped = append(l.Stopped, Stop{step.Record, err})
+		case err != nil:
+			return err
+		}
+	}
+	if len(l.Prompts) == 0 { // requests that the walk did not reach have the first prompt and level
+		l.Prompts = []Prompt{{made: func() (p prompt.Prompt, err error) { return p, nil }}}
+	}
+	if len(l.Levels) == 0 {
+		l.levelOf(`"off"`)
+	}
+	return nil
+}
+
+// A Meter is the observer that records the requests of a branch. It also counts the context after
+// a step of its walk.
+type Meter struct {
+	l             *Ledger
+	at            listed // the last context that was counted
+	last          int32  // the last request
+	front, merged replay.PromptTracker
+	frontAt       int32 // its prompt
+	mergedAt      int32
+	thinkingBy    int // the record that set the thinking level
+	level         int32
+}
+
+// Meter returns the observer of a walk from its beginning.
+func (l *Ledger) Meter() *Meter {
+	return &Meter{l: l, last: -1, thinkingBy: math.MinInt, front: replay.PromptTracker{LeadingOnly: true}}
+}
+
+// Count returns the tokens of the context after the current step of the walk, as
+// replay.Envelope.Count does.
+func (b *Meter) Count(step replay.Step) (n weigh.Counts, err error) {
+	if b.mergedAt, err = b.l.prompt(&b.merged, step, b.mergedAt); err != nil {
+		return n, err
+	}
+	n = b.l.Prompts[b.mergedAt].Counts
+	n.Messages, err = b.Messages(step)
+	n.Total = n.System + n.Tools + n.Messages
+	return n, err
+}
+
+// Messages returns the tokens of the messages of that context.
+func (b *Meter) Messages(step replay.Step) (n int, err error) {
+	if b.at, err = b.l.next(b.at, step.Messages()); err != nil {
+		return 0, err
+	}
+	n = int(b.at.sum.Tokens)
+	for i := b.at.Messages.Listed(); i < b.at.Messages.Len(); i++ {
+		n += int(b.l.one(b.at.Messages.Number(i), b.at.Messages.Piece(i)).Tokens)
+	}
+	return n, nil
+}
+
+// Fork returns the meter of another branch.
+func (b *Meter) Fork(from, to replay.Step) replay.Observer {
+	next := *b
+	next.front, next.merged = b.front.Fork(from, to), b.merged.Fork(from, to)
+	return &next
+}
+
+// Request records what a request had.
+func (b *Meter) Request(step replay.Step) (err error) {
+	k := b.l.Answered(step.Record)
+	if k < 0 {
+		return nil
+	}
+	q := &b.l.Requests[k]
+	if q.Known() { // on a fork, with what only this request gets
+		b.last = k
+		return nil
+	}
+	is := step.Messages()
+	if !b.l.opt.Bare {
+		if err := b.settings(step, q, is); err != nil {
+			return err
+		}
+	}
+	if q.Previous = b.last; b.last >= 0 {
+		q.Kept = int32(is.Same(b.l.Requests[b.last].Messages))
+	}
+	if b.at, err = b.l.next(b.at, is); err != nil {
+		return err
+	}
+	q.listed = b.at
+	b.last = k
+	b.l.Replayed = append(b.l.Replayed, k)
+	return nil
+}
+
+// settings records what a request had besides the messages of its list.
+func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages) (err error) {
+	if b.frontAt, err = b.l.prompt(&b.front, step, b.frontAt); err != nil {
+		return err
+	}
+	if b.mergedAt, err = b.l.prompt(&b.merged, step, b.mergedAt); err != nil {
+		return err
+	}
+	e := step.Envelope()
+	if e.ThinkingBy != b.thinkingBy {
+		level, err := e.ThinkingLevel()
+		if err != nil {
+			return err
+		}
+		b.thinkingBy, b.level = e.ThinkingBy, b.l.levelOf(string(level))
+	}
+	q.Number, q.Leaf, q.ModelBy = int32(e.RequestIndex), int32(e.Leaf), int32(e.ModelBy)
+	q.Front, q.Prompt, q.Level = b.frontAt, b.mergedAt, b.level
+	if !b.l.Replay.Rules.Patched() {
+		return nil
+	}
+	numbers, err := step.Logged()
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	q.logged = int32(len(b.l.logged))
+	b.l.logged = append(b.l.logged, numbers)
+	for _, number := range numbers {
+		if err := b.l.measureNumber(number, is.Numbered(number)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next sums up the messages of a context, from those of an earlier one.
+func (l *Ledger) next(was listed, is replay.Messages) (now listed, err error) {
+	now, now.Messages = was, is
+	same := is.Listed()
+	for i := range is.Differs(was.Messages) {
+		same = min(same, i)
+		if i < is.Listed() {
+			if err := l.measureNumber(is.Number(i), is.Piece(i)); err != nil {
+				return now, err
+			}
+			now.sum.plus(l.one(is.Number(i), is.Piece(i)), 1)
+		}
+		if i < was.Messages.Listed() {
+			now.sum.plus(l.one(was.Messages.Number(i), was.Messages.Piece(i)), -1)
+		}
+	}
+	if same <= int(now.lead) { // another message is the first
+		for now.lead = int32(same); int(now.lead) < is.Listed() && !is.Piece(int(now.lead)).Sent(); now.lead++ {
+		}
+		now.sum = l.sumOf(is, int(now.lead), is.Listed())
+	}
+	for i := is.Listed(); i < is.Len(); i++ {
+		if err := l.measureNumber(is.Number(i), is.Piece(i)); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
+}

@@ -1,0 +1,178 @@
+package stats
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"ctxtool/replay"
+	"ctxtool/replay/ledger"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A pathEntry is an entry of the path to the point, and the context after it.
+type pathEntry struct {
+	Record   int32
+	Request  int32 // number of the request that it answers, from 0; -1 if it answers none
+	Requests int32 // answered so far, this one included
+	Tokens   int32 // of the context, if it was counted
+	Did      replay.Effect
+}
+
+// walk replays the path, if a lens needs it.
+func (l *lensRun) walk() {
+	if len(l.Messages)+len(l.Ends) == 0 {
+		return
+	}
+	at, err := l.Session.Point(cmp.Or(l.At, "leaf"), l.Session.Leaf())
+	if l.fail(err); err != nil {
+		return
+	}
+	l.Point = l.Session.LeafAt(at)
+	e, stopped, err := l.reach()
+	if l.fail(err); l.err != nil {
+		return
+	}
+	if stopped != nil {
+		l.Report.Stopped = inFile(stopped)
+	}
+	l.messages(e)
+	for _, end := range l.Ends {
+		if l.err == nil {
+			end(e)
+		}
+	}
+}
+
+// inFile returns an error without the file name, which the report has.
+func inFile(err error) string {
+	at, ok := errors.AsType[*sessionfmt.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("line %d%s: %s", at.Pos.Line, sessionfmt.Pos{Entry: at.Pos.Entry}, at.Err)
+}
+
+// messages passes the messages of the request at the point to the lenses.
+func (l *lensRun) messages(e *replay.Envelope) {
+	if len(l.Messages) == 0 {
+		return
+	}
+	whole, err := e.WithEphemeral()
+	if l.fail(err); err != nil {
+		return
+	}
+	own := 0
+	for i := range e.Len() {
+		if e.Piece(i).Sent() {
+			own++
+		}
+	}
+	for m, err := range weighedBy(l.Counter, whole) {
+		if l.fail(err); err != nil {
+			return
+		}
+		m.Ephemeral = own == 0
+		own = max(0, own-1)
+		for _, see := range l.Messages {
+			see(m)
+		}
+	}
+}
+
+// reach returns the context at the point, and records the entries of its path if a lens needs them.
+// If a broken patch stops the replay, it returns the context before it and the patch's error.
+func (l *lensRun) reach() (e *replay.Envelope, stopped, err error) {
+	if !l.Requests && !l.Sizes {
+		return l.Replay.Reach(sessionfmt.After(l.Point))
+	}
+	opt := ledger.Options{Leaf: l.Point, Sizes: !l.Hashes}
+	if l.Sizes || l.Hashes {
+		opt.Counter = l.Counter
+	}
+	if !l.Requests {
+		l.Book = ledger.New(l.Replay, opt)
+	} else if l.Book, err = ledger.Measured(l.Replay, opt); err != nil {
+		return nil, nil, err
+	}
+	path, found := l.Session.Path(l.Point)
+	l.Replay.Findings = append(l.Replay.Findings, found...)
+	own := len(l.Replay.Findings)
+	course, lines := ledger.Tree(l.Point), map[int]bool{0: true}
+	for _, rec := range path {
+		lines[l.Session.Line(rec)] = true
+	}
+	if !l.Hashes {
+		course = func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
+			return r.Along(path, nil, watch)
+		}
+	}
+	err = l.Book.Follow(func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
+		return func(yield func(replay.Step, error) bool) {
+			for step, err := range course(r, watch) {
+				if lines[l.Session.Line(step.Record)] {
+					if err == nil {
+						err = l.step(step)
+					} else if replay.Stopped(err) {
+						stopped = err
+					}
+					if stopped != nil || step.Record == l.Point {
+						e = step.Envelope()
+					}
+				}
+				if !yield(step, err) {
+					return
+				}
+			}
+		}
+	})
+	// Those of other branches are not of this report.
+	l.Replay.Findings = append(l.Replay.Findings[:own], slices.DeleteFunc(l.Replay.Findings[own:], func(f sessionfmt.Finding) bool { return !lines[f.Line] })...)
+	if e == nil && err == nil { // no entry is on the path
+		e, err = l.Replay.At(sessionfmt.After(-1))
+	}
+	return e, stopped, err
+}
+
+// step records an entry of the path.
+func (l *lensRun) step(s replay.Step) error {
+	one := pathEntry{Record: int32(s.Record), Request: int32(s.Answers()), Requests: int32(s.Requests()), Did: s.Did}
+	if l.Sizes {
+		n, err := s.Watch()[0].(*ledger.Meter).Count(s)
+		if err != nil {
+			return err
+		}
+		one.Tokens = int32(n.Total)
+	}
+	l.Path = append(l.Path, one)
+	for _, see := range l.Steps {
+		see(s)
+	}
+	return l.err
+}
+
+// before returns the tokens of the context before an entry of the path.
+func (l *lensRun) before(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return int(l.Path[i-1].Tokens)
+}
+
+// answered returns the request that an entry of the path answers, nil if it answers none.
+func (l *lensRun) answered(a *pathEntry) *ledger.Request {
+	if k := l.Book.Answered(int(a.Record)); k >= 0 {
+		return &l.Book.Requests[k]
+	}
+	return nil
+}
+
+// message reads an answer. It is valid until the next call.
+func (l *lensRun) message(rec int32) *jsonl.Message {
+	_, err := l.reader().Message(int(rec), &l.answer)
+	l.fail(err)
+	return &l.answer
+}

@@ -47,13 +47,19 @@ func TestHostile(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	for _, shape := range hostileShapes {
+	if !corpus.Whole() {
+		t.Log("each shape is given to a third of the commands; CTXTOOL_WHOLE=1 gives it to all")
+	}
+	for i, shape := range hostileShapes {
 		var files [2]string
 		for k, size := range []int{n, 4 * n} {
 			files[k] = filepath.Join(dir, strings.ReplaceAll(shape.name, " ", "-")+string(rune('1'+k))+".jsonl")
 			must.Do(os.WriteFile(files[k], shape.session(size), 0o644))
 		}
-		for _, command := range hostileCommands {
+		for k, command := range hostileCommands {
+			if !corpus.Whole() && (i+k)%3 > 0 {
+				continue
+			}
 			name, _, _ := strings.Cut(command, " ")
 			if known := notLinear[shape.name]; known == "all" || slices.Contains(strings.Fields(known), name) {
 				continue

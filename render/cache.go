@@ -142,18 +142,11 @@ const mostLosses = 10
 // writeCache writes the verdict on a session, and a table of its requests.
 func writeCache(w *bufio.Writer, c *cache.Report, on Screen) {
 	writeVerdict(w, c.Total)
-	writeWorst(w, c, on)
+	decimals := writeWorst(w, c, on)
 	columns := []Column{
 		{Name: "#", Right: true}, {Name: "time"}, {Name: "entry", Yields: 2, style: always(faint)}, {Name: "model", Yields: 3, style: always(faint)},
 		{Name: "prompt", Right: true, Yields: 1}, {Name: "expected", Right: true}, {Name: "actual", Right: true}, {Name: "written", Right: true, Yields: 4},
 		{Name: "rebilled", Right: true, style: always(warning)}, {Name: "cause", Flex: true, style: brokenStyle},
-	}
-	decimals := 4
-	for r := range c.Rows {
-		if r.Rebilled.Cost >= 0.1 {
-			decimals = 3
-			break
-		}
 	}
 	if c.Total.Requests > 0 {
 		w.WriteByte('\n')
@@ -286,13 +279,17 @@ func moneyOf(a cache.Rebilled, decimals int) string {
 }
 
 // writeWorst writes which request lost most and why, and the models whose pauses cannot be
-// judged.
-func writeWorst(w *bufio.Writer, c *cache.Report, on Screen) {
+// judged. It returns the decimals that the costs of all requests take.
+func writeWorst(w *bufio.Writer, c *cache.Report, on Screen) (decimals int) {
 	var worst *cache.Row
 	var endless []string
+	decimals = 4
 	for r := range c.Rows {
 		if r.Rebilled.Tokens > 0 && (worst == nil || r.Rebilled.Cost > worst.Rebilled.Cost) {
 			worst = r
+		}
+		if r.Rebilled.Cost >= 0.1 {
+			decimals = 3
 		}
 		if model := cmp.Or(base(r.Model), "a model that is not recorded"); r.Endless && !slices.Contains(endless, model) {
 			endless = append(endless, model)
@@ -305,6 +302,7 @@ func writeWorst(w *bufio.Writer, c *cache.Report, on Screen) {
 	if len(endless) > 0 {
 		fmt.Fprintf(w, "lifetime of the cache unknown, pauses not judged: %s\n", strings.Join(endless, ", "))
 	}
+	return decimals
 }
 
 // duration returns a number of seconds as text: 5m, 1h5m, 14m12s.

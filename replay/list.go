@@ -67,19 +67,15 @@ type list struct {
 	body    *body
 	lo, hi  int // the range of the body in use
 	n       int // number of messages
-	sums
+	shown   int // messages that a provider gets, system messages excluded
 }
 
-// Sums add up messages.
-type sums struct {
-	shown int // messages that a provider gets, system messages excluded
-}
-
-// addSums adds a message to the sums, or with -1 subtracts it.
-func (s *sums) addSums(m *Piece, sign int) {
+// one is 1 for a message that a provider gets, else 0.
+func one(m *Piece) int {
 	if m.Sent() {
-		s.shown += sign
+		return 1
 	}
+	return 0
 }
 
 // A body holds numbers of messages in chunks. It only grows.
@@ -90,10 +86,10 @@ type body struct {
 	places map[int32]int32 // of the records of loose messages, once an edit needs them
 }
 
-// A chunk is a part of a body, with its sums.
+// A chunk is a part of a body, with the number of its messages that a provider gets.
 type chunk struct {
 	numbers [chunkSize]int32
-	sums
+	shown   int
 }
 
 func newList(p *pool) list {
@@ -114,7 +110,7 @@ func (b *body) own(p *pool, n, k int) *body {
 		}
 	}
 	if at := n / chunkSize; n < b.n && n%chunkSize > 0 {
-		next.chunks[at].sums = next.sum(p, at*chunkSize, n)
+		next.chunks[at].shown = next.sum(p, at*chunkSize, n)
 	}
 	return next
 }
@@ -132,7 +128,7 @@ func (b *body) push(p *pool, n int, number int32) *body {
 	}
 	c := b.chunks[n/chunkSize]
 	c.numbers[n%chunkSize] = number
-	c.addSums(p.at(number), 1)
+	c.shown += one(p.at(number))
 	b.n++
 	return b
 }
@@ -158,7 +154,7 @@ func (l *list) push(number int32) {
 	l.body = l.body.push(l.pool, l.hi, number)
 	l.hi++
 	l.n++
-	l.addSums(l.pool.at(number), 1)
+	l.shown += one(l.pool.at(number))
 }
 
 // prepend puts a message before all but system messages.
@@ -166,13 +162,13 @@ func (l *list) prepend(number int32) {
 	l.front = l.front.push(l.pool, l.ahead, number)
 	l.ahead++
 	l.n++
-	l.addSums(l.pool.at(number), 1)
+	l.shown += one(l.pool.at(number))
 }
 
 func (l *list) set(i int, number int32) {
 	was, is := l.at(i), l.pool.at(number)
-	l.addSums(was, -1)
-	l.addSums(is, 1)
+	l.shown -= one(was)
+	l.shown += one(is)
 	at, k := &l.body, l.lo+i-l.heads()
 	n := l.hi
 	if k < l.lo {
@@ -186,18 +182,18 @@ func (l *list) set(i int, number int32) {
 	*at = (*at).own(l.pool, n, k)
 	c := (*at).chunks[k/chunkSize]
 	c.numbers[k%chunkSize] = number
-	c.addSums(was, -1)
-	c.addSums(is, 1)
+	c.shown -= one(was)
+	c.shown += one(is)
 }
 
-// sum adds up the messages from one to before another.
-func (b *body) sum(p *pool, from, to int) (all sums) {
+// sum counts the messages that a provider gets from one to before another.
+func (b *body) sum(p *pool, from, to int) (all int) {
 	for k := from; k < to; k++ {
 		if c := b.chunks[k/chunkSize]; k%chunkSize == 0 && k+chunkSize <= to {
-			all.shown += c.shown
+			all += c.shown
 			k += chunkSize - 1
 		} else {
-			all.addSums(p.at(b.number(k)), 1)
+			all += one(p.at(b.number(k)))
 		}
 	}
 	return all
@@ -208,9 +204,7 @@ func (b *body) sum(p *pool, from, to int) (all sums) {
 func (l *list) drop(first int) {
 	ahead := max(0, l.heads()-first)
 	lo := l.lo + max(0, first-l.heads())
-	for _, gone := range []sums{l.front.sum(l.pool, ahead, l.ahead), l.body.sum(l.pool, l.lo, lo)} {
-		l.shown -= gone.shown
-	}
+	l.shown -= l.front.sum(l.pool, ahead, l.ahead) + l.body.sum(l.pool, l.lo, lo)
 	l.ahead, l.lo = ahead, lo
 	l.n = l.heads() + l.hi - l.lo
 }

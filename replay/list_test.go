@@ -57,15 +57,15 @@ func TestList(t *testing.T) {
 		}
 		for k := range all {
 			l, plain := &all[k].list, all[k].plain
-			var want sums
+			want := 0
 			for i, number := range plain {
-				want.addSums(p.at(number), 1)
+				want += one(p.at(number))
 				if l.number(i) != number {
 					t.Fatalf("message %d is %d, want %d", i, l.number(i), number)
 				}
 			}
-			if l.n != len(plain) || l.sums != want {
-				t.Fatalf("%d messages, %+v, want %d, %+v", l.n, l.sums, len(plain), want)
+			if l.n != len(plain) || l.shown != want {
+				t.Fatalf("%d messages, %d shown, want %d, %d", l.n, l.shown, len(plain), want)
 			}
 			var differ []int
 			was := all[0].plain

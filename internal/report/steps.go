@@ -120,7 +120,7 @@ func (p *Report) request(l *ledger.Ledger, k int32) error {
 		return err
 	}
 	from.Options.Reasoning = l.Thinking(q)
-	return p.settings(setting{int(q.Leaf), before, l.Counts(q, false), ref, &from, l.Levels[q.Level], q.Prompt})
+	return p.settings(setting{int(q.Leaf), before, l.Counts(q), ref, &from, l.Levels[q.Level], q.Prompt})
 }
 
 // A setting is what a request has besides its messages.

@@ -134,7 +134,7 @@ func (c *recorder) request(k int32) {
 			c.gone[p.Origin().Record] = true
 		}
 	}
-	n := c.l.Counts(q, false)
+	n := c.l.Counts(q)
 	one.tokens = Tokens{System: n.System, Tools: n.Tools, Shares: c.shares}
 	one.tokens.Total = int64(n.System + n.Tools + c.shares.Total())
 	c.requests = append(c.requests, one)

@@ -319,14 +319,11 @@ func (l *Ledger) Measure(number int32, p *replay.Piece) Measure {
 	return l.other[number]
 }
 
-// Counts returns the tokens of a request without its request-only messages: with the prompt that
-// all system messages make together, or with later system messages as messages.
-func (l *Ledger) Counts(q *Request, inPlace bool) (n weigh.Counts) {
+// Counts returns the tokens of a request without its request-only messages, with the prompt that
+// all system messages make together.
+func (l *Ledger) Counts(q *Request) (n weigh.Counts) {
 	n = l.Prompts[q.Prompt].Counts
-	if inPlace {
-		n = l.Prompts[q.Front].Counts
-	}
-	v := View{l, q, inPlace}
+	v := View{l: l, q: q}
 	_, all := v.Until(q.Messages.Len())
 	n.Messages = int(all)
 	n.Total = n.System + n.Tools + n.Messages

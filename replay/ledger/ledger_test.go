@@ -62,8 +62,8 @@ func TestRequests(t *testing.T) {
 			checked++
 			q := &l.Requests[k]
 			e := must.Get(r.At(sessionfmt.Before(int(q.Record))))
-			if counts := must.Get(e.Count(&tokens.Pi)); counts != l.Counts(q, false) || int(q.Number) != e.RequestIndex {
-				t.Errorf("%s: request %d has %v, counted %v", c.Name, q.Number, l.Counts(q, false), counts)
+			if counts := must.Get(e.Count(&tokens.Pi)); counts != l.Counts(q) || int(q.Number) != e.RequestIndex {
+				t.Errorf("%s: request %d has %v, counted %v", c.Name, q.Number, l.Counts(q), counts)
 			}
 			is := texts(t, e)
 			v := l.View(k, false)

@@ -43,7 +43,7 @@ check:
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
-	$(GO) test -race -run $(RACED) ./sessionfmt ./compact ./cmd/ctxtool
+	$(GO) test -race -run $(RACED) ./sessionfmt ./sessionfmt/redact ./compact ./cmd/ctxtool
 	$(GO) test -tags poison -run 'Script|Law|TestRestore' ./compact ./cmd/ctxtool
 	$(MAKE) fuzz
 

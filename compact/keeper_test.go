@@ -11,7 +11,6 @@ import (
 	"ctxtool/internal/gen"
 	"ctxtool/internal/must"
 	"ctxtool/replay"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -138,7 +137,7 @@ func (c *beside) run(s *sessionfmt.Session) {
 // act lets the keeper act, and holds what reduce appends at the same moment.
 func (c *beside) act(turnEnds bool) {
 	e := c.walk.Step().Envelope()
-	u := must.Get(e.ContextUsage(&tokens.Pi))
+	u := must.Get(e.Size())
 	p := must.Get(e.Prompt())
 	due := c.keeper.due(turnEnds)
 	changes := must.Get(c.keeper.Act(turnEnds, int64(u.Tokens), c.window, p))

@@ -10,7 +10,6 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/replay"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -173,7 +172,7 @@ func TestPiCuts(t *testing.T) {
 			if strings.Contains(name, "/bad/") {
 				continue // of an answer without id the usage does not count
 			}
-			if u, err := v.Envelope.ContextUsage(&tokens.Pi); err != nil || u.Tokens != want.Tokens {
+			if u, err := v.Envelope.Size(); err != nil || u.Tokens != want.Tokens {
 				t.Errorf("%s: %d tokens, pi has %d, %v", name, u.Tokens, want.Tokens, err)
 			}
 		}

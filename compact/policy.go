@@ -279,8 +279,8 @@ func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
 	if !p.ByUsage || now != before {
 		return int64(counted), p.Counter.Name, nil
 	}
-	u, err := now.Envelope.ContextUsage(&tokens.Pi)
-	return int64(u.Tokens), byRecord(now.Envelope.Replay().Session), err
+	size, err := now.Envelope.Size()
+	return int64(size.Tokens), byRecord(now.Envelope.Replay().Session), err
 }
 
 // A knownWindow is a context window that a system knows for a provider and a model.

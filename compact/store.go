@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -150,7 +149,7 @@ func (w *storing) compaction() error {
 	if w.head == nil {
 		return nil
 	}
-	usage, err := w.Envelope.ContextUsage(&tokens.Pi)
+	size, err := w.Envelope.Size()
 	if err != nil {
 		return err
 	}
@@ -168,7 +167,7 @@ func (w *storing) compaction() error {
 	}
 	w.b.Add(jsonl.Compaction,
 		field("summary", quoted(w.head.Text)), field("firstKeptEntryId", kept),
-		field("tokensBefore", fmt.Appendf(nil, "%d", usage.Tokens)),
+		field("tokensBefore", fmt.Appendf(nil, "%d", size.Tokens)),
 		field("details", details), field("fromHook", value("true")), field("systemMessage", checkpoint))
 	return nil
 }
@@ -182,12 +181,12 @@ func (w *storing) transform(display string) error {
 	if w.head != nil {
 		replaces = replaces || w.Messages[w.head.Message].head.style != StylePi
 		name = "compaction"
-		usage, err := w.Envelope.ContextUsage(&tokens.Pi)
+		size, err := w.Envelope.Size()
 		if err != nil {
 			return err
 		}
 		patch = fmt.Appendf(comma(patch), `{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d,"tokensBefore":%d,"invalidateCacheReason":%s}`,
-			quoted(w.head.Text), w.b.Millis(), w.place(w.from), usage.Tokens, reason)
+			quoted(w.head.Text), w.b.Millis(), w.place(w.from), size.Tokens, reason)
 	}
 	if replaces {
 		messages, err := w.messages()

@@ -86,7 +86,7 @@ var layers = []struct {
 	{"replay/hook", []string{"ctxtool/replay/ledger", "ctxtool/internal/shell", "ctxtool/replay/cache", "ctxtool/replay/diff", "ctxtool/replay/entry", "ctxtool/replay/ops", "ctxtool/replay/origin", "ctxtool/replay/prompt", "ctxtool/replay/models", "ctxtool/replay/weigh", "ctxtool/replay/tokens", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
 	{"internal/plan", []string{
 		"ctxtool/sessionfmt/dialect",
-		"ctxtool/replay/hook",
+		"ctxtool/replay/hook", "ctxtool/replay/weigh",
 		"ctxtool/compact", "ctxtool/migrate", "ctxtool/sessionfmt/check", "ctxtool/sessionfmt/redact", "ctxtool/internal/markdown", "ctxtool/replay", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "ctxtool/sessionfmt/outline", "ctxtool/replay/models",
 	}, []string{"ctxtool/replay/tokens"}},
 	{"internal/config", []string{"ctxtool/compact", "ctxtool/replay/models", "ctxtool/replay/tokens", "ctxtool/sessionfmt", "github.com/pelletier/go-toml/v2", "github.com/spf13/viper"}, nil},

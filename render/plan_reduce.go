@@ -17,6 +17,7 @@ import (
 func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) {
 	r := p.Reduction
 	fmt.Fprintf(w, "%s: %s: %s\n", planned(p), sessionfmt.Clean(appending(p)), lessTokens(r))
+	fmt.Fprintf(w, "  context %s\n", p.Context)
 	fmt.Fprintf(w, "  policy %s, stored as %s, counted by %s\n", sessionfmt.Clean(r.Policy), r.Form, r.Counter)
 	fmt.Fprintf(w, "  window %d tokens (%s)\n", r.Window, phrase.WindowFrom(r.WindowFrom))
 	var cells [][]string

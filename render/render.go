@@ -59,11 +59,15 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	whole, taken := n.Total, ""
-	if size, ok, err := e.Taken(&tokens.Pi, n.Messages); err != nil {
+	size, err := e.Size()
+	if err != nil {
 		return err
-	} else if ok {
-		whole, taken = size, fmt.Sprintf("\n- removed outside of the file: ~%s, by the recorded size", phrase.Short(int64(n.Total-size)))
+	}
+	whole, rest := n.Total, ""
+	if e.Replay().Rules != replay.ByEnvelope { // whose text is the reference's
+		whole = size.Tokens
+		name, more := size.Rest(n.Total)
+		rest = phrase.If(more != 0, "\n- %s: ~%s", name, phrase.Short(int64(more)))
 	}
 	share := func(tokens int) string {
 		if limit <= 0 {
@@ -93,11 +97,11 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	if u := e.Uncached(); u > 0 {
 		fmt.Fprintf(w, ", uncached %d", u)
 	}
-	w.WriteString(")" + taken + "\n")
+	w.WriteString(")" + rest + "\n")
 	if u := e.Uncached(); r.Ephemeral && u > 0 {
 		fmt.Fprintf(w, "- ephemerals: yes (%d message%s)\n", u, strings.Repeat("s", min(1, u-1)))
 	}
-	_, err = w.WriteString("\nUse `ctxtool replay -f context` for message history. Use `ctxtool replay -f full` for the full envelope.\n")
+	_, err = fmt.Fprintf(w, "\nContext: %s. `ctxtool replay -f context` prints its messages, `-f full` all of it.\n", size)
 	return err
 }
 

@@ -225,7 +225,7 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, short func(id string) string, w
 		tokens = fmt.Sprintf("%+d", *r.Tokens)
 	}
 	if r.Context != nil {
-		context = phrase.Short(int64(*r.Context))
+		context = phrase.If(r.Estimated == *r.Context, "~") + phrase.Short(int64(*r.Context))
 	}
 	kind, words := r.Kind, r.Text
 	if r.Did == replay.Compacted.String() && r.Boundary == nil {

@@ -29,32 +29,6 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 	return n, nil
 }
 
-// HiddenEstimate estimates how many tokens of prompt and tools the session does not record: the
-// recorded prompt size of the first answered request, minus what is counted of it. It is 0
-// without a recorded usage.
-func (e *Envelope) HiddenEstimate(c *tokens.Counter) (int, error) {
-	path, _ := e.r.Session.Path(e.Leaf)
-	for pos, rec := range path {
-		if e.r.Session.Kind(rec) != jsonl.Assistant {
-			continue
-		}
-		used, err := e.r.usage(rec)
-		if err != nil {
-			return 0, err
-		}
-		if prompt := int(used.Prompt()); prompt > 0 {
-			quiet := *e.r // findings have been reported already
-			before, err := quiet.end(path[:pos])
-			if err != nil {
-				return 0, err
-			}
-			n, err := before.Count(c)
-			return max(0, prompt-n.Total), err
-		}
-	}
-	return 0, nil
-}
-
 // Message reads a message as the provider gets it. size is the length of its JSON in bytes. A
 // plain message is read from its line directly, without being converted to JSON.
 func (l *Reader) Message(m *Piece) (msg *jsonl.Message, size int, err error) {
@@ -86,6 +60,9 @@ func (l *Reader) Tokens(c *tokens.Counter, m *Piece) (n, size int, err error) {
 	}
 	return l.Weigh(c, msg).Total(), size, nil
 }
+
+// Last returns the message that Message or Tokens read last.
+func (l *Reader) Last() *jsonl.Message { return &l.msg }
 
 // Weigh returns the size of a message that it has read.
 func (l *Reader) Weigh(c *tokens.Counter, m *jsonl.Message) weigh.Weight {

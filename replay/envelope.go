@@ -29,6 +29,7 @@ type Envelope struct {
 
 	r         *Replay
 	state     state
+	altered   int // place on the path of the last entry that changed messages sent before, -1 for none
 	ephemeral int // record, -1 for none
 	prompt    *prompt.Prompt
 }
@@ -41,7 +42,7 @@ func (m *machine) envelope() *Envelope {
 	e := &Envelope{
 		Leaf: -1, TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
-		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: s, ephemeral: m.ephemeral,
+		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: s, altered: m.altered, ephemeral: m.ephemeral,
 	}
 	if m.pos >= 0 {
 		e.Leaf = m.path.at(m.pos)

@@ -48,6 +48,7 @@ type machine struct {
 	declared []delta // system messages before and after the first compaction, which drops them from base
 
 	pos       int // of the last entry replayed
+	altered   int // place on the path of the last entry that changed messages sent before, -1 for none
 	model     int // last record that set the model, -1 for none
 	thinking  int // last record that set the thinking level, -1 for none
 	ephemeral int // record that logged the next request's ephemeral messages, -1
@@ -70,7 +71,7 @@ func newMachine(r *Replay, watch ...Observer) *machine {
 	return &machine{
 		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(), pool: p, base: state{msgs: newList(p)},
 		edits: map[int32]edit{},
-		pos:   -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
+		pos:   -1, altered: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
 }
 
@@ -122,6 +123,9 @@ func (m *machine) line(rec int) value {
 // do applies a change to the state in force and to the one without compactions.
 func (m *machine) do(c Change) {
 	m.change = c
+	if c.Do != OpAppend && c.Do != OpSet {
+		m.altered = m.path.len() - 1
+	}
 	m.apply(&m.base, &m.change)
 	if m.cut != nil {
 		m.apply(m.cut, &m.change)

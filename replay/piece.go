@@ -91,6 +91,16 @@ func (m *Piece) Origin() origin.Origin {
 	return o
 }
 
+// Stored reports whether pi's estimate of the message differs from what it counts for as sent: that
+// of one that is sent with other text than it has, or that only pi keeps.
+func (m *Piece) Stored() bool {
+	switch m.kind {
+	case jsonl.Bash, jsonl.BranchMessage, jsonl.CompactionMessage:
+		return m.flags&omitted == 0
+	}
+	return m.flags&omitted == 0 && m.flags&unsent != 0
+}
+
 // Edit returns the context_edit in force on it, -1 for none, and whether that omits it.
 func (m *Piece) Edit() (rec int, omits bool) { return int(m.edit), m.flags&omitted != 0 }
 

@@ -32,10 +32,13 @@ func (m *machine) step(pos, rec int) Effect {
 		m.thinking = rec
 		return Settings
 	case jsonl.Compaction, jsonl.Reset:
+		m.altered = pos
 		return m.compact(msg)
 	case jsonl.ContextEdit:
+		m.altered = pos
 		return m.edit(rec, pos)
 	case jsonl.Deletion:
+		m.altered = pos
 		return m.leaveOut(rec, pos)
 	case jsonl.Ephemeral:
 		m.ephemeral = rec

@@ -22,6 +22,10 @@ type Step struct {
 // them.
 func (s Step) Watch() []Observer { return s.m.watch }
 
+// Altered returns the place on the path of the last entry that changed messages sent before, -1 if
+// there is none.
+func (s Step) Altered() int { return s.m.altered }
+
 // Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
 

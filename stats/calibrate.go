@@ -183,28 +183,13 @@ func (r *Report) calibrate() {
 	}
 	by := &calibrated{Model: modelName(p.path), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
 	if r.Context != nil {
-		r.Context.calibrate(by, p.hidden(*c.Factor))
+		r.Context.calibrate(by)
 	}
 	if r.Growth != nil {
 		for i := range r.Growth.Sessions {
 			r.Growth.Sessions[i].calibrate(by)
 		}
 	}
-}
-
-// hidden returns the tokens that the file does not record: as fitted for the path's model, or
-// else what the first answered request had beyond its counted tokens.
-func (p *calibrationPart) hidden(factor float64) int {
-	for _, g := range p.groups {
-		if g.model == p.path && g.fitted {
-			return int(math.Round(g.hidden))
-		}
-	}
-	if len(p.groups) == 0 {
-		return 0
-	}
-	first := p.groups[0].requests[0]
-	return max(0, int(math.Round(first.recorded-factor*first.counted)))
 }
 
 // tokens converts tokens of the counter.
@@ -230,27 +215,19 @@ func (p *calibrationPart) sheets() []Sheet {
 	return []Sheet{s}
 }
 
-// calibrate converts the counts of one session's context. What the provider recorded stays.
-func (p *ContextPart) calibrate(by *calibrated, hidden int) {
+// calibrate converts the counts of one session's context. Its size stays.
+func (p *ContextPart) calibrate(by *calibrated) {
 	c := &p.Sessions[0]
-	told, sum := p.hasRest(), 0
+	c.Calibrated, c.Counted, p.Estimates = by, 0, true
 	for i := range p.Categories {
-		k := &p.Categories[i]
-		switch k.Category {
-		case inHidden:
-			k.Tokens = hidden
-		case inRest:
-		default:
+		if k := &p.Categories[i]; k.Category != inRest {
 			k.Tokens = by.tokens(k.Tokens)
-			sum += k.Tokens
+			if k.Category != inEphemeral {
+				c.Counted += k.Tokens
+			}
 		}
 	}
-	if told {
-		p.category(inRest, "").Tokens = c.Tokens - sum
-	} else {
-		c.Tokens = sum
-	}
-	c.Share, c.Hidden, c.Calibrated, p.Estimates = share(c.Tokens, c.Window), hidden, by, true
+	p.category(inRest, "").Tokens = c.Tokens - c.Counted
 	for i := range p.Largest {
 		p.Largest[i].Tokens = by.tokens(p.Largest[i].Tokens)
 	}
@@ -267,21 +244,12 @@ func (p *ContextPart) Calibrated() bool {
 	return slices.ContainsFunc(p.Sessions, func(c contextOf) bool { return c.Calibrated != nil })
 }
 
-// hasRest reports whether the provider recorded the context's size.
-func (p *ContextPart) hasRest() bool {
-	return slices.ContainsFunc(p.Categories, func(c contextCategory) bool { return c.Category == inRest })
-}
-
-// calibrate converts the counts of each request. What the provider recorded stays.
+// calibrate converts the counts of each request. Their sizes stay.
 func (g *growth) calibrate(by *calibrated) {
 	g.Calibrated = by
-	if g.Now.Size == int64(g.Now.Tokens) { // nothing of it is recorded
-		g.Now.Size = int64(by.tokens(g.Now.Tokens))
-	}
 	for r := range g.rows {
 		r.Tokens = by.tokens(r.Tokens)
 	}
-	g.complete()
 }
 
 // calibratedNotes returns notes on the models by which several sessions are calibrated, and the

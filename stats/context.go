@@ -6,7 +6,6 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/models"
-	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
@@ -51,16 +50,13 @@ type contextOf struct {
 	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, how the model was found in the table: `exact`, `dated`, `bare`, or `recorded`: the largest recorded prompt of the model with its answer, since it exceeds the window of the table
 	Messages    int         `json:"messages"`             // that the request has, those logged for it alone too
 	Places      placesOf    `json:"places"`               // where the messages of the file are: why a resume has fewer than the file
-	Bytes       int64       `json:"bytes"`                // of all categories but `hidden`
-	Tokens      int         `json:"tokens"`               // of all categories but `hidden`: what the counter finds, or what the provider has told and an estimate of what came since
+	Bytes       int64       `json:"bytes"`                // of all categories
+	Tokens      int         `json:"tokens"`               // the size of the context ([figures](figures.md)): the sum of all categories
+	Counted     int         `json:"counted"`              // of all categories but `rest`, by the counter
 	Share       *float64    `json:"share"`                // `tokens` of `window`
-	Hidden      int         `json:"hidden"`               // tokens: what the first answered request had beyond what is counted of it, by the provider's usage: prompt and tools that are not in the file, and what the counter missed; an estimate
 	PromptKnown bool        `json:"promptKnown"`          // prompt and tools come from the session or a baseline
-	Usage       weigh.Shown `json:"contextUsage"`         // what pi's own indicator shows: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
+	Usage       weigh.Size  `json:"contextUsage"`         // the same size: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
 	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
-
-	agent string // that wrote the session
-	taken bool   // the provider recorded much less than the file has
 }
 
 // A contextCategory is a kind of content: a part of the prompt, a tool's definition, the
@@ -113,17 +109,16 @@ const (
 	inResults   = "results"
 	inImages    = "images"
 	inSummaries = "summaries"
-	inShell     = "shell"  // commands run by the user
-	inCustom    = "custom" // messages of extensions
-	inUnseen    = "unseen" // hidden messages of extensions
-	inRest      = "rest"   // recorded by the provider, but not in the file; below 0 what was removed outside of the file
-	inHidden    = "hidden"
+	inShell     = "shell"     // commands run by the user
+	inCustom    = "custom"    // messages of extensions
+	inUnseen    = "unseen"    // hidden messages of extensions
+	inRest      = "rest"      // recorded by the provider beyond what is counted; below 0 where that is more
 	inEphemeral = "ephemeral" // for the next request only: not part of any sum
 )
 
 var categories = []string{
 	inSystem, inSkills, inTools, inUser, inAssistant, inThinking, inCalls, inResults, inImages,
-	inSummaries, inShell, inCustom, inUnseen, inRest, inEphemeral, inHidden,
+	inSummaries, inShell, inCustom, inUnseen, inRest, inEphemeral,
 }
 
 func newContextPart(counter string, estimates bool) *ContextPart {
@@ -132,9 +127,6 @@ func newContextPart(counter string, estimates bool) *ContextPart {
 
 func readContext(l *lensRun) {
 	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
-	if l.Recorded {
-		p.Counter = recordedCounter
-	}
 	p.Sessions = []contextOf{{}}
 	l.Report.Context = p
 	t := newContextTally(l)
@@ -145,7 +137,7 @@ func readContext(l *lensRun) {
 			l.fail(p.Sessions[0].read(l, e))
 		}
 		if l.err == nil {
-			l.fail(t.finish(e))
+			t.finish()
 		}
 	})
 	lookAtOffers(l)
@@ -165,25 +157,9 @@ func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 	if c.Model, c.Window, c.WindowFrom, err = e.Model(); err != nil {
 		return err
 	}
-	if c.Hidden, err = e.HiddenEstimate(l.Counter); err != nil {
-		return err
-	}
 	c.Places = findPlaces(l.Session, e)
-	u, err := e.ContextUsage(l.Counter)
-	if err != nil {
-		return err
-	}
-	c.Usage, c.agent = u.Shown(), l.Session.Dialect().Agent()
-	return nil
-}
-
-// InUse returns the size of the context in tokens as pi shows it, mostly recorded by the
-// provider. If pi shows none, or a counter other than pi's was requested, it is counted.
-func (c *contextOf) InUse(counter string) int {
-	if c.Usage.Tokens == nil || c.Calibrated != nil || counter != tokens.Pi.Name {
-		return c.Tokens
-	}
-	return *c.Usage.Tokens
+	c.Usage, err = e.Size()
+	return err
 }
 
 // addContext adds one session's part to a sum.

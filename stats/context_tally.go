@@ -16,12 +16,11 @@ import (
 
 // A contextTally counts the request at the point.
 type contextTally struct {
-	l        *lensRun
-	part     *ContextPart
-	calls    map[string]string // file paths of reading calls, by call id
-	files    []fileReads       // in the order of their first read
-	fileAt   map[string]int    // by path
-	messages int               // tokens
+	l      *lensRun
+	part   *ContextPart
+	calls  map[string]string // file paths of reading calls, by call id
+	files  []fileReads       // in the order of their first read
+	fileAt map[string]int    // by path
 }
 
 // fileReads are the reads of a file; newest is the tokens of the last one.
@@ -53,7 +52,6 @@ func (t *contextTally) message(m *weighed) {
 		return
 	}
 	t.part.Sessions[0].Messages++
-	t.messages += n.Total()
 	s, from := t.l.Session, m.Origin.Record
 	t.part.Largest = keep(t.part.Largest, contextEntry{
 		Entry: sessionfmt.Quote(s.ID(from)), Line: s.Line(from), Kind: m.Kind.String(), Tool: m.Result.Tool, Tokens: n.Total(), Bytes: m.Size,
@@ -137,29 +135,18 @@ func (t *contextTally) prompt(e *replay.Envelope) error {
 }
 
 // finish completes the part from the counts.
-func (t *contextTally) finish(e *replay.Envelope) error {
+func (t *contextTally) finish() {
 	p := t.part
 	c := &p.Sessions[0]
 	for i := range p.Categories {
 		if p.Categories[i].Category != inEphemeral {
-			c.Tokens += p.Categories[i].Tokens
+			c.Counted += p.Categories[i].Tokens
 			c.Bytes += p.Categories[i].Bytes
 		}
 	}
-	size, taken, err := e.Taken(t.l.Counter, t.messages)
-	if err != nil {
-		return err
-	}
-	if c.taken = taken; !taken && c.Usage.Tokens != nil {
-		size = *c.Usage.Tokens
-	}
-	if taken || t.l.Recorded && c.Usage.Tokens != nil {
-		rest := size - c.Tokens
-		p.category(inRest, "").Tokens = rest
-		c.Tokens += rest
-	}
+	c.Tokens = c.Usage.Tokens
+	p.category(inRest, "").Tokens = c.Tokens - c.Counted
 	c.Share = share(c.Tokens, c.Window)
-	p.category(inHidden, "").Tokens = c.Hidden
 	p.order()
 	again := &p.Rereads
 	for _, f := range t.files {
@@ -170,7 +157,6 @@ func (t *contextTally) finish(e *replay.Envelope) error {
 		}
 	}
 	again.Largest = largest(again.Largest, most, rereadTokens)
-	return nil
 }
 
 // An offer is something that requests of a path carry for the model to use: a tool, a skill

@@ -51,44 +51,6 @@ func lookAt(t testing.TB, data []byte, opt Options) *ContextPart {
 	return look(t, data, opt).Context
 }
 
-// TestContextUsageVectors: what we say that pi's indicator shows is what it shows.
-func TestContextUsageVectors(t *testing.T) {
-	dir := filepath.Join(corpus.Root(t), "..", "shared", "vectors", "pi-1.5")
-	files, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
-	if len(files) == 0 {
-		t.Skip("left out: no vectors at ../shared/vectors/pi-1.5")
-	}
-	for _, file := range files {
-		data := must.Get(os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".expected.json"))
-		var want struct {
-			ContextUsage *struct {
-				Tokens  *int
-				Percent *float64
-			}
-		}
-		must.Do(json.Unmarshal(data, &want))
-		opt := Options{Lenses: []*Lens{&contextLens}, Replay: replay.Options{Rules: replay.ByPi, Window: 1000}}
-		r := must.Get(opt.Read(file))
-		got := r.Context.Sessions[0].Usage
-		if want.ContextUsage == nil { // pi fails on it, and shows nothing
-			want.ContextUsage = &struct {
-				Tokens  *int
-				Percent *float64
-			}{}
-			if strings.HasPrefix(filepath.Base(file), "38-") { // there what it fails on adds nothing
-				continue
-			}
-		}
-		if !reflect.DeepEqual(got.Tokens, want.ContextUsage.Tokens) || !reflect.DeepEqual(got.Percent, want.ContextUsage.Percent) {
-			t.Errorf("%s: got %s, want %s", filepath.Base(file), asJSON(got), asJSON(want.ContextUsage))
-		}
-	}
-	t.Logf("%d sessions compared with what pi shows", len(files))
-	if len(files) != 71 {
-		t.Errorf("%d vectors", len(files))
-	}
-}
-
 func asJSON(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)
@@ -116,16 +78,16 @@ func TestCategoriesAddUp(t *testing.T) {
 			r := must.Get(opt.Read(file))
 			p, sum, messages := r.Context, 0, e.Cached()+e.Uncached()
 			for _, c := range p.Categories {
-				if c.Category != inHidden && c.Category != inEphemeral {
+				if c.Category != inRest && c.Category != inEphemeral {
 					sum += c.Tokens
 				}
 			}
-			if got := p.Sessions[0]; sum != want.Total || got.Tokens != want.Total || got.Messages != messages {
+			if got := p.Sessions[0]; sum != want.Total || got.Counted != want.Total || got.Messages != messages {
 				t.Errorf("%s by %s: categories have %d tokens, the session %d and %d messages, want %d and %d",
-					s.Name, name, sum, got.Tokens, got.Messages, want.Total, messages)
+					s.Name, name, sum, got.Counted, got.Messages, want.Total, messages)
 			}
-			if last := p.Categories[len(p.Categories)-1]; last.Category != inHidden {
-				t.Errorf("%s: no row hidden", s.Name)
+			if got, size := p.Sessions[0], must.Get(e.Size()); got.Tokens != size.Tokens || sum+p.category(inRest, "").Tokens != size.Tokens {
+				t.Errorf("%s by %s: %d tokens of %s, the size is %s", s.Name, name, sum, asJSON(got), size)
 			}
 		}
 	}
@@ -184,7 +146,7 @@ func TestContextCategories(t *testing.T) {
 			var got []string
 			bytes, p := int64(0), lookAt(t, chain(test.entries...), Options{})
 			for _, c := range p.Categories {
-				if c.Category != inHidden {
+				if c.Category != inRest {
 					got = append(got, fmt.Sprintf("%s %s %d %d", c.Category, c.Name, c.Tokens, c.Messages))
 				}
 				if c.Category != inEphemeral {
@@ -206,37 +168,18 @@ func answered(id string, input int) string {
 	return message(id, fmt.Sprintf(`"role":"assistant","provider":"p","model":"m","stopReason":"stop","content":[{"type":"text","text":"1234"}],"usage":{"input":%d,"output":1,"totalTokens":%d}`, input, input+1))
 }
 
-// TestContextHidden: what the first answered request had that is not here, a row
-// everywhere.
-func TestContextHidden(t *testing.T) {
-	p := lookAt(t, chain(message("u", `"role":"user","content":"12345678"`), answered("a", 100), answered("b", 900)), Options{})
-	if got := p.Sessions[0].Hidden; got != 98 {
-		t.Errorf("hidden %d, want 98", got)
-	}
-	p = lookAt(t, chain(), Options{})
-	if got := p.Categories; len(got) != 1 || got[0] != (contextCategory{Category: inHidden}) {
-		t.Errorf("an empty session has %s", asJSON(got))
-	}
-}
-
-// TestContextRecorded: providers are believed as far as they have told.
-func TestContextRecorded(t *testing.T) {
-	var opt Options
-	must.Do(opt.SetCounter(recordedCounter))
-	opt.Replay.Window = 1000
+// TestContextRest: what the provider recorded beyond what is counted is a row of its own, and all
+// rows add up to the size of the context.
+func TestContextRest(t *testing.T) {
+	opt := Options{Replay: replay.Options{Window: 1000}}
 	p := lookAt(t, chain(message("u", `"role":"user","content":"12345678"`), answered("a", 100), message("v", `"role":"user","content":"1234"`)), opt)
 	c := p.Sessions[0]
-	if p.Counter != recordedCounter || c.Tokens != 102 || *c.Share != 0.102 {
-		t.Errorf("%s: %s", p.Counter, asJSON(c))
+	if c.Tokens != 102 || c.Counted != 4 || *c.Share != 0.102 || p.category(inRest, "").Tokens != 102-4 {
+		t.Errorf("%s", asJSON(p))
 	}
-	if got := p.category(inRest, "").Tokens; got != 102-4 {
-		t.Errorf("rest %d", got)
-	}
-	if err := opt.SetCounter("words"); err == nil || !strings.Contains(err.Error(), recordedCounter) {
-		t.Errorf("unknown counter: %v", err)
-	}
-	if err := opt.SetCounter("bytes4"); err != nil || opt.Recorded || opt.Counter != &tokens.GSH {
-		t.Errorf("bytes4: %v", err)
+	p = lookAt(t, chain(), Options{})
+	if got := p.Categories; len(got) != 1 || got[0] != (contextCategory{Category: inRest}) {
+		t.Errorf("an empty session has %s", asJSON(got))
 	}
 }
 

@@ -53,16 +53,13 @@ type growth struct {
 	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
-// A growthRow is a request with the size of its context in tokens. Size is the recorded size of
-// its prompt. Without one, Estimated is set, and Size is the counted size plus the difference
-// between recorded and counted size of the previous recorded request, or of the first recorded
-// one after a compaction or before all others. That of the next request is what ls shows: the
-// last recorded usage, and an estimate of what follows it.
+// A growthRow is a request with the size of its context in tokens (docs/figures.md): the recorded
+// size of its prompt, or an estimate. That of the next request is the size of the context now.
 type growthRow struct {
 	Request   int     `json:"request"`            // from 0
 	Entry     string  `json:"entry,omitempty"`    // its answer
-	Size      int64   `json:"size"`               // what the provider recorded of the prompt; else an estimate from what is counted, and what the nearest recorded request had beyond that
-	Estimated bool    `json:"estimated"`          // it is the latter
+	Size      int64   `json:"size"`               // what the provider recorded of the prompt; else the context after the last recorded answer and an estimate of what came since
+	Estimated bool    `json:"estimated"`          // nothing is recorded of the prompt itself
 	Tokens    int     `json:"tokens"`             // prompt, tools and messages as counted
 	Recorded  int64   `json:"recorded,omitempty"` // the provider's: input, cache reads and cache writes; absent without any
 	Window    int64   `json:"window,omitempty"`   // of the model; absent if unknown
@@ -142,9 +139,10 @@ func (w *growthWalk) request(a *pathEntry, q *ledger.Request, before int) {
 		w.l.fail(err)
 	}
 	row := growthRow{Request: int(a.Request), Entry: w.l.Session.ID(int(a.Record)), Tokens: before, Window: w.window, Marks: w.marks}
-	if !q.Failed {
-		row.Recorded = q.Size()
+	if row.Size = cmp.Or(int64(q.Context), int64(before)); !q.Failed && q.Size() > 0 {
+		row.Recorded, row.Size = q.Size(), q.Size()
 	}
+	row.Estimated = row.Recorded == 0
 	w.marks = ""
 	w.g.Requests = append(w.g.Requests, row)
 }
@@ -162,12 +160,12 @@ func (w *growthWalk) end(e *replay.Envelope) {
 	w.l.fail(err)
 	_, window, _, err := e.Model()
 	w.l.fail(err)
-	used, err := e.InUse(w.l.Counter)
+	size, err := e.Size()
 	w.l.fail(err)
 	g := &w.g
 	g.Now = growthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
-	g.Now.Size, g.Now.Estimated = int64(used.Tokens), used.Estimated > 0
-	g.complete()
+	g.Now.Size, g.Now.Estimated = int64(size.Tokens), size.Estimated > 0
+	g.sum()
 	w.l.Report.Growth.Sessions = append(w.l.Report.Growth.Sessions, *g)
 }
 
@@ -181,30 +179,9 @@ func (g *growth) rows(yield func(r *growthRow) bool) {
 	yield(&g.Now)
 }
 
-// complete computes the sizes of all requests from counted and recorded tokens.
-func (g *growth) complete() {
-	g.Peak, g.PeakRequest, g.Share = 0, 0, 0
-	first := int64(0) // what the first recorded request has beyond its count
+// sum finds the peak, and the shares of windows.
+func (g *growth) sum() {
 	for r := range g.rows {
-		if r.Recorded > 0 {
-			first = r.Recorded - int64(r.Tokens)
-			break
-		}
-	}
-	more := first // of the nearest recorded request
-	for r := range g.rows {
-		switch {
-		case r.Recorded > 0:
-			more = r.Recorded - int64(r.Tokens)
-		case strings.Contains(r.Marks, "C"):
-			more = first
-		}
-		if r != &g.Now {
-			r.Size, r.Estimated = r.Recorded, r.Recorded == 0
-			if r.Estimated {
-				r.Size = max(0, int64(r.Tokens)+more)
-			}
-		}
 		if r.Window > 0 {
 			r.Share = float64(r.Size) / float64(r.Window)
 		}

@@ -24,17 +24,17 @@ func TestGrowthSizes(t *testing.T) {
 	for _, row := range append(slices.Clone(g.Requests), g.Now) {
 		got = append(got, fmt.Sprintf("%d %s: %d %v %d %d %v %s", row.Request, row.Entry, row.Size, row.Estimated, row.Tokens, row.Recorded, row.Share, row.Marks))
 	}
-	want := []string{ // 700 more than counted
-		"0 a: 800 true 100 0 0.4 ",
+	want := []string{
+		"0 a: 100 true 100 0 0.05 ",
 		"1 b: 1000 false 300 1000 0.5 ",
-		"2 c: 1200 true 500 0 0.6 ",
-		"3 d: 927 true 227 0 0.4635 C", // the summary has some words around it
-		"4 : 228 true 228 0 0.114 ",    // as ls: no usage applies after a compaction
+		"2 c: 1105 true 500 0 0.5525 ", // the answer took 5, then 100 came
+		"3 d: 200 true 227 0 0.1 C",    // as sent, the summary has some words around it
+		"4 : 201 true 228 0 0.1005 ",   // no usage applies after a compaction
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}
-	if g.Peak != 1200 || g.PeakRequest != 2 || g.Share != 0.6 || g.Compactions != 1 {
+	if g.Peak != 1105 || g.PeakRequest != 2 || g.Share != 0.5525 || g.Compactions != 1 {
 		t.Errorf("%+v", g)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
+	"ctxtool/replay/weigh"
 )
 
 // sheets are the compactions, and why there were any.
@@ -121,22 +122,31 @@ func (p *ContextPart) categorySheet() Sheet {
 		s.Title, s.Columns[3].Name = fmt.Sprintf("%d sessions", len(p.Sessions)), "share"
 		s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
 	}
-	row := func(c contextCategory) {
-		s.row(c.Category, c.Name, p.tokens(c.Tokens), share(c.Tokens, of), unless0(c.Bytes), unless0(c.Messages))
+	row := func(what string, c contextCategory, tokens any) {
+		s.row(what, c.Name, tokens, share(c.Tokens, of), unless0(c.Bytes), unless0(c.Messages))
 	}
-	all.Category = "total"
 	summed := false
-	for _, c := range p.Categories {
-		if !summed && (c.Category == inEphemeral || c.Category == inHidden) { // the last ones
-			row(all)
-			summed = true
+	sum := func() {
+		if !summed {
+			row("total", all, sized(p.sum()))
 		}
-		if c.Category == inHidden {
-			s.row(inHidden, "", About(c.Tokens), share(c.Tokens, of), nil, nil)
-		} else {
-			row(c)
+		summed = true
+	}
+	for _, c := range p.Categories {
+		switch c.Category {
+		case inEphemeral: // the last one
+			sum()
+			row(c.Category, c, p.tokens(c.Tokens))
+		case inRest:
+			if c.Tokens != 0 {
+				name, _ := p.sum().Rest(all.Tokens - c.Tokens)
+				row(name, c, About(c.Tokens))
+			}
+		default:
+			row(c.Category, c, p.tokens(c.Tokens))
 		}
 	}
+	sum()
 	return s
 }
 
@@ -157,14 +167,9 @@ func (c *contextOf) notes() (notes []string) {
 	if c.Window == 0 {
 		notes = append(notes, "The window of the model is not known: --window gives it.")
 	}
-	notes = append(notes, c.Usage.Text(c.agent)+".")
-	if c.taken {
-		notes = append(notes, "The provider recorded much less than the file has: messages were removed outside of it, as many tokens as the row rest says.")
-	} else if u := c.Usage; u.Tokens != nil && *u.Tokens > u.Estimated && *u.Tokens > 0 && c.Calibrated == nil {
-		notes = append(notes, fmt.Sprintf("The counter finds %d of them, and about %d are hidden: it is off by %+.1f%%.", c.Tokens, c.Hidden, 100*(float64(c.Tokens+c.Hidden)/float64(*u.Tokens)-1)))
-	}
+	notes = append(notes, c.Usage.String()+".")
 	if !c.PromptKnown {
-		notes = append(notes, "Prompt and tools are not in this file: they are in the row hidden, and --baseline gives them.")
+		notes = append(notes, "Prompt and tools are not in this file: --baseline gives them.")
 	}
 	if c.Calibrated != nil {
 		notes = append(notes, c.Calibrated.String())
@@ -172,21 +177,29 @@ func (c *contextOf) notes() (notes []string) {
 	return notes
 }
 
-// cell returns the size of the context as a cell; estimates are marked.
-func (c *contextOf) cell(p *ContextPart) any {
-	if n := c.InUse(p.Counter); c.Usage.Tokens != nil && c.Usage.Estimated == 0 && n == *c.Usage.Tokens {
-		return int64(n)
+// sum returns the size of all contexts together.
+func (p *ContextPart) sum() (s weigh.Size) {
+	for _, c := range p.Sessions {
+		s.Tokens, s.Estimated = s.Tokens+c.Usage.Tokens, s.Estimated+c.Usage.Estimated
 	}
-	return p.tokens(c.InUse(p.Counter))
+	return s
+}
+
+// sized returns a size as a cell; estimates are marked.
+func sized(s weigh.Size) any {
+	if s.Estimated > 0 {
+		return About(s.Tokens)
+	}
+	return int64(s.Tokens)
 }
 
 // sessionSheet returns the largest contexts of several sessions.
 func (p *ContextPart) sessionSheet() Sheet {
-	s := Sheet{Title: "the fullest", Columns: columns("session*", "entry", p.unit()+":tokens", "window:share", "of:tokens", "hidden:tokens", "messages:number")}
+	s := Sheet{Title: "the fullest", Columns: columns("session*", "entry", "tokens:tokens", "window:share", "of:tokens", "messages:number")}
 	var some []contextOf
-	some, s.Notes = fullest(p.Sessions, func(c contextOf) int { return c.InUse(p.Counter) })
+	some, s.Notes = fullest(p.Sessions, func(c contextOf) int { return c.Tokens })
 	for _, c := range some {
-		s.row(cmp.Or(c.File, c.Session), c.Entry, c.cell(p), share(c.InUse(p.Counter), c.Window), unless0(c.Window), About(c.Hidden), unless0(c.Messages))
+		s.row(cmp.Or(c.File, c.Session), c.Entry, sized(c.Usage), c.Share, unless0(c.Window), unless0(c.Messages))
 	}
 	return s
 }

@@ -46,12 +46,9 @@ type Options struct {
 	Lenses  []*Lens
 	Counter *tokens.Counter // tokens.Pi if nil
 	Asked   bool            // Counter was requested explicitly, and overrides that of Like
-	// Recorded uses the recorded usage for the size of a context if there is one, and the
-	// counter for the rest, as pi does.
-	Recorded bool
-	Like     *like          // another agent whose accounting to apply; may be nil
-	Replay   replay.Options // rules, window, model, baseline, table of models; the leaf is the session's
-	At       string         // the point for the context; the leaf if empty
+	Like    *like           // another agent whose accounting to apply; may be nil
+	Replay  replay.Options  // rules, window, model, baseline, table of models; the leaf is the session's
+	At      string          // the point for the context; the leaf if empty
 
 	// MaxIterations is the maximum number of requests of a prompt, like gsh's max_iterations;
 	// 25 as in gsh if 0.
@@ -288,20 +285,10 @@ func (o *Options) Sheets(r *Report) (all []Sheet) {
 	return all
 }
 
-// recordedCounter is the name of the counter that believes providers: see Options.Recorded.
-const recordedCounter = "recorded"
-
-// CounterNames are the names that SetCounter takes, the default first.
-func CounterNames() []string { return append(tokens.Names(), recordedCounter) }
-
 // SetCounter sets the counter of that name.
 func (o *Options) SetCounter(name string) (err error) {
-	if o.Recorded = name == recordedCounter; o.Recorded {
-		o.Counter = &tokens.Pi
-		return nil
-	}
 	if o.Counter, err = tokens.Find(name); err != nil {
-		return fmt.Errorf("unknown counter %q: must be one of %s", name, strings.Join(CounterNames(), ", "))
+		return fmt.Errorf("unknown counter %q: must be one of %s", name, strings.Join(tokens.Names(), ", "))
 	}
 	return nil
 }

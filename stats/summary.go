@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ctxtool/replay"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -100,7 +99,7 @@ func (sum *Summary) look(l *lensRun) {
 		sum.Cost, sum.Computed, sum.Unpriced = sum.Calls.Cost.Total, sum.Calls.Cost.Computed, sum.Calls.Calls.Unpriceable
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
-		u, err := e.InUse(&tokens.Pi)
+		u, err := e.Size()
 		l.fail(err)
 		sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
 		model, window, _, err := e.Model()

@@ -141,7 +141,7 @@ func (l *lensRun) reach() (e *replay.Envelope, stopped, err error) {
 func (l *lensRun) step(s replay.Step) error {
 	one := pathEntry{Record: int32(s.Record), Request: int32(s.Answers()), Requests: int32(s.Requests()), Did: s.Did}
 	if l.Sizes {
-		n, err := s.Watch()[0].(*ledger.Meter).Count(s)
+		n, _, err := s.Watch()[0].(*ledger.Meter).Count(s)
 		if err != nil {
 			return err
 		}

@@ -312,15 +312,16 @@ func (l *logger) path(leaf int, yield func(logRow) bool) {
 func (l *logger) next(path []int, k int) (row entry.Row, err error) {
 	before := l.counts
 	step, err := l.walk.Next(path[k])
+	var size weigh.Size
 	if err == nil {
-		l.counts, err = l.meter.Count(step)
+		l.counts, size, err = l.meter.Count(step)
 	}
 	if err != nil {
 		l.e.note("%s: the entries after it are listed without their size", err)
 		l.stopped = true
 		return entry.Row{Active: true}, nil
 	}
-	return entry.RowOf(l.s, step, before, l.counts, path, k)
+	return entry.RowOf(l.s, step, before, l.counts, size, path, k)
 }
 
 type logText struct {

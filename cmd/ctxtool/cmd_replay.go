@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
-	"ctxtool/replay/prompt"
-	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 
@@ -157,7 +154,12 @@ func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
 		e.note("tool %s has no implementation: omitted", sessionfmt.Quote(t.Name))
 	}
 	report := render.Report{Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance}
-	return o.reply(e, envelope.Replay(), report, func() error { return e.noteUsage(envelope, prompt) }, o.baseline)
+	return o.reply(e, envelope.Replay(), report, func() error {
+		if envelope.Leaf >= 0 && !prompt.Known {
+			e.note("%s: prompt and tools are not in this file", envelope.Replay().Session.Name)
+		}
+		return nil
+	}, o.baseline)
 }
 
 // noteCoverage notes the replay rules and how much of the file was read. pi rewrites old
@@ -184,33 +186,4 @@ func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules s
 	old := version < 3
 	e.note("%s: %s; %s%s%s", name, rules, c, phrase.If(old, "; format version %d, which pi rewrites when it opens the file", version),
 		phrase.If(old && c.Skipped > 0, ", without the lines skipped"))
-}
-
-// noteUsage notes the context use that pi shows, if a provider recorded it, and the estimated
-// size of prompt and tools if they are missing. Before the first entry it notes nothing.
-func (e *env) noteUsage(envelope *replay.Envelope, prompt *prompt.Prompt) error {
-	if envelope.Leaf < 0 {
-		return nil
-	}
-	var facts []string
-	u, err := envelope.RecordedUsage(&tokens.Pi)
-	if err != nil {
-		return err
-	}
-	if u != nil {
-		facts = append(facts, u.Text(envelope.Replay().Session.Dialect().Agent()))
-	}
-	if !prompt.Known {
-		n := 0
-		if !envelope.Replay().Session.Coverage.Partial {
-			if n, err = envelope.HiddenEstimate(&tokens.Pi); err != nil {
-				return err
-			}
-		}
-		facts = append(facts, "prompt and tools are not in this file"+phrase.If(n > 0, " (about %d tokens, by the first answered request's usage)", n))
-	}
-	if len(facts) > 0 {
-		e.note("%s: %s", envelope.Replay().Session.Name, strings.Join(facts, "; "))
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/help"
 	"ctxtool/render"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/check"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
@@ -55,7 +56,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.gateFlags.flags(cmd)
 	o.filter.flags(cmd, "calls of models whose name contains")
 	f.StringSliceVar(&o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "))
-	choice(cmd, &o.counter, "counter", stats.CounterNames()[0], "count tokens by `COUNTER`: "+strings.Join(stats.CounterNames(), ", "), stats.CounterNames())
+	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "), tokens.Names())
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
 	choice(cmd, &o.like, "like", "", "report the context as `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "), stats.LikeNames())
 	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "compact above this `SHARE` of the window")
@@ -110,9 +111,6 @@ func (o *statsOptions) check(e *env) (err error) {
 	}
 	if o.like != "" {
 		err = withFlag("--like", o.SetLike(o.like))
-		if o.Recorded && o.Asked {
-			err = cmp.Or(err, fmt.Errorf("--counter recorded: --like %s counts texts", o.like))
-		}
 	}
 	if err = cmp.Or(err, o.unused()); err != nil {
 		return err

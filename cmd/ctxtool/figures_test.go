@@ -130,9 +130,9 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 			}
 			Context struct {
 				Sessions []struct {
-					Tokens, Messages, Request int
-					Window                    float64
-					ContextUsage              struct{ Tokens *int }
+					Tokens, Counted, Messages, Request int
+					Window                             float64
+					ContextUsage                       struct{ Tokens int }
 				}
 			}
 			Cache struct {
@@ -158,13 +158,10 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 	f.add("calls", "stats", float64(l.Session.ToolCalls.Calls))
 	f.add("entries", "session", float64(s.Coverage.Entries))
 	context := l.Context.Sessions[0]
-	f.add("context, counted", "stats", float64(context.Tokens))
+	f.add("context, counted", "stats", float64(context.Counted))
 	f.add("context, messages", "stats", float64(context.Messages))
-	if in := context.ContextUsage.Tokens; in != nil {
-		f.add("context in use", "stats", float64(*in))
-	} else {
-		f.add("context in use", "stats", float64(context.Tokens))
-	}
+	f.add("context in use", "stats", float64(context.Tokens))
+	f.add("context in use", "stats contextUsage", float64(context.ContextUsage.Tokens))
 
 	var cache struct {
 		Total struct {
@@ -191,7 +188,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 		Meta     struct {
 			RequestIndex int
 			Tokens       weigh.Counts
-			ContextUsage weigh.Shown
+			ContextUsage weigh.Size
 		}
 	}
 	if answerOf(t, "schema", &replayed, "replay", name, "-f", "json") {
@@ -200,9 +197,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 		f.add("requests of the path", "replay", float64(m.RequestIndex))
 		f.add("requests of the path", "stats", float64(context.Request))
 		f.add("context, messages", "replay", float64(len(replayed.Messages.Cached)+len(replayed.Messages.Uncached)))
-		if m.ContextUsage.Tokens != nil {
-			f.add("context in use", "replay", float64(*m.ContextUsage.Tokens))
-		}
+		f.add("context in use", "replay", float64(m.ContextUsage.Tokens))
 	}
 	f.ofLog(name)
 }
@@ -305,7 +300,7 @@ func (f *figures) ofLog(name string) {
 	lines := strings.Split(strings.TrimSpace(r.stdout.String()), "\n")
 	var last struct{ Context *int }
 	if r.status == exitOK && json.Unmarshal([]byte(lines[len(lines)-1]), &last) == nil && last.Context != nil {
-		f.add("context, counted", "log", float64(*last.Context))
+		f.add("context in use", "log", float64(*last.Context))
 	}
 }
 
@@ -328,9 +323,7 @@ func (f *figures) ofPages(t *testing.T, session, name string, s *sessionfmt.Sess
 	if len(p.Head.Stopped) > 0 {
 		return
 	}
-	if u := p.Head.Usage; u != nil {
-		f.add("context in use", "page", float64(*u.Tokens))
-	}
+	f.add("context in use", "page", float64(p.Head.Usage.Tokens))
 	if n := len(p.Steps.Entry); n > 0 && p.Steps.Entry[n-1] < 0 {
 		f.add("context, counted", "page", float64(p.Steps.System[n-1]+p.Steps.Tools[n-1]+p.Steps.Messages[n-1]))
 	}
@@ -376,15 +369,13 @@ func TestContradicted(t *testing.T) {
 	write("unknown", user(8), answer("nobody", "stop", 1000), user(8), answer("nobody", "stop", 250000))
 	for _, test := range []struct{ command, want string }{
 		{"replay removed.jsonl", "· ~46.1k/200k tokens (23%)"},
-		{"replay removed.jsonl", "- removed outside of the file: ~44k"},
-		{"replay removed.jsonl@request:1", "· ~46k/200k tokens (23%)"},
-		{"replay noise.jsonl", "· ~8.8k/200k tokens (4%)"},
-		{"replay little.jsonl", "· ~45k/200k tokens (23%)"},
-		{"stats --lens context removed.jsonl", "rest             ~-43992  -22.0%"},
-		{"stats --lens context removed.jsonl", "total             ~46135   23.1%"},
-		{"stats --lens context removed.jsonl", "messages were removed outside of it"},
-		{"stats --lens context removed.jsonl --at request:1", "total             ~46000   23.0%"},
-		{"render --view context --target file removed.jsonl", "**Size**: about 46.1k tokens: system 0, tools 0, messages 90.1k, of which 44k were removed outside of the file; window 200k"},
+		{"replay removed.jsonl", "- removed outside of the file: ~-44k"},
+		{"replay removed.jsonl@request:1", "· ~90k/200k tokens (45%)"},
+		{"replay noise.jsonl", "· ~1k/200k tokens (1%)"},
+		{"replay little.jsonl", "· ~36k/200k tokens (18%)"},
+		{"stats --lens context removed.jsonl", "removed outside of the file        ~-43992  -22.0%"},
+		{"stats --lens context removed.jsonl", "total                               ~46135   23.1%"},
+		{"render --view context --target file removed.jsonl", "**Size**: ~46.1k tokens: system 0, tools 0, messages 90.1k, removed outside of the file -44k; window 200k"},
 		{"ls --json removed.jsonl", `"context":46135,`},
 		{"status removed.jsonl", " · ~23% of 200k · "},
 		{"check removed.jsonl", "maybe-cleared  the provider counted 46000 tokens for this request, and the file has messages of about 90001 for it"},

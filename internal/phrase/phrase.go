@@ -38,6 +38,8 @@ func Short(n int64) string {
 		return strings.TrimSuffix(OneDecimal(float64(n)/div), ".0") + suffix
 	}
 	switch {
+	case n < 0:
+		return "-" + Short(-n)
 	case n >= 1_000_000:
 		return unit(1_000_000, "m")
 	case n >= 1_000:

@@ -14,6 +14,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 	"ctxtool/sessionfmt/dialect"
@@ -29,6 +30,7 @@ type Plan struct {
 	Error   string         `json:"error,omitempty"`   // for one of several sessions: why there is no plan
 	Skipped string         `json:"skipped,omitempty"` // why nothing is done
 	Rules   string         `json:"rules,omitempty"`   // the rules of the replay
+	Context *weigh.Size    `json:"context,omitempty"` // of a reduction: the size of the context ([figures](figures.md)) before it
 	Before  *check.Figures `json:"before,omitempty"`  // the context at the leaf
 	After   *check.Figures `json:"after,omitempty"`
 	*compact.Reduction

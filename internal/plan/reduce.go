@@ -33,6 +33,11 @@ func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at tim
 		return nil, err
 	}
 	p := New(job.Command, file, s)
+	size, err := e.Size()
+	if err != nil {
+		return nil, err
+	}
+	p.Context = &size
 	p.Reduction, p.Skipped, p.Rules = done, done.Skipped, done.From.Envelope.Replay().Rules.String()
 	p.appends(b)
 	p.Guarded = true

@@ -40,10 +40,10 @@ type Head struct {
 	Kinds    []string            `json:"kinds"`   // names of kinds, by number
 	Coverage sessionfmt.Coverage `json:"coverage"`
 	Findings []Finding           `json:"findings,omitempty"`
-	Stopped  []Finding           `json:"stopped,omitempty"`      // broken patches; later requests are unknown
-	Hidden   int64               `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not record
-	Window   int64               `json:"window,omitempty"`       // of the last request's model
-	Usage    *weigh.Shown        `json:"contextUsage,omitempty"` // of the leaf, as pi shows it; nil without a recorded usage
+	Stopped  []Finding           `json:"stopped,omitempty"` // broken patches; later requests are unknown
+	Hidden   int64               `json:"hidden,omitempty"`  // tokens of prompt and tools that the file does not record
+	Window   int64               `json:"window,omitempty"`  // of the last request's model
+	Usage    weigh.Size          `json:"contextUsage"`      // of the leaf (docs/figures.md)
 	Cache    CacheTotal          `json:"cache"`
 	Prices   string              `json:"prices"` // date of the price table
 }

@@ -283,7 +283,7 @@ func (p *Report) now(l *ledger.Ledger, leaf int) error {
 	if err != nil {
 		return err
 	}
-	if p.Head.Usage, err = e.RecordedUsage(&tokens.Pi); err != nil {
+	if p.Head.Usage, err = e.Size(); err != nil {
 		return err
 	}
 	before := -1

@@ -51,13 +51,9 @@ func (p *Page) contextHead() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := counts.Total
-	size, taken, err := e.Taken(&tokens.Pi, counts.Messages)
+	size, err := e.Size()
 	if err != nil {
 		return nil, err
-	}
-	if taken {
-		total = size
 	}
 	at := "the beginning"
 	if e.Leaf >= 0 {
@@ -69,9 +65,11 @@ func (p *Page) contextHead() ([]byte, error) {
 	if model != (models.Ref{}) {
 		dst = p.fact(dst, "Model", p.pen.code(nil, model.Name()))
 	}
-	line = fmt.Appendf(nil, "about %s tokens: system %s, tools %s, messages %s%s",
+	total := size.Tokens
+	name, more := size.Rest(counts.Total)
+	line = fmt.Appendf(nil, "%s%s tokens: system %s, tools %s, messages %s%s", phrase.If(size.Estimated > 0, "~"),
 		phrase.Short(int64(total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)),
-		phrase.If(taken, ", of which %s were removed outside of the file", phrase.Short(int64(counts.Total-total))))
+		phrase.If(more != 0, ", %s %s", name, phrase.Short(int64(more))))
 	dst = p.fact(dst, "Size", append(line, phrase.If(limit > 0, "; window %s", phrase.Short(limit))+phrase.If(limit > 0 && int64(total) > limit, ", exceeded")...))
 	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
 	dst = p.remarks(dst)

@@ -208,19 +208,20 @@ func changedNames[T any](was, is []T, said func(T) (name, text string)) (set, go
 
 // A Row is an entry in a log, schema ctxtool/log/1.
 type Row struct {
-	Schema   string       `json:"schema"`
-	ID       string       `json:"id"`                 // as the next four as in a tree
-	Line     int          `json:"line"`               // in the file, from 1
-	Time     string       `json:"time,omitempty"`     // as it stands in the file
-	Kind     string       `json:"kind"`               // the role of a message, else the type
-	Text     string       `json:"text,omitempty"`     // the first words
-	Active   bool         `json:"active"`             // on the path to the leaf
-	Did      string       `json:"did,omitempty"`      // effect on the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and after a broken patch, as are the next two
-	Tokens   *int         `json:"tokens,omitempty"`   // tokens that it added to the request, negative if it removed some
-	Context  *int         `json:"context,omitempty"`  // tokens of the request after the entry: prompt, tools and messages
-	Request  *int         `json:"request,omitempty"`  // number of the request that the entry answers, from 0
-	Mark     string       `json:"mark,omitempty"`     // `T`: messages became smaller; `C`: the history was compacted
-	Boundary *logBoundary `json:"boundary,omitempty"` // for a transform that a hook of pi made
+	Schema    string       `json:"schema"`
+	ID        string       `json:"id"`                  // as the next four as in a tree
+	Line      int          `json:"line"`                // in the file, from 1
+	Time      string       `json:"time,omitempty"`      // as it stands in the file
+	Kind      string       `json:"kind"`                // the role of a message, else the type
+	Text      string       `json:"text,omitempty"`      // the first words
+	Active    bool         `json:"active"`              // on the path to the leaf
+	Did       string       `json:"did,omitempty"`       // effect on the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and after a broken patch, as are the next two
+	Tokens    *int         `json:"tokens,omitempty"`    // tokens that it added to the request, negative if it removed some
+	Context   *int         `json:"context,omitempty"`   // size of the context after the entry in tokens ([figures](figures.md))
+	Estimated int          `json:"estimated,omitempty"` // of these, those that no provider has recorded
+	Request   *int         `json:"request,omitempty"`   // number of the request that the entry answers, from 0
+	Mark      string       `json:"mark,omitempty"`      // `T`: messages became smaller; `C`: the history was compacted
+	Boundary  *logBoundary `json:"boundary,omitempty"`  // for a transform that a hook of pi made
 }
 
 // A logBoundary is the position of a transform between requests.
@@ -232,10 +233,10 @@ type logBoundary struct {
 }
 
 // RowOf returns the log row of a step at an index of a path, without what the entry itself
-// contains, given the tokens of the context before and after it.
-func RowOf(s *sessionfmt.Session, step replay.Step, before, after weigh.Counts, path []int, at int) (row Row, err error) {
+// contains, given the tokens of the context before and after it, and its size then.
+func RowOf(s *sessionfmt.Session, step replay.Step, before, after weigh.Counts, size weigh.Size, path []int, at int) (row Row, err error) {
 	delta := after.Total - before.Total
-	row = Row{Active: true, Tokens: &delta, Context: &after.Total, Did: step.Did.String()}
+	row = Row{Active: true, Tokens: &delta, Context: &size.Tokens, Estimated: size.Estimated, Did: step.Did.String()}
 	if n := step.Answers(); n >= 0 {
 		row.Request = &n
 	}
@@ -344,34 +345,37 @@ func sent(e *replay.Envelope) (all []*replay.Piece) {
 
 // A Meta describes an envelope: meta of schema ctxtool/replay/1.
 type Meta struct {
-	Model        models.Ref   `json:"model,omitzero"`         // from `--model`, else the path, else the baseline
-	Limit        int64        `json:"limit"`                  // context window in tokens, 0 if unknown
-	TurnIndex    int          `json:"turnIndex"`              // user prompts so far, minus one
-	RequestIndex int          `json:"requestIndex"`           // answers so far, which is the number of the next request, from 0
-	Tokens       weigh.Counts `json:"tokens"`                 // as pi's `/context` counts: UTF-16 units divided by four, rounded up per message
-	Rules        replay.Rules `json:"rules"`                  // the rules used, `pi` or `envelope`
-	Leaf         string       `json:"leaf,omitempty"`         // id of the last entry replayed; absent for the empty state
-	Usage        *weigh.Shown `json:"contextUsage,omitempty"` // what pi's indicator shows, `{tokens, percent, estimated}`: the last answer's recorded usage plus an estimate of what follows it, which is `estimated`, and its percentage
+	Model        models.Ref   `json:"model,omitzero"` // from `--model`, else the path, else the baseline
+	Limit        int64        `json:"limit"`          // context window in tokens, 0 if unknown
+	TurnIndex    int          `json:"turnIndex"`      // user prompts so far, minus one
+	RequestIndex int          `json:"requestIndex"`   // answers so far, which is the number of the next request, from 0
+	Tokens       weigh.Counts `json:"tokens"`         // as pi's `/context` counts: UTF-16 units divided by four, rounded up per message
+	Rules        replay.Rules `json:"rules"`          // the rules used, `pi` or `envelope`
+	Leaf         string       `json:"leaf,omitempty"` // id of the last entry replayed; absent for the empty state
+	Usage        weigh.Size   `json:"contextUsage"`   // the size of the context ([figures](figures.md)), `{tokens, percent, estimated}`: the last answer's recorded usage plus an estimate of what follows it, which is `estimated`, and its percentage of the window, null where that is not known
 }
 
 // MetaOf returns the description of an envelope, with its tokens counted.
 func MetaOf(e *replay.Envelope, c *tokens.Counter) (m Meta, err error) {
 	n, err := e.Count(c)
-	if err == nil {
-		m, err = NewMeta(e, n)
+	if err != nil {
+		return m, err
 	}
-	if err == nil {
-		m.Usage, err = e.RecordedUsage(c)
+	size, err := e.Size()
+	if err != nil {
+		return m, err
 	}
-	return m, err
+	return NewMeta(e, n, size)
 }
 
-// NewMeta returns the description of an envelope whose tokens were counted, without its usage.
-func NewMeta(e *replay.Envelope, n weigh.Counts) (m Meta, err error) {
+// NewMeta returns the description of an envelope whose tokens were counted.
+func NewMeta(e *replay.Envelope, n weigh.Counts, size weigh.Size) (m Meta, err error) {
 	m = Meta{TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Rules: e.Replay().Rules, Tokens: n}
 	if e.Leaf >= 0 {
 		m.Leaf = e.Replay().Session.ID(e.Leaf)
 	}
 	m.Model, m.Limit, _, err = e.Model()
+	size.Window = m.Limit
+	m.Usage = size.Of(size.Tokens)
 	return m, err
 }

@@ -40,7 +40,7 @@ func TestLikely(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			row := must.Get(entry.RowOf(s, step, weigh.Counts{}, weigh.Counts{}, path, slices.Index(path, step.Record)))
+			row := must.Get(entry.RowOf(s, step, weigh.Counts{}, weigh.Counts{}, weigh.Size{}, path, slices.Index(path, step.Record)))
 			if row.Boundary != nil {
 				likely = string(row.Boundary.Likely)
 			}

@@ -22,11 +22,11 @@ type Writer struct {
 	buf    []byte
 }
 
-// Write writes the state of a walk with these counts, as the input of a hook that runs for a
+// Write writes the state of a walk with these counts and this size, as the input of a hook that runs for a
 // reason.
-func (w *Writer) Write(out io.Writer, reason Reason, step replay.Step, n weigh.Counts) error {
+func (w *Writer) Write(out io.Writer, reason Reason, step replay.Step, n weigh.Counts, size weigh.Size) error {
 	e := step.Envelope()
-	meta, err := entry.NewMeta(e, n)
+	meta, err := entry.NewMeta(e, n, size)
 	if err != nil {
 		return err
 	}

@@ -20,12 +20,17 @@ func Once(ctx context.Context, h Hook, name string, r *replay.Replay, leaf int) 
 			return nil, err
 		}
 	}
-	n, err := step.Envelope().Count(&tokens.Pi)
+	e := step.Envelope()
+	n, err := e.Count(&tokens.Pi)
+	if err != nil {
+		return nil, err
+	}
+	size, err := e.Size()
 	if err != nil {
 		return nil, err
 	}
 	var write Writer
-	answer, err := h.Ask(ctx, func(out io.Writer) error { return write.Write(out, BeforeRequest, step, n) })
+	answer, err := h.Ask(ctx, func(out io.Writer) error { return write.Write(out, BeforeRequest, step, n, size) })
 	if err == nil {
 		all, err = answered(name, answer)
 	}

@@ -95,6 +95,7 @@ type running struct {
 	meter  *ledger.Meter
 	write  Writer
 	n      weigh.Counts // of the state of the walk
+	size   weigh.Size   // likewise
 	parent int          // the last record of the path so far
 	course course
 	asked  int // the last request that was counted
@@ -149,7 +150,7 @@ func (g *running) requests(path []int) error {
 		}
 		step, err := g.walk.Next(rec)
 		if err == nil {
-			g.n, err = g.meter.Count(step)
+			g.n, g.size, err = g.meter.Count(step)
 		}
 		if err != nil {
 			return err
@@ -208,7 +209,7 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	}
 	row := Row{Request: request, Reason: reason, Before: g.n.Total, After: g.n.Total}
 	start := g.Now()
-	answer, err := g.Hook.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n) })
+	answer, err := g.Hook.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n, g.size) })
 	row.Took = g.Now().Sub(start)
 	g.run.Calls++
 	g.run.Took += row.Took
@@ -259,13 +260,13 @@ func (g *running) apply(row *Row, result Result, at int) error {
 	if err != nil {
 		return err
 	}
-	n, err := meter.Count(step)
+	n, size, err := meter.Count(step)
 	if err != nil {
 		return err
 	}
 	row.After = n.Total
 	if row.Reason != Ephemeral {
-		g.n, g.parent = n, held
+		g.n, g.size, g.parent = n, size, held
 	}
 	g.course.held[at] = append(g.course.held[at], move{held, row.Reason == Ephemeral})
 	return nil

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"iter"
+	"math"
 	"slices"
 
 	"ctxtool/replay/models"
@@ -14,6 +15,8 @@ type Answer struct {
 	Failed bool
 	Billed bool // a usage is recorded
 	Usage  Usage
+	// Context is the recorded size of the request and its answer in tokens; 0 if it failed.
+	Context int32
 }
 
 // A Usage is jsonl.Usage without its cost, which Ledger.Cost reads.
@@ -39,8 +42,17 @@ func readAnswer(line, v jsonl.Value) (a Answer, name models.Ref) {
 		a.At = written
 	}
 	u := f[3].Usage()
+	a.Context = contextOf(u, a.Failed)
 	a.Usage = Usage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
 	return a, models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
+}
+
+// contextOf returns the recorded size of a context with its answer in tokens, 0 if that failed.
+func contextOf(u jsonl.Usage, failed bool) int32 {
+	if failed {
+		return 0
+	}
+	return int32(min(u.Context(), math.MaxInt32))
 }
 
 // Recorded reads what an answer records besides what the ledger has: its cost, the time of its

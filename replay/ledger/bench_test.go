@@ -32,7 +32,8 @@ func BenchmarkMeter(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					must.Get(meter.Count(step))
+					_, _, err = meter.Count(step)
+					must.Do(err)
 				}
 			}
 		})

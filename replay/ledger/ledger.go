@@ -42,13 +42,15 @@ type Ledger struct {
 	live    bool              // own is measured by the walk
 	own     []Measure         // of the unedited messages of entries, by record
 	other   map[int32]Measure // of all others, by number
+	stored  map[int32]int32   // what pi's estimate of a message has beyond its tokens as sent, by number
+	used    map[int]int32     // sizes of contexts with their answers, by record of the answer, if live
 	answers []int32           // index of the request that a record answers; -1 for none
 	load    *replay.Reader
 	logged  [][]int32   // numbers of the messages that only one request had
 	blocks  map[any]Sum // sums of blocks of messages
 	prompts map[uint64]int32
 	levels  map[string]int32
-	tools   map[uint64]int // tokens by digest
+	tools   map[uint64]toolSize // by digest
 }
 
 // A Stop is a record at which the replay of a branch ends, and why.
@@ -82,10 +84,12 @@ type Request struct {
 	Prompt   int32 // index of the prompt that all system messages make together
 	Warms    bool  // no request: the entry kept the cache of an earlier one warm
 
-	Kept    int32 // leading elements of the list that the previous request had too
-	logged  int32 // index of the request-only messages; 0 for none
-	ModelBy int32 // the last record that set the path's model, -1 for none
-	Level   int32 // index of the path's thinking level in Levels
+	Kept      int32 // leading elements of the list that the previous request had too
+	logged    int32 // index of the request-only messages; 0 for none
+	Context   int32 // size of the context in tokens before the answer is known (docs/figures.md)
+	Estimated int32 // what of it no provider has recorded
+	ModelBy   int32 // the last record that set the path's model, -1 for none
+	Level     int32 // index of the path's thinking level in Levels
 	listed
 	Answer
 }
@@ -103,8 +107,8 @@ func (q *Request) Known() bool { return q.Messages.Known() }
 // New returns a ledger without requests. A walk with its Meter measures each message that it meets.
 func New(r *replay.Replay, opt Options) *Ledger {
 	return &Ledger{
-		Replay: r, opt: opt, live: true, other: map[int32]Measure{}, load: r.NewReader(), logged: make([][]int32, 1),
-		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{}, tools: map[uint64]int{},
+		Replay: r, opt: opt, live: true, other: map[int32]Measure{}, stored: map[int32]int32{}, used: map[int]int32{}, load: r.NewReader(), logged: make([][]int32, 1),
+		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{}, tools: map[uint64]toolSize{},
 	}
 }
 
@@ -296,16 +300,36 @@ func (l *Ledger) read(load *replay.Reader, m *replay.Piece) (Measure, error) {
 
 // measureNumber measures a message unless that is done, or nothing is counted.
 func (l *Ledger) measureNumber(number int32, p *replay.Piece) error {
-	if l.opt.Counter == nil || !p.Sent() && !p.System() || l.Measure(number, p) != (Measure{}) {
+	switch {
+	case l.opt.Counter == nil, l.Measure(number, p) != (Measure{}):
 		return nil
+	case !p.Sent() && !p.System():
+		return l.measureStored(number, p, Measure{})
 	}
 	m, err := l.read(l.load, p)
-	if rec := p.Origin().Record; l.live && p.Own() {
+	if err == nil {
+		err = l.measureStored(number, p, m)
+	}
+	if rec := p.Origin().Record; err == nil && l.live && p.Own() {
 		l.own = append(l.own, make([]Measure, max(0, l.Replay.Session.Len()-len(l.own)))...)
 		l.own[rec] = m
+		if answer := l.load.Last(); answer.Kind == jsonl.Assistant {
+			l.used[rec] = contextOf(answer.Usage.Usage(), answer.Failed())
+		}
 	} else {
 		l.other[number] = m
 	}
+	return err
+}
+
+// measureStored records what pi's estimate of a message has beyond its tokens as sent: it is one of
+// the message as stored, even if no provider gets it.
+func (l *Ledger) measureStored(number int32, p *replay.Piece, sent Measure) error {
+	if _, known := l.stored[number]; known || !p.Stored() || l.opt.Counter != &tokens.Pi {
+		return nil
+	}
+	n, err := l.load.Estimate(&tokens.Pi, p)
+	l.stored[number] = int32(n) - sent.Tokens
 	return err
 }
 

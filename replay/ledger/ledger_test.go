@@ -65,6 +65,9 @@ func TestRequests(t *testing.T) {
 			if counts := must.Get(e.Count(&tokens.Pi)); counts != l.Counts(q) || int(q.Number) != e.RequestIndex {
 				t.Errorf("%s: request %d has %v, counted %v", c.Name, q.Number, l.Counts(q), counts)
 			}
+			if size := must.Get(e.Size()); size.Tokens != int(q.Context) || size.Estimated != int(q.Estimated) {
+				t.Errorf("%s: request %d has a context of %d tokens, %d estimated; the envelope %s", c.Name, q.Number, q.Context, q.Estimated, size)
+			}
 			is := texts(t, e)
 			v := l.View(k, false)
 			at := 0

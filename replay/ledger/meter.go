@@ -5,6 +5,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
+	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 )
 
@@ -38,6 +39,17 @@ type Meter struct {
 	mergedAt      int32
 	thinkingBy    int // the record that set the thinking level
 	level         int32
+	used          used
+	next          used // the last answer, which is used once its message is in the list
+}
+
+// A used is the last answer with a recorded size of its context.
+type used struct {
+	context  int32
+	before   Sum // of the messages before the answer
+	index    int // of the answer in the list
+	uncached int // messages after the list
+	altered  int // see replay.Step.Altered
 }
 
 // Meter returns the observer of a walk from its beginning.
@@ -46,15 +58,25 @@ func (l *Ledger) Meter() *Meter {
 }
 
 // Count returns the tokens of the context after the current step of the walk, as
-// replay.Envelope.Count does.
-func (b *Meter) Count(step replay.Step) (n weigh.Counts, err error) {
+// replay.Envelope.Count does, and with pi's counter its size, as replay.Envelope.Size does but
+// without the window. It is called after each step.
+func (b *Meter) Count(step replay.Step) (n weigh.Counts, size weigh.Size, err error) {
 	if b.mergedAt, err = b.l.prompt(&b.merged, step, b.mergedAt); err != nil {
-		return n, err
+		return n, size, err
 	}
 	n = b.l.Prompts[b.mergedAt].Counts
 	n.Messages, err = b.Messages(step)
 	n.Total = n.System + n.Tools + n.Messages
-	return n, err
+	if b.l.opt.Counter != &tokens.Pi || err != nil {
+		return n, size, err
+	}
+	is := step.Messages()
+	if last := is.Listed() - 1; step.Answers() >= 0 {
+		before := b.at.sum
+		before.plus(b.l.one(is.Number(last), is.Piece(last)), -1)
+		b.answered(step, b.l.used[step.Record], before, last)
+	}
+	return n, b.size(step, is), nil
 }
 
 // Messages returns the tokens of the messages of that context.
@@ -67,6 +89,39 @@ func (b *Meter) Messages(step replay.Step) (n int, err error) {
 		n += int(b.l.one(b.at.Messages.Number(i), b.at.Messages.Piece(i)).Tokens)
 	}
 	return n, nil
+}
+
+// answered records an answer at an index of the list.
+func (b *Meter) answered(step replay.Step, context int32, before Sum, index int) {
+	if context > 0 {
+		is := step.Messages()
+		b.next = used{context, before, index, is.Len() - is.Listed(), step.Altered()}
+	}
+}
+
+// size returns the size of a context that was summed up.
+func (b *Meter) size(step replay.Step, is replay.Messages) (size weigh.Size) {
+	if next := &b.next; next.context > 0 && next.index < is.Listed() {
+		if _, omitted := is.Piece(next.index).Edit(); !omitted {
+			b.used = *next
+		}
+		b.next = used{}
+	}
+	sum, uncached := b.at.sum, 0
+	if u := &b.used; u.context > 0 && u.altered == step.Altered() && u.index < is.Listed() {
+		sum.plus(u.before, -1)
+		sum.plus(b.l.one(is.Number(u.index), is.Piece(u.index)), -1)
+		size.Tokens, uncached = int(u.context), u.uncached
+		size.Estimated = int(sum.SystemTokens)
+	} else {
+		size.Estimated = b.l.Prompts[b.mergedAt].estimate + int(b.l.sumOf(is, 0, int(b.at.lead)).Stored)
+	}
+	for i := is.Listed() + uncached; i < is.Len(); i++ {
+		sum.plus(b.l.one(is.Number(i), is.Piece(i)), 1)
+	}
+	size.Estimated += int(sum.Tokens + sum.Stored)
+	size.Tokens += size.Estimated
+	return size
 }
 
 // Fork returns the meter of another branch.
@@ -100,6 +155,11 @@ func (b *Meter) Request(step replay.Step) (err error) {
 		return err
 	}
 	q.listed = b.at
+	if b.l.opt.Counter == &tokens.Pi {
+		size := b.size(step, is)
+		q.Context, q.Estimated = int32(size.Tokens), int32(size.Estimated)
+		b.answered(step, q.Answer.Context, b.at.sum, is.Listed())
+	}
 	b.last = k
 	b.l.Replayed = append(b.l.Replayed, k)
 	return nil

@@ -33,13 +33,17 @@ func TestMeter(t *testing.T) {
 				if added := s.Answers(a.Record) && a.Did == replay.Added; added && a.Answers() != a.Requests()-1 || !added && a.Answers() != -1 {
 					t.Errorf("%s, rules %s, line %d: request %d of %d", c.Name, rules, s.Line(a.Record), a.Answers(), a.Requests())
 				}
-				after := must.Get(meter.Count(a))
+				after, size, err := meter.Count(a)
+				must.Do(err)
 				if k++; k%17 != 0 && a.Did != replay.Compacted && a.Did != replay.Patched && a.Did != replay.Edited {
 					continue
 				}
 				want := must.Get(a.Envelope().Count(&tokens.Pi))
 				if after != want {
 					t.Fatalf("%s, rules %s, line %d: %+v on the way, %+v at once", c.Name, rules, s.Line(a.Record), after, want)
+				}
+				if want := must.Get(a.Envelope().Size()); size.Tokens != want.Tokens || size.Estimated != want.Estimated {
+					t.Fatalf("%s, rules %s, line %d: %s on the way, %s at once", c.Name, rules, s.Line(a.Record), size, want)
 				}
 				n++
 			}

@@ -5,6 +5,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
+	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -16,6 +17,8 @@ type Prompt struct {
 	Known  bool   // the session or a baseline records them
 	Counts weigh.Counts
 	made   func() (prompt.Prompt, error)
+
+	estimate int // tokens of the one system message that pi estimates
 
 	reasoning jsonl.Value // the option, nil if not set
 }
@@ -60,7 +63,7 @@ func (l *Ledger) prompt(t *replay.PromptTracker, step replay.Step, at int32) (in
 	at, ok := l.prompts[key]
 	if !ok {
 		if p.made, p.reasoning = t.Made(), now.Options.Reasoning; l.opt.Counter != nil {
-			p.Counts = l.countPrompt(now)
+			p.Counts, p.estimate = l.countPrompt(now)
 		}
 		at = int32(len(l.Prompts))
 		l.prompts[key] = at
@@ -69,18 +72,24 @@ func (l *Ledger) prompt(t *replay.PromptTracker, step replay.Step, at int32) (in
 	return at, nil
 }
 
-// countPrompt counts a prompt, and each tool once for all prompts.
-func (l *Ledger) countPrompt(p *prompt.Prompt) weigh.Counts {
-	n := (&prompt.Prompt{Parts: p.Parts}).Counts(l.opt.Counter)
+// A toolSize is the size of a tool: in tokens, and in UTF-16 units of JSON.
+type toolSize struct{ tokens, units int }
+
+// countPrompt counts a prompt, and each tool once for all prompts. estimate is pi's for it.
+func (l *Ledger) countPrompt(p *prompt.Prompt) (n weigh.Counts, estimate int) {
+	parts := prompt.Prompt{Parts: p.Parts}
+	n = parts.Counts(l.opt.Counter)
+	units := parts.Units() + prompt.ListUnits(len(p.Tools))
 	for i := range p.Tools {
 		digest := p.Tools[i].Digest()
-		count, ok := l.tools[digest]
+		size, ok := l.tools[digest]
 		if !ok {
-			count = (&prompt.Prompt{Tools: p.Tools[i : i+1]}).Counts(l.opt.Counter).Tools
-			l.tools[digest] = count
+			size = toolSize{(&prompt.Prompt{Tools: p.Tools[i : i+1]}).Counts(l.opt.Counter).Tools, p.Tools[i].Units()}
+			l.tools[digest] = size
 		}
-		n.Tools += count
+		n.Tools += size.tokens
+		units += size.units
 	}
 	n.Total = n.System + n.Tools
-	return n
+	return n, tokens.Pi.Of(units)
 }

@@ -12,6 +12,7 @@ import (
 type Sum struct {
 	Sent, Systems        int32
 	Tokens, SystemTokens int64
+	Stored               int64 // what pi's estimates have beyond the tokens
 }
 
 func (s *Sum) plus(o Sum, sign int) {
@@ -19,17 +20,21 @@ func (s *Sum) plus(o Sum, sign int) {
 	s.Systems += int32(sign) * o.Systems
 	s.Tokens += int64(sign) * o.Tokens
 	s.SystemTokens += int64(sign) * o.SystemTokens
+	s.Stored += int64(sign) * o.Stored
 }
 
 // one returns the sum of one message.
-func (l *Ledger) one(number int32, p *replay.Piece) Sum {
+func (l *Ledger) one(number int32, p *replay.Piece) (s Sum) {
 	switch {
 	case p.Sent():
-		return Sum{Sent: 1, Tokens: int64(l.Measure(number, p).Tokens)}
+		s = Sum{Sent: 1, Tokens: int64(l.Measure(number, p).Tokens)}
 	case p.System():
-		return Sum{Systems: 1, SystemTokens: int64(l.Measure(number, p).Tokens)}
+		s = Sum{Systems: 1, SystemTokens: int64(l.Measure(number, p).Tokens)}
 	}
-	return Sum{}
+	if !p.Kind().IsTurn() {
+		s.Stored = int64(l.stored[number])
+	}
+	return s
 }
 
 // sumOf adds up a range of a list. Blocks that lists share are added up once.

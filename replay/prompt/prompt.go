@@ -289,6 +289,29 @@ func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
 	return parts, tools
 }
 
+// Units returns the length of prompt and tools as the one system message that pi estimates, UTF-16
+// units: the texts of the parts, and the tools as a JSON list.
+func (p *Prompt) Units() (n int) {
+	for _, part := range p.Parts {
+		n += jsonl.Units([]byte(jsonl.UTF8(part.Text)))
+	}
+	for i := range p.Tools {
+		n += p.Tools[i].Units()
+	}
+	return n + ListUnits(len(p.Tools))
+}
+
+// ListUnits returns the length of the brackets and commas of a JSON list.
+func ListUnits(elements int) int {
+	if elements == 0 {
+		return 0
+	}
+	return elements + 1
+}
+
+// Units returns the length of the definition as JSON, UTF-16 units.
+func (t *Tool) Units() int { return jsonl.Units(t.Raw.AppendMinified(nil)) }
+
 // tokens returns the tokens of a tool's definition.
 func (t Tool) tokens(c *tokens.Counter) (n int) {
 	w := new(weigh.Weigher).Reset(c)

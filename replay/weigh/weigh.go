@@ -121,33 +121,59 @@ func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 	return sum
 }
 
-// Shown is what pi's indicator shows. Tokens and Percent are null if it shows nothing.
-type Shown struct {
-	Tokens    *int     `json:"tokens"`
-	Percent   *float64 `json:"percent"`   // of the window
-	Estimated int      `json:"estimated"` // tokens not covered by a recorded usage
+// A Size is the size of a context (docs/figures.md).
+type Size struct {
+	Tokens    int      `json:"tokens"`
+	Percent   *float64 `json:"percent"`   // of the window; null where that is not known
+	Estimated int      `json:"estimated"` // tokens that no recorded usage covers
+	Window    int64    `json:"-"`         // tokens, 0 where it is not known
 }
 
-// Text describes it in words, for the session of an agent: only pi shows it.
-func (s Shown) Text(agent string) string {
-	who := "pi shows"
-	if agent != "pi" {
-		who = "the context has"
+// Of returns the size with so many tokens.
+func (s Size) Of(tokens int) Size {
+	s.Tokens, s.Percent = tokens, nil
+	if s.Window > 0 {
+		percent := float64(tokens) / float64(s.Window) * 100
+		s.Percent = &percent
 	}
-	if s.Tokens == nil {
-		return who + " no size until the next answer"
-	}
-	text := fmt.Sprintf("%s %d tokens", who, *s.Tokens)
+	return s
+}
+
+// Recorded reports whether a provider recorded any of it.
+func (s Size) Recorded() bool { return s.Estimated < s.Tokens }
+
+// String describes it in words.
+func (s Size) String() string {
+	text := fmt.Sprintf("%d tokens", s.Tokens)
 	if s.Percent != nil {
 		text += fmt.Sprintf(", %.1f%% of the window", *s.Percent)
 	}
-	switch s.Estimated {
-	case 0:
+	switch {
+	case !s.Recorded():
+		return "~" + text + ", estimated"
+	case s.Estimated == 0:
 		return text + ", as the provider recorded"
-	case *s.Tokens:
-		return text + ", all of them estimated"
 	}
-	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, *s.Tokens-s.Estimated, s.Estimated)
+	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, s.Tokens-s.Estimated, s.Estimated)
+}
+
+// Rest returns what the size of a context has beyond its counted parts, and names that: it is below
+// 0 where these count more than the provider did.
+func (s Size) Rest(counted int) (name string, n int) {
+	n = s.Tokens - counted
+	switch {
+	case Contradicts(int64(counted-s.Estimated), int64(s.Tokens-s.Estimated)):
+		return "removed outside of the file", n
+	case n < 0:
+		return "counted too much", n
+	}
+	return "not in the file", n
+}
+
+// Contradicts reports whether a request that has a counted size cannot have been the one that the
+// provider recorded with so many tokens: it is more than 1.3 times that, and jsonl.LeastGone more.
+func Contradicts(counted, recorded int64) bool {
+	return recorded > 0 && counted-recorded >= jsonl.LeastGone && 10*counted > 13*recorded
 }
 
 // TextTokens returns what a text by itself counts for.

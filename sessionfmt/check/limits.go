@@ -10,6 +10,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )
 
@@ -116,7 +117,7 @@ func (c *clearedWatch) Request(s replay.Step) error {
 		counted += c.size(is.Piece(i))
 	}
 	before, recorded := c.known, int64(answer.id)
-	if c.known = replay.Contradicts(counted, recorded); c.known && !before {
+	if c.known = weigh.Contradicts(counted, recorded); c.known && !before {
 		c.w.step = s
 		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, counted)
 	}

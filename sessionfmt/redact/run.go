@@ -27,7 +27,7 @@ type Run struct {
 	edits   []hit      // edits of the line
 	hits    []hit      // of the line
 	own     []hit      // of a string
-	lock    sync.Mutex // of Learn
+	lock    sync.Mutex // of Learn and About
 	words   bool       // texts are messages
 	later   bool       // not the first pass, which has counted images already
 	Tally   *Tally

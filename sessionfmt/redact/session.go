@@ -126,8 +126,10 @@ func (x *Run) Learn(from io.Reader) error {
 	return x.pass(x.line)(io.Discard, from)
 }
 
-// About redacts a text about the sessions that were learned.
+// About redacts a text about the sessions that were learned. It may be called concurrently.
 func (x *Run) About(text string) string {
+	x.lock.Lock()
+	defer x.lock.Unlock()
 	y := x.known()
 	defer y.Close()
 	return y.Text(x.Text(text))

@@ -145,9 +145,9 @@ func readSession(p *stats.SessionPart, add adder) {
 func readContext(p *stats.ContextPart, add adder) {
 	for _, c := range p.Sessions {
 		v := Reading{File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
-		add("tokens", v, float64(c.InUse(p.Counter)))
+		add("tokens", v, float64(c.Tokens))
 		if c.Window > 0 {
-			add("share", v, float64(c.InUse(p.Counter))/float64(c.Window))
+			add("share", v, float64(c.Tokens)/float64(c.Window))
 		}
 	}
 	if p.Like != nil {

@@ -4,7 +4,7 @@
 # fuzz    FUZZTIME of each fuzz target; part of check
 # check-all  the tests with whole matrices, without the vector kernel, and for arm64
 # golden  rewrite golden files and generated pages from current output
-# mutants  mutation testing with a sample
+# mutants  mutation testing of the packages MUTATED
 # bench   performance, compared with the alternatives
 # dist    static binaries with man pages and completions: archives, .deb and .rpm, with checksums
 # rules   the rules of redaction, from gitleaks' module
@@ -80,15 +80,14 @@ check-all:
 golden:
 	$(GO) test ./cmd/ctxtool ./sessionfmt/check ./migrate -update
 
-# A mutant that no test notices takes as long as all tests, so a run takes hours. Results are
-# kept by version, so that an interrupted run can continue. Commit first, since all states of a
-# modified work tree are one version.
-MUTANTS ?= 60
-MUTATED ?= sessionfmt replay compact stats stats/gate migrate sessionfmt/check replay/tokens sessionfmt/redact
-MUTANTS_DIR ?= $(CACHE)/ctxtool-mutants
+# A mutant takes as long as the tests of its package: of a small one seconds, of a large one hours.
+# MUTANTFLAGS="--diff main" takes only the lines that a branch changed.
+GREMLINS ?= v0.6.0
+MUTATED  ?= internal/times stats/gate replay/models
 mutants:
-	@mkdir -p $(MUTANTS_DIR)
-	$(GO) run ./internal/mutants -n $(MUTANTS) -state $(MUTANTS_DIR)/$(VERSION).jsonl $(MUTANTFLAGS) $(MUTATED)
+	@set -e; for package in $(MUTATED); do \
+		$(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@$(GREMLINS) unleash --workers 2 --timeout-coefficient 5 $(MUTANTFLAGS) ./$$package; \
+	done
 
 # The native binary that make ccusage installs.
 CCUSAGE ?= $(CCUSAGE_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage

@@ -400,3 +400,37 @@ func TestPolicyGrowth(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicyT21Guard: the verdict by whole percents.
+func TestPolicyT21Guard(t *testing.T) {
+	for _, test := range []struct {
+		used int
+		want Verdict
+	}{
+		{78_399, Verdict{Verdict: "ok", Percent: 69, Over: 0}},
+		{78_400, Verdict{Verdict: "warning", Percent: 70, Over: 0}},
+		{95_199, Verdict{Verdict: "warning", Percent: 84, Over: 0}},
+		{95_200, Verdict{Verdict: "overflow", Percent: 85, Over: 0}},
+		{106_399, Verdict{Verdict: "overflow", Percent: 94, Over: 11_199}},
+		{106_400, Verdict{Verdict: "critical", Percent: 95, Over: 0}},
+		{112_000, Verdict{Verdict: "critical", Percent: 100, Over: 0}},
+		{112_001, Verdict{Verdict: "critical", Percent: 100, Over: 1}},
+	} {
+		if got := Judge(test.used, 112_000); got != test.want {
+			t.Errorf("%d: %+v, want %+v", test.used, got, test.want)
+		}
+	}
+	if got := Judge(1, 0); got.Percent != 100 || got.Verdict != "critical" {
+		t.Errorf("without a budget: %+v", got)
+	}
+	for used, want := range map[int]string{78_399: "", 78_400: "compress_experience", 95_200: "WARNING:", 106_400: "CRITICAL:"} {
+		line := Judge(used, 112_000).Status(used, 112_000)
+		line, advice, _ := strings.Cut(line, "\n")
+		if !strings.Contains(advice, want) || want == "" && advice != "" {
+			t.Errorf("%d: %q", used, advice)
+		}
+		if want := fmt.Sprintf("[Context Status: working_tokens=%d, threshold=112000, utilization=%d%%]", used, used*100/112_000); line != want {
+			t.Errorf("got %s, want %s", line, want)
+		}
+	}
+}

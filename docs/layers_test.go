@@ -53,7 +53,6 @@ var layers = []struct {
 	}},
 	{"internal/corpus", []string{"ctxtool/internal/gen"}, nil},
 	{"internal/bench", []string{"ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl"}, nil},
-	{"internal/mutants", nil, nil},
 	{"internal/compared", []string{"ctxtool/internal/gen", "ctxtool/internal/phrase", "ctxtool/internal/simulate"}, nil},
 	{"internal/gen", []string{"github.com/klauspost/compress/zstd", "modernc.org/sqlite"}, []string{"ctxtool/sessionfmt", "ctxtool/replay"}},
 	{"internal/labelled", []string{"github.com/pelletier/go-toml/v2"}, nil},

@@ -33,7 +33,7 @@ type ContextPart struct {
 	Largest    []contextEntry    `json:"largest"`        // the largest messages by tokens, at most 10
 	Rereads    rereads           `json:"rereads"`        // files that were read more than once
 	Offered    []offer           `json:"offered"`        // tools, skills and context files of the requests of the path, those first that nothing used; `tokens` on average
-	Like       *likeness         `json:"like,omitempty"` // with `--like`, see below
+	Like       *likeness         `json:"like,omitempty"` // with figures of SWE-CLI in a gate, see below
 
 	at map[[2]string]int // indexes into Categories by category and name
 }
@@ -141,9 +141,9 @@ func readContext(l *lensRun) {
 		}
 	})
 	lookAtOffers(l)
-	if l.Like != nil {
+	if l.Targets {
 		p.Like = &likeness{}
-		l.Like.read(l, p.Like)
+		readTargets(l, p.Like)
 	}
 }
 
@@ -180,7 +180,8 @@ func addContext(sum, one *Report) {
 	p.order()
 	p.addOffers(q.Offered)
 	if q.Like != nil {
-		p.Like = p.Like.plus(q.Like, one.File)
+		p.Like = cmp.Or(p.Like, &likeness{})
+		p.Like.SWE = filed(p.Like.SWE, q.Like.SWE, one.File, func(s *swe) *string { return &s.File })
 	}
 }
 

@@ -87,7 +87,7 @@ func contextSheets(r *Report) []Sheet {
 	if p.Rereads.Files > 0 {
 		all = append(all, p.rereadSheet())
 	}
-	return append(all, p.Like.sheets()...)
+	return all
 }
 
 // tokens returns a number of tokens as a cell.

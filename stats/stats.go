@@ -45,18 +45,16 @@ var Lenses = []*Lens{
 type Options struct {
 	Lenses  []*Lens
 	Counter *tokens.Counter // tokens.Pi if nil
-	Asked   bool            // Counter was requested explicitly, and overrides that of Like
-	Like    *like           // another agent whose accounting to apply; may be nil
+	Asked   bool            // Counter was requested explicitly, and overrides that of Targets
+	Targets bool            // measure the targets of SWE-CLI with the lens context
 	Replay  replay.Options  // rules, window, model, baseline, table of models; the leaf is the session's
 	At      string          // the point for the context; the leaf if empty
 
 	// MaxIterations is the maximum number of requests of a prompt, like gsh's max_iterations;
 	// 25 as in gsh if 0.
 	MaxIterations int
-	// CompactThreshold is the share of the window above which gsh compacts; its default if nil.
-	CompactThreshold *float64
-	By               []string // groups of the lens cost, of CostGroups; model if empty
-	Only             Only     // which sessions and calls
+	By            []string // groups of the lens cost, of CostGroups; model if empty
+	Only          Only     // which sessions and calls
 
 	// Entries returns ids of entries whose lines the report must contain; may be nil.
 	Entries func(r *Report) []string

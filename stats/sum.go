@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 )
@@ -72,4 +73,12 @@ func keep[T any](list []T, one T, size func(T) int) []T {
 		return list
 	}
 	return slices.Insert(list, i, one)[:min(len(list)+1, most)]
+}
+
+// fullest returns the largest of a long list, and a note on the others.
+func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
+	if n := len(list) - most; n > 0 {
+		notes = []string{fmt.Sprintf("%d more sessions are in -f json.", n)}
+	}
+	return largest(slices.Clone(list), most, size), notes
 }

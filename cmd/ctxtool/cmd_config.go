@@ -63,7 +63,7 @@ var notSettings = []string{
 	"help", "config", "prompt", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"open", "follow", "all", "tail", "model", "agent", "cost", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
-	"require", "lens", "by", "only-model", "like", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
+	"require", "lens", "by", "only-model", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", "compact counter", "prune counter", "truncate counter", "strip counter", // of a policy, which has its own
 	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "embed", "no-cache",
@@ -199,20 +199,15 @@ func (e *env) readConfig(cmd *cobra.Command) (err error) {
 
 // asks reports whether a command is to follow a policy, by its flags or the configuration.
 func (e *env) asks(cmd *cobra.Command, policy string) bool {
-	for _, name := range []string{"policy", "like"} {
-		f := cmd.Flags().Lookup(name)
-		if f == nil {
-			continue
-		}
-		value := f.Value.String()
-		if set, from := e.config.Lookup(name); !f.Changed && from != "" && isSetting(cmd, name) {
-			value = set
-		}
-		if slices.Contains(strings.Split(value, ","), policy) {
-			return true
-		}
+	f := cmd.Flags().Lookup("policy")
+	if f == nil {
+		return false
 	}
-	return false
+	value := f.Value.String()
+	if set, from := e.config.Lookup("policy"); !f.Changed && from != "" && isSetting(cmd, "policy") {
+		value = set
+	}
+	return slices.Contains(strings.Split(value, ","), policy)
 }
 
 // dangerous returns what a setting does that only the user may ask for, "" if it is nothing such.

@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/help"
 	"ctxtool/render"
 	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
@@ -25,8 +26,6 @@ type statsOptions struct {
 	filter
 	lenses    []string
 	counter   string
-	like      string
-	compact   float64 // gsh's compact_threshold
 	calibrate bool
 	named     func(flag string) bool // on the command line
 
@@ -50,6 +49,12 @@ func newStatsCommand(e *env) *cobra.Command {
 			return runStats(e, o, args)
 		},
 	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if strings.HasPrefix(err.Error(), "unknown flag: --like") {
+			return &sessionfmt.Error{Err: err, Hint: "ctxtool reduce --policy gsh|swe-cli|y-agent counts a context as that agent does, ctxtool simulate --policy all of its requests"}
+		}
+		return err
+	})
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
 	o.overrideFlags.flags(cmd)
@@ -58,16 +63,12 @@ func newStatsCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "))
 	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "), tokens.Names())
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
-	choice(cmd, &o.like, "like", "", "report the context as `SYSTEM` takes it: "+strings.Join(stats.LikeNames(), ", "), stats.LikeNames())
-	f.Float64Var(&o.compact, "compact-threshold", stats.GshThreshold, "compact above this `SHARE` of the window")
 	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")
 	f.StringSliceVar(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
-	only(cmd, []string{"like gsh"}, "compact-threshold")
 	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
 	help.Group(f, "Selection", "by")
-	help.Group(f, "Counting", "compact-threshold")
 	return cmd
 }
 
@@ -97,22 +98,11 @@ func (o *statsOptions) check(e *env) (err error) {
 			o.Lenses = append(o.Lenses, l)
 		}
 	}
-	if !(o.compact >= 0 && o.compact <= 1) {
-		return errors.New("--compact-threshold must be between 0 and 1")
-	}
-	o.CompactThreshold = &o.compact
 	if err := o.gateFlags.ready(o.format, lensNames(o.Lenses)); err != nil {
 		return err
 	}
-	if like := o.gate.Like(); like != "" && o.like != "" && o.like != like {
-		return fmt.Errorf("--like %s: the gate's figures %s.* require --like %s", o.like, like, like)
-	} else if like != "" {
-		o.like = like
-	}
-	if o.like != "" {
-		err = withFlag("--like", o.SetLike(o.like))
-	}
-	if err = cmp.Or(err, o.unused()); err != nil {
+	o.Targets = o.gate.Targets()
+	if err := o.unused(); err != nil {
 		return err
 	}
 	if o.format == "csv" && len(o.lenses) != 1 {
@@ -130,8 +120,6 @@ var lensFlags = []struct {
 }{
 	{"by", []string{"cost"}},
 	{"max-iterations", []string{"session"}},
-	{"like", []string{"context"}},
-	{"compact-threshold", []string{"context"}},
 	{"calibrate", []string{"context", "growth"}},
 	{"counter", []string{"context", "growth", "compactions", "cache", "calibration"}},
 	{"window", []string{"context", "growth", "compactions"}},

@@ -55,7 +55,7 @@ func TestOneNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	compared := 0
-	others := slices.DeleteFunc(corpus.Foreign(t), func(s corpus.Session) bool { return !corpus.Whole() && len(s.Data) > 300<<10 })
+	others := slices.DeleteFunc(corpus.Foreign(t), func(s corpus.Session) bool { return !corpus.Whole() && len(s.Data) > 100<<10 })
 	for k, c := range append(corpus.Sample(t), others...) {
 		name := filepath.Join(dir, fmt.Sprint(k)+".jsonl")
 		must.Do(os.WriteFile(name, c.Data, 0o600))

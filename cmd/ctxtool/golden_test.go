@@ -125,9 +125,6 @@ func statsGoldens() map[string][]string {
 	for _, l := range stats.Lenses {
 		cases["stats/csv"] = append(cases["stats/csv"], "stats "+small+" -f csv --lens "+l.Name)
 	}
-	for _, k := range stats.LikeNames() {
-		cases["stats/like"] = append(cases["stats/like"], "stats "+demo+" --lens context --like "+k, "stats "+small+" --lens context --json --like "+k)
-	}
 	return cases
 }
 

@@ -337,7 +337,7 @@ func TestWaysOut(t *testing.T) {
 			in, out := filepath.Join(dir, "s-"+mark+filepath.Ext(file.Name)), filepath.Join(t.TempDir(), "out")
 			must.Do(os.WriteFile(in, session, 0o600))
 			notFresh(in)
-			for _, line := range dealt(k, 30, lines) {
+			for _, line := range dealt(k, 12, lines) {
 				os.Remove(out)
 				r := ranIn("", append(commandLine(line, "FILE", in, "OUT", out), "--values", values)...)
 				written, _ := os.ReadFile(out)

@@ -49,24 +49,36 @@ func Root(t testing.TB) string {
 	}
 }
 
-// All returns all sessions: Own, Generated and Shared.
+// All returns all sessions: Own, Generated and Shared, those over 500 KB only if Whole.
 func All(t testing.TB) []Session {
 	t.Helper()
-	return append(append(Own(t), Generated(t)...), Shared(t)...)
+	return upTo(500<<10, append(append(Own(t), Generated(t)...), Shared(t)...))
+}
+
+// upTo returns the sessions of at most a size, or all if Whole.
+func upTo(size int, all []Session) []Session {
+	return slices.DeleteFunc(all, func(s Session) bool { return !Whole() && len(s.Data) > size })
 }
 
 // Whole reports whether complete matrices are requested: every session in every way to use it,
 // which takes half an hour; see make check-all.
 func Whole() bool { return os.Getenv("CTXTOOL_WHOLE") != "" }
 
+// Pick returns how much of something a test tries: a share by default, and all of it if Whole.
+func Pick(share, whole int) int {
+	if Whole() {
+		return whole
+	}
+	return share
+}
+
 // Sample returns sessions for tests that are too slow for All: those with one feature or one
-// kind of damage, one of each generated shape, and the real ones up to 300 KB. If Whole it
+// kind of damage, one of each generated shape, and the real ones up to 100 KB. If Whole it
 // returns All.
 func Sample(t testing.TB) []Session {
 	t.Helper()
-	return slices.DeleteFunc(All(t), func(s Session) bool {
-		again := strings.HasPrefix(s.Name, "gen/") && !strings.HasSuffix(s.Name, "-0")
-		return !Whole() && (again || len(s.Data) > 300<<10)
+	return slices.DeleteFunc(upTo(100<<10, All(t)), func(s Session) bool {
+		return !Whole() && strings.HasPrefix(s.Name, "gen/") && !strings.HasSuffix(s.Name, "-0")
 	})
 }
 

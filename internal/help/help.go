@@ -27,7 +27,7 @@ var groups = []struct{ name, flags string }{
 		"only-model project regexp request since skip tail until view"},
 	{"Reduction", "compact-threshold intra-turn keep max max-tool-output-bytes min-tokens pass policy preset profile protect " +
 		"prune-protect-tokens requests style target thinking unit"},
-	{"Counting", "by calibrate collapse-system counter like max-iterations"},
+	{"Counting", "by calibrate collapse-system counter max-iterations"},
 	{"Gate", "against allow-empty check drift fail-on fail-on-secret fail-over require unpriced"},
 	{"Writing", "write"},
 	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort split update"},

@@ -15,7 +15,6 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/stats"
 )
 
 // A Head is the beginning of a log.
@@ -239,7 +238,7 @@ func (l *logger) retrieved(at string) {
 // update writes the size of the context, if it has changed.
 func (l *logger) update(total int, at string) {
 	if total != l.updated {
-		share := oneDecimal(stats.SWEPercent(total))
+		share := oneDecimal(float64(total) / 256_000 * 100) // of SWE-CLI's own limit
 		l.write(&Event{Time: at, Type: "context_update", Total: &total, Percent: &share})
 		l.updated = total
 	}

@@ -10,6 +10,8 @@ import (
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/must"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -23,7 +25,7 @@ func TestFigures(t *testing.T) {
 			opt.Lenses = append(opt.Lenses, lens)
 		}
 	}
-	must.Do(opt.SetLike("swe-cli"))
+	opt.Targets = true
 	for _, c := range corpus.Sample(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "s.jsonl")
@@ -48,8 +50,12 @@ func TestFigures(t *testing.T) {
 			opt := opt
 			opt.Replay.Rules = r.Rules
 			report := must.Get(opt.Read(name))
-			if want := report.Context.Like.SWE[0].Usage.Total; log.Stats.Tokens != want {
-				t.Errorf("%d tokens, stats has %d", log.Stats.Tokens, want)
+			if e, err := r.At(sessionfmt.After(s.Leaf())); err == nil {
+				notes := must.Get(e.Prompt()).Notes()
+				messages := report.Context.Like.SWE[0].Targets.Waste.Of
+				if want := messages + weigh.TextTokens(&tokens.SWE, []byte(notes)); log.Stats.Tokens != want {
+					t.Errorf("%d tokens, stats has %d", log.Stats.Tokens, want)
+				}
 			}
 			n := map[string]int{}
 			for _, e := range log.Events {

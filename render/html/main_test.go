@@ -71,7 +71,7 @@ func build() (string, error) {
 		return "", err
 	}
 	name := filepath.Join(folder, "bin", "ctxtool")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", name, "ctxtool/cmd/ctxtool").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", name, "ctxtool/cmd/ctxtool").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return name, nil

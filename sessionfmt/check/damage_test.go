@@ -37,10 +37,7 @@ func TestRepairDamage(t *testing.T) {
 	small := slices.DeleteFunc(corpus.Sample(t), func(c corpus.Session) bool { return len(c.Data) >= largeSession() })
 	t.Logf("sessions as they are: %s", n)
 	n = &tally{outcomes: map[string]int{}}
-	damages := 1000
-	if corpus.Whole() {
-		damages = 2000
-	}
+	damages := corpus.Pick(400, 2000)
 	for k := range damages {
 		c := small[k%len(small)]
 		n.repair(t, fmt.Sprintf("%s, damage %d", c.Name, k), damage(c.Data, uint64(k)))
@@ -63,7 +60,7 @@ func TestRepairForeign(t *testing.T) {
 	}
 	t.Logf("sessions as they are: %s", n)
 	n = &tally{outcomes: map[string]int{}}
-	const damages = 600
+	damages := corpus.Pick(250, 600)
 	for k := range damages {
 		c := sessions[k%len(sessions)]
 		n.repair(t, fmt.Sprintf("%s, damage %d", c.Name, k), damage(c.Data, uint64(k)))

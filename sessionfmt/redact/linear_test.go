@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"ctxtool/internal/corpus"
 )
 
 // hostile are pieces of texts that could take long: they begin many matches, look far ahead, or are
@@ -52,7 +54,7 @@ func linear(t *testing.T, s *Scanner, piece string) {
 		s.Find(bytes.Repeat([]byte(piece), size/len(piece)+1))
 		return s.read - before
 	}
-	const size, slack = 1 << 13, 1 << 12
+	size, slack := corpus.Pick(1<<12, 1<<13), corpus.Pick(1<<11, 1<<12)
 	if few, many := read(size), read(4*size); many > 5*few+slack || many > 2*mostRead*4*size {
 		t.Errorf("%q: %d bytes read of a text of %d, %d of one 4 times as long", piece, few, size, many)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // A Figure is a number of a report that a budget can limit. Its name begins with the lens that
-// computes it, or with the system that the lens context counts like.
+// computes it, or with swe-cli for targets of that system.
 type Figure struct {
 	Name  string
 	Unit  stats.Unit
@@ -19,8 +19,8 @@ type Figure struct {
 	About string // one line for help
 }
 
-// likeSWE is the system whose rules give some figures of the lens context.
-const likeSWE = "swe-cli"
+// sweCLI is the system whose targets are figures of the lens context.
+const sweCLI = "swe-cli"
 
 // A scope tells how many values a figure has.
 type scope uint8
@@ -80,7 +80,7 @@ type Reading struct {
 // lens returns the name of the lens that computes the figure.
 func (f *Figure) lens() string {
 	lens, _, _ := strings.Cut(f.Name, ".")
-	if lens == likeSWE {
+	if lens == sweCLI {
 		return "context"
 	}
 	return lens
@@ -95,7 +95,7 @@ func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
 			values = append(values, v)
 		}
 	})
-	if strings.HasPrefix(f.Name, likeSWE+".") {
+	if strings.HasPrefix(f.Name, sweCLI+".") {
 		has = has && r.Context.Like != nil && len(r.Context.Like.SWE) > 0
 	}
 	return values, has

@@ -16,7 +16,7 @@ import (
 )
 
 // TestFigures: every figure has a unique name that begins with its lens, or with the system
-// that the lens context must count like.
+// whose targets the lens context must measure.
 func TestFigures(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range gate.FigureNames() {
@@ -26,13 +26,13 @@ func TestFigures(t *testing.T) {
 		}
 		seen[name] = true
 		lens, _, _ := strings.Cut(name, ".")
-		like := ""
-		if lens == "swe-cli" {
-			lens, like = "context", lens
+		targets := lens == "swe-cli"
+		if targets {
+			lens = "context"
 		}
 		g := &gate.Gate{Budgets: []gate.Budget{{Figure: f}}}
-		if needs := g.Lenses(); len(needs) != 1 || needs[0] != lens || g.Like() != like {
-			t.Errorf("%s is read off %v, like %q", name, needs, g.Like())
+		if needs := g.Lenses(); len(needs) != 1 || needs[0] != lens || g.Targets() != targets {
+			t.Errorf("%s is read off %v, targets: %v", name, needs, g.Targets())
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestFigures(t *testing.T) {
 // figures. Each figure has a value in some session.
 func TestAgainstItself(t *testing.T) {
 	o := stats.Options{Lenses: stats.Lenses, Counter: &tokens.Pi, By: []string{"model", "day"}, Entries: gate.Entries}
-	must.Do(o.SetLike("swe-cli"))
+	o.Targets = true
 	var lines bytes.Buffer
 	var reports []*stats.Report
 	sum := &stats.Report{Schema: stats.Schema}

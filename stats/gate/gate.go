@@ -100,15 +100,15 @@ func (g *Gate) By(asked []string) []string {
 	return asked
 }
 
-// Like returns the system whose counting the gate needs for contexts; empty for none.
-func (g *Gate) Like() string {
+// Targets reports whether the gate needs the targets of SWE-CLI.
+func (g *Gate) Targets() bool {
 	for i := range figures {
 		f := &figures[i]
-		if strings.HasPrefix(f.Name, likeSWE+".") && (slices.Contains(g.figures(), f) || g.Saved != nil && g.Saved.values(f) != nil) {
-			return likeSWE
+		if strings.HasPrefix(f.Name, sweCLI+".") && (slices.Contains(g.figures(), f) || g.Saved != nil && g.Saved.values(f) != nil) {
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // figures returns the figures that budgets and drifts name.

@@ -137,3 +137,60 @@ func (m Messages) Block(i int) (from, to int, id any) {
 	}
 	return from, to, l.body.chunks[k]
 }
+
+// Sent returns the number of messages that a provider gets.
+func (m Messages) Sent() (n int) {
+	if m.version == nil {
+		return 0
+	}
+	l := m.listed()
+	for _, number := range m.uncached {
+		n += one(l.pool.at(number))
+	}
+	return n + l.front.sum(l.pool, 0, l.ahead) + l.body.sum(l.pool, l.lo, l.hi)
+}
+
+// Without returns the numbers of the messages that another snapshot of the walk does not have, in
+// order. It skips what both store together, so that it costs as much as their difference.
+func (m Messages) Without(other Messages) []int32 {
+	has := map[int32]bool{}
+	for _, number := range other.apart(m) {
+		has[number] = true
+	}
+	return slices.DeleteFunc(m.apart(other), func(number int32) bool { return has[number] })
+}
+
+// apart returns the numbers of the messages that another snapshot does not have in the same place.
+func (m Messages) apart(other Messages) (numbers []int32) {
+	if m.version == nil {
+		return nil
+	}
+	l, was := m.listed(), other.listed()
+	if n := min(len(l.systems), len(was.systems)); identical(l.systems[:n], was.systems[:n]) {
+		l.systems = l.systems[n:]
+	}
+	numbers = append(numbers, l.systems...)
+	numbers = l.front.apart(numbers, was.front, 0, l.ahead, 0, was.ahead)
+	slices.Reverse(numbers[len(l.systems):])
+	numbers = l.body.apart(numbers, was.body, l.lo, l.hi, was.lo, was.hi)
+	if other.version == nil || !identical(m.uncached, other.uncached) {
+		numbers = append(numbers, m.uncached...)
+	}
+	return numbers
+}
+
+// apart appends the numbers of a range that the range of another body does not have in its place.
+func (b *body) apart(dst []int32, was *body, lo, hi, from, to int) []int32 {
+	for k := lo; k < hi; k++ {
+		switch chunk := k / chunkSize; {
+		case k < from || k >= to:
+		case was.chunks[chunk] == b.chunks[chunk]:
+			k = min(to, (chunk+1)*chunkSize) - 1
+			continue
+		case was.number(k) == b.number(k):
+			continue
+		}
+		dst = append(dst, b.number(k))
+	}
+	return dst
+}

@@ -166,19 +166,34 @@ type commandFact struct {
 // Extract returns the facts of the path to record leaf, including the messages that
 // compactions removed from the context. stopped is the broken patch at which it stopped.
 func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
-	x, seen := newExtractor(nil), -1
-	take := func(e *replay.Envelope) (err error) {
-		if x.v, err = NewView(e, nil); err != nil {
-			return err
+	v, seen := &View{texts: &texts{from: r.NewReader()}}, -1 // it has one message at a time
+	x, read := newExtractor(v), &part{}
+	take := func(e *replay.Envelope) error {
+		last, begun, was := seen, x.now > 0, v.Envelope
+		v.Envelope, v.texts.e = e, e
+		meet := func(i int) {
+			p := e.Piece(i)
+			if _, omits := p.Edit(); omits || p.Pos() <= last || begun && p.Kind() == jsonl.CompactionMessage {
+				return
+			}
+			m := message{place: place{Kind: p.Kind(), Origin: p.Origin(), Index: i, Pos: p.Pos(), Sent: p.Sent()}}
+			v.texts.index = -1
+			if p.Sent() {
+				m = read.message(m.place, v.texts.of(&m))
+			}
+			v.Messages = append(v.Messages[:0], m)
+			x.message(0)
+			seen = max(seen, p.Pos())
 		}
-		before, last := x.now, seen
-		for i := range x.v.Messages {
-			if m := &x.v.Messages[i]; m.Pos > last && !(m.isSummary() && before > 0) {
-				x.message(i)
-				seen = max(seen, m.Pos)
+		for i := range e.Differs(was) {
+			if i < e.Listed() {
+				meet(i)
 			}
 		}
-		return x.v.texts.err
+		for i := e.Listed(); i < e.Len(); i++ {
+			meet(i)
+		}
+		return v.texts.err
 	}
 	now, err := r.At(sessionfmt.After(-1))
 	if err != nil {

@@ -144,7 +144,8 @@ func (t *texts) forget(index int) {
 // of returns a message as a provider gets it. It is valid until the next call.
 func (t *texts) of(m *message) *jsonl.Message {
 	if t.index != m.Index {
-		t.last = t.provider(m).Message()
+		last, _, err := t.from.Message(t.e.Piece(m.Index))
+		t.last, t.err = cmp.Or(last, &jsonl.Message{}), cmp.Or(t.err, err)
 		t.index = m.Index
 	}
 	return t.last

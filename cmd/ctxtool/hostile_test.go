@@ -25,7 +25,7 @@ var notLinear = map[string]string{
 	"codex compactions": "all",
 	"claude resumes":    "all",
 	"parts":             "cache log",
-	"system messages":   "cache log",
+	"system messages":   "cache log stats",
 	"tools added":       "log",
 }
 

@@ -1,6 +1,8 @@
 package survival
 
 import (
+	"strings"
+
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -51,13 +53,13 @@ func Across(before, after replay.Messages, record int) Boundary {
 func (b *Boundary) Survive(r *replay.Replay, last *Facts, tell func(number int32) *Told) (Survival, error) {
 	var facts Facts
 	load := r.NewReader()
-	carried, summary := last, ""
+	carried, summary := last, strings.Builder{}
 	for _, number := range b.Summary {
 		raw, err := load.Provider(b.all.Numbered(number))
 		if err != nil {
 			return Survival{}, err
 		}
-		summary += raw.Get("content").ContentText() + "\n"
+		summary.WriteString(raw.Get("content").ContentText() + "\n")
 	}
 	for _, number := range b.Gone {
 		p := b.all.Numbered(number)
@@ -79,7 +81,7 @@ func (b *Boundary) Survive(r *replay.Replay, last *Facts, tell func(number int32
 		told := Tell(p.Kind(), m, p.Origin().Record)
 		facts.take(&told)
 	}
-	s, found := facts.survive(summary)
+	s, found := facts.survive(summary.String())
 	*last = found
 	return s, nil
 }

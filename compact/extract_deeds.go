@@ -126,14 +126,14 @@ func (x *extractor) references(text string) {
 	for line := range activity.Prose(text) {
 		for s := range activity.Sentences(listText(line)) {
 			if len(strings.Fields(s)) >= fewest {
-				about = oneLine(s, 200)
+				about = s
 			}
 			for ref := range activity.References(s) {
-				x.put(&theReference, ref, about, x.now)
+				x.put(&theReference, ref, oneLine(about, 200), x.now)
 			}
 			for _, name := range named(s) {
 				if path := x.defined[name]; path != "" {
-					x.put(&theReference, path+":"+name, about, x.now)
+					x.put(&theReference, path+":"+name, oneLine(about, 200), x.now)
 				}
 			}
 		}

@@ -128,7 +128,7 @@ func (x *extractor) message(i int) {
 
 // shell records a command that the user ran.
 func (x *extractor) shell(i int) {
-	raw, err := x.v.texts.from.Agent(x.v.Envelope.Piece(x.v.Messages[i].Index))
+	raw, err := x.v.texts.from.Agent(x.v.texts.piece(&x.v.Messages[i]))
 	raw = took(x.v.texts, raw, err)
 	d := deed{what: "bash", commands: commands(raw.Get("command").Text())}
 	if n := len(d.commands); n > 0 {

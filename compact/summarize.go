@@ -166,36 +166,43 @@ type commandFact struct {
 // Extract returns the facts of the path to record leaf, including the messages that
 // compactions removed from the context. stopped is the broken patch at which it stopped.
 func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
-	x, seen := newExtractor(nil), -1
-	take := func(e *replay.Envelope) (err error) {
-		if x.v, err = NewView(e, nil); err != nil {
-			return err
-		}
-		before, last := x.now, seen
-		for i := range x.v.Messages {
-			if m := &x.v.Messages[i]; m.Pos > last && !(m.isSummary() && before > 0) {
-				x.message(i)
-				seen = max(seen, m.Pos)
-			}
-		}
-		return x.v.texts.err
-	}
-	now, err := r.At(sessionfmt.After(-1))
+	e, err := r.At(sessionfmt.After(-1))
 	if err != nil {
 		return nil, nil, err
+	}
+	v, seen := &View{Envelope: e, texts: &texts{e: e, from: r.NewReader()}}, -1 // it has one message at a time
+	x, read := newExtractor(v), &part{}
+	var now, taken replay.Messages
+	take := func() error {
+		last, begun := seen, x.now > 0
+		for _, number := range now.Without(taken) {
+			p := now.Numbered(number)
+			if _, omits := p.Edit(); omits || p.Pos() <= last || begun && p.Kind() == jsonl.CompactionMessage {
+				continue
+			}
+			m := message{place: place{Kind: p.Kind(), Origin: p.Origin(), Pos: p.Pos(), Sent: p.Sent()}}
+			if v.texts.only, v.texts.index = p, -1; p.Sent() {
+				m = read.message(m.place, v.texts.of(&m))
+			}
+			v.Messages = append(v.Messages[:0], m)
+			x.message(0)
+			seen = max(seen, p.Pos())
+		}
+		taken = now
+		return v.texts.err
 	}
 	for step, err := range r.Walk(leaf) {
 		if stopped = err; stopped != nil && !replay.Stopped(err) {
 			return nil, nil, err
 		}
 		if step.Did == replay.Compacted && stopped == nil {
-			if err := take(now); err != nil {
+			if err := take(); err != nil {
 				return nil, nil, err
 			}
 		}
-		now = step.Envelope()
+		now = step.Messages()
 	}
-	if err = take(now); err != nil {
+	if err = take(); err != nil {
 		return nil, nil, err
 	}
 	return x.facts(), stopped, nil

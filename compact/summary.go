@@ -118,7 +118,7 @@ func (v *View) earlier(i int) string {
 	case m.Kind != jsonl.CompactionMessage && m.Kind != jsonl.BranchMessage:
 		return ""
 	}
-	text, err := v.texts.from.Summary(v.texts.e.Piece(m.Index))
+	text, err := v.texts.from.Summary(v.texts.piece(m))
 	return took(v.texts, text, err)
 }
 

@@ -126,7 +126,8 @@ func (p *part) name(v jsonl.Value) *toolName {
 type texts struct {
 	e     *replay.Envelope
 	from  *replay.Reader
-	index int // of the last one, -1 for none
+	only  *replay.Piece // that is read whatever the message; nil for that of the message
+	index int           // of the last one, -1 for none
 	last  *jsonl.Message
 	err   error // the first of reading, for who asked for the texts; what is read from then on is empty
 
@@ -141,10 +142,19 @@ func (t *texts) forget(index int) {
 	delete(t.read, index)
 }
 
+// piece returns where a message is.
+func (t *texts) piece(m *message) *replay.Piece {
+	if t.only != nil {
+		return t.only
+	}
+	return t.e.Piece(m.Index)
+}
+
 // of returns a message as a provider gets it. It is valid until the next call.
 func (t *texts) of(m *message) *jsonl.Message {
 	if t.index != m.Index {
-		t.last = t.provider(m).Message()
+		last, _, err := t.from.Message(t.piece(m))
+		t.last, t.err = cmp.Or(last, &jsonl.Message{}), cmp.Or(t.err, err)
 		t.index = m.Index
 	}
 	return t.last
@@ -158,7 +168,7 @@ func took[T any](t *texts, v T, err error) T {
 
 // provider returns a message as a provider gets it, as JSON.
 func (t *texts) provider(m *message) jsonl.Value {
-	v, err := t.from.Provider(t.e.Piece(m.Index))
+	v, err := t.from.Provider(t.piece(m))
 	return took(t, v, err)
 }
 

@@ -83,7 +83,9 @@ func (c Compactions) rows(one *reuse.Compaction) (rows [][]string) {
 		if l.Kind == "constraint" || l.Kind == "failure" {
 			last = k + 1
 		}
-		rows = append(rows, []string{l.Kind, short(l.What), entryID(l.Entry), ""})
+		if !l.Used {
+			rows = append(rows, []string{l.Kind, short(l.What), entryID(l.Entry), ""})
+		}
 	}
 	var used [][]string
 	for _, u := range one.Used {

@@ -77,6 +77,18 @@ func TestList(t *testing.T) {
 			if got := slices.Collect(l.differs(&all[0].list)); !slices.Equal(got, differ) {
 				t.Fatalf("differs at %d places, want %d", len(got), len(differ))
 			}
+			had := map[int32]bool{}
+			for _, number := range was {
+				had[number] = true
+			}
+			without := slices.DeleteFunc(slices.Clone(plain), func(number int32) bool { return had[number] })
+			m := snapshot(l)
+			if got := m.Without(snapshot(&all[0].list)); !slices.Equal(got, without) || m.Sent() != want {
+				t.Fatalf("%d messages that the other has not, want %d; %d sent, want %d", len(got), len(without), m.Sent(), want)
+			}
 		}
 	}
 }
+
+// snapshot returns the messages of a list.
+func snapshot(l *list) Messages { return Messages{&version{list: *l}, int32(l.n)} }

@@ -137,3 +137,86 @@ func (m Messages) Block(i int) (from, to int, id any) {
 	}
 	return from, to, l.body.chunks[k]
 }
+
+// Sent returns the number of messages that a provider gets.
+func (m Messages) Sent() (n int) {
+	if m.version == nil {
+		return 0
+	}
+	l := m.listed()
+	for _, number := range m.uncached {
+		n += one(l.pool.at(number))
+	}
+	return n + l.front.sum(l.pool, 0, l.ahead) + l.body.sum(l.pool, l.lo, l.hi)
+}
+
+// Without returns the numbers of the messages that another snapshot of the walk does not have, in
+// order. It skips what both store together, so that it costs as much as their difference.
+func (m Messages) Without(other Messages) []int32 {
+	return without(append(m.apart(other), m.loose(other)...), append(other.apart(m), other.loose(m)...))
+}
+
+// ListedWithout is Without for the lists alone.
+func (m Messages) ListedWithout(other Messages) []int32 {
+	return without(m.apart(other), other.apart(m))
+}
+
+// without returns the numbers that are not among others.
+func without(numbers, others []int32) []int32 {
+	if len(numbers) == 0 || len(others) == 0 {
+		return numbers
+	}
+	has := map[int32]int{}
+	for _, number := range others {
+		has[number]++
+	}
+	return slices.DeleteFunc(numbers, func(number int32) bool {
+		has[number]--
+		return has[number] >= 0
+	})
+}
+
+// loose returns the uncached messages, unless another snapshot has the same ones.
+func (m Messages) loose(other Messages) []int32 {
+	if m.version == nil || other.version != nil && identical(m.uncached, other.uncached) {
+		return nil
+	}
+	return m.uncached
+}
+
+// apart returns the numbers of the list that another one does not have in the same place.
+func (m Messages) apart(other Messages) (numbers []int32) {
+	if m.version == nil {
+		return nil
+	}
+	if m.version == other.version {
+		for i := other.n; i < m.n; i++ {
+			numbers = append(numbers, m.list.number(int(i)))
+		}
+		return numbers
+	}
+	l, was := m.listed(), other.listed()
+	if n := min(len(l.systems), len(was.systems)); identical(l.systems[:n], was.systems[:n]) {
+		l.systems = l.systems[n:]
+	}
+	numbers = append(numbers, l.systems...)
+	numbers = l.front.apart(numbers, was.front, 0, l.ahead, 0, was.ahead)
+	slices.Reverse(numbers[len(l.systems):])
+	return l.body.apart(numbers, was.body, l.lo, l.hi, was.lo, was.hi)
+}
+
+// apart appends the numbers of a range that the range of another body does not have in its place.
+func (b *body) apart(dst []int32, was *body, lo, hi, from, to int) []int32 {
+	for k := lo; k < hi; k++ {
+		switch chunk := k / chunkSize; {
+		case k < from || k >= to:
+		case was.chunks[chunk] == b.chunks[chunk]:
+			k = min(to, (chunk+1)*chunkSize) - 1
+			continue
+		case was.number(k) == b.number(k):
+			continue
+		}
+		dst = append(dst, b.number(k))
+	}
+	return dst
+}

@@ -121,7 +121,7 @@ type compactionWalk struct {
 	l    *lensRun
 	part *CompactionsPart
 
-	before  *replay.Envelope // the context before the step
+	before  replay.Messages // the context before the step
 	last    lastAnswer
 	asked   int            // requests answered before the last compaction
 	carried survival.Facts // the facts that the last summary kept
@@ -139,35 +139,30 @@ func (w *compactionWalk) step(s replay.Step) {
 	case w.l.Session.Answers(s.Record):
 		w.answer(s.Record)
 	}
-	w.before = s.Envelope()
+	w.before = s.Messages()
 }
 
 // boundary records a compaction, if the step is one.
 func (w *compactionWalk) boundary(a replay.Step) (err error) {
 	line := w.l.line(a.Record)
-	if !compacts(a.Did, line) {
+	if !survival.Compacts(a.Did, line) {
 		return nil
-	}
-	if w.before == nil { // the path begins with it
-		if w.before, err = w.l.Replay.At(sessionfmt.After(-1)); err != nil {
-			return err
-		}
 	}
 	s, n := w.l.Session, len(w.l.Path)-1
 	c := compacting{
 		Line: s.Line(a.Record), Entry: s.ID(a.Record), As: s.Kind(a.Record).Type(), Hook: line.Get("fromHook").Truthy(),
 		Request: a.Requests(), Recorded: tokensBefore(line), Before: w.l.before(n), After: int(w.l.Path[n].Tokens),
 	}
-	_, window, _, err := w.before.Model()
+	_, window, _, err := a.Envelope().Model()
 	if err != nil {
 		return err
 	}
 	w.judge(&c, window)
-	b, err := survival.Across(w.before, a.Envelope(), a.Record, &w.carried)
-	if err != nil {
+	b := survival.Across(w.before, a.Messages(), a.Record)
+	c.Summarized, c.Kept, c.Split = len(b.Gone), b.Kept, b.Split
+	if c.Survival, err = b.Survive(w.l.Replay, &w.carried, nil); err != nil {
 		return err
 	}
-	c.Summarized, c.Kept, c.Split, c.Survival = b.Summarized, b.Kept, b.Split, b.Survival
 	if b.FirstKept >= 0 {
 		c.FirstKept = s.ID(b.FirstKept)
 	}
@@ -176,34 +171,12 @@ func (w *compactionWalk) boundary(a replay.Step) (err error) {
 	return nil
 }
 
-// compacts reports whether the entry of a step, with that line, is a compaction by its effect,
-// or a patch with the name of one.
-func compacts(did replay.Effect, line jsonl.Value) bool {
-	return did == replay.Compacted || did == replay.Patched && isCompaction(line)
-}
-
-// isCompaction reports whether a transform has the effect of a compaction, or its name.
-func isCompaction(line jsonl.Value) bool {
-	_, applies := applied(line)
-	return applies || line.Get("transformerName").Is("compaction")
-}
-
-// applied returns the op of a transform that compacts.
-func applied(line jsonl.Value) (op jsonl.Value, ok bool) {
-	for op := range line.Get("patch").Elements {
-		if op.Get("op").Is("compaction_apply") {
-			return op, true
-		}
-	}
-	return nil, false
-}
-
 // tokensBefore returns the tokens before a compaction, as its entry or op records them.
 func tokensBefore(line jsonl.Value) int64 {
 	if n := tokensIn(line.Get("tokensBefore")); n > 0 {
 		return n
 	}
-	op, _ := applied(line)
+	op, _ := survival.Applied(line)
 	return tokensIn(op.Get("tokensBefore"))
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -98,7 +99,7 @@ func (w *growthWalk) step(a *pathEntry, before int) {
 	line := w.l.line(int(a.Record))
 	from := line.Get("message")
 	switch {
-	case compacts(a.Did, line):
+	case survival.Compacts(a.Did, line):
 		w.mark("C", &g.Compactions)
 		return
 	case a.Did == replay.Patched:

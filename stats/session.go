@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/survival"
+	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -215,7 +217,7 @@ func (p *SessionPart) compactions(l *lensRun) error {
 	for rec := range l.Session.Len() {
 		switch kind := l.Session.Kind(rec); {
 		case kind == jsonl.Transform && patched:
-			if isCompaction(l.line(rec)) {
+			if survival.Compacts(replay.Patched, l.line(rec)) {
 				p.Compactions++
 			}
 		case kind == jsonl.Compaction:

@@ -99,6 +99,39 @@ func answerOf(t *testing.T, key string, into any, args ...string) bool {
 	return true
 }
 
+// compactionFigures are the compactions of a path and the facts that their summaries lack.
+type compactionFigures struct {
+	Count, Before, After int
+	Survival             map[string]struct{ Of, Found int }
+}
+
+// ofCompactions compares what the lens sums with what the command lists.
+func (f *figures) ofCompactions(name string, sum *compactionFigures) {
+	before, after, lost, all := 0, 0, map[string]int{}, 0
+	for line := range strings.Lines(ranIn("", "compactions", name, "-f", "jsonl").stdout.String()) {
+		var one struct {
+			Before, After int
+			Lost          []struct{ Kind string }
+		}
+		if json.Unmarshal([]byte(line), &one) != nil {
+			continue
+		}
+		all, before, after = all+1, before+one.Before, after+one.After
+		for _, l := range one.Lost {
+			lost[l.Kind]++
+		}
+	}
+	f.add("compactions of the path", "compactions", float64(all))
+	f.add("compactions, before", "stats", float64(sum.Before))
+	f.add("compactions, before", "compactions", float64(before))
+	f.add("compactions, after", "stats", float64(sum.After))
+	f.add("compactions, after", "compactions", float64(after))
+	for kind, part := range map[string]string{"constraint": "constraints", "failure": "errors", "path": "paths", "command": "commands"} {
+		f.add("lost: "+kind, "stats", float64(sum.Survival[part].Of-sum.Survival[part].Found))
+		f.add("lost: "+kind, "compactions", float64(lost[kind]))
+	}
+}
+
 // ofCommands asks the commands.
 func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.Session) {
 	var ls struct {
@@ -123,7 +156,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 				Turns, Requests, Compactions int
 				ToolCalls                    struct{ Calls int }
 			}
-			Compactions struct{ Count int }
+			Compactions compactionFigures
 			Growth      struct{ Sessions []growthFigures }
 			Cost        struct {
 				Cost struct{ Total, Computed float64 }
@@ -152,6 +185,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 	if path, _ := s.Path(s.Leaf()); s.Coverage.Entries == len(path) {
 		f.add("compactions of the path", "stats --lens session", float64(l.Session.Compactions))
 	}
+	f.ofCompactions(name, &l.Compactions)
 	f.ofGrowth(&l.Growth.Sessions[0])
 	f.add("prompts", "stats", float64(l.Session.Turns))
 	f.add("requests", "stats", float64(l.Session.Requests))

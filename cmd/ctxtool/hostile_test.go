@@ -16,6 +16,7 @@ import (
 // The commands that hostile sessions are given to; S is the session.
 var hostileCommands = []string{
 	"replay S", "replay -f llm S", "ls S", "status S", "cache --all S", "log --all S", "diff S", "truncate S", "prune S", "search next S",
+	"compactions S", "notes S", "stats --lens compactions S",
 }
 
 // notLinear are the commands that still take more than linear memory for a shape; all is every
@@ -24,7 +25,7 @@ var notLinear = map[string]string{
 	"codex compactions": "all",
 	"claude resumes":    "all",
 	"parts":             "cache log",
-	"system messages":   "cache log",
+	"system messages":   "cache log stats",
 	"tools added":       "log",
 }
 

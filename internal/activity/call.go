@@ -199,6 +199,29 @@ func among(args jsonl.Value, names []string) jsonl.Value {
 	return nil
 }
 
+// A Deed is a call in the words in which people speak of it.
+type Deed struct {
+	Action   Action
+	What     string   // the last path, else the last of the commands, else the tool
+	Commands []string // the significant ones of its command line
+	Paths    []string
+}
+
+// Deed returns what a call does. clean returns how a path is spelled, empty if it is none.
+func (c *Call) Deed(clean func(path string) string) Deed {
+	d := Deed{Action: c.Action, What: c.Tool, Commands: Commands(c.Command)}
+	if n := len(d.Commands); n > 0 {
+		d.What = d.Commands[n-1]
+	}
+	for _, path := range c.Paths {
+		if path = clean(path); path != "" {
+			d.Paths = append(d.Paths, path)
+			d.What = path
+		}
+	}
+	return d
+}
+
 // Runs reports whether the call runs a command.
 func (c *Call) Runs() bool { return c.Action == Run }
 

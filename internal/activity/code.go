@@ -59,6 +59,9 @@ func Definitions(code string) iter.Seq[string] {
 // FILE:NAME().
 func References(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		if strings.IndexByte(text, ':') < 0 {
+			return
+		}
 		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"*,;[]{}<>|", r) }) {
 			if w = strings.TrimRight(strings.TrimLeft(w, "("), ".:"); strings.Count(w, "(") < strings.Count(w, ")") {
 				w = strings.TrimSuffix(w, ")")

@@ -77,7 +77,7 @@ func words(line string) (all [][]string) {
 	}
 	for i := 0; i < len(line); i++ {
 		c := line[i]
-		if start < 0 && strings.IndexByte(" \t\n;|&", c) < 0 {
+		if start < 0 && strings.IndexByte(" \t\r\n;|&", c) < 0 {
 			start = i
 		}
 		switch {
@@ -102,7 +102,7 @@ func words(line string) (all [][]string) {
 		case c == '&' && (i > 0 && line[i-1] == '>' || strings.HasPrefix(line[i:], "&>")):
 		case c == '\n' || c == ';' || c == '|' || c == '&':
 			command(i)
-		case c == ' ' || c == '\t':
+		case strings.IndexByte(" \t\r", c) >= 0:
 			word(i)
 		}
 	}

@@ -1,69 +1,109 @@
 package survival
 
 import (
+	"strings"
+
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Boundary describes what a compaction kept of a context, and what its summary has of the rest.
+// A Boundary describes what a compaction did to the messages that a provider gets. They are named
+// by their numbers.
 type Boundary struct {
-	Summarized int  // messages that the summary replaces
-	Kept       int  // messages after the summary
-	FirstKept  int  // record of the first of these, -1 for none
-	Split      bool // the first of these is within a turn
-	Survival   Survival
+	Gone      []int32 // those that the summary replaces, in order
+	Kept      int     // messages after the summary
+	FirstKept int     // record of the first of these, -1 for none
+	Split     bool    // the first of these is within a turn
+
+	Summary []int32 // the summary, and what else the entry put there
+	all     replay.Messages
 }
 
-// Across describes the compaction at a record, from the contexts before and after it. Last
-// holds the facts of the previous summary, which this one can lose; Across sets it to the facts
-// of this one.
-func Across(before, after *replay.Envelope, record int, last *Facts) (b Boundary, err error) {
-	carried := last
-	gone := map[int]int{} // how many of a record's messages, the first ones
-	summary := ""
-	b.FirstKept = -1
-	own := func(m replay.Message) bool { return m.Origin.Record == record }
-	for m, err := range after.Sources(own) {
-		switch {
-		case err != nil:
-			return b, err
-		case own(m):
-			summary += m.Raw.Get("content").ContentText() + "\n"
-			continue
-		case b.Kept == 0:
-			b.FirstKept = m.Origin.Record
-			b.Split = m.Kind == jsonl.Assistant || m.Kind == jsonl.ToolResult
+// Across describes the compaction at a record, from the messages before and after it.
+func Across(before, after replay.Messages, record int) Boundary {
+	b := Boundary{FirstKept: -1, all: after}
+	stays := map[replay.Piece]bool{}
+	for _, number := range after.Without(before) {
+		if p := after.Numbered(number); p.Sent() {
+			stays[p.Identity()] = true
+			if p.Origin().Record == record {
+				b.Summary = append(b.Summary, number)
+			}
 		}
-		b.Kept++
-		gone[m.Origin.Record]--
 	}
-	for m, err := range before.Sources(func(replay.Message) bool { return false }) {
-		if err != nil {
-			return b, err
+	for _, number := range before.Without(after) {
+		if p := before.Numbered(number); p.Sent() && !stays[p.Identity()] {
+			b.Gone = append(b.Gone, number)
 		}
-		gone[m.Origin.Record]++
 	}
+	b.Kept = after.Sent() - len(b.Summary)
+	for i := range after.Len() {
+		if p := after.Piece(i); b.Kept > 0 && p.Sent() && p.Origin().Record != record {
+			b.FirstKept = p.Origin().Record
+			b.Split = p.Kind() == jsonl.Assistant || p.Kind() == jsonl.ToolResult
+			break
+		}
+	}
+	return b
+}
+
+// Survive finds the facts of the messages of a boundary that its summary has. tell returns what each
+// of these tells; with nil, they are read. Last holds the facts of the previous summary, which this one can lose; Survive sets
+// it to the facts of this one.
+func (b *Boundary) Survive(r *replay.Replay, last *Facts, tell func(number int32) *Told) (Survival, error) {
 	var facts Facts
-	told := func(m replay.Message) bool { // by a summary, which is a message of the user for some agents
-		return m.Kind == jsonl.CompactionMessage || m.Kind == jsonl.User && before.Replay().Session.Kind(m.Origin.Record) == jsonl.Transform
+	load := r.NewReader()
+	carried, summary := last, strings.Builder{}
+	for _, number := range b.Summary {
+		raw, err := load.Provider(b.all.Numbered(number))
+		if err != nil {
+			return Survival{}, err
+		}
+		summary.WriteString(raw.Get("content").ContentText() + "\n")
 	}
-	out := func(m replay.Message) bool { return gone[m.Origin.Record] > 0 }
-	for m, err := range before.Sources(out) {
-		switch {
-		case err != nil:
-			return b, err
-		case !out(m):
+	for _, number := range b.Gone {
+		p := b.all.Numbered(number)
+		// The summary of a patch is a message of the user.
+		if p.Kind() == jsonl.CompactionMessage || p.Kind() == jsonl.User && r.Session.Kind(p.Origin().Record) == jsonl.Transform {
+			if carried != nil {
+				facts, carried = *carried, nil // what it told can be lost now
+			}
 			continue
 		}
-		gone[m.Origin.Record]--
-		b.Summarized++
-		switch {
-		case !told(m):
-			facts.Take(m.Kind, m.Raw, m.Origin.Record)
-		case carried != nil:
-			facts, carried = *carried, nil // what it told can be lost now
+		if tell != nil {
+			facts.take(tell(number))
+			continue
+		}
+		m, _, err := load.Message(p)
+		if err != nil {
+			return Survival{}, err
+		}
+		told := Tell(p.Kind(), m, p.Origin().Record)
+		facts.take(&told)
+	}
+	s, found := facts.survive(summary.String())
+	*last = found
+	return s, nil
+}
+
+// MayCompact reports whether an entry of a kind can be a compaction.
+func MayCompact(k jsonl.Kind) bool {
+	return k == jsonl.Compaction || k == jsonl.Reset || k == jsonl.Transform
+}
+
+// Compacts reports whether the entry of a step, with that line, is a compaction by its effect, or
+// a patch with the op or the name of one.
+func Compacts(did replay.Effect, line jsonl.Value) bool {
+	_, applies := Applied(line)
+	return did == replay.Compacted || did == replay.Patched && (applies || line.Get("transformerName").Is("compaction"))
+}
+
+// Applied returns the op of a transform that compacts.
+func Applied(line jsonl.Value) (op jsonl.Value, ok bool) {
+	for op := range line.Get("patch").Elements {
+		if op.Get("op").Is("compaction_apply") {
+			return op, true
 		}
 	}
-	b.Survival, *last = facts.Survive(summary)
-	return b, nil
+	return nil, false
 }

@@ -14,16 +14,15 @@ import (
 )
 
 // Facts are the facts of messages that a summary should keep, since an agent that continues
-// with the summary cannot know them otherwise. Take collects them, Survive finds those that a
-// summary still has. The zero value is empty.
+// with the summary cannot know them otherwise. The zero value is empty.
 type Facts struct {
-	Paths       []Fact // files that tools were called with
-	Commands    []Fact // that did something: see activity.Commands
-	Errors      []Failure
-	Constraints []Fact // sentences of the user: see constraints
+	paths       []Fact    // files that tools were called with
+	commands    []Fact    // that did something: see activity.Commands
+	failures    []failure // an empty What is one that succeeded later
+	constraints []Fact    // sentences of the user: see constraints
 
-	calls map[string]Failure // that are open, by id
-	noted map[string]bool    // what is in the lists
+	calls map[string]activity.Deed // that are open, by id
+	noted map[string]int           // by what is in the lists, its place
 }
 
 // A Fact is a fact in a message.
@@ -32,11 +31,11 @@ type Fact struct {
 	Record int // of the first message that told it, or of the last that failed
 }
 
-// A Failure is a call that failed and did not succeed later, or that has no result yet.
-// What is the command, the path, or else the tool.
-type Failure struct {
+// A failure is a call that failed and did not succeed later: the command, the path, or else the
+// tool.
+type failure struct {
 	Fact
-	Text string // what went wrong, the line of the result that tells it best
+	why  string // the line of the result that tells it best
 	path bool
 }
 
@@ -55,115 +54,128 @@ type Kept struct {
 	Lost  []Fact `json:"-"` // the others, in the order in which they came up
 }
 
-// Take adds the facts of a message, as a provider gets it, from a record. Kind is its role in
-// the session: only messages of the user have constraints.
-func (f *Facts) Take(kind jsonl.Kind, msg jsonl.Value, record int) {
+// Told is the facts that one message has.
+type Told struct {
+	record      int
+	constraints []string
+	calls       []activity.Deed
+	ids         []string // of the calls
+	result      *ending
+}
+
+// An ending is the outcome of a call.
+type ending struct {
+	id, tool, why string
+	failed        bool
+}
+
+// Tell reads a message, as a provider gets it, from a record. Kind is its role in the session: only
+// messages of the user have constraints.
+func Tell(kind jsonl.Kind, m *jsonl.Message, record int) (t Told) {
+	t.record = record
 	switch kind {
 	case jsonl.User:
-		for _, c := range constraints(msg.Get("content").ContentText()) {
-			f.note(&f.Constraints, "constraint ", Fact{c, record})
-		}
+		t.constraints = constraints(m.Exact("\n"))
 	case jsonl.Assistant, jsonl.ToolResult:
-		m := msg.Message()
 		for call := range activity.Calls(m) {
-			f.call(call, record)
+			t.calls, t.ids = append(t.calls, call.Deed(cleanPath)), append(t.ids, call.ID)
 		}
-		if kind == jsonl.ToolResult {
-			f.result(m, record)
+	}
+	if kind != jsonl.ToolResult {
+		return t
+	}
+	text := m.Text("\n")
+	r := ending{id: m.CallID.Text(), tool: m.Tool.Text()}
+	switch activity.OutcomeOf(m.IsError.Truthy(), text) {
+	case activity.Error:
+		r.failed, r.why = true, strings.Join(strings.Fields(activity.ErrorLine(text)), " ")
+		fallthrough
+	case activity.OK:
+		t.result = &r
+	}
+	return t
+}
+
+// take adds the facts of a message.
+func (f *Facts) take(t *Told) {
+	if f.noted == nil {
+		f.noted, f.calls = map[string]int{}, map[string]activity.Deed{}
+	}
+	for _, c := range t.constraints {
+		f.note(&f.constraints, "constraint ", Fact{c, t.record})
+	}
+	for i, d := range t.calls {
+		for _, head := range d.Commands {
+			if !OnlyLooks(head) {
+				f.note(&f.commands, "command ", Fact{head, t.record})
+			}
 		}
+		for _, p := range d.Paths {
+			f.note(&f.paths, "path ", Fact{p, t.record})
+		}
+		if t.ids[i] != "" {
+			f.calls[t.ids[i]] = d
+		}
+	}
+	if r := t.result; r != nil {
+		f.ended(r, t.record)
 	}
 }
 
 // note adds a fact to a list, unless it is there.
 func (f *Facts) note(list *[]Fact, kind string, fact Fact) {
-	if fact.What != "" && f.first(kind+fact.What) {
+	if _, known := f.noted[kind+fact.What]; !known && fact.What != "" {
+		f.noted[kind+fact.What] = len(*list)
 		*list = append(*list, fact)
 	}
 }
 
-// first reports whether a text is noted for the first time.
-func (f *Facts) first(what string) bool {
-	if f.noted == nil {
-		f.noted, f.calls = map[string]bool{}, map[string]Failure{}
+// ended records whether a call failed. A success ends an earlier failure of the same call.
+func (f *Facts) ended(r *ending, record int) {
+	d, known := f.calls[r.id]
+	if !known {
+		d.What = r.tool
 	}
-	if f.noted[what] {
-		return false
+	delete(f.calls, r.id)
+	key := "failure " + d.What
+	if at, ok := f.noted[key]; ok {
+		f.failures[at].What = ""
+		delete(f.noted, key)
 	}
-	f.noted[what] = true
-	return true
-}
-
-func (f *Facts) call(c activity.Call, record int) {
-	sub := Failure{Fact: Fact{What: c.Tool}}
-	heads := activity.Commands(c.Command)
-	for _, head := range heads {
-		if !OnlyLooks(head) {
-			f.note(&f.Commands, "command ", Fact{head, record})
-		}
-		sub.What = head
-	}
-	for _, p := range c.Paths {
-		if p = cleanPath(p); p != "" {
-			f.note(&f.Paths, "path ", Fact{p, record})
-			sub = Failure{Fact: Fact{What: p}, path: true}
-		}
-	}
-	if c.ID != "" {
-		f.first("") // makes the maps
-		f.calls[c.ID] = sub
+	if r.failed && d.What != "" {
+		f.fail(failure{Fact{d.What, record}, r.why, len(d.Paths) > 0})
 	}
 }
 
-// result records whether the call of a result failed. A success ends an earlier failure of the
-// same call.
-func (f *Facts) result(m *jsonl.Message, record int) {
-	id := m.CallID.Text()
-	sub, ok := f.calls[id]
-	if !ok {
-		sub = Failure{Fact: Fact{What: m.Tool.Text()}}
-	}
-	delete(f.calls, id)
-	text := m.Text("\n")
-	outcome := activity.OutcomeOf(m.IsError.Truthy(), text)
-	if outcome > activity.Error {
-		return // it says nothing about what was called
-	}
-	failed := "failure " + sub.What
-	if !f.first(failed) {
-		f.Errors = slices.DeleteFunc(f.Errors, func(e Failure) bool { return e.What == sub.What })
-	}
-	if outcome == activity.OK {
-		delete(f.noted, failed)
-		return
-	}
-	sub.Record = record
-	sub.Text = strings.Join(strings.Fields(activity.ErrorLine(text)), " ")
-	f.Errors = append(f.Errors, sub)
+// fail adds a failure.
+func (f *Facts) fail(one failure) {
+	f.noted["failure "+one.What] = len(f.failures)
+	f.failures = append(f.failures, one)
 }
 
-// Survive returns the numbers of facts that a summary has, and these facts.
-func (f *Facts) Survive(summary string) (s Survival, found Facts) {
+// survive returns the numbers of facts that a summary has, and these facts.
+func (f *Facts) survive(summary string) (s Survival, found Facts) {
+	found.take(&Told{})
 	text := newSummaryText(summary)
-	names := shortestNames(f.Paths)
-	for i, p := range f.Paths {
+	names := shortestNames(f.paths)
+	for i, p := range f.paths {
 		if s.Paths.count(standsIn(text.text, names[i]), p) {
-			found.note(&found.Paths, "path ", p)
+			found.note(&found.paths, "path ", p)
 		}
 	}
-	for _, c := range f.Commands {
+	for _, c := range f.commands {
 		if s.Commands.count(standsIn(text.text, c.What), c) {
-			found.note(&found.Commands, "command ", c)
+			found.note(&found.commands, "command ", c)
 		}
 	}
-	for _, e := range f.Errors {
-		if s.Errors.count(text.tells(e), Fact{e.What + ": " + e.Text, e.Record}) {
-			found.first("failure " + e.What)
-			found.Errors = append(found.Errors, e)
+	for _, e := range f.failures {
+		if e.What != "" && s.Errors.count(text.tells(e), Fact{e.What + ": " + e.why, e.Record}) {
+			found.fail(e)
 		}
 	}
-	for _, c := range f.Constraints {
+	for _, c := range f.constraints {
 		if s.Constraints.count(text.states(c.What), c) {
-			found.note(&found.Constraints, "constraint ", c)
+			found.note(&found.constraints, "constraint ", c)
 		}
 	}
 	return s, found
@@ -233,12 +245,12 @@ var trouble = []string{
 
 // tells reports whether the summary has a failure: the words of the error, or a line with a word
 // of trouble and either the failed call or a name from the error.
-func (t *summaryText) tells(e Failure) bool {
+func (t *summaryText) tells(e failure) bool {
 	const telling = 12 // the size from which a common part of an error is no chance, bytes
-	if len(e.Text) >= telling && strings.Contains(t.text, e.Text) {
+	if len(e.why) >= telling && strings.Contains(t.text, e.why) {
 		return true
 	}
-	names := append(identifiers(e.Text), e.What)
+	names := append(identifiers(e.why), e.What)
 	if e.path {
 		names = append(names, e.What[strings.LastIndexByte(e.What, '/')+1:])
 	}

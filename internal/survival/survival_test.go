@@ -15,7 +15,8 @@ func facts(messages ...string) *Facts {
 	f := &Facts{}
 	for i, m := range messages {
 		msg := jsonl.Value(m)
-		f.Take(msg.Get("role").RoleKind(), msg, i)
+		told := Tell(msg.Get("role").RoleKind(), msg.Message(), i)
+		f.take(&told)
 	}
 	return f
 }
@@ -83,7 +84,7 @@ func TestCommandsOfFacts(t *testing.T) {
 		"":                                     "",
 		"'":                                    "",
 	} {
-		if got := whats(facts(bash(command)).Commands); got != want {
+		if got := whats(facts(bash(command)).commands); got != want {
 			t.Errorf("%q: %q, want %q", command, got, want)
 		}
 	}
@@ -111,14 +112,12 @@ func TestConstraintsOfFacts(t *testing.T) {
 		"<skill name=\"x\">\nalways do y\n</skill>\nrun it": "",
 		strings.Repeat("you must see this ", 40):            "",
 	} {
-		if got := whats(facts(user(text)).Constraints); got != want {
+		if got := whats(facts(user(text)).constraints); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	f := &Facts{}
-	f.Take(jsonl.Custom, jsonl.Value(`{"role":"user","content":"you must obey the extension"}`), 0)
-	if len(f.Constraints) > 0 {
-		t.Errorf("not the user's words: %v", f.Constraints)
+	if told := Tell(jsonl.Custom, jsonl.Value(`{"role":"user","content":"you must obey the extension"}`).Message(), 0); len(told.constraints) > 0 {
+		t.Errorf("not the user's words: %v", told.constraints)
 	}
 }
 
@@ -141,8 +140,10 @@ func TestErrorsOfFacts(t *testing.T) {
 		"no call":        {[]string{result("x", "broken", failed)}, "0 t: broken"},
 	} {
 		var got []string
-		for _, e := range facts(c.session...).Errors {
-			got = append(got, fmt.Sprint(e.Record, " ", e.What, ": ", e.Text))
+		for _, e := range facts(c.session...).failures {
+			if e.What != "" {
+				got = append(got, fmt.Sprint(e.Record, " ", e.What, ": ", e.why))
+			}
 		}
 		if strings.Join(got, "|") != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -156,8 +157,8 @@ func TestPathsOfFacts(t *testing.T) {
 		answer(call("1", "read", `{"path":"@src/a.go"}`), call("2", "edit", `{"file_path":"./src/a.go"}`), call("3", "ls", `{"path":"."}`), call("4", "x", `{"path":7}`)),
 		result("1", "", `,"nestedCalls":{"calls":[{"id":"n","name":"read","arguments":{"path":"/abs/b.go/"}}]}`),
 	)
-	if want := []Fact{{"src/a.go", 0}, {"/abs/b.go", 1}}; !slices.Equal(f.Paths, want) {
-		t.Errorf("%v", f.Paths)
+	if want := []Fact{{"src/a.go", 0}, {"/abs/b.go", 1}}; !slices.Equal(f.paths, want) {
+		t.Errorf("%v", f.paths)
 	}
 }
 
@@ -167,22 +168,22 @@ func TestSurvive(t *testing.T) {
 		name, summary, want string
 		facts               Facts
 	}{
-		{"a path by its last name", "Changed `a.go`.", "paths 1/1", Facts{Paths: told("/w/src/a.go")}},
-		{"not within another name", "Changed data.go and a.gox and my-a.go", "paths 0/1", Facts{Paths: told("/w/src/a.go")}},
-		{"two of one name need more", "Changed x/a.go", "paths 1/2", Facts{Paths: told("/w/x/a.go", "/w/y/a.go")}},
-		{"one that another ends with", "Changed w/x/a.go", "paths 2/2", Facts{Paths: told("/w/x/a.go", "a.go")}},
-		{"a command as it is spelled", "ran `go test`,\nthen git\npush", "commands 2/3", Facts{Commands: told("go test", "git push", "go vet")}},
-		{"an error in its words", "It says: undefined: Foo in x", "errors 1/1", Facts{Errors: []Failure{{Fact: Fact{What: "go build"}, Text: "undefined: Foo in x"}}}},
-		{"an error by what failed", "- go build is still broken", "errors 1/1", Facts{Errors: []Failure{{Fact: Fact{What: "go build"}, Text: "undefined: Foo in x"}}}},
-		{"an error by what it names", "TestCloseDrains is flaky", "errors 1/1", Facts{Errors: []Failure{{Fact: Fact{What: "go test"}, Text: "--- FAIL: TestCloseDrains (0.01s)"}}}},
-		{"what failed, but not that it did", "ran go build", "errors 0/1", Facts{Errors: []Failure{{Fact: Fact{What: "go build"}, Text: "undefined: Foo in x"}}}},
-		{"an error of few words, in them", "It says: undefined: x.", "errors 1/1", Facts{Errors: []Failure{{Fact: Fact{What: "go build"}, Text: "undefined: x"}}}},
-		{"one that any text may have", "It says: undefined x.", "errors 0/1", Facts{Errors: []Failure{{Fact: Fact{What: "go build"}, Text: "undefined x"}}}},
-		{"a constraint in other words", "## Constraints\n- User wants no new dependencies added", "constraints 1/1", Facts{Constraints: told("please don't add a new dependency")}},
-		{"half of its words, but in two lines", "a new file\nits dependencies", "constraints 0/1", Facts{Constraints: told("don't add a new dependency, says Bob")}},
-		{"nothing in nothing", "", "constraints 0/1", Facts{Constraints: told("you must not")}},
+		{"a path by its last name", "Changed `a.go`.", "paths 1/1", Facts{paths: told("/w/src/a.go")}},
+		{"not within another name", "Changed data.go and a.gox and my-a.go", "paths 0/1", Facts{paths: told("/w/src/a.go")}},
+		{"two of one name need more", "Changed x/a.go", "paths 1/2", Facts{paths: told("/w/x/a.go", "/w/y/a.go")}},
+		{"one that another ends with", "Changed w/x/a.go", "paths 2/2", Facts{paths: told("/w/x/a.go", "a.go")}},
+		{"a command as it is spelled", "ran `go test`,\nthen git\npush", "commands 2/3", Facts{commands: told("go test", "git push", "go vet")}},
+		{"an error in its words", "It says: undefined: Foo in x", "errors 1/1", Facts{failures: []failure{{Fact: Fact{What: "go build"}, why: "undefined: Foo in x"}}}},
+		{"an error by what failed", "- go build is still broken", "errors 1/1", Facts{failures: []failure{{Fact: Fact{What: "go build"}, why: "undefined: Foo in x"}}}},
+		{"an error by what it names", "TestCloseDrains is flaky", "errors 1/1", Facts{failures: []failure{{Fact: Fact{What: "go test"}, why: "--- FAIL: TestCloseDrains (0.01s)"}}}},
+		{"what failed, but not that it did", "ran go build", "errors 0/1", Facts{failures: []failure{{Fact: Fact{What: "go build"}, why: "undefined: Foo in x"}}}},
+		{"an error of few words, in them", "It says: undefined: x.", "errors 1/1", Facts{failures: []failure{{Fact: Fact{What: "go build"}, why: "undefined: x"}}}},
+		{"one that any text may have", "It says: undefined x.", "errors 0/1", Facts{failures: []failure{{Fact: Fact{What: "go build"}, why: "undefined x"}}}},
+		{"a constraint in other words", "## Constraints\n- User wants no new dependencies added", "constraints 1/1", Facts{constraints: told("please don't add a new dependency")}},
+		{"half of its words, but in two lines", "a new file\nits dependencies", "constraints 0/1", Facts{constraints: told("don't add a new dependency, says Bob")}},
+		{"nothing in nothing", "", "constraints 0/1", Facts{constraints: told("you must not")}},
 	} {
-		s, _ := c.facts.Survive(c.summary)
+		s, _ := c.facts.survive(c.summary)
 		got := ""
 		for _, k := range []struct {
 			name string
@@ -201,9 +202,9 @@ func TestSurvive(t *testing.T) {
 	}
 	var many Facts
 	for i := range 30 {
-		many.Commands = append(many.Commands, Fact{fmt.Sprint("run ", i), i})
+		many.commands = append(many.commands, Fact{fmt.Sprint("run ", i), i})
 	}
-	if s, _ := many.Survive(""); s.Commands.Of != 30 || len(s.Commands.Lost) != 30 || s.Commands.Lost[29] != (Fact{"run 29", 29}) {
+	if s, _ := many.survive(""); s.Commands.Of != 30 || len(s.Commands.Lost) != 30 || s.Commands.Lost[29] != (Fact{"run 29", 29}) {
 		t.Errorf("%+v", s.Commands)
 	}
 }

@@ -203,20 +203,16 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages) (err 
 // next sums up the messages of a context, from those of an earlier one.
 func (l *Ledger) next(was listed, is replay.Messages) (now listed, err error) {
 	now, now.Messages = was, is
-	same := is.Listed()
-	for i := range is.Differs(was.Messages) {
-		same = min(same, i)
-		if i < is.Listed() {
-			if err := l.measureNumber(is.Number(i), is.Piece(i)); err != nil {
-				return now, err
-			}
-			now.sum.plus(l.one(is.Number(i), is.Piece(i)), 1)
+	for _, number := range is.ListedWithout(was.Messages) {
+		if err := l.measureNumber(number, is.Numbered(number)); err != nil {
+			return now, err
 		}
-		if i < was.Messages.Listed() {
-			now.sum.plus(l.one(was.Messages.Number(i), was.Messages.Piece(i)), -1)
-		}
+		now.sum.plus(l.one(number, is.Numbered(number)), 1)
 	}
-	if same <= int(now.lead) { // another message is the first
+	for _, number := range was.Messages.ListedWithout(is) {
+		now.sum.plus(l.one(number, is.Numbered(number)), -1)
+	}
+	if same := is.Same(was.Messages); same <= int(now.lead) { // another message is the first
 		for now.lead = int32(same); int(now.lead) < is.Listed() && !is.Piece(int(now.lead)).Sent(); now.lead++ {
 		}
 		now.sum = l.sumOf(is, int(now.lead), is.Listed())

@@ -1,13 +1,16 @@
 package reuse
 
 import (
+	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
+	"ctxtool/internal/parallel"
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
+	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
@@ -26,16 +29,17 @@ type Compaction struct {
 	After   int      `json:"after"`           // and after it
 	Dropped int      `json:"dropped"`         // messages that left the context
 	Kept    int      `json:"kept"`            // messages after it, its summary included
-	Lost    []Lost   `json:"lost"`            // facts of the dropped messages that the summary lacks, the most important first, without paths that are in `used`
+	Lost    []Lost   `json:"lost"`            // facts of the dropped messages that the summary lacks, the most important first
 	Used    []Reused `json:"used"`            // what later answers used of the dropped messages and neither the summary nor a kept message has, the least likely to be chance first
 }
 
 // A Lost is a fact that the summary lacks.
 type Lost struct {
-	Kind  string `json:"kind"`  // `constraint` (a demand of the user), `failure` (a call that failed and did not succeed later), `path` (of a file that a tool was called with), `command` (one with an effect)
-	What  string `json:"what"`  // the sentence, path or command, or the call that failed and its error
-	Entry string `json:"entry"` // the entry with the fact
-	Line  int    `json:"line"`  // of that entry
+	Kind  string `json:"kind"`           // `constraint` (a demand of the user), `failure` (a call that failed and did not succeed later), `path` (of a file that a tool was called with), `command` (one with an effect)
+	What  string `json:"what"`           // the sentence, path or command, or the call that failed and its error
+	Entry string `json:"entry"`          // the entry with the fact
+	Line  int    `json:"line"`           // of that entry
+	Used  bool   `json:"used,omitempty"` // a path that `used` has too
 }
 
 // A Reused is a term of dropped messages that later answers used.
@@ -55,43 +59,73 @@ type usedBy struct {
 
 // A drop is a compaction during the walk.
 type drop struct {
+	survival.Boundary
 	record, request int
-	before, after   *replay.Envelope
+	before, after   int     // tokens
+	entered, left   []int32 // messages that were not there after the drop before, and that no longer are
+	used            []finding
 }
+
+// A finding is a term of a drop that later answers may use.
+type finding struct {
+	term int32
+	name string
+	from int32 // the last message that has it
+}
+
+// A tracing finds what the answers of a path use of what its compactions dropped.
+type tracing struct {
+	r        *replay.Replay
+	drops    []drop
+	answers  []answered         // from the first drop on
+	messages replay.Messages    // the last ones of the walk, which know all
+	terms    map[uint64]int32   // that answers use
+	used     [][]usedBy         // by term, in order
+	kinds    []Kind             // of the terms
+	read     map[int32]*reading // of the messages at drops, by number
+}
+
+// An answered is an answer: its entry, and the request that it answers.
+type answered struct{ record, request int }
+
+// A reading is what there is to know of a message.
+type reading struct {
+	told  survival.Told
+	terms []spelled // that answers use
+	calls []called
+	id    string // of the call that it is the result of
+}
+
+// A spelled is a term as a message spells it, and a called the call of an id.
+type (
+	spelled struct {
+		term int32
+		name string
+	}
+	called struct {
+		id   string
+		term uint64
+		name string
+	}
+)
 
 // Compactions returns the compactions of the path to record leaf. stopped is the error of the
 // broken patch that ended the replay, if any.
 func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compaction, stopped, err error) {
-	u := newUses(r)
-	before, err := r.At(sessionfmt.After(-1))
+	t := &tracing{r: r, terms: map[uint64]int32{}, read: map[int32]*reading{}}
+	if stopped, err = t.walk(leaf, c); err != nil || len(t.drops) == 0 {
+		return []Compaction{}, stopped, err
+	}
+	if err = t.readAnswers(); err == nil {
+		err = t.readMessages()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	var drops []drop
-	for step, err := range r.Walk(leaf) {
-		if replay.Stopped(err) {
-			stopped = err
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := u.answer(r, step); err != nil {
-			return nil, nil, err
-		}
-		now := step.Envelope()
-		if step.Did == replay.Compacted {
-			drops = append(drops, drop{step.Record, step.Requests(), before, now})
-		}
-		before = now
-	}
-	all = make([]Compaction, 0, len(drops))
+	t.find()
 	var carried survival.Facts
-	for _, d := range drops {
-		one, err := u.compaction(r, d, c)
-		if err == nil {
-			err = one.lost(r.Session, d, &carried)
-		}
+	for i := range t.drops {
+		one, err := t.compaction(&t.drops[i], &carried)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -100,78 +134,225 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 	return all, stopped, nil
 }
 
-// compaction returns the Compaction of a drop, with the uses of what it dropped.
-func (u *Uses) compaction(r *replay.Replay, d drop, c *tokens.Counter) (one Compaction, err error) {
-	s := r.Session
-	kept := map[replay.Piece]bool{}
-	left, gone := sent(d.after), sent(d.before)
-	for _, p := range left {
-		kept[p.Identity()] = true
+// walk finds the compactions and the answers after the first of them.
+func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
+	meter := ledger.New(t.r, ledger.Options{Counter: c, Sizes: true}).Meter()
+	var last replay.Messages // at the last drop
+	lines, path, size := t.r.Session.NewReader(), 0, 0
+	way, _ := t.r.Session.Path(leaf)
+	for step, err := range t.r.Walk(leaf) {
+		if replay.Stopped(err) {
+			return err, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		now := step.Messages()
+		var line jsonl.Value
+		if step.Did == replay.Patched {
+			if line, err = lines.Line(step.Record); err != nil {
+				return nil, err
+			}
+		}
+		if survival.Compacts(step.Did, line) {
+			n, err := meter.Count(step)
+			if err != nil {
+				return nil, err
+			}
+			t.drops = append(t.drops, drop{
+				Boundary: survival.Across(t.messages, now, step.Record), record: step.Record, request: step.Requests(),
+				before: size, after: n.Total, entered: now.Without(last), left: last.Without(now),
+			})
+			last = now
+		}
+		if step.Did == replay.Added && t.r.Session.Kind(step.Record) == jsonl.Assistant && len(t.drops) > 0 {
+			t.answers = append(t.answers, answered{step.Record, step.Requests() - 1})
+		}
+		t.messages = now
+		if path++; path < len(way) && survival.MayCompact(t.r.Session.Kind(way[path])) {
+			n, err := meter.Count(step)
+			if err != nil {
+				return nil, err
+			}
+			size = n.Total
+		}
 	}
-	gone = slices.DeleteFunc(gone, func(p *replay.Piece) bool { return kept[p.Identity()] })
-	before, err := d.before.Count(c)
-	if err != nil {
-		return one, err
+	return nil, nil
+}
+
+// batch is how many messages a worker reads at a time.
+const batch = 64
+
+// each reads n messages on all CPUs.
+func (t *tracing) each(n int, piece func(i int) *replay.Piece, see func(i int, r *reader, m *jsonl.Message)) error {
+	return parallel.Each((n+batch-1)/batch, func() func(int) error {
+		load, r := t.r.NewReader(), &reader{}
+		return func(k int) error {
+			for i := k * batch; i < min(n, (k+1)*batch); i++ {
+				m, _, err := load.Message(piece(i))
+				if err != nil {
+					return err
+				}
+				see(i, r, m)
+			}
+			return nil
+		}
+	})
+}
+
+// readAnswers finds the terms that answers use.
+func (t *tracing) readAnswers() error {
+	terms := make([][]uint64, len(t.answers))
+	err := t.each(len(t.answers), func(i int) *replay.Piece {
+		p := t.r.Own(t.answers[i].record)
+		return &p
+	}, func(i int, r *reader, m *jsonl.Message) {
+		r.terms(m, func(term uint64, _ Kind, _ []byte) { terms[i] = append(terms[i], term) }, func(string, uint64, string) {})
+		terms[i] = distinct(terms[i])
+	})
+	for i, all := range terms {
+		by := usedBy{t.answers[i].request, t.r.Session.ID(t.answers[i].record)}
+		for _, term := range all {
+			n, ok := t.terms[term]
+			if !ok {
+				n = int32(len(t.used))
+				t.terms[term], t.used, t.kinds = n, append(t.used, nil), append(t.kinds, order[rank(term)])
+			}
+			t.used[n] = append(t.used[n], by)
+		}
+		terms[i] = nil
 	}
-	after, err := d.after.Count(c)
-	if err != nil {
-		return one, err
+	return err
+}
+
+// readMessages reads the messages before and after drops.
+func (t *tracing) readMessages() error {
+	var numbers []int32
+	for i := range t.drops {
+		numbers = append(append(numbers, t.drops[i].entered...), t.drops[i].Gone...)
 	}
-	line, err := u.load.Line(d.record)
+	numbers = distinct(numbers)
+	numbers = slices.DeleteFunc(numbers, func(n int32) bool { return !t.messages.Numbered(n).Sent() })
+	all := make([]reading, len(numbers))
+	if err := t.each(len(numbers), func(i int) *replay.Piece { return t.messages.Numbered(numbers[i]) }, func(i int, r *reader, m *jsonl.Message) {
+		p, one, known := t.messages.Numbered(numbers[i]), &all[i], map[int32]bool{}
+		one.told = survival.Tell(p.Kind(), m, p.Origin().Record)
+		r.terms(m, func(term uint64, _ Kind, name []byte) {
+			if n, ok := t.terms[term]; ok && !known[n] {
+				known[n] = true
+				one.terms = append(one.terms, spelled{n, string(name)})
+			}
+		}, func(id string, term uint64, name string) { one.calls = append(one.calls, called{id, term, name}) })
+		if m.Kind == jsonl.ToolResult {
+			one.id = m.CallID.Text()
+		}
+	}); err != nil {
+		return err
+	}
+	calls := map[string]called{}
+	for i := range all {
+		for _, c := range all[i].calls {
+			calls[c.id] = c
+		}
+		all[i].calls = nil
+		t.read[numbers[i]] = &all[i]
+	}
+	for i := range all {
+		if c, ok := calls[all[i].id]; ok {
+			if n, used := t.terms[c.term]; used {
+				all[i].terms = append(all[i].terms, spelled{n, c.name})
+			}
+		}
+	}
+	return nil
+}
+
+// find finds the terms of each drop that no message after it has.
+func (t *tracing) find() {
+	has := make([]int32, len(t.used)) // by term, the messages of the context that have it
+	count := func(numbers []int32, by int32) {
+		for _, number := range numbers {
+			if one := t.read[number]; one != nil {
+				for _, s := range one.terms {
+					has[s.term] += by
+				}
+			}
+		}
+	}
+	for i := range t.drops {
+		d := &t.drops[i]
+		count(d.entered, 1)
+		count(d.left, -1)
+		at := map[int32]int{}
+		for _, number := range d.Gone {
+			for _, s := range t.read[number].terms {
+				if k, ok := at[s.term]; ok {
+					d.used[k].from = number
+				} else if has[s.term] == 0 && len(t.by(s.term, d.request)) > 0 {
+					at[s.term] = len(d.used)
+					d.used = append(d.used, finding{s.term, s.name, number})
+				}
+			}
+		}
+	}
+}
+
+// by returns the answers to request from and later ones that use a term.
+func (t *tracing) by(term int32, from int) []usedBy {
+	used := t.used[term]
+	return used[sort.Search(len(used), func(i int) bool { return used[i].Request >= from }):]
+}
+
+// compaction returns the Compaction of a drop.
+func (t *tracing) compaction(d *drop, carried *survival.Facts) (one Compaction, err error) {
+	s := t.r.Session
+	line, err := s.NewReader().Line(d.record)
 	if err != nil {
 		return one, err
 	}
 	one = Compaction{
 		Schema: "ctxtool/compactions/1", Entry: s.ID(d.record), Line: s.Line(d.record), Reset: s.Kind(d.record) == jsonl.Reset, Time: line.Get("timestamp").Text(), Request: d.request,
-		Before: before.Total, After: after.Total, Dropped: len(gone), Kept: len(left), Used: []Reused{},
+		Before: d.before, After: d.after, Dropped: len(d.Gone), Kept: d.Kept + len(d.Summary), Lost: []Lost{}, Used: []Reused{},
 	}
-	uses, err := u.Of(slices.Values(gone), slices.Values(left), d.request)
-	for _, use := range uses {
-		if _, command, _ := strings.Cut(use.Name, " "); use.Kind == Call && survival.OnlyLooks(command) {
-			continue
-		}
-		from := use.From.Origin().Record
-		re := Reused{Kind: use.Kind, What: use.Name, Entry: s.ID(from), Line: s.Line(from)}
-		for _, a := range use.Answers {
-			re.By = append(re.By, usedBy{a.Request, s.ID(a.Record)})
-		}
-		one.Used = append(one.Used, re)
-	}
-	return one, err
-}
-
-// sent returns the messages of a request.
-func sent(e *replay.Envelope) (all []*replay.Piece) {
-	for i := range e.Len() {
-		if p := e.Piece(i); p.Sent() {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// lost adds the facts that the summary lacks.
-func (one *Compaction) lost(s *sessionfmt.Session, d drop, carried *survival.Facts) error {
-	b, err := survival.Across(d.before, d.after, d.record, carried)
+	t.uses(d, &one)
+	found, err := d.Survive(t.r, carried, func(number int32) *survival.Told { return &t.read[number].told })
 	if err != nil {
-		return err
+		return one, err
 	}
-	used := map[string]bool{} // paths
+	paths := map[string]bool{}
 	for _, u := range one.Used {
 		if u.Kind == Path {
-			used[string(lastTwo([]byte(u.What)))] = true
+			paths[string(lastTwo([]byte(u.What)))] = true
 		}
 	}
-	one.Lost = []Lost{}
 	for _, of := range []struct {
-		kind  string
-		facts []survival.Fact
-	}{{"constraint", b.Survival.Constraints.Lost}, {"failure", b.Survival.Errors.Lost}, {"path", b.Survival.Paths.Lost}, {"command", b.Survival.Commands.Lost}} {
-		for _, f := range of.facts {
-			if of.kind != "path" || !used[string(lastTwo([]byte(f.What)))] {
-				one.Lost = append(one.Lost, Lost{of.kind, outline.FirstWords(f.What), s.ID(f.Record), s.Line(f.Record)})
-			}
+		kind string
+		survival.Kept
+	}{{"constraint", found.Constraints}, {"failure", found.Errors}, {"path", found.Paths}, {"command", found.Commands}} {
+		for _, f := range of.Lost {
+			used := of.kind == "path" && paths[string(lastTwo([]byte(f.What)))]
+			one.Lost = append(one.Lost, Lost{of.kind, outline.FirstWords(f.What), s.ID(f.Record), s.Line(f.Record), used})
 		}
 	}
-	return nil
+	return one, nil
+}
+
+// uses adds what later answers used of a drop.
+func (t *tracing) uses(d *drop, one *Compaction) {
+	s := t.r.Session
+	for i := range d.used {
+		f := &d.used[i]
+		kind := t.kinds[f.term]
+		if _, command, _ := strings.Cut(f.name, " "); kind == Call && survival.OnlyLooks(command) {
+			continue
+		}
+		from := t.messages.Numbered(f.from).Origin().Record
+		one.Used = append(one.Used, Reused{kind, f.name, s.ID(from), s.Line(from), t.by(f.term, d.request)})
+	}
+	slices.SortFunc(one.Used, func(a, b Reused) int {
+		return cmp.Or(
+			slices.Index(order, a.Kind)-slices.Index(order, b.Kind),
+			len(b.By)-len(a.By), a.By[0].Request-b.By[0].Request, strings.Compare(a.What, b.What),
+		)
+	})
 }

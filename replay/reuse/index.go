@@ -173,7 +173,7 @@ func (s *scanner) take(x *Index, term uint64) {
 // Names returns what the answers of regrets used: the longest path, line or word, or the call in a
 // few words.
 func (x *Index) Names(all []Regret) ([]string, error) {
-	u := newUses(x.e.Replay())
+	load, r := x.e.Replay().NewReader(), &reader{}
 	names := make([]string, len(all))
 	places := make([]int, len(all)) // by answer
 	for i := range places {
@@ -186,7 +186,11 @@ func (x *Index) Names(all []Regret) ([]string, error) {
 			n++
 		}
 		of := places[:n]
-		err := u.terms(x.e.Piece(all[of[0]].Answer), func(term uint64, kind Kind, name []byte) {
+		m, _, err := load.Message(x.e.Piece(all[of[0]].Answer))
+		if err != nil {
+			return nil, err
+		}
+		r.terms(m, func(term uint64, kind Kind, name []byte) {
 			if kind == Path && !isFile(name, true) {
 				return
 			}
@@ -196,10 +200,7 @@ func (x *Index) Names(all []Regret) ([]string, error) {
 					names[i] = string(name)
 				}
 			}
-		})
-		if err != nil {
-			return nil, err
-		}
+		}, func(string, uint64, string) {})
 		places = places[n:]
 	}
 	return names, nil

@@ -4,13 +4,11 @@ package reuse
 
 import (
 	"bytes"
-	"cmp"
 	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
 
-	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
 )
@@ -25,110 +23,6 @@ const (
 	Line       Kind = "line"       // a line of at least 24 bytes was repeated
 	Identifier Kind = "identifier" // a made-up word was repeated: one with a capital, a digit or an underscore inside
 )
-
-// A Use is a term of a message that answers used.
-type Use struct {
-	Kind    Kind
-	Name    string        // the path, word or line, or the call in a few words
-	From    *replay.Piece // the last of the given messages that has it
-	Answers []Answer      // in order
-}
-
-// An Answer is an answer: its entry, and the request that it answers.
-type Answer struct{ Record, Request int }
-
-// Uses are what the answers of a path use.
-type Uses struct {
-	load    *replay.Reader
-	answers []Answer
-	uses    []use
-	last    map[uint64]int32 // the last use of each term
-	calls   map[string]call  // by id
-	buf     []byte
-}
-
-// A use is an answer that uses a term.
-type use struct{ answer, before int32 } // before is the previous use of the term, -1 for none
-
-// A call is the call of a result.
-type call struct {
-	term uint64
-	name string
-}
-
-func newUses(r *replay.Replay) *Uses {
-	return &Uses{load: r.NewReader(), last: map[uint64]int32{}, calls: map[string]call{}}
-}
-
-// answer records the terms that an answer uses, if the step is one.
-func (u *Uses) answer(r *replay.Replay, step replay.Step) error {
-	p := r.Own(step.Record)
-	if step.Did != replay.Added || p.Kind() != jsonl.Assistant {
-		return nil
-	}
-	u.answers = append(u.answers, Answer{step.Record, step.Requests() - 1})
-	return u.terms(&p, func(term uint64, _ Kind, _ []byte) { u.use(term) })
-}
-
-// use records that the last answer uses a term.
-func (u *Uses) use(term uint64) {
-	answer, before := int32(len(u.answers)-1), int32(-1)
-	if at, ok := u.last[term]; ok {
-		if before = at; u.uses[at].answer == answer {
-			return
-		}
-	}
-	u.last[term] = int32(len(u.uses))
-	u.uses = append(u.uses, use{answer, before})
-}
-
-// Of returns what the answers to request from and later ones used of messages that are gone,
-// unless a message that is left has it too. Uses are sorted by kind, the most used first.
-func (u *Uses) Of(gone, left iter.Seq[*replay.Piece], from int) ([]Use, error) {
-	found := map[uint64]*Use{}
-	for p := range gone {
-		err := u.terms(p, func(term uint64, kind Kind, name []byte) {
-			if f := found[term]; f != nil {
-				f.From = p
-			} else if by := u.since(term, from); by != nil {
-				found[term] = &Use{kind, string(name), p, by}
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	for p := range left {
-		if len(found) == 0 {
-			break
-		}
-		if err := u.terms(p, func(term uint64, _ Kind, _ []byte) { delete(found, term) }); err != nil {
-			return nil, err
-		}
-	}
-	all := make([]Use, 0, len(found))
-	for _, f := range found {
-		all = append(all, *f)
-	}
-	slices.SortFunc(all, func(a, b Use) int {
-		return cmp.Or(
-			slices.Index(order, a.Kind)-slices.Index(order, b.Kind),
-			len(b.Answers)-len(a.Answers), a.Answers[0].Record-b.Answers[0].Record, strings.Compare(a.Name, b.Name),
-		)
-	})
-	return all, nil
-}
-
-// since returns the answers to request from and later ones that use a term.
-func (u *Uses) since(term uint64, from int) (by []Answer) {
-	at, ok := u.last[term]
-	for ok && at >= 0 && u.answers[u.uses[at].answer].Request >= from {
-		by = append(by, u.answers[u.uses[at].answer])
-		at = u.uses[at].before
-	}
-	slices.Reverse(by)
-	return by
-}
 
 var seed = maphash.MakeSeed()
 
@@ -148,21 +42,25 @@ func hash(kind Kind, text []byte) uint64 {
 // rank returns the index in order of the kind of a term.
 func rank(term uint64) int { return int(term >> 61) }
 
-// terms calls tell with each term of a message. It records the calls of an answer, for their
-// results.
-func (u *Uses) terms(p *replay.Piece, tell func(term uint64, kind Kind, name []byte)) error {
-	m, _, err := u.load.Message(p)
-	if err != nil {
-		return err
-	}
-	texts(m, &u.buf, tell)
+// A reader finds the terms of messages. Its zero value is ready to use.
+type reader struct{ buf []byte }
+
+// terms calls tell with each term of a message, and called with the calls of an answer by id: a
+// call is a term of its result too.
+func (r *reader) terms(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte), called func(id string, term uint64, name string)) {
+	texts(m, &r.buf, tell)
 	for b := range m.Calls {
-		u.call(b, tell)
+		term, name := callTerm(b.Name.Text(), b.Args), b.Name.Text()
+		for text := range b.Args.Strings {
+			if name == b.Name.Text() {
+				name = outline.FirstWords(name + " " + text.Text())
+			}
+			r.buf = text.AppendText(r.buf[:0])
+			scan(r.buf, tell)
+		}
+		called(b.ID.Text(), term, name)
+		tell(term, Call, []byte(name))
 	}
-	if c, ok := u.calls[m.CallID.Text()]; ok && m.Kind == jsonl.ToolResult {
-		tell(c.term, Call, []byte(c.name))
-	}
-	return nil
 }
 
 // texts calls tell with the terms of a message's texts.
@@ -172,20 +70,6 @@ func texts(m *jsonl.Message, buf *[]byte, tell func(term uint64, kind Kind, name
 			scan(b.Text.Bytes(buf), tell)
 		}
 	}
-}
-
-// call calls tell with the terms of a call: the call itself, and those of its arguments.
-func (u *Uses) call(b *jsonl.Block, tell func(term uint64, kind Kind, name []byte)) {
-	c := call{callTerm(b.Name.Text(), b.Args), b.Name.Text()}
-	for text := range b.Args.Strings {
-		if c.name == b.Name.Text() {
-			c.name = outline.FirstWords(c.name + " " + text.Text())
-		}
-		u.buf = text.AppendText(u.buf[:0])
-		scan(u.buf, tell)
-	}
-	u.calls[b.ID.Text()] = c
-	tell(c.term, Call, []byte(c.name))
 }
 
 // The minimum length of a line, and of a path or an identifier, bytes. Shorter ones repeat by

@@ -1,7 +1,6 @@
 package reuse
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +8,11 @@ import (
 
 	"ctxtool/internal/must"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
-// TestUses: of what a compaction dropped, Of returns what later answers used, without what
+// TestUses: of what a compaction dropped, there is what later answers used, without what
 // the summary or a kept message has.
 func TestUses(t *testing.T) {
 	var file strings.Builder
@@ -41,35 +41,17 @@ func TestUses(t *testing.T) {
 	call("a3", "c3", "edit", `{"path":"./outbox/queue.go","old":"\tfor q.pending > 0 { q.flushOne() }","new":"keptWord1 droppedWord1"}`)
 
 	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{}))
-	r := replay.New(s, replay.Options{})
-	u := newUses(r)
-	var gone, left []*replay.Piece
-	from := 0
-	for step, err := range r.Walk(s.Leaf()) {
-		if err = cmp.Or(err, u.answer(r, step)); err != nil {
-			t.Fatal(err)
-		}
-		e := step.Envelope()
-		if s.ID(step.Record) == "u2" {
-			for i := range e.Len() - 1 {
-				gone = append(gone, e.Piece(i))
-			}
-		}
-		if step.Did == replay.Compacted {
-			from = step.Requests()
-			for i := range e.Len() {
-				left = append(left, e.Piece(i))
-			}
-		}
+	all, _, err := Compactions(replay.New(s, replay.Options{}), s.Leaf(), &tokens.Pi)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d compactions, %v", len(all), err)
 	}
-	uses := must.Get(u.Of(slices.Values(gone), slices.Values(left), from))
 	var got []string
-	for _, use := range uses {
+	for _, use := range all[0].Used {
 		by := ""
-		for _, a := range use.Answers {
-			by += fmt.Sprintf(" %s/%d", s.ID(a.Record), a.Request)
+		for _, a := range use.By {
+			by += fmt.Sprintf(" %s/%d", a.Entry, a.Request)
 		}
-		got = append(got, fmt.Sprintf("%s %s of %s:%s", use.Kind, use.Name, s.ID(use.From.Origin().Record), by))
+		got = append(got, fmt.Sprintf("%s %s of %s:%s", use.Kind, use.What, use.Entry, by))
 	}
 	want := []string{
 		"call read src/outbox/queue.go of r1: a2/1",

@@ -73,7 +73,7 @@ func (m *message) read(c *jsonl.Cursor) {
 }
 
 // appendEntry is [dialect.Dialect]'s Append.
-func appendEntry(dst []byte, e *dialect.Entry) []byte {
+func appendEntry(dst []byte, e *dialect.Old) []byte {
 	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
 	k, _ := e.Kept.(*kept)
 	if k == nil || !e.Again {
@@ -120,7 +120,7 @@ func appendEntry(dst []byte, e *dialect.Entry) []byte {
 }
 
 // message appends the message of a message entry.
-func (w *writer) message(e *dialect.Entry, l *line) {
+func (w *writer) message(e *dialect.Old, l *line) {
 	switch e.Kind {
 	case jsonl.Assistant:
 		w.answer(l, e.Lines)
@@ -173,7 +173,7 @@ func sameAnswer(l *line, next jsonl.Value) bool {
 }
 
 // edit appends an edit: of the entry of the second line, if there is one.
-func (w *writer) edit(e *dialect.Entry, l *line) {
+func (w *writer) edit(e *dialect.Old, l *line) {
 	first := e.Lines[0]
 	part := e.Part
 	var call, said jsonl.Value

@@ -8,7 +8,7 @@ import (
 )
 
 // answer appends an answer: the items of a response, its usage, and the model of its turn.
-func (w *writer) answer(e *dialect.Entry) {
+func (w *writer) answer(e *dialect.Old) {
 	var few [8]item
 	items, calls := few[:0], false
 	var used usageLines

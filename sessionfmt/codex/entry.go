@@ -23,7 +23,7 @@ func instructions(meta jsonl.Value) jsonl.Value {
 }
 
 // appendEntry is [dialect.Dialect]'s Append.
-func appendEntry(dst []byte, e *dialect.Entry) []byte {
+func appendEntry(dst []byte, e *dialect.Old) []byte {
 	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
 	line := e.Lines[0]
 	w.typeOf(e.Kind, line)
@@ -81,7 +81,7 @@ func (w *writer) typeOf(kind jsonl.Kind, line jsonl.Value) {
 }
 
 // message appends the message of a message entry.
-func (w *writer) message(e *dialect.Entry) {
+func (w *writer) message(e *dialect.Old) {
 	if e.Kind == jsonl.Assistant {
 		w.answer(e)
 		return

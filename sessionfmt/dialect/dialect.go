@@ -42,8 +42,10 @@ type Dialect struct {
 	Scan func(text jsonl.Value) (h Head, size int)
 	// New returns an arranger of one file's lines.
 	New func() Arranger
+	// Read... 
+	Make func(s *Source)
 	// Append appends an entry in pi's shape.
-	Append func(dst []byte, e *Entry) []byte
+	Append func(dst []byte, e *Old) []byte
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
@@ -183,7 +185,7 @@ type Tree interface {
 }
 
 // An Entry is an entry that is to be shown in pi's shape.
-type Entry struct {
+type Old struct {
 	Kind       jsonl.Kind
 	ID, Parent []byte // texts
 	Part       int    // of the entries that its first line made, from 0

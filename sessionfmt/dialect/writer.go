@@ -144,7 +144,7 @@ func (w *Writer) End() {
 }
 
 // Place appends id, parentId and timestamp, with which the entries of all kinds begin.
-func (w *Writer) Place(e *Entry, timestamp jsonl.Value) {
+func (w *Writer) Place(e *Old, timestamp jsonl.Value) {
 	w.name(",", "id")
 	w.Out = jsonl.AppendQuoted(w.Out, e.ID)
 	if e.Kind == jsonl.Header {

@@ -48,7 +48,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 	case typ.Is("user"):
 		user(r, m, content)
 	case typ.Is("gemini"):
-		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, model, usage(r, tokens)
+		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, model, used(r, tokens)
 		answer(r, &m, content, thoughts)
 		r.Said = append(r.Said, m)
 		results(r)
@@ -297,7 +297,7 @@ func result(r *chat.Reader, v, time jsonl.Value) chat.Said {
 
 // usage reads the tokens of an answer: those served from the cache are in the input, and
 // thoughts are beside the output.
-func usage(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
+func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}

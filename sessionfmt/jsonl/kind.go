@@ -269,6 +269,41 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	return h, nil
 }
 
+// Typed returns a record that is known without its JSON: its head, the fields of it and of its
+// message, and the message.
+func (r *HeadReader) Typed(p Picked, record, message []Field, said *Message) *Picked {
+	r.top.reset()
+	r.top.take(record)
+	r.msg.take(message)
+	p.Record, p.Message, p.by, p.said = r.read.Record, r.read.Message, r, said
+	if p.Type == nil {
+		p.Type = spelled[p.Kind].typ
+	}
+	if said != nil {
+		p.Role = spelled[p.Kind].role
+	}
+	r.read = p
+	return &r.read
+}
+
+func (f *fields) take(from []Field) {
+	for _, field := range from {
+		for k, name := range f.names {
+			if name == field.Name {
+				f.vals[k] = field.Value
+			}
+		}
+	}
+}
+
+// spelled are types and roles as JSON.
+var spelled = func() (all [len(kinds)]struct{ typ, role Value }) {
+	for k, of := range kinds {
+		all[k].typ, all[k].role = AppendQuoted(nil, of.typ), AppendQuoted(nil, of.role)
+	}
+	return all
+}()
+
 // fresh returns the room for the next record.
 func (r *HeadReader) fresh() *Picked {
 	r.read.by, r.read.said = r, nil

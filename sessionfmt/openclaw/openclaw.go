@@ -119,7 +119,7 @@ func (arranger) Next(t dialect.Tree, l *dialect.Line) error {
 func (arranger) End(dialect.Tree) error { return nil }
 
 // appendEntry is the dialect's Append: the record with its id and parent first.
-func appendEntry(dst []byte, e *dialect.Entry) []byte {
+func appendEntry(dst []byte, e *dialect.Old) []byte {
 	w := dialect.Writer{Out: dst}
 	record := e.Lines[len(e.Lines)-1].Get(event)
 	kind := e.Kind.Type()

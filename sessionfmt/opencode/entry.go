@@ -91,7 +91,7 @@ func (m *readMessage) change(id string, part jsonl.Value) {
 type writer struct{ dialect.Writer }
 
 // appendEntry is [dialect.Dialect]'s Append.
-func appendEntry(dst []byte, e *dialect.Entry) []byte {
+func appendEntry(dst []byte, e *dialect.Old) []byte {
 	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
 	line := e.Lines[0]
 	if typ := line.Get("type"); e.Kind == jsonl.Unknown && typ.IsString() {

@@ -70,7 +70,7 @@ func answered(p jsonl.Value) bool {
 }
 
 // row appends an entry of a row.
-func (w *writer) row(e *dialect.Entry, line jsonl.Value) {
+func (w *writer) row(e *dialect.Old, line jsonl.Value) {
 	data := line.Get("data")
 	switch e.Kind {
 	case jsonl.Transform:

@@ -176,7 +176,7 @@ func (m *message) answer(r *chat.Reader, said chat.Said) {
 		c := &r.Calls[k]
 		r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: c.ID, Name: c.Name, Args: c.Args})
 	}
-	said.Usage, said.Blocks = usage(r, m.used), r.Spoken(m.content, m.trace, m.reasoning)
+	said.Usage, said.Blocks = used(r, m.used), r.Spoken(m.content, m.trace, m.reasoning)
 	if r.Native {
 		content := m.content.Value
 		if len(r.Calls) > 0 && !chat.HasText(content) {
@@ -280,7 +280,7 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 }
 
 // usage reads a usage, in the words of either of two APIs.
-func usage(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
+func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}

@@ -68,6 +68,13 @@ func (s *Source) Quoted(text []byte) jsonl.Value {
 	return s.made[from:len(s.made):len(s.made)]
 }
 
+// Text returns the text of a string, valid as long as the lines.
+func (s *Source) Text(v jsonl.Value) jsonl.Value {
+	from := len(s.made)
+	s.made = v.AppendText(s.made)
+	return s.made[from:len(s.made):len(s.made)]
+}
+
 // Make returns a text of parts that is valid as long as the lines.
 func (s *Source) Make(parts ...[]byte) jsonl.Value {
 	from := len(s.made)

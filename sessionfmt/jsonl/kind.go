@@ -297,9 +297,9 @@ func (f *fields) take(from []Field) {
 }
 
 // spelled are types and roles as JSON.
-var spelled = func() (all [len(kinds)]struct{ typ, role Value }) {
-	for k, of := range kinds {
-		all[k].typ, all[k].role = AppendQuoted(nil, of.typ), AppendQuoted(nil, of.role)
+var spelled = func() (all [Scalar + 1]struct{ typ, role Value }) {
+	for k := range all {
+		all[k].typ, all[k].role = AppendQuoted(nil, Kind(k).Type()), AppendQuoted(nil, Kind(k).Role())
 	}
 	return all
 }()

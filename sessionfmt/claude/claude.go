@@ -26,7 +26,7 @@ var Dialect = dialect.Dialect{
 	},
 	Read:       read,
 	New:        newArranger,
-	Append:     appendEntry,
+	Make:       makeEntry,
 	Base:       base,
 	Unrecorded: "titles, hooks and most summaries",
 	Marks:      []string{"<command-", "<local-command-", "<task-notification>", "This session is being continued from a previous conversation"},

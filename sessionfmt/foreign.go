@@ -137,20 +137,14 @@ func (s *Session) visit(workers int, opt Options) error {
 	pieces := (len(s.records) + atOnce - 1) / atOnce
 	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
 		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
-		picks := len(opt.Pick.Record)+len(opt.Pick.Message) > 0
 		var said jsonl.Message
 		return func(k int) error {
 			for i := k * atOnce; i < min((k+1)*atOnce, len(s.records)); i++ {
-				line, size, err := r.foreign(i, false, &said)
+				line, _, err := r.foreign(i, false, &said)
 				if err != nil {
 					return err
 				}
-				var h *jsonl.Picked
-				if s.dialect.Make != nil {
-					h = r.picked(head, line, &said)
-				} else if h, err = s.oldPicked(head, line, size, picks, &said, i); err != nil {
-					return err
-				}
+				h := r.picked(head, line, &said)
 				h.Off, h.Unanswered = s.Offset(i), s.records[i].flags&flagUnanswered != 0
 				see(h)
 			}
@@ -162,21 +156,6 @@ func (s *Session) visit(workers int, opt Options) error {
 		}
 	}
 	return nil
-}
-
-func (s *Session) oldPicked(head *jsonl.HeadReader, line jsonl.Value, size int, picks bool, said *jsonl.Message, i int) (*jsonl.Picked, error) {
-	var known *jsonl.Message
-	if size > 0 {
-		known = said
-	}
-	h, ok := head.Made(line, known) // it is valid
-	if !ok || picks && known == nil {
-		var bad *jsonl.SyntaxError
-		if h, bad = head.Read(line); bad != nil {
-			return nil, &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
-		}
-	}
-	return h, nil
 }
 
 // A joined is a line that belongs to an entry, beside its first one. Those of an entry are a
@@ -247,10 +226,6 @@ func (r *Reader) Native(i int) (jsonl.Value, error) {
 // foreign is a record of another agent's session in pi's shape. If said is not nil, it is set to the
 // message of a turn, whose JSON has that size.
 func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Value, size int, err error) {
-	if r.s.dialect.Make == nil {
-		line, err = r.old(i, native, said)
-		return line, r.entry.Size, err
-	}
 	e, err := r.typed(i, native)
 	if err != nil {
 		return nil, 0, err
@@ -277,40 +252,13 @@ func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	return src.Entry(), nil
 }
 
-func (r *Reader) old(i int, native bool, said *jsonl.Message) (jsonl.Value, error) {
-	rec := &r.s.records[i]
-	if !rec.kind.IsTurn() {
-		said = nil
-	}
-	e := &r.entry
-	e.Size = 0
-	again := r.unread && r.s.sameLines(r.made, i) && e.Native == native
-	if !again && rec.size > readAhead {
-		e.Kept = nil // never hold two long lines at once
-	}
-	*e = dialect.Old{
-		Kind: rec.kind, ID: idText(r.s.idOf(i)), Parent: idText(r.s.parentOf(i)), Part: r.part(i),
-		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Said: said, Lines: e.Lines, Again: again, Kept: e.Kept,
-	}
-	if !again {
-		if err := r.linesOf(i); err != nil {
-			return nil, err
-		}
-		e.Lines = append(e.Lines[:0], r.source.Lines...)
-	}
-	r.source.Part = e.Part
-	r.unread, r.made = true, i
-	r.shown = r.s.dialect.Append(scratch.Reset(r.shown), e)
-	return r.shown, nil
-}
-
 // picked is the entry that was read last, as a visitor gets it.
 func (r *Reader) picked(head *jsonl.HeadReader, line jsonl.Value, said *jsonl.Message) *jsonl.Picked {
 	src := &r.source
 	e := src.Entry()
-	p := jsonl.Picked{Kind: src.Kind, Line: line, Type: e.Type, ID: src.Quoted(src.ID), Timestamp: e.Time}
+	p := jsonl.Picked{Kind: src.Kind, Line: line, Type: e.Type, ID: dialect.Quote(src, src.ID), Timestamp: e.Time}
 	if len(src.Parent) > 0 {
-		p.ParentID = src.Quoted(src.Parent)
+		p.ParentID = dialect.Quote(src, src.Parent)
 	} else if src.Kind.IsEntry() {
 		p.ParentID = jsonl.Value("null")
 	}

@@ -70,12 +70,12 @@ func (f *Format) messages(s *dialect.Source) {
 		e.Time = Time(m.Time)
 		switch kind {
 		case jsonl.CustomEntry:
-			e.Set("customType", s.Quoted([]byte(m.Type)))
+			e.SetText("customType", m.Type)
 			e.Set("data", s.Lines[0])
 		case jsonl.ChildUsage:
 			rest := *m.Usage // besides the answer's own, whose cost is not told
 			rest.Input -= r.Said[k-1].Usage.Input
-			e.Set("targetId", s.Quoted(s.Parent))
+			e.SetText("targetId", string(s.Parent))
 			e.Set("childUsage", usage(s, &rest))
 			e.Set("aggregateUsage", usage(s, m.Usage))
 		default:
@@ -123,17 +123,17 @@ func (m *Said) To(s *dialect.Source, e *dialect.Entry, kind jsonl.Kind) {
 		if m.Type == "" {
 			m.Type = m.Kind.Role()
 		}
-		to.Set("customType", s.Quoted([]byte(m.Type)))
+		to.SetText("customType", m.Type)
 	}
 	to.Body()
 	to.Blocks = append(to.Blocks, m.Blocks...)
 	switch kind {
 	case jsonl.ToolResult:
 		if !m.Untold {
-			to.Result(m.Failed)
+			to.SetTruth("isError", m.Failed)
 		}
 	case jsonl.Custom:
-		to.Set("display", jsonl.Value("true"))
+		to.SetTruth("display", true)
 	case jsonl.Assistant:
 		to.Set("provider", m.Provider)
 		to.Set("model", m.Model)

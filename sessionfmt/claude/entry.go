@@ -162,8 +162,8 @@ func (m *maker) edit(l *line) {
 			target += "." + strconv.Itoa(k)
 		}
 	}
-	m.e.Set("targetId", m.Quoted([]byte(target)))
-	left := l.typ.Is("assistant") && m.Lines[1].First("type").Is("assistant") // only these lines of it
+	m.e.SetText("targetId", target)
+	left := len(m.Lines) > 1 && l.typ.Is("assistant") && m.Lines[1].First("type").Is("assistant") // only these lines of it
 	if !left && !cleared && !text.Exists() {
 		m.e.Set("replacement", jsonl.Value("null"))
 		return
@@ -183,20 +183,9 @@ func (m *maker) edit(l *line) {
 		addBlocks(by, text.Spelled(), true)
 	}
 	if m.Native {
-		result := jsonl.Value(`{"type":"tool_result"}`).AppendAdded(nil, existing("tool_use_id", call, "content", text)...)
+		result := jsonl.Value(`{"type":"tool_result"}`).With("tool_use_id", call).With("content", text)
 		by.Native = m.Make([]byte(`[{"role":"user","content":[`), result, []byte("]}]"))
 	}
-}
-
-// existing are fields of those values that exist.
-func existing(name string, v jsonl.Value, second string, w jsonl.Value) (fields []jsonl.Field) {
-	if v.Exists() {
-		fields = append(fields, jsonl.Field{Name: name, Value: v})
-	}
-	if w.Exists() {
-		fields = append(fields, jsonl.Field{Name: second, Value: w})
-	}
-	return fields
 }
 
 // nth is an element of an array, absent where it has no such.
@@ -221,7 +210,7 @@ func (m *maker) prompt(l *line) {
 // sent adds the message of a line as it was sent.
 func (m *maker) sent(msg *dialect.Message, l *line) {
 	if m.Native {
-		one := jsonl.Value("{}").AppendAdded(nil, existing("role", l.get(role), "content", l.get(said))...)
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", l.get(said))
 		msg.Native = m.Make([]byte("["), one, []byte("]"))
 	}
 }
@@ -270,13 +259,13 @@ func (m *maker) answer(first *line, lines []jsonl.Value) {
 			addBlocks(msg, last.msg[said], false)
 		}
 	}
-	msg.Set("api", jsonl.Value(`"anthropic-messages"`))
-	msg.Set("provider", jsonl.Value(`"anthropic"`))
+	msg.SetText("api", "anthropic-messages")
+	msg.SetText("provider", "anthropic")
 	msg.Set("model", last.get(model))
 	msg.Set("responseId", last.get(id))
-	msg.Set("stopReason", last.stopReason(msg))
+	msg.SetText("stopReason", last.stopReason(msg))
 	if used := last.get(usage); used.IsObject() && !last.get(model).Is("<synthetic>") {
-		msg.Used(m.Source, readUsage(used), nil)
+		msg.Set("usage", m.Usage(readUsage(used), nil))
 	}
 	if last.get(diagnostics).IsObject() {
 		msg.Set("diagnostics", last.get(diagnostics))
@@ -300,22 +289,22 @@ func (m *maker) nativeAnswer(msg *dialect.Message, lines []jsonl.Value) {
 }
 
 // stopReason is why an answer ended, as pi says it.
-func (l *line) stopReason(msg *dialect.Message) jsonl.Value {
+func (l *line) stopReason(msg *dialect.Message) string {
 	why := l.get(stop)
 	switch {
 	case l.get(model).Is("<synthetic>"):
-		return jsonl.Value(`"aborted"`)
+		return "aborted"
 	case why.Is("max_tokens"), why.Is("model_context_window_exceeded"):
-		return jsonl.Value(`"length"`)
+		return "length"
 	case why.Is("tool_use"):
-		return jsonl.Value(`"toolUse"`)
+		return "toolUse"
 	case why.IsString():
-		return jsonl.Value(`"stop"`)
+		return "stop"
 	}
 	for range msg.Calls {
-		return jsonl.Value(`"toolUse"`)
+		return "toolUse"
 	}
-	return jsonl.Value(`"stop"`)
+	return "stop"
 }
 
 // readUsage reads a usage.
@@ -373,9 +362,9 @@ func (m *maker) result(l *line, o outcome, names map[string]jsonl.Value, several
 	msg.Set("toolName", names[string(o.call)])
 	msg.Body()
 	addBlocks(msg, o.said, true)
-	msg.Result(o.failed.Truthy())
+	msg.SetTruth("isError", o.failed.Truthy())
 	if several && m.Native {
-		one := jsonl.Value("{}").AppendAdded(nil, existing("role", l.get(role), "content", m.Make([]byte("["), o.raw, []byte("]")))...)
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", m.Make([]byte("["), o.raw, []byte("]")))
 		msg.Native = m.Make([]byte("["), one, []byte("]"))
 	} else {
 		m.sent(msg, l)
@@ -416,7 +405,7 @@ func (m *maker) note(l *line) {
 	msg.Set("customType", about)
 	msg.Body()
 	addBlocks(msg, content, true)
-	msg.Set("display", jsonl.Value("true"))
+	msg.SetTruth("display", true)
 	if !l.typ.Is("attachment") && !l.typ.Is("system") {
 		m.sent(msg, l)
 	}

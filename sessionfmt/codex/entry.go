@@ -48,7 +48,7 @@ func makeEntry(s *dialect.Source) {
 		m.e.Set("provider", openai)
 		m.e.Set("modelId", line.First("payload", "model"))
 	case jsonl.UsageEntry:
-		m.e.Set("kind", jsonl.Value(`"compaction"`))
+		m.e.SetText("kind", "compaction")
 		var used usageLines
 		for _, line := range s.Lines {
 			used.read(line)
@@ -88,7 +88,7 @@ func (m *maker) message() {
 		msg.Set("customType", it.about())
 		msg.Body()
 		m.note(msg, &it)
-		msg.Set("display", jsonl.Value("true"))
+		msg.SetTruth("display", true)
 	}
 	m.end(msg, []item{it})
 }
@@ -111,7 +111,7 @@ func (m *maker) note(msg *dialect.Message, it *item) {
 	case it.get(encrypted).Exists():
 		msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque"}`)})
 	default:
-		msg.Said(m.Quoted(it.raw).Spelled())
+		msg.Said(m.Quoted(string(it.raw)).Spelled())
 	}
 }
 
@@ -163,7 +163,7 @@ func (m *maker) result(msg *dialect.Message, it *item) {
 	} else {
 		m.content(msg, out)
 	}
-	msg.Result(failed)
+	msg.SetTruth("isError", failed)
 }
 
 // answer makes an answer of the items of a response, its usage, and the model of its turn.
@@ -179,15 +179,15 @@ func (m *maker) answer() {
 	}
 	msg := m.e.Message(jsonl.Assistant)
 	m.blocks(msg, items)
-	msg.Set("api", jsonl.Value(`"openai-codex-responses"`))
+	msg.SetText("api", "openai-codex-responses")
 	m.usage(msg.Set, &used, items)
 	switch {
 	case m.Unanswered:
-		msg.Set("stopReason", jsonl.Value(`"aborted"`))
+		msg.SetText("stopReason", "aborted")
 	case calls:
-		msg.Set("stopReason", jsonl.Value(`"toolUse"`))
+		msg.SetText("stopReason", "toolUse")
 	default:
-		msg.Set("stopReason", jsonl.Value(`"stop"`))
+		msg.SetText("stopReason", "stop")
 	}
 	m.end(msg, items)
 }

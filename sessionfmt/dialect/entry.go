@@ -33,6 +33,8 @@ type Entry struct {
 	Messages []Message
 	// Transformer names what replaced the messages of a Transform.
 	Transformer, Reason string
+
+	of *Source
 }
 
 // A Message is a message with all of its members. One of unknown role has none.
@@ -41,6 +43,8 @@ type Message struct {
 	members []jsonl.Field // in order, besides the role; content has no value
 	// Native is an array of what stands for it in a request of the agent, where that is asked for.
 	Native jsonl.Value
+
+	of *Source
 }
 
 // Reset prepares for other lines.
@@ -54,7 +58,7 @@ func (s *Source) Add() *Entry {
 		s.Entries = append(s.Entries, Entry{})
 	}
 	e := &s.Entries[len(s.Entries)-1]
-	*e = Entry{Members: e.Members[:0], Messages: e.Messages[:0]}
+	*e = Entry{Members: e.Members[:0], Messages: e.Messages[:0], of: s}
 	return e
 }
 
@@ -62,7 +66,10 @@ func (s *Source) Add() *Entry {
 func (s *Source) Entry() *Entry { return &s.Entries[min(s.Part, len(s.Entries)-1)] }
 
 // Quoted returns a text as a string.
-func (s *Source) Quoted(text []byte) jsonl.Value {
+func (s *Source) Quoted(text string) jsonl.Value { return Quote(s, text) }
+
+// Quote is [Source.Quoted].
+func Quote[T string | []byte](s *Source, text T) jsonl.Value {
 	from := len(s.made)
 	s.made = jsonl.AppendQuoted(s.made, text)
 	return s.made[from:len(s.made):len(s.made)]
@@ -99,7 +106,7 @@ func (e *Entry) Message(kind jsonl.Kind) *Message {
 		e.Messages = append(e.Messages, Message{})
 	}
 	m := &e.Messages[len(e.Messages)-1]
-	*m = Message{Message: jsonl.Message{Kind: kind, Blocks: m.Blocks[:0]}, members: m.members[:0]}
+	*m = Message{Message: jsonl.Message{Kind: kind, Blocks: m.Blocks[:0]}, members: m.members[:0], of: e.of}
 	return m
 }
 
@@ -133,13 +140,22 @@ func (m *Message) Add(b jsonl.Block) { m.Blocks = append(m.Blocks, b) }
 // Said adds a block with a text, which is a string or null.
 func (m *Message) Said(text jsonl.String) { m.Add(jsonl.Block{Kind: jsonl.TextBlock, Text: text}) }
 
-// Result sets whether what a tool returned is a failure.
-func (m *Message) Result(failed bool) { m.Set("isError", truth[failed]) }
+// SetText adds a member that is a text.
+func (m *Message) SetText(name, text string) { m.Set(name, m.of.Quoted(text)) }
 
-var truth = map[bool]jsonl.Value{true: jsonl.Value("true"), false: jsonl.Value("false")}
+// SetText adds a member that is a text.
+func (e *Entry) SetText(name, text string) { e.Set(name, e.of.Quoted(text)) }
 
-// Used sets a usage. cost is what the call cost in dollars, if that is known.
-func (m *Message) Used(s *Source, u jsonl.Usage, cost jsonl.Value) { m.Set("usage", s.Usage(u, cost)) }
+// SetTruth adds a member that is true or false.
+func (m *Message) SetTruth(name string, is bool) {
+	if is {
+		m.Set(name, yes)
+	} else {
+		m.Set(name, no)
+	}
+}
+
+var yes, no = jsonl.Value("true"), jsonl.Value("false")
 
 // Usage returns a usage as pi has it.
 func (s *Source) Usage(u jsonl.Usage, cost jsonl.Value) jsonl.Value {

@@ -130,7 +130,7 @@ func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.Strin
 	var sent []jsonl.Value
 	for _, text := range thoughts {
 		if r.Own(chat.Thinking(text)); r.Native {
-			sent = append(sent, object("text", text.Value, "thought", jsonl.Value("true")))
+			sent = append(sent, jsonl.Value("{}").With("text", text.Value).With("thought", jsonl.Value("true")))
 		}
 	}
 	for k := range content {
@@ -141,7 +141,8 @@ func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.Strin
 	for k := range calls {
 		c := &calls[k]
 		if r.Own(callBlock(c.ID, c.Name, c.Args)); r.Native {
-			sent = append(sent, object("functionCall", object("id", c.ID, "name", c.Name, "args", c.Args)))
+			call := jsonl.Value("{}").With("id", c.ID).With("name", c.Name).With("args", c.Args)
+			sent = append(sent, jsonl.Value("{}").With("functionCall", call))
 		}
 	}
 	if m.Blocks = r.Take(); len(sent) > 0 {
@@ -275,7 +276,8 @@ func results(r *chat.Reader) {
 			continue
 		}
 		if c.Result.IsString() {
-			sent = append(sent, object("functionResponse", object("id", c.ID, "name", c.Name, "response", object("output", c.Result.Value))))
+			answered := jsonl.Value("{}").With("id", c.ID).With("name", c.Name).With("response", jsonl.Value("{}").With("output", c.Result.Value))
+			sent = append(sent, jsonl.Value("{}").With("functionResponse", answered))
 			continue
 		}
 		for _, p := range readParts(new(jsonl.Cursor).Reset(c.Result.Value), nil) {

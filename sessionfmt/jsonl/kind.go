@@ -313,38 +313,15 @@ func (r *HeadReader) fresh() *Picked {
 // Prefix reads the head of a line written by pi from its first bytes only: type, id, parentId,
 // timestamp in that order, and for a message the role if that comes first. It validates
 // nothing, and returns false for any other line; then use Read.
-func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) { return r.prefix(line, false) }
-
-// Made is Prefix for a line that a dialect made, whose timestamp may be absent. If said is not
-// nil, it is the message of the line: the fields of it are picked that a Message keeps, and the
-// entry has no others.
-func (r *HeadReader) Made(line []byte, said *Message) (h *Picked, ok bool) {
-	if h, ok = r.prefix(line, true); !ok || said == nil {
-		return h, ok
-	}
-	r.top.reset()
-	for k, name := range r.msg.names {
-		if field := said.Field([]byte(name)); field != nil {
-			r.msg.vals[k] = *field
-		}
-	}
-	h.said = said
-	return h, true
-}
-
-func (r *HeadReader) prefix(line []byte, untimed bool) (h *Picked, ok bool) {
+func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
 	h = r.fresh()
 	h.Line, h.Role = line, nil
 	rest := line
 	for _, m := range []struct {
 		name string
 		to   *Value
-		free bool
-	}{{`{"type":`, &h.Type, false}, {`,"id":`, &h.ID, false}, {`,"parentId":`, &h.ParentID, false}, {`,"timestamp":`, &h.Timestamp, untimed}} {
-		v, after, ok := cutMember(rest, m.name)
-		if *m.to = v; ok {
-			rest = after
-		} else if !m.free {
+	}{{`{"type":`, &h.Type}, {`,"id":`, &h.ID}, {`,"parentId":`, &h.ParentID}, {`,"timestamp":`, &h.Timestamp}} {
+		if *m.to, rest, ok = cutMember(rest, m.name); !ok {
 			return nil, false
 		}
 	}

@@ -323,10 +323,6 @@ func foreignHeader(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
 	if !id.Exists() {
 		return HeaderInfo{}
 	}
-	if by.Make == nil {
-		e := dialect.Old{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
-		return headerInfo(by, by.Append(nil, &e))
-	}
 	e := dialect.Source{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
 	by.Make(&e)
 	header, _ := new(dialect.JSON).Append(nil, &e, e.Entry(), nil)

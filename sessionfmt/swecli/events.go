@@ -134,12 +134,12 @@ func makeEdit(s *dialect.Source) {
 	e, event := s.Add(), s.Lines[0]
 	e.Time = event.Get("timestamp")
 	if len(s.Lines) < 2 {
-		e.Set("targetId", s.Quoted([]byte("message "+string(event.Get("data").Get("seq")))))
+		e.SetText("targetId", "message "+string(event.Get("data").Get("seq")))
 		e.Set("replacement", jsonl.Value("null"))
 		return
 	}
 	target := s.Lines[1]
-	e.Set("targetId", s.Quoted([]byte(target.Get("id").Text())))
+	e.SetText("targetId", target.Get("id").Text())
 	data := target.Get("data").AppendEdited(nil, jsonl.Field{Name: "content", Value: event.Get("data").Get("content")})
 	format.Each(s, data, func(m *chat.Said) *dialect.Entry {
 		if len(e.Messages) > 0 {

@@ -3,6 +3,7 @@ package claude
 import (
 	"slices"
 	"strconv"
+	"sync"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -12,13 +13,16 @@ import (
 type line struct {
 	typ, subtype, timestamp, content, attachment jsonl.Value
 
-	msg [len(messageNames)]jsonl.String
+	// The message of the API: its content, which is a text or parts, and its other members.
+	said  jsonl.Value
+	text  jsonl.String
+	parts []part
+	msg   [len(messageNames)]jsonl.String
 }
 
-// The members of a message of the API.
+// The members of a message besides its content.
 const (
 	role = iota
-	said
 	id
 	model
 	stop
@@ -26,14 +30,44 @@ const (
 	diagnostics
 )
 
-var messageNames = [...]string{"role", "content", "id", "model", "stop_reason", "usage", "diagnostics"}
+var messageNames = [...]string{"role", "id", "model", "stop_reason", "usage", "diagnostics"}
 
 // get is a member of the message.
 func (l *line) get(member int) jsonl.Value { return l.msg[member].Value }
 
+// A part is one of a content.
+type part struct {
+	raw jsonl.Value
+	at  [len(partNames)]jsonl.String
+}
+
+// The members of parts.
+const (
+	typ = iota
+	text
+	thinking
+	signature
+	callID
+	name
+	input
+	source
+	answers // of a result, as the next two: the id of its call
+	returned
+	failed
+)
+
+var partNames = [...]string{"type", "text", "thinking", "signature", "id", "name", "input", "source", "tool_use_id", "content", "is_error"}
+
+// A maker makes an entry.
+type maker struct {
+	*dialect.Source
+	e     *dialect.Entry
+	parts []part // of the lines
+}
+
 // readLine reads a record, as far as it has to: after it, the record has the result of a tool
 // again.
-func readLine(v jsonl.Value) (l line) {
+func (m *maker) readLine(v jsonl.Value) (l line) {
 	found := false
 	var c jsonl.Cursor
 	c.Once(v)
@@ -50,7 +84,7 @@ func readLine(v jsonl.Value) (l line) {
 		case "attachment":
 			l.attachment = c.Value()
 		case "message":
-			c.Fields(l.msg[:], messageNames[:]...)
+			m.readMessage(&l, &c)
 			found = true
 		default:
 			continue
@@ -62,15 +96,45 @@ func readLine(v jsonl.Value) (l line) {
 	return l
 }
 
-// A maker makes an entry.
-type maker struct {
-	*dialect.Source
-	e *dialect.Entry
+func (m *maker) readMessage(l *line, c *jsonl.Cursor) {
+	for key := range c.Members {
+		if string(key) != "content" {
+			c.Field(key, l.msg[:], messageNames[:]...)
+			continue
+		}
+		start := c.Offset()
+		l.text, l.parts = m.readContent(c)
+		l.said = c.Since(start)
+	}
 }
+
+// readContent reads a content, a text or parts.
+func (m *maker) readContent(c *jsonl.Cursor) (text jsonl.String, parts []part) {
+	if c.Peek() == '"' {
+		return c.String(), nil
+	}
+	from := len(m.parts)
+	for range c.Elements {
+		p, start := part{}, c.Offset()
+		c.Fields(p.at[:], partNames[:]...)
+		p.raw = c.Since(start)
+		m.parts = append(m.parts, p)
+	}
+	return text, m.parts[from:]
+}
+
+var makers = sync.Pool{New: func() any { return new(maker) }}
 
 // makeEntry is [dialect.Dialect]'s Make.
 func makeEntry(s *dialect.Source) {
-	m, l := maker{s, s.Add()}, readLine(s.Lines[0])
+	m := makers.Get().(*maker)
+	defer func() {
+		clear(m.parts)
+		*m = maker{parts: m.parts[:0]}
+		makers.Put(m)
+	}()
+	m.Source, m.e = s, s.Add()
+	l := m.readLine(s.Lines[0])
 	m.e.Time = l.timestamp
 	switch s.Kind {
 	case jsonl.Header:
@@ -111,7 +175,7 @@ func (m *maker) compaction() {
 	m.e.Transformer, m.e.Reason = "compaction", "compaction"
 	names := callsOf(m.Lines[1:])
 	for k := 1; k < len(m.Lines); {
-		l := readLine(m.Lines[k])
+		l := m.readLine(m.Lines[k])
 		n := k + 1
 		switch {
 		case l.typ.Is("assistant"):
@@ -120,8 +184,8 @@ func (m *maker) compaction() {
 			}
 			m.answer(&l, m.Lines[k:n])
 		case l.typ.Is("user"):
-			if all := outcomesOf(l.get(said)); len(all) > 0 {
-				m.result(&l, all[0], names, false)
+			if all := l.outcomes(); len(all) > 0 {
+				m.result(&l, &all[0], names, false)
 			} else {
 				m.prompt(&l)
 			}
@@ -143,7 +207,7 @@ func sameAnswer(l *line, next jsonl.Value) bool {
 // edit makes an edit: of the entry of the second line, if there is one.
 func (m *maker) edit(l *line) {
 	first := m.Lines[0]
-	var call, text jsonl.Value
+	var call, by jsonl.Value
 	cleared := false
 	switch {
 	case l.subtype.Is("microcompact_boundary"):
@@ -151,40 +215,41 @@ func (m *maker) edit(l *line) {
 		cleared = call.Exists()
 	case l.typ.Is("content-replacement"):
 		one := nth(first.Get("replacements"), m.Part)
-		call, text = one.Get("toolUseId"), one.Get("replacement")
+		call, by = one.Get("toolUseId"), one.Get("replacement")
 	}
 	target := ""
 	if len(m.Lines) > 1 {
 		target = m.Lines[1].First("uuid").Text()
-		all := outcomesOf(m.Lines[1].First("message", "content"))
-		of := func(o outcome) bool { return string(o.call) == string(call) }
-		if k := slices.IndexFunc(all, of); call.Exists() && k > 0 {
+		edited := m.readLine(m.Lines[1])
+		of := func(p part) bool { return string(p.at[answers].Value) == string(call) }
+		if k := slices.IndexFunc(edited.outcomes(), of); call.Exists() && k > 0 {
 			target += "." + strconv.Itoa(k)
 		}
 	}
 	m.e.SetText("targetId", target)
 	left := len(m.Lines) > 1 && l.typ.Is("assistant") && m.Lines[1].First("type").Is("assistant") // only these lines of it
-	if !left && !cleared && !text.Exists() {
+	if !left && !cleared && !by.Exists() {
 		m.e.Set("replacement", jsonl.Value("null"))
 		return
 	}
-	by := m.e.Message(jsonl.OtherMessage)
-	by.Body()
+	msg := m.e.Message(jsonl.OtherMessage)
+	msg.Body()
 	switch {
 	case left:
 		for _, raw := range m.Lines[1:] {
-			addBlocks(by, raw.First("message", "content").Spelled(), false)
+			l := m.readLine(raw)
+			addBlocks(msg, jsonl.String{}, l.parts)
 		}
-		m.nativeAnswer(by, m.Lines[1:])
+		m.nativeAnswer(msg, m.Lines[1:])
 		return
 	case cleared: // what it says instead is not in the file
-		by.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"cleared tool result"}`)})
+		msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"cleared tool result"}`)})
 	default:
-		addBlocks(by, text.Spelled(), true)
+		m.addContent(msg, by)
 	}
 	if m.Native {
-		result := jsonl.Value(`{"type":"tool_result"}`).With("tool_use_id", call).With("content", text)
-		by.Native = m.Make([]byte(`[{"role":"user","content":[`), result, []byte("]}]"))
+		result := jsonl.Value(`{"type":"tool_result"}`).With("tool_use_id", call).With("content", by)
+		msg.Native = m.Make([]byte(`[{"role":"user","content":[`), result, []byte("]}]"))
 	}
 }
 
@@ -203,48 +268,49 @@ func nth(list jsonl.Value, n int) jsonl.Value {
 func (m *maker) prompt(l *line) {
 	msg := m.e.Message(jsonl.User)
 	msg.Body()
-	addBlocks(msg, l.msg[said], true)
+	addBlocks(msg, l.text, l.parts)
 	m.sent(msg, l)
 }
 
 // sent adds the message of a line as it was sent.
 func (m *maker) sent(msg *dialect.Message, l *line) {
 	if m.Native {
-		one := jsonl.Value("{}").With("role", l.get(role)).With("content", l.get(said))
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", l.said)
 		msg.Native = m.Make([]byte("["), one, []byte("]"))
 	}
 }
 
-// addBlocks adds the blocks of a content, which may be a text if that is allowed.
-func addBlocks(msg *dialect.Message, content jsonl.String, text bool) {
-	if content.IsString() && text {
-		msg.Said(content)
+// addBlocks adds the blocks of a content, a text or parts.
+func addBlocks(msg *dialect.Message, said jsonl.String, parts []part) {
+	if said.IsString() {
+		msg.Said(said)
 	}
-	var c jsonl.Cursor
-	c.Reset(content.Value)
-	for range c.Elements {
-		msg.Add(block(&c))
+	for k := range parts {
+		msg.Add(parts[k].block())
 	}
 }
 
-// block reads a block, which stands as it is where pi has none like it.
-func block(c *jsonl.Cursor) jsonl.Block {
-	var f [8]jsonl.String
-	start := c.Offset()
-	c.Fields(f[:], "type", "text", "thinking", "signature", "id", "name", "input", "source")
-	switch typ := f[0]; {
-	case typ.Is("text"):
-		return jsonl.Block{Kind: jsonl.TextBlock, Text: f[1]}
-	case typ.Is("thinking") && len(f[2].Value) > len(`""`):
-		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: f[2], Data: f[3].Value}
-	case typ.Is("thinking"), typ.Is("redacted_thinking"):
+// addContent is addBlocks for a content that was not read.
+func (m *maker) addContent(msg *dialect.Message, content jsonl.Value) {
+	said, parts := m.readContent(new(jsonl.Cursor).Reset(content))
+	addBlocks(msg, said, parts)
+}
+
+// block is the block of a part, which stands as it is where pi has none like it.
+func (p *part) block() jsonl.Block {
+	switch of := p.at[typ]; {
+	case of.Is("text"):
+		return jsonl.Block{Kind: jsonl.TextBlock, Text: p.at[text]}
+	case of.Is("thinking") && len(p.at[thinking].Value) > len(`""`):
+		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: p.at[thinking], Data: p.at[signature].Value}
+	case of.Is("thinking"), of.Is("redacted_thinking"):
 		return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"thinking"}`)}
-	case typ.Is("tool_use"):
-		return jsonl.Block{Kind: jsonl.CallBlock, ID: f[4].Value, Name: f[5].Value, Args: f[6].Value}
-	case typ.Is("image") && f[7].Get("type").Is("base64"):
-		return jsonl.Block{Kind: jsonl.ImageBlock, Data: f[7].Get("data"), Mime: f[7].Get("media_type")}
+	case of.Is("tool_use"):
+		return jsonl.Block{Kind: jsonl.CallBlock, ID: p.at[callID].Value, Name: p.at[name].Value, Args: p.at[input].Value}
+	case of.Is("image") && p.at[source].Get("type").Is("base64"):
+		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.at[source].Get("data"), Mime: p.at[source].Get("media_type")}
 	}
-	return jsonl.Block{Raw: c.Since(start)}
+	return jsonl.Block{Raw: p.raw}
 }
 
 // answer makes an answer: the blocks of its lines, in order, and the usage of the last. The
@@ -252,11 +318,11 @@ func block(c *jsonl.Cursor) jsonl.Block {
 func (m *maker) answer(first *line, lines []jsonl.Value) {
 	msg, last := m.e.Message(jsonl.Assistant), *first
 	msg.Body()
-	addBlocks(msg, last.msg[said], false)
+	addBlocks(msg, jsonl.String{}, last.parts)
 	for _, raw := range lines[1:] {
-		if l := readLine(raw); l.typ.Is("assistant") {
+		if l := m.readLine(raw); l.typ.Is("assistant") {
 			last = l
-			addBlocks(msg, last.msg[said], false)
+			addBlocks(msg, jsonl.String{}, last.parts)
 		}
 	}
 	msg.SetText("api", "anthropic-messages")
@@ -317,54 +383,42 @@ func readUsage(used jsonl.Value) (u jsonl.Usage) {
 	return u
 }
 
-// An outcome is what a tool returned.
-type outcome struct {
-	raw, call, failed jsonl.Value
-	said              jsonl.String
-}
-
-// outcomesOf are the results of a content.
-func outcomesOf(content jsonl.Value) (all []outcome) {
-	var c jsonl.Cursor
-	c.Reset(content)
-	for range c.Elements {
-		var f [4]jsonl.String
-		start := c.Offset()
-		if c.Fields(f[:], "type", "tool_use_id", "content", "is_error"); f[0].Is("tool_result") {
-			all = append(all, outcome{c.Since(start), f[1].Value, f[3].Value, f[2]})
-		}
-	}
-	return all
+// outcomes are the parts of a record that tell what tools returned.
+func (l *line) outcomes() []part {
+	return slices.DeleteFunc(slices.Clone(l.parts), func(p part) bool { return !p.at[typ].Is("tool_result") })
 }
 
 // results makes the entries of all results of a record.
 func (m *maker) results(l *line) {
-	all, names := outcomesOf(l.get(said)), callsOf(m.Lines[1:])
+	all, names := l.outcomes(), callsOf(m.Lines[1:])
 	several := len(all) > 1
 	for k := range max(len(all), m.Part+1) {
 		if k > 0 {
 			m.e = m.Add()
 			m.e.Time = l.timestamp
 		}
-		var o outcome
-		if k < len(all) {
-			o = all[k]
+		if k == len(all) {
+			all = append(all, part{})
 		}
-		m.result(l, o, names, several)
+		m.result(l, &all[k], names, several)
 	}
 }
 
 // result makes a result of a record, with the name of its tool. Each of several was sent as a
 // message.
-func (m *maker) result(l *line, o outcome, names map[string]jsonl.Value, several bool) {
-	msg := m.e.Message(jsonl.ToolResult)
-	msg.Set("toolCallId", o.call)
-	msg.Set("toolName", names[string(o.call)])
+func (m *maker) result(l *line, p *part, names map[string]jsonl.Value, several bool) {
+	msg, call := m.e.Message(jsonl.ToolResult), p.at[answers].Value
+	msg.Set("toolCallId", call)
+	msg.Set("toolName", names[string(call)])
 	msg.Body()
-	addBlocks(msg, o.said, true)
-	msg.SetTruth("isError", o.failed.Truthy())
+	if p.at[returned].IsString() {
+		msg.Said(p.at[returned])
+	} else {
+		m.addContent(msg, p.at[returned].Value)
+	}
+	msg.SetTruth("isError", p.at[failed].Truthy())
 	if several && m.Native {
-		one := jsonl.Value("{}").With("role", l.get(role)).With("content", m.Make([]byte("["), o.raw, []byte("]")))
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", m.Make([]byte("["), p.raw, []byte("]")))
 		msg.Native = m.Make([]byte("["), one, []byte("]"))
 	} else {
 		m.sent(msg, l)
@@ -394,19 +448,23 @@ func callsOf(lines []jsonl.Value) map[string]jsonl.Value {
 // note makes what the program told the model: a text that it wrote for the user, the text
 // of a local command, or the strings of an attachment, whose wording is not in the file.
 func (m *maker) note(l *line) {
-	about, content := jsonl.Value(`"meta"`), l.msg[said]
+	msg, own := m.e.Message(jsonl.Custom), false
 	switch {
 	case l.typ.Is("attachment"):
-		about, content = orName(l.attachment.Get("type"), `"attachment"`), stringsOf(l.attachment)
+		msg.Set("customType", orName(l.attachment.Get("type"), `"attachment"`))
+		msg.Body()
+		msg.Said(stringsOf(l.attachment))
 	case l.typ.Is("system"):
-		about, content = orName(l.subtype, `"system"`), l.content.Spelled()
+		msg.Set("customType", orName(l.subtype, `"system"`))
+		msg.Body()
+		m.addContent(msg, l.content)
+	default:
+		msg.SetText("customType", "meta")
+		msg.Body()
+		addBlocks(msg, l.text, l.parts)
+		own = true
 	}
-	msg := m.e.Message(jsonl.Custom)
-	msg.Set("customType", about)
-	msg.Body()
-	addBlocks(msg, content, true)
-	msg.SetTruth("display", true)
-	if !l.typ.Is("attachment") && !l.typ.Is("system") {
+	if msg.SetTruth("display", true); own {
 		m.sent(msg, l)
 	}
 }

@@ -144,11 +144,16 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 // names[k], if there is one. Any other value is skipped.
 func (c *Cursor) Fields(dst []String, names ...string) {
 	for key := range c.Members {
-		for k, name := range names {
-			if string(key) == name {
-				dst[k] = c.String()
-				break
-			}
+		c.Field(key, dst, names...)
+	}
+}
+
+// Field is Fields for the member of that key, which is next.
+func (c *Cursor) Field(key []byte, dst []String, names ...string) {
+	for k, name := range names {
+		if string(key) == name {
+			dst[k] = c.String()
+			return
 		}
 	}
 }

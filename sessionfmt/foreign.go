@@ -137,25 +137,14 @@ func (s *Session) visit(workers int, opt Options) error {
 	pieces := (len(s.records) + atOnce - 1) / atOnce
 	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
 		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
-		picks := len(opt.Pick.Record)+len(opt.Pick.Message) > 0
 		var said jsonl.Message
 		return func(k int) error {
 			for i := k * atOnce; i < min((k+1)*atOnce, len(s.records)); i++ {
-				line, err := r.foreign(i, false, &said)
+				line, _, err := r.foreign(i, false, &said)
 				if err != nil {
 					return err
 				}
-				var known *jsonl.Message
-				if r.entry.Size > 0 {
-					known = &said
-				}
-				h, ok := head.Made(line, known) // it is valid
-				if !ok || picks && known == nil {
-					var bad *jsonl.SyntaxError
-					if h, bad = head.Read(line); bad != nil {
-						return &Error{Pos: s.Pos(i), Err: fmt.Errorf("the %s entry made of it is broken: %w", s.dialect.Name, bad)}
-					}
-				}
+				h := r.picked(head, line, &said)
 				h.Off, h.Unanswered = s.Offset(i), s.records[i].flags&flagUnanswered != 0
 				see(h)
 			}
@@ -230,34 +219,58 @@ func (r *Reader) Native(i int) (jsonl.Value, error) {
 	if r.s.dialect == nil || r.s.Held(i) {
 		return r.Line(i)
 	}
-	return r.foreign(i, true, nil)
+	line, _, err := r.foreign(i, true, nil)
+	return line, err
 }
 
-// foreign is a record of another agent's session in pi's shape. If said is not nil, the dialect
-// may set it to the message of a turn, and then the entry's Size.
-func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (jsonl.Value, error) {
-	rec := &r.s.records[i]
-	if !rec.kind.IsTurn() {
-		said = nil
+// foreign is a record of another agent's session in pi's shape. If said is not nil, it is set to the
+// message of a turn, whose JSON has that size.
+func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Value, size int, err error) {
+	e, err := r.typed(i, native)
+	if err != nil {
+		return nil, 0, err
 	}
-	e := &r.entry
-	e.Size = 0
-	again := r.unread && r.s.sameLines(r.made, i) && e.Native == native
-	if !again && rec.size > readAhead {
-		e.Kept = nil // never hold two long lines at once
-	}
-	*e = dialect.Entry{
-		Kind: rec.kind, ID: idText(r.s.idOf(i)), Parent: idText(r.s.parentOf(i)), Part: r.part(i),
-		Unanswered: rec.flags&flagUnanswered != 0, Native: native, Said: said, Lines: e.Lines, Again: again, Kept: e.Kept,
-	}
-	if !again {
+	r.shown, size = r.write.Append(scratch.Reset(r.shown), &r.source, e, said)
+	return r.shown, size, nil
+}
+
+// typed is a record of another agent's session.
+func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
+	rec, src := &r.s.records[i], &r.source
+	part := r.part(i)
+	known := r.unread && src.Native == native && (r.made == i || part > 0 && part < len(src.Entries) && r.s.sameLines(r.made, i))
+	src.Kind, src.ID, src.Parent, src.Part = rec.kind, idText(r.s.idOf(i)), idText(r.s.parentOf(i)), part
+	src.Unanswered, src.Native = rec.flags&flagUnanswered != 0, native
+	if !known {
+		src.Reset()
 		if err := r.linesOf(i); err != nil {
 			return nil, err
 		}
+		r.s.dialect.Make(src)
 	}
 	r.unread, r.made = true, i
-	r.shown = r.s.dialect.Append(scratch.Reset(r.shown), e)
-	return r.shown, nil
+	return src.Entry(), nil
+}
+
+// picked is the entry that was read last, as a visitor gets it.
+func (r *Reader) picked(head *jsonl.HeadReader, line jsonl.Value, said *jsonl.Message) *jsonl.Picked {
+	src := &r.source
+	e := src.Entry()
+	p := jsonl.Picked{Kind: src.Kind, Line: line, Type: e.Type, ID: dialect.Quote(src, src.ID), Timestamp: e.Time}
+	if len(src.Parent) > 0 {
+		p.ParentID = dialect.Quote(src, src.Parent)
+	} else if src.Kind.IsEntry() {
+		p.ParentID = jsonl.Value("null")
+	}
+	switch {
+	case !src.Kind.IsMessage():
+		return head.Typed(p, e.Members, nil, nil)
+	case len(e.Messages) == 0: // it is JSON of pi's
+		if h, bad := head.Read(line); bad == nil {
+			return h
+		}
+	}
+	return head.Typed(p, e.Members, e.Messages[0].Fields(said), said)
 }
 
 // sameLines reports whether two entries are made of the same lines.
@@ -277,7 +290,7 @@ func (s *Session) sameLines(i, k int) bool {
 func (r *Reader) part(i int) int {
 	s, before := r.s, i-1
 	if r.unread && r.made == before && before >= 0 && s.records[before].off == s.records[i].off && s.records[before].kind.IsEntry() {
-		return r.entry.Part + 1
+		return r.source.Part + 1
 	}
 	return s.part(i, s.records[i].off)
 }
@@ -288,7 +301,7 @@ func (r *Reader) linesOf(i int) error {
 	if err != nil {
 		return err
 	}
-	e := &r.entry
+	e := &r.source
 	e.Lines = e.Lines[:0]
 	add := func(line []byte) {
 		if r.s.badUTF8 && !utf8.Valid(line) {

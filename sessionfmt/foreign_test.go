@@ -3,6 +3,8 @@ package sessionfmt
 import (
 	"bytes"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,38 +13,76 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// TestMade: what a dialect makes of a line is valid JSON, and its first bytes have its head, as
-// visitors that pick nothing get it.
-func TestMade(t *testing.T) {
-	made := 0
+// TestTyped: what visitors and readers get of an entry of another agent's without its JSON is what
+// reading that gives: its head, fields of it and of its message, and the message.
+func TestTyped(t *testing.T) {
+	pick := jsonl.Pick{Record: []string{"usage", "targetId", "modelId"}, Message: []string{"usage", "model", "toolName", "content", "responseId", "customType"}}
+	made, messages := 0, 0
 	for _, c := range corpus.Foreign(t) {
-		s, err := OpenReader(c.Name, bytes.NewReader(c.Data), Options{})
+		var heads []string
+		var said []jsonl.Message
+		visit := func(p *jsonl.Picked) {
+			heads = append(heads, headOf(p))
+			if said = append(said, jsonl.Message{}); p.Kind.IsTurn() {
+				said[len(said)-1] = copyOf(p.Said())
+			}
+		}
+		s, err := OpenReader(c.Name, bytes.NewReader(c.Data), Options{Workers: 1, Pick: pick, Visit: func() func(*jsonl.Picked) { return visit }})
 		if err != nil {
 			continue
 		}
-		r := s.NewReader()
-		whole, first := jsonl.NewHeadReader(jsonl.Pick{}), jsonl.NewHeadReader(jsonl.Pick{})
+		r, lines, whole := s.NewReader(), s.NewReader(), jsonl.NewHeadReader(pick)
 		for i := range s.Len() {
-			line := must.Get(r.Line(i))
+			line := must.Get(lines.Line(i))
 			want, bad := whole.Read(line)
 			if bad != nil {
 				t.Fatalf("%s: record %d: %v in %.200s", c.Name, i, bad, line)
 			}
-			if want.Kind != s.Kind(i) {
-				t.Errorf("%s: record %d is of kind %s, made as %s", c.Name, i, s.Kind(i), want.Kind)
+			if want.Kind != s.Kind(i) || heads[i] != headOf(want) {
+				t.Errorf("%s: record %d is of kind %s, and seen as %s, not %s", c.Name, i, s.Kind(i), heads[i], headOf(want))
 			}
-			if got, ok := first.Made(line, nil); ok && headOf(got) != headOf(want) {
-				t.Errorf("%s: record %d: the beginning says %s, all of it %s", c.Name, i, headOf(got), headOf(want))
+			if made++; !s.Kind(i).IsTurn() {
+				continue
 			}
-			made++
+			messages++
+			var m jsonl.Message
+			size := must.Get(r.Message(i, &m))
+			message := copyOf(want.Said())
+			if size != len(line.Get("message")) || !reflect.DeepEqual(copyOf(&m), message) || !reflect.DeepEqual(said[i], message) {
+				t.Errorf("%s: record %d, %d bytes: %v, seen as %v, not %v of %s", c.Name, i, size, m, said[i], message, line)
+			}
 		}
 		s.Close()
 	}
-	t.Logf("%d entries", made)
+	if made < 500 || messages < 300 {
+		t.Errorf("%d entries, %d messages", made, messages)
+	}
+}
+
+// copyOf is a message that stays.
+func copyOf(m *jsonl.Message) jsonl.Message {
+	var c jsonl.Message
+	v, to := reflect.ValueOf(*m), reflect.ValueOf(&c).Elem()
+	for k := range v.NumField() {
+		if raw, ok := v.Field(k).Interface().(jsonl.Value); ok {
+			to.Field(k).Set(reflect.ValueOf(slices.Clone(raw)))
+		}
+	}
+	c.Kind = m.Kind
+	for _, b := range m.Blocks {
+		b.Raw, b.Text.Value, b.ID, b.Name = slices.Clone(b.Raw), slices.Clone(b.Text.Value), slices.Clone(b.ID), slices.Clone(b.Name)
+		b.Args, b.Data, b.Mime = slices.Clone(b.Args), slices.Clone(b.Data), slices.Clone(b.Mime)
+		c.Blocks = append(c.Blocks, b)
+	}
+	return c
 }
 
 func headOf(p *jsonl.Picked) string {
-	return fmt.Sprintf("%s %s %s %s %s %s", p.Kind, p.Type, p.ID, p.ParentID, p.Timestamp, p.Role)
+	said := p.Message
+	if !p.Kind.IsMessage() {
+		said = nil
+	}
+	return fmt.Sprintf("%s %s %s %s %s %s %s %s", p.Kind, p.Type, p.ID, p.ParentID, p.Timestamp, p.Role, p.Record, said)
 }
 
 // rollout is one of Codex with a number of turns, each of an answer with a call and its result.
@@ -102,8 +142,8 @@ func TestArranged(t *testing.T) {
 	}
 }
 
-// TestMadeAllocations: showing another agent's entry takes next to no allocations.
-func TestMadeAllocations(t *testing.T) {
+// TestTypedAllocations: showing another agent's entry takes next to no allocations.
+func TestTypedAllocations(t *testing.T) {
 	s := must.Get(OpenReader("r.jsonl", bytes.NewReader(rollout(100)), Options{}))
 	r := s.NewReader()
 	n := testing.AllocsPerRun(10, func() {

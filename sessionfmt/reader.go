@@ -17,10 +17,11 @@ type Reader struct {
 
 	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
 	several []byte
-	line    []byte        // a message of a document, on one line
-	entry   dialect.Entry // the last one
-	made    int           // its record
-	unread  bool          // nothing was read since
+	line    []byte // a message of a document, on one line
+	source  dialect.Source
+	made    int  // the record of the last one
+	unread  bool // nothing was read since
+	write   dialect.JSON
 	shown   []byte
 
 	at jsonl.Cursor
@@ -34,7 +35,8 @@ func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 // entry in pi's shape.
 func (r *Reader) Line(i int) (jsonl.Value, error) {
 	if r.s.dialect != nil && !r.s.Held(i) {
-		return r.foreign(i, false, nil)
+		line, _, err := r.foreign(i, false, nil)
+		return line, err
 	}
 	line, err := r.Raw(i)
 	if r.s.records[i].flags&flagBadUTF8 != 0 {
@@ -48,8 +50,8 @@ func (r *Reader) Line(i int) (jsonl.Value, error) {
 func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {
 	var line jsonl.Value
 	if r.s.dialect != nil && !r.s.Held(i) {
-		if line, err = r.foreign(i, false, m); r.entry.Size > 0 {
-			return r.entry.Size, err
+		if line, size, err = r.foreign(i, false, m); size > 0 {
+			return size, err
 		}
 	} else {
 		line, err = r.Line(i)

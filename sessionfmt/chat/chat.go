@@ -38,8 +38,9 @@ type Reader struct {
 	jsonl.Cursor
 	own  []jsonl.Block // of a message that is being read
 	kept []jsonl.Block // of the others
-	made []byte        // texts that are not in the line
 	used jsonl.Usage
+	to   *dialect.Source // keeps texts that are not in the line
+	none dialect.Source  // to, where the line is only looked at
 }
 
 // Own appends a block to those of the message that is being read.
@@ -77,13 +78,7 @@ func (r *Reader) Keep(b jsonl.Block) []jsonl.Block {
 }
 
 // Join returns a string of parts as they are spelled.
-func (r *Reader) Join(parts ...[]byte) jsonl.String {
-	from := len(r.made)
-	for _, part := range parts {
-		r.made = append(r.made, part...)
-	}
-	return jsonl.Value(r.made[from:len(r.made):len(r.made)]).Spelled()
-}
+func (r *Reader) Join(parts ...[]byte) jsonl.String { return r.to.Make(parts...).Spelled() }
 
 // Used returns the usage of an answer, of which a line has one.
 func (r *Reader) Used(u jsonl.Usage) *jsonl.Usage {
@@ -93,38 +88,27 @@ func (r *Reader) Used(u jsonl.Usage) *jsonl.Usage {
 
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
-// read reads a line. done has to follow when what it returns is no longer used.
-func (f *Format) read(line jsonl.Value, native bool) *Reader {
+// read reads a line, for a source or to look at it. done has to follow when what it returns is no
+// longer used.
+func (f *Format) read(line jsonl.Value, to *dialect.Source) *Reader {
 	r := readers.Get().(*Reader)
-	r.reset(native)
+	if r.to = to; to == nil {
+		r.to = &r.none
+	}
+	r.Native = r.to.Native
 	f.Read(r, line)
 	return r
 }
 
-// Each calls see with each message of a line, which is valid during the call.
-func (f *Format) Each(line jsonl.Value, native bool, see func(m *Said)) {
-	r := f.read(line, native)
-	defer r.done()
-	for i := range r.Said {
-		see(&r.Said[i])
-	}
-}
-
 // done lets go of a line.
 func (r *Reader) done() {
-	r.reset(false)
-	readers.Put(r)
-}
-
-// reset prepares for another line, and holds nothing of the last one.
-func (r *Reader) reset(native bool) {
 	clear(r.Said)
 	clear(r.Calls)
 	clear(r.own)
 	clear(r.kept)
-	r.Said, r.Calls, r.own, r.kept, r.made = r.Said[:0], r.Calls[:0], r.own[:0], r.kept[:0], r.made[:0]
-	r.Native, r.ID, r.Stamp, r.Else = native, nil, nil, false
-	r.Reset(nil)
+	r.none.Reset()
+	*r = Reader{Said: r.Said[:0], Calls: r.Calls[:0], own: r.own[:0], kept: r.kept[:0], none: r.none}
+	readers.Put(r)
 }
 
 // A Call is a call of an answer, with what it returned. Absent values are nil.
@@ -189,7 +173,7 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 	}
 	d.Read, d.Scan = f.head, f.scan
 	d.New = func() dialect.Arranger { return NewArranger(f) }
-	d.Append = f.append
+	d.Make = f.make
 	return d
 }
 
@@ -214,7 +198,7 @@ func IsMessage(code dialect.Code) bool { return code >= several && code < theirs
 
 // scan is the dialect's Scan.
 func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
-	r := f.read(text, false)
+	r := f.read(text, nil)
 	defer r.done()
 	line := r.Since(0)
 	if len(r.Said) == 0 || r.Else {
@@ -279,9 +263,9 @@ func codeOf(said []Said) dialect.Code {
 }
 
 // calls reports whether a message has calls.
-func (s *Said) calls() bool {
-	return slices.ContainsFunc(s.Blocks, func(b jsonl.Block) bool { return b.Kind == jsonl.CallBlock })
-}
+func (s *Said) calls() bool { return slices.ContainsFunc(s.Blocks, isCall) }
+
+func isCall(b jsonl.Block) bool { return b.Kind == jsonl.CallBlock }
 
 // An Arranger makes the entries of messages in order.
 type Arranger struct {
@@ -340,7 +324,7 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	if err != nil {
 		return err
 	}
-	r := a.f.read(line, false)
+	r := a.f.read(line, nil)
 	defer r.done()
 	for i := range r.Said {
 		if r.Said[i].calls() {

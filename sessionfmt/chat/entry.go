@@ -2,78 +2,104 @@ package chat
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// append is the dialect's Append.
-func (f *Format) append(dst []byte, e *dialect.Entry) []byte {
-	w := Writer{dialect.Writer{Out: dst, Native: e.Native, Said: e.Said}}
-	line := e.Lines[0]
-	switch e.Kind {
+// make is the dialect's Make.
+func (f *Format) make(s *dialect.Source) {
+	switch a, _ := f.about(s); s.Kind {
 	case jsonl.Header:
-		w.header(f, e)
-		e.Kept = nil
-		return w.Out
-	case jsonl.SessionInfo:
-		a, _ := f.About(line)
-		w.Text("{", "type", e.Kind.Type())
-		w.Place(e, Time(a.Time))
-		w.Member(",", "name", a.Title)
-		return append(w.Out, '}')
-	}
-	k, _ := e.Kept.(*kept)
-	if k == nil {
-		k = &kept{}
-		e.Kept, e.Again = k, false
-	}
-	if !e.Again {
-		k.line.reset(e.Native)
-		f.Read(&k.line, line)
-		k.calls.reset(false)
-		if len(e.Lines) > 1 {
-			f.Read(&k.calls, e.Lines[1])
+		for _, line := range s.Lines[1:] {
+			if later, _ := f.About(line); later.CWD.Exists() {
+				a.CWD = later.CWD
+			}
 		}
-	}
-	r := &k.line
-	if e.Part >= len(r.Said) || e.Kind == jsonl.Unknown {
-		w.Raw(`{"type":""`)
-		w.Place(e, nil)
-		w.Member(",", "data", line)
-		return append(w.Out, '}')
-	}
-	m := &r.Said[e.Part]
-	if m.Kind == jsonl.ToolResult && m.Tool == nil {
-		m.Tool = k.calls.tool(m.Call)
-	}
-	w.Text("{", "type", e.Kind.Type())
-	w.Place(e, Time(m.Time))
-	switch e.Kind {
-	case jsonl.CustomEntry:
-		w.Text(",", "customType", m.Type)
-		w.Member(",", "data", line)
-	case jsonl.ChildUsage:
-		rest := *m.Usage // besides the answer's own, whose cost is not told
-		rest.Input -= r.Said[e.Part-1].Usage.Input
-		w.Text(",", "targetId", string(e.Parent))
-		w.usage("childUsage", &rest)
-		w.usage("aggregateUsage", m.Usage)
+		e := s.Add()
+		e.Time = Time(a.Time)
+		e.Set("cwd", a.CWD)
+		e.Set("parentSession", a.Parent)
+	case jsonl.SessionInfo:
+		e := s.Add()
+		e.Time = Time(a.Time)
+		e.Set("name", a.Title)
 	default:
-		w.Raw(`,"message":`)
-		w.Message(e.Kind, m)
-		e.Size = w.Size
+		f.messages(s)
 	}
-	return append(w.Out, '}')
 }
 
-// A kept is what the lines of an entry hold: its own, and the one with the calls that its
-// results answer.
-type kept struct{ line, calls Reader }
+// about is what a line says about the session, if the entry is made of that.
+func (f *Format) about(s *dialect.Source) (a About, ok bool) {
+	if s.Kind != jsonl.Header && s.Kind != jsonl.SessionInfo {
+		return a, false
+	}
+	return f.About(s.Lines[0])
+}
 
-// tool is the tool of a call.
+// messages makes the entries of all messages of a line.
+func (f *Format) messages(s *dialect.Source) {
+	r := f.read(s.Lines[0], s)
+	defer r.done()
+	if s.Part >= len(r.Said) || s.Kind == jsonl.Unknown {
+		s.Entries = s.Entries[:0]
+		for range s.Part + 1 {
+			s.Add().Type = jsonl.Value(`""`)
+		}
+		s.Entry().Set("data", s.Lines[0])
+		return
+	}
+	var calls *Reader // the line with the calls that results answer
+	if len(s.Lines) > 1 {
+		calls = f.read(s.Lines[1], nil)
+		defer calls.done()
+	}
+	for k := range r.Said {
+		m, kind := &r.Said[k], r.Said[k].Kind
+		if k == s.Part {
+			kind = s.Kind
+		} else if kind == jsonl.ChildUsage { // it names its parent
+			break
+		}
+		if m.Kind == jsonl.ToolResult && m.Tool == nil {
+			m.Tool = calls.tool(m.Call)
+		}
+		e := s.Add()
+		e.Time = Time(m.Time)
+		switch kind {
+		case jsonl.CustomEntry:
+			e.SetText("customType", m.Type)
+			e.Set("data", s.Lines[0])
+		case jsonl.ChildUsage:
+			rest := *m.Usage // besides the answer's own, whose cost is not told
+			rest.Input -= r.Said[k-1].Usage.Input
+			e.SetText("targetId", string(s.Parent))
+			e.Set("childUsage", usage(s, &rest))
+			e.Set("aggregateUsage", usage(s, m.Usage))
+		default:
+			m.To(s, e, kind)
+		}
+	}
+}
+
+// Each makes entries that have the messages of a line, as long as more returns one for a message.
+func (f *Format) Each(s *dialect.Source, line jsonl.Value, entry func(m *Said) *dialect.Entry) {
+	r := f.read(line, s)
+	defer r.done()
+	for k := range r.Said {
+		if e := entry(&r.Said[k]); e != nil {
+			r.Said[k].To(s, e, r.Said[k].Kind)
+		}
+	}
+}
+
+// tool is the tool of a call, absent for no line.
 func (r *Reader) tool(call jsonl.Value) jsonl.Value {
+	if r == nil {
+		return nil
+	}
 	for i := range r.Said {
 		for k := range r.Said[i].Blocks {
 			if b := &r.Said[i].Blocks[k]; b.Kind == jsonl.CallBlock && string(b.ID) == string(call) {
@@ -84,94 +110,54 @@ func (r *Reader) tool(call jsonl.Value) jsonl.Value {
 	return nil
 }
 
-// A Writer appends entries.
-type Writer struct{ dialect.Writer }
+var stops = map[bool]jsonl.Value{true: jsonl.Value(`"toolUse"`), false: jsonl.Value(`"stop"`)}
 
-func (w *Writer) header(f *Format, e *dialect.Entry) {
-	a, _ := f.About(e.Lines[0])
-	for _, line := range e.Lines[1:] {
-		if later, _ := f.About(line); later.CWD.Exists() {
-			a.CWD = later.CWD
-		}
-	}
-	w.Text("{", "type", jsonl.Header.Type())
-	w.Place(e, Time(a.Time))
-	w.Member(",", "cwd", a.CWD)
-	w.Member(",", "parentSession", a.Parent)
-	w.Raw("}")
-}
-
-// Message appends a message as one of a kind.
-func (w *Writer) Message(kind jsonl.Kind, m *Said) {
-	w.Begin(kind)
+// To adds a message to an entry, as one of a kind.
+func (m *Said) To(s *dialect.Source, e *dialect.Entry, kind jsonl.Kind) {
+	to := e.Message(kind)
 	switch kind {
 	case jsonl.ToolResult:
-		w.Set("toolCallId", m.Call)
-		w.Set("toolName", m.Tool)
+		to.Set("toolCallId", m.Call)
+		to.Set("toolName", m.Tool)
 	case jsonl.Custom:
 		if m.Type == "" {
 			m.Type = m.Kind.Role()
 		}
-		w.Text(",", "customType", m.Type)
+		to.SetText("customType", m.Type)
 	}
-	if kind == jsonl.System && len(m.Blocks) == 1 {
-		w.Member(",", "content", m.Blocks[0].Text.Value)
-	} else {
-		w.Content(m.Blocks)
-	}
+	to.Body()
+	to.Blocks = append(to.Blocks, m.Blocks...)
 	switch kind {
 	case jsonl.ToolResult:
 		if !m.Untold {
-			w.Set("isError", truth[m.Failed])
+			to.SetTruth("isError", m.Failed)
 		}
 	case jsonl.Custom:
-		w.Raw(`,"display":true`)
+		to.SetTruth("display", true)
 	case jsonl.Assistant:
-		w.answer(m)
-	}
-	if w.Native {
-		w.Raw(`,"native":[`)
-		w.Value(m.Native)
-		w.Raw("]")
-	}
-	w.End()
-}
-
-var (
-	truth = map[bool]jsonl.Value{true: jsonl.Value("true"), false: jsonl.Value("false")}
-	stops = map[bool]jsonl.Value{true: jsonl.Value(`"toolUse"`), false: jsonl.Value(`"stop"`)}
-)
-
-// answer appends what an answer has besides its content.
-func (w *Writer) answer(m *Said) {
-	w.Set("provider", m.Provider)
-	w.Set("model", m.Model)
-	w.Set("stopReason", stops[m.calls()])
-	if m.Usage != nil {
-		at := len(w.Out) + len(`,"usage":`)
-		if w.usage("usage", m.Usage); w.Said != nil {
-			w.Said.Usage = w.Out[at:]
+		to.Set("provider", m.Provider)
+		to.Set("model", m.Model)
+		to.Set("stopReason", stops[slices.ContainsFunc(m.Blocks, isCall)])
+		if m.Usage != nil {
+			to.Set("usage", usage(s, m.Usage))
 		}
+	}
+	if s.Native {
+		to.Native = s.Make([]byte("["), m.Native, []byte("]"))
 	}
 }
 
-// usage appends a usage, with its cost if that is recorded.
-func (w *Writer) usage(name string, u *jsonl.Usage) {
-	w.Number(`,"`+name+`":{"input":`, u.Input)
-	w.Number(`,"output":`, u.Output)
-	w.Number(`,"cacheRead":`, u.CacheRead)
-	w.Number(`,"cacheWrite":`, u.CacheWrite)
-	w.Number(`,"totalTokens":`, u.Context())
-	if u.Cost.Known {
-		w.Raw(`,"cost":{"total":`)
-		if math.IsInf(u.Cost.Total, 0) { // as implausible, and JSON
-			w.Raw("1e999")
-		} else {
-			w.Out = strconv.AppendFloat(w.Out, u.Cost.Total, 'f', -1, 64)
-		}
-		w.Raw("}")
+// usage is a usage, with its cost if that is recorded.
+func usage(s *dialect.Source, u *jsonl.Usage) jsonl.Value {
+	var cost jsonl.Value
+	if u.Cost.Known && math.IsInf(u.Cost.Total, 0) { // as implausible, and JSON
+		cost = jsonl.Value("1e999")
+	} else if u.Cost.Known {
+		cost = strconv.AppendFloat(nil, u.Cost.Total, 'f', -1, 64)
 	}
-	w.Raw("}")
+	all := *u
+	all.Total = u.Context()
+	return s.Usage(all, cost)
 }
 
 // Time returns a time as pi writes it. Python writes a space before the hours, and no zone,

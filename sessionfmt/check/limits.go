@@ -134,13 +134,12 @@ func (c *clearedWatch) fact(rec int, kinds ...factKind) (fact, bool) {
 	return facts[i], true
 }
 
-// size returns the size of a message. It reads what edits, patches and compactions made, and messages
-// of other agents, of which a line may have several.
+// size returns the size of a message. It reads what edits, patches and compactions made.
 func (c *clearedWatch) size(p *replay.Piece) int64 {
 	if !p.Sent() {
 		return 0
 	}
-	if p.Own() && c.w.s.Dialect() == nil {
+	if p.Own() {
 		if f, ok := c.fact(p.Origin().Record, aPrompt, aResult, aFailure, aMessage); ok && f.size() < maxSize {
 			return f.size()
 		}

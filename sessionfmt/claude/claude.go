@@ -26,7 +26,7 @@ var Dialect = dialect.Dialect{
 	},
 	Read:       read,
 	New:        newArranger,
-	Append:     appendEntry,
+	Make:       makeEntry,
 	Base:       base,
 	Unrecorded: "titles, hooks and most summaries",
 	Marks:      []string{"<command-", "<local-command-", "<task-notification>", "This session is being continued from a previous conversation"},
@@ -207,11 +207,13 @@ func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
 		return summary, nil
 	}
 	n := 0
-	for block := range content.Elements {
-		var f [2]jsonl.Value
-		if block.Fields(f[:], "type", "tool_use_id"); f[0].Is("tool_result") {
+	var c jsonl.Cursor
+	c.Reset(content)
+	for range c.Elements {
+		var f [2]jsonl.String
+		if c.Fields(f[:], "type", "tool_use_id"); f[0].Is("tool_result") {
 			if n++; n == 1 {
-				call = f[1]
+				call = f[1].Value
 			}
 		}
 	}

@@ -1,8 +1,9 @@
 package claude
 
 import (
-	"iter"
+	"slices"
 	"strconv"
+	"sync"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -12,18 +13,62 @@ import (
 type line struct {
 	typ, subtype, timestamp, content, attachment jsonl.Value
 
-	message
+	// The message of the API: its content, which is a text or parts, and its other members.
+	said  jsonl.Value
+	text  jsonl.String
+	parts []part
+	msg   [len(messageNames)]jsonl.String
 }
 
-// A message is what the API got or gave.
-type message struct {
-	id, role, said, model, stop, usage, diagnostics jsonl.Value
+// The members of a message besides its content.
+const (
+	role = iota
+	id
+	model
+	stop
+	usage
+	diagnostics
+)
+
+var messageNames = [...]string{"role", "id", "model", "stop_reason", "usage", "diagnostics"}
+
+// get is a member of the message.
+func (l *line) get(member int) jsonl.Value { return l.msg[member].Value }
+
+// A part is one of a content.
+type part struct {
+	raw jsonl.Value
+	at  [len(partNames)]jsonl.String
+}
+
+// The members of parts.
+const (
+	typ = iota
+	text
+	thinking
+	signature
+	callID
+	name
+	input
+	source
+	answers // of a result, as the next two: the id of its call
+	returned
+	failed
+)
+
+var partNames = [...]string{"type", "text", "thinking", "signature", "id", "name", "input", "source", "tool_use_id", "content", "is_error"}
+
+// A maker makes an entry.
+type maker struct {
+	*dialect.Source
+	e     *dialect.Entry
+	parts []part // of the lines
 }
 
 // readLine reads a record, as far as it has to: after it, the record has the result of a tool
 // again.
-func readLine(v jsonl.Value) (l line) {
-	said := false
+func (m *maker) readLine(v jsonl.Value) (l line) {
+	found := false
 	var c jsonl.Cursor
 	c.Once(v)
 	for key := range c.Members {
@@ -39,211 +84,172 @@ func readLine(v jsonl.Value) (l line) {
 		case "attachment":
 			l.attachment = c.Value()
 		case "message":
-			l.message.read(&c)
-			said = true
+			m.readMessage(&l, &c)
+			found = true
 		default:
 			continue
 		}
-		if said && l.typ.Exists() && l.timestamp.Exists() {
+		if found && l.typ.Exists() && l.timestamp.Exists() {
 			break
 		}
 	}
 	return l
 }
 
-func (m *message) read(c *jsonl.Cursor) {
+func (m *maker) readMessage(l *line, c *jsonl.Cursor) {
 	for key := range c.Members {
-		switch string(key) {
-		case "id":
-			m.id = c.Value()
-		case "role":
-			m.role = c.Value()
-		case "content":
-			m.said = c.Value()
-		case "model":
-			m.model = c.Value()
-		case "stop_reason":
-			m.stop = c.Value()
-		case "usage":
-			m.usage = c.Value()
-		case "diagnostics":
-			m.diagnostics = c.Value()
+		if string(key) != "content" {
+			c.Field(key, l.msg[:], messageNames[:]...)
+			continue
 		}
+		start := c.Offset()
+		l.text, l.parts = m.readContent(c)
+		l.said = c.Since(start)
 	}
 }
 
-// appendEntry is [dialect.Dialect]'s Append.
-func appendEntry(dst []byte, e *dialect.Entry) []byte {
-	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
-	k, _ := e.Kept.(*kept)
-	if k == nil || !e.Again {
-		k = &kept{line: readLine(e.Lines[0])}
-		e.Kept = k
+// readContent reads a content, a text or parts.
+func (m *maker) readContent(c *jsonl.Cursor) (text jsonl.String, parts []part) {
+	if c.Peek() == '"' {
+		return c.String(), nil
 	}
-	l := k.line
-	switch {
-	case e.Kind != jsonl.Unknown:
-		w.Raw(`{"type":"` + e.Kind.Type() + `"`)
-	case l.typ.IsString():
-		w.Member("{", "type", l.typ)
-	default:
-		w.Raw(`{"type":""`)
+	from := len(m.parts)
+	for range c.Elements {
+		p, start := part{}, c.Offset()
+		c.Fields(p.at[:], partNames[:]...)
+		p.raw = c.Since(start)
+		m.parts = append(m.parts, p)
 	}
-	w.Place(e, l.timestamp)
-	if e.Kind == jsonl.Header {
+	return text, m.parts[from:]
+}
+
+var makers = sync.Pool{New: func() any { return new(maker) }}
+
+// makeEntry is [dialect.Dialect]'s Make.
+func makeEntry(s *dialect.Source) {
+	m := makers.Get().(*maker)
+	defer func() {
+		clear(m.parts)
+		*m = maker{parts: m.parts[:0]}
+		makers.Put(m)
+	}()
+	m.Source, m.e = s, s.Add()
+	l := m.readLine(s.Lines[0])
+	m.e.Time = l.timestamp
+	switch s.Kind {
+	case jsonl.Header:
 		var f [2]jsonl.Value
-		e.Lines[0].Fields(f[:], "cwd", "forkedFrom")
-		w.Member(",", "cwd", f[0])
-		w.Member(",", "parentSession", f[1].Get("sessionId"))
-		return append(w.Out, '}')
-	}
-	switch e.Kind {
+		s.Lines[0].Fields(f[:], "cwd", "forkedFrom")
+		m.e.Set("cwd", f[0])
+		m.e.Set("parentSession", f[1].Get("sessionId"))
 	case jsonl.CustomEntry:
-		w.Member(",", "customType", l.subtype)
-		w.Member(",", "data", e.Lines[0])
+		m.e.Set("customType", l.subtype)
+		m.e.Set("data", s.Lines[0])
 	case jsonl.Transform:
-		w.compaction(e.Lines)
+		m.compaction()
 	case jsonl.ContextEdit:
-		w.edit(e, &l)
+		m.edit(&l)
 	case jsonl.SessionInfo:
-		name := e.Lines[0].Get("customTitle")
+		name := s.Lines[0].Get("customTitle")
 		if !name.Exists() {
-			name = e.Lines[0].Get("aiTitle")
+			name = s.Lines[0].Get("aiTitle")
 		}
-		w.Member(",", "name", name)
+		m.e.Set("name", name)
 	case jsonl.Unknown:
-	default:
-		w.Raw(`,"message":`)
-		w.message(e, &l)
-	}
-	return append(w.Out, '}')
-}
-
-// message appends the message of a message entry.
-func (w *writer) message(e *dialect.Entry, l *line) {
-	switch e.Kind {
-	case jsonl.Assistant:
-		w.answer(l, e.Lines)
-	case jsonl.User:
-		w.said("user", &l.message)
-	case jsonl.ToolResult:
-		e.Kept.(*kept).read(e.Lines[1:])
-		w.result(l, e.Part, e.Kept.(*kept))
-	default:
-		w.note(l)
-	}
-}
-
-// compaction appends the patch of a compaction: one op that puts the summary, and what was
-// kept, in place of all.
-func (w *writer) compaction(lines []jsonl.Value) {
-	w.Raw(`,"transformerName":"compaction","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"compaction","messages":[`)
-	for k := 1; k < len(lines); {
-		if k > 1 {
-			w.Raw(",")
+		if l.typ.IsString() {
+			m.e.Type = l.typ
 		}
-		l := readLine(lines[k])
+	case jsonl.Assistant:
+		m.answer(&l, s.Lines)
+	case jsonl.User:
+		m.prompt(&l)
+	case jsonl.ToolResult:
+		m.results(&l)
+	default:
+		m.note(&l)
+	}
+}
+
+// compaction makes the patch of a compaction: the summary, and what was kept.
+func (m *maker) compaction() {
+	m.e.Transformer, m.e.Reason = "compaction", "compaction"
+	names := callsOf(m.Lines[1:])
+	for k := 1; k < len(m.Lines); {
+		l := m.readLine(m.Lines[k])
 		n := k + 1
 		switch {
 		case l.typ.Is("assistant"):
-			for n < len(lines) && sameAnswer(&l, lines[n]) {
+			for n < len(m.Lines) && sameAnswer(&l, m.Lines[n]) {
 				n++
 			}
-			w.answer(&l, lines[k:n])
-		case l.typ.Is("user") && hasOutcome(l.message.said):
-			results := &kept{line: l}
-			results.read(lines[1:])
-			w.result(&l, 0, results)
+			m.answer(&l, m.Lines[k:n])
 		case l.typ.Is("user"):
-			w.said("user", &l.message)
+			if all := l.outcomes(); len(all) > 0 {
+				m.result(&l, &all[0], names, false)
+			} else {
+				m.prompt(&l)
+			}
 		default:
-			w.note(&l)
+			m.note(&l)
 		}
 		k = n
 	}
-	w.Raw("]}]")
 }
 
 func sameAnswer(l *line, next jsonl.Value) bool {
 	if !next.First("type").Is("assistant") {
 		return false
 	}
-	id := next.First("message", "id")
-	return id.IsString() && string(id) == string(l.id)
+	of := next.First("message", "id")
+	return of.IsString() && string(of) == string(l.get(id))
 }
 
-// edit appends an edit: of the entry of the second line, if there is one.
-func (w *writer) edit(e *dialect.Entry, l *line) {
-	first := e.Lines[0]
-	part := e.Part
-	var call, said jsonl.Value
+// edit makes an edit: of the entry of the second line, if there is one.
+func (m *maker) edit(l *line) {
+	first := m.Lines[0]
+	var call, by jsonl.Value
 	cleared := false
 	switch {
 	case l.subtype.Is("microcompact_boundary"):
-		call = nth(first.Get("microcompactMetadata").Get("compactedToolIds"), part)
+		call = nth(first.Get("microcompactMetadata").Get("compactedToolIds"), m.Part)
 		cleared = call.Exists()
 	case l.typ.Is("content-replacement"):
-		one := nth(first.Get("replacements"), part)
-		call, said = one.Get("toolUseId"), one.Get("replacement")
+		one := nth(first.Get("replacements"), m.Part)
+		call, by = one.Get("toolUseId"), one.Get("replacement")
 	}
-	id := ""
-	if len(e.Lines) > 1 {
-		id = e.Lines[1].First("uuid").Text()
-		if k := partOf(e.Lines[1].First("message", "content"), call); k > 0 {
-			id += "." + strconv.Itoa(k)
+	target := ""
+	if len(m.Lines) > 1 {
+		target = m.Lines[1].First("uuid").Text()
+		edited := m.readLine(m.Lines[1])
+		of := func(p part) bool { return string(p.at[answers].Value) == string(call) }
+		if k := slices.IndexFunc(edited.outcomes(), of); call.Exists() && k > 0 {
+			target += "." + strconv.Itoa(k)
 		}
 	}
-	w.Text(",", "targetId", id)
+	m.e.SetText("targetId", target)
+	left := len(m.Lines) > 1 && l.typ.Is("assistant") && m.Lines[1].First("type").Is("assistant") // only these lines of it
+	if !left && !cleared && !by.Exists() {
+		m.e.Set("replacement", jsonl.Value("null"))
+		return
+	}
+	msg := m.e.Message(jsonl.OtherMessage)
+	msg.Body()
 	switch {
-	case l.typ.Is("assistant") && e.Lines[1].First("type").Is("assistant"): // only these lines of it are left
-		w.part(e.Lines[1:])
-	case cleared:
-		w.Raw(`,"replacement":{"content":[{"type":"opaque","item":"cleared tool result"}]}`)
-		w.nativeResult(call, nil) // what it says instead is not in the file
-	case said.Exists():
-		w.Raw(`,"replacement":{"content":`)
-		w.content(said)
-		w.Raw("}")
-		w.nativeResult(call, said)
-	default:
-		w.Raw(`,"replacement":null`)
-	}
-}
-
-// part appends, as the replacement of an answer, what only some of its lines say.
-func (w *writer) part(lines []jsonl.Value) {
-	w.Raw(`,"replacement":{"content":[`)
-	sep := ""
-	for _, raw := range lines {
-		sep = w.blocks(raw.First("message", "content"), sep)
-	}
-	w.Raw("]}")
-	if w.Native {
-		w.Raw(`,"native":[{"role":"assistant","content":[`)
-		w.bare(lines)
-		w.Raw("]}]")
-	}
-}
-
-// bare appends the blocks of lines as they stand.
-func (w *writer) bare(lines []jsonl.Value) {
-	sep := ""
-	for _, raw := range lines {
-		for b := range raw.First("message", "content").Elements {
-			w.Raw(sep)
-			w.Out = append(w.Out, b...)
-			sep = ","
+	case left:
+		for _, raw := range m.Lines[1:] {
+			l := m.readLine(raw)
+			addBlocks(msg, jsonl.String{}, l.parts)
 		}
+		m.nativeAnswer(msg, m.Lines[1:])
+		return
+	case cleared: // what it says instead is not in the file
+		msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"cleared tool result"}`)})
+	default:
+		m.addContent(msg, by)
 	}
-}
-
-// nativeResult appends, where it is asked for, a message with one result.
-func (w *writer) nativeResult(call, said jsonl.Value) {
-	if w.Native {
-		w.Raw(`,"native":[{"role":"user","content":[{"type":"tool_result"`)
-		w.Member(",", "tool_use_id", call)
-		w.Member(",", "content", said)
-		w.Raw("}]}]")
+	if m.Native {
+		result := jsonl.Value(`{"type":"tool_result"}`).With("tool_use_id", call).With("content", by)
+		msg.Native = m.Make([]byte(`[{"role":"user","content":[`), result, []byte("]}]"))
 	}
 }
 
@@ -258,86 +264,229 @@ func nth(list jsonl.Value, n int) jsonl.Value {
 	return nil
 }
 
-// partOf is which of the results of a content is that of a call.
-func partOf(content, call jsonl.Value) (part int) {
-	if !call.Exists() {
-		return 0
-	}
-	for block := range content.Elements {
-		if !block.Get("type").Is("tool_result") {
-			continue
-		}
-		if string(block.Get("tool_use_id")) == string(call) {
-			return part
-		}
-		part++
-	}
-	return 0
+// prompt makes a message as it was sent.
+func (m *maker) prompt(l *line) {
+	msg := m.e.Message(jsonl.User)
+	msg.Body()
+	addBlocks(msg, l.text, l.parts)
+	m.sent(msg, l)
 }
 
-// An outcome is what a tool returned.
-type outcome struct{ raw, call, said, failed jsonl.Value }
-
-// A kept is what was read of the lines of an entry, and serves the other entries of these.
-type kept struct {
-	line     line
-	outcomes []outcome              // of its results
-	names    map[string]jsonl.Value // of the tools that were called
+// sent adds the message of a line as it was sent.
+func (m *maker) sent(msg *dialect.Message, l *line) {
+	if m.Native {
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", l.said)
+		msg.Native = m.Make([]byte("["), one, []byte("]"))
+	}
 }
 
-// read reads the results, and the calls of other lines, unless that is done.
-func (k *kept) read(lines []jsonl.Value) {
-	if k.names != nil {
+// addBlocks adds the blocks of a content, a text or parts.
+func addBlocks(msg *dialect.Message, said jsonl.String, parts []part) {
+	if said.IsString() {
+		msg.Said(said)
+	}
+	for k := range parts {
+		msg.Add(parts[k].block())
+	}
+}
+
+// addContent is addBlocks for a content that was not read.
+func (m *maker) addContent(msg *dialect.Message, content jsonl.Value) {
+	said, parts := m.readContent(new(jsonl.Cursor).Reset(content))
+	addBlocks(msg, said, parts)
+}
+
+// block is the block of a part, which stands as it is where pi has none like it.
+func (p *part) block() jsonl.Block {
+	switch of := p.at[typ]; {
+	case of.Is("text"):
+		return jsonl.Block{Kind: jsonl.TextBlock, Text: p.at[text]}
+	case of.Is("thinking") && len(p.at[thinking].Value) > len(`""`):
+		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: p.at[thinking], Data: p.at[signature].Value}
+	case of.Is("thinking"), of.Is("redacted_thinking"):
+		return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"thinking"}`)}
+	case of.Is("tool_use"):
+		return jsonl.Block{Kind: jsonl.CallBlock, ID: p.at[callID].Value, Name: p.at[name].Value, Args: p.at[input].Value}
+	case of.Is("image") && p.at[source].Get("type").Is("base64"):
+		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.at[source].Get("data"), Mime: p.at[source].Get("media_type")}
+	}
+	return jsonl.Block{Raw: p.raw}
+}
+
+// answer makes an answer: the blocks of its lines, in order, and the usage of the last. The
+// first of them has been read.
+func (m *maker) answer(first *line, lines []jsonl.Value) {
+	msg, last := m.e.Message(jsonl.Assistant), *first
+	msg.Body()
+	addBlocks(msg, jsonl.String{}, last.parts)
+	for _, raw := range lines[1:] {
+		if l := m.readLine(raw); l.typ.Is("assistant") {
+			last = l
+			addBlocks(msg, jsonl.String{}, last.parts)
+		}
+	}
+	msg.SetText("api", "anthropic-messages")
+	msg.SetText("provider", "anthropic")
+	msg.Set("model", last.get(model))
+	msg.Set("responseId", last.get(id))
+	msg.SetText("stopReason", last.stopReason(msg))
+	if used := last.get(usage); used.IsObject() && !last.get(model).Is("<synthetic>") {
+		msg.Set("usage", m.Usage(readUsage(used), nil))
+	}
+	if last.get(diagnostics).IsObject() {
+		msg.Set("diagnostics", last.get(diagnostics))
+	}
+	m.nativeAnswer(msg, lines)
+}
+
+// nativeAnswer adds lines of an answer as they were sent.
+func (m *maker) nativeAnswer(msg *dialect.Message, lines []jsonl.Value) {
+	if !m.Native {
 		return
 	}
-	k.names = map[string]jsonl.Value{}
-	for o := range outcomesOf(k.line.said) {
-		k.outcomes = append(k.outcomes, o)
-	}
+	out, sep := []byte(`[{"role":"assistant","content":[`), ""
 	for _, raw := range lines {
-		callsOf(raw, k.names)
+		for b := range raw.First("message", "content").Elements {
+			out = append(append(out, sep...), b...)
+			sep = ","
+		}
+	}
+	msg.Native = append(out, "]}]"...)
+}
+
+// stopReason is why an answer ended, as pi says it.
+func (l *line) stopReason(msg *dialect.Message) string {
+	why := l.get(stop)
+	switch {
+	case l.get(model).Is("<synthetic>"):
+		return "aborted"
+	case why.Is("max_tokens"), why.Is("model_context_window_exceeded"):
+		return "length"
+	case why.Is("tool_use"):
+		return "toolUse"
+	case why.IsString():
+		return "stop"
+	}
+	for range msg.Calls {
+		return "toolUse"
+	}
+	return "stop"
+}
+
+// readUsage reads a usage.
+func readUsage(used jsonl.Value) (u jsonl.Usage) {
+	var f [5]jsonl.Value
+	used.Fields(f[:], "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation")
+	u.Input, u.Output, u.CacheRead, u.CacheWrite = f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
+	u.CacheWrite1h = f[4].Get("ephemeral_1h_input_tokens").Int()
+	u.Total = u.Context()
+	return u
+}
+
+// outcomes are the parts of a record that tell what tools returned.
+func (l *line) outcomes() []part {
+	return slices.DeleteFunc(slices.Clone(l.parts), func(p part) bool { return !p.at[typ].Is("tool_result") })
+}
+
+// results makes the entries of all results of a record.
+func (m *maker) results(l *line) {
+	all, names := l.outcomes(), callsOf(m.Lines[1:])
+	several := len(all) > 1
+	for k := range max(len(all), m.Part+1) {
+		if k > 0 {
+			m.e = m.Add()
+			m.e.Time = l.timestamp
+		}
+		if k == len(all) {
+			all = append(all, part{})
+		}
+		m.result(l, &all[k], names, several)
 	}
 }
 
-// outcome is a result by its number, empty if there are fewer.
-func (k *kept) outcome(part int) (o outcome) {
-	if part < len(k.outcomes) {
-		o = k.outcomes[part]
+// result makes a result of a record, with the name of its tool. Each of several was sent as a
+// message.
+func (m *maker) result(l *line, p *part, names map[string]jsonl.Value, several bool) {
+	msg, call := m.e.Message(jsonl.ToolResult), p.at[answers].Value
+	msg.Set("toolCallId", call)
+	msg.Set("toolName", names[string(call)])
+	msg.Body()
+	if p.at[returned].IsString() {
+		msg.Said(p.at[returned])
+	} else {
+		m.addContent(msg, p.at[returned].Value)
 	}
-	return o
+	msg.SetTruth("isError", p.at[failed].Truthy())
+	if several && m.Native {
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", m.Make([]byte("["), p.raw, []byte("]")))
+		msg.Native = m.Make([]byte("["), one, []byte("]"))
+	} else {
+		m.sent(msg, l)
+	}
 }
 
-// hasOutcome reports whether a content has a result.
-func hasOutcome(content jsonl.Value) bool {
-	for range outcomesOf(content) {
-		return true
-	}
-	return false
-}
-
-// outcomesOf yields the results of a content.
-func outcomesOf(content jsonl.Value) iter.Seq[outcome] {
-	return func(yield func(outcome) bool) {
+// callsOf are the names of the tools that lines call, by the id of the call. The first one of an
+// id counts.
+func callsOf(lines []jsonl.Value) map[string]jsonl.Value {
+	names := map[string]jsonl.Value{}
+	for _, raw := range lines {
 		var c jsonl.Cursor
-		c.Once(content)
+		if !c.Once(raw).Enter("message", "content") {
+			continue
+		}
 		for range c.Elements {
-			var o outcome
-			is, start := false, c.Offset()
-			for key := range c.Members {
-				switch string(key) {
-				case "type":
-					is = c.Value().Is("tool_result")
-				case "tool_use_id":
-					o.call = c.Value()
-				case "content":
-					o.said = c.Value()
-				case "is_error":
-					o.failed = c.Value()
-				}
-			}
-			if o.raw = c.Since(start); is && !yield(o) {
-				return
+			var f [2]jsonl.String
+			c.Fields(f[:], "id", "name")
+			if of, name := f[0].Value, f[1].Value; names[string(of)] == nil && name.Exists() && len(of) > 0 {
+				names[string(of)] = name
 			}
 		}
 	}
+	return names
+}
+
+// note makes what the program told the model: a text that it wrote for the user, the text
+// of a local command, or the strings of an attachment, whose wording is not in the file.
+func (m *maker) note(l *line) {
+	msg, own := m.e.Message(jsonl.Custom), false
+	switch {
+	case l.typ.Is("attachment"):
+		msg.Set("customType", orName(l.attachment.Get("type"), `"attachment"`))
+		msg.Body()
+		msg.Said(stringsOf(l.attachment))
+	case l.typ.Is("system"):
+		msg.Set("customType", orName(l.subtype, `"system"`))
+		msg.Body()
+		m.addContent(msg, l.content)
+	default:
+		msg.SetText("customType", "meta")
+		msg.Body()
+		addBlocks(msg, l.text, l.parts)
+		own = true
+	}
+	if msg.SetTruth("display", true); own {
+		m.sent(msg, l)
+	}
+}
+
+func orName(v jsonl.Value, name string) jsonl.Value {
+	if v.IsString() {
+		return v
+	}
+	return jsonl.Value(name)
+}
+
+// stringsOf is a text of the strings of an attachment, one a line.
+func stringsOf(of jsonl.Value) jsonl.String {
+	text, sep := jsonl.Value{'"'}, ""
+	for key, v := range of.Members {
+		if string(key) == "type" {
+			continue
+		}
+		for s := range v.Strings {
+			text = append(append(text, sep...), s[1:len(s)-1]...)
+			sep = `\n`
+		}
+	}
+	return append(text, '"').Spelled()
 }

@@ -23,7 +23,7 @@ var Dialect = dialect.Dialect{
 	},
 	Read:      read,
 	New:       newArranger,
-	Append:    appendEntry,
+	Make:      makeEntry,
 	Base:      base,
 	Record:    isRecord,
 	Bulk:      []dialect.Bulk{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},

@@ -2,16 +2,11 @@ package codex
 
 import (
 	"bytes"
+	"fmt"
+	"hash/fnv"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
-)
-
-// How much of the prompts a compaction keeps that has no replacement_history, tokens, and how
-// many bytes Codex takes for one.
-const (
-	mostKept      = 20000
-	bytesPerToken = 4
 )
 
 // instructions are those that a session_meta records.
@@ -22,44 +17,6 @@ func instructions(meta jsonl.Value) jsonl.Value {
 	return meta.Get("instructions")
 }
 
-// appendEntry is [dialect.Dialect]'s Append.
-func appendEntry(dst []byte, e *dialect.Entry) []byte {
-	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
-	line := e.Lines[0]
-	w.typeOf(e.Kind, line)
-	w.Place(e, line.First("timestamp"))
-	if e.Kind == jsonl.Header {
-		payload := payloadOf(line)
-		w.Member(",", "cwd", payload.Get("cwd"))
-		w.Member(",", "parentSession", payload.Get("forked_from_id"))
-		return append(w.Out, '}')
-	}
-	switch e.Kind {
-	case jsonl.System:
-		w.Raw(`,"message":{"role":"system"`)
-		w.Member(",", "content", instructions(payloadOf(line)))
-		w.Raw("}")
-	case jsonl.ModelChange:
-		w.Raw(`,"provider":"openai"`)
-		w.Member(",", "modelId", line.First("payload", "model"))
-	case jsonl.UsageEntry:
-		w.Raw(`,"kind":"compaction"`)
-		var used usageLines
-		for _, line := range e.Lines {
-			used.read(line)
-		}
-		w.usageOf(&used, nil)
-	case jsonl.Transform:
-		w.transform(e.Lines)
-	case jsonl.Unknown:
-		w.Member(",", "payload", line.Get("payload"))
-	default:
-		w.Raw(`,"message":`)
-		w.message(e)
-	}
-	return append(w.Out, '}')
-}
-
 // payloadOf is the payload of a line, or in the first months the line itself.
 func payloadOf(line jsonl.Value) jsonl.Value {
 	if p := line.Get("payload"); p.IsObject() {
@@ -68,163 +25,311 @@ func payloadOf(line jsonl.Value) jsonl.Value {
 	return line
 }
 
-// A writer appends an entry.
-type writer struct{ dialect.Writer }
-
-// typeOf begins an entry with its type.
-func (w *writer) typeOf(kind jsonl.Kind, line jsonl.Value) {
-	if typ := typeOfLine(line); kind == jsonl.Unknown && typ.IsString() {
-		w.Member("{", "type", typ)
-		return
-	}
-	w.Text("{", "type", kind.Type())
+// A maker makes an entry.
+type maker struct {
+	*dialect.Source
+	e *dialect.Entry
 }
 
-// message appends the message of a message entry.
-func (w *writer) message(e *dialect.Entry) {
-	if e.Kind == jsonl.Assistant {
-		w.answer(e)
-		return
-	}
-	it := lineItem(e.Lines[0])
-	switch e.Kind {
-	case jsonl.User:
-		w.Raw(`{"role":"user","content":`)
-		w.content(it.content)
-	case jsonl.ToolResult:
-		w.Raw(`{"role":"toolResult"`)
-		w.Member(",", "toolCallId", it.callID)
-		if len(e.Lines) > 1 {
-			of := lineItem(e.Lines[1])
-			w.Member(",", "toolName", of.tool())
+// makeEntry is [dialect.Dialect]'s Make.
+func makeEntry(s *dialect.Source) {
+	m, line := maker{s, s.Add()}, s.Lines[0]
+	m.e.Time = line.First("timestamp")
+	switch s.Kind {
+	case jsonl.Header:
+		payload := payloadOf(line)
+		m.e.Set("cwd", payload.Get("cwd"))
+		m.e.Set("parentSession", payload.Get("forked_from_id"))
+	case jsonl.System:
+		msg := m.e.Message(jsonl.System)
+		msg.Body()
+		msg.Said(instructions(payloadOf(line)).Spelled())
+	case jsonl.ModelChange:
+		m.e.Set("provider", openai)
+		m.e.Set("modelId", line.First("payload", "model"))
+	case jsonl.UsageEntry:
+		m.e.SetText("kind", "compaction")
+		var used usageLines
+		for _, line := range s.Lines {
+			used.read(line)
 		}
-		w.result(&it)
+		m.usage(m.e.Set, &used, nil)
+	case jsonl.Transform:
+		m.transform()
+	case jsonl.Unknown:
+		if typ := typeOfLine(line); typ.IsString() {
+			m.e.Type = typ
+		}
+		m.e.Set("payload", line.Get("payload"))
+	case jsonl.Assistant:
+		m.answer()
 	default:
-		w.Raw(`{"role":"custom","customType":`)
-		w.Out = append(w.Out, it.about()...)
-		w.Raw(`,"content":`)
-		w.note(&it)
-		w.Raw(`,"display":true`)
+		m.message()
 	}
-	w.end([]item{it})
+}
+
+var openai = jsonl.Value(`"openai"`)
+
+// message makes a prompt, a note, or what a call returned.
+func (m *maker) message() {
+	it, msg := lineItem(m.Lines[0]), m.e.Message(m.Kind)
+	switch m.Kind {
+	case jsonl.User:
+		msg.Body()
+		m.content(msg, it.at[content])
+	case jsonl.ToolResult:
+		msg.Set("toolCallId", it.get(callID))
+		if len(m.Lines) > 1 {
+			of := lineItem(m.Lines[1])
+			msg.Set("toolName", of.tool())
+		}
+		m.result(msg, &it)
+	default:
+		msg.Set("customType", it.about())
+		msg.Body()
+		m.note(msg, &it)
+		msg.SetTruth("display", true)
+	}
+	m.end(msg, []item{it})
 }
 
 // about names what a note is: by its role or its type.
 func (it *item) about() jsonl.Value {
-	switch {
-	case it.role.IsString():
-		return it.role
-	case it.typ.IsString():
-		return it.typ
+	for _, v := range []jsonl.Value{it.get(role), it.get(typ)} {
+		if v.IsString() {
+			return v
+		}
 	}
 	return jsonl.Value(`"agent_message"`)
 }
 
-// note appends what a note says: its content, else all of it.
-func (w *writer) note(it *item) {
-	switch {
-	case it.content.IsArray(), it.content.IsString():
-		w.content(it.content)
-	case it.encrypted.Exists():
-		w.Raw(`[{"type":"opaque"}]`)
+// note adds what a note says: its content, else all of it.
+func (m *maker) note(msg *dialect.Message, it *item) {
+	switch said := it.at[content]; {
+	case said.IsArray(), said.IsString():
+		m.content(msg, said)
+	case it.get(encrypted).Exists():
+		msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque"}`)})
 	default:
-		w.Raw("[")
-		w.Block("text", "text", jsonl.AppendQuoted(nil, string(it.raw)))
-		w.Raw("]")
+		msg.Said(m.Quoted(string(it.raw)).Spelled())
 	}
 }
 
-// content appends the blocks of a content.
-func (w *writer) content(v jsonl.Value) {
-	w.Raw("[")
+// content adds the blocks of a content: texts, images, or others as they stand.
+func (m *maker) content(msg *dialect.Message, v jsonl.String) {
 	if v.IsString() {
-		w.Block("text", "text", v)
-	}
-	sep := ""
-	var c jsonl.Cursor
-	c.Once(v)
-	for range c.Elements {
-		w.Raw(sep)
-		w.contentBlock(&c)
-		sep = ","
-	}
-	w.Raw("]")
-}
-
-// contentBlock appends the block that comes next: a text, an image, or as it stands.
-func (w *writer) contentBlock(c *jsonl.Cursor) {
-	var text, url jsonl.Value
-	start := c.Offset()
-	for key := range c.Members {
-		switch string(key) {
-		case "text":
-			text = c.Value()
-		case "image_url":
-			url = c.Value()
-		}
-	}
-	switch {
-	case text.IsString():
-		w.Block("text", "text", text)
-	case url.IsString():
-		w.image(url)
-	default:
-		w.Out = append(w.Out, c.Since(start)...)
-	}
-}
-
-// image appends an image that is a data URL, or a text that names another one.
-func (w *writer) image(url jsonl.Value) {
-	mime, data, ok := bytes.Cut(inner(url), []byte(";base64,"))
-	if !ok || !bytes.HasPrefix(mime, []byte("data:")) {
-		w.Block("text", "text", url)
+		msg.Said(v)
 		return
 	}
-	w.Raw(`{"type":"image","data":"`)
-	w.Out = append(w.Out, data...)
-	w.Raw(`","mimeType":"`)
-	w.Out = append(w.Out, mime[len("data:"):]...)
-	w.Raw(`"}`)
+	var c jsonl.Cursor
+	c.Reset(v.Value)
+	for range c.Elements {
+		var f [2]jsonl.String
+		start := c.Offset()
+		c.Fields(f[:], "text", "image_url")
+		switch {
+		case f[0].IsString():
+			msg.Said(f[0])
+		case f[1].IsString():
+			msg.Add(m.image(f[1]))
+		default:
+			msg.Add(jsonl.Block{Raw: c.Since(start)})
+		}
+	}
 }
 
-// result appends what a call returned.
-func (w *writer) result(it *item) {
-	out, failed := it.output, false
+// image is an image that is a data URL, or a text that names another one.
+func (m *maker) image(url jsonl.String) jsonl.Block {
+	mime, data, ok := bytes.Cut(inner(url.Value), []byte(";base64,"))
+	if !ok || !bytes.HasPrefix(mime, []byte("data:")) {
+		return jsonl.Block{Kind: jsonl.TextBlock, Text: url}
+	}
+	quote := []byte{'"'}
+	return jsonl.Block{Kind: jsonl.ImageBlock, Data: m.Make(quote, data, quote), Mime: m.Make(quote, mime[len("data:"):], quote)}
+}
+
+// result adds what a call returned.
+func (m *maker) result(msg *dialect.Message, it *item) {
+	out, failed := it.at[returned], false
 	if out.IsObject() { // of the first months
 		failed = string(out.Get("success")) == "false"
 		if body := out.Get("content"); body.Exists() {
-			out = body
+			out = body.Spelled()
 		}
 	}
-	w.Raw(`,"content":`)
+	msg.Body()
 	if !out.Exists() { // of a search for tools
-		w.note(it)
+		m.note(msg, it)
 	} else {
-		w.content(out)
+		m.content(msg, out)
 	}
-	if failed {
-		w.Raw(`,"isError":true`)
-	} else {
-		w.Raw(`,"isError":false`)
+	msg.SetTruth("isError", failed)
+}
+
+// answer makes an answer of the items of a response, its usage, and the model of its turn.
+func (m *maker) answer() {
+	var few [4]item
+	items, calls := few[:0], false
+	var used usageLines
+	for _, line := range m.Lines {
+		if !used.read(line) {
+			items = append(items, lineItem(line))
+			calls = calls || items[len(items)-1].tool().Exists()
+		}
+	}
+	msg := m.e.Message(jsonl.Assistant)
+	m.blocks(msg, items)
+	msg.SetText("api", "openai-codex-responses")
+	m.usage(msg.Set, &used, items)
+	switch {
+	case m.Unanswered:
+		msg.SetText("stopReason", "aborted")
+	case calls:
+		msg.SetText("stopReason", "toolUse")
+	default:
+		msg.SetText("stopReason", "stop")
+	}
+	m.end(msg, items)
+}
+
+// end ends a message that items make. By the id of the first one the same message is
+// known again after a compaction.
+func (m *maker) end(msg *dialect.Message, items []item) {
+	if len(items) > 0 {
+		msg.Set("id", items[0].get(id))
+	}
+	if m.Native {
+		sep := "["
+		for k := range items {
+			msg.Native = appendSent(append(msg.Native, sep...), items[k].raw)
+			sep = ","
+		}
+		msg.Native = append(msg.Native, ']')
 	}
 }
 
 // passthrough is a member of items that is not sent.
 const passthrough = "internal_chat_message_metadata_passthrough"
 
-// sent appends an item as it is sent.
-func (w *writer) sent(it jsonl.Value) {
-	sep := "{"
+// appendSent appends an item as it is sent.
+func appendSent(dst []byte, it jsonl.Value) []byte {
+	sep := byte('{')
 	for key, v := range it.Members {
 		if string(key) != passthrough {
-			w.Raw(sep)
-			w.Out = append(jsonl.AppendQuoted(w.Out, string(key)), ':')
-			w.Out = append(w.Out, v...)
-			sep = ","
+			dst = append(append(jsonl.AppendQuoted(append(dst, sep), string(key)), ':'), v...)
+			sep = ','
 		}
 	}
-	if sep == "{" {
-		w.Raw(sep)
+	if sep == '{' {
+		dst = append(dst, sep)
 	}
-	w.Raw("}")
+	return append(dst, '}')
+}
+
+// blocks adds the blocks of an answer's items.
+func (m *maker) blocks(msg *dialect.Message, items []item) {
+	msg.Body()
+	for k := range items {
+		it := &items[k]
+		switch {
+		case it.get(typ).Is("reasoning"):
+			n := len(msg.Blocks)
+			for _, list := range []jsonl.Value{it.get(summed), it.get(content)} {
+				for s := range list.Elements {
+					if text := s.Get("text"); text.IsString() {
+						msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: text.Spelled()})
+					}
+				}
+			}
+			if len(msg.Blocks) == n && it.get(encrypted).IsString() {
+				msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"reasoning"}`)})
+			}
+		case it.tool().Exists():
+			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: it.get(callID), Name: it.tool(), Args: m.arguments(it)})
+		case it.get(content).IsArray():
+			m.content(msg, it.at[content])
+		default:
+			msg.Add(jsonl.Block{Raw: it.raw})
+		}
+	}
+}
+
+// arguments are those of a call, an object.
+func (m *maker) arguments(it *item) jsonl.Value {
+	for _, v := range []jsonl.Value{it.get(arguments), it.get(input), it.get(action)} {
+		if v.IsObject() {
+			return v
+		}
+		if !v.IsString() {
+			continue
+		}
+		if text := m.Text(v); jsonl.Value(jsonl.Trim(text)).IsObject() {
+			if args, err := jsonl.ParseValue(text); err == nil {
+				return args
+			}
+		}
+		return m.Make([]byte(`{"input":`), v, []byte("}"))
+	}
+	return jsonl.Value("{}")
+}
+
+// usageLines are what lines of a turn say of model and usage.
+type usageLines struct{ model, usage, id, total jsonl.Value }
+
+// read reads a line that says so, and reports whether it is one.
+func (u *usageLines) read(line jsonl.Value) bool {
+	typ := typeOfLine(line)
+	if isItem(typ) {
+		return false
+	}
+	if typ.Is("turn_context") {
+		if model := line.First("payload", "model"); model.Exists() {
+			u.model = model
+		}
+		return true
+	}
+	var f [3]jsonl.Value
+	line.First("payload").Fields(f[:], "usage", "response_id", "info")
+	if f[0].Exists() {
+		u.usage = f[0]
+	}
+	if f[1].Exists() {
+		u.id = f[1]
+	}
+	if info := f[2]; info.Exists() { // of a token_count
+		info.Fields(f[:2], "last_token_usage", "total_token_usage")
+		u.usage, u.total = f[0], f[1]
+	}
+	return true
+}
+
+// usage sets model and usage of a response, in pi's terms: what was read from the cache is no part
+// of the input.
+func (m *maker) usage(set func(string, jsonl.Value), u *usageLines, items []item) {
+	set("provider", openai)
+	if !u.model.IsString() {
+		u.model = jsonl.Value(`"unknown"`)
+	}
+	if u.total.Exists() && !u.id.Exists() && len(items) > 0 {
+		u.id = responseName(items[0].raw, u.total)
+	}
+	set("model", u.model)
+	set("responseId", u.id)
+	if u.usage.IsObject() {
+		var f [5]jsonl.Value
+		u.usage.Fields(f[:], "input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")
+		read, write := f[1].Int(), f[2].Int()
+		set("usage", m.Usage(jsonl.Usage{
+			Input: max(0, f[0].Int()-read-write), Output: f[3].Int(), CacheRead: read, CacheWrite: write, Total: f[4].Int(),
+		}, nil))
+	}
+}
+
+// responseName names a response that has no id in older files, a JSON string: by its first item
+// and the total usage after it, which forks copy under new times.
+func responseName(item, total jsonl.Value) jsonl.Value {
+	h := fnv.New64a()
+	h.Write(item)
+	h.Write(total)
+	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
 }

@@ -6,113 +6,72 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An item is what a line holds: its payload, or in the first months the line itself. It is
-// read in one pass.
+// An item is what a line holds: its payload, or in the first months the line itself.
 type item struct {
 	raw jsonl.Value
-	typ, role, id, callID, name,
-	content, summary, encrypted,
-	arguments, input, action, output jsonl.Value
-
-	of jsonl.Value // type of the line around it
+	at  [len(itemNames)]jsonl.String
 }
+
+// The members of an item.
+const (
+	typ = iota
+	role
+	id
+	callID
+	name
+	content
+	summed
+	encrypted
+	arguments
+	input
+	action
+	returned
+)
+
+var itemNames = [...]string{"type", "role", "id", "call_id", "name", "content", "summary", "encrypted_content", "arguments", "input", "action", "output"}
+
+// get is a member of an item.
+func (it *item) get(member int) jsonl.Value { return it.at[member].Value }
 
 // readItem reads an item.
 func readItem(v jsonl.Value) (it item) {
 	var c jsonl.Cursor
-	it.read(c.Reset(v))
+	c.Reset(v).Fields(it.at[:], itemNames[:]...)
 	it.raw = v
 	return it
 }
 
-func (it *item) read(c *jsonl.Cursor) {
-	for key := range c.Members {
-		if m := it.member(key); m != nil {
-			*m = c.Value()
-		}
-	}
-}
-
-// member is where the member of that name goes, nil for none.
-func (it *item) member(name []byte) *jsonl.Value {
-	switch string(name) {
-	case "type":
-		return &it.typ
-	case "role":
-		return &it.role
-	case "id":
-		return &it.id
-	case "call_id":
-		return &it.callID
-	case "name":
-		return &it.name
-	case "content":
-		return &it.content
-	case "summary":
-		return &it.summary
-	case "encrypted_content":
-		return &it.encrypted
-	case "arguments":
-		return &it.arguments
-	case "input":
-		return &it.input
-	case "action":
-		return &it.action
-	case "output":
-		return &it.output
-	}
-	return nil
-}
-
-// lineItem is the item of a line. What follows the payload is not read, if the type comes first.
+// lineItem is the item of a line.
 func lineItem(line jsonl.Value) (it item) {
 	var c jsonl.Cursor
-	var of jsonl.Value
-	c.Once(line)
-	inner := false
-	for key := range c.Members {
-		switch {
-		case string(key) == "payload" && c.Peek() == '{':
-			at := c.Offset()
-			of, it = it.typ, item{}
-			it.read(&c)
-			it.raw, inner = c.Since(at), true
-		case inner && string(key) == "type":
-			of = c.Value()
-		case !inner:
-			if m := it.member(key); m != nil {
-				*m = c.Value()
-			}
-		}
-		if inner && of.Exists() {
-			break
-		}
+	if !c.Once(line).Enter("payload") || c.Peek() != '{' {
+		return readItem(line)
 	}
-	if it.of = of; !inner {
-		it.raw, it.of = line, it.typ
-	}
+	at := c.Offset()
+	c.Fields(it.at[:], itemNames[:]...)
+	it.raw = c.Since(at)
 	return it
 }
 
 // isAnswer reports whether an item is a part of an answer.
 func (it *item) isAnswer() bool {
-	code := itemCode(it.typ, it.role, nil, nil)
+	code := itemCode(it.get(typ), it.get(role), nil, nil)
 	return code == answer || code == call
 }
 
 // isPrompt reports whether an item begins a turn.
 func (it *item) isPrompt() bool {
-	return it.typ.Is("message") && it.role.Is("user") && !written(it.content)
+	return it.get(typ).Is("message") && it.get(role).Is("user") && !written(it.get(content))
 }
 
 // tool is the name of the tool that an item calls, absent where it calls none.
 func (it *item) tool() jsonl.Value {
-	switch {
-	case it.typ.Is("function_call"), it.typ.Is("custom_tool_call"):
-		return it.name
-	case it.typ.Is("local_shell_call"):
+	switch t := it.get(typ); {
+	case t.Is("function_call"), t.Is("custom_tool_call"):
+		return it.get(name)
+	case t.Is("local_shell_call"):
 		return jsonl.Value(`"local_shell"`)
-	case it.typ.Is("tool_search_call"):
+	case t.Is("tool_search_call"):
 		return jsonl.Value(`"tool_search"`)
 	}
 	return nil
@@ -121,7 +80,7 @@ func (it *item) tool() jsonl.Value {
 // text is that of a message.
 func (it *item) text() string {
 	var b strings.Builder
-	for block := range it.content.Elements {
+	for block := range it.get(content).Elements {
 		b.WriteString(block.Get("text").Text())
 	}
 	return b.String()
@@ -132,9 +91,6 @@ func typeOfLine(line jsonl.Value) jsonl.Value { return line.First("type") }
 
 // isItem reports whether a line is a response item.
 func isItem(typ jsonl.Value) bool {
-	if typ.Is("response_item") {
-		return true
-	}
 	_, other := types[string(inner(typ))]
 	return !other
 }

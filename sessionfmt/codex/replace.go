@@ -5,16 +5,23 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// transform appends the patch of a compaction, or of turns that are taken back across one:
-// one op that replaces all messages.
-func (w *writer) transform(lines []jsonl.Value) {
+// How much of the prompts a compaction keeps that has no replacement_history, tokens, and how
+// many bytes Codex takes for one.
+const (
+	mostKept      = 20000
+	bytesPerToken = 4
+)
+
+// transform makes the patch of a compaction, or of turns that are taken back across one.
+func (m *maker) transform() {
 	var compaction jsonl.Value
 	var prompts []item
 	drop := 0
-	for _, line := range lines {
+	for _, line := range m.Lines {
 		switch typ := typeOfLine(line); {
 		case typ.Is("compacted"):
 			compaction = line.Get("payload")
@@ -23,7 +30,7 @@ func (w *writer) transform(lines []jsonl.Value) {
 		case typ.Is("event_msg"):
 			drop += int(line.Get("payload").Get("num_turns").Int())
 		case isItem(typ):
-			if it := lineItem(line); it.role.Is("user") {
+			if it := lineItem(line); it.get(role).Is("user") {
 				prompts = append(prompts, it)
 			}
 		}
@@ -37,42 +44,36 @@ func (w *writer) transform(lines []jsonl.Value) {
 	} else {
 		items = rebuilt(prompts, summary)
 	}
-	name, reason := "compaction", "compaction"
-	if typeOfLine(lines[0]).Is("event_msg") {
-		name, reason = "rollback", "turns taken back"
+	m.e.Transformer, m.e.Reason = "compaction", "compaction"
+	if typeOfLine(m.Lines[0]).Is("event_msg") {
+		m.e.Transformer, m.e.Reason = "rollback", "turns taken back"
 		items = dropTurns(items, drop, summary.Text())
 	}
-	w.Text(",", "transformerName", name)
-	w.Raw(`,"schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"` + reason + `","messages":[`)
-	w.messages(items)
-	w.Raw("]}]")
+	m.messages(items)
 }
 
-// messages appends items as messages of a provider: those of one answer are one.
-func (w *writer) messages(items []item) {
+// messages makes items messages of a provider: those of one answer are one.
+func (m *maker) messages(items []item) {
 	for k := 0; k < len(items); {
-		if k > 0 {
-			w.Raw(",")
-		}
-		it := &items[k]
-		end := k + 1
+		it, end := &items[k], k+1
+		var msg *dialect.Message
 		switch {
 		case it.isAnswer():
 			for end < len(items) && items[end].isAnswer() {
 				end++
 			}
-			w.Raw(`{"role":"assistant","content":[`)
-			w.answerBlocks(items[k:end])
-			w.Raw("]")
-		case it.output.Exists():
-			w.Raw(`{"role":"toolResult"`)
-			w.Member(",", "toolCallId", it.callID)
-			w.result(it)
+			msg = m.e.Message(jsonl.Assistant)
+			m.blocks(msg, items[k:end])
+		case it.get(returned).Exists():
+			msg = m.e.Message(jsonl.ToolResult)
+			msg.Set("toolCallId", it.get(callID))
+			m.result(msg, it)
 		default:
-			w.Raw(`{"role":"user","content":`)
-			w.note(it)
+			msg = m.e.Message(jsonl.User)
+			msg.Body()
+			m.note(msg, it)
 		}
-		w.end(items[k:end])
+		m.end(msg, items[k:end])
 		k = end
 	}
 }
@@ -91,7 +92,7 @@ func dropTurns(items []item, n int, summary string) []item {
 		return items
 	}
 	begins := slices.IndexFunc(items, turn)
-	for first > begins+1 && !turn(items[first-1]) && !items[first-1].isAnswer() && !items[first-1].output.Exists() {
+	for first > begins+1 && !turn(items[first-1]) && !items[first-1].isAnswer() && !items[first-1].get(returned).Exists() {
 		first--
 	}
 	return items[:first]
@@ -138,8 +139,8 @@ func shortened(it *item, text string, room int) item {
 	}
 	left := (len(text)+bytesPerToken-1)/bytesPerToken - room
 	out := []byte(`{"type":"message"`)
-	if it.id.Exists() {
-		out = append(append(out, `,"id":`...), it.id...)
+	if it.get(id).Exists() {
+		out = append(append(out, `,"id":`...), it.get(id)...)
 	}
 	out = append(out, `,"role":"user","content":[`...)
 	for k, part := range []string{text[:head], "…" + strconv.Itoa(left) + " tokens truncated…", text[tail:]} {

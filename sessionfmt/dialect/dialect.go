@@ -42,8 +42,8 @@ type Dialect struct {
 	Scan func(text jsonl.Value) (h Head, size int)
 	// New returns an arranger of one file's lines.
 	New func() Arranger
-	// Append appends an entry in pi's shape.
-	Append func(dst []byte, e *Entry) []byte
+	// Make makes an entry of its lines.
+	Make func(s *Source)
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
@@ -180,27 +180,6 @@ type Tree interface {
 	Read(at Span) (jsonl.Value, error)
 	// Report adds a finding at a line, and at the entry that has the line's id.
 	Report(code string, l *Line, text string)
-}
-
-// An Entry is an entry that is to be shown in pi's shape.
-type Entry struct {
-	Kind       jsonl.Kind
-	ID, Parent []byte // texts
-	Part       int    // of the entries that its first line made, from 0
-	Unanswered bool
-	Lines      []jsonl.Value // those that it was made from, in the order in which they were added
-	// Native asks for messages that have one more member, native: an array of what stands
-	// for them in a request of the agent.
-	Native bool
-	// Said, if not nil, asks for the message of a prompt, an answer or a result, as reading the
-	// entry would give it. A dialect that knows it sets it, and Size to the length of its JSON in
-	// bytes, if the entry has nothing besides its head and what a Message keeps.
-	Said *jsonl.Message
-	Size int
-	// Again reports that Lines are those of the entry before, where they were in memory. Kept is
-	// what the dialect made of them then.
-	Again bool
-	Kept  any
 }
 
 // A Base is what a forked session continues.

@@ -202,11 +202,9 @@ func (a *arranger) entry(step int) int {
 	return int(a.step(step).entry)
 }
 
-// appendCheckpoint appends a checkpoint, or what a rewind leaves of one, as a patch that
-// replaces all messages.
-func appendCheckpoint(dst []byte, e *dialect.Entry) []byte {
-	w := chat.Writer{Writer: dialect.Writer{Out: dst, Native: e.Native}}
-	set, newer, upto := e.Lines[0], e.Lines[1:], jsonl.Value(nil)
+// makeCheckpoint makes an entry of a checkpoint, or of what a rewind leaves of one.
+func makeCheckpoint(s *dialect.Source) {
+	set, newer, upto := s.Lines[0], s.Lines[1:], jsonl.Value(nil)
 	if to := set.Get("$rewindTo"); to.Exists() && len(newer) > 0 {
 		set, newer, upto = newer[0], newer[1:], to
 	}
@@ -214,10 +212,8 @@ func appendCheckpoint(dst []byte, e *dialect.Entry) []byte {
 	for _, m := range newer {
 		latest[m.Get("id").Text()] = m
 	}
-	w.Text("{", "type", jsonl.Transform.Type())
-	w.Place(e, set.First("$set", "lastUpdated"))
-	w.Raw(`,"transformerName":"checkpoint","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"compaction","messages":[`)
-	sep := ""
+	e := s.Add()
+	e.Time, e.Transformer, e.Reason = set.First("$set", "lastUpdated"), "checkpoint", "compaction"
 	for m := range set.First("$set", "messages").Elements {
 		id := m.Get("id")
 		if upto.Exists() && id.Text() == upto.Text() {
@@ -226,14 +222,11 @@ func appendCheckpoint(dst []byte, e *dialect.Entry) []byte {
 		if by, ok := latest[id.Text()]; ok && id.IsString() {
 			m = by
 		}
-		format.Each(m, e.Native, func(said *chat.Said) {
-			if said.Kind != jsonl.CustomEntry {
-				w.Raw(sep)
-				w.Message(said.Kind, said)
-				sep = ","
+		format.Each(s, m, func(said *chat.Said) *dialect.Entry {
+			if said.Kind == jsonl.CustomEntry {
+				return nil
 			}
+			return e
 		})
 	}
-	w.Raw("]}]}")
-	return w.Out
 }

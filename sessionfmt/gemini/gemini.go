@@ -67,7 +67,7 @@ const (
 
 // logged adds to a dialect of messages in order that its file is a log.
 func logged(d dialect.Dialect) dialect.Dialect {
-	message, entry := d.Read, d.Append
+	message, entry := d.Read, d.Make
 	d.Read = func(p *jsonl.Picked) dialect.Head {
 		switch set, to := p.Record[0], p.Record[1]; {
 		case set.Get("messages").IsArray():
@@ -80,12 +80,12 @@ func logged(d dialect.Dialect) dialect.Dialect {
 		return message(p)
 	}
 	d.New = newArranger
-	d.Append = func(dst []byte, e *dialect.Entry) []byte {
-		if e.Kind == jsonl.Transform {
-			e.Kept = nil
-			return appendCheckpoint(dst, e)
+	d.Make = func(s *dialect.Source) {
+		if s.Kind == jsonl.Transform {
+			makeCheckpoint(s)
+		} else {
+			entry(s)
 		}
-		return entry(dst, e)
 	}
 	return d
 }

@@ -48,7 +48,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 	case typ.Is("user"):
 		user(r, m, content)
 	case typ.Is("gemini"):
-		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, model, usage(r, tokens)
+		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, model, used(r, tokens)
 		answer(r, &m, content, thoughts)
 		r.Said = append(r.Said, m)
 		results(r)
@@ -130,7 +130,7 @@ func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.Strin
 	var sent []jsonl.Value
 	for _, text := range thoughts {
 		if r.Own(chat.Thinking(text)); r.Native {
-			sent = append(sent, object("text", text.Value, "thought", jsonl.Value("true")))
+			sent = append(sent, jsonl.Value("{}").With("text", text.Value).With("thought", jsonl.Value("true")))
 		}
 	}
 	for k := range content {
@@ -141,7 +141,8 @@ func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.Strin
 	for k := range calls {
 		c := &calls[k]
 		if r.Own(callBlock(c.ID, c.Name, c.Args)); r.Native {
-			sent = append(sent, object("functionCall", object("id", c.ID, "name", c.Name, "args", c.Args)))
+			call := jsonl.Value("{}").With("id", c.ID).With("name", c.Name).With("args", c.Args)
+			sent = append(sent, jsonl.Value("{}").With("functionCall", call))
 		}
 	}
 	if m.Blocks = r.Take(); len(sent) > 0 {
@@ -275,7 +276,8 @@ func results(r *chat.Reader) {
 			continue
 		}
 		if c.Result.IsString() {
-			sent = append(sent, object("functionResponse", object("id", c.ID, "name", c.Name, "response", object("output", c.Result.Value))))
+			answered := jsonl.Value("{}").With("id", c.ID).With("name", c.Name).With("response", jsonl.Value("{}").With("output", c.Result.Value))
+			sent = append(sent, jsonl.Value("{}").With("functionResponse", answered))
 			continue
 		}
 		for _, p := range readParts(new(jsonl.Cursor).Reset(c.Result.Value), nil) {
@@ -297,7 +299,7 @@ func result(r *chat.Reader, v, time jsonl.Value) chat.Said {
 
 // usage reads the tokens of an answer: those served from the cache are in the input, and
 // thoughts are beside the output.
-func usage(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
+func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}

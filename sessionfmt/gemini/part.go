@@ -57,7 +57,7 @@ func readPart(c *jsonl.Cursor) (p part) {
 // sent is a part as it is sent: an object.
 func (p *part) sent() jsonl.Value {
 	if p.raw.IsString() {
-		return object("text", p.raw)
+		return jsonl.Value("{}").With("text", p.raw)
 	}
 	return p.raw
 }
@@ -95,23 +95,5 @@ func turn(role string, parts []jsonl.Value) []byte {
 		}
 		list = append(list, p...)
 	}
-	return object("role", jsonl.AppendQuoted(nil, role), "parts", append(list, ']'))
-}
-
-// object is an object of names and values, without those that are absent.
-func object(pairs ...any) jsonl.Value {
-	var fields []jsonl.Field
-	for k := 0; k < len(pairs); k += 2 {
-		var v jsonl.Value
-		switch of := pairs[k+1].(type) {
-		case jsonl.Value:
-			v = of
-		case []byte:
-			v = of
-		}
-		if v.Exists() {
-			fields = append(fields, jsonl.Field{Name: pairs[k].(string), Value: v})
-		}
-	}
-	return jsonl.Value("{}").AppendEdited(nil, fields...)
+	return jsonl.Value("{}").With("role", jsonl.AppendQuoted(nil, role)).With("parts", append(list, ']'))
 }

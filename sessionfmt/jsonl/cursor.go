@@ -140,6 +140,24 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 	}
 }
 
+// Fields reads several members of the next object in one pass: it sets dst[k] to the one called
+// names[k], if there is one. Any other value is skipped.
+func (c *Cursor) Fields(dst []String, names ...string) {
+	for key := range c.Members {
+		c.Field(key, dst, names...)
+	}
+}
+
+// Field is Fields for the member of that key, which is next.
+func (c *Cursor) Field(key []byte, dst []String, names ...string) {
+	for k, name := range names {
+		if string(key) == name {
+			dst[k] = c.String()
+			return
+		}
+	}
+}
+
 // key reads the name of a member, and the colon after it, which ends negative if they are none.
 func (c *Cursor) key(i int) (end, extra, colon int) {
 	if i >= len(c.b) || c.b[i] != '"' {

@@ -55,6 +55,14 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	return append(dst, v[prev:]...)
 }
 
+// With adds a member to an object that nothing else has, if the value exists.
+func (v Value) With(name string, member Value) Value {
+	if !member.Exists() {
+		return v
+	}
+	return append(Field{name, member}.append(v[:len(v)-1], len(v) > len("{}")), '}')
+}
+
 // append appends the field, with a comma if others precede it.
 func (f Field) append(dst []byte, comma bool) []byte {
 	if comma {

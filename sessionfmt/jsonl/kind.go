@@ -269,6 +269,41 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	return h, nil
 }
 
+// Typed returns a record that is known without its JSON: its head, the fields of it and of its
+// message, and the message.
+func (r *HeadReader) Typed(p Picked, record, message []Field, said *Message) *Picked {
+	r.top.reset()
+	r.top.take(record)
+	r.msg.take(message)
+	p.Record, p.Message, p.by, p.said = r.read.Record, r.read.Message, r, said
+	if p.Type == nil {
+		p.Type = spelled[p.Kind].typ
+	}
+	if said != nil {
+		p.Role = spelled[p.Kind].role
+	}
+	r.read = p
+	return &r.read
+}
+
+func (f *fields) take(from []Field) {
+	for _, field := range from {
+		for k, name := range f.names {
+			if name == field.Name {
+				f.vals[k] = field.Value
+			}
+		}
+	}
+}
+
+// spelled are types and roles as JSON.
+var spelled = func() (all [Scalar + 1]struct{ typ, role Value }) {
+	for k := range all {
+		all[k].typ, all[k].role = AppendQuoted(nil, Kind(k).Type()), AppendQuoted(nil, Kind(k).Role())
+	}
+	return all
+}()
+
 // fresh returns the room for the next record.
 func (r *HeadReader) fresh() *Picked {
 	r.read.by, r.read.said = r, nil
@@ -278,38 +313,15 @@ func (r *HeadReader) fresh() *Picked {
 // Prefix reads the head of a line written by pi from its first bytes only: type, id, parentId,
 // timestamp in that order, and for a message the role if that comes first. It validates
 // nothing, and returns false for any other line; then use Read.
-func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) { return r.prefix(line, false) }
-
-// Made is Prefix for a line that a dialect made, whose timestamp may be absent. If said is not
-// nil, it is the message of the line: the fields of it are picked that a Message keeps, and the
-// entry has no others.
-func (r *HeadReader) Made(line []byte, said *Message) (h *Picked, ok bool) {
-	if h, ok = r.prefix(line, true); !ok || said == nil {
-		return h, ok
-	}
-	r.top.reset()
-	for k, name := range r.msg.names {
-		if field := said.Field([]byte(name)); field != nil {
-			r.msg.vals[k] = *field
-		}
-	}
-	h.said = said
-	return h, true
-}
-
-func (r *HeadReader) prefix(line []byte, untimed bool) (h *Picked, ok bool) {
+func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
 	h = r.fresh()
 	h.Line, h.Role = line, nil
 	rest := line
 	for _, m := range []struct {
 		name string
 		to   *Value
-		free bool
-	}{{`{"type":`, &h.Type, false}, {`,"id":`, &h.ID, false}, {`,"parentId":`, &h.ParentID, false}, {`,"timestamp":`, &h.Timestamp, untimed}} {
-		v, after, ok := cutMember(rest, m.name)
-		if *m.to = v; ok {
-			rest = after
-		} else if !m.free {
+	}{{`{"type":`, &h.Type}, {`,"id":`, &h.ID}, {`,"parentId":`, &h.ParentID}, {`,"timestamp":`, &h.Timestamp}} {
+		if *m.to, rest, ok = cutMember(rest, m.name); !ok {
 			return nil, false
 		}
 	}

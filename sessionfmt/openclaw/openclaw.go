@@ -28,7 +28,7 @@ var Dialect = dialect.Dialect{
 	Pick:      jsonl.Pick{Record: []string{event}},
 	Read:      read,
 	New:       func() dialect.Arranger { return arranger{} },
-	Append:    appendEntry,
+	Make:      makeEntry,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 
@@ -118,22 +118,17 @@ func (arranger) Next(t dialect.Tree, l *dialect.Line) error {
 
 func (arranger) End(dialect.Tree) error { return nil }
 
-// appendEntry is the dialect's Append: the record with its id and parent first.
-func appendEntry(dst []byte, e *dialect.Entry) []byte {
-	w := dialect.Writer{Out: dst}
-	record := e.Lines[len(e.Lines)-1].Get(event)
-	kind := e.Kind.Type()
-	if e.Kind == jsonl.Unknown {
-		kind = record.Get("type").Text()
+// makeEntry is the dialect's Make: the record with its id and parent first.
+func makeEntry(s *dialect.Source) {
+	e, record := s.Add(), s.Lines[len(s.Lines)-1].Get(event)
+	if e.Time = record.Get("timestamp"); s.Kind == jsonl.Unknown {
+		e.Type = s.Quoted(record.Get("type").Text())
 	}
-	w.Text("{", "type", kind)
-	w.Place(e, record.Get("timestamp"))
 	for key, v := range record.Members {
 		switch string(key) {
 		case "type", "id", "parentId", "timestamp", "version":
 		default:
-			w.Member(",", string(key), v)
+			e.Set(string(key), v)
 		}
 	}
-	return append(w.Out, '}')
 }

@@ -327,13 +327,15 @@ func (a *arranger) differs(t dialect.Tree, p *part, l *dialect.Line) bool {
 		if err != nil {
 			return false
 		}
-		part := partOf(line)
-		w := writer{}
-		w.blocks([]jsonl.Value{part})
-		if part.Get("type").Is("tool") {
-			w.returned(part)
+		var s dialect.Source
+		e, part := s.Add(), partOf(line)
+		msg := e.Message(jsonl.OtherMessage)
+		msg.Body()
+		if addBlocks(msg, []jsonl.Value{part}); part.Get("type").Is("tool") {
+			addReturned(e.Message(jsonl.OtherMessage), part)
 		}
-		said[k] = w.Out
+		e.Transformer, s.Kind = "differs", jsonl.Transform
+		said[k], _ = new(dialect.JSON).Append(nil, &s, e, nil)
 	}
 	return !bytes.Equal(said[0], said[1])
 }

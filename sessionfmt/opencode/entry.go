@@ -87,109 +87,84 @@ func (m *readMessage) change(id string, part jsonl.Value) {
 	}
 }
 
-// A writer appends an entry.
-type writer struct{ dialect.Writer }
+// A maker makes an entry.
+type maker struct {
+	*dialect.Source
+	e *dialect.Entry
+}
 
-// appendEntry is [dialect.Dialect]'s Append.
-func appendEntry(dst []byte, e *dialect.Entry) []byte {
-	w := writer{dialect.Writer{Out: dst, Native: e.Native}}
-	line := e.Lines[0]
-	if typ := line.Get("type"); e.Kind == jsonl.Unknown && typ.IsString() {
-		w.Member("{", "type", typ)
-	} else {
-		w.Text("{", "type", e.Kind.Type())
+// makeEntry is [dialect.Dialect]'s Make.
+func makeEntry(s *dialect.Source) {
+	m, line := maker{s, s.Add()}, s.Lines[0]
+	m.e.Time = line.First("timestamp")
+	if typ := line.Get("type"); s.Kind == jsonl.Unknown && typ.IsString() {
+		m.e.Type = typ
 	}
-	w.Place(e, line.First("timestamp"))
 	if line.Get("table").Is("session_message") {
-		w.row(e, line)
-		return append(w.Out, '}')
+		m.row(line)
+		return
 	}
-	switch e.Kind {
+	switch s.Kind {
 	case jsonl.Header:
-		w.Member(",", "cwd", line.Get("directory"))
-		w.Member(",", "parentSession", line.Get("parent_id"))
+		m.e.Set("cwd", line.Get("directory"))
+		m.e.Set("parentSession", line.Get("parent_id"))
 	case jsonl.SessionInfo:
-		w.Member(",", "name", line.Get("title"))
+		m.e.Set("name", line.Get("title"))
 	case jsonl.UsageEntry:
-		w.Raw(`,"kind":"compaction"`)
-		info, _ := infoOf(e.Lines[len(e.Lines)-1]) // after what asked for a summary
-		w.usageOf(info)
+		m.e.SetText("kind", "compaction")
+		info, _ := infoOf(s.Lines[len(s.Lines)-1]) // after what asked for a summary
+		m.usageOf(m.e.Set, info)
 	case jsonl.Transform:
-		w.compaction(e.Lines)
+		m.compaction()
 	case jsonl.ContextEdit:
-		w.edit(e.Lines)
+		m.edit()
 	case jsonl.Unknown:
-		w.Member(",", "data", line.Get("data"))
+		m.e.Set("data", line.Get("data"))
 	case jsonl.ToolResult:
-		w.Raw(`,"message":`)
-		w.result(partOf(line), partID(line))
+		m.result(partOf(line), partID(line))
 	default:
-		w.Raw(`,"message":`)
-		m := readMessages(e.Lines)[0]
-		w.message(&m, e.Kind)
-	}
-	return append(w.Out, '}')
-}
-
-// message appends a message, without the results of its calls.
-func (w *writer) message(m *readMessage, kind jsonl.Kind) {
-	w.Raw(`{"role":"` + kind.Role() + `"`)
-	if kind == jsonl.Custom {
-		w.Raw(`,"customType":"synthetic","display":true`)
-	}
-	w.Raw(`,"content":`)
-	w.blocks(m.parts)
-	if kind == jsonl.Assistant {
-		w.Raw(`,"api":"opencode"`)
-		w.usageOf(m.info)
-		w.Raw(`,"stopReason":"` + stopReason(m) + `"`)
-	}
-	w.Member(",", "id", m.id)
-	if w.Native && kind == jsonl.Assistant {
-		w.nativeAnswer(m.parts)
-	} else if w.Native {
-		w.nativePrompt(m.parts)
-	}
-	w.Raw("}")
-}
-
-// blocks appends what parts say as the blocks of a message.
-func (w *writer) blocks(parts []jsonl.Value) {
-	sep := "["
-	for _, p := range parts {
-		at := len(w.Out)
-		w.Raw(sep)
-		begins := len(w.Out)
-		if w.block(p); len(w.Out) == begins {
-			w.Out = w.Out[:at]
-		} else {
-			sep = ","
+		var of readMessage
+		if all := readMessages(s.Lines); len(all) > 0 {
+			of = all[0]
 		}
+		m.message(&of, s.Kind)
 	}
-	if sep == "[" {
-		w.Raw(sep)
-	}
-	w.Raw("]")
 }
 
-// block appends the block of a part, if it has one.
-func (w *writer) block(p jsonl.Value) {
-	var f [6]jsonl.Value
-	p.Fields(f[:], "type", "text", "callID", "tool", "url", "mime")
-	said := spoken(p)
-	switch {
-	case f[0].Is("reasoning") && f[1].IsString() && string(f[1]) != `""`:
-		w.Block("thinking", "thinking", f[1])
-	case said.Exists():
-		w.Block("text", "text", said)
-	case f[0].Is("tool"):
-		w.Raw(`{"type":"toolCall"`)
-		w.Member(",", "id", f[2])
-		w.Member(",", "name", f[3])
-		w.Member(",", "arguments", input(p))
-		w.Raw("}")
-	case f[0].Is("file") && attached(f[5]):
-		w.file(f[4], f[5])
+// message makes a message, without the results of its calls.
+func (m *maker) message(of *readMessage, kind jsonl.Kind) {
+	msg := m.e.Message(kind)
+	if kind == jsonl.Custom {
+		msg.SetText("customType", "synthetic")
+		msg.SetTruth("display", true)
+	}
+	msg.Body()
+	addBlocks(msg, of.parts)
+	if kind == jsonl.Assistant {
+		msg.SetText("api", "opencode")
+		m.usageOf(msg.Set, of.info)
+		msg.SetText("stopReason", of.stopReason())
+	}
+	msg.Set("id", of.id)
+	m.native(msg, of.parts, kind == jsonl.Assistant)
+}
+
+// addBlocks adds what parts say.
+func addBlocks(msg *dialect.Message, parts []jsonl.Value) {
+	for _, p := range parts {
+		var f [6]jsonl.String
+		new(jsonl.Cursor).Reset(p).Fields(f[:], "type", "text", "callID", "tool", "url", "mime")
+		said := spoken(p)
+		switch {
+		case f[0].Is("reasoning") && f[1].IsString() && len(f[1].Value) > len(`""`):
+			msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: f[1]})
+		case said.Exists():
+			msg.Said(said.Spelled())
+		case f[0].Is("tool"):
+			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: f[2].Value, Name: f[3].Value, Args: input(p)})
+		case f[0].Is("file") && attached(f[5].Value):
+			msg.Add(file(f[4].Value, f[5].Value))
+		}
 	}
 }
 
@@ -213,18 +188,16 @@ func attached(mime jsonl.Value) bool {
 	return mime.IsString() && !mime.Is("text/plain") && !mime.Is("application/x-directory")
 }
 
-// file appends an image, or that there is another file.
-func (w *writer) file(url, mime jsonl.Value) {
+// file is an image, or that there is another file.
+func file(url, mime jsonl.Value) jsonl.Block {
 	if data, ok := imageData(url, mime); ok {
-		w.Raw(`{"type":"image"`)
-		w.Member(",", "data", data)
-		w.Member(",", "mimeType", mime)
-		w.Raw("}")
-		return
+		return jsonl.Block{Kind: jsonl.ImageBlock, Data: data, Mime: mime}
 	}
-	w.Raw(`{"type":"opaque"`)
-	w.Member(",", "item", mime)
-	w.Raw("}")
+	var of []jsonl.Field
+	if mime.Exists() {
+		of = append(of, jsonl.Field{Name: "item", Value: mime})
+	}
+	return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque"}`).AppendAdded(nil, of...)}
 }
 
 // input is what a call is given, an object.
@@ -258,96 +231,86 @@ func outcome(p jsonl.Value) (said jsonl.Value, failed bool) {
 	return said, failed
 }
 
-// result appends the message of what a call returned.
-func (w *writer) result(p jsonl.Value, id string) {
-	w.Raw(`{"role":"toolResult"`)
-	w.Member(",", "toolCallId", p.Get("callID"))
-	w.Member(",", "toolName", p.Get("tool"))
-	w.Raw(",")
-	w.returned(p)
-	w.Text(",", "id", id)
-	w.nativeResult(p)
-	w.Raw("}")
+// result makes the message of what a call returned.
+func (m *maker) result(p jsonl.Value, id string) {
+	msg := m.e.Message(jsonl.ToolResult)
+	msg.Set("toolCallId", p.Get("callID"))
+	msg.Set("toolName", p.Get("tool"))
+	addReturned(msg, p)
+	msg.SetText("id", id)
+	m.nativeResult(msg, p)
 }
 
-// returned appends what a call returned, as members of its message.
-func (w *writer) returned(p jsonl.Value) {
+// addReturned adds what a call returned.
+func addReturned(msg *dialect.Message, p jsonl.Value) {
 	said, failed := outcome(p)
-	w.Raw(`"content":[`)
-	w.Block("text", "text", said)
+	msg.Body()
+	msg.Said(said.Spelled())
 	if !said.Is("[Old tool result content cleared]") {
-		for file := range p.Get("state").Get("attachments").Elements {
-			w.Raw(",")
-			w.file(file.Get("url"), file.Get("mime"))
+		for f := range p.Get("state").Get("attachments").Elements {
+			msg.Add(file(f.Get("url"), f.Get("mime")))
 		}
 	}
-	if failed {
-		w.Raw(`],"isError":true`)
-	} else {
-		w.Raw(`],"isError":false`)
-	}
+	msg.SetTruth("isError", failed)
 	if exit := p.Get("state").Get("metadata").Get("exit"); exit.IsNumber() { // of a command
-		w.Raw(`,"details":{"exitCode":` + string(exit) + `}`)
+		msg.Set("details", jsonl.Value("{}").AppendAdded(nil, jsonl.Field{Name: "exitCode", Value: exit}))
 	}
 }
 
-// compaction appends the patch of a summary: what asked for it, the summary, and the messages
+// compaction makes the patch of a summary: what asked for it, the summary, and the messages
 // that it leaves stand for all.
-func (w *writer) compaction(lines []jsonl.Value) {
-	w.Raw(`,"transformerName":"compaction","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"compaction","messages":[`)
-	sep := ""
-	all := readMessages(lines)
-	all[0], all[1] = all[1], all[0]
-	for _, m := range all {
-		w.Raw(sep)
-		sep = ","
-		if !m.info.Get("role").Is("assistant") {
-			w.message(&m, jsonl.User)
+func (m *maker) compaction() {
+	m.e.Transformer, m.e.Reason = "compaction", "compaction"
+	all := readMessages(m.Lines)
+	if len(all) > 1 {
+		all[0], all[1] = all[1], all[0]
+	}
+	for _, of := range all {
+		if !of.info.Get("role").Is("assistant") {
+			m.message(&of, jsonl.User)
 			continue
 		}
-		w.message(&m, jsonl.Assistant)
-		for k, p := range m.parts {
+		m.message(&of, jsonl.Assistant)
+		for k, p := range of.parts {
 			if p.Get("type").Is("tool") {
-				w.Raw(sep)
-				w.result(p, m.ids[k])
+				m.result(p, of.ids[k])
 			}
 		}
 	}
-	w.Raw("]}]")
 }
 
-// edit appends an edit (see arranger.edit): of a result by its part, of a message by a part and
+// edit makes an edit (see arranger.edit): of a result by its part, of a message by a part and
 // all that it has, and the removal of either by the message.
-func (w *writer) edit(lines []jsonl.Value) {
-	of := readMessages(lines)
-	switch info, id := infoOf(lines[0]); {
+func (m *maker) edit() {
+	lines, of := m.Lines, readMessages(m.Lines)
+	info, target := infoOf(lines[0])
+	switch {
 	case info.Exists() && len(lines) > 1 && partOf(lines[1]).Exists():
-		w.Text(",", "targetId", partID(lines[1]))
-		w.Raw(`,"replacement":null`)
+		target = m.Quoted(partID(lines[1]))
 	case info.Exists():
-		w.Member(",", "targetId", id)
-		w.Raw(`,"replacement":null`)
 	case len(of) == 0:
-		w.Text(",", "targetId", partID(lines[0]))
-		w.Raw(`,"replacement":{`)
-		w.returned(partOf(lines[0]))
-		w.Raw("}")
-		w.nativeResult(partOf(lines[0]))
+		target = m.Quoted(partID(lines[0]))
 	default:
-		w.Member(",", "targetId", of[0].id)
-		w.Raw(`,"replacement":{"content":`)
-		w.blocks(of[0].parts)
-		w.Raw("}")
-		if of[0].info.Get("role").Is("assistant") {
-			w.nativeAnswer(of[0].parts)
-		} else {
-			w.nativePrompt(of[0].parts)
-		}
+		target = of[0].id
 	}
+	m.e.Set("targetId", target)
+	if info.Exists() {
+		m.e.Set("replacement", jsonl.Value("null"))
+		return
+	}
+	msg := m.e.Message(jsonl.OtherMessage)
+	if len(of) == 0 {
+		addReturned(msg, partOf(lines[0]))
+		m.nativeResult(msg, partOf(lines[0]))
+		return
+	}
+	msg.Body()
+	addBlocks(msg, of[0].parts)
+	m.native(msg, of[0].parts, of[0].info.Get("role").Is("assistant"))
 }
 
 // stopReason is why an answer ended, as pi says it.
-func stopReason(m *readMessage) string {
+func (m *readMessage) stopReason() string {
 	var f [2]jsonl.Value
 	m.info.Fields(f[:], "finish", "error")
 	switch {
@@ -368,45 +331,36 @@ func stopReason(m *readMessage) string {
 	return "stop"
 }
 
-// usageOf appends model and usage of a request. Forks copy messages under new ids: by its times
+// usageOf sets model and usage of a request. Forks copy messages under new ids: by its times
 // and tokens, a response is known again.
-func (w *writer) usageOf(info jsonl.Value) {
+func (m *maker) usageOf(set func(string, jsonl.Value), info jsonl.Value) {
 	var f [5]jsonl.Value
 	info.Fields(f[:], "providerID", "modelID", "tokens", "cost", "time")
-	w.Member(",", "provider", f[0])
-	w.Member(",", "model", f[1])
-	tokens := f[2]
-	if !tokens.IsObject() {
-		return
+	set("provider", f[0])
+	set("model", f[1])
+	if tokens := f[2]; tokens.IsObject() {
+		set("responseId", responseID(f[4], tokens))
+		set("usage", m.usage(tokens, f[3]))
 	}
-	w.response(f[4], tokens)
-	w.usage(tokens, f[3])
 }
 
-// response appends an id for a response, by what copies of its answer share.
-func (w *writer) response(shared ...jsonl.Value) {
+// responseID is an id for a response, by what copies of its answer share.
+func responseID(shared ...jsonl.Value) jsonl.Value {
 	h := fnv.New64a()
 	for _, v := range shared {
 		h.Write(v)
 	}
-	w.Raw(fmt.Sprintf(`,"responseId":"usage-%016x"`, h.Sum64()))
+	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
 }
 
-// usage appends a usage in pi's terms: what was thought is a part of the output.
-func (w *writer) usage(tokens, cost jsonl.Value) {
+// usage is a usage in pi's terms: what was thought is a part of the output.
+func (m *maker) usage(tokens, cost jsonl.Value) jsonl.Value {
 	var f [4]jsonl.Value
 	tokens.Fields(f[:], "input", "output", "reasoning", "cache")
-	in, out := f[0].Int(), f[1].Int()+f[2].Int()
-	read, write := f[3].Get("read").Int(), f[3].Get("write").Int()
-	w.Number(`,"usage":{"input":`, in)
-	w.Number(`,"output":`, out)
-	w.Number(`,"cacheRead":`, read)
-	w.Number(`,"cacheWrite":`, write)
-	w.Number(`,"totalTokens":`, in+out+read+write)
-	if total, ok := cost.Float(); ok && total > 0 {
-		w.Raw(`,"cost":{`)
-		w.Member("", "total", cost)
-		w.Raw("}")
+	u := jsonl.Usage{Input: f[0].Int(), Output: f[1].Int() + f[2].Int(), CacheRead: f[3].Get("read").Int(), CacheWrite: f[3].Get("write").Int()}
+	u.Total = u.Context()
+	if total, ok := cost.Float(); !ok || total <= 0 {
+		cost = nil
 	}
-	w.Raw("}")
+	return m.Usage(u, cost)
 }

@@ -3,102 +3,84 @@ package opencode
 import (
 	"bytes"
 
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // What opencode sends depends on the provider. This is how it sends messages to one that speaks
 // Chat Completions.
 
-// nativePrompt appends the message of a prompt, as it is sent: a text, or several parts.
-func (w *writer) nativePrompt(parts []jsonl.Value) {
-	if !w.Native {
-		return
+// native adds what was sent for a message of parts.
+func (m *maker) native(msg *dialect.Message, parts []jsonl.Value, answer bool) {
+	switch {
+	case !m.Native:
+	case answer:
+		msg.Native = m.list(sentAnswer(parts))
+	default:
+		msg.Native = m.list(jsonl.Value(`{"role":"user"}`).With("content", sentPrompt(parts)))
 	}
-	w.Raw(`,"native":[{"role":"user","content":`)
-	var only jsonl.Value
-	n := 0
-	for _, p := range parts {
-		if said := spoken(p); said.Exists() {
-			only = said
-			n++
-		} else if p.Get("type").Is("file") && attached(p.Get("mime")) {
-			n += 2
-		}
-	}
-	if n == 1 {
-		w.Out = append(w.Out, only...)
-		w.Raw("}]")
-		return
-	}
-	sep := "["
-	for _, p := range parts {
-		if said := spoken(p); said.Exists() {
-			w.Raw(sep)
-			w.Block("text", "text", said)
-			sep = ","
-		} else if p.Get("type").Is("file") && attached(p.Get("mime")) {
-			w.Raw(sep + `{"type":"image_url","image_url":{`)
-			w.Member("", "url", p.Get("url"))
-			w.Raw("}}")
-			sep = ","
-		}
-	}
-	if sep == "[" {
-		w.Raw(sep)
-	}
-	w.Raw("]}]")
 }
 
-// nativeAnswer appends the message of an answer, as it is sent.
-func (w *writer) nativeAnswer(parts []jsonl.Value) {
-	if !w.Native {
-		return
+// list is a list of one message.
+func (m *maker) list(one jsonl.Value) jsonl.Value { return m.Make([]byte("["), one, []byte("]")) }
+
+// sentPrompt is what a prompt says, as it is sent: a text, or several parts.
+func sentPrompt(parts []jsonl.Value) jsonl.Value {
+	var only jsonl.Value
+	list, sep, n := jsonl.Value("["), "", 0
+	for _, p := range parts {
+		if only = spoken(p); only.Exists() {
+			only = jsonl.Value(`{"type":"text"}`).With("text", only)
+		} else if p.Get("type").Is("file") && attached(p.Get("mime")) {
+			only = jsonl.Value(`{"type":"image_url"}`).With("image_url", jsonl.Value("{}").With("url", p.Get("url")))
+		} else {
+			continue
+		}
+		list = append(append(list, sep...), only...)
+		sep = ","
+		n++
 	}
+	list = append(list, ']')
+	for _, p := range parts {
+		if said := spoken(p); n == 1 && said.Exists() {
+			return said
+		}
+	}
+	return list
+}
+
+// sentAnswer is an answer as it is sent.
+func sentAnswer(parts []jsonl.Value) jsonl.Value {
 	var said, thought []byte
-	calls := 0
+	var calls, quoted jsonl.Value
 	for _, p := range parts {
 		switch typ := p.Get("type"); {
 		case typ.Is("reasoning"):
 			thought = p.Get("text").AppendText(thought)
 		case typ.Is("tool"):
-			calls++
+			function := jsonl.Value("{}").With("name", p.Get("tool")).With("arguments", jsonl.AppendQuoted(nil, []byte(input(p))))
+			call := jsonl.Value("{}").With("id", p.Get("callID")).With("type", jsonl.Value(`"function"`)).With("function", function)
+			calls = append(append(calls, ','), call...)
 		default:
 			said = spoken(p).AppendText(said)
 		}
 	}
-	w.Raw(`,"native":[{"role":"assistant"`)
-	w.Text(",", "content", string(said))
 	if len(thought) > 0 {
-		w.Text(",", "reasoning_content", string(thought))
+		quoted = jsonl.AppendQuoted(nil, thought)
 	}
-	sep := `,"tool_calls":[`
-	for _, p := range parts {
-		if p.Get("type").Is("tool") {
-			w.Raw(sep)
-			w.Member("{", "id", p.Get("callID"))
-			w.Raw(`,"type":"function","function":{`)
-			w.Member("", "name", p.Get("tool"))
-			w.Text(",", "arguments", string(input(p)))
-			w.Raw("}}")
-			sep = ","
-		}
+	if calls != nil {
+		calls[0] = '['
+		calls = append(calls, ']')
 	}
-	if calls > 0 {
-		w.Raw("]")
-	}
-	w.Raw("}]")
+	return jsonl.Value(`{"role":"assistant"}`).With("content", jsonl.AppendQuoted(nil, said)).With("reasoning_content", quoted).With("tool_calls", calls)
 }
 
-// nativeResult appends the message of a result, as it is sent.
-func (w *writer) nativeResult(p jsonl.Value) {
-	if !w.Native {
-		return
+// nativeResult adds what was sent for a result.
+func (m *maker) nativeResult(msg *dialect.Message, p jsonl.Value) {
+	if m.Native {
+		said, _ := outcome(p)
+		msg.Native = m.list(jsonl.Value(`{"role":"tool"}`).With("tool_call_id", p.Get("callID")).With("content", said))
 	}
-	said, _ := outcome(p)
-	w.Raw(`,"native":[{"role":"tool"`)
-	w.Member(",", "tool_call_id", p.Get("callID"))
-	w.Member(",", "content", said)
-	w.Raw("}]")
 }
 
 // imageData is the data of an image that is a data URL, a JSON string.

@@ -29,7 +29,7 @@ var Dialect = dialect.Dialect{
 	Pick:      pick,
 	Read:      read,
 	New:       newArranger,
-	Append:    appendEntry,
+	Make:      makeEntry,
 	Certainty: dialect.Certainty{Messages: "exact", System: "absent", Tools: "absent"},
 }
 
@@ -47,7 +47,7 @@ var Version2 = dialect.Dialect{
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},
 	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true, Pick: pick,
-	Read: read, New: newArranger, Append: appendEntry,
+	Read: read, New: newArranger, Make: makeEntry,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 

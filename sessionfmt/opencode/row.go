@@ -69,36 +69,34 @@ func answered(p jsonl.Value) bool {
 	return p.Get("type").Is("tool") && (status.Is("completed") || status.Is("error"))
 }
 
-// row appends an entry of a row.
-func (w *writer) row(e *dialect.Entry, line jsonl.Value) {
+// row makes an entry of a row.
+func (m *maker) row(line jsonl.Value) {
 	data := line.Get("data")
-	switch e.Kind {
+	switch m.Kind {
 	case jsonl.Transform:
-		w.Raw(`,"transformerName":"compaction","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"compaction","messages":[`)
-		w.rowText("user", checkpoint(data))
-		w.Raw("]}]")
+		m.e.Transformer, m.e.Reason = "compaction", "compaction"
+		m.rowText(m.e.Message(jsonl.User), checkpoint(data))
 	case jsonl.ToolResult:
-		w.Raw(`,"message":`)
-		w.rowResult(data, e.Part)
+		m.rowResult(data, m.Part)
 	case jsonl.Assistant:
-		w.Raw(`,"message":`)
-		w.rowAnswer(data, line.Get("seq"))
+		m.rowAnswer(data, line.Get("seq"))
 	case jsonl.User:
-		w.Raw(`,"message":`)
-		w.rowPrompt(data)
+		m.rowPrompt(data)
 	case jsonl.Unknown:
-		w.Member(",", "data", data)
+		m.e.Set("data", data)
 	default:
-		w.Raw(`,"message":`)
 		said := data.Get("text")
 		if line.Get("type").Is("shell") {
 			out := data.Get("output")
 			if out.IsObject() {
 				out = out.Get("output")
 			}
-			said = jsonl.AppendQuoted(nil, "Shell command: "+data.Get("command").Text()+"\n\n"+out.Text())
+			said = m.Quoted("Shell command: " + data.Get("command").Text() + "\n\n" + out.Text())
 		}
-		w.rowText(`custom","display":true,"customType":"`+line.Get("type").Text(), said)
+		msg := m.e.Message(m.Kind)
+		msg.SetTruth("display", true)
+		msg.Set("customType", line.Get("type"))
+		m.rowText(msg, said)
 	}
 }
 
@@ -108,45 +106,36 @@ func checkpoint(data jsonl.Value) jsonl.Value {
 		data.Get("summary").Text()+"\n</summary>\n\n<recent-context>\n"+data.Get("recent").Text()+"\n</recent-context>\n</conversation-checkpoint>")
 }
 
-// rowText appends a message with one text.
-func (w *writer) rowText(role string, said jsonl.Value) {
+// rowText adds one text.
+func (m *maker) rowText(msg *dialect.Message, said jsonl.Value) {
 	if !said.IsString() {
 		said = jsonl.Value(`""`)
 	}
-	w.Raw(`{"role":"` + role + `","content":[`)
-	w.Block("text", "text", said)
-	w.Raw("]}")
+	msg.Body()
+	msg.Said(said.Spelled())
 }
 
-// rowPrompt appends a prompt with its attachments: texts and folders are texts, and other files
+// rowPrompt makes a prompt with its attachments: texts and folders are texts, and other files
 // than images are not sent.
-func (w *writer) rowPrompt(data jsonl.Value) {
-	w.Raw(`{"role":"user","content":[`)
-	sep := ""
+func (m *maker) rowPrompt(data jsonl.Value) {
+	msg := m.e.Message(jsonl.User)
+	msg.Body()
 	if text := data.Get("text"); len(inner(text)) > 0 {
-		w.Block("text", "text", text)
-		sep = ","
+		msg.Said(text.Spelled())
 	}
 	for file := range data.Get("files").Elements {
 		mime, what := file.Get("mime"), "file"
 		switch {
 		case bytes.HasPrefix(inner(mime), []byte("image/")):
-			w.Raw(sep + `{"type":"image"`)
-			w.Member(",", "data", file.Get("data"))
-			w.Member(",", "mimeType", mime)
-			w.Raw("}")
-			sep = ","
+			msg.Add(jsonl.Block{Kind: jsonl.ImageBlock, Data: file.Get("data"), Mime: mime})
 			continue
 		case mime.Is("application/x-directory"):
 			what = "directory"
 		case !mime.Is("text/plain"):
 			continue
 		}
-		w.Raw(sep)
-		w.Block("text", "text", jsonl.AppendQuoted(nil, attachment(what, file)))
-		sep = ","
+		msg.Said(m.Quoted(attachment(what, file)).Spelled())
 	}
-	w.Raw("]}")
 }
 
 // attachment is the text that a file or folder is sent as.
@@ -163,50 +152,39 @@ func attachment(what string, file jsonl.Value) string {
 	return strings.Join(lines, "\n")
 }
 
-// rowAnswer appends an answer. Forks copy rows with their numbers, under new ids.
-func (w *writer) rowAnswer(data, seq jsonl.Value) {
-	var f [5]jsonl.Value
-	data.Fields(f[:], "content", "model", "tokens", "cost", "finish")
-	w.Raw(`{"role":"assistant","content":[`)
-	sep, stop := "", "stop"
+// rowAnswer makes an answer. Forks copy rows with their numbers, under new ids.
+func (m *maker) rowAnswer(data, seq jsonl.Value) {
+	var f [4]jsonl.Value
+	data.Fields(f[:], "content", "model", "tokens", "cost")
+	msg, stop := m.e.Message(jsonl.Assistant), "stop"
+	msg.Body()
 	for p := range f[0].Elements {
-		var text, id, name jsonl.Value
-		text, id, name = p.Get("text"), p.Get("id"), p.Get("name")
-		at := len(w.Out)
+		text := p.Get("text").Spelled()
 		switch typ := p.Get("type"); {
 		case typ.Is("text"):
-			w.Raw(sep)
-			w.Block("text", "text", text)
+			msg.Said(text)
 		case typ.Is("reasoning"):
-			w.Raw(sep)
-			w.Block("thinking", "thinking", text)
+			msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: text})
 		case typ.Is("tool"):
-			w.Raw(sep + `{"type":"toolCall"`)
-			w.Member(",", "id", id)
-			w.Member(",", "name", name)
-			w.Member(",", "arguments", input(p))
-			w.Raw("}")
+			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: p.Get("id"), Name: p.Get("name"), Args: input(p)})
 			stop = "toolUse"
-		}
-		if len(w.Out) > at {
-			sep = ","
 		}
 	}
 	if data.Get("error").IsObject() {
 		stop = "error"
 	}
-	w.Raw(`],"api":"opencode"`)
-	w.Member(",", "provider", f[1].Get("providerID"))
-	w.Member(",", "model", f[1].Get("id"))
+	msg.SetText("api", "opencode")
+	msg.Set("provider", f[1].Get("providerID"))
+	msg.Set("model", f[1].Get("id"))
 	if f[2].IsObject() {
-		w.response(seq, f[0], f[2])
-		w.usage(f[2], f[3])
+		msg.Set("responseId", responseID(seq, f[0], f[2]))
+		msg.Set("usage", m.usage(f[2], f[3]))
 	}
-	w.Raw(`,"stopReason":"` + stop + `"}`)
+	msg.SetText("stopReason", stop)
 }
 
-// rowResult appends what a call of an answer returned, by the number of the result, from 1.
-func (w *writer) rowResult(data jsonl.Value, n int) {
+// rowResult makes what a call of an answer returned, by the number of the result, from 1.
+func (m *maker) rowResult(data jsonl.Value, n int) {
 	for p := range data.Get("content").Elements {
 		if !answered(p) {
 			continue
@@ -214,32 +192,25 @@ func (w *writer) rowResult(data jsonl.Value, n int) {
 		if n--; n > 0 {
 			continue
 		}
-		state := p.Get("state")
-		w.Raw(`{"role":"toolResult"`)
-		w.Member(",", "toolCallId", p.Get("id"))
-		w.Member(",", "toolName", p.Get("name"))
-		w.Raw(`,"content":[`)
-		sep := ""
+		state, msg := p.Get("state"), m.e.Message(jsonl.ToolResult)
+		msg.Set("toolCallId", p.Get("id"))
+		msg.Set("toolName", p.Get("name"))
+		msg.Body()
 		for block := range state.Get("content").Elements {
-			w.Raw(sep)
-			w.Out = append(w.Out, block...)
-			sep = ","
+			msg.Add(jsonl.Block{Raw: block})
 		}
-		if status := state.Get("status"); status.Is("completed") {
-			w.Raw(`],"isError":false}`)
-		} else {
-			if sep == "" {
-				said := state.Get("error").Get("message")
-				if !said.IsString() {
-					said = state.Get("error")
-				}
-				if !said.IsString() {
-					said = jsonl.Value(interrupted)
-				}
-				w.Block("text", "text", said)
+		failed := !state.Get("status").Is("completed")
+		if failed && len(msg.Blocks) == 0 {
+			said := state.Get("error").Get("message")
+			if !said.IsString() {
+				said = state.Get("error")
 			}
-			w.Raw(`],"isError":true}`)
+			if !said.IsString() {
+				said = jsonl.Value(interrupted)
+			}
+			msg.Said(said.Spelled())
 		}
+		msg.SetTruth("isError", failed)
 		return
 	}
 }

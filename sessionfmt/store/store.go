@@ -323,8 +323,10 @@ func foreignHeader(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
 	if !id.Exists() {
 		return HeaderInfo{}
 	}
-	e := dialect.Entry{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
-	return headerInfo(by, by.Append(nil, &e))
+	e := dialect.Source{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
+	by.Make(&e)
+	header, _ := new(dialect.JSON).Append(nil, &e, e.Entry(), nil)
+	return headerInfo(by, header)
 }
 
 // headerInfo reads a header in the shape of pi.

@@ -44,7 +44,7 @@ func eventCode(typ jsonl.Value) dialect.Code {
 
 // logged adds OpenDev's events to a dialect of messages in order.
 func logged(d dialect.Dialect) dialect.Dialect {
-	read, entry := d.Read, d.Append
+	read, entry := d.Read, d.Make
 	d.Read = func(p *jsonl.Picked) dialect.Head {
 		h := read(p)
 		if h.Code == dialect.Unknown && isEvent(p.Line) {
@@ -54,12 +54,12 @@ func logged(d dialect.Dialect) dialect.Dialect {
 		return h
 	}
 	d.New = func() dialect.Arranger { return &arranger{messages: chat.NewArranger(format)} }
-	d.Append = func(dst []byte, e *dialect.Entry) []byte {
-		if e.Kind == jsonl.ContextEdit {
-			e.Kept = nil
-			return appendEdit(dst, e)
+	d.Make = func(s *dialect.Source) {
+		if s.Kind == jsonl.ContextEdit {
+			makeEdit(s)
+		} else {
+			entry(s)
 		}
-		return entry(dst, e)
 	}
 	return d
 }
@@ -129,31 +129,22 @@ func (a *arranger) fork(t dialect.Tree, l *dialect.Line) error {
 	return nil
 }
 
-// appendEdit appends an edit: the message with the text that it gets.
-func appendEdit(dst []byte, e *dialect.Entry) []byte {
-	w := chat.Writer{Writer: dialect.Writer{Out: dst}}
-	event := e.Lines[0]
-	w.Text("{", "type", e.Kind.Type())
-	w.Place(e, event.Get("timestamp"))
-	if len(e.Lines) < 2 {
-		w.Text(",", "targetId", "message "+string(event.Get("data").Get("seq")))
-		w.Raw(`,"replacement":null}`)
-		return w.Out
+// makeEdit makes an edit: the message with the text that it gets.
+func makeEdit(s *dialect.Source) {
+	e, event := s.Add(), s.Lines[0]
+	e.Time = event.Get("timestamp")
+	if len(s.Lines) < 2 {
+		e.SetText("targetId", "message "+string(event.Get("data").Get("seq")))
+		e.Set("replacement", jsonl.Value("null"))
+		return
 	}
-	target := e.Lines[1]
-	w.Text(",", "targetId", target.Get("id").Text())
+	target := s.Lines[1]
+	e.SetText("targetId", target.Get("id").Text())
 	data := target.Get("data").AppendEdited(nil, jsonl.Field{Name: "content", Value: event.Get("data").Get("content")})
-	first := true
-	format.Each(data, e.Native, func(m *chat.Said) {
-		if !first {
-			return // a result of its calls, which stays
+	format.Each(s, data, func(m *chat.Said) *dialect.Entry {
+		if len(e.Messages) > 0 {
+			return nil // a result of its calls, which stays
 		}
-		first = false
-		w.Raw(`,"replacement":`)
-		w.Message(m.Kind, m)
-		if e.Native {
-			w.Raw(`,"native":[` + string(m.Native) + "]")
-		}
+		return e
 	})
-	return append(w.Out, '}')
 }

@@ -103,7 +103,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 		m.Blocks = r.Keep(chat.Text(of.content))
 	}
 	if r.Native && m.Kind != jsonl.System { // the prompt is not among the messages
-		m.Native = object(jsonl.Field{Name: "role", Value: of.role}, jsonl.Field{Name: "content", Value: of.content.Value})
+		m.Native = jsonl.Value("{}").With("role", of.role).With("content", of.content.Value)
 	}
 	r.Said = append(r.Said, m)
 }
@@ -176,14 +176,13 @@ func (m *message) answer(r *chat.Reader, said chat.Said) {
 		c := &r.Calls[k]
 		r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: c.ID, Name: c.Name, Args: c.Args})
 	}
-	said.Usage, said.Blocks = usage(r, m.used), r.Spoken(m.content, m.trace, m.reasoning)
+	said.Usage, said.Blocks = used(r, m.used), r.Spoken(m.content, m.trace, m.reasoning)
 	if r.Native {
 		content := m.content.Value
 		if len(r.Calls) > 0 && !chat.HasText(content) {
 			content = jsonl.Value("null")
 		}
-		said.Native = object(jsonl.Field{Name: "role", Value: m.role}, jsonl.Field{Name: "content", Value: content},
-			jsonl.Field{Name: "tool_calls", Value: sentCalls(r.Calls)}, jsonl.Field{Name: "reasoning_content", Value: m.reasoning.Value})
+		said.Native = jsonl.Value("{}").With("role", m.role).With("content", content).With("tool_calls", sentCalls(r.Calls)).With("reasoning_content", m.reasoning.Value)
 	}
 	r.Said = append(r.Said, said)
 	var beside []jsonl.Value
@@ -232,12 +231,9 @@ func sentCalls(calls []chat.Call) (list jsonl.Value) {
 // sentCall is a call as it is sent.
 func sentCall(c chat.Call) jsonl.Value {
 	args := jsonl.AppendQuoted(nil, string(c.Args.AppendMinified(nil)))
-	return object(jsonl.Field{Name: "id", Value: c.ID}, jsonl.Field{Name: "type", Value: jsonl.Value(`"function"`)},
-		jsonl.Field{Name: "function", Value: object(jsonl.Field{Name: "name", Value: c.Name}, jsonl.Field{Name: "arguments", Value: args})})
+	function := jsonl.Value("{}").With("name", c.Name).With("arguments", args)
+	return jsonl.Value("{}").With("id", c.ID).With("type", jsonl.Value(`"function"`)).With("function", function)
 }
-
-// object is an object of the fields that exist.
-func object(fields ...jsonl.Field) jsonl.Value { return jsonl.Value("{}").AppendEdited(nil, fields...) }
 
 // interrupted is the error of a call that has no result.
 var interrupted = jsonl.Value(`"Error: Tool execution was interrupted or never completed."`).Spelled()
@@ -273,14 +269,13 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 	}
 	m.Blocks = r.Keep(chat.Result(out))
 	if r.Native {
-		m.Native = object(jsonl.Field{Name: "role", Value: jsonl.Value(`"tool"`)}, jsonl.Field{Name: "tool_call_id", Value: c.ID},
-			jsonl.Field{Name: "name", Value: c.Name}, jsonl.Field{Name: "content", Value: m.Blocks[0].Text.Value})
+		m.Native = jsonl.Value(`{"role":"tool"}`).With("tool_call_id", c.ID).With("name", c.Name).With("content", m.Blocks[0].Text.Value)
 	}
 	r.Said = append(r.Said, m)
 }
 
 // usage reads a usage, in the words of either of two APIs.
-func usage(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
+func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}

@@ -1,0 +1,180 @@
+package dialect
+
+import (
+	"strconv"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Source is what an entry is made of: its lines, and what the index knows of it.
+type Source struct {
+	Kind       jsonl.Kind
+	ID, Parent []byte // texts
+	Part       int    // of the entries that its first line made, from 0
+	Unanswered bool
+	Lines      []jsonl.Value // those that it was made from, in the order in which they were added
+	// Native asks for messages as the agent sends them; see Message.
+	Native bool
+
+	// Entries are what the lines make: the entry of that part, or those of all parts.
+	Entries []Entry
+
+	made []byte
+}
+
+// An Entry is an entry as pi has it. Its values are valid as long as the lines of its source.
+type Entry struct {
+	Type jsonl.Value // of an unknown kind, a string
+	Time jsonl.Value
+	// Members are those of the entry besides its head and its messages.
+	Members []jsonl.Field
+	// Messages are the message of a message entry, what replaces an edited one, or those of a
+	// Transform.
+	Messages []Message
+	// Transformer names what replaced the messages of a Transform.
+	Transformer, Reason string
+
+	of *Source
+}
+
+// A Message is a message with all of its members. One of unknown role has none.
+type Message struct {
+	jsonl.Message
+	members []jsonl.Field // in order, besides the role; content has no value
+	// Native is an array of what stands for it in a request of the agent, where that is asked for.
+	Native jsonl.Value
+
+	of *Source
+}
+
+// Reset prepares for other lines.
+func (s *Source) Reset() { s.Lines, s.Entries, s.made = s.Lines[:0], s.Entries[:0], s.made[:0] }
+
+// Add adds an entry.
+func (s *Source) Add() *Entry {
+	if len(s.Entries) < cap(s.Entries) {
+		s.Entries = s.Entries[:len(s.Entries)+1]
+	} else {
+		s.Entries = append(s.Entries, Entry{})
+	}
+	e := &s.Entries[len(s.Entries)-1]
+	*e = Entry{Members: e.Members[:0], Messages: e.Messages[:0], of: s}
+	return e
+}
+
+// Entry is the entry of the source.
+func (s *Source) Entry() *Entry { return &s.Entries[min(s.Part, len(s.Entries)-1)] }
+
+// Quoted returns a text as a string.
+func (s *Source) Quoted(text string) jsonl.Value { return Quote(s, text) }
+
+// Quote is [Source.Quoted].
+func Quote[T string | []byte](s *Source, text T) jsonl.Value {
+	from := len(s.made)
+	s.made = jsonl.AppendQuoted(s.made, text)
+	return s.made[from:len(s.made):len(s.made)]
+}
+
+// Text returns the text of a string, valid as long as the lines.
+func (s *Source) Text(v jsonl.Value) jsonl.Value {
+	from := len(s.made)
+	s.made = v.AppendText(s.made)
+	return s.made[from:len(s.made):len(s.made)]
+}
+
+// Make returns a text of parts that is valid as long as the lines.
+func (s *Source) Make(parts ...[]byte) jsonl.Value {
+	from := len(s.made)
+	for _, part := range parts {
+		s.made = append(s.made, part...)
+	}
+	return s.made[from:len(s.made):len(s.made)]
+}
+
+// Set adds a member of the entry, if the value exists.
+func (e *Entry) Set(name string, v jsonl.Value) {
+	if v.Exists() {
+		e.Members = append(e.Members, jsonl.Field{Name: name, Value: v})
+	}
+}
+
+// Message adds a message of a kind.
+func (e *Entry) Message(kind jsonl.Kind) *Message {
+	if len(e.Messages) < cap(e.Messages) {
+		e.Messages = e.Messages[:len(e.Messages)+1]
+	} else {
+		e.Messages = append(e.Messages, Message{})
+	}
+	m := &e.Messages[len(e.Messages)-1]
+	*m = Message{Message: jsonl.Message{Kind: kind, Blocks: m.Blocks[:0]}, members: m.members[:0], of: e.of}
+	return m
+}
+
+// Set adds a member of the message, if the value exists.
+func (m *Message) Set(name string, v jsonl.Value) {
+	if !v.Exists() {
+		return
+	}
+	m.members = append(m.members, jsonl.Field{Name: name, Value: v})
+	if field := m.Field([]byte(name)); field != nil {
+		*field = v
+	}
+}
+
+// Fields are the members of a message that was written, besides the role.
+func (m *Message) Fields(said *jsonl.Message) []jsonl.Field {
+	for k := range m.members {
+		if f := &m.members[k]; f.Name == "content" {
+			f.Value = said.Content
+		}
+	}
+	return m.members
+}
+
+// Body has the content of the message come next among its members.
+func (m *Message) Body() { m.members = append(m.members, jsonl.Field{Name: "content"}) }
+
+// Add adds a block to the content.
+func (m *Message) Add(b jsonl.Block) { m.Blocks = append(m.Blocks, b) }
+
+// Said adds a block with a text, which is a string or null.
+func (m *Message) Said(text jsonl.String) { m.Add(jsonl.Block{Kind: jsonl.TextBlock, Text: text}) }
+
+// SetText adds a member that is a text.
+func (m *Message) SetText(name, text string) { m.Set(name, m.of.Quoted(text)) }
+
+// SetText adds a member that is a text.
+func (e *Entry) SetText(name, text string) { e.Set(name, e.of.Quoted(text)) }
+
+// SetTruth adds a member that is true or false.
+func (m *Message) SetTruth(name string, is bool) {
+	if is {
+		m.Set(name, yes)
+	} else {
+		m.Set(name, no)
+	}
+}
+
+var yes, no = jsonl.Value("true"), jsonl.Value("false")
+
+// Usage returns a usage as pi has it.
+func (s *Source) Usage(u jsonl.Usage, cost jsonl.Value) jsonl.Value {
+	from := len(s.made)
+	for _, n := range []struct {
+		name  string
+		count int64
+		free  bool // left out if it is 0
+	}{
+		{`{"input":`, u.Input, false}, {`,"output":`, u.Output, false}, {`,"cacheRead":`, u.CacheRead, false},
+		{`,"cacheWrite":`, u.CacheWrite, false}, {`,"cacheWrite1h":`, u.CacheWrite1h, true}, {`,"totalTokens":`, u.Total, false},
+	} {
+		if n.count > 0 || !n.free {
+			s.made = strconv.AppendInt(append(s.made, n.name...), n.count, 10)
+		}
+	}
+	if cost.Exists() {
+		s.made = append(append(append(s.made, `,"cost":{"total":`...), cost...), '}')
+	}
+	s.made = append(s.made, '}')
+	return s.made[from:len(s.made):len(s.made)]
+}

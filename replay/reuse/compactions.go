@@ -155,7 +155,7 @@ func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
 			}
 		}
 		if survival.Compacts(step.Did, line) {
-			n, err := meter.Count(step)
+			n, _, err := meter.Count(step)
 			if err != nil {
 				return nil, err
 			}
@@ -170,7 +170,7 @@ func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
 		}
 		t.messages = now
 		if path++; path < len(way) && survival.MayCompact(t.r.Session.Kind(way[path])) {
-			n, err := meter.Count(step)
+			n, _, err := meter.Count(step)
 			if err != nil {
 				return nil, err
 			}

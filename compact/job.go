@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -306,72 +305,4 @@ func (v *View) member(i int, name string) []byte {
 		return jsonl.Value(h.append(nil, 0)).Get(name).AppendMinified(nil)
 	}
 	return v.texts.provider(&v.Messages[i]).Get(name).AppendMinified(nil)
-}
-
-// EventForms are the forms of events, the default first: as gsh logs them, as SWE-CLI
-// does, or the report of each pass.
-var EventForms = []string{"report", "gsh", "swe-cli"}
-
-// WriteEvents writes the events of a reduction as JSON lines, in one of EventForms.
-func (r *Reduction) WriteEvents(w io.Writer, form, session string, at time.Time) error {
-	var b bytes.Buffer
-	for _, e := range r.eventsIn(form, session, at) {
-		if err := json.NewEncoder(&b).Encode(e); err != nil {
-			return err
-		}
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// eventsIn returns the events as JSON objects, in one of EventForms
-// (docs/policies.md 1.2, 2.7, 3.4).
-func (r *Reduction) eventsIn(form, session string, at time.Time) (all []any) {
-	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
-	if form == "gsh" {
-		for _, e := range r.truncations {
-			e.gshEvent = gshEvent{stamp, session, "root", "truncation"}
-			all = append(all, e)
-		}
-	}
-	if r.Guard != nil && form == "report" {
-		all = append(all, struct {
-			Session string `json:"session"`
-			Event   string `json:"event"`
-			*guarding
-		}{session, "guard", r.Guard})
-	}
-	for _, l := range r.Layers {
-		switch n := l.Report; {
-		case n == nil:
-		case form == "report":
-			all = append(all, struct {
-				Session string `json:"session"`
-				*report
-			}{session, n})
-		case l.compacted == nil:
-		case form == "gsh":
-			all = append(all, gshCompaction{gshEvent{stamp, session, "root", "compaction"}, n.TokensBefore, l.compacted.Summary, n.MessagesBefore, n.MessagesAfter})
-		default:
-			all = append(all, newSWECompaction(stamp, n.TokensBefore, n.TokensAfter, l.compacted.Messages))
-		}
-	}
-	return all
-}
-
-// A gshCompaction is what gsh logs of a compaction.
-type gshCompaction struct {
-	gshEvent
-	OriginalTokens int `json:"original_tokens"`
-	SummaryTokens  int `json:"summary_tokens"`
-	MessagesBefore int `json:"messages_before"`
-	MessagesAfter  int `json:"messages_after"`
-}
-
-// A gshEvent is what every line of gsh's log begins with.
-type gshEvent struct {
-	Time    string `json:"ts"`
-	Session string `json:"session"`
-	Agent   string `json:"agent"`
-	Event   string `json:"event"` // truncation or compaction
 }

@@ -21,7 +21,7 @@ func TestKeeperIsReduce(t *testing.T) {
 	small := GSHPolicy.Copy()
 	small.Layers = gshLayers(800, 400, 0.5)
 	passes := yAgentPolicy.Only("passes", []Layer{
-		{Pass: &Truncate, Options: Options{Max: 300, Unit: "chars"}}, {Pass: &Superseded}, {Pass: &RetryPrune, Options: Options{Profile: "seed"}},
+		{Pass: &Truncate, Options: Options{Max: 300, Unit: "chars"}}, {Pass: &Superseded}, {Pass: &RetryPrune, Options: Options{}},
 		{Pass: &StripThinking}, {Pass: &Prune, Options: Options{Protect: 600}},
 	})
 	did := map[string]int{} // changes, by policy, pass and whether a turn ended

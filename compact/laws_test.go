@@ -35,10 +35,8 @@ func runs() []passRun {
 		{"prune", &Prune, Options{Protect: 500}},
 		{"stale-results", &StaleResults, Options{Requests: 3}},
 		{"superseded", &Superseded, Options{}},
-		{"superseded compat", &Superseded, Options{Compat: true}},
-		{"retry-prune", &RetryPrune, Options{Profile: "seed"}},
-		{"retry-prune source", &RetryPrune, Options{Profile: "source"}},
-		{"retry-prune turn", &RetryPrune, Options{Profile: "seed", IntraTurn: true}},
+		{"retry-prune", &RetryPrune, Options{}},
+		{"retry-prune turn", &RetryPrune, Options{IntraTurn: true}},
 		{"strip-thinking", &StripThinking, Options{}},
 		{"drop-images", &DropImages, Options{}},
 		{"drop-images keep", &DropImages, Options{Keep: 3}},
@@ -352,20 +350,20 @@ func TestPropertyP3(t *testing.T) {
 			if again, cut := truncateMiddle(got, limit); cut || again != got {
 				t.Errorf("P3: cut at %d twice is not cut once", limit)
 			}
-			if head, _ := truncateHead(text, limit, limit%2 == 0); !utf8.ValidString(head) {
+			if head, _ := truncateHead(text, limit); !utf8.ValidString(head) {
 				t.Errorf("P3: the head of %d is no UTF-8", limit)
 			}
 		}
 	}
 }
 
-// TestPropertyP5: what profile "seed" takes out is never a user's message, a system
+// TestPropertyP5: what it takes out is never a user's message, a system
 // message, or the last group, and there are never more tokens.
 func TestPropertyP5(t *testing.T) {
 	all, names := views(t, replay.ByPi)
 	for k, v := range all {
 		groups, _ := v.groups()
-		r := apply(t, &RetryPrune, v, Options{Profile: "seed"})
+		r := apply(t, &RetryPrune, v, Options{})
 		if r.Report.TokensAfter > r.Report.TokensBefore {
 			t.Errorf("P5: %s: more tokens", names[k])
 		}

@@ -60,12 +60,10 @@ type Options struct {
 	Unit      string   `json:"unit,omitempty"`      // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
 	Protect   int      `json:"protect,omitempty"`   // prune: tokens of the latest results to keep
 	Requests  int      `json:"requests,omitempty"`  // stale-results: requests after which a result is stale
-	Profile   string   `json:"profile,omitempty"`   // retry-prune: "seed" or "source"
 	IntraTurn bool     `json:"intraTurn,omitempty"` // retry-prune: in the last turn only, five messages at most
 	MinTokens int      `json:"minTokens,omitempty"` // retry-prune, progressive: the pass does nothing for fewer tokens
 	Patterns  []string `json:"patterns,omitempty"`  // retry-prune: texts that make a result an error, besides the known ones
 	Busy      bool     `json:"busy,omitempty"`      // superseded: only if few tokens follow, as during a turn
-	Compat    bool     `json:"compat,omitempty"`    // truncate, superseded: as y-agent's source does, even where that is unsafe
 
 	Style   Style `json:"style,omitempty"`   // compact: the system whose rules apply
 	Keep    int   `json:"keep,omitempty"`    // compact: messages to keep, for pi tokens; drop-images: requests whose images stay
@@ -79,8 +77,8 @@ type Options struct {
 // params returns the options with those names, as a JSON object.
 func (o *Options) params(names string) json.RawMessage {
 	all := map[string]any{
-		"max": o.Max, "unit": o.Unit, "protect": o.Protect, "requests": o.Requests, "profile": o.Profile, "intraTurn": o.IntraTurn,
-		"minTokens": o.MinTokens, "busy": o.Busy, "compat": o.Compat, "style": o.Style, "keep": o.Keep,
+		"max": o.Max, "unit": o.Unit, "protect": o.Protect, "requests": o.Requests, "intraTurn": o.IntraTurn,
+		"minTokens": o.MinTokens, "busy": o.Busy, "style": o.Style, "keep": o.Keep,
 	}
 	out := []byte{'{'}
 	for name := range strings.FieldsSeq(names) {
@@ -281,13 +279,12 @@ type work struct {
 	Requests []Request // for the summaries that the pass waits for
 	Report   *report
 
-	from        *View // the view before the pass
-	settled     int   // in a Keeper: results and answers before this message have been through the pass
-	pass        string
-	was         total
-	truncations []truncation
-	compacted   *stretch
-	skip        string // the reason to report if nothing changes
+	from      *View // the view before the pass
+	settled   int   // in a Keeper: results and answers before this message have been through the pass
+	pass      string
+	was       total
+	compacted *stretch
+	skip      string // the reason to report if nothing changes
 }
 
 // placed returns a change with the pass, and the entry that the message comes from.

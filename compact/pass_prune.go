@@ -79,7 +79,7 @@ var Superseded = Pass{
 	About:    "blank older reads of a file, and results that say nothing",
 	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YScalars},
-	reads:    "busy compat",
+	reads:    "busy",
 	run:      superseded,
 }
 
@@ -97,8 +97,7 @@ type read struct{ file, part string }
 
 // Parts that no call can give.
 const (
-	all  = ""
-	some = "some part"
+	all = ""
 )
 
 func superseded(w *work) error {
@@ -123,11 +122,11 @@ func superseded(w *work) error {
 // are the reads after it, to which it adds its own.
 func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
 	if r := w.read(i); r.file != "" {
-		if newer[read{r.file, all}] || newer[r] || w.Compat && newer[read{r.file, some}] {
+		if newer[read{r.file, all}] || newer[r] {
 			return supersededNotice, "read again later"
 		}
-		if w.Compat || !w.failed(i) {
-			newer[r], newer[read{r.file, some}] = true, true
+		if !w.failed(i) {
+			newer[r] = true
 		}
 	}
 	if w.useless(i) {
@@ -152,12 +151,8 @@ func (w *work) read(i int) (r read) {
 		return r
 	}
 	args := jsonl.Value(w.text(call, k))
-	switch c := activity.New(w.Messages[call].Blocks[k].tool(), "", args); {
-	case !w.Compat:
-		r.file, r.part = c.Reads()
-	case c.Tool == "read" || c.Tool == "FileRead": // y-agent looks at its own names, and at nothing but the path
-		r.file, _ = activity.File(args.Get("path").Text())
-	}
+	c := activity.New(w.Messages[call].Blocks[k].tool(), "", args)
+	r.file, r.part = c.Reads()
 	return r
 }
 

@@ -7,23 +7,16 @@ import (
 )
 
 // RetryPrune removes tool calls that failed and were made again, with their results and the
-// answers in between, as y-agent does (docs/policies.md 4.4). Profile "seed" follows its
-// description, "source" its code, except that calls and results stay together.
+// answers in between, as y-agent does (docs/policies.md 4.4). Calls
+// and results stay together.
 var RetryPrune = Pass{
 	Name:     "retry-prune",
 	About:    "drop failed tool calls that were tried again",
 	System:   "y-agent",
-	Defaults: Options{Counter: &tokens.YBytes, Profile: "seed"},
-	reads:    "profile intraTurn minTokens",
+	Defaults: Options{Counter: &tokens.YBytes},
+	reads:    "intraTurn minTokens",
 	run:      retryPrune,
 }
-
-// Limits of y-agent's source for pruning inside a turn.
-const (
-	intraTurnMost   = 5    // the most messages to remove
-	intraTurnTokens = 3000 // the least tokens to save
-	intraTurnAnswer = 3    // the least answers of the turn
-)
 
 // notWorth is the skip reason when the candidates are too small.
 const notWorth = "the candidates have fewer tokens than are worth a run"
@@ -35,11 +28,7 @@ type candidate struct {
 }
 
 func retryPrune(w *work) error {
-	find := w.retried
-	if w.Profile == "source" {
-		find = w.signals
-	}
-	found := find()
+	found := w.retried()
 	if w.IntraTurn {
 		found = w.intraTurn(found)
 	}
@@ -89,7 +78,7 @@ func (w *work) keepPaired(rows map[int]string) {
 	}
 }
 
-// retried returns the candidates of profile "seed": groups of a user turn whose results all
+// retried returns the candidates: groups of a user turn whose results all
 // failed and whose calls are all made again later in the turn, and the answers without calls
 // up to the next group.
 func (w *work) retried() (found []candidate) {
@@ -160,21 +149,16 @@ func (w *work) allFailed(g *group) bool {
 	return len(g.results) > 0 && !g.open() && !slices.ContainsFunc(g.results, func(i int) bool { return !w.failed(i) })
 }
 
-// intraTurn returns the candidates in the last turn before its last group. With Compat it
-// applies the limits of y-agent's source: the oldest few, or none.
+// intraTurn returns the candidates in the last turn before its last group.
 func (w *work) intraTurn(found []candidate) (few []candidate) {
 	if len(found) == 0 {
 		return nil
 	}
-	start, answers, last := 0, 0, -1
+	start, last := 0, -1
 	groups, _ := w.groups()
 	for i := range w.Messages {
-		switch m := &w.Messages[i]; {
-		case !w.Live(i):
-		case m.startsTurn():
-			start, answers = i, 0
-		case m.isAssistant():
-			answers++
+		if w.Live(i) && w.Messages[i].startsTurn() {
+			start = i
 		}
 	}
 	for _, g := range groups {
@@ -182,28 +166,12 @@ func (w *work) intraTurn(found []candidate) (few []candidate) {
 			last = g.call
 		}
 	}
-	total := 0
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.messages[0] - b.messages[0] })
 	for _, c := range found {
 		if c.messages[0] < start || c.messages[len(c.messages)-1] >= last {
 			continue
 		}
-		for _, i := range c.messages {
-			total += w.Messages[i].Tokens(&tokens.YBytes)
-		}
 		few = append(few, c)
-	}
-	if !w.Compat {
-		return few
-	}
-	if answers < intraTurnAnswer || total < intraTurnTokens {
-		return nil
-	}
-	n := 0
-	for k, c := range few {
-		if n += len(c.messages); n > intraTurnMost {
-			return few[:k]
-		}
 	}
 	return few
 }

@@ -24,14 +24,6 @@ var Truncate = Pass{
 	run:      truncate,
 }
 
-// A truncation is what gsh logs of a result above the limit.
-type truncation struct {
-	gshEvent
-	Tool           string `json:"tool"`
-	OriginalBytes  int    `json:"original_bytes"`
-	TruncatedBytes int    `json:"truncated_bytes"`
-}
-
 func truncate(w *work) error {
 	for i := w.settled; i < len(w.Messages); i++ {
 		k := w.Messages[i].result()
@@ -43,7 +35,6 @@ func truncate(w *work) error {
 		if !done {
 			continue
 		}
-		w.truncations = append(w.truncations, truncation{gshEvent{}, w.Messages[i].Blocks[k].tool(), len(text), len(cut)})
 		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].length))+" "+w.Unit)
 	}
 	return nil
@@ -54,7 +45,7 @@ func (o *Options) measure(n length) int {
 	switch {
 	case o.Unit == "tokens":
 		return tokensOf(&tokens.YScalars, n)
-	case o.Unit == "chars" && !o.Compat:
+	case o.Unit == "chars":
 		return n.Scalars
 	}
 	return n.Bytes
@@ -71,7 +62,7 @@ func (o *Options) capped(text string) (cut string, done bool) {
 	case "tokens":
 		return truncateToBudget(text, o.Max)
 	case "chars":
-		return truncateHead(text, o.Max, o.Compat)
+		return truncateHead(text, o.Max)
 	}
 	return truncateMiddle(text, o.Max)
 }
@@ -103,24 +94,13 @@ func runeStart(s string, i int) int {
 	return i
 }
 
-// truncateHead keeps the first most characters of a text; compat counts bytes, as y-agent's
-// source does.
-func truncateHead(s string, most int, compat bool) (string, bool) {
+// truncateHead keeps the first most characters of a text.
+func truncateHead(s string, most int) (string, bool) {
 	scalars := jsonl.SizesOf(s).Scalars
-	long := scalars
-	if compat {
-		long = len(s)
-	}
-	if long <= most || cutEnd.MatchString(s) {
+	if scalars <= most || cutEnd.MatchString(s) {
 		return s, false
 	}
-	end, shown := runeStart(s, min(most, len(s))), most
-	if compat {
-		shown = end
-	} else {
-		end = scalarEnd(s, most)
-	}
-	return s[:end] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]", scalars, shown), true
+	return s[:scalarEnd(s, most)] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]", scalars, most), true
 }
 
 // scalarEnd returns the index after the first n characters.

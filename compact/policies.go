@@ -2,7 +2,6 @@ package compact
 
 import (
 	"fmt"
-	"strconv"
 
 	"ctxtool/replay/tokens"
 )
@@ -87,26 +86,6 @@ var swecliPolicy = Policy{
 	},
 }
 
-// An sweCompaction is what SWE-CLI logs of a compaction.
-type sweCompaction struct {
-	Time             string  `json:"timestamp"`
-	Type             string  `json:"type"` // compaction
-	TokensBefore     int     `json:"tokens_before"`
-	TokensAfter      int     `json:"tokens_after"`
-	ReductionPercent float64 `json:"reduction_percent"` // one decimal
-	MessagesCompact  int     `json:"messages_compacted"`
-}
-
-// newSWECompaction returns the event of a compaction with those numbers.
-func newSWECompaction(stamp string, before, after, messages int) sweCompaction {
-	share := 0.0
-	if before > 0 {
-		share = float64(before-after) / float64(before) * 100
-	}
-	share, _ = strconv.ParseFloat(strconv.FormatFloat(share, 'f', 1, 64), 64) // as Python rounds: ties to even
-	return sweCompaction{stamp, "compaction", before, after, share, messages}
-}
-
 // yAgentPolicy is y-agent: it blanks superseded reads, and drops retried failures and old
 // thinking. If that is not enough, it summarises finished work, then the whole history
 // (docs/policies.md 4). The three modes of its guard are presets; hybrid is the default.
@@ -130,7 +109,7 @@ func yAgentLayers(percent int64) []Layer {
 	guard := &Trigger{Percent: percent, At: true}
 	return []Layer{
 		{Pass: &Superseded, Between: true},
-		{Pass: &RetryPrune, Options: Options{Profile: "seed"}, When: &Trigger{Tokens: growth, At: true, Growth: true}, Between: true},
+		{Pass: &RetryPrune, When: &Trigger{Tokens: growth, At: true, Growth: true}, Between: true},
 		{Pass: &StripThinking},
 		{Pass: &Progressive, Options: Options{MinTokens: growth, Retries: 2}, When: guard},
 		{Pass: &Compact, Options: Options{Style: styleYAgent, Retries: 3}, When: guard},

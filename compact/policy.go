@@ -168,8 +168,6 @@ type Reduction struct {
 	View    *View  `json:"-"` // after the last layer
 	// Requests are the summaries that layers that fired wait for.
 	Requests []Request `json:"-"`
-
-	truncations []truncation
 }
 
 // A layerPlan is what one layer of a policy does.
@@ -254,7 +252,6 @@ func (r *Reduction) add(w *work) {
 		}
 	}
 	r.Cannot = append(r.Cannot, w.Cannot...)
-	r.truncations = append(r.truncations, w.truncations...)
 	r.Requests = append(r.Requests, w.Requests...)
 	for _, q := range w.Requests {
 		r.Waits = append(r.Waits, fmt.Sprintf("%s of %s", q.Part, phrase.Count(len(q.Messages), "message")))

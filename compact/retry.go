@@ -21,12 +21,6 @@ func isErrorText(s string, patterns []string) bool {
 		containsAny(s, patterns...)
 }
 
-// isEmptyText reports whether a result reads as if nothing had been found.
-func isEmptyText(s string) bool {
-	return len(s) < 200 && containsAny(s, `"results": []`, `"results":[]`, `"count": 0`, `"count":0`,
-		"no results found", "No results found", "no matches", "No matches", "[]")
-}
-
 // repeats reports whether two texts have the same character at more than 90 % of the places.
 func repeats(a, b string) bool { return similarity(a, b, 0.9) > 0.9 }
 
@@ -167,59 +161,4 @@ func (t *tries) alike(c *made, group int) bool {
 		}
 	}
 	return false
-}
-
-// signals returns the candidates of profile "source": results that read like errors, answers
-// that the next one repeats, results that read as empty, in that order. A message can be in
-// several, and counts in each.
-func (w *work) signals() []candidate {
-	rows := w.live()
-	texts := make([]string, len(rows))
-	for n, i := range rows {
-		if !w.Messages[i].isUser() {
-			texts[n] = w.said(i)
-		}
-	}
-	failed := w.bare(rows, "reads like an error", func(n int) bool { return w.failed(rows[n]) })
-	empty := w.bare(rows, "reads as empty", func(n int) bool { return isEmptyText(texts[n]) })
-	return slices.Concat(failed, w.repeated(rows, texts), empty)
-}
-
-// bare returns the results for which a test holds, except those right after an answer with
-// calls, each with an answer right before it.
-func (w *work) bare(rows []int, why string, test func(n int) bool) (found []candidate) {
-	for n, i := range rows {
-		if !w.Messages[i].isResult() || n > 0 && w.Messages[rows[n-1]].makesCalls() || !test(n) {
-			continue
-		}
-		c := candidate{[]int{i}, why}
-		if n > 0 && w.Messages[rows[n-1]].isAssistant() {
-			c.messages = []int{rows[n-1], i}
-		}
-		found = append(found, c)
-	}
-	return found
-}
-
-// repeatWithin is how many messages to search for an answer that repeats an earlier one.
-const repeatWithin = 3
-
-// repeated returns the answers without calls that the next answer repeats, each with the
-// result right after it.
-func (w *work) repeated(rows []int, texts []string) (found []candidate) {
-	a := -1
-	for b, i := range rows {
-		if !w.Messages[i].isAssistant() {
-			continue
-		}
-		if a >= 0 && b-a <= repeatWithin && !w.Messages[rows[a]].makesCalls() && texts[a]+texts[b] != "" && repeats(texts[a], texts[b]) {
-			c := candidate{[]int{rows[a]}, "said again"}
-			if w.Messages[rows[a+1]].isResult() {
-				c.messages = append(c.messages, rows[a+1])
-			}
-			found = append(found, c)
-		}
-		a = b
-	}
-	return found
 }

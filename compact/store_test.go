@@ -39,9 +39,8 @@ func contextOf(t *testing.T, s *sessionfmt.Session, rules replay.Rules) *compact
 func keen() (all []*compact.Policy) {
 	layers := []compact.Layer{
 		{Pass: &compact.Truncate, Options: compact.Options{Max: 60, Unit: "bytes"}},
-		{Pass: &compact.Superseded, Options: compact.Options{Compat: true}},
-		{Pass: &compact.RetryPrune, Options: compact.Options{Profile: "seed"}},
-		{Pass: &compact.RetryPrune, Options: compact.Options{Profile: "source"}},
+		{Pass: &compact.Superseded},
+		{Pass: &compact.RetryPrune},
 		{Pass: &compact.StripThinking},
 		{Pass: &compact.DropImages},
 		{Pass: &compact.StaleResults, Options: compact.Options{Requests: 1}},
@@ -52,7 +51,7 @@ func keen() (all []*compact.Policy) {
 		{Pass: &compact.Compact, Options: compact.Options{Style: compact.StylePi, Keep: 100}},
 	}
 	for _, l := range layers {
-		all = append(all, &compact.Policy{Name: l.Pass.Name + l.Profile, Window: 1000, Counter: l.Pass.Defaults.Counter, Layers: []compact.Layer{l}})
+		all = append(all, &compact.Policy{Name: l.Pass.Name, Window: 1000, Counter: l.Pass.Defaults.Counter, Layers: []compact.Layer{l}})
 	}
 	for _, o := range []compact.Options{{Style: compact.StyleGSH}, {Style: "swe-cli", Keep: 2}, {Style: "y-agent", Keep: 1}} {
 		l := []compact.Layer{{Pass: &compact.Compact, Options: o}}

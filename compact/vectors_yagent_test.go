@@ -23,18 +23,14 @@ func TestPolicyTruncateHead(t *testing.T) {
 	}
 	for _, test := range []struct {
 		trap, in string
-		compat   bool
 		want     string
 	}{
-		{"T5", strings.Repeat("x", 15000), false, first},
-		{"T5", first, false, first},
-		{"T5", first, true, first},
-		{"T28", strings.Repeat("你好", 10000), true, strings.Repeat("你好", 10000)[:9999] + mark(20000, 9999)},
-		{"T28", strings.Repeat("é", 10000), true, strings.Repeat("é", 5000) + mark(10000, 10000)},
-		{"T28", strings.Repeat("é", 10000), false, strings.Repeat("é", 10000)},
-		{"T28", strings.Repeat("é", 10001), false, strings.Repeat("é", 10000) + mark(10001, 10000)},
+		{"T5", strings.Repeat("x", 15000), first},
+		{"T5", first, first},
+		{"T28", strings.Repeat("é", 10000), strings.Repeat("é", 10000)},
+		{"T28", strings.Repeat("é", 10001), strings.Repeat("é", 10000) + mark(10001, 10000)},
 	} {
-		r := apply(t, &Truncate, of(t, user("q"), answer("", call("c", "bash", `{}`)), result("c", test.in)), Options{Max: 10000, Unit: "chars", Compat: test.compat})
+		r := apply(t, &Truncate, of(t, user("q"), answer("", call("c", "bash", `{}`)), result("c", test.in)), Options{Max: 10000, Unit: "chars"})
 		if got := saidIn(t, r.View)[2]; got != test.want {
 			t.Errorf("%s: %d bytes become %d, want %d", test.trap, len(test.in), len(got), len(test.want))
 		}
@@ -73,18 +69,15 @@ func TestPropertyP4(t *testing.T) {
 	}
 }
 
-// TestPolicyClassify holds T18: whether a result reads like a failure, or as empty.
+// TestPolicyClassify holds T18: whether a result reads like a failure.
 func TestPolicyClassify(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"error": null, "ok": true}`: "error", `Permission denied`: "", `{"is_error": true}`: "", `TypeError: x`: "error", `  FAILED`: "",
-		`File not found`: "", `{"errors": []}`: "empty", `panic: runtime error: index`: "error", `ERROR: boom`: "", `exit status 1`: "",
+		`File not found`: "", `{"errors": []}`: "", `panic: runtime error: index`: "error", `ERROR: boom`: "", `exit status 1`: "",
 		`1 passed, 0 error: none`: "error",
 	} {
 		if got := isErrorText(text, nil); got != (want == "error") {
 			t.Errorf("%s: reads like an error: %v", text, got)
-		}
-		if got := isEmptyText(text); got != (want == "empty") {
-			t.Errorf("%s: reads as empty: %v", text, got)
 		}
 	}
 	if !isErrorText("exit status 1", []string{"exit status"}) {
@@ -115,34 +108,19 @@ func TestPolicySimilarity(t *testing.T) {
 	}
 }
 
-// TestPolicyRetrySource holds T17, T20 and T20b of profile "source".
-func TestPolicyRetrySource(t *testing.T) {
-	source := Options{Profile: "source"}
-	orphan := func(text string) testMessage { return result("none", text) }
+// TestPolicyRetryKeeps holds T17 and T20b: a call whose results did not all fail stays, and so does
+// an answer that repeats an earlier one.
+func TestPolicyRetryKeeps(t *testing.T) {
 	t17 := of(t, user("q"), answer("", call("c1", "a", `{}`), call("c2", "b", `{}`)), result("c1", "fine"), result("c2", "error: boom"), answer("done"))
-	for _, profile := range []string{"source", "seed"} {
-		if got := shape(apply(t, &RetryPrune, t17, Options{Profile: profile}).View); got != "uAtta" {
-			t.Errorf("T17: %s: %s", profile, got)
-		}
-	}
-	t20 := of(t, user("q"), answer("calling X"), orphan("no results found"), answer("calling X"), orphan("ok"))
-	source.MinTokens = 14
-	if got := shape(apply(t, &RetryPrune, t20, source).View); got != "uat" {
-		t.Errorf("T20: %s", got)
-	}
-	source.MinTokens = 15
-	if r := apply(t, &RetryPrune, t20, source); !r.Report.Skipped || len(r.Changes) > 0 {
-		t.Errorf("T20: 14 tokens are worth a run: %+v", r.Report)
-	}
 	t20b := of(t, answer("Done."), user("again"), answer("Done."))
-	for profile, want := range map[string]string{"source": "ua", "seed": "aua"} {
-		if got := shape(apply(t, &RetryPrune, t20b, Options{Profile: profile}).View); got != want {
-			t.Errorf("T20b: %s: %s", profile, got)
+	for want, v := range map[string]*View{"uAtta": t17, "aua": t20b} {
+		if got := shape(apply(t, &RetryPrune, v, Options{}).View); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }
 
-// TestPolicyRetrySeed holds T20c to T20f of profile "seed".
+// TestPolicyRetrySeed holds T20c to T20f.
 func TestPolicyRetrySeed(t *testing.T) {
 	try := func(id, name, args, says string, bad bool) []testMessage {
 		return []testMessage{answer("", call(id, name, args)), failed(id, says, bad)}
@@ -171,7 +149,7 @@ func TestPolicyRetrySeed(t *testing.T) {
 		{"open", append(all(), answer("", call("1", "read", read), call("2", "read", read)), failed("1", "error", true), answer("", call("3", "read", read)), failed("3", "ok", false)), "uAtAt", nil},
 	} {
 		v := of(t, test.in...)
-		r := apply(t, &RetryPrune, v, Options{Profile: "seed"})
+		r := apply(t, &RetryPrune, v, Options{})
 		if got := shape(r.View); got != test.want {
 			t.Errorf("%s: %s, want %s", test.trap, got, test.want)
 		}
@@ -181,16 +159,13 @@ func TestPolicyRetrySeed(t *testing.T) {
 			}
 		}
 	}
-	// Of a turn inside which it runs, y-agent's source takes five messages at most.
 	var long []testMessage
 	for k := range 5 {
 		long = append(long, try(fmt.Sprint(k), "bash", `{"command":"x"}`, strings.Repeat("bad ", 1000), true)...)
 	}
 	v := of(t, append(all(try("0", "bash", `{"command":"x"}`, "bad", true), try("a", "bash", `{"command":"x"}`, "ok", false)), append([]testMessage{user("q")}, long...)...)...)
-	for compat, want := range map[bool]string{false: "uAtAtuAt", true: "uAtAtuAtAtAt"} {
-		if got := shape(apply(t, &RetryPrune, v, Options{Profile: "seed", IntraTurn: true, Compat: compat}).View); got != want {
-			t.Errorf("inside a turn, compat %v: %s, want %s", compat, got, want)
-		}
+	if got, want := shape(apply(t, &RetryPrune, v, Options{IntraTurn: true}).View), "uAtAtuAt"; got != want {
+		t.Errorf("inside a turn: %s, want %s", got, want)
 	}
 }
 
@@ -248,22 +223,19 @@ func TestPolicySuperseded(t *testing.T) {
 	}
 	a := `{"path":"a"}`
 	for _, test := range []struct {
-		trap   string
-		in     *View
-		compat bool
-		was    int // tokens of the older read that is blanked, 0 for none
+		trap string
+		in   *View
+		was  int // tokens of the older read that is blanked, 0 for none
 	}{
-		{"T24", reads(a, a, x(300), x(300), false), false, 75},
-		{"T24", reads(a, a, x(196), x(196), false), false, 0},
-		{"another file", reads(a, `{"path":"b"}`, x(300), x(300), false), false, 0},
-		{"the newer one failed", reads(a, a, x(300), x(300), true), false, 0},
-		{"the newer one failed", reads(a, a, x(300), x(300), true), true, 75},
-		{"another part", reads(`{"path":"a","offset":1}`, `{"path":"a","offset":50}`, x(300), x(300), false), false, 0},
-		{"another part", reads(`{"path":"a:1-9"}`, `{"path":"a:50-60"}`, x(300), x(300), false), true, 75},
-		{"a part, then all", reads(`{"path":"a","offset":1}`, a, x(300), x(300), false), false, 75},
-		{"all, then a part", reads(a, `{"path":"a","offset":1}`, x(300), x(300), false), false, 0},
+		{"T24", reads(a, a, x(300), x(300), false), 75},
+		{"T24", reads(a, a, x(196), x(196), false), 0},
+		{"another file", reads(a, `{"path":"b"}`, x(300), x(300), false), 0},
+		{"the newer one failed", reads(a, a, x(300), x(300), true), 0},
+		{"another part", reads(`{"path":"a","offset":1}`, `{"path":"a","offset":50}`, x(300), x(300), false), 0},
+		{"a part, then all", reads(`{"path":"a","offset":1}`, a, x(300), x(300), false), 75},
+		{"all, then a part", reads(a, `{"path":"a","offset":1}`, x(300), x(300), false), 0},
 	} {
-		r := apply(t, &Superseded, test.in, Options{Compat: test.compat})
+		r := apply(t, &Superseded, test.in, Options{})
 		if test.was == 0 {
 			if len(r.Changes) > 0 {
 				t.Errorf("%s: %+v", test.trap, r.Changes)

@@ -43,7 +43,7 @@ var layers = []struct {
 	{"internal/times", nil, nil},
 	{"replay/tokens", []string{"ctxtool/sessionfmt/jsonl"}, nil},
 	{"replay/tokens/gen", []string{"ctxtool/replay/tokens"}, nil},
-	{"replay/models", nil, nil},
+	{"replay/models", []string{"ctxtool/sessionfmt/jsonl"}, nil},
 	{"replay/models/gen", []string{"ctxtool/replay/models"}, nil},
 	{"sessionfmt/redact", []string{"ctxtool/internal/phrase", "ctxtool/sessionfmt", "ctxtool/sessionfmt/jsonl", "github.com/pelletier/go-toml/v2"}, nil},
 	{"internal/golden", nil, nil},

@@ -41,7 +41,8 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
 	}
 	var cells [][]string
 	var broken []string
-	var cost, computed, copied, again float64
+	var cost, copied float64
+	some := false // of it is computed
 	var unpriced int64
 	for _, r := range s.Rows {
 		if r.Error != "" {
@@ -53,8 +54,7 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
 			row = slices.Insert(row, atAgent, r.Agent)
 		}
 		cells = append(cells, row)
-		cost, copied = cost+r.Cost-r.Copied, copied+r.Copied
-		computed, again = computed+r.Computed-r.CopiedComputed, again+r.CopiedComputed
+		cost, copied, some = cost+r.Cost-r.Copied, copied+r.Copied, some || r.Recorded < r.Cost
 		unpriced += r.Unpriced
 	}
 	if len(cells) > 0 {
@@ -64,9 +64,9 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
 	if s.Of > len(s.Rows) {
 		fmt.Fprintf(w, "%d of ", len(s.Rows))
 	}
-	fmt.Fprintf(w, "%s, %s%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), allCost(cost, computed, unpriced), within(s.Only))
-	if copied+again > 0 {
-		fmt.Fprintf(w, "* calls that another session also has, %s, are counted once\n", allCost(copied, again, 0))
+	fmt.Fprintf(w, "%s, %s%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), spent(cost, some, unpriced), within(s.Only))
+	if copied > 0 {
+		fmt.Fprintf(w, "* calls that another session also has, %s, are counted once\n", spent(copied, some, 0))
 	}
 	writeBroken(w, "read", broken)
 }
@@ -89,14 +89,13 @@ func sessionCells(r *stats.Summary) []string {
 	}
 	return []string{
 		sessionfmt.Clean(when), base(r.Project), title, fit(base(r.Model), 24), fmt.Sprint(r.Entries), contextUse(r),
-		allCost(r.Cost, r.Computed, r.Unpriced) + phrase.If(r.Copied+r.CopiedComputed > 0, "*"), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
+		spent(r.Cost, r.Recorded < r.Cost, r.Unpriced) + phrase.If(r.Copied > 0, "*"), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
 	}
 }
 
-// allCost is a recorded cost and a computed one together, marked where the latter is in it. Some
-// of the calls may have no known price.
-func allCost(recorded, computed float64, unpriced int64) string {
-	return phrase.If(computed > 0, "~") + money(recorded+computed, 2, unpriced)
+// spent is a cost, marked where some of it is computed. Some of the calls may have no known price.
+func spent(cost float64, computed bool, unpriced int64) string {
+	return phrase.If(computed, "~") + money(cost, 2, unpriced)
 }
 
 // writeStatus writes a status in one line: what is known of it.
@@ -114,7 +113,7 @@ func writeStatus(w *bufio.Writer, s *state.Status, _ Screen) {
 		add(s.Context > 0, phrase.If(s.Estimated, "~")+phrase.Short(s.Context)+" tokens")
 	}
 	if s.Cost != nil {
-		add(true, allCost(*s.Cost, s.Computed, 0))
+		add(true, spent(*s.Cost, s.Recorded != nil && *s.Recorded < *s.Cost, 0))
 	}
 	if s.Warm != nil {
 		add(*s.Warm > 0, fmt.Sprintf("cache warm for %dm%02ds", *s.Warm/60, *s.Warm%60))

@@ -135,6 +135,8 @@ func sheetCell(unit stats.Unit, cell any) string {
 		return sessionfmt.Clean(v)
 	case stats.About:
 		return "~" + number(int64(v))
+	case stats.AboutDollars:
+		return "~" + sheetCell(unit, float64(v))
 	case []int64:
 		return sparkline(v)
 	case int64:

@@ -30,29 +30,29 @@ var costLens = Lens{
 type CostPart struct {
 	Prices string `json:"prices"` // date of the table of prices
 
-	// The embedded sum covers every record that pi counts, including repeated ones: the total
-	// that pi shows for a session. For several sessions it is the sum of theirs.
+	// The embedded sum has each call once: the first in the order of the files of those with one
+	// `responseId`, or where they have none with one entry id, timestamp and usage.
 	costSum
 
-	Unique costSum   `json:"unique"` // the same sum with each call once: the first in the order of the files of those with one `responseId`, or where they have none with one entry id, timestamp and usage
+	Copies int64     `json:"copies"` // calls that were left out, as copies of those that are counted
 	Kinds  costKinds `json:"kinds"`  // sums by what the calls were for
 	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
-	Rows   []costRow `json:"rows"`   // a sum with `unique` for each group that occurs, the most expensive first, or by time where the first group is one
+	Rows   []costRow `json:"rows"`   // a sum for each group that occurs, the most expensive first, or by time where the first group is one
 
 	Unknown []models.Ref `json:"unknownModels,omitempty"` // models of calls without a recorded cost that are not in the models table, in the order of the files
 
 	Unrecorded []string `json:"unrecorded,omitempty"` // calls that the agents pay for and do not record, by agent: they are in no sum
 
 	calls *calls           // of one session, for the sum
-	once  onceOnly         // calls that were counted, of the sum
+	once  onceOnly         // calls that were counted
 	table map[costKeys]int // of the rows
 }
 
 // A costSum is usage and cost of calls.
 type costSum struct {
-	Calls  costCalls   `json:"calls"`  // numbers of all records in the order of the file, repeated ids too: what pi says of a session; of several sessions their sum
+	Calls  costCalls   `json:"calls"`  // numbers of calls, each once in all files
 	Tokens costTokens  `json:"tokens"` // of the same, as recorded
-	Cost   costDollars `json:"cost"`   // US dollars of the same
+	Cost   costDollars `json:"cost"`   // US dollars of the same ([figures](figures.md))
 }
 
 // costCalls are numbers of calls.
@@ -75,10 +75,10 @@ type costTokens struct {
 
 // costDollars are in US dollars.
 type costDollars struct {
-	Total     float64 `json:"total"`     // recorded: the sum of `billed` and `estimated`
+	Total     float64 `json:"total"`     // as recorded, and by the table of calls that record none
+	Recorded  float64 `json:"recorded"`  // the part of it that is recorded: the sum of `billed` and `estimated`
 	Billed    float64 `json:"billed"`    // of the calls of that name
 	Estimated float64 `json:"estimated"` // of the calls of that name
-	Computed  float64 `json:"computed"`  // of unpriced calls, by the table; not in `total`
 }
 
 // costKinds are sums by purpose.
@@ -126,13 +126,12 @@ func (s *costSum) add(c *call) {
 		s.Cost.Estimated += c.dollars
 	case computed:
 		s.Calls.Unpriced++
-		s.Cost.Computed += c.dollars
 	case unpriceable:
 		s.Calls.Unpriced++
 		s.Calls.Unpriceable++
 	}
-	if c.pricing <= estimated {
-		s.Cost.Total += c.dollars
+	if s.Cost.Total += c.dollars; c.pricing <= estimated {
+		s.Cost.Recorded += c.dollars
 	}
 	s.Tokens.Input += c.input
 	s.Tokens.Output += c.output
@@ -143,20 +142,18 @@ func (s *costSum) add(c *call) {
 
 // newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
-	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []costRow{}}
+	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []costRow{}, once: onceOnly{}}
 }
 
-// sumUp computes the sums of a session once all calls are known.
-func (p *CostPart) sumUp() {
-	once := make(onceOnly, p.calls.n)
-	for c := range p.calls.all {
-		row := &p.Rows[c.row]
-		p.add(c)
-		p.Kinds.of(c.kind).add(c)
-		row.add(c)
-		if once.first(c.key) {
-			p.Unique.add(c)
-			row.Unique.add(c)
+// count adds calls that were not counted yet, given the indexes of their rows.
+func (p *CostPart) count(all *calls, row func(*call) int) {
+	for c := range all.all {
+		if p.once.first(c.key) {
+			p.add(c)
+			p.Kinds.of(c.kind).add(c)
+			p.Rows[row(c)].add(c)
+		} else {
+			p.Copies++
 		}
 	}
 }
@@ -165,23 +162,14 @@ func (p *CostPart) sumUp() {
 func (r *Report) addCost(one *CostPart) {
 	if r.Cost == nil {
 		r.Cost = newCostPart(one.By)
-		r.Cost.once = onceOnly{}
 	}
 	p := r.Cost
-	addUp(&p.costSum, &one.costSum)
-	addUp(&p.Kinds, &one.Kinds)
 	rows := make([]int, len(one.Rows)) // indexes of its rows in the sum
 	for i := range one.Rows {
 		rows[i] = p.row(one.Rows[i].costKeys)
-		addUp(&p.Rows[rows[i]].costSum, &one.Rows[i].costSum)
 	}
-	for c := range one.calls.all {
-		if p.once.first(c.key) {
-			p.Unique.add(c)
-			p.Rows[rows[c.row]].Unique.add(c)
-		}
-	}
-	one.calls = nil // no longer needed
+	p.count(one.calls, func(c *call) int { return rows[c.row] })
+	one.calls, one.once = nil, nil // no longer needed
 	p.Unknown = addNew(p.Unknown, one.Unknown...)
 	p.Unrecorded = addNew(p.Unrecorded, one.Unrecorded...)
 }

@@ -122,16 +122,19 @@ func (c *costReader) price(one *call, usage jsonl.Value, u *jsonl.Usage, m int) 
 		return
 	}
 	one.input, one.output, one.cacheRead, one.cacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite
-	if u.Cost.Known {
-		one.dollars, one.pricing = u.Cost.Total, estimated
-		if u.Cost.Billed {
-			one.pricing = billed
-		}
-		return
+	var model models.Model
+	if !u.Cost.Known {
+		model = c.prices(m)
 	}
-	paid := models.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h}
-	if p := c.prices(m); p.Priced() {
-		one.dollars, one.pricing = p.Price(paid).Total, computed
+	dollars, recorded, ok := model.Paid(u)
+	one.dollars = dollars
+	switch {
+	case recorded && u.Cost.Billed:
+		one.pricing = billed
+	case recorded:
+		one.pricing = estimated
+	case ok:
+		one.pricing = computed
 	}
 }
 
@@ -165,7 +168,7 @@ func (c *costReader) end() {
 	if d := c.Session.Dialect(); d != nil && d.Unrecorded != "" && p.Calls.Total+int64(p.calls.n) > 0 {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
-	p.sumUp()
+	p.count(p.calls, func(c *call) int { return int(c.row) })
 }
 
 // largest returns the usage of each model with the largest prompt.

@@ -15,7 +15,6 @@ import (
 type costRow struct {
 	costKeys
 	costSum
-	Unique costSum `json:"unique"` // the same with each call once
 }
 
 // costKeys are the keys of a row; those not requested are empty.
@@ -129,7 +128,7 @@ func (p *CostPart) order() {
 	slices.SortFunc(p.Rows, func(a, b costRow) int {
 		c := 0
 		if !inTime {
-			c = cmp.Or(cmp.Compare(b.Cost.Total+b.Cost.Computed, a.Cost.Total+a.Cost.Computed), cmp.Compare(b.Tokens.Total, a.Tokens.Total))
+			c = cmp.Or(cmp.Compare(b.Cost.Total, a.Cost.Total), cmp.Compare(b.Tokens.Total, a.Tokens.Total))
 		}
 		for _, by := range p.By {
 			c = cmp.Or(c, cmp.Compare(*a.costKey(by), *b.costKey(by)))

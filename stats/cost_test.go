@@ -188,7 +188,7 @@ func TestTotalsOfRawLines(t *testing.T) {
 		}
 		n++
 		got, want := one.Cost, rawTotals(s.Data)
-		if got.Calls.Total != want.Calls.Total || got.Calls.Unpriced != want.Calls.Unpriced || got.Tokens != want.Tokens || got.Cost.Total != want.Cost.Total {
+		if got.Calls.Total != want.Calls.Total || got.Calls.Unpriced != want.Calls.Unpriced || got.Tokens != want.Tokens || got.Cost.Recorded != want.Cost.Total {
 			t.Errorf("%s:\n got %+v\nwant %+v", s.Name, got.Sum(), want)
 		}
 		if want.Cost.Total > 0 {
@@ -227,21 +227,18 @@ func TestForkAddsNothing(t *testing.T) {
 	must.Do(b.Print(fork))
 	must.Do(fork.Close())
 	alone, all := costs(t, stats.Options{}, names[0]), costs(t, stats.Options{By: []string{"session"}}, names...)
-	if alone.Unique != alone.Sum() || all.Unique != alone.Unique || alone.Cost.Total != 4.875 {
-		t.Errorf("alone %+v, unique %+v; together unique %+v", alone.Sum(), alone.Unique, all.Unique)
-	}
-	if want := 2*4.875 + 0.875; all.Cost.Total != want {
-		t.Errorf("together %v, want %v", all.Cost.Total, want)
+	if all.Sum() != alone.Sum() || alone.Cost.Total != 4.875 || alone.Copies != 0 || all.Copies != 7 {
+		t.Errorf("alone %+v, together %+v, %d copies", alone.Sum(), all.Sum(), all.Copies)
 	}
 	for _, row := range all.Rows {
-		if want := map[bool]float64{true: 4.875}[row.Session == "s1"]; row.Unique.Cost.Total != want {
-			t.Errorf("row %+v: unique cost %v, want %v: the first file counts", row.Keys(), row.Unique.Cost.Total, want)
+		if want := map[bool]float64{true: 4.875}[row.Session == "s1"]; row.Cost.Total != want {
+			t.Errorf("row %+v: cost %v, want %v: the first file counts", row.Keys(), row.Cost.Total, want)
 		}
 	}
 	if own := append(bytesOf(names[1]), []byte(answer("x", "c", `"usage":{"input":16,"cost":{"total":1}}`)+"\n")...); os.WriteFile(names[1], own, 0o600) != nil {
 		t.Fatal("cannot write")
 	}
-	if got := costs(t, stats.Options{}, names...).Unique.Cost.Total; got != 5.875 {
+	if got := costs(t, stats.Options{}, names...).Cost.Total; got != 5.875 {
 		t.Errorf("with an answer of the fork's own %v, want 5.875", got)
 	}
 }
@@ -265,7 +262,7 @@ func TestUnpriced(t *testing.T) {
 	}
 	tier := m.Cost.Tiers[0]
 	one := (100000*tier.Input + 1000*tier.Output + 150000*tier.CacheRead + 600*tier.CacheWrite + 400*2*tier.Input) / 1e6
-	if math.Abs(got.Cost.Computed-2*one) > 1e-12 || got.Cost.Total != 0 {
+	if math.Abs(got.Cost.Total-2*one) > 1e-12 || got.Cost.Recorded != 0 {
 		t.Errorf("%+v, want %v computed", got.Cost, 2*one)
 	}
 	if want := (stats.CostCalls{Total: 6, Estimated: 1, Unpriced: 5, Unpriceable: 3}); got.Calls != want {
@@ -294,9 +291,9 @@ func TestCostGroups(t *testing.T) {
 		at(answer("b", "a", `"responseModel":"n",`+cost("2")), "2026-01-01T00:00:00.000Z"),
 		at(answer("c", "a", `"responseModel":"",`+cost("4")), "2026-01-05T08:00:00+10:00"),
 		strings.Replace(entry("compaction", "d", "c", `"summary":"s","firstKeptEntryId":"c",`+cost("8")), `,"timestamp":"2026-01-01T00:00:01.000Z"`, "", 1))
-	other := []byte(strings.NewReplacer(`"id":"s1"`, `"id":"s2"`, `"cwd":"/w"`, `"cwd":"/v"`).Replace(string(session)))
+	other := []byte(strings.NewReplacer(`"id":"s1"`, `"id":"s2"`, `"cwd":"/w"`, `"cwd":"/v"`, `"input":1`, `"input":2`).Replace(string(session)))
 	for by, want := range map[string]string{
-		"session":     `s1:15 s2:15`,
+		"session":     `s2:15 s1:15`,
 		"project":     `/v:15 /w:15`,
 		"model":       `Tools/summaries:16 p/:8 p/n:4 p/m:2`,
 		"provider":    `Tools/summaries:16 p:14`,
@@ -336,7 +333,7 @@ func TestDearestFirst(t *testing.T) {
 	used := strings.Replace(answer("b", "a", `"usage":{"input":1000000}`), `"provider":"p","model":"m"`, `"provider":"anthropic","model":"claude-haiku-5-5"`, 1)
 	file := store(t, text(answer("a", "", `"usage":{"cost":{"total":0.001}}`), used))
 	got := costs(t, stats.Options{By: []string{"provider"}}, file...).Rows
-	if len(got) != 2 || got[0].Provider != "anthropic" || got[0].Cost.Computed < 0.01 {
+	if len(got) != 2 || got[0].Provider != "anthropic" || got[0].Cost.Total < 0.01 {
 		t.Errorf("%+v", got)
 	}
 }

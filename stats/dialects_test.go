@@ -104,7 +104,7 @@ func TestDialectCosts(t *testing.T) {
 		}
 		o := Options{Lenses: []*Lens{&costLens}}
 		r := must.Get(o.Read(files[0]))
-		sum := told{r.Cost.Tokens.Input, r.Cost.Tokens.Output, r.Cost.Tokens.CacheRead, r.Cost.Cost.Total}
+		sum := told{r.Cost.Tokens.Input, r.Cost.Tokens.Output, r.Cost.Tokens.CacheRead, r.Cost.Cost.Recorded}
 		want := route(records(files[0]))
 		if sum.Input != want.Input || sum.Output != want.Output || sum.CacheRead != want.CacheRead || math.Abs(sum.Cost-want.Cost) > 1e-9 {
 			t.Errorf("%s: %+v, want %+v", name, sum, want)

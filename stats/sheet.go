@@ -11,7 +11,7 @@ type Sheet struct {
 	Lens    string
 	Title   string // empty for the lens's first
 	Columns []sheetColumn
-	// Rows have a cell per column: a string, an int64, a float64, an About, a []int64 of sizes
+	// Rows have a cell per column: a string, an int64, a float64, an About, an AboutDollars, a []int64 of sizes
 	// that text shows as a sparkline, or nil for none.
 	Rows  [][]any
 	Few   int      // how many of the rows text shows, 0 for all
@@ -151,6 +151,9 @@ const (
 
 // An About is a number that is an estimate.
 type About int64
+
+// AboutDollars are US dollars that are an estimate.
+type AboutDollars float64
 
 var unitNames = []string{"text", "number", "tokens", "bytes", "dollars", "share"}
 

@@ -3,7 +3,6 @@ package stats
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
@@ -250,19 +249,19 @@ const (
 
 // sumColumns are those of a sum; see sumCells.
 var sumColumns = columns("calls:number", "input:tokens", "output:tokens", "cache read:tokens", "cache write:tokens",
-	"cost:dollars?", "billed:dollars?", "computed:dollars?", "unpriced:number?")
-
-// recorded is the cell of a sum's cost, empty where nobody recorded any.
-func (s *costSum) recorded() any {
-	if s.Calls.Total == s.Calls.Unpriced {
-		return nil
-	}
-	return s.Cost.Total
-}
+	"cost:dollars?", "recorded:dollars?", "billed:dollars?", "unpriced:number?")
 
 func sumCells(s *costSum) []any {
+	var cost, recorded any
+	switch {
+	case s.Calls.Total == s.Calls.Unpriceable:
+	case s.Calls.Unpriced > s.Calls.Unpriceable: // some are computed
+		cost, recorded = AboutDollars(s.Cost.Total), unless0(s.Cost.Recorded)
+	default:
+		cost = s.Cost.Total
+	}
 	return []any{s.Calls.Total, unless0(s.Tokens.Input), unless0(s.Tokens.Output), unless0(s.Tokens.CacheRead), unless0(s.Tokens.CacheWrite),
-		s.recorded(), unless0(s.Cost.Billed), unless0(s.Cost.Computed), unless0(s.Calls.Unpriced)}
+		cost, recorded, unless0(s.Cost.Billed), unless0(s.Calls.Unpriceable)}
 }
 
 func (p *CostPart) rowSheet() Sheet {
@@ -270,25 +269,20 @@ func (p *CostPart) rowSheet() Sheet {
 	for i, by := range p.By {
 		s.Columns = append(s.Columns, sheetColumn{Name: by, Flex: i == 0})
 	}
-	s.Columns = append(append(s.Columns, sumColumns...), columns("unique cost:dollars?", "unique computed:dollars?")...)
-	line := func(sum, unique *costSum, keys []any) []any {
-		cells := append(keys, sumCells(sum)...)
-		if p.Calls == p.Unique.Calls {
-			return append(cells, nil, nil)
-		}
-		return append(cells, unique.recorded(), unless0(unique.Cost.Computed))
-	}
+	s.Columns = append(s.Columns, sumColumns...)
 	for i := range p.Rows {
 		row, keys := &p.Rows[i], []any{}
 		for _, by := range p.By {
 			keys = append(keys, *row.costKey(by))
 		}
-		s.Rows = append(s.Rows, line(&row.costSum, &row.Unique, keys))
+		if row.Calls.Total > 0 { // else another session has its calls
+			s.Rows = append(s.Rows, append(keys, sumCells(&row.costSum)...))
+		}
 	}
-	if len(p.Rows) > 1 {
+	if len(s.Rows) > 1 {
 		keys := make([]any, len(p.By))
 		keys[0] = "total"
-		s.Total = line(&p.costSum, &p.Unique, keys)
+		s.Total = append(keys, sumCells(&p.costSum)...)
 	}
 	return s
 }
@@ -305,15 +299,12 @@ func (p *CostPart) kindSheet() Sheet {
 
 // notes say what the numbers do not.
 func (p *CostPart) notes() (notes []string) {
-	if n, unknown := p.Calls.Unpriced, p.Calls.Unpriceable; n > 0 {
-		note := fmt.Sprintf("calls that record no cost are not in it: %d", n)
-		if n > unknown {
-			note += fmt.Sprintf(", about $%.4f by the prices of %s", p.Cost.Computed, p.Prices)
-		}
-		if unknown > 0 {
-			note += fmt.Sprintf(", %d without a known price", unknown)
-		}
-		notes = append(notes, note)
+	if n := p.Calls.Unpriced - p.Calls.Unpriceable; n > 0 {
+		notes = append(notes, fmt.Sprintf("~ is by the prices of %s: about $%.4f, of %s without a recorded cost",
+			p.Prices, p.Cost.Total-p.Cost.Recorded, phrase.Count(int(n), "call")))
+	}
+	if unknown := p.Calls.Unpriceable; unknown > 0 {
+		notes = append(notes, fmt.Sprintf("not in it: %s without a recorded cost or a known price", phrase.Count(int(unknown), "call")))
 	}
 	for _, calls := range p.Unrecorded {
 		notes = append(notes, "not recorded, and in no sum: "+calls)
@@ -324,15 +315,8 @@ func (p *CostPart) notes() (notes []string) {
 	if more := len(p.Unknown) - fewModels; more > 0 {
 		notes = append(notes, fmt.Sprintf("and %d more models that are not in it", more))
 	}
-	if n := p.Calls.Total - p.Unique.Calls.Total; n > 0 {
-		var cost []string
-		if p.Unique.recorded() != nil {
-			cost = append(cost, fmt.Sprintf("$%.4f", p.Unique.Cost.Total))
-		}
-		if about := p.Unique.Cost.Computed; about > 0 {
-			cost = append(cost, fmt.Sprintf("about $%.4f by the prices of %s", about, p.Prices))
-		}
-		notes = append(notes, fmt.Sprintf("copies of calls, as forks and imports have them: %d; with each call once it cost %s", n, cmp.Or(strings.Join(cost, " and "), "nothing")))
+	if p.Copies > 0 {
+		notes = append(notes, fmt.Sprintf("copies of calls, as forks and imports have them, are counted once: %d", p.Copies))
 	}
 	return notes
 }

@@ -23,24 +23,23 @@ type Summary struct {
 	Schema string `json:"schema"`
 	File   string `json:"file"` // below the folder listed, or as it was given
 	dialect.Reading
-	ID             string  `json:"id,omitempty"`             // of the header
-	Name           string  `json:"name,omitempty"`           // the last one given
-	First          string  `json:"first,omitempty"`          // first words of the first prompt
-	Project        string  `json:"project,omitempty"`        // the header's folder
-	Model          string  `json:"model,omitempty"`          // `provider/id`, that the path was on last
-	Entries        int     `json:"entries"`                  // of all branches
-	Context        int     `json:"context"`                  // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
-	Estimated      bool    `json:"estimated,omitempty"`      // no usage has told all of it
-	Window         int64   `json:"window,omitempty"`         // tokens of the model's window; absent where it is not known
-	Cost           float64 `json:"cost"`                     // US dollars, recorded, of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
-	Computed       float64 `json:"computed,omitempty"`       // US dollars, of calls that record no cost, by the models table; not in `cost`
-	Copied         float64 `json:"copied,omitempty"`         // US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
-	Unpriced       int64   `json:"unpriced,omitempty"`       // calls whose cost is neither recorded nor in the models table
-	CopiedComputed float64 `json:"copiedComputed,omitempty"` // likewise of `computed`
-	Size           int64   `json:"size"`                     // bytes
-	Time           string  `json:"time,omitempty"`           // of the last entry, or of the header if entries have none, as in the file
-	Findings       int     `json:"findings,omitempty"`       // things that had to be read around
-	Error          string  `json:"error,omitempty"`          // why the session cannot be read; little else is there then
+	ID        string  `json:"id,omitempty"`        // of the header
+	Name      string  `json:"name,omitempty"`      // the last one given
+	First     string  `json:"first,omitempty"`     // first words of the first prompt
+	Project   string  `json:"project,omitempty"`   // the header's folder
+	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
+	Entries   int     `json:"entries"`             // of all branches
+	Context   int     `json:"context"`             // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
+	Estimated bool    `json:"estimated,omitempty"` // no usage has told all of it
+	Window    int64   `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
+	Cost      float64 `json:"cost"`                // US dollars ([figures](figures.md)), of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
+	Recorded  float64 `json:"recorded"`            // the part of it that is recorded
+	Copied    float64 `json:"copied,omitempty"`    // US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
+	Unpriced  int64   `json:"unpriced,omitempty"`  // calls whose cost is neither recorded nor in the models table
+	Size      int64   `json:"size"`                // bytes
+	Time      string  `json:"time,omitempty"`      // of the last entry, or of the header if entries have none, as in the file
+	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
+	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
 
 	Calls *CostPart `json:"-"` // what they used and cost
 }
@@ -55,13 +54,10 @@ func MarkCopies(all []*Summary) {
 		if sum.Calls == nil {
 			continue
 		}
+		own := onceOnly{}
 		for one := range sum.Calls.calls.all {
-			switch {
-			case seen.first(one.key):
-			case one.pricing <= estimated:
+			if own.first(one.key) && !seen.first(one.key) {
 				sum.Copied += one.dollars
-			default:
-				sum.CopiedComputed += one.dollars
 			}
 		}
 	}
@@ -96,7 +92,7 @@ func (sum *Summary) look(l *lensRun) {
 		}
 		sum.Calls, sum.Reading = l.Report.Cost, s.Reading()
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
-		sum.Cost, sum.Computed, sum.Unpriced = sum.Calls.Cost.Total, sum.Calls.Cost.Computed, sum.Calls.Calls.Unpriceable
+		sum.Cost, sum.Recorded, sum.Unpriced = sum.Calls.Cost.Total, sum.Calls.Cost.Recorded, sum.Calls.Calls.Unpriceable
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.Size()

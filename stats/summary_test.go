@@ -35,7 +35,7 @@ func TestSummary(t *testing.T) {
 		`{"type":"usage","id":"x","parentId":"b","timestamp":"2026-01-01T00:00:03.000Z","kind":"k","provider":"p","model":"m","usage":{"cost":{"total":1}}}`,
 		`{"type":"message","id":"v","parentId":"x","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"user","content":"12345678"}}`)
 	want := stats.Summary{Reading: dialect.Reading{Agent: "pi"}, ID: "s1", First: "first words", Project: "/w", Time: "2026-01-01T00:00:04.000Z",
-		Model: "p/mb", Entries: 5, Context: 22, Estimated: true, Cost: 1.75}
+		Model: "p/mb", Entries: 5, Context: 22, Estimated: true, Cost: 1.75, Recorded: 1.75}
 	if got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}

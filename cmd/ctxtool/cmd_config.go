@@ -67,7 +67,7 @@ var notSettings = []string{
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", "compact counter", "prune counter", "truncate counter", "strip counter", // of a policy, which has its own
 	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "embed", "no-cache",
-	"force", "as", "no-mark", "emit", "apply", "events", "if-over", "keep", "pass", "strip thinking", "strip images",
+	"force", "as", "no-mark", "emit", "apply", "if-over", "keep", "pass", "strip thinking", "strip images",
 }
 
 // isSetting reports whether a configuration may set a flag of a command.

@@ -42,7 +42,7 @@ type sortKey struct {
 var sortKeys = []sortKey{
 	{"time", func(a, b *stats.Summary) int { return strings.Compare(b.Time, a.Time) }},
 	{"size", func(a, b *stats.Summary) int { return cmp.Compare(b.Size, a.Size) }},
-	{"cost", func(a, b *stats.Summary) int { return cmp.Compare(b.Cost+b.Computed, a.Cost+a.Computed) }},
+	{"cost", func(a, b *stats.Summary) int { return cmp.Compare(b.Cost, a.Cost) }},
 	{"context", func(a, b *stats.Summary) int { return cmp.Compare(b.Context, a.Context) }},
 	{"entries", func(a, b *stats.Summary) int { return cmp.Compare(b.Entries, a.Entries) }},
 	{"name", func(a, b *stats.Summary) int { return strings.Compare(a.Name+a.First, b.Name+b.First) }},
@@ -251,7 +251,7 @@ func runStatus(e *env, o *statusOptions, args []string) error {
 	}
 	st.Model, st.Window = cmp.Or(given.Model.Name, given.Model.ID, st.Model), cmp.Or(given.Window.Size, st.Window)
 	if given.Cost.Total != nil {
-		st.Cost, st.Computed = given.Cost.Total, 0
+		st.Cost, st.Recorded = given.Cost.Total, nil
 	}
 	return e.print(&o.answer, []string{name}, st)
 }
@@ -265,7 +265,7 @@ func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.
 	switch {
 	case err == nil:
 		if st.Model != "" || o.cost {
-			st.Cost, st.Computed = &sum.Cost, sum.Computed
+			st.Cost, st.Recorded = &sum.Cost, &sum.Recorded
 		}
 		st.Model, st.Context, st.Estimated, st.Window = sum.Model, int64(sum.Context), sum.Estimated, sum.Window
 	case !o.cost: // the end has an answer where the whole has none, as of a fork without its base

@@ -231,7 +231,7 @@ var passCommands = []passCommand{
 }
 
 func newPruneCommand(e *env) *cobra.Command {
-	o, profiles := newPassFlags("prune"), []string{"seed", "source"}
+	o := newPassFlags("prune")
 	cmd := &cobra.Command{
 		Short: "Remove old and useless tool results from the context",
 		Long: "Remove old and useless tool results from the context, by the passes of --pass\n" +
@@ -247,9 +247,6 @@ func newPruneCommand(e *env) *cobra.Command {
 		if o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0 {
 			return errors.New("--protect, --requests and --min-tokens must be 0 or more")
 		}
-		if err := oneOf("--profile", profiles, o.Profile); err != nil {
-			return err
-		}
 		return o.use(o.which...)
 	})
 	o.summaryFlags(cmd)
@@ -257,12 +254,11 @@ func newPruneCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.which, "pass", pruning[:1], "run `PASSES` in this order: "+strings.Join(pruning, ", "))
 	f.IntVar(&o.Protect, "protect", compact.Prune.Defaults.Protect, "keep the results of the last `N` tokens")
 	f.IntVar(&o.Requests, "requests", compact.StaleResults.Defaults.Requests, "remove results older than `N` requests")
-	choice(cmd, &o.Profile, "profile", "seed", "find retries by `PROFILE`: seed, source (y-agent's code)", profiles)
-	f.BoolVar(&o.IntraTurn, "intra-turn", false, "only the last turn, at most five messages")
+	f.BoolVar(&o.IntraTurn, "intra-turn", false, "only the last turn")
 	f.IntVar(&o.MinTokens, "min-tokens", 0, "retry-prune, progressive: skip what frees fewer than `N` tokens")
 	only(cmd, []string{"pass prune"}, "protect")
 	only(cmd, []string{"pass stale-results"}, "requests")
-	only(cmd, []string{"pass retry-prune"}, "profile", "intra-turn")
+	only(cmd, []string{"pass retry-prune"}, "intra-turn")
 	only(cmd, []string{"pass retry-prune", "pass progressive"}, "min-tokens")
 	complete(cmd, "pass", pruning)
 	return cmd

@@ -31,12 +31,10 @@ type reduceFlags struct {
 	writeFlags
 	replayFlags
 	overrideFlags
-	at           string
-	as           string
-	ifOver       string
-	counter      string
-	events       string
-	eventsFormat string
+	at      string
+	as      string
+	ifOver  string
+	counter string
 	summarizerFlags
 
 	policy  *compact.Policy
@@ -71,9 +69,6 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
 	choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's): "+strings.Join(tokens.Names(), ", "), tokens.Names())
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
-	f.StringVar(&o.events, "events", "", "append what happened to `FILE` as JSON lines")
-	choice(cmd, &o.eventsFormat, "events-format", compact.EventForms[0], "write events as `FORM`: "+strings.Join(compact.EventForms, ", "), compact.EventForms)
-	only(cmd, []string{"events"}, "events-format")
 }
 
 // check checks the flags, before any input is opened.
@@ -83,7 +78,7 @@ func (o *reduceFlags) check(e *env) (err error) {
 	}
 	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
 	o.job.IfOver, err = compact.ParseAmount("--if-over", o.ifOver)
-	if err = cmp.Or(err, oneOf("--as", asForms, o.as), oneOf("--events-format", compact.EventForms, o.eventsFormat)); err != nil {
+	if err = cmp.Or(err, oneOf("--as", asForms, o.as)); err != nil {
 		return err
 	}
 	if o.counter != "" {
@@ -151,22 +146,6 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	}
 	o.plan, o.Ready, o.aside = o.reduce, o.interrupted, o.emitTo == "-"
 	o.shown = func(f listedFile) string { return f.name }
-	if o.events != "" { // before anything is appended
-		if slices.ContainsFunc(files, func(f listedFile) bool { return e.sameFile(o.events, f.path) }) {
-			return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.events}, Err: errors.New("--events must not name a session")})
-		}
-		log, err := os.OpenFile(e.disk.Path(o.events), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-		if err != nil {
-			return unreadable(o.events, err)
-		}
-		defer log.Close()
-		o.done = func(p *plan.Plan) error {
-			if p.Reduction == nil {
-				return nil
-			}
-			return p.WriteEvents(log, o.eventsFormat, p.Session.File, o.time)
-		}
-	}
 	return o.summarizerFlags.run(e, paths(files), func() error { return o.carryOut(e, files) })
 }
 

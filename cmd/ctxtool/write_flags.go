@@ -41,8 +41,6 @@ type writeFlags struct {
 	plan func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error)
 	// shown returns the name of a session in plans; nil for the name as given.
 	shown func(f listedFile) string
-	// done, if not nil, receives each plan that was carried out, in order.
-	done func(*plan.Plan) error
 }
 
 // appendFlags are the flags of commands that append entries to one session.
@@ -196,9 +194,6 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		if p != nil {
 			defer p.Close()
 		}
-		if err == nil && o.done != nil {
-			err = o.done(p)
-		}
 		if err != nil {
 			return err
 		}
@@ -283,9 +278,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 	}
 	inOrder(e, o.jobs, files, work, func(t *noted) {
 		_, fault := t.notes.WriteTo(e.stderr)
-		if err = cmp.Or(err, fault, t.found); err == nil && o.done != nil {
-			err = o.done(t.Plan)
-		}
+		err = cmp.Or(err, fault, t.found)
 		t.Brief(o.format)
 		all = append(all, t.Plan)
 	})

@@ -89,7 +89,6 @@ type layerTable struct {
 	Unit      *string
 	Protect   *int
 	Requests  *int
-	Profile   *string
 	MinTokens *int `toml:"min_tokens"`
 	Style     *string
 	Keep      *int
@@ -177,7 +176,7 @@ func (t layerTable) layer() (l compact.Layer, err error) {
 	if err = cmp.Or(
 		number(&l.Max, t.Max, "max"), number(&l.Protect, t.Protect, "protect"), number(&l.Requests, t.Requests, "requests"),
 		number(&l.MinTokens, t.MinTokens, "min_tokens"), number(&l.Keep, t.Keep, "keep"),
-		word(&l.Unit, t.Unit, "unit", "bytes", "chars", "tokens"), word(&l.Profile, t.Profile, "profile", "seed", "source"),
+		word(&l.Unit, t.Unit, "unit", "bytes", "chars", "tokens"),
 		word((*string)(&l.Style), t.Style, "style", "pi", "gsh", "swe-cli", "y-agent"),
 	); err != nil {
 		return l, err

@@ -25,7 +25,7 @@ var groups = []struct{ name, flags string }{
 	{"Hook", "exec each timeout reason"},
 	{"Selection", "agent all at before blame broken digest exclude files filter fixed grep if-over ignore-case include kind leaf lens limit only " +
 		"only-model project regexp request since skip tail until view"},
-	{"Reduction", "compact-threshold intra-turn keep max max-tool-output-bytes min-tokens pass policy preset profile protect " +
+	{"Reduction", "compact-threshold intra-turn keep max max-tool-output-bytes min-tokens pass policy preset protect " +
 		"prune-protect-tokens requests style target thinking unit"},
 	{"Counting", "by calibrate collapse-system counter max-iterations"},
 	{"Gate", "against allow-empty check drift fail-on fail-on-secret fail-over require unpriced"},
@@ -35,7 +35,7 @@ var groups = []struct{ name, flags string }{
 	{"rules", "baseline implemented lenient model rules strict window"},
 	{"redaction", "env patterns redact structure-only values"},
 	{"summaries", "apply emit focus identifiers prompt summarizer summary-limit summary-tokens"},
-	{"writing", "as events events-format force jobs no-mark now quarantine"},
+	{"writing", "as force jobs no-mark now quarantine"},
 }
 
 // groupKey is the annotation of a flag that has its group.

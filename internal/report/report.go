@@ -199,7 +199,7 @@ func stretches(most, from, end int, size func(i int) int) (all [][2]int) {
 // -1 if it is not an entry. Different ranges may be read concurrently.
 func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value)) ([]byte, error) {
 	lines := p.s.NewReader()
-	var w rower
+	w := rower{table: p.r.Options.Models}
 	for i := stretch[0]; i < stretch[1]; i++ {
 		start, record := len(dst), i
 		if i < p.s.Len() {

@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strconv"
 
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // A rower makes rows of entries.
 type rower struct {
 	facts
-	at jsonl.Cursor
-	m  jsonl.Message
+	at    jsonl.Cursor
+	m     jsonl.Message
+	table *models.Table
 }
 
 // longest is the maximum number of bytes of a string in a page. A longer one is reduced to its
@@ -25,7 +27,8 @@ type facts struct {
 	time         int64
 	target, text string
 	output       int     // tokens
-	cost         float64 // dollars
+	usage        value   // of a call, nil for none
+	cost         float64 // dollars, as recorded or by the table
 }
 
 // entry appends an entry for a page, values unchanged, without what the index has, what only a
@@ -35,7 +38,7 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	if !line.IsObject() {
 		return append(dst, line...)
 	}
-	return object(dst, line, func(dst, key []byte, v value) []byte {
+	dst = object(dst, line, func(dst, key []byte, v value) []byte {
 		switch string(key) {
 		case "type":
 			if kind != jsonl.Unknown {
@@ -61,6 +64,14 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 		}
 		return w.other(dst, kind, string(key), v)
 	})
+	if w.usage.IsObject() {
+		call := line
+		if kind.IsMessage() {
+			call = line.Get("message")
+		}
+		w.price(call)
+	}
+	return dst
 }
 
 // object appends an object with what write appends for each field, skipping fields for which it
@@ -151,9 +162,21 @@ func (w *rower) message(dst []byte, v value) []byte {
 
 // paid appends a usage, and records it.
 func (w *rower) paid(dst []byte, usage value) []byte {
-	u := usage.Usage()
-	w.output, w.cost = int(u.Output), u.Cost.Total
+	w.usage = usage
 	return append(dst, usage...)
+}
+
+// price records what a row's call used and cost, given the message or the entry that has its usage.
+func (w *rower) price(call value) {
+	u := w.usage.Usage()
+	var m models.Model
+	if !u.Cost.Known {
+		var f [3]value
+		call.Fields(f[:], "provider", "model", "responseModel")
+		m, _ = w.table.Priced(f[0].Text(), f[1].Text(), f[2].Text())
+	}
+	w.output = int(u.Output)
+	w.cost, _, _ = m.Paid(&u)
 }
 
 // kept maps the kinds of blocks to the constants of the index.

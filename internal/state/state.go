@@ -24,8 +24,8 @@ type Status struct {
 	Context    int64    `json:"context,omitempty"`    // size of the context in tokens ([figures](figures.md)); of a file that is not read whole absent after a compaction or an edit, until the next answer
 	Estimated  bool     `json:"estimated,omitempty"`  // a part of `context`, or all of it
 	Window     int64    `json:"window,omitempty"`     // tokens of the model's window, as in `ctxtool ls`; absent where it is not known
-	Cost       *float64 `json:"cost,omitempty"`       // US dollars, recorded; of a file over 2 MB only with `--cost`, or where the status line command is given it
-	Computed   float64  `json:"computed,omitempty"`   // US dollars, of calls that record no cost, by the models table; not in `cost`
+	Cost       *float64 `json:"cost,omitempty"`       // US dollars ([figures](figures.md)); of a file over 2 MB only with `--cost`, or where the status line command is given it
+	Recorded   *float64 `json:"recorded,omitempty"`   // the part of it that is recorded; absent with the agent's own `cost`
 	Warm       *int64   `json:"warm,omitempty"`       // seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
 	Time       string   `json:"time,omitempty"`       // of the last answer
 	Unrecorded bool     `json:"unrecorded,omitempty"` // there are answers, and none of them records its usage

@@ -274,9 +274,8 @@ func (s *Story) pay(usage, provider, model, message value) {
 		if !prices.Priced() {
 			prices, _ = s.table.Priced(s.asked.Provider, s.asked.ID, message.Get("responseModel").Text())
 		}
-		s.Computed += prices.Price(models.Usage{
-			Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h,
-		}).Total
+		dollars, _, _ := prices.Paid(&u)
+		s.Computed += dollars
 	}
 	s.spend(u)
 }

@@ -1,5 +1,7 @@
 package models
 
+import "ctxtool/sessionfmt/jsonl"
+
 // Usage is what one provider call used, in tokens. The prompt is Input,
 // CacheRead and CacheWrite together.
 type Usage struct {
@@ -44,6 +46,19 @@ func (m Model) Price(u Usage) Dollars {
 	}
 	d.Total = d.Input + d.Output + d.CacheRead + d.CacheWrite
 	return d
+}
+
+// Paid returns what a call cost in US dollars (docs/figures.md, "Cost"): as recorded, else by the
+// table. ok is false where neither tells.
+func (m Model) Paid(u *jsonl.Usage) (dollars float64, recorded, ok bool) {
+	switch {
+	case u.Cost.Known:
+		return u.Cost.Total, true, true
+	case !m.Priced():
+		return 0, false, false
+	}
+	used := Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h}
+	return m.Price(used).Total, false, true
 }
 
 // price divides before it multiplies, as the session writers do, so that a

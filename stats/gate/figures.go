@@ -49,10 +49,10 @@ var figures = []Figure{
 	{"context.unused", stats.Tokens, eachSession, "tokens per request of tools and skills that no request used"},
 	{"growth.peak", stats.Tokens, eachSession, "tokens of the largest request of each session's path"},
 	{"growth.share", stats.Share, eachSession, "the largest share of the window"},
-	{"cost.total", stats.Dollars, allSessions, "recorded dollars of all sessions together, each call once"},
-	{"cost.priced", stats.Dollars, allSessions, "the same, with prices of the table where none is recorded"},
-	{"cost.session", stats.Dollars, eachSession, "recorded dollars of each session"},
-	{"cost.day", stats.Dollars, eachGroup, "recorded dollars of each day, each call once"},
+	{"cost.total", stats.Dollars, allSessions, "dollars of all sessions together, each call once: as recorded, else by the table"},
+	{"cost.recorded", stats.Dollars, allSessions, "the part of it that is recorded"},
+	{"cost.session", stats.Dollars, eachSession, "dollars of each session"},
+	{"cost.day", stats.Dollars, eachGroup, "dollars of each day, each call once"},
 	{"compactions.count", stats.Number, eachSession, "compactions on the path of each session"},
 	{"compactions.loops", stats.Number, eachSession, "those that are part of a loop that frees nothing"},
 	{"compactions.reduction", stats.Share, eachEntry, "what each compaction freed of the context"},
@@ -191,10 +191,9 @@ func readGrowth(p *stats.GrowthPart, add adder) {
 }
 
 func readCost(p *stats.CostPart, add adder) {
-	once := &p.Unique
-	add("total", Reading{Unpriced: int(once.Calls.Unpriced)}, once.Cost.Total)
-	add("priced", Reading{Unpriced: int(once.Calls.Unpriceable)}, once.Cost.Total+once.Cost.Computed)
-	add("session", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
+	add("total", Reading{Unpriced: int(p.Calls.Unpriceable)}, p.Cost.Total)
+	add("recorded", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Recorded)
+	add("session", Reading{Unpriced: int(p.Calls.Unpriceable)}, p.Cost.Total)
 	var days []Reading // rows may have other keys too
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -205,8 +204,8 @@ func readCost(p *stats.CostPart, add adder) {
 			k = len(days)
 			days = append(days, Reading{Group: r.Day, Value: new(float64)})
 		}
-		*days[k].Value += r.Unique.Cost.Total
-		days[k].Unpriced += int(r.Unique.Calls.Unpriced)
+		*days[k].Value += r.Cost.Total
+		days[k].Unpriced += int(r.Calls.Unpriceable)
 	}
 	for _, v := range days {
 		add("day", v, *v.Value)

@@ -291,17 +291,17 @@ func TestUnpricedBudgets(t *testing.T) {
 		{"cost.total<=1~1", 2, true, "true; tolerated error cost.total 1.2 over 0.2 s"},
 		{"cost.total>=1", 2, false, "true; kept error cost.total 1.2 s"},
 		{"cost.total>=2", 2, false, "false; crossed error cost.total 1.2 over 0.8 s"},
-		{"cost.priced<=2", 2, false, "true; kept error cost.priced 1.5 s"},
-		{"cost.priced<=2", 3, false, "false; crossed error cost.priced 1.5 s"},
+		{"cost.recorded<=2", 1, false, "false; crossed error cost.recorded 0.9 s"},
+		{"cost.recorded<=2", 0, false, "true; kept error cost.recorded 0.9 s"},
 	} {
 		b := must.Get(gate.ParseBudget(c.budget))
 		g := &gate.Gate{Budgets: []gate.Budget{b}, IgnoreUnpriced: c.ignore}
 		g.Add(report("s", 1, 0, 0))
 		sum := together(report("s", 1, 0, 0))
 		sum.Cost = &stats.CostPart{}
-		calls, cost := &sum.Cost.Unique.Calls, &sum.Cost.Unique.Cost
-		calls.Total, calls.Unpriced, calls.Unpriceable = 4, c.unpriced, max(0, c.unpriced-2)
-		cost.Total, cost.Computed = 1.2, 0.3
+		calls, cost := &sum.Cost.Calls, &sum.Cost.Cost
+		calls.Total, calls.Unpriced, calls.Unpriceable = 4, c.unpriced, c.unpriced
+		cost.Total, cost.Recorded = 1.2, 0.9
 		r := must.Get(g.Judge(sum))
 		if got := told(r); got != c.want {
 			t.Errorf("%s, %d unpriced:\n got %s\nwant %s", c.budget, c.unpriced, got, c.want)

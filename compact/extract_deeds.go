@@ -16,16 +16,10 @@ import (
 
 // call records a call of an answer.
 func (x *extractor) call(c activity.Call) {
-	d := deed{what: c.Tool, did: c.Action, commands: commands(c.Command)}
-	if n := len(d.commands); n > 0 {
-		d.what = d.commands[n-1]
-	}
-	for _, path := range c.Paths {
-		if path = cleanPath(path); path != "" {
-			_, known := x.touched[path]
-			d.what, d.path, d.first, d.why = path, path, !known, x.words
-			x.touched[path] = x.now
-		}
+	d := deed{Deed: c.Deed(cleanPath), why: x.words}
+	for _, d.path = range d.Paths {
+		_, known := x.touched[d.path]
+		d.first, x.touched[d.path] = !known, x.now
 	}
 	code := c.Args.Get("content").Text() + "\n"
 	for _, r := range c.Replacements() {
@@ -70,7 +64,7 @@ func (x *extractor) todos(list jsonl.Value) {
 func (x *extractor) result(p *piece) {
 	d, ok := x.calls[p.ID]
 	if !ok {
-		d = deed{what: p.tool(), did: activity.Named(p.tool())}
+		d.Deed = activity.Deed{What: p.tool(), Action: activity.Named(p.tool())}
 	}
 	delete(x.calls, p.ID)
 	outcome := activity.OutcomeOf(p.IsError == isError, p.Says)
@@ -82,18 +76,18 @@ func (x *extractor) result(p *piece) {
 
 // outcome records how a call, or a command that the user ran, ended.
 func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
-	delete(x.failed, d.what)
+	delete(x.failed, d.What)
 	if bad {
-		said := "`" + d.what + "` failed"
+		said := "`" + d.What + "` failed"
 		if exit != "" {
 			said += " (" + exit + ")"
 		}
 		if line := telling(text); line != "" {
 			said += ": " + line
 		}
-		x.failed[d.what] = note{text: said, at: x.now}
+		x.failed[d.What] = note{text: said, at: x.now}
 	}
-	for _, c := range d.commands {
+	for _, c := range d.Commands {
 		r := x.runs[c]
 		if r == nil {
 			r = &tally{}
@@ -101,7 +95,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 		}
 		r.times++
 		r.ok, r.at = !bad, x.now
-		if tests(c) && c == d.what {
+		if tests(c) && c == d.What {
 			r.verdict = verdict(text)
 		}
 		if strings.HasPrefix(c, "git ") {
@@ -142,10 +136,10 @@ func (x *extractor) references(text string) {
 
 // worked records that a file was read or changed.
 func (x *extractor) worked(d deed, text string) {
-	if d.did == activity.Read || d.did.Changes() {
+	if d.Action == activity.Read || d.Action.Changes() {
 		x.uses[d.path]++
 	}
-	if base := path.Base(d.path); d.did == activity.Read && activity.Manifest(base) {
+	if base := path.Base(d.path); d.Action == activity.Read && activity.Manifest(base) {
 		for _, name := range activity.Dependencies(base, text) {
 			x.needs[name] = true
 		}
@@ -154,7 +148,7 @@ func (x *extractor) worked(d deed, text string) {
 	if e == nil {
 		e = &effort{}
 	}
-	switch d.did {
+	switch d.Action {
 	case activity.Edit:
 		e.edits++
 	case activity.Write:
@@ -162,7 +156,7 @@ func (x *extractor) worked(d deed, text string) {
 	default:
 		return
 	}
-	e.at, e.created = x.now, e.created || d.first && d.did == activity.Write
+	e.at, e.created = x.now, e.created || d.first && d.Action == activity.Write
 	e.why, e.asked, e.commit = d.why, cmp.Or(x.task, x.asked), ""
 	x.edits[d.path] = e
 	x.unsaved[d.path] = true

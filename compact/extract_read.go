@@ -47,14 +47,12 @@ func newExtractor(v *View) *extractor {
 	}
 }
 
-// A deed is a call.
+// A deed is a call, its first use of a file, and the text of the answer with it.
 type deed struct {
-	what     string   // the command, the path, or else the tool
-	commands []string // the commands that it runs
-	path     string
-	did      activity.Action
-	first    bool   // no call named the path before
-	why      string // the text of the answer with it
+	activity.Deed
+	path  string // the last one
+	first bool   // no call named it before
+	why   string
 }
 
 // A tally is the outcomes of a command.
@@ -130,13 +128,11 @@ func (x *extractor) message(i int) {
 func (x *extractor) shell(i int) {
 	raw, err := x.v.texts.from.Agent(x.v.texts.piece(&x.v.Messages[i]))
 	raw = took(x.v.texts, raw, err)
-	d := deed{what: "bash", commands: commands(raw.Get("command").Text())}
-	if n := len(d.commands); n > 0 {
-		d.what = d.commands[n-1]
-	}
+	ran := activity.Typed(raw.Get("command"))
+	ran.Tool = "bash"
 	code, known := raw.Get("exitCode").Float()
 	if known && !raw.Get("cancelled").Truthy() {
-		x.outcome(d, raw.Get("output").Text(), code != 0, fmt.Sprint("exit ", code))
+		x.outcome(deed{Deed: ran.Deed(cleanPath)}, raw.Get("output").Text(), code != 0, fmt.Sprint("exit ", code))
 	}
 }
 

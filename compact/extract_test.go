@@ -131,7 +131,7 @@ func TestExtractTodos(t *testing.T) {
 func TestExtractTools(t *testing.T) {
 	x := newExtractor(nil)
 	for _, tool := range []string{"read_file", "Edit", "MultiEdit", "write_file"} {
-		x.worked(deed{path: "a.go", did: activity.Named(tool)}, "")
+		x.worked(deed{Deed: activity.Deed{Action: activity.Named(tool)}, path: "a.go"}, "")
 	}
 	if e := x.edits["a.go"]; x.uses["a.go"] != 4 || e == nil || e.edits != 2 || e.writes != 1 {
 		t.Errorf("%d uses, %+v", x.uses["a.go"], e)
@@ -318,9 +318,11 @@ func TestCommands(t *testing.T) {
 		{"# only a comment\nmake # all", "make"},
 		{`echo "a | make" \| make`, ""},
 		{"timeout 20 npx jest && npx jest", "jest"},
+		{"go vet\r\ngo test\r\n", "go vet|go test"},
+		{"make\u2028all", ""},
 		{"", ""},
 	} {
-		if got := strings.Join(commands(test.line), "|"); got != test.want {
+		if got := strings.Join(activity.Commands(test.line), "|"); got != test.want {
 			t.Errorf("%q: %q, want %q", test.line, got, test.want)
 		}
 	}

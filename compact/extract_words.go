@@ -150,15 +150,6 @@ func addresses(text string) (all []string) {
 	return all
 }
 
-// commands returns the commands of a shell line that do work, each on one line.
-func commands(line string) []string {
-	all := activity.Commands(line)
-	for i, name := range all {
-		all[i] = oneLine(name, 120)
-	}
-	return all
-}
-
 // named returns the names that a text has in code marks, each unchanged and with "()".
 func named(text string) (all []string) {
 	for {

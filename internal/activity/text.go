@@ -51,7 +51,8 @@ func Commands(line string) (all []string) {
 
 // isName reports whether a word is neither a flag nor needs quoting.
 func isName(w string) bool {
-	return len(w) <= 80 && w[0] != '-' && !strings.ContainsAny(w, "\"'`$\\<>(){}*?!#=,;")
+	return len(w) <= 80 && w[0] != '-' && !strings.ContainsAny(w, "\"'`$\\<>(){}*?!#=,;") &&
+		!strings.ContainsFunc(w, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 }
 
 // words returns the words of each command of a line, split at spaces, quotes and separators;

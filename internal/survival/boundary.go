@@ -64,7 +64,8 @@ func (b *Boundary) Survive(r *replay.Replay, last *Facts, tell func(number int32
 	for _, number := range b.Gone {
 		p := b.all.Numbered(number)
 		// The summary of a patch is a message of the user.
-		if p.Kind() == jsonl.CompactionMessage || p.Kind() == jsonl.User && r.Session.Kind(p.Origin().Record) == jsonl.Transform {
+		patched := p.Kind() == jsonl.User && r.Session.Kind(p.Origin().Record) == jsonl.Transform
+		if patched || p.Kind() == jsonl.CompactionMessage {
 			if carried != nil {
 				facts, carried = *carried, nil // what it told can be lost now
 			}

@@ -58,9 +58,14 @@ type Kept struct {
 type Told struct {
 	record      int
 	constraints []string
-	calls       []activity.Deed
-	ids         []string // of the calls
+	calls       []call
 	result      *ending
+}
+
+// A call is a call with its id.
+type call struct {
+	id string
+	activity.Deed
 }
 
 // An ending is the outcome of a call.
@@ -77,8 +82,8 @@ func Tell(kind jsonl.Kind, m *jsonl.Message, record int) (t Told) {
 	case jsonl.User:
 		t.constraints = constraints(m.Exact("\n"))
 	case jsonl.Assistant, jsonl.ToolResult:
-		for call := range activity.Calls(m) {
-			t.calls, t.ids = append(t.calls, call.Deed(cleanPath)), append(t.ids, call.ID)
+		for c := range activity.Calls(m) {
+			t.calls = append(t.calls, call{c.ID, c.Deed(cleanPath)})
 		}
 	}
 	if kind != jsonl.ToolResult {
@@ -104,7 +109,7 @@ func (f *Facts) take(t *Told) {
 	for _, c := range t.constraints {
 		f.note(&f.constraints, "constraint ", Fact{c, t.record})
 	}
-	for i, d := range t.calls {
+	for _, d := range t.calls {
 		for _, head := range d.Commands {
 			if !OnlyLooks(head) {
 				f.note(&f.commands, "command ", Fact{head, t.record})
@@ -113,8 +118,8 @@ func (f *Facts) take(t *Told) {
 		for _, p := range d.Paths {
 			f.note(&f.paths, "path ", Fact{p, t.record})
 		}
-		if t.ids[i] != "" {
-			f.calls[t.ids[i]] = d
+		if d.id != "" {
+			f.calls[d.id] = d.Deed
 		}
 	}
 	if r := t.result; r != nil {

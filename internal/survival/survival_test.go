@@ -27,7 +27,7 @@ func answer(calls ...string) string {
 	return `{"role":"assistant","content":[` + strings.Join(calls, ",") + `]}`
 }
 
-func call(id, name, args string) string {
+func made(id, name, args string) string {
 	return fmt.Sprintf(`{"type":"toolCall","id":%q,"name":%q,"arguments":%s}`, id, name, args)
 }
 
@@ -43,7 +43,7 @@ func quote(s string) string {
 }
 
 func bash(command string) string {
-	return answer(call("c", "bash", `{"command":`+quote(command)+`}`))
+	return answer(made("c", "bash", `{"command":`+quote(command)+`}`))
 }
 
 // whats are facts in a line.
@@ -124,7 +124,7 @@ func TestConstraintsOfFacts(t *testing.T) {
 // TestErrorsOfFacts: a failure counts until the same went well.
 func TestErrorsOfFacts(t *testing.T) {
 	try := func(id, name, args, text, fields string) []string {
-		return []string{answer(call(id, name, args)), result(id, text, fields)}
+		return []string{answer(made(id, name, args)), result(id, text, fields)}
 	}
 	test, file := `{"command":"go test ./a"}`, `{"path":"./a.go"}`
 	for name, c := range map[string]struct {
@@ -154,7 +154,7 @@ func TestErrorsOfFacts(t *testing.T) {
 // TestPathsOfFacts: each file once, those of calls within calls too.
 func TestPathsOfFacts(t *testing.T) {
 	f := facts(
-		answer(call("1", "read", `{"path":"@src/a.go"}`), call("2", "edit", `{"file_path":"./src/a.go"}`), call("3", "ls", `{"path":"."}`), call("4", "x", `{"path":7}`)),
+		answer(made("1", "read", `{"path":"@src/a.go"}`), made("2", "edit", `{"file_path":"./src/a.go"}`), made("3", "ls", `{"path":"."}`), made("4", "x", `{"path":7}`)),
 		result("1", "", `,"nestedCalls":{"calls":[{"id":"n","name":"read","arguments":{"path":"/abs/b.go/"}}]}`),
 	)
 	if want := []Fact{{"src/a.go", 0}, {"/abs/b.go", 1}}; !slices.Equal(f.paths, want) {

@@ -183,17 +183,20 @@ func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
 // batch is how many messages a worker reads at a time.
 const batch = 64
 
-// each reads n messages on all CPUs.
-func (t *tracing) each(n int, piece func(i int) *replay.Piece, see func(i int, r *reader, m *jsonl.Message)) error {
-	return parallel.Each((n+batch-1)/batch, func() func(int) error {
-		load, r := t.r.NewReader(), &reader{}
+// readAll reads messages on all CPUs.
+func readAll[T any](
+	r *replay.Replay, pieces []*replay.Piece, see func(*reader, *replay.Piece, *jsonl.Message) T,
+) ([]T, error) {
+	all := make([]T, len(pieces))
+	return all, parallel.Each((len(all)+batch-1)/batch, func() func(int) error {
+		load, words := r.NewReader(), &reader{}
 		return func(k int) error {
-			for i := k * batch; i < min(n, (k+1)*batch); i++ {
-				m, _, err := load.Message(piece(i))
+			for i := k * batch; i < min(len(all), (k+1)*batch); i++ {
+				m, _, err := load.Message(pieces[i])
 				if err != nil {
 					return err
 				}
-				see(i, r, m)
+				all[i] = see(words, pieces[i], m)
 			}
 			return nil
 		}
@@ -202,13 +205,14 @@ func (t *tracing) each(n int, piece func(i int) *replay.Piece, see func(i int, r
 
 // readAnswers finds the terms that answers use.
 func (t *tracing) readAnswers() error {
-	terms := make([][]uint64, len(t.answers))
-	err := t.each(len(t.answers), func(i int) *replay.Piece {
-		p := t.r.Own(t.answers[i].record)
-		return &p
-	}, func(i int, r *reader, m *jsonl.Message) {
-		r.terms(m, func(term uint64, _ Kind, _ []byte) { terms[i] = append(terms[i], term) }, func(string, uint64, string) {})
-		terms[i] = distinct(terms[i])
+	pieces := make([]*replay.Piece, len(t.answers))
+	for i, a := range t.answers {
+		p := t.r.Own(a.record)
+		pieces[i] = &p
+	}
+	terms, err := readAll(t.r, pieces, func(r *reader, _ *replay.Piece, m *jsonl.Message) (terms []uint64) {
+		r.terms(m, func(term uint64, _ Kind, _ []byte) { terms = append(terms, term) }, func(string, uint64, string) {})
+		return distinct(terms)
 	})
 	for i, all := range terms {
 		by := usedBy{t.answers[i].request, t.r.Session.ID(t.answers[i].record)}
@@ -225,28 +229,35 @@ func (t *tracing) readAnswers() error {
 	return err
 }
 
+// reading reads a message, but for the term of the call that it is the result of.
+func (t *tracing) reading(r *reader, p *replay.Piece, m *jsonl.Message) (one reading) {
+	known := map[int32]bool{}
+	one.told = survival.Tell(p.Kind(), m, p.Origin().Record)
+	r.terms(m, func(term uint64, _ Kind, name []byte) {
+		if n, ok := t.terms[term]; ok && !known[n] {
+			known[n] = true
+			one.terms = append(one.terms, spelled{n, string(name)})
+		}
+	}, func(id string, term uint64, name string) { one.calls = append(one.calls, called{id, term, name}) })
+	if m.Kind == jsonl.ToolResult {
+		one.id = m.CallID.Text()
+	}
+	return one
+}
+
 // readMessages reads the messages before and after drops.
 func (t *tracing) readMessages() error {
 	var numbers []int32
 	for i := range t.drops {
 		numbers = append(append(numbers, t.drops[i].entered...), t.drops[i].Gone...)
 	}
-	numbers = distinct(numbers)
-	numbers = slices.DeleteFunc(numbers, func(n int32) bool { return !t.messages.Numbered(n).Sent() })
-	all := make([]reading, len(numbers))
-	if err := t.each(len(numbers), func(i int) *replay.Piece { return t.messages.Numbered(numbers[i]) }, func(i int, r *reader, m *jsonl.Message) {
-		p, one, known := t.messages.Numbered(numbers[i]), &all[i], map[int32]bool{}
-		one.told = survival.Tell(p.Kind(), m, p.Origin().Record)
-		r.terms(m, func(term uint64, _ Kind, name []byte) {
-			if n, ok := t.terms[term]; ok && !known[n] {
-				known[n] = true
-				one.terms = append(one.terms, spelled{n, string(name)})
-			}
-		}, func(id string, term uint64, name string) { one.calls = append(one.calls, called{id, term, name}) })
-		if m.Kind == jsonl.ToolResult {
-			one.id = m.CallID.Text()
-		}
-	}); err != nil {
+	numbers = slices.DeleteFunc(distinct(numbers), func(n int32) bool { return !t.messages.Numbered(n).Sent() })
+	pieces := make([]*replay.Piece, len(numbers))
+	for i, n := range numbers {
+		pieces[i] = t.messages.Numbered(n)
+	}
+	all, err := readAll(t.r, pieces, t.reading)
+	if err != nil {
 		return err
 	}
 	calls := map[string]called{}
@@ -311,8 +322,10 @@ func (t *tracing) compaction(d *drop, carried *survival.Facts) (one Compaction, 
 		return one, err
 	}
 	one = Compaction{
-		Schema: "ctxtool/compactions/1", Entry: s.ID(d.record), Line: s.Line(d.record), Reset: s.Kind(d.record) == jsonl.Reset, Time: line.Get("timestamp").Text(), Request: d.request,
-		Before: d.before, After: d.after, Dropped: len(d.Gone), Kept: d.Kept + len(d.Summary), Lost: []Lost{}, Used: []Reused{},
+		Schema: "ctxtool/compactions/1", Entry: s.ID(d.record), Line: s.Line(d.record),
+		Reset: s.Kind(d.record) == jsonl.Reset, Time: line.Get("timestamp").Text(), Request: d.request,
+		Before: d.before, After: d.after, Dropped: len(d.Gone), Kept: d.Kept + len(d.Summary),
+		Lost: []Lost{}, Used: []Reused{},
 	}
 	t.uses(d, &one)
 	found, err := d.Survive(t.r, carried, func(number int32) *survival.Told { return &t.read[number].told })

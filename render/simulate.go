@@ -28,12 +28,23 @@ func nonZero(cell string) style {
 func simulateCells(runs []*simulate.Run, best string) (cells [][]string) {
 	decimals := costDecimals(runs)
 	for _, r := range runs {
+		if b := r.Billed; b != nil {
+			cells = append(cells, []string{"as billed", "", "", "", "", "", phrase.If(b.Recorded < b.Cost, "~") + money(b.Cost, decimals, 0), phrase.Percent(b.HitRate), ""})
+		}
 		cells = append(cells, []string{
-			sessionfmt.Clean(r.Policy) + phrase.If(r.Policy == best, " *"), phrase.Short(r.Peak), phrase.Short(int64(r.Mean)), fmt.Sprint(r.Overflows), fmt.Sprint(r.Compactions),
+			policyName(r) + phrase.If(r.Policy == best, " *"), phrase.Short(r.Peak), phrase.Short(int64(r.Mean)), fmt.Sprint(r.Overflows), fmt.Sprint(r.Compactions),
 			phrase.Short(r.Rebilled.Tokens), simulatedCost(r, decimals), phrase.Percent(r.HitRate), fmt.Sprint(r.Regrets),
 		})
 	}
 	return cells
+}
+
+// policyName names the policy of a run.
+func policyName(r *simulate.Run) string {
+	if r.Policy == simulate.Recorded {
+		return "recorded, ideal cache"
+	}
+	return sessionfmt.Clean(r.Policy)
 }
 
 // costDecimals returns with how many decimals the costs of runs are shown.

@@ -51,8 +51,9 @@ func inlined(cells [][]string) [][]string {
 
 // ofPolicies returns the cells of policies as Markdown, the best one bold.
 func ofPolicies(cells [][]string, r *simulate.Report) [][]string {
+	before := len(cells) - len(r.Runs) // what is billed comes first
 	for i, row := range inlined(cells) {
-		if len(r.Runs) > 1 && r.Runs[i].Policy == r.Best {
+		if len(r.Runs) > 1 && i >= before && r.Runs[i-before].Policy == r.Best {
 			row[0] = "**" + row[0] + "**"
 		}
 	}

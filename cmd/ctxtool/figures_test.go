@@ -170,6 +170,7 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 			}
 			Cache struct {
 				Requests, Prompt, Estimated, Read int
+				HitRate                           float64
 				Rebilled, Broken, Unserved        cache.Rebilled
 			}
 		}
@@ -201,10 +202,15 @@ func (f *figures) ofCommands(t *testing.T, session, name string, s *sessionfmt.S
 		Total struct {
 			Requests, Prompt, Estimated int
 			Recorded                    struct{ Read int }
+			HitRate                     struct{ Achieved float64 }
 			Rebilled, Broken, Unserved  cache.Rebilled
 		}
 	}
 	if answerOf(t, "total", &cache, "cache", name, "-f", "jsonl") {
+		if cache.Total.HitRate.Achieved > 0 {
+			f.add("cache: hit rate of the path", "cache", cache.Total.HitRate.Achieved)
+			f.add("cache: hit rate of the path", "stats", l.Cache.HitRate)
+		}
 		c, total := l.Cache, cache.Total
 		for what, pair := range map[string][2]float64{
 			"cache: requests": {float64(c.Requests), float64(total.Requests)}, "cache: prompts": {float64(c.Prompt), float64(total.Prompt)},
@@ -276,6 +282,7 @@ func (f *figures) ofSimulation(t *testing.T, name string) {
 			Requests, Overflows int
 			Policy              string
 			Estimated           bool
+			Billed              struct{ Prompt, HitRate float64 }
 		}
 	}
 	if !answerOf(t, "schema", &simulated, "simulate", name, "--json", "--policies", "recorded,pi,gsh,swe-cli") {
@@ -285,6 +292,9 @@ func (f *figures) ofSimulation(t *testing.T, name string) {
 		f.add("window of the last request", "simulate "+p.Policy, p.Window)
 	}
 	recorded := simulated.Policies[0]
+	if b := recorded.Billed; b.Prompt > 0 {
+		f.add("cache: hit rate of the path", "simulate, as billed", b.HitRate)
+	}
 	f.add("answers of the path", "simulate", float64(recorded.Requests))
 	if f.by["the largest recorded prompt"] != nil {
 		f.add("the largest recorded prompt", "simulate", recorded.Peak)

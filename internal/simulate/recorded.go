@@ -96,6 +96,23 @@ func (o *Options) read(r *replay.Replay, leaf int) (*past, error) {
 	return &rec.past, nil
 }
 
+// billed returns what the requests of the path cost, and what of them was served.
+func (p *past) billed() *Billed {
+	b := &Billed{}
+	for _, row := range p.rows {
+		dollars, recorded, _ := p.l.Paid(&p.l.Requests[p.l.Answered(row.Record)])
+		one := Billed{Cost: dollars}
+		if recorded {
+			one.Recorded = dollars
+		}
+		if u := row.Recorded; u != nil {
+			one.Prompt, one.Read = u.Prompt(), u.CacheRead
+		}
+		b.plus(&one)
+	}
+	return b
+}
+
 // follow records the requests of the path.
 func (c *recorder) follow(l *ledger.Ledger) {
 	c.l = l
@@ -223,6 +240,7 @@ func (w *walk) changeOf(rec int, action string) Change {
 // recorded takes the figures of the recorded path from the account of its cache.
 func (w *walk) recorded() error {
 	w.load = w.past.l.Replay.NewReader()
+	w.run.Billed = w.past.billed()
 	for k, row := range w.rows {
 		was := &w.past.requests[k]
 		changes, compacts, err := w.difference(k, was)

@@ -81,6 +81,7 @@ type Run struct {
 	Rebilled    cache.Rebilled `json:"rebilled"`             // tokens that an earlier request had sent and that were billed again; for `recorded`, what the provider did not serve is included
 	Output      int64          `json:"output"`               // tokens of the answers, the same for all policies
 	Cost        Cost           `json:"cost"`                 // by the table of prices, as an ideal cache would serve the requests
+	Billed      *Billed        `json:"billed,omitempty"`     // of `recorded`: what was paid, and served
 	Unpriced    int            `json:"unpriced,omitempty"`
 	Estimated   bool           `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
 	Regrets     int            `json:"regrets"`             // what answers used after the policy had removed it
@@ -95,6 +96,23 @@ type Run struct {
 	Decision  *Decision `json:"decision,omitempty"` // with --explain
 	Regretted []Regret  `json:"-"`
 	counted   int       // requests in the sums
+}
+
+// Billed is what the recorded path cost as it was billed, and what the provider's cache served
+// (docs/figures.md, "Cost" and "Cache").
+type Billed struct {
+	Cost     float64 `json:"cost"`     // dollars of the answers, as recorded or by the table
+	Recorded float64 `json:"recorded"` // the part of it that is recorded
+	Prompt   int64   `json:"prompt"`   // tokens of the requests with a recorded usage
+	Read     int64   `json:"read"`     // of these, served by the cache
+	HitRate  float64 `json:"hitRate"`  // the share of `read`, from 0 to 1
+}
+
+func (b *Billed) plus(o *Billed) {
+	b.Cost, b.Recorded, b.Prompt, b.Read = b.Cost+o.Cost, b.Recorded+o.Recorded, b.Prompt+o.Prompt, b.Read+o.Read
+	if b.Prompt > 0 {
+		b.HitRate = float64(b.Read) / float64(b.Prompt)
+	}
 }
 
 // A Layer is what a layer of a policy did in a run.

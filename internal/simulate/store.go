@@ -131,6 +131,10 @@ func (r *Run) plus(o *Run) {
 	r.Rebilled.Plus(o.Rebilled)
 	r.Output += o.Output
 	r.Cost.plus(o.Cost)
+	if o.Billed != nil {
+		r.Billed = cmp.Or(r.Billed, &Billed{})
+		r.Billed.plus(o.Billed)
+	}
 	r.Unpriced += o.Unpriced
 	r.Failed, r.Skipped, r.Failure = r.Failed+o.Failed, r.Skipped+o.Skipped, cmp.Or(r.Failure, o.Failure)
 	r.Regrets += o.Regrets

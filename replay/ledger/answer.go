@@ -15,6 +15,8 @@ type Answer struct {
 	Failed bool
 	Billed bool // a usage is recorded
 	Usage  Usage
+	// Cost is what it records in US dollars; below 0 if nothing.
+	Cost float64
 	// Context is the recorded size of the request and its answer in tokens; 0 if it failed.
 	Context int32
 }
@@ -43,6 +45,9 @@ func readAnswer(line, v jsonl.Value) (a Answer, name models.Ref) {
 	}
 	u := f[3].Usage()
 	a.Context = contextOf(u, a.Failed)
+	if a.Cost = -1; u.Cost.Known {
+		a.Cost = u.Cost.Total
+	}
 	a.Usage = Usage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
 	return a, models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 }
@@ -53,6 +58,16 @@ func contextOf(u jsonl.Usage, failed bool) int32 {
 		return 0
 	}
 	return int32(min(u.Context(), math.MaxInt32))
+}
+
+// Paid returns what a request cost in US dollars (docs/figures.md, "Cost"): as recorded, else by the
+// table. ok is false where neither tells.
+func (l *Ledger) Paid(q *Request) (dollars float64, recorded, ok bool) {
+	u := jsonl.Usage{
+		Input: q.Usage.Input, Output: q.Usage.Output, CacheRead: q.Usage.CacheRead, CacheWrite: q.Usage.CacheWrite, CacheWrite1h: q.Usage.CacheWrite1h,
+		Cost: jsonl.Cost{Known: q.Cost >= 0, Total: q.Cost},
+	}
+	return l.Models[q.Model].Paid(&u)
 }
 
 // Recorded reads what an answer records besides what the ledger has: its cost, the time of its

@@ -79,7 +79,7 @@ class Simulation {
   table() {
     fill(byId('policies'), el('thead', null, el('tr', null, el('th', { scope: 'col' }, 'Policy'), columns.map(c => el('th', { scope: 'col', class: c.minor && 'minor' }, c.name)))),
       el('tbody', null, this.runs.map((r, i) => el('tr', { class: i === this.chosen ? 'sim-chosen' : null, onclick: () => this.choose(i) },
-        el('th', { scope: 'row' }, el('button', { type: 'button', 'aria-pressed': String(i === this.chosen) }, el('span', { class: 'sim-key', css: tint(r, i) }), line(nameOf(r), 60)), r.policy === this.best && this.runs.length > 1 ? el('span', { class: 'tag' }, 'best') : null),
+        el('th', { scope: 'row' }, el('button', { type: 'button', 'aria-pressed': String(i === this.chosen) }, el('span', { class: 'sim-key', css: tint(r, i) }), el('span', { class: 'sim-name' }, line(nameOf(r), 60))), r.policy === this.best && this.runs.length > 1 ? el('span', { class: 'tag' }, 'best') : null),
         columns.map(c => el('td', { class: [c.minor && 'minor', c.bad?.(r) && 'bad'].filter(Boolean).join(' ') || null }, c.of(r)))))))
   }
 

@@ -65,11 +65,11 @@ type modelCount struct {
 	Requests int    `json:"requests"` // that it answered
 }
 
-// A timeSpan is the time from the first to the last entry. Seconds is the length of the span,
+// A timeSpan is the time from the first to the last message (docs/figures.md, "Time"). Seconds is the length of the span,
 // or the sum over several sessions.
 type timeSpan struct {
-	First   string  `json:"first,omitempty"` // timestamp of the earliest entry
-	Last    string  `json:"last,omitempty"`  // timestamp of the latest entry
+	First   string  `json:"first,omitempty"` // timestamp of the earliest message
+	Last    string  `json:"last,omitempty"`  // timestamp of the latest message
 	Seconds float64 `json:"seconds"`         // between them, of several sessions their sum
 
 	first, last int64 // milliseconds since 1970
@@ -148,7 +148,7 @@ func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 			p.Roles[role]++
 		}
 	}
-	if kind.IsEntry() {
+	if kind.IsMessage() {
 		p.Time.take(r.Timestamp)
 	}
 }

@@ -75,14 +75,14 @@ func TestSession(t *testing.T) {
 	if got := fmt.Sprintf("%+v", p.Tools); got != "[{Tool:bash Calls:1 OK:1 Error:0 Blocked:0 Skipped:0 Aborted:0 Unanswered:0 Nested:0 Asked:16 Got:30} {Tool:read Calls:1 OK:0 Error:1 Blocked:0 Skipped:0 Aborted:0 Unanswered:0 Nested:0 Asked:16 Got:31}]" {
 		t.Errorf("%s", got)
 	}
-	if s := p.Time; s.First != "2026-01-01T00:00:01.000Z" || s.Last != "2026-01-01T00:00:12.000Z" || s.Seconds != 11 {
+	if s := p.Time; s.First != "2026-01-01T00:00:01.000Z" || s.Last != "2026-01-01T00:00:09.000Z" || s.Seconds != 8 {
 		t.Errorf("%+v", s)
 	}
 	if got := fmt.Sprintf("%+v", p.LongPrompts); got != "{Limit:2 Count:1 Most:3 Prompts:[{File: Line:2 Entry:u Requests:3 Text:first}]}" {
 		t.Errorf("%s", got)
 	}
 	sum := twice(t, l.look(t, stats.Options{MaxIterations: 2}, "session", "growth", "compactions")).Session
-	if sum.Sessions != 2 || sum.Time.Seconds != 22 || sum.Branches != 4 || sum.Models[0].Requests != 10 || sum.Tools[1].Error != 2 ||
+	if sum.Sessions != 2 || sum.Time.Seconds != 16 || sum.Branches != 4 || sum.Models[0].Requests != 10 || sum.Tools[1].Error != 2 ||
 		sum.LongPrompts.Count != 2 || sum.LongPrompts.Prompts[1].File != "b" || sum.LongPrompts.Most != 3 {
 		t.Errorf("%+v", sum)
 	}

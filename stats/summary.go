@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ type Summary struct {
 	dialect.Reading
 	ID        string  `json:"id,omitempty"`        // of the header
 	Name      string  `json:"name,omitempty"`      // the last one given
-	First     string  `json:"first,omitempty"`     // first words of the first prompt
+	First     string  `json:"first,omitempty"`     // first words of the first prompt of the path
 	Project   string  `json:"project,omitempty"`   // the header's folder
 	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
 	Entries   int     `json:"entries"`             // of all branches
@@ -37,11 +36,14 @@ type Summary struct {
 	Copied    float64 `json:"copied,omitempty"`    // US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
 	Unpriced  int64   `json:"unpriced,omitempty"`  // calls whose cost is neither recorded nor in the models table
 	Size      int64   `json:"size"`                // bytes
-	Time      string  `json:"time,omitempty"`      // of the last entry, or of the header if entries have none, as in the file
+	Time      string  `json:"time,omitempty"`      // of the last message ([figures](figures.md)), or of the header if there is none, as in the file
 	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
 	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
 
 	Calls *CostPart `json:"-"` // what they used and cost
+
+	last  int64        // time of the last message, milliseconds since 1970
+	stamp *jsonl.Value // the same as in the file, nil for none
 }
 
 // MarkCopies says of each session which part of its cost is of calls that another has
@@ -85,12 +87,15 @@ func (sum *Summary) look(l *lensRun) {
 	l.Records = append(l.Records, sum.take)
 	l.Indexed = append(l.Indexed, func() {
 		s := l.Session
-		if s.Dialect().Commands(sum.First) {
+		if path, _ := s.Path(s.Leaf()); sum.First != "" && (len(path) != s.Coverage.Entries || s.Dialect().Commands(sum.First)) {
 			first, err := outline.FirstPrompt(s, s.Leaf())
 			sum.First = first
 			l.fail(err)
 		}
 		sum.Calls, sum.Reading = l.Report.Cost, s.Reading()
+		if sum.stamp != nil {
+			sum.Time, sum.stamp, sum.last = sum.stamp.Text(), nil, 0
+		}
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
 		sum.Cost, sum.Recorded, sum.Unpriced = sum.Calls.Cost.Total, sum.Calls.Cost.Recorded, sum.Calls.Calls.Unpriceable
 	})
@@ -100,14 +105,18 @@ func (sum *Summary) look(l *lensRun) {
 		sum.Context, sum.Estimated = u.Tokens, u.Estimated > 0
 		model, window, _, err := e.Model()
 		l.fail(err)
-		if sum.Model, sum.Window = model.Name(), window; l.Point >= 0 {
-			sum.Time = cmp.Or(l.line(l.Point).Get("timestamp").Text(), sum.Time)
-		}
+		sum.Model, sum.Window = model.Name(), window
 	})
 }
 
 // take is what a record adds to the summary.
 func (sum *Summary) take(p *jsonl.Picked) {
+	if ms, ok := p.Timestamp.Millis(); ok && p.Kind.IsMessage() && (sum.stamp == nil || ms > sum.last) {
+		if sum.stamp == nil {
+			sum.stamp = new(jsonl.Value)
+		}
+		sum.last, *sum.stamp = ms, append((*sum.stamp)[:0], p.Timestamp...)
+	}
 	switch line := p.Line; p.Kind {
 	case jsonl.Header:
 		if sum.Time == "" { // the first header is the session's

@@ -264,7 +264,7 @@ func (p *Report) Summary() (*Summary, error) {
 		if p.s.Kind(i) == jsonl.User {
 			s.Prompts++
 		}
-		if at := p.Index.times[i]; p.Index.Has[i]&noTime == 0 {
+		if at := p.Index.times[i]; p.s.Kind(i).IsMessage() && p.Index.Has[i]&noTime == 0 {
 			s.From, s.To = min(cmp.Or(s.From, at), at), max(s.To, at)
 		}
 	}

@@ -104,7 +104,7 @@ func (t *part) visit(p *jsonl.Picked) {
 	if p.Kind.IsTurn() {
 		t.messages++
 	}
-	if _, ok := p.Timestamp.Millis(); ok {
+	if _, ok := p.Timestamp.Millis(); ok && dates(p.Kind) {
 		t.last, t.time = p.Off, append(t.time[:0], p.Timestamp...)
 	}
 	if !t.opt.Filter.kind(p.Kind) || !t.query.gate.may(p.Line) {

@@ -228,9 +228,16 @@ func requested(r *replay.Replay) (map[int]bool, error) {
 	return had, nil
 }
 
-// lastTime returns the time of the last entry that has one.
+// dates reports whether a record is activity of a session (docs/figures.md, "Title and time"). The
+// header, which comes first, stands in for messages without a time.
+func dates(k jsonl.Kind) bool { return k.IsMessage() || k == jsonl.Header }
+
+// lastTime returns the time of the last message that has one, else of the header.
 func lastTime(ses *sessionfmt.Session, lines *sessionfmt.Reader) (text string, ms int64) {
 	for i := ses.Len() - 1; i >= 0; i-- {
+		if !dates(ses.Kind(i)) {
+			continue
+		}
 		line, err := lines.Line(i)
 		if err != nil {
 			break

@@ -75,7 +75,7 @@ func (r *reader) item(it Item) bool {
 	src := it.Message
 	if src == nil {
 		src = it.Entry
-		if r.inStory() {
+		if it.Kind.IsMessage() && r.inStory() {
 			r.story.when(src.Get("timestamp"))
 		}
 		if it.Kind.IsMessage() {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
-	"slices"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -82,7 +81,7 @@ func (a *arranger) find(id jsonl.Value) (to link, ok bool) {
 // Next is of [dialect.Arranger], as End is.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	if a.first == nil {
-		a.first = clone(l)
+		a.first = l.Clone()
 	}
 	code, side := l.Code, 0
 	if code != dialect.Unknown {
@@ -98,7 +97,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 		return nil
 	case title, ownTitle:
 		if code >= a.titled {
-			a.titled, a.title = code, clone(l)
+			a.titled, a.title = code, l.Clone()
 		}
 		return nil
 	case replacement:
@@ -118,7 +117,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	}
 	if a.held != nil {
 		if code == summary && bytes.Equal(l.Ref, a.held.line.ID) {
-			a.held.said = clone(l)
+			a.held.said = l.Clone()
 			return nil
 		}
 		if before, is := a.held.missing[string(l.ID)]; is { // it comes late, as what it was
@@ -354,11 +353,4 @@ func (a *arranger) End(t dialect.Tree) error {
 	}
 	t.Move(int(leaf))
 	return nil
-}
-
-// clone is a line that is kept.
-func clone(l *dialect.Line) *dialect.Line {
-	kept := *l
-	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
-	return &kept
 }

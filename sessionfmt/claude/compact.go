@@ -28,7 +28,7 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) error {
 		return err
 	}
 	a.held = &compaction{
-		line: clone(l), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
+		line: l.Clone(), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
 		old: older(line.Get("version").Text(), "2.1.43"),
 	}
 	before := ""

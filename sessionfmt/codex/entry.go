@@ -140,7 +140,7 @@ func (m *maker) content(msg *dialect.Message, v jsonl.String) {
 
 // image is an image that is a data URL, or a text that names another one.
 func (m *maker) image(url jsonl.String) jsonl.Block {
-	mime, data, ok := bytes.Cut(inner(url.Value), []byte(";base64,"))
+	mime, data, ok := bytes.Cut(url.Value.Inside(), []byte(";base64,"))
 	if !ok || !bytes.HasPrefix(mime, []byte("data:")) {
 		return jsonl.Block{Kind: jsonl.TextBlock, Text: url}
 	}

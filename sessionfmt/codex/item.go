@@ -91,6 +91,6 @@ func typeOfLine(line jsonl.Value) jsonl.Value { return line.First("type") }
 
 // isItem reports whether a line is a response item.
 func isItem(typ jsonl.Value) bool {
-	_, other := types[string(inner(typ))]
+	_, other := types[string(typ.Inside())]
 	return !other
 }

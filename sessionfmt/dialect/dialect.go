@@ -148,6 +148,13 @@ type Line struct {
 	Own            bool // it stands in the file that was opened, not in one that it continues; see Base
 }
 
+// Clone returns a line that is kept.
+func (l *Line) Clone() *Line {
+	kept := *l
+	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
+	return &kept
+}
+
 // An Arranger makes entries of lines.
 type Arranger interface {
 	// Next takes the next line, which is valid during the call.

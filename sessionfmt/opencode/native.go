@@ -85,10 +85,10 @@ func (m *maker) nativeResult(msg *dialect.Message, p jsonl.Value) {
 
 // imageData is the data of an image that is a data URL, a JSON string.
 func imageData(url, mime jsonl.Value) (data jsonl.Value, ok bool) {
-	if !bytes.HasPrefix(inner(mime), []byte("image/")) || !bytes.HasPrefix(inner(url), []byte("data:")) {
+	if !bytes.HasPrefix(mime.Inside(), []byte("image/")) || !bytes.HasPrefix(url.Inside(), []byte("data:")) {
 		return nil, false
 	}
-	_, data, ok = bytes.Cut(inner(url), []byte(";base64,"))
+	_, data, ok = bytes.Cut(url.Inside(), []byte(";base64,"))
 	if !ok {
 		return nil, false
 	}

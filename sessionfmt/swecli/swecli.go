@@ -78,7 +78,9 @@ type message struct {
 // read reads a message: an answer holds the results of its calls.
 func read(r *chat.Reader, line jsonl.Value) {
 	var of message
-	of.read(r, line)
+	r.Reset(line)
+	var f [9]jsonl.String
+	of.read(r, f[:])
 	m := chat.Said{Time: of.time}
 	switch {
 	case of.role.Is("user"):
@@ -108,44 +110,23 @@ func read(r *chat.Reader, line jsonl.Value) {
 	r.Said = append(r.Said, m)
 }
 
-func (m *message) read(r *chat.Reader, line jsonl.Value) {
-	r.Reset(line)
-	m.members(r)
-}
-
-// members reads the members of a message. That of an event is a member of it.
-func (m *message) members(r *chat.Reader) {
+// read reads a message. That of an event is a member of it.
+func (m *message) read(r *chat.Reader, f []jsonl.String) {
 	for key := range r.Members {
 		switch string(key) {
 		case "data":
-			m.members(r)
-		case "role":
-			m.role = r.Value()
-		case "content":
-			m.content = r.String()
-		case "timestamp":
-			m.time = r.Value()
-			r.Stamp = m.time
-		case "id":
-			r.ID = r.Value()
-		case "thinking_trace":
-			m.trace = r.String()
-		case "reasoning_content":
-			m.reasoning = r.String()
-		case "token_usage":
-			m.used = r.Value()
-		case "metadata":
-			var f [2]jsonl.Value
-			r.Value().Fields(f[:], "type", "_thinking")
-			m.typ, m.note = f[0], f[1]
-		case "tool_results":
-			m.listed = r.Value()
+			m.read(r, f)
 		case "tool_calls":
 			for range r.Elements {
 				r.Calls = append(r.Calls, readCall(r))
 			}
+		default:
+			r.Field(key, f, "role", "content", "timestamp", "id", "thinking_trace", "reasoning_content", "token_usage", "metadata", "tool_results")
 		}
 	}
+	m.role, m.content, m.time, r.ID, m.trace, m.reasoning = f[0].Value, f[1], f[2].Value, f[3].Value, f[4], f[5]
+	m.used, m.listed, r.Stamp = f[6].Value, f[8].Value, m.time
+	m.typ, m.note = f[7].Get("type"), f[7].Get("_thinking")
 }
 
 // beginning is how much of a text is looked at, bytes.
@@ -199,21 +180,9 @@ func (m *message) answer(r *chat.Reader, said chat.Said) {
 }
 
 func readCall(r *chat.Reader) (c chat.Call) {
-	for key := range r.Members {
-		switch string(key) {
-		case "id":
-			c.ID = r.Value()
-		case "name":
-			c.Name = r.Value()
-		case "parameters":
-			c.Args = r.Value()
-		case "result":
-			c.Result = r.String()
-		case "error":
-			c.Failure = r.Value()
-		}
-	}
-	return c
+	var f [5]jsonl.String
+	r.Fields(f[:], "id", "name", "parameters", "result", "error")
+	return chat.Call{ID: f[0].Value, Name: f[1].Value, Args: f[2].Value, Result: f[3], Failure: f[4].Value}
 }
 
 // sentCalls are the calls of an answer as they are sent, absent for none.

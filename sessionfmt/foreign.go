@@ -224,7 +224,7 @@ func (r *Reader) Native(i int) (jsonl.Value, error) {
 }
 
 // foreign is a record of another agent's session in pi's shape. If said is not nil, it is set to the
-// message of a turn, whose JSON has that size.
+// message of a message entry, whose JSON has that size, 0 for none.
 func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Value, size int, err error) {
 	e, err := r.typed(i, native)
 	if err != nil {
@@ -239,6 +239,9 @@ func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	rec, src := &r.s.records[i], &r.source
 	part := r.part(i)
 	known := r.unread && src.Native == native && (r.made == i || part > 0 && part < len(src.Entries) && r.s.sameLines(r.made, i))
+	if !known && rec.size > readAhead {
+		*src = dialect.Source{} // never hold two long lines at once
+	}
 	src.Kind, src.ID, src.Parent, src.Part = rec.kind, idText(r.s.idOf(i)), idText(r.s.parentOf(i)), part
 	src.Unanswered, src.Native = rec.flags&flagUnanswered != 0, native
 	if !known {
@@ -262,15 +265,15 @@ func (r *Reader) picked(head *jsonl.HeadReader, line jsonl.Value, said *jsonl.Me
 	} else if src.Kind.IsEntry() {
 		p.ParentID = jsonl.Value("null")
 	}
-	switch {
-	case !src.Kind.IsMessage():
-		return head.Typed(p, e.Members, nil, nil)
-	case len(e.Messages) == 0: // it is JSON of pi's
+	if src.Kind.IsMessage() && len(e.Messages) > 0 {
+		return head.Typed(p, e.Members, e.Messages[0].Fields(said), said)
+	}
+	if src.Kind.IsMessage() { // its message is JSON of pi's
 		if h, bad := head.Read(line); bad == nil {
 			return h
 		}
 	}
-	return head.Typed(p, e.Members, e.Messages[0].Fields(said), said)
+	return head.Typed(p, e.Members, nil, nil)
 }
 
 // sameLines reports whether two entries are made of the same lines.
@@ -301,13 +304,11 @@ func (r *Reader) linesOf(i int) error {
 	if err != nil {
 		return err
 	}
-	e := &r.source
-	e.Lines = e.Lines[:0]
 	add := func(line []byte) {
 		if r.s.badUTF8 && !utf8.Valid(line) {
 			line = jsonl.ReplaceInvalidUTF8(line)
 		}
-		e.Lines = append(e.Lines, jsonl.Trim(line))
+		r.source.Lines = append(r.source.Lines, jsonl.Trim(line))
 	}
 	if r.s.last[i] == 0 {
 		add(raw)

@@ -14,8 +14,11 @@ type JSON struct {
 // as reading its JSON would, whose size is returned, 0 for none.
 func (w *JSON) Append(dst []byte, s *Source, e *Entry, said *jsonl.Message) (out []byte, size int) {
 	w.said, w.size = said, 0
-	w.out = append(dst, `{"type":`...)
-	w.quoted(s.Kind.Type(), e.Type)
+	if w.out = append(dst, `{"type":`...); e.Type.Exists() {
+		w.out = append(w.out, e.Type...)
+	} else {
+		w.out = jsonl.AppendQuoted(w.out, s.Kind.Type())
+	}
 	w.out = jsonl.AppendQuoted(append(w.out, `,"id":`...), s.ID)
 	switch {
 	case s.Kind == jsonl.Header:
@@ -49,15 +52,6 @@ func (w *JSON) Append(dst []byte, s *Source, e *Entry, said *jsonl.Message) (out
 }
 
 func (w *JSON) raw(s string) { w.out = append(w.out, s...) }
-
-// quoted appends a text, or a value that stands for it.
-func (w *JSON) quoted(text string, v jsonl.Value) {
-	if v.Exists() {
-		w.out = append(w.out, v...)
-	} else {
-		w.out = jsonl.AppendQuoted(w.out, text)
-	}
-}
 
 // value appends a value on one line.
 func (w *JSON) value(v jsonl.Value) {

@@ -298,28 +298,40 @@ func (r *Reader) part(i int) int {
 	return s.part(i, s.records[i].off)
 }
 
-// linesOf reads the lines of an entry.
+// linesOf reads the lines of an entry. Those that are near each other are read at once, where they
+// stand.
 func (r *Reader) linesOf(i int) error {
-	raw, err := r.lines(i, false)
-	if err != nil {
-		return err
+	rec := &r.s.records[i]
+	spans := append(r.spans[:0], dialect.Span{Off: rec.off, Size: rec.size})
+	from, to := rec.off, rec.off+int64(rec.size)
+	for j := range r.s.joinedTo(i) {
+		spans = append(spans, j.at())
+		from, to = min(from, j.off), max(to, j.off+int64(j.size))
 	}
-	add := func(line []byte) {
+	r.spans = spans
+	near := r.s.doc == nil && to-from <= readAhead
+	var raw []byte
+	var err error
+	if near {
+		raw, err = r.stretch(dialect.Span{Off: from, Size: uint32(to - from)})
+	} else {
+		raw, err = r.lines(i, false)
+	}
+	if err != nil {
+		return &Error{Pos: r.s.Pos(i), Err: err}
+	}
+	for k, at := range spans {
+		line := raw
+		switch {
+		case near:
+			line = raw[at.Off-from:][:at.Size:at.Size]
+		case k < len(spans)-1:
+			line, raw = raw[:at.Size:at.Size], raw[at.Size+1:] // a newline is between them
+		}
 		if r.s.badUTF8 && !utf8.Valid(line) {
 			line = jsonl.ReplaceInvalidUTF8(line)
 		}
 		r.source.Lines = append(r.source.Lines, jsonl.Trim(line))
-	}
-	if r.s.last[i] == 0 {
-		add(raw)
-		return nil
-	}
-	size := r.s.records[i].size
-	add(raw[:size:size])
-	for j := range r.s.joinedTo(i) {
-		raw = raw[size+1:] // a newline is between them
-		size = j.size
-		add(raw[:size:size])
 	}
 	return nil
 }

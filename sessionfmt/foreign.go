@@ -238,7 +238,8 @@ func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Va
 func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	rec, src := &r.s.records[i], &r.source
 	part := r.part(i)
-	known := r.unread && src.Native == native && (r.made == i || part > 0 && part < len(src.Entries) && r.s.sameLines(r.made, i))
+	known := r.made == i || part > 0 && part < len(src.Entries) && r.s.sameLines(r.made, i)
+	known = known && r.unread && src.Native == native
 	if !known && rec.size > readAhead {
 		*src = dialect.Source{} // never hold two long lines at once
 	}

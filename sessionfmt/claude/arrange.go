@@ -65,7 +65,8 @@ type entry struct {
 
 func newArranger() dialect.Arranger {
 	return &arranger{
-		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(), replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
+		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
+		replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
 		last: link{entry: -1}, recorded: link{entry: -1},
 	}
 }

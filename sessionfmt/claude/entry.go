@@ -252,7 +252,8 @@ func (l *line) stopReason(msg *dialect.Message) string {
 // readUsage reads a usage.
 func readUsage(used jsonl.Value) (u jsonl.Usage) {
 	var f [5]jsonl.Value
-	used.Fields(f[:], "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation")
+	used.Fields(f[:], "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
+		"cache_creation")
 	u.Input, u.Output, u.CacheRead, u.CacheWrite = f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
 	u.CacheWrite1h = f[4].Get("ephemeral_1h_input_tokens").Int()
 	u.Total = u.Context()

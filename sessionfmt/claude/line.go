@@ -53,7 +53,9 @@ const (
 	failed
 )
 
-var partNames = [...]string{"type", "text", "thinking", "signature", "id", "name", "input", "source", "tool_use_id", "content", "is_error"}
+var partNames = [...]string{
+	"type", "text", "thinking", "signature", "id", "name", "input", "source", "tool_use_id", "content", "is_error",
+}
 
 // readLine reads a record, as far as it has to: after it, the record has the result of a tool
 // again.

@@ -28,7 +28,10 @@ const (
 	returned
 )
 
-var itemNames = [...]string{"type", "role", "id", "call_id", "name", "content", "summary", "encrypted_content", "arguments", "input", "action", "output"}
+var itemNames = [...]string{
+	"type", "role", "id", "call_id", "name", "content", "summary", "encrypted_content", "arguments", "input", "action",
+	"output",
+}
 
 // get is a member of an item.
 func (it *item) get(member int) jsonl.Value { return it.at[member].Value }

@@ -42,7 +42,7 @@ type Dialect struct {
 	Scan func(text jsonl.Value) (h Head, size int)
 	// New returns an arranger of one file's lines.
 	New func() Arranger
-	// Make makes an entry of its lines.
+	// Make adds what the lines of a source make to its entries: one for its part, or those of all parts.
 	Make func(s *Source)
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.

@@ -78,7 +78,8 @@ func (w *JSON) next(name string, v jsonl.Value) {
 
 // patch appends one op, which replaces all messages.
 func (w *JSON) patch(e *Entry) {
-	w.raw(`,"transformerName":"` + e.Transformer + `","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"` + e.Reason + `","messages":[`)
+	w.raw(`,"transformerName":"` + e.Transformer + `","schemaVersion":1,"patch":[{"op":"messages_cached_replace",`)
+	w.raw(`"scope":"cached","invalidateCacheReason":"` + e.Reason + `","messages":[`)
 	for k := range e.Messages {
 		if k > 0 {
 			w.raw(",")
@@ -172,7 +173,8 @@ func (w *JSON) block(b *jsonl.Block) {
 	raw, answer := jsonl.Value(w.out[start:len(w.out):len(w.out)]), w.said.Kind == jsonl.Assistant
 	switch {
 	case b.Kind == jsonl.TextBlock, answer && (b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.CallBlock):
-		w.said.Blocks = append(w.said.Blocks, jsonl.Block{Kind: b.Kind, Raw: raw, Text: b.Text, ID: b.ID, Name: b.Name, Args: args})
+		said := jsonl.Block{Kind: b.Kind, Raw: raw, Text: b.Text, ID: b.ID, Name: b.Name, Args: args}
+		w.said.Blocks = append(w.said.Blocks, said)
 	default: // not of such a message, or of any kind
 		w.said.ReadBlock(w.at.Reset(raw))
 	}

@@ -250,7 +250,8 @@ func results(r *chat.Reader) {
 			continue
 		}
 		if c.Result.IsString() {
-			answered := jsonl.Value("{}").With("id", c.ID).With("name", c.Name).With("response", jsonl.Value("{}").With("output", c.Result.Value))
+			answered := jsonl.Value("{}").With("id", c.ID).With("name", c.Name)
+			answered = answered.With("response", jsonl.Value("{}").With("output", c.Result.Value))
 			sent = append(sent, jsonl.Value("{}").With("functionResponse", answered))
 			continue
 		}

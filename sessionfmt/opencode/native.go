@@ -58,9 +58,7 @@ func sentAnswer(parts []jsonl.Value) jsonl.Value {
 		case typ.Is("reasoning"):
 			thought = p.Get("text").AppendText(thought)
 		case typ.Is("tool"):
-			function := jsonl.Value("{}").With("name", p.Get("tool")).With("arguments", jsonl.AppendQuoted(nil, []byte(input(p))))
-			call := jsonl.Value("{}").With("id", p.Get("callID")).With("type", jsonl.Value(`"function"`)).With("function", function)
-			calls = append(append(calls, ','), call...)
+			calls = append(append(calls, ','), dialect.SentCall(p.Get("callID"), p.Get("tool"), input(p))...)
 		default:
 			said = spoken(p).AppendText(said)
 		}
@@ -72,7 +70,8 @@ func sentAnswer(parts []jsonl.Value) jsonl.Value {
 		calls[0] = '['
 		calls = append(calls, ']')
 	}
-	return jsonl.Value(`{"role":"assistant"}`).With("content", jsonl.AppendQuoted(nil, said)).With("reasoning_content", quoted).With("tool_calls", calls)
+	one := jsonl.Value(`{"role":"assistant"}`).With("content", jsonl.AppendQuoted(nil, said))
+	return one.With("reasoning_content", quoted).With("tool_calls", calls)
 }
 
 // nativeResult adds what was sent for a result.

@@ -121,7 +121,8 @@ func (m *message) read(r *chat.Reader, f []jsonl.String) {
 				r.Calls = append(r.Calls, readCall(r))
 			}
 		default:
-			r.Field(key, f, "role", "content", "timestamp", "id", "thinking_trace", "reasoning_content", "token_usage", "metadata", "tool_results")
+			r.Field(key, f, "role", "content", "timestamp", "id", "thinking_trace", "reasoning_content", "token_usage",
+				"metadata", "tool_results")
 		}
 	}
 	m.role, m.content, m.time, r.ID, m.trace, m.reasoning = f[0].Value, f[1], f[2].Value, f[3].Value, f[4], f[5]
@@ -163,7 +164,8 @@ func (m *message) answer(r *chat.Reader, said chat.Said) {
 		if len(r.Calls) > 0 && !chat.HasText(content) {
 			content = jsonl.Value("null")
 		}
-		said.Native = jsonl.Value("{}").With("role", m.role).With("content", content).With("tool_calls", sentCalls(r.Calls)).With("reasoning_content", m.reasoning.Value)
+		one := jsonl.Value("{}").With("role", m.role).With("content", content)
+		said.Native = one.With("tool_calls", sentCalls(r.Calls)).With("reasoning_content", m.reasoning.Value)
 	}
 	r.Said = append(r.Said, said)
 	var beside []jsonl.Value
@@ -191,17 +193,10 @@ func sentCalls(calls []chat.Call) (list jsonl.Value) {
 		return nil
 	}
 	for _, c := range calls {
-		list = append(append(list, ','), sentCall(c)...)
+		list = append(append(list, ','), dialect.SentCall(c.ID, c.Name, c.Args.AppendMinified(nil))...)
 	}
 	list[0] = '['
 	return append(list, ']')
-}
-
-// sentCall is a call as it is sent.
-func sentCall(c chat.Call) jsonl.Value {
-	args := jsonl.AppendQuoted(nil, string(c.Args.AppendMinified(nil)))
-	function := jsonl.Value("{}").With("name", c.Name).With("arguments", args)
-	return jsonl.Value("{}").With("id", c.ID).With("type", jsonl.Value(`"function"`)).With("function", function)
 }
 
 // interrupted is the error of a call that has no result.
@@ -238,7 +233,8 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 	}
 	m.Blocks = r.Keep(chat.Result(out))
 	if r.Native {
-		m.Native = jsonl.Value(`{"role":"tool"}`).With("tool_call_id", c.ID).With("name", c.Name).With("content", m.Blocks[0].Text.Value)
+		one := jsonl.Value(`{"role":"tool"}`).With("tool_call_id", c.ID).With("name", c.Name)
+		m.Native = one.With("content", m.Blocks[0].Text.Value)
 	}
 	r.Said = append(r.Said, m)
 }

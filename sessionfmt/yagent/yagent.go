@@ -41,7 +41,8 @@ func read(r *chat.Reader, line jsonl.Value) {
 				call(r)
 			}
 		case "metadata":
-			r.Fields(more[:], "type", "reasoning_content", "model", "input_tokens", "output_tokens", "cost_usd", "context_tokens_used")
+			r.Fields(more[:], "type", "reasoning_content", "model", "input_tokens", "output_tokens", "cost_usd",
+				"context_tokens_used")
 		default:
 			r.Field(key, f[:], "role", "content", "timestamp", "message_id", "tool_call_id")
 		}

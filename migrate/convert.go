@@ -144,9 +144,7 @@ func (c *converter) replaced(line jsonl.Value) (id string, err error) {
 			return "", fmt.Errorf("its operation %s has no form in pi", sessionfmt.Quote(op.Get("op").Text()))
 		}
 		for msg := range op.Get("messages").Elements {
-			entry := append([]byte(`{"type":"message","id":"","parentId":null,"timestamp":`), stamp...)
-			entry = append(append(entry, `,"message":`...), msg...)
-			add(append(entry, '}'))
+			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg))
 		}
 	}
 	return id, err

@@ -101,3 +101,17 @@ func TestConvert(t *testing.T) {
 		t.Logf("%d messages of %d sessions", n, len(converted))
 	})
 }
+
+// TestConvertUntimed: a checkpoint without a time is converted.
+func TestConvertUntimed(t *testing.T) {
+	log := `{"sessionId":"s1","projectHash":"h","startTime":"2026-01-01T00:00:00.000Z"}
+{"id":"a","type":"user","content":"hello"}
+{"$set":{"messages":[{"id":"b","type":"user","content":"again"},{"id":"c","type":"gemini","content":"Hi"}]}}
+`
+	was := must.Get(sessionfmt.OpenReader("log.jsonl", strings.NewReader(log), sessionfmt.Options{}))
+	is := must.Get(Convert(was))
+	defer is.Close()
+	if text := string(must.Get(io.ReadAll(is.Plain()))); !strings.Contains(text, `"again"`) {
+		t.Error(text)
+	}
+}

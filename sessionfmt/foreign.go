@@ -224,7 +224,7 @@ func (r *Reader) Native(i int) (jsonl.Value, error) {
 }
 
 // foreign is a record of another agent's session in pi's shape. If said is not nil, it is set to the
-// message of a turn, whose JSON has that size.
+// message of a message entry, whose JSON has that size, 0 for none.
 func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Value, size int, err error) {
 	e, err := r.typed(i, native)
 	if err != nil {
@@ -238,7 +238,11 @@ func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Va
 func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	rec, src := &r.s.records[i], &r.source
 	part := r.part(i)
-	known := r.unread && src.Native == native && (r.made == i || part > 0 && part < len(src.Entries) && r.s.sameLines(r.made, i))
+	known := r.made == i || part > 0 && part < len(src.Entries) && r.s.sameLines(r.made, i)
+	known = known && r.unread && src.Native == native
+	if !known && rec.size > readAhead {
+		*src = dialect.Source{} // never hold two long lines at once
+	}
 	src.Kind, src.ID, src.Parent, src.Part = rec.kind, idText(r.s.idOf(i)), idText(r.s.parentOf(i)), part
 	src.Unanswered, src.Native = rec.flags&flagUnanswered != 0, native
 	if !known {
@@ -262,15 +266,15 @@ func (r *Reader) picked(head *jsonl.HeadReader, line jsonl.Value, said *jsonl.Me
 	} else if src.Kind.IsEntry() {
 		p.ParentID = jsonl.Value("null")
 	}
-	switch {
-	case !src.Kind.IsMessage():
-		return head.Typed(p, e.Members, nil, nil)
-	case len(e.Messages) == 0: // it is JSON of pi's
+	if src.Kind.IsMessage() && len(e.Messages) > 0 {
+		return head.Typed(p, e.Members, e.Messages[0].Fields(said), said)
+	}
+	if src.Kind.IsMessage() { // its message is JSON of pi's
 		if h, bad := head.Read(line); bad == nil {
 			return h
 		}
 	}
-	return head.Typed(p, e.Members, e.Messages[0].Fields(said), said)
+	return head.Typed(p, e.Members, nil, nil)
 }
 
 // sameLines reports whether two entries are made of the same lines.
@@ -295,30 +299,40 @@ func (r *Reader) part(i int) int {
 	return s.part(i, s.records[i].off)
 }
 
-// linesOf reads the lines of an entry.
+// linesOf reads the lines of an entry. Those that are near each other are read at once, where they
+// stand.
 func (r *Reader) linesOf(i int) error {
-	raw, err := r.lines(i, false)
-	if err != nil {
-		return err
+	rec := &r.s.records[i]
+	spans := append(r.spans[:0], dialect.Span{Off: rec.off, Size: rec.size})
+	from, to := rec.off, rec.off+int64(rec.size)
+	for j := range r.s.joinedTo(i) {
+		spans = append(spans, j.at())
+		from, to = min(from, j.off), max(to, j.off+int64(j.size))
 	}
-	e := &r.source
-	e.Lines = e.Lines[:0]
-	add := func(line []byte) {
+	r.spans = spans
+	near := r.s.doc == nil && to-from <= readAhead
+	var raw []byte
+	var err error
+	if near {
+		raw, err = r.stretch(dialect.Span{Off: from, Size: uint32(to - from)})
+	} else {
+		raw, err = r.lines(i, false)
+	}
+	if err != nil {
+		return &Error{Pos: r.s.Pos(i), Err: err}
+	}
+	for k, at := range spans {
+		line := raw
+		switch {
+		case near:
+			line = raw[at.Off-from:][:at.Size:at.Size]
+		case k < len(spans)-1:
+			line, raw = raw[:at.Size:at.Size], raw[at.Size+1:] // a newline is between them
+		}
 		if r.s.badUTF8 && !utf8.Valid(line) {
 			line = jsonl.ReplaceInvalidUTF8(line)
 		}
-		e.Lines = append(e.Lines, jsonl.Trim(line))
-	}
-	if r.s.last[i] == 0 {
-		add(raw)
-		return nil
-	}
-	size := r.s.records[i].size
-	add(raw[:size:size])
-	for j := range r.s.joinedTo(i) {
-		raw = raw[size+1:] // a newline is between them
-		size = j.size
-		add(raw[:size:size])
+		r.source.Lines = append(r.source.Lines, jsonl.Trim(line))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type Reader struct {
 	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
 	several []byte
 	line    []byte // a message of a document, on one line
+	spans   []dialect.Span
 	source  dialect.Source
 	made    int  // the record of the last one
 	unread  bool // nothing was read since

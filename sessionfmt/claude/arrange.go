@@ -3,7 +3,7 @@ package claude
 import (
 	"bytes"
 	"fmt"
-	"slices"
+	"hash/maphash"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -13,13 +13,15 @@ import (
 // results of its calls follow it in the order of the file, whichever line they name as their
 // parent: so what the program held in memory is on the path.
 type arranger struct {
-	at      map[string]link  // by uuid
-	answers map[string]int32 // by the id of the message
-	entries []entry          // by their number
-	models  map[string]int32
-	results []called
-	tail    [2]int32 // the last entry, and the last one of a sidechain; none where below 0
-	last    link     // the last one of the file itself, where it continues another
+	// By the hash of what names them, so that a long session has no texts in memory: links by uuid,
+	// answers by the id of the message, and the last result of each call.
+	at               map[uint64]link
+	answers, results map[uint64]int32
+	seed             maphash.Seed
+	entries          []entry // by their number
+	models           map[string]int32
+	tail             [2]int32 // the last entry, and the last one of a sidechain; none where below 0
+	last             link     // the last one of the file itself, where it continues another
 
 	held *compaction // one that waits for its summary
 
@@ -61,24 +63,26 @@ type entry struct {
 	changes    bool  // it changes messages that came before it
 }
 
-// A called is a result, by the id of its call.
-type called struct {
-	id    string
-	entry int32
-	at    dialect.Span
-}
-
 func newArranger() dialect.Arranger {
 	return &arranger{
-		at: map[string]link{}, answers: map[string]int32{}, replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
+		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
+		replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
 		last: link{entry: -1}, recorded: link{entry: -1},
 	}
+}
+
+func (a *arranger) key(id []byte) uint64 { return maphash.Bytes(a.seed, id) }
+
+// find is the link of the line with an id.
+func (a *arranger) find(id jsonl.Value) (to link, ok bool) {
+	to, ok = a.at[maphash.String(a.seed, id.Text())]
+	return to, ok
 }
 
 // Next is of [dialect.Arranger], as End is.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	if a.first == nil {
-		a.first = clone(l)
+		a.first = l.Clone()
 	}
 	code, side := l.Code, 0
 	if code != dialect.Unknown {
@@ -94,7 +98,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 		return nil
 	case title, ownTitle:
 		if code >= a.titled {
-			a.titled, a.title = code, clone(l)
+			a.titled, a.title = code, l.Clone()
 		}
 		return nil
 	case replacement:
@@ -108,13 +112,13 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 			return err
 		}
 	}
-	if had, ok := a.at[string(l.ID)]; ok {
+	if had, ok := a.at[a.key(l.ID)]; ok {
 		a.repeated(t, l, had)
 		return nil
 	}
 	if a.held != nil {
 		if code == summary && bytes.Equal(l.Ref, a.held.line.ID) {
-			a.held.said = clone(l)
+			a.held.said = l.Clone()
 			return nil
 		}
 		if before, is := a.held.missing[string(l.ID)]; is { // it comes late, as what it was
@@ -136,7 +140,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	}
 	id, request, _ := bytes.Cut(l.Group, []byte{'\n'}) // of an answer
 	if code == answer && len(id) > 0 {
-		if e, ok := a.answers[string(id)]; ok {
+		if e, ok := a.answers[a.key(id)]; ok {
 			t.Join(int(e), l.At)
 			a.finished(e, l)
 			a.follow(l, e, side)
@@ -150,7 +154,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		a.lost = finding{}
 	}
 	if code == progress { // a link, and nothing else
-		a.at[string(l.ID)] = above
+		a.at[a.key(l.ID)] = above
 		return nil
 	}
 	if up >= 0 && code != result && code != results {
@@ -168,7 +172,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	}
 	e, err := a.add(t, kinds[code], l, a.end(up), side)
 	if err == nil && code == answer {
-		a.answers[string(id)] = e
+		a.answers[a.key(id)] = e
 		a.finished(e, l)
 		a.shrunk(t, l, e, request)
 	}
@@ -222,7 +226,7 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 // follow makes an entry the one that a line's id leads to.
 func (a *arranger) follow(l *dialect.Line, e int32, side int) {
 	if len(l.ID) > 0 {
-		a.at[string(l.ID)] = link{e, l.At}
+		a.at[a.key(l.ID)] = link{e, l.At}
 	}
 	a.tail[side] = e
 	if l.Own {
@@ -253,7 +257,7 @@ func (a *arranger) parent(l *dialect.Line, side int) link {
 	if len(l.Ref) == 0 {
 		return link{entry: -1}
 	}
-	if to, ok := a.at[string(l.Ref)]; ok {
+	if to, ok := a.at[a.key(l.Ref)]; ok {
 		if side == 0 && to.entry >= 0 && to.entry < a.cut {
 			return link{entry: a.cut}
 		}
@@ -274,7 +278,7 @@ func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 		return // of a message that a compaction kept
 	}
 	t.Replace(int(had.entry), had.at, l.At)
-	a.at[string(l.ID)] = link{had.entry, l.At}
+	a.at[a.key(l.ID)] = link{had.entry, l.At}
 	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
 }
 
@@ -318,7 +322,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 		if err != nil {
 			return err
 		}
-		a.results = append(a.results, called{id, e, l.At})
+		a.results[maphash.String(a.seed, id)] = e
 		if after = e; answered {
 			a.entries[e].of, a.entries[up].end = up, e
 			a.entries[e].upto = of[0].Off
@@ -350,11 +354,4 @@ func (a *arranger) End(t dialect.Tree) error {
 	}
 	t.Move(int(leaf))
 	return nil
-}
-
-// clone is a line that is kept.
-func clone(l *dialect.Line) *dialect.Line {
-	kept := *l
-	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
-	return &kept
 }

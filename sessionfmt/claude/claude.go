@@ -45,7 +45,7 @@ var Dialect = dialect.Dialect{
 func sniff(first jsonl.Value) bool {
 	var f [7]jsonl.Value
 	first.Fields(f[:], "type", "parentUuid", "sessionId", "messageId", "leafUuid", "message", "parentSessionId")
-	typ := string(inner(f[0]))
+	typ := string(f[0].Inside())
 	code, known := types[typ]
 	switch {
 	case !f[0].IsString():
@@ -154,7 +154,7 @@ const (
 
 // read is the dialect's Read.
 func read(p *jsonl.Picked) dialect.Head {
-	code, known := types[string(inner(p.Type))]
+	code, known := types[string(p.Type.Inside())]
 	if !known {
 		return dialect.Head{Code: dialect.Unknown, ID: p.ID, Ref: p.ParentID}
 	}
@@ -171,7 +171,7 @@ func read(p *jsonl.Picked) dialect.Head {
 		}
 	case mark:
 		subtype := p.Record[atSubtype]
-		if code, ok := marks[string(inner(subtype))]; ok {
+		if code, ok := marks[string(subtype.Inside())]; ok {
 			head.Code = code
 		} else if subtype.Is("compact_boundary") && !p.ParentID.IsString() {
 			head.Code, head.Ref = boundary, p.Record[atLogicalParent]
@@ -194,9 +194,9 @@ func answerGroup(p *jsonl.Picked) jsonl.Value {
 	var used [3]jsonl.Value
 	p.Message[4].Fields(used[:], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 	group := append(make(jsonl.Value, 0, 96), '"')
-	group = append(append(group, inner(p.Message[0])...), `\n`...)
+	group = append(append(group, p.Message[0].Inside()...), `\n`...)
 	group = strconv.AppendInt(group, used[0].Int()+used[1].Int()+used[2].Int(), 10)
-	group = append(append(group, `\n`...), inner(p.Message[1])...)
+	group = append(append(group, `\n`...), p.Message[1].Inside()...)
 	return append(group, '"')
 }
 
@@ -226,12 +226,4 @@ func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
 		return note, nil
 	}
 	return user, nil
-}
-
-// inner is what stands between the quotes of a string.
-func inner(v jsonl.Value) []byte {
-	if !v.IsString() {
-		return nil
-	}
-	return v[1 : len(v)-1]
 }

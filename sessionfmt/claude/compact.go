@@ -2,6 +2,7 @@ package claude
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,12 +28,12 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) error {
 		return err
 	}
 	a.held = &compaction{
-		line: clone(l), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
+		line: l.Clone(), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
 		old: older(line.Get("version").Text(), "2.1.43"),
 	}
 	before := ""
 	for id := range a.held.meta.Get("preservedMessages").Get("uuids").Elements {
-		if _, ok := a.at[id.Text()]; !ok {
+		if _, ok := a.find(id); !ok {
 			a.held.missing[id.Text()] = before
 		}
 		before = id.Text()
@@ -52,7 +53,7 @@ func (a *arranger) compact(t dialect.Tree) error {
 		side = 1
 	}
 	before := a.tail[side]
-	if to, ok := a.at[string(l.Ref)]; ok {
+	if to, ok := a.at[a.key(l.Ref)]; ok {
 		before = a.end(to.entry)
 	}
 	var made []dialect.Span
@@ -77,7 +78,7 @@ func (a *arranger) compact(t dialect.Tree) error {
 		t.Report("kept-unresolved", l, "a message that this compaction kept is not in the file: only the summary is taken")
 	}
 	if said != nil {
-		a.at[string(said.ID)] = link{e, said.At}
+		a.at[a.key(said.ID)] = link{e, said.At}
 	}
 	if len(kept) > 0 {
 		for id, to := range a.at {
@@ -102,7 +103,7 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	}
 	if list := meta.Get("preservedMessages").Get("uuids"); list.IsArray() {
 		for id := range list.Elements {
-			to, ok := a.at[id.Text()]
+			to, ok := a.find(id)
 			if !ok || to.entry < 0 {
 				return nil, false
 			}
@@ -114,8 +115,8 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	if !segment.IsObject() {
 		return nil, true
 	}
-	head, ok := a.at[segment.Get("headUuid").Text()]
-	tail, also := a.at[segment.Get("tailUuid").Text()]
+	head, ok := a.find(segment.Get("headUuid"))
+	tail, also := a.find(segment.Get("tailUuid"))
 	if !ok || !also || !a.above(head.entry, a.end(tail.entry)) {
 		return nil, false
 	}
@@ -208,16 +209,14 @@ func (a *arranger) replace(t dialect.Tree, l *dialect.Line) error {
 
 // resultOf is the result of a call, -1 for none.
 func (a *arranger) resultOf(call string) int32 {
-	for _, r := range slices.Backward(a.results) {
-		if r.id == call {
-			return r.entry
-		}
+	if e, ok := a.results[maphash.String(a.seed, call)]; ok {
+		return e
 	}
 	return -1
 }
 
 func (a *arranger) entryOf(id jsonl.Value) int32 {
-	if to, ok := a.at[id.Text()]; ok {
+	if to, ok := a.find(id); ok {
 		return to.entry
 	}
 	return -1

@@ -132,7 +132,7 @@ func read(p *jsonl.Picked) dialect.Head {
 // otherHead is read for lines of other types, and for those of the first months, which have
 // none.
 func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
-	code, known := types[string(inner(p.Type))]
+	code, known := types[string(p.Type.Inside())]
 	switch {
 	case known:
 		if head.Code = code; code == settings {
@@ -154,16 +154,8 @@ func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
 	return head
 }
 
-// inner is what stands between the quotes of a string.
-func inner(v jsonl.Value) []byte {
-	if !v.IsString() {
-		return nil
-	}
-	return v[1 : len(v)-1]
-}
-
 func itemCode(typ, role, content, metadata jsonl.Value) dialect.Code {
-	if code, ok := items[string(inner(typ))]; ok {
+	if code, ok := items[string(typ.Inside())]; ok {
 		return code
 	}
 	switch {

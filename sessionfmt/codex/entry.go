@@ -140,12 +140,14 @@ func (m *maker) content(msg *dialect.Message, v jsonl.String) {
 
 // image is an image that is a data URL, or a text that names another one.
 func (m *maker) image(url jsonl.String) jsonl.Block {
-	mime, data, ok := bytes.Cut(inner(url.Value), []byte(";base64,"))
+	mime, data, ok := bytes.Cut(url.Value.Inside(), []byte(";base64,"))
 	if !ok || !bytes.HasPrefix(mime, []byte("data:")) {
 		return jsonl.Block{Kind: jsonl.TextBlock, Text: url}
 	}
 	quote := []byte{'"'}
-	return jsonl.Block{Kind: jsonl.ImageBlock, Data: m.Make(quote, data, quote), Mime: m.Make(quote, mime[len("data:"):], quote)}
+	b := jsonl.Block{Kind: jsonl.ImageBlock, Data: m.Make(quote, data, quote)}
+	b.Mime = m.Make(quote, mime[len("data:"):], quote)
+	return b
 }
 
 // result adds what a call returned.
@@ -317,7 +319,8 @@ func (m *maker) usage(set func(string, jsonl.Value), u *usageLines, items []item
 	set("responseId", u.id)
 	if u.usage.IsObject() {
 		var f [5]jsonl.Value
-		u.usage.Fields(f[:], "input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")
+		u.usage.Fields(f[:], "input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
+			"total_tokens")
 		read, write := f[1].Int(), f[2].Int()
 		set("usage", m.Usage(jsonl.Usage{
 			Input: max(0, f[0].Int()-read-write), Output: f[3].Int(), CacheRead: read, CacheWrite: write, Total: f[4].Int(),

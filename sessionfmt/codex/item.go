@@ -28,7 +28,10 @@ const (
 	returned
 )
 
-var itemNames = [...]string{"type", "role", "id", "call_id", "name", "content", "summary", "encrypted_content", "arguments", "input", "action", "output"}
+var itemNames = [...]string{
+	"type", "role", "id", "call_id", "name", "content", "summary", "encrypted_content", "arguments", "input", "action",
+	"output",
+}
 
 // get is a member of an item.
 func (it *item) get(member int) jsonl.Value { return it.at[member].Value }
@@ -91,6 +94,6 @@ func typeOfLine(line jsonl.Value) jsonl.Value { return line.First("type") }
 
 // isItem reports whether a line is a response item.
 func isItem(typ jsonl.Value) bool {
-	_, other := types[string(inner(typ))]
+	_, other := types[string(typ.Inside())]
 	return !other
 }

@@ -42,7 +42,7 @@ type Dialect struct {
 	Scan func(text jsonl.Value) (h Head, size int)
 	// New returns an arranger of one file's lines.
 	New func() Arranger
-	// Make makes an entry of its lines.
+	// Make adds what the lines of a source make to its entries: one for its part, or those of all parts.
 	Make func(s *Source)
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
@@ -146,6 +146,13 @@ type Line struct {
 	Time           int64  // of the line, as the index keeps it
 	ID, Ref, Group []byte
 	Own            bool // it stands in the file that was opened, not in one that it continues; see Base
+}
+
+// Clone returns a line that is kept.
+func (l *Line) Clone() *Line {
+	kept := *l
+	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
+	return &kept
 }
 
 // An Arranger makes entries of lines.

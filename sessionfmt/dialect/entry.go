@@ -157,6 +157,12 @@ func (m *Message) SetTruth(name string, is bool) {
 
 var yes, no = jsonl.Value("true"), jsonl.Value("false")
 
+// SentCall returns a call as Chat Completions has it.
+func SentCall(id, name, args jsonl.Value) jsonl.Value {
+	function := jsonl.Value("{}").With("name", name).With("arguments", jsonl.AppendQuoted(nil, []byte(args)))
+	return jsonl.Value("{}").With("id", id).With("type", jsonl.Value(`"function"`)).With("function", function)
+}
+
 // Usage returns a usage as pi has it.
 func (s *Source) Usage(u jsonl.Usage, cost jsonl.Value) jsonl.Value {
 	from := len(s.made)
@@ -166,7 +172,8 @@ func (s *Source) Usage(u jsonl.Usage, cost jsonl.Value) jsonl.Value {
 		free  bool // left out if it is 0
 	}{
 		{`{"input":`, u.Input, false}, {`,"output":`, u.Output, false}, {`,"cacheRead":`, u.CacheRead, false},
-		{`,"cacheWrite":`, u.CacheWrite, false}, {`,"cacheWrite1h":`, u.CacheWrite1h, true}, {`,"totalTokens":`, u.Total, false},
+		{`,"cacheWrite":`, u.CacheWrite, false}, {`,"cacheWrite1h":`, u.CacheWrite1h, true},
+		{`,"totalTokens":`, u.Total, false},
 	} {
 		if n.count > 0 || !n.free {
 			s.made = strconv.AppendInt(append(s.made, n.name...), n.count, 10)

@@ -14,8 +14,11 @@ type JSON struct {
 // as reading its JSON would, whose size is returned, 0 for none.
 func (w *JSON) Append(dst []byte, s *Source, e *Entry, said *jsonl.Message) (out []byte, size int) {
 	w.said, w.size = said, 0
-	w.out = append(dst, `{"type":`...)
-	w.quoted(s.Kind.Type(), e.Type)
+	if w.out = append(dst, `{"type":`...); e.Type.Exists() {
+		w.out = append(w.out, e.Type...)
+	} else {
+		w.out = jsonl.AppendQuoted(w.out, s.Kind.Type())
+	}
 	w.out = jsonl.AppendQuoted(append(w.out, `,"id":`...), s.ID)
 	switch {
 	case s.Kind == jsonl.Header:
@@ -50,15 +53,6 @@ func (w *JSON) Append(dst []byte, s *Source, e *Entry, said *jsonl.Message) (out
 
 func (w *JSON) raw(s string) { w.out = append(w.out, s...) }
 
-// quoted appends a text, or a value that stands for it.
-func (w *JSON) quoted(text string, v jsonl.Value) {
-	if v.Exists() {
-		w.out = append(w.out, v...)
-	} else {
-		w.out = jsonl.AppendQuoted(w.out, text)
-	}
-}
-
 // value appends a value on one line.
 func (w *JSON) value(v jsonl.Value) {
 	if v.IsString() { // has no newline
@@ -84,7 +78,8 @@ func (w *JSON) next(name string, v jsonl.Value) {
 
 // patch appends one op, which replaces all messages.
 func (w *JSON) patch(e *Entry) {
-	w.raw(`,"transformerName":"` + e.Transformer + `","schemaVersion":1,"patch":[{"op":"messages_cached_replace","scope":"cached","invalidateCacheReason":"` + e.Reason + `","messages":[`)
+	w.raw(`,"transformerName":"` + e.Transformer + `","schemaVersion":1,"patch":[{"op":"messages_cached_replace",`)
+	w.raw(`"scope":"cached","invalidateCacheReason":"` + e.Reason + `","messages":[`)
 	for k := range e.Messages {
 		if k > 0 {
 			w.raw(",")
@@ -178,7 +173,8 @@ func (w *JSON) block(b *jsonl.Block) {
 	raw, answer := jsonl.Value(w.out[start:len(w.out):len(w.out)]), w.said.Kind == jsonl.Assistant
 	switch {
 	case b.Kind == jsonl.TextBlock, answer && (b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.CallBlock):
-		w.said.Blocks = append(w.said.Blocks, jsonl.Block{Kind: b.Kind, Raw: raw, Text: b.Text, ID: b.ID, Name: b.Name, Args: args})
+		said := jsonl.Block{Kind: b.Kind, Raw: raw, Text: b.Text, ID: b.ID, Name: b.Name, Args: args}
+		w.said.Blocks = append(w.said.Blocks, said)
 	default: // not of such a message, or of any kind
 		w.said.ReadBlock(w.at.Reset(raw))
 	}

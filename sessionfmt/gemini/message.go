@@ -9,38 +9,32 @@ import (
 
 // read reads a message as the program does to resume a session.
 func read(r *chat.Reader, line jsonl.Value) {
-	var typ, model, tokens jsonl.Value
 	var few [4]part
 	var fewThoughts [4]jsonl.String
-	content, thoughts, m := few[:0], fewThoughts[:0], chat.Said{}
+	var f [5]jsonl.String
+	content, thoughts := few[:0], fewThoughts[:0]
 	for key := range r.Reset(line).Members {
 		switch string(key) {
-		case "type":
-			typ = r.Value()
 		case "content":
 			content = readParts(&r.Cursor, content[:0])
-		case "id":
-			r.ID = r.Value()
 		case "$set", "$rewindTo":
 			r.Else = true
-		case "timestamp":
-			m.Time = r.Value()
-			r.Stamp = m.Time
 		case "thoughts":
 			thoughts = thoughts[:0]
 			for range r.Elements {
 				thoughts = append(thoughts, readThought(r))
 			}
-		case "model":
-			model = r.Value()
-		case "tokens":
-			tokens = r.Value()
 		case "toolCalls":
 			for range r.Elements {
 				r.Calls = append(r.Calls, readCall(r))
 			}
+		default:
+			r.Field(key, f[:], "type", "id", "timestamp", "model", "tokens")
 		}
 	}
+	typ, model, tokens := f[0], f[3].Value, f[4].Value
+	r.ID, r.Stamp = f[1].Value, f[2].Value
+	m := chat.Said{Time: r.Stamp}
 	switch {
 	case typ.Is("info"), typ.Is("error"), typ.Is("warning"):
 		m.Kind, m.Type = jsonl.CustomEntry, typ.Text()
@@ -152,48 +146,35 @@ func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.Strin
 
 // readThought reads a thought as a text.
 func readThought(r *chat.Reader) jsonl.String {
-	var subject, text jsonl.String
-	for key := range r.Members {
-		switch string(key) {
-		case "subject":
-			subject = r.String()
-		case "description":
-			text = r.String()
-		}
-	}
-	switch {
+	var f [2]jsonl.String
+	r.Fields(f[:], "subject", "description")
+	switch subject, text := f[0], f[1]; {
 	case !chat.HasText(subject.Value) && text.IsString():
 		return text
 	case !chat.HasText(subject.Value):
 		return nothing
 	case text.IsString():
-		return r.Join([]byte(`"**`), subject.Value[1:len(subject.Value)-1], []byte(`** `), text.Value[1:])
+		return r.Join([]byte(`"**`), subject.Inside(), []byte(`** `), text.Value[1:])
+	default:
+		return r.Join([]byte(`"**`), subject.Inside(), []byte(`** "`))
 	}
-	return r.Join([]byte(`"**`), subject.Value[1:len(subject.Value)-1], []byte(`** "`))
 }
 
 var nothing = jsonl.Value(`""`).Spelled()
 
 // readCall reads a call with its result.
 func readCall(r *chat.Reader) (c chat.Call) {
+	var f [5]jsonl.String
 	for key := range r.Members {
-		switch string(key) {
-		case "id":
-			c.ID = r.Value()
-		case "name":
-			c.Name = r.Value()
-		case "args":
-			c.Args = r.Value()
-		case "status":
-			c.Status = r.Value()
-		case "timestamp":
-			c.Time = r.Value()
-		case "result":
-			at := r.Offset()
-			c.Blocks, c.Failed = resultBlocks(r)
-			c.Result.Value = r.Since(at)
+		if string(key) != "result" {
+			r.Field(key, f[:], "id", "name", "args", "status", "timestamp")
+			continue
 		}
+		at := r.Offset()
+		c.Blocks, c.Failed = resultBlocks(r)
+		c.Result.Value = r.Since(at)
 	}
+	c.ID, c.Name, c.Args, c.Status, c.Time = f[0].Value, f[1].Value, f[2].Value, f[3].Value, f[4].Value
 	return c
 }
 
@@ -240,17 +221,10 @@ func resultBlock(r *chat.Reader) (answered jsonl.Block, failed bool) {
 
 // response reads what a tool answered: a text, a failure, or any other value.
 func response(r *chat.Reader) (b jsonl.Block, failed bool) {
-	var output, failure jsonl.String
+	var f [2]jsonl.String
 	at := r.Offset()
-	for key := range r.Members {
-		switch string(key) {
-		case "output":
-			output = r.String()
-		case "error":
-			failure = r.String()
-		}
-	}
-	switch {
+	r.Fields(f[:], "output", "error")
+	switch output, failure := f[0], f[1]; {
 	case output.IsString():
 		return chat.Text(output), false
 	case failure.IsString():
@@ -276,7 +250,8 @@ func results(r *chat.Reader) {
 			continue
 		}
 		if c.Result.IsString() {
-			answered := jsonl.Value("{}").With("id", c.ID).With("name", c.Name).With("response", jsonl.Value("{}").With("output", c.Result.Value))
+			answered := jsonl.Value("{}").With("id", c.ID).With("name", c.Name)
+			answered = answered.With("response", jsonl.Value("{}").With("output", c.Result.Value))
 			sent = append(sent, jsonl.Value("{}").With("functionResponse", answered))
 			continue
 		}

@@ -36,22 +36,9 @@ func readPart(c *jsonl.Cursor) (p part) {
 		return p
 	}
 	at := c.Offset()
-	for key := range c.Members {
-		switch string(key) {
-		case "text":
-			p.text = c.String()
-		case "thought":
-			p.thought = c.Value()
-		case "functionCall":
-			p.call = c.Value()
-		case "functionResponse":
-			p.answered = c.Value()
-		case "inlineData":
-			p.inline = c.Value()
-		}
-	}
-	p.raw = c.Since(at)
-	return p
+	var f [5]jsonl.String
+	c.Fields(f[:], "text", "thought", "functionCall", "functionResponse", "inlineData")
+	return part{c.Since(at), f[0], f[1].Value, f[2].Value, f[3].Value, f[4].Value}
 }
 
 // sent is a part as it is sent: an object.

@@ -77,36 +77,16 @@ func read(r *chat.Reader, line jsonl.Value) {
 
 // block reads a block of a content.
 func block(r *chat.Reader) {
-	var typ, id, name, input, call, failed jsonl.Value
-	var text, content jsonl.String
+	var f [8]jsonl.String
 	at := r.Offset()
-	for key := range r.Members {
-		switch string(key) {
-		case "type":
-			typ = r.Value()
-		case "text":
-			text = r.String()
-		case "id":
-			id = r.Value()
-		case "name":
-			name = r.Value()
-		case "input":
-			input = r.Value()
-		case "tool_use_id":
-			call = r.Value()
-		case "content":
-			content = r.String()
-		case "is_error":
-			failed = r.Value()
-		}
-	}
-	switch {
+	r.Fields(f[:], "type", "text", "id", "name", "input", "tool_use_id", "content", "is_error")
+	switch typ, content, failed := f[0], f[6], f[7]; {
 	case typ.Is("text"):
-		r.Own(chat.Text(text))
+		r.Own(chat.Text(f[1]))
 	case typ.Is("tool_use"):
-		r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: id, Name: name, Args: input})
+		r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: f[2].Value, Name: f[3].Value, Args: f[4].Value})
 	case typ.Is("tool_result"):
-		m := chat.Said{Kind: jsonl.ToolResult, Call: call, Failed: failed.Truthy(), Untold: failed.IsNull()}
+		m := chat.Said{Kind: jsonl.ToolResult, Call: f[5].Value, Failed: failed.Truthy(), Untold: failed.IsNull()}
 		if content.IsArray() {
 			m.Blocks = content.Blocks(jsonl.ToolResult)
 		} else if chat.HasText(content.Value) {

@@ -175,6 +175,14 @@ func (v Value) Text() string {
 	return string(v[1 : len(v)-1])
 }
 
+// Inside returns what stands between the quotes of a string, nil for other values.
+func (v Value) Inside() []byte {
+	if !v.IsString() {
+		return nil
+	}
+	return v[1 : len(v)-1]
+}
+
 // Exact returns a string's text as Text does, but keeps lone surrogates, as JavaScript does: each
 // is the three bytes that UTF-8 would have for it (WTF-8). AppendQuoted spells it as its escape,
 // and UTF8 as U+FFFD.

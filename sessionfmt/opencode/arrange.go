@@ -51,7 +51,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	case newer:
 		return fmt.Errorf("row %d: the database is of a newer opencode: it has events of a later version", l.Number)
 	case session:
-		a.row = clone(l)
+		a.row = l.Clone()
 		_, err := t.Add(jsonl.Header, l)
 		return err
 	case turned, compacted:
@@ -94,7 +94,7 @@ func (a *arranger) message(t dialect.Tree, l *dialect.Line) error {
 			return err
 		}
 	}
-	a.open = append(a.open, &message{Line: *clone(l)})
+	a.open = append(a.open, &message{Line: *l.Clone()})
 	return nil
 }
 
@@ -299,7 +299,7 @@ func (a *arranger) part(t dialect.Tree, l *dialect.Line) error {
 	case l.Code == partRemoved:
 		m.parts = slices.Delete(m.parts, k, k+1)
 	case k < 0:
-		m.parts = append(m.parts, part{Line: *clone(l)})
+		m.parts = append(m.parts, part{Line: *l.Clone()})
 	case sealed && !a.differs(t, &m.parts[k], l):
 		return nil
 	default:
@@ -309,9 +309,9 @@ func (a *arranger) part(t dialect.Tree, l *dialect.Line) error {
 	case !sealed:
 		return nil
 	case k >= 0 && l.Code != partRemoved && m.parts[k].result:
-		a.late = append(a.late, late{clone(l), nil})
+		a.late = append(a.late, late{l.Clone(), nil})
 	default:
-		a.late = append(a.late, late{clone(l), m.spans()})
+		a.late = append(a.late, late{l.Clone(), m.spans()})
 	}
 	return nil
 }
@@ -362,11 +362,4 @@ func (a *arranger) End(t dialect.Tree) error {
 	_, err := t.Add(jsonl.SessionInfo, &titled)
 	t.Move(leaf)
 	return err
-}
-
-// clone is a line that is kept.
-func clone(l *dialect.Line) *dialect.Line {
-	kept := *l
-	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
-	return &kept
 }

@@ -357,7 +357,8 @@ func responseID(shared ...jsonl.Value) jsonl.Value {
 func (m *maker) usage(tokens, cost jsonl.Value) jsonl.Value {
 	var f [4]jsonl.Value
 	tokens.Fields(f[:], "input", "output", "reasoning", "cache")
-	u := jsonl.Usage{Input: f[0].Int(), Output: f[1].Int() + f[2].Int(), CacheRead: f[3].Get("read").Int(), CacheWrite: f[3].Get("write").Int()}
+	u := jsonl.Usage{Input: f[0].Int(), Output: f[1].Int() + f[2].Int()}
+	u.CacheRead, u.CacheWrite = f[3].Get("read").Int(), f[3].Get("write").Int()
 	u.Total = u.Context()
 	if total, ok := cost.Float(); !ok || total <= 0 {
 		cost = nil

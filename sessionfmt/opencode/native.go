@@ -58,9 +58,7 @@ func sentAnswer(parts []jsonl.Value) jsonl.Value {
 		case typ.Is("reasoning"):
 			thought = p.Get("text").AppendText(thought)
 		case typ.Is("tool"):
-			function := jsonl.Value("{}").With("name", p.Get("tool")).With("arguments", jsonl.AppendQuoted(nil, []byte(input(p))))
-			call := jsonl.Value("{}").With("id", p.Get("callID")).With("type", jsonl.Value(`"function"`)).With("function", function)
-			calls = append(append(calls, ','), call...)
+			calls = append(append(calls, ','), dialect.SentCall(p.Get("callID"), p.Get("tool"), input(p))...)
 		default:
 			said = spoken(p).AppendText(said)
 		}
@@ -72,7 +70,8 @@ func sentAnswer(parts []jsonl.Value) jsonl.Value {
 		calls[0] = '['
 		calls = append(calls, ']')
 	}
-	return jsonl.Value(`{"role":"assistant"}`).With("content", jsonl.AppendQuoted(nil, said)).With("reasoning_content", quoted).With("tool_calls", calls)
+	one := jsonl.Value(`{"role":"assistant"}`).With("content", jsonl.AppendQuoted(nil, said))
+	return one.With("reasoning_content", quoted).With("tool_calls", calls)
 }
 
 // nativeResult adds what was sent for a result.
@@ -85,10 +84,10 @@ func (m *maker) nativeResult(msg *dialect.Message, p jsonl.Value) {
 
 // imageData is the data of an image that is a data URL, a JSON string.
 func imageData(url, mime jsonl.Value) (data jsonl.Value, ok bool) {
-	if !bytes.HasPrefix(inner(mime), []byte("image/")) || !bytes.HasPrefix(inner(url), []byte("data:")) {
+	if !bytes.HasPrefix(mime.Inside(), []byte("image/")) || !bytes.HasPrefix(url.Inside(), []byte("data:")) {
 		return nil, false
 	}
-	_, data, ok = bytes.Cut(inner(url), []byte(";base64,"))
+	_, data, ok = bytes.Cut(url.Inside(), []byte(";base64,"))
 	if !ok {
 		return nil, false
 	}

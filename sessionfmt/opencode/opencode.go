@@ -131,7 +131,7 @@ func read(p *jsonl.Picked) dialect.Head {
 		return dialect.Head{Code: dialect.Unknown}
 	}
 	info, part := p.Message[0], p.Message[1]
-	event, version, _ := cutLast(inner(p.Type), '.')
+	event, version, _ := cutLast(p.Type.Inside(), '.')
 	known, code := true, dialect.Skip
 	head := dialect.Head{}
 	switch string(event) {
@@ -219,12 +219,4 @@ func partHead(part, id, message jsonl.Value) dialect.Head {
 		}
 	}
 	return head
-}
-
-// inner is what stands between the quotes of a string.
-func inner(v jsonl.Value) []byte {
-	if !v.IsString() {
-		return nil
-	}
-	return v[1 : len(v)-1]
 }

@@ -120,13 +120,13 @@ func (m *maker) rowText(msg *dialect.Message, said jsonl.Value) {
 func (m *maker) rowPrompt(data jsonl.Value) {
 	msg := m.e.Message(jsonl.User)
 	msg.Body()
-	if text := data.Get("text"); len(inner(text)) > 0 {
+	if text := data.Get("text"); len(text.Inside()) > 0 {
 		msg.Said(text.Spelled())
 	}
 	for file := range data.Get("files").Elements {
 		mime, what := file.Get("mime"), "file"
 		switch {
-		case bytes.HasPrefix(inner(mime), []byte("image/")):
+		case bytes.HasPrefix(mime.Inside(), []byte("image/")):
 			msg.Add(jsonl.Block{Kind: jsonl.ImageBlock, Data: file.Get("data"), Mime: mime})
 			continue
 		case mime.Is("application/x-directory"):

@@ -78,7 +78,9 @@ type message struct {
 // read reads a message: an answer holds the results of its calls.
 func read(r *chat.Reader, line jsonl.Value) {
 	var of message
-	of.read(r, line)
+	r.Reset(line)
+	var f [9]jsonl.String
+	of.read(r, f[:])
 	m := chat.Said{Time: of.time}
 	switch {
 	case of.role.Is("user"):
@@ -108,44 +110,24 @@ func read(r *chat.Reader, line jsonl.Value) {
 	r.Said = append(r.Said, m)
 }
 
-func (m *message) read(r *chat.Reader, line jsonl.Value) {
-	r.Reset(line)
-	m.members(r)
-}
-
-// members reads the members of a message. That of an event is a member of it.
-func (m *message) members(r *chat.Reader) {
+// read reads a message. That of an event is a member of it.
+func (m *message) read(r *chat.Reader, f []jsonl.String) {
 	for key := range r.Members {
 		switch string(key) {
 		case "data":
-			m.members(r)
-		case "role":
-			m.role = r.Value()
-		case "content":
-			m.content = r.String()
-		case "timestamp":
-			m.time = r.Value()
-			r.Stamp = m.time
-		case "id":
-			r.ID = r.Value()
-		case "thinking_trace":
-			m.trace = r.String()
-		case "reasoning_content":
-			m.reasoning = r.String()
-		case "token_usage":
-			m.used = r.Value()
-		case "metadata":
-			var f [2]jsonl.Value
-			r.Value().Fields(f[:], "type", "_thinking")
-			m.typ, m.note = f[0], f[1]
-		case "tool_results":
-			m.listed = r.Value()
+			m.read(r, f)
 		case "tool_calls":
 			for range r.Elements {
 				r.Calls = append(r.Calls, readCall(r))
 			}
+		default:
+			r.Field(key, f, "role", "content", "timestamp", "id", "thinking_trace", "reasoning_content", "token_usage",
+				"metadata", "tool_results")
 		}
 	}
+	m.role, m.content, m.time, r.ID, m.trace, m.reasoning = f[0].Value, f[1], f[2].Value, f[3].Value, f[4], f[5]
+	m.used, m.listed, r.Stamp = f[6].Value, f[8].Value, m.time
+	m.typ, m.note = f[7].Get("type"), f[7].Get("_thinking")
 }
 
 // beginning is how much of a text is looked at, bytes.
@@ -182,7 +164,8 @@ func (m *message) answer(r *chat.Reader, said chat.Said) {
 		if len(r.Calls) > 0 && !chat.HasText(content) {
 			content = jsonl.Value("null")
 		}
-		said.Native = jsonl.Value("{}").With("role", m.role).With("content", content).With("tool_calls", sentCalls(r.Calls)).With("reasoning_content", m.reasoning.Value)
+		one := jsonl.Value("{}").With("role", m.role).With("content", content)
+		said.Native = one.With("tool_calls", sentCalls(r.Calls)).With("reasoning_content", m.reasoning.Value)
 	}
 	r.Said = append(r.Said, said)
 	var beside []jsonl.Value
@@ -199,21 +182,9 @@ func (m *message) answer(r *chat.Reader, said chat.Said) {
 }
 
 func readCall(r *chat.Reader) (c chat.Call) {
-	for key := range r.Members {
-		switch string(key) {
-		case "id":
-			c.ID = r.Value()
-		case "name":
-			c.Name = r.Value()
-		case "parameters":
-			c.Args = r.Value()
-		case "result":
-			c.Result = r.String()
-		case "error":
-			c.Failure = r.Value()
-		}
-	}
-	return c
+	var f [5]jsonl.String
+	r.Fields(f[:], "id", "name", "parameters", "result", "error")
+	return chat.Call{ID: f[0].Value, Name: f[1].Value, Args: f[2].Value, Result: f[3], Failure: f[4].Value}
 }
 
 // sentCalls are the calls of an answer as they are sent, absent for none.
@@ -222,17 +193,10 @@ func sentCalls(calls []chat.Call) (list jsonl.Value) {
 		return nil
 	}
 	for _, c := range calls {
-		list = append(append(list, ','), sentCall(c)...)
+		list = append(append(list, ','), dialect.SentCall(c.ID, c.Name, c.Args.AppendMinified(nil))...)
 	}
 	list[0] = '['
 	return append(list, ']')
-}
-
-// sentCall is a call as it is sent.
-func sentCall(c chat.Call) jsonl.Value {
-	args := jsonl.AppendQuoted(nil, string(c.Args.AppendMinified(nil)))
-	function := jsonl.Value("{}").With("name", c.Name).With("arguments", args)
-	return jsonl.Value("{}").With("id", c.ID).With("type", jsonl.Value(`"function"`)).With("function", function)
 }
 
 // interrupted is the error of a call that has no result.
@@ -269,7 +233,8 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 	}
 	m.Blocks = r.Keep(chat.Result(out))
 	if r.Native {
-		m.Native = jsonl.Value(`{"role":"tool"}`).With("tool_call_id", c.ID).With("name", c.Name).With("content", m.Blocks[0].Text.Value)
+		one := jsonl.Value(`{"role":"tool"}`).With("tool_call_id", c.ID).With("name", c.Name)
+		m.Native = one.With("content", m.Blocks[0].Text.Value)
 	}
 	r.Said = append(r.Said, m)
 }

@@ -32,59 +32,35 @@ func fileID(name string) (id string, part bool) {
 }
 
 func read(r *chat.Reader, line jsonl.Value) {
-	var role, of, typ jsonl.Value
-	var content, thought jsonl.String
-	var used turn
-	m := chat.Said{}
+	var f [5]jsonl.String
+	var more [7]jsonl.String // metadata
 	for key := range r.Reset(line).Members {
 		switch string(key) {
-		case "role":
-			role = r.Value()
-		case "content":
-			content = r.String()
-		case "timestamp":
-			m.Time = r.Value()
-			r.Stamp = m.Time
-		case "message_id":
-			r.ID = r.Value()
-		case "tool_call_id":
-			of = r.Value()
 		case "tool_calls":
 			for range r.Elements {
 				call(r)
 			}
 		case "metadata":
-			for key := range r.Members {
-				switch string(key) {
-				case "type":
-					typ = r.Value()
-				case "reasoning_content":
-					thought = r.String()
-				case "model":
-					m.Model = r.Value()
-				case "input_tokens":
-					used.input = r.Value()
-				case "output_tokens":
-					used.output = r.Value()
-				case "cost_usd":
-					used.cost = r.Value()
-				case "context_tokens_used":
-					used.last = r.Value()
-				}
-			}
+			r.Fields(more[:], "type", "reasoning_content", "model", "input_tokens", "output_tokens", "cost_usd",
+				"context_tokens_used")
+		default:
+			r.Field(key, f[:], "role", "content", "timestamp", "message_id", "tool_call_id")
 		}
 	}
+	role, content, typ, used := f[0], f[1], more[0], turn{more[3].Value, more[4].Value, more[5].Value, more[6].Value}
+	r.Stamp, r.ID = f[2].Value, f[3].Value
+	m := chat.Said{Time: r.Stamp, Model: more[2].Value}
 	switch {
 	case role.Is("user"):
 		m.Kind = jsonl.User
 	case role.Is("tool"):
-		m.Kind, m.Call, m.Untold = jsonl.ToolResult, of, true
+		m.Kind, m.Call, m.Untold = jsonl.ToolResult, f[4].Value, true
 	case role.Is("system"):
 		if m.Kind = jsonl.System; typ.IsString() {
 			m.Kind, m.Type = jsonl.Custom, typ.Text()
 		}
 	case role.Is("assistant"):
-		m.Kind, m.Blocks = jsonl.Assistant, r.Spoken(content, thought)
+		m.Kind, m.Blocks = jsonl.Assistant, r.Spoken(content, more[1])
 	default:
 		return
 	}
@@ -101,18 +77,9 @@ func read(r *chat.Reader, line jsonl.Value) {
 
 // call reads a call of an answer.
 func call(r *chat.Reader) {
-	b := jsonl.Block{Kind: jsonl.CallBlock}
-	for key := range r.Members {
-		switch string(key) {
-		case "id":
-			b.ID = r.Value()
-		case "name":
-			b.Name = r.Value()
-		case "arguments":
-			b.Args = r.Value()
-		}
-	}
-	r.Own(b)
+	var f [3]jsonl.String
+	r.Fields(f[:], "id", "name", "arguments")
+	r.Own(jsonl.Block{Kind: jsonl.CallBlock, ID: f[0].Value, Name: f[1].Value, Args: f[2].Value})
 }
 
 // A turn is what an answer at its end has of it: sums of all its requests, and the size of the

@@ -1,0 +1,158 @@
+package claude
+
+import (
+	"slices"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A line is a record as it is shown.
+type line struct {
+	typ, subtype, timestamp, content, attachment jsonl.Value
+
+	// The message of the API: its content, which is a text or parts, and its other members.
+	said  jsonl.Value
+	text  jsonl.String
+	parts []part
+	msg   [len(messageNames)]jsonl.String
+}
+
+// The members of a message besides its content.
+const (
+	role = iota
+	id
+	model
+	stop
+	usage
+	diagnostics
+)
+
+var messageNames = [...]string{"role", "id", "model", "stop_reason", "usage", "diagnostics"}
+
+// get is a member of the message.
+func (l *line) get(member int) jsonl.Value { return l.msg[member].Value }
+
+// A part is one of a content.
+type part struct {
+	raw jsonl.Value
+	at  [len(partNames)]jsonl.String
+}
+
+// The members of parts.
+const (
+	typ = iota
+	text
+	thinking
+	signature
+	callID
+	name
+	input
+	source
+	answers // of a result, as the next two: the id of its call
+	returned
+	failed
+)
+
+var partNames = [...]string{
+	"type", "text", "thinking", "signature", "id", "name", "input", "source", "tool_use_id", "content", "is_error",
+}
+
+// readLine reads a record, as far as it has to: after it, the record has the result of a tool
+// again.
+func (m *maker) readLine(v jsonl.Value) (l line) {
+	found := false
+	var c jsonl.Cursor
+	c.Once(v)
+	for key := range c.Members {
+		switch string(key) {
+		case "type":
+			l.typ = c.Value()
+		case "subtype":
+			l.subtype = c.Value()
+		case "timestamp":
+			l.timestamp = c.Value()
+		case "content":
+			l.content = c.Value()
+		case "attachment":
+			l.attachment = c.Value()
+		case "message":
+			m.readMessage(&l, &c)
+			found = true
+		default:
+			continue
+		}
+		if found && l.typ.Exists() && l.timestamp.Exists() {
+			break
+		}
+	}
+	return l
+}
+
+func (m *maker) readMessage(l *line, c *jsonl.Cursor) {
+	for key := range c.Members {
+		if string(key) != "content" {
+			c.Field(key, l.msg[:], messageNames[:]...)
+			continue
+		}
+		start := c.Offset()
+		l.text, l.parts = m.readContent(c)
+		l.said = c.Since(start)
+	}
+}
+
+// readContent reads a content, a text or parts.
+func (m *maker) readContent(c *jsonl.Cursor) (text jsonl.String, parts []part) {
+	if c.Peek() == '"' {
+		return c.String(), nil
+	}
+	from := len(m.parts)
+	for range c.Elements {
+		p, start := part{}, c.Offset()
+		c.Fields(p.at[:], partNames[:]...)
+		p.raw = c.Since(start)
+		m.parts = append(m.parts, p)
+	}
+	return text, m.parts[from:]
+}
+
+// block is the block of a part, which stands as it is where pi has none like it.
+func (p *part) block() jsonl.Block {
+	switch of := p.at[typ]; {
+	case of.Is("text"):
+		return jsonl.Block{Kind: jsonl.TextBlock, Text: p.at[text]}
+	case of.Is("thinking") && len(p.at[thinking].Value) > len(`""`):
+		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: p.at[thinking], Data: p.at[signature].Value}
+	case of.Is("thinking"), of.Is("redacted_thinking"):
+		return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"thinking"}`)}
+	case of.Is("tool_use"):
+		return jsonl.Block{Kind: jsonl.CallBlock, ID: p.at[callID].Value, Name: p.at[name].Value, Args: p.at[input].Value}
+	case of.Is("image") && p.at[source].Get("type").Is("base64"):
+		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.at[source].Get("data"), Mime: p.at[source].Get("media_type")}
+	}
+	return jsonl.Block{Raw: p.raw}
+}
+
+// outcomes are the parts of a record that tell what tools returned.
+func (l *line) outcomes() []part {
+	return slices.DeleteFunc(slices.Clone(l.parts), func(p part) bool { return !p.at[typ].Is("tool_result") })
+}
+
+// callsOf are the names of the tools that lines call, by the id of the call. The first one of an
+// id counts.
+func callsOf(lines []jsonl.Value) map[string]jsonl.Value {
+	names := map[string]jsonl.Value{}
+	for _, raw := range lines {
+		var c jsonl.Cursor
+		if !c.Once(raw).Enter("message", "content") {
+			continue
+		}
+		for range c.Elements {
+			var f [2]jsonl.String
+			c.Fields(f[:], "id", "name")
+			if of, name := f[0].Value, f[1].Value; names[string(of)] == nil && name.Exists() && len(of) > 0 {
+				names[string(of)] = name
+			}
+		}
+	}
+	return names
+}

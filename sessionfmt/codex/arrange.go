@@ -197,7 +197,8 @@ func (a *arranger) usage(t dialect.Tree, l *dialect.Line) (err error) {
 		a.loose = a.loose[:len(a.loose)-1]
 		a.open, a.counted = -1, true
 	default: // of an answer without items
-		_, err = t.Add(jsonl.UsageEntry, l, a.settings...)
+		_, err = t.Add(jsonl.Assistant, l, a.settings...)
+		a.counted = true
 	}
 	return err
 }

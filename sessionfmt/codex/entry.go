@@ -201,10 +201,12 @@ func (m *maker) end(msg *dialect.Message, items []item) {
 		msg.Set("id", items[0].get(id))
 	}
 	if m.Native {
-		sep := "["
+		msg.Native = append(msg.Native, '[')
 		for k := range items {
-			msg.Native = appendSent(append(msg.Native, sep...), items[k].raw)
-			sep = ","
+			if k > 0 {
+				msg.Native = append(msg.Native, ',')
+			}
+			msg.Native = appendSent(msg.Native, items[k].raw)
 		}
 		msg.Native = append(msg.Native, ']')
 	}

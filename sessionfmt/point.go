@@ -37,12 +37,20 @@ func After(rec int) Point  { return Point{Record: rec} }
 func Before(rec int) Point { return Point{Record: rec, Before: true} }
 
 // Point resolves a POINT. request:N is before the answer to request N, turn:N is after user
-// prompt N, both counted on the path to record leaf. The error is a *PointError, or one of
-// reading.
+// prompt N, both counted on the path to record leaf; request:ID is before the answer with that id,
+// on any branch. The error is a *PointError, or one of reading.
 func (s *Session) Point(point string, leaf int) (Point, error) {
 	num, request := strings.CutPrefix(point, "request:")
 	if request {
+		if answer := s.Find(num); answer >= 0 && s.Answers(answer) {
+			return Point{answer, true}, nil
+		}
 		answer, err := s.nth(point, num, "request", s.Answers, leaf)
+		if _, wrong := strconv.Atoi(num); wrong != nil {
+			if answer, err = s.byPrefix(num, nil); err == nil && !s.Answers(answer) {
+				err = &PointError{Point: point, Reason: "the entry answers no request"}
+			}
+		}
 		return Point{answer, true}, err
 	}
 	rec, err := s.named(point, leaf)

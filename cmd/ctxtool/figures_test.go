@@ -67,6 +67,8 @@ func TestOneNumber(t *testing.T) {
 		f.ofCommands(t, c.Name, name, s)
 		f.ofSimulation(t, name)
 		f.ofStatus(t, c.Name, name)
+		f.ofPlan(t, name)
+		f.ofGate(t, name)
 		f.ofPages(t, c.Name, name, s)
 		s.Close()
 		for _, d := range f.differ() {
@@ -299,6 +301,45 @@ func (f *figures) ofSimulation(t *testing.T, name string) {
 	if f.by["the largest recorded prompt"] != nil {
 		f.add("the largest recorded prompt", "simulate", recorded.Peak)
 		f.add("recorded prompts over the window", "simulate", float64(recorded.Overflows))
+	}
+}
+
+// ofPlan takes the context of a plan, and that of the text of a replay.
+func (f *figures) ofPlan(t *testing.T, name string) {
+	var plan struct{ Context struct{ Tokens float64 } }
+	if answerOf(t, "schema", &plan, "prune", name, "-f", "json") {
+		f.add("context in use", "prune", plan.Context.Tokens)
+	}
+	if m := replayedSize.FindStringSubmatch(ranIn("", "replay", name).stdout.String()); m != nil {
+		n, _ := strconv.ParseFloat(m[1], 64)
+		f.add("context in use", "replay, text", n)
+	}
+}
+
+var replayedSize = regexp.MustCompile(`(?m)^Context: ~?(\d+) tokens`)
+
+// ofGate takes what gates judge.
+func (f *figures) ofGate(t *testing.T, name string) {
+	var judged struct {
+		Gate struct {
+			Verdicts []struct {
+				Figure string
+				Value  *float64
+			}
+		}
+	}
+	figures := map[string]string{"context.tokens": "context in use", "cost.total": "cost", "cost.recorded": "cost, recorded"}
+	args := []string{"stats", name, "-f", "json", "--unpriced", "ignore"}
+	for figure := range figures {
+		args = append(args, "--require", figure+"<=1e12")
+	}
+	if !answerOf(t, "schema", &judged, args...) {
+		return
+	}
+	for _, v := range judged.Gate.Verdicts {
+		if v.Value != nil {
+			f.add(figures[v.Figure], "gate "+v.Figure, *v.Value)
+		}
 	}
 }
 

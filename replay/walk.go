@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"ctxtool/internal/work"
 	"ctxtool/sessionfmt"
 )
 
@@ -152,6 +153,7 @@ func (m *machine) below(t *sessionfmt.Tree, rec int, yield func(Step, error) boo
 
 // advance applies the next entry of the path, and returns its step.
 func (m *machine) advance(rec int) (Step, error) {
+	work.Step()
 	m.path.push(rec)
 	before := m.current().msgs.shown
 	did := m.step(m.path.len()-1, rec)

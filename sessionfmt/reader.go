@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"ctxtool/internal/scratch"
+	"ctxtool/internal/work"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -76,6 +77,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 // lines returns the lines of record i, one after the other. Those of a document may be put on one
 // line.
 func (r *Reader) lines(i int, one bool) ([]byte, error) {
+	work.Line()
 	rec := &r.s.records[i]
 	line, err := r.read(dialect.Span{Off: rec.off, Size: rec.size})
 	if err == nil && one {

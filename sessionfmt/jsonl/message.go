@@ -1,6 +1,9 @@
 package jsonl
 
-import "strings"
+import (
+	"ctxtool/internal/work"
+	"strings"
+)
 
 // A Message is a message as spelled: its meaningful fields, and the blocks of its content. A
 // Message is reused for one message after the other: what it holds is valid until the next one,
@@ -45,6 +48,7 @@ type Block struct {
 
 // Read reads the next message, of that kind.
 func (m *Message) Read(c *Cursor, kind Kind) {
+	work.Decode()
 	*m = Message{Kind: kind, Blocks: m.Blocks[:0]}
 	for key := range c.Members {
 		if string(key) == "content" {

@@ -281,26 +281,20 @@ func moneyOf(a cache.Rebilled, decimals int) string {
 // writeWorst writes which request lost most and why, and the models whose pauses cannot be
 // judged. It returns the decimals that the costs of all requests take.
 func writeWorst(w *bufio.Writer, c *cache.Report, on Screen) (decimals int) {
-	var worst *cache.Row
-	var endless []string
+	worst, endless := c.Worst, c.Endless()
 	decimals = 4
-	for r := range c.Rows {
-		if r.Rebilled.Tokens > 0 && (worst == nil || r.Rebilled.Cost > worst.Rebilled.Cost) {
-			worst = r
-		}
-		if r.Rebilled.Cost >= 0.1 {
+	if worst != nil {
+		if worst.Rebilled.Cost >= 0.1 {
 			decimals = 3
 		}
-		if model := cmp.Or(base(r.Model), "a model that is not recorded"); r.Endless && !slices.Contains(endless, model) {
-			endless = append(endless, model)
-		}
-	}
-	if worst != nil {
 		fmt.Fprintf(w, "worst: request %s at %s, entry %s: %s\n", orDash(orNothing(worst.Request)), minute(worst.Time), entryID(worst.Entry), rebilled(worst.Rebilled))
 		put(w, "       "+whyRebilled(worst), on)
 	}
 	if len(endless) > 0 {
-		fmt.Fprintf(w, "lifetime of the cache unknown, pauses not judged: %s\n", strings.Join(endless, ", "))
+		for i, model := range endless {
+			endless[i] = cmp.Or(base(model), "a model that is not recorded")
+		}
+		fmt.Fprintf(w, "lifetime of the cache unknown, pauses not judged: %s\n", strings.Join(slices.Compact(endless), ", "))
 	}
 	return decimals
 }

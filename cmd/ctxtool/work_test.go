@@ -46,5 +46,5 @@ func TestWork(t *testing.T) {
 			fmt.Fprintf(&out, "  %-86s %7d %7d %7d\n", line, n.Steps.Load(), n.Lines.Load(), n.Decodes.Load())
 		}
 	}
-	golden.Equal(t, filepath.Join(root, "cmd/ctxtool/testdata/golden/work.txt"), []byte(out.String()))
+	golden.Equal(t, filepath.Join(root, "cmd/ctxtool/testdata/work.txt"), []byte(out.String()))
 }

@@ -277,11 +277,13 @@ func (p *Report) now(l *ledger.Ledger, leaf int) error {
 	if leaf < 0 {
 		return nil
 	}
-	quiet := *p.r
-	quiet.Findings = nil
-	e, _, err := quiet.Reach(sessionfmt.After(leaf))
-	if err != nil {
-		return err
+	e, err := l.End, error(nil)
+	if e == nil { // a broken patch is on the path
+		quiet := *p.r
+		quiet.Findings = nil
+		if e, _, err = quiet.Reach(sessionfmt.After(leaf)); err != nil {
+			return err
+		}
 	}
 	if p.Head.Usage, err = e.Size(); err != nil {
 		return err

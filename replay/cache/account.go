@@ -22,6 +22,7 @@ type Options struct {
 // A Report is the account of a session.
 type Report struct {
 	Total   *Total
+	Worst   *Row  // the request with the most expensive tokens that were billed again, nil for none
 	Stopped error // the broken patch after which requests have no expectation
 
 	account *accountant
@@ -49,9 +50,10 @@ type accountant struct {
 	fresh  *ledger.First // built on first use
 	depth  []int32       // of records below their roots; built on first use
 	hidden int64
-	onPath []bool // by record
-	active bool   // an answer has used a cache
-	last   int    // index of the previous request, -1 for none
+	onPath []bool         // by record
+	breaks map[int]*Break // by request, once they are found
+	active bool           // an answer has used a cache
+	last   int            // index of the previous request, -1 for none
 }
 
 // Account returns, request by request, what a cache could have served from the prefixes of
@@ -75,7 +77,18 @@ func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 	billed := slices.ContainsFunc(l.Requests, func(q ledger.Request) bool {
 		return !q.Warms && c.reported(q.Record) && c.answered(&q)
 	})
-	report.Total = total(c.rows, billed)
+	report.Total = total(func(yield func(*Row) bool) {
+		c.rows(func(row *Row) bool {
+			if worst := report.Worst; row.Rebilled.Tokens > 0 && (worst == nil || row.Rebilled.Cost > worst.Rebilled.Cost) {
+				one := *row
+				report.Worst = &one
+			}
+			return yield(row)
+		})
+	}, billed)
+	if report.Worst != nil {
+		c.complete(report.Worst)
+	}
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -106,6 +119,19 @@ func (r *Report) Rows(yield func(*Row) bool) {
 			return
 		}
 	}
+}
+
+// Endless returns the models of reported requests whose caches have no known lifetime.
+func (r *Report) Endless() (models []string) {
+	c := r.account
+	for k := range c.l.Requests {
+		q := &c.l.Requests[k]
+		m := &c.models[q.Model]
+		if c.reported(q.Record) && !q.Warms && q.Known() && m.lifetime() == 0 && !slices.Contains(models, m.Ref.Name()) {
+			models = append(models, m.Ref.Name())
+		}
+	}
+	return models
 }
 
 // Err returns the first error of reading the session for Rows.
@@ -147,7 +173,7 @@ func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	s := l.Replay.Session
 	c := &accountant{
 		l: l, opt: opt, lines: s.NewReader(), trie: newTrie(),
-		sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, s.Len()), last: -1,
+		sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, s.Len()), last: -1, breaks: map[int]*Break{},
 	}
 	for k := range c.sent {
 		c.sent[k] = sentRequest{of: int32(k), prefix: noBeginning, late: -1}

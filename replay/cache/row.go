@@ -102,23 +102,27 @@ func (c *accountant) row(k int) Row {
 	}
 	served := max(row.Shared.Tokens, read) // before it only unserved tokens were billed again
 	row.Expected = &Expected{served, row.Prompt - served}
-	row.Break = c.broken(k, kept, known, compared)
-	if b := row.Break; b != nil && !row.Estimated {
-		from := had
-		if b.Cause == CausePause {
-			from = row.Shared.Tokens
-		}
-		b.Rebilled.Tokens = max(0, min(b.Rebilled.Tokens-max(0, read-from), row.Prompt-served))
-		if read > from && b.Rebilled.Tokens <= noise {
-			b.Rebilled.Tokens = 0 // the provider read beyond it
+	if c.breaks[k] == nil {
+		if b := c.broken(k, kept, known, compared); b != nil {
+			if from := had; !row.Estimated {
+				if b.Cause == CausePause {
+					from = row.Shared.Tokens
+				}
+				b.Rebilled.Tokens = max(0, min(b.Rebilled.Tokens-max(0, read-from), row.Prompt-served))
+				if read > from && b.Rebilled.Tokens <= noise {
+					b.Rebilled.Tokens = 0 // the provider read beyond it
+				}
+			}
+			b.Rebilled = c.rebilled(q, row.Prompt, b.Rebilled.Tokens)
+			if b.Record >= 0 {
+				b.Entry = session.ID(b.Record)
+			}
+			c.breaks[k] = b
 		}
 	}
-	if b := row.Break; b != nil {
-		b.Rebilled = c.rebilled(q, row.Prompt, b.Rebilled.Tokens)
-		row.Rebilled = b.Rebilled
-		if b.Record >= 0 {
-			b.Entry = session.ID(b.Record)
-		}
+	if b := c.breaks[k]; b != nil {
+		one := *b
+		row.Break, row.Rebilled = &one, one.Rebilled
 	}
 	if short := row.Shared.Tokens - read; !row.Estimated && seen && short > noise {
 		row.Unserved = c.rebilled(q, row.Prompt, short)

@@ -9,6 +9,7 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Total sums up rows: those with a recorded usage, or if there are none, all rows as
@@ -261,8 +262,12 @@ func (m *seenModel) tableLifetime() int64 {
 
 // rebilled is the model's rebilled by what the answer records, else by the table.
 func (c *accountant) rebilled(q *ledger.Request, prompt, tokens int64) Rebilled {
-	cost, _, _, err := c.l.Recorded(q)
-	c.err = cmp.Or(c.err, err)
+	var cost jsonl.Cost
+	if q.Cost >= 0 {
+		var err error
+		cost, _, _, err = c.l.Recorded(q)
+		c.err = cmp.Or(c.err, err)
+	}
 	var paid, read float64
 	if n := q.Usage.Input + q.Usage.CacheWrite; n > 0 {
 		paid = (cost.Input + cost.CacheWrite) / float64(n)

@@ -31,12 +31,13 @@ type Options struct {
 // A Ledger is a session as its requests.
 type Ledger struct {
 	Replay   *replay.Replay
-	Requests []Request // and cache warmings, in the order of the file
-	Replayed []int32   // indexes of the requests that the walk reached, in its order
-	Prompts  []Prompt  // without duplicates
-	Models   []Model   // of the requests
-	Levels   []string  // thinking levels, as JSON
-	Stopped  []Stop    // broken patches, after which requests have no messages
+	Requests []Request        // and cache warmings, in the order of the file
+	Replayed []int32          // indexes of the requests that the walk reached, in its order
+	Prompts  []Prompt         // without duplicates
+	Models   []Model          // of the requests
+	Levels   []string         // thinking levels, as JSON
+	Stopped  []Stop           // broken patches, after which requests have no messages
+	End      *replay.Envelope // the context at Options.Leaf; nil if the walk did not get there
 
 	opt     Options
 	live    bool              // own is measured by the walk

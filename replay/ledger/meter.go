@@ -17,6 +17,8 @@ func (l *Ledger) Follow(course Course) error {
 			l.Stopped = append(l.Stopped, Stop{step.Record, err})
 		case err != nil:
 			return err
+		case step.Record == l.opt.Leaf:
+			l.End = step.Envelope()
 		}
 	}
 	if len(l.Prompts) == 0 { // requests that the walk did not reach have the first prompt and level

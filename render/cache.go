@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 )
@@ -37,103 +38,119 @@ func writeWithTotal[T any](w *bufio.Writer, rows iter.Seq[T], total *cache.Total
 	return WriteJSON(w, map[string]any{"total": total})
 }
 
-// cacheColumns are the columns of a CSV file; tokens, and dollars.
-var cacheColumns = []string{
-	"request", "entry", "model", "prompt", "shared_messages", "shared_tokens", "break_at", "cause", "break_entry", "break_op", "reason", "transformer",
-	"again_tokens", "again_cost", "expected_read", "expected_write", "read", "write", "write1h", "rebilled_tokens", "rebilled_cost",
-	"unserved_tokens", "unserved_cost", "outlived", "endless", "estimated", "time", "pause", "lifetime", "sections",
-}
-
-// writeCacheCSV writes the report on a session as CSV. The row "hidden" is the part of the
-// prompt that the file does not have.
-func writeCacheCSV(w *bufio.Writer, c *cache.Report) error {
-	return writeRowsCSV(w, cacheColumns, func(yield func([]any) bool) {
-		if n := c.Total.Hidden; n > 0 && !yield([]any{"hidden", nil, nil, n}) {
+// cacheTable returns the requests of a session for programs; tokens, and dollars. The row "hidden"
+// is the part of the prompt that the file does not have.
+func cacheTable(c *cache.Report) table.Table {
+	return table.Stream(func(yield func(*cache.Row) bool) {
+		if n := c.Total.Hidden; n > 0 && !yield(&cache.Row{Record: -1, Prompt: n}) {
 			return
 		}
-		for row := range c.Rows {
-			if !yield(cacheCells(row)) {
-				return
-			}
-		}
-	})
+		c.Rows(yield)
+	}, cacheColumns)
 }
 
-// cacheCells returns a row's cells in a CSV file.
-func cacheCells(r *cache.Row) []any {
-	cells := make([]any, len(cacheColumns))
-	copy(cells, []any{r.Request, r.Entry, r.Model, r.Prompt})
-	if s := r.Shared; s != nil {
-		copy(cells[4:], []any{s.Messages, s.Tokens})
-	}
-	if b := r.Break; b != nil {
-		copy(cells[6:], []any{b.At, b.Cause, b.Entry, b.Op, b.Reason, b.Transformer})
-		copy(cells[12:], rebilledCells(b.Rebilled))
-	}
-	if e := r.Expected; e != nil {
-		copy(cells[14:], []any{e.Read, e.Write})
-	}
-	if u := r.Recorded; u != nil {
-		copy(cells[16:], []any{u.CacheRead, u.CacheWrite, u.CacheWrite1h})
-	}
-	copy(cells[19:], rebilledCells(r.Rebilled))
-	copy(cells[21:], rebilledCells(r.Unserved))
-	if r.Outlived > 0 {
-		cells[23] = r.Outlived
-	}
-	for k, is := range []bool{r.Endless, r.Estimated} {
-		if is {
-			cells[24+k] = is
+var cacheColumns = slices.Concat([]col[*cache.Row]{
+	{Name: "request", Value: func(r *cache.Row) any {
+		if r.Record < 0 {
+			return "hidden"
 		}
-	}
-	cells[26] = r.Time
-	if b := r.Break; b != nil && b.Cause == cache.CausePause {
-		copy(cells[27:], []any{b.Pause, b.Lifetime})
-	}
-	if b := r.Break; b != nil {
-		cells[29] = strings.Join(b.Sections, "; ")
-	}
-	return cells
+		return r.Request
+	}},
+	{Name: "entry", Value: func(r *cache.Row) any { return r.Entry }},
+	{Name: "model", Value: func(r *cache.Row) any { return r.Model }},
+	{Name: "prompt", Value: func(r *cache.Row) any { return r.Prompt }},
+	{Name: "shared_messages", Value: func(r *cache.Row) any {
+		if r.Shared == nil {
+			return nil
+		}
+		return r.Shared.Messages
+	}},
+	{Name: "shared_tokens", Value: func(r *cache.Row) any {
+		if r.Shared == nil {
+			return nil
+		}
+		return r.Shared.Tokens
+	}},
+}, table.Within(broken, nil, slices.Concat([]col[*cache.Break]{
+	{Name: "break_at", Value: func(b *cache.Break) any { return b.At }},
+	{Name: "cause", Value: func(b *cache.Break) any { return string(b.Cause) }},
+	{Name: "break_entry", Value: func(b *cache.Break) any { return b.Entry }},
+	{Name: "break_op", Value: func(b *cache.Break) any { return b.Op }},
+	{Name: "reason", Value: func(b *cache.Break) any { return b.Reason }},
+	{Name: "transformer", Value: func(b *cache.Break) any { return b.Transformer }},
+}, rebilledColumns("again", func(b *cache.Break) *cache.Rebilled { return &b.Rebilled }))...),
+	table.Within(func(r *cache.Row) *cache.Expected { return r.Expected }, nil, expectedColumns...),
+	table.Within(func(r *cache.Row) *cache.Usage { return r.Recorded }, nil, usageColumns...),
+	rebilledColumns("rebilled", func(r *cache.Row) *cache.Rebilled { return &r.Rebilled }),
+	rebilledColumns("unserved", func(r *cache.Row) *cache.Rebilled { return &r.Unserved }),
+	[]col[*cache.Row]{
+		{Name: "outlived", Value: func(r *cache.Row) any { return table.Unless0(r.Outlived) }},
+		{Name: "endless", Value: func(r *cache.Row) any { return table.If(r.Endless, true) }},
+		{Name: "estimated", Value: func(r *cache.Row) any { return table.If(r.Estimated, true) }},
+		{Name: "time", Value: func(r *cache.Row) any { return r.Time }},
+	},
+	table.Within(broken, nil, []col[*cache.Break]{
+		{Name: "pause", Value: func(b *cache.Break) any { return table.If(b.Cause == cache.CausePause, b.Pause) }},
+		{Name: "lifetime", Value: func(b *cache.Break) any { return table.If(b.Cause == cache.CausePause, b.Lifetime) }},
+		{Name: "sections", Value: func(b *cache.Break) any { return strings.Join(b.Sections, "; ") }},
+	}...),
+)
+
+func broken(r *cache.Row) *cache.Break { return r.Break }
+
+var expectedColumns = []col[*cache.Expected]{
+	{Name: "expected_read", Value: func(e *cache.Expected) any { return e.Read }},
+	{Name: "expected_write", Value: func(e *cache.Expected) any { return e.Write }},
 }
 
-// rebilledCells returns the cells of what was rebilled, none for nothing.
-func rebilledCells(a cache.Rebilled) []any {
-	if a.Tokens == 0 {
-		return nil
-	}
-	return []any{a.Tokens, costCell(a)}
+var usageColumns = []col[*cache.Usage]{
+	{Name: "read", Value: func(u *cache.Usage) any { return u.CacheRead }},
+	{Name: "write", Value: func(u *cache.Usage) any { return u.CacheWrite }},
+	{Name: "write1h", Value: func(u *cache.Usage) any { return u.CacheWrite1h }},
 }
 
-// costCell returns the cell of what was rebilled, none if no price is known.
-func costCell(a cache.Rebilled) any {
-	if !known(a) {
-		return nil
+// rebilledColumns returns the columns of what was rebilled, without cells for nothing.
+func rebilledColumns[T any](name string, of func(T) *cache.Rebilled) []col[T] {
+	return []col[T]{
+		{Name: name + "_tokens", Value: func(row T) any { return table.Unless0(of(row).Tokens) }},
+		{Name: name + "_cost", Value: func(row T) any { return table.If(of(row).Tokens > 0, moneyOf(*of(row), 4)) }},
 	}
-	return a.Cost
 }
 
-// writeCachesCSV writes the reports on several sessions as CSV.
-func writeCachesCSV(w *bufio.Writer, c Caches) error {
-	columns := []string{
-		"file", "requests", "answered", "hidden", "prompt", "estimated", "expected_read", "expected_write", "read", "write", "write1h",
-		"possible", "achieved", "rebilled_tokens", "rebilled_cost", "broken_tokens", "broken_cost", "unserved_tokens", "unserved_cost", "error",
+// cachesTable returns the sums of several sessions for programs.
+func cachesTable(c Caches) table.Table {
+	amounts := func(name string, of func(*cache.Total) cache.Rebilled) []col[*cache.Total] {
+		return []col[*cache.Total]{
+			{Name: name + "_tokens", Value: func(t *cache.Total) any { return of(t).Tokens }},
+			{Name: name + "_cost", Value: func(t *cache.Total) any { return moneyOf(of(t), 4) }},
+		}
 	}
-	rows := make([][]any, len(c.All))
-	for i := range c.All {
-		t := &c.All[i]
-		cells := []any{
-			sessionfmt.Clean(t.File), t.Requests, t.Answered, t.Hidden, t.Prompt, t.Estimated, nil, nil, nil, nil, nil, t.HitRate.Possible, t.HitRate.Achieved,
-			t.Rebilled.Tokens, costCell(t.Rebilled), t.Broken.Tokens, costCell(t.Broken), t.Unserved.Tokens, costCell(t.Unserved), t.Error,
+	recorded := func(t *cache.Total) *cache.Usage {
+		if t.Answered == 0 {
+			return nil
 		}
-		if e := t.Expected; e != nil {
-			copy(cells[6:], []any{e.Read, e.Write})
-		}
-		if u := t.Recorded; t.Answered > 0 {
-			copy(cells[8:], []any{u.CacheRead, u.CacheWrite, u.CacheWrite1h})
-		}
-		rows[i] = cells
+		return &t.Recorded
 	}
-	return writeCSV(w, columns, rows)
+	return table.Of(c.All, slices.Concat(
+		[]col[*cache.Total]{
+			{Name: "file", Value: func(t *cache.Total) any { return t.File }},
+			{Name: "requests", Value: func(t *cache.Total) any { return t.Requests }},
+			{Name: "answered", Value: func(t *cache.Total) any { return t.Answered }},
+			{Name: "hidden", Value: func(t *cache.Total) any { return t.Hidden }},
+			{Name: "prompt", Value: func(t *cache.Total) any { return t.Prompt }},
+			{Name: "estimated", Value: func(t *cache.Total) any { return t.Estimated }},
+		},
+		table.Within(func(t *cache.Total) *cache.Expected { return t.Expected }, nil, expectedColumns...),
+		table.Within(recorded, nil, usageColumns...),
+		[]col[*cache.Total]{
+			{Name: "possible", Value: func(t *cache.Total) any { return t.HitRate.Possible }},
+			{Name: "achieved", Value: func(t *cache.Total) any { return t.HitRate.Achieved }},
+		},
+		amounts("rebilled", func(t *cache.Total) cache.Rebilled { return t.Rebilled }),
+		amounts("broken", func(t *cache.Total) cache.Rebilled { return t.Broken }),
+		amounts("unserved", func(t *cache.Total) cache.Rebilled { return t.Unserved }),
+		[]col[*cache.Total]{{Name: "error", Value: func(t *cache.Total) any { return t.Error }}},
+	))
 }
 
 // mostLosses is the number of losses of a list that the text has.
@@ -143,21 +160,9 @@ const mostLosses = 10
 func writeCache(w *bufio.Writer, c *cache.Report, on Screen) {
 	writeVerdict(w, c.Total)
 	decimals := writeWorst(w, c, on)
-	columns := []Column{
-		{Name: "#", Right: true}, {Name: "time"}, {Name: "entry", Yields: 2, style: always(faint)}, {Name: "model", Yields: 3, style: always(faint)},
-		{Name: "prompt", Right: true, Yields: 1}, {Name: "expected", Right: true}, {Name: "actual", Right: true}, {Name: "written", Right: true, Yields: 4},
-		{Name: "rebilled", Right: true, style: always(warning)}, {Name: "cause", Flex: true, style: brokenStyle},
-	}
 	if c.Total.Requests > 0 {
 		w.WriteByte('\n')
-		writeTable(w, columns, func(yield func([]string) bool) {
-			for r := range c.Rows {
-				lost := phrase.If(r.Rebilled.Tokens > 0, "%d %s", r.Rebilled.Tokens, moneyOf(r.Rebilled, decimals))
-				if !yield(append(cacheLine(r), lost, whyRebilled(r))) {
-					return
-				}
-			}
-		}, on)
+		WriteTable(w, table.Stream(c.Rows, requestColumns(decimals)), on)
 	}
 	writeLosses(w, "by transformer:", c.Total.ByName, on)
 	writeLosses(w, "by section of the prompt:", c.Total.BySection, on)
@@ -173,16 +178,27 @@ func brokenStyle(why string) style {
 	return faint
 }
 
-// cacheLine returns a row's first cells in text. A prompt without recorded usage has a mark.
-func cacheLine(r *cache.Row) []string {
-	cells := []string{orDash(orNothing(r.Request)), minute(r.Time), entryID(r.Entry), fit(base(r.Model), 24), phrase.If(r.Estimated, "~") + number(r.Prompt), "", "-", "-"}
-	if r.Expected != nil {
-		cells[5] = number(r.Expected.Read)
-	}
-	if u := r.Recorded; u != nil {
-		cells[6], cells[7] = number(u.CacheRead), number(u.CacheWrite)
-	}
-	return cells
+// requestColumns returns the columns of requests in text. A prompt without recorded usage has a mark.
+func requestColumns(decimals int) []col[*cache.Row] {
+	expected := func(r *cache.Row) *cache.Expected { return r.Expected }
+	recorded := func(r *cache.Row) *cache.Usage { return r.Recorded }
+	return slices.Concat([]col[*cache.Row]{
+		{Name: "#", Unit: table.Number, Value: func(r *cache.Row) any { return orDash(orNothing(r.Request)) }},
+		{Name: "time", Value: func(r *cache.Row) any { return minute(r.Time) }},
+		{Name: "entry", Unit: table.Entry, Value: func(r *cache.Row) any { return r.Entry }, Yields: 2, Style: always(faint)},
+		{Name: "model", Value: func(r *cache.Row) any { return fit(base(r.Model), 24) }, Yields: 3, Style: always(faint)},
+		{Name: "prompt", Unit: table.Tokens, Value: func(r *cache.Row) any { return table.Marked(r.Estimated, r.Prompt) }, Yields: 1},
+	}, table.Within(expected, "", col[*cache.Expected]{
+		Name: "expected", Unit: table.Tokens, Value: func(e *cache.Expected) any { return e.Read },
+	}), table.Within(recorded, "-", []col[*cache.Usage]{
+		{Name: "actual", Unit: table.Tokens, Value: func(u *cache.Usage) any { return u.CacheRead }},
+		{Name: "written", Unit: table.Tokens, Value: func(u *cache.Usage) any { return u.CacheWrite }, Yields: 4},
+	}...), []col[*cache.Row]{
+		{Name: "rebilled", Unit: table.Tokens, Style: always(warning), Value: func(r *cache.Row) any {
+			return phrase.If(r.Rebilled.Tokens > 0, "%d %s", r.Rebilled.Tokens, moneyOf(r.Rebilled, decimals))
+		}},
+		{Name: "cause", Value: func(r *cache.Row) any { return whyRebilled(r) }, Flex: true, Style: brokenStyle},
+	})
 }
 
 // minute returns a timestamp's day and minute, in the time zone of the file.
@@ -246,7 +262,7 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 		fmt.Fprintf(w, "hit rate%s: %s, %d of %s; %s was possible\n", of, phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead, phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
 	}
 	fmt.Fprintf(w, "lost: %s", rebilled(t.Rebilled))
-	if t.Rebilled.Tokens > 0 && known(t.Rebilled) {
+	if t.Rebilled.Tokens > 0 && moneyOf(t.Rebilled, 4).Known() {
 		breaks := "breaks"
 		if n := len(t.Breaks); n > 0 { // of several sessions they are not counted
 			breaks = phrase.Count(n, "break")
@@ -267,15 +283,12 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 
 // rebilled returns what was rebilled, and its price.
 func rebilled(a cache.Rebilled) string {
-	return phrase.Count(int(a.Tokens), "token") + ", " + phrase.If(!known(a), "cost ") + moneyOf(a, 4)
+	return phrase.Count(int(a.Tokens), "token") + ", " + phrase.If(!moneyOf(a, 4).Known(), "cost ") + moneyOf(a, 4).String()
 }
 
-// known reports whether there is a price for any of what was rebilled.
-func known(a cache.Rebilled) bool { return priced(a.Cost, a.Unpriced) }
-
 // moneyOf returns the price of what was rebilled.
-func moneyOf(a cache.Rebilled, decimals int) string {
-	return money(a.Cost, decimals, a.Unpriced)
+func moneyOf(a cache.Rebilled, decimals int) table.Money {
+	return table.Money{Dollars: a.Cost, Decimals: decimals, Unpriced: a.Unpriced}
 }
 
 // writeWorst writes which request lost most and why, and the models whose pauses cannot be
@@ -328,31 +341,33 @@ func writeLosses(w *bufio.Writer, heading string, all []cache.Loss, on Screen) {
 // writeCaches writes the reports on several sessions, a row each, and their sum.
 func writeCaches(w *bufio.Writer, c Caches, on Screen) {
 	writeVerdict(w, c.Sum)
-	columns := []Column{
-		{Name: "session", Flex: true}, {Name: "requests", Right: true}, {Name: "prompts", Right: true, Yields: 1}, {Name: "possible", Right: true},
-		{Name: "achieved", Right: true}, {Name: "rebilled", Right: true}, {Name: "by breaks", Right: true, Yields: 2}, {Name: "not served", Right: true, Yields: 3},
-	}
-	var cells [][]string
 	var broken []string
+	var read []*cache.Total
 	for i := range c.All {
 		t := &c.All[i]
-		name := sessionfmt.Clean(t.File)
 		if t.Error != "" {
-			broken = append(broken, name+": "+sessionfmt.Clean(t.Error))
-			continue
+			broken = append(broken, sessionfmt.Clean(t.File)+": "+sessionfmt.Clean(t.Error))
+		} else {
+			read = append(read, t)
 		}
-		achieved := "-"
-		if t.HitRate.Achieved != nil {
-			achieved = phrase.Percent(*t.HitRate.Achieved)
-		}
-		cells = append(cells, []string{
-			name, fmt.Sprint(t.Requests), phrase.Short(t.Prompt), phrase.Percent(t.HitRate.Possible), achieved,
-			moneyOf(t.Rebilled, 4), moneyOf(t.Broken, 4), moneyOf(t.Unserved, 4),
-		})
 	}
-	if len(cells) > 0 {
+	if len(read) > 0 {
 		w.WriteByte('\n')
-		WriteTable(w, columns, cells, on)
 	}
+	WriteTable(w, table.Stream(slices.Values(read), []col[*cache.Total]{
+		{Name: "session", Value: func(t *cache.Total) any { return t.File }, Flex: true},
+		{Name: "requests", Unit: table.Number, Value: func(t *cache.Total) any { return t.Requests }},
+		{Name: "prompts", Unit: table.Short, Value: func(t *cache.Total) any { return t.Prompt }, Yields: 1},
+		{Name: "possible", Unit: table.Share, Value: func(t *cache.Total) any { return t.HitRate.Possible }},
+		{Name: "achieved", Unit: table.Share, Value: func(t *cache.Total) any {
+			if t.HitRate.Achieved == nil {
+				return "-"
+			}
+			return t.HitRate.Achieved
+		}},
+		{Name: "rebilled", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Rebilled, 4) }},
+		{Name: "by breaks", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Broken, 4) }, Yields: 2},
+		{Name: "not served", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Unserved, 4) }, Yields: 3},
+	}), on)
 	writeBroken(w, "read", broken)
 }

@@ -13,8 +13,6 @@ import (
 	"ctxtool/sessionfmt/check"
 )
 
-func writeCheckLines(w *bufio.Writer, r check.Reports) error { return writeLines(w, r.Files) }
-
 // writeCheck writes the findings of each file below its name. A kind that occurs more than
 // three times in a file is one line with its number.
 func writeCheck(w *bufio.Writer, r check.Reports, on Screen) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/replay/reuse"
-	"ctxtool/sessionfmt"
 )
 
 // Compactions are those of a path, each with what it dropped that mattered.
@@ -27,7 +27,6 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) {
 	if len(c.All) == 0 {
 		w.WriteString("no compactions on the path\n")
 	}
-	columns := []Column{{Name: "kind"}, {Name: "what", Flex: true}, {Name: "entry", style: always(faint)}, {Name: "used by requests"}}
 	for i := range c.All {
 		one := &c.All[i]
 		if i > 0 {
@@ -45,9 +44,7 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) {
 		if c.Limit > 0 {
 			shown = rows[:min(c.Limit, len(rows))]
 		}
-		if len(shown) > 0 {
-			WriteTable(w, columns, shown, on)
-		}
+		WriteTable(w, table.Of(shown, droppedColumns), on)
 		if more := len(rows) - len(shown); more > 0 {
 			fmt.Fprintf(w, "and %d more: --limit 0 shows all\n", more)
 		}
@@ -68,15 +65,28 @@ func lostKinds(all []reuse.Lost) string {
 	return cmp.Or(strings.Join(counts, ", "), "nothing")
 }
 
+// A dropped is something that a compaction dropped.
+type dropped struct {
+	kind, what, entry string
+	used              string // by which requests
+}
+
+var droppedColumns = []col[*dropped]{
+	{Name: "kind", Value: func(d *dropped) any { return d.kind }},
+	{Name: "what", Value: func(d *dropped) any { return d.what }, Flex: true},
+	{Name: "entry", Unit: table.Entry, Value: func(d *dropped) any { return d.entry }, Style: always(faint)},
+	{Name: "used by requests", Value: func(d *dropped) any { return d.used }},
+}
+
 // rows returns what a compaction dropped, the most important first: demands, failures, what
 // was used again, then other paths and commands.
-func (c Compactions) rows(one *reuse.Compaction) (rows [][]string) {
+func (c Compactions) rows(one *reuse.Compaction) (rows []dropped) {
 	short := func(what string) string {
 		if c.Folder != "" {
 			what = strings.ReplaceAll(what, c.Folder+"/", "")
 			what = strings.TrimPrefix(what, strings.TrimPrefix(c.Folder, "/")+"/") // as paths are found in texts
 		}
-		return sessionfmt.Clean(what)
+		return what
 	}
 	last := 0 // number of rows before those used again
 	for k, l := range one.Lost {
@@ -84,12 +94,12 @@ func (c Compactions) rows(one *reuse.Compaction) (rows [][]string) {
 			last = k + 1
 		}
 		if !l.Used {
-			rows = append(rows, []string{l.Kind, short(l.What), entryID(l.Entry), ""})
+			rows = append(rows, dropped{l.Kind, short(l.What), l.Entry, ""})
 		}
 	}
-	var used [][]string
+	var used []dropped
 	for _, u := range one.Used {
-		used = append(used, []string{string(u.Kind), short(u.What), entryID(u.Entry), usedBy(u)})
+		used = append(used, dropped{string(u.Kind), short(u.What), u.Entry, usedBy(u)})
 	}
 	return slices.Insert(rows, last, used...)
 }

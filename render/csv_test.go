@@ -3,10 +3,12 @@ package render
 import (
 	"bufio"
 	"encoding/csv"
+	"slices"
 	"strings"
 	"testing"
 
 	"ctxtool/internal/must"
+	"ctxtool/internal/table"
 )
 
 // TestCSVHasNoFormulas: a text of a session is no formula of a spreadsheet, and numbers stay
@@ -16,10 +18,13 @@ func TestCSVHasNoFormulas(t *testing.T) {
 	var out strings.Builder
 	w := bufio.NewWriter(&out)
 	cells := []any{`=HYPERLINK("http://x","y")`, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1+1", "-5", "+1.5e3", -5, -0.25, "a=b", "", nil}
-	want := []string{`'=HYPERLINK("http://x","y")`, "'+1+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", "'\t=1", "'\r=1", "'\n=1", "'＝1+1", "-5", "+1.5e3", "-5", "-0.25", "a=b", "", ""}
-	columns := make([]string, len(cells))
-	columns[0] = "=1+1"
-	must.Do(writeCSV(w, columns, [][]any{cells}))
+	want := []string{`'=HYPERLINK("http://x","y")`, "'+1+cmd|' /C calc'!A0", "'-2+3", "'@SUM(A1)", "�=1", "�=1", "�=1", "'＝1+1", "-5", "+1.5e3", "-5", "-0.25", "a=b", "", ""}
+	columns := make([]col[[]any], len(cells))
+	for i := range columns {
+		columns[i].Value = func(row []any) any { return row[i] }
+	}
+	columns[0].Name = "=1+1"
+	must.Do(writeCSV(w, table.Stream(slices.Values([][]any{cells}), columns)))
 	must.Do(w.Flush())
 	rows := must.Get(csv.NewReader(strings.NewReader(out.String())).ReadAll())
 	if rows[0][0] != "'=1+1" {

@@ -3,8 +3,10 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 
 	"ctxtool/internal/markdown"
+	"ctxtool/internal/table"
 	"ctxtool/replay/diff"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -184,37 +186,29 @@ func textOf(content jsonl.Value) string {
 func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) {
 	x := comparison{d}
 	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)), sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
-	var rows [][]string
-	for _, c := range x.categories() {
-		rows = append(rows, append([]string{c.name}, c.cells()...))
-	}
-	right := func(names ...string) (columns []Column) {
-		columns = []Column{{Name: ""}}
-		for _, n := range names {
-			columns = append(columns, Column{Name: n, Right: true})
-		}
-		return columns
-	}
-	WriteTable(w, right("tokens a", "tokens b", "", "bytes a", "bytes b", ""), rows, on)
-	if rows = x.tally(); len(rows) == 0 {
-		return
-	}
-	w.WriteByte('\n')
-	WriteTable(w, right("number", "tokens"), rows, on)
-}
-
-func (c category) cells() []string {
-	return []string{
-		fmt.Sprint(c.tokens[0]), fmt.Sprint(c.tokens[1]), signed(c.tokens[1] - c.tokens[0]),
-		fmt.Sprint(c.bytes[0]), fmt.Sprint(c.bytes[1]), signed(c.bytes[1] - c.bytes[0]),
+	WriteTable(w, table.Of(x.categories(), slices.Concat([]col[*category]{
+		{Name: "", Value: func(c *category) any { return c.name }},
+	}, sidesColumns("tokens a", "tokens b", "", tokensOf), sidesColumns("bytes a", "bytes b", "", bytesOf))), on)
+	if rows := x.tally(); len(rows) > 0 {
+		w.WriteByte('\n')
+		WriteTable(w, table.Of(rows, []col[*tallied]{
+			{Name: "", Value: func(t *tallied) any { return t.what }},
+			{Name: "number", Unit: table.Number, Value: func(t *tallied) any { return t.n }},
+			{Name: "tokens", Unit: table.Tokens, Value: func(t *tallied) any { return t.tokens }},
+		}), on)
 	}
 }
 
-func signed(n int) string {
-	if n == 0 {
-		return ""
+func tokensOf(c *category) [2]int { return c.tokens }
+func bytesOf(c *category) [2]int  { return c.bytes }
+
+// sidesColumns returns the columns of a size on both sides, and of its change.
+func sidesColumns(a, b, change string, of func(*category) [2]int) []col[*category] {
+	return []col[*category]{
+		{Name: a, Unit: table.Number, Value: func(c *category) any { return of(c)[0] }},
+		{Name: b, Unit: table.Number, Value: func(c *category) any { return of(c)[1] }},
+		{Name: change, Unit: table.Change, Value: func(c *category) any { return of(c)[1] - of(c)[0] }},
 	}
-	return fmt.Sprintf("%+d", n)
 }
 
 // changeOrder is the order in which changes are counted.
@@ -223,8 +217,15 @@ var changeOrder = [...]diff.Change{
 	diff.Removed, diff.Added, diff.Changed,
 }
 
-// tally counts the changes: how many messages, parts and tools, and their tokens.
-func (x comparison) tally() (rows [][]string) {
+// A tallied is the number of changes of a kind, and of messages their tokens.
+type tallied struct {
+	what   string
+	n      int
+	tokens any
+}
+
+// tally counts the changes: how many messages, parts and tools.
+func (x comparison) tally() (rows []tallied) {
 	for _, change := range changeOrder {
 		n, tokens := 0, 0
 		for _, c := range x.Messages {
@@ -233,12 +234,12 @@ func (x comparison) tally() (rows [][]string) {
 			}
 		}
 		if n > 0 {
-			rows = append(rows, []string{"messages " + string(change), fmt.Sprint(n), fmt.Sprint(tokens)})
+			rows = append(rows, tallied{"messages " + string(change), n, tokens})
 		}
 	}
 	row := func(what string, n int) {
 		if n > 0 {
-			rows = append(rows, []string{what, fmt.Sprint(n), ""})
+			rows = append(rows, tallied{what, n, nil})
 		}
 	}
 	items := func(name string, all []diff.ItemChange) {
@@ -261,9 +262,11 @@ func (x comparison) tally() (rows [][]string) {
 
 func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) {
 	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
-	WriteTable(w, []Column{{Name: ""}, {Name: "entries", Right: true}}, [][]string{
-		{"only a", fmt.Sprint(len(x.OnlyA))}, {"only b", fmt.Sprint(len(x.OnlyB))},
-	}, on)
+	sides := []tallied{{"only a", len(x.OnlyA), nil}, {"only b", len(x.OnlyB), nil}}
+	WriteTable(w, table.Of(sides, []col[*tallied]{
+		{Name: "", Value: func(t *tallied) any { return t.what }},
+		{Name: "entries", Unit: table.Number, Value: func(t *tallied) any { return t.n }},
+	}), on)
 }
 
 // writeEntries writes the entries that only one of two paths has, a line each.

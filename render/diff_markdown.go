@@ -3,10 +3,12 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/replay/diff"
 )
 
@@ -66,14 +68,9 @@ func (p *diffPage) head() {
 		w.Write(p.cause(code(line, unset(c.B)), c.Cause))
 		w.WriteByte('\n')
 	}
-	w.WriteString("\n|  | tokens A | tokens B | change | bytes A | bytes B | change |\n|---|---:|---:|---:|---:|---:|---:|\n")
-	for _, c := range x.categories() {
-		fmt.Fprintf(w, "| %s |", c.name)
-		for _, cell := range c.cells() {
-			fmt.Fprintf(w, " %s |", cell)
-		}
-		w.WriteByte('\n')
-	}
+	writeMarkdownTable(w, table.Of(x.categories(), slices.Concat([]col[*category]{
+		{Name: "", Value: func(c *category) any { return c.name }},
+	}, sidesColumns("tokens A", "tokens B", "change", tokensOf), sidesColumns("bytes A", "bytes B", "change", bytesOf))))
 }
 
 func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {

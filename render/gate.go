@@ -6,11 +6,10 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
-	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats/gate"
 )
@@ -23,23 +22,13 @@ func writeGate(w *bufio.Writer, r *gate.Report, on Screen) {
 		passed = failure
 	}
 	fmt.Fprintf(w, "%s %s\n", on.paint(heading, "gate:"), on.paint(passed, gateHead(r)))
-	if rows := gateRows(r); len(rows) > 0 {
-		WriteTable(w, gateColumns, rows, on)
-	}
+	WriteTable(w, table.Of(gateRows(r), gateColumns), on)
 }
 
 // writeGateMarkdown writes the same for the summary of a job.
 func writeGateMarkdown(w *bufio.Writer, r *gate.Report) {
-	fmt.Fprintf(w, "### gate: %s\n", markdown.AppendInline(nil, []byte(gateHead(r))))
-	rows := gateRows(r)
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = string(markdown.AppendInline(nil, []byte(cell)))
-		}
-	}
-	if len(rows) > 0 {
-		writeMarkdownTable(w, gateColumns, rows)
-	}
+	fmt.Fprintf(w, "### gate: %s\n", inline(gateHead(r)))
+	writeMarkdownTable(w, table.Of(gateRows(r), gateColumns))
 }
 
 // writeGateAnnotations writes what is not kept as annotations of GitHub Actions.
@@ -84,13 +73,24 @@ func gateHead(r *gate.Report) string {
 	return strings.Join(words, ", ") + phrase.If(r.Saved != "", "; against %s", sessionfmt.Quote(r.Saved))
 }
 
-var gateColumns = []Column{
-	{Name: "gate", style: wordStyle}, {Name: "figure"}, {Name: "value", Right: true}, {Name: "limit"}, {Name: "beyond"}, {Name: "look at", Flex: true},
+// A judged is a verdict, and what to look at.
+type judged struct {
+	*gate.Verdict
+	place string
 }
 
-// gateRows returns the cells of the verdicts. Those that are kept, or have no value, have one
+var gateColumns = []col[*judged]{
+	{Name: "gate", Value: func(v *judged) any { return gateWord(v.Verdict) }, Style: wordStyle},
+	{Name: "figure", Value: func(v *judged) any { return v.Figure }},
+	{Name: "value", Unit: table.Number, Value: func(v *judged) any { return gateValue(v.Verdict) }},
+	{Name: "limit", Value: func(v *judged) any { return gateLimit(v.Verdict) }},
+	{Name: "beyond", Value: func(v *judged) any { return gateOver(v.Verdict) }},
+	{Name: "look at", Value: func(v *judged) any { return v.place }, Flex: true},
+}
+
+// gateRows returns the verdicts. Those that are kept, or have no value, have one
 // row a budget: the nearest to its limit.
-func gateRows(r *gate.Report) (rows [][]string) {
+func gateRows(r *gate.Report) (rows []judged) {
 	nearest, times := map[string]*gate.Verdict{}, map[string]int{}
 	key := func(v *gate.Verdict) string {
 		limit := gateLimit(v)
@@ -116,17 +116,14 @@ func gateRows(r *gate.Report) (rows [][]string) {
 		if folds(v) && nearest[k] != v {
 			continue
 		}
-		row := []string{gateWord(v), v.Figure, gateValue(v), gateLimit(v), gateOver(v), gatePlace(v)}
+		row := judged{v, gatePlace(v)}
 		switch {
 		case v.State == gate.Unknown && times[k] > 1:
-			row[5] = fmt.Sprintf("%s: %d times", v.Reason, times[k])
+			row.place = fmt.Sprintf("%s: %d times", v.Reason, times[k])
 		case v.State == gate.Kept && times[k] > 1:
-			row[5] = fmt.Sprintf("the nearest of %d: %s", times[k], row[5])
+			row.place = fmt.Sprintf("the nearest of %d: %s", times[k], row.place)
 		case v.State == gate.Kept:
-			row[5] = ""
-		}
-		for c := range row {
-			row[c] = sessionfmt.Clean(row[c])
+			row.place = ""
 		}
 		rows = append(rows, row)
 	}
@@ -161,24 +158,24 @@ func gateValue(v *gate.Verdict) string {
 		if v.Figure == "cache.rebilled" {
 			unit = "token"
 		}
-		return fmt.Sprintf(">= %s (%s unpriced)", amount(v.Unit, *v.Value), phrase.Count(v.Unpriced, unit))
+		return fmt.Sprintf(">= %s (%s unpriced)", limited(v.Unit, *v.Value), phrase.Count(v.Unpriced, unit))
 	}
 	if v.Calibrated {
-		return "~" + amount(v.Unit, *v.Value)
+		return "~" + limited(v.Unit, *v.Value)
 	}
-	return amount(v.Unit, *v.Value)
+	return limited(v.Unit, *v.Value)
 }
 
 func gateLimit(v *gate.Verdict) string {
 	switch {
 	case v.Max != nil && v.Min != nil && *v.Max == *v.Min:
-		return "= " + amount(v.Unit, *v.Max)
+		return "= " + limited(v.Unit, *v.Max)
 	case v.Max != nil && v.Min != nil:
-		return amount(v.Unit, *v.Min) + " to " + amount(v.Unit, *v.Max)
+		return limited(v.Unit, *v.Min) + " to " + limited(v.Unit, *v.Max)
 	case v.Max != nil:
-		return "<= " + amount(v.Unit, *v.Max)
+		return "<= " + limited(v.Unit, *v.Max)
 	case v.Min != nil:
-		return ">= " + amount(v.Unit, *v.Min)
+		return ">= " + limited(v.Unit, *v.Min)
 	}
 	return ""
 }
@@ -193,7 +190,7 @@ func gateOver(v *gate.Verdict) string {
 	if v.Max == nil || *v.Value < *v.Max {
 		limit, sign = v.Min, "-"
 	}
-	by := amount(v.Unit, v.Over)
+	by := limited(v.Unit, v.Over)
 	switch share := v.Over / math.Abs(*limit); {
 	case v.Unit == "share":
 		by = fmt.Sprintf("%.1f points", 100*v.Over)
@@ -203,7 +200,7 @@ func gateOver(v *gate.Verdict) string {
 		by = fmt.Sprintf("%.0f times", share)
 	}
 	if v.Slack > 0 && v.State == gate.Tolerated {
-		return sign + by + ", allowed " + amount(v.Unit, v.Slack)
+		return sign + by + ", allowed " + limited(v.Unit, v.Slack)
 	}
 	return sign + by
 }
@@ -228,24 +225,9 @@ func verdictText(v *gate.Verdict) string {
 	limit, over := gateLimit(v), gateOver(v)
 	text := name + " " + gateValue(v) + phrase.If(limit != "", ", limit %s", strings.TrimPrefix(limit, "= ")) + phrase.If(over != "", " (%s)", over)
 	if v.Saved != nil {
-		text += ", saved " + amount(v.Unit, *v.Saved)
+		text += ", saved " + limited(v.Unit, *v.Saved)
 	}
 	return text + phrase.If(v.Reason != "", ": %s", v.Reason)
-}
-
-// amount returns a number of a unit as text.
-func amount(unit string, n float64) string {
-	switch unit {
-	case "share":
-		return phrase.Percent(n)
-	case "dollars":
-		if n != 0 && math.Abs(n) < 0.0001 {
-			return dollars(n)
-		}
-		text := strconv.FormatFloat(n, 'f', 4, 64)
-		return strings.TrimSuffix(text, "00") // cents are always shown
-	}
-	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
 // The parts of the JUnit format that its readers agree on.

@@ -4,14 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
-	"slices"
-	"strconv"
-	"strings"
 
 	"ctxtool/replay"
 	"ctxtool/replay/entry"
@@ -241,67 +236,4 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	}
 	o.close()
 	return w.WriteByte('\n')
-}
-
-// writeCSV writes rows as a CSV file with the columns' names in its first line, numbers
-// unrounded; nil or a missing cell is empty. A text that a spreadsheet would take for a formula
-// begins with an apostrophe.
-func writeCSV(w *bufio.Writer, columns []string, rows [][]any) error {
-	return writeRowsCSV(w, columns, slices.Values(rows))
-}
-
-// writeRowsCSV is writeCSV for rows that are made as they are written.
-func writeRowsCSV(w *bufio.Writer, columns []string, rows iter.Seq[[]any]) error {
-	out := csv.NewWriter(w)
-	record := make([]string, len(columns))
-	for i, name := range columns {
-		record[i] = csvCell(name)
-	}
-	out.Write(record)
-	for row := range rows {
-		clear(record)
-		for i, cell := range row {
-			record[i] = csvCell(cell)
-		}
-		out.Write(record)
-	}
-	out.Flush()
-	return out.Error()
-}
-
-func csvCell(cell any) string {
-	switch v := cell.(type) {
-	case nil:
-		return ""
-	case float64:
-		return dollars(v)
-	case *float64:
-		if v == nil {
-			return ""
-		}
-		return dollars(*v)
-	case origin.Index:
-		return orNothing(v)
-	case []int64:
-		return strings.Trim(fmt.Sprint(v), "[]")
-	}
-	text := fmt.Sprint(cell)
-	if _, err := strconv.ParseFloat(text, 64); err != nil && text != "" && text != "-" && strings.ContainsRune(formulas, []rune(text)[0]) {
-		return "'" + text
-	}
-	return text
-}
-
-// formulas are the characters with which spreadsheets let a formula begin, in full width too.
-const formulas = "=+-@\t\r\n＝＋－＠"
-
-func number(n int64) string { return strconv.FormatInt(n, 10) }
-
-func dollars(d float64) string { return strconv.FormatFloat(d, 'g', -1, 64) }
-
-func orNothing(n origin.Index) string {
-	if n < 0 {
-		return ""
-	}
-	return strconv.Itoa(int(n))
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
 )
 
 // Models are models of the table, schema ctxtool/models/1.
@@ -26,36 +26,43 @@ type ModelLine struct {
 	Configured bool   `json:"configured"` // the configuration sets some of it, or all
 }
 
+// A modelRow is a model of the table, or a tier of its prices.
+type modelRow struct {
+	name  string
+	model models.Model // nothing for a tier
+	rates models.Rates
+}
+
+var modelColumns = []col[*modelRow]{
+	{Name: "model", Value: func(m *modelRow) any { return m.name }, Flex: true},
+	{Name: "window", Unit: table.Tokens, Value: func(m *modelRow) any { return table.Unless0(m.model.ContextWindow) }},
+	{Name: "output", Unit: table.Tokens, Value: func(m *modelRow) any { return table.Unless0(m.model.MaxTokens) }},
+	{Name: "$ in", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.Input) }},
+	{Name: "$ out", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.Output) }},
+	{Name: "$ read", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.CacheRead) }},
+	{Name: "$ write", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.CacheWrite) }},
+	{Name: "cached", Unit: table.Number, Value: func(m *modelRow) any { return lifetime(m.model.PromptCache) }},
+}
+
 // writeModels writes a row for each model, and below it one for each tier of its prices.
 func writeModels(w *bufio.Writer, list Models, on Screen) {
-	right := func(name string) Column { return Column{Name: name, Right: true} }
-	columns := []Column{{Name: "model", Flex: true}, right("window"), right("output"), right("$ in"), right("$ out"), right("$ read"), right("$ write"), right("cached")}
-	prices := func(r models.Rates) []string {
-		return []string{price(r.Input), price(r.Output), price(r.CacheRead), price(r.CacheWrite)}
-	}
-	var cells [][]string
+	var rows []modelRow
 	configured := false
 	for _, m := range list.Models {
-		name := m.Provider + "/" + m.ID
-		if m.Configured {
-			name, configured = name+" *", true
-		}
-		row := append([]string{sessionfmt.Clean(name), whole(m.ContextWindow), whole(m.MaxTokens)}, prices(m.Cost.Rates)...)
-		cells = append(cells, append(row, lifetime(m.PromptCache)))
+		configured = configured || m.Configured
+		name := m.Provider + "/" + m.ID + phrase.If(m.Configured, " *")
+		rows = append(rows, modelRow{name, m.Model, m.Cost.Rates})
 		for _, t := range m.Cost.Tiers {
-			row := append([]string{fmt.Sprintf("· prompts above %d", t.InputTokensAbove), "", ""}, prices(t.Rates)...)
-			cells = append(cells, append(row, ""))
+			rows = append(rows, modelRow{fmt.Sprintf("· prompts above %d", t.InputTokensAbove), models.Model{}, t.Rates})
 		}
 	}
-	WriteTable(w, columns, cells, on)
-	fmt.Fprintf(w, "\nWindow and output in tokens, prices in dollars per million tokens.\nThe table is of %s (%s).\n", list.Date, list.Source)
+	WriteTable(w, table.Of(rows, modelColumns), on)
+	fmt.Fprintf(w, "\nWindow and output in tokens, prices in dollars per million tokens.\n")
+	fmt.Fprintf(w, "The table is of %s (%s).\n", list.Date, list.Source)
 	if configured {
 		fmt.Fprintln(w, "* set by the configuration")
 	}
 }
-
-// whole returns a number of tokens, or "" if it is unknown.
-func whole(n int64) string { return phrase.If(n != 0, "%d", n) }
 
 // price returns a price, or "" for none.
 func price(dollars float64) string {

@@ -3,12 +3,14 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
+	"ctxtool/internal/table"
 	"ctxtool/replay/cache"
 	"ctxtool/replay/hook"
 	"ctxtool/sessionfmt"
@@ -23,14 +25,12 @@ func writePatch(w *bufio.Writer, p *plan.Plan, on Screen) error {
 		fmt.Fprintf(w, "  cannot be appended: %s\n", sessionfmt.Clean(p.Unstored))
 	}
 	w.WriteByte('\n')
-	columns := []Column{{Name: "op", Right: true}, {Name: "operation"}, {Name: "verdict", style: rulingStyle}, {Name: "why", Flex: true}}
-	WriteTable(w, columns, verdictCells(t.Verdicts), on)
+	WriteTable(w, verdictTable(t.Verdicts), on)
 	if t.Difference == nil {
 		return nil
 	}
 	w.WriteByte('\n')
-	columns = []Column{{Name: "tokens"}, {Name: "before", Right: true}, {Name: "after", Right: true}, {Name: "change", Right: true}}
-	WriteTable(w, columns, sizeCells(t.Sizes), on)
+	WriteTable(w, sizeTable(t.Sizes), on)
 	w.WriteByte('\n')
 	for _, line := range costLines(t) {
 		aligned(w, line[0], "%s", line[1])
@@ -67,40 +67,48 @@ func rulingStyle(cell string) style {
 	return failure
 }
 
-// verdictCells returns a row per operation.
-func verdictCells(all []hook.Verdict) (rows [][]string) {
+// verdictTable returns a row per operation.
+func verdictTable(all []hook.Verdict) table.Table {
 	several := len(all) > 0 && all[len(all)-1].Result > 0
-	for _, v := range all {
-		number := fmt.Sprint(v.Op)
-		if several {
-			number = fmt.Sprintf("%d.%d", v.Result, v.Op)
-		}
-		rows = append(rows, []string{number, v.Name, string(v.Ruling), reasonOf(v)})
-	}
-	return rows
+	return table.Of(all, []col[*hook.Verdict]{
+		{Name: "op", Unit: table.Number, Value: func(v *hook.Verdict) any {
+			return phrase.If(several, "%d.", v.Result) + fmt.Sprint(v.Op)
+		}},
+		{Name: "operation", Value: func(v *hook.Verdict) any { return v.Name }},
+		{Name: "verdict", Value: func(v *hook.Verdict) any { return string(v.Ruling) }, Style: rulingStyle},
+		{Name: "why", Value: func(v *hook.Verdict) any { return reasonOf(v) }, Flex: true},
+	})
 }
 
 // reasonOf returns why a ruling was made, without the number and name of the operation.
-func reasonOf(v hook.Verdict) string {
+func reasonOf(v *hook.Verdict) string {
 	if _, why, ok := strings.Cut(v.Text, "): "); ok {
-		return sessionfmt.Clean(why)
+		return why
 	}
-	return sessionfmt.Clean(v.Text)
+	return v.Text
 }
 
-// sizeCells returns a row per category, of each counter.
-func sizeCells(sizes []hook.Size) (rows [][]string) {
+// A sized is a category of content by a counter, before and after.
+type sized struct {
+	name    string
+	was, is int
+}
+
+// sizeTable returns a row per category, of each counter.
+func sizeTable(sizes []hook.Size) table.Table {
+	var rows []sized
 	for _, s := range sizes {
 		for _, c := range categories {
-			name := c.name
-			if len(sizes) > 1 {
-				name += ", " + s.Counter
-			}
-			was, is := c.of(s.Before), c.of(s.After)
-			rows = append(rows, []string{name, fmt.Sprint(was), fmt.Sprint(is), signed(is - was)})
+			name := c.name + phrase.If(len(sizes) > 1, ", %s", s.Counter)
+			rows = append(rows, sized{name, c.of(s.Before), c.of(s.After)})
 		}
 	}
-	return rows
+	return table.Of(rows, []col[*sized]{
+		{Name: "tokens", Value: func(s *sized) any { return s.name }},
+		{Name: "before", Unit: table.Tokens, Value: func(s *sized) any { return s.was }},
+		{Name: "after", Unit: table.Tokens, Value: func(s *sized) any { return s.is }},
+		{Name: "change", Unit: table.Change, Value: func(s *sized) any { return s.is - s.was }},
+	})
 }
 
 // costLines returns what a patch does to the cached prefix and to the bill, each with a name.
@@ -151,21 +159,6 @@ func served(s cache.Served, priced bool) string {
 	return fmt.Sprintf("%d tokens read, %d written", s.Read, s.Write) + phrase.If(priced, ", %s", usd(s.Cost))
 }
 
-// usd returns an amount of dollars.
-func usd(n float64) string { return money(n, 4, 0) }
-
-// money returns an amount of dollars. If it lacks what has no known price, it is a lower bound, with
-// a plus sign, or unknown if nothing has one.
-func money(dollars float64, decimals int, unpriced int64) string {
-	if !priced(dollars, unpriced) {
-		return "unknown"
-	}
-	return fmt.Sprintf("$%.*f", decimals, dollars) + phrase.If(unpriced > 0, "+")
-}
-
-// priced reports whether anything of an amount has a known price.
-func priced(dollars float64, unpriced int64) bool { return dollars > 0 || unpriced == 0 }
-
 // writePatchMarkdown writes a trial or a run as a page for a review.
 func writePatchMarkdown(w *bufio.Writer, p *plan.Plan) error {
 	if p.Run != nil {
@@ -178,13 +171,11 @@ func writePatchMarkdown(w *bufio.Writer, p *plan.Plan) error {
 	for _, line := range linesOf(t) {
 		fmt.Fprintf(w, "- %s\n", line)
 	}
-	w.WriteString("\n| op | operation | verdict | why |\n|---:|---|---|---|\n")
-	writeCells(w, verdictCells(t.Verdicts))
+	writeMarkdownTable(w, verdictTable(t.Verdicts))
 	if t.Difference == nil {
 		return nil
 	}
-	w.WriteString("\n| tokens | before | after | change |\n|---|---:|---:|---:|\n")
-	writeCells(w, sizeCells(t.Sizes))
+	writeMarkdownTable(w, sizeTable(t.Sizes))
 	if t.Difference.Equal() {
 		return nil
 	}
@@ -215,44 +206,44 @@ func linesOf(t *hook.Trial) (all []string) {
 	return all
 }
 
-// writeCells writes rows of a Markdown table.
-func writeCells(w *bufio.Writer, rows [][]string) {
-	for _, row := range rows {
-		w.WriteByte('|')
-		for _, cell := range row {
-			w.Write(append(markdown.AppendInline([]byte{' '}, []byte(cell)), " |"...))
+// runTable returns a row per answer of a hook. The time of a call is only shown as text, since it
+// differs from run to run.
+func runTable(r *hook.Run) table.Table {
+	served := func(row *hook.Row) *hook.Row {
+		if row.Is == nil {
+			return nil
 		}
-		w.WriteByte('\n')
+		return row
 	}
+	priced := r.Bill != nil && r.Bill.Priced
+	return table.Of(r.Rows, slices.Concat([]col[*hook.Row]{
+		{Name: "request", Unit: table.Number, Value: func(r *hook.Row) any { return r.Request }},
+		{Name: "reason", Value: func(r *hook.Row) any { return strings.ReplaceAll(string(r.Reason), "_", " ") }, Yields: 3},
+		{Name: "operations", Value: func(r *hook.Row) any { return operations(r) }, Flex: true},
+		{Name: "before", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Before }},
+		{Name: "after", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.After }},
+	}, table.Within(served, nil, []col[*hook.Row]{
+		{Name: "read before", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Was.Read }, Yields: 1},
+		{Name: "read after", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Is.Read }, Yields: 1},
+		{Name: "cost before", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, usd(r.Was.Cost)) }},
+		{Name: "cost after", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, usd(r.Is.Cost)) }},
+	}...), []col[*hook.Row]{
+		{Name: "time", Unit: table.Number, Value: func(r *hook.Row) any {
+			return r.Took.Round(100 * time.Microsecond).String()
+		}, Yields: 4},
+	}))
 }
 
-// runColumns are the columns of the answers of a hook. The time of a call is only shown as text,
-// since it differs from run to run.
-var runColumns = []Column{
-	{Name: "request", Right: true}, {Name: "reason", Yields: 3}, {Name: "operations", Flex: true}, {Name: "before", Right: true}, {Name: "after", Right: true},
-	{Name: "read before", Right: true, Yields: 1}, {Name: "read after", Right: true, Yields: 1}, {Name: "cost before", Right: true}, {Name: "cost after", Right: true},
-}
-
-// runCells returns a row per answer.
-func runCells(r *hook.Run) (rows [][]string) {
-	for _, row := range r.Rows {
-		what := strings.Join(row.Ops, ", ")
-		for _, v := range row.Verdicts {
-			what += fmt.Sprintf("; %s: %s", v.Ruling, v.Text)
-		}
-		if row.Error != "" {
-			what = "failed: " + row.Error
-		}
-		cells := []string{fmt.Sprint(row.Request), strings.ReplaceAll(string(row.Reason), "_", " "), sessionfmt.Clean(what), fmt.Sprint(row.Before), fmt.Sprint(row.After), "", "", "", ""}
-		if row.Is != nil {
-			cells[5], cells[6] = fmt.Sprint(row.Was.Read), fmt.Sprint(row.Is.Read)
-			if r.Bill != nil && r.Bill.Priced {
-				cells[7], cells[8] = usd(row.Was.Cost), usd(row.Is.Cost)
-			}
-		}
-		rows = append(rows, cells)
+// operations returns what an answer asks for, and what became of it.
+func operations(r *hook.Row) string {
+	if r.Error != "" {
+		return "failed: " + r.Error
 	}
-	return rows
+	what := strings.Join(r.Ops, ", ")
+	for _, v := range r.Verdicts {
+		what += fmt.Sprintf("; %s: %s", v.Ruling, v.Text)
+	}
+	return what
 }
 
 // writeRun writes what a hook did in a session as text.
@@ -268,15 +259,11 @@ func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) {
 	}
 	if len(r.Rows) > 0 {
 		w.WriteByte('\n')
-		columns := append([]Column(nil), runColumns...)
-		rows := runCells(r)
-		if timed {
-			columns = append(columns, Column{Name: "time", Right: true, Yields: 4})
-			for k := range rows {
-				rows[k] = append(rows[k], r.Rows[k].Took.Round(100*time.Microsecond).String())
-			}
+		rows := runTable(r)
+		if !timed {
+			rows = rows.Without("time")
 		}
-		WriteTable(w, columns, rows, on)
+		WriteTable(w, rows, on)
 	}
 	if r.Bill != nil {
 		w.WriteByte('\n')
@@ -301,9 +288,5 @@ func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) {
 			fmt.Fprintf(w, "- %s%s\n", phrase.If(k == 0, "**Bill**: "), line[1])
 		}
 	}
-	if len(r.Rows) == 0 {
-		return
-	}
-	w.WriteString("\n| request | reason | operations | before | after | read before | read after | cost before | cost after |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n")
-	writeCells(w, runCells(r))
+	writeMarkdownTable(w, runTable(r).Without("time"))
 }

@@ -3,12 +3,13 @@ package render
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
 	"ctxtool/sessionfmt/redact"
@@ -129,62 +130,74 @@ func writePlanEntries(w *bufio.Writer, p *plan.Plan, _ Screen) {
 
 // writePlans writes a row a session.
 func writePlans(w *bufio.Writer, ps Plans, on Screen) {
-	all := ps.All
-	columns := []Column{{Name: "session", Flex: true}}
-	var cells [][]string
-	for _, p := range all {
-		names, row := partRow(p)
-		if len(columns) == 1 {
-			for _, name := range names {
-				columns = append(columns, Column{Name: name, Right: name != "version"})
-			}
-		}
-		cells = append(cells, append([]string{sessionfmt.Clean(p.Session.File)}, row...))
-	}
-	for k, p := range all {
-		for len(cells[k]) < len(columns) {
-			cells[k] = append(cells[k], "")
-		}
-		cells[k] = append(cells[k], sessionfmt.Clean(outcome(p)))
-	}
-	if len(cells) > 0 {
-		WriteTable(w, append(columns, Column{Name: "what"}), cells, on)
-	}
+	rest := []col[*plan.Plan]{{Name: "what", Value: func(p *plan.Plan) any { return outcome(p) }}}
+	columns := []col[*plan.Plan]{{Name: "session", Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
+	columns = slices.Concat(columns, partColumns(ps.All), rest)
+	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
 	if ps.Sum {
-		writeSum(w, all)
+		writeSum(w, ps.All)
 	}
 }
 
-// partRow returns the cells that depend on the kind of plan, and the names of their columns.
-func partRow(p *plan.Plan) (names, cells []string) {
-	switch {
-	case p.Reduction != nil:
-		r, less, cannot := p.Reduction, "", ""
-		after, entries := r.After, p.Entries
-		if p.Skipped != "" {
-			after, entries = r.Before, 0
+// partColumns returns the columns that depend on the kind of plans.
+func partColumns(all []*plan.Plan) []col[*plan.Plan] {
+	for _, p := range all {
+		switch {
+		case p.Reduction != nil:
+			return table.Within(func(p *plan.Plan) *plan.Plan { return ofKind(p, p.Reduction != nil) }, nil, reductionColumns...)
+		case p.Rewrite != nil:
+			return table.Within(func(p *plan.Plan) *plan.Rewrite { return p.Rewrite }, nil, rewriteColumns...)
+		case p.Redaction != nil:
+			return table.Within(func(p *plan.Plan) *plan.Plan { return ofKind(p, p.Redaction != nil) }, nil, redactionColumns...)
 		}
-		if after < r.Before {
-			less = phrase.Percent(1 - float64(after)/float64(r.Before))
-		}
-		if len(r.Cannot) > 0 {
-			cannot = fmt.Sprint(len(r.Cannot))
-		}
-		names = []string{"before", "after", "less", "entries", "cannot"}
-		return names, []string{fmt.Sprint(r.Before), fmt.Sprint(after), less, fmt.Sprint(entries), cannot}
-	case p.Rewrite != nil:
-		r, version := p.Rewrite, ""
-		if r.From > 0 {
-			version = versions(r)
-		}
-		names = []string{"version", "changed", "added", "removed", "quarantine"}
-		return names, []string{version, fmt.Sprint(r.Changed), fmt.Sprint(r.Added), fmt.Sprint(r.Removed), fmt.Sprint(r.Quarantined)}
-	case p.Redaction != nil:
-		values, places := redacted(p.Found)
-		names = []string{"values", "places", "stripped", "images"}
-		return names, []string{fmt.Sprint(values), fmt.Sprint(places), fmt.Sprint(p.Stripped), fmt.Sprint(p.Images)}
 	}
-	return nil, nil
+	return nil
+}
+
+func ofKind(p *plan.Plan, is bool) *plan.Plan {
+	if !is {
+		return nil
+	}
+	return p
+}
+
+var reductionColumns = []col[*plan.Plan]{
+	{Name: "before", Unit: table.Tokens, Value: func(p *plan.Plan) any { return p.Reduction.Before }},
+	{Name: "after", Unit: table.Tokens, Value: func(p *plan.Plan) any { return tokensAfter(p) }},
+	{Name: "less", Unit: table.Share, Value: func(p *plan.Plan) any {
+		before, after := p.Reduction.Before, tokensAfter(p)
+		return table.If(after < before, 1-float64(after)/float64(before))
+	}},
+	{Name: "entries", Unit: table.Number, Value: func(p *plan.Plan) any {
+		if p.Skipped != "" {
+			return 0
+		}
+		return p.Entries
+	}},
+	{Name: "cannot", Unit: table.Number, Value: func(p *plan.Plan) any { return table.Unless0(len(p.Reduction.Cannot)) }},
+}
+
+// tokensAfter returns the size of a session after a plan that may be skipped.
+func tokensAfter(p *plan.Plan) int {
+	if p.Skipped != "" {
+		return p.Reduction.Before
+	}
+	return p.Reduction.After
+}
+
+var rewriteColumns = []col[*plan.Rewrite]{
+	{Name: "version", Value: func(r *plan.Rewrite) any { return phrase.If(r.From > 0, "%s", versions(r)) }},
+	{Name: "changed", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Changed }},
+	{Name: "added", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Added }},
+	{Name: "removed", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Removed }},
+	{Name: "quarantine", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Quarantined }},
+}
+
+var redactionColumns = []col[*plan.Plan]{
+	{Name: "values", Unit: table.Number, Value: func(p *plan.Plan) any { return redacted(p.Found).Values }},
+	{Name: "places", Unit: table.Number, Value: func(p *plan.Plan) any { return redacted(p.Found).Places }},
+	{Name: "stripped", Unit: table.Number, Value: func(p *plan.Plan) any { return p.Stripped }},
+	{Name: "images", Unit: table.Number, Value: func(p *plan.Plan) any { return p.Images }},
 }
 
 // outcome returns the result of a session in a few words.
@@ -227,20 +240,20 @@ func leftOver(p *plan.Plan) (left []check.Finding) {
 // writeRedaction writes what each rule has found, and what was not searched: in a line, or for a
 // report in full.
 func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) {
-	values, places := redacted(p.Found)
-	text := cmp.Or(phrase.If(places > 0, "%s in %s", phrase.Count(values, "value"), phrase.Count(places, "place")), "nothing to redact")
+	sum, text := redacted(p.Found), "nothing to redact"
+	if sum.Places > 0 {
+		text = phrase.Count(sum.Values, "value") + " in " + phrase.Count(sum.Places, "place")
+	}
 	fmt.Fprintf(w, "%s: %s%s%s%s%s%s\n", sessionfmt.Clean(p.Session.File), text,
 		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not searched", phrase.Count(p.Images, "image")),
 		phrase.If(p.Bared > 0, ", metadata of %d removed", p.Bared), phrase.If(p.Unread > 0, ", %d cannot be read and may have metadata", p.Unread),
 		phrase.If(p.Dropped > 0, "; %s replaced", phrase.Count(p.Dropped, "image")))
-	var rows [][]string
-	for _, f := range p.Found {
-		rows = append(rows, []string{f.Rule, fmt.Sprint(f.Values), fmt.Sprint(f.Places), entriesOf(f, p.Report)})
-	}
-	if len(rows) > 0 {
-		columns := []Column{{Name: "rule"}, {Name: "values", Right: true}, {Name: "places", Right: true}, {Name: "entries", Flex: true}}
-		WriteTable(w, columns, rows, on)
-	}
+	WriteTable(w, table.Of(p.Found, []col[*redact.Found]{
+		{Name: "rule", Value: func(f *redact.Found) any { return f.Rule }},
+		{Name: "values", Unit: table.Number, Value: func(f *redact.Found) any { return f.Values }},
+		{Name: "places", Unit: table.Number, Value: func(f *redact.Found) any { return f.Places }},
+		{Name: "entries", Value: func(f *redact.Found) any { return entriesOf(*f, p.Report) }, Flex: true},
+	}), on)
 	if p.Report {
 		fmt.Fprintln(w, "not searched:")
 		for _, of := range redact.NotSearched {
@@ -259,11 +272,11 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) {
 }
 
 // redacted returns the sums of what the rules found.
-func redacted(found []redact.Found) (values, places int) {
+func redacted(found []redact.Found) (sum redact.Found) {
 	for _, f := range found {
-		values, places = values+f.Values, places+f.Places
+		sum.Values, sum.Places = sum.Values+f.Values, sum.Places+f.Places
 	}
-	return values, places
+	return sum
 }
 
 // shownEntries is the number of entries that a row of the table names.
@@ -275,5 +288,5 @@ func entriesOf(f redact.Found, all bool) string {
 		shown = shown[:min(shownEntries, len(shown))]
 	}
 	more := len(f.Entries) - len(shown)
-	return sessionfmt.Clean(strings.Join(shown, " ") + phrase.If(more > 0, " and %d more", more))
+	return strings.Join(shown, " ") + phrase.If(more > 0, " and %d more", more)
 }

@@ -3,12 +3,14 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"ctxtool/compact"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 )
 
@@ -20,18 +22,11 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) {
 	fmt.Fprintf(w, "  context %s\n", p.Context)
 	fmt.Fprintf(w, "  policy %s, stored as %s, counted by %s\n", sessionfmt.Clean(r.Policy), r.Form, r.Counter)
 	fmt.Fprintf(w, "  window %d tokens (%s)\n", r.Window, phrase.WindowFrom(r.WindowFrom))
-	var cells [][]string
-	for _, c := range r.Changes[:min(plan.MostChanges, len(r.Changes))] {
-		cells = append(cells, []string{c.Entry, c.Pass, string(c.Action), fmt.Sprint(c.Was), fmt.Sprint(c.Now), c.Why})
-	}
-	for _, c := range r.Cannot[:min(plan.MostChanges, len(r.Cannot))] {
-		cells = append(cells, []string{c.Entry, c.Pass, "cannot", "", "", c.Why + phrase.If(c.Could != "", "; --as %s could", c.Could)})
-	}
-	if len(cells) > 0 {
+	changes, cannot := r.Changes[:min(plan.MostChanges, len(r.Changes))], r.Cannot[:min(plan.MostChanges, len(r.Cannot))]
+	if shown := len(changes) + len(cannot); shown > 0 {
 		w.WriteByte('\n')
-		columns := []Column{{Name: "entry", style: always(faint)}, {Name: "pass"}, {Name: "action", style: wordStyle}, {Name: "before", Right: true}, {Name: "after", Right: true}, {Name: "why", Flex: true}}
-		WriteTable(w, columns, cells, on)
-		if more := len(r.Changes) + len(r.Cannot) - len(cells); more > 0 {
+		WriteTable(w, changesTable(changes, cannot), on)
+		if more := len(r.Changes) + len(r.Cannot) - shown; more > 0 {
 			fmt.Fprintf(w, "%d more with -f json\n", more)
 		}
 	}
@@ -41,6 +36,23 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) {
 	if r.Unknown != nil {
 		fmt.Fprintf(w, "%s is not in the models table; to configure it:\n  %s\n", sessionfmt.Clean(r.Unknown.Name()), sessionfmt.Clean(r.Unknown.Setting()))
 	}
+}
+
+// changesTable returns changes, and below them what cannot be stored.
+func changesTable(changes, cannot []compact.Change) table.Table {
+	rows := slices.Clone(changes)
+	for _, c := range cannot {
+		c.Action, c.Why = "cannot", c.Why+phrase.If(c.Could != "", "; --as %s could", c.Could)
+		rows = append(rows, c)
+	}
+	return table.Of(rows, []col[*compact.Change]{
+		{Name: "entry", Value: func(c *compact.Change) any { return c.Entry }, Style: always(faint)},
+		{Name: "pass", Value: func(c *compact.Change) any { return c.Pass }},
+		{Name: "action", Value: func(c *compact.Change) any { return string(c.Action) }, Style: wordStyle},
+		{Name: "before", Unit: table.Tokens, Value: func(c *compact.Change) any { return table.If(c.Action != "cannot", c.Was) }},
+		{Name: "after", Unit: table.Tokens, Value: func(c *compact.Change) any { return table.If(c.Action != "cannot", c.Now) }},
+		{Name: "why", Value: func(c *compact.Change) any { return c.Why }, Flex: true},
+	})
 }
 
 // lessTokens returns the size of the messages before and after a reduction.

@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -21,44 +22,29 @@ type Sessions struct {
 	Only stats.Only // the selection
 }
 
-// atAgent is the place of the column that only a list of several agents has.
-const atAgent = 1
-
 // writeSessions writes rows as a table, and their total.
 func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
-	columns := []Column{
-		{Name: "time", style: always(faint)}, {Name: "project", Yields: 1}, {Name: "title", Flex: true}, {Name: "model", Yields: 2, style: always(faint)},
-		{Name: "entries", Right: true, Yields: 3}, {Name: "context use", Right: true, style: overStyle}, {Name: "cost", Right: true},
-		{Name: "size", Right: true, Yields: 4}, {Name: "id", style: always(faint)},
-	}
-	agents := map[string]bool{"": true} // of what could not be read
-	for _, r := range s.Rows {
-		agents[r.Agent] = true
-	}
-	several := len(agents) > 2
-	if several {
-		columns = slices.Insert(columns, atAgent, Column{Name: "agent"})
-	}
-	var cells [][]string
+	var read []*stats.Summary
 	var broken []string
 	var cost, copied float64
 	some := false // of it is computed
 	var unpriced int64
+	agents := map[string]bool{}
 	for _, r := range s.Rows {
 		if r.Error != "" {
 			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
 			continue
 		}
-		row := sessionCells(r)
-		if several {
-			row = slices.Insert(row, atAgent, r.Agent)
-		}
-		cells = append(cells, row)
+		read, agents[r.Agent] = append(read, r), true
 		cost, copied, some = cost+r.Cost-r.Copied, copied+r.Copied, some || r.Recorded < r.Cost
 		unpriced += r.Unpriced
 	}
-	if len(cells) > 0 {
-		WriteTable(w, columns, cells, on)
+	t := table.Stream(slices.Values(read), sessionColumns)
+	if len(agents) < 2 {
+		t = t.Without("agent")
+	}
+	WriteTable(w, t, on)
+	if len(read) > 0 {
 		w.WriteByte('\n')
 	}
 	if s.Of > len(s.Rows) {
@@ -81,21 +67,24 @@ func writeBroken(w *bufio.Writer, done string, sessions []string) {
 	}
 }
 
-func sessionCells(r *stats.Summary) []string {
-	title := strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding")))
-	when := ""
-	if len(r.Time) >= 16 {
-		when = r.Time[:10] + " " + r.Time[11:16]
-	}
-	return []string{
-		sessionfmt.Clean(when), base(r.Project), title, fit(base(r.Model), 24), fmt.Sprint(r.Entries), contextUse(r),
-		spent(r.Cost, r.Recorded < r.Cost, r.Unpriced) + phrase.If(r.Copied > 0, "*"), megabytes(r.Size), sessionfmt.Quote(r.ID[:min(len(r.ID), 13)]),
-	}
-}
-
-// spent is a cost, marked where some of it is computed. Some of the calls may have no known price.
-func spent(cost float64, computed bool, unpriced int64) string {
-	return phrase.If(computed, "~") + money(cost, 2, unpriced)
+var sessionColumns = []col[*stats.Summary]{
+	{Name: "time", Style: always(faint), Value: func(r *stats.Summary) any {
+		return phrase.If(len(r.Time) >= 16, "%s", dayAndMinute(r.Time))
+	}},
+	{Name: "agent", Value: func(r *stats.Summary) any { return r.Agent }},
+	{Name: "project", Value: func(r *stats.Summary) any { return base(r.Project) }, Yields: 1},
+	{Name: "title", Flex: true, Value: func(r *stats.Summary) any {
+		found := phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding"))
+		return strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + found)
+	}},
+	{Name: "model", Value: func(r *stats.Summary) any { return fit(base(r.Model), 24) }, Yields: 2, Style: always(faint)},
+	{Name: "entries", Unit: table.Number, Value: func(r *stats.Summary) any { return r.Entries }, Yields: 3},
+	{Name: "context use", Unit: table.Share, Value: func(r *stats.Summary) any { return contextUse(r) }, Style: overStyle},
+	{Name: "cost", Unit: table.Dollars, Value: func(r *stats.Summary) any {
+		return spent(r.Cost, r.Recorded < r.Cost, r.Unpriced) + phrase.If(r.Copied > 0, "*")
+	}},
+	{Name: "size", Unit: table.Size, Value: func(r *stats.Summary) any { return r.Size }, Yields: 4},
+	{Name: "id", Value: func(r *stats.Summary) any { return r.ID[:min(len(r.ID), 13)] }, Style: always(faint)},
 }
 
 // writeStatus writes a status in one line: what is known of it.

@@ -7,13 +7,62 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 )
 
-// simulateColumns are the columns of the table of policies.
-var simulateColumns = []Column{
-	{Name: "policy", Flex: true}, {Name: "peak", Right: true}, {Name: "mean", Right: true, Yields: 4}, {Name: "overflows", Right: true, style: nonZero}, {Name: "compactions", Right: true, Yields: 1},
-	{Name: "rebilled", Right: true, Yields: 3}, {Name: "cost", Right: true}, {Name: "hit rate", Right: true, Yields: 2}, {Name: "regrets", Right: true},
+// policyColumn is the column of the names of policies, the best of several marked.
+func policyColumn(r *simulate.Report) col[*simulate.Run] {
+	return col[*simulate.Run]{Name: "policy", Flex: true, Value: func(one *simulate.Run) any {
+		switch {
+		case one.Policy == simulate.Recorded:
+			return "recorded, ideal cache"
+		case len(r.Runs) > 1 && one.Policy == r.Best:
+			return table.Best(one.Policy)
+		}
+		return one.Policy
+	}}
+}
+
+// asBilled is the name of the row of what was paid.
+const asBilled = "as billed"
+
+// unlessBilled returns the column of a figure that what was billed does not have.
+func unlessBilled(c col[*simulate.Run]) col[*simulate.Run] {
+	of := c.Value
+	c.Value = func(one *simulate.Run) any {
+		if one.Policy == asBilled {
+			return nil
+		}
+		return of(one)
+	}
+	return c
+}
+
+// policies returns the table of policies.
+func policies(r *simulate.Report) table.Table {
+	decimals := costDecimals(r.Runs)
+	rows := slices.Clone(r.Runs)
+	if len(rows) > 0 && rows[0].Billed != nil {
+		b := rows[0].Billed
+		rows = slices.Insert(rows, 0, &simulate.Run{Policy: asBilled, Cost: simulate.Cost{Total: b.Cost}, HitRate: b.HitRate, Billed: b})
+	}
+	return table.Stream(slices.Values(rows), []col[*simulate.Run]{
+		policyColumn(r),
+		unlessBilled(col[*simulate.Run]{Name: "peak", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Peak }}),
+		unlessBilled(col[*simulate.Run]{Name: "mean", Unit: table.Short, Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4}),
+		unlessBilled(col[*simulate.Run]{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero}),
+		unlessBilled(col[*simulate.Run]{Name: "compactions", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Compactions }, Yields: 1}),
+		unlessBilled(col[*simulate.Run]{Name: "rebilled", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }, Yields: 3}),
+		{Name: "cost", Unit: table.Dollars, Value: func(r *simulate.Run) any {
+			if b := r.Billed; r.Policy == asBilled && b.Recorded < b.Cost {
+				return table.About{Of: simulatedCost(r, decimals)}
+			}
+			return simulatedCost(r, decimals)
+		}},
+		{Name: "hit rate", Unit: table.Share, Value: func(r *simulate.Run) any { return r.HitRate }, Yields: 2},
+		unlessBilled(col[*simulate.Run]{Name: "regrets", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Regrets }}),
+	})
 }
 
 // nonZero is the style of a number that should be 0.
@@ -22,29 +71,6 @@ func nonZero(cell string) style {
 		return faint
 	}
 	return warning
-}
-
-// simulateCells returns a row of the table for each policy.
-func simulateCells(runs []*simulate.Run, best string) (cells [][]string) {
-	decimals := costDecimals(runs)
-	for _, r := range runs {
-		if b := r.Billed; b != nil {
-			cells = append(cells, []string{"as billed", "", "", "", "", "", phrase.If(b.Recorded < b.Cost, "~") + money(b.Cost, decimals, 0), phrase.Percent(b.HitRate), ""})
-		}
-		cells = append(cells, []string{
-			policyName(r) + phrase.If(r.Policy == best, " *"), phrase.Short(r.Peak), phrase.Short(int64(r.Mean)), fmt.Sprint(r.Overflows), fmt.Sprint(r.Compactions),
-			phrase.Short(r.Rebilled.Tokens), simulatedCost(r, decimals), phrase.Percent(r.HitRate), fmt.Sprint(r.Regrets),
-		})
-	}
-	return cells
-}
-
-// policyName names the policy of a run.
-func policyName(r *simulate.Run) string {
-	if r.Policy == simulate.Recorded {
-		return "recorded, ideal cache"
-	}
-	return sessionfmt.Clean(r.Policy)
 }
 
 // costDecimals returns with how many decimals the costs of runs are shown.
@@ -65,8 +91,8 @@ func decimalsOf(most float64) int {
 }
 
 // simulatedCost returns the cost of a run.
-func simulatedCost(r *simulate.Run, decimals int) string {
-	return money(r.Cost.Total, decimals, int64(r.Unpriced))
+func simulatedCost(r *simulate.Run, decimals int) table.Money {
+	return table.Money{Dollars: r.Cost.Total, Decimals: decimals, Unpriced: int64(r.Unpriced)}
 }
 
 // writeSimulation writes the table of policies, with the best one and what to know of the others.
@@ -87,7 +113,7 @@ func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) error {
 	if len(r.Runs) > 0 {
 		fmt.Fprintf(w, "%s\n\n", contestTitle(r))
 	}
-	if err := WriteTable(w, simulateColumns, simulateCells(r.Runs, phrase.If(len(r.Runs) > 1, "%s", r.Best)), on); err != nil {
+	if err := WriteTable(w, policies(r), on); err != nil {
 		return err
 	}
 	for i, sentence := range r.Why {
@@ -153,19 +179,18 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 		}
 		fmt.Fprintf(w, "  %s: %s; %s\n", l.Pass, state, did)
 	}
-	columns := []Column{
-		{Name: "entry", style: always(faint)}, {Name: "what", Flex: true}, {Name: "tokens", Right: true}, {Name: "running", Right: true}, {Name: "action"}, {Name: "now", Right: true, Yields: 1}, {Name: "why"},
-	}
-	var cells [][]string
-	for _, it := range d.Items {
-		now := ""
-		if it.Action != "keep" {
-			now = fmt.Sprint(it.Now)
-		}
-		cells = append(cells, []string{entryID(it.Entry), fit(sessionfmt.Clean(it.What), widestWhat), fmt.Sprint(it.Tokens), fmt.Sprint(it.Running), it.Action, now, it.Why})
-	}
 	w.WriteByte('\n')
-	return WriteTable(w, columns, cells, on)
+	return WriteTable(w, table.Of(d.Items, decidedColumns), on)
+}
+
+var decidedColumns = []col[*simulate.Decided]{
+	{Name: "entry", Unit: table.Entry, Value: func(d *simulate.Decided) any { return d.Entry }, Style: always(faint)},
+	{Name: "what", Flex: true, Value: func(d *simulate.Decided) any { return fit(sessionfmt.Clean(d.What), widestWhat) }},
+	{Name: "tokens", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Tokens }},
+	{Name: "running", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Running }},
+	{Name: "action", Value: func(d *simulate.Decided) any { return d.Action }},
+	{Name: "now", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return table.If(d.Action != "keep", d.Now) }, Yields: 1},
+	{Name: "why", Value: func(d *simulate.Decided) any { return d.Why }},
 }
 
 // writeSimulationLines writes the requests, an object a line, and the report as the last line.
@@ -178,32 +203,65 @@ func writeSimulationLines(w *bufio.Writer, r *simulate.Report) error {
 	return WriteJSON(w, map[string]any{"total": r})
 }
 
-// simulationCSV are the columns of a CSV file of policies; tokens, and dollars.
-var simulationCSV = []string{
-	"file", "policy", "requests", "window", "peak", "mean", "overflows", "compactions", "acts", "prompt", "read", "write", "hit_rate", "rebilled_tokens", "rebilled_cost", "output",
-	"cost_input", "cost_read", "cost_write", "cost_output", "cost_summaries", "cost", "regrets", "regrets_call", "regrets_path", "regrets_line", "regrets_identifier", "error",
+// A simulated is the run of a policy on a session, or why there is none.
+type simulated struct {
+	*simulate.Report
+	*simulate.Run // nil with an error
 }
 
-func simulationRows(r *simulate.Report) (rows [][]any) {
-	for _, one := range r.Runs {
-		row := []any{
-			sessionfmt.Clean(r.File), sessionfmt.Clean(one.Policy), one.Requests, one.Window, one.Peak, one.Mean, one.Overflows, one.Compactions, one.Acts, one.Prompt, one.Read, one.Write, one.HitRate,
-			one.Rebilled.Tokens, costCell(one.Rebilled), one.Output, one.Cost.Input, one.Cost.CacheRead, one.Cost.CacheWrite, one.Cost.Output, one.Cost.Summaries, one.Cost.Total,
-			one.Regrets, one.ByKind.Call, one.ByKind.Path, one.ByKind.Line, one.ByKind.Identifier, nil,
+// simulatedTable returns the runs of sessions for programs; tokens, and dollars.
+func simulatedTable(all ...*simulate.Report) table.Table {
+	var rows []simulated
+	for _, r := range all {
+		for _, one := range r.Runs {
+			rows = append(rows, simulated{r, one})
 		}
-		if !priced(one.Cost.Total, int64(one.Unpriced)) {
-			clear(row[slices.Index(simulationCSV, "cost_input") : slices.Index(simulationCSV, "cost")+1])
+		if r.Error != "" {
+			rows = append(rows, simulated{r, nil})
 		}
-		rows = append(rows, row)
 	}
-	if r.Error != "" {
-		row := make([]any, len(simulationCSV))
-		row[0], row[len(row)-1] = sessionfmt.Clean(r.File), r.Error
-		rows = append(rows, row)
-	}
-	return rows
+	return table.Of(rows, slices.Concat(
+		[]col[*simulated]{{Name: "file", Value: func(s *simulated) any { return s.File }}},
+		table.Within(func(s *simulated) *simulate.Run { return s.Run }, nil, runColumns...),
+		[]col[*simulated]{{Name: "error", Value: func(s *simulated) any { return table.If(s.Run == nil, s.Error) }}},
+	))
 }
 
-func writeSimulationCSV(w *bufio.Writer, r *simulate.Report) error {
-	return writeCSV(w, simulationCSV, simulationRows(r))
+var runColumns = slices.Concat([]col[*simulate.Run]{
+	{Name: "policy", Value: func(r *simulate.Run) any { return r.Policy }},
+	{Name: "requests", Value: func(r *simulate.Run) any { return r.Requests }},
+	{Name: "window", Value: func(r *simulate.Run) any { return r.Window }},
+	{Name: "peak", Value: func(r *simulate.Run) any { return r.Peak }},
+	{Name: "mean", Value: func(r *simulate.Run) any { return r.Mean }},
+	{Name: "overflows", Value: func(r *simulate.Run) any { return r.Overflows }},
+	{Name: "compactions", Value: func(r *simulate.Run) any { return r.Compactions }},
+	{Name: "acts", Value: func(r *simulate.Run) any { return r.Acts }},
+	{Name: "prompt", Value: func(r *simulate.Run) any { return r.Prompt }},
+	{Name: "read", Value: func(r *simulate.Run) any { return r.Read }},
+	{Name: "write", Value: func(r *simulate.Run) any { return r.Write }},
+	{Name: "hit_rate", Value: func(r *simulate.Run) any { return r.HitRate }},
+	{Name: "rebilled_tokens", Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }},
+	{Name: "rebilled_cost", Value: func(r *simulate.Run) any { return moneyOf(r.Rebilled, 4) }},
+	{Name: "output", Value: func(r *simulate.Run) any { return r.Output }},
+}, table.Within(pricedCost, nil, []col[*simulate.Cost]{
+	{Name: "cost_input", Value: func(c *simulate.Cost) any { return c.Input }},
+	{Name: "cost_read", Value: func(c *simulate.Cost) any { return c.CacheRead }},
+	{Name: "cost_write", Value: func(c *simulate.Cost) any { return c.CacheWrite }},
+	{Name: "cost_output", Value: func(c *simulate.Cost) any { return c.Output }},
+	{Name: "cost_summaries", Value: func(c *simulate.Cost) any { return c.Summaries }},
+	{Name: "cost", Value: func(c *simulate.Cost) any { return c.Total }},
+}...), []col[*simulate.Run]{
+	{Name: "regrets", Value: func(r *simulate.Run) any { return r.Regrets }},
+	{Name: "regrets_call", Value: func(r *simulate.Run) any { return r.ByKind.Call }},
+	{Name: "regrets_path", Value: func(r *simulate.Run) any { return r.ByKind.Path }},
+	{Name: "regrets_line", Value: func(r *simulate.Run) any { return r.ByKind.Line }},
+	{Name: "regrets_identifier", Value: func(r *simulate.Run) any { return r.ByKind.Identifier }},
+})
+
+// pricedCost returns the cost of a run, nil if none of it has a known price.
+func pricedCost(r *simulate.Run) *simulate.Cost {
+	if !simulatedCost(r, 0).Known() {
+		return nil
+	}
+	return &r.Cost
 }

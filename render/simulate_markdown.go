@@ -9,6 +9,7 @@ import (
 	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 )
 
@@ -19,17 +20,18 @@ func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
 		return nil
 	}
 	fmt.Fprintf(w, "%s.\n", contestTitle(r))
-	var kinds [][]string
-	for _, one := range r.Runs {
-		n := one.ByKind
-		kinds = append(kinds, []string{sessionfmt.Clean(one.Policy), fmt.Sprint(n.Call), fmt.Sprint(n.Path), fmt.Sprint(n.Line), fmt.Sprint(n.Identifier)})
-	}
-	writeMarkdownTable(w, simulateColumns, ofPolicies(simulateCells(r.Runs, ""), r))
+	writeMarkdownTable(w, policies(r))
 	for i, sentence := range slices.Concat(r.Why, simulateNotes(r)) {
 		fmt.Fprintf(w, "%s- %s\n", phrase.If(i == 0, "\n"), inline(sentence))
 	}
 	w.WriteString("\nWhat the regrets are: a call that was made again, a path, a line, or an identifier.\n")
-	writeMarkdownTable(w, []Column{{Name: "policy"}, {Name: "call", Right: true}, {Name: "path", Right: true}, {Name: "line", Right: true}, {Name: "identifier", Right: true}}, ofPolicies(kinds, r))
+	writeMarkdownTable(w, table.Stream(slices.Values(r.Runs), []col[*simulate.Run]{
+		policyColumn(r),
+		{Name: "call", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Call }},
+		{Name: "path", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Path }},
+		{Name: "line", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Line }},
+		{Name: "identifier", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Identifier }},
+	}))
 	writeBars(w, r)
 	return nil
 }
@@ -37,27 +39,6 @@ func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
 // inline returns a text of a session as inline Markdown that does nothing.
 func inline(text string) string {
 	return string(markdown.AppendInline(nil, []byte(text)))
-}
-
-// inlined returns cells as Markdown.
-func inlined(cells [][]string) [][]string {
-	for _, row := range cells {
-		for k := range row {
-			row[k] = inline(row[k])
-		}
-	}
-	return cells
-}
-
-// ofPolicies returns the cells of policies as Markdown, the best one bold.
-func ofPolicies(cells [][]string, r *simulate.Report) [][]string {
-	before := len(cells) - len(r.Runs) // what is billed comes first
-	for i, row := range inlined(cells) {
-		if len(r.Runs) > 1 && i >= before && r.Runs[i-before].Policy == r.Best {
-			row[0] = "**" + row[0] + "**"
-		}
-	}
-	return cells
 }
 
 // barWidth is the width of the longest bar of a chart, in characters.
@@ -88,25 +69,25 @@ func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store) error {
 		return err
 	}
 	if s.Acted > 1 {
-		cells := spreadCells(s.Total.Runs)
+		rows := spreads(s.Total.Runs)
 		fmt.Fprintf(w, "\n%s:\n", spreadTitle(s))
+		writeMarkdownTable(w, table.Of(rows, spreadColumns).Without("spread"))
 		name := 0
 		for _, r := range s.Total.Runs {
 			name = max(name, measure.String(sessionfmt.Clean(r.Policy)))
 		}
 		var chart strings.Builder
-		last := len(spreadColumns) - 1
-		for i, row := range cells {
-			fmt.Fprintf(&chart, "%-8s  %s%s  %s\n", row[0], row[1], strings.Repeat(" ", name-measure.String(row[1])), row[last])
-			cells[i] = row[:last]
+		for _, row := range rows {
+			policy := sessionfmt.Clean(row.policy)
+			gap := strings.Repeat(" ", name-measure.String(policy))
+			fmt.Fprintf(&chart, "%-8s  %s%s  %s\n", row.figure, policy, gap, row.box())
 		}
-		writeMarkdownTable(w, spreadColumns[:last], inlined(cells))
 		w.WriteByte('\n')
 		w.Write(markdown.AppendFence(nil, "text", []byte(chart.String())))
 	}
 	if len(s.Differing) > 0 {
 		w.WriteString("\nWhere policies differ most:\n")
-		writeMarkdownTable(w, differingColumns, inlined(differingCells(s)))
+		writeMarkdownTable(w, table.Of(s.Differing, differingColumns))
 	}
 	return nil
 }

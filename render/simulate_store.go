@@ -7,6 +7,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 )
 
@@ -18,13 +19,13 @@ func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) error {
 	}
 	if s.Acted > 1 {
 		fmt.Fprintf(w, "\n%s:\n", spreadTitle(s))
-		if err := WriteTable(w, spreadColumns, spreadCells(s.Total.Runs), on); err != nil {
+		if err := WriteTable(w, table.Of(spreads(s.Total.Runs), spreadColumns), on); err != nil {
 			return err
 		}
 	}
 	if len(s.Differing) > 0 {
 		w.WriteString("\nWhere policies differ most:\n")
-		if err := WriteTable(w, differingColumns, differingCells(s), on); err != nil {
+		if err := WriteTable(w, table.Of(s.Differing, differingColumns), on); err != nil {
 			return err
 		}
 	}
@@ -44,71 +45,83 @@ func spreadTitle(s *simulate.Store) string {
 }
 
 // differingColumns are the columns of the sessions in which policies differ most.
-var differingColumns = []Column{
-	{Name: "session", Flex: true}, {Name: "requests", Right: true, Yields: 1}, {Name: "cheapest"}, {Name: "cost", Right: true}, {Name: "regrets", Right: true, Yields: 2}, {Name: "most expensive"}, {Name: "cost", Right: true}, {Name: "regrets", Right: true, Yields: 3},
+var differingColumns = []col[*simulate.Difference]{
+	{Name: "session", Flex: true, Value: func(d *simulate.Difference) any { return d.File }},
+	{Name: "requests", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Requests }, Yields: 1},
+	{Name: "cheapest", Value: func(d *simulate.Difference) any { return d.Least.Policy }},
+	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d.Least.Cost, d.Most.Cost) }},
+	{Name: "regrets", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Least.Regrets }, Yields: 2},
+	{Name: "most expensive", Value: func(d *simulate.Difference) any { return d.Most.Policy }},
+	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d.Most.Cost, d.Most.Cost) }},
+	{Name: "regrets", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Most.Regrets }, Yields: 3},
 }
 
-func differingCells(s *simulate.Store) (cells [][]string) {
-	for _, d := range s.Differing {
-		cost := func(n float64) string { return money(n, decimalsOf(d.Most.Cost), 0) }
-		cells = append(cells, []string{
-			sessionfmt.Clean(d.File), fmt.Sprint(d.Requests), sessionfmt.Clean(d.Least.Policy), cost(d.Least.Cost), fmt.Sprint(d.Least.Regrets), sessionfmt.Clean(d.Most.Policy), cost(d.Most.Cost), fmt.Sprint(d.Most.Regrets),
-		})
-	}
-	return cells
-}
-
-// A spreadFigure is a figure whose spread is shown.
-type spreadFigure struct {
-	name string
-	of   func(s *simulate.Spread) *simulate.Distribution
-	text func(n float64) string // nil for dollars
+// beside returns a cost as it is shown beside the largest.
+func beside(dollars, most float64) table.Money {
+	return table.Money{Dollars: dollars, Decimals: decimalsOf(most)}
 }
 
 // spreadFigures are the figures whose spread is shown.
-var spreadFigures = []spreadFigure{
-	{"cost", func(s *simulate.Spread) *simulate.Distribution { return &s.Cost }, nil},
-	{"peak", func(s *simulate.Spread) *simulate.Distribution { return &s.Peak }, func(n float64) string { return phrase.Short(int64(n)) }},
-	{"hit rate", func(s *simulate.Spread) *simulate.Distribution { return &s.HitRate }, phrase.Percent},
-	{"regrets", func(s *simulate.Spread) *simulate.Distribution { return &s.Regrets }, func(n float64) string { return fmt.Sprint(int(n)) }},
+var spreadFigures = []struct {
+	name string
+	of   func(s *simulate.Spread) *simulate.Distribution
+	text func(n, most float64) string
+}{
+	{"cost", func(s *simulate.Spread) *simulate.Distribution { return &s.Cost },
+		func(n, most float64) string { return beside(n, most).String() }},
+	{"peak", func(s *simulate.Spread) *simulate.Distribution { return &s.Peak },
+		func(n, _ float64) string { return phrase.Short(int64(n)) }},
+	{"hit rate", func(s *simulate.Spread) *simulate.Distribution { return &s.HitRate },
+		func(n, _ float64) string { return phrase.Percent(n) }},
+	{"regrets", func(s *simulate.Spread) *simulate.Distribution { return &s.Regrets },
+		func(n, _ float64) string { return fmt.Sprint(int(n)) }},
 }
 
-// spreadColumns are the columns of the table of spreads.
-var spreadColumns = []Column{
-	{Name: ""}, {Name: "policy", Flex: true}, {Name: "25%", Right: true, Yields: 1}, {Name: "median", Right: true}, {Name: "75%", Right: true, Yields: 1}, {Name: "95%", Right: true}, {Name: "spread", Yields: 2},
+// A spread is how a figure of a policy differs from session to session. Values are shown on a
+// scale from low to high.
+type spread struct {
+	*simulate.Distribution
+	figure, policy string // the figure is named once
+	low, high      float64
+	text           func(n, most float64) string
 }
 
-// spreadCells returns a row for each figure and policy.
-func spreadCells(runs []*simulate.Run) (cells [][]string) {
+var spreadColumns = []col[*spread]{
+	{Name: "", Value: func(s *spread) any { return s.figure }},
+	{Name: "policy", Value: func(s *spread) any { return s.policy }, Flex: true},
+	{Name: "25%", Unit: table.Number, Value: func(s *spread) any { return s.text(s.Q1, s.high) }, Yields: 1},
+	{Name: "median", Unit: table.Number, Value: func(s *spread) any { return s.text(s.Median, s.high) }},
+	{Name: "75%", Unit: table.Number, Value: func(s *spread) any { return s.text(s.Q3, s.high) }, Yields: 1},
+	{Name: "95%", Unit: table.Number, Value: func(s *spread) any { return s.text(s.P95, s.high) }},
+	{Name: "spread", Value: func(s *spread) any { return s.box() }, Yields: 2},
+}
+
+// spreads returns a row for each figure and policy.
+func spreads(runs []*simulate.Run) (rows []spread) {
 	for _, f := range spreadFigures {
 		low, high := f.of(runs[0].Spread).Min, 0.0
 		for _, r := range runs {
 			d := f.of(r.Spread)
 			low, high = min(low, d.Min), max(high, d.P95)
 		}
-		text := f.text
-		if text == nil {
-			text = func(n float64) string { return money(n, decimalsOf(high), 0) }
-		}
 		for i, r := range runs {
-			d := f.of(r.Spread)
-			cells = append(cells, []string{phrase.If(i == 0, "%s", f.name), sessionfmt.Clean(r.Policy), text(d.Q1), text(d.Median), text(d.Q3), text(d.P95), box(d, low, high)})
+			rows = append(rows, spread{f.of(r.Spread), phrase.If(i == 0, "%s", f.name), r.Policy, low, high, f.text})
 		}
 	}
-	return cells
+	return rows
 }
 
 // boxWidth is the width of the drawing of a spread, in characters.
 const boxWidth = 24
 
-// box draws a distribution on a scale from low to high: a line from the least value to the one
+// box draws a distribution on its scale: a line from the least value to the one
 // that 5 of 100 exceed, on it the two middle quarters, and the median.
-func box(d *simulate.Distribution, low, high float64) string {
+func (s *spread) box() string {
 	at := func(n float64) int {
-		if high <= low {
+		if s.high <= s.low {
 			return 0
 		}
-		return int((min(n, high) - low) / (high - low) * (boxWidth - 1))
+		return int((min(n, s.high) - s.low) / (s.high - s.low) * (boxWidth - 1))
 	}
 	line := []rune(strings.Repeat(" ", boxWidth))
 	draw := func(from, to float64, r rune) {
@@ -116,18 +129,10 @@ func box(d *simulate.Distribution, low, high float64) string {
 			line[i] = r
 		}
 	}
-	draw(d.Min, d.P95, '─')
-	draw(d.Q1, d.Q3, '▒')
-	draw(d.Median, d.Median, '█')
+	draw(s.Min, s.P95, '─')
+	draw(s.Q1, s.Q3, '▒')
+	draw(s.Median, s.Median, '█')
 	return strings.TrimRight(string(line), " ")
-}
-
-func writeSimulationsCSV(w *bufio.Writer, s *simulate.Store) (err error) {
-	var rows [][]any
-	for _, r := range s.Sessions {
-		rows = append(rows, simulationRows(r)...)
-	}
-	return writeCSV(w, simulationCSV, rows)
 }
 
 func writeSimulationsLines(w *bufio.Writer, s *simulate.Store) error {

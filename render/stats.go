@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
@@ -26,7 +26,7 @@ type Stats struct {
 // tables returns the tables of a text.
 func (s *Stats) tables() []stats.Sheet {
 	if s.Gaps {
-		if gaps := s.Report.Gaps(); len(gaps.Rows) > 0 {
+		if gaps := s.Report.Gaps(); !gaps.Empty() {
 			return append(s.Sheets, gaps)
 		}
 	}
@@ -35,14 +35,14 @@ func (s *Stats) tables() []stats.Sheet {
 
 func writeStatsJSON(w *bufio.Writer, s Stats) error { return WriteJSON(w, s.Report) }
 
-// writeStatsCSV writes the table of the lens that was asked for.
-func writeStatsCSV(w *bufio.Writer, s Stats) error {
+// table returns the table of the lens that was asked for.
+func (s Stats) table() (t table.Table) {
 	for _, sheet := range s.Sheets {
 		if sheet.Lens == s.Lenses[0] {
-			return writeSheetCSV(w, sheet)
+			return sheet.Table
 		}
 	}
-	return nil
+	return t
 }
 
 // writeStats writes them as text, the gate below the tables.
@@ -78,9 +78,7 @@ func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) {
 			writeChart(w, s.Chart, on)
 		}
 		s = s.Shown()
-		if columns, rows := sheetTable(s); len(rows) > 0 {
-			WriteTable(w, columns, rows, on)
-		}
+		WriteTable(w, styled(s.Table), on)
 		for _, note := range s.Notes {
 			fmt.Fprintf(w, "%s\n", on.paint(faint, sessionfmt.Clean(note)))
 		}
@@ -92,30 +90,22 @@ func sheetTitle(s stats.Sheet) string {
 	return s.Lens + phrase.If(s.Title != "", ": %s", s.Title)
 }
 
-// sheetTable returns a table as text, with short ids.
-func sheetTable(s stats.Sheet) (columns []Column, rows [][]string) {
-	for _, c := range s.Columns {
-		columns = append(columns, Column{Name: c.Name, Right: c.Unit != stats.Text, Flex: c.Flex, style: sheetStyle(c.Name, c.Unit)})
+// styled returns a table with the styles of its columns.
+func styled(t table.Table) table.Table {
+	t.Columns = slices.Clone(t.Columns)
+	for i := range t.Columns {
+		t.Columns[i].Style = sheetStyle(t.Columns[i])
 	}
-	for _, row := range s.Rows {
-		cells := make([]string, len(columns))
-		for i, c := range s.Columns {
-			if cells[i] = sheetCell(c.Unit, row[i]); c.Name == "entry" {
-				cells[i] = entryID(cells[i])
-			}
-		}
-		rows = append(rows, cells)
-	}
-	return columns, rows
+	return t
 }
 
 // sheetStyle returns the style of a column: words by their meaning, counts of failures and
 // warnings by their column, and shares over 100% as failures.
-func sheetStyle(name string, unit stats.Unit) func(cell string) style {
-	switch unit {
-	case stats.Text:
+func sheetStyle(c column) func(cell string) style {
+	switch c.Unit {
+	case table.Text, table.Entry:
 		return wordStyle
-	case stats.Share:
+	case table.Share:
 		return func(cell string) style {
 			if n, err := strconv.ParseFloat(strings.TrimSuffix(cell, "%"), 64); err == nil && n > 100 {
 				return failure
@@ -123,90 +113,29 @@ func sheetStyle(name string, unit stats.Unit) func(cell string) style {
 			return ""
 		}
 	}
-	if as := wordStyle(name); as == failure || as == warning {
+	if as := wordStyle(c.Name); as == failure || as == warning {
 		return always(as)
 	}
 	return nil
 }
-
-func sheetCell(unit stats.Unit, cell any) string {
-	switch v := cell.(type) {
-	case string:
-		return sessionfmt.Clean(v)
-	case stats.About:
-		return "~" + number(int64(v))
-	case stats.AboutDollars:
-		return "~" + sheetCell(unit, float64(v))
-	case []int64:
-		return sparkline(v)
-	case int64:
-		return number(v)
-	case float64:
-		switch unit {
-		case stats.Share:
-			return phrase.Percent(v)
-		case stats.Dollars:
-			if v == 0 {
-				return "$0"
-			}
-			return fmt.Sprintf("$%.4f", v)
-		case stats.Number:
-			return fmt.Sprintf("%.3f", v)
-		}
-		return dollars(v)
-	}
-	return ""
-}
-
-// markdownNumber escapes the signs before numbers, which would be marks. Code spans would not
-// look like a column of figures.
-var markdownNumber = strings.NewReplacer("$", `\$`, "~", `\~`)
 
 func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "### %s\n", markdown.AppendInline(nil, []byte(sheetTitle(s))))
+		fmt.Fprintf(w, "### %s\n", inline(sheetTitle(s)))
 		if s.Chart != nil {
 			w.WriteString("\n```text\n")
 			writeChart(w, s.Chart, Screen{})
 			w.WriteString("```\n")
 		}
 		s = s.Shown()
-		if len(s.Rows) > 0 {
-			columns, rows := sheetTable(s)
-			for i, row := range rows {
-				for k, cell := range row {
-					if _, text := s.Rows[i][k].(string); text {
-						row[k] = string(markdown.AppendInline(nil, []byte(cell)))
-					} else {
-						row[k] = markdownNumber.Replace(cell)
-					}
-				}
-			}
-			writeMarkdownTable(w, columns, rows)
-		}
+		writeMarkdownTable(w, s.Table)
 		for _, note := range s.Notes {
-			fmt.Fprintf(w, "\n%s\n", markdown.AppendInline(nil, []byte(note)))
+			fmt.Fprintf(w, "\n%s\n", inline(note))
 		}
 	}
-}
-
-func writeSheetCSV(w *bufio.Writer, s stats.Sheet) error {
-	names, rows := make([]string, len(s.Columns)), make([][]any, len(s.Rows))
-	for i, c := range s.Columns {
-		names[i] = c.Name
-	}
-	for k, row := range s.Rows {
-		rows[k] = slices.Clone(row)
-		for i, cell := range row {
-			if text, ok := cell.(string); ok {
-				rows[k][i] = sessionfmt.Clean(text)
-			}
-		}
-	}
-	return writeCSV(w, names, rows)
 }
 
 // The size of a chart.

@@ -3,10 +3,10 @@ package render
 import (
 	"bufio"
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 
@@ -15,20 +15,16 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 )
 
-// A Column is a column of a table.
-type Column struct {
-	Name  string
-	Right bool // align numbers to the right
-	Flex  bool // cut so that rows fit the terminal
+// A column is a column of a table of any rows.
+type column = table.Column[any]
 
-	// Yields is above 0 for a column that is dropped if the flexible one has little room, the
-	// highest first.
-	Yields int
-
-	style func(cell string) style // nil for plain text
-}
+// A col is a column of a table of rows of one type.
+type col[T any] = table.Column[T]
 
 // The smallest widths of the flexible column, in columns of the terminal: while others can
 // yield, and after that.
@@ -37,24 +33,13 @@ const roomyFlex, minFlex = 28, 12
 // measure measures the width of a text on a terminal, without its colour codes.
 var measure = displaywidth.Options{ControlSequences: true}
 
-// WriteTable writes rows under the columns' names, without lines. With a width,
-// the flexible column is cut so that a row fits; nothing is wrapped. Errors of w are not
-// returned, since a bufio.Writer keeps them.
-func WriteTable(w io.Writer, columns []Column, rows [][]string, on Screen) error {
-	return writeTable(w, columns, slices.Values(rows), on)
-}
-
-// writeTable is WriteTable for rows that are made as they are written. It reads them twice:
-// to measure them, and to write them.
-func writeTable(w io.Writer, columns []Column, rows iter.Seq[[]string], on Screen) error {
-	widths := make([]int, len(columns))
-	for i, c := range columns {
-		widths[i] = measure.String(c.Name)
-	}
-	for row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], measure.String(cell))
-		}
+// WriteTable writes a table without lines, nothing of one without rows. With a width, the flexible
+// column is cut so that a row fits; nothing is wrapped. Rows are read as they are written: a first
+// time to measure them. Errors of w are not returned, since a bufio.Writer keeps them.
+func WriteTable(w io.Writer, t table.Table, on Screen) error {
+	columns, widths := measured(t)
+	if columns == nil {
+		return nil
 	}
 	shown := fitting(columns, widths, on.Width)
 	head, between, err := layOut(columns, widths, shown)
@@ -63,33 +48,52 @@ func writeTable(w io.Writer, columns []Column, rows iter.Seq[[]string], on Scree
 	}
 	fmt.Fprintln(w, on.paint(faint, head))
 	var line strings.Builder
-	for row := range rows {
+	for row := range t.Rows {
 		line.Reset()
 		for k, i := range shown {
-			line.WriteString(between[k])
-			cell := row[i]
-			if columns[i].Flex {
+			c := columns[i]
+			cell := textCell(c.Unit, c.Value(row))
+			if c.Flex {
 				cell = fit(cell, widths[i])
 			}
 			text := cell
-			if style := columns[i].style; style != nil {
-				text = on.paint(style(cell), cell)
+			if c.Style != nil {
+				text = on.paint(c.Style(cell), cell)
 			}
 			gap := strings.Repeat(" ", max(0, widths[i]-measure.String(cell)))
-			if columns[i].Right {
+			if c.Unit.Right() {
 				text, gap = gap, text
 			}
-			line.WriteString(text)
-			line.WriteString(gap)
+			line.WriteString(between[k] + text + gap)
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 	return nil
 }
 
+// measured returns the columns of a table, without spare ones in which no row has a value, and
+// the widths of their cells; no columns of a table without rows.
+func measured(t table.Table) (columns []column, widths []int) {
+	widest, said, some := make([]int, len(t.Columns)), make([]bool, len(t.Columns)), false
+	for row := range t.Rows {
+		some = true
+		for i, c := range t.Columns {
+			cell := c.Value(row)
+			said[i] = said[i] || !c.Spare || cell != nil
+			widest[i] = max(widest[i], measure.String(textCell(c.Unit, cell)))
+		}
+	}
+	for i, c := range t.Columns {
+		if some && said[i] {
+			columns, widths = append(columns, c), append(widths, max(widest[i], measure.String(c.Name)))
+		}
+	}
+	return columns, widths
+}
+
 // fitting returns the columns that are shown, by index. Those that yield are dropped until the
 // flexible one has room, which gets the width that the others leave of the terminal's.
-func fitting(columns []Column, widths []int, width int) (shown []int) {
+func fitting(columns []column, widths []int, width int) (shown []int) {
 	flex := -1
 	for i, c := range columns {
 		shown = append(shown, i)
@@ -123,13 +127,13 @@ const standIn = "\uE000"
 // library lays out a row of cells that have the columns' widths. Every row is that row with its
 // cells in place: the library would measure some wrong, such as emoji of several code points, or
 // text in colour.
-func layOut(columns []Column, widths, shown []int) (head string, between []string, err error) {
+func layOut(columns []column, widths, shown []int) (head string, between []string, err error) {
 	twwidth.SetEastAsian(false) // whatever the machine's language
 	var aligns []tw.Align
 	var names, cells []string
 	for _, i := range shown {
 		align := tw.AlignLeft
-		if columns[i].Right {
+		if columns[i].Unit.Right() {
 			align = tw.AlignRight
 		}
 		aligns = append(aligns, align)
@@ -143,7 +147,7 @@ func layOut(columns []Column, widths, shown []int) (head string, between []strin
 		},
 	}
 	var text strings.Builder
-	table := tablewriter.NewTable(&text,
+	layout := tablewriter.NewTable(&text,
 		tablewriter.WithRenderer(renderer.NewBlueprint(none)),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
@@ -152,8 +156,8 @@ func layOut(columns []Column, widths, shown []int) (head string, between []strin
 		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
 		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
 	)
-	table.Header(names)
-	if err := errors.Join(table.Append(cells), table.Render()); err != nil {
+	layout.Header(names)
+	if err := errors.Join(layout.Append(cells), layout.Render()); err != nil {
 		return "", nil, err
 	}
 	head, row, _ := strings.Cut(text.String(), "\n")
@@ -164,24 +168,45 @@ func layOut(columns []Column, widths, shown []int) (head string, between []strin
 	return strings.TrimRight(head, " "), between, nil
 }
 
-// writeMarkdownTable writes a table as Markdown; its cells are Markdown already.
-func writeMarkdownTable(w *bufio.Writer, columns []Column, rows [][]string) {
+// writeMarkdownTable writes a table as Markdown, after an empty line.
+func writeMarkdownTable(w *bufio.Writer, t table.Table) {
+	columns, _ := measured(t)
+	if columns == nil {
+		return
+	}
 	w.WriteString("\n|")
 	for _, c := range columns {
 		fmt.Fprintf(w, " %s |", c.Name)
 	}
 	w.WriteString("\n|")
 	for _, c := range columns {
-		if c.Right {
-			w.WriteString(" ---: |")
-		} else {
-			w.WriteString(" --- |")
+		w.WriteString(phrase.If(c.Unit.Right(), " ---: |") + phrase.If(!c.Unit.Right(), " --- |"))
+	}
+	for row := range t.Rows {
+		w.WriteString("\n|")
+		for _, c := range columns {
+			fmt.Fprintf(w, " %s |", markdownCell(c.Unit, c.Value(row)))
 		}
 	}
-	for _, row := range rows {
-		fmt.Fprintf(w, "\n| %s |", strings.Join(row, " | "))
-	}
 	w.WriteByte('\n')
+}
+
+// writeCSV writes a table as a CSV file with the columns' names in its first line.
+func writeCSV(w *bufio.Writer, t table.Table) error {
+	out := csv.NewWriter(w)
+	record := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		record[i] = csvCell(c.Name)
+	}
+	out.Write(record)
+	for cells := range t.Cells {
+		for i, cell := range cells {
+			record[i] = csvCell(cell)
+		}
+		out.Write(record)
+	}
+	out.Flush()
+	return out.Error()
 }
 
 // fit cuts a text to a width in columns of a terminal, with an ellipsis in the last; a width

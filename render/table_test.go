@@ -2,13 +2,23 @@ package render
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/clipperhouse/displaywidth"
 
 	"ctxtool/internal/must"
+	"ctxtool/internal/table"
 )
+
+// ofCells returns the table of cells that are there already.
+func ofCells(columns []col[[]string], rows [][]string) table.Table {
+	for i := range columns {
+		columns[i].Value = func(row []string) any { return row[i] }
+	}
+	return table.Stream(slices.Values(rows), columns)
+}
 
 // TestTableWidths: columns stand under each other, whatever the characters, and
 // the flexible one gives way.
@@ -24,10 +34,10 @@ func TestTableWidths(t *testing.T) {
 			{"7", "", "end"},
 		}
 	}
-	columns := []Column{{Name: "n", Right: true}, {Name: "text", Flex: true}, {Name: "last"}}
+	columns := []col[[]string]{{Name: "n", Unit: table.Number}, {Name: "text", Flex: true}, {Name: "last"}}
 	for _, width := range []int{0, 60, 30, 5} {
 		var b strings.Builder
-		must.Do(WriteTable(&b, columns, rows(), Screen{Width: width}))
+		must.Do(WriteTable(&b, ofCells(columns, rows()), Screen{Width: width}))
 		out := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if len(out) != len(rows())+1 {
 			t.Fatalf("width %d: %d lines\n%s", width, len(out), b.String())
@@ -47,7 +57,7 @@ func TestTableWidths(t *testing.T) {
 // TestYields: the columns that yield are left out one by one, and only where the flexible
 // one has little room; colours take none.
 func TestYields(t *testing.T) {
-	columns := []Column{{Name: "a", Yields: 1}, {Name: "text", Flex: true}, {Name: "b", Yields: 2}, {Name: "end"}}
+	columns := []col[[]string]{{Name: "a", Yields: 1}, {Name: "text", Flex: true}, {Name: "b", Yields: 2}, {Name: "end"}}
 	long := strings.Repeat("x", 40)
 	for width, want := range map[int]string{
 		0:  "a text b end",
@@ -59,21 +69,21 @@ func TestYields(t *testing.T) {
 	} {
 		rows := [][]string{{"1", long, "22", "end"}}
 		var b strings.Builder
-		must.Do(WriteTable(&b, columns, rows, Screen{Width: width}))
+		must.Do(WriteTable(&b, ofCells(columns, rows), Screen{Width: width}))
 		head, row, _ := strings.Cut(b.String(), "\n")
 		if got := strings.Join(strings.Fields(head), " "); got != want || width > 0 && measure.String(strings.TrimSuffix(row, "\n")) > width {
 			t.Errorf("width %d: %s, want %s: %q", width, got, want, row)
 		}
 	}
 	var b strings.Builder
-	if err := WriteTable(&b, columns, [][]string{{"1", "short", "22", "end"}}, Screen{Width: 20}); err != nil || !strings.HasPrefix(b.String(), "a  text") {
+	if err := WriteTable(&b, ofCells(columns, [][]string{{"1", "short", "22", "end"}}), Screen{Width: 20}); err != nil || !strings.HasPrefix(b.String(), "a  text") {
 		t.Errorf("a text that has room leaves the others theirs: %v\n%s", err, &b)
 	}
 }
 
 // TestTableColours: colours take no columns, and are closed where a text is cut.
 func TestTableColours(t *testing.T) {
-	columns := []Column{{Name: "kind", style: kindStyle}, {Name: "text", Flex: true, style: always(failure)}, {Name: "last"}}
+	columns := []col[[]string]{{Name: "kind", Style: kindStyle}, {Name: "text", Flex: true, Style: always(failure)}, {Name: "last"}}
 	rows := func() [][]string {
 		return [][]string{{"user", strings.Repeat("long ", 30), "end"}, {"assistant", "短い", "end"}}
 	}
@@ -82,7 +92,7 @@ func TestTableColours(t *testing.T) {
 		b *strings.Builder
 		Screen
 	}{{&plain, Screen{Width: 40}}, {&coloured, Screen{Width: 40, Colour: true}}} {
-		must.Do(WriteTable(on.b, columns, rows(), on.Screen))
+		must.Do(WriteTable(on.b, ofCells(columns, rows()), on.Screen))
 	}
 	if !strings.Contains(coloured.String(), "\x1b[1;36muser\x1b[0m") {
 		t.Errorf("no colour: %q", coloured.String())

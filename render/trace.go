@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/trace"
@@ -190,20 +192,18 @@ func seenBy(requests []trace.Range) string {
 
 // writeBlame writes where a context comes from, a row an item.
 func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) {
-	columns := []Column{
-		{Name: "entry"}, {Name: "line", Right: true, Yields: 2, style: always(faint)}, {Name: "time", Yields: 4, style: always(faint)},
-		{Name: "kind", Yields: 3, style: kindStyle}, {Name: "changed by", Yields: 1, style: always(changed)},
-		{Name: "#", Right: true}, {Name: "as", style: kindStyle}, {Name: "text", Flex: true},
-	}
-	cells := make([][]string, len(all))
-	for i, r := range all {
-		by := phrase.If(r.By != "", "%s", sessionfmt.Quote(r.By)) + phrase.If(r.Op >= 0, " op %d", r.Op)
-		cells[i] = []string{
-			orDash(entryID(r.ID)), lineNumber(r.Line), clock(r.Time), shortKind(r.Kind), by, orNothing(r.Index),
-			sessionfmt.Quote(r.As) + phrase.If(r.Uncached, "*"), itemName(&r) + r.Text,
-		}
-	}
-	WriteTable(w, columns, cells, on)
+	WriteTable(w, table.Of(all, []col[*entry.Item]{
+		{Name: "entry", Value: func(r *entry.Item) any { return orDash(entryID(r.ID)) }},
+		{Name: "line", Unit: table.Number, Value: func(r *entry.Item) any { return table.Unless0(r.Line) }, Yields: 2, Style: always(faint)},
+		{Name: "time", Value: func(r *entry.Item) any { return clock(r.Time) }, Yields: 4, Style: always(faint)},
+		{Name: "kind", Value: func(r *entry.Item) any { return shortKind(r.Kind) }, Yields: 3, Style: kindStyle},
+		{Name: "changed by", Yields: 1, Style: always(changed), Value: func(r *entry.Item) any {
+			return sessionfmt.Quote(r.By) + phrase.If(r.Op >= 0, " op %d", r.Op)
+		}},
+		{Name: "#", Unit: table.Number, Value: func(r *entry.Item) any { return r.Index }},
+		{Name: "as", Value: func(r *entry.Item) any { return sessionfmt.Quote(r.As) + phrase.If(r.Uncached, "*") }, Style: kindStyle},
+		{Name: "text", Value: func(r *entry.Item) any { return itemName(r) + r.Text }, Flex: true},
+	}), on)
 }
 
 // lineNumber returns a line number as text, or "" for 0.
@@ -342,57 +342,44 @@ func writeCountLines(w *bufio.Writer, t *tokens.Texts) error {
 	return WriteJSON(w, tokens.Texts{Schema: t.Schema, Counters: t.Counters, Total: t.Total})
 }
 
-// writeCountCSV writes the texts; by total the sum is the only row.
-func writeCountCSV(w *bufio.Writer, t *tokens.Texts) error {
-	names := []string{"file", "line", "bytes"}
-	for _, c := range t.Counters {
-		names = append(names, c.Name)
-	}
+// countTable returns the texts for programs; by total the sum is the only row.
+func countTable(t *tokens.Texts) table.Table {
 	rows := t.Rows
 	if t.By == "total" {
 		rows = []tokens.Text{t.Total}
 	}
-	cells := make([][]any, len(rows))
-	for k, r := range rows {
-		cells[k] = []any{sessionfmt.Clean(r.File), nil, r.Bytes}
-		if r.Line > 0 {
-			cells[k][1] = r.Line
-		}
-		for _, c := range r.Tokens {
-			cells[k] = append(cells[k], c.N)
-		}
+	return table.Of(rows, slices.Concat([]col[*tokens.Text]{
+		{Name: "file", Value: func(r *tokens.Text) any { return r.File }},
+		{Name: "line", Unit: table.Number, Value: func(r *tokens.Text) any { return table.Unless0(r.Line) }},
+		{Name: "bytes", Unit: table.Bytes, Value: func(r *tokens.Text) any { return r.Bytes }},
+	}, counted(t)))
+}
+
+// counted returns a column for each counter.
+func counted(t *tokens.Texts) (columns []col[*tokens.Text]) {
+	for i, c := range t.Counters {
+		columns = append(columns, col[*tokens.Text]{Name: c.Name, Unit: table.Tokens, Value: func(r *tokens.Text) any {
+			return table.Marked(c.Estimate, r.Tokens[i].N)
+		}})
 	}
-	return writeCSV(w, names, cells)
+	return columns
 }
 
 // writeCount writes a table, with the sum in the last row if there are several.
 func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) {
-	var columns []Column
-	for _, c := range t.Counters {
-		columns = append(columns, Column{Name: c.Name, Right: true})
-	}
-	columns = append(columns, Column{Name: "bytes", Right: true})
-	if t.By == "line" {
-		columns = append(columns, Column{Name: "line", Right: true})
-	}
-	columns = append(columns, Column{Name: "file", Flex: true})
-	var rows [][]string
-	for _, r := range t.Rows {
-		rows = append(rows, countCells(t, r, sessionfmt.Clean(r.File)))
-	}
+	rows := t.Rows
 	if len(t.Rows) != 1 {
-		rows = append(rows, countCells(t, t.Total, "total"))
+		total := t.Total
+		total.File = "total"
+		rows = append(slices.Clip(rows), total)
 	}
-	WriteTable(w, columns, rows, on)
-}
-
-func countCells(t *tokens.Texts, r tokens.Text, name string) (cells []string) {
-	for i, c := range r.Tokens {
-		cells = append(cells, phrase.If(t.Counters[i].Estimate, "~")+number(c.N))
+	shown := table.Of(rows, slices.Concat(counted(t), []col[*tokens.Text]{
+		{Name: "bytes", Unit: table.Bytes, Value: func(r *tokens.Text) any { return r.Bytes }},
+		{Name: "line", Unit: table.Number, Value: func(r *tokens.Text) any { return table.Unless0(r.Line) }},
+		{Name: "file", Value: func(r *tokens.Text) any { return r.File }, Flex: true},
+	}))
+	if t.By != "line" {
+		shown = shown.Without("line")
 	}
-	cells = append(cells, number(r.Bytes))
-	if t.By == "line" {
-		cells = append(cells, lineNumber(r.Line))
-	}
-	return append(cells, name)
+	WriteTable(w, shown, on)
 }

@@ -286,14 +286,3 @@ func shortKind(kind string) string {
 func base(name string) string {
 	return sessionfmt.Clean(name[strings.LastIndexByte(name, '/')+1:])
 }
-
-// megabytes returns a size in bytes as text.
-func megabytes(n int64) string {
-	switch {
-	case n >= 1_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	case n >= 1000:
-		return fmt.Sprintf("%.0f KB", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%d B", n)
-}

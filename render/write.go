@@ -4,20 +4,15 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
-	"reflect"
 	"strings"
 
-	"ctxtool/internal/plan"
 	"ctxtool/internal/search"
 	"ctxtool/internal/simulate"
-	"ctxtool/internal/state"
-	"ctxtool/replay/cache"
-	"ctxtool/replay/diff"
+	"ctxtool/internal/table"
 	"ctxtool/replay/entry"
-	"ctxtool/replay/tokens"
-	"ctxtool/replay/trace"
+	"ctxtool/replay/reuse"
 	"ctxtool/sessionfmt/check"
-	"ctxtool/stats/gate"
+	"ctxtool/stats"
 )
 
 // A Screen is what text is shown on.
@@ -26,92 +21,161 @@ type Screen struct {
 	Colour bool
 }
 
-// A writer writes a value in one of its forms.
-type writer func(w *bufio.Writer, v any, on Screen) error
+// A writer writes values of a type in a form. It reports whether the value is of that type.
+type writer struct {
+	form  string
+	write func(w *bufio.Writer, v any, on Screen) (is bool, err error)
+}
 
-// shown returns a writer of text that depends on the screen.
-func shown[T any](write func(w *bufio.Writer, v T, on Screen) error) writer {
-	return func(w *bufio.Writer, v any, on Screen) error { return write(w, v.(T), on) }
+// screened returns a writer of what depends on the screen.
+func screened[T any](form string, write func(w *bufio.Writer, v T, on Screen) error) writer {
+	return writer{form, func(w *bufio.Writer, v any, on Screen) (bool, error) {
+		of, is := v.(T)
+		if !is {
+			return false, nil
+		}
+		return true, write(w, of, on)
+	}}
 }
 
 // text returns a writer of text that nothing but w can fail, which keeps its errors.
-func text[T any](write func(w *bufio.Writer, v T, on Screen)) writer {
-	return shown(func(w *bufio.Writer, v T, on Screen) error { write(w, v, on); return nil })
+func text[T any](form string, write func(w *bufio.Writer, v T, on Screen)) writer {
+	return screened(form, func(w *bufio.Writer, v T, on Screen) error {
+		write(w, v, on)
+		return nil
+	})
 }
 
 // plain returns a writer of what is the same on any screen.
-func plain[T any](write func(w *bufio.Writer, v T) error) writer {
-	return func(w *bufio.Writer, v any, _ Screen) error { return write(w, v.(T)) }
+func plain[T any](form string, write func(w *bufio.Writer, v T) error) writer {
+	return screened(form, func(w *bufio.Writer, v T, _ Screen) error { return write(w, v) })
 }
 
-// forms are the forms of each type of value, besides json by its tags, and jsonl for the
-// elements of a slice.
-var forms = map[reflect.Type]map[string]writer{
-	reflect.TypeFor[Report](): {
-		"summary": plain(writeSummary), "full": plain(writeFull), "json": plain(writeEnvelope), "context": plain(writeContext), "llm": plain(writeProvided),
-		"native": plain(writeNative),
-	},
-	reflect.TypeFor[*cache.Report](): {"text": text(writeCache), "csv": plain(writeCacheCSV), "jsonl": plain(writeCacheLines)},
-	reflect.TypeFor[Caches]():        {"text": text(writeCaches), "csv": plain(writeCachesCSV), "jsonl": plain(writeCachesLines)},
-	reflect.TypeFor[*diff.Difference](): {
-		"text": shown(writeDiff), "stat": text(writeDiffStat), "markdown": plain(writeDiffMarkdown), "json": plain(writeDiffLine),
-	},
-	reflect.TypeFor[*diff.Entries]():  {"text": text(writeEntries), "stat": text(writeEntriesStat), "markdown": text(writeEntriesMarkdown)},
-	reflect.TypeFor[check.Reports]():  {"text": text(writeCheck), "jsonl": plain(writeCheckLines), "sarif": plain(writeSARIF), "github": text(writeAnnotations)},
-	reflect.TypeFor[*tokens.Texts]():  {"text": text(writeCount), "csv": plain(writeCountCSV), "jsonl": plain(writeCountLines)},
-	reflect.TypeFor[*state.Status]():  {"text": text(writeStatus)},
-	reflect.TypeFor[Sessions]():       {"text": text(writeSessions), "jsonl": plain(func(w *bufio.Writer, s Sessions) error { return writeLines(w, s.Rows) })},
-	reflect.TypeFor[Found]():          {"text": shown(writeFound), "markdown": plain(writeFoundMarkdown), "jsonl": plain(writeFoundLines)},
-	reflect.TypeFor[*search.Task]():   {"text": shown(writeTask), "markdown": plain(writeTaskMarkdown), "jsonl": plain(func(w *bufio.Writer, t *search.Task) error { return WriteJSON(w, t) })},
-	reflect.TypeFor[Ambient]():        {"text": plain(writeAmbient), "jsonl": plain(func(w *bufio.Writer, a Ambient) error { return writeLines(w, a.Commands) })},
-	reflect.TypeFor[Tree]():           {"text": shown(writeTree), "json": plain(writeTreeJSON)},
-	reflect.TypeFor[*trace.Tracing](): {"text": text(writeTrace), "jsonl": plain(writeTraceLines)},
-	reflect.TypeFor[Compactions]():    {"text": text(writeCompactions), "jsonl": plain(func(w *bufio.Writer, c Compactions) error { return writeLines(w, c.All) })},
-	reflect.TypeFor[[]entry.Item]():   {"text": text(writeBlame)},
-	reflect.TypeFor[Entering]():       {"text": text(writeEntering), "jsonl": plain(func(w *bufio.Writer, e Entering) error { return writeLines(w, e.Items) })},
-	reflect.TypeFor[[]entry.Shown]():  {"text": text(writeShown), "json": plain(writeShownJSON), "raw": text(writeShownRaw)},
-	reflect.TypeFor[*plan.Plan]():     {"text": shown(writePlan), "diff": plain(writePlanDiff), "entries": text(writePlanEntries), "markdown": plain(writePatchMarkdown), "envelope": plain(writePatchEnvelope), "json": plain(writePlanJSON), "jsonl": plain(writePlanJSON)},
-	reflect.TypeFor[Plans]():          {"text": text(writePlans), "json": plain(writePlansJSON), "jsonl": plain(writePlansLines)},
-	reflect.TypeFor[Models]():         {"text": text(writeModels), "jsonl": plain(func(w *bufio.Writer, m Models) error { return writeLines(w, m.Models) })},
-	reflect.TypeFor[*simulate.Report](): {
-		"text": shown(writeSimulation), "markdown": plain(writeSimulationMarkdown), "csv": plain(writeSimulationCSV), "jsonl": plain(writeSimulationLines),
-	},
-	reflect.TypeFor[*simulate.Store](): {
-		"text": shown(writeSimulations), "markdown": plain(writeSimulationsMarkdown), "csv": plain(writeSimulationsCSV), "jsonl": plain(writeSimulationsLines),
-	},
-	reflect.TypeFor[Policies](): {"text": text(writePolicies)},
-	reflect.TypeFor[Stats](): {
-		"text": text(writeStats), "markdown": text(writeStatsMarkdown), "csv": plain(writeStatsCSV), "json": plain(writeStatsJSON), "jsonl": plain(writeStatsJSON),
-		"github": text(func(w *bufio.Writer, s Stats, on Screen) { writeGateAnnotations(w, s.Gate, on) }),
-		"junit":  plain(func(w *bufio.Writer, s Stats) error { return writeGateJUnit(w, s.Gate) }),
-	},
-	reflect.TypeFor[*gate.Report](): {"github": text(writeGateAnnotations), "junit": plain(writeGateJUnit)},
+// csvOf returns a writer of a table as CSV.
+func csvOf[T any](of func(v T) table.Table) writer {
+	return plain("csv", func(w *bufio.Writer, v T) error { return writeCSV(w, of(v)) })
 }
 
-// Write writes a value that another package has computed, in a form: json by its tags, jsonl
-// likewise for each element of a slice, and the forms of the commands for its type.
+// jsonlOf returns a writer of the elements of a list as JSON, a line each.
+func jsonlOf[T, E any](of func(v T) []E) writer {
+	return plain("jsonl", func(w *bufio.Writer, v T) error { return writeLines(w, of(v)) })
+}
+
+// writers are the forms of each type of value, besides json by its tags.
+var writers = []writer{
+	plain("summary", writeSummary),
+	plain("full", writeFull),
+	plain("json", writeEnvelope),
+	plain("context", writeContext),
+	plain("llm", writeProvided),
+	plain("native", writeNative),
+
+	text("text", writeCache),
+	csvOf(cacheTable),
+	plain("jsonl", writeCacheLines),
+	text("text", writeCaches),
+	csvOf(cachesTable),
+	plain("jsonl", writeCachesLines),
+
+	screened("text", writeDiff),
+	text("stat", writeDiffStat),
+	plain("markdown", writeDiffMarkdown),
+	plain("json", writeDiffLine),
+	text("text", writeEntries),
+	text("stat", writeEntriesStat),
+	text("markdown", writeEntriesMarkdown),
+
+	text("text", writeCheck),
+	jsonlOf(func(r check.Reports) []*check.Report { return r.Files }),
+	plain("sarif", writeSARIF),
+	text("github", writeAnnotations),
+
+	text("text", writeCount),
+	csvOf(countTable),
+	plain("jsonl", writeCountLines),
+
+	text("text", writeStatus),
+	text("text", writeSessions),
+	jsonlOf(func(s Sessions) []*stats.Summary { return s.Rows }),
+
+	screened("text", writeFound),
+	plain("markdown", writeFoundMarkdown),
+	plain("jsonl", writeFoundLines),
+	screened("text", writeTask),
+	plain("markdown", writeTaskMarkdown),
+	jsonlOf(func(t *search.Task) []*search.Task { return []*search.Task{t} }),
+	plain("text", writeAmbient),
+	jsonlOf(func(a Ambient) []search.Event { return a.Commands }),
+
+	screened("text", writeTree),
+	plain("json", writeTreeJSON),
+	text("text", writeTrace),
+	plain("jsonl", writeTraceLines),
+	text("text", writeCompactions),
+	jsonlOf(func(c Compactions) []reuse.Compaction { return c.All }),
+	text("text", writeBlame),
+	jsonlOf(func(all []entry.Item) []entry.Item { return all }),
+	text("text", writeEntering),
+	jsonlOf(func(e Entering) []entry.Item { return e.Items }),
+	text("text", writeShown),
+	plain("json", writeShownJSON),
+	text("raw", writeShownRaw),
+
+	screened("text", writePlan),
+	plain("diff", writePlanDiff),
+	text("entries", writePlanEntries),
+	plain("markdown", writePatchMarkdown),
+	plain("envelope", writePatchEnvelope),
+	plain("json", writePlanJSON),
+	plain("jsonl", writePlanJSON),
+	text("text", writePlans),
+	plain("json", writePlansJSON),
+	plain("jsonl", writePlansLines),
+
+	text("text", writeModels),
+	jsonlOf(func(m Models) []ModelLine { return m.Models }),
+	text("text", writePolicies),
+
+	screened("text", writeSimulation),
+	plain("markdown", writeSimulationMarkdown),
+	csvOf(func(r *simulate.Report) table.Table { return simulatedTable(r) }),
+	plain("jsonl", writeSimulationLines),
+	screened("text", writeSimulations),
+	plain("markdown", writeSimulationsMarkdown),
+	csvOf(func(s *simulate.Store) table.Table { return simulatedTable(s.Sessions...) }),
+	plain("jsonl", writeSimulationsLines),
+
+	text("text", writeStats),
+	text("markdown", writeStatsMarkdown),
+	csvOf(Stats.table),
+	plain("json", writeStatsJSON),
+	plain("jsonl", writeStatsJSON),
+	text("github", func(w *bufio.Writer, s Stats, on Screen) { writeGateAnnotations(w, s.Gate, on) }),
+	plain("junit", func(w *bufio.Writer, s Stats) error { return writeGateJUnit(w, s.Gate) }),
+	text("github", writeGateAnnotations),
+	plain("junit", writeGateJUnit),
+}
+
+// Write writes a value that another package has computed, in a form: json by its tags, and the
+// forms of the commands for its type.
 func Write(w *bufio.Writer, v any, form string, on Screen) error {
-	if write := forms[reflect.TypeOf(v)][form]; write != nil {
-		return write(w, v, on)
-	}
-	list := reflect.ValueOf(v)
-	switch {
-	case form == "json":
-		return WriteJSON(w, v)
-	case form != "jsonl" || list.Kind() != reflect.Slice:
-		return fmt.Errorf("%T has no form %s", v, form)
-	}
-	for i := range list.Len() {
-		if err := WriteJSON(w, list.Index(i).Interface()); err != nil {
+	for _, one := range writers {
+		if one.form != form {
+			continue
+		}
+		if is, err := one.write(w, v, on); is {
 			return err
 		}
 	}
-	return nil
+	if form == "json" {
+		return WriteJSON(w, v)
+	}
+	return fmt.Errorf("%T has no form %s", v, form)
 }
 
 // A style is the terminal code for a text of some meaning: a colour of the terminal's own
 // palette, which its user has chosen. The zero value is plain text.
-type style string
+type style = string
 
 // The styles, by meaning.
 const (

@@ -3,9 +3,12 @@ package stats
 import (
 	"cmp"
 
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"slices"
 )
 
 // bytesLens measures the request at the point, and the lines of the file.
@@ -157,36 +160,42 @@ func addBytes(sum, one *Report) {
 // bytesSheets returns the tables of the lens.
 func bytesSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
-	s := Sheet{Columns: columns("session*", "request:bytes", "limit:bytes", "share:share", "provider", "images:number", "of request:share", "too large:number")}
-	var some []bytesOf
-	some, s.Notes = fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
-	for _, b := range some {
-		var images any
-		if b.Images > 0 {
-			images = b.ImageShare
-		}
-		s.row(cmp.Or(b.File, b.Session), About(b.Request), unless0(b.Limit), b.Share, b.Provider, unless0(b.Images), images, unless0(b.LargeImages))
-	}
-	all := []Sheet{s}
-	images := Sheet{Title: "the largest images", Columns: columns("session*", "entry", "line:number", "base64:bytes", "")}
-	for _, i := range p.Images {
-		over := ""
-		if i.Over {
-			over = "over the limit"
-		}
-		images.row(i.File, i.Entry, i.Line, i.Bytes, over)
-	}
-	lines := Sheet{Title: "the largest lines", Columns: columns("session*", "line:number", "entry", "kind", "bytes:bytes")}
-	for _, l := range p.Lines {
-		lines.row(l.File, l.Line, l.Entry, l.Kind, l.Bytes)
-	}
-	for _, s := range []Sheet{images, lines} {
-		if len(s.Rows) > 0 {
-			all = append(all, s.of(len(p.Sessions) > 1))
-		}
+	some, notes := fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
+	several := len(p.Sessions) > 1
+	all := []Sheet{
+		{Table: table.Of(some, requestColumns), Notes: notes},
+		Sheet{Title: "the largest images", Table: table.Of(p.Images, imageColumns)}.of(several),
+		Sheet{Title: "the largest lines", Table: table.Of(p.Lines, lineColumns)}.of(several),
 	}
 	if len(p.Disk) > 0 {
 		all = append(all, p.diskSheet())
 	}
-	return all
+	return slices.DeleteFunc(all, func(s Sheet) bool { return s.Title != "" && s.Empty() })
+}
+
+var requestColumns = []col[*bytesOf]{
+	{Name: "session", Value: func(b *bytesOf) any { return cmp.Or(b.File, b.Session) }, Flex: true},
+	{Name: "request", Unit: table.Bytes, Value: func(b *bytesOf) any { return table.About{Of: b.Request} }},
+	{Name: "limit", Unit: table.Bytes, Value: func(b *bytesOf) any { return table.Unless0(b.Limit) }},
+	{Name: "share", Unit: table.Share, Value: func(b *bytesOf) any { return b.Share }},
+	{Name: "provider", Value: func(b *bytesOf) any { return b.Provider }},
+	{Name: "images", Unit: table.Number, Value: func(b *bytesOf) any { return table.Unless0(b.Images) }},
+	{Name: "of request", Unit: table.Share, Value: func(b *bytesOf) any { return table.If(b.Images > 0, b.ImageShare) }},
+	{Name: "too large", Unit: table.Number, Value: func(b *bytesOf) any { return table.Unless0(b.LargeImages) }},
+}
+
+var imageColumns = []col[*imageBytes]{
+	{Name: "session", Value: func(i *imageBytes) any { return i.File }, Flex: true},
+	{Name: "entry", Unit: table.Entry, Value: func(i *imageBytes) any { return i.Entry }},
+	{Name: "line", Unit: table.Number, Value: func(i *imageBytes) any { return i.Line }},
+	{Name: "base64", Unit: table.Bytes, Value: func(i *imageBytes) any { return i.Bytes }},
+	{Name: "", Value: func(i *imageBytes) any { return phrase.If(i.Over, "over the limit") }},
+}
+
+var lineColumns = []col[*lineBytes]{
+	{Name: "session", Value: func(l *lineBytes) any { return l.File }, Flex: true},
+	{Name: "line", Unit: table.Number, Value: func(l *lineBytes) any { return l.Line }},
+	{Name: "entry", Unit: table.Entry, Value: func(l *lineBytes) any { return l.Entry }},
+	{Name: "kind", Value: func(l *lineBytes) any { return l.Kind }},
+	{Name: "bytes", Unit: table.Bytes, Value: func(l *lineBytes) any { return l.Bytes }},
 }

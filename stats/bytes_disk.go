@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"slices"
 
+	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -120,21 +122,21 @@ func (p *BytesPart) diskSheet() Sheet {
 	for _, b := range p.Sessions {
 		size += b.Size
 	}
-	s := Sheet{Title: "what fills the disk", Columns: columns("what*", "bytes:bytes", "of size:share", "number:number", "replay")}
-	rest := size
+	rest, rows := size, slices.Clone(p.Disk)
 	for _, d := range p.Disk {
-		spare := ""
-		if d.Spare {
-			spare = "not needed"
-		}
 		rest -= d.Bytes
-		s.row(d.What, d.Bytes, share(d.Bytes, size), unless0(d.Count), spare)
 	}
 	if rest > 0 {
-		s.row("all else, such as messages", rest, share(rest, size), nil, "")
+		rows = append(rows, diskBytes{What: "all else, such as messages", Bytes: rest})
 	}
 	if p.Spare > 0 {
-		s.row("all that no replay needs", p.Spare, share(p.Spare, size), nil, "")
+		rows = append(rows, diskBytes{What: "all that no replay needs", Bytes: p.Spare})
 	}
-	return s
+	return Sheet{Title: "what fills the disk", Table: table.Of(rows, []col[*diskBytes]{
+		{Name: "what", Value: func(d *diskBytes) any { return d.What }, Flex: true},
+		{Name: "bytes", Unit: table.Bytes, Value: func(d *diskBytes) any { return d.Bytes }},
+		{Name: "of size", Unit: table.Share, Value: func(d *diskBytes) any { return share(d.Bytes, size) }},
+		{Name: "number", Unit: table.Number, Value: func(d *diskBytes) any { return table.Unless0(d.Count) }},
+		{Name: "replay", Value: func(d *diskBytes) any { return phrase.If(d.Spare, "not needed") }},
+	})}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/cache"
 )
@@ -125,22 +126,32 @@ func addCache(sum, one *Report) {
 }
 
 func cacheSheets(r *Report) []Sheet {
-	s := Sheet{Title: "requests of the path", Columns: columns("requests:number", "answered:number", "prompts:tokens", "read:tokens", "hit rate:share", "could be:share", "billed again:dollars?", "most by*")}
-	p := r.Cache
-	if p == nil {
-		return []Sheet{s}
-	}
-	var worst any
-	if w := p.Worst; w != nil {
-		worst = strings.TrimRight(w.Entry+" "+string(w.Cause)+" "+w.Section, " ")
-	}
-	var again any = p.Rebilled.Cost
-	if n := p.Rebilled.Unpriced; n > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("billed again at an unknown price: %d of %d tokens", n, p.Rebilled.Tokens))
-		if n == p.Rebilled.Tokens {
-			again = nil
+	var parts []CachePart
+	var notes []string
+	if p := r.Cache; p != nil {
+		parts = []CachePart{*p}
+		if n := p.Rebilled.Unpriced; n > 0 {
+			notes = []string{fmt.Sprintf("billed again at an unknown price: %d of %d tokens", n, p.Rebilled.Tokens)}
 		}
 	}
-	s.row(p.Requests, p.Answered, p.Prompt, p.Read, p.HitRate, p.Could.HitRate, again, worst)
-	return []Sheet{s}
+	return []Sheet{{Title: "requests of the path", Table: table.Of(parts, cacheColumns), Notes: notes}}
+}
+
+var cacheColumns = []col[*CachePart]{
+	{Name: "requests", Unit: table.Number, Value: func(p *CachePart) any { return p.Requests }},
+	{Name: "answered", Unit: table.Number, Value: func(p *CachePart) any { return p.Answered }},
+	{Name: "prompts", Unit: table.Tokens, Value: func(p *CachePart) any { return p.Prompt }},
+	{Name: "read", Unit: table.Tokens, Value: func(p *CachePart) any { return p.Read }},
+	{Name: "hit rate", Unit: table.Share, Value: func(p *CachePart) any { return p.HitRate }},
+	{Name: "could be", Unit: table.Share, Value: func(p *CachePart) any { return p.Could.HitRate }},
+	{Name: "billed again", Unit: table.Dollars, Spare: true, Value: func(p *CachePart) any {
+		again := p.Rebilled
+		return table.If(again.Unpriced == 0 || again.Unpriced < again.Tokens, again.Cost)
+	}},
+	{Name: "most by", Flex: true, Value: func(p *CachePart) any {
+		if w := p.Worst; w != nil {
+			return strings.TrimRight(w.Entry+" "+string(w.Cause)+" "+w.Section, " ")
+		}
+		return nil
+	}},
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 )
@@ -202,17 +203,21 @@ func (c *calibrated) String() string {
 }
 
 func (p *calibrationPart) sheets() []Sheet {
-	s := Sheet{Columns: columns("model*", "factor:number", "error, median:share", "90%:share", "requests:number", "sessions:number", "note")}
-	for i := range p.Models {
-		c := &p.Models[i]
-		var median, p90 any
-		if c.Error != nil {
-			median, p90 = c.Error.Median, c.Error.P90
-		}
-		s.row(modelName(c.key()), c.Factor, median, p90, c.Requests, c.Sessions, c.Reason)
-	}
-	s.Notes = []string{fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))}
-	return []Sheet{s}
+	ranged := func(c *calibration) *errorRange { return c.Error }
+	return []Sheet{{
+		Notes: []string{fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))},
+		Table: table.Of(p.Models, slices.Concat([]col[*calibration]{
+			{Name: "model", Value: func(c *calibration) any { return modelName(c.key()) }, Flex: true},
+			{Name: "factor", Unit: table.Number, Value: func(c *calibration) any { return c.Factor }},
+		}, table.Within(ranged, nil, []col[*errorRange]{
+			{Name: "error, median", Unit: table.Share, Value: func(e *errorRange) any { return e.Median }},
+			{Name: "90%", Unit: table.Share, Value: func(e *errorRange) any { return e.P90 }},
+		}...), []col[*calibration]{
+			{Name: "requests", Unit: table.Number, Value: func(c *calibration) any { return c.Requests }},
+			{Name: "sessions", Unit: table.Number, Value: func(c *calibration) any { return c.Sessions }},
+			{Name: "note", Value: func(c *calibration) any { return c.Reason }},
+		})),
+	}}
 }
 
 // calibrate converts the counts of one session's context. Its size stays.

@@ -1,6 +1,9 @@
 package stats
 
-import "ctxtool/sessionfmt/check"
+import (
+	"ctxtool/internal/table"
+	"ctxtool/sessionfmt/check"
+)
 
 // checkLens counts what ctxtool check finds.
 var checkLens = Lens{
@@ -67,15 +70,19 @@ func addCheck(sum, one *Report) {
 }
 
 func checkSheets(r *Report) []Sheet {
-	s := Sheet{Columns: columns("errors:number", "warnings:number", "infos:number", "worst*")}
-	p := r.Check
-	if p == nil {
-		return []Sheet{s}
+	var parts []CheckPart
+	if r.Check != nil {
+		parts = []CheckPart{*r.Check}
 	}
-	var worst any
-	if p.Worst != nil {
-		worst = p.Worst.Code + ": " + p.Worst.Text
-	}
-	s.row(p.Errors, p.Warnings, p.Infos, worst)
-	return []Sheet{s}
+	return []Sheet{{Table: table.Of(parts, []col[*CheckPart]{
+		{Name: "errors", Unit: table.Number, Value: func(p *CheckPart) any { return p.Errors }},
+		{Name: "warnings", Unit: table.Number, Value: func(p *CheckPart) any { return p.Warnings }},
+		{Name: "infos", Unit: table.Number, Value: func(p *CheckPart) any { return p.Infos }},
+		{Name: "worst", Flex: true, Value: func(p *CheckPart) any {
+			if p.Worst == nil {
+				return nil
+			}
+			return p.Worst.Code + ": " + p.Worst.Text
+		}},
+	})}}
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -62,18 +63,28 @@ func (p *ContextPart) placeSheet() Sheet {
 	for i := range p.Sessions {
 		addUp(&all, &p.Sessions[i].Places)
 	}
-	s := Sheet{Title: "why it is shorter than the file", Columns: columns("messages of the file", "number:number")}
-	row := func(what string, n int) {
+	var rows []fact
+	add := func(what string, n int) {
 		if n > 0 {
-			s.row(what, n)
+			rows = append(rows, fact{what: what, n: n})
 		}
 	}
-	row("dropped by compactions or patches", all.Compacted)
-	row("on other branches, or later", all.Branches)
-	row("removed by edits, or never sent", all.Omitted)
-	if len(s.Rows)+all.Unsure > 0 {
-		s.row("in the context", all.In)
+	add("dropped by compactions or patches", all.Compacted)
+	add("on other branches, or later", all.Branches)
+	add("removed by edits, or never sent", all.Omitted)
+	if len(rows)+all.Unsure > 0 {
+		rows = append(rows, fact{what: "in the context", n: all.In})
 	}
-	row("  of these before a lost line: a resume may miss them", all.Unsure)
-	return s
+	add("  of these before a lost line: a resume may miss them", all.Unsure)
+	return Sheet{Title: "why it is shorter than the file", Table: table.Of(rows, []col[*fact]{
+		{Name: "messages of the file", Value: func(f *fact) any { return f.what }},
+		{Name: "number", Unit: table.Number, Value: func(f *fact) any { return f.n }},
+	})}
+}
+
+// A fact is a number of things.
+type fact struct {
+	what string
+	n    int
+	of   string // which things these are
 }

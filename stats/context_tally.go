@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/activity"
+	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -350,17 +351,16 @@ func (p *ContextPart) Unused() (names []string, tokens, total int) {
 
 // offerSheet is what requests offered, and how often it was used.
 func (p *ContextPart) offerSheet() Sheet {
-	s := Sheet{
-		Title: "tools, skills and context files in the requests of the path", Few: fewRows,
-		Columns: columns("what", "name*", p.unit()+":tokens", "requests:number", "in all:tokens", "used:number", "unused for:number"),
-	}
-	for _, o := range p.Offered {
-		var used, since any
-		if o.Kind != "file" {
-			used, since = int64(o.Used), int64(o.Since)
-		}
-		s.row(o.Kind, o.Name, p.tokens(o.Tokens), o.Requests, p.tokens(o.Total), used, since)
-	}
+	title := "tools, skills and context files in the requests of the path"
+	s := Sheet{Title: title, Few: fewRows, Table: table.Of(p.Offered, []col[*offer]{
+		{Name: "what", Value: func(o *offer) any { return o.Kind }},
+		{Name: "name", Value: func(o *offer) any { return o.Name }, Flex: true},
+		{Name: p.unit(), Unit: table.Tokens, Value: func(o *offer) any { return p.tokens(o.Tokens) }},
+		{Name: "requests", Unit: table.Number, Value: func(o *offer) any { return o.Requests }},
+		{Name: "in all", Unit: table.Tokens, Value: func(o *offer) any { return p.tokens(o.Total) }},
+		{Name: "used", Unit: table.Number, Value: func(o *offer) any { return table.If(o.Kind != "file", o.Used) }},
+		{Name: "unused for", Unit: table.Number, Value: func(o *offer) any { return table.If(o.Kind != "file", o.Since) }},
+	})}
 	if names, tokens, total := p.Unused(); len(names) > 0 {
 		list := strings.Join(names[:min(most, len(names))], ", ")
 		if more := len(names) - most; more > 0 {

@@ -23,8 +23,9 @@ func ExampleOptions_Read() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, sheet := range opt.Sheets(r)[:1] {
-		for _, row := range sheet.Rows[:3] {
+	n := 0
+	for row := range opt.Sheets(r)[0].Cells {
+		if n++; n <= 3 {
 			fmt.Println(row...)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
+	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -200,14 +201,20 @@ func (p *GrowthPart) sheets() []Sheet {
 	if len(p.Sessions) == 1 {
 		return []Sheet{p.Sessions[0].sheet()}
 	}
-	s := Sheet{Columns: columns("session*", "requests:number", "peak:tokens", "share:share", "now:tokens", "C:number", "T:number", "E:number", "growth")}
-	for i := range p.Sessions {
-		g := &p.Sessions[i]
-		s.row(g.File, len(g.Requests), g.Peak, unless0(g.Share), About(g.Now.Size),
-			unless0(g.Compactions), unless0(g.Truncations), unless0(g.Edits), g.sizes())
-	}
-	s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
-	return []Sheet{s}
+	return []Sheet{{
+		Notes: calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated }),
+		Table: table.Of(p.Sessions, []col[*growth]{
+			{Name: "session", Value: func(g *growth) any { return g.File }, Flex: true},
+			{Name: "requests", Unit: table.Number, Value: func(g *growth) any { return len(g.Requests) }},
+			{Name: "peak", Unit: table.Tokens, Value: func(g *growth) any { return g.Peak }},
+			{Name: "share", Unit: table.Share, Value: func(g *growth) any { return table.Unless0(g.Share) }},
+			{Name: "now", Unit: table.Tokens, Value: func(g *growth) any { return table.About{Of: g.Now.Size} }},
+			{Name: "C", Unit: table.Number, Value: func(g *growth) any { return table.Unless0(g.Compactions) }},
+			{Name: "T", Unit: table.Number, Value: func(g *growth) any { return table.Unless0(g.Truncations) }},
+			{Name: "E", Unit: table.Number, Value: func(g *growth) any { return table.Unless0(g.Edits) }},
+			{Name: "growth", Value: func(g *growth) any { return g.sizes() }},
+		}),
+	}}
 }
 
 func (g *growth) sizes() (sizes []int64) {
@@ -223,21 +230,21 @@ func (g *growth) sheet() Sheet {
 	if g.Calibrated != nil {
 		counted = "calibrated"
 	}
-	s := Sheet{Chart: &Chart{}, Columns: columns("request:number", "entry", "size:tokens", counted+":tokens",
-		"recorded:tokens", "window:tokens", "share:share", "marks")}
+	s := Sheet{Chart: &Chart{}, Table: table.Stream(g.rows, []col[*growthRow]{
+		{Name: "request", Unit: table.Number, Value: func(r *growthRow) any { return r.Request }},
+		{Name: "entry", Unit: table.Entry, Value: func(r *growthRow) any { return r.Entry }},
+		{Name: "size", Unit: table.Tokens, Value: func(r *growthRow) any { return table.Marked(r.Estimated, r.Size) }},
+		{Name: counted, Unit: table.Tokens, Value: func(r *growthRow) any { return table.About{Of: r.Tokens} }},
+		{Name: "recorded", Unit: table.Tokens, Value: func(r *growthRow) any { return table.Unless0(r.Recorded) }},
+		{Name: "window", Unit: table.Tokens, Value: func(r *growthRow) any { return table.Unless0(r.Window) }},
+		{Name: "share", Unit: table.Share, Value: func(r *growthRow) any { return table.If(r.Window > 0, r.Share) }},
+		{Name: "marks", Value: func(r *growthRow) any { return r.Marks }},
+	})}
 	for r := range g.rows {
-		var size, share any = r.Size, nil
-		if r.Estimated {
-			size = About(r.Size)
-		}
-		if r.Window > 0 {
-			share = r.Share
-		}
 		mark := byte(0) // the most important one
 		if k := strings.IndexAny("CTE", r.Marks); k >= 0 {
 			mark = "CTE"[k]
 		}
-		s.row(r.Request, r.Entry, size, About(r.Tokens), unless0(r.Recorded), unless0(r.Window), share, r.Marks)
 		s.Chart.Bars = append(s.Chart.Bars, Bar{r.Size, mark})
 	}
 	s.Chart.Limit = g.Now.Window

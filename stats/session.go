@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
+	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
@@ -298,14 +299,14 @@ func (p *SessionPart) sheets() []Sheet {
 		all = append(all, toolSheet(p.Tools))
 	}
 	if long := &p.LongPrompts; len(long.Prompts) > 0 {
-		s := Sheet{
-			Title:   fmt.Sprintf("prompts with more than %d requests", long.Limit),
-			Columns: columns("session", "entry", "requests:number", "prompt*"),
-		}
-		for _, l := range long.Prompts {
-			s.row(l.File, l.Entry, l.Requests, l.Text)
-		}
-		if more := long.Count - len(s.Rows); more > 0 {
+		title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
+		s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*longPrompt]{
+			{Name: "session", Value: func(l *longPrompt) any { return l.File }},
+			{Name: "entry", Unit: table.Entry, Value: func(l *longPrompt) any { return l.Entry }},
+			{Name: "requests", Unit: table.Number, Value: func(l *longPrompt) any { return l.Requests }},
+			{Name: "prompt", Value: func(l *longPrompt) any { return l.Text }, Flex: true},
+		})}
+		if more := long.Count - len(long.Prompts); more > 0 {
 			s.Notes = []string{fmt.Sprintf("and %d more", more)}
 		}
 		all = append(all, s.of(p.Sessions > 1))
@@ -315,10 +316,10 @@ func (p *SessionPart) sheets() []Sheet {
 
 // sheet returns the table of numbers, without zero ones.
 func (p *SessionPart) sheet() Sheet {
-	s := Sheet{Columns: columns("what", "number:number", "of which*")}
+	var rows []fact
 	row := func(what string, n int, of string) {
 		if n > 0 {
-			s.row(what, n, of)
+			rows = append(rows, fact{what, n, of})
 		}
 	}
 	if p.Sessions != 1 {
@@ -344,9 +345,13 @@ func (p *SessionPart) sheet() Sheet {
 	row("edits", p.Edits, "")
 	row("transforms", p.Transforms, "")
 	if p.Time.First != "" {
-		s.row("time", nil, p.Time.String())
+		rows = append(rows, fact{what: "time", of: p.Time.String()})
 	}
-	return s
+	return Sheet{Table: table.Of(rows, []col[*fact]{
+		{Name: "what", Value: func(f *fact) any { return f.what }},
+		{Name: "number", Unit: table.Number, Value: func(f *fact) any { return table.Unless0(f.n) }},
+		{Name: "of which", Value: func(f *fact) any { return f.of }, Flex: true},
+	})}
 }
 
 // modelName returns a model as a flag names it.

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"ctxtool/internal/activity"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -124,12 +125,17 @@ func (b *callBook) close() {
 }
 
 func toolSheet(tools []toolCount) Sheet {
-	s := Sheet{Title: "tool calls", Columns: columns("tool*", "calls:number", "ok:number", "error:number", "blocked:number", "skipped:number",
-		"aborted:number", "unanswered:number", "nested:number?", "asked:bytes", "got:bytes")}
-	for i := range tools {
-		t := &tools[i]
-		s.row(t.Tool, unless0(t.Calls), unless0(t.OK), unless0(t.Error), unless0(t.Blocked), unless0(t.Skipped),
-			unless0(t.Aborted), unless0(t.Unanswered), unless0(t.Nested), unless0(t.Asked), unless0(t.Got))
-	}
-	return s
+	return Sheet{Title: "tool calls", Table: table.Of(tools, []col[*toolCount]{
+		{Name: "tool", Value: func(t *toolCount) any { return t.Tool }, Flex: true},
+		{Name: "calls", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Calls) }},
+		{Name: "ok", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.OK) }},
+		{Name: "error", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Error) }},
+		{Name: "blocked", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Blocked) }},
+		{Name: "skipped", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Skipped) }},
+		{Name: "aborted", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Aborted) }},
+		{Name: "unanswered", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Unanswered) }},
+		{Name: "nested", Unit: table.Number, Spare: true, Value: func(t *toolCount) any { return table.Unless0(t.Nested) }},
+		{Name: "asked", Unit: table.Bytes, Value: func(t *toolCount) any { return table.Unless0(t.Asked) }},
+		{Name: "got", Unit: table.Bytes, Value: func(t *toolCount) any { return table.Unless0(t.Got) }},
+	})}
 }

@@ -6,23 +6,21 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
+	"ctxtool/internal/table"
 	"ctxtool/replay/weigh"
 )
 
 // sheets are the compactions, and why there were any.
 func (p *CompactionsPart) sheets() []Sheet {
 	several := len(p.List) > 0 && p.List[0].File != p.List[len(p.List)-1].File
-	main := Sheet{Few: mostListed, Columns: columns("session", "entry", "why", "before:tokens", "after:tokens", "freed:share", "band",
-		"kept:number", "turn", "paths", "commands", "errors", "constraints")}
+	main := Sheet{Few: mostListed, Table: table.Of(p.List, compactionColumns)}.of(several)
 	if p.Count == 0 {
 		main.Notes = []string{"no compactions on the path"}
-		return []Sheet{main.of(several)}
+		return []Sheet{main}
 	}
-	why := Sheet{Title: "why", Few: mostListed, Columns: columns("session", "entry", "request:number", "recorded:tokens", "next:tokens", "evidence*")}
 	main.Notes = []string{p.note()}
 	for i := range p.List {
 		c := &p.List[i]
-		c.rows(&main, &why)
 		entry := c.Entry
 		if several {
 			entry = c.File + ": " + entry
@@ -33,21 +31,36 @@ func (p *CompactionsPart) sheets() []Sheet {
 			}
 		}
 	}
-	return []Sheet{main.of(several), why.of(several)}
+	why := Sheet{Title: "why", Few: mostListed, Table: table.Of(p.List, triggerColumns)}
+	return []Sheet{main, why.of(several)}
 }
 
-// rows are those of a compaction: what it did, and why there was one.
-func (c *compacting) rows(main, why *Sheet) {
-	turn, evidence, s := "", c.Evidence, &c.Survival
-	if c.Split {
-		turn = "split"
-	}
-	if c.Trigger == "overflow" && c.Retried {
-		evidence += "; then it was asked for again"
-	}
-	main.row(c.File, c.Entry, c.Trigger, About(c.Before), About(c.After), c.Reduction, c.Band, c.Kept, turn,
-		found(s.Paths), found(s.Commands), found(s.Errors), found(s.Constraints))
-	why.row(c.File, c.Entry, c.Request, unless0(c.Recorded), unless0(c.Next), evidence)
+var compactionColumns = []col[*compacting]{
+	{Name: "session", Value: func(c *compacting) any { return c.File }},
+	{Name: "entry", Unit: table.Entry, Value: func(c *compacting) any { return c.Entry }},
+	{Name: "why", Value: func(c *compacting) any { return c.Trigger }},
+	{Name: "before", Unit: table.Tokens, Value: func(c *compacting) any { return table.About{Of: c.Before} }},
+	{Name: "after", Unit: table.Tokens, Value: func(c *compacting) any { return table.About{Of: c.After} }},
+	{Name: "freed", Unit: table.Share, Value: func(c *compacting) any { return c.Reduction }},
+	{Name: "band", Value: func(c *compacting) any { return c.Band }},
+	{Name: "kept", Unit: table.Number, Value: func(c *compacting) any { return c.Kept }},
+	{Name: "turn", Value: func(c *compacting) any { return phrase.If(c.Split, "split") }},
+	{Name: "paths", Value: func(c *compacting) any { return found(c.Survival.Paths) }},
+	{Name: "commands", Value: func(c *compacting) any { return found(c.Survival.Commands) }},
+	{Name: "errors", Value: func(c *compacting) any { return found(c.Survival.Errors) }},
+	{Name: "constraints", Value: func(c *compacting) any { return found(c.Survival.Constraints) }},
+}
+
+// triggerColumns say why there was a compaction.
+var triggerColumns = []col[*compacting]{
+	{Name: "session", Value: func(c *compacting) any { return c.File }},
+	{Name: "entry", Unit: table.Entry, Value: func(c *compacting) any { return c.Entry }},
+	{Name: "request", Unit: table.Number, Value: func(c *compacting) any { return c.Request }},
+	{Name: "recorded", Unit: table.Tokens, Value: func(c *compacting) any { return table.Unless0(c.Recorded) }},
+	{Name: "next", Unit: table.Tokens, Value: func(c *compacting) any { return table.Unless0(c.Next) }},
+	{Name: "evidence", Flex: true, Value: func(c *compacting) any {
+		return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
+	}},
 }
 
 // found is how many facts were found, nothing of none.
@@ -71,7 +84,7 @@ func (p *CompactionsPart) note() string {
 func contextSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Context, &ContextPart{})
 	all := []Sheet{p.categorySheet()}
-	if sheet := p.placeSheet(); len(sheet.Rows) > 0 {
+	if sheet := p.placeSheet(); !sheet.Empty() {
 		all = append(all, sheet)
 	}
 	if len(p.Sessions) > 1 {
@@ -90,12 +103,7 @@ func contextSheets(r *Report) []Sheet {
 }
 
 // tokens returns a number of tokens as a cell.
-func (p *ContextPart) tokens(n int) any {
-	if p.Estimates {
-		return About(n)
-	}
-	return int64(n)
-}
+func (p *ContextPart) tokens(n int) any { return table.Marked(p.Estimates, n) }
 
 // unit returns the unit of token columns, which depends on calibration.
 func (p *ContextPart) unit() string {
@@ -108,26 +116,29 @@ func (p *ContextPart) unit() string {
 // categorySheet returns the content of the contexts by category. Shares are those of the
 // window, or of all tokens for several contexts.
 func (p *ContextPart) categorySheet() Sheet {
-	s := Sheet{Columns: columns("what", "name*", p.unit()+":tokens", "window:share", "bytes:bytes", "messages:number")}
+	var s Sheet
 	var all contextCategory
 	for _, c := range p.Sessions {
 		addUp(&all, &contextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
 	}
-	of := int64(all.Tokens)
+	of, part := int64(all.Tokens), "share"
 	if len(p.Sessions) == 1 {
 		s.Title, s.Notes = p.Sessions[0].headline(), p.Sessions[0].notes()
-		of = p.Sessions[0].Window
+		of, part = p.Sessions[0].Window, "window"
 	} else {
-		s.Title, s.Columns[3].Name = fmt.Sprintf("%d sessions", len(p.Sessions)), "share"
+		s.Title = fmt.Sprintf("%d sessions", len(p.Sessions))
 		s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
 	}
-	row := func(what string, c contextCategory, tokens any) {
-		s.row(what, c.Name, tokens, share(c.Tokens, of), unless0(c.Bytes), unless0(c.Messages))
+	type row struct {
+		contextCategory
+		tokens any
 	}
+	var rows []row
 	summed := false
 	sum := func() {
 		if !summed {
-			row("total", all, sized(p.sum()))
+			all.Category = "total"
+			rows = append(rows, row{all, sized(p.sum())})
 		}
 		summed = true
 	}
@@ -135,17 +146,25 @@ func (p *ContextPart) categorySheet() Sheet {
 		switch c.Category {
 		case inEphemeral: // the last one
 			sum()
-			row(c.Category, c, p.tokens(c.Tokens))
+			rows = append(rows, row{c, p.tokens(c.Tokens)})
 		case inRest:
 			if c.Tokens != 0 {
-				name, _ := p.sum().Rest(all.Tokens - c.Tokens)
-				row(name, c, About(c.Tokens))
+				c.Category, _ = p.sum().Rest(all.Tokens - c.Tokens)
+				rows = append(rows, row{c, table.About{Of: c.Tokens}})
 			}
 		default:
-			row(c.Category, c, p.tokens(c.Tokens))
+			rows = append(rows, row{c, p.tokens(c.Tokens)})
 		}
 	}
 	sum()
+	s.Table = table.Of(rows, []col[*row]{
+		{Name: "what", Value: func(r *row) any { return r.Category }},
+		{Name: "name", Value: func(r *row) any { return r.Name }, Flex: true},
+		{Name: p.unit(), Unit: table.Tokens, Value: func(r *row) any { return r.tokens }},
+		{Name: part, Unit: table.Share, Value: func(r *row) any { return share(r.Tokens, of) }},
+		{Name: "bytes", Unit: table.Bytes, Value: func(r *row) any { return table.Unless0(r.Bytes) }},
+		{Name: "messages", Unit: table.Number, Value: func(r *row) any { return table.Unless0(r.Messages) }},
+	})
 	return s
 }
 
@@ -185,29 +204,31 @@ func (p *ContextPart) sum() (s weigh.Size) {
 }
 
 // sized returns a size as a cell; estimates are marked.
-func sized(s weigh.Size) any {
-	if s.Estimated > 0 {
-		return About(s.Tokens)
-	}
-	return int64(s.Tokens)
-}
+func sized(s weigh.Size) any { return table.Marked(s.Estimated > 0, s.Tokens) }
 
 // sessionSheet returns the largest contexts of several sessions.
 func (p *ContextPart) sessionSheet() Sheet {
-	s := Sheet{Title: "the fullest", Columns: columns("session*", "entry", "tokens:tokens", "window:share", "of:tokens", "messages:number")}
-	var some []contextOf
-	some, s.Notes = fullest(p.Sessions, func(c contextOf) int { return c.Tokens })
-	for _, c := range some {
-		s.row(cmp.Or(c.File, c.Session), c.Entry, sized(c.Usage), c.Share, unless0(c.Window), unless0(c.Messages))
-	}
-	return s
+	some, notes := fullest(p.Sessions, func(c contextOf) int { return c.Tokens })
+	return Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*contextOf]{
+		{Name: "session", Value: func(c *contextOf) any { return cmp.Or(c.File, c.Session) }, Flex: true},
+		{Name: "entry", Unit: table.Entry, Value: func(c *contextOf) any { return c.Entry }},
+		{Name: "tokens", Unit: table.Tokens, Value: func(c *contextOf) any { return sized(c.Usage) }},
+		{Name: "window", Unit: table.Share, Value: func(c *contextOf) any { return c.Share }},
+		{Name: "of", Unit: table.Tokens, Value: func(c *contextOf) any { return table.Unless0(c.Window) }},
+		{Name: "messages", Unit: table.Number, Value: func(c *contextOf) any { return table.Unless0(c.Messages) }},
+	})}
 }
 
 func (p *ContextPart) largestSheet() Sheet {
-	s := Sheet{Title: "the largest", Columns: columns("session*", "entry", "line:number", "kind", "tool*", p.unit()+":tokens", "bytes:bytes")}
-	for _, e := range p.Largest {
-		s.row(e.File, e.Entry, e.Line, e.Kind, e.Tool, p.tokens(e.Tokens), e.Bytes)
-	}
+	s := Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*contextEntry]{
+		{Name: "session", Value: func(e *contextEntry) any { return e.File }, Flex: true},
+		{Name: "entry", Unit: table.Entry, Value: func(e *contextEntry) any { return e.Entry }},
+		{Name: "line", Unit: table.Number, Value: func(e *contextEntry) any { return e.Line }},
+		{Name: "kind", Value: func(e *contextEntry) any { return e.Kind }},
+		{Name: "tool", Value: func(e *contextEntry) any { return e.Tool }, Flex: true},
+		{Name: p.unit(), Unit: table.Tokens, Value: func(e *contextEntry) any { return p.tokens(e.Tokens) }},
+		{Name: "bytes", Unit: table.Bytes, Value: func(e *contextEntry) any { return e.Bytes }},
+	})}
 	all := 0
 	for _, c := range p.Sessions {
 		all += c.Messages
@@ -220,11 +241,14 @@ func (p *ContextPart) largestSheet() Sheet {
 
 // rereadSheet is the files that were read more than once.
 func (p *ContextPart) rereadSheet() Sheet {
-	s := Sheet{Title: "read more than once", Columns: columns("session*", "path*", "times:number", "tokens of the older:tokens", "newest")}
-	for _, r := range p.Rereads.Largest {
-		s.row(r.File, r.Path, r.Times, p.tokens(r.Tokens), r.Entry)
-	}
-	if n := p.Rereads.Files - len(s.Rows); n > 0 {
+	s := Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*reread]{
+		{Name: "session", Value: func(r *reread) any { return r.File }, Flex: true},
+		{Name: "path", Value: func(r *reread) any { return r.Path }, Flex: true},
+		{Name: "times", Unit: table.Number, Value: func(r *reread) any { return r.Times }},
+		{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *reread) any { return p.tokens(r.Tokens) }},
+		{Name: "newest", Value: func(r *reread) any { return r.Entry }},
+	})}
+	if n := p.Rereads.Files - len(p.Rereads.Largest); n > 0 {
 		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
 	}
 	return s.of(len(p.Sessions) > 1)
@@ -247,54 +271,64 @@ const (
 	fewModels = 5
 )
 
-// sumColumns are those of a sum; see sumCells.
-var sumColumns = columns("calls:number", "input:tokens", "output:tokens", "cache read:tokens", "cache write:tokens",
-	"cost:dollars?", "recorded:dollars?", "billed:dollars?", "unpriced:number?")
-
-func sumCells(s *costSum) []any {
-	var cost, recorded any
-	switch {
-	case s.Calls.Total == s.Calls.Unpriceable:
-	case s.Calls.Unpriced > s.Calls.Unpriceable: // some are computed
-		cost, recorded = AboutDollars(s.Cost.Total), unless0(s.Cost.Recorded)
-	default:
-		cost = s.Cost.Total
-	}
-	return []any{s.Calls.Total, unless0(s.Tokens.Input), unless0(s.Tokens.Output), unless0(s.Tokens.CacheRead), unless0(s.Tokens.CacheWrite),
-		cost, recorded, unless0(s.Cost.Billed), unless0(s.Calls.Unpriceable)}
+// sumColumns are those of a sum. The cost is marked where some of it is computed; the recorded part
+// is shown beside it.
+var sumColumns = []col[*costSum]{
+	{Name: "calls", Unit: table.Number, Value: func(s *costSum) any { return s.Calls.Total }},
+	{Name: "input", Unit: table.Tokens, Value: func(s *costSum) any { return table.Unless0(s.Tokens.Input) }},
+	{Name: "output", Unit: table.Tokens, Value: func(s *costSum) any { return table.Unless0(s.Tokens.Output) }},
+	{Name: "cache read", Unit: table.Tokens, Value: func(s *costSum) any { return table.Unless0(s.Tokens.CacheRead) }},
+	{Name: "cache write", Unit: table.Tokens, Value: func(s *costSum) any { return table.Unless0(s.Tokens.CacheWrite) }},
+	{Name: "cost", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any {
+		return table.If(s.Calls.Total > s.Calls.Unpriceable, table.Marked(s.computed(), s.Cost.Total))
+	}},
+	{Name: "recorded", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any {
+		return table.If(s.Calls.Total > s.Calls.Unpriceable && s.computed(), table.Unless0(s.Cost.Recorded))
+	}},
+	{Name: "billed", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any { return table.Unless0(s.Cost.Billed) }},
+	{Name: "unpriced", Unit: table.Number, Spare: true, Value: func(s *costSum) any { return table.Unless0(s.Calls.Unpriceable) }},
 }
 
+// computed reports whether some of a cost is by the table of prices.
+func (s *costSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceable }
+
 func (p *CostPart) rowSheet() Sheet {
-	s := Sheet{Few: fewRows}
+	var columns []col[*costRow]
 	for i, by := range p.By {
-		s.Columns = append(s.Columns, sheetColumn{Name: by, Flex: i == 0})
+		columns = append(columns, col[*costRow]{Name: by, Flex: i == 0, Value: func(r *costRow) any { return *r.costKey(by) }})
 	}
-	s.Columns = append(s.Columns, sumColumns...)
-	for i := range p.Rows {
-		row, keys := &p.Rows[i], []any{}
-		for _, by := range p.By {
-			keys = append(keys, *row.costKey(by))
-		}
+	columns = append(columns, table.Within(func(r *costRow) *costSum { return &r.costSum }, nil, sumColumns...)...)
+	var rows []costRow
+	for _, row := range p.Rows {
 		if row.Calls.Total > 0 { // else another session has its calls
-			s.Rows = append(s.Rows, append(keys, sumCells(&row.costSum)...))
+			rows = append(rows, row)
 		}
 	}
-	if len(s.Rows) > 1 {
-		keys := make([]any, len(p.By))
-		keys[0] = "total"
-		s.Total = append(keys, sumCells(&p.costSum)...)
+	s := Sheet{Few: fewRows, Table: table.Of(rows, columns)}
+	if len(rows) > 1 {
+		total := &costRow{costSum: p.costSum}
+		*total.costKey(p.By[0]) = "total"
+		s.Total = total
 	}
 	return s
+}
+
+// A purpose is what calls were for.
+type purpose struct {
+	name string
+	*costSum
 }
 
 func (p *CostPart) kindSheet() Sheet {
-	s := Sheet{Title: "by purpose", Columns: append(columns("purpose"), sumColumns...)}
+	var rows []purpose
 	for kind, name := range []string{"answers", "tools", "summaries", "cache warming", "other"} {
 		if sum := p.Kinds.of(callKind(kind)); sum.Calls.Total > 0 {
-			s.Rows = append(s.Rows, append([]any{name}, sumCells(sum)...))
+			rows = append(rows, purpose{name, sum})
 		}
 	}
-	return s
+	columns := []col[*purpose]{{Name: "purpose", Value: func(p *purpose) any { return p.name }}}
+	sums := table.Within(func(p *purpose) *costSum { return p.costSum }, nil, sumColumns...)
+	return Sheet{Title: "by purpose", Table: table.Of(rows, append(columns, sums...))}
 }
 
 // notes say what the numbers do not.

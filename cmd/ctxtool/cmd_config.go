@@ -15,6 +15,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/config"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
@@ -137,11 +138,11 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 }
 
 func writeConfig(w *bufio.Writer, rows []config.Row, on render.Screen) error {
-	cells := make([][]string, len(rows))
-	for i, r := range rows {
-		cells[i] = []string{sessionfmt.Clean(r.Key), sessionfmt.Clean(r.Value), sessionfmt.Clean(r.Source())}
-	}
-	return render.WriteTable(w, []render.Column{{Name: "setting"}, {Name: "value", Flex: true}, {Name: "from"}}, cells, on)
+	return render.WriteTable(w, table.Of(rows, []table.Column[*config.Row]{
+		{Name: "setting", Value: func(r *config.Row) any { return r.Key }},
+		{Name: "value", Value: func(r *config.Row) any { return r.Value }, Flex: true},
+		{Name: "from", Value: func(r *config.Row) any { return r.Source() }},
+	}), on)
 }
 
 // explain prints the meaning of a setting, its commands, and its value in each place that can set it.

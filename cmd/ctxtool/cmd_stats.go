@@ -262,7 +262,7 @@ func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
 	if o.format != "csv" || o.alone || o.gated {
 		return
 	}
-	for _, row := range sum.Gaps().Rows {
+	for row := range sum.Gaps().Cells {
 		e.note("%s: %s is counted: %s", row...)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats"
 )
 
 // A Budget is the limits of a figure.
@@ -91,14 +91,14 @@ func (d *Drift) UnmarshalText(text []byte) error {
 // dollars a dollar sign.
 func (f *Figure) limit(text string) (*float64, error) {
 	t, percent := strings.CutSuffix(text, "%")
-	if f.Unit == stats.Dollars {
+	if f.Unit == table.Dollars {
 		t = strings.TrimPrefix(t, "$")
 	}
 	n, err := phrase.ParseNumber(t)
 	switch {
-	case err != nil || percent && f.Unit != stats.Share:
+	case err != nil || percent && f.Unit != table.Share:
 		return nil, fmt.Errorf("%s: limit %q: must be %s", f.Name, sessionfmt.Quote(text), limitForms[f.Unit])
-	case f.Unit == stats.Share && !percent && n > 1:
+	case f.Unit == table.Share && !percent && n > 1:
 		return nil, fmt.Errorf("%s: limit %q: must be between 0 and 1, or a percentage such as %s%%", f.Name, sessionfmt.Quote(text), sessionfmt.Quote(text))
 	case percent:
 		n /= 100
@@ -107,9 +107,9 @@ func (f *Figure) limit(text string) (*float64, error) {
 }
 
 // limitForms describe the limits of each unit, for errors.
-var limitForms = map[stats.Unit]string{
-	stats.Number: "a number", stats.Tokens: "tokens, such as 150000 or 150k", stats.Bytes: "bytes, such as 20000000 or 20M",
-	stats.Dollars: "dollars, such as 1.20", stats.Share: "a share, such as 0.8 or 80%",
+var limitForms = map[table.Unit]string{
+	table.Number: "a number", table.Tokens: "tokens, such as 150000 or 150k", table.Bytes: "bytes, such as 20000000 or 20M",
+	table.Dollars: "dollars, such as 1.20", table.Share: "a share, such as 0.8 or 80%",
 }
 
 // BudgetHelp describes the form of a budget.

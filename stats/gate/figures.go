@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -14,7 +15,7 @@ import (
 // computes it, or with swe-cli for targets of that system.
 type Figure struct {
 	Name  string
-	Unit  stats.Unit
+	Unit  table.Unit
 	Scope scope
 	About string // one line for help
 }
@@ -34,36 +35,36 @@ const (
 
 // figures are all figures, in the order of the help; see Figure.of.
 var figures = []Figure{
-	{"session.requests", stats.Number, eachSession, "requests of each session, on all branches"},
-	{"session.prompt-requests", stats.Number, eachSession, "the most that any prompt took"},
-	{"session.tool-errors", stats.Share, eachSession, "share of tool calls that failed"},
-	{"context.tokens", stats.Tokens, eachSession, "tokens of the context of each session, at its leaf"},
-	{"context.share", stats.Share, eachSession, "its share of the window"},
-	{"context.largest", stats.Tokens, allSessions, "tokens of the largest message in any context"},
-	{"context.reread", stats.Tokens, allSessions, "tokens of files that contexts hold more than once"},
-	{"swe-cli.efficiency", stats.Share, eachSession, "share of requests below SWE-CLI's threshold"},
-	{"swe-cli.waste", stats.Share, eachSession, "share of the context's tokens in results that say nothing new"},
-	{"swe-cli.autonomy", stats.Share, eachSession, "share of prompts that ended without abort, error or steering"},
-	{"swe-cli.compaction", stats.Share, eachSession, "share of tokens that the session's compactions removed"},
-	{"swe-cli.precision", stats.Share, eachSession, "share of reads and searches that later answers used"},
-	{"context.unused", stats.Tokens, eachSession, "tokens per request of tools and skills that no request used"},
-	{"growth.peak", stats.Tokens, eachSession, "tokens of the largest request of each session's path"},
-	{"growth.share", stats.Share, eachSession, "the largest share of the window"},
-	{"cost.total", stats.Dollars, allSessions, "dollars of all sessions together, each call once: as recorded, else by the table"},
-	{"cost.recorded", stats.Dollars, allSessions, "the part of it that is recorded"},
-	{"cost.session", stats.Dollars, eachSession, "dollars of each session"},
-	{"cost.day", stats.Dollars, eachGroup, "dollars of each day, each call once"},
-	{"compactions.count", stats.Number, eachSession, "compactions on the path of each session"},
-	{"compactions.loops", stats.Number, eachSession, "those that are part of a loop that frees nothing"},
-	{"compactions.reduction", stats.Share, eachEntry, "what each compaction freed of the context"},
-	{"bytes.request", stats.Bytes, eachSession, "bytes of the next request of each session"},
-	{"bytes.share", stats.Share, eachSession, "their share of what the provider takes"},
-	{"bytes.line", stats.Bytes, eachSession, "bytes of the largest line of each file"},
-	{"cache.hit-rate", stats.Share, allSessions, "what a cache served of the prompts of the paths, all sessions together"},
-	{"cache.session-hit-rate", stats.Share, eachSession, "the same of each session"},
-	{"cache.rebilled", stats.Dollars, allSessions, "dollars rebilled, all sessions together"},
-	{"check.errors", stats.Number, eachSession, "errors that ctxtool check finds in each session"},
-	{"check.warnings", stats.Number, eachSession, "warnings that it finds"},
+	{"session.requests", table.Number, eachSession, "requests of each session, on all branches"},
+	{"session.prompt-requests", table.Number, eachSession, "the most that any prompt took"},
+	{"session.tool-errors", table.Share, eachSession, "share of tool calls that failed"},
+	{"context.tokens", table.Tokens, eachSession, "tokens of the context of each session, at its leaf"},
+	{"context.share", table.Share, eachSession, "its share of the window"},
+	{"context.largest", table.Tokens, allSessions, "tokens of the largest message in any context"},
+	{"context.reread", table.Tokens, allSessions, "tokens of files that contexts hold more than once"},
+	{"swe-cli.efficiency", table.Share, eachSession, "share of requests below SWE-CLI's threshold"},
+	{"swe-cli.waste", table.Share, eachSession, "share of the context's tokens in results that say nothing new"},
+	{"swe-cli.autonomy", table.Share, eachSession, "share of prompts that ended without abort, error or steering"},
+	{"swe-cli.compaction", table.Share, eachSession, "share of tokens that the session's compactions removed"},
+	{"swe-cli.precision", table.Share, eachSession, "share of reads and searches that later answers used"},
+	{"context.unused", table.Tokens, eachSession, "tokens per request of tools and skills that no request used"},
+	{"growth.peak", table.Tokens, eachSession, "tokens of the largest request of each session's path"},
+	{"growth.share", table.Share, eachSession, "the largest share of the window"},
+	{"cost.total", table.Dollars, allSessions, "dollars of all sessions together, each call once: as recorded, else by the table"},
+	{"cost.recorded", table.Dollars, allSessions, "the part of it that is recorded"},
+	{"cost.session", table.Dollars, eachSession, "dollars of each session"},
+	{"cost.day", table.Dollars, eachGroup, "dollars of each day, each call once"},
+	{"compactions.count", table.Number, eachSession, "compactions on the path of each session"},
+	{"compactions.loops", table.Number, eachSession, "those that are part of a loop that frees nothing"},
+	{"compactions.reduction", table.Share, eachEntry, "what each compaction freed of the context"},
+	{"bytes.request", table.Bytes, eachSession, "bytes of the next request of each session"},
+	{"bytes.share", table.Share, eachSession, "their share of what the provider takes"},
+	{"bytes.line", table.Bytes, eachSession, "bytes of the largest line of each file"},
+	{"cache.hit-rate", table.Share, allSessions, "what a cache served of the prompts of the paths, all sessions together"},
+	{"cache.session-hit-rate", table.Share, eachSession, "the same of each session"},
+	{"cache.rebilled", table.Dollars, allSessions, "dollars rebilled, all sessions together"},
+	{"check.errors", table.Number, eachSession, "errors that ctxtool check finds in each session"},
+	{"check.warnings", table.Number, eachSession, "warnings that it finds"},
 }
 
 // A Reading is a value of a figure: tokens, bytes, dollars, a number, or a share from 0 to 1.

@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/corpus"
 	"ctxtool/internal/must"
+	"ctxtool/internal/table"
 	"ctxtool/replay/tokens"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
@@ -21,7 +22,7 @@ func TestFigures(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range gate.FigureNames() {
 		f, err := gate.FindFigure(name)
-		if err != nil || f.About == "" || f.Unit == stats.Text || seen[name] {
+		if err != nil || f.About == "" || f.Unit == table.Text || seen[name] {
 			t.Errorf("%s: %v, %+v", name, err, f)
 		}
 		seen[name] = true

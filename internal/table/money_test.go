@@ -1,6 +1,10 @@
-package render
+package table_test
 
-import "testing"
+import (
+	"testing"
+
+	"ctxtool/internal/table"
+)
 
 func TestMoney(t *testing.T) {
 	for _, test := range []struct {
@@ -8,7 +12,8 @@ func TestMoney(t *testing.T) {
 		unpriced int64
 		want     string
 	}{{0, 0, "$0.00"}, {1.256, 0, "$1.26"}, {1.256, 3, "$1.26+"}, {0, 3, "unknown"}} {
-		if got := money(test.dollars, 2, test.unpriced); got != test.want {
+		money := table.Money{Dollars: test.dollars, Decimals: 2, Unpriced: test.unpriced}
+		if got := money.String(); got != test.want {
 			t.Errorf("%v with %d unpriced: %q, want %q", test.dollars, test.unpriced, got, test.want)
 		}
 	}

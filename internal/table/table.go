@@ -1,0 +1,172 @@
+// Package table has the one shape of tables: rows of a type, and columns that say what of a row
+// they show. Package render writes them as text, Markdown and CSV.
+package table
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// A Unit says what the cells of a column are, and with that how text shows them. Cells are on the
+// right, unless they are texts.
+type Unit uint8
+
+const (
+	Text    Unit = iota
+	Entry        // the id of an entry, which text shortens
+	Number       // of things
+	Tokens       // of the counter, or the provider's
+	Bytes        //
+	Dollars      // US dollars
+	Share        // 0 to 1
+	Short        // a number that text rounds: 1.3k
+	Size         // bytes that text rounds: 1.2 MB
+	Change       // a number with its sign, nothing for 0
+)
+
+var unitNames = []string{"text", "entry", "number", "tokens", "bytes", "dollars", "share", "number", "bytes", "number"}
+
+// String returns the unit's name.
+func (u Unit) String() string { return unitNames[u] }
+
+// Right reports whether cells are on the right.
+func (u Unit) Right() bool { return u > Entry }
+
+// A Column is a column of a table whose rows are of type T.
+type Column[T any] struct {
+	Name string
+	Unit Unit
+	// Value returns the cell of a row: a string or [Best], a number, a [Money], an [About] of these,
+	// sizes as []int64 that text shows as a sparkline, or nil for none. A nil pointer is none too.
+	Value  func(row T) any
+	Flex   bool                     // cut so that rows fit the terminal
+	Spare  bool                     // left out of text if no row has a value
+	Yields int                      // above 0: dropped if the flexible column has little room, the highest first
+	Style  func(cell string) string // the terminal code of a cell; nil for plain text
+}
+
+// A Table is rows of any type, and their columns.
+type Table struct {
+	Columns []Column[any]
+	Rows    iter.Seq[any] // made as they are read, and read twice by text
+}
+
+// Of returns the table of a list.
+func Of[T any](list []T, columns []Column[*T]) Table {
+	return Stream(func(yield func(*T) bool) {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}, columns)
+}
+
+// Stream returns the table of rows that are made as they are read.
+func Stream[T any](rows iter.Seq[T], columns []Column[T]) Table {
+	t := Table{Rows: func(yield func(any) bool) {
+		for row := range rows {
+			if !yield(row) {
+				return
+			}
+		}
+	}}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, Column[any]{
+			c.Name, c.Unit, func(row any) any { return c.Value(row.(T)) }, c.Flex, c.Spare, c.Yields, c.Style,
+		})
+	}
+	return t
+}
+
+// Within returns columns of a part of rows, with none as the cells of a row that has no such part.
+func Within[T, P any](part func(row T) *P, none any, columns ...Column[*P]) (all []Column[T]) {
+	for _, c := range columns {
+		all = append(all, Column[T]{c.Name, c.Unit, func(row T) any {
+			if p := part(row); p != nil {
+				return c.Value(p)
+			}
+			return none
+		}, c.Flex, c.Spare, c.Yields, c.Style})
+	}
+	return all
+}
+
+// Cells yields the cells of each row.
+func (t Table) Cells(yield func([]any) bool) {
+	cells := make([]any, len(t.Columns))
+	for row := range t.Rows {
+		for i, c := range t.Columns {
+			cells[i] = c.Value(row)
+		}
+		if !yield(cells) {
+			return
+		}
+	}
+}
+
+// Empty reports whether there are no rows.
+func (t Table) Empty() bool {
+	for range t.Rows {
+		return false
+	}
+	return true
+}
+
+// Without returns the table without a column.
+func (t Table) Without(name string) Table {
+	t.Columns = slices.DeleteFunc(slices.Clone(t.Columns), func(c Column[any]) bool { return c.Name == name })
+	return t
+}
+
+// An About is a number that is an estimate, which text marks.
+type About struct{ Of any }
+
+// Money is an amount in US dollars.
+type Money struct {
+	Dollars  float64
+	Decimals int   // that text has
+	Unpriced int64 // things in it without a known price: the amount is a lower bound, or unknown
+}
+
+// Known reports whether anything of an amount has a known price.
+func (m Money) Known() bool { return m.Dollars > 0 || m.Unpriced == 0 }
+
+// String returns the amount, a lower bound with a plus sign.
+func (m Money) String() string {
+	switch {
+	case !m.Known():
+		return "unknown"
+	case m.Unpriced > 0:
+		return fmt.Sprintf("$%.*f+", m.Decimals, m.Dollars)
+	}
+	return fmt.Sprintf("$%.*f", m.Decimals, m.Dollars)
+}
+
+// Best is a text that stands out among others: it has a star, and is bold in Markdown.
+type Best string
+
+// Marked returns a cell, marked where it is an estimate.
+func Marked(estimate bool, cell any) any {
+	if estimate {
+		return About{cell}
+	}
+	return cell
+}
+
+// Unless0 returns a cell, none for 0.
+func Unless0[N int | int64 | float64](n N) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+// If returns a cell where there is one.
+func If(is bool, cell any) any {
+	if !is {
+		return nil
+	}
+	return cell
+}

@@ -23,13 +23,6 @@ type editOptions struct {
 func newEditCommand(e *env) *cobra.Command {
 	o := &editOptions{writeFlags: writeFlags{name: "edit", guarded: true}}
 	cmd := &cobra.Command{
-		Use:   "edit [flags] SESSION POINT",
-		Short: "Omit, restore or replace a message of the context",
-		Long: "Omit, restore or replace the message at POINT in later requests. A tool call and\n" +
-			"its results are omitted and restored together. The entry itself is unchanged.",
-		Example: "  ctxtool edit s.jsonl 4f2a --omit\n" +
-			"  ctxtool edit s.jsonl turn:0 --replace shorter.txt --write\n" +
-			"  ctxtool edit s.jsonl 4f2a --omit -o - | ctxtool replay -",
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return runEdit(e, o, args) },
 	}
@@ -97,12 +90,6 @@ func (e *env) text(name string) (string, error) {
 func newLabelCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "label"}
 	cmd := &cobra.Command{
-		Use:   "label [flags] SESSION POINT [TEXT]",
-		Short: "Label an entry, or remove its label",
-		Long:  "Label the entry at POINT; without TEXT, remove its label.",
-		Example: "  ctxtool label s.jsonl turn:3 before-refactoring --write\n" +
-			"  ctxtool label s.jsonl turn:3 --write\n" +
-			"  ctxtool label s.jsonl 4f2a done -f entries",
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
 	}
@@ -152,12 +139,6 @@ func requireID(s *sessionfmt.Session, i int) error {
 func newNameCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "name"}
 	cmd := &cobra.Command{
-		Use:   "name [flags] SESSION [TEXT]",
-		Short: "Name a session, or remove its name",
-		Long:  "Name a session; without TEXT, remove its name.",
-		Example: "  ctxtool name s.jsonl \"race in the queue\" --write\n" +
-			"  ctxtool name s.jsonl --write\n" +
-			"  ctxtool name s.jsonl queue -o named.jsonl",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := oneLine(strings.Join(args[1:], ""))

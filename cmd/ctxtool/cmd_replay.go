@@ -33,12 +33,6 @@ const noRequest = math.MinInt
 func newReplayCommand(e *env) *cobra.Command {
 	o := &replayOptions{}
 	cmd := &cobra.Command{
-		Use:   "replay [flags] [SESSION[@POINT]]",
-		Short: "Rebuild what the model saw at any entry",
-		Long:  "Rebuild what the model saw at any entry: system prompt, tools, messages and options.",
-		Example: "  ctxtool replay s.jsonl                        # what fills the window\n" +
-			"  ctxtool replay s.jsonl@request:3 -f full      # what request 3 got\n" +
-			"  ctxtool replay s.jsonl --json --provenance | jq .provenance",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args) },
 	}

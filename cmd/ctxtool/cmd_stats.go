@@ -36,13 +36,6 @@ type statsOptions struct {
 func newStatsCommand(e *env) *cobra.Command {
 	o := &statsOptions{}
 	cmd := &cobra.Command{
-		Use:   "stats [flags] SESSION|DIR...",
-		Short: "Report context, cost, cache and compactions of sessions",
-		Long: "Report the context, cost, cache and compactions of sessions; several are added up.\n" +
-			"ctxtool help figures describes the reports, ctxtool help gate the limits for CI.",
-		Example: "  ctxtool stats s.jsonl\n" +
-			"  ctxtool stats sessions/ --lens cost --by day,model --since 2026-01-01\n" +
-			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Asked = cmd.Flags().Changed("counter")
 			o.named = cmd.Flags().Changed

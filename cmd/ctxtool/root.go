@@ -100,7 +100,7 @@ func (in env) run(args []string) int {
 // groups are the groups of commands, in the order in which help lists them.
 var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files"}
 
-// commands are the commands. A new one is a line here.
+// commands are the commands. A new one is a line here, and a text in internal/help/commands.
 var commands = []struct {
 	name   string
 	new    func(e *env) *cobra.Command
@@ -190,6 +190,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	for _, c := range commands {
 		if only == "" || c.name == only {
 			command := c.new(e)
+			help.Describe(command, c.name)
 			command.GroupID = c.group
 			if c.points != otherArgs {
 				command.ValidArgsFunction = e.completeArgs(c.points)

@@ -34,7 +34,7 @@ type cacheOptions struct {
 
 func newCacheCommand(e *env) *cobra.Command {
 	o := &cacheOptions{}
-	cmd := &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return runCache(e, o, args) }}
+	cmd := command(e, o, runCache)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
@@ -168,10 +168,7 @@ type compactionsOptions struct {
 
 func newCompactionsCommand(e *env) *cobra.Command {
 	o := &compactionsOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runCompactions(e, o, args) },
-	}
+	cmd := command(e, o, runCompactions)
 	o.readFlags.flags(cmd, "text", "jsonl")
 	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
 	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")

@@ -30,10 +30,7 @@ type configOptions struct {
 
 func newConfigCommand(e *env) *cobra.Command {
 	o := &configOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) },
-	}
+	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) }}
 	o.answer.flags(cmd, "text", "json")
 	cmd.Flags().StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
@@ -241,16 +238,13 @@ func (e *env) configFiles() (names []string) {
 
 func newPoliciesCommand(e *env) *cobra.Command {
 	o := &answer{}
-	cmd := &cobra.Command{
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			own, err := e.config.Policies()
-			if err = cmp.Or(o.check(), err); err != nil {
-				return usage(err)
-			}
-			return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
-		},
-	}
+	cmd := command(e, o, func(e *env, o *answer, _ []string) error {
+		own, err := e.config.Policies()
+		if err = cmp.Or(o.check(), err); err != nil {
+			return usage(err)
+		}
+		return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
+	})
 	o.flags(cmd, "text", "json")
 	return cmd
 }
@@ -260,7 +254,6 @@ var version = ""
 
 func newVersionCommand(e *env) *cobra.Command {
 	return &cobra.Command{
-		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(e.stdout, "ctxtool %s (%s, models of %s)\n", versionName(), runtime.Version(), models.Date)
 			return err
@@ -282,23 +275,17 @@ func versionName() string {
 
 func newModelsCommand(e *env) *cobra.Command {
 	o := &answer{}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return usage(err)
-			}
-			table, err := e.config.Models()
-			if err != nil {
-				return usage(err)
-			}
-			list, err := e.modelLines(table, strings.Join(args, ""))
-			if err != nil {
-				return err
-			}
-			return e.print(o, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list})
-		},
-	}
+	cmd := command(e, o, func(e *env, o *answer, args []string) error {
+		table, err := e.config.Models()
+		if err = cmp.Or(o.check(), err); err != nil {
+			return usage(err)
+		}
+		list, err := e.modelLines(table, strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		return e.print(o, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list})
+	})
 	o.flags(cmd, "text", "json", "jsonl")
 	return cmd
 }

@@ -30,7 +30,7 @@ type countOptions struct {
 func newCountCommand(e *env) *cobra.Command {
 	o := &countOptions{window: countWindow}
 	names := append(tokens.Names(), "all")
-	cmd := &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return runCount(e, o, args) }}
+	cmd := command(e, o, runCount)
 	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
 	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`: "+strings.Join(names, ", "), names)
 	choice(cmd, &o.by, "by", "file", "print a row for each `UNIT`: "+strings.Join(countedBy, ", "), countedBy)

@@ -19,10 +19,7 @@ type diffOptions struct {
 
 func newDiffCommand(e *env) *cobra.Command {
 	o := &diffOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.RangeArgs(1, 3),
-		RunE: func(_ *cobra.Command, args []string) error { return runDiff(e, o, args) },
-	}
+	cmd := command(e, o, runDiff)
 	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
 	return cmd

@@ -22,10 +22,7 @@ type editOptions struct {
 
 func newEditCommand(e *env) *cobra.Command {
 	o := &editOptions{writeFlags: writeFlags{name: "edit", guarded: true}}
-	cmd := &cobra.Command{
-		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return runEdit(e, o, args) },
-	}
+	cmd := command(e, o, runEdit)
 	o.appendFlags(cmd)
 	o.forceFlag(cmd)
 	f := cmd.Flags()
@@ -89,10 +86,7 @@ func (e *env) text(name string) (string, error) {
 
 func newLabelCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "label"}
-	cmd := &cobra.Command{
-		Args: cobra.RangeArgs(2, 3),
-		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
-	}
+	cmd := command(e, o, runLabel)
 	o.appendFlags(cmd)
 	return cmd
 }
@@ -138,19 +132,16 @@ func requireID(s *sessionfmt.Session, i int) error {
 
 func newNameCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "name"}
-	cmd := &cobra.Command{
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			text := oneLine(strings.Join(args[1:], ""))
-			if len(args) == 2 && strings.TrimSpace(text) == "" {
-				return usagef("TEXT is empty: omit it to remove the name") // an unset variable of a shell
-			}
-			return o.runOne(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
-				b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, text)})
-				return nil, nil
-			})
-		},
-	}
+	cmd := command(e, o, func(e *env, o *writeFlags, args []string) error {
+		text := oneLine(strings.Join(args[1:], ""))
+		if len(args) == 2 && strings.TrimSpace(text) == "" {
+			return usagef("TEXT is empty: omit it to remove the name") // an unset variable of a shell
+		}
+		return o.runOne(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
+			b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, text)})
+			return nil, nil
+		})
+	})
 	o.appendFlags(cmd)
 	return cmd
 }

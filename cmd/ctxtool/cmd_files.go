@@ -23,10 +23,7 @@ import (
 
 func newBranchCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "branch", alone: true}
-	cmd := &cobra.Command{
-		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return runBranch(e, o, args) },
-	}
+	cmd := command(e, o, runBranch)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	o.nowFlag(cmd, "the new session")
@@ -87,7 +84,7 @@ type migrateOptions struct {
 
 func newMigrateCommand(e *env) *cobra.Command {
 	o := &migrateOptions{writeFlags: writeFlags{name: "migrate"}}
-	cmd := &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return runMigrate(e, o, args) }}
+	cmd := command(e, o, runMigrate)
 	o.rewriteFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.to, "to", 3, "upgrade to `VERSION`: 2 or 3")
@@ -118,7 +115,7 @@ type repairOptions struct {
 
 func newRepairCommand(e *env) *cobra.Command {
 	o := &repairOptions{writeFlags: writeFlags{name: "repair"}}
-	cmd := &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return runRepair(e, o, args) }}
+	cmd := command(e, o, runRepair)
 	o.rewriteFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append entries that pair tool calls with their results")
@@ -155,7 +152,7 @@ type redactOptions struct {
 
 func newRedactCommand(e *env) *cobra.Command {
 	o := &redactOptions{writeFlags: writeFlags{name: "redact", whole: true, stays: ", which redact never changes"}}
-	cmd := &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return runRedact(e, o, args) }}
+	cmd := command(e, o, runRedact)
 	o.writeFlags.flags(cmd, "the redacted session to `FILE`, or into a folder", "text", "json")
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
@@ -202,10 +199,8 @@ type checkOptions struct {
 
 func newCheckCommand(e *env) *cobra.Command {
 	o := &checkOptions{}
-	cmd := &cobra.Command{
-		Aliases: []string{"fsck"},
-		RunE:    func(_ *cobra.Command, args []string) error { return runCheck(e, o, args) },
-	}
+	cmd := command(e, o, runCheck)
+	cmd.Aliases = []string{"fsck"}
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "json", "jsonl", "sarif", "github")
 	choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", []string{"error", "warning"})
@@ -295,10 +290,7 @@ type convertOptions struct {
 
 func newConvertCommand(e *env) *cobra.Command {
 	o := &convertOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runConvert(e, o, args) },
-	}
+	cmd := command(e, o, runConvert)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	choice(cmd, &o.to, "to", "pi", "convert to the format of `AGENT`: pi", []string{"pi"})

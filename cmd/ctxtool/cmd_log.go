@@ -40,10 +40,7 @@ type logOptions struct {
 
 func newLogCommand(e *env) *cobra.Command {
 	o := &logOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runLog(e, o, args) },
-	}
+	cmd := command(e, o, runLog)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl", "swe-cli")
 	f.StringVar(&o.leaf, "leaf", "", "list the branch that ends at `POINT`")
@@ -55,11 +52,8 @@ func newLogCommand(e *env) *cobra.Command {
 	f.StringVar(&o.until, "until", "", "only entries until `POINT` or TIME")
 	f.BoolVar(&o.follow, "follow", false, "follow new entries")
 	f.Lookup("request").DefValue = "0" // shows no default
-	cmd.MarkFlagsMutuallyExclusive("follow", "output")
-	cmd.MarkFlagsMutuallyExclusive("follow", "fail-on-secret")
-	for _, other := range []string{"all", "follow", "grep", "kind", "since", "until"} {
-		cmd.MarkFlagsMutuallyExclusive("request", other)
-	}
+	exclude(cmd, "follow", "output", "fail-on-secret")
+	exclude(cmd, "request", "all", "follow", "grep", "kind", "since", "until")
 	complete(cmd, "kind", jsonl.KindNames())
 	return cmd
 }

@@ -54,7 +54,7 @@ func sortNames() []string { return namesOf(sortKeys, func(k sortKey) string { re
 
 func newLsCommand(e *env) *cobra.Command {
 	o := &lsOptions{}
-	cmd := &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return runLs(e, o, args) }}
+	cmd := command(e, o, runLs)
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl")
 	choice(cmd, &o.sort, "sort", "time", "sort by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
@@ -160,10 +160,7 @@ type statusOptions struct {
 
 func newStatusCommand(e *env) *cobra.Command {
 	o := &statusOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runStatus(e, o, args) },
-	}
+	cmd := command(e, o, runStatus)
 	o.answer.flags(cmd, "text", "json")
 	o.redaction.flags(cmd)
 	cmd.Flags().BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
@@ -262,10 +259,7 @@ type treeOptions struct {
 
 func newTreeCommand(e *env) *cobra.Command {
 	o := &treeOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runTree(e, o, args) },
-	}
+	cmd := command(e, o, runTree)
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "json")
 	f.StringVar(&o.leaf, "leaf", "", "draw the active path to `POINT`")

@@ -30,10 +30,7 @@ type notesOptions struct {
 func newNotesCommand(e *env) *cobra.Command {
 	o := &notesOptions{most: 2500}
 	o.format, o.forms = "markdown", []string{"markdown"}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runNotes(e, o, args) },
-	}
+	cmd := command(e, o, runNotes)
 	o.replayFlags.flags(cmd)
 	o.redaction.flags(cmd)
 	f := cmd.Flags()
@@ -47,9 +44,7 @@ func newNotesCommand(e *env) *cobra.Command {
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for notes that attend to `TEXT` above all")
 	cmd.MarkFlagsMutuallyExclusive("update", "output")
-	for _, other := range []string{"update", "at", "summarizer"} {
-		cmd.MarkFlagsMutuallyExclusive("digest", other)
-	}
+	exclude(cmd, "digest", "update", "at", "summarizer")
 	only(cmd, []string{"digest"}, "project", "max-tokens")
 	only(cmd, []string{"summarizer exec:COMMAND"}, "summary-limit", "focus")
 	help.Group(f, "Output", "max-tokens")

@@ -57,14 +57,12 @@ type patchOptions struct {
 
 func newPatchCommand(e *env) *cobra.Command {
 	o := &patchOptions{writeFlags: writeFlags{name: "patch", guarded: true}}
-	cmd := &cobra.Command{
-		Args: func(cmd *cobra.Command, args []string) error {
-			if o.schema {
-				return cobra.NoArgs(cmd, args)
-			}
-			return cobra.ExactArgs(1)(cmd, args)
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return runPatch(e, o, args) },
+	cmd := command(e, o, runPatch)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if o.schema {
+			return cobra.NoArgs(cmd, args)
+		}
+		return cobra.ExactArgs(1)(cmd, args)
 	}
 	o.writeFlags.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "markdown", "envelope", "entries")
 	o.nowFlag(cmd, "the entries")

@@ -65,9 +65,7 @@ func newReduceCommand(e *env) *cobra.Command {
 	f.Float64Var(&o.threshold, "compact-threshold", 0.85, "gsh: summarize above this `SHARE` of the window")
 	own := []string{"max-tool-output-bytes", "prune-protect-tokens", "compact-threshold"}
 	only(cmd, []string{"policy gsh", "policy agent"}, own...)
-	for _, other := range append([]string{"policy", "preset", "keep"}, own...) {
-		cmd.MarkFlagsMutuallyExclusive("pass", other)
-	}
+	exclude(cmd, "pass", append([]string{"policy", "preset", "keep"}, own...)...)
 	return cmd
 }
 
@@ -296,10 +294,7 @@ func newCompactCommand(e *env) *cobra.Command {
 
 func newUndoCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "undo"}
-	cmd := &cobra.Command{
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.runOne(e, args[0], nil) },
-	}
+	cmd := command(e, o, func(e *env, o *writeFlags, args []string) error { return o.runOne(e, args[0], nil) })
 	o.appendFlags(cmd)
 	o.forceFlag(cmd)
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {

@@ -55,10 +55,9 @@ var views, targets = []string{"conversation", "context"}, []string{"comment", "f
 
 func newRenderCommand(e *env) *cobra.Command {
 	o := &renderOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runRender(e, o, args, cmd.Flags().Changed) },
-	}
+	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, args []string) error {
+		return runRender(e, o, args, cmd.Flags().Changed)
+	}}
 	o.readFlags.flags(cmd, "markdown", "text", "html")
 	f := cmd.Flags()
 	f.Lookup("format").DefValue = "markdown, on a terminal text"

@@ -50,7 +50,7 @@ const (
 
 func newSearchCommand(e *env) *cobra.Command {
 	o := &searchOptions{}
-	cmd := &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return runSearch(e, o, args) }}
+	cmd := command(e, o, runSearch)
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl", "markdown")
 	o.redaction.flags(cmd)
@@ -349,10 +349,7 @@ type ambientOptions struct {
 
 func newAmbientCommand(e *env) *cobra.Command {
 	o := &ambientOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runAmbient(e, o, args) },
-	}
+	cmd := command(e, o, runAmbient)
 	o.answer.flags(cmd, "text", "jsonl")
 	o.redaction.flags(cmd)
 	cmd.Flags().IntVar(&o.n, "n", 5, "print the last `N` commands; 0 for nothing")

@@ -29,7 +29,7 @@ const usualAnswer = 10000
 
 func newServeCommand(e *env) *cobra.Command {
 	o := &serveOptions{}
-	cmd := &cobra.Command{Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return runServe(e, o) }}
+	cmd := command(e, o, runServe)
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
@@ -37,7 +37,7 @@ func newServeCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func runServe(e *env, o *serveOptions) error {
+func runServe(e *env, o *serveOptions, _ []string) error {
 	inner, err := e.bounded()
 	if err != nil {
 		return err

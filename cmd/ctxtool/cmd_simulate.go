@@ -49,7 +49,7 @@ const simulated = "recorded,none,pi,gsh,swe-cli,y-agent"
 
 func newSimulateCommand(e *env) *cobra.Command {
 	o := &simulateOptions{}
-	cmd := &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return runSimulate(e, o, args) }}
+	cmd := command(e, o, runSimulate)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown", "html")
 	o.overrideFlags.flags(cmd)

@@ -33,10 +33,8 @@ type traceOptions struct {
 
 func newTraceCommand(e *env) *cobra.Command {
 	o := &traceOptions{}
-	cmd := &cobra.Command{
-		Args: cobra.MaximumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return runTrace(e, o, args) },
-	}
+	cmd := command(e, o, runTrace)
+	cmd.Args = cobra.MaximumNArgs(2)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl")
 	f.StringVar(&o.at, "at", "", "take the state at `POINT` as the current one")
@@ -49,9 +47,7 @@ func newTraceCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.blame, "blame", false, "list where each message at a point comes from")
 	f.BoolVar(&o.before, "before", false, "take the state before the point")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
-	for _, other := range []string{"all", "ignore-case", "at", "limit"} {
-		cmd.MarkFlagsMutuallyExclusive("blame", other)
-	}
+	exclude(cmd, "blame", "all", "ignore-case", "at", "limit")
 	only(cmd, []string{"blame"}, "before")
 	return cmd
 }
@@ -183,10 +179,8 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 
 func newShowCommand(e *env) *cobra.Command {
 	o := &readFlags{}
-	cmd := &cobra.Command{
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runShow(e, o, args) },
-	}
+	cmd := command(e, o, runShow)
+	cmd.Args = cobra.MinimumNArgs(1)
 	o.flags(cmd, "text", "json", "raw")
 	return cmd
 }

@@ -144,10 +144,10 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
 		return err
 	}
-	if err := o.gateFlags.fit(files, o.hasLens("check")); err != nil {
-		return err
+	if o.gated && len(files) == 0 && !o.allowEmpty {
+		return gate.ErrEmpty
 	}
-	o.Check = check.Options{Models: o.Replay.Models, Now: e.now(), Open: e.opening(1)}
+	o.Check = check.Options{Models: o.Replay.Models, Now: e.now()}
 	o.alone = len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
 	o.Open = e.opening(0)
 	sum := &stats.Report{Schema: stats.Schema}

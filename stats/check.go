@@ -33,13 +33,10 @@ type CheckWorst struct {
 	Text     string `json:"text"` // one sentence
 }
 
-// check counts the findings in the named file.
-func (l *lensRun) check(name string) {
-	if !l.checked {
-		return
-	}
+// check counts findings.
+func (l *lensRun) check(found []check.Finding) {
 	p := &CheckPart{}
-	for _, f := range check.File(name, l.Check).Findings {
+	for _, f := range found {
 		switch f.Severity {
 		case check.Error:
 			p.Errors++

@@ -166,9 +166,15 @@ func (o *Options) Read(name string) (*Report, error) {
 		l.Calls = append(l.Calls, l.fit)
 	}
 	open := o.Open
+	var damage func(*sessionfmt.Session) []check.Finding
+	if l.checked {
+		opt := o.Check
+		opt.Open = open
+		open, damage = check.Opening(name, opt)
+	}
 	if len(l.Records)+len(l.Calls) > 0 {
 		open.Ordered = true // sums of dollars depend on the order
-		open.Visit = func() func(*jsonl.Picked) { return l.record }
+		open.Visit = l.visitor(open.Visit)
 	}
 	if len(l.Calls) > 0 {
 		open.Pick = callPick
@@ -198,7 +204,9 @@ func (o *Options) Read(name string) (*Report, error) {
 	// The readers of lines may hold a long one.
 	l.Records, l.Calls, l.Indexed, l.fields = nil, nil, nil, callRecord{}
 	l.walk()
-	l.check(name)
+	if l.checked {
+		l.check(damage(s))
+	}
 	if l.Entries != nil {
 		l.Report.Lines = map[string]int{}
 		for _, entry := range l.Entries(l.Report) {
@@ -226,6 +234,20 @@ func (l *lensRun) reader() *sessionfmt.Reader {
 		l.lines = l.Session.NewReader()
 	}
 	return l.lines
+}
+
+// visitor returns the function with which a worker reads records, also for the check.
+func (l *lensRun) visitor(check func() func(*jsonl.Picked)) func() func(*jsonl.Picked) {
+	if check == nil {
+		return func() func(*jsonl.Picked) { return l.record }
+	}
+	return func() func(*jsonl.Picked) {
+		see := check()
+		return func(p *jsonl.Picked) {
+			l.record(p)
+			see(p)
+		}
+	}
 }
 
 func (l *lensRun) record(p *jsonl.Picked) {

@@ -34,22 +34,7 @@ type cacheOptions struct {
 
 func newCacheCommand(e *env) *cobra.Command {
 	o := &cacheOptions{}
-	cmd := &cobra.Command{
-		Use:   "cache [flags] SESSION|DIR...",
-		Short: "Show what the prompt cache served, and what broke it",
-		Long: "Show what the prompt cache served: first the hit rate, what was lost and the worst\n" +
-			"request, then each request. For several sessions, each is a row.\n" +
-			"\n" +
-			"The cache is expected to serve what an earlier request of the same model had within\n" +
-			"the cache's lifetime. The columns are these tokens, those that it served (actual) and\n" +
-			"stored (written), and those that were rebilled, with their cost and cause; a change of\n" +
-			"the prompt names the section or tool. ~ marks an estimate. Up to 1,024 tokens that\n" +
-			"were not served are ignored.",
-		Example: "  ctxtool cache s.jsonl --broken\n" +
-			"  ctxtool cache sessions/ --fail-over 10%\n" +
-			"  ctxtool cache s.jsonl --json | jq -c 'select(.break).break'",
-		RunE: func(_ *cobra.Command, args []string) error { return runCache(e, o, args) },
-	}
+	cmd := command(e, o, runCache)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
@@ -183,21 +168,7 @@ type compactionsOptions struct {
 
 func newCompactionsCommand(e *env) *cobra.Command {
 	o := &compactionsOptions{}
-	cmd := &cobra.Command{
-		Use:   "compactions [flags] [SESSION[@POINT]]",
-		Short: "Show what compactions dropped that mattered",
-		Long: "Show what each compaction dropped that mattered, the most important first: demands\n" +
-			"and failures that the summary does not have, what later answers used again, and\n" +
-			"other paths and commands. Each item has the entry that it came from.\n" +
-			"\n" +
-			"Commands that only read (git status, ls) are left out. ctxtool stats --lens\n" +
-			"compactions has the figures.",
-		Example: "  ctxtool compactions s.jsonl\n" +
-			"  ctxtool compactions s.jsonl --limit 0\n" +
-			"  ctxtool compactions s.jsonl --json | jq -r '.lost[].what'",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runCompactions(e, o, args) },
-	}
+	cmd := command(e, o, runCompactions)
 	o.readFlags.flags(cmd, "text", "jsonl")
 	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
 	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")

@@ -31,15 +31,7 @@ type configOptions struct {
 
 func newConfigCommand(e *env) *cobra.Command {
 	o := &configOptions{}
-	cmd := &cobra.Command{
-		Use:   "config [flags]",
-		Short: "Print the settings and where they come from",
-		Example: "  ctxtool config\n" +
-			"  ctxtool config --explain rules\n" +
-			"  ctxtool config --json | jq '.settings[] | select(.from != \"default\")'",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) },
-	}
+	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) }}
 	o.answer.flags(cmd, "text", "json")
 	cmd.Flags().StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
@@ -247,23 +239,13 @@ func (e *env) configFiles() (names []string) {
 
 func newPoliciesCommand(e *env) *cobra.Command {
 	o := &answer{}
-	cmd := &cobra.Command{
-		Use:   "policies [flags]",
-		Short: "List the policies of reduce",
-		Long: "List the policies of reduce: the layers of each with their numbers, the conditions\n" +
-			"under which they run, and its presets. Policies of the configuration are included.",
-		Example: "  ctxtool policies\n" +
-			"  ctxtool policies -o policies.txt\n" +
-			"  ctxtool policies --json | jq '.policies[].name'",
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			own, err := e.config.Policies()
-			if err = cmp.Or(o.check(), err); err != nil {
-				return usage(err)
-			}
-			return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
-		},
-	}
+	cmd := command(e, o, func(e *env, o *answer, _ []string) error {
+		own, err := e.config.Policies()
+		if err = cmp.Or(o.check(), err); err != nil {
+			return usage(err)
+		}
+		return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
+	})
 	o.flags(cmd, "text", "json")
 	return cmd
 }
@@ -273,9 +255,6 @@ var version = ""
 
 func newVersionCommand(e *env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(e.stdout, "ctxtool %s (%s, models of %s)\n", versionName(), runtime.Version(), models.Date)
 			return err
@@ -297,31 +276,17 @@ func versionName() string {
 
 func newModelsCommand(e *env) *cobra.Command {
 	o := &answer{}
-	cmd := &cobra.Command{
-		Use:   "models [flags] [PATTERN]",
-		Short: "List models with their windows and prices",
-		Long: "List the models of the table that windows, prices and cache lifetimes come from, and\n" +
-			"those of the configuration. With PATTERN, list those whose provider/id contains it,\n" +
-			"ignoring case; if none does, the one whose figures reports use for that name.",
-		Example: "  ctxtool models claude-opus\n" +
-			"  ctxtool models anthropic/\n" +
-			"  ctxtool models -f jsonl | jq -r 'select(.contextWindow > 200000).id'",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return usage(err)
-			}
-			table, err := e.config.Models()
-			if err != nil {
-				return usage(err)
-			}
-			list, err := e.modelLines(table, strings.Join(args, ""))
-			if err != nil {
-				return err
-			}
-			return e.print(o, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list})
-		},
-	}
+	cmd := command(e, o, func(e *env, o *answer, args []string) error {
+		table, err := e.config.Models()
+		if err = cmp.Or(o.check(), err); err != nil {
+			return usage(err)
+		}
+		list, err := e.modelLines(table, strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		return e.print(o, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list})
+	})
 	o.flags(cmd, "text", "json", "jsonl")
 	return cmd
 }

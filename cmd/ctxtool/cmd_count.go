@@ -30,15 +30,7 @@ type countOptions struct {
 func newCountCommand(e *env) *cobra.Command {
 	o := &countOptions{window: countWindow}
 	names := append(tokens.Names(), "all")
-	cmd := &cobra.Command{
-		Use:   "count [flags] [FILE|-]...",
-		Short: "Count the tokens of plain text",
-		Long:  "Count the tokens of files as plain text, or of standard input.",
-		Example: "  ctxtool count README.md --counter o200k,cl100k\n" +
-			"  ctxtool count docs/*.md --by total --counter all\n" +
-			"  ctxtool replay s.jsonl -f full | ctxtool count",
-		RunE: func(_ *cobra.Command, args []string) error { return runCount(e, o, args) },
-	}
+	cmd := command(e, o, runCount)
 	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
 	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`: "+strings.Join(names, ", "), names)
 	choice(cmd, &o.by, "by", "file", "print a row for each `UNIT`: "+strings.Join(countedBy, ", "), countedBy)

@@ -19,21 +19,7 @@ type diffOptions struct {
 
 func newDiffCommand(e *env) *cobra.Command {
 	o := &diffOptions{}
-	cmd := &cobra.Command{
-		Use:   "diff [flags] SESSION[@POINT] [POINT] [POINT|OTHER[@POINT]]",
-		Short: "Compare two contexts and name the entries that changed them",
-		Long: "Compare what the model had at two points of a session, or of two sessions, and\n" +
-			"name the entry that made each change. Without a second\n" +
-			"point, show what the entry of the first changed.\n" +
-			"\n" +
-			"Messages of one session are matched by their entry, messages of two sessions by\n" +
-			"their text.",
-		Example: "  ctxtool diff s.jsonl request:6 request:7      # what the request added\n" +
-			"  ctxtool diff s.jsonl 03dd9db7                 # what that entry changed\n" +
-			"  ctxtool diff a.jsonl@leaf b.jsonl@leaf -f stat",
-		Args: cobra.RangeArgs(1, 3),
-		RunE: func(_ *cobra.Command, args []string) error { return runDiff(e, o, args) },
-	}
+	cmd := command(e, o, runDiff)
 	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
 	return cmd

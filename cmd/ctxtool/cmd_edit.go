@@ -22,17 +22,7 @@ type editOptions struct {
 
 func newEditCommand(e *env) *cobra.Command {
 	o := &editOptions{writeFlags: writeFlags{name: "edit", guarded: true}}
-	cmd := &cobra.Command{
-		Use:   "edit [flags] SESSION POINT",
-		Short: "Omit, restore or replace a message of the context",
-		Long: "Omit, restore or replace the message at POINT in later requests. A tool call and\n" +
-			"its results are omitted and restored together. The entry itself is unchanged.",
-		Example: "  ctxtool edit s.jsonl 4f2a --omit\n" +
-			"  ctxtool edit s.jsonl turn:0 --replace shorter.txt --write\n" +
-			"  ctxtool edit s.jsonl 4f2a --omit -o - | ctxtool replay -",
-		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return runEdit(e, o, args) },
-	}
+	cmd := command(e, o, runEdit)
 	o.appendFlags(cmd)
 	o.forceFlag(cmd)
 	f := cmd.Flags()
@@ -96,16 +86,7 @@ func (e *env) text(name string) (string, error) {
 
 func newLabelCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "label"}
-	cmd := &cobra.Command{
-		Use:   "label [flags] SESSION POINT [TEXT]",
-		Short: "Label an entry, or remove its label",
-		Long:  "Label the entry at POINT; without TEXT, remove its label.",
-		Example: "  ctxtool label s.jsonl turn:3 before-refactoring --write\n" +
-			"  ctxtool label s.jsonl turn:3 --write\n" +
-			"  ctxtool label s.jsonl 4f2a done -f entries",
-		Args: cobra.RangeArgs(2, 3),
-		RunE: func(_ *cobra.Command, args []string) error { return runLabel(e, o, args) },
-	}
+	cmd := command(e, o, runLabel)
 	o.appendFlags(cmd)
 	return cmd
 }
@@ -151,25 +132,16 @@ func requireID(s *sessionfmt.Session, i int) error {
 
 func newNameCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "name"}
-	cmd := &cobra.Command{
-		Use:   "name [flags] SESSION [TEXT]",
-		Short: "Name a session, or remove its name",
-		Long:  "Name a session; without TEXT, remove its name.",
-		Example: "  ctxtool name s.jsonl \"race in the queue\" --write\n" +
-			"  ctxtool name s.jsonl --write\n" +
-			"  ctxtool name s.jsonl queue -o named.jsonl",
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			text := oneLine(strings.Join(args[1:], ""))
-			if len(args) == 2 && strings.TrimSpace(text) == "" {
-				return usagef("TEXT is empty: omit it to remove the name") // an unset variable of a shell
-			}
-			return o.runOne(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
-				b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, text)})
-				return nil, nil
-			})
-		},
-	}
+	cmd := command(e, o, func(e *env, o *writeFlags, args []string) error {
+		text := oneLine(strings.Join(args[1:], ""))
+		if len(args) == 2 && strings.TrimSpace(text) == "" {
+			return usagef("TEXT is empty: omit it to remove the name") // an unset variable of a shell
+		}
+		return o.runOne(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
+			b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, text)})
+			return nil, nil
+		})
+	})
 	o.appendFlags(cmd)
 	return cmd
 }

@@ -23,17 +23,7 @@ import (
 
 func newBranchCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "branch", alone: true}
-	cmd := &cobra.Command{
-		Use:   "branch [flags] SESSION POINT -o FILE",
-		Short: "Write the path to an entry as a new session",
-		Long: "Write the path to POINT as a new session; its header names this session as its\n" +
-			"parent. Entries are copied unchanged, and labels of the path are set again.",
-		Example: "  ctxtool branch s.jsonl turn:3 -o try.jsonl\n" +
-			"  ctxtool branch s.jsonl request:7 -o before-7.jsonl\n" +
-			"  ctxtool branch s.jsonl turn:3 -o - | ctxtool replay -",
-		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return runBranch(e, o, args) },
-	}
+	cmd := command(e, o, runBranch)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	o.nowFlag(cmd, "the new session")
@@ -94,19 +84,7 @@ type migrateOptions struct {
 
 func newMigrateCommand(e *env) *cobra.Command {
 	o := &migrateOptions{writeFlags: writeFlags{name: "migrate"}}
-	cmd := &cobra.Command{
-		Use:   "migrate [flags] SESSION|DIR...",
-		Short: "Upgrade sessions to the current format",
-		Long: "Upgrade sessions to the current format. The context at every entry stays the same,\n" +
-			"and so do all bytes that the upgrade does not concern.\n" +
-			"\n" +
-			"--compaction pair adds a patch before each compaction, transform replaces it with the\n" +
-			"patch, and native keeps it. auto is pair for sessions with patches, else native.",
-		Example: "  ctxtool migrate old.jsonl\n" +
-			"  ctxtool migrate old.jsonl -o - | ctxtool replay -\n" +
-			"  ctxtool migrate sessions/ --write",
-		RunE: func(_ *cobra.Command, args []string) error { return runMigrate(e, o, args) },
-	}
+	cmd := command(e, o, runMigrate)
 	o.rewriteFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.to, "to", 3, "upgrade to `VERSION`: 2 or 3")
@@ -137,22 +115,7 @@ type repairOptions struct {
 
 func newRepairCommand(e *env) *cobra.Command {
 	o := &repairOptions{writeFlags: writeFlags{name: "repair"}}
-	cmd := &cobra.Command{
-		Use:   "repair [flags] SESSION|DIR...",
-		Short: "Repair damaged sessions",
-		Long: "Repair damaged sessions: split glued lines, end torn lines, reparent orphans, break\n" +
-			"cycles, rename duplicate ids. Nothing is lost: what cannot stay is quarantined.\n" +
-			"\n" +
-			"The plan lists every changed line with its rule, and how the context changes. The\n" +
-			"result is read back and checked before it is written.\n" +
-			"\n" +
-			"Of another agent's session only lines are repaired, in a new file (-o), whose context\n" +
-			"must have all that the damaged one has.",
-		Example: "  ctxtool repair s.jsonl\n" +
-			"  ctxtool repair s.jsonl -o - | ctxtool check -\n" +
-			"  ctxtool repair s.jsonl --answer-calls --write",
-		RunE: func(_ *cobra.Command, args []string) error { return runRepair(e, o, args) },
-	}
+	cmd := command(e, o, runRepair)
 	o.rewriteFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append entries that pair tool calls with their results")
@@ -189,19 +152,7 @@ type redactOptions struct {
 
 func newRedactCommand(e *env) *cobra.Command {
 	o := &redactOptions{writeFlags: writeFlags{name: "redact", whole: true, stays: ", which redact never changes"}}
-	cmd := &cobra.Command{
-		Use:   "redact [flags] SESSION|DIR...",
-		Short: "Write sessions without secrets and user names",
-		Long: "Write sessions without secrets, e-mail addresses and user names. They open, check\n" +
-			"and replay as before: the same value becomes the same placeholder everywhere.\n" +
-			"\n" +
-			"Each line is searched again as it is written; a remaining secret is an error.\n" +
-			"ctxtool help redaction lists what is covered and what is not.",
-		Example: "  ctxtool redact s.jsonl\n" +
-			"  ctxtool redact s.jsonl --env '*_TOKEN' -o shared.jsonl\n" +
-			"  ctxtool redact sessions/ --images drop -o shared/",
-		RunE: func(_ *cobra.Command, args []string) error { return runRedact(e, o, args) },
-	}
+	cmd := command(e, o, runRedact)
 	o.writeFlags.flags(cmd, "the redacted session to `FILE`, or into a folder", "text", "json")
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
@@ -248,22 +199,12 @@ type checkOptions struct {
 
 func newCheckCommand(e *env) *cobra.Command {
 	o := &checkOptions{}
-	cmd := &cobra.Command{
-		Use:     "check [flags] SESSION|DIR...",
-		Aliases: []string{"fsck"},
-		Short:   "Check sessions for damage",
-		Long: "Check sessions for damage: lines, header, tree, compactions, edits, patches, tool\n" +
-			"calls and provider limits. Each finding has its place, and what it hides from\n" +
-			"pi: the difference between the context with and without the damage.",
-		Example: "  ctxtool check s.jsonl\n" +
-			"  ctxtool check sessions/ --fail-on error -f github\n" +
-			"  ctxtool check --explain orphan",
-		RunE: func(_ *cobra.Command, args []string) error { return runCheck(e, o, args) },
-	}
+	cmd := command(e, o, runCheck)
+	cmd.Aliases = []string{"fsck"}
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "json", "jsonl", "sarif", "github")
 	choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", []string{"error", "warning"})
-	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+strings.Join(namesOf(check.Groups, func(g struct{ Name, About string }) string { return g.Name }), ", ")+")")
+	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+strings.Join(namesOf(check.Groups, func(g check.Group) string { return g.Name }), ", ")+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
 	choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", checkCodes())
@@ -349,18 +290,7 @@ type convertOptions struct {
 
 func newConvertCommand(e *env) *cobra.Command {
 	o := &convertOptions{}
-	cmd := &cobra.Command{
-		Use:   "convert [flags] SESSION -o FILE",
-		Short: "Convert another agent's session to one of pi",
-		Long: "Convert a session of another agent to one that pi loads. Its context at the leaf is\n" +
-			"the same, and is compared before anything is written. Where that agent replaced all\n" +
-			"messages, as in a compaction, the new ones follow a new root.",
-		Example: "  ctxtool convert rollout.jsonl -o s.jsonl\n" +
-			"  ctxtool convert 019db92a --to pi -o s.jsonl\n" +
-			"  ctxtool convert rollout.jsonl -o - | ctxtool stats -",
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runConvert(e, o, args) },
-	}
+	cmd := command(e, o, runConvert)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	choice(cmd, &o.to, "to", "pi", "convert to the format of `AGENT`: pi", []string{"pi"})

@@ -40,21 +40,7 @@ type logOptions struct {
 
 func newLogCommand(e *env) *cobra.Command {
 	o := &logOptions{}
-	cmd := &cobra.Command{
-		Use:   "log [flags] [SESSION[@POINT]]",
-		Short: "List the entries of a session and the context size after each",
-		Long: "List the entries of a session: request (#N is the answer to request N), time, id,\n" +
-			"kind, the tokens that the entry added or removed, the size of the request after\n" +
-			"it, and its first words.\n" +
-			"\n" +
-			"T marks entries that made messages smaller, C compactions. Where the file does not\n" +
-			"record when a patch was made, it is inferred and marked so.",
-		Example: "  ctxtool log s.jsonl\n" +
-			"  ctxtool log s.jsonl --request 7              # what request 7 added\n" +
-			"  ctxtool log s.jsonl --kind user --since 2026-01-31",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runLog(e, o, args) },
-	}
+	cmd := command(e, o, runLog)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl", "swe-cli")
 	f.StringVar(&o.leaf, "leaf", "", "list the branch that ends at `POINT`")
@@ -66,11 +52,8 @@ func newLogCommand(e *env) *cobra.Command {
 	f.StringVar(&o.until, "until", "", "only entries until `POINT` or TIME")
 	f.BoolVar(&o.follow, "follow", false, "follow new entries")
 	f.Lookup("request").DefValue = "0" // shows no default
-	cmd.MarkFlagsMutuallyExclusive("follow", "output")
-	cmd.MarkFlagsMutuallyExclusive("follow", "fail-on-secret")
-	for _, other := range []string{"all", "follow", "grep", "kind", "since", "until"} {
-		cmd.MarkFlagsMutuallyExclusive("request", other)
-	}
+	exclude(cmd, "follow", "output", "fail-on-secret")
+	exclude(cmd, "request", "all", "follow", "grep", "kind", "since", "until")
 	complete(cmd, "kind", jsonl.KindNames())
 	return cmd
 }

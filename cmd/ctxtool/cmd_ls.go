@@ -54,20 +54,7 @@ func sortNames() []string { return namesOf(sortKeys, func(k sortKey) string { re
 
 func newLsCommand(e *env) *cobra.Command {
 	o := &lsOptions{}
-	cmd := &cobra.Command{
-		Use:   "ls [flags] [DIR|SESSION...]",
-		Short: "List sessions with title, size, context use and cost",
-		Long: "List sessions: the time of the last entry, project, title, model, entries, context\n" +
-			"use, cost, size and id. Without arguments, list the sessions of all agents. With\n" +
-			"--since or --until, costs are those of the calls within the period.\n" +
-			"\n" +
-			"! marks a context over the window, ~ an estimate, and * calls that another session\n" +
-			"of the list has too; the total counts them once. A narrow terminal has fewer columns.",
-		Example: "  ctxtool ls --project parcel --since 7d\n" +
-			"  ctxtool ls --since yesterday --until yesterday --sort cost\n" +
-			"  ctxtool ls --json | jq -s 'map(.cost - (.copied // 0)) | add'",
-		RunE: func(_ *cobra.Command, args []string) error { return runLs(e, o, args) },
-	}
+	cmd := command(e, o, runLs)
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl")
 	choice(cmd, &o.sort, "sort", "time", "sort by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
@@ -173,20 +160,7 @@ type statusOptions struct {
 
 func newStatusCommand(e *env) *cobra.Command {
 	o := &statusOptions{}
-	cmd := &cobra.Command{
-		Use:   "status [flags] [SESSION]",
-		Short: "Print the state of a session in one line",
-		Long: "Print the state of a session in one line: model, context use as ls shows it,\n" +
-			"cost, how long the prompt cache stays warm, and damage at the end of the file. Of a\n" +
-			"file over 2 MB it reads only that end, and leaves out the cost unless --cost is given.\n" +
-			"Without SESSION it takes the JSON on standard input that Claude Code passes to a status\n" +
-			"line command.",
-		Example: "  ctxtool status s.jsonl\n" +
-			"  ctxtool status s.jsonl --cost\n" +
-			"  ctxtool status s.jsonl --json | jq .context",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runStatus(e, o, args) },
-	}
+	cmd := command(e, o, runStatus)
 	o.answer.flags(cmd, "text", "json")
 	o.redaction.flags(cmd)
 	cmd.Flags().BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
@@ -285,17 +259,7 @@ type treeOptions struct {
 
 func newTreeCommand(e *env) *cobra.Command {
 	o := &treeOptions{}
-	cmd := &cobra.Command{
-		Use:   "tree [flags] [SESSION[@POINT]]",
-		Short: "Draw the tree of a session",
-		Long: "Draw the tree of a session, one line per entry; ● is on the path to the leaf. Branches\n" +
-			"come first, each with its size and last entry. Long runs are folded into one line.",
-		Example: "  ctxtool tree s.jsonl\n" +
-			"  ctxtool tree s.jsonl --filter user,compaction\n" +
-			"  ctxtool tree s.jsonl --json | jq '.entries[] | select(.branch)'",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runTree(e, o, args) },
-	}
+	cmd := command(e, o, runTree)
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "json")
 	f.StringVar(&o.leaf, "leaf", "", "draw the active path to `POINT`")

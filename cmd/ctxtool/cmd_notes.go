@@ -30,19 +30,7 @@ type notesOptions struct {
 func newNotesCommand(e *env) *cobra.Command {
 	o := &notesOptions{most: 2500}
 	o.format, o.forms = "markdown", []string{"markdown"}
-	cmd := &cobra.Command{
-		Use:   "notes [flags] [SESSION[@POINT]]",
-		Short: "Write session notes or a project digest as Markdown",
-		Long: "Write the notes that a session leaves for the next one, in the layout of SWE-CLI's\n" +
-			"session_notes.md: goal, dated decisions, changed files, task, open issues and code\n" +
-			"patterns. They quote or count what is in the session; with --summarizer a command\n" +
-			"writes them. --digest writes a digest of a project, as SWE-CLI's OPENCLI.md.",
-		Example: "  ctxtool notes s.jsonl\n" +
-			"  ctxtool notes s.jsonl --update .swecli/memory/session_notes.md\n" +
-			"  ctxtool notes --digest sessions/ --project my-app -o OPENCLI.md",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runNotes(e, o, args) },
-	}
+	cmd := command(e, o, runNotes)
 	o.replayFlags.flags(cmd)
 	o.redaction.flags(cmd)
 	f := cmd.Flags()
@@ -56,9 +44,7 @@ func newNotesCommand(e *env) *cobra.Command {
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for notes that attend to `TEXT` above all")
 	cmd.MarkFlagsMutuallyExclusive("update", "output")
-	for _, other := range []string{"update", "at", "summarizer"} {
-		cmd.MarkFlagsMutuallyExclusive("digest", other)
-	}
+	exclude(cmd, "digest", "update", "at", "summarizer")
 	only(cmd, []string{"digest"}, "project", "max-tokens")
 	only(cmd, []string{"summarizer exec:COMMAND"}, "summary-limit", "focus")
 	help.Group(f, "Output", "max-tokens")

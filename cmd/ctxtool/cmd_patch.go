@@ -57,23 +57,12 @@ type patchOptions struct {
 
 func newPatchCommand(e *env) *cobra.Command {
 	o := &patchOptions{writeFlags: writeFlags{name: "patch", guarded: true}}
-	cmd := &cobra.Command{
-		Use:   "patch [flags] SESSION",
-		Short: "Try what a context hook returns, and store it",
-		Long: "Try what a context hook returns: which operations the agent would accept, what they\n" +
-			"change in the context, and what they cost or save in the requests that follow.\n" +
-			"With --exec, run the hook before every request of the session; ctxtool help\n" +
-			"patch-ops lists the operations.",
-		Example: "  ctxtool patch s.jsonl --file result.json      # what it changes and costs\n" +
-			"  ctxtool patch s.jsonl --remove-tool bash --why \"read only\" --write\n" +
-			"  ctxtool patch s.jsonl --exec 'python3 hook.py'  # a hook, at every request",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if o.schema {
-				return cobra.NoArgs(cmd, args)
-			}
-			return cobra.ExactArgs(1)(cmd, args)
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return runPatch(e, o, args) },
+	cmd := command(e, o, runPatch)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if o.schema {
+			return cobra.NoArgs(cmd, args)
+		}
+		return cobra.ExactArgs(1)(cmd, args)
 	}
 	o.writeFlags.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "markdown", "envelope", "entries")
 	o.nowFlag(cmd, "the entries")

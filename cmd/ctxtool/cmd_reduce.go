@@ -43,17 +43,7 @@ func newReduceCommand(e *env) *cobra.Command {
 			whose = append(whose, p.Name+" has "+strings.Join(own, ", "))
 		}
 	}
-	cmd := &cobra.Command{
-		Short: "Make contexts smaller as an agent would",
-		Long: "Make contexts smaller by the policy of an agent: a list of passes, each with the\n" +
-			"condition under which it runs. ctxtool policies lists them with their numbers.\n" +
-			"--policy agent is the policy of the agent that wrote the session.\n" +
-			"\n" +
-			"The window is --window, else that of the model, else that of the policy.",
-		Example: "  ctxtool reduce s.jsonl                        # the plan\n" +
-			"  ctxtool reduce --policy gsh --target 50% s.jsonl -o - | ctxtool replay -\n" +
-			"  ctxtool reduce --pass redact --pass superseded s.jsonl --write",
-	}
+	cmd := &cobra.Command{}
 	o.reduceFlags.command(e, cmd, func() (err error) {
 		name := o.policyName
 		if name == ofAgent {
@@ -75,9 +65,7 @@ func newReduceCommand(e *env) *cobra.Command {
 	f.Float64Var(&o.threshold, "compact-threshold", 0.85, "gsh: summarize above this `SHARE` of the window")
 	own := []string{"max-tool-output-bytes", "prune-protect-tokens", "compact-threshold"}
 	only(cmd, []string{"policy gsh", "policy agent"}, own...)
-	for _, other := range append([]string{"policy", "preset", "keep"}, own...) {
-		cmd.MarkFlagsMutuallyExclusive("pass", other)
-	}
+	exclude(cmd, "pass", append([]string{"policy", "preset", "keep"}, own...)...)
 	return cmd
 }
 
@@ -183,15 +171,7 @@ func (o *passFlags) use(names ...string) error {
 
 func newTruncateCommand(e *env) *cobra.Command {
 	o, units := newPassFlags("truncate"), []string{"bytes", "chars", "tokens"}
-	cmd := &cobra.Command{
-		Short: "Shorten long tool results in the context",
-		Long: "Shorten long tool results in the context. With --unit bytes, as gsh does, the first\n" +
-			"and the last half of the limit stay; with chars or tokens, as y-agent does, the\n" +
-			"beginning stays. A shortened result is not shortened again.",
-		Example: "  ctxtool truncate s.jsonl\n" +
-			"  ctxtool truncate --unit chars --max 10000 s.jsonl --write\n" +
-			"  ctxtool truncate --max 8000 --if-over 50% sessions/",
-	}
+	cmd := &cobra.Command{}
 	o.command(e, cmd, func() error {
 		if o.Unit == "chars" && !cmd.Flags().Changed("max") {
 			o.Max = 10000
@@ -232,14 +212,7 @@ var passCommands = []passCommand{
 
 func newPruneCommand(e *env) *cobra.Command {
 	o := newPassFlags("prune")
-	cmd := &cobra.Command{
-		Short: "Remove old and useless tool results from the context",
-		Long: "Remove old and useless tool results from the context, by the passes of --pass\n" +
-			"(ctxtool help passes). A call and its result are kept or removed together.",
-		Example: "  ctxtool prune s.jsonl\n" +
-			"  ctxtool prune --protect 20000 s.jsonl --write\n" +
-			"  ctxtool prune --pass superseded,retry-prune sessions/",
-	}
+	cmd := &cobra.Command{}
 	o.command(e, cmd, func() error {
 		if err := oneOf("unknown pass", pruning, o.which...); err != nil {
 			return err
@@ -267,14 +240,7 @@ func newPruneCommand(e *env) *cobra.Command {
 func newStripCommand(e *env) *cobra.Command {
 	o := newPassFlags("strip")
 	var thinking, images bool
-	cmd := &cobra.Command{
-		Short: "Remove thinking and images from the context",
-		Long: "Remove the thinking of all answers but the last, and with --images replace images\n" +
-			"by a note. Without either flag, remove thinking.",
-		Example: "  ctxtool strip s.jsonl\n" +
-			"  ctxtool strip --images --keep 5 s.jsonl --write\n" +
-			"  ctxtool strip --thinking --images sessions/",
-	}
+	cmd := &cobra.Command{}
 	o.command(e, cmd, func() error {
 		var names []string
 		if thinking || !images {
@@ -301,15 +267,7 @@ func newCompactCommand(e *env) *cobra.Command {
 	o := newPassFlags("compact")
 	style := ""
 	styles := []string{"pi", "gsh", "swe-cli", "y-agent"}
-	cmd := &cobra.Command{
-		Short: "Replace old history with a summary",
-		Long: "Replace the history before the last messages with a summary. --style chooses what\n" +
-			"stays: with pi about the last 20000 tokens, with swe-cli the last 20 messages, with\n" +
-			"gsh and y-agent the summary alone. A call stays with its results.",
-		Example: "  ctxtool compact --if-over 80% s.jsonl\n" +
-			"  ctxtool compact --summarizer 'exec:claude -p' s.jsonl --write\n" +
-			"  ctxtool compact --emit requests.jsonl sessions/",
-	}
+	cmd := &cobra.Command{}
 	o.command(e, cmd, func() error {
 		if err := oneOf("--style", styles, style); err != nil {
 			return err
@@ -336,18 +294,7 @@ func newCompactCommand(e *env) *cobra.Command {
 
 func newUndoCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "undo"}
-	cmd := &cobra.Command{
-		Use:   "undo [flags] SESSION",
-		Short: "Undo the last reduction or patch",
-		Long: "Undo what reduce, truncate, prune, strip, compact or patch last appended: by one entry,\n" +
-			"while only labels, names and settings follow. After a message, edits are undone one by\n" +
-			"one, and a compaction or patch cannot be undone. edit --restore undoes what edit did.",
-		Example: "  ctxtool undo s.jsonl\n" +
-			"  ctxtool undo s.jsonl --write\n" +
-			"  ctxtool undo s.jsonl -f entries",
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.runOne(e, args[0], nil) },
-	}
+	cmd := command(e, o, func(e *env, o *writeFlags, args []string) error { return o.runOne(e, args[0], nil) })
 	o.appendFlags(cmd)
 	o.forceFlag(cmd)
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {

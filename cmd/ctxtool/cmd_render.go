@@ -55,18 +55,9 @@ var views, targets = []string{"conversation", "context"}, []string{"comment", "f
 
 func newRenderCommand(e *env) *cobra.Command {
 	o := &renderOptions{}
-	cmd := &cobra.Command{
-		Use:   "render [flags] [SESSION[@POINT]|DIR]",
-		Short: "Render a session as Markdown, text or a web page",
-		Long: "Render a session for a review: first the goal, the result, changed files, failed\n" +
-			"commands and cost, then the turns. For DIR, -f html writes an index and a page for\n" +
-			"each session. ctxtool help parts describes what is shown and folded.",
-		Example: "  ctxtool render s.jsonl -f html -o session.html\n" +
-			"  ctxtool render s.jsonl | gh pr comment 12 --body-file -\n" +
-			"  ctxtool render s.jsonl --view context --at request:7 --include system",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runRender(e, o, args, cmd.Flags().Changed) },
-	}
+	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, args []string) error {
+		return runRender(e, o, args, cmd.Flags().Changed)
+	}}
 	o.readFlags.flags(cmd, "markdown", "text", "html")
 	f := cmd.Flags()
 	f.Lookup("format").DefValue = "markdown, on a terminal text"

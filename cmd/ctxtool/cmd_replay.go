@@ -32,16 +32,7 @@ const noRequest = math.MinInt
 
 func newReplayCommand(e *env) *cobra.Command {
 	o := &replayOptions{}
-	cmd := &cobra.Command{
-		Use:   "replay [flags] [SESSION[@POINT]]",
-		Short: "Rebuild what the model saw at any entry",
-		Long:  "Rebuild what the model saw at any entry: system prompt, tools, messages and options.",
-		Example: "  ctxtool replay s.jsonl                        # what fills the window\n" +
-			"  ctxtool replay s.jsonl@request:3 -f full      # what request 3 got\n" +
-			"  ctxtool replay s.jsonl --json --provenance | jq .provenance",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runReplay(e, o, args) },
-	}
+	cmd := command(e, o, runReplay)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, namesOf(render.Formats, func(f render.Format) string { return f.Name })...)
 	o.overrideFlags.flags(cmd)
@@ -55,9 +46,7 @@ func newReplayCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.tail, "tail", false, "with --rules pi, read only the end of the file")
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("request", "at")
-	for _, other := range []string{"at", "before", "request", "leaf", "provenance"} {
-		cmd.MarkFlagsMutuallyExclusive("tail", other)
-	}
+	exclude(cmd, "tail", "at", "before", "request", "leaf", "provenance")
 	return cmd
 }
 

@@ -50,25 +50,7 @@ const (
 
 func newSearchCommand(e *env) *cobra.Command {
 	o := &searchOptions{}
-	cmd := &cobra.Command{
-		Use:   "search [flags] QUERY [DIR|SESSION|FILE...]",
-		Short: "Search sessions, shell history and logs",
-		Long: "Search sessions, gsh's shell history, and the logs of gsh and SWE-CLI. Without arguments\n" +
-			"after QUERY, search those of all agents. The sources shell_history and logs include the\n" +
-			"commands and events of sessions.\n" +
-			"\n" +
-			"One word is found anywhere, ignoring case, the newest session first. Of several words,\n" +
-			"messages with any of them are ranked; a command of a history and an event of a log have\n" +
-			"all of them. A word that is found whole, or inflected, is not found in longer words. An\n" +
-			"empty QUERY matches everything that the flags select.\n" +
-			"\n" +
-			"Text and Markdown list three hits of a session. A text that several entries have is\n" +
-			"listed once, where it was first; +N counts the others. Exit status 1 means no hit.",
-		Example: "  ctxtool search 'flaky cache test'\n" +
-			"  ctxtool search -F 'git push --force' --kind assistant --since 30d\n" +
-			"  ctxtool search '' --source shell_history --exit-code -1 -f markdown",
-		RunE: func(_ *cobra.Command, args []string) error { return runSearch(e, o, args) },
-	}
+	cmd := command(e, o, runSearch)
 	f := cmd.Flags()
 	o.answer.flags(cmd, "text", "jsonl", "markdown")
 	o.redaction.flags(cmd)
@@ -367,19 +349,7 @@ type ambientOptions struct {
 
 func newAmbientCommand(e *env) *cobra.Command {
 	o := &ambientOptions{}
-	cmd := &cobra.Command{
-		Use:   "ambient [flags] [SESSION|FILE]",
-		Short: "Print the last shell commands, for the first message to an agent",
-		Long: "Print the last shell commands with their folders and exit statuses, as gsh begins the\n" +
-			"first message of a conversation. They come from gsh's shell history, or else from\n" +
-			"the newest session of the current folder. How many they are is also gsh's setting\n" +
-			"ambient_commands.",
-		Example: "  ctxtool ambient\n" +
-			"  ctxtool ambient --n 15 ~/.local/share/gsh/shell-history.jsonl\n" +
-			"  ctxtool ambient s.jsonl --json | jq -r .command",
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runAmbient(e, o, args) },
-	}
+	cmd := command(e, o, runAmbient)
 	o.answer.flags(cmd, "text", "jsonl")
 	o.redaction.flags(cmd)
 	cmd.Flags().IntVar(&o.n, "n", 5, "print the last `N` commands; 0 for nothing")

@@ -29,21 +29,7 @@ const usualAnswer = 10000
 
 func newServeCommand(e *env) *cobra.Command {
 	o := &serveOptions{}
-	cmd := &cobra.Command{
-		Use:   "serve [flags]",
-		Short: "Answer an agent's questions by the Model Context Protocol",
-		Long: "Answer an agent's questions about sessions, as a server of the Model Context Protocol\n" +
-			"on standard input and output. Its tools are search_context, get_context, show, diff,\n" +
-			"trace, cost and list_sessions; sessions are resources. It writes nothing.\n" +
-			"\n" +
-			"It reads no file outside the folders of sessions, or the one that --sessions-dir\n" +
-			"names, even by a symbolic link. Answers are always redacted.",
-		Example: "  claude mcp add ctxtool -- ctxtool serve\n" +
-			"  codex mcp add ctxtool -- ctxtool serve --sessions-dir sessions\n" +
-			"  npx @modelcontextprotocol/inspector --cli ctxtool serve --method tools/list",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(e, o) },
-	}
+	cmd := command(e, o, runServe)
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
@@ -51,7 +37,7 @@ func newServeCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-func runServe(e *env, o *serveOptions) error {
+func runServe(e *env, o *serveOptions, _ []string) error {
 	inner, err := e.bounded()
 	if err != nil {
 		return err

@@ -49,25 +49,7 @@ const simulated = "recorded,none,pi,gsh,swe-cli,y-agent"
 
 func newSimulateCommand(e *env) *cobra.Command {
 	o := &simulateOptions{}
-	cmd := &cobra.Command{
-		Use:   "simulate [flags] SESSION|DIR...",
-		Short: "Show what other context policies would have cost and lost",
-		Long: "Replay a session under other context policies, request by request, as it grew. For\n" +
-			"each policy: the largest request, requests over the window, compactions, tokens\n" +
-			"billed again, cost and hit rate of an ideal prompt cache, and regrets. Of several\n" +
-			"sessions: the sums, and how the figures are spread over the sessions.\n" +
-			"\n" +
-			"A regret is a path, line, identifier or call that an answer used after the policy\n" +
-			"had removed it. recorded is what happened; none is the path without compactions,\n" +
-			"edits and transforms, from which all other policies start.\n" +
-			"\n" +
-			"The best policy has the fewest requests over the window, then the least of the\n" +
-			"goal of --optimize. The sentences below the table say why it is the best.",
-		Example: "  ctxtool simulate s.jsonl\n" +
-			"  ctxtool simulate s.jsonl --policy gsh,gsh:cost --explain 9\n" +
-			"  ctxtool simulate sessions/ --policy pi --sweep keep=10000,20000,40000",
-		RunE: func(_ *cobra.Command, args []string) error { return runSimulate(e, o, args) },
-	}
+	cmd := command(e, o, runSimulate)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown", "html")
 	o.overrideFlags.flags(cmd)

@@ -36,13 +36,6 @@ type statsOptions struct {
 func newStatsCommand(e *env) *cobra.Command {
 	o := &statsOptions{}
 	cmd := &cobra.Command{
-		Use:   "stats [flags] SESSION|DIR...",
-		Short: "Report context, cost, cache and compactions of sessions",
-		Long: "Report the context, cost, cache and compactions of sessions; several are added up.\n" +
-			"ctxtool help figures describes the reports, ctxtool help gate the limits for CI.",
-		Example: "  ctxtool stats s.jsonl\n" +
-			"  ctxtool stats sessions/ --lens cost --by day,model --since 2026-01-01\n" +
-			"  ctxtool stats sessions/ --require 'cost.total<=5~10%' -f github",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Asked = cmd.Flags().Changed("counter")
 			o.named = cmd.Flags().Changed
@@ -151,10 +144,10 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
 		return err
 	}
-	if err := o.gateFlags.fit(files, o.hasLens("check")); err != nil {
-		return err
+	if o.gated && len(files) == 0 && !o.allowEmpty {
+		return gate.ErrEmpty
 	}
-	o.Check = check.Options{Models: o.Replay.Models, Now: e.now(), Open: e.opening(1)}
+	o.Check = check.Options{Models: o.Replay.Models, Now: e.now()}
 	o.alone = len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
 	o.Open = e.opening(0)
 	sum := &stats.Report{Schema: stats.Schema}

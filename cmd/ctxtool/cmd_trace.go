@@ -33,21 +33,8 @@ type traceOptions struct {
 
 func newTraceCommand(e *env) *cobra.Command {
 	o := &traceOptions{}
-	cmd := &cobra.Command{
-		Use:   "trace [flags] SESSION[@POINT] [TEXT|POINT]",
-		Short: "Follow a text or an entry through a session",
-		Long: "Follow a text or an entry through a session: where it entered the context, which\n" +
-			"requests had it (#N), what removed or rewrote it, and whether it is in the context\n" +
-			"at the leaf. For a path, first how often the file was read and edited, and what of\n" +
-			"it is in the context or was lost. --blame names the entry of each message instead.\n" +
-			"\n" +
-			"TEXT that names a point is a POINT; -F and -e always search.",
-		Example: "  ctxtool trace s.jsonl store/lru.go\n" +
-			"  ctxtool trace s.jsonl -e 'FAIL: Test\\w+'\n" +
-			"  ctxtool trace s.jsonl --blame request:7",
-		Args: cobra.MaximumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error { return runTrace(e, o, args) },
-	}
+	cmd := command(e, o, runTrace)
+	cmd.Args = cobra.MaximumNArgs(2)
 	f := cmd.Flags()
 	o.readFlags.flags(cmd, "text", "jsonl")
 	f.StringVar(&o.at, "at", "", "take the state at `POINT` as the current one")
@@ -60,9 +47,7 @@ func newTraceCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.blame, "blame", false, "list where each message at a point comes from")
 	f.BoolVar(&o.before, "before", false, "take the state before the point")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
-	for _, other := range []string{"all", "ignore-case", "at", "limit"} {
-		cmd.MarkFlagsMutuallyExclusive("blame", other)
-	}
+	exclude(cmd, "blame", "all", "ignore-case", "at", "limit")
 	only(cmd, []string{"blame"}, "before")
 	return cmd
 }
@@ -194,17 +179,8 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 
 func newShowCommand(e *env) *cobra.Command {
 	o := &readFlags{}
-	cmd := &cobra.Command{
-		Use:   "show [flags] SESSION[@POINT] [POINT...]",
-		Short: "Show entries and what each did to the context",
-		Long: "Show entries, and what each did to the context on its path: messages, tokens, tools,\n" +
-			"and whether the provider's cache can still serve. Without POINT, show the leaf.",
-		Example: "  ctxtool show s.jsonl leaf turn:-1\n" +
-			"  ctxtool show s.jsonl@race-fixed\n" +
-			"  ctxtool show s.jsonl 4f2a -f raw | jq .message.usage",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runShow(e, o, args) },
-	}
+	cmd := command(e, o, runShow)
+	cmd.Args = cobra.MinimumNArgs(1)
 	o.flags(cmd, "text", "json", "raw")
 	return cmd
 }

@@ -158,6 +158,13 @@ func isGiven(cmd *cobra.Command, with string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return v == value || open && strings.HasPrefix(v, begin+":") })
 }
 
+// exclude declares that a flag excludes each of the others.
+func exclude(cmd *cobra.Command, flag string, others ...string) {
+	for _, other := range others {
+		cmd.MarkFlagsMutuallyExclusive(flag, other)
+	}
+}
+
 // complete registers the values that completion offers for a flag.
 func complete(cmd *cobra.Command, flag string, values []string) {
 	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))

@@ -7,7 +7,6 @@ import (
 
 	"ctxtool/internal/help"
 	"ctxtool/render"
-	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
 
@@ -116,17 +115,6 @@ func (o *gateFlags) ready(format string, lenses []string) error {
 		return nil
 	}
 	return noAnswer(o.gate.Start(lenses))
-}
-
-// fit returns an error if the files cannot be judged. The lens check reads each file again.
-func (o *gateFlags) fit(files []listedFile, checks bool) error {
-	if o.gated && len(files) == 0 && !o.allowEmpty {
-		return gate.ErrEmpty
-	}
-	if checks && slices.ContainsFunc(files, func(f listedFile) bool { return f.path == "-" }) {
-		return &sessionfmt.Error{Err: errors.New("--lens check requires a file"), Hint: "save standard input to a file first"}
-	}
-	return nil
 }
 
 func (o *gateFlags) judge(sum *stats.Report) error {

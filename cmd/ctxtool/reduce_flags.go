@@ -49,7 +49,6 @@ var asForms = []string{string(compact.AsAuto), string(compact.AsEdits), string(c
 
 // command sets up a command that reduces by the policy that choose sets.
 func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
-	cmd.Use = o.name + " [flags] SESSION|DIR..."
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := choose(); err != nil {
 			return usage(err)

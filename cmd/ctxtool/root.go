@@ -100,7 +100,7 @@ func (in env) run(args []string) int {
 // groups are the groups of commands, in the order in which help lists them.
 var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files"}
 
-// commands are the commands. A new one is a line here.
+// commands are the commands. A new one is a line here, and a text in internal/help/commands.
 var commands = []struct {
 	name   string
 	new    func(e *env) *cobra.Command
@@ -190,17 +190,20 @@ func newRoot(e *env, only string) *cobra.Command {
 	for _, c := range commands {
 		if only == "" || c.name == only {
 			command := c.new(e)
+			help.Describe(command, c.name)
 			command.GroupID = c.group
 			if c.points != otherArgs {
 				command.ValidArgsFunction = e.completeArgs(c.points)
 			}
-			if check := command.Args; check != nil {
-				command.Args = func(cmd *cobra.Command, args []string) error {
-					if check(cmd, args) != nil {
-						return usagef("wrong number of arguments: %d; usage: ctxtool %s", len(args), cmd.Use)
-					}
-					return nil
+			check := command.Args
+			if check == nil {
+				check = argsOf(command.Use)
+			}
+			command.Args = func(cmd *cobra.Command, args []string) error {
+				if check(cmd, args) != nil {
+					return usagef("wrong number of arguments: %d; usage: ctxtool %s", len(args), cmd.Use)
 				}
+				return nil
 			}
 			run := command.RunE
 			command.RunE = func(cmd *cobra.Command, args []string) error { return noAnswer(run(cmd, args)) }
@@ -217,6 +220,32 @@ func newRoot(e *env, only string) *cobra.Command {
 		script.Hidden = true // only for installation, see README
 	}
 	return root
+}
+
+// command returns a command with options.
+func command[O any](e *env, o O, run func(e *env, o O, args []string) error) *cobra.Command {
+	return &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return run(e, o, args) }}
+}
+
+// argsOf returns the check of the number of arguments that the usage of a command names: any if
+// one of them may be repeated.
+func argsOf(use string) cobra.PositionalArgs {
+	least, most := 0, 0
+	for _, word := range strings.Fields(use)[1:] {
+		switch {
+		case strings.Contains(word, "..."):
+			return cobra.ArbitraryArgs
+		case word == "-o":
+			return cobra.RangeArgs(least, most)
+		case word == "[flags]":
+		case word[0] != '[':
+			least++
+			fallthrough
+		default:
+			most++
+		}
+	}
+	return cobra.RangeArgs(least, most)
 }
 
 // addHelp gives the program its help, of commands and of topics.

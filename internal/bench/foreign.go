@@ -4,19 +4,74 @@ package main
 
 import (
 	"bufio"
-	"fmt"
+	"bytes"
+	_ "embed"
+	"encoding/json"
 	"io"
 	"os"
+	"text/template"
 
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A teller writes a conversation as another agent records it.
-type teller interface {
-	begin()
-	tell(m *jsonl.Message, usage *jsonl.Usage)
-	end()
+//go:embed agents.tmpl
+var agents string
+
+// A said is a prompt, or an answer with its calls and their results. All texts are JSON.
+type said struct {
+	N             int // of the message, from 0
+	Prompt        bool
+	Text, Thought string
+	Calls         []*called
+	Usage         jsonl.Usage
+}
+
+type called struct{ ID, Name, Args, Result string }
+
+// WithoutCalls is the answer as an agent writes it that writes it again with its calls.
+func (m *said) WithoutCalls() *said { return &said{N: m.N, Text: m.Text, Usage: m.Usage} }
+
+// A teller writes a conversation as another agent records it, by the templates of that agent.
+type teller struct {
+	w        io.Writer
+	forms    *template.Template
+	agent    string
+	document bool // one JSON document, indented
+	lines    int  // numbered so far
+	messages int
+}
+
+func newTeller(w io.Writer, agent string) *teller {
+	t := &teller{w: w, agent: agent}
+	t.forms = template.Must(template.New("").Funcs(template.FuncMap{
+		"lines":  func() int { return t.lines },
+		"before": func() int { return t.lines - 1 },
+		"next":   func() int { t.lines++; return t.lines - 1 },
+		"list":   func(all ...any) []any { return all },
+		"quote":  func(text string) string { return string(jsonl.AppendQuoted(nil, text)) },
+	}).Parse(agents))
+	t.document = t.forms.Lookup(agent+" end") != nil
+	return t
+}
+
+// write writes what the template of that name makes of a message, if there is one.
+func (t *teller) write(name string, m *said) error {
+	if t.forms.Lookup(name) == nil {
+		return nil
+	}
+	if m == nil || !t.document {
+		return t.forms.ExecuteTemplate(t.w, name, m)
+	}
+	var line, out bytes.Buffer
+	err := t.forms.ExecuteTemplate(&line, name, m)
+	if m.N > 0 {
+		out.WriteString(",\n")
+	}
+	out.WriteString("    ")
+	json.Indent(&out, bytes.TrimSpace(line.Bytes()), "    ", "  ")
+	out.WriteTo(t.w)
+	return err
 }
 
 // makeForeign writes the conversation of a session of pi in the format of another agent, with
@@ -33,31 +88,71 @@ func makeForeign(name, agent, from string) error {
 	}
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
-	var t teller = &chatTeller{w: w, form: chatForms[agent]}
-	switch agent {
-	case "codex":
-		t = &codexTeller{w: w}
-	case "claude":
-		t = &claudeTeller{w: w, parent: "null"}
+	t := newTeller(w, agent)
+	if err := t.write(agent+" begin", nil); err != nil {
+		return err
 	}
-	t.begin()
-	r := s.NewReader()
-	for i := range s.Len() {
-		if kind := s.Kind(i); kind.IsTurn() {
-			line, err := r.Line(i)
-			if err != nil {
-				return err
-			}
-			m := line.Get("message").Message()
-			usage := m.Usage.Usage()
-			t.tell(m, &usage)
-		}
+	if err := t.all(s); err != nil {
+		return err
 	}
-	t.end()
+	if err := t.write(agent+" end", nil); err != nil {
+		return err
+	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	return f.Close()
+}
+
+// all writes the messages of a session. An answer waits for the results of its calls.
+func (t *teller) all(s *sessionfmt.Session) error {
+	var held *said
+	r := s.NewReader()
+	for i := range s.Len() {
+		if !s.Kind(i).IsTurn() {
+			continue
+		}
+		line, err := r.Line(i)
+		if err != nil {
+			return err
+		}
+		m := line.Get("message").Message()
+		if m.Kind == jsonl.ToolResult {
+			held.result(m)
+			continue
+		}
+		if held != nil {
+			if err := t.write(t.agent, held); err != nil {
+				return err
+			}
+		}
+		held = saidBy(m, t.messages)
+		t.messages++
+	}
+	return t.write(t.agent, held)
+}
+
+func saidBy(m *jsonl.Message, n int) *said {
+	h := &said{N: n, Prompt: m.Kind == jsonl.User, Text: `""`, Usage: m.Usage.Usage()}
+	for k := range m.Blocks {
+		switch b := &m.Blocks[k]; b.Kind {
+		case jsonl.CallBlock:
+			h.Calls = append(h.Calls, &called{string(b.ID), string(b.Name), string(b.Args), "null"})
+		case jsonl.ThinkingBlock:
+			h.Thought = text(b)
+		default:
+			h.Text = text(b)
+		}
+	}
+	return h
+}
+
+func (m *said) result(r *jsonl.Message) {
+	for _, c := range m.Calls {
+		if c.ID == string(r.CallID) && len(r.Blocks) > 0 {
+			c.Result = text(&r.Blocks[0])
+		}
+	}
 }
 
 // text is that of a block, at least empty.
@@ -66,99 +161,4 @@ func text(b *jsonl.Block) string {
 		return string(b.Text.Value)
 	}
 	return `""`
-}
-
-const stamp = "2026-01-01T00:00:00.000Z"
-
-// A codexTeller writes a rollout.
-type codexTeller struct {
-	w io.Writer
-	n int // lines
-}
-
-func (t *codexTeller) line(typ, payload string) {
-	fmt.Fprintf(t.w, `{"timestamp":"%s","ordinal":%d,"type":"%s","payload":%s}`+"\n", stamp, t.n, typ, payload)
-	t.n++
-}
-
-// item writes an item, and the event that repeats it.
-func (t *codexTeller) item(format string, args ...any) {
-	payload := fmt.Sprintf(format, args...)
-	t.line("response_item", payload)
-	t.line("event_msg", `{"type":"item_completed","item":`+payload+`}`)
-}
-
-func (t *codexTeller) begin() {
-	t.line("session_meta", `{"id":"00000000-0000-7000-8000-000000000000","timestamp":"`+stamp+`","cwd":"/project","cli_version":"0.169.0","base_instructions":{"text":"Be brief."}}`)
-}
-
-func (t *codexTeller) end() {}
-
-func (t *codexTeller) tell(m *jsonl.Message, usage *jsonl.Usage) {
-	if m.Kind == jsonl.User {
-		t.line("turn_context", `{"cwd":"/project","approval_policy":"never","model":"gpt-5.5","summary":"none"}`)
-	}
-	for k := range m.Blocks {
-		b := &m.Blocks[k]
-		switch id := fmt.Sprintf("%d_%d", t.n, k); {
-		case m.Kind == jsonl.ToolResult:
-			t.item(`{"type":"function_call_output","id":"fco_%s","call_id":%s,"output":%s}`, id, m.CallID, text(b))
-			return
-		case b.Kind == jsonl.CallBlock:
-			args := jsonl.AppendQuoted(nil, string(b.Args))
-			t.item(`{"type":"function_call","id":"fc_%s","name":%s,"arguments":%s,"call_id":%s}`, id, b.Name, args, b.ID)
-		case b.Kind == jsonl.ThinkingBlock:
-			t.item(`{"type":"reasoning","id":"rs_%s","summary":[{"type":"summary_text","text":%s}]}`, id, text(b))
-		case m.Kind == jsonl.User:
-			t.item(`{"type":"message","id":"msg_%s","role":"user","content":[{"type":"input_text","text":%s}]}`, id, text(b))
-		default:
-			t.item(`{"type":"message","id":"msg_%s","role":"assistant","content":[{"type":"output_text","text":%s}]}`, id, text(b))
-		}
-	}
-	if m.Kind == jsonl.Assistant {
-		t.line("token_usage_record", fmt.Sprintf(`{"response_id":"resp_%d","usage":{"input_tokens":%d,"cached_input_tokens":%d,"output_tokens":%d,"total_tokens":%d}}`,
-			t.n, usage.Prompt(), usage.CacheRead, usage.Output, usage.Context()))
-	}
-}
-
-// A claudeTeller writes a transcript.
-type claudeTeller struct {
-	w      io.Writer
-	n      int    // lines
-	parent string // a JSON value
-}
-
-func (t *claudeTeller) begin() {}
-func (t *claudeTeller) end()   {}
-
-// line writes a record. What follows the message is more.
-func (t *claudeTeller) line(typ, message, more string) {
-	id := fmt.Sprintf(`"%08x-0000-4000-8000-%012x"`, t.n, t.n)
-	fmt.Fprintf(t.w, `{"parentUuid":%s,"isSidechain":false,"userType":"external","cwd":"/project","sessionId":"00000000-0000-4000-8000-000000000000","version":"2.1.199","gitBranch":"main","type":"%s","message":%s,"uuid":%s,"timestamp":"%s"%s}`+"\n",
-		t.parent, typ, message, id, stamp, more)
-	t.parent = id
-	t.n++
-}
-
-func (t *claudeTeller) tell(m *jsonl.Message, usage *jsonl.Usage) {
-	answer := t.n
-	for k := range m.Blocks {
-		b := &m.Blocks[k]
-		said := fmt.Sprintf(`{"type":"text","text":%s}`, text(b))
-		switch {
-		case m.Kind == jsonl.ToolResult:
-			t.line("user", fmt.Sprintf(`{"role":"user","content":[{"tool_use_id":%s,"type":"tool_result","content":%s}]}`, m.CallID, text(b)),
-				fmt.Sprintf(`,"toolUseResult":{"stdout":%s,"stderr":"","interrupted":false}`, text(b)))
-			return
-		case m.Kind == jsonl.User:
-			t.line("user", `{"role":"user","content":[`+said+`]}`, "")
-			continue
-		case b.Kind == jsonl.CallBlock:
-			said = fmt.Sprintf(`{"type":"tool_use","id":%s,"name":%s,"input":%s}`, b.ID, b.Name, b.Args)
-		case b.Kind == jsonl.ThinkingBlock:
-			said = fmt.Sprintf(`{"type":"thinking","thinking":%s,"signature":""}`, text(b))
-		}
-		t.line("assistant", fmt.Sprintf(`{"model":"claude-sonnet-4-5","id":"msg_%d","type":"message","role":"assistant","content":[%s],"stop_reason":"end_turn","usage":{"input_tokens":%d,"cache_creation_input_tokens":%d,"cache_read_input_tokens":%d,"output_tokens":%d}}`,
-			answer, said, usage.Input, usage.CacheWrite, usage.CacheRead, usage.Output), "")
-	}
 }

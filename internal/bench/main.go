@@ -112,10 +112,13 @@ func (b *bench) tokenizers(encoding string) (all []rival) {
 	return all
 }
 
+// otherAgents are those of agents.tmpl.
+var otherAgents = []string{"codex", "claude", "gsh", "swe-cli", "opendev", "y-agent", "gemini", "gemini-document"}
+
 // agents has a command read the same conversation as pi and as other agents record it.
 func (b *bench) agents(command string) contest {
 	c := contest{command + ", a session of each agent", "100m", []string{command, "FILE"}, "60 % of pi's bytes/s", nil}
-	for _, agent := range []string{"codex", "claude", "gsh", "swe-cli", "opendev", "y-agent", "gemini", "gemini-document"} {
+	for _, agent := range otherAgents {
 		c.against = append(c.against, rival{"ctxtool " + command + ", " + agent, []string{b.ctxtool, command, "FILE:100m-as-" + agent}})
 	}
 	return c

@@ -1,6 +1,9 @@
 package gen
 
-import "strconv"
+import (
+	"fmt"
+	"strings"
+)
 
 // before writes what may stand before a prompt: settings, a system message, a
 // shell command, an extension's words.
@@ -13,11 +16,7 @@ func (g *generator) before() {
 	}
 	if g.chance(g.Bash) {
 		g.message("bashExecution")
-		g.put(`,"command":`)
-		g.text(20)
-		g.put(`,"output":`)
-		g.text(g.length())
-		g.put(`,"exitCode":`, strconv.Itoa(g.r.IntN(2)), `,"cancelled":false,"truncated":false`)
+		g.put(`,"command":%s,"output":%s,"exitCode":%d,"cancelled":false,"truncated":false`, g.text(20), g.text(g.length()), g.r.IntN(2))
 		if g.r.IntN(2) == 0 {
 			g.put(`,"excludeFromContext":true`)
 		}
@@ -35,11 +34,10 @@ func (g *generator) setting() {
 		g.put(`,"provider":"anthropic","modelId":"claude-sonnet-4-5"`)
 	case 1:
 		g.open("thinking_level_change")
-		g.put(`,"thinkingLevel":"`, []string{"off", "minimal", "medium", "high"}[g.r.IntN(4)], `"`)
+		g.put(`,"thinkingLevel":"%s"`, []string{"off", "minimal", "medium", "high"}[g.r.IntN(4)])
 	default:
 		g.open("session_info")
-		g.put(`,"name":`)
-		g.text(24)
+		g.put(`,"name":%s`, g.text(24))
 	}
 	g.close()
 }
@@ -47,23 +45,19 @@ func (g *generator) setting() {
 // custom writes an extension's message, as the version has it, and its entry,
 // which no model sees.
 func (g *generator) custom() {
-	switch {
-	case g.Version < 3:
+	const content = `,"customType":"ci","content":%s,"display":true`
+	if g.Version < 3 {
 		g.message("hookMessage")
-		g.put(`,"customType":"ci","content":`)
-		g.text(g.length())
-		g.put(`,"display":true`)
+		g.put(content, g.text(g.length()))
 		g.stamp()
-	default:
-		g.open("custom_message")
-		g.put(`,"customType":"ci","content":`)
-		g.text(g.length())
-		g.put(`,"display":true`)
-		g.close()
-		g.open("custom")
-		g.put(`,"customType":"ci-state","data":{"runs":[`, strconv.Itoa(g.entries), `,1.50,-0,1e3]}`)
-		g.close()
+		return
 	}
+	g.open("custom_message")
+	g.put(content, g.text(g.length()))
+	g.close()
+	g.open("custom")
+	g.put(`,"customType":"ci-state","data":{"runs":[%d,1.50,-0,1e3]}`, g.entries)
+	g.close()
 }
 
 // system declares prompt and tools, at first all of them, then what changes.
@@ -71,50 +65,37 @@ func (g *generator) system() {
 	g.message("system")
 	g.put(`,"content":"","sections":{`)
 	if !g.at.system {
-		g.put(`"preamble":`)
-		g.text(400)
-		g.put(`,"rules":`)
-		g.text(200)
-		g.put(`},"toolsAdded":[`)
-		g.tools()
-		g.put("]")
+		g.put(`"preamble":%s,"rules":%s},"toolsAdded":[%s]`, g.text(400), g.text(200), g.tools())
 		g.at.system = true
 		g.stamp()
 		return
 	}
 	g.names++
-	name := strconv.Itoa(g.names % 7)
+	name := g.names % 7
 	switch g.r.IntN(3) {
 	case 0:
-		g.put(`"notes`, name, `":`)
-		g.text(120)
-		g.put("}")
+		g.put(`"notes%d":%s}`, name, g.text(120))
 	case 1:
-		g.put(`"notes`, name, `":null}`)
+		g.put(`"notes%d":null}`, name)
 	default:
-		g.put(`"7":`)
-		g.text(60)
-		g.put(`},"toolsRemoved":[{"name":"extra`, name, `"}],"toolsAdded":[`)
-		g.tool("extra"+name, "input")
-		g.put("]")
+		extra := fmt.Sprintf("extra%d", name)
+		g.put(`"7":%s},"toolsRemoved":[{"name":"%s"}],"toolsAdded":[%s]`, g.text(60), extra, g.tool(extra, "input"))
 	}
 	g.stamp()
 }
 
 // tools declares the tools that answers call.
-func (g *generator) tools() {
-	for k, t := range tools {
-		if k > 0 {
-			g.put(",")
-		}
-		g.tool(t.name, t.argument)
+func (g *generator) tools() string {
+	var all []string
+	for _, t := range tools {
+		all = append(all, g.tool(t.name, t.argument))
 	}
+	return strings.Join(all, ",")
 }
 
-func (g *generator) tool(name, argument string) {
-	g.put(`{"name":"`, name, `","description":`)
-	g.text(80)
-	g.put(`,"parameters":{"type":"object","properties":{"`, argument, `":{"type":"string"}},"required":["`, argument, `"]}}`)
+func (g *generator) tool(name, argument string) string {
+	return fmt.Sprintf(`{"name":"%s","description":%s,"parameters":{"type":"object","properties":{"%[3]s":{"type":"string"}},"required":["%[3]s"]}}`,
+		name, g.text(80), argument)
 }
 
 // edit leaves out the answer just written, or rewrites one of the latest messages.
@@ -128,15 +109,12 @@ func (g *generator) edit() {
 		target = g.at.leaf
 	}
 	g.open("context_edit")
-	g.put(`,"targetId":`)
-	g.putID(target)
+	g.put(`,"targetId":"%08x","replacement":`, target)
 	if omit {
 		g.at.sent = max(0, g.at.sent-1)
-		g.put(`,"replacement":null`)
+		g.put("null")
 	} else {
-		g.put(`,"replacement":{"content":[{"type":"text","text":`)
-		g.text(60)
-		g.put("}]}")
+		g.put(`{"content":[{"type":"text","text":%s}]}`, g.text(60))
 	}
 	g.close()
 }
@@ -148,18 +126,13 @@ func (g *generator) label() {
 	target := g.at.leaf
 	g.names++
 	g.open("label")
-	g.put(`,"targetId":`)
-	g.putID(target)
-	g.put(`,"label":"mark-`, strconv.Itoa(g.names), `"`)
+	g.put(`,"targetId":"%08x","label":"mark-%d"`, target, g.names)
 	g.close()
 }
 
 func (g *generator) branchSummary(from uint32) {
 	g.open("branch_summary")
-	g.put(`,"fromId":`)
-	g.putID(from)
-	g.put(`,"summary":`)
-	g.text(g.length())
+	g.put(`,"fromId":"%08x","summary":%s`, from, g.text(g.length()))
 	g.close()
 }
 
@@ -168,17 +141,11 @@ func (g *generator) compact() {
 	keep := g.at.prompts[max(0, len(g.at.prompts)-3)]
 	g.at.sent = 1
 	g.open("compaction")
-	g.put(`,"summary":`)
-	g.text(800)
+	first := `"firstKeptEntryId":"%08x"`
 	if g.Version == 1 {
-		g.put(`,"firstKeptEntryIndex":`)
-		g.putInt(int64(keep))
-	} else {
-		g.put(`,"firstKeptEntryId":`)
-		g.putID(keep)
+		first = `"firstKeptEntryIndex":%d`
 	}
-	g.put(`,"tokensBefore":`)
-	g.putInt(int64(1000 + g.since*90))
+	g.put(`,"summary":%s,`+first+`,"tokensBefore":%d`, g.text(800), keep, 1000+g.since*90)
 	g.checkpoint()
 	g.close()
 	g.since = 0
@@ -192,13 +159,8 @@ func (g *generator) checkpoint() {
 		g.at.system = false
 		return
 	}
-	g.put(`,"systemMessage":{"role":"system","content":"","sections":{"preamble":`)
-	g.text(300)
-	g.put(`},"toolsAdded":[`)
-	g.tools()
-	g.put(`],"timestamp":`)
-	g.putInt(g.clock)
-	g.put("}")
+	g.put(`,"systemMessage":{"role":"system","content":"","sections":{"preamble":%s},"toolsAdded":[%s],"timestamp":%d}`,
+		g.text(300), g.tools(), g.clock)
 }
 
 // ephemeral logs what only the next request gets.
@@ -207,10 +169,6 @@ func (g *generator) ephemeral() {
 		return
 	}
 	g.open("ephemeral")
-	g.put(`,"messages":[{"role":"user","content":[{"type":"text","text":`)
-	g.text(60)
-	g.put(`}],"timestamp":`)
-	g.putInt(g.clock)
-	g.put("}]")
+	g.put(`,"messages":[{"role":"user","content":[{"type":"text","text":%s}],"timestamp":%d}]`, g.text(60), g.clock)
 	g.close()
 }

@@ -15,7 +15,7 @@ var damages = []func(g *generator){
 	func(g *generator) { // twice
 		whole := string(g.line)
 		g.write()
-		g.put(whole)
+		g.put("%s", whole)
 		g.write()
 	},
 	func(g *generator) { // after a blank line, with a carriage return
@@ -23,13 +23,13 @@ var damages = []func(g *generator){
 		g.line = g.line[:0]
 		g.put("  ")
 		g.write()
-		g.put(whole, "\r")
+		g.put("%s\r", whole)
 		g.write()
 	},
 	func(g *generator) { // before lines that are not objects
 		g.write()
 		for _, scalar := range []string{"42", `"text"`, "[]", "null"} {
-			g.put(scalar)
+			g.put("%s", scalar)
 			g.write()
 		}
 	},

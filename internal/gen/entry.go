@@ -2,7 +2,9 @@ package gen
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -10,11 +12,9 @@ import (
 func (g *generator) header() {
 	g.put(`{"type":"session"`)
 	if g.Version > 1 {
-		g.put(`,"version":`, strconv.Itoa(g.Version))
+		g.put(`,"version":%d`, g.Version)
 	}
-	g.put(`,"id":"`, uuid(g.Seed), `","timestamp":`)
-	g.putTime()
-	g.put(`,"cwd":"`, cmp.Or(g.Project, "/home/mara/src/parcel"), `"}`)
+	g.put(`,"id":"%s","timestamp":"%s","cwd":"%s"}`, uuid(g.Seed), g.time(), cmp.Or(g.Project, "/home/mara/src/parcel"))
 	g.write()
 }
 
@@ -32,11 +32,10 @@ func (g *generator) write() {
 	g.line = g.line[:0]
 }
 
-func (g *generator) putTime() {
+// time is a time after all earlier ones.
+func (g *generator) time() string {
 	g.clock += 250 + int64(g.r.IntN(4000))
-	g.line = append(g.line, '"')
-	g.line = time.UnixMilli(g.clock).UTC().AppendFormat(g.line, "2006-01-02T15:04:05.000Z")
-	g.line = append(g.line, '"')
+	return time.UnixMilli(g.clock).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // nextID is an id that no entry has. Multiplying by an odd number gives each of
@@ -46,31 +45,18 @@ func (g *generator) nextID() uint32 {
 	return g.ids*0x9e3779b1 ^ uint32(g.Seed)
 }
 
-func (g *generator) putID(id uint32) {
-	const hex = "0123456789abcdef"
-	g.line = append(g.line, '"')
-	for shift := 28; shift >= 0; shift -= 4 {
-		g.line = append(g.line, hex[id>>shift&15])
-	}
-	g.line = append(g.line, '"')
-}
-
 // open begins an entry of that type at the leaf, which it becomes.
 func (g *generator) open(kind string) (id uint32) {
 	id = g.nextID()
-	g.put(`{"type":"`, kind, `"`)
+	g.put(`{"type":"%s"`, kind)
 	if g.Version > 1 {
-		g.put(`,"id":`)
-		g.putID(id)
-		g.put(`,"parentId":`)
-		if g.at.leaf == 0 {
-			g.put("null")
-		} else {
-			g.putID(g.at.leaf)
+		parent := "null"
+		if g.at.leaf != 0 {
+			parent = fmt.Sprintf(`"%08x"`, g.at.leaf)
 		}
+		g.put(`,"id":"%08x","parentId":%s`, id, parent)
 	}
-	g.put(`,"timestamp":`)
-	g.putTime()
+	g.put(`,"timestamp":"%s"`, g.time())
 	g.at.leaf = id
 	return id
 }
@@ -93,30 +79,23 @@ func (g *generator) message(role string) uint32 {
 	if role == "user" || role == "assistant" || role == "toolResult" {
 		g.at.sent++
 	}
-	g.put(`,"message":{"role":"`, role, `"`)
+	g.put(`,"message":{"role":"%s"`, role)
 	return id
 }
 
 // stamp ends a message with its time, and the entry.
 func (g *generator) stamp() {
-	g.put(`,"timestamp":`)
-	g.putInt(g.clock)
-	g.put("}")
+	g.put(`,"timestamp":%d}`, g.clock)
 	g.close()
 }
 
 // prompt writes a user's prompt.
 func (g *generator) prompt() {
 	id := g.message("user")
-	g.put(`,"content":[{"type":"text","text":`)
-	g.text(g.length())
-	g.put("}")
+	g.put(`,"content":[{"type":"text","text":%s}`, g.text(g.length()))
 	if g.chance(g.Images) {
-		g.put(`,{"type":"image","data":"`)
-		for range 20 + g.r.IntN(200) {
-			g.put("iVBORw0KGgoAAAANSUhEUgAA")
-		}
-		g.put(`","mimeType":"image/png"}`)
+		data := strings.Repeat("iVBORw0KGgoAAAANSUhEUgAA", 20+g.r.IntN(200))
+		g.put(`,{"type":"image","data":"%s","mimeType":"image/png"}`, data)
 	}
 	g.put("]")
 	g.stamp()
@@ -137,48 +116,35 @@ func (g *generator) answer(calls int) {
 	id := g.message("assistant")
 	g.put(`,"content":[`)
 	if g.r.IntN(3) == 0 {
-		g.put(`{"type":"thinking","thinking":`)
-		g.text(g.length())
-		g.put(`,"thinkingSignature":"c2ln"},`)
+		g.put(`{"type":"thinking","thinking":%s,"thinkingSignature":"c2ln"},`, g.text(g.length()))
 	}
-	g.put(`{"type":"text","text":`)
-	g.text(g.length())
-	g.put("}")
+	g.put(`{"type":"text","text":%s}`, g.text(g.length()))
 	for k := range calls {
 		tool := tools[(g.entries+k)%len(tools)]
-		g.put(`,{"type":"toolCall","id":"`)
-		g.callID(id, k)
-		g.put(`","name":"`, tool.name, `","arguments":{"`, tool.argument, `":`)
-		g.text(min(4096, g.length()/2))
-		g.put("}}")
+		g.put(`,{"type":"toolCall","id":"%s","name":"%s","arguments":{"%s":%s}}`,
+			callID(id, k), tool.name, tool.argument, g.text(min(4096, g.length()/2)))
 	}
 	stop := "stop"
 	if calls > 0 {
 		stop = "toolUse"
 	}
-	g.put(`],"api":"anthropic-messages","provider":"anthropic","model":"claude-sonnet-4-5","usage":`)
+	g.put(`],"api":"anthropic-messages","provider":"anthropic","model":"claude-sonnet-4-5"`)
 	g.usage()
-	g.put(`,"stopReason":"`, stop, `"`)
+	g.put(`,"stopReason":"%s"`, stop)
 	g.stamp()
 	if calls == 0 { // other content would have no calls, and their results none
 		g.at.edits = remember(g.at.edits, id)
 	}
 }
 
-func (g *generator) callID(answer uint32, k int) {
-	g.put("toolu_", strconv.FormatUint(uint64(answer), 36), "_", strconv.Itoa(k))
+func callID(answer uint32, k int) string {
+	return fmt.Sprintf("toolu_%s_%d", strconv.FormatUint(uint64(answer), 36), k)
 }
 
 // usage is plausible: what was there before is read from the cache.
 func (g *generator) usage() {
 	read, write, output := int64(1000+g.since*90), int64(100+g.r.IntN(900)), int64(20+g.r.IntN(800))
-	for _, f := range []struct {
-		name string
-		n    int64
-	}{{`{"input":`, 4}, {`,"output":`, output}, {`,"cacheRead":`, read}, {`,"cacheWrite":`, write}, {`,"totalTokens":`, 4 + output + read + write}} {
-		g.put(f.name)
-		g.putInt(f.n)
-	}
+	g.put(`,"usage":{"input":4,"output":%d,"cacheRead":%d,"cacheWrite":%d,"totalTokens":%d`, output, read, write, 4+output+read+write)
 	g.put(`,"cost":{"input":0.000012,"output":0.0015,"cacheRead":0.0003,"cacheWrite":0.000375,"total":0.002187}}`)
 }
 
@@ -189,11 +155,8 @@ func (g *generator) toolRound() {
 	answer, first := g.at.leaf, g.entries-1
 	for k := range calls {
 		id := g.message("toolResult")
-		g.put(`,"toolCallId":"`)
-		g.callID(answer, k)
-		g.put(`","toolName":"`, tools[(first+k)%len(tools)].name, `","content":[{"type":"text","text":`)
-		g.text(g.length())
-		g.put(`}],"isError":`, strconv.FormatBool(g.r.IntN(20) == 0))
+		g.put(`,"toolCallId":"%s","toolName":"%s","content":[{"type":"text","text":%s}],"isError":%t`,
+			callID(answer, k), tools[(first+k)%len(tools)].name, g.text(g.length()), g.r.IntN(20) == 0)
 		g.stamp()
 		g.at.edits = remember(g.at.edits, id)
 	}

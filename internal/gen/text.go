@@ -1,9 +1,9 @@
 package gen
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
 	"sync"
 )
 
@@ -114,20 +114,11 @@ func (g *generator) halfway() bool {
 	return g.Entries > 0 && g.entries >= g.Entries/2 || g.Bytes > 0 && g.bytes >= g.Bytes/2
 }
 
-// text appends a JSON string of about n bytes that occurs nowhere else.
-func (g *generator) text(n int) {
-	g.line = append(g.line, '"')
-	g.line = strconv.AppendInt(g.line, int64(g.entries), 10)
-	g.line = append(g.line, ": "...)
-	g.line = g.pool.append(g.line, g.r, n)
-	g.line = append(g.line, '"')
+// text is a JSON string of about n bytes that occurs nowhere else.
+func (g *generator) text(n int) string {
+	text := fmt.Appendf(make([]byte, 0, n+n/8+16), `"%d: `, g.entries)
+	return string(append(g.pool.append(text, g.r, n), '"'))
 }
 
-// put appends raw JSON.
-func (g *generator) put(parts ...string) {
-	for _, p := range parts {
-		g.line = append(g.line, p...)
-	}
-}
-
-func (g *generator) putInt(n int64) { g.line = strconv.AppendInt(g.line, n, 10) }
+// put appends JSON to the line.
+func (g *generator) put(format string, args ...any) { g.line = fmt.Appendf(g.line, format, args...) }

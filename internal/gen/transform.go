@@ -1,6 +1,6 @@
 package gen
 
-import "strconv"
+import "fmt"
 
 // transform writes a context_transform with one or two ops, now and then a
 // compaction with its shadow.
@@ -19,83 +19,49 @@ func (g *generator) transform() {
 			g.put(",")
 		}
 		g.names++
-		ops[g.r.IntN(len(ops))](g, strconv.Itoa(g.names%9))
+		ops[g.r.IntN(len(ops))](g, g.names%9)
 	}
 	g.put("]")
 	g.close()
 }
 
-// op begins a cached operation.
-func (g *generator) op(name string) {
-	g.put(`{"op":"`, name, `","scope":"cached","invalidateCacheReason":"it changed",`)
+// op writes a cached operation.
+func (g *generator) op(name, fields string, args ...any) {
+	g.put(`{"op":"%s","scope":"cached","invalidateCacheReason":"it changed",`, name)
+	g.put(fields+"}", args...)
 }
 
 // ops write one operation each, n being part of the names in it. The uncached
 // one is left out: no persisted patch should hold it.
-var ops = []func(g *generator, n string){
-	func(g *generator, n string) {
-		g.op("system_part_set")
-		g.put(`"partName":"part`, n, `","text":`)
-		g.text(120)
-		g.put("}")
+var ops = []func(g *generator, n int){
+	func(g *generator, n int) { g.op("system_part_set", `"partName":"part%d","text":%s`, n, g.text(120)) },
+	func(g *generator, n int) { g.op("system_part_remove", `"partName":"part%d"`, n) },
+	func(g *generator, n int) {
+		g.op("system_parts_replace", `"parts":[{"name":"base","text":%s},{"name":"part%d","text":"short"}]`, g.text(200), n)
 	},
-	func(g *generator, n string) {
-		g.op("system_part_remove")
-		g.put(`"partName":"part`, n, `"}`)
+	func(g *generator, n int) {
+		g.op("tools_replace", `"tools":[%s,%s]`, g.tools(), g.tool(fmt.Sprint("extra", n), "input"))
 	},
-	func(g *generator, n string) {
-		g.op("system_parts_replace")
-		g.put(`"parts":[{"name":"base","text":`)
-		g.text(200)
-		g.put(`},{"name":"part`, n, `","text":"short"}]}`)
-	},
-	func(g *generator, n string) {
-		g.op("tools_replace")
-		g.put(`"tools":[`)
-		g.tools()
-		g.put(",")
-		g.tool("extra"+n, "input")
-		g.put("]}")
-	},
-	func(g *generator, n string) {
-		g.op("tools_remove")
-		g.put(`"toolNames":["extra`, n, `","other"]}`)
-	},
-	func(g *generator, n string) {
-		g.op("messages_cached_replace")
+	func(g *generator, n int) { g.op("tools_remove", `"toolNames":["extra%d","other"]`, n) },
+	func(g *generator, n int) {
 		g.at.prompts, g.at.edits, g.at.sent = nil, nil, 2
-		g.put(`"messages":[{"role":"user","content":[{"type":"text","text":`)
-		g.text(200)
-		g.put(`}],"timestamp":`)
-		g.putInt(g.clock)
-		g.put(`},{"role":"assistant","content":[{"type":"text","text":"as before"}],"timestamp":`)
-		g.putInt(g.clock)
-		g.put("}]}")
+		g.op("messages_cached_replace", `"messages":[{"role":"user","content":[{"type":"text","text":%s}],"timestamp":%d},`+
+			`{"role":"assistant","content":[{"type":"text","text":"as before"}],"timestamp":%[2]d}]`, g.text(200), g.clock)
 	},
-	func(g *generator, n string) {
-		g.op("options_set")
-		g.put(`"temperature":0.`, n, `0,"maxTokens":1`, n, `000,"reasoning":"high"}`)
+	func(g *generator, n int) {
+		g.op("options_set", `"temperature":0.%d0,"maxTokens":1%[1]d000,"reasoning":"high"`, n)
 	},
-	func(g *generator, n string) {
-		g.op("compaction_apply")
-		first, _ := strconv.Atoi(n)
-		g.compaction(first)
-	},
+	func(g *generator, n int) { g.compaction(n) },
 }
 
-// compaction ends a compaction_apply that keeps the messages from the one of that
+// compaction writes a compaction_apply that keeps the messages from the one of that
 // number on, and returns its summary. Which of the earlier prompts it drops is not
 // kept track of: no later compaction names one.
 func (g *generator) compaction(first int) (summary string) {
 	first = min(first, g.at.sent)
 	g.at.prompts, g.at.edits, g.at.sent = nil, nil, 1+g.at.sent-first
-	g.put(`"summary":`)
-	at := len(g.line)
-	g.text(300)
-	summary = string(g.line[at:])
-	g.put(`,"firstKeptMessageIndex":`, strconv.Itoa(first), `,"tokensBefore":5000,"timestamp":`)
-	g.putInt(g.clock)
-	g.put("}")
+	summary = g.text(300)
+	g.op("compaction_apply", `"summary":%s,"firstKeptMessageIndex":%d,"tokensBefore":5000,"timestamp":%d`, summary, first, g.clock)
 	return summary
 }
 
@@ -105,14 +71,11 @@ func (g *generator) shadowed() {
 	keep := g.at.prompts[len(g.at.prompts)-1]
 	g.open("context_transform")
 	g.put(`,"schemaVersion":1,"transformerName":"compaction","patch":[`)
-	g.op("compaction_apply")
 	summary := g.compaction(3)
 	g.put("]")
 	g.close()
 	g.open("compaction")
-	g.put(`,"summary":`, summary, `,"firstKeptEntryId":`)
-	g.putID(keep)
-	g.put(`,"tokensBefore":5000`)
+	g.put(`,"summary":%s,"firstKeptEntryId":"%08x","tokensBefore":5000`, summary, keep)
 	g.checkpoint()
 	g.close()
 }

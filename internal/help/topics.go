@@ -3,10 +3,27 @@ package help
 import (
 	"embed"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
-//go:embed topics/*.txt
+//go:embed topics/*.txt commands/*.txt
 var texts embed.FS
+
+// Describe gives a command its texts: how it is used, what it does in a line and in full, and
+// examples. It panics if there are none of that name.
+func Describe(cmd *cobra.Command, name string) {
+	data, err := texts.ReadFile("commands/" + name + ".txt")
+	if err != nil {
+		panic(err)
+	}
+	text, examples, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), "\n\nExamples:\n")
+	lines := strings.SplitN(text, "\n", 4)
+	cmd.Use, cmd.Short, cmd.Example = lines[0], lines[1], examples
+	if len(lines) > 3 {
+		cmd.Long = lines[3]
+	}
+}
 
 // Topics are the names of the topics, in the order of the alphabet.
 func Topics() (names []string) {

@@ -5,36 +5,23 @@ import (
 	"strings"
 )
 
-// A keyKind is a kind of private key: its label, and how its data begins in base64.
-type keyKind struct{ label, head, source string }
-
-var keyKinds = []keyKind{
-	{"RSA PRIVATE KEY", "MIIEpAIBAAKCAQEA", "RFC 8017"},
-	{"PRIVATE KEY", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC", "RFC 5958"},
-	{"EC PRIVATE KEY", "MHcCAQEEI", "RFC 5915"},
-	{"OPENSSH PRIVATE KEY", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAAB", "github.com/openssh/openssh-portable, PROTOCOL.key"},
-	{"ENCRYPTED PRIVATE KEY", "MIIFHDBOBgkqhkiG9w0BBQ0wQTApBgkqhkiG9w0BBQwwHAQI", "RFC 5958"},
-	{"DSA PRIVATE KEY", "MIIBuwIBAAKBgQD", "github.com/openssl/openssl"},
-	{"PGP PRIVATE KEY BLOCK", "lQOYBF", "RFC 9580"},
-}
-
 // keys are the cases of a private key: whole, without its end lines, and as files, diffs and
 // source code show it.
-func (m maker) keys(kind keyKind) (all []Case) {
+func (m maker) keys(kind pattern) (all []Case) {
 	n := 1200
-	if strings.HasPrefix(kind.label, "EC") {
+	if strings.HasPrefix(kind.name(), "EC") {
 		n = 152
 	}
-	body := strings.Split(lines(kind.head+m.text(alphabets["b"], n)+"==", 64), "\n")
-	first, last := "-----BEGIN "+kind.label+"-----", "-----END "+kind.label+"-----"
+	body := strings.Split(lines(kind.form()+m.text(alphabets["b"], n)+"==", 64), "\n")
+	first, last := "-----BEGIN "+kind.name()+"-----", "-----END "+kind.name()+"-----"
 	whole := append(append([]string{first}, body...), last)
 	add := func(spelling string, lines []string, secrets []string) {
-		for _, s := range []shape{
+		for _, s := range []pattern{
 			{"lines", "\n"}, {"indented", "\n    "}, {"diff", "\n+"}, {"quoted", "\n> "}, {"crlf", "\r\n"}, {"escaped", `\n`},
 			{"concatenated", `\n" +` + "\n  \""}, {"numbered", "\n     7\t"}, {"one line", " "},
 		} {
-			text := "cat key\n" + s.form + strings.Join(lines, s.form) + s.form + "\n$ ls"
-			all = append(all, Case{"pem", kind.label, s.name, spelling, "text", text, secrets, PEM})
+			text := "cat key\n" + s.form() + strings.Join(lines, s.form()) + s.form() + "\n$ ls"
+			all = append(all, Case{"pem", kind.name(), s.name(), spelling, "text", text, secrets, PEM})
 		}
 	}
 	add("whole", whole, body)

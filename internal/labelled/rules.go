@@ -39,19 +39,19 @@ func (m maker) ofRules(config []byte) (all []Case, err error) {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
 		whole, allowed := regexp.MustCompile(r.Regex), r.allowed(file.Allowlist)
-		for k, s := range slices.Concat(tokenShapes, knownShapes, knownShapes) {
+		for k, s := range slices.Concat(patterns.TokenShapes, patterns.KnownShapes, patterns.KnownShapes) {
 			text, from, to := m.match(r, re, whole, allowed)
 			secret := strings.TrimPrefix(text[from:to], "https://")
-			if k < len(tokenShapes) {
+			if k < len(patterns.TokenShapes) {
 				if to-from < len(strings.TrimSpace(text)) || strings.Contains(text, "\n") {
 					continue // only what is around it shows that it is a secret
 				}
 				text = text[from:to]
 			}
-			if s.name == "escaped" {
+			if s.name() == "escaped" {
 				text = quotedJSON(text)
 			}
-			all = append(all, Case{"rule", r.ID, s.name, "whole", "text", fmt.Sprintf(s.form, text), strings.Split(secret, "\n"), Whole})
+			all = append(all, Case{"rule", r.ID, s.name(), "whole", "text", fmt.Sprintf(s.form(), text), strings.Split(secret, "\n"), Whole})
 		}
 	}
 	return all, nil

@@ -17,26 +17,26 @@ func Set(seed uint64, config []byte) ([]Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range prefixed {
+	for _, p := range patterns.Prefixed {
 		all = append(all, m.tokens(p)...)
 	}
-	for _, p := range named {
+	for _, p := range patterns.Named {
 		all = append(all, m.known(p, "named")...)
 	}
-	for _, p := range stored {
+	for _, p := range patterns.Stored {
 		all = append(all, m.known(p, "file")...)
 	}
-	for _, p := range passwords {
-		for _, s := range passwordShapes {
+	for _, p := range patterns.Passwords {
+		for _, s := range patterns.PasswordShapes {
 			for range 2 {
-				value, _, _ := m.fill(p.form)
-				all = append(all, Case{"password", p.name, s.name, "whole", "text", fmt.Sprintf(s.form, value), []string{value}, Whole})
+				value, _, _ := m.fill(p.form())
+				all = append(all, Case{"password", p.name(), s.name(), "whole", "text", fmt.Sprintf(s.form(), value), []string{value}, Whole})
 			}
 		}
 	}
 	for range 5 {
 		all = append(all, m.mnemonic())
-		for _, kind := range keyKinds {
+		for _, kind := range patterns.Keys {
 			all = append(all, m.keys(kind)...)
 		}
 	}
@@ -44,24 +44,24 @@ func Set(seed uint64, config []byte) ([]Case, error) {
 }
 
 // tokens are the cases of a token with a prefix.
-func (m maker) tokens(p provider) (all []Case) {
+func (m maker) tokens(p pattern) (all []Case) {
 	add := func(shape, spelling, text, goal string, secrets ...string) {
-		all = append(all, Case{"prefix", p.name, shape, spelling, "text", text, secrets, goal})
+		all = append(all, Case{"prefix", p.name(), shape, spelling, "text", text, secrets, goal})
 	}
-	for _, s := range tokenShapes {
-		token, from, _ := m.fill(p.form)
-		add(s.name, "whole", fmt.Sprintf(s.form, token), Prefixed, token[from:])
+	for _, s := range patterns.TokenShapes {
+		token, from, _ := m.fill(p.form())
+		add(s.name(), "whole", fmt.Sprintf(s.form(), token), Prefixed, token[from:])
 	}
-	for _, b := range before {
-		token, from, _ := m.fill(p.form)
+	for _, b := range patterns.Before {
+		token, from, _ := m.fill(p.form())
 		add("before", "whole", "x "+b+token+" y", Prefixed, token[from:])
 	}
-	for _, a := range after {
-		token, from, _ := m.fill(p.form)
+	for _, a := range patterns.After {
+		token, from, _ := m.fill(p.form())
 		add("after", "whole", "x "+token+a+"y", Prefixed, token[from:])
 	}
 	for n := 12; n < 112; n++ {
-		token, from, _ := m.fill(p.form)
+		token, from, _ := m.fill(p.form())
 		cut := from + n
 		if cut >= len(token) {
 			break
@@ -81,17 +81,17 @@ func (m maker) tokens(p provider) (all []Case) {
 	}
 	m.split(p, add)
 	m.encoded(p, add)
-	token, from, _ := m.fill(p.form)
+	token, from, _ := m.fill(p.form())
 	half := (from + len(token)) / 2
 	add("elsewhere", "cut at the front", "key "+token+"\nand …"+token[half:], Parts, token[from:])
 	add("elsewhere", "cut at both ends", "key "+token+"\nand …"+token[from+1:half]+"…", Parts, token[from:])
 	return all
 }
 
-func (m maker) split(p provider, add func(shape, spelling, text, goal string, secrets ...string)) {
-	for _, j := range joints {
+func (m maker) split(p pattern, add func(shape, spelling, text, goal string, secrets ...string)) {
+	for _, j := range patterns.Joints {
 		for _, far := range []bool{false, true} {
-			token, from, _ := m.fill(p.form)
+			token, from, _ := m.fill(p.form())
 			cut := from + 12
 			if far {
 				cut = (from + len(token)) / 2
@@ -99,17 +99,17 @@ func (m maker) split(p provider, add func(shape, spelling, text, goal string, se
 			if len(token)-cut < Window {
 				continue
 			}
-			add(j.name, "split", "key = \""+token[:cut]+j.form+token[cut:]+"\"", Parts, token[from:cut], token[cut:])
+			add(j.name(), "split", "key = \""+token[:cut]+j.form()+token[cut:]+"\"", Parts, token[from:cut], token[cut:])
 		}
 	}
-	token, from, _ := m.fill(p.form)
+	token, from, _ := m.fill(p.form())
 	add("colour", "with colour codes", token[:from+4]+"\x1b[31m"+token[from+4:from+9]+"\x1b[0m"+token[from+9:], Parts, token[from+9:])
 	add("caret", "with colour codes", token[:from+4]+"^[[31m"+token[from+4:from+9]+"^[[0m"+token[from+9:], Parts, token[from+9:])
 }
 
-func (m maker) encoded(p provider, add func(shape, spelling, text, goal string, secrets ...string)) {
+func (m maker) encoded(p pattern, add func(shape, spelling, text, goal string, secrets ...string)) {
 	for _, form := range []string{"%s", "SITE_API_KEY=%s", "{\"auth\":\"%s\"}\n"} {
-		token, from, _ := m.fill(p.form)
+		token, from, _ := m.fill(p.form())
 		plain := fmt.Sprintf(form, token)
 		for _, e := range []struct{ name, text string }{
 			{"base64", base64.StdEncoding.EncodeToString([]byte(plain))},
@@ -130,15 +130,15 @@ func (m maker) encoded(p provider, add func(shape, spelling, text, goal string, 
 }
 
 // known are the cases of a secret with the words that name it.
-func (m maker) known(p provider, group string) (all []Case) {
-	for _, s := range knownShapes {
+func (m maker) known(p pattern, group string) (all []Case) {
+	for _, s := range patterns.KnownShapes {
 		for range 3 {
-			text, from, to := m.fill(p.form)
+			text, from, to := m.fill(p.form())
 			secrets := strings.Split(text[from:to], "\n")
-			if s.name == "escaped" {
+			if s.name() == "escaped" {
 				text = quotedJSON(text)
 			}
-			all = append(all, Case{group, p.name, s.name, "whole", "text", fmt.Sprintf(s.form, text), secrets, Whole})
+			all = append(all, Case{group, p.name(), s.name(), "whole", "text", fmt.Sprintf(s.form(), text), secrets, Whole})
 		}
 	}
 	return all
@@ -148,32 +148,28 @@ func (m maker) known(p provider, group string) (all []Case) {
 func (m maker) mnemonic() Case {
 	var words []string
 	for range 12 {
-		words = append(words, pick(m, seedWords))
+		words = append(words, pick(m, patterns.SeedWords))
 	}
 	phrase := strings.Join(words, " ")
 	return Case{"named", "mnemonic", "alone", "whole", "text", pick(m, []string{"mnemonic: ", "seed phrase: ", "MNEMONIC="}) + `"` + phrase + `"`, []string{phrase}, Whole}
 }
 
-var seedWords = strings.Fields("abandon ability absent abstract absurd access acid across actor adapt advice afford again agent album alcohol " +
-	"bamboo banana basket beach begin believe bicycle blanket cabin cactus camera canvas caution ceiling chapter circle daring dawn decade " +
-	"degree dentist desert dinosaur eagle earth echo elder embark enact engage fabric faculty famous fatigue february fiber garage garlic")
-
 // placed are secrets in each place of a session.
 func (m maker) placed() (all []Case) {
-	for _, at := range places {
+	for _, at := range patterns.Places {
 		for _, kind := range []string{"prefix", "password"} {
 			for range 8 {
 				var text, secret string
 				if kind == "prefix" {
-					p := pick(m, prefixed)
-					token, from, _ := m.fill(p.form)
+					p := pick(m, patterns.Prefixed)
+					token, from, _ := m.fill(p.form())
 					text, secret = token, token[from:]
 				} else {
 					secret = m.text(alphabets["an"], 14)
 					text = "DB_PASSWORD=" + secret
 				}
-				line := fmt.Sprintf(at.form, quotedJSON(text))
-				all = append(all, Case{kind, "any", "in a session", "whole", at.name, line + "\n", []string{secret}, Whole})
+				line := fmt.Sprintf(at.form(), quotedJSON(text))
+				all = append(all, Case{kind, "any", "in a session", "whole", at.name(), line + "\n", []string{secret}, Whole})
 			}
 		}
 	}

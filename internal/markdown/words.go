@@ -5,19 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// appendWords appends text word by word; white space becomes one space. Words
-// in which nothing can happen are not even looked at twice.
+// appendWords appends text word by word; white space becomes one space. Nothing can happen in a
+// word of letters that is no commit.
 func appendWords(dst, text []byte, f form) []byte {
-	start, mild := 0, f == plain || !bytes.ContainsAny(text, `'">|`)
+	start := 0
 	for i := 0; i < len(text); {
-		if mild {
-			i = passCalm(text, i)
+		begin, seen := i, uint8(0)
+		for ; i < len(text) && !isSpace(text[i]); i++ {
+			seen |= class[text[i]]
 		}
-		begin := i
-		for i < len(text) && !isSpace(text[i]) {
-			i++
-		}
-		if i > begin {
+		if seen&^(hex|letter) != 0 || seen == hex && i-begin >= minHash {
 			dst = append(dst, text[start:begin]...)
 			dst = appendWord(dst, text, begin, i, f)
 			start = i
@@ -33,68 +30,6 @@ func appendWords(dst, text []byte, f form) []byte {
 		}
 	}
 	return append(dst, text[start:]...)
-}
-
-// What is known of a word as it is read, as far as it matters for what comes.
-const (
-	opened   = iota             // nothing yet
-	parted                      // there was a sign; and from here on, as many hex digits since
-	hash     = parted + minHash // it is a commit, unless there comes a letter
-	lettered = hash + 1         // letters
-	tail     = hash + 2         // letters of which a dot or a dash might make a reference
-	coloned  = hash + 3         // a colon, which has to be the end
-	doubtful = hash + 4         // something can happen
-)
-
-// calm is what is known of a word after one more byte, where quotes and pipes do nothing.
-var calm = func() (t [doubtful][256]uint8) {
-	for was := range t {
-		for c := range t[was] {
-			t[was][c] = uint8(known(was, byte(c)))
-		}
-	}
-	return t
-}()
-
-func known(was int, c byte) int {
-	switch k := class[c]; {
-	case was == coloned && c != ' ', was == hash && k != hex && k != letter:
-	case c == ' ' && was != opened:
-		return opened
-	case k == hex && was <= hash:
-		return min(max(was, parted)+1, hash)
-	case bytes.IndexByte([]byte("aehw"), c|0x20) >= 0: // of www, gh, cve and ghsa
-		return tail
-	case k == hex || k == letter:
-		return lettered
-	case c == ':' && was != opened:
-		return coloned
-	case (c == '.' || c == '-') && was != tail, bytes.IndexByte([]byte(`()+,/;=?^}'">|`), c) >= 0:
-		return parted
-	}
-	return doubtful
-}
-
-// passCalm is where the first word from i on begins in which something can happen, or white
-// space that is more than one space.
-func passCalm(text []byte, i int) int {
-	from, was := i, uint8(opened)
-	for ; i < len(text) && was != doubtful; i++ {
-		was = calm[was][text[i]]
-	}
-	switch was {
-	case doubtful:
-		if i--; i > from && isSpace(text[i]) && text[i-1] == ' ' {
-			return i - 1
-		}
-	case hash:
-	default:
-		return i
-	}
-	for i > from && text[i-1] != ' ' {
-		i--
-	}
-	return i
 }
 
 // appendWord appends text[begin:end], which has no white space. Characters

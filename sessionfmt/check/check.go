@@ -27,6 +27,7 @@ type Check struct {
 	Severity Severity
 	Title    string // the damage, in a few words
 	fix      string // see Fix; empty if repair fixes it, or only a person can
+	mend     pass   // the passes of a repair that fix it
 
 	// How the check works; all are nil if reading or replaying the file finds the damage.
 	file   func(*subject)                              // reads the index of the file
@@ -48,6 +49,16 @@ const (
 	explains = "by hand: ctxtool check --explain " // followed by the code
 )
 
+// A pass is one of a repair, of which several may fix the same.
+type pass uint8
+
+const (
+	splits  pass = 1 << iota // the first over lines: the records of a line are known only after it
+	records                  // the second, of pi's sessions
+	foreign                  // the second, of those of other agents
+	links                    // over ids and parents, of pi's
+)
+
 // Fix returns the command that fixes what the check finds, with FILE and ENTRY for the file
 // and the entry of a finding. If no command fixes it, Fix returns "nothing to do", or "by
 // hand" with the command that explains it.
@@ -55,7 +66,7 @@ func (c *Check) Fix() string {
 	switch {
 	case c.fix != "":
 		return c.fix
-	case slices.Contains(fixable, c.Code):
+	case c.mend != 0:
 		return repairs
 	}
 	return explains + c.Code
@@ -66,45 +77,45 @@ func (c *Check) Fix() string {
 var checks = []*Check{
 	{Code: "unreadable", Group: "file", Severity: Error, Title: "the file cannot be read as a session"},
 
-	{Code: "broken-off", Group: "lines", Severity: Error, Title: "compressed data or a document breaks off"},
-	{Code: "malformed", Group: "lines", Severity: Error, Title: "a line is not JSON"},
-	{Code: "glued", Group: "lines", Severity: Error, Title: "a second record follows on the same line"},
-	{Code: "torn", Group: "lines", Severity: Error, Title: "the last line breaks off"},
-	{Code: "unterminated", Group: "lines", Severity: Warning, Title: "the last newline is missing"},
-	{Code: "falsy-line", Group: "lines", Severity: Warning, Title: "a line is null, 0, false or an empty string"},
-	{Code: "scalar-line", Group: "lines", Severity: Warning, Title: "a line is JSON, but not an object"},
-	{Code: "scalar-leaf", Group: "lines", Severity: Error, Title: "the last record is not an object"},
-	{Code: "invalid-utf8", Group: "lines", Severity: Warning, Title: "bytes that are not UTF-8"},
-	{Code: "bom", Group: "lines", Severity: Error, Title: "the file starts with a byte order mark"},
-	{Code: "padded", Group: "lines", Severity: Warning, Title: "NUL bytes around a record"},
+	{Code: "broken-off", Group: "lines", Severity: Error, mend: splits, Title: "compressed data or a document breaks off"},
+	{Code: "malformed", Group: "lines", Severity: Error, mend: splits, Title: "a line is not JSON"},
+	{Code: "glued", Group: "lines", Severity: Error, mend: splits, Title: "a second record follows on the same line"},
+	{Code: "torn", Group: "lines", Severity: Error, mend: splits, Title: "the last line breaks off"},
+	{Code: "unterminated", Group: "lines", Severity: Warning, mend: records | foreign, Title: "the last newline is missing"},
+	{Code: "falsy-line", Group: "lines", Severity: Warning, mend: splits, Title: "a line is null, 0, false or an empty string"},
+	{Code: "scalar-line", Group: "lines", Severity: Warning, mend: records | foreign, Title: "a line is JSON, but not an object"},
+	{Code: "scalar-leaf", Group: "lines", Severity: Error, mend: records, Title: "the last record is not an object"},
+	{Code: "invalid-utf8", Group: "lines", Severity: Warning, mend: records | foreign, Title: "bytes that are not UTF-8"},
+	{Code: "bom", Group: "lines", Severity: Error, mend: splits, Title: "the file starts with a byte order mark"},
+	{Code: "padded", Group: "lines", Severity: Warning, mend: foreign, Title: "NUL bytes around a record"},
 	{Code: "second-list", Group: "lines", Severity: Warning, fix: nothing, Title: "a document has several lists of messages"},
 	{Code: "crlf", Group: "lines", Severity: Info, fix: nothing, Title: "lines end in CR LF", file: (*subject).findCRLF},
 	{Code: "blank-line", Group: "lines", Severity: Info, fix: nothing, Title: "blank lines", file: (*subject).findBlank},
 
-	{Code: "no-header", Group: "header", Severity: Error, Title: "the session header is missing"},
-	{Code: "late-header", Group: "header", Severity: Error, Title: "the session header is not the first record"},
-	{Code: "second-header", Group: "header", Severity: Warning, Title: "a second session header"},
-	{Code: "header-id", Group: "header", Severity: Error, Title: "the header's id is not a string"},
-	{Code: "version", Group: "header", Severity: Warning, Title: "the header's version is not a number"},
+	{Code: "no-header", Group: "header", Severity: Error, mend: records, Title: "the session header is missing"},
+	{Code: "late-header", Group: "header", Severity: Error, mend: records, Title: "the session header is not the first record"},
+	{Code: "second-header", Group: "header", Severity: Warning, mend: records, Title: "a second session header"},
+	{Code: "header-id", Group: "header", Severity: Error, mend: records, Title: "the header's id is not a string"},
+	{Code: "version", Group: "header", Severity: Warning, mend: records, Title: "the header's version is not a number"},
 	{Code: "v1-ids", Group: "header", Severity: Error, fix: migrates, Title: "entries have ids, but the header has no version"},
 	{Code: "display-history", Group: "header", Severity: Warning, fix: nothing, Title: "the history that an agent shows, and not the one that it sends"},
 	{Code: "too-new", Group: "header", Severity: Warning, Title: "the version is newer than the newest known"},
 	{Code: "parent-session", Group: "header", Severity: Warning, fix: nothing, Title: "the parent session does not exist", file: (*subject).findParentSession},
 
-	{Code: "missing-id", Group: "tree", Severity: Error, Title: "an entry has no id"},
-	{Code: "id-type", Group: "tree", Severity: Warning, Title: "an id is not a string"},
-	{Code: "duplicate-id", Group: "tree", Severity: Error, Title: "two entries have the same id"},
-	{Code: "orphan", Group: "tree", Severity: Error, Title: "an entry's parent is not in the file"},
+	{Code: "missing-id", Group: "tree", Severity: Error, mend: links, Title: "an entry has no id"},
+	{Code: "id-type", Group: "tree", Severity: Warning, mend: links, Title: "an id is not a string"},
+	{Code: "duplicate-id", Group: "tree", Severity: Error, mend: links, Title: "two entries have the same id"},
+	{Code: "orphan", Group: "tree", Severity: Error, mend: links, Title: "an entry's parent is not in the file"},
 	{Code: "bridged", Group: "tree", Severity: Warning, Title: "a record's parent is not in the file, and the line before stands in for it"},
 	{Code: "incomplete", Group: "tree", Severity: Warning, Title: "the beginning of the session is missing"},
 	{Code: "repeated", Group: "tree", Severity: Info, Title: "a record is in the file twice"},
-	{Code: "self-parent", Group: "tree", Severity: Error, Title: "an entry is its own parent"},
-	{Code: "cycle", Group: "tree", Severity: Error, Title: "parents form a cycle", file: (*subject).findCycles},
+	{Code: "self-parent", Group: "tree", Severity: Error, mend: links, Title: "an entry is its own parent"},
+	{Code: "cycle", Group: "tree", Severity: Error, mend: links, Title: "parents form a cycle", file: (*subject).findCycles},
 	{Code: "forward-parent", Group: "tree", Severity: Warning, Title: "an entry's parent follows it in the file", record: (*subject).forwardParent},
 	{Code: "several-roots", Group: "tree", Severity: Warning, fix: nothing, Title: "several roots", file: (*subject).findRoots},
 	{Code: "leaf-moved", Group: "tree", Severity: Warning, Title: "a label or a usage entry has moved the leaf", file: (*subject).findMovedLeaf},
 	{Code: "unknown-type", Group: "tree", Severity: Warning, Title: "an entry of an unknown type", record: (*subject).unknownType},
-	{Code: "no-message", Group: "tree", Severity: Error, Title: "a message entry without a message", record: (*subject).noMessage},
+	{Code: "no-message", Group: "tree", Severity: Error, mend: links, Title: "a message entry without a message", record: (*subject).noMessage},
 
 	{Code: "bad-time", Group: "times", Severity: Warning, Title: "a timestamp that is not a time", record: (*subject).badTime},
 	{Code: "time-backward", Group: "times", Severity: Warning, fix: nothing, Title: "an entry is older than its parent", record: (*subject).timeBackward},
@@ -119,8 +130,8 @@ var checks = []*Check{
 	{Code: "kept-unresolved", Group: "compactions", Severity: Warning, fix: nothing, Title: "a message that a compaction kept is not in the file"},
 	{Code: "hidden-attachments", Group: "compactions", Severity: Info, fix: nothing, Title: "what was attached after a compaction is not in the file"},
 
-	{Code: "edit-no-replacement", Group: "edits", Severity: Error, Title: "a context edit without replacement"},
-	{Code: "edit-no-content", Group: "edits", Severity: Error, Title: "a context edit whose replacement cannot be used"},
+	{Code: "edit-no-replacement", Group: "edits", Severity: Error, mend: links, Title: "a context edit without replacement"},
+	{Code: "edit-no-content", Group: "edits", Severity: Error, mend: links, Title: "a context edit whose replacement cannot be used"},
 	{Code: "part-kept", Group: "edits", Severity: Warning, fix: nothing, Title: "the deletion of a part of a message, which is not applied"},
 	{Code: "edit-unknown", Group: "edits", Severity: Warning, fix: nothing, Title: "a context edit of an entry that is not in the file"},
 	{Code: "edit-off-path", Group: "edits", Severity: Warning, Title: "a context edit of an entry on another branch"},
@@ -156,22 +167,25 @@ var checks = []*Check{
 	{Code: "more", Group: "file", Severity: Info, Title: "more findings than are listed"},
 }
 
-// steps holds the functions that check each step of a replay, by group.
-var steps = map[string]func(*walk){"compactions": (*walk).shadow, "edits": (*walk).edit, "tools": (*walk).called}
+// A Group is a group of checks, with the part of a session that they check.
+type Group struct {
+	Name, About string
+	step        func(*walk) // checks each step of a replay; may be nil
+}
 
 // Groups are the groups of checks in order, each with the part of a session that it checks.
-var Groups = []struct{ Name, About string }{
-	{"file", "whether it can be read at all"},
-	{"lines", "bytes and lines"},
-	{"header", "the header and what it names"},
-	{"tree", "ids, parents and the leaf"},
-	{"times", "timestamps"},
-	{"compactions", "what compactions keep, and their shadows"},
-	{"edits", "context edits"},
-	{"patches", "context transforms"},
-	{"calls", "tool calls and their results"},
-	{"tools", "calls against the tools that were in force"},
-	{"limits", "providers' limits in bytes, and what usages say"},
+var Groups = []Group{
+	{"file", "whether it can be read at all", nil},
+	{"lines", "bytes and lines", nil},
+	{"header", "the header and what it names", nil},
+	{"tree", "ids, parents and the leaf", nil},
+	{"times", "timestamps", nil},
+	{"compactions", "what compactions keep, and their shadows", (*walk).shadow},
+	{"edits", "context edits", (*walk).edit},
+	{"patches", "context transforms", nil},
+	{"calls", "tool calls and their results", nil},
+	{"tools", "calls against the tools that were in force", (*walk).called},
+	{"limits", "providers' limits in bytes, and what usages say", nil},
 }
 
 // All returns the checks in the order of the documentation.

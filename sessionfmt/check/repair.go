@@ -24,12 +24,6 @@ type Repair struct {
 	tail  *sessionfmt.Batch   // entries to append to it; see AnswerCalls
 }
 
-// fixable are the codes that a repair fixes, by pass.
-var fixable = slices.Concat(linePasses[0].codes, linePasses[1].codes, foreignPasses[1].codes, []string{
-	"missing-id", "id-type", "duplicate-id", "orphan", "self-parent", "cycle", "no-message",
-	"edit-no-replacement", "edit-no-content",
-})
-
 // A pick reports whether to repair a finding, given its code and line of the file.
 type pick func(code string, line int) bool
 
@@ -217,12 +211,12 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 	}
 	defer s.Close()
 	x.run(s)
-	fixed := fixable
+	passes := splits | records | foreign | links
 	if r.was.Dialect() != nil {
-		fixed = foreignFixable
+		passes = splits | foreign
 	}
 	for _, f := range x.report.Findings {
-		if slices.Contains(fixed, f.Code) {
+		if Find(f.Code).mend&passes != 0 {
 			return nil, nil, nil, &sessionfmt.Error{
 				Pos: sessionfmt.Pos{File: r.was.Name}, Err: fmt.Errorf("the repaired file still has %s on line %d: nothing is written", f.Code, f.Line),
 				Hint: "this is a mistake in ctxtool; please report it with the file, if you can",

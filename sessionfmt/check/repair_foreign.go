@@ -16,13 +16,10 @@ import (
 var foreignPasses = []linePass{
 	linePasses[0],
 	{
-		codes: []string{"unterminated", "scalar-line", "padded", "invalid-utf8"},
-		rest:  (*lineRepair).own,
+		pass: foreign,
+		rest: (*lineRepair).own,
 	},
 }
-
-// foreignFixable is fixable for them.
-var foreignFixable = slices.Concat(foreignPasses[0].codes, foreignPasses[1].codes)
 
 // own repairs a line of another agent's session.
 func (m *lineRepair) own(c *sessionfmt.Change) {

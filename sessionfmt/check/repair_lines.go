@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"slices"
 
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -23,7 +22,7 @@ type lineRepair struct {
 
 // A linePass holds the functions of one of the two passes.
 type linePass struct {
-	codes []string
+	pass  pass
 	front func(*lineRepair) ([]byte, error)              // the header to insert, nil if there is one
 	rest  func(*lineRepair, *sessionfmt.Change)          // repairs a line without record
 	line  func(*lineRepair, *sessionfmt.Change) [][]byte // repairs a line with a record: the lines that replace it
@@ -32,11 +31,11 @@ type linePass struct {
 // linePasses are the passes over sessions of pi, in order.
 var linePasses = []linePass{
 	{
-		codes: []string{"broken-off", "malformed", "glued", "torn", "falsy-line", "bom"},
-		rest:  (*lineRepair).broken,
+		pass: splits,
+		rest: (*lineRepair).broken,
 	},
 	{
-		codes: []string{"unterminated", "scalar-line", "scalar-leaf", "invalid-utf8", "no-header", "late-header", "second-header", "header-id", "version"},
+		pass:  records,
 		front: (*lineRepair).header,
 		line:  (*lineRepair).record,
 	},
@@ -45,7 +44,7 @@ var linePasses = []linePass{
 func newLineRepair(s *sessionfmt.Session, p linePass, want pick) *lineRepair {
 	m := &lineRepair{s: s, want: want, linePass: p, lost: map[string]string{}}
 	for _, f := range s.Findings {
-		if f.Code == "more" || slices.Contains(p.codes, f.Code) && want(f.Code, f.Line) {
+		if c := Find(f.Code); f.Code == "more" || c != nil && c.mend&p.pass != 0 && want(f.Code, f.Line) {
 			m.any = true
 		}
 	}

@@ -123,7 +123,7 @@ func (r *Report) Rename(name string) {
 func (r *Report) fix(f *Finding) string {
 	fix := Find(f.Code).Fix()
 	switch appends := fix == answers || fix == omits || fix == compacts; {
-	case r.Certainty != nil && r.ownLines && slices.Contains(foreignFixable, f.Code):
+	case r.Certainty != nil && r.ownLines && Find(f.Code).mend&(splits|foreign) != 0:
 		fix += " -o NEW.jsonl"
 	case strings.HasPrefix(fix, "ctxtool") && r.Certainty != nil:
 		if fix = explains + f.Code; !appends {

@@ -58,6 +58,16 @@ func File(name string, opt Options) *Report {
 	return x.report
 }
 
+// Opening returns the options with which to open the session called name, and a function that
+// then finds its damage, but not what that hides.
+func Opening(name string, opt Options) (sessionfmt.Options, func(s *sessionfmt.Session) []Finding) {
+	x := newSubject(name, opt)
+	return x.opening(), func(s *sessionfmt.Session) []Finding {
+		x.run(s)
+		return x.report.Findings
+	}
+}
+
 func newSubject(name string, opt Options) *subject {
 	x := &subject{opt: opt, told: map[Finding]bool{}}
 	x.report = &Report{Schema: "ctxtool/check/1", File: name, Findings: []Finding{}}
@@ -139,7 +149,8 @@ func (x *subject) chosen(yield func(*Check) bool) {
 
 // replays reports whether a chosen check needs a replay of the session.
 func (c *Check) replays() bool {
-	return c.leaf != nil || c.watch != nil || steps[c.Group] != nil || c.Group == "patches"
+	steps := slices.ContainsFunc(Groups, func(g Group) bool { return g.Name == c.Group && g.step != nil })
+	return steps || c.leaf != nil || c.watch != nil || c.Group == "patches"
 }
 
 // take adds the findings of reading or replaying.

@@ -69,8 +69,8 @@ func (x *subject) fails(err error) {
 func (x *subject) walk(opt replay.Options) *walk {
 	w := &walk{subject: x, lines: x.s.NewReader(), tools: newToolset()}
 	for _, g := range Groups {
-		if step := steps[g.Name]; step != nil && x.opt.Choice.any(func(c *Check) bool { return c.Group == g.Name }) {
-			w.steps = append(w.steps, step)
+		if g.step != nil && x.opt.Choice.any(func(c *Check) bool { return c.Group == g.Name }) {
+			w.steps = append(w.steps, g.step)
 		}
 	}
 	r := replay.New(x.s, opt)

@@ -30,7 +30,7 @@ type weighing struct {
 // weigh sets Hides of the findings that hide something.
 func (x *subject) weigh() {
 	r := x.report
-	repairable := slices.ContainsFunc(r.Findings, func(f Finding) bool { return slices.Contains(fixable, f.Code) })
+	repairable := slices.ContainsFunc(r.Findings, func(f Finding) bool { return Find(f.Code).mend != 0 })
 	if !repairable && !slices.ContainsFunc([]string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}, r.has) {
 		return
 	}
@@ -70,7 +70,7 @@ func (w *weighing) hidden(f *Finding) Figures {
 		return w.kept()
 	case f.Code == "no-checkpoint":
 		return w.checkpoint(f)
-	case !slices.Contains(fixable, f.Code) || w.s.Version > 3:
+	case Find(f.Code).mend == 0 || w.s.Version > 3:
 		return Figures{}
 	}
 	then, ok := w.repaired(func(code string, line int) bool {

@@ -1,0 +1,43 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ctxtool/internal/gen"
+	"ctxtool/internal/must"
+	"ctxtool/sessionfmt"
+)
+
+// TestAgents: the session of each agent is read as one of that agent, whole and without a finding.
+func TestAgents(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "pi.jsonl")
+	must.Do(os.WriteFile(from, gen.Session(gen.Shape{Seed: 1, Entries: 120, Tools: 0.8}), 0o600))
+	turns := map[string]int{}
+	for _, agent := range append([]string{"pi"}, otherAgents...) {
+		name := from
+		if agent != "pi" {
+			name = filepath.Join(dir, agent+".jsonl")
+			must.Do(makeForeign(name, agent, from))
+		}
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+		defer s.Close()
+		for i := range s.Len() {
+			if s.Kind(i).IsTurn() {
+				turns[agent]++
+			}
+		}
+		if len(s.Findings) > 0 {
+			t.Errorf("%s: %+v", agent, s.Findings[0])
+		}
+	}
+	for agent, n := range turns {
+		if n < turns["pi"]*9/10 {
+			t.Errorf("%s has %d messages, pi %d", agent, n, turns["pi"])
+		}
+	}
+}

@@ -14,13 +14,14 @@ import (
 // policyColumn is the column of the names of policies, the best of several marked.
 func policyColumn(r *simulate.Report) col[*simulate.Run] {
 	return col[*simulate.Run]{Name: "policy", Flex: true, Value: func(one *simulate.Run) any {
-		switch {
-		case one.Policy == simulate.Recorded:
-			return "recorded, ideal cache"
-		case len(r.Runs) > 1 && one.Policy == r.Best:
-			return table.Best(one.Policy)
+		name := one.Policy
+		if name == simulate.Recorded {
+			name = "recorded, ideal cache"
 		}
-		return one.Policy
+		if len(r.Runs) > 1 && one.Policy == r.Best {
+			return table.Best(name)
+		}
+		return name
 	}}
 }
 

@@ -69,26 +69,27 @@ func (l *Reader) Weigh(c *tokens.Counter, m *jsonl.Message) weigh.Weight {
 	return l.weighing.Reset(c).Message(m)
 }
 
-// Digest reads a message that a provider gets.
-func (l *Reader) Digest(c *tokens.Counter, m *Piece) (weigh.Digest, error) {
-	v, err := l.Provider(m)
-	if err != nil {
-		return weigh.Digest{}, err
-	}
-	if m.kind == jsonl.System {
+// Measure measures a message as a provider gets it, and a system message as it stands.
+func (l *Reader) Measure(c *tokens.Counter, m *Piece) (weigh.Measure, error) {
+	if m.kind == jsonl.System && m.form != patchGiven {
+		v, err := l.Provider(m)
+		if err != nil {
+			return weigh.Measure{}, err
+		}
 		l.spelled = v.AppendMinified(l.spelled[:0])
 		n, err := l.Estimate(c, m)
-		return weigh.Digest{Content: maphash.Bytes(digestSeed, l.spelled), Spelling: maphash.Bytes(digestSeed, v), Tokens: int32(n), Bytes: int32(len(v))}, err
+		return weigh.Measure{Content: maphash.Bytes(digestSeed, l.spelled), Tokens: int32(n), Bytes: int32(len(v))}, err
 	}
-	var f [5]value
-	v.Fields(f[:], "role", "content", "toolCallId", "toolName", "isError")
+	msg, size, err := l.Message(m)
+	if err != nil {
+		return weigh.Measure{}, err
+	}
 	var h maphash.Hash
 	h.SetSeed(digestSeed)
-	for _, part := range f {
+	h.WriteByte(byte(msg.Kind))
+	for _, part := range []value{msg.Content, msg.CallID, msg.Tool, msg.IsError} {
 		part.MinifiedPieces(&l.spelled, func(piece []byte) { h.Write(piece) })
 		h.WriteByte(0)
 	}
-	l.msg.Read(l.at.Reset(v), f[0].RoleKind())
-	n := l.Weigh(c, &l.msg).Total()
-	return weigh.Digest{Content: h.Sum64(), Spelling: maphash.Bytes(digestSeed, v), Tokens: int32(n), Bytes: int32(len(v))}, nil
+	return weigh.Measure{Content: h.Sum64(), Tokens: int32(l.Weigh(c, msg).Total()), Bytes: int32(size)}, nil
 }

@@ -115,12 +115,12 @@ func (p *Report) request(l *ledger.Ledger, k int32) error {
 	if err != nil {
 		return err
 	}
-	from, err := l.Prompts[q.Prompt].Read()
-	if err != nil {
-		return err
+	read := func() (prompt.Prompt, error) {
+		from, err := l.Prompts[q.Prompt].Read()
+		from.Options.Reasoning = l.Thinking(q)
+		return from, err
 	}
-	from.Options.Reasoning = l.Thinking(q)
-	return p.settings(setting{int(q.Leaf), before, l.Counts(q), ref, &from, l.Levels[q.Level], q.Prompt})
+	return p.settings(setting{int(q.Leaf), before, l.Counts(q), ref, read, l.Levels[q.Level], q.Prompt})
 }
 
 // A setting is what a request has besides its messages.
@@ -128,7 +128,7 @@ type setting struct {
 	leaf, before int
 	counts       weigh.Counts
 	model        models.Ref
-	prompt       *prompt.Prompt
+	prompt       func() (prompt.Prompt, error)
 	level        string // thinking level as JSON
 	number       int32  // of the prompt in the ledger, -1 if it is of no request
 }
@@ -138,7 +138,11 @@ func (p *Report) settings(s setting) error {
 	st, n := &p.Steps, s.counts
 	st.Before, st.Leaf = append(st.Before, s.before), append(st.Leaf, s.leaf)
 	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools), append(st.Messages, n.Messages)
-	st.Prompt = append(st.Prompt, p.prompt(&s))
+	number, err := p.prompt(&s)
+	if err != nil {
+		return err
+	}
+	st.Prompt = append(st.Prompt, number)
 	at, err := p.model(s.model)
 	if err != nil {
 		return err
@@ -229,12 +233,16 @@ func (p *Report) add(row []byte) int {
 }
 
 // prompt returns the index of a prompt in Prompts.
-func (p *Report) prompt(s *setting) int {
-	st, from := &p.Steps, s.prompt
+func (p *Report) prompt(s *setting) (int, error) {
+	st := &p.Steps
 	for i := len(st.Prompts) - 1; i >= 0 && s.number >= 0; i-- { // usually the last one
 		if st.Prompts[i].number == s.number && string(st.Prompts[i].Reasoning) == s.level {
-			return i
+			return i, nil
 		}
+	}
+	from, err := s.prompt()
+	if err != nil {
+		return 0, err
 	}
 	out := Prompt{Parts: [][4]any{}, Tools: [][4]any{}, Known: from.Known, Reasoning: json.RawMessage(s.level), number: s.number}
 	for _, part := range prompt.Split(from.Parts) {
@@ -251,10 +259,10 @@ func (p *Report) prompt(s *setting) int {
 		out.Options = json.RawMessage(value(from.Options.Append(nil)).AppendMinified(nil))
 	}
 	if i := slices.IndexFunc(st.Prompts, func(q Prompt) bool { return q.same(&out) }); i >= 0 {
-		return i
+		return i, nil
 	}
 	st.Prompts = append(st.Prompts, out)
-	return len(st.Prompts) - 1
+	return len(st.Prompts) - 1, nil
 }
 
 // same reports whether two prompts are equal, regardless of their origins.
@@ -329,7 +337,7 @@ func (p *Report) now(l *ledger.Ledger, leaf int) error {
 	if err != nil {
 		return err
 	}
-	return p.settings(setting{e.Leaf, before, n, ref, from, string(level), -1})
+	return p.settings(setting{e.Leaf, before, n, ref, func() (prompt.Prompt, error) { return *from, nil }, string(level), -1})
 }
 
 func (p *Report) account(report *cache.Report) {

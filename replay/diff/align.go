@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -244,7 +245,19 @@ func (d *Difference) change(j int, still bool) (MessageChange, error) {
 	}
 	old := a.ms[i]
 	same := d.cause.span != nil && old.Place() == m.Place()
-	row.Respelt = !same && a.digests[i].Spelling != b.digests[j].Spelling
+	if alike := same || a.digests[i].Content == b.digests[j].Content; alike {
+		if row.Respelt = false; !same {
+			was, err := a.value(i)
+			if err != nil {
+				return row, err
+			}
+			is, err := b.value(j)
+			if err != nil {
+				return row, err
+			}
+			row.Respelt = !bytes.Equal(was, is)
+		}
+	}
 	switch {
 	case same || a.digests[i].Content == b.digests[j].Content:
 		if row.Change = Kept; !still {

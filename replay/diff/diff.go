@@ -287,7 +287,7 @@ type side struct {
 	load    *replay.Reader
 	ms      []*replay.Piece
 	cached  int
-	digests []weigh.Digest
+	digests []weigh.Measure
 	read    []bool // by index, whether digests has it
 	pair    []int  // the matching message of the other side, -1 for none
 }
@@ -300,7 +300,7 @@ func newMessages(e *replay.Envelope) side {
 		}
 	}
 	n := len(s.ms)
-	s.digests, s.read, s.pair = make([]weigh.Digest, n), make([]bool, n), make([]int, n)
+	s.digests, s.read, s.pair = make([]weigh.Measure, n), make([]bool, n), make([]int, n)
 	for i := range s.pair {
 		s.pair[i] = -1
 	}
@@ -326,7 +326,7 @@ const readStretch = 64
 func (s *side) hash(c *tokens.Counter, which []int) error {
 	return s.each(which, func(l *replay.Reader, i int) (err error) {
 		if !s.read[i] {
-			s.digests[i], err = l.Digest(c, s.ms[i])
+			s.digests[i], err = l.Measure(c, s.ms[i])
 			s.read[i] = true
 		}
 		return err

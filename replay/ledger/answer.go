@@ -35,10 +35,15 @@ func (a *Answer) Free() bool { return a.Failed && a.Size() == 0 }
 func readAnswer(line, v jsonl.Value) (a Answer, name models.Ref) {
 	var f [5]jsonl.Value
 	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
+	written, dated := line.Get("timestamp").Millis()
+	return newAnswer(written, dated, f)
+}
+
+// newAnswer is readAnswer, given the time of the entry and the fields.
+func newAnswer(written int64, dated bool, f [5]jsonl.Value) (a Answer, name models.Ref) {
 	a.Failed = f[2].Is("error") || f[2].Is("aborted")
 	a.Billed = f[3].IsObject()
-	written, known := line.Get("timestamp").Millis()
-	if ms, ok := f[4].Float(); ok && !(known && ms > float64(written)) {
+	if ms, ok := f[4].Float(); ok && !(dated && ms > float64(written)) {
 		a.At = int64(ms)
 	} else {
 		a.At = written

@@ -61,11 +61,7 @@ type Stop struct {
 }
 
 // A Measure is what there is to know of a message without its text.
-type Measure struct {
-	Content uint64 // hash of its content, valid in one process only
-	Tokens  int32
-	Bytes   int32 // of its JSON
-}
+type Measure = weigh.Measure
 
 // A Model is a model that answered, or would answer, requests.
 type Model struct {
@@ -258,29 +254,37 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 			}
 			continue
 		}
+		answers, written, dated := s.Answers(rec), int64(0), false
+		if answers || kind == jsonl.UsageEntry {
+			line, err := load.Line(rec)
+			if err != nil {
+				return nil, nil, err
+			}
+			var name models.Ref
+			switch {
+			case answers && l.opt.Counter != nil: // its message is read below
+				written, dated = line.First("timestamp").Millis()
+			case answers:
+				q.Answer, name = readAnswer(line, line.Get("message"))
+			default:
+				if q.Warms = line.Get("kind").Is("cache_warm"); !q.Warms {
+					continue
+				}
+				q.Answer, name = readAnswer(line, line)
+			}
+			all, names = append(all, q), append(names, name)
+		}
 		switch kind {
 		case jsonl.User, jsonl.ToolResult, jsonl.Assistant:
 			m := l.Replay.Own(rec)
 			if l.own[rec], err = l.read(load, &m); err != nil {
 				return nil, nil, err
 			}
+			if n := len(all) - 1; answers && l.opt.Counter != nil {
+				m := load.Last()
+				all[n].Answer, names[n] = newAnswer(written, dated, [5]jsonl.Value{m.Provider, m.Model, m.Stop, m.Usage, m.Time})
+			}
 		}
-		if !s.Answers(rec) && kind != jsonl.UsageEntry {
-			continue
-		}
-		line, err := load.Line(rec)
-		if err != nil {
-			return nil, nil, err
-		}
-		var name models.Ref
-		if kind == jsonl.Assistant {
-			q.Answer, name = readAnswer(line, line.Get("message"))
-		} else if q.Warms = line.Get("kind").Is("cache_warm"); q.Warms {
-			q.Answer, name = readAnswer(line, line)
-		} else {
-			continue
-		}
-		all, names = append(all, q), append(names, name)
 	}
 	return all, names, nil
 }
@@ -295,8 +299,7 @@ func (l *Ledger) read(load *replay.Reader, m *replay.Piece) (Measure, error) {
 		n, size, err := load.Tokens(l.opt.Counter, m)
 		return Measure{Tokens: int32(n), Bytes: int32(size)}, err
 	}
-	d, err := load.Digest(l.opt.Counter, m)
-	return Measure{d.Content, d.Tokens, d.Bytes}, err
+	return load.Measure(l.opt.Counter, m)
 }
 
 // measureNumber measures a message unless that is done, or nothing is counted.

@@ -184,10 +184,9 @@ func MessageTokens(c *tokens.Counter, m *jsonl.Message) int {
 	return new(Weigher).Reset(c).Message(m).Total()
 }
 
-// A Digest describes a message without its text. Its hashes are valid in one process only.
-type Digest struct {
-	Content  uint64 // hash of the content, independent of the spelling
-	Spelling uint64 // hash of the bytes
-	Tokens   int32
-	Bytes    int32 // length of its JSON
+// A Measure is what there is to know of a message without its text.
+type Measure struct {
+	Content uint64 // hash of its content, independent of the spelling, valid in one process only; 0 if only its size was asked for
+	Tokens  int32
+	Bytes   int32 // of its JSON
 }

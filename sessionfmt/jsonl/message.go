@@ -16,7 +16,7 @@ type Message struct {
 	// Of a tool result.
 	CallID, Tool, IsError, Details, Nested Value
 	// Of an answer.
-	Provider, Model, Stop, Failure Value
+	Provider, Model, Stop, Failure, Time Value
 	// Of an answer, or of a tool that asks a provider itself.
 	Usage Value
 }
@@ -82,6 +82,8 @@ func (m *Message) Field(name []byte) *Value {
 		return &m.Stop
 	case "errorMessage":
 		return &m.Failure
+	case "timestamp":
+		return &m.Time
 	case "usage":
 		return &m.Usage
 	}

@@ -203,9 +203,10 @@ func (c *calibrated) String() string {
 }
 
 func (p *calibrationPart) sheets() []Sheet {
+	note := fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))
 	ranged := func(c *calibration) *errorRange { return c.Error }
 	return []Sheet{{
-		Notes: []string{fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))},
+		Notes: []string{note},
 		Table: table.Of(p.Models, slices.Concat([]col[*calibration]{
 			{Name: "model", Value: func(c *calibration) any { return modelName(c.key()) }, Flex: true},
 			{Name: "factor", Unit: table.Number, Value: func(c *calibration) any { return c.Factor }},

@@ -18,10 +18,8 @@ var calibrationLens = Lens{
 	About: "how the counter's tokens compare with those that each model's provider recorded",
 	read:  readCalibration,
 	add: func(sum, one *Report) {
-		if sum.Calibration == nil {
-			sum.Calibration = &calibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
-		}
-		p := sum.Calibration
+		fresh := &calibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
+		p := partOf(&sum.Calibration, fresh)
 		for _, m := range one.Calibration.Models {
 			if p.of(m.key()) == nil {
 				p.Models = append(p.Models, m)

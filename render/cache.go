@@ -187,7 +187,9 @@ func requestColumns(decimals int) []col[*cache.Row] {
 		{Name: "time", Value: func(r *cache.Row) any { return minute(r.Time) }},
 		{Name: "entry", Unit: table.Entry, Value: func(r *cache.Row) any { return r.Entry }, Yields: 2, Style: always(faint)},
 		{Name: "model", Value: func(r *cache.Row) any { return fit(base(r.Model), 24) }, Yields: 3, Style: always(faint)},
-		{Name: "prompt", Unit: table.Tokens, Value: func(r *cache.Row) any { return table.Marked(r.Estimated, r.Prompt) }, Yields: 1},
+		{Name: "prompt", Unit: table.Tokens, Yields: 1, Value: func(r *cache.Row) any {
+			return table.Marked(r.Estimated, r.Prompt)
+		}},
 	}, table.Within(expected, "", col[*cache.Expected]{
 		Name: "expected", Unit: table.Tokens, Value: func(e *cache.Expected) any { return e.Read },
 	}), table.Within(recorded, "-", []col[*cache.Usage]{
@@ -283,7 +285,8 @@ func writeVerdict(w *bufio.Writer, t *cache.Total) {
 
 // rebilled returns what was rebilled, and its price.
 func rebilled(a cache.Rebilled) string {
-	return phrase.Count(int(a.Tokens), "token") + ", " + phrase.If(!moneyOf(a, 4).Known(), "cost ") + moneyOf(a, 4).String()
+	cost := moneyOf(a, 4)
+	return phrase.Count(int(a.Tokens), "token") + ", " + phrase.If(!cost.Known(), "cost ") + cost.String()
 }
 
 // moneyOf returns the price of what was rebilled.
@@ -367,7 +370,9 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) {
 		}},
 		{Name: "rebilled", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Rebilled, 4) }},
 		{Name: "by breaks", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Broken, 4) }, Yields: 2},
-		{Name: "not served", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Unserved, 4) }, Yields: 3},
+		{Name: "not served", Unit: table.Dollars, Yields: 3, Value: func(t *cache.Total) any {
+			return moneyOf(t.Unserved, 4)
+		}},
 	}), on)
 	writeBroken(w, "read", broken)
 }

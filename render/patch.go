@@ -234,7 +234,7 @@ func runTable(r *hook.Run) table.Table {
 	}))
 }
 
-// operations returns what an answer asks for, and what became of it.
+// operations returns what an answer asks for, and the verdicts on it.
 func operations(r *hook.Row) string {
 	if r.Error != "" {
 		return "failed: " + r.Error

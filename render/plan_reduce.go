@@ -40,6 +40,7 @@ func writeReduction(w *bufio.Writer, p *plan.Plan, on Screen) {
 
 // changesTable returns changes, and below them what cannot be stored.
 func changesTable(changes, cannot []compact.Change) table.Table {
+	stored := func(c *compact.Change) bool { return c.Action != "cannot" }
 	rows := slices.Clone(changes)
 	for _, c := range cannot {
 		c.Action, c.Why = "cannot", c.Why+phrase.If(c.Could != "", "; --as %s could", c.Could)
@@ -49,8 +50,8 @@ func changesTable(changes, cannot []compact.Change) table.Table {
 		{Name: "entry", Value: func(c *compact.Change) any { return c.Entry }, Style: always(faint)},
 		{Name: "pass", Value: func(c *compact.Change) any { return c.Pass }},
 		{Name: "action", Value: func(c *compact.Change) any { return string(c.Action) }, Style: wordStyle},
-		{Name: "before", Unit: table.Tokens, Value: func(c *compact.Change) any { return table.If(c.Action != "cannot", c.Was) }},
-		{Name: "after", Unit: table.Tokens, Value: func(c *compact.Change) any { return table.If(c.Action != "cannot", c.Now) }},
+		{Name: "before", Unit: table.Tokens, Value: func(c *compact.Change) any { return table.If(stored(c), c.Was) }},
+		{Name: "after", Unit: table.Tokens, Value: func(c *compact.Change) any { return table.If(stored(c), c.Now) }},
 		{Name: "why", Value: func(c *compact.Change) any { return c.Why }, Flex: true},
 	})
 }

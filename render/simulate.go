@@ -190,7 +190,9 @@ var decidedColumns = []col[*simulate.Decided]{
 	{Name: "tokens", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Tokens }},
 	{Name: "running", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Running }},
 	{Name: "action", Value: func(d *simulate.Decided) any { return d.Action }},
-	{Name: "now", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return table.If(d.Action != "keep", d.Now) }, Yields: 1},
+	{Name: "now", Unit: table.Tokens, Yields: 1, Value: func(d *simulate.Decided) any {
+		return table.If(d.Action != "keep", d.Now)
+	}},
 	{Name: "why", Value: func(d *simulate.Decided) any { return d.Why }},
 }
 

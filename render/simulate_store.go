@@ -49,16 +49,16 @@ var differingColumns = []col[*simulate.Difference]{
 	{Name: "session", Flex: true, Value: func(d *simulate.Difference) any { return d.File }},
 	{Name: "requests", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Requests }, Yields: 1},
 	{Name: "cheapest", Value: func(d *simulate.Difference) any { return d.Least.Policy }},
-	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d.Least.Cost, d.Most.Cost) }},
+	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d, d.Least.Cost) }},
 	{Name: "regrets", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Least.Regrets }, Yields: 2},
 	{Name: "most expensive", Value: func(d *simulate.Difference) any { return d.Most.Policy }},
-	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d.Most.Cost, d.Most.Cost) }},
+	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d, d.Most.Cost) }},
 	{Name: "regrets", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Most.Regrets }, Yields: 3},
 }
 
-// beside returns a cost as it is shown beside the largest.
-func beside(dollars, most float64) table.Money {
-	return table.Money{Dollars: dollars, Decimals: decimalsOf(most)}
+// beside returns a cost of a session as it is shown beside its largest.
+func beside(d *simulate.Difference, dollars float64) table.Money {
+	return table.Money{Dollars: dollars, Decimals: decimalsOf(d.Most.Cost)}
 }
 
 // spreadFigures are the figures whose spread is shown.
@@ -68,7 +68,7 @@ var spreadFigures = []struct {
 	text func(n, most float64) string
 }{
 	{"cost", func(s *simulate.Spread) *simulate.Distribution { return &s.Cost },
-		func(n, most float64) string { return beside(n, most).String() }},
+		func(n, most float64) string { return table.Money{Dollars: n, Decimals: decimalsOf(most)}.String() }},
 	{"peak", func(s *simulate.Spread) *simulate.Distribution { return &s.Peak },
 		func(n, _ float64) string { return phrase.Short(int64(n)) }},
 	{"hit rate", func(s *simulate.Spread) *simulate.Distribution { return &s.HitRate },

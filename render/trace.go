@@ -194,14 +194,18 @@ func seenBy(requests []trace.Range) string {
 func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) {
 	WriteTable(w, table.Of(all, []col[*entry.Item]{
 		{Name: "entry", Value: func(r *entry.Item) any { return orDash(entryID(r.ID)) }},
-		{Name: "line", Unit: table.Number, Value: func(r *entry.Item) any { return table.Unless0(r.Line) }, Yields: 2, Style: always(faint)},
+		{Name: "line", Unit: table.Number, Yields: 2, Style: always(faint), Value: func(r *entry.Item) any {
+			return table.Unless0(r.Line)
+		}},
 		{Name: "time", Value: func(r *entry.Item) any { return clock(r.Time) }, Yields: 4, Style: always(faint)},
 		{Name: "kind", Value: func(r *entry.Item) any { return shortKind(r.Kind) }, Yields: 3, Style: kindStyle},
 		{Name: "changed by", Yields: 1, Style: always(changed), Value: func(r *entry.Item) any {
 			return sessionfmt.Quote(r.By) + phrase.If(r.Op >= 0, " op %d", r.Op)
 		}},
 		{Name: "#", Unit: table.Number, Value: func(r *entry.Item) any { return r.Index }},
-		{Name: "as", Value: func(r *entry.Item) any { return sessionfmt.Quote(r.As) + phrase.If(r.Uncached, "*") }, Style: kindStyle},
+		{Name: "as", Style: kindStyle, Value: func(r *entry.Item) any {
+			return sessionfmt.Quote(r.As) + phrase.If(r.Uncached, "*")
+		}},
 		{Name: "text", Value: func(r *entry.Item) any { return itemName(r) + r.Text }, Flex: true},
 	}), on)
 }

@@ -144,10 +144,8 @@ func largestLines(s *sessionfmt.Session) []lineBytes {
 
 // addBytes adds one session's part to a sum.
 func addBytes(sum, one *Report) {
-	if sum.Bytes == nil {
-		sum.Bytes = &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}}
-	}
-	p, q := sum.Bytes, one.Bytes
+	p := partOf(&sum.Bytes, &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}})
+	q := one.Bytes
 	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(b *bytesOf) *string { return &b.File })
 	p.Images = largest(filed(p.Images, q.Images, one.File, func(i *imageBytes) *string { return &i.File }), most, func(i imageBytes) int { return i.Bytes })
 	for _, d := range q.Disk {

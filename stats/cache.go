@@ -113,10 +113,7 @@ func (p *CachePart) plus(o *cache.Total) {
 }
 
 func addCache(sum, one *Report) {
-	if sum.Cache == nil {
-		sum.Cache = &CachePart{}
-	}
-	p, o := sum.Cache, one.Cache
+	p, o := partOf(&sum.Cache, &CachePart{}), one.Cache
 	p.plus(o.total())
 	if o.Worst != nil {
 		w := *o.Worst

@@ -18,10 +18,8 @@ var calibrationLens = Lens{
 	About: "how the counter's tokens compare with those that each model's provider recorded",
 	read:  readCalibration,
 	add: func(sum, one *Report) {
-		if sum.Calibration == nil {
-			sum.Calibration = &calibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
-		}
-		p := sum.Calibration
+		fresh := &calibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
+		p := partOf(&sum.Calibration, fresh)
 		for _, m := range one.Calibration.Models {
 			if p.of(m.key()) == nil {
 				p.Models = append(p.Models, m)
@@ -203,9 +201,10 @@ func (c *calibrated) String() string {
 }
 
 func (p *calibrationPart) sheets() []Sheet {
+	note := fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))
 	ranged := func(c *calibration) *errorRange { return c.Error }
 	return []Sheet{{
-		Notes: []string{fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))},
+		Notes: []string{note},
 		Table: table.Of(p.Models, slices.Concat([]col[*calibration]{
 			{Name: "model", Value: func(c *calibration) any { return modelName(c.key()) }, Flex: true},
 			{Name: "factor", Unit: table.Number, Value: func(c *calibration) any { return c.Factor }},

@@ -54,10 +54,7 @@ func (l *lensRun) check(found []check.Finding) {
 }
 
 func addCheck(sum, one *Report) {
-	if sum.Check == nil {
-		sum.Check = &CheckPart{}
-	}
-	p, o := sum.Check, one.Check
+	p, o := partOf(&sum.Check, &CheckPart{}), one.Check
 	addUp(p, o)
 	if o.Worst != nil && (p.Worst == nil || p.Worst.Severity == "warning" && o.Worst.Severity == "error") {
 		w := *o.Worst

@@ -29,10 +29,8 @@ var compactionsLens = Lens{
 		})
 	},
 	add: func(sum, one *Report) {
-		if sum.Compactions == nil {
-			sum.Compactions = newCompactionsPart()
-		}
-		sum.Compactions.List = filed(sum.Compactions.List, one.Compactions.List, one.File, func(c *compacting) *string { return &c.File })
+		p := partOf(&sum.Compactions, newCompactionsPart())
+		p.List = filed(p.List, one.Compactions.List, one.File, func(c *compacting) *string { return &c.File })
 	},
 	finish: func(r *Report) { r.Compactions.sum() },
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Compactions, newCompactionsPart()).sheets() },

@@ -164,10 +164,8 @@ func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
 
 // addContext adds one session's part to a sum.
 func addContext(sum, one *Report) {
-	if sum.Context == nil {
-		sum.Context = newContextPart(one.Context.Counter, one.Context.Estimates)
-	}
-	p, q := sum.Context, one.Context
+	q := one.Context
+	p := partOf(&sum.Context, newContextPart(q.Counter, q.Estimates))
 	p.Estimates = p.Estimates || q.Estimates // if either is calibrated
 	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(c *contextOf) *string { return &c.File })
 	for _, c := range q.Categories {

@@ -160,10 +160,7 @@ func (p *CostPart) count(all *calls, row func(*call) int) {
 
 // addCost adds the part of another session, in order of file names.
 func (r *Report) addCost(one *CostPart) {
-	if r.Cost == nil {
-		r.Cost = newCostPart(one.By)
-	}
-	p := r.Cost
+	p := partOf(&r.Cost, newCostPart(one.By))
 	rows := make([]int, len(one.Rows)) // indexes of its rows in the sum
 	for i := range one.Rows {
 		rows[i] = p.row(one.Rows[i].costKeys)

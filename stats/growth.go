@@ -27,10 +27,8 @@ var growthLens = Lens{
 		l.Ends = append(l.Ends, w.end)
 	},
 	add: func(sum, one *Report) {
-		if sum.Growth == nil {
-			sum.Growth = &GrowthPart{Sessions: []growth{}}
-		}
-		sum.Growth.Sessions = filed(sum.Growth.Sessions, one.Growth.Sessions, one.File, func(g *growth) *string { return &g.File })
+		p := partOf(&sum.Growth, &GrowthPart{Sessions: []growth{}})
+		p.Sessions = filed(p.Sessions, one.Growth.Sessions, one.File, func(g *growth) *string { return &g.File })
 	},
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Growth, &GrowthPart{}).sheets() },
 }

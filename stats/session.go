@@ -24,10 +24,7 @@ var sessionLens = Lens{
 	Default: true,
 	read:    readSession,
 	add: func(sum, one *Report) {
-		if sum.Session == nil {
-			sum.Session = newSessionPart(one.Session.LongPrompts.Limit)
-		}
-		sum.Session.add(one.File, one.Session)
+		partOf(&sum.Session, newSessionPart(one.Session.LongPrompts.Limit)).add(one.File, one.Session)
 	},
 	finish: func(r *Report) { r.Session.sort() },
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },

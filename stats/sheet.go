@@ -45,7 +45,8 @@ func (r *Report) Gaps() Sheet {
 			gaps = append(gaps, f)
 		}
 	}
-	return Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed, Table: table.Of(gaps, []col[*reportFile]{
+	s := Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed}
+	s.Table = table.Of(gaps, []col[*reportFile]{
 		{Name: "session", Value: func(f *reportFile) any { return f.File }},
 		{Name: "counted", Value: func(f *reportFile) any {
 			if f.Error != "" {
@@ -54,7 +55,8 @@ func (r *Report) Gaps() Sheet {
 			return "the beginning"
 		}},
 		{Name: "why", Value: func(f *reportFile) any { return cmp.Or(f.Error, f.Stopped) }, Flex: true},
-	})}
+	})
+	return s
 }
 
 // of is the sheet of several sessions, or of one: without the column of the file.

@@ -285,8 +285,12 @@ var sumColumns = []col[*costSum]{
 	{Name: "recorded", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable && s.computed(), table.Unless0(s.Cost.Recorded))
 	}},
-	{Name: "billed", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any { return table.Unless0(s.Cost.Billed) }},
-	{Name: "unpriced", Unit: table.Number, Spare: true, Value: func(s *costSum) any { return table.Unless0(s.Calls.Unpriceable) }},
+	{Name: "billed", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any {
+		return table.Unless0(s.Cost.Billed)
+	}},
+	{Name: "unpriced", Unit: table.Number, Spare: true, Value: func(s *costSum) any {
+		return table.Unless0(s.Calls.Unpriceable)
+	}},
 }
 
 // computed reports whether some of a cost is by the table of prices.
@@ -295,7 +299,8 @@ func (s *costSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceabl
 func (p *CostPart) rowSheet() Sheet {
 	var columns []col[*costRow]
 	for i, by := range p.By {
-		columns = append(columns, col[*costRow]{Name: by, Flex: i == 0, Value: func(r *costRow) any { return *r.costKey(by) }})
+		key := func(r *costRow) any { return *r.costKey(by) }
+		columns = append(columns, col[*costRow]{Name: by, Flex: i == 0, Value: key})
 	}
 	columns = append(columns, table.Within(func(r *costRow) *costSum { return &r.costSum }, nil, sumColumns...)...)
 	var rows []costRow

@@ -35,6 +35,14 @@ func addNumbers(sum, one reflect.Value) {
 	}
 }
 
+// partOf returns the part of a sum, a fresh one at first.
+func partOf[P any](part **P, fresh *P) *P {
+	if *part == nil {
+		*part = fresh
+	}
+	return *part
+}
+
 // rowOf is the row of a list with that key, the last one if it is new; at has the places.
 // It is valid until the next one is asked for.
 func rowOf[K comparable, R any](list *[]R, at map[K]int, key K, fresh R) *R {

@@ -193,21 +193,14 @@ var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "m
 // A passCommand is a command that runs a pass.
 type passCommand struct{ line, pass string }
 
-// passCommands are the commands that run each pass, for help.
-var passCommands = []passCommand{
-	{"truncate", "truncate"},
-	{"prune --pass prune", "prune"},
-	{"prune --pass superseded", "superseded"},
-	{"prune --pass retry-prune", "retry-prune"},
-	{"prune --pass stale-results", "stale-results"},
-	{"prune --pass merge-notes", "merge-notes"},
-	{"prune --pass progressive", "progressive"},
-	{"prune --pass drop-bootstrap", "drop-bootstrap"},
-	{"prune --pass drop-tools", "drop-tools"},
-	{"strip --thinking", "strip-thinking"},
-	{"strip --images", "drop-images"},
-	{"compact", "compact"},
-	{"reduce --pass redact", "redact"},
+// passCommands returns the commands that run each pass, for help.
+func passCommands() []passCommand {
+	all := []passCommand{{"truncate", "truncate"}}
+	for _, pass := range pruning {
+		all = append(all, passCommand{"prune --pass " + pass, pass})
+	}
+	return append(all, passCommand{"strip --thinking", "strip-thinking"}, passCommand{"strip --images", "drop-images"},
+		passCommand{"compact", "compact"}, passCommand{"reduce --pass redact", "redact"})
 }
 
 func newPruneCommand(e *env) *cobra.Command {

@@ -287,7 +287,7 @@ func topicLists() map[string]string {
 		"lenses":   listOf(stats.Lenses, func(l *stats.Lens) (name, about string) { return l.Name + phrase.If(l.Default, " *"), l.About }),
 		"replay":   listOf(render.Formats, func(f render.Format) (name, about string) { return f.Name, f.About }),
 		"counters": listOf(tokens.Names(), func(name string) (_, about string) { c, _ := tokens.Find(name); return name, c.About }),
-		"passes":   listOf(passCommands, func(c passCommand) (name, about string) { p, _ := compact.FindPass(c.pass); return c.line, p.About }),
+		"passes":   listOf(passCommands(), func(c passCommand) (name, about string) { p, _ := compact.FindPass(c.pass); return c.line, p.About }),
 		"figures":  listOf(gate.FigureNames(), func(name string) (_, about string) { f, _ := gate.FindFigure(name); return name, f.About }),
 		"parts":    strings.TrimRight(page.PartHelp(), "\n"),
 		"ops":      ops.Help(),

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ctxtool/compact"
-	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/internal/shell"
 	"ctxtool/replay"
@@ -252,7 +251,6 @@ func newStripCommand(e *env) *cobra.Command {
 	f.BoolVar(&images, "images", false, "replace images with a note")
 	f.IntVar(&o.Keep, "keep", 0, "keep the images of the last `N` requests")
 	only(cmd, []string{"images"}, "keep")
-	help.Group(f, "Reduction", "images")
 	return cmd
 }
 

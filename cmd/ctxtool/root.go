@@ -184,7 +184,6 @@ func newRoot(e *env, only string) *cobra.Command {
 	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
 	f.Var(sizeFlag(&e.disk.MaxSize), "max-size", "read at most `SIZE` of a compressed session (default: 100 times its file, 8GB)")
-	help.Group(f, "settings", "config", "sessions-dir", "color", "pager", "no-pager", "max-size")
 	complete(root, "color", colorNames)
 	e.addHelp(root)
 	for _, c := range commands {

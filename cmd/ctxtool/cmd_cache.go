@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
@@ -172,7 +171,6 @@ func newCompactionsCommand(e *env) *cobra.Command {
 	o.readFlags.flags(cmd, "text", "jsonl")
 	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
 	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
-	help.Group(cmd.Flags(), "Output", "limit")
 	return cmd
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/migrate"
@@ -27,7 +26,6 @@ func newBranchCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	o.nowFlag(cmd, "the new session")
-	help.Group(f, "Writing", "output")
 	return cmd
 }
 
@@ -158,7 +156,6 @@ func newRedactCommand(e *env) *cobra.Command {
 	o.redaction.ruleFlags(cmd)
 	choice(cmd, &o.images, "images", "keep", "what to do with images: `WAY` is keep, without their metadata, or drop, for a single pixel", imageWays)
 	f.BoolVar(&o.report, "report", false, "list all entries of each rule, and explain what is not searched")
-	help.Group(f, "Flags", "report", "structure-only", "patterns", "values", "env")
 	return cmd
 }
 
@@ -212,7 +209,6 @@ func newCheckCommand(e *env) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
-	help.Group(f, "Flags", "implemented")
 	return cmd
 }
 
@@ -295,7 +291,6 @@ func newConvertCommand(e *env) *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	choice(cmd, &o.to, "to", "pi", "convert to the format of `AGENT`: pi", []string{"pi"})
 	o.redaction.flags(cmd)
-	help.Group(f, "Writing", "output", "to")
 	return cmd
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"ctxtool/compact"
-	"ctxtool/internal/help"
 	"ctxtool/internal/notes"
 	"ctxtool/internal/sessionlog"
 	"ctxtool/replay"
@@ -47,7 +46,6 @@ func newNotesCommand(e *env) *cobra.Command {
 	exclude(cmd, "digest", "update", "at", "summarizer")
 	only(cmd, []string{"digest"}, "project", "max-tokens")
 	only(cmd, []string{"summarizer exec:COMMAND"}, "summary-limit", "focus")
-	help.Group(f, "Output", "max-tokens")
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ctxtool/compact"
-	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/internal/shell"
 	"ctxtool/replay"
@@ -193,21 +192,14 @@ var pruning = []string{"prune", "superseded", "retry-prune", "stale-results", "m
 // A passCommand is a command that runs a pass.
 type passCommand struct{ line, pass string }
 
-// passCommands are the commands that run each pass, for help.
-var passCommands = []passCommand{
-	{"truncate", "truncate"},
-	{"prune --pass prune", "prune"},
-	{"prune --pass superseded", "superseded"},
-	{"prune --pass retry-prune", "retry-prune"},
-	{"prune --pass stale-results", "stale-results"},
-	{"prune --pass merge-notes", "merge-notes"},
-	{"prune --pass progressive", "progressive"},
-	{"prune --pass drop-bootstrap", "drop-bootstrap"},
-	{"prune --pass drop-tools", "drop-tools"},
-	{"strip --thinking", "strip-thinking"},
-	{"strip --images", "drop-images"},
-	{"compact", "compact"},
-	{"reduce --pass redact", "redact"},
+// passCommands returns the commands that run each pass, for help.
+func passCommands() []passCommand {
+	all := []passCommand{{"truncate", "truncate"}}
+	for _, pass := range pruning {
+		all = append(all, passCommand{"prune --pass " + pass, pass})
+	}
+	return append(all, passCommand{"strip --thinking", "strip-thinking"}, passCommand{"strip --images", "drop-images"},
+		passCommand{"compact", "compact"}, passCommand{"reduce --pass redact", "redact"})
 }
 
 func newPruneCommand(e *env) *cobra.Command {
@@ -259,7 +251,6 @@ func newStripCommand(e *env) *cobra.Command {
 	f.BoolVar(&images, "images", false, "replace images with a note")
 	f.IntVar(&o.Keep, "keep", 0, "keep the images of the last `N` requests")
 	only(cmd, []string{"images"}, "keep")
-	help.Group(f, "Reduction", "images")
 	return cmd
 }
 

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/times"
 	"ctxtool/internal/transcript"
 	"ctxtool/render/page"
@@ -79,7 +78,6 @@ func newRenderCommand(e *env) *cobra.Command {
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
 	cmd.MarkFlagsMutuallyExclusive("all", "at")
-	help.Group(f, "Output", "target")
 	return cmd
 }
 

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/search"
 	"ctxtool/internal/shell"
@@ -80,7 +79,6 @@ func newSearchCommand(e *env) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for")
 	complete(cmd, "kind", jsonl.KindNames())
 	complete(cmd, "role", search.Roles)
-	help.Group(f, "Selection", "regexp", "fixed", "ignore-case", "rank", "embed", "no-cache", "for", "max-tokens", "source", "kind", "role", "tool", "only-model", "project", "cwd", "exit-code", "event", "path-only", "in-context", "limit")
 	return cmd
 }
 

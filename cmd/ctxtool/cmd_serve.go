@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/serve"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
@@ -33,7 +32,6 @@ func newServeCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
-	help.Group(f, "redaction", "structure-only", "patterns", "values", "env")
 	return cmd
 }
 

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/help"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/shell"
 	"ctxtool/internal/simulate"
@@ -60,9 +59,6 @@ func newSimulateCommand(e *env) *cobra.Command {
 	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")
 	choice(cmd, &o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`: ratio, extract", []string{"ratio", "extract"})
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "exec: end a command that takes longer than `DURATION` for an answer")
-	help.Group(f, "Counting", "timeout")
-	help.Group(f, "Selection", "policy", "sweep", "optimize", "explain")
-	help.Group(f, "Counting", "summary-ratio", "summarizer")
 	return cmd
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/help"
 	"ctxtool/render"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -61,7 +60,6 @@ func newStatsCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
 	complete(cmd, "lens", lensNames(stats.Lenses))
 	complete(cmd, "by", stats.CostGroups())
-	help.Group(f, "Selection", "by")
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"ctxtool/internal/help"
 	"ctxtool/render"
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
@@ -41,7 +40,6 @@ func (o *gateFlags) flags(cmd *cobra.Command) {
 	choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", unpricedActions)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
 	complete(cmd, "require", gate.FigureNames())
-	help.Group(f, "Gate", "broken")
 }
 
 // check checks the flags and reads the files that they name, before any session is opened.

@@ -184,7 +184,6 @@ func newRoot(e *env, only string) *cobra.Command {
 	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
 	f.Var(sizeFlag(&e.disk.MaxSize), "max-size", "read at most `SIZE` of a compressed session (default: 100 times its file, 8GB)")
-	help.Group(f, "settings", "config", "sessions-dir", "color", "pager", "no-pager", "max-size")
 	complete(root, "color", colorNames)
 	e.addHelp(root)
 	for _, c := range commands {
@@ -287,7 +286,7 @@ func topicLists() map[string]string {
 		"lenses":   listOf(stats.Lenses, func(l *stats.Lens) (name, about string) { return l.Name + phrase.If(l.Default, " *"), l.About }),
 		"replay":   listOf(render.Formats, func(f render.Format) (name, about string) { return f.Name, f.About }),
 		"counters": listOf(tokens.Names(), func(name string) (_, about string) { c, _ := tokens.Find(name); return name, c.About }),
-		"passes":   listOf(passCommands, func(c passCommand) (name, about string) { p, _ := compact.FindPass(c.pass); return c.line, p.About }),
+		"passes":   listOf(passCommands(), func(c passCommand) (name, about string) { p, _ := compact.FindPass(c.pass); return c.line, p.About }),
 		"figures":  listOf(gate.FigureNames(), func(name string) (_, about string) { f, _ := gate.FindFigure(name); return name, f.About }),
 		"parts":    strings.TrimRight(page.PartHelp(), "\n"),
 		"ops":      ops.Help(),

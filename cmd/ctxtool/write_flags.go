@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/help"
 	"ctxtool/internal/plan"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
@@ -66,7 +65,6 @@ func (o *writeFlags) flags(cmd *cobra.Command, output string, forms ...string) {
 	f := cmd.Flags()
 	f.Lookup("format").Usage = "print the plan as `FORM`: " + strings.Join(forms, ", ")
 	f.Lookup("output").Usage = "write " + output
-	help.Group(f, "Writing", "output")
 	if o.stays == "" { // else the session is redacted
 		o.printed.changes(cmd)
 	}

@@ -60,9 +60,12 @@ func run(ctxtool, real, out string) error {
 		return err
 	}
 	defer os.RemoveAll(generated)
-	shape := gen.RealStore()
-	shape.Seed, shape.Files = 1, 40
-	if err := gen.WriteStore(generated, shape); err != nil {
+	store, err := gen.Find("store")
+	if err != nil {
+		return err
+	}
+	store.Shape.Seed, store.Store.Files = 1, 40
+	if err := store.Store.Write(generated, store.Shape); err != nil {
 		return err
 	}
 	sets := []*set{

@@ -6,6 +6,7 @@ package gen
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -101,22 +102,10 @@ type place struct {
 const start = 1767225600000
 
 func newGenerator(w io.Writer, s Shape) *generator {
-	s.Version = orElse(s.Version, 3)
-	s.Text = orElse(s.Text, 240)
-	s.MaxText = max(orElse(s.MaxText, 64<<10), s.Text)
-	s.Escapes = orElse(s.Escapes, 20)
-	if s.Spread == 0 {
-		s.Spread = 1.1
-	}
+	s.Version, s.Text, s.Escapes, s.Spread = cmp.Or(s.Version, 3), cmp.Or(s.Text, 240), cmp.Or(s.Escapes, 20), cmp.Or(s.Spread, 1.1)
+	s.MaxText = max(cmp.Or(s.MaxText, 64<<10), s.Text)
 	pool, r := newPool(s.Seed, s.Escapes)
 	return &generator{Shape: s, w: bufio.NewWriterSize(w, 256<<10), r: r, pool: pool, clock: start}
-}
-
-func orElse(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
 }
 
 // chance is true for that share of its calls.

@@ -10,27 +10,30 @@ type Preset struct {
 	Name  string
 	About string
 	Shape Shape
+	Store Store // of such sessions; a single one if it has no files
 }
 
 // presets are in the order of help.
 var presets = []Preset{
-	{"linear", "a plain session", Shape{Entries: 60, Tools: 0.6}},
-	{"branched", "one that goes back often", Shape{Entries: 200, Tools: 0.5, Branch: 0.3, Labels: 0.1}},
-	{"compacted", "one with compactions and checkpoints", Shape{Entries: 300, Tools: 0.6, CompactEvery: 60, Checkpoints: true, Systems: 0.1}},
-	{"everything", "all kinds of entries and operations", everything},
-	{"v1", "format version 1", Shape{Entries: 120, Version: 1, Tools: 0.6, Bash: 0.1, CompactEvery: 50}},
-	{"v2", "format version 2", Shape{Entries: 120, Version: 2, Tools: 0.6, Branch: 0.1, Custom: 0.2, Bash: 0.1, CompactEvery: 50, Labels: 0.1}},
-	{"damaged", "all kinds of entries, one line in thirty damaged", damaged()},
-	{"deep", "100,000 entries, one below the other", Shape{Entries: 100_000, Text: 20, MaxText: 200, Tools: 0.5}},
-	{"600k", "600,000 small entries", Shape{Entries: 600_000, Text: 60, MaxText: 600, Tools: 0.7, Branch: 0.05}},
-	{"transforms", "1,000 patches over 10,000 messages", patched(11_000)},
-	{"transforms-x16", "16,000 patches over 160,000 messages", patched(176_000)},
-	{"longline", "one line of 95 MB", Shape{Entries: 200, Longest: 95_000_000}},
-	{"10m", "10 MB of the same lines as 1g", sized(10)},
-	{"50m", "50 MB of them", sized(50)},
-	{"100m", "100 MB of them", sized(100)},
-	{"1g", "1 GB of lines as real sessions have them", large},
-	{"1g-compacted", "the same with a compaction every 2,000 entries", compacted()},
+	{"linear", "a plain session", Shape{Entries: 60, Tools: 0.6}, Store{}},
+	{"branched", "one that goes back often", Shape{Entries: 200, Tools: 0.5, Branch: 0.3, Labels: 0.1}, Store{}},
+	{"compacted", "one with compactions and checkpoints", Shape{Entries: 300, Tools: 0.6, CompactEvery: 60, Checkpoints: true, Systems: 0.1}, Store{}},
+	{"everything", "all kinds of entries and operations", everything, Store{}},
+	{"v1", "format version 1", Shape{Entries: 120, Version: 1, Tools: 0.6, Bash: 0.1, CompactEvery: 50}, Store{}},
+	{"v2", "format version 2", Shape{Entries: 120, Version: 2, Tools: 0.6, Branch: 0.1, Custom: 0.2, Bash: 0.1, CompactEvery: 50, Labels: 0.1}, Store{}},
+	{"damaged", "all kinds of entries, one line in thirty damaged", everything.with(func(s *Shape) { s.Damage = 0.03 }), Store{}},
+	{"deep", "100,000 entries, one below the other", Shape{Entries: 100_000, Text: 20, MaxText: 200, Tools: 0.5}, Store{}},
+	{"600k", "600,000 small entries", Shape{Entries: 600_000, Text: 60, MaxText: 600, Tools: 0.7, Branch: 0.05}, Store{}},
+	{"transforms", "1,000 patches over 10,000 messages", patched(11_000), Store{}},
+	{"transforms-x16", "16,000 patches over 160,000 messages", patched(176_000), Store{}},
+	{"longline", "one line of 95 MB", Shape{Entries: 200, Longest: 95_000_000}, Store{}},
+	{"10m", "10 MB of the same lines as 1g", sized(10), Store{}},
+	{"50m", "50 MB of them", sized(50), Store{}},
+	{"100m", "100 MB of them", sized(100), Store{}},
+	{"1g", "1 GB of lines as real sessions have them", large, Store{}},
+	{"1g-compacted", "the same with a compaction every 2,000 entries", large.with(func(s *Shape) { s.CompactEvery = 2000 }), Store{}},
+	{"store", "a folder of 3,142 sessions, 1.24 GB", stored(3), realStore},
+	{"store-v1", "the same of format version 1", stored(1), realStore},
 }
 
 var everything = Shape{
@@ -44,22 +47,19 @@ var large = Shape{
 	Bytes: 1_003_000_000, Text: 270, MaxText: 110 << 10, Spread: 1.6, Escapes: 54, Tools: 0.8, Branch: 0.02,
 }
 
+// with returns a shape with a change.
+func (s Shape) with(change func(s *Shape)) Shape {
+	change(&s)
+	return s
+}
+
 func sized(megabytes int64) Shape {
-	s := large
-	s.Bytes = megabytes * 1_000_000
-	return s
+	return large.with(func(s *Shape) { s.Bytes = megabytes * 1_000_000 })
 }
 
-func compacted() Shape {
-	s := large
-	s.CompactEvery = 2000
-	return s
-}
-
-func damaged() Shape {
-	s := everything
-	s.Damage = 0.03
-	return s
+// stored is the shape of sessions of a store.
+func stored(version int) Shape {
+	return everything.with(func(s *Shape) { s.Entries, s.Transforms, s.Ephemerals, s.Version = 0, 0, 0, version })
 }
 
 // patched has a patch after every fifth prompt or so, and texts alone.

@@ -10,42 +10,29 @@ import (
 	"time"
 )
 
-// A StoreShape says what a folder of sessions is made of. Sizes are log-normal.
-type StoreShape struct {
-	Seed   uint64
+// A Store says what a folder of sessions is made of. Sizes are log-normal.
+type Store struct {
 	Files  int
 	Median int64 // bytes of a file
 	Spread float64
 	Max    int64 // bytes of the largest
-	Shape  Shape // of each session, its seed and bytes aside
 }
 
-// RealStore imitates a store that somebody worked with for a year: 3,142 files,
+// realStore imitates a store that somebody worked with for a year: 3,142 files,
 // 1.24 GB, median 105 KB, 90th percentile 654 KB, 99th 5.4 MB, largest 87 MB.
-func RealStore() StoreShape {
-	s := everything
-	s.Entries, s.Transforms, s.Ephemerals = 0, 0, 0
-	return StoreShape{Files: 3142, Median: 105_000, Spread: 1.55, Max: 87_000_000, Shape: s}
-}
+var realStore = Store{Files: 3142, Median: 105_000, Spread: 1.55, Max: 87_000_000}
 
-// OldStore is the same of format version 1.
-func OldStore() StoreShape {
-	s := RealStore()
-	s.Shape.Version = 1
-	return s
-}
-
-// WriteStore writes a store into a folder, as pi lays it out: a folder for each
-// project, files named by time and id.
-func WriteStore(dir string, s StoreShape) error {
-	r := rand.New(rand.NewPCG(s.Seed, 0x5702e))
+// Write writes a store into a folder, as pi lays it out: a folder for each
+// project, files named by time and id. The shape is that of each session, its seed and bytes aside.
+func (s Store) Write(dir string, shape Shape) error {
+	seed := shape.Seed
+	r := rand.New(rand.NewPCG(seed, 0x5702e))
 	for k := range s.Files {
 		size := int64(float64(s.Median) * math.Exp(r.NormFloat64()*s.Spread))
 		if k == s.Files/2 {
 			size = s.Max
 		}
-		shape := s.Shape
-		shape.Seed = s.Seed + uint64(k)
+		shape.Seed = seed + uint64(k)
 		shape.Bytes = min(max(size, 2000), s.Max)
 		shape.Project = fmt.Sprintf("/home/mara/src/project%d", k%17)
 		project := filepath.Join(dir, "-"+strings.ReplaceAll(shape.Project, "/", "-")+"--")

@@ -25,15 +25,11 @@ var escapes = []string{`\n`, `\n\t`, `\"`, `\\`, `\t`, `\n\n`}
 // poolSize is how much text is made once to cut texts from, in bytes.
 const poolSize = 512 << 10
 
-// A pool is a long text, escaped for JSON, and the places where it may be cut.
+// A pool is a long text, escaped for JSON, the places where it may be cut, and the generator of
+// random numbers after it.
 type pool struct {
-	text []byte
-	cuts []int
-}
-
-// A madePool is a pool, and its generator of random numbers after it.
-type madePool struct {
-	pool
+	text  []byte
+	cuts  []int
 	after rand.PCG
 }
 
@@ -41,7 +37,7 @@ type madePool struct {
 // sessions of one seed waits for one pool.
 var pools struct {
 	sync.Mutex
-	made map[[2]uint64]*madePool
+	made map[[2]uint64]*pool
 }
 
 // mostPools is how many are kept, of about a megabyte each.
@@ -53,17 +49,17 @@ func newPool(seed uint64, perKB int) (*pool, *rand.Rand) {
 	pools.Lock()
 	defer pools.Unlock()
 	key := [2]uint64{seed, uint64(perKB)}
-	m := pools.made[key]
-	if m == nil {
+	p := pools.made[key]
+	if p == nil {
 		if len(pools.made)%mostPools == 0 {
-			pools.made = map[[2]uint64]*madePool{}
+			pools.made = map[[2]uint64]*pool{}
 		}
-		m = &madePool{after: *rand.NewPCG(seed, 0x5e5510)}
-		m.fill(rand.New(&m.after), perKB)
-		pools.made[key] = m
+		p = &pool{after: *rand.NewPCG(seed, 0x5e5510)}
+		p.fill(rand.New(&p.after), perKB)
+		pools.made[key] = p
 	}
-	after := m.after
-	return &m.pool, rand.New(&after)
+	after := p.after
+	return p, rand.New(&after)
 }
 
 func (p *pool) fill(r *rand.Rand, perKB int) {

@@ -18,47 +18,38 @@ import (
 // headings are those of the groups of flags, in the order in which help lists them.
 var headings = []string{"Flags", "Result", "Hook", "Selection", "Reduction", "Counting", "Gate", "Writing", "Output"}
 
-// groups are the flags that have one group in most commands: a heading, or a topic, of whose
-// flags help only says the names.
+// groups are flags by their group: a heading, or a topic, of whose flags help only says the names.
+// A flag of one command is COMMAND/FLAG; flags without a group are under the heading Flags.
 var groups = []struct{ name, flags string }{
+	{"Flags", "redact/structure-only redact/patterns redact/values redact/env check/implemented"},
 	{"Result", "file op set-part remove-part remove-tool set append-message why schema"},
 	{"Hook", "exec each timeout reason"},
 	{"Selection", "agent all at before blame broken digest exclude files filter fixed grep if-over ignore-case include kind leaf lens limit only " +
-		"only-model project regexp request since skip tail until view"},
+		"only-model project regexp request since skip tail until view rank embed no-cache for source role tool cwd exit-code event " +
+		"path-only in-context sweep optimize search/max-tokens simulate/policy simulate/explain stats/by"},
 	{"Reduction", "compact-threshold intra-turn keep max max-tool-output-bytes min-tokens pass policy preset protect " +
-		"prune-protect-tokens requests style target thinking unit"},
-	{"Counting", "by calibrate collapse-system counter max-iterations"},
-	{"Gate", "against allow-empty check drift fail-on fail-on-secret fail-over require unpriced"},
-	{"Writing", "write"},
-	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort split update"},
+		"prune-protect-tokens requests style target thinking unit strip/images"},
+	{"Counting", "by calibrate collapse-system counter max-iterations summary-ratio simulate/timeout simulate/summarizer"},
+	{"Gate", "against allow-empty check drift fail-on fail-on-secret fail-over require unpriced stats/broken"},
+	{"Writing", "write branch/output compact/output convert/output convert/to edit/output label/output migrate/output name/output " +
+		"patch/output prune/output redact/output reduce/output repair/output strip/output truncate/output undo/output"},
+	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort split update " +
+		"compactions/limit notes/max-tokens render/target"},
 	{"formats", "json output"},
 	{"rules", "baseline implemented lenient model rules strict window"},
 	{"redaction", "env patterns redact structure-only values"},
+	{"settings", "config sessions-dir color pager no-pager max-size"},
 	{"summaries", "apply emit focus identifiers prompt summarizer summary-limit summary-tokens"},
 	{"writing", "as force jobs no-mark now quarantine"},
 }
 
-// groupKey is the annotation of a flag that has its group.
-const groupKey = "group"
-
-// Group puts flags of a command into another group than most commands do: under a heading of
-// the help, or into a topic. A later call wins, and flags without a group are under the
-// heading Flags. Group panics where there is no such flag.
-func Group(flags *pflag.FlagSet, group string, names ...string) {
-	for _, name := range names {
-		if err := flags.SetAnnotation(name, groupKey, []string{group}); err != nil {
-			panic(err)
-		}
-	}
-}
-
-func groupOf(f *pflag.Flag) string {
-	if group := f.Annotations[groupKey]; len(group) > 0 {
-		return group[0]
-	}
-	for _, g := range groups {
-		if slices.Contains(strings.Fields(g.flags), f.Name) {
-			return g.name
+// groupOf returns the group of a flag of a command.
+func groupOf(cmd *cobra.Command, f *pflag.Flag) string {
+	for _, name := range []string{cmd.Name() + "/" + f.Name, f.Name} {
+		for _, g := range groups {
+			if slices.Contains(strings.Fields(g.flags), name) {
+				return g.name
+			}
 		}
 	}
 	return headings[0]
@@ -132,7 +123,7 @@ func (p *printer) flags(cmd *cobra.Command) {
 	listed, widest := map[string][][2]string{}, 0
 	shared := map[string][]string{}
 	add := func(f *pflag.Flag) {
-		switch group := groupOf(f); {
+		switch group := groupOf(cmd, f); {
 		case f.Hidden || f.Name == "help":
 		case slices.Contains(headings, group):
 			name, usage := flagRow(f)
@@ -192,7 +183,7 @@ var valueName = regexp.MustCompile(`\b[A-Z]{2,}\b`)
 func (p *printer) topics(cmd *cobra.Command) {
 	text := cmd.Use
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if slices.Contains(headings, groupOf(f)) {
+		if slices.Contains(headings, groupOf(cmd, f)) {
 			text += " " + f.Usage
 		}
 	})

@@ -32,7 +32,7 @@ func TestWrap(t *testing.T) {
 func TestCommand(t *testing.T) {
 	root := &cobra.Command{Use: "program", Short: "Do things"}
 	root.AddGroup(&cobra.Group{ID: "First", Title: "First"})
-	cmd := &cobra.Command{Use: "do [flags] SESSION", Short: "Do a thing", Example: "  program do", GroupID: "First", Run: func(*cobra.Command, []string) {}}
+	cmd := &cobra.Command{Use: "undo [flags] SESSION", Short: "Do a thing", Example: "  program do", GroupID: "First", Run: func(*cobra.Command, []string) {}}
 	other := &cobra.Command{Use: "other", Short: "Do another", Run: cmd.Run}
 	f := cmd.Flags()
 	f.StringP("output", "o", "", "write to `FILE`")
@@ -42,9 +42,6 @@ func TestCommand(t *testing.T) {
 	f.String("rules", "", "by these rules")
 	f.Bool("secret", false, "not for help")
 	f.MarkHidden("secret")
-	Group(f, "Selection", "at", "output")
-	Group(f, "Output", "output")
-	Group(f, "rules", "rules")
 	root.AddCommand(cmd, other)
 	for _, c := range []struct {
 		cmd  *cobra.Command
@@ -52,7 +49,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{cmd, `Do a thing.
 
-Usage: program do [flags] SESSION
+Usage: program undo [flags] SESSION
 
 Examples:
   program do
@@ -64,7 +61,7 @@ Flags:
 Selection:
   --at POINT         the POINT (default leaf)
 
-Output:
+Writing:
   -o, --output FILE  write to FILE
 
 Shared flags (ctxtool help TOPIC):
@@ -76,7 +73,7 @@ See also: ctxtool help exit-status, points, sessions
 Usage: program
 
 First:
-  do           Do a thing
+  undo         Do a thing
 
 Others: other
 `},

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
 )
@@ -16,27 +17,25 @@ const (
 )
 
 // class says what each byte is.
-var class = [256]uint8{
-	0: odd, odd, odd, odd, odd, odd, odd, odd, odd, space, space, odd, odd, space, odd, odd,
-	odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd, odd,
-	' ': space, '0': hex, hex, hex, hex, hex, hex, hex, hex, hex, hex,
-	'A': hex, hex, hex, hex, hex, hex, letter, letter, letter, letter, letter, letter, letter,
-	letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter,
-	'a': hex, hex, hex, hex, hex, hex, letter, letter, letter, letter, letter, letter, letter,
-	letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter, letter,
-	'\'': quiet, '(': quiet, ')': quiet, '+': quiet, ',': quiet, '-': quiet, '.': quiet, '/': quiet, ':': quiet,
-	';': quiet, '=': quiet, '?': quiet, '^': quiet, '{': quiet, '}': quiet, '!': quiet, '@': quiet,
-	'$': quiet, '%': quiet,
-	'"': active, '#': active, '&': active, '*': active, '<': active, '>': active, '[': active, '\\': active, ']': active, '_': active,
-	'`': active, '|': active, '~': active,
-	0x7f: odd,
-}
-
-func init() {
-	for c := utf8.RuneSelf; c < len(class); c++ {
-		class[c] = odd
+var class = func() (all [256]uint8) {
+	for i := range all {
+		switch c := byte(i); {
+		case bytes.IndexByte([]byte(" \t\n\r"), c) >= 0:
+			all[c] = space
+		case isDigit(c), 'a' <= c|0x20 && c|0x20 <= 'f':
+			all[c] = hex
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			all[c] = letter
+		case bytes.IndexByte([]byte("'()+,-./:;=?^{}!@$%"), c) >= 0:
+			all[c] = quiet
+		case ' ' < c && c < 0x7f:
+			all[c] = active
+		default:
+			all[c] = odd
+		}
 	}
-}
+	return all
+}()
 
 func isSpace(c byte) bool { return class[c] == space }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,8 +24,6 @@ func main() {
 		for _, p := range gen.Presets() {
 			fmt.Printf("%-20s %s\n", p.Name, p.About)
 		}
-		fmt.Printf("%-20s %s\n", "store", "a folder of 3,142 sessions, 1.24 GB")
-		fmt.Printf("%-20s %s\n", "store-v1", "the same of format version 1")
 		return
 	}
 	if err := write(*preset, *seed, *entries, *bytes, *files, *output); err != nil {
@@ -34,26 +33,19 @@ func main() {
 }
 
 func write(preset string, seed uint64, entries int, bytes int64, files int, output string) error {
-	if preset == "store" || preset == "store-v1" {
-		if output == "" {
-			return errors.New("a store needs -o FOLDER")
-		}
-		s := gen.RealStore()
-		if preset == "store-v1" {
-			s = gen.OldStore()
-		}
-		s.Seed = seed
-		if files > 0 {
-			s.Files = files
-		}
-		return gen.WriteStore(output, s)
-	}
 	p, err := gen.Find(preset)
 	if err != nil {
 		return err
 	}
 	s := p.Shape
 	s.Seed = seed
+	if p.Store.Files > 0 {
+		if output == "" {
+			return errors.New("a store needs -o FOLDER")
+		}
+		p.Store.Files = cmp.Or(files, p.Store.Files)
+		return p.Store.Write(output, s)
+	}
 	if entries > 0 || bytes > 0 {
 		s.Entries, s.Bytes = entries, bytes
 	}

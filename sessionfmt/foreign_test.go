@@ -18,7 +18,7 @@ import (
 func TestTyped(t *testing.T) {
 	pick := jsonl.Pick{Record: []string{"usage", "targetId", "modelId"}, Message: []string{"usage", "model", "toolName", "content", "responseId", "customType"}}
 	made, messages := 0, 0
-	for _, c := range corpus.Foreign(t) {
+	for _, c := range append(corpus.Foreign(t), corpus.Agents(t)...) {
 		var heads []string
 		var said []jsonl.Message
 		visit := func(p *jsonl.Picked) {
@@ -54,7 +54,7 @@ func TestTyped(t *testing.T) {
 		}
 		s.Close()
 	}
-	if made < 500 || messages < 300 {
+	if made < corpus.Least(t, 500, 40) || messages < corpus.Least(t, 300, 20) {
 		t.Errorf("%d entries, %d messages", made, messages)
 	}
 }

@@ -118,6 +118,13 @@ func Foreign(t testing.TB) []Session {
 	return shared(t, "corpus/codex", "corpus/claude-code", "vectors/codex")
 }
 
+// Agents returns the project's own sessions of other agents.
+func Agents(t testing.TB) []Session {
+	t.Helper()
+	root := filepath.Join(Root(t), "testdata")
+	return append(read(t, filepath.Join(root, "agents")), read(t, filepath.Join(root, "dialects"))...)
+}
+
 // Least returns what a test has to reach at least: all with the sessions next to the project's
 // folder, and own with only those of the project.
 func Least(t testing.TB, all, own int) int {

@@ -232,7 +232,11 @@ func (r *Redactor) index() {
 	for _, w := range homeWords {
 		words.add(w, use{kind: useHome})
 	}
-	r.uses, r.words = words.uses, newAutomaton(words.words)
+	if r.uses = words.uses; len(r.exact) > 0 { // what is kept has no secrets
+		r.words = newAutomaton(words.words)
+		return
+	}
+	r.words = automatonOf(words.words)
 }
 
 // placeholder appends the placeholder of a secret.

@@ -43,6 +43,9 @@ func (l *Reader) Lines(m *Piece) (line, edit jsonl.Value, err error) {
 // Line returns the line of an entry.
 func (l *Reader) Line(rec int) (jsonl.Value, error) { return l.lines.Line(rec) }
 
+// Timestamp returns the time of an entry.
+func (l *Reader) Timestamp(rec int) (jsonl.Value, error) { return l.lines.Timestamp(rec) }
+
 // Agent returns the message as pi's own context building does (docs/session-format.md 5.3,
 // 5.6).
 func (l *Reader) Agent(m *Piece) (value, error) {

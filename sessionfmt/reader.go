@@ -47,6 +47,20 @@ func (r *Reader) Line(i int) (jsonl.Value, error) {
 	return jsonl.Value(jsonl.Trim(line)), err
 }
 
+// Timestamp returns the time of record i as its line has it, the first one if there are several. It is
+// valid until the next call.
+func (r *Reader) Timestamp(i int) (jsonl.Value, error) {
+	if r.s.dialect != nil && !r.s.Held(i) {
+		e, err := r.typed(i, false)
+		if err != nil {
+			return nil, err
+		}
+		return e.Time, nil
+	}
+	line, err := r.Line(i)
+	return line.First("timestamp"), err
+}
+
 // Message reads the message of record i, a prompt, an answer or a result, as Line has it, and
 // returns the length of its JSON in bytes. It is valid until the next call.
 func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {

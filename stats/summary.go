@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ type Summary struct {
 	Project   string  `json:"project,omitempty"`   // the header's folder
 	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
 	Entries   int     `json:"entries"`             // of all branches
-	Context   int     `json:"context"`             // tokens at the leaf, as pi takes it: the last usage recorded, and what came after; counted where pi shows nothing
+	Context   int     `json:"context"`             // size of the context at the leaf in tokens ([figures](figures.md))
 	Estimated bool    `json:"estimated,omitempty"` // no usage has told all of it
 	Window    int64   `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
 	Cost      float64 `json:"cost"`                // US dollars ([figures](figures.md)), of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
@@ -41,9 +42,6 @@ type Summary struct {
 	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
 
 	Calls *CostPart `json:"-"` // what they used and cost
-
-	last  int64        // time of the last message, milliseconds since 1970
-	stamp *jsonl.Value // the same as in the file, nil for none
 }
 
 // MarkCopies says of each session which part of its cost is of calls that another has
@@ -84,7 +82,13 @@ func (o Options) Summarize(name string) (*Summary, error) {
 
 // look takes what a summary says of a session.
 func (sum *Summary) look(l *lensRun) {
-	l.Records = append(l.Records, sum.take)
+	var newest int64
+	var stamp jsonl.Value // of the last message
+	l.Records = append(l.Records, sum.take, func(p *jsonl.Picked) {
+		if ms, ok := p.Timestamp.Millis(); ok && p.Kind.IsMessage() && (stamp == nil || ms > newest) {
+			newest, stamp = ms, append(stamp[:0], p.Timestamp...)
+		}
+	})
 	l.Indexed = append(l.Indexed, func() {
 		s := l.Session
 		if path, _ := s.Path(s.Leaf()); sum.First != "" && (len(path) != s.Coverage.Entries || s.Dialect().Commands(sum.First)) {
@@ -93,9 +97,7 @@ func (sum *Summary) look(l *lensRun) {
 			l.fail(err)
 		}
 		sum.Calls, sum.Reading = l.Report.Cost, s.Reading()
-		if sum.stamp != nil {
-			sum.Time, sum.stamp, sum.last = sum.stamp.Text(), nil, 0
-		}
+		sum.Time = cmp.Or(stamp.Text(), sum.Time)
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
 		sum.Cost, sum.Recorded, sum.Unpriced = sum.Calls.Cost.Total, sum.Calls.Cost.Recorded, sum.Calls.Calls.Unpriceable
 	})
@@ -111,12 +113,6 @@ func (sum *Summary) look(l *lensRun) {
 
 // take is what a record adds to the summary.
 func (sum *Summary) take(p *jsonl.Picked) {
-	if ms, ok := p.Timestamp.Millis(); ok && p.Kind.IsMessage() && (sum.stamp == nil || ms > sum.last) {
-		if sum.stamp == nil {
-			sum.stamp = new(jsonl.Value)
-		}
-		sum.last, *sum.stamp = ms, append((*sum.stamp)[:0], p.Timestamp...)
-	}
 	switch line := p.Line; p.Kind {
 	case jsonl.Header:
 		if sum.Time == "" { // the first header is the session's

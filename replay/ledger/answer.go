@@ -30,16 +30,17 @@ func (a *Answer) Size() int64 { return a.Usage.Input + a.Usage.CacheRead + a.Usa
 // Free reports whether the request failed before the provider billed anything.
 func (a *Answer) Free() bool { return a.Failed && a.Size() == 0 }
 
-// readAnswer reads an answer's message, or a usage entry, and the model that it names. The time
-// is the message's own if that is a number, else the entry's, and never later than the entry's.
-func readAnswer(line, v jsonl.Value) (a Answer, name models.Ref) {
+// readWarming reads the usage entry of a cache warming, and the model that it names.
+func readWarming(line jsonl.Value) (a Answer, name models.Ref) {
 	var f [5]jsonl.Value
-	v.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
+	line.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
 	written, dated := line.Get("timestamp").Millis()
 	return newAnswer(written, dated, f)
 }
 
-// newAnswer is readAnswer, given the time of the entry and the fields.
+// newAnswer returns what an answer records, given the time of its entry, and the model that it names.
+// The fields are those of its message: provider, model, stop reason, usage and time. The time is the
+// message's own if that is a number, else the entry's, and never later than the entry's.
 func newAnswer(written int64, dated bool, f [5]jsonl.Value) (a Answer, name models.Ref) {
 	a.Failed = f[2].Is("error") || f[2].Is("aborted")
 	a.Billed = f[3].IsObject()

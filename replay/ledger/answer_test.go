@@ -21,7 +21,8 @@ func TestTime(t *testing.T) {
 		{`{"message":{}}`, 0},
 	} {
 		line := jsonl.Value(c.line)
-		if got, _ := readAnswer(line, line.Get("message")); got.At != c.want {
+		written, dated := line.Get("timestamp").Millis()
+		if got, _ := newAnswer(written, dated, [5]jsonl.Value{4: line.First("message", "timestamp")}); got.At != c.want {
 			t.Errorf("%s: %d, want %d", c.line, got.At, c.want)
 		}
 	}

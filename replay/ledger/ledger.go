@@ -254,39 +254,49 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 			}
 			continue
 		}
-		answers, written, dated := s.Answers(rec), int64(0), false
-		if answers || kind == jsonl.UsageEntry {
-			line, err := load.Line(rec)
-			if err != nil {
+		switch {
+		case s.Answers(rec):
+			var name models.Ref
+			if q.Answer, name, err = l.measureAnswer(load, rec); err != nil {
 				return nil, nil, err
 			}
-			var name models.Ref
-			switch {
-			case answers && l.opt.Counter != nil: // its message is read below
-				written, dated = line.First("timestamp").Millis()
-			case answers:
-				q.Answer, name = readAnswer(line, line.Get("message"))
-			default:
-				if q.Warms = line.Get("kind").Is("cache_warm"); !q.Warms {
-					continue
-				}
-				q.Answer, name = readAnswer(line, line)
-			}
 			all, names = append(all, q), append(names, name)
-		}
-		switch kind {
-		case jsonl.User, jsonl.ToolResult, jsonl.Assistant:
+		case kind.IsTurn():
 			m := l.Replay.Own(rec)
 			if l.own[rec], err = l.read(load, &m); err != nil {
 				return nil, nil, err
 			}
-			if n := len(all) - 1; answers && l.opt.Counter != nil {
-				m := load.Last()
-				all[n].Answer, names[n] = newAnswer(written, dated, [5]jsonl.Value{m.Provider, m.Model, m.Stop, m.Usage, m.Time})
+		case kind == jsonl.UsageEntry:
+			line, err := load.Line(rec)
+			if err != nil {
+				return nil, nil, err
+			}
+			if q.Warms = line.Get("kind").Is("cache_warm"); q.Warms {
+				var name models.Ref
+				q.Answer, name = readWarming(line)
+				all, names = append(all, q), append(names, name)
 			}
 		}
 	}
 	return all, names, nil
+}
+
+// measureAnswer measures an answer, and returns what it records and the model that it names.
+func (l *Ledger) measureAnswer(load *replay.Reader, rec int) (a Answer, name models.Ref, err error) {
+	stamp, err := load.Timestamp(rec)
+	if err != nil {
+		return a, name, err
+	}
+	written, dated := stamp.Millis() // before the message is read into the same memory
+	m := l.Replay.Own(rec)
+	if l.opt.Counter == nil {
+		_, _, err = load.Message(&m)
+	} else {
+		l.own[rec], err = l.read(load, &m)
+	}
+	said := load.Last()
+	a, name = newAnswer(written, dated, [5]jsonl.Value{said.Provider, said.Model, said.Stop, said.Usage, said.Time})
+	return a, name, err
 }
 
 // read measures a message as the provider gets it, so that equal text has equal measures

@@ -46,10 +46,10 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 	}
 	d.begin()
 	slices.Sort(s.starts[k])
-	n, behind, last, again, matched := len(dst), 0, 0, 0, 0
+	n, done, last, again, matched := len(dst), 0, 0, 0, 0
 	for _, at := range slices.Compact(s.starts[k]) {
 		start := int(at)
-		if start < behind || !boundary(text, start) {
+		if start < done || !boundary(text, start) {
 			continue
 		}
 		ok, until := d.run(text, start)
@@ -69,7 +69,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		}
 		for range r.lazy {
 			c, n := utf8.DecodeLastRune(text[:groups[0]])
-			if groups[0]-n < behind || n == 0 || !r.class.MatchRune(c) {
+			if groups[0]-n < done || n == 0 || !r.class.MatchRune(c) {
 				break
 			}
 			groups[0] -= n
@@ -77,7 +77,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		before, end := len(dst), groups[1]
 		dst = s.match(dst, text, k, groups)
 		if r.Judge == "" || len(dst) > before || again > len(text)/4+mostAgain {
-			behind = end // what a judge has rejected may hide a secret
+			done = end // what a judge has rejected may hide a secret
 		}
 	}
 	s.read += d.read + matched

@@ -121,7 +121,7 @@ const longUnit = 36
 
 // changed yields the ranges of a view in which it differs in meaning from its source, with that
 // many bytes before and after each change.
-func (v *view) changed(before, behind int) iter.Seq2[int, int] {
+func (v *view) changed(before, after int) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
 		if !v.located() {
 			yield(0, len(v.text))
@@ -142,7 +142,7 @@ func (v *view) changed(before, behind int) iter.Seq2[int, int] {
 			if end < 0 {
 				start = max(0, at-before)
 			}
-			end = min(at+behind, len(v.text))
+			end = min(at+after, len(v.text))
 		}
 		if end >= 0 {
 			yield(start, end)

@@ -2,9 +2,7 @@ package stats
 
 import (
 	"cmp"
-	"hash/maphash"
 	"slices"
-	"sync"
 
 	"ctxtool/replay/models"
 )
@@ -220,24 +218,6 @@ func (l *calls) all(yield func(*call) bool) {
 			}
 		}
 	}
-}
-
-// callSeed is the seed of all keys in a process, shared by workers.
-var callSeed = sync.OnceValue(maphash.MakeSeed)
-
-// callKey identifies a call by 64 bits: by the provider's response id, or without one by the
-// entry's id and time and its usage, byte for byte. Forks, clones, imports and copies preserve
-// all of these. It uses and returns the memory of buf.
-func callKey(buf []byte, f *callRecord) (uint64, []byte) {
-	buf = buf[:0]
-	if len(f.ResponseID) > len(`""`) && f.ResponseID.IsString() {
-		buf = append(append(buf, 'r'), f.ResponseID...)
-	} else {
-		buf = append(append(buf, 'e'), f.ID...)
-		buf = append(append(buf, 0), f.Time...)
-		buf = append(append(buf, 0), f.Usage...)
-	}
-	return maphash.Bytes(callSeed(), buf), buf
 }
 
 // onceOnly is a set of keys.

@@ -75,7 +75,7 @@ func (c *costReader) take(f *callRecord) {
 	}
 	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated)}
 	c.price(&one, f.Usage, &u, m)
-	one.key, c.keyBuf = callKey(c.keyBuf, f)
+	one.key, c.keyBuf = models.CallKey(c.keyBuf, f.ResponseID, f.ID, f.Time, f.Usage)
 	if c.byBranch {
 		c.records = append(c.records, int32(rec))
 	}
@@ -199,7 +199,7 @@ func (c *costReader) replaceUsages() {
 		}
 		f := callFields(h)
 		var key uint64
-		key, c.keyBuf = callKey(c.keyBuf, &f)
+		key, c.keyBuf = models.CallKey(c.keyBuf, f.ResponseID, f.ID, f.Time, f.Usage)
 		for one := range c.part.calls.all {
 			if one.key == key {
 				u := usage.Usage()

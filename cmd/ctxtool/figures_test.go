@@ -400,11 +400,8 @@ func (f *figures) ofPages(t *testing.T, session, name string, s *sessionfmt.Sess
 	if err := p.Wait(); err != nil {
 		t.Fatalf("%s: %v", session, err)
 	}
-	cost := 0.0
-	for _, c := range p.Index.Cost {
-		cost += c
-	}
-	f.add("cost", "page", cost)
+	p.Finish()
+	f.add("cost", "page", p.Head.Cost)
 	if len(p.Head.Stopped) > 0 {
 		return
 	}

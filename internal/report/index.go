@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type Index struct {
 	Time   []int64
 	Has    []int32 // a sum of the constants below
 	Tokens []int32
-	// As recorded in answers: output tokens, and total cost in dollars.
+	// Of calls: recorded output tokens, and the cost in dollars, as recorded or by the table.
 	Output []int64
 	Cost   []float64
 	// Labels are [entry, target, label], in file order; an empty label clears. Edits are
@@ -32,6 +33,14 @@ type Index struct {
 
 	times []int64
 	notes []note
+	keys  []uint64 // of calls; see models.CallKey
+	calls []call   // each once
+}
+
+// A call is what a call of a model cost, in dollars, by its key.
+type call struct {
+	key  uint64
+	cost float64
 }
 
 // What an entry has.
@@ -102,7 +111,7 @@ func (x *Index) start(s *sessionfmt.Session) {
 	n := s.Len()
 	x.Up, x.Kind, x.Time = make([]int32, n), make([]int32, n), make([]int64, n)
 	x.Has, x.Tokens = make([]int32, n), make([]int32, n)
-	x.Output, x.Cost = make([]int64, n), make([]float64, n)
+	x.Output, x.Cost, x.keys = make([]int64, n), make([]float64, n), make([]uint64, n)
 	x.times, x.notes = make([]int64, n), make([]note, n)
 }
 
@@ -113,6 +122,9 @@ func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
 	}
 	x.Kind[i], x.Has[i], x.times[i] = int32(s.Kind(i)), int32(f.has), f.time
 	x.Output[i], x.Cost[i] = int64(f.output), f.cost
+	if x.keys != nil { // else the index is complete
+		x.keys[i] = f.key
+	}
 	if x.notes != nil && (f.target != "" || f.text != "") {
 		x.notes[i] = note{f.target, f.text}
 	}
@@ -126,7 +138,16 @@ func (p *Report) Finish() {
 	}
 	var ids strings.Builder
 	var last int64
+	counted := map[uint64]bool{}
 	for i := range p.s.Len() {
+		if key := x.keys[i]; key != 0 && !counted[key] {
+			counted[key] = true
+			x.calls = append(x.calls, call{key, x.Cost[i]})
+			p.Head.Cost += x.Cost[i]
+		}
+		if at := x.times[i]; p.s.Kind(i).IsMessage() && x.Has[i]&noTime == 0 {
+			p.Head.From, p.Head.To = min(cmp.Or(p.Head.From, at), at), max(p.Head.To, at)
+		}
 		if i > 0 {
 			ids.WriteByte('\n')
 		}
@@ -152,7 +173,7 @@ func (p *Report) Finish() {
 			}
 		}
 	}
-	x.IDs, x.notes = ids.String(), nil
+	x.IDs, x.notes, x.keys = ids.String(), nil, nil
 	sizes, _ := p.path()
 	p.Head.Over = p.Head.Window > 0 && len(sizes) > 0 && int64(sizes[len(sizes)-1]) > p.Head.Window
 }

@@ -44,6 +44,9 @@ type Head struct {
 	Hidden   int64               `json:"hidden,omitempty"`  // tokens of prompt and tools that the file does not record
 	Window   int64               `json:"window,omitempty"`  // of the last request's model
 	Usage    weigh.Size          `json:"contextUsage"`      // of the leaf (docs/figures.md)
+	Cost     float64             `json:"cost"`              // dollars of all calls, each once (docs/figures.md)
+	From     int64               `json:"from,omitempty"`    // time of the first message, milliseconds since 1970
+	To       int64               `json:"to,omitempty"`      // of the last one
 	Cache    CacheTotal          `json:"cache"`
 	Prices   string              `json:"prices"` // date of the price table
 }
@@ -236,9 +239,10 @@ type Summary struct {
 	Requests int    `json:"requests"`
 	Entries  int    `json:"entries"`
 	Findings int    `json:"findings,omitempty"`
-	// Cost is in dollars, of all answers. Tokens are those of all recorded prompts, Read those
-	// of them that came from a cache.
+	// Cost is in dollars, of all calls, and Copied the part of it that another session of the store
+	// has too. Tokens are those of all recorded prompts, Read those of them that came from a cache.
 	Cost   float64 `json:"cost"`
+	Copied float64 `json:"copied,omitempty"`
 	Tokens int64   `json:"tokens"`
 	Read   int64   `json:"read"`
 	Again  float64 `json:"again,omitempty"` // dollars for rebilled tokens
@@ -247,6 +251,8 @@ type Summary struct {
 	Sizes  []int `json:"sizes,omitempty"`
 	Window int64 `json:"window,omitempty"`
 	Over   bool  `json:"over,omitempty"` // the last of them exceeds the window
+
+	calls []call // of the session, each once
 }
 
 // mostSizes is the maximum length of Summary.Sizes.
@@ -258,14 +264,11 @@ func (p *Report) Summary() (*Summary, error) {
 	s := &Summary{
 		Name: h.Name, Cwd: h.Cwd, Entries: h.Coverage.Entries, Findings: len(h.Findings) + len(h.Stopped),
 		Tokens: h.Cache.Recorded, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost, Window: h.Window,
+		Cost: h.Cost, From: h.From, To: h.To, calls: p.Index.calls,
 	}
 	for i := range p.s.Len() {
-		s.Cost += p.Index.Cost[i]
 		if p.s.Kind(i) == jsonl.User {
 			s.Prompts++
-		}
-		if at := p.Index.times[i]; p.s.Kind(i).IsMessage() && p.Index.Has[i]&noTime == 0 {
-			s.From, s.To = min(cmp.Or(s.From, at), at), max(s.To, at)
 		}
 	}
 	var err error
@@ -305,5 +308,15 @@ type Store struct {
 
 // NewStore returns the report of a store with these sessions.
 func NewStore(title string, redacted bool, all []*Summary) *Store {
+	seen := map[uint64]bool{}
+	for _, s := range all {
+		for _, c := range s.calls {
+			if seen[c.key] {
+				s.Copied += c.cost
+			}
+			seen[c.key] = true
+		}
+		s.calls = nil
+	}
 	return &Store{Schema: "ctxtool/page.store/1", Title: title, Redacted: redacted, Prices: models.Date, Sessions: all}
 }

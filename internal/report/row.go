@@ -15,6 +15,7 @@ type rower struct {
 	at    jsonl.Cursor
 	m     jsonl.Message
 	table *models.Table
+	buf   []byte
 }
 
 // longest is the maximum number of bytes of a string in a page. A longer one is reduced to its
@@ -29,6 +30,7 @@ type facts struct {
 	output       int     // tokens
 	usage        value   // of a call, nil for none
 	cost         float64 // dollars, as recorded or by the table
+	key          uint64  // of the call, 0 for none; see models.CallKey
 }
 
 // entry appends an entry for a page, values unchanged, without what the index has, what only a
@@ -65,11 +67,7 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 		return w.other(dst, kind, string(key), v)
 	})
 	if w.usage.IsObject() {
-		call := line
-		if kind.IsMessage() {
-			call = line.Get("message")
-		}
-		w.price(call)
+		w.price(kind, line)
 	}
 	return dst
 }
@@ -166,15 +164,20 @@ func (w *rower) paid(dst []byte, usage value) []byte {
 	return append(dst, usage...)
 }
 
-// price records what a row's call used and cost, given the message or the entry that has its usage.
-func (w *rower) price(call value) {
+// price records what a row's call used and cost, given its entry.
+func (w *rower) price(kind jsonl.Kind, line value) {
+	call := line
+	if kind.IsMessage() {
+		call = line.Get("message")
+	}
 	u := w.usage.Usage()
+	var f [4]value
+	call.Fields(f[:], "provider", "model", "responseModel", "responseId")
 	var m models.Model
 	if !u.Cost.Known {
-		var f [3]value
-		call.Fields(f[:], "provider", "model", "responseModel")
 		m, _ = w.table.Priced(f[0].Text(), f[1].Text(), f[2].Text())
 	}
+	w.key, w.buf = models.CallKey(w.buf, f[3], line.Get("id"), line.Get("timestamp"), w.usage)
 	w.output = int(u.Output)
 	w.cost, _, _ = m.Paid(&u)
 }

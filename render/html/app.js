@@ -175,8 +175,8 @@ class App {
     const name = head.title || head.name || head.file.replace(/^.*[\\/]/, '')
     byId('title').textContent = line(name, 120)
     document.title = line(name, 80) + ' · ctxtool'
-    const cost = model.index.cost.reduce((a, b) => a + b, 0), c = head.cache
-    const times = model.times.filter(t => !Number.isNaN(t)), first = times[0], last = times[times.length - 1]
+    const cost = head.cost, c = head.cache
+    const first = head.from, last = head.to
     const kinds = head.kinds.map(() => 0)
     for (const k of model.index.kind) kinds[k]++
     const requests = model.steps.entry.filter(row => row >= 0).length

@@ -33,7 +33,7 @@ class Index {
     const sum = f => this.sessions.reduce((n, s) => n + (f(s) || 0), 0), tokens = sum(s => s.tokens)
     const broken = this.sessions.filter(s => s.error).length
     byId('title').textContent = line(this.title, 120)
-    fill(byId('facts'), [count(this.sessions.length, 'session'), count(sum(s => s.requests), 'request'), dollars(sum(s => s.cost)), tokens ? percent(sum(s => s.read) / tokens) + ' cached' : null,
+    fill(byId('facts'), [count(this.sessions.length, 'session'), count(sum(s => s.requests), 'request'), dollars(sum(s => s.cost - (s.copied || 0))), tokens ? percent(sum(s => s.read) / tokens) + ' cached' : null,
       sum(s => s.again) > 0 ? dollars(sum(s => s.again)) + ' billed again' : null].filter(Boolean).map(t => el('span', null, t)),
     this.redacted && el('span', { class: 'tag' }, 'redacted'), broken > 0 && el('span', { class: 'tag warn' }, `${whole(broken)} cannot be read`))
   }
@@ -41,7 +41,7 @@ class Index {
   // days draws the cost of each day.
   days() {
     const day = 86400000, costs = new Map()
-    for (const s of this.sessions) if (s.from) costs.set(Math.floor(s.from / day), (costs.get(Math.floor(s.from / day)) || 0) + s.cost)
+    for (const s of this.sessions) if (s.from) costs.set(Math.floor(s.from / day), (costs.get(Math.floor(s.from / day)) || 0) + s.cost - (s.copied || 0))
     const all = [...costs.keys()].sort((a, b) => a - b)
     const most = Math.max(0, ...costs.values())
     byId('days').hidden = all.length < 2 || !most

@@ -112,7 +112,7 @@ func (d Disk) withDatabase(file string, do func(db *database) error) error {
 
 // logEnd and journalEnd end the names of the files beside a database: its write-ahead log, and
 // what an unfinished transaction has changed.
-const logEnd, journalEnd = "-wal", "-journal"
+const logEnd, journalEnd, memoryEnd = "-wal", "-journal", "-shm"
 
 // A databaseState is what shows that a database has changed.
 type databaseState struct {
@@ -212,6 +212,10 @@ func (db *database) copy() error {
 	if err != nil {
 		return copyError(err)
 	}
+	db.files = []string{to.Name(), to.Name() + logEnd, to.Name() + memoryEnd} // SQLite makes those that are not copied
+	for _, name := range db.files {
+		db.disk.temporary(name, true)
+	}
 	if err := db.fill(to, db.name); err != nil {
 		return err
 	}
@@ -232,8 +236,6 @@ func (db *database) copy() error {
 func (db *database) fill(to *os.File, name string) error {
 	defer to.Close()
 	hold(to)
-	db.files = append(db.files, to.Name())
-	db.disk.temporary(to.Name(), true)
 	from, err := db.disk.OpenRegular(name)
 	if err != nil {
 		return plainPathError(err)

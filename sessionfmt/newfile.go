@@ -125,7 +125,7 @@ func sweep(dir, prefix string, young time.Duration) {
 }
 
 // temporaryEnd ends the names of temporary files.
-var temporaryEnd = regexp.MustCompile(`^(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal)?)$`)
+var temporaryEnd = regexp.MustCompile(`^(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal|-shm)?)$`)
 
 // Write adds to the file. Commit returns any earlier error.
 func (f *NewFile) Write(p []byte) (int, error) {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -48,7 +49,13 @@ func withProgram(m *testing.M) int {
 		panic(err)
 	}
 	os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return m.Run()
+	os.Setenv("TMPDIR", dir)
+	code := m.Run()
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.db*")); left != nil {
+		fmt.Fprintln(os.Stderr, "commands left copies of databases:", left)
+		return 1
+	}
+	return code
 }
 
 // writesForever begins a file, says so, and is never done with it: a command that is interrupted.

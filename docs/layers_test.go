@@ -15,7 +15,7 @@ import (
 // ranks are the packages, lowest first. A package imports only packages of lower ranks, and none of
 // its own (design.md).
 var ranks = []string{
-	"docs docs/checks internal/browser internal/gen internal/golden internal/help internal/labelled " +
+	"docs docs/checks internal/browser internal/gen internal/gen/tables internal/golden internal/help internal/labelled " +
 		"internal/markdown internal/must internal/parallel internal/scratch internal/shell internal/table " +
 		"internal/times internal/work",
 	"internal/browser/pagespeed internal/browser/screenshots internal/corpus internal/gen/gensession " +
@@ -25,7 +25,7 @@ var ranks = []string{
 		"sessionfmt/openclaw sessionfmt/opencode",
 	"sessionfmt/gemini sessionfmt/gsh sessionfmt/swecli sessionfmt/yagent",
 	"sessionfmt",
-	"internal/bench internal/phrase replay/ops replay/origin sessionfmt/outline sessionfmt/store",
+	"internal/bench internal/phrase replay/ops replay/origin sessionfmt/outline sessionfmt/sqlite sessionfmt/store",
 	"internal/linediff internal/serve internal/terminal replay/prompt sessionfmt/redact",
 	"internal/labelled/report replay",
 	"internal/state internal/survival internal/transcript migrate replay/baseline replay/diff replay/entry " +
@@ -46,7 +46,7 @@ var modules = map[string]string{
 	"github.com/gofrs/flock":                     "sessionfmt",
 	"github.com/google/jsonschema-go/jsonschema": "sessionfmt/check",
 	"github.com/klauspost/compress/flate":        "render/html",
-	"github.com/klauspost/compress/zstd":         "internal/gen sessionfmt",
+	"github.com/klauspost/compress/zstd":         "internal/gen/tables sessionfmt",
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/serve",
 	"github.com/olekukonko/tablewriter":          "render",
 	"github.com/pelletier/go-toml/v2":            "internal/config internal/labelled sessionfmt/redact stats/gate",
@@ -56,11 +56,11 @@ var modules = map[string]string{
 	"github.com/spf13/viper":                     "internal/config",
 	"golang.org/x/sys/cpu":                       "sessionfmt/jsonl",
 	"golang.org/x/term":                          "cmd/ctxtool",
-	"modernc.org/sqlite":                         "internal/gen sessionfmt",
+	"modernc.org/sqlite":                         "internal/gen/tables sessionfmt/sqlite",
 }
 
 // onlyTests are packages that ctxtool itself must not import.
-var onlyTests = []string{"internal/browser", "internal/corpus", "internal/golden", "internal/gen", "internal/must"}
+var onlyTests = []string{"internal/browser", "internal/corpus", "internal/golden", "internal/gen", "internal/gen/tables", "internal/must"}
 
 // TestLayers: each package imports lower ranks, and modules of others only where they are listed.
 func TestLayers(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	_ "ctxtool/sessionfmt/sqlite"
 )
 
 // foreign are the files of the sessions of other agents: those made by hand, and those of Codex,

@@ -17,7 +17,6 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
-	"modernc.org/sqlite"
 
 	"ctxtool/sessionfmt/dialect"
 )
@@ -139,9 +138,16 @@ func (d Disk) databaseState(file string) (s databaseState) {
 // mostTries is how often a database is copied that is written to meanwhile.
 const mostTries = 3
 
+// LimitDatabase limits the bytes of a text or a row that SQLite reads. Package sessionfmt/sqlite
+// sets it; without that databases are not read.
+var LimitDatabase func(c *sql.Conn, bytes int) error
+
 // copyDatabase copies a database with its log, and opens the copy. The log may grow meanwhile:
 // it counts up to its last whole transaction.
 func (d Disk) copyDatabase(file string) (*database, error) {
+	if LimitDatabase == nil {
+		return nil, &Error{Err: errors.New("this program reads no SQLite databases"), Hint: "it can where it imports ctxtool/sessionfmt/sqlite"}
+	}
 	if d.unfinished(file) {
 		return nil, &Error{Err: errors.New("the database is locked: a transaction in its " + journalEnd + " file is not finished"), Hint: "let the agent finish, or start it once more"}
 	}
@@ -266,7 +272,7 @@ func (db *database) open() (err error) {
 	if db.conn, err = db.pool.Conn(context.Background()); err != nil {
 		return databaseError(err)
 	}
-	if _, err = sqlite.Limit(db.conn, limitLength, mostRow); err != nil {
+	if err = LimitDatabase(db.conn, mostRow); err != nil {
 		return databaseError(err)
 	}
 	db.tables = map[string][]string{}
@@ -322,9 +328,6 @@ func (db *database) columns(table string) (list string, err error) {
 	db.tables[table] = names
 	return strings.Join(names, ", "), nil
 }
-
-// limitLength is SQLite's name of the limit for a text or a row.
-const limitLength = 0
 
 // mostRow is how large a row of a table may be, bytes.
 const mostRow = 256 << 20
@@ -413,7 +416,10 @@ func (db *database) query(query string, args ...any) iter.Seq2[*row, error] {
 
 // databaseError is what SQLite reports, with what helps.
 func databaseError(err error) error {
-	var e *sqlite.Error
+	var e interface { // the driver's
+		error
+		Code() int
+	}
 	if !errors.As(err, &e) {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	_ "ctxtool/sessionfmt/sqlite"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 
-	_ "modernc.org/sqlite"
+	_ "ctxtool/sessionfmt/sqlite"
 )
 
 // usageRows sums the usage of the answers in a database: of the last version of each. A fork

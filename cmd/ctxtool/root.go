@@ -24,6 +24,7 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/redact"
+	_ "ctxtool/sessionfmt/sqlite" // sessions in databases
 	"ctxtool/stats"
 	"ctxtool/stats/gate"
 

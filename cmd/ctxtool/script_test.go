@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/gen"
+	"ctxtool/internal/gen/tables"
 	"ctxtool/internal/golden"
 
 	"github.com/klauspost/compress/zstd"
@@ -107,7 +107,7 @@ func database(ts *testscript.TestScript, _ bool, args []string) {
 	if log {
 		args = args[1:]
 	}
-	closed, err := gen.Database(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[1])), log)
+	closed, err := tables.Database(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[1])), log)
 	if log && err == nil {
 		ts.Defer(func() { closed() })
 	} else {

@@ -20,7 +20,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/corpus"
-	"ctxtool/internal/gen"
+	"ctxtool/internal/gen/tables"
 	"ctxtool/internal/must"
 	"ctxtool/sessionfmt"
 
@@ -255,7 +255,7 @@ func TestRedactedParts(t *testing.T) {
 {"table":"session_message","id":"m1","session_id":"ses_v2","type":"user","seq":1,"time_created":1767225600001,"time_updated":1767225600001,"data":{"text":"Read it.","files":[{"mime":"text/plain","name":"a.txt","data":"` + attached + `"}]}}
 `
 	db := filepath.Join(dir, "opencode.db")
-	must.Do(must.Get(gen.Database(db, []byte(rows), false))())
+	must.Do(must.Get(tables.Database(db, []byte(rows), false))())
 	base := `{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"b1","cwd":"/w","cli_version":"0.150.0","history_mode":"legacy"}}
 {"timestamp":"2026-01-01T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"the base says ` + mark + `"}]}}
 `

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/gen"
+	"ctxtool/internal/gen/tables"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	_ "ctxtool/sessionfmt/sqlite"
 )
 
 // database makes a database with the records of a file of pi as one session, of which every
@@ -29,7 +30,7 @@ func database(t *testing.T, records []byte, packed func(k int) bool) string {
 		k++
 	}
 	name := filepath.Join(t.TempDir(), "openclaw-agent.sqlite")
-	closed, err := gen.Database(name, rows.Bytes(), false)
+	closed, err := tables.Database(name, rows.Bytes(), false)
 	if err == nil {
 		err = closed()
 	}

@@ -12,6 +12,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	_ "ctxtool/sessionfmt/sqlite"
 )
 
 // A sent is a request that the real program sent.

@@ -1,4 +1,5 @@
-package gen
+// Package tables writes SQLite databases for tests.
+package tables
 
 import (
 	"bytes"

@@ -58,9 +58,11 @@ type entry struct {
 	end        int32 // what its children follow: of an answer, its last result so far; else itself, or edits
 	code       dialect.Code
 	walked     bool // another entry than a result names it as its parent
+	resumed    bool // the session was resumed here, and loaded by the parent chain
 	loose      bool
 	model      int32 // of an answer, see modelID
-	changes    bool  // it changes messages that came before it
+	keptBy     int32 // the first compaction that kept the message, 0 for none
+	answer     int32 // the last answer up to it whose messages nothing changed since, -1 for none
 }
 
 func newArranger() dialect.Arranger {
@@ -74,8 +76,13 @@ func newArranger() dialect.Arranger {
 func (a *arranger) key(id []byte) uint64 { return maphash.Bytes(a.seed, id) }
 
 // find is the link of the line with an id.
-func (a *arranger) find(id jsonl.Value) (to link, ok bool) {
-	to, ok = a.at[maphash.String(a.seed, id.Text())]
+func (a *arranger) find(id jsonl.Value) (to link, ok bool) { return a.lead([]byte(id.Text())) }
+
+// lead is find for a text. A message that a compaction kept is part of that.
+func (a *arranger) lead(id []byte) (to link, ok bool) {
+	if to, ok = a.at[a.key(id)]; ok && to.entry >= 0 && a.entries[to.entry].keptBy > 0 {
+		to.entry = a.entries[to.entry].keptBy
+	}
 	return to, ok
 }
 
@@ -112,7 +119,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 			return err
 		}
 	}
-	if had, ok := a.at[a.key(l.ID)]; ok {
+	if had, ok := a.lead(l.ID); ok {
 		a.repeated(t, l, had)
 		return nil
 	}
@@ -205,7 +212,7 @@ func (a *arranger) begin(t dialect.Tree, l *dialect.Line) error {
 	header := *l
 	header.ID = []byte(sessionID(line).Text())
 	_, err = t.Add(jsonl.Header, &header)
-	a.entries = append(a.entries, entry{parent: -1, of: -1})
+	a.entries = append(a.entries, entry{parent: -1, of: -1, answer: -1})
 	return err
 }
 
@@ -215,10 +222,14 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 	n, err := t.Add(kind, l, more...)
 	e := int32(n)
 	code := l.Code & codeMask
-	a.entries = append(a.entries, entry{parent: up, code: code, of: -1, end: e, changes: kind == jsonl.ContextEdit || kind == jsonl.Transform})
-	if code == answer {
-		a.entries[e].of = e
+	made := entry{parent: up, code: code, of: -1, end: e, answer: -1}
+	switch {
+	case code == answer:
+		made.of, made.answer = e, e
+	case up >= 0 && kind != jsonl.ContextEdit && kind != jsonl.Transform:
+		made.answer = a.entries[up].answer
 	}
+	a.entries = append(a.entries, made)
 	a.follow(l, e, side)
 	return e, err
 }
@@ -257,7 +268,7 @@ func (a *arranger) parent(l *dialect.Line, side int) link {
 	if len(l.Ref) == 0 {
 		return link{entry: -1}
 	}
-	if to, ok := a.at[a.key(l.Ref)]; ok {
+	if to, ok := a.lead(l.Ref); ok {
 		if side == 0 && to.entry >= 0 && to.entry < a.cut {
 			return link{entry: a.cut}
 		}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -53,7 +54,7 @@ func (a *arranger) compact(t dialect.Tree) error {
 		side = 1
 	}
 	before := a.tail[side]
-	if to, ok := a.at[a.key(l.Ref)]; ok {
+	if to, ok := a.lead(l.Ref); ok {
 		before = a.end(to.entry)
 	}
 	var made []dialect.Span
@@ -80,12 +81,8 @@ func (a *arranger) compact(t dialect.Tree) error {
 	if said != nil {
 		a.at[a.key(said.ID)] = link{e, said.At}
 	}
-	if len(kept) > 0 {
-		for id, to := range a.at {
-			if to.entry >= 0 && slices.Contains(kept, to.entry) {
-				a.at[id] = link{e, to.at}
-			}
-		}
+	for _, k := range kept {
+		a.entries[k].keptBy = cmp.Or(a.entries[k].keptBy, e)
 	}
 	a.recorded, a.pinned, a.cut = link{entry: -1}, false, 0
 	if len(kept) > 0 {
@@ -96,9 +93,10 @@ func (a *arranger) compact(t dialect.Tree) error {
 
 // kept are the messages that a compaction kept, in order. One that is not there leaves none.
 func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
+	has := map[int32]bool{}
 	add := func(e int32) {
-		if one := &a.entries[e]; (one.conversation() || one.code == attachment || one.code == command) && !slices.Contains(entries, e) {
-			entries = append(entries, e)
+		if one := &a.entries[e]; (one.conversation() || one.code == attachment || one.code == command) && !has[e] {
+			entries, has[e] = append(entries, e), true
 		}
 	}
 	if list := meta.Get("preservedMessages").Get("uuids"); list.IsArray() {
@@ -255,15 +253,17 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 			return err
 		}
 	}
+	a.entries[e].resumed = true
 	if lost > 0 {
 		t.Report("resumed", l, fmt.Sprintf("version %s resumed the session here without results of parallel calls: %d", version, lost))
 	}
 	return nil
 }
 
-// since are the entries before another one, from the last compaction on.
+// since are the entries before another one, from the last compaction or resume on: an earlier
+// resume has edited those before it.
 func (a *arranger) since(e int32) (path []int32) {
-	for k := a.entries[e].parent; k >= 0 && a.entries[k].code != boundary; k = a.entries[k].parent {
+	for k := a.entries[e].parent; k >= 0 && a.entries[k].code != boundary && !a.entries[k].resumed; k = a.entries[k].parent {
 		path = append(path, k)
 	}
 	slices.Reverse(path)

@@ -4,7 +4,7 @@ import "ctxtool/sessionfmt/dialect"
 
 // leafAt takes a last-prompt, which names the leaf or forgets it.
 func (a *arranger) leafAt(l *dialect.Line, code dialect.Code) {
-	to, ok := a.at[a.key(l.Ref)]
+	to, ok := a.lead(l.Ref)
 	switch {
 	case len(l.Ref) == 0 && code == pinned:
 		a.recorded, a.pinned = link{entry: -1}, false

@@ -15,15 +15,12 @@ func (a *arranger) shrunk(t dialect.Tree, l *dialect.Line, e int32, request []by
 	size, model, _ := bytes.Cut(request, []byte{'\n'})
 	one := &a.entries[e]
 	one.input, one.model = jsonl.Value(size).Int(), a.modelID(model)
-	for k := one.parent; k >= 0 && !a.entries[k].changes; k = a.entries[k].parent {
-		before := &a.entries[k]
-		if before.code != answer {
-			continue
-		}
-		if fall := before.input - one.input; one.input > 0 && fall >= jsonl.LeastGone && before.model == one.model {
-			t.Report("maybe-cleared", l, fmt.Sprintf("this request was %d tokens smaller than the one before, and the file does not say why: results may have been cleared, also in later requests", fall))
-		}
-		break
+	if one.parent < 0 || a.entries[one.parent].answer < 0 {
+		return
+	}
+	before := &a.entries[a.entries[one.parent].answer]
+	if fall := before.input - one.input; one.input > 0 && fall >= jsonl.LeastGone && before.model == one.model {
+		t.Report("maybe-cleared", l, fmt.Sprintf("this request was %d tokens smaller than the one before, and the file does not say why: results may have been cleared, also in later requests", fall))
 	}
 }
 

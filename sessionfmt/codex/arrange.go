@@ -36,6 +36,7 @@ type arranger struct {
 type turn struct {
 	before int // the leaf before it, and before the notes that came with it
 	at     dialect.Span
+	size   int // of its text, bytes; below 0 until a compaction asks for it
 }
 
 // A held is a summary that waits for what it is for.
@@ -154,7 +155,7 @@ func (a *arranger) prompt(t dialect.Tree, l *dialect.Line) {
 	if a.noted && len(a.turns) > 0 {
 		before = a.notes
 	}
-	a.turns = append(a.turns, turn{before, l.At})
+	a.turns = append(a.turns, turn{before, l.At, -1})
 	a.open = -1
 }
 
@@ -241,14 +242,17 @@ func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) error {
 	if !line.Get("payload").Get("replacement_history").IsArray() {
 		room := int64(mostKept * bytesPerToken)
 		for k := len(a.turns) - 1; k >= 0 && room > 0; k-- {
-			at := a.turns[k].at
-			text, err := t.Read(at)
-			if err != nil {
-				return err
+			one := &a.turns[k]
+			if one.size < 0 {
+				text, err := t.Read(one.at)
+				if err != nil {
+					return err
+				}
+				it := lineItem(text)
+				one.size = len(it.text())
 			}
-			made = append(made, at)
-			it := lineItem(text)
-			room -= int64(len(it.text()))
+			made = append(made, one.at)
+			room -= int64(one.size)
 		}
 		slices.Reverse(made)
 	}

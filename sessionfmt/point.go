@@ -246,8 +246,14 @@ func (s *Session) Offset(i int) int64 {
 	return s.records[i].off
 }
 
-// LineSize returns the length in bytes of the line of record i, without its newline.
-func (s *Session) LineSize(i int) int { return int(s.records[i].size) }
+// LineSize returns the length in bytes of the line of record i, without its newline. A line that
+// makes several entries counts with the first of them, and 0 with the others.
+func (s *Session) LineSize(i int) int {
+	if i > 0 && s.records[i-1].off == s.records[i].off && s.records[i-1].kind.IsEntry() {
+		return 0
+	}
+	return int(s.records[i].size)
+}
 
 // Orphan reports whether record i names a parent that is not in the file.
 func (s *Session) Orphan(i int) bool { return len(s.parentOf(i)) > 0 && s.records[i].up == 0 }

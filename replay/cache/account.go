@@ -238,7 +238,7 @@ func (c *accountant) insert(k int32) {
 	if q.Previous >= 0 {
 		last = c.sent[q.Previous].prefix.node
 	}
-	s.prefix = beginning{front, c.trie.add(c.l, k, !c.opt.Collapse, last, int(q.Kept))}
+	s.prefix = beginning{front, c.trie.add(c.l, k, !c.opt.Collapse, last)}
 	s.counted = c.trie.tokensOf(s.prefix)
 }
 

@@ -96,12 +96,13 @@ func (t *trie) size(n int32) int32 {
 	return t.nodes[n].depth + 1
 }
 
-// add inserts the messages of request k. last is the prefix of the request before it, of which the
-// request has the messages before index from of its list.
-func (t *trie) add(l *ledger.Ledger, k int32, inPlace bool, last int32, from int) int32 {
-	v := l.View(k, inPlace)
-	had, _ := v.Until(from)
-	n, size := last, min(int32(had), t.size(last))
+// add inserts the messages of request k. last is the prefix of the request before it.
+func (t *trie) add(l *ledger.Ledger, k int32, inPlace bool, last int32) int32 {
+	v, n, size := l.View(k, inPlace), last, int32(0)
+	if q := &l.Requests[k]; last >= 0 {
+		before := l.View(q.Previous, inPlace)
+		size = min(int32(v.Common(&before, int(q.Kept))), t.size(last))
+	}
 	for n >= 0 && t.size(t.nodes[n].parent) >= size {
 		n = t.nodes[n].parent
 	}

@@ -203,11 +203,46 @@ func (v *View) message(i int) Message {
 	return Message{*p, v.l.Measure(number, p), number}
 }
 
+// Next returns the index of the first message of the view from an index of the list on, the end if
+// there is none.
+func (v *View) Next(i int) int {
+	for i < v.End() && !v.Has(i) {
+		i++
+	}
+	return i
+}
+
+// Content returns the hash of the message at an index.
+func (v *View) Content(i int) uint64 {
+	number := v.number(i)
+	return v.l.Measure(number, v.q.Messages.Numbered(number)).Content
+}
+
+// Common returns how many messages of two views of different requests have the same content, from
+// the first one on, where the lists are the same before an index. What both store together needs
+// no look.
+func (v *View) Common(o *View, from int) (n int) {
+	n, _ = v.Until(from)
+	for i, j := v.Next(from), o.Next(from); i < v.End() && j < o.End(); i, j = v.Next(i), o.Next(j) {
+		start, to, block := v.q.Messages.Block(i)
+		if other, end, same := o.q.Messages.Block(j); block != nil && block == same && start == i && other == j && min(i-int(v.q.lead), j-int(o.q.lead)) > 0 {
+			had, _ := v.of(v.l.block(v.q.Messages, start, to, block))
+			n, i, j = n+had, to, end
+			continue
+		}
+		if v.Content(i) != o.Content(j) {
+			break
+		}
+		n, i, j = n+1, i+1, j+1
+	}
+	return n
+}
+
 // From yields the messages from an index of the list on, with their indexes.
 func (v *View) From(i int) func(yield func(i int, m Message) bool) {
 	return func(yield func(int, Message) bool) {
-		for ; i < v.End(); i++ {
-			if v.has(i, v.Piece(i)) && !yield(i, v.message(i)) {
+		for i = v.Next(i); i < v.End(); i = v.Next(i + 1) {
+			if !yield(i, v.message(i)) {
 				return
 			}
 		}

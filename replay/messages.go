@@ -156,24 +156,43 @@ func (m Messages) Without(other Messages) []int32 {
 	return without(append(m.apart(other), m.loose(other)...), append(other.apart(m), other.loose(m)...))
 }
 
-// ListedWithout is Without for the lists alone.
+// ListedWithout is Without for the lists alone, and returns indexes.
 func (m Messages) ListedWithout(other Messages) []int32 {
-	return without(m.apart(other), other.apart(m))
+	at, n := m.places(other), 0
+	has := counts(other.apart(m))
+	for _, i := range at {
+		if number := m.list.number(int(i)); has[number] > 0 {
+			has[number]--
+			continue
+		}
+		at[n] = i
+		n++
+	}
+	return at[:n]
 }
 
 // without returns the numbers that are not among others.
 func without(numbers, others []int32) []int32 {
-	if len(numbers) == 0 || len(others) == 0 {
+	has := counts(others)
+	if has == nil {
 		return numbers
-	}
-	has := map[int32]int{}
-	for _, number := range others {
-		has[number]++
 	}
 	return slices.DeleteFunc(numbers, func(number int32) bool {
 		has[number]--
 		return has[number] >= 0
 	})
+}
+
+// counts returns how often numbers occur, nil without any.
+func counts(numbers []int32) map[int32]int {
+	if len(numbers) == 0 {
+		return nil
+	}
+	n := map[int32]int{}
+	for _, number := range numbers {
+		n[number]++
+	}
+	return n
 }
 
 // loose returns the uncached messages, unless another snapshot has the same ones.
@@ -186,37 +205,59 @@ func (m Messages) loose(other Messages) []int32 {
 
 // apart returns the numbers of the list that another one does not have in the same place.
 func (m Messages) apart(other Messages) (numbers []int32) {
+	numbers = m.places(other)
+	for k, i := range numbers {
+		numbers[k] = m.list.number(int(i))
+	}
+	return numbers
+}
+
+// places returns the indexes of these.
+func (m Messages) places(other Messages) (at []int32) {
 	if m.version == nil {
 		return nil
 	}
 	if m.version == other.version {
 		for i := other.n; i < m.n; i++ {
-			numbers = append(numbers, m.list.number(int(i)))
+			at = append(at, i)
 		}
-		return numbers
+		return at
 	}
 	l, was := m.listed(), other.listed()
-	if n := min(len(l.systems), len(was.systems)); identical(l.systems[:n], was.systems[:n]) {
-		l.systems = l.systems[n:]
+	same := min(len(l.systems), len(was.systems))
+	if !identical(l.systems[:same], was.systems[:same]) {
+		same = 0
 	}
-	numbers = append(numbers, l.systems...)
-	numbers = l.front.apart(numbers, was.front, 0, l.ahead, 0, was.ahead)
-	slices.Reverse(numbers[len(l.systems):])
-	return l.body.apart(numbers, was.body, l.lo, l.hi, was.lo, was.hi)
+	for i := same; i < len(l.systems); i++ {
+		at = append(at, int32(i))
+	}
+	heads := l.heads()
+	systems := len(at)
+	for k := range l.front.apart(was.front, 0, l.ahead, 0, was.ahead) {
+		at = append(at, int32(heads-1-k))
+	}
+	slices.Reverse(at[systems:])
+	for k := range l.body.apart(was.body, l.lo, l.hi, was.lo, was.hi) {
+		at = append(at, int32(heads+k-l.lo))
+	}
+	return at
 }
 
-// apart appends the numbers of a range that the range of another body does not have in its place.
-func (b *body) apart(dst []int32, was *body, lo, hi, from, to int) []int32 {
-	for k := lo; k < hi; k++ {
-		switch chunk := k / chunkSize; {
-		case k < from || k >= to:
-		case was.chunks[chunk] == b.chunks[chunk]:
-			k = min(to, (chunk+1)*chunkSize) - 1
-			continue
-		case was.number(k) == b.number(k):
-			continue
+// apart yields the places of a range that the range of another body has not the same message in.
+func (b *body) apart(was *body, lo, hi, from, to int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for k := lo; k < hi; k++ {
+			switch chunk := k / chunkSize; {
+			case k < from || k >= to:
+			case was.chunks[chunk] == b.chunks[chunk]:
+				k = min(to, (chunk+1)*chunkSize) - 1
+				continue
+			case was.number(k) == b.number(k):
+				continue
+			}
+			if !yield(k) {
+				return
+			}
 		}
-		dst = append(dst, b.number(k))
 	}
-	return dst
 }

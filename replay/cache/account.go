@@ -172,7 +172,7 @@ func (c *accountant) reset() {
 func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	s := l.Replay.Session
 	c := &accountant{
-		l: l, opt: opt, lines: s.NewReader(), trie: newTrie(),
+		l: l, opt: opt, lines: s.NewReader(), trie: newTrie(l, !opt.Collapse),
 		sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, s.Len()), last: -1, breaks: map[int]*Break{},
 	}
 	for k := range c.sent {
@@ -238,7 +238,7 @@ func (c *accountant) insert(k int32) {
 	if q.Previous >= 0 {
 		last = c.sent[q.Previous].prefix.node
 	}
-	s.prefix = beginning{front, c.trie.add(c.l, k, !c.opt.Collapse, last)}
+	s.prefix = beginning{front, c.trie.add(k, last)}
 	s.counted = c.trie.tokensOf(s.prefix)
 }
 

@@ -15,6 +15,8 @@ import (
 // node is a prefix; its parent is the prefix without the last piece. First all requests are
 // inserted, then their uses are replayed in the order of time.
 type trie struct {
+	l        *ledger.Ledger
+	inPlace  bool // see ledger.View
 	fronts   []node
 	byFront  map[uint64]int32
 	nodes    []node              // prefixes of messages: those of requests, and those at which requests part
@@ -47,6 +49,7 @@ type node struct {
 	// message that the parent does not have.
 	request, from int32
 	child         int32 // the first one, -1 for none
+	end           int32 // of messages, the whole of the last request that was found to begin with it
 }
 
 // An edge leads from a node to the one that continues with a message of that content.
@@ -69,8 +72,8 @@ const forever = math.MaxInt64
 // piecesBefore is the number of pieces before the messages.
 const piecesBefore = 3
 
-func newTrie() trie {
-	return trie{byFront: map[uint64]int32{}, byEdge: map[edge]int32{}, recorded: map[beginning]int64{}, uses: map[beginning][]use{}, depths: map[beginning]int32{}}
+func newTrie(l *ledger.Ledger, inPlace bool) trie {
+	return trie{l: l, inPlace: inPlace, byFront: map[uint64]int32{}, byEdge: map[edge]int32{}, recorded: map[beginning]int64{}, uses: map[beginning][]use{}, depths: map[beginning]int32{}}
 }
 
 // addFront returns the front with that key below parent, adding it if necessary.
@@ -89,63 +92,74 @@ func (t *trie) addFront(parent int32, key uint64, tokens int) int32 {
 }
 
 // size returns how many messages a prefix has.
-func (t *trie) size(n int32) int32 {
+func (t *trie) size(n int32) int {
 	if n < 0 {
 		return 0
 	}
-	return t.nodes[n].depth + 1
+	return int(t.nodes[n].depth) + 1
 }
 
-// add inserts the messages of request k. last is the prefix of the request before it.
-func (t *trie) add(l *ledger.Ledger, k int32, inPlace bool, last int32) int32 {
-	v, n, size := l.View(k, inPlace), last, int32(0)
-	if q := &l.Requests[k]; last >= 0 {
-		before := l.View(q.Previous, inPlace)
-		size = min(int32(v.Common(&before, int(q.Kept))), t.size(last))
+// add inserts the messages of request k. last is the prefix of the request before it. What the
+// request shares with another one is found by comparing their lists, which skips what both store
+// together, so nodes between are not visited.
+func (t *trie) add(k, last int32) int32 {
+	v, n, size := t.view(k), last, 0
+	if q := &t.l.Requests[k]; last >= 0 {
+		before, kept := t.view(q.Previous), int(q.Kept)
+		size, _ = v.Until(kept)
+		size += v.Common(&before, kept, kept)
 	}
-	for n >= 0 && t.size(t.nodes[n].parent) >= size {
-		n = t.nodes[n].parent
-	}
-	at := edgePlace{node: n}
-	if t.size(n) > size { // within the edge to n
-		at.view = l.View(t.nodes[n].request, inPlace)
-		at.index = at.view.Index(int(size))
-	}
-	for i, m := range v.From(v.Index(int(size))) {
-		if t.size(at.node) == size {
-			next := t.below(l, at.node, m.Content, inPlace)
-			if next.node < 0 {
-				return t.append(at.node, k, i, &v, m.Content)
+	var passed []int32
+	for {
+		size = min(size, t.size(n))
+		for n >= 0 && t.size(t.nodes[n].parent) >= size {
+			n = t.nodes[n].parent
+		}
+		if t.size(n) > size { // within the edge to n
+			if n = t.split(n, size); n >= 0 {
+				passed = append(passed, n)
 			}
-			at = next
-		} else if at.content() != m.Content {
-			mid := t.split(&at, size, &v, i)
-			return t.append(mid, k, i, &v, m.Content)
 		}
-		size++
-		at.index++
+		i := v.Next(v.Index(size))
+		next := int32(-1)
+		if i < v.End() {
+			if next = t.below(n, v.Content(i)); next < 0 {
+				n = t.append(n, k, i)
+			}
+		}
+		if next < 0 {
+			for _, p := range passed {
+				t.nodes[p].end = n
+			}
+			return n
+		}
+		n = t.nodes[next].end
+		other := t.view(t.nodes[n].request)
+		if size += v.Common(&other, i, other.Next(other.Index(size))); size >= t.size(next) {
+			passed = append(passed, next)
+		}
 	}
-	if t.size(at.node) > size {
-		return t.split(&at, size, &v, v.End())
-	}
-	return at.node
 }
 
-// below returns the beginning of the edge that leads from a node to a message of that content; its
-// node is -1 if there is none.
-func (t *trie) below(l *ledger.Ledger, n int32, content uint64, inPlace bool) edgePlace {
-	place := func(to int32) edgePlace {
-		return edgePlace{to, l.View(t.nodes[to].request, inPlace), int(t.nodes[to].from)}
-	}
-	if n >= 0 && t.nodes[n].child >= 0 {
-		if first := place(t.nodes[n].child); first.content() == content {
-			return first
-		}
+// view returns the messages of a request as the cache sees them.
+func (t *trie) view(k int32) ledger.View { return t.l.View(k, t.inPlace) }
+
+// content returns the content of the first message that a node adds to its parent.
+func (t *trie) content(n int32) uint64 {
+	v := t.view(t.nodes[n].request)
+	return v.Content(v.Next(int(t.nodes[n].from)))
+}
+
+// below returns the node below another one that begins with a message of that content, -1 if
+// there is none.
+func (t *trie) below(n int32, content uint64) int32 {
+	if n >= 0 && t.nodes[n].child >= 0 && t.content(t.nodes[n].child) == content {
+		return t.nodes[n].child
 	}
 	if to, ok := t.byEdge[edge{n, content}]; ok {
-		return place(to)
+		return to
 	}
-	return edgePlace{node: -1}
+	return -1
 }
 
 // link makes a node the one below a parent that begins with a message of that content. was is the
@@ -158,45 +172,29 @@ func (t *trie) link(parent int32, content uint64, n, was int32) {
 	t.byEdge[edge{parent, content}] = n
 }
 
-// An edgePlace is a message of the edge to a node, by its index in the list of the node's request.
-type edgePlace struct {
-	node  int32
-	view  ledger.View
-	index int
-}
-
-// content returns the content of the next message.
-func (p *edgePlace) content() uint64 {
-	for i, m := range p.view.From(p.index) {
-		p.index = i
-		return m.Content
-	}
-	return 0
-}
-
 // append adds the rest of request k, from an index of its list on, below a node.
-func (t *trie) append(parent, k int32, from int, v *ledger.View, content uint64) int32 {
+func (t *trie) append(parent, k int32, from int) int32 {
+	v := t.view(k)
 	all, tokens := v.Total()
 	n := int32(len(t.nodes))
-	t.nodes = append(t.nodes, node{parent, int32(all) - 1, int32(tokens), k, int32(from), -1})
-	t.link(parent, content, n, -1)
+	t.nodes = append(t.nodes, node{parent, int32(all) - 1, int32(tokens), k, int32(from), -1, n})
+	t.link(parent, v.Content(from), n, -1)
 	return n
 }
 
-// split makes a prefix of that size a node, above the one to whose edge it belongs. The request of
-// v has it before an index of its list.
-func (t *trie) split(at *edgePlace, size int32, v *ledger.View, i int) int32 {
+// split makes a prefix of that size a node, above the one to whose edge it belongs.
+func (t *trie) split(n int32, size int) int32 {
 	if size == 0 {
 		return -1
 	}
-	below := &t.nodes[at.node]
+	below := &t.nodes[n]
+	v := t.view(below.request)
+	i := v.Next(v.Index(size))
 	_, tokens := v.Until(i)
 	mid := int32(len(t.nodes))
-	first := edgePlace{at.node, at.view, int(below.from)}
-	t.link(below.parent, first.content(), mid, at.node)
-	next := node{below.parent, size - 1, int32(tokens), below.request, below.from, at.node}
-	at.content() // the index becomes that of the message
-	below.parent, below.from = mid, int32(at.index)
+	t.link(below.parent, t.content(n), mid, n)
+	next := node{below.parent, int32(size) - 1, int32(tokens), below.request, below.from, n, below.end}
+	below.parent, below.from = mid, int32(i)
 	t.nodes = append(t.nodes, next)
 	return mid
 }

@@ -205,13 +205,15 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages) (err 
 // next sums up the messages of a context, from those of an earlier one.
 func (l *Ledger) next(was listed, is replay.Messages) (now listed, err error) {
 	now, now.Messages = was, is
-	for _, number := range is.ListedWithout(was.Messages) {
+	for _, i := range is.ListedWithout(was.Messages) {
+		number := is.Number(int(i))
 		if err := l.measureNumber(number, is.Numbered(number)); err != nil {
 			return now, err
 		}
 		now.sum.plus(l.one(number, is.Numbered(number)), 1)
 	}
-	for _, number := range was.Messages.ListedWithout(is) {
+	for _, i := range was.Messages.ListedWithout(is) {
+		number := was.Messages.Number(int(i))
 		now.sum.plus(l.one(number, is.Numbered(number)), -1)
 	}
 	if same := is.Same(was.Messages); same <= int(now.lead) { // another message is the first

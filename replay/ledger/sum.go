@@ -218,12 +218,10 @@ func (v *View) Content(i int) uint64 {
 	return v.l.Measure(number, v.q.Messages.Numbered(number)).Content
 }
 
-// Common returns how many messages of two views of different requests have the same content, from
-// the first one on, where the lists are the same before an index. What both store together needs
-// no look.
-func (v *View) Common(o *View, from int) (n int) {
-	n, _ = v.Until(from)
-	for i, j := v.Next(from), o.Next(from); i < v.End() && j < o.End(); i, j = v.Next(i), o.Next(j) {
+// Common returns how many messages of two views have the same content one after the other, from an
+// index of each on. What both store together needs no look.
+func (v *View) Common(o *View, i, j int) (n int) {
+	for i, j = v.Next(i), o.Next(j); i < v.End() && j < o.End(); i, j = v.Next(i), o.Next(j) {
 		start, to, block := v.q.Messages.Block(i)
 		if other, end, same := o.q.Messages.Block(j); block != nil && block == same && start == i && other == j && min(i-int(v.q.lead), j-int(o.q.lead)) > 0 {
 			had, _ := v.of(v.l.block(v.q.Messages, start, to, block))
@@ -249,14 +247,13 @@ func (v *View) From(i int) func(yield func(i int, m Message) bool) {
 	}
 }
 
-// Added yields the messages of a request that the one before it did not have at their index, with
-// their indexes.
+// Added yields the messages of a request that the one before it did not have, with their indexes.
 func (l *Ledger) Added(k int32) iter.Seq2[int, Message] {
 	return func(yield func(int, Message) bool) {
 		q := &l.Requests[k]
 		v := View{l: l, q: q}
-		for i := range q.Messages.Differs(l.before(q)) {
-			if i < q.Messages.Listed() && !yield(i, v.message(i)) {
+		for _, i := range q.Messages.ListedWithout(l.before(q)) {
+			if !yield(int(i), v.message(int(i))) {
 				return
 			}
 		}

@@ -52,11 +52,10 @@ type Redactor struct {
 
 // A use is a purpose for which a word is searched.
 type use struct {
-	kind     useKind
-	rule     int32  // index of the rule, token or head; into names for a value
-	size     int    // length of the word
-	exact    string // exact spelling, empty to ignore case
-	min, max int    // distance in bytes from the start of a match
+	kind  useKind
+	rule  int32  // index of the rule, token or head; into names for a value
+	size  int    // length of the word
+	exact string // exact spelling, empty to ignore case
 }
 
 type useKind uint8
@@ -205,7 +204,11 @@ func (r *Redactor) index() {
 	var words wordList
 	for k, rule := range r.rules {
 		for _, a := range rule.anchors {
-			words.add(begin(a.text), use{kind: useAnchor, rule: int32(k), exact: begin(a.exact), min: a.min, max: a.max})
+			u := use{kind: useAnchor, rule: int32(k), exact: begin(a.text)}
+			if a.fold {
+				u.exact = ""
+			}
+			words.add(lowerASCII(begin(a.text)), u)
 		}
 		if rule.anchors == nil && len(rule.Keywords) == 0 {
 			r.always = append(r.always, int32(k))

@@ -256,9 +256,7 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 		case useAnchor:
 			if at := end - u.size; u.exact == "" || string(text[at:end]) == u.exact {
 				s.wake(u.rule)
-				for start := max(0, at-u.max); start <= at-u.min; start++ {
-					s.starts[u.rule] = append(s.starts[u.rule], int32(start))
-				}
+				s.starts[u.rule] = append(s.starts[u.rule], int32(at))
 			}
 		case useToken, useKeyBegin, useKeyEnd, useKeyHead:
 			s.queue = append(s.queue, foundUse{u, end - u.size})

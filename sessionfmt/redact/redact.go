@@ -80,12 +80,12 @@ func New(opt Options) (*Redactor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("patterns: %w", err)
 	}
-	builtin, err := builtinRules()
+	base, err := builtinRules()
 	if err != nil {
 		return nil, fmt.Errorf("the built-in rules: %w", err)
 	}
 	r := &Redactor{
-		opt: opt, rules: append(own.Rules, builtin.Rules...), tokens: builtin.Tokens, heads: builtin.Heads,
+		opt: opt, rules: append(own.Rules, base.Rules...), tokens: base.Tokens, heads: base.Heads,
 		exact: map[string]int32{}, marked: map[string]bool{},
 	}
 	r.name()
@@ -235,11 +235,20 @@ func (r *Redactor) index() {
 	for _, w := range homeWords {
 		words.add(w, use{kind: useHome})
 	}
-	if r.uses = words.uses; len(r.exact) > 0 { // what is kept has no secrets
+	r.uses = words.uses
+	if len(r.opt.Values)+len(r.opt.Patterns) > 0 {
 		r.words = newAutomaton(words.words)
 		return
 	}
-	r.words = automatonOf(words.words)
+	builtin.Do(func() { builtin.words = newAutomaton(words.words) })
+	r.words = builtin.words
+}
+
+// builtin is the automaton of a Redactor without values and patterns: a server makes one for every
+// answer.
+var builtin struct {
+	sync.Once
+	words *automaton
 }
 
 // placeholder appends the placeholder of a secret.

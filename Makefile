@@ -133,7 +133,7 @@ rules:
 # gitleaks' program is built outside of this module; trufflehog runs if it is on the PATH.
 # REPORTFLAGS="-gitleaks=" leaves both out.
 redaction-report:
-	$(GO) run ./internal/labelled/report -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
+	CTXTOOL_WHOLE=1 $(GO) test ./internal/labelled/report -count=1 -timeout 60m -v -run TestGoals -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
 
 # pi's own code of sessions and requests, for comparison. It needs npm. npm does not have all that
 # pi's packages depend on: what this code needs of it are two packages, and stubs of two others.

@@ -205,4 +205,4 @@ screenshots:
 
 # What the policies of each agent would have cost and lost over real and generated sessions.
 compared: build
-	$(GO) run ./internal/compared
+	$(GO) test ./internal/compared -count=1 -timeout 60m -update

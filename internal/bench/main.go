@@ -23,6 +23,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ctxtool/internal/gen"
 )
 
 // A contest is one piece of work and the commands that do it; the first is ours,
@@ -267,8 +269,10 @@ func (b *bench) session(preset string) (read data, err error) {
 			err = makeForeign(name, agent, 100_000_000)
 		} else if isText {
 			err = exec.Command("sh", "-c", texts[preset], "sh", name).Run()
+		} else if p, failed := gen.Find(preset); failed != nil {
+			err = failed
 		} else {
-			err = generate(preset, name)
+			err = p.WriteFile(name)
 		}
 		if err != nil {
 			return data{}, err
@@ -284,13 +288,6 @@ func (b *bench) session(preset string) (read data, err error) {
 		return err
 	})
 	return read, err
-}
-
-// generate makes the session or the store of a preset.
-func generate(preset, name string) error {
-	cmd := exec.Command("go", "run", "./internal/gen/gensession", "-preset", preset, "-o", name)
-	cmd.Stderr = os.Stderr
-	return cmd.Run()
 }
 
 // warm reads a file, so that it is in memory, and says how long it is.

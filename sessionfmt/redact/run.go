@@ -100,7 +100,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 		x.token(&x.walk.tokens[i], line, first)
 	}
 	if len(x.edits) > 0 {
-		x.settle(line)
+		x.edits = merged(line, x.edits)
 		x.distinct(line)
 	}
 	return x.edits
@@ -294,31 +294,6 @@ func encoded(text []byte) int {
 		return 0
 	}
 	return len(head) + len(";base64,")
-}
-
-// settle sorts the edits, and merges overlapping ones.
-func (x *Run) settle(line []byte) {
-	inOrder(x.edits)
-	out := x.edits[:0]
-	for _, e := range x.edits {
-		if n := len(out); n > 0 && e.start < out[n-1].end {
-			last := &out[n-1]
-			if last.rule < 0 {
-				continue
-			}
-			if e.rule < 0 {
-				*last = e
-				continue
-			}
-			if last.rule = min(last.rule, e.rule); e.end > last.end {
-				last.end = e.end
-				last.value = string(line[last.start:last.end])
-			}
-			continue
-		}
-		out = append(out, e)
-	}
-	x.edits = out
 }
 
 // distinct keeps an object's keys different if redaction would make them equal.

@@ -124,31 +124,36 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	for _, h := range hits {
 		s.learn(h.rule, h.value)
 	}
-	inOrder(hits)
-	out := hits[:0]
-	for _, h := range hits {
-		if n := len(out); n > 0 && h.start < out[n-1].end {
-			last := &out[n-1]
-			if h.rule < last.rule {
-				last.rule = h.rule
-				if h.start == last.start && h.end == last.end {
-					last.value = h.value
-				}
-			}
-			if h.end > last.end {
-				last.end = h.end
-				last.value = string(text[last.start:last.end])
-			}
-			continue
-		}
-		out = append(out, h)
-	}
-	return out
+	return merged(text, hits)
 }
 
-// inOrder sorts hits by start, the longest first.
-func inOrder(hits []hit) {
+// merged sorts hits by start, the longest first, and merges overlapping ones. A replacement that is
+// no placeholder stays whole.
+func merged(text []byte, hits []hit) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	out := hits[:0]
+	for _, h := range hits {
+		n := len(out)
+		if n == 0 || h.start >= out[n-1].end {
+			out = append(out, h)
+			continue
+		}
+		last := &out[n-1]
+		switch {
+		case last.rule < 0:
+			continue
+		case h.rule < 0:
+			*last = h
+			continue
+		case h.rule < last.rule && h.start == last.start && h.end == last.end:
+			last.value = h.value
+		}
+		if last.rule = min(last.rule, h.rule); h.end > last.end {
+			last.end = h.end
+			last.value = string(text[last.start:last.end])
+		}
+	}
+	return out
 }
 
 // learn records a secret, to find it everywhere. Addresses and names of persons do not need

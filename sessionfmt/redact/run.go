@@ -108,7 +108,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 
 // margin is how many bytes at either end of a long string are searched together with the text
 // around it.
-const margin = 256
+const margin = 128
 
 // skeleton adds the secrets in the line's JSON, except inside strings that are searched
 // separately.

@@ -153,7 +153,7 @@ func (t table) count(tool int, text, out string, good bool, names ...string) {
 
 // print prints the rows by what they have in common, the worst first.
 func (t table) print(w io.Writer, tools []string) {
-	fmt.Fprintf(w, "%-52s %7s %10s\n", "removed, or left alone", "texts", strings.Join(tools, " "))
+	fmt.Fprintf(w, "%-52s %7s %10s\n", "removed, or unchanged", "texts", strings.Join(tools, " "))
 	group := func(name string) string { return name[:strings.IndexByte(name, ':')] }
 	for _, name := range slices.SortedFunc(maps.Keys(t), func(a, b string) int {
 		return cmp.Or(strings.Compare(group(a), group(b)), cmp.Compare(t[a].share(0), t[b].share(0)), strings.Compare(a, b))

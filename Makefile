@@ -97,7 +97,7 @@ BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
 	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
 	bin/ctxtool render $(BENCH_DIR)/100m.jsonl -f html -o $(BENCH_DIR)/100m.html
-	$(GO) run ./internal/browser/pagespeed $(BENCH_DIR)/100m.html
+	CTXTOOL_BENCH_HTML=$(BENCH_DIR)/100m.html $(GO) test -run '^$$' -bench Browse -benchtime 1x ./render/html
 	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render/html
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./sessionfmt/redact ./replay/tokens ./compact
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/simulate
@@ -133,7 +133,7 @@ rules:
 # gitleaks' program is built outside of this module; trufflehog runs if it is on the PATH.
 # REPORTFLAGS="-gitleaks=" leaves both out.
 redaction-report:
-	$(GO) run ./internal/labelled/report -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
+	CTXTOOL_WHOLE=1 $(GO) test ./internal/labelled/report -count=1 -timeout 60m -v -run TestGoals -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
 
 # pi's own code of sessions and requests, for comparison. It needs npm. npm does not have all that
 # pi's packages depend on: what this code needs of it are two packages, and stubs of two others.
@@ -200,9 +200,9 @@ libs:
 	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE render/html/lib/highlight.LICENSE
 
 SCREENSHOTS ?= screenshots
-screenshots: build
-	$(GO) run ./internal/browser/screenshots -o $(SCREENSHOTS)
+screenshots:
+	$(GO) test ./render/html -count=1 -run TestScreenshots -screenshots $(abspath $(SCREENSHOTS))
 
 # What the policies of each agent would have cost and lost over real and generated sessions.
 compared: build
-	$(GO) run ./internal/compared
+	$(GO) test ./internal/compared -count=1 -timeout 60m -update

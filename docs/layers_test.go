@@ -18,8 +18,7 @@ var ranks = []string{
 	"docs docs/checks internal/browser internal/gen internal/gen/tables internal/golden internal/help internal/labelled " +
 		"internal/markdown internal/must internal/parallel internal/scratch internal/shell internal/table " +
 		"internal/times internal/work",
-	"internal/browser/pagespeed internal/browser/screenshots internal/corpus internal/gen/gensession " +
-		"sessionfmt/jsonl",
+	"internal/corpus sessionfmt/jsonl",
 	"internal/activity replay/models replay/tokens sessionfmt/dialect",
 	"replay/models/gen replay/tokens/gen replay/weigh sessionfmt/chat sessionfmt/claude sessionfmt/codex " +
 		"sessionfmt/openclaw sessionfmt/opencode",

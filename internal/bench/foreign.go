@@ -7,12 +7,11 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"io"
+	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"text/template"
-
-	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 //go:embed agents.tmpl
@@ -23,142 +22,76 @@ type said struct {
 	N             int // of the message, from 0
 	Prompt        bool
 	Text, Thought string
-	Calls         []*called
-	Usage         jsonl.Usage
+	Calls         []called
+	Usage         usage
 }
 
 type called struct{ ID, Name, Args, Result string }
 
+type usage struct{ Input, CacheRead, CacheWrite, Output, Prompt, Context int }
+
 // WithoutCalls is the answer as an agent writes it that writes it again with its calls.
 func (m *said) WithoutCalls() *said { return &said{N: m.N, Text: m.Text, Usage: m.Usage} }
 
-// A teller writes a conversation as another agent records it, by the templates of that agent.
-type teller struct {
-	w        io.Writer
-	forms    *template.Template
-	agent    string
-	document bool // one JSON document, indented
-	lines    int  // numbered so far
-	messages int
+// message is one of a conversation: after each prompt there are four answers, of which three call a tool.
+func message(n int) *said {
+	text := func(words int) string {
+		return fmt.Sprintf(`"%d: %s"`, n, strings.Repeat(`the worker closes \"the queue\" before it drains,\nso we wait `, words/12+n%7))
+	}
+	read, output := n%500*300, 20+n%800
+	m := &said{N: n, Prompt: n%5 == 0, Text: text(24), Usage: usage{4, read, 200, output, read + 204, read + 204 + output}}
+	if m.Prompt {
+		return m
+	}
+	if n%5 == 1 {
+		m.Thought = text(36)
+	}
+	if n%5 < 4 {
+		m.Calls = []called{{fmt.Sprintf(`"toolu_%d"`, n), `"bash"`, `{"command":` + text(12) + `}`, text(120)}}
+	}
+	return m
 }
 
-func newTeller(w io.Writer, agent string) *teller {
-	t := &teller{w: w, agent: agent}
-	t.forms = template.Must(template.New("").Funcs(template.FuncMap{
-		"lines":  func() int { return t.lines },
-		"before": func() int { return t.lines - 1 },
-		"next":   func() int { t.lines++; return t.lines - 1 },
-		"list":   func(all ...any) []any { return all },
-		"quote":  func(text string) string { return string(jsonl.AppendQuoted(nil, text)) },
-	}).Parse(agents))
-	t.document = t.forms.Lookup(agent+" end") != nil
-	return t
-}
-
-// write writes what the template of that name makes of a message, if there is one.
-func (t *teller) write(name string, m *said) error {
-	if t.forms.Lookup(name) == nil {
-		return nil
-	}
-	if m == nil || !t.document {
-		return t.forms.ExecuteTemplate(t.w, name, m)
-	}
-	var line, out bytes.Buffer
-	err := t.forms.ExecuteTemplate(&line, name, m)
-	if m.N > 0 {
-		out.WriteString(",\n")
-	}
-	out.WriteString("    ")
-	json.Indent(&out, bytes.TrimSpace(line.Bytes()), "    ", "  ")
-	out.WriteTo(t.w)
-	return err
-}
-
-// makeForeign writes the conversation of a session of pi in the format of another agent, with
-// what that records besides: Codex most things twice, Claude Code the results of tools.
-func makeForeign(name, agent, from string) error {
-	s, err := sessionfmt.Open(from, sessionfmt.Options{})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
+// makeForeign writes a conversation of about that many bytes of text as an agent records it, with what
+// that records besides: Codex most things twice, Claude Code the results of tools.
+func makeForeign(name, agent string, size int) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
-	t := newTeller(w, agent)
-	if err := t.write(agent+" begin", nil); err != nil {
-		return err
-	}
-	if err := t.all(s); err != nil {
-		return err
-	}
-	if err := t.write(agent+" end", nil); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// all writes the messages of a session. An answer waits for the results of its calls.
-func (t *teller) all(s *sessionfmt.Session) error {
-	var held *said
-	r := s.NewReader()
-	for i := range s.Len() {
-		if !s.Kind(i).IsTurn() {
-			continue
+	lines := 0 // numbered so far
+	forms := template.Must(template.New("").Funcs(template.FuncMap{
+		"lines":  func() int { return lines },
+		"before": func() int { return lines - 1 },
+		"next":   func() int { lines++; return lines - 1 },
+		"list":   func(all ...any) []any { return all },
+		"quote":  func(text string) (string, error) { b, err := json.Marshal(text); return string(b), err },
+	}).Parse(agents))
+	document := forms.Lookup(agent+" end") != nil // one JSON document, indented
+	write := func(form string, m *said) {
+		if err != nil || forms.Lookup(form) == nil {
+			return
 		}
-		line, err := r.Line(i)
-		if err != nil {
-			return err
+		if m == nil || !document {
+			err = forms.ExecuteTemplate(w, form, m)
+			return
 		}
-		m := line.Get("message").Message()
-		if m.Kind == jsonl.ToolResult {
-			held.result(m)
-			continue
+		var line, out bytes.Buffer
+		if err = forms.ExecuteTemplate(&line, form, m); err == nil {
+			err = json.Indent(&out, bytes.TrimSpace(line.Bytes()), "    ", "  ")
 		}
-		if held != nil {
-			if err := t.write(t.agent, held); err != nil {
-				return err
-			}
-		}
-		held = saidBy(m, t.messages)
-		t.messages++
+		fmt.Fprintf(w, "%.*s    %s", min(m.N, 1)*2, ",\n", out.Bytes())
 	}
-	return t.write(t.agent, held)
-}
-
-func saidBy(m *jsonl.Message, n int) *said {
-	h := &said{N: n, Prompt: m.Kind == jsonl.User, Text: `""`, Usage: m.Usage.Usage()}
-	for k := range m.Blocks {
-		switch b := &m.Blocks[k]; b.Kind {
-		case jsonl.CallBlock:
-			h.Calls = append(h.Calls, &called{string(b.ID), string(b.Name), string(b.Args), "null"})
-		case jsonl.ThinkingBlock:
-			h.Thought = text(b)
-		default:
-			h.Text = text(b)
+	write(agent+" begin", nil)
+	for n := 0; size > 0; n++ {
+		m := message(n)
+		write(agent, m)
+		size -= len(m.Text) + len(m.Thought)
+		for _, c := range m.Calls {
+			size -= len(c.Args) + len(c.Result)
 		}
 	}
-	return h
-}
-
-func (m *said) result(r *jsonl.Message) {
-	for _, c := range m.Calls {
-		if c.ID == string(r.CallID) && len(r.Blocks) > 0 {
-			c.Result = text(&r.Blocks[0])
-		}
-	}
-}
-
-// text is that of a block, at least empty.
-func text(b *jsonl.Block) string {
-	if b.Text.IsString() {
-		return string(b.Text.Value)
-	}
-	return `""`
+	write(agent+" end", nil)
+	return errors.Join(err, w.Flush(), f.Close())
 }

@@ -23,6 +23,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ctxtool/internal/gen"
 )
 
 // A contest is one piece of work and the commands that do it; the first is ours,
@@ -99,6 +101,15 @@ const (
 	evenGoal  = "no more time a byte than for other text of its kind"
 )
 
+// texts make the texts that are counted, of which $1 is the name: the strings of the real sessions, or of
+// the project's own, again and again until what programs need to start is little beside it.
+var texts = map[string]string{
+	"texts.txt": `for f in ../shared/corpus/*.jsonl testdata/sessions/good/*.jsonl; do jq -r '.. | strings' "$f"; done 2>/dev/null >"$1.once"
+		test -s "$1.once" || exit 1
+		while cat "$1.once"; do :; done 2>/dev/null | head -c 32M >"$1"; rm "$1.once"`,
+	"base64.txt": `head -c 786432 /dev/urandom | base64 -w 0 >"$1"`,
+}
+
 // storeJq runs jq over the files of a store.
 func storeJq(filter string) []string {
 	return []string{"sh", "-c", "find FILE -name '*.jsonl' -exec jq -c '" + filter + "' {} +"}
@@ -117,7 +128,7 @@ var otherAgents = []string{"codex", "claude", "gsh", "swe-cli", "opendev", "y-ag
 
 // agents has a command read the same conversation as pi and as other agents record it.
 func (b *bench) agents(command string) contest {
-	c := contest{command + ", a session of each agent", "100m", []string{command, "FILE"}, "60 % of pi's bytes/s", nil}
+	c := contest{command + ", a session of each agent", "100m-as-pi", []string{command, "FILE"}, "60 % of pi's bytes/s", nil}
 	for _, agent := range otherAgents {
 		c.against = append(c.against, rival{"ctxtool " + command + ", " + agent, []string{b.ctxtool, command, "FILE:100m-as-" + agent}})
 	}
@@ -254,14 +265,14 @@ func (b *bench) session(preset string) (read data, err error) {
 	}
 	if _, err := os.Stat(name); err != nil {
 		fmt.Fprintf(os.Stderr, "making %s\n", name)
-		if pi, agent, ok := strings.Cut(preset, "-as-"); ok {
-			if read, err = b.session(pi); err == nil {
-				err = makeForeign(name, agent, read.file)
-			}
+		if _, agent, ok := strings.Cut(preset, "-as-"); ok {
+			err = makeForeign(name, agent, 100_000_000)
 		} else if isText {
-			err = makeText(name)
+			err = exec.Command("sh", "-c", texts[preset], "sh", name).Run()
+		} else if p, failed := gen.Find(preset); failed != nil {
+			err = failed
 		} else {
-			err = generate(preset, name)
+			err = p.WriteFile(name)
 		}
 		if err != nil {
 			return data{}, err
@@ -277,13 +288,6 @@ func (b *bench) session(preset string) (read data, err error) {
 		return err
 	})
 	return read, err
-}
-
-// generate makes the session or the store of a preset.
-func generate(preset, name string) error {
-	cmd := exec.Command("go", "run", "./internal/gen/gensession", "-preset", preset, "-o", name)
-	cmd.Stderr = os.Stderr
-	return cmd.Run()
 }
 
 // warm reads a file, so that it is in memory, and says how long it is.

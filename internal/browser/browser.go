@@ -1,5 +1,5 @@
 // Package browser opens pages in a Chromium without network access, and records what they write
-// to the console and what they request. Only tests and tools use it.
+// to the console and what they request. Only tests use it.
 package browser
 
 import (
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -68,13 +69,6 @@ func Start() (*Browser, error) {
 // Close stops the browser and removes its files.
 func (b *Browser) Close() { b.stop() }
 
-// A T receives failures: a test, or a program. Fatalf does not return.
-type T interface {
-	Helper()
-	Errorf(format string, args ...any)
-	Fatalf(format string, args ...any)
-}
-
 const width, height = 1440, 900
 
 // A View is the way a page is displayed. The zero value is a light window of 1440 by 900
@@ -86,9 +80,9 @@ type View struct {
 }
 
 // A Tab is a page in its own window, with its own storage. It is not safe for concurrent use.
-// Failures are fatal to its T.
+// Failures are fatal to its test.
 type Tab struct {
-	t       T
+	t       testing.TB
 	browser *Browser
 	ctx     context.Context
 	leave   func()
@@ -100,7 +94,7 @@ type Tab struct {
 }
 
 // Open opens a file and waits until the page is ready: data-ready of its root is true.
-func (b *Browser) Open(t T, file string, view View) *Tab {
+func (b *Browser) Open(t testing.TB, file string, view View) *Tab {
 	t.Helper()
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -118,7 +112,7 @@ func (b *Browser) Open(t T, file string, view View) *Tab {
 }
 
 // tab returns an idle tab, or a new one.
-func (b *Browser) tab(t T) *Tab {
+func (b *Browser) tab(t testing.TB) *Tab {
 	t.Helper()
 	b.mu.Lock()
 	if last := len(b.idle) - 1; last >= 0 {

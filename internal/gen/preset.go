@@ -8,32 +8,30 @@ import (
 // A Preset is a shape with a name.
 type Preset struct {
 	Name  string
-	About string
 	Shape Shape
 	Store Store // of such sessions; a single one if it has no files
 }
 
-// presets are in the order of help.
 var presets = []Preset{
-	{"linear", "a plain session", Shape{Entries: 60, Tools: 0.6}, Store{}},
-	{"branched", "one that goes back often", Shape{Entries: 200, Tools: 0.5, Branch: 0.3, Labels: 0.1}, Store{}},
-	{"compacted", "one with compactions and checkpoints", Shape{Entries: 300, Tools: 0.6, CompactEvery: 60, Checkpoints: true, Systems: 0.1}, Store{}},
-	{"everything", "all kinds of entries and operations", everything, Store{}},
-	{"v1", "format version 1", Shape{Entries: 120, Version: 1, Tools: 0.6, Bash: 0.1, CompactEvery: 50}, Store{}},
-	{"v2", "format version 2", Shape{Entries: 120, Version: 2, Tools: 0.6, Branch: 0.1, Custom: 0.2, Bash: 0.1, CompactEvery: 50, Labels: 0.1}, Store{}},
-	{"damaged", "all kinds of entries, one line in thirty damaged", everything.with(func(s *Shape) { s.Damage = 0.03 }), Store{}},
-	{"deep", "100,000 entries, one below the other", Shape{Entries: 100_000, Text: 20, MaxText: 200, Tools: 0.5}, Store{}},
-	{"600k", "600,000 small entries", Shape{Entries: 600_000, Text: 60, MaxText: 600, Tools: 0.7, Branch: 0.05}, Store{}},
-	{"transforms", "1,000 patches over 10,000 messages", patched(11_000), Store{}},
-	{"transforms-x16", "16,000 patches over 160,000 messages", patched(176_000), Store{}},
-	{"longline", "one line of 95 MB", Shape{Entries: 200, Longest: 95_000_000}, Store{}},
-	{"10m", "10 MB of the same lines as 1g", sized(10), Store{}},
-	{"50m", "50 MB of them", sized(50), Store{}},
-	{"100m", "100 MB of them", sized(100), Store{}},
-	{"1g", "1 GB of lines as real sessions have them", large, Store{}},
-	{"1g-compacted", "the same with a compaction every 2,000 entries", large.with(func(s *Shape) { s.CompactEvery = 2000 }), Store{}},
-	{"store", "a folder of 3,142 sessions, 1.24 GB", stored(3), realStore},
-	{"store-v1", "the same of format version 1", stored(1), realStore},
+	{"linear", Shape{Entries: 60, Tools: 0.6}, Store{}},                                                                              // a plain session
+	{"branched", Shape{Entries: 200, Tools: 0.5, Branch: 0.3, Labels: 0.1}, Store{}},                                                 // one that goes back often
+	{"compacted", Shape{Entries: 300, Tools: 0.6, CompactEvery: 60, Checkpoints: true, Systems: 0.1}, Store{}},                       // one with compactions and checkpoints
+	{"everything", everything, Store{}},                                                                                              // all kinds of entries and operations
+	{"v1", Shape{Entries: 120, Version: 1, Tools: 0.6, Bash: 0.1, CompactEvery: 50}, Store{}},                                        // format version 1
+	{"v2", Shape{Entries: 120, Version: 2, Tools: 0.6, Branch: 0.1, Custom: 0.2, Bash: 0.1, CompactEvery: 50, Labels: 0.1}, Store{}}, // format version 2
+	{"damaged", everything.with(func(s *Shape) { s.Damage = 0.03 }), Store{}},                                                        // all kinds of entries, one line in thirty damaged
+	{"deep", Shape{Entries: 100_000, Text: 20, MaxText: 200, Tools: 0.5}, Store{}},                                                   // 100,000 entries, one below the other
+	{"600k", Shape{Entries: 600_000, Text: 60, MaxText: 600, Tools: 0.7, Branch: 0.05}, Store{}},                                     // 600,000 small entries
+	{"transforms", patched(11_000), Store{}},                                                                                         // 1,000 patches over 10,000 messages
+	{"transforms-x16", patched(176_000), Store{}},                                                                                    // 16,000 patches over 160,000 messages
+	{"longline", Shape{Entries: 200, Longest: 95_000_000}, Store{}},                                                                  // one line of 95 MB
+	{"10m", sized(10), Store{}},   // 10 MB of the same lines as 1g
+	{"50m", sized(50), Store{}},   // 50 MB of them
+	{"100m", sized(100), Store{}}, // 100 MB of them
+	{"1g", large, Store{}},        // 1 GB of lines as real sessions have them
+	{"1g-compacted", large.with(func(s *Shape) { s.CompactEvery = 2000 }), Store{}}, // the same with a compaction every 2,000 entries
+	{"store", stored(3), realStore},    // a folder of 3,142 sessions, 1.24 GB
+	{"store-v1", stored(1), realStore}, // the same of format version 1
 }
 
 var everything = Shape{
@@ -67,7 +65,7 @@ func patched(entries int) Shape {
 	return Shape{Entries: entries, Transforms: 0.2, Systems: 0.01, Checkpoints: true}
 }
 
-// Presets are the shapes with names, in the order of help.
+// Presets are the shapes with names.
 func Presets() []Preset { return presets }
 
 // Find is the preset of that name.

@@ -64,3 +64,11 @@ func WriteFile(name string, s Shape) error {
 	}
 	return os.Rename(f.Name(), name)
 }
+
+// WriteFile writes the session of a preset to a file, or its store to a folder.
+func (p Preset) WriteFile(name string) error {
+	if p.Shape.Seed = 1; p.Store.Files > 0 {
+		return p.Store.Write(name, p.Shape)
+	}
+	return WriteFile(name, p.Shape)
+}

@@ -206,66 +206,27 @@ func named(after []byte) bool {
 	return n > 0 && n < len(after)-1 && after[n] == ':'
 }
 
-// appendEscaped appends text[begin:end], escaped where it would act.
+// appendEscaped appends text[begin:end], in which no sign acts: those within names stay readable.
 func appendEscaped(dst, text []byte, begin, end int, f form) []byte {
-	start := begin
 	for i := begin; i < end; i++ {
-		switch c := text[i]; {
-		case f == html && entity[c] != "", f != html && (c == '<' || c == '&') && acts(text, i, f):
-			dst = append(append(dst, text[start:i]...), entity[c]...)
-			start = i + 1
-		case f != html && class[c] == active && acts(text, i, f):
-			dst = append(append(dst, text[start:i]...), '\\')
-			start = i
+		c := text[i]
+		switch {
+		case c == '_' && i > 0 && i+1 < len(text) && isWord(text[i-1]) && isWord(text[i+1]):
+		case f == html && entity[c] != "", c == '<' || c == '&':
+			dst = append(dst, entity[c]...)
+			continue
+		case f != html && escaped[c], c == '#' && f == cell && i+1 == len(text): // ends a heading
+			dst = append(dst, '\\')
 		}
+		dst = append(dst, c)
 	}
-	return append(dst, text[start:end]...)
+	return dst
 }
+
+// escaped are the signs that Markdown acts on wherever they are.
+var escaped = [256]bool{'\\': true, '`': true, '*': true, '_': true, '~': true, '[': true, ']': true}
 
 var entity = [256]string{'<': "&lt;", '>': "&gt;", '&': "&amp;", '"': "&quot;", '\'': "&#39;"}
-
-// acts tells whether Markdown acts on the character at i. The ends of the text
-// count as what is worst, since others write beside it.
-func acts(text []byte, i int, f form) bool {
-	var prev, next byte
-	if i > 0 {
-		prev = text[i-1]
-	}
-	if i+1 < len(text) {
-		next = text[i+1]
-	}
-	switch text[i] {
-	case '`':
-		return true
-	case '#': // ends a heading
-		if f != cell || next != 0 {
-			return false
-		}
-		before := bytes.TrimRight(text[:i], "#")
-		return len(before) == 0 || isSpace(before[len(before)-1])
-	case '\\':
-		return next == 0 || isPunct(next)
-	case '*':
-		return !isSpace(prev) || !isSpace(next)
-	case '_':
-		return (!isWord(prev) || !isWord(next)) && (!isSpace(prev) || !isSpace(next))
-	case '~':
-		return i > 0 && !isSpace(prev) || next != '/' && !isSpace(next)
-	case '<':
-		return next == 0 || isWord(next) && !isDigit(next) || next == '/' || next == '!' || next == '?'
-	case '&':
-		n := i + 1
-		for n < len(text) && n-i < 40 && (isWord(text[n]) || text[n] == '#') {
-			n++
-		}
-		return n == len(text) || n > i+1 && text[n] == ';'
-	case '[':
-		return f == cell || next == 0 || next == '^' || next == '!' || next == '['
-	case ']':
-		return f == cell || next == '(' || next == '[' || next == ':'
-	}
-	return false
-}
 
 // appendStart appends what opens a line, if it would open a block there, and
 // returns how much of the line that was.
@@ -273,24 +234,13 @@ func appendStart(dst, line []byte, f form) ([]byte, int) {
 	if len(line) == 0 {
 		return dst, 0
 	}
-	opens := false
-	rest := line[1:]
-	gap := len(rest) == 0 || isSpace(rest[0])
+	n := runLen(line, line[0])
+	gap := n == len(line) || isSpace(line[n])
 	switch c := line[0]; {
-	case c == '>' || c == '|':
-		opens = true
-	case c == '#':
-		n := runLen(line, '#')
-		opens = n <= 6 && (n == len(line) || isSpace(line[n]))
-	case c == '+' || c == '=':
-		opens = gap || len(line) == runLen(line, c)
-	case c == '-' || c == ':':
-		opens = gap || len(bytes.Trim(line, "-:| \t\r\n")) == 0
-	case c == '[':
-		// A task, or a definition, whose name ends wherever a bracket does, in code too.
-		end := bytes.IndexByte(line, ']')
-		opens = end < 0 || acts(line, end, f) || end == 2 && (isSpace(line[1]) || line[1]|0x20 == 'x')
-	case c == '/' && !gap && isWord(rest[0]):
+	case c == '>' || c == '|',
+		bytes.IndexByte([]byte("#+=-:"), c) >= 0 && (gap || len(bytes.Trim(line, "-:| \t\r\n")) == 0):
+		return append(dst, '\\', c), 1
+	case c == '/' && len(line) > 1 && isWord(line[1]):
 		// A command to GitLab, or to a bot, if it opens the line.
 		n := 0
 		for n < len(line) && class[line[n]]&(space|odd) == 0 && line[n] != '|' && !parts(line, n, f) {
@@ -310,8 +260,5 @@ func appendStart(dst, line []byte, f form) ([]byte, int) {
 			return append(dst, '\\', line[n]), n + 1
 		}
 	}
-	if !opens {
-		return dst, 0
-	}
-	return append(dst, '\\', line[0]), 1
+	return dst, 0
 }

@@ -69,7 +69,7 @@ func TestPlain(t *testing.T) {
 		"left ──────────── `right`": "left `right`",
 		"an `open mark":             "an",
 		"abcdefghij zyxwvutsrq pon": "abcdefghij zyxwvutsr …",
-		"<b> [a](b) # @c":           "&lt;b> [a\\](b) # `@c`",
+		"<b> [a](b) # @c":           "&lt;b> \\[a\\](b) # `@c`",
 	} {
 		if got := plain(text, 20); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -1,10 +1,5 @@
 package redact
 
-import (
-	"slices"
-	"sync/atomic"
-)
-
 // An automaton finds many words in one pass, ignoring the case of ASCII letters: the
 // construction of Aho and Corasick, with every step in a table.
 type automaton struct {
@@ -14,25 +9,6 @@ type automaton struct {
 	first  uint32    // the first of the states at which a word ends
 	ends   [][]int32 // by (state-first)/stride: the words that end there
 	long   int       // length of the longest word in bytes
-}
-
-// kept is the automaton that automatonOf made last.
-var kept atomic.Pointer[keptAutomaton]
-
-type keptAutomaton struct {
-	words []string
-	*automaton
-}
-
-// automatonOf returns the automaton of words. It keeps the last one: a server redacts every answer by
-// the same rules.
-func automatonOf(words []string) *automaton {
-	if last := kept.Load(); last != nil && slices.Equal(last.words, words) {
-		return last.automaton
-	}
-	a := newAutomaton(words)
-	kept.Store(&keptAutomaton{words, a})
-	return a
 }
 
 // newAutomaton makes the automaton of words, none of which is empty.

@@ -19,12 +19,8 @@ func isBase64(text []byte) bool { return codeEnd(text, 0) == len(text) }
 // isPicture reports whether base64 begins like PNG, JPEG, GIF or WebP.
 func isPicture(code []byte) bool {
 	code = bytes.TrimLeft(code, `\`) // of a slash
-	for _, start := range []string{"iVBORw0KGgo", "/9j", "R0lGOD", "UklGR"} {
-		if bytes.HasPrefix(code, []byte(start)) {
-			return true
-		}
-	}
-	return false
+	return bytes.HasPrefix(code, []byte("iVBORw0KGgo")) || bytes.HasPrefix(code, []byte("/9j")) ||
+		bytes.HasPrefix(code, []byte("R0lGOD")) || bytes.HasPrefix(code, []byte("UklGR"))
 }
 
 // codeEnd returns the end of the base64 that has text[i]. Long lines continue in the next one. In

@@ -49,7 +49,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 	n, done, last, again, matched := len(dst), 0, 0, 0, 0
 	for _, at := range slices.Compact(s.starts[k]) {
 		start := int(at)
-		if start < done || !boundary(text, start) {
+		if start < done {
 			continue
 		}
 		ok, until := d.run(text, start)
@@ -103,20 +103,6 @@ func (r *rule) match(text []byte, start, until int) []int {
 	}
 	groups[0] = start
 	return groups
-}
-
-// boundary reports whether a character begins at text[at].
-func boundary(text []byte, at int) bool {
-	if utf8.RuneStart(text[at]) {
-		return true
-	}
-	for back := at - 1; back >= max(0, at-3); back-- {
-		if utf8.RuneStart(text[back]) {
-			_, n := utf8.DecodeRune(text[back:])
-			return back+n <= at
-		}
-	}
-	return true
 }
 
 // whole adds the secrets of a rule that is tried on the whole text.

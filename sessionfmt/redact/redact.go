@@ -52,11 +52,10 @@ type Redactor struct {
 
 // A use is a purpose for which a word is searched.
 type use struct {
-	kind     useKind
-	rule     int32  // index of the rule, token or head; into names for a value
-	size     int    // length of the word
-	exact    string // exact spelling, empty to ignore case
-	min, max int    // distance in bytes from the start of a match
+	kind  useKind
+	rule  int32  // index of the rule, token or head; into names for a value
+	size  int    // length of the word
+	exact string // exact spelling, empty to ignore case
 }
 
 type useKind uint8
@@ -81,12 +80,12 @@ func New(opt Options) (*Redactor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("patterns: %w", err)
 	}
-	builtin, err := builtinRules()
+	base, err := builtinRules()
 	if err != nil {
 		return nil, fmt.Errorf("the built-in rules: %w", err)
 	}
 	r := &Redactor{
-		opt: opt, rules: append(own.Rules, builtin.Rules...), tokens: builtin.Tokens, heads: builtin.Heads,
+		opt: opt, rules: append(own.Rules, base.Rules...), tokens: base.Tokens, heads: base.Heads,
 		exact: map[string]int32{}, marked: map[string]bool{},
 	}
 	r.name()
@@ -205,7 +204,11 @@ func (r *Redactor) index() {
 	var words wordList
 	for k, rule := range r.rules {
 		for _, a := range rule.anchors {
-			words.add(begin(a.text), use{kind: useAnchor, rule: int32(k), exact: begin(a.exact), min: a.min, max: a.max})
+			u := use{kind: useAnchor, rule: int32(k), exact: begin(a.text)}
+			if a.fold {
+				u.exact = ""
+			}
+			words.add(lowerASCII(begin(a.text)), u)
 		}
 		if rule.anchors == nil && len(rule.Keywords) == 0 {
 			r.always = append(r.always, int32(k))
@@ -232,11 +235,20 @@ func (r *Redactor) index() {
 	for _, w := range homeWords {
 		words.add(w, use{kind: useHome})
 	}
-	if r.uses = words.uses; len(r.exact) > 0 { // what is kept has no secrets
+	r.uses = words.uses
+	if len(r.opt.Values)+len(r.opt.Patterns) > 0 {
 		r.words = newAutomaton(words.words)
 		return
 	}
-	r.words = automatonOf(words.words)
+	builtin.Do(func() { builtin.words = newAutomaton(words.words) })
+	r.words = builtin.words
+}
+
+// builtin is the automaton of a Redactor without values and patterns: a server makes one for every
+// answer.
+var builtin struct {
+	sync.Once
+	words *automaton
 }
 
 // placeholder appends the placeholder of a secret.

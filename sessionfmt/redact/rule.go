@@ -94,11 +94,10 @@ func readRules(data []byte, check bool) (*ruleFile, error) {
 			return nil, fmt.Errorf("rule %q: an id must be letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
 		}
 		r.Allowlists, r.global = both(r.Allowlist, r.Allowlists), global
-		all, err := r.prepare(check)
-		if err != nil {
+		if err := r.prepare(check); err != nil {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
-		rules = append(rules, all...)
+		rules = append(rules, r)
 	}
 	for _, a := range global {
 		if err := a.prepare(check); err != nil {
@@ -127,16 +126,15 @@ func validName(id string) bool {
 	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
 }
 
-// prepare computes where the expression has to be tried. It returns the rule, or if its expression
-// has no anchors, one for each of its branches, which may have some.
-func (r *rule) prepare(check bool) ([]*rule, error) {
+// prepare computes where the expression has to be tried.
+func (r *rule) prepare(check bool) error {
 	r.Regex = unbounded(r.Regex)
 	re, err := syntax.Parse(r.Regex, syntax.Perl)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if r.SecretGroup > re.MaxCap() {
-		return nil, fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
+		return fmt.Errorf("secretGroup %d: the expression has %d groups", r.SecretGroup, re.MaxCap())
 	}
 	if check {
 		whole, err := regexp.Compile(r.Regex)
@@ -144,63 +142,27 @@ func (r *rule) prepare(check bool) ([]*rule, error) {
 			err = r.sparing(whole)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, a := range r.Allowlists {
 		if err := a.prepare(check); err != nil {
-			return nil, fmt.Errorf("allowlist: %w", err)
+			return fmt.Errorf("allowlist: %w", err)
 		}
 	}
 	for k, word := range r.Keywords {
 		r.Keywords[k] = lowerASCII(word)
 	}
-	if r.locate(re); r.anchors != nil || re.Op != syntax.OpAlternate || len(re.Sub) > maxWords || r.SecretGroup > 0 {
-		return []*rule{r}, nil
-	}
-	var all []*rule
-	for _, regex := range branches(r.Regex) {
-		b := *r
-		b.Regex = regex
-		re, _ := syntax.Parse(regex, syntax.Perl) // cannot fail for a branch
-		b.locate(re)
-		all = append(all, &b)
-	}
-	return all, nil
-}
-
-// setFlags sets the flags of what follows it in an expression.
-var setFlags = lazily(`\(\?[a-zA-Z-]+\)`)
-
-// branches returns the branches of an expression: they end where a valid expression ends. Where flags or
-// quoted texts make that uncertain, it returns the expression.
-func branches(regex string) (all []string) {
-	flags := setFlags().FindString(regex)
-	rest, ok := strings.CutPrefix(regex, flags)
-	if !ok || setFlags().MatchString(rest) || strings.Contains(rest, `\Q`) {
-		return []string{regex}
-	}
-	branch := flags
-	for part := range strings.SplitSeq(rest, "|") {
-		branch += part
-		if _, err := syntax.Parse(branch, syntax.Perl); err == nil {
-			all, branch = append(all, branch), flags
-		} else {
-			branch += "|"
-		}
-	}
-	return all
+	r.locate(re)
+	return nil
 }
 
 // locate computes the anchors of the expression, which is parsed.
 func (r *rule) locate(re *syntax.Regexp) {
 	rest, class, most := cutLazy(re)
 	r.lazy, r.anchors = most, anchorsOf(rest)
-	if worth(r.anchors, 0, 0) == 0 {
-		r.anchors = nil
-	}
 	for _, a := range r.anchors {
-		r.gated = r.gated || !r.hasKeyword(a.text)
+		r.gated = r.gated || !r.hasKeyword(lowerASCII(a.text))
 	}
 	r.class = syntax.Inst{Op: syntax.InstRune, Rune: class}
 	r.whole, r.first, r.afterOne = lazily(r.Regex), lazily(`\A(?:`+r.Regex+`)`), lazily(`\A(?s:.)(?:`+r.Regex+`)`)

@@ -100,7 +100,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 		x.token(&x.walk.tokens[i], line, first)
 	}
 	if len(x.edits) > 0 {
-		x.settle(line)
+		x.edits = merged(line, x.edits)
 		x.distinct(line)
 	}
 	return x.edits
@@ -108,7 +108,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 
 // margin is how many bytes at either end of a long string are searched together with the text
 // around it.
-const margin = 256
+const margin = 128
 
 // skeleton adds the secrets in the line's JSON, except inside strings that are searched
 // separately.
@@ -117,7 +117,7 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 	for i := range x.walk.tokens {
 		t := &x.walk.tokens[i]
 		alone := t.escaped || t.kind == anImage || t.kind == aSealed || t.kind == aBlob
-		if alone && t.end-t.start > 4*margin {
+		if alone && t.end-t.start > 2*margin {
 			hits = x.s.words(hits, line, from, t.start+margin)
 			from = t.end - margin
 		}
@@ -134,7 +134,7 @@ func (x *Run) raw(hits []hit, line []byte, first bool) {
 		return
 	}
 	x.embedded(line, 0, first)
-	x.edits = append(x.edits, x.s.views(hits, line, anySpelling, false)...)
+	x.edits = append(x.edits, x.s.views(hits, line, anySpelling)...)
 }
 
 // across takes hits in the raw line that span several strings, or are in a value because of its
@@ -257,7 +257,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	} else {
 		base = x.s.decoded(base, text)
 	}
-	x.own = x.s.views(base, text, how, false)
+	x.own = x.s.views(base, text, how)
 	for _, h := range x.own {
 		h.start, h.end = t.start+h.start, t.start+h.end
 		x.edits = append(x.edits, h)
@@ -277,7 +277,7 @@ func (x *Run) within(data []byte) (to string, ok bool) {
 		}
 		return base64.StdEncoding.EncodeToString(text), true
 	}
-	hits := x.s.views(x.s.plain(nil, text), text, anySpelling, false)
+	hits := x.s.views(x.s.plain(nil, text), text, anySpelling)
 	if len(hits) == 0 {
 		return "", false
 	}
@@ -294,31 +294,6 @@ func encoded(text []byte) int {
 		return 0
 	}
 	return len(head) + len(";base64,")
-}
-
-// settle sorts the edits, and merges overlapping ones.
-func (x *Run) settle(line []byte) {
-	inOrder(x.edits)
-	out := x.edits[:0]
-	for _, e := range x.edits {
-		if n := len(out); n > 0 && e.start < out[n-1].end {
-			last := &out[n-1]
-			if last.rule < 0 {
-				continue
-			}
-			if e.rule < 0 {
-				*last = e
-				continue
-			}
-			if last.rule = min(last.rule, e.rule); e.end > last.end {
-				last.end = e.end
-				last.value = string(line[last.start:last.end])
-			}
-			continue
-		}
-		out = append(out, e)
-	}
-	x.edits = out
 }
 
 // distinct keeps an object's keys different if redaction would make them equal.
@@ -417,7 +392,7 @@ func (x *Run) number(rule int32, value string) int {
 func runes(text []byte, escaped bool) int {
 	if escaped {
 		var v view
-		if makeView(&v, text, jsonSpelling, nil) {
+		if makeView(&v, text, jsonSpelling) {
 			text = v.text
 		}
 	}

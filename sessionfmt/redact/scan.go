@@ -5,7 +5,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Hit is a likely secret in a text: bytes Start to End, and the rule that found it.
@@ -47,12 +46,7 @@ type Scanner struct {
 	encoded []byte // that is being decoded
 	depth   int    // how often it was decoded
 	texts   [maxLayers]view
-
-	viewWords, before []foundWord // the words of the current view, and of the previous one
 }
-
-// A foundWord is a word that ends in a text.
-type foundWord struct{ word, end int32 }
 
 // maxLayers is the maximum depth of views: a string, and escapes within, three times.
 const maxLayers = 4
@@ -71,43 +65,36 @@ func (r *Redactor) NewScanner() *Scanner {
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
 	s.quoted = false
-	hits := s.view(nil, &view{text: text}, false)
-	for _, h := range s.views(hits, text, anySpelling, true) {
+	for _, h := range s.views(s.plain(nil, text), text, anySpelling) {
 		found = append(found, Hit{s.r.names[h.rule], h.start, h.end})
 	}
 	return found
 }
 
 // views adds the hits found when the escapes of a text are read, beginning with those of the
-// given spelling, and merges all. known reports whether the words of the text were found last.
-// Offsets are those of the text.
-func (s *Scanner) views(hits []hit, text []byte, how spelling, known bool) []hit {
+// given spelling, and merges all. Offsets are those of the text.
+func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 	if len(text) >= huge {
 		defer s.release()
 	}
 	look := text
-	var was *view // the text searched, if it is a view of the same spelling
 	for k := range s.texts {
 		v := &s.texts[k]
-		if !makeView(v, look, how, was) {
-			if how = quotedSpelling; !s.quoted || !makeView(v, look, how, nil) {
+		if !makeView(v, look, how) {
+			if !s.quoted || !makeView(v, look, quotedSpelling) {
 				break
 			}
 		}
 		from := len(hits)
-		if hits = s.view(hits, v, (known || k > 0) && len(look) < huge); len(hits) > from {
+		if hits = s.plain(hits, v.text); len(hits) > from {
 			s.locate(text, k)
 		}
-		if was = nil; how == anySpelling {
-			was = v
-		}
-		how = anySpelling
 		for i := from; i < len(hits); i++ {
 			for h, back := &hits[i], k; back >= 0; back-- {
 				h.start, h.end = s.texts[back].back(h.start, h.end)
 			}
 		}
-		look = v.text
+		look, how = v.text, anySpelling
 	}
 	return s.settle(text, hits)
 }
@@ -123,11 +110,8 @@ func (s *Scanner) release() {
 // locate computes the origins of view k in the text.
 func (s *Scanner) locate(text []byte, k int) {
 	for i := range s.texts[:k+1] {
-		v := &s.texts[i]
-		if !v.located() {
-			v.locate(text)
-		}
-		text = v.text
+		s.texts[i].locate(text)
+		text = s.texts[i].text
 	}
 }
 
@@ -140,31 +124,36 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	for _, h := range hits {
 		s.learn(h.rule, h.value)
 	}
-	inOrder(hits)
-	out := hits[:0]
-	for _, h := range hits {
-		if n := len(out); n > 0 && h.start < out[n-1].end {
-			last := &out[n-1]
-			if h.rule < last.rule {
-				last.rule = h.rule
-				if h.start == last.start && h.end == last.end {
-					last.value = h.value
-				}
-			}
-			if h.end > last.end {
-				last.end = h.end
-				last.value = string(text[last.start:last.end])
-			}
-			continue
-		}
-		out = append(out, h)
-	}
-	return out
+	return merged(text, hits)
 }
 
-// inOrder sorts hits by start, the longest first.
-func inOrder(hits []hit) {
+// merged sorts hits by start, the longest first, and merges overlapping ones. A replacement that is
+// no placeholder stays whole.
+func merged(text []byte, hits []hit) []hit {
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	out := hits[:0]
+	for _, h := range hits {
+		n := len(out)
+		if n == 0 || h.start >= out[n-1].end {
+			out = append(out, h)
+			continue
+		}
+		last := &out[n-1]
+		switch {
+		case last.rule < 0:
+			continue
+		case h.rule < 0:
+			*last = h
+			continue
+		case h.rule < last.rule && h.start == last.start && h.end == last.end:
+			last.value = h.value
+		}
+		if last.rule = min(last.rule, h.rule); h.end > last.end {
+			last.end = h.end
+			last.value = string(text[last.start:last.end])
+		}
+	}
+	return out
 }
 
 // learn records a secret, to find it everywhere. Addresses and names of persons do not need
@@ -182,50 +171,6 @@ func (s *Scanner) learn(rule int32, value string) {
 func (s *Scanner) plain(dst []hit, text []byte) []hit {
 	dst = s.words(dst, text, 0, len(text))
 	return s.decoded(s.finish(dst, text), text)
-}
-
-// view adds the secrets of a view. In a view of a view, it only searches for words near
-// changes.
-func (s *Scanner) view(dst []hit, v *view, another bool) []hit {
-	if len(v.text) >= huge {
-		return s.plain(dst, v.text)
-	}
-	s.viewWords, s.before = s.before[:0], s.viewWords
-	if another && v.located() {
-		long := s.r.words.long
-		for start, end := range v.changed(long, long+utf8.UTFMax) {
-			s.r.words.each(v.text[start:end], func(word int32, at int) { s.viewWords = append(s.viewWords, foundWord{word, int32(start + at)}) })
-		}
-		s.carry(v, int32(long))
-	} else {
-		s.r.words.each(v.text, func(word int32, at int) { s.viewWords = append(s.viewWords, foundWord{word, int32(at)}) })
-	}
-	for _, t := range s.viewWords {
-		dst = s.use(dst, v.text, t.word, int(t.end))
-	}
-	return s.decoded(s.finish(dst, v.text), v.text)
-}
-
-// carry adds the words that a view has in common with its source, away from changes.
-func (s *Scanner) carry(v *view, long int32) {
-	slices.SortFunc(s.before, func(a, b foundWord) int { return cmp.Compare(a.end, b.end) })
-	k := 0
-	for i, o := range v.from {
-		to, last := int32(len(v.text)), i+1 == len(v.from)
-		if !last {
-			to = v.from[i+1].at
-		}
-		if o.from < 0 {
-			continue
-		}
-		for ; k < len(s.before) && s.before[k].end <= o.from+to-o.at; k++ {
-			t := s.before[k]
-			start, end := t.end-int32(s.r.uses[t.word][0].size)-o.from, t.end-o.from // in the range
-			if start >= 0 && (i == 0 || end > long) && (last || start < to-o.at-long) {
-				s.viewWords = append(s.viewWords, foundWord{t.word, o.at + end})
-			}
-		}
-	}
 }
 
 // words searches text[start:end] for words.
@@ -256,9 +201,7 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 		case useAnchor:
 			if at := end - u.size; u.exact == "" || string(text[at:end]) == u.exact {
 				s.wake(u.rule)
-				for start := max(0, at-u.max); start <= at-u.min; start++ {
-					s.starts[u.rule] = append(s.starts[u.rule], int32(start))
-				}
+				s.starts[u.rule] = append(s.starts[u.rule], int32(at))
 			}
 		case useToken, useKeyBegin, useKeyEnd, useKeyHead:
 			s.queue = append(s.queue, foundUse{u, end - u.size})

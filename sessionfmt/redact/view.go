@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"html"
-	"iter"
-	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -19,8 +17,7 @@ import (
 // A view is a text with its escapes resolved, so that words spelled with escapes are found.
 type view struct {
 	text []byte
-	from []origin // in order; incomplete if there are many: see locate
-	many int      // how many there are
+	from []origin // in order; see locate
 	how  spelling // what is resolved in it
 }
 
@@ -45,69 +42,50 @@ const (
 // quotedWords show that a text may be quoted-printable.
 var quotedWords = []string{"=3d", "=\n", "=\r\n"}
 
-// fewOrigins is the minimum number of bytes per origin for origins to count as few.
-const fewOrigins = 64
-
-// makeView makes a view of text, which is itself a view if was is not nil. It returns false if
-// there is nothing to resolve.
-func makeView(v *view, text []byte, how spelling, was *view) bool {
-	v.how = how
-	if v.from = v.from[:0]; how == jsonSpelling {
-		v.text, v.many = jsonl.AppendUnescaped(v.text[:0], text), -1
+// makeView makes a view of text, without origins. It returns false if there is nothing to resolve.
+func makeView(v *view, text []byte, how spelling) bool {
+	v.how, v.from = how, v.from[:0]
+	if how == jsonSpelling {
+		v.text = jsonl.AppendUnescaped(v.text[:0], text)
 		return true
 	}
-	return v.read(text, how, was, len(text)/fewOrigins)
+	return v.read(text, false)
 }
 
-// located reports whether the origins of all bytes are known.
-func (v *view) located() bool { return v.many == len(v.from) }
-
-// locate computes the origins of a view. If there are many that is only done for views with
-// hits.
+// locate computes the origins of a view of text: only those of views with hits are needed.
 func (v *view) locate(text []byte) {
-	v.from = slices.Grow(v.from[:0], max(0, v.many))
-	v.read(text, v.how, nil, math.MaxInt)
+	if len(v.from) == 0 {
+		v.read(text, true)
+	}
 }
 
-func (v *view) read(text []byte, how spelling, was *view, most int) bool {
-	v.text, v.many = v.text[:0], 0
+func (v *view) read(text []byte, located bool) bool {
+	v.text = v.text[:0]
 	done := 0
-	origins := func(from int) {
-		if v.many++; v.many <= most {
+	mark := func(from int) {
+		if located {
 			v.from = append(v.from, origin{int32(len(v.text)), int32(from)})
 		}
 	}
 	add := func(upTo int) {
-		if origins(done); len(text) >= largeText && len(v.text) == 0 { // most of it will be used
+		if mark(done); len(text) >= largeText && len(v.text) == 0 { // most of it will be used
 			v.text = slices.Grow(v.text, len(text))
 		}
 		v.text = append(v.text, text[done:upTo]...)
 	}
-	units := func(i, end int) {
-		for i = max(i, done); i < end; {
-			if i = nextSpecial(text, i, end, how); i == end {
-				return
-			}
-			n, r := unit(text[i:], how)
-			if n == 0 {
-				i++
-				continue
-			}
-			add(i)
-			if r >= 0 {
-				origins(-1 - i)
-				v.text = utf8.AppendRune(v.text, r)
-			}
-			i += n
-			done = i
+	for i := nextSpecial(text, 0, v.how); i < len(text); i = nextSpecial(text, i, v.how) {
+		n, r := unit(text[i:], v.how)
+		if n == 0 {
+			i++
+			continue
 		}
-	}
-	if was == nil {
-		units(0, len(text))
-	} else {
-		for start, end := range was.changed(longUnit, utf8.UTFMax) {
-			units(start, end)
+		add(i)
+		if r >= 0 {
+			mark(-1 - i)
+			v.text = utf8.AppendRune(v.text, r)
 		}
+		i += n
+		done = i
 	}
 	if done == 0 {
 		return false
@@ -116,43 +94,8 @@ func (v *view) read(text []byte, how spelling, was *view, most int) bool {
 	return true
 }
 
-// longUnit is the maximum number of bytes to read to decide whether a unit begins there.
-const longUnit = 36
-
-// changed yields the ranges of a view in which it differs in meaning from its source, with that
-// many bytes before and after each change.
-func (v *view) changed(before, after int) iter.Seq2[int, int] {
-	return func(yield func(start, end int) bool) {
-		if !v.located() {
-			yield(0, len(v.text))
-			return
-		}
-		start, end := 0, -1
-		for _, o := range v.from {
-			at := int(o.at)
-			if at == 0 && o.from == 0 {
-				continue
-			}
-			if end >= 0 && at-before > end {
-				if !yield(start, end) {
-					return
-				}
-				end = -1
-			}
-			if end < 0 {
-				start = max(0, at-before)
-			}
-			end = min(at+after, len(v.text))
-		}
-		if end >= 0 {
-			yield(start, end)
-		}
-	}
-}
-
-// nextSpecial returns where the next unit may begin, from byte i on; end if none does.
-func nextSpecial(text []byte, i, end int, how spelling) int {
-	text = text[:end]
+// nextSpecial returns where the next unit may begin, from byte i on; the end if none does.
+func nextSpecial(text []byte, i int, how spelling) int {
 	if how != anySpelling {
 		sign := byte('\\')
 		if how == quotedSpelling {

@@ -208,22 +208,14 @@ func (h *Page) whole(w io.Writer, page int, pages []Part) error {
 		h.Scan(-1, data)
 	}
 	head.Title = h.Title // from an entry, which is scanned
-	type part struct {
-		id    string
-		write func(w io.Writer) error
-	}
-	asJSON := func(v any) func(w io.Writer) error {
-		return func(w io.Writer) error {
-			data, err := json.Marshal(v)
-			if err != nil {
-				return err
-			}
-			_, err = w.Write(data)
-			return err
-		}
-	}
-	parts := []part{{"index", h.Report.Index.WriteJSON}, {"steps", asJSON(&h.Report.Steps)}, {"head", asJSON(&head)}}
-	return packAll(w, parts, func(p *packer, d part, dst []byte) ([]byte, error) { return p.written(dst, d.id, h.level(), d.write) })
+	parts := []part{{"index", &h.Report.Index}, {"steps", &h.Report.Steps}, {"head", &head}}
+	return packAll(w, parts, func(p *packer, d part, dst []byte) ([]byte, error) { return p.value(dst, h.level(), d) })
+}
+
+// A part is a value in the data of a page, with the id of its element.
+type part struct {
+	id    string
+	value any
 }
 
 // A shell is a page without its data: the text before and after the data.
@@ -332,13 +324,9 @@ func WriteSimulation(w io.Writer, p *simulate.Page) error {
 
 // writeData writes a page whose data is one value.
 func writeData(w io.Writer, shell *shell, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
 	p := packers.Get().(*packer)
 	defer packers.Put(p)
-	text, err := p.data(nil, "head", hardest, data)
+	text, err := p.value(nil, hardest, part{"head", v})
 	if err != nil {
 		return fmt.Errorf("packing the data: %w", err)
 	}

@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +20,7 @@ import (
 const (
 	smallSession = 4 << 20
 	hardest      = 9
-	hard         = 5
+	hard         = 4
 )
 
 // A packer compresses data and encodes it as text for a page: 7 bits a byte, in ASCII, without
@@ -82,20 +83,17 @@ func (p *packer) chunk(dst []byte, h *Page, k int) ([]byte, error) {
 	return p.data(dst, fmt.Sprintf("c%d", k), h.level(), bytes.TrimSuffix(p.rows, []byte{'\n'}))
 }
 
+// value appends a value as JSON, packed.
+func (p *packer) value(dst []byte, level int, v part) ([]byte, error) {
+	data, err := json.Marshal(v.value)
+	if err != nil {
+		return dst, err
+	}
+	return p.data(dst, v.id, level, data)
+}
+
 // data appends data, packed, in its element.
 func (p *packer) data(dst []byte, id string, level int, data []byte) ([]byte, error) {
-	return p.written(dst, id, level, func(w io.Writer) error { _, err := w.Write(data); return err })
-}
-
-// written is data for what write writes.
-func (p *packer) written(dst []byte, id string, level int, write func(w io.Writer) error) ([]byte, error) {
-	dst = fmt.Appendf(dst, `<script type="text/plain" id="%s">`, id)
-	dst, err := p.pack(dst, level, write)
-	return append(dst, "</script>\n"...), err
-}
-
-// pack appends what write writes, packed.
-func (p *packer) pack(dst []byte, level int, write func(w io.Writer) error) ([]byte, error) {
 	p.buf.Reset()
 	comp := p.comp[level]
 	if comp == nil {
@@ -106,13 +104,14 @@ func (p *packer) pack(dst []byte, level int, write func(w io.Writer) error) ([]b
 		p.comp[level] = comp
 	}
 	comp.Reset(&p.buf)
-	if err := write(comp); err != nil {
+	if _, err := comp.Write(data); err != nil {
 		return dst, err
 	}
 	if err := comp.Close(); err != nil {
 		return dst, err
 	}
-	return spell7(dst, p.buf.Bytes()), nil
+	dst = fmt.Appendf(dst, `<script type="text/plain" id="%s">`, id)
+	return append(spell7(dst, p.buf.Bytes()), "</script>\n"...), nil
 }
 
 // spell7 appends bits, seven a byte, the highest first.

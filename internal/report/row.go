@@ -27,10 +27,24 @@ type facts struct {
 	has          int
 	time         int64
 	target, text string
+	usage        value // of a call, nil for none
+	call         [len(callFields)]value
 	output       int     // tokens
-	usage        value   // of a call, nil for none
 	cost         float64 // dollars, as recorded or by the table
 	key          uint64  // of the call, 0 for none; see models.CallKey
+}
+
+// callFields are what a call is known by, besides its usage: two fields of the entry, and fields of
+// its message, or of the entry if it is none.
+var callFields = [...]string{"id", "timestamp", "provider", "model", "responseModel", "responseId"}
+
+const ofEntry = 2 // the number of those of the entry
+
+// called records a field of a call, if it is one of callFields[first:end].
+func (f *facts) called(key []byte, v value, first, end int) {
+	if k := slices.Index(callFields[first:end], string(key)); k >= 0 {
+		f.call[first+k] = v
+	}
 }
 
 // entry appends an entry for a page, values unchanged, without what the index has, what only a
@@ -40,7 +54,12 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	if !line.IsObject() {
 		return append(dst, line...)
 	}
+	fields := len(callFields)
+	if kind.IsMessage() {
+		fields = ofEntry
+	}
 	dst = object(dst, line, func(dst, key []byte, v value) []byte {
+		w.called(key, v, 0, fields)
 		switch string(key) {
 		case "type":
 			if kind != jsonl.Unknown {
@@ -67,7 +86,7 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 		return w.other(dst, kind, string(key), v)
 	})
 	if w.usage.IsObject() {
-		w.price(kind, line)
+		w.price()
 	}
 	return dst
 }
@@ -141,6 +160,7 @@ func (w *rower) message(dst []byte, v value) []byte {
 		w.has |= hasError
 	}
 	return object(dst, v, func(dst, key []byte, v value) []byte {
+		w.called(key, v, ofEntry, len(callFields))
 		switch string(key) {
 		case "timestamp", "api", "responseId", "responseModel":
 			return dst
@@ -164,20 +184,14 @@ func (w *rower) paid(dst []byte, usage value) []byte {
 	return append(dst, usage...)
 }
 
-// price records what a row's call used and cost, given its entry.
-func (w *rower) price(kind jsonl.Kind, line value) {
-	call := line
-	if kind.IsMessage() {
-		call = line.Get("message")
-	}
-	u := w.usage.Usage()
-	var f [4]value
-	call.Fields(f[:], "provider", "model", "responseModel", "responseId")
+// price records what a row's call used and cost.
+func (w *rower) price() {
+	u, c := w.usage.Usage(), &w.call
 	var m models.Model
 	if !u.Cost.Known {
-		m, _ = w.table.Priced(f[0].Text(), f[1].Text(), f[2].Text())
+		m, _ = w.table.Priced(c[2].Text(), c[3].Text(), c[4].Text())
 	}
-	w.key, w.buf = models.CallKey(w.buf, f[3], line.Get("id"), line.Get("timestamp"), w.usage)
+	w.key, w.buf = models.CallKey(w.buf, c[5], c[0], c[1], w.usage)
 	w.output = int(u.Output)
 	w.cost, _, _ = m.Paid(&u)
 }

@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 )
@@ -42,15 +43,7 @@ func (p *Page) head() ([]byte, error) {
 // contextHead returns the head of a context: its model and its size.
 func (p *Page) contextHead() ([]byte, error) {
 	e := p.Context
-	counts, err := e.Count(&tokens.Pi)
-	if err != nil {
-		return nil, err
-	}
-	model, limit, _, err := e.Model()
-	if err != nil {
-		return nil, err
-	}
-	size, err := e.Size()
+	m, err := entry.MetaOf(e, &tokens.Pi)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +54,10 @@ func (p *Page) contextHead() ([]byte, error) {
 	line := p.pen.inline([]byte("Context of request "+fmt.Sprint(e.RequestIndex)+", at "), at)
 	dst := p.pen.heading(nil, 1, "", line)
 	dst = p.fact(dst, "Session", p.inline(phrase.Cut(p.Name, headingWords)))
-	if model != (models.Ref{}) {
-		dst = p.fact(dst, "Model", p.code(model.Name()))
+	if m.Model != (models.Ref{}) {
+		dst = p.fact(dst, "Model", p.code(m.Model.Name()))
 	}
-	total := size.Tokens
+	counts, size, total, limit := m.Tokens, m.Usage, m.Usage.Tokens, m.Limit
 	name, more := size.Rest(counts.Total)
 	dst = p.fact(dst, "Size", fmt.Sprintf("%s%s tokens: system %s, tools %s, messages %s", phrase.If(size.Estimated > 0, "~"), phrase.Short(int64(total)),
 		phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))+

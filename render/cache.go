@@ -22,20 +22,20 @@ type Caches struct {
 }
 
 func writeCacheLines(w *bufio.Writer, c *cache.Report) error {
-	return writeWithTotal(w, c.Rows, c.Total)
+	return writeWithTotal(w, c.Rows, map[string]any{"total": c.Total})
 }
 func writeCachesLines(w *bufio.Writer, c Caches) error {
-	return writeWithTotal(w, slices.Values(c.All), c.Sum)
+	return writeWithTotal(w, slices.Values(c.All), map[string]any{"total": c.Sum})
 }
 
 // writeWithTotal writes rows, an object a line, and the total as the last line.
-func writeWithTotal[T any](w *bufio.Writer, rows iter.Seq[T], total *cache.Total) error {
+func writeWithTotal[T any](w *bufio.Writer, rows iter.Seq[T], total any) error {
 	for row := range rows {
 		if err := WriteJSON(w, row); err != nil {
 			return err
 		}
 	}
-	return WriteJSON(w, map[string]any{"total": total})
+	return WriteJSON(w, total)
 }
 
 // cacheTable returns the requests of a session for programs; tokens, and dollars. The row "hidden"

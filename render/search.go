@@ -338,9 +338,9 @@ type Ambient struct {
 
 // writeAmbient writes gsh's summary for the first message of a conversation; nothing if none
 // was asked for.
-func writeAmbient(w *bufio.Writer, a Ambient) error {
+func writeAmbient(w *bufio.Writer, a Ambient, _ Screen) {
 	if a.N == 0 {
-		return nil
+		return
 	}
 	w.WriteString("# Recent Shell Activity\n\n")
 	for i := range a.Commands {
@@ -349,6 +349,5 @@ func writeAmbient(w *bufio.Writer, a Ambient) error {
 	if len(a.Commands) == 0 {
 		w.WriteString("(No recent shell activity)\n")
 	}
-	_, err := w.WriteString("\nUse the `search_context` tool for more shell history, past sessions, or logs.\n")
-	return err
+	w.WriteString("\nUse the `search_context` tool for more shell history, past sessions, or logs.\n")
 }

@@ -28,18 +28,6 @@ func policyColumn(r *simulate.Report) col[*simulate.Run] {
 // asBilled is the name of the row of what was paid.
 const asBilled = "as billed"
 
-// unlessBilled returns the column of a figure that what was billed does not have.
-func unlessBilled(c col[*simulate.Run]) col[*simulate.Run] {
-	of := c.Value
-	c.Value = func(one *simulate.Run) any {
-		if one.Policy == asBilled {
-			return nil
-		}
-		return of(one)
-	}
-	return c
-}
-
 // policies returns the table of policies.
 func policies(r *simulate.Report) table.Table {
 	decimals := costDecimals(r.Runs)
@@ -48,22 +36,26 @@ func policies(r *simulate.Report) table.Table {
 		b := rows[0].Billed
 		rows = slices.Insert(rows, 0, &simulate.Run{Policy: asBilled, Cost: simulate.Cost{Total: b.Cost}, HitRate: b.HitRate, Billed: b})
 	}
-	return table.Stream(slices.Values(rows), []col[*simulate.Run]{
-		policyColumn(r),
-		unlessBilled(col[*simulate.Run]{Name: "peak", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Peak }}),
-		unlessBilled(col[*simulate.Run]{Name: "mean", Unit: table.Short, Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4}),
-		unlessBilled(col[*simulate.Run]{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero}),
-		unlessBilled(col[*simulate.Run]{Name: "compactions", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Compactions }, Yields: 1}),
-		unlessBilled(col[*simulate.Run]{Name: "rebilled", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }, Yields: 3}),
+	run := func(r *simulate.Run) *simulate.Run { // not of what was billed
+		if r.Policy == asBilled {
+			return nil
+		}
+		return r
+	}
+	return table.Stream(slices.Values(rows), slices.Concat([]col[*simulate.Run]{policyColumn(r)}, table.Within(run, nil, []col[*simulate.Run]{
+		{Name: "peak", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Peak }},
+		{Name: "mean", Unit: table.Short, Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4},
+		{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero},
+		{Name: "compactions", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Compactions }, Yields: 1},
+		{Name: "rebilled", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }, Yields: 3},
+	}...), []col[*simulate.Run]{
 		{Name: "cost", Unit: table.Dollars, Value: func(r *simulate.Run) any {
-			if b := r.Billed; r.Policy == asBilled && b.Recorded < b.Cost {
-				return table.About{Of: simulatedCost(r, decimals)}
-			}
-			return simulatedCost(r, decimals)
+			return table.Marked(r.Policy == asBilled && r.Billed.Recorded < r.Billed.Cost, simulatedCost(r, decimals))
 		}},
 		{Name: "hit rate", Unit: table.Share, Value: func(r *simulate.Run) any { return r.HitRate }, Yields: 2},
-		unlessBilled(col[*simulate.Run]{Name: "regrets", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Regrets }}),
-	})
+	}, table.Within(run, nil, col[*simulate.Run]{
+		Name: "regrets", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Regrets },
+	})))
 }
 
 // nonZero is the style of a number that should be 0.
@@ -96,27 +88,23 @@ func simulatedCost(r *simulate.Run, decimals int) table.Money {
 	return table.Money{Dollars: r.Cost.Total, Decimals: decimals, Unpriced: int64(r.Unpriced)}
 }
 
-// writeSimulation writes the table of policies, with the best one and what to know of the others.
-func writeSimulation(w *bufio.Writer, r *simulate.Report, on Screen) error {
-	if d := decisions(r); len(d) > 0 {
-		for _, one := range d {
-			if err := writeDecision(w, one, on); err != nil {
-				return err
-			}
-		}
-		return nil
+// writeSimulation writes the decisions of the policies, or without any which policy is the best.
+func writeSimulation(w *bufio.Writer, r *simulate.Report, on Screen) {
+	decided := slices.DeleteFunc(slices.Clone(r.Runs), func(one *simulate.Run) bool { return one.Decision == nil })
+	for _, one := range decided {
+		writeDecision(w, one.Decision, on)
 	}
-	return writeContest(w, r, on)
+	if len(decided) == 0 {
+		writeContest(w, r, on)
+	}
 }
 
 // writeContest writes the table of policies, the best of them, and what the figures rest on.
-func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) error {
+func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) {
 	if len(r.Runs) > 0 {
 		fmt.Fprintf(w, "%s\n\n", contestTitle(r))
 	}
-	if err := WriteTable(w, policies(r), on); err != nil {
-		return err
-	}
+	WriteTable(w, policies(r), on)
 	for i, sentence := range r.Why {
 		fmt.Fprintf(w, "%s%s\n", phrase.If(i == 0, "\n"), sessionfmt.Clean(sentence))
 	}
@@ -124,7 +112,6 @@ func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) error {
 		w.WriteString(phrase.If(i == 0, "\n"))
 		put(w, note, on)
 	}
-	return nil
 }
 
 // contestTitle returns what policies were tried on.
@@ -153,21 +140,11 @@ func simulateNotes(r *simulate.Report) (notes []string) {
 	return notes
 }
 
-// decisions returns the decisions that the runs have.
-func decisions(r *simulate.Report) (all []*simulate.Decision) {
-	for _, one := range r.Runs {
-		if one.Decision != nil {
-			all = append(all, one.Decision)
-		}
-	}
-	return all
-}
-
 // widestWhat is the width of the longest description of a message, in columns.
 const widestWhat = 60
 
 // writeDecision writes why a policy kept or changed each message before a request.
-func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
+func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) {
 	fmt.Fprintf(w, "%s before request %d, window %d, counted by %s\n", sessionfmt.Clean(d.Policy), d.Request, d.Window, d.Counter)
 	for _, l := range d.Layers {
 		state := "always runs"
@@ -181,7 +158,7 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 		fmt.Fprintf(w, "  %s: %s; %s\n", l.Pass, state, did)
 	}
 	w.WriteByte('\n')
-	return WriteTable(w, table.Of(d.Items, decidedColumns), on)
+	WriteTable(w, table.Of(d.Items, decidedColumns), on)
 }
 
 var decidedColumns = []col[*simulate.Decided]{

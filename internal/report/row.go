@@ -101,7 +101,10 @@ func object(dst []byte, v value, write func(dst, key []byte, v value) []byte) []
 	start := len(dst)
 	for key, v := range v.Members {
 		before := len(dst)
-		dst = member(dst, start, key)
+		if before > start {
+			dst = append(dst, ',')
+		}
+		dst = append(jsonl.AppendQuoted(dst, string(key)), ':')
 		named := len(dst)
 		if dst = write(dst, key, v); len(dst) == named {
 			dst = dst[:before]
@@ -124,14 +127,6 @@ func list(dst []byte, v value, write func(dst []byte, v value) []byte) []byte {
 		dst = write(dst, v)
 	}
 	return append(dst, ']')
-}
-
-// member appends the name of an object's field.
-func member(dst []byte, start int, key []byte) []byte {
-	if len(dst) > start {
-		dst = append(dst, ',')
-	}
-	return append(jsonl.AppendQuoted(dst, string(key)), ':')
 }
 
 // other appends a field other than a message or a patch, and records its facts.

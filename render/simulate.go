@@ -207,36 +207,16 @@ func simulatedTable(all ...*simulate.Report) table.Table {
 	))
 }
 
-var runColumns = slices.Concat([]col[*simulate.Run]{
-	{Name: "policy", Value: func(r *simulate.Run) any { return r.Policy }},
-	{Name: "requests", Value: func(r *simulate.Run) any { return r.Requests }},
-	{Name: "window", Value: func(r *simulate.Run) any { return r.Window }},
-	{Name: "peak", Value: func(r *simulate.Run) any { return r.Peak }},
-	{Name: "mean", Value: func(r *simulate.Run) any { return r.Mean }},
-	{Name: "overflows", Value: func(r *simulate.Run) any { return r.Overflows }},
-	{Name: "compactions", Value: func(r *simulate.Run) any { return r.Compactions }},
-	{Name: "acts", Value: func(r *simulate.Run) any { return r.Acts }},
-	{Name: "prompt", Value: func(r *simulate.Run) any { return r.Prompt }},
-	{Name: "read", Value: func(r *simulate.Run) any { return r.Read }},
-	{Name: "write", Value: func(r *simulate.Run) any { return r.Write }},
-	{Name: "hit_rate", Value: func(r *simulate.Run) any { return r.HitRate }},
-	{Name: "rebilled_tokens", Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }},
-	{Name: "rebilled_cost", Value: func(r *simulate.Run) any { return moneyOf(r.Rebilled, 4) }},
-	{Name: "output", Value: func(r *simulate.Run) any { return r.Output }},
-}, table.Within(pricedCost, nil, []col[*simulate.Cost]{
-	{Name: "cost_input", Value: func(c *simulate.Cost) any { return c.Input }},
-	{Name: "cost_read", Value: func(c *simulate.Cost) any { return c.CacheRead }},
-	{Name: "cost_write", Value: func(c *simulate.Cost) any { return c.CacheWrite }},
-	{Name: "cost_output", Value: func(c *simulate.Cost) any { return c.Output }},
-	{Name: "cost_summaries", Value: func(c *simulate.Cost) any { return c.Summaries }},
-	{Name: "cost", Value: func(c *simulate.Cost) any { return c.Total }},
-}...), []col[*simulate.Run]{
-	{Name: "regrets", Value: func(r *simulate.Run) any { return r.Regrets }},
-	{Name: "regrets_call", Value: func(r *simulate.Run) any { return r.ByKind.Call }},
-	{Name: "regrets_path", Value: func(r *simulate.Run) any { return r.ByKind.Path }},
-	{Name: "regrets_line", Value: func(r *simulate.Run) any { return r.ByKind.Line }},
-	{Name: "regrets_identifier", Value: func(r *simulate.Run) any { return r.ByKind.Identifier }},
-})
+var runColumns = slices.Concat(
+	table.Fields[simulate.Run](`policy requests window peak mean overflows compactions acts prompt read write
+		hit_rate=hitRate rebilled_tokens`),
+	[]col[*simulate.Run]{{Name: "rebilled_cost", Value: func(r *simulate.Run) any { return moneyOf(r.Rebilled, 4) }}},
+	table.Fields[simulate.Run]("output"),
+	table.Within(pricedCost, nil, table.Fields[simulate.Cost](`cost_input=input cost_read=cacheRead cost_write=cacheWrite
+		cost_output=output cost_summaries=summaries cost=total`)...),
+	table.Fields[simulate.Run](`regrets regrets_call=regretsByKind.call regrets_path=regretsByKind.path
+		regrets_line=regretsByKind.line regrets_identifier=regretsByKind.identifier`),
+)
 
 // pricedCost returns the cost of a run, nil if none of it has a known price.
 func pricedCost(r *simulate.Run) *simulate.Cost {

@@ -161,17 +161,15 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) {
 	WriteTable(w, table.Of(d.Items, decidedColumns), on)
 }
 
-var decidedColumns = []col[*simulate.Decided]{
+var decidedColumns = slices.Concat([]col[*simulate.Decided]{
 	{Name: "entry", Unit: table.Entry, Value: func(d *simulate.Decided) any { return d.Entry }, Style: always(faint)},
 	{Name: "what", Flex: true, Value: func(d *simulate.Decided) any { return fit(sessionfmt.Clean(d.What), widestWhat) }},
-	{Name: "tokens", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Tokens }},
-	{Name: "running", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Running }},
-	{Name: "action", Value: func(d *simulate.Decided) any { return d.Action }},
+}, table.Fields[simulate.Decided]("tokens running action"), []col[*simulate.Decided]{
 	{Name: "now", Unit: table.Tokens, Yields: 1, Value: func(d *simulate.Decided) any {
 		return table.If(d.Action != "keep", d.Now)
 	}},
 	{Name: "why", Value: func(d *simulate.Decided) any { return d.Why }},
-}
+})
 
 // writeSimulationLines writes the requests, an object a line, and the report as the last line.
 func writeSimulationLines(w *bufio.Writer, r *simulate.Report) error {

@@ -25,13 +25,8 @@ func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report, _ Screen) {
 		fmt.Fprintf(w, "%s- %s\n", phrase.If(i == 0, "\n"), inline(sentence))
 	}
 	w.WriteString("\nWhat the regrets are: a call that was made again, a path, a line, or an identifier.\n")
-	writeMarkdownTable(w, table.Stream(slices.Values(r.Runs), []col[*simulate.Run]{
-		policyColumn(r),
-		{Name: "call", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Call }},
-		{Name: "path", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Path }},
-		{Name: "line", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Line }},
-		{Name: "identifier", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Identifier }},
-	}))
+	kinds := table.Fields[simulate.Run]("call=regretsByKind.call path=regretsByKind.path line=regretsByKind.line identifier=regretsByKind.identifier")
+	writeMarkdownTable(w, table.Stream(slices.Values(r.Runs), slices.Concat([]col[*simulate.Run]{policyColumn(r)}, kinds)))
 	writeBars(w, r)
 }
 

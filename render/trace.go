@@ -349,11 +349,7 @@ func countTable(t *tokens.Texts) table.Table {
 	if t.By == "total" {
 		rows = []tokens.Text{t.Total}
 	}
-	return table.Of(rows, slices.Concat([]col[*tokens.Text]{
-		{Name: "file", Value: func(r *tokens.Text) any { return r.File }},
-		{Name: "line", Unit: table.Number, Value: func(r *tokens.Text) any { return table.Unless0(r.Line) }},
-		{Name: "bytes", Unit: table.Bytes, Value: func(r *tokens.Text) any { return r.Bytes }},
-	}, counted(t)))
+	return table.Of(rows, append(table.Fields[tokens.Text]("file line? bytes"), counted(t)...))
 }
 
 // counted returns a column for each counter.
@@ -374,9 +370,7 @@ func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) {
 		total.File = "total"
 		rows = append(slices.Clip(rows), total)
 	}
-	shown := table.Of(rows, slices.Concat(counted(t), []col[*tokens.Text]{
-		{Name: "bytes", Unit: table.Bytes, Value: func(r *tokens.Text) any { return r.Bytes }},
-		{Name: "line", Unit: table.Number, Value: func(r *tokens.Text) any { return table.Unless0(r.Line) }},
+	shown := table.Of(rows, slices.Concat(counted(t), table.Fields[tokens.Text]("bytes line?"), []col[*tokens.Text]{
 		{Name: "file", Value: func(r *tokens.Text) any { return r.File }, Flex: true},
 	}))
 	if t.By != "line" {

@@ -12,8 +12,6 @@ import (
 // A rower makes rows of entries.
 type rower struct {
 	facts
-	at    jsonl.Cursor
-	m     jsonl.Message
 	table *models.Table
 	buf   []byte
 }
@@ -137,8 +135,7 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	case key == "label" && kind == jsonl.Label, key == "name" && kind == jsonl.SessionInfo, key == "cwd" && kind == jsonl.Header:
 		w.text = v.Text()
 	case key == "content" && kind == jsonl.CustomMessage:
-		w.m.ReadContent(w.at.Reset(v), jsonl.Unknown)
-		return w.content(dst)
+		return w.content(dst, v)
 	case key == "systemMessage": // the steps contain the resulting prompt
 		return append(dst, "true"...)
 	case key == "usage":
@@ -150,11 +147,8 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 }
 
 func (w *rower) message(dst []byte, v value) []byte {
-	w.m.Read(w.at.Reset(v), jsonl.Unknown)
-	if w.m.Failed() || w.m.IsError.Truthy() {
-		w.has |= hasError
-	}
-	return object(dst, v, func(dst, key []byte, v value) []byte {
+	failed, stopped := false, false
+	dst = object(dst, v, func(dst, key []byte, v value) []byte {
 		w.called(key, v, ofEntry, len(callFields))
 		switch string(key) {
 		case "timestamp", "api", "responseId", "responseModel":
@@ -167,10 +161,18 @@ func (w *rower) message(dst []byte, v value) []byte {
 		case "usage":
 			return w.paid(dst, v)
 		case "content":
-			return w.content(dst)
+			return w.content(dst, v)
+		case "isError":
+			failed = v.Truthy()
+		case "stopReason":
+			stopped = v.Is("error") || v.Is("aborted")
 		}
 		return v.AppendShort(dst, longest)
 	})
+	if failed || stopped {
+		w.has |= hasError
+	}
+	return dst
 }
 
 // paid appends a usage, and records it.
@@ -191,29 +193,27 @@ func (w *rower) price() {
 	w.cost, _, _ = m.Paid(&u)
 }
 
-// kept maps the kinds of blocks to the constants of the index.
-var kept = [...]int{
-	jsonl.TextBlock: hasText, jsonl.ThinkingBlock: hasThinking, jsonl.CallBlock: hasCalls, jsonl.ImageBlock: hasImages,
-}
+// kept maps the types of blocks to the constants of the index.
+var kept = map[string]int{"text": hasText, "thinking": hasThinking, "toolCall": hasCalls, "image": hasImages}
 
 // content appends a content: text, or blocks without signatures.
-func (w *rower) content(dst []byte) []byte {
-	blocks := w.m.Blocks
-	if !w.m.Content.IsArray() {
-		if v := w.m.Content; v.IsString() && len(v) > len(`""`) {
-			w.has |= hasText
-		}
-		return w.m.Content.AppendShort(dst, longest)
+func (w *rower) content(dst []byte, v value) []byte {
+	if v.IsString() && len(v) > len(`""`) {
+		w.has |= hasText
 	}
-	return list(dst, w.m.Content, func(dst []byte, block value) []byte {
-		w.has |= kept[blocks[0].Kind]
-		blocks = blocks[1:]
-		return object(dst, block, func(dst, key []byte, v value) []byte {
+	return list(dst, v, func(dst []byte, block value) []byte {
+		has := 0
+		dst = object(dst, block, func(dst, key []byte, v value) []byte {
 			if bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")) {
 				return dst
 			}
+			if string(key) == "type" {
+				has = kept[v.Text()]
+			}
 			return v.AppendShort(dst, longest)
 		})
+		w.has |= has
+		return dst
 	})
 }
 

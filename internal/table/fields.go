@@ -9,7 +9,7 @@ import (
 
 // Fields returns columns of fields that rows have in JSON, each a word: its name, which is also the
 // path to the field (a_b is b in a), or name=path. A field in something that a row does not have is
-// none, and so is a zero one of a word that ends with a question mark.
+// none, and so is a zero one of a word that ends with a question mark. Integers are numbers.
 func Fields[T any](words string) (columns []Column[*T]) {
 	for word := range strings.FieldsSeq(words) {
 		name, unless0 := strings.CutSuffix(word, "?")
@@ -17,8 +17,12 @@ func Fields[T any](words string) (columns []Column[*T]) {
 		if !given {
 			path = strings.ReplaceAll(name, "_", ".")
 		}
-		steps := stepsTo(reflect.TypeFor[*T](), path)
-		columns = append(columns, Column[*T]{Name: name, Value: func(row *T) any {
+		steps, last := stepsTo(reflect.TypeFor[*T](), path)
+		column := Column[*T]{Name: name}
+		if last.Kind() == reflect.Int || last.Kind() == reflect.Int64 {
+			column.Unit = Number
+		}
+		column.Value = func(row *T) any {
 			v := reflect.ValueOf(row)
 			for _, step := range steps {
 				if v = reflect.Indirect(v); !v.IsValid() {
@@ -27,13 +31,14 @@ func Fields[T any](words string) (columns []Column[*T]) {
 				v = v.FieldByIndex(step)
 			}
 			return If(!unless0 || !v.IsZero(), v.Interface())
-		}})
+		}
+		columns = append(columns, column)
 	}
 	return columns
 }
 
-// stepsTo returns the indexes of the fields on a path of names in JSON.
-func stepsTo(t reflect.Type, path string) (steps [][]int) {
+// stepsTo returns the indexes of the fields on a path of names in JSON, and the type of the last.
+func stepsTo(t reflect.Type, path string) (steps [][]int, last reflect.Type) {
 	for name := range strings.SplitSeq(path, ".") {
 		if t.Kind() == reflect.Pointer {
 			t = t.Elem()
@@ -48,5 +53,5 @@ func stepsTo(t reflect.Type, path string) (steps [][]int) {
 		}
 		steps, t = append(steps, fields[k].Index), fields[k].Type
 	}
-	return steps
+	return steps, t
 }

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -151,17 +152,10 @@ func (c *Conversation) damage(found []sessionfmt.Finding) {
 }
 
 // placed returns a finding as text with its place in the file, if it has one.
-func placed(f sessionfmt.Finding) (text []byte) {
-	if f.File != "" {
-		text = fmt.Appendf(text, "%s, ", sessionfmt.Clean(filepath.Base(f.File)))
-	}
-	if f.Line > 0 {
-		text = fmt.Appendf(text, "line %d: ", f.Line)
-	}
-	if f.Entry != "" {
-		text = fmt.Appendf(text, "entry %s: ", sessionfmt.Quote(f.Entry))
-	}
-	return append(text, f.Text...)
+func placed(f sessionfmt.Finding) []byte {
+	file := phrase.If(f.File != "", "%s, ", sessionfmt.Clean(filepath.Base(f.File)))
+	at := phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", sessionfmt.Quote(f.Entry))
+	return []byte(file + at + f.Text)
 }
 
 // Since leaves out the records before the first one for which from returns true.

@@ -22,20 +22,20 @@ type Caches struct {
 }
 
 func writeCacheLines(w *bufio.Writer, c *cache.Report) error {
-	return writeWithTotal(w, c.Rows, c.Total)
+	return writeWithTotal(w, c.Rows, map[string]any{"total": c.Total})
 }
 func writeCachesLines(w *bufio.Writer, c Caches) error {
-	return writeWithTotal(w, slices.Values(c.All), c.Sum)
+	return writeWithTotal(w, slices.Values(c.All), map[string]any{"total": c.Sum})
 }
 
 // writeWithTotal writes rows, an object a line, and the total as the last line.
-func writeWithTotal[T any](w *bufio.Writer, rows iter.Seq[T], total *cache.Total) error {
+func writeWithTotal[T any](w *bufio.Writer, rows iter.Seq[T], total any) error {
 	for row := range rows {
 		if err := WriteJSON(w, row); err != nil {
 			return err
 		}
 	}
-	return WriteJSON(w, map[string]any{"total": total})
+	return WriteJSON(w, total)
 }
 
 // cacheTable returns the requests of a session for programs; tokens, and dollars. The row "hidden"
@@ -56,58 +56,17 @@ var cacheColumns = slices.Concat([]col[*cache.Row]{
 		}
 		return r.Request
 	}},
-	{Name: "entry", Value: func(r *cache.Row) any { return r.Entry }},
-	{Name: "model", Value: func(r *cache.Row) any { return r.Model }},
-	{Name: "prompt", Value: func(r *cache.Row) any { return r.Prompt }},
-	{Name: "shared_messages", Value: func(r *cache.Row) any {
-		if r.Shared == nil {
-			return nil
-		}
-		return r.Shared.Messages
-	}},
-	{Name: "shared_tokens", Value: func(r *cache.Row) any {
-		if r.Shared == nil {
-			return nil
-		}
-		return r.Shared.Tokens
-	}},
-}, table.Within(broken, nil, slices.Concat([]col[*cache.Break]{
-	{Name: "break_at", Value: func(b *cache.Break) any { return b.At }},
-	{Name: "cause", Value: func(b *cache.Break) any { return string(b.Cause) }},
-	{Name: "break_entry", Value: func(b *cache.Break) any { return b.Entry }},
-	{Name: "break_op", Value: func(b *cache.Break) any { return b.Op }},
-	{Name: "reason", Value: func(b *cache.Break) any { return b.Reason }},
-	{Name: "transformer", Value: func(b *cache.Break) any { return b.Transformer }},
-}, rebilledColumns("again", func(b *cache.Break) *cache.Rebilled { return &b.Rebilled }))...),
-	table.Within(func(r *cache.Row) *cache.Expected { return r.Expected }, nil, expectedColumns...),
-	table.Within(func(r *cache.Row) *cache.Usage { return r.Recorded }, nil, usageColumns...),
+}, table.Fields[cache.Row](`entry model prompt shared_messages shared_tokens break_at cause=break.cause break_entry break_op
+	reason=break.reason transformer=break.transformer`),
+	table.Within(broken, nil, rebilledColumns("again", func(b *cache.Break) *cache.Rebilled { return &b.Rebilled })...),
+	table.Fields[cache.Row]("expected_read expected_write read=recorded.read write=recorded.write write1h=recorded.write1h"),
 	rebilledColumns("rebilled", func(r *cache.Row) *cache.Rebilled { return &r.Rebilled }),
 	rebilledColumns("unserved", func(r *cache.Row) *cache.Rebilled { return &r.Unserved }),
-	[]col[*cache.Row]{
-		{Name: "outlived", Value: func(r *cache.Row) any { return table.Unless0(r.Outlived) }},
-		{Name: "endless", Value: func(r *cache.Row) any { return table.If(r.Endless, true) }},
-		{Name: "estimated", Value: func(r *cache.Row) any { return table.If(r.Estimated, true) }},
-		{Name: "time", Value: func(r *cache.Row) any { return r.Time }},
-	},
-	table.Within(broken, nil, []col[*cache.Break]{
-		{Name: "pause", Value: func(b *cache.Break) any { return table.If(b.Cause == cache.CausePause, b.Pause) }},
-		{Name: "lifetime", Value: func(b *cache.Break) any { return table.If(b.Cause == cache.CausePause, b.Lifetime) }},
-		{Name: "sections", Value: func(b *cache.Break) any { return strings.Join(b.Sections, "; ") }},
-	}...),
+	table.Fields[cache.Row]("outlived? endless? estimated? time pause=break.pause? lifetime=break.lifetime?"),
+	table.Within(broken, nil, col[*cache.Break]{Name: "sections", Value: func(b *cache.Break) any { return strings.Join(b.Sections, "; ") }}),
 )
 
 func broken(r *cache.Row) *cache.Break { return r.Break }
-
-var expectedColumns = []col[*cache.Expected]{
-	{Name: "expected_read", Value: func(e *cache.Expected) any { return e.Read }},
-	{Name: "expected_write", Value: func(e *cache.Expected) any { return e.Write }},
-}
-
-var usageColumns = []col[*cache.Usage]{
-	{Name: "read", Value: func(u *cache.Usage) any { return u.CacheRead }},
-	{Name: "write", Value: func(u *cache.Usage) any { return u.CacheWrite }},
-	{Name: "write1h", Value: func(u *cache.Usage) any { return u.CacheWrite1h }},
-}
 
 // rebilledColumns returns the columns of what was rebilled, without cells for nothing.
 func rebilledColumns[T any](name string, of func(T) *cache.Rebilled) []col[T] {
@@ -132,24 +91,13 @@ func cachesTable(c Caches) table.Table {
 		return &t.Recorded
 	}
 	return table.Of(c.All, slices.Concat(
-		[]col[*cache.Total]{
-			{Name: "file", Value: func(t *cache.Total) any { return t.File }},
-			{Name: "requests", Value: func(t *cache.Total) any { return t.Requests }},
-			{Name: "answered", Value: func(t *cache.Total) any { return t.Answered }},
-			{Name: "hidden", Value: func(t *cache.Total) any { return t.Hidden }},
-			{Name: "prompt", Value: func(t *cache.Total) any { return t.Prompt }},
-			{Name: "estimated", Value: func(t *cache.Total) any { return t.Estimated }},
-		},
-		table.Within(func(t *cache.Total) *cache.Expected { return t.Expected }, nil, expectedColumns...),
-		table.Within(recorded, nil, usageColumns...),
-		[]col[*cache.Total]{
-			{Name: "possible", Value: func(t *cache.Total) any { return t.HitRate.Possible }},
-			{Name: "achieved", Value: func(t *cache.Total) any { return t.HitRate.Achieved }},
-		},
+		table.Fields[cache.Total]("file requests answered hidden prompt estimated expected_read expected_write"),
+		table.Within(recorded, nil, table.Fields[cache.Usage]("read write write1h")...),
+		table.Fields[cache.Total]("possible=hitRate.possible achieved=hitRate.achieved"),
 		amounts("rebilled", func(t *cache.Total) cache.Rebilled { return t.Rebilled }),
 		amounts("broken", func(t *cache.Total) cache.Rebilled { return t.Broken }),
 		amounts("unserved", func(t *cache.Total) cache.Rebilled { return t.Unserved }),
-		[]col[*cache.Total]{{Name: "error", Value: func(t *cache.Total) any { return t.Error }}},
+		table.Fields[cache.Total]("error"),
 	))
 }
 

@@ -52,8 +52,7 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 		entries = max(entries, len(entryID(found.Entry)))
 	}
 	file := f.File
-	var fixes []string
-	fixed := map[string][]string{} // codes, by what fixes them
+	var fixes [][2]string // what fixes findings, and their codes
 	for _, found := range f.Findings {
 		n := times[found.Code]
 		if n == 0 {
@@ -75,11 +74,8 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 		if found.Hides != nil {
 			fmt.Fprintf(w, "  %6s  %-*s  %-7s  %-*s  %s\n", "", entries, "", "", codes, "", hides(*found.Hides))
 		}
-		if fixed[found.Fix] == nil {
-			fixes = append(fixes, found.Fix)
-		}
-		if !slices.Contains(fixed[found.Fix], code) {
-			fixed[found.Fix] = append(fixed[found.Fix], code)
+		if fix := [2]string{found.Fix, code}; !slices.Contains(fixes, fix) {
+			fixes = append(fixes, fix)
 		}
 	}
 	if f.Context != nil && f.Repaired != nil && *f.Context != *f.Repaired {
@@ -89,8 +85,12 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 		}
 		fmt.Fprintf(w, "  %s; %s: %s\n", before, after, figures(*f.Repaired))
 	}
-	for _, fix := range fixes {
-		fmt.Fprintf(w, "  fix: %s (%s)\n", sessionfmt.Clean(fix), strings.Join(fixed[fix], ", "))
+	for _, all := range grouped(fixes, func(fix [2]string) string { return fix[0] }) {
+		var codes []string
+		for _, fix := range all {
+			codes = append(codes, fix[1])
+		}
+		fmt.Fprintf(w, "  fix: %s (%s)\n", sessionfmt.Clean(all[0][0]), strings.Join(codes, ", "))
 	}
 	w.WriteByte('\n')
 }

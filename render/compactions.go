@@ -54,13 +54,8 @@ func writeCompactions(w *bufio.Writer, c Compactions, on Screen) {
 // lostKinds counts what the summary does not have, by kind.
 func lostKinds(all []reuse.Lost) string {
 	var counts []string
-	for i := 0; i < len(all); {
-		n := 1
-		for i+n < len(all) && all[i+n].Kind == all[i].Kind {
-			n++
-		}
-		counts = append(counts, phrase.Count(n, all[i].Kind))
-		i += n
+	for _, some := range grouped(all, func(l reuse.Lost) string { return l.Kind }) {
+		counts = append(counts, phrase.Count(len(some), some[0].Kind))
 	}
 	return cmp.Or(strings.Join(counts, ", "), "nothing")
 }

@@ -107,18 +107,21 @@ type diffSection struct {
 
 // writeRows writes an array of objects, one a line.
 func writeRows[T any](w *bufio.Writer, rows []T, row func(o *object, c T) error) error {
-	sep := "[\n"
-	for _, c := range rows {
-		w.WriteString(sep)
+	all := func(yield func(T, error) bool) {
+		for _, c := range rows {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+	return writeArray(w, all, "\n", func(c T) error {
 		o := object{w: w}
 		if err := row(&o, c); err != nil {
 			return err
 		}
 		o.close()
-		sep = ",\n"
-	}
-	_, err := w.WriteString("\n]")
-	return err
+		return nil
+	})
 }
 
 // places writes the index of something on both sides, from 0.
@@ -233,31 +236,22 @@ func (x comparison) tally() (rows []tallied) {
 				n, tokens = n+c.Count, tokens+c.Tokens
 			}
 		}
-		if n > 0 {
-			rows = append(rows, tallied{"messages " + string(change), n, tokens})
-		}
+		rows = append(rows, tallied{"messages " + string(change), n, tokens})
 	}
-	row := func(what string, n int) {
-		if n > 0 {
-			rows = append(rows, tallied{what, n, nil})
-		}
-	}
-	items := func(name string, all []diff.ItemChange) {
+	for k, all := range [][]diff.ItemChange{x.Parts, x.Tools} {
 		times := map[diff.Change]int{}
 		for _, c := range all {
 			times[c.Change]++
 		}
 		for _, change := range changeOrder {
-			row(name+" "+string(change), times[change])
+			rows = append(rows, tallied{[]string{"parts ", "tools "}[k] + string(change), times[change], nil})
 		}
 	}
-	items("parts", x.Parts)
-	items("tools", x.Tools)
-	row("options changed", len(x.Options))
+	rows = append(rows, tallied{"options changed", len(x.Options), nil})
 	if x.Model != nil {
-		row("model changed", 1)
+		rows = append(rows, tallied{"model changed", 1, nil})
 	}
-	return rows
+	return slices.DeleteFunc(rows, func(t tallied) bool { return t.n == 0 })
 }
 
 func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) {

@@ -98,9 +98,11 @@ type category struct {
 	tokens, bytes [2]int
 }
 
-func (x comparison) categories() (all []category) {
+func (x comparison) categories() []category { return categoriesOf(x.Tokens, x.Bytes) }
+
+func categoriesOf(tokens, bytes diff.Sizes) (all []category) {
 	for _, c := range categories {
-		all = append(all, category{c.name, [2]int{c.of(x.Tokens.A), c.of(x.Tokens.B)}, [2]int{c.of(x.Bytes.A), c.of(x.Bytes.B)}})
+		all = append(all, category{c.name, [2]int{c.of(tokens.A), c.of(tokens.B)}, [2]int{c.of(bytes.A), c.of(bytes.B)}})
 	}
 	return all
 }

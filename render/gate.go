@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/phrase"
@@ -91,7 +92,6 @@ var gateColumns = []col[*judged]{
 // gateRows returns the verdicts. Those that are kept, or have no value, have one
 // row a budget: the nearest to its limit.
 func gateRows(r *gate.Report) (rows []judged) {
-	nearest, times := map[string]*gate.Verdict{}, map[string]int{}
 	key := func(v *gate.Verdict) string {
 		limit := gateLimit(v)
 		if v.Saved != nil {
@@ -100,28 +100,26 @@ func gateRows(r *gate.Report) (rows []judged) {
 		return string(v.State) + " " + v.Figure + " " + limit
 	}
 	folds := func(v *gate.Verdict) bool { return v.State == gate.Kept || v.State == gate.Unknown }
+	var foldable []*gate.Verdict
 	for i := range r.Verdicts {
-		v := &r.Verdicts[i]
-		if !folds(v) {
-			continue
+		if v := &r.Verdicts[i]; folds(v) {
+			foldable = append(foldable, v)
 		}
-		k := key(v)
-		if times[k]++; times[k] == 1 || margin(v) < margin(nearest[k]) {
-			nearest[k] = v
-		}
+	}
+	times := map[*gate.Verdict]int{} // by the nearest one
+	for _, all := range grouped(foldable, key) {
+		times[slices.MinFunc(all, func(a, b *gate.Verdict) int { return cmp.Compare(margin(a), margin(b)) })] = len(all)
 	}
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		k := key(v)
-		if folds(v) && nearest[k] != v {
-			continue
-		}
-		row := judged{v, gatePlace(v)}
+		row, n := judged{v, gatePlace(v)}, times[v]
 		switch {
-		case v.State == gate.Unknown && times[k] > 1:
-			row.place = fmt.Sprintf("%s: %d times", v.Reason, times[k])
-		case v.State == gate.Kept && times[k] > 1:
-			row.place = fmt.Sprintf("the nearest of %d: %s", times[k], row.place)
+		case folds(v) && n == 0:
+			continue
+		case v.State == gate.Unknown && n > 1:
+			row.place = fmt.Sprintf("%s: %d times", v.Reason, n)
+		case v.State == gate.Kept && n > 1:
+			row.place = fmt.Sprintf("the nearest of %d: %s", n, row.place)
 		case v.State == gate.Kept:
 			row.place = ""
 		}

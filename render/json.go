@@ -122,19 +122,32 @@ func (o *object) close() {
 	o.w.WriteByte('}')
 }
 
-// writeMessages writes messages as an array, one a line.
+// writeMessages writes messages as an array.
 func writeMessages(w *bufio.Writer, messages iter.Seq2[replay.Message, error]) error {
-	sep, end := "[\n", "[]"
-	for m, err := range messages {
+	return writeArray(w, messages, "\n", func(m replay.Message) error {
+		_, err := w.Write(m.Raw)
+		return err
+	})
+}
+
+// writeArray writes an array, an element a line, and after the last one what ends its line.
+func writeArray[T any](w *bufio.Writer, all iter.Seq2[T, error], end string, write func(T) error) error {
+	w.WriteByte('[')
+	sep := "\n"
+	for one, err := range all {
 		if err != nil {
 			return err
 		}
 		w.WriteString(sep)
-		w.Write(m.Raw)
-		sep, end = ",\n", "\n]"
+		if err := write(one); err != nil {
+			return err
+		}
+		sep = ",\n"
 	}
-	_, err := w.WriteString(end)
-	return err
+	if sep != "\n" {
+		w.WriteString(end)
+	}
+	return w.WriteByte(']')
 }
 
 func writeContext(w *bufio.Writer, r Report) error {

@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/plan"
 	"ctxtool/internal/table"
 	"ctxtool/replay/cache"
+	"ctxtool/replay/diff"
 	"ctxtool/replay/hook"
 	"ctxtool/sessionfmt"
 )
@@ -88,27 +89,17 @@ func reasonOf(v *hook.Verdict) string {
 	return v.Text
 }
 
-// A sized is a category of content by a counter, before and after.
-type sized struct {
-	name    string
-	was, is int
-}
-
 // sizeTable returns a row per category, of each counter.
 func sizeTable(sizes []hook.Size) table.Table {
-	var rows []sized
+	var rows []category
 	for _, s := range sizes {
-		for _, c := range categories {
-			name := c.name + phrase.If(len(sizes) > 1, ", %s", s.Counter)
-			rows = append(rows, sized{name, c.of(s.Before), c.of(s.After)})
+		for _, c := range categoriesOf(diff.Sizes{A: s.Before, B: s.After}, diff.Sizes{}) {
+			c.name += phrase.If(len(sizes) > 1, ", %s", s.Counter)
+			rows = append(rows, c)
 		}
 	}
-	return table.Of(rows, []col[*sized]{
-		{Name: "tokens", Value: func(s *sized) any { return s.name }},
-		{Name: "before", Unit: table.Tokens, Value: func(s *sized) any { return s.was }},
-		{Name: "after", Unit: table.Tokens, Value: func(s *sized) any { return s.is }},
-		{Name: "change", Unit: table.Change, Value: func(s *sized) any { return s.is - s.was }},
-	})
+	name := col[*category]{Name: "tokens", Value: func(c *category) any { return c.name }}
+	return table.Of(rows, append([]col[*category]{name}, sidesColumns("before", "after", "change", tokensOf)...))
 }
 
 // costLines returns what a patch does to the cached prefix and to the bill, each with a name.

@@ -185,13 +185,9 @@ func tokensAfter(p *plan.Plan) int {
 	return p.Reduction.After
 }
 
-var rewriteColumns = []col[*plan.Rewrite]{
+var rewriteColumns = append([]col[*plan.Rewrite]{
 	{Name: "version", Value: func(r *plan.Rewrite) any { return phrase.If(r.From > 0, "%s", versions(r)) }},
-	{Name: "changed", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Changed }},
-	{Name: "added", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Added }},
-	{Name: "removed", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Removed }},
-	{Name: "quarantine", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Quarantined }},
-}
+}, table.Fields[plan.Rewrite]("changed added removed quarantine=quarantined")...)
 
 var redactionColumns = []col[*plan.Plan]{
 	{Name: "values", Unit: table.Number, Value: func(p *plan.Plan) any { return redacted(p.Found).Values }},
@@ -248,12 +244,9 @@ func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) {
 		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not searched", phrase.Count(p.Images, "image")),
 		phrase.If(p.Bared > 0, ", metadata of %d removed", p.Bared), phrase.If(p.Unread > 0, ", %d cannot be read and may have metadata", p.Unread),
 		phrase.If(p.Dropped > 0, "; %s replaced", phrase.Count(p.Dropped, "image")))
-	WriteTable(w, table.Of(p.Found, []col[*redact.Found]{
-		{Name: "rule", Value: func(f *redact.Found) any { return f.Rule }},
-		{Name: "values", Unit: table.Number, Value: func(f *redact.Found) any { return f.Values }},
-		{Name: "places", Unit: table.Number, Value: func(f *redact.Found) any { return f.Places }},
-		{Name: "entries", Value: func(f *redact.Found) any { return entriesOf(*f, p.Report) }, Flex: true},
-	}), on)
+	WriteTable(w, table.Of(p.Found, append(table.Fields[redact.Found]("rule values places"), col[*redact.Found]{
+		Name: "entries", Value: func(f *redact.Found) any { return entriesOf(*f, p.Report) }, Flex: true,
+	})), on)
 	if p.Report {
 		fmt.Fprintln(w, "not searched:")
 		for _, of := range redact.NotSearched {

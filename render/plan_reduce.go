@@ -173,9 +173,8 @@ func writeSum(w *bufio.Writer, all []*plan.Plan) {
 		if p.Reduction == nil {
 			continue
 		}
-		if was += p.Reduction.Before; p.Skipped != "" {
-			now += p.Reduction.Before
-		} else if now += p.Reduction.After; p.Entries > 0 {
+		was, now = was+p.Reduction.Before, now+tokensAfter(p)
+		if p.Skipped == "" && p.Entries > 0 {
 			entries, changed = entries+p.Entries, changed+1
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -51,18 +52,11 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	n, err := e.Count(&tokens.Pi)
+	m, err := entry.MetaOf(e, &tokens.Pi)
 	if err != nil {
 		return err
 	}
-	model, limit, _, err := e.Model()
-	if err != nil {
-		return err
-	}
-	size, err := e.Size()
-	if err != nil {
-		return err
-	}
+	n, model, limit, size := m.Tokens, m.Model, m.Limit, m.Usage
 	whole, rest := n.Total, ""
 	if e.Replay().Rules != replay.ByEnvelope { // whose text is the reference's
 		whole = size.Tokens

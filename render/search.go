@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
@@ -85,11 +86,7 @@ func (f *Found) sum(sessions, events int) string {
 		parts = append(parts, phrase.If(events < f.Happened, "%d of ", events)+phrase.Count(f.Happened, "event"))
 	}
 	if f.Copies > 0 {
-		copies := "1 copy"
-		if f.Copies > 1 {
-			copies = fmt.Sprintf("%d copies", f.Copies)
-		}
-		parts = append(parts, copies+" not listed")
+		parts = append(parts, phrase.Count(f.Copies, "copy")+" not listed")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -156,7 +153,7 @@ func around(h *search.Hit, width int) (before, match, after string) {
 	if need := measure.String(before); need+measure.String(after) > left && need > left/3 {
 		keep := max(left/3, left-measure.String(after))
 		for measure.String(before) > max(0, keep-1) {
-			_, n := firstRune(before)
+			_, n := utf8.DecodeRuneInString(before)
 			before = before[n:]
 		}
 		before = "…" + before
@@ -164,25 +161,11 @@ func around(h *search.Hit, width int) (before, match, after string) {
 	return before, match, fit(after, left-measure.String(before))
 }
 
-// firstRune returns the first character of a text and its length in bytes.
-func firstRune(s string) (r rune, n int) {
-	for i, c := range s {
-		if i > 0 {
-			return r, i
-		}
-		r = c
-	}
-	return r, len(s)
-}
-
 // writeFoundEvent writes a command or an event of a log in a line; of a command the words around
 // the match, the folder, and how it failed.
 func writeFoundEvent(w *bufio.Writer, h *search.Hit, on Screen) {
 	if h.Event.Event == "command" {
-		folder, failed := phrase.If(h.CWD != "", "  %s", base(h.CWD)), ""
-		if h.Event.Failed {
-			failed = "  " + exited(h.Event)
-		}
+		folder, failed := phrase.If(h.CWD != "", "  %s", base(h.CWD)), phrase.If(h.Event.Failed, "  %s", exited(h.Event))
 		head := dayAndMinute(h.Time) + "  $ "
 		before, match, after := around(h, max(lineWidth(on.Width)-measure.String(head+folder+failed), 2*minFlex))
 		w.WriteString(on.paint(faint, head) + before + on.paint(warning, match) + after + on.paint(faint, folder) + on.paint(failure, failed) + "\n")
@@ -355,9 +338,9 @@ type Ambient struct {
 
 // writeAmbient writes gsh's summary for the first message of a conversation; nothing if none
 // was asked for.
-func writeAmbient(w *bufio.Writer, a Ambient) error {
+func writeAmbient(w *bufio.Writer, a Ambient, _ Screen) {
 	if a.N == 0 {
-		return nil
+		return
 	}
 	w.WriteString("# Recent Shell Activity\n\n")
 	for i := range a.Commands {
@@ -366,6 +349,5 @@ func writeAmbient(w *bufio.Writer, a Ambient) error {
 	if len(a.Commands) == 0 {
 		w.WriteString("(No recent shell activity)\n")
 	}
-	_, err := w.WriteString("\nUse the `search_context` tool for more shell history, past sessions, or logs.\n")
-	return err
+	w.WriteString("\nUse the `search_context` tool for more shell history, past sessions, or logs.\n")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // writeTask writes what is known about a task: files, then sessions with what was tried.
-func writeTask(w *bufio.Writer, t *search.Task, on Screen) error {
+func writeTask(w *bufio.Writer, t *search.Task, on Screen) {
 	put(w, on.paint(faint, fmt.Sprintf("%s; %s; ~%d tokens", phrase.Count(len(t.Files), "file"), phrase.Count(len(t.Sessions), "session"), t.Tokens)+
 		phrase.If(t.Left > 0, "; no room for %s", phrase.Count(t.Left, "item"))), on)
 	if len(t.Files) > 0 {
@@ -39,11 +39,10 @@ func writeTask(w *bufio.Writer, t *search.Task, on Screen) error {
 		}
 		put(w, on.paint(faint, fmt.Sprintf("         ctxtool show %s %s", shellWord(s.File), shellWord(cmp.Or(entryID(s.Begins()), "leaf")))), on)
 	}
-	return nil
 }
 
 // writeTaskMarkdown writes the same for a prompt.
-func writeTaskMarkdown(w *bufio.Writer, t *search.Task) error {
+func writeTaskMarkdown(w *bufio.Writer, t *search.Task, _ Screen) {
 	fmt.Fprintf(w, "# Known about: %s\n", inline(t.Task))
 	if len(t.Files) > 0 {
 		w.WriteString("\n## Files\n\n")
@@ -66,5 +65,4 @@ func writeTaskMarkdown(w *bufio.Writer, t *search.Task) error {
 			fmt.Fprintf(w, "- failed: %s: %s\n", literal(c.Command), inline(c.Error))
 		}
 	}
-	return nil
 }

@@ -28,18 +28,6 @@ func policyColumn(r *simulate.Report) col[*simulate.Run] {
 // asBilled is the name of the row of what was paid.
 const asBilled = "as billed"
 
-// unlessBilled returns the column of a figure that what was billed does not have.
-func unlessBilled(c col[*simulate.Run]) col[*simulate.Run] {
-	of := c.Value
-	c.Value = func(one *simulate.Run) any {
-		if one.Policy == asBilled {
-			return nil
-		}
-		return of(one)
-	}
-	return c
-}
-
 // policies returns the table of policies.
 func policies(r *simulate.Report) table.Table {
 	decimals := costDecimals(r.Runs)
@@ -48,22 +36,26 @@ func policies(r *simulate.Report) table.Table {
 		b := rows[0].Billed
 		rows = slices.Insert(rows, 0, &simulate.Run{Policy: asBilled, Cost: simulate.Cost{Total: b.Cost}, HitRate: b.HitRate, Billed: b})
 	}
-	return table.Stream(slices.Values(rows), []col[*simulate.Run]{
-		policyColumn(r),
-		unlessBilled(col[*simulate.Run]{Name: "peak", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Peak }}),
-		unlessBilled(col[*simulate.Run]{Name: "mean", Unit: table.Short, Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4}),
-		unlessBilled(col[*simulate.Run]{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero}),
-		unlessBilled(col[*simulate.Run]{Name: "compactions", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Compactions }, Yields: 1}),
-		unlessBilled(col[*simulate.Run]{Name: "rebilled", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }, Yields: 3}),
+	run := func(r *simulate.Run) *simulate.Run { // not of what was billed
+		if r.Policy == asBilled {
+			return nil
+		}
+		return r
+	}
+	return table.Stream(slices.Values(rows), slices.Concat([]col[*simulate.Run]{policyColumn(r)}, table.Within(run, nil, []col[*simulate.Run]{
+		{Name: "peak", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Peak }},
+		{Name: "mean", Unit: table.Short, Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4},
+		{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero},
+		{Name: "compactions", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Compactions }, Yields: 1},
+		{Name: "rebilled", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }, Yields: 3},
+	}...), []col[*simulate.Run]{
 		{Name: "cost", Unit: table.Dollars, Value: func(r *simulate.Run) any {
-			if b := r.Billed; r.Policy == asBilled && b.Recorded < b.Cost {
-				return table.About{Of: simulatedCost(r, decimals)}
-			}
-			return simulatedCost(r, decimals)
+			return table.Marked(r.Policy == asBilled && r.Billed.Recorded < r.Billed.Cost, simulatedCost(r, decimals))
 		}},
 		{Name: "hit rate", Unit: table.Share, Value: func(r *simulate.Run) any { return r.HitRate }, Yields: 2},
-		unlessBilled(col[*simulate.Run]{Name: "regrets", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Regrets }}),
-	})
+	}, table.Within(run, nil, col[*simulate.Run]{
+		Name: "regrets", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Regrets },
+	})))
 }
 
 // nonZero is the style of a number that should be 0.
@@ -96,27 +88,23 @@ func simulatedCost(r *simulate.Run, decimals int) table.Money {
 	return table.Money{Dollars: r.Cost.Total, Decimals: decimals, Unpriced: int64(r.Unpriced)}
 }
 
-// writeSimulation writes the table of policies, with the best one and what to know of the others.
-func writeSimulation(w *bufio.Writer, r *simulate.Report, on Screen) error {
-	if d := decisions(r); len(d) > 0 {
-		for _, one := range d {
-			if err := writeDecision(w, one, on); err != nil {
-				return err
-			}
-		}
-		return nil
+// writeSimulation writes the decisions of the policies, or without any which policy is the best.
+func writeSimulation(w *bufio.Writer, r *simulate.Report, on Screen) {
+	decided := slices.DeleteFunc(slices.Clone(r.Runs), func(one *simulate.Run) bool { return one.Decision == nil })
+	for _, one := range decided {
+		writeDecision(w, one.Decision, on)
 	}
-	return writeContest(w, r, on)
+	if len(decided) == 0 {
+		writeContest(w, r, on)
+	}
 }
 
 // writeContest writes the table of policies, the best of them, and what the figures rest on.
-func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) error {
+func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) {
 	if len(r.Runs) > 0 {
 		fmt.Fprintf(w, "%s\n\n", contestTitle(r))
 	}
-	if err := WriteTable(w, policies(r), on); err != nil {
-		return err
-	}
+	WriteTable(w, policies(r), on)
 	for i, sentence := range r.Why {
 		fmt.Fprintf(w, "%s%s\n", phrase.If(i == 0, "\n"), sessionfmt.Clean(sentence))
 	}
@@ -124,7 +112,6 @@ func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) error {
 		w.WriteString(phrase.If(i == 0, "\n"))
 		put(w, note, on)
 	}
-	return nil
 }
 
 // contestTitle returns what policies were tried on.
@@ -153,21 +140,11 @@ func simulateNotes(r *simulate.Report) (notes []string) {
 	return notes
 }
 
-// decisions returns the decisions that the runs have.
-func decisions(r *simulate.Report) (all []*simulate.Decision) {
-	for _, one := range r.Runs {
-		if one.Decision != nil {
-			all = append(all, one.Decision)
-		}
-	}
-	return all
-}
-
 // widestWhat is the width of the longest description of a message, in columns.
 const widestWhat = 60
 
 // writeDecision writes why a policy kept or changed each message before a request.
-func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
+func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) {
 	fmt.Fprintf(w, "%s before request %d, window %d, counted by %s\n", sessionfmt.Clean(d.Policy), d.Request, d.Window, d.Counter)
 	for _, l := range d.Layers {
 		state := "always runs"
@@ -181,20 +158,18 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) error {
 		fmt.Fprintf(w, "  %s: %s; %s\n", l.Pass, state, did)
 	}
 	w.WriteByte('\n')
-	return WriteTable(w, table.Of(d.Items, decidedColumns), on)
+	WriteTable(w, table.Of(d.Items, decidedColumns), on)
 }
 
-var decidedColumns = []col[*simulate.Decided]{
+var decidedColumns = slices.Concat([]col[*simulate.Decided]{
 	{Name: "entry", Unit: table.Entry, Value: func(d *simulate.Decided) any { return d.Entry }, Style: always(faint)},
 	{Name: "what", Flex: true, Value: func(d *simulate.Decided) any { return fit(sessionfmt.Clean(d.What), widestWhat) }},
-	{Name: "tokens", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Tokens }},
-	{Name: "running", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Running }},
-	{Name: "action", Value: func(d *simulate.Decided) any { return d.Action }},
+}, table.Fields[simulate.Decided]("tokens running action"), []col[*simulate.Decided]{
 	{Name: "now", Unit: table.Tokens, Yields: 1, Value: func(d *simulate.Decided) any {
 		return table.If(d.Action != "keep", d.Now)
 	}},
 	{Name: "why", Value: func(d *simulate.Decided) any { return d.Why }},
-}
+})
 
 // writeSimulationLines writes the requests, an object a line, and the report as the last line.
 func writeSimulationLines(w *bufio.Writer, r *simulate.Report) error {
@@ -230,36 +205,16 @@ func simulatedTable(all ...*simulate.Report) table.Table {
 	))
 }
 
-var runColumns = slices.Concat([]col[*simulate.Run]{
-	{Name: "policy", Value: func(r *simulate.Run) any { return r.Policy }},
-	{Name: "requests", Value: func(r *simulate.Run) any { return r.Requests }},
-	{Name: "window", Value: func(r *simulate.Run) any { return r.Window }},
-	{Name: "peak", Value: func(r *simulate.Run) any { return r.Peak }},
-	{Name: "mean", Value: func(r *simulate.Run) any { return r.Mean }},
-	{Name: "overflows", Value: func(r *simulate.Run) any { return r.Overflows }},
-	{Name: "compactions", Value: func(r *simulate.Run) any { return r.Compactions }},
-	{Name: "acts", Value: func(r *simulate.Run) any { return r.Acts }},
-	{Name: "prompt", Value: func(r *simulate.Run) any { return r.Prompt }},
-	{Name: "read", Value: func(r *simulate.Run) any { return r.Read }},
-	{Name: "write", Value: func(r *simulate.Run) any { return r.Write }},
-	{Name: "hit_rate", Value: func(r *simulate.Run) any { return r.HitRate }},
-	{Name: "rebilled_tokens", Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }},
-	{Name: "rebilled_cost", Value: func(r *simulate.Run) any { return moneyOf(r.Rebilled, 4) }},
-	{Name: "output", Value: func(r *simulate.Run) any { return r.Output }},
-}, table.Within(pricedCost, nil, []col[*simulate.Cost]{
-	{Name: "cost_input", Value: func(c *simulate.Cost) any { return c.Input }},
-	{Name: "cost_read", Value: func(c *simulate.Cost) any { return c.CacheRead }},
-	{Name: "cost_write", Value: func(c *simulate.Cost) any { return c.CacheWrite }},
-	{Name: "cost_output", Value: func(c *simulate.Cost) any { return c.Output }},
-	{Name: "cost_summaries", Value: func(c *simulate.Cost) any { return c.Summaries }},
-	{Name: "cost", Value: func(c *simulate.Cost) any { return c.Total }},
-}...), []col[*simulate.Run]{
-	{Name: "regrets", Value: func(r *simulate.Run) any { return r.Regrets }},
-	{Name: "regrets_call", Value: func(r *simulate.Run) any { return r.ByKind.Call }},
-	{Name: "regrets_path", Value: func(r *simulate.Run) any { return r.ByKind.Path }},
-	{Name: "regrets_line", Value: func(r *simulate.Run) any { return r.ByKind.Line }},
-	{Name: "regrets_identifier", Value: func(r *simulate.Run) any { return r.ByKind.Identifier }},
-})
+var runColumns = slices.Concat(
+	table.Fields[simulate.Run](`policy requests window peak mean overflows compactions acts prompt read write
+		hit_rate=hitRate rebilled_tokens`),
+	[]col[*simulate.Run]{{Name: "rebilled_cost", Value: func(r *simulate.Run) any { return moneyOf(r.Rebilled, 4) }}},
+	table.Fields[simulate.Run]("output"),
+	table.Within(pricedCost, nil, table.Fields[simulate.Cost](`cost_input=input cost_read=cacheRead cost_write=cacheWrite
+		cost_output=output cost_summaries=summaries cost=total`)...),
+	table.Fields[simulate.Run](`regrets regrets_call=regretsByKind.call regrets_path=regretsByKind.path
+		regrets_line=regretsByKind.line regrets_identifier=regretsByKind.identifier`),
+)
 
 // pricedCost returns the cost of a run, nil if none of it has a known price.
 func pricedCost(r *simulate.Run) *simulate.Cost {

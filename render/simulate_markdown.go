@@ -15,9 +15,9 @@ import (
 
 // writeSimulationMarkdown writes the table for a review, why the best policy is the best, what
 // the regrets are of, and a chart.
-func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
+func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report, _ Screen) {
 	if len(r.Runs) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintf(w, "%s.\n", contestTitle(r))
 	writeMarkdownTable(w, policies(r))
@@ -25,15 +25,9 @@ func writeSimulationMarkdown(w *bufio.Writer, r *simulate.Report) error {
 		fmt.Fprintf(w, "%s- %s\n", phrase.If(i == 0, "\n"), inline(sentence))
 	}
 	w.WriteString("\nWhat the regrets are: a call that was made again, a path, a line, or an identifier.\n")
-	writeMarkdownTable(w, table.Stream(slices.Values(r.Runs), []col[*simulate.Run]{
-		policyColumn(r),
-		{Name: "call", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Call }},
-		{Name: "path", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Path }},
-		{Name: "line", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Line }},
-		{Name: "identifier", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Identifier }},
-	}))
+	kinds := table.Fields[simulate.Run]("call=regretsByKind.call path=regretsByKind.path line=regretsByKind.line identifier=regretsByKind.identifier")
+	writeMarkdownTable(w, table.Stream(slices.Values(r.Runs), slices.Concat([]col[*simulate.Run]{policyColumn(r)}, kinds)))
 	writeBars(w, r)
-	return nil
 }
 
 // inline returns a text of a session as inline Markdown that does nothing.
@@ -41,22 +35,31 @@ func inline(text string) string {
 	return string(markdown.AppendInline(nil, []byte(text)))
 }
 
+// padded returns the name of a policy with the width of the widest of runs.
+func padded(policy string, runs []*simulate.Run) string {
+	width := 0
+	for _, r := range runs {
+		width = max(width, measure.String(sessionfmt.Clean(r.Policy)))
+	}
+	policy = sessionfmt.Clean(policy)
+	return policy + strings.Repeat(" ", width-measure.String(policy))
+}
+
 // barWidth is the width of the longest bar of a chart, in characters.
 const barWidth = 40
 
 // writeBars writes a chart of costs and regrets.
 func writeBars(w *bufio.Writer, r *simulate.Report) {
-	name, cost, regrets := 0, 0.0, 0
+	cost, regrets := 0.0, 0
 	for _, one := range r.Runs {
-		name, cost, regrets = max(name, measure.String(sessionfmt.Clean(one.Policy))), max(cost, one.Cost.Total), max(regrets, one.Regrets)
+		cost, regrets = max(cost, one.Cost.Total), max(regrets, one.Regrets)
 	}
 	bar := func(share float64) string { return strings.Repeat("█", int(share*barWidth+0.5)) }
 	var b strings.Builder
 	for _, one := range r.Runs {
-		label := sessionfmt.Clean(one.Policy)
-		label += strings.Repeat(" ", name-measure.String(label))
+		label := padded(one.Policy, r.Runs)
 		fmt.Fprintf(&b, "%s  cost     %s %s\n", label, bar(one.Cost.Total/max(cost, 1e-9)), simulatedCost(one, costDecimals(r.Runs)))
-		fmt.Fprintf(&b, "%*s  regrets  %s %d\n", name, "", bar(float64(one.Regrets)/float64(max(regrets, 1))), one.Regrets)
+		fmt.Fprintf(&b, "%*s  regrets  %s %d\n", measure.String(label), "", bar(float64(one.Regrets)/float64(max(regrets, 1))), one.Regrets)
 	}
 	w.WriteByte('\n')
 	w.Write(markdown.AppendFence(nil, "text", []byte(b.String())))
@@ -64,23 +67,15 @@ func writeBars(w *bufio.Writer, r *simulate.Report) {
 
 // writeSimulationsMarkdown writes the sum of several sessions for a review, the spread of each
 // policy, and the sessions in which policies differ most.
-func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store) error {
-	if err := writeSimulationMarkdown(w, s.Total); err != nil {
-		return err
-	}
+func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store, on Screen) {
+	writeSimulationMarkdown(w, s.Total, on)
 	if s.Acted > 1 {
 		rows := spreads(s.Total.Runs)
 		fmt.Fprintf(w, "\n%s:\n", spreadTitle(s))
 		writeMarkdownTable(w, table.Of(rows, spreadColumns).Without("spread"))
-		name := 0
-		for _, r := range s.Total.Runs {
-			name = max(name, measure.String(sessionfmt.Clean(r.Policy)))
-		}
 		var chart strings.Builder
 		for _, row := range rows {
-			policy := sessionfmt.Clean(row.policy)
-			gap := strings.Repeat(" ", name-measure.String(policy))
-			fmt.Fprintf(&chart, "%-8s  %s%s  %s\n", row.figure, policy, gap, row.box())
+			fmt.Fprintf(&chart, "%-8s  %s  %s\n", row.figure, padded(row.policy, s.Total.Runs), row.box())
 		}
 		w.WriteByte('\n')
 		w.Write(markdown.AppendFence(nil, "text", []byte(chart.String())))
@@ -89,5 +84,4 @@ func writeSimulationsMarkdown(w *bufio.Writer, s *simulate.Store) error {
 		w.WriteString("\nWhere policies differ most:\n")
 		writeMarkdownTable(w, table.Of(s.Differing, differingColumns))
 	}
-	return nil
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/phrase"
@@ -13,21 +14,15 @@ import (
 
 // writeSimulations writes the sum of several sessions, the spread of each policy, and the
 // sessions in which policies differ most.
-func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) error {
-	if err := writeContest(w, s.Total, on); err != nil {
-		return err
-	}
+func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) {
+	writeContest(w, s.Total, on)
 	if s.Acted > 1 {
 		fmt.Fprintf(w, "\n%s:\n", spreadTitle(s))
-		if err := WriteTable(w, table.Of(spreads(s.Total.Runs), spreadColumns), on); err != nil {
-			return err
-		}
+		WriteTable(w, table.Of(spreads(s.Total.Runs), spreadColumns), on)
 	}
 	if len(s.Differing) > 0 {
 		w.WriteString("\nWhere policies differ most:\n")
-		if err := WriteTable(w, table.Of(s.Differing, differingColumns), on); err != nil {
-			return err
-		}
+		WriteTable(w, table.Of(s.Differing, differingColumns), on)
 	}
 	var broken []string
 	for _, r := range s.Sessions {
@@ -36,7 +31,6 @@ func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) error {
 		}
 	}
 	writeBroken(w, "simulated", broken)
-	return nil
 }
 
 // spreadTitle returns what the spreads are of.
@@ -136,8 +130,5 @@ func (s *spread) box() string {
 }
 
 func writeSimulationsLines(w *bufio.Writer, s *simulate.Store) error {
-	if err := writeLines(w, s.Sessions); err != nil {
-		return err
-	}
-	return WriteJSON(w, map[string]any{"total": s.Total, "acted": s.Acted, "differing": s.Differing})
+	return writeWithTotal(w, slices.Values(s.Sessions), map[string]any{"total": s.Total, "acted": s.Acted, "differing": s.Differing})
 }

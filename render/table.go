@@ -36,16 +36,13 @@ var measure = displaywidth.Options{ControlSequences: true}
 // WriteTable writes a table without lines, nothing of one without rows. With a width, the flexible
 // column is cut so that a row fits; nothing is wrapped. Rows are read as they are written: a first
 // time to measure them. Errors of w are not returned, since a bufio.Writer keeps them.
-func WriteTable(w io.Writer, t table.Table, on Screen) error {
+func WriteTable(w io.Writer, t table.Table, on Screen) {
 	columns, widths := measured(t)
 	if columns == nil {
-		return nil
+		return
 	}
 	shown := fitting(columns, widths, on.Width)
-	head, between, err := layOut(columns, widths, shown)
-	if err != nil {
-		return err
-	}
+	head, between := layOut(columns, widths, shown)
 	fmt.Fprintln(w, on.paint(faint, head))
 	var line strings.Builder
 	for row := range t.Rows {
@@ -68,7 +65,6 @@ func WriteTable(w io.Writer, t table.Table, on Screen) error {
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
-	return nil
 }
 
 // measured returns the columns of a table, without spare ones in which no row has a value, and
@@ -127,7 +123,7 @@ const standIn = "\uE000"
 // library lays out a row of cells that have the columns' widths. Every row is that row with its
 // cells in place: the library would measure some wrong, such as emoji of several code points, or
 // text in colour.
-func layOut(columns []column, widths, shown []int) (head string, between []string, err error) {
+func layOut(columns []column, widths, shown []int) (head string, between []string) {
 	twwidth.SetEastAsian(false) // whatever the machine's language
 	var aligns []tw.Align
 	var names, cells []string
@@ -158,14 +154,14 @@ func layOut(columns []column, widths, shown []int) (head string, between []strin
 	)
 	layout.Header(names)
 	if err := errors.Join(layout.Append(cells), layout.Render()); err != nil {
-		return "", nil, err
+		panic(err) // every text can be laid out
 	}
 	head, row, _ := strings.Cut(text.String(), "\n")
 	for _, cell := range cells {
 		before, after, _ := strings.Cut(row, cell)
 		between, row = append(between, before), after
 	}
-	return strings.TrimRight(head, " "), between, nil
+	return strings.TrimRight(head, " "), between
 }
 
 // writeMarkdownTable writes a table as Markdown, after an empty line.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"ctxtool/internal/must"
 	"ctxtool/internal/table"
 )
 
@@ -37,7 +36,7 @@ func TestTableWidths(t *testing.T) {
 	columns := []col[[]string]{{Name: "n", Unit: table.Number}, {Name: "text", Flex: true}, {Name: "last"}}
 	for _, width := range []int{0, 60, 30, 5} {
 		var b strings.Builder
-		must.Do(WriteTable(&b, ofCells(columns, rows()), Screen{Width: width}))
+		WriteTable(&b, ofCells(columns, rows()), Screen{Width: width})
 		out := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if len(out) != len(rows())+1 {
 			t.Fatalf("width %d: %d lines\n%s", width, len(out), b.String())
@@ -69,15 +68,16 @@ func TestYields(t *testing.T) {
 	} {
 		rows := [][]string{{"1", long, "22", "end"}}
 		var b strings.Builder
-		must.Do(WriteTable(&b, ofCells(columns, rows), Screen{Width: width}))
+		WriteTable(&b, ofCells(columns, rows), Screen{Width: width})
 		head, row, _ := strings.Cut(b.String(), "\n")
 		if got := strings.Join(strings.Fields(head), " "); got != want || width > 0 && measure.String(strings.TrimSuffix(row, "\n")) > width {
 			t.Errorf("width %d: %s, want %s: %q", width, got, want, row)
 		}
 	}
 	var b strings.Builder
-	if err := WriteTable(&b, ofCells(columns, [][]string{{"1", "short", "22", "end"}}), Screen{Width: 20}); err != nil || !strings.HasPrefix(b.String(), "a  text") {
-		t.Errorf("a text that has room leaves the others theirs: %v\n%s", err, &b)
+	WriteTable(&b, ofCells(columns, [][]string{{"1", "short", "22", "end"}}), Screen{Width: 20})
+	if !strings.HasPrefix(b.String(), "a  text") {
+		t.Errorf("a text that has room leaves the others theirs:\n%s", &b)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestTableColours(t *testing.T) {
 		b *strings.Builder
 		Screen
 	}{{&plain, Screen{Width: 40}}, {&coloured, Screen{Width: 40, Colour: true}}} {
-		must.Do(WriteTable(on.b, ofCells(columns, rows()), on.Screen))
+		WriteTable(on.b, ofCells(columns, rows()), on.Screen)
 	}
 	if !strings.Contains(coloured.String(), "\x1b[1;36muser\x1b[0m") {
 		t.Errorf("no colour: %q", coloured.String())

@@ -24,32 +24,34 @@ func writeTrace(w *bufio.Writer, found *trace.Tracing, on Screen) {
 		writeTracedFile(w, f, on)
 		w.WriteByte('\n')
 	}
-	now := endOf(&trace.Life{Now: true})
-	ends := []string{now}
-	of := map[string][]*trace.Life{}
-	for _, r := range found.Lives {
-		end := endOf(r)
-		if of[end] == nil && end != now {
-			ends = append(ends, end)
-		}
-		of[end] = append(of[end], r)
+	ends := grouped(found.Lives, endOf)
+	if now := slices.IndexFunc(ends, func(all []*trace.Life) bool { return all[0].Now }); now > 0 {
+		ends = slices.Insert(slices.Delete(slices.Clone(ends), now, now+1), 0, ends[now])
 	}
-	sep := ""
-	for _, end := range ends {
-		if of[end] == nil {
-			continue
-		}
-		w.WriteString(sep)
-		sep = "\n"
+	for k, all := range ends {
 		as := changed
-		if end == now {
+		if all[0].Now {
 			as = good
 		}
-		fmt.Fprintf(w, "%s (%d)\n", on.paint(as, end), len(of[end]))
-		for _, r := range of[end] {
+		fmt.Fprintf(w, "%s%s (%d)\n", phrase.If(k > 0, "\n"), on.paint(as, endOf(all[0])), len(all))
+		for _, r := range all {
 			writeLife(w, r, on)
 		}
 	}
+}
+
+// grouped returns the elements with the same key as lists, in the order of their first elements.
+func grouped[T any, K comparable](all []T, key func(T) K) (groups [][]T) {
+	at := map[K]int{}
+	for _, one := range all {
+		k, ok := at[key(one)]
+		if !ok {
+			k = len(groups)
+			at[key(one)], groups = k, append(groups, nil)
+		}
+		groups[k] = append(groups[k], one)
+	}
+	return groups
 }
 
 // writeTracedFile writes what was done with a file, what of it is in the context, and what was
@@ -66,36 +68,31 @@ func writeTracedFile(w *bufio.Writer, f *trace.File, on Screen) {
 	}
 	put(w, sessionfmt.Clean(f.Path)+": "+strings.Join(did, ", ")+phrase.If(f.Failed > 0, "; %d failed", f.Failed), on)
 	var now []string
-	var lost []*traceLoss
-	by := map[trace.Event]*traceLoss{}
+	var lost []trace.Holding
 	for _, h := range f.Holdings {
-		if h.Lost == nil {
-			now = append(now, fmt.Sprintf("%s (%s)", orDash(entryID(h.ID)), h.Did))
+		if h.Lost != nil {
+			lost = append(lost, h)
 			continue
 		}
-		key := *h.Lost
-		key.Mentions = nil
-		if by[key] == nil {
-			by[key] = &traceLoss{event: key}
-			lost = append(lost, by[key])
-		}
-		by[key].entries++
-		by[key].tokens += h.Tokens
+		now = append(now, fmt.Sprintf("%s (%s)", orDash(entryID(h.ID)), h.Did))
 	}
 	if len(now) > 0 {
 		put(w, fmt.Sprintf("  in the context: ~%d tokens of %s: %s", f.Tokens, phrase.Count(len(now), "entry"), strings.Join(now, ", ")), on)
 	} else {
 		put(w, "  not in the context", on)
 	}
-	for _, l := range lost {
-		put(w, fmt.Sprintf("  lost: ~%d tokens of %s, %s", l.tokens, phrase.Count(l.entries, "entry"), eventText(&l.event)), on)
+	by := func(h trace.Holding) trace.Event {
+		e := *h.Lost
+		e.Mentions = nil
+		return e
 	}
-}
-
-// A traceLoss is what one event removed of a file.
-type traceLoss struct {
-	event           trace.Event
-	entries, tokens int
+	for _, all := range grouped(lost, by) {
+		tokens, e := 0, by(all[0])
+		for _, h := range all {
+			tokens += h.Tokens
+		}
+		put(w, fmt.Sprintf("  lost: ~%d tokens of %s, %s", tokens, phrase.Count(len(all), "entry"), eventText(&e)), on)
+	}
 }
 
 // times returns a number of times in words.
@@ -352,11 +349,7 @@ func countTable(t *tokens.Texts) table.Table {
 	if t.By == "total" {
 		rows = []tokens.Text{t.Total}
 	}
-	return table.Of(rows, slices.Concat([]col[*tokens.Text]{
-		{Name: "file", Value: func(r *tokens.Text) any { return r.File }},
-		{Name: "line", Unit: table.Number, Value: func(r *tokens.Text) any { return table.Unless0(r.Line) }},
-		{Name: "bytes", Unit: table.Bytes, Value: func(r *tokens.Text) any { return r.Bytes }},
-	}, counted(t)))
+	return table.Of(rows, append(table.Fields[tokens.Text]("file line? bytes"), counted(t)...))
 }
 
 // counted returns a column for each counter.
@@ -377,9 +370,7 @@ func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) {
 		total.File = "total"
 		rows = append(slices.Clip(rows), total)
 	}
-	shown := table.Of(rows, slices.Concat(counted(t), []col[*tokens.Text]{
-		{Name: "bytes", Unit: table.Bytes, Value: func(r *tokens.Text) any { return r.Bytes }},
-		{Name: "line", Unit: table.Number, Value: func(r *tokens.Text) any { return table.Unless0(r.Line) }},
+	shown := table.Of(rows, slices.Concat(counted(t), table.Fields[tokens.Text]("bytes line?"), []col[*tokens.Text]{
 		{Name: "file", Value: func(r *tokens.Text) any { return r.File }, Flex: true},
 	}))
 	if t.By != "line" {

@@ -46,18 +46,9 @@ func writeTreeJSON(w *bufio.Writer, r Tree) error {
 		o.text("leaf", *r.Leaf)
 	}
 	o.key("entries")
-	sep, end := "[\n", "[]"
-	for n, err := range r.shown {
-		if err != nil {
-			return err
-		}
-		w.WriteString(sep)
-		if err := writeValue(w, n); err != nil {
-			return err
-		}
-		sep, end = ",\n", "]"
+	if err := writeArray(w, r.shown, "", func(n outline.Node) error { return writeValue(w, n) }); err != nil {
+		return err
 	}
-	w.WriteString(end)
 	o.reading(r.Reading)
 	o.value("coverage", r.Coverage)
 	if len(r.Found) > 0 {
@@ -120,16 +111,15 @@ func foldable(n outline.Node) bool {
 }
 
 func (d *drawing) add(n outline.Node) {
-	if d.r.Fold && foldable(n) && (len(d.run) == 0 || d.run[0].Depth == n.Depth) {
-		d.gather(n)
-		return
+	folds := d.r.Fold && foldable(n)
+	if !folds || len(d.run) > 0 && d.run[0].Depth != n.Depth {
+		d.flush()
 	}
-	d.flush()
-	if d.r.Fold && foldable(n) {
+	if folds {
 		d.gather(n)
-		return
+	} else {
+		d.line(n)
 	}
-	d.line(n)
 }
 
 // flush writes the current run: on one line if it is long.

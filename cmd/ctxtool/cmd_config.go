@@ -125,12 +125,13 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 				Settings []config.Row `json:"settings"`
 			}{"ctxtool/config/1", rows})
 		}
-		return writeConfig(w, rows, e.screen(o.output))
+		writeConfig(w, rows, e.screen(o.output))
+		return nil
 	})
 }
 
-func writeConfig(w *bufio.Writer, rows []config.Row, on render.Screen) error {
-	return render.WriteTable(w, table.Of(rows, []table.Column[*config.Row]{
+func writeConfig(w *bufio.Writer, rows []config.Row, on render.Screen) {
+	render.WriteTable(w, table.Of(rows, []table.Column[*config.Row]{
 		{Name: "setting", Value: func(r *config.Row) any { return r.Key }},
 		{Name: "value", Value: func(r *config.Row) any { return r.Value }, Flex: true},
 		{Name: "from", Value: func(r *config.Row) any { return r.Source() }},

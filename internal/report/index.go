@@ -3,10 +3,6 @@ package report
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt"
@@ -17,19 +13,19 @@ import (
 // Up is the distance to its parent in rows, 0 for a root. Time is milliseconds since the
 // previous entry with a time.
 type Index struct {
-	IDs    string // one per line
-	Up     []int32
-	Kind   []int32
-	Time   []int64
-	Has    []int32 // a sum of the constants below
-	Tokens []int32
+	IDs    string  `json:"ids"` // one per line
+	Up     []int32 `json:"up"`
+	Kind   []int32 `json:"kind"`
+	Time   []int64 `json:"time"`
+	Has    []int32 `json:"has"` // a sum of the constants below
+	Tokens []int32 `json:"tokens"`
 	// Of calls: recorded output tokens, and the cost in dollars, as recorded or by the table.
-	Output []int64
-	Cost   []float64
+	Output []int64   `json:"output"`
+	Cost   []float64 `json:"cost"`
 	// Labels are [entry, target, label], in file order; an empty label clears. Edits are
 	// [entry, target].
-	Labels []label
-	Edits  [][2]int32
+	Labels [][3]any   `json:"labels,omitempty"`
+	Edits  [][2]int32 `json:"edits,omitempty"`
 
 	times []int64
 	notes []note
@@ -55,57 +51,6 @@ const (
 
 // A note is what an entry records about another one, or about the session.
 type note struct{ target, text string }
-
-type label struct {
-	entry, target int32
-	text          string
-}
-
-// MarshalJSON returns [entry, target, text].
-func (l label) MarshalJSON() ([]byte, error) {
-	return append(jsonl.AppendQuoted(fmt.Appendf(nil, "[%d,%d,", l.entry, l.target), l.text), ']'), nil
-}
-
-// WriteJSON writes the index in pieces, to avoid a copy.
-func (x *Index) WriteJSON(w io.Writer) error {
-	ids, err := json.Marshal(x.IDs)
-	if err != nil {
-		return err
-	}
-	fmt.Fprint(w, `{"ids":`)
-	w.Write(ids)
-	err = errors.Join(column(w, "up", x.Up), column(w, "kind", x.Kind), column(w, "time", x.Time), column(w, "has", x.Has),
-		column(w, "tokens", x.Tokens), column(w, "output", x.Output), column(w, "cost", x.Cost))
-	if len(x.Labels) > 0 {
-		err = errors.Join(err, column(w, "labels", x.Labels))
-	}
-	if len(x.Edits) > 0 {
-		err = errors.Join(err, column(w, "edits", x.Edits))
-	}
-	_, failed := io.WriteString(w, "}")
-	return errors.Join(err, failed)
-}
-
-// column writes a field that is a list.
-func column[T any](w io.Writer, name string, list []T) error {
-	fmt.Fprintf(w, ",%q:[", name)
-	first := true
-	for piece := range slices.Chunk(list, 4096) {
-		data, err := json.Marshal(piece)
-		if err != nil {
-			return err
-		}
-		if !first {
-			fmt.Fprint(w, ",")
-		}
-		first = false
-		if _, err := w.Write(data[1 : len(data)-1]); err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(w, "]")
-	return err
-}
 
 func (x *Index) start(s *sessionfmt.Session) {
 	n := s.Len()
@@ -159,7 +104,7 @@ func (p *Report) Finish() {
 		switch p.s.Kind(i) {
 		case jsonl.Label:
 			if target := p.s.Find(n.target); target >= 0 {
-				x.Labels = append(x.Labels, label{int32(i), int32(target), n.text})
+				x.Labels = append(x.Labels, [3]any{i, target, json.RawMessage(jsonl.AppendQuoted(nil, n.text))})
 			}
 		case jsonl.ContextEdit:
 			if target := p.s.Find(n.target); target >= 0 {

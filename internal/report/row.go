@@ -12,8 +12,6 @@ import (
 // A rower makes rows of entries.
 type rower struct {
 	facts
-	at    jsonl.Cursor
-	m     jsonl.Message
 	table *models.Table
 	buf   []byte
 }
@@ -27,10 +25,24 @@ type facts struct {
 	has          int
 	time         int64
 	target, text string
+	usage        value // of a call, nil for none
+	call         [len(callFields)]value
 	output       int     // tokens
-	usage        value   // of a call, nil for none
 	cost         float64 // dollars, as recorded or by the table
 	key          uint64  // of the call, 0 for none; see models.CallKey
+}
+
+// callFields are what a call is known by, besides its usage: two fields of the entry, and fields of
+// its message, or of the entry if it is none.
+var callFields = [...]string{"id", "timestamp", "provider", "model", "responseModel", "responseId"}
+
+const ofEntry = 2 // the number of those of the entry
+
+// called records a field of a call, if it is one of callFields[first:end].
+func (f *facts) called(key []byte, v value, first, end int) {
+	if k := slices.Index(callFields[first:end], string(key)); k >= 0 {
+		f.call[first+k] = v
+	}
 }
 
 // entry appends an entry for a page, values unchanged, without what the index has, what only a
@@ -40,7 +52,12 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	if !line.IsObject() {
 		return append(dst, line...)
 	}
+	fields := len(callFields)
+	if kind.IsMessage() {
+		fields = ofEntry
+	}
 	dst = object(dst, line, func(dst, key []byte, v value) []byte {
+		w.called(key, v, 0, fields)
 		switch string(key) {
 		case "type":
 			if kind != jsonl.Unknown {
@@ -67,7 +84,7 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 		return w.other(dst, kind, string(key), v)
 	})
 	if w.usage.IsObject() {
-		w.price(kind, line)
+		w.price()
 	}
 	return dst
 }
@@ -82,7 +99,10 @@ func object(dst []byte, v value, write func(dst, key []byte, v value) []byte) []
 	start := len(dst)
 	for key, v := range v.Members {
 		before := len(dst)
-		dst = member(dst, start, key)
+		if before > start {
+			dst = append(dst, ',')
+		}
+		dst = append(jsonl.AppendQuoted(dst, string(key)), ':')
 		named := len(dst)
 		if dst = write(dst, key, v); len(dst) == named {
 			dst = dst[:before]
@@ -107,14 +127,6 @@ func list(dst []byte, v value, write func(dst []byte, v value) []byte) []byte {
 	return append(dst, ']')
 }
 
-// member appends the name of an object's field.
-func member(dst []byte, start int, key []byte) []byte {
-	if len(dst) > start {
-		dst = append(dst, ',')
-	}
-	return append(jsonl.AppendQuoted(dst, string(key)), ':')
-}
-
 // other appends a field other than a message or a patch, and records its facts.
 func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	switch {
@@ -123,8 +135,7 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	case key == "label" && kind == jsonl.Label, key == "name" && kind == jsonl.SessionInfo, key == "cwd" && kind == jsonl.Header:
 		w.text = v.Text()
 	case key == "content" && kind == jsonl.CustomMessage:
-		w.m.ReadContent(w.at.Reset(v), jsonl.Unknown)
-		return w.content(dst)
+		return w.content(dst, v)
 	case key == "systemMessage": // the steps contain the resulting prompt
 		return append(dst, "true"...)
 	case key == "usage":
@@ -136,11 +147,9 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 }
 
 func (w *rower) message(dst []byte, v value) []byte {
-	w.m.Read(w.at.Reset(v), jsonl.Unknown)
-	if w.m.Failed() || w.m.IsError.Truthy() {
-		w.has |= hasError
-	}
-	return object(dst, v, func(dst, key []byte, v value) []byte {
+	failed, stopped := false, false
+	dst = object(dst, v, func(dst, key []byte, v value) []byte {
+		w.called(key, v, ofEntry, len(callFields))
 		switch string(key) {
 		case "timestamp", "api", "responseId", "responseModel":
 			return dst
@@ -152,10 +161,18 @@ func (w *rower) message(dst []byte, v value) []byte {
 		case "usage":
 			return w.paid(dst, v)
 		case "content":
-			return w.content(dst)
+			return w.content(dst, v)
+		case "isError":
+			failed = v.Truthy()
+		case "stopReason":
+			stopped = v.Is("error") || v.Is("aborted")
 		}
 		return v.AppendShort(dst, longest)
 	})
+	if failed || stopped {
+		w.has |= hasError
+	}
+	return dst
 }
 
 // paid appends a usage, and records it.
@@ -164,47 +181,39 @@ func (w *rower) paid(dst []byte, usage value) []byte {
 	return append(dst, usage...)
 }
 
-// price records what a row's call used and cost, given its entry.
-func (w *rower) price(kind jsonl.Kind, line value) {
-	call := line
-	if kind.IsMessage() {
-		call = line.Get("message")
-	}
-	u := w.usage.Usage()
-	var f [4]value
-	call.Fields(f[:], "provider", "model", "responseModel", "responseId")
+// price records what a row's call used and cost.
+func (w *rower) price() {
+	u, c := w.usage.Usage(), &w.call
 	var m models.Model
 	if !u.Cost.Known {
-		m, _ = w.table.Priced(f[0].Text(), f[1].Text(), f[2].Text())
+		m, _ = w.table.Priced(c[2].Text(), c[3].Text(), c[4].Text())
 	}
-	w.key, w.buf = models.CallKey(w.buf, f[3], line.Get("id"), line.Get("timestamp"), w.usage)
+	w.key, w.buf = models.CallKey(w.buf, c[5], c[0], c[1], w.usage)
 	w.output = int(u.Output)
 	w.cost, _, _ = m.Paid(&u)
 }
 
-// kept maps the kinds of blocks to the constants of the index.
-var kept = [...]int{
-	jsonl.TextBlock: hasText, jsonl.ThinkingBlock: hasThinking, jsonl.CallBlock: hasCalls, jsonl.ImageBlock: hasImages,
-}
+// kept maps the types of blocks to the constants of the index.
+var kept = map[string]int{"text": hasText, "thinking": hasThinking, "toolCall": hasCalls, "image": hasImages}
 
 // content appends a content: text, or blocks without signatures.
-func (w *rower) content(dst []byte) []byte {
-	blocks := w.m.Blocks
-	if !w.m.Content.IsArray() {
-		if v := w.m.Content; v.IsString() && len(v) > len(`""`) {
-			w.has |= hasText
-		}
-		return w.m.Content.AppendShort(dst, longest)
+func (w *rower) content(dst []byte, v value) []byte {
+	if v.IsString() && len(v) > len(`""`) {
+		w.has |= hasText
 	}
-	return list(dst, w.m.Content, func(dst []byte, block value) []byte {
-		w.has |= kept[blocks[0].Kind]
-		blocks = blocks[1:]
-		return object(dst, block, func(dst, key []byte, v value) []byte {
+	return list(dst, v, func(dst []byte, block value) []byte {
+		has := 0
+		dst = object(dst, block, func(dst, key []byte, v value) []byte {
 			if bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")) {
 				return dst
 			}
+			if string(key) == "type" {
+				has = kept[v.Text()]
+			}
 			return v.AppendShort(dst, longest)
 		})
+		w.has |= has
+		return dst
 	})
 }
 

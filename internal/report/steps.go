@@ -347,7 +347,7 @@ func (p *Report) account(report *cache.Report) {
 		*column = make([]int64, n)
 	}
 	c.Answered, c.Breaks, c.Unserved = make([]int, n), map[int]*Break{}, map[int]*cache.Rebilled{}
-	for r := range report.Rows {
+	for r := range report.Bare {
 		at, ok := p.steps[r.Record]
 		if !ok {
 			continue

@@ -78,16 +78,3 @@ type Cut struct {
 	Before, After int // messages
 	Tokens        int // of the context before, as the compaction records it; 0 if it does not
 }
-
-// An Item is an entry of a conversation, or a message of an envelope.
-type Item struct {
-	Kind    jsonl.Kind
-	Record  int
-	By      int
-	Entry   value  // nil in an envelope
-	Message value  // of a message entry, or as the envelope has it
-	Cut     *Cut   // its effect, for a compaction
-	Ready   *Block // a prepared block instead of the above
-
-	Unanswered bool // an answer to no request; see Session.Answers in package sessionfmt
-}

@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -151,17 +152,10 @@ func (c *Conversation) damage(found []sessionfmt.Finding) {
 }
 
 // placed returns a finding as text with its place in the file, if it has one.
-func placed(f sessionfmt.Finding) (text []byte) {
-	if f.File != "" {
-		text = fmt.Appendf(text, "%s, ", sessionfmt.Clean(filepath.Base(f.File)))
-	}
-	if f.Line > 0 {
-		text = fmt.Appendf(text, "line %d: ", f.Line)
-	}
-	if f.Entry != "" {
-		text = fmt.Appendf(text, "entry %s: ", sessionfmt.Quote(f.Entry))
-	}
-	return append(text, f.Text...)
+func placed(f sessionfmt.Finding) []byte {
+	file := phrase.If(f.File != "", "%s, ", sessionfmt.Clean(filepath.Base(f.File)))
+	at := phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", sessionfmt.Quote(f.Entry))
+	return []byte(file + at + f.Text)
 }
 
 // Since leaves out the records before the first one for which from returns true.
@@ -225,71 +219,53 @@ func (c *Conversation) chapters(most int) (all []Blocks) {
 // chapter returns some of the records, with the blocks after the last one if end is set. first
 // is the number of the turn before them.
 func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
-	return reader{turn: first, only: c.only}.blocks(func(yield func(Item, error) bool) { c.items(records, end, yield) })
-}
-
-func (c *Conversation) items(records []int32, end bool, yield func(Item, error) bool) {
-	lines := c.s.NewReader()
-	for _, rec := range records {
-		i := int(rec)
-		for k := range c.before[i] {
-			if !yield(Item{Ready: &c.before[i][k]}, nil) {
-				return
+	return blocksOf(reader{turn: first, only: c.only}, func(r *reader) error {
+		lines := c.s.NewReader()
+		for _, rec := range records {
+			i := int(rec)
+			r.ready(c.before[i]...)
+			kind := c.s.Kind(i)
+			if kind > jsonl.Reset { // unknown ones, headers
+				continue
 			}
+			line, err := lines.Line(i)
+			if err != nil || r.done {
+				return err
+			}
+			r.entry, r.lone = line, kind == jsonl.Assistant && !c.s.Answers(i)
+			r.item(kind, Block{Record: i, By: i, Cut: c.cuts[i]}, line)
 		}
-		it := Item{Kind: c.s.Kind(i), Record: i, By: i, Cut: c.cuts[i]}
-		it.Unanswered = it.Kind == jsonl.Assistant && !c.s.Answers(i)
-		if it.Kind > jsonl.Reset { // unknown ones, headers
-			continue
+		if end {
+			r.ready(c.before[-1]...)
 		}
-		line, err := lines.Line(i)
-		if err != nil {
-			yield(it, err)
-			return
-		}
-		it.Entry = line
-		if !yield(it, nil) {
-			return
-		}
-	}
-	for k := range c.before[-1] {
-		if !end || !yield(Item{Ready: &c.before[-1][k]}, nil) {
-			return
-		}
-	}
+		return nil
+	})
 }
 
 // Context returns the blocks of an envelope: prompt, tools, and messages as a provider gets
 // them.
 func Context(e *replay.Envelope) Blocks {
-	return reader{turn: -1}.blocks(func(yield func(Item, error) bool) { contextItems(e, yield) })
-}
-
-func contextItems(e *replay.Envelope, yield func(Item, error) bool) {
-	p, err := e.Prompt()
-	if err != nil {
-		yield(Item{}, err)
-		return
-	}
-	for _, part := range prompt.Split(p.Parts) {
-		b := &Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(jsonl.UTF8(part.Text)), Hidden: true}
-		if !yield(Item{Ready: b}, nil) {
-			return
+	return blocksOf(reader{turn: -1}, func(r *reader) error {
+		p, err := e.Prompt()
+		if err != nil {
+			return err
 		}
-	}
-	for _, t := range p.Tools {
-		b := &Block{Kind: System, Record: t.Origin.Record, By: t.Origin.By, Title: "tool " + t.Name, Value: t.Raw, Text: t.Raw, Hidden: true}
-		if !yield(Item{Ready: b}, nil) {
-			return
+		for _, part := range prompt.Split(p.Parts) {
+			r.ready(Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(jsonl.UTF8(part.Text)), Hidden: true})
 		}
-	}
-	for _, messages := range []iter.Seq2[replay.Message, error]{e.CachedMessages(), e.UncachedMessages()} {
-		for m, err := range messages {
-			if !yield(Item{Kind: m.Kind, Record: m.Origin.Record, By: m.Origin.By, Message: m.Raw}, err) || err != nil {
-				return
+		for _, t := range p.Tools {
+			r.ready(Block{Kind: System, Record: t.Origin.Record, By: t.Origin.By, Title: "tool " + t.Name, Value: t.Raw, Text: t.Raw, Hidden: true})
+		}
+		for _, messages := range []iter.Seq2[replay.Message, error]{e.CachedMessages(), e.UncachedMessages()} {
+			for m, err := range messages {
+				if err != nil || r.done {
+					return err
+				}
+				r.item(m.Kind, Block{Record: m.Origin.Record, By: m.Origin.By}, m.Raw)
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // Touching keeps only the turns that change one of the named files: a path or its end, a

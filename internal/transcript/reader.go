@@ -13,7 +13,7 @@ import (
 // Without texts it only reads what the story needs.
 type Blocks func(story *Story, texts bool) iter.Seq2[*Block, error]
 
-// A reader makes blocks of items. It keeps calls until their results.
+// A reader makes blocks. It keeps calls until their results.
 type reader struct {
 	turn  int
 	only  map[int]bool // the turns to show; nil for all
@@ -26,68 +26,63 @@ type reader struct {
 	text  []byte
 	at    jsonl.Cursor
 	m     jsonl.Message
+	entry value      // the current one; nil in an envelope
+	lone  bool       // it answers no request; see Session.Answers in package sessionfmt
 	calls []ToolCall // without a result so far, in order
 	args  []byte     // memory of their arguments
 	from  int        // the record that contains them
 }
 
-// blocks yields the blocks of items, beginning with the reader's state each time.
-func (r reader) blocks(items iter.Seq2[Item, error]) Blocks {
+// blocksOf returns the blocks that read makes, which begins with a reader in that state each time.
+func blocksOf(state reader, read func(r *reader) error) Blocks {
 	return func(story *Story, texts bool) iter.Seq2[*Block, error] {
 		return func(yield func(*Block, error) bool) {
-			r := r
+			r := state
 			r.story, r.texts, r.yield = story, texts, yield
-			for it, err := range items {
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				if !r.item(it) {
-					return
-				}
+			if err := read(&r); err != nil {
+				yield(nil, err)
+				return
 			}
 			r.unanswered()
 		}
 	}
 }
 
-// item yields the blocks of one item, and returns false to stop.
-func (r *reader) item(it Item) bool {
-	if it.Ready != nil {
-		if r.b = *it.Ready; r.b.Kind == Branch {
-			b := r.b
+// ready yields prepared blocks.
+func (r *reader) ready(blocks ...Block) {
+	for _, b := range blocks {
+		if b.Kind == Branch {
 			r.unanswered()
-			r.b, r.turn = b, b.Turn
+			r.turn = b.Turn
 		}
+		r.b = b
 		r.send()
-		return !r.done
 	}
-	switch it.Kind { // other entries may come between a call and its result
+}
+
+// item yields the blocks of the current entry, or of a message of an envelope.
+func (r *reader) item(kind jsonl.Kind, b Block, v value) {
+	switch kind { // other entries may come between a call and its result
 	case jsonl.User, jsonl.Assistant, jsonl.Compaction, jsonl.BranchSummary:
 		r.unanswered()
 	}
-	r.b = Block{Record: it.Record, By: it.By, Cut: it.Cut}
-	switch it.Kind {
+	r.b = b
+	switch kind {
 	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
-		r.message(it)
-		return !r.done
+		r.message(kind, v)
+		return
 	}
-	src := it.Message
-	if src == nil {
-		src = it.Entry
-		if it.Kind.IsMessage() && r.inStory() {
-			r.story.when(src.Get("timestamp"))
+	if r.entry != nil && kind.IsMessage() {
+		if r.inStory() {
+			r.story.when(v.Get("timestamp"))
 		}
-		if it.Kind.IsMessage() {
-			src = src.Get("message")
-		}
+		v = v.Get("message")
 	}
-	if it.Kind == jsonl.Bash {
-		r.shell(src)
+	if kind == jsonl.Bash {
+		r.shell(v)
 	} else {
-		r.other(it.Kind, src)
+		r.other(kind, v)
 	}
-	return !r.done
 }
 
 // send yields the current block.
@@ -112,18 +107,18 @@ func (r *reader) say(k Kind, title string, text []byte) {
 }
 
 // message makes blocks of a message of user, model or tool, in one pass over it.
-func (r *reader) message(it Item) {
-	if it.Kind == jsonl.User {
+func (r *reader) message(kind jsonl.Kind, v value) {
+	if kind == jsonl.User {
 		r.turn++
 	}
 	r.m = jsonl.Message{Blocks: r.m.Blocks[:0]}
-	if it.Message != nil {
-		r.m.Read(r.at.Reset(it.Message), it.Kind)
+	if r.at.Reset(v); r.entry == nil {
+		r.m.Read(&r.at, kind)
 	} else {
-		for key := range r.at.Reset(it.Entry).Members {
+		for key := range r.at.Members {
 			switch string(key) {
 			case "message":
-				r.m.Read(&r.at, it.Kind)
+				r.m.Read(&r.at, kind)
 			case "timestamp":
 				if stamp := r.at.Value(); r.inStory() {
 					r.story.when(stamp)
@@ -131,11 +126,11 @@ func (r *reader) message(it Item) {
 			}
 		}
 	}
-	switch it.Kind {
+	switch kind {
 	case jsonl.User:
 		r.user()
 	case jsonl.Assistant:
-		r.answered(it)
+		r.answered()
 	case jsonl.ToolResult:
 		r.result()
 	}
@@ -227,7 +222,7 @@ func (r *reader) user() {
 
 // answered makes blocks of an answer: what it says and calls, what it took, and why it
 // failed.
-func (r *reader) answered(it Item) {
+func (r *reader) answered() {
 	m := &r.m
 	if m.Content.IsString() {
 		r.said(Answer, m.Content)
@@ -242,8 +237,8 @@ func (r *reader) answered(it Item) {
 			r.call(b)
 		}
 	}
-	if r.inStory() && !it.Unanswered {
-		r.story.request(m, it.Entry)
+	if r.inStory() && !r.lone {
+		r.story.request(m, r.entry)
 	}
 	if m.Failed() {
 		r.text = appendText(m.Failure, scratch.Reset(r.text))

@@ -3,8 +3,6 @@ package transcript
 import (
 	"bytes"
 	"cmp"
-	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
 
@@ -34,12 +32,11 @@ type Story struct {
 
 	files    map[string]*File
 	commands map[string]*Command
-	passed   map[uint64]bool // commands that passed and had not failed before, by hash
-	line     []byte          // the current command
-	same     []byte          // what identifies it; see appendSame
-	table    *models.Table   // of prices
-	asked    models.Ref      // the model of the last call
-	prices   models.Model    // its prices
+	line     []byte        // the current command
+	same     []byte        // what identifies it; see appendSame
+	table    *models.Table // of prices
+	asked    models.Ref    // the model of the last call
+	prices   models.Model  // its prices
 }
 
 // A File is a file that the conversation changed.
@@ -61,16 +58,15 @@ type Command struct {
 
 // NewStory returns an empty story. Without a table of prices it takes the built-in one.
 func NewStory(table *models.Table) *Story {
-	return &Story{table: cmp.Or(table, models.Builtin()), files: map[string]*File{}, commands: map[string]*Command{}, passed: map[uint64]bool{}}
+	return &Story{table: cmp.Or(table, models.Builtin()), files: map[string]*File{}, commands: map[string]*Command{}}
 }
 
 func (s *Story) take(b *Block) {
 	switch b.Kind {
 	case Prompt:
 		s.Turns++
-		if !s.Aside && len(s.prompts) < mostPrompts {
-			text := bytes.TrimSpace(b.Text)
-			s.aim(strings.ToValidUTF8(string(text[:min(len(text), promptBytes)]), ""))
+		if text := bytes.TrimSpace(b.Text); !s.Aside && len(s.prompts) < mostPrompts && len(text) > 0 {
+			s.prompts = append(s.prompts, strings.ToValidUTF8(string(text[:min(len(text), promptBytes)]), ""))
 		}
 	case Branch:
 		s.Aside = s.Aside || b.Value == nil
@@ -94,13 +90,6 @@ const (
 	mostPrompts = 4
 	promptBytes = 4096 // of each
 )
-
-// aim records a prompt if it is one of the first.
-func (s *Story) aim(text string) {
-	if text != "" && len(s.prompts) < mostPrompts {
-		s.prompts = append(s.prompts, text)
-	}
-}
 
 // Goal returns the beginning of the first prompts.
 func (s *Story) Goal() string {
@@ -165,9 +154,6 @@ func (s *Story) call(c *ToolCall) {
 	}
 }
 
-// seed is the seed of internal hashes.
-var seed = maphash.MakeSeed()
-
 // ran records that a command was run.
 func (s *Story) ran(c *ToolCall) {
 	if !c.Answered {
@@ -187,59 +173,7 @@ func (s *Story) ran(c *ToolCall) {
 		was.Exit, was.Passed = c.Exit, false
 	case was != nil:
 		was.Passed = true
-	default:
-		s.passed[maphash.Bytes(seed, s.same)] = true
 	}
-}
-
-// Join adds the story of the following records.
-func (s *Story) Join(next *Story) {
-	if !s.Aside {
-		for _, text := range next.prompts {
-			s.aim(text)
-		}
-		s.From = cmp.Or(s.From, next.From)
-		if len(next.last) > 0 {
-			s.before = s.last
-			if len(next.before) > 0 {
-				s.before = next.before
-			}
-			s.last = next.last
-		}
-		if len(next.to) > 0 {
-			s.to = next.to
-		}
-	}
-	s.Aside = s.Aside || next.Aside
-	s.Turns += next.Turns
-	s.Requests += next.Requests
-	s.Calls += next.Calls
-	s.Failures += next.Failures
-	s.Cuts = append(s.Cuts, next.Cuts...)
-	for _, m := range next.Models {
-		if !slices.Contains(s.Models, m) {
-			s.Models = append(s.Models, m)
-		}
-	}
-	s.spend(next.Usage)
-	s.Computed += next.Computed
-	for _, f := range next.Files {
-		was := s.file(f.Path)
-		*was = File{f.Path, was.Added + f.Added, was.Removed + f.Removed, was.Told && f.Told, was.Written + f.Written, was.Edited + f.Edited}
-	}
-	for key, c := range s.commands {
-		c.Passed = c.Passed || next.passed[maphash.String(seed, key)]
-	}
-	for _, c := range next.Commands {
-		s.same = appendSame(s.same[:0], []byte(c.Line))
-		if was := s.commands[string(s.same)]; was != nil {
-			was.Times, was.Exit, was.Passed = was.Times+c.Times, c.Exit, c.Passed
-			continue
-		}
-		s.commands[string(s.same)] = c
-		s.Commands = append(s.Commands, c)
-	}
-	maps.Copy(s.passed, next.passed)
 }
 
 func (s *Story) file(path string) *File {
@@ -277,11 +211,8 @@ func (s *Story) pay(usage, provider, model, message value) {
 		dollars, _, _ := prices.Paid(&u)
 		s.Computed += dollars
 	}
-	s.spend(u)
-}
-
-func (s *Story) spend(v jsonl.Usage) {
-	u := &s.Usage
-	u.Input, u.Output, u.CacheRead, u.CacheWrite = u.Input+v.Input, u.Output+v.Output, u.CacheRead+v.CacheRead, u.CacheWrite+v.CacheWrite
-	u.Cost.Total += v.Cost.Total
+	sum := &s.Usage
+	sum.Input, sum.Output = sum.Input+u.Input, sum.Output+u.Output
+	sum.CacheRead, sum.CacheWrite = sum.CacheRead+u.CacheRead, sum.CacheWrite+u.CacheWrite
+	sum.Cost.Total += u.Cost.Total
 }

@@ -33,15 +33,13 @@ func told(t *testing.T, chapters []Blocks, texts bool) (lines []string, story st
 	t.Helper()
 	whole := NewStory(nil)
 	for _, blocks := range chapters {
-		part := NewStory(nil)
-		for b, err := range blocks(part, texts) {
+		for b, err := range blocks(whole, texts) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			c := b.Call
 			lines = append(lines, fmt.Sprintf("%v %d %d %d %q %q %v %v %q %v %v %d %q", b.Kind, b.Record, b.Turn, b.By, b.Title, b.Text, b.Hidden, b.Cut, c.Subject(), c.Answered, c.Failed, c.Exit, c.Result))
 		}
-		whole.Join(part)
 	}
 	last, before := whole.Last()
 	story = fmt.Sprintf("%q %d %d %d %q %q %v %q %q %+v %v %d", whole.Goal(), whole.Turns, whole.Requests, whole.Calls, last, before, whole.Models, whole.From, whole.To(), whole.Usage.Input, whole.Cuts, whole.Failures)
@@ -117,14 +115,13 @@ func TestCommands(t *testing.T) {
 	run := func(line string, failed bool) *ToolCall {
 		return &ToolCall{Call: activity.Typed(jsonl.AppendQuoted(nil, line)), Answered: true, Failed: failed, Exit: 1}
 	}
-	s, next := NewStory(nil), NewStory(nil)
+	s := NewStory(nil)
 	s.ran(run("go test ./... 2>&1 | tail -5", true))
 	s.ran(run("make lint", false))
 	s.ran(run("make lint", true))
 	s.ran(run("rm  x", true))
-	next.ran(run("go test ./...", false))
-	next.ran(run("rm x", true))
-	s.Join(next)
+	s.ran(run("go test ./...", false))
+	s.ran(run("rm x", true))
 	var got []string
 	for _, c := range s.Commands {
 		got = append(got, fmt.Sprint(c.Line, " ", c.Times, " ", c.Passed))

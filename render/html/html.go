@@ -42,7 +42,8 @@ type Page struct {
 	Create func(page int) (File, error)
 	Name   func(page int) string
 
-	chunks [][2]int // of rows
+	chunks  [][2]int // of rows
+	entries int      // number of chunks with entries, which are the first ones
 }
 
 // A File is a page after the first. It appears under its name when it is committed, unless it was
@@ -62,56 +63,20 @@ var modules = []string{"dom", "store", "model", "windowed", "diff", "markdown", 
 // chunkSize is the number of bytes of a session that are packed together.
 const chunkSize = 512 << 10
 
-// Write writes the page. It holds a few chunks in memory.
+// Write writes the page, or all pages of a session that is split: each has some of the entries,
+// and everything else. It holds a few chunks in memory.
 func (h *Page) Write(w io.Writer) error {
 	h.chunks = h.Report.Begin(chunkSize)
 	shell := sessionPage.shell(sessionfmt.Clean(cmp.Or(h.Title, h.File)))
-	if h.Split > 0 && h.Session.Size() > h.Split {
-		return h.writeSplit(w, shell)
+	if h.Split == 0 || h.Session.Size() <= h.Split {
+		return h.writePage(w, shell, 0, [2]int{0, len(h.chunks)}, nil)
 	}
-	_, err := w.Write(shell.before)
-	if err == nil {
-		err = h.pack(w, 0, len(h.chunks))
-	}
-	if failed := h.Report.Wait(); err == nil {
-		err = failed
-	}
-	if err != nil {
-		return err
-	}
-	return h.finish(w, shell, len(h.chunks), 0, nil)
-}
-
-// finish writes what follows the given number of packed chunks.
-func (h *Page) finish(w io.Writer, shell *shell, entries, page int, pages []Part) error {
-	if len(h.chunks) == entries {
-		h.Report.Finish()
-		h.chunks = append(h.chunks, h.Report.Rest(chunkSize)...)
-	}
-	if err := h.pack(w, entries, len(h.chunks)); err != nil {
-		return err
-	}
-	if err := h.whole(w, page, pages); err != nil {
-		return err
-	}
-	_, err := w.Write(shell.after)
-	return err
-}
-
-// writeSplit writes several pages. Each has some of the entries, and everything else.
-func (h *Page) writeSplit(w io.Writer, shell *shell) error {
-	if err := h.Report.Wait(); err != nil {
-		return err
-	}
-	entries := len(h.chunks)
 	pages := h.pages()
 	for _, c := range h.chunks { // each page has the index of all
 		if _, err := h.Report.Rows(nil, c, nil); err != nil {
 			return err
 		}
 	}
-	h.Report.Finish()
-	h.chunks = append(h.chunks, h.Report.Rest(chunkSize)...)
 	var files []File // none appears before all are written
 	defer func() {
 		for _, f := range files {
@@ -119,15 +84,14 @@ func (h *Page) writeSplit(w io.Writer, shell *shell) error {
 		}
 	}()
 	for k, part := range pages {
-		out := w
 		if k > 0 {
 			f, err := h.Create(k)
 			if err != nil {
 				return err
 			}
-			files, out = append(files, f), f
+			files, w = append(files, f), f
 		}
-		if err := h.writePage(out, shell, entries, k, part, pages); err != nil {
+		if err := h.writePage(w, shell, k, part.Chunks, pages); err != nil {
 			return err
 		}
 	}
@@ -137,6 +101,40 @@ func (h *Page) writeSplit(w io.Writer, shell *shell) error {
 		}
 	}
 	return nil
+}
+
+// writePage writes a page with the entries of some chunks. The first one finds the other rows.
+func (h *Page) writePage(w io.Writer, shell *shell, page int, chunks [2]int, pages []Part) error {
+	if _, err := w.Write(shell.before); err != nil {
+		return err
+	}
+	err := h.pack(w, h.chunks[chunks[0]:chunks[1]], chunks[0])
+	if page == 0 {
+		if failed := h.Report.Wait(); err == nil {
+			err = failed
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if page == 0 {
+		h.Report.Finish()
+		h.entries = len(h.chunks)
+		h.chunks = append(h.chunks, h.Report.Rest(chunkSize)...)
+	}
+	scan := h.Scan
+	if page > 0 {
+		h.Scan = nil // the common data is scanned once
+	}
+	defer func() { h.Scan = scan }()
+	if err := h.pack(w, h.chunks[h.entries:], h.entries); err != nil {
+		return err
+	}
+	if err := h.whole(w, page, pages); err != nil {
+		return err
+	}
+	_, err = w.Write(shell.after)
+	return err
 }
 
 func (h *Page) pages() (pages []Part) {
@@ -153,28 +151,13 @@ func (h *Page) pages() (pages []Part) {
 	return pages
 }
 
-func (h *Page) writePage(w io.Writer, shell *shell, entries, k int, part Part, pages []Part) error {
-	if _, err := w.Write(shell.before); err != nil {
-		return err
+// pack writes chunks, the first of which has that number, packed on all CPUs.
+func (h *Page) pack(w io.Writer, chunks [][2]int, first int) error {
+	numbers := make([]int, len(chunks))
+	for k := range numbers {
+		numbers[k] = first + k
 	}
-	if err := h.pack(w, part.Chunks[0], part.Chunks[1]); err != nil {
-		return err
-	}
-	scan := h.Scan
-	if k > 0 {
-		h.Scan = nil // the common data is scanned once
-	}
-	defer func() { h.Scan = scan }()
-	return h.finish(w, shell, entries, k, pages)
-}
-
-// pack writes chunks, packed on all CPUs.
-func (h *Page) pack(w io.Writer, from, to int) error {
-	numbers := make([]int, 0, to-from)
-	for k := from; k < to; k++ {
-		numbers = append(numbers, k)
-	}
-	return packAll(w, numbers, func(p *packer, k int, dst []byte) ([]byte, error) { return p.chunk(dst, h, k) })
+	return packAll(w, numbers, func(p *packer, k int) error { return p.chunk(h, k) })
 }
 
 // A Head is the head of a page's data: that of the report, and where rows are.
@@ -208,22 +191,14 @@ func (h *Page) whole(w io.Writer, page int, pages []Part) error {
 		h.Scan(-1, data)
 	}
 	head.Title = h.Title // from an entry, which is scanned
-	type part struct {
-		id    string
-		write func(w io.Writer) error
-	}
-	asJSON := func(v any) func(w io.Writer) error {
-		return func(w io.Writer) error {
-			data, err := json.Marshal(v)
-			if err != nil {
-				return err
-			}
-			_, err = w.Write(data)
-			return err
-		}
-	}
-	parts := []part{{"index", h.Report.Index.WriteJSON}, {"steps", asJSON(&h.Report.Steps)}, {"head", asJSON(&head)}}
-	return packAll(w, parts, func(p *packer, d part, dst []byte) ([]byte, error) { return p.written(dst, d.id, h.level(), d.write) })
+	parts := []part{{"index", &h.Report.Index}, {"steps", &h.Report.Steps}, {"head", &head}}
+	return packAll(w, parts, func(p *packer, d part) error { return p.value(h.level(), d) })
+}
+
+// A part is a value in the data of a page, with the id of its element.
+type part struct {
+	id    string
+	value any
 }
 
 // A shell is a page without its data: the text before and after the data.
@@ -332,20 +307,12 @@ func WriteSimulation(w io.Writer, p *simulate.Page) error {
 
 // writeData writes a page whose data is one value.
 func writeData(w io.Writer, shell *shell, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
+	if _, err := w.Write(shell.before); err != nil {
 		return err
 	}
-	p := packers.Get().(*packer)
-	defer packers.Put(p)
-	text, err := p.data(nil, "head", hardest, data)
-	if err != nil {
-		return fmt.Errorf("packing the data: %w", err)
+	if err := packAll(w, []part{{"head", v}}, func(p *packer, d part) error { return p.value(hardest, d) }); err != nil {
+		return err
 	}
-	for _, part := range [][]byte{shell.before, text, shell.after} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := w.Write(shell.after)
+	return err
 }

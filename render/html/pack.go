@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -19,7 +20,7 @@ import (
 const (
 	smallSession = 4 << 20
 	hardest      = 9
-	hard         = 5
+	hard         = 4
 )
 
 // A packer compresses data and encodes it as text for a page: 7 bits a byte, in ASCII, without
@@ -27,6 +28,7 @@ const (
 type packer struct {
 	rows []byte
 	text []byte // to search for secrets
+	out  []byte // what was packed last
 	buf  bytes.Buffer
 	comp [hardest + 1]*flate.Writer // by level
 }
@@ -34,11 +36,6 @@ type packer struct {
 const packMark = 0x7f
 
 var packers = sync.Pool{New: func() any { return new(packer) }}
-
-// A packed is a packed chunk.
-type packed struct{ text []byte }
-
-var packedTexts = sync.Pool{New: func() any { return new(packed) }}
 
 // level returns the compression level of the page's data.
 func (h *Page) level() int {
@@ -49,22 +46,19 @@ func (h *Page) level() int {
 }
 
 // packAll packs each of all, on all CPUs, and writes them in order.
-func packAll[T any](w io.Writer, all []T, pack func(p *packer, one T, dst []byte) ([]byte, error)) error {
-	return parallel.Ordered(all, func(one T) (out *packed, err error) {
+func packAll[T any](w io.Writer, all []T, pack func(p *packer, one T) error) error {
+	return parallel.Ordered(all, func(one T) (*packer, error) {
 		p := packers.Get().(*packer)
-		defer packers.Put(p)
-		out = packedTexts.Get().(*packed)
-		out.text, err = pack(p, one, out.text[:0])
-		return out, err
-	}, func(out *packed, _ bool) error {
-		_, err := w.Write(out.text)
-		packedTexts.Put(out)
+		return p, pack(p, one)
+	}, func(p *packer, _ bool) error {
+		_, err := w.Write(p.out)
+		packers.Put(p)
 		return err
 	})
 }
 
-// chunk appends a chunk of a page, packed.
-func (p *packer) chunk(dst []byte, h *Page, k int) ([]byte, error) {
+// chunk packs a chunk of a page.
+func (p *packer) chunk(h *Page, k int) (err error) {
 	var see func(int, jsonl.Value)
 	if h.Scan != nil {
 		see = func(record int, row jsonl.Value) {
@@ -75,44 +69,40 @@ func (p *packer) chunk(dst []byte, h *Page, k int) ([]byte, error) {
 			h.Scan(record, p.text)
 		}
 	}
-	var err error
 	if p.rows, err = h.Report.Rows(p.rows[:0], h.chunks[k], see); err != nil {
-		return dst, err
+		return err
 	}
-	return p.data(dst, fmt.Sprintf("c%d", k), h.level(), bytes.TrimSuffix(p.rows, []byte{'\n'}))
+	return p.data(fmt.Sprintf("c%d", k), h.level(), bytes.TrimSuffix(p.rows, []byte{'\n'}))
 }
 
-// data appends data, packed, in its element.
-func (p *packer) data(dst []byte, id string, level int, data []byte) ([]byte, error) {
-	return p.written(dst, id, level, func(w io.Writer) error { _, err := w.Write(data); return err })
+// value packs a value as JSON.
+func (p *packer) value(level int, v part) error {
+	data, err := json.Marshal(v.value)
+	if err != nil {
+		return fmt.Errorf("packing the data: %w", err)
+	}
+	return p.data(v.id, level, data)
 }
 
-// written is data for what write writes.
-func (p *packer) written(dst []byte, id string, level int, write func(w io.Writer) error) ([]byte, error) {
-	dst = fmt.Appendf(dst, `<script type="text/plain" id="%s">`, id)
-	dst, err := p.pack(dst, level, write)
-	return append(dst, "</script>\n"...), err
-}
-
-// pack appends what write writes, packed.
-func (p *packer) pack(dst []byte, level int, write func(w io.Writer) error) ([]byte, error) {
+// data packs data, in its element.
+func (p *packer) data(id string, level int, data []byte) (err error) {
 	p.buf.Reset()
-	comp := p.comp[level]
-	if comp == nil {
-		var err error
-		if comp, err = flate.NewWriter(&p.buf, level); err != nil {
-			return dst, err
+	if p.comp[level] == nil {
+		if p.comp[level], err = flate.NewWriter(nil, level); err != nil {
+			return err
 		}
-		p.comp[level] = comp
 	}
+	comp := p.comp[level]
 	comp.Reset(&p.buf)
-	if err := write(comp); err != nil {
-		return dst, err
+	if _, err := comp.Write(data); err != nil {
+		return err
 	}
 	if err := comp.Close(); err != nil {
-		return dst, err
+		return err
 	}
-	return spell7(dst, p.buf.Bytes()), nil
+	p.out = spell7(fmt.Appendf(p.out[:0], `<script type="text/plain" id="%s">`, id), p.buf.Bytes())
+	p.out = append(p.out, "</script>\n"...)
+	return nil
 }
 
 // spell7 appends bits, seven a byte, the highest first.

@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
+	"ctxtool/replay/entry"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 )
@@ -28,13 +29,12 @@ func (p *Page) head() ([]byte, error) {
 	s := p.story
 	name := cmp.Or(p.Name, beginning(s.Goal(), headingWords), "Session")
 	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, phrase.Cut(name, headingWords)))
-	dst = p.fact(dst, "Goal", p.pen.inline(nil, beginning(s.Goal(), goalSize)))
-	dst = p.fact(dst, "Outcome", p.outcome())
-	dst = p.fact(dst, "Changed", p.changed())
-	dst = p.fact(dst, "Failed", p.failed())
-	dst = p.fact(dst, "Session", p.span())
-	dst = p.fact(dst, "Used", p.used())
-	dst = p.fact(dst, "Compacted", p.compacted())
+	for _, f := range []struct{ word, line string }{
+		{"Goal", p.inline(beginning(s.Goal(), goalSize))},
+		{"Outcome", p.outcome()}, {"Changed", p.changed()}, {"Failed", p.failed()}, {"Session", p.span()}, {"Used", p.used()}, {"Compacted", p.compacted()},
+	} {
+		dst = p.fact(dst, f.word, f.line)
+	}
 	dst = p.remarks(dst)
 	dst = p.contents(dst)
 	return p.lists(dst), nil
@@ -43,15 +43,7 @@ func (p *Page) head() ([]byte, error) {
 // contextHead returns the head of a context: its model and its size.
 func (p *Page) contextHead() ([]byte, error) {
 	e := p.Context
-	counts, err := e.Count(&tokens.Pi)
-	if err != nil {
-		return nil, err
-	}
-	model, limit, _, err := e.Model()
-	if err != nil {
-		return nil, err
-	}
-	size, err := e.Size()
+	m, err := entry.MetaOf(e, &tokens.Pi)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +53,17 @@ func (p *Page) contextHead() ([]byte, error) {
 	}
 	line := p.pen.inline([]byte("Context of request "+fmt.Sprint(e.RequestIndex)+", at "), at)
 	dst := p.pen.heading(nil, 1, "", line)
-	dst = p.fact(dst, "Session", p.pen.inline(nil, phrase.Cut(p.Name, headingWords)))
-	if model != (models.Ref{}) {
-		dst = p.fact(dst, "Model", p.pen.code(nil, model.Name()))
+	dst = p.fact(dst, "Session", p.inline(phrase.Cut(p.Name, headingWords)))
+	if m.Model != (models.Ref{}) {
+		dst = p.fact(dst, "Model", p.code(m.Model.Name()))
 	}
-	total := size.Tokens
+	counts, size, total, limit := m.Tokens, m.Usage, m.Usage.Tokens, m.Limit
 	name, more := size.Rest(counts.Total)
-	line = fmt.Appendf(nil, "%s%s tokens: system %s, tools %s, messages %s%s", phrase.If(size.Estimated > 0, "~"),
-		phrase.Short(int64(total)), phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)),
-		phrase.If(more != 0, ", %s %s", name, phrase.Short(int64(more))))
-	dst = p.fact(dst, "Size", append(line, phrase.If(limit > 0, "; window %s", phrase.Short(limit))+phrase.If(limit > 0 && int64(total) > limit, ", exceeded")...))
-	dst = p.fact(dst, "Messages", fmt.Appendf(nil, "%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
+	dst = p.fact(dst, "Size", fmt.Sprintf("%s%s tokens: system %s, tools %s, messages %s", phrase.If(size.Estimated > 0, "~"), phrase.Short(int64(total)),
+		phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))+
+		phrase.If(more != 0, ", %s %s", name, phrase.Short(int64(more)))+
+		phrase.If(limit > 0, "; window %s", phrase.Short(limit))+phrase.If(limit > 0 && int64(total) > limit, ", exceeded"))
+	dst = p.fact(dst, "Messages", fmt.Sprintf("%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
 	dst = p.remarks(dst)
 	return p.contents(dst), nil
 }
@@ -79,17 +71,17 @@ func (p *Page) contextHead() ([]byte, error) {
 // remarks appends notes on the page itself, and an empty line.
 func (p *Page) remarks(dst []byte) []byte {
 	if t := p.fold.tally(); t.n > 0 {
-		dst = p.fact(dst, "Folded to fit", fmt.Appendf(nil, "%s, the oldest and largest first", &t))
+		dst = p.fact(dst, "Folded to fit", t.String()+", the oldest and largest first")
 	}
 	for _, n := range p.Notes {
-		dst = p.fact(dst, "Note", p.pen.inline(nil, n))
+		dst = p.fact(dst, "Note", p.inline(n))
 	}
 	return append(dst, '\n')
 }
 
 // fact appends a line of the head, unless it is empty.
-func (p *Page) fact(dst []byte, word string, line []byte) []byte {
-	if len(line) == 0 {
+func (p *Page) fact(dst []byte, word, line string) []byte {
+	if line == "" {
 		return dst
 	}
 	return p.pen.item(dst, append(append(p.pen.strong(nil, word), ": "...), line...))
@@ -139,70 +131,74 @@ func beginningOf(text []byte, most int) string {
 // shortAnswer is the number of characters up to which an answer is too short for a result.
 const shortAnswer = 40
 
-func (p *Page) outcome() []byte {
+func (p *Page) outcome() string {
 	last, before := p.story.Last()
 	if last == "" {
-		return []byte("no answer")
+		return "no answer"
 	}
 	words := beginning(last, lastSize)
 	if utf8.RuneCountInString(words) < shortAnswer && before != "" {
 		words = beginning(before, lastSize-shortAnswer) + " … " + words
 	}
-	return p.pen.inline(nil, words)
+	return p.inline(words)
+}
+
+// few joins the first of some texts, and says how many others there are.
+func few(all []string, most int, sep, rest string) string {
+	more := len(all) - most
+	return strings.Join(all[:min(most, len(all))], sep) + phrase.If(more > 0, rest+" %d more", more)
 }
 
 // changed returns the files that were changed most.
-func (p *Page) changed() (line []byte) {
-	files := slices.Clone(p.story.Files)
-	if len(files) == 0 {
-		return nil
+func (p *Page) changed() string {
+	if len(p.story.Files) == 0 {
+		return ""
 	}
-	slices.SortStableFunc(files, func(a, b *transcript.File) int { return b.Added + b.Removed - a.Added - a.Removed })
-	line = append(line, phrase.Count(len(files), "file")...)
-	sep := ": "
-	for _, f := range files[:min(headFiles, len(files))] {
-		line = p.file(append(line, sep...), f)
-		sep = ", "
-	}
-	return append(line, phrase.If(len(files) > headFiles, ", and %d more", len(files)-headFiles)...)
+	size := func(f *transcript.File) int { return f.Added + f.Removed }
+	files := slices.SortedStableFunc(slices.Values(p.story.Files), func(a, b *transcript.File) int { return size(b) - size(a) })
+	return phrase.Count(len(files), "file") + ": " + few(each(files, p.file), headFiles, ", ", ", and")
 }
 
-// file appends a file with the size of its changes.
-func (p *Page) file(line []byte, f *transcript.File) []byte {
-	line = p.pen.code(line, p.near(f.Path))
-	line = append(line, phrase.If(f.Added+f.Removed > 0, " +%d −%d", f.Added, f.Removed)...)
+// each returns what text returns of each element.
+func each[T any](all []T, text func(T) string) (texts []string) {
+	for _, one := range all {
+		texts = append(texts, text(one))
+	}
+	return texts
+}
+
+// file returns a file with the size of its changes.
+func (p *Page) file(f *transcript.File) string {
+	line := p.code(p.near(f.Path)) + phrase.If(f.Added+f.Removed > 0, " +%d −%d", f.Added, f.Removed)
 	switch {
 	case f.Written > 0 && f.Edited > 0:
-		line = append(line, " (written and edited)"...)
+		line += " (written and edited)"
 	case f.Written > 0:
-		line = append(line, " (written)"...)
+		line += " (written)"
 	case !f.Told:
-		line = append(line, " (edited)"...)
+		line += " (edited)"
 	}
 	return line
 }
 
+func (p *Page) code(text string) string   { return string(p.pen.code(nil, text)) }
+func (p *Page) inline(text string) string { return string(p.pen.inline(nil, text)) }
+
 // failed returns the commands that failed, first those that did not pass later.
-func (p *Page) failed() (line []byte) {
-	all := byOutcome(p.story.Commands)
+func (p *Page) failed() string {
+	all, passed := byOutcome(p.story.Commands), 0
 	others := phrase.Count(p.story.Failures, "other call")
 	if len(all) == 0 {
-		return append(line, phrase.If(p.story.Failures > 0, "no command; %s", others)...)
+		return phrase.If(p.story.Failures > 0, "no command; %s", others)
 	}
-	passed := 0
 	for _, c := range all {
 		if c.Passed {
 			passed++
 		}
 	}
-	line = fmt.Appendf(line, "%s, %s passed later", phrase.Count(len(all), "command"), cmp.Or(phrase.If(passed > 0, "%d", passed), "none"))
-	sep := ": "
-	for _, c := range all[:min(headFails, len(all))] {
-		line = p.command(append(line, sep...), c, 80)
-		sep = "; "
-	}
-	return append(line, phrase.If(len(all) > headFails, "; and %d more", len(all)-headFails)+
-		phrase.If(p.story.Failures > 0, "; and %s", others)...)
+	lines := each(all, func(c *transcript.Command) string { return p.command(c, 80) })
+	return fmt.Sprintf("%s, %s passed later: ", phrase.Count(len(all), "command"), cmp.Or(phrase.If(passed > 0, "%d", passed), "none")) +
+		few(lines, headFails, "; ", "; and") + phrase.If(p.story.Failures > 0, "; and %s", others)
 }
 
 // byOutcome sorts commands: first those that never passed, the latest first; last those that
@@ -239,29 +235,25 @@ func looks(line string) bool {
 	return false
 }
 
-// command appends a command that failed, cut to a number of characters.
-func (p *Page) command(line []byte, c *transcript.Command, most int) []byte {
-	line = p.pen.code(line, phrase.Cut(oneLine(p.near(c.Line)), most))
-	return append(line, phrase.If(c.Exit > 0, " exit %d", c.Exit)+phrase.If(c.Times > 1, ", %d times", c.Times)+phrase.If(c.Passed, ", passed later")...)
+// command returns a command that failed, cut to a number of characters.
+func (p *Page) command(c *transcript.Command, most int) string {
+	return p.code(phrase.Cut(oneLine(p.near(c.Line)), most)) + phrase.If(c.Exit > 0, " exit %d", c.Exit) +
+		phrase.If(c.Times > 1, ", %d times", c.Times) + phrase.If(c.Passed, ", passed later")
 }
 
 // span returns the models, the numbers of turns, requests and calls, and the time.
-func (p *Page) span() (line []byte) {
+func (p *Page) span() string {
 	s := p.story
-	for k, m := range s.Models[:min(headModels, len(s.Models))] {
-		line = p.pen.code(append(line, phrase.If(k > 0, ", ")...), m.Name())
+	names := each(s.Models, func(m models.Ref) string { return p.code(m.Name()) })
+	line := few(names, headModels, ", ", " and") + phrase.If(len(names) > 0, "; ") +
+		fmt.Sprintf("%s, %s, %s", phrase.Count(s.Turns, "turn"), phrase.Count(s.Requests, "request"), phrase.Count(s.Calls, "call"))
+	if s.From == "" {
+		return line
 	}
-	line = append(line, phrase.If(len(s.Models) > headModels, " and %d more", len(s.Models)-headModels)+phrase.If(len(s.Models) > 0, "; ")...)
-	line = fmt.Appendf(line, "%s, %s, %s", phrase.Count(s.Turns, "turn"), phrase.Count(s.Requests, "request"), phrase.Count(s.Calls, "call"))
-	if s.From != "" {
-		line = p.pen.inline(append(line, "; "...), minute(s.From))
-		from, err1 := time.Parse(time.RFC3339, s.From)
-		to, err2 := time.Parse(time.RFC3339, s.To())
-		if err1 == nil && err2 == nil && to.After(from) {
-			line = fmt.Appendf(line, ", %s", spell(to.Sub(from)))
-		}
-	}
-	return line
+	line += "; " + p.inline(minute(s.From))
+	from, err1 := time.Parse(time.RFC3339, s.From)
+	to, err2 := time.Parse(time.RFC3339, s.To())
+	return line + phrase.If(err1 == nil && err2 == nil && to.After(from), ", %s", spell(to.Sub(from)))
 }
 
 // minute returns a timestamp up to its minute.
@@ -286,28 +278,26 @@ func spell(d time.Duration) string {
 }
 
 // used returns the tokens and the cost of the requests.
-func (p *Page) used() (line []byte) {
+func (p *Page) used() string {
 	u := p.story.Usage
 	if u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
-		return nil
+		return ""
 	}
-	line = fmt.Appendf(line, "%s tokens in, %s out%s%s", phrase.Short(u.Input), phrase.Short(u.Output),
-		phrase.If(u.CacheRead > 0, ", %s read from cache", phrase.Short(u.CacheRead)), phrase.If(u.CacheWrite > 0, ", %s written to it", phrase.Short(u.CacheWrite)))
 	cost := u.Cost.Total + p.story.Computed
-	return append(line, phrase.If(cost > 0, "; %s$%.2f", phrase.If(p.story.Computed > 0, "~"), cost)...)
+	return phrase.Short(u.Input) + " tokens in, " + phrase.Short(u.Output) + " out" +
+		phrase.If(u.CacheRead > 0, ", %s read from cache", phrase.Short(u.CacheRead)) +
+		phrase.If(u.CacheWrite > 0, ", %s written to it", phrase.Short(u.CacheWrite)) +
+		phrase.If(cost > 0, "; %s$%.2f", phrase.If(p.story.Computed > 0, "~"), cost)
 }
 
-func (p *Page) compacted() (line []byte) {
-	cuts := p.story.Cuts
-	if len(cuts) == 0 {
-		return nil
-	}
+func (p *Page) compacted() string {
 	messages, tokens := 0, 0
-	for _, c := range cuts {
+	for _, c := range p.story.Cuts {
 		messages += max(0, c.Before-c.After+1)
 		tokens = max(tokens, c.Tokens)
 	}
-	return fmt.Appendf(line, "%s in %s%s", phrase.Count(messages, "message"), phrase.Count(len(cuts), "compaction"),
+	n := len(p.story.Cuts)
+	return phrase.If(n > 0, "%s in %s%s", phrase.Count(messages, "message"), phrase.Count(n, "compaction"),
 		phrase.If(tokens > 0, ", the largest at %s tokens", phrase.Short(int64(tokens))))
 }
 
@@ -326,17 +316,18 @@ func (p *Page) contents(dst []byte) []byte {
 // lists appends all files that were changed and all commands that failed, unless the lines
 // above have them all.
 func (p *Page) lists(dst []byte) []byte {
-	if n := len(p.story.Files); n > headFiles {
-		dst = p.pen.open(dst, title{before: "Files changed: " + fmt.Sprint(n)})
-		for _, f := range p.story.Files {
-			dst = p.pen.item(dst, p.file(nil, f))
+	commands := each(byOutcome(p.story.Commands), func(c *transcript.Command) string { return p.command(c, longLine) })
+	for _, list := range []struct {
+		name  string
+		lines []string
+		head  int
+	}{{"Files changed: ", each(p.story.Files, p.file), headFiles}, {"Commands that failed: ", commands, headFails}} {
+		if len(list.lines) <= list.head {
+			continue
 		}
-		dst = p.pen.close(append(dst, '\n'))
-	}
-	if n := len(p.story.Commands); n > headFails {
-		dst = p.pen.open(dst, title{before: "Commands that failed: " + fmt.Sprint(n)})
-		for _, c := range byOutcome(p.story.Commands) {
-			dst = p.pen.item(dst, p.command(nil, c, longLine))
+		dst = p.pen.open(dst, title{before: list.name + fmt.Sprint(len(list.lines))})
+		for _, line := range list.lines {
+			dst = p.pen.item(dst, []byte(line))
 		}
 		dst = p.pen.close(append(dst, '\n'))
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"ctxtool/internal/parallel"
@@ -51,13 +50,13 @@ type Page struct {
 	drawn bool   // the page is being written
 
 	// Buffers for pieces.
-	whole, shortened []byte
+	buf, whole, shortened []byte
 }
 
 // clone returns the page with buffers of its own, for another goroutine.
 func (p *Page) clone() *Page {
 	mine := *p
-	mine.whole, mine.shortened = nil, nil
+	mine.buf, mine.whole, mine.shortened = nil, nil, nil
 	return &mine
 }
 
@@ -146,83 +145,57 @@ func inPath(c byte) bool {
 	return c >= utf8.RuneSelf || c|0x20-'a' < 26 || c-'0' < 10 || strings.IndexByte("._-/~@+", c) >= 0
 }
 
-// A chapter is the survey of a chapter.
-type chapter struct {
-	story *transcript.Story
-	units []unit
-	turns []turnLine
-	last  int // the unit of the last answer, -1 for none
-}
-
 // survey reads the conversation without writing it.
 func (p *Page) survey() error {
 	p.story, p.fold, p.turns = transcript.NewStory(p.Models), folder{}, nil
-	must := &atomic.Int64{} // characters so far that are never folded
-	last := -1
-	return parallel.Ordered(p.Chapters, func(blocks transcript.Blocks) (*chapter, error) {
-		return p.clone().read(blocks, must)
-	}, func(c *chapter, end bool) error {
-		if c.last >= 0 && !p.story.Aside {
-			last = len(p.fold.units) + c.last
-		}
-		p.story.Join(c.story)
-		p.fold.add(c.units)
-		p.turns = append(p.turns, c.turns...)
-		if end && last >= 0 {
-			text, _ := p.story.Last()
-			p.fold.keep(last, int32(utf8.RuneCount(p.pen.text(nil, []byte(text)))))
-		}
-		return nil
-	})
-}
-
-// read surveys a chapter.
-func (p *Page) read(blocks transcript.Blocks, must *atomic.Int64) (*chapter, error) {
-	c := &chapter{story: transcript.NewStory(p.Models), last: -1}
-	var buf []byte
-	for b, err := range blocks(c.story, p.Budget > 0) {
-		if err != nil {
-			return nil, err
-		}
-		if b.Kind == transcript.Prompt && p.File {
-			c.turns = append(c.turns, turnLine{b.Turn, beginningOf(b.Text, headingWords)})
-		}
-		if p.Budget == 0 || !p.Parts.has(b) {
-			continue
-		}
-		for part := range parts {
-			u := unit{kind: b.Kind, turn: int32(b.Turn), must: part == never}
-			if u.must || must.Load() <= int64(p.Budget) { // otherwise folding does not help
-				if u, buf, err = p.measure(u, b, part, buf); err != nil {
-					return nil, err
+	last := -1 // the unit of the last answer
+	for _, blocks := range p.Chapters {
+		for b, err := range blocks(p.story, p.Budget > 0) {
+			if err != nil {
+				return err
+			}
+			if b.Kind == transcript.Prompt && p.File {
+				p.turns = append(p.turns, turnLine{b.Turn, beginningOf(b.Text, headingWords)})
+			}
+			if p.Budget == 0 || !p.Parts.has(b) {
+				continue
+			}
+			if b.Kind == transcript.Answer && !p.story.Aside {
+				last = len(p.fold.units) + ifNeeded
+			}
+			for part := range parts {
+				u, err := p.measure(b, part)
+				if err != nil {
+					return err
 				}
+				p.fold.add(u)
 			}
-			if u.must {
-				must.Add(int64(u.size))
-			}
-			if b.Kind == transcript.Answer && part == ifNeeded && !c.story.Aside {
-				c.last = len(c.units)
-			}
-			c.units = append(c.units, u)
 		}
 	}
-	return c, nil
+	if last >= 0 {
+		text, _ := p.story.Last()
+		p.fold.keep(last, int32(utf8.RuneCount(p.pen.text(nil, []byte(text)))))
+	}
+	return nil
 }
 
 // measure measures a part of a block, whole and as a line.
-func (p *Page) measure(u unit, b *transcript.Block, part int, buf []byte) (unit, []byte, error) {
-	buf, err := p.piece(buf[:0], b, part)
-	if err != nil {
-		return u, buf, err
+func (p *Page) measure(b *transcript.Block, part int) (u unit, err error) {
+	u = unit{kind: b.Kind, turn: int32(b.Turn), must: part == never}
+	if !u.must && p.fold.must > p.Budget { // folding does not help
+		return u, nil
 	}
-	u.size = int32(utf8.RuneCount(buf))
-	if u.size > 0 && isItem(buf) {
+	if p.buf, err = p.piece(p.buf[:0], b, part); err != nil {
+		return u, err
+	}
+	u.size = int32(utf8.RuneCount(p.buf))
+	if u.size > 0 && isItem(p.buf) {
 		u.size++ // a line feed, where it is the last of them
 	}
-	if buf = p.brief(buf[:0], b, part); u.size > 0 && len(buf) > 0 {
-		u.brief = int32(utf8.RuneCount(buf)) + 1 // as above
+	if p.buf = p.brief(p.buf[:0], b, part); u.size > 0 && len(p.buf) > 0 {
+		u.brief = int32(utf8.RuneCount(p.buf)) + 1 // as above
 	}
-	return u, buf, nil
+	return u, nil
 }
 
 // write writes what is not folded. Chapters are written on all CPUs, except with a budget:

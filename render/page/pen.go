@@ -202,13 +202,11 @@ type folder struct {
 	silent bool // there are no marks
 }
 
-func (f *folder) add(units []unit) {
-	f.units = append(f.units, units...)
-	for _, u := range units {
-		f.all += int(u.size)
-		if u.must {
-			f.must += int(u.size)
-		}
+func (f *folder) add(u unit) {
+	f.units = append(f.units, u)
+	f.all += int(u.size)
+	if u.must {
+		f.must += int(u.size)
 	}
 }
 

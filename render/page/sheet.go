@@ -20,7 +20,6 @@ type sheet struct {
 	units  []unit // not yet written, if there is a budget
 	left   tally  // folded since the last piece
 	listed bool   // the last piece is an item of a list
-	buf    []byte
 }
 
 func (s *sheet) chapter(blocks transcript.Blocks) error {
@@ -46,23 +45,24 @@ func (s *sheet) part(b *transcript.Block, part int) (err error) {
 	if s.p.Budget > 0 {
 		u, s.units = s.units[0], s.units[1:]
 	}
-	s.buf = s.buf[:0]
+	buf := s.p.buf[:0]
 	switch u.shape {
 	case gone:
 		s.left.add(u)
 		return nil
 	case brief:
-		s.buf = s.p.brief(s.buf, b, part)
+		buf = s.p.brief(buf, b, part)
 	default:
-		s.buf, err = s.p.piece(s.buf, b, part)
+		buf, err = s.p.piece(buf, b, part)
 	}
-	if err != nil || len(s.buf) == 0 {
+	s.p.buf = buf
+	if err != nil || len(buf) == 0 {
 		return err
 	}
 	if err := s.mark(); err != nil {
 		return err
 	}
-	return s.put(b.Record, s.buf, isItem(s.buf))
+	return s.put(b.Record, buf, isItem(buf))
 }
 
 // isItem reports whether a piece of a page is an item of a list: only items do not end with

@@ -110,7 +110,7 @@ func (c *accountant) reported(rec int32) bool { return c.opt.All || c.onPath[rec
 
 // Rows yields the requests, in the order of the file, as they are worked out.
 func (r *Report) Rows(yield func(*Row) bool) {
-	for row := range r.account.rows {
+	for row := range r.Bare {
 		if r.account.opt.Broken && row.Rebilled.Tokens == 0 {
 			continue
 		}
@@ -120,6 +120,9 @@ func (r *Report) Rows(yield func(*Row) bool) {
 		}
 	}
 }
+
+// Bare yields the rows without what only their entries say: times, and reasons of providers.
+func (r *Report) Bare(yield func(*Row) bool) { r.account.rows(yield) }
 
 // Endless returns the models of reported requests whose caches have no known lifetime.
 func (r *Report) Endless() (models []string) {

@@ -49,7 +49,7 @@ func (p *Policy) Keeper(path *View, summarize Summarize) *Keeper {
 	if p.Counter.Measure == tokens.Tokens {
 		v.tokenizer = p.Counter
 	}
-	v.texts = &texts{e: path.Envelope, from: path.Envelope.Replay().NewReader(), index: -1, made: map[int][]made{}, read: map[int]read{}}
+	v.texts = &texts{e: path.Envelope, from: path.Envelope.Replay().NewReader(), index: -1}
 	return &Keeper{policy: p, path: path, view: &v, runs: make([]layerRun, len(p.Layers)), summarize: summarize, first: -1}
 }
 
@@ -217,7 +217,6 @@ func (c *Keeper) changed(w *work) {
 			if i < c.sent {
 				c.sent--
 			}
-			c.view.texts.forget(all[i].Index)
 			continue
 		}
 		place[i] = len(left)

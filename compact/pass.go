@@ -279,12 +279,11 @@ type work struct {
 	Requests []Request // for the summaries that the pass waits for
 	Report   *report
 
-	from      *View // the view before the pass
-	settled   int   // in a Keeper: results and answers before this message have been through the pass
-	pass      string
-	was       total
-	compacted *stretch
-	skip      string // the reason to report if nothing changes
+	from    *View // the view before the pass
+	settled int   // in a Keeper: results and answers before this message have been through the pass
+	pass    string
+	was     total
+	skip    string // the reason to report if nothing changes
 }
 
 // placed returns a change with the pass, and the entry that the message comes from.
@@ -308,7 +307,7 @@ func (w *work) change(c Change, f func(m *message)) {
 	m := &w.Messages[c.Message]
 	before := m.Tokens(w.Counter)
 	m.Blocks = slices.Clone(m.Blocks)
-	m.Edited = true
+	m.Edited, m.made = true, nil
 	f(m)
 	after := m.Tokens(w.Counter)
 	switch c.Action {

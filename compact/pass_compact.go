@@ -74,10 +74,10 @@ func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
 		text = w.earlier(c.previous)
 	}
 	if len(c.History) > 0 {
-		asks = append(asks, Request{Style: w.Style, Part: historyPart, Messages: c.History, Before: -1, After: -1, Previous: text})
+		asks = append(asks, Request{Style: w.Style, Part: historyPart, Messages: c.History, Previous: text})
 	}
 	if len(c.Prefix) > 0 {
-		asks = append(asks, Request{Style: w.Style, Part: turnPrefixPart, Messages: c.Prefix, Before: -1, After: -1})
+		asks = append(asks, Request{Style: w.Style, Part: turnPrefixPart, Messages: c.Prefix})
 	}
 	text = cmp.Or(text, "No prior history.")
 	for _, ask := range asks {
@@ -240,14 +240,14 @@ func sequences(v *View) (all []Request) {
 		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
 			return
 		}
-		r := Request{Style: styleYAgent, Part: sequencePart, Messages: rows[from:n:n], Before: -1, After: -1}
-		for k := max(0, from-sequenceLooks); k < from && r.Before < 0; k++ {
+		r := Request{Style: styleYAgent, Part: sequencePart, Messages: rows[from:n:n]}
+		for k := max(0, from-sequenceLooks); k < from && r.Before == nil; k++ {
 			if v.Messages[rows[k]].isUser() {
-				r.Before = rows[k]
+				r.Before = rows[k : k+1]
 			}
 		}
 		if v.Messages[rows[n]].isAssistant() {
-			r.After = rows[n]
+			r.After = rows[n : n+1]
 		}
 		all = append(all, r)
 	}

@@ -95,11 +95,6 @@ const (
 // A read is the part of a file that a result shows, as the call gives it.
 type read struct{ file, part string }
 
-// Parts that no call can give.
-const (
-	all = ""
-)
-
 func superseded(w *work) error {
 	newer := map[read]bool{} // the later reads
 	after := 0               // tokens
@@ -122,7 +117,7 @@ func superseded(w *work) error {
 // are the reads after it, to which it adds its own.
 func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
 	if r := w.read(i); r.file != "" {
-		if newer[read{r.file, all}] || newer[r] {
+		if newer[read{file: r.file}] || newer[r] {
 			return supersededNotice, "read again later"
 		}
 		if !w.failed(i) {
@@ -138,21 +133,17 @@ func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
 // read returns the part of a file that the result of a message shows, the zero value for
 // other tools.
 func (w *work) read(i int) (r read) {
-	if known, ok := w.texts.read[w.Messages[i].Index]; ok {
-		return known
+	m := &w.Messages[i]
+	if m.shown != nil {
+		return *m.shown
 	}
-	defer func() {
-		if w.partial { // the view lives on
-			w.texts.read[w.Messages[i].Index] = r
-		}
-	}()
-	call, k := w.callOf(i)
-	if k < 0 {
-		return r
+	if call, k := w.callOf(i); k >= 0 {
+		c := activity.New(w.Messages[call].Blocks[k].tool(), "", jsonl.Value(w.text(call, k)))
+		r.file, r.part = c.Reads()
 	}
-	args := jsonl.Value(w.text(call, k))
-	c := activity.New(w.Messages[call].Blocks[k].tool(), "", args)
-	r.file, r.part = c.Reads()
+	if w.partial { // the view lives on
+		m.shown = &r
+	}
 	return r
 }
 

@@ -154,13 +154,8 @@ func (w *work) intraTurn(found []candidate) (few []candidate) {
 	if len(found) == 0 {
 		return nil
 	}
-	start, last := 0, -1
+	start, last := w.lastTurn(), -1
 	groups, _ := w.groups()
-	for i := range w.Messages {
-		if w.Live(i) && w.Messages[i].startsTurn() {
-			start = i
-		}
-	}
 	for _, g := range groups {
 		if len(g.results) > 0 {
 			last = g.call

@@ -179,8 +179,6 @@ type layerPlan struct {
 	By      string  `json:"by"`              // what measured Used: byRecord, or the name of a counter
 	Fired   bool    `json:"fired"`
 	Report  *report `json:"report,omitempty"` // if it fired
-
-	compacted *stretch // the range that it summarised
 }
 
 // Plan runs the layers of a policy over a context in order, each on the result of those
@@ -207,7 +205,9 @@ func (p *Policy) idle(v *View) (r *Reduction, err error) {
 
 // run runs the layers of a policy.
 func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
-	r.guard(p)
+	if p.Warns != nil && p.Warns.fires(int64(r.Before), r.Window) {
+		r.Guard = guard(r.Before, int(r.Window))
+	}
 	for _, l := range p.Layers {
 		done := layerPlan{Pass: l.Pass.Name, Fired: true}
 		if done.Used, done.By, err = p.used(r.View, r.From, r.After); err != nil {
@@ -233,7 +233,7 @@ func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.Pass.Name, err)
 			}
-			done.Report, done.compacted = w.Report, w.compacted
+			done.Report = w.Report
 			r.add(w)
 		}
 		r.Layers = append(r.Layers, done)
@@ -246,18 +246,21 @@ func (r *Reduction) add(w *work) {
 	r.View, r.After = w.View, w.Report.TokensAfter
 	r.Changes = append(r.Changes, w.Changes...)
 	for _, c := range w.Changes {
-		if c.Action == Summarise {
-			r.Summary = c.Text
-			r.framed(w)
+		if c.Action != Summarise {
+			continue
+		}
+		r.Summary, r.Frame = c.Text, w.frame(w.Style).style
+		if r.OwnFrame = w.Style; r.Frame == w.Style {
+			r.OwnFrame = ""
+		}
+		if r.Notice == "" {
+			r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", w.Report.TokensBefore, w.Report.TokensAfter)
 		}
 	}
 	r.Cannot = append(r.Cannot, w.Cannot...)
 	r.Requests = append(r.Requests, w.Requests...)
 	for _, q := range w.Requests {
 		r.Waits = append(r.Waits, fmt.Sprintf("%s of %s", q.Part, phrase.Count(len(q.Messages), "message")))
-	}
-	if w.compacted != nil && r.Notice == "" {
-		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", w.Report.TokensBefore, w.Report.TokensAfter)
 	}
 }
 

@@ -225,14 +225,15 @@ func (w *storing) messages() (value, error) {
 			continue
 		}
 		raw := slices.Clone(w.texts.provider(m))
-		if m.Edited {
-			content, err := w.Content(i)
-			if err != nil {
-				return nil, err
-			}
-			raw = withContent(raw, content)
+		if out = comma(out); !m.Edited {
+			out = append(out, raw...)
+			continue
 		}
-		out = append(comma(out), raw...)
+		content, err := w.Content(i)
+		if err != nil {
+			return nil, err
+		}
+		out = raw.AppendEdited(out, field("content", content))
 	}
 	return append(out, ']'), w.texts.err
 }
@@ -245,18 +246,6 @@ func (w *storing) place(to int) (n int) {
 		}
 	}
 	return n
-}
-
-// withContent returns a message with another content, minified.
-func withContent(message, content value) value {
-	out := value{'{'}
-	for key, v := range message.Members {
-		if string(key) == "content" {
-			v = content
-		}
-		out = append(append(append(comma(out), quoted(string(key))...), ':'), v...)
-	}
-	return append(out, '}')
 }
 
 func quoted(s string) value { return jsonl.AppendQuoted(nil, s) }

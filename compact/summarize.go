@@ -180,7 +180,7 @@ func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 			if _, omits := p.Edit(); omits || p.Pos() <= last || begun && p.Kind() == jsonl.CompactionMessage {
 				continue
 			}
-			m := message{place: place{Kind: p.Kind(), Origin: p.Origin(), Pos: p.Pos(), Sent: p.Sent()}}
+			m := message{place: place{Kind: p.Kind(), Origin: p.Origin(), Sent: p.Sent()}}
 			if v.texts.only, v.texts.index = p, -1; p.Sent() {
 				m = read.message(m.place, v.texts.of(&m))
 			}

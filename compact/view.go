@@ -19,7 +19,6 @@ type place struct {
 	Kind   jsonl.Kind // from its role in the session
 	Origin origin.Origin
 	Index  int  // in the envelope
-	Pos    int  // of its record on the path
 	Sent   bool // it is a message of the request
 	Cached bool // it is in the cached list
 	// Tokens are pi's estimate of a message that is not a user message, an answer or a result,
@@ -59,7 +58,9 @@ type message struct {
 	fresh   bool // in a Keeper: it has changed since the last request
 	nested  bool // it is a result with nested calls
 
-	head *head // if Heads
+	head  *head  // if Heads
+	made  []made // its calls, once they were asked for
+	shown *read  // what a result shows, once it was asked for
 }
 
 // A resultBlock is all texts of a tool result, which are one block of a view.
@@ -106,7 +107,7 @@ func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
 		part := parts.Get().(*part)
 		defer parts.Put(part)
 		v.Messages[index] = part.message(place{
-			Kind: p.Kind(), Origin: p.Origin(), Index: index, Pos: p.Pos(), Sent: m != nil, Cached: index < e.Listed(), Tokens: tokens,
+			Kind: p.Kind(), Origin: p.Origin(), Index: index, Sent: m != nil, Cached: index < e.Listed(), Tokens: tokens,
 		}, m)
 	})
 	if err != nil {

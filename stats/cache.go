@@ -56,7 +56,7 @@ type cacheWorst struct {
 func readCache(l *lensRun) {
 	l.Requests, l.Hashes = true, true
 	l.Ends = append(l.Ends, func(*replay.Envelope) {
-		report, err := cache.Account(l.Book, cache.Options{Leaf: l.Point})
+		report, err := cache.Account(l.Book, cache.Options{Leaf: l.Point, Broken: true})
 		if err != nil {
 			l.fail(err)
 			return

@@ -64,8 +64,7 @@ func (r Request) hash() string {
 	put("previous", []byte(r.Previous))
 	for _, list := range [][]int{r.Before, r.Messages, r.After} {
 		for _, i := range list {
-			content, _ := r.View.Content(i)
-			put(fmt.Sprint(r.View.Messages[i].Kind), content)
+			put(fmt.Sprint(r.View.Messages[i].Kind), r.View.Content(i))
 		}
 		put("end", nil)
 	}

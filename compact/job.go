@@ -159,7 +159,7 @@ func (j *Job) cached(r *Reduction) error {
 	if err != nil {
 		return err
 	}
-	_, _, known := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
+	m, _, known := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
 	if !known && ref.ID != "" {
 		r.Unknown = &ref
 	}
@@ -176,32 +176,28 @@ func (j *Job) cached(r *Reduction) error {
 	for _, i := range is[c.Message:] {
 		c.Written += r.View.Messages[i].Tokens(&tokens.Pi)
 	}
-	if c.Cost, err = j.price(r, c.Written); err == nil && !j.Unmarked {
-		err = j.undo(r, was[c.Message:])
+	c.Cost = r.price(&m, c.Written)
+	if j.Unmarked {
+		return nil
 	}
-	return err
+	return j.undo(r, &m, was[c.Message:])
 }
 
 // price returns the cost of writing tokens to the cache, in dollars, nil if the table has no
 // prices for the model.
-func (j *Job) price(r *Reduction, written int) (*float64, error) {
-	ref, _, _, err := r.From.Envelope.Model()
-	if err != nil {
-		return nil, err
-	}
-	m, _, ok := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
-	if !ok || !m.Priced() {
-		return nil, nil
+func (r *Reduction) price(m *models.Model, written int) *float64 {
+	if !m.Priced() {
+		return nil
 	}
 	n := int64(written)
 	cost := cmp.Or(m.Price(models.Usage{CacheWrite: n}).Total, m.Price(models.Usage{Input: n}).Total)
 	r.Prices = models.Date
-	return &cost, nil
+	return &cost
 }
 
 // undo returns what Undo would append and cost. lost are the original messages from the
 // first changed one on.
-func (j *Job) undo(r *Reduction, lost []int) (err error) {
+func (j *Job) undo(r *Reduction, m *models.Model, lost []int) error {
 	w, err := j.storing(r)
 	if err != nil {
 		return err
@@ -213,9 +209,9 @@ func (j *Job) undo(r *Reduction, lost []int) (err error) {
 	for _, i := range lost {
 		u.Rebilled += r.From.Messages[i].Tokens(&tokens.Pi)
 	}
+	u.Cost = r.price(m, u.Rebilled)
 	r.Undo = u
-	u.Cost, err = j.price(r, u.Rebilled)
-	return err
+	return nil
 }
 
 // passes returns the names of the passes that changed something.
@@ -295,7 +291,7 @@ func (v *View) differs(i int, other *View, k int) string {
 // becomes an array with one text block.
 func (v *View) member(i int, name string) []byte {
 	if name == "content" {
-		content, _ := v.Content(i)
+		content := v.Content(i)
 		if content.IsString() {
 			content = append(appendTextBlock(value{'['}, content), ']')
 		}

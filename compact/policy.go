@@ -204,15 +204,13 @@ func (p *Policy) idle(v *View) (r *Reduction, err error) {
 }
 
 // run runs the layers of a policy.
-func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
+func (r *Reduction) run(p *Policy, summarize Summarize) error {
 	if p.Warns != nil && p.Warns.fires(int64(r.Before), r.Window) {
 		r.Guard = guard(r.Before, int(r.Window))
 	}
 	for _, l := range p.Layers {
 		done := layerPlan{Pass: l.Pass.Name, Fired: true}
-		if done.Used, done.By, err = p.used(r.View, r.From, r.After); err != nil {
-			return err
-		}
+		done.Used, done.By = p.used(r.View, r.From, r.After)
 		o := l.Options
 		if target := p.Target.of(r.Window); target > 0 {
 			done.Trigger, done.Limit = "above the target", float64(target)
@@ -238,7 +236,7 @@ func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 		}
 		r.Layers = append(r.Layers, done)
 	}
-	return nil
+	return r.View.texts.err
 }
 
 // add adds the result of a pass.
@@ -275,12 +273,13 @@ func byRecord(s *sessionfmt.Session) string {
 
 // used returns the size of a context in tokens, and what measured it: the policy's counter,
 // or, for a policy by usage and as long as nothing has changed, byRecord.
-func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
+func (p *Policy) used(now, before *View, counted int) (int64, string) {
 	if !p.ByUsage || now != before {
-		return int64(counted), p.Counter.Name, nil
+		return int64(counted), p.Counter.Name
 	}
 	size, err := now.Envelope.Size()
-	return int64(size.Tokens), byRecord(now.Envelope.Replay().Session), err
+	now.texts.fail(err)
+	return int64(size.Tokens), byRecord(now.session())
 }
 
 // A knownWindow is a context window that a system knows for a provider and a model.

@@ -341,7 +341,7 @@ func TestPolicyStripThinking(t *testing.T) {
 			}
 			continue
 		}
-		got, err := r.View.Content(1)
+		got, err := r.View.Content(1), r.View.texts.err
 		if err != nil || strings.ReplaceAll(string(got), `"text":"x","type":"text"`, `"type":"text","text":"x"`) != test.want {
 			t.Errorf("%s, want %s, %v", got, test.want, err)
 		}

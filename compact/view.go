@@ -309,13 +309,13 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece) {
 // Content returns the content of a message in the view as JSON. The content of an unchanged
 // message is as in the session, a string included; otherwise it is an array of blocks, the
 // unchanged ones byte for byte as in the session.
-func (v *View) Content(i int) (jsonl.Value, error) {
+func (v *View) Content(i int) jsonl.Value {
 	m := &v.Messages[i]
 	var had []jsonl.Block
 	if !m.Heads {
 		msg := v.texts.of(m)
 		if !m.Edited || v.texts.err != nil {
-			return bytes.Clone(msg.Content), v.texts.err
+			return bytes.Clone(msg.Content)
 		}
 		if had = msg.Blocks; msg.Content.IsString() {
 			had[0].Kind, had[0].Raw = jsonl.TextBlock, appendTextBlock(nil, msg.Content)
@@ -350,7 +350,7 @@ func (v *View) Content(i int) (jsonl.Value, error) {
 		}
 	}
 	foreign(len(had))
-	return append(out, ']'), nil
+	return append(out, ']')
 }
 
 // comma appends a comma unless list is at the beginning of an array or object.

@@ -151,9 +151,13 @@ func (t *texts) of(m *message) *jsonl.Message {
 	return t.last
 }
 
+// fail keeps the first error.
+func (t *texts) fail(err error) { t.err = cmp.Or(t.err, err) }
+
 // took returns what was read, and keeps the error.
 func took[T any](t *texts, v T, err error) T {
-	t.index, t.err = -1, cmp.Or(t.err, err)
+	t.index = -1
+	t.fail(err)
 	return v
 }
 

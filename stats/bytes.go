@@ -108,8 +108,7 @@ func readBytes(l *lensRun) {
 func (b *bytesOf) read(l *lensRun, e *replay.Envelope) {
 	p, err := e.Prompt()
 	ref, err2 := e.ModelRef()
-	if err = cmp.Or(err, err2); err != nil {
-		l.fail(err)
+	if l.fail(cmp.Or(err, err2)); l.err != nil {
 		return
 	}
 	b.Prompt = int64(len(p.Compiled))

@@ -57,8 +57,7 @@ func readCache(l *lensRun) {
 	l.Requests, l.Hashes = true, true
 	l.Ends = append(l.Ends, func(*replay.Envelope) {
 		report, err := cache.Account(l.Book, cache.Options{Leaf: l.Point, Broken: true})
-		if err != nil {
-			l.fail(err)
+		if l.fail(err); err != nil {
 			return
 		}
 		p := &CachePart{}

@@ -133,7 +133,7 @@ func (w *compactionWalk) step(s replay.Step) {
 	case kind == jsonl.ContextEdit:
 		w.edit(s.Record)
 	case kind == jsonl.Compaction, kind == jsonl.Transform:
-		w.l.fail(w.boundary(s))
+		w.boundary(s)
 	case w.l.Session.Answers(s.Record):
 		w.answer(s.Record)
 	}
@@ -141,10 +141,10 @@ func (w *compactionWalk) step(s replay.Step) {
 }
 
 // boundary records a compaction, if the step is one.
-func (w *compactionWalk) boundary(a replay.Step) (err error) {
+func (w *compactionWalk) boundary(a replay.Step) {
 	line := w.l.line(a.Record)
 	if !survival.Compacts(a.Did, line) {
-		return nil
+		return
 	}
 	s, n := w.l.Session, len(w.l.Path)-1
 	c := compacting{
@@ -152,21 +152,17 @@ func (w *compactionWalk) boundary(a replay.Step) (err error) {
 		Request: a.Requests(), Recorded: tokensBefore(line), Before: w.l.before(n), After: int(w.l.Path[n].Tokens),
 	}
 	_, window, _, err := a.Envelope().Model()
-	if err != nil {
-		return err
-	}
+	w.l.fail(err)
 	w.judge(&c, window)
 	b := survival.Across(w.before, a.Messages(), a.Record)
 	c.Summarized, c.Kept, c.Split = len(b.Gone), b.Kept, b.Split
-	if c.Survival, err = b.Survive(w.l.Replay, &w.carried, nil); err != nil {
-		return err
-	}
+	c.Survival, err = b.Survive(w.l.Replay, &w.carried, nil)
+	w.l.fail(err)
 	if b.FirstKept >= 0 {
 		c.FirstKept = s.ID(b.FirstKept)
 	}
 	w.part.List = append(w.part.List, c)
 	w.asked, w.waiting, w.last = a.Requests(), true, lastAnswer{}
-	return nil
 }
 
 // tokensBefore returns the tokens before a compaction, as its entry or op records them.

@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
@@ -134,29 +135,21 @@ func (p *ContextPart) categorySheet() Sheet {
 		tokens any
 	}
 	var rows []row
-	summed := false
-	sum := func() {
-		if !summed {
-			all.Category = "total"
-			rows = append(rows, row{all, sized(p.sum())})
-		}
-		summed = true
-	}
+	end := 0 // of those that the total is of: the one for the next request only is the last
 	for _, c := range p.Categories {
-		switch c.Category {
-		case inEphemeral: // the last one
-			sum()
+		switch {
+		case c.Category != inRest:
 			rows = append(rows, row{c, p.tokens(c.Tokens)})
-		case inRest:
-			if c.Tokens != 0 {
-				c.Category, _ = p.sum().Rest(all.Tokens - c.Tokens)
-				rows = append(rows, row{c, table.About{Of: c.Tokens}})
-			}
-		default:
-			rows = append(rows, row{c, p.tokens(c.Tokens)})
+		case c.Tokens != 0:
+			c.Category, _ = p.sum().Rest(all.Tokens - c.Tokens)
+			rows = append(rows, row{c, table.About{Of: c.Tokens}})
+		}
+		if c.Category != inEphemeral {
+			end = len(rows)
 		}
 	}
-	sum()
+	all.Category = "total"
+	rows = slices.Insert(rows, end, row{all, sized(p.sum())})
 	s.Table = table.Of(rows, []col[*row]{
 		{Name: "what", Value: func(r *row) any { return r.Category }},
 		{Name: "name", Value: func(r *row) any { return r.Name }, Flex: true},

@@ -157,8 +157,8 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	settled := sort.Search(len(c.view.Messages), func(i int) bool { return c.view.Messages[i].Index >= run.index })
 	w := &work{View: c.view, from: nil, Options: o, pass: l.Pass.Name, settled: settled}
 	w.was.tokens = c.size + c.beside
-	err := l.Pass.run(w)
-	err = cmp.Or(err, w.texts.err)
+	l.Pass.run(w)
+	err := cmp.Or(w.err, w.texts.err)
 	if errors.Is(err, errNoSummary) || errors.Is(err, errNothingSaid) {
 		err = nil
 	}

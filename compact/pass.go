@@ -23,7 +23,7 @@ type Pass struct {
 	Defaults Options
 	reads    string // the options that its report includes
 	prompt   bool   // it changes the prompt
-	run      func(w *work) error
+	run      func(w *work)
 }
 
 // MarshalText writes the name. It never fails.
@@ -158,8 +158,8 @@ func (p *Pass) apply(v *View, o Options) (*work, error) {
 	o.Counter = cmp.Or(o.Counter, p.Defaults.Counter)
 	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
 	w.was = totals(v, o.Counter)
-	err := p.run(w)
-	if err = cmp.Or(err, w.texts.err); err != nil {
+	p.run(w)
+	if err := cmp.Or(w.err, w.texts.err); err != nil {
 		return nil, err
 	}
 	w.Report = w.report(p)
@@ -284,6 +284,7 @@ type work struct {
 	pass    string
 	was     total
 	skip    string // the reason to report if nothing changes
+	err     error  // that ended the pass
 }
 
 // placed returns a change with the pass, and the entry that the message comes from.

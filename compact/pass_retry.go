@@ -27,7 +27,7 @@ type candidate struct {
 	why      string
 }
 
-func retryPrune(w *work) error {
+func retryPrune(w *work) {
 	found := w.retried()
 	if w.IntraTurn {
 		found = w.intraTurn(found)
@@ -44,7 +44,7 @@ func retryPrune(w *work) error {
 	}
 	if len(rows) > 0 && total < w.MinTokens {
 		w.skip = notWorth
-		return nil
+		return
 	}
 	for i := range w.Messages {
 		if _, ok := rows[i]; ok && !w.may(Omit, i) {
@@ -52,7 +52,7 @@ func retryPrune(w *work) error {
 		}
 	}
 	if len(rows) == 0 {
-		return nil
+		return
 	}
 	w.keepPaired(rows)
 	for i := range w.Messages {
@@ -60,7 +60,6 @@ func retryPrune(w *work) error {
 			w.omit(i, why)
 		}
 	}
-	return nil
 }
 
 // keepPaired removes from rows, the messages to be removed, every group that is not in them

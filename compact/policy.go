@@ -181,17 +181,6 @@ type layerPlan struct {
 	Report  *report `json:"report,omitempty"` // if it fired
 }
 
-// Plan runs the layers of a policy over a context in order, each on the result of those
-// before it. Summaries come from summarize; if it is nil, nothing is summarised and the
-// reduction has the requests.
-func (p *Policy) Plan(v *View, summarize Summarize) (*Reduction, error) {
-	r, err := p.idle(v)
-	if err == nil {
-		err = r.run(p, summarize)
-	}
-	return r, err
-}
-
 // idle returns the plan of a policy before any layer has run.
 func (p *Policy) idle(v *View) (r *Reduction, err error) {
 	if v, err = v.besides(p.beside()); err != nil {

@@ -8,7 +8,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
-	"slices"
 )
 
 // bytesLens measures the request at the point, and the lines of the file.
@@ -167,7 +166,7 @@ func bytesSheets(r *Report) []Sheet {
 	if len(p.Disk) > 0 {
 		all = append(all, p.diskSheet())
 	}
-	return slices.DeleteFunc(all, func(s Sheet) bool { return s.Title != "" && s.Empty() })
+	return withRows(all)
 }
 
 var requestColumns = []col[*bytesOf]{

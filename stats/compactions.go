@@ -240,8 +240,9 @@ var overflows = []string{
 
 // answer records an answer, and its effect on the compaction before it.
 func (w *compactionWalk) answer(rec int) {
-	m := w.l.message(int32(rec))
-	u := m.Usage.Usage()
+	var f [3]jsonl.Value
+	w.l.line(rec).Get("message").Fields(f[:], "usage", "stopReason", "errorMessage")
+	u, stop, failure := f[0].Usage(), f[1], f[2].Text()
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
 		if w.waiting {
@@ -252,12 +253,12 @@ func (w *compactionWalk) answer(rec int) {
 		}
 	}
 	w.last = lastAnswer{id: w.l.Session.ID(rec), context: u.Context()}
-	message := strings.ToLower(m.Failure.Text())
+	message := strings.ToLower(failure)
 	switch {
-	case m.Stop.Is("length"):
+	case stop.Is("length"):
 		w.last.failed = fmt.Sprintf("answer %s was cut off for its length", sessionfmt.Quote(w.last.id))
-	case m.Stop.Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
-		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(m.Failure.Text()))
+	case stop.Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
+		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(failure))
 	}
 }
 

@@ -284,24 +284,18 @@ func (p *SessionPart) sort() {
 }
 
 func (p *SessionPart) sheets() []Sheet {
-	all := []Sheet{p.sheet()}
-	if len(p.Tools) > 0 {
-		all = append(all, toolSheet(p.Tools))
+	long := &p.LongPrompts
+	title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
+	s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*longPrompt]{
+		{Name: "session", Value: func(l *longPrompt) any { return l.File }},
+		{Name: "entry", Unit: table.Entry, Value: func(l *longPrompt) any { return l.Entry }},
+		{Name: "requests", Unit: table.Number, Value: func(l *longPrompt) any { return l.Requests }},
+		{Name: "prompt", Value: func(l *longPrompt) any { return l.Text }, Flex: true},
+	})}
+	if more := long.Count - len(long.Prompts); more > 0 {
+		s.Notes = []string{fmt.Sprintf("and %d more", more)}
 	}
-	if long := &p.LongPrompts; len(long.Prompts) > 0 {
-		title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
-		s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*longPrompt]{
-			{Name: "session", Value: func(l *longPrompt) any { return l.File }},
-			{Name: "entry", Unit: table.Entry, Value: func(l *longPrompt) any { return l.Entry }},
-			{Name: "requests", Unit: table.Number, Value: func(l *longPrompt) any { return l.Requests }},
-			{Name: "prompt", Value: func(l *longPrompt) any { return l.Text }, Flex: true},
-		})}
-		if more := long.Count - len(long.Prompts); more > 0 {
-			s.Notes = []string{fmt.Sprintf("and %d more", more)}
-		}
-		all = append(all, s.of(p.Sessions > 1))
-	}
-	return all
+	return withRows([]Sheet{p.sheet(), toolSheet(p.Tools), s.of(p.Sessions > 1)})
 }
 
 // sheet returns the table of numbers, without zero ones.

@@ -84,23 +84,11 @@ func (p *CompactionsPart) note() string {
 // contextSheets returns the tables of the context lens.
 func contextSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Context, &ContextPart{})
-	all := []Sheet{p.categorySheet()}
-	if sheet := p.placeSheet(); !sheet.Empty() {
-		all = append(all, sheet)
-	}
+	all := []Sheet{p.categorySheet(), p.placeSheet()}
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())
 	}
-	if len(p.Offered) > 0 {
-		all = append(all, p.offerSheet())
-	}
-	if len(p.Largest) > 0 {
-		all = append(all, p.largestSheet())
-	}
-	if p.Rereads.Files > 0 {
-		all = append(all, p.rereadSheet())
-	}
-	return all
+	return withRows(append(all, p.offerSheet(), p.largestSheet(), p.rereadSheet()))
 }
 
 // tokens returns a number of tokens as a cell.

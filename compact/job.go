@@ -249,12 +249,14 @@ func Kept(promised *View, e *replay.Envelope) error {
 	}
 	want, got := promised.live(), is.live()
 	for k := range min(len(want), len(got)) {
-		differ := promised.differs(want[k], is, got[k])
-		switch err := cmp.Or(promised.texts.err, is.texts.err); {
-		case err != nil:
+		a, b := promised.sent(want[k]), is.sent(got[k])
+		if err := cmp.Or(promised.texts.err, is.texts.err); err != nil {
 			return err
-		case differ != "":
-			return fmt.Errorf("message %d: %s", k, differ)
+		}
+		for n, name := range compared {
+			if !bytes.Equal(a[n], b[n]) {
+				return fmt.Errorf("message %d: another %s", k, name)
+			}
 		}
 	}
 	if promised.reprompted {
@@ -272,33 +274,26 @@ func Kept(promised *View, e *replay.Envelope) error {
 	return nil
 }
 
-// differs returns how a message of one view differs from that of another, empty if it does
-// not.
-func (v *View) differs(i int, other *View, k int) string {
-	a, b := &v.Messages[i], &other.Messages[k]
-	if a.isAssistant() != b.isAssistant() || a.isResult() != b.isResult() {
-		return fmt.Sprintf("a %s, and not a %s", b.Kind, a.Kind)
-	}
-	for _, name := range []string{"role", "content", "toolCallId", "toolName", "isError"} {
-		if !bytes.Equal(v.member(i, name), other.member(k, name)) {
-			return "another " + name
-		}
-	}
-	return ""
-}
+// compared are the fields of messages that Kept compares.
+var compared = []string{"content", "role", "toolCallId", "toolName", "isError"}
 
-// member returns a field of a message in the view, as JSON.stringify writes it. A string
+// sent returns these fields of a message in the view, as JSON.stringify writes them. A string
 // becomes an array with one text block.
-func (v *View) member(i int, name string) []byte {
-	if name == "content" {
-		content := v.Content(i)
-		if content.IsString() {
-			content = append(appendTextBlock(value{'['}, content), ']')
-		}
-		return content.AppendMinified(nil)
+func (v *View) sent(i int) []jsonl.Value {
+	content, raw := v.Content(i), jsonl.Value(nil)
+	if content.IsString() {
+		content = append(appendTextBlock(value{'['}, content), ']')
 	}
-	if h := v.Messages[i].head; h != nil {
-		return jsonl.Value(h.append(nil, 0)).Get(name).AppendMinified(nil)
+	if m := &v.Messages[i]; m.Heads {
+		raw = m.head.append(nil, 0)
+	} else {
+		raw = v.texts.provider(m)
 	}
-	return v.texts.provider(&v.Messages[i]).Get(name).AppendMinified(nil)
+	all := make([]jsonl.Value, len(compared))
+	raw.Fields(all, compared...)
+	all[0] = content
+	for k := range all {
+		all[k] = all[k].AppendMinified(nil)
+	}
+	return all
 }

@@ -228,7 +228,8 @@ func (x *extractor) facts() *Facts {
 	f := &Facts{
 		Goal: x.goal, Asked: x.thread, Answer: x.reply, Open: x.open,
 		Decisions: x.factsOf(&theDecision), References: x.factsOf(&theReference), Todo: x.factsOf(&theTodo), Done: x.factsOf(&theDone),
-		Steps: x.factsOf(&theStep), Failed: x.factsOf(&theOpen), Commits: x.factsOf(&theCommit), Needs: slices.Sorted(maps.Keys(x.needs)),
+		Steps: x.factsOf(&theStep), Failed: x.factsOf(&theOpen), Commits: x.factsOf(&theCommit),
+		Needs: slices.Sorted(maps.Keys(x.needs)),
 	}
 	for _, one := range x.uncommitted() {
 		f.Unsaved = append(f.Unsaved, one.Path)

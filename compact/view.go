@@ -293,13 +293,10 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece) {
 	}
 	for k := range m.Blocks {
 		p := piece{block: &m.Blocks[k]}
-		switch {
-		case p.text != nil && p.Kind == jsonl.CallBlock:
-			p.Args = jsonl.Value(*p.text)
-		case p.text == nil && p.Kind == jsonl.CallBlock && int(p.At) < len(msg.Blocks):
-			p.Args = msg.Blocks[p.At].Args
-		default:
-			p.Says = says(p.block, msg)
+		if text := says(p.block, msg); p.Kind == jsonl.CallBlock {
+			p.Args = jsonl.Value(text)
+		} else {
+			p.Says = text
 		}
 		all = append(all, p)
 	}

@@ -38,7 +38,7 @@ func newCostReader(l *lensRun) *costReader {
 		by = []string{"model"}
 	}
 	c := &costReader{
-		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{},
+		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{}, later: map[string]jsonl.Value{},
 		models: []paidModel{{provider: jsonl.Value(`"` + otherModels + `"`), name: otherModels, asked: true}},
 	}
 	l.Report.Cost = c.part
@@ -50,9 +50,6 @@ func (c *costReader) take(f *callRecord) {
 	rec := c.next
 	c.next++
 	if f.Kind == jsonl.ChildUsage && f.Target.IsString() {
-		if c.later == nil {
-			c.later = map[string]jsonl.Value{}
-		}
 		c.later[f.Target.Text()] = slices.Clone(f.Usage)
 	}
 	if !f.Paid() {

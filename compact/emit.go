@@ -62,10 +62,9 @@ func (r Request) hash() string {
 	h := sha256.New()
 	put := func(what string, text []byte) { fmt.Fprintf(h, "%s %d\n%s\n", what, len(text), text) }
 	put("previous", []byte(r.Previous))
-	for _, list := range [][]int{one(r.Before), r.Messages, one(r.After)} {
+	for _, list := range [][]int{r.Before, r.Messages, r.After} {
 		for _, i := range list {
-			content, _ := r.View.Content(i)
-			put(fmt.Sprint(r.View.Messages[i].Kind), content)
+			put(fmt.Sprint(r.View.Messages[i].Kind), r.View.Content(i))
 		}
 		put("end", nil)
 	}

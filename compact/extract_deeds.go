@@ -18,8 +18,7 @@ import (
 func (x *extractor) call(c activity.Call) {
 	d := deed{Deed: c.Deed(cleanPath), why: x.words}
 	for _, d.path = range d.Paths {
-		_, known := x.touched[d.path]
-		d.first, x.touched[d.path] = !known, x.now
+		d.first = x.sees(d.path)
 	}
 	code := c.Args.Get("content").Text() + "\n"
 	for _, r := range c.Replacements() {
@@ -90,13 +89,13 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 	for _, c := range d.Commands {
 		r := x.runs[c]
 		if r == nil {
-			r = &tally{}
+			r = &commandFact{Command: c, Judges: tests(c)}
 			x.runs[c] = r
 		}
-		r.times++
-		r.ok, r.at = !bad, x.now
-		if tests(c) && c == d.What {
-			r.verdict = verdict(text)
+		r.Times++
+		r.OK, r.at = !bad, x.now
+		if r.Judges && c == d.What {
+			r.Verdict = verdict(text)
 		}
 		if strings.HasPrefix(c, "git ") {
 			x.saved(commitsIn(text))
@@ -136,44 +135,47 @@ func (x *extractor) references(text string) {
 
 // worked records that a file was read or changed.
 func (x *extractor) worked(d deed, text string) {
+	f := x.file(d.path)
 	if d.Action == activity.Read || d.Action.Changes() {
-		x.uses[d.path]++
+		f.Uses++
 	}
 	if base := path.Base(d.path); d.Action == activity.Read && activity.Manifest(base) {
 		for _, name := range activity.Dependencies(base, text) {
 			x.needs[name] = true
 		}
 	}
-	e := x.edits[d.path]
-	if e == nil {
-		e = &effort{}
-	}
 	switch d.Action {
 	case activity.Edit:
-		e.edits++
+		f.edits++
 	case activity.Write:
-		e.writes++
+		f.writes++
 	default:
 		return
 	}
-	e.at, e.created = x.now, e.created || d.first && d.Action == activity.Write
-	e.why, e.asked, e.commit = d.why, cmp.Or(x.task, x.asked), ""
-	x.edits[d.path] = e
-	x.unsaved[d.path] = true
+	f.changed, f.Created = x.now, f.Created || d.first && d.Action == activity.Write
+	f.Said, f.Asked, f.Commit, f.unsaved = d.why, cmp.Or(x.task, x.asked), "", true
 }
 
 // saved records commits.
 func (x *extractor) saved(all []commit) {
 	for _, c := range all {
 		x.commits++
-		for path := range x.unsaved {
-			if e := x.edits[path]; e != nil {
-				e.commit, e.of = c.subject, len(x.unsaved)
-			}
+		unsaved := x.filesThat(func(f *fileFact) bool { return f.unsaved })
+		for _, f := range unsaved {
+			f.Commit, f.CommitFiles, f.unsaved = c.subject, len(unsaved), false
 		}
-		clear(x.unsaved)
 		x.put(&theCommit, c.hash, "`"+c.hash+"` on `"+c.branch+"`: "+c.subject, x.now)
 	}
+}
+
+// filesThat returns the files for which a condition holds, sorted by name.
+func (x *extractor) filesThat(is func(f *fileFact) bool) (all []*fileFact) {
+	for _, path := range slices.Sorted(maps.Keys(x.uses)) {
+		if f := x.uses[path]; is(f) {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // end adds the notes of what was counted.
@@ -194,29 +196,26 @@ func (x *extractor) end(messages int) {
 	}
 	for _, c := range slices.Sorted(maps.Keys(x.runs)) {
 		r := x.runs[c]
-		if !tests(c) || !r.ok {
+		if !r.Judges || !r.OK {
 			x.put(&theCommand, c, "`"+c+"`", r.at)
 			continue
 		}
-		text := fmt.Sprintf("`%s`: %s, the last ", c, phrase.Count(r.times, "run"))
+		text := fmt.Sprintf("`%s`: %s, the last ", c, phrase.Count(r.Times, "run"))
 		switch {
-		case r.verdict == "":
+		case r.Verdict == "":
 			text += "ok"
-		case containsAny(strings.ToLower(r.verdict), "error", "fail"):
-			text += "said: " + r.verdict
+		case containsAny(strings.ToLower(r.Verdict), "error", "fail"):
+			text += "said: " + r.Verdict
 		default:
-			text += "ok: " + r.verdict
+			text += "ok: " + r.Verdict
 		}
 		x.put(&theTest, c, text, r.at)
 	}
-	for _, path := range slices.Sorted(maps.Keys(x.edits)) {
-		e := x.edits[path]
-		x.put(&theWork, path, "`"+path+"`: "+e.String(), e.at)
+	for _, f := range x.filesThat((*fileFact).isChanged) {
+		x.put(&theWork, f.Path, "`"+f.Path+"`: "+f.work(), f.changed)
 	}
-	if x.commits > 0 {
-		for _, path := range slices.Sorted(maps.Keys(x.unsaved)) {
-			x.put(&theUnsaved, path, "`"+path+"`", x.touched[path])
-		}
+	for _, f := range x.uncommitted() {
+		x.put(&theUnsaved, f.Path, "`"+f.Path+"`", f.called)
 	}
 	x.places()
 	x.put(&theContext, "source", fmt.Sprintf("Extracted from %d messages, without a model: what stands here is quoted or counted.", messages), x.now)
@@ -230,26 +229,23 @@ func (x *extractor) facts() *Facts {
 		Goal: x.goal, Asked: x.thread, Answer: x.reply, Open: x.open,
 		Decisions: x.factsOf(&theDecision), References: x.factsOf(&theReference), Todo: x.factsOf(&theTodo), Done: x.factsOf(&theDone),
 		Steps: x.factsOf(&theStep), Failed: x.factsOf(&theOpen), Commits: x.factsOf(&theCommit),
-		Unsaved: slices.Sorted(maps.Keys(x.unsaved)), Needs: slices.Sorted(maps.Keys(x.needs)),
+		Needs: slices.Sorted(maps.Keys(x.needs)),
 	}
-	if x.commits == 0 {
-		f.Unsaved = nil
+	for _, one := range x.uncommitted() {
+		f.Unsaved = append(f.Unsaved, one.Path)
 	}
 	for i := range f.Commits {
 		_, f.Commits[i].Text, _ = strings.Cut(f.Commits[i].Text, ": ")
 	}
-	for _, path := range slices.Sorted(maps.Keys(x.uses)) {
-		one := fileFact{Path: path, Uses: x.uses[path], Record: x.record(x.touched[path])}
-		if e := x.edits[path]; e != nil {
-			one.Changes, one.Created, one.Record = e.edits+e.writes, e.created, x.record(e.at)
-			one.Said, one.Asked, one.Commit, one.CommitFiles = e.why, e.asked, e.commit, e.of
+	for _, one := range x.filesThat(func(f *fileFact) bool { return f.Uses > 0 }) {
+		if one.Record = x.record(one.called); one.isChanged() {
+			one.Changes, one.Record = one.edits+one.writes, x.record(one.changed)
 		}
-		f.Files = append(f.Files, one)
+		f.Files = append(f.Files, *one)
 	}
 	slices.SortStableFunc(f.Files, func(a, b fileFact) int { return b.Changes - a.Changes })
 	for _, c := range slices.Sorted(maps.Keys(x.runs)) {
-		r := x.runs[c]
-		f.Commands = append(f.Commands, commandFact{c, r.times, r.ok, tests(c), r.verdict})
+		f.Commands = append(f.Commands, *x.runs[c])
 	}
 	return f
 }
@@ -281,17 +277,15 @@ func (x *extractor) places() {
 	}{{&theModified, f.Modified}, {&theRead, f.Read}} {
 		for _, path := range list.paths {
 			if known[path] = true; path == cleanPath(path) {
-				x.put(list.kind, "", path, x.touched[path])
+				x.put(list.kind, "", path, x.file(path).called)
 			} else {
 				path = spelled(path)
 				x.put(&thePlace, path, "`"+path+"`", 0)
 			}
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(x.touched)) {
-		if !known[path] {
-			x.put(&thePlace, path, "`"+path+"`", x.touched[path])
-		}
+	for _, f := range x.filesThat(func(f *fileFact) bool { return f.named && !known[f.Path] }) {
+		x.put(&thePlace, f.Path, "`"+f.Path+"`", f.called)
 	}
 }
 
@@ -353,12 +347,20 @@ func (x *extractor) lastRequest() {
 	}
 }
 
-func (e *effort) String() string {
+// uncommitted returns the files that have changed since the last commit, none without a commit.
+func (x *extractor) uncommitted() []*fileFact {
+	return x.filesThat(func(f *fileFact) bool { return f.unsaved && x.commits > 0 })
+}
+
+func (f *fileFact) isChanged() bool { return f.edits+f.writes > 0 }
+
+// work returns how often a file was changed.
+func (f *fileFact) work() string {
 	switch {
-	case e.writes == 0:
-		return phrase.Count(e.edits, "edit")
-	case e.edits == 0:
-		return phrase.Count(e.writes, "write")
+	case f.writes == 0:
+		return phrase.Count(f.edits, "edit")
+	case f.edits == 0:
+		return phrase.Count(f.writes, "write")
 	}
-	return phrase.Count(e.edits, "edit") + ", " + phrase.Count(e.writes, "write")
+	return phrase.Count(f.edits, "edit") + ", " + phrase.Count(f.writes, "write")
 }

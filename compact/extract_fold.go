@@ -22,7 +22,7 @@ func (x *extractor) fold(summary string) {
 	summary, f := cutFiles(strings.ToValidUTF8(summary, "\uFFFD"))
 	x.files.add(f)
 	for _, path := range append(f.Read, f.Modified...) {
-		x.touched[path] = x.now
+		x.sees(path)
 	}
 	k := &theContext
 	heading := ""
@@ -144,24 +144,24 @@ func (x *extractor) foldOwn(k *kind, text string) {
 		x.commits++
 		x.put(&theCommit, subject, text, x.now)
 	case &theTest:
-		r := &tally{ok: true, at: x.now}
-		fmt.Sscanf(rest, ": %d", &r.times)
+		r := &commandFact{Command: subject, Judges: tests(subject), OK: true, at: x.now}
+		fmt.Sscanf(rest, ": %d", &r.Times)
 		_, last, _ := strings.Cut(rest, ", the last ")
-		_, r.verdict, _ = strings.Cut(last, ": ")
+		_, r.Verdict, _ = strings.Cut(last, ": ")
 		x.runs[subject] = r
 	case &theWork:
-		e := &effort{at: x.now}
+		f := x.file(subject)
+		*f = fileFact{Path: subject, Uses: f.Uses, called: f.called, named: f.named, unsaved: f.unsaved, changed: x.now}
 		for _, one := range strings.Split(strings.TrimPrefix(rest, ": "), ", ") {
 			var n int
 			var what string
 			fmt.Sscanf(one, "%d %s", &n, &what)
 			if strings.HasPrefix(what, "edit") {
-				e.edits = n
+				f.edits = n
 			} else {
-				e.writes = n
+				f.writes = n
 			}
 		}
-		x.edits[subject] = e
 	}
 }
 
@@ -169,11 +169,11 @@ func (x *extractor) foldOwn(k *kind, text string) {
 func (x *extractor) foldName(k *kind, name string) {
 	switch k {
 	case &theCommand:
-		x.runs[name] = &tally{at: x.now}
+		x.runs[name] = &commandFact{Command: name, Judges: tests(name), at: x.now}
 	case &theUnsaved:
-		x.unsaved[name] = true
+		x.file(name).unsaved = true
 	case &thePlace:
-		x.touched[name] = x.now
+		x.sees(name)
 	case &theAddress:
 		x.put(k, "", name, x.now)
 	}

@@ -14,18 +14,15 @@ type extractor struct {
 	v       *View
 	now     int // the number of the current message, from 1; 0 for what was summarised before
 	files   fileBook
-	touched map[string]int    // when a file was last read or changed
-	uses    map[string]int    // how often a file was read or changed
+	uses    map[string]*fileFact
 	defined map[string]string // by names that calls have defined: the file
 	needs   map[string]bool   // dependencies of the project, from manifests
 	records []int32           // of each message, by its number from 1
 	reply   string            // the last answer since the last prompt
 	words   string            // the last text with calls since the last prompt
 	calls   map[string]deed
-	runs    map[string]*tally
-	edits   map[string]*effort
+	runs    map[string]*commandFact
 	failed  map[string]note // by what failed and has not succeeded since
-	unsaved map[string]bool // files changed since the last commit
 	commits int
 	prompts int
 	plan    []string // the last one
@@ -41,9 +38,8 @@ type extractor struct {
 
 func newExtractor(v *View) *extractor {
 	return &extractor{
-		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, touched: map[string]int{}, uses: map[string]int{}, calls: map[string]deed{},
-		defined: map[string]string{}, needs: map[string]bool{},
-		runs: map[string]*tally{}, edits: map[string]*effort{}, failed: map[string]note{}, unsaved: map[string]bool{},
+		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, uses: map[string]*fileFact{}, calls: map[string]deed{},
+		defined: map[string]string{}, needs: map[string]bool{}, runs: map[string]*commandFact{}, failed: map[string]note{},
 	}
 }
 
@@ -55,21 +51,21 @@ type deed struct {
 	why   string
 }
 
-// A tally is the outcomes of a command.
-type tally struct {
-	times   int
-	ok      bool
-	verdict string
-	at      int
+// file returns what calls did with a file.
+func (x *extractor) file(path string) *fileFact {
+	f := x.uses[path]
+	if f == nil {
+		f = &fileFact{Path: path}
+		x.uses[path] = f
+	}
+	return f
 }
 
-// An effort is the changes of a file.
-type effort struct {
-	edits, writes, at int
-	created           bool   // no call named it before it was written
-	why, asked        string // the text of the answer with the last change, and the request at that time
-	commit            string // the subject of the commit with the change
-	of                int    // the number of files in that commit
+// sees records that a call or an earlier summary names a file, and reports whether none did before.
+func (x *extractor) sees(path string) (first bool) {
+	f := x.file(path)
+	first, f.named, f.called = !f.named, true, x.now
+	return first
 }
 
 // longestSaid is how many bytes of a text are read: the rest is pasted text, or output of a

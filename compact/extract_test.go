@@ -133,8 +133,8 @@ func TestExtractTools(t *testing.T) {
 	for _, tool := range []string{"read_file", "Edit", "MultiEdit", "write_file"} {
 		x.worked(deed{Deed: activity.Deed{Action: activity.Named(tool)}, path: "a.go"}, "")
 	}
-	if e := x.edits["a.go"]; x.uses["a.go"] != 4 || e == nil || e.edits != 2 || e.writes != 1 {
-		t.Errorf("%d uses, %+v", x.uses["a.go"], e)
+	if f := x.file("a.go"); f.Uses != 4 || f.edits != 2 || f.writes != 1 {
+		t.Errorf("%+v", f)
 	}
 }
 
@@ -270,8 +270,8 @@ func keepsFiles(t *testing.T, name string, v *View) {
 	if _, again := cutFiles(next); again.String() != files.String() {
 		t.Errorf("%s: folded in, %v became %v", name, files, again)
 	}
-	for path := range x.touched {
-		if !strings.Contains(next, path) {
+	for path, f := range x.uses {
+		if f.named && !strings.Contains(next, path) {
 			t.Errorf("%s: %s is lost", name, path)
 		}
 	}

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"slices"
@@ -29,11 +30,10 @@ func (w *intent) Promise(after *sessionfmt.Session) error {
 		return err
 	}
 	was, _, err := w.messages(w.e)
-	if err != nil {
-		return err
-	}
-	is, edited, err := w.messages(e)
-	if err != nil {
+	is, edited, failed := w.messages(e)
+	before, unknown := w.e.Prompt()
+	prompt, unset := e.Prompt()
+	if err = cmp.Or(err, failed, unknown, unset); err != nil {
 		return err
 	}
 	for rec, content := range w.edited {
@@ -41,15 +41,10 @@ func (w *intent) Promise(after *sessionfmt.Session) error {
 			return &sessionfmt.Error{Pos: after.Pos(rec), Err: errOtherContext, Hint: bugHint}
 		}
 	}
-	before, err := w.e.Prompt()
-	if err != nil {
-		return err
+	if !slices.Equal(was, is) || !samePrompt(before, prompt) {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: after.Name}, Err: errOtherContext, Hint: bugHint}
 	}
-	prompt, err := e.Prompt()
-	if err == nil && !(slices.Equal(was, is) && samePrompt(before, prompt)) {
-		err = &sessionfmt.Error{Pos: sessionfmt.Pos{File: after.Name}, Err: errOtherContext, Hint: bugHint}
-	}
-	return err
+	return nil
 }
 
 var errOtherContext = errors.New("nothing is written: the entries would make another context")

@@ -159,7 +159,7 @@ func (j *Job) cached(r *Reduction) error {
 	if err != nil {
 		return err
 	}
-	_, _, known := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
+	m, _, known := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
 	if !known && ref.ID != "" {
 		r.Unknown = &ref
 	}
@@ -176,32 +176,28 @@ func (j *Job) cached(r *Reduction) error {
 	for _, i := range is[c.Message:] {
 		c.Written += r.View.Messages[i].Tokens(&tokens.Pi)
 	}
-	if c.Cost, err = j.price(r, c.Written); err == nil && !j.Unmarked {
-		err = j.undo(r, was[c.Message:])
+	c.Cost = r.price(&m, c.Written)
+	if j.Unmarked {
+		return nil
 	}
-	return err
+	return j.undo(r, &m, was[c.Message:])
 }
 
 // price returns the cost of writing tokens to the cache, in dollars, nil if the table has no
 // prices for the model.
-func (j *Job) price(r *Reduction, written int) (*float64, error) {
-	ref, _, _, err := r.From.Envelope.Model()
-	if err != nil {
-		return nil, err
-	}
-	m, _, ok := cmp.Or(j.Models, models.Builtin()).Lookup(ref.Provider, ref.ID)
-	if !ok || !m.Priced() {
-		return nil, nil
+func (r *Reduction) price(m *models.Model, written int) *float64 {
+	if !m.Priced() {
+		return nil
 	}
 	n := int64(written)
 	cost := cmp.Or(m.Price(models.Usage{CacheWrite: n}).Total, m.Price(models.Usage{Input: n}).Total)
 	r.Prices = models.Date
-	return &cost, nil
+	return &cost
 }
 
 // undo returns what Undo would append and cost. lost are the original messages from the
 // first changed one on.
-func (j *Job) undo(r *Reduction, lost []int) (err error) {
+func (j *Job) undo(r *Reduction, m *models.Model, lost []int) error {
 	w, err := j.storing(r)
 	if err != nil {
 		return err
@@ -213,9 +209,9 @@ func (j *Job) undo(r *Reduction, lost []int) (err error) {
 	for _, i := range lost {
 		u.Rebilled += r.From.Messages[i].Tokens(&tokens.Pi)
 	}
+	u.Cost = r.price(m, u.Rebilled)
 	r.Undo = u
-	u.Cost, err = j.price(r, u.Rebilled)
-	return err
+	return nil
 }
 
 // passes returns the names of the passes that changed something.
@@ -253,12 +249,14 @@ func Kept(promised *View, e *replay.Envelope) error {
 	}
 	want, got := promised.live(), is.live()
 	for k := range min(len(want), len(got)) {
-		differ := promised.differs(want[k], is, got[k])
-		switch err := cmp.Or(promised.texts.err, is.texts.err); {
-		case err != nil:
+		a, b := promised.sent(want[k]), is.sent(got[k])
+		if err := cmp.Or(promised.texts.err, is.texts.err); err != nil {
 			return err
-		case differ != "":
-			return fmt.Errorf("message %d: %s", k, differ)
+		}
+		for n, name := range compared {
+			if !bytes.Equal(a[n], b[n]) {
+				return fmt.Errorf("message %d: another %s", k, name)
+			}
 		}
 	}
 	if promised.reprompted {
@@ -276,33 +274,26 @@ func Kept(promised *View, e *replay.Envelope) error {
 	return nil
 }
 
-// differs returns how a message of one view differs from that of another, empty if it does
-// not.
-func (v *View) differs(i int, other *View, k int) string {
-	a, b := &v.Messages[i], &other.Messages[k]
-	if a.isAssistant() != b.isAssistant() || a.isResult() != b.isResult() {
-		return fmt.Sprintf("a %s, and not a %s", b.Kind, a.Kind)
-	}
-	for _, name := range []string{"role", "content", "toolCallId", "toolName", "isError"} {
-		if !bytes.Equal(v.member(i, name), other.member(k, name)) {
-			return "another " + name
-		}
-	}
-	return ""
-}
+// compared are the fields of messages that Kept compares.
+var compared = []string{"content", "role", "toolCallId", "toolName", "isError"}
 
-// member returns a field of a message in the view, as JSON.stringify writes it. A string
+// sent returns these fields of a message in the view, as JSON.stringify writes them. A string
 // becomes an array with one text block.
-func (v *View) member(i int, name string) []byte {
-	if name == "content" {
-		content, _ := v.Content(i)
-		if content.IsString() {
-			content = append(appendTextBlock(value{'['}, content), ']')
-		}
-		return content.AppendMinified(nil)
+func (v *View) sent(i int) []jsonl.Value {
+	content, raw := v.Content(i), jsonl.Value(nil)
+	if content.IsString() {
+		content = append(appendTextBlock(value{'['}, content), ']')
 	}
-	if h := v.Messages[i].head; h != nil {
-		return jsonl.Value(h.append(nil, 0)).Get(name).AppendMinified(nil)
+	if m := &v.Messages[i]; m.Heads {
+		raw = m.head.append(nil, 0)
+	} else {
+		raw = v.texts.provider(m)
 	}
-	return v.texts.provider(&v.Messages[i]).Get(name).AppendMinified(nil)
+	all := make([]jsonl.Value, len(compared))
+	raw.Fields(all, compared...)
+	all[0] = content
+	for k := range all {
+		all[k] = all[k].AppendMinified(nil)
+	}
+	return all
 }

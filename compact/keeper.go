@@ -49,7 +49,7 @@ func (p *Policy) Keeper(path *View, summarize Summarize) *Keeper {
 	if p.Counter.Measure == tokens.Tokens {
 		v.tokenizer = p.Counter
 	}
-	v.texts = &texts{e: path.Envelope, from: path.Envelope.Replay().NewReader(), index: -1, made: map[int][]made{}, read: map[int]read{}}
+	v.texts = &texts{e: path.Envelope, from: path.Envelope.Replay().NewReader(), index: -1}
 	return &Keeper{policy: p, path: path, view: &v, runs: make([]layerRun, len(p.Layers)), summarize: summarize, first: -1}
 }
 
@@ -157,8 +157,8 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	settled := sort.Search(len(c.view.Messages), func(i int) bool { return c.view.Messages[i].Index >= run.index })
 	w := &work{View: c.view, from: nil, Options: o, pass: l.Pass.Name, settled: settled}
 	w.was.tokens = c.size + c.beside
-	err := l.Pass.run(w)
-	err = cmp.Or(err, w.texts.err)
+	l.Pass.run(w)
+	err := cmp.Or(w.err, w.texts.err)
 	if errors.Is(err, errNoSummary) || errors.Is(err, errNothingSaid) {
 		err = nil
 	}
@@ -217,7 +217,6 @@ func (c *Keeper) changed(w *work) {
 			if i < c.sent {
 				c.sent--
 			}
-			c.view.texts.forget(all[i].Index)
 			continue
 		}
 		place[i] = len(left)

@@ -201,7 +201,7 @@ func contents(t *testing.T, where string, before *View, r *work) {
 		if len(r.Changes) == 0 || !m.Edited && i%7 > 0 {
 			continue
 		}
-		got, err := r.View.Content(i)
+		got, err := r.View.Content(i), r.View.texts.err
 		if err != nil {
 			t.Fatal(err)
 		}

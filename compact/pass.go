@@ -23,7 +23,7 @@ type Pass struct {
 	Defaults Options
 	reads    string // the options that its report includes
 	prompt   bool   // it changes the prompt
-	run      func(w *work) error
+	run      func(w *work)
 }
 
 // MarshalText writes the name. It never fails.
@@ -158,8 +158,8 @@ func (p *Pass) apply(v *View, o Options) (*work, error) {
 	o.Counter = cmp.Or(o.Counter, p.Defaults.Counter)
 	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
 	w.was = totals(v, o.Counter)
-	err := p.run(w)
-	if err = cmp.Or(err, w.texts.err); err != nil {
+	p.run(w)
+	if err := cmp.Or(w.err, w.texts.err); err != nil {
 		return nil, err
 	}
 	w.Report = w.report(p)
@@ -279,12 +279,12 @@ type work struct {
 	Requests []Request // for the summaries that the pass waits for
 	Report   *report
 
-	from      *View // the view before the pass
-	settled   int   // in a Keeper: results and answers before this message have been through the pass
-	pass      string
-	was       total
-	compacted *stretch
-	skip      string // the reason to report if nothing changes
+	from    *View // the view before the pass
+	settled int   // in a Keeper: results and answers before this message have been through the pass
+	pass    string
+	was     total
+	skip    string // the reason to report if nothing changes
+	err     error  // that ended the pass
 }
 
 // placed returns a change with the pass, and the entry that the message comes from.
@@ -308,7 +308,7 @@ func (w *work) change(c Change, f func(m *message)) {
 	m := &w.Messages[c.Message]
 	before := m.Tokens(w.Counter)
 	m.Blocks = slices.Clone(m.Blocks)
-	m.Edited = true
+	m.Edited, m.made = true, nil
 	f(m)
 	after := m.Tokens(w.Counter)
 	switch c.Action {

@@ -43,7 +43,7 @@ type cut struct {
 	what     string // a description of the messages
 }
 
-func compactHistory(w *work) error {
+func compactHistory(w *work) {
 	find := w.olderThan
 	if w.Style == StylePi {
 		find = w.piCut
@@ -54,17 +54,17 @@ func compactHistory(w *work) error {
 	}
 	if c.Why != "" {
 		w.skip = c.Why
-		return nil
+		return
 	}
 	text, asks, err := w.summaries(c)
-	if errors.Is(err, ErrNoAnswer) {
+	switch {
+	case errors.Is(err, ErrNoAnswer):
 		w.waits(asks...)
-		return nil
-	}
-	if err == nil {
+	case err != nil:
+		w.err = err
+	default:
 		w.summarise(c.stretch, text, c.what)
 	}
-	return err
 }
 
 // summaries requests the summaries of a cut, one of the history and one of the beginning of
@@ -74,10 +74,10 @@ func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
 		text = w.earlier(c.previous)
 	}
 	if len(c.History) > 0 {
-		asks = append(asks, Request{Style: w.Style, Part: historyPart, Messages: c.History, Before: -1, After: -1, Previous: text})
+		asks = append(asks, Request{Style: w.Style, Part: historyPart, Messages: c.History, Previous: text})
 	}
 	if len(c.Prefix) > 0 {
-		asks = append(asks, Request{Style: w.Style, Part: turnPrefixPart, Messages: c.Prefix, Before: -1, After: -1})
+		asks = append(asks, Request{Style: w.Style, Part: turnPrefixPart, Messages: c.Prefix})
 	}
 	text = cmp.Or(text, "No prior history.")
 	for _, ask := range asks {
@@ -173,7 +173,7 @@ const (
 	progressivePrefix = "[Pruning Summary] "
 )
 
-func progressive(w *work) error {
+func progressive(w *work) {
 	found, total := sequences(w.View), 0
 	for _, r := range found {
 		total += w.size(r.Messages, &tokens.YBytes)
@@ -181,10 +181,10 @@ func progressive(w *work) error {
 	switch {
 	case len(found) == 0:
 		w.skip = "no finished piece of work"
-		return nil
+		return
 	case total < w.MinTokens:
 		w.skip = notWorth
-		return nil
+		return
 	}
 	var open []Request
 	left := w.was.tokens
@@ -198,7 +198,8 @@ func progressive(w *work) error {
 		text, err := w.summary(r)
 		switch {
 		case errors.Is(err, ErrMovedOn):
-			return err
+			w.err = err
+			return
 		case errors.Is(err, ErrNoAnswer):
 			open = append(open, r)
 			left -= w.size(r.Messages, w.Counter) // request no more summaries than may be needed
@@ -217,7 +218,6 @@ func progressive(w *work) error {
 	if len(open) > 0 {
 		w.waits(open...)
 	}
-	return nil
 }
 
 // size returns the tokens of messages.
@@ -240,14 +240,14 @@ func sequences(v *View) (all []Request) {
 		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
 			return
 		}
-		r := Request{Style: styleYAgent, Part: sequencePart, Messages: rows[from:n:n], Before: -1, After: -1}
-		for k := max(0, from-sequenceLooks); k < from && r.Before < 0; k++ {
+		r := Request{Style: styleYAgent, Part: sequencePart, Messages: rows[from:n:n]}
+		for k := max(0, from-sequenceLooks); k < from && r.Before == nil; k++ {
 			if v.Messages[rows[k]].isUser() {
-				r.Before = rows[k]
+				r.Before = rows[k : k+1]
 			}
 		}
 		if v.Messages[rows[n]].isAssistant() {
-			r.After = rows[n]
+			r.After = rows[n : n+1]
 		}
 		all = append(all, r)
 	}
@@ -302,15 +302,15 @@ var MergeNotes = Pass{
 	run:      mergeNotes,
 }
 
-func mergeNotes(w *work) error {
+func mergeNotes(w *work) {
 	last := w.lastAnswer()
 	if last < 0 {
-		return nil
+		return
 	}
 	groups, of := w.groups()
 	if of[last] >= 0 && groups[of[last]].open() {
 		w.skip = "the last answer waits for results, and what it thought is signed for them"
-		return nil
+		return
 	}
 	var notes []string
 	var gone []int
@@ -323,24 +323,23 @@ func mergeNotes(w *work) error {
 			note, _ := stripTags(w.said(i))
 			if note = strings.TrimSpace(note); note == "" {
 				w.skip = "an answer with calls says nothing beside them"
-				return nil
+				return
 			}
 			notes = append(notes, note)
 			gone = append(gone, i)
 		}
 	}
 	if len(notes) == 0 {
-		return nil
+		return
 	}
 	if !w.mayAll(Omit, gone) || !w.may(Replace, last) {
 		w.skip = "what it would take out cannot be stored in this form"
-		return nil
+		return
 	}
 	for _, i := range gone {
 		w.omit(i, "its note is in the last answer")
 	}
 	w.putNotes(last, notes)
-	return nil
 }
 
 // putNotes adds notes to the beginning of an answer. It drops the thinking, whose signature

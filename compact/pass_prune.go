@@ -27,7 +27,7 @@ var Prune = Pass{
 // pruneAbove is the size in tokens up to which a result is not worth a placeholder.
 const pruneAbove = 100
 
-func prune(w *work) error {
+func prune(w *work) {
 	seen := 0
 	for i := range w.backward {
 		k := w.Messages[i].result()
@@ -40,7 +40,6 @@ func prune(w *work) error {
 		}
 		seen += t
 	}
-	return nil
 }
 
 // StaleResults replaces tool results with placeholders once many requests have included them.
@@ -53,7 +52,7 @@ var StaleResults = Pass{
 	run:      staleResults,
 }
 
-func staleResults(w *work) error {
+func staleResults(w *work) {
 	requests := 0 // that have included the message
 	for i := range w.backward {
 		m := &w.Messages[i]
@@ -68,7 +67,6 @@ func staleResults(w *work) error {
 			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Options.Requests, t), fmt.Sprintf("%d requests have had it", requests))
 		}
 	}
-	return nil
 }
 
 // Superseded blanks reads of a file that has been read again, and results that only state
@@ -95,12 +93,7 @@ const (
 // A read is the part of a file that a result shows, as the call gives it.
 type read struct{ file, part string }
 
-// Parts that no call can give.
-const (
-	all = ""
-)
-
-func superseded(w *work) error {
+func superseded(w *work) {
 	newer := map[read]bool{} // the later reads
 	after := 0               // tokens
 	for i := range w.backward {
@@ -115,14 +108,13 @@ func superseded(w *work) error {
 		}
 		after += w.Messages[i].Tokens(&tokens.YScalars)
 	}
-	return nil
 }
 
 // notice returns the text that replaces a result, and why; both empty if nothing does. newer
 // are the reads after it, to which it adds its own.
 func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
 	if r := w.read(i); r.file != "" {
-		if newer[read{r.file, all}] || newer[r] {
+		if newer[read{file: r.file}] || newer[r] {
 			return supersededNotice, "read again later"
 		}
 		if !w.failed(i) {
@@ -138,21 +130,17 @@ func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
 // read returns the part of a file that the result of a message shows, the zero value for
 // other tools.
 func (w *work) read(i int) (r read) {
-	if known, ok := w.texts.read[w.Messages[i].Index]; ok {
-		return known
+	m := &w.Messages[i]
+	if m.shown != nil {
+		return *m.shown
 	}
-	defer func() {
-		if w.partial { // the view lives on
-			w.texts.read[w.Messages[i].Index] = r
-		}
-	}()
-	call, k := w.callOf(i)
-	if k < 0 {
-		return r
+	if call, k := w.callOf(i); k >= 0 {
+		c := activity.New(w.Messages[call].Blocks[k].tool(), "", jsonl.Value(w.text(call, k)))
+		r.file, r.part = c.Reads()
 	}
-	args := jsonl.Value(w.text(call, k))
-	c := activity.New(w.Messages[call].Blocks[k].tool(), "", args)
-	r.file, r.part = c.Reads()
+	if w.partial { // the view lives on
+		m.shown = &r
+	}
 	return r
 }
 
@@ -197,7 +185,7 @@ var DropImages = Pass{
 
 const imagePlaceholder = "[image removed]"
 
-func dropImages(w *work) error {
+func dropImages(w *work) {
 	requests := 0
 	for i := range w.backward {
 		if w.Messages[i].isAssistant() {
@@ -208,7 +196,6 @@ func dropImages(w *work) error {
 		}
 		w.dropImages(i)
 	}
-	return nil
 }
 
 // dropImages replaces the images of one message. The placeholders of a result follow its
@@ -260,7 +247,7 @@ func Bootstrap(p prompt.Part) bool {
 	return slices.Contains([]string{"project_context", "runtime", "cwd"}, p.Name) || p.File != "" && p.Skill == ""
 }
 
-func dropBootstrap(w *work) error {
+func dropBootstrap(w *work) {
 	for i := 0; w.Prompt != nil && i < len(w.Prompt.Parts); i++ {
 		part := w.Prompt.Parts[i]
 		rest := part
@@ -282,16 +269,14 @@ func dropBootstrap(w *work) error {
 			}
 		})
 	}
-	return nil
 }
 
-func dropTools(w *work) error {
+func dropTools(w *work) {
 	if w.Prompt == nil || len(w.Prompt.Tools) == 0 {
-		return nil
+		return
 	}
 	n := len(w.Prompt.Tools)
 	w.reprompt(w.Prompt.Tools[0].Origin.Record, fmt.Sprintf("all %d tools", n), func(p *prompt.Prompt) { p.Tools = nil })
-	return nil
 }
 
 // reprompt changes the prompt by f, if the form can store it. rec is the record that set the

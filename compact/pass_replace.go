@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -21,7 +22,7 @@ func ExecPass(ctx context.Context, c shell.Command) *Pass {
 		About:    "change messages as a hook does",
 		System:   "ctxtool",
 		Defaults: Options{Counter: &tokens.Pi},
-		run:      func(w *work) error { return w.exec(ctx, c) },
+		run:      func(w *work) { w.err = w.exec(ctx, c) },
 	}
 }
 
@@ -125,37 +126,32 @@ var Redact = Pass{
 // redactor finds secrets by the built-in rules.
 var redactor = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{}) })
 
-func redactSecrets(w *work) error {
+func redactSecrets(w *work) {
 	r, err := redactor()
-	if err != nil {
-		return err
+	if w.err = err; err != nil {
+		return
 	}
 	run := r.NewRun()
 	defer run.Close()
 	for _, i := range w.live() {
 		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- { // dropping one moves those after it
-			if err := w.redact(run, i, k); err != nil {
-				return err
-			}
+			w.redact(run, i, k)
 		}
 	}
-	return nil
 }
 
 // redact replaces the secrets of a block. Thinking is dropped, since its signature covers the
 // original text.
-func (w *work) redact(run *redact.Run, i, k int) error {
+func (w *work) redact(run *redact.Run, i, k int) {
 	kind := w.Messages[i].Blocks[k].Kind
 	if kind == jsonl.ImageBlock {
-		return nil
+		return
 	}
 	was := w.text(i, k)
 	is := was
 	if kind == jsonl.CallBlock && was != "" { // stays JSON
 		args, err := run.Definition(value(was))
-		if err != nil {
-			return err
-		}
+		w.err = cmp.Or(w.err, err)
 		is = string(args)
 	} else {
 		is = run.Text(was)
@@ -169,5 +165,4 @@ func (w *work) redact(run *redact.Run, i, k int) error {
 	default:
 		w.replace(i, k, is, "it has a secret")
 	}
-	return nil
 }

@@ -27,7 +27,7 @@ type candidate struct {
 	why      string
 }
 
-func retryPrune(w *work) error {
+func retryPrune(w *work) {
 	found := w.retried()
 	if w.IntraTurn {
 		found = w.intraTurn(found)
@@ -44,7 +44,7 @@ func retryPrune(w *work) error {
 	}
 	if len(rows) > 0 && total < w.MinTokens {
 		w.skip = notWorth
-		return nil
+		return
 	}
 	for i := range w.Messages {
 		if _, ok := rows[i]; ok && !w.may(Omit, i) {
@@ -52,7 +52,7 @@ func retryPrune(w *work) error {
 		}
 	}
 	if len(rows) == 0 {
-		return nil
+		return
 	}
 	w.keepPaired(rows)
 	for i := range w.Messages {
@@ -60,7 +60,6 @@ func retryPrune(w *work) error {
 			w.omit(i, why)
 		}
 	}
-	return nil
 }
 
 // keepPaired removes from rows, the messages to be removed, every group that is not in them
@@ -154,13 +153,8 @@ func (w *work) intraTurn(found []candidate) (few []candidate) {
 	if len(found) == 0 {
 		return nil
 	}
-	start, last := 0, -1
+	start, last := w.lastTurn(), -1
 	groups, _ := w.groups()
-	for i := range w.Messages {
-		if w.Live(i) && w.Messages[i].startsTurn() {
-			start = i
-		}
-	}
 	for _, g := range groups {
 		if len(g.results) > 0 {
 			last = g.call

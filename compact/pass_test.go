@@ -95,8 +95,8 @@ func TestDropImages(t *testing.T) {
 		if images := 5 - keep/2; r.Report.TokensSaved < images*1150 || r.Report.Unestimated > 0 {
 			t.Errorf("keeping %d: %d tokens saved, %d images not counted", keep, r.Report.TokensSaved, r.Report.Unestimated)
 		}
-		if got, err := r.View.Content(0); err != nil || string(got) != `[{"type":"text","text":"[image removed]"},{"text":"look","type":"text"}]` {
-			t.Errorf("%s, %v", got, err)
+		if got := r.View.Content(0); r.View.texts.err != nil || string(got) != `[{"type":"text","text":"[image removed]"},{"text":"look","type":"text"}]` {
+			t.Errorf("%s, %v", got, r.View.texts.err)
 		}
 	}
 	if r := apply(t, &Prune, v, Options{}); r.Report.Unestimated != 5 {

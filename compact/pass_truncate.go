@@ -24,7 +24,7 @@ var Truncate = Pass{
 	run:      truncate,
 }
 
-func truncate(w *work) error {
+func truncate(w *work) {
 	for i := w.settled; i < len(w.Messages); i++ {
 		k := w.Messages[i].result()
 		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
@@ -37,7 +37,6 @@ func truncate(w *work) error {
 		}
 		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].length))+" "+w.Unit)
 	}
-	return nil
 }
 
 // measure returns the length of a text in the unit of the limit.
@@ -142,7 +141,7 @@ var StripThinking = Pass{
 	run:      stripThinking,
 }
 
-func stripThinking(w *work) error {
+func stripThinking(w *work) {
 	last := w.lastAnswer()
 	for i := w.settled; i < last; i++ {
 		if !w.Live(i) || !w.Messages[i].isAssistant() || !w.Messages[i].mayThink() || w.waitsFor(i) {
@@ -160,7 +159,6 @@ func stripThinking(w *work) error {
 			w.drop(i, k, "thinking of an earlier answer")
 		}
 	}
-	return nil
 }
 
 // mayThink reports whether an answer has thinking, or a text that may have tags.

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"ctxtool/replay"
@@ -93,7 +94,10 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int) {
 	at = cuts[0]
 	sum := 0
 	for k := len(items) - 1; k >= start; k-- {
-		n := v.estimate(&items[k])
+		n := 0
+		for _, m := range v.messages(&items[k]) {
+			n += m.estimate()
+		}
 		if sum += n; sum < keep || n == 0 {
 			continue
 		}
@@ -147,33 +151,35 @@ func (v *View) speaks(rec int) bool {
 	return k.IsMessage() && k != jsonl.NoMessage || k == jsonl.CustomMessage || k == jsonl.BranchSummary
 }
 
+// messages yields those of an item that no pass has removed.
+func (v *View) messages(e *item) iter.Seq2[int, *message] {
+	return func(yield func(int, *message) bool) {
+		for i := e.first; i < e.last; i++ {
+			if m := &v.Messages[i]; !m.Removed && !yield(i, m) {
+				return
+			}
+		}
+	}
+}
+
 // yields reports whether an item has a message in the context.
 func (v *View) yields(e *item) bool { return v.any(e, func(*message) bool { return true }) }
 
 // any reports whether so holds for one of an item's messages.
 func (v *View) any(e *item, so func(m *message) bool) bool {
-	for i := e.first; i < e.last; i++ {
-		if !v.Messages[i].Removed && !e.compaction && so(&v.Messages[i]) {
+	for _, m := range v.messages(e) {
+		if !e.compaction && so(m) {
 			return true
 		}
 	}
 	return false
 }
 
-func (v *View) estimate(e *item) (n int) {
-	for i := e.first; i < e.last; i++ {
-		if !v.Messages[i].Removed {
-			n += v.Messages[i].estimate()
-		}
-	}
-	return n
-}
-
 // conversation returns the messages of items that are summarised.
 func (v *View) conversation(items []item) (all []int) {
-	for _, e := range items {
-		for i := e.first; i < e.last; i++ {
-			if m := &v.Messages[i]; !m.Removed && m.Kind != jsonl.System && !e.compaction {
+	for k := range items {
+		for i, m := range v.messages(&items[k]) {
+			if m.Kind != jsonl.System && !items[k].compaction {
 				all = append(all, i)
 			}
 		}

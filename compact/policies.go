@@ -118,11 +118,12 @@ func yAgentLayers(percent int64) []Layer {
 	}
 }
 
-// A Verdict is how y-agent's guard judges the size of a context (docs/policies.md 4.3).
-type Verdict struct {
+// A guarding is how y-agent's guard judges the size of a context (docs/policies.md 4.3).
+type guarding struct {
 	Verdict string `json:"verdict"` // ok, warning, overflow, critical
 	Percent int    `json:"percent"` // of the budget, rounded down
 	Over    int    `json:"tokensOver"`
+	Status  string `json:"status"` // the line that the agent gets, with advice on a second line
 }
 
 // The guard's total, in tokens, and its steps, in whole percent of that.
@@ -133,56 +134,21 @@ const (
 	guardStops = 95
 )
 
-// guardLevels are the verdicts of the guard, from what percentage on, and its advice.
-var guardLevels = []struct {
-	percent         int
-	verdict, advice string
-}{
-	{guardStops, "critical", "\nCRITICAL: the context is full"},
-	{guardActs, "overflow", "\nWARNING: the context is nearly full"},
-	{guardWarns, "warning", "\nconsider compress_experience"},
-	{0, "ok", ""},
-}
-
-// Judge returns the guard's verdict on the tokens used of a budget.
-func Judge(used, budget int) (v Verdict) {
-	if v.Percent = 100; budget > 0 {
-		v.Percent = used * 100 / budget
+// guard returns the guard's verdict on the tokens used of a budget.
+func guard(used, budget int) *guarding {
+	g, advice := &guarding{Verdict: "ok", Percent: 100}, ""
+	if budget > 0 {
+		g.Percent = used * 100 / budget
 	}
-	v.Verdict = guardLevels[v.level()].verdict
-	switch v.Verdict {
-	case "critical":
-		v.Over = max(0, used-budget)
-	case "overflow":
-		v.Over = used - budget*guardActs/100
+	switch {
+	case g.Percent >= guardStops:
+		g.Verdict, g.Over, advice = "critical", max(0, used-budget), "\nCRITICAL: the context is full"
+	case g.Percent >= guardActs:
+		g.Verdict, g.Over, advice = "overflow", used-budget*guardActs/100, "\nWARNING: the context is nearly full"
+	case g.Percent >= guardWarns:
+		g.Verdict, advice = "warning", "\nconsider compress_experience"
 	}
-	return v
-}
-
-// level returns the index of the verdict in guardLevels.
-func (v Verdict) level() (k int) {
-	for k < len(guardLevels)-1 && v.Percent < guardLevels[k].percent {
-		k++
-	}
-	return k
-}
-
-// Status returns the guard's status line on the tokens used of a budget, with its advice on
-// a second line.
-func (v Verdict) Status(used, budget int) string {
-	return fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]%s", used, budget, v.Percent, guardLevels[v.level()].advice)
-}
-
-// A guarding is the verdict of a guard that warns, with the line of status that the agent gets.
-type guarding struct {
-	Verdict
-	Status string `json:"status"`
-}
-
-// guard judges the context before any layer runs.
-func (r *Reduction) guard(p *Policy) {
-	if p.Warns != nil && p.Warns.fires(int64(r.Before), r.Window) {
-		v := Judge(r.Before, int(r.Window))
-		r.Guard = &guarding{v, v.Status(r.Before, int(r.Window))}
-	}
+	g.Status = fmt.Sprintf("[Context Status: working_tokens=%d, threshold=%d, utilization=%d%%]%s",
+		used, budget, g.Percent, advice)
+	return g
 }

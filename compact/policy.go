@@ -179,19 +179,6 @@ type layerPlan struct {
 	By      string  `json:"by"`              // what measured Used: byRecord, or the name of a counter
 	Fired   bool    `json:"fired"`
 	Report  *report `json:"report,omitempty"` // if it fired
-
-	compacted *stretch // the range that it summarised
-}
-
-// Plan runs the layers of a policy over a context in order, each on the result of those
-// before it. Summaries come from summarize; if it is nil, nothing is summarised and the
-// reduction has the requests.
-func (p *Policy) Plan(v *View, summarize Summarize) (*Reduction, error) {
-	r, err := p.idle(v)
-	if err == nil {
-		err = r.run(p, summarize)
-	}
-	return r, err
 }
 
 // idle returns the plan of a policy before any layer has run.
@@ -206,13 +193,13 @@ func (p *Policy) idle(v *View) (r *Reduction, err error) {
 }
 
 // run runs the layers of a policy.
-func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
-	r.guard(p)
+func (r *Reduction) run(p *Policy, summarize Summarize) error {
+	if p.Warns != nil && p.Warns.fires(int64(r.Before), r.Window) {
+		r.Guard = guard(r.Before, int(r.Window))
+	}
 	for _, l := range p.Layers {
 		done := layerPlan{Pass: l.Pass.Name, Fired: true}
-		if done.Used, done.By, err = p.used(r.View, r.From, r.After); err != nil {
-			return err
-		}
+		done.Used, done.By = p.used(r.View, r.From, r.After)
 		o := l.Options
 		if target := p.Target.of(r.Window); target > 0 {
 			done.Trigger, done.Limit = "above the target", float64(target)
@@ -233,12 +220,12 @@ func (r *Reduction) run(p *Policy, summarize Summarize) (err error) {
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.Pass.Name, err)
 			}
-			done.Report, done.compacted = w.Report, w.compacted
+			done.Report = w.Report
 			r.add(w)
 		}
 		r.Layers = append(r.Layers, done)
 	}
-	return nil
+	return r.View.texts.err
 }
 
 // add adds the result of a pass.
@@ -246,18 +233,21 @@ func (r *Reduction) add(w *work) {
 	r.View, r.After = w.View, w.Report.TokensAfter
 	r.Changes = append(r.Changes, w.Changes...)
 	for _, c := range w.Changes {
-		if c.Action == Summarise {
-			r.Summary = c.Text
-			r.framed(w)
+		if c.Action != Summarise {
+			continue
+		}
+		r.Summary, r.Frame = c.Text, w.frame(w.Style).style
+		if r.OwnFrame = w.Style; r.Frame == w.Style {
+			r.OwnFrame = ""
+		}
+		if r.Notice == "" {
+			r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", w.Report.TokensBefore, w.Report.TokensAfter)
 		}
 	}
 	r.Cannot = append(r.Cannot, w.Cannot...)
 	r.Requests = append(r.Requests, w.Requests...)
 	for _, q := range w.Requests {
 		r.Waits = append(r.Waits, fmt.Sprintf("%s of %s", q.Part, phrase.Count(len(q.Messages), "message")))
-	}
-	if w.compacted != nil && r.Notice == "" {
-		r.Notice = fmt.Sprintf("[context compacted: %d -> %d tokens]", w.Report.TokensBefore, w.Report.TokensAfter)
 	}
 }
 
@@ -272,12 +262,13 @@ func byRecord(s *sessionfmt.Session) string {
 
 // used returns the size of a context in tokens, and what measured it: the policy's counter,
 // or, for a policy by usage and as long as nothing has changed, byRecord.
-func (p *Policy) used(now, before *View, counted int) (int64, string, error) {
+func (p *Policy) used(now, before *View, counted int) (int64, string) {
 	if !p.ByUsage || now != before {
-		return int64(counted), p.Counter.Name, nil
+		return int64(counted), p.Counter.Name
 	}
 	size, err := now.Envelope.Size()
-	return int64(size.Tokens), byRecord(now.Envelope.Replay().Session), err
+	now.texts.fail(err)
+	return int64(size.Tokens), byRecord(now.session())
 }
 
 // A knownWindow is a context window that a system knows for a provider and a model.

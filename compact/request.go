@@ -38,7 +38,7 @@ func NotesRequest(e *replay.Envelope, existing string) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	return Request{View: v, Style: notesStyle, Part: historyPart, Messages: v.live(), Before: -1, After: -1, Previous: existing}, nil
+	return Request{View: v, Style: notesStyle, Part: historyPart, Messages: v.live(), Previous: existing}, nil
 }
 
 // text returns the exact text of the request, for a model or a person: who the answer is for, the
@@ -54,7 +54,7 @@ func (r Request) text(p Prompt) (string, error) {
 	}
 	if r.Part == sequencePart {
 		name, named = "sequence", in.Conversation
-		in.Before, in.After = r.conversation(one(r.Before)), r.conversation(one(r.After))
+		in.Before, in.After = r.conversation(r.Before), r.conversation(r.After)
 	}
 	if r.Style == styleYAgent {
 		in.Identifiers = p.identifiers(named)
@@ -88,17 +88,22 @@ func (r Request) conversation(messages []int) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// spoken returns a message as parts of a conversation.
-func spoken(m *message, all []piece) (parts []string) {
-	var texts, calls []string
-	for _, p := range all {
-		switch p.Kind {
+// told returns the texts of a message, and its calls in a spelling.
+func told(all []piece, spell func(call *piece) string) (texts, calls []string) {
+	for k := range all {
+		switch p := &all[k]; p.Kind {
 		case jsonl.TextBlock, resultBlock:
 			texts = append(texts, p.Says)
 		case jsonl.CallBlock:
-			calls = append(calls, p.tool()+"("+arguments(p.Args)+")")
+			calls = append(calls, spell(p))
 		}
 	}
+	return texts, calls
+}
+
+// spoken returns a message as parts of a conversation.
+func spoken(m *message, all []piece) (parts []string) {
+	texts, calls := told(all, func(call *piece) string { return call.tool() + "(" + arguments(call.Args) + ")" })
 	if m.isAssistant() {
 		if len(texts) > 0 {
 			parts = append(parts, "[Assistant]: "+strings.Join(texts, "\n"))
@@ -165,15 +170,7 @@ func (r Request) sweHistory() string {
 	for k, i := range r.Messages {
 		m := &r.View.Messages[i]
 		_, all := r.View.pieces(i, 0)
-		var texts, tools []string
-		for _, one := range all {
-			switch one.Kind {
-			case jsonl.CallBlock:
-				tools = append(tools, one.tool())
-			case jsonl.TextBlock, resultBlock:
-				texts = append(texts, one.Says)
-			}
-		}
+		texts, tools := told(all, (*piece).tool)
 		role := "USER"
 		switch {
 		case m.isAssistant():
@@ -188,14 +185,6 @@ func (r Request) sweHistory() string {
 		fmt.Fprintf(&b, "%d. %s: %s\n", k+1, role, text[:scalarEnd(text, sweChars)])
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// one returns a list with i, empty if i is negative.
-func one(i int) []int {
-	if i < 0 {
-		return nil
-	}
-	return []int{i}
 }
 
 // A requestText is the data of a request's template. Its exported fields are the

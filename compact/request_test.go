@@ -100,7 +100,7 @@ func TestRequestTexts(t *testing.T) {
 	update.Previous = "## Goal\nold"
 	merge := wholeOf(v, styleYAgent, historyPart)
 	merge.Previous = "old"
-	sequence := Request{View: v, Style: styleYAgent, Part: sequencePart, Messages: []int{1, 2}, Before: 0, After: 3}
+	sequence := Request{View: v, Style: styleYAgent, Part: sequencePart, Messages: []int{1, 2}, Before: []int{0}, After: []int{3}}
 	for _, test := range []struct {
 		name  string
 		text  string

@@ -68,15 +68,11 @@ type made struct {
 
 // made returns the calls of a message.
 func (w *work) made(i int) (all []made) {
-	if known, ok := w.texts.made[w.Messages[i].Index]; ok {
-		return known
+	m := &w.Messages[i]
+	if m.made != nil {
+		return m.made
 	}
-	defer func() {
-		if w.partial { // the view lives on
-			w.texts.made[w.Messages[i].Index] = all
-		}
-	}()
-	for k, b := range w.Messages[i].Blocks {
+	for k, b := range m.Blocks {
 		if b.Kind != jsonl.CallBlock {
 			continue
 		}
@@ -96,6 +92,9 @@ func (w *work) made(i int) (all []made) {
 			}
 		}
 		all = append(all, c)
+	}
+	if w.partial { // the view lives on
+		m.made = all
 	}
 	return all
 }

@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,14 +84,13 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	if err := j.Mark(b, r.Form, r.Before, r.After, entries); err != nil {
 		return err
 	}
-	store := w.edits
 	if r.Form == AsTransform {
-		store = func() error { return w.transform(display) }
+		w.transform(display)
+	} else {
+		w.edits()
 	}
-	if err := store(); err != nil {
-		return err
-	}
-	return w.compaction()
+	w.compaction()
+	return w.texts.err
 }
 
 // Mark adds the entry by which Undo finds a batch, unless the job is unmarked: the form, the
@@ -129,71 +127,57 @@ func replacement(content value) value {
 }
 
 // edits stores changes as pi itself would.
-func (w *storing) edits() error {
+func (w *storing) edits() {
 	for _, i := range w.changed {
 		var content value
 		if m := &w.Messages[i]; !m.Removed {
-			var err error
-			if content, err = w.Content(i); err != nil {
-				return err
-			}
+			content = w.Content(i)
 		}
 		addEdit(w.b, w.session(), w.Messages[i].Origin.Record, content)
 	}
-	return nil
 }
 
 // compaction stores the summary, and the first entry that is kept. The summary is without a
 // frame: pi adds its own.
-func (w *storing) compaction() error {
+func (w *storing) compaction() {
 	if w.head == nil {
-		return nil
-	}
-	size, err := w.Envelope.Size()
-	if err != nil {
-		return err
+		return
 	}
 	checkpoint, err := w.Envelope.Checkpoint(w.b.Millis())
-	if err != nil {
-		return err
-	}
+	w.texts.fail(err)
 	details, err := json.Marshal(w.r.From.filesOf(*w.head.Range))
-	if err = cmp.Or(err, w.texts.err); err != nil {
-		return err
-	}
+	w.texts.fail(err)
 	kept := sessionfmt.OwnID
 	if rec := w.head.Range.Kept; rec >= 0 {
 		kept = quoted(w.session().ID(rec))
 	}
 	w.b.Add(jsonl.Compaction,
 		field("summary", quoted(w.head.Text)), field("firstKeptEntryId", kept),
-		field("tokensBefore", fmt.Appendf(nil, "%d", size.Tokens)),
+		field("tokensBefore", fmt.Appendf(nil, "%d", w.tokensBefore())),
 		field("details", details), field("fromHook", value("true")), field("systemMessage", checkpoint))
-	return nil
+}
+
+// tokensBefore returns the size of the context, as compactions record it.
+func (w *storing) tokensBefore() int {
+	size, err := w.Envelope.Size()
+	w.texts.fail(err)
+	return size.Tokens
 }
 
 // transform stores changes as one patch. A compaction is also stored as an entry that pi
 // reads, which replay treats as the patch's shadow. The op that compacts puts the summary in
 // pi's frame; an op after it gives it another.
-func (w *storing) transform(display string) error {
+func (w *storing) transform(display string) {
 	patch, name, reason := []byte{'['}, "ctxtool "+w.Command, quoted(fmt.Sprintf("ctxtool %s: %s", w.Command, w.r.passes()))
 	replaces := len(w.changed) > 0
 	if w.head != nil {
 		replaces = replaces || w.Messages[w.head.Message].head.style != StylePi
 		name = "compaction"
-		size, err := w.Envelope.Size()
-		if err != nil {
-			return err
-		}
 		patch = fmt.Appendf(comma(patch), `{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d,"tokensBefore":%d,"invalidateCacheReason":%s}`,
-			quoted(w.head.Text), w.b.Millis(), w.place(w.from), size.Tokens, reason)
+			quoted(w.head.Text), w.b.Millis(), w.place(w.from), w.tokensBefore(), reason)
 	}
 	if replaces {
-		messages, err := w.messages()
-		if err != nil {
-			return err
-		}
-		patch = fmt.Appendf(comma(patch), `{"op":"messages_cached_replace","scope":"cached","messages":%s,"invalidateCacheReason":%s}`, messages, reason)
+		patch = fmt.Appendf(comma(patch), `{"op":"messages_cached_replace","scope":"cached","messages":%s,"invalidateCacheReason":%s}`, w.messages(), reason)
 	}
 	for _, op := range promptOps(w.r.From.Prompt, w.Prompt, reason) {
 		patch = append(comma(patch), op...)
@@ -209,12 +193,11 @@ func (w *storing) transform(display string) error {
 	w.b.Add(jsonl.Transform,
 		field("schemaVersion", value("1")), field("transformerName", quoted(name)),
 		field("patch", append(patch, ']')), field("display", append(shown, '}')))
-	return nil
 }
 
 // messages returns the new cached messages as a JSON array; after a compaction, the summary and
 // those that it keeps.
-func (w *storing) messages() (value, error) {
+func (w *storing) messages() value {
 	out := value{'['}
 	if w.head != nil {
 		out = w.Messages[w.head.Message].head.append(out, w.b.Millis())
@@ -225,16 +208,13 @@ func (w *storing) messages() (value, error) {
 			continue
 		}
 		raw := slices.Clone(w.texts.provider(m))
-		if m.Edited {
-			content, err := w.Content(i)
-			if err != nil {
-				return nil, err
-			}
-			raw = withContent(raw, content)
+		if out = comma(out); !m.Edited {
+			out = append(out, raw...)
+			continue
 		}
-		out = append(comma(out), raw...)
+		out = raw.AppendEdited(out, field("content", w.Content(i)))
 	}
-	return append(out, ']'), w.texts.err
+	return append(out, ']')
 }
 
 // place returns how many of the request's cached messages were before a message.
@@ -245,18 +225,6 @@ func (w *storing) place(to int) (n int) {
 		}
 	}
 	return n
-}
-
-// withContent returns a message with another content, minified.
-func withContent(message, content value) value {
-	out := value{'{'}
-	for key, v := range message.Members {
-		if string(key) == "content" {
-			v = content
-		}
-		out = append(append(append(comma(out), quoted(string(key))...), ':'), v...)
-	}
-	return append(out, '}')
 }
 
 func quoted(s string) value { return jsonl.AppendQuoted(nil, s) }

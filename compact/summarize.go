@@ -152,6 +152,11 @@ type fileFact struct {
 	// subject of the commit with the change, and the number of files in that.
 	Said, Asked, Commit string
 	CommitFiles         int
+
+	edits, writes   int
+	called, changed int  // numbers of the messages with the last call and the last change
+	named           bool // a call named it, or an earlier summary
+	unsaved         bool // it has changed since the last commit
 }
 
 // A commandFact is the outcomes of a command.
@@ -161,6 +166,8 @@ type commandFact struct {
 	OK      bool // its last run succeeded
 	Judges  bool // it tests, builds or checks the work
 	Verdict string
+
+	at int // the number of the message with the last run
 }
 
 // Extract returns the facts of the path to record leaf, including the messages that
@@ -180,7 +187,7 @@ func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 			if _, omits := p.Edit(); omits || p.Pos() <= last || begun && p.Kind() == jsonl.CompactionMessage {
 				continue
 			}
-			m := message{place: place{Kind: p.Kind(), Origin: p.Origin(), Pos: p.Pos(), Sent: p.Sent()}}
+			m := message{place: place{Kind: p.Kind(), Origin: p.Origin(), Sent: p.Sent()}}
 			if v.texts.only, v.texts.index = p, -1; p.Sent() {
 				m = read.message(m.place, v.texts.of(&m))
 			}

@@ -11,7 +11,7 @@ import (
 
 // wholeOf is a request for a summary of all messages of a view.
 func wholeOf(v *View, style Style, part summaryPart) Request {
-	return Request{View: v, Style: style, Part: part, Messages: v.live(), Before: -1, After: -1}
+	return Request{View: v, Style: style, Part: part, Messages: v.live()}
 }
 
 func TestOpenSummarizer(t *testing.T) {

@@ -21,8 +21,8 @@ type Request struct {
 	Style    Style
 	Part     summaryPart
 	Messages []int  // the messages to be summarised
-	Before   int    // the user's message that led to it, -1 for none
-	After    int    // the answer that concludes it, -1 for none
+	Before   []int  // the user's message that led to it, if any
+	After    []int  // the answer that concludes it, if any
 	Previous string // an earlier summary, which the new one must include
 }
 
@@ -101,7 +101,6 @@ func (w *work) summarise(r stretch, summary, why string) {
 		m.head = h
 	})
 	w.Changes[len(w.Changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
-	w.compacted = &r
 	for i := r.From; i < r.To; i++ {
 		if i != slot && w.Messages[i].Kind != jsonl.System {
 			w.Messages[i].Removed = true
@@ -317,14 +316,6 @@ func (v *View) frame(s Style) *frame {
 		}
 	}
 	return &frames[0]
-}
-
-// framed records the frame of a pass's summary, and the style's own if that is another one.
-func (r *Reduction) framed(w *work) {
-	r.Frame = w.frame(w.Style).style
-	if r.OwnFrame = w.Style; r.Frame == w.Style {
-		r.OwnFrame = ""
-	}
 }
 
 // A head is the summary of a compaction that a pass has made, and its frame.

@@ -249,11 +249,9 @@ func (p *past) move(r *replay.Replay, b *sessionfmt.Batch) (intent, error) {
 // restore adds edits that repeat the earlier content of the messages that the batch edited.
 func (p *past) restore(r *replay.Replay, b *sessionfmt.Batch) (w intent, err error) {
 	s := r.Session
-	before, err := r.At(sessionfmt.Before(p.rec))
-	if err != nil {
-		return w, err
-	}
-	if w.e, err = r.At(sessionfmt.After(s.Leaf())); err != nil {
+	before, failed := r.At(sessionfmt.Before(p.rec))
+	w.e, err = r.At(sessionfmt.After(s.Leaf()))
+	if err = cmp.Or(failed, err); err != nil {
 		return w, err
 	}
 	edits := map[int]int{} // of the batch, by the records that they edit

@@ -3,6 +3,7 @@ package compact
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,7 +201,8 @@ func TestPolicySequences(t *testing.T) {
 		if len(found) == 0 {
 			continue
 		}
-		if found[0].Before != 0 || found[0].After != map[byte]int{'a': 5, 'u': -1}[in[5]] {
+		after := map[byte][]int{'a': {5}}[in[5]]
+		if !slices.Equal(found[0].Before, []int{0}) || !slices.Equal(found[0].After, after) {
 			t.Errorf("%s: between %d and %d", in, found[0].Before, found[0].After)
 		}
 		r := apply(t, &Progressive, v, Options{Summarize: func(Request) (string, error) { return "short", nil }})
@@ -339,7 +341,7 @@ func TestPolicyStripThinking(t *testing.T) {
 			}
 			continue
 		}
-		got, err := r.View.Content(1)
+		got, err := r.View.Content(1), r.View.texts.err
 		if err != nil || strings.ReplaceAll(string(got), `"text":"x","type":"text"`, `"type":"text","text":"x"`) != test.want {
 			t.Errorf("%s, want %s, %v", got, test.want, err)
 		}
@@ -377,27 +379,27 @@ func TestPolicyGrowth(t *testing.T) {
 func TestPolicyT21Guard(t *testing.T) {
 	for _, test := range []struct {
 		used int
-		want Verdict
+		want guarding
 	}{
-		{78_399, Verdict{Verdict: "ok", Percent: 69, Over: 0}},
-		{78_400, Verdict{Verdict: "warning", Percent: 70, Over: 0}},
-		{95_199, Verdict{Verdict: "warning", Percent: 84, Over: 0}},
-		{95_200, Verdict{Verdict: "overflow", Percent: 85, Over: 0}},
-		{106_399, Verdict{Verdict: "overflow", Percent: 94, Over: 11_199}},
-		{106_400, Verdict{Verdict: "critical", Percent: 95, Over: 0}},
-		{112_000, Verdict{Verdict: "critical", Percent: 100, Over: 0}},
-		{112_001, Verdict{Verdict: "critical", Percent: 100, Over: 1}},
+		{78_399, guarding{Verdict: "ok", Percent: 69, Over: 0}},
+		{78_400, guarding{Verdict: "warning", Percent: 70, Over: 0}},
+		{95_199, guarding{Verdict: "warning", Percent: 84, Over: 0}},
+		{95_200, guarding{Verdict: "overflow", Percent: 85, Over: 0}},
+		{106_399, guarding{Verdict: "overflow", Percent: 94, Over: 11_199}},
+		{106_400, guarding{Verdict: "critical", Percent: 95, Over: 0}},
+		{112_000, guarding{Verdict: "critical", Percent: 100, Over: 0}},
+		{112_001, guarding{Verdict: "critical", Percent: 100, Over: 1}},
 	} {
-		if got := Judge(test.used, 112_000); got != test.want {
+		got := *guard(test.used, 112_000)
+		if got.Status = ""; got != test.want {
 			t.Errorf("%d: %+v, want %+v", test.used, got, test.want)
 		}
 	}
-	if got := Judge(1, 0); got.Percent != 100 || got.Verdict != "critical" {
+	if got := guard(1, 0); got.Percent != 100 || got.Verdict != "critical" {
 		t.Errorf("without a budget: %+v", got)
 	}
 	for used, want := range map[int]string{78_399: "", 78_400: "compress_experience", 95_200: "WARNING:", 106_400: "CRITICAL:"} {
-		line := Judge(used, 112_000).Status(used, 112_000)
-		line, advice, _ := strings.Cut(line, "\n")
+		line, advice, _ := strings.Cut(guard(used, 112_000).Status, "\n")
 		if !strings.Contains(advice, want) || want == "" && advice != "" {
 			t.Errorf("%d: %q", used, advice)
 		}

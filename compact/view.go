@@ -19,7 +19,6 @@ type place struct {
 	Kind   jsonl.Kind // from its role in the session
 	Origin origin.Origin
 	Index  int  // in the envelope
-	Pos    int  // of its record on the path
 	Sent   bool // it is a message of the request
 	Cached bool // it is in the cached list
 	// Tokens are pi's estimate of a message that is not a user message, an answer or a result,
@@ -59,7 +58,9 @@ type message struct {
 	fresh   bool // in a Keeper: it has changed since the last request
 	nested  bool // it is a result with nested calls
 
-	head *head // if Heads
+	head  *head  // if Heads
+	made  []made // its calls, once they were asked for
+	shown *read  // what a result shows, once it was asked for
 }
 
 // A resultBlock is all texts of a tool result, which are one block of a view.
@@ -106,7 +107,7 @@ func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
 		part := parts.Get().(*part)
 		defer parts.Put(part)
 		v.Messages[index] = part.message(place{
-			Kind: p.Kind(), Origin: p.Origin(), Index: index, Pos: p.Pos(), Sent: m != nil, Cached: index < e.Listed(), Tokens: tokens,
+			Kind: p.Kind(), Origin: p.Origin(), Index: index, Sent: m != nil, Cached: index < e.Listed(), Tokens: tokens,
 		}, m)
 	})
 	if err != nil {
@@ -292,13 +293,10 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece) {
 	}
 	for k := range m.Blocks {
 		p := piece{block: &m.Blocks[k]}
-		switch {
-		case p.text != nil && p.Kind == jsonl.CallBlock:
-			p.Args = jsonl.Value(*p.text)
-		case p.text == nil && p.Kind == jsonl.CallBlock && int(p.At) < len(msg.Blocks):
-			p.Args = msg.Blocks[p.At].Args
-		default:
-			p.Says = says(p.block, msg)
+		if text := says(p.block, msg); p.Kind == jsonl.CallBlock {
+			p.Args = jsonl.Value(text)
+		} else {
+			p.Says = text
 		}
 		all = append(all, p)
 	}
@@ -308,13 +306,13 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece) {
 // Content returns the content of a message in the view as JSON. The content of an unchanged
 // message is as in the session, a string included; otherwise it is an array of blocks, the
 // unchanged ones byte for byte as in the session.
-func (v *View) Content(i int) (jsonl.Value, error) {
+func (v *View) Content(i int) jsonl.Value {
 	m := &v.Messages[i]
 	var had []jsonl.Block
 	if !m.Heads {
 		msg := v.texts.of(m)
 		if !m.Edited || v.texts.err != nil {
-			return bytes.Clone(msg.Content), v.texts.err
+			return bytes.Clone(msg.Content)
 		}
 		if had = msg.Blocks; msg.Content.IsString() {
 			had[0].Kind, had[0].Raw = jsonl.TextBlock, appendTextBlock(nil, msg.Content)
@@ -349,7 +347,7 @@ func (v *View) Content(i int) (jsonl.Value, error) {
 		}
 	}
 	foreign(len(had))
-	return append(out, ']'), nil
+	return append(out, ']')
 }
 
 // comma appends a comma unless list is at the beginning of an array or object.

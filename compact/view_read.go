@@ -2,6 +2,7 @@ package compact
 
 import (
 	"cmp"
+	"strings"
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -130,16 +131,6 @@ type texts struct {
 	index int           // of the last one, -1 for none
 	last  *jsonl.Message
 	err   error // the first of reading, for who asked for the texts; what is read from then on is empty
-
-	// What a Keeper has read, by message.
-	made map[int][]made
-	read map[int]read
-}
-
-// forget forgets what a Keeper has read of a message.
-func (t *texts) forget(index int) {
-	delete(t.made, index)
-	delete(t.read, index)
 }
 
 // piece returns where a message is.
@@ -160,9 +151,13 @@ func (t *texts) of(m *message) *jsonl.Message {
 	return t.last
 }
 
+// fail keeps the first error.
+func (t *texts) fail(err error) { t.err = cmp.Or(t.err, err) }
+
 // took returns what was read, and keeps the error.
 func took[T any](t *texts, v T, err error) T {
-	t.index, t.err = -1, cmp.Or(t.err, err)
+	t.index = -1
+	t.fail(err)
 	return v
 }
 
@@ -203,14 +198,10 @@ func says(b *block, m *jsonl.Message) string {
 }
 
 // said returns the concatenated exact texts of a message, including those of results.
-func (v *View) said(i int) (text string) {
+func (v *View) said(i int) string {
 	_, all := v.pieces(i, 0)
-	for _, p := range all {
-		if p.Kind == jsonl.TextBlock || p.Kind == resultBlock {
-			text += p.Says
-		}
-	}
-	return text
+	texts, _ := told(all, (*piece).tool)
+	return strings.Join(texts, "")
 }
 
 // A length is the length of a text in every unit that a counter may need. Tokens are those of

@@ -76,7 +76,7 @@ func writeLayers(w *bufio.Writer, r *compact.Reduction) {
 		w.WriteByte('\n')
 	}
 	if g := r.Guard; g != nil {
-		aligned(w, "guard", "%s at %d%% of the window", g.Verdict.Verdict, g.Percent)
+		aligned(w, "guard", "%s at %d%% of the window", g.Verdict, g.Percent)
 		for line := range strings.Lines(g.Status) {
 			aligned(w, "", "%s", strings.TrimSuffix(line, "\n"))
 		}

@@ -8,7 +8,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
-	"slices"
 )
 
 // bytesLens measures the request at the point, and the lines of the file.
@@ -108,8 +107,7 @@ func readBytes(l *lensRun) {
 func (b *bytesOf) read(l *lensRun, e *replay.Envelope) {
 	p, err := e.Prompt()
 	ref, err2 := e.ModelRef()
-	if err = cmp.Or(err, err2); err != nil {
-		l.fail(err)
+	if l.fail(cmp.Or(err, err2)); l.err != nil {
 		return
 	}
 	b.Prompt = int64(len(p.Compiled))
@@ -168,7 +166,7 @@ func bytesSheets(r *Report) []Sheet {
 	if len(p.Disk) > 0 {
 		all = append(all, p.diskSheet())
 	}
-	return slices.DeleteFunc(all, func(s Sheet) bool { return s.Title != "" && s.Empty() })
+	return withRows(all)
 }
 
 var requestColumns = []col[*bytesOf]{

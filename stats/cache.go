@@ -56,9 +56,8 @@ type cacheWorst struct {
 func readCache(l *lensRun) {
 	l.Requests, l.Hashes = true, true
 	l.Ends = append(l.Ends, func(*replay.Envelope) {
-		report, err := cache.Account(l.Book, cache.Options{Leaf: l.Point})
-		if err != nil {
-			l.fail(err)
+		report, err := cache.Account(l.Book, cache.Options{Leaf: l.Point, Broken: true})
+		if l.fail(err); err != nil {
 			return
 		}
 		p := &CachePart{}

@@ -20,7 +20,6 @@ type calibrationGroup struct {
 	requests []fitRequest
 	hidden   float64 // fitted tokens that the file does not record
 	none     bool    // nothing is hidden: the fit was below 0
-	fitted   bool
 }
 
 const (
@@ -115,7 +114,6 @@ func fit(groups []*calibrationGroup) (factor float64, errs errorRange, ok bool) 
 	}
 	var off []float64
 	for _, g := range groups {
-		g.fitted = true
 		for _, r := range g.requests {
 			off = append(off, math.Abs(factor*r.counted+g.hidden-r.recorded)/r.recorded)
 		}

@@ -133,7 +133,7 @@ func (w *compactionWalk) step(s replay.Step) {
 	case kind == jsonl.ContextEdit:
 		w.edit(s.Record)
 	case kind == jsonl.Compaction, kind == jsonl.Transform:
-		w.l.fail(w.boundary(s))
+		w.boundary(s)
 	case w.l.Session.Answers(s.Record):
 		w.answer(s.Record)
 	}
@@ -141,10 +141,10 @@ func (w *compactionWalk) step(s replay.Step) {
 }
 
 // boundary records a compaction, if the step is one.
-func (w *compactionWalk) boundary(a replay.Step) (err error) {
+func (w *compactionWalk) boundary(a replay.Step) {
 	line := w.l.line(a.Record)
 	if !survival.Compacts(a.Did, line) {
-		return nil
+		return
 	}
 	s, n := w.l.Session, len(w.l.Path)-1
 	c := compacting{
@@ -152,21 +152,17 @@ func (w *compactionWalk) boundary(a replay.Step) (err error) {
 		Request: a.Requests(), Recorded: tokensBefore(line), Before: w.l.before(n), After: int(w.l.Path[n].Tokens),
 	}
 	_, window, _, err := a.Envelope().Model()
-	if err != nil {
-		return err
-	}
+	w.l.fail(err)
 	w.judge(&c, window)
 	b := survival.Across(w.before, a.Messages(), a.Record)
 	c.Summarized, c.Kept, c.Split = len(b.Gone), b.Kept, b.Split
-	if c.Survival, err = b.Survive(w.l.Replay, &w.carried, nil); err != nil {
-		return err
-	}
+	c.Survival, err = b.Survive(w.l.Replay, &w.carried, nil)
+	w.l.fail(err)
 	if b.FirstKept >= 0 {
 		c.FirstKept = s.ID(b.FirstKept)
 	}
 	w.part.List = append(w.part.List, c)
 	w.asked, w.waiting, w.last = a.Requests(), true, lastAnswer{}
-	return nil
 }
 
 // tokensBefore returns the tokens before a compaction, as its entry or op records them.
@@ -244,8 +240,9 @@ var overflows = []string{
 
 // answer records an answer, and its effect on the compaction before it.
 func (w *compactionWalk) answer(rec int) {
-	m := w.l.message(int32(rec))
-	u := m.Usage.Usage()
+	var f [3]jsonl.Value
+	w.l.line(rec).Get("message").Fields(f[:], "usage", "stopReason", "errorMessage")
+	u, stop, failure := f[0].Usage(), f[1], f[2].Text()
 	if n := len(w.part.List); n > 0 {
 		c := &w.part.List[n-1]
 		if w.waiting {
@@ -256,12 +253,12 @@ func (w *compactionWalk) answer(rec int) {
 		}
 	}
 	w.last = lastAnswer{id: w.l.Session.ID(rec), context: u.Context()}
-	message := strings.ToLower(m.Failure.Text())
+	message := strings.ToLower(failure)
 	switch {
-	case m.Stop.Is("length"):
+	case stop.Is("length"):
 		w.last.failed = fmt.Sprintf("answer %s was cut off for its length", sessionfmt.Quote(w.last.id))
-	case m.Stop.Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
-		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(m.Failure.Text()))
+	case stop.Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
+		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(failure))
 	}
 }
 

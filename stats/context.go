@@ -129,16 +129,12 @@ func readContext(l *lensRun) {
 	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
 	p.Sessions = []contextOf{{}}
 	l.Report.Context = p
-	t := newContextTally(l)
+	t := &contextTally{l: l, part: p, calls: map[string]string{}, fileAt: map[string]int{}}
 	l.Messages = append(l.Messages, t.message)
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
-		l.fail(t.prompt(e))
-		if l.err == nil {
-			l.fail(p.Sessions[0].read(l, e))
-		}
-		if l.err == nil {
-			t.finish()
-		}
+		t.prompt(e)
+		p.Sessions[0].read(l, e)
+		t.finish()
 	})
 	lookAtOffers(l)
 	if l.Targets {
@@ -148,18 +144,16 @@ func readContext(l *lensRun) {
 }
 
 // read records a session's context, except what the tally counts.
-func (c *contextOf) read(l *lensRun, e *replay.Envelope) (err error) {
+func (c *contextOf) read(l *lensRun, e *replay.Envelope) {
 	c.Session = l.Report.ID
 	if e.Leaf >= 0 {
 		c.Entry, c.Line = sessionfmt.Quote(l.Session.ID(e.Leaf)), l.Session.Line(e.Leaf)
 	}
-	c.Request = e.RequestIndex
-	if c.Model, c.Window, c.WindowFrom, err = e.Model(); err != nil {
-		return err
-	}
-	c.Places = findPlaces(l.Session, e)
-	c.Usage, err = e.Size()
-	return err
+	var err, failed error
+	c.Request, c.Places = e.RequestIndex, findPlaces(l.Session, e)
+	c.Model, c.Window, c.WindowFrom, err = e.Model()
+	c.Usage, failed = e.Size()
+	l.fail(cmp.Or(err, failed))
 }
 
 // addContext adds one session's part to a sum.

@@ -30,10 +30,6 @@ type fileReads struct {
 	newest int
 }
 
-func newContextTally(l *lensRun) *contextTally {
-	return &contextTally{l: l, part: l.Report.Context, calls: map[string]string{}, fileAt: map[string]int{}}
-}
-
 // add adds to a category. It ignores content without tokens.
 func (t *contextTally) add(category, name string, tokens, bytes, messages int) {
 	if tokens == 0 && bytes == 0 {
@@ -112,10 +108,10 @@ func (t *contextTally) read(m *weighed) {
 }
 
 // prompt counts prompt and tools.
-func (t *contextTally) prompt(e *replay.Envelope) error {
+func (t *contextTally) prompt(e *replay.Envelope) {
 	p, err := e.Prompt()
-	if err != nil {
-		return err
+	if t.l.fail(err); err != nil {
+		return
 	}
 	t.part.Sessions[0].PromptKnown = p.Known
 	_, tools := p.Count(t.l.Counter)
@@ -132,7 +128,6 @@ func (t *contextTally) prompt(e *replay.Envelope) error {
 	for i, tool := range p.Tools {
 		t.add(inTools, tool.Name, tools[i], len(tool.Raw), 0)
 	}
-	return nil
 }
 
 // finish completes the part from the counts.
@@ -192,7 +187,7 @@ func lookAtOffers(l *lensRun) {
 	l.Indexed = append(l.Indexed, func() {
 		if o.known() {
 			l.Requests = true
-			l.Ends = append(l.Ends, func(*replay.Envelope) { l.fail(o.read()) })
+			l.Ends = append(l.Ends, func(*replay.Envelope) { o.read() })
 		}
 	})
 }
@@ -216,7 +211,7 @@ func (o *offerLook) known() bool {
 }
 
 // read follows the entries of the path.
-func (o *offerLook) read() error {
+func (o *offerLook) read() {
 	had := int32(-1)
 	for i := range o.l.Path {
 		a := &o.l.Path[i]
@@ -227,16 +222,13 @@ func (o *offerLook) read() error {
 		}
 		if q.Prompt != had {
 			p, err := o.l.Book.Prompts[q.Prompt].Read()
-			if err != nil {
-				return err
-			}
+			o.l.fail(err)
 			o.declared(&p)
 			had = q.Prompt
 		}
 		o.answer(o.l.message(a.Record))
 	}
 	o.l.Report.Context.orderOffers()
-	return nil
 }
 
 // answer counts the request that an answer is to, and what the answer uses.

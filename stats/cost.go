@@ -41,7 +41,7 @@ type CostPart struct {
 
 	Unrecorded []string `json:"unrecorded,omitempty"` // calls that the agents pay for and do not record, by agent: they are in no sum
 
-	calls *calls           // of one session, for the sum
+	calls []call           // of one session, for the sum
 	once  onceOnly         // calls that were counted
 	table map[costKeys]int // of the rows
 }
@@ -144,9 +144,9 @@ func newCostPart(by []string) *CostPart {
 }
 
 // count adds calls that were not counted yet, given the indexes of their rows.
-func (p *CostPart) count(all *calls, row func(*call) int) {
-	for c := range all.all {
-		if p.once.first(c.key) {
+func (p *CostPart) count(all []call, row func(*call) int) {
+	for i := range all {
+		if c := &all[i]; p.once.first(c.key) {
 			p.add(c)
 			p.Kinds.of(c.kind).add(c)
 			p.Rows[row(c)].add(c)
@@ -186,38 +186,9 @@ type call struct {
 	input, output,
 	cacheRead, cacheWrite int64 // tokens
 	row     int32 // in the part
+	record  int32
 	kind    callKind
 	pricing pricing
-}
-
-// calls is a list of calls in pieces, so that it grows without copying.
-type calls struct {
-	pieces [][]call
-	n      int
-}
-
-func (l *calls) add(c call) {
-	k := len(l.pieces) - 1
-	if k < 0 || len(l.pieces[k]) == cap(l.pieces[k]) {
-		k++
-		l.pieces = append(l.pieces, make([]call, 0, 32<<min(k, 5)))
-	}
-	l.pieces[k] = append(l.pieces[k], c)
-	l.n++
-}
-
-// all yields the calls. A nil list is empty.
-func (l *calls) all(yield func(*call) bool) {
-	if l == nil {
-		return
-	}
-	for _, piece := range l.pieces {
-		for i := range piece {
-			if !yield(&piece[i]) {
-				return
-			}
-		}
-	}
 }
 
 // onceOnly is a set of keys.

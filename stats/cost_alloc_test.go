@@ -7,7 +7,7 @@ import (
 )
 
 // TestNoAllocation: reading a call allocates nothing, but for the list that it goes
-// into, in pieces.
+// into.
 func TestNoAllocation(t *testing.T) {
 	l := &lensRun{Options: &Options{By: CostGroups()}, Report: &Report{}}
 	c := newCostReader(l)
@@ -24,7 +24,7 @@ func TestNoAllocation(t *testing.T) {
 			l.call(p)
 		}
 	})
-	if pieces := float64(2*calls/1024 + 8); n > pieces {
-		t.Errorf("%v allocations for %d calls, want at most %v", n, calls, pieces)
+	if most := 30.0; n > most { // as the list grows
+		t.Errorf("%v allocations for %d calls, want at most %v", n, calls, most)
 	}
 }

@@ -19,10 +19,7 @@ type costReader struct {
 	models  []paidModel    // the first one stands for calls without a recorded model
 	modelAt map[string]int // by the concatenated names in their records
 	rows    map[rowID]int32
-	records []int32                // of the calls, to group by branch
 	later   map[string]jsonl.Value // usages that replace those of answers, by entry
-
-	byBranch bool
 }
 
 // A paidModel is a model used by calls, as records spell it.
@@ -41,11 +38,9 @@ func newCostReader(l *lensRun) *costReader {
 		by = []string{"model"}
 	}
 	c := &costReader{
-		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{},
-		models:   []paidModel{{provider: jsonl.Value(`"` + otherModels + `"`), name: otherModels, asked: true}},
-		byBranch: slices.Contains(by, "branch"),
+		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{}, later: map[string]jsonl.Value{},
+		models: []paidModel{{provider: jsonl.Value(`"` + otherModels + `"`), name: otherModels, asked: true}},
 	}
-	c.part.calls = &calls{}
 	l.Report.Cost = c.part
 	return c
 }
@@ -55,9 +50,6 @@ func (c *costReader) take(f *callRecord) {
 	rec := c.next
 	c.next++
 	if f.Kind == jsonl.ChildUsage && f.Target.IsString() {
-		if c.later == nil {
-			c.later = map[string]jsonl.Value{}
-		}
 		c.later[f.Target.Text()] = slices.Clone(f.Usage)
 	}
 	if !f.Paid() {
@@ -73,13 +65,10 @@ func (c *costReader) take(f *callRecord) {
 	if !c.Only.model(c.models[m].name) || !c.Only.time(ms, dated) {
 		return
 	}
-	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated)}
+	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated), record: int32(rec)}
 	c.price(&one, f.Usage, &u, m)
 	one.key, c.keyBuf = models.CallKey(c.keyBuf, f.ResponseID, f.ID, f.Time, f.Usage)
-	if c.byBranch {
-		c.records = append(c.records, int32(rec))
-	}
-	c.part.calls.add(one)
+	c.part.calls = append(c.part.calls, one)
 }
 
 func kindOfCall(f *callRecord) callKind {
@@ -157,7 +146,7 @@ func (c *costReader) end() {
 	p := c.part
 	c.Replay.KnowPrompts(c.largest())
 	c.replaceUsages()
-	if c.byBranch {
+	if slices.Contains(p.By, "branch") {
 		c.toBranches()
 	}
 	own := costKeys{Session: c.Report.ID, Project: c.Report.project}.only(p.By)
@@ -165,7 +154,7 @@ func (c *costReader) end() {
 		p.Rows[i].Session, p.Rows[i].Project = own.Session, own.Project
 	}
 	p.table = nil // its keys were not whole
-	if d := c.Session.Dialect(); d != nil && d.Unrecorded != "" && p.Calls.Total+int64(p.calls.n) > 0 {
+	if d := c.Session.Dialect(); d != nil && d.Unrecorded != "" && len(p.calls) > 0 {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
 	p.count(p.calls, func(c *call) int { return int(c.row) })
@@ -200,8 +189,8 @@ func (c *costReader) replaceUsages() {
 		f := callFields(h)
 		var key uint64
 		key, c.keyBuf = models.CallKey(c.keyBuf, f.ResponseID, f.ID, f.Time, f.Usage)
-		for one := range c.part.calls.all {
-			if one.key == key {
+		for i := range c.part.calls {
+			if one := &c.part.calls[i]; one.key == key {
 				u := usage.Usage()
 				c.price(one, usage, &u, c.model(&f))
 			}

@@ -146,12 +146,11 @@ func (c *costReader) toBranches() {
 	names := branches(c.Session)
 	old := c.part.Rows
 	c.part.Rows, c.part.table = []costRow{}, nil
-	k := 0
-	for one := range c.part.calls.all {
+	for i := range c.part.calls {
+		one := &c.part.calls[i]
 		keys := old[one.row].costKeys
-		keys.Branch = names(int(c.records[k]))
+		keys.Branch = names(int(one.record))
 		one.row = int32(c.part.row(keys))
-		k++
 	}
 }
 

@@ -1,9 +1,11 @@
 package stats
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -96,6 +98,9 @@ func (w *growthWalk) step(a *pathEntry, before int) {
 		return
 	}
 	line := w.l.line(int(a.Record))
+	if a.Did == replay.Added && !mayBeCut(line) {
+		return
+	}
 	from := line.Get("message")
 	switch {
 	case survival.Compacts(a.Did, line):
@@ -121,6 +126,14 @@ func (w *growthWalk) step(a *pathEntry, before int) {
 var cutMarks = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n|\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]$|\n\[truncated\]$`)
 })
+
+// mayBeCut reports whether a line may have the text or the details of a cut: it has their words, or
+// escaped letters. That takes less time than reading the line.
+func mayBeCut(line jsonl.Value) bool {
+	return slices.ContainsFunc([]string{"truncated", " bytes omitted) ...", `\u00`}, func(sign string) bool {
+		return bytes.Contains(line, []byte(sign))
+	})
+}
 
 func isCut(text string) bool {
 	return (strings.Contains(text, " bytes omitted) ...") || strings.HasSuffix(text, "]")) && cutMarks().MatchString(text)

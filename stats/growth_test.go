@@ -59,6 +59,9 @@ func TestGrowthMarks(t *testing.T) {
 		{"cut by the tool", "T", ask().result("r", "c", "x", `,"details":{"truncation":{"truncated":true}}`)},
 		{"cut as gsh cuts", "T", ask().result("r", "c", gsh, "")},
 		{"cut as y-agent cuts", "T", ask().result("r", "c", "x\n[... truncated: 15000 chars total, showing first 10000]", "")},
+		{"cut, in escaped letters", "T", ask().entry("r", `"type":"message","message":{"role":"toolResult","toolCallId":"c","content":"x\n[\u0074runcated]"}`)},
+		{"cut by the tool, in escaped letters", "T", ask().entry("r", `"type":"message","message":{"role":"toolResult","toolCallId":"c",`+
+			`"content":"x","details":{"truncation":{"\u0074runcated":true}}}`)},
 		{"speaks of being cut", "", ask().result("r", "c", "(500 bytes omitted) ... [truncated] x", "")},
 		{"a command of the user, cut", "T", ask().result("r", "c", "x", "").entry("s", `"type":"message","message":{"role":"bashExecution","command":"x","output":"y","truncated":true}`)},
 		{"edited", "E", ask().result("r", "c", "x", "").entry("e", edit("y"))},

@@ -106,7 +106,7 @@ func readSession(l *lensRun) {
 	p := newSessionPart(cmp.Or(l.MaxIterations, 25))
 	p.Sessions = 1
 	l.Report.Session = p
-	calls := newCallBook(p)
+	calls := &callBook{sum: p, open: map[string][]openCall{}, strange: map[string]strangeResult{}}
 	l.Records = append(l.Records, func(r *jsonl.Picked) { p.take(calls, r) })
 	l.Indexed = append(l.Indexed, func() {
 		calls.close()
@@ -145,9 +145,10 @@ func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 		default:
 			p.Roles[role]++
 		}
-	}
-	if kind.IsMessage() {
-		p.Time.take(r.Timestamp)
+		if ms, ok := r.Timestamp.Millis(); ok {
+			p.Time.take(r.Timestamp.Text(), ms)
+			p.Time.Seconds = float64(p.Time.last-p.Time.first) / 1000
+		}
 	}
 }
 
@@ -162,18 +163,14 @@ func (p *SessionPart) model(m modelCount) {
 	rowOf(&p.Models, p.modelAt, [2]string{m.Provider, m.Model}, modelCount{m.Provider, m.Model, 0}).Requests += m.Requests
 }
 
-func (s *timeSpan) take(stamp jsonl.Value) {
-	ms, ok := stamp.Millis()
-	if !ok {
-		return
-	}
+// take makes the span include a time.
+func (s *timeSpan) take(stamp string, ms int64) {
 	if s.First == "" || ms < s.first {
-		s.First, s.first = stamp.Text(), ms
+		s.First, s.first = stamp, ms
 	}
 	if s.Last == "" || ms > s.last {
-		s.Last, s.last = stamp.Text(), ms
+		s.Last, s.last = stamp, ms
 	}
-	s.Seconds = float64(s.last-s.first) / 1000
 }
 
 // shape counts what depends on the whole tree.
@@ -270,12 +267,8 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 		addUp(p.tool(one.Tools[i].Tool), &one.Tools[i])
 	}
 	if t := &one.Time; t.First != "" {
-		if p.Time.First == "" || t.first < p.Time.first {
-			p.Time.First, p.Time.first = t.First, t.first
-		}
-		if p.Time.Last == "" || t.last > p.Time.last {
-			p.Time.Last, p.Time.last = t.Last, t.last
-		}
+		p.Time.take(t.First, t.first)
+		p.Time.take(t.Last, t.last)
 	}
 	p.LongPrompts.Prompts = filed(p.LongPrompts.Prompts, one.LongPrompts.Prompts, file, func(l *longPrompt) *string { return &l.File })
 	p.LongPrompts.cut()
@@ -291,24 +284,18 @@ func (p *SessionPart) sort() {
 }
 
 func (p *SessionPart) sheets() []Sheet {
-	all := []Sheet{p.sheet()}
-	if len(p.Tools) > 0 {
-		all = append(all, toolSheet(p.Tools))
+	long := &p.LongPrompts
+	title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
+	s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*longPrompt]{
+		{Name: "session", Value: func(l *longPrompt) any { return l.File }},
+		{Name: "entry", Unit: table.Entry, Value: func(l *longPrompt) any { return l.Entry }},
+		{Name: "requests", Unit: table.Number, Value: func(l *longPrompt) any { return l.Requests }},
+		{Name: "prompt", Value: func(l *longPrompt) any { return l.Text }, Flex: true},
+	})}
+	if more := long.Count - len(long.Prompts); more > 0 {
+		s.Notes = []string{fmt.Sprintf("and %d more", more)}
 	}
-	if long := &p.LongPrompts; len(long.Prompts) > 0 {
-		title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
-		s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*longPrompt]{
-			{Name: "session", Value: func(l *longPrompt) any { return l.File }},
-			{Name: "entry", Unit: table.Entry, Value: func(l *longPrompt) any { return l.Entry }},
-			{Name: "requests", Unit: table.Number, Value: func(l *longPrompt) any { return l.Requests }},
-			{Name: "prompt", Value: func(l *longPrompt) any { return l.Text }, Flex: true},
-		})}
-		if more := long.Count - len(long.Prompts); more > 0 {
-			s.Notes = []string{fmt.Sprintf("and %d more", more)}
-		}
-		all = append(all, s.of(p.Sessions > 1))
-	}
-	return all
+	return withRows([]Sheet{p.sheet(), toolSheet(p.Tools), s.of(p.Sessions > 1)})
 }
 
 // sheet returns the table of numbers, without zero ones.

@@ -46,10 +46,6 @@ type strangeResult struct {
 	got     int64
 }
 
-func newCallBook(sum *SessionPart) *callBook {
-	return &callBook{sum: sum, open: map[string][]openCall{}, strange: map[string]strangeResult{}}
-}
-
 // counts returns the count of all tools, and of the tool with that name.
 func (p *SessionPart) counts(tool string) [2]*toolCount {
 	return [...]*toolCount{&p.Calls, p.tool(tool)}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/table"
 )
 
@@ -49,14 +50,16 @@ func (r *Report) Gaps() Sheet {
 	s.Table = table.Of(gaps, []col[*reportFile]{
 		{Name: "session", Value: func(f *reportFile) any { return f.File }},
 		{Name: "counted", Value: func(f *reportFile) any {
-			if f.Error != "" {
-				return "nothing"
-			}
-			return "the beginning"
+			return cmp.Or(phrase.If(f.Error != "", "nothing"), "the beginning")
 		}},
 		{Name: "why", Value: func(f *reportFile) any { return cmp.Or(f.Error, f.Stopped) }, Flex: true},
 	})
 	return s
+}
+
+// withRows returns the sheets that have rows, and the first.
+func withRows(all []Sheet) []Sheet {
+	return append(all[:1], slices.DeleteFunc(all[1:], func(s Sheet) bool { return s.Empty() })...)
 }
 
 // of is the sheet of several sessions, or of one: without the column of the file.

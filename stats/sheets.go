@@ -3,6 +3,7 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
@@ -83,23 +84,11 @@ func (p *CompactionsPart) note() string {
 // contextSheets returns the tables of the context lens.
 func contextSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Context, &ContextPart{})
-	all := []Sheet{p.categorySheet()}
-	if sheet := p.placeSheet(); !sheet.Empty() {
-		all = append(all, sheet)
-	}
+	all := []Sheet{p.categorySheet(), p.placeSheet()}
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())
 	}
-	if len(p.Offered) > 0 {
-		all = append(all, p.offerSheet())
-	}
-	if len(p.Largest) > 0 {
-		all = append(all, p.largestSheet())
-	}
-	if p.Rereads.Files > 0 {
-		all = append(all, p.rereadSheet())
-	}
-	return all
+	return withRows(append(all, p.offerSheet(), p.largestSheet(), p.rereadSheet()))
 }
 
 // tokens returns a number of tokens as a cell.
@@ -134,29 +123,21 @@ func (p *ContextPart) categorySheet() Sheet {
 		tokens any
 	}
 	var rows []row
-	summed := false
-	sum := func() {
-		if !summed {
-			all.Category = "total"
-			rows = append(rows, row{all, sized(p.sum())})
-		}
-		summed = true
-	}
+	end := 0 // of those that the total is of: the one for the next request only is the last
 	for _, c := range p.Categories {
-		switch c.Category {
-		case inEphemeral: // the last one
-			sum()
+		switch {
+		case c.Category != inRest:
 			rows = append(rows, row{c, p.tokens(c.Tokens)})
-		case inRest:
-			if c.Tokens != 0 {
-				c.Category, _ = p.sum().Rest(all.Tokens - c.Tokens)
-				rows = append(rows, row{c, table.About{Of: c.Tokens}})
-			}
-		default:
-			rows = append(rows, row{c, p.tokens(c.Tokens)})
+		case c.Tokens != 0:
+			c.Category, _ = p.sum().Rest(all.Tokens - c.Tokens)
+			rows = append(rows, row{c, table.About{Of: c.Tokens}})
+		}
+		if c.Category != inEphemeral {
+			end = len(rows)
 		}
 	}
-	sum()
+	all.Category = "total"
+	rows = slices.Insert(rows, end, row{all, sized(p.sum())})
 	s.Table = table.Of(rows, []col[*row]{
 		{Name: "what", Value: func(r *row) any { return r.Category }},
 		{Name: "name", Value: func(r *row) any { return r.Name }, Flex: true},

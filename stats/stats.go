@@ -238,10 +238,10 @@ func (l *lensRun) reader() *sessionfmt.Reader {
 
 // visitor returns the function with which a worker reads records, also for the check.
 func (l *lensRun) visitor(check func() func(*jsonl.Picked)) func() func(*jsonl.Picked) {
-	if check == nil {
-		return func() func(*jsonl.Picked) { return l.record }
-	}
 	return func() func(*jsonl.Picked) {
+		if check == nil {
+			return l.record
+		}
 		see := check()
 		return func(p *jsonl.Picked) {
 			l.record(p)

@@ -55,8 +55,8 @@ func MarkCopies(all []*Summary) {
 			continue
 		}
 		own := onceOnly{}
-		for one := range sum.Calls.calls.all {
-			if own.first(one.key) && !seen.first(one.key) {
+		for i := range sum.Calls.calls {
+			if one := &sum.Calls.calls[i]; own.first(one.key) && !seen.first(one.key) {
 				sum.Copied += one.dollars
 			}
 		}

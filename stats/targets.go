@@ -104,7 +104,7 @@ func readTargets(l *lensRun, to *likeness) {
 		for i := range l.Path {
 			run.entry(&l.Path[i], l.before(i))
 		}
-		m := newSWEMessages(counter)
+		m := &sweMessages{c: counter, calls: map[string]sweCall{}}
 		found := reuse.NewRetrievals()
 		for msg, err := range e.Sources(func(replay.Message) bool { return true }) {
 			if l.fail(err); err != nil {
@@ -114,23 +114,18 @@ func readTargets(l *lensRun, to *likeness) {
 			m.add(one)
 			found.Message(one)
 		}
+		used, lookups := found.Count()
 		limit, _, err := policy.Limit(e)
-		if err != nil {
-			l.fail(err)
-			return
-		}
+		l.fail(err)
 		to.SWE = append(to.SWE, swe{Session: l.Report.ID, Targets: sweTargets{
 			Efficiency: measure(run.fits(limit), len(run.requests), 1, 0),
 			Compaction: measure(run.before-run.after, run.before, 0.6, 0.8),
 			Waste:      m.waste(),
 			Autonomy:   run.autonomy(),
-			Precision:  precision(found.Count()),
+			Precision:  measure(used, lookups, 0.85, 0),
 		}})
 	})
 }
-
-// precision returns the share of lookups whose results were used.
-func precision(used, of int) sweTarget { return measure(used, of, 0.85, 0) }
 
 // A sweRun collects the data of a path for SWE-CLI's targets.
 type sweRun struct {
@@ -209,10 +204,6 @@ type sweMessages struct {
 	results []sweResult
 }
 
-func newSWEMessages(c *tokens.Counter) *sweMessages {
-	return &sweMessages{c: c, calls: map[string]sweCall{}}
-}
-
 // A sweCall is a tool call; one identifies equal calls, which can have different ids.
 type sweCall struct {
 	one        string
@@ -229,25 +220,19 @@ type sweResult struct {
 
 // add counts a message of a request.
 func (s *sweMessages) add(msg *jsonl.Message) {
-	for i := range msg.Blocks {
-		if b := &msg.Blocks[i]; b.Kind == jsonl.CallBlock {
-			s.call(b)
+	for b := range msg.Calls {
+		c := activity.New(b.Name.Text(), b.ID.Text(), b.Args)
+		call := sweCall{one: c.Tool + " " + string(b.Args.AppendMinified(nil))}
+		if call.file, call.part = c.Reads(); call.file != "" {
+			call.file = path.Clean(call.file)
 		}
+		s.calls[c.ID] = call
 	}
 	n := weigh.MessageTokens(s.c, msg)
 	s.tokens += n
 	if msg.Kind == jsonl.ToolResult {
 		s.results = append(s.results, sweResult{s.calls[msg.CallID.Text()], msg.Text(""), n, msg.IsError.Truthy()})
 	}
-}
-
-func (s *sweMessages) call(b *jsonl.Block) {
-	call := sweCall{one: b.Name.Text() + " " + string(b.Args.AppendMinified(nil))}
-	c := activity.New(b.Name.Text(), b.ID.Text(), b.Args)
-	if call.file, call.part = c.Reads(); call.file != "" {
-		call.file = path.Clean(call.file)
-	}
-	s.calls[c.ID] = call
 }
 
 // waste counts results without new content. From the end backwards, these are results whose calls

@@ -6,6 +6,7 @@ package plan
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -195,14 +196,11 @@ func keeps(s *sessionfmt.Session, leaf int) Promise {
 // the leaf of a new file.
 func same(s *sessionfmt.Session, leaf int, after *sessionfmt.Session) error {
 	was, err := replay.New(s, replay.Options{Leaf: leaf}).At(sessionfmt.After(leaf))
-	if err != nil {
+	is, failed := replay.New(after, replay.Options{}).At(sessionfmt.After(after.Leaf()))
+	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
 	view, err := compact.NewView(was, nil)
-	if err != nil {
-		return err
-	}
-	is, err := replay.New(after, replay.Options{}).At(sessionfmt.After(after.Leaf()))
 	if err != nil {
 		return err
 	}

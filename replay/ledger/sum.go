@@ -195,9 +195,6 @@ func (v *View) Index(n int) int {
 	return at
 }
 
-// At returns message n of the view.
-func (v *View) At(n int) Message { return v.message(v.Index(n)) }
-
 func (v *View) message(i int) Message {
 	p, number := v.Piece(i), v.number(i)
 	return Message{*p, v.l.Measure(number, p), number}

@@ -9,11 +9,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// The limits of weighing: replays, and bytes rewritten for them. In a badly broken file all
-// damage is weighed together, and only the first findings one by one.
+// The limits of weighing: replays, and bytes rewritten for them; each line counts for as many
+// bytes as it takes time. In a badly broken file all damage is weighed together, and only the first
+// findings one by one.
 const (
 	maxTrials     = 32
 	maxTrialBytes = 256 << 20
+	bytesPerLine  = 1 << 10
 )
 
 // A weighing computes what findings hide from the context at the leaf, by replaying the
@@ -89,7 +91,7 @@ func (w *weighing) hidden(f *Finding) Figures {
 // repaired returns the size of the context at the leaf after repairing some of the damage.
 func (w *weighing) repaired(want pick) (f Figures, ok bool) {
 	w.trials++
-	w.bytes += w.s.Size()
+	w.bytes += w.s.Size() + bytesPerLine*int64(w.s.Len())
 	if w.trials > maxTrials || w.bytes > maxTrialBytes && w.trials > 1 {
 		return f, false
 	}

@@ -195,12 +195,26 @@ func counts(numbers []int32) map[int32]int {
 	return n
 }
 
-// loose returns the uncached messages, unless another snapshot has the same ones.
+// loose returns the uncached messages that another snapshot does not have in the same place.
 func (m Messages) loose(other Messages) []int32 {
-	if m.version == nil || other.version != nil && identical(m.uncached, other.uncached) {
+	if m.version == nil {
 		return nil
 	}
-	return m.uncached
+	return m.uncached[m.SameUncached(other):]
+}
+
+// SameUncached returns how many leading uncached messages another snapshot has too, if one of both
+// has all of the other's.
+func (m Messages) SameUncached(other Messages) int {
+	if m.version == nil || other.version == nil {
+		return 0
+	}
+	n := min(len(m.uncached), len(other.uncached))
+	a, b := m.uncached[:n], other.uncached[:n]
+	if identical(a, b) || slices.Equal(a, b) {
+		return n
+	}
+	return 0
 }
 
 // apart returns the numbers of the list that another one does not have in the same place.

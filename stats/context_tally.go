@@ -212,7 +212,7 @@ func (o *offerLook) known() bool {
 
 // read follows the entries of the path.
 func (o *offerLook) read() {
-	had := int32(-1)
+	had := uint64(0) // the hash of the last prompt
 	for i := range o.l.Path {
 		a := &o.l.Path[i]
 		o.prompted(int(a.Record))
@@ -220,11 +220,11 @@ func (o *offerLook) read() {
 		if q == nil {
 			continue
 		}
-		if q.Prompt != had {
-			p, err := o.l.Book.Prompts[q.Prompt].Read()
+		if now := &o.l.Book.Prompts[q.Prompt]; now.Text != had {
+			p, err := now.Read()
 			o.l.fail(err)
 			o.declared(&p)
-			had = q.Prompt
+			had = now.Text
 		}
 		o.answer(o.l.message(a.Record))
 	}

@@ -96,6 +96,7 @@ type listed struct {
 	Messages replay.Messages // as replayed, with those that no provider gets
 	lead     int32           // index of the first message that a provider gets, their number without one
 	sum      Sum             // of the list from there on
+	loose    Sum             // of the uncached messages
 }
 
 // Known reports whether the replay reached the request.

@@ -47,11 +47,11 @@ type Meter struct {
 
 // A used is the last answer with a recorded size of its context.
 type used struct {
-	context  int32
-	before   Sum // of the messages before the answer
-	index    int // of the answer in the list
-	uncached int // messages after the list
-	altered  int // see replay.Step.Altered
+	context int32
+	before  Sum // of the messages before the answer
+	loose   Sum // of the messages after the list
+	index   int // of the answer in the list
+	altered int // see replay.Step.Altered
 }
 
 // Meter returns the observer of a walk from its beginning.
@@ -86,18 +86,13 @@ func (b *Meter) Messages(step replay.Step) (n int, err error) {
 	if b.at, err = b.l.next(b.at, step.Messages()); err != nil {
 		return 0, err
 	}
-	n = int(b.at.sum.Tokens)
-	for i := b.at.Messages.Listed(); i < b.at.Messages.Len(); i++ {
-		n += int(b.l.one(b.at.Messages.Number(i), b.at.Messages.Piece(i)).Tokens)
-	}
-	return n, nil
+	return int(b.at.sum.Tokens + b.at.loose.Tokens), nil
 }
 
 // answered records an answer at an index of the list.
 func (b *Meter) answered(step replay.Step, context int32, before Sum, index int) {
 	if context > 0 {
-		is := step.Messages()
-		b.next = used{context, before, index, is.Len() - is.Listed(), step.Altered()}
+		b.next = used{context, before, b.at.loose, index, step.Altered()}
 	}
 }
 
@@ -109,17 +104,15 @@ func (b *Meter) size(step replay.Step, is replay.Messages) (size weigh.Size) {
 		}
 		b.next = used{}
 	}
-	sum, uncached := b.at.sum, 0
+	sum := b.at.sum
+	sum.plus(b.at.loose, 1)
 	if u := &b.used; u.context > 0 && u.altered == step.Altered() && u.index < is.Listed() {
 		sum.plus(u.before, -1)
 		sum.plus(b.l.one(is.Number(u.index), is.Piece(u.index)), -1)
-		size.Tokens, uncached = int(u.context), u.uncached
-		size.Estimated = int(sum.SystemTokens)
+		sum.plus(u.loose, -1)
+		size.Tokens, size.Estimated = int(u.context), int(sum.SystemTokens)
 	} else {
 		size.Estimated = b.l.Prompts[b.mergedAt].estimate + int(b.l.sumOf(is, 0, int(b.at.lead)).Stored)
-	}
-	for i := is.Listed() + uncached; i < is.Len(); i++ {
-		sum.plus(b.l.one(is.Number(i), is.Piece(i)), 1)
 	}
 	size.Estimated += int(sum.Tokens + sum.Stored)
 	size.Tokens += size.Estimated
@@ -221,10 +214,15 @@ func (l *Ledger) next(was listed, is replay.Messages) (now listed, err error) {
 		}
 		now.sum = l.sumOf(is, int(now.lead), is.Listed())
 	}
-	for i := is.Listed(); i < is.Len(); i++ {
+	same := is.SameUncached(was.Messages)
+	if same < was.Messages.Len()-was.Messages.Listed() {
+		same, now.loose = 0, Sum{}
+	}
+	for i := is.Listed() + same; i < is.Len(); i++ {
 		if err := l.measureNumber(is.Number(i), is.Piece(i)); err != nil {
 			return now, err
 		}
+		now.loose.plus(l.one(is.Number(i), is.Piece(i)), 1)
 	}
 	return now, nil
 }

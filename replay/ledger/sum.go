@@ -142,8 +142,16 @@ func (v *View) Until(i int) (n int, tokens int64) {
 	default:
 		sum = v.l.sumOf(v.q.Messages, lead, at)
 	}
-	for k := listed; k < i; k++ {
+	near := listed
+	if n := v.q.Messages.Len(); i > (listed+n)/2 {
+		sum.plus(v.q.loose, 1)
+		near = n
+	}
+	for k := near; k < i; k++ {
 		sum.plus(v.l.one(v.number(k), v.Piece(k)), 1)
+	}
+	for k := max(i, listed); k < near; k++ {
+		sum.plus(v.l.one(v.number(k), v.Piece(k)), -1)
 	}
 	return v.of(sum)
 }
@@ -158,23 +166,25 @@ func (v *View) Cached() int {
 }
 
 // Index returns the index of message n of the view, the end if there are fewer. It looks from the
-// end of the list or from its beginning, whichever is nearer, and skips blocks.
+// beginning or the end of the list or from the end of the uncached messages, whichever is nearest,
+// and skips blocks.
 func (v *View) Index(n int) int {
 	m := v.q.Messages
-	listed := m.Listed()
-	at := 0 // of the search
-	had := 0
-	if all, _ := v.Until(listed); n > all/2 {
-		for at, had = listed, all; at > 0 && had > n; {
-			if from, to, block := m.Block(at - 1); block != nil && to == at && from > int(v.q.lead) {
-				if k, _ := v.of(v.l.block(m, from, to, block)); had-k >= n {
-					had, at = had-k, from
-					continue
-				}
+	at, had := 0, 0 // of the search
+	for _, end := range []int{m.Listed(), m.Len()} {
+		if all, _ := v.Until(end); max(n-all, all-n) <= n-had {
+			at, had = end, all
+		}
+	}
+	for at > 0 && had > n {
+		if from, to, block := m.Block(at - 1); block != nil && to == at && from > int(v.q.lead) {
+			if k, _ := v.of(v.l.block(m, from, to, block)); had-k >= n {
+				had, at = had-k, from
+				continue
 			}
-			if at--; v.has(at, v.Piece(at)) {
-				had--
-			}
+		}
+		if at--; v.has(at, v.Piece(at)) {
+			had--
 		}
 	}
 	for at < v.End() {
@@ -225,12 +235,30 @@ func (v *View) Common(o *View, i, j int) (n int) {
 			n, i, j = n+had, to, end
 			continue
 		}
+		if same := v.uncached(o, i, j); same > 0 {
+			loose := v.q.loose
+			if i+same < v.q.Messages.Len() {
+				loose = o.q.loose
+			}
+			had, _ := v.of(loose)
+			n, i, j = n+had, i+same, j+same
+			continue
+		}
 		if v.Content(i) != o.Content(j) {
 			break
 		}
 		n, i, j = n+1, i+1, j+1
 	}
 	return n
+}
+
+// uncached returns how many uncached messages another view has in the same place, of indexes at which
+// those of both begin.
+func (v *View) uncached(o *View, i, j int) int {
+	if i != v.q.Messages.Listed() || j != o.q.Messages.Listed() {
+		return 0
+	}
+	return v.q.Messages.SameUncached(o.q.Messages)
 }
 
 // From yields the messages from an index of the list on, with their indexes.
@@ -254,7 +282,7 @@ func (l *Ledger) Added(k int32) iter.Seq2[int, Message] {
 				return
 			}
 		}
-		for i := q.Messages.Listed(); i < v.End(); i++ {
+		for i := q.Messages.Listed() + q.Messages.SameUncached(l.before(q)); i < v.End(); i++ {
 			if !yield(i, v.message(i)) {
 				return
 			}

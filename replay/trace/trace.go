@@ -132,7 +132,7 @@ type tracer struct {
 	cuts        bool        // the entry or op compacts
 	replacement *bool       // whether a message that the entry or op added matches; nil if it added none
 
-	last     *replay.Envelope // at the last change; nil before the first
+	last     replay.Messages // at the last change
 	front    replay.PromptTracker
 	messages map[replay.Piece]*life
 	prompt   map[promptPiece]*life
@@ -163,28 +163,15 @@ func (t *tracer) changed(step replay.Step, c *replay.Change) error {
 	t.step = step
 	t.looks++
 	t.op, t.cuts, t.replacement = c.By.Op, c.Do == replay.OpCut || c.Do == replay.OpRecompact, nil
-	e, was := step.Envelope(), t.last
-	had := 0
-	if was != nil {
-		had = was.Listed()
-	}
+	is, was := step.Messages(), t.last
 	var gone []*life
-	for i := range e.Differs(was) {
-		if i < had {
-			if l := t.messages[was.Piece(i).Identity()]; l != nil && l.open {
-				gone = append(gone, l)
-			}
-		}
-		if i < e.Listed() {
-			t.meet(e.Piece(i))
+	for _, number := range was.Without(is) {
+		if l := t.messages[was.Numbered(number).Identity()]; l != nil && l.open {
+			gone = append(gone, l)
 		}
 	}
-	uncached := 0 // these are never removed
-	if was != nil {
-		uncached = was.Len() - had
-	}
-	for i := e.Listed() + uncached; i < e.Len(); i++ {
-		t.meet(e.Piece(i))
+	for _, number := range is.Without(was) {
+		t.meet(is.Numbered(number))
 	}
 	for _, l := range gone {
 		switch {
@@ -195,7 +182,7 @@ func (t *tracer) changed(step replay.Step, c *replay.Change) error {
 			t.leave(l, ChangeReplaced, t.replacement)
 		}
 	}
-	t.last = e
+	t.last = is
 	t.comparePrompt()
 	return t.err
 }

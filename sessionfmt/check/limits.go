@@ -99,27 +99,21 @@ func (w *walk) clearedWatch(r *replay.Replay) replay.Observer {
 // Request compares a request with what its answer records.
 func (c *clearedWatch) Request(s replay.Step) error {
 	is := s.Messages()
-	for i := range is.Differs(c.had) {
-		if i < is.Listed() {
-			c.sum += c.size(is.Piece(i))
-		}
-		if i < c.had.Listed() {
-			c.sum -= c.size(c.had.Piece(i))
-		}
+	for _, number := range is.Without(c.had) {
+		c.sum += c.size(is.Numbered(number))
+	}
+	for _, number := range c.had.Without(is) {
+		c.sum -= c.size(is.Numbered(number))
 	}
 	c.had = is
 	answer, ok := c.fact(s.Record, aPrompt)
 	if !ok {
 		return c.w.err
 	}
-	counted := c.sum
-	for i := is.Listed(); i < is.Len(); i++ {
-		counted += c.size(is.Piece(i))
-	}
 	before, recorded := c.known, int64(answer.id)
-	if c.known = weigh.Contradicts(counted, recorded); c.known && !before {
+	if c.known = weigh.Contradicts(c.sum, recorded); c.known && !before {
 		c.w.step = s
-		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, counted)
+		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, c.sum)
 	}
 	return c.w.err
 }

@@ -153,22 +153,22 @@ func (m Messages) Sent() (n int) {
 // Without returns the numbers of the messages that another snapshot of the walk does not have, in
 // order. It skips what both store together, so that it costs as much as their difference.
 func (m Messages) Without(other Messages) []int32 {
-	return without(append(m.apart(other), m.loose(other)...), append(other.apart(m), other.loose(m)...))
+	return without(m.apart(other), other.apart(m))
 }
 
 // ListedWithout is Without for the lists alone, and returns indexes.
-func (m Messages) ListedWithout(other Messages) []int32 {
-	at, n := m.places(other), 0
+func (m Messages) ListedWithout(other Messages) (at []int32) {
 	has := counts(other.apart(m))
-	for _, i := range at {
-		if number := m.list.number(int(i)); has[number] > 0 {
-			has[number]--
-			continue
+	for _, s := range m.Stretches(other) {
+		for i := s.From; i < min(s.To, m.Listed()) && s.At < 0; i++ {
+			if number := m.list.number(i); has[number] > 0 {
+				has[number]--
+				continue
+			}
+			at = append(at, int32(i))
 		}
-		at[n] = i
-		n++
 	}
-	return at[:n]
+	return at
 }
 
 // without returns the numbers that are not among others.
@@ -195,14 +195,6 @@ func counts(numbers []int32) map[int32]int {
 	return n
 }
 
-// loose returns the uncached messages that another snapshot does not have in the same place.
-func (m Messages) loose(other Messages) []int32 {
-	if m.version == nil {
-		return nil
-	}
-	return m.uncached[m.SameUncached(other):]
-}
-
 // SameUncached returns how many leading uncached messages another snapshot has too, if one of both
 // has all of the other's.
 func (m Messages) SameUncached(other Messages) int {
@@ -217,61 +209,86 @@ func (m Messages) SameUncached(other Messages) int {
 	return 0
 }
 
-// apart returns the numbers of the list that another one does not have in the same place.
+// apart returns the numbers of the messages that another snapshot does not store in the same place.
 func (m Messages) apart(other Messages) (numbers []int32) {
-	numbers = m.places(other)
-	for k, i := range numbers {
-		numbers[k] = m.list.number(int(i))
+	for _, s := range m.Stretches(other) {
+		for i := s.From; i < s.To && s.At < 0; i++ {
+			numbers = append(numbers, m.Number(i))
+		}
 	}
 	return numbers
 }
 
-// places returns the indexes of these.
-func (m Messages) places(other Messages) (at []int32) {
+// A Stretch is a range of the messages of a snapshot, and the index at which another one has the
+// same, -1 if it does not store them in the same place.
+type Stretch struct{ From, To, At int }
+
+// Stretches returns the messages in order, compared with those of another snapshot of the walk. It
+// skips what both store together.
+func (m Messages) Stretches(other Messages) (all []Stretch) {
+	add := func(from, to, at int) {
+		if from < to {
+			all = append(all, Stretch{from, to, at})
+		}
+	}
 	if m.version == nil {
 		return nil
 	}
+	n := m.Listed()
 	if m.version == other.version {
-		for i := other.n; i < m.n; i++ {
-			at = append(at, i)
+		same := min(n, other.Listed())
+		add(0, same, 0)
+		add(same, n, -1)
+	} else {
+		l, was := m.listed(), other.listed()
+		same := min(len(l.systems), len(was.systems))
+		if !identical(l.systems[:same], was.systems[:same]) {
+			same = 0
 		}
-		return at
+		add(0, same, 0)
+		add(same, len(l.systems), -1)
+		heads, before := l.heads(), was.heads()
+		for _, r := range slices.Backward(l.front.compared(was.front, 0, l.ahead, 0, was.ahead)) {
+			add(heads-r.To, heads-r.From, r.with(before-r.To))
+		}
+		for _, r := range l.body.compared(was.body, l.lo, l.hi, was.lo, was.hi) {
+			add(heads+r.From-l.lo, heads+r.To-l.lo, r.with(before+r.From-was.lo))
+		}
 	}
-	l, was := m.listed(), other.listed()
-	same := min(len(l.systems), len(was.systems))
-	if !identical(l.systems[:same], was.systems[:same]) {
-		same = 0
-	}
-	for i := same; i < len(l.systems); i++ {
-		at = append(at, int32(i))
-	}
-	heads := l.heads()
-	systems := len(at)
-	for k := range l.front.apart(was.front, 0, l.ahead, 0, was.ahead) {
-		at = append(at, int32(heads-1-k))
-	}
-	slices.Reverse(at[systems:])
-	for k := range l.body.apart(was.body, l.lo, l.hi, was.lo, was.hi) {
-		at = append(at, int32(heads+k-l.lo))
+	same := m.SameUncached(other)
+	add(n, n+same, other.Listed())
+	add(n+same, m.Len(), -1)
+	return all
+}
+
+// with returns an index for a range that another body has too.
+func (s Stretch) with(at int) int {
+	if s.At < 0 {
+		return -1
 	}
 	return at
 }
 
-// apart yields the places of a range that the range of another body has not the same message in.
-func (b *body) apart(was *body, lo, hi, from, to int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for k := lo; k < hi; k++ {
-			switch chunk := k / chunkSize; {
-			case k < from || k >= to:
-			case was.chunks[chunk] == b.chunks[chunk]:
-				k = min(to, (chunk+1)*chunkSize) - 1
-				continue
-			case was.number(k) == b.number(k):
-				continue
-			}
-			if !yield(k) {
-				return
-			}
+// compared returns a range of a body, compared with that of another one, by their places.
+func (b *body) compared(was *body, lo, hi, from, to int) (all []Stretch) {
+	for k := lo; k < hi; {
+		end, at := k+1, -1
+		switch chunk := k / chunkSize; {
+		case k < from:
+			end = min(from, hi)
+		case k >= to:
+			end = hi
+		case was.chunks[chunk] == b.chunks[chunk]:
+			end, at = min(to, hi, (chunk+1)*chunkSize), k
+		case was.number(k) == b.number(k):
+			at = k
 		}
+		if last := len(all) - 1; last >= 0 && (all[last].At < 0) == (at < 0) {
+			all[last].To = end
+		} else {
+			all = append(all, Stretch{k, end, at})
+		}
+		k = end
 	}
+	return all
 }

@@ -99,14 +99,14 @@ type Break struct {
 func (p *Report) request(l *ledger.Ledger, k int32) error {
 	st, q := &p.Steps, &l.Requests[k]
 	p.steps[int(q.Record)] = len(st.Entry)
-	change := l.Change(k)
-	list, err := p.list(change.Fresh, change.Gone, change.Same)
+	list, err := p.list(l, k)
 	if err != nil {
 		return err
 	}
 	v := l.View(k, false)
+	same, _ := v.Until(int(q.Kept))
 	st.Entry, st.Request = append(st.Entry, int(q.Record)), append(st.Request, int(q.Number))
-	st.Same, st.List, st.Cached = append(st.Same, change.Same), append(st.List, list), append(st.Cached, v.Cached())
+	st.Same, st.List, st.Cached = append(st.Same, same), append(st.List, list), append(st.Cached, v.Cached())
 	before := -1
 	if q.Previous >= 0 {
 		before = p.steps[int(l.Requests[q.Previous].Record)]
@@ -166,31 +166,55 @@ func (p *Report) model(ref models.Ref) (at int, err error) {
 	return p.models[ref], nil
 }
 
-// list encodes messages with reference to those removed since the previous step from index same
-// on.
-func (p *Report) list(fresh, gone []ledger.Message, same int) ([]any, error) {
-	places := map[replay.Piece]int{}
-	for i, piece := range gone {
-		places[piece.Piece] = same + i
+// list encodes the messages of a request that are not the leading ones of the step before, with
+// reference to those that this one has elsewhere.
+func (p *Report) list(l *ledger.Ledger, k int32) (list []any, err error) {
+	q := &l.Requests[k]
+	is, v := q.Messages, l.View(k, false)
+	var was replay.Messages
+	var before ledger.View
+	if q.Previous >= 0 {
+		was, before = l.Requests[q.Previous].Messages, l.View(q.Previous, false)
 	}
-	list := make([]any, 0, len(fresh))
+	elsewhere := map[int32]int{} // in the step before, by number
+	for _, s := range was.Stretches(is) {
+		for i := s.From; i < s.To && s.At < 0; i++ {
+			elsewhere[was.Number(i)] = i
+		}
+	}
+	list = []any{}
 	var run []int
-	for _, piece := range fresh {
-		if at, ok := places[piece.Piece]; ok {
-			if run != nil && run[0]+run[1] == at {
-				run[1]++
-				continue
+	add := func(at, n int) {
+		if run != nil && run[0]+run[1] == at {
+			run[1] += n
+			return
+		}
+		run = []int{at, n}
+		list = append(list, run)
+	}
+	for _, s := range is.Stretches(was) {
+		from := max(s.From, int(q.Kept))
+		if s.At >= 0 {
+			first, _ := v.Until(from)
+			end, _ := v.Until(s.To)
+			if at, _ := before.Until(s.At + from - s.From); first < end {
+				add(at, end-first)
 			}
-			run = []int{at, 1}
-			list = append(list, run)
 			continue
 		}
-		run = nil
-		row, err := p.row(piece)
-		if err != nil {
-			return nil, err
+		for i := v.Next(from); i < s.To; i = v.Next(i + 1) {
+			if i, ok := elsewhere[is.Number(i)]; ok {
+				at, _ := before.Until(i)
+				add(at, 1)
+				continue
+			}
+			run = nil
+			row, err := p.row(v.Message(i))
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, row)
 		}
-		list = append(list, row)
 	}
 	return list, nil
 }
@@ -304,7 +328,7 @@ func (p *Report) now(l *ledger.Ledger, leaf int) error {
 			break
 		}
 	}
-	var pieces []ledger.Message
+	list := []any{}
 	var n weigh.Counts
 	for i := range e.Len() {
 		if m := e.Piece(i); m.Sent() {
@@ -312,13 +336,13 @@ func (p *Report) now(l *ledger.Ledger, leaf int) error {
 			if err != nil {
 				return err
 			}
-			pieces = append(pieces, piece)
+			row, err := p.row(piece)
+			if err != nil {
+				return err
+			}
+			list = append(list, row)
 			n.Messages += int(piece.Tokens)
 		}
-	}
-	list, err := p.list(pieces, nil, 0)
-	if err != nil {
-		return err
 	}
 	st := &p.Steps
 	st.Entry, st.Request = append(st.Entry, -1), append(st.Request, e.RequestIndex)

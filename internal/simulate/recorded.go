@@ -126,30 +126,24 @@ func (c *recorder) follow(l *ledger.Ledger) {
 // request records what a request of the path had, and what it no longer had.
 func (c *recorder) request(k int32) {
 	q, change := &c.l.Requests[k], c.l.Change(k)
-	one := recordedRequest{messages: change.Same + len(change.Fresh), kept: change.Same, keptTokens: c.shares.Total(), prompt: q.Prompt}
-	moved := make(map[replay.Piece]bool, len(change.Gone))
-	for i := range change.Gone {
-		p := &change.Gone[i]
-		moved[p.Piece] = false
-		one.keptTokens -= int(p.Tokens)
-		c.shares.Add(p.Kind(), -int(p.Tokens))
-	}
+	v := c.l.View(k, false)
+	messages, tokens := v.Until(q.Messages.Len())
+	_, kept := v.Until(int(q.Kept))
+	one := recordedRequest{messages: messages, kept: change.Same, keptTokens: int(kept), again: int(tokens - kept), prompt: q.Prompt}
 	for i := range change.Fresh {
 		p := &change.Fresh[i]
 		n := int(p.Tokens)
 		c.shares.Add(p.Kind(), n)
-		if _, had := moved[p.Piece]; had {
-			moved[p.Piece] = true
-			one.again += n
-		} else if !plain(&p.Piece) || c.gone[p.Origin().Record] {
+		one.again -= n
+		if !plain(&p.Piece) || c.gone[p.Origin().Record] {
 			one.added = append(one.added, added{p.Piece, n})
 		}
 	}
 	for i := range change.Gone {
-		if p := &change.Gone[i]; !moved[p.Piece] {
-			one.removed = append(one.removed, p.Piece)
-			c.gone[p.Origin().Record] = true
-		}
+		p := &change.Gone[i]
+		c.shares.Add(p.Kind(), -int(p.Tokens))
+		one.removed = append(one.removed, p.Piece)
+		c.gone[p.Origin().Record] = true
 	}
 	n := c.l.Counts(q)
 	one.tokens = Tokens{System: n.System, Tools: n.Tools, Shares: c.shares}

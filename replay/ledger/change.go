@@ -13,28 +13,24 @@ type Message struct {
 // without system messages and those of one request alone.
 type Change struct {
 	Same  int       // leading messages that both have
-	Gone  []Message // the others of the request before
-	Fresh []Message // the others of the request
+	Gone  []Message // that the request no longer has
+	Fresh []Message // that the one before did not have
 }
 
 // Change returns how the messages of a request differ from those of the one before it.
 func (l *Ledger) Change(k int32) (c Change) {
 	q := &l.Requests[k]
-	v := l.View(k, false)
+	v, was := l.View(k, false), l.before(q)
 	c.Same, _ = v.Until(int(q.Kept))
-	c.Fresh = v.rest(int(q.Kept))
-	if q.Previous >= 0 {
-		before := l.View(q.Previous, false)
-		c.Gone = before.rest(int(q.Kept))
-	}
-	return c
+	return Change{c.Same, l.sent(q.Messages, was), l.sent(was, q.Messages)}
 }
 
-// rest returns the messages from an index of the list on, without request-only ones.
-func (v *View) rest(from int) (all []Message) {
-	for i, m := range v.From(from) {
-		if i < v.q.Messages.Len() {
-			all = append(all, m)
+// sent returns the messages that a provider gets of those that another snapshot has and this one
+// does not.
+func (l *Ledger) sent(is, other replay.Messages) (all []Message) {
+	for _, number := range other.Without(is) {
+		if p := other.Numbered(number); p.Sent() {
+			all = append(all, Message{*p, l.Measure(number, p), number})
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"bytes"
+	"maps"
 	"testing"
 
 	"ctxtool/internal/corpus"
@@ -87,17 +88,37 @@ func TestRequests(t *testing.T) {
 			if n, _ := v.Until(q.Messages.Len()); at != len(is) || n != at || v.Cached() != e.Cached() {
 				t.Errorf("%s: request %d has %d messages, %d counted, the envelope %d", c.Name, q.Number, at, n, len(is))
 			}
-			change := l.Change(k)
-			if change.Same+len(change.Fresh) != len(is) {
-				t.Errorf("%s: request %d keeps %d and adds %d messages of %d", c.Name, q.Number, change.Same, len(change.Fresh), len(is))
-			}
 			if q.Previous < 0 {
 				continue
 			}
-			was := texts(t, must.Get(r.At(sessionfmt.Before(int(l.Requests[q.Previous].Record)))))
-			if change.Same+len(change.Gone) != len(was) {
-				t.Errorf("%s: request %d loses %d of %d messages after %d", c.Name, q.Number, len(change.Gone), len(was), change.Same)
+			before := l.Requests[q.Previous].Messages
+			change, had := l.Change(k), numbers(before)
+			for _, m := range change.Fresh {
+				had[m.Number]++
 			}
+			for _, m := range change.Gone {
+				had[m.Number]--
+			}
+			maps.DeleteFunc(had, func(_ int32, n int) bool { return n == 0 })
+			if !maps.Equal(had, numbers(q.Messages)) {
+				t.Errorf("%s: request %d adds %d messages and loses %d, which are not those of it", c.Name, q.Number, len(change.Fresh), len(change.Gone))
+			}
+			next := 0
+			for _, s := range q.Messages.Stretches(before) {
+				if s.From != next {
+					t.Errorf("%s: request %d: a stretch begins at %d, not at %d", c.Name, q.Number, s.From, next)
+				}
+				for i := s.From; i < s.To && s.At >= 0; i++ {
+					if q.Messages.Number(i) != before.Number(s.At+i-s.From) {
+						t.Errorf("%s: request %d: message %d is another one in %v", c.Name, q.Number, i, s)
+					}
+				}
+				next = s.To
+			}
+			if next != q.Messages.Len() {
+				t.Errorf("%s: request %d: stretches of %d messages of %d", c.Name, q.Number, next, q.Messages.Len())
+			}
+			was := texts(t, must.Get(r.At(sessionfmt.Before(int(l.Requests[q.Previous].Record)))))
 			for i := range min(change.Same, len(was), len(is)) {
 				if was[i] != is[i] {
 					t.Errorf("%s: request %d keeps %d messages, and message %d differs", c.Name, q.Number, change.Same, i)
@@ -110,4 +131,15 @@ func TestRequests(t *testing.T) {
 	if checked < 100 {
 		t.Errorf("only %d requests", checked)
 	}
+}
+
+// numbers counts the messages that a provider gets, by number.
+func numbers(m replay.Messages) map[int32]int {
+	n := map[int32]int{}
+	for i := range m.Len() {
+		if m.Piece(i).Sent() {
+			n[m.Number(i)]++
+		}
+	}
+	return n
 }

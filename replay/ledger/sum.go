@@ -205,7 +205,8 @@ func (v *View) Index(n int) int {
 	return at
 }
 
-func (v *View) message(i int) Message {
+// Message returns the message at an index.
+func (v *View) Message(i int) Message {
 	p, number := v.Piece(i), v.number(i)
 	return Message{*p, v.l.Measure(number, p), number}
 }
@@ -265,7 +266,7 @@ func (v *View) uncached(o *View, i, j int) int {
 func (v *View) From(i int) func(yield func(i int, m Message) bool) {
 	return func(yield func(int, Message) bool) {
 		for i = v.Next(i); i < v.End(); i = v.Next(i + 1) {
-			if !yield(i, v.message(i)) {
+			if !yield(i, v.Message(i)) {
 				return
 			}
 		}
@@ -278,12 +279,12 @@ func (l *Ledger) Added(k int32) iter.Seq2[int, Message] {
 		q := &l.Requests[k]
 		v := View{l: l, q: q}
 		for _, i := range q.Messages.ListedWithout(l.before(q)) {
-			if !yield(int(i), v.message(int(i))) {
+			if !yield(int(i), v.Message(int(i))) {
 				return
 			}
 		}
 		for i := q.Messages.Listed() + q.Messages.SameUncached(l.before(q)); i < v.End(); i++ {
-			if !yield(i, v.message(i)) {
+			if !yield(i, v.Message(i)) {
 				return
 			}
 		}

@@ -167,7 +167,7 @@ func TestLockOneAtATime(t *testing.T) {
 // removed, whatever it leads to, and nobody waits for the other end of a pipe.
 func TestLockPlanted(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("links need a right here")
+		t.Skip("left out: only privileged users can make links")
 	}
 	for kind, plant := range map[string]func(other, lock string) error{
 		"symbolic link": os.Symlink,

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// Files are opened as they are: links need a right here, and pipes are no files.
+// Files are opened as they are: only privileged users can make links, and pipes are no files.
 const noFollow, noWait = 0, 0
 
 func hardLinks(fs.FileInfo) uint64 { return 1 }

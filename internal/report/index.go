@@ -119,6 +119,5 @@ func (p *Report) Finish() {
 		}
 	}
 	x.IDs, x.notes, x.keys = ids.String(), nil, nil
-	sizes, _ := p.path()
-	p.Head.Over = p.Head.Window > 0 && len(sizes) > 0 && int64(sizes[len(sizes)-1]) > p.Head.Window
+	p.Head.Over = p.Head.Window > 0 && int64(p.Head.Usage.Tokens) > p.Head.Window
 }

@@ -77,18 +77,19 @@ type Report struct {
 	Index Index
 	Steps Steps
 
-	s      *sessionfmt.Session
-	r      *replay.Replay
-	leaf   int
-	speak  *replay.Reader
-	extra  [][]byte // rows after the entries
-	bodies map[uint64]int
-	places map[replay.Piece]int // of messages not taken from one entry, in Steps.Extra
-	texts  map[string]int
-	steps  map[int]int // of the answer's record
-	models map[models.Ref]int
-	read   error         // of Read
-	done   chan struct{} // closed when reading has finished
+	s        *sessionfmt.Session
+	r        *replay.Replay
+	leaf     int
+	speak    *replay.Reader
+	extra    [][]byte // rows after the entries
+	bodies   map[uint64]int
+	places   map[replay.Piece]int // of messages not taken from one entry, in Steps.Extra
+	texts    map[string]int
+	steps    map[int]int // of the answer's record
+	contexts []int       // by step, the sizes of contexts in tokens (docs/figures.md)
+	models   map[models.Ref]int
+	read     error         // of Read
+	done     chan struct{} // closed when reading has finished
 }
 
 // New returns a report of a session. Its page shows the path to leaf first.
@@ -290,7 +291,7 @@ func (p *Report) path() (sizes []int, model string) {
 	path, _ := p.s.Path(p.Head.Leaf)
 	for _, rec := range path {
 		if k, ok := p.steps[rec]; ok {
-			sizes = append(sizes, p.Steps.System[k]+p.Steps.Tools[k]+p.Steps.Messages[k])
+			sizes = append(sizes, p.contexts[k])
 			model = p.Steps.Models[p.Steps.Model[k]].Name
 		}
 	}

@@ -99,6 +99,7 @@ type Break struct {
 func (p *Report) request(l *ledger.Ledger, k int32) error {
 	st, q := &p.Steps, &l.Requests[k]
 	p.steps[int(q.Record)] = len(st.Entry)
+	p.contexts = append(p.contexts, int(q.Context))
 	list, err := p.list(l, k)
 	if err != nil {
 		return err

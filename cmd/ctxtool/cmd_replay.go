@@ -104,7 +104,7 @@ func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
 		return e.open(name)
 	}
 	if err == nil {
-		e.note("read %s of %s", megabytes(s.Coverage.Read), megabytes(s.Size()))
+		e.note("read %s of %s", megabytes(s.Size()), megabytes(s.OwnSize()))
 	}
 	return s, err
 }

@@ -48,20 +48,42 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		enough, err := s.tells(need)
+		path, _ := s.Path(s.leaf)
+		enough, err := s.tells(path, need)
 		if err != nil {
 			src.close()
 			return nil, s.at(err)
 		}
 		if enough {
-			s.Coverage.Partial = true
+			s.narrow(path)
 			return s, nil
 		}
 	}
 }
 
-// tells reports whether the end of a session is enough for the context of its leaf.
-func (s *Session) tells(need Need) (enough bool, err error) {
+// narrow leaves of what is known of a session what concerns a path and the last lines, which have
+// no numbers.
+func (s *Session) narrow(path []int) {
+	on, end := map[int]bool{}, 0
+	for _, i := range path {
+		end = int(s.records[i].line)
+		on[end] = true
+	}
+	s.Findings = slices.DeleteFunc(s.Findings, func(f Finding) bool {
+		return !on[f.Line] && f.Line < end || f.Code == "duplicate-id" // which names a line
+	})
+	for k := range s.Findings {
+		s.Findings[k].Line = 0
+	}
+	for i := range s.records {
+		s.records[i].line = 0
+	}
+	s.Coverage = Coverage{Partial: true, Entries: len(path)}
+}
+
+// tells reports whether the end of a session is enough for the context of its leaf, to which the
+// path leads.
+func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 	faulty := func(code string) bool {
 		return slices.ContainsFunc(s.found.list, func(f Finding) bool { return f.Code == code })
 	}
@@ -73,12 +95,16 @@ func (s *Session) tells(need Need) (enough bool, err error) {
 	case s.leaf < 0:
 		return !s.Coverage.Partial, nil
 	}
-	path, _ := s.Path(s.leaf)
-	parent := s.parentOf(path[0])
-	if len(parent) == 0 {
+	if len(path) == 0 { // the leaf is its own parent
+		path = []int{s.leaf}
+	}
+	for k, i := range path {
+		if s.Orphan(i) && !s.Coverage.Partial || s.Parent(i) >= i || k == 0 && s.Parent(i) >= 0 {
+			return false, fmt.Errorf("%w: the parent %q of an entry does not come before it", ErrTail, Quote(idString(s.parentOf(i))))
+		}
+	}
+	if len(s.parentOf(path[0])) == 0 {
 		return true, nil
-	} else if s.forward || !s.Coverage.Partial {
-		return false, fmt.Errorf("%w: the parent %q of an entry does not come before it", ErrTail, Quote(idString(parent)))
 	}
 	cut, r := false, s.NewReader()
 	for k, i := range slices.Backward(path) {
@@ -104,8 +130,8 @@ func (s *Session) tells(need Need) (enough bool, err error) {
 
 // OpenLast is like Open for the first line of a session and those that begin in its last bytes.
 // Entries before these are missing, as are files that the session continues, so that only what
-// the last entries say themselves can be relied on. If lines are missing, none has a number. A
-// session that is one document is read whole.
+// the last entries say themselves can be relied on. Their line numbers are not those of the file.
+// A session that is one document is read whole.
 func OpenLast(name string, size int64, opt Options) (*Session, error) {
 	src, err := openSource(name, opt)
 	if err != nil {
@@ -140,12 +166,6 @@ func openLast(name string, src *source, size int64, opt Options) (*Session, erro
 	s.Coverage.Partial = s.src != src
 	if err := s.index(opt); err != nil {
 		return nil, err
-	}
-	for i := 0; s.Coverage.Partial && i < len(s.records); i++ {
-		s.records[i].line = 0
-	}
-	for k := 0; s.Coverage.Partial && k < len(s.Findings); k++ {
-		s.Findings[k].Line = 0
 	}
 	return s, nil
 }

@@ -97,8 +97,7 @@ type Coverage struct {
 	CRLF    int            `json:"crlf,omitempty"`    // lines that end in CR LF
 	Unknown map[string]int `json:"unknown,omitempty"` // entries of unknown types, by type
 	strange map[string]int // the lines on which those first occur
-	Partial bool           `json:"partial,omitempty"` // read backwards: only the end of the file was read
-	Read    int64          `json:"-"`                 // bytes read, if Partial
+	Partial bool           `json:"partial,omitempty"` // only the end of the file was read
 	passed  int            // lines of the file; a message of a document is one of Lines
 }
 

@@ -35,11 +35,13 @@ func newCacheCommand(e *env) *cobra.Command {
 	o := &cacheOptions{}
 	cmd := command(e, o, runCache)
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, "text", "jsonl", "csv")
+	o.readFlags.flags(e, cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
 	f.BoolVar(&o.broken, "broken", false, "only requests, or sessions, with rebilled tokens")
 	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was rebilled: 0.50 dollars, or 10%")
+	e.before(o.check)
+	e.models(&o.Models)
 	return cmd
 }
 
@@ -59,17 +61,11 @@ func (o *cacheOptions) check() error {
 }
 
 func runCache(e *env, o *cacheOptions, args []string) error {
-	var err error
-	o.Rules, err = o.start(e)
-	if err = cmp.Or(err, o.check()); err != nil {
-		return usage(err)
-	}
 	files, err := e.sessions(args)
-	known, wrong := e.config.Models()
-	if err = cmp.Or(err, wrong); err != nil {
+	if err != nil {
 		return usage(err)
 	}
-	o.Models = known
+	o.Rules = o.by
 	total, err := o.account(e, files, args)
 	if err != nil {
 		return err
@@ -168,7 +164,7 @@ type compactionsOptions struct {
 func newCompactionsCommand(e *env) *cobra.Command {
 	o := &compactionsOptions{}
 	cmd := command(e, o, runCompactions)
-	o.readFlags.flags(cmd, "text", "jsonl")
+	o.readFlags.flags(e, cmd, "text", "jsonl")
 	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
 	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
 	return cmd
@@ -178,7 +174,7 @@ func runCompactions(e *env, o *compactionsOptions, args []string) error {
 	if o.limit < 0 {
 		return usagef("--limit %d: must be 0 or more", o.limit)
 	}
-	rules, s, point, err := o.open(e, args)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}
@@ -187,7 +183,7 @@ func runCompactions(e *env, o *compactionsOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
+	r := replay.New(s, replay.Options{Rules: o.by, Leaf: leaf})
 	all, stopped, err := reuse.Compactions(r, leaf, &tokens.Pi)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ type configOptions struct {
 func newConfigCommand(e *env) *cobra.Command {
 	o := &configOptions{}
 	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) }}
-	o.answer.flags(cmd, "text", "json")
+	o.answer.flags(e, cmd, "text", "json")
 	cmd.Flags().StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
 	cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -102,9 +102,6 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 }
 
 func runConfig(e *env, o *configOptions, root *cobra.Command) error {
-	if err := o.answer.check(); err != nil {
-		return usage(err)
-	}
 	settings := settingsOf(root)
 	if err := oneOf("unknown setting", slices.Sorted(maps.Keys(settings)), o.explain); o.explain != "" && err != nil {
 		return usage(err)
@@ -242,12 +239,12 @@ func newPoliciesCommand(e *env) *cobra.Command {
 	o := &answer{}
 	cmd := command(e, o, func(e *env, o *answer, _ []string) error {
 		own, err := e.config.Policies()
-		if err = cmp.Or(o.check(), err); err != nil {
+		if err != nil {
 			return usage(err)
 		}
 		return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
 	})
-	o.flags(cmd, "text", "json")
+	o.flags(e, cmd, "text", "json")
 	return cmd
 }
 
@@ -276,19 +273,16 @@ func versionName() string {
 }
 
 func newModelsCommand(e *env) *cobra.Command {
-	o := &answer{}
+	o, table := &answer{}, (*models.Table)(nil)
 	cmd := command(e, o, func(e *env, o *answer, args []string) error {
-		table, err := e.config.Models()
-		if err = cmp.Or(o.check(), err); err != nil {
-			return usage(err)
-		}
 		list, err := e.modelLines(table, strings.Join(args, ""))
 		if err != nil {
 			return err
 		}
 		return e.print(o, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list})
 	})
-	o.flags(cmd, "text", "json", "jsonl")
+	o.flags(e, cmd, "text", "json", "jsonl")
+	e.models(&table)
 	return cmd
 }
 

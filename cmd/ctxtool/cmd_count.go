@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"path/filepath"
@@ -31,9 +30,10 @@ func newCountCommand(e *env) *cobra.Command {
 	o := &countOptions{window: countWindow}
 	names := append(tokens.Names(), "all")
 	cmd := command(e, o, runCount)
-	o.answer.flags(cmd, "text", "json", "jsonl", "csv")
-	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`: "+strings.Join(names, ", "), names)
-	choice(cmd, &o.by, "by", "file", "print a row for each `UNIT`: "+strings.Join(countedBy, ", "), countedBy)
+	o.answer.flags(e, cmd, "text", "json", "jsonl", "csv")
+	e.choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`: "+strings.Join(names, ", "), "", names)
+	e.choice(cmd, &o.by, "by", "file", "print a row for each `UNIT`: "+strings.Join(countedBy, ", "), "--by", countedBy)
+	e.before(o.check)
 	return cmd
 }
 
@@ -41,9 +41,6 @@ var countedBy = []string{"line", "file", "total"}
 
 // check reads the flags, before any input is opened.
 func (o *countOptions) check() error {
-	if err := cmp.Or(o.answer.check(), oneOf("--by", countedBy, o.by)); err != nil {
-		return err
-	}
 	names := strings.Split(o.counter, ",")
 	if o.counter == "all" {
 		names = tokens.Names()
@@ -61,9 +58,6 @@ func (o *countOptions) check() error {
 }
 
 func runCount(e *env, o *countOptions, args []string) error {
-	if err := o.check(); err != nil {
-		return usage(err)
-	}
 	if len(args) == 0 {
 		if term.IsTerminal(int(e.stdin.Fd())) {
 			return usagef("missing FILE (- for standard input)")

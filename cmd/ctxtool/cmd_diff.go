@@ -5,6 +5,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/diff"
+	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/outline"
 	"ctxtool/sessionfmt/store"
@@ -15,13 +16,15 @@ import (
 type diffOptions struct {
 	readFlags
 	entries bool
+	known   *models.Table
 }
 
 func newDiffCommand(e *env) *cobra.Command {
 	o := &diffOptions{}
 	cmd := command(e, o, runDiff)
-	o.readFlags.flags(cmd, "text", "stat", "markdown", "json")
+	o.readFlags.flags(e, cmd, "text", "stat", "markdown", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
+	e.models(&o.known)
 	return cmd
 }
 
@@ -41,17 +44,9 @@ type comparison struct {
 	replays []*replay.Replay
 }
 
-func runDiff(e *env, o *diffOptions, args []string) error {
-	rules, err := o.start(e)
-	if err != nil {
-		return usage(err)
-	}
+func runDiff(e *env, o *diffOptions, args []string) (err error) {
 	x := &comparison{e: e, o: o}
 	if x.a, x.b, err = e.diffEnds(args); err != nil {
-		return err
-	}
-	known, err := e.config.Models()
-	if err != nil {
 		return err
 	}
 	for _, end := range []*diffEnd{x.a, x.b} {
@@ -64,7 +59,7 @@ func runDiff(e *env, o *diffOptions, args []string) error {
 			return err
 		}
 		defer s.Close()
-		end.Replay = replay.New(s, replay.Options{Rules: rules, Models: known})
+		end.Replay = replay.New(s, replay.Options{Rules: o.by, Models: o.known})
 		x.replays = append(x.replays, end.Replay)
 	}
 	if err := x.find(); err != nil {

@@ -23,7 +23,7 @@ type editOptions struct {
 func newEditCommand(e *env) *cobra.Command {
 	o := &editOptions{writeFlags: writeFlags{name: "edit", guarded: true}}
 	cmd := command(e, o, runEdit)
-	o.appendFlags(cmd)
+	o.appendFlags(e, cmd)
 	o.forceFlag(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.omit, "omit", false, "omit the message")
@@ -87,7 +87,7 @@ func (e *env) text(name string) (string, error) {
 func newLabelCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "label"}
 	cmd := command(e, o, runLabel)
-	o.appendFlags(cmd)
+	o.appendFlags(e, cmd)
 	return cmd
 }
 
@@ -142,7 +142,7 @@ func newNameCommand(e *env) *cobra.Command {
 			return nil, nil
 		})
 	})
-	o.appendFlags(cmd)
+	o.appendFlags(e, cmd)
 	return cmd
 }
 

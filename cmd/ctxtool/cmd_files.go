@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/migrate"
-	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/check"
@@ -75,33 +73,29 @@ func runBranch(e *env, o *writeFlags, args []string) error {
 
 type migrateOptions struct {
 	writeFlags
+	replayFlags
 	to          int
 	compactions string
-	rules       string
 }
 
 func newMigrateCommand(e *env) *cobra.Command {
 	o := &migrateOptions{writeFlags: writeFlags{name: "migrate"}}
 	cmd := command(e, o, runMigrate)
-	o.rewriteFlags(cmd)
+	o.rewriteFlags(e, cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.to, "to", 3, "upgrade to `VERSION`: 2 or 3")
-	choice(cmd, &o.compactions, "compaction", "auto", "convert compactions by `MODE`: "+strings.Join(migrate.Compactions, ", "), migrate.Compactions)
-	choice(cmd, &o.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
+	e.choice(cmd, &o.compactions, "compaction", "auto", "convert compactions by `MODE`: "+strings.Join(migrate.Compactions, ", "), "--compaction", migrate.Compactions)
+	o.rulesFlag(e, cmd)
 	complete(cmd, "to", []string{"2", "3"})
 	return cmd
 }
 
 func runMigrate(e *env, o *migrateOptions, args []string) error {
-	rules, err := (&replayFlags{rules: o.rules}).check()
-	if err = cmp.Or(oneOf("--compaction", migrate.Compactions, o.compactions), err); err != nil {
-		return usage(err)
-	}
 	if o.to != 2 && o.to != 3 {
 		return usagef("--to %d: must be 2 or 3", o.to)
 	}
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
-		return plan.Migrate(f.given, s, migrate.Options{To: o.to, Compaction: migrate.Compaction(o.compactions), Rules: rules})
+		return plan.Migrate(f.given, s, migrate.Options{To: o.to, Compaction: migrate.Compaction(o.compactions), Rules: o.by})
 	}
 	return o.run(e, args)
 }
@@ -109,30 +103,28 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 type repairOptions struct {
 	writeFlags
 	answerCalls bool
+	known       *models.Table
 }
 
 func newRepairCommand(e *env) *cobra.Command {
 	o := &repairOptions{writeFlags: writeFlags{name: "repair"}}
 	cmd := command(e, o, runRepair)
-	o.rewriteFlags(cmd)
+	o.rewriteFlags(e, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append entries that pair tool calls with their results")
 	o.nowFlag(cmd, "what is appended")
+	e.models(&o.known)
 	return cmd
 }
 
 func runRepair(e *env, o *repairOptions, args []string) error {
-	known, err := e.config.Models()
-	if err != nil {
-		return usage(err)
-	}
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		if o.Write {
 			if err := s.Foreign(); err != nil {
 				return nil, otherHint(err, "ctxtool repair "+sessionfmt.Quote(f.given)+" -o NEW.jsonl repairs a copy")
 			}
 		}
-		return plan.Repair(f.given, s, check.Options{Models: known}, func(r *check.Repair) error {
+		return plan.Repair(f.given, s, check.Options{Models: o.known}, func(r *check.Repair) error {
 			if !o.answerCalls {
 				return nil
 			}
@@ -151,20 +143,15 @@ type redactOptions struct {
 func newRedactCommand(e *env) *cobra.Command {
 	o := &redactOptions{writeFlags: writeFlags{name: "redact", whole: true, stays: ", which redact never changes"}}
 	cmd := command(e, o, runRedact)
-	o.writeFlags.flags(cmd, "the redacted session to `FILE`, or into a folder", "text", "json")
+	o.writeFlags.flags(e, cmd, "the redacted session to `FILE`, or into a folder", "text", "json")
 	f := cmd.Flags()
 	o.redaction.ruleFlags(cmd)
-	choice(cmd, &o.images, "images", "keep", "what to do with images: `WAY` is keep, without their metadata, or drop, for a single pixel", imageWays)
+	e.choice(cmd, &o.images, "images", "keep", "what to do with images: `WAY` is keep, without their metadata, or drop, for a single pixel", "--images", []string{"keep", "drop"})
 	f.BoolVar(&o.report, "report", false, "list all entries of each rule, and explain what is not searched")
 	return cmd
 }
 
-var imageWays = []string{"keep", "drop"}
-
 func runRedact(e *env, o *redactOptions, args []string) error {
-	if err := oneOf("--images", imageWays, o.images); err != nil {
-		return usage(err)
-	}
 	r, err := o.redactor(e)
 	if err != nil {
 		return usage(err)
@@ -192,6 +179,7 @@ type checkOptions struct {
 	only, skip  []string
 	implemented []string
 	explain     string
+	known       *models.Table
 }
 
 func newCheckCommand(e *env) *cobra.Command {
@@ -199,13 +187,14 @@ func newCheckCommand(e *env) *cobra.Command {
 	cmd := command(e, o, runCheck)
 	cmd.Aliases = []string{"fsck"}
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "json", "jsonl", "sarif", "github")
-	choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", []string{"error", "warning"})
+	o.answer.flags(e, cmd, "text", "json", "jsonl", "sarif", "github")
+	e.choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", "", []string{"error", "warning"})
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+strings.Join(namesOf(check.Groups, func(g check.Group) string { return g.Name }), ", ")+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
-	choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", checkCodes())
-	o.redaction.flags(cmd)
+	e.choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", "unknown check", checkCodes())
+	o.redaction.flags(e, cmd)
+	e.models(&o.known)
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
@@ -217,9 +206,6 @@ func checkCodes() []string {
 }
 
 func runCheck(e *env, o *checkOptions, args []string) error {
-	if err := o.answer.check(); err != nil {
-		return usage(err)
-	}
 	failOn, err := check.ParseSeverity(o.failOn)
 	if err != nil || failOn == check.Info {
 		return usagef("--fail-on %q: must be error or warning", sessionfmt.Quote(o.failOn))
@@ -229,17 +215,13 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 		return usage(err)
 	}
 	if o.explain != "" {
-		return o.page(e)
-	}
-	if err := o.redaction.start(e); err != nil {
-		return usage(err)
+		return e.printText(&o.answer, nil, check.Find(o.explain).Page())
 	}
 	files, err := e.sessions(args)
-	known, wrong := e.config.Models()
-	if err = cmp.Or(err, wrong); err != nil {
+	if err != nil {
 		return usage(err)
 	}
-	report := check.Together(o.checked(e, files, choice, known))
+	report := check.Together(o.checked(e, files, choice))
 	if err := e.print(&o.answer, paths(files), report); err != nil {
 		return err
 	}
@@ -255,8 +237,8 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 }
 
 // checked returns the reports on the files. One file is checked on all CPUs, several on one each.
-func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, known *models.Table) []*check.Report {
-	opt := check.Options{Choice: choice, Models: known, Now: e.now(), Implemented: o.implemented, Open: e.opening(0)}
+func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice) []*check.Report {
+	opt := check.Options{Choice: choice, Models: o.known, Now: e.now(), Implemented: o.implemented, Open: e.opening(0)}
 	if len(files) > 1 {
 		opt.Open.Workers = 1
 	}
@@ -271,14 +253,6 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice, 
 	})
 }
 
-// page prints the page of the check that --explain names.
-func (o *checkOptions) page(e *env) error {
-	if err := oneOf("unknown check", checkCodes(), o.explain); err != nil {
-		return usage(err)
-	}
-	return e.printText(&o.answer, nil, check.Find(o.explain).Page())
-}
-
 type convertOptions struct {
 	redaction
 	to, output string
@@ -289,20 +263,14 @@ func newConvertCommand(e *env) *cobra.Command {
 	cmd := command(e, o, runConvert)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
-	choice(cmd, &o.to, "to", "pi", "convert to the format of `AGENT`: pi", []string{"pi"})
-	o.redaction.flags(cmd)
+	e.choice(cmd, &o.to, "to", "pi", "convert to the format of `AGENT`: pi", "unknown agent", []string{"pi"})
+	o.redaction.flags(e, cmd)
 	return cmd
 }
 
 func runConvert(e *env, o *convertOptions, args []string) error {
 	if o.output == "" {
 		return usagef("-o is required (- for standard output)")
-	}
-	if err := o.redaction.start(e); err != nil {
-		return usage(err)
-	}
-	if err := oneOf("unknown agent", []string{"pi"}, o.to); err != nil {
-		return usage(err)
 	}
 	s, _, err := e.named(args)
 	if err != nil {

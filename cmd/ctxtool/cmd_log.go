@@ -42,45 +42,37 @@ func newLogCommand(e *env) *cobra.Command {
 	o := &logOptions{}
 	cmd := command(e, o, runLog)
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, "text", "jsonl", "swe-cli")
+	o.readFlags.flags(e, cmd, "text", "jsonl", "swe-cli")
 	f.StringVar(&o.leaf, "leaf", "", "list the branch that ends at `POINT`")
 	f.BoolVar(&o.all, "all", false, "list all entries in the order of the file; ○ are not on the path")
 	f.IntVar(&o.request, "request", noRequest, "list what request `N` added, by kind")
 	f.StringVar(&o.grep, "grep", "", "only entries with a string that matches `PATTERN`")
-	f.StringSliceVar(&o.kind, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
+	e.choices(cmd, &o.kind, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
 	f.StringVar(&o.since, "since", "", "only entries since `POINT` or TIME")
 	f.StringVar(&o.until, "until", "", "only entries until `POINT` or TIME")
 	f.BoolVar(&o.follow, "follow", false, "follow new entries")
 	f.Lookup("request").DefValue = "0" // shows no default
 	exclude(cmd, "follow", "output", "fail-on-secret")
 	exclude(cmd, "request", "all", "follow", "grep", "kind", "since", "until")
-	complete(cmd, "kind", jsonl.KindNames())
+	e.before(func() (err error) {
+		if o.grep != "" {
+			o.pattern, err = regexp.Compile(o.grep)
+		}
+		return withFlag("--grep", err)
+	})
 	return cmd
 }
 
-// check checks the flags, before any input is opened.
-func (o *logOptions) check() (err error) {
-	if err = oneOf("unknown kind", jsonl.KindNames(), o.kind...); err != nil || o.grep == "" {
-		return err
-	}
-	o.pattern, err = regexp.Compile(o.grep)
-	return withFlag("--grep", err)
-}
-
 func runLog(e *env, o *logOptions, args []string) error {
-	rules, err := o.start(e)
-	if err = cmp.Or(err, o.check()); err != nil {
-		return usage(err)
-	}
 	name, point, err := e.session(args)
 	if err != nil {
 		return err
 	}
 	o.leaf = cmp.Or(o.leaf, point)
 	if o.format == "swe-cli" {
-		return o.sweLog(e, name, rules)
+		return o.sweLog(e, name)
 	}
-	l := &logger{o: o, e: e, rules: rules, on: e.screen(o.output)}
+	l := &logger{o: o, e: e, on: e.screen(o.output)}
 	defer func() {
 		if l.s != nil {
 			l.s.Close()
@@ -108,11 +100,10 @@ func runLog(e *env, o *logOptions, args []string) error {
 
 // A logger writes the rows of a session, and with --follow those of new entries.
 type logger struct {
-	o     *logOptions
-	e     *env
-	rules replay.Rules
-	w     *bufio.Writer
-	on    render.Screen
+	o  *logOptions
+	e  *env
+	w  *bufio.Writer
+	on render.Screen
 
 	listed int   // number of records listed
 	size   int64 // of the file that they were read from, in bytes
@@ -159,7 +150,7 @@ func (l *logger) list(name string) error {
 	if l.o.format == "text" {
 		l.short, l.width = l.s.ShortIDs()
 	}
-	if rules := l.rules.Decide(l.s, leaf); l.r == nil || l.r.Rules != rules {
+	if rules := l.o.by.Decide(l.s, leaf); l.r == nil || l.r.Rules != rules {
 		l.r = replay.New(l.s, replay.Options{Rules: rules})
 		l.walk = nil
 	}

@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
 	"ctxtool/render"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/outline"
@@ -29,6 +30,7 @@ type lsOptions struct {
 	reverse bool
 	limit   int
 	strict  bool
+	known   *models.Table
 }
 
 // A sortKey is an order that a list may have.
@@ -56,30 +58,23 @@ func newLsCommand(e *env) *cobra.Command {
 	o := &lsOptions{}
 	cmd := command(e, o, runLs)
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "jsonl")
-	choice(cmd, &o.sort, "sort", "time", "sort by `KEY`: "+strings.Join(sortNames(), ", "), sortNames())
+	o.answer.flags(e, cmd, "text", "jsonl")
+	e.choice(cmd, &o.sort, "sort", "time", "sort by `KEY`: "+strings.Join(sortNames(), ", "), "--sort", sortNames())
+	e.models(&o.known)
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
-	o.filter.flags(cmd, "sessions whose model contains")
+	o.filter.flags(e, cmd, "sessions whose model contains")
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
-	o.redaction.flags(cmd)
+	o.redaction.flags(e, cmd)
 	return cmd
 }
 
 // check checks the flags, before any file is opened.
 func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) {
-	if err := o.answer.check(); err != nil {
-		return order, opt, err
-	}
-	if err := oneOf("--sort", sortNames(), o.sort); err != nil {
-		return order, opt, err
-	}
 	at := slices.IndexFunc(sortKeys, func(k sortKey) bool { return k.name == o.sort })
 	opt.Only, err = o.filter.check(e)
 	opt.Only.Model = "" // the row's, which is that of the last answer
-	known, wrong := e.config.Models()
-	opt.Replay.Models = known
-	err = cmp.Or(err, wrong, o.redaction.start(e))
+	opt.Replay.Models = o.known
 	opt.Open = e.opening(0) // redacted
 	return sortKeys[at], opt, err
 }
@@ -155,14 +150,16 @@ func (e *env) reason(err error) string {
 type statusOptions struct {
 	answer
 	redaction
-	cost bool
+	cost  bool
+	known *models.Table
 }
 
 func newStatusCommand(e *env) *cobra.Command {
 	o := &statusOptions{}
 	cmd := command(e, o, runStatus)
-	o.answer.flags(cmd, "text", "json")
-	o.redaction.flags(cmd)
+	o.answer.flags(e, cmd, "text", "json")
+	o.redaction.flags(e, cmd)
+	e.models(&o.known)
 	cmd.Flags().BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
 	return cmd
 }
@@ -196,12 +193,8 @@ func (e *env) larger(name string, bytes int64) bool {
 const mostStatusLine = 1 << 20
 
 func runStatus(e *env, o *statusOptions, args []string) error {
-	known, wrong := e.config.Models()
-	if err := cmp.Or(o.answer.check(), wrong, o.redaction.start(e)); err != nil {
-		return usage(err)
-	}
 	opt := stats.Options{Open: e.opening(0)}
-	opt.Replay.Models = known
+	opt.Replay.Models = o.known
 	var given statusLine
 	if len(args) == 0 && !term.IsTerminal(int(e.stdin.Fd())) {
 		data, err := io.ReadAll(io.LimitReader(e.stdin, mostStatusLine))
@@ -261,20 +254,16 @@ func newTreeCommand(e *env) *cobra.Command {
 	o := &treeOptions{}
 	cmd := command(e, o, runTree)
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "json")
+	o.answer.flags(e, cmd, "text", "json")
 	f.StringVar(&o.leaf, "leaf", "", "draw the active path to `POINT`")
-	f.StringSliceVar(&o.filter, "filter", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
+	e.choices(cmd, &o.filter, "filter", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
 	f.BoolVar(&o.fold, "fold", true, "fold long runs into one line")
 	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
-	o.redaction.flags(cmd)
-	complete(cmd, "filter", jsonl.KindNames())
+	o.redaction.flags(e, cmd)
 	return cmd
 }
 
 func runTree(e *env, o *treeOptions, args []string) error {
-	if err := cmp.Or(o.answer.check(), oneOf("unknown kind", jsonl.KindNames(), o.filter...), o.redaction.start(e)); err != nil {
-		return usage(err)
-	}
 	s, point, err := e.named(args)
 	if err != nil {
 		return err

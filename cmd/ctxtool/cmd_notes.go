@@ -30,8 +30,8 @@ func newNotesCommand(e *env) *cobra.Command {
 	o := &notesOptions{most: 2500}
 	o.format, o.forms = "markdown", []string{"markdown"}
 	cmd := command(e, o, runNotes)
-	o.replayFlags.flags(cmd)
-	o.redaction.flags(cmd)
+	o.replayFlags.flags(e, cmd)
+	o.redaction.flags(e, cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` atomically")
 	f.StringVar(&o.at, "at", "", "take the path to `POINT` instead of the leaf")
@@ -50,15 +50,11 @@ func newNotesCommand(e *env) *cobra.Command {
 }
 
 func runNotes(e *env, o *notesOptions, args []string) error {
-	rules, err := o.start(e)
-	if err != nil {
-		return usage(err)
-	}
 	switch {
 	case o.digest != "" && len(args) > 0:
 		return usagef("--digest conflicts with SESSION")
 	case o.digest != "":
-		return o.runDigest(e, rules)
+		return o.runDigest(e)
 	}
 	summarize, err := o.summarizerFlags.check(e, false)
 	if err != nil {
@@ -76,7 +72,7 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	session, err := o.read(e, s, rules, leaf)
+	session, err := o.read(e, s, leaf)
 	if err != nil {
 		return err
 	}
@@ -86,7 +82,7 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 	}
 	text := notes.Of(session)
 	if o.summarizer != "extract" {
-		if text, err = e.askForNotes(s, rules, leaf, existing, summarize); err != nil {
+		if text, err = e.askForNotes(s, o.by, leaf, existing, summarize); err != nil {
 			return err
 		}
 	}
@@ -107,8 +103,8 @@ func (o *notesOptions) existing(e *env) (string, error) {
 }
 
 // read returns what notes are taken from, and prints findings.
-func (o *notesOptions) read(e *env, s *sessionfmt.Session, rules replay.Rules, leaf int) (*notes.Session, error) {
-	r := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf})
+func (o *notesOptions) read(e *env, s *sessionfmt.Session, leaf int) (*notes.Session, error) {
+	r := replay.New(s, replay.Options{Rules: o.by.Decide(s, leaf), Leaf: leaf})
 	n, stopped, err := notes.Read(r, leaf)
 	if err != nil {
 		return nil, err
@@ -137,7 +133,7 @@ func (e *env) askForNotes(s *sessionfmt.Session, rules replay.Rules, leaf int, e
 	return text, err
 }
 
-func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
+func (o *notesOptions) runDigest(e *env) error {
 	if !e.isDir(o.digest) {
 		return usagef("--digest %s: must be a folder", sessionfmt.Quote(o.digest))
 	}
@@ -158,7 +154,7 @@ func (o *notesOptions) runDigest(e *env, rules replay.Rules) error {
 		}
 		defer s.Close()
 		leaf := s.Leaf()
-		one.Session, one.stopped, one.err = notes.Read(replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf}), leaf)
+		one.Session, one.stopped, one.err = notes.Read(replay.New(s, replay.Options{Rules: o.by.Decide(s, leaf), Leaf: leaf}), leaf)
 		return one
 	}, func(one read) {
 		if one.stopped != nil {
@@ -209,7 +205,7 @@ func oneProject(all []*notes.Session, dir string) error {
 }
 
 // sweLog writes the path as SWE-CLI's own session log.
-func (o *logOptions) sweLog(e *env, name string, rules replay.Rules) error {
+func (o *logOptions) sweLog(e *env, name string) error {
 	if o.all || o.follow || o.request != noRequest || len(o.kind) > 0 || o.grep+o.since+o.until != "" {
 		return usagef("-f swe-cli conflicts with --all, --follow, --grep, --kind, --request, --since, --until")
 	}
@@ -222,7 +218,7 @@ func (o *logOptions) sweLog(e *env, name string, rules replay.Rules) error {
 	if err != nil {
 		return err
 	}
-	r := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf})
+	r := replay.New(s, replay.Options{Rules: o.by.Decide(s, leaf), Leaf: leaf})
 	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
 		stopped, err := sessionlog.Write(w, r, leaf)
 		if err != nil {

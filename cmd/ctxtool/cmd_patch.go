@@ -64,11 +64,11 @@ func newPatchCommand(e *env) *cobra.Command {
 		}
 		return cobra.ExactArgs(1)(cmd, args)
 	}
-	o.writeFlags.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "markdown", "envelope", "entries")
+	o.writeFlags.flags(e, cmd, "the session with the new entries to `FILE`", "text", "json", "markdown", "envelope", "entries")
 	o.nowFlag(cmd, "the entries")
 	o.forceFlag(cmd)
-	o.replayFlags.flags(cmd)
-	o.overrideFlags.flags(cmd)
+	o.replayFlags.flags(e, cmd)
+	o.overrideFlags.flags(e, cmd, &o.try.Replay)
 	f := cmd.Flags()
 	f.StringVar(&o.file, "file", "", "take the result of a hook from `FILE` (- for standard input)")
 	f.StringArrayVar(&o.ops, "op", nil, "apply the operation `JSON` (repeatable)")
@@ -83,14 +83,13 @@ func newPatchCommand(e *env) *cobra.Command {
 	f.DurationVar(&o.command.Limit, "timeout", 30*time.Second, "end a call that takes longer than `DURATION`")
 	f.StringVar(&o.at, "at", "", "try the result at `POINT` (default: leaf)")
 	f.StringVar(&o.request, "request", "", "try it before request `N`; exec: for requests N or A..B")
-	f.StringSliceVar(&o.reasons, "reason", hook.Reasons[:1], "judge by the rules of `BOUNDARY`: "+strings.Join(hook.Reasons, ", "))
+	e.choices(cmd, &o.reasons, "reason", hook.Reasons[:1], "judge by the rules of `BOUNDARY`: "+strings.Join(hook.Reasons, ", "), "--reason", hook.Reasons)
 	f.StringSliceVar(&o.counters, "counter", []string{tokens.Pi.Name}, "count tokens by `COUNTERS`: "+strings.Join(tokens.Names(), ", "))
-	choice(cmd, &o.as, "as", string(compact.AsAuto), "store the result as `FORM`: "+strings.Join(asForms, ", "), asForms)
+	e.choice(cmd, &o.as, "as", string(compact.AsAuto), "store the result as `FORM`: "+strings.Join(asForms, ", "), "--as", asForms)
 	f.BoolVar(&o.Write, "write", false, "append the entries to the session")
 	o.unmarkedFlag(cmd)
 	f.BoolVar(&o.schema, "schema", false, "print the JSON Schema of a result, and exit")
 	only(cmd, []string{"exec"}, "each", "timeout")
-	complete(cmd, "reason", hook.Reasons)
 	cmd.MarkFlagsMutuallyExclusive("at", "request")
 	return cmd
 }
@@ -99,7 +98,7 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 	if o.schema {
 		return e.printSchema()
 	}
-	if err := o.check(e, args); err != nil {
+	if err := o.check(args); err != nil {
 		return usage(err)
 	}
 	if err := o.overrideFlags.load(e, &o.try.Replay); err != nil {
@@ -154,7 +153,7 @@ func (e *env) printSchema() error {
 func (o *patchOptions) stores() bool { return o.Write || o.output != "" || o.format == "entries" }
 
 // check checks the flags, before any input is opened.
-func (o *patchOptions) check(e *env, args []string) (err error) {
+func (o *patchOptions) check(args []string) error {
 	given := len(o.ops)+len(o.setParts)+len(o.removeParts)+len(o.removeTools)+len(o.set)+len(o.appendMessages) > 0
 	switch n := len(slices.DeleteFunc([]bool{o.file != "", given, o.command.Line != ""}, func(b bool) bool { return !b })); {
 	case n == 0:
@@ -174,9 +173,6 @@ func (o *patchOptions) check(e *env, args []string) (err error) {
 	case o.Write && (o.at != "" && o.at != "leaf" || o.request != ""):
 		return errors.New("--write appends at the leaf: -o FILE writes a session with a branch from another point")
 	}
-	if err := cmp.Or(oneOf("--reason", hook.Reasons, o.reasons...), oneOf("--as", asForms, o.as)); err != nil {
-		return err
-	}
 	for _, name := range o.counters {
 		c, err := tokens.Find(name)
 		if err != nil {
@@ -184,12 +180,8 @@ func (o *patchOptions) check(e *env, args []string) (err error) {
 		}
 		o.try.Counters = append(o.try.Counters, c)
 	}
-	o.try.Reason = hook.Reason(o.reasons[0])
-	opt := &o.try.Replay
-	if opt.Rules, err = o.replayFlags.check(); err != nil {
-		return err
-	}
-	return o.overrideFlags.check(e, opt)
+	o.try.Reason, o.try.Replay.Rules = hook.Reason(o.reasons[0]), o.by
+	return nil
 }
 
 // point finds the point at which the results apply.

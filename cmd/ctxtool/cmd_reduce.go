@@ -43,19 +43,10 @@ func newReduceCommand(e *env) *cobra.Command {
 		}
 	}
 	cmd := &cobra.Command{}
-	o.reduceFlags.command(e, cmd, func() (err error) {
-		name := o.policyName
-		if name == ofAgent {
-			name = compact.PiPolicy.Name
-			o.byAgent = func(name string) (*compact.Policy, error) { return o.choose(e, cmd, name) }
-		}
-		o.policy, err = o.choose(e, cmd, name)
-		return err
-	})
-	o.summaryFlags(cmd, "pass exec:COMMAND")
+	o.summaryFlags(e, cmd, "pass exec:COMMAND")
 	f := cmd.Flags()
-	choice(cmd, &o.policyName, "policy", ofAgent, "reduce by policy `NAME`: "+strings.Join(names, ", ")+", or your own", names)
-	choice(cmd, &o.preset, "preset", "", "use preset `NAME`: "+strings.Join(whose, "; "), presets)
+	e.choice(cmd, &o.policyName, "policy", ofAgent, "reduce by policy `NAME`: "+strings.Join(names, ", ")+", or your own", "", names)
+	e.choice(cmd, &o.preset, "preset", "", "use preset `NAME`: "+strings.Join(whose, "; "), "", presets)
 	f.StringArrayVar(&o.passes, "pass", nil, "run `PASS` instead of a policy, such as redact or exec:COMMAND (repeatable)")
 	f.IntVar(&o.keep, "keep", 0, "keep `N` messages or tokens after a summary (default: by the policy)")
 	f.StringVar(&o.target, "target", "", "run all layers until the context is at most `AMOUNT`: 50k, 50%")
@@ -65,7 +56,15 @@ func newReduceCommand(e *env) *cobra.Command {
 	own := []string{"max-tool-output-bytes", "prune-protect-tokens", "compact-threshold"}
 	only(cmd, []string{"policy gsh", "policy agent"}, own...)
 	exclude(cmd, "pass", append([]string{"policy", "preset", "keep"}, own...)...)
-	return cmd
+	return o.reduceFlags.command(e, cmd, func() (err error) {
+		name := o.policyName
+		if name == ofAgent {
+			name = compact.PiPolicy.Name
+			o.byAgent = func(name string) (*compact.Policy, error) { return o.choose(e, cmd, name) }
+		}
+		o.policy, err = o.choose(e, cmd, name)
+		return err
+	})
 }
 
 // ofAgent is the name of the policy of the agent whose session it is.
@@ -171,7 +170,10 @@ func (o *passFlags) use(names ...string) error {
 func newTruncateCommand(e *env) *cobra.Command {
 	o, units := newPassFlags("truncate"), []string{"bytes", "chars", "tokens"}
 	cmd := &cobra.Command{}
-	o.command(e, cmd, func() error {
+	f := cmd.Flags()
+	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "keep at most `N` units of a result (0 bytes: no limit)")
+	e.choice(cmd, &o.Unit, "unit", "bytes", "count in `UNITS`: bytes, chars, tokens", "", units)
+	return o.command(e, cmd, func() error {
 		if o.Unit == "chars" && !cmd.Flags().Changed("max") {
 			o.Max = 10000
 		}
@@ -180,10 +182,6 @@ func newTruncateCommand(e *env) *cobra.Command {
 		}
 		return o.use("truncate")
 	})
-	f := cmd.Flags()
-	f.IntVar(&o.Max, "max", compact.Truncate.Defaults.Max, "keep at most `N` units of a result (0 bytes: no limit)")
-	choice(cmd, &o.Unit, "unit", "bytes", "count in `UNITS`: bytes, chars, tokens", units)
-	return cmd
 }
 
 // pruning are the passes of ctxtool prune, the default first.
@@ -205,18 +203,9 @@ func passCommands() []passCommand {
 func newPruneCommand(e *env) *cobra.Command {
 	o := newPassFlags("prune")
 	cmd := &cobra.Command{}
-	o.command(e, cmd, func() error {
-		if err := oneOf("unknown pass", pruning, o.which...); err != nil {
-			return err
-		}
-		if o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0 {
-			return errors.New("--protect, --requests and --min-tokens must be 0 or more")
-		}
-		return o.use(o.which...)
-	})
-	o.summaryFlags(cmd)
+	o.summaryFlags(e, cmd)
 	f := cmd.Flags()
-	f.StringSliceVar(&o.which, "pass", pruning[:1], "run `PASSES` in this order: "+strings.Join(pruning, ", "))
+	e.choices(cmd, &o.which, "pass", pruning[:1], "run `PASSES` in this order: "+strings.Join(pruning, ", "), "unknown pass", pruning)
 	f.IntVar(&o.Protect, "protect", compact.Prune.Defaults.Protect, "keep the results of the last `N` tokens")
 	f.IntVar(&o.Requests, "requests", compact.StaleResults.Defaults.Requests, "remove results older than `N` requests")
 	f.BoolVar(&o.IntraTurn, "intra-turn", false, "only the last turn")
@@ -225,15 +214,24 @@ func newPruneCommand(e *env) *cobra.Command {
 	only(cmd, []string{"pass stale-results"}, "requests")
 	only(cmd, []string{"pass retry-prune"}, "intra-turn")
 	only(cmd, []string{"pass retry-prune", "pass progressive"}, "min-tokens")
-	complete(cmd, "pass", pruning)
-	return cmd
+	return o.command(e, cmd, func() error {
+		if o.Protect < 0 || o.Requests < 0 || o.MinTokens < 0 {
+			return errors.New("--protect, --requests and --min-tokens must be 0 or more")
+		}
+		return o.use(o.which...)
+	})
 }
 
 func newStripCommand(e *env) *cobra.Command {
 	o := newPassFlags("strip")
 	var thinking, images bool
 	cmd := &cobra.Command{}
-	o.command(e, cmd, func() error {
+	f := cmd.Flags()
+	f.BoolVar(&thinking, "thinking", false, "remove thinking, and <think> in texts")
+	f.BoolVar(&images, "images", false, "replace images with a note")
+	f.IntVar(&o.Keep, "keep", 0, "keep the images of the last `N` requests")
+	only(cmd, []string{"images"}, "keep")
+	return o.command(e, cmd, func() error {
 		var names []string
 		if thinking || !images {
 			names = append(names, "strip-thinking")
@@ -246,12 +244,6 @@ func newStripCommand(e *env) *cobra.Command {
 		}
 		return o.use(names...)
 	})
-	f := cmd.Flags()
-	f.BoolVar(&thinking, "thinking", false, "remove thinking, and <think> in texts")
-	f.BoolVar(&images, "images", false, "replace images with a note")
-	f.IntVar(&o.Keep, "keep", 0, "keep the images of the last `N` requests")
-	only(cmd, []string{"images"}, "keep")
-	return cmd
 }
 
 func newCompactCommand(e *env) *cobra.Command {
@@ -259,10 +251,11 @@ func newCompactCommand(e *env) *cobra.Command {
 	style := ""
 	styles := []string{"pi", "gsh", "swe-cli", "y-agent"}
 	cmd := &cobra.Command{}
-	o.command(e, cmd, func() error {
-		if err := oneOf("--style", styles, style); err != nil {
-			return err
-		}
+	o.summaryFlags(e, cmd)
+	f := cmd.Flags()
+	e.choice(cmd, &style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "), "--style", styles)
+	f.IntVar(&o.Keep, "keep", 20000, "keep `N` tokens, with swe-cli and y-agent messages (20 and 0)")
+	return o.command(e, cmd, func() error {
 		o.Style, o.Retries = compact.Style(style), 1
 		if !cmd.Flags().Changed("keep") {
 			o.Keep = map[string]int{"pi": 20000, "swe-cli": 20}[style]
@@ -276,17 +269,12 @@ func newCompactCommand(e *env) *cobra.Command {
 		}
 		return err
 	})
-	o.summaryFlags(cmd)
-	f := cmd.Flags()
-	choice(cmd, &style, "style", "pi", "cut as `SYSTEM` does: "+strings.Join(styles, ", "), styles)
-	f.IntVar(&o.Keep, "keep", 20000, "keep `N` tokens, with swe-cli and y-agent messages (20 and 0)")
-	return cmd
 }
 
 func newUndoCommand(e *env) *cobra.Command {
 	o := &writeFlags{name: "undo"}
 	cmd := command(e, o, func(e *env, o *writeFlags, args []string) error { return o.runOne(e, args[0], nil) })
-	o.appendFlags(cmd)
+	o.appendFlags(e, cmd)
 	o.forceFlag(cmd)
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		b, promise, last, err := compact.Undo(replay.New(s, replay.Options{}), o.time)

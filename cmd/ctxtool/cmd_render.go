@@ -49,19 +49,16 @@ type renderOptions struct {
 	parts page.Parts
 }
 
-// The views of a session, and the targets of its Markdown.
-var views, targets = []string{"conversation", "context"}, []string{"comment", "file"}
-
 func newRenderCommand(e *env) *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, args []string) error {
 		return runRender(e, o, args, cmd.Flags().Changed)
 	}}
-	o.readFlags.flags(cmd, "markdown", "text", "html")
+	o.readFlags.flags(e, cmd, "markdown", "text", "html")
 	f := cmd.Flags()
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
-	choice(cmd, &o.view, "view", "conversation", "`VIEW` of the session: conversation (of the user), context (of the model)", views)
-	choice(cmd, &o.target, "target", "comment", "write Markdown for `TARGET`: comment, file", targets)
+	e.choice(cmd, &o.view, "view", "conversation", "`VIEW` of the session: conversation (of the user), context (of the model)", "unknown view", []string{"conversation", "context"})
+	e.choice(cmd, &o.target, "target", "comment", "write Markdown for `TARGET`: comment, file", "unknown target", []string{"comment", "file"})
 	f.StringVar(&o.at, "at", "", "with --view context, render the context at `POINT`")
 	f.StringVar(&o.leaf, "leaf", "", "render the branch that ends at `POINT`")
 	f.StringVar(&o.since, "since", "", "only turns since `POINT`, TIME or git revision")
@@ -83,7 +80,7 @@ func newRenderCommand(e *env) *cobra.Command {
 
 // check checks the flags, before any input is opened.
 func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
-	if err := cmp.Or(oneOf("unknown view", views, o.view), oneOf("unknown target", targets, o.target), o.checkHTML(e, given)); err != nil {
+	if err := o.checkHTML(e, given); err != nil {
 		return err
 	}
 	if o.view == "context" {
@@ -113,12 +110,11 @@ func runRender(e *env, o *renderOptions, args []string, given func(flag string) 
 }
 
 func (o *renderOptions) render(e *env, args []string, given func(flag string) bool) error {
-	rules, err := o.start(e)
-	if err = cmp.Or(err, o.check(e, given)); err != nil {
+	if err := o.check(e, given); err != nil {
 		return usage(err)
 	}
 	if o.format == "html" && len(args) > 0 && e.isDir(args[0]) {
-		return o.htmlStore(e, args[0], rules)
+		return o.htmlStore(e, args[0])
 	}
 	s, point, err := e.named(args)
 	if err != nil {
@@ -134,7 +130,7 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 	if err != nil {
 		return err
 	}
-	opt := replay.Options{Rules: rules, Leaf: leaf}
+	opt := replay.Options{Rules: o.by, Leaf: leaf}
 	if o.format == "html" {
 		return o.html(e, s, opt)
 	}

@@ -152,7 +152,7 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 
 // htmlStore writes a page for each session of a folder, and an index of them, into the
 // folder of -o. A session that cannot be read is a row with its error.
-func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error {
+func (o *renderOptions) htmlStore(e *env, dir string) error {
 	if o.output == "" || o.output == "-" {
 		return usagef("-o DIR is required for the pages of a folder")
 	}
@@ -167,14 +167,14 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 		return err
 	}
 	if o.fails {
-		if err := o.storeSecrets(e, files, rules); err != nil {
+		if err := o.storeSecrets(e, files); err != nil {
 			return err
 		}
 	}
 	o.searched = true
 	e.nameOutputs(files)
 	rows := inParallel(e, files, func(f listedFile, _ func(done, size int64)) *pages.Summary {
-		row, err := o.storePage(e, f, rules)
+		row, err := o.storePage(e, f)
 		if err != nil {
 			row = &pages.Summary{Error: e.reason(err)}
 		}
@@ -204,13 +204,13 @@ func (o *renderOptions) htmlStore(e *env, dir string, rules replay.Rules) error 
 	return err
 }
 
-func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pages.Summary, error) {
+func (o *renderOptions) storePage(e *env, f listedFile) (*pages.Summary, error) {
 	s, err := sessionfmt.Open(f.path, e.opening(1))
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	opt := replay.Options{Rules: rules, Leaf: s.Leaf()}
+	opt := replay.Options{Rules: o.by, Leaf: s.Leaf()}
 	if o.strict {
 		r := replay.New(s, opt)
 		_, _, err := r.Reach(sessionfmt.After(s.Leaf()))
@@ -237,7 +237,7 @@ func (o *renderOptions) storePage(e *env, f listedFile, rules replay.Rules) (*pa
 }
 
 // storeSecrets searches all pages before any is written.
-func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Rules) error {
+func (o *renderOptions) storeSecrets(e *env, files []listedFile) error {
 	return found(slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
 		s, err := sessionfmt.Open(f.path, e.opening(1))
 		if err != nil {
@@ -248,7 +248,7 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile, rules replay.Ru
 		if err != nil {
 			return false
 		}
-		r := replay.New(s, replay.Options{Rules: rules})
+		r := replay.New(s, replay.Options{Rules: o.by})
 		h := html.Page{Session: s, Report: pages.New(r, s.Leaf()), Scan: scan.Add}
 		if err := h.Write(io.Discard); err != nil || scan.Summary(s) == "" {
 			return false

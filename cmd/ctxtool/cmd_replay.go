@@ -26,6 +26,8 @@ type replayOptions struct {
 	provenance bool
 	lenient    bool
 	tail       bool
+
+	replay.Options
 }
 
 const noRequest = math.MinInt
@@ -34,8 +36,8 @@ func newReplayCommand(e *env) *cobra.Command {
 	o := &replayOptions{}
 	cmd := command(e, o, runReplay)
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, namesOf(render.Formats, func(f render.Format) string { return f.Name })...)
-	o.overrideFlags.flags(cmd)
+	o.readFlags.flags(e, cmd, namesOf(render.Formats, func(f render.Format) string { return f.Name })...)
+	o.overrideFlags.flags(e, cmd, &o.Options)
 	f.StringVar(&o.at, "at", "", "replay to `POINT`")
 	f.BoolVar(&o.before, "before", false, "replay to the state before the entry of the point")
 	f.IntVar(&o.request, "request", noRequest, "short for --at request:`N`")
@@ -47,28 +49,23 @@ func newReplayCommand(e *env) *cobra.Command {
 	f.Lookup("request").DefValue = "0" // shows no default
 	cmd.MarkFlagsMutuallyExclusive("request", "at")
 	exclude(cmd, "tail", "at", "before", "request", "leaf", "provenance")
+	e.before(o.check)
 	return cmd
 }
 
 // check checks the flags, before any input is opened.
-func (o *replayOptions) check(e *env, opt *replay.Options) error {
+func (o *replayOptions) check() error {
 	if o.provenance && o.format != "json" {
 		return errors.New("--provenance requires -f json")
 	}
-	if o.tail && opt.Rules != replay.ByPi {
+	if o.tail && o.by != replay.ByPi {
 		return errors.New("--tail requires --rules pi: only the whole path shows whether it has patches")
 	}
-	opt.Lenient = o.lenient
-	return o.overrideFlags.check(e, opt)
+	o.Rules, o.Lenient = o.by, o.lenient
+	return nil
 }
 
 func runReplay(e *env, o *replayOptions, args []string) error {
-	var opt replay.Options
-	var err error
-	opt.Rules, err = o.start(e)
-	if err = cmp.Or(err, o.check(e, &opt)); err != nil {
-		return usage(err)
-	}
 	name, point, err := e.session(args)
 	if err != nil {
 		return err
@@ -77,7 +74,7 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 		return usagef("the session's @%s conflicts with --at, --request or --tail", sessionfmt.Quote(point))
 	}
 	o.at = cmp.Or(o.at, point)
-	if err := o.overrideFlags.load(e, &opt); err != nil {
+	if err := o.overrideFlags.load(e, &o.Options); err != nil {
 		return err
 	}
 	s, err := o.open(e, name)
@@ -85,7 +82,7 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 		return err
 	}
 	defer s.Close()
-	env, err := o.envelope(s, opt)
+	env, err := o.envelope(s)
 	if err != nil {
 		return err
 	}
@@ -104,7 +101,7 @@ func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
 		return e.open(name)
 	}
 	if err == nil {
-		e.note("read %s of %s", megabytes(s.Coverage.Read), megabytes(s.Size()))
+		e.note("read %s of %s", megabytes(s.Size()), megabytes(s.OwnSize()))
 	}
 	return s, err
 }
@@ -112,7 +109,7 @@ func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // envelope returns the replay to the point that the flags name.
-func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*replay.Envelope, error) {
+func (o *replayOptions) envelope(s *sessionfmt.Session) (*replay.Envelope, error) {
 	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
 	if err != nil {
 		return nil, err
@@ -124,9 +121,9 @@ func (o *replayOptions) envelope(s *sessionfmt.Session, opt replay.Options) (*re
 	if err != nil {
 		return nil, err
 	}
-	opt.Leaf = leaf
+	o.Leaf = leaf
 	at.Before = at.Before || o.before
-	env, err := replay.New(s, opt).At(at)
+	env, err := replay.New(s, o.Options).At(at)
 	if err != nil || !o.ephemeral {
 		return env, err
 	}

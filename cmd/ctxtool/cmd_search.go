@@ -51,24 +51,24 @@ func newSearchCommand(e *env) *cobra.Command {
 	o := &searchOptions{}
 	cmd := command(e, o, runSearch)
 	f := cmd.Flags()
-	o.answer.flags(cmd, "text", "jsonl", "markdown")
-	o.redaction.flags(cmd)
-	o.replayFlags.flags(cmd)
-	o.period.flags(cmd)
+	o.answer.flags(e, cmd, "text", "jsonl", "markdown")
+	o.redaction.flags(e, cmd)
+	o.replayFlags.flags(e, cmd)
+	o.period.flags(e, cmd)
 	f.Lookup("since").Usage, f.Lookup("until").Usage = "only entries since `TIME`", "only entries until `TIME`"
 	f.StringVarP(&o.regexp, "regexp", "e", "", "search for `PATTERN`")
 	f.StringVarP(&o.fixed, "fixed", "F", "", "search for `TEXT`")
 	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case, with -e and -F")
-	choice(cmd, &o.rank, "rank", "", "rank hits by `WHAT`: "+strings.Join(ranks, ", ")+" (default: words if there are several)", ranks)
-	choice(cmd, &o.source, "source", "all", "search `SOURCE`: "+strings.Join(search.Sources, ", "), search.Sources)
-	f.StringSliceVar(&o.filter.Kinds, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...")
-	f.StringSliceVar(&o.filter.Roles, "role", nil, "only messages sent with `ROLES`: "+strings.Join(search.Roles, ", "))
+	e.choice(cmd, &o.rank, "rank", "", "rank hits by `WHAT`: "+strings.Join(ranks, ", ")+" (default: words if there are several)", "unknown --rank", ranks)
+	e.choice(cmd, &o.source, "source", "all", "search `SOURCE`: "+strings.Join(search.Sources, ", "), "unknown source", search.Sources)
+	e.choices(cmd, &o.filter.Kinds, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
+	e.choices(cmd, &o.filter.Roles, "role", nil, "only messages sent with `ROLES`: "+strings.Join(search.Roles, ", "), "unknown role", search.Roles)
 	f.StringSliceVar(&o.filter.Tools, "tool", nil, "only calls and results of the tools `NAMES`")
 	f.StringVar(&o.filter.Model, "only-model", "", "only answers of models whose name contains `TEXT`")
 	f.StringVar(&o.filter.Project, "project", "", "only where the folder name contains `TEXT`")
 	f.StringVar(&o.filter.CWD, "cwd", "", "only where the folder begins with `DIR`")
 	f.StringVar(&o.exit, "exit-code", "", "only calls with exit status `N`; -1 for all failures")
-	choice(cmd, &o.filter.Event, "event", "", "only events of a `KIND`: "+strings.Join(search.Events, ", "), search.Events)
+	e.choice(cmd, &o.filter.Event, "event", "", "only events of a `KIND`: "+strings.Join(search.Events, ", "), "unknown event", search.Events)
 	f.BoolVar(&o.filter.PathOnly, "path-only", false, "only entries on the path to the leaf")
 	f.BoolVar(&o.filter.InContext, "in-context", false, "only entries that a request had")
 	f.Var(countFlag(&o.limit), "limit", fmt.Sprintf("print at most `N` sessions, or events (default: %d)", usualResults))
@@ -77,32 +77,18 @@ func newSearchCommand(e *env) *cobra.Command {
 	f.StringVar(&o.task, "for", "", "list what the folder of --cwd and earlier sessions know about `TASK`")
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "with --for, list items of at most `TOKENS` in all")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for")
-	complete(cmd, "kind", jsonl.KindNames())
-	complete(cmd, "role", search.Roles)
 	return cmd
 }
 
 // check checks the flags, before any file is opened, and returns the arguments that name files.
 func (o *searchOptions) check(e *env, args []string) (opt search.Options, files []string, err error) {
-	rules, err := o.replayFlags.check()
-	opt.Rules = rules
-	if err = cmp.Or(o.answer.check(), err, oneOf("unknown source", search.Sources, o.source), oneOf("unknown kind", jsonl.KindNames(), o.filter.Kinds...),
-		oneOf("unknown role", search.Roles, o.filter.Roles...), o.redaction.start(e)); err != nil {
-		return opt, nil, err
-	}
-	if o.filter.Event != "" {
-		err = oneOf("unknown event", search.Events, o.filter.Event)
-	}
-	if o.rank != "" {
-		err = cmp.Or(err, oneOf("unknown --rank", ranks, o.rank))
-	}
 	switch {
 	case o.maxTokens != 0 && o.task == "":
-		err = cmp.Or(err, errors.New("--max-tokens requires --for"))
+		err = errors.New("--max-tokens requires --for")
 	case o.embed != "" && o.rank != "hybrid":
-		err = cmp.Or(err, errors.New("--embed requires --rank hybrid"))
+		err = errors.New("--embed requires --rank hybrid")
 	case o.embed != "" && (!strings.HasPrefix(o.embed, execPrefix) || o.embed == execPrefix):
-		err = cmp.Or(err, fmt.Errorf("--embed %q: must be exec:COMMAND", sessionfmt.Quote(o.embed)))
+		err = fmt.Errorf("--embed %q: must be exec:COMMAND", sessionfmt.Quote(o.embed))
 	}
 	if o.exit != "" {
 		code, bad := strconv.Atoi(o.exit)
@@ -118,7 +104,7 @@ func (o *searchOptions) check(e *env, args []string) (opt search.Options, files 
 		return opt, nil, err
 	}
 	opt.Query, files, err = o.query(args)
-	opt.Filter, opt.Redact = o.filter, e.redactor
+	opt.Filter, opt.Redact, opt.Rules = o.filter, e.redactor, o.by
 	if o.source != "all" {
 		opt.Source = o.source
 	}
@@ -348,8 +334,8 @@ type ambientOptions struct {
 func newAmbientCommand(e *env) *cobra.Command {
 	o := &ambientOptions{}
 	cmd := command(e, o, runAmbient)
-	o.answer.flags(cmd, "text", "jsonl")
-	o.redaction.flags(cmd)
+	o.answer.flags(e, cmd, "text", "jsonl")
+	o.redaction.flags(e, cmd)
 	cmd.Flags().IntVar(&o.n, "n", 5, "print the last `N` commands; 0 for nothing")
 	return cmd
 }
@@ -357,9 +343,6 @@ func newAmbientCommand(e *env) *cobra.Command {
 func runAmbient(e *env, o *ambientOptions, args []string) error {
 	if o.n < 0 {
 		return usagef("--n %d: must not be negative", o.n)
-	}
-	if err := cmp.Or(o.answer.check(), o.redaction.start(e)); err != nil {
-		return usage(err)
 	}
 	name, err := e.shellOf(args)
 	if err != nil {

@@ -50,23 +50,22 @@ func newSimulateCommand(e *env) *cobra.Command {
 	o := &simulateOptions{}
 	cmd := command(e, o, runSimulate)
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, "text", "json", "jsonl", "csv", "markdown", "html")
-	o.overrideFlags.flags(cmd)
+	o.readFlags.flags(e, cmd, "text", "json", "jsonl", "csv", "markdown", "html")
+	o.overrideFlags.flags(e, cmd, &o.Replay)
 	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, those of ctxtool policies, with a preset as NAME:PRESET, or a hook as exec:COMMAND")
 	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of a parameter: `KEY=A,B,C`; a key is one of "+strings.Join(simulate.Parameters(), ", "))
-	choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), simulate.Goals)
+	e.choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), "--optimize", simulate.Goals)
 	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
 	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")
-	choice(cmd, &o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`: ratio, extract", []string{"ratio", "extract"})
+	e.choice(cmd, &o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`: ratio, extract", "--summarizer", []string{"ratio", "extract"})
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "exec: end a command that takes longer than `DURATION` for an answer")
+	e.before(func() error { return o.check(e) })
 	return cmd
 }
 
 // check reads the flags, before any input is opened.
 func (o *simulateOptions) check(e *env) (err error) {
-	if o.Replay.Rules, err = o.start(e); err != nil {
-		return err
-	}
+	o.Replay.Rules = o.by
 	if o.Contenders, err = o.contenders(e); err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (o *simulateOptions) check(e *env) (err error) {
 	if o.format == "html" && e.toTerminal(o.output) {
 		return errors.New("-f html requires -o FILE on a terminal")
 	}
-	return cmp.Or(oneOf("--optimize", simulate.Goals, o.optimize), oneOf("--summarizer", []string{"ratio", "extract"}, o.summarizer), o.overrideFlags.check(e, &o.Replay))
+	return nil
 }
 
 // contenders returns the policies that --policy names.
@@ -136,9 +135,6 @@ func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err erro
 }
 
 func runSimulate(e *env, o *simulateOptions, args []string) error {
-	if err := o.check(e); err != nil {
-		return usage(err)
-	}
 	files, err := e.sessions(args)
 	if err != nil {
 		return usage(err)

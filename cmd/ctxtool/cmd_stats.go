@@ -34,13 +34,8 @@ type statsOptions struct {
 
 func newStatsCommand(e *env) *cobra.Command {
 	o := &statsOptions{}
-	cmd := &cobra.Command{
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Asked = cmd.Flags().Changed("counter")
-			o.named = cmd.Flags().Changed
-			return runStats(e, o, args)
-		},
-	}
+	cmd := command(e, o, runStats)
+	o.named = cmd.Flags().Changed
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if strings.HasPrefix(err.Error(), "unknown flag: --like") {
 			return &sessionfmt.Error{Err: err, Hint: "ctxtool reduce --policy gsh|swe-cli|y-agent counts a context as that agent does, ctxtool simulate --policy all of its requests"}
@@ -48,18 +43,17 @@ func newStatsCommand(e *env) *cobra.Command {
 		return err
 	})
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
-	o.overrideFlags.flags(cmd)
-	o.gateFlags.flags(cmd)
-	o.filter.flags(cmd, "calls of models whose name contains")
-	f.StringSliceVar(&o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "))
-	choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "), tokens.Names())
+	o.readFlags.flags(e, cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
+	o.overrideFlags.flags(e, cmd, &o.Replay)
+	o.gateFlags.flags(e, cmd)
+	o.filter.flags(e, cmd, "calls of models whose name contains")
+	e.choices(cmd, &o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "), "unknown lens", lensNames(stats.Lenses))
+	e.choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "), "", tokens.Names())
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
 	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")
-	f.StringSliceVar(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)")
-	complete(cmd, "lens", lensNames(stats.Lenses))
-	complete(cmd, "by", stats.CostGroups())
+	e.choices(cmd, &o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)", "--by: unknown group", stats.CostGroups())
+	e.before(func() error { return o.check(e) })
 	return cmd
 }
 
@@ -69,8 +63,8 @@ func lensNames(lenses []*stats.Lens) []string {
 
 // check checks the flags, before any input is opened.
 func (o *statsOptions) check(e *env) (err error) {
-	o.Replay.Rules, err = o.start(e)
-	if err = cmp.Or(err, withFlag("--counter", o.SetCounter(o.counter)), o.gateFlags.check(e)); err != nil {
+	o.Replay.Rules, o.Asked = o.by, o.named("counter")
+	if err = withFlag("--counter", o.SetCounter(o.counter)); err != nil {
 		return err
 	}
 	if o.By = o.gate.By(o.By); o.gated {
@@ -79,8 +73,7 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.MaxIterations < 1 {
 		return errors.New("--max-iterations must be above 0")
 	}
-	o.Only, err = o.filter.check(e)
-	if err = cmp.Or(oneOf("unknown lens", lensNames(stats.Lenses), o.lenses...), oneOf("--by: unknown group", stats.CostGroups(), o.By...), err); err != nil {
+	if o.Only, err = o.filter.check(e); err != nil {
 		return err
 	}
 	for _, l := range stats.Lenses {
@@ -99,7 +92,7 @@ func (o *statsOptions) check(e *env) (err error) {
 	if o.format == "csv" && len(o.lenses) != 1 {
 		return errors.New("-f csv requires one lens: set --lens")
 	}
-	return o.overrideFlags.check(e, &o.Replay)
+	return nil
 }
 
 // replaying are the lenses that replay the session.
@@ -131,9 +124,6 @@ func (o *statsOptions) unused() error {
 }
 
 func runStats(e *env, o *statsOptions, args []string) error {
-	if err := o.check(e); err != nil {
-		return usage(err)
-	}
 	files, err := e.sessions(args)
 	if err != nil {
 		return err

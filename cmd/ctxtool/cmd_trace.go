@@ -36,7 +36,7 @@ func newTraceCommand(e *env) *cobra.Command {
 	cmd := command(e, o, runTrace)
 	cmd.Args = cobra.MaximumNArgs(2)
 	f := cmd.Flags()
-	o.readFlags.flags(cmd, "text", "jsonl")
+	o.readFlags.flags(e, cmd, "text", "jsonl")
 	f.StringVar(&o.at, "at", "", "take the state at `POINT` as the current one")
 	f.StringVar(&o.leaf, "leaf", "", "trace the branch that ends at `POINT`")
 	f.StringVarP(&o.regexp, "regexp", "e", "", "search for `PATTERN`")
@@ -85,8 +85,7 @@ func (o *traceOptions) search(pattern, text string) (*trace.Query, error) {
 
 func runTrace(e *env, o *traceOptions, args []string) error {
 	wanted := args[min(1, len(args)):]
-	rules, err := o.start(e)
-	if err = cmp.Or(err, o.check(wanted)); err != nil {
+	if err := o.check(wanted); err != nil {
 		return usage(err)
 	}
 	s, point, err := e.named(args)
@@ -98,7 +97,7 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := replay.New(s, replay.Options{Rules: rules, Leaf: leaf})
+	r := replay.New(s, replay.Options{Rules: o.by, Leaf: leaf})
 	if o.blame {
 		return e.blame(r, o, leaf, cmp.Or(strings.Join(wanted, ""), point, "leaf"))
 	}
@@ -181,12 +180,12 @@ func newShowCommand(e *env) *cobra.Command {
 	o := &readFlags{}
 	cmd := command(e, o, runShow)
 	cmd.Args = cobra.MinimumNArgs(1)
-	o.flags(cmd, "text", "json", "raw")
+	o.flags(e, cmd, "text", "json", "raw")
 	return cmd
 }
 
 func runShow(e *env, o *readFlags, args []string) error {
-	rules, s, point, err := o.open(e, args)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}
@@ -195,7 +194,7 @@ func runShow(e *env, o *readFlags, args []string) error {
 	if point != "" || len(points) == 0 {
 		points = append([]string{cmp.Or(point, "leaf")}, points...)
 	}
-	r := replay.New(s, replay.Options{Rules: rules})
+	r := replay.New(s, replay.Options{Rules: o.by})
 	all, err := e.shown(r, points, o.format == "raw")
 	if err != nil {
 		return err

@@ -190,7 +190,7 @@ type answer struct {
 }
 
 // flags registers the flags of an answer; the first form is the default.
-func (a *answer) flags(cmd *cobra.Command, forms ...string) {
+func (a *answer) flags(e *env, cmd *cobra.Command, forms ...string) {
 	a.forms = forms
 	f := cmd.Flags()
 	f.StringVarP(&a.format, "format", "f", forms[0], "print as `FORM`: "+strings.Join(forms, ", "))
@@ -199,6 +199,7 @@ func (a *answer) flags(cmd *cobra.Command, forms ...string) {
 		f.BoolVar(&a.json, "json", false, "short for -f "+form)
 	}
 	complete(cmd, "format", forms)
+	e.before(a.check)
 }
 
 // jsonForm returns what --json means: one object, else lines of JSON. It is empty for a
@@ -305,26 +306,10 @@ type readFlags struct {
 }
 
 // flags registers the flags; the first form is the default.
-func (o *readFlags) flags(cmd *cobra.Command, forms ...string) {
-	o.answer.flags(cmd, forms...)
-	o.replayFlags.flags(cmd)
-	o.redaction.flags(cmd)
-}
-
-// start checks the flags, before any input is opened.
-func (o *readFlags) start(e *env) (replay.Rules, error) {
-	rules, err := o.replayFlags.check()
-	return rules, cmp.Or(o.answer.check(), err, o.redaction.start(e))
-}
-
-// open checks the flags and opens the session that the arguments name. point is that of
-// SESSION@POINT, or empty.
-func (o *readFlags) open(e *env, args []string) (rules replay.Rules, s *sessionfmt.Session, point string, err error) {
-	if rules, err = o.start(e); err != nil {
-		return rules, nil, "", usage(err)
-	}
-	s, point, err = e.named(args)
-	return rules, s, point, err
+func (o *readFlags) flags(e *env, cmd *cobra.Command, forms ...string) {
+	o.answer.flags(e, cmd, forms...)
+	o.replayFlags.flags(e, cmd)
+	o.redaction.flags(e, cmd)
 }
 
 // reply prints the result of a replay, then its findings and coverage on standard error, with
@@ -349,21 +334,21 @@ func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, in
 // replayFlags are the flags that say how a session is replayed and how strictly it is read.
 type replayFlags struct {
 	rules  string
+	by     replay.Rules // those
 	strict bool
 }
 
-func (r *replayFlags) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	choice(cmd, &r.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), replay.RulesNames())
-	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
+func (r *replayFlags) flags(e *env, cmd *cobra.Command) {
+	r.rulesFlag(e, cmd)
+	cmd.Flags().BoolVar(&r.strict, "strict", false, "fail on any finding")
 }
 
-func (r *replayFlags) check() (replay.Rules, error) {
-	rules, err := replay.ParseRules(r.rules)
-	if err != nil {
-		return 0, fmt.Errorf("%w: expected one of %s", err, strings.Join(replay.RulesNames(), ", "))
-	}
-	return rules, nil
+func (r *replayFlags) rulesFlag(e *env, cmd *cobra.Command) {
+	e.choice(cmd, &r.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), "unknown rules", replay.RulesNames())
+	e.before(func() (err error) {
+		r.by, err = replay.ParseRules(r.rules)
+		return err
+	})
 }
 
 // overrideFlags replace what the session has or lacks.
@@ -374,16 +359,19 @@ type overrideFlags struct {
 	window      int64
 }
 
-func (g *overrideFlags) flags(cmd *cobra.Command) {
+// flags registers the flags, which set the options.
+func (g *overrideFlags) flags(e *env, cmd *cobra.Command, opt *replay.Options) {
 	f := cmd.Flags()
 	f.StringVar(&g.baseline, "baseline", "", "take prompt and tools from `FILE`: an envelope, a session, /context --full, or HTML")
 	f.StringSliceVar(&g.implemented, "implemented", nil, "omit tools other than `NAMES`")
 	f.StringVar(&g.model, "model", "", "use model `PROVIDER/ID` instead of that of the path")
 	f.Var(tokensFlag(&g.window), "window", "use a context window of `TOKENS`")
+	e.models(&opt.Models)
+	e.before(func() error { return g.check(opt) })
 }
 
-// check sets the options of the flags, before any input is opened; load reads the baseline.
-func (g *overrideFlags) check(e *env, opt *replay.Options) (err error) {
+// check sets the options of the flags; load reads the baseline.
+func (g *overrideFlags) check(opt *replay.Options) error {
 	if g.model != "" {
 		provider, id, ok := strings.Cut(g.model, "/")
 		if !ok || provider == "" || id == "" {
@@ -392,8 +380,7 @@ func (g *overrideFlags) check(e *env, opt *replay.Options) (err error) {
 		opt.Model = models.Ref{Provider: provider, ID: id}
 	}
 	opt.Window, opt.Implemented = g.window, g.implemented
-	opt.Models, err = e.config.Models()
-	return err
+	return nil
 }
 
 // load reads the baseline, which is input.

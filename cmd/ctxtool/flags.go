@@ -12,6 +12,7 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/times"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/outline"
@@ -170,10 +171,36 @@ func complete(cmd *cobra.Command, flag string, values []string) {
 	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// choice registers a flag whose values completion offers.
-func choice(cmd *cobra.Command, to *string, flag, value, usage string, values []string) {
+// before registers a check of flags, which runs before the command. Its errors are errors of the
+// command line. Groups of flags check themselves.
+func (e *env) before(check func() error) { e.checks = append(e.checks, check) }
+
+// models gives the command the table of models with those of the configuration.
+func (e *env) models(to **models.Table) {
+	e.before(func() (err error) {
+		*to, err = e.config.Models()
+		return err
+	})
+}
+
+// choice registers a flag whose values completion offers. what begins the error for another value,
+// and is empty if any is allowed.
+func (e *env) choice(cmd *cobra.Command, to *string, flag, value, usage, what string, values []string) {
 	cmd.Flags().StringVar(to, flag, value, usage)
 	complete(cmd, flag, values)
+	e.before(func() error {
+		if *to == "" || what == "" {
+			return nil
+		}
+		return oneOf(what, values, *to)
+	})
+}
+
+// choices is choice for a flag with a list.
+func (e *env) choices(cmd *cobra.Command, to *[]string, flag string, value []string, usage, what string, values []string) {
+	cmd.Flags().StringSliceVar(to, flag, value, usage)
+	complete(cmd, flag, values)
+	e.before(func() error { return oneOf(what, values, *to...) })
 }
 
 // maxCompletions is how many ids completion offers at most.
@@ -278,7 +305,7 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 // A period are the flags that select a span of time.
 type period struct{ since, until string }
 
-func (o *period) flags(cmd *cobra.Command) {
+func (o *period) flags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.since, "since", "", "only sessions and calls since `TIME`")
 	f.StringVar(&o.until, "until", "", "only sessions and calls until `TIME`")
@@ -331,19 +358,16 @@ type filter struct {
 }
 
 // flags registers the flags; models says what --only-model selects.
-func (o *filter) flags(cmd *cobra.Command, models string) {
-	o.period.flags(cmd)
+func (o *filter) flags(e *env, cmd *cobra.Command, models string) {
+	o.period.flags(e, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
 	f.StringVar(&o.model, "only-model", "", "only "+models+" `TEXT`")
-	choice(cmd, &o.agent, "agent", "", "only sessions of the agent `NAME`: "+strings.Join(agents(), ", "), agents())
+	e.choice(cmd, &o.agent, "agent", "", "only sessions of the agent `NAME`: "+strings.Join(agents(), ", "), "unknown agent", agents())
 }
 
 func (o *filter) check(e *env) (stats.Only, error) {
 	since, until, err := o.period.check(e)
-	if o.agent != "" {
-		err = cmp.Or(err, oneOf("unknown agent", agents(), o.agent))
-	}
 	return stats.Only{Since: since, Until: until, Project: o.project, Model: o.model, Agent: o.agent}, err
 }
 
@@ -363,10 +387,11 @@ type redaction struct {
 }
 
 // flags registers the flags for a command that reads sessions.
-func (o *redaction) flags(cmd *cobra.Command) {
+func (o *redaction) flags(e *env, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
 	o.failFlag(cmd)
 	o.ruleFlags(cmd)
+	e.before(func() error { return o.start(e) })
 }
 
 func (o *redaction) failFlag(cmd *cobra.Command) {

@@ -27,19 +27,17 @@ type gateFlags struct {
 
 var gateForms = []string{"github", "junit"}
 
-// The values of --broken and --unpriced.
-var brokenActions, unpricedActions = []string{"fail", "warn"}, []string{"fail", "ignore"}
-
-func (o *gateFlags) flags(cmd *cobra.Command) {
+func (o *gateFlags) flags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")
 	f.StringVar(&o.file, "check", "", "exit with 1 if a figure crosses a limit in the TOML `FILE`")
 	f.StringVar(&o.against, "against", "", "exit with 1 if a figure differs from the run saved in `FILE`")
 	f.StringVar(&o.drift, "drift", "", "tolerate `AMOUNT` between a figure and the saved run: 5%, +5%, 1000")
-	choice(cmd, &o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", brokenActions)
-	choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", unpricedActions)
+	e.choice(cmd, &o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", "--broken", []string{"fail", "warn"})
+	e.choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", "--unpriced", []string{"fail", "ignore"})
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
 	complete(cmd, "require", gate.FigureNames())
+	e.before(func() error { return o.check(e) })
 }
 
 // check checks the flags and reads the files that they name, before any session is opened.
@@ -62,14 +60,6 @@ func (o *gateFlags) check(e *env) error {
 		o.gate.Drift = &gate.Drift{}
 		if err := o.gate.Drift.UnmarshalText([]byte(o.drift)); err != nil {
 			return withFlag("--drift", err)
-		}
-	}
-	for _, of := range []struct {
-		flag, value string
-		actions     []string
-	}{{"--broken", o.broken, brokenActions}, {"--unpriced", o.unpriced, unpricedActions}} {
-		if err := oneOf(of.flag, of.actions, of.value); of.value != "" && err != nil {
-			return err
 		}
 	}
 	return o.load(e)

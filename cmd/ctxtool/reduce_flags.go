@@ -47,37 +47,33 @@ type reduceFlags struct {
 // asForms are the forms in which changes are stored, the default first.
 var asForms = []string{string(compact.AsAuto), string(compact.AsEdits), string(compact.AsTransform)}
 
-// command sets up a command that reduces by the policy that choose sets.
-func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) {
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if err := choose(); err != nil {
-			return usage(err)
-		}
-		return o.run(e, args)
-	}
-	o.writeFlags.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "jsonl", "entries")
-	o.replayFlags.flags(cmd)
-	o.overrideFlags.flags(cmd)
+// command completes a command that reduces by the policy that choose sets. It has its own flags.
+func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) *cobra.Command {
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return o.run(e, args) }
+	o.writeFlags.flags(e, cmd, "the session with the new entries to `FILE`", "text", "json", "jsonl", "entries")
+	o.replayFlags.flags(e, cmd)
+	o.overrideFlags.flags(e, cmd, &o.replay)
 	o.nowFlag(cmd, "the entries")
 	o.forceFlag(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.Write, "write", false, "append the entries to each session")
 	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`")
-	choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: "+strings.Join(asForms, ", "), asForms)
+	e.choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: "+strings.Join(asForms, ", "), "--as", asForms)
 	o.unmarkedFlag(cmd)
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
-	choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's): "+strings.Join(tokens.Names(), ", "), tokens.Names())
+	e.choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's): "+strings.Join(tokens.Names(), ", "), "", tokens.Names())
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
+	e.before(choose)
+	e.before(func() error { return o.check(e) })
+	return cmd
 }
 
 // check checks the flags, before any input is opened.
 func (o *reduceFlags) check(e *env) (err error) {
-	if o.replay.Rules, err = o.replayFlags.check(); err != nil {
-		return err
-	}
+	o.replay.Rules = o.by
 	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
 	o.job.IfOver, err = compact.ParseAmount("--if-over", o.ifOver)
-	if err = cmp.Or(err, oneOf("--as", asForms, o.as)); err != nil {
+	if err != nil {
 		return err
 	}
 	if o.counter != "" {
@@ -92,9 +88,8 @@ func (o *reduceFlags) check(e *env) (err error) {
 	if o.job.Summarize, err = o.summarizerFlags.check(e, o.Write || o.output != ""); err != nil {
 		return err
 	}
-	err = o.overrideFlags.check(e, &o.replay)
 	o.job.Models = o.replay.Models
-	return err
+	return nil
 }
 
 // counted returns a policy with the counter that was asked for.
@@ -120,9 +115,6 @@ func (o *reduceFlags) policyOf(s *sessionfmt.Session) (*compact.Policy, error) {
 
 // run reduces the sessions that the arguments name.
 func (o *reduceFlags) run(e *env, args []string) error {
-	if err := o.check(e); err != nil {
-		return usage(err)
-	}
 	files, err := e.sessions(args)
 	if err != nil {
 		return usage(err)
@@ -200,7 +192,7 @@ type summarizerFlags struct {
 
 // summaryFlags are the flags of commands that need summaries; others are flags beside
 // --summarizer that run commands, see only.
-func (o *summarizerFlags) summaryFlags(cmd *cobra.Command, others ...string) {
+func (o *summarizerFlags) summaryFlags(e *env, cmd *cobra.Command, others ...string) {
 	f := cmd.Flags()
 	f.StringVar(&o.summarizer, "summarizer", "extract", "take summaries from `SOURCE`: "+strings.Join(compact.Summarizers, ", "))
 	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "write at most `TOKENS` (default: by what it replaces)")

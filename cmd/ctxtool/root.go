@@ -58,6 +58,8 @@ type env struct {
 	asIs        bool             // or what it prints, if it writes sessions
 	said        *redact.Run      // redacts plans; may be nil
 	leaks       *redact.Redactor // finds secrets in answers, which then fail; nil without --fail-on-secret
+
+	checks []func() error // of the flags of the command that is made; see before
 }
 
 func processEnv() env {
@@ -189,6 +191,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	e.addHelp(root)
 	for _, c := range commands {
 		if only == "" || c.name == only {
+			e.checks = nil
 			command := c.new(e)
 			help.Describe(command, c.name)
 			command.GroupID = c.group
@@ -205,8 +208,15 @@ func newRoot(e *env, only string) *cobra.Command {
 				}
 				return nil
 			}
-			run := command.RunE
-			command.RunE = func(cmd *cobra.Command, args []string) error { return noAnswer(run(cmd, args)) }
+			run, checks := command.RunE, e.checks
+			command.RunE = func(cmd *cobra.Command, args []string) error {
+				for _, check := range checks {
+					if err := check(); err != nil {
+						return usage(err)
+					}
+				}
+				return noAnswer(run(cmd, args))
+			}
 			command.Flags().VisitAll(func(f *pflag.Flag) {
 				if name, _ := pflag.UnquoteUsage(f); name == "POINT" {
 					command.RegisterFlagCompletionFunc(f.Name, e.completePoint)

@@ -43,16 +43,16 @@ type writeFlags struct {
 }
 
 // appendFlags are the flags of commands that append entries to one session.
-func (o *writeFlags) appendFlags(cmd *cobra.Command) {
-	o.flags(cmd, "the session with the new entries to `FILE`", "text", "json", "entries")
+func (o *writeFlags) appendFlags(e *env, cmd *cobra.Command) {
+	o.flags(e, cmd, "the session with the new entries to `FILE`", "text", "json", "entries")
 	o.nowFlag(cmd, "the entries")
 	cmd.Flags().BoolVar(&o.Write, "write", false, "append the entries to the session")
 	o.Again = true
 }
 
 // rewriteFlags are the flags of commands that write new files.
-func (o *writeFlags) rewriteFlags(cmd *cobra.Command) {
-	o.flags(cmd, "the new session to `FILE`, or into a folder", "text", "json", "diff")
+func (o *writeFlags) rewriteFlags(e *env, cmd *cobra.Command) {
+	o.flags(e, cmd, "the new session to `FILE`, or into a folder", "text", "json", "diff")
 	f := cmd.Flags()
 	f.BoolVar(&o.Write, "write", false, "replace the session, and keep the original")
 	f.StringVar(&o.Quarantine, "quarantine", "", "move what is not an entry to this new `FILE`")
@@ -60,8 +60,8 @@ func (o *writeFlags) rewriteFlags(cmd *cobra.Command) {
 	o.whole, o.times = true, true
 }
 
-func (o *writeFlags) flags(cmd *cobra.Command, output string, forms ...string) {
-	o.answer.flags(cmd, forms...)
+func (o *writeFlags) flags(e *env, cmd *cobra.Command, output string, forms ...string) {
+	o.answer.flags(e, cmd, forms...)
 	f := cmd.Flags()
 	f.Lookup("format").Usage = "print the plan as `FORM`: " + strings.Join(forms, ", ")
 	f.Lookup("output").Usage = "write " + output
@@ -127,13 +127,8 @@ func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, 
 // prepare checks the flags for the sessions that are written, a single one or those of
 // folders. Its errors are errors of the command line.
 func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error) {
-	if err = o.answer.check(); err != nil {
-		return err
-	}
-	if o.time, err = e.nowFlag(o.now); err != nil {
-		return err
-	}
-	if err = o.printed.start(e); err != nil {
+	o.time, err = e.nowFlag(o.now)
+	if err = cmp.Or(err, o.printed.start(e)); err != nil {
 		return err
 	}
 	if o.printed.redact {

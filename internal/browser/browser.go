@@ -111,6 +111,9 @@ func (b *Browser) Open(t testing.TB, file string, view View) *Tab {
 	return tab
 }
 
+// Use makes failures those of a subtest, until the next call.
+func (b *Tab) Use(t testing.TB) { b.t = t }
+
 // tab returns an idle tab, or a new one.
 func (b *Browser) tab(t testing.TB) *Tab {
 	t.Helper()

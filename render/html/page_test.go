@@ -14,9 +14,10 @@ import (
 )
 
 // TestPage holds that what a page offers works, without a network and without a word
-// on the console.
+// on the console. The page is loaded once, which takes longer than most of what is tried.
 func TestPage(t *testing.T) {
 	t.Parallel()
+	b := open(t, demoPage, browser.View{})
 	for _, test := range []struct {
 		name string
 		try  func(b *tab)
@@ -25,9 +26,10 @@ func TestPage(t *testing.T) {
 		{"theme", tryTheme}, {"keyboard", tryKeyboard}, {"print", tryPrint}, {"switches", trySwitches}, {"address", tryAddress}, {"narrow", tryNarrow},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, demoPage, browser.View{})
-			test.try(b)
+			b.Use(t)
+			b.SetView(browser.View{})
+			b.Run("ctxtool.closeDialog(); ctxtool.side.filter = 'all'; ctxtool.side.search(''); ctxtool.follow(ctxtool.model.head.leaf); ctxtool.select(ctxtool.steps.at(-1)); document.activeElement.blur()")
+			test.try(&tab{b.Tab, t})
 			b.Silent()
 		})
 	}

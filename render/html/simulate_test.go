@@ -16,6 +16,8 @@ import (
 // narrow window, and shows what each policy's model would have seen.
 func TestPolicyPage(t *testing.T) {
 	t.Parallel()
+	b := open(t, policyPage, browser.View{})
+	b.Run("globalThis.best = ctxtool.chosen")
 	for _, test := range []struct {
 		name string
 		try  func(b *tab)
@@ -23,9 +25,10 @@ func TestPolicyPage(t *testing.T) {
 		{"stepping", tryPolicySteps}, {"regrets", tryPolicyRegrets}, {"contexts", tryPolicyContexts}, {"keyboard", tryPolicyKeyboard}, {"narrow", tryPolicyNarrow}, {"theme", tryTheme},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			b := open(t, policyPage, browser.View{})
-			test.try(b)
+			b.Use(t)
+			b.SetView(browser.View{})
+			b.Run("ctxtool.choose(best); ctxtool.go(0); document.activeElement.blur()")
+			test.try(&tab{b.Tab, t})
 			b.Silent()
 		})
 	}

@@ -125,31 +125,28 @@ func (c *recorder) follow(l *ledger.Ledger) {
 
 // request records what a request of the path had, and what it no longer had.
 func (c *recorder) request(k int32) {
-	q, change := &c.l.Requests[k], c.l.Change(k)
-	one := recordedRequest{messages: change.Same + len(change.Fresh), kept: change.Same, keptTokens: c.shares.Total(), prompt: q.Prompt}
-	moved := make(map[replay.Piece]bool, len(change.Gone))
-	for i := range change.Gone {
-		p := &change.Gone[i]
-		moved[p.Piece] = false
-		one.keptTokens -= int(p.Tokens)
+	q, v := &c.l.Requests[k], c.l.View(k, false)
+	one := recordedRequest{prompt: q.Prompt}
+	kept, keptTokens := v.Until(int(q.Kept))
+	messages, tokens := v.Until(q.Messages.Len())
+	one.messages, one.kept, one.keptTokens, one.again = messages, kept, int(keptTokens), int(tokens-keptTokens)
+	fresh, gone := c.l.Apart(k)
+	for i := range gone {
+		p := &gone[i]
 		c.shares.Add(p.Kind(), -int(p.Tokens))
+		one.removed = append(one.removed, p.Piece)
 	}
-	for i := range change.Fresh {
-		p := &change.Fresh[i]
+	for i := range fresh {
+		p := &fresh[i]
 		n := int(p.Tokens)
 		c.shares.Add(p.Kind(), n)
-		if _, had := moved[p.Piece]; had {
-			moved[p.Piece] = true
-			one.again += n
-		} else if !plain(&p.Piece) || c.gone[p.Origin().Record] {
+		one.again -= n
+		if !plain(&p.Piece) || c.gone[p.Origin().Record] {
 			one.added = append(one.added, added{p.Piece, n})
 		}
 	}
-	for i := range change.Gone {
-		if p := &change.Gone[i]; !moved[p.Piece] {
-			one.removed = append(one.removed, p.Piece)
-			c.gone[p.Origin().Record] = true
-		}
+	for i := range gone {
+		c.gone[gone[i].Origin().Record] = true
 	}
 	n := c.l.Counts(q)
 	one.tokens = Tokens{System: n.System, Tools: n.Tools, Shares: c.shares}

@@ -30,6 +30,24 @@ func (l *Ledger) Change(k int32) (c Change) {
 	return c
 }
 
+// Apart returns the messages that only a request has of it and the one before it, and those that
+// only that one has. It costs as much as they differ.
+func (l *Ledger) Apart(k int32) (fresh, gone []Message) {
+	q := &l.Requests[k]
+	was := l.before(q)
+	return l.sent(q.Messages, q.Messages.Without(was)), l.sent(was, was.Without(q.Messages))
+}
+
+// sent returns the messages with those numbers that a provider gets.
+func (l *Ledger) sent(m replay.Messages, numbers []int32) (all []Message) {
+	for _, number := range numbers {
+		if p := m.Numbered(number); p.Sent() {
+			all = append(all, Message{*p, l.Measure(number, p), number})
+		}
+	}
+	return all
+}
+
 // rest returns the messages from an index of the list on, without request-only ones.
 func (v *View) rest(from int) (all []Message) {
 	for i, m := range v.From(from) {

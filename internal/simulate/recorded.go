@@ -125,13 +125,19 @@ func (c *recorder) follow(l *ledger.Ledger) {
 
 // request records what a request of the path had, and what it no longer had.
 func (c *recorder) request(k int32) {
-	q, change := &c.l.Requests[k], c.l.Change(k)
-	v := c.l.View(k, false)
+	q, v := &c.l.Requests[k], c.l.View(k, false)
+	one := recordedRequest{prompt: q.Prompt}
+	kept, keptTokens := v.Until(int(q.Kept))
 	messages, tokens := v.Until(q.Messages.Len())
-	_, kept := v.Until(int(q.Kept))
-	one := recordedRequest{messages: messages, kept: change.Same, keptTokens: int(kept), again: int(tokens - kept), prompt: q.Prompt}
-	for i := range change.Fresh {
-		p := &change.Fresh[i]
+	one.messages, one.kept, one.keptTokens, one.again = messages, kept, int(keptTokens), int(tokens-keptTokens)
+	fresh, gone := c.l.Apart(k)
+	for i := range gone {
+		p := &gone[i]
+		c.shares.Add(p.Kind(), -int(p.Tokens))
+		one.removed = append(one.removed, p.Piece)
+	}
+	for i := range fresh {
+		p := &fresh[i]
 		n := int(p.Tokens)
 		c.shares.Add(p.Kind(), n)
 		one.again -= n
@@ -139,11 +145,8 @@ func (c *recorder) request(k int32) {
 			one.added = append(one.added, added{p.Piece, n})
 		}
 	}
-	for i := range change.Gone {
-		p := &change.Gone[i]
-		c.shares.Add(p.Kind(), -int(p.Tokens))
-		one.removed = append(one.removed, p.Piece)
-		c.gone[p.Origin().Record] = true
+	for i := range gone {
+		c.gone[gone[i].Origin().Record] = true
 	}
 	n := c.l.Counts(q)
 	one.tokens = Tokens{System: n.System, Tools: n.Tools, Shares: c.shares}

@@ -9,27 +9,18 @@ type Message struct {
 	Number int32 // the same for the same message in all requests
 }
 
-// A Change is how the messages that a request got differ from those that the one before it got,
-// without system messages and those of one request alone.
-type Change struct {
-	Same  int       // leading messages that both have
-	Gone  []Message // that the request no longer has
-	Fresh []Message // that the one before did not have
-}
-
-// Change returns how the messages of a request differ from those of the one before it.
-func (l *Ledger) Change(k int32) (c Change) {
+// Apart returns the messages that a request has and the one before it had not, and those that it no
+// longer has, without system messages and those of one request alone. It costs as much as they differ.
+func (l *Ledger) Apart(k int32) (fresh, gone []Message) {
 	q := &l.Requests[k]
-	v, was := l.View(k, false), l.before(q)
-	c.Same, _ = v.Until(int(q.Kept))
-	return Change{c.Same, l.sent(q.Messages, was), l.sent(was, q.Messages)}
+	was := l.before(q)
+	return l.sent(q.Messages, q.Messages.Without(was)), l.sent(was, was.Without(q.Messages))
 }
 
-// sent returns the messages that a provider gets of those that another snapshot has and this one
-// does not.
-func (l *Ledger) sent(is, other replay.Messages) (all []Message) {
-	for _, number := range other.Without(is) {
-		if p := other.Numbered(number); p.Sent() {
+// sent returns the messages with those numbers that a provider gets.
+func (l *Ledger) sent(m replay.Messages, numbers []int32) (all []Message) {
+	for _, number := range numbers {
+		if p := m.Numbered(number); p.Sent() {
 			all = append(all, Message{*p, l.Measure(number, p), number})
 		}
 	}

@@ -92,16 +92,17 @@ func TestRequests(t *testing.T) {
 				continue
 			}
 			before := l.Requests[q.Previous].Messages
-			change, had := l.Change(k), numbers(before)
-			for _, m := range change.Fresh {
+			had := numbers(before)
+			fresh, gone := l.Apart(k)
+			for _, m := range fresh {
 				had[m.Number]++
 			}
-			for _, m := range change.Gone {
+			for _, m := range gone {
 				had[m.Number]--
 			}
 			maps.DeleteFunc(had, func(_ int32, n int) bool { return n == 0 })
 			if !maps.Equal(had, numbers(q.Messages)) {
-				t.Errorf("%s: request %d adds %d messages and loses %d, which are not those of it", c.Name, q.Number, len(change.Fresh), len(change.Gone))
+				t.Errorf("%s: request %d adds %d messages and loses %d, which are not those of it", c.Name, q.Number, len(fresh), len(gone))
 			}
 			next := 0
 			for _, s := range q.Messages.Stretches(before) {
@@ -119,9 +120,10 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%s: request %d: stretches of %d messages of %d", c.Name, q.Number, next, q.Messages.Len())
 			}
 			was := texts(t, must.Get(r.At(sessionfmt.Before(int(l.Requests[q.Previous].Record)))))
-			for i := range min(change.Same, len(was), len(is)) {
+			same, _ := v.Until(int(q.Kept))
+			for i := range min(same, len(was), len(is)) {
 				if was[i] != is[i] {
-					t.Errorf("%s: request %d keeps %d messages, and message %d differs", c.Name, q.Number, change.Same, i)
+					t.Errorf("%s: request %d keeps %d messages, and message %d differs", c.Name, q.Number, same, i)
 					break
 				}
 			}

@@ -35,12 +35,7 @@ func (s *Session) Grow() bool {
 // extend completes the index for records from n on, which follow those of a complete one.
 func (s *Session) extend(n int) {
 	if len(s.records) > len(s.table.slots)/8*7 {
-		s.table = newIDTable(2 * len(s.records))
-		for i := range n {
-			if id := s.idOf(i); s.Kind(i).IsEntry() && len(id) > 0 {
-				*s.slot(id) = uint32(i + 1)
-			}
-		}
+		s.newTable(2*len(s.records), n)
 	}
 	s.indexIDs(n)
 	s.link(n)

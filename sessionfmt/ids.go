@@ -191,13 +191,17 @@ func newIDTable(n int) *idTable {
 
 // tableRoom makes the table larger where it has no room for another record.
 func (s *Session) tableRoom() {
-	if len(s.records) < len(s.table.slots)/3*2 {
-		return
+	if len(s.records) >= len(s.table.slots)/3*2 {
+		s.newTable(max(cap(s.records), 2*len(s.records)), len(s.records))
 	}
-	s.table = newIDTable(max(cap(s.records), 2*len(s.records)))
-	for i := range s.records {
-		if s.records[i].kind.IsEntry() {
-			*s.slot(s.idOf(i)) = uint32(i + 1)
+}
+
+// newTable makes a table with room for a number of records, and puts the first of these into it.
+func (s *Session) newTable(room, first int) {
+	s.table = newIDTable(room)
+	for i := range first {
+		if id := s.idOf(i); s.Kind(i).IsEntry() && len(id) > 0 {
+			*s.slot(id) = uint32(i + 1)
 		}
 	}
 }

@@ -152,12 +152,10 @@ func openBytes(name string, stdin *os.File, disk Disk) (*source, error) {
 
 // plainPathError drops operation and path, which the caller reports.
 func plainPathError(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
+	if le, ok := errors.AsType[*os.LinkError](err); ok {
 		return le.Err
 	}
 	return err

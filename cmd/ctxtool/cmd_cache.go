@@ -131,14 +131,13 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 }
 
 func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
-	s, err := sessionfmt.Open(f.path, e.opening(1))
-	if err == nil {
-		defer s.Close()
-		r, report, fault := o.of(s)
-		if err = fault; err == nil {
+	err := e.within(f, func(s *sessionfmt.Session) error {
+		r, report, err := o.of(s)
+		if err == nil {
 			row, err = *report.Total, noFindings(o.strict, f.name, len(r.AllFindings()))
 		}
-	}
+		return err
+	})
 	if err != nil {
 		row = cache.Total{Prices: models.Date, Error: e.reason(err)}
 	}

@@ -144,7 +144,8 @@ func (l *logger) list(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.limits(leaf); err != nil {
+	l.since, l.until, err = l.o.limits(func(text string) (limit, error) { return l.e.newLimit(l.s, text, leaf) })
+	if err != nil {
 		return err
 	}
 	if l.o.format == "text" {
@@ -176,20 +177,6 @@ func (l *logger) list(name string) error {
 func (l *logger) conclude() {
 	l.e.printFindings(l.s.Name, l.r.AllFindings())
 	l.e.noteCoverage(l.s, l.r.Rules)
-}
-
-// limits resolves --since and --until.
-func (l *logger) limits(leaf int) (err error) {
-	var wrong error
-	l.since, err = l.e.newLimit(l.s, l.o.since, leaf)
-	l.until, wrong = l.e.newLimit(l.s, l.o.until, leaf)
-	if err = cmp.Or(err, wrong); err != nil {
-		return err
-	}
-	if l.until.before(l.since) {
-		return usage(l.o.reversed())
-	}
-	return nil
 }
 
 // await waits until the file grows.

@@ -140,8 +140,7 @@ func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary
 
 // reason returns the text of an error without its file, which the row names.
 func (e *env) reason(err error) string {
-	var at *sessionfmt.Error
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*sessionfmt.Error](err); ok {
 		err = at.Err
 	}
 	return e.redacted(err.Error())

@@ -148,13 +148,11 @@ func (o *notesOptions) runDigest(e *env) error {
 	var all []*notes.Session
 	broken := 0
 	inOrder(e, 0, files, func(f listedFile, _ func(done, size int64)) (one read) {
-		s, err := sessionfmt.Open(f.path, e.opening(1))
-		if err != nil {
-			return read{err: err}
-		}
-		defer s.Close()
-		leaf := s.Leaf()
-		one.Session, one.stopped, one.err = notes.Read(replay.New(s, replay.Options{Rules: o.by.Decide(s, leaf), Leaf: leaf}), leaf)
+		one.err = e.within(f, func(s *sessionfmt.Session) (err error) {
+			leaf := s.Leaf()
+			one.Session, one.stopped, err = notes.Read(replay.New(s, replay.Options{Rules: o.by.Decide(s, leaf), Leaf: leaf}), leaf)
+			return err
+		})
 		return one
 	}, func(one read) {
 		if one.stopped != nil {

@@ -108,25 +108,35 @@ func (o *reduceOptions) choose(e *env, cmd *cobra.Command, name string) (*compac
 
 // ofPasses returns the policy that runs the passes of --pass unconditionally.
 func (o *reduceOptions) ofPasses(e *env) (p *compact.Policy, err error) {
-	p = &compact.Policy{Name: strings.Join(o.passes, ","), Window: compact.PiPolicy.Window}
-	for _, name := range o.passes {
-		var pass *compact.Pass
-		if line, exec := strings.CutPrefix(name, "exec:"); !exec {
-			pass, err = compact.FindPass(name)
+	p, err = unconditional(o.passes, nil, func(name string) (*compact.Pass, error) {
+		line, exec := strings.CutPrefix(name, "exec:")
+		if !exec {
+			return compact.FindPass(name)
 		} else if strings.TrimSpace(line) == "" {
-			err = errors.New("--pass exec: must be exec:COMMAND")
-		} else {
-			o.commands()
-			pass = compact.ExecPass(o.running, shell.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.summaryLimit})
+			return nil, errors.New("--pass exec: must be exec:COMMAND")
 		}
+		o.commands()
+		return compact.ExecPass(o.running, shell.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.summaryLimit}), nil
+	})
+	if err == nil {
+		p.Target, err = compact.ParseAmount("--target", o.target)
+	}
+	return p, err
+}
+
+// unconditional returns a policy that runs passes unconditionally, with the same options, or nil
+// for the default ones of each.
+func unconditional(names []string, same *compact.Options, find func(name string) (*compact.Pass, error)) (*compact.Policy, error) {
+	p := &compact.Policy{Name: strings.Join(names, ","), Window: compact.PiPolicy.Window}
+	for _, name := range names {
+		pass, err := find(name)
 		if err != nil {
 			return nil, err
 		}
 		p.Counter = cmp.Or(p.Counter, pass.Defaults.Counter)
-		p.Layers = append(p.Layers, compact.Layer{Pass: pass, Options: pass.Defaults})
+		p.Layers = append(p.Layers, compact.Layer{Pass: pass, Options: *cmp.Or(same, &pass.Defaults)})
 	}
-	p.Target, err = compact.ParseAmount("--target", o.target)
-	return p, err
+	return p, nil
 }
 
 // gsh sets those of gsh's own numbers whose flags are given.
@@ -153,18 +163,9 @@ func newPassFlags(name string) *passFlags {
 }
 
 // use sets a policy that runs these passes unconditionally.
-func (o *passFlags) use(names ...string) error {
-	p := &compact.Policy{Name: strings.Join(names, ","), Window: compact.PiPolicy.Window}
-	for _, name := range names {
-		pass, err := compact.FindPass(name)
-		if err != nil {
-			return err
-		}
-		p.Counter = cmp.Or(p.Counter, pass.Defaults.Counter)
-		p.Layers = append(p.Layers, compact.Layer{Pass: pass, Options: o.Options})
-	}
-	o.policy = p
-	return nil
+func (o *passFlags) use(names ...string) (err error) {
+	o.policy, err = unconditional(names, &o.Options, compact.FindPass)
+	return err
 }
 
 func newTruncateCommand(e *env) *cobra.Command {

@@ -176,8 +176,7 @@ func (o *renderOptions) write(e *env, p *page.Page) error {
 		}
 		return p
 	})
-	var large *page.TooLargeError
-	if errors.As(err, &large) {
+	if large, ok := errors.AsType[*page.TooLargeError](err); ok {
 		return &sessionfmt.Error{
 			Pos: sessionfmt.Pos{File: p.Session.Name}, Err: err,
 			Hint: fmt.Sprintf("set --budget %d, select turns with --since, or use --target file, which has no limit", large.Need),
@@ -250,31 +249,26 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 		const one = "one branch: %d of %d entries, and its requests and cost alone; --all adds the others"
 		p.Notes = append(p.Notes, fmt.Sprintf(one, len(path), r.Session.Coverage.Entries))
 	}
-	since, err := o.newLimit(e, r.Session, o.since, leaf)
-	until, wrong := o.newLimit(e, r.Session, o.until, leaf)
-	if err = cmp.Or(err, wrong); err != nil {
+	since, until, err := o.limits(func(text string) (limit, error) { return o.newLimit(e, r.Session, text, leaf) })
+	if err != nil {
 		return err
 	}
-	if until.before(since) {
-		return usage(o.reversed())
-	}
-	if since.set {
-		if err := c.Since(since.from); err != nil {
+	for _, cut := range []struct {
+		on   bool
+		to   func() error
+		note string
+	}{
+		{since.set, func() error { return c.Since(since.from) }, "only entries since " + o.since},
+		{until.set, func() error { return c.Until(until.to) }, "only entries until " + o.until},
+		{len(o.files) > 0, func() error { return c.Touching(o.files) }, "only turns that changed " + strings.Join(o.files, ", ")},
+	} {
+		if !cut.on {
+			continue
+		}
+		if err := cut.to(); err != nil {
 			return err
 		}
-		p.Notes = append(p.Notes, "only entries since "+o.since)
-	}
-	if until.set {
-		if err := c.Until(until.to); err != nil {
-			return err
-		}
-		p.Notes = append(p.Notes, "only entries until "+o.until)
-	}
-	if len(o.files) > 0 {
-		if err := c.Touching(o.files); err != nil {
-			return err
-		}
-		p.Notes = append(p.Notes, "only turns that changed "+strings.Join(o.files, ", "))
+		p.Notes = append(p.Notes, cut.note)
 	}
 	p.Name, p.Chapters = c.Name, c.Chapters()
 	return nil

@@ -247,18 +247,16 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 
 // simulateOne simulates one of several sessions.
 func (o *simulateOptions) simulateOne(e *env, f listedFile) *simulate.Report {
-	var s *sessionfmt.Session
 	var report *simulate.Report
 	err := context.Cause(o.running)
 	if err == nil {
-		s, err = sessionfmt.Open(f.path, e.opening(1))
-	}
-	if err == nil {
-		defer s.Close()
-		if report, err = o.Session(s); err == nil {
-			report.Path, report.Answers = nil, nil
-			err = noFindings(o.strict, f.name, len(s.Findings))
-		}
+		err = e.within(f, func(s *sessionfmt.Session) (err error) {
+			if report, err = o.Session(s); err == nil {
+				report.Path, report.Answers = nil, nil
+				err = noFindings(o.strict, f.name, len(s.Findings))
+			}
+			return err
+		})
 	}
 	if err != nil {
 		report = &simulate.Report{Schema: "ctxtool/simulate/1", Error: e.reason(err)}

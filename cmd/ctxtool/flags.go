@@ -106,8 +106,7 @@ func withFlag(flag string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var own *sessionfmt.Error
-	if errors.As(err, &own) && own.Pos == (sessionfmt.Pos{}) {
+	if own, ok := errors.AsType[*sessionfmt.Error](err); ok && own.Pos == (sessionfmt.Pos{}) {
 		return &sessionfmt.Error{Err: fmt.Errorf("%s: %w", flag, own.Err), Hint: own.Hint}
 	}
 	return fmt.Errorf("%s: %w", flag, err)
@@ -323,6 +322,16 @@ func (o *period) check(e *env) (since, until int64, err error) {
 		return 0, 0, o.reversed()
 	}
 	return from.From, to.To - 1, nil
+}
+
+// limits returns the limits of the period, each as find finds it.
+func (o *period) limits(find func(text string) (limit, error)) (since, until limit, err error) {
+	since, err = find(o.since)
+	until, wrong := find(o.until)
+	if err = cmp.Or(err, wrong); err == nil && until.before(since) {
+		err = usage(o.reversed())
+	}
+	return since, until, err
 }
 
 // reversed returns the error for a period that ends before it begins.

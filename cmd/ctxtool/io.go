@@ -115,6 +115,16 @@ func (e *env) redacted(text string) string {
 	return text
 }
 
+// within reads one of several sessions.
+func (e *env) within(f listedFile, read func(s *sessionfmt.Session) error) error {
+	s, err := sessionfmt.Open(f.path, e.opening(1))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return read(s)
+}
+
 // named opens the session that the arguments name, and returns its point: see session.
 func (e *env) named(args []string) (s *sessionfmt.Session, point string, err error) {
 	name, point, err := e.session(args)
@@ -178,8 +188,7 @@ func (e *env) inputText(name string) ([]byte, error) {
 
 // unreadable returns the error for a file that cannot be read.
 func unreadable(name string, err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		err = path.Err
 	}
 	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}

@@ -332,8 +332,7 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 //	hint: what helps
 func (e *env) fault(err error) {
 	fmt.Fprintf(e.stderr, "ctxtool: %s\n", phrase.Clean(e.redacted(strings.TrimRight(err.Error(), "\n"))))
-	var at *sessionfmt.Error
-	if errors.As(err, &at) && at.Hint != "" {
+	if at, ok := errors.AsType[*sessionfmt.Error](err); ok && at.Hint != "" {
 		fmt.Fprintf(e.stderr, "hint: %s\n", e.redacted(at.Hint))
 	}
 }
@@ -341,8 +340,8 @@ func (e *env) fault(err error) {
 // otherHint returns an error with another hint in place of its own: hints of a replay name
 // flags of ctxtool replay.
 func otherHint(err error, hint string) error {
-	var at *sessionfmt.Error
-	if !errors.As(err, &at) || at.Hint == "" {
+	at, ok := errors.AsType[*sessionfmt.Error](err)
+	if !ok || at.Hint == "" {
 		return err
 	}
 	return &sessionfmt.Error{Pos: at.Pos, Err: at.Err, Hint: hint}

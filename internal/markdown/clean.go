@@ -40,7 +40,6 @@ var class = func() (all [256]uint8) {
 func isSpace(c byte) bool { return class[c] == space }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isWord(c byte) bool  { return class[c]&(hex|letter) != 0 }
-func isPunct(c byte) bool { return class[c]&(quiet|active) != 0 }
 
 // shown is the character of text at i as it is shown, with its size in bytes.
 // What a reader would not see, or be misled by, is U+FFFD: control characters,

@@ -135,14 +135,19 @@ func (w *work) olderThan(keep int) *cut {
 // result is kept without its call: the first group that it would split is kept whole. It is
 // 0 or less if there are none (docs/policies.md 4.7).
 func (w *work) safeEnd(rows []int, retain int) int {
-	end, place := len(rows)-retain, map[int]int{}
-	for k, i := range rows {
-		place[i] = k
+	end := len(rows) - retain
+	if end <= 0 || end == len(rows) {
+		return end
 	}
-	groups, _ := w.groups()
-	for _, g := range groups {
-		k, ok := place[g.call]
-		if n := len(g.results); ok && k < end && n > 0 && place[g.results[n-1]] >= end {
+	for k, i := range rows[:end] {
+		if w.headOf(i) != i {
+			continue
+		}
+		n := len(w.Messages[i].results) - 1
+		for n >= 0 && !w.Live(w.Messages[i].results[n]) {
+			n--
+		}
+		if n >= 0 && w.Messages[i].results[n] >= rows[end] && w.Messages[i].results[n] <= rows[len(rows)-1] {
 			return k
 		}
 	}
@@ -174,25 +179,32 @@ const (
 )
 
 func progressive(w *work) {
-	found, total := sequences(w.View), 0
-	for _, r := range found {
-		total += w.size(r.Messages, &tokens.YBytes)
-	}
-	switch {
-	case len(found) == 0:
-		w.skip = "no finished piece of work"
-		return
-	case total < w.MinTokens:
-		w.skip = notWorth
+	p := w.pieces()
+	defer p.done()
+	for total := 0; len(p.found) == 0 || total < w.MinTokens; total += w.size(p.found[len(p.found)-1].Messages, &tokens.YBytes) {
+		if p.next(w.View) {
+			continue
+		}
+		if p.stay(0); len(p.found) == 0 {
+			w.skip = "no finished piece of work"
+		} else {
+			w.skip = notWorth
+		}
 		return
 	}
 	var open []Request
 	left := w.was.tokens
-	for _, r := range found {
+	for k := 0; k < len(p.found); k++ {
 		if w.enough != nil && w.enough(left) {
+			p.stay(k)
 			break
 		}
+		if k+1 == len(p.found) {
+			p.next(w.View) // before this one is changed
+		}
+		r := p.found[k]
 		if !w.may(Replace, r.Messages[0]) || !w.mayAll(Omit, r.Messages[1:]) {
+			p.stay(k)
 			continue
 		}
 		text, err := w.summary(r)
@@ -203,9 +215,11 @@ func progressive(w *work) {
 		case errors.Is(err, ErrNoAnswer):
 			open = append(open, r)
 			left -= w.size(r.Messages, w.Counter) // request no more summaries than may be needed
+			p.stay(k)
 			continue
 		case err != nil: // skip this one, and try the others
 			w.skip = err.Error()
+			p.stay(k)
 			continue
 		}
 		left -= w.size(r.Messages, w.Counter)
@@ -228,61 +242,118 @@ func (w *work) size(messages []int, c *tokens.Counter) (n int) {
 	return n
 }
 
-// sequences returns the finished pieces of work of a context, as requests for summaries:
-// answers each followed by results, up to an answer that is not, or the user's message. It
-// omits unfinished work, and sequences that would separate calls from results.
-func sequences(v *View) (all []Request) {
-	rows := v.live()
-	groups, of := v.groups()
-	start := -1 // of the current sequence, in rows
-	end := func(n int) {
-		from := start
-		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
-			return
+// Pieces are the finished pieces of work of a context, the oldest first, as requests for summaries.
+type pieces struct {
+	known *int // where a run begins to look: before it there is none
+	at    int  // where to look for the next one
+	found []Request
+	from  []int // where each was looked for
+	stays int   // the first one that stays, -1 for none
+}
+
+// pieces returns those of a context, none of them found yet.
+func (w *work) pieces() *pieces {
+	known := recall[int](w)
+	for _, i := range w.changed {
+		if m := &w.Messages[i]; i < *known && (m.Removed || m.Heads) {
+			*known = w.turnOf(i)
 		}
-		r := Request{Style: styleYAgent, Part: sequencePart, Messages: rows[from:n:n]}
-		for k := max(0, from-sequenceLooks); k < from && r.Before == nil; k++ {
-			if v.Messages[rows[k]].isUser() {
-				r.Before = rows[k : k+1]
-			}
-		}
-		if v.Messages[rows[n]].isAssistant() {
-			r.After = rows[n : n+1]
-		}
-		all = append(all, r)
 	}
-	for n, i := range rows {
-		switch m := &v.Messages[i]; {
-		case m.isUser():
-			end(n)
+	return &pieces{known: known, at: *known, stays: -1}
+}
+
+// next finds the next piece, and reports whether there is one.
+func (p *pieces) next(v *View) bool {
+	r, end := v.piece(p.at)
+	if r != nil {
+		p.found, p.from = append(p.found, *r), append(p.from, p.at)
+	}
+	p.at = end
+	return r != nil
+}
+
+// stay records that a piece was not summarised.
+func (p *pieces) stay(k int) {
+	if p.stays < 0 && k < len(p.found) {
+		p.stays = k
+	}
+}
+
+// done records where the next run has to look.
+func (p *pieces) done() {
+	if *p.known = p.at; p.stays >= 0 {
+		*p.known = p.from[p.stays]
+	}
+}
+
+// piece returns the first finished piece of work from a message on, and the message that ends it:
+// answers each followed by results, up to an answer that is not, or the user's message. It omits
+// unfinished work, and sequences that would separate calls from results. Without one it returns
+// nil, and the last message that could have ended one.
+func (v *View) piece(from int) (*Request, int) {
+	var rows []int
+	last := from
+	for i := from; i < len(v.Messages); i++ {
+		m := &v.Messages[i]
+		switch {
+		case !v.Live(i):
 		case m.isResult():
-		case n+1 < len(rows) && v.Messages[rows[n+1]].isResult():
-			if start < 0 {
-				start = n
+			if len(rows) > 0 {
+				rows = append(rows, i)
 			}
+		case !m.isUser() && v.followed(i):
+			rows = append(rows, i)
 		default:
-			end(n)
+			if len(rows) >= sequenceFrom && v.whole(rows) {
+				return v.request(rows, i), i
+			}
+			rows, last = nil, i
 		}
 	}
-	return all
+	return nil, last
+}
+
+// followed reports whether a result follows a message.
+func (v *View) followed(i int) bool {
+	for i++; i < len(v.Messages); i++ {
+		if v.Live(i) {
+			return v.Messages[i].isResult()
+		}
+	}
+	return false
+}
+
+// request returns the request for a summary of a piece of work that a message ends.
+func (v *View) request(piece []int, end int) *Request {
+	r := &Request{Style: styleYAgent, Part: sequencePart, Messages: piece}
+	looks := sequenceLooks
+	for i := piece[0] - 1; i >= 0 && looks > 0; i-- {
+		if !v.Live(i) {
+			continue
+		}
+		if looks--; v.Messages[i].isUser() {
+			r.Before = []int{i}
+		}
+	}
+	if v.Messages[end].isAssistant() {
+		r.After = []int{end}
+	}
+	return r
 }
 
 // whole reports whether messages have all or nothing of each group, no call without a result,
 // and no result of a call that is elsewhere.
-func (v *View) whole(messages []int, groups []group, of []int) bool {
-	in := map[int]bool{}
+func (v *View) whole(messages []int) bool {
 	for _, i := range messages {
-		in[i] = true
-	}
-	for _, i := range messages {
-		switch {
-		case of[i] < 0:
-			continue
-		case groups[of[i]].open():
-			return false
-		}
-		for _, k := range groups[of[i]].all() {
-			if !in[k] {
+		switch call := v.headOf(i); {
+		case call < 0:
+		case call != i:
+			if _, in := slices.BinarySearch(messages, call); !in {
+				return false
+			}
+		default:
+			g := v.group(call)
+			if g.open() || len(g.results) > 0 && g.results[len(g.results)-1] > messages[len(messages)-1] {
 				return false
 			}
 		}

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -28,17 +29,59 @@ var Prune = Pass{
 const pruneAbove = 100
 
 func prune(w *work) {
-	seen := 0
-	for i := range w.backward {
-		k := w.Messages[i].result()
-		if k < 0 {
-			continue
+	size := func(m *message) int {
+		if k := m.result(); k >= 0 {
+			return tokens.GSH.Of(m.Blocks[k].Bytes)
 		}
-		t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes)
-		if seen > w.Protect && t > pruneAbove {
+		return 0
+	}
+	old := func(m *message, seen int) bool { return m.result() < 0 || seen > w.Protect }
+	for i, seen := range w.aged(size, old) {
+		if t := size(&w.Messages[i]); t > pruneAbove {
 			w.replaceResult(i, fmt.Sprintf("[output pruned, was ~%d tokens]", t), fmt.Sprintf("%d tokens of later results follow", seen))
 		}
-		seen += t
+	}
+}
+
+// An ageing is what a pass remembers that acts on messages once enough has come after them.
+type ageing struct {
+	from  int // the first message that is not old yet
+	seen  int // messages then
+	after int // what there was from that one on
+}
+
+// aged yields the live messages that have become old, the last one first, with what has come after
+// them as measured by size. old must hold for all messages before one for which it does.
+func (w *work) aged(size func(m *message) int, old func(m *message, after int) bool) iter.Seq2[int, int] {
+	a := recall[ageing](w)
+	if len(w.changed) > 0 && w.changed[0] < a.seen {
+		*a = ageing{from: min(a.from, w.changed[0])}
+		a.seen = a.from
+	}
+	for ; a.seen < len(w.Messages); a.seen++ {
+		if w.Live(a.seen) {
+			a.after += size(&w.Messages[a.seen])
+		}
+	}
+	var all, ages []int
+	for ; a.from < len(w.Messages); a.from++ {
+		m := &w.Messages[a.from]
+		if !w.Live(a.from) {
+			continue
+		}
+		n := a.after - size(m)
+		if !old(m, n) {
+			break
+		}
+		a.after = n
+		all, ages = append(all, a.from), append(ages, n)
+	}
+	return func(yield func(i, after int) bool) {
+		for k, i := range slices.Backward(all) {
+			if !yield(i, ages[k]) {
+				return
+			}
+		}
 	}
 }
 
@@ -53,20 +96,24 @@ var StaleResults = Pass{
 }
 
 func staleResults(w *work) {
-	requests := 0 // that have included the message
-	for i := range w.backward {
-		m := &w.Messages[i]
-		if m.isAssistant() {
-			requests++
-		}
-		k := m.result()
-		if k < 0 || requests <= w.Options.Requests {
+	old := func(_ *message, requests int) bool { return requests > w.Options.Requests }
+	for i, requests := range w.aged((*message).answers, old) {
+		k := w.Messages[i].result()
+		if k < 0 {
 			continue
 		}
-		if t := tokens.GSH.Of(m.Blocks[k].Bytes); t > pruneAbove {
+		if t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes); t > pruneAbove {
 			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Options.Requests, t), fmt.Sprintf("%d requests have had it", requests))
 		}
 	}
+}
+
+// answers returns 1 for an answer, which a request had, and 0 for other messages.
+func (m *message) answers() int {
+	if m.isAssistant() {
+		return 1
+	}
+	return 0
 }
 
 // Superseded blanks reads of a file that has been read again, and results that only state
@@ -94,13 +141,20 @@ const (
 type read struct{ file, part string }
 
 func superseded(w *work) {
-	newer := map[read]bool{} // the later reads
-	after := 0               // tokens
-	for i := range w.backward {
+	known := recall[reads](w)
+	all := w.newlyRead(known)
+	if w.Busy { // later runs may have less after a message
+		all = slices.Collect(w.backward)
+	}
+	after := 0 // tokens
+	for _, i := range all {
+		if w.Busy && after > busySuffix {
+			break
+		}
 		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
-			notice, why := w.notice(i, newer)
+			notice, why := w.notice(i, known)
 			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].length)
-			if notice != "" && n >= blankFrom && (!w.Busy || after <= busySuffix) {
+			if notice != "" && n >= blankFrom {
 				after += n
 				w.replaceResult(i, notice, why)
 				continue
@@ -110,18 +164,90 @@ func superseded(w *work) {
 	}
 }
 
-// notice returns the text that replaces a result, and why; both empty if nothing does. newer
-// are the reads after it, to which it adds its own.
-func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
-	if r := w.read(i); r.file != "" {
-		if newer[read{file: r.file}] || newer[r] {
-			return supersededNotice, "read again later"
+// reads are the results that show a file, by what they show.
+type reads struct {
+	shown map[int]read
+	good  map[read][]int              // those that did not fail, in order
+	open  map[string]map[string][]int // by file and part, those that no later one supersedes
+}
+
+// newlyRead adds the new results to those that are known, and returns them with those that they may
+// supersede, the last one first.
+func (w *work) newlyRead(known *reads) (all []int) {
+	if known.good == nil {
+		*known = reads{map[int]read{}, map[read][]int{}, map[string]map[string][]int{}}
+	}
+	for i := range w.news {
+		if !w.Live(i) || w.Messages[i].Call < 0 || w.Messages[i].result() < 0 {
+			continue
 		}
-		if !w.failed(i) {
-			newer[r] = true
+		all = append(all, i)
+		r := w.read(i)
+		if r.file == "" {
+			continue
+		}
+		parts := known.open[r.file]
+		if parts == nil {
+			parts = map[string][]int{}
+			known.open[r.file] = parts
+		}
+		known.shown[i], parts[r.part] = r, append(parts[r.part], i)
+		at, had := slices.BinarySearch(known.good[r], i)
+		if w.failed(i) {
+			if had {
+				known.good[r] = slices.Delete(known.good[r], at, at+1)
+			}
+			continue
+		}
+		if !had {
+			known.good[r] = slices.Insert(known.good[r], at, i)
+		}
+		all = append(all, supersede(parts, r.part, i)...)
+	}
+	slices.Sort(all)
+	all = slices.DeleteFunc(slices.Compact(all), func(i int) bool { return !w.Live(i) })
+	slices.Reverse(all)
+	return all
+}
+
+// supersede takes out of the results of a file those that one of a part supersedes, and returns them.
+func supersede(parts map[string][]int, part string, by int) (all []int) {
+	take := func(part string) {
+		n, _ := slices.BinarySearch(parts[part], by)
+		all = append(all, parts[part][:n]...)
+		if parts[part] = parts[part][n:]; len(parts[part]) == 0 {
+			delete(parts, part)
 		}
 	}
-	if w.useless(i) {
+	take(part)
+	if part == "" {
+		for other := range parts {
+			take(other)
+		}
+	}
+	return all
+}
+
+// last returns the last of the results that showed something and still do, -1 for none.
+func (w *work) last(good map[read][]int, r read) int {
+	all := good[r]
+	for len(all) > 0 && !w.Live(all[len(all)-1]) {
+		all = all[:len(all)-1]
+		good[r] = all
+	}
+	if len(all) == 0 {
+		return -1
+	}
+	return all[len(all)-1]
+}
+
+// notice returns the text that replaces a result, and why; both empty if nothing does.
+func (w *work) notice(i int, known *reads) (notice, why string) {
+	r := known.shown[i]
+	switch {
+	case r.file != "" && (w.last(known.good, read{file: r.file}) > i || w.last(known.good, r) > i):
+		return supersededNotice, "read again later"
+	case w.useless(i):
 		return uselessNotice, "it reports that there is nothing"
 	}
 	return "", ""
@@ -130,16 +256,9 @@ func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
 // read returns the part of a file that the result of a message shows, the zero value for
 // other tools.
 func (w *work) read(i int) (r read) {
-	m := &w.Messages[i]
-	if m.shown != nil {
-		return *m.shown
-	}
 	if call, k := w.callOf(i); k >= 0 {
 		c := activity.New(w.Messages[call].Blocks[k].tool(), "", jsonl.Value(w.text(call, k)))
 		r.file, r.part = c.Reads()
-	}
-	if w.partial { // the view lives on
-		m.shown = &r
 	}
 	return r
 }
@@ -186,14 +305,8 @@ var DropImages = Pass{
 const imagePlaceholder = "[image removed]"
 
 func dropImages(w *work) {
-	requests := 0
-	for i := range w.backward {
-		if w.Messages[i].isAssistant() {
-			requests++
-		}
-		if w.Keep > 0 && requests < w.Keep {
-			continue
-		}
+	old := func(m *message, requests int) bool { return requests+m.answers() >= w.Keep }
+	for i := range w.aged((*message).answers, old) {
 		w.dropImages(i)
 	}
 }

@@ -233,7 +233,7 @@ func (c *Keeper) remove(i int) {
 }
 
 // drop takes removed messages out of the view once they are half of it. What layers remember
-// refers to positions, so they begin anew.
+// refers to positions, so they begin again.
 func (c *Keeper) drop() {
 	all := c.view.Messages
 	if 2*c.removed <= len(all) {

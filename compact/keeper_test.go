@@ -244,3 +244,39 @@ func (c *beside) compare(rec int) {
 		c.t.Fatalf("before the answer of line %d the keeper counts %d tokens, its messages have %d", c.s.Line(rec), c.keeper.size, size)
 	}
 }
+
+// TestKeeperLooksAtNews: a pass gets what came and what changed since it ran, not the whole context
+// again, whatever other passes change of it and however often.
+func TestKeeperLooksAtNews(t *testing.T) {
+	looks := func(n int) (looks, changes, messages int) {
+		var all []testMessage
+		for i := range n {
+			id, path := fmt.Sprint(i), fmt.Sprintf(`{"path":"f%d"}`, i%7)
+			text := strings.Repeat("said ", 60)
+			all = append(all, user("go on"), answer("", thinking("so"), call(id, "read", path)), failed(id, text, i%3 == 0),
+				answer("", call(id+"b", "read", path)), result(id+"b", text), answer("done"))
+		}
+		v := of(t, all...)
+		count := Pass{Name: "count", run: func(w *work) {
+			for range w.news {
+				looks++
+			}
+		}}
+		p := yAgentPolicy.Copy()
+		p.Layers = append(p.Layers, Layer{Pass: &count})
+		c := p.Keeper(v, brief)
+		for i := range v.Messages {
+			if m := &v.Messages[i]; m.isAssistant() || m.Kind == jsonl.User && i > 0 {
+				changes += len(must.Get(c.Act(m.Kind == jsonl.User, 0, 6000, nil)))
+				c.Request()
+			}
+			c.Add()
+		}
+		return looks, changes, len(v.Messages)
+	}
+	for _, turns := range []int{50, 200, 800} {
+		if looked, changes, messages := looks(turns); changes < turns || looked > 4*messages {
+			t.Errorf("%d turns: a pass looks at %d of %d messages, with %d changes", turns, looked, messages, changes)
+		}
+	}
+}

@@ -154,9 +154,11 @@ func (w *work) extend(t *turn, answered []int, i int) []int {
 		}
 		answered, t.waiting, t.again = append(answered, t.again...), nil, nil
 	case call == i:
-		if delete(t.made, i); !had {
+		if !had {
 			t.calls = slices.Insert(t.calls, at, i)
 			w.madeAgain(t, t.waiting, i)
+		} else if _, changed := slices.BinarySearch(w.changed, i); changed {
+			delete(t.made, i)
 		}
 	case call >= t.start && (len(answered) == 0 || answered[len(answered)-1] != call):
 		answered = append(answered, call)

@@ -195,12 +195,18 @@ func counts(numbers []int32) map[int32]int {
 	return n
 }
 
-// loose returns the uncached messages, unless another snapshot has the same ones.
+// loose returns the uncached messages after those with which another snapshot's begin.
 func (m Messages) loose(other Messages) []int32 {
-	if m.version == nil || other.version != nil && identical(m.uncached, other.uncached) {
+	if m.version == nil {
 		return nil
 	}
-	return m.uncached
+	same := 0
+	if other.version != nil {
+		for same < min(len(m.uncached), len(other.uncached)) && m.uncached[same] == other.uncached[same] {
+			same++
+		}
+	}
+	return m.uncached[same:len(m.uncached):len(m.uncached)]
 }
 
 // apart returns the numbers of the list that another one does not have in the same place.

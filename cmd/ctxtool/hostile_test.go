@@ -16,7 +16,7 @@ import (
 // The commands that hostile sessions are given to; S is the session.
 var hostileCommands = []string{
 	"replay S", "replay -f llm S", "ls S", "status S", "cache --all S", "log --all S", "diff S", "truncate S", "prune S", "search next S",
-	"compactions S", "notes S", "stats --lens compactions S",
+	"compactions S", "notes S", "stats --lens compactions S", "simulate S",
 }
 
 // notLinear are the commands that still take more than linear memory for a shape; all is every

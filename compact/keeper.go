@@ -20,24 +20,30 @@ type Keeper struct {
 	Skip   string      // why the last layer that ran changed nothing
 
 	policy    *Policy
-	path      *View // all messages; the keeper changes none of them
-	view      *View // the messages so far, as the policy has left them
-	next      int   // of path.Messages
-	size      int   // tokens of the view's messages by the policy's counter
-	runs      []layerRun
+	path      *View         // all messages; the keeper changes none of them
+	view      *View         // the messages so far, as the policy has left them
+	next      int           // of path.Messages
+	size      int           // tokens of the view's messages by the policy's counter
+	runs      [][2]layerRun // by layer: where it runs, and within a turn
 	summarize Summarize
 	prompt    *prompt.Prompt
 	beside    int // tokens of the prompt that count
 
-	last  keptContext // of the previous request
-	first int         // position of the first message that has changed since; -1 for none
-	sent  int         // messages that the view had then
+	log     []int // positions of messages that have changed, in the order of the changes
+	removed int   // messages of the view
+
+	last   keptContext // of the previous request
+	logged int         // changes until then
+	sizes  []tally     // what each message of the view was in it
+	before tallies     // the sums of these
 }
 
 // A layerRun is what a keeper remembers of a layer.
 type layerRun struct {
-	size  int // after its last run, not counting those within a turn
-	index int // of the last answer at that time; see work.settled
+	size    int // after its last run
+	logged  int // changes until then
+	settled int // position of the last answer at that time
+	memory  any // of the pass
 }
 
 // Keeper returns a keeper that has no messages yet. path has those to come, and needs the
@@ -50,7 +56,7 @@ func (p *Policy) Keeper(path *View, summarize Summarize) *Keeper {
 		v.tokenizer = p.Counter
 	}
 	v.texts = &texts{e: path.Envelope, from: path.Envelope.Replay().NewReader(), index: -1}
-	return &Keeper{policy: p, path: path, view: &v, runs: make([]layerRun, len(p.Layers)), summarize: summarize, first: -1}
+	return &Keeper{policy: p, path: path, view: &v, runs: make([][2]layerRun, len(p.Layers)), summarize: summarize}
 }
 
 // Add adds the next message of the path.
@@ -70,14 +76,16 @@ func (c *Keeper) Add() {
 	if m.Call < 0 && c.path.Messages[c.next-1].Call == c.next-1 {
 		m.Call = len(c.view.Messages)
 	}
+	m.results = nil
 	c.view.Messages = append(c.view.Messages, m)
+	c.view.grouped(len(c.view.Messages) - 1)
 }
 
 // place returns the position in the view of the message with an index, -1 if it is gone.
 func (c *Keeper) place(index int) int {
 	all := c.view.Messages
 	i := sort.Search(len(all), func(i int) bool { return all[i].Index >= index })
-	if i < len(all) && all[i].Index == index && !all[i].Heads {
+	if i < len(all) && all[i].Index == index && !all[i].Heads && !all[i].Removed {
 		return i
 	}
 	return -1
@@ -89,8 +97,8 @@ func (c *Keeper) due(turnEnds bool) bool {
 	if turnEnds || !c.policy.TurnEnds {
 		return turnEnds == c.policy.TurnEnds
 	}
-	all := c.view.Messages
-	return len(all) > 0 && !all[len(all)-1].isUser()
+	m := c.view.last()
+	return m != nil && !m.isUser()
 }
 
 // Act runs the layers that are due before the next request, or where a turn ends: its answer is
@@ -101,11 +109,11 @@ func (c *Keeper) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (chang
 	if !c.due(turnEnds) {
 		return nil, nil
 	}
-	c.count(p)
+	c.prompts(p)
 	was := c.size
 	for k := range c.policy.Layers {
 		l := &c.policy.Layers[k]
-		o, run := l.Options, &c.runs[k]
+		o, run := l.Options, &c.runs[k][0]
 		done := layerPlan{Pass: l.Pass.Name, Used: int64(c.size + c.beside), By: c.policy.Counter.Name, Fired: true}
 		if c.policy.ByUsage && c.size == was && used > 0 {
 			done.Used, done.By = used, byRecord(c.view.Envelope.Replay().Session)
@@ -115,7 +123,7 @@ func (c *Keeper) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (chang
 		case within && l.Pass != &RetryPrune:
 			continue
 		case within:
-			o.IntraTurn = true
+			o.IntraTurn, run = true, &c.runs[k][1]
 		case l.When != nil:
 			grown := done.Used
 			if l.When.Growth {
@@ -139,8 +147,8 @@ func (c *Keeper) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (chang
 	return changes, nil
 }
 
-// count sets the prompt of the next request.
-func (c *Keeper) count(p *prompt.Prompt) {
+// prompts sets the prompt of the next request.
+func (c *Keeper) prompts(p *prompt.Prompt) {
 	c.view.Prompt, c.view.reprompted = p, false
 	if c.prompt == p {
 		return
@@ -154,8 +162,9 @@ func (c *Keeper) count(p *prompt.Prompt) {
 // run runs one layer. A summary that fails leaves the context as it is, as the agents do.
 func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	o.Counter, o.Summarize = c.policy.Counter, c.summarize
-	settled := sort.Search(len(c.view.Messages), func(i int) bool { return c.view.Messages[i].Index >= run.index })
-	w := &work{View: c.view, from: nil, Options: o, pass: l.Pass.Name, settled: settled}
+	changed := slices.Clone(c.log[run.logged:])
+	slices.Sort(changed)
+	w := &work{View: c.view, Options: o, pass: l.Pass.Name, changed: slices.Compact(changed), settled: run.settled, memory: &run.memory}
 	w.was.tokens = c.size + c.beside
 	l.Pass.run(w)
 	err := cmp.Or(w.err, w.texts.err)
@@ -168,19 +177,17 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	if c.Skip = ""; len(w.Changes) == 0 {
 		c.Skip = w.skip
 	}
-	if !o.IntraTurn {
-		run.size = c.size + c.beside
-	}
-	for _, m := range slices.Backward(c.view.Messages) {
-		if m.isAssistant() {
-			run.index = m.Index
+	run.size, run.logged = c.size+c.beside, len(c.log)
+	for i, m := range slices.Backward(c.view.Messages) {
+		if m.isAssistant() && !m.Removed {
+			run.settled = i
 			break
 		}
 	}
 	return w.Changes, err
 }
 
-// changed takes over what a pass has changed, and drops the messages that it removed.
+// changed takes over what a pass has changed.
 func (c *Keeper) changed(w *work) {
 	all := c.view.Messages
 	for i := range w.Changes {
@@ -189,45 +196,74 @@ func (c *Keeper) changed(w *work) {
 		if ch.Message < 0 { // of the prompt
 			continue
 		}
-		at := ch.Message
+		c.log = append(c.log, ch.Message)
 		if ch.Range != nil {
-			at = ch.Range.From
 			for k := range all { // the prompt has them now
 				all[k].Removed = all[k].Removed || all[k].Kind == jsonl.System
 			}
 			for k := ch.Range.From; k < ch.Range.To; k++ {
-				if all[k].Removed && all[k].Sent || k == ch.Message {
+				if all[k].Removed && !all[k].gone && all[k].Sent || k == ch.Message {
 					ch.gone = append(ch.gone, all[k].Index)
 				}
 			}
+			for k := range all {
+				c.remove(k)
+			}
 		}
-		all[ch.Message].fresh = true
-		if c.first < 0 || at < c.first {
-			c.first = at
-		}
+		c.remove(ch.Message)
 		ch.Message = all[ch.Message].Index
 	}
-	if !slices.ContainsFunc(all, func(m message) bool { return m.Removed }) {
+}
+
+// remove takes over that a pass has removed a message, if it has.
+func (c *Keeper) remove(i int) {
+	all := c.view.Messages
+	m := &all[i]
+	if !m.Removed || m.gone {
+		return
+	}
+	m.gone = true
+	c.removed++
+	c.log = append(c.log, i)
+	for _, k := range m.results {
+		if !all[k].Removed {
+			all[k].Call = -1
+		}
+	}
+}
+
+// drop takes removed messages out of the view once they are half of it. What layers remember
+// refers to positions, so they begin again.
+func (c *Keeper) drop() {
+	all := c.view.Messages
+	if 2*c.removed <= len(all) {
 		return
 	}
 	place := make([]int, len(all))
-	left := make([]message, 0, len(all))
+	left := make([]message, 0, len(all)-c.removed)
+	c.sizes, c.before = nil, nil
+	c.last.Shares, c.last.Messages = weigh.Shares{}, 0
 	for i := range all {
 		if place[i] = -1; all[i].Removed {
-			if i < c.sent {
-				c.sent--
-			}
 			continue
 		}
 		place[i] = len(left)
-		left = append(left, all[i])
-	}
-	for i := range left {
-		if m := &left[i]; m.Call >= 0 {
+		m := all[i]
+		if m.results = nil; m.Call >= 0 {
 			m.Call = place[m.Call]
 		}
+		left = append(left, m)
 	}
-	c.view.Messages = left
+	c.view.Messages, c.removed, c.log, c.logged = left, 0, nil, 0
+	for i := range left {
+		c.view.grouped(i)
+		c.count(i)
+	}
+	for k := range c.runs {
+		for n := range c.runs[k] {
+			c.runs[k][n] = layerRun{size: c.runs[k][n].size}
+		}
+	}
 }
 
 // Gone returns the messages that a summary replaces, of a change of a Keeper.
@@ -266,34 +302,44 @@ type keptContext struct {
 
 // Request returns the context of the next request, compared with the one at the previous call.
 func (c *Keeper) Request() keptContext {
-	all := c.view.Messages
-	from := c.sent
-	if c.first >= 0 {
-		from, c.last = 0, keptContext{}
+	sent := len(c.sizes)
+	changed := slices.DeleteFunc(slices.Clone(c.log[c.logged:]), func(i int) bool { return i >= sent })
+	slices.Sort(changed)
+	changed = slices.Compact(changed)
+	q := &c.last
+	q.Kept, q.KeptSize, q.Again = q.Messages, q.Total(), 0
+	if len(changed) > 0 {
+		kept := c.before.of(changed[0])
+		q.Again = q.KeptSize - kept.size
+		q.Kept, q.KeptSize = kept.messages, kept.size
 	}
-	c.last.Kept, c.last.KeptSize, c.last.Again = c.last.Messages, c.last.Total(), 0
-	for i := from; i < len(all); i++ {
-		m := &all[i]
-		if !m.Sent {
-			continue
-		}
-		n := m.Tokens(&tokens.Pi)
-		switch {
-		case c.first < 0 || i >= c.sent:
-		case i < c.first:
-			c.last.Kept++
-			c.last.KeptSize += n
-		case !m.fresh:
-			c.last.Again += n
-		}
-		c.last.Add(m.Kind, n)
-		c.last.Messages++
-		if m.fresh { // never, where runs share the messages
-			m.fresh = false
-		}
+	for _, i := range changed {
+		q.Again -= c.sizes[i].size
+		c.count(i)
 	}
-	c.last.Prompt, c.first, c.sent = c.view.Prompt, -1, len(all)
+	for i := sent; i < len(c.view.Messages); i++ {
+		c.count(i)
+	}
+	q.Prompt, c.logged = c.view.Prompt, len(c.log)
+	c.drop()
 	return c.last
+}
+
+// count counts a message as it is now in place of what it was, nothing for the next one.
+func (c *Keeper) count(i int) {
+	var is tally
+	if m := &c.view.Messages[i]; c.view.Live(i) {
+		is = tally{1, m.Tokens(&tokens.Pi), m.Kind}
+	}
+	if i == len(c.sizes) {
+		c.sizes = append(c.sizes, tally{})
+	}
+	was := c.sizes[i]
+	c.sizes[i] = is
+	c.before.plus(i, tally{messages: is.messages - was.messages, size: is.size - was.size})
+	c.last.Add(was.kind, -was.size)
+	c.last.Add(is.kind, is.size)
+	c.last.Messages += is.messages - was.messages
 }
 
 // Messages returns the number of messages of the path that the keeper has.
@@ -301,8 +347,8 @@ func (c *Keeper) Messages() int { return c.next }
 
 // LastKind returns the kind of the last message, zero without any.
 func (c *Keeper) LastKind() (k jsonl.Kind) {
-	if n := len(c.view.Messages); n > 0 {
-		k = c.view.Messages[n-1].Kind
+	if m := c.view.last(); m != nil {
+		k = m.Kind
 	}
 	return k
 }
@@ -321,7 +367,7 @@ type keptItem struct {
 func (c *Keeper) Items() (all []keptItem, err error) {
 	for i := range c.view.Messages {
 		m := &c.view.Messages[i]
-		if !m.Sent {
+		if !c.view.Live(i) {
 			continue
 		}
 		one := keptItem{Message: m.Index, Kind: m.Kind, Tokens: m.Tokens(c.policy.Counter), Result: -1}

@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/gen"
 	"ctxtool/internal/must"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -102,6 +103,7 @@ type beside struct {
 	acts   int
 	mark   int64 // tokens after the last run of a layer with a growth gate
 	did    map[string]int
+	sent   []string // messages of the last request
 }
 
 func brief(Request) (string, error) { return "what was said so far", nil }
@@ -212,10 +214,69 @@ func (c *beside) compare(rec int) {
 		c.t.Fatalf("before the answer of line %d: %v", c.s.Line(rec), err)
 	}
 	size := 0
-	for _, i := range c.keeper.view.live() {
-		size += c.keeper.view.Messages[i].Tokens(c.policy.Counter)
+	var want keptContext
+	had := map[string]bool{}
+	for _, one := range c.sent {
+		had[one] = true
 	}
+	var sent []string
+	for _, i := range c.keeper.view.live() {
+		m := &c.keeper.view.Messages[i]
+		n := m.Tokens(&tokens.Pi)
+		size += m.Tokens(c.policy.Counter)
+		sent = append(sent, fmt.Sprintf("%d %p %s", m.Index, m.head, c.keeper.view.Content(i))) // each summary is new
+		switch k := len(sent) - 1; {
+		case k == want.Kept && k < len(c.sent) && c.sent[k] == sent[k]:
+			want.Kept++
+			want.KeptSize += n
+		case had[sent[k]]:
+			want.Again += n
+		}
+		want.Add(m.Kind, n)
+		want.Messages++
+	}
+	want.Prompt = c.keeper.view.Prompt
+	if got := c.keeper.Request(); got != want {
+		c.t.Fatalf("before the answer of line %d the request is %+v, want %+v", c.s.Line(rec), got, want)
+	}
+	c.sent = sent
 	if size != c.keeper.size {
 		c.t.Fatalf("before the answer of line %d the keeper counts %d tokens, its messages have %d", c.s.Line(rec), c.keeper.size, size)
+	}
+}
+
+// TestKeeperLooksAtNews: a pass gets what came and what changed since it ran, not the whole context
+// again, whatever other passes change of it and however often.
+func TestKeeperLooksAtNews(t *testing.T) {
+	looks := func(n int) (looks, changes, messages int) {
+		var all []testMessage
+		for i := range n {
+			id, path := fmt.Sprint(i), fmt.Sprintf(`{"path":"f%d"}`, i%7)
+			text := strings.Repeat("said ", 60)
+			all = append(all, user("go on"), answer("", thinking("so"), call(id, "read", path)), failed(id, text, i%3 == 0),
+				answer("", call(id+"b", "read", path)), result(id+"b", text), answer("done"))
+		}
+		v := of(t, all...)
+		count := Pass{Name: "count", run: func(w *work) {
+			for range w.news {
+				looks++
+			}
+		}}
+		p := yAgentPolicy.Copy()
+		p.Layers = append(p.Layers, Layer{Pass: &count})
+		c := p.Keeper(v, brief)
+		for i := range v.Messages {
+			if m := &v.Messages[i]; m.isAssistant() || m.Kind == jsonl.User && i > 0 {
+				changes += len(must.Get(c.Act(m.Kind == jsonl.User, 0, 6000, nil)))
+				c.Request()
+			}
+			c.Add()
+		}
+		return looks, changes, len(v.Messages)
+	}
+	for _, turns := range []int{50, 200, 800} {
+		if looked, changes, messages := looks(turns); changes < turns || looked > 4*messages {
+			t.Errorf("%d turns: a pass looks at %d of %d messages, with %d changes", turns, looked, messages, changes)
+		}
 	}
 }

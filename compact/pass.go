@@ -280,11 +280,38 @@ type work struct {
 	Report   *report
 
 	from    *View // the view before the pass
-	settled int   // in a Keeper: results and answers before this message have been through the pass
+	changed []int // in a Keeper: messages that have changed since the pass ran, in order
+	settled int   // in a Keeper: messages before this one have been through the pass
+	memory  *any  // in a Keeper: what the pass remembers of them
 	pass    string
 	was     total
 	skip    string // the reason to report if nothing changes
 	err     error  // that ended the pass
+}
+
+// news yields the messages that the pass has not looked at, in order; some of them it may have.
+func (w *work) news(yield func(i int) bool) {
+	for _, i := range w.changed {
+		if i < w.settled && !yield(i) {
+			return
+		}
+	}
+	for i := w.settled; i < len(w.Messages); i++ {
+		if !yield(i) {
+			return
+		}
+	}
+}
+
+// recall returns what a pass remembers of its earlier runs, nothing of it at first.
+func recall[T any](w *work) *T {
+	if w.memory == nil {
+		return new(T)
+	}
+	if *w.memory == nil {
+		*w.memory = new(T)
+	}
+	return (*w.memory).(*T)
 }
 
 // placed returns a change with the pass, and the entry that the message comes from.
@@ -308,7 +335,7 @@ func (w *work) change(c Change, f func(m *message)) {
 	m := &w.Messages[c.Message]
 	before := m.Tokens(w.Counter)
 	m.Blocks = slices.Clone(m.Blocks)
-	m.Edited, m.made = true, nil
+	m.Edited = true
 	f(m)
 	after := m.Tokens(w.Counter)
 	switch c.Action {

@@ -135,14 +135,19 @@ func (w *work) olderThan(keep int) *cut {
 // result is kept without its call: the first group that it would split is kept whole. It is
 // 0 or less if there are none (docs/policies.md 4.7).
 func (w *work) safeEnd(rows []int, retain int) int {
-	end, place := len(rows)-retain, map[int]int{}
-	for k, i := range rows {
-		place[i] = k
+	end := len(rows) - retain
+	if end <= 0 || end == len(rows) {
+		return end
 	}
-	groups, _ := w.groups()
-	for _, g := range groups {
-		k, ok := place[g.call]
-		if n := len(g.results); ok && k < end && n > 0 && place[g.results[n-1]] >= end {
+	for k, i := range rows[:end] {
+		if w.headOf(i) != i {
+			continue
+		}
+		n := len(w.Messages[i].results) - 1
+		for n >= 0 && !w.Live(w.Messages[i].results[n]) {
+			n--
+		}
+		if n >= 0 && w.Messages[i].results[n] >= rows[end] && w.Messages[i].results[n] <= rows[len(rows)-1] {
 			return k
 		}
 	}
@@ -150,145 +155,6 @@ func (w *work) safeEnd(rows []int, retain int) int {
 }
 
 func (v *View) kindOf(rec int) jsonl.Kind { return v.Envelope.Replay().Session.Kind(rec) }
-
-// Progressive summarises finished pieces of work, the oldest first, as y-agent does
-// (docs/policies.md 4.5), until the trigger or target of its layer is met. Each becomes one
-// answer, at the index of its first message.
-var Progressive = Pass{
-	Name:     "progressive",
-	About:    "summarise finished pieces of work one by one",
-	System:   "y-agent",
-	Defaults: Options{Counter: &tokens.YBytes, MinTokens: growth, Retries: 2},
-	reads:    "minTokens",
-	run:      progressive,
-}
-
-// growth is how many tokens a context must have grown by before y-agent prunes.
-const growth = 2000
-
-const (
-	sequenceFrom  = 4 // the least messages of a piece of work
-	sequenceLooks = 3 // messages before it to search for the user's that led to it
-
-	progressivePrefix = "[Pruning Summary] "
-)
-
-func progressive(w *work) {
-	found, total := sequences(w.View), 0
-	for _, r := range found {
-		total += w.size(r.Messages, &tokens.YBytes)
-	}
-	switch {
-	case len(found) == 0:
-		w.skip = "no finished piece of work"
-		return
-	case total < w.MinTokens:
-		w.skip = notWorth
-		return
-	}
-	var open []Request
-	left := w.was.tokens
-	for _, r := range found {
-		if w.enough != nil && w.enough(left) {
-			break
-		}
-		if !w.may(Replace, r.Messages[0]) || !w.mayAll(Omit, r.Messages[1:]) {
-			continue
-		}
-		text, err := w.summary(r)
-		switch {
-		case errors.Is(err, ErrMovedOn):
-			w.err = err
-			return
-		case errors.Is(err, ErrNoAnswer):
-			open = append(open, r)
-			left -= w.size(r.Messages, w.Counter) // request no more summaries than may be needed
-			continue
-		case err != nil: // skip this one, and try the others
-			w.skip = err.Error()
-			continue
-		}
-		left -= w.size(r.Messages, w.Counter)
-		w.replaceMessage(r.Messages[0], progressivePrefix+text, fmt.Sprintf("a finished piece of work of %d messages", len(r.Messages)))
-		left += w.size(r.Messages[:1], w.Counter)
-		for _, i := range r.Messages[1:] {
-			w.omit(i, "summarised in the answer before it")
-		}
-	}
-	if len(open) > 0 {
-		w.waits(open...)
-	}
-}
-
-// size returns the tokens of messages.
-func (w *work) size(messages []int, c *tokens.Counter) (n int) {
-	for _, i := range messages {
-		n += w.Messages[i].Tokens(c)
-	}
-	return n
-}
-
-// sequences returns the finished pieces of work of a context, as requests for summaries:
-// answers each followed by results, up to an answer that is not, or the user's message. It
-// omits unfinished work, and sequences that would separate calls from results.
-func sequences(v *View) (all []Request) {
-	rows := v.live()
-	groups, of := v.groups()
-	start := -1 // of the current sequence, in rows
-	end := func(n int) {
-		from := start
-		if start = -1; from < 0 || n-from < sequenceFrom || !v.whole(rows[from:n], groups, of) {
-			return
-		}
-		r := Request{Style: styleYAgent, Part: sequencePart, Messages: rows[from:n:n]}
-		for k := max(0, from-sequenceLooks); k < from && r.Before == nil; k++ {
-			if v.Messages[rows[k]].isUser() {
-				r.Before = rows[k : k+1]
-			}
-		}
-		if v.Messages[rows[n]].isAssistant() {
-			r.After = rows[n : n+1]
-		}
-		all = append(all, r)
-	}
-	for n, i := range rows {
-		switch m := &v.Messages[i]; {
-		case m.isUser():
-			end(n)
-		case m.isResult():
-		case n+1 < len(rows) && v.Messages[rows[n+1]].isResult():
-			if start < 0 {
-				start = n
-			}
-		default:
-			end(n)
-		}
-	}
-	return all
-}
-
-// whole reports whether messages have all or nothing of each group, no call without a result,
-// and no result of a call that is elsewhere.
-func (v *View) whole(messages []int, groups []group, of []int) bool {
-	in := map[int]bool{}
-	for _, i := range messages {
-		in[i] = true
-	}
-	for _, i := range messages {
-		switch {
-		case of[i] < 0:
-			continue
-		case groups[of[i]].open():
-			return false
-		}
-		for _, k := range groups[of[i]].all() {
-			if !in[k] {
-				return false
-			}
-		}
-	}
-	return true
-}
 
 // MergeNotes adds the texts of earlier answers with tool calls to the beginning of the last
 // answer, and removes those answers and all earlier results, as y-agent does if configured

@@ -2,10 +2,10 @@ package compact
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
-	"ctxtool/internal/activity"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -28,17 +28,59 @@ var Prune = Pass{
 const pruneAbove = 100
 
 func prune(w *work) {
-	seen := 0
-	for i := range w.backward {
-		k := w.Messages[i].result()
-		if k < 0 {
-			continue
+	size := func(m *message) int {
+		if k := m.result(); k >= 0 {
+			return tokens.GSH.Of(m.Blocks[k].Bytes)
 		}
-		t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes)
-		if seen > w.Protect && t > pruneAbove {
+		return 0
+	}
+	old := func(m *message, seen int) bool { return m.result() < 0 || seen > w.Protect }
+	for i, seen := range w.aged(size, old) {
+		if t := size(&w.Messages[i]); t > pruneAbove {
 			w.replaceResult(i, fmt.Sprintf("[output pruned, was ~%d tokens]", t), fmt.Sprintf("%d tokens of later results follow", seen))
 		}
-		seen += t
+	}
+}
+
+// An ageing is what a pass remembers that acts on messages once enough has come after them.
+type ageing struct {
+	from  int // the first message that is not old yet
+	seen  int // messages then
+	after int // what there was from that one on
+}
+
+// aged yields the live messages that have become old, the last one first, with what has come after
+// them as measured by size. old must hold for all messages before one for which it does.
+func (w *work) aged(size func(m *message) int, old func(m *message, after int) bool) iter.Seq2[int, int] {
+	a := recall[ageing](w)
+	if len(w.changed) > 0 && w.changed[0] < a.seen {
+		*a = ageing{from: min(a.from, w.changed[0])}
+		a.seen = a.from
+	}
+	for ; a.seen < len(w.Messages); a.seen++ {
+		if w.Live(a.seen) {
+			a.after += size(&w.Messages[a.seen])
+		}
+	}
+	var all, ages []int
+	for ; a.from < len(w.Messages); a.from++ {
+		m := &w.Messages[a.from]
+		if !w.Live(a.from) {
+			continue
+		}
+		n := a.after - size(m)
+		if !old(m, n) {
+			break
+		}
+		a.after = n
+		all, ages = append(all, a.from), append(ages, n)
+	}
+	return func(yield func(i, after int) bool) {
+		for k, i := range slices.Backward(all) {
+			if !yield(i, ages[k]) {
+				return
+			}
+		}
 	}
 }
 
@@ -53,124 +95,24 @@ var StaleResults = Pass{
 }
 
 func staleResults(w *work) {
-	requests := 0 // that have included the message
-	for i := range w.backward {
-		m := &w.Messages[i]
-		if m.isAssistant() {
-			requests++
-		}
-		k := m.result()
-		if k < 0 || requests <= w.Options.Requests {
+	old := func(_ *message, requests int) bool { return requests > w.Options.Requests }
+	for i, requests := range w.aged((*message).answers, old) {
+		k := w.Messages[i].result()
+		if k < 0 {
 			continue
 		}
-		if t := tokens.GSH.Of(m.Blocks[k].Bytes); t > pruneAbove {
+		if t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes); t > pruneAbove {
 			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Options.Requests, t), fmt.Sprintf("%d requests have had it", requests))
 		}
 	}
 }
 
-// Superseded blanks reads of a file that has been read again, and results that only state
-// that there is nothing, as y-agent does (docs/policies.md 4.9). A newer read supersedes an
-// older one only if it did not fail and covers the same part.
-var Superseded = Pass{
-	Name:     "superseded",
-	About:    "blank older reads of a file, and results that say nothing",
-	System:   "y-agent",
-	Defaults: Options{Counter: &tokens.YScalars},
-	reads:    "busy",
-	run:      superseded,
-}
-
-const (
-	supersededNotice = "[Superseded by a newer read of this file]"
-	uselessNotice    = "[Uneventful result elided]"
-
-	blankFrom  = 50   // the least tokens of a result that is worth a notice
-	uselessMax = 200  // the most bytes of a result that states that there is nothing
-	busySuffix = 8000 // tokens after a result above which keeping the cache saves more
-)
-
-// A read is the part of a file that a result shows, as the call gives it.
-type read struct{ file, part string }
-
-func superseded(w *work) {
-	newer := map[read]bool{} // the later reads
-	after := 0               // tokens
-	for i := range w.backward {
-		if k := w.Messages[i].result(); k >= 0 && w.Messages[i].Call >= 0 {
-			notice, why := w.notice(i, newer)
-			n := tokensOf(&tokens.YScalars, w.Messages[i].Blocks[k].length)
-			if notice != "" && n >= blankFrom && (!w.Busy || after <= busySuffix) {
-				after += n
-				w.replaceResult(i, notice, why)
-				continue
-			}
-		}
-		after += w.Messages[i].Tokens(&tokens.YScalars)
+// answers returns 1 for an answer, which a request had, and 0 for other messages.
+func (m *message) answers() int {
+	if m.isAssistant() {
+		return 1
 	}
-}
-
-// notice returns the text that replaces a result, and why; both empty if nothing does. newer
-// are the reads after it, to which it adds its own.
-func (w *work) notice(i int, newer map[read]bool) (notice, why string) {
-	if r := w.read(i); r.file != "" {
-		if newer[read{file: r.file}] || newer[r] {
-			return supersededNotice, "read again later"
-		}
-		if !w.failed(i) {
-			newer[r] = true
-		}
-	}
-	if w.useless(i) {
-		return uselessNotice, "it reports that there is nothing"
-	}
-	return "", ""
-}
-
-// read returns the part of a file that the result of a message shows, the zero value for
-// other tools.
-func (w *work) read(i int) (r read) {
-	m := &w.Messages[i]
-	if m.shown != nil {
-		return *m.shown
-	}
-	if call, k := w.callOf(i); k >= 0 {
-		c := activity.New(w.Messages[call].Blocks[k].tool(), "", jsonl.Value(w.text(call, k)))
-		r.file, r.part = c.Reads()
-	}
-	if w.partial { // the view lives on
-		m.shown = &r
-	}
-	return r
-}
-
-// callOf returns the message and the block of the call of a result, block -1 if there is none.
-func (v *View) callOf(i int) (message, block int) {
-	m := &v.Messages[i]
-	k := m.result()
-	if m.Call < 0 || k < 0 {
-		return 0, -1
-	}
-	for b := range v.Messages[m.Call].Blocks {
-		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == jsonl.CallBlock && c.ID == m.Blocks[k].ID {
-			return m.Call, b
-		}
-	}
-	return 0, -1
-}
-
-// useless reports whether the result of a message only states that there is nothing, and is
-// long enough to be worth a notice.
-func (w *work) useless(i int) bool {
-	k := w.Messages[i].result()
-	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {
-		return false
-	}
-	return containsAny(w.text(i, k), "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results", "no matches", "No matches", "nothing found")
-}
-
-func containsAny(s string, words ...string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(s, word) })
+	return 0
 }
 
 // DropImages replaces images in prompts and tool results with placeholders.
@@ -186,14 +128,8 @@ var DropImages = Pass{
 const imagePlaceholder = "[image removed]"
 
 func dropImages(w *work) {
-	requests := 0
-	for i := range w.backward {
-		if w.Messages[i].isAssistant() {
-			requests++
-		}
-		if w.Keep > 0 && requests < w.Keep {
-			continue
-		}
+	old := func(m *message, requests int) bool { return requests+m.answers() >= w.Keep }
+	for i := range w.aged((*message).answers, old) {
 		w.dropImages(i)
 	}
 }

@@ -133,8 +133,8 @@ func redactSecrets(w *work) {
 	}
 	run := r.NewRun()
 	defer run.Close()
-	for _, i := range w.live() {
-		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- { // dropping one moves those after it
+	for i := range w.news {
+		for k := len(w.Messages[i].Blocks) - 1; w.Live(i) && k >= 0; k-- { // dropping one moves those after it
 			w.redact(run, i, k)
 		}
 	}

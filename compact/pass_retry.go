@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"maps"
 	"slices"
 
 	"ctxtool/replay/tokens"
@@ -46,27 +47,26 @@ func retryPrune(w *work) {
 		w.skip = notWorth
 		return
 	}
-	for i := range w.Messages {
-		if _, ok := rows[i]; ok && !w.may(Omit, i) {
+	for _, i := range slices.Sorted(maps.Keys(rows)) {
+		if !w.may(Omit, i) {
 			delete(rows, i)
 		}
 	}
-	if len(rows) == 0 {
-		return
-	}
 	w.keepPaired(rows)
-	for i := range w.Messages {
-		if why, ok := rows[i]; ok {
-			w.omit(i, why)
-		}
+	for _, i := range slices.Sorted(maps.Keys(rows)) {
+		w.omit(i, rows[i])
 	}
 }
 
 // keepPaired removes from rows, the messages to be removed, every group that is not in them
 // as a whole: a call would lose its result, or a result its call.
 func (w *work) keepPaired(rows map[int]string) {
-	groups, _ := w.groups()
-	for _, g := range groups {
+	for i := range rows {
+		call := w.headOf(i)
+		if call < 0 {
+			continue
+		}
+		g := w.group(call)
 		all := g.all()
 		if !slices.ContainsFunc(all, func(i int) bool { return rows[i] == "" }) {
 			continue
@@ -77,70 +77,169 @@ func (w *work) keepPaired(rows map[int]string) {
 	}
 }
 
+// A turn is what the pass remembers of the last turn. A failed group waits until each of its calls
+// is made again.
+type turn struct {
+	start   int
+	calls   []int          // its messages with calls
+	made    map[int][]made // by message, where they were asked for
+	waiting []waiting      // its groups that failed
+	again   []int          // calls of groups that were made again, those of earlier turns too
+}
+
+// A waiting is a group that failed.
+type waiting struct {
+	call int
+	left []made // its calls that were not made again
+}
+
 // retried returns the candidates: groups of a user turn whose results all
 // failed and whose calls are all made again later in the turn, and the answers without calls
 // up to the next group.
 func (w *work) retried() (found []candidate) {
-	start := 0
-	if w.IntraTurn {
-		start = w.lastTurn()
+	t := recall[turn](w)
+	var earlier, answered []int
+	if t.start > 0 && w.Messages[t.start].Removed {
+		*t = turn{start: w.turnOf(w.settled), again: t.again}
+		w.settled = t.start
 	}
-	if !slices.ContainsFunc(w.Messages[start:], func(m message) bool { return m.mayFail() }) {
-		return nil
+	for i := range w.news {
+		switch {
+		case i < t.start:
+			earlier = append(earlier, w.turnOf(i))
+			continue
+		case i > t.start && w.Live(i) && w.Messages[i].startsTurn():
+			w.wait(t, answered)
+			*t, answered = turn{start: i, again: t.again}, nil
+		}
+		answered = w.extend(t, answered, i)
 	}
-	groups, of := w.groups()
-	for i := start; i <= len(w.Messages); i++ {
-		if i == len(w.Messages) || w.Live(i) && w.Messages[i].startsTurn() {
-			found = w.retriedIn(found, groups, of, start, i)
-			start = i
+	w.wait(t, answered)
+	if !w.IntraTurn {
+		slices.Sort(earlier)
+		for _, start := range slices.Compact(earlier) {
+			t.again = w.retriedIn(start, t.start, t.again)
+		}
+	}
+	slices.Sort(t.again)
+	t.again = slices.DeleteFunc(slices.Compact(t.again), func(call int) bool { return w.headOf(call) < 0 })
+	for _, call := range t.again {
+		found = w.candidates(found, call)
+	}
+	if !w.IntraTurn && w.MinTokens == 0 { // they are removed now, or cannot be
+		t.again = nil
+	}
+	return found
+}
+
+// retriedIn appends the groups of an earlier turn that were made again.
+func (w *work) retriedIn(start, end int, again []int) []int {
+	t, answered := turn{start: start, again: again}, []int(nil)
+	for i := start; i < end && (i == start || !w.Live(i) || !w.Messages[i].startsTurn()); i++ {
+		answered = w.extend(&t, answered, i)
+	}
+	w.wait(&t, answered)
+	return t.again
+}
+
+// extend adds a message to a turn: its calls may be what groups wait for. It appends the call of a
+// result.
+func (w *work) extend(t *turn, answered []int, i int) []int {
+	at, had := slices.BinarySearch(t.calls, i)
+	switch call := w.headOf(i); {
+	case had && call < 0: // what others waited for may be gone
+		t.calls = slices.Delete(t.calls, at, at+1)
+		for _, q := range t.waiting {
+			answered = append(answered, q.call)
+		}
+		answered, t.waiting, t.again = append(answered, t.again...), nil, nil
+	case call == i:
+		if !had {
+			t.calls = slices.Insert(t.calls, at, i)
+			w.madeAgain(t, t.waiting, i)
+		} else if _, changed := slices.BinarySearch(w.changed, i); changed {
+			delete(t.made, i)
+		}
+	case call >= t.start && (len(answered) == 0 || answered[len(answered)-1] != call):
+		answered = append(answered, call)
+	}
+	return answered
+}
+
+// wait lets groups that failed wait, and moves those that need not wait to again.
+func (w *work) wait(t *turn, answered []int) {
+	slices.Sort(answered)
+	known := t.waiting
+	for _, call := range slices.Compact(answered) {
+		if w.headOf(call) < 0 || slices.ContainsFunc(known, func(q waiting) bool { return q.call == call }) {
+			continue
+		}
+		if g := w.group(call); !w.allFailed(&g) {
+			continue
+		}
+		t.waiting = append(t.waiting, waiting{call, slices.Clone(w.tries(t, call))})
+		n, _ := slices.BinarySearch(t.calls, call+1)
+		for _, later := range t.calls[n:] {
+			w.madeAgain(t, t.waiting[len(t.waiting)-1:], later)
+		}
+	}
+	t.waiting = slices.DeleteFunc(t.waiting, func(q waiting) bool {
+		if len(q.left) == 0 {
+			t.again = append(t.again, q.call)
+		}
+		return len(q.left) == 0
+	})
+}
+
+// madeAgain takes from groups the calls that a message makes again.
+func (w *work) madeAgain(t *turn, groups []waiting, call int) {
+	for k := range groups {
+		groups[k].left = slices.DeleteFunc(groups[k].left, func(c made) bool {
+			return slices.ContainsFunc(w.tries(t, call), c.again)
+		})
+	}
+}
+
+// tries returns the calls of a message of a turn.
+func (w *work) tries(t *turn, call int) []made {
+	all, known := t.made[call]
+	if !known {
+		if t.made == nil {
+			t.made = map[int][]made{}
+		}
+		all = w.made(call)
+		t.made[call] = all
+	}
+	return all
+}
+
+// candidates appends a group and the answers before the next one, if it is not the last one of its
+// turn.
+func (w *work) candidates(found []candidate, call int) []candidate {
+	g := w.group(call)
+	if !w.allFailed(&g) {
+		return found
+	}
+	all := []candidate{{g.all(), "failed, and tried again"}}
+	for i := call + 1; i < len(w.Messages); i++ {
+		switch m := &w.Messages[i]; {
+		case w.headOf(i) == i:
+			return append(found, all...)
+		case w.Live(i) && m.startsTurn():
+			return found
+		case w.Live(i) && m.isAssistant():
+			all = append(all, candidate{[]int{i}, "led from a failure to the next try"})
 		}
 	}
 	return found
 }
 
-// lastTurn returns the index of the message that begins the last turn, 0 without one.
-func (v *View) lastTurn() int {
-	for i := len(v.Messages) - 1; i > 0; i-- {
-		if v.Live(i) && v.Messages[i].startsTurn() {
-			return i
-		}
+// turnOf returns the index of the message that begins the turn of a message, 0 without one.
+func (v *View) turnOf(i int) int {
+	for i = min(i, len(v.Messages)-1); i > 0 && !(v.Live(i) && v.Messages[i].startsTurn()); {
+		i--
 	}
-	return 0
-}
-
-// mayFail reports whether a message is a result that is not known to be a success.
-func (m *message) mayFail() bool {
-	k := m.result()
-	return k >= 0 && m.Blocks[k].IsError != noError
-}
-
-// retriedIn appends the candidates of the turn of messages [from, to).
-func (w *work) retriedIn(found []candidate, groups []group, of []int, from, to int) []candidate {
-	var turn []int // its groups
-	for i := from; i < to; i++ {
-		if of[i] >= 0 && groups[of[i]].call == i {
-			turn = append(turn, of[i])
-		}
-	}
-	var calls *tries // read at the first failure
-	for k, g := range turn {
-		if k == len(turn)-1 || !w.allFailed(&groups[g]) {
-			continue
-		}
-		if calls == nil {
-			calls = w.tries(groups, turn)
-		}
-		if !calls.again(k) {
-			continue
-		}
-		found = append(found, candidate{groups[g].all(), "failed, and tried again"})
-		for i := groups[g].call + 1; i < groups[turn[k+1]].call; i++ {
-			if w.Live(i) && w.Messages[i].isAssistant() {
-				found = append(found, candidate{[]int{i}, "led from a failure to the next try"})
-			}
-		}
-	}
-	return found
+	return max(i, 0)
 }
 
 // allFailed reports whether a group has results, one for each call, and all are errors.
@@ -153,11 +252,11 @@ func (w *work) intraTurn(found []candidate) (few []candidate) {
 	if len(found) == 0 {
 		return nil
 	}
-	start, last := w.lastTurn(), -1
-	groups, _ := w.groups()
-	for _, g := range groups {
-		if len(g.results) > 0 {
-			last = g.call
+	start, last := w.turnOf(len(w.Messages)), -1 // the last group with a result
+	for i := range w.backward {
+		if w.headOf(i) == i && len(w.group(i).results) > 0 {
+			last = i
+			break
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.messages[0] - b.messages[0] })

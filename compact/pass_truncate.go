@@ -25,7 +25,7 @@ var Truncate = Pass{
 }
 
 func truncate(w *work) {
-	for i := w.settled; i < len(w.Messages); i++ {
+	for i := range w.news {
 		k := w.Messages[i].result()
 		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
 			continue
@@ -143,8 +143,11 @@ var StripThinking = Pass{
 
 func stripThinking(w *work) {
 	last := w.lastAnswer()
-	for i := w.settled; i < last; i++ {
-		if !w.Live(i) || !w.Messages[i].isAssistant() || !w.Messages[i].mayThink() || w.waitsFor(i) {
+	for i := range w.news {
+		if i >= last || !w.Live(i) || !w.Messages[i].isAssistant() || !w.Messages[i].mayThink() {
+			continue
+		}
+		if g := w.group(i); g.open() {
 			continue
 		}
 		w.stripTags(i)

@@ -70,8 +70,8 @@ func (v *View) piCut(keep int) *cut {
 // compacted reports whether a compaction comes last.
 func (v *View) compacted() bool {
 	if v.partial {
-		n := len(v.Messages)
-		return n > 0 && v.Messages[n-1].Heads
+		m := v.last()
+		return m != nil && m.Heads
 	}
 	path, _ := v.session().Path(v.Envelope.Leaf)
 	return len(path) > 0 && v.kindOf(path[len(path)-1]) == jsonl.Compaction
@@ -250,6 +250,9 @@ func (v *View) sources() (items []item) {
 		m := &v.Messages[i]
 		if !m.Cached {
 			break // no pass removes uncached messages
+		}
+		if m.gone {
+			continue
 		}
 		if n := len(items); n > 0 && items[n-1].rec == m.Origin.Record && m.Origin.Op < 0 {
 			items[n-1].last = i + 1

@@ -68,11 +68,7 @@ type made struct {
 
 // made returns the calls of a message.
 func (w *work) made(i int) (all []made) {
-	m := &w.Messages[i]
-	if m.made != nil {
-		return m.made
-	}
-	for k, b := range m.Blocks {
+	for k, b := range w.Messages[i].Blocks {
 		if b.Kind != jsonl.CallBlock {
 			continue
 		}
@@ -92,9 +88,6 @@ func (w *work) made(i int) (all []made) {
 			}
 		}
 		all = append(all, c)
-	}
-	if w.partial { // the view lives on
-		m.made = all
 	}
 	return all
 }
@@ -116,48 +109,9 @@ func leaves(all []string, v any) []string {
 	return all
 }
 
-// tries are the calls of a turn by group, and the last group that makes each.
-type tries struct {
-	calls  [][]made
-	last   map[[3]string]int // by name, and arguments or file
-	leaves map[string][]int  // by name, the groups that make such a call, in order
-}
-
-// tries returns the calls of a turn's groups.
-func (w *work) tries(groups []group, turn []int) *tries {
-	t := &tries{calls: make([][]made, len(turn)), last: map[[3]string]int{}, leaves: map[string][]int{}}
-	for k, g := range turn {
-		t.calls[k] = w.made(groups[g].call)
-		for _, c := range t.calls[k] {
-			t.last[[3]string{c.name, "args", c.args}], t.last[[3]string{c.name, "file", c.file}] = k, k
-			t.leaves[c.name] = append(t.leaves[c.name], k)
-		}
-	}
-	return t
-}
-
-// again reports whether each call of a group is made again by a later one: with the same
-// arguments, for the same file, or with similar strings.
-func (t *tries) again(k int) bool {
-	for i := range t.calls[k] {
-		c := &t.calls[k][i]
-		if t.last[[3]string{c.name, "args", c.args}] > k || c.file != "" && t.last[[3]string{c.name, "file", c.file}] > k {
-			continue
-		}
-		if !slices.ContainsFunc(t.leaves[c.name], func(j int) bool { return j > k && t.alike(c, j) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// alike reports whether a group makes a call whose strings are similar to those of another.
-func (t *tries) alike(c *made, group int) bool {
-	for i := range t.calls[group] {
-		d := &t.calls[group][i]
-		if d.name == c.name && c.leaves != "" && repeats(c.leaves, d.leaves) {
-			return true
-		}
-	}
-	return false
+// again reports whether a call is made again by another: with the same arguments, for the same file,
+// or with similar strings.
+func (c *made) again(d made) bool {
+	return d.name == c.name &&
+		(d.args == c.args || c.file != "" && d.file == c.file || c.leaves != "" && repeats(c.leaves, d.leaves))
 }

@@ -191,7 +191,10 @@ func TestPolicySequences(t *testing.T) {
 		}
 		v := of(t, all...)
 		var got []int
-		found := sequences(v)
+		p := (&work{View: v}).pieces()
+		for p.next(v) {
+		}
+		found := p.found
 		for _, r := range found {
 			got = append(got, r.Messages...)
 		}

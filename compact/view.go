@@ -51,16 +51,15 @@ type View struct {
 type message struct {
 	place
 	Blocks  []block
-	Call    int  // index of the message with the calls of its group, -1 if it is in none
-	Removed bool // a pass has removed it
-	Edited  bool // a pass has changed its content
-	Heads   bool // it is the summary of a compaction that a pass has made
-	fresh   bool // in a Keeper: it has changed since the last request
-	nested  bool // it is a result with nested calls
+	Call    int   // index of the message with the calls of its group, -1 if it is in none
+	results []int // of a message with calls: those of its group, also removed ones
+	Removed bool  // a pass has removed it
+	Edited  bool  // a pass has changed its content
+	Heads   bool  // it is the summary of a compaction that a pass has made
+	gone    bool  // in a Keeper: it was removed before the last run of a layer
+	nested  bool  // it is a result with nested calls
 
-	head  *head  // if Heads
-	made  []made // its calls, once they were asked for
-	shown *read  // what a result shows, once it was asked for
+	head *head // if Heads
 }
 
 // A resultBlock is all texts of a tool result, which are one block of a view.
@@ -136,6 +135,14 @@ func (v *View) pair() {
 				}
 			}
 		}
+		v.grouped(i)
+	}
+}
+
+// grouped adds a result to its group.
+func (v *View) grouped(i int) {
+	if at := v.Messages[i].Call; at >= 0 && at < i {
+		v.Messages[at].results = append(v.Messages[at].results, i)
 	}
 }
 
@@ -157,6 +164,16 @@ func (v *View) live() (at []int) {
 		}
 	}
 	return at
+}
+
+// last returns the last message that no pass has removed, nil without one.
+func (v *View) last() *message {
+	for i := range slices.Backward(v.Messages) {
+		if m := &v.Messages[i]; !m.Removed {
+			return m
+		}
+	}
+	return nil
 }
 
 // backward yields the indexes of the live messages, the last one first.
@@ -221,24 +238,16 @@ type group struct {
 // open reports whether a call of a group has no result.
 func (g *group) open() bool { return len(g.waits) > 0 }
 
-// waitsFor reports whether a call of a message has no result.
-func (v *View) waitsFor(i int) bool {
-	var ids []string
-	for _, b := range v.Messages[i].Blocks {
-		if b.Kind == jsonl.CallBlock {
-			ids = append(ids, b.ID)
-		}
-	}
-	for k := i + 1; k < len(v.Messages) && len(ids) > 0; k++ {
-		if m := &v.Messages[k]; m.Call == i && v.Live(k) {
-			ids = slices.DeleteFunc(ids, func(id string) bool { return id == m.Blocks[m.result()].ID })
-		}
-	}
-	return len(ids) > 0
-}
-
 // all returns the messages of a group, in order.
 func (g *group) all() []int { return append([]int{g.call}, g.results...) }
+
+// headOf returns the message with the calls of a live message's group, -1 if it is in none.
+func (v *View) headOf(i int) int {
+	if at := v.Messages[i].Call; v.Live(i) && at >= 0 && v.Live(at) && v.Messages[at].Call == at {
+		return at
+	}
+	return -1
+}
 
 // groups returns the groups of a view in order, and for each message the index of its group,
 // -1 for none.
@@ -246,27 +255,33 @@ func (v *View) groups() (all []group, of []int) {
 	of = make([]int, len(v.Messages))
 	for i := range v.Messages {
 		of[i] = -1
-		m := &v.Messages[i]
-		switch {
-		case !v.Live(i) || m.Call < 0:
-		case m.Call == i:
-			g := group{call: i}
-			for _, b := range m.Blocks {
-				if b.Kind == jsonl.CallBlock {
-					g.waits = append(g.waits, b.ID)
-				}
-			}
+		if call := v.headOf(i); call == i {
 			of[i] = len(all)
-			all = append(all, g)
-		default:
-			if of[i] = of[m.Call]; of[i] >= 0 {
-				g := &all[of[i]]
-				g.results = append(g.results, i)
-				g.waits = slices.DeleteFunc(g.waits, func(id string) bool { return id == m.Blocks[m.result()].ID })
-			}
+			all = append(all, v.group(i))
+		} else if call >= 0 {
+			of[i] = of[call]
 		}
 	}
 	return all, of
+}
+
+// group returns the group of a message with calls.
+func (v *View) group(call int) group {
+	m := &v.Messages[call]
+	g := group{call: call}
+	answered := make(map[string]bool, len(m.results))
+	for _, i := range m.results {
+		if v.Live(i) {
+			g.results = append(g.results, i)
+			answered[v.Messages[i].Blocks[v.Messages[i].result()].ID] = true
+		}
+	}
+	for _, b := range m.Blocks {
+		if b.Kind == jsonl.CallBlock && !answered[b.ID] {
+			g.waits = append(g.waits, b.ID)
+		}
+	}
+	return g
 }
 
 // A piece is a block of a message with its text.

@@ -250,7 +250,7 @@ func TestGroups(t *testing.T) {
 	v := of(t, answer("", call("1", "x", `{}`)), result("1", "y"), user("q"), answer("", call("2", "x", `{}`), call("3", "x", `{}`)), result("3", "y"), result("2", "y"))
 	v.Messages[4].Removed = true
 	all, of := v.groups()
-	if want := []group{{0, []int{1}, []string{}}, {3, []int{5}, []string{"3"}}}; !reflect.DeepEqual(all, want) {
+	if want := []group{{0, []int{1}, nil}, {3, []int{5}, []string{"3"}}}; !reflect.DeepEqual(all, want) {
 		t.Errorf("groups %v, want %v", all, want)
 	}
 	if want := []int{0, 0, -1, 1, -1, 1}; !slices.Equal(of, want) {

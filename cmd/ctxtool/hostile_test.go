@@ -17,7 +17,7 @@ import (
 var hostileCommands = []string{
 	"replay S", "replay -f llm S", "ls S", "status S", "cache --all S", "log --all S", "diff S", "truncate S", "prune S", "search next S",
 	"compactions S", "notes S", "stats S", "check S", "trace S next", "show S leaf", "tree S", "render -f markdown -o - S",
-	"render -f html -o - S",
+	"render -f html -o - S", "simulate S",
 }
 
 // notLinear are the commands that still take more than linear memory for a shape; all is every

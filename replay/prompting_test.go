@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/corpus"
 	"ctxtool/internal/must"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -16,7 +17,7 @@ import (
 // TestPrompting: prompt, tools and options followed along a path of patches, system
 // messages and compactions are what folding everything again makes of each place.
 func TestPrompting(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(corpus.Pick(20, 60)) {
 		s := must.Get(sessionfmt.OpenReader("s", bytes.NewReader(promptSession(seed)), sessionfmt.Options{}))
 		r := New(s, Options{Rules: ByEnvelope})
 		again := 0

@@ -50,9 +50,6 @@ func seed(f *testing.F) {
 	}
 }
 
-// mixtures is how many of them are tried.
-const mixtures = 1500
-
 // sentinel follows every hostile text.
 const sentinel = "\n\n# after\n\n[link](/x)\n"
 
@@ -193,7 +190,7 @@ func checkBlocks(t *testing.T, text, written string) {
 func TestMixtures(t *testing.T) {
 	seams := []string{"", " ", "\n", "\n\n", "\n  ", "\n\n    ", "x", "`", "**", "__", "\n- ", "\n1. ", "|", "\\", "\r", "("}
 	random := rand.New(rand.NewPCG(1, 2))
-	for range mixtures {
+	for range corpus.Pick(500, 1500) {
 		text := nasty[random.IntN(len(nasty))]
 		for range 1 + random.IntN(4) {
 			text += seams[random.IntN(len(seams))] + nasty[random.IntN(len(nasty))]
@@ -263,10 +260,7 @@ func FuzzFence(f *testing.F) {
 // TestSessions checks the texts of sessions, which are real texts: the
 // first forty of each session that no session before it has, or a thousand.
 func TestSessions(t *testing.T) {
-	most := 40
-	if corpus.Whole() {
-		most = 1000
-	}
+	most := corpus.Pick(20, 1000)
 	seen := map[string]bool{}
 	left := 0
 	var walk func(any)

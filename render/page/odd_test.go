@@ -47,7 +47,7 @@ func TestDamageHasNoMaker(t *testing.T) {
 // TestBudgetCountsListEnds: the empty lines that end lists count.
 func TestBudgetCountsListEnds(t *testing.T) {
 	lines := []string{asked}
-	for range 1000 {
+	for range 300 {
 		lines = append(lines,
 			`{"type":"message",Q,"message":{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{"command":"true"}}]}}`,
 			`{"type":"message",Q,"message":{"role":"toolResult","toolCallId":"1","content":[]}}`,

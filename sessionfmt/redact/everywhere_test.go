@@ -94,10 +94,7 @@ func TestPlanted(t *testing.T) {
 	r := mustNew(Options{})
 	s := r.NewScanner()
 	rnd := rand.New(rand.NewPCG(17, 1))
-	sessions := 300
-	if corpus.Whole() {
-		sessions = 2000
-	}
+	sessions := corpus.Pick(150, 2000)
 	var bases [40][]byte // each is planted in again, over and over
 	for n := range bases {
 		bases[n] = gen.Session(gen.Shape{

@@ -179,10 +179,7 @@ func TestAnchored(t *testing.T) {
 	}
 	// Expressions take as long as the text times the rules with a keyword in it: short
 	// texts show as much, and few long ones what lies far apart.
-	texts, long := 400, 6
-	if corpus.Whole() {
-		texts, long = 4000, 300
-	}
+	texts, long := corpus.Pick(200, 4000), corpus.Pick(3, 300)
 	for k := range texts + long {
 		most := 16
 		if k >= texts {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,8 +26,19 @@ import (
 const largeEnough = 20_000
 
 // largeSessions are the sessions over 20,000 tokens, those of old formats migrated first:
-// nothing is appended to them.
-func largeSessions(t *testing.T) (all []corpus.Session) {
+// nothing is appended to them. They are found once.
+func largeSessions(t *testing.T) []corpus.Session {
+	t.Helper()
+	large.once.Do(func() { large.sessions = findLarge(t) })
+	return large.sessions
+}
+
+var large struct {
+	once     sync.Once
+	sessions []corpus.Session
+}
+
+func findLarge(t *testing.T) (all []corpus.Session) {
 	t.Helper()
 	dir := t.TempDir()
 	long := gen.Shape{Entries: 500, Text: 400, MaxText: 8000, Tools: 0.8, Bash: 0.1, Custom: 0.1, Images: 0.05, Labels: 0.05, Settings: 0.1}

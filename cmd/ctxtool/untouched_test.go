@@ -61,10 +61,10 @@ func planned(t *testing.T, line, file string) {
 }
 
 // Of the lines above each session is tried with so many in the quick run: over all
-// sessions each line is tried some ten times, and each class of damage by lines of every
+// sessions each line is tried some five times, and each class of damage by lines of every
 // command in turn.
 const (
-	readingsEach = 5
+	readingsEach = 3
 	plansEach    = 2
 )
 

@@ -179,8 +179,8 @@ var generated = sync.OnceValue(func() (all []Session) {
 			continue
 		}
 		shape := p.Shape
-		shape.Entries, shape.Text, shape.MaxText = 150, 60, 2000
-		for shape.Seed = range uint64(3) {
+		shape.Entries, shape.Text, shape.MaxText = Pick(120, 150), 60, 2000
+		for shape.Seed = range uint64(Pick(2, 3)) {
 			all = append(all, Session{fmt.Sprintf("gen/%s-%d", p.Name, shape.Seed), slices.Clip(gen.Session(shape))})
 		}
 	}

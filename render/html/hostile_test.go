@@ -41,8 +41,8 @@ func hostileSession() string {
 		script, "[a](javascript:owned=1) [b](data:text/html,<script>owned=1</script>) ![c](https://evil.example/c.png) <https://evil.example/> [d](  java\nscript:owned=1)",
 		"```html\n" + script + "\n```\n`" + script + "`\n<details open ontoggle=owned=1>", "\u202eevil\u2066 \u200f x\x07\x1b]0;title\x07\x1b[31mred\u2028",
 		"<skill name=\"" + script + "\" location=\"x\">" + script + "</skill>" + script,
-		"| a | b |\n|---|---|\n" + strings.Repeat("| "+script+" | y |\n", corpus.Pick(50, 400)), strings.Repeat("> ", corpus.Pick(500, 3000)) + "deep",
-		strings.Repeat("[", corpus.Pick(1000, 5000)), strings.Repeat("*a ", corpus.Pick(1000, 5000)),
+		"| a | b |\n|---|---|\n" + strings.Repeat("| "+script+" | y |\n", corpus.Pick(20, 400)), strings.Repeat("> ", corpus.Pick(200, 3000)) + "deep",
+		strings.Repeat("[", corpus.Pick(400, 5000)), strings.Repeat("*a ", corpus.Pick(400, 5000)),
 		"\ufffd {{title}} {{data}} $& $1 \x7f0 \x7f",
 	}
 	n := 0

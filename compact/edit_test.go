@@ -209,7 +209,7 @@ func TestRestore(t *testing.T) {
 		}
 		restored += len(changed)
 	}
-	if restored < corpus.Least(t, corpus.Pick(1900, 2000), 600) {
+	if restored < corpus.Least(t, corpus.Pick(1400, 2000), 600) {
 		t.Errorf("only %d messages restored", restored)
 	}
 	t.Logf("%d messages restored", restored)

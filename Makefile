@@ -43,7 +43,7 @@ check:
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
-	$(GO) test -race -run $(RACED) ./sessionfmt ./sessionfmt/redact ./compact ./cmd/ctxtool
+	$(GO) test -race -run $(RACED) ./sessionfmt ./internal/redact ./compact ./cmd/ctxtool
 	$(GO) test -tags poison -run 'Script|Law|TestRestore' ./compact ./cmd/ctxtool
 	$(MAKE) fuzz
 
@@ -78,12 +78,12 @@ check-all:
 	fi
 
 golden:
-	$(GO) test ./cmd/ctxtool ./sessionfmt/check ./migrate -update
+	$(GO) test ./cmd/ctxtool ./internal/check ./migrate -update
 
 # A mutant takes as long as the tests of its package: of a small one seconds, of a large one hours.
 # MUTANTFLAGS="--diff main" takes only the lines that a branch changed.
 GREMLINS ?= v0.6.0
-MUTATED  ?= internal/times stats/gate replay/models
+MUTATED  ?= internal/base/times internal/gate replay/models
 mutants:
 	@set -e; for package in $(MUTATED); do \
 		$(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@$(GREMLINS) unleash --workers 2 --timeout-coefficient 5 $(MUTANTFLAGS) ./$$package; \
@@ -95,11 +95,11 @@ CCUSAGE ?= $(CCUSAGE_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
 # The sessions are made once, outside the repository.
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
-	$(GO) run ./internal/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
+	$(GO) run ./internal/test/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
 	bin/ctxtool render $(BENCH_DIR)/100m.jsonl -f html -o $(BENCH_DIR)/100m.html
-	CTXTOOL_BENCH_HTML=$(BENCH_DIR)/100m.html $(GO) test -run '^$$' -bench Browse -benchtime 1x ./render/html
-	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./render/html
-	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/gen ./internal/transcript ./internal/markdown ./sessionfmt/redact ./replay/tokens ./compact
+	CTXTOOL_BENCH_HTML=$(BENCH_DIR)/100m.html $(GO) test -run '^$$' -bench Browse -benchtime 1x ./internal/html
+	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./internal/html
+	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/test/gen ./internal/transcript ./internal/base/markdown ./internal/redact ./replay/tokens ./compact
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/simulate
 
 dist:
@@ -127,24 +127,24 @@ clean:
 GITLEAKS ?= v8.30.1
 rules:
 	dir=$$($(GO) mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
-	install -m 644 $$dir/config/gitleaks.toml sessionfmt/redact/gitleaks.toml && \
-	install -m 644 $$dir/LICENSE sessionfmt/redact/gitleaks.LICENSE
+	install -m 644 $$dir/config/gitleaks.toml internal/redact/gitleaks.toml && \
+	install -m 644 $$dir/LICENSE internal/redact/gitleaks.LICENSE
 
 # gitleaks' program is built outside of this module; trufflehog runs if it is on the PATH.
 # REPORTFLAGS="-gitleaks=" leaves both out.
 redaction-report:
-	CTXTOOL_WHOLE=1 $(GO) test ./internal/labelled/report -count=1 -timeout 60m -v -run TestGoals -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
+	CTXTOOL_WHOLE=1 $(GO) test ./internal/test/labelled/report -count=1 -timeout 60m -v -run TestGoals -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
 
 # pi's own code of sessions and requests, for comparison. It needs npm. npm does not have all that
 # pi's packages depend on: what this code needs of it are two packages, and stubs of two others.
-PI = $(shell sed -n 's/^const piVersion = "\(.*\)"$$/\1/p' internal/corpus/pi.go)
+PI = $(shell sed -n 's/^const piVersion = "\(.*\)"$$/\1/p' internal/test/corpus/pi.go)
 PI_PACKAGES := @earendil-works/pi-coding-agent @earendil-works/pi-ai
 pi:
 	@set -e; package=node_modules/@earendil-works/pi-coding-agent; \
 	if ! grep -qs '"version": "$(PI)"' $(PI_DIR)/$$package/package.json; then \
 		mkdir -p $(dir $(PI_DIR)); new=$$(mktemp -d $(PI_DIR).XXXXXX); trap 'rm -rf "$$new"' EXIT; chmod 755 "$$new"; \
 		npm install --prefix "$$new" --ignore-scripts --no-audit --no-fund cross-spawn@7.0.6 partial-json@0.1.7; \
-		cp -r internal/corpus/pi "$$new"/node_modules/@earendil-works; \
+		cp -r internal/test/corpus/pi "$$new"/node_modules/@earendil-works; \
 		for name in $(PI_PACKAGES); do \
 			tgz=$$(npm pack --silent --pack-destination "$$new" $$name@$(PI)); \
 			mkdir "$$new"/node_modules/$$name; tar -xzf "$$new"/$$tgz --strip-components=1 -C "$$new"/node_modules/$$name; rm "$$new"/$$tgz; \
@@ -189,20 +189,20 @@ models:
 axe:
 	npm install --prefix $(AXE_DIR) --ignore-scripts --no-audit --no-fund axe-core@4.14.1
 
-# The libraries in pages, unchanged. render/html/lib/README.md lists them with their checksums,
+# The libraries in pages, unchanged. internal/html/lib/README.md lists them with their checksums,
 # which tests compare.
 libs:
 	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \
 	npm install --prefix $$dir --ignore-scripts --no-audit --no-fund markdown-it@15.0.3 @highlightjs/cdn-assets@11.12.0 && \
-	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js > render/html/lib/markdown-it.js && \
-	install -m 644 $$dir/node_modules/markdown-it/LICENSE render/html/lib/markdown-it.LICENSE && \
-	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js render/html/lib/highlight.js && \
-	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE render/html/lib/highlight.LICENSE
+	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js > internal/html/lib/markdown-it.js && \
+	install -m 644 $$dir/node_modules/markdown-it/LICENSE internal/html/lib/markdown-it.LICENSE && \
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js internal/html/lib/highlight.js && \
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE internal/html/lib/highlight.LICENSE
 
 SCREENSHOTS ?= screenshots
 screenshots:
-	$(GO) test ./render/html -count=1 -run TestScreenshots -screenshots $(abspath $(SCREENSHOTS))
+	$(GO) test ./internal/html -count=1 -run TestScreenshots -screenshots $(abspath $(SCREENSHOTS))
 
 # What the policies of each agent would have cost and lost over real and generated sessions.
 compared: build
-	$(GO) test ./internal/compared -count=1 -timeout 60m -update
+	$(GO) test ./internal/test/compared -count=1 -timeout 60m -update

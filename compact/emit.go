@@ -10,7 +10,7 @@ import (
 	"io"
 	"strings"
 
-	"ctxtool/internal/shell"
+	"ctxtool/internal/base/shell"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/activity"
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"

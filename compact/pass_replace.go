@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"sync"
 
-	"ctxtool/internal/shell"
-	"ctxtool/replay/diff"
+	"ctxtool/internal/base/shell"
+	"ctxtool/internal/diff"
+	"ctxtool/internal/redact"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/redact"
 )
 
 // ExecPass returns the pass that asks a command, as the running agent asks a hook before a

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )

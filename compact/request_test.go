@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/replay"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ctxtool/internal/shell"
+	"ctxtool/internal/base/shell"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 func TestSummarizeExec(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // wholeOf is a request for a summary of all messages of a view.

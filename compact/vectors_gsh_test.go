@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 )
 

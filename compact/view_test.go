@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

@@ -1,7 +1,7 @@
 package docs_test
 
 import (
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 	"go/ast"
 	"go/parser"
 	"go/token"

@@ -12,11 +12,8 @@ import (
 
 // public are the packages that others can import.
 var public = []string{
-	"sessionfmt", "sessionfmt/jsonl", "sessionfmt/dialect", "sessionfmt/chat", "sessionfmt/claude", "sessionfmt/codex", "sessionfmt/gemini", "sessionfmt/gsh", "sessionfmt/openclaw", "sessionfmt/opencode", "sessionfmt/swecli", "sessionfmt/yagent", "sessionfmt/outline", "sessionfmt/sqlite", "sessionfmt/store", "sessionfmt/check",
-	"sessionfmt/redact", "replay", "replay/ops", "replay/origin", "replay/prompt", "replay/weigh",
-	"replay/baseline", "replay/entry", "replay/diff", "replay/reuse", "replay/trace",
-	"replay/cache", "replay/ledger", "replay/hook", "replay/tokens", "replay/models", "stats", "stats/gate",
-	"compact", "migrate", "render", "render/page", "render/html",
+	"compact", "migrate", "render", "replay", "replay/hook", "replay/ledger", "replay/models", "replay/origin",
+	"replay/prompt", "replay/tokens", "replay/weigh", "sessionfmt", "sessionfmt/jsonl", "sessionfmt/sqlite", "stats",
 }
 
 // mostExported limits the exported types of a public package, and its exported functions

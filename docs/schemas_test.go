@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 var update = flag.Bool("update", false, "write the tables of formats.md")

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // plainCode are the folders whose Go files TestTermsInCode checks, with the folders below them.

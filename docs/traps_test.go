@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 var (

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ctxtool/internal/gen"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/golden"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/golden"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

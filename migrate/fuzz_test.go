@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )

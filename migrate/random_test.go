@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 )
 
 // randomSession is a small session in which compactions stand in each other's way:

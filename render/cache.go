@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/cache"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
-	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
 )

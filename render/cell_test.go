@@ -3,7 +3,7 @@ package render
 import (
 	"testing"
 
-	"ctxtool/internal/table"
+	"ctxtool/internal/base/table"
 	"ctxtool/replay/origin"
 )
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/check"
 )
 
 // writeCheck writes the findings of each file below its name. A kind that occurs more than

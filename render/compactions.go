@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
-	"ctxtool/replay/reuse"
+	"ctxtool/internal/reuse"
 )
 
 // Compactions are those of a path, each with what it dropped that mattered.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
-	"ctxtool/internal/table"
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/test/must"
 )
 
 // TestCSVHasNoFormulas: a text of a session is no formula of a spreadsheet, and numbers stay

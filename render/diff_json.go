@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"ctxtool/internal/markdown"
-	"ctxtool/internal/table"
-	"ctxtool/replay/diff"
+	"ctxtool/internal/base/markdown"
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/diff"
+	"ctxtool/internal/outline"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // writeDiffLine writes a comparison as a line of JSON.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/base/markdown"
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/diff"
 	"ctxtool/internal/linediff"
-	"ctxtool/internal/markdown"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
-	"ctxtool/replay/diff"
 )
 
 // writeDiffMarkdown writes a comparison as a page for a review.

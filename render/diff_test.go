@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/diff"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
-	"ctxtool/replay/diff"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"

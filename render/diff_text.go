@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/diff"
 	"ctxtool/internal/linediff"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
-	"ctxtool/replay/diff"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // writeDiff writes a comparison as text.

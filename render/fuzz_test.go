@@ -7,7 +7,7 @@ import (
 	"io"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )

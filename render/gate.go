@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/gate"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
-	"ctxtool/stats/gate"
 )
 
 // writeGate writes the results of a gate as text: a row for each limit that is not kept, and

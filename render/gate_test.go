@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/gate"
+	"ctxtool/internal/test/must"
 	"ctxtool/render"
-	"ctxtool/stats/gate"
 )
 
 // gateReport is one with a verdict in every state, on a file whose name every form

@@ -8,11 +8,11 @@ import (
 	"io"
 	"iter"
 
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/entry"
 	"ctxtool/replay"
-	"ctxtool/replay/entry"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

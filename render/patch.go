@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/markdown"
+	"ctxtool/internal/base/markdown"
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/cache"
+	"ctxtool/internal/diff"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
-	"ctxtool/internal/table"
-	"ctxtool/replay/cache"
-	"ctxtool/replay/diff"
 	"ctxtool/replay/hook"
 	"ctxtool/sessionfmt"
 )

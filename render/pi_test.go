@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )

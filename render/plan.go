@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
-	"ctxtool/internal/table"
+	"ctxtool/internal/redact"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/check"
-	"ctxtool/sessionfmt/redact"
 )
 
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {

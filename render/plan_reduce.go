@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/compact"
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
-	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 )
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/check"
 	"ctxtool/sessionfmt/jsonl"
 )
 

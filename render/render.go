@@ -10,9 +10,9 @@ import (
 	"math"
 	"strings"
 
+	"ctxtool/internal/entry"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
-	"ctxtool/replay/entry"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

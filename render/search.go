@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/internal/markdown"
+	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/search"
 	"ctxtool/sessionfmt"

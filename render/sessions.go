@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
-	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/markdown"
+	"ctxtool/internal/base/markdown"
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
-	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 )
 

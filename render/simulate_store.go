@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
-	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 )
 

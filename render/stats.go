@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/gate"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
-	"ctxtool/stats/gate"
 )
 
 // Stats are a report with the tables of its lenses, and the results of a gate, nil for none.

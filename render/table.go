@@ -16,8 +16,8 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 )
 
 // A column is a column of a table of any rows.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"ctxtool/internal/table"
+	"ctxtool/internal/base/table"
 )
 
 // ofCells returns the table of cells that are there already.

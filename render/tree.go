@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/entry"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
-	"ctxtool/replay/entry"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // A Tree is a session's tree, ready to be drawn.

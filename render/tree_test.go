@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
-	"ctxtool/sessionfmt/outline"
+	"ctxtool/internal/outline"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 )
 
 // TestTrapTree: a branch summary is drawn below its parent, whether its fromId is the

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/baseline"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
-	"ctxtool/replay/baseline"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/check"
+	"ctxtool/internal/entry"
+	"ctxtool/internal/reuse"
 	"ctxtool/internal/search"
 	"ctxtool/internal/simulate"
-	"ctxtool/internal/table"
-	"ctxtool/replay/entry"
-	"ctxtool/replay/reuse"
-	"ctxtool/sessionfmt/check"
 	"ctxtool/stats"
 )
 

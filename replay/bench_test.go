@@ -6,10 +6,10 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"ctxtool/internal/gen"
-	"ctxtool/internal/must"
+	"ctxtool/internal/cache"
+	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/diff"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
-	"ctxtool/replay/diff"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )

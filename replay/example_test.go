@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"log"
 
+	"ctxtool/internal/outline"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/outline"
 )
 
 func open(name string) *sessionfmt.Session {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"ctxtool/replay/ops"
+	"ctxtool/internal/ops"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"runtime"
 
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/base/parallel"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/scratch"
+	"ctxtool/internal/base/scratch"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

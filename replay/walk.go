@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"ctxtool/internal/work"
+	"ctxtool/internal/base/work"
 	"ctxtool/sessionfmt"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/gen"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // A memFile is a file in memory that fails where it is told to.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 

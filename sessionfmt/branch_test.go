@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 var branchTime = time.UnixMilli(1_800_000_000_000)

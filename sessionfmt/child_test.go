@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // roleVar names what the test binary does instead of testing, when a test starts it

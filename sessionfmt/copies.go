@@ -18,7 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/dialect"
 )
 
 // copies are copies of databases. SQLite reads these, so that it never opens or locks the files

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 

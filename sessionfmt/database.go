@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

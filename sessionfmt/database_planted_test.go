@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // TestDatabasePlanted: a database that somebody else has made is refused before it takes memory or

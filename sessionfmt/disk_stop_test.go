@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 )
 
 // TestStop: a stopped disk ends the reading of an open session, and opens no other.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

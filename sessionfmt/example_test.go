@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"ctxtool/internal/outline"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // Opening a session indexes it; points name its entries.

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/dialect"
 )
 
 // A Finding is a defect of a session, or something that pi would not read as its writer meant

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"unicode/utf8"
 
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

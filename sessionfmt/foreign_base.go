@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 )
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"ctxtool/internal/parallel"
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

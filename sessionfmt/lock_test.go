@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // touch makes an empty file in a folder of its own.

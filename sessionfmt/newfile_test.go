@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // begun begins a file and writes text to it.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // BenchmarkOpen indexes the session named by CTXTOOL_BENCH_SESSION, which make

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -3,9 +3,9 @@ package sessionfmt
 import (
 	"bytes"
 
-	"ctxtool/internal/scratch"
-	"ctxtool/internal/work"
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/base/scratch"
+	"ctxtool/internal/base/work"
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/sessionfmt/jsonl"
 )
 

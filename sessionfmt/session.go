@@ -31,7 +31,7 @@ import (
 	"runtime"
 	"slices"
 
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

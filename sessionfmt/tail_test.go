@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // TestOpenTail: the end of a session is as long as its context needs, and what it cannot tell is an

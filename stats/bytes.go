@@ -3,8 +3,8 @@ package stats
 import (
 	"cmp"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"

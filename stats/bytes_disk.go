@@ -6,10 +6,10 @@ import (
 	"cmp"
 	"slices"
 
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/table"
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/cache"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
 )
 
 // cacheLens summarizes the account of package cache for the path to the point.

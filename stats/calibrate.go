@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 )

@@ -1,8 +1,8 @@
 package stats
 
 import (
-	"ctxtool/internal/table"
-	"ctxtool/sessionfmt/check"
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/check"
 )
 
 // checkLens counts what ctxtool check finds.

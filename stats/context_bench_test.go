@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"ctxtool/internal/gen"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

@@ -1,7 +1,7 @@
 package stats
 
 import (
-	"ctxtool/internal/table"
+	"ctxtool/internal/base/table"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/activity"
-	"ctxtool/internal/table"
+	"ctxtool/internal/base/table"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"

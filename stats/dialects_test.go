@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // told are sums of usage. Cost is of calls that record one.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
-	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"

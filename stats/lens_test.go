@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
 	"ctxtool/internal/survival"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"

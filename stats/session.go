@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
-	"ctxtool/internal/table"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // sessionLens counts what a session contains, on all branches.

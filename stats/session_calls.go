@@ -2,7 +2,7 @@ package stats
 
 import (
 	"ctxtool/internal/activity"
-	"ctxtool/internal/table"
+	"ctxtool/internal/base/table"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 )
 
 // A Sheet is a table of a lens.

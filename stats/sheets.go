@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
-	"ctxtool/internal/table"
 	"ctxtool/replay/weigh"
 )
 

@@ -14,12 +14,12 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/check"
+	"ctxtool/internal/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/check"
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

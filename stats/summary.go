@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/outline"
+	"ctxtool/internal/store"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
-	"ctxtool/sessionfmt/store"
 )
 
 // SummarySchema is that of a Summary.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
-	"ctxtool/sessionfmt/dialect"
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/test/must"
 	"ctxtool/stats"
 )
 

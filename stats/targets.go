@@ -6,8 +6,8 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/activity"
+	"ctxtool/internal/reuse"
 	"ctxtool/replay"
-	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"

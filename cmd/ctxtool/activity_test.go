@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // TestActivity: whatever agent's tools a session uses, all commands know the same of its calls:

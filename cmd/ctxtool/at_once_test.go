@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 )
 
 // TestAtOnce: many commands that write to one session at once all succeed, where what

@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/cache"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/reuse"
 	"ctxtool/render"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
-	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/config"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/table"
 	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"

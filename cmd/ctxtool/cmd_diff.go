@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 
+	"ctxtool/internal/diff"
+	"ctxtool/internal/outline"
+	"ctxtool/internal/store"
 	"ctxtool/replay"
-	"ctxtool/replay/diff"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt/outline"
-	"ctxtool/sessionfmt/store"
 
 	"github.com/spf13/cobra"
 )

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/migrate"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/check"
 
 	"github.com/spf13/cobra"
 )

@@ -12,16 +12,16 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/entry"
+	"ctxtool/internal/outline"
 	"ctxtool/render"
 	"ctxtool/replay"
-	"ctxtool/replay/entry"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 
 	"github.com/spf13/cobra"
 )

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
 	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/base/shell"
 	"ctxtool/internal/plan"
-	"ctxtool/internal/shell"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 

@@ -18,14 +18,14 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/times"
+	"ctxtool/internal/base/times"
+	"ctxtool/internal/outline"
+	"ctxtool/internal/page"
+	"ctxtool/internal/redact"
 	"ctxtool/internal/transcript"
-	"ctxtool/render/page"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
-	"ctxtool/sessionfmt/redact"
 
 	"github.com/spf13/cobra"
 )

@@ -12,13 +12,13 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/html"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	pages "ctxtool/internal/report"
 	"ctxtool/internal/terminal"
-	"ctxtool/render/html"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/outline"
 )
 
 // notForPages are the flags that select parts of a session: a page has all of them.

@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/dialect"
 
 	"github.com/spf13/cobra"
 )

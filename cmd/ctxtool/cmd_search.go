@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/shell"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/search"
-	"ctxtool/internal/shell"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"

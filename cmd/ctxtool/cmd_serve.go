@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/redact"
 	"ctxtool/internal/serve"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/redact"
 
 	"github.com/spf13/cobra"
 )

@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"ctxtool/compact"
+	"ctxtool/internal/base/shell"
+	"ctxtool/internal/html"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/shell"
 	"ctxtool/internal/simulate"
-	"ctxtool/render/html"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/check"
+	"ctxtool/internal/gate"
 	"ctxtool/render"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/check"
 	"ctxtool/stats"
-	"ctxtool/stats/gate"
 
 	"github.com/spf13/cobra"
 )

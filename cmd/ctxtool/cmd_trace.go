@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/diff"
+	"ctxtool/internal/entry"
+	"ctxtool/internal/trace"
 	"ctxtool/replay"
-	"ctxtool/replay/diff"
-	"ctxtool/replay/entry"
 	"ctxtool/replay/tokens"
-	"ctxtool/replay/trace"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 

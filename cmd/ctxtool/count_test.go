@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // TestCountWindows counts files that are longer than a window as the text that they

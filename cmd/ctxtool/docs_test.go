@@ -16,10 +16,10 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/compact"
-	"ctxtool/internal/golden"
-	"ctxtool/internal/help"
-	"ctxtool/internal/must"
+	"ctxtool/internal/base/help"
 	"ctxtool/internal/plan"
+	"ctxtool/internal/test/golden"
+	"ctxtool/internal/test/must"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/sessionfmt"
 )
 

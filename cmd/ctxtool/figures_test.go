@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/cache"
 	page "ctxtool/internal/report"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )

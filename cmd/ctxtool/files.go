@@ -11,16 +11,16 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/baseline"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/redact"
+	"ctxtool/internal/store"
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
 	"ctxtool/replay"
-	"ctxtool/replay/baseline"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/redact"
-	"ctxtool/sessionfmt/store"
 
 	"github.com/spf13/cobra"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/times"
+	"ctxtool/internal/base/times"
 
 	"github.com/spf13/pflag"
 )

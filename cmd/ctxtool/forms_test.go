@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 )
 
 // answers are command lines with every answer of every command that has forms. S is a session,

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/gate"
 	"ctxtool/render"
 	"ctxtool/stats"
-	"ctxtool/stats/gate"
 
 	"github.com/spf13/cobra"
 )

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/golden"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/golden"
+	"ctxtool/internal/test/must"
 	"ctxtool/render"
 	"ctxtool/stats"
 )

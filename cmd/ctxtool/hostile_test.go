@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 )
 
 // The commands that hostile sessions are given to; S is the session.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // TestInterrupted: a signal leaves no temporary file, and ends the process as ever.

@@ -13,13 +13,13 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/base/times"
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/store"
 	"ctxtool/internal/terminal"
-	"ctxtool/internal/times"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/store"
 
 	"golang.org/x/term"
 )

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 )
 
 // appending are command lines that append to a session, S being put in.

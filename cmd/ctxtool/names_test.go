@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 )
 
 // TestOddNames: whatever the name of a file holds, a terminal is shown no escape, and a

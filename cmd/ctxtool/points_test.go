@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // pointSession has two branches, answers, an edit, a label and a patch.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/golden"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/golden"
+	"ctxtool/internal/test/must"
 )
 
 // documents are the pages whose examples are run.

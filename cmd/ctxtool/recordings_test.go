@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/golden"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/golden"
+	"ctxtool/internal/test/must"
 )
 
 // recordings are what docs/recordings shows, each on a terminal of its own.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 )
 
 // TestStoreRedactedNames holds that with --redact no page is called after a secret, and

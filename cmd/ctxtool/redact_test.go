@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/redact"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/redact"
 )
 
 // A planted secret: what stands in a text, and the pieces of it that no output may

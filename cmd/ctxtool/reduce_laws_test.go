@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/gen"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

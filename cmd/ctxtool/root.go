@@ -14,19 +14,19 @@ import (
 	"time"
 
 	"ctxtool/compact"
+	"ctxtool/internal/base/help"
 	"ctxtool/internal/config"
-	"ctxtool/internal/help"
+	"ctxtool/internal/gate"
+	"ctxtool/internal/ops"
+	"ctxtool/internal/page"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/redact"
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
-	"ctxtool/render/page"
-	"ctxtool/replay/ops"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/redact"
 	_ "ctxtool/sessionfmt/sqlite" // sessions in databases
 	"ctxtool/stats"
-	"ctxtool/stats/gate"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -103,7 +103,7 @@ func (in env) run(args []string) int {
 // groups are the groups of commands, in the order in which help lists them.
 var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files"}
 
-// commands are the commands. A new one is a line here, and a text in internal/help/commands.
+// commands are the commands. A new one is a line here, and a text in internal/base/help/commands.
 var commands = []struct {
 	name   string
 	new    func(e *env) *cobra.Command

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/golden"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/golden"
+	"ctxtool/internal/test/must"
 )
 
 const scorecardHead = `# Scorecard

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/gen/tables"
-	"ctxtool/internal/golden"
+	"ctxtool/internal/test/gen/tables"
+	"ctxtool/internal/test/golden"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/gen"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 	"ctxtool/stats"
 )
 

@@ -19,9 +19,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/gen/tables"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/gen/tables"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"

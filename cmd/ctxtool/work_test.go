@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/golden"
-	"ctxtool/internal/work"
+	"ctxtool/internal/base/work"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/golden"
 )
 
 // workLines are command lines whose work is held.

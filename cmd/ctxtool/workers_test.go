@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"ctxtool/internal/gen"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 )
 
 // concurrent are command lines that between them start every goroutine there is: FILE is

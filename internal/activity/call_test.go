@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -81,7 +81,7 @@ func TestCalls(t *testing.T) {
 			t.Errorf("%s%s: %q", c.tool, c.args, got.Command)
 		}
 	}
-	page := must.Get(os.ReadFile("../../render/html/entry.js"))
+	page := must.Get(os.ReadFile("../../internal/html/entry.js"))
 	if list := strings.ReplaceAll(string(page), "' +\n  '", ""); !strings.Contains(list, "('"+strings.Join(subjects, " ")+"')") {
 		t.Error("pages for browsers have another list of subjects")
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/markdown"
+	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/phrase"
 )
 

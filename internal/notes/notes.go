@@ -13,7 +13,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/activity"
-	"ctxtool/internal/markdown"
+	"ctxtool/internal/base/markdown"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
 	"ctxtool/internal/plan"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/tokens"

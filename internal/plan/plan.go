@@ -13,13 +13,13 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/check"
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/outline"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/check"
-	"ctxtool/sessionfmt/dialect"
-	"ctxtool/sessionfmt/outline"
 )
 
 // A Plan is a planned or completed change of a session, in the JSON of Schema. Fields for

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/markdown"
+	"ctxtool/internal/base/markdown"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
 	"ctxtool/sessionfmt"

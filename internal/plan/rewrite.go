@@ -7,11 +7,11 @@ import (
 	"iter"
 	"path/filepath"
 
+	"ctxtool/internal/check"
+	"ctxtool/internal/redact"
 	"ctxtool/migrate"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/check"
-	"ctxtool/sessionfmt/redact"
 )
 
 // A Rewrite is the change of a session's lines by a repair or a migration.

@@ -9,16 +9,16 @@ import (
 	"slices"
 	"sort"
 
+	"ctxtool/internal/cache"
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/outline"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 type value = jsonl.Value

@@ -7,15 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/outline"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // reported is a session with its report, all of it read.

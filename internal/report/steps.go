@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"ctxtool/internal/cache"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"

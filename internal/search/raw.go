@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/base/parallel"
 	"ctxtool/sessionfmt/jsonl"
 )
 

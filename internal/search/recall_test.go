@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/activity"
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -8,7 +8,7 @@ import (
 	"sort"
 	"sync"
 
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/base/parallel"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )

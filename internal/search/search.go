@@ -15,11 +15,11 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/redact"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/redact"
 )
 
 // A File is a file to search.

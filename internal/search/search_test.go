@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/shell"
+	"ctxtool/internal/base/shell"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"ctxtool/internal/activity"
+	"ctxtool/internal/outline"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // seed is that of the hashes of texts.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/activity"
+	"ctxtool/internal/outline"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // TaskSchema is that of a Task.

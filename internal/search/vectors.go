@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/shell"
+	"ctxtool/internal/base/shell"
 	"ctxtool/sessionfmt"
 )
 

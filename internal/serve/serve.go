@@ -19,12 +19,12 @@ import (
 	"strings"
 	"sync"
 
-	"ctxtool/internal/markdown"
+	"ctxtool/internal/base/markdown"
+	"ctxtool/internal/store"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/store"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ctxtool/internal/store"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/store"
 )
 
 // A closer is a buffer that can be closed.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"

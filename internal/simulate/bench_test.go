@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ctxtool/compact"
-	"ctxtool/internal/gen"
+	"ctxtool/internal/test/gen"
 	"ctxtool/sessionfmt"
 )
 

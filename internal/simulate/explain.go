@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/outline"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // A Decision is why a policy kept or changed each message before a request.

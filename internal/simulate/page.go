@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
-	"ctxtool/sessionfmt/outline"
 )
 
 // A Page is the data of a page that compares policies: what all of them share, and what each

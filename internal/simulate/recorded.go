@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/cache"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"

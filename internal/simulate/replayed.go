@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"ctxtool/internal/shell"
-	"ctxtool/replay/cache"
+	"ctxtool/internal/base/shell"
+	"ctxtool/internal/cache"
 	"ctxtool/replay/hook"
 )
 

@@ -7,11 +7,11 @@ package simulate
 
 import (
 	"ctxtool/compact"
+	"ctxtool/internal/cache"
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/reuse"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
-	"ctxtool/replay/reuse"
 	"ctxtool/replay/weigh"
-	"ctxtool/sessionfmt/dialect"
 )
 
 // The policies that every session has, besides those of package compact.

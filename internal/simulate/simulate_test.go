@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/compact"
-	"ctxtool/internal/gen"
+	"ctxtool/internal/test/gen"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )

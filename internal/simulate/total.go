@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/cache"
 	"ctxtool/internal/phrase"
-	"ctxtool/replay/cache"
 	"ctxtool/sessionfmt"
 )
 

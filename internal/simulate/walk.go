@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/cache"
+	"ctxtool/internal/reuse"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
 	"ctxtool/replay/models"
-	"ctxtool/replay/reuse"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/must"
 	"ctxtool/internal/state"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 )
 

@@ -3,7 +3,7 @@ package terminal
 import (
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 )
 

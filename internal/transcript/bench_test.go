@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )

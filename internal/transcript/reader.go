@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/activity"
-	"ctxtool/internal/scratch"
+	"ctxtool/internal/base/scratch"
 	"ctxtool/sessionfmt/jsonl"
 )
 

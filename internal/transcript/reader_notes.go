@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/activity"
-	"ctxtool/internal/scratch"
+	"ctxtool/internal/base/scratch"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/gen"
+	"ctxtool/internal/test/gen"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
 )

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/diff"
 	"ctxtool/replay"
-	"ctxtool/replay/diff"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

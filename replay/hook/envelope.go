@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"io"
 
+	"ctxtool/internal/entry"
 	"ctxtool/replay"
-	"ctxtool/replay/entry"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/weigh"
 )

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
+	"ctxtool/internal/ops"
 	"ctxtool/replay/hook"
-	"ctxtool/replay/ops"
 )
 
 // FuzzRead: whatever a hook returns is read as patches on one line each, or is an error.

@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 
+	"ctxtool/internal/ops"
 	"ctxtool/replay"
-	"ctxtool/replay/ops"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/shell"
+	"ctxtool/internal/base/shell"
+	"ctxtool/internal/cache"
+	"ctxtool/internal/diff"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
-	"ctxtool/replay/diff"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"

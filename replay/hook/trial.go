@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"ctxtool/internal/cache"
+	"ctxtool/internal/diff"
 	"ctxtool/replay"
-	"ctxtool/replay/cache"
-	"ctxtool/replay/diff"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"

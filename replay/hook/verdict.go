@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/ops"
 	"ctxtool/replay"
-	"ctxtool/replay/ops"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"

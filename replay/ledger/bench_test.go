@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"ctxtool/internal/gen"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"

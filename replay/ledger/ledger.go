@@ -11,7 +11,7 @@ import (
 	"iter"
 	"runtime"
 
-	"ctxtool/internal/parallel"
+	"ctxtool/internal/base/parallel"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"

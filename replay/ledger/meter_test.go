@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 )
 
 // sessionTexts are the strings of the real sessions where they are there, else of

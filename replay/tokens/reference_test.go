@@ -17,9 +17,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ctxtool/internal/corpus"
-	"ctxtool/internal/golden"
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/golden"
+	"ctxtool/internal/test/must"
 )
 
 // A counted is a text with what the reference counts in it.

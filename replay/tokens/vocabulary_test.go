@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode"
 
-	"ctxtool/internal/corpus"
+	"ctxtool/internal/test/corpus"
 )
 
 // vocabularies are those that tests visit, with the SHA-256 of the file that

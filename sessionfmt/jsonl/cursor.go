@@ -2,7 +2,7 @@ package jsonl
 
 import (
 	"bytes"
-	"ctxtool/internal/scratch"
+	"ctxtool/internal/base/scratch"
 	"encoding/binary"
 	"math/bits"
 )

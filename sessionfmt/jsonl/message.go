@@ -1,7 +1,7 @@
 package jsonl
 
 import (
-	"ctxtool/internal/work"
+	"ctxtool/internal/base/work"
 	"strings"
 )
 

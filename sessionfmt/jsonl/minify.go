@@ -2,7 +2,7 @@ package jsonl
 
 import (
 	"bytes"
-	"ctxtool/internal/scratch"
+	"ctxtool/internal/base/scratch"
 	"fmt"
 	"slices"
 	"strings"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // jsonCases seed the tables and the fuzz targets of the scanner.

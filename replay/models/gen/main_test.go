@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/must"
+	"ctxtool/internal/test/must"
 )
 
 // TestRun: the same package makes the same files, with its version and day, and without

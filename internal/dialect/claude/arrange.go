@@ -1,0 +1,368 @@
+package claude
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// An arranger makes the entries of a transcript. Lines of one answer are one entry, and the
+// results of its calls follow it in the order of the file, whichever line they name as their
+// parent: so what the program held in memory is on the path.
+type arranger struct {
+	// By the hash of what names them, so that a long session has no texts in memory: links by uuid,
+	// answers by the id of the message, and the last result of each call.
+	at               map[uint64]link
+	answers, results map[uint64]int32
+	seed             maphash.Seed
+	entries          []entry // by their number
+	models           map[string]int32
+	tail             [2]int32 // the last entry, and the last one of a sidechain; none where below 0
+	last             link     // the last one of the file itself, where it continues another
+
+	held *compaction // one that waits for its summary
+
+	recorded link // the leaf that last-prompt names
+	pinned   bool // and the user chose
+
+	cut      int32           // the last compaction, if it kept messages; else 0
+	replaced map[string]bool // the calls whose results have another text
+
+	first  *dialect.Line
+	lost   finding // of the parent of the line at hand
+	titled dialect.Code
+	title  *dialect.Line
+	loose  int  // answers whose last line was written before they ended
+	based  bool // the file continues another
+}
+
+// A finding is one that is to be reported.
+type finding struct{ code, text string }
+
+// A link is where an id leads: to an entry, and to the line itself.
+type link struct {
+	entry int32 // -1 for none: what follows is a root
+	at    dialect.Span
+}
+
+// An entry is what the arranger knows of one.
+type entry struct {
+	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
+	last, upto int64
+	input      int64 // of an answer, the tokens of its request
+	parent     int32
+	of         int32 // of a result, the answer that it belongs to; of an answer itself; else -1
+	end        int32 // what its children follow: of an answer, its last result so far; else itself, or edits
+	code       dialect.Code
+	walked     bool // another entry than a result names it as its parent
+	resumed    bool // the session was resumed here, and loaded by the parent chain
+	loose      bool
+	model      int32 // of an answer, see modelID
+	keptBy     int32 // the first compaction that kept the message, 0 for none
+	answer     int32 // the last answer up to it whose messages nothing changed since, -1 for none
+}
+
+func newArranger() dialect.Arranger {
+	return &arranger{
+		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
+		replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
+		last: link{entry: -1}, recorded: link{entry: -1},
+	}
+}
+
+func (a *arranger) key(id []byte) uint64 { return maphash.Bytes(a.seed, id) }
+
+// find is the link of the line with an id.
+func (a *arranger) find(id jsonl.Value) (to link, ok bool) { return a.lead([]byte(id.Text())) }
+
+// lead is find for a text. A message that a compaction kept is part of that.
+func (a *arranger) lead(id []byte) (to link, ok bool) {
+	if to, ok = a.at[a.key(id)]; ok && to.entry >= 0 && a.entries[to.entry].keptBy > 0 {
+		to.entry = a.entries[to.entry].keptBy
+	}
+	return to, ok
+}
+
+// Next is of [dialect.Arranger], as End is.
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
+	if a.first == nil {
+		a.first = l.Clone()
+	}
+	code, side := l.Code, 0
+	if code != dialect.Unknown {
+		code = l.Code & codeMask
+		if l.Code&sidechain != 0 {
+			side = 1
+		}
+	}
+	a.based = a.based || !l.Own
+	switch code {
+	case lastPrompt, pinned:
+		a.leafAt(l, code)
+		return nil
+	case title, ownTitle:
+		if code >= a.titled {
+			a.titled, a.title = code, l.Clone()
+		}
+		return nil
+	case replacement:
+		return a.replace(t, l)
+	}
+	if len(l.ID) == 0 {
+		return nil
+	}
+	if len(a.entries) == 0 {
+		if err := a.begin(t, l); err != nil {
+			return err
+		}
+	}
+	if had, ok := a.lead(l.ID); ok {
+		a.repeated(t, l, had)
+		return nil
+	}
+	if a.held != nil {
+		if code == summary && bytes.Equal(l.Ref, a.held.line.ID) {
+			a.held.said = l.Clone()
+			return nil
+		}
+		if before, is := a.held.missing[string(l.ID)]; is { // it comes late, as what it was
+			late := *l
+			late.Ref = []byte(before)
+			return a.record(t, &late, code, side)
+		}
+		if err := a.compact(t); err != nil {
+			return err
+		}
+	}
+	return a.record(t, l, code, side)
+}
+
+// record takes a record of the chain.
+func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) (err error) {
+	if code == boundary {
+		return a.hold(t, l)
+	}
+	id, request, _ := bytes.Cut(l.Group, []byte{'\n'}) // of an answer
+	if code == answer && len(id) > 0 {
+		if e, ok := a.answers[a.key(id)]; ok {
+			t.Join(int(e), l.At)
+			a.finished(e, l)
+			a.follow(l, e, side)
+			return nil
+		}
+	}
+	above := a.parent(l, side)
+	up := above.entry
+	if a.lost.code != "" {
+		defer func(f finding) { t.Report(f.code, l, f.text) }(a.lost) // once the entry is there
+		a.lost = finding{}
+	}
+	if code == progress { // a link, and nothing else
+		a.at[a.key(l.ID)] = above
+		return nil
+	}
+	if up >= 0 && code != result && code != results {
+		a.walk(up, above.at.Off)
+	}
+	switch code {
+	case result, results:
+		return a.result(t, l, above, side)
+	case microcompact:
+		return a.microcompact(t, l, up, side)
+	case snip:
+		return a.snip(t, l, up, side)
+	case synthetic:
+		return a.synthetic(t, l, up, side)
+	}
+	e, err := a.add(t, kinds[code], l, a.end(up), side)
+	if err == nil && code == answer {
+		a.answers[a.key(id)] = e
+		a.finished(e, l)
+		a.shrunk(t, l, e, request)
+	}
+	return err
+}
+
+// walk marks the parent chain: an entry that another one names as its parent, and of an answer
+// how many of its lines are on the chain, up to the one named, or whose result is.
+func (a *arranger) walk(up int32, off int64) {
+	e := &a.entries[up]
+	e.walked = true
+	if e.of >= 0 && e.of != up {
+		off, e = e.upto, &a.entries[e.of]
+	}
+	e.upto = max(e.upto, off)
+}
+
+// kinds are those of entries that one line makes.
+var kinds = map[dialect.Code]jsonl.Kind{
+	user: jsonl.User, summary: jsonl.User, note: jsonl.Custom, command: jsonl.Custom, attachment: jsonl.Custom,
+	answer: jsonl.Assistant, synthetic: jsonl.Assistant, mark: jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
+}
+
+// begin makes the header, of the first record.
+func (a *arranger) begin(t dialect.Tree, l *dialect.Line) error {
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	header := *l
+	header.ID = []byte(sessionID(line).Text())
+	_, err = t.Add(jsonl.Header, &header)
+	a.entries = append(a.entries, entry{parent: -1, of: -1, answer: -1})
+	return err
+}
+
+// add adds an entry below another, -1 for none.
+func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int32, side int, more ...dialect.Span) (int32, error) {
+	t.Move(int(up))
+	n, err := t.Add(kind, l, more...)
+	e := int32(n)
+	code := l.Code & codeMask
+	made := entry{parent: up, code: code, of: -1, end: e, answer: -1}
+	switch {
+	case code == answer:
+		made.of, made.answer = e, e
+	case up >= 0 && kind != jsonl.ContextEdit && kind != jsonl.Transform:
+		made.answer = a.entries[up].answer
+	}
+	a.entries = append(a.entries, made)
+	a.follow(l, e, side)
+	return e, err
+}
+
+// follow makes an entry the one that a line's id leads to.
+func (a *arranger) follow(l *dialect.Line, e int32, side int) {
+	if len(l.ID) > 0 {
+		a.at[a.key(l.ID)] = link{e, l.At}
+	}
+	a.tail[side] = e
+	if l.Own {
+		a.last.entry = e
+	}
+}
+
+// end is where a child of an entry goes: of an answer and its results, after all of them.
+func (a *arranger) end(up int32) int32 {
+	if up < 0 {
+		return up
+	}
+	return a.ending(up).end
+}
+
+// ending is the entry that knows the end of another one: of a result, its answer.
+func (a *arranger) ending(e int32) *entry {
+	if of := a.entries[e].of; of >= 0 {
+		e = of
+	}
+	return &a.entries[e]
+}
+
+// parent leads to the entry that a line names as its parent. Where that is not in the file, the
+// line before is taken: the program had it. Where a compaction that kept messages removed it,
+// the messages kept are taken, as in a resume.
+func (a *arranger) parent(l *dialect.Line, side int) link {
+	if len(l.Ref) == 0 {
+		return link{entry: -1}
+	}
+	if to, ok := a.lead(l.Ref); ok {
+		if side == 0 && to.entry >= 0 && to.entry < a.cut {
+			return link{entry: a.cut}
+		}
+		return to
+	}
+	if a.tail[side] < 0 {
+		a.lost = finding{"incomplete", fmt.Sprintf("its parent %q is not before it in the file, and nothing comes before it: the beginning of the session is missing", l.Ref)}
+	} else {
+		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not before it in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
+	}
+	return link{entry: a.tail[side]}
+}
+
+// repeated handles a record with a uuid that occurred before: its value counts, and the
+// position of the first.
+func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
+	if had.entry < 0 || a.entries[had.entry].code != l.Code&codeMask {
+		return // of a message that a compaction kept
+	}
+	t.Replace(int(had.entry), had.at, l.At)
+	a.at[a.key(l.ID)] = link{had.entry, l.At}
+	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
+}
+
+// finished takes another line of an answer. It counts those that were written before they
+// ended: the last line tells.
+func (a *arranger) finished(e int32, l *dialect.Line) {
+	loose := l.Code&unfinished != 0
+	switch was := a.entries[e].loose; {
+	case loose && !was:
+		a.loose++
+	case !loose && was:
+		a.loose--
+	}
+	a.entries[e].loose, a.entries[e].last = loose, l.At.Off
+}
+
+// result adds what tools returned, with the line that called the first of them.
+func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int) error {
+	var of []dialect.Span
+	up := above.entry
+	answered := up >= 0 && a.entries[up].code == answer
+	if answered {
+		of = append(of, above.at)
+	}
+	ids := []string{string(l.Group)}
+	if l.Code&codeMask == results {
+		line, err := t.Read(l.At)
+		if err != nil {
+			return err
+		}
+		ids = ids[:0]
+		for block := range line.First("message", "content").Elements {
+			if block.Get("type").Is("tool_result") {
+				ids = append(ids, block.Get("tool_use_id").Text())
+			}
+		}
+	}
+	after := a.end(up)
+	for _, id := range ids {
+		e, err := a.add(t, jsonl.ToolResult, l, after, side, of...)
+		if err != nil {
+			return err
+		}
+		a.results[maphash.String(a.seed, id)] = e
+		if after = e; answered {
+			a.entries[e].of, a.entries[up].end = up, e
+			a.entries[e].upto = of[0].Off
+		}
+	}
+	return nil
+}
+
+// End is of [dialect.Arranger].
+func (a *arranger) End(t dialect.Tree) error {
+	if a.held != nil {
+		if err := a.compact(t); err != nil {
+			return err
+		}
+	}
+	if len(a.entries) == 0 && a.first != nil { // no records, but a session
+		if err := a.begin(t, a.first); err != nil {
+			return err
+		}
+	}
+	if a.loose > 0 {
+		t.Report("unfinished-usage", &dialect.Line{}, fmt.Sprintf("answers that were written before they ended: %d. Their output tokens are a lower bound", a.loose))
+	}
+	leaf := a.leaf()
+	if a.title != nil {
+		if _, err := a.add(t, jsonl.SessionInfo, a.title, leaf, 0); err != nil {
+			return err
+		}
+	}
+	t.Move(int(leaf))
+	return nil
+}

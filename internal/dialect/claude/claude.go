@@ -1,0 +1,229 @@
+// Package claude shows the sessions of Claude Code, its transcripts, as entries
+// (docs/session-format.md 16).
+package claude
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Dialect is the format of Claude Code.
+var Dialect = dialect.Dialect{
+	Name:  "claude",
+	Sniff: sniff,
+	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
+	File:  fileID, Session: sessionID, Policy: "claude-code",
+	Pick: jsonl.Pick{
+		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata"},
+		Message: []string{"id", "model", "stop_reason", "content", "usage"},
+		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
+	},
+	Read:       read,
+	New:        newArranger,
+	Make:       makeEntry,
+	Base:       base,
+	Unrecorded: "titles, hooks and most summaries",
+	Marks:      []string{"<command-", "<local-command-", "<task-notification>", "This session is being continued from a previous conversation"},
+	Record:     isRecord,
+	Bulk: []dialect.Bulk{
+		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
+		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
+	},
+	Version:   func(line jsonl.Value) jsonl.Value { return line.Get("version") },
+	Newest:    "2.1.330",
+	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
+}
+
+// sniff reports whether a file begins as a transcript does. Any type of record may be the
+// first one.
+func sniff(first jsonl.Value) bool {
+	var f [7]jsonl.Value
+	first.Fields(f[:], "type", "parentUuid", "sessionId", "messageId", "leafUuid", "message", "parentSessionId")
+	typ := string(f[0].Inside())
+	code, known := types[typ]
+	switch {
+	case !f[0].IsString():
+		return false
+	case f[1].Exists():
+		return true
+	case typ == "user" || typ == "assistant":
+		return f[5].IsObject()
+	case typ == "summary":
+		return f[4].IsString()
+	case typ == "file-history-snapshot":
+		return f[3].IsString()
+	case typ == "fork-context-ref":
+		return f[6].IsString()
+	}
+	return known && code != user && f[2].IsString()
+}
+
+// isRecord reports whether an object is a line. What a line has of others names no session.
+func isRecord(v jsonl.Value) bool {
+	var f [2]jsonl.Value
+	v.Fields(f[:], "type", "sessionId")
+	return f[0].IsString() && f[1].IsString()
+}
+
+// fileID is the id by the name of a transcript. Sub-agents have theirs in a folder of the
+// session, and in older versions beside it.
+func fileID(name string) (id string, part bool) {
+	id, _, _ = strings.Cut(filepath.Base(name), ".")
+	return id, strings.HasPrefix(id, "agent-") || slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "subagents")
+}
+
+// sessionID is the session of a record: other lines do not tell the folder.
+func sessionID(line jsonl.Value) jsonl.Value {
+	var f [2]jsonl.Value
+	if line.Fields(f[:], "uuid", "sessionId"); f[0].IsString() {
+		return f[1]
+	}
+	return nil
+}
+
+// base is the session whose compaction a file holds: its parents stand there.
+func base(first jsonl.Value) (b dialect.Base, ok bool) {
+	var f [2]jsonl.Value
+	first.Fields(f[:], "agentId", "sessionId")
+	ok = strings.HasPrefix(f[0].Beginning(20), "acompact") && f[1].IsString()
+	return dialect.Base{ID: f[1].Text(), Upto: math.MaxInt64, All: true}, ok
+}
+
+// What a line is.
+const (
+	user         = dialect.First + iota // a message of the user
+	note                                // one that the program wrote for the user
+	result                              // what a tool returned
+	results                             // what several did
+	summary                             // the summary of a compaction
+	answer                              // a part of an answer
+	synthetic                           // an answer that no model gave
+	mark                                // a system record
+	command                             // the text of a local command
+	boundary                            // a compaction
+	microcompact                        // results are no longer sent as they were
+	snip                                // messages are removed
+	attachment                          // something that the program attached
+	progress                            // of a tool or a hook
+	title                               // of the session, which the model gave
+	ownTitle                            // likewise, which the user gave
+	lastPrompt                          // the leaf
+	pinned                              // the leaf, which the user chose
+	replacement                         // what is sent for results
+)
+
+// Two things that a code may have besides, and what is left without them.
+const (
+	sidechain  dialect.Code = 0x80 // a record of a sub-agent
+	unfinished dialect.Code = 0x40 // an answer that was written before it ended
+	codeMask                = 0x3f
+)
+
+// types are the types of lines.
+var types = map[string]dialect.Code{
+	"user": user, "assistant": answer, "system": mark, "attachment": attachment, "progress": progress,
+	"ai-title": title, "custom-title": ownTitle, "last-prompt": lastPrompt, "content-replacement": replacement,
+	"summary": dialect.Skip, "agent-name": dialect.Skip, "mode": dialect.Skip, "permission-mode": dialect.Skip,
+	"bridge-session": dialect.Skip, "queue-operation": dialect.Skip, "file-history-snapshot": dialect.Skip,
+	"pr-link": dialect.Skip, "fork-context-ref": dialect.Skip, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
+	"speculation-accept": dialect.Skip, "marble-origami-commit": dialect.Skip, "marble-origami-snapshot": dialect.Skip,
+}
+
+// marks are the system records that are more than marks.
+var marks = map[string]dialect.Code{
+	"local_command": command, "microcompact_boundary": microcompact, "snip_boundary": snip,
+}
+
+// The places of what [Dialect] picks.
+const (
+	atSidechain = iota
+	atSubtype
+	atMeta
+	atSummary
+	atLogicalParent
+	atLeaf
+	atExplicit
+	atSummarized
+)
+
+// read is the dialect's Read.
+func read(p *jsonl.Picked) dialect.Head {
+	code, known := types[string(p.Type.Inside())]
+	if !known {
+		return dialect.Head{Code: dialect.Unknown, ID: p.ID, Ref: p.ParentID}
+	}
+	head := dialect.Head{Code: code, ID: p.ID, Ref: p.ParentID}
+	switch code {
+	case user:
+		head.Code, head.Group = userCode(p)
+	case answer:
+		head.Group = answerGroup(p)
+		if p.Message[1].Is("<synthetic>") {
+			head.Code = synthetic
+		} else if !p.Message[2].IsString() {
+			head.Code |= unfinished
+		}
+	case mark:
+		subtype := p.Record[atSubtype]
+		if code, ok := marks[string(subtype.Inside())]; ok {
+			head.Code = code
+		} else if subtype.Is("compact_boundary") && !p.ParentID.IsString() {
+			head.Code, head.Ref = boundary, p.Record[atLogicalParent]
+		}
+	case lastPrompt:
+		head.Ref = p.Record[atLeaf]
+		if p.Record[atExplicit].Truthy() {
+			head.Code = pinned
+		}
+	}
+	if p.Record[atSidechain].Truthy() && head.Code != dialect.Skip {
+		head.Code |= sidechain
+	}
+	return head
+}
+
+// answerGroup is the id of an answer, and after it the tokens of its request and its model, each
+// after a line end; see arranger.shrunk.
+func answerGroup(p *jsonl.Picked) jsonl.Value {
+	var used [3]jsonl.Value
+	p.Message[4].Fields(used[:], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+	group := append(make(jsonl.Value, 0, 96), '"')
+	group = append(append(group, p.Message[0].Inside()...), `\n`...)
+	group = strconv.AppendInt(group, used[0].Int()+used[1].Int()+used[2].Int(), 10)
+	group = append(append(group, `\n`...), p.Message[1].Inside()...)
+	return append(group, '"')
+}
+
+// userCode is what a user record is. Of a result its group is the id of the call.
+func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
+	content := p.Message[3]
+	if p.Record[atSummary].Truthy() {
+		return summary, nil
+	}
+	n := 0
+	var c jsonl.Cursor
+	c.Reset(content)
+	for range c.Elements {
+		var f [2]jsonl.String
+		if c.Fields(f[:], "type", "tool_use_id"); f[0].Is("tool_result") {
+			if n++; n == 1 {
+				call = f[1].Value
+			}
+		}
+	}
+	switch {
+	case n == 1:
+		return result, call
+	case n > 1:
+		return results, nil
+	case p.Record[atMeta].Truthy(), p.Record[atSummarized].IsObject():
+		return note, nil
+	}
+	return user, nil
+}

@@ -1,0 +1,293 @@
+package claude
+
+import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A compaction is one that waits for its summary, and for messages that it kept and that are
+// written only after it.
+type compaction struct {
+	line    *dialect.Line
+	said    *dialect.Line // the summary
+	meta    jsonl.Value
+	missing map[string]string // the uuid of the kept message before it, by its own
+	old     bool              // of a version that does not write what it attaches
+}
+
+// hold holds a compaction.
+func (a *arranger) hold(t dialect.Tree, l *dialect.Line) error {
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	a.held = &compaction{
+		line: l.Clone(), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
+		old: older(line.Get("version").Text(), "2.1.43"),
+	}
+	before := ""
+	for id := range a.held.meta.Get("preservedMessages").Get("uuids").Elements {
+		if _, ok := a.find(id); !ok {
+			a.held.missing[id.Text()] = before
+		}
+		before = id.Text()
+	}
+	return nil
+}
+
+// compact adds the compaction that is held: its summary and the messages that it kept stand
+// for all. It follows the record before it, although the file gives it no parent.
+func (a *arranger) compact(t dialect.Tree) error {
+	l, said := a.held.line, a.held.said
+	kept, ok := a.kept(a.held.meta)
+	old := a.held.old
+	a.held = nil
+	side := 0
+	if l.Code&sidechain != 0 {
+		side = 1
+	}
+	before := a.tail[side]
+	if to, ok := a.lead(l.Ref); ok {
+		before = a.end(to.entry)
+	}
+	var made []dialect.Span
+	if said != nil {
+		made = append(made, said.At)
+	}
+	for _, e := range kept {
+		spans := t.Spans(int(e))
+		if a.entries[e].code != answer {
+			spans = spans[:1]
+		}
+		made = append(made, spans...)
+	}
+	e, err := a.add(t, jsonl.Transform, l, before, side, made...)
+	if err != nil {
+		return err
+	}
+	if old {
+		t.Report("hidden-attachments", l, "what the program attached after this compaction is not in the file: the requests that follow it were larger, by up to 25k tokens")
+	}
+	if !ok {
+		t.Report("kept-unresolved", l, "a message that this compaction kept is not in the file: only the summary is taken")
+	}
+	if said != nil {
+		a.at[a.key(said.ID)] = link{e, said.At}
+	}
+	for _, k := range kept {
+		a.entries[k].keptBy = cmp.Or(a.entries[k].keptBy, e)
+	}
+	a.recorded, a.pinned, a.cut = link{entry: -1}, false, 0
+	if len(kept) > 0 {
+		a.cut = e
+	}
+	return nil
+}
+
+// kept are the messages that a compaction kept, in order. One that is not there leaves none.
+func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
+	has := map[int32]bool{}
+	add := func(e int32) {
+		if one := &a.entries[e]; (one.conversation() || one.code == attachment || one.code == command) && !has[e] {
+			entries, has[e] = append(entries, e), true
+		}
+	}
+	if list := meta.Get("preservedMessages").Get("uuids"); list.IsArray() {
+		for id := range list.Elements {
+			to, ok := a.find(id)
+			if !ok || to.entry < 0 {
+				return nil, false
+			}
+			add(to.entry)
+		}
+		return entries, true
+	}
+	segment := meta.Get("preservedSegment")
+	if !segment.IsObject() {
+		return nil, true
+	}
+	head, ok := a.find(segment.Get("headUuid"))
+	tail, also := a.find(segment.Get("tailUuid"))
+	if !ok || !also || !a.above(head.entry, a.end(tail.entry)) {
+		return nil, false
+	}
+	for e := a.end(tail.entry); ; e = a.entries[e].parent {
+		if add(e); e == head.entry {
+			break
+		}
+	}
+	slices.Reverse(entries)
+	return entries, true
+}
+
+// edits adds edits of entries, one below the other, or a mark where there are none. A target
+// below 0 is none.
+func (a *arranger) edits(t dialect.Tree, l *dialect.Line, up int32, targets []int32, side int) (err error) {
+	up = a.end(up)
+	if len(targets) == 0 {
+		_, err = a.add(t, jsonl.CustomEntry, l, up, side)
+	}
+	for _, target := range targets {
+		var of []dialect.Span
+		if target >= 0 {
+			of = t.Spans(int(target))[:1]
+		}
+		if up, err = a.add(t, jsonl.ContextEdit, l, up, side, of...); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// microcompact has results sent as a placeholder, and attachments no longer.
+func (a *arranger) microcompact(t dialect.Tree, l *dialect.Line, up int32, side int) error {
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	meta := line.Get("microcompactMetadata")
+	var targets []int32
+	for id := range meta.Get("compactedToolIds").Elements {
+		targets = append(targets, a.resultOf(id.Text()))
+	}
+	for id := range meta.Get("clearedAttachmentUUIDs").Elements {
+		targets = append(targets, a.entryOf(id))
+	}
+	return a.edits(t, l, up, targets, side)
+}
+
+// snip removes messages. Of an answer all of its lines go.
+func (a *arranger) snip(t dialect.Tree, l *dialect.Line, up int32, side int) error {
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	var targets []int32
+	for id := range line.Get("snipMetadata").Get("removedUuids").Elements {
+		targets = append(targets, a.entryOf(id))
+	}
+	return a.edits(t, l, up, targets, side)
+}
+
+// replace gives results other texts. The first text of a result counts, and what names the
+// record before as its parent follows.
+func (a *arranger) replace(t dialect.Tree, l *dialect.Line) error {
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	side := 0
+	if a.tail[0] < 0 {
+		side = 1
+	}
+	var targets []int32
+	fresh := false
+	for one := range line.Get("replacements").Elements {
+		call, target := one.Get("toolUseId").Text(), int32(-1)
+		if !a.replaced[call] {
+			a.replaced[call], fresh, target = true, true, a.resultOf(call)
+		}
+		targets = append(targets, target)
+	}
+	up := a.tail[side]
+	if !fresh || up < 0 {
+		return nil
+	}
+	err = a.edits(t, l, up, targets, side)
+	a.ending(up).end = a.tail[side]
+	return err
+}
+
+// resultOf is the result of a call, -1 for none.
+func (a *arranger) resultOf(call string) int32 {
+	if e, ok := a.results[maphash.String(a.seed, call)]; ok {
+		return e
+	}
+	return -1
+}
+
+func (a *arranger) entryOf(id jsonl.Value) int32 {
+	if to, ok := a.find(id); ok {
+		return to.entry
+	}
+	return -1
+}
+
+// synthetic adds an answer that no model gave. One is the mark of a resume, for which
+// some versions loaded only the parent chain.
+func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int) error {
+	e, err := a.add(t, jsonl.Assistant, l, a.end(up), side)
+	if err != nil {
+		return err
+	}
+	t.Unanswered(int(e))
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	version := line.Get("version").Text()
+	if older(version, "2.1.1") || !older(version, "2.1.18") || !saysResumed(line) {
+		return nil
+	}
+	lost, up := 0, e
+	for _, k := range a.since(e) {
+		one := &a.entries[k]
+		var spans []dialect.Span
+		switch {
+		case one.of >= 0 && one.of != k && !one.walked:
+			spans = t.Spans(int(k))[:1]
+			lost++
+		case one.of == k && one.upto > 0 && one.last > one.upto:
+			spans = slices.DeleteFunc(t.Spans(int(k)), func(at dialect.Span) bool { return at.Off > one.upto })
+		default:
+			continue
+		}
+		if up, err = a.add(t, jsonl.ContextEdit, l, up, side, spans...); err != nil {
+			return err
+		}
+	}
+	a.entries[e].resumed = true
+	if lost > 0 {
+		t.Report("resumed", l, fmt.Sprintf("version %s resumed the session here without results of parallel calls: %d", version, lost))
+	}
+	return nil
+}
+
+// since are the entries before another one, from the last compaction or resume on: an earlier
+// resume has edited those before it.
+func (a *arranger) since(e int32) (path []int32) {
+	for k := a.entries[e].parent; k >= 0 && a.entries[k].code != boundary && !a.entries[k].resumed; k = a.entries[k].parent {
+		path = append(path, k)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+func saysResumed(line jsonl.Value) bool {
+	for block := range line.First("message", "content").Elements {
+		if block.Get("text").Is("No response requested.") {
+			return true
+		}
+	}
+	return false
+}
+
+// older reports whether a version comes before another one.
+func older(version, than string) bool {
+	a, b := strings.Split(version, "."), strings.Split(than, ".")
+	for k := range min(len(a), len(b)) {
+		x, _ := strconv.Atoi(a[k])
+		y, _ := strconv.Atoi(b[k])
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}

@@ -1,0 +1,344 @@
+package claude
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A maker makes an entry.
+type maker struct {
+	*dialect.Source
+	e     *dialect.Entry
+	parts []part // of the lines
+}
+
+var makers = sync.Pool{New: func() any { return new(maker) }}
+
+// makeEntry is [dialect.Dialect]'s Make.
+func makeEntry(s *dialect.Source) {
+	m := makers.Get().(*maker)
+	defer func() {
+		clear(m.parts)
+		*m = maker{parts: m.parts[:0]}
+		makers.Put(m)
+	}()
+	m.Source, m.e = s, s.Add()
+	l := m.readLine(s.Lines[0])
+	m.e.Time = l.timestamp
+	switch s.Kind {
+	case jsonl.Header:
+		var f [2]jsonl.Value
+		s.Lines[0].Fields(f[:], "cwd", "forkedFrom")
+		m.e.Set("cwd", f[0])
+		m.e.Set("parentSession", f[1].Get("sessionId"))
+	case jsonl.CustomEntry:
+		m.e.Set("customType", l.subtype)
+		m.e.Set("data", s.Lines[0])
+	case jsonl.Transform:
+		m.compaction()
+	case jsonl.ContextEdit:
+		m.edit(&l)
+	case jsonl.SessionInfo:
+		name := s.Lines[0].Get("customTitle")
+		if !name.Exists() {
+			name = s.Lines[0].Get("aiTitle")
+		}
+		m.e.Set("name", name)
+	case jsonl.Unknown:
+		if l.typ.IsString() {
+			m.e.Type = l.typ
+		}
+	case jsonl.Assistant:
+		m.answer(&l, s.Lines)
+	case jsonl.User:
+		m.prompt(&l)
+	case jsonl.ToolResult:
+		m.results(&l)
+	default:
+		m.note(&l)
+	}
+}
+
+// compaction makes the patch of a compaction: the summary, and what was kept.
+func (m *maker) compaction() {
+	m.e.Transformer, m.e.Reason = "compaction", "compaction"
+	names := callsOf(m.Lines[1:])
+	for k := 1; k < len(m.Lines); {
+		l := m.readLine(m.Lines[k])
+		n := k + 1
+		switch {
+		case l.typ.Is("assistant"):
+			for n < len(m.Lines) && sameAnswer(&l, m.Lines[n]) {
+				n++
+			}
+			m.answer(&l, m.Lines[k:n])
+		case l.typ.Is("user"):
+			if all := l.outcomes(); len(all) > 0 {
+				m.result(&l, &all[0], names, false)
+			} else {
+				m.prompt(&l)
+			}
+		default:
+			m.note(&l)
+		}
+		k = n
+	}
+}
+
+func sameAnswer(l *line, next jsonl.Value) bool {
+	if !next.First("type").Is("assistant") {
+		return false
+	}
+	of := next.First("message", "id")
+	return of.IsString() && string(of) == string(l.get(id))
+}
+
+// edit makes an edit: of the entry of the second line, if there is one.
+func (m *maker) edit(l *line) {
+	first := m.Lines[0]
+	var call, by jsonl.Value
+	cleared := false
+	switch {
+	case l.subtype.Is("microcompact_boundary"):
+		call = nth(first.Get("microcompactMetadata").Get("compactedToolIds"), m.Part)
+		cleared = call.Exists()
+	case l.typ.Is("content-replacement"):
+		one := nth(first.Get("replacements"), m.Part)
+		call, by = one.Get("toolUseId"), one.Get("replacement")
+	}
+	target := ""
+	if len(m.Lines) > 1 {
+		target = m.Lines[1].First("uuid").Text()
+		edited := m.readLine(m.Lines[1])
+		of := func(p part) bool { return string(p.at[answers].Value) == string(call) }
+		if k := slices.IndexFunc(edited.outcomes(), of); call.Exists() && k > 0 {
+			target += "." + strconv.Itoa(k)
+		}
+	}
+	m.e.SetText("targetId", target)
+	left := len(m.Lines) > 1 && l.typ.Is("assistant") && m.Lines[1].First("type").Is("assistant") // only these lines of it
+	if !left && !cleared && !by.Exists() {
+		m.e.Set("replacement", jsonl.Value("null"))
+		return
+	}
+	msg := m.e.Message(jsonl.OtherMessage)
+	msg.Body()
+	switch {
+	case left:
+		for _, raw := range m.Lines[1:] {
+			l := m.readLine(raw)
+			addBlocks(msg, jsonl.String{}, l.parts)
+		}
+		m.nativeAnswer(msg, m.Lines[1:])
+		return
+	case cleared: // what it says instead is not in the file
+		msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"cleared tool result"}`)})
+	default:
+		m.addContent(msg, by)
+	}
+	if m.Native {
+		result := jsonl.Value(`{"type":"tool_result"}`).With("tool_use_id", call).With("content", by)
+		msg.Native = m.Make([]byte(`[{"role":"user","content":[`), result, []byte("]}]"))
+	}
+}
+
+// nth is an element of an array, absent where it has no such.
+func nth(list jsonl.Value, n int) jsonl.Value {
+	for v := range list.Elements {
+		if n == 0 {
+			return v
+		}
+		n--
+	}
+	return nil
+}
+
+// prompt makes a message as it was sent.
+func (m *maker) prompt(l *line) {
+	msg := m.e.Message(jsonl.User)
+	msg.Body()
+	addBlocks(msg, l.text, l.parts)
+	m.sent(msg, l)
+}
+
+// sent adds the message of a line as it was sent.
+func (m *maker) sent(msg *dialect.Message, l *line) {
+	if m.Native {
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", l.said)
+		msg.Native = m.Make([]byte("["), one, []byte("]"))
+	}
+}
+
+// addBlocks adds the blocks of a content, a text or parts.
+func addBlocks(msg *dialect.Message, said jsonl.String, parts []part) {
+	if said.IsString() {
+		msg.Said(said)
+	}
+	for k := range parts {
+		msg.Add(parts[k].block())
+	}
+}
+
+// addContent is addBlocks for a content that was not read.
+func (m *maker) addContent(msg *dialect.Message, content jsonl.Value) {
+	said, parts := m.readContent(new(jsonl.Cursor).Reset(content))
+	addBlocks(msg, said, parts)
+}
+
+// answer makes an answer: the blocks of its lines, in order, and the usage of the last. The
+// first of them has been read.
+func (m *maker) answer(first *line, lines []jsonl.Value) {
+	msg, last := m.e.Message(jsonl.Assistant), *first
+	msg.Body()
+	addBlocks(msg, jsonl.String{}, last.parts)
+	for _, raw := range lines[1:] {
+		if l := m.readLine(raw); l.typ.Is("assistant") {
+			last = l
+			addBlocks(msg, jsonl.String{}, last.parts)
+		}
+	}
+	msg.SetText("api", "anthropic-messages")
+	msg.SetText("provider", "anthropic")
+	msg.Set("model", last.get(model))
+	msg.Set("responseId", last.get(id))
+	msg.SetText("stopReason", last.stopReason(msg))
+	if used := last.get(usage); used.IsObject() && !last.get(model).Is("<synthetic>") {
+		msg.Set("usage", m.Usage(readUsage(used), nil))
+	}
+	if last.get(diagnostics).IsObject() {
+		msg.Set("diagnostics", last.get(diagnostics))
+	}
+	m.nativeAnswer(msg, lines)
+}
+
+// nativeAnswer adds lines of an answer as they were sent.
+func (m *maker) nativeAnswer(msg *dialect.Message, lines []jsonl.Value) {
+	if !m.Native {
+		return
+	}
+	out, sep := []byte(`[{"role":"assistant","content":[`), ""
+	for _, raw := range lines {
+		for b := range raw.First("message", "content").Elements {
+			out = append(append(out, sep...), b...)
+			sep = ","
+		}
+	}
+	msg.Native = append(out, "]}]"...)
+}
+
+// stopReason is why an answer ended, as pi says it.
+func (l *line) stopReason(msg *dialect.Message) string {
+	why := l.get(stop)
+	switch {
+	case l.get(model).Is("<synthetic>"):
+		return "aborted"
+	case why.Is("max_tokens"), why.Is("model_context_window_exceeded"):
+		return "length"
+	case why.Is("tool_use"):
+		return "toolUse"
+	case why.IsString():
+		return "stop"
+	}
+	for range msg.Calls {
+		return "toolUse"
+	}
+	return "stop"
+}
+
+// readUsage reads a usage.
+func readUsage(used jsonl.Value) (u jsonl.Usage) {
+	var f [5]jsonl.Value
+	used.Fields(f[:], "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
+		"cache_creation")
+	u.Input, u.Output, u.CacheRead, u.CacheWrite = f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
+	u.CacheWrite1h = f[4].Get("ephemeral_1h_input_tokens").Int()
+	u.Total = u.Context()
+	return u
+}
+
+// results makes the entries of all results of a record.
+func (m *maker) results(l *line) {
+	all, names := l.outcomes(), callsOf(m.Lines[1:])
+	several := len(all) > 1
+	for k := range max(len(all), m.Part+1) {
+		if k > 0 {
+			m.e = m.Add()
+			m.e.Time = l.timestamp
+		}
+		if k == len(all) {
+			all = append(all, part{})
+		}
+		m.result(l, &all[k], names, several)
+	}
+}
+
+// result makes a result of a record, with the name of its tool. Each of several was sent as a
+// message.
+func (m *maker) result(l *line, p *part, names map[string]jsonl.Value, several bool) {
+	msg, call := m.e.Message(jsonl.ToolResult), p.at[answers].Value
+	msg.Set("toolCallId", call)
+	msg.Set("toolName", names[string(call)])
+	msg.Body()
+	if p.at[returned].IsString() {
+		msg.Said(p.at[returned])
+	} else {
+		m.addContent(msg, p.at[returned].Value)
+	}
+	msg.SetTruth("isError", p.at[failed].Truthy())
+	if several && m.Native {
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", m.Make([]byte("["), p.raw, []byte("]")))
+		msg.Native = m.Make([]byte("["), one, []byte("]"))
+	} else {
+		m.sent(msg, l)
+	}
+}
+
+// note makes what the program told the model: a text that it wrote for the user, the text
+// of a local command, or the strings of an attachment, whose wording is not in the file.
+func (m *maker) note(l *line) {
+	msg, own := m.e.Message(jsonl.Custom), false
+	switch {
+	case l.typ.Is("attachment"):
+		msg.Set("customType", orName(l.attachment.Get("type"), `"attachment"`))
+		msg.Body()
+		msg.Said(stringsOf(l.attachment))
+	case l.typ.Is("system"):
+		msg.Set("customType", orName(l.subtype, `"system"`))
+		msg.Body()
+		m.addContent(msg, l.content)
+	default:
+		msg.SetText("customType", "meta")
+		msg.Body()
+		addBlocks(msg, l.text, l.parts)
+		own = true
+	}
+	if msg.SetTruth("display", true); own {
+		m.sent(msg, l)
+	}
+}
+
+func orName(v jsonl.Value, name string) jsonl.Value {
+	if v.IsString() {
+		return v
+	}
+	return jsonl.Value(name)
+}
+
+// stringsOf is a text of the strings of an attachment, one a line.
+func stringsOf(of jsonl.Value) jsonl.String {
+	text, sep := jsonl.Value{'"'}, ""
+	for key, v := range of.Members {
+		if string(key) == "type" {
+			continue
+		}
+		for s := range v.Strings {
+			text = append(append(text, sep...), s[1:len(s)-1]...)
+			sep = `\n`
+		}
+	}
+	return append(text, '"').Spelled()
+}

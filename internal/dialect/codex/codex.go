@@ -1,0 +1,206 @@
+// Package codex shows the sessions of OpenAI's Codex CLI, its rollouts, as entries
+// (docs/session-format.md 15).
+package codex
+
+import (
+	"path/filepath"
+	"strings"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Dialect is the format of Codex.
+var Dialect = dialect.Dialect{
+	Name:  "codex",
+	Sniff: sniff,
+	Store: dialect.Store{Variable: "CODEX_HOME", Home: ".codex", Folders: []string{"sessions", "archived_sessions"}},
+	File:  fileID, Session: sessionID, Policy: "codex",
+	Pick: jsonl.Pick{
+		Record:  []string{"metadata"},
+		Message: []string{"type", "id", "call_id", "content", "model"},
+		As:      jsonl.Names{ID: "ordinal", Parent: "call_id", Message: "payload"},
+	},
+	Read:      read,
+	New:       newArranger,
+	Make:      makeEntry,
+	Base:      base,
+	Record:    isRecord,
+	Bulk:      []dialect.Bulk{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},
+	Version:   func(line jsonl.Value) jsonl.Value { return payloadOf(line).Get("cli_version") },
+	Newest:    "0.169.0",
+	Certainty: dialect.Certainty{Messages: "exact", System: "rule", Tools: "absent"},
+}
+
+// sniff reports whether a file begins as a rollout does: with session_meta, or with another
+// line if that one is broken, or, as in the first months, with its payload alone.
+func sniff(first jsonl.Value) bool {
+	var f [5]jsonl.Value
+	first.Fields(f[:], "type", "payload", "id", "timestamp", "instructions")
+	if f[1].IsObject() {
+		_, known := types[f[0].Text()]
+		return known || f[0].Is("response_item")
+	}
+	return !f[0].Exists() && f[2].IsString() && f[3].IsString() && f[4].Exists()
+}
+
+// isRecord reports whether an object is a line.
+func isRecord(v jsonl.Value) bool {
+	var f [3]jsonl.Value
+	v.Fields(f[:], "timestamp", "type", "payload")
+	return f[0].IsString() && f[1].IsString() && f[2].IsObject()
+}
+
+// stamp stands before the id in the name of a rollout.
+const stamp = "2006-01-02T15-04-05-"
+
+// fileID is the id by the name of a rollout.
+func fileID(name string) (id string, part bool) {
+	id, _, _ = strings.Cut(filepath.Base(name), ".")
+	if rest, ok := strings.CutPrefix(id, "rollout-"); ok && len(rest) > len(stamp) {
+		id = rest[len(stamp):]
+	}
+	return id, false
+}
+
+// sessionID is the session of a session_meta.
+func sessionID(line jsonl.Value) jsonl.Value {
+	if typ := line.Get("type"); typ.Exists() && !typ.Is("session_meta") || !sniff(line) {
+		return nil
+	}
+	return payloadOf(line).Get("id")
+}
+
+// base is the rollout that a fork continues.
+func base(first jsonl.Value) (b dialect.Base, ok bool) {
+	var f [3]jsonl.Value
+	first.Get("payload").Get("history_base").Fields(f[:], "thread_id", "end_ordinal_exclusive", "end_byte_offset")
+	return dialect.Base{ID: f[0].Text(), Upto: f[1].Int(), Keep: f[2].Int()}, f[0].IsString()
+}
+
+// What a line is.
+const (
+	meta       = dialect.First + iota // session_meta
+	prompt                            // a message of the user
+	note                              // a message of the developer, or one that Codex wrote for the user
+	answer                            // a part of an answer: text, or reasoning
+	call                              // a call, likewise
+	output                            // of a call
+	summary                           // the answer of a request for a summary
+	compacted                         // a summary takes effect
+	rolledBack                        // turns are taken back
+	settings                          // turn_context
+	usage                             // token_usage_record
+	counted                           // token_count, which is all that older files have of usage
+	agents                            // a message between agents
+)
+
+// types are the lines that are no response items, by their type.
+var types = map[string]dialect.Code{
+	"session_meta": meta, "compacted": compacted, "turn_context": settings, "token_usage_record": usage,
+	"inter_agent_communication": agents,
+	"event_msg":                 dialect.Skip, "world_state": dialect.Skip, "retained_context": dialect.Skip,
+	"security_risk_score": dialect.Skip, "realtime_item": dialect.Skip, "inter_agent_communication_metadata": dialect.Skip,
+	"rollout_reference": dialect.Skip, "session_state": dialect.Skip,
+}
+
+// items are the types of response items.
+var items = map[string]dialect.Code{
+	"reasoning": answer, "web_search_call": answer, "image_generation_call": answer, "tool_search_call": call,
+	"function_call": call, "custom_tool_call": call, "local_shell_call": call,
+	"function_call_output": output, "custom_tool_call_output": output, "tool_search_output": output,
+	"additional_tools": note, "agent_message": note, "compaction": note, "context_compaction": note,
+}
+
+func read(p *jsonl.Picked) dialect.Head {
+	item := p.Message // type, id, call_id, content, model
+	head := dialect.Head{ID: item[1], Ref: item[2]}
+	switch {
+	case p.Type.Is("response_item"):
+		head.Code = itemCode(item[0], p.Role, item[3], p.Record[0])
+	case p.Type.Is("event_msg"):
+		head.Code = eventCode(item[0])
+	default:
+		head = otherHead(p, head)
+	}
+	if head.Code != call && head.Code != output {
+		head.Ref = nil
+	}
+	return head
+}
+
+// otherHead is read for lines of other types, and for those of the first months, which have
+// none.
+func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
+	code, known := types[string(p.Type.Inside())]
+	switch {
+	case known:
+		if head.Code = code; code == settings {
+			head.Group = p.Message[4]
+		}
+	case !p.Type.Exists() && p.Line.Get("instructions").Exists():
+		head = dialect.Head{Code: meta, ID: p.Line.Get("id")}
+	case p.Line.Get("record_type").Exists():
+		head.Code = dialect.Skip
+	default: // bare items
+		var f [5]jsonl.Value
+		p.Line.Fields(f[:], "type", "id", "call_id", "role", "content")
+		if _, is := items[f[0].Text()]; is || f[0].Is("message") {
+			head = dialect.Head{Code: itemCode(f[0], f[3], f[4], nil), ID: f[1], Ref: f[2]}
+		} else {
+			head.Code = dialect.Unknown
+		}
+	}
+	return head
+}
+
+func itemCode(typ, role, content, metadata jsonl.Value) dialect.Code {
+	if code, ok := items[string(typ.Inside())]; ok {
+		return code
+	}
+	switch {
+	case typ.Exists() && !typ.Is("message"):
+		return dialect.Unknown
+	case role.Is("assistant"):
+		if metadata.Get("compaction_output").Truthy() {
+			return summary
+		}
+		return answer
+	case role.Is("user") && asked(content, metadata):
+		return prompt
+	}
+	return note
+}
+
+// asked reports whether a message of the user is a prompt. Newer versions number those.
+func asked(content, metadata jsonl.Value) bool {
+	if metadata.Get("history_sequence").Exists() {
+		return metadata.Get("user_input_order").Exists()
+	}
+	return !written(content)
+}
+
+// written reports whether Codex itself wrote a message of the user: to describe the
+// environment, project or tools, or that a turn was interrupted.
+func written(content jsonl.Value) bool {
+	for block := range content.Elements {
+		begins := block.Get("text").Beginning(40)
+		for _, mark := range []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "<subagent_notification>", "<skill>", "# AGENTS.md instructions"} {
+			if strings.HasPrefix(begins, mark) {
+				return true
+			}
+		}
+		break
+	}
+	return false
+}
+
+func eventCode(typ jsonl.Value) dialect.Code {
+	switch {
+	case typ.Is("thread_rolled_back"):
+		return rolledBack
+	case typ.Is("token_count"):
+		return counted
+	}
+	return dialect.Skip
+}

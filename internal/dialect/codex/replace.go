@@ -1,0 +1,154 @@
+package codex
+
+import (
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// How much of the prompts a compaction keeps that has no replacement_history, tokens, and how
+// many bytes Codex takes for one.
+const (
+	mostKept      = 20000
+	bytesPerToken = 4
+)
+
+// transform makes the patch of a compaction, or of turns that are taken back across one.
+func (m *maker) transform() {
+	var compaction jsonl.Value
+	var prompts []item
+	drop := 0
+	for _, line := range m.Lines {
+		switch typ := typeOfLine(line); {
+		case typ.Is("compacted"):
+			compaction = line.Get("payload")
+			drop -= len(prompts) // turns that began after it
+			prompts = nil
+		case typ.Is("event_msg"):
+			drop += int(line.Get("payload").Get("num_turns").Int())
+		case isItem(typ):
+			if it := lineItem(line); it.get(role).Is("user") {
+				prompts = append(prompts, it)
+			}
+		}
+	}
+	summary := orEmpty(compaction.Get("message"))
+	var items []item
+	if history := compaction.Get("replacement_history"); history.IsArray() {
+		for v := range history.Elements {
+			items = append(items, readItem(v))
+		}
+	} else {
+		items = rebuilt(prompts, summary)
+	}
+	m.e.Transformer, m.e.Reason = "compaction", "compaction"
+	if typeOfLine(m.Lines[0]).Is("event_msg") {
+		m.e.Transformer, m.e.Reason = "rollback", "turns taken back"
+		items = dropTurns(items, drop, summary.Text())
+	}
+	m.messages(items)
+}
+
+// messages makes items messages of a provider: those of one answer are one.
+func (m *maker) messages(items []item) {
+	for k := 0; k < len(items); {
+		it, end := &items[k], k+1
+		var msg *dialect.Message
+		switch {
+		case it.isAnswer():
+			for end < len(items) && items[end].isAnswer() {
+				end++
+			}
+			msg = m.e.Message(jsonl.Assistant)
+			m.blocks(msg, items[k:end])
+		case it.get(returned).Exists():
+			msg = m.e.Message(jsonl.ToolResult)
+			msg.Set("toolCallId", it.get(callID))
+			m.result(msg, it)
+		default:
+			msg = m.e.Message(jsonl.User)
+			msg.Body()
+			m.note(msg, it)
+		}
+		m.end(msg, items[k:end])
+		k = end
+	}
+}
+
+// dropTurns is a history without its last n turns, and the notes directly before the first of
+// them. What comes before the first turn stays. A summary begins no turn.
+func dropTurns(items []item, n int, summary string) []item {
+	turn := func(it item) bool { return it.isPrompt() && it.text() != summary }
+	first := -1
+	for k := len(items) - 1; k >= 0 && n > 0; k-- {
+		if turn(items[k]) {
+			first, n = k, n-1
+		}
+	}
+	if first < 0 {
+		return items
+	}
+	begins := slices.IndexFunc(items, turn)
+	for first > begins+1 && !turn(items[first-1]) && !items[first-1].isAnswer() && !items[first-1].get(returned).Exists() {
+		first--
+	}
+	return items[:first]
+}
+
+// rebuilt is the history that a compaction leaves which has none of its own: the last
+// prompts, as far as they have room, and the summary.
+func rebuilt(prompts []item, summary jsonl.Value) (items []item) {
+	room := mostKept
+	for _, it := range slices.Backward(prompts) {
+		if room <= 0 {
+			break
+		}
+		text := it.text()
+		tokens := (len(text) + bytesPerToken - 1) / bytesPerToken
+		if tokens > room {
+			it = shortened(&it, text, room)
+		}
+		room -= tokens
+		items = append(items, it)
+	}
+	slices.Reverse(items)
+	last := append([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), summary...)
+	return append(items, readItem(append(last, "}]}"...)))
+}
+
+func orEmpty(text jsonl.Value) jsonl.Value {
+	if text.IsString() && string(text) != `""` {
+		return text
+	}
+	return jsonl.Value(`"(no summary available)"`)
+}
+
+// shortened is a prompt with only so many tokens of both ends of its text, and between them
+// how many are left out.
+func shortened(it *item, text string, room int) item {
+	half := room * bytesPerToken / 2
+	head, tail := half, len(text)-half
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	left := (len(text)+bytesPerToken-1)/bytesPerToken - room
+	out := []byte(`{"type":"message"`)
+	if it.get(id).Exists() {
+		out = append(append(out, `,"id":`...), it.get(id)...)
+	}
+	out = append(out, `,"role":"user","content":[`...)
+	for k, part := range []string{text[:head], "…" + strconv.Itoa(left) + " tokens truncated…", text[tail:]} {
+		if k > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, `{"type":"input_text","text":`...)
+		out = append(jsonl.AppendQuoted(out, part), '}')
+	}
+	return readItem(append(out, "]}"...))
+}

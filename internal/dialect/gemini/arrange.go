@@ -1,0 +1,232 @@
+package gemini
+
+import (
+	"hash/maphash"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/chat"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// An arranger makes the entries of a log: a message that is written again keeps its place, so
+// they are added at the end.
+type arranger struct {
+	messages *chat.Arranger
+	chunks   [][]step // the steps, so many in each that none is copied as they grow
+	count    int      // of the steps
+	now      dialect.Line
+	ids      []byte                 // of all steps
+	more     map[int][]dialect.Span // of a checkpoint: messages of it that were written again
+	at       map[uint64]int32       // steps with the messages of the history, by the hash of their ids
+	seed     maphash.Seed
+	leaf     int // the last step of the history, -1 for none
+	title    *dialect.Line
+	folders  []dialect.Span // the settings with the last ones, or none
+}
+
+// A step is a message, or a change of the history. A long session has many: they hold no
+// pointers.
+type step struct {
+	at         dialect.Span
+	time       int64
+	number     uint32
+	id, idSize uint32 // in the ids
+	after      int32  // the step before it in the history, -1 for none
+	entry      int32  // its last one
+	code       dialect.Code
+	own        bool
+}
+
+// newListed returns an arranger of a document: its messages are in order, and none is written
+// again.
+func newListed() dialect.Arranger { return chat.NewArranger(format) }
+
+func newArranger() dialect.Arranger {
+	return &arranger{messages: chat.NewArranger(format), more: map[int][]dialect.Span{}, at: map[uint64]int32{}, seed: maphash.MakeSeed(), leaf: -1}
+}
+
+// Next is of [dialect.Arranger].
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
+	switch l.Code {
+	case checkpoint:
+		clear(a.at)
+		return a.know(t, a.add(l), l.At, nil)
+	case rewind:
+		return a.rewind(t, l)
+	}
+	if l.Code > settings {
+		a.settings(l)
+		return nil
+	}
+	key := maphash.Bytes(a.seed, l.ID)
+	k, had := a.at[key]
+	switch {
+	case len(l.ID) == 0:
+		a.add(l)
+	case !had:
+		a.at[key] = int32(a.add(l))
+	case a.step(int(k)).changes():
+		a.more[int(k)] = append(a.more[int(k)], l.At)
+	default:
+		a.step(int(k)).read(l)
+	}
+	return nil
+}
+
+// settings keeps what a change of settings has.
+func (a *arranger) settings(l *dialect.Line) {
+	if (l.Code-settings)&named != 0 {
+		a.title = &dialect.Line{At: l.At, Number: l.Number, Time: l.Time, Own: l.Own}
+	}
+	if (l.Code-settings)&placed != 0 {
+		a.folders = append(a.folders[:0], l.At)
+	}
+}
+
+// chunkSize is how many steps a chunk has.
+const chunkSize = 4096
+
+func (a *arranger) step(k int) *step { return &a.chunks[k/chunkSize][k%chunkSize] }
+
+// changes reports whether a step changes the history.
+func (s *step) changes() bool { return s.code == checkpoint || s.code == rewind }
+
+// read makes a step that of a line.
+func (s *step) read(l *dialect.Line) {
+	s.at, s.time, s.number, s.code, s.own = l.At, l.Time, l.Number, l.Code, l.Own
+}
+
+// line is the line of a step, valid until the next one.
+func (a *arranger) line(k int) *dialect.Line {
+	s := a.step(k)
+	a.now = dialect.Line{Code: s.code, At: s.at, Number: s.number, Time: s.time, ID: a.ids[s.id:][:s.idSize], Own: s.own}
+	return &a.now
+}
+
+// add adds a step to the history.
+func (a *arranger) add(l *dialect.Line) int {
+	s := step{id: uint32(len(a.ids)), idSize: uint32(len(l.ID)), after: int32(a.leaf), entry: -1}
+	s.read(l)
+	a.ids = append(a.ids, l.ID...)
+	if a.count%chunkSize == 0 {
+		a.chunks = append(a.chunks, nil)
+	}
+	last := &a.chunks[a.count/chunkSize]
+	*last = append(*last, s)
+	a.leaf = a.count
+	a.count++
+	return a.leaf
+}
+
+// know makes the messages of a checkpoint those of the history, up to one with an id.
+func (a *arranger) know(t dialect.Tree, k int, at dialect.Span, upto []byte) error {
+	line, err := t.Read(at)
+	if err != nil {
+		return err
+	}
+	for m := range line.First("$set", "messages").Elements {
+		id := m.Get("id").Text()
+		if upto != nil && id == string(upto) {
+			break
+		}
+		if id != "" {
+			a.at[maphash.String(a.seed, id)] = int32(k)
+		}
+	}
+	return nil
+}
+
+// rewind takes back a message and all after it, or all messages if it is not there.
+func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) error {
+	at, ok := a.at[maphash.Bytes(a.seed, l.Ref)]
+	if !ok {
+		a.leaf = -1
+		clear(a.at)
+		return nil
+	}
+	for id, of := range a.at {
+		if of >= at {
+			delete(a.at, id)
+		}
+	}
+	k := int(at)
+	s := *a.step(k)
+	if !s.changes() {
+		a.leaf = int(s.after)
+		return nil
+	}
+	a.leaf = k
+	cut, set, newer := a.add(l), s.at, a.more[k]
+	if s.code == rewind {
+		set = newer[0]
+	} else {
+		newer = append([]dialect.Span{set}, newer...)
+	}
+	a.more[cut] = append(a.more[cut], newer...)
+	return a.know(t, cut, set, l.Ref)
+}
+
+// End is of [dialect.Arranger].
+func (a *arranger) End(t dialect.Tree) (err error) {
+	a.at = nil // the entries need its room
+	for k := range a.count {
+		s := a.step(k)
+		t.Move(a.entry(int(s.after)))
+		if s.changes() {
+			_, err = t.Add(jsonl.Transform, a.line(k), a.more[k]...)
+		} else {
+			err = a.messages.Next(t, a.line(k))
+		}
+		if err != nil {
+			return err
+		}
+		s.entry = int32(t.Leaf())
+	}
+	for _, at := range a.folders {
+		t.Join(0, at) // to the header
+	}
+	if a.title != nil {
+		if _, err = t.Add(jsonl.SessionInfo, a.title); err != nil {
+			return err
+		}
+	}
+	t.Move(a.entry(a.leaf))
+	return nil
+}
+
+// entry is the last entry of a step, -1 for none.
+func (a *arranger) entry(step int) int {
+	if step < 0 {
+		return -1
+	}
+	return int(a.step(step).entry)
+}
+
+// makeCheckpoint makes an entry of a checkpoint, or of what a rewind leaves of one.
+func makeCheckpoint(s *dialect.Source) {
+	set, newer, upto := s.Lines[0], s.Lines[1:], jsonl.Value(nil)
+	if to := set.Get("$rewindTo"); to.Exists() && len(newer) > 0 {
+		set, newer, upto = newer[0], newer[1:], to
+	}
+	latest := map[string]jsonl.Value{}
+	for _, m := range newer {
+		latest[m.Get("id").Text()] = m
+	}
+	e := s.Add()
+	e.Time, e.Transformer, e.Reason = set.First("$set", "lastUpdated"), "checkpoint", "compaction"
+	for m := range set.First("$set", "messages").Elements {
+		id := m.Get("id")
+		if upto.Exists() && id.Text() == upto.Text() {
+			break
+		}
+		if by, ok := latest[id.Text()]; ok && id.IsString() {
+			m = by
+		}
+		format.Each(s, m, func(said *chat.Said) *dialect.Entry {
+			if said.Kind == jsonl.CustomEntry {
+				return nil
+			}
+			return e
+		})
+	}
+}

@@ -1,0 +1,105 @@
+// Package gemini shows the sessions of Gemini CLI as entries (docs/session-format.md 20).
+package gemini
+
+import (
+	"path/filepath"
+	"strings"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/chat"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+var format = chat.Format{About: about, Read: read}
+
+// Dialect is the format of Gemini CLI.
+var Dialect = logged(chat.Dialect(dialect.Dialect{
+	Name:  "gemini",
+	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: newListed,
+	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
+	File:  fileID, Policy: "pi",
+	Pick:      jsonl.Pick{Record: []string{"$set", "$rewindTo"}},
+	Bulk:      []dialect.Bulk{{About: "histories in checkpoints", Path: []string{"$set", "messages"}}},
+	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
+}, format))
+
+// fileID is the end of a session's id by the name of its file, which has only its beginning.
+// Other files in these folders are parts of sessions, or none.
+func fileID(name string) (id string, part bool) {
+	base, dir := filepath.Base(name), filepath.Base(filepath.Dir(name))
+	id, _, _ = strings.Cut(base, ".")
+	if at := strings.LastIndexByte(id, '-'); at >= 0 && strings.HasPrefix(id, "session-") {
+		return id[at+1:], dir != "chats"
+	}
+	return id, true
+}
+
+// about reads the first line, what a document has besides its messages, or a change of settings,
+// which is not ok.
+func about(line jsonl.Value) (a chat.About, ok bool) {
+	set := line.First("$set")
+	if set.IsObject() {
+		line = set
+	}
+	var f [6]jsonl.Value
+	line.Fields(f[:], "sessionId", "projectHash", "startTime", "directories", "type", "summary")
+	ok = f[0].IsString() && (f[1].IsString() || f[2].IsString()) && !f[4].Exists() && !set.Exists()
+	a = chat.About{ID: f[0], Time: f[2], Title: f[5]}
+	for dir := range f[3].Elements {
+		a.CWD = dir
+		break
+	}
+	return a, ok
+}
+
+// What a line is besides a message.
+const (
+	checkpoint dialect.Code = 0x80 + iota // the history is replaced
+	rewind                                // a message and all after it are taken back
+	settings                              // plus named and placed
+)
+
+// What settings have that counts: a title, and the session's folders.
+const (
+	named dialect.Code = 1 << iota
+	placed
+)
+
+// logged adds to a dialect of messages in order that its file is a log.
+func logged(d dialect.Dialect) dialect.Dialect {
+	message, entry := d.Read, d.Make
+	d.Read = func(p *jsonl.Picked) dialect.Head {
+		switch set, to := p.Record[0], p.Record[1]; {
+		case set.Get("messages").IsArray():
+			return dialect.Head{Code: checkpoint}
+		case set.Exists():
+			return dialect.Head{Code: settingsCode(set)}
+		case to.Exists():
+			return dialect.Head{Code: rewind, Ref: to}
+		}
+		return message(p)
+	}
+	d.New = newArranger
+	d.Make = func(s *dialect.Source) {
+		if s.Kind == jsonl.Transform {
+			makeCheckpoint(s)
+		} else {
+			entry(s)
+		}
+	}
+	return d
+}
+
+// settingsCode is the code of a change of settings.
+func settingsCode(set jsonl.Value) (code dialect.Code) {
+	if chat.HasText(set.Get("summary")) {
+		code |= named
+	}
+	if set.Get("directories").IsArray() {
+		code |= placed
+	}
+	if code == 0 {
+		return dialect.Skip
+	}
+	return settings + code
+}

@@ -1,0 +1,285 @@
+package gemini
+
+import (
+	"strings"
+
+	"ctxtool/internal/dialect/chat"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// read reads a message as the program does to resume a session.
+func read(r *chat.Reader, line jsonl.Value) {
+	var few [4]part
+	var fewThoughts [4]jsonl.String
+	var f [5]jsonl.String
+	content, thoughts := few[:0], fewThoughts[:0]
+	for key := range r.Reset(line).Members {
+		switch string(key) {
+		case "content":
+			content = readParts(&r.Cursor, content[:0])
+		case "$set", "$rewindTo":
+			r.Else = true
+		case "thoughts":
+			thoughts = thoughts[:0]
+			for range r.Elements {
+				thoughts = append(thoughts, readThought(r))
+			}
+		case "toolCalls":
+			for range r.Elements {
+				r.Calls = append(r.Calls, readCall(r))
+			}
+		default:
+			r.Field(key, f[:], "type", "id", "timestamp", "model", "tokens")
+		}
+	}
+	typ, model, tokens := f[0], f[3].Value, f[4].Value
+	r.ID, r.Stamp = f[1].Value, f[2].Value
+	m := chat.Said{Time: r.Stamp}
+	switch {
+	case typ.Is("info"), typ.Is("error"), typ.Is("warning"):
+		m.Kind, m.Type = jsonl.CustomEntry, typ.Text()
+		r.Said = append(r.Said, m)
+	case typ.Is("user"):
+		user(r, m, content)
+	case typ.Is("gemini"):
+		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, model, used(r, tokens)
+		answer(r, &m, content, thoughts)
+		r.Said = append(r.Said, m)
+		results(r)
+	}
+}
+
+var google = jsonl.Value(`"google"`)
+
+// ignored are beginnings of a user's message that a resume leaves out: commands, and what the
+// program makes again.
+var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
+
+// user reads a message of the user. Answers of tools may stand in one.
+func user(r *chat.Reader, m chat.Said, content []part) {
+	text, other := "", false
+	var sent []jsonl.Value
+	for k := range content {
+		p := &content[k]
+		if r.Native {
+			sent = append(sent, p.sent())
+		}
+		if p.answered.Exists() {
+			r.Said = append(r.Said, result(r, p.answered, m.Time))
+			continue
+		}
+		b := p.block()
+		if r.Own(b); b.Kind == jsonl.TextBlock {
+			text = beginning(text, b.Text.Value)
+		} else {
+			other = true
+		}
+	}
+	m.Kind, m.Blocks = jsonl.User, r.Take()
+	if len(r.Said) == 0 && leftOut(text, other) {
+		m.Kind, m.Type = jsonl.CustomEntry, "not sent"
+		r.Said = append(r.Said, m)
+		return
+	}
+	if len(r.Said) == 0 || text != "" || other {
+		r.Said = append(r.Said, m)
+	}
+	if r.Native {
+		r.Said[0].Native = turn("user", sent)
+	}
+}
+
+// beginning is the beginning of a text and more of it, without white space before that: as much
+// as tells whether it is left out.
+func beginning(text string, more jsonl.Value) string {
+	const enough = 64
+	if len(text) >= enough {
+		return text
+	}
+	if all := strings.TrimSpace(text + more.Beginning(2*enough)); all != "" {
+		return all
+	}
+	return strings.TrimSpace(text + more.Text())
+}
+
+// leftOut reports whether a resume leaves a message out.
+func leftOut(text string, other bool) bool {
+	for _, begin := range ignored {
+		if strings.HasPrefix(text, begin) {
+			return true
+		}
+	}
+	return text == "" && !other
+}
+
+// answer reads the parts of an answer. Where the content has neither calls nor thoughts, they
+// are taken from beside it.
+func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.String) {
+	calls := r.Calls
+	for k := range content {
+		if p := &content[k]; p.call.Exists() || p.thought.Truthy() {
+			thoughts, calls = nil, nil
+		}
+	}
+	var sent []jsonl.Value
+	for _, text := range thoughts {
+		if r.Own(chat.Thinking(text)); r.Native {
+			sent = append(sent, jsonl.Value("{}").With("text", text.Value).With("thought", jsonl.Value("true")))
+		}
+	}
+	for k := range content {
+		if r.Own(content[k].block()); r.Native {
+			sent = append(sent, content[k].sent())
+		}
+	}
+	for k := range calls {
+		c := &calls[k]
+		if r.Own(callBlock(c.ID, c.Name, c.Args)); r.Native {
+			call := jsonl.Value("{}").With("id", c.ID).With("name", c.Name).With("args", c.Args)
+			sent = append(sent, jsonl.Value("{}").With("functionCall", call))
+		}
+	}
+	if m.Blocks = r.Take(); len(sent) > 0 {
+		m.Native = turn("model", sent)
+	}
+}
+
+// readThought reads a thought as a text.
+func readThought(r *chat.Reader) jsonl.String {
+	var f [2]jsonl.String
+	r.Fields(f[:], "subject", "description")
+	switch subject, text := f[0], f[1]; {
+	case !chat.HasText(subject.Value) && text.IsString():
+		return text
+	case !chat.HasText(subject.Value):
+		return nothing
+	case text.IsString():
+		return r.Join([]byte(`"**`), subject.Inside(), []byte(`** `), text.Value[1:])
+	default:
+		return r.Join([]byte(`"**`), subject.Inside(), []byte(`** "`))
+	}
+}
+
+var nothing = jsonl.Value(`""`).Spelled()
+
+// readCall reads a call with its result.
+func readCall(r *chat.Reader) (c chat.Call) {
+	var f [5]jsonl.String
+	for key := range r.Members {
+		if string(key) != "result" {
+			r.Field(key, f[:], "id", "name", "args", "status", "timestamp")
+			continue
+		}
+		at := r.Offset()
+		c.Blocks, c.Failed = resultBlocks(r)
+		c.Result.Value = r.Since(at)
+	}
+	c.ID, c.Name, c.Args, c.Status, c.Time = f[0].Value, f[1].Value, f[2].Value, f[3].Value, f[4].Value
+	return c
+}
+
+// resultBlocks reads a result: a text, a part, or a list of parts.
+func resultBlocks(r *chat.Reader) (blocks []jsonl.Block, failed bool) {
+	if c := r.Peek(); c == '"' || c == '{' {
+		b, failed := resultBlock(r)
+		return r.Keep(b), failed
+	}
+	for range r.Elements {
+		b, bad := resultBlock(r)
+		failed = failed || bad
+		if next := r.Keep(b); blocks == nil {
+			blocks = next
+		} else {
+			blocks = append(blocks, next...)
+		}
+	}
+	return blocks, failed
+}
+
+// resultBlock reads a part of a result.
+func resultBlock(r *chat.Reader) (answered jsonl.Block, failed bool) {
+	if r.Peek() == '"' {
+		return chat.Text(r.String()), false
+	}
+	at := r.Offset()
+	for key := range r.Members {
+		if string(key) == "functionResponse" {
+			answered = chat.Text(nothing)
+			for key := range r.Members {
+				if string(key) == "response" {
+					answered, failed = response(r)
+				}
+			}
+		}
+	}
+	if answered.Kind == jsonl.OtherBlock {
+		p := readPart(new(jsonl.Cursor).Reset(r.Since(at)))
+		return p.block(), false
+	}
+	return answered, failed
+}
+
+// response reads what a tool answered: a text, a failure, or any other value.
+func response(r *chat.Reader) (b jsonl.Block, failed bool) {
+	var f [2]jsonl.String
+	at := r.Offset()
+	r.Fields(f[:], "output", "error")
+	switch output, failure := f[0], f[1]; {
+	case output.IsString():
+		return chat.Text(output), false
+	case failure.IsString():
+		return chat.Text(failure), true
+	}
+	return chat.Result(jsonl.String{Value: r.Since(at)}), false
+}
+
+// results appends what the calls of an answer returned. The agent sends them as one message.
+func results(r *chat.Reader) {
+	first := len(r.Said)
+	var sent []jsonl.Value
+	for k := range r.Calls {
+		c := &r.Calls[k]
+		if !c.Result.Truthy() {
+			continue
+		}
+		r.Said = append(r.Said, chat.Said{
+			Kind: jsonl.ToolResult, Call: c.ID, Tool: c.Name, Time: c.Time, Blocks: c.Blocks,
+			Failed: c.Failed || c.Status.Is("error") || c.Status.Is("cancelled"),
+		})
+		if !r.Native {
+			continue
+		}
+		if c.Result.IsString() {
+			answered := jsonl.Value("{}").With("id", c.ID).With("name", c.Name)
+			answered = answered.With("response", jsonl.Value("{}").With("output", c.Result.Value))
+			sent = append(sent, jsonl.Value("{}").With("functionResponse", answered))
+			continue
+		}
+		for _, p := range readParts(new(jsonl.Cursor).Reset(c.Result.Value), nil) {
+			sent = append(sent, p.sent())
+		}
+	}
+	if len(sent) > 0 {
+		r.Said[first].Native = turn("user", sent)
+	}
+}
+
+// result reads the answer of a tool that stands in a message of the user.
+func result(r *chat.Reader, v, time jsonl.Value) chat.Said {
+	var f [3]jsonl.Value
+	v.Fields(f[:], "id", "name", "response")
+	b, failed := response(&chat.Reader{Cursor: *new(jsonl.Cursor).Reset(f[2])})
+	return chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: time, Failed: failed, Blocks: r.Keep(b)}
+}
+
+// usage reads the tokens of an answer: those served from the cache are in the input, and
+// thoughts are beside the output.
+func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
+	if !v.IsObject() {
+		return nil
+	}
+	var f [6]jsonl.Value
+	v.Fields(f[:], "input", "output", "cached", "thoughts", "tool", "total")
+	in, cached := f[0].Int(), f[2].Int()
+	return r.Used(jsonl.Usage{Input: max(0, in-cached) + f[4].Int(), CacheRead: min(in, cached), Output: f[1].Int() + f[3].Int(), Total: f[5].Int()})
+}

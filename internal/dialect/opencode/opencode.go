@@ -1,0 +1,222 @@
+// Package opencode shows the sessions of opencode, rows of a database, as entries
+// (docs/session-format.md 22).
+package opencode
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Dialect is the format of opencode.
+var Dialect = dialect.Dialect{
+	Name:  "opencode",
+	Sniff: sniff,
+	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"), Folders: []string{filepath.Join("opencode", "opencode.db")}},
+	File:  fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles",
+	Version: func(row jsonl.Value) jsonl.Value { return row.Get("version") }, Newest: "1.18.33",
+	Database: &dialect.Database{
+		Files: "opencode*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written,
+		Rows: []dialect.Table{
+			{Name: "session_message", Session: "session_id", Order: []string{"seq"}},
+			{Name: "event", Session: "aggregate_id", Order: []string{"seq"}, Begins: "session.created."},
+			{Name: "message", Session: "session_id", Order: []string{"time_created", "id"}, Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
+		},
+	},
+	Pick:      pick,
+	Read:      read,
+	New:       newArranger,
+	Make:      makeEntry,
+	Certainty: dialect.Certainty{Messages: "exact", System: "absent", Tools: "absent"},
+}
+
+// pick names the columns of a row, and the members of what an event has.
+var pick = jsonl.Pick{
+	Record:  []string{"table"},
+	Message: []string{"info", "part", "messageID", "partID"},
+	As:      jsonl.Names{ID: "id", Parent: "message_id", Message: "data"},
+}
+
+// Version2 is the format of version 2, in the same database. It is not compared with the program.
+var Version2 = dialect.Dialect{
+	Name: "opencode2",
+	Sniff: func(first jsonl.Value) bool {
+		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
+	},
+	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true, Pick: pick,
+	Read: read, New: newArranger, Make: makeEntry,
+	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
+}
+
+func sniff(first jsonl.Value) bool { return isSession(first) && !Version2.Sniff(first) }
+
+// isSession reports whether a line is the row of a session.
+func isSession(line jsonl.Value) bool {
+	var f [3]jsonl.Value
+	line.Fields(f[:], "table", "id", "directory")
+	return f[0].Is("session") && f[1].IsString() && f[2].IsString()
+}
+
+func sessionID(line jsonl.Value) jsonl.Value {
+	if !isSession(line) {
+		return nil
+	}
+	return line.Get("id")
+}
+
+// fileID is the id by the name of a session in a database.
+func fileID(name string) (id string, part bool) { return filepath.Base(name), false }
+
+// written is when a row was written: of an event, when what it has was.
+func written(line jsonl.Value) int64 {
+	data := line.Get("data")
+	if at := data.Get("time"); at.IsNumber() {
+		return at.Int()
+	}
+	for _, of := range []jsonl.Value{data.Get("info").Get("time"), data.Get("time")} {
+		for _, name := range []string{"updated", "completed", "created"} {
+			if at := of.Get(name); at.IsNumber() {
+				return at.Int()
+			}
+		}
+	}
+	if at := line.Get("time_updated"); at.IsNumber() {
+		return at.Int()
+	}
+	return line.Get("time_created").Int()
+}
+
+// What a line is.
+const (
+	session     = dialect.First + iota // the row of the session
+	reverted                           // messages are taken back with the next prompt
+	restored                           // they are not
+	user                               // a message of the user
+	answer                             // one of the model
+	failed                             // one that was not finished, and is not sent
+	aborted                            // one that the user ended
+	summary                            // a summary that was not finished
+	summarized                         // a summary
+	removed                            // a message is removed
+	partRemoved                        // a part is
+	text                               // a part of a message
+	synthetic                          // a text that the program wrote
+	tool                               // a call
+	returned                           // a call that has returned
+	cleared                            // a call whose result is no longer sent
+	compaction                         // a summary is asked for
+	step                               // a request began
+	other                              // a part that is neither
+	newer                              // of a later version
+	turned                             // a row of version 2
+	compacted                          // its summary
+)
+
+// read is the dialect's Read.
+func read(p *jsonl.Picked) dialect.Head {
+	table := p.Record[0]
+	switch {
+	case table.Is("session"):
+		return dialect.Head{Code: session, ID: p.ID}
+	case table.Is("message"):
+		return messageHead(p.Line.Get("data"), p.ID)
+	case table.Is("part"):
+		return partHead(p.Line.Get("data"), p.ID, p.ParentID)
+	case table.Is("session_message"):
+		return rowHead(p)
+	case !table.Is("event"):
+		return dialect.Head{Code: dialect.Unknown}
+	}
+	info, part := p.Message[0], p.Message[1]
+	event, version, _ := cutLast(p.Type.Inside(), '.')
+	known, code := true, dialect.Skip
+	head := dialect.Head{}
+	switch string(event) {
+	case "session.created", "session.updated", "session.deleted":
+		code = sessionCode(info)
+		head.Ref = info.Get("revert").Get("messageID")
+	case "message.updated":
+		head = messageHead(info, info.Get("id"))
+		code = head.Code
+	case "message.part.updated":
+		head = partHead(part, part.Get("id"), part.Get("messageID"))
+		code = head.Code
+	case "message.removed":
+		code, head.ID = removed, p.Message[2]
+	case "message.part.removed":
+		code, head.ID, head.Ref = partRemoved, p.Message[3], p.Message[2]
+	default:
+		known = false
+	}
+	switch {
+	case known && string(version) != "1":
+		code = newer
+	case !known && (bytes.HasPrefix(event, []byte("message.")) || bytes.HasPrefix(event, []byte("session."))):
+		code = dialect.Unknown
+	}
+	head.Code = code
+	return head
+}
+
+func cutLast(s []byte, sep byte) (before, after []byte, found bool) {
+	if at := bytes.LastIndexByte(s, sep); at >= 0 {
+		return s[:at], s[at+1:], true
+	}
+	return s, nil, false
+}
+
+// sessionCode is what a version of the session's own row says: only a revert matters.
+func sessionCode(info jsonl.Value) dialect.Code {
+	if revert := info.Get("revert"); revert.IsObject() && !revert.Get("partID").Exists() {
+		return reverted
+	}
+	return restored
+}
+
+func messageHead(info, id jsonl.Value) dialect.Head {
+	var f [4]jsonl.Value
+	info.Fields(f[:], "role", "error", "finish", "summary")
+	head := dialect.Head{Code: answer, ID: id}
+	switch {
+	case f[0].Is("user"):
+		head.Code = user
+	case f[3].Truthy() && f[2].Truthy() && !f[1].IsObject():
+		head.Code = summarized
+	case f[3].Truthy():
+		head.Code = summary
+	case f[1].Get("name").Is("MessageAbortedError"):
+		head.Code = aborted
+	case f[1].IsObject():
+		head.Code = failed
+	}
+	return head
+}
+
+func partHead(part, id, message jsonl.Value) dialect.Head {
+	var f [5]jsonl.Value
+	part.Fields(f[:], "type", "text", "synthetic", "state", "tail_start_id")
+	head := dialect.Head{Code: other, ID: id, Ref: message}
+	switch {
+	case f[0].Is("text") && f[2].Truthy():
+		head.Code = synthetic
+	case f[0].Is("text"):
+		head.Code = text
+	case f[0].Is("compaction"):
+		head.Code, head.Group = compaction, f[4]
+	case f[0].Is("step-start"):
+		head.Code = step
+	case f[0].Is("tool"):
+		switch status := f[3].Get("status"); {
+		case f[3].Get("time").Get("compacted").Exists():
+			head.Code = cleared
+		case status.Is("completed"), status.Is("error"):
+			head.Code = returned
+		default:
+			head.Code = tool
+		}
+	}
+	return head
+}

@@ -1,0 +1,128 @@
+package opencode_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	_ "ctxtool/sessionfmt/sqlite"
+)
+
+// A sent is a request that the real program sent.
+type sent struct {
+	N         int
+	Kind      string
+	SessionID string `json:"session_id"`
+	Messages  []any
+}
+
+// TestRequests holds what is replayed to the requests that opencode itself sent, in the order
+// of the answers. One for a summary has the conversation as a text, which is made here of what
+// is replayed at its place. Those for titles are in no database.
+func TestRequests(t *testing.T) {
+	folders, _ := filepath.Glob("../../../../shared/vectors/opencode/*")
+	if len(folders) == 0 {
+		t.Skip("left out: no vectors at ../shared/vectors/opencode")
+	}
+	turns, summaries := 0, 0
+	for _, folder := range folders {
+		at := map[string][][]any{}
+		for _, q := range corpus.Requests[sent](t, folder) {
+			if q.Kind == "title" {
+				continue
+			}
+			if _, ok := at[q.SessionID]; !ok {
+				at[q.SessionID] = collect(t, filepath.Join(folder, "opencode.db", q.SessionID))
+			}
+			replayed := at[q.SessionID]
+			if len(replayed) == 0 {
+				t.Fatalf("%s: request %d was not replayed", folder, q.N)
+			}
+			got := replayed[0]
+			at[q.SessionID] = replayed[1:]
+			switch {
+			case q.Kind == "summary":
+				summaries++
+				_, text, _ := strings.Cut(fmt.Sprint(q.Messages[0].(map[string]any)["content"]), "<conversation>\n")
+				if text, _, _ = strings.Cut(text, "\n</conversation>"); text != conversation(got) {
+					t.Errorf("%s: request %d for a summary:\n%s\nwant:\n%s", folder, q.N, conversation(got), text)
+				}
+			default:
+				turns++
+				if want := q.Messages; !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: request %d:\n%v\nwant:\n%v", folder, q.N, got, want)
+				}
+			}
+		}
+		for id, left := range at {
+			if len(left) > 0 {
+				t.Errorf("%s: %s: %d requests too many", folder, id, len(left))
+			}
+		}
+	}
+	if turns < 16 || summaries < 2 {
+		t.Errorf("only %d requests of turns and %d for summaries were compared", turns, summaries)
+	}
+	t.Logf("%d requests of turns and %d for summaries are as they were sent", turns, summaries)
+}
+
+// collect returns the requests of a session's branches, in the order of their answers. Those
+// that a fork copied are not its own.
+func collect(t *testing.T, name string) (all [][]any) {
+	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+	defer s.Close()
+	r := replay.New(s, replay.Options{})
+	lines := s.NewReader()
+	begun := int64(0)
+	for rec := range s.Len() {
+		line := must.Get(lines.Line(rec))
+		if s.Kind(rec) == jsonl.Header {
+			raw, _ := lines.Raw(rec)
+			begun = jsonl.Value(raw).Get("time_created").Int()
+		}
+		if ms, _ := line.Get("timestamp").Millis(); ms < begun || !s.Answers(rec) && s.Kind(rec) != jsonl.UsageEntry {
+			continue
+		}
+		e := must.Get(r.At(sessionfmt.Before(rec)))
+		all = append(all, corpus.Decoded[any](t, e.Native()))
+	}
+	return all
+}
+
+// conversation is how a request for a summary has messages: without an earlier summary, and what
+// asked for it.
+func conversation(messages []any) string {
+	var b strings.Builder
+	summary := false
+	for _, m := range messages {
+		m := m.(map[string]any)
+		text := fmt.Sprint(m["content"])
+		switch {
+		case text == "What did we do so far?":
+			summary = true
+			continue
+		case summary:
+			summary = false
+			continue
+		case m["role"] == "user":
+			b.WriteString("\n\n[User]: " + text)
+		case m["role"] == "tool":
+			b.WriteString("\n[Tool result]: " + text)
+		case text != "":
+			b.WriteString("\n\n[Assistant]: " + text)
+		}
+		calls, _ := m["tool_calls"].([]any)
+		for _, c := range calls {
+			f := c.(map[string]any)["function"].(map[string]any)
+			fmt.Fprintf(&b, "\n\n[Assistant tool call]: %s(%s)", f["name"], f["arguments"])
+		}
+	}
+	return strings.TrimPrefix(b.String(), "\n\n")
+}

@@ -1,0 +1,150 @@
+package swecli
+
+import (
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/chat"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// What a line of OpenDev's events is besides a message.
+const (
+	edited dialect.Code = 0x80 + iota // a message gets another text
+	forked                            // the messages from one on are taken back
+	retold                            // the session gets another title
+)
+
+// isEvent reports whether a line is an event.
+func isEvent(line jsonl.Value) bool {
+	var f [4]jsonl.Value
+	line.Fields(f[:], "aggregate_id", "seq", "event_type", "data")
+	return f[0].IsString() && f[1].IsNumber() && f[2].IsString() && f[3].IsObject()
+}
+
+// aboutEvent is about for an event that makes a session, or renames it, which is not ok.
+func aboutEvent(line jsonl.Value) (a chat.About, ok bool) {
+	var f [5]jsonl.Value
+	line.Get("data").Fields(f[:], "type", "id", "working_directory", "title", "parent_id")
+	return chat.About{ID: f[1], CWD: f[2], Title: f[3], Parent: f[4], Time: line.Get("timestamp")}, f[0].Is("SessionCreated")
+}
+
+// eventCode is what an event is that is not a message. Other ones change no context.
+func eventCode(typ jsonl.Value) dialect.Code {
+	switch {
+	case typ.Is("MessageEdited"):
+		return edited
+	case typ.Is("SessionForked"):
+		return forked
+	case typ.Is("TitleChanged"):
+		return retold
+	case typ.Is("SessionArchived"), typ.Is("SessionUnarchived"), typ.Is("FileChangeRecorded"), typ.Is("MetadataUpdated"):
+		return dialect.Skip
+	}
+	return dialect.Unknown
+}
+
+// logged adds OpenDev's events to a dialect of messages in order.
+func logged(d dialect.Dialect) dialect.Dialect {
+	read, entry := d.Read, d.Make
+	d.Read = func(p *jsonl.Picked) dialect.Head {
+		h := read(p)
+		if h.Code == dialect.Unknown && isEvent(p.Line) {
+			p.Type = p.Line.Get("event_type")
+			h.Code = eventCode(p.Type)
+		}
+		return h
+	}
+	d.New = func() dialect.Arranger { return &arranger{messages: chat.NewArranger(format)} }
+	d.Make = func(s *dialect.Source) {
+		if s.Kind == jsonl.ContextEdit {
+			makeEdit(s)
+		} else {
+			entry(s)
+		}
+	}
+	return d
+}
+
+// An arranger makes the entries of messages in order, and of events, which name a message by its
+// number.
+type arranger struct {
+	messages *chat.Arranger
+	sent     []place
+}
+
+// A place is where a message is.
+type place struct {
+	before int // the leaf before it
+	at     dialect.Span
+}
+
+// Next is of [dialect.Arranger], as End is.
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
+	err := a.messages.Begin(t, l)
+	if err != nil {
+		return err
+	}
+	switch l.Code {
+	case edited:
+		return a.edit(t, l)
+	case forked:
+		return a.fork(t, l)
+	case retold:
+		_, err = t.Add(jsonl.SessionInfo, l)
+		return err
+	}
+	before := t.Leaf()
+	if err = a.messages.Next(t, l); err == nil && chat.IsMessage(l.Code) {
+		a.sent = append(a.sent, place{before, l.At})
+	}
+	return err
+}
+
+func (a *arranger) End(t dialect.Tree) error { return a.messages.End(t) }
+
+// edit adds an edit of a message, or one without a target.
+func (a *arranger) edit(t dialect.Tree, l *dialect.Line) error {
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	var target []dialect.Span
+	if n := line.Get("data").Get("seq").Int(); n >= 0 && n < int64(len(a.sent)) {
+		target = append(target, a.sent[n].at)
+	}
+	_, err = t.Add(jsonl.ContextEdit, l, target...)
+	return err
+}
+
+// fork takes back the messages after those that a fork begins with.
+func (a *arranger) fork(t dialect.Tree, l *dialect.Line) error {
+	line, err := t.Read(l.At)
+	if err != nil {
+		return err
+	}
+	from := line.Get("data").Get("fork_point")
+	if n := from.Int(); from.IsNumber() && n >= 0 && n < int64(len(a.sent)) {
+		t.Move(a.sent[n].before)
+		a.sent = a.sent[:n]
+	}
+	return nil
+}
+
+// makeEdit makes an edit: the message with the text that it gets.
+func makeEdit(s *dialect.Source) {
+	e, event := s.Add(), s.Lines[0]
+	e.Time = event.Get("timestamp")
+	if len(s.Lines) < 2 {
+		e.SetText("targetId", "message "+string(event.Get("data").Get("seq")))
+		e.Set("replacement", jsonl.Value("null"))
+		return
+	}
+	target := s.Lines[1]
+	e.SetText("targetId", target.Get("id").Text())
+	data := target.Get("data").AppendEdited(nil, jsonl.Field{Name: "content", Value: event.Get("data").Get("content")})
+	format.Each(s, data, func(m *chat.Said) *dialect.Entry {
+		if len(e.Messages) > 0 {
+			return nil // a result of its calls, which stays
+		}
+		return e
+	})
+}

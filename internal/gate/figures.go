@@ -1,0 +1,288 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"ctxtool/internal/base/table"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// A Figure is a number of a report that a budget can limit. Its name begins with the lens that
+// computes it, or with swe-cli for targets of that system.
+type Figure struct {
+	Name  string
+	Unit  table.Unit
+	Scope scope
+	About string // one line for help
+}
+
+// sweCLI is the system whose targets are figures of the lens context.
+const sweCLI = "swe-cli"
+
+// A scope tells how many values a figure has.
+type scope uint8
+
+const (
+	allSessions scope = iota // one, of all sessions together
+	eachGroup                // one a row of all sessions together, such as a day
+	eachSession              // one a session
+	eachEntry                // one for each of several entries of a session
+)
+
+// figures are all figures, in the order of the help; see Figure.of.
+var figures = []Figure{
+	{"session.requests", table.Number, eachSession, "requests of each session, on all branches"},
+	{"session.prompt-requests", table.Number, eachSession, "the most that any prompt took"},
+	{"session.tool-errors", table.Share, eachSession, "share of tool calls that failed"},
+	{"context.tokens", table.Tokens, eachSession, "tokens of the context of each session, at its leaf"},
+	{"context.share", table.Share, eachSession, "its share of the window"},
+	{"context.largest", table.Tokens, allSessions, "tokens of the largest message in any context"},
+	{"context.reread", table.Tokens, allSessions, "tokens of files that contexts hold more than once"},
+	{"swe-cli.efficiency", table.Share, eachSession, "share of requests below SWE-CLI's threshold"},
+	{"swe-cli.waste", table.Share, eachSession, "share of the context's tokens in results that say nothing new"},
+	{"swe-cli.autonomy", table.Share, eachSession, "share of prompts that ended without abort, error or steering"},
+	{"swe-cli.compaction", table.Share, eachSession, "share of tokens that the session's compactions removed"},
+	{"swe-cli.precision", table.Share, eachSession, "share of reads and searches that later answers used"},
+	{"context.unused", table.Tokens, eachSession, "tokens per request of tools and skills that no request used"},
+	{"growth.peak", table.Tokens, eachSession, "tokens of the largest request of each session's path"},
+	{"growth.share", table.Share, eachSession, "the largest share of the window"},
+	{"cost.total", table.Dollars, allSessions, "dollars of all sessions together, each call once: as recorded, else by the table"},
+	{"cost.recorded", table.Dollars, allSessions, "the part of it that is recorded"},
+	{"cost.session", table.Dollars, eachSession, "dollars of each session"},
+	{"cost.day", table.Dollars, eachGroup, "dollars of each day, each call once"},
+	{"compactions.count", table.Number, eachSession, "compactions on the path of each session"},
+	{"compactions.loops", table.Number, eachSession, "those that are part of a loop that frees nothing"},
+	{"compactions.reduction", table.Share, eachEntry, "what each compaction freed of the context"},
+	{"bytes.request", table.Bytes, eachSession, "bytes of the next request of each session"},
+	{"bytes.share", table.Share, eachSession, "their share of what the provider takes"},
+	{"bytes.line", table.Bytes, eachSession, "bytes of the largest line of each file"},
+	{"cache.hit-rate", table.Share, allSessions, "what a cache served of the prompts of the paths, all sessions together"},
+	{"cache.session-hit-rate", table.Share, eachSession, "the same of each session"},
+	{"cache.rebilled", table.Dollars, allSessions, "dollars rebilled, all sessions together"},
+	{"check.errors", table.Number, eachSession, "errors that ctxtool check finds in each session"},
+	{"check.warnings", table.Number, eachSession, "warnings that it finds"},
+}
+
+// A Reading is a value of a figure: tokens, bytes, dollars, a number, or a share from 0 to 1.
+type Reading struct {
+	File       string   `json:"file,omitempty"`       // the session; absent for all together
+	Group      string   `json:"group,omitempty"`      // the day; absent for all together
+	Entry      string   `json:"entry,omitempty"`      // the entry with the value
+	Line       int      `json:"line,omitempty"`       // of that entry, from 1
+	Value      *float64 `json:"value,omitempty"`      // absent if there is none; `reason` says why
+	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price, or tokens for `cache.rebilled`: the value is at least this
+	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, and scaled by a fitted factor
+}
+
+// lens returns the name of the lens that computes the figure.
+func (f *Figure) lens() string {
+	lens, _, _ := strings.Cut(f.Name, ".")
+	if lens == sweCLI {
+		return "context"
+	}
+	return lens
+}
+
+// of returns the figure's values in a report. has reports whether the report has the lens of
+// the figure; even then there can be no value.
+func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
+	has = read(r, f.lens(), func(name string, v Reading, amount float64) {
+		if strings.HasSuffix(f.Name, "."+name) && !math.IsNaN(amount) && !math.IsInf(amount, 0) {
+			v.Value = &amount
+			values = append(values, v)
+		}
+	})
+	if strings.HasPrefix(f.Name, sweCLI+".") {
+		has = has && r.Context.Like != nil && len(r.Context.Like.SWE) > 0
+	}
+	return values, has
+}
+
+// An adder receives a value of the figure with that name, without its lens.
+type adder func(name string, v Reading, amount float64)
+
+// read calls add with all figures of a lens in a report. has reports whether the report has the
+// lens.
+func read(r *stats.Report, lens string, add adder) (has bool) {
+	switch {
+	case lens == "session" && r.Session != nil:
+		readSession(r.Session, add)
+	case lens == "context" && r.Context != nil:
+		readContext(r.Context, add)
+	case lens == "growth" && r.Growth != nil:
+		readGrowth(r.Growth, add)
+	case lens == "cost" && r.Cost != nil:
+		readCost(r.Cost, add)
+	case lens == "compactions" && r.Compactions != nil:
+		readCompactions(r.Compactions, add)
+	case lens == "bytes" && r.Bytes != nil:
+		readBytes(r.Bytes, add)
+	case lens == "cache" && r.Cache != nil:
+		readCache(r.Cache, add)
+	case lens == "check" && r.Check != nil:
+		readCheck(r.Check, add)
+	default:
+		return false
+	}
+	return true
+}
+
+func readSession(p *stats.SessionPart, add adder) {
+	add("requests", Reading{}, float64(p.Requests))
+	long := Reading{}
+	if most := p.LongPrompts.Prompts; len(most) > 0 {
+		long.Entry, long.Line = most[0].Entry, most[0].Line
+	}
+	add("prompt-requests", long, float64(p.LongPrompts.Most))
+	if n := p.Calls.Calls; n > 0 {
+		add("tool-errors", Reading{}, float64(p.Calls.Error)/float64(n))
+	}
+}
+
+func readContext(p *stats.ContextPart, add adder) {
+	for _, c := range p.Sessions {
+		v := Reading{File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
+		add("tokens", v, float64(c.Tokens))
+		if c.Window > 0 {
+			add("share", v, float64(c.Tokens)/float64(c.Window))
+		}
+	}
+	if p.Like != nil {
+		for i := range p.Like.SWE {
+			s := &p.Like.SWE[i]
+			for name, t := range s.Targets.All {
+				if t.Value != nil {
+					add(name, Reading{File: s.File}, *t.Value)
+				}
+			}
+		}
+	}
+	if len(p.Largest) > 0 {
+		l := &p.Largest[0]
+		add("largest", Reading{File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.Calibrated()}, float64(l.Tokens))
+	}
+	again := Reading{Calibrated: p.Calibrated()}
+	if most := p.Rereads.Largest; len(most) > 0 {
+		again.File, again.Entry = most[0].File, most[0].Entry
+	}
+	add("reread", again, float64(p.Rereads.Tokens))
+	if len(p.Offered) > 0 {
+		_, unused, _ := p.Unused()
+		add("unused", Reading{}, float64(unused))
+	}
+}
+
+func readGrowth(p *stats.GrowthPart, add adder) {
+	for _, g := range p.Sessions {
+		v := Reading{File: g.File}
+		for i := range g.Requests {
+			if r := &g.Requests[i]; r.Request == g.PeakRequest {
+				v.Entry, v.Calibrated = r.Entry, r.Estimated && g.Calibrated != nil
+			}
+		}
+		add("peak", v, float64(g.Peak))
+		if g.Share > 0 {
+			add("share", v, g.Share)
+		}
+	}
+}
+
+func readCost(p *stats.CostPart, add adder) {
+	add("total", Reading{Unpriced: int(p.Calls.Unpriceable)}, p.Cost.Total)
+	add("recorded", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Recorded)
+	add("session", Reading{Unpriced: int(p.Calls.Unpriceable)}, p.Cost.Total)
+	var days []Reading // rows may have other keys too
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		k := slices.IndexFunc(days, func(v Reading) bool { return v.Group == r.Day })
+		if r.Day == "" {
+			continue
+		} else if k < 0 {
+			k = len(days)
+			days = append(days, Reading{Group: r.Day, Value: new(float64)})
+		}
+		*days[k].Value += r.Cost.Total
+		days[k].Unpriced += int(r.Calls.Unpriceable)
+	}
+	for _, v := range days {
+		add("day", v, *v.Value)
+	}
+}
+
+func readCompactions(p *stats.CompactionsPart, add adder) {
+	add("count", Reading{}, float64(p.Count))
+	loop := Reading{}
+	for _, c := range p.List {
+		if len(c.Loops) > 0 && loop.Line == 0 {
+			loop.Entry, loop.Line = c.Entry, c.Line
+		}
+		add("reduction", Reading{File: c.File, Entry: c.Entry, Line: c.Line}, c.Reduction)
+	}
+	add("loops", loop, float64(p.Loops))
+}
+
+func readBytes(p *stats.BytesPart, add adder) {
+	for _, b := range p.Sessions {
+		v := Reading{File: b.File, Entry: b.Entry}
+		add("request", v, float64(b.Request))
+		if b.Share != nil {
+			add("share", v, *b.Share)
+		}
+		add("line", Reading{File: b.File, Entry: b.LargestEntry}, float64(b.LargestLine))
+	}
+}
+
+func readCache(p *stats.CachePart, add adder) {
+	worst, own := Reading{}, Reading{} // a sum over several is not the value of one
+	if w := p.Worst; w != nil {
+		worst.File, worst.Entry, own.Entry = w.File, w.Entry, w.Entry
+	}
+	if p.HitRate != nil {
+		add("hit-rate", worst, *p.HitRate)
+		add("session-hit-rate", own, *p.HitRate)
+	}
+	worst.Unpriced = int(p.Rebilled.Unpriced)
+	add("rebilled", worst, p.Rebilled.Cost)
+}
+
+func readCheck(p *stats.CheckPart, add adder) {
+	errs, warnings := Reading{}, Reading{}
+	if w := p.Worst; w != nil && w.Severity == "error" {
+		errs.Entry, errs.Line = w.Entry, w.Line
+	} else if w != nil {
+		warnings.Entry, warnings.Line = w.Entry, w.Line
+	}
+	add("errors", errs, float64(p.Errors))
+	add("warnings", warnings, float64(p.Warnings))
+}
+
+// FindFigure returns the figure with that name, or an error.
+func FindFigure(name string) (*Figure, error) {
+	near := ""
+	for i := range figures {
+		f := &figures[i]
+		if f.Name == name {
+			return f, nil
+		}
+		if lens := f.lens(); lens == name || strings.HasPrefix(name, lens+".") {
+			near += ", " + f.Name
+		}
+	}
+	hint := "figures are " + strings.Join(FigureNames(), ", ")
+	if near != "" {
+		hint = "of that kind are " + near[2:]
+	}
+	return nil, &sessionfmt.Error{Err: fmt.Errorf("unknown figure %q", sessionfmt.Quote(name)), Hint: hint}
+}
+
+// FigureNames returns the names of all figures.
+func FigureNames() (names []string) {
+	for i := range figures {
+		names = append(names, figures[i].Name)
+	}
+	return names
+}

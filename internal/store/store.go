@@ -1,0 +1,341 @@
+// Package store finds session files by name or id.
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Store is folders of sessions.
+type Store struct {
+	Disk sessionfmt.Disk // where the folders are
+
+	folders []folder
+	missing []string // agents that have no folder
+	named   bool     // the folder was named, and not that of an agent
+}
+
+// A folder is one of an agent.
+type folder struct {
+	dir string
+	by  *dialect.Dialect // nil for pi, and for a folder that was named
+}
+
+// In returns the store of all sessions in a folder, whichever agent wrote them.
+func In(disk sessionfmt.Disk, dir string) Store {
+	return Store{Disk: disk, folders: []folder{{dir, nil}}, named: true}
+}
+
+// Default returns the folders in which agents keep their sessions, as far as they exist. That
+// of pi is PI_CODING_AGENT_SESSION_DIR, else sessions in PI_CODING_AGENT_DIR, else
+// ~/.pi/agent/sessions; those of others are in [dialect.Dialect]'s Store. getenv reads the
+// environment; home is the user's folder, empty if unknown.
+func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
+	pi := folder{piFolder(getenv, home), nil}
+	st := Store{Disk: disk}
+	for _, dir := range append([]string{pi.dir}, variants(getenv, home)...) {
+		if disk.Has(dir) && !slices.Contains(st.Folders(), dir) {
+			st.folders = append(st.folders, folder{dir, nil})
+		}
+	}
+	st.lacks(0, nil)
+	for _, d := range sessionfmt.Dialects() {
+		had := len(st.folders)
+		dir := getenv(d.Store.Variable)
+		if dir == "" && home == "" {
+			continue
+		} else if dir == "" {
+			dir = filepath.Join(home, d.Store.Home)
+		}
+		for _, name := range d.Store.Folders {
+			if f := filepath.Join(dir, name); disk.Has(f) {
+				st.folders = append(st.folders, folder{f, d})
+			}
+		}
+		st.lacks(had, d)
+	}
+	if len(st.folders) == 0 {
+		st.folders = append(st.folders, pi)
+	}
+	return st
+}
+
+// lacks records that an agent with folders to look for has none, if there are no more than had.
+func (st *Store) lacks(had int, d *dialect.Dialect) {
+	if len(st.folders) == had && (d == nil || len(d.Store.Folders) > 0) {
+		st.missing = append(st.missing, d.Agent())
+	}
+}
+
+// variants returns the folders of programs that write sessions of pi (docs/session-format.md 21).
+func variants(getenv func(key string) string, home string) (dirs []string) {
+	if dir := getenv("PI_SESSIONS_DIR"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	if home != "" {
+		dirs = append(dirs, filepath.Join(home, ".omp/agent/sessions"), filepath.Join(home, ".atomic/agent/sessions"))
+	}
+	return dirs
+}
+
+func piFolder(getenv func(key string) string, home string) string {
+	dir := getenv("PI_CODING_AGENT_SESSION_DIR")
+	if agent := getenv("PI_CODING_AGENT_DIR"); dir == "" && agent != "" {
+		dir = filepath.Join(agent, "sessions")
+	} else if dir == "" {
+		dir = "~/.pi/agent/sessions"
+	}
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
+		dir = filepath.Join(home, rest)
+	}
+	return dir
+}
+
+// A File is a session file of a store.
+type File struct {
+	Name string
+	Dir  string // the folder of the store that it is in
+	id   string // from the name; the header decides
+	by   *dialect.Dialect
+	part bool // it belongs to another session, as that of a sub-agent does
+	info fs.DirEntry
+	row  jsonl.Value // of a session in a database, its first line
+}
+
+// written is when the session was written to last.
+func (f *File) written() (at time.Time, ok bool) {
+	if f.row != nil {
+		ms, ok := f.row.Get("timestamp").Millis()
+		return time.UnixMilli(ms), ok
+	}
+	info, err := f.info.Info()
+	if err != nil {
+		return at, false
+	}
+	return info.ModTime(), true
+}
+
+// header is that of the session.
+func (f *File) header(disk sessionfmt.Disk) HeaderInfo {
+	if f.row != nil {
+		return foreignHeader(f.by, f.row)
+	}
+	return ReadHeader(disk, f.Name)
+}
+
+// files returns all session files, by folder and in the order of their names.
+func (st Store) files() (all []File, err error) {
+	for _, in := range st.folders {
+		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
+			stem, ok := sessionStem(f.Name())
+			if st.mayBeDatabase(in, name) {
+				all = append(all, inDatabase(st.Disk, name, in.dir, f)...)
+				return
+			}
+			document := false
+			if !ok {
+				stem, document = strings.CutSuffix(f.Name(), documentEnd)
+			}
+			if !ok && !(document && !st.continued(name) && st.mayHold(in, name)) {
+				return
+			}
+			if plain := strings.TrimSuffix(name, ".zst"); in.by != nil && plain != name && st.Disk.Has(plain) {
+				return // its agent reads the plain file beside it
+			}
+			file := File{Name: name, Dir: in.dir, by: in.by, info: f}
+			if in.by != nil {
+				file.id, file.part = in.by.File(name)
+			} else {
+				_, id, _ := strings.Cut(stem, "_")
+				file.id, file.part = cmp.Or(id, stem), st.beside(name, stem)
+			}
+			all = append(all, file)
+		})
+		if err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: in.dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
+		}
+	}
+	return all, nil
+}
+
+// documentEnd ends the names of sessions that are JSON documents.
+const documentEnd = ".json"
+
+// mayHold reports whether a document may be a session of a folder: by the agent of the folder,
+// or by what it holds.
+func (st Store) mayHold(in folder, name string) bool {
+	if in.by != nil {
+		return in.by.Document != nil
+	}
+	return st.named && ReadHeader(st.Disk, name).ID != ""
+}
+
+// continued reports whether an agent that once wrote a document went on in a file of lines beside
+// it, which has all that the document has.
+func (st Store) continued(name string) bool {
+	return st.Disk.Has(name+"l") && ReadHeader(st.Disk, name+"l").ID != ""
+}
+
+// beside reports whether a file of a named folder belongs to a session beside it: it is the
+// history that an agent shows, or the messages or events of a document.
+func (st Store) beside(name, stem string) bool {
+	for _, d := range sessionfmt.Dialects() {
+		if d.Display != "" && strings.HasSuffix(stem+".jsonl", d.Display) {
+			return true
+		}
+	}
+	stem, events := strings.CutSuffix(stem, ".events")
+	document := filepath.Join(filepath.Dir(name), stem+documentEnd)
+	return document != name && st.Disk.Has(document) && (events || !st.continued(document)) && ReadHeader(st.Disk, document).ID != ""
+}
+
+// mayBeDatabase reports whether a file is a database that may have sessions: one that was named,
+// or one with a name that an agent gives.
+func (st Store) mayBeDatabase(in folder, name string) bool {
+	named := name == in.dir
+	for _, d := range sessionfmt.Dialects() {
+		if d.Database != nil && !named {
+			named, _ = filepath.Match(d.Database.Files, filepath.Base(name))
+		}
+	}
+	return named && sessionfmt.IsDatabase(st.Disk, name)
+}
+
+// inDatabase returns the sessions of a database, or the database itself if it cannot be read:
+// opening that reports why.
+func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []File) {
+	err := sessionfmt.InDatabase(disk, name, func(session string, row jsonl.Value, by *dialect.Dialect, part bool) {
+		all = append(all, File{Name: session, Dir: dir, id: filepath.Base(session), by: by, part: part, info: f, row: row})
+	})
+	if err != nil {
+		all = []File{{Name: name, Dir: filepath.Dir(name), id: name, info: f}}
+	}
+	return all
+}
+
+// Files returns the sessions of the store, by folder and in the order of their names. Files of
+// sub-agents are sessions only in a folder that was named.
+func (st Store) Files() ([]File, error) {
+	all, err := st.files()
+	return slices.DeleteFunc(all, func(f File) bool { return f.part }), err
+}
+
+// Lookup returns the names of the files that may hold an agent's session with that id, as
+// [sessionfmt.Options] has it.
+func (st Store) Lookup(d *dialect.Dialect, id string) (names []string) {
+	files, _ := st.files()
+	for _, f := range files {
+		if own, part := d.File(f.Name); own == id && !part && (f.by == d || st.named && f.row == nil) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Folders returns the names of the store's folders.
+func (st Store) Folders() (dirs []string) {
+	for _, in := range st.folders {
+		dirs = append(dirs, in.dir)
+	}
+	return dirs
+}
+
+// sessionStem returns the name of a session file without its extensions.
+func sessionStem(name string) (string, bool) {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	return strings.CutSuffix(name, ".jsonl")
+}
+
+// A HeaderInfo is the content of a session's header. Its zero value is not a header.
+type HeaderInfo struct {
+	Agent              string // that wrote the session
+	ID, CWD, Timestamp string
+	Parent             string // the session that it was forked from
+}
+
+// mostHead is how far into a file its header is looked for, bytes.
+const mostHead = 1 << 20
+
+// ReadHeader reads the header of a session file, plain or packed, from its first lines. It
+// returns the zero value if there is none.
+func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
+	f, err := disk.OpenRegular(name)
+	if err != nil {
+		var h HeaderInfo
+		sessionfmt.InDatabase(disk, filepath.Dir(name), func(session string, row jsonl.Value, by *dialect.Dialect, _ bool) {
+			if session == name {
+				h = foreignHeader(by, row)
+			}
+		})
+		return h
+	}
+	defer f.Close()
+	if strings.HasSuffix(name, documentEnd) {
+		info, err := f.Stat()
+		if err != nil {
+			return HeaderInfo{}
+		}
+		head, _ := dialect.ReadDocument(f, info.Size(), dialect.Messages, func(jsonl.Value, int) error { return nil })
+		return foreignHeader(sessionfmt.Sniff(head), head)
+	}
+	plain, err := sessionfmt.Unpack(f)
+	if err != nil {
+		return HeaderInfo{}
+	}
+	defer plain.Close()
+	lines := bufio.NewScanner(io.LimitReader(plain, mostHead))
+	lines.Buffer(make([]byte, 4<<10), mostHead)
+	var by *dialect.Dialect
+	for lines.Scan() {
+		line, err := jsonl.ParseValue(bytes.Trim(lines.Bytes(), "\x00"))
+		if err != nil || !line.IsObject() {
+			continue
+		}
+		if by == nil {
+			if by = sessionfmt.Sniff(line); by == nil {
+				return headerInfo(nil, line)
+			}
+		}
+		if h := foreignHeader(by, line); h.ID != "" {
+			return h
+		}
+	}
+	return HeaderInfo{}
+}
+
+// foreignHeader is the header that a line of another agent's session makes, if it does.
+func foreignHeader(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
+	if by == nil {
+		return HeaderInfo{}
+	}
+	id := by.Session(line)
+	if !id.Exists() {
+		return HeaderInfo{}
+	}
+	e := dialect.Source{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
+	by.Make(&e)
+	header, _ := new(dialect.JSON).Append(nil, &e, e.Entry(), nil)
+	return headerInfo(by, header)
+}
+
+// headerInfo reads a header in the shape of pi.
+func headerInfo(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
+	head, bad := jsonl.NewHeadReader(jsonl.Pick{}).Read(line)
+	if bad != nil || head.Kind != jsonl.Header {
+		return HeaderInfo{}
+	}
+	var more [2]jsonl.Value
+	head.Line.Fields(more[:], "cwd", "parentSession")
+	return HeaderInfo{by.Agent(), head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
+}

@@ -22,10 +22,10 @@ import (
 
 type value = jsonl.Value
 
-// An editor edits messages of the active path by entries of type context_edit
+// An Editor edits messages of the active path by entries of type context_edit
 // (docs/session-format.md 5.6), which it adds to a batch. Providers require each tool call
 // with its result, so an answer and its results are omitted and restored together.
-type editor struct {
+type Editor struct {
 	intent
 	s      *sessionfmt.Session
 	b      *sessionfmt.Batch
@@ -39,9 +39,9 @@ type editor struct {
 }
 
 // NewEditor returns an editor of the context of an envelope, which must be at the session's leaf.
-func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*editor, error) {
+func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*Editor, error) {
 	s := e.Replay().Session
-	d := &editor{
+	d := &Editor{
 		intent: intent{e: e, edited: map[int]value{}}, s: s, b: b, lines: s.NewReader(), before: s.NewReader(),
 		shown: map[int]bool{}, edits: e.Edits(), fixed: map[string]bool{},
 	}
@@ -66,7 +66,7 @@ func NewEditor(e *replay.Envelope, b *sessionfmt.Batch) (*editor, error) {
 
 // Omit removes a message from the context, with the call or the results that belong to
 // it. It is an error if the message is not in the context.
-func (d *editor) Omit(rec int) error {
+func (d *Editor) Omit(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
@@ -89,13 +89,13 @@ const notShown = "it is not in the context: it was summarised or omitted, or is 
 
 // tied reports whether a record cannot be omitted: a patch added its call or its result, which
 // would remain unpaired.
-func (d *editor) tied(rec int) bool {
+func (d *Editor) tied(rec int) bool {
 	return slices.ContainsFunc(d.calls(rec), func(id string) bool { return d.fixed[id] })
 }
 
 // Restore restores a message to its content before all edits, with the call or the results
 // that belong to it, by edits that repeat the content. Messages without an edit get none.
-func (d *editor) Restore(rec int) error {
+func (d *Editor) Restore(rec int) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (d *editor) Restore(rec int) error {
 
 // Replace replaces the content of a message with a text. The tool calls of an answer
 // stay; its thinking is dropped, because its signature covers the original text.
-func (d *editor) Replace(rec int, text string) error {
+func (d *Editor) Replace(rec int, text string) error {
 	if err := d.refuse(rec); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func orEmpty(content value) value {
 }
 
 // add adds an edit of a record, unless its current edit is the same.
-func (d *editor) add(rec int, content value) {
+func (d *Editor) add(rec int, content value) {
 	d.edited[rec] = bytes.Clone(content)
 	by, edited := d.edits[rec]
 	if !edited || !bytes.Equal(d.read(d.before, by).Get("replacement"), replacement(content)) {
@@ -164,16 +164,16 @@ func (d *editor) add(rec int, content value) {
 }
 
 // line returns the line of a record, valid until the next one; nil after an error.
-func (d *editor) line(rec int) value { return d.read(d.lines, rec) }
+func (d *Editor) line(rec int) value { return d.read(d.lines, rec) }
 
-func (d *editor) read(r *sessionfmt.Reader, rec int) value {
+func (d *Editor) read(r *sessionfmt.Reader, rec int) value {
 	line, err := r.Line(rec)
 	d.err = cmp.Or(d.err, err)
 	return line
 }
 
 // refuse returns an error if no edit can name or change a record.
-func (d *editor) refuse(rec int) error {
+func (d *Editor) refuse(rec int) error {
 	switch k := d.s.Kind(rec); {
 	case !slices.Contains(d.path, rec):
 		return d.at(rec, "it is not on the active path: an edit acts on entries before it")
@@ -187,13 +187,13 @@ func (d *editor) refuse(rec int) error {
 	return nil
 }
 
-func (d *editor) at(rec int, format string, args ...any) error {
+func (d *Editor) at(rec int, format string, args ...any) error {
 	return &sessionfmt.Error{Pos: d.s.Pos(rec), Err: fmt.Errorf(format, args...)}
 }
 
 // group returns the answer and the results of its calls that rec belongs to, in the order
 // of the path. Any other message is a group by itself.
-func (d *editor) group(rec int) []int {
+func (d *Editor) group(rec int) []int {
 	at, calls := slices.Index(d.path, rec), d.calls(rec)
 	if d.s.Kind(rec) == jsonl.ToolResult {
 		at, calls = d.call(at, calls[0])
@@ -219,7 +219,7 @@ func (d *editor) group(rec int) []int {
 
 // call returns the index on the path of the last answer before an index that makes the call
 // id, and the ids of all its calls; nil if there is none.
-func (d *editor) call(before int, id string) (at int, calls []string) {
+func (d *Editor) call(before int, id string) (at int, calls []string) {
 	for at = before - 1; at >= 0; at-- {
 		if d.s.Kind(d.path[at]) != jsonl.Assistant {
 			continue
@@ -232,7 +232,7 @@ func (d *editor) call(before int, id string) (at int, calls []string) {
 }
 
 // calls returns the ids of an answer's tool calls, or the call id of a result.
-func (d *editor) calls(rec int) []string {
+func (d *Editor) calls(rec int) []string {
 	switch d.s.Kind(rec) {
 	case jsonl.Assistant:
 		return callsOf(d.line(rec).Get("message"))

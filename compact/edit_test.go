@@ -39,7 +39,7 @@ func opened(t *testing.T, r io.Reader) *edited {
 }
 
 // with is the session after an edit, nil where that is refused or changes nothing.
-func (s *edited) with(t *testing.T, edit func(d *editor) error) *edited {
+func (s *edited) with(t *testing.T, edit func(d *Editor) error) *edited {
 	t.Helper()
 	b := s.NewBatch(s.Leaf(), editTime)
 	d := must.Get(NewEditor(s.e, b))
@@ -90,7 +90,7 @@ func TestLaw6(t *testing.T) {
 		}
 		was, calls, results := s.request(t)
 		for rec := range s.Len() {
-			out := s.with(t, func(d *editor) error { return d.Omit(rec) })
+			out := s.with(t, func(d *Editor) error { return d.Omit(rec) })
 			if out == nil {
 				continue
 			}
@@ -105,7 +105,7 @@ func TestLaw6(t *testing.T) {
 			if hasEdits(s.Session) {
 				continue // restoring reverts those too
 			}
-			back := out.with(t, func(d *editor) error { return d.Restore(rec) })
+			back := out.with(t, func(d *Editor) error { return d.Restore(rec) })
 			if back == nil {
 				t.Errorf("%s: record %d cannot be restored", c.Name, rec)
 				continue
@@ -153,7 +153,7 @@ func TestReplace(t *testing.T) {
 		"r": `"content":[{"type":"text","text":"sh\"ort"}]`,
 	} {
 		s := opened(t, bytes.NewReader([]byte(data)))
-		is := s.with(t, func(d *editor) error { return d.Replace(s.Find(id), `sh"ort`) })
+		is := s.with(t, func(d *Editor) error { return d.Replace(s.Find(id), `sh"ort`) })
 		if is == nil {
 			t.Errorf("%s: refused", id)
 			continue
@@ -163,7 +163,7 @@ func TestReplace(t *testing.T) {
 		}
 	}
 	s := opened(t, bytes.NewReader([]byte(data)))
-	if s.with(t, func(d *editor) error { return d.Replace(s.Find("b"), "x") }) != nil {
+	if s.with(t, func(d *Editor) error { return d.Replace(s.Find("b"), "x") }) != nil {
 		t.Error("a shell command has content that is replaced")
 	}
 }
@@ -178,7 +178,7 @@ func TestRestore(t *testing.T) {
 		}
 		was, _, _ := s.request(t)
 		var changed []int
-		out := s.with(t, func(d *editor) error {
+		out := s.with(t, func(d *Editor) error {
 			for rec := range s.Len() {
 				edit := func() error { return d.Replace(rec, "x") }
 				if rec%5 == 0 {
@@ -193,7 +193,7 @@ func TestRestore(t *testing.T) {
 		if out == nil {
 			continue
 		}
-		back := out.with(t, func(d *editor) error {
+		back := out.with(t, func(d *Editor) error {
 			for rec := range s.Len() {
 				d.Restore(rec) // others are refused
 			}
@@ -237,12 +237,12 @@ func textBlocks(messages []byte) []byte {
 
 // TestPromise: entries that make another context than was intended are refused, if only in a word.
 func TestPromise(t *testing.T) {
-	for _, edit := range []func(d *editor) error{
-		func(d *editor) error { return d.Replace(2, "replaced") },
-		func(d *editor) error { return d.Restore(1) },
+	for _, edit := range []func(d *Editor) error{
+		func(d *Editor) error { return d.Replace(2, "replaced") },
+		func(d *Editor) error { return d.Restore(1) },
 	} {
 		first := opened(t, bytes.NewReader(shortMessages(4)))
-		s := first.with(t, func(d *editor) error {
+		s := first.with(t, func(d *Editor) error {
 			must.Do(d.Replace(1, "once"))
 			return d.Replace(2, "once")
 		})

@@ -14,15 +14,15 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An emitted is a request for a summary as a line of a file. An answer is the same line
+// An Emitted is a request for a summary as a line of a file. An answer is the same line
 // with a summary; it may omit the text.
-type emitted struct {
+type Emitted struct {
 	ID      string      `json:"id"`      // of the request; depends only on the session, its state, the policy and the text
 	Session string      `json:"session"` // as the caller names it
 	Leaf    string      `json:"leaf"`    // the id of the entry whose context it is
 	Policy  string      `json:"policy"`
-	Part    summaryPart `json:"part"`
-	Text    exactText   `json:"text,omitempty"`
+	Part    SummaryPart `json:"part"`
+	Text    ExactText   `json:"text,omitempty"`
 	State   struct {    // of the session when the summary was requested; an answer is for no other
 		Bytes int64  `json:"bytes"` // of the session
 		Hash  string `json:"hash"`  // SHA-256 of the messages to be summarised, in hexadecimal
@@ -32,15 +32,15 @@ type emitted struct {
 	used bool
 }
 
-// An exactText may have lone surrogates; see jsonl.Value.Exact.
-type exactText string
+// An ExactText may have lone surrogates; see jsonl.Value.Exact.
+type ExactText string
 
 // MarshalJSON spells them as escapes.
-func (t exactText) MarshalJSON() ([]byte, error) { return jsonl.AppendQuoted(nil, string(t)), nil }
+func (t ExactText) MarshalJSON() ([]byte, error) { return jsonl.AppendQuoted(nil, string(t)), nil }
 
 // emit returns a request as a line, for a session and a policy as the caller names them.
-func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
-	e := emitted{Session: session, Policy: policy, Part: r.Part}
+func (r Request) emit(session, policy string, p Prompt) (Emitted, error) {
+	e := Emitted{Session: session, Policy: policy, Part: r.Part}
 	if leaf := r.View.Envelope.Leaf; leaf >= 0 {
 		e.Leaf = r.View.session().ID(leaf)
 	}
@@ -50,7 +50,7 @@ func (r Request) emit(session, policy string, p Prompt) (emitted, error) {
 	if err != nil {
 		return e, err
 	}
-	e.Text = exactText(text)
+	e.Text = ExactText(text)
 	key, err := json.Marshal(e)
 	sum := sha256.Sum256(key)
 	e.ID = hex.EncodeToString(sum[:8])
@@ -93,8 +93,8 @@ func WriteRequests(w io.Writer, session, policy string, p Prompt, requests []Req
 
 // Answers are requests with their summaries.
 type Answers struct {
-	list []*emitted
-	by   map[string]*emitted // by id
+	list []*Emitted
+	by   map[string]*Emitted // by id
 }
 
 // ReadAnswers reads answers, one line of JSON each: a line of WriteRequests with a summary.
@@ -105,7 +105,7 @@ func ReadAnswers(r io.Reader) (*Answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, n := &Answers{by: map[string]*emitted{}}, 0
+	a, n := &Answers{by: map[string]*Emitted{}}, 0
 	for line := range bytes.Lines(data) {
 		if n++; len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -118,7 +118,7 @@ func ReadAnswers(r io.Reader) (*Answers, error) {
 }
 
 func (a *Answers) add(line []byte) error {
-	var e emitted
+	var e Emitted
 	if err := json.Unmarshal(line, &e); err != nil {
 		return err
 	}
@@ -167,10 +167,10 @@ func (a *Answers) For(session, policy string, p Prompt) Summarize {
 }
 
 // Unused returns the requests of the answers that For has not used, in input order.
-func (a *Answers) Unused() (all []emitted) {
+func (a *Answers) Unused() (all []Emitted) {
 	for _, e := range a.list {
 		if !e.used {
-			all = append(all, emitted{ID: e.ID, Session: e.Session, Leaf: e.Leaf})
+			all = append(all, Emitted{ID: e.ID, Session: e.Session, Leaf: e.Leaf})
 		}
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 )
 
 // asked are the requests of a pass that has no summarizer, written down and read again.
-func asked(t *testing.T, p *Pass, o Options, v *View, session string) []emitted {
+func asked(t *testing.T, p *Pass, o Options, v *View, session string) []Emitted {
 	t.Helper()
 	o.Summarize = nil
 	r := apply(t, p, v, o)
@@ -21,9 +21,9 @@ func asked(t *testing.T, p *Pass, o Options, v *View, session string) []emitted 
 	if n, err := WriteRequests(&b, session, p.Name, Prompt{}, r.Requests); err != nil || n != bytes.Count(b.Bytes(), []byte("\n")) {
 		t.Fatalf("%d requests, %v", n, err)
 	}
-	var all []emitted
+	var all []Emitted
 	for line := range bytes.Lines(b.Bytes()) {
-		var e emitted
+		var e Emitted
 		must.Do(json.Unmarshal(line, &e))
 		all = append(all, e)
 	}
@@ -31,7 +31,7 @@ func asked(t *testing.T, p *Pass, o Options, v *View, session string) []emitted 
 }
 
 // answers are requests with summaries.
-func answers(all ...emitted) *Answers {
+func answers(all ...Emitted) *Answers {
 	var b strings.Builder
 	for i, e := range all {
 		e.Text, e.Summary = "", fmt.Sprintf(" summary %d\n", i)

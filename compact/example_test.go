@@ -3,10 +3,12 @@ package compact_test
 import (
 	"fmt"
 	"log"
+	"strings"
 	"time"
 
 	"ctxtool/compact"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 )
 
@@ -51,4 +53,38 @@ func ExampleJob() {
 	// 504b55d4 prune replace 691 8
 	// 8478140e prune replace 167 8
 	// 4 entries, <nil>
+}
+
+// A pass of one's own goes into a policy like any other: this one takes changelogs out of results.
+func ExampleNewPass() {
+	s, err := sessionfmt.Open("../testdata/sessions/demo.jsonl", sessionfmt.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	pass := compact.NewPass("no-changelog", "take changelogs out", func(w *compact.Work) error {
+		for i := range w.Messages {
+			for k, b := range w.Messages[i].Blocks {
+				if w.Live(i) && b.Kind == compact.ResultBlock && strings.HasPrefix(w.Text(i, k), "# Changelog") {
+					w.Replace(i, k, "[a changelog]", "changelog")
+				}
+			}
+		}
+		return nil
+	})
+	policy := &compact.Policy{Name: "own", Counter: &tokens.Pi, Layers: []compact.Layer{{Pass: pass}}}
+	job := compact.Job{Command: "example", Policy: policy}
+	plan, err := job.Plan(e)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range plan.Changes {
+		fmt.Println(s.ID(c.Record), c.Pass, c.Action, c.Was, c.Now)
+	}
+	// Output:
+	// 849a4ea3 no-changelog replace 79 4
 }

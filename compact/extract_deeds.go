@@ -89,7 +89,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 	for _, c := range d.Commands {
 		r := x.runs[c]
 		if r == nil {
-			r = &commandFact{Command: c, Judges: tests(c)}
+			r = &CommandFact{Command: c, Judges: tests(c)}
 			x.runs[c] = r
 		}
 		r.Times++
@@ -160,7 +160,7 @@ func (x *extractor) worked(d deed, text string) {
 func (x *extractor) saved(all []commit) {
 	for _, c := range all {
 		x.commits++
-		unsaved := x.filesThat(func(f *fileFact) bool { return f.unsaved })
+		unsaved := x.filesThat(func(f *FileFact) bool { return f.unsaved })
 		for _, f := range unsaved {
 			f.Commit, f.CommitFiles, f.unsaved = c.subject, len(unsaved), false
 		}
@@ -169,7 +169,7 @@ func (x *extractor) saved(all []commit) {
 }
 
 // filesThat returns the files for which a condition holds, sorted by name.
-func (x *extractor) filesThat(is func(f *fileFact) bool) (all []*fileFact) {
+func (x *extractor) filesThat(is func(f *FileFact) bool) (all []*FileFact) {
 	for _, path := range slices.Sorted(maps.Keys(x.uses)) {
 		if f := x.uses[path]; is(f) {
 			all = append(all, f)
@@ -211,7 +211,7 @@ func (x *extractor) end(messages int) {
 		}
 		x.put(&theTest, c, text, r.at)
 	}
-	for _, f := range x.filesThat((*fileFact).isChanged) {
+	for _, f := range x.filesThat((*FileFact).isChanged) {
 		x.put(&theWork, f.Path, "`"+f.Path+"`: "+f.work(), f.changed)
 	}
 	for _, f := range x.uncommitted() {
@@ -237,13 +237,13 @@ func (x *extractor) facts() *Facts {
 	for i := range f.Commits {
 		_, f.Commits[i].Text, _ = strings.Cut(f.Commits[i].Text, ": ")
 	}
-	for _, one := range x.filesThat(func(f *fileFact) bool { return f.Uses > 0 }) {
+	for _, one := range x.filesThat(func(f *FileFact) bool { return f.Uses > 0 }) {
 		if one.Record = x.record(one.called); one.isChanged() {
 			one.Changes, one.Record = one.edits+one.writes, x.record(one.changed)
 		}
 		f.Files = append(f.Files, *one)
 	}
-	slices.SortStableFunc(f.Files, func(a, b fileFact) int { return b.Changes - a.Changes })
+	slices.SortStableFunc(f.Files, func(a, b FileFact) int { return b.Changes - a.Changes })
 	for _, c := range slices.Sorted(maps.Keys(x.runs)) {
 		f.Commands = append(f.Commands, *x.runs[c])
 	}
@@ -251,9 +251,9 @@ func (x *extractor) facts() *Facts {
 }
 
 // factsOf returns the notes of a kind, in the order in which they were first put.
-func (x *extractor) factsOf(k *kind) (all []fact) {
+func (x *extractor) factsOf(k *kind) (all []Fact) {
 	for _, n := range x.of(k) {
-		all = append(all, fact{n.key, n.text, x.record(n.at)})
+		all = append(all, Fact{n.key, n.text, x.record(n.at)})
 	}
 	return all
 }
@@ -284,7 +284,7 @@ func (x *extractor) places() {
 			}
 		}
 	}
-	for _, f := range x.filesThat(func(f *fileFact) bool { return f.named && !known[f.Path] }) {
+	for _, f := range x.filesThat(func(f *FileFact) bool { return f.named && !known[f.Path] }) {
 		x.put(&thePlace, f.Path, "`"+f.Path+"`", f.called)
 	}
 }
@@ -348,14 +348,14 @@ func (x *extractor) lastRequest() {
 }
 
 // uncommitted returns the files that have changed since the last commit, none without a commit.
-func (x *extractor) uncommitted() []*fileFact {
-	return x.filesThat(func(f *fileFact) bool { return f.unsaved && x.commits > 0 })
+func (x *extractor) uncommitted() []*FileFact {
+	return x.filesThat(func(f *FileFact) bool { return f.unsaved && x.commits > 0 })
 }
 
-func (f *fileFact) isChanged() bool { return f.edits+f.writes > 0 }
+func (f *FileFact) isChanged() bool { return f.edits+f.writes > 0 }
 
 // work returns how often a file was changed.
-func (f *fileFact) work() string {
+func (f *FileFact) work() string {
 	switch {
 	case f.writes == 0:
 		return phrase.Count(f.edits, "edit")

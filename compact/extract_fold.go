@@ -144,14 +144,14 @@ func (x *extractor) foldOwn(k *kind, text string) {
 		x.commits++
 		x.put(&theCommit, subject, text, x.now)
 	case &theTest:
-		r := &commandFact{Command: subject, Judges: tests(subject), OK: true, at: x.now}
+		r := &CommandFact{Command: subject, Judges: tests(subject), OK: true, at: x.now}
 		fmt.Sscanf(rest, ": %d", &r.Times)
 		_, last, _ := strings.Cut(rest, ", the last ")
 		_, r.Verdict, _ = strings.Cut(last, ": ")
 		x.runs[subject] = r
 	case &theWork:
 		f := x.file(subject)
-		*f = fileFact{Path: subject, Uses: f.Uses, called: f.called, named: f.named, unsaved: f.unsaved, changed: x.now}
+		*f = FileFact{Path: subject, Uses: f.Uses, called: f.called, named: f.named, unsaved: f.unsaved, changed: x.now}
 		for _, one := range strings.Split(strings.TrimPrefix(rest, ": "), ", ") {
 			var n int
 			var what string
@@ -169,7 +169,7 @@ func (x *extractor) foldOwn(k *kind, text string) {
 func (x *extractor) foldName(k *kind, name string) {
 	switch k {
 	case &theCommand:
-		x.runs[name] = &commandFact{Command: name, Judges: tests(name), at: x.now}
+		x.runs[name] = &CommandFact{Command: name, Judges: tests(name), at: x.now}
 	case &theUnsaved:
 		x.file(name).unsaved = true
 	case &thePlace:
@@ -182,7 +182,7 @@ func (x *extractor) foldName(k *kind, name string) {
 // fit returns the notes that fit in so many UTF-16 units, and a line with the number of the
 // others. Each kind first gets its share, in order of importance; the rest of the room goes
 // to notes that did not fit, in the same order.
-func (n *notes) fit(units int, part summaryPart) string {
+func (n *notes) fit(units int, part SummaryPart) string {
 	sections := history
 	if part == turnPrefixPart {
 		sections = turnPrefix
@@ -251,7 +251,7 @@ func (k *kind) cost(text string) int {
 func (k *kind) frame() int { return cmp.Or(k.tagged, len(k.list)+1) }
 
 // write writes the chosen notes under their headings.
-func (n *notes) write(chosen func(int) bool, sections []section, part summaryPart) string {
+func (n *notes) write(chosen func(int) bool, sections []section, part SummaryPart) string {
 	of := map[*kind][]string{}
 	lost := map[*kind]int{}
 	for i, one := range n.list {

@@ -14,14 +14,14 @@ type extractor struct {
 	v       *View
 	now     int // the number of the current message, from 1; 0 for what was summarised before
 	files   fileBook
-	uses    map[string]*fileFact
+	uses    map[string]*FileFact
 	defined map[string]string // by names that calls have defined: the file
 	needs   map[string]bool   // dependencies of the project, from manifests
 	records []int32           // of each message, by its number from 1
 	reply   string            // the last answer since the last prompt
 	words   string            // the last text with calls since the last prompt
 	calls   map[string]deed
-	runs    map[string]*commandFact
+	runs    map[string]*CommandFact
 	failed  map[string]note // by what failed and has not succeeded since
 	commits int
 	prompts int
@@ -38,8 +38,8 @@ type extractor struct {
 
 func newExtractor(v *View) *extractor {
 	return &extractor{
-		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, uses: map[string]*fileFact{}, calls: map[string]deed{},
-		defined: map[string]string{}, needs: map[string]bool{}, runs: map[string]*commandFact{}, failed: map[string]note{},
+		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, uses: map[string]*FileFact{}, calls: map[string]deed{},
+		defined: map[string]string{}, needs: map[string]bool{}, runs: map[string]*CommandFact{}, failed: map[string]note{},
 	}
 }
 
@@ -52,10 +52,10 @@ type deed struct {
 }
 
 // file returns what calls did with a file.
-func (x *extractor) file(path string) *fileFact {
+func (x *extractor) file(path string) *FileFact {
 	f := x.uses[path]
 	if f == nil {
-		f = &fileFact{Path: path}
+		f = &FileFact{Path: path}
 		x.uses[path] = f
 	}
 	return f
@@ -104,7 +104,7 @@ func (x *extractor) message(i int) {
 			c := activity.New(p.tool(), p.ID, p.Args)
 			x.files.use(c)
 			x.call(c)
-		case resultBlock:
+		case ResultBlock:
 			x.result(p)
 		}
 	}

@@ -214,7 +214,7 @@ func TestExtractLaws(t *testing.T) {
 		if v == nil || len(v.live()) == 0 {
 			continue
 		}
-		for _, part := range []summaryPart{historyPart, turnPrefixPart, sequencePart} {
+		for _, part := range []SummaryPart{historyPart, turnPrefixPart, sequencePart} {
 			budgets := []int{1, 40, 300, 2000, 1 << 20}
 			if !small[s.Name] {
 				budgets = []int{2000}

@@ -62,8 +62,8 @@ func (a Amount) of(window int64) int64 {
 	return a.Tokens
 }
 
-// A cacheEffect is what a reduction does to the provider's prompt cache.
-type cacheEffect struct {
+// A CacheEffect is what a reduction does to the provider's prompt cache.
+type CacheEffect struct {
 	Message int `json:"message"` // index of the first message that changes
 	Of      int `json:"of"`      // messages of the original request
 	Kept    int `json:"kept"`    // tokens before it, which the cache still serves
@@ -72,8 +72,8 @@ type cacheEffect struct {
 	Cost *float64 `json:"cost,omitempty"`
 }
 
-// An undoCost is what it takes to undo a reduction.
-type undoCost struct {
+// An UndoCost is what it takes to undo a reduction.
+type UndoCost struct {
 	Entries  int      `json:"entries"`         // entries that undo appends while only settings follow the batch
 	Later    int      `json:"later,omitempty"` // entries that it appends once something else follows; 0 if it is not possible then
 	Rebilled int      `json:"rebilled"`        // tokens of the original context from the first changed message on; at most these are billed again
@@ -167,7 +167,7 @@ func (j *Job) cached(r *Reduction) error {
 		return nil
 	}
 	was, is := r.From.live(), r.View.live()
-	c := &cacheEffect{Of: len(was)}
+	c := &CacheEffect{Of: len(was)}
 	r.Cache = c
 	for !r.View.reprompted && c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] && !r.View.Messages[is[c.Message]].Edited {
 		c.Kept += r.View.Messages[is[c.Message]].Tokens(&tokens.Pi)
@@ -202,7 +202,7 @@ func (j *Job) undo(r *Reduction, m *models.Model, lost []int) error {
 	if err != nil {
 		return err
 	}
-	u := &undoCost{Entries: 1}
+	u := &UndoCost{Entries: 1}
 	if w.head == nil && r.Form != AsTransform {
 		u.Later = len(w.changed) + 1
 	}

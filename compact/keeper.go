@@ -16,7 +16,7 @@ import (
 // would come of a session if reduce ran at each moment at which the policy acts, without
 // entries: the changes of one run stay in the view, and the next run continues from there.
 type Keeper struct {
-	Layers []layerPlan // that the last call of Act considered
+	Layers []LayerPlan // that the last call of Act considered
 	Skip   string      // why the last layer that ran changed nothing
 
 	policy    *Policy
@@ -32,7 +32,7 @@ type Keeper struct {
 	log     []int // positions of messages that have changed, in the order of the changes
 	removed int   // messages of the view
 
-	last   keptContext // of the previous request
+	last   KeptContext // of the previous request
 	logged int         // changes until then
 	sizes  []tally     // what each message of the view was in it
 	before tallies     // the sums of these
@@ -114,7 +114,7 @@ func (c *Keeper) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (chang
 	for k := range c.policy.Layers {
 		l := &c.policy.Layers[k]
 		o, run := l.Options, &c.runs[k][0]
-		done := layerPlan{Pass: l.Pass.Name, Used: int64(c.size + c.beside), By: c.policy.Counter.Name, Fired: true}
+		done := LayerPlan{Pass: l.Pass.Name, Used: int64(c.size + c.beside), By: c.policy.Counter.Name, Fired: true}
 		if c.policy.ByUsage && c.size == was && used > 0 {
 			done.Used, done.By = used, byRecord(c.view.Envelope.Replay().Session)
 		}
@@ -164,7 +164,7 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	o.Counter, o.Summarize = c.policy.Counter, c.summarize
 	changed := slices.Clone(c.log[run.logged:])
 	slices.Sort(changed)
-	w := &work{View: c.view, Options: o, pass: l.Pass.Name, changed: slices.Compact(changed), settled: run.settled, memory: &run.memory}
+	w := &Work{View: c.view, Options: o, pass: l.Pass.Name, changed: slices.Compact(changed), settled: run.settled, memory: &run.memory}
 	w.was.tokens = c.size + c.beside
 	l.Pass.run(w)
 	err := cmp.Or(w.err, w.texts.err)
@@ -188,7 +188,7 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 }
 
 // changed takes over what a pass has changed.
-func (c *Keeper) changed(w *work) {
+func (c *Keeper) changed(w *Work) {
 	all := c.view.Messages
 	for i := range w.Changes {
 		ch := &w.Changes[i]
@@ -240,7 +240,7 @@ func (c *Keeper) drop() {
 		return
 	}
 	place := make([]int, len(all))
-	left := make([]message, 0, len(all)-c.removed)
+	left := make([]Message, 0, len(all)-c.removed)
 	c.sizes, c.before = nil, nil
 	c.last.Shares, c.last.Messages = weigh.Shares{}, 0
 	for i := range all {
@@ -290,8 +290,8 @@ func (r Request) Size() (n int) {
 // Estimate returns pi's estimate of message i as it is stored.
 func (v *View) Estimate(i int) int { return v.Messages[i].estimate() }
 
-// A keptContext is what a keeper would send with the next request.
-type keptContext struct {
+// A KeptContext is what a keeper would send with the next request.
+type KeptContext struct {
 	weigh.Shares
 	Messages int            // in the request
 	Prompt   *prompt.Prompt // as the policy has left it
@@ -301,7 +301,7 @@ type keptContext struct {
 }
 
 // Request returns the context of the next request, compared with the one at the previous call.
-func (c *Keeper) Request() keptContext {
+func (c *Keeper) Request() KeptContext {
 	sent := len(c.sizes)
 	changed := slices.DeleteFunc(slices.Clone(c.log[c.logged:]), func(i int) bool { return i >= sent })
 	slices.Sort(changed)
@@ -353,8 +353,8 @@ func (c *Keeper) LastKind() (k jsonl.Kind) {
 	return k
 }
 
-// A keptItem is a message of a keeper, for the reasons of a decision.
-type keptItem struct {
+// A KeptItem is a message of a keeper, for the reasons of a decision.
+type KeptItem struct {
 	Message int // its index in the envelope of the path
 	Kind    jsonl.Kind
 	Tokens  int         // by the policy's counter
@@ -364,17 +364,17 @@ type keptItem struct {
 }
 
 // Items returns the messages of the next request, in order.
-func (c *Keeper) Items() (all []keptItem, err error) {
+func (c *Keeper) Items() (all []KeptItem, err error) {
 	for i := range c.view.Messages {
 		m := &c.view.Messages[i]
 		if !c.view.Live(i) {
 			continue
 		}
-		one := keptItem{Message: m.Index, Kind: m.Kind, Tokens: m.Tokens(c.policy.Counter), Result: -1}
+		one := KeptItem{Message: m.Index, Kind: m.Kind, Tokens: m.Tokens(c.policy.Counter), Result: -1}
 		if k := m.result(); k >= 0 {
 			one.Result, one.Tool = tokens.GSH.Of(m.Blocks[k].Bytes), m.Blocks[k].tool()
 			if call, b := c.view.callOf(i); b >= 0 {
-				one.Tool, one.Args = c.view.Messages[call].Blocks[b].tool(), jsonl.Value(c.view.text(call, b))
+				one.Tool, one.Args = c.view.Messages[call].Blocks[b].tool(), jsonl.Value(c.view.Text(call, b))
 			}
 		}
 		all = append(all, one)

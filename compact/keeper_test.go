@@ -214,7 +214,7 @@ func (c *beside) compare(rec int) {
 		c.t.Fatalf("before the answer of line %d: %v", c.s.Line(rec), err)
 	}
 	size := 0
-	var want keptContext
+	var want KeptContext
 	had := map[string]bool{}
 	for _, one := range c.sent {
 		had[one] = true
@@ -257,7 +257,7 @@ func TestKeeperLooksAtNews(t *testing.T) {
 				answer("", call(id+"b", "read", path)), result(id+"b", text), answer("done"))
 		}
 		v := of(t, all...)
-		count := Pass{Name: "count", run: func(w *work) {
+		count := Pass{Name: "count", run: func(w *Work) {
 			for range w.news {
 				looks++
 			}

@@ -124,7 +124,7 @@ func unpaired(t *testing.T, v *View) map[string]bool {
 			case jsonl.CallBlock:
 				open[b.ID] = i
 				alone[fmt.Sprint("call ", i, b.ID)] = true
-			case resultBlock:
+			case ResultBlock:
 				if at, ok := open[b.ID]; ok {
 					delete(alone, fmt.Sprint("call ", at, b.ID))
 				} else {
@@ -143,7 +143,7 @@ func TestLawsOfPasses(t *testing.T) {
 	touched := map[string]int{}
 	for k, v := range all {
 		was, alone := *v, unpaired(t, v)
-		messages := append([]message(nil), v.Messages...)
+		messages := append([]Message(nil), v.Messages...)
 		for _, run := range runs() {
 			where := names[k] + ": " + run.name
 			run.Counter = counters[k%len(counters)]
@@ -178,7 +178,7 @@ func TestLawsOfPasses(t *testing.T) {
 }
 
 // adds holds law 7.
-func adds(t *testing.T, where string, v *View, r *work, c *tokens.Counter) {
+func adds(t *testing.T, where string, v *View, r *Work, c *tokens.Counter) {
 	t.Helper()
 	sum := 0
 	for _, c := range r.Changes {
@@ -194,7 +194,7 @@ func adds(t *testing.T, where string, v *View, r *work, c *tokens.Counter) {
 
 // contents checks that the content of each message is JSON with the content of the view,
 // and of an unchanged message, that of the session.
-func contents(t *testing.T, where string, before *View, r *work) {
+func contents(t *testing.T, where string, before *View, r *Work) {
 	t.Helper()
 	for _, i := range r.View.live() {
 		m := &r.View.Messages[i]
@@ -217,7 +217,7 @@ func contents(t *testing.T, where string, before *View, r *work) {
 		p := part{tokenizer: r.View.tokenizer}
 		var msg jsonl.Message
 		msg.ReadContent(new(jsonl.Cursor).Reset(got), m.Kind)
-		again := p.message(m.place, &msg)
+		again := p.message(m.Place, &msg)
 		for _, c := range counters {
 			if !m.isAssistant() && !m.isResult() && !m.Heads && m.Kind != jsonl.User {
 				continue

@@ -23,7 +23,13 @@ type Pass struct {
 	Defaults Options
 	reads    string // the options that its report includes
 	prompt   bool   // it changes the prompt
-	run      func(w *work)
+	run      func(w *Work)
+}
+
+// NewPass returns a pass of one's own for a layer of a policy: run changes what it is given by
+// [Work.Omit] and [Work.Replace]. Changes that the form cannot store are kept apart.
+func NewPass(name, about string, run func(w *Work) error) *Pass {
+	return &Pass{Name: name, About: about, Defaults: Options{Counter: &tokens.Pi}, run: func(w *Work) { w.err = run(w) }}
 }
 
 // MarshalText writes the name. It never fails.
@@ -88,15 +94,15 @@ func (o *Options) params(names string) json.RawMessage {
 	return append(out, '}')
 }
 
-// An action is the kind of a change.
-type action string
+// An Action is the kind of a change.
+type Action string
 
 // The actions.
 const (
-	Replace   action = "replace"   // a text replaces the content of a block
-	Drop      action = "drop"      // a block is removed from its message
-	Omit      action = "omit"      // the message is removed
-	Summarise action = "summarise" // a summary replaces a range of messages
+	Replace   Action = "replace"   // a text replaces the content of a block
+	Drop      Action = "drop"      // a block is removed from its message
+	Omit      Action = "omit"      // the message is removed
+	Summarise Action = "summarise" // a summary replaces a range of messages
 )
 
 // A Change is one thing that a pass does, or would do and the form cannot store.
@@ -104,9 +110,9 @@ type Change struct {
 	Entry  string     `json:"entry"` // the id of the entry that the message comes from
 	Line   int        `json:"line,omitempty"`
 	Pass   string     `json:"pass"`
-	Action action     `json:"action"`
-	Block  blockIndex `json:"block,omitzero"`  // in the message before the change
-	Range  *stretch   `json:"range,omitempty"` // that a summary replaces
+	Action Action     `json:"action"`
+	Block  BlockIndex `json:"block,omitzero"`  // in the message before the change
+	Range  *Stretch   `json:"range,omitempty"` // that a summary replaces
 	Was    int        `json:"wasTokens"`
 	Now    int        `json:"nowTokens"`
 	Why    string     `json:"why"`
@@ -118,23 +124,23 @@ type Change struct {
 	Text    string `json:"-"` // the new text
 }
 
-// A blockIndex is the index of a block in a message, below 0 for all of it.
-type blockIndex int
+// A BlockIndex is the index of a block in a message, below 0 for all of it.
+type BlockIndex int
 
 // IsZero reports whether the index is for all of a message, which JSON omits.
-func (b blockIndex) IsZero() bool { return b < 0 }
+func (b BlockIndex) IsZero() bool { return b < 0 }
 
-// A touch is a change in a report.
-type touch struct {
+// A Touch is a change in a report.
+type Touch struct {
 	Ref    int        `json:"ref"` // the message's index in the view
-	Block  blockIndex `json:"block"`
+	Block  BlockIndex `json:"block"`
 	Action string     `json:"action"` // the pass
 	Was    int        `json:"wasTokens"`
 	Now    int        `json:"nowTokens"`
 }
 
-// A report is what a pass did, in numbers (docs/policies.md 1.2).
-type report struct {
+// A PassReport is what a pass did, in numbers (docs/policies.md 1.2).
+type PassReport struct {
 	Policy         string          `json:"policy"`
 	System         string          `json:"system"`
 	Counter        string          `json:"counter"`
@@ -146,7 +152,7 @@ type report struct {
 	TokensSaved    int             `json:"tokensSaved"`
 	BytesBefore    int             `json:"bytesBefore"`
 	BytesAfter     int             `json:"bytesAfter"`
-	Touched        []touch         `json:"touched"`
+	Touched        []Touch         `json:"touched"`
 	Unestimated    int             `json:"unestimatedBlocks"` // images, if the counter counts them as 0
 	Skipped        bool            `json:"skipped"`
 	SkipReason     string          `json:"skipReason"`
@@ -154,9 +160,9 @@ type report struct {
 
 // apply runs a pass over a view without changing it. If the pass changes nothing, the result
 // has the view itself.
-func (p *Pass) apply(v *View, o Options) (*work, error) {
+func (p *Pass) apply(v *View, o Options) (*Work, error) {
 	o.Counter = cmp.Or(o.Counter, p.Defaults.Counter)
-	w := &work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
+	w := &Work{View: v, from: v, Options: o, pass: p.Name, skip: "nothing to do"}
 	w.was = totals(v, o.Counter)
 	p.run(w)
 	if err := cmp.Or(w.err, w.texts.err); err != nil {
@@ -226,7 +232,7 @@ func (v *View) In(f Form) *View {
 }
 
 // may reports whether a message can be changed. If not, it records why in Cannot.
-func (w *work) may(a action, i int) bool {
+func (w *Work) may(a Action, i int) bool {
 	if w.form == "" {
 		return true
 	}
@@ -239,18 +245,18 @@ func (w *work) may(a action, i int) bool {
 }
 
 // mayAll reports whether all of several messages can be changed.
-func (w *work) mayAll(a action, all []int) bool {
+func (w *Work) mayAll(a Action, all []int) bool {
 	return !slices.ContainsFunc(all, func(i int) bool { return !w.may(a, i) })
 }
 
 // mayKeep reports whether a compaction can name the first message that it keeps.
-func (w *work) mayKeep(r stretch) bool {
+func (w *Work) mayKeep(r Stretch) bool {
 	return r.Kept < 0 || r.To >= len(w.Messages) || w.may(Summarise, r.To)
 }
 
 // fixed returns why the view's form cannot store a change of a message, empty if it can, and
 // the form that could. For Summarise the message is the first one that is kept.
-func (v *View) fixed(a action, i int) (why string, could Form) {
+func (v *View) fixed(a Action, i int) (why string, could Form) {
 	m := &v.Messages[i]
 	s, rec := v.session(), m.Origin.Record
 	switch {
@@ -270,14 +276,14 @@ func (v *View) fixed(a action, i int) (why string, could Form) {
 	return fmt.Sprintf("an edit cannot replace what a %s says", m.Kind), AsTransform
 }
 
-// A work is a run of a pass and its result: the current view, and the changes so far.
-type work struct {
+// A Work is a run of a pass and its result: the current view, and the changes so far.
+type Work struct {
 	*View
 	Options
 	Changes  []Change
 	Cannot   []Change
 	Requests []Request // for the summaries that the pass waits for
-	Report   *report
+	Report   *PassReport
 
 	from    *View // the view before the pass
 	changed []int // in a Keeper: messages that have changed since the pass ran, in order
@@ -290,7 +296,7 @@ type work struct {
 }
 
 // news yields the messages that the pass has not looked at, in order; some of them it may have.
-func (w *work) news(yield func(i int) bool) {
+func (w *Work) news(yield func(i int) bool) {
 	for _, i := range w.changed {
 		if i < w.settled && !yield(i) {
 			return
@@ -304,7 +310,7 @@ func (w *work) news(yield func(i int) bool) {
 }
 
 // recall returns what a pass remembers of its earlier runs, nothing of it at first.
-func recall[T any](w *work) *T {
+func recall[T any](w *Work) *T {
 	if w.memory == nil {
 		return new(T)
 	}
@@ -315,7 +321,7 @@ func recall[T any](w *work) *T {
 }
 
 // placed returns a change with the pass, and the entry that the message comes from.
-func (w *work) placed(c Change) Change {
+func (w *Work) placed(c Change) Change {
 	s := w.session()
 	c.Pass, c.Record = w.pass, w.Messages[c.Message].Origin.Record
 	c.Entry, c.Line = sessionfmt.Quote(s.ID(c.Record)), s.Line(c.Record)
@@ -325,7 +331,7 @@ func (w *work) placed(c Change) Change {
 // change changes a message by f and records the change, if the form can store it. The tokens
 // of a block are the difference that it makes to the message: counters may round up once per
 // message.
-func (w *work) change(c Change, f func(m *message)) {
+func (w *Work) change(c Change, f func(m *Message)) {
 	if c.Action != Summarise && !w.may(c.Action, c.Message) {
 		return
 	}
@@ -352,82 +358,82 @@ func (w *work) change(c Change, f func(m *message)) {
 	w.Changes = append(w.Changes, w.placed(c))
 }
 
-// replace replaces the content of a block with a text. A result keeps its images.
-func (w *work) replace(i, block int, text, why string) {
-	w.change(Change{Message: i, Block: blockIndex(block), Action: Replace, Text: text, Why: why}, func(m *message) {
+// Replace replaces the content of a block with a text. A result keeps its images.
+func (w *Work) Replace(i, block int, text, why string) {
+	w.change(Change{Message: i, Block: BlockIndex(block), Action: Replace, Text: text, Why: why}, func(m *Message) {
 		m.Blocks[block].setText(text, w.length(text))
 	})
 }
 
 // replaceArguments replaces the arguments of a call with others, as JSON.
-func (w *work) replaceArguments(i, block int, args value, why string) {
-	w.change(Change{Message: i, Block: blockIndex(block), Action: Replace, Text: string(args), Why: why}, func(m *message) {
+func (w *Work) replaceArguments(i, block int, args value, why string) {
+	w.change(Change{Message: i, Block: BlockIndex(block), Action: Replace, Text: string(args), Why: why}, func(m *Message) {
 		b, text := &m.Blocks[block], string(args)
 		b.length, b.text = w.arguments(b.tool(), args), &text
 	})
 }
 
 // replaceResult replaces a result with a text, its images included.
-func (w *work) replaceResult(i int, text, why string) {
+func (w *Work) replaceResult(i int, text, why string) {
 	block := w.Messages[i].result()
-	w.change(Change{Message: i, Block: blockIndex(block), Action: Replace, Text: text, Why: why}, func(m *message) {
+	w.change(Change{Message: i, Block: BlockIndex(block), Action: Replace, Text: text, Why: why}, func(m *Message) {
 		m.Blocks[block].setText(text, w.length(text))
 		m.Blocks = m.Blocks[block : block+1]
 	})
 }
 
 // replaceMessage replaces the content of a message, its calls included, with a text.
-func (w *work) replaceMessage(i int, text, why string) {
-	w.change(Change{Message: i, Block: -1, Action: Replace, Text: text, Why: why}, func(m *message) {
-		m.Blocks = []block{newText(text, w.length(text))}
+func (w *Work) replaceMessage(i int, text, why string) {
+	w.change(Change{Message: i, Block: -1, Action: Replace, Text: text, Why: why}, func(m *Message) {
+		m.Blocks = []Block{newText(text, w.length(text))}
 		m.Call = -1
 	})
 }
 
 // drop removes a block from a message.
-func (w *work) drop(i, block int, why string) {
-	w.change(Change{Message: i, Block: blockIndex(block), Action: Drop, Why: why}, func(m *message) {
+func (w *Work) drop(i, block int, why string) {
+	w.change(Change{Message: i, Block: BlockIndex(block), Action: Drop, Why: why}, func(m *Message) {
 		m.Blocks = slices.Delete(m.Blocks, block, block+1)
 	})
 }
 
-// omit removes a message. The caller must remove the rest of its group.
-func (w *work) omit(i int, why string) {
-	w.change(Change{Message: i, Block: -1, Action: Omit, Why: why}, func(m *message) { m.Removed = true })
+// Omit removes a message. The caller must remove the rest of its group.
+func (w *Work) Omit(i int, why string) {
+	w.change(Change{Message: i, Block: -1, Action: Omit, Why: why}, func(m *Message) { m.Removed = true })
 }
 
 // setText replaces the content of a block with a text.
-func (b *block) setText(text string, n length) {
+func (b *Block) setText(text string, n length) {
 	kind := jsonl.TextBlock
-	if b.Kind == resultBlock {
-		kind = resultBlock
+	if b.Kind == ResultBlock {
+		kind = ResultBlock
 	}
-	*b = block{Kind: kind, IsError: b.IsError, At: b.At, Tool: b.Tool, ID: b.ID, length: n, text: &text}
+	*b = Block{Kind: kind, IsError: b.IsError, At: b.At, Tool: b.Tool, ID: b.ID, length: n, text: &text}
 }
 
-func newText(text string, n length) block {
-	return block{Kind: jsonl.TextBlock, At: -1, length: n, text: &text}
+func newText(text string, n length) Block {
+	return Block{Kind: jsonl.TextBlock, At: -1, length: n, text: &text}
 }
 
-func (w *work) report(p *Pass) *report {
+func (w *Work) report(p *Pass) *PassReport {
 	now := w.was
 	if w.View != w.from {
 		now = totals(w.View, w.Counter)
 	}
-	r := &report{
+	r := &PassReport{
 		Policy: p.Name, System: p.System, Counter: w.Counter.Name, Params: w.params(p.reads),
 		MessagesBefore: w.was.messages, MessagesAfter: now.messages,
 		TokensBefore: w.was.tokens, TokensAfter: now.tokens, TokensSaved: max(0, w.was.tokens-now.tokens),
 		BytesBefore: w.was.bytes, BytesAfter: now.bytes,
-		Touched: []touch{}, Unestimated: w.was.images,
+		Touched: []Touch{}, Unestimated: w.was.images,
 	}
 	if p == &Compact {
 		r.System = string(w.Style)
 	}
 	for _, c := range w.Changes {
-		r.Touched = append(r.Touched, touch{c.Message, c.Block, c.Pass, c.Was, c.Now})
+		r.Touched = append(r.Touched, Touch{c.Message, c.Block, c.Pass, c.Was, c.Now})
 	}
-	slices.SortStableFunc(r.Touched, func(a, b touch) int {
+	slices.SortStableFunc(r.Touched, func(a, b Touch) int {
 		return cmp.Or(a.Ref-b.Ref, int(a.Block-b.Block))
 	})
 	if len(w.Changes) == 0 {

@@ -35,7 +35,7 @@ const (
 
 // A cut is the messages that a compaction removes, and those of them to be summarised.
 type cut struct {
-	stretch
+	Stretch
 	History  []int  // messages before the turn that is cut
 	Prefix   []int  // messages of that turn before the cut
 	Why      string // why there is nothing to compact, empty if there is
@@ -43,13 +43,13 @@ type cut struct {
 	what     string // a description of the messages
 }
 
-func compactHistory(w *work) {
+func compactHistory(w *Work) {
 	find := w.olderThan
 	if w.Style == StylePi {
 		find = w.piCut
 	}
 	c := find(w.Keep)
-	if c.Why == "" && !w.mayKeep(c.stretch) {
+	if c.Why == "" && !w.mayKeep(c.Stretch) {
 		c.Why = "what stays cannot be named in this form"
 	}
 	if c.Why != "" {
@@ -63,13 +63,13 @@ func compactHistory(w *work) {
 	case err != nil:
 		w.err = err
 	default:
-		w.summarise(c.stretch, text, c.what)
+		w.summarise(c.Stretch, text, c.what)
 	}
 }
 
 // summaries requests the summaries of a cut, one of the history and one of the beginning of
 // a turn that is cut, and joins the answers as pi does.
-func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
+func (w *Work) summaries(c *cut) (text string, asks []Request, err error) {
 	if c.previous >= 0 {
 		text = w.earlier(c.previous)
 	}
@@ -98,7 +98,7 @@ func (w *work) summaries(c *cut) (text string, asks []Request, err error) {
 }
 
 // olderThan returns the cut of a compaction that keeps the last messages, as many as Keep.
-func (w *work) olderThan(keep int) *cut {
+func (w *Work) olderThan(keep int) *cut {
 	all := w.live()
 	cached := len(all)
 	for cached > 0 && !w.Messages[all[cached-1]].Cached {
@@ -116,7 +116,7 @@ func (w *work) olderThan(keep int) *cut {
 	case end == 1 && w.Messages[all[0]].isSummary():
 		return &cut{Why: "nothing but a summary is left to summarise"}
 	}
-	c := &cut{stretch: stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, History: all[:end], previous: -1, what: "the whole history"}
+	c := &cut{Stretch: Stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, History: all[:end], previous: -1, what: "the whole history"}
 	if end < len(all) {
 		c.To, c.Kept = all[end], w.Messages[all[end]].Origin.Record
 	}
@@ -134,7 +134,7 @@ func (w *work) olderThan(keep int) *cut {
 // safeEnd returns the end of the messages in rows before the last so many, moved so that no
 // result is kept without its call: the first group that it would split is kept whole. It is
 // 0 or less if there are none (docs/policies.md 4.7).
-func (w *work) safeEnd(rows []int, retain int) int {
+func (w *Work) safeEnd(rows []int, retain int) int {
 	end := len(rows) - retain
 	if end <= 0 || end == len(rows) {
 		return end
@@ -168,7 +168,7 @@ var MergeNotes = Pass{
 	run:      mergeNotes,
 }
 
-func mergeNotes(w *work) {
+func mergeNotes(w *Work) {
 	last := w.lastAnswer()
 	if last < 0 {
 		return
@@ -203,20 +203,20 @@ func mergeNotes(w *work) {
 		return
 	}
 	for _, i := range gone {
-		w.omit(i, "its note is in the last answer")
+		w.Omit(i, "its note is in the last answer")
 	}
 	w.putNotes(last, notes)
 }
 
 // putNotes adds notes to the beginning of an answer. It drops the thinking, whose signature
 // covers the original text.
-func (w *work) putNotes(last int, notes []string) {
+func (w *Work) putNotes(last int, notes []string) {
 	if text := w.said(last); text != "" {
 		notes = append(notes, text)
 	}
 	all := strings.Join(notes, "\n\n")
-	w.change(Change{Message: last, Block: -1, Action: Replace, Text: all, Why: fmt.Sprintf("the notes of %d earlier answers", len(notes))}, func(m *message) {
-		m.Blocks = slices.DeleteFunc(m.Blocks, func(b block) bool { return b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock })
+	w.change(Change{Message: last, Block: -1, Action: Replace, Text: all, Why: fmt.Sprintf("the notes of %d earlier answers", len(notes))}, func(m *Message) {
+		m.Blocks = slices.DeleteFunc(m.Blocks, func(b Block) bool { return b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock })
 		m.Blocks = slices.Insert(m.Blocks, 0, newText(all, w.length(all)))
 	})
 }

@@ -30,7 +30,7 @@ const (
 	progressivePrefix = "[Pruning Summary] "
 )
 
-func progressive(w *work) {
+func progressive(w *Work) {
 	p := w.pieces()
 	defer p.done()
 	for total := 0; len(p.found) == 0 || total < w.MinTokens; total += w.size(p.found[len(p.found)-1].Messages, &tokens.YBytes) {
@@ -78,7 +78,7 @@ func progressive(w *work) {
 		w.replaceMessage(r.Messages[0], progressivePrefix+text, fmt.Sprintf("a finished piece of work of %d messages", len(r.Messages)))
 		left += w.size(r.Messages[:1], w.Counter)
 		for _, i := range r.Messages[1:] {
-			w.omit(i, "summarised in the answer before it")
+			w.Omit(i, "summarised in the answer before it")
 		}
 	}
 	if len(open) > 0 {
@@ -87,7 +87,7 @@ func progressive(w *work) {
 }
 
 // size returns the tokens of messages.
-func (w *work) size(messages []int, c *tokens.Counter) (n int) {
+func (w *Work) size(messages []int, c *tokens.Counter) (n int) {
 	for _, i := range messages {
 		n += w.Messages[i].Tokens(c)
 	}
@@ -104,7 +104,7 @@ type pieces struct {
 }
 
 // pieces returns those of a context, none of them found yet.
-func (w *work) pieces() *pieces {
+func (w *Work) pieces() *pieces {
 	known := recall[int](w)
 	for _, i := range w.changed {
 		if m := &w.Messages[i]; i < *known && (m.Removed || m.Heads) {

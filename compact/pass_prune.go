@@ -27,14 +27,14 @@ var Prune = Pass{
 // pruneAbove is the size in tokens up to which a result is not worth a placeholder.
 const pruneAbove = 100
 
-func prune(w *work) {
-	size := func(m *message) int {
+func prune(w *Work) {
+	size := func(m *Message) int {
 		if k := m.result(); k >= 0 {
 			return tokens.GSH.Of(m.Blocks[k].Bytes)
 		}
 		return 0
 	}
-	old := func(m *message, seen int) bool { return m.result() < 0 || seen > w.Protect }
+	old := func(m *Message, seen int) bool { return m.result() < 0 || seen > w.Protect }
 	for i, seen := range w.aged(size, old) {
 		if t := size(&w.Messages[i]); t > pruneAbove {
 			w.replaceResult(i, fmt.Sprintf("[output pruned, was ~%d tokens]", t), fmt.Sprintf("%d tokens of later results follow", seen))
@@ -51,7 +51,7 @@ type ageing struct {
 
 // aged yields the live messages that have become old, the last one first, with what has come after
 // them as measured by size. old must hold for all messages before one for which it does.
-func (w *work) aged(size func(m *message) int, old func(m *message, after int) bool) iter.Seq2[int, int] {
+func (w *Work) aged(size func(m *Message) int, old func(m *Message, after int) bool) iter.Seq2[int, int] {
 	a := recall[ageing](w)
 	if len(w.changed) > 0 && w.changed[0] < a.seen {
 		*a = ageing{from: min(a.from, w.changed[0])}
@@ -94,9 +94,9 @@ var StaleResults = Pass{
 	run:      staleResults,
 }
 
-func staleResults(w *work) {
-	old := func(_ *message, requests int) bool { return requests > w.Options.Requests }
-	for i, requests := range w.aged((*message).answers, old) {
+func staleResults(w *Work) {
+	old := func(_ *Message, requests int) bool { return requests > w.Options.Requests }
+	for i, requests := range w.aged((*Message).answers, old) {
 		k := w.Messages[i].result()
 		if k < 0 {
 			continue
@@ -108,7 +108,7 @@ func staleResults(w *work) {
 }
 
 // answers returns 1 for an answer, which a request had, and 0 for other messages.
-func (m *message) answers() int {
+func (m *Message) answers() int {
 	if m.isAssistant() {
 		return 1
 	}
@@ -127,16 +127,16 @@ var DropImages = Pass{
 
 const imagePlaceholder = "[image removed]"
 
-func dropImages(w *work) {
-	old := func(m *message, requests int) bool { return requests+m.answers() >= w.Keep }
-	for i := range w.aged((*message).answers, old) {
+func dropImages(w *Work) {
+	old := func(m *Message, requests int) bool { return requests+m.answers() >= w.Keep }
+	for i := range w.aged((*Message).answers, old) {
 		w.dropImages(i)
 	}
 }
 
 // dropImages replaces the images of one message. The placeholders of a result follow its
 // text, which is one block; those of a prompt are at the places of the images.
-func (w *work) dropImages(i int) {
+func (w *Work) dropImages(i int) {
 	k := w.Messages[i].result()
 	images := 0
 	for b := range w.Messages[i].Blocks {
@@ -144,14 +144,14 @@ func (w *work) dropImages(i int) {
 			continue
 		}
 		if images++; k < 0 {
-			w.replace(i, b, imagePlaceholder, "an image")
+			w.Replace(i, b, imagePlaceholder, "an image")
 		}
 	}
 	if k < 0 || images == 0 {
 		return
 	}
 	lines := slices.Repeat([]string{imagePlaceholder}, images)
-	if text := w.text(i, k); text != "" {
+	if text := w.Text(i, k); text != "" {
 		lines = append([]string{text}, lines...)
 	}
 	w.replaceResult(i, strings.Join(lines, "\n"), "its images")
@@ -183,7 +183,7 @@ func Bootstrap(p prompt.Part) bool {
 	return slices.Contains([]string{"project_context", "runtime", "cwd"}, p.Name) || p.File != "" && p.Skill == ""
 }
 
-func dropBootstrap(w *work) {
+func dropBootstrap(w *Work) {
 	for i := 0; w.Prompt != nil && i < len(w.Prompt.Parts); i++ {
 		part := w.Prompt.Parts[i]
 		rest := part
@@ -207,7 +207,7 @@ func dropBootstrap(w *work) {
 	}
 }
 
-func dropTools(w *work) {
+func dropTools(w *Work) {
 	if w.Prompt == nil || len(w.Prompt.Tools) == 0 {
 		return
 	}
@@ -217,7 +217,7 @@ func dropTools(w *work) {
 
 // reprompt changes the prompt by f, if the form can store it. rec is the record that set the
 // prompt, below 0 for the baseline.
-func (w *work) reprompt(rec int, what string, f func(p *prompt.Prompt)) {
+func (w *Work) reprompt(rec int, what string, f func(p *prompt.Prompt)) {
 	c := Change{Pass: w.pass, Action: Drop, Block: -1, Message: -1, Record: rec, Why: what}
 	if rec >= 0 {
 		c.Entry, c.Line = sessionfmt.Quote(w.session().ID(rec)), w.session().Line(rec)

@@ -17,16 +17,12 @@ import (
 // ExecPass returns the pass that asks a command, as the running agent asks a hook before a
 // request (docs/guide/hooks.md). The command may remove messages and replace their texts.
 func ExecPass(ctx context.Context, c shell.Command) *Pass {
-	return &Pass{
-		Name:     "exec:" + c.Line,
-		About:    "change messages as a hook does",
-		System:   "ctxtool",
-		Defaults: Options{Counter: &tokens.Pi},
-		run:      func(w *work) { w.err = w.exec(ctx, c) },
-	}
+	p := NewPass("exec:"+c.Line, "change messages as a hook does", func(w *Work) error { return w.exec(ctx, c) })
+	p.System = "ctxtool"
+	return p
 }
 
-func (w *work) exec(ctx context.Context, c shell.Command) error {
+func (w *Work) exec(ctx context.Context, c shell.Command) error {
 	for i := range w.Messages {
 		if m := &w.Messages[i]; m.Removed || m.Edited || m.Heads {
 			return fmt.Errorf("pass exec:%s must come before passes that change messages", shell.Short(c.Line, 80))
@@ -66,13 +62,13 @@ func (w *work) exec(ctx context.Context, c shell.Command) error {
 }
 
 // take makes one change of a command.
-func (w *work) take(c shell.Command, d *diff.Difference, m diff.MessageChange, k int, live []int) error {
+func (w *Work) take(c shell.Command, d *diff.Difference, m diff.MessageChange, k int, live []int) error {
 	const why = "by the command"
 	switch m.Change {
 	case diff.Kept:
 		return nil
 	case diff.Removed:
-		w.omit(live[m.A+k], why)
+		w.Omit(live[m.A+k], why)
 		return nil
 	case diff.Edited, diff.Truncated, diff.Replaced:
 		v, err := d.ValueB(m.B + k)
@@ -88,7 +84,7 @@ func (w *work) take(c shell.Command, d *diff.Difference, m diff.MessageChange, k
 
 // replaceTexts replaces the texts of a message by those of another one, and reports whether
 // nothing else differs.
-func (w *work) replaceTexts(i int, is *jsonl.Message, why string) bool {
+func (w *Work) replaceTexts(i int, is *jsonl.Message, why string) bool {
 	blocks := w.Messages[i].Blocks
 	if w.Messages[i].isResult() {
 		w.replaceResult(i, is.Exact(""), why)
@@ -98,13 +94,13 @@ func (w *work) replaceTexts(i int, is *jsonl.Message, why string) bool {
 		return false
 	}
 	for k := range blocks {
-		was := w.text(i, k)
+		was := w.Text(i, k)
 		switch b := &is.Blocks[k]; {
 		case b.Kind != blocks[k].Kind:
 			return false
 		case b.Kind == jsonl.TextBlock:
 			if text := b.Text.Exact(); text != was {
-				w.replace(i, k, text, why)
+				w.Replace(i, k, text, why)
 			}
 		case b.Kind == jsonl.CallBlock && string(b.Args) != was:
 			return false
@@ -126,7 +122,7 @@ var Redact = Pass{
 // redactor finds secrets by the built-in rules.
 var redactor = sync.OnceValues(func() (*redact.Redactor, error) { return redact.New(redact.Options{}) })
 
-func redactSecrets(w *work) {
+func redactSecrets(w *Work) {
 	r, err := redactor()
 	if w.err = err; err != nil {
 		return
@@ -142,12 +138,12 @@ func redactSecrets(w *work) {
 
 // redact replaces the secrets of a block. Thinking is dropped, since its signature covers the
 // original text.
-func (w *work) redact(run *redact.Run, i, k int) {
+func (w *Work) redact(run *redact.Run, i, k int) {
 	kind := w.Messages[i].Blocks[k].Kind
 	if kind == jsonl.ImageBlock {
 		return
 	}
-	was := w.text(i, k)
+	was := w.Text(i, k)
 	is := was
 	if kind == jsonl.CallBlock && was != "" { // stays JSON
 		args, err := run.Definition(value(was))
@@ -163,6 +159,6 @@ func (w *work) redact(run *redact.Run, i, k int) {
 	case kind == jsonl.CallBlock:
 		w.replaceArguments(i, k, value(is), "it has a secret")
 	default:
-		w.replace(i, k, is, "it has a secret")
+		w.Replace(i, k, is, "it has a secret")
 	}
 }

@@ -28,7 +28,7 @@ type candidate struct {
 	why      string
 }
 
-func retryPrune(w *work) {
+func retryPrune(w *Work) {
 	found := w.retried()
 	if w.IntraTurn {
 		found = w.intraTurn(found)
@@ -54,13 +54,13 @@ func retryPrune(w *work) {
 	}
 	w.keepPaired(rows)
 	for _, i := range slices.Sorted(maps.Keys(rows)) {
-		w.omit(i, rows[i])
+		w.Omit(i, rows[i])
 	}
 }
 
 // keepPaired removes from rows, the messages to be removed, every group that is not in them
 // as a whole: a call would lose its result, or a result its call.
-func (w *work) keepPaired(rows map[int]string) {
+func (w *Work) keepPaired(rows map[int]string) {
 	for i := range rows {
 		call := w.headOf(i)
 		if call < 0 {
@@ -96,7 +96,7 @@ type waiting struct {
 // retried returns the candidates: groups of a user turn whose results all
 // failed and whose calls are all made again later in the turn, and the answers without calls
 // up to the next group.
-func (w *work) retried() (found []candidate) {
+func (w *Work) retried() (found []candidate) {
 	t := recall[turn](w)
 	var earlier, answered []int
 	if t.start > 0 && w.Messages[t.start].Removed {
@@ -133,7 +133,7 @@ func (w *work) retried() (found []candidate) {
 }
 
 // retriedIn appends the groups of an earlier turn that were made again.
-func (w *work) retriedIn(start, end int, again []int) []int {
+func (w *Work) retriedIn(start, end int, again []int) []int {
 	t, answered := turn{start: start, again: again}, []int(nil)
 	for i := start; i < end && (i == start || !w.Live(i) || !w.Messages[i].startsTurn()); i++ {
 		answered = w.extend(&t, answered, i)
@@ -144,7 +144,7 @@ func (w *work) retriedIn(start, end int, again []int) []int {
 
 // extend adds a message to a turn: its calls may be what groups wait for. It appends the call of a
 // result.
-func (w *work) extend(t *turn, answered []int, i int) []int {
+func (w *Work) extend(t *turn, answered []int, i int) []int {
 	at, had := slices.BinarySearch(t.calls, i)
 	switch call := w.headOf(i); {
 	case had && call < 0: // what others waited for may be gone
@@ -167,7 +167,7 @@ func (w *work) extend(t *turn, answered []int, i int) []int {
 }
 
 // wait lets groups that failed wait, and moves those that need not wait to again.
-func (w *work) wait(t *turn, answered []int) {
+func (w *Work) wait(t *turn, answered []int) {
 	slices.Sort(answered)
 	known := t.waiting
 	for _, call := range slices.Compact(answered) {
@@ -192,7 +192,7 @@ func (w *work) wait(t *turn, answered []int) {
 }
 
 // madeAgain takes from groups the calls that a message makes again.
-func (w *work) madeAgain(t *turn, groups []waiting, call int) {
+func (w *Work) madeAgain(t *turn, groups []waiting, call int) {
 	for k := range groups {
 		groups[k].left = slices.DeleteFunc(groups[k].left, func(c made) bool {
 			return slices.ContainsFunc(w.tries(t, call), c.again)
@@ -201,7 +201,7 @@ func (w *work) madeAgain(t *turn, groups []waiting, call int) {
 }
 
 // tries returns the calls of a message of a turn.
-func (w *work) tries(t *turn, call int) []made {
+func (w *Work) tries(t *turn, call int) []made {
 	all, known := t.made[call]
 	if !known {
 		if t.made == nil {
@@ -215,7 +215,7 @@ func (w *work) tries(t *turn, call int) []made {
 
 // candidates appends a group and the answers before the next one, if it is not the last one of its
 // turn.
-func (w *work) candidates(found []candidate, call int) []candidate {
+func (w *Work) candidates(found []candidate, call int) []candidate {
 	g := w.group(call)
 	if !w.allFailed(&g) {
 		return found
@@ -243,12 +243,12 @@ func (v *View) turnOf(i int) int {
 }
 
 // allFailed reports whether a group has results, one for each call, and all are errors.
-func (w *work) allFailed(g *group) bool {
+func (w *Work) allFailed(g *group) bool {
 	return len(g.results) > 0 && !g.open() && !slices.ContainsFunc(g.results, func(i int) bool { return !w.failed(i) })
 }
 
 // intraTurn returns the candidates in the last turn before its last group.
-func (w *work) intraTurn(found []candidate) (few []candidate) {
+func (w *Work) intraTurn(found []candidate) (few []candidate) {
 	if len(found) == 0 {
 		return nil
 	}

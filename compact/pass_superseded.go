@@ -33,7 +33,7 @@ const (
 // A read is the part of a file that a result shows, as the call gives it.
 type read struct{ file, part string }
 
-func superseded(w *work) {
+func superseded(w *Work) {
 	known := recall[reads](w)
 	all := w.newlyRead(known)
 	if w.Busy { // later runs may have less after a message
@@ -66,7 +66,7 @@ type reads struct {
 
 // newlyRead adds the new results to those that are known, and returns them with those that they may
 // supersede, the last one first.
-func (w *work) newlyRead(known *reads) (all []int) {
+func (w *Work) newlyRead(known *reads) (all []int) {
 	if known.good == nil {
 		*known = reads{map[int]read{}, map[read][]int{}, map[string]map[string][]int{}}
 	}
@@ -126,7 +126,7 @@ func supersede(parts map[string][]int, part string, by int) (all []int) {
 }
 
 // last returns the last of the results that showed something and still do, -1 for none.
-func (w *work) last(good map[read][]int, r read) int {
+func (w *Work) last(good map[read][]int, r read) int {
 	all := good[r]
 	for len(all) > 0 && !w.Live(all[len(all)-1]) {
 		all = all[:len(all)-1]
@@ -139,7 +139,7 @@ func (w *work) last(good map[read][]int, r read) int {
 }
 
 // notice returns the text that replaces a result, and why; both empty if nothing does.
-func (w *work) notice(i int, known *reads) (notice, why string) {
+func (w *Work) notice(i int, known *reads) (notice, why string) {
 	r := known.shown[i]
 	switch {
 	case r.file != "" && (w.last(known.good, read{file: r.file}) > i || w.last(known.good, r) > i):
@@ -152,9 +152,9 @@ func (w *work) notice(i int, known *reads) (notice, why string) {
 
 // read returns the part of a file that the result of a message shows, the zero value for
 // other tools.
-func (w *work) read(i int) (r read) {
+func (w *Work) read(i int) (r read) {
 	if call, k := w.callOf(i); k >= 0 {
-		c := activity.New(w.Messages[call].Blocks[k].tool(), "", jsonl.Value(w.text(call, k)))
+		c := activity.New(w.Messages[call].Blocks[k].tool(), "", jsonl.Value(w.Text(call, k)))
 		r.file, r.part = c.Reads()
 	}
 	return r
@@ -177,12 +177,12 @@ func (v *View) callOf(i int) (message, block int) {
 
 // useless reports whether the result of a message only states that there is nothing, and is
 // long enough to be worth a notice.
-func (w *work) useless(i int) bool {
+func (w *Work) useless(i int) bool {
 	k := w.Messages[i].result()
 	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {
 		return false
 	}
-	return containsAny(w.text(i, k), "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results", "no matches", "No matches", "nothing found")
+	return containsAny(w.Text(i, k), "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results", "no matches", "No matches", "nothing found")
 }
 
 func containsAny(s string, words ...string) bool {

@@ -24,18 +24,18 @@ var Truncate = Pass{
 	run:      truncate,
 }
 
-func truncate(w *work) {
+func truncate(w *Work) {
 	for i := range w.news {
 		k := w.Messages[i].result()
 		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
 			continue
 		}
-		text := w.text(i, k)
+		text := w.Text(i, k)
 		cut, done := w.capped(text)
 		if !done {
 			continue
 		}
-		w.replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].length))+" "+w.Unit)
+		w.Replace(i, k, cut, strconv.Itoa(w.measure(w.Messages[i].Blocks[k].length))+" "+w.Unit)
 	}
 }
 
@@ -141,7 +141,7 @@ var StripThinking = Pass{
 	run:      stripThinking,
 }
 
-func stripThinking(w *work) {
+func stripThinking(w *Work) {
 	last := w.lastAnswer()
 	for i := range w.news {
 		if i >= last || !w.Live(i) || !w.Messages[i].isAssistant() || !w.Messages[i].mayThink() {
@@ -156,7 +156,7 @@ func stripThinking(w *work) {
 				continue
 			}
 			if len(w.Messages[i].Blocks) == 1 {
-				w.replace(i, k, "", "thinking of an earlier answer, that said nothing else")
+				w.Replace(i, k, "", "thinking of an earlier answer, that said nothing else")
 				continue
 			}
 			w.drop(i, k, "thinking of an earlier answer")
@@ -165,14 +165,14 @@ func stripThinking(w *work) {
 }
 
 // mayThink reports whether an answer has thinking, or a text that may have tags.
-func (m *message) mayThink() bool {
-	return slices.ContainsFunc(m.Blocks, func(b block) bool {
+func (m *Message) mayThink() bool {
+	return slices.ContainsFunc(m.Blocks, func(b Block) bool {
 		return b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.TextBlock && b.Bytes >= len("<think>")
 	})
 }
 
 // lastAnswer returns the index of the last answer, -1 for none.
-func (w *work) lastAnswer() int {
+func (w *Work) lastAnswer() int {
 	for i := range w.backward {
 		if w.Messages[i].isAssistant() {
 			return i
@@ -182,13 +182,13 @@ func (w *work) lastAnswer() int {
 }
 
 // stripTags removes tagged thinking from the texts of an answer.
-func (w *work) stripTags(i int) {
+func (w *Work) stripTags(i int) {
 	for k := range w.Messages[i].Blocks {
 		if b := &w.Messages[i].Blocks[k]; b.Kind != jsonl.TextBlock || b.Bytes < len("<think>") {
 			continue
 		}
-		if bare, tagged := stripTags(w.text(i, k)); tagged {
-			w.replace(i, k, bare, "tagged thinking of an earlier answer")
+		if bare, tagged := stripTags(w.Text(i, k)); tagged {
+			w.Replace(i, k, bare, "tagged thinking of an earlier answer")
 		}
 	}
 }

@@ -21,7 +21,7 @@ type item struct {
 
 // withFiles returns a summary with the files of the summarised messages after it, as pi
 // writes them.
-func (w *work) withFiles(text string, c *cut) string {
+func (w *Work) withFiles(text string, c *cut) string {
 	files := w.files(slices.Concat(c.History, c.Prefix), c.previous)
 	text, own := cutFiles(text) // some summarizers list them too
 	files.add(own)
@@ -31,7 +31,7 @@ func (w *work) withFiles(text string, c *cut) string {
 // piCut returns the cut that pi would make to keep so many tokens at the end of the context.
 func (v *View) piCut(keep int) *cut {
 	items := v.items()
-	c := &cut{stretch: stretch{Kept: -1}, previous: -1, what: fmt.Sprintf("the history before the last %d tokens", keep)}
+	c := &cut{Stretch: Stretch{Kept: -1}, previous: -1, what: fmt.Sprintf("the history before the last %d tokens", keep)}
 	if v.compacted() {
 		c.Why = "already compacted"
 		return c
@@ -152,8 +152,8 @@ func (v *View) speaks(rec int) bool {
 }
 
 // messages yields those of an item that no pass has removed.
-func (v *View) messages(e *item) iter.Seq2[int, *message] {
-	return func(yield func(int, *message) bool) {
+func (v *View) messages(e *item) iter.Seq2[int, *Message] {
+	return func(yield func(int, *Message) bool) {
 		for i := e.first; i < e.last; i++ {
 			if m := &v.Messages[i]; !m.Removed && !yield(i, m) {
 				return
@@ -163,10 +163,10 @@ func (v *View) messages(e *item) iter.Seq2[int, *message] {
 }
 
 // yields reports whether an item has a message in the context.
-func (v *View) yields(e *item) bool { return v.any(e, func(*message) bool { return true }) }
+func (v *View) yields(e *item) bool { return v.any(e, func(*Message) bool { return true }) }
 
 // any reports whether so holds for one of an item's messages.
-func (v *View) any(e *item, so func(m *message) bool) bool {
+func (v *View) any(e *item, so func(m *Message) bool) bool {
 	for _, m := range v.messages(e) {
 		if !e.compaction && so(m) {
 			return true
@@ -188,10 +188,10 @@ func (v *View) conversation(items []item) (all []int) {
 }
 
 // canCut reports whether pi may cut before a message.
-func canCut(m *message) bool { return m.isAssistant() || startsPiTurn(m) }
+func canCut(m *Message) bool { return m.isAssistant() || startsPiTurn(m) }
 
 // startsPiTurn reports whether a message starts a turn by pi's rules.
-func startsPiTurn(m *message) bool {
+func startsPiTurn(m *Message) bool {
 	switch m.Kind {
 	case jsonl.User, jsonl.Bash, jsonl.Custom, jsonl.BranchMessage, jsonl.CompactionMessage:
 		return true

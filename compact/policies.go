@@ -15,7 +15,7 @@ var GSHPolicy = Policy{
 	Windows: gshWindows,
 	Counter: &tokens.GSH,
 	Layers:  gshLayers(30000, 40000, 0.85),
-	Presets: []preset{
+	Presets: []Preset{
 		{Name: "small", About: "for windows of 4,000 to 8,000 tokens", Layers: gshLayers(8000, 4000, 0.75)},
 		{Name: "large", About: "for windows of 128,000 to 200,000 tokens", Layers: gshLayers(50000, 80000, 0.90)},
 		{Name: "cost", About: "fewer tokens per request", Layers: gshLayers(15000, 20000, 0.70)},
@@ -96,7 +96,7 @@ var yAgentPolicy = Policy{
 	Counter: &tokens.YBytes, TurnEnds: true,
 	Layers: yAgentLayers(guardActs),
 	Warns:  &guardWarning,
-	Presets: []preset{
+	Presets: []Preset{
 		{Name: "auto", About: "acts from 85 % on", Layers: yAgentLayers(guardActs)},
 		{Name: "soft", About: "acts from 95 % on: until then the agent is expected to", Layers: yAgentLayers(guardStops)},
 		{Name: "hybrid", About: "warns from 70 % on, acts from 85 % on", Layers: yAgentLayers(guardActs), Warns: &guardWarning},
@@ -118,8 +118,8 @@ func yAgentLayers(percent int64) []Layer {
 	}
 }
 
-// A guarding is how y-agent's guard judges the size of a context (docs/policies.md 4.3).
-type guarding struct {
+// A Guarding is how y-agent's guard judges the size of a context (docs/policies.md 4.3).
+type Guarding struct {
 	Verdict string `json:"verdict"` // ok, warning, overflow, critical
 	Percent int    `json:"percent"` // of the budget, rounded down
 	Over    int    `json:"tokensOver"`
@@ -135,8 +135,8 @@ const (
 )
 
 // guard returns the guard's verdict on the tokens used of a budget.
-func guard(used, budget int) *guarding {
-	g, advice := &guarding{Verdict: "ok", Percent: 100}, ""
+func guard(used, budget int) *Guarding {
+	g, advice := &Guarding{Verdict: "ok", Percent: 100}, ""
 	if budget > 0 {
 		g.Percent = used * 100 / budget
 	}

@@ -20,12 +20,12 @@ type Policy struct {
 	About    string                                    `json:"about"`             // one line
 	Note     string                                    `json:"note,omitempty"`    // the source of its numbers, if not the system itself
 	Window   int64                                     `json:"window"`            // tokens, if neither the command line nor the models table has a window
-	Windows  []knownWindow                             `json:"windows,omitempty"` // of models that they name, instead of `window`; the first match counts
+	Windows  []KnownWindow                             `json:"windows,omitempty"` // of models that they name, instead of `window`; the first match counts
 	Counter  *tokens.Counter                           `json:"counter"`           // counts the tokens of the context
 	TurnEnds bool                                      `json:"-"`                 // in a simulation it acts where a turn ends and between the requests of a turn, not after a prompt
 	ByUsage  bool                                      `json:"-"`                 // the size is the last answer's usage, as long as nothing has changed
 	Layers   []Layer                                   `json:"layers"`            // passes in their order
-	Presets  []preset                                  `json:"presets,omitempty"` // the same policy with other numbers
+	Presets  []Preset                                  `json:"presets,omitempty"` // the same policy with other numbers
 	Warns    *Trigger                                  `json:"warns,omitempty"`   // when its guard warns, before any layer runs
 	counts   func(*prompt.Prompt, *tokens.Counter) int // tokens of the prompt that count besides the messages; nil for none
 	// Target, if set, replaces the layers' triggers: each layer runs if the context is still
@@ -91,8 +91,8 @@ func (t *Trigger) String() string {
 // MarshalText writes what String returns. It never fails.
 func (t *Trigger) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// A preset is a policy with other numbers.
-type preset struct {
+// A Preset is a policy with other numbers.
+type Preset struct {
 	Name   string   `json:"name"`
 	About  string   `json:"about"`
 	Layers []Layer  `json:"layers"`
@@ -115,7 +115,7 @@ func (p *Policy) With(name string) (*Policy, error) {
 	case len(p.Presets) == 0:
 		return nil, fmt.Errorf("policy %s has no presets", p.Name)
 	}
-	of, err := find(fmt.Sprintf("preset %q of policy %s", name, p.Name), name, p.Presets, func(s preset) string { return s.Name })
+	of, err := find(fmt.Sprintf("preset %q of policy %s", name, p.Name), name, p.Presets, func(s Preset) string { return s.Name })
 	q := *p
 	q.Layers, q.Warns = of.Layers, of.Warns
 	return &q, err
@@ -148,18 +148,18 @@ type Reduction struct {
 	WindowFrom string       `json:"windowFrom"`
 	Before     int          `json:"tokensBefore"`
 	After      int          `json:"tokensAfter"`
-	Layers     []layerPlan  `json:"layers"`
+	Layers     []LayerPlan  `json:"layers"`
 	Changes    []Change     `json:"changes,omitempty"` // of all layers, in order
 	Cannot     []Change     `json:"cannot,omitempty"`  // changes that the form cannot store; not in the totals
 	Waits      []string     `json:"waits,omitempty"`   // the summaries that layers wait for
-	Cache      *cacheEffect `json:"cache,omitempty"`
+	Cache      *CacheEffect `json:"cache,omitempty"`
 	Prices     string       `json:"prices,omitempty"`       // the date of the table
 	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, if the models table does not have it
-	Undo       *undoCost    `json:"undo,omitempty"`         // if the batch has a mark
+	Undo       *UndoCost    `json:"undo,omitempty"`         // if the batch has a mark
 	Summary    string       `json:"summary,omitempty"`      // the summary that a compaction stores
 	Frame      Style        `json:"frame,omitempty"`        // the system whose frame the summary has in the new context
 	OwnFrame   Style        `json:"ownFrame,omitempty"`     // the policy's own, if the form cannot store it
-	Guard      *guarding    `json:"guard,omitempty"`        // if the policy's guard warns
+	Guard      *Guarding    `json:"guard,omitempty"`        // if the policy's guard warns
 	Warning    string       `json:"warning,omitempty"`      // if little of the context is left
 	Notice     string       `json:"notice,omitempty"`       // what gsh tells its user of a compaction
 
@@ -170,15 +170,15 @@ type Reduction struct {
 	Requests []Request `json:"-"`
 }
 
-// A layerPlan is what one layer of a policy does.
-type layerPlan struct {
-	Pass    string  `json:"pass"`
-	Trigger string  `json:"trigger,omitempty"`
-	Limit   float64 `json:"limit,omitempty"` // tokens
-	Used    int64   `json:"used"`            // tokens before it
-	By      string  `json:"by"`              // what measured Used: byRecord, or the name of a counter
-	Fired   bool    `json:"fired"`
-	Report  *report `json:"report,omitempty"` // if it fired
+// A LayerPlan is what one layer of a policy does.
+type LayerPlan struct {
+	Pass    string      `json:"pass"`
+	Trigger string      `json:"trigger,omitempty"`
+	Limit   float64     `json:"limit,omitempty"` // tokens
+	Used    int64       `json:"used"`            // tokens before it
+	By      string      `json:"by"`              // what measured Used: byRecord, or the name of a counter
+	Fired   bool        `json:"fired"`
+	Report  *PassReport `json:"report,omitempty"` // if it fired
 }
 
 // idle returns the plan of a policy before any layer has run.
@@ -186,7 +186,7 @@ func (p *Policy) idle(v *View) (r *Reduction, err error) {
 	if v, err = v.besides(p.beside()); err != nil {
 		return nil, err
 	}
-	r = &Reduction{Policy: p.Name, Counter: p.Counter.Name, From: v, View: v, Before: v.tokens(p.Counter), Layers: []layerPlan{}}
+	r = &Reduction{Policy: p.Name, Counter: p.Counter.Name, From: v, View: v, Before: v.tokens(p.Counter), Layers: []LayerPlan{}}
 	r.After = r.Before
 	r.Window, r.WindowFrom, err = p.Limit(v.Envelope)
 	return r, err
@@ -198,7 +198,7 @@ func (r *Reduction) run(p *Policy, summarize Summarize) error {
 		r.Guard = guard(r.Before, int(r.Window))
 	}
 	for _, l := range p.Layers {
-		done := layerPlan{Pass: l.Pass.Name, Fired: true}
+		done := LayerPlan{Pass: l.Pass.Name, Fired: true}
 		done.Used, done.By = p.used(r.View, r.From, r.After)
 		o := l.Options
 		if target := p.Target.of(r.Window); target > 0 {
@@ -229,7 +229,7 @@ func (r *Reduction) run(p *Policy, summarize Summarize) error {
 }
 
 // add adds the result of a pass.
-func (r *Reduction) add(w *work) {
+func (r *Reduction) add(w *Work) {
 	r.View, r.After = w.View, w.Report.TokensAfter
 	r.Changes = append(r.Changes, w.Changes...)
 	for _, c := range w.Changes {
@@ -271,15 +271,15 @@ func (p *Policy) used(now, before *View, counted int) (int64, string) {
 	return int64(size.Tokens), byRecord(now.session())
 }
 
-// A knownWindow is a context window that a system knows for a provider and a model.
-type knownWindow struct {
+// A KnownWindow is a context window that a system knows for a provider and a model.
+type KnownWindow struct {
 	Provider string `json:"provider"`        // prefix of the provider's name
 	Model    string `json:"model,omitempty"` // substring of the model's id
 	Tokens   int64  `json:"tokens"`
 }
 
 // gshWindows are the windows that gsh knows; the first match counts (docs/policies.md 2.5).
-var gshWindows = []knownWindow{
+var gshWindows = []KnownWindow{
 	{"anthropic", "", 200_000},
 	{"openai", "gpt-4o", 128_000},
 	{"openai", "gpt-4-turbo", 128_000},

@@ -92,7 +92,7 @@ func (r Request) conversation(messages []int) string {
 func told(all []piece, spell func(call *piece) string) (texts, calls []string) {
 	for k := range all {
 		switch p := &all[k]; p.Kind {
-		case jsonl.TextBlock, resultBlock:
+		case jsonl.TextBlock, ResultBlock:
 			texts = append(texts, p.Says)
 		case jsonl.CallBlock:
 			calls = append(calls, spell(p))
@@ -102,7 +102,7 @@ func told(all []piece, spell func(call *piece) string) (texts, calls []string) {
 }
 
 // spoken returns a message as parts of a conversation.
-func spoken(m *message, all []piece) (parts []string) {
+func spoken(m *Message, all []piece) (parts []string) {
 	texts, calls := told(all, func(call *piece) string { return call.tool() + "(" + arguments(call.Args) + ")" })
 	if m.isAssistant() {
 		if len(texts) > 0 {

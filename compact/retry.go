@@ -50,12 +50,12 @@ func similarity(a, b string, least float64) float64 {
 }
 
 // failed reports whether a result is an error: by its isError, else by its text.
-func (w *work) failed(i int) bool {
+func (w *Work) failed(i int) bool {
 	k := w.Messages[i].result()
 	if known := w.Messages[i].Blocks[k].IsError; known != 0 {
 		return known == isError
 	}
-	return isErrorText(w.text(i, k), w.Patterns)
+	return isErrorText(w.Text(i, k), w.Patterns)
 }
 
 // A made is a call with what identifies its retries.
@@ -67,12 +67,12 @@ type made struct {
 }
 
 // made returns the calls of a message.
-func (w *work) made(i int) (all []made) {
+func (w *Work) made(i int) (all []made) {
 	for k, b := range w.Messages[i].Blocks {
 		if b.Kind != jsonl.CallBlock {
 			continue
 		}
-		text := w.text(i, k)
+		text := w.Text(i, k)
 		c := made{name: strings.ToLower(b.tool()), args: text}
 		d := json.NewDecoder(bytes.NewReader([]byte(text)))
 		d.UseNumber()

@@ -121,27 +121,27 @@ type Facts struct {
 	Asked      []string // the last prompt that says much, and those after it, such as "yes, do that"
 	Answer     string   // the last answer to the last one, with its line breaks
 	Open       bool     // the last request has no final answer
-	Decisions  []fact   // sentences of answers
-	References []fact   // sentences about places in code: Key is FILE:LINE or FILE:NAME
-	Todo       []fact   // open boxes and tasks
-	Done       []fact   // checked boxes and finished tasks
-	Steps      []fact   // the last list that an answer announced as next
-	Failed     []fact   // calls whose last run failed: Key is the command, the path or the tool
-	Commits    []fact   // their subjects: Key is the hash
+	Decisions  []Fact   // sentences of answers
+	References []Fact   // sentences about places in code: Key is FILE:LINE or FILE:NAME
+	Todo       []Fact   // open boxes and tasks
+	Done       []Fact   // checked boxes and finished tasks
+	Steps      []Fact   // the last list that an answer announced as next
+	Failed     []Fact   // calls whose last run failed: Key is the command, the path or the tool
+	Commits    []Fact   // their subjects: Key is the hash
 	Unsaved    []string
 	Needs      []string   // dependencies of the project, from the manifests that were read
-	Files      []fileFact // the most changed first
-	Commands   []commandFact
+	Files      []FileFact // the most changed first
+	Commands   []CommandFact
 }
 
-// A fact is a text, its key, and the record that it was last found in.
-type fact struct {
+// A Fact is a text, its key, and the record that it was last found in.
+type Fact struct {
 	Key, Text string
 	Record    int
 }
 
-// A fileFact is the use of a file by calls.
-type fileFact struct {
+// A FileFact is the use of a file by calls.
+type FileFact struct {
 	Path    string
 	Uses    int  // calls that read or changed it
 	Changes int  // those that changed it
@@ -159,8 +159,8 @@ type fileFact struct {
 	unsaved         bool // it has changed since the last commit
 }
 
-// A commandFact is the outcomes of a command.
-type commandFact struct {
+// A CommandFact is the outcomes of a command.
+type CommandFact struct {
 	Command string
 	Times   int
 	OK      bool // its last run succeeded
@@ -187,9 +187,9 @@ func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 			if _, omits := p.Edit(); omits || p.Pos() <= last || begun && p.Kind() == jsonl.CompactionMessage {
 				continue
 			}
-			m := message{place: place{Kind: p.Kind(), Origin: p.Origin(), Sent: p.Sent()}}
+			m := Message{Place: Place{Kind: p.Kind(), Origin: p.Origin(), Sent: p.Sent()}}
 			if v.texts.only, v.texts.index = p, -1; p.Sent() {
-				m = read.message(m.place, v.texts.of(&m))
+				m = read.message(m.Place, v.texts.of(&m))
 			}
 			v.Messages = append(v.Messages[:0], m)
 			x.message(0)
@@ -225,7 +225,7 @@ func (r Request) room() int {
 // turn there are two requests, and the file must have the line that pi writes between the
 // two summaries.
 func (o SummaryOptions) file(name string) Summarize {
-	taken := map[summaryPart]bool{}
+	taken := map[SummaryPart]bool{}
 	return func(r Request) (string, error) {
 		text, err := o.Disk.ReadFile(name)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // wholeOf is a request for a summary of all messages of a view.
-func wholeOf(v *View, style Style, part summaryPart) Request {
+func wholeOf(v *View, style Style, part SummaryPart) Request {
 	return Request{View: v, Style: style, Part: part, Messages: v.live()}
 }
 
@@ -36,7 +36,7 @@ func TestOpenSummarizer(t *testing.T) {
 
 func TestSummarizeFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "s.md")
-	ask := func(text string, parts ...summaryPart) (said string) {
+	ask := func(text string, parts ...SummaryPart) (said string) {
 		t.Helper()
 		must.Do(os.WriteFile(name, []byte(text), 0o600))
 		summarize := must.Get(OpenSummarizer("file:"+name, SummaryOptions{}))
@@ -51,15 +51,15 @@ func TestSummarizeFile(t *testing.T) {
 	}
 	for _, test := range []struct {
 		text  string
-		parts []summaryPart
+		parts []SummaryPart
 		want  string
 	}{
-		{"\n all of it \n", []summaryPart{historyPart}, "all of it|"},
-		{" \n\t", []summaryPart{historyPart}, "FILE: the summary is empty|"},
-		{"a\xff", []summaryPart{historyPart}, "FILE is not UTF-8|"},
-		{"one", []summaryPart{sequencePart, sequencePart}, "one|FILE has one summary, and a second one is asked for|"},
-		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []summaryPart{historyPart, turnPrefixPart}, "old|new|"},
-		{"old", []summaryPart{historyPart, turnPrefixPart}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
+		{"\n all of it \n", []SummaryPart{historyPart}, "all of it|"},
+		{" \n\t", []SummaryPart{historyPart}, "FILE: the summary is empty|"},
+		{"a\xff", []SummaryPart{historyPart}, "FILE is not UTF-8|"},
+		{"one", []SummaryPart{sequencePart, sequencePart}, "one|FILE has one summary, and a second one is asked for|"},
+		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []SummaryPart{historyPart, turnPrefixPart}, "old|new|"},
+		{"old", []SummaryPart{historyPart, turnPrefixPart}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
 	} {
 		if got := ask(test.text, test.parts...); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)

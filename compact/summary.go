@@ -19,26 +19,26 @@ import (
 type Request struct {
 	View     *View
 	Style    Style
-	Part     summaryPart
+	Part     SummaryPart
 	Messages []int  // the messages to be summarised
 	Before   []int  // the user's message that led to it, if any
 	After    []int  // the answer that concludes it, if any
 	Previous string // an earlier summary, which the new one must include
 }
 
-// A summaryPart is the part of a context that a summary replaces.
-type summaryPart string
+// A SummaryPart is the part of a context that a summary replaces.
+type SummaryPart string
 
 // The parts.
 const (
-	historyPart    summaryPart = "history"
-	turnPrefixPart summaryPart = "turn-prefix" // the beginning of a turn whose end is kept
-	sequencePart   summaryPart = "sequence"    // a finished piece of work
+	historyPart    SummaryPart = "history"
+	turnPrefixPart SummaryPart = "turn-prefix" // the beginning of a turn whose end is kept
+	sequencePart   SummaryPart = "sequence"    // a finished piece of work
 )
 
-// A stretch is the messages that a compaction removes: all before an index, except those that
+// A Stretch is the messages that a compaction removes: all before an index, except those that
 // stay as the prompt.
-type stretch struct {
+type Stretch struct {
 	Messages int    `json:"messages"`            // of the request, in the range: the index of the first that is kept
 	First    string `json:"firstKept,omitempty"` // the first entry that is kept
 	Summary  int    `json:"summaryTokens"`       // of the summary without its frame
@@ -51,7 +51,7 @@ type stretch struct {
 var errNoSummary = errors.New("the summary is empty")
 
 // summary returns the answer to a request, after up to Retries attempts.
-func (w *work) summary(r Request) (text string, err error) {
+func (w *Work) summary(r Request) (text string, err error) {
 	if r.View = w.View; w.Summarize == nil {
 		return "", ErrNoAnswer
 	}
@@ -68,7 +68,7 @@ func (w *work) summary(r Request) (text string, err error) {
 }
 
 // waits records that the pass waits for summaries and changes nothing until then.
-func (w *work) waits(all ...Request) {
+func (w *Work) waits(all ...Request) {
 	for k := range all {
 		all[k].View = w.View
 	}
@@ -80,7 +80,7 @@ func (w *work) waits(all ...Request) {
 }
 
 // summarise replaces a range of messages with a summary in the frame of its style.
-func (w *work) summarise(r stretch, summary, why string) {
+func (w *Work) summarise(r Stretch, summary, why string) {
 	slot, was := r.From, 0
 	h := &head{frame: w.frame(w.Style), summary: summary}
 	h.framed = h.text(summary, r.Messages, w.at)
@@ -95,9 +95,9 @@ func (w *work) summarise(r stretch, summary, why string) {
 	if r.Summary = tokensOf(w.Counter, w.length(summary)); r.Kept >= 0 {
 		r.First = sessionfmt.Quote(w.session().ID(r.Kept))
 	}
-	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *message) {
+	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *Message) {
 		m.Kind, m.Sent, m.Heads, m.Call = jsonl.CompactionMessage, true, true, -1
-		m.Blocks = []block{newText(h.framed, w.length(h.framed))}
+		m.Blocks = []Block{newText(h.framed, w.length(h.framed))}
 		m.head = h
 	})
 	w.Changes[len(w.Changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
@@ -131,7 +131,7 @@ type files struct {
 
 // filesOf returns the files of the messages of a range, for the details of a compaction. The
 // view must still have the messages.
-func (v *View) filesOf(r stretch) files {
+func (v *View) filesOf(r Stretch) files {
 	var messages []int
 	previous := -1
 	for i := r.From; i < r.To; i++ {

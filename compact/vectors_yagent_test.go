@@ -86,7 +86,7 @@ func TestPolicyClassify(t *testing.T) {
 	}
 	for _, flag := range []bool{true, false} { // what a result says of itself counts for more
 		v := of(t, user("q"), answer("", call("c", "x", `{}`)), failed("c", map[bool]string{true: "fine", false: "error: boom"}[flag], flag))
-		w := &work{View: v, from: v}
+		w := &Work{View: v, from: v}
 		if got := w.failed(2); got != flag {
 			t.Errorf("is_error %v: failed is %v", flag, got)
 		}
@@ -191,7 +191,7 @@ func TestPolicySequences(t *testing.T) {
 		}
 		v := of(t, all...)
 		var got []int
-		p := (&work{View: v}).pieces()
+		p := (&Work{View: v}).pieces()
 		for p.next(v) {
 		}
 		found := p.found
@@ -278,7 +278,7 @@ func TestPolicySuperseded(t *testing.T) {
 // TestPolicySafeRange holds T25 and T25b.
 func TestPolicySafeRange(t *testing.T) {
 	end := func(retain int, all ...testMessage) int {
-		w := &work{View: of(t, all...)}
+		w := &Work{View: of(t, all...)}
 		end := w.safeEnd(w.live(), retain)
 		return max(0, end)
 	}
@@ -382,16 +382,16 @@ func TestPolicyGrowth(t *testing.T) {
 func TestPolicyT21Guard(t *testing.T) {
 	for _, test := range []struct {
 		used int
-		want guarding
+		want Guarding
 	}{
-		{78_399, guarding{Verdict: "ok", Percent: 69, Over: 0}},
-		{78_400, guarding{Verdict: "warning", Percent: 70, Over: 0}},
-		{95_199, guarding{Verdict: "warning", Percent: 84, Over: 0}},
-		{95_200, guarding{Verdict: "overflow", Percent: 85, Over: 0}},
-		{106_399, guarding{Verdict: "overflow", Percent: 94, Over: 11_199}},
-		{106_400, guarding{Verdict: "critical", Percent: 95, Over: 0}},
-		{112_000, guarding{Verdict: "critical", Percent: 100, Over: 0}},
-		{112_001, guarding{Verdict: "critical", Percent: 100, Over: 1}},
+		{78_399, Guarding{Verdict: "ok", Percent: 69, Over: 0}},
+		{78_400, Guarding{Verdict: "warning", Percent: 70, Over: 0}},
+		{95_199, Guarding{Verdict: "warning", Percent: 84, Over: 0}},
+		{95_200, Guarding{Verdict: "overflow", Percent: 85, Over: 0}},
+		{106_399, Guarding{Verdict: "overflow", Percent: 94, Over: 11_199}},
+		{106_400, Guarding{Verdict: "critical", Percent: 95, Over: 0}},
+		{112_000, Guarding{Verdict: "critical", Percent: 100, Over: 0}},
+		{112_001, Guarding{Verdict: "critical", Percent: 100, Over: 1}},
 	} {
 		got := *guard(test.used, 112_000)
 		if got.Status = ""; got != test.want {

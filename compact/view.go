@@ -14,8 +14,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A place is a message of a context, without its text.
-type place struct {
+// A Place is a message of a context, without its text.
+type Place struct {
 	Kind   jsonl.Kind // from its role in the session
 	Origin origin.Origin
 	Index  int  // in the envelope
@@ -32,7 +32,7 @@ type place struct {
 // Messages, even if it is removed. A pass changes a copy, which shares unchanged parts.
 type View struct {
 	Envelope *replay.Envelope
-	Messages []message
+	Messages []Message
 
 	// Prompt is the prompt after the passes so far; nil if it does not count.
 	Prompt     *prompt.Prompt
@@ -47,10 +47,10 @@ type View struct {
 	tokenizer *tokens.Counter // the same, nil if it is not a tokenizer
 }
 
-// A message is a message of a view.
-type message struct {
-	place
-	Blocks  []block
+// A Message is a message of a view.
+type Message struct {
+	Place
+	Blocks  []Block
 	Call    int   // index of the message with the calls of its group, -1 if it is in none
 	results []int // of a message with calls: those of its group, also removed ones
 	Removed bool  // a pass has removed it
@@ -62,11 +62,11 @@ type message struct {
 	head *head // if Heads
 }
 
-// A resultBlock is all texts of a tool result, which are one block of a view.
-const resultBlock = jsonl.ImageBlock + 1
+// A ResultBlock is all texts of a tool result, which are one block of a view.
+const ResultBlock = jsonl.ImageBlock + 1
 
-// A block is one part of a message.
-type block struct {
+// A Block is one part of a message.
+type Block struct {
 	Kind jsonl.BlockKind
 	// IsError is a result's isError: 0 if it has none, else noError or isError.
 	IsError uint8
@@ -74,19 +74,19 @@ type block struct {
 	// -1 for a block that a pass has made.
 	At     int32
 	length           // of its text, or of a call's arguments as JSON.stringify spells them
-	Tool   *toolName // for calls and results; may be nil
+	Tool   *ToolName // for calls and results; may be nil
 	ID     string    // of the call, for calls and results
 	text   *string   // the new text, if a pass has changed it
 }
 
-// A toolName is a tool's name and its length.
-type toolName struct {
+// A ToolName is a tool's name and its length.
+type ToolName struct {
 	Text string
 	length
 }
 
 // tool returns the name of a block's tool, empty if it has none.
-func (b *block) tool() string {
+func (b *Block) tool() string {
 	if b.Tool == nil {
 		return ""
 	}
@@ -101,18 +101,18 @@ func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
 		tokenizer = nil
 	}
 	parts := sync.Pool{New: func() any { return &part{tokenizer: tokenizer} }}
-	v := &View{Envelope: e, Messages: make([]message, e.Len()), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, counter: cmp.Or(counter, &tokens.Pi), tokenizer: tokenizer}
+	v := &View{Envelope: e, Messages: make([]Message, e.Len()), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, counter: cmp.Or(counter, &tokens.Pi), tokenizer: tokenizer}
 	err := e.Scan(func(_, index int, p *replay.Piece, m *jsonl.Message, tokens int) {
 		part := parts.Get().(*part)
 		defer parts.Put(part)
-		v.Messages[index] = part.message(place{
+		v.Messages[index] = part.message(Place{
 			Kind: p.Kind(), Origin: p.Origin(), Index: index, Sent: m != nil, Cached: index < e.Listed(), Tokens: tokens,
 		}, m)
 	})
 	if err != nil {
 		return nil, err
 	}
-	v.Messages = slices.DeleteFunc(v.Messages, func(m message) bool { return m.Blocks == nil }) // no program has these
+	v.Messages = slices.DeleteFunc(v.Messages, func(m Message) bool { return m.Blocks == nil }) // no program has these
 	v.pair()
 	return v, nil
 }
@@ -129,7 +129,7 @@ func (v *View) pair() {
 			case jsonl.CallBlock:
 				made[b.ID] = i
 				m.Call = i
-			case resultBlock:
+			case ResultBlock:
 				if at, ok := made[b.ID]; ok {
 					m.Call = at
 				}
@@ -149,7 +149,7 @@ func (v *View) grouped(i int) {
 // fork returns a copy to change.
 func (v *View) fork() *View {
 	w := *v
-	w.Messages = append(make([]message, 0, len(v.Messages)+1), v.Messages...)
+	w.Messages = append(make([]Message, 0, len(v.Messages)+1), v.Messages...)
 	return &w
 }
 
@@ -167,7 +167,7 @@ func (v *View) live() (at []int) {
 }
 
 // last returns the last message that no pass has removed, nil without one.
-func (v *View) last() *message {
+func (v *View) last() *Message {
 	for i := range slices.Backward(v.Messages) {
 		if m := &v.Messages[i]; !m.Removed {
 			return m
@@ -186,26 +186,26 @@ func (v *View) backward(yield func(i int) bool) {
 }
 
 // isAssistant and isResult report whether a message is sent in that role; others are the user's.
-func (m *message) isAssistant() bool { return m.Kind == jsonl.Assistant }
-func (m *message) isResult() bool    { return m.Kind == jsonl.ToolResult }
+func (m *Message) isAssistant() bool { return m.Kind == jsonl.Assistant }
+func (m *Message) isResult() bool    { return m.Kind == jsonl.ToolResult }
 
 // isUser reports whether a message is sent as the user's: a prompt, a shell command, what an
 // extension adds, a summary.
-func (m *message) isUser() bool { return !m.isAssistant() && !m.isResult() }
+func (m *Message) isUser() bool { return !m.isAssistant() && !m.isResult() }
 
 // startsTurn reports whether a message starts a user turn: it is the user's, and has text
 // (docs/policies.md 1.1).
-func (m *message) startsTurn() bool {
+func (m *Message) startsTurn() bool {
 	return m.isUser() && m.text().Bytes > 0
 }
 
 // isSummary reports whether a message is the summary of a compaction.
-func (m *message) isSummary() bool { return m.Heads || m.Kind == jsonl.CompactionMessage }
+func (m *Message) isSummary() bool { return m.Heads || m.Kind == jsonl.CompactionMessage }
 
 // text returns the total length of the texts of a message, including those of results.
-func (m *message) text() (n length) {
+func (m *Message) text() (n length) {
 	for i := range m.Blocks {
-		if k := m.Blocks[i].Kind; k == jsonl.TextBlock || k == resultBlock {
+		if k := m.Blocks[i].Kind; k == jsonl.TextBlock || k == ResultBlock {
 			n = n.add(m.Blocks[i].length)
 		}
 	}
@@ -213,13 +213,13 @@ func (m *message) text() (n length) {
 }
 
 // makesCalls reports whether a message has tool calls.
-func (m *message) makesCalls() bool { return m.first(jsonl.CallBlock) >= 0 }
+func (m *Message) makesCalls() bool { return m.first(jsonl.CallBlock) >= 0 }
 
 // result returns the index of the result block of a message, -1 for none.
-func (m *message) result() int { return m.first(resultBlock) }
+func (m *Message) result() int { return m.first(ResultBlock) }
 
 // first returns the index of the first block of a kind, -1 for none.
-func (m *message) first(kind jsonl.BlockKind) int {
+func (m *Message) first(kind jsonl.BlockKind) int {
 	for i := range m.Blocks {
 		if m.Blocks[i].Kind == kind {
 			return i
@@ -286,7 +286,7 @@ func (v *View) group(call int) group {
 
 // A piece is a block of a message with its text.
 type piece struct {
-	*block
+	*Block
 	Says string      // its exact text, empty for a call
 	Args jsonl.Value // of a call, as JSON
 }
@@ -307,8 +307,8 @@ func (v *View) pieces(i, most int) (nested jsonl.Value, all []piece) {
 		}
 	}
 	for k := range m.Blocks {
-		p := piece{block: &m.Blocks[k]}
-		if text := says(p.block, msg); p.Kind == jsonl.CallBlock {
+		p := piece{Block: &m.Blocks[k]}
+		if text := says(p.Block, msg); p.Kind == jsonl.CallBlock {
 			p.Args = jsonl.Value(text)
 		} else {
 			p.Says = text
@@ -350,7 +350,7 @@ func (v *View) Content(i int) jsonl.Value {
 			out = had[b.At].Raw.AppendEdited(comma(out), jsonl.Field{Name: "arguments", Value: jsonl.Value(*b.text)}, jsonl.Field{Name: "thoughtSignature"})
 		case b.text != nil:
 			out = appendTextBlock(comma(out), jsonl.AppendQuoted(nil, *b.text))
-		case b.Kind == resultBlock:
+		case b.Kind == ResultBlock:
 			for i := range had {
 				if had[i].Kind == jsonl.TextBlock {
 					out = append(comma(out), had[i].Raw...)

@@ -11,8 +11,8 @@ import (
 
 // A part is what a worker has while it reads messages for a new view.
 type part struct {
-	blocks    []block              // backing array for the blocks of the next messages
-	names     map[string]*toolName // of tools
+	blocks    []Block              // backing array for the blocks of the next messages
+	names     map[string]*ToolName // of tools
 	tokenizer *tokens.Counter
 	buf       []byte
 	at        jsonl.Cursor
@@ -22,12 +22,12 @@ type part struct {
 const partSize = 256
 
 // message returns a message as a view has it; nil is one that is not sent.
-func (p *part) message(at place, m *jsonl.Message) message {
+func (p *part) message(at Place, m *jsonl.Message) Message {
 	if m == nil {
 		m = &jsonl.Message{}
 	}
 	if n := len(m.Blocks) + 1; cap(p.blocks)-len(p.blocks) < n { // earlier messages keep the old array
-		p.blocks = make([]block, 0, max(n, partSize))
+		p.blocks = make([]Block, 0, max(n, partSize))
 	}
 	first := len(p.blocks)
 	if m.Kind == jsonl.ToolResult {
@@ -36,14 +36,14 @@ func (p *part) message(at place, m *jsonl.Message) message {
 		p.content(m)
 	}
 	end := len(p.blocks)
-	return message{place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()}
+	return Message{Place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()}
 }
 
 // content adds the blocks of a message. It skips blocks of unknown kinds, which count as 0.
 func (p *part) content(m *jsonl.Message) {
 	for i := range m.Blocks {
 		had := &m.Blocks[i]
-		b := block{Kind: had.Kind, At: int32(i)}
+		b := Block{Kind: had.Kind, At: int32(i)}
 		switch had.Kind {
 		case jsonl.OtherBlock:
 			continue
@@ -61,7 +61,7 @@ func (p *part) content(m *jsonl.Message) {
 
 // result adds a tool result: one block for its texts, then its images.
 func (p *part) result(m *jsonl.Message) {
-	r := block{Kind: resultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
+	r := Block{Kind: ResultBlock, ID: m.CallID.Text(), Tool: p.name(m.Tool)}
 	switch {
 	case m.IsError.IsNull():
 	case m.IsError.Truthy():
@@ -77,7 +77,7 @@ func (p *part) result(m *jsonl.Message) {
 			r := &p.blocks[first]
 			r.length = r.length.add(p.length(b.Text))
 		case jsonl.ImageBlock:
-			p.blocks = append(p.blocks, block{Kind: jsonl.ImageBlock, At: int32(i)})
+			p.blocks = append(p.blocks, Block{Kind: jsonl.ImageBlock, At: int32(i)})
 		}
 	}
 }
@@ -108,16 +108,16 @@ func (p *part) minified(v jsonl.Value) length {
 }
 
 // name returns a tool's name, shared between calls: there are few tools and many calls.
-func (p *part) name(v jsonl.Value) *toolName {
+func (p *part) name(v jsonl.Value) *ToolName {
 	if !v.IsString() {
 		return nil
 	}
 	known, ok := p.names[string(v)]
 	if !ok {
 		if p.names == nil {
-			p.names = map[string]*toolName{}
+			p.names = map[string]*ToolName{}
 		}
-		known = &toolName{v.Text(), p.length(p.at.Reset(v).String())}
+		known = &ToolName{v.Text(), p.length(p.at.Reset(v).String())}
 		p.names[string(v)] = known
 	}
 	return known
@@ -134,7 +134,7 @@ type texts struct {
 }
 
 // piece returns where a message is.
-func (t *texts) piece(m *message) *replay.Piece {
+func (t *texts) piece(m *Message) *replay.Piece {
 	if t.only != nil {
 		return t.only
 	}
@@ -142,7 +142,7 @@ func (t *texts) piece(m *message) *replay.Piece {
 }
 
 // of returns a message as a provider gets it. It is valid until the next call.
-func (t *texts) of(m *message) *jsonl.Message {
+func (t *texts) of(m *Message) *jsonl.Message {
 	if t.index != m.Index {
 		last, _, err := t.from.Message(t.piece(m))
 		t.last, t.err = cmp.Or(last, &jsonl.Message{}), cmp.Or(t.err, err)
@@ -162,7 +162,7 @@ func took[T any](t *texts, v T, err error) T {
 }
 
 // provider returns a message as a provider gets it, as JSON.
-func (t *texts) provider(m *message) jsonl.Value {
+func (t *texts) provider(m *Message) jsonl.Value {
 	v, err := t.from.Provider(t.piece(m))
 	return took(t, v, err)
 }
@@ -173,8 +173,8 @@ func (t *texts) line(rec int) jsonl.Value {
 	return took(t, v, err)
 }
 
-// text returns the exact text of a block, for a call its arguments as JSON.
-func (v *View) text(i, block int) string {
+// Text returns the exact text of a block, for a call its arguments as JSON.
+func (v *View) Text(i, block int) string {
 	m := &v.Messages[i]
 	if b := &m.Blocks[block]; b.text != nil {
 		return *b.text
@@ -183,11 +183,11 @@ func (v *View) text(i, block int) string {
 }
 
 // says returns the exact text of a block of a message, for a call its arguments as JSON.
-func says(b *block, m *jsonl.Message) string {
+func says(b *Block, m *jsonl.Message) string {
 	switch {
 	case b.text != nil:
 		return *b.text
-	case b.Kind == resultBlock:
+	case b.Kind == ResultBlock:
 		return m.Exact("")
 	case int(b.At) >= len(m.Blocks): // it could not be read
 		return ""
@@ -247,7 +247,7 @@ func (v *View) arguments(tool string, args jsonl.Value) length {
 }
 
 // Tokens returns the tokens of a message, the same number as replay's.
-func (m *message) Tokens(c *tokens.Counter) int {
+func (m *Message) Tokens(c *tokens.Counter) int {
 	parts, sum := c.Message, 0
 	add := func(n int) {
 		if c.ByText {
@@ -278,9 +278,9 @@ func tokensOf(c *tokens.Counter, n length) int { return c.Of(n.in(c)) }
 func (v *View) tokens(c *tokens.Counter) int { return totals(v, c).tokens }
 
 // estimate returns pi's estimate of a message's tokens when it chooses where to cut.
-func (m *message) estimate() int {
+func (m *Message) estimate() int {
 	if m.isAssistant() || m.isResult() || m.Kind == jsonl.User || m.Edited {
 		return m.Tokens(&tokens.Pi)
 	}
-	return m.place.Tokens
+	return m.Place.Tokens
 }

@@ -116,7 +116,7 @@ func of(t testing.TB, all ...testMessage) *View {
 }
 
 // apply runs a pass that has to work.
-func apply(t testing.TB, p *Pass, v *View, o Options) *work {
+func apply(t testing.TB, p *Pass, v *View, o Options) *Work {
 	t.Helper()
 	r, err := p.apply(v, o)
 	if err != nil {
@@ -201,7 +201,7 @@ func TestViewTexts(t *testing.T) {
 		for i := range v.Messages {
 			for k := range v.Messages[i].Blocks {
 				b := &v.Messages[i].Blocks[k]
-				text := v.text(i, k)
+				text := v.Text(i, k)
 				got := v.length(text)
 				if b.Kind == jsonl.CallBlock {
 					args := jsonl.Value(text).AppendMinified(nil)

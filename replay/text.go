@@ -48,7 +48,7 @@ func (l *Reader) Timestamp(rec int) (jsonl.Value, error) { return l.lines.Timest
 
 // Agent returns the message as pi's own context building does (docs/session-format.md 5.3,
 // 5.6).
-func (l *Reader) Agent(m *Piece) (value, error) {
+func (l *Reader) Agent(m *Piece) (jsonl.Value, error) {
 	line, err := l.lines.Line(int(m.rec))
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ const (
 
 // Provider returns the message as a provider gets it, nil if it does not get it
 // (docs/session-format.md 7.1).
-func (l *Reader) Provider(m *Piece) (value, error) {
+func (l *Reader) Provider(m *Piece) (jsonl.Value, error) {
 	if m.flags&(omitted|unsent) != 0 {
 		return nil, nil
 	}

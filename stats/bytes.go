@@ -22,15 +22,15 @@ var bytesLens = Lens{
 // A BytesPart is the size in bytes of the next request at the point, and of the lines of the
 // files.
 type BytesPart struct {
-	Sessions []bytesOf    `json:"sessions"` // the next request of each at the point, and its file
-	Images   []imageBytes `json:"images"`   // the largest in the requests, at most 10
-	Lines    []lineBytes  `json:"lines"`    // the largest of the files, at most 10; `kind` as in a tree
-	Disk     []diskBytes  `json:"disk"`     // what fills files of other agents, disjoint, the largest first
-	Spare    int64        `json:"spare"`    // bytes of `disk` that could go without changing any replay
+	Sessions []SessionBytes `json:"sessions"` // the next request of each at the point, and its file
+	Images   []ImageBytes   `json:"images"`   // the largest in the requests, at most 10
+	Lines    []LineBytes    `json:"lines"`    // the largest of the files, at most 10; `kind` as in a tree
+	Disk     []DiskBytes    `json:"disk"`     // what fills files of other agents, disjoint, the largest first
+	Spare    int64          `json:"spare"`    // bytes of `disk` that could go without changing any replay
 }
 
-// A bytesOf is the next request of one session. A limit is 0 if none is known.
-type bytesOf struct {
+// A SessionBytes is the next request of one session. A limit is 0 if none is known.
+type SessionBytes struct {
 	File         string   `json:"file,omitempty"`         // as in `files[]`
 	Session      string   `json:"session,omitempty"`      // the header's id
 	Entry        string   `json:"entry,omitempty"`        // the last entry of the context's path
@@ -50,8 +50,8 @@ type bytesOf struct {
 	LargestEntry string   `json:"largestEntry,omitempty"` // the entry on that line
 }
 
-// An imageBytes is an image in a request.
-type imageBytes struct {
+// An ImageBytes is an image in a request.
+type ImageBytes struct {
 	File  string `json:"file,omitempty"`
 	Entry string `json:"entry"` // of the message
 	Line  int    `json:"line"`  // of that entry
@@ -59,8 +59,8 @@ type imageBytes struct {
 	Over  bool   `json:"over"`  // it is over the provider's limit
 }
 
-// A lineBytes is a line of a session file.
-type lineBytes struct {
+// A LineBytes is a line of a session file.
+type LineBytes struct {
 	File  string `json:"file,omitempty"`
 	Line  int    `json:"line"`            // from 1
 	Entry string `json:"entry,omitempty"` // on it
@@ -69,7 +69,7 @@ type lineBytes struct {
 }
 
 func readBytes(l *lensRun) {
-	p := &BytesPart{Sessions: []bytesOf{{}}, Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}}
+	p := &BytesPart{Sessions: []SessionBytes{{}}, Images: []ImageBytes{}, Lines: []LineBytes{}, Disk: []DiskBytes{}}
 	l.Report.Bytes = p
 	b := &p.Sessions[0]
 	l.Messages = append(l.Messages, func(m *weighed) {
@@ -81,7 +81,7 @@ func readBytes(l *lensRun) {
 		for _, n := range m.Images {
 			b.Images++
 			b.ImageBytes += int64(n)
-			p.Images = append(p.Images, imageBytes{
+			p.Images = append(p.Images, ImageBytes{
 				Entry: sessionfmt.Quote(l.Session.ID(m.Origin.Record)), Line: l.Session.Line(m.Origin.Record), Bytes: n,
 			})
 		}
@@ -94,7 +94,7 @@ func readBytes(l *lensRun) {
 				b.LargeImages++
 			}
 		}
-		p.Images = largest(p.Images, most, func(i imageBytes) int { return i.Bytes })
+		p.Images = largest(p.Images, most, func(i ImageBytes) int { return i.Bytes })
 		p.Lines = largestLines(l.Session)
 		if len(p.Lines) > 0 {
 			b.LargestLine, b.LargestEntry = p.Lines[0].Bytes, p.Lines[0].Entry
@@ -104,7 +104,7 @@ func readBytes(l *lensRun) {
 }
 
 // read measures a request without its messages.
-func (b *bytesOf) read(l *lensRun, e *replay.Envelope) {
+func (b *SessionBytes) read(l *lensRun, e *replay.Envelope) {
 	p, err := e.Prompt()
 	ref, err2 := e.ModelRef()
 	if l.fail(cmp.Or(err, err2)); l.err != nil {
@@ -125,14 +125,14 @@ func (b *bytesOf) read(l *lensRun, e *replay.Envelope) {
 	b.ImageShare = share(b.ImageBytes, b.Request)
 }
 
-func largestLines(s *sessionfmt.Session) []lineBytes {
+func largestLines(s *sessionfmt.Session) []LineBytes {
 	records := []int{}
 	for i := range s.Len() {
 		records = keep(records, i, s.LineSize)
 	}
-	lines := make([]lineBytes, len(records))
+	lines := make([]LineBytes, len(records))
 	for k, i := range records {
-		lines[k] = lineBytes{Line: s.Line(i), Kind: s.Kind(i).String(), Bytes: s.LineSize(i)}
+		lines[k] = LineBytes{Line: s.Line(i), Kind: s.Kind(i).String(), Bytes: s.LineSize(i)}
 		if s.Kind(i).IsEntry() {
 			lines[k].Entry = sessionfmt.Quote(s.ID(i))
 		}
@@ -142,21 +142,21 @@ func largestLines(s *sessionfmt.Session) []lineBytes {
 
 // addBytes adds one session's part to a sum.
 func addBytes(sum, one *Report) {
-	p := partOf(&sum.Bytes, &BytesPart{Images: []imageBytes{}, Lines: []lineBytes{}, Disk: []diskBytes{}})
+	p := partOf(&sum.Bytes, &BytesPart{Images: []ImageBytes{}, Lines: []LineBytes{}, Disk: []DiskBytes{}})
 	q := one.Bytes
-	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(b *bytesOf) *string { return &b.File })
-	p.Images = largest(filed(p.Images, q.Images, one.File, func(i *imageBytes) *string { return &i.File }), most, func(i imageBytes) int { return i.Bytes })
+	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(b *SessionBytes) *string { return &b.File })
+	p.Images = largest(filed(p.Images, q.Images, one.File, func(i *ImageBytes) *string { return &i.File }), most, func(i ImageBytes) int { return i.Bytes })
 	for _, d := range q.Disk {
 		p.store(d)
 	}
 	p.orderDisk()
-	p.Lines = largest(filed(p.Lines, q.Lines, one.File, func(l *lineBytes) *string { return &l.File }), most, func(l lineBytes) int { return l.Bytes })
+	p.Lines = largest(filed(p.Lines, q.Lines, one.File, func(l *LineBytes) *string { return &l.File }), most, func(l LineBytes) int { return l.Bytes })
 }
 
 // bytesSheets returns the tables of the lens.
 func bytesSheets(r *Report) []Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
-	some, notes := fullest(p.Sessions, func(b bytesOf) int { return int(b.Request) })
+	some, notes := fullest(p.Sessions, func(b SessionBytes) int { return int(b.Request) })
 	several := len(p.Sessions) > 1
 	all := []Sheet{
 		{Table: table.Of(some, requestColumns), Notes: notes},
@@ -169,29 +169,29 @@ func bytesSheets(r *Report) []Sheet {
 	return withRows(all)
 }
 
-var requestColumns = []col[*bytesOf]{
-	{Name: "session", Value: func(b *bytesOf) any { return cmp.Or(b.File, b.Session) }, Flex: true},
-	{Name: "request", Unit: table.Bytes, Value: func(b *bytesOf) any { return table.About{Of: b.Request} }},
-	{Name: "limit", Unit: table.Bytes, Value: func(b *bytesOf) any { return table.Unless0(b.Limit) }},
-	{Name: "share", Unit: table.Share, Value: func(b *bytesOf) any { return b.Share }},
-	{Name: "provider", Value: func(b *bytesOf) any { return b.Provider }},
-	{Name: "images", Unit: table.Number, Value: func(b *bytesOf) any { return table.Unless0(b.Images) }},
-	{Name: "of request", Unit: table.Share, Value: func(b *bytesOf) any { return table.If(b.Images > 0, b.ImageShare) }},
-	{Name: "too large", Unit: table.Number, Value: func(b *bytesOf) any { return table.Unless0(b.LargeImages) }},
+var requestColumns = []col[*SessionBytes]{
+	{Name: "session", Value: func(b *SessionBytes) any { return cmp.Or(b.File, b.Session) }, Flex: true},
+	{Name: "request", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.About{Of: b.Request} }},
+	{Name: "limit", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.Unless0(b.Limit) }},
+	{Name: "share", Unit: table.Share, Value: func(b *SessionBytes) any { return b.Share }},
+	{Name: "provider", Value: func(b *SessionBytes) any { return b.Provider }},
+	{Name: "images", Unit: table.Number, Value: func(b *SessionBytes) any { return table.Unless0(b.Images) }},
+	{Name: "of request", Unit: table.Share, Value: func(b *SessionBytes) any { return table.If(b.Images > 0, b.ImageShare) }},
+	{Name: "too large", Unit: table.Number, Value: func(b *SessionBytes) any { return table.Unless0(b.LargeImages) }},
 }
 
-var imageColumns = []col[*imageBytes]{
-	{Name: "session", Value: func(i *imageBytes) any { return i.File }, Flex: true},
-	{Name: "entry", Unit: table.Entry, Value: func(i *imageBytes) any { return i.Entry }},
-	{Name: "line", Unit: table.Number, Value: func(i *imageBytes) any { return i.Line }},
-	{Name: "base64", Unit: table.Bytes, Value: func(i *imageBytes) any { return i.Bytes }},
-	{Name: "", Value: func(i *imageBytes) any { return phrase.If(i.Over, "over the limit") }},
+var imageColumns = []col[*ImageBytes]{
+	{Name: "session", Value: func(i *ImageBytes) any { return i.File }, Flex: true},
+	{Name: "entry", Unit: table.Entry, Value: func(i *ImageBytes) any { return i.Entry }},
+	{Name: "line", Unit: table.Number, Value: func(i *ImageBytes) any { return i.Line }},
+	{Name: "base64", Unit: table.Bytes, Value: func(i *ImageBytes) any { return i.Bytes }},
+	{Name: "", Value: func(i *ImageBytes) any { return phrase.If(i.Over, "over the limit") }},
 }
 
-var lineColumns = []col[*lineBytes]{
-	{Name: "session", Value: func(l *lineBytes) any { return l.File }, Flex: true},
-	{Name: "line", Unit: table.Number, Value: func(l *lineBytes) any { return l.Line }},
-	{Name: "entry", Unit: table.Entry, Value: func(l *lineBytes) any { return l.Entry }},
-	{Name: "kind", Value: func(l *lineBytes) any { return l.Kind }},
-	{Name: "bytes", Unit: table.Bytes, Value: func(l *lineBytes) any { return l.Bytes }},
+var lineColumns = []col[*LineBytes]{
+	{Name: "session", Value: func(l *LineBytes) any { return l.File }, Flex: true},
+	{Name: "line", Unit: table.Number, Value: func(l *LineBytes) any { return l.Line }},
+	{Name: "entry", Unit: table.Entry, Value: func(l *LineBytes) any { return l.Entry }},
+	{Name: "kind", Value: func(l *LineBytes) any { return l.Kind }},
+	{Name: "bytes", Unit: table.Bytes, Value: func(l *LineBytes) any { return l.Bytes }},
 }

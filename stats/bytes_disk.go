@@ -13,8 +13,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A diskBytes is something that fills files of other agents.
-type diskBytes struct {
+// A DiskBytes is something that fills files of other agents.
+type DiskBytes struct {
 	What  string `json:"what"`  // `base64`, `lines for display`, or what the agent's format stores
 	Bytes int64  `json:"bytes"` // of these lines or values
 	Count int    `json:"count"` // number of lines or values
@@ -38,7 +38,7 @@ func (p *BytesPart) readDisk(s *sessionfmt.Session) error {
 		switch {
 		case broken != nil || h.Kind == jsonl.Scalar:
 		case d.Read(h).Code == dialect.Skip:
-			p.store(diskBytes{"lines for display", int64(len(lines.Bytes())) + 1, 1, true})
+			p.store(DiskBytes{"lines for display", int64(len(lines.Bytes())) + 1, 1, true})
 		default:
 			p.storeLine(d, h.Line)
 		}
@@ -48,7 +48,7 @@ func (p *BytesPart) readDisk(s *sessionfmt.Session) error {
 }
 
 func (p *BytesPart) orderDisk() {
-	slices.SortStableFunc(p.Disk, func(a, b diskBytes) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(p.Disk, func(a, b DiskBytes) int { return cmp.Compare(b.Bytes, a.Bytes) })
 }
 
 // storeLine adds what one line stores. Nothing counts twice.
@@ -59,10 +59,10 @@ func (p *BytesPart) storeLine(d *dialect.Dialect, line jsonl.Value) {
 		switch {
 		case !v.Truthy():
 		case of.Line:
-			p.store(diskBytes{of.About, int64(len(line)) + 1, 1, of.Spare})
+			p.store(DiskBytes{of.About, int64(len(line)) + 1, 1, of.Spare})
 			return
 		default:
-			p.store(diskBytes{of.About, int64(len(v)), 1, of.Spare})
+			p.store(DiskBytes{of.About, int64(len(v)), 1, of.Spare})
 			within := base64Of(v)
 			encoded.Bytes -= within.Bytes
 			encoded.Count -= within.Count
@@ -75,8 +75,8 @@ func (p *BytesPart) storeLine(d *dialect.Dialect, line jsonl.Value) {
 const leastEncoded = 1 << 10
 
 // base64Of measures the strings of a value that are base64, as they stand or as a data URL.
-func base64Of(v jsonl.Value) diskBytes {
-	d := diskBytes{What: "base64"}
+func base64Of(v jsonl.Value) DiskBytes {
+	d := DiskBytes{What: "base64"}
 	if len(v) < leastEncoded {
 		return d
 	}
@@ -101,13 +101,13 @@ func notBase64(r rune) bool {
 }
 
 // store adds bytes to what has the same name.
-func (p *BytesPart) store(d diskBytes) {
+func (p *BytesPart) store(d DiskBytes) {
 	if d.Bytes == 0 {
 		return
 	}
-	k := slices.IndexFunc(p.Disk, func(had diskBytes) bool { return had.What == d.What })
+	k := slices.IndexFunc(p.Disk, func(had DiskBytes) bool { return had.What == d.What })
 	if k < 0 {
-		k, p.Disk = len(p.Disk), append(p.Disk, diskBytes{What: d.What, Spare: d.Spare})
+		k, p.Disk = len(p.Disk), append(p.Disk, DiskBytes{What: d.What, Spare: d.Spare})
 	}
 	p.Disk[k].Bytes += d.Bytes
 	p.Disk[k].Count += d.Count
@@ -127,16 +127,16 @@ func (p *BytesPart) diskSheet() Sheet {
 		rest -= d.Bytes
 	}
 	if rest > 0 {
-		rows = append(rows, diskBytes{What: "all else, such as messages", Bytes: rest})
+		rows = append(rows, DiskBytes{What: "all else, such as messages", Bytes: rest})
 	}
 	if p.Spare > 0 {
-		rows = append(rows, diskBytes{What: "all that no replay needs", Bytes: p.Spare})
+		rows = append(rows, DiskBytes{What: "all that no replay needs", Bytes: p.Spare})
 	}
-	return Sheet{Title: "what fills the disk", Table: table.Of(rows, []col[*diskBytes]{
-		{Name: "what", Value: func(d *diskBytes) any { return d.What }, Flex: true},
-		{Name: "bytes", Unit: table.Bytes, Value: func(d *diskBytes) any { return d.Bytes }},
-		{Name: "of size", Unit: table.Share, Value: func(d *diskBytes) any { return share(d.Bytes, size) }},
-		{Name: "number", Unit: table.Number, Value: func(d *diskBytes) any { return table.Unless0(d.Count) }},
-		{Name: "replay", Value: func(d *diskBytes) any { return phrase.If(d.Spare, "not needed") }},
+	return Sheet{Title: "what fills the disk", Table: table.Of(rows, []col[*DiskBytes]{
+		{Name: "what", Value: func(d *DiskBytes) any { return d.What }, Flex: true},
+		{Name: "bytes", Unit: table.Bytes, Value: func(d *DiskBytes) any { return d.Bytes }},
+		{Name: "of size", Unit: table.Share, Value: func(d *DiskBytes) any { return share(d.Bytes, size) }},
+		{Name: "number", Unit: table.Number, Value: func(d *DiskBytes) any { return table.Unless0(d.Count) }},
+		{Name: "replay", Value: func(d *DiskBytes) any { return phrase.If(d.Spare, "not needed") }},
 	})}
 }

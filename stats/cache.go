@@ -27,25 +27,25 @@ type CachePart struct {
 	Prompt   int64          `json:"prompt"`            // tokens of the prompts of the answered ones; without any, an estimate of all
 	Read     int64          `json:"read"`              // tokens of them that a cache served
 	HitRate  *float64       `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
-	Could    cacheCould     `json:"could"`             // what a cache would have done that keeps every beginning
+	Could    CacheCould     `json:"could"`             // what a cache would have done that keeps every beginning
 	Rebilled cache.Rebilled `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
 	Broken   cache.Rebilled `json:"broken"`            // what breaks had billed again
 	Unserved cache.Rebilled `json:"unserved"`          // what the cache had, and the provider did not serve
-	Worst    *cacheWorst    `json:"worst,omitempty"`   // the entry that had the most billed once more
+	Worst    *CacheWorst    `json:"worst,omitempty"`   // the entry that had the most billed once more
 
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
 
-// A cacheCould is what a cache that keeps every prefix of every request would have read and
+// A CacheCould is what a cache that keeps every prefix of every request would have read and
 // written, and its hit rate.
-type cacheCould struct {
+type CacheCould struct {
 	Read    int64    `json:"read"`
 	Write   int64    `json:"write"`
 	HitRate *float64 `json:"hitRate,omitempty"`
 }
 
-// A cacheWorst is the entry that had the most tokens rebilled.
-type cacheWorst struct {
+// A CacheWorst is the entry that had the most tokens rebilled.
+type CacheWorst struct {
 	File    string      `json:"file,omitempty"`    // of several
 	Entry   string      `json:"entry"`             // that did it
 	Cause   cache.Cause `json:"cause,omitempty"`   // as in a break; absent where the provider did not serve what it could
@@ -72,18 +72,18 @@ func readCache(l *lensRun) {
 // worse records a request's rebilled tokens if they are the most so far.
 func (p *CachePart) worse(r *cache.Row) {
 	if b := r.Break; b != nil && b.Rebilled.Tokens > 0 {
-		w := &cacheWorst{Entry: r.Entry, Cause: b.Cause, Section: b.Section(), Rebilled: b.Rebilled}
+		w := &CacheWorst{Entry: r.Entry, Cause: b.Cause, Section: b.Section(), Rebilled: b.Rebilled}
 		if b.Record >= 0 {
 			w.Entry = b.Entry
 		}
 		p.worst(w)
 	}
 	if r.Unserved.Tokens > 0 {
-		p.worst(&cacheWorst{Entry: r.Entry, Rebilled: r.Unserved})
+		p.worst(&CacheWorst{Entry: r.Entry, Rebilled: r.Unserved})
 	}
 }
 
-func (p *CachePart) worst(w *cacheWorst) {
+func (p *CachePart) worst(w *CacheWorst) {
 	if p.Worst == nil || cmp.Or(cmp.Compare(w.Cost, p.Worst.Cost), cmp.Compare(w.Tokens, p.Worst.Tokens)) > 0 {
 		p.Worst = w
 	}

@@ -18,7 +18,7 @@ var calibrationLens = Lens{
 	About: "how the counter's tokens compare with those that each model's provider recorded",
 	read:  readCalibration,
 	add: func(sum, one *Report) {
-		fresh := &calibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []calibration{}}
+		fresh := &CalibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []Calibration{}}
 		p := partOf(&sum.Calibration, fresh)
 		for _, m := range one.Calibration.Models {
 			if p.of(m.key()) == nil {
@@ -27,49 +27,49 @@ var calibrationLens = Lens{
 		}
 		p.sort()
 	},
-	sheets: func(r *Report) []Sheet { return cmp.Or(r.Calibration, &calibrationPart{}).sheets() },
+	sheets: func(r *Report) []Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
 }
 
-// A calibrationPart is the factors of the models that answered on the paths of the sessions,
+// A CalibrationPart is the factors of the models that answered on the paths of the sessions,
 // fitted on all sessions read together.
-type calibrationPart struct {
+type CalibrationPart struct {
 	Counter string        `json:"counter"`       // that is calibrated
 	Least   int           `json:"leastRequests"` // fewer make no factor; a session with fewer than 3 tells nothing
-	Models  []calibration `json:"models"`        // that answered, those with the most requests first
+	Models  []Calibration `json:"models"`        // that answered, those with the most requests first
 
 	groups []*calibrationGroup // of one session
 	path   models.Ref          // its model at the point
 }
 
-// A calibration is the factor of a model: how many of its tokens one of the counter's is.
-type calibration struct {
+// A Calibration is the factor of a model: how many of its tokens one of the counter's is.
+type Calibration struct {
 	Provider   string      `json:"provider"`             // as the answers name it
 	Model      string      `json:"model"`                // as the answers name it
 	Factor     *float64    `json:"factor"`               // null where there is none
-	Error      *errorRange `json:"error"`                // of the requests: how far the fit is from the recorded prompt, as a share of it; null as above
+	Error      *ErrorRange `json:"error"`                // of the requests: how far the fit is from the recorded prompt, as a share of it; null as above
 	Requests   int         `json:"requests"`             // that it rests on
 	Sessions   int         `json:"sessions"`             // that it rests on
 	Vocabulary string      `json:"vocabulary,omitempty"` // `cl100k` or `o200k`: the tokenizer is public, nothing is fitted, `--counter` takes this name
 	Reason     string      `json:"reason,omitempty"`     // why there is no factor
 }
 
-// An errorRange is the distance of fitted from recorded prompts, as a share of the recorded
+// An ErrorRange is the distance of fitted from recorded prompts, as a share of the recorded
 // ones.
-type errorRange struct {
+type ErrorRange struct {
 	Median float64 `json:"median"`
 	P90    float64 `json:"p90"`
 }
 
-// calibrated describes tokens that are scaled by a per-model factor.
-type calibrated struct {
+// Calibrated describes tokens that are scaled by a per-model factor.
+type Calibrated struct {
 	Model    string     `json:"model"`    // `provider/id`
 	Factor   float64    `json:"factor"`   // its tokens for one of the counter
-	Error    errorRange `json:"error"`    // of the fit, as a share of the recorded prompt
+	Error    ErrorRange `json:"error"`    // of the fit, as a share of the recorded prompt
 	Requests int        `json:"requests"` // that it rests on
 }
 
 func readCalibration(l *lensRun) {
-	p := &calibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []calibration{}}
+	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []Calibration{}}
 	l.Report.Calibration = p
 	l.Requests, l.Sizes = true, true
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
@@ -85,7 +85,7 @@ func readCalibration(l *lensRun) {
 }
 
 // take records an answered request whose prompt was counted.
-func (p *calibrationPart) take(model models.Ref, counted int, recorded int64) {
+func (p *CalibrationPart) take(model models.Ref, counted int, recorded int64) {
 	if recorded <= 0 || counted <= 0 {
 		return
 	}
@@ -98,12 +98,12 @@ func (p *calibrationPart) take(model models.Ref, counted int, recorded int64) {
 	g.requests = append(g.requests, fitRequest{float64(counted), float64(recorded)})
 }
 
-func (c *calibration) key() models.Ref {
+func (c *Calibration) key() models.Ref {
 	return models.Ref{Provider: c.Provider, ID: c.Model}
 }
 
 // of returns the calibration of a model, nil for none.
-func (p *calibrationPart) of(model models.Ref) *calibration {
+func (p *CalibrationPart) of(model models.Ref) *Calibration {
 	for i := range p.Models {
 		if p.Models[i].key() == model {
 			return &p.Models[i]
@@ -112,8 +112,8 @@ func (p *calibrationPart) of(model models.Ref) *calibration {
 	return nil
 }
 
-func (p *calibrationPart) sort() {
-	slices.SortFunc(p.Models, func(a, b calibration) int {
+func (p *CalibrationPart) sort() {
+	slices.SortFunc(p.Models, func(a, b Calibration) int {
 		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})
 }
@@ -129,7 +129,7 @@ func Calibrate(reports []*Report, apply bool) {
 			byModel[g.model] = append(byModel[g.model], g)
 		}
 	}
-	fits := map[models.Ref]calibration{}
+	fits := map[models.Ref]Calibration{}
 	for model, groups := range byModel {
 		fits[model] = calibrate(model, groups)
 	}
@@ -149,8 +149,8 @@ func Calibrate(reports []*Report, apply bool) {
 }
 
 // calibrate returns the calibration of a model, from its requests in each session.
-func calibrate(model models.Ref, groups []*calibrationGroup) calibration {
-	c := calibration{Provider: model.Provider, Model: model.ID, Vocabulary: models.Vocabulary(model.ID)}
+func calibrate(model models.Ref, groups []*calibrationGroup) Calibration {
+	c := Calibration{Provider: model.Provider, Model: model.ID, Vocabulary: models.Vocabulary(model.ID)}
 	usable := slices.DeleteFunc(slices.Clone(groups), func(g *calibrationGroup) bool { return c.Vocabulary == "" && !g.usable() })
 	c.Sessions = len(usable)
 	for _, g := range usable {
@@ -180,7 +180,7 @@ func (r *Report) calibrate() {
 	if c == nil || c.Factor == nil {
 		return
 	}
-	by := &calibrated{Model: modelName(p.path), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
+	by := &Calibrated{Model: modelName(p.path), Factor: *c.Factor, Error: *c.Error, Requests: c.Requests}
 	if r.Context != nil {
 		r.Context.calibrate(by)
 	}
@@ -192,35 +192,35 @@ func (r *Report) calibrate() {
 }
 
 // tokens converts tokens of the counter.
-func (c *calibrated) tokens(n int) int { return int(math.Round(c.Factor * float64(n))) }
+func (c *Calibrated) tokens(n int) int { return int(math.Round(c.Factor * float64(n))) }
 
 // String describes the calibration in a sentence.
-func (c *calibrated) String() string {
+func (c *Calibrated) String() string {
 	return fmt.Sprintf("Calibrated for %s: counted × %.3f, half of %s within %.1f%% of the recorded prompt, 90%% of them within %.1f%%.",
 		c.Model, c.Factor, phrase.Count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
 }
 
-func (p *calibrationPart) sheets() []Sheet {
+func (p *CalibrationPart) sheets() []Sheet {
 	note := fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))
-	ranged := func(c *calibration) *errorRange { return c.Error }
+	ranged := func(c *Calibration) *ErrorRange { return c.Error }
 	return []Sheet{{
 		Notes: []string{note},
-		Table: table.Of(p.Models, slices.Concat([]col[*calibration]{
-			{Name: "model", Value: func(c *calibration) any { return modelName(c.key()) }, Flex: true},
-			{Name: "factor", Unit: table.Number, Value: func(c *calibration) any { return c.Factor }},
-		}, table.Within(ranged, nil, []col[*errorRange]{
-			{Name: "error, median", Unit: table.Share, Value: func(e *errorRange) any { return e.Median }},
-			{Name: "90%", Unit: table.Share, Value: func(e *errorRange) any { return e.P90 }},
-		}...), []col[*calibration]{
-			{Name: "requests", Unit: table.Number, Value: func(c *calibration) any { return c.Requests }},
-			{Name: "sessions", Unit: table.Number, Value: func(c *calibration) any { return c.Sessions }},
-			{Name: "note", Value: func(c *calibration) any { return c.Reason }},
+		Table: table.Of(p.Models, slices.Concat([]col[*Calibration]{
+			{Name: "model", Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true},
+			{Name: "factor", Unit: table.Number, Value: func(c *Calibration) any { return c.Factor }},
+		}, table.Within(ranged, nil, []col[*ErrorRange]{
+			{Name: "error, median", Unit: table.Share, Value: func(e *ErrorRange) any { return e.Median }},
+			{Name: "90%", Unit: table.Share, Value: func(e *ErrorRange) any { return e.P90 }},
+		}...), []col[*Calibration]{
+			{Name: "requests", Unit: table.Number, Value: func(c *Calibration) any { return c.Requests }},
+			{Name: "sessions", Unit: table.Number, Value: func(c *Calibration) any { return c.Sessions }},
+			{Name: "note", Value: func(c *Calibration) any { return c.Reason }},
 		})),
 	}}
 }
 
 // calibrate converts the counts of one session's context. Its size stays.
-func (p *ContextPart) calibrate(by *calibrated) {
+func (p *ContextPart) calibrate(by *Calibrated) {
 	c := &p.Sessions[0]
 	c.Calibrated, c.Counted, p.Estimates = by, 0, true
 	for i := range p.Categories {
@@ -245,11 +245,11 @@ func (p *ContextPart) calibrate(by *calibrated) {
 
 // Calibrated reports whether any of the contexts is calibrated.
 func (p *ContextPart) Calibrated() bool {
-	return slices.ContainsFunc(p.Sessions, func(c contextOf) bool { return c.Calibrated != nil })
+	return slices.ContainsFunc(p.Sessions, func(c SessionContext) bool { return c.Calibrated != nil })
 }
 
 // calibrate converts the counts of each request. Their sizes stay.
-func (g *growth) calibrate(by *calibrated) {
+func (g *Growth) calibrate(by *Calibrated) {
 	g.Calibrated = by
 	for r := range g.rows {
 		r.Tokens = by.tokens(r.Tokens)
@@ -258,7 +258,7 @@ func (g *growth) calibrate(by *calibrated) {
 
 // calibratedNotes returns notes on the models by which several sessions are calibrated, and the
 // number of uncalibrated ones.
-func calibratedNotes(sessions int, by func(i int) *calibrated) (notes []string) {
+func calibratedNotes(sessions int, by func(i int) *Calibrated) (notes []string) {
 	without := 0
 	for i := range sessions {
 		c := by(i)

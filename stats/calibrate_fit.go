@@ -92,7 +92,7 @@ func quantile(sorted []float64, share float64) float64 {
 // count differently, while least squares would follow the largest of them. Since sizes cannot
 // be negative, sessions with a constant below 0 are refitted with nothing hidden. ok is false
 // if the requests do not determine a factor.
-func fit(groups []*calibrationGroup) (factor float64, errs errorRange, ok bool) {
+func fit(groups []*calibrationGroup) (factor float64, errs ErrorRange, ok bool) {
 	for again := true; again; {
 		again = false
 		var all []slope
@@ -119,7 +119,7 @@ func fit(groups []*calibrationGroup) (factor float64, errs errorRange, ok bool) 
 		}
 	}
 	slices.Sort(off)
-	return factor, errorRange{quantile(off, 0.5), quantile(off, 0.9)}, true
+	return factor, ErrorRange{quantile(off, 0.5), quantile(off, 0.9)}, true
 }
 
 // rest returns the median of what the requests have beyond the factor.

@@ -30,7 +30,7 @@ var compactionsLens = Lens{
 	},
 	add: func(sum, one *Report) {
 		p := partOf(&sum.Compactions, newCompactionsPart())
-		p.List = filed(p.List, one.Compactions.List, one.File, func(c *compacting) *string { return &c.File })
+		p.List = filed(p.List, one.Compactions.List, one.File, func(c *Compacting) *string { return &c.File })
 	},
 	finish: func(r *Report) { r.Compactions.sum() },
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Compactions, newCompactionsPart()).sheets() },
@@ -46,12 +46,12 @@ type CompactionsPart struct {
 	Before   int64             `json:"before"`      // sum of tokens
 	After    int64             `json:"after"`       // sum of tokens
 	Survival survival.Survival `json:"survival"`    // sums
-	List     []compacting      `json:"compactions"` // in order
+	List     []Compacting      `json:"compactions"` // in order
 }
 
-// A compacting is a compaction: an entry, or a transform that has the effect or the name of
+// A Compacting is a compaction: an entry, or a transform that has the effect or the name of
 // one. Tokens are those of the whole context by the counter, except Recorded and Next.
-type compacting struct {
+type Compacting struct {
 	File     string `json:"file,omitempty"` // as in `files[]`
 	Line     int    `json:"line"`           // of the entry
 	Entry    string `json:"entry"`          // the entry's id
@@ -92,7 +92,7 @@ const (
 )
 
 func newCompactionsPart() *CompactionsPart {
-	return &CompactionsPart{List: []compacting{}}
+	return &CompactionsPart{List: []Compacting{}}
 }
 
 // sum adds up the list.
@@ -147,7 +147,7 @@ func (w *compactionWalk) boundary(a replay.Step) {
 		return
 	}
 	s, n := w.l.Session, len(w.l.Path)-1
-	c := compacting{
+	c := Compacting{
 		Line: s.Line(a.Record), Entry: s.ID(a.Record), As: s.Kind(a.Record).Type(), Hook: line.Get("fromHook").Truthy(),
 		Request: a.Requests(), Recorded: tokensBefore(line), Before: w.l.before(n), After: int(w.l.Path[n].Tokens),
 	}
@@ -175,7 +175,7 @@ func tokensBefore(line jsonl.Value) int64 {
 }
 
 // judge sets the cause of a compaction, its band, and whether it is part of a loop.
-func (w *compactionWalk) judge(c *compacting, window int64) {
+func (w *compactionWalk) judge(c *Compacting, window int64) {
 	size := c.Recorded
 	if size == 0 {
 		size = max(w.last.context, int64(c.Before))
@@ -215,7 +215,7 @@ func (w *compactionWalk) judge(c *compacting, window int64) {
 
 // endsAbove adds that the context is still too large, by the recorded size of the next request,
 // or else by its expected size.
-func (c *compacting) endsAbove() {
+func (c *Compacting) endsAbove() {
 	after := c.expected
 	if c.Next > 0 {
 		after = float64(c.Next)

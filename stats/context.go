@@ -28,40 +28,40 @@ const most = 10
 type ContextPart struct {
 	Counter    string            `json:"counter"`        // that tokens are counted by
 	Estimates  bool              `json:"estimates"`      // it does not know the model's own tokens
-	Sessions   []contextOf       `json:"sessions"`       // the context of each
-	Categories []contextCategory `json:"categories"`     // of all sessions together, in the order below, the largest of each first
-	Largest    []contextEntry    `json:"largest"`        // the largest messages by tokens, at most 10
-	Rereads    rereads           `json:"rereads"`        // files that were read more than once
-	Offered    []offer           `json:"offered"`        // tools, skills and context files of the requests of the path, those first that nothing used; `tokens` on average
-	Like       *likeness         `json:"like,omitempty"` // with figures of SWE-CLI in a gate, see below
+	Sessions   []SessionContext  `json:"sessions"`       // the context of each
+	Categories []ContextCategory `json:"categories"`     // of all sessions together, in the order below, the largest of each first
+	Largest    []ContextEntry    `json:"largest"`        // the largest messages by tokens, at most 10
+	Rereads    Rereads           `json:"rereads"`        // files that were read more than once
+	Offered    []Offer           `json:"offered"`        // tools, skills and context files of the requests of the path, those first that nothing used; `tokens` on average
+	Like       *Likeness         `json:"like,omitempty"` // with figures of SWE-CLI in a gate, see below
 
 	at map[[2]string]int // indexes into Categories by category and name
 }
 
-// A contextOf is the context of one session.
-type contextOf struct {
-	File        string      `json:"file,omitempty"`       // as in `files[]`
-	Session     string      `json:"session,omitempty"`    // the header's id
-	Entry       string      `json:"entry,omitempty"`      // the last entry of the context's path; absent for the empty state
-	Line        int         `json:"line,omitempty"`       // of that entry
-	Request     int         `json:"request"`              // of the next request, from 0
-	Model       models.Ref  `json:"model"`                // as in `meta` of a replay
-	Window      int64       `json:"window"`               // tokens, 0 where unknown
-	WindowFrom  string      `json:"windowFrom"`           // `given`, `baseline`, `unknown`, how the model was found in the table: `exact`, `dated`, `bare`, or `recorded`: the largest recorded prompt of the model with its answer, since it exceeds the window of the table
-	Messages    int         `json:"messages"`             // that the request has, those logged for it alone too
-	Places      placesOf    `json:"places"`               // where the messages of the file are: why a resume has fewer than the file
-	Bytes       int64       `json:"bytes"`                // of all categories
-	Tokens      int         `json:"tokens"`               // the size of the context ([figures](figures.md)): the sum of all categories
-	Counted     int         `json:"counted"`              // of all categories but `rest`, by the counter
-	Share       *float64    `json:"share"`                // `tokens` of `window`
-	PromptKnown bool        `json:"promptKnown"`          // prompt and tools come from the session or a baseline
-	Usage       weigh.Size  `json:"contextUsage"`         // the same size: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
-	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
+// A SessionContext is the context of one session.
+type SessionContext struct {
+	File        string        `json:"file,omitempty"`       // as in `files[]`
+	Session     string        `json:"session,omitempty"`    // the header's id
+	Entry       string        `json:"entry,omitempty"`      // the last entry of the context's path; absent for the empty state
+	Line        int           `json:"line,omitempty"`       // of that entry
+	Request     int           `json:"request"`              // of the next request, from 0
+	Model       models.Ref    `json:"model"`                // as in `meta` of a replay
+	Window      int64         `json:"window"`               // tokens, 0 where unknown
+	WindowFrom  string        `json:"windowFrom"`           // `given`, `baseline`, `unknown`, how the model was found in the table: `exact`, `dated`, `bare`, or `recorded`: the largest recorded prompt of the model with its answer, since it exceeds the window of the table
+	Messages    int           `json:"messages"`             // that the request has, those logged for it alone too
+	Places      SessionPlaces `json:"places"`               // where the messages of the file are: why a resume has fewer than the file
+	Bytes       int64         `json:"bytes"`                // of all categories
+	Tokens      int           `json:"tokens"`               // the size of the context ([figures](figures.md)): the sum of all categories
+	Counted     int           `json:"counted"`              // of all categories but `rest`, by the counter
+	Share       *float64      `json:"share"`                // `tokens` of `window`
+	PromptKnown bool          `json:"promptKnown"`          // prompt and tools come from the session or a baseline
+	Usage       weigh.Size    `json:"contextUsage"`         // the same size: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
+	Calibrated  *Calibrated   `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
-// A contextCategory is a kind of content: a part of the prompt, a tool's definition, the
+// A ContextCategory is a kind of content: a part of the prompt, a tool's definition, the
 // results of a tool.
-type contextCategory struct {
+type ContextCategory struct {
 	Category string   `json:"category"`       // see below
 	Name     string   `json:"name,omitempty"` // see below
 	Tokens   int      `json:"tokens"`         // of all contexts together
@@ -70,8 +70,8 @@ type contextCategory struct {
 	Share    *float64 `json:"share"`          // of the window; null of several sessions too
 }
 
-// A contextEntry is a message of a context.
-type contextEntry struct {
+// A ContextEntry is a message of a context.
+type ContextEntry struct {
 	File   string `json:"file,omitempty"` // as in `files[]`
 	Entry  string `json:"entry"`          // of the message
 	Line   int    `json:"line"`           // of that entry
@@ -81,15 +81,15 @@ type contextEntry struct {
 	Bytes  int    `json:"bytes"`          // of the message as JSON
 }
 
-// rereads are files that a context contains more than once.
-type rereads struct {
+// Rereads are files that a context contains more than once.
+type Rereads struct {
 	Files   int      `json:"files"`   // whose text a context has more than once
 	Tokens  int      `json:"tokens"`  // of all their reads but the newest
-	Largest []reread `json:"largest"` // by tokens, at most 10
+	Largest []Reread `json:"largest"` // by tokens, at most 10
 }
 
-// A reread is a file that was read more than once.
-type reread struct {
+// A Reread is a file that was read more than once.
+type Reread struct {
 	File   string `json:"file,omitempty"`
 	Path   string `json:"path"`   // of the file
 	Times  int    `json:"times"`  // that it was read
@@ -122,12 +122,12 @@ var categories = []string{
 }
 
 func newContextPart(counter string, estimates bool) *ContextPart {
-	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []contextEntry{}, Rereads: rereads{Largest: []reread{}}, Offered: []offer{}, at: map[[2]string]int{}}
+	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []ContextEntry{}, Rereads: Rereads{Largest: []Reread{}}, Offered: []Offer{}, at: map[[2]string]int{}}
 }
 
 func readContext(l *lensRun) {
 	p := newContextPart(l.Counter.Name, l.Counter.Estimates())
-	p.Sessions = []contextOf{{}}
+	p.Sessions = []SessionContext{{}}
 	l.Report.Context = p
 	t := &contextTally{l: l, part: p, calls: map[string]string{}, fileAt: map[string]int{}}
 	l.Messages = append(l.Messages, t.message)
@@ -138,13 +138,13 @@ func readContext(l *lensRun) {
 	})
 	lookAtOffers(l)
 	if l.Targets {
-		p.Like = &likeness{}
+		p.Like = &Likeness{}
 		readTargets(l, p.Like)
 	}
 }
 
 // read records a session's context, except what the tally counts.
-func (c *contextOf) read(l *lensRun, e *replay.Envelope) {
+func (c *SessionContext) read(l *lensRun, e *replay.Envelope) {
 	c.Session = l.Report.ID
 	if e.Leaf >= 0 {
 		c.Entry, c.Line = sessionfmt.Quote(l.Session.ID(e.Leaf)), l.Session.Line(e.Leaf)
@@ -161,32 +161,32 @@ func addContext(sum, one *Report) {
 	q := one.Context
 	p := partOf(&sum.Context, newContextPart(q.Counter, q.Estimates))
 	p.Estimates = p.Estimates || q.Estimates // if either is calibrated
-	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(c *contextOf) *string { return &c.File })
+	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(c *SessionContext) *string { return &c.File })
 	for _, c := range q.Categories {
 		addUp(p.category(c.Category, c.Name), &c)
 	}
-	p.Largest = largest(filed(p.Largest, q.Largest, one.File, func(e *contextEntry) *string { return &e.File }), most, entryTokens)
-	again := filed(p.Rereads.Largest, q.Rereads.Largest, one.File, func(r *reread) *string { return &r.File })
+	p.Largest = largest(filed(p.Largest, q.Largest, one.File, func(e *ContextEntry) *string { return &e.File }), most, entryTokens)
+	again := filed(p.Rereads.Largest, q.Rereads.Largest, one.File, func(r *Reread) *string { return &r.File })
 	addUp(&p.Rereads, &q.Rereads)
 	p.Rereads.Largest = largest(again, most, rereadTokens)
 	p.order()
 	p.addOffers(q.Offered)
 	if q.Like != nil {
-		p.Like = cmp.Or(p.Like, &likeness{})
-		p.Like.SWE = filed(p.Like.SWE, q.Like.SWE, one.File, func(s *swe) *string { return &s.File })
+		p.Like = cmp.Or(p.Like, &Likeness{})
+		p.Like.SWE = filed(p.Like.SWE, q.Like.SWE, one.File, func(s *SWE) *string { return &s.File })
 	}
 }
 
 // category returns the row of a category, adding it if necessary. It is valid until the next
 // call.
-func (p *ContextPart) category(category, name string) *contextCategory {
-	return rowOf(&p.Categories, p.at, [2]string{category, name}, contextCategory{Category: category, Name: name})
+func (p *ContextPart) category(category, name string) *ContextCategory {
+	return rowOf(&p.Categories, p.at, [2]string{category, name}, ContextCategory{Category: category, Name: name})
 }
 
 // order sorts the categories, the largest of each first, and computes their shares of the
 // window.
 func (p *ContextPart) order() {
-	slices.SortStableFunc(p.Categories, func(a, b contextCategory) int {
+	slices.SortStableFunc(p.Categories, func(a, b ContextCategory) int {
 		return cmp.Or(
 			slices.Index(categories, a.Category)-slices.Index(categories, b.Category),
 			b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name))
@@ -210,6 +210,6 @@ func share[N int | int64](part N, whole int64) *float64 {
 	return &x
 }
 
-func entryTokens(e contextEntry) int { return e.Tokens }
+func entryTokens(e ContextEntry) int { return e.Tokens }
 
-func rereadTokens(r reread) int { return r.Tokens }
+func rereadTokens(r Reread) int { return r.Tokens }

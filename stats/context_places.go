@@ -7,8 +7,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A placesOf counts the messages of a file by where they are.
-type placesOf struct {
+// A SessionPlaces counts the messages of a file by where they are.
+type SessionPlaces struct {
 	In        int `json:"in"`        // the request has them
 	Unsure    int `json:"unsure"`    // of these, those before a line that was lost: a resume may not load them
 	Branches  int `json:"branches"`  // on other branches, such as turns that were taken back, or after the point
@@ -17,7 +17,7 @@ type placesOf struct {
 }
 
 // findPlaces finds where the messages of a session are at a point.
-func findPlaces(s *sessionfmt.Session, e *replay.Envelope) (p placesOf) {
+func findPlaces(s *sessionfmt.Session, e *replay.Envelope) (p SessionPlaces) {
 	in := map[int]bool{} // the records whose messages the request has, and those that replaced others
 	for i := range e.Len() {
 		if m := e.Piece(i); m.Sent() {
@@ -59,7 +59,7 @@ func findPlaces(s *sessionfmt.Session, e *replay.Envelope) (p placesOf) {
 
 // placeSheet is the table of where the messages are.
 func (p *ContextPart) placeSheet() Sheet {
-	var all placesOf
+	var all SessionPlaces
 	for i := range p.Sessions {
 		addUp(&all, &p.Sessions[i].Places)
 	}

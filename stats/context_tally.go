@@ -26,7 +26,7 @@ type contextTally struct {
 
 // fileReads are the reads of a file; newest is the tokens of the last one.
 type fileReads struct {
-	reread
+	Reread
 	newest int
 }
 
@@ -50,7 +50,7 @@ func (t *contextTally) message(m *weighed) {
 	}
 	t.part.Sessions[0].Messages++
 	s, from := t.l.Session, m.Origin.Record
-	t.part.Largest = keep(t.part.Largest, contextEntry{
+	t.part.Largest = keep(t.part.Largest, ContextEntry{
 		Entry: sessionfmt.Quote(s.ID(from)), Line: s.Line(from), Kind: m.Kind.String(), Tool: m.Result.Tool, Tokens: n.Total(), Bytes: m.Size,
 	}, entryTokens)
 	switch m.Kind {
@@ -101,7 +101,7 @@ func (t *contextTally) read(m *weighed) {
 	if folder := t.l.Report.project; folder != "" {
 		name = strings.TrimPrefix(name, path.Clean(folder)+"/")
 	}
-	f := rowOf(&t.files, t.fileAt, name, fileReads{reread: reread{Path: name}})
+	f := rowOf(&t.files, t.fileAt, name, fileReads{Reread: Reread{Path: name}})
 	f.Times++
 	f.Tokens += f.newest
 	f.newest, f.Entry = m.Tokens.Total(), sessionfmt.Quote(t.l.Session.ID(m.Origin.Record))
@@ -149,15 +149,15 @@ func (t *contextTally) finish() {
 		if f.Times > 1 {
 			again.Files++
 			again.Tokens += f.Tokens
-			again.Largest = append(again.Largest, f.reread)
+			again.Largest = append(again.Largest, f.Reread)
 		}
 	}
 	again.Largest = largest(again.Largest, most, rereadTokens)
 }
 
-// An offer is something that requests of a path carry for the model to use: a tool, a skill
+// An Offer is something that requests of a path carry for the model to use: a tool, a skill
 // that the prompt lists, or a context file in it.
-type offer struct {
+type Offer struct {
 	Kind     string `json:"kind"`           // `tool`, `skill`, `file`
 	Name     string `json:"name"`           // of a file its path
 	Path     string `json:"path,omitempty"` // the file of a skill
@@ -253,7 +253,7 @@ func (o *offerLook) answer(m *jsonl.Message) {
 
 // prompted counts a skill whose instructions a prompt begins with.
 func (o *offerLook) prompted(rec int) {
-	if o.l.Session.Kind(rec) != jsonl.User || !slices.ContainsFunc(o.l.Report.Context.Offered, func(p offer) bool { return p.Kind == "skill" }) {
+	if o.l.Session.Kind(rec) != jsonl.User || !slices.ContainsFunc(o.l.Report.Context.Offered, func(p Offer) bool { return p.Kind == "skill" }) {
 		return
 	}
 	_, name, _ := activity.CutSkill([]byte(o.l.line(rec).Get("message").Get("content").ContentText()))
@@ -267,7 +267,7 @@ func (o *offerLook) declared(p *prompt.Prompt) {
 		c.Offered[i].now, c.Offered[i].per = false, 0
 	}
 	have := func(kind, name, path string, tokens int) {
-		row := rowOf(&c.Offered, o.at, [2]string{kind, name}, offer{Kind: kind, Name: name, Path: path})
+		row := rowOf(&c.Offered, o.at, [2]string{kind, name}, Offer{Kind: kind, Name: name, Path: path})
 		row.now = true
 		row.per += tokens
 	}
@@ -293,7 +293,7 @@ func (o *offerLook) use(kind, name string) {
 	}
 }
 
-func (p *offer) use() { p.Used, p.Since = p.Used+1, 0 }
+func (p *Offer) use() { p.Used, p.Since = p.Used+1, 0 }
 
 // sameFile reports whether a path or a command names a skill's file: by its last two
 // elements, since it may do so from any folder.
@@ -303,12 +303,12 @@ func sameFile(text, file string) bool {
 }
 
 // addOffers adds those of one session to those of several.
-func (p *ContextPart) addOffers(one []offer) {
+func (p *ContextPart) addOffers(one []Offer) {
 	for _, q := range one {
-		k := slices.IndexFunc(p.Offered, func(o offer) bool { return o.Kind == q.Kind && o.Name == q.Name })
+		k := slices.IndexFunc(p.Offered, func(o Offer) bool { return o.Kind == q.Kind && o.Name == q.Name })
 		if k < 0 {
 			k = len(p.Offered)
-			p.Offered = append(p.Offered, offer{Kind: q.Kind, Name: q.Name, Path: q.Path})
+			p.Offered = append(p.Offered, Offer{Kind: q.Kind, Name: q.Name, Path: q.Path})
 		}
 		addUp(&p.Offered[k], &q)
 	}
@@ -318,12 +318,12 @@ func (p *ContextPart) addOffers(one []offer) {
 // orderOffers puts the offers in order: by kind, those first that nothing used, the ones
 // that took the most tokens first. Those of no request are left out.
 func (p *ContextPart) orderOffers() {
-	p.Offered = slices.DeleteFunc(p.Offered, func(o offer) bool { return o.Requests == 0 })
+	p.Offered = slices.DeleteFunc(p.Offered, func(o Offer) bool { return o.Requests == 0 })
 	for i := range p.Offered {
 		o := &p.Offered[i]
 		o.Tokens = (o.Total + o.Requests/2) / o.Requests
 	}
-	slices.SortStableFunc(p.Offered, func(a, b offer) int {
+	slices.SortStableFunc(p.Offered, func(a, b Offer) int {
 		return cmp.Or(
 			slices.Index(offerKinds, a.Kind)-slices.Index(offerKinds, b.Kind),
 			min(a.Used, 1)-min(b.Used, 1), b.Total-a.Total, cmp.Compare(a.Name, b.Name))
@@ -344,14 +344,14 @@ func (p *ContextPart) Unused() (names []string, tokens, total int) {
 // offerSheet is what requests offered, and how often it was used.
 func (p *ContextPart) offerSheet() Sheet {
 	title := "tools, skills and context files in the requests of the path"
-	s := Sheet{Title: title, Few: fewRows, Table: table.Of(p.Offered, []col[*offer]{
-		{Name: "what", Value: func(o *offer) any { return o.Kind }},
-		{Name: "name", Value: func(o *offer) any { return o.Name }, Flex: true},
-		{Name: p.unit(), Unit: table.Tokens, Value: func(o *offer) any { return p.tokens(o.Tokens) }},
-		{Name: "requests", Unit: table.Number, Value: func(o *offer) any { return o.Requests }},
-		{Name: "in all", Unit: table.Tokens, Value: func(o *offer) any { return p.tokens(o.Total) }},
-		{Name: "used", Unit: table.Number, Value: func(o *offer) any { return table.If(o.Kind != "file", o.Used) }},
-		{Name: "unused for", Unit: table.Number, Value: func(o *offer) any { return table.If(o.Kind != "file", o.Since) }},
+	s := Sheet{Title: title, Few: fewRows, Table: table.Of(p.Offered, []col[*Offer]{
+		{Name: "what", Value: func(o *Offer) any { return o.Kind }},
+		{Name: "name", Value: func(o *Offer) any { return o.Name }, Flex: true},
+		{Name: p.unit(), Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Tokens) }},
+		{Name: "requests", Unit: table.Number, Value: func(o *Offer) any { return o.Requests }},
+		{Name: "in all", Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Total) }},
+		{Name: "used", Unit: table.Number, Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Used) }},
+		{Name: "unused for", Unit: table.Number, Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Since) }},
 	})}
 	if names, tokens, total := p.Unused(); len(names) > 0 {
 		list := strings.Join(names[:min(most, len(names))], ", ")

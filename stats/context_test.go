@@ -178,7 +178,7 @@ func TestContextRest(t *testing.T) {
 		t.Errorf("%s", asJSON(p))
 	}
 	p = lookAt(t, chain(), Options{})
-	if got := p.Categories; len(got) != 1 || got[0] != (contextCategory{Category: inRest}) {
+	if got := p.Categories; len(got) != 1 || got[0] != (ContextCategory{Category: inRest}) {
 		t.Errorf("an empty session has %s", asJSON(got))
 	}
 }
@@ -203,7 +203,7 @@ func TestContextRereads(t *testing.T) {
 	)...)
 	p := lookAt(t, data, Options{})
 	got := p.Rereads
-	want := rereads{1, 6, []reread{{Path: "a.go", Times: 3, Tokens: 6, Entry: "r3"}}}
+	want := Rereads{1, 6, []Reread{{Path: "a.go", Times: 3, Tokens: 6, Entry: "r3"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}

@@ -30,12 +30,12 @@ type CostPart struct {
 
 	// The embedded sum has each call once: the first in the order of the files of those with one
 	// `responseId`, or where they have none with one entry id, timestamp and usage.
-	costSum
+	CostSum
 
 	Copies int64     `json:"copies"` // calls that were left out, as copies of those that are counted
-	Kinds  costKinds `json:"kinds"`  // sums by what the calls were for
+	Kinds  CostKinds `json:"kinds"`  // sums by what the calls were for
 	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
-	Rows   []costRow `json:"rows"`   // a sum for each group that occurs, the most expensive first, or by time where the first group is one
+	Rows   []CostRow `json:"rows"`   // a sum for each group that occurs, the most expensive first, or by time where the first group is one
 
 	Unknown []models.Ref `json:"unknownModels,omitempty"` // models of calls without a recorded cost that are not in the models table, in the order of the files
 
@@ -43,18 +43,18 @@ type CostPart struct {
 
 	calls []call           // of one session, for the sum
 	once  onceOnly         // calls that were counted
-	table map[costKeys]int // of the rows
+	table map[CostKeys]int // of the rows
 }
 
-// A costSum is usage and cost of calls.
-type costSum struct {
-	Calls  costCalls   `json:"calls"`  // numbers of calls, each once in all files
-	Tokens costTokens  `json:"tokens"` // of the same, as recorded
-	Cost   costDollars `json:"cost"`   // US dollars of the same ([figures](figures.md))
+// A CostSum is usage and cost of calls.
+type CostSum struct {
+	Calls  CostCalls   `json:"calls"`  // numbers of calls, each once in all files
+	Tokens CostTokens  `json:"tokens"` // of the same, as recorded
+	Cost   CostDollars `json:"cost"`   // US dollars of the same ([figures](figures.md))
 }
 
-// costCalls are numbers of calls.
-type costCalls struct {
+// CostCalls are numbers of calls.
+type CostCalls struct {
 	Total       int64 `json:"total"`       // calls
 	Billed      int64 `json:"billed"`      // the provider said what it billed
 	Estimated   int64 `json:"estimated"`   // the agent recorded a cost of its own; a recorded 0 is one
@@ -62,8 +62,8 @@ type costCalls struct {
 	Unpriceable int64 `json:"unpriceable"` // of these, those that the table cannot tell either
 }
 
-// costTokens are tokens as recorded by providers.
-type costTokens struct {
+// CostTokens are tokens as recorded by providers.
+type CostTokens struct {
 	Input      int64 `json:"input"` // neither read from a cache nor written to it
 	Output     int64 `json:"output"`
 	CacheRead  int64 `json:"cacheRead"`
@@ -71,21 +71,21 @@ type costTokens struct {
 	Total      int64 `json:"total"` // the sum of the four
 }
 
-// costDollars are in US dollars.
-type costDollars struct {
+// CostDollars are in US dollars.
+type CostDollars struct {
 	Total     float64 `json:"total"`     // as recorded, and by the table of calls that record none
 	Recorded  float64 `json:"recorded"`  // the part of it that is recorded: the sum of `billed` and `estimated`
 	Billed    float64 `json:"billed"`    // of the calls of that name
 	Estimated float64 `json:"estimated"` // of the calls of that name
 }
 
-// costKinds are sums by purpose.
-type costKinds struct {
-	Answers   costSum `json:"answers"`   // of models
-	Tools     costSum `json:"tools"`     // models inside of tools
-	Summaries costSum `json:"summaries"` // compactions, branches
-	Warming   costSum `json:"warming"`   // of caches
-	Other     costSum `json:"other"`     // usage entries of another kind
+// CostKinds are sums by purpose.
+type CostKinds struct {
+	Answers   CostSum `json:"answers"`   // of models
+	Tools     CostSum `json:"tools"`     // models inside of tools
+	Summaries CostSum `json:"summaries"` // compactions, branches
+	Warming   CostSum `json:"warming"`   // of caches
+	Other     CostSum `json:"other"`     // usage entries of another kind
 }
 
 // A callKind is the purpose of a call.
@@ -99,8 +99,8 @@ const (
 	otherCall
 )
 
-func (k *costKinds) of(kind callKind) *costSum {
-	return [...]*costSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
+func (k *CostKinds) of(kind callKind) *CostSum {
+	return [...]*CostSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
 }
 
 // A pricing is the source of a call's cost.
@@ -113,7 +113,7 @@ const (
 	unpriceable                // nowhere
 )
 
-func (s *costSum) add(c *call) {
+func (s *CostSum) add(c *call) {
 	s.Calls.Total++
 	switch c.pricing {
 	case billed:
@@ -140,7 +140,7 @@ func (s *costSum) add(c *call) {
 
 // newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
-	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []costRow{}, once: onceOnly{}}
+	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: onceOnly{}}
 }
 
 // count adds calls that were not counted yet, given the indexes of their rows.
@@ -161,7 +161,7 @@ func (r *Report) addCost(one *CostPart) {
 	p := partOf(&r.Cost, newCostPart(one.By))
 	rows := make([]int, len(one.Rows)) // indexes of its rows in the sum
 	for i := range one.Rows {
-		rows[i] = p.row(one.Rows[i].costKeys)
+		rows[i] = p.row(one.Rows[i].CostKeys)
 	}
 	p.count(one.calls, func(c *call) int { return rows[c.row] })
 	one.calls, one.once = nil, nil // no longer needed

@@ -149,7 +149,7 @@ func (c *costReader) end() {
 	if slices.Contains(p.By, "branch") {
 		c.toBranches()
 	}
-	own := costKeys{Session: c.Report.ID, Project: c.Report.project}.only(p.By)
+	own := CostKeys{Session: c.Report.ID, Project: c.Report.project}.only(p.By)
 	for i := range p.Rows {
 		p.Rows[i].Session, p.Rows[i].Project = own.Session, own.Project
 	}

@@ -11,14 +11,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A costRow is usage and cost of the calls with the same keys.
-type costRow struct {
-	costKeys
-	costSum
+// A CostRow is usage and cost of the calls with the same keys.
+type CostRow struct {
+	CostKeys
+	CostSum
 }
 
-// costKeys are the keys of a row; those not requested are empty.
-type costKeys struct {
+// CostKeys are the keys of a row; those not requested are empty.
+type CostKeys struct {
 	Session  string `json:"session,omitempty"`  // the header's id
 	Project  string `json:"project,omitempty"`  // the header's folder
 	Month    string `json:"month,omitempty"`    // `2026-01`, in UTC; as the next two absent of a call without time
@@ -33,17 +33,17 @@ type costKeys struct {
 // costGroups are the possible groups of rows, and their keys.
 var costGroups = []struct {
 	name string
-	key  func(k *costKeys) *string
+	key  func(k *CostKeys) *string
 }{
-	{"session", func(k *costKeys) *string { return &k.Session }},
-	{"model", func(k *costKeys) *string { return &k.Model }},
-	{"provider", func(k *costKeys) *string { return &k.Provider }},
-	{"day", func(k *costKeys) *string { return &k.Day }},
-	{"week", func(k *costKeys) *string { return &k.Week }},
-	{"month", func(k *costKeys) *string { return &k.Month }},
-	{"project", func(k *costKeys) *string { return &k.Project }},
-	{"tool", func(k *costKeys) *string { return &k.Tool }},
-	{"branch", func(k *costKeys) *string { return &k.Branch }},
+	{"session", func(k *CostKeys) *string { return &k.Session }},
+	{"model", func(k *CostKeys) *string { return &k.Model }},
+	{"provider", func(k *CostKeys) *string { return &k.Provider }},
+	{"day", func(k *CostKeys) *string { return &k.Day }},
+	{"week", func(k *CostKeys) *string { return &k.Week }},
+	{"month", func(k *CostKeys) *string { return &k.Month }},
+	{"project", func(k *CostKeys) *string { return &k.Project }},
+	{"tool", func(k *CostKeys) *string { return &k.Tool }},
+	{"branch", func(k *CostKeys) *string { return &k.Branch }},
 }
 
 // CostGroups returns the names of the possible groups of rows of the lens cost.
@@ -55,7 +55,7 @@ func CostGroups() (names []string) {
 }
 
 // costKey returns the row's key for a group.
-func (k *costKeys) costKey(group string) *string {
+func (k *CostKeys) costKey(group string) *string {
 	for _, g := range costGroups {
 		if g.name == group {
 			return g.key(k)
@@ -65,7 +65,7 @@ func (k *costKeys) costKey(group string) *string {
 }
 
 // only returns the keys of these groups.
-func (k costKeys) only(groups []string) (some costKeys) {
+func (k CostKeys) only(groups []string) (some CostKeys) {
 	for _, g := range groups {
 		*some.costKey(g) = *k.costKey(g)
 	}
@@ -100,9 +100,9 @@ func (c *costReader) row(f *callRecord, m int, ms int64, dated bool) int32 {
 }
 
 // keys returns the keys of a row, except those known only at the end.
-func (c *costReader) keys(id rowID) costKeys {
+func (c *costReader) keys(id rowID) CostKeys {
 	m := &c.models[id.model]
-	k := costKeys{Model: m.name, Provider: m.provider.Text(), Tool: jsonl.Value(id.tool).Text()}
+	k := CostKeys{Model: m.name, Provider: m.provider.Text(), Tool: jsonl.Value(id.tool).Text()}
 	if id.day == noDay {
 		return k
 	}
@@ -113,11 +113,11 @@ func (c *costReader) keys(id rowID) costKeys {
 }
 
 // row returns the index of the row with these keys, adding it if necessary.
-func (p *CostPart) row(k costKeys) int {
+func (p *CostPart) row(k CostKeys) int {
 	if p.table == nil {
-		p.table = map[costKeys]int{}
+		p.table = map[CostKeys]int{}
 	}
-	rowOf(&p.Rows, p.table, k, costRow{costKeys: k})
+	rowOf(&p.Rows, p.table, k, CostRow{CostKeys: k})
 	return p.table[k]
 }
 
@@ -125,7 +125,7 @@ func (p *CostPart) row(k costKeys) int {
 // expensive first.
 func (p *CostPart) order() {
 	inTime := len(p.By) > 0 && slices.Contains([]string{"day", "week", "month"}, p.By[0])
-	slices.SortFunc(p.Rows, func(a, b costRow) int {
+	slices.SortFunc(p.Rows, func(a, b CostRow) int {
 		c := 0
 		if !inTime {
 			c = cmp.Or(cmp.Compare(b.Cost.Total, a.Cost.Total), cmp.Compare(b.Tokens.Total, a.Tokens.Total))
@@ -145,10 +145,10 @@ const sharedBranch = "shared"
 func (c *costReader) toBranches() {
 	names := branches(c.Session)
 	old := c.part.Rows
-	c.part.Rows, c.part.table = []costRow{}, nil
+	c.part.Rows, c.part.table = []CostRow{}, nil
 	for i := range c.part.calls {
 		one := &c.part.calls[i]
-		keys := old[one.row].costKeys
+		keys := old[one.row].CostKeys
 		keys.Branch = names(int(one.record))
 		one.row = int32(c.part.row(keys))
 	}

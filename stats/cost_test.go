@@ -189,7 +189,7 @@ func TestTotalsOfRawLines(t *testing.T) {
 		n++
 		got, want := one.Cost, rawTotals(s.Data)
 		if got.Calls.Total != want.Calls.Total || got.Calls.Unpriced != want.Calls.Unpriced || got.Tokens != want.Tokens || got.Cost.Recorded != want.Cost.Total {
-			t.Errorf("%s:\n got %+v\nwant %+v", s.Name, got.Sum(), want)
+			t.Errorf("%s:\n got %+v\nwant %+v", s.Name, got.CostSum, want)
 		}
 		if want.Cost.Total > 0 {
 			paid++
@@ -227,12 +227,12 @@ func TestForkAddsNothing(t *testing.T) {
 	must.Do(b.Print(fork))
 	must.Do(fork.Close())
 	alone, all := costs(t, stats.Options{}, names[0]), costs(t, stats.Options{By: []string{"session"}}, names...)
-	if all.Sum() != alone.Sum() || alone.Cost.Total != 4.875 || alone.Copies != 0 || all.Copies != 7 {
-		t.Errorf("alone %+v, together %+v, %d copies", alone.Sum(), all.Sum(), all.Copies)
+	if all.CostSum != alone.CostSum || alone.Cost.Total != 4.875 || alone.Copies != 0 || all.Copies != 7 {
+		t.Errorf("alone %+v, together %+v, %d copies", alone.CostSum, all.CostSum, all.Copies)
 	}
 	for _, row := range all.Rows {
 		if want := map[bool]float64{true: 4.875}[row.Session == "s1"]; row.Cost.Total != want {
-			t.Errorf("row %+v: cost %v, want %v: the first file counts", row.Keys(), row.Cost.Total, want)
+			t.Errorf("row %+v: cost %v, want %v: the first file counts", row.CostKeys, row.Cost.Total, want)
 		}
 	}
 	if own := append(bytesOf(names[1]), []byte(answer("x", "c", `"usage":{"input":16,"cost":{"total":1}}`)+"\n")...); os.WriteFile(names[1], own, 0o600) != nil {
@@ -279,7 +279,7 @@ func TestOddUsage(t *testing.T) {
 		answer("b", "a", `"usage":[1]`), answer("c", "b", `"usage":{"cost":{"total":"1"}}`), answer("d", "c", `"usage":{"cost":{"total":-0.5}}`),
 		answer("e", "d", `"usage":{"cost":{"total":8,"totalFromProvider":true},"cost":{"total":0.25}}`))
 	if got.Tokens.Total != 3 || got.Cost.Total != 0.25 || got.Cost.Billed != 0 || got.Calls.Unpriced != 4 {
-		t.Errorf("%+v", got.Sum())
+		t.Errorf("%+v", got.CostSum)
 	}
 }
 
@@ -308,7 +308,7 @@ func TestCostGroups(t *testing.T) {
 		got := costs(t, stats.Options{By: strings.Split(by, ",")}, store(t, session, other)...)
 		var rows []string
 		for _, r := range got.Rows {
-			data := must.Get(json.Marshal(r.Keys()))
+			data := must.Get(json.Marshal(r.CostKeys))
 			var keys map[string]string
 			must.Do(json.Unmarshal(data, &keys))
 			var names []string

@@ -50,7 +50,7 @@ func TestTrapN26OlderCompactionPaid(t *testing.T) {
 func TestTrapN27TotalIsNotTheSum(t *testing.T) {
 	got := costOf(t, answer("a", "", `"usage":{"cost":{"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"total":0.5,"totalFromProvider":true}}`),
 		answer("b", "a", `"usage":{"cost":{"input":1,"output":2,"cacheRead":3,"cacheWrite":4,"total":0.25,"totalFromProvider":false}}`))
-	if want := (stats.Cost{Total: 0.75, Recorded: 0.75, Billed: 0.5, Estimated: 0.25}); got.Cost != want {
+	if want := (stats.CostDollars{Total: 0.75, Recorded: 0.75, Billed: 0.5, Estimated: 0.25}); got.Cost != want {
 		t.Errorf("%+v, want %+v", got.Cost, want)
 	}
 }
@@ -68,7 +68,7 @@ func TestTrapN29NestedCallsOnce(t *testing.T) {
 	result := entry("message", "r", "a", `"message":{"role":"toolResult","toolName":"task","toolCallId":"c","content":[],"usage":{"input":5,"cost":{"total":0.5}},"nestedCalls":{"complete":true,"calls":[{"id":"n","name":"read","usage":{"input":5,"cost":{"total":0.5}}}]}}`)
 	got := costs(t, stats.Options{By: []string{"tool"}}, store(t, text(answer("a", "", `"usage":{"input":1,"cost":{"total":1}}`), result))...)
 	if got.Cost.Total != 1.5 || got.Tokens.Input != 6 || got.Kinds.Tools.Cost.Total != 0.5 {
-		t.Errorf("%+v", got.Sum())
+		t.Errorf("%+v", got.CostSum)
 	}
 	if len(got.Rows) != 2 || got.Rows[0].Tool != "" || got.Rows[1].Tool != "task" || got.Rows[1].Cost.Total != 0.5 {
 		t.Errorf("%+v", got.Rows)
@@ -94,6 +94,6 @@ func TestTrapN31OmittedAndFailedCount(t *testing.T) {
 		answer("b", "e", `"stopReason":"error","usage":{"cost":{"total":2}}`), answer("c", "", `"usage":{"cost":{"total":4}}`),
 		answer("c", "", `"usage":{"cost":{"total":8}}`), answer("z", "nowhere", `"usage":{"cost":{"total":16}}`))
 	if got.Cost.Total != 31 || got.Calls.Total != 5 {
-		t.Errorf("%+v", got.Sum())
+		t.Errorf("%+v", got.CostSum)
 	}
 }

@@ -19,7 +19,7 @@ import (
 func TestFormatsNamed(t *testing.T) {
 	sections := formatSections(t)
 	want := map[string]reflect.Type{"": reflect.TypeFor[Report]()}
-	all := reflect.TypeFor[parts]()
+	all := reflect.TypeFor[Parts]()
 	for i := range all.NumField() {
 		name, _, _ := strings.Cut(all.Field(i).Tag.Get("json"), ",")
 		want["Lens `"+name+"`"] = all.Field(i).Type
@@ -93,7 +93,7 @@ func jsonKeys(of reflect.Type, keys map[string]bool) {
 		if name != "" {
 			keys[name] = true
 		}
-		if slices.Contains([]string{"Coverage", "Findings", "Gate", "parts"}, field.Name) && of == reflect.TypeFor[Report]() {
+		if slices.Contains([]string{"Coverage", "Findings", "Gate", "Parts"}, field.Name) && of == reflect.TypeFor[Report]() {
 			continue
 		}
 		jsonKeys(field.Type, keys)

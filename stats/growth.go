@@ -23,14 +23,14 @@ var growthLens = Lens{
 	Name:  "growth",
 	About: "context size request by request, with compactions, truncations and edits",
 	read: func(l *lensRun) {
-		w := &growthWalk{l: l, model: -1, g: growth{Requests: []growthRow{}}}
-		l.Report.Growth = &GrowthPart{Sessions: []growth{}}
+		w := &growthWalk{l: l, model: -1, g: Growth{Requests: []GrowthRow{}}}
+		l.Report.Growth = &GrowthPart{Sessions: []Growth{}}
 		l.Requests, l.Sizes = true, true
 		l.Ends = append(l.Ends, w.end)
 	},
 	add: func(sum, one *Report) {
-		p := partOf(&sum.Growth, &GrowthPart{Sessions: []growth{}})
-		p.Sessions = filed(p.Sessions, one.Growth.Sessions, one.File, func(g *growth) *string { return &g.File })
+		p := partOf(&sum.Growth, &GrowthPart{Sessions: []Growth{}})
+		p.Sessions = filed(p.Sessions, one.Growth.Sessions, one.File, func(g *Growth) *string { return &g.File })
 	},
 	sheets: func(r *Report) []Sheet { return cmp.Or(r.Growth, &GrowthPart{}).sheets() },
 }
@@ -38,11 +38,11 @@ var growthLens = Lens{
 // A GrowthPart is the growth of the contexts of sessions. Contexts do not add up, so several
 // sessions are a list.
 type GrowthPart struct {
-	Sessions []growth `json:"sessions"` // each the path of a session to the point; sizes are tokens
+	Sessions []Growth `json:"sessions"` // each the path of a session to the point; sizes are tokens
 }
 
-// A growth is how the context of a session grew along its path.
-type growth struct {
+// A Growth is how the context of a session grew along its path.
+type Growth struct {
 	File        string      `json:"file,omitempty"`
 	Peak        int64       `json:"peak"`            // the largest request
 	PeakRequest int         `json:"peakRequest"`     // its number
@@ -50,14 +50,14 @@ type growth struct {
 	Compactions int         `json:"compactions"`     // how many, as the next two of what marks stand for
 	Truncations int         `json:"truncations"`
 	Edits       int         `json:"edits"`
-	Requests    []growthRow `json:"requests"`             // in order
-	Now         growthRow   `json:"now"`                  // the same of the next request, without `entry`; its `size` is `context` of `ctxtool ls`
-	Calibrated  *calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
+	Requests    []GrowthRow `json:"requests"`             // in order
+	Now         GrowthRow   `json:"now"`                  // the same of the next request, without `entry`; its `size` is `context` of `ctxtool ls`
+	Calibrated  *Calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
 }
 
-// A growthRow is a request with the size of its context in tokens (docs/figures.md): the recorded
+// A GrowthRow is a request with the size of its context in tokens (docs/figures.md): the recorded
 // size of its prompt, or an estimate. That of the next request is the size of the context now.
-type growthRow struct {
+type GrowthRow struct {
 	Request   int     `json:"request"`            // from 0
 	Entry     string  `json:"entry,omitempty"`    // its answer
 	Size      int64   `json:"size"`               // what the provider recorded of the prompt; else the context after the last recorded answer and an estimate of what came since
@@ -72,7 +72,7 @@ type growthRow struct {
 // A growthWalk follows the path.
 type growthWalk struct {
 	l     *lensRun
-	g     growth
+	g     Growth
 	marks string
 
 	model  int32 // that window belongs to, less than 0 for none
@@ -151,7 +151,7 @@ func (w *growthWalk) request(a *pathEntry, q *ledger.Request, before int) {
 		w.window, _, err = w.l.Replay.Window(ref)
 		w.l.fail(err)
 	}
-	row := growthRow{Request: int(a.Request), Entry: w.l.Session.ID(int(a.Record)), Tokens: before, Window: w.window, Marks: w.marks}
+	row := GrowthRow{Request: int(a.Request), Entry: w.l.Session.ID(int(a.Record)), Tokens: before, Window: w.window, Marks: w.marks}
 	if row.Size = cmp.Or(int64(q.Context), int64(before)); !q.Failed && q.Size() > 0 {
 		row.Recorded, row.Size = q.Size(), q.Size()
 	}
@@ -176,14 +176,14 @@ func (w *growthWalk) end(e *replay.Envelope) {
 	size, err := e.Size()
 	w.l.fail(err)
 	g := &w.g
-	g.Now = growthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
+	g.Now = GrowthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
 	g.Now.Size, g.Now.Estimated = int64(size.Tokens), size.Estimated > 0
 	g.sum()
 	w.l.Report.Growth.Sessions = append(w.l.Report.Growth.Sessions, *g)
 }
 
 // rows yields the requests, the next one last.
-func (g *growth) rows(yield func(r *growthRow) bool) {
+func (g *Growth) rows(yield func(r *GrowthRow) bool) {
 	for i := range g.Requests {
 		if !yield(&g.Requests[i]) {
 			return
@@ -193,7 +193,7 @@ func (g *growth) rows(yield func(r *growthRow) bool) {
 }
 
 // sum finds the peak, and the shares of windows.
-func (g *growth) sum() {
+func (g *Growth) sum() {
 	for r := range g.rows {
 		if r.Window > 0 {
 			r.Share = float64(r.Size) / float64(r.Window)
@@ -213,22 +213,22 @@ func (p *GrowthPart) sheets() []Sheet {
 		return []Sheet{p.Sessions[0].sheet()}
 	}
 	return []Sheet{{
-		Notes: calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated }),
-		Table: table.Of(p.Sessions, []col[*growth]{
-			{Name: "session", Value: func(g *growth) any { return g.File }, Flex: true},
-			{Name: "requests", Unit: table.Number, Value: func(g *growth) any { return len(g.Requests) }},
-			{Name: "peak", Unit: table.Tokens, Value: func(g *growth) any { return g.Peak }},
-			{Name: "share", Unit: table.Share, Value: func(g *growth) any { return table.Unless0(g.Share) }},
-			{Name: "now", Unit: table.Tokens, Value: func(g *growth) any { return table.About{Of: g.Now.Size} }},
-			{Name: "C", Unit: table.Number, Value: func(g *growth) any { return table.Unless0(g.Compactions) }},
-			{Name: "T", Unit: table.Number, Value: func(g *growth) any { return table.Unless0(g.Truncations) }},
-			{Name: "E", Unit: table.Number, Value: func(g *growth) any { return table.Unless0(g.Edits) }},
-			{Name: "growth", Value: func(g *growth) any { return g.sizes() }},
+		Notes: calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated }),
+		Table: table.Of(p.Sessions, []col[*Growth]{
+			{Name: "session", Value: func(g *Growth) any { return g.File }, Flex: true},
+			{Name: "requests", Unit: table.Number, Value: func(g *Growth) any { return len(g.Requests) }},
+			{Name: "peak", Unit: table.Tokens, Value: func(g *Growth) any { return g.Peak }},
+			{Name: "share", Unit: table.Share, Value: func(g *Growth) any { return table.Unless0(g.Share) }},
+			{Name: "now", Unit: table.Tokens, Value: func(g *Growth) any { return table.About{Of: g.Now.Size} }},
+			{Name: "C", Unit: table.Number, Value: func(g *Growth) any { return table.Unless0(g.Compactions) }},
+			{Name: "T", Unit: table.Number, Value: func(g *Growth) any { return table.Unless0(g.Truncations) }},
+			{Name: "E", Unit: table.Number, Value: func(g *Growth) any { return table.Unless0(g.Edits) }},
+			{Name: "growth", Value: func(g *Growth) any { return g.sizes() }},
 		}),
 	}}
 }
 
-func (g *growth) sizes() (sizes []int64) {
+func (g *Growth) sizes() (sizes []int64) {
 	for r := range g.rows {
 		sizes = append(sizes, r.Size)
 	}
@@ -236,20 +236,20 @@ func (g *growth) sizes() (sizes []int64) {
 }
 
 // sheet returns the table of one session, one row per request, and a chart.
-func (g *growth) sheet() Sheet {
+func (g *Growth) sheet() Sheet {
 	counted := "tokens"
 	if g.Calibrated != nil {
 		counted = "calibrated"
 	}
-	s := Sheet{Chart: &Chart{}, Table: table.Stream(g.rows, []col[*growthRow]{
-		{Name: "request", Unit: table.Number, Value: func(r *growthRow) any { return r.Request }},
-		{Name: "entry", Unit: table.Entry, Value: func(r *growthRow) any { return r.Entry }},
-		{Name: "size", Unit: table.Tokens, Value: func(r *growthRow) any { return table.Marked(r.Estimated, r.Size) }},
-		{Name: counted, Unit: table.Tokens, Value: func(r *growthRow) any { return table.About{Of: r.Tokens} }},
-		{Name: "recorded", Unit: table.Tokens, Value: func(r *growthRow) any { return table.Unless0(r.Recorded) }},
-		{Name: "window", Unit: table.Tokens, Value: func(r *growthRow) any { return table.Unless0(r.Window) }},
-		{Name: "share", Unit: table.Share, Value: func(r *growthRow) any { return table.If(r.Window > 0, r.Share) }},
-		{Name: "marks", Value: func(r *growthRow) any { return r.Marks }},
+	s := Sheet{Chart: &Chart{}, Table: table.Stream(g.rows, []col[*GrowthRow]{
+		{Name: "request", Unit: table.Number, Value: func(r *GrowthRow) any { return r.Request }},
+		{Name: "entry", Unit: table.Entry, Value: func(r *GrowthRow) any { return r.Entry }},
+		{Name: "size", Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.Marked(r.Estimated, r.Size) }},
+		{Name: counted, Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.About{Of: r.Tokens} }},
+		{Name: "recorded", Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.Unless0(r.Recorded) }},
+		{Name: "window", Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.Unless0(r.Window) }},
+		{Name: "share", Unit: table.Share, Value: func(r *GrowthRow) any { return table.If(r.Window > 0, r.Share) }},
+		{Name: "marks", Value: func(r *GrowthRow) any { return r.Marks }},
 	})}
 	for r := range g.rows {
 		mark := byte(0) // the most important one
@@ -270,7 +270,7 @@ func (g *growth) sheet() Sheet {
 }
 
 // note describes the session in a sentence, and the marks that it has.
-func (g *growth) note() string {
+func (g *Growth) note() string {
 	text := phrase.Count(len(g.Requests), "request")
 	if len(g.Requests) > 0 {
 		peak, about := g.Requests[g.PeakRequest], ""

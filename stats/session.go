@@ -40,32 +40,32 @@ type SessionPart struct {
 	Turns       int            `json:"turns"`           // prompts of the user
 	Requests    int            `json:"requests"`        // answers of models
 	StopReasons map[string]int `json:"stopReasons"`     // requests by how their answer ended, `none` where it does not say
-	Models      []modelCount   `json:"models"`          // the most used first
-	Calls       toolCount      `json:"toolCalls"`       // of all tools together, without `tool`
-	Tools       []toolCount    `json:"tools"`           // by tool, the most called first
+	Models      []ModelCount   `json:"models"`          // the most used first
+	Calls       ToolCount      `json:"toolCalls"`       // of all tools together, without `tool`
+	Tools       []ToolCount    `json:"tools"`           // by tool, the most called first
 	LostResults int            `json:"lostResults"`     // results whose call is nowhere
 	Branches    int            `json:"branches"`        // leaves of the tree
 	Compactions int            `json:"compactions"`     // of any agent: entries of this type, and transforms with their effect or name, one and its shadow once
 	Summaries   int            `json:"branchSummaries"` // entries of this type, as the next two
 	Edits       int            `json:"edits"`
 	Transforms  int            `json:"transforms"`
-	Time        timeSpan       `json:"time"`        // when it was written
-	LongPrompts longPrompts    `json:"longPrompts"` // prompts that took many requests
+	Time        TimeSpan       `json:"time"`        // when it was written
+	LongPrompts LongPrompts    `json:"longPrompts"` // prompts that took many requests
 
 	modelAt map[[2]string]int // indexes into Models and Tools, until they are sorted
 	toolAt  map[string]int
 }
 
-// A modelCount is the number of requests that a model answered.
-type modelCount struct {
+// A ModelCount is the number of requests that a model answered.
+type ModelCount struct {
 	Provider string `json:"provider"` // as the answers name it
 	Model    string `json:"model"`    // as the answers name it
 	Requests int    `json:"requests"` // that it answered
 }
 
-// A timeSpan is the time from the first to the last message (docs/figures.md, "Time"). Seconds is the length of the span,
+// A TimeSpan is the time from the first to the last message (docs/figures.md, "Time"). Seconds is the length of the span,
 // or the sum over several sessions.
-type timeSpan struct {
+type TimeSpan struct {
 	First   string  `json:"first,omitempty"` // timestamp of the earliest message
 	Last    string  `json:"last,omitempty"`  // timestamp of the latest message
 	Seconds float64 `json:"seconds"`         // between them, of several sessions their sum
@@ -73,17 +73,17 @@ type timeSpan struct {
 	first, last int64 // milliseconds since 1970
 }
 
-// longPrompts are prompts with more requests than gsh allows (max_iterations, docs/policies.md
+// LongPrompts are prompts with more requests than gsh allows (max_iterations, docs/policies.md
 // 2.6). On several branches, the longest counts.
-type longPrompts struct {
+type LongPrompts struct {
 	Limit   int          `json:"limit"`   // `--max-iterations`
 	Count   int          `json:"count"`   // prompts that took more requests than that; where paths part, the longest counts
 	Most    int          `json:"most"`    // requests that any prompt took
-	Prompts []longPrompt `json:"prompts"` // the prompts, those with the most requests first, at most 20; `text` is the first words
+	Prompts []LongPrompt `json:"prompts"` // the prompts, those with the most requests first, at most 20; `text` is the first words
 }
 
-// A longPrompt is one of them. Text is its first words.
-type longPrompt struct {
+// A LongPrompt is one of them. Text is its first words.
+type LongPrompt struct {
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line"`
 	Entry    string `json:"entry"`
@@ -96,8 +96,8 @@ const mostListed = 20
 
 func newSessionPart(limit int) *SessionPart {
 	return &SessionPart{
-		Roles: map[string]int{}, StopReasons: map[string]int{}, Models: []modelCount{}, Tools: []toolCount{},
-		LongPrompts: longPrompts{Limit: limit, Prompts: []longPrompt{}},
+		Roles: map[string]int{}, StopReasons: map[string]int{}, Models: []ModelCount{}, Tools: []ToolCount{},
+		LongPrompts: LongPrompts{Limit: limit, Prompts: []LongPrompt{}},
 		modelAt:     map[[2]string]int{}, toolAt: map[string]int{},
 	}
 }
@@ -156,15 +156,15 @@ func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 func (p *SessionPart) answer(m *jsonl.Message) {
 	p.Requests++
 	p.StopReasons[cmp.Or(m.Stop.Text(), "none")]++
-	p.model(modelCount{m.Provider.Text(), m.Model.Text(), 1})
+	p.model(ModelCount{m.Provider.Text(), m.Model.Text(), 1})
 }
 
-func (p *SessionPart) model(m modelCount) {
-	rowOf(&p.Models, p.modelAt, [2]string{m.Provider, m.Model}, modelCount{m.Provider, m.Model, 0}).Requests += m.Requests
+func (p *SessionPart) model(m ModelCount) {
+	rowOf(&p.Models, p.modelAt, [2]string{m.Provider, m.Model}, ModelCount{m.Provider, m.Model, 0}).Requests += m.Requests
 }
 
 // take makes the span include a time.
-func (s *timeSpan) take(stamp string, ms int64) {
+func (s *TimeSpan) take(stamp string, ms int64) {
 	if s.First == "" || ms < s.first {
 		s.First, s.first = stamp, ms
 	}
@@ -229,7 +229,7 @@ func (p *SessionPart) compactions(l *lensRun) error {
 }
 
 // find lists the prompts with too many requests, given the number of each.
-func (l *longPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
+func (l *LongPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 	read := s.NewReader()
 	for _, rec := range slices.Sorted(maps.Keys(most)) {
 		n := int(most[rec])
@@ -242,7 +242,7 @@ func (l *longPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 			return err
 		}
 		l.Count++
-		l.Prompts = append(l.Prompts, longPrompt{
+		l.Prompts = append(l.Prompts, LongPrompt{
 			Line: s.Line(int(rec)), Entry: s.ID(int(rec)), Requests: n, Text: outline.Gist(jsonl.User, line),
 		})
 	}
@@ -251,8 +251,8 @@ func (l *longPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 }
 
 // cut keeps the longest.
-func (l *longPrompts) cut() {
-	l.Prompts = largest(l.Prompts, mostListed, func(p longPrompt) int { return p.Requests })
+func (l *LongPrompts) cut() {
+	l.Prompts = largest(l.Prompts, mostListed, func(p LongPrompt) int { return p.Requests })
 }
 
 // add adds another session's part.
@@ -270,27 +270,27 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 		p.Time.take(t.First, t.first)
 		p.Time.take(t.Last, t.last)
 	}
-	p.LongPrompts.Prompts = filed(p.LongPrompts.Prompts, one.LongPrompts.Prompts, file, func(l *longPrompt) *string { return &l.File })
+	p.LongPrompts.Prompts = filed(p.LongPrompts.Prompts, one.LongPrompts.Prompts, file, func(l *LongPrompt) *string { return &l.File })
 	p.LongPrompts.cut()
 }
 
 // sort puts the largest first. Nothing may be added after that.
 func (p *SessionPart) sort() {
 	p.modelAt, p.toolAt = nil, nil
-	slices.SortFunc(p.Models, func(a, b modelCount) int {
+	slices.SortFunc(p.Models, func(a, b ModelCount) int {
 		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})
-	slices.SortFunc(p.Tools, func(a, b toolCount) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool)) })
+	slices.SortFunc(p.Tools, func(a, b ToolCount) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool)) })
 }
 
 func (p *SessionPart) sheets() []Sheet {
 	long := &p.LongPrompts
 	title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
-	s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*longPrompt]{
-		{Name: "session", Value: func(l *longPrompt) any { return l.File }},
-		{Name: "entry", Unit: table.Entry, Value: func(l *longPrompt) any { return l.Entry }},
-		{Name: "requests", Unit: table.Number, Value: func(l *longPrompt) any { return l.Requests }},
-		{Name: "prompt", Value: func(l *longPrompt) any { return l.Text }, Flex: true},
+	s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*LongPrompt]{
+		{Name: "session", Value: func(l *LongPrompt) any { return l.File }},
+		{Name: "entry", Unit: table.Entry, Value: func(l *LongPrompt) any { return l.Entry }},
+		{Name: "requests", Unit: table.Number, Value: func(l *LongPrompt) any { return l.Requests }},
+		{Name: "prompt", Value: func(l *LongPrompt) any { return l.Text }, Flex: true},
 	})}
 	if more := long.Count - len(long.Prompts); more > 0 {
 		s.Notes = []string{fmt.Sprintf("and %d more", more)}
@@ -344,7 +344,7 @@ func modelName(m models.Ref) string {
 }
 
 // String describes the span in words.
-func (s timeSpan) String() string {
+func (s TimeSpan) String() string {
 	minutes := int64(s.Seconds) / 60
 	length := fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
 	if minutes < 60 {

@@ -6,8 +6,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A toolCount is the outcomes of the calls of a tool.
-type toolCount struct {
+// A ToolCount is the outcomes of the calls of a tool.
+type ToolCount struct {
 	Tool       string `json:"tool,omitempty"` // its name
 	Calls      int    `json:"calls"`          // how often it was called
 	OK         int    `json:"ok"`             // calls that went well
@@ -21,7 +21,7 @@ type toolCount struct {
 	Got        int64  `json:"gotBytes"`       // JSON of results' content, as it stands in the file
 }
 
-func (t *toolCount) outcomes() map[string]int {
+func (t *ToolCount) outcomes() map[string]int {
 	return map[string]int{
 		"ok": t.OK, "error": t.Error, "blocked": t.Blocked, "skipped": t.Skipped, "aborted": t.Aborted, "unanswered": t.Unanswered,
 	}
@@ -47,12 +47,12 @@ type strangeResult struct {
 }
 
 // counts returns the count of all tools, and of the tool with that name.
-func (p *SessionPart) counts(tool string) [2]*toolCount {
-	return [...]*toolCount{&p.Calls, p.tool(tool)}
+func (p *SessionPart) counts(tool string) [2]*ToolCount {
+	return [...]*ToolCount{&p.Calls, p.tool(tool)}
 }
 
-func (p *SessionPart) tool(name string) *toolCount {
-	return rowOf(&p.Tools, p.toolAt, name, toolCount{Tool: name})
+func (p *SessionPart) tool(name string) *ToolCount {
+	return rowOf(&p.Tools, p.toolAt, name, ToolCount{Tool: name})
 }
 
 // answer records the calls of an answer.
@@ -120,18 +120,18 @@ func (b *callBook) close() {
 	b.sum.LostResults += len(b.strange)
 }
 
-func toolSheet(tools []toolCount) Sheet {
-	return Sheet{Title: "tool calls", Table: table.Of(tools, []col[*toolCount]{
-		{Name: "tool", Value: func(t *toolCount) any { return t.Tool }, Flex: true},
-		{Name: "calls", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Calls) }},
-		{Name: "ok", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.OK) }},
-		{Name: "error", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Error) }},
-		{Name: "blocked", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Blocked) }},
-		{Name: "skipped", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Skipped) }},
-		{Name: "aborted", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Aborted) }},
-		{Name: "unanswered", Unit: table.Number, Value: func(t *toolCount) any { return table.Unless0(t.Unanswered) }},
-		{Name: "nested", Unit: table.Number, Spare: true, Value: func(t *toolCount) any { return table.Unless0(t.Nested) }},
-		{Name: "asked", Unit: table.Bytes, Value: func(t *toolCount) any { return table.Unless0(t.Asked) }},
-		{Name: "got", Unit: table.Bytes, Value: func(t *toolCount) any { return table.Unless0(t.Got) }},
+func toolSheet(tools []ToolCount) Sheet {
+	return Sheet{Title: "tool calls", Table: table.Of(tools, []col[*ToolCount]{
+		{Name: "tool", Value: func(t *ToolCount) any { return t.Tool }, Flex: true},
+		{Name: "calls", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Calls) }},
+		{Name: "ok", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.OK) }},
+		{Name: "error", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Error) }},
+		{Name: "blocked", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Blocked) }},
+		{Name: "skipped", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Skipped) }},
+		{Name: "aborted", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Aborted) }},
+		{Name: "unanswered", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Unanswered) }},
+		{Name: "nested", Unit: table.Number, Spare: true, Value: func(t *ToolCount) any { return table.Unless0(t.Nested) }},
+		{Name: "asked", Unit: table.Bytes, Value: func(t *ToolCount) any { return table.Unless0(t.Asked) }},
+		{Name: "got", Unit: table.Bytes, Value: func(t *ToolCount) any { return table.Unless0(t.Got) }},
 	})}
 }

@@ -40,19 +40,19 @@ func (s Sheet) Shown() Sheet {
 
 // Gaps is a table of the sessions that a report does not count, or not to their ends.
 func (r *Report) Gaps() Sheet {
-	var gaps []reportFile
+	var gaps []ReportFile
 	for _, f := range r.Files {
 		if f.Error+f.Stopped != "" {
 			gaps = append(gaps, f)
 		}
 	}
 	s := Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed}
-	s.Table = table.Of(gaps, []col[*reportFile]{
-		{Name: "session", Value: func(f *reportFile) any { return f.File }},
-		{Name: "counted", Value: func(f *reportFile) any {
+	s.Table = table.Of(gaps, []col[*ReportFile]{
+		{Name: "session", Value: func(f *ReportFile) any { return f.File }},
+		{Name: "counted", Value: func(f *ReportFile) any {
 			return cmp.Or(phrase.If(f.Error != "", "nothing"), "the beginning")
 		}},
-		{Name: "why", Value: func(f *reportFile) any { return cmp.Or(f.Error, f.Stopped) }, Flex: true},
+		{Name: "why", Value: func(f *ReportFile) any { return cmp.Or(f.Error, f.Stopped) }, Flex: true},
 	})
 	return s
 }

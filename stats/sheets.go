@@ -36,30 +36,30 @@ func (p *CompactionsPart) sheets() []Sheet {
 	return []Sheet{main, why.of(several)}
 }
 
-var compactionColumns = []col[*compacting]{
-	{Name: "session", Value: func(c *compacting) any { return c.File }},
-	{Name: "entry", Unit: table.Entry, Value: func(c *compacting) any { return c.Entry }},
-	{Name: "why", Value: func(c *compacting) any { return c.Trigger }},
-	{Name: "before", Unit: table.Tokens, Value: func(c *compacting) any { return table.About{Of: c.Before} }},
-	{Name: "after", Unit: table.Tokens, Value: func(c *compacting) any { return table.About{Of: c.After} }},
-	{Name: "freed", Unit: table.Share, Value: func(c *compacting) any { return c.Reduction }},
-	{Name: "band", Value: func(c *compacting) any { return c.Band }},
-	{Name: "kept", Unit: table.Number, Value: func(c *compacting) any { return c.Kept }},
-	{Name: "turn", Value: func(c *compacting) any { return phrase.If(c.Split, "split") }},
-	{Name: "paths", Value: func(c *compacting) any { return found(c.Survival.Paths) }},
-	{Name: "commands", Value: func(c *compacting) any { return found(c.Survival.Commands) }},
-	{Name: "errors", Value: func(c *compacting) any { return found(c.Survival.Errors) }},
-	{Name: "constraints", Value: func(c *compacting) any { return found(c.Survival.Constraints) }},
+var compactionColumns = []col[*Compacting]{
+	{Name: "session", Value: func(c *Compacting) any { return c.File }},
+	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
+	{Name: "why", Value: func(c *Compacting) any { return c.Trigger }},
+	{Name: "before", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.Before} }},
+	{Name: "after", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.After} }},
+	{Name: "freed", Unit: table.Share, Value: func(c *Compacting) any { return c.Reduction }},
+	{Name: "band", Value: func(c *Compacting) any { return c.Band }},
+	{Name: "kept", Unit: table.Number, Value: func(c *Compacting) any { return c.Kept }},
+	{Name: "turn", Value: func(c *Compacting) any { return phrase.If(c.Split, "split") }},
+	{Name: "paths", Value: func(c *Compacting) any { return found(c.Survival.Paths) }},
+	{Name: "commands", Value: func(c *Compacting) any { return found(c.Survival.Commands) }},
+	{Name: "errors", Value: func(c *Compacting) any { return found(c.Survival.Errors) }},
+	{Name: "constraints", Value: func(c *Compacting) any { return found(c.Survival.Constraints) }},
 }
 
 // triggerColumns say why there was a compaction.
-var triggerColumns = []col[*compacting]{
-	{Name: "session", Value: func(c *compacting) any { return c.File }},
-	{Name: "entry", Unit: table.Entry, Value: func(c *compacting) any { return c.Entry }},
-	{Name: "request", Unit: table.Number, Value: func(c *compacting) any { return c.Request }},
-	{Name: "recorded", Unit: table.Tokens, Value: func(c *compacting) any { return table.Unless0(c.Recorded) }},
-	{Name: "next", Unit: table.Tokens, Value: func(c *compacting) any { return table.Unless0(c.Next) }},
-	{Name: "evidence", Flex: true, Value: func(c *compacting) any {
+var triggerColumns = []col[*Compacting]{
+	{Name: "session", Value: func(c *Compacting) any { return c.File }},
+	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
+	{Name: "request", Unit: table.Number, Value: func(c *Compacting) any { return c.Request }},
+	{Name: "recorded", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Recorded) }},
+	{Name: "next", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Next) }},
+	{Name: "evidence", Flex: true, Value: func(c *Compacting) any {
 		return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
 	}},
 }
@@ -106,9 +106,9 @@ func (p *ContextPart) unit() string {
 // window, or of all tokens for several contexts.
 func (p *ContextPart) categorySheet() Sheet {
 	var s Sheet
-	var all contextCategory
+	var all ContextCategory
 	for _, c := range p.Sessions {
-		addUp(&all, &contextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
+		addUp(&all, &ContextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
 	}
 	of, part := int64(all.Tokens), "share"
 	if len(p.Sessions) == 1 {
@@ -116,10 +116,10 @@ func (p *ContextPart) categorySheet() Sheet {
 		of, part = p.Sessions[0].Window, "window"
 	} else {
 		s.Title = fmt.Sprintf("%d sessions", len(p.Sessions))
-		s.Notes = calibratedNotes(len(p.Sessions), func(i int) *calibrated { return p.Sessions[i].Calibrated })
+		s.Notes = calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated })
 	}
 	type row struct {
-		contextCategory
+		ContextCategory
 		tokens any
 	}
 	var rows []row
@@ -150,7 +150,7 @@ func (p *ContextPart) categorySheet() Sheet {
 }
 
 // headline describes the context of one session.
-func (c *contextOf) headline() string {
+func (c *SessionContext) headline() string {
 	s := fmt.Sprintf("request %d, at %s", c.Request, cmp.Or(c.Entry, "the root"))
 	if c.Model.ID != "" {
 		s += ", " + c.Model.Name()
@@ -162,7 +162,7 @@ func (c *contextOf) headline() string {
 }
 
 // notes returns further notes on the context of one session.
-func (c *contextOf) notes() (notes []string) {
+func (c *SessionContext) notes() (notes []string) {
 	if c.Window == 0 {
 		notes = append(notes, "The window of the model is not known: --window gives it.")
 	}
@@ -189,26 +189,26 @@ func sized(s weigh.Size) any { return table.Marked(s.Estimated > 0, s.Tokens) }
 
 // sessionSheet returns the largest contexts of several sessions.
 func (p *ContextPart) sessionSheet() Sheet {
-	some, notes := fullest(p.Sessions, func(c contextOf) int { return c.Tokens })
-	return Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*contextOf]{
-		{Name: "session", Value: func(c *contextOf) any { return cmp.Or(c.File, c.Session) }, Flex: true},
-		{Name: "entry", Unit: table.Entry, Value: func(c *contextOf) any { return c.Entry }},
-		{Name: "tokens", Unit: table.Tokens, Value: func(c *contextOf) any { return sized(c.Usage) }},
-		{Name: "window", Unit: table.Share, Value: func(c *contextOf) any { return c.Share }},
-		{Name: "of", Unit: table.Tokens, Value: func(c *contextOf) any { return table.Unless0(c.Window) }},
-		{Name: "messages", Unit: table.Number, Value: func(c *contextOf) any { return table.Unless0(c.Messages) }},
+	some, notes := fullest(p.Sessions, func(c SessionContext) int { return c.Tokens })
+	return Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*SessionContext]{
+		{Name: "session", Value: func(c *SessionContext) any { return cmp.Or(c.File, c.Session) }, Flex: true},
+		{Name: "entry", Unit: table.Entry, Value: func(c *SessionContext) any { return c.Entry }},
+		{Name: "tokens", Unit: table.Tokens, Value: func(c *SessionContext) any { return sized(c.Usage) }},
+		{Name: "window", Unit: table.Share, Value: func(c *SessionContext) any { return c.Share }},
+		{Name: "of", Unit: table.Tokens, Value: func(c *SessionContext) any { return table.Unless0(c.Window) }},
+		{Name: "messages", Unit: table.Number, Value: func(c *SessionContext) any { return table.Unless0(c.Messages) }},
 	})}
 }
 
 func (p *ContextPart) largestSheet() Sheet {
-	s := Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*contextEntry]{
-		{Name: "session", Value: func(e *contextEntry) any { return e.File }, Flex: true},
-		{Name: "entry", Unit: table.Entry, Value: func(e *contextEntry) any { return e.Entry }},
-		{Name: "line", Unit: table.Number, Value: func(e *contextEntry) any { return e.Line }},
-		{Name: "kind", Value: func(e *contextEntry) any { return e.Kind }},
-		{Name: "tool", Value: func(e *contextEntry) any { return e.Tool }, Flex: true},
-		{Name: p.unit(), Unit: table.Tokens, Value: func(e *contextEntry) any { return p.tokens(e.Tokens) }},
-		{Name: "bytes", Unit: table.Bytes, Value: func(e *contextEntry) any { return e.Bytes }},
+	s := Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*ContextEntry]{
+		{Name: "session", Value: func(e *ContextEntry) any { return e.File }, Flex: true},
+		{Name: "entry", Unit: table.Entry, Value: func(e *ContextEntry) any { return e.Entry }},
+		{Name: "line", Unit: table.Number, Value: func(e *ContextEntry) any { return e.Line }},
+		{Name: "kind", Value: func(e *ContextEntry) any { return e.Kind }},
+		{Name: "tool", Value: func(e *ContextEntry) any { return e.Tool }, Flex: true},
+		{Name: p.unit(), Unit: table.Tokens, Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }},
+		{Name: "bytes", Unit: table.Bytes, Value: func(e *ContextEntry) any { return e.Bytes }},
 	})}
 	all := 0
 	for _, c := range p.Sessions {
@@ -222,12 +222,12 @@ func (p *ContextPart) largestSheet() Sheet {
 
 // rereadSheet is the files that were read more than once.
 func (p *ContextPart) rereadSheet() Sheet {
-	s := Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*reread]{
-		{Name: "session", Value: func(r *reread) any { return r.File }, Flex: true},
-		{Name: "path", Value: func(r *reread) any { return r.Path }, Flex: true},
-		{Name: "times", Unit: table.Number, Value: func(r *reread) any { return r.Times }},
-		{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *reread) any { return p.tokens(r.Tokens) }},
-		{Name: "newest", Value: func(r *reread) any { return r.Entry }},
+	s := Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*Reread]{
+		{Name: "session", Value: func(r *Reread) any { return r.File }, Flex: true},
+		{Name: "path", Value: func(r *Reread) any { return r.Path }, Flex: true},
+		{Name: "times", Unit: table.Number, Value: func(r *Reread) any { return r.Times }},
+		{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *Reread) any { return p.tokens(r.Tokens) }},
+		{Name: "newest", Value: func(r *Reread) any { return r.Entry }},
 	})}
 	if n := p.Rereads.Files - len(p.Rereads.Largest); n > 0 {
 		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
@@ -254,37 +254,37 @@ const (
 
 // sumColumns are those of a sum. The cost is marked where some of it is computed; the recorded part
 // is shown beside it.
-var sumColumns = []col[*costSum]{
-	{Name: "calls", Unit: table.Number, Value: func(s *costSum) any { return s.Calls.Total }},
-	{Name: "input", Unit: table.Tokens, Value: func(s *costSum) any { return table.Unless0(s.Tokens.Input) }},
-	{Name: "output", Unit: table.Tokens, Value: func(s *costSum) any { return table.Unless0(s.Tokens.Output) }},
-	{Name: "cache read", Unit: table.Tokens, Value: func(s *costSum) any { return table.Unless0(s.Tokens.CacheRead) }},
-	{Name: "cache write", Unit: table.Tokens, Value: func(s *costSum) any { return table.Unless0(s.Tokens.CacheWrite) }},
-	{Name: "cost", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any {
+var sumColumns = []col[*CostSum]{
+	{Name: "calls", Unit: table.Number, Value: func(s *CostSum) any { return s.Calls.Total }},
+	{Name: "input", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Input) }},
+	{Name: "output", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Output) }},
+	{Name: "cache read", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheRead) }},
+	{Name: "cache write", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheWrite) }},
+	{Name: "cost", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable, table.Marked(s.computed(), s.Cost.Total))
 	}},
-	{Name: "recorded", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any {
+	{Name: "recorded", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable && s.computed(), table.Unless0(s.Cost.Recorded))
 	}},
-	{Name: "billed", Unit: table.Dollars, Spare: true, Value: func(s *costSum) any {
+	{Name: "billed", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
 		return table.Unless0(s.Cost.Billed)
 	}},
-	{Name: "unpriced", Unit: table.Number, Spare: true, Value: func(s *costSum) any {
+	{Name: "unpriced", Unit: table.Number, Spare: true, Value: func(s *CostSum) any {
 		return table.Unless0(s.Calls.Unpriceable)
 	}},
 }
 
 // computed reports whether some of a cost is by the table of prices.
-func (s *costSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceable }
+func (s *CostSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceable }
 
 func (p *CostPart) rowSheet() Sheet {
-	var columns []col[*costRow]
+	var columns []col[*CostRow]
 	for i, by := range p.By {
-		key := func(r *costRow) any { return *r.costKey(by) }
-		columns = append(columns, col[*costRow]{Name: by, Flex: i == 0, Value: key})
+		key := func(r *CostRow) any { return *r.costKey(by) }
+		columns = append(columns, col[*CostRow]{Name: by, Flex: i == 0, Value: key})
 	}
-	columns = append(columns, table.Within(func(r *costRow) *costSum { return &r.costSum }, nil, sumColumns...)...)
-	var rows []costRow
+	columns = append(columns, table.Within(func(r *CostRow) *CostSum { return &r.CostSum }, nil, sumColumns...)...)
+	var rows []CostRow
 	for _, row := range p.Rows {
 		if row.Calls.Total > 0 { // else another session has its calls
 			rows = append(rows, row)
@@ -292,7 +292,7 @@ func (p *CostPart) rowSheet() Sheet {
 	}
 	s := Sheet{Few: fewRows, Table: table.Of(rows, columns)}
 	if len(rows) > 1 {
-		total := &costRow{costSum: p.costSum}
+		total := &CostRow{CostSum: p.CostSum}
 		*total.costKey(p.By[0]) = "total"
 		s.Total = total
 	}
@@ -302,7 +302,7 @@ func (p *CostPart) rowSheet() Sheet {
 // A purpose is what calls were for.
 type purpose struct {
 	name string
-	*costSum
+	*CostSum
 }
 
 func (p *CostPart) kindSheet() Sheet {
@@ -313,7 +313,7 @@ func (p *CostPart) kindSheet() Sheet {
 		}
 	}
 	columns := []col[*purpose]{{Name: "purpose", Value: func(p *purpose) any { return p.name }}}
-	sums := table.Within(func(p *purpose) *costSum { return p.costSum }, nil, sumColumns...)
+	sums := table.Within(func(p *purpose) *CostSum { return p.CostSum }, nil, sumColumns...)
 	return Sheet{Title: "by purpose", Table: table.Of(rows, append(columns, sums...))}
 }
 

@@ -73,13 +73,13 @@ type Report struct {
 	dialect.Reading
 	Error    string               `json:"error,omitempty"`   // why it could not be read: then there is nothing else
 	Stopped  string               `json:"stopped,omitempty"` // why its replay stopped: the lenses saw what came before
-	Files    []reportFile         `json:"files,omitempty"`   // of several, or of a sum
+	Files    []ReportFile         `json:"files,omitempty"`   // of several, or of a sum
 	Version  int                  `json:"version,omitempty"` // of the format
 	Rules    replay.Rules         `json:"rules,omitempty"`
 	Coverage *sessionfmt.Coverage `json:"coverage,omitempty"`
 	Findings []sessionfmt.Finding `json:"findings,omitempty"` // of one session
 	Gate     any                  `json:"gate,omitempty"`     // of a sum: the gate.Report on it
-	parts    `json:"lenses"`
+	Parts    `json:"lenses"`
 
 	Path    string         `json:"-"` // of the file from the current folder
 	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
@@ -93,8 +93,8 @@ const (
 	SessionSchema = "ctxtool/stats.session/2"
 )
 
-// A reportFile is a session file of a report.
-type reportFile struct {
+// A ReportFile is a session file of a report.
+type ReportFile struct {
 	File string `json:"file"`
 	ID   string `json:"session,omitempty"`
 	dialect.Reading
@@ -102,8 +102,8 @@ type reportFile struct {
 	Stopped string `json:"stopped,omitempty"`
 }
 
-// parts are the parts of a report by lens; nil for lenses not requested.
-type parts struct {
+// Parts are the parts of a report by lens; nil for lenses not requested.
+type Parts struct {
 	Session     *SessionPart     `json:"session,omitempty"`
 	Context     *ContextPart     `json:"context,omitempty"`
 	Growth      *GrowthPart      `json:"growth,omitempty"`
@@ -112,7 +112,7 @@ type parts struct {
 	Bytes       *BytesPart       `json:"bytes,omitempty"`
 	Cache       *CachePart       `json:"cache,omitempty"`
 	Check       *CheckPart       `json:"check,omitempty"`
-	Calibration *calibrationPart `json:"calibration,omitempty"`
+	Calibration *CalibrationPart `json:"calibration,omitempty"`
 }
 
 // A lensRun is one session being read. Lenses register callbacks, so that the file is read once
@@ -269,7 +269,7 @@ func (l *lensRun) call(p *jsonl.Picked) {
 // Add adds the report of one more session to that of several. Sessions are added in
 // the order of their files, which decides whose copy of a call counts.
 func (o *Options) Add(sum, one *Report) {
-	sum.Files = append(sum.Files, reportFile{one.File, one.ID, one.Reading, one.Error, one.Stopped})
+	sum.Files = append(sum.Files, ReportFile{one.File, one.ID, one.Reading, one.Error, one.Stopped})
 	if one.Error != "" {
 		return
 	}

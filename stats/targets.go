@@ -13,16 +13,16 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A likeness holds what other systems make of the contexts of sessions.
-type likeness struct {
-	SWE []swe `json:"swe-cli,omitempty"`
+// A Likeness holds what other systems make of the contexts of sessions.
+type Likeness struct {
+	SWE []SWE `json:"swe-cli,omitempty"`
 }
 
-// A swe is a context judged by the targets of SWE-CLI (docs/policies.md 3.3).
-type swe struct {
+// A SWE is a context judged by the targets of SWE-CLI (docs/policies.md 3.3).
+type SWE struct {
 	File    string     `json:"file,omitempty"`
 	Session string     `json:"session,omitempty"`
-	Targets sweTargets `json:"targets"`
+	Targets SWETargets `json:"targets"`
 }
 
 // sweFits reports whether a number of tokens is below SWE-CLI's threshold.
@@ -31,24 +31,24 @@ func sweFits(total int, limit int64) bool {
 	return float64(total) < float64(limit)*threshold
 }
 
-// sweTargets measures SWE-CLI's targets. A value is null if there is nothing to measure. No session
+// SWETargets measures SWE-CLI's targets. A value is null if there is nothing to measure. No session
 // determines the other targets in its table.
-type sweTargets struct {
-	Efficiency sweTarget `json:"context_efficiency"`       // requests below the threshold
-	Compaction sweTarget `json:"compaction_effectiveness"` // tokens that compactions removed
-	Waste      sweWaste  `json:"token_waste"`              // tokens of results that say nothing new
-	Autonomy   sweTarget `json:"task_autonomy"`            // prompts that ended without abort, error or steering
-	Precision  sweTarget `json:"retrieval_precision"`      // results of reads and searches that a later answer, edit or command used
+type SWETargets struct {
+	Efficiency SWETarget `json:"context_efficiency"`       // requests below the threshold
+	Compaction SWETarget `json:"compaction_effectiveness"` // tokens that compactions removed
+	Waste      SWEWaste  `json:"token_waste"`              // tokens of results that say nothing new
+	Autonomy   SWETarget `json:"task_autonomy"`            // prompts that ended without abort, error or steering
+	Precision  SWETarget `json:"retrieval_precision"`      // results of reads and searches that a later answer, edit or command used
 }
 
 // All returns the targets by the short names that a gate uses.
-func (t *sweTargets) All(yield func(name string, t *sweTarget) bool) {
-	_ = yield("efficiency", &t.Efficiency) && yield("compaction", &t.Compaction) && yield("waste", &t.Waste.sweTarget) &&
+func (t *SWETargets) All(yield func(name string, t *SWETarget) bool) {
+	_ = yield("efficiency", &t.Efficiency) && yield("compaction", &t.Compaction) && yield("waste", &t.Waste.SWETarget) &&
 		yield("autonomy", &t.Autonomy) && yield("precision", &t.Precision)
 }
 
-// A sweTarget is a share, 0 to 1, with its two numbers.
-type sweTarget struct {
+// A SWETarget is a share, 0 to 1, with its two numbers.
+type SWETarget struct {
 	Value *float64 `json:"value"`
 	Min   *float64 `json:"min,omitempty"` // its lower limit
 	Max   *float64 `json:"max,omitempty"` // its upper limit
@@ -57,9 +57,9 @@ type sweTarget struct {
 	Of    int      `json:"of"`
 }
 
-// A sweWaste counts tokens of wasted results, each once.
-type sweWaste struct {
-	sweTarget
+// A SWEWaste counts tokens of wasted results, each once.
+type SWEWaste struct {
+	SWETarget
 	Retried    int `json:"retried"`    // failures whose call was made again
 	Errors     int `json:"errors"`     // other failures
 	Superseded int `json:"superseded"` // reads of files that were read again later
@@ -67,7 +67,7 @@ type sweWaste struct {
 }
 
 // measure computes the share, and whether the target is met.
-func measure(part, of int, low, high float64) (t sweTarget) {
+func measure(part, of int, low, high float64) (t SWETarget) {
 	t.Part, t.Of = part, of
 	if low > 0 {
 		t.Min = &low
@@ -96,7 +96,7 @@ func (o *Options) sweCounter() (*compact.Policy, *tokens.Counter) {
 }
 
 // readTargets measures the targets of SWE-CLI.
-func readTargets(l *lensRun, to *likeness) {
+func readTargets(l *lensRun, to *Likeness) {
 	policy, counter := l.Options.sweCounter()
 	run := sweRun{l: l}
 	l.Sizes = true
@@ -117,7 +117,7 @@ func readTargets(l *lensRun, to *likeness) {
 		used, lookups := found.Count()
 		limit, _, err := policy.Limit(e)
 		l.fail(err)
-		to.SWE = append(to.SWE, swe{Session: l.Report.ID, Targets: sweTargets{
+		to.SWE = append(to.SWE, SWE{Session: l.Report.ID, Targets: SWETargets{
 			Efficiency: measure(run.fits(limit), len(run.requests), 1, 0),
 			Compaction: measure(run.before-run.after, run.before, 0.6, 0.8),
 			Waste:      m.waste(),
@@ -182,7 +182,7 @@ func (r *sweRun) fits(limit int64) (n int) {
 }
 
 // autonomy returns the share of prompts that ended well. A prompt without answer has not ended.
-func (r *sweRun) autonomy() sweTarget {
+func (r *sweRun) autonomy() SWETarget {
 	good, all := 0, 0
 	for i, p := range r.prompts {
 		if i == len(r.prompts)-1 && !p.answered {
@@ -238,7 +238,7 @@ func (s *sweMessages) add(msg *jsonl.Message) {
 // waste counts results without new content. From the end backwards, these are results whose calls
 // were repeated, and files or results that were read again. A read supersedes an older one of the
 // same lines, and one of all lines supersedes every older one (docs/policies.md 4.9).
-func (s *sweMessages) waste() (w sweWaste) {
+func (s *sweMessages) waste() (w SWEWaste) {
 	called, said, read := map[string]bool{}, map[string]bool{}, map[[2]string]bool{}
 	for i := len(s.results) - 1; i >= 0; i-- {
 		r := &s.results[i]
@@ -258,6 +258,6 @@ func (s *sweMessages) waste() (w sweWaste) {
 			read[[2]string{r.file, r.part}] = true
 		}
 	}
-	w.sweTarget = measure(w.Retried+w.Errors+w.Superseded+w.Duplicate, s.tokens, 0, 0.1)
+	w.SWETarget = measure(w.Retried+w.Errors+w.Superseded+w.Duplicate, s.tokens, 0, 0.1)
 	return w
 }

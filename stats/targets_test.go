@@ -10,7 +10,7 @@ import (
 )
 
 // targetsOf returns what a session has of SWE-CLI's targets.
-func targetsOf(t *testing.T, data []byte, opt Options) sweTargets {
+func targetsOf(t *testing.T, data []byte, opt Options) SWETargets {
 	t.Helper()
 	opt.Targets = true
 	return lookAt(t, data, opt).Like.SWE[0].Targets
@@ -32,13 +32,13 @@ func TestSWETargets(t *testing.T) {
 	s := targetsOf(t, data, Options{Replay: replay.Options{Window: 100}, Counter: &tokens.Pi, Asked: true})
 	for _, test := range []struct {
 		name     string
-		got      sweTarget
+		got      SWETarget
 		part, of int
 		met      bool
 	}{
 		{"efficiency", s.Efficiency, 4, 6, false}, // a2 has 80 tokens, a6 100
 		{"autonomy", s.Autonomy, 2, 4, false},
-		{"waste", s.Waste.sweTarget, 0, 29, true},
+		{"waste", s.Waste.SWETarget, 0, 29, true},
 	} {
 		if test.got.Part != test.part || test.got.Of != test.of || *test.got.Met != test.met || *test.got.Value != float64(test.part)/float64(test.of) {
 			t.Errorf("%s: %s", test.name, asJSON(test.got))

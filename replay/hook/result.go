@@ -32,9 +32,9 @@ var Reasons = []string{string(BeforeRequest), string(TurnEnd), string(Ephemeral)
 
 // A Result is what a hook returned: a patch with at least one operation.
 type Result struct {
-	Name    string // of the transformer; empty if the hook gave none
-	Patch   value  // an array, on one line
-	Display value  // absent, or an object
+	Name    string      // of the transformer; empty if the hook gave none
+	Patch   jsonl.Value // an array, on one line
+	Display jsonl.Value // absent, or an object
 }
 
 // Read reads what a hook returned: an object with a patch, a list of operations, or lines of

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
@@ -34,6 +35,25 @@ func writeCheck(w *bufio.Writer, r check.Reports, on Screen) {
 	}
 	fmt.Fprintf(w, "%s; %s, %s, %s\n", cmp.Or(strings.Join(verdicts, ", "), "none"),
 		phrase.Count(t.Errors, "error"), phrase.Count(t.Warnings, "warning"), phrase.Count(t.Infos, "info"))
+}
+
+var coverageColumns = slices.Concat(
+	[]col[*check.Field]{{Name: "", Value: func(m *check.Field) any { return phrase.If(!m.Known, "new") }, Spare: true}},
+	table.Fields[check.Field]("agent field=path count"),
+	[]col[*check.Field]{
+		{Name: "size", Unit: table.Size, Value: func(m *check.Field) any { return m.Bytes }},
+		{Name: "first", Value: func(m *check.Field) any { return fmt.Sprintf("%s:%d", m.File, m.Line) }, Flex: true},
+	},
+)
+
+// writeCoverage writes what nothing reads as a table, and how much of the files that is.
+func writeCoverage(w *bufio.Writer, c check.Coverage, on Screen) {
+	WriteTable(w, table.Of(c.Fields, coverageColumns), on)
+	unread := int64(0)
+	for _, m := range c.Fields {
+		unread += m.Bytes
+	}
+	fmt.Fprintf(w, "%s, %s: nothing reads %s of them\n", phrase.Count(c.Files, "file"), megabytes(c.Bytes), megabytes(unread))
 }
 
 func writeFile(w *bufio.Writer, f *check.Report, on Screen) {

@@ -88,6 +88,8 @@ var writers = []writer{
 	text("text", writeCheck),
 	jsonlOf(func(r check.Reports) []*check.Report { return r.Files }),
 	plain("sarif", writeSARIF),
+	text("text", writeCoverage),
+	jsonlOf(func(c check.Coverage) []check.Field { return c.Fields }),
 	text("github", writeAnnotations),
 
 	text("text", writeCount),

@@ -179,6 +179,7 @@ type checkOptions struct {
 	only, skip  []string
 	implemented []string
 	explain     string
+	coverage    bool
 	known       *models.Table
 }
 
@@ -193,9 +194,11 @@ func newCheckCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
 	e.choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", "unknown check", checkCodes())
+	f.BoolVar(&o.coverage, "coverage", false, "list the fields and the types of lines that nothing reads, and exit with 1 if one is new")
 	o.redaction.flags(e, cmd)
 	e.models(&o.known)
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
+	exclude(cmd, "coverage", "explain", "only", "skip", "fail-on", "implemented")
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
 	return cmd
@@ -221,6 +224,12 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 	if err != nil {
 		return usage(err)
 	}
+	if o.coverage && (o.format == "sarif" || o.format == "github") {
+		return usagef("--coverage has no form %s", o.format)
+	}
+	if o.coverage {
+		return o.cover(e, files)
+	}
 	report := check.Together(o.checked(e, files, choice))
 	if err := e.print(&o.answer, paths(files), report); err != nil {
 		return err
@@ -232,6 +241,29 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 		if worst, any := f.Worst(); any && worst >= failOn {
 			return errFound
 		}
+	}
+	return nil
+}
+
+// cover says what of the files nothing reads.
+func (o *checkOptions) cover(e *env, files []listedFile) error {
+	var all check.Coverage
+	for _, f := range files {
+		s, err := e.open(f.path)
+		if err != nil {
+			return err
+		}
+		err = all.Add(s, e.fileName(f.given))
+		s.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if err := e.print(&o.answer, paths(files), all.Sorted()); err != nil {
+		return err
+	}
+	if all.New() {
+		return errFound
 	}
 	return nil
 }

@@ -64,6 +64,9 @@ type Dialect struct {
 	Database *Database
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
+	// Fields are the fields of lines that are known: a path on each line, after - if nothing reads it
+	// (docs/formats.md, "Coverage").
+	Fields string
 	// Version returns the version of the agent that wrote a line, absent if the line has none;
 	// Newest is the newest one whose files were read.
 	Version func(line jsonl.Value) jsonl.Value

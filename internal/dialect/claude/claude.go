@@ -3,6 +3,7 @@
 package claude
 
 import (
+	_ "embed"
 	"math"
 	"path/filepath"
 	"slices"
@@ -13,9 +14,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// fields are the fields of lines that are known.
+//
+//go:embed fields.txt
+var fields string
+
 // Dialect is the format of Claude Code.
 var Dialect = dialect.Dialect{
-	Name:  "claude",
+	Name: "claude", Fields: fields,
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
 	File:  fileID, Session: sessionID, Policy: "claude-code",

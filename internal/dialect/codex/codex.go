@@ -3,6 +3,7 @@
 package codex
 
 import (
+	_ "embed"
 	"path/filepath"
 	"strings"
 
@@ -10,9 +11,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// fields are the fields of lines that are known.
+//
+//go:embed fields.txt
+var fields string
+
 // Dialect is the format of Codex.
 var Dialect = dialect.Dialect{
-	Name:  "codex",
+	Name: "codex", Fields: fields,
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "CODEX_HOME", Home: ".codex", Folders: []string{"sessions", "archived_sessions"}},
 	File:  fileID, Session: sessionID, Policy: "codex",

@@ -2,6 +2,7 @@
 package gemini
 
 import (
+	_ "embed"
 	"path/filepath"
 	"strings"
 
@@ -10,11 +11,16 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// fields are the fields of lines that are known.
+//
+//go:embed fields.txt
+var fields string
+
 var format = chat.Format{About: about, Read: read}
 
 // Dialect is the format of Gemini CLI.
 var Dialect = logged(chat.Dialect(dialect.Dialect{
-	Name:  "gemini",
+	Name: "gemini", Fields: fields,
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: newListed,
 	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
 	File:  fileID, Policy: "pi",

@@ -2,6 +2,7 @@
 package gsh
 
 import (
+	_ "embed"
 	"path/filepath"
 	"strings"
 
@@ -10,9 +11,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// fields are the fields of lines that are known.
+//
+//go:embed fields.txt
+var fields string
+
 // Dialect is the format of gsh.
 var Dialect = chat.Dialect(dialect.Dialect{
-	Name:  "gsh",
+	Name: "gsh", Fields: fields,
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok },
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: ".local/share", Folders: []string{"gsh/sessions"}},
 	File:  fileID, Policy: "gsh",

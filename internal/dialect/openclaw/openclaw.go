@@ -3,6 +3,7 @@
 package openclaw
 
 import (
+	_ "embed"
 	"path/filepath"
 	"strings"
 
@@ -10,9 +11,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// fields are the fields of lines that are known.
+//
+//go:embed fields.txt
+var fields string
+
 // Dialect is the format of OpenClaw: each row holds a record in the format of pi.
 var Dialect = dialect.Dialect{
-	Name: "openclaw", Sniff: isWindow,
+	Name: "openclaw", Fields: fields, Sniff: isWindow,
 	Store: dialect.Store{Variable: "OPENCLAW_STATE_DIR", Home: ".openclaw", Folders: []string{"agents"}},
 	File:  fileID, Policy: "pi", Neutral: true,
 	Session: func(line jsonl.Value) jsonl.Value {

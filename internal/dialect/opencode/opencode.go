@@ -4,6 +4,7 @@ package opencode
 
 import (
 	"bytes"
+	_ "embed"
 	"path/filepath"
 	"strings"
 
@@ -11,9 +12,17 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// fields are the fields of lines that are known, of both versions.
+var (
+	//go:embed fields.txt
+	fields string
+	//go:embed 2/fields.txt
+	fields2 string
+)
+
 // Dialect is the format of opencode.
 var Dialect = dialect.Dialect{
-	Name:  "opencode",
+	Name: "opencode", Fields: fields,
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"), Folders: []string{filepath.Join("opencode", "opencode.db")}},
 	File:  fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles",
@@ -42,7 +51,7 @@ var pick = jsonl.Pick{
 
 // Version2 is the format of version 2, in the same database. It is not compared with the program.
 var Version2 = dialect.Dialect{
-	Name: "opencode2",
+	Name: "opencode2", Fields: fields2,
 	Sniff: func(first jsonl.Value) bool {
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},

@@ -3,6 +3,7 @@
 package swecli
 
 import (
+	_ "embed"
 	"math"
 	"path/filepath"
 	"slices"
@@ -13,11 +14,16 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// fields are the fields of lines that are known.
+//
+//go:embed fields.txt
+var fields string
+
 var format = chat.Format{About: about, Read: read, Sums: true}
 
 // Dialect is the format of SWE-CLI.
 var Dialect = logged(chat.Dialect(dialect.Dialect{
-	Name:  "swe-cli",
+	Name: "swe-cli", Fields: fields,
 	Sniff: sniff, Document: func() dialect.Arranger { return chat.NewArranger(format) },
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},
 	File:  fileID, Base: base, Policy: "swe-cli", Uncached: true,

@@ -103,7 +103,7 @@ func TestContext(t *testing.T) {
 		{"taken back twice across an old compaction", begin().user("a").user("b").user("c").add("compacted", `{"message":"sum"}`).back(1).user("d").back(2).user("e"), "u:a u:e"},
 		{"an old compaction of prompts that were taken back", begin().user("a").user("b").add("compacted", `{"message":"one"}`).back(1).user("c").add("compacted", `{"message":"two"}`).user("d"), "u:a u:c u:two u:d"},
 		{"two old compactions", begin().user("a").add("compacted", `{"message":"one"}`).user("b").add("compacted", `{"message":"two"}`).user("c"), "u:a u:b u:two u:c"},
-		{"an old compaction of a prompt without room", begin().user("gone").user(half + "12345678" + half).user("bcd").user("e").add("compacted", `{"message":"sum"}`).user("f").back(2), "u:half\n…2 tokens truncated…\nhalf u:bcd"},
+		{"an old compaction of a prompt without room", begin().user("gone").user(half+"12345678"+half).user("bcd").user("e").add("compacted", `{"message":"sum"}`).user("f").back(2), "u:half\n…2 tokens truncated…\nhalf u:bcd"},
 		{"an old compaction", begin().user("a").answer("1").user("b").add("compacted", `{"message":"sum"}`).user("c"), "u:a u:b u:sum u:c"},
 		{"an old compaction without a text", begin().user("a").add("compacted", `{"message":""}`), "u:a u:(no summary available)"},
 		{"Codex wrote it", begin().user("a").user("<environment_context>x").user("b").back(1).user("c"), "u:a u:c"},

@@ -19,8 +19,8 @@ const (
 // transform makes the patch of a compaction, or of turns that are taken back across one.
 func (m *maker) transform() {
 	var compaction jsonl.Value
-	var items []item
-	back := typeOfLine(m.Lines[0]).Is("event_msg")
+	var few [2]item
+	items, back := few[:0], typeOfLine(m.Lines[0]).Is("event_msg")
 	for _, line := range m.Lines {
 		if typ := typeOfLine(line); typ.Is("compacted") {
 			compaction = line.Get("payload")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -90,7 +91,7 @@ func (c *converter) record(i int) error {
 		c.ids[i] = parent
 		return nil
 	case jsonl.Transform:
-		c.ids[i], err = c.replaced(line)
+		c.ids[i], err = c.replaced(i, line)
 		return err
 	case jsonl.System:
 		c.system = bytes.Clone(line)
@@ -122,9 +123,9 @@ func (c *converter) write(line jsonl.Value) error {
 	return err
 }
 
-// replaced writes the messages by which a patch replaces all, below a new root, and returns
-// the id of the last one.
-func (c *converter) replaced(line jsonl.Value) (id string, err error) {
+// replaced writes the messages by which the patch of record i replaces all, below a new root, and
+// returns the id of the last one. Prompts that it keeps are written again.
+func (c *converter) replaced(i int, line jsonl.Value) (id string, err error) {
 	line = bytes.Clone(line)
 	add := func(entry jsonl.Value) {
 		if err == nil {
@@ -143,11 +144,41 @@ func (c *converter) replaced(line jsonl.Value) (id string, err error) {
 		if !op.Get("op").Is("messages_cached_replace") {
 			return "", fmt.Errorf("its operation %s has no form in pi", sessionfmt.Quote(op.Get("op").Text()))
 		}
-		for msg := range op.Get("messages").Elements {
+		messages, err := c.withPrompts(i, slices.Collect(op.Get("messages").Elements))
+		if err != nil {
+			return "", err
+		}
+		for _, msg := range messages {
 			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg))
 		}
 	}
 	return id, err
+}
+
+// withPrompts returns the messages of record i with the prompts that it keeps.
+func (c *converter) withPrompts(i int, messages []jsonl.Value) ([]jsonl.Value, error) {
+	k, _ := c.s.Kept(i)
+	if k.Count() == 0 {
+		return messages, nil
+	}
+	var prompts []int
+	path, _ := c.s.Path(i)
+	for _, rec := range path {
+		if kept, ok := c.s.Kept(rec); ok {
+			prompts = prompts[:kept.To]
+		} else if c.s.Kind(rec) == jsonl.User {
+			prompts = append(prompts, rec)
+		}
+	}
+	var kept []jsonl.Value
+	for _, rec := range prompts[k.From:] {
+		line, err := c.r.Line(rec)
+		if err != nil {
+			return nil, err
+		}
+		kept = append(kept, bytes.Clone(line.Get("message")))
+	}
+	return slices.Insert(messages, k.Before(), kept...), nil
 }
 
 // set is an object with one member set, or without it.

@@ -97,6 +97,33 @@ func newList(p *pool) list {
 	return list{pool: p, front: &both[0], body: &both[1]}
 }
 
+// declarations returns the numbers of the system messages.
+func (l *list) declarations() []int32 {
+	all := slices.Clip(l.systems)
+	if l.n-l.shown == len(all) { // all others are shown
+		return all
+	}
+	for i := len(l.systems); i < l.n; i++ {
+		if l.at(i).kind == jsonl.System {
+			all = append(all, l.number(i))
+		}
+	}
+	return all
+}
+
+// share makes the messages of another list that only grew, from an index on, those of one that has
+// none but system messages.
+func (l *list) share(of *list, from int) {
+	l.body, l.lo, l.hi = of.body, min(from, of.hi), of.hi
+	l.n += l.hi - l.lo
+	l.shown += l.body.sum(l.pool, l.lo, l.hi)
+}
+
+// apart returns the numbers of the messages that another list does not store in the same place.
+func (l *list) apart(other *list) []int32 {
+	return Messages{&version{list: *l}, int32(l.n)}.apart(Messages{&version{list: *other}, int32(other.n)})
+}
+
 func (b *body) number(k int) int32 { return b.chunks[k/chunkSize].numbers[k%chunkSize] }
 
 // own returns a body with the first n messages of this one, to which messages can be added, and

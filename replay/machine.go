@@ -34,7 +34,7 @@ type machine struct {
 
 	reader  *Reader          // reads messages other than the current line
 	err     error            // the first, which ends the step and the walk
-	hashes  map[Piece]uint64 // see digests
+	hashes  map[int32]uint64 // by number; see digests
 	spelled []byte           // a message in normalized JSON, for hashing
 
 	pool *pool // of the messages of this machine and of those that it is forked from or forks
@@ -45,6 +45,7 @@ type machine struct {
 	// The last edit of each edited record.
 	edits    map[int32]edit
 	early    []int32 // records that were edited before they came
+	prompts  list    // prompts of the path that were not taken back; see replaceCached
 	declared []delta // system messages before and after the first compaction, which drops them from base
 
 	pos       int // of the last entry replayed
@@ -70,8 +71,9 @@ func newMachine(r *Replay, watch ...Observer) *machine {
 	p := new(pool)
 	return &machine{
 		r: r, watch: watch, load: r.NewReader(), reader: r.NewReader(), pool: p, base: state{msgs: newList(p)},
-		edits: map[int32]edit{},
-		pos:   -1, altered: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
+		prompts: newList(p),
+		edits:   map[int32]edit{},
+		pos:     -1, altered: -1, model: -1, thinking: -1, ephemeral: -1, turn: -1,
 	}
 }
 
@@ -243,25 +245,30 @@ func (m *machine) digest(v value) uint64 {
 	return maphash.Bytes(digestSeed, m.spelled)
 }
 
-// digests maps the hashes of a list's shown messages to their indexes, in order: of those that
-// may equal one of these kinds. Messages of entries are hashed once per machine.
-func (m *machine) digests(l *list, like map[jsonl.Kind]bool) map[uint64][]int {
+// digests maps the hashes of messages that are shown to their numbers, in order: of those that
+// may equal one of some others, by their kinds. Messages of entries are hashed once per machine.
+func (m *machine) digests(numbers []int32, others []value) map[uint64][]int32 {
 	if m.hashes == nil {
-		m.hashes = map[Piece]uint64{}
+		m.hashes = map[int32]uint64{}
 	}
-	out := make(map[uint64][]int, l.shown)
-	for i, msg := range l.all {
+	like := map[jsonl.Kind]bool{}
+	for _, el := range others {
+		like[providerKind(el.Get("role").RoleKind())] = true
+	}
+	out := map[uint64][]int32{}
+	for _, number := range numbers {
+		msg := m.pool.at(number)
 		if !msg.Sent() || !like[providerKind(msg.kind)] {
 			continue
 		}
-		h, ok := m.hashes[*msg]
+		h, ok := m.hashes[number]
 		if !ok {
 			v, err := m.reader.Provider(msg)
 			m.fail(err)
 			h = m.digest(v)
-			m.hashes[*msg] = h
+			m.hashes[number] = h
 		}
-		out[h] = append(out[h], i)
+		out[h] = append(out[h], number)
 	}
 	return out
 }

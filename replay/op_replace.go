@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -8,34 +9,46 @@ import (
 
 // replaceCached puts a new list in place of the cached messages. A message that equals
 // an earlier one keeps its origin, and so does the summary of the same patch in another frame.
-// Among equal messages the first is matched first.
+// Among equal messages the first is matched first. Prompts that an entry of another agent keeps are
+// taken from where they are stored, and what it puts after them is new.
 func replaceCached(m *machine, s *state, c *Change) {
-	like := map[jsonl.Kind]bool{}
-	for el := range c.v.Get("messages").Elements {
-		like[providerKind(el.Get("role").RoleKind())] = true
-	}
-	had := m.digests(&s.msgs, like)
 	next := newList(m.pool)
-	for i, msg := range s.msgs.all { // system messages are not cached messages
-		if msg.kind == jsonl.System {
-			next.push(s.msgs.number(i))
-		}
+	next.systems = s.msgs.declarations() // are not cached messages
+	next.n = len(next.systems)
+	messages := slices.Collect(c.v.Get("messages").Elements)
+	kept, ok := m.r.Session.Kept(int(c.piece.rec))
+	if ok {
+		m.prompts.hi = min(m.prompts.hi, kept.To)
+		m.prompts.n = m.prompts.hi
 	}
-	systems := next.n
-	for el := range c.v.Get("messages").Elements {
-		h := m.digest(el)
-		if all := had[h]; len(all) > 0 {
-			next.push(s.msgs.number(all[0]))
-			had[h] = all[1:]
-		} else {
-			msg := patchMessage(el, c.v, c.piece)
-			if next.n == systems {
-				m.reframe(&s.msgs, el, &msg)
+	before := len(messages) // those that may equal an earlier one
+	if kept.Count() > 0 {
+		next.share(&m.prompts, kept.From)
+		before = kept.Before()
+	}
+	had := m.digests(s.msgs.apart(&next), messages[:before])
+	for k, el := range messages {
+		put := (*list).push
+		if k < before {
+			if kept.Count() > 0 {
+				put = (*list).prepend
 			}
-			next.push(m.pool.intern(msg))
+			h := m.digest(el)
+			if all := had[h]; len(all) > 0 {
+				put(&next, all[0])
+				had[h] = all[1:]
+				continue
+			}
 		}
+		msg := patchMessage(el, c.v, c.piece)
+		if k == 0 {
+			m.reframe(&s.msgs, el, &msg)
+		}
+		put(&next, m.pool.intern(msg))
 	}
-	next.body.loose = next.n
+	if kept.Count() == 0 {
+		next.body.loose = next.hi
+	}
 	s.msgs = next
 }
 

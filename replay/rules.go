@@ -67,7 +67,11 @@ func (m *machine) step(pos, rec int) Effect {
 		}
 		m.ephemeral = -1
 	}
-	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg, number: m.pool.add(msg)})
+	number := m.pool.add(msg)
+	if kind == jsonl.User && m.r.Session.Dialect() != nil {
+		m.prompts.push(number)
+	}
+	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg, number: number})
 	return Added
 }
 

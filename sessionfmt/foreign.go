@@ -52,6 +52,13 @@ func (s *Session) Foreign() error {
 	}
 }
 
+// Kept returns which prompts record i keeps, a transform of an agent whose transforms can keep some; ok
+// is false for other records.
+func (s *Session) Kept(i int) (k dialect.Kept, ok bool) {
+	k, ok = s.kept[i]
+	return k, ok
+}
+
 // Answers reports whether record i is the answer to a request. In another agent's session
 // parts of one that broke off, and answers that were put there, are none.
 func (s *Session) Answers(i int) bool {
@@ -244,6 +251,7 @@ func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 		*src = dialect.Source{} // never hold two long lines at once
 	}
 	src.Kind, src.ID, src.Parent, src.Part = rec.kind, idText(r.s.idOf(i)), idText(r.s.parentOf(i)), part
+	src.Kept = r.s.kept[i]
 	src.Unanswered, src.Native = rec.flags&flagUnanswered != 0, native
 	if !known {
 		src.Reset()

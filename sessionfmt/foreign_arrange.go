@@ -157,6 +157,13 @@ func (a *arrangement) Join(entry int, at dialect.Span) {
 	s.joined, s.last[entry] = append(s.joined, one), n
 }
 
+func (a *arrangement) Keep(entry int, k dialect.Kept) {
+	if a.s.kept == nil {
+		a.s.kept = map[int]dialect.Kept{}
+	}
+	a.s.kept[entry] = k
+}
+
 func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
 func (a *arrangement) Leaf() int            { return a.leaf }
 func (a *arrangement) Move(entry int)       { a.leaf = entry }

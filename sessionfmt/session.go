@@ -103,14 +103,15 @@ type Session struct {
 
 	called  string // the name in messages
 	src     *source
-	dialect *dialect.Dialect // nil for pi
-	first   dialect.Span     // another agent's first object
-	doc     *document        // that the file is, nil for lines
-	own     *source          // the file itself, where it continues others
-	base    []section        // the files that it continues
-	badUTF8 bool             // another agent's file has bytes that are none
-	joined  []joined         // lines of entries that are made of several
-	last    []uint32         // the last of those by entry, 0 for none
+	dialect *dialect.Dialect     // nil for pi
+	first   dialect.Span         // another agent's first object
+	doc     *document            // that the file is, nil for lines
+	own     *source              // the file itself, where it continues others
+	base    []section            // the files that it continues
+	badUTF8 bool                 // another agent's file has bytes that are none
+	joined  []joined             // lines of entries that are made of several
+	last    []uint32             // the last of those by entry, 0 for none
+	kept    map[int]dialect.Kept // prompts that transforms keep
 	records []record
 	times   []int64  // of the records, milliseconds since 1970, with Options.Times
 	held    [][]byte // lines of the last records, which are not in the file; see Hold

@@ -231,6 +231,21 @@ var hostileShapes = []hostileShape{
 			p.codex("compacted", `{"message":"sum"}`)
 		}
 	}},
+	{"codex histories", func(p *pile, n int) {
+		for i := range n {
+			p.codexTurn(i)
+			p.codex("compacted", `{"message":"sum","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"sum"}]}]}`)
+		}
+	}},
+	{"codex compactions taken back", func(p *pile, n int) {
+		for i := range n {
+			p.codexTurn(2 * i)
+			p.codexTurn(2*i + 1)
+			p.codex("compacted", `{"message":"sum"}`)
+			p.codex("event_msg", `{"type":"thread_rolled_back","num_turns":1}`)
+		}
+		p.codexTurn(0)
+	}},
 	{"codex rollbacks", func(p *pile, n int) {
 		for i := range n {
 			p.codexTurn(2 * i)

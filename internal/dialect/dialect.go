@@ -158,6 +158,22 @@ func (l *Line) Clone() *Line {
 	return &kept
 }
 
+// Kept are prompts that a Transform keeps as they are, so that it holds only what is new. Prompts
+// have numbers on their path, from 0.
+type Kept struct {
+	From, To int // To is also the number of the next prompt
+	// Short is the room of the prompt before From, which was shortened, in tokens of the dialect; 0
+	// if there is none. It is the Transform's first message, before those kept.
+	Short   int
+	Dropped int // prompts that were taken back since
+}
+
+// Before is how many messages of the Transform stand before the prompts that it keeps.
+func (k Kept) Before() int { return min(k.Short, 1) }
+
+// Count is the number of prompts kept.
+func (k Kept) Count() int { return k.To - k.From }
+
 // An Arranger makes entries of lines.
 type Arranger interface {
 	// Next takes the next line, which is valid during the call.
@@ -174,6 +190,8 @@ type Tree interface {
 	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int, err error)
 	// Join adds a line to an entry.
 	Join(entry int, at Span)
+	// Keep says which prompts a Transform keeps.
+	Keep(entry int, k Kept)
 	// Replace replaces one line of an entry.
 	Replace(entry int, old, by Span)
 	// Spans are the lines of an entry.

@@ -12,6 +12,7 @@ type Source struct {
 	ID, Parent []byte // texts
 	Part       int    // of the entries that its first line made, from 0
 	Unanswered bool
+	Kept       Kept          // of a Transform
 	Lines      []jsonl.Value // those that it was made from, in the order in which they were added
 	// Native asks for messages as the agent sends them; see Message.
 	Native bool

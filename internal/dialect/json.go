@@ -1,6 +1,10 @@
 package dialect
 
-import "ctxtool/sessionfmt/jsonl"
+import (
+	"fmt"
+
+	"ctxtool/sessionfmt/jsonl"
+)
 
 // A JSON writes entries as pi does.
 type JSON struct {
@@ -76,10 +80,14 @@ func (w *JSON) next(name string, v jsonl.Value) {
 	}
 }
 
-// patch appends one op, which replaces all messages.
+// patch appends one op, which replaces all messages but the prompts kept.
 func (w *JSON) patch(e *Entry) {
 	w.raw(`,"transformerName":"` + e.Transformer + `","schemaVersion":1,"patch":[{"op":"messages_cached_replace",`)
-	w.raw(`"scope":"cached","invalidateCacheReason":"` + e.Reason + `","messages":[`)
+	w.raw(`"scope":"cached","invalidateCacheReason":"` + e.Reason + `",`)
+	if k := e.of.Kept; k.Count() > 0 {
+		w.out = fmt.Appendf(w.out, `"keptPrompts":{"from":%d,"to":%d,"after":%d},`, k.From, k.To, k.Before())
+	}
+	w.raw(`"messages":[`)
 	for k := range e.Messages {
 		if k > 0 {
 			w.raw(",")

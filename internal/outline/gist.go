@@ -128,9 +128,8 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 }
 
 // replaced describes the transform that stands for what another agent did to its history: its
-// name, and how many messages it leaves.
-func (g *gist) replaced(name, patch jsonl.Value) {
-	n := 0
+// name, and how many messages it leaves: n that it keeps, and its own.
+func (g *gist) replaced(name, patch jsonl.Value, n int) {
 	for op := range patch.Elements {
 		for range op.Get("messages").Elements {
 			n++

@@ -151,7 +151,8 @@ func (r *Reader) Row(i int, line jsonl.Value) Row {
 	kind := r.s.Kind(i)
 	time := r.gist.entry(kind, line)
 	if patch := line.Get("patch"); kind == jsonl.Transform && r.s.Dialect() != nil {
-		r.gist.replaced(line.Get("transformerName"), patch)
+		kept, _ := r.s.Kept(i)
+		r.gist.replaced(line.Get("transformerName"), patch, kept.Count())
 	}
 	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }

@@ -2,7 +2,7 @@ package codex
 
 import (
 	"bytes"
-	"slices"
+	"sort"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -25,9 +25,10 @@ type arranger struct {
 	notes   int  // the leaf before the notes that stand directly before the line at hand
 	noted   bool // there are such notes
 	turns   []turn
-	cut     []dialect.Span // what the compaction in force is made of, of a replaced history
-	cutAt   int            // its entry
-	earlier int            // turns before it, which are in what it made
+	cut     dialect.Span // the compaction in force
+	kept    dialect.Kept // the prompts that it keeps
+	cutAt   int          // its entry
+	earlier int          // turns before it that were not taken back
 
 	summary *held
 }
@@ -36,7 +37,7 @@ type arranger struct {
 type turn struct {
 	before int // the leaf before it, and before the notes that came with it
 	at     dialect.Span
-	size   int // of its text, bytes; below 0 until a compaction asks for it
+	upto   int // tokens of the prompts up to this one; below 0 until a compaction asks for it
 }
 
 // A held is a summary that waits for what it is for.
@@ -238,34 +239,63 @@ func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) error {
 	if err != nil {
 		return err
 	}
-	var made []dialect.Span
+	a.kept = dialect.Kept{From: len(a.turns), To: len(a.turns)}
 	if !line.Get("payload").Get("replacement_history").IsArray() {
-		room := int64(mostKept * bytesPerToken)
-		for k := len(a.turns) - 1; k >= 0 && room > 0; k-- {
-			one := &a.turns[k]
-			if one.size < 0 {
-				text, err := t.Read(one.at)
-				if err != nil {
-					return err
-				}
-				it := lineItem(text)
-				one.size = len(it.text())
-			}
-			made = append(made, one.at)
-			room -= int64(one.size)
+		if err := a.fit(t); err != nil {
+			return err
 		}
-		slices.Reverse(made)
 	}
-	a.cut = append([]dialect.Span{l.At}, made...)
-	more := made
+	var more []dialect.Span
 	if a.summary != nil {
-		more = append(append(more, a.summary.line.At), a.summary.more...)
+		more = append(a.summary.more, a.summary.line.At)
 		a.summary = nil
 	}
-	a.open, a.told = -1, -1
-	a.cutAt, err = t.Add(jsonl.Transform, l, more...)
-	a.earlier = len(a.turns)
+	a.cut, a.earlier = l.At, len(a.turns)
+	a.cutAt, err = a.replace(t, l, a.kept, more)
 	return err
+}
+
+// replace adds an entry that replaces the history.
+func (a *arranger) replace(t dialect.Tree, l *dialect.Line, k dialect.Kept, more []dialect.Span) (entry int, err error) {
+	a.open, a.told = -1, -1
+	if k.Short > 0 {
+		more = append(more, a.turns[k.From-1].at)
+	}
+	if entry, err = t.Add(jsonl.Transform, l, more...); err == nil {
+		t.Keep(entry, k)
+	}
+	return entry, err
+}
+
+// fit keeps the last prompts that have room, the first of them shortened.
+func (a *arranger) fit(t dialect.Tree) error {
+	known := len(a.turns)
+	for known > 0 && a.turns[known-1].upto < 0 {
+		known--
+	}
+	for k := range a.turns[known:] {
+		text, err := t.Read(a.turns[known+k].at)
+		if err != nil {
+			return err
+		}
+		it := lineItem(text)
+		a.turns[known+k].upto = a.before(known+k) + tokens(it.text())
+	}
+	room := func(k int) int { return mostKept - a.before(len(a.turns)) + a.turns[k].upto }
+	first := sort.Search(len(a.turns), func(k int) bool { return room(k) > 0 })
+	a.kept.From = first
+	if first < len(a.turns) && room(first) < a.turns[first].upto-a.before(first) {
+		a.kept.From, a.kept.Short = first+1, room(first)
+	}
+	return nil
+}
+
+// before is how many tokens the prompts before one have.
+func (a *arranger) before(k int) int {
+	if k == 0 {
+		return 0
+	}
+	return a.turns[k-1].upto
 }
 
 // rolledBack takes turns back: the next entry follows what came before them. Where a
@@ -275,10 +305,10 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 	if err != nil {
 		return err
 	}
-	n := int(max(0, min(line.Get("payload").Get("num_turns").Int(), int64(len(a.turns)))))
 	a.open, a.told = -1, -1
-	first := len(a.turns) - n
-	if n == 0 {
+	n := int(max(0, line.Get("payload").Get("num_turns").Int()))
+	first := max(0, len(a.turns)-n)
+	if first == len(a.turns) {
 		return nil
 	}
 	if a.cutAt < 0 || first >= a.earlier {
@@ -287,11 +317,12 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 		return nil
 	}
 	t.Move(a.cutAt)
-	var more []dialect.Span
-	for _, since := range a.turns[a.earlier:] {
-		more = append(more, since.at)
+	kept := a.kept
+	if kept.From > first {
+		kept.From, kept.Short = first, 0
 	}
+	kept.Dropped, kept.To = kept.To-len(a.turns)+n, first
 	a.turns, a.earlier = a.turns[:first], first
-	_, err = t.Add(jsonl.Transform, l, append(more, a.cut...)...)
+	_, err = a.replace(t, l, kept, []dialect.Span{a.cut})
 	return err
 }

@@ -19,35 +19,30 @@ const (
 // transform makes the patch of a compaction, or of turns that are taken back across one.
 func (m *maker) transform() {
 	var compaction jsonl.Value
-	var prompts []item
-	drop := 0
+	var few [2]item
+	items, back := few[:0], typeOfLine(m.Lines[0]).Is("event_msg")
 	for _, line := range m.Lines {
-		switch typ := typeOfLine(line); {
-		case typ.Is("compacted"):
+		if typ := typeOfLine(line); typ.Is("compacted") {
 			compaction = line.Get("payload")
-			drop -= len(prompts) // turns that began after it
-			prompts = nil
-		case typ.Is("event_msg"):
-			drop += int(line.Get("payload").Get("num_turns").Int())
-		case isItem(typ):
+		} else if isItem(typ) && m.Kept.Short > 0 {
 			if it := lineItem(line); it.get(role).Is("user") {
-				prompts = append(prompts, it)
+				items = append(items, shortened(&it, it.text(), m.Kept.Short))
 			}
 		}
 	}
 	summary := orEmpty(compaction.Get("message"))
-	var items []item
 	if history := compaction.Get("replacement_history"); history.IsArray() {
 		for v := range history.Elements {
 			items = append(items, readItem(v))
 		}
-	} else {
-		items = rebuilt(prompts, summary)
+		items = dropTurns(items, m.Kept.Dropped, summary.Text())
+	} else if !back {
+		last := m.Make([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), summary, []byte("}]}"))
+		items = append(items, readItem(last))
 	}
 	m.e.Transformer, m.e.Reason = "compaction", "compaction"
-	if typeOfLine(m.Lines[0]).Is("event_msg") {
+	if back {
 		m.e.Transformer, m.e.Reason = "rollback", "turns taken back"
-		items = dropTurns(items, drop, summary.Text())
 	}
 	m.messages(items)
 }
@@ -98,26 +93,8 @@ func dropTurns(items []item, n int, summary string) []item {
 	return items[:first]
 }
 
-// rebuilt is the history that a compaction leaves which has none of its own: the last
-// prompts, as far as they have room, and the summary.
-func rebuilt(prompts []item, summary jsonl.Value) (items []item) {
-	room := mostKept
-	for _, it := range slices.Backward(prompts) {
-		if room <= 0 {
-			break
-		}
-		text := it.text()
-		tokens := (len(text) + bytesPerToken - 1) / bytesPerToken
-		if tokens > room {
-			it = shortened(&it, text, room)
-		}
-		room -= tokens
-		items = append(items, it)
-	}
-	slices.Reverse(items)
-	last := append([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), summary...)
-	return append(items, readItem(append(last, "}]}"...)))
-}
+// tokens is how many tokens a text has for Codex.
+func tokens(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
 
 func orEmpty(text jsonl.Value) jsonl.Value {
 	if text.IsString() && string(text) != `""` {
@@ -137,7 +114,7 @@ func shortened(it *item, text string, room int) item {
 	for tail < len(text) && !utf8.RuneStart(text[tail]) {
 		tail++
 	}
-	left := (len(text)+bytesPerToken-1)/bytesPerToken - room
+	left := tokens(text) - room
 	out := []byte(`{"type":"message"`)
 	if it.get(id).Exists() {
 		out = append(append(out, `,"id":`...), it.get(id)...)

@@ -70,10 +70,30 @@ func TestCommandPages(t *testing.T) {
 // topicTable are the indented lines of a topic, which Markdown is to leave as they are.
 var topicTable = regexp.MustCompile(`(?m)(?:^  .*\n)+`)
 
+// grouped checks that each flag in a group of the help is one of a command.
+func grouped(t *testing.T, root *cobra.Command) {
+	flags := map[string]bool{}
+	for _, c := range append(root.Commands(), root) {
+		note := func(f *pflag.Flag) {
+			flags[f.Name], flags[c.Name()+"/"+f.Name] = true, true
+		}
+		c.Flags().VisitAll(note)
+		c.PersistentFlags().VisitAll(note)
+	}
+	for _, g := range help.Groups {
+		for name := range strings.FieldsSeq(g.Flags) {
+			if !flags[name] {
+				t.Errorf("the help has a flag %s in the group %s, and no command has it", name, g.Name)
+			}
+		}
+	}
+}
+
 // TestHelp holds help to what people take in: the program's to 50 lines; a command's to three
 // examples, which its flags allow; and all of it to 80 columns.
 func TestHelp(t *testing.T) {
 	root := newRoot(&env{stdin: os.Stdin}, "")
+	grouped(t, root)
 	narrow := func(name, text string) {
 		for line := range strings.SplitSeq(text, "\n") {
 			if utf8.RuneCountInString(line) > 80 {

@@ -18,9 +18,9 @@ import (
 // headings are those of the groups of flags, in the order in which help lists them.
 var headings = []string{"Flags", "Result", "Hook", "Selection", "Reduction", "Counting", "Gate", "Writing", "Output"}
 
-// groups are flags by their group: a heading, or a topic, of whose flags help only says the names.
+// Groups are flags by their group: a heading, or a topic, of whose flags help only says the names.
 // A flag of one command is COMMAND/FLAG; flags without a group are under the heading Flags.
-var groups = []struct{ name, flags string }{
+var Groups = []struct{ Name, Flags string }{
 	{"Flags", "redact/structure-only redact/patterns redact/values redact/env check/implemented"},
 	{"Result", "file op set-part remove-part remove-tool set append-message why schema"},
 	{"Hook", "exec each timeout reason"},
@@ -46,9 +46,9 @@ var groups = []struct{ name, flags string }{
 // groupOf returns the group of a flag of a command.
 func groupOf(cmd *cobra.Command, f *pflag.Flag) string {
 	for _, name := range []string{cmd.Name() + "/" + f.Name, f.Name} {
-		for _, g := range groups {
-			if slices.Contains(strings.Fields(g.flags), name) {
-				return g.name
+		for _, g := range Groups {
+			if slices.Contains(strings.Fields(g.Flags), name) {
+				return g.Name
 			}
 		}
 	}

@@ -78,9 +78,17 @@ class Simulation {
 
   table() {
     fill(byId('policies'), el('thead', null, el('tr', null, el('th', { scope: 'col' }, 'Policy'), columns.map(c => el('th', { scope: 'col', class: c.minor && 'minor' }, c.name)))),
-      el('tbody', null, this.runs.map((r, i) => el('tr', { class: i === this.chosen ? 'sim-chosen' : null, onclick: () => this.choose(i) },
+      el('tbody', null, this.billed(), this.runs.map((r, i) => el('tr', { class: i === this.chosen ? 'sim-chosen' : null, onclick: () => this.choose(i) },
         el('th', { scope: 'row' }, el('button', { type: 'button', 'aria-pressed': String(i === this.chosen) }, el('span', { class: 'sim-key', css: tint(r, i) }), el('span', { class: 'sim-name' }, line(nameOf(r), 60))), r.policy === this.best && this.runs.length > 1 ? el('span', { class: 'tag' }, 'best') : null),
         columns.map(c => el('td', { class: [c.minor && 'minor', c.bad?.(r) && 'bad'].filter(Boolean).join(' ') || null }, c.of(r)))))))
+  }
+
+  // billed is the row of what was paid.
+  billed() {
+    const billed = this.runs[0].billed
+    if (!billed) return null
+    const cells = { Cost: (billed.recorded < billed.cost ? '~' : '') + dollars(billed.cost), 'Hit rate': percent(billed.hitRate) }
+    return el('tr', { class: 'sim-billed' }, el('th', { scope: 'row' }, 'as billed'), columns.map(c => el('td', { class: c.minor && 'minor' }, cells[c.name] ?? '')))
   }
 
   choose(i) {

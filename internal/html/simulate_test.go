@@ -36,6 +36,7 @@ func TestPolicyPage(t *testing.T) {
 
 func tryPolicySteps(b *tab) {
 	b.Holds("ctxtool.answers.length === 16 && /^gsh is best/.test(document.querySelector('#why li').textContent)")
+	b.Holds("/^as billed.*\\$0\\.[0-9]+.*%/.test(document.querySelector('#policies .sim-billed').textContent)")
 	b.Keys(kb.End)
 	b.Holds("/request 15:/.test(document.getElementById('step').textContent) && document.getElementById('later').disabled")
 	b.Keys(kb.ArrowLeft)

@@ -24,9 +24,6 @@ var hostileCommands = []string{
 // command.
 var notLinear = map[string]string{
 	"codex compactions": "all",
-	"parts":             "cache log trace stats render",
-	"system messages":   "cache log trace stats render",
-	"tools added":       "cache log check stats render",
 }
 
 // TestHostile: four times a hostile session is read with about four times the work. Work is counted

@@ -129,6 +129,7 @@ func (p *PromptTracker) Fork(from, to Step) PromptTracker {
 	}
 	next := *p
 	next.seen = have[:len(p.seen)]
+	next.Current.State = p.Current.Kept()
 	next.ops, next.over, next.front = nil, prompt.Fold{}, leadingDeltas{}
 	return next
 }

@@ -88,19 +88,19 @@ type warning struct {
 // warnings compares the operations of a result with the context before it: a is that, and b the
 // context after the entry of the result.
 func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err error) {
-	before := map[int]prompt.Fold{} // by operation, of those of the prompt
+	before := map[int]prompt.State{} // by operation, of those of the prompt
 	of := func(o origin.Origin) bool { return o.Record == entry }
 	next := 0
 	err = b.PromptHistory(of, func(by origin.Origin, p *prompt.Fold) {
 		if of(by) {
 			next = by.Op + 1
 		}
-		before[next] = *p
+		before[next] = p.Kept()
 	})
 	if err != nil {
 		return nil, err
 	}
-	messages, k, at := a.Cached(), 0, prompt.Fold{}
+	messages, k, at := a.Cached(), 0, prompt.State{}
 	for v := range r.Patch.Elements {
 		if p, ok := before[k]; ok {
 			at = p
@@ -124,7 +124,7 @@ func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err 
 
 // warningsOf returns the warnings for an operation, given the prompt before it and the number of
 // cached messages, which it updates.
-func warningsOf(v value, p *prompt.Fold, messages *int) (all []warning) {
+func warningsOf(v value, p *prompt.State, messages *int) (all []warning) {
 	warn := func(rule, format string, args ...any) {
 		all = append(all, warning{rule: rule, text: fmt.Sprintf(format, args...)})
 	}

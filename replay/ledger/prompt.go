@@ -57,7 +57,10 @@ func (l *Ledger) numbered(now *prompt.Fold) int32 {
 	}
 	at, ok := l.prompts[key]
 	if !ok {
-		if p.State = now.Kept(); l.opt.Counter != nil {
+		if !l.live { // else only its size is asked for
+			p.State = now.Kept()
+		}
+		if l.opt.Counter != nil {
 			var units int
 			p.Counts, units = now.Counts(l.opt.Counter)
 			p.estimate = tokens.Pi.Of(units)

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"bytes"
-	"iter"
 	"slices"
 	"strings"
 
@@ -70,7 +69,7 @@ func (f *Fold) Begin(from any) { f.From, f.nth = from, 0 }
 // Kept returns the state.
 func (f *Fold) Kept() State {
 	s := f.State
-	s.parts.names, s.tools.names = nil, nil // which only a fold needs
+	s.parts, s.tools = s.parts.kept(), s.tools.kept()
 	return s
 }
 
@@ -104,28 +103,25 @@ func (s *State) Tools() (have, lack []Tool) {
 	return have, lack
 }
 
-// ToolsNamed yields the tools of a name.
-func (f *Fold) ToolsNamed(name string) iter.Seq[Tool] { return itemsNamed(&f.tools, name) }
+// ToolsNamed returns the tools of a name.
+func (f *Fold) ToolsNamed(name string) []Tool { return itemsOf(f.tools.named(name)) }
 
-// PartsNamed yields the parts of a name, or those of that name outside all sections.
-func (f *Fold) PartsNamed(name string, content bool) iter.Seq[Part] {
+// PartsNamed returns the parts of a name, or those of that name outside all sections.
+func (f *Fold) PartsNamed(name string, content bool) []Part {
 	p := Part{Name: name, Content: content}
-	return itemsNamed(&f.parts, p.key())
+	return itemsOf(f.parts.named(p.key()))
 }
 
-func itemsNamed[T any](l *list[T], key string) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for e := range l.named(key) {
-			if !yield(e.item) {
-				return
-			}
-		}
+func itemsOf[T any](entries []*entry[T]) (all []T) {
+	for _, e := range entries {
+		all = append(all, e.item)
 	}
+	return all
 }
 
 // Has reports whether there is a part, or a tool, of that name.
-func (f *Fold) Has(name string) (part, tool bool) {
-	return f.part(name) != nil, f.tools.find(name) != nil
+func (s *State) Has(name string) (part, tool bool) {
+	return s.part(name) != nil, s.tools.find(name) != nil
 }
 
 // Prompt returns the state as a prompt, not Compiled.
@@ -204,7 +200,7 @@ func (f *Fold) Onto(to *Fold) {
 		to.RemoveParts(name)
 	}
 	if f.below.allParts || to.parts.order == nil {
-		to.parts, to.content = f.parts, f.content
+		to.parts, to.content = f.parts.kept(), f.content
 	} else {
 		to.said = f.content
 		f.parts.order.each(func(e *entry[Part]) bool {
@@ -216,7 +212,7 @@ func (f *Fold) Onto(to *Fold) {
 		to.tools.removeAll(name)
 	}
 	if f.below.allTools {
-		to.tools = f.tools
+		to.tools = f.tools.kept()
 	}
 	o, from := &to.Options, &f.Options
 	o.Reasoning, o.Temperature = or(from.Reasoning, o.Reasoning), or(from.Temperature, o.Temperature)
@@ -304,10 +300,10 @@ func (p *Part) index() int64 {
 }
 
 // part returns the first part of that name.
-func (f *Fold) part(name string) *entry[Part] {
-	e := f.parts.find(name)
+func (s *State) part(name string) *entry[Part] {
+	e := s.parts.find(name)
 	if name == "content" {
-		if c := f.parts.find(contentKey); e == nil || c != nil && byPlace(c, e) < 0 {
+		if c := s.parts.find(contentKey); e == nil || c != nil && c.at.compare(e.at) < 0 {
 			return c
 		}
 	}
@@ -344,7 +340,7 @@ func (f *Fold) measured(p Part) (Part, Sum) {
 }
 
 func (f *Fold) put(p Part, sum Sum, at place) {
-	if f.ToolsOnly {
+	if f.ToolsOnly || f.texts != nil {
 		return
 	}
 	p.at = at
@@ -368,7 +364,7 @@ func (f *Fold) Message(v jsonl.Value, by origin.Origin) {
 	}
 	for t := range v.Get("toolsRemoved").Elements {
 		if e := f.tools.find(t.Get("name").Text()); e != nil {
-			f.tools.remove(e)
+			f.tools.remove(e.key)
 		}
 	}
 	for t := range v.Get("toolsAdded").Elements {
@@ -419,7 +415,7 @@ func (f *Fold) section(name string, text jsonl.Value, by origin.Origin) {
 	e := f.parts.find(name)
 	if text.IsNull() {
 		if e != nil {
-			f.parts.remove(e)
+			f.parts.remove(e.key)
 		}
 		return
 	}

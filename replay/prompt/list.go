@@ -3,15 +3,16 @@ package prompt
 import (
 	"cmp"
 	"hash/maphash"
-	"iter"
 	"math"
 )
 
 // A list holds the parts or the tools of a prompt in their order. A change makes another list,
 // which shares most of its memory with the one before, so that all prompts of a session can be kept,
-// and two of them are compared by what they do not share: it is a treap by place. Another one, by
-// name, finds items.
-type list[T any] struct{ order, names *node[T] }
+// and two of them are compared by what they do not share: it is a treap by place.
+type list[T any] struct {
+	order *node[T]
+	names map[string][]*entry[T] // of this list alone; nil until named is called
+}
 
 // An entry is an item of a list. It does not change.
 type entry[T any] struct {
@@ -34,9 +35,6 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.major, q.major), cmp.Compare(p.minor, q.minor))
 }
 
-func byPlace[T any](a, b *entry[T]) int { return a.at.compare(b.at) }
-func byName[T any](a, b *entry[T]) int  { return cmp.Or(cmp.Compare(a.key, b.key), byPlace(a, b)) }
-
 // A node is the root of a treap: an entry with those before and after it. Nodes do not change.
 type node[T any] struct {
 	*entry[T]
@@ -57,19 +55,17 @@ func newNode[T any](e *entry[T], left, right *node[T]) *node[T] {
 	return n
 }
 
-type order[T any] func(a, b *entry[T]) int
-
-// split returns what comes before an entry, the entry at its place, and what comes after it.
-func (n *node[T]) split(e *entry[T], by order[T]) (before *node[T], at *entry[T], after *node[T]) {
+// split returns what comes before a place, the entry there, and what comes after it.
+func (n *node[T]) split(p place) (before *node[T], at *entry[T], after *node[T]) {
 	if n == nil {
 		return nil, nil, nil
 	}
-	switch c := by(e, n.entry); {
+	switch c := p.compare(n.at); {
 	case c < 0:
-		before, at, after = n.left.split(e, by)
+		before, at, after = n.left.split(p)
 		return before, at, newNode(n.entry, after, n.right)
 	case c > 0:
-		before, at, after = n.right.split(e, by)
+		before, at, after = n.right.split(p)
 		return newNode(n.entry, n.left, before), at, after
 	}
 	return n.left, n.entry, n.right
@@ -89,24 +85,18 @@ func (n *node[T]) join(after *node[T]) *node[T] {
 }
 
 // with returns the treap with an entry, which replaces the one at its place.
-func (n *node[T]) with(e *entry[T], by order[T]) *node[T] {
+func (n *node[T]) with(e *entry[T]) *node[T] {
 	if n == nil || e.rank > n.rank {
-		before, _, after := n.split(e, by)
+		before, _, after := n.split(e.at)
 		return newNode(e, before, after)
 	}
-	switch c := by(e, n.entry); {
+	switch c := e.at.compare(n.at); {
 	case c < 0:
-		return newNode(n.entry, n.left.with(e, by), n.right)
+		return newNode(n.entry, n.left.with(e), n.right)
 	case c > 0:
-		return newNode(n.entry, n.left, n.right.with(e, by))
+		return newNode(n.entry, n.left, n.right.with(e))
 	}
 	return newNode(e, n.left, n.right)
-}
-
-// without returns the treap without an entry.
-func (n *node[T]) without(e *entry[T], by order[T]) *node[T] {
-	before, _, after := n.split(e, by)
-	return before.join(after)
 }
 
 func (n *node[T]) each(yield func(e *entry[T]) bool) bool {
@@ -122,12 +112,12 @@ func differs[T any](was, is *node[T], report func(was, is *entry[T])) {
 			report(is.first(), is.first())
 		}
 	case is == nil || was != nil && was.rank > is.rank:
-		before, at, after := is.split(was.entry, byPlace)
+		before, at, after := is.split(was.at)
 		differs(was.left, before, report)
 		report(was.entry, at)
 		differs(was.right, after, report)
 	default:
-		before, at, after := was.split(is.entry, byPlace)
+		before, at, after := was.split(is.at)
 		differs(before, is.left, report)
 		report(at, is.entry)
 		differs(after, is.right, report)
@@ -217,52 +207,53 @@ func (l *list[T]) among(index int64) place {
 	return at
 }
 
-// named yields the entries of a key, in order.
-func (l *list[T]) named(key string) iter.Seq[*entry[T]] {
-	return func(yield func(*entry[T]) bool) {
-		var visit func(n *node[T]) bool
-		visit = func(n *node[T]) bool {
-			switch {
-			case n == nil:
-				return true
-			case n.key < key:
-				return visit(n.right)
-			case n.key > key:
-				return visit(n.left)
-			}
-			return visit(n.left) && yield(n.entry) && visit(n.right)
-		}
-		visit(l.names)
+// named returns the entries of a key, in order.
+func (l *list[T]) named(key string) []*entry[T] {
+	if l.names == nil {
+		l.names = map[string][]*entry[T]{}
+		l.order.each(func(e *entry[T]) bool {
+			l.names[e.key] = append(l.names[e.key], e)
+			return true
+		})
 	}
+	return l.names[key]
 }
 
 // find returns the first entry of a key, nil if there is none.
 func (l *list[T]) find(key string) *entry[T] {
-	for e := range l.named(key) {
-		return e
+	if all := l.named(key); len(all) > 0 {
+		return all[0]
 	}
 	return nil
 }
 
-// put puts an item at its place, where it replaces another one.
+// put adds an item, or sets the one at its place, which is the first of its key.
 func (l *list[T]) put(e *entry[T]) {
-	e.rank = maphash.Comparable(seed, struct {
-		string
-		place
-	}{e.key, e.at})
-	l.order, l.names = l.order.with(e, byPlace), l.names.with(e, byName)
+	if first := l.find(e.key); first != nil && first.at == e.at {
+		l.names[e.key][0] = e
+	} else {
+		l.names[e.key] = append(l.names[e.key], e)
+	}
+	e.rank = maphash.Comparable(seed, e.at)
+	l.order = l.order.with(e)
 }
 
-func (l *list[T]) remove(e *entry[T]) {
-	l.order, l.names = l.order.without(e, byPlace), l.names.without(e, byName)
+// remove removes the first of the items of a key.
+func (l *list[T]) remove(key string) {
+	all := l.named(key)
+	before, _, after := l.order.split(all[0].at)
+	l.order, l.names[key] = before.join(after), all[1:]
 }
 
 // removeAll removes the items of a key.
 func (l *list[T]) removeAll(key string) {
-	for e := range l.named(key) {
-		l.remove(e)
+	for range l.named(key) {
+		l.remove(key)
 	}
 }
+
+// kept returns the list for keeping.
+func (l *list[T]) kept() list[T] { return list[T]{order: l.order} }
 
 // end returns the place after all others.
 func (l *list[T]) end() place {

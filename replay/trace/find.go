@@ -233,7 +233,7 @@ func (t *tracer) comparePrompt() {
 	var parts []prompt.Part
 	for _, name := range names {
 		if name.as == "part" {
-			parts = slices.AppendSeq(parts, is.PartsNamed(name.name, name.content))
+			parts = append(parts, is.PartsNamed(name.name, name.content)...)
 		}
 	}
 	t.err = cmp.Or(t.err, t.load.Texts(parts))
@@ -267,7 +267,7 @@ func (t *tracer) meetPieces(name promptPart, parts []prompt.Part, is *prompt.Fol
 		nth[p.Name]++
 	}
 	if name.as == "tool" {
-		for tool := range is.ToolsNamed(name.name) {
+		for _, tool := range is.ToolsNamed(name.name) {
 			t.meetPiece(name, promptPiece{tool.Name, nth[tool.Name]}, wording{string(tool.Raw), tool.Origin}, func() (string, bool) {
 				return t.find.words(tool.Raw)
 			})

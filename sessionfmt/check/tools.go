@@ -90,7 +90,7 @@ func (t *toolset) follow(is *prompt.Fold) {
 	})
 	for name := range changed {
 		delete(t.byName, name)
-		for d := range is.ToolsNamed(name) {
+		for _, d := range is.ToolsNamed(name) {
 			t.byName[name] = t.tool(&d)
 		}
 	}

@@ -145,7 +145,7 @@ func (e *Envelope) system() (jsonl.Value, error) {
 	out := systemMessage(p.Parts, p.Tools, ms)
 	var f prompt.Fold
 	f.Message(out, origin.Baseline)
-	if same := func(a, b prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }; !slices.EqualFunc(f.Parts, p.Parts, same) {
+	if same := func(a, b prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }; !slices.EqualFunc(f.Parts(), p.Parts, same) {
 		out = systemMessage([]prompt.Part{{Text: p.Compiled, Content: true}}, p.Tools, ms)
 	}
 	return out, nil
@@ -211,8 +211,7 @@ func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	if e.prompt != nil {
 		return e.prompt, nil
 	}
-	own := hasSystem(e.state.deltas)
-	f := e.r.startingPrompt(own)
+	f := e.r.startingPrompt(hasSystem(e.state.deltas), prompt.Fold{})
 	if f.Options.Reasoning == nil {
 		level, err := e.ThinkingLevel()
 		if err != nil {
@@ -223,45 +222,44 @@ func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
-	p := &prompt.Prompt{Parts: f.Parts, Compiled: e.r.Rules.Compiled(f.Parts), Options: f.Options, Known: own || e.r.Options.Baseline != nil}
-	p.Tools, p.Omitted = e.r.implemented(f.Tools)
-	e.prompt = p
-	return p, nil
+	p := f.Prompt()
+	p.Compiled = e.r.Rules.Compiled(p.Parts)
+	e.prompt = &p
+	return e.prompt, nil
 }
 
 // PromptHistory reports how the prompt was built. It calls report with the prompt before the
 // first delta for which since returns true, with origin.Baseline, then after each delta from
-// there on. It never calls report if since is always false. The prompt is not Compiled, and
-// valid during the call.
-func (e *Envelope) PromptHistory(since func(origin.Origin) bool, report func(by origin.Origin, p *prompt.Prompt)) error {
+// there on. It never calls report if since is always false. Copies of the prompt keep its state.
+func (e *Envelope) PromptHistory(since func(origin.Origin) bool, report func(by origin.Origin, p *prompt.Fold)) error {
 	deltas := e.state.deltas
 	fresh := slices.IndexFunc(deltas, func(d delta) bool { return since(d.m.Origin()) })
 	if fresh < 0 {
 		return nil
 	}
-	f, l, by := e.r.startingPrompt(hasSystem(deltas)), e.r.NewReader(), origin.Baseline
+	f, l, by := e.r.startingPrompt(hasSystem(deltas), prompt.Fold{}), e.r.NewReader(), origin.Baseline
 	for from, to := 0, fresh; ; from, to = to, to+1 {
 		if err := l.fold(&f, deltas[from:to]); err != nil {
 			return err
 		}
-		if report(by, &prompt.Prompt{Parts: f.Parts, Tools: f.Tools, Options: f.Options}); to == len(deltas) {
+		if report(by, &f); to == len(deltas) {
 			return nil
 		}
 		by = deltas[to].m.Origin()
 	}
 }
 
-// startingPrompt returns the prompt before all deltas: the baseline's options, and its parts
+// startingPrompt completes a prompt before all deltas: the baseline's options, and its parts
 // and tools if the session has none of its own.
-func (r *Replay) startingPrompt(own bool) (f prompt.Fold) {
+func (r *Replay) startingPrompt(own bool, f prompt.Fold) prompt.Fold {
 	base := r.Options.Baseline
+	f.Known, f.Implemented = own || base != nil, r.implemented()
 	if base == nil {
 		return f
 	}
 	f.Options = base.Options
 	if !own {
-		f.Parts = append(f.Parts, base.Parts...)
-		f.Tools = append(f.Tools, base.Tools...)
+		f.Start(base.Parts, base.Tools)
 	}
 	return f
 }
@@ -269,25 +267,29 @@ func (r *Replay) startingPrompt(own bool) (f prompt.Fold) {
 // fold applies deltas to a prompt.
 func (l *Reader) fold(f *prompt.Fold, deltas []delta) error {
 	for i := range deltas {
-		d := &deltas[i]
-		if d.m.flags&omitted != 0 {
-			continue
-		}
-		if d.op == nil {
-			v, err := l.Agent(&d.m)
-			if err != nil {
-				return err
-			}
-			f.Message(v, d.m.Origin())
-			continue
-		}
-		line, err := l.lines.Line(int(d.m.rec))
-		if err != nil {
+		if err := l.apply(f, &deltas[i]); err != nil {
 			return err
 		}
-		d.op.fold(f, line[d.m.start:d.m.start+d.m.size], d.m.Origin())
 	}
 	return nil
+}
+
+func (l *Reader) apply(f *prompt.Fold, d *delta) error {
+	switch {
+	case d.m.flags&omitted != 0:
+		return nil
+	case d.op == nil:
+		v, err := l.Agent(&d.m)
+		if err == nil {
+			f.Message(v, d.m.Origin())
+		}
+		return err
+	}
+	line, err := l.lines.Line(int(d.m.rec))
+	if err == nil {
+		d.op.fold(f, line[d.m.start:d.m.start+d.m.size], d.m.Origin())
+	}
+	return err
 }
 
 // Reasoning returns the reasoning option for a thinking level.
@@ -301,31 +303,22 @@ func (rules Rules) Reasoning(level jsonl.Value) jsonl.Value {
 	return level
 }
 
-// implemented splits tools into those with an implementation and the rest. Without a baseline's
-// tools or given names, all have one.
-func (r *Replay) implemented(tools []prompt.Tool) (have, lack []prompt.Tool) {
-	var names []string
+// implemented returns the names of tools that have an implementation, nil if all have one: without
+// a baseline's tools or given names.
+func (r *Replay) implemented() (known map[string]bool) {
+	names := r.Options.Implemented
 	if b := r.Options.Baseline; b != nil {
 		for _, t := range b.Tools {
-			names = append(names, t.Name)
+			names = append(slices.Clip(names), t.Name)
 		}
 	}
-	names = append(names, r.Options.Implemented...)
-	if len(names) == 0 {
-		return tools, nil
-	}
-	known := map[string]bool{}
 	for _, n := range names {
+		if known == nil {
+			known = map[string]bool{}
+		}
 		known[n] = true
 	}
-	for _, t := range tools {
-		if known[t.Name] {
-			have = append(have, t)
-		} else {
-			lack = append(lack, t)
-		}
-	}
-	return have, lack
+	return known
 }
 
 // ThinkingLevel returns the path's last thinking level as the session spells it, "off" if it
@@ -396,10 +389,15 @@ func (rules Rules) Compiled(parts []prompt.Part) string {
 			texts = append(texts, p.Text)
 		}
 	}
+	return strings.Join(texts, rules.Separator())
+}
+
+// Separator returns what separates the parts of a prompt as one text.
+func (rules Rules) Separator() string {
 	if rules.Patched() {
-		return strings.Join(texts, "")
+		return ""
 	}
-	return strings.Join(texts, "\n\n")
+	return "\n\n"
 }
 
 // Checkpoint returns the system message that replays to prompt and tools of the context, as a
@@ -413,7 +411,8 @@ func (e *Envelope) Checkpoint(ms int64) (jsonl.Value, error) {
 	if err := e.r.NewReader().fold(&f, e.state.deltas); err != nil {
 		return nil, err
 	}
-	return systemMessage(f.Parts, f.Tools, ms), nil
+	p := f.Prompt()
+	return systemMessage(p.Parts, p.Tools, ms), nil
 }
 
 // systemMessage returns the system message that replays to these parts and tools.

@@ -190,19 +190,21 @@ func removePart(f *prompt.Fold, v value, _ origin.Origin) {
 func replaceParts(f *prompt.Fold, v value, by origin.Origin) {
 	f.ReplaceParts()
 	for p := range v.Get("parts").Elements {
-		f.Parts = append(f.Parts, prompt.NewPart(p.Get("name").Exact(), p.Get("text").Exact(), by))
+		f.AddPart(p.Get("name").Exact(), p.Get("text").Exact(), by)
 	}
 }
 
 func replaceTools(f *prompt.Fold, v value, by origin.Origin) {
 	f.ReplaceTools()
 	for t := range v.Get("tools").Elements {
-		f.Tools = append(f.Tools, prompt.NewTool(bytes.Clone(t), by))
+		f.AddTool(prompt.NewTool(bytes.Clone(t), by))
 	}
 }
 
 func removeTools(f *prompt.Fold, v value, _ origin.Origin) {
 	for name := range v.Get("toolNames").Elements {
-		f.RemoveTools(name)
+		if name.IsString() {
+			f.RemoveTools(name.Text())
+		}
 	}
 }

@@ -11,14 +11,14 @@ import (
 // effect and does not read them again.
 type PromptTracker struct {
 	LeadingOnly bool          // ignore system messages after the first message, since they are sent in place
-	Current     prompt.Prompt // after the last Follow, not Compiled
+	Meter       *prompt.Meter // measures prompts and tools, if it is set
+	Current     prompt.Fold   // after the last Follow, without the texts of parts; see Reader.Texts
 
 	load  *Reader
-	f     prompt.Fold
 	seen  []delta
 	own   bool
 	begun bool
-	tools bool // only tools are needed, texts are not read
+	tools bool // only tools are needed
 	front leadingDeltas
 
 	ops  []delta     // applied to over
@@ -37,18 +37,27 @@ func (p *PromptTracker) Follow(s Step) (changed bool, err error) {
 	return p.follow(s.m.r, deltas)
 }
 
-// Made returns a function that reads the current prompt again, so that its texts need not be kept.
-// Its result is not Compiled.
-func (p *PromptTracker) Made() func() (prompt.Prompt, error) {
-	r, deltas := p.load.r, slices.Clip(p.seen)
-	return func() (p prompt.Prompt, err error) {
-		own := hasSystem(deltas)
-		f := r.startingPrompt(own)
-		err = r.NewReader().fold(&f, deltas)
-		p = prompt.Prompt{Parts: f.Parts, Options: f.Options, Known: own || r.Options.Baseline != nil}
-		p.Tools, p.Omitted = r.implemented(f.Tools)
-		return p, err
-	}
+// Later reports whether a step has system messages after the first message.
+func (p *PromptTracker) Later(s Step) bool {
+	_, later := p.front.follow(s.m.current())
+	return later
+}
+
+// Reach advances to an envelope.
+func (p *PromptTracker) Reach(e *Envelope) error {
+	_, err := p.follow(e.r, e.state.deltas)
+	return err
+}
+
+// Texts fills in the texts of parts that a PromptTracker has left out.
+func (l *Reader) Texts(parts []prompt.Part) error {
+	return prompt.Texts(parts, func(f *prompt.Fold, from any) error { return l.apply(f, from.(*delta)) })
+}
+
+// Prompt returns a prompt that a PromptTracker has followed, with its texts, not Compiled.
+func (l *Reader) Prompt(f *prompt.State) (prompt.Prompt, error) {
+	p := f.Prompt()
+	return p, l.Texts(p.Parts)
 }
 
 // follow advances to the deltas of the state in force, and reports whether they changed
@@ -69,15 +78,21 @@ func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err err
 	}
 	p.seen, p.own, p.begun = deltas, own, true
 	if extends {
-		err = p.load.fold(&p.f, fresh)
-	} else {
-		p.f = r.startingPrompt(own)
-		p.f.Textless = p.tools
-		err = p.refold(deltas)
+		return true, p.fold(&p.Current, fresh)
 	}
-	p.Current = prompt.Prompt{Parts: p.f.Parts, Options: p.f.Options, Known: p.own || r.Options.Baseline != nil}
-	p.Current.Tools, p.Current.Omitted = r.implemented(p.f.Tools)
-	return true, err
+	p.Current = r.startingPrompt(own, prompt.Fold{Meter: p.Meter, ToolsOnly: p.tools})
+	return true, p.refold(deltas)
+}
+
+// fold applies deltas, and leaves out the texts of parts.
+func (p *PromptTracker) fold(f *prompt.Fold, deltas []delta) error {
+	for _, d := range deltas { // a copy, since a prompt that is kept would keep all of them
+		f.Begin(&d)
+		if err := p.load.apply(f, &d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // refold applies all deltas: a checkpoint, the ops after it, then the rest.
@@ -85,9 +100,9 @@ func (p *PromptTracker) refold(deltas []delta) error {
 	isOp := func(d delta) bool { return d.op != nil }
 	lead := slices.IndexFunc(deltas, isOp)
 	if lead < 0 {
-		return p.load.fold(&p.f, deltas)
+		return p.fold(&p.Current, deltas)
 	}
-	if err := p.load.fold(&p.f, deltas[:lead]); err != nil {
+	if err := p.fold(&p.Current, deltas[:lead]); err != nil {
 		return err
 	}
 	ops := deltas[lead:]
@@ -95,40 +110,37 @@ func (p *PromptTracker) refold(deltas []delta) error {
 		ops = ops[:next]
 	}
 	if n := len(p.ops); n == 0 || n > len(ops) || !slices.Equal(p.ops, ops[:n]) {
-		p.ops, p.over = nil, prompt.OfOps()
+		p.ops, p.over = nil, prompt.OfOps(&p.Current)
 	}
-	if err := p.load.fold(&p.over, ops[len(p.ops):]); err != nil {
+	if err := p.fold(&p.over, ops[len(p.ops):]); err != nil {
 		p.ops = nil // some of them are now part of the fold
 		return err
 	}
 	p.ops = ops
-	p.over.Onto(&p.f)
-	return p.load.fold(&p.f, deltas[lead+len(ops):])
+	p.over.Onto(&p.Current)
+	return p.fold(&p.Current, deltas[lead+len(ops):])
 }
 
 // Fork returns a tracker for another branch, which continues from the state of from, at to.
 func (p *PromptTracker) Fork(from, to Step) PromptTracker {
 	had, have := from.m.current().deltas, to.m.current().deltas
 	if !p.begun || len(p.seen) > len(had) || len(p.seen) > 0 && &p.seen[0] != &had[0] {
-		return PromptTracker{LeadingOnly: p.LeadingOnly, load: p.load, tools: p.tools}
+		return PromptTracker{LeadingOnly: p.LeadingOnly, Meter: p.Meter, load: p.load, tools: p.tools}
 	}
 	next := *p
 	next.seen = have[:len(p.seen)]
-	next.f.Parts = slices.Clone(p.f.Parts)
-	next.f.Tools = slices.Clone(p.f.Tools)
-	next.Current.Parts = next.f.Parts
+	next.Current.State = p.Current.Kept()
 	next.ops, next.over, next.front = nil, prompt.Fold{}, leadingDeltas{}
 	return next
 }
 
-// Tools returns the tools of the request that the step answers, or of the next one. known
-// reports whether the session or a baseline records them. Within a walk the slice stays the
-// same, and changed is false, until the tools change.
-func (s Step) Tools() (tools []prompt.Tool, known, changed bool, err error) {
+// Tools follows the tools of the request that the step answers, or of the next one. known reports
+// whether the session or a baseline records them.
+func (s Step) Tools() (tools *prompt.Fold, known, changed bool, err error) {
 	p := &s.m.prompt
 	p.tools = p.tools || !p.begun
 	changed, err = p.follow(s.m.r, s.m.current().deltas)
-	return p.f.Tools, p.own || s.m.r.Options.Baseline != nil, changed, err
+	return &p.Current, p.Current.Known, changed, err
 }
 
 // A leadingDeltas filters out the effect of system messages after the first message.

@@ -33,11 +33,15 @@ func TestPrompting(t *testing.T) {
 			if _, err := m.prompt.follow(r, deltas); err != nil {
 				t.Fatal(err)
 			}
-			want := r.startingPrompt(hasSystem(deltas))
+			want := r.startingPrompt(hasSystem(deltas), prompt.Fold{})
 			must.Do(r.NewReader().fold(&want, deltas))
-			got := m.prompt.f
-			if text := promptText(&got); text != promptText(&want) || !reflect.DeepEqual(got.Options, want.Options) {
-				t.Fatalf("seed %d, record %d:\n got %s\nwant %s", seed, step.Record, text, promptText(&want))
+			whole := want.Prompt()
+			got, err := m.reader.Prompt(&m.prompt.Current.State)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := promptText(&got); text != promptText(&whole) || !reflect.DeepEqual(got.Options, whole.Options) {
+				t.Fatalf("seed %d, record %d:\n got %s\nwant %s", seed, step.Record, text, promptText(&whole))
 			}
 		}
 		if again == 0 {
@@ -46,7 +50,7 @@ func TestPrompting(t *testing.T) {
 	}
 }
 
-func promptText(f *prompt.Fold) string {
+func promptText(f *prompt.Prompt) string {
 	var b strings.Builder
 	for _, p := range f.Parts {
 		fmt.Fprintf(&b, "%s=%s %v %v; ", p.Name, p.Text, p.Content, p.Origin)

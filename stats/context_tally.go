@@ -167,8 +167,17 @@ type Offer struct {
 	Used     int    `json:"used"`           // calls of a tool, loads of a skill; 0 of files, which are there without being asked for
 	Since    int    `json:"since"`          // requests that had it after its last use; all where it has none
 
-	now bool // the request has it
-	per int  // tokens of the request
+	now  int // how often the request has it
+	per  int // tokens of the request
+	from int // requests when these were set
+}
+
+// settle counts the requests since these were set.
+func (p *Offer) settle(requests int) {
+	if n := requests - p.from; p.now > 0 {
+		p.Requests, p.Since, p.Total = p.Requests+n, p.Since+n, p.Total+n*p.per
+	}
+	p.from = requests
 }
 
 // The kinds of offers, in the order in which they are shown.
@@ -176,14 +185,27 @@ var offerKinds = []string{"tool", "skill", "file"}
 
 // An offerLook follows offers along the path.
 type offerLook struct {
-	l  *lensRun
-	at map[[2]string]int // places in the part, by kind and name
+	l        *lensRun
+	at       map[[2]string]int // places in the part, by kind and name
+	skills   []int             // places of skills
+	load     *replay.Reader
+	prompt   prompt.State                      // of the last request
+	parts    map[*prompt.Part][]*offeredInPart // of the prompt, those with offers
+	requests int                               // answered ones so far
+}
+
+// An offeredInPart is a section of a part that offers something.
+type offeredInPart struct {
+	row     int
+	length  int // its tokens by itself
+	tokens  int // and what it has of those that the part takes
+	largest bool
 }
 
 // lookAtOffers adds it for a session with a known prompt: it needs the answers, which cost
 // one more reading of the path.
 func lookAtOffers(l *lensRun) {
-	o := &offerLook{l: l, at: map[[2]string]int{}}
+	o := &offerLook{l: l, at: map[[2]string]int{}, parts: map[*prompt.Part][]*offeredInPart{}}
 	l.Indexed = append(l.Indexed, func() {
 		if o.known() {
 			l.Requests = true
@@ -213,6 +235,7 @@ func (o *offerLook) known() bool {
 // read follows the entries of the path.
 func (o *offerLook) read() {
 	had := uint64(0) // the hash of the last prompt
+	o.load = o.l.Book.Replay.NewReader()
 	for i := range o.l.Path {
 		a := &o.l.Path[i]
 		o.prompted(int(a.Record))
@@ -221,31 +244,26 @@ func (o *offerLook) read() {
 			continue
 		}
 		if now := &o.l.Book.Prompts[q.Prompt]; now.Text != had {
-			p, err := now.Read()
-			o.l.fail(err)
-			o.declared(&p)
+			o.declared(&now.State)
 			had = now.Text
 		}
 		o.answer(o.l.message(a.Record))
+	}
+	for i := range o.l.Report.Context.Offered {
+		o.l.Report.Context.Offered[i].settle(o.requests)
 	}
 	o.l.Report.Context.orderOffers()
 }
 
 // answer counts the request that an answer is to, and what the answer uses.
 func (o *offerLook) answer(m *jsonl.Message) {
+	o.requests++
 	all := o.l.Report.Context.Offered
-	for i := range all {
-		if p := &all[i]; p.now {
-			p.Requests++
-			p.Since++
-			p.Total += p.per
-		}
-	}
 	for c := range activity.Calls(m) {
 		o.use("tool", c.Tool)
-		for i := range all {
-			if all[i].Kind == "skill" && (sameFile(c.Command, all[i].Path) || c.Action == activity.Read && sameFile(c.Path(), all[i].Path)) {
-				all[i].use()
+		for _, i := range o.skills {
+			if sameFile(c.Command, all[i].Path) || c.Action == activity.Read && sameFile(c.Path(), all[i].Path) {
+				o.useAt(i)
 			}
 		}
 	}
@@ -253,7 +271,7 @@ func (o *offerLook) answer(m *jsonl.Message) {
 
 // prompted counts a skill whose instructions a prompt begins with.
 func (o *offerLook) prompted(rec int) {
-	if o.l.Session.Kind(rec) != jsonl.User || !slices.ContainsFunc(o.l.Report.Context.Offered, func(p Offer) bool { return p.Kind == "skill" }) {
+	if o.l.Session.Kind(rec) != jsonl.User || len(o.skills) == 0 {
 		return
 	}
 	_, name, _ := activity.CutSkill([]byte(o.l.line(rec).Get("message").Get("content").ContentText()))
@@ -261,39 +279,108 @@ func (o *offerLook) prompted(rec int) {
 }
 
 // declared takes what the prompt offers from the next request on.
-func (o *offerLook) declared(p *prompt.Prompt) {
-	c := o.l.Report.Context
-	for i := range c.Offered {
-		c.Offered[i].now, c.Offered[i].per = false, 0
+func (o *offerLook) declared(now *prompt.State) {
+	var parts []prompt.Part
+	var added []*prompt.Part
+	o.prompt.PartsDiffer(now, func(_ int, was, is *prompt.Part) {
+		if was == is {
+			return
+		}
+		for _, s := range o.parts[was] {
+			o.offer(s.row, -1, -s.tokens)
+		}
+		delete(o.parts, was)
+		if is != nil {
+			parts, added = append(parts, *is), append(added, is)
+		}
+	})
+	o.prompt.ToolsDiffer(now, func(_ int, was, is *prompt.Tool) {
+		if was != is {
+			o.tool(now, was, -1)
+			o.tool(now, is, 1)
+		}
+	})
+	o.l.fail(o.load.Texts(parts))
+	for i, is := range added {
+		o.part(is, parts[i:i+1])
 	}
-	have := func(kind, name, path string, tokens int) {
-		row := rowOf(&c.Offered, o.at, [2]string{kind, name}, Offer{Kind: kind, Name: name, Path: path})
-		row.now = true
-		row.per += tokens
-	}
-	parts, tokens := p.CountSplit(o.l.Counter)
-	for i, part := range parts {
-		switch {
-		case part.Skill != "":
-			have("skill", part.Skill, part.File, tokens[i])
-		case part.File != "":
-			have("file", part.File, "", tokens[i])
+	for is, sections := range o.parts { // changes elsewhere can change how a part is rounded
+		rest := now.Taken(is, o.l.Counter)
+		for _, s := range sections {
+			rest -= s.length
+		}
+		for _, s := range sections {
+			tokens := s.length
+			if s.largest {
+				tokens += rest
+			}
+			if s.row >= 0 && tokens != s.tokens {
+				o.offer(s.row, 0, tokens-s.tokens)
+			}
+			s.tokens = tokens
 		}
 	}
-	_, tools := p.Count(o.l.Counter)
-	for i, tool := range p.Tools {
-		have("tool", tool.Name, "", tools[i])
+	o.prompt = *now
+}
+
+// part adds the sections of a part, if one of them is an offer. Their tokens follow.
+func (o *offerLook) part(is *prompt.Part, text []prompt.Part) {
+	some := prompt.Prompt{Parts: prompt.Split(text)}
+	if !slices.ContainsFunc(some.Parts, func(p prompt.Part) bool { return p.File != "" }) {
+		return
+	}
+	each, _ := some.Count(o.l.Counter)
+	largest := slices.Index(each, slices.Max(each))
+	for i, p := range some.Parts {
+		s := &offeredInPart{row: -1, length: each[i], largest: i == largest}
+		if p.Skill != "" {
+			s.row = o.row("skill", p.Skill, p.File)
+		} else if p.File != "" {
+			s.row = o.row("file", p.File, "")
+		}
+		o.offer(s.row, 1, 0)
+		o.parts[is] = append(o.parts[is], s)
+	}
+}
+
+// tool adds or removes a tool.
+func (o *offerLook) tool(in *prompt.State, t *prompt.Tool, n int) {
+	if t != nil && (in.Implemented == nil || in.Implemented[t.Name]) {
+		o.offer(o.row("tool", t.Name, ""), n, n*(&prompt.Prompt{Tools: []prompt.Tool{*t}}).Counts(o.l.Counter).Tools)
+	}
+}
+
+// row returns the place of an offer, of which there need not be one yet.
+func (o *offerLook) row(kind, name, path string) int {
+	c, key := o.l.Report.Context, [2]string{kind, name}
+	if _, ok := o.at[key]; !ok && kind == "skill" {
+		o.skills = append(o.skills, len(c.Offered))
+	}
+	rowOf(&c.Offered, o.at, key, Offer{Kind: kind, Name: name, Path: path})
+	return o.at[key]
+}
+
+// offer changes how often the request has an offer, and its tokens.
+func (o *offerLook) offer(at, n, tokens int) {
+	if at >= 0 {
+		p := &o.l.Report.Context.Offered[at]
+		p.settle(o.requests)
+		p.now, p.per = p.now+n, p.per+tokens
 	}
 }
 
 // use counts a use of an offer, where there is one of that name.
 func (o *offerLook) use(kind, name string) {
 	if i, ok := o.at[[2]string{kind, name}]; ok {
-		o.l.Report.Context.Offered[i].use()
+		o.useAt(i)
 	}
 }
 
-func (p *Offer) use() { p.Used, p.Since = p.Used+1, 0 }
+func (o *offerLook) useAt(i int) {
+	p := &o.l.Report.Context.Offered[i]
+	p.settle(o.requests)
+	p.Used, p.Since = p.Used+1, 0
+}
 
 // sameFile reports whether a path or a command names a skill's file: by its last two
 // elements, since it may do so from any folder.
@@ -304,13 +391,12 @@ func sameFile(text, file string) bool {
 
 // addOffers adds those of one session to those of several.
 func (p *ContextPart) addOffers(one []Offer) {
+	at := map[[2]string]int{}
+	for i, o := range p.Offered {
+		at[[2]string{o.Kind, o.Name}] = i
+	}
 	for _, q := range one {
-		k := slices.IndexFunc(p.Offered, func(o Offer) bool { return o.Kind == q.Kind && o.Name == q.Name })
-		if k < 0 {
-			k = len(p.Offered)
-			p.Offered = append(p.Offered, Offer{Kind: q.Kind, Name: q.Name, Path: q.Path})
-		}
-		addUp(&p.Offered[k], &q)
+		addUp(rowOf(&p.Offered, at, [2]string{q.Kind, q.Name}, Offer{Kind: q.Kind, Name: q.Name, Path: q.Path}), &q)
 	}
 	p.orderOffers()
 }

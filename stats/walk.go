@@ -89,7 +89,7 @@ func (l *lensRun) reach() (e *replay.Envelope, stopped, err error) {
 	if !l.Requests && !l.Sizes {
 		return l.Replay.Reach(sessionfmt.After(l.Point))
 	}
-	opt := ledger.Options{Leaf: l.Point, Sizes: !l.Hashes}
+	opt := ledger.Options{Leaf: l.Point, Sizes: !l.Hashes, Prompts: l.Counter}
 	if l.Sizes || l.Hashes {
 		opt.Counter = l.Counter
 	}

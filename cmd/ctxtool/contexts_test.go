@@ -96,10 +96,11 @@ func toldByList(data []byte) (all told) {
 		}
 		all.messages += string(m) + "\n"
 	}
-	for _, p := range f.Parts {
+	p := f.Prompt()
+	for _, p := range p.Parts {
 		all.prompt += p.Text
 	}
-	for _, tool := range f.Tools {
+	for _, tool := range p.Tools {
 		raw := must.Get(json.Marshal(json.RawMessage(tool.Raw)))
 		all.tools += string(jsonl.Value(raw).AppendMinified(nil)) + "\n"
 	}

@@ -24,9 +24,6 @@ var hostileCommands = []string{
 // command. A policy's compaction visits its whole view, which simulate builds without those of the file.
 var notLinear = map[string]string{
 	"codex histories": "simulate",
-	"parts":           "cache log trace stats render",
-	"system messages": "cache log trace stats render",
-	"tools added":     "cache log check stats render",
 }
 
 // TestHostile: four times a hostile session is read with about four times the work. Work is counted

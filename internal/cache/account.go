@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt"
 )
@@ -43,6 +44,7 @@ type accountant struct {
 	l      *ledger.Ledger
 	opt    Options
 	lines  *sessionfmt.Reader
+	texts  *replay.Reader
 	err    error // the first of reading
 	trie   trie
 	sent   []sentRequest // by the index of the request
@@ -175,7 +177,7 @@ func (c *accountant) reset() {
 func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	s := l.Replay.Session
 	c := &accountant{
-		l: l, opt: opt, lines: s.NewReader(), trie: newTrie(l, !opt.Collapse),
+		l: l, opt: opt, lines: s.NewReader(), texts: l.Replay.NewReader(), trie: newTrie(l, !opt.Collapse),
 		sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, s.Len()), last: -1, breaks: map[int]*Break{},
 	}
 	for k := range c.sent {

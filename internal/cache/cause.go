@@ -140,7 +140,7 @@ func (c *accountant) why(b *Break, of, k int32, known beginning) {
 	case below >= 0:
 		b.Cause, b.Record = CauseBranch, int(below)
 	case depth == 0:
-		b.Cause, b.Sections = CauseSystem, differing(c.sections(e), c.sections(s))
+		b.Cause, b.Sections = CauseSystem, c.sectionsDiffering(&c.promptOf(e).State, &c.promptOf(s).State)
 		if c.promptOf(e).Tools != c.promptOf(s).Tools && c.onlyTools(between) {
 			b.Cause = CauseTools
 		}

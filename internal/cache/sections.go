@@ -2,9 +2,9 @@ package cache
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 
-	"ctxtool/replay/ledger"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 )
@@ -19,10 +19,10 @@ type section struct {
 // sectionsOf returns the sections of a prompt and its tools, without their texts.
 func sectionsOf(parts []prompt.Part, tools []prompt.Tool) (all []section) {
 	for _, p := range prompt.Split(parts) {
-		all = append(all, section{p.Name, ledger.Hash(p.Text, nil)})
+		all = append(all, section{p.Name, maphash.String(seed, p.Text)})
 	}
 	for i := range tools {
-		all = append(all, section{"tool " + tools[i].Name, ledger.Hash("", tools[i:i+1])})
+		all = append(all, section{"tool " + tools[i].Name, tools[i].Digest()})
 	}
 	return all
 }
@@ -73,12 +73,30 @@ func differing(was, is []section) (names []string) {
 func (c *accountant) sectionsSet(rec int32) []string {
 	var f prompt.Fold
 	f.Message(c.line(rec).Get("message"), origin.Origin{})
-	return differing(nil, sectionsOf(f.Parts, f.Tools))
+	return c.sectionsDiffering(new(prompt.State), &f.State)
 }
 
-// sections returns the sections of a request's prompt.
-func (c *accountant) sections(q *ledger.Request) []section {
-	p, err := c.promptOf(q).Read()
-	c.err = cmp.Or(c.err, err)
-	return sectionsOf(p.Parts, p.Tools)
+// sectionsDiffering returns the names of the sections in which two prompts differ; see differing.
+func (c *accountant) sectionsDiffering(was, is *prompt.State) []string {
+	var all [2][]section
+	var parts [2][]prompt.Part
+	var tools [2][]prompt.Tool
+	was.PartsDiffer(is, func(_ int, a, b *prompt.Part) {
+		parts[0], parts[1] = appendItem(parts[0], a), appendItem(parts[1], b)
+	})
+	was.ToolsDiffer(is, func(_ int, a, b *prompt.Tool) {
+		tools[0], tools[1] = appendItem(tools[0], a), appendItem(tools[1], b)
+	})
+	for k := range all {
+		c.err = cmp.Or(c.err, c.texts.Texts(parts[k]))
+		all[k] = sectionsOf(parts[k], tools[k])
+	}
+	return differing(all[0], all[1])
+}
+
+func appendItem[T any](all []T, item *T) []T {
+	if item == nil {
+		return all
+	}
+	return append(all, *item)
 }

@@ -15,6 +15,7 @@ import (
 
 // A toolset holds the tools at a step, with their schemas.
 type toolset struct {
+	at     prompt.State // the prompt that has them
 	byName map[string]*tool
 	bySpec map[string]*tool // by name and schema, for the whole session
 	fits   map[fit]bool
@@ -34,17 +35,12 @@ type tool struct {
 // tools. It reads nothing if all calls are known to fit.
 func (w *walk) called() {
 	t, rec := &w.tools, w.step.Record
-	tools, known, changed, err := w.step.Tools()
+	is, known, _, err := w.step.Tools()
 	if err != nil {
 		w.err = err
 		return
 	}
-	if changed || t.byName == nil {
-		t.byName = map[string]*tool{}
-		for _, d := range tools {
-			t.byName[d.Name] = t.tool(d)
-		}
-	}
+	t.follow(is)
 	w.gone()
 	if d := w.s.Dialect(); d != nil && d.Certainty.Tools == "absent" {
 		known = false
@@ -77,6 +73,28 @@ func (w *walk) called() {
 			w.found("tool-arguments", "the arguments of %s do not fit its schema: %s", sessionfmt.Quote(b.Name.Text()), fault)
 		}
 	}
+}
+
+// follow makes the tools those of a prompt. Of equal names the last one counts.
+func (t *toolset) follow(is *prompt.Fold) {
+	if t.byName == nil {
+		t.byName = map[string]*tool{}
+	}
+	changed := map[string]bool{}
+	t.at.ToolsDiffer(&is.State, func(_ int, was, is *prompt.Tool) {
+		for _, d := range []*prompt.Tool{was, is} {
+			if was != is && d != nil {
+				changed[d.Name] = true
+			}
+		}
+	})
+	for name := range changed {
+		delete(t.byName, name)
+		for _, d := range is.ToolsNamed(name) {
+			t.byName[name] = t.tool(&d)
+		}
+	}
+	t.at = is.Kept()
 }
 
 // gone finds calls of tools that do not exist, if the options name the existing ones.
@@ -132,7 +150,7 @@ func (t *toolset) hold(b *jsonl.Block, outline int) string {
 }
 
 // tool returns a prepared definition. Sessions declare the same tools many times.
-func (t *toolset) tool(d prompt.Tool) *tool {
+func (t *toolset) tool(d *prompt.Tool) *tool {
 	schema := d.Raw.Get("parameters")
 	key := d.Name + "\n" + string(schema)
 	if t.bySpec[key] == nil {

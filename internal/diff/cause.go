@@ -321,24 +321,27 @@ func (c *causes) histories() (h history, err error) {
 
 func (c *causes) history(e *replay.Envelope, side int) (map[string]origin.Origin, error) {
 	var changed map[string]origin.Origin
-	var parts []prompt.Part
-	var tools []prompt.Tool
-	var had prompt.Options
+	var had prompt.State
 	fresh := func(o origin.Origin) bool { return c.span.onlyAt[side][o.By] }
-	err := e.PromptHistory(fresh, func(by origin.Origin, f *prompt.Prompt) {
-		if changed == nil {
-			changed = map[string]origin.Origin{}
-			parts, tools, had = slices.Clone(f.Parts), slices.Clone(f.Tools), f.Options
-			return
-		}
-		parts = changes(parts, f.Parts, samePart, partName, func(name string) { changed["p"+name] = by })
-		tools = changes(tools, f.Tools, sameTool, toolName, func(name string) { changed["t"+name] = by })
-		for _, o := range options(had, f.Options) {
-			if !bytes.Equal(o.A, o.B) {
-				changed["o"+o.Name] = by
+	err := e.PromptHistory(fresh, func(by origin.Origin, f *prompt.Fold) {
+		if changed != nil {
+			parts := changedNames(func(see func(at int, was, is *prompt.Part)) { had.PartsDiffer(&f.State, see) }, samePart, partName)
+			tools := changedNames(func(see func(at int, was, is *prompt.Tool)) { had.ToolsDiffer(&f.State, see) }, sameTool, toolName)
+			for name := range parts {
+				changed["p"+name] = by
 			}
+			for name := range tools {
+				changed["t"+name] = by
+			}
+			for _, o := range options(had.Options, f.Options) {
+				if !bytes.Equal(o.A, o.B) {
+					changed["o"+o.Name] = by
+				}
+			}
+		} else {
+			changed = map[string]origin.Origin{}
 		}
-		had = f.Options
+		had = f.Kept()
 	})
 	return changed, err
 }
@@ -349,31 +352,27 @@ func toolName(t *prompt.Tool) string { return t.Name }
 func samePart(a, b *prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }
 func sameTool(a, b *prompt.Tool) bool { return a.Name == b.Name && bytes.Equal(a.Raw, b.Raw) }
 
-// changes reports the names of items added, removed or changed, and returns was updated to is.
-// In long lists with few changes only those are looked up and copied.
-func changes[T any](was, is []T, same func(a, b *T) bool, name func(*T) string, tell func(name string)) []T {
-	head, tail := 0, 0
-	for head < min(len(was), len(is)) && same(&was[head], &is[head]) {
-		head++
-	}
-	for tail < min(len(was), len(is))-head && same(&was[len(was)-1-tail], &is[len(is)-1-tail]) {
-		tail++
-	}
-	if gone, come := was[head:len(was)-tail], is[head:len(is)-tail]; len(gone)+len(come) > 0 {
-		before := map[string]*T{}
-		for i := range gone {
-			before[name(&gone[i])] = &gone[i]
+// changedNames returns the names of items that were added, removed or changed.
+func changedNames[T any](differ func(func(at int, was, is *T)), same func(a, b *T) bool, name func(*T) string) map[string]bool {
+	before, names := map[string]*T{}, map[string]bool{}
+	var come []*T
+	differ(func(_ int, was, is *T) {
+		if was != is && was != nil {
+			before[name(was)] = was
 		}
-		for i := range come {
-			n := name(&come[i])
-			if old := before[n]; old == nil || !same(old, &come[i]) {
-				tell(n)
-			}
-			delete(before, n)
+		if was != is && is != nil {
+			come = append(come, is)
 		}
-		for n := range before {
-			tell(n)
+	})
+	for _, item := range come {
+		n := name(item)
+		if old := before[n]; old == nil || !same(old, item) {
+			names[n] = true
 		}
+		delete(before, n)
 	}
-	return append(was[:head], is[head:]...)
+	for n := range before {
+		names[n] = true
+	}
+	return names
 }

@@ -79,7 +79,7 @@ export class Context {
     this.fresh = new Set([...this.change.added, ...this.change.changed.map(x => x[1])])
     fill(byId('tab-overview'), this.overview(step))
     byId('tab-name-messages').textContent = `Messages ${whole(this.rows.length)}`
-    const prompt = s.prompts[s.prompt[step]]
+    const prompt = model.prompt(step)
     byId('tab-name-prompt').textContent = `Prompt ${prompt.parts.length + prompt.tools.length || ''}`
     this.list.set(this.rows.length)
     if (this.tab === 'prompt') this.prompt()
@@ -94,7 +94,7 @@ export class Context {
       sums[c] = (sums[c] || 0) + this.model.tokens(row)
       counts[c] = (counts[c] || 0) + 1
     }
-    const prompt = s.prompts[s.prompt[step]]
+    const prompt = this.model.prompt(step)
     counts.tools = prompt.tools.length
     counts.system = (counts.system || 0) + prompt.parts.length
     return { sums, counts }
@@ -247,20 +247,23 @@ export class Context {
   async prompt() {
     const { model, app } = this, s = model.steps, box = byId('tab-prompt')
     if (this.step < 0) return fill(box)
-    const p = s.prompts[s.prompt[this.step]], before = this.change.before
-    const was = before >= 0 ? s.prompts[s.prompt[before]] : null
-    const changed = (list, [name, row]) => was && !was[list].some(x => x[0] === name && x[1] === row)
-    const part = list => ([name, row, by, op]) => el('details', { class: changed(list, [name, row]) ? 'folded fresh' : 'folded', 'data-part': name, ontoggle: async e => {
+    const p = model.prompt(this.step), before = this.change.before
+    const was = before >= 0 ? model.prompt(before) : null
+    const key = x => x[1] + ' ' + x[0], set = (of, list, key) => new Set(of[list].map(key))
+    const had = was && { parts: set(was, 'parts', key), tools: set(was, 'tools', key) }
+    const changed = (list, x) => was && !had[list].has(key(x))
+    const part = list => ([name, row, by]) => el('details', { class: changed(list, [name, row]) ? 'folded fresh' : 'folded', 'data-part': name, ontoggle: async e => {
       const node = e.target
       if (!node.open || node.children.length > 1) return
       const text = await app.store.row(row)
       node.append(list === 'parts' ? el('pre', { class: 'plain', tabindex: 0 }, clean(text)) : code(json(text), 'json'))
     } }, el('summary', null, el('span', null, line(name || '(no name)', 80)), changed(list, [name, row]) && el('span', { class: 'tag' }, 'new'), by >= 0 && el('span', { class: 'mute' }, ' ' + model.id(by))))
-    const removed = list => was ? was[list].filter(x => !p[list].some(y => y[0] === x[0])).map(x => el('p', { class: 'mute' }, '− ', line(x[0], 80))) : []
+    const now = { parts: set(p, 'parts', x => x[0]), tools: set(p, 'tools', x => x[0]) }
+    const removed = list => was ? was[list].filter(x => !now[list].has(x[0])).map(x => el('p', { class: 'mute' }, '− ', line(x[0], 80))) : []
     fill(box,
       el('section', { class: 'block' }, el('h3', null, 'System prompt', el('span', { class: 'num' }, short(s.system[this.step]))), p.parts.map(part('parts')), removed('parts'), !p.parts.length && el('p', { class: 'mute' }, p.known ? 'Empty.' : 'Not in this file.')),
       el('section', { class: 'block' }, el('h3', null, 'Tools', el('span', { class: 'num' }, short(s.tools[this.step]))), p.tools.map(part('tools')), removed('tools'), !p.tools.length && el('p', { class: 'mute' }, p.known ? 'None.' : 'Not in this file.'),
-        p.omitted && el('p', { class: 'mute' }, 'Omitted, not implemented: ' + p.omitted.map(x => line(x, 40)).join(', '))),
+        p.omitted.length > 0 && el('p', { class: 'mute' }, 'Omitted, not implemented: ' + p.omitted.map(x => line(x[0], 40)).join(', '))),
       p.options && el('section', { class: 'block' }, el('h3', null, 'Options'), code(json(p.options), 'json')))
   }
 }

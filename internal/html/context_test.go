@@ -92,7 +92,7 @@ const readContexts = `(async most => {
 		list.all = false
 		open('overview')
 		for (const row of ctxtool.context.rows) out.Messages[row] ??= JSON.stringify(await ctxtool.context.bodyOf(row))
-		const p = s.prompts[s.prompt[step]]
+		const p = ctxtool.model.prompt(step)
 		out.Prompts[s.prompt[step]] ??= {
 			Parts: await Promise.all(p.parts.map(async x => ({Name: x[0], Text: await ctxtool.store.row(x[1])}))),
 			Tools: await Promise.all(p.tools.map(x => ctxtool.store.row(x[1]))), Options: p.options ?? {},

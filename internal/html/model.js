@@ -27,6 +27,31 @@ export class Model {
     this.stepOf = new Int32Array(n).fill(-1)
     steps.entry.forEach((row, k) => { if (row >= 0) this.stepOf[row] = k })
     this.lists = new Map()
+    this.prompts = new Map()
+  }
+
+  // prompt returns the prompt of a step. The page has what differs from another one: changes of a list are
+  // [index, number removed, added...], and their indexes those before all of them.
+  prompt(step) {
+    const { prompts, prompt } = this.steps, last = prompt[step]
+    if (this.prompts.has(last)) return this.prompts.get(last)
+    const chain = [], apply = list => {
+      let all = []
+      for (const p of chain) {
+        for (const [at, gone, ...added] of p[list].toReversed()) {
+          if (added.length < 1000) all.splice(at, gone, ...added)
+          else all = all.slice(0, at).concat(added, all.slice(at + gone))
+        }
+      }
+      return all
+    }
+    for (let i = last; i >= 0; i = prompts[i].from) chain.push(prompts[i])
+    chain.reverse()
+    const tools = apply('tools')
+    const made = { ...prompts[last], parts: apply('parts').flat(), tools: tools.filter(x => x[1] >= 0), omitted: tools.filter(x => x[1] < 0) }
+    if (this.prompts.size > 3) this.prompts.clear()
+    this.prompts.set(last, made)
+    return made
   }
 
   // counted returns the counted size of a step's context; used the size that the provider

@@ -88,6 +88,7 @@ type Report struct {
 	steps    map[int]int // of the answer's record
 	contexts []int       // by step, the sizes of contexts in tokens (docs/figures.md)
 	models   map[models.Ref]int
+	prompts  map[promptKey]int
 	read     error         // of Read
 	done     chan struct{} // closed when reading has finished
 }
@@ -96,7 +97,7 @@ type Report struct {
 func New(r *replay.Replay, leaf int) *Report {
 	p := &Report{
 		s: r.Session, r: r, leaf: leaf, speak: r.NewReader(),
-		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[models.Ref]int{},
+		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[models.Ref]int{}, prompts: map[promptKey]int{},
 		done: make(chan struct{}),
 	}
 	p.Index.start(p.s)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,22 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// listsOf returns the parts and the tools of a prompt.
+func listsOf(all []Prompt, at int) (parts, tools []any) {
+	if at < 0 {
+		return nil, nil
+	}
+	parts, tools = listsOf(all, all[at].From)
+	apply := func(list []any, changes [][]any) []any {
+		for _, c := range slices.Backward(changes) {
+			from := c[0].(int)
+			list = slices.Replace(list, from, from+c[1].(int), c[2:]...)
+		}
+		return list
+	}
+	return apply(parts, all[at].Parts), apply(tools, all[at].Tools)
+}
+
 // sameStep compares a step with the envelope that it stands for.
 func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelope) {
 	t.Helper()
@@ -130,14 +147,20 @@ func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelo
 	for _, p := range must.Get(e.Prompt()).Parts {
 		want += string(jsonl.AppendQuoted(nil, p.Text))
 	}
-	prompts := st.Prompts[st.Prompt[step]]
-	for _, p := range prompts.Parts {
-		is += string(rows[p[1].(int)])
+	parts, tools := listsOf(st.Prompts, st.Prompt[step])
+	for _, p := range parts {
+		for _, section := range p.([][4]any) {
+			is += string(rows[section[1].(int)])
+		}
 	}
 	for _, t := range must.Get(e.Prompt()).Tools {
 		want += string(t.Raw.AppendMinified(nil))
 	}
-	for _, t := range prompts.Tools {
+	for _, t := range tools {
+		t := t.([4]any)
+		if t[1] == -1 {
+			continue
+		}
 		is += string(rows[t[1].(int)])
 	}
 	if strings.ReplaceAll(is, `""`, "") != strings.ReplaceAll(want, `""`, "") { // parts are shown by sections

@@ -10,7 +10,6 @@ import (
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
-	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -53,11 +52,14 @@ type Extra struct {
 	Row    []int `json:"row"` // its row: an entry with the same content, or a separate message
 }
 
-// A Prompt is what precedes the messages. Texts are rows, as [name, row, entry, op].
+// A Prompt is what precedes the messages, as the difference from another one.
 type Prompt struct {
-	Parts     [][4]any        `json:"parts"`
-	Tools     [][4]any        `json:"tools"`
-	Omitted   []string        `json:"omitted,omitempty"` // tools without an implementation
+	// From is the index of that one, -1 for an empty prompt. A change is [index there, number of items
+	// removed, items added...]. A part is the list of its sections, and a section or a tool is [name, row,
+	// entry, op], with row -1 for a tool without an implementation, which is omitted.
+	From      int             `json:"from"`
+	Parts     [][]any         `json:"parts"`
+	Tools     [][]any         `json:"tools"`
 	Reasoning json.RawMessage `json:"reasoning,omitempty"`
 	Options   json.RawMessage `json:"options,omitempty"`
 	Known     bool            `json:"known"` // recorded in the session or a baseline
@@ -116,12 +118,7 @@ func (p *Report) request(l *ledger.Ledger, k int32) error {
 	if err != nil {
 		return err
 	}
-	read := func() (prompt.Prompt, error) {
-		from, err := l.Prompts[q.Prompt].Read()
-		from.Options.Reasoning = l.Thinking(q)
-		return from, err
-	}
-	return p.settings(setting{int(q.Leaf), before, l.Counts(q), ref, read, l.Levels[q.Level], q.Prompt})
+	return p.settings(l, setting{int(q.Leaf), before, l.Counts(q), ref, promptKey{q.Prompt, l.Levels[q.Level]}, l.Thinking(q)})
 }
 
 // A setting is what a request has besides its messages.
@@ -129,17 +126,22 @@ type setting struct {
 	leaf, before int
 	counts       weigh.Counts
 	model        models.Ref
-	prompt       func() (prompt.Prompt, error)
-	level        string // thinking level as JSON
-	number       int32  // of the prompt in the ledger, -1 if it is of no request
+	prompt       promptKey
+	reasoning    value
+}
+
+// A promptKey identifies a prompt: its number in the ledger, and the thinking level as JSON.
+type promptKey struct {
+	number int32
+	level  string
 }
 
 // settings records the rest of a request.
-func (p *Report) settings(s setting) error {
+func (p *Report) settings(l *ledger.Ledger, s setting) error {
 	st, n := &p.Steps, s.counts
 	st.Before, st.Leaf = append(st.Before, s.before), append(st.Leaf, s.leaf)
 	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools), append(st.Messages, n.Messages)
-	number, err := p.prompt(&s)
+	number, err := p.prompt(l, &s)
 	if err != nil {
 		return err
 	}
@@ -258,43 +260,85 @@ func (p *Report) add(row []byte) int {
 }
 
 // prompt returns the index of a prompt in Prompts.
-func (p *Report) prompt(s *setting) (int, error) {
+func (p *Report) prompt(l *ledger.Ledger, s *setting) (int, error) {
 	st := &p.Steps
-	for i := len(st.Prompts) - 1; i >= 0 && s.number >= 0; i-- { // usually the last one
-		if st.Prompts[i].number == s.number && string(st.Prompts[i].Reasoning) == s.level {
-			return i, nil
-		}
+	if at, ok := p.prompts[s.prompt]; ok {
+		return at, nil
 	}
-	from, err := s.prompt()
-	if err != nil {
+	is, was := &l.Prompts[s.prompt.number], new(prompt.State)
+	out := Prompt{From: -1, Parts: [][]any{}, Tools: [][]any{}, Known: is.Known, Reasoning: json.RawMessage(s.prompt.level), number: s.prompt.number}
+	if s.before >= 0 {
+		out.From = st.Prompt[s.before]
+		was = &l.Prompts[st.Prompts[out.From].number].State
+	}
+	var parts []prompt.Part
+	was.PartsDiffer(&is.State, func(_ int, was, is *prompt.Part) {
+		if was != is && is != nil {
+			parts = append(parts, *is)
+		}
+	})
+	if err := p.speak.Texts(parts); err != nil {
 		return 0, err
 	}
-	out := Prompt{Parts: [][4]any{}, Tools: [][4]any{}, Known: from.Known, Reasoning: json.RawMessage(s.level), number: s.number}
-	for _, part := range prompt.Split(from.Parts) {
-		row := p.text(string(jsonl.AppendQuoted(nil, part.Text)))
-		out.Parts = append(out.Parts, [4]any{part.Name, row, part.Origin.By, part.Origin.Op})
+	was.PartsDiffer(&is.State, func(at int, was, is *prompt.Part) {
+		if addChange(&out.Parts, at, was, is) {
+			add(&out.Parts, p.sections(parts[:1]))
+			parts = parts[1:]
+		}
+	})
+	was.ToolsDiffer(&is.State, func(at int, was, t *prompt.Tool) {
+		if !addChange(&out.Tools, at, was, t) {
+			return
+		}
+		row := -1
+		if is.Implemented == nil || is.Implemented[t.Name] {
+			row = p.text(string(t.Raw.AppendMinified(nil)))
+		}
+		add(&out.Tools, [4]any{t.Name, row, t.Origin.By, t.Origin.Op})
+	})
+	options := is.Options
+	options.Reasoning = s.reasoning
+	if len(options.Fields()) > 0 {
+		out.Options = json.RawMessage(value(options.Append(nil)).AppendMinified(nil))
 	}
-	for _, t := range from.Tools {
-		out.Tools = append(out.Tools, [4]any{t.Name, p.text(string(t.Raw.AppendMinified(nil))), t.Origin.By, t.Origin.Op})
-	}
-	for _, t := range from.Omitted {
-		out.Omitted = append(out.Omitted, t.Name)
-	}
-	if len(from.Options.Fields()) > 0 {
-		out.Options = json.RawMessage(value(from.Options.Append(nil)).AppendMinified(nil))
-	}
-	if i := slices.IndexFunc(st.Prompts, func(q Prompt) bool { return q.same(&out) }); i >= 0 {
-		return i, nil
-	}
+	p.prompts[s.prompt] = len(st.Prompts)
 	st.Prompts = append(st.Prompts, out)
 	return len(st.Prompts) - 1, nil
 }
 
-// same reports whether two prompts are equal, regardless of their origins.
-func (p *Prompt) same(q *Prompt) bool {
-	alike := func(a, b [4]any) bool { return a[0] == b[0] && a[1] == b[1] }
-	return slices.EqualFunc(p.Parts, q.Parts, alike) && slices.EqualFunc(p.Tools, q.Tools, alike) &&
-		slices.Equal(p.Omitted, q.Omitted) && string(p.Reasoning) == string(q.Reasoning) && string(p.Options) == string(q.Options) && p.Known == q.Known
+// addChange adds the removal of an item at an index, unless was and is are the same, and reports
+// whether one is to be added.
+func addChange[T any](all *[][]any, at int, was, is *T) bool {
+	if was == is {
+		return false
+	}
+	gone := 0
+	if was != nil {
+		gone = 1
+	}
+	if n := len(*all); n > 0 {
+		if last := (*all)[n-1]; last[0].(int)+last[1].(int) == at {
+			last[1] = last[1].(int) + gone
+			return is != nil
+		}
+	}
+	*all = append(*all, []any{at, gone})
+	return is != nil
+}
+
+// add adds an item to the last change.
+func add(all *[][]any, item any) {
+	last := &(*all)[len(*all)-1]
+	*last = append(*last, item)
+}
+
+// sections returns the sections of a part.
+func (p *Report) sections(part []prompt.Part) (all [][4]any) {
+	for _, s := range prompt.Split(part) {
+		row := p.text(string(jsonl.AppendQuoted(nil, s.Text)))
+		all = append(all, [4]any{s.Name, row, s.Origin.By, s.Origin.Op})
+	}
+	return all
 }
 
 // text returns the row of a text, adding it if necessary.
@@ -348,12 +392,12 @@ func (p *Report) now(l *ledger.Ledger, leaf int) error {
 	st := &p.Steps
 	st.Entry, st.Request = append(st.Entry, -1), append(st.Request, e.RequestIndex)
 	st.Same, st.List, st.Cached = append(st.Same, 0), append(st.List, list), append(st.Cached, e.Cached())
-	from, err := e.Prompt()
+	number, err := l.PromptAt(e)
 	if err != nil {
 		return err
 	}
-	front := from.Counts(&tokens.Pi)
-	n.System, n.Tools = front.System, front.Tools
+	front := &l.Prompts[number]
+	n.System, n.Tools = front.Counts.System, front.Counts.Tools
 	ref, err := e.ModelRef()
 	if err != nil {
 		return err
@@ -362,7 +406,11 @@ func (p *Report) now(l *ledger.Ledger, leaf int) error {
 	if err != nil {
 		return err
 	}
-	return p.settings(setting{e.Leaf, before, n, ref, func() (prompt.Prompt, error) { return *from, nil }, string(level), -1})
+	reasoning := front.Options.Reasoning
+	if reasoning == nil {
+		reasoning = p.r.Rules.Reasoning(level)
+	}
+	return p.settings(l, setting{e.Leaf, before, n, ref, promptKey{number, string(level)}, reasoning})
 }
 
 func (p *Report) account(report *cache.Report) {

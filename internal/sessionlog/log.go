@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -98,8 +99,9 @@ type logger struct {
 	load    *replay.Reader
 	meter   *ledger.Meter
 	prompt  replay.PromptTracker
-	notes   int // tokens of the project's notes for agents, which the prompt has
-	total   int // tokens of the context as SWE-CLI counts it: the messages, and these notes
+	had     prompt.State // the prompt whose notes were counted
+	notes   int          // tokens of the project's notes for agents, which the prompt has
+	total   int          // tokens of the context as SWE-CLI counts it: the messages, and these notes
 	stats   Stats
 	calls   map[string]activity.Call // that have no result yet
 	looked  *Event                   // what the last prompt's work began with; nil once it does something else
@@ -115,7 +117,9 @@ func (l *logger) step(r *replay.Replay, step replay.Step) error {
 		return err
 	}
 	if changed {
-		l.notes = weigh.TextTokens(&tokens.SWE, []byte(l.prompt.Current.Notes()))
+		if err := l.countNotes(); err != nil {
+			return err
+		}
 	}
 	messages, err := l.meter.Messages(step)
 	if err != nil {
@@ -151,6 +155,26 @@ func (l *logger) step(r *replay.Replay, step replay.Step) error {
 		l.result(line.Get("message").Message())
 	}
 	return l.err
+}
+
+// countNotes counts the project's notes again if a part with some has changed.
+func (l *logger) countNotes() error {
+	var parts []prompt.Part
+	l.had.PartsDiffer(&l.prompt.Current.State, func(_ int, was, is *prompt.Part) {
+		for _, p := range []*prompt.Part{was, is} {
+			if was != is && p != nil {
+				parts = append(parts, *p)
+			}
+		}
+	})
+	l.had = l.prompt.Current.Kept()
+	err := l.load.Texts(parts)
+	if noted := (&prompt.Prompt{Parts: parts}); err != nil || noted.Notes() == "" {
+		return err
+	}
+	now, err := l.load.Prompt(&l.had)
+	l.notes = weigh.TextTokens(&tokens.SWE, []byte(now.Notes()))
+	return err
 }
 
 // answer writes an answer to a context with a number of tokens since a time, and records its

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -179,11 +180,16 @@ func wordsAround(b []byte, from, to int) string {
 	return sessionfmt.Clean(words)
 }
 
-// A promptPiece identifies a part of the prompt or a tool.
-type promptPiece struct {
+// A promptPart identifies the parts, or the tools, of a name.
+type promptPart struct {
 	as, name string
 	content  bool // the text outside all sections
-	nth      int  // among equal names
+}
+
+// A promptPiece identifies a section of such parts.
+type promptPiece struct {
+	name string
+	nth  int // among equal names
 }
 
 // A wording is the text of a piece, with its origin.
@@ -192,34 +198,83 @@ type wording struct {
 	from origin.Origin
 }
 
-// comparePrompt compares parts and tools with those at the last change.
+// comparePrompt compares parts and tools with those at the last change, of those names of which one
+// differs.
 func (t *tracer) comparePrompt() {
 	changed, err := t.front.Follow(t.step)
 	if t.err = cmp.Or(t.err, err); !changed {
 		return
 	}
-	f := &t.front.Current
-	parts := f.Parts
+	was, is := t.had, &t.front.Current
+	t.had = is.Kept()
+	var names, gone []promptPart
+	seen := map[promptPart]bool{}
+	was.PartsDiffer(&is.State, func(_ int, a, b *prompt.Part) {
+		if a != b && b != nil {
+			names = append(names, promptPart{"part", b.Name, b.Content})
+		}
+		if a != b && a != nil {
+			gone = append(gone, promptPart{"part", a.Name, a.Content})
+		}
+	})
+	was.ToolsDiffer(&is.State, func(_ int, a, b *prompt.Tool) {
+		if a != b && b != nil {
+			names = append(names, promptPart{as: "tool", name: b.Name})
+		}
+		if a != b && a != nil {
+			gone = append(gone, promptPart{as: "tool", name: a.Name})
+		}
+	})
+	names = slices.DeleteFunc(append(names, gone...), func(p promptPart) bool {
+		had := seen[p]
+		seen[p] = true
+		return had
+	})
+	var parts []prompt.Part
+	for _, name := range names {
+		if name.as == "part" {
+			parts = append(parts, is.PartsNamed(name.name, name.content)...)
+		}
+	}
+	t.err = cmp.Or(t.err, t.load.Texts(parts))
+	for _, name := range names {
+		n := 0
+		for n < len(parts) && name == (promptPart{"part", parts[n].Name, parts[n].Content}) {
+			n++
+		}
+		t.meetPieces(name, parts[:n], is)
+		parts = parts[n:]
+	}
+}
+
+// meetPieces records the parts, or the tools, of a name.
+func (t *tracer) meetPieces(name promptPart, parts []prompt.Part, is *prompt.Fold) {
+	if t.prompt[name] == nil {
+		t.prompt[name] = map[promptPiece]*life{}
+	}
+	nth := map[string]int{}
 	if !t.find.q.follows() { // a text is searched section by section
 		parts = prompt.Split(parts)
 	}
-	nth := map[promptPiece]int{}
 	for i := range parts {
 		p := &parts[i]
-		t.meetPiece(nth, promptPiece{as: "part", name: p.Name, content: p.Content}, wording{p.Text, p.Origin}, func() (string, bool) {
+		t.meetPiece(name, promptPiece{p.Name, nth[p.Name]}, wording{p.Text, p.Origin}, func() (string, bool) {
 			if around, ok := t.find.text([]byte(jsonl.UTF8(p.Text))); ok {
 				return around, true
 			}
 			return t.find.text([]byte(p.Name))
 		})
+		nth[p.Name]++
 	}
-	for i := range f.Tools {
-		tool := &f.Tools[i]
-		t.meetPiece(nth, promptPiece{as: "tool", name: tool.Name}, wording{string(tool.Raw), tool.Origin}, func() (string, bool) {
-			return t.find.words(tool.Raw)
-		})
+	if name.as == "tool" {
+		for _, tool := range is.ToolsNamed(name.name) {
+			t.meetPiece(name, promptPiece{tool.Name, nth[tool.Name]}, wording{string(tool.Raw), tool.Origin}, func() (string, bool) {
+				return t.find.words(tool.Raw)
+			})
+			nth[tool.Name]++
+		}
 	}
-	for _, l := range t.prompt {
+	for _, l := range t.prompt[name] {
 		switch {
 		case l.looked == t.looks || !l.open:
 		case t.cuts:
@@ -230,15 +285,12 @@ func (t *tracer) comparePrompt() {
 	}
 }
 
-// meetPiece records a part or tool. Its text is searched if it has changed.
-func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is wording, find func() (string, bool)) {
-	at := p
-	p.nth = nth[at]
-	nth[at]++
-	l := t.prompt[p]
+// meetPiece records a section or tool. Its text is searched if it has changed.
+func (t *tracer) meetPiece(of promptPart, p promptPiece, is wording, find func() (string, bool)) {
+	l := t.prompt[of][p]
 	if l == nil {
-		l = &life{Life: &Life{As: p.as, Name: p.name, Origin: is.from}}
-		t.prompt[p] = l
+		l = &life{Life: &Life{As: of.as, Name: p.name, Origin: is.from}}
+		t.prompt[of][p] = l
 	}
 	was := l.said
 	l.said, l.looked = is, t.looks
@@ -256,7 +308,7 @@ func (t *tracer) meetPiece(nth map[promptPiece]int, p promptPiece, is wording, f
 		around = outline.FirstWords(is.text)
 	} else {
 		// Content is only added: earlier text remains.
-		ok = l.open && p.content && strings.HasPrefix(is.text, was.text)
+		ok = l.open && of.content && strings.HasPrefix(is.text, was.text)
 	}
 	l.holds = ok
 	if ok && len(l.Events) == 0 {

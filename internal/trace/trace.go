@@ -9,6 +9,7 @@ import (
 	"ctxtool/internal/outline"
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -134,8 +135,9 @@ type tracer struct {
 
 	last     replay.Messages // at the last change
 	front    replay.PromptTracker
+	had      prompt.State // at the last change
 	messages map[replay.Piece]*life
-	prompt   map[promptPiece]*life
+	prompt   map[promptPart]map[promptPiece]*life
 }
 
 // A life is a Life with the state of the tracer.
@@ -154,7 +156,7 @@ type life struct {
 func newTracer(r *replay.Replay, q *Query) *tracer {
 	return &tracer{
 		r: r, find: newFinder(q), load: r.NewReader(),
-		known: map[replay.Piece]bool{}, uses: map[string]*use{}, files: map[string]*File{}, messages: map[replay.Piece]*life{}, prompt: map[promptPiece]*life{},
+		known: map[replay.Piece]bool{}, uses: map[string]*use{}, files: map[string]*File{}, messages: map[replay.Piece]*life{}, prompt: map[promptPart]map[promptPiece]*life{},
 	}
 }
 
@@ -336,8 +338,10 @@ func (t *tracer) end() {
 	for _, l := range t.messages {
 		t.endOf(l)
 	}
-	for _, l := range t.prompt {
-		t.endOf(l)
+	for _, pieces := range t.prompt {
+		for _, l := range pieces {
+			t.endOf(l)
+		}
 	}
 }
 

@@ -81,8 +81,14 @@ func (w *Writer) follow(step replay.Step, e *replay.Envelope) (options prompt.Op
 		return options, err
 	}
 	r := e.Replay()
+	if w.load == nil {
+		w.load = r.NewReader()
+	}
 	if changed || w.front == nil {
-		p := w.prompt.Current
+		p, err := w.load.Prompt(&w.prompt.Current.State)
+		if err != nil {
+			return options, err
+		}
 		p.Compiled = r.Rules.Compiled(p.Parts)
 		w.front = p.AppendSystem(append(w.front[:0], `"system":`...))
 		w.front = p.AppendTools(append(w.front, `,"tools":`...))
@@ -94,9 +100,6 @@ func (w *Writer) follow(step replay.Step, e *replay.Envelope) (options prompt.Op
 			return options, err
 		}
 		options.Reasoning = r.Rules.Reasoning(level)
-	}
-	if w.load == nil {
-		w.load = r.NewReader()
 	}
 	return options, w.messages(e)
 }

@@ -88,32 +88,24 @@ type warning struct {
 // warnings compares the operations of a result with the context before it: a is that, and b the
 // context after the entry of the result.
 func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err error) {
-	before := map[int]*prompt.Prompt{} // by operation
-	last, err := a.Prompt()
-	if err != nil {
-		return nil, err
-	}
+	before := map[int]prompt.State{} // by operation, of those of the prompt
 	of := func(o origin.Origin) bool { return o.Record == entry }
 	next := 0
-	err = b.PromptHistory(of, func(by origin.Origin, p *prompt.Prompt) {
+	err = b.PromptHistory(of, func(by origin.Origin, p *prompt.Fold) {
 		if of(by) {
 			next = by.Op + 1
 		}
-		before[next] = &prompt.Prompt{Parts: slices.Clone(p.Parts), Tools: slices.Clone(p.Tools)}
+		before[next] = p.Kept()
 	})
 	if err != nil {
 		return nil, err
 	}
-	messages, k := a.Cached(), 0
+	messages, k, at := a.Cached(), 0, prompt.State{}
 	for v := range r.Patch.Elements {
-		now := last
-		for i := k; i >= 0; i-- {
-			if p := before[i]; p != nil {
-				now = p
-				break
-			}
+		if p, ok := before[k]; ok {
+			at = p
 		}
-		for _, text := range warningsOf(v, now, &messages) {
+		for _, text := range warningsOf(v, &at, &messages) {
 			all = append(all, warning{k, text.rule, fmt.Sprintf("op %d (%s): %s", k, v.Get("op").Text(), text.text)})
 		}
 		k++
@@ -132,19 +124,19 @@ func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err 
 
 // warningsOf returns the warnings for an operation, given the prompt before it and the number of
 // cached messages, which it updates.
-func warningsOf(v value, p *prompt.Prompt, messages *int) (all []warning) {
+func warningsOf(v value, p *prompt.State, messages *int) (all []warning) {
 	warn := func(rule, format string, args ...any) {
 		all = append(all, warning{rule: rule, text: fmt.Sprintf(format, args...)})
 	}
 	switch name := v.Get("op"); {
 	case name.Is("system_part_remove"):
 		part := v.Get("partName").Text()
-		if !slices.ContainsFunc(p.Parts, func(q prompt.Part) bool { return q.Name == part }) {
+		if known, _ := p.Has(part); !known {
 			warn("unknown-part", "there is no part %s: nothing is removed, but the cache breaks", sessionfmt.Quote(part))
 		}
 	case name.Is("tools_remove"):
 		for tool := range v.Get("toolNames").Elements {
-			if !slices.ContainsFunc(p.Tools, func(t prompt.Tool) bool { return tool.Is(t.Name) }) {
+			if _, known := p.Has(tool.Text()); !known {
 				warn("unknown-tool", "there is no tool %s", sessionfmt.Quote(tool.Text()))
 			}
 		}

@@ -8,12 +8,14 @@
 package ledger
 
 import (
+	"cmp"
 	"iter"
 	"runtime"
 
 	"ctxtool/internal/base/parallel"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -23,6 +25,7 @@ import (
 type Options struct {
 	Leaf    int             // record whose path is replayed alone if the file's parents form a cycle
 	Counter *tokens.Counter // counts messages, prompts and tools; nil to measure nothing
+	Prompts *tokens.Counter // counts prompts and tools if Counter is nil
 	Model   models.Ref      // if set, the model of all requests, with the recorded sizes
 	Sizes   bool            // measures have no hash of the content, which takes less time
 	Bare    bool            // requests have messages alone: no answer is read, and no prompt
@@ -51,7 +54,7 @@ type Ledger struct {
 	blocks  map[any]Sum // sums of blocks of messages
 	prompts map[uint64]int32
 	levels  map[string]int32
-	tools   map[uint64]toolSize // by digest
+	meter   *prompt.Meter // of prompts
 }
 
 // A Stop is a record at which the replay of a branch ends, and why.
@@ -106,7 +109,7 @@ func (q *Request) Known() bool { return q.Messages.Known() }
 func New(r *replay.Replay, opt Options) *Ledger {
 	return &Ledger{
 		Replay: r, opt: opt, live: true, other: map[int32]Measure{}, stored: map[int32]int32{}, used: map[int]int32{}, load: r.NewReader(), logged: make([][]int32, 1),
-		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{}, tools: map[uint64]toolSize{},
+		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{}, meter: &prompt.Meter{Counter: cmp.Or(opt.Counter, opt.Prompts), Separator: r.Rules.Separator()},
 	}
 }
 
@@ -170,7 +173,7 @@ func (l *Ledger) levelOf(level string) int32 {
 // Thinking returns the reasoning of a request as JSON: the option that patches or a baseline set,
 // else that of the path's thinking level.
 func (l *Ledger) Thinking(q *Request) jsonl.Value {
-	if said := l.Prompts[q.Prompt].reasoning; said != nil {
+	if said := l.Prompts[q.Prompt].Options.Reasoning; said != nil {
 		return said
 	}
 	return l.Replay.Rules.Reasoning(jsonl.Value(l.Levels[q.Level]))

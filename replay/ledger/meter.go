@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"ctxtool/replay"
-	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 )
@@ -22,7 +21,7 @@ func (l *Ledger) Follow(course Course) error {
 		}
 	}
 	if len(l.Prompts) == 0 { // requests that the walk did not reach have the first prompt and level
-		l.Prompts = []Prompt{{made: func() (p prompt.Prompt, err error) { return p, nil }}}
+		l.Prompts = make([]Prompt, 1)
 	}
 	if len(l.Levels) == 0 {
 		l.levelOf(`"off"`)
@@ -56,7 +55,10 @@ type used struct {
 
 // Meter returns the observer of a walk from its beginning.
 func (l *Ledger) Meter() *Meter {
-	return &Meter{l: l, last: -1, thinkingBy: math.MinInt, front: replay.PromptTracker{LeadingOnly: true}}
+	return &Meter{
+		l: l, last: -1, thinkingBy: math.MinInt,
+		front: replay.PromptTracker{LeadingOnly: true, Meter: l.meter}, merged: replay.PromptTracker{Meter: l.meter},
+	}
 }
 
 // Count returns the tokens of the context after the current step of the walk, as
@@ -162,11 +164,15 @@ func (b *Meter) Request(step replay.Step) (err error) {
 
 // settings records what a request had besides the messages of its list.
 func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages) (err error) {
-	if b.frontAt, err = b.l.prompt(&b.front, step, b.frontAt); err != nil {
-		return err
-	}
 	if b.mergedAt, err = b.l.prompt(&b.merged, step, b.mergedAt); err != nil {
 		return err
+	}
+	q.Front = b.mergedAt
+	if b.front.Later(step) {
+		if b.frontAt, err = b.l.prompt(&b.front, step, b.frontAt); err != nil {
+			return err
+		}
+		q.Front = b.frontAt
 	}
 	e := step.Envelope()
 	if e.ThinkingBy != b.thinkingBy {
@@ -177,7 +183,7 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages) (err 
 		b.thinkingBy, b.level = e.ThinkingBy, b.l.levelOf(string(level))
 	}
 	q.Number, q.Leaf, q.ModelBy = int32(e.RequestIndex), int32(e.Leaf), int32(e.ModelBy)
-	q.Front, q.Prompt, q.Level = b.frontAt, b.mergedAt, b.level
+	q.Prompt, q.Level = b.mergedAt, b.level
 	if !b.l.Replay.Rules.Patched() {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Title returns the title of a session: its last name, else the first words
-// of the first prompt on the path to the leaf. It is empty where there is neither.
+// of the first prompt, as FirstPrompt. It is empty where there is neither.
 func Title(s *sessionfmt.Session, leaf int) (string, error) {
 	lines := s.NewReader()
 	for i := s.Len() - 1; i >= 0; i-- {
@@ -25,12 +25,17 @@ func Title(s *sessionfmt.Session, leaf int) (string, error) {
 	return FirstPrompt(s, leaf)
 }
 
-// FirstPrompt returns the first words of the first prompt on the path to the leaf, empty
-// where there is none. A prompt that calls a command of the agent does not count.
+// FirstPrompt returns the first words of the first prompt on the path to the leaf, or of the file
+// where damage leaves none on it, empty where there is none. A prompt that calls a command of the
+// agent does not count.
 func FirstPrompt(s *sessionfmt.Session, leaf int) (string, error) {
 	lines := s.NewReader()
 	path, _ := s.Path(leaf)
-	for _, i := range path {
+	for k := range len(path) + s.Len() {
+		i := k - len(path)
+		if i < 0 {
+			i = path[k]
+		}
 		if s.Kind(i) != jsonl.User {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"ctxtool/internal/check"
@@ -19,7 +20,7 @@ import (
 
 // A damage is a way to damage a session of seven lines, and what a check then finds in that of most
 // agents: each finding, at which line, what it hides (messages, tokens, requests), and how many more
-// messages the context has than that of the sound session.
+// messages the context has than before.
 type damage struct {
 	name  string
 	do    func(lines []string) string
@@ -92,6 +93,9 @@ func (a Agent) damaged(t *testing.T) {
 	}
 }
 
+// zstdWriter is one for all, since it takes much memory.
+var zstdWriter = sync.OnceValue(func() *zstd.Encoder { return must.Get(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))) })
+
 // Report checks a session, plain and packed with the same result, and returns its findings with what
 // they hide, and how many messages its context has.
 func Report(t *testing.T, agent, data string) string {
@@ -100,9 +104,8 @@ func Report(t *testing.T, agent, data string) string {
 	w := gzip.NewWriter(&gz)
 	w.Write([]byte(data))
 	w.Close()
-	enc := must.Get(zstd.NewWriter(nil))
 	var all []string
-	for name, packed := range map[string]string{"s.jsonl": data, "s.jsonl.gz": gz.String(), "s.jsonl.zst": string(enc.EncodeAll([]byte(data), nil))} {
+	for name, packed := range map[string]string{"s.jsonl": data, "s.jsonl.gz": gz.String(), "s.jsonl.zst": string(zstdWriter().EncodeAll([]byte(data), nil))} {
 		all = append(all, reportOf(t, agent, write(t, name, packed)))
 	}
 	if slices.Sort(all); all[0] != all[2] {

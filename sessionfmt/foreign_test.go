@@ -3,87 +3,12 @@ package sessionfmt
 import (
 	"bytes"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
-	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt/jsonl"
 )
-
-// TestTyped: what visitors and readers get of an entry of another agent's without its JSON is what
-// reading that gives: its head, fields of it and of its message, and the message.
-func TestTyped(t *testing.T) {
-	pick := jsonl.Pick{Record: []string{"usage", "targetId", "modelId"}, Message: []string{"usage", "model", "toolName", "content", "responseId", "customType"}}
-	made, messages := 0, 0
-	for _, c := range append(corpus.Foreign(t), corpus.Agents(t)...) {
-		var heads []string
-		var said []jsonl.Message
-		visit := func(p *jsonl.Picked) {
-			heads = append(heads, headOf(p))
-			if said = append(said, jsonl.Message{}); p.Kind.IsTurn() {
-				said[len(said)-1] = copyOf(p.Said())
-			}
-		}
-		s, err := OpenReader(c.Name, bytes.NewReader(c.Data), Options{Workers: 1, Pick: pick, Visit: func() func(*jsonl.Picked) { return visit }})
-		if err != nil {
-			continue
-		}
-		r, lines, whole := s.NewReader(), s.NewReader(), jsonl.NewHeadReader(pick)
-		for i := range s.Len() {
-			line := must.Get(lines.Line(i))
-			want, bad := whole.Read(line)
-			if bad != nil {
-				t.Fatalf("%s: record %d: %v in %.200s", c.Name, i, bad, line)
-			}
-			if want.Kind != s.Kind(i) || heads[i] != headOf(want) {
-				t.Errorf("%s: record %d is of kind %s, and seen as %s, not %s", c.Name, i, s.Kind(i), heads[i], headOf(want))
-			}
-			if made++; !s.Kind(i).IsTurn() {
-				continue
-			}
-			messages++
-			var m jsonl.Message
-			size := must.Get(r.Message(i, &m))
-			message := copyOf(want.Said())
-			if size != len(line.Get("message")) || !reflect.DeepEqual(copyOf(&m), message) || !reflect.DeepEqual(said[i], message) {
-				t.Errorf("%s: record %d, %d bytes: %v, seen as %v, not %v of %s", c.Name, i, size, m, said[i], message, line)
-			}
-		}
-		s.Close()
-	}
-	if made < corpus.Least(t, 500, 40) || messages < corpus.Least(t, 300, 20) {
-		t.Errorf("%d entries, %d messages", made, messages)
-	}
-}
-
-// copyOf is a message that stays.
-func copyOf(m *jsonl.Message) jsonl.Message {
-	var c jsonl.Message
-	v, to := reflect.ValueOf(*m), reflect.ValueOf(&c).Elem()
-	for k := range v.NumField() {
-		if raw, ok := v.Field(k).Interface().(jsonl.Value); ok {
-			to.Field(k).Set(reflect.ValueOf(slices.Clone(raw)))
-		}
-	}
-	c.Kind = m.Kind
-	for _, b := range m.Blocks {
-		b.Raw, b.Text.Value, b.ID, b.Name = slices.Clone(b.Raw), slices.Clone(b.Text.Value), slices.Clone(b.ID), slices.Clone(b.Name)
-		b.Args, b.Data, b.Mime = slices.Clone(b.Args), slices.Clone(b.Data), slices.Clone(b.Mime)
-		c.Blocks = append(c.Blocks, b)
-	}
-	return c
-}
-
-func headOf(p *jsonl.Picked) string {
-	said := p.Message
-	if !p.Kind.IsMessage() {
-		said = nil
-	}
-	return fmt.Sprintf("%s %s %s %s %s %s %s %s", p.Kind, p.Type, p.ID, p.ParentID, p.Timestamp, p.Role, p.Record, said)
-}
 
 // rollout is one of Codex with a number of turns, each of an answer with a call and its result.
 // No line has an id of its own, but for the calls.

@@ -51,7 +51,7 @@ func newArranger() dialect.Arranger {
 }
 
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
-	if a.summary != nil && l.Code != usage && l.Code != compacted && l.Code != counted {
+	if a.summary != nil && l.Code != usage && l.Code != compacted && l.Code != counted && l.Code != dialect.Unknown {
 		if err := a.plainSummary(t); err != nil {
 			return err
 		}
@@ -224,11 +224,15 @@ func (a *arranger) count(t dialect.Tree, l *dialect.Line) error {
 	return nil
 }
 
-// plainSummary adds a summary that took no effect: it is an answer like any other.
+// plainSummary adds a summary that took no effect: it is an answer like any other. Its usage is an
+// entry already, and no other request's.
 func (a *arranger) plainSummary(t dialect.Tree) error {
 	h := a.summary
 	a.summary = nil
-	_, err := t.Add(jsonl.Assistant, &h.line, append(h.more, a.settings...)...)
+	entry, err := t.Add(jsonl.Assistant, &h.line, a.settings...)
+	if err == nil && len(h.more) > 0 {
+		t.Unanswered(entry)
+	}
 	return err
 }
 

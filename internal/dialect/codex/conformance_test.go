@@ -1,0 +1,90 @@
+package codex_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/check"
+	"ctxtool/internal/test/conformance"
+)
+
+// line is one of a rollout, at that second.
+func line(at int, typ, payload string) string {
+	return fmt.Sprintf(`{"timestamp":"2026-01-01T00:00:%02d.000Z","type":%q,"payload":%s}`, at, typ, payload)
+}
+
+func item(at int, role, kind, id, text string) string {
+	return line(at, "response_item", fmt.Sprintf(`{"type":"message","id":%q,"role":%q,"content":[{"type":%q,"text":%q}]}`, id, role, kind, text))
+}
+
+// conversation is the session that the suite asks for.
+func conversation() []string {
+	return []string{
+		line(0, "session_meta", `{"id":"s1","cwd":"/work","cli_version":"0.1.12"}`),
+		item(1, "user", "input_text", "u1", "List the files."),
+		line(2, "response_item", `{"type":"function_call","id":"a1","name":"exec_command","arguments":"{}","call_id":"c1"}`),
+		line(3, "response_item", `{"type":"function_call_output","id":"r1","call_id":"c1","output":"a.go and b.go"}`),
+		item(4, "assistant", "output_text", "a2", "There are two."),
+		item(5, "user", "input_text", "u2", "And now?"),
+		item(6, "assistant", "output_text", "a3", "Nothing is left."),
+	}
+}
+
+func TestConformance(t *testing.T) {
+	instead := item(8, "user", "input_text", "u3", "Instead?")
+	conformance.Run(t, conformance.Agent{
+		Name:   "codex",
+		Lines:  conversation(),
+		Resume: []string{line(7, "turn_context", `{"model":"m"}`), instead},
+		Fork:   []string{line(7, "event_msg", `{"type":"thread_rolled_back","num_turns":1}`), instead},
+		Usage:  []string{"payload.usage.input_tokens", "payload.usage.output_tokens"},
+		Found: map[string]string{
+			"a line twice":            "6 repeated; +0",
+			"two files":               "9 repeated, 9 time-backward, 10 repeated, 11 repeated, 12 repeated, 13 repeated, 14 repeated; +6",
+			"a huge line":             "+0",
+			"no header":               "no-header; +0",
+			"a broken header":         "no-header, 1 malformed; +0",
+			"a newer version":         "1 too-new; +0",
+			"a call without a result": "3 call-without-result; -2",
+		},
+	})
+}
+
+// TestContinued: findings in files that a session continues name those, and their lines.
+func TestContinued(t *testing.T) {
+	dir := t.TempDir()
+	write := func(id string, lines ...string) (name string, size int) {
+		name = filepath.Join(dir, "rollout-2026-01-01T00-00-00-"+id+".jsonl")
+		data := strings.Join(lines, "\n") + "\n"
+		if err := os.WriteFile(name, []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return name, len(data)
+	}
+	continues := func(id, of string, size int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":%q,"cwd":"/work","history_base":{"thread_id":%q,"end_byte_offset":%d,"end_ordinal_exclusive":9}}}`, id, of, size)
+	}
+	l := conversation()
+	_, first := write("p1", l[0], l[1], "broken", l[2]+l[3])
+	_, second := write("p2", continues("p2", "p1", first), l[4], "{broken", `{"type":"moon"}`)
+	name, _ := write("p3", continues("p3", "p2", second), "broken", l[5]+l[6])
+	r := check.File(name, check.Options{})
+	r.Rename("s.jsonl")
+	var got []string
+	for _, f := range r.Findings {
+		s := fmt.Sprintf("%s:%d %s", filepath.Base(f.File), f.Line, f.Code)
+		if f.Hides != nil {
+			s += fmt.Sprintf(" hides %d", f.Hides.Messages)
+		}
+		got = append(got, s)
+	}
+	const p1, p2 = "rollout-2026-01-01T00-00-00-p1.jsonl", "rollout-2026-01-01T00-00-00-p2.jsonl"
+	want := []string{"s.jsonl:2 malformed", "s.jsonl:3 glued hides 2", p1 + ":3 malformed", p1 + ":4 glued", p2 + ":3 malformed", p2 + ":4 unknown-type"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

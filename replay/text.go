@@ -75,12 +75,12 @@ func (l *Reader) source(m *Piece, line value) value {
 	case checkpoint, patchGiven, framedSummary:
 		return line[m.start : m.start+m.size]
 	case plain:
-		v := line.Get("message")
+		v, content := l.plain(line)
 		if m.kind == jsonl.Custom && l.r.Session.Version < 3 {
 			l.buf = setMember(scratch.Reset(l.buf), v, "role", value(`"custom"`))
 			return l.buf
 		}
-		if empty := emptyContent(m.kind); empty != nil && v.Get("content").IsNull() {
+		if empty := emptyContent(m.kind); empty != nil && content.IsNull() {
 			l.buf = setMember(scratch.Reset(l.buf), v, "content", empty)
 			return l.buf
 		}
@@ -95,6 +95,25 @@ func (l *Reader) source(m *Piece, line value) value {
 		l.buf = appendOpSummary(scratch.Reset(l.buf), line[m.start:m.start+m.size])
 	}
 	return l.buf
+}
+
+// plain returns the message of a line and its content, in one pass.
+func (l *Reader) plain(line value) (msg, content value) {
+	c := l.at.Reset(line)
+	for key := range c.Members {
+		if string(key) != "message" {
+			continue
+		}
+		start := c.Offset()
+		content = nil
+		for key := range c.Members {
+			if string(key) == "content" {
+				content = c.Value()
+			}
+		}
+		msg = c.Since(start)
+	}
+	return msg, content
 }
 
 // emptyContent returns what null or missing content reads as, nil if it is left as it is.

@@ -77,7 +77,7 @@ func (m *maker) compaction() {
 			}
 			m.answer(&l, m.Lines[k:n])
 		case l.typ.Is("user"):
-			if all := l.outcomes(); len(all) > 0 {
+			if all := m.outcomes(&l); len(all) > 0 {
 				m.result(&l, &all[0], names, false)
 			} else {
 				m.prompt(&l)
@@ -115,7 +115,7 @@ func (m *maker) edit(l *line) {
 		target = m.Lines[1].First("uuid").Text()
 		edited := m.readLine(m.Lines[1])
 		of := func(p part) bool { return string(p.at[answers].Value) == string(call) }
-		if k := slices.IndexFunc(edited.outcomes(), of); call.Exists() && k > 0 {
+		if k := slices.IndexFunc(m.outcomes(&edited), of); call.Exists() && k > 0 {
 			target += "." + strconv.Itoa(k)
 		}
 	}
@@ -262,7 +262,7 @@ func readUsage(used jsonl.Value) (u jsonl.Usage) {
 
 // results makes the entries of all results of a record.
 func (m *maker) results(l *line) {
-	all, names := l.outcomes(), callsOf(m.Lines[1:])
+	all, names := m.outcomes(l), callsOf(m.Lines[1:])
 	several := len(all) > 1
 	for k := range max(len(all), m.Part+1) {
 		if k > 0 {

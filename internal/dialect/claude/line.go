@@ -1,8 +1,6 @@
 package claude
 
 import (
-	"slices"
-
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -133,8 +131,14 @@ func (p *part) block() jsonl.Block {
 }
 
 // outcomes are the parts of a record that tell what tools returned.
-func (l *line) outcomes() []part {
-	return slices.DeleteFunc(slices.Clone(l.parts), func(p part) bool { return !p.at[typ].Is("tool_result") })
+func (m *maker) outcomes(l *line) []part {
+	from := len(m.parts)
+	for k := range l.parts {
+		if p := &l.parts[k]; p.at[typ].Is("tool_result") {
+			m.parts = append(m.parts, *p)
+		}
+	}
+	return m.parts[from:len(m.parts):len(m.parts)]
 }
 
 // callsOf are the names of the tools that lines call, by the id of the call. The first one of an

@@ -292,17 +292,21 @@ func (u *usageLines) read(line jsonl.Value) bool {
 		}
 		return true
 	}
-	var f [3]jsonl.Value
-	line.First("payload").Fields(f[:], "usage", "response_id", "info")
+	var f [3]jsonl.String
+	var c jsonl.Cursor
+	if c.Once(line).Enter("payload") {
+		c.Fields(f[:], "usage", "response_id", "info")
+	}
 	if f[0].Exists() {
-		u.usage = f[0]
+		u.usage = f[0].Value
 	}
 	if f[1].Exists() {
-		u.id = f[1]
+		u.id = f[1].Value
 	}
 	if info := f[2]; info.Exists() { // of a token_count
-		info.Fields(f[:2], "last_token_usage", "total_token_usage")
-		u.usage, u.total = f[0], f[1]
+		var of [2]jsonl.Value
+		info.Fields(of[:], "last_token_usage", "total_token_usage")
+		u.usage, u.total = of[0], of[1]
 	}
 	return true
 }

@@ -21,7 +21,7 @@ type Pass struct {
 	About    string
 	System   string // the agent that it is from
 	Defaults Options
-	reads    string // the options that its report includes
+	reads    string // its options: names of paramTable
 	prompt   bool   // it changes the prompt
 	run      func(w *Work)
 }
@@ -35,11 +35,13 @@ func NewPass(name, about string, run func(w *Work) error) *Pass {
 // MarshalText writes the name. It never fails.
 func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 
-// passes are all passes, in the order in which several that are requested run
-// (docs/policies.md 1.5).
 var passes = []*Pass{
 	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools, &Redact,
 }
+
+// Passes are all passes, in the order in which several that are requested run
+// (docs/policies.md 1.5).
+func Passes() []*Pass { return slices.Clone(passes) }
 
 // FindPass returns the pass of that name.
 func FindPass(name string) (*Pass, error) {
@@ -78,20 +80,6 @@ type Options struct {
 	enough func(tokens int) bool // progressive: reports whether a context of so many tokens is small enough to stop; nil for never
 
 	Summarize func(Request) (string, error) `json:"-"` // progressive, compact: without it nothing is summarised
-}
-
-// params returns the options with those names, as a JSON object.
-func (o *Options) params(names string) json.RawMessage {
-	all := map[string]any{
-		"max": o.Max, "unit": o.Unit, "protect": o.Protect, "requests": o.Requests, "intraTurn": o.IntraTurn,
-		"minTokens": o.MinTokens, "busy": o.Busy, "style": o.Style, "keep": o.Keep,
-	}
-	out := []byte{'{'}
-	for name := range strings.FieldsSeq(names) {
-		value, _ := json.Marshal(all[name]) // a number, a word or a bool
-		out = fmt.Appendf(comma(out), "%q:%s", name, value)
-	}
-	return append(out, '}')
 }
 
 // An Action is the kind of a change.
@@ -421,7 +409,7 @@ func (w *Work) report(p *Pass) *PassReport {
 		now = totals(w.View, w.Counter)
 	}
 	r := &PassReport{
-		Policy: p.Name, System: p.System, Counter: w.Counter.Name, Params: w.params(p.reads),
+		Policy: p.Name, System: p.System, Counter: w.Counter.Name, Params: p.params(&w.Options),
 		MessagesBefore: w.was.messages, MessagesAfter: now.messages,
 		TokensBefore: w.was.tokens, TokensAfter: now.tokens, TokensSaved: max(0, w.was.tokens-now.tokens),
 		BytesBefore: w.was.bytes, BytesAfter: now.bytes,

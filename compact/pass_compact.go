@@ -17,7 +17,7 @@ var Compact = Pass{
 	Name:     "compact",
 	About:    "summarise the history before what stays",
 	System:   "gsh",
-	Defaults: Options{Counter: &tokens.GSH, Style: StyleGSH, Retries: 1},
+	Defaults: Options{Counter: &tokens.Pi, Style: StylePi, Keep: 20000, Retries: 1},
 	reads:    "style keep",
 	run:      compactHistory,
 }

@@ -16,7 +16,7 @@ var Progressive = Pass{
 	About:    "summarise finished pieces of work one by one",
 	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes, MinTokens: growth, Retries: 2},
-	reads:    "minTokens",
+	reads:    "min-tokens",
 	run:      progressive,
 }
 

@@ -15,7 +15,7 @@ var RetryPrune = Pass{
 	About:    "drop failed tool calls that were tried again",
 	System:   "y-agent",
 	Defaults: Options{Counter: &tokens.YBytes},
-	reads:    "intraTurn minTokens",
+	reads:    "intra-turn min-tokens",
 	run:      retryPrune,
 }
 

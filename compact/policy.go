@@ -3,6 +3,7 @@ package compact
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/phrase"
@@ -107,18 +108,27 @@ func FindPolicy(name string, own ...*Policy) (*Policy, error) {
 	return find(fmt.Sprintf("policy %q", name), name, append(own, Policies...), func(p *Policy) string { return p.Name })
 }
 
-// With returns the policy with the numbers of a preset, itself for the empty name.
-func (p *Policy) With(name string) (*Policy, error) {
-	switch {
-	case name == "":
-		return p, nil
-	case len(p.Presets) == 0:
-		return nil, fmt.Errorf("policy %s has no presets", p.Name)
+// With returns a copy of the policy with the numbers of a preset and other options, separated by
+// commas: small,max=20000.
+func (p *Policy) With(spec string) (*Policy, error) {
+	q := p.Copy()
+	for _, part := range strings.FieldsFunc(spec, func(c rune) bool { return c == ',' }) {
+		if name, value, is := strings.Cut(part, "="); is {
+			if err := q.Set(name, value); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if len(p.Presets) == 0 {
+			return nil, fmt.Errorf("policy %s has no presets", p.Name)
+		}
+		of, err := find(fmt.Sprintf("preset %q of policy %s", part, p.Name), part, p.Presets, func(s Preset) string { return s.Name })
+		if err != nil {
+			return nil, err
+		}
+		q.Layers, q.Warns = slices.Clone(of.Layers), of.Warns
 	}
-	of, err := find(fmt.Sprintf("preset %q of policy %s", name, p.Name), name, p.Presets, func(s Preset) string { return s.Name })
-	q := *p
-	q.Layers, q.Warns = of.Layers, of.Warns
-	return &q, err
+	return q, nil
 }
 
 // Layer returns the first of a policy's layers with a pass, nil if there is none. To change

@@ -95,6 +95,9 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 	}
 }
 
+// ErrNothing refuses to undo what was not done.
+var ErrNothing = errors.New("nothing to undo: the active path has no batch of ctxtool")
+
 // Undo returns a batch, with timestamps at, that reverts the last batch on the path to the
 // session's leaf, and what checks that a session read back with it has the context from before.
 // While only labels and settings follow that batch, the new one is appended at the entry before it:
@@ -118,7 +121,7 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, promise func(*se
 	if p.rec < 0 {
 		return nil, nil, false, &sessionfmt.Error{
 			Pos:  sessionfmt.Pos{File: s.Name},
-			Err:  errors.New("nothing to undo: the active path has no batch of ctxtool"),
+			Err:  ErrNothing,
 			Hint: "undo does not find what was appended with --no-mark; ctxtool branch writes a session of the path before it",
 		}
 	}

@@ -100,7 +100,6 @@ func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 type Plans struct {
 	Command string
 	All     []*plan.Plan
-	Sum     bool // text ends with the sum of reductions
 }
 
 // writePlansJSON writes the plans of several sessions as one object, without the lines that
@@ -134,9 +133,7 @@ func writePlans(w *bufio.Writer, ps Plans, on Screen) {
 	columns := []col[*plan.Plan]{{Name: "session", Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
 	columns = slices.Concat(columns, partColumns(ps.All), rest)
 	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
-	if ps.Sum {
-		writeSum(w, ps.All)
-	}
+	writeSum(w, ps.All)
 }
 
 // partColumns returns the columns that depend on the kind of plans.

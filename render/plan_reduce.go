@@ -166,20 +166,40 @@ func cost(dollars *float64) string {
 	return fmt.Sprintf(", about $%.4f", *dollars)
 }
 
-// writeSum ends a table of reductions.
+// writeSum ends the table of a batch.
 func writeSum(w *bufio.Writer, all []*plan.Plan) {
-	was, now, entries, changed := 0, 0, 0, 0
+	was, now, entries, changed, inUse, failed := 0, 0, 0, 0, 0, 0
+	reduces := false
 	for _, p := range all {
-		if p.Reduction == nil {
-			continue
+		if p.Reduction != nil {
+			reduces = true
+			was, now = was+p.Reduction.Before, now+tokensAfter(p)
 		}
-		was, now = was+p.Reduction.Before, now+tokensAfter(p)
-		if p.Skipped == "" && p.Entries > 0 {
+		if p.Changes() {
 			entries, changed = entries+p.Entries, changed+1
+		}
+		if p.InUse {
+			inUse++
+		}
+		if p.Error != "" {
+			failed++
 		}
 	}
 	if len(all) > 0 {
 		w.WriteByte('\n')
 	}
-	fmt.Fprintf(w, "%s, %d of them changed: %d -> %d tokens, %s\n", phrase.Count(len(all), "session"), changed, was, now, phrase.Count(entries, "entry"))
+	fmt.Fprintf(w, "%s, %d of them changed", phrase.Count(len(all), "session"), changed)
+	if reduces {
+		fmt.Fprintf(w, ": %d -> %d tokens", was, now)
+	}
+	if reduces || entries > 0 {
+		fmt.Fprintf(w, ", %s", phrase.Count(entries, "entry"))
+	}
+	if inUse > 0 {
+		fmt.Fprintf(w, "; %d skipped: in use", inUse)
+	}
+	if failed > 0 {
+		fmt.Fprintf(w, "; %d failed", failed)
+	}
+	w.WriteByte('\n')
 }

@@ -154,22 +154,22 @@ func (o *cacheOptions) over(t *cache.Total) bool {
 	return o.limit >= 0 && (t.Rebilled.Cost > o.limit || t.Rebilled.Unpriced > 0)
 }
 
-type compactionsOptions struct {
+type forgotOptions struct {
 	readFlags
 	at    string
 	limit int
 }
 
-func newCompactionsCommand(e *env) *cobra.Command {
-	o := &compactionsOptions{}
-	cmd := command(e, o, runCompactions)
+func newForgotCommand(e *env) *cobra.Command {
+	o := &forgotOptions{}
+	cmd := command(e, o, runForgot)
 	o.readFlags.flags(e, cmd, "text", "jsonl")
 	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
 	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
 	return cmd
 }
 
-func runCompactions(e *env, o *compactionsOptions, args []string) error {
+func runForgot(e *env, o *forgotOptions, args []string) error {
 	if o.limit < 0 {
 		return usagef("--limit %d: must be 0 or more", o.limit)
 	}

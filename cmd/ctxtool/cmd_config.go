@@ -41,10 +41,23 @@ func newConfigCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// A setting is a flag that configuration can set, and the commands that have it.
+// A setting is what configuration can set, most often a flag, and the commands that have it.
 type setting struct {
-	flag     *pflag.Flag
-	commands []string
+	def, about string
+	commands   []string
+}
+
+// flagless are settings that no flag has: gsh's own numbers, each of an option of its policy.
+var flagless = []struct{ name, option, def, about string }{
+	{"max-tool-output-bytes", "max", "30000", "policy gsh: shorten tool results to N bytes (0: no limit)"},
+	{"prune-protect-tokens", "protect", "40000", "policy gsh: keep the results of the last N tokens"},
+	{"compact-threshold", "share", "0.85", "policy gsh: summarize above this share of the window"},
+}
+
+// setting returns the value of a setting that the command has no flag for, "" if it is not set.
+func (e *env) setting(name string) (string, error) {
+	value, from := e.config.Lookup(name)
+	return value, tooDangerous(name, value, from)
 }
 
 // notSettings are flags that no configuration sets: those that select what to answer, and
@@ -58,9 +71,9 @@ var notSettings = []string{
 	"regexp", "fixed", "ignore-case", "blame", "fail-over",
 	"require", "lens", "by", "only-model", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
-	"reduce counter", "compact counter", "prune counter", "truncate counter", "strip counter", // of a policy, which has its own
+	"reduce counter", // of a policy, which has its own
 	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "embed", "no-cache",
-	"force", "as", "no-mark", "emit", "apply", "if-over", "keep", "pass", "strip thinking", "strip images",
+	"session", "tree", "recent", "resume", "force", "as", "no-mark", "emit", "apply", "if-over", "pass",
 }
 
 // isSetting reports whether a configuration may set a flag of a command.
@@ -68,17 +81,12 @@ func isSetting(c *cobra.Command, flag string) bool {
 	return !slices.Contains(notSettings, flag) && !slices.Contains(notSettings, c.Name()+" "+flag)
 }
 
-// settingName returns the name by which a configuration sets a flag.
-func settingName(flag string) string {
-	if flag == "n" {
-		return config.AmbientCommands
-	}
-	return flag
-}
-
 // settingsOf returns the settings of all commands, by name.
 func settingsOf(root *cobra.Command) map[string]*setting {
 	all := map[string]*setting{}
+	for _, f := range flagless {
+		all[f.name] = &setting{f.def, f.about, []string{"reduce", "simulate"}}
+	}
 	for _, c := range append(root.Commands(), root) {
 		if c != root && !c.IsAvailableCommand() || c.Name() == "completion" {
 			continue
@@ -87,11 +95,11 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 			if !isSetting(c, f.Name) {
 				return
 			}
-			name := settingName(f.Name)
-			if all[name] == nil {
-				all[name] = &setting{flag: f}
+			if all[f.Name] == nil {
+				_, about := pflag.UnquoteUsage(f)
+				all[f.Name] = &setting{def: f.DefValue, about: about}
 			}
-			all[name].commands = append(all[name].commands, c.Name())
+			all[f.Name].commands = append(all[f.Name].commands, c.Name())
 		}
 		c.LocalNonPersistentFlags().VisitAll(add)
 		if c == root {
@@ -108,7 +116,7 @@ func runConfig(e *env, o *configOptions, root *cobra.Command) error {
 	}
 	defaults := map[string]string{}
 	for name, s := range settings {
-		defaults[name] = s.flag.DefValue
+		defaults[name] = s.def
 	}
 	rows := e.config.Rows(defaults)
 	return e.answer(&o.answer, e.configFiles(), func(w *bufio.Writer) error {
@@ -137,10 +145,9 @@ func writeConfig(w *bufio.Writer, rows []config.Row, on render.Screen) {
 
 // explain prints the meaning of a setting, its commands, and its value in each place that can set it.
 func (s *setting) explain(w *bufio.Writer, key string, c *config.Config) {
-	_, usage := pflag.UnquoteUsage(s.flag)
 	slices.Sort(s.commands)
-	fmt.Fprintf(w, "%s: %s\ncommands: %s\n\n", key, usage, strings.Join(s.commands, ", "))
-	for _, p := range c.Places(key, s.flag.DefValue) {
+	fmt.Fprintf(w, "%s: %s\ncommands: %s\n\n", key, s.about, strings.Join(s.commands, ", "))
+	for _, p := range c.Places(key, s.def) {
 		fmt.Fprintf(w, "%s %s: %s\n", cmp.Or(phrase.If(p.Effective, "*"), " "), p.Name, sessionfmt.Clean(p.Value))
 	}
 }
@@ -157,17 +164,10 @@ func (e *env) configure(cmd *cobra.Command) error {
 		if err != nil || f.Changed || !isSetting(cmd, f.Name) {
 			return
 		}
-		name := settingName(f.Name)
-		value, from := e.config.Lookup(name)
-		if what := dangerous(name, value); from == hereFile && what != "" {
-			err = &sessionfmt.Error{
-				Pos:  sessionfmt.Pos{File: from},
-				Err:  fmt.Errorf("%s: a file in the current folder must not %s", f.Name, what),
-				Hint: "set it with --" + f.Name + " or in the user's configuration folder",
-			}
-		} else if from != "" {
+		value, from := e.config.Lookup(f.Name)
+		if err = tooDangerous(f.Name, value, from); err == nil && from != "" {
 			if err = f.Value.Set(value); err != nil {
-				err = fmt.Errorf("configuration: %s: %w", name, err)
+				err = fmt.Errorf("configuration: %s: %w", f.Name, err)
 			}
 		}
 	})
@@ -182,7 +182,7 @@ func (e *env) readConfig(cmd *cobra.Command) (err error) {
 	if e.config, err = config.Read(e.disk, e.getenv, e.configFiles(), e.configFile); err != nil {
 		return err
 	}
-	if cmd.Name() == "config" || cmd.Name() == "ambient" || e.asks(cmd, compact.GSHPolicy.Name) {
+	if cmd.Name() == "config" || e.asks(cmd, compact.GSHPolicy.Name) {
 		err = e.config.AddGSH(e.disk, filepath.Join(e.home, ".config"), e.configDir)
 	}
 	return err
@@ -198,7 +198,20 @@ func (e *env) asks(cmd *cobra.Command, policy string) bool {
 	if set, from := e.config.Lookup("policy"); !f.Changed && from != "" && isSetting(cmd, "policy") {
 		value = set
 	}
-	return slices.Contains(strings.Split(value, ","), policy)
+	return slices.ContainsFunc(strings.Split(value, ","), func(v string) bool { return v == policy || strings.HasPrefix(v, policy+":") })
+}
+
+// tooDangerous returns an error for a setting of the current folder that only the user may make.
+func tooDangerous(name, value, from string) error {
+	what := dangerous(name, value)
+	if from != hereFile || what == "" {
+		return nil
+	}
+	return &sessionfmt.Error{
+		Pos:  sessionfmt.Pos{File: from},
+		Err:  fmt.Errorf("%s: a file in the current folder must not %s", name, what),
+		Hint: "set it with --" + name + " or in the user's configuration folder",
+	}
 }
 
 // dangerous returns what a setting does that only the user may ask for, "" if it is nothing such.
@@ -252,12 +265,12 @@ func newPoliciesCommand(e *env) *cobra.Command {
 var version = ""
 
 func newVersionCommand(e *env) *cobra.Command {
-	return &cobra.Command{
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(e.stdout, "ctxtool %s (%s, models of %s)\n", versionName(), runtime.Version(), models.Date)
-			return err
-		},
-	}
+	return &cobra.Command{RunE: func(*cobra.Command, []string) error { return e.printVersion() }}
+}
+
+func (e *env) printVersion() error {
+	_, err := fmt.Fprintf(e.stdout, "ctxtool %s (%s, models of %s)\n", versionName(), runtime.Version(), models.Date)
+	return err
 }
 
 // versionName returns the release, or the commit that the binary was built from.

@@ -84,19 +84,44 @@ func (e *env) text(name string) (string, error) {
 	return strings.TrimSuffix(string(data), "\n"), err
 }
 
+type labelOptions struct {
+	writeFlags
+	session bool
+}
+
 func newLabelCommand(e *env) *cobra.Command {
-	o := &writeFlags{name: "label"}
+	o := &labelOptions{writeFlags: writeFlags{name: "label"}}
 	cmd := command(e, o, runLabel)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if o.session {
+			return cobra.RangeArgs(1, 2)(cmd, args)
+		}
+		return cobra.RangeArgs(2, 3)(cmd, args)
+	}
 	o.appendFlags(e, cmd)
+	cmd.Flags().BoolVar(&o.session, "session", false, "name the session: SESSION [TEXT], without POINT")
 	return cmd
 }
 
-func runLabel(e *env, o *writeFlags, args []string) error {
-	text := strings.Join(args[2:], "")
-	if len(args) == 3 && text == "" {
-		return usagef("TEXT is empty: omit it to remove the label") // an unset variable of a shell
+func runLabel(e *env, o *labelOptions, args []string) error {
+	what, texts := "label", args[1:]
+	if o.session {
+		what = "name"
+	} else {
+		texts = args[2:]
+	}
+	text := strings.Join(texts, "")
+	if o.session {
+		text = oneLine(text)
+	}
+	if len(texts) == 1 && strings.TrimSpace(text) == "" {
+		return usagef("TEXT is empty: omit it to remove the %s", what) // an unset variable of a shell
 	}
 	return o.runOne(e, args[0], func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
+		if o.session {
+			b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, text)})
+			return nil, nil
+		}
 		target, err := e.entry(s, args[1])
 		if err != nil {
 			return nil, err
@@ -128,22 +153,6 @@ func requireID(s *sessionfmt.Session, i int) error {
 		return &sessionfmt.Error{Pos: s.Pos(i), Err: errors.New("no unique id"), Hint: "run ctxtool repair"}
 	}
 	return nil
-}
-
-func newNameCommand(e *env) *cobra.Command {
-	o := &writeFlags{name: "name"}
-	cmd := command(e, o, func(e *env, o *writeFlags, args []string) error {
-		text := oneLine(strings.Join(args[1:], ""))
-		if len(args) == 2 && strings.TrimSpace(text) == "" {
-			return usagef("TEXT is empty: omit it to remove the name") // an unset variable of a shell
-		}
-		return o.runOne(e, args[0], func(_ *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error) {
-			b.Add(jsonl.SessionInfo, jsonl.Field{Name: "name", Value: jsonl.AppendQuoted(nil, text)})
-			return nil, nil
-		})
-	})
-	o.appendFlags(e, cmd)
-	return cmd
 }
 
 // oneLine returns a text on one line, as pi stores names: line ends become spaces.

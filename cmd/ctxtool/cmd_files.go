@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ctxtool/internal/base/shell"
 	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
+	"ctxtool/internal/store"
 	"ctxtool/migrate"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
@@ -186,7 +188,6 @@ type checkOptions struct {
 func newCheckCommand(e *env) *cobra.Command {
 	o := &checkOptions{}
 	cmd := command(e, o, runCheck)
-	cmd.Aliases = []string{"fsck"}
 	f := cmd.Flags()
 	o.answer.flags(e, cmd, "text", "json", "jsonl", "sarif", "github")
 	e.choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", "", []string{"error", "warning"})
@@ -285,24 +286,26 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice) 
 	})
 }
 
-type convertOptions struct {
+type importOptions struct {
 	redaction
-	to, output string
+	output string
+	resume bool
 }
 
-func newConvertCommand(e *env) *cobra.Command {
-	o := &convertOptions{}
-	cmd := command(e, o, runConvert)
+func newImportCommand(e *env) *cobra.Command {
+	o := &importOptions{}
+	cmd := command(e, o, runImport)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
-	e.choice(cmd, &o.to, "to", "pi", "convert to the format of `AGENT`: pi", "unknown agent", []string{"pi"})
+	f.BoolVar(&o.resume, "resume", false, "write it where pi keeps its sessions, and print the command that resumes it")
+	exclude(cmd, "resume", "output")
 	o.redaction.flags(e, cmd)
 	return cmd
 }
 
-func runConvert(e *env, o *convertOptions, args []string) error {
-	if o.output == "" {
-		return usagef("-o is required (- for standard output)")
+func runImport(e *env, o *importOptions, args []string) error {
+	if o.output == "" && !o.resume {
+		return usage(&sessionfmt.Error{Err: errors.New("--resume or -o is required"), Hint: "--resume writes where pi looks; -o FILE writes a file, - standard output"})
 	}
 	s, _, err := e.named(args)
 	if err != nil {
@@ -314,12 +317,35 @@ func runConvert(e *env, o *convertOptions, args []string) error {
 		return err
 	}
 	defer made.Close()
+	if o.resume {
+		if err = o.place(e, made); err != nil {
+			return err
+		}
+	}
 	err = e.answer(&answer{output: o.output, unpaged: true}, []string{s.Name}, func(w *bufio.Writer) error {
 		_, err := io.Copy(w, made.Plain())
 		return err
 	})
-	if err == nil && o.output != "-" {
-		fmt.Fprintf(e.stdout, "%s: %s\n", sessionfmt.Clean(o.output), made.Coverage)
+	switch {
+	case err != nil || o.output == "-":
+		return err
+	case o.resume:
+		_, err = fmt.Fprintf(e.stdout, "pi --session %s\n", shell.Quote(o.output))
+	default:
+		_, err = fmt.Fprintf(e.stdout, "%s: %s\n", sessionfmt.Clean(o.output), made.Coverage)
 	}
 	return err
+}
+
+// place names the file in pi's store. It must not be there: the session may have gone on in it.
+func (o *importOptions) place(e *env, made *sessionfmt.Session) error {
+	header, err := made.HeaderLine()
+	if err != nil {
+		return err
+	}
+	o.output = store.NewFile(e.getenv, e.home, header)
+	if e.disk.Has(o.output) {
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("the session was imported before"), Hint: "pi --session " + shell.Quote(o.output)}
+	}
+	return e.disk.MkdirAll(filepath.Dir(o.output))
 }

@@ -30,6 +30,7 @@ type logOptions struct {
 	readFlags
 	leaf        string
 	all, follow bool
+	tree, fold  bool
 	request     int
 	grep        string
 	kind        []string
@@ -51,6 +52,10 @@ func newLogCommand(e *env) *cobra.Command {
 	f.StringVar(&o.since, "since", "", "only entries since `POINT` or TIME")
 	f.StringVar(&o.until, "until", "", "only entries until `POINT` or TIME")
 	f.BoolVar(&o.follow, "follow", false, "follow new entries")
+	f.BoolVar(&o.tree, "tree", false, "draw the tree of the session, a line an entry")
+	f.BoolVar(&o.fold, "fold", true, "fold long runs into one line")
+	only(cmd, []string{"tree"}, "fold")
+	exclude(cmd, "tree", "request", "all", "follow", "grep", "since", "until")
 	f.Lookup("request").DefValue = "0" // shows no default
 	exclude(cmd, "follow", "output", "fail-on-secret")
 	exclude(cmd, "request", "all", "follow", "grep", "kind", "since", "until")
@@ -64,6 +69,9 @@ func newLogCommand(e *env) *cobra.Command {
 }
 
 func runLog(e *env, o *logOptions, args []string) error {
+	if o.tree {
+		return o.draw(e, args)
+	}
 	name, point, err := e.session(args)
 	if err != nil {
 		return err

@@ -9,13 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/outline"
-	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
 	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"
@@ -238,54 +235,4 @@ func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.
 		err = nil
 	}
 	return st, err
-}
-
-type treeOptions struct {
-	answer
-	redaction
-	leaf   string
-	filter []string
-	fold   bool
-	strict bool
-}
-
-func newTreeCommand(e *env) *cobra.Command {
-	o := &treeOptions{}
-	cmd := command(e, o, runTree)
-	f := cmd.Flags()
-	o.answer.flags(e, cmd, "text", "json")
-	f.StringVar(&o.leaf, "leaf", "", "draw the active path to `POINT`")
-	e.choices(cmd, &o.filter, "filter", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
-	f.BoolVar(&o.fold, "fold", true, "fold long runs into one line")
-	f.BoolVar(&o.strict, "strict", false, "fail on any finding")
-	o.redaction.flags(e, cmd)
-	return cmd
-}
-
-func runTree(e *env, o *treeOptions, args []string) error {
-	s, point, err := e.named(args)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	leaf, err := findLeaf(s, cmp.Or(o.leaf, point, "leaf"), s.Leaf())
-	if err != nil {
-		return err
-	}
-	_, found := s.Path(leaf)
-	found = append(slices.Clone(s.Findings), found...)
-	if err := e.strictly(s, found, o.strict); err != nil {
-		return err
-	}
-	short, _ := s.ShortIDs()
-	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.filter, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(), Found: found, Short: short}
-	if leaf >= 0 {
-		id := s.ID(leaf)
-		r.Leaf = &id
-	}
-	if err := e.print(&o.answer, []string{s.Name}, r); err != nil {
-		return err
-	}
-	e.note("%s: %s%s", s.Name, phrase.If(r.Reading.Certainty != nil, "%s; ", r.Reading), s.Coverage)
-	return nil
 }

@@ -36,6 +36,8 @@ type searchOptions struct {
 	noCache   bool
 	task      string
 	maxTokens int64
+	recent    int
+	asked     func(flag string) bool
 }
 
 // The ways to rank hits.
@@ -51,6 +53,7 @@ func newSearchCommand(e *env) *cobra.Command {
 	o := &searchOptions{}
 	cmd := command(e, o, runSearch)
 	f := cmd.Flags()
+	o.asked = f.Changed
 	o.answer.flags(e, cmd, "text", "jsonl", "markdown")
 	o.redaction.flags(e, cmd)
 	o.replayFlags.flags(e, cmd)
@@ -76,7 +79,8 @@ func newSearchCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.noCache, "no-cache", false, "do not keep the vectors in the user's cache folder")
 	f.StringVar(&o.task, "for", "", "list what the folder of --cwd and earlier sessions know about `TASK`")
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "with --for, list items of at most `TOKENS` in all")
-	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for")
+	f.IntVar(&o.recent, "recent", 0, "print the last `N` shell commands, for the first message to an agent; 0 for nothing")
+	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for", "recent")
 	return cmd
 }
 
@@ -137,6 +141,9 @@ func (o *searchOptions) query(args []string) (*search.Query, []string, error) {
 const searchGC = 10
 
 func runSearch(e *env, o *searchOptions, args []string) error {
+	if o.asked("recent") {
+		return o.lastCommands(e, args)
+	}
 	opt, names, err := o.check(e, args)
 	if err != nil {
 		return usage(err)
@@ -324,25 +331,10 @@ func (e *env) homeless(name string) string {
 	return filepath.ToSlash(name)
 }
 
-// ambientOptions are the flags of ctxtool ambient.
-type ambientOptions struct {
-	answer
-	redaction
-	n int
-}
-
-func newAmbientCommand(e *env) *cobra.Command {
-	o := &ambientOptions{}
-	cmd := command(e, o, runAmbient)
-	o.answer.flags(e, cmd, "text", "jsonl")
-	o.redaction.flags(e, cmd)
-	cmd.Flags().IntVar(&o.n, "n", 5, "print the last `N` commands; 0 for nothing")
-	return cmd
-}
-
-func runAmbient(e *env, o *ambientOptions, args []string) error {
-	if o.n < 0 {
-		return usagef("--n %d: must not be negative", o.n)
+// lastCommands prints the last commands of a shell, for the first message to an agent.
+func (o *searchOptions) lastCommands(e *env, args []string) error {
+	if o.recent < 0 {
+		return usagef("--recent %d: must not be negative", o.recent)
 	}
 	name, err := e.shellOf(args)
 	if err != nil {
@@ -350,11 +342,11 @@ func runAmbient(e *env, o *ambientOptions, args []string) error {
 	}
 	opt := search.Options{Rules: replay.Auto, Open: e.opening(0), Redact: e.redactor}
 	opt.Open.Through = nil
-	commands, err := search.Recent(search.File{Name: name, Given: e.fileName(name)}, o.n, opt)
+	commands, err := search.Recent(search.File{Name: name, Given: e.fileName(name)}, o.recent, opt)
 	if err != nil {
 		return err
 	}
-	return e.print(&o.answer, []string{name}, render.Ambient{N: o.n, Commands: slices.Clip(commands)})
+	return e.print(&o.answer, []string{name}, render.Ambient{N: o.recent, Commands: slices.Clip(commands)})
 }
 
 // shellOf returns the file with the last commands: the one that is named, gsh's history, or the

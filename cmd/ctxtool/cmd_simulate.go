@@ -52,8 +52,8 @@ func newSimulateCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.readFlags.flags(e, cmd, "text", "json", "jsonl", "csv", "markdown", "html")
 	o.overrideFlags.flags(e, cmd, &o.Replay)
-	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, those of ctxtool policies, with a preset as NAME:PRESET, or a hook as exec:COMMAND")
-	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of a parameter: `KEY=A,B,C`; a key is one of "+strings.Join(simulate.Parameters(), ", "))
+	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, those of ctxtool policies, also as NAME:PRESET,KEY=VALUE, or a hook as exec:COMMAND")
+	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of an option: `KEY=A,B,C` (ctxtool help passes)")
 	e.choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), "--optimize", simulate.Goals)
 	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
 	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")
@@ -101,10 +101,6 @@ func (o *simulateOptions) check(e *env) (err error) {
 
 // contenders returns the policies that --policy names.
 func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err error) {
-	own, err := e.config.Policies()
-	if err != nil {
-		return nil, err
-	}
 	for _, value := range o.policies {
 		if line, ok := strings.CutPrefix(value, "exec:"); ok {
 			if strings.TrimSpace(line) == "" {
@@ -114,16 +110,11 @@ func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err erro
 			all = append(all, simulate.Contender{Name: value, Hook: &simulate.Hook{Command: command, Now: e.now}})
 			continue
 		}
-		for name := range strings.SplitSeq(value, ",") {
+		for _, name := range policySpecs(value) {
 			one := simulate.Contender{Name: name}
 			if name != simulate.Recorded && name != simulate.None {
-				base, preset, _ := strings.Cut(name, ":")
-				p, err := compact.FindPolicy(base, own...)
-				if err != nil {
-					return nil, fmt.Errorf("--policy: %w, %s, %s", err, simulate.Recorded, simulate.None)
-				}
-				if one.Policy, err = p.With(preset); err != nil {
-					return nil, fmt.Errorf("--policy %s: %w", sessionfmt.Quote(name), err)
+				if one.Policy, err = e.policy(name); err != nil {
+					return nil, fmt.Errorf("--policy %s: %w; also %s and %s", sessionfmt.Quote(name), err, simulate.Recorded, simulate.None)
 				}
 			}
 			if !slices.ContainsFunc(all, func(c simulate.Contender) bool { return c.Name == name }) {
@@ -132,6 +123,19 @@ func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err erro
 		}
 	}
 	return all, nil
+}
+
+// policySpecs splits a list of policies. What follows a comma is an option of the policy before it
+// if it has a value and no name of its own.
+func policySpecs(list string) (specs []string) {
+	for part := range strings.SplitSeq(list, ",") {
+		if last := len(specs) - 1; last >= 0 && strings.Contains(part, "=") && !strings.Contains(part, ":") {
+			specs[last] += "," + part
+			continue
+		}
+		specs = append(specs, part)
+	}
+	return specs
 }
 
 func runSimulate(e *env, o *simulateOptions, args []string) error {

@@ -399,7 +399,6 @@ type redaction struct {
 func (o *redaction) flags(e *env, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
 	o.failFlag(cmd)
-	o.ruleFlags(cmd)
 	e.before(func() error { return o.start(e) })
 }
 
@@ -411,24 +410,42 @@ func (o *redaction) failFlag(cmd *cobra.Command) {
 func (o *redaction) changes(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact what is printed, but not what is written")
 	o.failFlag(cmd)
-	o.extendFlags(cmd)
 }
 
-// ruleFlags registers the flags that select what is redacted.
+// ruleFlags registers the flags that select what is redacted. Other commands than redact take them
+// from the configuration.
 func (o *redaction) ruleFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
-	o.extendFlags(cmd)
-}
-
-func (o *redaction) extendFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
+	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
 	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in the format of gitleaks")
 	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one per line")
 	f.StringSliceVar(&o.env, "env", nil, "redact the values of the environment variables `NAMES` too")
 }
 
+// configured takes the rules from the configuration that no flag has set.
+func (o *redaction) configured(e *env) error {
+	for name, set := range map[string]func(text string){
+		"patterns":       func(text string) { o.patterns = cmp.Or(o.patterns, text) },
+		"values":         func(text string) { o.values = cmp.Or(o.values, text) },
+		"env":            func(text string) { o.env = append(o.env, strings.Split(text, ",")...) },
+		"structure-only": func(text string) { o.structure, _ = strconv.ParseBool(text) },
+	} {
+		text, err := e.setting(name)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			set(text)
+		}
+	}
+	return nil
+}
+
 // start makes the redactor for every session that the command opens.
 func (o *redaction) start(e *env) (err error) {
+	if err = o.configured(e); err != nil {
+		return err
+	}
 	if o.redact || o.structure {
 		e.redactor, err = o.redactor(e)
 	}

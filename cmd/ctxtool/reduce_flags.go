@@ -50,7 +50,7 @@ var asForms = []string{string(compact.AsAuto), string(compact.AsEdits), string(c
 // command completes a command that reduces by the policy that choose sets. It has its own flags.
 func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) *cobra.Command {
 	cmd.RunE = func(_ *cobra.Command, args []string) error { return o.run(e, args) }
-	o.writeFlags.flags(e, cmd, "the session with the new entries to `FILE`", "text", "json", "jsonl", "entries")
+	o.writeFlags.flags(e, cmd, "the session with the new entries to `FILE`, or into a folder", "text", "json", "jsonl", "entries")
 	o.replayFlags.flags(e, cmd)
 	o.overrideFlags.flags(e, cmd, &o.replay)
 	o.nowFlag(cmd, "the entries")
@@ -124,7 +124,7 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	case o.applyFrom == "-" && slices.Contains(paths(files), "-"):
 		return usagef("standard input cannot be both the session and the answers")
 	case !alone && o.at != "":
-		return usagef("-o, --at and -f entries require a single session")
+		return usagef("--at requires a single session")
 	}
 	if err := o.prepare(e, files, alone); err != nil {
 		return usage(err)
@@ -135,7 +135,7 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	if err := o.summarizerFlags.load(e); err != nil {
 		return err
 	}
-	o.plan, o.Ready, o.aside = o.reduce, o.interrupted, o.emitTo == "-"
+	o.plan, o.Ready, o.aside, o.insists = o.reduce, o.interrupted, o.emitTo == "-", o.strict
 	o.shown = func(f listedFile) string { return f.name }
 	return o.summarizerFlags.run(e, paths(files), func() error { return o.carryOut(e, files) })
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,47 +108,58 @@ var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files"}
 var commands = []struct {
 	name   string
 	new    func(e *env) *cobra.Command
-	points int    // after its SESSION
-	group  string // one of groups, or none: listed by name only
+	points int      // after its SESSION
+	group  string   // one of groups, or none: listed by name only
+	also   []string // its other names
 }{
-	{"ambient", newAmbientCommand, otherArgs, "Inspect"},
-	{"branch", newBranchCommand, 1, "Files"},
-	{"cache", newCacheCommand, manySessions, "Explain"},
-	{"check", newCheckCommand, manySessions, "Files"},
-	{"compact", newCompactCommand, manySessions, "Change"},
-	{"compactions", newCompactionsCommand, 0, "Explain"},
-	{"config", newConfigCommand, otherArgs, ""},
-	{"convert", newConvertCommand, 0, "Files"},
-	{"count", newCountCommand, otherArgs, "Measure"},
-	{"diff", newDiffCommand, 2, "Explain"},
-	{"edit", newEditCommand, 1, "Change"},
-	{"label", newLabelCommand, 1, "Change"},
-	{"log", newLogCommand, 0, "Inspect"},
-	{"ls", newLsCommand, otherArgs, "Inspect"},
-	{"migrate", newMigrateCommand, manySessions, "Files"},
-	{"models", newModelsCommand, otherArgs, ""},
-	{"name", newNameCommand, 0, "Change"},
-	{"notes", newNotesCommand, 0, "Explain"},
-	{"patch", newPatchCommand, 0, "Change"},
-	{"policies", newPoliciesCommand, otherArgs, ""},
-	{"prune", newPruneCommand, manySessions, "Change"},
-	{"redact", newRedactCommand, manySessions, "Files"},
-	{"reduce", newReduceCommand, manySessions, "Change"},
-	{"repair", newRepairCommand, manySessions, "Files"},
-	{"render", newRenderCommand, 0, "Inspect"},
-	{"replay", newReplayCommand, 0, "Inspect"},
-	{"search", newSearchCommand, otherArgs, "Inspect"},
-	{"serve", newServeCommand, otherArgs, "Files"},
-	{"show", newShowCommand, math.MaxInt, "Inspect"},
-	{"simulate", newSimulateCommand, manySessions, "Explain"},
-	{"stats", newStatsCommand, manySessions, "Measure"},
-	{"status", newStatusCommand, 0, "Inspect"},
-	{"strip", newStripCommand, manySessions, "Change"},
-	{"trace", newTraceCommand, 1, "Explain"},
-	{"tree", newTreeCommand, 0, "Inspect"},
-	{"truncate", newTruncateCommand, manySessions, "Change"},
-	{"undo", newUndoCommand, 0, "Change"},
-	{"version", newVersionCommand, otherArgs, ""},
+	{"branch", newBranchCommand, 1, "Files", nil},
+	{"cache", newCacheCommand, manySessions, "Explain", nil},
+	{"check", newCheckCommand, manySessions, "Files", []string{"fsck"}},
+	{"forgot", newForgotCommand, 0, "Explain", nil},
+	{"config", newConfigCommand, otherArgs, "", nil},
+	{"import", newImportCommand, 0, "Files", nil},
+	{"count", newCountCommand, otherArgs, "Measure", nil},
+	{"diff", newDiffCommand, 2, "Explain", nil},
+	{"edit", newEditCommand, 1, "Change", nil},
+	{"label", newLabelCommand, 1, "Change", nil},
+	{"log", newLogCommand, 0, "Inspect", nil},
+	{"ls", newLsCommand, otherArgs, "Inspect", nil},
+	{"migrate", newMigrateCommand, manySessions, "Files", nil},
+	{"models", newModelsCommand, otherArgs, "", nil},
+	{"notes", newNotesCommand, 0, "Explain", nil},
+	{"patch", newPatchCommand, 0, "Change", nil},
+	{"policies", newPoliciesCommand, otherArgs, "", nil},
+	{"redact", newRedactCommand, manySessions, "Files", nil},
+	{"reduce", newReduceCommand, manySessions, "Change", []string{"compact", "prune"}},
+	{"repair", newRepairCommand, manySessions, "Files", nil},
+	{"render", newRenderCommand, 0, "Inspect", nil},
+	{"replay", newReplayCommand, 0, "Inspect", nil},
+	{"search", newSearchCommand, otherArgs, "Inspect", nil},
+	{"mcp", newMCPCommand, otherArgs, "Files", nil},
+	{"show", newShowCommand, math.MaxInt, "Inspect", nil},
+	{"simulate", newSimulateCommand, manySessions, "Explain", nil},
+	{"stats", newStatsCommand, manySessions, "Measure", nil},
+	{"status", newStatusCommand, 0, "Inspect", nil},
+	{"trace", newTraceCommand, 1, "Explain", nil},
+	{"undo", newUndoCommand, manySessions, "Change", nil},
+	{"version", newVersionCommand, otherArgs, "", nil},
+}
+
+// renamed are what commands were called, and what does the same now.
+var renamed = map[string]string{
+	"ambient": "search --recent 5", "compactions": "forgot", "convert": "import", "name": "label --session", "serve": "mcp",
+	"strip": "reduce --pass strip-thinking", "tree": "log --tree", "truncate": "reduce --pass truncate",
+}
+
+// unknownCommand returns the error for a command that there is none of, with what may be meant.
+func unknownCommand(root *cobra.Command, name string) error {
+	hint := "ctxtool help lists them"
+	if now := renamed[name]; now != "" {
+		hint = "it is ctxtool " + now + " now"
+	} else if close := root.SuggestionsFor(name); len(close) > 0 {
+		hint = "ctxtool " + strings.Join(close, " or ctxtool ")
+	}
+	return usage(&sessionfmt.Error{Err: fmt.Errorf("unknown command %q", sessionfmt.Quote(name)), Hint: hint})
 }
 
 // commandOf returns the command that a command line begins with. It is empty if there is
@@ -155,12 +167,20 @@ var commands = []struct {
 // their flags.
 func commandOf(args []string) string {
 	for _, c := range commands {
-		if len(args) > 0 && args[0] == c.name && c.name != "config" {
+		if len(args) > 0 && (args[0] == c.name || slices.Contains(c.also, args[0])) && c.name != "config" {
 			return c.name
 		}
 	}
 	return ""
 }
+
+// startHere are the commands to try first.
+const startHere = `  ctxtool ls                     # your sessions, of all agents
+  ctxtool stats --lens cost DIR  # what they cost
+  ctxtool replay SESSION         # what the model saw
+  ctxtool cache SESSION          # what the prompt cache served, and what broke it
+  ctxtool render --open SESSION  # read a session in the browser
+  ctxtool reduce SESSION         # what would make its context smaller`
 
 // newRoot builds the command tree, or only its part for one command: to register the flags
 // of all commands would take longer than most answers.
@@ -168,6 +188,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "ctxtool COMMAND [flags], or ctxtool help COMMAND|TOPIC",
 		Short:         "Show what a coding agent's model saw, from the session file alone",
+		Example:       startHere,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -177,6 +198,18 @@ func newRoot(e *env, only string) *cobra.Command {
 			return oneOf("unknown --color", colorNames, e.color) // which configure may have set
 		},
 	}
+	var version bool
+	root.Args, root.SuggestionsMinimumDistance = cobra.ArbitraryArgs, 2
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case version:
+			return e.printVersion()
+		case len(args) > 0:
+			return unknownCommand(root, args[0])
+		}
+		return cmd.Help()
+	}
+	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
@@ -194,7 +227,7 @@ func newRoot(e *env, only string) *cobra.Command {
 			e.checks = nil
 			command := c.new(e)
 			help.Describe(command, c.name)
-			command.GroupID = c.group
+			command.GroupID, command.Aliases = c.group, c.also
 			if c.points != otherArgs {
 				command.ValidArgsFunction = e.completeArgs(c.points)
 			}
@@ -284,7 +317,7 @@ func (e *env) addHelp(root *cobra.Command) {
 			}
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("unknown command or topic %q; ctxtool help lists them", sessionfmt.Quote(strings.Join(args, " ")))
+				return unknownCommand(root, strings.Join(args, " "))
 			}
 			return cmd.Help()
 		},
@@ -297,11 +330,22 @@ func topicLists() map[string]string {
 		"lenses":   listOf(stats.Lenses, func(l *stats.Lens) (name, about string) { return l.Name + phrase.If(l.Default, " *"), l.About }),
 		"replay":   listOf(render.Formats, func(f render.Format) (name, about string) { return f.Name, f.About }),
 		"counters": listOf(tokens.Names(), func(name string) (_, about string) { c, _ := tokens.Find(name); return name, c.About }),
-		"passes":   listOf(passCommands(), func(c passCommand) (name, about string) { p, _ := compact.FindPass(c.pass); return c.line, p.About }),
+		"passes":   help.List(passRows()),
 		"figures":  listOf(gate.FigureNames(), func(name string) (_, about string) { f, _ := gate.FindFigure(name); return name, f.About }),
 		"parts":    strings.TrimRight(page.PartHelp(), "\n"),
 		"ops":      ops.Help(),
 	}
+}
+
+// passRows are the passes, each with its options below it.
+func passRows() (rows [][2]string) {
+	for _, p := range compact.Passes() {
+		rows = append(rows, [2]string{p.Name, p.About})
+		for _, q := range p.Params() {
+			rows = append(rows, [2]string{fmt.Sprintf("  %s=%v", q.Name, p.Default(q)), q.About})
+		}
+	}
+	return rows
 }
 
 // listOf returns a list of things for a topic, a row each.

@@ -34,6 +34,7 @@ type writeFlags struct {
 	stays       string // ends the error for -o that names the session
 	jobs        int
 	aside       bool // the plan is printed on standard error
+	insists     bool // a batch that skips a session exits with 1
 	alone       bool // a single session, not those of a folder
 	folder      bool // -o is a folder
 	// plan makes the plan of an open session.
@@ -57,6 +58,7 @@ func (o *writeFlags) rewriteFlags(e *env, cmd *cobra.Command) {
 	f.BoolVar(&o.Write, "write", false, "replace the session, and keep the original")
 	f.StringVar(&o.Quarantine, "quarantine", "", "move what is not an entry to this new `FILE`")
 	o.forceFlag(cmd)
+	f.BoolVar(&o.insists, "strict", false, "exit with 1 if a session is skipped")
 	o.whole, o.times = true, true
 }
 
@@ -128,19 +130,22 @@ func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, 
 // folders. Its errors are errors of the command line.
 func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error) {
 	o.time, err = e.nowFlag(o.now)
-	if err = cmp.Or(err, o.printed.start(e)); err != nil {
+	if err == nil && o.stays == "" { // else the session is redacted
+		err = o.printed.start(e)
+	}
+	if err != nil {
 		return err
 	}
 	if o.printed.redact {
 		e.asIs, e.said = true, e.redactor.NewRun()
 	}
-	o.alone, o.folder = alone, o.whole && e.isDir(o.output)
+	o.alone, o.folder = alone, e.isDir(o.output)
 	itself := alone && o.output != "" && e.sameFile(o.outputOf(files[0]), files[0].path)
 	switch elsewhere := o.Write && o.output != "" && !itself; {
 	case elsewhere:
 		return errors.New("--write conflicts with -o")
-	case !alone && !o.whole && (o.output != "" || o.format == "entries"):
-		return errors.New("-o, --at and -f entries require a single session")
+	case !alone && o.format == "entries":
+		return errors.New("-f entries requires a single session")
 	case itself && !o.Write:
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.outputOf(files[0])}, Err: errors.New("-o must not name the session" + o.stays), Hint: o.itselfHint()}
 	case !alone && o.output != "" && !o.folder:
@@ -196,11 +201,14 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	if err != nil {
 		return err
 	}
-	plans := render.Plans{Command: o.name, All: all, Sum: !o.whole}
+	plans := render.Plans{Command: o.name, All: all}
 	if err := e.report(to, func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) }); err != nil {
 		return err
 	}
-	return firstError(all)
+	if err := firstError(all); err != nil {
+		return err
+	}
+	return found(o.insists && slices.ContainsFunc(all, func(p *plan.Plan) bool { return p.InUse }))
 }
 
 // make makes the plan for a session, and carries it out.
@@ -259,7 +267,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 		case errors.Is(err, errFound):
 			p, t.found = plan.Failed(o.name, f.given, ""), err
 		case errors.Is(err, plan.ErrInUse):
-			p.Skipped = e.reason(err)
+			p.Skipped, p.InUse = e.reason(err), true
 		case err != nil:
 			if o.shown != nil {
 				f.given = o.shown(f)

@@ -170,13 +170,10 @@ func (l layer) get(key string) (v any, set bool) {
 	return l.v.Get(key), l.v.IsSet(key)
 }
 
-// AmbientCommands is the setting for the number of commands in gsh's summary.
-const AmbientCommands = "ambient-commands"
-
 // gshKey returns gsh's name for a setting (docs/policies.md 2.1), or "".
 func gshKey(key string) string {
 	switch key {
-	case "max-iterations", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold", AmbientCommands:
+	case "max-iterations", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold":
 		return "context." + strings.ReplaceAll(key, "-", "_")
 	}
 	return ""
@@ -238,7 +235,7 @@ func (c *Config) Rows(defaults map[string]string) (rows []Row) {
 			value, from = defaults[name], "default"
 		}
 		row := Row{Key: name, Value: value, From: from}
-		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 && name != AmbientCommands {
+		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 {
 			row.Policy = c.files[k].policy
 		}
 		rows = append(rows, row)

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,20 +81,10 @@ type policyTable struct {
 	Layers  []layerTable
 }
 
-// A layerTable is a layer of a policy: the pass, its options, and when it runs.
-type layerTable struct {
-	Pass      string
-	Max       *int
-	Unit      *string
-	Protect   *int
-	Requests  *int
-	MinTokens *int `toml:"min_tokens"`
-	Style     *string
-	Keep      *int
-	Patterns  []string
-	Over      string // it runs above this amount: tokens, or a share of the window with %
-	Reserve   int64  // or if fewer tokens than this are left of the window
-}
+// A layerTable is a layer of a policy: its `pass`, the options of that ([compact.Pass.Params], with _
+// for -), `patterns`, and when it runs: `over` an amount, tokens or a share of the window with %, or
+// with less than a `reserve` of tokens left of it.
+type layerTable map[string]any
 
 // Policies returns the policies of the configuration files; of one name, that of the last
 // file.
@@ -123,7 +112,7 @@ func (t policyTable) String() string {
 		parts = append(parts, "like "+t.Like)
 	}
 	for _, l := range t.Layers {
-		parts = append(parts, l.Pass)
+		parts = append(parts, fmt.Sprint(l["pass"]))
 	}
 	return strings.Join(parts, ",")
 }
@@ -168,49 +157,46 @@ func (t policyTable) policy(name string) (*compact.Policy, error) {
 }
 
 func (t layerTable) layer() (l compact.Layer, err error) {
-	if l.Pass, err = compact.FindPass(t.Pass); err != nil {
+	if l.Pass, err = compact.FindPass(fmt.Sprint(t["pass"])); err != nil {
 		return l, err
 	}
-	l.Options = l.Pass.Defaults
-	l.Patterns = t.Patterns
-	if err = cmp.Or(
-		number(&l.Max, t.Max, "max"), number(&l.Protect, t.Protect, "protect"), number(&l.Requests, t.Requests, "requests"),
-		number(&l.MinTokens, t.MinTokens, "min_tokens"), number(&l.Keep, t.Keep, "keep"),
-		word(&l.Unit, t.Unit, "unit", "bytes", "chars", "tokens"),
-		word((*string)(&l.Style), t.Style, "style", "pi", "gsh", "swe-cli", "y-agent"),
-	); err != nil {
+	var options []string
+	for _, key := range slices.Sorted(maps.Keys(t)) {
+		switch v := t[key]; key {
+		case "pass", "patterns":
+		case "over":
+			over, err := compact.ParseAmount(key, fmt.Sprint(v))
+			if err != nil {
+				return l, err
+			}
+			l.When = &compact.Trigger{Share: over.Share, Tokens: over.Tokens}
+		case "reserve":
+			if n, ok := v.(int64); ok && n >= 0 {
+				l.When = &compact.Trigger{Reserve: n}
+			} else {
+				return l, fmt.Errorf("reserve = %v: must be a number of tokens", v)
+			}
+		default:
+			options = append(options, fmt.Sprintf("%s=%v", strings.ReplaceAll(key, "_", "-"), v))
+		}
+	}
+	if l.Options, err = l.Pass.With(strings.Join(options, ",")); err != nil {
 		return l, err
 	}
-	over, err := compact.ParseAmount("over", t.Over)
-	switch {
-	case err != nil:
-		return l, err
-	case over != compact.Amount{}:
-		l.When = &compact.Trigger{Share: over.Share, Tokens: over.Tokens}
-	case t.Reserve > 0:
-		l.When = &compact.Trigger{Reserve: t.Reserve}
-	}
-	return l, nil
+	l.Patterns, err = texts(t["patterns"])
+	return l, err
 }
 
-// number sets a number if the file has it.
-func number(to, from *int, name string) error {
-	if from == nil {
-		return nil
+// texts returns a list of texts, as TOML has it.
+func texts(v any) (all []string, err error) {
+	list, ok := v.([]any)
+	for _, one := range list {
+		text, is := one.(string)
+		ok = ok && is
+		all = append(all, text)
 	}
-	if *to = *from; *to < 0 {
-		return fmt.Errorf("%s = %d: must be 0 or more", name, *to)
+	if !ok && v != nil {
+		return nil, fmt.Errorf("patterns = %v: must be a list of texts", v)
 	}
-	return nil
-}
-
-// word sets a word if the file has it. It must be one of the list.
-func word(to, from *string, name string, one ...string) error {
-	if from == nil {
-		return nil
-	}
-	if *to = *from; !slices.Contains(one, *to) {
-		return fmt.Errorf("%s = %q: expected one of %v", name, *to, one)
-	}
-	return nil
+	return all, nil
 }

@@ -30,6 +30,7 @@ type Plan struct {
 	Session Session        `json:"session"`
 	Error   string         `json:"error,omitempty"`   // for one of several sessions: why there is no plan
 	Skipped string         `json:"skipped,omitempty"` // why nothing is done
+	InUse   bool           `json:"-"`                 // that is why
 	Rules   string         `json:"rules,omitempty"`   // the rules of the replay
 	Context *weigh.Size    `json:"context,omitempty"` // of a reduction: the size of the context ([figures](figures.md)) before it
 	Before  *check.Figures `json:"before,omitempty"`  // the context at the leaf
@@ -87,11 +88,21 @@ func Failed(command, file, why string) *Plan {
 	return &Plan{Schema: Schema(command), Command: command, Session: Session{File: file}, Error: why}
 }
 
+// Skip returns the plan of a command that has nothing to do in a session.
+func Skip(command, file string, s *sessionfmt.Session, why string) *Plan {
+	return &Plan{Schema: Schema(command), Command: command, Session: Session{File: file}, Skipped: why, s: s}
+}
+
+// Changes reports whether the plan changes the session, or would.
+func (p *Plan) Changes() bool {
+	return p.Error == "" && p.Skipped == "" && (p.Entries > 0 || p.Rewrite != nil && !p.Same)
+}
+
 // Schema returns the schema of a command's plan; of several, with .sessions after the command.
 func Schema(command string) string {
 	version := 2
 	switch name, _, _ := strings.Cut(command, "."); name {
-	case "truncate", "prune", "strip", "compact", "reduce":
+	case "reduce":
 		version = 3
 	case "patch":
 		version = 1

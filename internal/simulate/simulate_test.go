@@ -224,7 +224,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%v %v", all, err)
 	}
 	for spec, want := range map[string]string{
-		"size=1": "with a key of max, protect", "protect": "must be KEY=A,B,C", "share=2": "not a value of share", "requests=3": "no policy has requests", "keep=x": "not a value of keep",
+		"size=1": "no policy has the option size", "protect": "must be KEY=A,B,C", "share=2": "share=2: must be a number to run above SHARE", "requests=3": "no policy has the option requests", "keep=x": "keep=x: must be a number",
 	} {
 		if _, err := Sweep(contenders(t, "gsh", "pi"), spec); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", spec, err)

@@ -102,6 +102,19 @@ func piFolder(getenv func(key string) string, home string) string {
 	return dir
 }
 
+// NewFile returns the file in which pi looks for a session of its own (docs/session-format.md 1),
+// by its header: in a folder for the session's folder, named by its time and id.
+func NewFile(getenv func(key string) string, home string, header jsonl.Value) string {
+	dashes := strings.NewReplacer("/", "-", `\`, "-", ":", "-", ".", "-")
+	cwd := header.Get("cwd").Text()
+	if cwd != "" && (cwd[0] == '/' || cwd[0] == '\\') {
+		cwd = cwd[1:]
+	}
+	folder := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(cwd) + "--"
+	id := strings.NewReplacer("/", "-", `\`, "-").Replace(header.Get("id").Text())
+	return filepath.Join(piFolder(getenv, home), folder, dashes.Replace(header.Get("timestamp").Text())+"_"+id+".jsonl")
+}
+
 // A File is a session file of a store.
 type File struct {
 	Name string

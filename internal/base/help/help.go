@@ -26,15 +26,14 @@ var Groups = []struct{ Name, Flags string }{
 	{"Hook", "exec each timeout reason"},
 	{"Selection", "agent all at before blame broken digest exclude files filter fixed grep if-over ignore-case include kind leaf lens limit only " +
 		"only-model project regexp request since skip tail until view rank embed no-cache for source role tool cwd exit-code event " +
-		"path-only in-context sweep optimize search/max-tokens simulate/policy simulate/explain stats/by"},
-	{"Reduction", "compact-threshold intra-turn keep max max-tool-output-bytes min-tokens pass policy preset protect " +
-		"prune-protect-tokens requests style target thinking unit strip/images"},
+		"path-only in-context recent sweep optimize search/max-tokens simulate/policy simulate/explain stats/by"},
+	{"Reduction", "pass policy target"},
 	{"Counting", "by calibrate collapse-system counter max-iterations summary-ratio simulate/timeout simulate/summarizer"},
 	{"Gate", "against allow-empty check drift fail-on fail-on-secret fail-over require unpriced stats/broken"},
-	{"Writing", "write branch/output compact/output convert/output convert/to edit/output label/output migrate/output name/output " +
-		"patch/output prune/output redact/output reduce/output repair/output strip/output truncate/output undo/output"},
+	{"Writing", "write branch/output edit/output import/output import/resume label/output migrate/output " +
+		"patch/output redact/output reduce/output repair/output undo/output label/session"},
 	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort split update " +
-		"compactions/limit notes/max-tokens render/target"},
+		"forgot/limit tree notes/max-tokens render/target"},
 	{"formats", "json output"},
 	{"rules", "baseline implemented lenient model rules strict window"},
 	{"redaction", "env patterns redact structure-only values"},
@@ -77,8 +76,11 @@ func Command(to io.Writer, cmd *cobra.Command, columns int) error {
 	} else {
 		p.line("Usage: %s", cmd.Use)
 	}
-	if cmd.Example != "" {
-		p.line("\nExamples:\n%s", cmd.Example)
+	if heading := "Examples"; cmd.Example != "" {
+		if !cmd.HasParent() {
+			heading = "Start here"
+		}
+		p.line("\n%s:\n%s", heading, cmd.Example)
 	}
 	p.commands(cmd)
 	if cmd.HasParent() {

@@ -134,3 +134,14 @@ func Short(text string, size int) string {
 	}
 	return text[:cut] + "…"
 }
+
+// Quote returns a text as one word of a POSIX shell.
+func Quote(text string) string {
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// plain are the characters of words that no shell reads in another way.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+="

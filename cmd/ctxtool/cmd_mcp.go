@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// serveOptions are the flags of ctxtool serve.
-type serveOptions struct {
+// mcpOptions are the flags of ctxtool mcp.
+type mcpOptions struct {
 	redaction
 	maxTokens int64
 }
@@ -26,18 +26,20 @@ type serveOptions struct {
 // usualAnswer is the size of an answer in tokens that an agent has room for.
 const usualAnswer = 10000
 
-func newServeCommand(e *env) *cobra.Command {
-	o := &serveOptions{}
-	cmd := command(e, o, runServe)
+func newMCPCommand(e *env) *cobra.Command {
+	o := &mcpOptions{}
+	cmd := command(e, o, runMCP)
 	f := cmd.Flags()
-	o.redaction.ruleFlags(cmd)
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
 	return cmd
 }
 
-func runServe(e *env, o *serveOptions, _ []string) error {
+func runMCP(e *env, o *mcpOptions, _ []string) error {
 	inner, err := e.bounded()
 	if err != nil {
+		return err
+	}
+	if err := o.configured(e); err != nil {
 		return err
 	}
 	rules := sync.OnceValues(func() (*redact.Redactor, error) { return o.redactor(e) })

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+
+	"ctxtool/internal/outline"
+	"ctxtool/internal/phrase"
+	"ctxtool/render"
+)
+
+// draw draws the tree of a session.
+func (o *logOptions) draw(e *env, args []string) error {
+	s, point, err := e.named(args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, point, "leaf"), s.Leaf())
+	if err != nil {
+		return err
+	}
+	_, found := s.Path(leaf)
+	found = append(slices.Clone(s.Findings), found...)
+	if err := e.strictly(s, found, o.strict); err != nil {
+		return err
+	}
+	short, _ := s.ShortIDs()
+	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.kind, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(), Found: found, Short: short}
+	if leaf >= 0 {
+		id := s.ID(leaf)
+		r.Leaf = &id
+	}
+	if o.format == "jsonl" {
+		o.format = "json"
+	}
+	if err := e.print(&o.answer, []string{s.Name}, r); err != nil {
+		return err
+	}
+	e.note("%s: %s%s", s.Name, phrase.If(r.Reading.Certainty != nil, "%s; ", r.Reading), s.Coverage)
+	return nil
+}

@@ -29,7 +29,7 @@ var exactValues = []string{
 var codeTerms = map[string]string{
 	"member; members": "jsonl names the methods that read JSON objects Members",
 	"circle*":         "a shape in pages",
-	"tip; tips":       "`ctxtool tree -f json` has a field of that name",
+	"tip; tips":       "`ctxtool log --tree --json` has a field of that name",
 }
 
 // oddTerms are further phrases that comments and strings must not have: unknown, instead of,

@@ -48,7 +48,7 @@ func (s *Session) Foreign() error {
 	}
 	return &Error{
 		Pos: Pos{File: s.Name}, Err: fmt.Errorf("a session of %s: %w", s.dialect.Name, ErrForeign),
-		Hint: "ctxtool convert " + Clean(s.Name) + " --to pi -o NEW.jsonl writes it as a session of pi",
+		Hint: "ctxtool import " + Clean(s.Name) + " -o NEW.jsonl writes it as a session of pi",
 	}
 }
 

@@ -73,7 +73,7 @@ type Compacting struct {
 	Kept       int               `json:"kept"`                // messages after the summary
 	FirstKept  string            `json:"firstKept,omitempty"` // the entry of the first of these
 	Split      bool              `json:"split"`               // the first of these is within a turn
-	Survival   survival.Survival `json:"survival"`            // the files, commands, open failures and demands of the user in the replaced messages that the summary still has; each `{of, found}`; `ctxtool compactions` lists the others
+	Survival   survival.Survival `json:"survival"`            // the files, commands, open failures and demands of the user in the replaced messages that the summary still has; each `{of, found}`; `ctxtool forgot` lists the others
 	Loops      []string          `json:"loops,omitempty"`     // why it is part of a loop
 
 	limit    int64   // the threshold, 0 if the window is unknown

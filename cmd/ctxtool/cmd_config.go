@@ -51,6 +51,7 @@ type setting struct {
 var flagless = []struct{ name, option, def, about string }{
 	{"max-tool-output-bytes", "max", "30000", "policy gsh: shorten tool results to N bytes (0: no limit)"},
 	{"prune-protect-tokens", "protect", "40000", "policy gsh: keep the results of the last N tokens"},
+	{"ambient-commands", "", "5", "search --recent -1: the number of commands"},
 	{"compact-threshold", "share", "0.85", "policy gsh: summarize above this share of the window"},
 }
 
@@ -73,7 +74,7 @@ var notSettings = []string{
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", // of a policy, which has its own
 	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "embed", "no-cache",
-	"session", "tree", "recent", "resume", "force", "as", "no-mark", "emit", "apply", "if-over", "pass",
+	"version", "coverage", "session", "tree", "recent", "resume", "force", "as", "no-mark", "emit", "apply", "if-over", "pass",
 }
 
 // isSetting reports whether a configuration may set a flag of a command.
@@ -182,7 +183,7 @@ func (e *env) readConfig(cmd *cobra.Command) (err error) {
 	if e.config, err = config.Read(e.disk, e.getenv, e.configFiles(), e.configFile); err != nil {
 		return err
 	}
-	if cmd.Name() == "config" || e.asks(cmd, compact.GSHPolicy.Name) {
+	if cmd.Name() == "config" || cmd.Flags().Changed("recent") || e.asks(cmd, compact.GSHPolicy.Name) {
 		err = e.config.AddGSH(e.disk, filepath.Join(e.home, ".config"), e.configDir)
 	}
 	return err

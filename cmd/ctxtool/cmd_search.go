@@ -79,7 +79,7 @@ func newSearchCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.noCache, "no-cache", false, "do not keep the vectors in the user's cache folder")
 	f.StringVar(&o.task, "for", "", "list what the folder of --cwd and earlier sessions know about `TASK`")
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "with --for, list items of at most `TOKENS` in all")
-	f.IntVar(&o.recent, "recent", 0, "print the last `N` shell commands, for the first message to an agent; 0 for nothing")
+	f.IntVar(&o.recent, "recent", 0, "print the last `N` shell commands, for the first message to an agent; 0 for nothing, -1 for as many as gsh is set to")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for", "recent")
 	return cmd
 }
@@ -333,8 +333,17 @@ func (e *env) homeless(name string) string {
 
 // lastCommands prints the last commands of a shell, for the first message to an agent.
 func (o *searchOptions) lastCommands(e *env, args []string) error {
-	if o.recent < 0 {
-		return usagef("--recent %d: must not be negative", o.recent)
+	switch {
+	case o.recent < -1:
+		return usagef("--recent %d: must not be negative, but for -1", o.recent)
+	case o.recent == -1:
+		text, err := e.setting("ambient-commands")
+		if o.recent = 5; err == nil && text != "" {
+			o.recent, err = strconv.Atoi(text)
+		}
+		if err != nil {
+			return usage(fmt.Errorf("configuration: ambient-commands: %w", err))
+		}
 	}
 	name, err := e.shellOf(args)
 	if err != nil {

@@ -264,6 +264,6 @@ func measureFields(t *testing.T, agent string, files []string) {
 
 // coverageLines are the commands whose answers tell what is read of a session.
 var coverageLines = []string{
-	"replay FILE -f json", "replay FILE -f native", "tree FILE -f json", "log FILE -f jsonl --all", "check FILE -f json", "render FILE -f html -o -",
+	"replay FILE -f json", "replay FILE -f native", "log --tree FILE -f jsonl", "log FILE -f jsonl --all", "check FILE -f json", "render FILE -f html -o -",
 	"stats FILE -f json --lens session,context,growth,cost,cache,compactions",
 }

@@ -15,7 +15,7 @@ import (
 
 // lensLines are command lines that answer for a session of any agent, FILE and OUT being put in.
 var lensLines = []string{
-	"ls FILE", "ls FILE --json", "status FILE", "log FILE --all", "log FILE -f jsonl", "log FILE --request 0", "tree FILE", "tree FILE -f json", "show FILE", "show FILE request:0 -f json",
+	"ls FILE", "ls FILE --json", "status FILE", "log FILE --all", "log FILE -f jsonl", "log FILE --request 0", "log --tree FILE", "log --tree FILE -f jsonl", "show FILE", "show FILE request:0 -f json",
 	"replay FILE -f summary", "replay FILE -f full", "replay FILE -f context", "replay FILE -f llm", "replay FILE -f json", "replay FILE -f native",
 	"trace FILE -e .", "trace FILE --blame", "cache FILE", "cache FILE -f jsonl",
 	"stats FILE LENSES", "stats FILE -f json LENSES", "notes FILE", "search -e . FILE",
@@ -24,11 +24,11 @@ var lensLines = []string{
 }
 
 // findingLines are those whose status tells what they found.
-var findingLines = []string{"diff FILE root leaf", "diff FILE root leaf -f json", "check FILE -f json", "compactions FILE"}
+var findingLines = []string{"diff FILE root leaf", "diff FILE root leaf -f json", "check FILE -f json", "forgot FILE"}
 
 // foreignLines are those that refuse a session of another agent, and write nothing.
 var foreignLines = []string{
-	"reduce FILE --write --force", "truncate FILE --max 1 --write --force", "label FILE leaf here --write", "name FILE here --write", "edit FILE leaf --omit --write --force",
+	"reduce FILE --write --force", "reduce --pass truncate:max=1 FILE --write --force", "label FILE leaf here --write", "label --session FILE here --write", "edit FILE leaf --omit --write --force",
 	"undo FILE --write --force", "repair FILE --write", "migrate FILE --write",
 }
 
@@ -77,7 +77,7 @@ func TestDialectLenses(t *testing.T) {
 }
 
 // certain are the commands whose JSON has the certainty of another agent's session.
-var certain = []string{"ls", "tree", "replay", "stats", "check", "diff", "reduce", "simulate"}
+var certain = []string{"ls", "log --tree", "replay", "stats", "check", "diff", "reduce", "simulate"}
 
 // refuses holds that no command writes to a session.
 func refuses(t *testing.T, file string) {

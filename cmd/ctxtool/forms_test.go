@@ -15,10 +15,10 @@ import (
 // answers are command lines with every answer of every command that has forms. S is a session,
 // DIR a folder of them, and UNDO a session with a batch.
 var answers = []string{
-	"ambient S", "cache S", "cache DIR", "check S", "check DIR", "compact S", "compactions S", "config", "count S", "diff S root leaf",
-	"diff S root leaf --entries", "edit S leaf --omit", "label S leaf x", "log S", "log S --request 0", "ls DIR", "migrate S", "name S x",
+	"search --recent 5 S", "cache S", "cache DIR", "check S", "check DIR", "compact S", "forgot S", "config", "count S", "diff S root leaf",
+	"diff S root leaf --entries", "edit S leaf --omit", "label S leaf x", "log S", "log S --request 0", "ls DIR", "migrate S", "label --session S x",
 	"patch S --remove-tool bash --why x", "policies", "prune S", "redact S", "redact DIR", "reduce S --policy gsh --window 200", "render S", "repair S", "replay S", "search the DIR", "show S", "simulate S", "simulate DIR", "stats S --lens cost", "stats DIR --lens cost",
-	"models claude", "status S", "strip S", "trace S the", "trace S --blame leaf", "tree S", "truncate S --max 20", "undo UNDO",
+	"models claude", "status S", "reduce --pass strip-thinking S", "trace S the", "trace S --blame leaf", "log --tree S", "reduce --pass truncate:max=20 S", "undo UNDO",
 }
 
 // needed are flags that an answer requires in some form.
@@ -38,14 +38,14 @@ func TestForms(t *testing.T) {
 	for _, name := range []string{"s.jsonl", "dir/a.jsonl", "dir/b.jsonl"} {
 		must.Do(os.WriteFile(filepath.Join(dir, name), demo, 0o600))
 	}
-	if r := ranIn(dir, "truncate", "s.jsonl", "--max", "20", "-o", "undo.jsonl"); r.status != exitOK {
+	if r := ranIn(dir, "reduce", "--pass", "truncate:max=20", "s.jsonl", "-o", "undo.jsonl"); r.status != exitOK {
 		t.Fatal(&r.stderr)
 	}
 	tried := map[string]bool{}
 	for _, line := range answers {
 		name, _, _ := strings.Cut(line, " ")
-		tried[name] = true
-		cmd, _, _ := newRoot(&env{stdin: os.Stdin}, name).Find([]string{name})
+		tried[commandOf([]string{name})] = true
+		cmd, _, _ := newRoot(&env{stdin: os.Stdin}, commandOf([]string{name})).Find([]string{name})
 		_, list, _ := strings.Cut(cmd.Flag("format").Usage, "`FORM`: ")
 		forms := strings.Split(list, ", ")
 		for k := range forms {

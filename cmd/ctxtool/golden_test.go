@@ -99,10 +99,10 @@ func replayGoldens() map[string][]string {
 	cases["replay/demo-rules"] = []string{"replay " + demo, "replay " + demo + " --rules pi", "replay " + demo + "@turn:1 --before"}
 	for _, name := range []string{"bash", "branched", "compacted", "edited", "images", "pair", "rearranged", "system", "transforms", "unicode", "v1", "v2"} {
 		cases["replay/"+name] = []string{"replay " + good + name + ".jsonl -f json --provenance"}
-		cases["log/"+name] = []string{"tree " + good + name + ".jsonl", "log " + good + name + ".jsonl --all", "show " + good + name + ".jsonl leaf"}
+		cases["log/"+name] = []string{"log --tree " + good + name + ".jsonl", "log " + good + name + ".jsonl --all", "show " + good + name + ".jsonl leaf"}
 	}
-	cases["log/labels"] = []string{"tree " + good + "labels.jsonl -f json", "log " + good + "labels.jsonl --all -f jsonl"}
-	cases["log/demo"] = []string{"tree " + demo, "log " + demo, "log " + demo + " --request -1", "show " + demo + " regression-test"}
+	cases["log/labels"] = []string{"log --tree " + good + "labels.jsonl --json", "log " + good + "labels.jsonl --all -f jsonl"}
+	cases["log/demo"] = []string{"log --tree " + demo, "log " + demo, "log " + demo + " --request -1", "show " + demo + " regression-test"}
 	return cases
 }
 
@@ -133,12 +133,12 @@ func reduceGoldens() map[string][]string {
 	const json = " -f json --now 2026-11-03"
 	cases := map[string][]string{
 		"reduce/text": {
-			"truncate " + demo + " --max 300", "prune " + demo + " --pass superseded,retry-prune,stale-results,merge-notes,progressive --requests 2",
-			"strip " + demo, "compact " + demo + " --keep 500", "undo " + demo,
+			"reduce --pass truncate:max=300 " + demo, "reduce --pass superseded --pass retry-prune --pass stale-results:requests=2 --pass merge-notes --pass progressive:min-tokens=0 " + demo,
+			"reduce --pass strip-thinking " + demo, "compact --pass compact:keep=500 " + demo, "undo " + demo,
 		},
-		"reduce/truncate": {"truncate " + good + "edited.jsonl --max 40 --as edits" + json}, "reduce/prune": {"prune " + good + "linear.jsonl --pass superseded,retry-prune,stale-results,progressive --requests 1 --min-tokens 0" + json},
-		"reduce/strip":   {"strip " + good + "images.jsonl --images --thinking" + json},
-		"reduce/compact": {"compact " + good + "edited.jsonl --style gsh" + json, "compact " + good + "linear.jsonl --style y-agent --keep 2 --as edits --rules pi" + json},
+		"reduce/truncate": {"reduce --pass truncate:max=40 " + good + "edited.jsonl --as edits" + json}, "reduce/prune": {"reduce --pass superseded --pass retry-prune --pass stale-results:requests=1 --pass progressive:min-tokens=0 " + good + "linear.jsonl" + json},
+		"reduce/strip":   {"reduce --pass strip-thinking --pass drop-images " + good + "images.jsonl" + json},
+		"reduce/compact": {"compact --pass compact:style=gsh " + good + "edited.jsonl" + json, "compact --pass compact:style=y-agent,keep=2 " + good + "linear.jsonl --as edits --rules pi" + json},
 		"reduce/folder":  {"reduce testdata/sessions/good --policy gsh --target 20", "reduce " + good + "edited.jsonl " + bad + "orphan.jsonl --policy y-agent --target 20 -f jsonl --now 2026-11-03"},
 	}
 	for _, p := range compact.Policies {

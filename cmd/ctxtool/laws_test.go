@@ -14,12 +14,12 @@ import (
 
 // appending are command lines that append to a session, S being put in.
 var appending = []string{
-	"label S turn:0 here", "name S a-name", "edit S turn:-1 --omit", "edit S request:-1 --omit", "edit S turn:0 --restore",
-	"truncate S --max 200 --force",
+	"label S turn:0 here", "label --session S a-name", "edit S turn:-1 --omit", "edit S request:-1 --omit", "edit S turn:0 --restore",
+	"reduce --pass truncate:max=200 S --force",
 	"reduce S --policy gsh --window 300 --force", "reduce S --policy y-agent --window 300 --force --as edits",
 	"reduce S --policy swe-cli --keep 3 --window 300 --force --rules envelope --as transform",
-	"prune S --pass superseded,retry-prune,stale-results,merge-notes --force", "strip S --thinking --images --force",
-	"compact S --style gsh --force --rules envelope --as transform",
+	"reduce --pass superseded --pass retry-prune --pass stale-results --pass merge-notes S --force", "reduce --pass strip-thinking --pass drop-images S --force",
+	"compact --pass compact:style=gsh S --force --rules envelope --as transform",
 }
 
 // TestLaw9: what --write appends is, byte for byte, what the plan said at the same time,
@@ -81,7 +81,7 @@ func TestSynced(t *testing.T) {
 	sound := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), good+"v2.jsonl")))
 	linear := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), good+"linear.jsonl")))
 	for line, data := range map[string][]byte{
-		"label S leaf here --write": linear, "truncate S --max 10 --write --force": linear, "edit S turn:0 --omit -o OUT": linear,
+		"label S leaf here --write": linear, "reduce --pass truncate:max=10 S --write --force": linear, "edit S turn:0 --omit -o OUT": linear,
 		"repair S --write --force": torn, "migrate S --write --force": sound, "redact S -o OUT": linear, "log S -o OUT": linear,
 	} {
 		dir := t.TempDir()

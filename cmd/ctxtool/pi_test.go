@@ -121,11 +121,11 @@ func TestPiRestores(t *testing.T) {
 		}
 		file := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i))
 		must.Do(os.WriteFile(file, c.Data, 0o600))
-		if ranIn("", "truncate", file, "--max", "300", "--as", "edits", "--write", "--force").status != exitOK {
+		if ranIn("", "reduce", file, "--pass", "truncate:max=300", "--as", "edits", "--write", "--force").status != exitOK {
 			continue // refused, which scripts look at
 		}
 		run("prune", file, "--as", "edits", "--write", "--force")
-		run("strip", file, "--thinking", "--as", "edits", "--write", "--force")
+		run("reduce", file, "--pass", "strip-thinking", "--as", "edits", "--write", "--force")
 		reduced := must.Get(os.ReadFile(file))
 		for line := range bytes.Lines(reduced[len(c.Data):]) {
 			if v := jsonl.Value(line); v.Get("type").Is("context_edit") {

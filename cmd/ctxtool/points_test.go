@@ -50,10 +50,10 @@ var (
 	stateAt = []string{
 		"replay S@P", "replay S --at P", "replay S --leaf P -f json", "stats S --at P --lens context,growth,bytes,cache",
 		"render S@P --view context", "render S --view context --at P", "render S@P", "render S --leaf P --view context",
-		"tree S@P", "tree S --leaf P", "log S@P", "log S --leaf P", "log S --until P", "render S --until P",
-		"compactions S@P", "compactions S --at P", "notes S@P", "notes S --at P", "log S@P -f swe-cli", "trace S@P plum", "trace S plum --at P", "trace S plum --leaf P", "trace S --blame P", "trace S@P --blame",
+		"log --tree S@P", "log --tree S --leaf P", "log S@P", "log S --leaf P", "log S --until P", "render S --until P",
+		"forgot S@P", "forgot S --at P", "notes S@P", "notes S --at P", "log S@P -f swe-cli", "trace S@P plum", "trace S plum --at P", "trace S plum --leaf P", "trace S --blame P", "trace S@P --blame",
 		"diff S root P", "diff S P bb", "diff S@P S@bb", "diff S P bb --entries",
-		"reduce S --at P", "compact S --at P --keep 1", "truncate S --at P --max 1", "prune S --at P --pass superseded", "strip S --at P --thinking",
+		"reduce S --at P", "compact --pass compact:keep=1 S --at P", "reduce --pass truncate:max=1 S --at P", "reduce --pass superseded S --at P", "reduce --pass strip-thinking S --at P",
 		"branch S P -o - --now 2026-01-31", "patch S --at P --remove-tool bash --why x --now 2026-01-31",
 	}
 	entryAt = []string{

@@ -20,7 +20,7 @@ var recordings = []struct {
 	commands []string
 }{
 	{"replay", []string{"ctxtool replay testdata/sessions/demo.jsonl", "ctxtool replay testdata/sessions/demo.jsonl@race-fixed", "ctxtool replay testdata/sessions/demo.jsonl --request 7 --ephemeral"}},
-	{"tree", []string{"ctxtool tree testdata/sessions/demo.jsonl", "ctxtool tree testdata/sessions/demo.jsonl --filter user,compaction"}},
+	{"tree", []string{"ctxtool log --tree testdata/sessions/demo.jsonl", "ctxtool log testdata/sessions/demo.jsonl --tree --kind user,compaction"}},
 	{"log", []string{"ctxtool log testdata/sessions/demo.jsonl --since race-fixed --until regression-test", "ctxtool log testdata/sessions/demo.jsonl --request -1"}},
 	{"show", []string{"ctxtool show testdata/sessions/demo.jsonl regression-test"}},
 	{"trace", []string{"ctxtool trace testdata/sessions/demo.jsonl race", "ctxtool trace testdata/sessions/demo.jsonl --blame request:5"}},
@@ -28,9 +28,9 @@ var recordings = []struct {
 	{"check", []string{"ctxtool check testdata/sessions/bad/orphan.jsonl testdata/sessions/bad/glued.jsonl", "ctxtool check --explain orphan"}},
 	{"repair", []string{"ctxtool repair testdata/sessions/bad/malformed.jsonl", "ctxtool repair testdata/sessions/bad/malformed.jsonl -f json"}},
 	{"migrate", []string{"ctxtool migrate testdata/sessions/good/v1.jsonl --compaction pair", "ctxtool migrate testdata/sessions/good"}},
-	{"redact", []string{"ctxtool redact testdata/sessions/demo.jsonl", "ctxtool log testdata/sessions/demo.jsonl --structure-only --until turn:1"}},
+	{"redact", []string{"ctxtool redact testdata/sessions/demo.jsonl", "ctxtool log testdata/sessions/demo.jsonl --redact --until turn:1"}},
 	{"edit", []string{"ctxtool edit testdata/sessions/demo.jsonl 504b55d4 --omit --now 2026-11-03", "ctxtool edit testdata/sessions/demo.jsonl leaf --restore"}},
-	{"reduce", []string{"ctxtool truncate testdata/sessions/demo.jsonl --max 300", "ctxtool reduce testdata/sessions/demo.jsonl --policy gsh --window 3000", "ctxtool compact testdata/sessions/good/cache.jsonl testdata/sessions/good/edited.jsonl --style gsh"}},
+	{"reduce", []string{"ctxtool reduce testdata/sessions/demo.jsonl --pass truncate:max=300", "ctxtool reduce testdata/sessions/demo.jsonl --policy gsh --window 3000", "ctxtool compact testdata/sessions/good/cache.jsonl testdata/sessions/good/edited.jsonl --pass compact:style=gsh"}},
 	{"simulate", []string{"ctxtool simulate testdata/sessions/demo.jsonl --window 20000", "ctxtool simulate testdata/sessions/demo.jsonl --policy gsh --sweep protect=500,2000,8000"}},
 	{"search", []string{"ctxtool search 'flaky test fix' testdata/sessions --limit 3", "ctxtool search -F CloseDrains testdata/sessions/demo.jsonl --kind toolResult --in-context"}},
 	{"config", []string{"ctxtool config", "ctxtool config --explain rules"}},

@@ -142,7 +142,9 @@ func plantedFlags(t *testing.T) []string {
 	values, patterns := filepath.Join(dir, "values"), filepath.Join(dir, "own.toml")
 	must.Do(os.WriteFile(values, []byte("correct horse battery staple\r\n\n"), 0o600))
 	must.Do(os.WriteFile(patterns, []byte("[[rules]]\nid = \"ticket\"\nregex = '''\\bACME-\\d+\\b'''\nkeywords = [\"acme-\"]\n"), 0o600))
-	return []string{"--values", values, "--patterns", patterns, "--env", "PLANTED_*"}
+	config := filepath.Join(dir, "config.toml")
+	must.Do(os.WriteFile(config, fmt.Appendf(nil, "values = %q\npatterns = %q\nenv = \"PLANTED_*\"\n", values, patterns), 0o600))
+	return []string{"--config", config}
 }
 
 // TestPlanted: no secret that was planted is in what any command prints of a session
@@ -268,7 +270,7 @@ func TestRedactedReadings(t *testing.T) {
 		for _, f := range render.Formats {
 			forms = append(forms, []string{"replay", "-f", f.Name, "--lenient"})
 		}
-		forms = append(forms, []string{"log", "--all"}, []string{"tree"}, []string{"show", "-f", "raw"}, []string{"ls"}, []string{"check"})
+		forms = append(forms, []string{"log", "--all"}, []string{"log", "--tree"}, []string{"show", "-f", "raw"}, []string{"ls"}, []string{"check"})
 		for _, form := range dealt(k, 1, forms) {
 			args := slices.Insert(slices.Clone(form), 1, redacted)
 			want := strings.ReplaceAll(print(args...), redacted, in)

@@ -175,12 +175,12 @@ func commandOf(args []string) string {
 }
 
 // startHere are the commands to try first.
-const startHere = `  ctxtool ls                     # your sessions, of all agents
-  ctxtool stats --lens cost DIR  # what they cost
-  ctxtool replay SESSION         # what the model saw
-  ctxtool cache SESSION          # what the prompt cache served, and what broke it
-  ctxtool render --open SESSION  # read a session in the browser
-  ctxtool reduce SESSION         # what would make its context smaller`
+const startHere = `  ctxtool ls                      # your sessions, of all agents
+  ctxtool cost                    # what they cost
+  ctxtool replay SESSION          # what the model saw
+  ctxtool cache SESSION           # what the prompt cache served
+  ctxtool render --open SESSION   # read a session in the browser
+  ctxtool reduce SESSION          # what would make its context smaller`
 
 // newRoot builds the command tree, or only its part for one command: to register the flags
 // of all commands would take longer than most answers.

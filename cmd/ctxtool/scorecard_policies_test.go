@@ -17,12 +17,12 @@ import (
 const policiesHead = `
 ## The policies side by side
 
-What the four systems would do at the end of each session, those of Claude Code after ` + "`ctxtool convert`" + `. Tokens are those of each system's own counter: ` + "`bytes4`" + ` for gsh, ` + "`chars4`" + ` for pi, ` + "`swe-cl100k`" + ` for SWE-CLI, ` + "`ybytes`" + ` for y-agent. One rule gives the window: ` + "`--window`" + `, else the baseline's limit, else the models table, else the policy's own.
+What the four systems would do at the end of each session, those of Claude Code after ` + "`ctxtool import`" + `. Tokens are those of each system's own counter: ` + "`bytes4`" + ` for gsh, ` + "`chars4`" + ` for pi, ` + "`swe-cl100k`" + ` for SWE-CLI, ` + "`ybytes`" + ` for y-agent. One rule gives the window: ` + "`--window`" + `, else the baseline's limit, else the models table, else the policy's own.
 
 - from: ` + "`exact`" + ` is the model in the models table, ` + "`bare`" + ` another provider's model of that name, ` + "`policy`" + ` the policy's own.
 - used, compacts above: what the system compares with its threshold. pi compares what the provider recorded; the others count what the layers before leave.
 - before, after: ` + "`ctxtool reduce --policy NAME`" + `, with the layers that changed something.
-- compacted: ` + "`ctxtool compact --style NAME`" + `, whether or not the threshold is reached, with a summary by extract; a dash where there is nothing to compact.
+- compacted: ` + "`ctxtool compact --pass compact:style=NAME`" + `, whether or not the threshold is reached, with a summary by extract; a dash where there is nothing to compact.
 
 `
 
@@ -38,7 +38,7 @@ func converted(t *testing.T) (all [][2]string) {
 		}
 		from, to := filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), filepath.Join(dir, fmt.Sprintf("%d-pi.jsonl", i))
 		must.Do(os.WriteFile(from, c.Data, 0o600))
-		if _, status := said(t, "convert", from, "--to", "pi", "-o", to); status == exitOK && planOf(t, "reduce", "--policy", "pi", to).Before > largeEnough {
+		if _, status := said(t, "import", from, "-o", to); status == exitOK && planOf(t, "reduce", "--policy", "pi", to).Before > largeEnough {
 			all = append(all, [2]string{strings.TrimSuffix(c.Name, ".jsonl"), to})
 		}
 	}
@@ -76,7 +76,7 @@ func policiesTable(t *testing.T, sessions [][2]string) []byte {
 	b.WriteString("| session | policy | window | from | used | compacts above | before | after | less | layers | compacted |\n|---|---|---:|---|---:|---:|---:|---:|---:|---|---:|\n")
 	for _, s := range append(sessions, converted(t)...) {
 		for _, policy := range []string{"gsh", "pi", "swe-cli", "y-agent"} {
-			r, c := planOf(t, "reduce", "--policy", policy, s[1]), planOf(t, "compact", "--style", policy, s[1])
+			r, c := planOf(t, "reduce", "--policy", policy, s[1]), planOf(t, "compact", "--pass", "compact:style="+policy, s[1])
 			if r.Counter != c.Counter || r.Window != c.Window || r.WindowFrom != c.WindowFrom || r.Before != c.Before {
 				t.Errorf("%s: reduce --policy %s and compact --style %[2]s disagree:\n%+v\n%+v", s[0], policy, r, c)
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// served starts ctxtool serve in a folder, and returns a client of it.
+// served starts ctxtool mcp in a folder, and returns a client of it.
 func served(t *testing.T, dir string, args ...string) *mcp.ClientSession {
 	t.Helper()
 	toServer, fromClient, err := os.Pipe()
@@ -30,7 +30,7 @@ func served(t *testing.T, dir string, args ...string) *mcp.ClientSession {
 	e := testEnv(dir)
 	e.stdin, e.stdout, e.stderr = toServer, fromServer, t.Output()
 	ended := make(chan int)
-	go func() { ended <- e.run(append([]string{"serve"}, args...)) }()
+	go func() { ended <- e.run(append([]string{"mcp"}, args...)) }()
 	client := must.Get(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil))
 	t.Cleanup(func() {
 		client.Close()
@@ -176,10 +176,10 @@ func TestServeTitles(t *testing.T) {
 	if want := "2026-01-01T00:00:00.000Z /home/user-1/\uFFFD\uFFFD[31m [redacted:aws-access-token-1]"; list.Resources[0].Title != want {
 		t.Errorf("title %q, want %q", list.Resources[0].Title, want)
 	}
-	if r := ranIn(dir, "serve", "--sessions-dir", ".", "--no-redact"); r.status != exitUsage {
+	if r := ranIn(dir, "mcp", "--sessions-dir", ".", "--no-redact"); r.status != exitUsage {
 		t.Errorf("--no-redact: status %d", r.status)
 	}
-	for _, args := range [][]string{{"serve", "--sessions-dir", "nowhere"}, {"serve", "--sessions-dir", "secret.jsonl"}} {
+	for _, args := range [][]string{{"mcp", "--sessions-dir", "nowhere"}, {"mcp", "--sessions-dir", "secret.jsonl"}} {
 		if r := ranIn(dir, args...); r.status != exitNothing || !strings.Contains(r.stderr.String(), "not a folder that can be read") {
 			t.Errorf("%q: %d, %s", args, r.status, &r.stderr)
 		}

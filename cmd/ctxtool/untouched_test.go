@@ -23,13 +23,13 @@ func readingLines() (lines []string) {
 		}
 	}
 	return append(lines,
-		"tree FILE -o OUT", "tree FILE -f json -o OUT", "tree FILE --fold=false --filter user,unknown -o OUT",
+		"log --tree FILE -o OUT", "log --tree FILE -f jsonl -o OUT", "log --tree FILE --fold=false --kind user,unknown -o OUT",
 		"log FILE -o OUT", "log FILE --all -o OUT", "log FILE -f jsonl --all -o OUT", "log FILE --grep a --kind user -o OUT",
 		"show FILE leaf -o OUT", "show FILE leaf -f json -o OUT", "show FILE leaf -f raw -o OUT",
 		"cache FILE -o OUT", "cache FILE --all --collapse-system -f jsonl -o OUT", "cache FILE -f csv --redact -o OUT",
 		"ls FILE -o OUT", "ls FILE --json -o OUT",
 		"render FILE -o OUT", "render FILE --all --target file --include system,ephemerals -o OUT", "render FILE --view context -f text -o OUT",
-		"replay FILE --redact -o OUT", "tree FILE --structure-only -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",
+		"replay FILE --redact -o OUT", "log --tree FILE --redact -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",
 		"trace FILE -e . -o OUT", "trace FILE -F nowhere-at-all -f jsonl -o OUT", "trace FILE leaf --all -f jsonl -o OUT", "trace FILE --blame -o OUT", "trace FILE --redact --blame -f jsonl -o OUT",
 		"diff FILE root leaf -o OUT", "diff FILE -f json -o OUT", "diff FILE leaf -f markdown -o OUT", "diff FILE root leaf -f stat -o OUT", "diff FILE root leaf --entries -o OUT",
 		"stats FILE -o OUT"+everyLens(), "stats FILE -f json -o OUT"+everyLens(), "stats FILE -f jsonl -o OUT", "stats FILE -f markdown -o OUT"+everyLens(),
@@ -41,12 +41,12 @@ func readingLines() (lines []string) {
 
 // planningLines are the command lines that print what they would write, FILE being put in.
 var planningLines = []string{
-	"repair FILE", "repair FILE -f diff", "repair FILE --answer-calls -f json", "label FILE leaf here", "name FILE nothing -f entries",
+	"repair FILE", "repair FILE -f diff", "repair FILE --answer-calls -f json", "label FILE leaf here", "label --session FILE nothing -f entries",
 	"migrate FILE", "migrate FILE --compaction transform -f diff", "migrate FILE --compaction pair -f json",
 	"redact FILE", "redact FILE -f json --images drop", "redact FILE --structure-only",
 	"edit FILE leaf --omit -f json", "edit FILE turn:-1 --restore",
-	"truncate FILE --max 100 -f json", "strip FILE --thinking --images", "prune FILE --pass prune,superseded,retry-prune,merge-notes --protect 10",
-	"compact FILE --keep 100 --as transform --rules envelope -f json", "reduce FILE --policy y-agent --window 1000", "undo FILE",
+	"reduce --pass truncate:max=100 FILE -f json", "reduce --pass strip-thinking --pass drop-images FILE", "reduce --pass prune:protect=10 --pass superseded --pass retry-prune --pass merge-notes FILE",
+	"compact --pass compact:keep=100 FILE --as transform --rules envelope -f json", "reduce FILE --policy y-agent --window 1000", "undo FILE",
 }
 
 // planned runs a command that plans: it answers, or says why not, and writes nothing.

@@ -205,9 +205,9 @@ func markSpelled(text string) string {
 
 // changingLines are the command lines that print what they would change.
 var changingLines = []string{
-	"reduce FILE", "reduce FILE -f entries", "reduce FILE --pass truncate", "truncate FILE --max 1 -f entries", "truncate FILE --max 1", "strip FILE -f json", "prune FILE",
-	"compact FILE --keep 1 -f entries", "label FILE leaf here", "label FILE leaf here -f entries", "name FILE here", "edit FILE leaf --omit", "edit FILE leaf --omit -f json", "undo FILE", "repair FILE", "repair FILE -f diff",
-	"compact FILE --keep 1 --emit -", "patch FILE --set reasoning=low", "migrate FILE", "migrate FILE -f diff", "migrate FILE --to 3 -f json",
+	"reduce FILE", "reduce FILE -f entries", "reduce FILE --pass truncate", "reduce --pass truncate:max=1 FILE -f entries", "reduce --pass truncate:max=1 FILE", "reduce --pass strip-thinking FILE -f json", "prune FILE",
+	"compact --pass compact:keep=1 FILE -f entries", "label FILE leaf here", "label FILE leaf here -f entries", "label --session FILE here", "edit FILE leaf --omit", "edit FILE leaf --omit -f json", "undo FILE", "repair FILE", "repair FILE -f diff",
+	"compact --pass compact:keep=1 FILE --emit -", "patch FILE --set reasoning=low", "migrate FILE", "migrate FILE -f diff", "migrate FILE --to 3 -f json",
 }
 
 // waysOut are the command lines that print or write parts of a session.
@@ -222,7 +222,7 @@ func waysOut() (lines []string) {
 }
 
 // silent are the commands that print no text of a session; redact and serve always redact.
-var silent = []string{"branch", "completion", "config", "count", "help", "models", "policies", "redact", "serve", "version"}
+var silent = []string{"branch", "completion", "config", "count", "help", "models", "policies", "mcp", "redact", "version"}
 
 // TestRedactionFlags: every other command redacts what it prints, and fails if there is a secret in
 // it.

@@ -44,7 +44,7 @@ const (
 	omits    = "ctxtool edit FILE ENTRY --omit"
 	compacts = "ctxtool compact FILE"
 	migrates = "ctxtool migrate FILE"
-	converts = "ctxtool convert FILE --to pi -o NEW.jsonl"
+	converts = "ctxtool import FILE -o NEW.jsonl"
 	nothing  = "nothing to do"
 	explains = "by hand: ctxtool check --explain " // followed by the code
 )

@@ -17,7 +17,7 @@ func TestPages(t *testing.T) {
 	const dir = "../../docs/checks"
 	want := map[string]bool{"README.md": true, "pages.go": true}
 	var list strings.Builder
-	list.WriteString("# Checks\n\nWhat `ctxtool check` looks for. `ctxtool check --explain CODE` prints a page; `--only` and `--skip` take codes and groups.\n\nA session of another agent is checked too, and never written to: where a page names a command that writes, convert the session first, with `ctxtool convert SESSION --to pi -o FILE`. The report says what a broken line of it hides.\n")
+	list.WriteString("# Checks\n\nWhat `ctxtool check` looks for. `ctxtool check --explain CODE` prints a page; `--only` and `--skip` take codes and groups.\n\nA session of another agent is checked too, and never written to: where a page names a command that writes, import the session first, with `ctxtool import SESSION -o FILE`. The report says what a broken line of it hides.\n")
 	for _, g := range Groups {
 		fmt.Fprintf(&list, "\n## %s\n\n%s.\n\n| code | severity | what | fix |\n|---|---|---|---|\n", g.Name, capital(g.About))
 		for _, c := range checks {

@@ -173,7 +173,7 @@ func (l layer) get(key string) (v any, set bool) {
 // gshKey returns gsh's name for a setting (docs/policies.md 2.1), or "".
 func gshKey(key string) string {
 	switch key {
-	case "max-iterations", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold":
+	case "max-iterations", "max-tool-output-bytes", "prune-protect-tokens", "compact-threshold", "ambient-commands":
 		return "context." + strings.ReplaceAll(key, "-", "_")
 	}
 	return ""
@@ -235,7 +235,7 @@ func (c *Config) Rows(defaults map[string]string) (rows []Row) {
 			value, from = defaults[name], "default"
 		}
 		row := Row{Key: name, Value: value, From: from}
-		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 {
+		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 && name != "ambient-commands" {
 			row.Policy = c.files[k].policy
 		}
 		rows = append(rows, row)

@@ -24,8 +24,8 @@ var Groups = []struct{ Name, Flags string }{
 	{"Flags", "redact/structure-only redact/patterns redact/values redact/env check/implemented"},
 	{"Result", "file op set-part remove-part remove-tool set append-message why schema"},
 	{"Hook", "exec each timeout reason"},
-	{"Selection", "agent all at before blame broken digest exclude files filter fixed grep if-over ignore-case include kind leaf lens limit only " +
-		"only-model project regexp request since skip tail until view rank embed no-cache for source role tool cwd exit-code event " +
+	{"Selection", "agent all at before blame broken digest exclude files fixed grep if-over ignore-case include kind leaf lens limit only " +
+		"only-model project regexp request since skip tail until rank embed no-cache for source role tool cwd exit-code event " +
 		"path-only in-context recent sweep optimize search/max-tokens simulate/policy simulate/explain stats/by"},
 	{"Reduction", "pass policy target"},
 	{"Counting", "by calibrate collapse-system counter max-iterations summary-ratio simulate/timeout simulate/summarizer"},

@@ -65,7 +65,7 @@ func TestIdleFlags(t *testing.T) {
 			}
 		})
 	}
-	if idle < 20 {
+	if idle < 12 {
 		t.Errorf("%d flags that require another", idle)
 	}
 }

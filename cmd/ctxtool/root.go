@@ -176,7 +176,7 @@ func commandOf(args []string) string {
 
 // startHere are the commands to try first.
 const startHere = `  ctxtool ls                      # your sessions, of all agents
-  ctxtool cost                    # what they cost
+  ctxtool stats --lens cost DIR   # what they cost
   ctxtool replay SESSION          # what the model saw
   ctxtool cache SESSION           # what the prompt cache served
   ctxtool render --open SESSION   # read a session in the browser

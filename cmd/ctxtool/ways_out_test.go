@@ -229,7 +229,7 @@ var silent = []string{"branch", "completion", "config", "count", "help", "models
 func TestRedactionFlags(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range newRoot(&env{stdin: os.Stdin}, "").Commands() {
-		for _, flag := range []string{"redact", "fail-on-secret", "patterns", "values", "env"} {
+		for _, flag := range []string{"redact", "fail-on-secret"} {
 			has, runs := cmd.Flags().Lookup(flag) != nil, !slices.Contains(silent, cmd.Name()) && !cmd.Hidden
 			if runs && !has {
 				t.Errorf("%s has no --%s", cmd.Name(), flag)
@@ -250,6 +250,8 @@ func TestRedactedParts(t *testing.T) {
 	dir := t.TempDir()
 	values := filepath.Join(dir, "values")
 	must.Do(os.WriteFile(values, []byte(mark+"\n"), 0o600))
+	config := filepath.Join(dir, "config.toml")
+	must.Do(os.WriteFile(config, fmt.Appendf(nil, "values = %q\n", values), 0o600))
 	attached := base64.StdEncoding.EncodeToString([]byte("the text says " + mark + " twice\n"))
 	rows := `{"table":"session","id":"ses_v2","parent_id":null,"directory":"/w","title":"t","version":"2.0.1","time_created":1767225600000,"time_updated":1767225602000}
 {"table":"session_message","id":"m1","session_id":"ses_v2","type":"user","seq":1,"time_created":1767225600001,"time_updated":1767225600001,"data":{"text":"Read it.","files":[{"mime":"text/plain","name":"a.txt","data":"` + attached + `"}]}}
@@ -268,7 +270,7 @@ func TestRedactedParts(t *testing.T) {
 		for _, line := range []string{"show FILE leaf", "render FILE", "replay FILE -f llm", "trace FILE -F says", "log FILE --all", "notes FILE", "redact FILE -o OUT"} {
 			out := filepath.Join(dir, "out.jsonl")
 			os.Remove(out)
-			r := ranIn(dir, append(commandLine(line+" --redact", "FILE", name, "OUT", out), "--values", values)...)
+			r := ranIn(dir, append(commandLine(line+" --redact", "FILE", name, "OUT", out), "--config", config)...)
 			if strings.HasPrefix(line, "redact") {
 				r = ranIn(dir, append(commandLine(line, "FILE", name, "OUT", out), "--values", values)...)
 			}
@@ -328,7 +330,8 @@ func TestWaysOut(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "of "+mark)
 			must.Do(os.MkdirAll(dir, 0o700))
-			values := filepath.Join(t.TempDir(), "values")
+			values, config := filepath.Join(t.TempDir(), "values"), filepath.Join(t.TempDir(), "config.toml")
+			must.Do(os.WriteFile(config, fmt.Appendf(nil, "values = %q\n", values), 0o600))
 			must.Do(os.WriteFile(values, []byte(mark+"\n"), 0o600))
 			session := marked(filepath.Base(file.Name), data)
 			if !bytes.Contains(session, []byte(mark)) {
@@ -339,7 +342,7 @@ func TestWaysOut(t *testing.T) {
 			notFresh(in)
 			for _, line := range dealt(k, 12, lines) {
 				os.Remove(out)
-				r := ranIn("", append(commandLine(line, "FILE", in, "OUT", out), "--values", values)...)
+				r := ranIn("", append(commandLine(line, "FILE", in, "OUT", out), "--config", config)...)
 				written, _ := os.ReadFile(out)
 				if strings.Contains(r.stderr.String(), "unknown flag") {
 					t.Errorf("%s: %s", line, &r.stderr)
@@ -368,7 +371,7 @@ func TestWaysOut(t *testing.T) {
 				}
 				return err
 			}))
-			client := served(t, filepath.Dir(dir), "--sessions-dir", ".", "--values", values)
+			client := served(t, filepath.Dir(dir), "--sessions-dir", ".", "--config", config)
 			said := func(what, text string) {
 				if around := markSpelled(text); around != "" {
 					t.Errorf("serve: %s: %q", what, around)

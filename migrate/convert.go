@@ -51,7 +51,9 @@ func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 
 // convert writes the entries of a session.
 func convert(w io.Writer, s *sessionfmt.Session) error {
-	c := &converter{s: s, r: s.NewReader(), names: s.NewNamer(), ids: make([]string, s.Len()), out: w}
+	c := &converter{
+		s: s, r: s.NewReader(), names: s.NewNamer(), ids: make([]string, s.Len()), forms: make([]form, s.Len()), out: w,
+	}
 	for i := range s.Len() {
 		if err := c.record(i); err != nil {
 			if _, placed := errors.AsType[*sessionfmt.Error](err); placed {
@@ -71,6 +73,7 @@ type converter struct {
 	out   io.Writer
 	buf   []byte
 	ids   []string // what stands for each record: the entry that others follow
+	forms []form   // after each record
 	// What a new root repeats: the last declaration of the prompt, and of the model.
 	system, model jsonl.Value
 }
@@ -82,8 +85,9 @@ func (c *converter) record(i int) error {
 	}
 	parent := ""
 	if up := c.s.Parent(i); up >= 0 {
-		parent = c.ids[up]
+		parent, c.forms[i] = c.ids[up], c.forms[up]
 	}
+	f := &c.forms[i]
 	switch kind := c.s.Kind(i); kind {
 	case jsonl.Header:
 		return c.write(line)
@@ -91,7 +95,8 @@ func (c *converter) record(i int) error {
 		c.ids[i] = parent
 		return nil
 	case jsonl.Transform:
-		c.ids[i], err = c.replaced(i, line)
+		*f = form{time: f.time}
+		c.ids[i], err = c.replaced(i, line, f)
 		return err
 	case jsonl.System:
 		c.system = bytes.Clone(line)
@@ -99,23 +104,42 @@ func (c *converter) record(i int) error {
 		c.model = bytes.Clone(line)
 	}
 	c.ids[i] = c.s.ID(i)
-	return c.entry(line, c.ids[i], parent)
+	return c.entry(line, c.ids[i], parent, f, false)
 }
 
-// entry writes an entry with an id and a parent; an answer with all that pi reads of a usage.
-func (c *converter) entry(line jsonl.Value, id, parent string) error {
+// entry writes an entry with an id and a parent, and its messages in the form f.
+func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied bool) error {
 	up := jsonl.Value("null")
 	if parent != "" {
 		up = jsonl.AppendQuoted(nil, parent)
 	}
 	fields := []jsonl.Field{{Name: "id", Value: jsonl.AppendQuoted(nil, id)}, {Name: "parentId", Value: up}}
-	if msg := line.Get("message"); msg.Get("role").Is("assistant") {
-		fields = append(fields, jsonl.Field{Name: "message", Value: set(msg, "usage", completeUsage(msg.Get("usage")))})
-	} else if line.Get("type").Is("usage") {
-		fields = append(fields, jsonl.Field{Name: "usage", Value: completeUsage(line.Get("usage"))})
+	for name, v := range line.Members {
+		switch string(name) {
+		case "message":
+			v = f.message(v, line.Get("timestamp"), copied)
+		case "usage", "childUsage", "aggregateUsage":
+			v = completeUsage(v)
+		case "replacement":
+			v = c.replacement(line.Get("targetId"), v)
+		default:
+			continue
+		}
+		fields = append(fields, jsonl.Field{Name: string(name), Value: v})
 	}
 	c.buf = line.AppendEdited(c.buf[:0], fields...)
 	return c.write(c.buf)
+}
+
+// replacement is what an edit puts in the place of the content of another entry.
+func (c *converter) replacement(target, by jsonl.Value) jsonl.Value {
+	of := c.s.Find(target.Text())
+	if of < 0 || !by.IsObject() {
+		return by
+	}
+	m := jsonl.Message{Kind: c.s.Kind(of)}
+	m.ReadContent(new(jsonl.Cursor).Reset(by.Get("content")), m.Kind)
+	return by.AppendEdited(nil, jsonl.Field{Name: "content", Value: new(form).content(&m)})
 }
 
 func (c *converter) write(line jsonl.Value) error {
@@ -125,18 +149,18 @@ func (c *converter) write(line jsonl.Value) error {
 
 // replaced writes the messages by which the patch of record i replaces all, below a new root, and
 // returns the id of the last one. Prompts that it keeps are written again.
-func (c *converter) replaced(i int, line jsonl.Value) (id string, err error) {
+func (c *converter) replaced(i int, line jsonl.Value, f *form) (id string, err error) {
 	line = bytes.Clone(line)
-	add := func(entry jsonl.Value) {
+	add := func(entry jsonl.Value, copied bool) {
 		if err == nil {
 			parent := id
 			id = c.names.Name(parent, append(bytes.Clone(line.Get("id")), entry...))
-			err = c.entry(entry, id, parent)
+			err = c.entry(entry, id, parent, f, copied)
 		}
 	}
 	for _, v := range []jsonl.Value{c.system, c.model} {
 		if v.Exists() {
-			add(v)
+			add(v, false)
 		}
 	}
 	stamp := line.Get("timestamp")
@@ -149,7 +173,7 @@ func (c *converter) replaced(i int, line jsonl.Value) (id string, err error) {
 			return "", err
 		}
 		for _, msg := range messages {
-			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg))
+			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg), true)
 		}
 	}
 	return id, err
@@ -181,22 +205,6 @@ func (c *converter) withPrompts(i int, messages []jsonl.Value) ([]jsonl.Value, e
 	return slices.Insert(messages, k.Before(), kept...), nil
 }
 
-// set is an object with one member set, or without it.
-func set(v jsonl.Value, name string, to jsonl.Value) jsonl.Value {
-	return v.AppendEdited(nil, jsonl.Field{Name: name, Value: to})
-}
-
-// completeUsage is a usage with all members that pi reads; what is not recorded is 0.
-func completeUsage(v jsonl.Value) jsonl.Value {
-	if !v.IsObject() {
-		v = jsonl.Value(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0}`)
-	}
-	if !v.Get("cost").Exists() {
-		v = set(v, "cost", jsonl.Value(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}`))
-	}
-	return v
-}
-
 // sameContext is the error of two sessions whose messages differ at their leaves.
 func sameContext(was, is *sessionfmt.Session) error {
 	a, err := messages(was)
@@ -212,20 +220,24 @@ func sameContext(was, is *sessionfmt.Session) error {
 	return nil
 }
 
-// messages are those of the context at a session's leaf, as a provider gets them.
+// messages are those of the context at a session's leaf, in the form in which pi sends them.
 func messages(s *sessionfmt.Session) (all [][]byte, err error) {
 	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil, err
 	}
+	var f form
 	for m, err := range e.CachedMessages() {
 		if err != nil {
 			return nil, err
 		}
-		if m.Raw.Get("role").Is("assistant") {
-			m.Raw = set(m.Raw, "usage", nil)
-		}
-		all = append(all, m.Raw.AppendMinified(nil))
+		all = append(all, withoutFigures(f.message(m.Raw, nil, false)))
 	}
 	return all, nil
+}
+
+// withoutFigures is a message without its time and its usage.
+func withoutFigures(msg jsonl.Value) []byte {
+	msg = msg.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "usage"})
+	return msg.AppendMinified(nil)
 }

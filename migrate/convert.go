@@ -231,13 +231,17 @@ func messages(s *sessionfmt.Session) (all [][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, withoutFigures(f.message(m.Raw, nil, false)))
+		all = append(all, sent(f.message(m.Raw, nil, false)))
 	}
 	return all, nil
 }
 
-// withoutFigures is a message without its time and its usage.
-func withoutFigures(msg jsonl.Value) []byte {
-	msg = msg.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "usage"})
-	return msg.AppendMinified(nil)
+// sent is a message as pi sends it, without its time and its usage.
+func sent(msg jsonl.Value) []byte {
+	fields := []jsonl.Field{{Name: "timestamp"}, {Name: "usage"}}
+	if msg.Get("role").Is("custom") {
+		user := jsonl.Field{Name: "role", Value: jsonl.Value(`"user"`)}
+		fields = append(fields, user, jsonl.Field{Name: "customType"}, jsonl.Field{Name: "display"})
+	}
+	return jsonl.Value(msg.AppendEdited(nil, fields...)).AppendMinified(nil)
 }

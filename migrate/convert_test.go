@@ -88,7 +88,7 @@ func TestConvert(t *testing.T) {
 				continue
 			}
 			for k, raw := range llm {
-				if got := withoutFigures(jsonl.Value(raw)); !bytes.Equal(got, want[file][k]) {
+				if got := sent(jsonl.Value(raw)); !bytes.Equal(got, want[file][k]) {
 					t.Errorf("%s: message %d\n  pi %.300s\nwant %.300s", file, k, got, want[file][k])
 					break
 				}

@@ -137,7 +137,7 @@ func block(b *jsonl.Block, kind jsonl.Kind) jsonl.Value {
 	switch {
 	case (b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock) && b.Text.IsString():
 		return b.Raw
-	case b.Kind == jsonl.ImageBlock && kind != jsonl.System && b.Data.IsString() && b.Mime.IsString():
+	case b.Kind == jsonl.ImageBlock && kind != jsonl.System && b.Data.IsString() && bytes.HasPrefix(b.Mime, []byte(`"image/`)):
 		return b.Raw
 	case b.Kind == jsonl.ThinkingBlock, kind == jsonl.Assistant && (item.Is("thinking") || item.Is("reasoning")):
 		return jsonl.Value(`{"type":"thinking","thinking":""}`)

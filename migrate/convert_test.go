@@ -73,7 +73,19 @@ func TestConvert(t *testing.T) {
 		if converted[file], err = io.ReadAll(is.Plain()); err != nil {
 			t.Error(err)
 		}
+		for line := range bytes.Lines(converted[file]) {
+			if wrong := corpus.NotPi(line); len(wrong) > 0 {
+				t.Errorf("%s: %q in %.300s", file, wrong, line)
+			}
+		}
 	}
+	t.Run("sends", func(t *testing.T) {
+		for file, r := range corpus.PiSends(t, converted) {
+			if len(r.Wrong) > 0 {
+				t.Errorf("%s: %.2000q", file, r.Wrong)
+			}
+		}
+	})
 	t.Run("pi", func(t *testing.T) {
 		n := 0
 		for file, pi := range corpus.PiReads(t, converted) {

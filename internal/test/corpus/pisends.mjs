@@ -113,7 +113,7 @@ function responses(check, { input }) {
 			continue;
 		}
 		if (it.type === "function_call_output") check.result(it.call_id);
-		else check.other(it);
+		else if (it.role !== "assistant") check.other(it); // what an answer says after its calls is an item of its own
 		const parts = it.type === "function_call_output" ? it.output : it.content;
 		for (const c of Array.isArray(parts) ? parts : []) {
 			if (c.type === "input_image") check.url(c.image_url);
@@ -145,11 +145,13 @@ function google(check, { contents }) {
 	}
 }
 
-// missing are texts, calls and results of messages that a request does not have.
+// lone are halves of surrogate pairs, which pi leaves out.
+const lone = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+
+// missing are texts, calls and images of messages that a request does not have.
 function missing(messages, request) {
 	const sent = JSON.stringify(request);
-	const has = (text) => !text?.trim() || sent.includes(JSON.stringify(JSON.stringify(text)).slice(3, -3)) ||
-		sent.includes(JSON.stringify(text).slice(1, -1));
+	const has = (text) => !text?.trim() || sent.includes(JSON.stringify(text.replace(lone, "")).slice(1, -1));
 	const lost = [];
 	for (const m of messages) {
 		const blocks = typeof m.content === "string" ? [{ type: "text", text: m.content }] : m.content;

@@ -44,20 +44,20 @@ func (f *form) message(msg, at jsonl.Value, copied bool) jsonl.Value {
 		set("content", f.content(m))
 		k := slices.IndexFunc(f.open, func(c call) bool { return bytes.Equal(c.id, m.CallID) })
 		if k < 0 { // providers refuse a result without its call
+			f.open = nil
 			return jsonl.Value(`{"role":"custom","customType":"toolResult"}`).
-				With("content", fields[2].Value).With("display", yes).With("timestamp", fields[0].Value)
+				With("content", fields[2].Value).With("display", jsonl.Value("true")).With("timestamp", fields[0].Value)
 		}
 		set("toolName", text(m.Tool, f.open[k].name))
-		set("isError", no)
+		failed := jsonl.Value("false")
 		if m.IsError.Truthy() {
-			set("isError", yes)
+			failed = jsonl.Value("true")
 		}
+		set("isError", failed)
 		f.open = slices.Delete(slices.Clone(f.open), k, k+1)
 	}
 	return msg.AppendEdited(nil, fields...)
 }
-
-var yes, no = jsonl.Value("true"), jsonl.Value("false")
 
 // answer sets who gave an answer, and why it ended. One that was broken off counts as whole: its
 // agent keeps it in the context, and pi would not send it.
@@ -135,14 +135,14 @@ func (f *form) content(m *jsonl.Message) jsonl.Value {
 func block(b *jsonl.Block, kind jsonl.Kind) jsonl.Value {
 	item := b.Raw.Get("item")
 	switch {
+	case b.Raw.IsString():
+		return jsonl.Value(`{"type":"text"}`).With("text", b.Raw)
 	case (b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock) && b.Text.IsString():
 		return b.Raw
 	case b.Kind == jsonl.ImageBlock && kind != jsonl.System && b.Data.IsString() && bytes.HasPrefix(b.Mime, []byte(`"image/`)):
 		return b.Raw
 	case b.Kind == jsonl.ThinkingBlock, kind == jsonl.Assistant && (item.Is("thinking") || item.Is("reasoning")):
 		return jsonl.Value(`{"type":"thinking","thinking":""}`)
-	case b.Raw.IsString():
-		return jsonl.Value(`{"type":"text"}`).With("text", b.Raw)
 	case b.Raw.Get("type").Is("opaque"):
 		said := "[" + cmp.Or(item.Text(), "not in the file") + "]"
 		return jsonl.Value(`{"type":"text"}`).With("text", jsonl.AppendQuoted(nil, said))

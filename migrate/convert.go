@@ -52,15 +52,23 @@ func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 // convert writes the entries of a session.
 func convert(w io.Writer, s *sessionfmt.Session) error {
 	c := &converter{
-		s: s, r: s.NewReader(), names: s.NewNamer(), ids: make([]string, s.Len()), forms: make([]form, s.Len()), out: w,
+		s: s, r: s.NewReader(), names: s.NewNamer(), out: w,
+		ids: make([]string, s.Len()), forms: make([]form, s.Len()), children: make([]int32, s.Len()),
 	}
 	for i := range s.Len() {
-		if err := c.record(i); err != nil {
+		if up := s.Parent(i); up >= 0 {
+			c.children[up]++
+		}
+	}
+	for i := 0; i < s.Len(); {
+		n := c.turn(i)
+		if err := c.records(i, n); err != nil {
 			if _, placed := errors.AsType[*sessionfmt.Error](err); placed {
 				return err
 			}
 			return &sessionfmt.Error{Pos: s.Pos(i), Err: err}
 		}
+		i += n
 	}
 	return nil
 }
@@ -72,19 +80,66 @@ type converter struct {
 	names *sessionfmt.Namer
 	out   io.Writer
 	buf   []byte
-	ids   []string // what stands for each record: the entry that others follow
-	forms []form   // after each record
+	// Of each record: the entry that stands for it, which others follow; the form after it; and how
+	// many follow it.
+	ids      []string
+	forms    []form
+	children []int32
 	// What a new root repeats: the last declaration of the prompt, and of the model.
 	system, model jsonl.Value
 }
 
-func (c *converter) record(i int) error {
-	line, err := c.r.Line(i)
-	if err != nil {
-		return err
+// turn returns the number of records from i on that are written together: those between calls and
+// the next answer, of which each follows the one before it, and nothing else does.
+func (c *converter) turn(i int) (n int) {
+	if up := c.s.Parent(i); up < 0 || len(c.forms[up].open) == 0 {
+		return 1
 	}
+	for k := i; k < c.s.Len(); k++ {
+		kind := c.s.Kind(k)
+		if kind == jsonl.Assistant || kind == jsonl.Transform || kind == jsonl.Compaction || k > i && c.s.Parent(k) != k-1 {
+			break
+		}
+		if n++; c.children[k] != 1 || k == c.s.Leaf() {
+			break
+		}
+	}
+	return max(n, 1)
+}
+
+// records writes n records from i on, which are a turn.
+func (c *converter) records(i, n int) error {
+	up := c.s.Parent(i)
+	lines, messages := make([]jsonl.Value, n), make([]jsonl.Value, n)
+	for k := range lines {
+		line, err := c.r.Line(i + k)
+		if err != nil {
+			return err
+		}
+		if lines[k] = line; n > 1 {
+			lines[k] = bytes.Clone(line)
+			messages[k] = lines[k].Get("message")
+		}
+	}
+	order := []int{0}
+	if n > 1 {
+		order = resultsFirst(c.forms[up].open, messages)
+	}
+	for _, k := range order {
+		if err := c.record(i+k, up, lines[k]); err != nil {
+			return err
+		}
+		up = i + k
+	}
+	last := i + n - 1
+	c.ids[last], c.forms[last] = c.ids[up], c.forms[up]
+	return nil
+}
+
+// record writes record i after another.
+func (c *converter) record(i, up int, line jsonl.Value) (err error) {
 	parent := ""
-	if up := c.s.Parent(i); up >= 0 {
+	if up >= 0 {
 		parent, c.forms[i] = c.ids[up], c.forms[up]
 	}
 	f := &c.forms[i]
@@ -172,7 +227,7 @@ func (c *converter) replaced(i int, line jsonl.Value, f *form) (id string, err e
 		if err != nil {
 			return "", err
 		}
-		for _, msg := range messages {
+		for _, msg := range turnsInOrder(messages) {
 			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg), true)
 		}
 	}
@@ -212,8 +267,9 @@ func sameContext(was, is *sessionfmt.Session) error {
 	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}
-	for k := range max(len(a), len(b)) {
-		if k >= len(a) || k >= len(b) || !bytes.Equal(a[k], b[k]) {
+	wasSaid, isSaid := saidOf(a), saidOf(b)
+	for k := range max(len(wasSaid), len(isSaid)) {
+		if k >= len(wasSaid) || k >= len(isSaid) || !bytes.Equal(wasSaid[k], isSaid[k]) {
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name}, Err: fmt.Errorf("converted, its context would differ from message %d on", k)}
 		}
 	}
@@ -221,7 +277,7 @@ func sameContext(was, is *sessionfmt.Session) error {
 }
 
 // messages are those of the context at a session's leaf, in the form in which pi sends them.
-func messages(s *sessionfmt.Session) (all [][]byte, err error) {
+func messages(s *sessionfmt.Session) (all []jsonl.Value, err error) {
 	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil, err
@@ -231,17 +287,25 @@ func messages(s *sessionfmt.Session) (all [][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, sent(f.message(m.Raw, nil, false)))
+		all = append(all, f.message(m.Raw, nil, false))
 	}
 	return all, nil
 }
 
-// sent is a message as pi sends it, without its time and its usage.
-func sent(msg jsonl.Value) []byte {
-	fields := []jsonl.Field{{Name: "timestamp"}, {Name: "usage"}}
-	if msg.Get("role").Is("custom") {
-		user := jsonl.Field{Name: "role", Value: jsonl.Value(`"user"`)}
-		fields = append(fields, user, jsonl.Field{Name: "customType"}, jsonl.Field{Name: "display"})
+// saidOf is what messages say: answers without time and usage, and the contents of those between two
+// answers in any order, since results come first in pi.
+func saidOf(messages []jsonl.Value) (all [][]byte) {
+	from := 0
+	for _, m := range messages {
+		if !m.Get("role").Is("assistant") {
+			all = append(all, m.Get("content").AppendMinified(nil))
+			continue
+		}
+		slices.SortFunc(all[from:], bytes.Compare)
+		m = m.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "usage"})
+		all = append(all, m.AppendMinified(nil))
+		from = len(all)
 	}
-	return jsonl.Value(msg.AppendEdited(nil, fields...)).AppendMinified(nil)
+	slices.SortFunc(all[from:], bytes.Compare)
+	return all
 }

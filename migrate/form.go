@@ -42,7 +42,7 @@ func (f *form) message(msg, at jsonl.Value, copied bool) jsonl.Value {
 		set("usage", completeUsage(m.Usage))
 	case jsonl.ToolResult:
 		set("content", f.content(m))
-		k := slices.IndexFunc(f.open, func(c call) bool { return bytes.Equal(c.id, m.CallID) })
+		k := callOf(f.open, msg)
 		if k < 0 { // providers refuse a result without its call
 			f.open = nil
 			return jsonl.Value(`{"role":"custom","customType":"toolResult"}`).
@@ -57,6 +57,51 @@ func (f *form) message(msg, at jsonl.Value, copied bool) jsonl.Value {
 		f.open = slices.Delete(slices.Clone(f.open), k, k+1)
 	}
 	return msg.AppendEdited(nil, fields...)
+}
+
+// callOf is the index of the call that a message is the result of, -1 for none.
+func callOf(open []call, msg jsonl.Value) int {
+	if !msg.Get("role").Is("toolResult") {
+		return -1
+	}
+	return slices.IndexFunc(open, func(c call) bool { return bytes.Equal(c.id, msg.Get("toolCallId")) })
+}
+
+// resultsFirst is the order in which pi can send the messages after an answer with these calls: what
+// answers one comes before everything else.
+func resultsFirst(open []call, messages []jsonl.Value) (order []int) {
+	open = slices.Clone(open)
+	var rest []int
+	for k, msg := range messages {
+		if answers := callOf(open, msg); answers >= 0 {
+			open = slices.Delete(open, answers, answers+1)
+			order = append(order, k)
+		} else {
+			rest = append(rest, k)
+		}
+	}
+	return append(order, rest...)
+}
+
+// turnsInOrder are messages with the results after each answer first.
+func turnsInOrder(messages []jsonl.Value) (all []jsonl.Value) {
+	for from := 0; from < len(messages); {
+		var f form
+		if messages[from].Get("role").Is("assistant") {
+			all = append(all, messages[from])
+			f.message(messages[from], nil, false)
+			from++
+		}
+		to := from
+		for to < len(messages) && !messages[to].Get("role").Is("assistant") {
+			to++
+		}
+		for _, k := range resultsFirst(f.open, messages[from:to]) {
+			all = append(all, messages[from+k])
+		}
+		from = to
+	}
+	return all
 }
 
 // answer sets who gave an answer, and why it ended. One that was broken off counts as whole: its

@@ -97,7 +97,7 @@ func (c *converter) turn(i int) (n int) {
 	}
 	for k := i; k < c.s.Len(); k++ {
 		kind := c.s.Kind(k)
-		if kind == jsonl.Assistant || kind == jsonl.Transform || kind == jsonl.Compaction || k > i && c.s.Parent(k) != k-1 {
+		if kind == jsonl.Assistant || kind == jsonl.Transform || kind == jsonl.Compaction || kind == jsonl.Reset || k > i && c.s.Parent(k) != k-1 {
 			break
 		}
 		if n++; c.children[k] != 1 || k == c.s.Leaf() {
@@ -153,6 +153,9 @@ func (c *converter) record(i, up int, line jsonl.Value) (err error) {
 		*f = form{time: f.time}
 		c.ids[i], err = c.replaced(i, line, f)
 		return err
+	case jsonl.Reset:
+		c.ids[i], err = c.reset(c.s.ID(i), parent, line, f)
+		return err
 	case jsonl.System:
 		c.system = bytes.Clone(line)
 	case jsonl.ModelChange:
@@ -184,6 +187,20 @@ func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied b
 	}
 	c.buf = line.AppendEdited(c.buf[:0], fields...)
 	return c.write(c.buf)
+}
+
+// reset writes a reset, which pi does not know, as a compaction whose summary is edited out, and
+// returns the id of the edit.
+func (c *converter) reset(id, parent string, line jsonl.Value, f *form) (string, error) {
+	own, at := jsonl.AppendQuoted(nil, id), line.Get("timestamp")
+	err := c.entry(jsonl.Value(`{"type":"compaction","id":"","parentId":null,"summary":"","tokensBefore":0}`).With("timestamp", at).
+		With("firstKeptEntryId", text(line.Get("firstKeptEntryId"), own)), id, parent, f, false)
+	if err != nil {
+		return "", err
+	}
+	edit := jsonl.Value(`{"type":"context_edit","id":"","parentId":null,"replacement":null}`).With("timestamp", at).With("targetId", own)
+	by := c.names.Name(id, edit)
+	return by, c.entry(edit, by, id, f, false)
 }
 
 // replacement is what an edit puts in the place of the content of another entry.

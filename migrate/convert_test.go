@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -29,6 +31,16 @@ func foreign(t *testing.T) (files []string) {
 		}
 		files = append(files, made...)
 	}
+	var rows bytes.Buffer
+	rows.WriteString(`{"table":"session_windows","session_id":"s1","session_key":"agent:main:main","created_at":1767225600000,"updated_at":1767225611000}` + "\n")
+	for k, line := range bytes.Split(bytes.TrimSpace(must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "testdata/dialects/openclaw.jsonl")))), []byte("\n")) {
+		fmt.Fprintf(&rows, `{"table":"transcript_events","session_id":"s1","seq":%d,"event_json":%s,"created_at":1767225600000}`+"\n", k, line)
+	}
+	openclaw := filepath.Join(t.TempDir(), "openclaw-agent.sqlite")
+	if err := must.Get(tables.Database(openclaw, rows.Bytes(), false))(); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, openclaw)
 	made := len(files)
 	for _, dir := range []string{"vectors/codex", "corpus/codex", "corpus/claude-code"} {
 		filepath.WalkDir(filepath.Join(corpus.Root(t), "../shared", dir), func(name string, d fs.DirEntry, err error) error {

@@ -18,9 +18,9 @@ import (
 var ErrNotForeign = errors.New("this is a session of pi already")
 
 // Convert returns another agent's session as one of pi, of version 3, which Plain of the result
-// reads. Where that agent
-// replaced all messages, the new ones follow a new root, so that pi's path has only them;
-// prompt and model are declared again there. The messages at both leaves are compared. The
+// reads. Its messages have the form in which pi can send them on (docs/session-format.md 23). Where
+// that agent replaced all messages, the new ones follow a new root, so that pi's path has only them;
+// prompt and model are declared again there. What the messages at both leaves say is compared. The
 // error is a *sessionfmt.Error.
 func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 	if s.Dialect() == nil {
@@ -203,7 +203,7 @@ func (c *converter) reset(id, parent string, line jsonl.Value, f *form) (string,
 	return by, c.entry(edit, by, id, f, false)
 }
 
-// replacement is what an edit puts in the place of the content of another entry.
+// replacement is what an edit sets as the content of another entry.
 func (c *converter) replacement(target, by jsonl.Value) jsonl.Value {
 	of := c.s.Find(target.Text())
 	if of < 0 || !by.IsObject() {

@@ -32,7 +32,7 @@ var piBlocks = map[string]string{
 }
 
 // NotPi lists what an entry of a session has that pi's have not, or the other way around: in its
-// message, in its usage, and in what it puts in the place of another's content.
+// message, in its usage, and in what an edit sets as the content of another.
 func NotPi(line []byte) (wrong []string) {
 	var entry struct{ Message, Usage, Replacement map[string]any }
 	if err := json.Unmarshal(line, &entry); err != nil {

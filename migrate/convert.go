@@ -70,7 +70,16 @@ func convert(w io.Writer, s *sessionfmt.Session) error {
 		}
 		i += n
 	}
-	return nil
+	leaf := ""
+	if i := s.Leaf(); i >= 0 {
+		leaf = c.ids[i]
+	}
+	if leaf == c.last {
+		return nil
+	}
+	// pi goes on after the last entry of a file
+	at := jsonl.Value(`{"type":"custom","id":"","parentId":null}`).With("timestamp", c.time).With("customType", jsonl.Value(`"leaf"`))
+	return c.entry(at, c.names.Name(leaf, at), leaf, &form{}, false)
 }
 
 // A converter writes entries in the order of the file.
@@ -85,6 +94,8 @@ type converter struct {
 	ids      []string
 	forms    []form
 	children []int32
+	last     string      // entry written
+	time     jsonl.Value // of that
 	// What a new root repeats: the last declaration of the prompt, and of the model.
 	system, model jsonl.Value
 }
@@ -185,6 +196,7 @@ func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied b
 		}
 		fields = append(fields, jsonl.Field{Name: string(name), Value: v})
 	}
+	c.last, c.time = id, append(c.time[:0], line.Get("timestamp")...)
 	c.buf = line.AppendEdited(c.buf[:0], fields...)
 	return c.write(c.buf)
 }

@@ -182,6 +182,16 @@ func TestConvertOdd(t *testing.T) {
 			"user assistant toolResult hook_additional_context user",
 		},
 		{
+			"a file that ends between the results of an answer", claude("u1", "null", "user", prompt) + claude("a1", `"u1"`, "assistant", called("c1")) +
+				claude("r1", `"a1"`, "user", result("c1")) + claude("a2", `"a1"`, "assistant", called("c2")),
+			"user assistant toolResult leaf",
+		},
+		{
+			"a compaction without a summary",
+			claude("u1", "null", "user", prompt) + claude("k1", "null", "system", `"subtype":"compact_boundary","logicalParentUuid":"u1"`),
+			"user leaf",
+		},
+		{
 			"an API error", claude("u1", "null", "user", prompt) +
 				claude("a1", `"u1"`, "assistant", `"isApiErrorMessage":true,"message":{"id":"m1","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}`),
 			"user assistant",
@@ -219,6 +229,8 @@ func TestConvertOdd(t *testing.T) {
 			}
 			if m := jsonl.Value(line).Get("message"); m.Get("customType").Exists() {
 				roles = append(roles, m.Get("customType").Text())
+			} else if typ := jsonl.Value(line).Get("customType"); typ.Exists() {
+				roles = append(roles, typ.Text())
 			} else if m.Exists() {
 				roles = append(roles, m.Get("role").Text())
 			}

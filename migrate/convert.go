@@ -78,7 +78,7 @@ func convert(w io.Writer, s *sessionfmt.Session) error {
 		return nil
 	}
 	// pi goes on after the last entry of a file
-	at := jsonl.Value(`{"type":"custom","id":"","parentId":null}`).With("timestamp", c.time).With("customType", jsonl.Value(`"leaf"`))
+	at := jsonl.Value(`{"type":"custom","id":"","parentId":null,"customType":"leaf"}`).With("timestamp", c.time)
 	return c.entry(at, c.names.Name(leaf, at), leaf, &form{}, false)
 }
 
@@ -106,9 +106,9 @@ func (c *converter) turn(i int) (n int) {
 	if up := c.s.Parent(i); up < 0 || len(c.forms[up].open) == 0 {
 		return 1
 	}
+	ends := []jsonl.Kind{jsonl.Assistant, jsonl.Transform, jsonl.Compaction, jsonl.Reset}
 	for k := i; k < c.s.Len(); k++ {
-		kind := c.s.Kind(k)
-		if kind == jsonl.Assistant || kind == jsonl.Transform || kind == jsonl.Compaction || kind == jsonl.Reset || k > i && c.s.Parent(k) != k-1 {
+		if slices.Contains(ends, c.s.Kind(k)) || k > i && c.s.Parent(k) != k-1 {
 			break
 		}
 		if n++; c.children[k] != 1 || k == c.s.Leaf() {
@@ -205,12 +205,13 @@ func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied b
 // returns the id of the edit.
 func (c *converter) reset(id, parent string, line jsonl.Value, f *form) (string, error) {
 	own, at := jsonl.AppendQuoted(nil, id), line.Get("timestamp")
-	err := c.entry(jsonl.Value(`{"type":"compaction","id":"","parentId":null,"summary":"","tokensBefore":0}`).With("timestamp", at).
-		With("firstKeptEntryId", text(line.Get("firstKeptEntryId"), own)), id, parent, f, false)
-	if err != nil {
+	cut := jsonl.Value(`{"type":"compaction","id":"","parentId":null,"summary":"","tokensBefore":0}`).
+		With("timestamp", at).With("firstKeptEntryId", text(line.Get("firstKeptEntryId"), own))
+	if err := c.entry(cut, id, parent, f, false); err != nil {
 		return "", err
 	}
-	edit := jsonl.Value(`{"type":"context_edit","id":"","parentId":null,"replacement":null}`).With("timestamp", at).With("targetId", own)
+	edit := jsonl.Value(`{"type":"context_edit","id":"","parentId":null,"replacement":null}`).
+		With("timestamp", at).With("targetId", own)
 	by := c.names.Name(id, edit)
 	return by, c.entry(edit, by, id, f, false)
 }
@@ -299,7 +300,8 @@ func sameContext(was, is *sessionfmt.Session) error {
 	wasSaid, isSaid := saidOf(a), saidOf(b)
 	for k := range max(len(wasSaid), len(isSaid)) {
 		if k >= len(wasSaid) || k >= len(isSaid) || !bytes.Equal(wasSaid[k], isSaid[k]) {
-			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name}, Err: fmt.Errorf("converted, its context would differ from message %d on", k)}
+			err := fmt.Errorf("converted, its context would differ from message %d on", k)
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name}, Err: err}
 		}
 	}
 	return nil

@@ -163,7 +163,10 @@ func (f *form) content(m *jsonl.Message) jsonl.Value {
 			out = append(out, block(b, m.Kind)...)
 			continue
 		}
-		c := call{bytes.Clone(text(b.ID, fmt.Appendf(nil, `"call-%d"`, k))), bytes.Clone(text(b.Name, jsonl.Value(`"unknown"`)))}
+		c := call{
+			id:   bytes.Clone(text(b.ID, fmt.Appendf(nil, `"call-%d"`, k))),
+			name: bytes.Clone(text(b.Name, jsonl.Value(`"unknown"`))),
+		}
 		f.open = append(f.open, c)
 		args := b.Args
 		if !args.IsObject() {
@@ -179,12 +182,13 @@ func (f *form) content(m *jsonl.Message) jsonl.Value {
 // text; thoughts that are not in the file are an empty thought, which is sent to nobody.
 func block(b *jsonl.Block, kind jsonl.Kind) jsonl.Value {
 	item := b.Raw.Get("item")
+	image := b.Kind == jsonl.ImageBlock && b.Data.IsString() && bytes.HasPrefix(b.Mime, []byte(`"image/`))
 	switch {
 	case b.Raw.IsString():
 		return jsonl.Value(`{"type":"text"}`).With("text", b.Raw)
 	case (b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock) && b.Text.IsString():
 		return b.Raw
-	case b.Kind == jsonl.ImageBlock && kind != jsonl.System && b.Data.IsString() && bytes.HasPrefix(b.Mime, []byte(`"image/`)):
+	case image && kind != jsonl.System:
 		return b.Raw
 	case b.Kind == jsonl.ThinkingBlock, kind == jsonl.Assistant && (item.Is("thinking") || item.Is("reasoning")):
 		return jsonl.Value(`{"type":"thinking","thinking":""}`)

@@ -18,9 +18,9 @@ import (
 var ErrNotForeign = errors.New("this is a session of pi already")
 
 // Convert returns another agent's session as one of pi, of version 3, which Plain of the result
-// reads. Where that agent
-// replaced all messages, the new ones follow a new root, so that pi's path has only them;
-// prompt and model are declared again there. The messages at both leaves are compared. The
+// reads. Its messages have the form in which pi can send them on (docs/session-format.md 23). Where
+// that agent replaced all messages, the new ones follow a new root, so that pi's path has only them;
+// prompt and model are declared again there. What the messages at both leaves say is compared. The
 // error is a *sessionfmt.Error.
 func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 	if s.Dialect() == nil {
@@ -51,16 +51,35 @@ func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 
 // convert writes the entries of a session.
 func convert(w io.Writer, s *sessionfmt.Session) error {
-	c := &converter{s: s, r: s.NewReader(), names: s.NewNamer(), ids: make([]string, s.Len()), out: w}
+	c := &converter{
+		s: s, r: s.NewReader(), names: s.NewNamer(), out: w,
+		ids: make([]string, s.Len()), forms: make([]form, s.Len()), children: make([]int32, s.Len()),
+	}
 	for i := range s.Len() {
-		if err := c.record(i); err != nil {
+		if up := s.Parent(i); up >= 0 {
+			c.children[up]++
+		}
+	}
+	for i := 0; i < s.Len(); {
+		n := c.turn(i)
+		if err := c.records(i, n); err != nil {
 			if _, placed := errors.AsType[*sessionfmt.Error](err); placed {
 				return err
 			}
 			return &sessionfmt.Error{Pos: s.Pos(i), Err: err}
 		}
+		i += n
 	}
-	return nil
+	leaf := ""
+	if i := s.Leaf(); i >= 0 {
+		leaf = c.ids[i]
+	}
+	if leaf == c.last {
+		return nil
+	}
+	// pi goes on after the last entry of a file
+	at := jsonl.Value(`{"type":"custom","id":"","parentId":null,"customType":"leaf"}`).With("timestamp", c.time)
+	return c.entry(at, c.names.Name(leaf, at), leaf, &form{}, false)
 }
 
 // A converter writes entries in the order of the file.
@@ -70,20 +89,71 @@ type converter struct {
 	names *sessionfmt.Namer
 	out   io.Writer
 	buf   []byte
-	ids   []string // what stands for each record: the entry that others follow
+	// Of each record: the entry that stands for it, which others follow; the form after it; and how
+	// many follow it.
+	ids      []string
+	forms    []form
+	children []int32
+	last     string      // entry written
+	time     jsonl.Value // of that
 	// What a new root repeats: the last declaration of the prompt, and of the model.
 	system, model jsonl.Value
 }
 
-func (c *converter) record(i int) error {
-	line, err := c.r.Line(i)
-	if err != nil {
-		return err
+// turn returns the number of records from i on that are written together: those between calls and
+// the next answer, of which each follows the one before it, and nothing else does.
+func (c *converter) turn(i int) (n int) {
+	if up := c.s.Parent(i); up < 0 || len(c.forms[up].open) == 0 {
+		return 1
 	}
+	ends := []jsonl.Kind{jsonl.Assistant, jsonl.Transform, jsonl.Compaction, jsonl.Reset}
+	for k := i; k < c.s.Len(); k++ {
+		if slices.Contains(ends, c.s.Kind(k)) || k > i && c.s.Parent(k) != k-1 {
+			break
+		}
+		if n++; c.children[k] != 1 || k == c.s.Leaf() {
+			break
+		}
+	}
+	return max(n, 1)
+}
+
+// records writes n records from i on, which are a turn.
+func (c *converter) records(i, n int) error {
+	up := c.s.Parent(i)
+	lines, messages := make([]jsonl.Value, n), make([]jsonl.Value, n)
+	for k := range lines {
+		line, err := c.r.Line(i + k)
+		if err != nil {
+			return err
+		}
+		if lines[k] = line; n > 1 {
+			lines[k] = bytes.Clone(line)
+			messages[k] = lines[k].Get("message")
+		}
+	}
+	order := []int{0}
+	if n > 1 {
+		order = resultsFirst(c.forms[up].open, messages)
+	}
+	for _, k := range order {
+		if err := c.record(i+k, up, lines[k]); err != nil {
+			return err
+		}
+		up = i + k
+	}
+	last := i + n - 1
+	c.ids[last], c.forms[last] = c.ids[up], c.forms[up]
+	return nil
+}
+
+// record writes record i after another.
+func (c *converter) record(i, up int, line jsonl.Value) (err error) {
 	parent := ""
-	if up := c.s.Parent(i); up >= 0 {
-		parent = c.ids[up]
+	if up >= 0 {
+		parent, c.forms[i] = c.ids[up], c.forms[up]
 	}
+	f := &c.forms[i]
 	switch kind := c.s.Kind(i); kind {
 	case jsonl.Header:
 		return c.write(line)
@@ -91,7 +161,11 @@ func (c *converter) record(i int) error {
 		c.ids[i] = parent
 		return nil
 	case jsonl.Transform:
-		c.ids[i], err = c.replaced(i, line)
+		*f = form{time: f.time}
+		c.ids[i], err = c.replaced(i, line, f)
+		return err
+	case jsonl.Reset:
+		c.ids[i], err = c.reset(c.s.ID(i), parent, line, f)
 		return err
 	case jsonl.System:
 		c.system = bytes.Clone(line)
@@ -99,23 +173,58 @@ func (c *converter) record(i int) error {
 		c.model = bytes.Clone(line)
 	}
 	c.ids[i] = c.s.ID(i)
-	return c.entry(line, c.ids[i], parent)
+	return c.entry(line, c.ids[i], parent, f, false)
 }
 
-// entry writes an entry with an id and a parent; an answer with all that pi reads of a usage.
-func (c *converter) entry(line jsonl.Value, id, parent string) error {
+// entry writes an entry with an id and a parent, and its messages in the form f.
+func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied bool) error {
 	up := jsonl.Value("null")
 	if parent != "" {
 		up = jsonl.AppendQuoted(nil, parent)
 	}
 	fields := []jsonl.Field{{Name: "id", Value: jsonl.AppendQuoted(nil, id)}, {Name: "parentId", Value: up}}
-	if msg := line.Get("message"); msg.Get("role").Is("assistant") {
-		fields = append(fields, jsonl.Field{Name: "message", Value: set(msg, "usage", completeUsage(msg.Get("usage")))})
-	} else if line.Get("type").Is("usage") {
-		fields = append(fields, jsonl.Field{Name: "usage", Value: completeUsage(line.Get("usage"))})
+	for name, v := range line.Members {
+		switch string(name) {
+		case "message":
+			v = f.message(v, line.Get("timestamp"), copied)
+		case "usage", "childUsage", "aggregateUsage":
+			v = completeUsage(v)
+		case "replacement":
+			v = c.replacement(line.Get("targetId"), v)
+		default:
+			continue
+		}
+		fields = append(fields, jsonl.Field{Name: string(name), Value: v})
 	}
+	c.last, c.time = id, append(c.time[:0], line.Get("timestamp")...)
 	c.buf = line.AppendEdited(c.buf[:0], fields...)
 	return c.write(c.buf)
+}
+
+// reset writes a reset, which pi does not know, as a compaction whose summary is edited out, and
+// returns the id of the edit.
+func (c *converter) reset(id, parent string, line jsonl.Value, f *form) (string, error) {
+	own, at := jsonl.AppendQuoted(nil, id), line.Get("timestamp")
+	cut := jsonl.Value(`{"type":"compaction","id":"","parentId":null,"summary":"","tokensBefore":0}`).
+		With("timestamp", at).With("firstKeptEntryId", text(line.Get("firstKeptEntryId"), own))
+	if err := c.entry(cut, id, parent, f, false); err != nil {
+		return "", err
+	}
+	edit := jsonl.Value(`{"type":"context_edit","id":"","parentId":null,"replacement":null}`).
+		With("timestamp", at).With("targetId", own)
+	by := c.names.Name(id, edit)
+	return by, c.entry(edit, by, id, f, false)
+}
+
+// replacement is what an edit sets as the content of another entry.
+func (c *converter) replacement(target, by jsonl.Value) jsonl.Value {
+	of := c.s.Find(target.Text())
+	if of < 0 || !by.IsObject() {
+		return by
+	}
+	m := jsonl.Message{Kind: c.s.Kind(of)}
+	m.ReadContent(new(jsonl.Cursor).Reset(by.Get("content")), m.Kind)
+	return by.AppendEdited(nil, jsonl.Field{Name: "content", Value: new(form).content(&m)})
 }
 
 func (c *converter) write(line jsonl.Value) error {
@@ -125,18 +234,18 @@ func (c *converter) write(line jsonl.Value) error {
 
 // replaced writes the messages by which the patch of record i replaces all, below a new root, and
 // returns the id of the last one. Prompts that it keeps are written again.
-func (c *converter) replaced(i int, line jsonl.Value) (id string, err error) {
+func (c *converter) replaced(i int, line jsonl.Value, f *form) (id string, err error) {
 	line = bytes.Clone(line)
-	add := func(entry jsonl.Value) {
+	add := func(entry jsonl.Value, copied bool) {
 		if err == nil {
 			parent := id
 			id = c.names.Name(parent, append(bytes.Clone(line.Get("id")), entry...))
-			err = c.entry(entry, id, parent)
+			err = c.entry(entry, id, parent, f, copied)
 		}
 	}
 	for _, v := range []jsonl.Value{c.system, c.model} {
 		if v.Exists() {
-			add(v)
+			add(v, false)
 		}
 	}
 	stamp := line.Get("timestamp")
@@ -148,8 +257,8 @@ func (c *converter) replaced(i int, line jsonl.Value) (id string, err error) {
 		if err != nil {
 			return "", err
 		}
-		for _, msg := range messages {
-			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg))
+		for _, msg := range turnsInOrder(messages) {
+			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg), true)
 		}
 	}
 	return id, err
@@ -181,22 +290,6 @@ func (c *converter) withPrompts(i int, messages []jsonl.Value) ([]jsonl.Value, e
 	return slices.Insert(messages, k.Before(), kept...), nil
 }
 
-// set is an object with one member set, or without it.
-func set(v jsonl.Value, name string, to jsonl.Value) jsonl.Value {
-	return v.AppendEdited(nil, jsonl.Field{Name: name, Value: to})
-}
-
-// completeUsage is a usage with all members that pi reads; what is not recorded is 0.
-func completeUsage(v jsonl.Value) jsonl.Value {
-	if !v.IsObject() {
-		v = jsonl.Value(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0}`)
-	}
-	if !v.Get("cost").Exists() {
-		v = set(v, "cost", jsonl.Value(`{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}`))
-	}
-	return v
-}
-
 // sameContext is the error of two sessions whose messages differ at their leaves.
 func sameContext(was, is *sessionfmt.Session) error {
 	a, err := messages(was)
@@ -204,28 +297,46 @@ func sameContext(was, is *sessionfmt.Session) error {
 	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}
-	for k := range max(len(a), len(b)) {
-		if k >= len(a) || k >= len(b) || !bytes.Equal(a[k], b[k]) {
-			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name}, Err: fmt.Errorf("converted, its context would differ from message %d on", k)}
+	wasSaid, isSaid := saidOf(a), saidOf(b)
+	for k := range max(len(wasSaid), len(isSaid)) {
+		if k >= len(wasSaid) || k >= len(isSaid) || !bytes.Equal(wasSaid[k], isSaid[k]) {
+			err := fmt.Errorf("converted, its context would differ from message %d on", k)
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name}, Err: err}
 		}
 	}
 	return nil
 }
 
-// messages are those of the context at a session's leaf, as a provider gets them.
-func messages(s *sessionfmt.Session) (all [][]byte, err error) {
+// messages are those of the context at a session's leaf, in the form in which pi sends them.
+func messages(s *sessionfmt.Session) (all []jsonl.Value, err error) {
 	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil, err
 	}
+	var f form
 	for m, err := range e.CachedMessages() {
 		if err != nil {
 			return nil, err
 		}
-		if m.Raw.Get("role").Is("assistant") {
-			m.Raw = set(m.Raw, "usage", nil)
-		}
-		all = append(all, m.Raw.AppendMinified(nil))
+		all = append(all, f.message(m.Raw, nil, false))
 	}
 	return all, nil
+}
+
+// saidOf is what messages say: answers without time and usage, and the contents of those between two
+// answers in any order, since results come first in pi.
+func saidOf(messages []jsonl.Value) (all [][]byte) {
+	from := 0
+	for _, m := range messages {
+		if !m.Get("role").Is("assistant") {
+			all = append(all, m.Get("content").AppendMinified(nil))
+			continue
+		}
+		slices.SortFunc(all[from:], bytes.Compare)
+		m = m.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "usage"})
+		all = append(all, m.AppendMinified(nil))
+		from = len(all)
+	}
+	slices.SortFunc(all[from:], bytes.Compare)
+	return all
 }

@@ -3,15 +3,17 @@ package migrate
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -29,6 +31,16 @@ func foreign(t *testing.T) (files []string) {
 		}
 		files = append(files, made...)
 	}
+	var rows bytes.Buffer
+	rows.WriteString(`{"table":"session_windows","session_id":"s1","session_key":"agent:main:main","created_at":1767225600000,"updated_at":1767225611000}` + "\n")
+	for k, line := range bytes.Split(bytes.TrimSpace(must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "testdata/dialects/openclaw.jsonl")))), []byte("\n")) {
+		fmt.Fprintf(&rows, `{"table":"transcript_events","session_id":"s1","seq":%d,"event_json":%s,"created_at":1767225600000}`+"\n", k, line)
+	}
+	openclaw := filepath.Join(t.TempDir(), "openclaw-agent.sqlite")
+	if err := must.Get(tables.Database(openclaw, rows.Bytes(), false))(); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, openclaw)
 	made := len(files)
 	for _, dir := range []string{"vectors/codex", "corpus/codex", "corpus/claude-code"} {
 		filepath.WalkDir(filepath.Join(corpus.Root(t), "../shared", dir), func(name string, d fs.DirEntry, err error) error {
@@ -54,7 +66,7 @@ func foreign(t *testing.T) (files []string) {
 // TestConvert converts sessions of other agents: the result is without findings,
 // and pi's own code builds from it the messages of the session.
 func TestConvert(t *testing.T) {
-	converted, want := map[string][]byte{}, map[string][][]byte{}
+	converted, want := map[string][]byte{}, map[string][]jsonl.Value{}
 	for _, file := range foreign(t) {
 		was := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 		defer was.Close()
@@ -73,7 +85,19 @@ func TestConvert(t *testing.T) {
 		if converted[file], err = io.ReadAll(is.Plain()); err != nil {
 			t.Error(err)
 		}
+		for line := range bytes.Lines(converted[file]) {
+			if wrong := corpus.NotPi(line); len(wrong) > 0 {
+				t.Errorf("%s: %q in %.300s", file, wrong, line)
+			}
+		}
 	}
+	t.Run("sends", func(t *testing.T) {
+		for file, r := range corpus.PiSends(t, converted) {
+			if len(r.Wrong) > 0 {
+				t.Errorf("%s: %.2000q", file, r.Wrong)
+			}
+		}
+	})
 	t.Run("pi", func(t *testing.T) {
 		n := 0
 		for file, pi := range corpus.PiReads(t, converted) {
@@ -82,18 +106,20 @@ func TestConvert(t *testing.T) {
 				t.Errorf("%s: pi %s: %v", file, pi.Read.Throws, err)
 				continue
 			}
-			llm = slices.DeleteFunc(llm, func(m json.RawMessage) bool { return jsonl.Value(m).Get("role").Is("system") }) // the prompt
-			if len(llm) != len(want[file]) {
-				t.Errorf("%s: pi has %d messages, want %d", file, len(llm), len(want[file]))
+			var sent []jsonl.Value
+			for _, raw := range llm {
+				if m := jsonl.Value(raw); !m.Get("role").Is("system") { // the prompt
+					sent = append(sent, m)
+				}
+			}
+			is, was := saidOf(sent), saidOf(want[file])
+			if len(is) != len(was) {
+				t.Errorf("%s: pi has %d messages, want %d", file, len(is), len(was))
 				continue
 			}
-			for k, raw := range llm {
-				m := jsonl.Value(raw)
-				if m.Get("role").Is("assistant") {
-					m = set(m, "usage", nil)
-				}
-				if got := m.AppendMinified(nil); !bytes.Equal(got, want[file][k]) {
-					t.Errorf("%s: message %d\n  pi %.300s\nwant %.300s", file, k, got, want[file][k])
+			for k := range is {
+				if !bytes.Equal(is[k], was[k]) {
+					t.Errorf("%s: message %d\n  pi %.300s\nwant %.300s", file, k, is[k], was[k])
 					break
 				}
 				n++
@@ -103,16 +129,121 @@ func TestConvert(t *testing.T) {
 	})
 }
 
-// TestConvertUntimed: a checkpoint without a time is converted.
-func TestConvertUntimed(t *testing.T) {
-	log := `{"sessionId":"s1","projectHash":"h","startTime":"2026-01-01T00:00:00.000Z"}
+// TestConvertOdd: of what other agents accept and providers refuse pi makes requests, and an agent's
+// notes stay where they do not part a call from its result.
+func TestConvertOdd(t *testing.T) {
+	claude := func(id, parent, typ, rest string) string {
+		return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","version":"2.1.100",%s}`+"\n", typ, id, parent, rest)
+	}
+	called := func(ids ...string) string {
+		var blocks []string
+		for _, id := range ids {
+			blocks = append(blocks, `{"type":"tool_use","id":"`+id+`","name":"Bash","input":{}}`)
+		}
+		return `"message":{"id":"m1","role":"assistant","model":"m","content":[` + strings.Join(blocks, ",") + `],"stop_reason":"tool_use"}`
+	}
+	result := func(id string) string {
+		return `"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"done"}]}`
+	}
+	const prompt, hook = `"message":{"role":"user","content":"go"}`, `"attachment":{"type":"hook_additional_context","content":["Be careful."]}`
+	codex := func(items ...string) string {
+		log := `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"s1","cwd":"/work","cli_version":"0.100.0"}}` + "\n"
+		for _, item := range items {
+			log += `{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":` + item + "}\n"
+		}
+		return log
+	}
+	const ask = `{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}`
+	call := func(id string) string {
+		return `{"type":"function_call","name":"sh","arguments":"{}","call_id":"` + id + `"}`
+	}
+	output := func(id string) string {
+		return `{"type":"function_call_output","call_id":"` + id + `","output":"done"}`
+	}
+	sessions := map[string][]byte{}
+	for _, c := range []struct{ about, log, want string }{
+		{
+			"a checkpoint without a time",
+			`{"sessionId":"s1","projectHash":"h","startTime":"2026-01-01T00:00:00.000Z"}
 {"id":"a","type":"user","content":"hello"}
 {"$set":{"messages":[{"id":"b","type":"user","content":"again"},{"id":"c","type":"gemini","content":"Hi"}]}}
-`
-	was := must.Get(sessionfmt.OpenReader("log.jsonl", strings.NewReader(log), sessionfmt.Options{}))
-	is := must.Get(Convert(was))
-	defer is.Close()
-	if text := string(must.Get(io.ReadAll(is.Plain()))); !strings.Contains(text, `"again"`) {
-		t.Error(text)
+`, "user user assistant",
+		},
+		{
+			"a hook between the results of two calls",
+			claude("u1", "null", "user", prompt) + claude("a1", `"u1"`, "assistant", called("c1", "c2")) + claude("r1", `"a1"`, "user", result("c1")) +
+				claude("h1", `"r1"`, "attachment", hook) + claude("r2", `"h1"`, "user", result("c2")),
+			"user assistant toolResult toolResult hook_additional_context",
+		},
+		{
+			"a hook before the result, and a call that has none",
+			claude("u1", "null", "user", prompt) + claude("a1", `"u1"`, "assistant", called("c1", "c2")) + claude("h1", `"a1"`, "attachment", hook) +
+				claude("r2", `"h1"`, "user", result("c2")) + claude("u2", `"r2"`, "user", prompt),
+			"user assistant toolResult hook_additional_context user",
+		},
+		{
+			"a file that ends between the results of an answer", claude("u1", "null", "user", prompt) + claude("a1", `"u1"`, "assistant", called("c1")) +
+				claude("r1", `"a1"`, "user", result("c1")) + claude("a2", `"a1"`, "assistant", called("c2")),
+			"user assistant toolResult leaf",
+		},
+		{
+			"a compaction without a summary",
+			claude("u1", "null", "user", prompt) + claude("k1", "null", "system", `"subtype":"compact_boundary","logicalParentUuid":"u1"`),
+			"user leaf",
+		},
+		{
+			"an API error", claude("u1", "null", "user", prompt) +
+				claude("a1", `"u1"`, "assistant", `"isApiErrorMessage":true,"message":{"id":"m1","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}`),
+			"user assistant",
+		},
+		{
+			"a search on the server", claude("u1", "null", "user", prompt) +
+				claude("a1", `"u1"`, "assistant", `"message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"redacted_thinking","data":"x"},`+
+					`{"type":"server_tool_use","id":"w","name":"web_search","input":{"query":"q"}},{"type":"web_search_tool_result","tool_use_id":"w","content":[]},{"type":"text","text":"a"}]}`),
+			"user assistant",
+		},
+		{
+			"outputs that come twice, late, and of no call",
+			codex(ask, call("c1"), call("c2"), output("c1"), output("c1"), ask, output("c2"), output("c3")),
+			"user assistant toolResult toolResult toolResult user toolResult",
+		},
+		{
+			"a search, sealed reasoning, a picture, and an answer that is cut off",
+			codex(ask, `{"type":"web_search_call","status":"completed","action":{"type":"search","query":"q"}}`, `{"type":"reasoning","summary":[],"encrypted_content":"gAAA"}`,
+				`{"type":"image_generation_call","status":"completed","result":"`+strings.Repeat("A", 600)+`"}`, call("c1")),
+			"user assistant",
+		},
+	} {
+		was := must.Get(sessionfmt.OpenReader("log.jsonl", strings.NewReader(c.log), sessionfmt.Options{}))
+		is, err := Convert(was)
+		if err != nil {
+			t.Errorf("%s: %v", c.about, err)
+			continue
+		}
+		defer is.Close()
+		sessions[c.about] = must.Get(io.ReadAll(is.Plain()))
+		var roles []string
+		for line := range bytes.Lines(sessions[c.about]) {
+			if wrong := corpus.NotPi(line); len(wrong) > 0 {
+				t.Errorf("%s: %q in %s", c.about, wrong, line)
+			}
+			if m := jsonl.Value(line).Get("message"); m.Get("customType").Exists() {
+				roles = append(roles, m.Get("customType").Text())
+			} else if typ := jsonl.Value(line).Get("customType"); typ.Exists() {
+				roles = append(roles, typ.Text())
+			} else if m.Exists() {
+				roles = append(roles, m.Get("role").Text())
+			}
+		}
+		if got := strings.Join(roles, " "); got != c.want {
+			t.Errorf("%s: %s, want %s\n%s", c.about, got, c.want, sessions[c.about])
+		}
 	}
+	t.Run("pi", func(t *testing.T) {
+		for about, r := range corpus.PiSends(t, sessions) {
+			if len(r.Wrong) > 0 {
+				t.Errorf("%s: %.2000q", about, r.Wrong)
+			}
+		}
+	})
 }

@@ -54,12 +54,12 @@ func Run(t *testing.T, a Agent) {
 		a.continued(t)
 		a.rewritten(t)
 	}
-	samples := a.samples(t)
+	samples, converted := a.samples(t), map[string][]byte{}
 	for _, c := range samples {
 		a.typed(t, c)
 		a.scanned(t, c)
 		a.copied(t, c)
-		a.converted(t, c)
+		a.converted(t, c, converted)
 		if whole := open(t, c.Name, c.Data); len(c.Data) <= small && !whole.document {
 			a.torn(t, c)
 			a.disturbed(t, c, whole)
@@ -68,6 +68,9 @@ func Run(t *testing.T, a Agent) {
 				a.totals(t, c)
 			}
 		}
+	}
+	if len(converted) > 0 {
+		t.Run("resumed", func(t *testing.T) { resumed(t, converted) })
 	}
 }
 

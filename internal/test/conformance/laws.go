@@ -145,8 +145,8 @@ func packed(data []byte) bool {
 }
 
 // converted: converting a session to pi's keeps the messages at the leaf, which it compares, and its
-// result is sound.
-func (a Agent) converted(t *testing.T, c corpus.Session) {
+// result is sound and has only what messages of pi have.
+func (a Agent) converted(t *testing.T, c corpus.Session, to map[string][]byte) {
 	s := opened(c.Name, c.Data)
 	defer s.Close()
 	if s.Dialect() == nil {
@@ -160,6 +160,21 @@ func (a Agent) converted(t *testing.T, c corpus.Session) {
 	defer made.Close()
 	for _, f := range made.Findings {
 		t.Errorf("%s: converted: %v", c.Name, f)
+	}
+	to[c.Name] = must.Get(io.ReadAll(made.Plain()))
+	for line := range bytes.Lines(to[c.Name]) {
+		if wrong := corpus.NotPi(line); len(wrong) > 0 {
+			t.Errorf("%s: converted: %q in %.300s", c.Name, wrong, line)
+		}
+	}
+}
+
+// resumed: pi makes requests of sessions that were converted, which have all messages.
+func resumed(t *testing.T, sessions map[string][]byte) {
+	for name, r := range corpus.PiSends(t, sessions) {
+		if len(r.Wrong) > 0 {
+			t.Errorf("%s: %.2000q", name, r.Wrong)
+		}
 	}
 }
 

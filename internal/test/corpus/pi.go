@@ -22,6 +22,9 @@ var piCutsScript []byte
 //go:embed pitexts.mjs
 var piTextsScript []byte
 
+//go:embed pisends.mjs
+var piSendsScript []byte
+
 // A PiAnswer is the result of pi's own code for a session file.
 type PiAnswer struct {
 	Read struct { // without changing the file
@@ -98,6 +101,19 @@ type PiTexts struct {
 func PiConversations(t *testing.T, sessions map[string][]byte) map[string]PiTexts {
 	t.Helper()
 	return runPi[PiTexts](t, piTextsScript, sessions)
+}
+
+// A PiRequest is what pi would send to go on with a session.
+type PiRequest struct {
+	Messages int
+	Wrong    []string // what pi throws, leaves out, or what providers would refuse; by provider
+}
+
+// PiSends runs pi's own code to make requests of sessions for several providers, by session name.
+// See Pi.
+func PiSends(t *testing.T, sessions map[string][]byte) map[string]PiRequest {
+	t.Helper()
+	return runPi[PiRequest](t, piSendsScript, sessions)
 }
 
 // runPi runs a script over copies of sessions. The script prints one JSON object per line for

@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/cache"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -80,6 +81,7 @@ type Report struct {
 	s        *sessionfmt.Session
 	r        *replay.Replay
 	leaf     int
+	about    outline.About
 	speak    *replay.Reader
 	extra    [][]byte // rows after the entries
 	bodies   map[uint64]int
@@ -100,9 +102,17 @@ func New(r *replay.Replay, leaf int) *Report {
 		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[models.Ref]int{}, prompts: map[promptKey]int{},
 		done: make(chan struct{}),
 	}
+	p.about, _ = outline.Headed(p.s) // what cannot be read stops the page too
+	_ = p.about.Entitle(p.s, leaf)
 	p.Index.start(p.s)
 	return p
 }
+
+// titleSize is the number of characters of a title.
+const titleSize = 120
+
+// Title returns the title of the session.
+func (p *Report) Title() string { return phrase.Cut(p.about.Title(), titleSize) }
 
 // Begin starts to replay the requests, and divides the entries, which can be read meanwhile,
 // into ranges of rows of about that many bytes of the file.
@@ -151,7 +161,7 @@ func (p *Report) requests(leaf int) error {
 		kinds = append(kinds, k.String())
 	}
 	p.Head = Head{
-		Schema: "ctxtool/page/1", Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
+		Schema: "ctxtool/page/1", Name: p.about.Name, Cwd: p.about.CWD, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{
 			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: *achieved,
@@ -261,10 +271,11 @@ type Summary struct {
 const mostSizes = 48
 
 // Summary summarizes the report, which must be finished.
-func (p *Report) Summary() (*Summary, error) {
+func (p *Report) Summary() *Summary {
 	h := &p.Head
+	prompt, _ := outline.FirstPrompt(p.s, h.Leaf)
 	s := &Summary{
-		Name: h.Name, Cwd: h.Cwd, Entries: h.Coverage.Entries, Findings: len(h.Findings) + len(h.Stopped),
+		Name: h.Name, Prompt: prompt, Cwd: h.Cwd, Entries: h.Coverage.Entries, Findings: len(h.Findings) + len(h.Stopped),
 		Tokens: h.Cache.Recorded, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost, Window: h.Window,
 		Cost: h.Cost, From: h.From, To: h.To, calls: p.Index.calls,
 	}
@@ -273,17 +284,13 @@ func (p *Report) Summary() (*Summary, error) {
 			s.Prompts++
 		}
 	}
-	var err error
-	if s.Prompt, err = outline.FirstPrompt(p.s, h.Leaf); err != nil {
-		return nil, err
-	}
 	sizes, model := p.path()
 	s.Model, s.Requests, s.Over = model, len(p.steps), h.Over
 	n := min(len(sizes), mostSizes)
 	for k := range n {
 		s.Sizes = append(s.Sizes, slices.Max(sizes[k*len(sizes)/n:(k+1)*len(sizes)/n]))
 	}
-	return s, nil
+	return s
 }
 
 // path returns the sizes of the requests on the path, in tokens, and the model of the

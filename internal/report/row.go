@@ -132,7 +132,7 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	switch {
 	case key == "targetId":
 		w.target = v.Text()
-	case key == "label" && kind == jsonl.Label, key == "name" && kind == jsonl.SessionInfo, key == "cwd" && kind == jsonl.Header:
+	case key == "label" && kind == jsonl.Label:
 		w.text = v.Text()
 	case key == "content" && kind == jsonl.CustomMessage:
 		return w.content(dst, v)

@@ -20,8 +20,7 @@ import (
 // A Conversation is the entries of a path, or of the whole tree: first the path to the leaf,
 // then the other branches, each from its fork.
 type Conversation struct {
-	Name    string // of the session
-	Stopped error  // where the replay stopped; later entries are included
+	Stopped error // where the replay stopped; later entries are included
 
 	s       *sessionfmt.Session
 	records []int32
@@ -55,19 +54,7 @@ func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error
 		}
 	}
 	c.damage(r.AllFindings())
-	return c, c.named()
-}
-
-// named reads the session's last name (docs/session-format.md 2.4).
-func (c *Conversation) named() error {
-	for i := c.s.Len() - 1; i >= 0; i-- {
-		if c.s.Kind(i) == jsonl.SessionInfo {
-			line, err := c.s.NewReader().Line(i)
-			c.Name = jsonl.TrimJS(line.Get("name").Text())
-			return err
-		}
-	}
-	return nil
+	return c, nil
 }
 
 // branches adds what is not on the path: at each fork, each branch down to its last entry in

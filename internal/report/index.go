@@ -42,9 +42,6 @@ type call struct {
 // What an entry has.
 const (
 	hasText = 1 << iota
-	hasThinking
-	hasCalls
-	hasImages
 	hasError
 	noTime
 )

@@ -60,16 +60,11 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
-// CacheTotal is the account for the prompt cache, in tokens and dollars.
+// CacheTotal is the account for the prompt cache, in tokens.
 type CacheTotal struct {
-	Prompt   int64          `json:"prompt"`
-	Recorded int64          `json:"recorded"` // the part that providers recorded
-	Read     int64          `json:"read"`
-	Possible float64        `json:"possible"` // share of the prompts, 0 to 1
-	Achieved float64        `json:"achieved"`
-	Rebilled cache.Rebilled `json:"rebilled"` // sum of Broken and Unserved
-	Broken   cache.Rebilled `json:"broken"`
-	Unserved cache.Rebilled `json:"unserved"`
+	Prompt   int64   `json:"prompt"`
+	Read     int64   `json:"read"`
+	Achieved float64 `json:"achieved"` // share of the prompts, 0 to 1
 }
 
 // A Report is the content of a session's page.
@@ -82,6 +77,7 @@ type Report struct {
 	r        *replay.Replay
 	leaf     int
 	about    outline.About
+	total    *cache.Total
 	speak    *replay.Reader
 	extra    [][]byte // rows after the entries
 	bodies   map[uint64]int
@@ -155,6 +151,7 @@ func (p *Report) requests(leaf int) error {
 	}
 	p.account(account)
 	t := account.Total
+	p.total = t
 	achieved := cmp.Or(t.HitRate.Achieved, new(float64))
 	var kinds []string
 	for k := range jsonl.Scalar + 1 {
@@ -163,10 +160,7 @@ func (p *Report) requests(leaf int) error {
 	p.Head = Head{
 		Schema: "ctxtool/page/1", Name: p.about.Name, Cwd: p.about.CWD, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
-		Cache: CacheTotal{
-			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: *achieved,
-			Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
-		},
+		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}
 	p.findings(r.AllFindings())
 	return nil
@@ -260,9 +254,8 @@ type Summary struct {
 	Again  float64 `json:"again,omitempty"` // dollars for rebilled tokens
 	// Sizes are the context sizes of the path's requests in tokens, the maximum of each range
 	// of them.
-	Sizes  []int `json:"sizes,omitempty"`
-	Window int64 `json:"window,omitempty"`
-	Over   bool  `json:"over,omitempty"` // the last of them exceeds the window
+	Sizes []int `json:"sizes,omitempty"`
+	Over  bool  `json:"over,omitempty"` // the last of them exceeds the window
 
 	calls []call // of the session, each once
 }
@@ -275,17 +268,12 @@ func (p *Report) Summary() *Summary {
 	h := &p.Head
 	prompt, _ := outline.FirstPrompt(p.s, h.Leaf)
 	s := &Summary{
-		Name: h.Name, Prompt: prompt, Cwd: h.Cwd, Entries: h.Coverage.Entries, Findings: len(h.Findings) + len(h.Stopped),
-		Tokens: h.Cache.Recorded, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost, Window: h.Window,
-		Cost: h.Cost, From: h.From, To: h.To, calls: p.Index.calls,
-	}
-	for i := range p.s.Len() {
-		if p.s.Kind(i) == jsonl.User {
-			s.Prompts++
-		}
+		Name: h.Name, Prompt: prompt, Cwd: h.Cwd, Findings: len(h.Findings) + len(h.Stopped),
+		Tokens: p.total.Recorded.Prompt(), Read: h.Cache.Read, Again: p.total.Rebilled.Cost,
+		Cost: h.Cost, From: h.From, Over: h.Over, calls: p.Index.calls,
 	}
 	sizes, model := p.path()
-	s.Model, s.Requests, s.Over = model, len(p.steps), h.Over
+	s.Model, s.Requests = model, len(p.steps)
 	n := min(len(sizes), mostSizes)
 	for k := range n {
 		s.Sizes = append(s.Sizes, slices.Max(sizes[k*len(sizes)/n:(k+1)*len(sizes)/n]))

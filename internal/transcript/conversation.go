@@ -62,15 +62,14 @@ func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error
 func (c *Conversation) branches(t *sessionfmt.Tree) {
 	turns, turn := map[int32]int{}, -1 // at records, once they are listed
 	shown := make([]bool, c.s.Len())
-	list := func(rec int32, from int) {
-		turn = from
+	list := func(rec int32) {
 		if c.s.Kind(int(rec)) == jsonl.User {
 			turn++
 		}
 		turns[rec], shown[rec] = turn, true
 	}
 	for _, rec := range c.records {
-		list(rec, turn)
+		list(rec)
 	}
 	start := func(rec, fork int) {
 		b := Block{Kind: Branch, Record: rec, By: rec, Turn: -1}
@@ -80,7 +79,7 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 		turn = b.Turn
 		c.before[rec] = append(c.before[rec], b)
 		for tip := t.LastBelow(rec); rec >= 0; {
-			list(int32(rec), turn)
+			list(int32(rec))
 			c.records = append(c.records, int32(rec))
 			on := -1
 			for child := range t.Children(rec) {
@@ -91,20 +90,17 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 			rec = on
 		}
 	}
-	ways := func(done int) {
-		for k := done; k < len(c.records); k++ {
-			for child := range t.Children(int(c.records[k])) {
+	done := 0 // records whose children are listed
+	for _, root := range append([]int{-1}, t.Roots...) {
+		if root >= 0 && !shown[root] {
+			start(root, -1)
+		}
+		for ; done < len(c.records); done++ {
+			for child := range t.Children(int(c.records[done])) {
 				if !shown[child] {
-					start(child, int(c.records[k]))
+					start(child, int(c.records[done]))
 				}
 			}
-		}
-	}
-	ways(0)
-	for _, root := range t.Roots {
-		if done := len(c.records); !shown[root] {
-			start(root, -1)
-			ways(done)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/internal/base/shell"
 	"ctxtool/internal/diff"
+	"ctxtool/internal/ops"
 	"ctxtool/internal/redact"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/tokens"
@@ -38,7 +39,7 @@ func (w *Work) exec(ctx context.Context, c shell.Command) error {
 	for k := range results {
 		n := 0
 		for v := range results[k].Patch.Elements {
-			if !v.Get("op").Is("messages_cached_replace") {
+			if !v.Get("op").Is(ops.Replace) {
 				return fmt.Errorf("command %q: op %d (%s): a pass may only replace messages", shell.Short(c.Line, 80), n, shell.Short(v.Get("op").Text(), 80))
 			}
 			n++

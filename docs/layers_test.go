@@ -22,8 +22,9 @@ var ranks = []string{
 		"internal/dialect/opencode replay/models/gen replay/tokens/gen replay/weigh",
 	"internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
 	"sessionfmt",
-	"internal/ops internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
+	"internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
 	"internal/linediff internal/redact internal/serve internal/terminal replay/prompt",
+	"internal/ops",
 	"replay",
 	"internal/baseline internal/check internal/diff internal/entry internal/state internal/survival internal/trace " +
 		"internal/transcript migrate replay/ledger",

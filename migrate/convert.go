@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"ctxtool/internal/ops"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -250,7 +251,7 @@ func (c *converter) replaced(i int, line jsonl.Value, f *form) (id string, err e
 	}
 	stamp := line.Get("timestamp")
 	for op := range line.Get("patch").Elements {
-		if !op.Get("op").Is("messages_cached_replace") {
+		if !op.Get("op").Is(ops.Replace) {
 			return "", fmt.Errorf("its operation %s has no form in pi", sessionfmt.Quote(op.Get("op").Text()))
 		}
 		messages, err := c.withPrompts(i, slices.Collect(op.Get("messages").Elements))

@@ -94,7 +94,7 @@ func (f *Found) sum(sessions, events int) string {
 // writeFoundSession writes a session: when it ended, its title and folder, then its hits.
 func writeFoundSession(w *bufio.Writer, s *search.Session, on Screen) {
 	when := dayAndMinute(s.Time)
-	title := cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title)), "(untitled)")
+	title := cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title())), "(untitled)")
 	folder := phrase.If(s.CWD != "", "  %s", base(s.CWD))
 	room := lineWidth(on.Width) - measure.String(when) - measure.String(folder) - 2
 	fmt.Fprintf(w, "%s  %s%s\n", on.paint(faint, when), on.paint(heading, fit(title, max(room, minFlex))), on.paint(faint, folder))
@@ -309,7 +309,7 @@ func writeFoundSessions(w *bufio.Writer, f Found) error {
 		fmt.Fprintf(w, "# Session Search: \"%s\" (%d results)\n\n", inline(f.Query), len(all))
 	}
 	for _, s := range all {
-		runes := []rune(cmp.Or(strings.TrimSpace(s.Title), "(untitled)"))
+		runes := []rune(cmp.Or(strings.TrimSpace(s.Title()), "(untitled)"))
 		title := inline(string(runes[:min(len(runes), titleLength)]))
 		when := inline(dayAndMinute(s.Time))
 		if f.Query == "" {

@@ -72,7 +72,7 @@ var sessionColumns = []col[*stats.Summary]{
 		return phrase.If(len(r.Time) >= 16, "%s", dayAndMinute(r.Time))
 	}},
 	{Name: "agent", Value: func(r *stats.Summary) any { return r.Agent }},
-	{Name: "project", Value: func(r *stats.Summary) any { return base(r.Project) }, Yields: 1},
+	{Name: "project", Value: func(r *stats.Summary) any { return base(r.CWD) }, Yields: 1},
 	{Name: "title", Flex: true, Value: func(r *stats.Summary) any {
 		found := phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding"))
 		return strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + found)

@@ -287,7 +287,7 @@ func (l *Reader) apply(f *prompt.Fold, d *delta) error {
 	}
 	line, err := l.lines.Line(int(d.m.rec))
 	if err == nil {
-		d.op.fold(f, line[d.m.start:d.m.start+d.m.size], d.m.Origin())
+		d.op.Fold(f, line[d.m.start:d.m.start+d.m.size], d.m.Origin())
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"ctxtool/internal/ops"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -20,8 +21,8 @@ type state struct {
 
 // A delta is a system message, or an op on prompt, tools or options.
 type delta struct {
-	m  Piece // its origin; for an op also its range in the line
-	op *op   // nil for a system message
+	m  Piece   // its origin; for an op also its range in the line
+	op *ops.Op // nil for a system message
 }
 
 // A machine replays a path, one entry after the other. It keeps two states: one without any
@@ -104,10 +105,10 @@ type Change struct {
 	Do Operation
 	By origin.Origin // the entry, and the op of its patch
 
-	piece   Piece // the appended message; of a patch, its origin
-	number  int32 // of that message; -1 for a patch
-	op      *op   // of a patch, else nil
-	v       value // the op as JSON
+	piece   Piece   // the appended message; of a patch, its origin
+	number  int32   // of that message; -1 for a patch
+	op      *ops.Op // of a patch, else nil
+	v       value   // the op as JSON
 	edit    edit
 	changed bool // whether the edit changed a message of the request
 }
@@ -152,10 +153,14 @@ func (m *machine) apply(s *state, c *Change) {
 		m.applyEdit(s, c)
 	case c.op == nil:
 		m.add(s, c.number, (*list).push)
-	case c.op.fold != nil:
+	case c.op.Fold != nil:
 		s.deltas = append(s.deltas, delta{m: c.piece, op: c.op})
+	case c.Do == OpReplace:
+		replaceCached(m, s, c)
+	case c.Do == OpCut:
+		applySummary(m, s, c)
 	default:
-		c.op.apply(m, s, c)
+		appendUncached(m, s, c)
 	}
 }
 

@@ -1,40 +1,26 @@
 package replay
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
 
 	"ctxtool/internal/ops"
-	"ctxtool/replay/origin"
-	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An op is how a kind of patch operation is applied. Package ops has what it is.
-type op struct {
-	does Operation
-	// apply changes the messages of one state immediately.
-	apply func(m *machine, s *state, c *Change)
-	// fold changes prompt, tools or options when they are read.
-	fold func(f *prompt.Fold, v value, by origin.Origin)
-}
-
-const compactionApply = "compaction_apply"
-
-// effects are how the operations of ops.All are applied, by name.
-var effects = map[string]*op{
-	"system_part_set":          {does: OpSet, fold: setPart},
-	"system_part_remove":       {does: OpSet, fold: removePart},
-	"system_parts_replace":     {does: OpSet, fold: replaceParts},
-	"tools_replace":            {does: OpSet, fold: replaceTools},
-	"tools_remove":             {does: OpSet, fold: removeTools},
-	"messages_cached_replace":  {does: OpReplace, apply: replaceCached},
-	"messages_uncached_append": {does: OpAppend, apply: appendUncached},
-	"options_set":              {does: OpSet, fold: setOptions},
-	compactionApply:            {does: OpCut, apply: applySummary},
+// does returns what a patch operation does to a context.
+func does(o *ops.Op) Operation {
+	switch o.Name {
+	case ops.Replace:
+		return OpReplace
+	case ops.Append:
+		return OpAppend
+	case ops.Compaction:
+		return OpCut
+	}
+	return OpSet
 }
 
 // transform applies all ops of a context_transform. With --lenient it applies none if the
@@ -58,14 +44,13 @@ func (m *machine) transform(at Piece) Effect {
 		did = Compacted
 	}
 	for v := range patch.Elements {
-		name := v.Get("op")
-		if o := effects[name.Text()]; o != nil {
-			if name.Is(compactionApply) {
+		if o := ops.Find(v.Get("op")); o != nil {
+			if o.Name == ops.Compaction {
 				did = Compacted
 			}
 			at.op = k
 			at.start, at.size = span(line, v)
-			m.do(Change{Do: o.does, By: at.Origin(), piece: at, op: o, v: v})
+			m.do(Change{Do: does(o), By: at.Origin(), piece: at, op: o, v: v})
 		}
 		k++
 	}
@@ -141,13 +126,6 @@ func applySummary(m *machine, s *state, c *Change) {
 	s.msgs.cut(first, m.pool.intern(at))
 }
 
-func orMissing(v value) string {
-	if !v.Exists() {
-		return "missing"
-	}
-	return sessionfmt.Quote(string(v))
-}
-
 // patchMessage returns the message v in the op at.
 func patchMessage(v, op value, at Piece) Piece {
 	at.form = patchGiven
@@ -164,47 +142,5 @@ func appendUncached(m *machine, s *state, c *Change) {
 	for el := range c.v.Get("messages").Elements {
 		msg := patchMessage(el, c.v, c.piece)
 		s.uncached = append(s.uncached, m.pool.intern(msg))
-	}
-}
-
-// setOptions sets the given options. Null keeps the old value, so an option cannot be cleared.
-func setOptions(f *prompt.Fold, v value, _ origin.Origin) {
-	set := func(to *value, name string) {
-		if got := v.Get(name); !got.IsNull() {
-			*to = bytes.Clone(got)
-		}
-	}
-	set(&f.Options.Reasoning, "reasoning")
-	set(&f.Options.Temperature, "temperature")
-	set(&f.Options.MaxTokens, "maxTokens")
-}
-
-func setPart(f *prompt.Fold, v value, by origin.Origin) {
-	f.SetPart(v.Get("partName").Exact(), v.Get("text").Exact(), by)
-}
-
-func removePart(f *prompt.Fold, v value, _ origin.Origin) {
-	f.RemoveParts(v.Get("partName").Exact())
-}
-
-func replaceParts(f *prompt.Fold, v value, by origin.Origin) {
-	f.ReplaceParts()
-	for p := range v.Get("parts").Elements {
-		f.AddPart(p.Get("name").Exact(), p.Get("text").Exact(), by)
-	}
-}
-
-func replaceTools(f *prompt.Fold, v value, by origin.Origin) {
-	f.ReplaceTools()
-	for t := range v.Get("tools").Elements {
-		f.AddTool(prompt.NewTool(bytes.Clone(t), by))
-	}
-}
-
-func removeTools(f *prompt.Fold, v value, _ origin.Origin) {
-	for name := range v.Get("toolNames").Elements {
-		if name.IsString() {
-			f.RemoveTools(name.Text())
-		}
 	}
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"slices"
 
+	"ctxtool/internal/ops"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -275,7 +276,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		if m.r.Rules.Patched() {
 			first, from = 0, 0
 		}
-		m.r.addFinding("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing before it, the envelope rules keep everything", orMissing(f[0]))
+		m.r.addFinding("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing before it, the envelope rules keep everything", ops.OrMissing(f[0]))
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))
@@ -329,7 +330,7 @@ func (m *machine) applies(e edit) bool {
 func (m *machine) deleted(rec int, line value) (targets []int32) {
 	for el := range line.Get("deletedTargets").Elements {
 		if !el.Get("kind").Is("entry") {
-			m.r.addFinding("part-kept", rec, "the deletion of a part of entry %s is not applied", orMissing(el.Get("entryId")))
+			m.r.addFinding("part-kept", rec, "the deletion of a part of entry %s is not applied", ops.OrMissing(el.Get("entryId")))
 		} else if target := m.r.Session.Find(el.Get("entryId").Text()); target >= 0 {
 			targets = append(targets, int32(target))
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/ops"
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -170,7 +171,7 @@ func tokensBefore(line jsonl.Value) int64 {
 	if n := tokensIn(line.Get("tokensBefore")); n > 0 {
 		return n
 	}
-	op, _ := survival.Applied(line)
+	op, _ := ops.Compacts(line)
 	return tokensIn(op.Get("tokensBefore"))
 }
 

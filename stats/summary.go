@@ -23,10 +23,7 @@ type Summary struct {
 	Schema string `json:"schema"`
 	File   string `json:"file"` // below the folder listed, or as it was given
 	dialect.Reading
-	ID        string  `json:"id,omitempty"`        // of the header
-	Name      string  `json:"name,omitempty"`      // the last one given
-	First     string  `json:"first,omitempty"`     // first words of the first prompt of the path
-	Project   string  `json:"project,omitempty"`   // the header's folder
+	outline.About
 	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
 	Entries   int     `json:"entries"`             // of all branches
 	Context   int     `json:"context"`             // size of the context at the leaf in tokens ([figures](figures.md))
@@ -116,7 +113,8 @@ func (sum *Summary) take(p *jsonl.Picked) {
 	switch line := p.Line; p.Kind {
 	case jsonl.Header:
 		if sum.Time == "" { // the first header is the session's
-			sum.ID, sum.Project, sum.Time = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
+			sum.Header(line)
+			sum.Time = sum.Began
 		}
 	case jsonl.User:
 		if sum.First == "" {

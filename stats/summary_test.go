@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/test/must"
 	"ctxtool/stats"
 )
@@ -34,12 +35,12 @@ func TestSummary(t *testing.T) {
 		answer("b", "u", `{"totalTokens":20,"cost":{"total":0.25}}`),
 		`{"type":"usage","id":"x","parentId":"b","timestamp":"2026-01-01T00:00:03.000Z","kind":"k","provider":"p","model":"m","usage":{"cost":{"total":1}}}`,
 		`{"type":"message","id":"v","parentId":"x","timestamp":"2026-01-01T00:00:04.000Z","message":{"role":"user","content":"12345678"}}`)
-	want := stats.Summary{Reading: dialect.Reading{Agent: "pi"}, ID: "s1", First: "first words", Project: "/w", Time: "2026-01-01T00:00:04.000Z",
+	want := stats.Summary{Reading: dialect.Reading{Agent: "pi"}, About: outline.About{ID: "s1", First: "first words", CWD: "/w", Began: got.Began}, Time: "2026-01-01T00:00:04.000Z",
 		Model: "p/mb", Entries: 5, Context: 22, Estimated: true, Cost: 1.75, Recorded: 1.75}
 	if got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
-	if none := summary(t, header); none != (stats.Summary{Reading: dialect.Reading{Agent: "pi"}, ID: "s1", Project: "/w", Time: "2026-01-01T00:00:00.000Z"}) {
+	if none := summary(t, header); none != (stats.Summary{Reading: dialect.Reading{Agent: "pi"}, About: outline.About{ID: "s1", CWD: "/w", Began: none.Began}, Time: "2026-01-01T00:00:00.000Z"}) {
 		t.Errorf("a header alone: %+v", none)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/cache"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/reuse"
 	"ctxtool/render"
@@ -190,11 +191,11 @@ func runForgot(e *env, o *forgotOptions, args []string) error {
 	if stopped != nil {
 		e.note("%s: the compactions after it are unknown", stopped)
 	}
-	header, err := s.HeaderLine()
+	about, err := outline.Headed(s)
 	if err != nil {
 		return err
 	}
-	shown := render.Compactions{All: all, Limit: o.limit, Folder: header.Get("cwd").Text()}
+	shown := render.Compactions{All: all, Limit: o.limit, Folder: about.CWD}
 	if err := o.reply(e, r, shown, nil); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ var sortKeys = []sortKey{
 	{"context", func(a, b *stats.Summary) int { return cmp.Compare(b.Context, a.Context) }},
 	{"entries", func(a, b *stats.Summary) int { return cmp.Compare(b.Entries, a.Entries) }},
 	{"name", func(a, b *stats.Summary) int { return strings.Compare(a.Name+a.First, b.Name+b.First) }},
-	{"project", func(a, b *stats.Summary) int { return strings.Compare(a.Project, b.Project) }},
+	{"project", func(a, b *stats.Summary) int { return strings.Compare(a.CWD, b.CWD) }},
 	{"file", func(a, b *stats.Summary) int { return strings.Compare(a.File, b.File) }},
 }
 
@@ -128,7 +128,7 @@ func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary
 		if info, err := e.disk.Stat(f.path); err == nil {
 			r.Size = info.Size()
 		}
-	case r == nil || !strings.Contains(r.Project, o.project) || !strings.Contains(r.Model, o.model):
+	case r == nil || !strings.Contains(r.CWD, o.project) || !strings.Contains(r.Model, o.model):
 		return nil
 	}
 	r.File = e.fileName(f.name)

@@ -162,7 +162,7 @@ func (o *notesOptions) runDigest(e *env) error {
 		case one.err != nil:
 			broken++
 			e.note("%s", one.err)
-		case strings.Contains(one.Dir, o.project):
+		case strings.Contains(one.CWD, o.project):
 			all = append(all, one.Session)
 		}
 	})
@@ -172,7 +172,7 @@ func (o *notesOptions) runDigest(e *env) error {
 	if err := oneProject(all, o.digest); err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b *notes.Session) int { return cmp.Compare(a.Started, b.Started) })
+	slices.SortStableFunc(all, func(a, b *notes.Session) int { return cmp.Compare(a.Began, b.Began) })
 	text, err := notes.Digest(all, int(o.most), func(text string) int { return tokens.CL100K.Count([]byte(text)) })
 	if err != nil {
 		return fmt.Errorf("--max-tokens %d: %w", o.most, err)
@@ -184,8 +184,8 @@ func (o *notesOptions) runDigest(e *env) error {
 func oneProject(all []*notes.Session, dir string) error {
 	var dirs []string
 	for _, s := range all {
-		if !slices.Contains(dirs, s.Dir) {
-			dirs = append(dirs, s.Dir)
+		if !slices.Contains(dirs, s.CWD) {
+			dirs = append(dirs, s.CWD)
 		}
 	}
 	at := sessionfmt.Pos{File: dir}

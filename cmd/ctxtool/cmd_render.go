@@ -149,11 +149,14 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 		if at, err = findLeaf(s, cmp.Or(o.at, "leaf"), leaf); err == nil {
 			p.Context, err = r.At(sessionfmt.After(at))
 		}
-		if err == nil {
-			p.Name, err = outline.Title(s, leaf)
-		}
 	} else {
 		err = o.conversation(e, p, r, leaf)
+	}
+	if err != nil {
+		return err
+	}
+	if p.About, err = outline.Headed(s); err == nil {
+		err = p.About.Entitle(s, leaf)
 	}
 	if err != nil {
 		return err
@@ -270,7 +273,7 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 		}
 		p.Notes = append(p.Notes, cut.note)
 	}
-	p.Name, p.Chapters = c.Name, c.Chapters()
+	p.Chapters = c.Chapters()
 	return nil
 }
 

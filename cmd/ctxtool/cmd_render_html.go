@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"ctxtool/internal/html"
-	"ctxtool/internal/outline"
-	"ctxtool/internal/phrase"
 	pages "ctxtool/internal/report"
 	"ctxtool/internal/terminal"
 	"ctxtool/replay"
@@ -45,9 +43,6 @@ func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 	}
 	return nil
 }
-
-// titleSize is the number of characters of a first prompt that serve as a title.
-const titleSize = 120
 
 // browse makes a page, in a temporary folder where -o names no file, and opens it.
 func (o *renderOptions) browse(e *env, args []string, given func(flag string) bool) error {
@@ -133,11 +128,8 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 	if s.Name == "-" {
 		file = "session"
 	}
-	title, err := outline.Title(s, leaf)
-	if err != nil {
-		title = "" // an entry that cannot be read stops the page too
-	}
-	h := &html.Page{Session: s, Report: pages.New(r, leaf), File: e.fileName(file), Title: phrase.Cut(title, titleSize), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+	report := pages.New(r, leaf)
+	h := &html.Page{Session: s, Report: report, File: e.fileName(file), Title: report.Title(), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
 	part := func(page int) string {
 		if page == 0 {
@@ -229,11 +221,9 @@ func (o *renderOptions) storePage(e *env, f listedFile) (*pages.Summary, error) 
 	if err := e.answer(&one.answer, []string{f.path}, func(w *bufio.Writer) error { return h.Write(w) }); err != nil {
 		return nil, err
 	}
-	row, err := h.Report.Summary()
-	if err == nil {
-		row.Page = "./" + (&url.URL{Path: filepath.ToSlash(f.out + ".html")}).EscapedPath()
-	}
-	return row, err
+	row := h.Report.Summary()
+	row.Page = "./" + (&url.URL{Path: filepath.ToSlash(f.out + ".html")}).EscapedPath()
+	return row, nil
 }
 
 // storeSecrets searches all pages before any is written.

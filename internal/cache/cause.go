@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ctxtool/internal/ops"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
@@ -361,9 +362,9 @@ func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Or
 			cause, certain = CauseEdit, true
 		case kind == jsonl.Compaction, kind == jsonl.Reset:
 			cause, certain = CauseCompaction, is.Record == rec
-		case op == "compaction_apply":
+		case op == ops.Compaction:
 			cause, certain = CauseCompaction, is.Record == rec && is.Op == k
-		case op == "messages_cached_replace":
+		case op == ops.Replace:
 			cause, certain = CauseTransform, is.Record == rec && is.Op == k
 		default:
 			return false

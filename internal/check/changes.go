@@ -1,6 +1,7 @@
 package check
 
 import (
+	"ctxtool/internal/ops"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -78,17 +79,12 @@ func (w *walk) shadow() {
 	if !ok {
 		return
 	}
-	var op jsonl.Value // the patch's compaction_apply
-	for el := range line.Get("patch").Elements {
-		if el.Get("op").Is("compaction_apply") {
-			op = el
-		}
-	}
+	op, applies := ops.Compacts(line)
 	patch, same := sessionfmt.Quote(w.s.ID(up)), op.Get("summary").Text() == summary
 	switch {
-	case !shadowed && op != nil && same:
+	case !shadowed && applies && same:
 		w.found("shadow-broken", "it repeats the patch of entry %s, but other entries stand between the two: both are applied", patch)
-	case shadowed && op == nil:
+	case shadowed && !applies:
 		w.found("shadow-empty", "it is taken for the shadow of entry %s, whose patch compacts nothing", patch)
 	case shadowed && !same:
 		w.found("shadow-differs", "its summary is not that of the patch it shadows, entry %s", patch)

@@ -26,8 +26,8 @@ import (
 type Page struct {
 	Session  *sessionfmt.Session
 	Report   *report.Report // of the session; Write runs it
-	File     string         // the name of the session's file
 	Title    string         // of the session; if empty, its file
+	File     string         // the name of the session's file
 	Index    string         // the address of the index of the page's folder; may be empty
 	Redacted bool
 

@@ -1,6 +1,6 @@
 // The data of a session: its tree, its requests, and the context of each.
 
-export const has = { text: 1, thinking: 2, calls: 4, images: 8, error: 16, noTime: 32 }
+export const has = { text: 1, error: 2, noTime: 4 }
 
 // A Model reads the columns of index and steps. Rows are numbers of entries; those from
 // entries on are messages of steps.extra, by their index.

@@ -142,14 +142,14 @@ func (d *digest) text(most int) string {
 
 // overview returns the number of sessions, and the goals of the last ones.
 func (d *digest) overview(most int) []string {
-	span := day(d.sessions[0].Started)
+	span := day(d.sessions[0].Began)
 	if last := day(d.last.Ended); last != span {
 		span += " to " + last
 	}
-	lines := []string{fmt.Sprintf("From %s of %s in %s. They were for:", phrase.Count(len(d.sessions), "session"), span, code(d.last.Dir))}
+	lines := []string{fmt.Sprintf("From %s of %s in %s. They were for:", phrase.Count(len(d.sessions), "session"), span, code(d.last.CWD))}
 	for _, s := range slices.Backward(d.sessions) {
 		if s.Goal != "" && len(lines) <= min(most, 8) {
-			lines = append(lines, fmt.Sprintf("- %s (%s)", plain(s.Goal, 160), day(s.Started)))
+			lines = append(lines, fmt.Sprintf("- %s (%s)", plain(s.Goal, 160), day(s.Began)))
 		}
 	}
 	if len(lines) == 1 {

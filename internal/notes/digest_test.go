@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"ctxtool/compact"
+	"ctxtool/internal/outline"
 )
 
 // TestDigest: a digest keeps to its budget, and drops the ends of its lists for it.
 func TestDigest(t *testing.T) {
 	facts := &compact.Facts{Goal: "Sort the queue", Needs: []string{"a", "b", "c"}}
-	s := &Session{Facts: facts, Dir: "/w/app", Started: "2026-01-01T10:00:00Z", Ended: "2026-01-02T10:00:00Z"}
+	s := &Session{Facts: facts, About: outline.About{CWD: "/w/app", Began: "2026-01-01T10:00:00Z"}, Ended: "2026-01-02T10:00:00Z"}
 	words := func(text string) int { return len(strings.Fields(text)) }
 	long := 0
 	for _, most := range []int{1000, 40, 30} {

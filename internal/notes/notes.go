@@ -14,6 +14,7 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/activity"
 	"ctxtool/internal/base/markdown"
+	"ctxtool/internal/outline"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -21,8 +22,8 @@ import (
 // A Session holds the facts of a session for its notes. Times are spelled as in the file.
 type Session struct {
 	*compact.Facts
-	Dir            string // its working directory
-	Started, Ended string
+	outline.About
+	Ended string
 
 	decided map[int]string // times of the records with decisions
 }
@@ -47,15 +48,14 @@ func Read(r *replay.Replay, leaf int) (s *Session, stopped, err error) {
 		s.decided[d.Record] = time(d.Record)
 	}
 	s.Ended = time(leaf)
-	header, failed := r.Session.HeaderLine()
-	s.Started, s.Dir, err = header.Get("timestamp").Text(), header.Get("cwd").Text(), cmp.Or(err, failed)
-	s.Ended = cmp.Or(s.Ended, s.Started)
-	return s, stopped, err
+	about, failed := outline.Headed(r.Session)
+	s.About, s.Ended = about, cmp.Or(s.Ended, about.Began)
+	return s, stopped, cmp.Or(err, failed)
 }
 
 // Project returns the name of the project that a session worked on.
 func (s *Session) Project() string {
-	if name := path.Base(strings.ReplaceAll(s.Dir, `\`, "/")); name != "." && name != "/" {
+	if name := path.Base(strings.ReplaceAll(s.CWD, `\`, "/")); name != "." && name != "/" {
 		return name
 	}
 	return "unnamed"
@@ -265,7 +265,7 @@ func pattern(name, text string) string {
 
 // relative returns a path relative to the working directory if it is below it, else unchanged.
 func (s *Session) relative(file string) string {
-	if below, ok := strings.CutPrefix(file, strings.TrimSuffix(s.Dir, "/")+"/"); ok && s.Dir != "" {
+	if below, ok := strings.CutPrefix(file, strings.TrimSuffix(s.CWD, "/")+"/"); ok && s.CWD != "" {
 		return below
 	}
 	return strings.TrimPrefix(file, "./")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -17,7 +19,16 @@ type Op struct {
 	Cached  bool   // it changes cached content, so it must have a reason
 	Fields  []Field
 	Example string // the operation as JSON
+	// Fold changes prompt, tools or options. It is nil for an operation on messages.
+	Fold func(f *prompt.Fold, v jsonl.Value, by origin.Origin)
 }
+
+// The names of the operations on messages.
+const (
+	Replace    = "messages_cached_replace"
+	Append     = "messages_uncached_append"
+	Compaction = "compaction_apply"
+)
 
 // A Field is a field of an operation, besides op, scope and invalidateCacheReason.
 type Field struct {
@@ -44,51 +55,51 @@ const (
 // All are the operations, in the order of the documentation.
 var All = []Op{
 	{
-		Name: "system_part_set", About: "set the first part of that name, or add it at the end", Cached: true,
+		Name: "system_part_set", Fold: setPart, About: "set the first part of that name, or add it at the end", Cached: true,
 		Fields:  []Field{{Name: "partName", Type: Text, Required: true}, {Name: "text", Type: Text, About: "empty if null or absent"}},
 		Example: `{"op":"system_part_set","scope":"cached","partName":"policy","text":"Never output secrets.","invalidateCacheReason":"add policy"}`,
 	},
 	{
-		Name: "system_part_remove", About: "remove all parts of that name", Cached: true,
+		Name: "system_part_remove", Fold: removePart, About: "remove all parts of that name", Cached: true,
 		Fields:  []Field{{Name: "partName", Type: Text, Required: true}},
 		Example: `{"op":"system_part_remove","scope":"cached","partName":"policy","invalidateCacheReason":"drop policy"}`,
 	},
 	{
-		Name: "system_parts_replace", About: "replace all parts", Cached: true,
+		Name: "system_parts_replace", Fold: replaceParts, About: "replace all parts", Cached: true,
 		Fields: []Field{{Name: "parts", Type: List, Required: true, Of: []Field{
 			{Name: "name", Type: Text, Required: true}, {Name: "text", Type: Text, About: "empty if null or absent"},
 		}}},
 		Example: `{"op":"system_parts_replace","scope":"cached","parts":[{"name":"base","text":"You are brief."}],"invalidateCacheReason":"new prompt"}`,
 	},
 	{
-		Name: "tools_replace", About: "replace all tool definitions", Cached: true,
+		Name: "tools_replace", Fold: replaceTools, About: "replace all tool definitions", Cached: true,
 		Fields: []Field{{Name: "tools", Type: List, Required: true, Of: []Field{
 			{Name: "name", Type: Text, Required: true}, {Name: "description"}, {Name: "parameters", About: "a JSON Schema"},
 		}}},
 		Example: `{"op":"tools_replace","scope":"cached","tools":[{"name":"read","description":"Read a file","parameters":{"type":"object"}}],"invalidateCacheReason":"new schema"}`,
 	},
 	{
-		Name: "tools_remove", About: "remove the tools of those names", Cached: true,
+		Name: "tools_remove", Fold: removeTools, About: "remove the tools of those names", Cached: true,
 		Fields:  []Field{{Name: "toolNames", Type: Names, Required: true}},
 		Example: `{"op":"tools_remove","scope":"cached","toolNames":["bash"],"invalidateCacheReason":"read only"}`,
 	},
 	{
-		Name: "messages_cached_replace", About: "replace all cached messages", Cached: true,
+		Name: Replace, About: "replace all cached messages", Cached: true,
 		Fields:  []Field{{Name: "messages", Type: Messages, Required: true, About: "as a provider gets them"}},
 		Example: `{"op":"messages_cached_replace","scope":"cached","messages":[{"role":"user","content":"Go on."}],"invalidateCacheReason":"old output"}`,
 	},
 	{
-		Name: "messages_uncached_append", About: "add messages after all cached ones; needs no reason",
+		Name: Append, About: "add messages after all cached ones; needs no reason",
 		Fields:  []Field{{Name: "messages", Type: Messages, Required: true, About: "as a provider gets them"}},
 		Example: `{"op":"messages_uncached_append","scope":"uncached","messages":[{"role":"user","content":"On branch main."}]}`,
 	},
 	{
-		Name: "options_set", About: "set the options that are not null; none can be cleared", Cached: true,
+		Name: "options_set", Fold: setOptions, About: "set the options that are not null; none can be cleared", Cached: true,
 		Fields:  []Field{{Name: "reasoning", Type: Text}, {Name: "temperature", Type: Number}, {Name: "maxTokens", Type: Number}},
 		Example: `{"op":"options_set","scope":"cached","reasoning":"low","invalidateCacheReason":"easy work"}`,
 	},
 	{
-		Name: "compaction_apply", About: "put a summary in place of the cached messages before an index", Cached: true,
+		Name: Compaction, About: "put a summary in place of the cached messages before an index", Cached: true,
 		Fields: []Field{
 			{Name: "summary", Type: Text, Required: true},
 			{Name: "firstKeptMessageIndex", Type: Number, About: "counts the cached messages from 0"},
@@ -107,6 +118,16 @@ func Find(name jsonl.Value) *Op {
 		}
 	}
 	return nil
+}
+
+// Compacts returns the operation of a transform that compacts, the last one if there are several.
+func Compacts(line jsonl.Value) (op jsonl.Value, ok bool) {
+	for v := range line.Get("patch").Elements {
+		if v.Get("op").Is(Compaction) {
+			op, ok = v, true
+		}
+	}
+	return op, ok
 }
 
 // Scope returns the scope that the operation has.
@@ -131,7 +152,7 @@ func Schema(version jsonl.Value) *Fault {
 	if f, ok := version.Float(); ok && f == 1 {
 		return nil
 	}
-	return &Fault{"patch-schema", -1, "schemaVersion must be 1, not " + orMissing(version), true}
+	return &Fault{"patch-schema", -1, "schemaVersion must be 1, not " + OrMissing(version), true}
 }
 
 // NotArray is the fault of a patch that is not an array.
@@ -143,7 +164,7 @@ func Check(k int, v jsonl.Value) *Fault {
 	name := v.Get("op")
 	o := Find(name)
 	if o == nil {
-		return &Fault{"patch-op", k, fmt.Sprintf("op %d (%s): unknown op", k, orMissing(name)), true}
+		return &Fault{"patch-op", k, fmt.Sprintf("op %d (%s): unknown op", k, OrMissing(name)), true}
 	}
 	if o.Cached && jsonl.TrimJS(v.Get("invalidateCacheReason").Text()) == "" {
 		return o.fault("patch-reason", k, "invalidateCacheReason is required")
@@ -165,7 +186,7 @@ func Scope(k int, v jsonl.Value) *Fault {
 	case !o.Cached:
 		return o.fault("patch-scope", k, "an uncached op in a persisted transform applies to every later request")
 	case !scope.Is("cached"):
-		return o.fault("patch-scope", k, `scope must be "cached", not `+orMissing(scope))
+		return o.fault("patch-scope", k, `scope must be "cached", not `+OrMissing(scope))
 	}
 	return nil
 }
@@ -174,7 +195,8 @@ func (o *Op) fault(code string, k int, text string) *Fault {
 	return &Fault{Code: code, Op: k, Text: fmt.Sprintf("op %d (%s): %s", k, o.Name, text)}
 }
 
-func orMissing(v jsonl.Value) string {
+// OrMissing returns a value for a message.
+func OrMissing(v jsonl.Value) string {
 	if !v.Exists() {
 		return "missing"
 	}

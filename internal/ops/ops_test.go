@@ -95,3 +95,18 @@ func TestDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestCompacts: of several operations that compact, the last one decides.
+func TestCompacts(t *testing.T) {
+	for patch, want := range map[string]string{
+		`[]`:                     "",
+		`[{"op":"options_set"}]`: "",
+		`[{"op":"compaction_apply","summary":"a"},{"op":"options_set"}]`:                    "a",
+		`[{"op":"compaction_apply","summary":"a"},{"op":"compaction_apply","summary":"b"}]`: "b",
+	} {
+		op, ok := Compacts(jsonl.Value(`{"patch":` + patch + `}`))
+		if got := op.Get("summary").Text(); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, %v", patch, got, ok)
+		}
+	}
+}

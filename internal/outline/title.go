@@ -1,28 +1,49 @@
 package outline
 
 import (
+	"cmp"
+
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Title returns the title of a session: its last name, else the first words
-// of the first prompt, as FirstPrompt. It is empty where there is neither.
-func Title(s *sessionfmt.Session, leaf int) (string, error) {
-	lines := s.NewReader()
+// An About is what a session is, by its header, its name and its first prompt.
+type About struct {
+	ID    string `json:"id,omitempty"`      // of the header
+	Name  string `json:"name,omitempty"`    // the last one given
+	First string `json:"first,omitempty"`   // first words of the first prompt of the path
+	CWD   string `json:"project,omitempty"` // the header's folder
+	Began string `json:"-"`                 // the header's time, as in the file
+}
+
+// Title returns the title of a session that is entitled, empty where it has neither name nor prompt.
+func (a *About) Title() string { return cmp.Or(a.Name, a.First) }
+
+// Header sets what the header of a session tells.
+func (a *About) Header(line jsonl.Value) {
+	a.ID, a.CWD, a.Began = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
+}
+
+// Headed returns what the header of a session tells.
+func Headed(s *sessionfmt.Session) (a About, err error) {
+	line, err := s.HeaderLine()
+	a.Header(line)
+	return a, err
+}
+
+// Entitle sets the name of a session or, where it has none, its first prompt on the path to the leaf.
+func (a *About) Entitle(s *sessionfmt.Session, leaf int) (err error) {
 	for i := s.Len() - 1; i >= 0; i-- {
-		if s.Kind(i) != jsonl.SessionInfo {
-			continue
+		if s.Kind(i) == jsonl.SessionInfo {
+			line, err := s.NewReader().Line(i)
+			if a.Name = Gist(jsonl.SessionInfo, line); err != nil || a.Name != "" {
+				return err
+			}
+			break
 		}
-		line, err := lines.Line(i)
-		if err != nil {
-			return "", err
-		}
-		if name := Gist(jsonl.SessionInfo, line); name != "" {
-			return name, nil
-		}
-		break
 	}
-	return FirstPrompt(s, leaf)
+	a.First, err = FirstPrompt(s, leaf)
+	return err
 }
 
 // FirstPrompt returns the first words of the first prompt on the path to the leaf, or of the file

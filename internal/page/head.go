@@ -27,7 +27,7 @@ const (
 // head returns the head: what happened, and what is never folded.
 func (p *Page) head() ([]byte, error) {
 	s := p.story
-	name := cmp.Or(p.Name, beginning(s.Goal(), headingWords), "Session")
+	name := cmp.Or(p.About.Name, beginning(s.Goal(), headingWords), "Session")
 	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, phrase.Cut(name, headingWords)))
 	for _, f := range []struct{ word, line string }{
 		{"Goal", p.inline(beginning(s.Goal(), goalSize))},
@@ -53,7 +53,7 @@ func (p *Page) contextHead() ([]byte, error) {
 	}
 	line := p.pen.inline([]byte("Context of request "+fmt.Sprint(e.RequestIndex)+", at "), at)
 	dst := p.pen.heading(nil, 1, "", line)
-	dst = p.fact(dst, "Session", p.inline(phrase.Cut(p.Name, headingWords)))
+	dst = p.fact(dst, "Session", p.inline(phrase.Cut(p.About.Title(), headingWords)))
 	if m.Model != (models.Ref{}) {
 		dst = p.fact(dst, "Model", p.code(m.Model.Name()))
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
@@ -22,7 +23,7 @@ import (
 // A Page is a conversation as a document for readers.
 type Page struct {
 	Session *sessionfmt.Session
-	Name    string // of the session, empty for none
+	About   outline.About // of the session
 	// Context is an envelope to show in place of a conversation.
 	Context *replay.Envelope
 	// Chapters are the parts of the conversation, in order.
@@ -84,8 +85,8 @@ func (p *Page) Write(w io.Writer) error {
 	if p.Context != nil {
 		head, p.Chapters = p.contextHead, []transcript.Blocks{transcript.Context(p.Context)}
 	}
-	if err := p.located(); err != nil {
-		return err
+	if p.cwd = strings.TrimRight(p.About.CWD, "/"); p.cwd != "" {
+		p.cwd += "/"
 	}
 	if err := p.survey(); err != nil {
 		return err
@@ -109,15 +110,6 @@ func (p *Page) Write(w io.Writer) error {
 		return err
 	}
 	return p.write(w)
-}
-
-// located sets cwd from the session's header.
-func (p *Page) located() error {
-	line, err := p.Session.HeaderLine()
-	if cwd := strings.TrimRight(line.Get("cwd").Text(), "/"); cwd != "" {
-		p.cwd = cwd + "/"
-	}
-	return err
 }
 
 // near returns a path or a command as it would be written in the session's folder.

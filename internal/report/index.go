@@ -42,14 +42,11 @@ type call struct {
 // What an entry has.
 const (
 	hasText = 1 << iota
-	hasThinking
-	hasCalls
-	hasImages
 	hasError
 	noTime
 )
 
-// A note is what an entry records about another one, or about the session.
+// A note is what an entry records about another one.
 type note struct{ target, text string }
 
 func (x *Index) start(s *sessionfmt.Session) {
@@ -109,12 +106,6 @@ func (p *Report) Finish() {
 		case jsonl.ContextEdit:
 			if target := p.s.Find(n.target); target >= 0 {
 				x.Edits = append(x.Edits, [2]int32{int32(i), int32(target)})
-			}
-		case jsonl.SessionInfo:
-			p.Head.Name = jsonl.TrimJS(n.text)
-		case jsonl.Header:
-			if i == p.s.Header() {
-				p.Head.Cwd = n.text
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/cache"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -59,16 +60,11 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
-// CacheTotal is the account for the prompt cache, in tokens and dollars.
+// CacheTotal is the account for the prompt cache, in tokens.
 type CacheTotal struct {
-	Prompt   int64          `json:"prompt"`
-	Recorded int64          `json:"recorded"` // the part that providers recorded
-	Read     int64          `json:"read"`
-	Possible float64        `json:"possible"` // share of the prompts, 0 to 1
-	Achieved float64        `json:"achieved"`
-	Rebilled cache.Rebilled `json:"rebilled"` // sum of Broken and Unserved
-	Broken   cache.Rebilled `json:"broken"`
-	Unserved cache.Rebilled `json:"unserved"`
+	Prompt   int64   `json:"prompt"`
+	Read     int64   `json:"read"`
+	Achieved float64 `json:"achieved"` // share of the prompts, 0 to 1
 }
 
 // A Report is the content of a session's page.
@@ -80,6 +76,8 @@ type Report struct {
 	s        *sessionfmt.Session
 	r        *replay.Replay
 	leaf     int
+	about    outline.About
+	total    *cache.Total
 	speak    *replay.Reader
 	extra    [][]byte // rows after the entries
 	bodies   map[uint64]int
@@ -100,9 +98,17 @@ func New(r *replay.Replay, leaf int) *Report {
 		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[models.Ref]int{}, prompts: map[promptKey]int{},
 		done: make(chan struct{}),
 	}
+	p.about, _ = outline.Headed(p.s) // what cannot be read stops the page too
+	_ = p.about.Entitle(p.s, leaf)
 	p.Index.start(p.s)
 	return p
 }
+
+// titleSize is the number of characters of a title.
+const titleSize = 120
+
+// Title returns the title of the session.
+func (p *Report) Title() string { return phrase.Cut(p.about.Title(), titleSize) }
 
 // Begin starts to replay the requests, and divides the entries, which can be read meanwhile,
 // into ranges of rows of about that many bytes of the file.
@@ -145,18 +151,16 @@ func (p *Report) requests(leaf int) error {
 	}
 	p.account(account)
 	t := account.Total
+	p.total = t
 	achieved := cmp.Or(t.HitRate.Achieved, new(float64))
 	var kinds []string
 	for k := range jsonl.Scalar + 1 {
 		kinds = append(kinds, k.String())
 	}
 	p.Head = Head{
-		Schema: "ctxtool/page/1", Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
+		Schema: "ctxtool/page/1", Name: p.about.Name, Cwd: p.about.CWD, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
-		Cache: CacheTotal{
-			Prompt: t.Prompt, Recorded: t.Recorded.Prompt(), Read: t.Recorded.CacheRead, Possible: t.HitRate.Possible, Achieved: *achieved,
-			Rebilled: t.Rebilled, Broken: t.Broken, Unserved: t.Unserved,
-		},
+		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}
 	p.findings(r.AllFindings())
 	return nil
@@ -250,9 +254,8 @@ type Summary struct {
 	Again  float64 `json:"again,omitempty"` // dollars for rebilled tokens
 	// Sizes are the context sizes of the path's requests in tokens, the maximum of each range
 	// of them.
-	Sizes  []int `json:"sizes,omitempty"`
-	Window int64 `json:"window,omitempty"`
-	Over   bool  `json:"over,omitempty"` // the last of them exceeds the window
+	Sizes []int `json:"sizes,omitempty"`
+	Over  bool  `json:"over,omitempty"` // the last of them exceeds the window
 
 	calls []call // of the session, each once
 }
@@ -261,29 +264,21 @@ type Summary struct {
 const mostSizes = 48
 
 // Summary summarizes the report, which must be finished.
-func (p *Report) Summary() (*Summary, error) {
+func (p *Report) Summary() *Summary {
 	h := &p.Head
+	prompt, _ := outline.FirstPrompt(p.s, h.Leaf)
 	s := &Summary{
-		Name: h.Name, Cwd: h.Cwd, Entries: h.Coverage.Entries, Findings: len(h.Findings) + len(h.Stopped),
-		Tokens: h.Cache.Recorded, Read: h.Cache.Read, Again: h.Cache.Rebilled.Cost, Window: h.Window,
-		Cost: h.Cost, From: h.From, To: h.To, calls: p.Index.calls,
-	}
-	for i := range p.s.Len() {
-		if p.s.Kind(i) == jsonl.User {
-			s.Prompts++
-		}
-	}
-	var err error
-	if s.Prompt, err = outline.FirstPrompt(p.s, h.Leaf); err != nil {
-		return nil, err
+		Name: h.Name, Prompt: prompt, Cwd: h.Cwd, Findings: len(h.Findings) + len(h.Stopped),
+		Tokens: p.total.Recorded.Prompt(), Read: h.Cache.Read, Again: p.total.Rebilled.Cost,
+		Cost: h.Cost, From: h.From, Over: h.Over, calls: p.Index.calls,
 	}
 	sizes, model := p.path()
-	s.Model, s.Requests, s.Over = model, len(p.steps), h.Over
+	s.Model, s.Requests = model, len(p.steps)
 	n := min(len(sizes), mostSizes)
 	for k := range n {
 		s.Sizes = append(s.Sizes, slices.Max(sizes[k*len(sizes)/n:(k+1)*len(sizes)/n]))
 	}
-	return s, nil
+	return s
 }
 
 // path returns the sizes of the requests on the path, in tokens, and the model of the

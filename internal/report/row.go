@@ -132,7 +132,7 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	switch {
 	case key == "targetId":
 		w.target = v.Text()
-	case key == "label" && kind == jsonl.Label, key == "name" && kind == jsonl.SessionInfo, key == "cwd" && kind == jsonl.Header:
+	case key == "label" && kind == jsonl.Label:
 		w.text = v.Text()
 	case key == "content" && kind == jsonl.CustomMessage:
 		return w.content(dst, v)
@@ -184,17 +184,10 @@ func (w *rower) paid(dst []byte, usage value) []byte {
 // price records what a row's call used and cost.
 func (w *rower) price() {
 	u, c := w.usage.Usage(), &w.call
-	var m models.Model
-	if !u.Cost.Known {
-		m, _ = w.table.Priced(c[2].Text(), c[3].Text(), c[4].Text())
-	}
 	w.key, w.buf = models.CallKey(w.buf, c[5], c[0], c[1], w.usage)
 	w.output = int(u.Output)
-	w.cost, _, _ = m.Paid(&u)
+	w.cost, _ = w.table.Paid(&u, c[2], c[3], c[4])
 }
-
-// kept maps the types of blocks to the constants of the index.
-var kept = map[string]int{"text": hasText, "thinking": hasThinking, "toolCall": hasCalls, "image": hasImages}
 
 // content appends a content: text, or blocks without signatures.
 func (w *rower) content(dst []byte, v value) []byte {
@@ -202,18 +195,15 @@ func (w *rower) content(dst []byte, v value) []byte {
 		w.has |= hasText
 	}
 	return list(dst, v, func(dst []byte, block value) []byte {
-		has := 0
-		dst = object(dst, block, func(dst, key []byte, v value) []byte {
+		return object(dst, block, func(dst, key []byte, v value) []byte {
 			if bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")) {
 				return dst
 			}
-			if string(key) == "type" {
-				has = kept[v.Text()]
+			if string(key) == "type" && v.Is("text") {
+				w.has |= hasText
 			}
 			return v.AppendShort(dst, longest)
 		})
-		w.has |= has
-		return dst
 	})
 }
 

@@ -22,24 +22,24 @@ type happened struct {
 func (s *searcher) events(f File, out *searched) error {
 	workers, _, done := s.take(f)
 	defer done()
-	ses, cwd, err := s.open(f, workers, true, false)
+	ses, about, err := s.open(f, workers, true, false)
 	if err != nil {
 		return err
 	}
 	defer ses.Close()
-	if !s.opt.Filter.in(cwd) {
+	if !s.opt.Filter.in(about.CWD) {
 		return nil
 	}
 	hit := func(i int) Hit {
 		return Hit{
-			Source: s.opt.Source, File: f.Given, Line: ses.Line(i), Session: sessionID(ses),
-			ID: ses.ID(i), Kind: ses.Kind(i).String(), CWD: cwd,
+			Source: s.opt.Source, File: f.Given, Line: ses.Line(i), Session: about.ID,
+			ID: ses.ID(i), Kind: ses.Kind(i).String(), CWD: about.CWD,
 		}
 	}
 	if s.opt.Source == InLogs {
 		return s.logged(ses, func(i int, e Event) { s.event(out, hit(i), s.doc.time, e) })
 	}
-	all, err := s.shellCommands(ses, cwd)
+	all, err := s.shellCommands(ses, about.CWD)
 	for _, c := range all {
 		s.shell(out, hit(c.record), c.stamp, c.Event)
 	}

@@ -75,7 +75,8 @@ func (s *searcher) pass(f File, workers int, before os.FileInfo, out *searched) 
 		return err
 	}
 	defer ses.Close()
-	group := &Session{File: f, CWD: cwd, ID: s.header.Get("id").Text(), unindexed: true}
+	group := &Session{File: f, unindexed: true}
+	group.Header(s.header)
 	if ses.Coverage.Skipped == 0 && !slices.ContainsFunc(ses.Findings, func(f sessionfmt.Finding) bool { return f.Code == "invalid-utf8" }) {
 		group.sound = before
 	}

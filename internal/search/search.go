@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/redact"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -107,14 +108,12 @@ type Hit struct {
 
 // A Session is a session with hits.
 type Session struct {
-	File     File
-	ID       string
-	Title    string
-	CWD      string
-	Time     string // of its last entry
-	Messages int    // prompts, answers and results
-	Hits     []Hit
-	More     int // hits that are not among them
+	File          File
+	outline.About        // its name and first prompt once its hits are read
+	Time          string // of its last entry
+	Messages      int    // prompts, answers and results
+	Hits          []Hit
+	More          int // hits that are not among them
 
 	found     []found
 	counts    []uint8     // of the matches of each term in each of found, if the query is ranked

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/base/shell"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -230,7 +231,7 @@ func TestHybridScore(t *testing.T) {
 	}
 	// 0.6 counts, less does not; the best are left, of equal ones those of the better session.
 	h = hybrid{query: "q", vectors: v, like: []float32{1, 0}}
-	one, two := &Session{ID: "one", last: 1}, &Session{ID: "two", last: 2}
+	one, two := &Session{About: outline.About{ID: "one"}, last: 1}, &Session{About: outline.About{ID: "two"}, last: 2}
 	for i, c := range []struct {
 		in     *Session
 		text   string

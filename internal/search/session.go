@@ -28,28 +28,25 @@ func (s *searcher) sessionOrEvents(f File, out *searched) error {
 	return s.session(f, out)
 }
 
-// open opens a session, and returns its folder.
-func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *sessionfmt.Session, cwd string, err error) {
+// open opens a session, and returns what its header tells.
+func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *sessionfmt.Session, about outline.About, err error) {
 	opt := s.opt.Open
 	opt.Workers, opt.Valid = workers, valid
 	if redacted && s.opt.Redact != nil {
 		opt.Through = s.opt.Redact.Passes(nil)
 	}
-	s.begun = 0
 	ses, err = sessionfmt.Open(f.Name, opt)
 	if err != nil {
-		return nil, "", err
+		return nil, about, err
 	}
-	if h := ses.Header(); h >= 0 {
-		line, err := ses.NewReader().Line(h)
-		if err != nil {
-			ses.Close()
-			return nil, "", err
-		}
-		cwd = line.Get("cwd").Text()
-		s.begun, _ = line.Get("timestamp").Millis()
+	line, err := ses.HeaderLine()
+	if err != nil {
+		ses.Close()
+		return nil, about, err
 	}
-	return ses, cwd, nil
+	about.Header(line)
+	s.begun, _ = line.Get("timestamp").Millis()
+	return ses, about, nil
 }
 
 // session searches a session.
@@ -59,20 +56,20 @@ func (s *searcher) session(f File, out *searched) error {
 	if s.header != nil && s.opt.task == nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
 		return s.pass(f, workers, before, out)
 	}
-	ses, cwd, err := s.open(f, workers, s.opt.task != nil, false)
+	ses, about, err := s.open(f, workers, s.opt.task != nil, false)
 	if err != nil {
 		return err
 	}
 	defer ses.Close()
-	if !s.opt.Filter.in(cwd) {
+	if !s.opt.Filter.in(about.CWD) {
 		return nil
 	}
 	if s.opt.task != nil {
-		out.task = s.taskSession(f, ses)
+		out.task = s.taskSession(f, ses, about)
 		return nil
 	}
 	out.lines = int64(ses.Len())
-	group := &Session{File: f, CWD: cwd, ID: sessionID(ses)}
+	group := &Session{File: f, About: about}
 	if err = s.indexed(ses, workers, group); err == nil {
 		err = s.narrow(ses, group)
 	}
@@ -82,14 +79,6 @@ func (s *searcher) session(f File, out *searched) error {
 	group.Time, group.last = lastTime(ses, ses.NewReader())
 	out.session = group
 	return nil
-}
-
-// sessionID returns the id of a session, empty if it has none.
-func sessionID(ses *sessionfmt.Session) string {
-	if h := ses.Header(); h >= 0 {
-		return ses.ID(h)
-	}
-	return ""
 }
 
 // entry searches an entry.
@@ -272,13 +261,13 @@ func (s *searcher) read(g *Session, most int, r *Results) error {
 func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 	workers, now, done := s.take(g.File)
 	defer done()
-	ses, cwd, err := s.open(g.File, workers, true, g.sound != nil && now != nil && same(g.sound, now))
+	ses, about, err := s.open(g.File, workers, true, g.sound != nil && now != nil && same(g.sound, now))
 	if err != nil {
 		return err
 	}
 	defer ses.Close()
-	g.CWD, g.ID = cwd, sessionID(ses)
-	if g.Title, err = outline.Title(ses, ses.Leaf()); err != nil {
+	g.About = about
+	if err := g.Entitle(ses, ses.Leaf()); err != nil {
 		return err
 	}
 	lines := ses.NewReader()

@@ -287,8 +287,8 @@ func (s *TaskSession) goal() *Goal { return cmp.Or(s.Goal, &Goal{}) }
 
 // taskSession reads the goal of a session and what it did to files; nil if it is none of those
 // that are wanted.
-func (s *searcher) taskSession(f File, ses *sessionfmt.Session) *TaskSession {
-	out, w := &TaskSession{File: f.Given, ID: sessionID(ses), Edits: []Edit{}}, s.opt.task
+func (s *searcher) taskSession(f File, ses *sessionfmt.Session, about outline.About) *TaskSession {
+	out, w := &TaskSession{File: f.Given, ID: about.ID, Edits: []Edit{}}, s.opt.task
 	asked, commands := "", map[string]string{}
 	for i, err := range s.turns(ses, func(kind jsonl.Kind, raw []byte) bool {
 		return kind == jsonl.User || len(out.Edits) > 0 || len(w.files) > 0 && w.edits.may(raw)
@@ -312,7 +312,8 @@ func (s *searcher) taskSession(f File, ses *sessionfmt.Session) *TaskSession {
 			out.call(&c, w.files, ses.ID(i), asked, commands)
 		}
 	}
-	out.Title, _ = outline.Title(ses, ses.Leaf())
+	_ = about.Entitle(ses, ses.Leaf())
+	out.Title = about.Title()
 	out.asked(w, out.goal().ID, out.Title)
 	if len(out.Edits) == 0 && out.Goal == nil {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/activity"
+	"ctxtool/internal/outline"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/prompt"
@@ -69,11 +70,11 @@ type Stats struct {
 // ended the replay, if any.
 func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 	l := &logger{w: w, load: r.NewReader(), calls: map[string]activity.Call{}, stats: Stats{Modified: []string{}}}
-	head, err := r.Session.HeaderLine()
+	about, err := outline.Headed(r.Session)
 	if err != nil {
 		return nil, err
 	}
-	l.begin(Head{head.Get("id").Text(), head.Get("timestamp").Text(), head.Get("cwd").Text()})
+	l.begin(Head{about.ID, about.Began, about.CWD})
 	l.meter = ledger.New(r, ledger.Options{Counter: &tokens.SWE, Sizes: true}).Meter()
 	for step, err := range r.Walk(leaf) {
 		if replay.Stopped(err) {

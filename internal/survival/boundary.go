@@ -3,6 +3,7 @@ package survival
 import (
 	"strings"
 
+	"ctxtool/internal/ops"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -95,16 +96,6 @@ func MayCompact(k jsonl.Kind) bool {
 // Compacts reports whether the entry of a step, with that line, is a compaction by its effect, or
 // a patch with the op or the name of one.
 func Compacts(did replay.Effect, line jsonl.Value) bool {
-	_, applies := Applied(line)
+	_, applies := ops.Compacts(line)
 	return did == replay.Compacted || did == replay.Patched && (applies || line.Get("transformerName").Is("compaction"))
-}
-
-// Applied returns the op of a transform that compacts.
-func Applied(line jsonl.Value) (op jsonl.Value, ok bool) {
-	for op := range line.Get("patch").Elements {
-		if op.Get("op").Is("compaction_apply") {
-			return op, true
-		}
-	}
-	return nil, false
 }

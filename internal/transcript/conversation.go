@@ -20,8 +20,7 @@ import (
 // A Conversation is the entries of a path, or of the whole tree: first the path to the leaf,
 // then the other branches, each from its fork.
 type Conversation struct {
-	Name    string // of the session
-	Stopped error  // where the replay stopped; later entries are included
+	Stopped error // where the replay stopped; later entries are included
 
 	s       *sessionfmt.Session
 	records []int32
@@ -55,19 +54,7 @@ func NewConversation(r *replay.Replay, leaf int, all bool) (*Conversation, error
 		}
 	}
 	c.damage(r.AllFindings())
-	return c, c.named()
-}
-
-// named reads the session's last name (docs/session-format.md 2.4).
-func (c *Conversation) named() error {
-	for i := c.s.Len() - 1; i >= 0; i-- {
-		if c.s.Kind(i) == jsonl.SessionInfo {
-			line, err := c.s.NewReader().Line(i)
-			c.Name = jsonl.TrimJS(line.Get("name").Text())
-			return err
-		}
-	}
-	return nil
+	return c, nil
 }
 
 // branches adds what is not on the path: at each fork, each branch down to its last entry in
@@ -75,15 +62,14 @@ func (c *Conversation) named() error {
 func (c *Conversation) branches(t *sessionfmt.Tree) {
 	turns, turn := map[int32]int{}, -1 // at records, once they are listed
 	shown := make([]bool, c.s.Len())
-	list := func(rec int32, from int) {
-		turn = from
+	list := func(rec int32) {
 		if c.s.Kind(int(rec)) == jsonl.User {
 			turn++
 		}
 		turns[rec], shown[rec] = turn, true
 	}
 	for _, rec := range c.records {
-		list(rec, turn)
+		list(rec)
 	}
 	start := func(rec, fork int) {
 		b := Block{Kind: Branch, Record: rec, By: rec, Turn: -1}
@@ -93,7 +79,7 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 		turn = b.Turn
 		c.before[rec] = append(c.before[rec], b)
 		for tip := t.LastBelow(rec); rec >= 0; {
-			list(int32(rec), turn)
+			list(int32(rec))
 			c.records = append(c.records, int32(rec))
 			on := -1
 			for child := range t.Children(rec) {
@@ -104,20 +90,17 @@ func (c *Conversation) branches(t *sessionfmt.Tree) {
 			rec = on
 		}
 	}
-	ways := func(done int) {
-		for k := done; k < len(c.records); k++ {
-			for child := range t.Children(int(c.records[k])) {
+	done := 0 // records whose children are listed
+	for _, root := range append([]int{-1}, t.Roots...) {
+		if root >= 0 && !shown[root] {
+			start(root, -1)
+		}
+		for ; done < len(c.records); done++ {
+			for child := range t.Children(int(c.records[done])) {
 				if !shown[child] {
-					start(child, int(c.records[k]))
+					start(child, int(c.records[done]))
 				}
 			}
-		}
-	}
-	ways(0)
-	for _, root := range t.Roots {
-		if done := len(c.records); !shown[root] {
-			start(root, -1)
-			ways(done)
 		}
 	}
 }

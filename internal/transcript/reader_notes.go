@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/internal/activity"
 	"ctxtool/internal/base/scratch"
+	"ctxtool/internal/ops"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -149,11 +150,9 @@ func (r *reader) transform(v value) {
 	if title == "" {
 		title = v.Get("transformerName").Text()
 	}
-	for op := range v.Get("patch").Elements {
-		if op.Get("op").Is("compaction_apply") {
-			r.cut(op)
-			r.text = appendText(op.Get("summary"), scratch.Reset(r.text))
-		}
+	if op, ok := ops.Compacts(v); ok {
+		r.cut(op)
+		r.text = appendText(op.Get("summary"), r.text)
 	}
 	r.say(Transform, title, r.text)
 }

@@ -35,8 +35,6 @@ type Story struct {
 	line     []byte        // the current command
 	same     []byte        // what identifies it; see appendSame
 	table    *models.Table // of prices
-	asked    models.Ref    // the model of the last call
-	prices   models.Model  // its prices
 }
 
 // A File is a file that the conversation changed.
@@ -189,26 +187,21 @@ func (s *Story) file(path string) *File {
 // request records an answer to a request. entry is the answer's, if it is known.
 func (s *Story) request(m *jsonl.Message, entry value) {
 	s.Requests++
-	s.pay(m.Usage, m.Provider, m.Model, entry.Get("message"))
-	if s.asked != (models.Ref{}) && !slices.Contains(s.Models, s.asked) {
-		s.Models = append(s.Models, s.asked)
+	s.pay(m.Usage, m.Provider, m.Model, entry.Get("message").Get("responseModel"))
+	if last := len(s.Models) - 1; last >= 0 && m.Provider.Is(s.Models[last].Provider) && m.Model.Is(s.Models[last].ID) {
+		return
+	}
+	if asked := (models.Ref{Provider: m.Provider.Text(), ID: m.Model.Text()}); asked != (models.Ref{}) && !slices.Contains(s.Models, asked) {
+		s.Models = append(s.Models, asked)
 	}
 }
 
 // pay adds a usage. A call that records no cost has the one by the prices of its model, or of the
-// one that a message says has answered.
-func (s *Story) pay(usage, provider, model, message value) {
-	if !provider.Is(s.asked.Provider) || !model.Is(s.asked.ID) {
-		s.asked = models.Ref{Provider: provider.Text(), ID: model.Text()}
-		s.prices, _ = s.table.Priced(s.asked.Provider, s.asked.ID, "")
-	}
+// one that has answered.
+func (s *Story) pay(usage, provider, model, answered value) {
 	u := usage.Usage()
-	if !u.Cost.Known && s.asked != (models.Ref{}) {
-		prices := s.prices
-		if !prices.Priced() {
-			prices, _ = s.table.Priced(s.asked.Provider, s.asked.ID, message.Get("responseModel").Text())
-		}
-		dollars, _, _ := prices.Paid(&u)
+	dollars, recorded := s.table.Paid(&u, provider, model, answered)
+	if !recorded {
 		s.Computed += dollars
 	}
 	sum := &s.Usage

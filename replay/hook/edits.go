@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/diff"
+	"ctxtool/internal/ops"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -79,9 +80,9 @@ func (t *Trial) refuse(why string, names ...string) error {
 func (t *Trial) edit(b *sessionfmt.Batch) error {
 	for _, v := range t.Verdicts {
 		switch v.Name {
-		case "messages_uncached_append":
+		case ops.Append:
 			return t.refuse("pi stores no uncached messages", v.Name)
-		case "compaction_apply":
+		case ops.Compaction:
 			return t.refuse("ctxtool compact appends a compaction", v.Name)
 		}
 	}
@@ -199,7 +200,7 @@ func (t *Trial) editMessages(b *sessionfmt.Batch) error {
 			for k := range c.Count {
 				rec := a[c.A+k].Origin().Record
 				if a[c.A+k].Origin().Op >= 0 || s.ID(rec) == "" || s.WrongID(rec) || s.Shadowed(rec) || !s.Kind(rec).Replaceable() && c.Change != diff.Removed {
-					return t.refuse(fmt.Sprintf("no edit reaches message %d", c.A+k), "messages_cached_replace")
+					return t.refuse(fmt.Sprintf("no edit reaches message %d", c.A+k), ops.Replace)
 				}
 				replacement := value("null")
 				if c.Change != diff.Removed {
@@ -218,12 +219,12 @@ func (t *Trial) editMessages(b *sessionfmt.Batch) error {
 					return err
 				}
 				if c.A >= 0 && c.A < end || c.B+c.Count != d.B.Cached || !v.Get("role").Is("user") {
-					return t.refuse("only messages of the user, at the end, can be added", "messages_cached_replace")
+					return t.refuse("only messages of the user, at the end, can be added", ops.Replace)
 				}
 				b.Add(jsonl.User, jsonl.Field{Name: "message", Value: bytes.Clone(v)})
 			}
 		default:
-			return t.refuse("messages cannot be moved", "messages_cached_replace")
+			return t.refuse("messages cannot be moved", ops.Replace)
 		}
 	}
 	return nil

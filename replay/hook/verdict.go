@@ -144,12 +144,12 @@ func warningsOf(v value, p *prompt.State, messages *int) (all []warning) {
 		if v.Get("reasoning").IsNull() && v.Get("temperature").IsNull() && v.Get("maxTokens").IsNull() {
 			warn("no-option", "it sets no option")
 		}
-	case name.Is("messages_cached_replace"):
+	case name.Is(ops.Replace):
 		*messages = 0
 		for range v.Get("messages").Elements {
 			*messages++
 		}
-	case name.Is("compaction_apply"):
+	case name.Is(ops.Compaction):
 		first, _ := v.Get("firstKeptMessageIndex").Float()
 		if first < 0 || first > float64(*messages) || first != float64(int(first)) {
 			warn("patch-index", "firstKeptMessageIndex is %s in a list of %d messages", v.Get("firstKeptMessageIndex"), *messages)

@@ -93,3 +93,13 @@ func (t *Table) Priced(provider, asked, answered string) (m Model, known bool) {
 	}
 	return m, known
 }
+
+// Paid returns what a call cost in dollars, as Model.Paid, by the prices of its models: see Priced.
+func (t *Table) Paid(u *jsonl.Usage, provider, asked, answered jsonl.Value) (dollars float64, recorded bool) {
+	var m Model
+	if !u.Cost.Known {
+		m, _ = t.Priced(provider.Text(), asked.Text(), answered.Text())
+	}
+	dollars, recorded, _ = m.Paid(u)
+	return dollars, recorded
+}

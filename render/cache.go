@@ -306,7 +306,7 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) {
 		w.WriteByte('\n')
 	}
 	WriteTable(w, table.Stream(slices.Values(read), []col[*cache.Total]{
-		{Name: "session", Value: func(t *cache.Total) any { return t.File }, Flex: true},
+		{Name: "session", Unit: table.Path, Value: func(t *cache.Total) any { return t.File }, Flex: true},
 		{Name: "requests", Unit: table.Number, Value: func(t *cache.Total) any { return t.Requests }},
 		{Name: "prompts", Unit: table.Short, Value: func(t *cache.Total) any { return t.Prompt }, Yields: 1},
 		{Name: "possible", Unit: table.Share, Value: func(t *cache.Total) any { return t.HitRate.Possible }},

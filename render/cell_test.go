@@ -37,7 +37,7 @@ func TestCells(t *testing.T) {
 		{table.Dollars, table.Money{Unpriced: 3}, "unknown", "unknown", ""},
 		{table.Text, []int64{1, 8}, "▁█", "▁█", "1 8"},
 	} {
-		text, markdown, csv := textCell(c.unit, c.cell), markdownCell(c.unit, c.cell), csvCell(c.cell)
+		text, markdown, csv := Screen{}.cell(c.unit, c.cell), markdownCell(c.unit, c.cell), csvCell(c.cell)
 		if text != c.text || markdown != c.markdown || csv != c.csv {
 			t.Errorf("%s %v: %q, %q, %q, want %q, %q, %q", c.unit, c.cell, text, markdown, csv, c.text, c.markdown, c.csv)
 		}

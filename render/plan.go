@@ -131,7 +131,7 @@ func writePlanEntries(w *bufio.Writer, p *plan.Plan, _ Screen) {
 // writePlans writes a row a session.
 func writePlans(w *bufio.Writer, ps Plans, on Screen) {
 	rest := []col[*plan.Plan]{{Name: "what", Value: func(p *plan.Plan) any { return outcome(p) }}}
-	columns := []col[*plan.Plan]{{Name: "session", Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
+	columns := []col[*plan.Plan]{{Name: "session", Unit: table.Path, Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
 	columns = slices.Concat(columns, partColumns(ps.All), rest)
 	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
 	if ps.Sum {

@@ -40,7 +40,7 @@ func spreadTitle(s *simulate.Store) string {
 
 // differingColumns are the columns of the sessions in which policies differ most.
 var differingColumns = []col[*simulate.Difference]{
-	{Name: "session", Flex: true, Value: func(d *simulate.Difference) any { return d.File }},
+	{Name: "session", Unit: table.Path, Flex: true, Value: func(d *simulate.Difference) any { return d.File }},
 	{Name: "requests", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Requests }, Yields: 1},
 	{Name: "cheapest", Value: func(d *simulate.Difference) any { return d.Least.Policy }},
 	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d, d.Least.Cost) }},

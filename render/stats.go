@@ -103,7 +103,7 @@ func styled(t table.Table) table.Table {
 // warnings by their column, and shares over 100% as failures.
 func sheetStyle(c column) func(cell string) style {
 	switch c.Unit {
-	case table.Text, table.Entry:
+	case table.Text, table.Path, table.Entry:
 		return wordStyle
 	case table.Share:
 		return func(cell string) style {

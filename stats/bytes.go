@@ -170,7 +170,7 @@ func bytesSheets(r *Report) []Sheet {
 }
 
 var requestColumns = []col[*SessionBytes]{
-	{Name: "session", Value: func(b *SessionBytes) any { return cmp.Or(b.File, b.Session) }, Flex: true},
+	{Name: "session", Unit: table.Path, Value: func(b *SessionBytes) any { return cmp.Or(b.File, b.Session) }, Flex: true},
 	{Name: "request", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.About{Of: b.Request} }},
 	{Name: "limit", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.Unless0(b.Limit) }},
 	{Name: "share", Unit: table.Share, Value: func(b *SessionBytes) any { return b.Share }},
@@ -181,7 +181,7 @@ var requestColumns = []col[*SessionBytes]{
 }
 
 var imageColumns = []col[*ImageBytes]{
-	{Name: "session", Value: func(i *ImageBytes) any { return i.File }, Flex: true},
+	{Name: "session", Unit: table.Path, Value: func(i *ImageBytes) any { return i.File }, Flex: true},
 	{Name: "entry", Unit: table.Entry, Value: func(i *ImageBytes) any { return i.Entry }},
 	{Name: "line", Unit: table.Number, Value: func(i *ImageBytes) any { return i.Line }},
 	{Name: "base64", Unit: table.Bytes, Value: func(i *ImageBytes) any { return i.Bytes }},
@@ -189,7 +189,7 @@ var imageColumns = []col[*ImageBytes]{
 }
 
 var lineColumns = []col[*LineBytes]{
-	{Name: "session", Value: func(l *LineBytes) any { return l.File }, Flex: true},
+	{Name: "session", Unit: table.Path, Value: func(l *LineBytes) any { return l.File }, Flex: true},
 	{Name: "line", Unit: table.Number, Value: func(l *LineBytes) any { return l.Line }},
 	{Name: "entry", Unit: table.Entry, Value: func(l *LineBytes) any { return l.Entry }},
 	{Name: "kind", Value: func(l *LineBytes) any { return l.Kind }},

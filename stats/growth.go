@@ -215,7 +215,7 @@ func (p *GrowthPart) sheets() []Sheet {
 	return []Sheet{{
 		Notes: calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated }),
 		Table: table.Of(p.Sessions, []col[*Growth]{
-			{Name: "session", Value: func(g *Growth) any { return g.File }, Flex: true},
+			{Name: "session", Unit: table.Path, Value: func(g *Growth) any { return g.File }, Flex: true},
 			{Name: "requests", Unit: table.Number, Value: func(g *Growth) any { return len(g.Requests) }},
 			{Name: "peak", Unit: table.Tokens, Value: func(g *Growth) any { return g.Peak }},
 			{Name: "share", Unit: table.Share, Value: func(g *Growth) any { return table.Unless0(g.Share) }},

@@ -287,7 +287,7 @@ func (p *SessionPart) sheets() []Sheet {
 	long := &p.LongPrompts
 	title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
 	s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*LongPrompt]{
-		{Name: "session", Value: func(l *LongPrompt) any { return l.File }},
+		{Name: "session", Unit: table.Path, Value: func(l *LongPrompt) any { return l.File }},
 		{Name: "entry", Unit: table.Entry, Value: func(l *LongPrompt) any { return l.Entry }},
 		{Name: "requests", Unit: table.Number, Value: func(l *LongPrompt) any { return l.Requests }},
 		{Name: "prompt", Value: func(l *LongPrompt) any { return l.Text }, Flex: true},

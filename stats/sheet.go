@@ -48,7 +48,7 @@ func (r *Report) Gaps() Sheet {
 	}
 	s := Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed}
 	s.Table = table.Of(gaps, []col[*ReportFile]{
-		{Name: "session", Value: func(f *ReportFile) any { return f.File }},
+		{Name: "session", Unit: table.Path, Value: func(f *ReportFile) any { return f.File }},
 		{Name: "counted", Value: func(f *ReportFile) any {
 			return cmp.Or(phrase.If(f.Error != "", "nothing"), "the beginning")
 		}},

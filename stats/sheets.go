@@ -37,7 +37,7 @@ func (p *CompactionsPart) sheets() []Sheet {
 }
 
 var compactionColumns = []col[*Compacting]{
-	{Name: "session", Value: func(c *Compacting) any { return c.File }},
+	{Name: "session", Unit: table.Path, Value: func(c *Compacting) any { return c.File }},
 	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
 	{Name: "why", Value: func(c *Compacting) any { return c.Trigger }},
 	{Name: "before", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.Before} }},
@@ -54,7 +54,7 @@ var compactionColumns = []col[*Compacting]{
 
 // triggerColumns say why there was a compaction.
 var triggerColumns = []col[*Compacting]{
-	{Name: "session", Value: func(c *Compacting) any { return c.File }},
+	{Name: "session", Unit: table.Path, Value: func(c *Compacting) any { return c.File }},
 	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
 	{Name: "request", Unit: table.Number, Value: func(c *Compacting) any { return c.Request }},
 	{Name: "recorded", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Recorded) }},
@@ -191,7 +191,7 @@ func sized(s weigh.Size) any { return table.Marked(s.Estimated > 0, s.Tokens) }
 func (p *ContextPart) sessionSheet() Sheet {
 	some, notes := fullest(p.Sessions, func(c SessionContext) int { return c.Tokens })
 	return Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*SessionContext]{
-		{Name: "session", Value: func(c *SessionContext) any { return cmp.Or(c.File, c.Session) }, Flex: true},
+		{Name: "session", Unit: table.Path, Value: func(c *SessionContext) any { return cmp.Or(c.File, c.Session) }, Flex: true},
 		{Name: "entry", Unit: table.Entry, Value: func(c *SessionContext) any { return c.Entry }},
 		{Name: "tokens", Unit: table.Tokens, Value: func(c *SessionContext) any { return sized(c.Usage) }},
 		{Name: "window", Unit: table.Share, Value: func(c *SessionContext) any { return c.Share }},
@@ -202,7 +202,7 @@ func (p *ContextPart) sessionSheet() Sheet {
 
 func (p *ContextPart) largestSheet() Sheet {
 	s := Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*ContextEntry]{
-		{Name: "session", Value: func(e *ContextEntry) any { return e.File }, Flex: true},
+		{Name: "session", Unit: table.Path, Value: func(e *ContextEntry) any { return e.File }, Flex: true},
 		{Name: "entry", Unit: table.Entry, Value: func(e *ContextEntry) any { return e.Entry }},
 		{Name: "line", Unit: table.Number, Value: func(e *ContextEntry) any { return e.Line }},
 		{Name: "kind", Value: func(e *ContextEntry) any { return e.Kind }},
@@ -223,7 +223,7 @@ func (p *ContextPart) largestSheet() Sheet {
 // rereadSheet is the files that were read more than once.
 func (p *ContextPart) rereadSheet() Sheet {
 	s := Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*Reread]{
-		{Name: "session", Value: func(r *Reread) any { return r.File }, Flex: true},
+		{Name: "session", Unit: table.Path, Value: func(r *Reread) any { return r.File }, Flex: true},
 		{Name: "path", Value: func(r *Reread) any { return r.Path }, Flex: true},
 		{Name: "times", Unit: table.Number, Value: func(r *Reread) any { return r.Times }},
 		{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *Reread) any { return p.tokens(r.Tokens) }},
@@ -281,7 +281,11 @@ func (p *CostPart) rowSheet() Sheet {
 	var columns []col[*CostRow]
 	for i, by := range p.By {
 		key := func(r *CostRow) any { return *r.costKey(by) }
-		columns = append(columns, col[*CostRow]{Name: by, Flex: i == 0, Value: key})
+		column := col[*CostRow]{Name: by, Flex: i == 0, Value: key}
+		if by == "session" || by == "project" {
+			column.Unit = table.Path
+		}
+		columns = append(columns, column)
 	}
 	columns = append(columns, table.Within(func(r *CostRow) *CostSum { return &r.CostSum }, nil, sumColumns...)...)
 	var rows []CostRow

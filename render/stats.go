@@ -17,14 +17,14 @@ import (
 // Stats are a report with the tables of its lenses, and the results of a gate, nil for none.
 type Stats struct {
 	Report *stats.Report
-	Sheets []stats.Sheet
+	Sheets []table.Sheet
 	Gate   *gate.Report
 	Lenses []string // that were asked for; others are computed for the gate
 	Gaps   bool     // text has the gaps in figures as a table
 }
 
 // tables returns the tables of a text.
-func (s *Stats) tables() []stats.Sheet {
+func (s *Stats) tables() []table.Sheet {
 	if s.Gaps {
 		if gaps := s.Report.Gaps(); !gaps.Empty() {
 			return append(s.Sheets, gaps)
@@ -66,7 +66,7 @@ func writeStatsMarkdown(w *bufio.Writer, s Stats, _ Screen) {
 	writeSheetsMarkdown(w, s.tables())
 }
 
-func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) {
+func writeSheets(w *bufio.Writer, sheets []table.Sheet, on Screen) {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -86,7 +86,7 @@ func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) {
 }
 
 // sheetTitle returns the line above a table.
-func sheetTitle(s stats.Sheet) string {
+func sheetTitle(s table.Sheet) string {
 	return s.Lens + phrase.If(s.Title != "", ": %s", s.Title)
 }
 
@@ -119,7 +119,7 @@ func sheetStyle(c column) func(cell string) style {
 	return nil
 }
 
-func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
+func writeSheetsMarkdown(w *bufio.Writer, sheets []table.Sheet) {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -152,7 +152,7 @@ var blocks = []rune(" ▁▂▃▄▅▆▇█")
 // writeChart draws a chart as bars, one for each size, or for the largest of several if there
 // are too many for the width. Without a width it uses chartWidth, so that output into a pipe
 // is the same everywhere.
-func writeChart(w *bufio.Writer, c *stats.Chart, on Screen) {
+func writeChart(w *bufio.Writer, c *table.Chart, on Screen) {
 	width := on.Width
 	if width <= 0 {
 		width = chartWidth
@@ -189,7 +189,7 @@ func writeChart(w *bufio.Writer, c *stats.Chart, on Screen) {
 }
 
 // overLimit returns a line of bars in which those over the limit stand out.
-func overLimit(c *stats.Chart, bars []stats.Bar, text []rune, on Screen) string {
+func overLimit(c *table.Chart, bars []table.Bar, text []rune, on Screen) string {
 	over := func(i int) bool { return c.Limit > 0 && bars[i].Size > c.Limit }
 	var out strings.Builder
 	for i := 0; i < len(bars); {
@@ -217,7 +217,7 @@ func eighths(size, top int64, all int) int {
 
 // chartTop returns the size at the top: the limit if the bars come near it, else the next
 // round number.
-func chartTop(c *stats.Chart) int64 {
+func chartTop(c *table.Chart) int64 {
 	peak := int64(1)
 	for _, b := range c.Bars {
 		peak = max(peak, b.Size)
@@ -236,18 +236,18 @@ func chartTop(c *stats.Chart) int64 {
 
 // chartBars returns a bar for each column. If there is room a bar has several columns; if
 // not, a column has the largest of several bars, and their most important mark.
-func chartBars(bars []stats.Bar, columns int) []stats.Bar {
+func chartBars(bars []table.Bar, columns int) []table.Bar {
 	if wide := min(widestBar, columns/max(1, len(bars))); wide > 0 {
-		var out []stats.Bar
+		var out []table.Bar
 		for _, b := range bars {
 			out = append(out, b)
 			for range wide - 1 {
-				out = append(out, stats.Bar{Size: b.Size})
+				out = append(out, table.Bar{Size: b.Size})
 			}
 		}
 		return out
 	}
-	out := make([]stats.Bar, columns)
+	out := make([]table.Bar, columns)
 	for i, b := range bars {
 		o := &out[i*columns/len(bars)]
 		o.Size = max(o.Size, b.Size)
@@ -270,7 +270,7 @@ func sparkline(sizes []int64) string {
 		return ""
 	}
 	top := slices.Max(sizes)
-	bars := make([]stats.Bar, len(sizes))
+	bars := make([]table.Bar, len(sizes))
 	for i, n := range sizes {
 		bars[i].Size = n
 	}

@@ -154,14 +154,14 @@ func addBytes(sum, one *Report) {
 }
 
 // bytesSheets returns the tables of the lens.
-func bytesSheets(r *Report) []Sheet {
+func bytesSheets(r *Report) []table.Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
 	some, notes := fullest(p.Sessions, func(b SessionBytes) int { return int(b.Request) })
 	several := len(p.Sessions) > 1
-	all := []Sheet{
+	all := []table.Sheet{
 		{Table: table.Of(some, requestColumns), Notes: notes},
-		Sheet{Title: "the largest images", Table: table.Of(p.Images, imageColumns)}.of(several),
-		Sheet{Title: "the largest lines", Table: table.Of(p.Lines, lineColumns)}.of(several),
+		table.Sheet{Title: "the largest images", Table: table.Of(p.Images, imageColumns)}.Of(several),
+		table.Sheet{Title: "the largest lines", Table: table.Of(p.Lines, lineColumns)}.Of(several),
 	}
 	if len(p.Disk) > 0 {
 		all = append(all, p.diskSheet())

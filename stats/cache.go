@@ -121,7 +121,7 @@ func addCache(sum, one *Report) {
 	}
 }
 
-func cacheSheets(r *Report) []Sheet {
+func cacheSheets(r *Report) []table.Sheet {
 	var parts []CachePart
 	var notes []string
 	if p := r.Cache; p != nil {
@@ -130,7 +130,7 @@ func cacheSheets(r *Report) []Sheet {
 			notes = []string{fmt.Sprintf("billed again at an unknown price: %d of %d tokens", n, p.Rebilled.Tokens)}
 		}
 	}
-	return []Sheet{{Title: "requests of the path", Table: table.Of(parts, cacheColumns), Notes: notes}}
+	return []table.Sheet{{Title: "requests of the path", Table: table.Of(parts, cacheColumns), Notes: notes}}
 }
 
 var cacheColumns = []col[*CachePart]{

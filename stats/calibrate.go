@@ -27,7 +27,7 @@ var calibrationLens = Lens{
 		}
 		p.sort()
 	},
-	sheets: func(r *Report) []Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
+	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
 }
 
 // A CalibrationPart is the factors of the models that answered on the paths of the sessions,
@@ -200,10 +200,10 @@ func (c *Calibrated) String() string {
 		c.Model, c.Factor, phrase.Count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
 }
 
-func (p *CalibrationPart) sheets() []Sheet {
+func (p *CalibrationPart) sheets() []table.Sheet {
 	note := fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))
 	ranged := func(c *Calibration) *ErrorRange { return c.Error }
-	return []Sheet{{
+	return []table.Sheet{{
 		Notes: []string{note},
 		Table: table.Of(p.Models, slices.Concat([]col[*Calibration]{
 			{Name: "model", Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true},

@@ -63,12 +63,12 @@ func addCheck(sum, one *Report) {
 	}
 }
 
-func checkSheets(r *Report) []Sheet {
+func checkSheets(r *Report) []table.Sheet {
 	var parts []CheckPart
 	if r.Check != nil {
 		parts = []CheckPart{*r.Check}
 	}
-	return []Sheet{{Table: table.Of(parts, []col[*CheckPart]{
+	return []table.Sheet{{Table: table.Of(parts, []col[*CheckPart]{
 		{Name: "errors", Unit: table.Number, Value: func(p *CheckPart) any { return p.Errors }},
 		{Name: "warnings", Unit: table.Number, Value: func(p *CheckPart) any { return p.Warnings }},
 		{Name: "infos", Unit: table.Number, Value: func(p *CheckPart) any { return p.Infos }},

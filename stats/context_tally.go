@@ -428,9 +428,9 @@ func (p *ContextPart) Unused() (names []string, tokens, total int) {
 }
 
 // offerSheet is what requests offered, and how often it was used.
-func (p *ContextPart) offerSheet() Sheet {
+func (p *ContextPart) offerSheet() table.Sheet {
 	title := "tools, skills and context files in the requests of the path"
-	s := Sheet{Title: title, Few: fewRows, Table: table.Of(p.Offered, []col[*Offer]{
+	s := table.Sheet{Title: title, Few: fewRows, Table: table.Of(p.Offered, []col[*Offer]{
 		{Name: "what", Value: func(o *Offer) any { return o.Kind }},
 		{Name: "name", Value: func(o *Offer) any { return o.Name }, Flex: true},
 		{Name: p.unit(), Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Tokens) }},

@@ -120,8 +120,8 @@ func (b *callBook) close() {
 	b.sum.LostResults += len(b.strange)
 }
 
-func toolSheet(tools []ToolCount) Sheet {
-	return Sheet{Title: "tool calls", Table: table.Of(tools, []col[*ToolCount]{
+func toolSheet(tools []ToolCount) table.Sheet {
+	return table.Sheet{Title: "tool calls", Table: table.Of(tools, []col[*ToolCount]{
 		{Name: "tool", Value: func(t *ToolCount) any { return t.Tool }, Flex: true},
 		{Name: "calls", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Calls) }},
 		{Name: "ok", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.OK) }},

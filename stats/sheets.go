@@ -11,13 +11,40 @@ import (
 	"ctxtool/replay/weigh"
 )
 
+// A col is a column of a table of rows of one type.
+type col[T any] = table.Column[T]
+
+// Gaps is a table of the sessions that a report does not count, or not to their ends.
+func (r *Report) Gaps() table.Sheet {
+	var gaps []ReportFile
+	for _, f := range r.Files {
+		if f.Error+f.Stopped != "" {
+			gaps = append(gaps, f)
+		}
+	}
+	s := table.Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed}
+	s.Table = table.Of(gaps, []col[*ReportFile]{
+		{Name: "session", Unit: table.Path, Value: func(f *ReportFile) any { return f.File }},
+		{Name: "counted", Value: func(f *ReportFile) any {
+			return cmp.Or(phrase.If(f.Error != "", "nothing"), "the beginning")
+		}},
+		{Name: "why", Value: func(f *ReportFile) any { return cmp.Or(f.Error, f.Stopped) }, Flex: true},
+	})
+	return s
+}
+
+// withRows returns the sheets that have rows, and the first.
+func withRows(all []table.Sheet) []table.Sheet {
+	return append(all[:1], slices.DeleteFunc(all[1:], func(s table.Sheet) bool { return s.Empty() })...)
+}
+
 // sheets are the compactions, and why there were any.
-func (p *CompactionsPart) sheets() []Sheet {
+func (p *CompactionsPart) sheets() []table.Sheet {
 	several := len(p.List) > 0 && p.List[0].File != p.List[len(p.List)-1].File
-	main := Sheet{Few: mostListed, Table: table.Of(p.List, compactionColumns)}.of(several)
+	main := table.Sheet{Few: mostListed, Table: table.Of(p.List, compactionColumns)}.Of(several)
 	if p.Count == 0 {
 		main.Notes = []string{"no compactions on the path"}
-		return []Sheet{main}
+		return []table.Sheet{main}
 	}
 	main.Notes = []string{p.note()}
 	for i := range p.List {
@@ -32,8 +59,8 @@ func (p *CompactionsPart) sheets() []Sheet {
 			}
 		}
 	}
-	why := Sheet{Title: "why", Few: mostListed, Table: table.Of(p.List, triggerColumns)}
-	return []Sheet{main, why.of(several)}
+	why := table.Sheet{Title: "why", Few: mostListed, Table: table.Of(p.List, triggerColumns)}
+	return []table.Sheet{main, why.Of(several)}
 }
 
 var compactionColumns = []col[*Compacting]{
@@ -82,9 +109,9 @@ func (p *CompactionsPart) note() string {
 }
 
 // contextSheets returns the tables of the context lens.
-func contextSheets(r *Report) []Sheet {
+func contextSheets(r *Report) []table.Sheet {
 	p := cmp.Or(r.Context, &ContextPart{})
-	all := []Sheet{p.categorySheet(), p.placeSheet()}
+	all := []table.Sheet{p.categorySheet(), p.placeSheet()}
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())
 	}
@@ -104,8 +131,8 @@ func (p *ContextPart) unit() string {
 
 // categorySheet returns the content of the contexts by category. Shares are those of the
 // window, or of all tokens for several contexts.
-func (p *ContextPart) categorySheet() Sheet {
-	var s Sheet
+func (p *ContextPart) categorySheet() table.Sheet {
+	var s table.Sheet
 	var all ContextCategory
 	for _, c := range p.Sessions {
 		addUp(&all, &ContextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
@@ -188,9 +215,9 @@ func (p *ContextPart) sum() (s weigh.Size) {
 func sized(s weigh.Size) any { return table.Marked(s.Estimated > 0, s.Tokens) }
 
 // sessionSheet returns the largest contexts of several sessions.
-func (p *ContextPart) sessionSheet() Sheet {
+func (p *ContextPart) sessionSheet() table.Sheet {
 	some, notes := fullest(p.Sessions, func(c SessionContext) int { return c.Tokens })
-	return Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*SessionContext]{
+	return table.Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*SessionContext]{
 		{Name: "session", Unit: table.Path, Value: func(c *SessionContext) any { return cmp.Or(c.File, c.Session) }, Flex: true},
 		{Name: "entry", Unit: table.Entry, Value: func(c *SessionContext) any { return c.Entry }},
 		{Name: "tokens", Unit: table.Tokens, Value: func(c *SessionContext) any { return sized(c.Usage) }},
@@ -200,8 +227,8 @@ func (p *ContextPart) sessionSheet() Sheet {
 	})}
 }
 
-func (p *ContextPart) largestSheet() Sheet {
-	s := Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*ContextEntry]{
+func (p *ContextPart) largestSheet() table.Sheet {
+	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*ContextEntry]{
 		{Name: "session", Unit: table.Path, Value: func(e *ContextEntry) any { return e.File }, Flex: true},
 		{Name: "entry", Unit: table.Entry, Value: func(e *ContextEntry) any { return e.Entry }},
 		{Name: "line", Unit: table.Number, Value: func(e *ContextEntry) any { return e.Line }},
@@ -217,12 +244,12 @@ func (p *ContextPart) largestSheet() Sheet {
 	if more := all - len(p.Largest); more > 0 {
 		s.Notes = []string{fmt.Sprintf("%d more messages are smaller.", more)}
 	}
-	return s.of(len(p.Sessions) > 1)
+	return s.Of(len(p.Sessions) > 1)
 }
 
 // rereadSheet is the files that were read more than once.
-func (p *ContextPart) rereadSheet() Sheet {
-	s := Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*Reread]{
+func (p *ContextPart) rereadSheet() table.Sheet {
+	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*Reread]{
 		{Name: "session", Unit: table.Path, Value: func(r *Reread) any { return r.File }, Flex: true},
 		{Name: "path", Value: func(r *Reread) any { return r.Path }, Flex: true},
 		{Name: "times", Unit: table.Number, Value: func(r *Reread) any { return r.Times }},
@@ -232,12 +259,12 @@ func (p *ContextPart) rereadSheet() Sheet {
 	if n := p.Rereads.Files - len(p.Rereads.Largest); n > 0 {
 		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
 	}
-	return s.of(len(p.Sessions) > 1)
+	return s.Of(len(p.Sessions) > 1)
 }
 
 // sheets are the tables of the lens cost: the rows, and what the calls were for.
-func (p *CostPart) sheets() []Sheet {
-	sheets := []Sheet{p.rowSheet()}
+func (p *CostPart) sheets() []table.Sheet {
+	sheets := []table.Sheet{p.rowSheet()}
 	if p.Calls.Total > p.Kinds.Answers.Calls.Total {
 		sheets = append(sheets, p.kindSheet())
 	}
@@ -277,7 +304,7 @@ var sumColumns = []col[*CostSum]{
 // computed reports whether some of a cost is by the table of prices.
 func (s *CostSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceable }
 
-func (p *CostPart) rowSheet() Sheet {
+func (p *CostPart) rowSheet() table.Sheet {
 	var columns []col[*CostRow]
 	for i, by := range p.By {
 		key := func(r *CostRow) any { return *r.costKey(by) }
@@ -294,7 +321,7 @@ func (p *CostPart) rowSheet() Sheet {
 			rows = append(rows, row)
 		}
 	}
-	s := Sheet{Few: fewRows, Table: table.Of(rows, columns)}
+	s := table.Sheet{Few: fewRows, Table: table.Of(rows, columns)}
 	if len(rows) > 1 {
 		total := &CostRow{CostSum: p.CostSum}
 		*total.costKey(p.By[0]) = "total"
@@ -309,7 +336,7 @@ type purpose struct {
 	*CostSum
 }
 
-func (p *CostPart) kindSheet() Sheet {
+func (p *CostPart) kindSheet() table.Sheet {
 	var rows []purpose
 	for kind, name := range []string{"answers", "tools", "summaries", "cache warming", "other"} {
 		if sum := p.Kinds.of(callKind(kind)); sum.Calls.Total > 0 {
@@ -318,7 +345,7 @@ func (p *CostPart) kindSheet() Sheet {
 	}
 	columns := []col[*purpose]{{Name: "purpose", Value: func(p *purpose) any { return p.name }}}
 	sums := table.Within(func(p *purpose) *CostSum { return p.CostSum }, nil, sumColumns...)
-	return Sheet{Title: "by purpose", Table: table.Of(rows, append(columns, sums...))}
+	return table.Sheet{Title: "by purpose", Table: table.Of(rows, append(columns, sums...))}
 }
 
 // notes say what the numbers do not.

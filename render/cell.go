@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/origin"
@@ -28,7 +29,7 @@ func (s Screen) cell(unit table.Unit, cell any) string {
 	case table.Best:
 		return sessionfmt.Clean(string(v)) + " *"
 	case table.Money:
-		if s.rounds() && (v.Dollars == 0 || v.Dollars >= 0.01) {
+		if s.rounds() && (v.Dollars == 0 || v.Dollars >= 1) {
 			v.Decimals = 2
 		}
 		return v.String()
@@ -110,6 +111,9 @@ func shortPath(name string) string {
 // figureSigns escapes the signs before numbers, which would be marks of Markdown. Code spans would
 // not look like a column of figures.
 var figureSigns = strings.NewReplacer("$", `\$`, "~", `\~`)
+
+// inline returns a text of a session as inline Markdown that does nothing.
+func inline(text string) string { return string(markdown.AppendInline(nil, []byte(text))) }
 
 // markdownCell returns a cell as Markdown.
 func markdownCell(unit table.Unit, cell any) string {

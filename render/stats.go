@@ -23,16 +23,6 @@ type Stats struct {
 	Gaps   bool     // text has the gaps in figures as a table
 }
 
-// tables returns the tables of a text.
-func (s *Stats) tables() []table.Sheet {
-	if s.Gaps {
-		if gaps := s.Report.Gaps(); !gaps.Empty() {
-			return append(s.Sheets, gaps)
-		}
-	}
-	return s.Sheets
-}
-
 func writeStatsJSON(w *bufio.Writer, s Stats) error { return WriteJSON(w, s.Report) }
 
 // table returns the table of the lens that was asked for.
@@ -45,27 +35,23 @@ func (s Stats) table() (t table.Table) {
 	return t
 }
 
-// writeStats writes them as text, the gate below the tables.
-func writeStats(w *bufio.Writer, s Stats, on Screen) {
-	writeSheets(w, s.tables(), on)
-	if s.Gate == nil {
-		return
+// shown returns the sheets of a text, without the gate.
+func (s Stats) shown() []table.Sheet {
+	if s.Gaps {
+		if gaps := s.Report.Gaps(); !gaps.Empty() {
+			return append(slices.Clip(s.Sheets), gaps)
+		}
 	}
-	if len(s.tables()) > 0 {
-		w.WriteByte('\n')
-	}
-	writeGate(w, s.Gate, on)
+	return s.Sheets
 }
 
-// writeStatsMarkdown writes them as Markdown, the gate first.
-func writeStatsMarkdown(w *bufio.Writer, s Stats, _ Screen) {
-	if s.Gate != nil {
-		writeGateMarkdown(w, s.Gate)
-		w.WriteByte('\n')
-	}
-	writeSheetsMarkdown(w, s.tables())
-}
+// textSheets returns the sheets of text, the gate below the others.
+func (s Stats) textSheets() []table.Sheet { return slices.Concat(s.shown(), gateSheets(s.Gate)) }
 
+// reviewSheets returns the sheets of Markdown, the gate first.
+func (s Stats) reviewSheets() []table.Sheet { return slices.Concat(gateSheets(s.Gate), s.shown()) }
+
+// writeSheets writes sheets as text.
 func writeSheets(w *bufio.Writer, sheets []table.Sheet, on Screen) {
 	for k, s := range sheets {
 		if k > 0 {
@@ -74,20 +60,27 @@ func writeSheets(w *bufio.Writer, sheets []table.Sheet, on Screen) {
 		if title := sheetTitle(s); title != "" {
 			fmt.Fprintf(w, "%s\n", on.paint(heading, sessionfmt.Clean(title)))
 		}
+		for _, line := range s.Above {
+			fmt.Fprintf(w, "%s\n", sessionfmt.Clean(line))
+		}
 		if s.Chart != nil {
 			writeChart(w, s.Chart, on)
 		}
+		as := style("") // of notes
+		if s.Lens != "" {
+			as, s.Table = faint, styled(s.Table)
+		}
 		s = s.Shown()
-		WriteTable(w, styled(s.Table), on)
+		writeTable(w, phrase.If(len(s.Above) > 0, "\n"), s.Table, on)
 		for _, note := range s.Notes {
-			fmt.Fprintf(w, "%s\n", on.paint(faint, sessionfmt.Clean(note)))
+			fmt.Fprintf(w, "%s\n", on.paint(as, sessionfmt.Clean(note)))
 		}
 	}
 }
 
 // sheetTitle returns the line above a table.
 func sheetTitle(s table.Sheet) string {
-	return s.Lens + phrase.If(s.Title != "", ": %s", s.Title)
+	return s.Lens + phrase.If(s.Lens != "" && s.Title != "", ": ") + s.Title
 }
 
 // styled returns a table with the styles of its columns.
@@ -119,12 +112,19 @@ func sheetStyle(c column) func(cell string) style {
 	return nil
 }
 
+// writeSheetsMarkdown writes sheets for a review.
 func writeSheetsMarkdown(w *bufio.Writer, sheets []table.Sheet) {
+	list := func(sentences []string) {
+		for i, one := range sentences {
+			fmt.Fprintf(w, "%s- %s\n", phrase.If(i == 0, "\n"), inline(one))
+		}
+	}
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
 		fmt.Fprintf(w, "### %s\n", inline(sheetTitle(s)))
+		list(s.Above)
 		if s.Chart != nil {
 			w.WriteString("\n```text\n")
 			writeChart(w, s.Chart, Screen{})
@@ -132,9 +132,7 @@ func writeSheetsMarkdown(w *bufio.Writer, sheets []table.Sheet) {
 		}
 		s = s.Shown()
 		writeMarkdownTable(w, s.Table)
-		for _, note := range s.Notes {
-			fmt.Fprintf(w, "\n%s\n", inline(note))
-		}
+		list(s.Notes)
 	}
 }
 

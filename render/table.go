@@ -38,11 +38,15 @@ var measure = displaywidth.Options{ControlSequences: true}
 // rounded, and a row is never wrapped: texts are cut, and columns left out. Rows are read as they
 // are written: a first time to measure them. Errors of w are not returned, since a bufio.Writer
 // keeps them.
-func WriteTable(w io.Writer, t table.Table, on Screen) {
+func WriteTable(w io.Writer, t table.Table, on Screen) { writeTable(w, "", t, on) }
+
+// writeTable writes a table after a text, and without rows neither.
+func writeTable(w io.Writer, before string, t table.Table, on Screen) {
 	columns, widths := measured(t, on)
 	if columns == nil {
 		return
 	}
+	io.WriteString(w, before)
 	columns, widths = fitting(columns, widths, on.Width)
 	head, between := layOut(columns, widths)
 	fmt.Fprintln(w, on.paint(faint, head))
@@ -68,6 +72,9 @@ func WriteTable(w io.Writer, t table.Table, on Screen) {
 // measured returns the columns of a table, without spare ones in which no row has a value, and
 // the widths of their cells; no columns of a table without rows.
 func measured(t table.Table, on Screen) (columns []column, widths []int) {
+	if t.Rows == nil {
+		return nil, nil
+	}
 	widest, said, some := make([]int, len(t.Columns)), make([]bool, len(t.Columns)), false
 	for row := range t.Rows {
 		some = true

@@ -10,6 +10,7 @@ type Sheet struct {
 	Table
 	Lens  string   // of statistics, which begins the title
 	Title string   // may be empty
+	Above []string // sentences above the table
 	Few   int      // how many of the rows text shows, 0 for all
 	Chart *Chart   // what text shows instead of the rows; other formats have the rows
 	Total any      // a row below them in text; nil for none

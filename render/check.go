@@ -38,7 +38,7 @@ func writeCheck(w *bufio.Writer, r check.Reports, on Screen) {
 }
 
 var coverageColumns = slices.Concat(
-	[]col[*check.Field]{{Name: "", Value: func(m *check.Field) any { return phrase.If(!m.Known, "new") }, Spare: true}},
+	[]col[*check.Field]{{Name: "", Value: func(m *check.Field) any { return phrase.If(!m.Known, "new") }}},
 	table.Fields[check.Field]("agent field=path count"),
 	[]col[*check.Field]{
 		{Name: "size", Unit: table.Size, Value: func(m *check.Field) any { return m.Bytes }},

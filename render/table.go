@@ -69,23 +69,20 @@ func writeTable(w io.Writer, before string, t table.Table, on Screen) {
 	}
 }
 
-// measured returns the columns of a table, without spare ones in which no row has a value, and
-// the widths of their cells; no columns of a table without rows.
+// measured returns the columns of a table in which some row has a value, and the widths of their
+// cells.
 func measured(t table.Table, on Screen) (columns []column, widths []int) {
 	if t.Rows == nil {
 		return nil, nil
 	}
-	widest, said, some := make([]int, len(t.Columns)), make([]bool, len(t.Columns)), false
+	widest := make([]int, len(t.Columns))
 	for row := range t.Rows {
-		some = true
 		for i, c := range t.Columns {
-			cell := c.Value(row)
-			said[i] = said[i] || !c.Spare || cell != nil
-			widest[i] = max(widest[i], measure.String(on.cell(c.Unit, cell)))
+			widest[i] = max(widest[i], measure.String(on.cell(c.Unit, c.Value(row))))
 		}
 	}
 	for i, c := range t.Columns {
-		if some && said[i] {
+		if widest[i] > 0 {
 			columns, widths = append(columns, c), append(widths, max(widest[i], measure.String(c.Name)))
 		}
 	}

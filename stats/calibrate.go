@@ -202,20 +202,13 @@ func (c *Calibrated) String() string {
 
 func (p *CalibrationPart) sheets() []table.Sheet {
 	note := fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))
-	ranged := func(c *Calibration) *ErrorRange { return c.Error }
 	return []table.Sheet{{
 		Notes: []string{note},
-		Table: table.Of(p.Models, slices.Concat([]col[*Calibration]{
-			{Name: "model", Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true},
-			{Name: "factor", Unit: table.Number, Value: func(c *Calibration) any { return c.Factor }},
-		}, table.Within(ranged, nil, []col[*ErrorRange]{
-			{Name: "error, median", Unit: table.Share, Value: func(e *ErrorRange) any { return e.Median }},
-			{Name: "90%", Unit: table.Share, Value: func(e *ErrorRange) any { return e.P90 }},
-		}...), []col[*Calibration]{
-			{Name: "requests", Unit: table.Number, Value: func(c *Calibration) any { return c.Requests }},
-			{Name: "sessions", Unit: table.Number, Value: func(c *Calibration) any { return c.Sessions }},
-			{Name: "note", Value: func(c *Calibration) any { return c.Reason }},
-		})),
+		Table: table.Of(p.Models, append([]col[*Calibration]{
+			{Name: "model", Unit: table.Path, Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true},
+		}, table.Fields[Calibration](
+			"factor:number error,+median=error.median:share 90%=error.p90:share requests sessions note=reason*")...,
+		)),
 	}}
 }
 

@@ -68,15 +68,12 @@ func checkSheets(r *Report) []table.Sheet {
 	if r.Check != nil {
 		parts = []CheckPart{*r.Check}
 	}
-	return []table.Sheet{{Table: table.Of(parts, []col[*CheckPart]{
-		{Name: "errors", Unit: table.Number, Value: func(p *CheckPart) any { return p.Errors }},
-		{Name: "warnings", Unit: table.Number, Value: func(p *CheckPart) any { return p.Warnings }},
-		{Name: "infos", Unit: table.Number, Value: func(p *CheckPart) any { return p.Infos }},
-		{Name: "worst", Flex: true, Value: func(p *CheckPart) any {
+	return []table.Sheet{{Table: table.Of(parts, append(table.Fields[CheckPart]("errors warnings infos"),
+		col[*CheckPart]{Name: "worst", Flex: true, Value: func(p *CheckPart) any {
 			if p.Worst == nil {
 				return nil
 			}
 			return p.Worst.Code + ": " + p.Worst.Text
 		}},
-	})}}
+	))}}
 }

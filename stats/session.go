@@ -286,12 +286,9 @@ func (p *SessionPart) sort() {
 func (p *SessionPart) sheets() []table.Sheet {
 	long := &p.LongPrompts
 	title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
-	s := table.Sheet{Title: title, Table: table.Of(long.Prompts, []col[*LongPrompt]{
-		{Name: "session", Unit: table.Path, Value: func(l *LongPrompt) any { return l.File }},
-		{Name: "entry", Unit: table.Entry, Value: func(l *LongPrompt) any { return l.Entry }},
-		{Name: "requests", Unit: table.Number, Value: func(l *LongPrompt) any { return l.Requests }},
-		{Name: "prompt", Value: func(l *LongPrompt) any { return l.Text }, Flex: true},
-	})}
+	s := table.Sheet{Title: title, Table: table.Of(long.Prompts, table.Fields[LongPrompt](
+		"session=file:path entry:entry requests prompt=text*",
+	))}
 	if more := long.Count - len(long.Prompts); more > 0 {
 		s.Notes = []string{fmt.Sprintf("and %d more", more)}
 	}

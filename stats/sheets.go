@@ -63,33 +63,25 @@ func (p *CompactionsPart) sheets() []table.Sheet {
 	return []table.Sheet{main, why.Of(several)}
 }
 
-var compactionColumns = []col[*Compacting]{
-	{Name: "session", Unit: table.Path, Value: func(c *Compacting) any { return c.File }},
-	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
-	{Name: "why", Value: func(c *Compacting) any { return c.Trigger }},
+var compactionColumns = slices.Concat(table.Fields[Compacting]("session=file:path entry:entry why=trigger"), []col[*Compacting]{
 	{Name: "before", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.Before} }},
 	{Name: "after", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.After} }},
 	{Name: "freed", Unit: table.Share, Value: func(c *Compacting) any { return c.Reduction }},
-	{Name: "band", Value: func(c *Compacting) any { return c.Band }},
-	{Name: "kept", Unit: table.Number, Value: func(c *Compacting) any { return c.Kept }},
-	{Name: "turn", Value: func(c *Compacting) any { return phrase.If(c.Split, "split") }},
+	{Name: "band", Value: func(c *Compacting) any { return c.Band }, Yields: 2},
+	{Name: "kept", Unit: table.Number, Value: func(c *Compacting) any { return c.Kept }, Yields: 1},
+	{Name: "turn", Yields: 3, Value: func(c *Compacting) any { return phrase.If(c.Split, "split") }},
 	{Name: "paths", Value: func(c *Compacting) any { return found(c.Survival.Paths) }},
 	{Name: "commands", Value: func(c *Compacting) any { return found(c.Survival.Commands) }},
 	{Name: "errors", Value: func(c *Compacting) any { return found(c.Survival.Errors) }},
 	{Name: "constraints", Value: func(c *Compacting) any { return found(c.Survival.Constraints) }},
-}
+})
 
 // triggerColumns say why there was a compaction.
-var triggerColumns = []col[*Compacting]{
-	{Name: "session", Unit: table.Path, Value: func(c *Compacting) any { return c.File }},
-	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
-	{Name: "request", Unit: table.Number, Value: func(c *Compacting) any { return c.Request }},
-	{Name: "recorded", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Recorded) }},
-	{Name: "next", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Next) }},
-	{Name: "evidence", Flex: true, Value: func(c *Compacting) any {
-		return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
-	}},
-}
+var triggerColumns = append(table.Fields[Compacting](
+	"session=file:path entry:entry request recorded:tokens? next:tokens?",
+), col[*Compacting]{Name: "evidence", Flex: true, Value: func(c *Compacting) any {
+	return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
+}})
 
 // found is how many facts were found, nothing of none.
 func found(k survival.Kept) string {
@@ -228,15 +220,11 @@ func (p *ContextPart) sessionSheet() table.Sheet {
 }
 
 func (p *ContextPart) largestSheet() table.Sheet {
-	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*ContextEntry]{
-		{Name: "session", Unit: table.Path, Value: func(e *ContextEntry) any { return e.File }, Flex: true},
-		{Name: "entry", Unit: table.Entry, Value: func(e *ContextEntry) any { return e.Entry }},
-		{Name: "line", Unit: table.Number, Value: func(e *ContextEntry) any { return e.Line }},
-		{Name: "kind", Value: func(e *ContextEntry) any { return e.Kind }},
-		{Name: "tool", Value: func(e *ContextEntry) any { return e.Tool }, Flex: true},
-		{Name: p.unit(), Unit: table.Tokens, Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }},
-		{Name: "bytes", Unit: table.Bytes, Value: func(e *ContextEntry) any { return e.Bytes }},
-	})}
+	tokens := col[*ContextEntry]{Name: p.unit(), Unit: table.Tokens, Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }}
+	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, slices.Concat(
+		table.Fields[ContextEntry]("session=file:path* entry:entry line kind tool*"), []col[*ContextEntry]{tokens},
+		table.Fields[ContextEntry]("bytes:bytes"),
+	))}
 	all := 0
 	for _, c := range p.Sessions {
 		all += c.Messages
@@ -249,13 +237,10 @@ func (p *ContextPart) largestSheet() table.Sheet {
 
 // rereadSheet is the files that were read more than once.
 func (p *ContextPart) rereadSheet() table.Sheet {
-	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*Reread]{
-		{Name: "session", Unit: table.Path, Value: func(r *Reread) any { return r.File }, Flex: true},
-		{Name: "path", Value: func(r *Reread) any { return r.Path }, Flex: true},
-		{Name: "times", Unit: table.Number, Value: func(r *Reread) any { return r.Times }},
-		{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *Reread) any { return p.tokens(r.Tokens) }},
-		{Name: "newest", Value: func(r *Reread) any { return r.Entry }},
-	})}
+	tokens := col[*Reread]{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *Reread) any { return p.tokens(r.Tokens) }}
+	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, slices.Concat(
+		table.Fields[Reread]("session=file:path* path:path* times"), []col[*Reread]{tokens}, table.Fields[Reread]("newest=entry"),
+	))}
 	if n := p.Rereads.Files - len(p.Rereads.Largest); n > 0 {
 		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
 	}
@@ -282,21 +267,19 @@ const (
 // sumColumns are those of a sum. The cost is marked where some of it is computed; the recorded part
 // is shown beside it.
 var sumColumns = []col[*CostSum]{
-	{Name: "calls", Unit: table.Number, Value: func(s *CostSum) any { return s.Calls.Total }},
-	{Name: "input", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Input) }},
-	{Name: "output", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Output) }},
-	{Name: "cache read", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheRead) }},
-	{Name: "cache write", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheWrite) }},
-	{Name: "cost", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
+	{Name: "calls", Unit: table.Number, Value: func(s *CostSum) any { return s.Calls.Total }, Yields: 1},
+	{Name: "input", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Input) }, Yields: 2},
+	{Name: "output", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Output) }, Yields: 3},
+	{Name: "cache read", Unit: table.Tokens, Yields: 4, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheRead) }},
+	{Name: "cache write", Unit: table.Tokens, Yields: 5, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheWrite) }},
+	{Name: "cost", Unit: table.Dollars, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable, table.Marked(s.computed(), s.Cost.Total))
 	}},
-	{Name: "recorded", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
+	{Name: "recorded", Unit: table.Dollars, Yields: 7, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable && s.computed(), table.Unless0(s.Cost.Recorded))
 	}},
-	{Name: "billed", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
-		return table.Unless0(s.Cost.Billed)
-	}},
-	{Name: "unpriced", Unit: table.Number, Spare: true, Value: func(s *CostSum) any {
+	{Name: "billed", Unit: table.Dollars, Value: func(s *CostSum) any { return table.Unless0(s.Cost.Billed) }},
+	{Name: "unpriced", Unit: table.Number, Yields: 6, Value: func(s *CostSum) any {
 		return table.Unless0(s.Calls.Unpriceable)
 	}},
 }

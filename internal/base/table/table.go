@@ -42,7 +42,6 @@ type Column[T any] struct {
 	// sizes as []int64 that text shows as a sparkline, or nil for none. A nil pointer is none too.
 	Value  func(row T) any
 	Flex   bool                     // cut so that rows fit the terminal, before other texts are
-	Spare  bool                     // left out of text if no row has a value
 	Yields int                      // above 0: dropped if flexible columns have little room, the highest first
 	Style  func(cell string) string // the terminal code of a cell; nil for plain text
 }
@@ -75,7 +74,7 @@ func Stream[T any](rows iter.Seq[T], columns []Column[T]) Table {
 	}}
 	for _, c := range columns {
 		t.Columns = append(t.Columns, Column[any]{
-			c.Name, c.Unit, func(row any) any { return c.Value(row.(T)) }, c.Flex, c.Spare, c.Yields, c.Style,
+			c.Name, c.Unit, func(row any) any { return c.Value(row.(T)) }, c.Flex, c.Yields, c.Style,
 		})
 	}
 	return t
@@ -89,7 +88,7 @@ func Within[T, P any](part func(row T) *P, none any, columns ...Column[*P]) (all
 				return c.Value(p)
 			}
 			return none
-		}, c.Flex, c.Spare, c.Yields, c.Style})
+		}, c.Flex, c.Yields, c.Style})
 	}
 	return all
 }

@@ -171,7 +171,7 @@ func decisionSheet(d *simulate.Decision) table.Sheet {
 var decidedColumns = slices.Concat([]col[*simulate.Decided]{
 	{Name: "entry", Unit: table.Entry, Value: func(d *simulate.Decided) any { return d.Entry }, Style: always(faint)},
 	{Name: "what", Flex: true, Value: func(d *simulate.Decided) any { return fit(sessionfmt.Clean(d.What), widestWhat) }},
-}, table.Fields[simulate.Decided]("tokens running action"), []col[*simulate.Decided]{
+}, table.Fields[simulate.Decided]("tokens:tokens running:tokens action"), []col[*simulate.Decided]{
 	{Name: "now", Unit: table.Tokens, Yields: 1, Value: func(d *simulate.Decided) any {
 		return table.If(d.Action != "keep", d.Now)
 	}},

@@ -29,7 +29,7 @@ type col[T any] = table.Column[T]
 
 // The smallest widths of texts that are cut: of flexible ones while other columns can yield, and
 // after that of all.
-const roomyFlex, minFlex = 28, 12
+const roomyFlex, minFlex = 28, 14
 
 // measure measures the width of a text on a terminal, without its colour codes.
 var measure = displaywidth.Options{ControlSequences: true}
@@ -115,6 +115,8 @@ func narrowed(columns []column, widths []int, width int, yields bool) (narrow []
 	least := minFlex
 	if yields {
 		least = roomyFlex
+	} else if len(columns) == 1 {
+		least = 1
 	}
 	narrow = slices.Clone(widths)
 	over := 2*(len(columns)-1) - width

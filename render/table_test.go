@@ -71,6 +71,8 @@ func TestYields(t *testing.T) {
 		39: "a text end",
 		35: "text end",
 		20: "text end",
+		17: "text",
+		10: "text",
 	} {
 		rows := [][]string{{"1", long, "22", "end"}}
 		var b strings.Builder

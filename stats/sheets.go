@@ -289,10 +289,10 @@ func (s *CostSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceabl
 
 func (p *CostPart) rowSheet() table.Sheet {
 	var columns []col[*CostRow]
-	for i, by := range p.By {
+	for _, by := range p.By {
 		key := func(r *CostRow) any { return *r.costKey(by) }
-		column := col[*CostRow]{Name: by, Flex: i == 0, Value: key}
-		if by == "session" || by == "project" {
+		column := col[*CostRow]{Name: by, Flex: true, Value: key}
+		if by == "session" || by == "project" || by == "model" {
 			column.Unit = table.Path
 		}
 		columns = append(columns, column)

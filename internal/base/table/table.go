@@ -14,7 +14,7 @@ type Unit uint8
 
 const (
 	Text    Unit = iota
-	Path         // the file of a session: on a terminal its project and short id
+	Path         // a name whose end tells most; of a session's file a terminal has project and short id
 	Entry        // the id of an entry, which text shortens
 	Number       // of things
 	Tokens       // of the counter, or the provider's: on a terminal 177.7k

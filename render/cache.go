@@ -104,17 +104,30 @@ func cachesTable(c Caches) table.Table {
 // mostLosses is the number of losses of a list that the text has.
 const mostLosses = 10
 
-// writeCache writes the verdict on a session, and a table of its requests.
-func writeCache(w *bufio.Writer, c *cache.Report, on Screen) {
-	writeVerdict(w, c.Total)
-	decimals := writeWorst(w, c, on)
-	if c.Total.Requests > 0 {
-		w.WriteByte('\n')
-		WriteTable(w, table.Stream(c.Rows, requestColumns(decimals)), on)
+// cacheSheets returns the verdict on a session with a table of its requests, and the losses.
+func cacheSheets(c *cache.Report) []table.Sheet {
+	above, decimals := worstLoss(c)
+	all := []table.Sheet{{
+		Above: append(verdict(c.Total), above...), Table: table.Stream(c.Rows, requestColumns(decimals)),
+	}}
+	for _, list := range []struct {
+		title  string
+		losses []cache.Loss
+	}{
+		{"by transformer", c.Total.ByName}, {"by section of the prompt", c.Total.BySection}, {"by reason", c.Total.ByReason},
+	} {
+		if len(list.losses) > 0 {
+			all = append(all, table.Sheet{Title: list.title, Few: mostLosses, Table: table.Of(list.losses, lossColumns)})
+		}
 	}
-	writeLosses(w, "by transformer:", c.Total.ByName, on)
-	writeLosses(w, "by section of the prompt:", c.Total.BySection, on)
-	writeLosses(w, "by reason:", c.Total.ByReason, on)
+	return all
+}
+
+var lossColumns = []col[*cache.Loss]{
+	{Name: "rebilled", Unit: table.Tokens, Value: func(l *cache.Loss) any { return l.Tokens }},
+	{Name: "cost", Unit: table.Dollars, Value: func(l *cache.Loss) any { return moneyOf(l.Rebilled, 4) }},
+	{Name: "times", Unit: table.Number, Value: func(l *cache.Loss) any { return l.Times }},
+	{Name: "by", Flex: true, Value: func(l *cache.Loss) any { return l.Name }},
 }
 
 // brokenStyle returns the style of the cause of rebilled tokens; what could not be judged is
@@ -145,7 +158,10 @@ func requestColumns(decimals int) []col[*cache.Row] {
 		{Name: "written", Unit: table.Tokens, Value: func(u *cache.Usage) any { return u.CacheWrite }, Yields: 4},
 	}...), []col[*cache.Row]{
 		{Name: "rebilled", Unit: table.Tokens, Style: always(warning), Value: func(r *cache.Row) any {
-			return phrase.If(r.Rebilled.Tokens > 0, "%d %s", r.Rebilled.Tokens, moneyOf(r.Rebilled, decimals))
+			return table.Unless0(r.Rebilled.Tokens)
+		}},
+		{Name: "cost", Unit: table.Dollars, Style: always(warning), Value: func(r *cache.Row) any {
+			return table.If(r.Rebilled.Tokens > 0, moneyOf(r.Rebilled, decimals))
 		}},
 		{Name: "cause", Value: func(r *cache.Row) any { return whyRebilled(r) }, Flex: true, Style: brokenStyle},
 	})
@@ -199,36 +215,39 @@ func sectionsOf(b *cache.Break) string {
 	return " (" + sessionfmt.Quote(name) + phrase.If(len(b.Sections) > 1, " and %d more", len(b.Sections)-1) + ")"
 }
 
-// writeVerdict writes what was read from the cache, and what was lost.
-func writeVerdict(w *bufio.Writer, t *cache.Total) {
+// verdict returns what was read from the cache, and what was lost.
+func verdict(t *cache.Total) (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	of := phrase.If(t.Of != "", " of the %s", t.Of)
 	switch {
 	case t.Requests == 0:
-		w.WriteString("no requests\n")
-		return
+		return []string{"no requests"}
 	case t.HitRate.Achieved == nil:
-		fmt.Fprintf(w, "hit rate%s: %s possible; no use of a cache is recorded, so this is an expectation\n", of, phrase.Percent(t.HitRate.Possible))
+		add("hit rate%s: %s possible; no use of a cache is recorded, so this is an expectation", of, phrase.Percent(t.HitRate.Possible))
 	default:
-		fmt.Fprintf(w, "hit rate%s: %s, %d of %s; %s was possible\n", of, phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead, phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
+		add("hit rate%s: %s, %d of %s; %s was possible", of, phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead,
+			phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
 	}
-	fmt.Fprintf(w, "lost: %s", rebilled(t.Rebilled))
+	lost := ""
 	if t.Rebilled.Tokens > 0 && moneyOf(t.Rebilled, 4).Known() {
 		breaks := "breaks"
 		if n := len(t.Breaks); n > 0 { // of several sessions they are not counted
 			breaks = phrase.Count(n, "break")
 		}
-		fmt.Fprintf(w, "; %s %s, %s %s", breaks, moneyOf(t.Broken, 4), cache.ReasonUnserved, moneyOf(t.Unserved, 4))
+		lost = fmt.Sprintf("; %s %s, %s %s", breaks, moneyOf(t.Broken, 4), cache.ReasonUnserved, moneyOf(t.Unserved, 4))
 	}
-	w.WriteByte('\n')
+	add("lost: %s%s", rebilled(t.Rebilled), lost)
 	if n := t.Requests - t.Answered; t.Answered > 0 && n > 0 {
-		fmt.Fprintf(w, "not counted: %s without recorded usage, ~%s\n", phrase.Count(n, "request"), phrase.Count(int(t.Estimated), "token"))
+		add("not counted: %s without recorded usage, ~%s", phrase.Count(n, "request"), phrase.Count(int(t.Estimated), "token"))
 	}
 	if t.Hidden > 0 {
-		fmt.Fprintf(w, "not in the file: prompt and tools of each request, ~%s\n", phrase.Count(int(t.Hidden), "token"))
+		add("not in the file: prompt and tools of each request, ~%s", phrase.Count(int(t.Hidden), "token"))
 	}
 	for _, l := range t.Outlived {
-		fmt.Fprintf(w, "the cache of %s was read after %s, its lifetime in the table is %s: later pauses are judged by that\n", sessionfmt.Quote(l.Model), duration(l.Seen), duration(l.Table))
+		add("the cache of %s was read after %s, its lifetime in the table is %s: later pauses are judged by that",
+			sessionfmt.Quote(l.Model), duration(l.Seen), duration(l.Table))
 	}
+	return lines
 }
 
 // rebilled returns what was rebilled, and its price.
@@ -242,25 +261,25 @@ func moneyOf(a cache.Rebilled, decimals int) table.Money {
 	return table.Money{Dollars: a.Cost, Decimals: decimals, Unpriced: a.Unpriced}
 }
 
-// writeWorst writes which request lost most and why, and the models whose pauses cannot be
-// judged. It returns the decimals that the costs of all requests take.
-func writeWorst(w *bufio.Writer, c *cache.Report, on Screen) (decimals int) {
+// worstLoss returns which request lost most and why, and the models whose pauses cannot be judged,
+// and the decimals that the costs of all requests take.
+func worstLoss(c *cache.Report) (lines []string, decimals int) {
 	worst, endless := c.Worst, c.Endless()
 	decimals = 4
 	if worst != nil {
 		if worst.Rebilled.Cost >= 0.1 {
 			decimals = 3
 		}
-		fmt.Fprintf(w, "worst: request %s at %s, entry %s: %s\n", orDash(orNothing(worst.Request)), minute(worst.Time), entryID(worst.Entry), rebilled(worst.Rebilled))
-		put(w, "       "+whyRebilled(worst), on)
+		lines = append(lines, fmt.Sprintf("worst: request %s at %s, entry %s: %s", orDash(orNothing(worst.Request)),
+			minute(worst.Time), entryID(worst.Entry), rebilled(worst.Rebilled)), "       "+whyRebilled(worst))
 	}
 	if len(endless) > 0 {
 		for i, model := range endless {
 			endless[i] = cmp.Or(base(model), "a model that is not recorded")
 		}
-		fmt.Fprintf(w, "lifetime of the cache unknown, pauses not judged: %s\n", strings.Join(slices.Compact(endless), ", "))
+		lines = append(lines, "lifetime of the cache unknown, pauses not judged: "+strings.Join(slices.Compact(endless), ", "))
 	}
-	return decimals
+	return lines, decimals
 }
 
 // duration returns a number of seconds as text: 5m, 1h5m, 14m12s.
@@ -274,39 +293,19 @@ func duration(seconds int64) string {
 	return text
 }
 
-// writeLosses writes the first losses below a heading.
-func writeLosses(w *bufio.Writer, heading string, all []cache.Loss, on Screen) {
-	if len(all) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", heading)
-	for i, l := range all {
-		if i == mostLosses {
-			fmt.Fprintf(w, "  and %d more\n", len(all)-i)
-			return
-		}
-		put(w, fmt.Sprintf("  %8d  %s  %s (%d)", l.Tokens, moneyOf(l.Rebilled, 4), sessionfmt.Quote(l.Name), l.Times), on)
-	}
-}
-
-// writeCaches writes the reports on several sessions, a row each, and their sum.
-func writeCaches(w *bufio.Writer, c Caches, on Screen) {
-	writeVerdict(w, c.Sum)
+// cachesSheets returns the reports on several sessions, a row each, and above them their sum.
+func cachesSheets(c Caches) []table.Sheet {
 	var broken []string
 	var read []*cache.Total
 	for i := range c.All {
-		t := &c.All[i]
-		if t.Error != "" {
-			broken = append(broken, sessionfmt.Clean(t.File)+": "+sessionfmt.Clean(t.Error))
+		if t := &c.All[i]; t.Error != "" {
+			broken = append(broken, t.File+": "+t.Error)
 		} else {
 			read = append(read, t)
 		}
 	}
-	if len(read) > 0 {
-		w.WriteByte('\n')
-	}
-	WriteTable(w, table.Stream(slices.Values(read), []col[*cache.Total]{
-		{Name: "session", Value: func(t *cache.Total) any { return t.File }, Flex: true},
+	t := table.Stream(slices.Values(read), []col[*cache.Total]{
+		{Name: "session", Unit: table.Path, Value: func(t *cache.Total) any { return t.File }, Flex: true},
 		{Name: "requests", Unit: table.Number, Value: func(t *cache.Total) any { return t.Requests }},
 		{Name: "prompts", Unit: table.Short, Value: func(t *cache.Total) any { return t.Prompt }, Yields: 1},
 		{Name: "possible", Unit: table.Share, Value: func(t *cache.Total) any { return t.HitRate.Possible }},
@@ -321,6 +320,6 @@ func writeCaches(w *bufio.Writer, c Caches, on Screen) {
 		{Name: "not served", Unit: table.Dollars, Yields: 3, Value: func(t *cache.Total) any {
 			return moneyOf(t.Unserved, 4)
 		}},
-	}), on)
-	writeBroken(w, "read", broken)
+	})
+	return appendBroken([]table.Sheet{{Above: verdict(c.Sum), Table: t}}, "read", broken)
 }

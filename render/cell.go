@@ -3,48 +3,64 @@ package render
 import (
 	"fmt"
 	"math"
+	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
 )
 
-// textCell returns a cell as text.
-func textCell(unit table.Unit, cell any) string {
+// rounds reports whether a text is for a terminal, on which numbers are rounded and the paths of
+// sessions are projects and short ids. Into a pipe they go as they are.
+func (s Screen) rounds() bool { return s.Width > 0 }
+
+// cell returns a cell as text.
+func (s Screen) cell(unit table.Unit, cell any) string {
 	switch v := cell.(type) {
 	case nil:
 		return ""
 	case table.About:
-		return "~" + textCell(unit, v.Of)
+		return "~" + s.cell(unit, v.Of)
 	case table.Best:
 		return sessionfmt.Clean(string(v)) + " *"
+	case table.Money:
+		if s.rounds() && (v.Dollars == 0 || v.Dollars >= 1) {
+			v.Decimals = 2
+		}
+		return v.String()
 	case *float64:
 		if v != nil {
-			return textCell(unit, *v)
+			return s.amount(unit, *v)
 		}
 		return ""
 	case float64:
-		return amount(unit, v)
+		return s.amount(unit, v)
 	case int:
-		return textCell(unit, int64(v))
+		return s.whole(unit, int64(v))
 	case int64:
-		return whole(unit, v)
+		return s.whole(unit, v)
 	case []int64:
 		return sparkline(v)
 	case origin.Index:
 		return orNothing(v)
 	}
-	if unit == table.Entry {
-		return entryID(fmt.Sprint(cell))
+	text := fmt.Sprint(cell)
+	switch {
+	case unit == table.Entry:
+		return entryID(text)
+	case unit == table.Path && s.rounds():
+		text = shortPath(text)
 	}
-	return sessionfmt.Clean(fmt.Sprint(cell))
+	return sessionfmt.Clean(text)
 }
 
 // amount returns a number that may have decimals as text.
-func amount(unit table.Unit, n float64) string {
+func (s Screen) amount(unit table.Unit, n float64) string {
 	switch unit {
 	case table.Share:
 		return phrase.Percent(n)
@@ -52,7 +68,7 @@ func amount(unit table.Unit, n float64) string {
 		if n == 0 {
 			return "$0"
 		}
-		return usd(n)
+		return s.cell(unit, table.Money{Dollars: n, Decimals: 4})
 	case table.Number:
 		return fmt.Sprintf("%.3f", n)
 	}
@@ -60,11 +76,11 @@ func amount(unit table.Unit, n float64) string {
 }
 
 // whole returns a number without decimals as text.
-func whole(unit table.Unit, n int64) string {
+func (s Screen) whole(unit table.Unit, n int64) string {
 	switch {
-	case unit == table.Short:
+	case unit == table.Short, unit == table.Tokens && s.rounds():
 		return phrase.Short(n)
-	case unit == table.Size:
+	case unit == table.Size, unit == table.Bytes && s.rounds():
 		return megabytes(n)
 	case unit == table.Change && n == 0:
 		return ""
@@ -74,9 +90,30 @@ func whole(unit table.Unit, n int64) string {
 	return number(n)
 }
 
+// shortID is how much of a session's id is enough to find it by.
+const shortID = 13
+
+// sessionUUID is the id of a session in the name of its file.
+var sessionUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// shortPath returns the project and the short id of a session whose file has the id in its name, as
+// agents name them, and another path as it is.
+func shortPath(name string) string {
+	dir, file := path.Split(name)
+	id := sessionUUID.FindString(file)
+	if id == "" {
+		return name
+	}
+	project := strings.Trim(path.Base(dir), "-.0123456789") // not a day of Codex
+	return phrase.If(project != "", "%s ", project) + id[:shortID]
+}
+
 // figureSigns escapes the signs before numbers, which would be marks of Markdown. Code spans would
 // not look like a column of figures.
 var figureSigns = strings.NewReplacer("$", `\$`, "~", `\~`)
+
+// inline returns a text of a session as inline Markdown that does nothing.
+func inline(text string) string { return string(markdown.AppendInline(nil, []byte(text))) }
 
 // markdownCell returns a cell as Markdown.
 func markdownCell(unit table.Unit, cell any) string {
@@ -84,9 +121,9 @@ func markdownCell(unit table.Unit, cell any) string {
 	case table.Best:
 		return "**" + inline(string(v)) + "**"
 	case string:
-		return inline(textCell(unit, v))
+		return inline(Screen{}.cell(unit, v))
 	}
-	return figureSigns.Replace(textCell(unit, cell))
+	return figureSigns.Replace(Screen{}.cell(unit, cell))
 }
 
 // csvCell returns a cell of a CSV file: numbers unrounded, none or nothing of an unknown price. A

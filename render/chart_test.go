@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/stats"
+	"ctxtool/internal/base/table"
 
 	"github.com/clipperhouse/displaywidth"
 )
 
-func chart(c *stats.Chart, width int) string {
+func chart(c *table.Chart, width int) string {
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
 	writeChart(w, c, Screen{Width: width})
@@ -21,7 +21,7 @@ func chart(c *stats.Chart, width int) string {
 
 // TestChart: bars under a limit that they come near, with marks.
 func TestChart(t *testing.T) {
-	c := &stats.Chart{Limit: 800, Bars: []stats.Bar{{Size: 0}, {Size: 1}, {Size: 400}, {Size: 799, Mark: 'E'}, {Size: 150, Mark: 'C'}}}
+	c := &table.Chart{Limit: 800, Bars: []table.Bar{{Size: 0}, {Size: 1}, {Size: 400}, {Size: 799, Mark: 'E'}, {Size: 150, Mark: 'C'}}}
 	want := `
   800 ┬┄┄┄┄┄┄┄┄┄┄ window
       │      ██
@@ -46,7 +46,7 @@ func TestChart(t *testing.T) {
 // not known it is that of others who do not.
 func TestChartFits(t *testing.T) {
 	for _, n := range []int{1, 2, 40, 71, 72, 73, 500} {
-		c := &stats.Chart{Bars: make([]stats.Bar, n)}
+		c := &table.Chart{Bars: make([]table.Bar, n)}
 		for i := range c.Bars {
 			c.Bars[i].Size = int64(i * 1000)
 		}
@@ -71,7 +71,7 @@ func TestChartTop(t *testing.T) {
 	for _, c := range []struct{ size, limit, top int64 }{
 		{0, 0, 8}, {8, 0, 8}, {9, 0, 16}, {41_770, 735_000, 48_000}, {100_000, 200_000, 200_000}, {99_999, 200_000, 160_000}, {200_001, 200_000, 240_000},
 	} {
-		if got := chartTop(&stats.Chart{Bars: []stats.Bar{{Size: c.size}}, Limit: c.limit}); got != c.top {
+		if got := chartTop(&table.Chart{Bars: []table.Bar{{Size: c.size}}, Limit: c.limit}); got != c.top {
 			t.Errorf("%d of %d: %d, want %d", c.size, c.limit, got, c.top)
 		}
 	}

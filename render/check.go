@@ -38,11 +38,10 @@ func writeCheck(w *bufio.Writer, r check.Reports, on Screen) {
 }
 
 var coverageColumns = slices.Concat(
-	[]col[*check.Field]{{Name: "", Value: func(m *check.Field) any { return phrase.If(!m.Known, "new") }, Spare: true}},
-	table.Fields[check.Field]("agent field=path count"),
+	[]col[*check.Field]{{Name: "", Value: func(m *check.Field) any { return phrase.If(!m.Known, "new") }}},
+	table.Fields[check.Field]("agent field=path:path* count size=bytes:size"),
 	[]col[*check.Field]{
-		{Name: "size", Unit: table.Size, Value: func(m *check.Field) any { return m.Bytes }},
-		{Name: "first", Value: func(m *check.Field) any { return fmt.Sprintf("%s:%d", m.File, m.Line) }, Flex: true},
+		{Name: "first", Value: func(m *check.Field) any { return fmt.Sprintf("%s:%d", m.File, m.Line) }, Flex: true, Yields: 1},
 	},
 )
 

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"slices"
@@ -23,32 +22,31 @@ type Compactions struct {
 // mostRequests is the number of requests listed for one thing.
 const mostRequests = 2
 
-func writeCompactions(w *bufio.Writer, c Compactions, on Screen) {
+func compactionSheets(c Compactions) (all []table.Sheet) {
 	if len(c.All) == 0 {
-		w.WriteString("no compactions on the path\n")
+		return []table.Sheet{{Above: []string{"no compactions on the path"}}}
 	}
 	for i := range c.All {
 		one := &c.All[i]
-		if i > 0 {
-			w.WriteByte('\n')
-		}
 		kind, lost := "compaction ", "not in the summary: "+lostKinds(one.Lost)
 		if one.Reset {
 			kind, lost = "reset ", "no summary"+phrase.If(len(one.Lost) > 0, "; dropped: %s", lostKinds(one.Lost))
 		}
-		fmt.Fprintf(w, "%s, before request %d: %d to %d tokens\n", on.paint(heading, kind+entryID(one.Entry)), one.Request, one.Before, one.After)
-		fmt.Fprintf(w, "%s dropped, %s used again\n", phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing"))
-		fmt.Fprintln(w, lost)
+		s := table.Sheet{
+			Title: fmt.Sprintf("%s%s, before request %d: %d to %d tokens", kind, entryID(one.Entry), one.Request, one.Before, one.After),
+			Above: []string{
+				fmt.Sprintf("%s dropped, %s used again", phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing")), lost,
+			},
+		}
 		rows := c.rows(one)
-		shown := rows
-		if c.Limit > 0 {
-			shown = rows[:min(c.Limit, len(rows))]
+		if more := len(rows) - c.Limit; c.Limit > 0 && more > 0 {
+			rows = rows[:c.Limit]
+			s.Notes = []string{fmt.Sprintf("and %d more: --limit 0 shows all", more)}
 		}
-		WriteTable(w, table.Of(shown, droppedColumns), on)
-		if more := len(rows) - len(shown); more > 0 {
-			fmt.Fprintf(w, "and %d more: --limit 0 shows all\n", more)
-		}
+		s.Table = table.Of(rows, droppedColumns)
+		all = append(all, s)
 	}
+	return all
 }
 
 // lostKinds counts what the summary does not have, by kind.

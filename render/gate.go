@@ -15,21 +15,13 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// writeGate writes the results of a gate as text: a row for each limit that is not kept, and
-// for the others a row a budget.
-func writeGate(w *bufio.Writer, r *gate.Report, on Screen) {
-	passed := good
-	if !r.Passed {
-		passed = failure
+// gateSheets returns the results of a gate: a row for each limit that is not kept, and for the
+// others a row a budget. Without a gate there are none.
+func gateSheets(r *gate.Report) []table.Sheet {
+	if r == nil {
+		return nil
 	}
-	fmt.Fprintf(w, "%s %s\n", on.paint(heading, "gate:"), on.paint(passed, gateHead(r)))
-	WriteTable(w, table.Of(gateRows(r), gateColumns), on)
-}
-
-// writeGateMarkdown writes the same for the summary of a job.
-func writeGateMarkdown(w *bufio.Writer, r *gate.Report) {
-	fmt.Fprintf(w, "### gate: %s\n", inline(gateHead(r)))
-	writeMarkdownTable(w, table.Of(gateRows(r), gateColumns))
+	return []table.Sheet{{Lens: "gate", Title: gateHead(r), Table: table.Of(gateRows(r), gateColumns)}}
 }
 
 // writeGateAnnotations writes what is not kept as annotations of GitHub Actions.

@@ -34,14 +34,14 @@ type modelRow struct {
 }
 
 var modelColumns = []col[*modelRow]{
-	{Name: "model", Value: func(m *modelRow) any { return m.name }, Flex: true},
+	{Name: "model", Unit: table.Path, Value: func(m *modelRow) any { return m.name }, Flex: true},
 	{Name: "window", Unit: table.Tokens, Value: func(m *modelRow) any { return table.Unless0(m.model.ContextWindow) }},
-	{Name: "output", Unit: table.Tokens, Value: func(m *modelRow) any { return table.Unless0(m.model.MaxTokens) }},
+	{Name: "output", Unit: table.Tokens, Value: func(m *modelRow) any { return table.Unless0(m.model.MaxTokens) }, Yields: 3},
 	{Name: "$ in", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.Input) }},
 	{Name: "$ out", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.Output) }},
-	{Name: "$ read", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.CacheRead) }},
-	{Name: "$ write", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.CacheWrite) }},
-	{Name: "cached", Unit: table.Number, Value: func(m *modelRow) any { return lifetime(m.model.PromptCache) }},
+	{Name: "$ read", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.CacheRead) }, Yields: 1},
+	{Name: "$ write", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.CacheWrite) }, Yields: 2},
+	{Name: "cached", Unit: table.Number, Value: func(m *modelRow) any { return lifetime(m.model.PromptCache) }, Yields: 4},
 }
 
 // writeModels writes a row for each model, and below it one for each tier of its prices.

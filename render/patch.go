@@ -7,40 +7,51 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/cache"
 	"ctxtool/internal/diff"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/replay/hook"
-	"ctxtool/sessionfmt"
 )
 
 // writePatch writes the trial of results as text: what the agent would do with each operation,
-// the sizes, the cache and the bill, and the difference of the context.
+// the cache and the bill, the sizes, and the difference of the context.
 func writePatch(w *bufio.Writer, p *plan.Plan, on Screen) error {
+	writeSheets(w, patchSheets(p), on)
+	if d := p.Patch.Difference; d != nil && !d.Equal() {
+		w.WriteByte('\n')
+		return writeDiff(w, d, on)
+	}
+	return nil
+}
+
+// writePatchMarkdown writes a trial or a run for a review.
+func writePatchMarkdown(w *bufio.Writer, p *plan.Plan) error {
+	if p.Run != nil {
+		writeSheetsMarkdown(w, runSheets(p, false))
+		return nil
+	}
+	writeSheetsMarkdown(w, patchSheets(p))
+	if d := p.Patch.Difference; d != nil && !d.Equal() {
+		w.WriteByte('\n')
+		return writeDiffMarkdown(w, d)
+	}
+	return nil
+}
+
+// patchSheets returns the verdicts on the operations of a trial, what it costs, and its sizes.
+func patchSheets(p *plan.Plan) []table.Sheet {
 	t := p.Patch
-	fmt.Fprintf(w, "%s: %s\n", planned(p), patching(p))
+	s := table.Sheet{Title: planned(p) + ": " + patching(p), Table: verdictTable(t.Verdicts)}
 	if p.Unstored != "" {
-		fmt.Fprintf(w, "  cannot be appended: %s\n", sessionfmt.Clean(p.Unstored))
+		s.Above = []string{"cannot be appended: " + p.Unstored}
 	}
-	w.WriteByte('\n')
-	WriteTable(w, verdictTable(t.Verdicts), on)
 	if t.Difference == nil {
-		return nil
+		return []table.Sheet{s}
 	}
-	w.WriteByte('\n')
-	WriteTable(w, sizeTable(t.Sizes), on)
-	w.WriteByte('\n')
-	for _, line := range costLines(t) {
-		aligned(w, line[0], "%s", line[1])
-	}
-	if t.Difference.Equal() {
-		return nil
-	}
-	w.WriteByte('\n')
-	return writeDiff(w, t.Difference, on)
+	s.Above = append(s.Above, costLines(t)...)
+	return []table.Sheet{s, {Table: sizeTable(t.Sizes)}}
 }
 
 // patching returns what a trial is of, and what is appended, in a few words.
@@ -102,20 +113,18 @@ func sizeTable(sizes []hook.Size) table.Table {
 	return table.Of(rows, append([]col[*category]{name}, sidesColumns("before", "after", "change", tokensOf)...))
 }
 
-// costLines returns what a patch does to the cached prefix and to the bill, each with a name.
-func costLines(t *hook.Trial) (lines [][2]string) {
+// costLines returns what a patch does to the cached prefix and to the bill.
+func costLines(t *hook.Trial) (lines []string) {
 	p := t.Prefix
 	if p.First == "" {
-		lines = append(lines, [2]string{"cache", "the whole prefix stays cached"})
+		lines = append(lines, "cache: the whole prefix stays cached")
 	} else {
 		lines = append(lines,
-			[2]string{"cache", fmt.Sprintf("%d of %s and %s stay cached: %s first", p.Messages, phrase.Count(p.Of, "message"), phrase.Count(p.Kept, "token"), changesFirst(p.First))},
-			[2]string{"", fmt.Sprintf("%s are billed again%s", phrase.Count(p.Rebilled, "token"), phrase.If(p.Priced, ": %s", usd(p.Cost)))})
+			fmt.Sprintf("cache: %d of %s and %s stay cached: %s first", p.Messages, phrase.Count(p.Of, "message"),
+				phrase.Count(p.Kept, "token"), changesFirst(p.First)),
+			fmt.Sprintf("cache: %s are billed again%s", phrase.Count(p.Rebilled, "token"), phrase.If(p.Priced, ": %s", usd(p.Cost))))
 	}
-	if b := t.Bill; b != nil {
-		lines = append(lines, billLines(b)...)
-	}
-	return lines
+	return append(lines, billLines(t.Bill)...)
 }
 
 // changesFirst says what changes first.
@@ -126,8 +135,11 @@ func changesFirst(what string) string {
 	return "the " + what + " change"
 }
 
-// billLines returns what prompts cost as recorded and with a patch.
-func billLines(b *hook.Bill) [][2]string {
+// billLines returns what prompts cost as recorded and with a patch, none without a bill.
+func billLines(b *hook.Bill) []string {
+	if b == nil {
+		return nil
+	}
 	change := "no prices known"
 	if diff := b.Is.Cost - b.Was.Cost; b.Priced {
 		switch {
@@ -139,39 +151,15 @@ func billLines(b *hook.Bill) [][2]string {
 			change = usd(diff) + " more"
 		}
 	}
-	return [][2]string{
-		{"bill", fmt.Sprintf("%s for the prompts of %s, ideally cached", change, phrase.Count(b.Requests, "request"))},
-		{"", "recorded: " + served(b.Was, b.Priced)},
-		{"", "with it:  " + served(b.Is, b.Priced)},
+	return []string{
+		fmt.Sprintf("bill: %s for the prompts of %s, ideally cached", change, phrase.Count(b.Requests, "request")),
+		"bill as recorded: " + served(b.Was, b.Priced),
+		"bill with it: " + served(b.Is, b.Priced),
 	}
 }
 
 func served(s cache.Served, priced bool) string {
 	return fmt.Sprintf("%d tokens read, %d written", s.Read, s.Write) + phrase.If(priced, ", %s", usd(s.Cost))
-}
-
-// writePatchMarkdown writes a trial or a run as a page for a review.
-func writePatchMarkdown(w *bufio.Writer, p *plan.Plan) error {
-	if p.Run != nil {
-		writeRunMarkdown(w, p)
-		return nil
-	}
-	t := p.Patch
-	w.Write(append(markdown.AppendInline([]byte("# Patch of "), []byte(planned(p))), '\n'))
-	fmt.Fprintf(w, "\n- **Boundary**: `%s` of request %d\n", t.Reason, t.Request)
-	for _, line := range linesOf(t) {
-		fmt.Fprintf(w, "- %s\n", line)
-	}
-	writeMarkdownTable(w, verdictTable(t.Verdicts))
-	if t.Difference == nil {
-		return nil
-	}
-	writeMarkdownTable(w, sizeTable(t.Sizes))
-	if t.Difference.Equal() {
-		return nil
-	}
-	w.WriteByte('\n')
-	return writeDiffMarkdown(w, t.Difference)
 }
 
 // writePatchEnvelope writes the context with the results, as ctxtool replay does.
@@ -180,21 +168,6 @@ func writePatchEnvelope(w *bufio.Writer, p *plan.Plan) error {
 		return nil
 	}
 	return writeEnvelope(w, Report{Envelope: p.Patch.Envelope})
-}
-
-// linesOf returns the cost lines of a trial that is not refused.
-func linesOf(t *hook.Trial) (all []string) {
-	if t.Difference == nil {
-		return nil
-	}
-	name := ""
-	for _, line := range costLines(t) {
-		if line[0] != "" {
-			name = line[0]
-		}
-		all = append(all, fmt.Sprintf("**%s**: %s", strings.ToUpper(name[:1])+name[1:], line[1]))
-	}
-	return all
 }
 
 // runTable returns a row per answer of a hook. The time of a call is only shown as text, since it
@@ -237,47 +210,25 @@ func operations(r *hook.Row) string {
 	return what
 }
 
-// writeRun writes what a hook did in a session as text.
-func writeRun(w *bufio.Writer, p *plan.Plan, on Screen) {
+// runSheets returns what a hook did in a session; the times of its calls, which differ from run to
+// run, only if they are timed.
+func runSheets(p *plan.Plan, timed bool) []table.Sheet {
 	r := p.Run
-	fmt.Fprintf(w, "%s: %s\n", planned(p), runWords(r))
-	timed := r.Took > 0
-	if timed {
-		fmt.Fprintf(w, "  %s a call\n", (r.Took / time.Duration(r.Calls)).Round(10*time.Microsecond))
+	s := table.Sheet{Title: planned(p) + ": " + runWords(r), Above: []string{"command: " + r.Command}, Table: runTable(r)}
+	if timed = timed && r.Took > 0; timed {
+		each := (r.Took / time.Duration(r.Calls)).Round(10 * time.Microsecond)
+		s.Above = append(s.Above, fmt.Sprintf("time: %s a call", each))
+	} else {
+		s.Table = s.Without("time")
 	}
+	s.Above = append(s.Above, billLines(r.Bill)...)
 	if p.Written != "" && p.Written != "-" {
-		fmt.Fprintf(w, "  wrote the session with its patches to %s\n", sessionfmt.Clean(p.Written))
+		s.Notes = []string{"wrote the session with its patches to " + p.Written}
 	}
-	if len(r.Rows) > 0 {
-		w.WriteByte('\n')
-		rows := runTable(r)
-		if !timed {
-			rows = rows.Without("time")
-		}
-		WriteTable(w, rows, on)
-	}
-	if r.Bill != nil {
-		w.WriteByte('\n')
-		for _, line := range billLines(r.Bill) {
-			aligned(w, line[0], "%s", line[1])
-		}
-	}
+	return []table.Sheet{s}
 }
 
 func runWords(r *hook.Run) string {
 	return fmt.Sprintf("%s for %s: %d patched, %d failed", phrase.Count(r.Calls, "call"), phrase.Count(r.Requests, "request"), r.Patched, r.Failed) +
 		phrase.If(r.Skipped > 0, "; %s skipped, since three in a row took too long", phrase.Count(r.Skipped, "call"))
-}
-
-func writeRunMarkdown(w *bufio.Writer, p *plan.Plan) {
-	r := p.Run
-	w.Write(append(markdown.AppendInline([]byte("# Hook on "), []byte(planned(p))), "\n\n"...))
-	w.Write(append(code([]byte("- **Command**: "), r.Command), '\n'))
-	fmt.Fprintf(w, "- **Calls**: %s\n", runWords(r))
-	if r.Bill != nil {
-		for k, line := range billLines(r.Bill) {
-			fmt.Fprintf(w, "- %s%s\n", phrase.If(k == 0, "**Bill**: "), line[1])
-		}
-	}
-	writeMarkdownTable(w, runTable(r).Without("time"))
 }

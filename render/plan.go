@@ -26,7 +26,7 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 	case p.Patch != nil:
 		return writePatch(w, p, on)
 	case p.Run != nil:
-		writeRun(w, p, on)
+		writeSheets(w, runSheets(p, true), on)
 	default:
 		fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
 		for _, l := range p.Lines {
@@ -129,8 +129,8 @@ func writePlanEntries(w *bufio.Writer, p *plan.Plan, _ Screen) {
 
 // writePlans writes a row a session.
 func writePlans(w *bufio.Writer, ps Plans, on Screen) {
-	rest := []col[*plan.Plan]{{Name: "what", Value: func(p *plan.Plan) any { return outcome(p) }}}
-	columns := []col[*plan.Plan]{{Name: "session", Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
+	rest := []col[*plan.Plan]{{Name: "what", Value: func(p *plan.Plan) any { return outcome(p) }, Flex: true}}
+	columns := []col[*plan.Plan]{{Name: "session", Unit: table.Path, Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
 	columns = slices.Concat(columns, partColumns(ps.All), rest)
 	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
 	writeSum(w, ps.All)
@@ -184,7 +184,7 @@ func tokensAfter(p *plan.Plan) int {
 
 var rewriteColumns = append([]col[*plan.Rewrite]{
 	{Name: "version", Value: func(r *plan.Rewrite) any { return phrase.If(r.From > 0, "%s", versions(r)) }},
-}, table.Fields[plan.Rewrite]("changed added removed quarantine=quarantined")...)
+}, table.Fields[plan.Rewrite]("changed added? removed? quarantine=quarantined?")...)
 
 var redactionColumns = []col[*plan.Plan]{
 	{Name: "values", Unit: table.Number, Value: func(p *plan.Plan) any { return redacted(p.Found).Values }},

@@ -22,8 +22,8 @@ type Sessions struct {
 	Only stats.Only // the selection
 }
 
-// writeSessions writes rows as a table, and their total.
-func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
+// sessionSheets returns a table of sessions, with their total.
+func sessionSheets(s Sessions) []table.Sheet {
 	var read []*stats.Summary
 	var broken []string
 	var cost, copied float64
@@ -32,39 +32,39 @@ func writeSessions(w *bufio.Writer, s Sessions, on Screen) {
 	agents := map[string]bool{}
 	for _, r := range s.Rows {
 		if r.Error != "" {
-			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
+			broken = append(broken, r.File+": "+r.Error)
 			continue
 		}
 		read, agents[r.Agent] = append(read, r), true
 		cost, copied, some = cost+r.Cost-r.Copied, copied+r.Copied, some || r.Recorded < r.Cost
 		unpriced += r.Unpriced
 	}
-	t := table.Stream(slices.Values(read), sessionColumns)
+	t := table.Sheet{Table: table.Stream(slices.Values(read), sessionColumns)}
 	if len(agents) < 2 {
-		t = t.Without("agent")
+		t.Table = t.Without("agent")
 	}
-	WriteTable(w, t, on)
 	if len(read) > 0 {
-		w.WriteByte('\n')
+		t.Notes = []string{""}
 	}
-	if s.Of > len(s.Rows) {
-		fmt.Fprintf(w, "%d of ", len(s.Rows))
-	}
-	fmt.Fprintf(w, "%s, %s%s\n", phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session"), spent(cost, some, unpriced), within(s.Only))
+	t.Notes = append(t.Notes, phrase.If(s.Of > len(s.Rows), "%d of ", len(s.Rows))+
+		phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session")+", "+spent(cost, some, unpriced)+within(s.Only))
 	if copied > 0 {
-		fmt.Fprintf(w, "* calls that another session also has, %s, are counted once\n", spent(copied, some, 0))
+		note := fmt.Sprintf("* calls that another session also has, %s, are counted once", spent(copied, some, 0))
+		t.Notes = append(t.Notes, note)
 	}
-	writeBroken(w, "read", broken)
+	return appendBroken([]table.Sheet{t}, "read", broken)
 }
 
-// writeBroken writes which sessions cannot be done something with, such as read, and why.
-func writeBroken(w *bufio.Writer, done string, sessions []string) {
-	if len(sessions) > 0 {
-		fmt.Fprintf(w, "\n%d cannot be %s:\n", len(sessions), done)
+// appendBroken appends which sessions cannot be done something with, such as read, and why.
+func appendBroken(all []table.Sheet, done string, sessions []string) []table.Sheet {
+	if len(sessions) == 0 {
+		return all
 	}
+	lines := []string{fmt.Sprintf("%d cannot be %s:", len(sessions), done)}
 	for _, s := range sessions {
-		fmt.Fprintf(w, "  %s\n", s)
+		lines = append(lines, "  "+s)
 	}
+	return append(all, table.Sheet{Above: lines})
 }
 
 var sessionColumns = []col[*stats.Summary]{
@@ -84,7 +84,7 @@ var sessionColumns = []col[*stats.Summary]{
 		return spent(r.Cost, r.Recorded < r.Cost, r.Unpriced) + phrase.If(r.Copied > 0, "*")
 	}},
 	{Name: "size", Unit: table.Size, Value: func(r *stats.Summary) any { return r.Size }, Yields: 4},
-	{Name: "id", Value: func(r *stats.Summary) any { return r.ID[:min(len(r.ID), 13)] }, Style: always(faint)},
+	{Name: "id", Unit: table.Entry, Value: func(r *stats.Summary) any { return r.ID[:min(len(r.ID), shortID)] }, Style: always(faint)},
 }
 
 // writeStatus writes a status in one line: what is known of it.

@@ -88,30 +88,35 @@ func simulatedCost(r *simulate.Run, decimals int) table.Money {
 	return table.Money{Dollars: r.Cost.Total, Decimals: decimals, Unpriced: int64(r.Unpriced)}
 }
 
-// writeSimulation writes the decisions of the policies, or without any which policy is the best.
-func writeSimulation(w *bufio.Writer, r *simulate.Report, on Screen) {
-	decided := slices.DeleteFunc(slices.Clone(r.Runs), func(one *simulate.Run) bool { return one.Decision == nil })
-	for _, one := range decided {
-		writeDecision(w, one.Decision, on)
+// simulationSheets returns the decisions of the policies, or without any which policy is the best.
+func simulationSheets(r *simulate.Report) (all []table.Sheet) {
+	for _, one := range r.Runs {
+		if d := one.Decision; d != nil {
+			all = append(all, decisionSheet(d))
+		}
 	}
-	if len(decided) == 0 {
-		writeContest(w, r, on)
+	if all != nil || len(r.Runs) == 0 {
+		return all
 	}
+	all = []table.Sheet{{
+		Title: contestTitle(r), Above: r.Why, Table: policies(r), Notes: simulateNotes(r),
+	}}
+	if slices.ContainsFunc(r.Runs, func(one *simulate.Run) bool { return one.Regrets > 0 }) {
+		kinds := slices.Concat([]col[*simulate.Run]{policyColumn(r)}, regretColumns(""))
+		all = append(all, table.Sheet{
+			Title: "What the regrets are: a call that was made again, a path, a line, or an identifier",
+			Table: table.Stream(slices.Values(r.Runs), kinds),
+		})
+	}
+	return all
 }
 
-// writeContest writes the table of policies, the best of them, and what the figures rest on.
-func writeContest(w *bufio.Writer, r *simulate.Report, on Screen) {
-	if len(r.Runs) > 0 {
-		fmt.Fprintf(w, "%s\n\n", contestTitle(r))
+// regretColumns returns the regrets by kind, with a prefix before the names.
+func regretColumns(prefix string) (columns []col[*simulate.Run]) {
+	for _, kind := range []string{"call", "path", "line", "identifier"} {
+		columns = append(columns, table.Fields[simulate.Run](prefix+kind+"=regretsByKind."+kind)...)
 	}
-	WriteTable(w, policies(r), on)
-	for i, sentence := range r.Why {
-		fmt.Fprintf(w, "%s%s\n", phrase.If(i == 0, "\n"), sessionfmt.Clean(sentence))
-	}
-	for i, note := range simulateNotes(r) {
-		w.WriteString(phrase.If(i == 0, "\n"))
-		put(w, note, on)
-	}
+	return columns
 }
 
 // contestTitle returns what policies were tried on.
@@ -143,9 +148,12 @@ func simulateNotes(r *simulate.Report) (notes []string) {
 // widestWhat is the width of the longest description of a message, in columns.
 const widestWhat = 60
 
-// writeDecision writes why a policy kept or changed each message before a request.
-func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) {
-	fmt.Fprintf(w, "%s before request %d, window %d, counted by %s\n", sessionfmt.Clean(d.Policy), d.Request, d.Window, d.Counter)
+// decisionSheet returns why a policy kept or changed each message before a request.
+func decisionSheet(d *simulate.Decision) table.Sheet {
+	s := table.Sheet{
+		Title: fmt.Sprintf("%s before request %d, window %d, counted by %s", d.Policy, d.Request, d.Window, d.Counter),
+		Table: table.Of(d.Items, decidedColumns),
+	}
 	for _, l := range d.Layers {
 		state := "always runs"
 		if l.Trigger != "" {
@@ -155,16 +163,15 @@ func writeDecision(w *bufio.Writer, d *simulate.Decision, on Screen) {
 		if l.Fired {
 			did = phrase.Count(l.Changes, "change")
 		}
-		fmt.Fprintf(w, "  %s: %s; %s\n", l.Pass, state, did)
+		s.Above = append(s.Above, fmt.Sprintf("%s: %s; %s", l.Pass, state, did))
 	}
-	w.WriteByte('\n')
-	WriteTable(w, table.Of(d.Items, decidedColumns), on)
+	return s
 }
 
 var decidedColumns = slices.Concat([]col[*simulate.Decided]{
 	{Name: "entry", Unit: table.Entry, Value: func(d *simulate.Decided) any { return d.Entry }, Style: always(faint)},
 	{Name: "what", Flex: true, Value: func(d *simulate.Decided) any { return fit(sessionfmt.Clean(d.What), widestWhat) }},
-}, table.Fields[simulate.Decided]("tokens running action"), []col[*simulate.Decided]{
+}, table.Fields[simulate.Decided]("tokens:tokens running:tokens action"), []col[*simulate.Decided]{
 	{Name: "now", Unit: table.Tokens, Yields: 1, Value: func(d *simulate.Decided) any {
 		return table.If(d.Action != "keep", d.Now)
 	}},
@@ -212,8 +219,7 @@ var runColumns = slices.Concat(
 	table.Fields[simulate.Run]("output"),
 	table.Within(pricedCost, nil, table.Fields[simulate.Cost](`cost_input=input cost_read=cacheRead cost_write=cacheWrite
 		cost_output=output cost_summaries=summaries cost=total`)...),
-	table.Fields[simulate.Run](`regrets regrets_call=regretsByKind.call regrets_path=regretsByKind.path
-		regrets_line=regretsByKind.line regrets_identifier=regretsByKind.identifier`),
+	table.Fields[simulate.Run]("regrets"), regretColumns("regrets_"),
 )
 
 // pricedCost returns the cost of a run, nil if none of it has a known price.

@@ -9,38 +9,31 @@ import (
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/simulate"
-	"ctxtool/sessionfmt"
 )
 
-// writeSimulations writes the sum of several sessions, the spread of each policy, and the
-// sessions in which policies differ most.
-func writeSimulations(w *bufio.Writer, s *simulate.Store, on Screen) {
-	writeContest(w, s.Total, on)
+// storeSheets returns the sum of several sessions, the spread of each policy, and the sessions in
+// which policies differ most.
+func storeSheets(s *simulate.Store) []table.Sheet {
+	all := simulationSheets(s.Total)
 	if s.Acted > 1 {
-		fmt.Fprintf(w, "\n%s:\n", spreadTitle(s))
-		WriteTable(w, table.Of(spreads(s.Total.Runs), spreadColumns), on)
+		title := fmt.Sprintf("By session, of the %d in which a policy changed anything", s.Acted)
+		all = append(all, table.Sheet{Title: title, Table: table.Of(spreads(s.Total.Runs), spreadColumns)})
 	}
 	if len(s.Differing) > 0 {
-		w.WriteString("\nWhere policies differ most:\n")
-		WriteTable(w, table.Of(s.Differing, differingColumns), on)
+		all = append(all, table.Sheet{Title: "Where policies differ most", Table: table.Of(s.Differing, differingColumns)})
 	}
 	var broken []string
 	for _, r := range s.Sessions {
 		if r.Error != "" {
-			broken = append(broken, sessionfmt.Clean(r.File)+": "+sessionfmt.Clean(r.Error))
+			broken = append(broken, r.File+": "+r.Error)
 		}
 	}
-	writeBroken(w, "simulated", broken)
-}
-
-// spreadTitle returns what the spreads are of.
-func spreadTitle(s *simulate.Store) string {
-	return fmt.Sprintf("By session, of the %d in which a policy changed anything", s.Acted)
+	return appendBroken(all, "simulated", broken)
 }
 
 // differingColumns are the columns of the sessions in which policies differ most.
 var differingColumns = []col[*simulate.Difference]{
-	{Name: "session", Flex: true, Value: func(d *simulate.Difference) any { return d.File }},
+	{Name: "session", Unit: table.Path, Flex: true, Value: func(d *simulate.Difference) any { return d.File }},
 	{Name: "requests", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Requests }, Yields: 1},
 	{Name: "cheapest", Value: func(d *simulate.Difference) any { return d.Least.Policy }},
 	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d, d.Least.Cost) }},

@@ -17,20 +17,10 @@ import (
 // Stats are a report with the tables of its lenses, and the results of a gate, nil for none.
 type Stats struct {
 	Report *stats.Report
-	Sheets []stats.Sheet
+	Sheets []table.Sheet
 	Gate   *gate.Report
 	Lenses []string // that were asked for; others are computed for the gate
 	Gaps   bool     // text has the gaps in figures as a table
-}
-
-// tables returns the tables of a text.
-func (s *Stats) tables() []stats.Sheet {
-	if s.Gaps {
-		if gaps := s.Report.Gaps(); !gaps.Empty() {
-			return append(s.Sheets, gaps)
-		}
-	}
-	return s.Sheets
 }
 
 func writeStatsJSON(w *bufio.Writer, s Stats) error { return WriteJSON(w, s.Report) }
@@ -45,28 +35,24 @@ func (s Stats) table() (t table.Table) {
 	return t
 }
 
-// writeStats writes them as text, the gate below the tables.
-func writeStats(w *bufio.Writer, s Stats, on Screen) {
-	writeSheets(w, s.tables(), on)
-	if s.Gate == nil {
-		return
+// shown returns the sheets of a text, without the gate.
+func (s Stats) shown() []table.Sheet {
+	if s.Gaps {
+		if gaps := s.Report.Gaps(); !gaps.Empty() {
+			return append(slices.Clip(s.Sheets), gaps)
+		}
 	}
-	if len(s.tables()) > 0 {
-		w.WriteByte('\n')
-	}
-	writeGate(w, s.Gate, on)
+	return s.Sheets
 }
 
-// writeStatsMarkdown writes them as Markdown, the gate first.
-func writeStatsMarkdown(w *bufio.Writer, s Stats, _ Screen) {
-	if s.Gate != nil {
-		writeGateMarkdown(w, s.Gate)
-		w.WriteByte('\n')
-	}
-	writeSheetsMarkdown(w, s.tables())
-}
+// textSheets returns the sheets of text, the gate below the others.
+func (s Stats) textSheets() []table.Sheet { return slices.Concat(s.shown(), gateSheets(s.Gate)) }
 
-func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) {
+// reviewSheets returns the sheets of Markdown, the gate first.
+func (s Stats) reviewSheets() []table.Sheet { return slices.Concat(gateSheets(s.Gate), s.shown()) }
+
+// writeSheets writes sheets as text.
+func writeSheets(w *bufio.Writer, sheets []table.Sheet, on Screen) {
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
@@ -74,20 +60,27 @@ func writeSheets(w *bufio.Writer, sheets []stats.Sheet, on Screen) {
 		if title := sheetTitle(s); title != "" {
 			fmt.Fprintf(w, "%s\n", on.paint(heading, sessionfmt.Clean(title)))
 		}
+		for _, line := range s.Above {
+			fmt.Fprintf(w, "%s\n", sessionfmt.Clean(line))
+		}
 		if s.Chart != nil {
 			writeChart(w, s.Chart, on)
 		}
+		as := style("") // of notes
+		if s.Lens != "" {
+			as, s.Table = faint, styled(s.Table)
+		}
 		s = s.Shown()
-		WriteTable(w, styled(s.Table), on)
+		writeTable(w, phrase.If(len(s.Above) > 0, "\n"), s.Table, on)
 		for _, note := range s.Notes {
-			fmt.Fprintf(w, "%s\n", on.paint(faint, sessionfmt.Clean(note)))
+			fmt.Fprintf(w, "%s\n", on.paint(as, sessionfmt.Clean(note)))
 		}
 	}
 }
 
 // sheetTitle returns the line above a table.
-func sheetTitle(s stats.Sheet) string {
-	return s.Lens + phrase.If(s.Title != "", ": %s", s.Title)
+func sheetTitle(s table.Sheet) string {
+	return s.Lens + phrase.If(s.Lens != "" && s.Title != "", ": ") + s.Title
 }
 
 // styled returns a table with the styles of its columns.
@@ -103,7 +96,7 @@ func styled(t table.Table) table.Table {
 // warnings by their column, and shares over 100% as failures.
 func sheetStyle(c column) func(cell string) style {
 	switch c.Unit {
-	case table.Text, table.Entry:
+	case table.Text, table.Path, table.Entry:
 		return wordStyle
 	case table.Share:
 		return func(cell string) style {
@@ -119,12 +112,19 @@ func sheetStyle(c column) func(cell string) style {
 	return nil
 }
 
-func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
+// writeSheetsMarkdown writes sheets for a review.
+func writeSheetsMarkdown(w *bufio.Writer, sheets []table.Sheet) {
+	list := func(sentences []string) {
+		for i, one := range sentences {
+			fmt.Fprintf(w, "%s- %s\n", phrase.If(i == 0, "\n"), inline(one))
+		}
+	}
 	for k, s := range sheets {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
 		fmt.Fprintf(w, "### %s\n", inline(sheetTitle(s)))
+		list(s.Above)
 		if s.Chart != nil {
 			w.WriteString("\n```text\n")
 			writeChart(w, s.Chart, Screen{})
@@ -132,9 +132,7 @@ func writeSheetsMarkdown(w *bufio.Writer, sheets []stats.Sheet) {
 		}
 		s = s.Shown()
 		writeMarkdownTable(w, s.Table)
-		for _, note := range s.Notes {
-			fmt.Fprintf(w, "\n%s\n", inline(note))
-		}
+		list(s.Notes)
 	}
 }
 
@@ -152,7 +150,7 @@ var blocks = []rune(" ▁▂▃▄▅▆▇█")
 // writeChart draws a chart as bars, one for each size, or for the largest of several if there
 // are too many for the width. Without a width it uses chartWidth, so that output into a pipe
 // is the same everywhere.
-func writeChart(w *bufio.Writer, c *stats.Chart, on Screen) {
+func writeChart(w *bufio.Writer, c *table.Chart, on Screen) {
 	width := on.Width
 	if width <= 0 {
 		width = chartWidth
@@ -189,7 +187,7 @@ func writeChart(w *bufio.Writer, c *stats.Chart, on Screen) {
 }
 
 // overLimit returns a line of bars in which those over the limit stand out.
-func overLimit(c *stats.Chart, bars []stats.Bar, text []rune, on Screen) string {
+func overLimit(c *table.Chart, bars []table.Bar, text []rune, on Screen) string {
 	over := func(i int) bool { return c.Limit > 0 && bars[i].Size > c.Limit }
 	var out strings.Builder
 	for i := 0; i < len(bars); {
@@ -217,7 +215,7 @@ func eighths(size, top int64, all int) int {
 
 // chartTop returns the size at the top: the limit if the bars come near it, else the next
 // round number.
-func chartTop(c *stats.Chart) int64 {
+func chartTop(c *table.Chart) int64 {
 	peak := int64(1)
 	for _, b := range c.Bars {
 		peak = max(peak, b.Size)
@@ -236,18 +234,18 @@ func chartTop(c *stats.Chart) int64 {
 
 // chartBars returns a bar for each column. If there is room a bar has several columns; if
 // not, a column has the largest of several bars, and their most important mark.
-func chartBars(bars []stats.Bar, columns int) []stats.Bar {
+func chartBars(bars []table.Bar, columns int) []table.Bar {
 	if wide := min(widestBar, columns/max(1, len(bars))); wide > 0 {
-		var out []stats.Bar
+		var out []table.Bar
 		for _, b := range bars {
 			out = append(out, b)
 			for range wide - 1 {
-				out = append(out, stats.Bar{Size: b.Size})
+				out = append(out, table.Bar{Size: b.Size})
 			}
 		}
 		return out
 	}
-	out := make([]stats.Bar, columns)
+	out := make([]table.Bar, columns)
 	for i, b := range bars {
 		o := &out[i*columns/len(bars)]
 		o.Size = max(o.Size, b.Size)
@@ -270,7 +268,7 @@ func sparkline(sizes []int64) string {
 		return ""
 	}
 	top := slices.Max(sizes)
-	bars := make([]stats.Bar, len(sizes))
+	bars := make([]table.Bar, len(sizes))
 	for i, n := range sizes {
 		bars[i].Size = n
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/olekukonko/tablewriter"
@@ -26,33 +27,34 @@ type column = table.Column[any]
 // A col is a column of a table of rows of one type.
 type col[T any] = table.Column[T]
 
-// The smallest widths of the flexible column, in columns of the terminal: while others can
-// yield, and after that.
-const roomyFlex, minFlex = 28, 12
+// The smallest widths of texts that are cut: of flexible ones while other columns can yield, and
+// after that of all.
+const roomyFlex, minFlex = 28, 14
 
 // measure measures the width of a text on a terminal, without its colour codes.
 var measure = displaywidth.Options{ControlSequences: true}
 
-// WriteTable writes a table without lines, nothing of one without rows. With a width, the flexible
-// column is cut so that a row fits; nothing is wrapped. Rows are read as they are written: a first
-// time to measure them. Errors of w are not returned, since a bufio.Writer keeps them.
-func WriteTable(w io.Writer, t table.Table, on Screen) {
-	columns, widths := measured(t)
+// WriteTable writes a table without lines, nothing of one without rows. On a terminal numbers are
+// rounded, and a row is never wrapped: texts are cut, and columns left out. Rows are read as they
+// are written: a first time to measure them. Errors of w are not returned, since a bufio.Writer
+// keeps them.
+func WriteTable(w io.Writer, t table.Table, on Screen) { writeTable(w, "", t, on) }
+
+// writeTable writes a table after a text, and without rows neither.
+func writeTable(w io.Writer, before string, t table.Table, on Screen) {
+	columns, widths := measured(t, on)
 	if columns == nil {
 		return
 	}
-	shown := fitting(columns, widths, on.Width)
-	head, between := layOut(columns, widths, shown)
+	io.WriteString(w, before)
+	columns, widths = fitting(columns, widths, on.Width)
+	head, between := layOut(columns, widths)
 	fmt.Fprintln(w, on.paint(faint, head))
 	var line strings.Builder
 	for row := range t.Rows {
 		line.Reset()
-		for k, i := range shown {
-			c := columns[i]
-			cell := textCell(c.Unit, c.Value(row))
-			if c.Flex {
-				cell = fit(cell, widths[i])
-			}
+		for i, c := range columns {
+			cell := fitCell(c.Unit, on.cell(c.Unit, c.Value(row)), widths[i])
 			text := cell
 			if c.Style != nil {
 				text = on.paint(c.Style(cell), cell)
@@ -61,59 +63,80 @@ func WriteTable(w io.Writer, t table.Table, on Screen) {
 			if c.Unit.Right() {
 				text, gap = gap, text
 			}
-			line.WriteString(between[k] + text + gap)
+			line.WriteString(between[i] + text + gap)
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
 }
 
-// measured returns the columns of a table, without spare ones in which no row has a value, and
-// the widths of their cells; no columns of a table without rows.
-func measured(t table.Table) (columns []column, widths []int) {
-	widest, said, some := make([]int, len(t.Columns)), make([]bool, len(t.Columns)), false
+// measured returns the columns of a table in which some row has a value, and the widths of their
+// cells.
+func measured(t table.Table, on Screen) (columns []column, widths []int) {
+	if t.Rows == nil {
+		return nil, nil
+	}
+	widest := make([]int, len(t.Columns))
 	for row := range t.Rows {
-		some = true
 		for i, c := range t.Columns {
-			cell := c.Value(row)
-			said[i] = said[i] || !c.Spare || cell != nil
-			widest[i] = max(widest[i], measure.String(textCell(c.Unit, cell)))
+			widest[i] = max(widest[i], measure.String(on.cell(c.Unit, c.Value(row))))
 		}
 	}
 	for i, c := range t.Columns {
-		if some && said[i] {
+		if widest[i] > 0 {
 			columns, widths = append(columns, c), append(widths, max(widest[i], measure.String(c.Name)))
 		}
 	}
 	return columns, widths
 }
 
-// fitting returns the columns that are shown, by index. Those that yield are dropped until the
-// flexible one has room, which gets the width that the others leave of the terminal's.
-func fitting(columns []column, widths []int, width int) (shown []int) {
-	flex := -1
-	for i, c := range columns {
-		shown = append(shown, i)
-		if c.Flex && width > 0 {
-			flex = i
-		}
-	}
-	for flex >= 0 {
-		left, first := width, shown[0]
-		for _, i := range shown {
-			if i != flex {
-				left -= widths[i] + 2
-			}
-			if columns[i].Yields > columns[first].Yields {
-				first = i
+// fitting returns the columns whose rows fit a width, and the widths of these; all if the width is
+// 0. Columns that yield are left out first. If that does not do, all texts are cut, and then columns
+// are left out from the right.
+func fitting(columns []column, widths []int, width int) ([]column, []int) {
+	for width > 0 {
+		last := len(columns) - 1
+		for i, c := range columns {
+			if c.Yields > columns[last].Yields {
+				last = i
 			}
 		}
-		if left >= min(roomyFlex, widths[flex]) || columns[first].Yields == 0 {
-			widths[flex] = min(widths[flex], max(minFlex, left))
-			break
+		yields := columns[last].Yields > 0
+		if narrow, fits := narrowed(columns, widths, width, yields); fits || len(columns) == 1 {
+			return columns, narrow
 		}
-		shown = slices.DeleteFunc(shown, func(i int) bool { return i == first })
+		columns, widths = slices.Delete(columns, last, last+1), slices.Delete(widths, last, last+1)
 	}
-	return shown
+	return columns, widths
+}
+
+// narrowed returns widths at which rows fit, if there are: the widest text gives way first. While
+// columns can yield, only flexible ones do.
+func narrowed(columns []column, widths []int, width int, yields bool) (narrow []int, fits bool) {
+	least := minFlex
+	if yields {
+		least = roomyFlex
+	} else if len(columns) == 1 {
+		least = 1
+	}
+	narrow = slices.Clone(widths)
+	over := 2*(len(columns)-1) - width
+	for _, n := range widths {
+		over += n
+	}
+	for ; over > 0; over-- {
+		widest := -1
+		for i, c := range columns {
+			cuts := c.Flex || !yields && c.Unit <= table.Path
+			if cuts && narrow[i] > least && (widest < 0 || narrow[i] > narrow[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return narrow, false
+		}
+		narrow[widest]--
+	}
+	return narrow, true
 }
 
 // standIn stands for a column of a cell in the layout.
@@ -123,17 +146,17 @@ const standIn = "\uE000"
 // library lays out a row of cells that have the columns' widths. Every row is that row with its
 // cells in place: the library would measure some wrong, such as emoji of several code points, or
 // text in colour.
-func layOut(columns []column, widths, shown []int) (head string, between []string) {
+func layOut(columns []column, widths []int) (head string, between []string) {
 	twwidth.SetEastAsian(false) // whatever the machine's language
 	var aligns []tw.Align
 	var names, cells []string
-	for _, i := range shown {
+	for i, c := range columns {
 		align := tw.AlignLeft
-		if columns[i].Unit.Right() {
+		if c.Unit.Right() {
 			align = tw.AlignRight
 		}
 		aligns = append(aligns, align)
-		names, cells = append(names, columns[i].Name), append(cells, strings.Repeat(standIn, max(1, widths[i])))
+		names, cells = append(names, fit(c.Name, widths[i])), append(cells, strings.Repeat(standIn, max(1, widths[i])))
 	}
 	none := tw.Rendition{
 		Borders: tw.BorderNone,
@@ -166,7 +189,7 @@ func layOut(columns []column, widths, shown []int) (head string, between []strin
 
 // writeMarkdownTable writes a table as Markdown, after an empty line.
 func writeMarkdownTable(w *bufio.Writer, t table.Table) {
-	columns, _ := measured(t)
+	columns, _ := measured(t, Screen{})
 	if columns == nil {
 		return
 	}
@@ -212,6 +235,22 @@ func fit(s string, width int) string {
 		return s
 	}
 	return measure.TruncateString(s, width, "…")
+}
+
+// fitCell cuts a cell to the width of its column: the path of a session at its beginning, other texts
+// at their end. Ids and figures are never cut.
+func fitCell(unit table.Unit, cell string, width int) string {
+	if measure.String(cell) <= width || unit > table.Path {
+		return cell
+	}
+	if unit == table.Text {
+		return fit(cell, width)
+	}
+	for measure.String(cell) >= width && cell != "" {
+		_, n := utf8.DecodeRuneInString(cell)
+		cell = cell[n:]
+	}
+	return "…" + cell
 }
 
 // lineWidth returns the number of columns of a line on a terminal of that width; 0 means no

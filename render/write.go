@@ -51,6 +51,17 @@ func plain[T any](form string, write func(w *bufio.Writer, v T) error) writer {
 	return screened(form, func(w *bufio.Writer, v T, _ Screen) error { return write(w, v) })
 }
 
+// sheets returns a writer of sheets, as text or Markdown.
+func sheets[T any](form string, of func(v T) []table.Sheet) writer {
+	return text(form, func(w *bufio.Writer, v T, on Screen) {
+		if form == "markdown" {
+			writeSheetsMarkdown(w, of(v))
+		} else {
+			writeSheets(w, of(v), on)
+		}
+	})
+}
+
 // csvOf returns a writer of a table as CSV.
 func csvOf[T any](of func(v T) table.Table) writer {
 	return plain("csv", func(w *bufio.Writer, v T) error { return writeCSV(w, of(v)) })
@@ -70,10 +81,10 @@ var writers = []writer{
 	plain("llm", writeProvided),
 	plain("native", writeNative),
 
-	text("text", writeCache),
+	sheets("text", cacheSheets),
 	csvOf(cacheTable),
 	plain("jsonl", writeCacheLines),
-	text("text", writeCaches),
+	sheets("text", cachesSheets),
 	csvOf(cachesTable),
 	plain("jsonl", writeCachesLines),
 
@@ -97,7 +108,7 @@ var writers = []writer{
 	plain("jsonl", writeCountLines),
 
 	text("text", writeStatus),
-	text("text", writeSessions),
+	sheets("text", sessionSheets),
 	jsonlOf(func(s Sessions) []*stats.Summary { return s.Rows }),
 
 	screened("text", writeFound),
@@ -113,7 +124,7 @@ var writers = []writer{
 	plain("json", writeTreeJSON),
 	text("text", writeTrace),
 	plain("jsonl", writeTraceLines),
-	text("text", writeCompactions),
+	sheets("text", compactionSheets),
 	jsonlOf(func(c Compactions) []reuse.Compaction { return c.All }),
 	text("text", writeBlame),
 	jsonlOf(func(all []entry.Item) []entry.Item { return all }),
@@ -138,17 +149,17 @@ var writers = []writer{
 	jsonlOf(func(m Models) []ModelLine { return m.Models }),
 	text("text", writePolicies),
 
-	text("text", writeSimulation),
-	text("markdown", writeSimulationMarkdown),
+	sheets("text", simulationSheets),
+	sheets("markdown", simulationSheets),
 	csvOf(func(r *simulate.Report) table.Table { return simulatedTable(r) }),
 	plain("jsonl", writeSimulationLines),
-	text("text", writeSimulations),
-	text("markdown", writeSimulationsMarkdown),
+	sheets("text", storeSheets),
+	sheets("markdown", storeSheets),
 	csvOf(func(s *simulate.Store) table.Table { return simulatedTable(s.Sessions...) }),
 	plain("jsonl", writeSimulationsLines),
 
-	text("text", writeStats),
-	text("markdown", writeStatsMarkdown),
+	sheets("text", Stats.textSheets),
+	sheets("markdown", Stats.reviewSheets),
 	csvOf(Stats.table),
 	plain("json", writeStatsJSON),
 	plain("jsonl", writeStatsJSON),
@@ -200,7 +211,7 @@ var words = map[string]style{
 	"user": prompted, "toolResult": called, "bashExecution": called, "tool": called, "results": called, "calls": called,
 	"compaction": changed, "branch_summary": changed, "branch": changed, "context_transform": changed, "transform": changed, "context_edit": changed, "summary": changed, "summaries": changed,
 	"compactionSummary": changed, "branchSummary": changed,
-	"error": failure, "warning": warning, "info": faint, "crossed": failure, "unknown": faint, "kept": good, "tolerated": warning,
+	"error": failure, "warning": warning, "info": faint, "CROSSED": failure, "unknown": faint, "ok": good, "within": warning,
 	"blocked": warning, "aborted": warning, "unanswered": warning, "cannot": warning, "rebilled": warning,
 	"sound": good, "usable": warning, "damaged": failure, "not a session": failure, "drop": removed, "omit": removed, "replace": changed, "summarise": changed,
 }

@@ -154,14 +154,14 @@ func addBytes(sum, one *Report) {
 }
 
 // bytesSheets returns the tables of the lens.
-func bytesSheets(r *Report) []Sheet {
+func bytesSheets(r *Report) []table.Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
 	some, notes := fullest(p.Sessions, func(b SessionBytes) int { return int(b.Request) })
 	several := len(p.Sessions) > 1
-	all := []Sheet{
+	all := []table.Sheet{
 		{Table: table.Of(some, requestColumns), Notes: notes},
-		Sheet{Title: "the largest images", Table: table.Of(p.Images, imageColumns)}.of(several),
-		Sheet{Title: "the largest lines", Table: table.Of(p.Lines, lineColumns)}.of(several),
+		table.Sheet{Title: "the largest images", Table: table.Of(p.Images, imageColumns)}.Of(several),
+		table.Sheet{Title: "the largest lines", Table: table.Of(p.Lines, lineColumns)}.Of(several),
 	}
 	if len(p.Disk) > 0 {
 		all = append(all, p.diskSheet())
@@ -170,28 +170,18 @@ func bytesSheets(r *Report) []Sheet {
 }
 
 var requestColumns = []col[*SessionBytes]{
-	{Name: "session", Value: func(b *SessionBytes) any { return cmp.Or(b.File, b.Session) }, Flex: true},
+	{Name: "session", Unit: table.Path, Value: func(b *SessionBytes) any { return cmp.Or(b.File, b.Session) }, Flex: true},
 	{Name: "request", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.About{Of: b.Request} }},
-	{Name: "limit", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.Unless0(b.Limit) }},
+	{Name: "limit", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.Unless0(b.Limit) }, Yields: 2},
 	{Name: "share", Unit: table.Share, Value: func(b *SessionBytes) any { return b.Share }},
-	{Name: "provider", Value: func(b *SessionBytes) any { return b.Provider }},
+	{Name: "provider", Value: func(b *SessionBytes) any { return b.Provider }, Yields: 1},
 	{Name: "images", Unit: table.Number, Value: func(b *SessionBytes) any { return table.Unless0(b.Images) }},
 	{Name: "of request", Unit: table.Share, Value: func(b *SessionBytes) any { return table.If(b.Images > 0, b.ImageShare) }},
 	{Name: "too large", Unit: table.Number, Value: func(b *SessionBytes) any { return table.Unless0(b.LargeImages) }},
 }
 
-var imageColumns = []col[*ImageBytes]{
-	{Name: "session", Value: func(i *ImageBytes) any { return i.File }, Flex: true},
-	{Name: "entry", Unit: table.Entry, Value: func(i *ImageBytes) any { return i.Entry }},
-	{Name: "line", Unit: table.Number, Value: func(i *ImageBytes) any { return i.Line }},
-	{Name: "base64", Unit: table.Bytes, Value: func(i *ImageBytes) any { return i.Bytes }},
-	{Name: "", Value: func(i *ImageBytes) any { return phrase.If(i.Over, "over the limit") }},
-}
+var imageColumns = append(table.Fields[ImageBytes]("session=file:path* entry:entry line base64=bytes:bytes"), col[*ImageBytes]{
+	Value: func(i *ImageBytes) any { return phrase.If(i.Over, "over the limit") },
+})
 
-var lineColumns = []col[*LineBytes]{
-	{Name: "session", Value: func(l *LineBytes) any { return l.File }, Flex: true},
-	{Name: "line", Unit: table.Number, Value: func(l *LineBytes) any { return l.Line }},
-	{Name: "entry", Unit: table.Entry, Value: func(l *LineBytes) any { return l.Entry }},
-	{Name: "kind", Value: func(l *LineBytes) any { return l.Kind }},
-	{Name: "bytes", Unit: table.Bytes, Value: func(l *LineBytes) any { return l.Bytes }},
-}
+var lineColumns = table.Fields[LineBytes]("session=file:path* line entry:entry kind bytes:bytes")

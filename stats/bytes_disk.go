@@ -117,7 +117,7 @@ func (p *BytesPart) store(d DiskBytes) {
 }
 
 // diskSheet is the table of what fills the disk.
-func (p *BytesPart) diskSheet() Sheet {
+func (p *BytesPart) diskSheet() table.Sheet {
 	size := int64(0)
 	for _, b := range p.Sessions {
 		size += b.Size
@@ -132,7 +132,7 @@ func (p *BytesPart) diskSheet() Sheet {
 	if p.Spare > 0 {
 		rows = append(rows, DiskBytes{What: "all that no replay needs", Bytes: p.Spare})
 	}
-	return Sheet{Title: "what fills the disk", Table: table.Of(rows, []col[*DiskBytes]{
+	return table.Sheet{Title: "what fills the disk", Table: table.Of(rows, []col[*DiskBytes]{
 		{Name: "what", Value: func(d *DiskBytes) any { return d.What }, Flex: true},
 		{Name: "bytes", Unit: table.Bytes, Value: func(d *DiskBytes) any { return d.Bytes }},
 		{Name: "of size", Unit: table.Share, Value: func(d *DiskBytes) any { return share(d.Bytes, size) }},

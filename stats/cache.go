@@ -121,7 +121,7 @@ func addCache(sum, one *Report) {
 	}
 }
 
-func cacheSheets(r *Report) []Sheet {
+func cacheSheets(r *Report) []table.Sheet {
 	var parts []CachePart
 	var notes []string
 	if p := r.Cache; p != nil {
@@ -130,17 +130,13 @@ func cacheSheets(r *Report) []Sheet {
 			notes = []string{fmt.Sprintf("billed again at an unknown price: %d of %d tokens", n, p.Rebilled.Tokens)}
 		}
 	}
-	return []Sheet{{Title: "requests of the path", Table: table.Of(parts, cacheColumns), Notes: notes}}
+	return []table.Sheet{{Title: "requests of the path", Table: table.Of(parts, cacheColumns), Notes: notes}}
 }
 
-var cacheColumns = []col[*CachePart]{
-	{Name: "requests", Unit: table.Number, Value: func(p *CachePart) any { return p.Requests }},
-	{Name: "answered", Unit: table.Number, Value: func(p *CachePart) any { return p.Answered }},
-	{Name: "prompts", Unit: table.Tokens, Value: func(p *CachePart) any { return p.Prompt }},
-	{Name: "read", Unit: table.Tokens, Value: func(p *CachePart) any { return p.Read }},
-	{Name: "hit rate", Unit: table.Share, Value: func(p *CachePart) any { return p.HitRate }},
-	{Name: "could be", Unit: table.Share, Value: func(p *CachePart) any { return p.Could.HitRate }},
-	{Name: "billed again", Unit: table.Dollars, Spare: true, Value: func(p *CachePart) any {
+var cacheColumns = append(table.Fields[CachePart](
+	"requests answered prompts=prompt:tokens read:tokens hit+rate=hitRate:share could+be=could.hitRate:share",
+), []col[*CachePart]{
+	{Name: "billed again", Unit: table.Dollars, Value: func(p *CachePart) any {
 		again := p.Rebilled
 		return table.If(again.Unpriced == 0 || again.Unpriced < again.Tokens, again.Cost)
 	}},
@@ -150,4 +146,4 @@ var cacheColumns = []col[*CachePart]{
 		}
 		return nil
 	}},
-}
+}...)

@@ -27,7 +27,7 @@ var calibrationLens = Lens{
 		}
 		p.sort()
 	},
-	sheets: func(r *Report) []Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
+	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
 }
 
 // A CalibrationPart is the factors of the models that answered on the paths of the sessions,
@@ -200,22 +200,15 @@ func (c *Calibrated) String() string {
 		c.Model, c.Factor, phrase.Count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
 }
 
-func (p *CalibrationPart) sheets() []Sheet {
+func (p *CalibrationPart) sheets() []table.Sheet {
 	note := fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))
-	ranged := func(c *Calibration) *ErrorRange { return c.Error }
-	return []Sheet{{
+	return []table.Sheet{{
 		Notes: []string{note},
-		Table: table.Of(p.Models, slices.Concat([]col[*Calibration]{
-			{Name: "model", Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true},
-			{Name: "factor", Unit: table.Number, Value: func(c *Calibration) any { return c.Factor }},
-		}, table.Within(ranged, nil, []col[*ErrorRange]{
-			{Name: "error, median", Unit: table.Share, Value: func(e *ErrorRange) any { return e.Median }},
-			{Name: "90%", Unit: table.Share, Value: func(e *ErrorRange) any { return e.P90 }},
-		}...), []col[*Calibration]{
-			{Name: "requests", Unit: table.Number, Value: func(c *Calibration) any { return c.Requests }},
-			{Name: "sessions", Unit: table.Number, Value: func(c *Calibration) any { return c.Sessions }},
-			{Name: "note", Value: func(c *Calibration) any { return c.Reason }},
-		})),
+		Table: table.Of(p.Models, append([]col[*Calibration]{
+			{Name: "model", Unit: table.Path, Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true},
+		}, table.Fields[Calibration](
+			"factor:number error,+median=error.median:share 90%=error.p90:share requests sessions note=reason*")...,
+		)),
 	}}
 }
 

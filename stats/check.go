@@ -63,20 +63,17 @@ func addCheck(sum, one *Report) {
 	}
 }
 
-func checkSheets(r *Report) []Sheet {
+func checkSheets(r *Report) []table.Sheet {
 	var parts []CheckPart
 	if r.Check != nil {
 		parts = []CheckPart{*r.Check}
 	}
-	return []Sheet{{Table: table.Of(parts, []col[*CheckPart]{
-		{Name: "errors", Unit: table.Number, Value: func(p *CheckPart) any { return p.Errors }},
-		{Name: "warnings", Unit: table.Number, Value: func(p *CheckPart) any { return p.Warnings }},
-		{Name: "infos", Unit: table.Number, Value: func(p *CheckPart) any { return p.Infos }},
-		{Name: "worst", Flex: true, Value: func(p *CheckPart) any {
+	return []table.Sheet{{Table: table.Of(parts, append(table.Fields[CheckPart]("errors warnings infos"),
+		col[*CheckPart]{Name: "worst", Flex: true, Value: func(p *CheckPart) any {
 			if p.Worst == nil {
 				return nil
 			}
 			return p.Worst.Code + ": " + p.Worst.Text
 		}},
-	})}}
+	))}}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/ops"
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
@@ -34,7 +35,7 @@ var compactionsLens = Lens{
 		p.List = filed(p.List, one.Compactions.List, one.File, func(c *Compacting) *string { return &c.File })
 	},
 	finish: func(r *Report) { r.Compactions.sum() },
-	sheets: func(r *Report) []Sheet { return cmp.Or(r.Compactions, newCompactionsPart()).sheets() },
+	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Compactions, newCompactionsPart()).sheets() },
 }
 
 // A CompactionsPart is the compactions of the path, or of the paths of several sessions.

@@ -58,7 +58,7 @@ func findPlaces(s *sessionfmt.Session, e *replay.Envelope) (p SessionPlaces) {
 }
 
 // placeSheet is the table of where the messages are.
-func (p *ContextPart) placeSheet() Sheet {
+func (p *ContextPart) placeSheet() table.Sheet {
 	var all SessionPlaces
 	for i := range p.Sessions {
 		addUp(&all, &p.Sessions[i].Places)
@@ -76,7 +76,7 @@ func (p *ContextPart) placeSheet() Sheet {
 		rows = append(rows, fact{what: "in the context", n: all.In})
 	}
 	add("  of these before a lost line: a resume may miss them", all.Unsure)
-	return Sheet{Title: "why it is shorter than the file", Table: table.Of(rows, []col[*fact]{
+	return table.Sheet{Title: "why it is shorter than the file", Table: table.Of(rows, []col[*fact]{
 		{Name: "messages of the file", Value: func(f *fact) any { return f.what }},
 		{Name: "number", Unit: table.Number, Value: func(f *fact) any { return f.n }},
 	})}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/replay/models"
 )
 
@@ -20,7 +21,7 @@ var costLens = Lens{
 	},
 	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
 	finish: func(r *Report) { r.Cost.order() },
-	sheets: func(r *Report) []Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets() },
+	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets() },
 }
 
 // A CostPart is the usage and cost of model calls: of all entries of a session, or of several

@@ -32,7 +32,7 @@ var growthLens = Lens{
 		p := partOf(&sum.Growth, &GrowthPart{Sessions: []Growth{}})
 		p.Sessions = filed(p.Sessions, one.Growth.Sessions, one.File, func(g *Growth) *string { return &g.File })
 	},
-	sheets: func(r *Report) []Sheet { return cmp.Or(r.Growth, &GrowthPart{}).sheets() },
+	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Growth, &GrowthPart{}).sheets() },
 }
 
 // A GrowthPart is the growth of the contexts of sessions. Contexts do not add up, so several
@@ -208,14 +208,14 @@ func (g *Growth) sum() {
 	}
 }
 
-func (p *GrowthPart) sheets() []Sheet {
+func (p *GrowthPart) sheets() []table.Sheet {
 	if len(p.Sessions) == 1 {
-		return []Sheet{p.Sessions[0].sheet()}
+		return []table.Sheet{p.Sessions[0].sheet()}
 	}
-	return []Sheet{{
+	return []table.Sheet{{
 		Notes: calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated }),
 		Table: table.Of(p.Sessions, []col[*Growth]{
-			{Name: "session", Value: func(g *Growth) any { return g.File }, Flex: true},
+			{Name: "session", Unit: table.Path, Value: func(g *Growth) any { return g.File }, Flex: true},
 			{Name: "requests", Unit: table.Number, Value: func(g *Growth) any { return len(g.Requests) }},
 			{Name: "peak", Unit: table.Tokens, Value: func(g *Growth) any { return g.Peak }},
 			{Name: "share", Unit: table.Share, Value: func(g *Growth) any { return table.Unless0(g.Share) }},
@@ -236,12 +236,12 @@ func (g *Growth) sizes() (sizes []int64) {
 }
 
 // sheet returns the table of one session, one row per request, and a chart.
-func (g *Growth) sheet() Sheet {
+func (g *Growth) sheet() table.Sheet {
 	counted := "tokens"
 	if g.Calibrated != nil {
 		counted = "calibrated"
 	}
-	s := Sheet{Chart: &Chart{}, Table: table.Stream(g.rows, []col[*GrowthRow]{
+	s := table.Sheet{Chart: &table.Chart{}, Table: table.Stream(g.rows, []col[*GrowthRow]{
 		{Name: "request", Unit: table.Number, Value: func(r *GrowthRow) any { return r.Request }},
 		{Name: "entry", Unit: table.Entry, Value: func(r *GrowthRow) any { return r.Entry }},
 		{Name: "size", Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.Marked(r.Estimated, r.Size) }},
@@ -256,7 +256,7 @@ func (g *Growth) sheet() Sheet {
 		if k := strings.IndexAny("CTE", r.Marks); k >= 0 {
 			mark = "CTE"[k]
 		}
-		s.Chart.Bars = append(s.Chart.Bars, Bar{r.Size, mark})
+		s.Chart.Bars = append(s.Chart.Bars, table.Bar{Size: r.Size, Mark: mark})
 	}
 	s.Chart.Limit = g.Now.Window
 	s.Notes = []string{g.note()}

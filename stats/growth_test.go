@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/replay"
 	"ctxtool/stats"
 )
@@ -90,7 +91,7 @@ func TestGrowthSheets(t *testing.T) {
 	opt := stats.Options{Lenses: []*stats.Lens{lens(t, "growth")}}
 	r := l.look(t, stats.Options{}, "session", "growth", "compactions")
 	s := opt.Sheets(r)[0]
-	if s.Chart == nil || rows(s) != 2 || len(s.Chart.Bars) != 2 || s.Chart.Bars[0] != (stats.Bar{Size: 50}) || s.Chart.Bars[1].Mark != 'C' {
+	if s.Chart == nil || rows(s) != 2 || len(s.Chart.Bars) != 2 || s.Chart.Bars[0] != (table.Bar{Size: 50}) || s.Chart.Bars[1].Mark != 'C' {
 		t.Errorf("%+v", s)
 	}
 	if shown := s.Shown(); rows(shown) != 0 || rows(s) != 2 {
@@ -105,7 +106,7 @@ func TestGrowthSheets(t *testing.T) {
 }
 
 // rows counts the rows of a table.
-func rows(s stats.Sheet) int { return len(slices.Collect(s.Rows)) }
+func rows(s table.Sheet) int { return len(slices.Collect(s.Rows)) }
 
 // TestNothingSeen: where no session could be read there are tables anyway, without
 // rows or with sums of nothing.

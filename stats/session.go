@@ -27,7 +27,7 @@ var sessionLens = Lens{
 		partOf(&sum.Session, newSessionPart(one.Session.LongPrompts.Limit)).add(one.File, one.Session)
 	},
 	finish: func(r *Report) { r.Session.sort() },
-	sheets: func(r *Report) []Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },
+	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Session, newSessionPart(0)).sheets() },
 }
 
 // A SessionPart is the content of one or several sessions: all records of the file, on all
@@ -283,23 +283,20 @@ func (p *SessionPart) sort() {
 	slices.SortFunc(p.Tools, func(a, b ToolCount) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool)) })
 }
 
-func (p *SessionPart) sheets() []Sheet {
+func (p *SessionPart) sheets() []table.Sheet {
 	long := &p.LongPrompts
 	title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
-	s := Sheet{Title: title, Table: table.Of(long.Prompts, []col[*LongPrompt]{
-		{Name: "session", Value: func(l *LongPrompt) any { return l.File }},
-		{Name: "entry", Unit: table.Entry, Value: func(l *LongPrompt) any { return l.Entry }},
-		{Name: "requests", Unit: table.Number, Value: func(l *LongPrompt) any { return l.Requests }},
-		{Name: "prompt", Value: func(l *LongPrompt) any { return l.Text }, Flex: true},
-	})}
+	s := table.Sheet{Title: title, Table: table.Of(long.Prompts, table.Fields[LongPrompt](
+		"session=file:path entry:entry requests prompt=text*",
+	))}
 	if more := long.Count - len(long.Prompts); more > 0 {
 		s.Notes = []string{fmt.Sprintf("and %d more", more)}
 	}
-	return withRows([]Sheet{p.sheet(), toolSheet(p.Tools), s.of(p.Sessions > 1)})
+	return withRows([]table.Sheet{p.sheet(), toolSheet(p.Tools), s.Of(p.Sessions > 1)})
 }
 
 // sheet returns the table of numbers, without zero ones.
-func (p *SessionPart) sheet() Sheet {
+func (p *SessionPart) sheet() table.Sheet {
 	var rows []fact
 	row := func(what string, n int, of string) {
 		if n > 0 {
@@ -331,7 +328,7 @@ func (p *SessionPart) sheet() Sheet {
 	if p.Time.First != "" {
 		rows = append(rows, fact{what: "time", of: p.Time.String()})
 	}
-	return Sheet{Table: table.Of(rows, []col[*fact]{
+	return table.Sheet{Table: table.Of(rows, []col[*fact]{
 		{Name: "what", Value: func(f *fact) any { return f.what }},
 		{Name: "number", Unit: table.Number, Value: func(f *fact) any { return table.Unless0(f.n) }},
 		{Name: "of which", Value: func(f *fact) any { return f.of }, Flex: true},

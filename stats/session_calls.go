@@ -120,18 +120,8 @@ func (b *callBook) close() {
 	b.sum.LostResults += len(b.strange)
 }
 
-func toolSheet(tools []ToolCount) Sheet {
-	return Sheet{Title: "tool calls", Table: table.Of(tools, []col[*ToolCount]{
-		{Name: "tool", Value: func(t *ToolCount) any { return t.Tool }, Flex: true},
-		{Name: "calls", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Calls) }},
-		{Name: "ok", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.OK) }},
-		{Name: "error", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Error) }},
-		{Name: "blocked", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Blocked) }},
-		{Name: "skipped", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Skipped) }},
-		{Name: "aborted", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Aborted) }},
-		{Name: "unanswered", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Unanswered) }},
-		{Name: "nested", Unit: table.Number, Spare: true, Value: func(t *ToolCount) any { return table.Unless0(t.Nested) }},
-		{Name: "asked", Unit: table.Bytes, Value: func(t *ToolCount) any { return table.Unless0(t.Asked) }},
-		{Name: "got", Unit: table.Bytes, Value: func(t *ToolCount) any { return table.Unless0(t.Got) }},
-	})}
+func toolSheet(tools []ToolCount) table.Sheet {
+	return table.Sheet{Title: "tool calls", Table: table.Of(tools, table.Fields[ToolCount](
+		"tool* calls? ok? error? blocked? skipped? aborted? unanswered? nested? asked=askedBytes:bytes? got=gotBytes:bytes?",
+	))}
 }

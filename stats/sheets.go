@@ -11,13 +11,40 @@ import (
 	"ctxtool/replay/weigh"
 )
 
+// A col is a column of a table of rows of one type.
+type col[T any] = table.Column[T]
+
+// Gaps is a table of the sessions that a report does not count, or not to their ends.
+func (r *Report) Gaps() table.Sheet {
+	var gaps []ReportFile
+	for _, f := range r.Files {
+		if f.Error+f.Stopped != "" {
+			gaps = append(gaps, f)
+		}
+	}
+	s := table.Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed}
+	s.Table = table.Of(gaps, []col[*ReportFile]{
+		{Name: "session", Unit: table.Path, Value: func(f *ReportFile) any { return f.File }},
+		{Name: "counted", Value: func(f *ReportFile) any {
+			return cmp.Or(phrase.If(f.Error != "", "nothing"), "the beginning")
+		}},
+		{Name: "why", Value: func(f *ReportFile) any { return cmp.Or(f.Error, f.Stopped) }, Flex: true},
+	})
+	return s
+}
+
+// withRows returns the sheets that have rows, and the first.
+func withRows(all []table.Sheet) []table.Sheet {
+	return append(all[:1], slices.DeleteFunc(all[1:], func(s table.Sheet) bool { return s.Empty() })...)
+}
+
 // sheets are the compactions, and why there were any.
-func (p *CompactionsPart) sheets() []Sheet {
+func (p *CompactionsPart) sheets() []table.Sheet {
 	several := len(p.List) > 0 && p.List[0].File != p.List[len(p.List)-1].File
-	main := Sheet{Few: mostListed, Table: table.Of(p.List, compactionColumns)}.of(several)
+	main := table.Sheet{Few: mostListed, Table: table.Of(p.List, compactionColumns)}.Of(several)
 	if p.Count == 0 {
 		main.Notes = []string{"no compactions on the path"}
-		return []Sheet{main}
+		return []table.Sheet{main}
 	}
 	main.Notes = []string{p.note()}
 	for i := range p.List {
@@ -32,37 +59,29 @@ func (p *CompactionsPart) sheets() []Sheet {
 			}
 		}
 	}
-	why := Sheet{Title: "why", Few: mostListed, Table: table.Of(p.List, triggerColumns)}
-	return []Sheet{main, why.of(several)}
+	why := table.Sheet{Title: "why", Few: mostListed, Table: table.Of(p.List, triggerColumns)}
+	return []table.Sheet{main, why.Of(several)}
 }
 
-var compactionColumns = []col[*Compacting]{
-	{Name: "session", Value: func(c *Compacting) any { return c.File }},
-	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
-	{Name: "why", Value: func(c *Compacting) any { return c.Trigger }},
+var compactionColumns = slices.Concat(table.Fields[Compacting]("session=file:path entry:entry why=trigger"), []col[*Compacting]{
 	{Name: "before", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.Before} }},
 	{Name: "after", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.After} }},
 	{Name: "freed", Unit: table.Share, Value: func(c *Compacting) any { return c.Reduction }},
-	{Name: "band", Value: func(c *Compacting) any { return c.Band }},
-	{Name: "kept", Unit: table.Number, Value: func(c *Compacting) any { return c.Kept }},
-	{Name: "turn", Value: func(c *Compacting) any { return phrase.If(c.Split, "split") }},
+	{Name: "band", Value: func(c *Compacting) any { return c.Band }, Yields: 2},
+	{Name: "kept", Unit: table.Number, Value: func(c *Compacting) any { return c.Kept }, Yields: 1},
+	{Name: "turn", Yields: 3, Value: func(c *Compacting) any { return phrase.If(c.Split, "split") }},
 	{Name: "paths", Value: func(c *Compacting) any { return found(c.Survival.Paths) }},
 	{Name: "commands", Value: func(c *Compacting) any { return found(c.Survival.Commands) }},
 	{Name: "errors", Value: func(c *Compacting) any { return found(c.Survival.Errors) }},
 	{Name: "constraints", Value: func(c *Compacting) any { return found(c.Survival.Constraints) }},
-}
+})
 
 // triggerColumns say why there was a compaction.
-var triggerColumns = []col[*Compacting]{
-	{Name: "session", Value: func(c *Compacting) any { return c.File }},
-	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
-	{Name: "request", Unit: table.Number, Value: func(c *Compacting) any { return c.Request }},
-	{Name: "recorded", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Recorded) }},
-	{Name: "next", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Next) }},
-	{Name: "evidence", Flex: true, Value: func(c *Compacting) any {
-		return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
-	}},
-}
+var triggerColumns = append(table.Fields[Compacting](
+	"session=file:path entry:entry request recorded:tokens? next:tokens?",
+), col[*Compacting]{Name: "evidence", Flex: true, Value: func(c *Compacting) any {
+	return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
+}})
 
 // found is how many facts were found, nothing of none.
 func found(k survival.Kept) string {
@@ -82,9 +101,9 @@ func (p *CompactionsPart) note() string {
 }
 
 // contextSheets returns the tables of the context lens.
-func contextSheets(r *Report) []Sheet {
+func contextSheets(r *Report) []table.Sheet {
 	p := cmp.Or(r.Context, &ContextPart{})
-	all := []Sheet{p.categorySheet(), p.placeSheet()}
+	all := []table.Sheet{p.categorySheet(), p.placeSheet()}
 	if len(p.Sessions) > 1 {
 		all = append(all, p.sessionSheet())
 	}
@@ -104,8 +123,8 @@ func (p *ContextPart) unit() string {
 
 // categorySheet returns the content of the contexts by category. Shares are those of the
 // window, or of all tokens for several contexts.
-func (p *ContextPart) categorySheet() Sheet {
-	var s Sheet
+func (p *ContextPart) categorySheet() table.Sheet {
+	var s table.Sheet
 	var all ContextCategory
 	for _, c := range p.Sessions {
 		addUp(&all, &ContextCategory{Tokens: c.Tokens, Bytes: c.Bytes, Messages: c.Messages})
@@ -188,10 +207,10 @@ func (p *ContextPart) sum() (s weigh.Size) {
 func sized(s weigh.Size) any { return table.Marked(s.Estimated > 0, s.Tokens) }
 
 // sessionSheet returns the largest contexts of several sessions.
-func (p *ContextPart) sessionSheet() Sheet {
+func (p *ContextPart) sessionSheet() table.Sheet {
 	some, notes := fullest(p.Sessions, func(c SessionContext) int { return c.Tokens })
-	return Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*SessionContext]{
-		{Name: "session", Value: func(c *SessionContext) any { return cmp.Or(c.File, c.Session) }, Flex: true},
+	return table.Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*SessionContext]{
+		{Name: "session", Unit: table.Path, Value: func(c *SessionContext) any { return cmp.Or(c.File, c.Session) }, Flex: true},
 		{Name: "entry", Unit: table.Entry, Value: func(c *SessionContext) any { return c.Entry }},
 		{Name: "tokens", Unit: table.Tokens, Value: func(c *SessionContext) any { return sized(c.Usage) }},
 		{Name: "window", Unit: table.Share, Value: func(c *SessionContext) any { return c.Share }},
@@ -200,16 +219,12 @@ func (p *ContextPart) sessionSheet() Sheet {
 	})}
 }
 
-func (p *ContextPart) largestSheet() Sheet {
-	s := Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*ContextEntry]{
-		{Name: "session", Value: func(e *ContextEntry) any { return e.File }, Flex: true},
-		{Name: "entry", Unit: table.Entry, Value: func(e *ContextEntry) any { return e.Entry }},
-		{Name: "line", Unit: table.Number, Value: func(e *ContextEntry) any { return e.Line }},
-		{Name: "kind", Value: func(e *ContextEntry) any { return e.Kind }},
-		{Name: "tool", Value: func(e *ContextEntry) any { return e.Tool }, Flex: true},
-		{Name: p.unit(), Unit: table.Tokens, Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }},
-		{Name: "bytes", Unit: table.Bytes, Value: func(e *ContextEntry) any { return e.Bytes }},
-	})}
+func (p *ContextPart) largestSheet() table.Sheet {
+	tokens := col[*ContextEntry]{Name: p.unit(), Unit: table.Tokens, Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }}
+	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, slices.Concat(
+		table.Fields[ContextEntry]("session=file:path* entry:entry line kind tool*"), []col[*ContextEntry]{tokens},
+		table.Fields[ContextEntry]("bytes:bytes"),
+	))}
 	all := 0
 	for _, c := range p.Sessions {
 		all += c.Messages
@@ -217,27 +232,24 @@ func (p *ContextPart) largestSheet() Sheet {
 	if more := all - len(p.Largest); more > 0 {
 		s.Notes = []string{fmt.Sprintf("%d more messages are smaller.", more)}
 	}
-	return s.of(len(p.Sessions) > 1)
+	return s.Of(len(p.Sessions) > 1)
 }
 
 // rereadSheet is the files that were read more than once.
-func (p *ContextPart) rereadSheet() Sheet {
-	s := Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*Reread]{
-		{Name: "session", Value: func(r *Reread) any { return r.File }, Flex: true},
-		{Name: "path", Value: func(r *Reread) any { return r.Path }, Flex: true},
-		{Name: "times", Unit: table.Number, Value: func(r *Reread) any { return r.Times }},
-		{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *Reread) any { return p.tokens(r.Tokens) }},
-		{Name: "newest", Value: func(r *Reread) any { return r.Entry }},
-	})}
+func (p *ContextPart) rereadSheet() table.Sheet {
+	tokens := col[*Reread]{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *Reread) any { return p.tokens(r.Tokens) }}
+	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, slices.Concat(
+		table.Fields[Reread]("session=file:path* path:path* times"), []col[*Reread]{tokens}, table.Fields[Reread]("newest=entry"),
+	))}
 	if n := p.Rereads.Files - len(p.Rereads.Largest); n > 0 {
 		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
 	}
-	return s.of(len(p.Sessions) > 1)
+	return s.Of(len(p.Sessions) > 1)
 }
 
 // sheets are the tables of the lens cost: the rows, and what the calls were for.
-func (p *CostPart) sheets() []Sheet {
-	sheets := []Sheet{p.rowSheet()}
+func (p *CostPart) sheets() []table.Sheet {
+	sheets := []table.Sheet{p.rowSheet()}
 	if p.Calls.Total > p.Kinds.Answers.Calls.Total {
 		sheets = append(sheets, p.kindSheet())
 	}
@@ -255,21 +267,19 @@ const (
 // sumColumns are those of a sum. The cost is marked where some of it is computed; the recorded part
 // is shown beside it.
 var sumColumns = []col[*CostSum]{
-	{Name: "calls", Unit: table.Number, Value: func(s *CostSum) any { return s.Calls.Total }},
-	{Name: "input", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Input) }},
-	{Name: "output", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Output) }},
-	{Name: "cache read", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheRead) }},
-	{Name: "cache write", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheWrite) }},
-	{Name: "cost", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
+	{Name: "calls", Unit: table.Number, Value: func(s *CostSum) any { return s.Calls.Total }, Yields: 1},
+	{Name: "input", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Input) }, Yields: 2},
+	{Name: "output", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Output) }, Yields: 3},
+	{Name: "cache read", Unit: table.Tokens, Yields: 4, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheRead) }},
+	{Name: "cache write", Unit: table.Tokens, Yields: 5, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheWrite) }},
+	{Name: "cost", Unit: table.Dollars, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable, table.Marked(s.computed(), s.Cost.Total))
 	}},
-	{Name: "recorded", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
+	{Name: "recorded", Unit: table.Dollars, Yields: 7, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable && s.computed(), table.Unless0(s.Cost.Recorded))
 	}},
-	{Name: "billed", Unit: table.Dollars, Spare: true, Value: func(s *CostSum) any {
-		return table.Unless0(s.Cost.Billed)
-	}},
-	{Name: "unpriced", Unit: table.Number, Spare: true, Value: func(s *CostSum) any {
+	{Name: "billed", Unit: table.Dollars, Value: func(s *CostSum) any { return table.Unless0(s.Cost.Billed) }},
+	{Name: "unpriced", Unit: table.Number, Yields: 6, Value: func(s *CostSum) any {
 		return table.Unless0(s.Calls.Unpriceable)
 	}},
 }
@@ -277,11 +287,15 @@ var sumColumns = []col[*CostSum]{
 // computed reports whether some of a cost is by the table of prices.
 func (s *CostSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceable }
 
-func (p *CostPart) rowSheet() Sheet {
+func (p *CostPart) rowSheet() table.Sheet {
 	var columns []col[*CostRow]
-	for i, by := range p.By {
+	for _, by := range p.By {
 		key := func(r *CostRow) any { return *r.costKey(by) }
-		columns = append(columns, col[*CostRow]{Name: by, Flex: i == 0, Value: key})
+		column := col[*CostRow]{Name: by, Flex: true, Value: key}
+		if by == "session" || by == "project" || by == "model" {
+			column.Unit = table.Path
+		}
+		columns = append(columns, column)
 	}
 	columns = append(columns, table.Within(func(r *CostRow) *CostSum { return &r.CostSum }, nil, sumColumns...)...)
 	var rows []CostRow
@@ -290,7 +304,7 @@ func (p *CostPart) rowSheet() Sheet {
 			rows = append(rows, row)
 		}
 	}
-	s := Sheet{Few: fewRows, Table: table.Of(rows, columns)}
+	s := table.Sheet{Few: fewRows, Table: table.Of(rows, columns)}
 	if len(rows) > 1 {
 		total := &CostRow{CostSum: p.CostSum}
 		*total.costKey(p.By[0]) = "total"
@@ -305,7 +319,7 @@ type purpose struct {
 	*CostSum
 }
 
-func (p *CostPart) kindSheet() Sheet {
+func (p *CostPart) kindSheet() table.Sheet {
 	var rows []purpose
 	for kind, name := range []string{"answers", "tools", "summaries", "cache warming", "other"} {
 		if sum := p.Kinds.of(callKind(kind)); sum.Calls.Total > 0 {
@@ -314,7 +328,7 @@ func (p *CostPart) kindSheet() Sheet {
 	}
 	columns := []col[*purpose]{{Name: "purpose", Value: func(p *purpose) any { return p.name }}}
 	sums := table.Within(func(p *purpose) *CostSum { return p.CostSum }, nil, sumColumns...)
-	return Sheet{Title: "by purpose", Table: table.Of(rows, append(columns, sums...))}
+	return table.Sheet{Title: "by purpose", Table: table.Of(rows, append(columns, sums...))}
 }
 
 // notes say what the numbers do not.

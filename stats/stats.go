@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/check"
 	"ctxtool/internal/dialect"
 	"ctxtool/replay"
@@ -30,10 +31,10 @@ type Lens struct {
 	About   string // one line for help
 	Default bool   // used if none is requested
 
-	read   func(l *lensRun)        // registers what the lens reads of a session
-	add    func(sum, one *Report)  // adds the part of one session to a sum
-	finish func(r *Report)         // completes the part for display; may be nil
-	sheets func(r *Report) []Sheet // the part as tables
+	read   func(l *lensRun)              // registers what the lens reads of a session
+	add    func(sum, one *Report)        // adds the part of one session to a sum
+	finish func(r *Report)               // completes the part for display; may be nil
+	sheets func(r *Report) []table.Sheet // the part as tables
 }
 
 // Lenses are all lenses, in the order in which they are shown.
@@ -295,7 +296,7 @@ func (o *Options) Finish(r *Report) {
 }
 
 // Sheets are the tables of the lenses.
-func (o *Options) Sheets(r *Report) (all []Sheet) {
+func (o *Options) Sheets(r *Report) (all []table.Sheet) {
 	for _, lens := range o.Lenses {
 		for _, sheet := range lens.sheets(r) {
 			sheet.Lens = lens.Name

@@ -65,8 +65,8 @@ func TestScorecard(t *testing.T) {
 			}
 		}
 		for _, style := range []string{"pi", "gsh"} {
-			s := extracted(t, name, len(had), "--style", style)
-			s.session, s.how = session, "compact --style "+style
+			s := extracted(t, name, len(had), "--pass", "compact:style="+style)
+			s.session, s.how = session, "compact:style="+style
 			ours = append(ours, s)
 		}
 	}

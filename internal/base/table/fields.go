@@ -7,19 +7,27 @@ import (
 	"strings"
 )
 
-// Fields returns columns of fields that rows have in JSON, each a word: its name, which is also the
-// path to the field (a_b is b in a), or name=path. A field in something that a row does not have is
-// none, and so is a zero one of a word that ends with a question mark. Integers are numbers.
+// units are the units that a word of Fields gives.
+var units = map[string]Unit{
+	"": Text, "number": Number, "path": Path, "entry": Entry, "tokens": Tokens, "bytes": Bytes, "dollars": Dollars, "share": Share, "size": Size,
+}
+
+// Fields returns columns of fields that rows have in JSON, each a word: NAME=PATH:UNIT?*, of which
+// the name is enough. A + in it is a blank. PATH leads to the field (a.b is b in a); without it the
+// name does (a_b). Without a unit, integers are numbers. A field in something that a row does not
+// have is none, and so is a zero one with the question mark. A star marks a flexible column.
 func Fields[T any](words string) (columns []Column[*T]) {
 	for word := range strings.FieldsSeq(words) {
-		name, unless0 := strings.CutSuffix(word, "?")
+		name, flex := strings.CutSuffix(word, "*")
+		name, unless0 := strings.CutSuffix(name, "?")
+		name, unit, _ := strings.Cut(name, ":")
 		name, path, given := strings.Cut(name, "=")
 		if !given {
 			path = strings.ReplaceAll(name, "_", ".")
 		}
 		steps, last := stepsTo(reflect.TypeFor[*T](), path)
-		column := Column[*T]{Name: name}
-		if last.Kind() == reflect.Int || last.Kind() == reflect.Int64 {
+		column := Column[*T]{Name: strings.ReplaceAll(name, "+", " "), Unit: units[unit], Flex: flex}
+		if unit == "" && (last.Kind() == reflect.Int || last.Kind() == reflect.Int64) {
 			column.Unit = Number
 		}
 		column.Value = func(row *T) any {

@@ -21,12 +21,12 @@ func TestFields(t *testing.T) {
 		Part *part   `json:"part"`
 		Cost float64 `json:"cost"`
 	}
-	columns := Fields[row]("agent name cost? part_size of=part.of?")
+	columns := Fields[row]("agent name* cost:dollars? part_size all+of=part.of:path?")
 	var names []string
 	for _, c := range columns {
-		names = append(names, fmt.Sprint(c.Name, " ", c.Unit))
+		names = append(names, fmt.Sprint(c.Name, " ", c.Unit, c.Flex))
 	}
-	if want := []string{"agent text", "name text", "cost text", "part_size number", "of text"}; !slices.Equal(names, want) {
+	if want := []string{"agent text false", "name text true", "cost dollars false", "part_size number false", "all of text false"}; !slices.Equal(names, want) {
 		t.Errorf("columns %q, want %q", names, want)
 	}
 	for _, c := range []struct {

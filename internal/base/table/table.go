@@ -14,18 +14,19 @@ type Unit uint8
 
 const (
 	Text    Unit = iota
+	Path         // a name whose end tells most; of a session's file a terminal has project and short id
 	Entry        // the id of an entry, which text shortens
 	Number       // of things
-	Tokens       // of the counter, or the provider's
-	Bytes        //
-	Dollars      // US dollars
+	Tokens       // of the counter, or the provider's: on a terminal 177.7k
+	Bytes        // on a terminal 1.2 MB
+	Dollars      // US dollars: on a terminal $12.45
 	Share        // 0 to 1
 	Short        // a number that text rounds: 1.3k
 	Size         // bytes that text rounds: 1.2 MB
 	Change       // a number with its sign, nothing for 0
 )
 
-var unitNames = []string{"text", "entry", "number", "tokens", "bytes", "dollars", "share", "number", "bytes", "number"}
+var unitNames = []string{"text", "text", "entry", "number", "tokens", "bytes", "dollars", "share", "number", "bytes", "number"}
 
 // String returns the unit's name.
 func (u Unit) String() string { return unitNames[u] }
@@ -40,9 +41,8 @@ type Column[T any] struct {
 	// Value returns the cell of a row: a string or [Best], a number, a [Money], an [About] of these,
 	// sizes as []int64 that text shows as a sparkline, or nil for none. A nil pointer is none too.
 	Value  func(row T) any
-	Flex   bool                     // cut so that rows fit the terminal
-	Spare  bool                     // left out of text if no row has a value
-	Yields int                      // above 0: dropped if the flexible column has little room, the highest first
+	Flex   bool                     // cut so that rows fit the terminal, before other texts are
+	Yields int                      // above 0: dropped if flexible columns have little room, the highest first
 	Style  func(cell string) string // the terminal code of a cell; nil for plain text
 }
 
@@ -74,7 +74,7 @@ func Stream[T any](rows iter.Seq[T], columns []Column[T]) Table {
 	}}
 	for _, c := range columns {
 		t.Columns = append(t.Columns, Column[any]{
-			c.Name, c.Unit, func(row any) any { return c.Value(row.(T)) }, c.Flex, c.Spare, c.Yields, c.Style,
+			c.Name, c.Unit, func(row any) any { return c.Value(row.(T)) }, c.Flex, c.Yields, c.Style,
 		})
 	}
 	return t
@@ -88,7 +88,7 @@ func Within[T, P any](part func(row T) *P, none any, columns ...Column[*P]) (all
 				return c.Value(p)
 			}
 			return none
-		}, c.Flex, c.Spare, c.Yields, c.Style})
+		}, c.Flex, c.Yields, c.Style})
 	}
 	return all
 }

@@ -17,7 +17,7 @@ var appending = []string{
 	"label S turn:0 here", "label --session S a-name", "edit S turn:-1 --omit", "edit S request:-1 --omit", "edit S turn:0 --restore",
 	"reduce --pass truncate:max=200 S --force",
 	"reduce S --policy gsh --window 300 --force", "reduce S --policy y-agent --window 300 --force --as edits",
-	"reduce S --policy swe-cli --keep 3 --window 300 --force --rules envelope --as transform",
+	"reduce S --policy swe-cli:keep=3 --window 300 --force --rules envelope --as transform",
 	"reduce --pass superseded --pass retry-prune --pass stale-results --pass merge-notes S --force", "reduce --pass strip-thinking --pass drop-images S --force",
 	"compact --pass compact:style=gsh S --force --rules envelope --as transform",
 }

@@ -16,11 +16,11 @@ import (
 
 // writers are command lines that write a session, S and OUT being put in.
 var writers = []string{
-	"label S turn:0 here -o OUT", "label S turn:0 -o OUT", "name S a-name -o OUT",
+	"label S turn:0 here -o OUT", "label S turn:0 -o OUT", "label --session S a-name -o OUT",
 	"edit S turn:-1 --omit -o OUT", "edit S request:-1 --omit -o OUT", "edit S request:-1 --replace TEXT -o OUT", "edit S turn:0 --restore -o OUT",
 	"branch S leaf -o OUT", "branch S request:-1 -o OUT", "reduce S --policy gsh --window 300 --as edits -o OUT", "reduce S --policy y-agent --window 300 --as edits -o OUT",
-	"prune S --pass superseded,retry-prune,stale-results,merge-notes -o OUT", "strip S --thinking --images -o OUT",
-	"compact S --keep 50 -o OUT", "compact S --style swe-cli --keep 2 --rules envelope --as transform -o OUT",
+	"reduce S --pass superseded --pass retry-prune --pass stale-results --pass merge-notes -o OUT", "reduce S --pass strip-thinking --pass drop-images -o OUT",
+	"compact S --pass compact:keep=50 -o OUT", "compact S --pass compact:style=swe-cli,keep=2 --rules envelope --as transform -o OUT",
 	"patch S --set-part policy=TEXT --remove-part none --why x --as edits -o OUT", "patch S --remove-tool read --why x --as edits -o OUT",
 	"patch S --append-message TEXT --set reasoning=low --why x --as edits -o OUT", "patch S --at turn:0 --append-message TEXT --why x --as edits -o OUT",
 	"repair S -o OUT", "repair S --answer-calls -o OUT", "migrate S -o OUT",

@@ -78,7 +78,7 @@ func policiesTable(t *testing.T, sessions [][2]string) []byte {
 		for _, policy := range []string{"gsh", "pi", "swe-cli", "y-agent"} {
 			r, c := planOf(t, "reduce", "--policy", policy, s[1]), planOf(t, "compact", "--pass", "compact:style="+policy, s[1])
 			if r.Counter != c.Counter || r.Window != c.Window || r.WindowFrom != c.WindowFrom || r.Before != c.Before {
-				t.Errorf("%s: reduce --policy %s and compact --style %[2]s disagree:\n%+v\n%+v", s[0], policy, r, c)
+				t.Errorf("%s: reduce --policy %s and compact:style=%[2]s disagree:\n%+v\n%+v", s[0], policy, r, c)
 			}
 			var layers []string
 			for _, c := range r.Changes {

@@ -64,8 +64,15 @@ func TestHostile(t *testing.T) {
 				work(command, files[0])
 				ran[command] = true
 			}
-			a, b := work(command, files[0]), work(command, files[1])
-			if b > 5*a+1<<21 {
+			var a, b uint64
+			linear := false
+			for range 3 { // a collection empties pools, and what was in them is allocated again
+				a, b = work(command, files[0]), work(command, files[1])
+				if linear = b <= 5*a+1<<21; linear {
+					break
+				}
+			}
+			if !linear {
 				t.Errorf("%s: %s allocates %d bytes for %d, %d for %d", shape.name, command, a, n, b, 4*n)
 			}
 		}

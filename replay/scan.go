@@ -21,7 +21,9 @@ func Each[T any](e *Envelope, read func(l *Reader, p *Piece) (T, error)) iter.Se
 		for p := range parallel.InOrder((e.Len()+chunkSize-1)/chunkSize, workers, 2*workers+1, func() func(int) part {
 			l := e.r.NewReader()
 			return func(k int) (p part) {
-				for i := k * chunkSize; i < min(e.Len(), (k+1)*chunkSize) && p.err == nil; i++ {
+				from, to := k*chunkSize, min(e.Len(), (k+1)*chunkSize)
+				p.all = make([]T, 0, to-from)
+				for i := from; i < to && p.err == nil; i++ {
 					if m := e.Piece(i); m.Sent() {
 						var one T
 						one, p.err = read(l, m)

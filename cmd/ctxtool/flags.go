@@ -14,7 +14,6 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/redact"
 	"ctxtool/internal/store"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
@@ -382,106 +381,4 @@ func (o *filter) check(e *env) (stats.Only, error) {
 
 func agents() []string {
 	return append([]string{(*dialect.Dialect)(nil).Agent()}, namesOf(sessionfmt.Dialects(), (*dialect.Dialect).Agent)...)
-}
-
-// redaction are the flags that select what is redacted before a session is read.
-type redaction struct {
-	redact    bool
-	fails     bool
-	structure bool
-	images    string
-	patterns  string
-	values    string
-	env       []string
-}
-
-// flags registers the flags for a command that reads sessions.
-func (o *redaction) flags(e *env, cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
-	o.failFlag(cmd)
-	e.before(func() error { return o.start(e) })
-}
-
-func (o *redaction) failFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.fails, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
-}
-
-// changes registers the flags for a command that changes sessions, and prints what it does.
-func (o *redaction) changes(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact what is printed, but not what is written")
-	o.failFlag(cmd)
-}
-
-// ruleFlags registers the flags that select what is redacted. Other commands than redact take them
-// from the configuration.
-func (o *redaction) ruleFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
-	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in the format of gitleaks")
-	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one per line")
-	f.StringSliceVar(&o.env, "env", nil, "redact the values of the environment variables `NAMES` too")
-}
-
-// configured takes the rules from the configuration that no flag has set.
-func (o *redaction) configured(e *env) error {
-	for name, set := range map[string]func(text string){
-		"patterns":       func(text string) { o.patterns = cmp.Or(o.patterns, text) },
-		"values":         func(text string) { o.values = cmp.Or(o.values, text) },
-		"env":            func(text string) { o.env = append(o.env, strings.Split(text, ",")...) },
-		"structure-only": func(text string) { o.structure, _ = strconv.ParseBool(text) },
-	} {
-		text, err := e.setting(name)
-		if err != nil {
-			return err
-		}
-		if text != "" {
-			set(text)
-		}
-	}
-	return nil
-}
-
-// start makes the redactor for every session that the command opens.
-func (o *redaction) start(e *env) (err error) {
-	if err = o.configured(e); err != nil {
-		return err
-	}
-	if o.redact || o.structure {
-		e.redactor, err = o.redactor(e)
-	}
-	if e.leaks = e.redactor; err == nil && e.leaks == nil && o.fails {
-		e.leaks, err = o.redactor(e)
-	}
-	if !o.fails {
-		e.leaks = nil
-	}
-	return err
-}
-
-// redactor returns a redactor with the rules that the flags name.
-func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
-	opt := redact.Options{StructureOnly: o.structure, DropImages: o.images == "drop"}
-	if o.patterns != "" {
-		if opt.Patterns, err = e.readInput(o.patterns); err != nil {
-			return nil, err
-		}
-	}
-	if o.values != "" {
-		data, err := e.readInput(o.values)
-		if err != nil {
-			return nil, err
-		}
-		if opt.Values, err = redact.ParseValues(o.values, data); err != nil {
-			return nil, noAnswer(err)
-		}
-	}
-	values, err := redact.EnvValues(o.env, e.environ)
-	if err != nil {
-		return nil, fmt.Errorf("--env %w", err)
-	}
-	opt.Values = append(opt.Values, values...)
-	if r, err = redact.New(opt); err != nil {
-		return nil, noAnswer(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.patterns}, Err: err})
-	}
-	return r, nil
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -102,7 +101,7 @@ func (in env) run(args []string) int {
 }
 
 // groups are the groups of commands, in the order in which help lists them.
-var groups = []string{"Inspect", "Explain", "Measure", "Change", "Files"}
+var groups = []string{"Inspect", "Explain", "Change", "Files"}
 
 // commands are the commands. A new one is a line here, and a text in internal/base/help/commands.
 var commands = []struct {
@@ -118,7 +117,7 @@ var commands = []struct {
 	{"forgot", newForgotCommand, 0, "Explain", nil},
 	{"config", newConfigCommand, otherArgs, "", nil},
 	{"import", newImportCommand, 0, "Files", nil},
-	{"count", newCountCommand, otherArgs, "Measure", nil},
+	{"count", newCountCommand, otherArgs, "Explain", nil},
 	{"diff", newDiffCommand, 2, "Explain", nil},
 	{"edit", newEditCommand, 1, "Change", nil},
 	{"label", newLabelCommand, 1, "Change", nil},
@@ -138,7 +137,7 @@ var commands = []struct {
 	{"mcp", newMCPCommand, otherArgs, "Files", nil},
 	{"show", newShowCommand, math.MaxInt, "Inspect", nil},
 	{"simulate", newSimulateCommand, manySessions, "Explain", nil},
-	{"stats", newStatsCommand, manySessions, "Measure", nil},
+	{"stats", newStatsCommand, manySessions, "Explain", nil},
 	{"status", newStatusCommand, 0, "Inspect", nil},
 	{"trace", newTraceCommand, 1, "Explain", nil},
 	{"undo", newUndoCommand, manySessions, "Change", nil},
@@ -147,8 +146,14 @@ var commands = []struct {
 
 // renamed are what commands were called, and what does the same now.
 var renamed = map[string]string{
-	"ambient": "search --recent 5", "compactions": "forgot", "convert": "import", "name": "label --session", "serve": "mcp",
-	"strip": "reduce --pass strip-thinking", "tree": "log --tree", "truncate": "reduce --pass truncate",
+	"ambient":     "search --recent 5",
+	"compactions": "forgot",
+	"convert":     "import",
+	"name":        "label --session",
+	"serve":       "mcp",
+	"strip":       "reduce --pass strip-thinking",
+	"tree":        "log --tree",
+	"truncate":    "reduce --pass truncate",
 }
 
 // unknownCommand returns the error for a command that there is none of, with what may be meant.
@@ -369,87 +374,7 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// fault prints an error, and its hint if it has one, in lower case and without a final
-// period:
-//
-//	ctxtool: s.jsonl:12: entry a1b2c3d4: cause
-//	hint: what helps
-func (e *env) fault(err error) {
-	fmt.Fprintf(e.stderr, "ctxtool: %s\n", phrase.Clean(e.redacted(strings.TrimRight(err.Error(), "\n"))))
-	if at, ok := errors.AsType[*sessionfmt.Error](err); ok && at.Hint != "" {
-		fmt.Fprintf(e.stderr, "hint: %s\n", e.redacted(at.Hint))
-	}
-}
-
-// otherHint returns an error with another hint in place of its own: hints of a replay name
-// flags of ctxtool replay.
-func otherHint(err error, hint string) error {
-	at, ok := errors.AsType[*sessionfmt.Error](err)
-	if !ok || at.Hint == "" {
-		return err
-	}
-	return &sessionfmt.Error{Pos: at.Pos, Err: at.Err, Hint: hint}
-}
-
 func main() {
 	debug.SetTraceback("none") // out of memory is one line; GOTRACEBACK=all prints the rest
 	os.Exit(processEnv().run(os.Args[1:]))
-}
-
-// Exit statuses, the same for all commands.
-const (
-	exitOK      = 0
-	exitFound   = 1 // the command found something: damage, a difference
-	exitUsage   = 2 // the command line is wrong
-	exitNothing = 3 // no answer: broken or missing input, a stopped replay, --strict, the disk
-)
-
-// A statusError is an error with the exit status of the command.
-type statusError struct {
-	error
-	status int
-}
-
-func (e *statusError) Unwrap() error { return e.error }
-
-// errFound ends a command that found something and has reported it.
-var errFound = &statusError{errors.New("found"), exitFound}
-
-// found returns errFound if a command found something, else nil.
-func found(something bool) error {
-	if something {
-		return errFound
-	}
-	return nil
-}
-
-// exitStatus returns the exit status of an error. Errors without one are cobra's, about the
-// command line.
-func exitStatus(err error) int {
-	var known *statusError
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &known):
-		return known.status
-	}
-	return exitUsage
-}
-
-// usage marks an error as one of the command line, even one that only shows once the session
-// is open, such as a point that is not in it. An error that has a status keeps it.
-func usage(err error) error { return withStatus(err, exitUsage) }
-
-// usagef formats an error of the command line.
-func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
-
-// noAnswer marks an error as one that prevents an answer, unless it already has a status.
-func noAnswer(err error) error { return withStatus(err, exitNothing) }
-
-// withStatus gives an error a status, unless it has one.
-func withStatus(err error, status int) error {
-	if err == nil || errors.As(err, new(*statusError)) {
-		return err
-	}
-	return &statusError{err, status}
 }

@@ -24,7 +24,7 @@ import (
 
 type value = jsonl.Value
 
-// A Head describes a session as a whole, schema ctxtool/page/1.
+// A Head describes a session as a whole, schema ctxtool/page/2.
 type Head struct {
 	Schema string `json:"schema"`
 	File   string `json:"file"`            // shown if the session has no name
@@ -158,7 +158,7 @@ func (p *Report) requests(leaf int) error {
 		kinds = append(kinds, k.String())
 	}
 	p.Head = Head{
-		Schema: "ctxtool/page/1", Name: p.about.Name, Cwd: p.about.CWD, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
+		Schema: "ctxtool/page/2", Name: p.about.Name, Cwd: p.about.CWD, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}
@@ -230,7 +230,7 @@ func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value
 	return dst, nil
 }
 
-// A Summary is a session in the report of a store, schema ctxtool/page.store/1.
+// A Summary is a session in the report of a store, schema ctxtool/page.store/2.
 type Summary struct {
 	File     string `json:"file"`           // name in the store
 	Page     string `json:"page,omitempty"` // address of its page
@@ -296,7 +296,7 @@ func (p *Report) path() (sizes []int, model string) {
 
 // A Store is the report of a store: sessions, and the addresses of their pages.
 type Store struct {
-	Schema   string     `json:"schema"` // ctxtool/page.store/1
+	Schema   string     `json:"schema"` // ctxtool/page.store/2
 	Title    string     `json:"title"`
 	Redacted bool       `json:"redacted,omitempty"`
 	Prices   string     `json:"prices"` // date of the price table
@@ -315,5 +315,5 @@ func NewStore(title string, redacted bool, all []*Summary) *Store {
 		}
 		s.calls = nil
 	}
-	return &Store{Schema: "ctxtool/page.store/1", Title: title, Redacted: redacted, Prices: models.Date, Sessions: all}
+	return &Store{Schema: "ctxtool/page.store/2", Title: title, Redacted: redacted, Prices: models.Date, Sessions: all}
 }

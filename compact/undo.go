@@ -96,7 +96,7 @@ func (p *past) refuse(s *sessionfmt.Session, why string) error {
 }
 
 // ErrNothing refuses to undo what was not done.
-var ErrNothing = errors.New("nothing to undo: the active path has no batch of ctxtool")
+var ErrNothing = errors.New("nothing to undo")
 
 // Undo returns a batch, with timestamps at, that reverts the last batch on the path to the
 // session's leaf, and what checks that a session read back with it has the context from before.
@@ -121,7 +121,7 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, promise func(*se
 	if p.rec < 0 {
 		return nil, nil, false, &sessionfmt.Error{
 			Pos:  sessionfmt.Pos{File: s.Name},
-			Err:  ErrNothing,
+			Err:  fmt.Errorf("%w: the active path has no batch of ctxtool", ErrNothing),
 			Hint: "undo does not find what was appended with --no-mark; ctxtool branch writes a session of the path before it",
 		}
 	}
@@ -199,7 +199,7 @@ func (p *past) byEdit(s *sessionfmt.Session, rec, target int) error {
 	id := sessionfmt.Quote(s.ID(target))
 	return &sessionfmt.Error{
 		Pos:  s.Pos(rec),
-		Err:  fmt.Errorf("the last change is an edit of entry %s, which belongs to no batch", id),
+		Err:  fmt.Errorf("%w: the last change is an edit of entry %s, which belongs to no batch", ErrNothing, id),
 		Hint: fmt.Sprintf("ctxtool edit %s %s --restore undoes it", sessionfmt.Clean(s.Name), id),
 	}
 }

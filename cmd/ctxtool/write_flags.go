@@ -340,8 +340,9 @@ func (o *writeFlags) checkOutputs(e *env, files []listedFile) error {
 		switch in, other := inputs[out], outs[out]; {
 		case in == f.given:
 			return &sessionfmt.Error{
-				Pos: sessionfmt.Pos{File: o.output}, Err: fmt.Errorf("-o must not name the folder of the session %s", sessionfmt.Clean(in)),
-				Hint: "--write replaces the session, and keeps the original",
+				Pos:  sessionfmt.Pos{File: o.output},
+				Err:  fmt.Errorf("-o must not name the folder of the session %s", sessionfmt.Clean(in)),
+				Hint: o.itselfHint(),
 			}
 		case in != "":
 			return fmt.Errorf("-o %s: the new %s would overwrite the session %s", o.output, sessionfmt.Clean(f.given), sessionfmt.Clean(in))

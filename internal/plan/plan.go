@@ -95,7 +95,11 @@ func Skip(command, file string, s *sessionfmt.Session, why string) *Plan {
 
 // Changes reports whether the plan changes the session, or would.
 func (p *Plan) Changes() bool {
-	return p.Error == "" && p.Skipped == "" && (p.Entries > 0 || p.Rewrite != nil && !p.Same)
+	if p.Error != "" || p.Skipped != "" {
+		return false
+	}
+	r := p.Redaction
+	return p.Entries > 0 || p.Rewrite != nil && !p.Same || r != nil && len(r.Found)+r.Stripped+r.Bared+r.Dropped > 0
 }
 
 // Schema returns the schema of a command's plan; of several, with .sessions after the command.

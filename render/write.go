@@ -118,6 +118,7 @@ var writers = []writer{
 	text("markdown", writeTaskMarkdown),
 	jsonlOf(func(t *search.Task) []*search.Task { return []*search.Task{t} }),
 	text("text", writeAmbient),
+	text("markdown", writeAmbient),
 	jsonlOf(func(a Ambient) []search.Event { return a.Commands }),
 
 	screened("text", writeTree),

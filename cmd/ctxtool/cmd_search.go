@@ -79,7 +79,10 @@ func newSearchCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.noCache, "no-cache", false, "do not keep the vectors in the user's cache folder")
 	f.StringVar(&o.task, "for", "", "list what the folder of --cwd and earlier sessions know about `TASK`")
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "with --for, list items of at most `TOKENS` in all")
-	f.IntVar(&o.recent, "recent", 0, "print the last `N` shell commands, for the first message to an agent; 0 for nothing, -1 for as many as gsh is set to")
+	f.IntVar(&o.recent, "recent", 0, "print the last `N` shell commands, for the first message to an agent; "+
+		"0 for nothing, -1 for as many as gsh is set to")
+	exclude(cmd, "recent", "since", "until", "ignore-case", "source", "kind", "role", "tool", "only-model", "project", "cwd",
+		"exit-code", "event", "path-only", "in-context", "limit", "embed", "no-cache", "max-tokens")
 	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for", "recent")
 	return cmd
 }

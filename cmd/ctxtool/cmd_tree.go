@@ -11,6 +11,9 @@ import (
 
 // draw draws the tree of a session.
 func (o *logOptions) draw(e *env, args []string) error {
+	if o.format == "swe-cli" {
+		return usagef("-f swe-cli conflicts with --tree")
+	}
 	s, point, err := e.named(args)
 	if err != nil {
 		return err

@@ -56,9 +56,6 @@ func TestForms(t *testing.T) {
 			forms = append(forms, "--json")
 		}
 		for _, form := range forms {
-			if form == "-f markdown" && strings.Contains(line, "--recent") {
-				continue // it is text as it goes to an agent
-			}
 			if form == "-f swe-cli" && strings.Contains(line, "--") {
 				continue // the log of a whole path
 			}

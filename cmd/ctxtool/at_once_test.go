@@ -18,7 +18,8 @@ func TestAtOnce(t *testing.T) {
 	const many = 40
 	demo := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "testdata", "sessions", "demo.jsonl")))
 	for name, words := range map[string]string{
-		"label": "label s.jsonl turn:2 L --write", "name": "label --session s.jsonl N --write", "edit": "edit s.jsonl 4eeafed6 --replace F --write --force",
+		"label": "label s.jsonl turn:2 L --write", "name": "label --session s.jsonl N --write",
+		"edit": "edit s.jsonl 4eeafed6 --replace F --write --force",
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "s.jsonl")

@@ -47,12 +47,12 @@ type setting struct {
 	commands   []string
 }
 
-// flagless are settings that no flag has: gsh's own numbers, each of an option of its policy.
-var flagless = []struct{ name, option, def, about string }{
-	{"max-tool-output-bytes", "max", "30000", "policy gsh: shorten tool results to N bytes (0: no limit)"},
-	{"prune-protect-tokens", "protect", "40000", "policy gsh: keep the results of the last N tokens"},
-	{"ambient-commands", "", "5", "search --recent -1: the number of commands"},
-	{"compact-threshold", "share", "0.85", "policy gsh: summarize above this share of the window"},
+// flagless are settings that no flag has: gsh's own numbers, most of them of an option of its policy.
+var flagless = []struct{ name, option, def, about, commands string }{
+	{"max-tool-output-bytes", "max", "30000", "policy gsh: shorten tool results to N bytes (0: no limit)", "reduce simulate"},
+	{"prune-protect-tokens", "protect", "40000", "policy gsh: keep the results of the last N tokens", "reduce simulate"},
+	{"ambient-commands", "", "5", "search --recent -1: the number of commands", "search"},
+	{"compact-threshold", "share", "0.85", "policy gsh: summarize above this share of the window", "reduce simulate"},
 }
 
 // setting returns the value of a setting that the command has no flag for, "" if it is not set.
@@ -74,7 +74,8 @@ var notSettings = []string{
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", // of a policy, which has its own
 	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "embed", "no-cache",
-	"version", "coverage", "session", "tree", "recent", "resume", "force", "as", "no-mark", "emit", "apply", "if-over", "pass",
+	"version", "coverage", "session", "tree", "recent", "resume", "force", "as", "no-mark", "emit", "apply", "if-over",
+	"pass",
 }
 
 // isSetting reports whether a configuration may set a flag of a command.
@@ -86,7 +87,7 @@ func isSetting(c *cobra.Command, flag string) bool {
 func settingsOf(root *cobra.Command) map[string]*setting {
 	all := map[string]*setting{}
 	for _, f := range flagless {
-		all[f.name] = &setting{f.def, f.about, []string{"reduce", "simulate"}}
+		all[f.name] = &setting{f.def, f.about, strings.Fields(f.commands)}
 	}
 	for _, c := range append(root.Commands(), root) {
 		if c != root && !c.IsAvailableCommand() || c.Name() == "completion" {
@@ -195,11 +196,14 @@ func (e *env) asks(cmd *cobra.Command, policy string) bool {
 	if f == nil {
 		return false
 	}
-	value := f.Value.String()
+	value := strings.Trim(f.Value.String(), "[]") // of a list
 	if set, from := e.config.Lookup("policy"); !f.Changed && from != "" && isSetting(cmd, "policy") {
 		value = set
 	}
-	return slices.ContainsFunc(strings.Split(value, ","), func(v string) bool { return v == policy || strings.HasPrefix(v, policy+":") })
+	return slices.ContainsFunc(strings.Split(value, ","), func(v string) bool {
+		name, _, _ := strings.Cut(v, ":")
+		return name == policy
+	})
 }
 
 // tooDangerous returns an error for a setting of the current folder that only the user may make.

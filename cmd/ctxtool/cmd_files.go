@@ -305,7 +305,10 @@ func newImportCommand(e *env) *cobra.Command {
 
 func runImport(e *env, o *importOptions, args []string) error {
 	if o.output == "" && !o.resume {
-		return usage(&sessionfmt.Error{Err: errors.New("--resume or -o is required"), Hint: "--resume writes where pi looks; -o FILE writes a file, - standard output"})
+		return usage(&sessionfmt.Error{
+			Err:  errors.New("--resume or -o is required"),
+			Hint: "--resume writes where pi looks; -o FILE writes a file, - standard output",
+		})
 	}
 	s, _, err := e.named(args)
 	if err != nil {
@@ -345,7 +348,11 @@ func (o *importOptions) place(e *env, made *sessionfmt.Session) error {
 	}
 	o.output = store.NewFile(e.getenv, e.home, header)
 	if e.disk.Has(o.output) {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("the session was imported before"), Hint: "pi --session " + shell.Quote(o.output)}
+		return &sessionfmt.Error{
+			Pos:  sessionfmt.Pos{File: o.output},
+			Err:  errors.New("the session was imported before"),
+			Hint: "pi --session " + shell.Quote(o.output),
+		}
 	}
 	return e.disk.MkdirAll(filepath.Dir(o.output))
 }

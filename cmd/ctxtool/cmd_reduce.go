@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/compact"
@@ -13,6 +14,7 @@ import (
 	"ctxtool/sessionfmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 type reduceOptions struct {
@@ -29,16 +31,19 @@ func newReduceCommand(e *env) *cobra.Command {
 	o := &reduceOptions{reduceFlags: reduceFlags{writeFlags: writeFlags{name: "reduce"}}}
 	names := append([]string{ofAgent}, namesOf(compact.Policies, func(p *compact.Policy) string { return p.Name })...)
 	cmd := &cobra.Command{}
+	cmd.SetFlagErrorFunc(passFlag)
 	o.summaryFlags(e, cmd, "pass exec:COMMAND")
 	f := cmd.Flags()
-	e.choice(cmd, &o.policyName, "policy", ofAgent, "reduce by policy `NAME[:PRESET,KEY=VALUE]`: "+strings.Join(names, ", ")+", or your own", "", names)
-	f.StringArrayVar(&o.passes, "pass", nil, "run `PASS[:KEY=VALUE,...]` instead of a policy, or exec:COMMAND (repeatable)")
+	e.choice(cmd, &o.policyName, "policy", ofAgent,
+		"reduce by policy `NAME[:PRESET,KEY=VALUE]`: "+strings.Join(names, ", ")+", or your own", "", names)
+	f.StringArrayVar(&o.passes, "pass", nil,
+		"run `PASS[:KEY=VALUE,...]` instead of a policy, or exec:COMMAND (repeatable)")
 	complete(cmd, "pass", namesOf(compact.Passes(), func(p *compact.Pass) string { return p.Name }))
 	f.StringVar(&o.target, "target", "", "run all layers until the context is at most `AMOUNT`: 50k, 50%")
 	exclude(cmd, "pass", "policy")
 	return o.reduceFlags.command(e, cmd, func() (err error) {
-		if pass := words[cmd.CalledAs()]; pass != "" && len(o.passes) == 0 && !cmd.Flags().Changed("policy") {
-			o.passes = []string{pass}
+		if err := o.word(cmd); err != nil {
+			return err
 		}
 		name := o.policyName
 		if own, rest, _ := strings.Cut(name, ":"); own == ofAgent && len(o.passes) == 0 {
@@ -48,6 +53,43 @@ func newReduceCommand(e *env) *cobra.Command {
 		o.policy, err = o.choose(e, name)
 		return err
 	})
+}
+
+// word adds the pass that the command is called by, unless a --pass names it.
+func (o *reduceOptions) word(cmd *cobra.Command) error {
+	pass := words[cmd.CalledAs()]
+	if pass == "" {
+		return nil
+	}
+	if cmd.Flags().Changed("policy") {
+		return &sessionfmt.Error{
+			Err:  fmt.Errorf("ctxtool %s runs the pass %s and no policy", cmd.CalledAs(), pass),
+			Hint: "ctxtool reduce --policy runs one",
+		}
+	}
+	if !slices.ContainsFunc(o.passes, func(spec string) bool {
+		name, _, _ := strings.Cut(spec, ":")
+		return name == pass
+	}) {
+		o.passes = append(o.passes, pass)
+	}
+	return nil
+}
+
+// passFlag returns an error for an unknown flag with a hint if it is an option of a pass.
+func passFlag(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	name := unknown.GetSpecifiedName()
+	for _, p := range compact.Passes() {
+		if slices.ContainsFunc(p.Params(), func(q compact.Param) bool { return q.Name == name }) {
+			hint := fmt.Sprintf("--pass %s:%s=N (ctxtool help passes)", p.Name, name)
+			return usage(&sessionfmt.Error{Err: err, Hint: hint})
+		}
+	}
+	return err
 }
 
 // ofAgent is the name of the policy of the agent whose session it is.
@@ -79,28 +121,32 @@ func (e *env) policy(spec string) (*compact.Policy, error) {
 		return nil, err
 	}
 	if p.Name == compact.GSHPolicy.Name {
-		if options, err = e.gshOptions(p, options); err != nil {
+		if p, err = e.withGSH(p); err != nil {
 			return nil, err
 		}
 	}
 	return p.With(options)
 }
 
-// gshOptions puts the numbers of gsh's own settings before the options of its policy.
-func (e *env) gshOptions(p *compact.Policy, options string) (string, error) {
+// withGSH returns gsh's policy with the numbers of gsh's own settings.
+func (e *env) withGSH(p *compact.Policy) (*compact.Policy, error) {
+	q := p.Copy()
 	for _, s := range flagless {
 		if s.option == "" || !p.Has(s.option) {
 			continue
 		}
 		value, err := e.setting(s.name)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if value != "" && value != s.def {
-			options = s.option + "=" + value + "," + options
+		if value == "" {
+			continue
+		}
+		if err := q.Set(s.option, value); err != nil {
+			return nil, fmt.Errorf("configuration: %s: %w", s.name, err)
 		}
 	}
-	return options, nil
+	return q, nil
 }
 
 // ofPasses returns the policy that runs the passes of --pass unconditionally.
@@ -135,7 +181,9 @@ func (o *reduceOptions) layer(e *env, spec string) (l compact.Layer, err error) 
 			return l, errors.New("exec: must be exec:COMMAND")
 		}
 		o.commands()
-		l.Pass = compact.ExecPass(o.running, shell.Command{Line: options, Dir: e.disk.Dir, Environ: e.environ, Limit: o.summaryLimit})
+		l.Pass = compact.ExecPass(o.running, shell.Command{
+			Line: options, Dir: e.disk.Dir, Environ: e.environ, Limit: o.summaryLimit,
+		})
 		l.Options = l.Pass.Defaults
 		return l, nil
 	}
@@ -153,8 +201,8 @@ func newUndoCommand(e *env) *cobra.Command {
 	cmd.Flags().BoolVar(&o.insists, "strict", false, "exit with 1 if a session is skipped")
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		b, promise, last, err := compact.Undo(replay.New(s, replay.Options{}), o.time)
-		if errors.Is(err, compact.ErrNothing) && !o.alone {
-			return plan.Skip(o.name, f.given, s, "nothing to undo"), nil
+		if !o.alone && (errors.Is(err, compact.ErrNothing) || s.Foreign() != nil) {
+			return plan.Skip(o.name, f.given, s, compact.ErrNothing.Error()), nil
 		}
 		if err != nil {
 			return nil, err

@@ -129,7 +129,10 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 		file = "session"
 	}
 	report := pages.New(r, leaf)
-	h := &html.Page{Session: s, Report: report, File: e.fileName(file), Title: report.Title(), Redacted: e.redactor != nil, Split: int64(o.split) << 20}
+	h := &html.Page{
+		Session: s, Report: report, File: e.fileName(file), Title: report.Title(),
+		Redacted: e.redactor != nil, Split: int64(o.split) << 20,
+	}
 	stem := strings.TrimSuffix(output, filepath.Ext(output))
 	part := func(page int) string {
 		if page == 0 {

@@ -52,7 +52,8 @@ func newSimulateCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.readFlags.flags(e, cmd, "text", "json", "jsonl", "csv", "markdown", "html")
 	o.overrideFlags.flags(e, cmd, &o.Replay)
-	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, those of ctxtool policies, also as NAME:PRESET,KEY=VALUE, or a hook as exec:COMMAND")
+	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, "+
+		"those of ctxtool policies, also as NAME:PRESET,KEY=VALUE, or a hook as exec:COMMAND")
 	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of an option: `KEY=A,B,C` (ctxtool help passes)")
 	e.choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), "--optimize", simulate.Goals)
 	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
@@ -114,7 +115,8 @@ func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err erro
 			one := simulate.Contender{Name: name}
 			if name != simulate.Recorded && name != simulate.None {
 				if one.Policy, err = e.policy(name); err != nil {
-					return nil, fmt.Errorf("--policy %s: %w; also %s and %s", sessionfmt.Quote(name), err, simulate.Recorded, simulate.None)
+					err = fmt.Errorf("%w; also %s and %s", err, simulate.Recorded, simulate.None)
+					return nil, fmt.Errorf("--policy %s: %w", sessionfmt.Quote(name), err)
 				}
 			}
 			if !slices.ContainsFunc(all, func(c simulate.Contender) bool { return c.Name == name }) {

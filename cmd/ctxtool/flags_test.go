@@ -65,7 +65,7 @@ func TestIdleFlags(t *testing.T) {
 			}
 		})
 	}
-	if idle < 12 {
+	if idle < 13 {
 		t.Errorf("%d flags that require another", idle)
 	}
 }

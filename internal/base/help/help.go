@@ -31,7 +31,7 @@ var Groups = []struct{ Name, Flags string }{
 	{"Counting", "by calibrate collapse-system counter max-iterations summary-ratio simulate/timeout simulate/summarizer"},
 	{"Gate", "against allow-empty check drift fail-on fail-on-secret fail-over require unpriced stats/broken"},
 	{"Writing", "write branch/output edit/output import/output import/resume label/output migrate/output " +
-		"patch/output redact/output reduce/output repair/output undo/output label/session"},
+		"patch/output redact/output reduce/output repair/output undo/output label/session migrate/strict repair/strict undo/strict"},
 	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort split update " +
 		"forgot/limit tree notes/max-tokens render/target"},
 	{"formats", "json output"},

@@ -10,6 +10,7 @@ import (
 	"ctxtool/internal/gate"
 	"ctxtool/internal/test/must"
 	"ctxtool/render"
+	"ctxtool/stats"
 )
 
 // gateReport is one with a verdict in every state, on a file whose name every form
@@ -43,7 +44,7 @@ func gateText(write func(w *bufio.Writer) error) string {
 
 func TestGateText(t *testing.T) {
 	got := gateText(func(w *bufio.Writer) error {
-		return render.Write(w, render.Stats{Gate: gateReport("s.jsonl")}, "text", render.Screen{})
+		return render.Write(w, render.Stats{Report: &stats.Report{}, Gate: gateReport("s.jsonl")}, "text", render.Screen{})
 	})
 	want := `gate: failed, 3 limits crossed, 1 crossed with a warning, 1 within tolerance, 2 without a value, 3 kept; against last.jsonl
 gate     figure                               value  limit      beyond               look at
@@ -141,7 +142,7 @@ func TestGateJUnit(t *testing.T) {
 // TestGateMarkdown: a name makes no cell, no line and no HTML.
 func TestGateMarkdown(t *testing.T) {
 	got := gateText(func(w *bufio.Writer) error {
-		return render.Write(w, render.Stats{Gate: gateReport(hostile)}, "markdown", render.Screen{})
+		return render.Write(w, render.Stats{Report: &stats.Report{}, Gate: gateReport(hostile)}, "markdown", render.Screen{})
 	})
 	lines := strings.Split(strings.TrimRight(got, "\n"), "\n")
 	if len(lines) != 12 || !strings.HasPrefix(lines[0], "### gate: failed, 3 limits crossed") {

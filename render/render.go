@@ -95,7 +95,13 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	if u := e.Uncached(); r.Ephemeral && u > 0 {
 		fmt.Fprintf(w, "- ephemerals: yes (%d message%s)\n", u, strings.Repeat("s", min(1, u-1)))
 	}
-	_, err = fmt.Fprintf(w, "\nContext: %s. `ctxtool replay -f context` prints its messages, `-f full` all of it.\n", size)
+	fmt.Fprintf(w, "\nContext: %s. `ctxtool replay -f context` prints its messages, `-f full` all of it.\n", size)
+	switch reading := e.Replay().Session.Reading(); {
+	case reading.Certainty != nil:
+		_, err = fmt.Fprintf(w, "How it is known: %s.\n", reading)
+	case e.Leaf >= 0 && !prompt.Known:
+		_, err = w.WriteString("System prompt and tools are not in this file; `--baseline FILE` takes them from another.\n")
+	}
 	return err
 }
 

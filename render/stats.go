@@ -35,14 +35,26 @@ func (s Stats) table() (t table.Table) {
 	return t
 }
 
-// shown returns the sheets of a text, without the gate.
-func (s Stats) shown() []table.Sheet {
+// shown returns the sheets of a text, without the gate. How sure the figures of a session are stands
+// above them.
+func (s Stats) shown() (all []table.Sheet) {
+	var sure []string
+	if f := s.Report.Files; len(f) == 1 && f[0].Certainty != nil {
+		sure = append(sure, f[0].Reading.String())
+	}
+	if f := s.Report.Files; len(f) == 1 && f[0].Stopped != "" {
+		sure = append(sure, f[0].Stopped+": the figures cover what precedes it")
+	}
+	if sure != nil {
+		all = append(all, table.Sheet{Above: sure})
+	}
+	all = append(all, s.Sheets...)
 	if s.Gaps {
 		if gaps := s.Report.Gaps(); !gaps.Empty() {
-			return append(slices.Clip(s.Sheets), gaps)
+			all = append(all, gaps)
 		}
 	}
-	return s.Sheets
+	return all
 }
 
 // textSheets returns the sheets of text, the gate below the others.

@@ -8,8 +8,8 @@ import (
 	"hash"
 	"hash/maphash"
 	"slices"
-	"unicode/utf8"
 
+	"ctxtool/internal/base/abbrev"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -238,35 +238,5 @@ func (s *Session) ShortIDs() (short func(id string) string, width int) {
 			all = append(all, s.ID(i))
 		}
 	}
-	slices.Sort(all)
-	sizes, width := make(map[string]int, len(all)), mostShort
-	for k, id := range all {
-		n := mostShort
-		for _, near := range []int{k - 1, k + 1} {
-			if near >= 0 && near < len(all) {
-				n = max(n, shared(id, all[near])+1)
-			}
-		}
-		for n < len(id) && !utf8.RuneStart(id[n]) {
-			n++
-		}
-		if n = min(n, len(id)); n <= 2*mostShort {
-			width = max(width, n)
-		}
-		sizes[id] = n
-	}
-	return func(id string) string {
-		if n, ok := sizes[id]; ok {
-			return id[:n]
-		}
-		return id
-	}, width
-}
-
-// shared returns how many bytes two texts share at their beginning.
-func shared(a, b string) (n int) {
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
+	return abbrev.Of(all, mostShort)
 }

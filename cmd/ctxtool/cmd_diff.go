@@ -172,7 +172,7 @@ func (x *comparison) between(r *replay.Replay, a, b int) (*diff.Span, error) {
 	return span, err
 }
 
-// print writes the result v, notes how much was read, and returns errFound unless equal.
+// print writes the result v, and returns errFound unless equal.
 func (x *comparison) print(v any, equal bool) error {
 	var err error
 	for _, r := range x.replays {
@@ -183,9 +183,6 @@ func (x *comparison) print(v any, equal bool) error {
 	}
 	if err := x.e.print(&x.o.answer, []string{x.a.Session.Name, x.b.Session.Name}, v); err != nil {
 		return err
-	}
-	for _, r := range x.replays {
-		x.e.noteCoverage(r.Session, r.Rules)
 	}
 	return found(!equal)
 }

@@ -87,11 +87,11 @@ func runLog(e *env, o *logOptions, args []string) error {
 		}
 	}()
 	o.unpaged = o.follow
-	err = e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
+	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
 		l.w = w
 		err := l.list(name)
 		if o.follow && err == nil {
-			l.conclude()
+			e.conclude() // only a signal ends it
 		}
 		for o.follow && err == nil {
 			if err = l.await(name); err == nil {
@@ -100,10 +100,6 @@ func runLog(e *env, o *logOptions, args []string) error {
 		}
 		return err
 	})
-	if err == nil {
-		l.conclude()
-	}
-	return err
 }
 
 // A logger writes the rows of a session, and with --follow those of new entries.
@@ -171,20 +167,14 @@ func (l *logger) list(name string) error {
 	if err != nil {
 		return err
 	}
-	if l.listed == 0 && l.o.strict {
-		err = l.e.strictly(l.s, l.r.AllFindings(), true)
+	if l.listed == 0 {
+		err = l.e.strictly(l.s, l.r.AllFindings(), l.o.strict)
 	}
 	l.listed = l.s.Len()
 	if failed := l.w.Flush(); err == nil {
 		err = failed
 	}
 	return err
-}
-
-// conclude prints the findings and the coverage on standard error.
-func (l *logger) conclude() {
-	l.e.printFindings(l.s.Name, l.r.AllFindings())
-	l.e.noteCoverage(l.s, l.r.Rules)
 }
 
 // await waits until the file grows.

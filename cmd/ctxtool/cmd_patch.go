@@ -132,7 +132,9 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 		if o.as != "auto" {
 			refused = p.CannotStore()
 		}
-		return p, e.strictly(s, append(slices.Clone(s.Findings), p.Patch.Findings()...), o.strict)
+		own := p.Patch.Findings() // which no check of the session has
+		e.printFindings(s.Name, own)
+		return p, cmp.Or(e.strictly(s, s.Findings, o.strict), noFindings(o.strict, s.Name, len(own)))
 	}
 	if err := o.runOne(e, args[0], nil); err != nil {
 		return err

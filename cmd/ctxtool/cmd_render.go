@@ -164,11 +164,7 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	if err = o.write(e, p); err != nil {
-		return err
-	}
-	e.noteCoverage(s, r.Rules)
-	return nil
+	return o.write(e, p)
 }
 
 func (o *renderOptions) write(e *env, p *page.Page) error {

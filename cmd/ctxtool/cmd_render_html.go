@@ -114,9 +114,8 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	if o.split == 0 && s.Size() > hugePage {
 		e.note("the page of a session of %s is slow to open; --split 200 makes several", megabytes(s.Size()))
 	}
-	e.printFindings(s.Name, r.AllFindings())
+	e.noteFindings(s.Name, r.AllFindings())
 	e.noteSecrets(found, s)
-	e.noteCoverage(s, r.Rules)
 	return nil
 }
 

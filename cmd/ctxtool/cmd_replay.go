@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 
 	"github.com/spf13/cobra"
@@ -132,44 +132,13 @@ func (o *replayOptions) envelope(s *sessionfmt.Session) (*replay.Envelope, error
 
 // finish prints the envelope, and notes about it.
 func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
-	prompt, err := envelope.Prompt()
+	p, err := envelope.Prompt()
 	if err != nil {
 		return err
 	}
-	for _, t := range prompt.Omitted {
-		e.note("tool %s has no implementation: omitted", sessionfmt.Quote(t.Name))
+	if names := namesOf(p.Omitted, func(t prompt.Tool) string { return sessionfmt.Quote(t.Name) }); names != nil {
+		e.note("omitted, without an implementation: %s", strings.Join(names, ", "))
 	}
 	report := render.Report{Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance}
-	return o.reply(e, envelope.Replay(), report, func() error {
-		if envelope.Leaf >= 0 && !prompt.Known {
-			e.note("%s: prompt and tools are not in this file", envelope.Replay().Session.Name)
-		}
-		return nil
-	}, o.baseline)
-}
-
-// noteCoverage notes the replay rules and how much of the file was read. pi rewrites old
-// files when it opens them, without the lines that it skips.
-func (e *env) noteCoverage(s *sessionfmt.Session, rules replay.Rules) {
-	e.noteRead(s.Name, s.Version, &s.Coverage, rulesOf(s.Reading(), rules))
-}
-
-// rulesOf names the rules of a replay; those of another agent by its name, with how sure we
-// are of the parts of a context.
-func rulesOf(r dialect.Reading, rules replay.Rules) string {
-	if r.Certainty == nil {
-		return "rules " + rules.String()
-	}
-	return r.String()
-}
-
-// noteRead is noteCoverage of a session that has been closed.
-func (e *env) noteRead(name string, version int, c *sessionfmt.Coverage, rules string) {
-	if c.Partial {
-		e.note("%s: %s; coverage and duplicate ids unchecked", name, rules)
-		return
-	}
-	old := version < 3
-	e.note("%s: %s; %s%s%s", name, rules, c, phrase.If(old, "; format version %d, which pi rewrites when it opens the file", version),
-		phrase.If(old && c.Skipped > 0, ", without the lines skipped"))
+	return o.reply(e, envelope.Replay(), report, nil, o.baseline)
 }

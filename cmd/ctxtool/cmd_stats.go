@@ -222,11 +222,7 @@ func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *
 		return nil
 	}
 	if err == nil && o.alone {
-		e.printFindings(f.name, r.Findings)
-		e.noteRead(f.name, r.Version, r.Coverage, rulesOf(r.Reading, r.Rules))
-		if r.Stopped != "" {
-			e.note("%s:%s: the figures cover what precedes it", f.name, strings.TrimPrefix(r.Stopped, "line "))
-		}
+		e.noteFindings(f.path, r.Findings)
 	}
 	if err == nil {
 		err = noFindings(o.strict, f.name, len(r.Findings))

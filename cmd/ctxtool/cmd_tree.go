@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"ctxtool/internal/outline"
-	"ctxtool/internal/phrase"
 	"ctxtool/render"
 )
 
@@ -37,9 +36,5 @@ func (o *logOptions) draw(e *env, args []string) error {
 	if o.format == "jsonl" {
 		o.format = "json"
 	}
-	if err := e.print(&o.answer, []string{s.Name}, r); err != nil {
-		return err
-	}
-	e.note("%s: %s%s", s.Name, phrase.If(r.Reading.Certainty != nil, "%s; ", r.Reading), s.Coverage)
-	return nil
+	return e.print(&o.answer, []string{s.Name}, r)
 }

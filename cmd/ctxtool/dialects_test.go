@@ -65,8 +65,11 @@ func TestDialectLenses(t *testing.T) {
 				if strings.Contains(line, "json") && !strings.Contains(line, "redact") && foreign == !bytes.Contains(r.stdout.Bytes(), []byte(`"certainty":{"messages":"rule",`)) && slices.Contains(certain, strings.Fields(line)[0]) {
 					t.Errorf("%s: no certainty: %.300s", line, r.stdout.Bytes())
 				}
-				if strings.HasPrefix(line, "replay") && foreign && !strings.Contains(r.stderr.String(), sure) {
-					t.Errorf("%s: %q is not in %s", line, sure, r.stderr.Bytes())
+				if strings.Contains(line, "-f summary") && foreign && !strings.Contains(r.stdout.String(), sure) {
+					t.Errorf("%s: %q is not in %s", line, sure, r.stdout.Bytes())
+				}
+				if lines := bytes.Count(r.stderr.Bytes(), []byte("\n")); lines > 1 && !strings.Contains(line, "-o -") {
+					t.Errorf("%s: %d lines besides the answer: %s", line, lines, r.stderr.Bytes())
 				}
 			}
 			if foreign {

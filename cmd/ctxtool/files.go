@@ -312,8 +312,7 @@ func (o *readFlags) flags(e *env, cmd *cobra.Command, forms ...string) {
 	o.redaction.flags(e, cmd)
 }
 
-// reply prints the result of a replay, then its findings and coverage on standard error, with
-// what also reports between them; also may be nil.
+// reply prints the result of a replay, and then what also reports, which may be nil.
 func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, inputs ...string) error {
 	s := r.Session
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
@@ -323,11 +322,8 @@ func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, in
 		return err
 	}
 	if also != nil {
-		if err := also(); err != nil {
-			return err
-		}
+		return also()
 	}
-	e.noteCoverage(s, r.Rules)
 	return nil
 }
 

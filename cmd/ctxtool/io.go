@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"ctxtool/internal/base/times"
 	"ctxtool/internal/dialect"
@@ -24,12 +22,17 @@ import (
 	"golang.org/x/term"
 )
 
-// store returns the folders in which sessions are looked up.
+// store returns the folders in which sessions are looked up. They are listed once.
 func (e *env) store() store.Store {
-	if e.sessionsDir != "" {
-		return store.In(e.disk, e.sessionsDir)
+	switch {
+	case e.stored != nil:
+		return *e.stored
+	case e.sessionsDir != "":
+		e.stored = new(store.In(e.disk, e.sessionsDir))
+	default:
+		e.stored = new(store.Default(e.disk, e.getenv, e.home))
 	}
-	return store.Default(e.disk, e.getenv, e.home)
+	return *e.stored
 }
 
 // session returns the file and the point that the arguments name: SESSION, SESSION@POINT, or
@@ -52,7 +55,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 		return "", "", err
 	}
 	if file, err = sessions.Newest(cwd); err == nil {
-		e.note("%s", file)
+		e.aside.newest = file
 	}
 	return file, "", err
 }
@@ -194,28 +197,6 @@ func unreadable(name string, err error) error {
 	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err}
 }
 
-// note prints a line on standard error. It is cleaned, since names may hold anything.
-func (e *env) note(format string, args ...any) {
-	fmt.Fprintln(e.stderr, sessionfmt.Clean(e.redacted(fmt.Sprintf(format, args...))))
-}
-
-// noteSkipped returns a function that notes a file of a folder that is not read, once.
-func (e *env) noteSkipped() func(name string, mode fs.FileMode) {
-	var said sync.Map
-	return func(name string, mode fs.FileMode) {
-		what := "device"
-		switch {
-		case mode&fs.ModeNamedPipe != 0:
-			what = "pipe"
-		case mode&fs.ModeSocket != 0:
-			what = "socket"
-		}
-		if _, again := said.LoadOrStore(name, true); !again {
-			e.note("%s: skipped: a %s, not a regular file", e.fileName(name), what)
-		}
-	}
-}
-
 // findPoint resolves a POINT. An unknown one is an error of the command line.
 func findPoint(s *sessionfmt.Session, text string, leaf int) (sessionfmt.Point, error) {
 	p, err := s.Point(text, leaf)
@@ -288,9 +269,13 @@ func (l limit) to(rec int, line jsonl.Value) bool {
 	return ok && ms < l.time.To
 }
 
-// strictly prints findings, and returns an error for them if strict.
+// strictly counts findings for the aside. If strict, it prints them, and returns an error for them.
 func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict bool) error {
-	e.printFindings(s.Name, found)
+	if strict {
+		e.printFindings(s.Name, found)
+	} else {
+		e.noteFindings(s.Name, found)
+	}
 	return noFindings(strict, s.Name, len(found))
 }
 
@@ -421,7 +406,7 @@ func (e *env) pagerCommand() string {
 // remove it. show is nil without a terminal.
 func (e *env) progress(name string, bytes bool) (show func(done, size int64), end func()) {
 	f, ok := e.stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || e.dumb() {
+	if !ok || e.quiet || !term.IsTerminal(int(f.Fd())) || e.dumb() {
 		return nil, func() {}
 	}
 	p := &terminal.Progress{W: f, Name: sessionfmt.Clean(name), Bytes: bytes, Now: e.now}

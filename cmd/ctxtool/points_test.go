@@ -80,7 +80,7 @@ func TestPoints(t *testing.T) {
 	same := func(words, point, other, id string) {
 		t.Helper()
 		got, status := answer(words, point)
-		if want, wantStatus := answer(other, id); got != want || status != wantStatus || got == "" {
+		if want, wantStatus := answer(other, id); got != want || status != wantStatus || got == "" && id != "root" {
 			t.Errorf("%s, P is %s: status %d, not that of %s, P is %s, %d:\n%s\n--- want\n%s", words, point, status, other, id, wantStatus, got, want)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"ctxtool/internal/page"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/redact"
+	"ctxtool/internal/store"
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
 	"ctxtool/replay/tokens"
@@ -59,6 +60,10 @@ type env struct {
 	said        *redact.Run      // redacts plans; may be nil
 	leaks       *redact.Redactor // finds secrets in answers, which then fail; nil without --fail-on-secret
 
+	quiet  bool         // nothing besides the answer
+	aside  *aside       // what is said besides it
+	stored *store.Store // see store
+
 	checks []func() error // of the flags of the command that is made; see before
 }
 
@@ -83,7 +88,7 @@ func (e *env) getenv(name string) (value string) {
 // run runs a command line and returns its exit status. It does not change its env.
 func (in env) run(args []string) int {
 	e := &in
-	e.again = env.run
+	e.again, e.aside, e.stored = env.run, &aside{}, nil
 	var drop func()
 	if e.disk.Skipped == nil { // serve has it for its calls
 		e.disk.Skipped = e.noteSkipped()
@@ -94,6 +99,9 @@ func (in env) run(args []string) int {
 	root := newRoot(e, commandOf(args))
 	root.SetArgs(args)
 	err := root.Execute()
+	if exitStatus(err) <= exitFound {
+		e.conclude()
+	}
 	if exitStatus(err) > exitFound {
 		e.fault(err)
 	}
@@ -223,6 +231,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: of all agents)")
 	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
 	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
+	f.BoolVarP(&e.quiet, "quiet", "q", false, "print nothing but the answer and errors")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
 	f.Var(sizeFlag(&e.disk.MaxSize), "max-size", "read at most `SIZE` of a compressed session (default: 100 times its file, 8GB)")
 	complete(root, "color", colorNames)

@@ -307,6 +307,9 @@ func (e *env) report(output string, write func(w *bufio.Writer) error) error {
 	if output != "-" {
 		return e.answer(&answer{}, nil, write)
 	}
+	if e.quiet {
+		return nil
+	}
 	w := bufio.NewWriterSize(e.stderr, 64<<10)
 	if err := write(w); err != nil {
 		return err

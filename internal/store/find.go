@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/base/abbrev"
 	"ctxtool/sessionfmt"
 )
 
@@ -75,6 +76,50 @@ func (st Store) find(id string) (string, error) {
 		fault.Err = fmt.Errorf("ambiguous prefix of %d session ids: %s", len(found), strings.Join(sessionfmt.FirstFew(found), ", "))
 	}
 	return "", fault
+}
+
+// Short returns the shortest beginning of a session's id that Locate finds its file by, of at least
+// 8 bytes, or "" if the file is not in the store, or shares its id with another.
+func (st Store) Short(name string) string {
+	name = st.absolute(name)
+	if !slices.ContainsFunc(st.folders, func(in folder) bool {
+		below, err := filepath.Rel(st.absolute(in.dir), name)
+		return err == nil && filepath.IsLocal(below)
+	}) {
+		return "" // nothing need be listed
+	}
+	st.listing.names.Do(st.shorten)
+	return st.listing.short[name]
+}
+
+// leastShort is how much of an id is printed at least, bytes.
+const leastShort = 8
+
+func (st Store) shorten() {
+	files, _ := st.files()
+	var ids []string
+	same := map[string]int{}
+	for _, f := range files {
+		ids = append(ids, f.id)
+		if !f.part {
+			same[f.id]++
+		}
+	}
+	short, _ := abbrev.Of(ids, leastShort)
+	st.listing.short = map[string]string{}
+	for _, f := range files {
+		if !f.part && same[f.id] == 1 {
+			st.listing.short[st.absolute(f.Name)] = short(f.id)
+		}
+	}
+}
+
+func (st Store) absolute(name string) string {
+	abs, err := filepath.Abs(st.Disk.Path(name))
+	if err != nil {
+		return name
+	}
+	return abs
 }
 
 // Newest returns the name of the most recently written file whose header has the folder cwd, or

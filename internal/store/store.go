@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ctxtool/internal/dialect"
@@ -24,6 +25,17 @@ type Store struct {
 	folders []folder
 	missing []string // agents that have no folder
 	named   bool     // the folder was named, and not that of an agent
+	listing *listing
+}
+
+// A listing are the files of a store, which are listed once.
+type listing struct {
+	walk sync.Once
+	all  []File
+	err  error
+
+	names sync.Once
+	short map[string]string // by absolute name
 }
 
 // A folder is one of an agent.
@@ -34,7 +46,7 @@ type folder struct {
 
 // In returns the store of all sessions in a folder, whichever agent wrote them.
 func In(disk sessionfmt.Disk, dir string) Store {
-	return Store{Disk: disk, folders: []folder{{dir, nil}}, named: true}
+	return Store{Disk: disk, folders: []folder{{dir, nil}}, named: true, listing: &listing{}}
 }
 
 // Default returns the folders in which agents keep their sessions, as far as they exist. That
@@ -43,7 +55,7 @@ func In(disk sessionfmt.Disk, dir string) Store {
 // environment; home is the user's folder, empty if unknown.
 func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
 	pi := folder{piFolder(getenv, home), nil}
-	st := Store{Disk: disk}
+	st := Store{Disk: disk, listing: &listing{}}
 	for _, dir := range append([]string{pi.dir}, variants(getenv, home)...) {
 		if disk.Has(dir) && !slices.Contains(st.Folders(), dir) {
 			st.folders = append(st.folders, folder{dir, nil})
@@ -148,7 +160,13 @@ func (f *File) header(disk sessionfmt.Disk) HeaderInfo {
 }
 
 // files returns all session files, by folder and in the order of their names.
-func (st Store) files() (all []File, err error) {
+func (st Store) files() ([]File, error) {
+	l := st.listing
+	l.walk.Do(func() { l.all, l.err = st.list() })
+	return l.all, l.err
+}
+
+func (st Store) list() (all []File, err error) {
 	for _, in := range st.folders {
 		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
 			stem, ok := sessionStem(f.Name())
@@ -241,7 +259,7 @@ func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []Fi
 // sub-agents are sessions only in a folder that was named.
 func (st Store) Files() ([]File, error) {
 	all, err := st.files()
-	return slices.DeleteFunc(all, func(f File) bool { return f.part }), err
+	return slices.DeleteFunc(slices.Clone(all), func(f File) bool { return f.part }), err
 }
 
 // Lookup returns the names of the files that may hold an agent's session with that id, as

@@ -37,7 +37,7 @@ var Groups = []struct{ Name, Flags string }{
 	{"formats", "json output"},
 	{"rules", "baseline implemented lenient model rules strict window"},
 	{"redaction", "env patterns redact structure-only values"},
-	{"settings", "config sessions-dir color pager no-pager max-size"},
+	{"settings", "config sessions-dir color pager no-pager quiet max-size"},
 	{"summaries", "apply emit focus identifiers prompt summarizer summary-limit summary-tokens"},
 	{"writing", "as force jobs no-mark now quarantine"},
 }

@@ -84,7 +84,7 @@ var sessionColumns = []col[*stats.Summary]{
 		return spent(r.Cost, r.Recorded < r.Cost, r.Unpriced) + phrase.If(r.Copied > 0, "*")
 	}},
 	{Name: "size", Unit: table.Size, Value: func(r *stats.Summary) any { return r.Size }, Yields: 4},
-	{Name: "id", Unit: table.Entry, Value: func(r *stats.Summary) any { return r.ID[:min(len(r.ID), shortID)] }, Style: always(faint)},
+	{Name: "id", Unit: table.Ref, Value: func(r *stats.Summary) any { return cmp.Or(r.Ref, r.ID[:min(len(r.ID), shortID)]) }, Style: always(faint)},
 }
 
 // writeStatus writes a status in one line: what is known of it.

@@ -108,7 +108,7 @@ func styled(t table.Table) table.Table {
 // warnings by their column, and shares over 100% as failures.
 func sheetStyle(c column) func(cell string) style {
 	switch c.Unit {
-	case table.Text, table.Path, table.Entry:
+	case table.Text, table.Path, table.Ref, table.Entry:
 		return wordStyle
 	case table.Share:
 		return func(cell string) style {

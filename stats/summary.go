@@ -21,7 +21,8 @@ const SummarySchema = "ctxtool/ls/1"
 // could not be read has an error and little else.
 type Summary struct {
 	Schema string `json:"schema"`
-	File   string `json:"file"` // below the folder listed, or as it was given
+	File   string `json:"file"` // as a command takes it
+	Ref    string `json:"-"`    // the beginning of its id by which commands find it; may be empty
 	dialect.Reading
 	outline.About
 	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last

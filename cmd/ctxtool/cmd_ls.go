@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/abbrev"
 	"ctxtool/internal/state"
+	"ctxtool/internal/store"
 	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
@@ -103,6 +105,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		rows = rows[:o.limit]
 	}
 	stats.MarkCopies(rows)
+	e.tellApart(rows)
 	broken := 0
 	for _, r := range rows {
 		if r.Error != "" {
@@ -113,6 +116,26 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		return err
 	}
 	return e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
+}
+
+// tellApart gives sessions that are in no store the beginnings of their ids, and those with one id
+// the names of their files.
+func (e *env) tellApart(rows []*stats.Summary) {
+	ids := namesOf(rows, func(r *stats.Summary) string { return r.ID })
+	short, _ := abbrev.Of(ids, store.LeastShort)
+	same := map[string]int{}
+	for _, id := range ids {
+		same[id]++
+	}
+	for _, r := range rows {
+		switch {
+		case r.ID == "":
+		case same[r.ID] > 1:
+			r.Ref = e.homeless(r.File)
+		case r.Ref == "":
+			r.Ref = short(r.ID)
+		}
+	}
 }
 
 // row returns a file's row, or nil if the flags do not select it. It does not read a file
@@ -131,7 +154,8 @@ func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary
 	case r == nil || !strings.Contains(r.CWD, o.project) || !strings.Contains(r.Model, o.model):
 		return nil
 	}
-	r.File = e.fileName(f.name)
+	r.File = e.fileName(f.given)
+	r.Ref = e.fileName(e.store().Short(f.path))
 	return r
 }
 

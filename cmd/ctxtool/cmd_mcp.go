@@ -52,7 +52,7 @@ func runMCP(e *env, o *mcpOptions, _ []string) error {
 	if o.maxTokens == 0 {
 		o.maxTokens = usualAnswer
 	}
-	st := inner.store()
+	st := inner.newStore()
 	redacted := func(text string) string {
 		r, err := rules()
 		if err != nil {
@@ -85,7 +85,7 @@ func (nopCloser) Close() error { return nil }
 func (e *env) bounded() (*env, error) {
 	in := *e
 	in.stdin, in.gcPercent, in.color, in.noPager, in.configFile = nil, nil, "never", true, ""
-	dirs := append(e.store().Folders(), e.logFolders()...)
+	dirs := append(e.newStore().Folders(), e.logFolders()...)
 	for _, dir := range dirs {
 		abs, err := filepath.Abs(e.disk.Path(dir))
 		if err != nil {

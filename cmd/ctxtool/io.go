@@ -24,15 +24,17 @@ import (
 
 // store returns the folders in which sessions are looked up. They are listed once.
 func (e *env) store() store.Store {
-	switch {
-	case e.stored != nil:
-		return *e.stored
-	case e.sessionsDir != "":
-		e.stored = new(store.In(e.disk, e.sessionsDir))
-	default:
-		e.stored = new(store.Default(e.disk, e.getenv, e.home))
+	if e.stored == nil {
+		e.stored = e.newStore().Once()
 	}
 	return *e.stored
+}
+
+func (e *env) newStore() store.Store {
+	if e.sessionsDir != "" {
+		return store.In(e.disk, e.sessionsDir)
+	}
+	return store.Default(e.disk, e.getenv, e.home)
 }
 
 // session returns the file and the point that the arguments name: SESSION, SESSION@POINT, or

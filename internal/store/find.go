@@ -79,7 +79,7 @@ func (st Store) find(id string) (string, error) {
 }
 
 // Short returns the shortest beginning of a session's id that Locate finds its file by, of at least
-// 8 bytes, or "" if the file is not in the store, or shares its id with another.
+// 8 bytes, or "" if the file is not in the store, or shares its id with another. st is of Once.
 func (st Store) Short(name string) string {
 	name = st.absolute(name)
 	if !slices.ContainsFunc(st.folders, func(in folder) bool {
@@ -92,8 +92,8 @@ func (st Store) Short(name string) string {
 	return st.listing.short[name]
 }
 
-// leastShort is how much of an id is printed at least, bytes.
-const leastShort = 8
+// LeastShort is how much of an id is printed at least, bytes.
+const LeastShort = 8
 
 func (st Store) shorten() {
 	files, _ := st.files()
@@ -105,7 +105,7 @@ func (st Store) shorten() {
 			same[f.id]++
 		}
 	}
-	short, _ := abbrev.Of(ids, leastShort)
+	short, _ := abbrev.Of(ids, LeastShort)
 	st.listing.short = map[string]string{}
 	for _, f := range files {
 		if !f.part && same[f.id] == 1 {

@@ -25,10 +25,10 @@ type Store struct {
 	folders []folder
 	missing []string // agents that have no folder
 	named   bool     // the folder was named, and not that of an agent
-	listing *listing
+	listing *listing // nil to list its files each time
 }
 
-// A listing are the files of a store, which are listed once.
+// A listing are the files of a store, listed once.
 type listing struct {
 	walk sync.Once
 	all  []File
@@ -46,7 +46,7 @@ type folder struct {
 
 // In returns the store of all sessions in a folder, whichever agent wrote them.
 func In(disk sessionfmt.Disk, dir string) Store {
-	return Store{Disk: disk, folders: []folder{{dir, nil}}, named: true, listing: &listing{}}
+	return Store{Disk: disk, folders: []folder{{dir, nil}}, named: true}
 }
 
 // Default returns the folders in which agents keep their sessions, as far as they exist. That
@@ -55,7 +55,7 @@ func In(disk sessionfmt.Disk, dir string) Store {
 // environment; home is the user's folder, empty if unknown.
 func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
 	pi := folder{piFolder(getenv, home), nil}
-	st := Store{Disk: disk, listing: &listing{}}
+	st := Store{Disk: disk}
 	for _, dir := range append([]string{pi.dir}, variants(getenv, home)...) {
 		if disk.Has(dir) && !slices.Contains(st.Folders(), dir) {
 			st.folders = append(st.folders, folder{dir, nil})
@@ -159,9 +159,18 @@ func (f *File) header(disk sessionfmt.Disk) HeaderInfo {
 	return ReadHeader(disk, f.Name)
 }
 
+// Once returns a store whose files are listed once, when they are needed first.
+func (st Store) Once() *Store {
+	st.listing = &listing{}
+	return &st
+}
+
 // files returns all session files, by folder and in the order of their names.
 func (st Store) files() ([]File, error) {
 	l := st.listing
+	if l == nil {
+		return st.list()
+	}
 	l.walk.Do(func() { l.all, l.err = st.list() })
 	return l.all, l.err
 }

@@ -15,6 +15,7 @@ type Unit uint8
 const (
 	Text    Unit = iota
 	Path         // a name whose end tells most; of a session's file a terminal has project and short id
+	Ref          // a session as a command takes it, which is never cut
 	Entry        // the id of an entry, which text shortens
 	Number       // of things
 	Tokens       // of the counter, or the provider's: on a terminal 177.7k
@@ -26,7 +27,7 @@ const (
 	Change       // a number with its sign, nothing for 0
 )
 
-var unitNames = []string{"text", "text", "entry", "number", "tokens", "bytes", "dollars", "share", "number", "bytes", "number"}
+var unitNames = []string{"text", "text", "text", "entry", "number", "tokens", "bytes", "dollars", "share", "number", "bytes", "number"}
 
 // String returns the unit's name.
 func (u Unit) String() string { return unitNames[u] }

@@ -15,16 +15,16 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
+func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) (err error) {
 	switch {
 	case p.Reduction != nil:
 		writeReduction(w, p, on)
 	case p.Rewrite != nil:
-		return writeRewrite(w, p)
+		err = writeRewrite(w, p)
 	case p.Redaction != nil:
 		writeRedaction(w, p, on)
 	case p.Patch != nil:
-		return writePatch(w, p, on)
+		err = writePatch(w, p, on)
 	case p.Run != nil:
 		writeSheets(w, runSheets(p, true), on)
 	default:
@@ -36,7 +36,10 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) error {
 			writeSizes(w, p)
 		}
 	}
-	return nil
+	if p.Next != "" {
+		fmt.Fprintf(w, "\n%s\n", p.Next)
+	}
+	return err
 }
 
 // writeSizes writes the size of the context at the leaf before and after a plan.
@@ -100,6 +103,7 @@ func writePlanJSON(w *bufio.Writer, p *plan.Plan) error {
 type Plans struct {
 	Command string
 	All     []*plan.Plan
+	Next    string // as a plan has it
 }
 
 // writePlansJSON writes the plans of several sessions as one object, without the lines that
@@ -134,6 +138,9 @@ func writePlans(w *bufio.Writer, ps Plans, on Screen) {
 	columns = slices.Concat(columns, partColumns(ps.All), rest)
 	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
 	writeSum(w, ps.All)
+	if ps.Next != "" {
+		fmt.Fprintf(w, "\n%s\n", ps.Next)
+	}
 }
 
 // partColumns returns the columns that depend on the kind of plans.

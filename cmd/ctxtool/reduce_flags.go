@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ctxtool/compact"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
@@ -170,7 +171,38 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 	if err != nil {
 		return nil, err
 	}
+	if o.alone && !o.Write && o.output == "" && p.Waits == nil {
+		p.Next = o.otherwise(e, p, f)
+	}
 	return p, o.summarizerFlags.emit(f.name, job.Policy.Name, p.Requests)
+}
+
+// smallContext is up to how many tokens a context is left alone.
+const smallContext = 2000
+
+// otherwise returns what goes on where --write would not: with a target if there is nothing to do,
+// and for another agent's session with its import.
+func (o *reduceFlags) otherwise(e *env, p *plan.Plan, f listedFile) string {
+	r, ref, target := p.Reduction, e.ref(f.path), ""
+	idle := len(r.Changes) == 0 && r.Summary == "" && o.job.Policy.Target == (compact.Amount{})
+	if size := min(r.Before, p.Context.Tokens); idle && size > smallContext {
+		target = " --target " + phrase.Short(int64(size/2))
+	}
+	waits := slices.ContainsFunc(r.Layers, func(l compact.LayerPlan) bool { return !l.Fired })
+	again := func(session string) string {
+		if target != "" && !waits { // a target is for what waits
+			return "ctxtool reduce " + session + target
+		}
+		return e.typed(f.given, session) + target
+	}
+	switch {
+	case p.Session.Certainty != nil:
+		return fmt.Sprintf("a session of %s is read only; to write it smaller as one of pi:\n  ctxtool import %s -o - | %s -o NEW.jsonl",
+			p.Session.Agent, ref, again("-"))
+	case target != "":
+		return "to make it smaller all the same:\n  " + again(ref)
+	}
+	return ""
 }
 
 // summarizerFlags are the flags for the source of summaries. Without flags there are none.

@@ -60,6 +60,7 @@ type env struct {
 	said        *redact.Run      // redacts plans; may be nil
 	leaks       *redact.Redactor // finds secrets in answers, which then fail; nil without --fail-on-secret
 
+	args   []string     // as typed
 	quiet  bool         // nothing besides the answer
 	aside  *aside       // what is said besides it
 	stored *store.Store // see store
@@ -88,7 +89,7 @@ func (e *env) getenv(name string) (value string) {
 // run runs a command line and returns its exit status. It does not change its env.
 func (in env) run(args []string) int {
 	e := &in
-	e.again, e.aside, e.stored = env.run, &aside{}, nil
+	e.again, e.args, e.aside, e.stored = env.run, args, &aside{}, nil
 	var drop func()
 	if e.disk.Skipped == nil { // serve has it for its calls
 		e.disk.Skipped = e.noteSkipped()

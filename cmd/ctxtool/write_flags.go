@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/base/shell"
 	"ctxtool/internal/plan"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
@@ -195,6 +196,9 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		if err != nil {
 			return err
 		}
+		if f := files[0]; p.Next == "" {
+			p.Next = o.next(e.typed(f.given, e.ref(f.path)), p.Changes())
+		}
 		return e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) })
 	}
 	all, err := o.many(e, files)
@@ -202,6 +206,7 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		return err
 	}
 	plans := render.Plans{Command: o.name, All: all}
+	plans.Next = o.next(e.typed("", ""), slices.ContainsFunc(all, (*plan.Plan).Changes))
 	if err := e.report(to, func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) }); err != nil {
 		return err
 	}
@@ -209,6 +214,35 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		return err
 	}
 	return found(o.insists && slices.ContainsFunc(all, func(p *plan.Plan) bool { return p.InUse }))
+}
+
+// next returns what a plan that is only printed ends with: the command that carries it out.
+func (o *writeFlags) next(command string, changes bool) string {
+	switch {
+	case o.Write || o.output != "" || o.stays != "" || !changes:
+		return ""
+	case o.whole:
+		return "to replace it:\n  " + command + " --write"
+	}
+	return "to append them:\n  " + command + " --write"
+}
+
+// typed returns the command line as it was typed, with another name for a session, which may be
+// that of no argument.
+func (e *env) typed(given, session string) string {
+	words := []string{"ctxtool"}
+	for _, word := range e.args {
+		if word == given {
+			word, given = session, ""
+		} else {
+			word = shell.Quote(word)
+		}
+		words = append(words, word)
+	}
+	if given != "" {
+		words = append(words, session)
+	}
+	return strings.Join(words, " ")
 }
 
 // make makes the plan for a session, and carries it out.

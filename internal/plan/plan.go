@@ -47,6 +47,7 @@ type Plan struct {
 	Quarantine string      `json:"quarantine,omitempty"` // the file of what is not an entry
 	Append     [][]byte    `json:"-"`                    // the entries; nil if a whole file is written
 	Lines      []string    `json:"-"`                    // the entries in words
+	Next       string      `json:"-"`                    // a command to go on with, below what it does; may be empty
 
 	// Guarded reports whether the context changes, which a running agent would not notice.
 	Guarded bool `json:"-"`

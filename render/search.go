@@ -101,7 +101,9 @@ func writeFoundSession(w *bufio.Writer, s *search.Session, on Screen) {
 	for i := range s.Hits {
 		writeHit(w, &s.Hits[i], on)
 	}
-	put(w, on.paint(faint, fmt.Sprintf("  %sctxtool show %s %s", phrase.If(s.More > 0, "%d more; ", s.More), shellWord(s.File.Given), shellWord(entryID(s.Hits[0].ID)))), on)
+	more := phrase.If(s.More > 0, "%d more; ", s.More)
+	show := fmt.Sprintf("  %sctxtool show %s %s", more, shellWord(s.File.Ref), shellWord(entryID(s.Hits[0].ID)))
+	fmt.Fprintln(w, on.paint(faint, show)) // to paste, so it is not cut
 }
 
 // shellWord returns a word as a shell reads it. It expands ~/, which begins names in the user's

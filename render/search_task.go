@@ -37,7 +37,8 @@ func writeTask(w *bufio.Writer, t *search.Task, on Screen) {
 		for _, c := range s.Tried {
 			put(w, fmt.Sprintf("         %s %s: %s", on.paint(failure, "failed"), sessionfmt.Clean(c.Command), sessionfmt.Clean(c.Error)), on)
 		}
-		put(w, on.paint(faint, fmt.Sprintf("         ctxtool show %s %s", shellWord(s.File), shellWord(cmp.Or(entryID(s.Begins()), "leaf")))), on)
+		show := fmt.Sprintf("         ctxtool show %s %s", shellWord(s.Ref), shellWord(cmp.Or(entryID(s.Begins()), "leaf")))
+		fmt.Fprintln(w, on.paint(faint, show))
 	}
 }
 

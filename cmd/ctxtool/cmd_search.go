@@ -290,7 +290,7 @@ func (e *env) searched(args []string) (files []search.File, err error) {
 			}
 		}
 	}
-	seen := map[string]bool{}
+	seen, stored := map[string]bool{}, e.store()
 	for _, f := range all {
 		if f.path == "-" {
 			return nil, usagef("-: standard input cannot be searched; write it to a file first")
@@ -301,7 +301,8 @@ func (e *env) searched(args []string) (files []search.File, err error) {
 		}
 		if !seen[f.path] {
 			seen[f.path] = true
-			files = append(files, search.File{Name: f.path, Given: e.fileName(given)})
+			given = e.fileName(given)
+			files = append(files, search.File{Name: f.path, Given: given, Ref: cmp.Or(stored.Short(f.path), given)})
 		}
 	}
 	return files, err

@@ -75,7 +75,11 @@ func withStatus(err error, status int) error {
 func (e *env) fault(err error) {
 	fmt.Fprintf(e.stderr, "ctxtool: %s\n", phrase.Clean(e.redacted(strings.TrimRight(err.Error(), "\n"))))
 	if at, ok := errors.AsType[*sessionfmt.Error](err); ok && at.Hint != "" {
-		fmt.Fprintf(e.stderr, "hint: %s\n", e.redacted(at.Hint))
+		hint := at.Hint
+		if name := " " + sessionfmt.Clean(at.Pos.File) + " "; strings.Contains(hint, name) && at.Pos.File != "" {
+			hint = strings.ReplaceAll(hint, name, " "+e.ref(at.Pos.File)+" ") // to paste
+		}
+		fmt.Fprintf(e.stderr, "hint: %s\n", e.redacted(hint))
 	}
 }
 

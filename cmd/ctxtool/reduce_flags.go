@@ -177,7 +177,7 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 	return p, o.summarizerFlags.emit(f.name, job.Policy.Name, p.Requests)
 }
 
-// smallContext is up to how many tokens a context is left alone.
+// smallContext is the number of tokens up to which no target is proposed.
 const smallContext = 2000
 
 // otherwise returns what goes on where --write would not: with a target if there is nothing to do,
@@ -200,7 +200,7 @@ func (o *reduceFlags) otherwise(e *env, p *plan.Plan, f listedFile) string {
 		return fmt.Sprintf("a session of %s is read only; to write it smaller as one of pi:\n  ctxtool import %s -o - | %s -o NEW.jsonl",
 			p.Session.Agent, ref, again("-"))
 	case target != "":
-		return "to make it smaller all the same:\n  " + again(ref)
+		return "to make it smaller anyway:\n  " + again(ref)
 	}
 	return ""
 }

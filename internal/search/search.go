@@ -27,6 +27,7 @@ import (
 type File struct {
 	Name  string // to open it
 	Given string // in results
+	Ref   string // as a command takes it
 }
 
 // Options configure a search. The zero value finds everything.

@@ -45,6 +45,7 @@ type TaskFile struct {
 // A TaskSession is a session that edited such files, or had such a goal.
 type TaskSession struct {
 	File   string  `json:"file"`
+	Ref    string  `json:"-"` // as a command takes it
 	ID     string  `json:"id,omitempty"`
 	Title  string  `json:"title,omitempty"`
 	Time   string  `json:"time,omitempty"`  // of its last entry
@@ -288,7 +289,7 @@ func (s *TaskSession) goal() *Goal { return cmp.Or(s.Goal, &Goal{}) }
 // taskSession reads the goal of a session and what it did to files; nil if it is none of those
 // that are wanted.
 func (s *searcher) taskSession(f File, ses *sessionfmt.Session, about outline.About) *TaskSession {
-	out, w := &TaskSession{File: f.Given, ID: about.ID, Edits: []Edit{}}, s.opt.task
+	out, w := &TaskSession{File: f.Given, Ref: f.Ref, ID: about.ID, Edits: []Edit{}}, s.opt.task
 	asked, commands := "", map[string]string{}
 	for i, err := range s.turns(ses, func(kind jsonl.Kind, raw []byte) bool {
 		return kind == jsonl.User || len(out.Edits) > 0 || len(w.files) > 0 && w.edits.may(raw)

@@ -21,7 +21,11 @@ func (st Store) where() string {
 		parts = append(parts, "sessions are looked up by id in "+strings.Join(dirs, ", "))
 	}
 	if len(st.missing) > 0 {
-		parts = append(parts, "there is no folder of "+strings.Join(st.missing, ", "))
+		var agents []string
+		for _, in := range st.missing {
+			agents = append(agents, in.by.Agent())
+		}
+		parts = append(parts, "there is no folder of "+strings.Join(agents, ", "))
 	}
 	return strings.Join(append(parts, "--sessions-dir names another folder"), "; ")
 }

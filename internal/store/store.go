@@ -5,6 +5,8 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -23,7 +25,7 @@ type Store struct {
 	Disk sessionfmt.Disk // where the folders are
 
 	folders []folder
-	missing []string // agents that have no folder
+	missing []folder // of agents, that do not exist
 	named   bool     // the folder was named, and not that of an agent
 	listing *listing // nil to list its files each time
 }
@@ -61,7 +63,7 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 			st.folders = append(st.folders, folder{dir, nil})
 		}
 	}
-	st.lacks(0, nil)
+	st.lacks(0, pi)
 	for _, d := range sessionfmt.Dialects() {
 		had := len(st.folders)
 		dir := getenv(d.Store.Variable)
@@ -75,7 +77,7 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 				st.folders = append(st.folders, folder{f, d})
 			}
 		}
-		st.lacks(had, d)
+		st.lacks(had, folder{dir, d})
 	}
 	if len(st.folders) == 0 {
 		st.folders = append(st.folders, pi)
@@ -83,10 +85,27 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 	return st
 }
 
-// lacks records that an agent with folders to look for has none, if there are no more than had.
-func (st *Store) lacks(had int, d *dialect.Dialect) {
-	if len(st.folders) == had && (d == nil || len(d.Store.Folders) > 0) {
-		st.missing = append(st.missing, d.Agent())
+// lacks records a folder where an agent with folders to look for has none, if there are no more than
+// had.
+func (st *Store) lacks(had int, in folder) {
+	if len(st.folders) > had || in.by != nil && len(in.by.Store.Folders) == 0 {
+		return
+	}
+	if in.by != nil {
+		in.dir = filepath.Join(in.dir, in.by.Store.Folders[0])
+	}
+	st.missing = append(st.missing, in)
+}
+
+// none is the error of a store in which no agent has a folder.
+func (st Store) none() error {
+	var looked []string
+	for _, in := range st.missing {
+		looked = append(looked, fmt.Sprintf("%s (%s)", in.dir, in.by.Agent()))
+	}
+	return &sessionfmt.Error{
+		Err:  errors.New("no agent has sessions here"),
+		Hint: "looked for " + strings.Join(looked, ", ") + "; --sessions-dir names another folder",
 	}
 }
 
@@ -202,6 +221,9 @@ func (st Store) list() (all []File, err error) {
 			}
 			all = append(all, file)
 		})
+		if errors.Is(err, fs.ErrNotExist) && !st.named {
+			return nil, st.none()
+		}
 		if err != nil {
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: in.dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
 		}

@@ -35,6 +35,7 @@ type writeFlags struct {
 	jobs        int
 	aside       bool // the plan is printed on standard error
 	insists     bool // a batch that skips a session exits with 1
+	pending     bool // a plan that changes a session exits with 1
 	alone       bool // a single session, not those of a folder
 	folder      bool // -o is a folder
 	// plan makes the plan of an open session.
@@ -59,6 +60,8 @@ func (o *writeFlags) rewriteFlags(e *env, cmd *cobra.Command) {
 	f.StringVar(&o.Quarantine, "quarantine", "", "move what is not an entry to this new `FILE`")
 	o.forceFlag(cmd)
 	f.BoolVar(&o.insists, "strict", false, "exit with 1 if a session is skipped")
+	f.BoolVar(&o.pending, "check", false, "exit with 1 if a session would change; write nothing")
+	exclude(cmd, "check", "write", "output", "quarantine")
 	o.whole, o.times = true, true
 }
 
@@ -195,7 +198,10 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		if err != nil {
 			return err
 		}
-		return e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) })
+		if err := e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) }); err != nil {
+			return err
+		}
+		return found(o.pending && p.Changes())
 	}
 	all, err := o.many(e, files)
 	if err != nil {
@@ -208,7 +214,7 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	if err := firstError(all); err != nil {
 		return err
 	}
-	return found(o.insists && slices.ContainsFunc(all, func(p *plan.Plan) bool { return p.InUse }))
+	return found(slices.ContainsFunc(all, func(p *plan.Plan) bool { return o.insists && p.InUse || o.pending && p.Changes() }))
 }
 
 // make makes the plan for a session, and carries it out.

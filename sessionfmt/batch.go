@@ -78,6 +78,43 @@ func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
 // pi would not accept them or the session. It is an *Error.
 func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
 
+// inBatch reports whether the entry of a line was made for a Batch: its id is the hash of the rest.
+func inBatch(line jsonl.Value) bool {
+	id := line.Get("id")
+	rest := []jsonl.Field{{Name: "id"}, {Name: "parentId"}}
+	for name, v := range line.Members {
+		if id.IsString() && bytes.Equal(v, id) { // the value was OwnID
+			rest = append(rest, jsonl.Field{Name: string(name)})
+		}
+	}
+	return id.Is(hexID(hashBelow(line.Get("parentId").Text(), line.AppendEdited(nil, rest...))))
+}
+
+// LastActivity returns the time of the last entry in the file that no Batch added, in milliseconds
+// since 1970. It is not ok if that entry has no time, or if something else follows the last entry, such
+// as an incomplete line. Only the entries from there on are read.
+func (s *Session) LastActivity() (ms int64, ok bool) {
+	last := s.records[s.Len()-1]
+	if s.doc == nil && s.refuseTail() != nil || s.dialect == nil && s.src.size-last.off-int64(last.size) > int64(len("\r\n")) {
+		return 0, false
+	}
+	r := s.NewReader()
+	for i := s.Len() - 1; i >= 0; i-- {
+		at, err := r.Timestamp(i)
+		if err != nil {
+			return 0, false
+		}
+		ms, ok = at.Millis()
+		if s.dialect != nil {
+			return ms, ok
+		}
+		if line, err := r.Line(i); err != nil || !inBatch(line) {
+			return ms, ok
+		}
+	}
+	return 0, false
+}
+
 // Millis returns the time of the entries, in milliseconds since 1970.
 func (b *Batch) Millis() int64 {
 	ms, _ := b.time.Millis()

@@ -197,3 +197,46 @@ func TestBatchKeyOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestLastActivity: what batches added does not count, by the ids of its entries, and what has no
+// time of its own is not known.
+func TestLastActivity(t *testing.T) {
+	const (
+		second = 1767225602000 // of baseB
+		note   = `{"type":"custom","customType":"x","id":"cc","parentId":"bb","timestamp":"2026-01-01T00:00:03.000Z"}` + "\n"
+	)
+	with := func(data string) string {
+		s := read(t, data)
+		b := mark(s, s.Leaf())
+		b.Add(jsonl.Compaction, jsonl.Field{Name: "summary", Value: jsonl.Value(`"s"`)}, jsonl.Field{Name: "firstKeptEntryId", Value: OwnID})
+		return data + string(b.Lines())
+	}
+	for _, c := range []struct {
+		name, data string
+		want       int64 // 0 for none
+	}{
+		{"entries", base, second},
+		{"a batch", with(base), second},
+		{"a batch, CRLF", strings.ReplaceAll(with(base), "\n", "\r\n"), second},
+		{"two batches", with(with(base)), second},
+		{"another's entry after it", with(base) + note, second + 1000},
+		{"another's entry before it", with(base + note), second + 1000},
+		{"a batch that was changed", strings.Replace(with(base), `"s":"\u00e9 é"`, `"s":"e"`, 1), batchTime.UnixMilli()},
+		{"its last entry was changed", strings.Replace(with(base), `"summary":"s"`, `"summary":"t"`, 1), batchTime.UnixMilli()},
+		{"no time", base + `{"type":"custom","customType":"x","id":"cc","parentId":"bb"}` + "\n", 0},
+		{"an invalid time", strings.Replace(base, "00:00:02.000Z", "soon", 1), 0},
+		{"an incomplete line", base + note[:40], 0},
+		{"a line without its end", strings.TrimSuffix(base, "\n"), 0},
+		{"a broken line", base + note[:40] + "\n", 0},
+		{"version 1", `{"type":"session","id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}
+{"type":"message","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"user","content":"B"}}
+`, second},
+		{"version 1 without times", `{"type":"session","id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}
+{"type":"message","message":{"role":"user","content":"B"}}
+`, 0},
+	} {
+		if got, ok := read(t, c.data).LastActivity(); got != c.want || ok != (c.want != 0) {
+			t.Errorf("%s: %d, %v; want %d", c.name, got, ok, c.want)
+		}
+	}
+}

@@ -37,24 +37,35 @@ func (n *Namer) Name(parent string, line []byte) string {
 
 // next is Name for an entry that gets the id at once. What follows the line belongs to it.
 func (n *Namer) next(parent string, line []byte, more string) string {
-	h := sha256.New()
-	h.Write([]byte(parent))
-	h.Write([]byte{'\n'})
-	h.Write(line)
+	h := hashBelow(parent, line)
 	h.Write([]byte(more))
 	first := [sha256.Size]byte(h.Sum(nil))
 	if before := n.tried[first]; before != nil {
 		h = before
 	}
 	for {
-		var sum [sha256.Size]byte
-		id := hex.EncodeToString(h.Sum(sum[:0])[:4])
+		id := hexID(h)
 		if !n.Taken(id) {
 			return id
 		}
 		h.Write([]byte{'\n'})
 		n.tried[first] = h
 	}
+}
+
+// hashBelow returns the hash of a line below the entry called parent.
+func hashBelow(parent string, line []byte) hash.Hash {
+	h := sha256.New()
+	h.Write([]byte(parent))
+	h.Write([]byte{'\n'})
+	h.Write(line)
+	return h
+}
+
+// hexID returns the id that a hash makes.
+func hexID(h hash.Hash) string {
+	var sum [sha256.Size]byte
+	return hex.EncodeToString(h.Sum(sum[:0])[:4])
 }
 
 // Taken reports whether an entry has that id, or will get it.

@@ -54,7 +54,7 @@ func (e *env) ref(name string) string {
 	if short := e.store().Short(name); short != "" {
 		return short
 	}
-	return shell.Quote(e.fileName(name))
+	return shell.Quote(sessionfmt.Clean(e.fileName(name)))
 }
 
 // noteFindings counts the findings of a session for the aside, but for what is usual.

@@ -67,36 +67,32 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 		return usage(err)
 	}
 	o.Rules = o.by
-	total, err := o.account(e, files, args)
-	if err != nil {
-		return err
-	}
-	if n := total.Rebilled.Unpriced; n > 0 && o.limit >= 0 && !o.percent {
-		e.note("--fail-over %s: %s rebilled without a known price", sessionfmt.Quote(o.failOver), phrase.Count(int(n), "token"))
-	}
-	return found(o.over(total))
+	over, err := o.account(e, files, args)
+	return cmp.Or(err, found(over))
 }
 
-// account writes the report on one session, or on several, and returns its total.
-func (o *cacheOptions) account(e *env, files []listedFile, args []string) (*cache.Total, error) {
+// account writes the report on one session, or on several, and reports whether one of them or
+// their sum is over the limit.
+func (o *cacheOptions) account(e *env, files []listedFile, args []string) (bool, error) {
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.accounts(e, files)
 	}
 	s, err := e.open(files[0].path)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer s.Close()
 	r, report, err := o.of(s)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	return report.Total, o.reply(e, r, report, func() error {
+	err = o.reply(e, r, report, func() error {
 		if report.Stopped != nil {
 			e.note("%s: the requests after it have no expected figures", report.Stopped)
 		}
 		return report.Err()
 	})
+	return err == nil && o.over(e, report.Total), err
 }
 
 func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report, error) {
@@ -111,9 +107,8 @@ func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report,
 	return r, report, err
 }
 
-// accounts writes the reports on several sessions, and returns their sum. A session that
-// cannot be read is a row with its error.
-func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error) {
+// accounts is account for several sessions. One that cannot be read is a row with its error.
+func (o *cacheOptions) accounts(e *env, files []listedFile) (over bool, err error) {
 	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) cache.Total { return o.session(e, f) })
 	broken := 0
 	for i := range all {
@@ -122,13 +117,19 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (*cache.Total, error
 		}
 	}
 	if err := noneBroken(o.strict, broken, len(all), "have no figures"); err != nil {
-		return nil, err
+		return false, err
 	}
 	sum := cache.Sum(all)
 	if o.broken {
 		all = slices.DeleteFunc(all, func(t cache.Total) bool { return t.Error == "" && t.Rebilled.Tokens == 0 })
 	}
-	return sum, e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
+	if err := e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum}); err != nil {
+		return false, err
+	}
+	for i := range all {
+		over = o.over(e, &all[i]) || over
+	}
+	return o.over(e, sum) || over, nil
 }
 
 func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
@@ -147,12 +148,23 @@ func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
 }
 
 // over reports whether more was rebilled than --fail-over allows, or may have been: tokens
-// without a known price keep no limit in dollars.
-func (o *cacheOptions) over(t *cache.Total) bool {
-	if o.percent {
-		return o.limit >= 0 && float64(t.Rebilled.Tokens)*100 > o.limit*float64(t.Prompt)
+// without a known price keep no limit in dollars. It notes what was.
+func (o *cacheOptions) over(e *env, t *cache.Total) bool {
+	again, text := t.Rebilled, ""
+	switch {
+	case o.limit < 0:
+	case o.percent && float64(again.Tokens)*100 > o.limit*float64(t.Prompt):
+		text = phrase.Percent(float64(again.Tokens)/float64(t.Prompt)) + " of the prompt tokens rebilled"
+	case !o.percent && again.Unpriced > 0:
+		text = phrase.Count(int(again.Unpriced), "token") + " rebilled without a known price"
+	case !o.percent && again.Cost > o.limit:
+		text = fmt.Sprintf("$%.4f rebilled", again.Cost)
 	}
-	return o.limit >= 0 && (t.Rebilled.Cost > o.limit || t.Rebilled.Unpriced > 0)
+	if text != "" {
+		name := t.File + phrase.If(t.Sessions > 0, "all sessions")
+		e.note("%s--fail-over %s: %s", phrase.If(name != "", "%s: ", name), sessionfmt.Quote(o.failOver), text)
+	}
+	return text != ""
 }
 
 type forgotOptions struct {

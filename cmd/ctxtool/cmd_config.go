@@ -69,7 +69,7 @@ var notSettings = []string{
 	"quarantine", "to", "entries",
 	"help", "config", "prompt", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
 	"open", "follow", "all", "tail", "model", "agent", "cost", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",
-	"regexp", "fixed", "ignore-case", "blame", "fail-over",
+	"regexp", "fixed", "ignore-case", "blame", "fail-over", "min",
 	"require", "lens", "by", "only-model", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", // of a policy, which has its own

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/base/shell"
@@ -97,6 +98,9 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 		return usagef("--to %d: must be 2 or 3", o.to)
 	}
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+		if !o.alone && s.Foreign() != nil {
+			return plan.Skip(o.name, f.given, s, "nothing to upgrade: a session of another agent"), nil
+		}
 		return plan.Migrate(f.given, s, migrate.Options{To: o.to, Compaction: migrate.Compaction(o.compactions), Rules: o.by})
 	}
 	return o.run(e, args)
@@ -177,7 +181,7 @@ func runRedact(e *env, o *redactOptions, args []string) error {
 type checkOptions struct {
 	answer
 	redaction
-	failOn      string
+	failOn, min string
 	only, skip  []string
 	implemented []string
 	explain     string
@@ -191,6 +195,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.answer.flags(e, cmd, "text", "json", "jsonl", "sarif", "github")
 	e.choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", "", []string{"error", "warning"})
+	e.choice(cmd, &o.min, "min", "info", "list only findings of this `SEVERITY` or worse: error, warning, info", "--min", []string{"error", "warning", "info"})
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+strings.Join(namesOf(check.Groups, func(g check.Group) string { return g.Name }), ", ")+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
@@ -199,7 +204,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	o.redaction.flags(e, cmd)
 	e.models(&o.known)
 	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
-	exclude(cmd, "coverage", "explain", "only", "skip", "fail-on", "implemented")
+	exclude(cmd, "coverage", "explain", "only", "skip", "fail-on", "min", "implemented")
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
 	return cmd
@@ -213,6 +218,10 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 	failOn, err := check.ParseSeverity(o.failOn)
 	if err != nil || failOn == check.Info {
 		return usagef("--fail-on %q: must be error or warning", sessionfmt.Quote(o.failOn))
+	}
+	least, err := check.ParseSeverity(o.min)
+	if err != nil {
+		return usage(err)
 	}
 	choice, err := check.Choose(o.only, o.skip)
 	if err != nil {
@@ -232,18 +241,18 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 		return o.cover(e, files)
 	}
 	report := check.Together(o.checked(e, files, choice))
+	failed := slices.ContainsFunc(report.Files, func(f *check.Report) bool {
+		worst, any := f.Worst()
+		return any && worst >= failOn
+	})
+	report.List(least)
 	if err := e.print(&o.answer, paths(files), report); err != nil {
 		return err
 	}
 	if report.Totals.Unread == report.Totals.Files {
 		return errors.New("no file could be read as a session")
 	}
-	for _, f := range report.Files {
-		if worst, any := f.Worst(); any && worst >= failOn {
-			return errFound
-		}
-	}
-	return nil
+	return found(failed)
 }
 
 // cover says what of the files nothing reads.

@@ -156,6 +156,8 @@ func (o *patchOptions) stores() bool { return o.Write || o.output != "" || o.for
 
 // check checks the flags, before any input is opened.
 func (o *patchOptions) check(args []string) error {
+	elsewhere := o.at != "" && o.at != "leaf" || o.request != ""
+	o.trial = o.at+o.request != "" || o.command.Line != ""
 	given := len(o.ops)+len(o.setParts)+len(o.removeParts)+len(o.removeTools)+len(o.set)+len(o.appendMessages) > 0
 	switch n := len(slices.DeleteFunc([]bool{o.file != "", given, o.command.Line != ""}, func(b bool) bool { return !b })); {
 	case n == 0:
@@ -172,7 +174,7 @@ func (o *patchOptions) check(args []string) error {
 		return errors.New("--exec conflicts with --write and --at: -o FILE writes a new session")
 	case o.command.Line != "" && (o.format == "entries" || o.format == "envelope"):
 		return fmt.Errorf("--exec conflicts with -f %s", o.format)
-	case o.Write && (o.at != "" && o.at != "leaf" || o.request != ""):
+	case o.Write && elsewhere:
 		return errors.New("--write appends at the leaf: -o FILE writes a session with a branch from another point")
 	}
 	for _, name := range o.counters {

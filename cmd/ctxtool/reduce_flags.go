@@ -137,6 +137,7 @@ func (o *reduceFlags) run(e *env, args []string) error {
 		return err
 	}
 	o.plan, o.Ready, o.aside, o.insists = o.reduce, o.interrupted, o.emitTo == "-", o.strict
+	o.trial = o.at != "" || o.emitTo != ""
 	o.shown = func(f listedFile) string { return f.name }
 	return o.summarizerFlags.run(e, paths(files), func() error { return o.carryOut(e, files) })
 }

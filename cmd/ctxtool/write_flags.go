@@ -35,7 +35,9 @@ type writeFlags struct {
 	stays       string // ends the error for -o that names the session
 	jobs        int
 	aside       bool // the plan is printed on standard error
+	trial       bool // no --write carries the plan out
 	insists     bool // a batch that skips a session exits with 1
+	pending     bool // a plan that changes a session exits with 1
 	alone       bool // a single session, not those of a folder
 	folder      bool // -o is a folder
 	// plan makes the plan of an open session.
@@ -60,6 +62,8 @@ func (o *writeFlags) rewriteFlags(e *env, cmd *cobra.Command) {
 	f.StringVar(&o.Quarantine, "quarantine", "", "move what is not an entry to this new `FILE`")
 	o.forceFlag(cmd)
 	f.BoolVar(&o.insists, "strict", false, "exit with 1 if a session is skipped")
+	f.BoolVar(&o.pending, "check", false, "exit with 1 if a session would change; write nothing")
+	exclude(cmd, "check", "write", "output", "quarantine")
 	o.whole, o.times = true, true
 }
 
@@ -199,7 +203,10 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		if f := files[0]; p.Next == "" {
 			p.Next = o.next(e.typed(f.given, e.ref(f.path)), p.Changes())
 		}
-		return e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) })
+		if err := e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) }); err != nil {
+			return err
+		}
+		return found(o.pending && p.Changes())
 	}
 	all, err := o.many(e, files)
 	if err != nil {
@@ -213,13 +220,13 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	if err := firstError(all); err != nil {
 		return err
 	}
-	return found(o.insists && slices.ContainsFunc(all, func(p *plan.Plan) bool { return p.InUse }))
+	return found(slices.ContainsFunc(all, func(p *plan.Plan) bool { return o.insists && p.InUse || o.pending && p.Changes() }))
 }
 
 // next returns what a plan that is only printed ends with: the command that carries it out.
 func (o *writeFlags) next(command string, changes bool) string {
 	switch {
-	case o.Write || o.output != "" || o.stays != "" || !changes:
+	case o.Write || o.output != "" || o.stays != "" || o.pending || o.trial || !changes:
 		return ""
 	case o.whole:
 		return "to replace it:\n  " + command + " --write"
@@ -235,7 +242,7 @@ func (e *env) typed(given, session string) string {
 		if word == given {
 			word, given = session, ""
 		} else {
-			word = shell.Quote(word)
+			word = shell.Quote(sessionfmt.Clean(word))
 		}
 		words = append(words, word)
 	}

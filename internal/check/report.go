@@ -72,7 +72,7 @@ type Report struct {
 	Repaired *Figures            `json:"mended,omitempty"`  // the context at the leaf after `ctxtool repair`, if that changes it
 	Verdict  Verdict             `json:"verdict"`           // `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted answers), `damaged`, `unread`
 	Coverage sessionfmt.Coverage `json:"coverage"`          // the lines read, as in a replay
-	Findings []Finding           `json:"findings"`          // in the order of the file, then those in files that the session continues; empty if there are none
+	Findings []Finding           `json:"findings"`          // in the order of the file, then those in files that the session continues, of at least `--min`; empty if there are none
 
 	ownLines bool // a repair can read the session
 
@@ -167,6 +167,13 @@ type Totals struct {
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
+}
+
+// List drops the findings below a severity from the lists. Verdicts and totals stay.
+func (r Reports) List(least Severity) {
+	for _, f := range r.Files {
+		f.Findings = slices.DeleteFunc(f.Findings, func(f Finding) bool { return f.Severity < least })
+	}
 }
 
 // Together returns the reports of several files with their totals.

@@ -28,7 +28,7 @@ type Target struct {
 	Again      bool          // if other processes have appended, read and plan again
 }
 
-// Recent is for how long after its last change a session counts as in use.
+// Recent is for how long after its last entry a session counts as in use.
 const Recent = 2 * time.Minute
 
 // ErrInUse is the error for a session that may be in use.
@@ -92,7 +92,7 @@ func (t *Target) do(p *Plan, held bool) error {
 		return nil
 	case !t.Write && t.Output == "", t.Write && p.idle():
 		return p.count()
-	case t.Write && !t.Force && (p.Guarded || p.batch == nil) && t.recent(p.s.Name):
+	case t.Write && !t.Force && (p.Guarded || p.batch == nil) && t.recent(p.s):
 		return cmp.Or(p.count(), error(&sessionfmt.Error{Pos: sessionfmt.Pos{File: p.Session.File}, Err: ErrInUse, Hint: "end the agent's session first; --force " + p.doing() + " anyway"}))
 	}
 	if t.Ready != nil {
@@ -148,10 +148,15 @@ func (t *Target) do(p *Plan, held bool) error {
 	return nil
 }
 
-// recent reports whether a file has changed recently.
-func (t *Target) recent(name string) bool {
-	info, err := t.Disk.Stat(name)
-	return err == nil && t.Now().Sub(info.ModTime()) < Recent
+// recent reports whether somebody else has appended to a session recently, by the time of the last
+// entry that ctxtool did not append. Without a time that has passed, it is the time of the file.
+func (t *Target) recent(s *sessionfmt.Session) bool {
+	now := t.Now()
+	if ms, ok := s.LastActivity(); ok && ms < now.Add(Recent).UnixMilli() {
+		return now.Sub(time.UnixMilli(ms)) < Recent
+	}
+	info, err := t.Disk.Stat(s.Name)
+	return err == nil && now.Sub(info.ModTime()) < Recent
 }
 
 // doing describes what the plan does to a session.

@@ -97,7 +97,7 @@ func TestRecall(t *testing.T) {
 	for _, pattern := range []string{"*.jsonl", "claude-code/*.jsonl*", "codex/*.jsonl"} {
 		names, _ := filepath.Glob(filepath.Join(corpus.Root(t), "../shared/corpus", pattern))
 		for _, n := range names {
-			files = append(files, File{n, filepath.Base(n)})
+			files = append(files, File{n, filepath.Base(n), ""})
 		}
 	}
 	if len(files) == 0 {

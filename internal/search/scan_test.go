@@ -104,7 +104,7 @@ func TestChanged(t *testing.T) {
 		{"replaced", func() { write(name+".new", broken); os.Rename(name+".new", name) }, 0},
 	} {
 		write(name, good)
-		r := Run([]File{{name, "s.jsonl"}}, Options{Query: Words("plum", false)})
+		r := Run([]File{{name, "s.jsonl", ""}}, Options{Query: Words("plum", false)})
 		if len(r.Sessions) != 1 || r.Sessions[0].sound == nil {
 			t.Fatalf("%s: %+v", test.name, r)
 		}

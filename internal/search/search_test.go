@@ -31,7 +31,7 @@ func sessions(t testing.TB) (files []File) {
 		names = append(names, more...)
 	}
 	for _, n := range names {
-		files = append(files, File{n, n})
+		files = append(files, File{n, n, n})
 	}
 	return files
 }
@@ -278,7 +278,7 @@ func TestHybridRuns(t *testing.T) {
 	run := func() (*Results, error) {
 		line := `echo run >>log; if test $(grep -c run log) = 3; then exit 1; fi; sed 's/.*plum 300".*/[1, 0]/; s/^{.*/[0, 1]/'`
 		v := &Vectors{Command: shell.Command{Line: line, Dir: dir, Environ: os.Environ()}, File: filepath.Join(dir, "vectors")}
-		return Hybrid([]File{{name, "s.jsonl"}}, "plum 300", v, Options{})
+		return Hybrid([]File{{name, "s.jsonl", ""}}, "plum 300", v, Options{})
 	}
 	if _, err := run(); err == nil {
 		t.Error("no error")

@@ -149,9 +149,9 @@ func (c *costReader) end() {
 	if slices.Contains(p.By, "branch") {
 		c.toBranches()
 	}
-	own := CostKeys{Session: c.Report.ID, Project: c.Report.project}.only(p.By)
+	own := CostKeys{Session: c.Report.ID, Project: c.Report.project, Agent: c.Report.Agent}.only(p.By)
 	for i := range p.Rows {
-		p.Rows[i].Session, p.Rows[i].Project = own.Session, own.Project
+		p.Rows[i].Session, p.Rows[i].Project, p.Rows[i].Agent = own.Session, own.Project, own.Agent
 	}
 	p.table = nil // its keys were not whole
 	if d := c.Session.Dialect(); d != nil && d.Unrecorded != "" && len(p.calls) > 0 {

@@ -21,7 +21,8 @@ type CostRow struct {
 type CostKeys struct {
 	Session  string `json:"session,omitempty"`  // the header's id
 	Project  string `json:"project,omitempty"`  // the header's folder
-	Month    string `json:"month,omitempty"`    // `2026-01`, in UTC; as the next two absent of a call without time
+	Agent    string `json:"agent,omitempty"`    // that wrote the session
+	Month    string `json:"month,omitempty"`    // `2026-01`, in UTC (of `ctxtool cost`, local time); as the next two absent of a call without time
 	Week     string `json:"week,omitempty"`     // `2026-W05`
 	Day      string `json:"day,omitempty"`      // `2026-01-31`
 	Provider string `json:"provider,omitempty"` // as the calls name it
@@ -42,6 +43,7 @@ var costGroups = []struct {
 	{"week", func(k *CostKeys) *string { return &k.Week }},
 	{"month", func(k *CostKeys) *string { return &k.Month }},
 	{"project", func(k *CostKeys) *string { return &k.Project }},
+	{"agent", func(k *CostKeys) *string { return &k.Agent }},
 	{"tool", func(k *CostKeys) *string { return &k.Tool }},
 	{"branch", func(k *CostKeys) *string { return &k.Branch }},
 }
@@ -86,6 +88,10 @@ const noDay = math.MinInt32
 func (c *costReader) row(f *callRecord, m int, ms int64, dated bool) int32 {
 	id := rowID{int32(m), noDay, string(f.Tool)}
 	if dated {
+		if c.Zone != nil {
+			_, east := time.UnixMilli(ms).In(c.Zone).Zone()
+			ms += int64(east) * 1000
+		}
 		const day = 24 * 60 * 60 * 1000
 		if id.day = int32(ms / day); ms%day < 0 {
 			id.day--

@@ -300,6 +300,7 @@ func TestCostGroups(t *testing.T) {
 		"day":         `:16 2025-12-31:2 2026-01-01:4 2026-01-04:8`,
 		"week":        `:16 2026-W01:14`,
 		"month":       `:16 2025-12:2 2026-01:12`,
+		"agent":       `pi:30`,
 		"tool":        `:30`,
 		"branch":      `d:24 b:4 shared:2`,
 		"month,model": `/Tools/summaries:16 2025-12/p/m:2 2026-01/p/:8 2026-01/p/n:4`,
@@ -322,7 +323,7 @@ func TestCostGroups(t *testing.T) {
 			t.Errorf("by %s:\n got %s\nwant %s", by, s, want)
 		}
 	}
-	if names := stats.CostGroups(); len(names) != 9 {
+	if names := stats.CostGroups(); len(names) != 10 {
 		t.Errorf("groups %v", names)
 	}
 }

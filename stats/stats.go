@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/check"
@@ -54,8 +55,9 @@ type Options struct {
 	// MaxIterations is the maximum number of requests of a prompt, like gsh's max_iterations;
 	// 25 as in gsh if 0.
 	MaxIterations int
-	By            []string // groups of the lens cost, of CostGroups; model if empty
-	Only          Only     // which sessions and calls
+	By            []string       // groups of the lens cost, of CostGroups; model if empty
+	Zone          *time.Location // of its days, weeks and months; nil for UTC
+	Only          Only           // which sessions and calls
 
 	// Entries returns ids of entries whose lines the report must contain; may be nil.
 	Entries func(r *Report) []string

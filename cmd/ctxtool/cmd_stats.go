@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/check"
 	"ctxtool/internal/gate"
 	"ctxtool/render"
@@ -28,7 +29,8 @@ type statsOptions struct {
 	calibrate bool
 	named     func(flag string) bool // on the command line
 
-	alone bool // a single session: if it cannot be read, there is no answer
+	alone   bool // a single session: if it cannot be read, there is no answer
+	arrange func(sheets []table.Sheet) []table.Sheet
 	stats.Options
 }
 
@@ -128,18 +130,22 @@ func runStats(e *env, o *statsOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	files = byPath(files)
 	if err := o.overrideFlags.load(e, &o.Replay); err != nil {
 		return err
 	}
+	o.alone = len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
+	return o.report(e, byPath(files))
+}
+
+// report prints the report on sessions.
+func (o *statsOptions) report(e *env, files []listedFile) error {
 	if o.gated && len(files) == 0 && !o.allowEmpty {
 		return gate.ErrEmpty
 	}
 	o.Check = check.Options{Models: o.Replay.Models, Now: e.now()}
-	o.alone = len(files) == 1 && (len(args) == 0 || !e.isDir(args[0]))
 	o.Open = e.opening(0)
 	sum := &stats.Report{Schema: stats.Schema}
-	err = e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
+	err := e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		var fault error
 		broken := 0
 		var read []*stats.Report
@@ -179,7 +185,11 @@ func runStats(e *env, o *statsOptions, args []string) error {
 			return err
 		}
 		o.noteGaps(e, sum)
-		all := render.Stats{Report: sum, Sheets: o.Sheets(sum), Gate: o.said, Lenses: o.lenses, Gaps: !o.alone}
+		sheets := o.Sheets(sum)
+		if o.arrange != nil {
+			sheets = o.arrange(sheets)
+		}
+		all := render.Stats{Report: sum, Sheets: sheets, Gate: o.said, Lenses: o.lenses, Gaps: !o.alone}
 		return render.Write(w, all, o.format, e.screen(o.output))
 	})
 	if err != nil || o.said == nil {

@@ -75,11 +75,15 @@ func byPath(files []listedFile) []listedFile {
 
 func listedIn(st store.Store) (files []listedFile, err error) {
 	all, err := st.Files()
+	return listedAs(all), err
+}
+
+func listedAs(all []store.File) (files []listedFile) {
 	for _, f := range all {
 		below, _ := filepath.Rel(f.Dir, f.Name) // it is below
 		files = append(files, listedFile{f.Name, filepath.ToSlash(below), filepath.ToSlash(f.Name), below})
 	}
-	return files, err
+	return files
 }
 
 // nameOutputs renames, with --redact, the files of an answer whose names contain what is redacted.

@@ -301,7 +301,10 @@ func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 }
 
 // A period are the flags that select a span of time.
-type period struct{ since, until string }
+type period struct {
+	since, until string
+	zone         *time.Location // nil for UTC
+}
 
 func (o *period) flags(e *env, cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -312,8 +315,9 @@ func (o *period) flags(e *env, cmd *cobra.Command) {
 // check returns the first and the last millisecond of the period, since 1970; 0 for a flag
 // that is not set.
 func (o *period) check(e *env) (since, until int64, err error) {
-	from, err := e.timeFlag("since", o.since)
-	to, wrong := e.timeFlag("until", o.until)
+	zone := cmp.Or(o.zone, time.UTC)
+	from, err := e.timeFlag("since", o.since, zone)
+	to, wrong := e.timeFlag("until", o.until, zone)
 	switch err = cmp.Or(err, wrong); {
 	case err != nil || o.until == "":
 		return from.From, 0, err
@@ -338,12 +342,13 @@ func (o *period) reversed() error {
 	return fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
 }
 
-// timeFlag returns the TIME of a flag, or the zero span if it is not set.
-func (e *env) timeFlag(name, text string) (times.Span, error) {
+// timeFlag returns the TIME of a flag, in a zone unless it says another, or the zero span if it is not
+// set.
+func (e *env) timeFlag(name, text string, in *time.Location) (times.Span, error) {
 	if text == "" {
 		return times.Span{}, nil
 	}
-	at, err := times.Parse(text, e.now())
+	at, err := times.Parse(text, e.now().In(in))
 	if err != nil {
 		return times.Span{}, fmt.Errorf("--%s %q: %w", name, sessionfmt.Quote(text), err)
 	}
@@ -355,7 +360,7 @@ func (e *env) nowFlag(text string) (time.Time, error) {
 	if text == "" {
 		return e.now(), nil
 	}
-	at, err := e.timeFlag("now", text)
+	at, err := e.timeFlag("now", text, time.UTC)
 	return time.UnixMilli(at.From), err
 }
 

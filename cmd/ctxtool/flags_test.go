@@ -19,11 +19,11 @@ func TestPeriod(t *testing.T) {
 	const day = 24 * 60 * 60 * 1000
 	first := time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC).UnixMilli()
 	for o, want := range map[period][2]int64{
-		{}:                                     {0, 0},
-		{since: "yesterday"}:                   {first, 0},
-		{until: "yesterday"}:                   {0, first + day - 1},
-		{"yesterday", "today"}:                 {first, first + 2*day - 1},
-		{"2026-02-28", "2026-02-28T00:00:00Z"}: {first, first},
+		{}:                                   {0, 0},
+		{since: "yesterday"}:                 {first, 0},
+		{until: "yesterday"}:                 {0, first + day - 1},
+		{since: "yesterday", until: "today"}: {first, first + 2*day - 1},
+		{since: "2026-02-28", until: "2026-02-28T00:00:00Z"}: {first, first},
 	} {
 		if since, until, err := o.check(&e); err != nil || since != want[0] || until != want[1] {
 			t.Errorf("%v: %d %d %v", o, since, until, err)

@@ -231,7 +231,7 @@ func (e *env) newLimit(s *sessionfmt.Session, text string, leaf int) (limit, err
 	if text == "" {
 		return limit{}, nil
 	}
-	if at, err := times.Parse(text, e.now()); err == nil {
+	if at, err := times.Parse(text, e.now().UTC()); err == nil {
 		return limit{time: at, set: true}, nil
 	}
 	at, err := findPoint(s, text, leaf)

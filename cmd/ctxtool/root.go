@@ -43,7 +43,8 @@ type env struct {
 	home           string   // the user's folder, empty where there is none
 	configDir      string   // the user's configuration folder, likewise
 	now            func() time.Time
-	wait           time.Duration // how long to wait for a lock; 0 is the default of sessionfmt
+	zone           *time.Location // of local time; nil for UTC
+	wait           time.Duration  // how long to wait for a lock; 0 is the default of sessionfmt
 
 	gcPercent func(percent int) int // of debug; nil where other commands run in the process
 
@@ -69,7 +70,7 @@ type env struct {
 }
 
 func processEnv() env {
-	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now, gcPercent: debug.SetGCPercent}
+	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now, zone: time.Local, gcPercent: debug.SetGCPercent}
 	e.disk.Temporary = (&terminal.Interrupts{Status: exitNothing}).Note
 	e.home, _ = os.UserHomeDir()
 	e.configDir, _ = os.UserConfigDir()
@@ -126,6 +127,7 @@ var commands = []struct {
 	{"forgot", newForgotCommand, 0, "Explain", nil},
 	{"config", newConfigCommand, otherArgs, "", nil},
 	{"import", newImportCommand, 0, "Files", nil},
+	{"cost", newCostCommand, manySessions, "Inspect", nil},
 	{"count", newCountCommand, otherArgs, "Explain", nil},
 	{"diff", newDiffCommand, 2, "Explain", nil},
 	{"edit", newEditCommand, 1, "Change", nil},
@@ -190,7 +192,7 @@ func commandOf(args []string) string {
 
 // startHere are the commands to try first.
 const startHere = `  ctxtool ls                      # your sessions, of all agents
-  ctxtool stats --lens cost DIR   # what they cost
+  ctxtool cost                    # what they cost
   ctxtool replay SESSION          # what the model saw
   ctxtool cache SESSION           # what the prompt cache served
   ctxtool render --open SESSION   # read a session in the browser

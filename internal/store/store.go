@@ -286,6 +286,9 @@ func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []Fi
 	return all
 }
 
+// Parts returns the files of the store, in the same order, and with those of sub-agents.
+func (st Store) Parts() ([]File, error) { return st.files() }
+
 // Files returns the sessions of the store, by folder and in the order of their names. Files of
 // sub-agents are sessions only in a folder that was named.
 func (st Store) Files() ([]File, error) {

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"strings"
+	"time"
+
+	"ctxtool/internal/base/table"
+	"ctxtool/replay/tokens"
+	"ctxtool/stats"
+
+	"github.com/spf13/cobra"
+)
+
+// costOptions are the flags of ctxtool cost, which is the lens cost of ctxtool stats, of the last
+// days.
+type costOptions struct {
+	statsOptions
+	utc bool
+}
+
+// usualDays is how many days cost reports, today included.
+const usualDays = 30
+
+func newCostCommand(e *env) *cobra.Command {
+	o := &costOptions{statsOptions: statsOptions{lenses: []string{"cost"}, counter: tokens.Names()[0]}}
+	o.MaxIterations = 1
+	cmd := command(e, o, runCost)
+	o.named = cmd.Flags().Changed
+	o.answer.flags(e, cmd, "text", "json", "csv", "markdown")
+	o.filter.flags(e, cmd, "calls of models whose name contains")
+	e.choices(cmd, &o.By, "by", []string{"day", "model"}, "group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", "),
+		"--by: unknown group", stats.CostGroups())
+	cmd.Flags().BoolVar(&o.utc, "utc", false, "take days and TIME in UTC, not in local time")
+	o.redaction.flags(e, cmd)
+	e.models(&o.Replay.Models)
+	e.before(func() error {
+		if !o.utc {
+			o.Zone = e.zone
+		}
+		o.period.zone = o.Zone
+		return o.check(e)
+	})
+	return cmd
+}
+
+func runCost(e *env, o *costOptions, args []string) error {
+	files, err := e.listed(args)
+	if len(args) == 0 && err == nil {
+		all, wrong := e.store().Parts()
+		files, err = listedAs(all), wrong
+	}
+	if err != nil {
+		return err
+	}
+	o.alone = len(args) == 1 && len(files) == 1 && !e.isDir(args[0])
+	zone := cmp.Or(o.Zone, time.UTC)
+	if o.since+o.until == "" && !o.alone {
+		year, month, day := e.now().In(zone).Date()
+		o.Only.Since = time.Date(year, month, day-usualDays+1, 0, 0, 0, 0, zone).UnixMilli()
+	}
+	o.arrange = func(sheets []table.Sheet) []table.Sheet {
+		s := &sheets[0]
+		s.Above = append(s.Above, o.span(zone))
+		if e.screen(o.output).Width > 0 {
+			s.Table = withBars(s.Table)
+		}
+		return sheets
+	}
+	return o.report(e, byPath(files))
+}
+
+// span returns the period of the costs in words.
+func (o *costOptions) span(zone *time.Location) string {
+	day := func(ms int64) string { return time.UnixMilli(ms).In(zone).Format(time.DateOnly) }
+	span := "of all time"
+	switch only := o.Only; {
+	case only.Since != 0 && only.Until != 0:
+		span = day(only.Since) + " to " + day(only.Until)
+	case only.Since != 0:
+		span = "since " + day(only.Since)
+	case only.Until != 0:
+		span = "until " + day(only.Until)
+	}
+	if zone == time.UTC {
+		return span + ", in UTC"
+	}
+	return span + ", in local time"
+}
+
+// widestBar is that of the most expensive row, columns.
+const widestBar = 16
+
+// withBars returns a table of costs with bars at the end of its rows.
+func withBars(t table.Table) table.Table {
+	most := 0.0
+	for row := range t.Rows {
+		most = max(most, row.(*stats.CostRow).Cost.Total)
+	}
+	t.Columns = append(t.Columns[:len(t.Columns):len(t.Columns)], table.Column[any]{Yields: 2, Value: func(row any) any {
+		share := row.(*stats.CostRow).Cost.Total / most
+		if !(share > 0 && share <= 1) { // the total, or nothing
+			return nil
+		}
+		return strings.Repeat("█", int(math.Ceil(share*widestBar)))
+	}})
+	return t
+}

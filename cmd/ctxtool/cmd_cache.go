@@ -129,7 +129,7 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) (over bool, err erro
 	for i := range all {
 		over = o.over(e, &all[i]) || over
 	}
-	return o.over(e, sum) || over, nil
+	return o.over(e, sum) || over, noneRead(broken, len(files))
 }
 
 func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -112,7 +113,8 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
 		return err
 	}
-	return e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
+	err = e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
+	return cmp.Or(err, noneRead(broken, len(files)))
 }
 
 // row returns a file's row, or nil if the flags do not select it. It does not read a file
@@ -139,6 +141,9 @@ func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary
 func (e *env) reason(err error) string {
 	if at, ok := errors.AsType[*sessionfmt.Error](err); ok {
 		err = at.Err
+	}
+	if path, ok := err.(*fs.PathError); ok {
+		err = path.Err
 	}
 	return e.redacted(err.Error())
 }

@@ -261,7 +261,7 @@ func (o *searchOptions) report(e *env, found *search.Results) error {
 	if broken > 3 && !o.strict {
 		e.note("%d files could not be searched", broken)
 	}
-	if found.Files == 1 && broken == 1 && len(found.Sessions)+len(found.Events) == 0 {
+	if broken > 0 && broken == found.Files && len(found.Sessions)+len(found.Events) == 0 {
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: found.Broken[0].File}, Err: errors.New("cannot be searched")}
 	}
 	return noneBroken(o.strict, broken, found.Files, "cannot be searched")

@@ -219,10 +219,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 	if err != nil || failOn == check.Info {
 		return usagef("--fail-on %q: must be error or warning", sessionfmt.Quote(o.failOn))
 	}
-	least, err := check.ParseSeverity(o.min)
-	if err != nil {
-		return usage(err)
-	}
+	least, _ := check.ParseSeverity(o.min) // the flag was checked
 	choice, err := check.Choose(o.only, o.skip)
 	if err != nil {
 		return usage(err)

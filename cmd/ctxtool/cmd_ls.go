@@ -104,12 +104,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		rows = rows[:o.limit]
 	}
 	stats.MarkCopies(rows)
-	broken := 0
-	for _, r := range rows {
-		if r.Error != "" {
-			broken++
-		}
-	}
+	broken := brokenOf(rows, func(r *stats.Summary) string { return r.Error })
 	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
 		return err
 	}

@@ -249,22 +249,18 @@ const patience = time.Second
 
 // ask passes the state of the walk to the hook, and returns its answer.
 func (g *running) ask(reason Reason, request int) (answer []byte, err error) {
-	write := func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n, g.size) }
-	if g.Waiting == nil {
-		return g.Hook.Ask(g.Context, write)
-	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		answer, err = g.Hook.Ask(g.Context, write)
+		answer, err = g.Hook.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n, g.size) })
 	}()
-	late := time.NewTimer(patience)
-	defer late.Stop()
 	select {
 	case <-done:
-	case <-late.C:
-		g.Waiting(request, g.of)
-		g.Waiting = nil
+	case <-time.After(patience):
+		if g.Waiting != nil {
+			g.Waiting(request, g.of)
+			g.Waiting = nil
+		}
 		<-done
 	}
 	return answer, err

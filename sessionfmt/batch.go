@@ -100,17 +100,11 @@ func (s *Session) LastActivity() (ms int64, ok bool) {
 	}
 	r := s.NewReader()
 	for i := s.Len() - 1; i >= 0; i-- {
-		at, err := r.Timestamp(i)
-		if err != nil {
-			return 0, false
+		if line, err := r.Line(i); s.dialect == nil && err == nil && inBatch(line) {
+			continue
 		}
-		ms, ok = at.Millis()
-		if s.dialect != nil {
-			return ms, ok
-		}
-		if line, err := r.Line(i); err != nil || !inBatch(line) {
-			return ms, ok
-		}
+		at, _ := r.Timestamp(i) // none where the line cannot be read
+		return at.Millis()
 	}
 	return 0, false
 }

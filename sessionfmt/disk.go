@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -27,8 +28,8 @@ type Disk struct {
 	// are read. Its error ends the reading. It may be called concurrently.
 	Stop func() error
 
-	// Skipped, if set, is called for each pipe, device or socket that Walk leaves out. It may be
-	// called concurrently, and several times for one file.
+	// Skipped, if set, is called for each pipe, device or socket that Walk leaves out, and for each
+	// folder that it cannot read. It may be called concurrently, and several times for one name.
 	Skipped func(name string, mode fs.FileMode)
 
 	// Taken, if set, is called for a file that is replaced and whose owner or group is not kept.
@@ -159,18 +160,21 @@ func (d Disk) isRegular(name string) bool {
 }
 
 // Walk visits the files in a folder and its subfolders in the order of their names, which start
-// with root. It skips folders that it cannot read, and pipes, devices and sockets, which Skipped
-// gets.
+// with root. Folders that it cannot read, pipes, devices and sockets are left out: Skipped gets
+// them.
 func (d Disk) Walk(root string, visit func(name string, f fs.DirEntry)) error {
 	at := d.Path(root)
 	return filepath.WalkDir(at, func(name string, f fs.DirEntry, err error) error {
-		switch {
-		case err != nil && name == at:
+		if err != nil && name == at {
 			return plainPathError(err)
+		}
+		if at != root {
+			name = filepath.Join(root, strings.TrimPrefix(name, at))
+		}
+		switch {
+		case err != nil && d.Skipped != nil && !errors.Is(err, fs.ErrNotExist):
+			d.Skipped(name, fs.ModeDir)
 		case err == nil && !f.IsDir():
-			if at != root {
-				name = filepath.Join(root, strings.TrimPrefix(name, at))
-			}
 			if mode := d.endless(name, f); mode != 0 {
 				if d.Skipped != nil {
 					d.Skipped(name, mode)

@@ -35,15 +35,17 @@ func (e *env) note(format string, args ...any) {
 func (e *env) noteSkipped() func(name string, mode fs.FileMode) {
 	var said sync.Map
 	return func(name string, mode fs.FileMode) {
-		what := "device"
+		what := "a device, not a regular file"
 		switch {
+		case mode.IsDir():
+			what = "the folder cannot be read"
 		case mode&fs.ModeNamedPipe != 0:
-			what = "pipe"
+			what = "a pipe, not a regular file"
 		case mode&fs.ModeSocket != 0:
-			what = "socket"
+			what = "a socket, not a regular file"
 		}
 		if _, again := said.LoadOrStore(name, true); !again {
-			e.note("%s: skipped: a %s, not a regular file", e.fileName(name), what)
+			e.note("%s: skipped: %s", e.fileName(name), what)
 		}
 	}
 }

@@ -67,24 +67,17 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 		return usage(err)
 	}
 	o.Rules = o.by
-	over, err := o.account(e, files, args)
-	return cmp.Or(err, found(over))
-}
-
-// account writes the report on one session, or on several, and reports whether one of them or
-// their sum is over the limit.
-func (o *cacheOptions) account(e *env, files []listedFile, args []string) (bool, error) {
 	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
 		return o.accounts(e, files)
 	}
 	s, err := e.open(files[0].path)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer s.Close()
 	r, report, err := o.of(s)
 	if err != nil {
-		return false, err
+		return err
 	}
 	err = o.reply(e, r, report, func() error {
 		if report.Stopped != nil {
@@ -92,7 +85,10 @@ func (o *cacheOptions) account(e *env, files []listedFile, args []string) (bool,
 		}
 		return report.Err()
 	})
-	return err == nil && o.over(e, report.Total), err
+	if err != nil {
+		return err
+	}
+	return found(o.over(e, report.Total))
 }
 
 func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report, error) {
@@ -107,29 +103,29 @@ func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report,
 	return r, report, err
 }
 
-// accounts is account for several sessions. One that cannot be read is a row with its error.
-func (o *cacheOptions) accounts(e *env, files []listedFile) (over bool, err error) {
+// accounts writes the reports on several sessions, and their sum. A session that cannot be read is
+// a row with its error.
+func (o *cacheOptions) accounts(e *env, files []listedFile) error {
 	all := inParallel(e, files, func(f listedFile, _ func(done, size int64)) cache.Total { return o.session(e, f) })
-	broken := 0
-	for i := range all {
-		if all[i].Error != "" {
-			broken++
-		}
-	}
+	broken := brokenOf(all, func(t cache.Total) string { return t.Error })
 	if err := noneBroken(o.strict, broken, len(all), "have no figures"); err != nil {
-		return false, err
+		return err
 	}
 	sum := cache.Sum(all)
 	if o.broken {
 		all = slices.DeleteFunc(all, func(t cache.Total) bool { return t.Error == "" && t.Rebilled.Tokens == 0 })
 	}
 	if err := e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum}); err != nil {
-		return false, err
+		return err
 	}
-	for i := range all {
-		over = o.over(e, &all[i]) || over
+	if err := noneRead(broken, len(files)); err != nil {
+		return err
 	}
-	return o.over(e, sum) || over, nil
+	over := false
+	for _, t := range append(all, *sum) {
+		over = o.over(e, &t) || over
+	}
+	return found(over)
 }
 
 func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {

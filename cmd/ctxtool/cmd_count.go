@@ -65,14 +65,24 @@ func runCount(e *env, o *countOptions, args []string) error {
 		args = []string{"-"}
 	}
 	c := tokens.NewTexts(o.by, o.counters)
+	var broken []error
 	for _, name := range args {
 		rows, err := o.file(e, name)
 		if err != nil {
-			return err
+			broken = append(broken, err)
 		}
 		c.Add(rows)
 	}
-	return e.print(&o.answer, args, c)
+	if len(broken) == len(args) {
+		return broken[0]
+	}
+	if err := e.print(&o.answer, args, c); err != nil || len(broken) == 0 {
+		return err
+	}
+	for _, err := range broken[1:] {
+		e.note("%s", err)
+	}
+	return broken[0]
 }
 
 func (o *countOptions) file(e *env, name string) ([]tokens.Text, error) {

@@ -219,10 +219,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 	if err != nil || failOn == check.Info {
 		return usagef("--fail-on %q: must be error or warning", sessionfmt.Quote(o.failOn))
 	}
-	least, err := check.ParseSeverity(o.min)
-	if err != nil {
-		return usage(err)
-	}
+	least, _ := check.ParseSeverity(o.min) // the flag was checked
 	choice, err := check.Choose(o.only, o.skip)
 	if err != nil {
 		return usage(err)
@@ -258,24 +255,28 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 // cover says what of the files nothing reads.
 func (o *checkOptions) cover(e *env, files []listedFile) error {
 	var all check.Coverage
+	broken := 0
 	for _, f := range files {
 		s, err := e.open(f.path)
-		if err != nil {
+		if err == nil {
+			err = all.Add(s, e.fileName(f.given))
+			s.Close()
+		}
+		if err != nil && len(files) == 1 {
 			return err
 		}
-		err = all.Add(s, e.fileName(f.given))
-		s.Close()
 		if err != nil {
-			return err
+			broken++
+			e.note("%s: %s", e.fileName(f.given), e.reason(err))
 		}
+	}
+	if err := noneRead(broken, len(files)); err != nil {
+		return err
 	}
 	if err := e.print(&o.answer, paths(files), all.Sorted()); err != nil {
 		return err
 	}
-	if all.New() {
-		return errFound
-	}
-	return nil
+	return found(all.New())
 }
 
 // checked returns the reports on the files. One file is checked on all CPUs, several on one each.

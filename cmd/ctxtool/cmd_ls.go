@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -106,16 +107,12 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	}
 	stats.MarkCopies(rows)
 	e.tellApart(rows)
-	broken := 0
-	for _, r := range rows {
-		if r.Error != "" {
-			broken++
-		}
-	}
+	broken := brokenOf(rows, func(r *stats.Summary) string { return r.Error })
 	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
 		return err
 	}
-	return e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
+	err = e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
+	return cmp.Or(err, noneRead(broken, len(files)))
 }
 
 // tellApart gives sessions that are in no store the beginnings of their ids, and those with one id
@@ -163,6 +160,9 @@ func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary
 func (e *env) reason(err error) string {
 	if at, ok := errors.AsType[*sessionfmt.Error](err); ok {
 		err = at.Err
+	}
+	if path, ok := err.(*fs.PathError); ok {
+		err = path.Err
 	}
 	return e.redacted(err.Error())
 }

@@ -166,7 +166,7 @@ func (o *notesOptions) runDigest(e *env) error {
 			all = append(all, one.Session)
 		}
 	})
-	if err := noneBroken(o.strict, broken, len(files), "cannot be read"); err != nil {
+	if err := cmp.Or(noneBroken(o.strict, broken, len(files), "cannot be read"), noneRead(broken, len(files))); err != nil {
 		return err
 	}
 	if err := oneProject(all, o.digest); err != nil {

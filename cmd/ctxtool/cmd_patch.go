@@ -35,6 +35,7 @@ type patchOptions struct {
 	try     hook.Options  // of results
 	run     hook.Exec     // of a hook
 	command shell.Command // that is the hook
+	hooks   []string      // its command line
 	each    bool
 
 	file            string
@@ -78,7 +79,7 @@ func newPatchCommand(e *env) *cobra.Command {
 	f.StringArrayVar(&o.set, "set", nil, "set an option: `NAME=VALUE`, such as reasoning=low")
 	f.StringArrayVar(&o.appendMessages, "append-message", nil, "add the text of `FILE` as a user message")
 	f.StringVar(&o.why, "why", "", "give `TEXT` as the reason to break the cache")
-	f.StringVar(&o.command.Line, "exec", "", "run the hook `COMMAND` at every request")
+	f.StringArrayVar(&o.hooks, "exec", nil, "run the hook `COMMAND` at every request")
 	f.BoolVar(&o.each, "each", false, "start a process for each call")
 	f.DurationVar(&o.command.Limit, "timeout", 30*time.Second, "end a call that takes longer than `DURATION`")
 	f.StringVar(&o.at, "at", "", "try the result at `POINT` (default: leaf)")
@@ -156,6 +157,13 @@ func (o *patchOptions) stores() bool { return o.Write || o.output != "" || o.for
 
 // check checks the flags, before any input is opened.
 func (o *patchOptions) check(args []string) error {
+	if len(o.hooks) > 1 {
+		return &sessionfmt.Error{
+			Err:  errors.New("--exec runs one hook"),
+			Hint: "-o FILE writes the session with the patches of one; run the next over it",
+		}
+	}
+	o.command.Line = strings.Join(o.hooks, "")
 	elsewhere := o.at != "" && o.at != "leaf" || o.request != ""
 	o.trial = o.at+o.request != "" || o.command.Line != ""
 	given := len(o.ops)+len(o.setParts)+len(o.removeParts)+len(o.removeTools)+len(o.set)+len(o.appendMessages) > 0
@@ -328,11 +336,21 @@ func (o *patchOptions) exec(e *env, arg string) error {
 	for _, name := range o.reasons {
 		o.run.Reasons = append(o.run.Reasons, hook.Reason(name))
 	}
+	failed := false
 	o.plan = func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		show, end := e.progress(f.path, false)
 		defer end()
 		o.run.Progress, o.run.Leaf, o.run.Replay.Leaf = show, s.Leaf(), s.Leaf()
-		return plan.Exec(f.given, s, &o.run, o.rules != "auto", o.output != "")
+		o.run.Waiting = func(request, of int) {
+			end() // its line
+			e.note("waiting for %s: request %d of %d", o.run.Name, request, of)
+		}
+		p, err := plan.Exec(f.given, s, &o.run, o.rules != "auto", o.output != "")
+		failed = err == nil && p.Run.Failed+p.Run.Skipped > 0
+		return p, err
 	}
-	return o.runOne(e, arg, nil)
+	if err := o.runOne(e, arg, nil); err != nil {
+		return err
+	}
+	return found(failed)
 }

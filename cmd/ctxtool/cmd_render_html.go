@@ -182,7 +182,7 @@ func (o *renderOptions) htmlStore(e *env, dir string) error {
 			e.note("%s: %s", sessionfmt.Quote(row.File), row.Error)
 		}
 	}
-	if err := noneBroken(o.strict, broken, len(rows), "have no page"); err != nil {
+	if err := cmp.Or(noneBroken(o.strict, broken, len(rows), "have no page"), noneRead(broken, len(rows))); err != nil {
 		return err
 	}
 	index := *o

@@ -168,8 +168,8 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if o.format == "markdown" {
 		limit = min(limit, mostResults)
 	}
-	show, end := e.progress("files", false)
-	opt.Done, opt.Most = show, limit
+	opt.Most = limit
+	end := e.searching(files, &opt)
 	found, err := o.search(e, files, opt)
 	end()
 	if err != nil {
@@ -193,6 +193,16 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 		return errFound
 	}
 	return nil
+}
+
+// searching shows the progress of a search, in bytes of a single file, until end is called.
+func (e *env) searching(files []search.File, opt *search.Options) (end func()) {
+	if len(files) == 1 {
+		opt.Open.Progress, end = e.progress(files[0].Given, true)
+	} else {
+		opt.Done, end = e.progress("files", false)
+	}
+	return end
 }
 
 // search searches files, by words and vectors if that is asked for.
@@ -230,7 +240,9 @@ func (o *searchOptions) forTask(e *env, files []search.File, opt search.Options)
 	if o.filter.CWD != "" {
 		opt.Filter.CWD = dir // sessions record it as an absolute name
 	}
+	end := e.searching(files, &opt)
 	task, err := search.ForTask(files, o.task, dir, int(o.maxTokens), opt)
+	end()
 	if err != nil {
 		return err
 	}
@@ -261,7 +273,7 @@ func (o *searchOptions) report(e *env, found *search.Results) error {
 	if broken > 3 && !o.strict {
 		e.note("%d files could not be searched", broken)
 	}
-	if found.Files == 1 && broken == 1 && len(found.Sessions)+len(found.Events) == 0 {
+	if broken > 0 && broken == found.Files && len(found.Sessions)+len(found.Events) == 0 {
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: found.Broken[0].File}, Err: errors.New("cannot be searched")}
 	}
 	return noneBroken(o.strict, broken, found.Files, "cannot be searched")

@@ -229,12 +229,7 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 	if err := context.Cause(o.running); err != nil {
 		return noAnswer(err)
 	}
-	broken := 0
-	for _, r := range all {
-		if r.Error != "" {
-			broken++
-		}
-	}
+	broken := brokenOf(all, func(r *simulate.Report) string { return r.Error })
 	if err := noneBroken(o.strict, broken, len(all), "have no figures"); err != nil {
 		return err
 	}

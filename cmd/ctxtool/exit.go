@@ -36,6 +36,24 @@ func found(something bool) error {
 	return nil
 }
 
+// brokenOf counts the sessions whose row has an error.
+func brokenOf[T any](rows []T, reason func(row T) string) (n int) {
+	for _, row := range rows {
+		if reason(row) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// noneRead returns an error if none of several sessions, which broken counts, could be read.
+func noneRead(broken, of int) error {
+	if broken < of || of == 0 {
+		return nil
+	}
+	return errors.New("no file could be read as a session")
+}
+
 // exitStatus returns the exit status of an error. Errors without one are cobra's, about the
 // command line.
 func exitStatus(err error) int {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"ctxtool/internal/ops"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -90,6 +91,12 @@ func parse(v value) (r Result, err error) {
 		v.Fields(f[:], "patch", "transformerName", "display", "op")
 		if patch, display = f[0], f[2]; f[3].Exists() && !patch.Exists() {
 			return r, errors.New("a single op: must be a list of operations, or an object with a patch")
+		}
+		for name := range v.Members {
+			if !f[0].Exists() && !f[1].Exists() && !display.Exists() {
+				return r, fmt.Errorf("%s instead of a patch: must be a list of operations, or an object with a patch%s", sessionfmt.Quote(string(name)),
+					phrase.If(string(name) == "messages", "; the operation messages_cached_replace takes messages"))
+			}
 		}
 		if !f[1].IsNull() && !f[1].IsString() {
 			return r, errors.New("transformerName must be a string")

@@ -49,6 +49,9 @@ type Exec struct {
 	From, To int      // the first and the last request; To is below 0 for no limit
 	Now      func() time.Time
 	Progress func(done, of int64) // may be nil
+
+	// Waiting, if set, is called once, for the first request whose answer takes two seconds.
+	Waiting func(request, of int)
 }
 
 // A Run is what a hook did in a session.
@@ -99,6 +102,7 @@ type running struct {
 	parent int          // the last record of the path so far
 	course course
 	asked  int // the last request that was counted
+	of     int // requests of the path
 	late   int // how many calls in a row took too long
 }
 
@@ -137,6 +141,11 @@ func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 func (g *running) requests(path []int) error {
 	s := g.run.s
 	ends := turnEnds(s, path)
+	for _, rec := range path {
+		if s.Answers(rec) {
+			g.of++
+		}
+	}
 	for k, rec := range path {
 		if s.Answers(rec) {
 			for _, reason := range []Reason{BeforeRequest, Ephemeral} {
@@ -209,7 +218,7 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	}
 	row := Row{Request: request, Reason: reason, Before: g.n.Total, After: g.n.Total}
 	start := g.Now()
-	answer, err := g.Hook.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n, g.size) })
+	answer, err := g.ask(reason, request)
 	row.Took = g.Now().Sub(start)
 	g.run.Calls++
 	g.run.Took += row.Took
@@ -233,6 +242,28 @@ func (g *running) boundary(reason Reason, at, request int) error {
 	}
 	g.run.Rows = append(g.run.Rows, row)
 	return nil
+}
+
+// patience is how long a hook may take until Waiting is called.
+const patience = 1900 * time.Millisecond
+
+// ask passes the state of the walk to the hook, and returns its answer.
+func (g *running) ask(reason Reason, request int) (answer []byte, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		answer, err = g.Hook.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n, g.size) })
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		if g.Waiting != nil {
+			g.Waiting(request, g.of)
+			g.Waiting = nil
+		}
+		<-done
+	}
+	return answer, err
 }
 
 // apply applies a result, unless it is refused.

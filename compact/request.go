@@ -4,12 +4,11 @@ import (
 	"cmp"
 	_ "embed" // of the texts of requests
 	"fmt"
-	"io"
 	"strings"
 	"sync"
-	"text/template"
 	"unicode/utf8"
 
+	"ctxtool/internal/base/tmpl"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -20,13 +19,19 @@ type Prompt struct {
 	Identifiers string   // y-agent: "strict" (the empty text too) lists those to keep, "relaxed" does not
 	Patterns    []string // y-agent: texts that are identifiers besides the known ones
 
-	Own *template.Template // from ParsePrompt, replaces the policy's prompt; nil for that
+	Own *Wording // from ParsePrompt, replaces the policy's prompt; nil for that
 }
 
 //go:embed requests.tmpl
 var requestTexts string
 
-var requests = sync.OnceValue(func() *template.Template { return template.Must(template.New("").Parse(requestTexts)) })
+var requests = sync.OnceValue(func() tmpl.Templates {
+	all := tmpl.Templates{}
+	if err := all.Parse("", requestTexts); err != nil {
+		panic(err) // it is in the binary
+	}
+	return all
+})
 
 // notesStyle is the style of session notes, with SWE-CLI's layout.
 const notesStyle Style = "notes"
@@ -66,11 +71,11 @@ func (r Request) text(p Prompt) (string, error) {
 		return "", r.View.texts.err
 	}
 	var b strings.Builder
-	t := p.Own
-	if t == nil {
-		t = requests().Lookup(name)
+	all := requests()
+	if p.Own != nil {
+		all, name = p.Own.templates, ownName
 	}
-	err := t.Execute(&b, in)
+	err := all.Execute(&b, name, in.fields())
 	return b.String(), err
 }
 
@@ -187,8 +192,8 @@ func (r Request) sweHistory() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// A requestText is the data of a request's template. Its exported fields are the
-// placeholders of docs/summarizers.md.
+// A requestText is the data of a request's template. Its fields are the placeholders of
+// docs/summarizers.md.
 type requestText struct {
 	Conversation string // the messages to be summarised, as the policy writes them
 	Previous     string // the earlier summary, which the new one must include
@@ -201,21 +206,34 @@ type requestText struct {
 	Tokens       int    // of the conversation
 }
 
+func (t requestText) fields() map[string]any {
+	return map[string]any{
+		"Conversation": t.Conversation, "Previous": t.Previous, "Before": t.Before, "After": t.After,
+		"Identifiers": t.Identifiers, "Focus": t.Focus, "Part": t.Part, "Messages": t.Messages, "Tokens": t.Tokens,
+	}
+}
+
+// Wording is the text of a prompt, from ParsePrompt.
+type Wording struct{ templates tmpl.Templates }
+
+const ownName = "prompt"
+
 // ParsePrompt parses a prompt for summaries. A prompt without the placeholder of the
 // conversation is placed after it.
-func ParsePrompt(text string) (*template.Template, error) {
+func ParsePrompt(text string) (*Wording, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, fmt.Errorf("the prompt is empty")
 	}
 	if !strings.Contains(text, ".Conversation") {
 		text = "<conversation>\n{{.Conversation}}\n</conversation>\n\n" + text
 	}
-	t, err := template.New("prompt").Parse(text)
+	own := &Wording{tmpl.Templates{}}
+	err := own.templates.Parse(ownName, text)
 	if err == nil {
-		err = t.Execute(io.Discard, requestText{}) // an unknown placeholder
+		err = own.templates.Execute(&strings.Builder{}, ownName, requestText{}.fields()) // an unknown placeholder
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; the placeholders are {{.Conversation}}, {{.Previous}}, {{.Before}}, {{.After}}, {{.Identifiers}}, {{.Focus}}, {{.Part}}, {{.Messages}} and {{.Tokens}}", err)
 	}
-	return t, nil
+	return own, nil
 }

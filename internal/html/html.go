@@ -14,8 +14,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"text/template"
 
+	"ctxtool/internal/base/tmpl"
 	"ctxtool/internal/report"
 	"ctxtool/internal/simulate"
 	"ctxtool/sessionfmt"
@@ -234,34 +234,43 @@ const (
 )
 
 // templates are the pages, and what they share.
-var templates = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(pageFiles, "*.html")) })
+var templates = sync.OnceValue(func() tmpl.Templates {
+	all := tmpl.Templates{}
+	for _, name := range []string{"page.html", "index.html", "simulate.html", "shared.html"} {
+		if err := all.Parse(name, readFile(name)); err != nil {
+			panic(err) // it is in the binary
+		}
+	}
+	return all
+})
+
+func readFile(name string) string {
+	data, err := pageFiles.ReadFile(name)
+	if err != nil {
+		panic(err) // likewise
+	}
+	return string(data)
+}
 
 // assemble assembles a page from its files, without title and data.
 func assemble(page string, modules, libraries []string) string {
-	read := func(name string) string {
-		data, err := pageFiles.ReadFile(name)
-		if err != nil {
-			panic(err) // it is in the binary
-		}
-		return string(data)
-	}
 	var scripts []string
 	for _, name := range libraries {
-		scripts = append(scripts, read(name))
+		scripts = append(scripts, readFile(name))
 	}
 	if len(scripts) > 0 {
 		scripts = []string{strings.Join(scripts, "\n")}
 	}
-	scripts = append(scripts, joinModules(modules, read))
+	scripts = append(scripts, joinModules(modules))
 	inline := strings.NewReplacer("</script", `\x3c/script`, "<!--", `\x3c!--`) // text that would end or hide a script
 	hashes := make([]string, len(scripts))
 	for i := range scripts {
 		scripts[i] = inline.Replace(scripts[i])
 		hashes[i] = hash(scripts[i])
 	}
-	css := read("page.css")
+	css := readFile("page.css")
 	var out strings.Builder
-	err := templates().ExecuteTemplate(&out, page, map[string]any{
+	err := templates().Execute(&out, page, map[string]any{
 		"Title": titleMark, "Data": strings.TrimSuffix(dataMark, "\n"), "Scripts": scripts, "Style": css, "Policy": fmt.Sprintf(policy, strings.Join(hashes, " "), hash(css)),
 	})
 	if err != nil {
@@ -278,13 +287,13 @@ func hash(text string) string {
 
 // joinModules makes one script of modules. Each is a function; its imports are names that
 // other modules return.
-func joinModules(names []string, read func(string) string) string {
+func joinModules(names []string) string {
 	imports := regexp.MustCompile(`(?m)^import (\{.*\}) from '\./(.*)\.js'$`)
 	exports := regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const) (\w+))`)
 	var out strings.Builder
 	out.WriteString("'use strict'\n")
 	for _, name := range names {
-		text := read(name + ".js")
+		text := readFile(name + ".js")
 		var given []string
 		for _, m := range exports.FindAllStringSubmatch(text, -1) {
 			given = append(given, m[2])

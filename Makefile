@@ -20,7 +20,7 @@
 # models  the table of windows and prices, from pi's package
 
 GO       ?= go
-NFPM     ?= $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
+NFPM     ?= v2.43.0
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unreleased)
 FUZZTIME ?= 5s
 STATICCHECK ?= v0.8.2
@@ -102,24 +102,36 @@ bench: build
 	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/test/gen ./internal/transcript ./internal/base/markdown ./internal/redact ./replay/tokens ./compact
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/simulate
 
+# The same commit makes the same files: what is in them is as old as the commit. Each system is
+# built at once with the others; what they share is made before.
+SYSTEMS := $(foreach os,linux darwin windows,$(foreach arch,amd64 arm64,$(os)-$(arch)))
+dist: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+dist: export CGO_ENABLED := 0
 dist:
 	@rm -rf dist && mkdir -p dist/share/completion
-	@$(GO) test ./cmd/ctxtool -count=1 -run TestManPages -man $(CURDIR)/dist/share/man/man1 >/dev/null
+	@$(GO) build -trimpath -o dist/share/ctxtool ./cmd/ctxtool
+	@set -e; for shell in bash zsh fish; do dist/share/ctxtool completion $$shell >dist/share/completion/ctxtool.$$shell; done
+	@$(GO) test -trimpath -vet=off ./cmd/ctxtool -count=1 -run TestManPages -man $(CURDIR)/dist/share/man/man1 >/dev/null
 	@gzip -9n dist/share/man/man1/*.1
-	@set -e; for shell in bash zsh fish; do $(GO) run ./cmd/ctxtool completion $$shell >dist/share/completion/ctxtool.$$shell; done
-	@set -e; for os in linux darwin windows; do for arch in amd64 arm64; do \
-		name=ctxtool-$(VERSION)-$$os-$$arch; end=; [ $$os != windows ] || end=.exe; \
-		echo $$name; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o dist/$$name$$end ./cmd/ctxtool; \
-		mkdir -p dist/share/$$name; cp dist/$$name$$end dist/share/$$name/ctxtool$$end; \
-		cp -r README.md dist/share/man dist/share/completion dist/share/$$name; \
-		tar -C dist/share --sort=name --owner=0 --group=0 --mtime=@0 -czf dist/$$name.tar.gz $$name; \
-		[ $$os != linux ] || for kind in deb rpm; do \
-			ARCH=$$arch PACKAGE_VERSION=$(VERSION:v%=%) PROGRAM=dist/$$name $(NFPM) package -f cmd/ctxtool/nfpm.yaml -p $$kind -t dist/$$name.$$kind >/dev/null; \
-		done; \
-	done; done
+	@GOBIN=$(CURDIR)/dist/share $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
+	@$(MAKE) --no-print-directory -j2 $(SYSTEMS:%=dist-%)
 	@rm -r dist/share
 	@cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
+
+DIST_NAME = ctxtool-$(VERSION)-$*
+dist-%: export GOOS = $(word 1,$(subst -, ,$*))
+dist-%: export GOARCH = $(word 2,$(subst -, ,$*))
+dist-%: PROGRAM = ctxtool$(if $(filter windows,$(GOOS)),.exe)
+dist-%:
+	@echo $(DIST_NAME)
+	@mkdir -p dist/share/$(DIST_NAME)
+	@$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o dist/share/$(DIST_NAME)/$(PROGRAM) ./cmd/ctxtool
+	@cp dist/share/$(DIST_NAME)/$(PROGRAM) dist/$(DIST_NAME)$(PROGRAM:ctxtool%=%)
+	@cp -r LICENSE THIRD_PARTY_NOTICES README.md dist/share/man dist/share/completion dist/share/$(DIST_NAME)
+	@tar -C dist/share --sort=name --numeric-owner --owner=0 --group=0 --mode=u=rwX,go=rX --mtime=@$(SOURCE_DATE_EPOCH) -cf - $(DIST_NAME) | gzip -9n >dist/$(DIST_NAME).tar.gz
+	@[ $(GOOS) != linux ] || for kind in deb rpm; do \
+		ARCH=$(GOARCH) PACKAGE_VERSION=$(VERSION:v%=%) PROGRAM=dist/$(DIST_NAME) dist/share/nfpm package -f cmd/ctxtool/nfpm.yaml -p $$kind -t dist/$(DIST_NAME).$$kind >/dev/null || exit 1; \
+	done
 
 clean:
 	rm -rf bin dist
@@ -197,7 +209,10 @@ libs:
 	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js > internal/html/lib/markdown-it.js && \
 	install -m 644 $$dir/node_modules/markdown-it/LICENSE internal/html/lib/markdown-it.LICENSE && \
 	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js internal/html/lib/highlight.js && \
-	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE internal/html/lib/highlight.LICENSE
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE internal/html/lib/highlight.LICENSE && \
+	for name in entities linkify-it mdurl punycode.js uc.micro; do \
+		cat $$dir/node_modules/$$name/LICENSE* > internal/html/lib/$$name.LICENSE; \
+	done
 
 SCREENSHOTS ?= screenshots
 screenshots:

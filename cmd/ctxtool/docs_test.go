@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"ctxtool/compact"
@@ -159,20 +159,33 @@ func TestExamples(t *testing.T) {
 // manDir is where TestManPages leaves the man pages, for make dist.
 var manDir = flag.String("man", "", "write man pages into that folder")
 
-// TestManPages: each command has a man page, with what it does and its flags.
+// TestManPages: each command has a man page, with what it does, its flags and the date of the
+// source; that of the program says what each command is for.
 func TestManPages(t *testing.T) {
+	if *manDir == "" {
+		t.Setenv("SOURCE_DATE_EPOCH", "1794000000")
+	}
 	dir := cmp.Or(*manDir, t.TempDir())
 	must.Do(os.MkdirAll(dir, 0o755))
 	root := newRoot(&env{stdin: os.Stdin}, "")
-	head := &doc.GenManHeader{Title: "CTXTOOL", Section: "1", Source: "ctxtool", Manual: "ctxtool", Date: &time.Time{}}
-	must.Do(doc.GenManTree(root, head, dir))
-	for _, c := range root.Commands() {
-		if !c.IsAvailableCommand() {
-			continue
-		}
+	commands := slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
+	about := root.Short + "\n\n# COMMANDS\n"
+	for _, c := range commands {
+		about += fmt.Sprintf("**%s**\n: %s\n\n", c.Name(), c.Short)
+	}
+	root.Long = about
+	must.Do(doc.GenManTree(root, &doc.GenManHeader{Title: "CTXTOOL", Section: "1", Source: "ctxtool", Manual: "ctxtool"}, dir))
+	program := string(must.Get(os.ReadFile(filepath.Join(dir, "ctxtool.1"))))
+	if *manDir == "" && !strings.Contains(program, `"Nov 2026"`) {
+		t.Errorf("the page of the program has no date: %.80s", program)
+	}
+	for _, c := range commands {
 		page, err := os.ReadFile(filepath.Join(dir, "ctxtool-"+c.Name()+".1"))
 		if err != nil || !bytes.Contains(page, []byte(".SH OPTIONS")) || !bytes.Contains(page, []byte(".SH NAME")) {
 			t.Errorf("%s has no man page: %v", c.Name(), err)
+		}
+		if !strings.Contains(program, "\\fB"+c.Name()+"\\fP\n"+c.Short) {
+			t.Errorf("the page of the program does not say what %s is for", c.Name())
 		}
 	}
 }

@@ -62,6 +62,7 @@ func (o *cacheOptions) check() error {
 }
 
 func runCache(e *env, o *cacheOptions, args []string) error {
+	e.anywhere = true
 	files, err := e.sessions(args)
 	if err != nil {
 		return usage(err)

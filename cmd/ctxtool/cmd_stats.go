@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/check"
 	"ctxtool/internal/gate"
+	"ctxtool/internal/store"
 	"ctxtool/render"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -100,6 +101,9 @@ func (o *statsOptions) check(e *env) (err error) {
 // replaying are the lenses that replay the session.
 var replaying = []string{"context", "growth", "compactions", "bytes", "cache", "check", "calibration"}
 
+// atLenses are those that report a point of the path.
+var atLenses = []string{"context", "growth", "compactions", "bytes", "cache", "calibration"}
+
 var lensFlags = []struct {
 	flag   string
 	lenses []string
@@ -112,7 +116,7 @@ var lensFlags = []struct {
 	{"model", replaying},
 	{"baseline", replaying},
 	{"implemented", replaying},
-	{"at", []string{"context", "growth", "compactions", "bytes", "cache", "calibration"}},
+	{"at", atLenses},
 }
 
 // unused returns an error for a flag that no selected lens uses.
@@ -126,6 +130,19 @@ func (o *statsOptions) unused() error {
 }
 
 func runStats(e *env, o *statsOptions, args []string) error {
+	e.anywhere = true
+	if len(args) == 1 {
+		name, point := store.SplitPoint(e.disk, args[0])
+		switch {
+		case point == "":
+		case o.At != "":
+			return usagef("--at conflicts with SESSION@POINT")
+		case !o.hasLens(atLenses...):
+			return usagef("SESSION@POINT requires --lens %s", strings.Join(atLenses, " or "))
+		default:
+			args, o.At = []string{name}, point
+		}
+	}
 	files, err := e.sessions(args)
 	if err != nil {
 		return err

@@ -38,7 +38,8 @@ func (e *env) newStore() store.Store {
 }
 
 // session returns the file and the point that the arguments name: SESSION, SESSION@POINT, or
-// on a terminal without arguments, the newest session of the current folder.
+// on a terminal without arguments, the newest session of the current folder, or else of any folder
+// if the command allows it.
 func (e *env) session(args []string) (file, point string, err error) {
 	sessions := e.store()
 	if len(args) > 0 {
@@ -56,7 +57,10 @@ func (e *env) session(args []string) (file, point string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if file, err = sessions.Newest(cwd); err == nil {
+	if file, err = sessions.Newest(cwd); err != nil && e.anywhere {
+		file, err = sessions.Newest("")
+	}
+	if err == nil {
 		e.aside.newest = file
 	}
 	return file, "", err

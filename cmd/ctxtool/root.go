@@ -61,10 +61,11 @@ type env struct {
 	said        *redact.Run      // redacts plans; may be nil
 	leaks       *redact.Redactor // finds secrets in answers, which then fail; nil without --fail-on-secret
 
-	args   []string     // as typed
-	quiet  bool         // nothing besides the answer
-	aside  *aside       // what is said besides it
-	stored *store.Store // see store
+	args     []string     // as typed
+	anywhere bool         // without arguments a session of any folder will do
+	quiet    bool         // nothing besides the answer
+	aside    *aside       // what is said besides it
+	stored   *store.Store // see store
 
 	checks []func() error // of the flags of the command that is made; see before
 }

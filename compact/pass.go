@@ -98,8 +98,8 @@ type Change struct {
 	Entry  string     `json:"entry"` // the id of the entry that the message comes from
 	Line   int        `json:"line,omitempty"`
 	Pass   string     `json:"pass"`
-	Action Action     `json:"action"`
-	Block  BlockIndex `json:"block,omitzero"`  // in the message before the change
+	Action Action     `json:"action"`          // `replace` or `drop` a block, `omit` the message, `summarise`
+	Block  BlockIndex `json:"block,omitzero"`  // in the message before the change; absent for all of it
 	Range  *Stretch   `json:"range,omitempty"` // that a summary replaces
 	Was    int        `json:"wasTokens"`
 	Now    int        `json:"nowTokens"`

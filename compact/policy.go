@@ -151,26 +151,29 @@ func (p *Policy) Copy() *Policy {
 
 // A Reduction is what a policy does to a context.
 type Reduction struct {
-	Form       Form         `json:"as,omitempty"`
-	Policy     string       `json:"policy"`
-	Counter    string       `json:"counter"`
-	Window     int64        `json:"window"` // tokens
+	Form    Form   `json:"as,omitempty"` // `edits` or `transform`, as `auto` decided
+	Policy  string `json:"policy"`       // of single passes their names, with commas
+	Counter string `json:"counter"`      // what counts tokens
+	Window  int64  `json:"window"`       // tokens
+	// Who knows it: `given`, `baseline`, `policy`, the models table (`exact`, `dated`, `bare`: how the name
+	// was found there), or `recorded`: the largest recorded prompt with its answer, since it exceeds the
+	// window of the table.
 	WindowFrom string       `json:"windowFrom"`
 	Before     int          `json:"tokensBefore"`
 	After      int          `json:"tokensAfter"`
-	Layers     []LayerPlan  `json:"layers"`
-	Changes    []Change     `json:"changes,omitempty"` // of all layers, in order
-	Cannot     []Change     `json:"cannot,omitempty"`  // changes that the form cannot store; not in the totals
-	Waits      []string     `json:"waits,omitempty"`   // the summaries that layers wait for
-	Cache      *CacheEffect `json:"cache,omitempty"`
+	Layers     []LayerPlan  `json:"layers"`                 // passes in their order
+	Changes    []Change     `json:"changes,omitempty"`      // of all layers, in order
+	Cannot     []Change     `json:"cannot,omitempty"`       // changes that the form cannot store; not in the totals
+	Waits      []string     `json:"waits,omitempty"`        // the summaries that layers wait for
+	Cache      *CacheEffect `json:"cache,omitempty"`        // what it does to the provider's prompt cache
 	Prices     string       `json:"prices,omitempty"`       // the date of the table
 	Unknown    *models.Ref  `json:"unknownModel,omitempty"` // the model, if the models table does not have it
 	Undo       *UndoCost    `json:"undo,omitempty"`         // if the batch has a mark
-	Summary    string       `json:"summary,omitempty"`      // the summary that a compaction stores
+	Summary    string       `json:"summary,omitempty"`      // that a compaction stores; not of several sessions
 	Frame      Style        `json:"frame,omitempty"`        // the system whose frame the summary has in the new context
 	OwnFrame   Style        `json:"ownFrame,omitempty"`     // the policy's own, if the form cannot store it
 	Guard      *Guarding    `json:"guard,omitempty"`        // if the policy's guard warns
-	Warning    string       `json:"warning,omitempty"`      // if little of the context is left
+	Warning    string       `json:"warning,omitempty"`      // if less than 5 % of the context is left
 	Notice     string       `json:"notice,omitempty"`       // what gsh tells its user of a compaction
 
 	Skipped string `json:"-"` // why no pass ran, empty if they did
@@ -183,12 +186,12 @@ type Reduction struct {
 // A LayerPlan is what one layer of a policy does.
 type LayerPlan struct {
 	Pass    string      `json:"pass"`
-	Trigger string      `json:"trigger,omitempty"`
-	Limit   float64     `json:"limit,omitempty"` // tokens
-	Used    int64       `json:"used"`            // tokens before it
-	By      string      `json:"by"`              // what measured Used: byRecord, or the name of a counter
-	Fired   bool        `json:"fired"`
-	Report  *PassReport `json:"report,omitempty"` // if it fired
+	Trigger string      `json:"trigger,omitempty"` // what makes it run, in words; absent for always
+	Limit   float64     `json:"limit,omitempty"`   // tokens
+	Used    int64       `json:"used"`              // tokens before it, which decide
+	By      string      `json:"by"`                // a counter, `as pi shows it`, or `as recorded`
+	Fired   bool        `json:"fired"`             // it ran
+	Report  *PassReport `json:"report,omitempty"`  // if it fired
 }
 
 // idle returns the plan of a policy before any layer has run.

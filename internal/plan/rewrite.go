@@ -16,11 +16,11 @@ import (
 
 // A Rewrite is the change of a session's lines by a repair or a migration.
 type Rewrite struct {
-	From        int             `json:"from,omitempty"` // versions, for a migration
-	To          int             `json:"to,omitempty"`
-	Compactions string          `json:"compactions,omitempty"` // how a migration stores them
+	From        int             `json:"from,omitempty"`        // of a migration: version of the format
+	To          int             `json:"to,omitempty"`          // the same, if the session is current
+	Compactions string          `json:"compactions,omitempty"` // as a migration stores them: `pair`, `transform`, `native`
 	Grown       *int            `json:"grown,omitempty"`       // tokens by which pi's context grows, if only patches are left
-	Left        []check.Finding `json:"left,omitempty"`        // findings in the new file
+	Left        []check.Finding `json:"left,omitempty"`        // what a check of the new file finds
 	Notes       []string        `json:"notes,omitempty"`       // in addition to the changes
 	Changed     int             `json:"changed"`               // lines that are replaced by others
 	Added       int             `json:"added"`                 // new lines
@@ -34,11 +34,11 @@ type Rewrite struct {
 
 // A RewrittenLine is a change of a line in JSON.
 type RewrittenLine struct {
-	Line       int      `json:"line"`
-	Entry      string   `json:"entry,omitempty"`
-	New        int      `json:"new"` // lines that replace it
-	Quarantine bool     `json:"quarantine,omitempty"`
-	Notes      []string `json:"notes"`
+	Line       int      `json:"line"`                 // in the old file; after its end for what is appended
+	Entry      string   `json:"entry,omitempty"`      // its old id
+	New        int      `json:"new"`                  // lines that replace it
+	Quarantine bool     `json:"quarantine,omitempty"` // the line, or a part of it, is in the quarantine
+	Notes      []string `json:"notes"`                // what is done to it, and by which rule
 }
 
 // Line returns a change for text and JSON.

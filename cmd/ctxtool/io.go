@@ -22,14 +22,7 @@ import (
 	"golang.org/x/term"
 )
 
-// store returns the folders in which sessions are looked up. They are listed once.
-func (e *env) store() store.Store {
-	if e.stored == nil {
-		e.stored = e.newStore().Once()
-	}
-	return *e.stored
-}
-
+// newStore returns the folders in which sessions are looked up.
 func (e *env) newStore() store.Store {
 	if e.sessionsDir != "" {
 		return store.In(e.disk, e.sessionsDir)

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ctxtool/compact"
@@ -65,7 +66,8 @@ type env struct {
 	anywhere bool         // without arguments a session of any folder will do
 	quiet    bool         // nothing besides the answer
 	aside    *aside       // what is said besides it
-	stored   *store.Store // see store
+	// store returns newStore's, whose files are listed once.
+	store func() store.Store
 
 	checks []func() error // of the flags of the command that is made; see before
 }
@@ -91,7 +93,8 @@ func (e *env) getenv(name string) (value string) {
 // run runs a command line and returns its exit status. It does not change its env.
 func (in env) run(args []string) int {
 	e := &in
-	e.again, e.args, e.aside, e.stored = env.run, args, &aside{}, nil
+	e.again, e.args, e.aside = env.run, args, &aside{}
+	e.store = sync.OnceValue(func() store.Store { return e.newStore().Once() })
 	var drop func()
 	if e.disk.Skipped == nil { // serve has it for its calls
 		e.disk.Skipped = e.noteSkipped()

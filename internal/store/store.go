@@ -179,9 +179,9 @@ func (f *File) header(disk sessionfmt.Disk) HeaderInfo {
 }
 
 // Once returns a store whose files are listed once, when they are needed first.
-func (st Store) Once() *Store {
+func (st Store) Once() Store {
 	st.listing = &listing{}
-	return &st
+	return st
 }
 
 // files returns all session files, by folder and in the order of their names.

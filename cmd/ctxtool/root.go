@@ -62,10 +62,10 @@ type env struct {
 	said        *redact.Run      // redacts plans; may be nil
 	leaks       *redact.Redactor // finds secrets in answers, which then fail; nil without --fail-on-secret
 
-	args     []string     // as typed
-	anywhere bool         // without arguments a session of any folder will do
-	quiet    bool         // nothing besides the answer
-	aside    *aside       // what is said besides it
+	args     []string // as typed
+	anywhere bool     // without arguments a session of any folder will do
+	quiet    bool     // nothing besides the answer
+	aside    *aside   // what is said besides it
 	// store returns newStore's, whose files are listed once.
 	store func() store.Store
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/base/help"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/config"
 	"ctxtool/internal/phrase"
@@ -34,7 +35,7 @@ func newConfigCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) }}
 	o.answer.flags(e, cmd, "text", "json")
 	cmd.Flags().StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
-	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
+	e.before(func() error { return o.textOnly("explain", o.explain) })
 	cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -104,9 +105,11 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 			all[f.Name].commands = append(all[f.Name].commands, c.Name())
 		}
 		c.LocalNonPersistentFlags().VisitAll(add)
-		if c == root {
-			c.PersistentFlags().VisitAll(add)
-		}
+		root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if help.Takes(c, f.Name) && (c == root || slices.Contains(help.OfSome, f.Name)) {
+				add(f)
+			}
+		})
 	}
 	return all
 }

@@ -33,7 +33,7 @@ func newCostCommand(e *env) *cobra.Command {
 	e.choices(cmd, &o.By, "by", []string{"day", "model"}, "group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", "),
 		"--by: unknown group", stats.CostGroups())
 	cmd.Flags().BoolVar(&o.utc, "utc", false, "take days and TIME in UTC, not in local time")
-	o.redaction.flags(e, cmd)
+	o.redaction.flags(e)
 	e.models(&o.Replay.Models)
 	e.before(func() error {
 		if !o.utc {

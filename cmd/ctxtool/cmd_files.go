@@ -201,9 +201,9 @@ func newCheckCommand(e *env) *cobra.Command {
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
 	e.choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", "unknown check", checkCodes())
 	f.BoolVar(&o.coverage, "coverage", false, "list the fields and the types of lines that nothing reads, and exit with 1 if one is new")
-	o.redaction.flags(e, cmd)
+	o.redaction.flags(e)
 	e.models(&o.known)
-	cmd.MarkFlagsMutuallyExclusive("explain", "format", "json")
+	e.before(func() error { return o.textOnly("explain", o.explain) })
 	exclude(cmd, "coverage", "explain", "only", "skip", "fail-on", "min", "implemented")
 	complete(cmd, "only", checkCodes())
 	complete(cmd, "skip", checkCodes())
@@ -309,7 +309,7 @@ func newImportCommand(e *env) *cobra.Command {
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	f.BoolVar(&o.resume, "resume", false, "write it where pi keeps its sessions, and print the command that resumes it")
 	exclude(cmd, "resume", "output")
-	o.redaction.flags(e, cmd)
+	o.redaction.flags(e)
 	return cmd
 }
 

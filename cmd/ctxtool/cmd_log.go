@@ -57,9 +57,12 @@ func newLogCommand(e *env) *cobra.Command {
 	only(cmd, []string{"tree"}, "fold")
 	exclude(cmd, "tree", "request", "all", "follow", "grep", "since", "until")
 	f.Lookup("request").DefValue = "0" // shows no default
-	exclude(cmd, "follow", "output", "fail-on-secret")
+	exclude(cmd, "follow", "output")
 	exclude(cmd, "request", "all", "follow", "grep", "kind", "since", "until")
 	e.before(func() (err error) {
+		if o.follow && e.leakless {
+			return errors.New("--follow conflicts with --fail-on-secret")
+		}
 		if o.grep != "" {
 			o.pattern, err = regexp.Compile(o.grep)
 		}

@@ -65,7 +65,7 @@ func newLsCommand(e *env) *cobra.Command {
 	o.filter.flags(e, cmd, "sessions whose model contains")
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
-	o.redaction.flags(e, cmd)
+	o.redaction.flags(e)
 	return cmd
 }
 
@@ -178,7 +178,7 @@ func newStatusCommand(e *env) *cobra.Command {
 	o := &statusOptions{}
 	cmd := command(e, o, runStatus)
 	o.answer.flags(e, cmd, "text", "json")
-	o.redaction.flags(e, cmd)
+	o.redaction.flags(e)
 	e.models(&o.known)
 	cmd.Flags().BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
 	return cmd

@@ -31,7 +31,7 @@ func newNotesCommand(e *env) *cobra.Command {
 	o.format, o.forms = "markdown", []string{"markdown"}
 	cmd := command(e, o, runNotes)
 	o.replayFlags.flags(e, cmd)
-	o.redaction.flags(e, cmd)
+	o.redaction.flags(e)
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` atomically")
 	f.StringVar(&o.at, "at", "", "take the path to `POINT` instead of the leaf")

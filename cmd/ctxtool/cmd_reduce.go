@@ -35,9 +35,9 @@ func newReduceCommand(e *env) *cobra.Command {
 	o.summaryFlags(e, cmd, "pass exec:COMMAND")
 	f := cmd.Flags()
 	e.choice(cmd, &o.policyName, "policy", ofAgent,
-		"reduce by policy `NAME[:PRESET,KEY=VALUE]`: "+strings.Join(names, ", ")+", or your own", "", names)
+		"reduce by the policy `NAME`, NAME:PRESET or NAME:KEY=VALUE,...: "+strings.Join(names, ", ")+", or your own", "", names)
 	f.StringArrayVar(&o.passes, "pass", nil,
-		"run `PASS[:KEY=VALUE,...]` instead of a policy, or exec:COMMAND (repeatable)")
+		"run `PASS`, PASS:KEY=VALUE,... or exec:COMMAND instead of a policy (repeatable)")
 	complete(cmd, "pass", namesOf(compact.Passes(), func(p *compact.Pass) string { return p.Name }))
 	f.StringVar(&o.target, "target", "", "run all layers until the context is at most `AMOUNT`: 50k, 50%")
 	exclude(cmd, "pass", "policy")

@@ -199,7 +199,7 @@ func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan fu
 		return nil, err
 	}
 	scan := found.Add
-	if o.fails {
+	if e.leakless {
 		if err := made(scan, false).Write(io.Discard); err != nil {
 			return nil, err
 		}

@@ -160,7 +160,7 @@ func (o *renderOptions) htmlStore(e *env, dir string) error {
 	if err != nil {
 		return err
 	}
-	if o.fails {
+	if e.leakless {
 		if err := o.storeSecrets(e, files); err != nil {
 			return err
 		}

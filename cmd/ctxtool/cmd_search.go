@@ -55,7 +55,7 @@ func newSearchCommand(e *env) *cobra.Command {
 	f := cmd.Flags()
 	o.asked = f.Changed
 	o.answer.flags(e, cmd, "text", "jsonl", "markdown")
-	o.redaction.flags(e, cmd)
+	o.redaction.flags(e)
 	o.replayFlags.flags(e, cmd)
 	o.period.flags(e, cmd)
 	f.Lookup("since").Usage, f.Lookup("until").Usage = "only entries since `TIME`", "only entries until `TIME`"

@@ -51,7 +51,7 @@ func newStatsCommand(e *env) *cobra.Command {
 	o.gateFlags.flags(e, cmd)
 	o.filter.flags(e, cmd, "calls of models whose name contains")
 	e.choices(cmd, &o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "), "unknown lens", lensNames(stats.Lenses))
-	e.choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`: "+strings.Join(tokens.Names(), ", "), "", tokens.Names())
+	e.choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`", "", tokens.Names())
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
 	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")

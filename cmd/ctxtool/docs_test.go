@@ -39,6 +39,9 @@ func TestCommandPages(t *testing.T) {
 		want[name] = true
 		c.DisableAutoGenTag = true
 		c.InitDefaultHelpFlag()
+		for _, name := range help.OfSome {
+			c.Root().PersistentFlags().Lookup(name).Hidden = !help.Takes(c, name)
+		}
 		var b bytes.Buffer
 		must.Do(doc.GenMarkdown(c, &b))
 		if !c.HasParent() {
@@ -118,17 +121,30 @@ func TestHelp(t *testing.T) {
 			t.Errorf("topic %s has a list that is missing, or is not listed", topic)
 		}
 	}
+	flags := 0
+	root.PersistentFlags().VisitAll(func(*pflag.Flag) { flags++ })
 	for _, c := range commands {
 		cmd, _, _ := root.Find([]string{c.name})
 		text := helpOf(cmd)
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Name != "help" && !strings.Contains(text, "--"+f.Name) {
+			if f.Name != "help" && cmd.InheritedFlags().Lookup(f.Name) == nil && !strings.Contains(text, "--"+f.Name) {
 				t.Errorf("the help of %s does not name --%s", c.name, f.Name)
 			}
 		})
+		if n := strings.Count(text, "\n"); n > 50 {
+			t.Errorf("the help of %s has %d lines", c.name, n)
+		}
+		own := 0
+		cmd.LocalNonPersistentFlags().VisitAll(func(*pflag.Flag) { own++ })
+		if flags += own; own > 35 {
+			t.Errorf("%s has %d flags", c.name, own)
+		}
 		if n := len(cmd.Example); n > 0 && strings.Count(cmd.Example, "\n") > 3 || n == 0 && c.name != "version" {
 			t.Errorf("%s has not three or four examples", c.name)
 		}
+	}
+	if flags > 350 {
+		t.Errorf("%d flags", flags)
 	}
 }
 

@@ -187,7 +187,6 @@ func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedF
 // An answer is the form in which a command answers, and where the answer goes.
 type answer struct {
 	format, output string
-	json           bool
 	unpaged        bool // no pager shows it
 	searched       bool // for secrets, if they make it fail
 	forms          []string
@@ -199,11 +198,11 @@ func (a *answer) flags(e *env, cmd *cobra.Command, forms ...string) {
 	f := cmd.Flags()
 	f.StringVarP(&a.format, "format", "f", forms[0], "print as `FORM`: "+strings.Join(forms, ", "))
 	f.StringVarP(&a.output, "output", "o", "", "write to `FILE` atomically")
-	if form := a.jsonForm(); form != "" {
-		f.BoolVar(&a.json, "json", false, "short for -f "+form)
+	if a.jsonForm() != "" {
+		e.taken = append(e.taken, "json")
 	}
 	complete(cmd, "format", forms)
-	e.before(a.check)
+	e.before(func() error { return a.check(e.json) })
 }
 
 // jsonForm returns what --json means: one object, else lines of JSON. It is empty for a
@@ -218,11 +217,19 @@ func (a *answer) jsonForm() string {
 }
 
 // check checks the flags, before any input is opened.
-func (a *answer) check() error {
-	if a.json {
+func (a *answer) check(json bool) error {
+	if json {
 		a.format = a.jsonForm()
 	}
 	return oneOf("unknown format", a.forms, a.format)
+}
+
+// textOnly returns an error for a flag that is given, if the answer is not text.
+func (a *answer) textOnly(flag, value string) error {
+	if value == "" || a.format == "text" {
+		return nil
+	}
+	return fmt.Errorf("--%s conflicts with -f %s", flag, a.format)
 }
 
 // inColour reports whether the answer is in a form that has colours.
@@ -313,7 +320,7 @@ type readFlags struct {
 func (o *readFlags) flags(e *env, cmd *cobra.Command, forms ...string) {
 	o.answer.flags(e, cmd, forms...)
 	o.replayFlags.flags(e, cmd)
-	o.redaction.flags(e, cmd)
+	o.redaction.flags(e)
 }
 
 // reply prints the result of a replay, and then what also reports, which may be nil.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/base/help"
 	"ctxtool/internal/base/times"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
@@ -127,9 +128,14 @@ func only(cmd *cobra.Command, with []string, flags ...string) {
 	}
 }
 
-// noIdleFlags returns an error for a flag of the command line that has no effect without another.
+// noIdleFlags returns an error for a flag of the command line that has no effect on the command, or
+// none without another.
 func noIdleFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Changed && !help.Takes(cmd, f.Name) {
+			err = &sessionfmt.Error{Err: fmt.Errorf("--%s has no effect on %s", f.Name, cmd.CommandPath()), Hint: "leave it out"}
+			return
+		}
 		with := f.Annotations[onlyWith]
 		if !f.Changed || len(with) == 0 || slices.ContainsFunc(with, func(w string) bool { return isGiven(cmd, w) }) {
 			return

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/base/help"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 )
@@ -52,7 +53,7 @@ func TestForms(t *testing.T) {
 		for k := range forms {
 			forms[k] = "-f " + forms[k]
 		}
-		if cmd.Flag("json") != nil {
+		if help.Takes(cmd, "json") {
 			forms = append(forms, "--json")
 		}
 		for _, form := range forms {

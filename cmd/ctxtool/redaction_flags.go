@@ -13,8 +13,6 @@ import (
 
 // redaction are the flags that select what is redacted before a session is read.
 type redaction struct {
-	redact    bool
-	fails     bool
 	flagged   bool // flags select the rules, not the configuration
 	structure bool
 	images    string
@@ -24,21 +22,13 @@ type redaction struct {
 }
 
 // flags registers the flags for a command that reads sessions.
-func (o *redaction) flags(e *env, cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact the session before it is read")
-	o.failFlag(cmd)
+func (o *redaction) flags(e *env) {
+	e.redacts()
 	e.before(func() error { return o.start(e) })
 }
 
-func (o *redaction) failFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.fails, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
-}
-
-// changes registers the flags for a command that changes sessions, and prints what it does.
-func (o *redaction) changes(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.redact, "redact", false, "redact what is printed, but not what is written")
-	o.failFlag(cmd)
-}
+// redacts declares that the command takes --redact and --fail-on-secret.
+func (e *env) redacts() { e.taken = append(e.taken, "redact", "fail-on-secret") }
 
 // ruleFlags registers the flags that select what is redacted. Other commands than redact take them
 // from the configuration.
@@ -84,13 +74,13 @@ func (o *redaction) start(e *env) (err error) {
 	if err = o.configured(e); err != nil {
 		return err
 	}
-	if o.redact || o.structure {
+	if e.redact || o.structure {
 		e.redactor, err = o.redactor(e)
 	}
-	if e.leaks = e.redactor; err == nil && e.leaks == nil && o.fails {
+	if e.leaks = e.redactor; err == nil && e.leaks == nil && e.leakless {
 		e.leaks, err = o.redactor(e)
 	}
-	if !o.fails {
+	if !e.leakless {
 		e.leaks = nil
 	}
 	return err

@@ -62,7 +62,7 @@ func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) *
 	e.choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: "+strings.Join(asForms, ", "), "--as", asForms)
 	o.unmarkedFlag(cmd)
 	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
-	e.choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's): "+strings.Join(tokens.Names(), ", "), "", tokens.Names())
+	e.choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's)", "", tokens.Names())
 	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
 	e.before(choose)
 	e.before(func() error { return o.check(e) })

@@ -65,11 +65,15 @@ type env struct {
 	args     []string // as typed
 	anywhere bool     // without arguments a session of any folder will do
 	quiet    bool     // nothing besides the answer
+	json     bool     // answer in JSON
+	redact   bool     // what is read, or what a command prints that writes sessions
+	leakless bool     // fail on a secret
 	aside    *aside   // what is said besides it
 	// store returns newStore's, whose files are listed once.
 	store func() store.Store
 
 	checks []func() error // of the flags of the command that is made; see before
+	taken  []string       // flags of some commands that it takes; see help.Take
 }
 
 func processEnv() env {
@@ -238,6 +242,9 @@ func newRoot(e *env, only string) *cobra.Command {
 	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: of all agents)")
 	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
 	f.StringVar(&e.pager, "pager", "", "page text by `COMMAND`, cat for none (default: $PAGER, or less)")
+	f.BoolVar(&e.json, "json", false, "short for -f json, or of a command without it for -f jsonl")
+	f.BoolVar(&e.redact, "redact", false, "redact what is read; of a command that writes, what it prints")
+	f.BoolVar(&e.leakless, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
 	f.BoolVarP(&e.quiet, "quiet", "q", false, "print nothing but the answer and errors")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
 	f.Var(sizeFlag(&e.disk.MaxSize), "max-size", "read at most `SIZE` of a compressed session (default: 100 times its file, 8GB)")
@@ -245,8 +252,9 @@ func newRoot(e *env, only string) *cobra.Command {
 	e.addHelp(root)
 	for _, c := range commands {
 		if only == "" || c.name == only {
-			e.checks = nil
+			e.checks, e.taken = nil, nil
 			command := c.new(e)
+			help.Take(command, e.taken...)
 			help.Describe(command, c.name)
 			command.GroupID, command.Aliases = c.group, c.also
 			if c.points != otherArgs {

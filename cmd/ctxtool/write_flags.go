@@ -73,7 +73,7 @@ func (o *writeFlags) flags(e *env, cmd *cobra.Command, output string, forms ...s
 	f.Lookup("format").Usage = "print the plan as `FORM`: " + strings.Join(forms, ", ")
 	f.Lookup("output").Usage = "write " + output
 	if o.stays == "" { // else the session is redacted
-		o.printed.changes(cmd)
+		e.redacts()
 	}
 }
 
@@ -141,7 +141,7 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 	if err != nil {
 		return err
 	}
-	if o.printed.redact {
+	if e.redact {
 		e.asIs, e.said = true, e.redactor.NewRun()
 	}
 	o.alone, o.folder = alone, e.isDir(o.output)

@@ -16,27 +16,28 @@ import (
 )
 
 // headings are those of the groups of flags, in the order in which help lists them.
-var headings = []string{"Flags", "Result", "Hook", "Selection", "Reduction", "Counting", "Gate", "Writing", "Output"}
+var headings = []string{"Flags", "Hook", "Selection", "Reduction", "Counting", "Gate", "Writing", "Output"}
 
 // Groups are flags by their group: a heading, or a topic, of whose flags help only says the names.
 // A flag of one command is COMMAND/FLAG; flags without a group are under the heading Flags.
 var Groups = []struct{ Name, Flags string }{
 	{"Flags", "redact/structure-only redact/patterns redact/values redact/env check/implemented"},
-	{"Result", "file op set-part remove-part remove-tool set append-message why schema"},
-	{"Hook", "exec each timeout reason"},
+	{"Hook", "file op set-part remove-part remove-tool set append-message why schema exec each timeout reason"},
 	{"Selection", "agent all at before blame broken digest exclude files fixed grep if-over ignore-case include kind leaf lens limit only " +
-		"only-model project regexp request since skip tail until rank embed no-cache for source role tool cwd exit-code event " +
-		"path-only in-context recent sweep optimize search/max-tokens simulate/policy simulate/explain stats/by"},
-	{"Reduction", "pass policy target"},
+		"only-model project regexp request since skip tail until role tool " +
+		"path-only in-context sweep optimize simulate/policy simulate/explain stats/by"},
+	{"Reduction", "pass policy target reduce/counter"},
 	{"Counting", "by calibrate collapse-system counter max-iterations summary-ratio simulate/timeout simulate/summarizer"},
-	{"Gate", "against allow-empty check drift fail-on fail-on-secret fail-over require unpriced stats/broken"},
+	{"Gate", "fail-on fail-over"},
 	{"Writing", "write branch/output edit/output import/output import/resume label/output migrate/output " +
-		"patch/output redact/output reduce/output repair/output undo/output label/session migrate/strict repair/strict undo/strict"},
+		"patch/output patch/format redact/output reduce/format reduce/output repair/output undo/output label/session migrate/strict repair/strict undo/strict"},
 	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort split update " +
 		"forgot/limit tree notes/max-tokens render/target"},
 	{"formats", "json output"},
+	{"gate", "against allow-empty drift require unpriced stats/broken stats/check"},
 	{"rules", "baseline implemented lenient model rules strict window"},
-	{"redaction", "env patterns redact structure-only values"},
+	{"redaction", "env fail-on-secret patterns redact structure-only values"},
+	{"searching", "search/cwd embed event exit-code for search/max-tokens no-cache rank recent source"},
 	{"settings", "config sessions-dir color pager no-pager quiet max-size"},
 	{"summaries", "apply emit focus identifiers prompt summarizer summary-limit summary-tokens"},
 	{"writing", "as force jobs no-mark now quarantine"},
@@ -52,6 +53,19 @@ func groupOf(cmd *cobra.Command, f *pflag.Flag) string {
 		}
 	}
 	return headings[0]
+}
+
+// OfSome are the flags of the program that only some commands take.
+var OfSome = []string{"json", "redact", "fail-on-secret"}
+
+// Take declares which of the flags OfSome a command takes.
+func Take(cmd *cobra.Command, flags ...string) {
+	cmd.Annotations = map[string]string{"ctxtool_takes": strings.Join(flags, " ")}
+}
+
+// Takes reports whether a command takes a flag that it has.
+func Takes(cmd *cobra.Command, flag string) bool {
+	return !slices.Contains(OfSome, flag) || slices.Contains(strings.Fields(cmd.Annotations["ctxtool_takes"]), flag)
 }
 
 // The width of help: lines longer than maxWidth are hard to read.
@@ -120,13 +134,14 @@ func (p *printer) commands(cmd *cobra.Command) {
 	p.table("Commands", rows[""], 11)
 }
 
-// flags lists the flags of a command by their headings, and names those of topics.
+// flags lists the flags of a command by their headings, and names those of topics but for settings,
+// which all commands have.
 func (p *printer) flags(cmd *cobra.Command) {
 	listed, widest := map[string][][2]string{}, 0
 	shared := map[string][]string{}
 	add := func(f *pflag.Flag) {
 		switch group := groupOf(cmd, f); {
-		case f.Hidden || f.Name == "help":
+		case f.Hidden || f.Name == "help" || !Takes(cmd, f.Name):
 		case slices.Contains(headings, group):
 			name, usage := flagRow(f)
 			listed[group] = append(listed[group], [2]string{name, usage})
@@ -142,18 +157,21 @@ func (p *printer) flags(cmd *cobra.Command) {
 	}
 	var rows [][2]string
 	for _, topic := range Topics() {
-		if names := shared[topic]; len(names) > 0 {
+		switch names := shared[topic]; {
+		case topic == "settings":
+			rows = append(rows, [2]string{topic, "flags of every command"})
+		case len(names) > 0:
 			rows = append(rows, [2]string{topic, strings.Join(names, ", ")})
 		}
 	}
-	p.table("Shared flags (ctxtool help TOPIC)", rows, len("redaction"))
+	p.table("More flags (ctxtool help TOPIC)", rows, len("redaction"))
 }
 
 // names lists what has a name only: the commands of no group, and the topics, in which the
 // flags of all commands are too.
 func (p *printer) names() {
-	p.line("\nOthers: %s", strings.Join(p.others, ", "))
-	p.line("%s", wrap("Topics: "+strings.Join(Topics(), ", "), p.width, 0))
+	text := "Others: " + strings.Join(p.others, ", ") + ". Topics: " + strings.Join(Topics(), ", ")
+	p.line("\n%s", wrap(text, p.width, 0))
 }
 
 // mostName is how wide a flag's name may be beside its usage.

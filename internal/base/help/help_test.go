@@ -64,8 +64,9 @@ Selection:
 Writing:
   -o, --output FILE  write to FILE
 
-Shared flags (ctxtool help TOPIC):
+More flags (ctxtool help TOPIC):
   rules      --rules
+  settings   flags of every command
 
 See also: ctxtool help exit-status, points, sessions
 `},
@@ -75,8 +76,7 @@ Usage: program
 First:
   undo         Do a thing
 
-Others: other
-`},
+Others: other. `},
 	} {
 		var b strings.Builder
 		must.Do(Command(&b, c.cmd, 0))

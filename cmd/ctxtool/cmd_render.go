@@ -35,8 +35,7 @@ const commentSize = 65536
 
 type renderOptions struct {
 	readFlags
-	view, target     string
-	at, leaf         string
+	target, leaf     string
 	period           // of points and git revisions too
 	files            []string
 	all              bool
@@ -57,9 +56,7 @@ func newRenderCommand(e *env) *cobra.Command {
 	o.readFlags.flags(e, cmd, "markdown", "text", "html")
 	f := cmd.Flags()
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
-	e.choice(cmd, &o.view, "view", "conversation", "`VIEW` of the session: conversation (of the user), context (of the model)", "unknown view", []string{"conversation", "context"})
 	e.choice(cmd, &o.target, "target", "comment", "write Markdown for `TARGET`: comment, file", "unknown target", []string{"comment", "file"})
-	f.StringVar(&o.at, "at", "", "with --view context, render the context at `POINT`")
 	f.StringVar(&o.leaf, "leaf", "", "render the branch that ends at `POINT`")
 	f.StringVar(&o.since, "since", "", "only turns since `POINT`, TIME or git revision")
 	f.StringVar(&o.until, "until", "", "only turns until `POINT`, TIME or git revision")
@@ -74,7 +71,6 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.Var(countFlag(&o.split), "split", "with -f html, split pages by `MEGABYTES` of the session")
 	complete(cmd, "include", page.PartNames())
 	complete(cmd, "exclude", page.PartNames())
-	cmd.MarkFlagsMutuallyExclusive("all", "at")
 	return cmd
 }
 
@@ -82,15 +78,6 @@ func newRenderCommand(e *env) *cobra.Command {
 func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
 	if err := o.checkHTML(e, given); err != nil {
 		return err
-	}
-	if o.view == "context" {
-		for _, flag := range []string{"all", "since", "until", "files"} {
-			if given(flag) {
-				return fmt.Errorf("--%s conflicts with --view context", flag)
-			}
-		}
-	} else if given("at") {
-		return errors.New("--at requires --view context; --leaf ends a conversation")
 	}
 	if o.maxLines < 0 || o.budget < 0 {
 		return errors.New("--max-lines and --budget must be 0 or more")
@@ -121,11 +108,7 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 		return err
 	}
 	defer s.Close()
-	if o.view == "context" {
-		o.at = cmp.Or(o.at, point)
-	} else {
-		o.leaf = cmp.Or(o.leaf, point)
-	}
+	o.leaf = cmp.Or(o.leaf, point)
 	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
 	if err != nil {
 		return err
@@ -144,15 +127,7 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 	if o.assets != "" {
 		p.Asset = (&assets{disk: e.disk, dir: o.assets, page: o.output}).store
 	}
-	if o.view == "context" {
-		var at int
-		if at, err = findLeaf(s, cmp.Or(o.at, "leaf"), leaf); err == nil {
-			p.Context, err = r.At(sessionfmt.After(at))
-		}
-	} else {
-		err = o.conversation(e, p, r, leaf)
-	}
-	if err != nil {
+	if err = o.conversation(e, p, r, leaf); err != nil {
 		return err
 	}
 	if p.About, err = outline.Headed(s); err == nil {

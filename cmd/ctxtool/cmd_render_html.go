@@ -20,7 +20,7 @@ import (
 )
 
 // notForPages are the flags that select parts of a session: a page has all of them.
-var notForPages = []string{"view", "target", "at", "since", "until", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
+var notForPages = []string{"target", "since", "until", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
 
 func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 	if o.format != "html" {

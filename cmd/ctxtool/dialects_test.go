@@ -19,7 +19,7 @@ var lensLines = []string{
 	"replay FILE -f summary", "replay FILE -f full", "replay FILE -f context", "replay FILE -f llm", "replay FILE -f json", "replay FILE -f native",
 	"trace FILE -e .", "trace FILE --blame", "cache FILE", "cache FILE -f jsonl",
 	"stats FILE LENSES", "stats FILE -f json LENSES", "notes FILE", "search -e . FILE",
-	"render FILE", "render FILE --view context", "render FILE -f html -o -", "simulate FILE", "simulate FILE --json", "reduce FILE", "reduce FILE -f json",
+	"render FILE", "render FILE -f html -o -", "simulate FILE", "simulate FILE --json", "reduce FILE", "reduce FILE -f json",
 	"patch FILE --remove-tool bash --why x --now 2026-01-31", "redact FILE -o -",
 }
 

@@ -457,7 +457,6 @@ func TestContradicted(t *testing.T) {
 		{"replay little.jsonl", "· ~36k/200k tokens (18%)"},
 		{"stats --lens context removed.jsonl", "removed outside of the file  ~-43992  -22.0%"},
 		{"stats --lens context removed.jsonl", "total                         ~46135   23.1%"},
-		{"render --view context --target file removed.jsonl", "**Size**: ~46.1k tokens: system 0, tools 0, messages 90.1k, removed outside of the file -44k; window 200k"},
 		{"ls --json removed.jsonl", `"context":46135,`},
 		{"status removed.jsonl", " · ~23% of 200k · "},
 		{"check removed.jsonl", "maybe-cleared  the provider counted 46000 tokens for this request, and the file has messages of about 90001 for it"},

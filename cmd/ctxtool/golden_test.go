@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 		cases[name] = commands
 	}
 	for name, flags := range map[string]string{
-		"": "", "-all": " --target file --all", "-text": " -f text --budget 5000", "-view": " --view context --at request:10 --include system",
+		"": "", "-all": " --target file --all", "-text": " -f text --budget 5000",
 		"-folded": " --since turn:3 --max-lines 4 --include ephemerals --exclude results,thinking", "-files": " --files docs --exclude calls",
 	} {
 		cases["render/demo"+name] = []string{"render " + demo + flags}

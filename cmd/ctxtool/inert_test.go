@@ -54,7 +54,7 @@ func TestMarkdownIsInert(t *testing.T) {
 	for _, args := range []string{
 		"notes d/s.jsonl", "notes --digest d", "notes d/s.jsonl --summarizer file:answer.md",
 		"search pwned d -f markdown", "search -f markdown --source logs -- -- d", "search -f markdown --source shell_history -- -- d",
-		"search --for pwned d -f markdown", "render d/s.jsonl", "render d/s.jsonl --view context",
+		"search --for pwned d -f markdown", "render d/s.jsonl",
 		"stats d -f markdown", "stats d/s.jsonl --lens cost -f markdown", "diff d/s.jsonl a1000000 leaf -f markdown",
 		"patch d/s.jsonl -f markdown --remove-tool x", "simulate d/s.jsonl -f markdown",
 	} {

@@ -49,7 +49,7 @@ var parents = map[string]string{
 var (
 	stateAt = []string{
 		"replay S@P", "replay S --at P", "replay S --leaf P -f json", "stats S --at P --lens context,growth,bytes,cache", "stats S@P --lens context,growth,bytes,cache",
-		"render S@P --view context", "render S --view context --at P", "render S@P", "render S --leaf P --view context",
+		"render S@P", "render S --leaf P",
 		"log --tree S@P", "log --tree S --leaf P", "log S@P", "log S --leaf P", "log S --until P", "render S --until P",
 		"forgot S@P", "forgot S --at P", "notes S@P", "notes S --at P", "log S@P -f swe-cli", "trace S@P plum", "trace S plum --at P", "trace S plum --leaf P", "trace S --blame P", "trace S@P --blame",
 		"diff S root P", "diff S P bb", "diff S@P S@bb", "diff S P bb --entries",

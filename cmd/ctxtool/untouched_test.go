@@ -28,7 +28,7 @@ func readingLines() (lines []string) {
 		"show FILE leaf -o OUT", "show FILE leaf -f json -o OUT", "show FILE leaf -f raw -o OUT",
 		"cache FILE -o OUT", "cache FILE --all --collapse-system -f jsonl -o OUT", "cache FILE -f csv --redact -o OUT",
 		"ls FILE -o OUT", "ls FILE --json -o OUT",
-		"render FILE -o OUT", "render FILE --all --target file --include system,ephemerals -o OUT", "render FILE --view context -f text -o OUT",
+		"render FILE -o OUT", "render FILE --all --target file --include system,ephemerals -o OUT", "replay FILE -f full -o OUT",
 		"replay FILE --redact -o OUT", "log --tree FILE --redact -o OUT", "log FILE --redact -o OUT", "check FILE --redact -o OUT",
 		"trace FILE -e . -o OUT", "trace FILE -F nowhere-at-all -f jsonl -o OUT", "trace FILE leaf --all -f jsonl -o OUT", "trace FILE --blame -o OUT", "trace FILE --redact --blame -f jsonl -o OUT",
 		"diff FILE root leaf -o OUT", "diff FILE -f json -o OUT", "diff FILE leaf -f markdown -o OUT", "diff FILE root leaf -f stat -o OUT", "diff FILE root leaf --entries -o OUT",

@@ -77,10 +77,7 @@ func (p *Page) remark(dst []byte, b *transcript.Block) []byte {
 	case transcript.Failure:
 		return p.note(dst, "Answer "+map[string]string{"aborted": "aborted", "error": "failed"}[b.Title], "", p.folded(b.Text))
 	case transcript.Compaction:
-		switch {
-		case p.Context != nil:
-			return p.note(dst, "Summary", "of earlier messages", p.folded(b.Text))
-		case b.Cut == nil:
+		if b.Cut == nil {
 			return p.note(dst, "Compaction", "without effect here", nil)
 		}
 		return p.note(dst, "Compacted", cutWords(b.Cut), p.opened(nil, title{before: "Summary" + lineCount(b.Text)}, b.Text))
@@ -209,20 +206,11 @@ const headingWords = 72
 // prompt appends the heading of a turn, and its prompt.
 func (p *Page) prompt(dst []byte, b *transcript.Block) []byte {
 	words := beginningOf(b.Text, headingWords)
-	dst = p.pen.heading(dst, 2, turnAnchor(b.Turn), p.pen.inline(p.turnName(b.Turn), words))
+	dst = p.pen.heading(dst, 2, turnAnchor(b.Turn), p.pen.inline(fmt.Appendf(nil, "Turn %d: ", b.Turn), words))
 	if words == string(bytes.TrimSpace(b.Text)) {
 		return dst
 	}
 	return p.pen.quote(dst, p.pen.text(nil, b.Text))
-}
-
-// turnName returns the name of a turn. Turns of a context have no numbers, since some are
-// missing.
-func (p *Page) turnName(turn int) []byte {
-	if p.Context != nil {
-		return []byte("User: ")
-	}
-	return fmt.Appendf(nil, "Turn %d: ", turn)
 }
 
 func turnAnchor(turn int) string { return fmt.Sprintf("turn-%d", turn) }

@@ -8,11 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ctxtool/internal/entry"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay/models"
-	"ctxtool/replay/tokens"
 )
 
 // Limits that keep the head of a page within 20 lines.
@@ -38,34 +36,6 @@ func (p *Page) head() ([]byte, error) {
 	dst = p.remarks(dst)
 	dst = p.contents(dst)
 	return p.lists(dst), nil
-}
-
-// contextHead returns the head of a context: its model and its size.
-func (p *Page) contextHead() ([]byte, error) {
-	e := p.Context
-	m, err := entry.MetaOf(e, &tokens.Pi)
-	if err != nil {
-		return nil, err
-	}
-	at := "the beginning"
-	if e.Leaf >= 0 {
-		at = "entry " + p.Session.ID(e.Leaf)
-	}
-	line := p.pen.inline([]byte("Context of request "+fmt.Sprint(e.RequestIndex)+", at "), at)
-	dst := p.pen.heading(nil, 1, "", line)
-	dst = p.fact(dst, "Session", p.inline(phrase.Cut(p.About.Title(), headingWords)))
-	if m.Model != (models.Ref{}) {
-		dst = p.fact(dst, "Model", p.code(m.Model.Name()))
-	}
-	counts, size, total, limit := m.Tokens, m.Usage, m.Usage.Tokens, m.Limit
-	name, more := size.Rest(counts.Total)
-	dst = p.fact(dst, "Size", fmt.Sprintf("%s%s tokens: system %s, tools %s, messages %s", phrase.If(size.Estimated > 0, "~"), phrase.Short(int64(total)),
-		phrase.Short(int64(counts.System)), phrase.Short(int64(counts.Tools)), phrase.Short(int64(counts.Messages)))+
-		phrase.If(more != 0, ", %s %s", name, phrase.Short(int64(more)))+
-		phrase.If(limit > 0, "; window %s", phrase.Short(limit))+phrase.If(limit > 0 && int64(total) > limit, ", exceeded"))
-	dst = p.fact(dst, "Messages", fmt.Sprintf("%d cached, %d uncached; %s", e.Cached(), e.Uncached(), phrase.Count(len(e.Transforms), "transform")))
-	dst = p.remarks(dst)
-	return p.contents(dst), nil
 }
 
 // remarks appends notes on the page itself, and an empty line.
@@ -307,7 +277,7 @@ func (p *Page) contents(dst []byte) []byte {
 	}
 	dst = p.pen.heading(dst, 2, "", []byte("Contents"))
 	for _, t := range p.turns {
-		line := p.pen.inline(p.turnName(t.turn), t.words)
+		line := p.pen.inline(fmt.Appendf(nil, "Turn %d: ", t.turn), t.words)
 		dst = p.pen.item(dst, p.pen.link(nil, turnAnchor(t.turn), line))
 	}
 	return append(dst, '\n')

@@ -14,7 +14,6 @@ import (
 	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
-	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -24,8 +23,6 @@ import (
 type Page struct {
 	Session *sessionfmt.Session
 	About   outline.About // of the session
-	// Context is an envelope to show in place of a conversation.
-	Context *replay.Envelope
 	// Chapters are the parts of the conversation, in order.
 	Chapters []transcript.Blocks
 
@@ -81,17 +78,13 @@ func (p *Page) Write(w io.Writer) error {
 	if p.Markdown {
 		p.pen = markdownPen{anchors: p.File}
 	}
-	head := p.head
-	if p.Context != nil {
-		head, p.Chapters = p.contextHead, []transcript.Blocks{transcript.Context(p.Context)}
-	}
 	if p.cwd = strings.TrimRight(p.About.CWD, "/"); p.cwd != "" {
 		p.cwd += "/"
 	}
 	if err := p.survey(); err != nil {
 		return err
 	}
-	first, err := head()
+	first, err := p.head()
 	if err != nil {
 		return err
 	}
@@ -99,7 +92,7 @@ func (p *Page) Write(w io.Writer) error {
 		return err
 	}
 	if p.fold.tally().n > 0 { // the head lists what was folded
-		if first, err = head(); err != nil {
+		if first, err = p.head(); err != nil {
 			return err
 		}
 	}

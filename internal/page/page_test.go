@@ -305,7 +305,6 @@ func hostilePage(t *testing.T, text string) {
 	turns, branches := turnsOf(s)
 	for _, set := range []func(*Page){
 		func(*Page) {}, func(p *Page) { p.File = true }, func(p *Page) { p.MaxLines = 3 }, func(p *Page) { p.Budget = 9000 },
-		func(p *Page) { p.Context = contextOf(s) },
 	} {
 		var p Page
 		set(&p)
@@ -316,16 +315,8 @@ func hostilePage(t *testing.T, text string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, m := turns, branches
-		if p.Context != nil {
-			n, m = bytes.Count(doc, []byte("\n## User: ")), 0
-		}
-		for _, w := range sound(doc, n, m, p.File) {
+		for _, w := range sound(doc, turns, branches, p.File) {
 			t.Errorf("%q: %s in\n%s", text, w, doc)
 		}
 	}
-}
-
-func contextOf(s *sessionfmt.Session) *replay.Envelope {
-	return must.Get(replay.New(s, replay.Options{Lenient: true}).At(sessionfmt.After(s.Leaf())))
 }

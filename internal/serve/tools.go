@@ -15,6 +15,7 @@ type tool struct {
 	name, command, about string
 	fields               []field
 	required             []string
+	verbatim             bool                     // the answer is text, not Markdown
 	args                 func(in *input) []string // of the command; errors are in the input
 }
 
@@ -36,25 +37,22 @@ var tools = []tool{
 			{"exit_code", "integer", "only commands with this exit status; -1 for all failures"},
 			{"event_type", "string", "logs: bash_exec, tool_call, prompt or error"},
 			{"last_n", "integer", "most results (default 20, at most 50)"},
-		}, []string{"source"}, searchArgs,
+		}, []string{"source"}, false, searchArgs,
 	},
 	{
-		"get_context", "render", "Show the complete context of the model at a point of a session, as Markdown: system prompt, tools and messages.", []field{sessionField, pointField}, nil,
+		"get_context", "replay", "Show the complete context of the model at a point of a session: system prompt, tools and messages.", []field{sessionField, pointField}, nil, true,
 		func(in *input) []string {
-			return []string{
-				"-f", "markdown", "--view", "context", "--target", "file", "--max-lines", "0", "--include", "system,ephemerals",
-				"--at=" + in.text("point", "leaf"), "--", in.session(),
-			}
+			return []string{"-f", "full", "--at=" + in.text("point", "leaf"), "--", in.session()}
 		},
 	},
 	{
-		"show", "show", "Show an entry of a session and its effect on the context.", []field{sessionField, pointField}, nil,
+		"show", "show", "Show an entry of a session and its effect on the context.", []field{sessionField, pointField}, nil, true,
 		func(in *input) []string { return []string{"--", in.session(), in.text("point", "leaf")} },
 	},
 	{
 		"diff", "diff", "Show how the context of a session changed between two points, as Markdown.", []field{
 			sessionField, {"from", "string", "a point, such as request:3"}, {"to", "string", "a point; leaf if absent"},
-		}, []string{"from"},
+		}, []string{"from"}, false,
 		func(in *input) []string {
 			return []string{"-f", "markdown", "--", in.session(), in.text("from", ""), in.text("to", "leaf")}
 		},
@@ -62,11 +60,11 @@ var tools = []tool{
 	{
 		"trace", "trace", "Follow a text through a session: where it entered the context, which requests had it, and what removed it.", []field{
 			sessionField, {"text", "string", "the text, such as the name of a file"},
-		}, []string{"text"},
+		}, []string{"text"}, true,
 		func(in *input) []string { return []string{"--fixed=" + in.text("text", ""), "--", in.session()} },
 	},
 	{
-		"cost", "stats", "Show what the calls of a session cost, by model and purpose, as Markdown.", []field{sessionField}, nil,
+		"cost", "stats", "Show what the calls of a session cost, by model and purpose, as Markdown.", []field{sessionField}, nil, false,
 		func(in *input) []string { return []string{"--lens", "cost", "-f", "markdown", "--", in.session()} },
 	},
 	{
@@ -74,7 +72,7 @@ var tools = []tool{
 			{"project", "string", "only sessions whose folder name contains this"},
 			{"since", "string", "only since a time: yesterday, 7d, 2026-01-31"},
 			{"limit", "integer", "most sessions (default 20)"},
-		}, nil,
+		}, nil, true,
 		func(in *input) []string {
 			return slices.Concat([]string{"--limit", strconv.Itoa(max(1, in.number("limit", 20)))}, in.flag("--project", "project"), in.flag("--since", "since"))
 		},

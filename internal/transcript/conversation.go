@@ -3,7 +3,6 @@ package transcript
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
-	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -220,32 +218,6 @@ func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
 		}
 		if end {
 			r.ready(c.before[-1]...)
-		}
-		return nil
-	})
-}
-
-// Context returns the blocks of an envelope: prompt, tools, and messages as a provider gets
-// them.
-func Context(e *replay.Envelope) Blocks {
-	return blocksOf(reader{turn: -1}, func(r *reader) error {
-		p, err := e.Prompt()
-		if err != nil {
-			return err
-		}
-		for _, part := range prompt.Split(p.Parts) {
-			r.ready(Block{Kind: System, Record: part.Origin.Record, By: part.Origin.By, Title: "part " + part.Name, Text: []byte(jsonl.UTF8(part.Text)), Hidden: true})
-		}
-		for _, t := range p.Tools {
-			r.ready(Block{Kind: System, Record: t.Origin.Record, By: t.Origin.By, Title: "tool " + t.Name, Value: t.Raw, Text: t.Raw, Hidden: true})
-		}
-		for _, messages := range []iter.Seq2[replay.Message, error]{e.CachedMessages(), e.UncachedMessages()} {
-			for m, err := range messages {
-				if err != nil || r.done {
-					return err
-				}
-				r.item(m.Kind, Block{Record: m.Origin.Record, By: m.Origin.By}, m.Raw)
-			}
 		}
 		return nil
 	})

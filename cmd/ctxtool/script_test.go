@@ -184,13 +184,14 @@ func age(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// live gives the last entries of files a time a second ago, as if an agent wrote them: live FILE... At
-// the present time they could remain what ctxtool has just written.
+// live gives the last entries of files the present time, as if an agent wrote them: live FILE... It
+// first lets a millisecond pass, since ctxtool may have written them in this one.
 func live(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: live FILE...")
 	}
-	now := time.Now().Add(-time.Second).UTC().Format("2006-01-02T15:04:05.000Z")
+	time.Sleep(2 * time.Millisecond)
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 	for _, name := range args {
 		text := ts.ReadFile(name)
 		from := strings.LastIndex(text, `"timestamp":"`) + len(`"timestamp":"`)

@@ -164,15 +164,17 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 	sum := &stats.Report{Schema: stats.Schema}
 	err := e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
 		var fault error
-		broken := 0
+		var broken []string
 		var read []*stats.Report
 		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *result { return o.read(e, f, show) }, func(one *result) {
 			if one == nil {
 				return
 			}
 			if one.err != nil {
-				broken++
-				fault = cmp.Or(fault, one.err)
+				broken = append(broken, one.File+": "+one.Error)
+			}
+			if one.err != nil && o.alone {
+				fault = one.err
 			}
 			if o.hasLens("calibration") { // needs all sessions
 				read = append(read, one.Report)
@@ -188,13 +190,10 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 				fault = err
 			}
 		}
-		if !o.alone {
-			fault = noneBroken(o.strict, broken, len(files), "have no figures")
-		}
-		if fault != nil {
+		if fault = cmp.Or(fault, o.unread(broken, len(files))); fault != nil {
 			return fault
 		}
-		if len(sum.Files) == broken {
+		if len(sum.Files) == len(broken) {
 			e.note("no session matches")
 		}
 		o.Finish(sum)
@@ -228,6 +227,20 @@ func (o *statsOptions) add(w *bufio.Writer, sum, one *stats.Report) error {
 	}
 	o.Finish(one)
 	return render.WriteJSON(w, one)
+}
+
+// unread returns an error if too many of several sessions cannot be read. A gate says so itself.
+func (o *statsOptions) unread(broken []string, of int) error {
+	if o.alone {
+		return nil
+	}
+	if err := noneBroken(o.strict, len(broken), of, "have no figures"); err != nil || o.gated {
+		return err
+	}
+	if err := noneRead(len(broken), of); err != nil {
+		return fmt.Errorf("%w; %s", err, broken[0])
+	}
+	return nil
 }
 
 // A result is the report on a session, and the error of one that cannot be read.

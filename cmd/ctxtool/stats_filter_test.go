@@ -94,7 +94,13 @@ func TestNothingToCount(t *testing.T) {
 	must.Do(os.WriteFile(filepath.Join(broken, "a.jsonl"), []byte("nonsense\n"), 0o600))
 	session := filepath.Join(dir, "s.jsonl")
 	must.Do(os.WriteFile(session, gen.Session(gen.Shape{Seed: 1, Entries: 10}), 0o600))
-	for _, args := range [][]string{{broken}, {session, "--only-model", "nobody's"}, {session, "--since", "2199-01-01"}} {
+	for _, command := range []string{"stats", "cost"} { // nothing but a broken file
+		r := ranIn("", command, broken)
+		if r.status != exitNothing || r.stdout.Len() > 0 || !strings.Contains(r.stderr.String(), "a.jsonl: not a session") {
+			t.Errorf("%s of a broken file: status %d, %s", command, r.status, &r.stderr)
+		}
+	}
+	for _, args := range [][]string{{session, "--only-model", "nobody's"}, {session, "--since", "2199-01-01"}} {
 		for _, l := range stats.Lenses {
 			for _, form := range []string{"text", "json", "jsonl", "csv", "markdown"} {
 				r := ranIn("", append([]string{"stats", "--lens", l.Name, "-f", form}, args...)...)

@@ -277,7 +277,7 @@ func (s *Session) refuseVersion() error {
 			Hint: "a newer ctxtool may support it"}
 	case s.Version < 2:
 		return &Error{Err: errors.New("the format is version 1, whose entries have no ids"),
-			Hint: "run ctxtool migrate"}
+			Hint: "ctxtool migrate " + s.Name + " --write upgrades it"}
 	}
 	return nil
 }

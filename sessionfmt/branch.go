@@ -38,7 +38,7 @@ func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, err
 		return nil, s.at(err)
 	}
 	if s.Version < 3 {
-		return nil, s.at(&Error{Err: fmt.Errorf("the format is version %d, and a new session requires 3", s.Version), Hint: "run ctxtool migrate"})
+		return nil, s.at(&Error{Err: fmt.Errorf("the format is version %d, and a new session requires 3", s.Version), Hint: "ctxtool migrate " + s.Name + " --write upgrades it"})
 	}
 	if s.header < 0 {
 		return nil, s.at(&Error{Err: errors.New("it has no session header"), Hint: "run ctxtool repair"})

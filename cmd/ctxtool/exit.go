@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/phrase"
@@ -91,8 +92,15 @@ func withStatus(err error, status int) error {
 //	ctxtool: s.jsonl:12: entry a1b2c3d4: cause
 //	hint: what helps
 func (e *env) fault(err error) {
-	fmt.Fprintf(e.stderr, "ctxtool: %s\n", phrase.Clean(e.redacted(strings.TrimRight(err.Error(), "\n"))))
-	if at, ok := errors.AsType[*sessionfmt.Error](err); ok && at.Hint != "" {
+	text := strings.TrimRight(err.Error(), "\n")
+	at, ok := errors.AsType[*sessionfmt.Error](err)
+	if ok && !slices.Contains(e.args, at.Pos.File) { // it was not named so
+		if short := e.store().Short(at.Pos.File); short != "" {
+			text = strings.Replace(text, at.Pos.File+":", short+":", 1)
+		}
+	}
+	fmt.Fprintf(e.stderr, "ctxtool: %s\n", phrase.Clean(e.redacted(text)))
+	if ok && at.Hint != "" {
 		hint := at.Hint
 		if name := " " + sessionfmt.Clean(at.Pos.File) + " "; strings.Contains(hint, name) && at.Pos.File != "" {
 			hint = strings.ReplaceAll(hint, name, " "+e.ref(at.Pos.File)+" ") // to paste

@@ -173,7 +173,7 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 		return nil, err
 	}
 	if o.alone && !o.Write && o.output == "" && p.Waits == nil {
-		p.Next = o.otherwise(e, p, f)
+		p.Next = o.otherwise(e, s, p, f)
 	}
 	return p, o.summarizerFlags.emit(f.name, job.Policy.Name, p.Requests)
 }
@@ -181,9 +181,9 @@ func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan
 // smallContext is the number of tokens up to which no target is proposed.
 const smallContext = 2000
 
-// otherwise returns what goes on where --write would not: with a target if there is nothing to do,
-// and for another agent's session with its import.
-func (o *reduceFlags) otherwise(e *env, p *plan.Plan, f listedFile) string {
+// otherwise returns what goes on where --write would not: with a target if there is nothing to do, or
+// the upgrade that comes before that, and for another agent's session with its import.
+func (o *reduceFlags) otherwise(e *env, s *sessionfmt.Session, p *plan.Plan, f listedFile) string {
 	r, ref, target := p.Reduction, e.ref(f.path), ""
 	idle := len(r.Changes) == 0 && r.Summary == "" && o.job.Policy.Target == (compact.Amount{})
 	if size := min(r.Before, p.Context.Tokens); idle && size > smallContext {
@@ -200,6 +200,8 @@ func (o *reduceFlags) otherwise(e *env, p *plan.Plan, f listedFile) string {
 	case p.Session.Certainty != nil:
 		return fmt.Sprintf("a session of %s is read only; to write it smaller as one of pi:\n  ctxtool import %s -o - | %s -o NEW.jsonl",
 			p.Session.Agent, ref, again("-"))
+	case target != "" && s.Version < 2:
+		return "its format is version 1; to upgrade it first:\n  ctxtool migrate " + ref + " --write"
 	case target != "":
 		return "to make it smaller anyway:\n  " + again(ref)
 	}

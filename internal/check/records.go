@@ -83,14 +83,14 @@ func (x *subject) untimed(i int) bool {
 }
 
 // timeBackward ignores labels: a branched session has them at its end with their original
-// times.
+// times. Less than a second is no damage: what is made at once is written in any order.
 func (x *subject) timeBackward(i int) {
 	p := x.s.Parent(i)
 	if p < 0 || p == i || x.s.Kind(i) == jsonl.Label {
 		return
 	}
 	at, ok := x.s.Time(i)
-	if before, known := x.s.Time(p); ok && known && at < before && x.s.Pos(i).File == x.s.Pos(p).File {
+	if before, known := x.s.Time(p); ok && known && at <= before-1000 && x.s.Pos(i).File == x.s.Pos(p).File {
 		x.add(i, "it is %s older than its parent %s", time.Duration(before-at)*time.Millisecond, sessionfmt.Quote(x.s.ID(p)))
 	}
 }

@@ -23,6 +23,7 @@ type arranger struct {
 	tail             [2]int32 // the last entry, and the last one of a sidechain; none where below 0
 	last             link     // the last one of the file itself, where it continues another
 
+	sent [2]sent // of the file, and of its sidechain
 	held *compaction // one that waits for its summary
 
 	recorded link // the leaf that last-prompt names
@@ -69,7 +70,7 @@ func newArranger() dialect.Arranger {
 	return &arranger{
 		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
 		replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
-		last: link{entry: -1}, recorded: link{entry: -1},
+		last: link{entry: -1}, recorded: link{entry: -1}, sent: [2]sent{{entry: -1}, {entry: -1}},
 	}
 }
 
@@ -151,7 +152,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 			t.Join(int(e), l.At)
 			a.finished(e, l)
 			a.follow(l, e, side)
-			return nil
+			return a.asWritten(t, e, l, side)
 		}
 	}
 	above := a.parent(l, side)
@@ -176,12 +177,18 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		return a.snip(t, l, up, side)
 	case synthetic:
 		return a.synthetic(t, l, up, side)
+	case attachment, unsent:
+		return a.beside(t, kinds[code], l, above, side)
+	case snapshot:
+		return a.snapshot(t, l, above, side)
 	}
 	e, err := a.add(t, kinds[code], l, a.end(up), side)
 	if err == nil && code == answer {
 		a.answers[a.key(id)] = e
 		a.finished(e, l)
 		a.shrunk(t, l, e, request)
+		a.sent[side].answers++
+		err = a.asWritten(t, e, l, side)
 	}
 	return err
 }
@@ -199,7 +206,7 @@ func (a *arranger) walk(up int32, off int64) {
 
 // kinds are those of entries that one line makes.
 var kinds = map[dialect.Code]jsonl.Kind{
-	user: jsonl.User, summary: jsonl.User, note: jsonl.Custom, command: jsonl.Custom, attachment: jsonl.Custom,
+	user: jsonl.User, summary: jsonl.User, note: jsonl.Custom, command: jsonl.Custom, attachment: jsonl.Custom, unsent: jsonl.CustomEntry,
 	answer: jsonl.Assistant, synthetic: jsonl.Assistant, mark: jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
 }
 

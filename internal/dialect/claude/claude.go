@@ -26,7 +26,7 @@ var Dialect = dialect.Dialect{
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
 	File:  fileID, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
-		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata"},
+		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata", "attachment", "rendered", "version"},
 		Message: []string{"id", "model", "stop_reason", "content", "usage"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
@@ -115,7 +115,9 @@ const (
 	boundary                            // a compaction
 	microcompact                        // results are no longer sent as they were
 	snip                                // messages are removed
-	attachment                          // something that the program attached
+	attachment                          // something that the program attached, and sent
+	unsent                              // one that it did not send
+	snapshot                            // the system prompt and the tools as it sends them
 	progress                            // of a tool or a hook
 	title                               // of the session, which the model gave
 	ownTitle                            // likewise, which the user gave
@@ -138,6 +140,13 @@ var types = map[string]dialect.Code{
 	"summary": dialect.Skip, "agent-name": dialect.Skip, "mode": dialect.Skip, "permission-mode": dialect.Skip,
 	"bridge-session": dialect.Skip, "queue-operation": dialect.Skip, "file-history-snapshot": dialect.Skip,
 	"pr-link": dialect.Skip, "fork-context-ref": dialect.Skip, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
+	"file-history-delta": dialect.Skip, "continued-in": dialect.Skip, "frame-link": dialect.Skip, "memory-mode": dialect.Skip,
+	"agent-color": dialect.Skip, "agent-setting": dialect.Skip, "relocated": dialect.Skip, "ended-by-model": dialect.Skip,
+	"isolation-latch": dialect.Skip, "atis-latch": dialect.Skip, "dev-mods": dialect.Skip, "cost-state": dialect.Skip,
+	"history-suppression": dialect.Skip, "artifact-comment-monitor": dialect.Skip, "artifact-autoreact-ledger": dialect.Skip,
+	"observer-ref": dialect.Skip, "derived-from": dialect.Skip, "tools-used": dialect.Skip, "data-flow-records": dialect.Skip,
+	"data-flow-incomplete": dialect.Skip, "hybrid-organization": dialect.Skip,
+	"api-request": dialect.Skip, "api-request-shape": dialect.Skip, "api-request-blob": dialect.Skip, "api-request-resumed": dialect.Skip,
 	"speculation-accept": dialect.Skip, "marble-origami-commit": dialect.Skip, "marble-origami-snapshot": dialect.Skip,
 }
 
@@ -156,6 +165,9 @@ const (
 	atLeaf
 	atExplicit
 	atSummarized
+	atAttachment
+	atRendered
+	atVersion
 )
 
 // read is the dialect's Read.
@@ -182,6 +194,8 @@ func read(p *jsonl.Picked) dialect.Head {
 		} else if subtype.Is("compact_boundary") && !p.ParentID.IsString() {
 			head.Code, head.Ref = boundary, p.Record[atLogicalParent]
 		}
+	case attachment:
+		head.Code = attachmentCode(p)
 	case lastPrompt:
 		head.Ref = p.Record[atLeaf]
 		if p.Record[atExplicit].Truthy() {

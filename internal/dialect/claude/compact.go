@@ -84,7 +84,7 @@ func (a *arranger) compact(t dialect.Tree) error {
 	for _, k := range kept {
 		a.entries[k].keptBy = cmp.Or(a.entries[k].keptBy, e)
 	}
-	a.recorded, a.pinned, a.cut = link{entry: -1}, false, 0
+	a.recorded, a.pinned, a.cut, a.sent[side].entry = link{entry: -1}, false, 0, -1
 	if len(kept) > 0 {
 		a.cut = e
 	}

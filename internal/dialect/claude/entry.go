@@ -35,8 +35,11 @@ func makeEntry(s *dialect.Source) {
 		s.Lines[0].Fields(f[:], "cwd", "forkedFrom")
 		m.e.Set("cwd", f[0])
 		m.e.Set("parentSession", f[1].Get("sessionId"))
+	case jsonl.System:
+		m.system()
 	case jsonl.CustomEntry:
 		m.e.Set("customType", l.subtype)
+		m.e.Set("customType", l.attachment.Get("type"))
 		m.e.Set("data", s.Lines[0])
 	case jsonl.Transform:
 		m.compaction()
@@ -82,6 +85,7 @@ func (m *maker) compaction() {
 			} else {
 				m.prompt(&l)
 			}
+		case l.attachment.Get("type").Is("prompt_snapshot"): // of an answer, see asWritten
 		default:
 			m.note(&l)
 		}
@@ -161,6 +165,10 @@ func nth(list jsonl.Value, n int) jsonl.Value {
 func (m *maker) prompt(l *line) {
 	msg := m.e.Message(jsonl.User)
 	msg.Body()
+	if l.attachment.Exists() {
+		m.attached(msg, l)
+		return
+	}
 	addBlocks(msg, l.text, l.parts)
 	m.sent(msg, l)
 }
@@ -195,10 +203,12 @@ func (m *maker) answer(first *line, lines []jsonl.Value) {
 	msg, last := m.e.Message(jsonl.Assistant), *first
 	msg.Body()
 	addBlocks(msg, jsonl.String{}, last.parts)
-	for _, raw := range lines[1:] {
+	for k, raw := range lines[1:] {
 		if l := m.readLine(raw); l.typ.Is("assistant") {
 			last = l
 			addBlocks(msg, jsonl.String{}, last.parts)
+		} else {
+			written(msg, lines[k]) // it is a snapshot, see asWritten
 		}
 	}
 	msg.SetText("api", "anthropic-messages")
@@ -221,9 +231,9 @@ func (m *maker) nativeAnswer(msg *dialect.Message, lines []jsonl.Value) {
 		return
 	}
 	out, sep := []byte(`[{"role":"assistant","content":[`), ""
-	for _, raw := range lines {
+	for k, raw := range lines {
 		for b := range raw.First("message", "content").Elements {
-			out = append(append(out, sep...), b...)
+			out = append(append(out, sep...), writtenBlock(b, raw, lines[k+1:])...)
 			sep = ","
 		}
 	}
@@ -305,7 +315,7 @@ func (m *maker) note(l *line) {
 	case l.typ.Is("attachment"):
 		msg.Set("customType", orName(l.attachment.Get("type"), `"attachment"`))
 		msg.Body()
-		msg.Said(stringsOf(l.attachment))
+		m.attached(msg, l)
 	case l.typ.Is("system"):
 		msg.Set("customType", orName(l.subtype, `"system"`))
 		msg.Body()

@@ -7,6 +7,7 @@ import (
 // A line is a record as it is shown.
 type line struct {
 	typ, subtype, timestamp, content, attachment jsonl.Value
+	rendered, as jsonl.Value // of an attachment: the texts that were sent, and their role
 
 	// The message of the API: its content, which is a text or parts, and its other members.
 	said  jsonl.Value
@@ -73,6 +74,10 @@ func (m *maker) readLine(v jsonl.Value) (l line) {
 			l.content = c.Value()
 		case "attachment":
 			l.attachment = c.Value()
+		case "rendered":
+			l.rendered = c.Value()
+		case "renderedRole":
+			l.as = c.Value()
 		case "message":
 			m.readMessage(&l, &c)
 			found = true

@@ -1,0 +1,73 @@
+package claude
+
+import (
+	"slices"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// neverSent are the attachments that no version sends (docs/session-format.md 16.8).
+var neverSent = []string{
+	"command_permissions", "credential_org", "deferred_tools_record", "goal_status", "hook_non_blocking_error", "prompt_render_point",
+	"thinking_drop",
+}
+
+// attachmentCode is what an attachment record is. Since 2.1.268 what is sent has its text in rendered.
+func attachmentCode(p *jsonl.Picked) dialect.Code {
+	of := p.Record[atAttachment]
+	kind := of.Get("type").Inside()
+	switch {
+	case string(kind) == "prompt_snapshot":
+		return snapshot
+	case p.Record[atRendered].Exists():
+		if string(kind) == "queued_command" && of.Get("origin").Get("kind").Is("human") {
+			return user // typed while the turn before was running
+		}
+		return attachment
+	case slices.Contains(neverSent, string(kind)), string(kind) == "hook_success" && !of.Get("hookEvent").Is("SessionStart"):
+		return unsent
+	case !older(p.Record[atVersion].Text(), "2.1.268"):
+		return unsent
+	}
+	return attachment
+}
+
+// beside adds what hangs on an answer or on a result of it: it takes its place among the results, so
+// that those that follow it do not stand on another branch.
+func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, above link, side int) error {
+	up := above.entry
+	e, err := a.add(t, kind, l, a.end(up), side)
+	if err != nil || up < 0 || a.entries[up].of < 0 {
+		return err
+	}
+	of := a.entries[up].of
+	a.entries[e].of, a.entries[of].end = of, e
+	if a.entries[e].upto = a.entries[up].upto; up == of {
+		a.entries[e].upto = above.at.Off
+	}
+	return nil
+}
+
+// attached makes the text of an attachment: as it was sent, where the record has that, else its
+// strings, one a line, whose wording is not in the file.
+func (m *maker) attached(msg *dialect.Message, l *line) {
+	if !l.rendered.IsArray() {
+		msg.Said(stringsOf(l.attachment))
+		return
+	}
+	as := orName(l.as, `"user"`)
+	sent, sep := []byte("["), ""
+	for one := range l.rendered.Elements {
+		content := one.Get("content")
+		m.addContent(msg, content)
+		sent = append(append(sent, sep...), jsonl.Value("{}").With("role", as).With("content", content)...)
+		sep = ","
+	}
+	if m.Native {
+		msg.Native = append(sent, ']')
+	}
+	if l.as.Exists() && msg.Kind == jsonl.Custom {
+		msg.Set("details", jsonl.Value("{}").With("role", l.as))
+	}
+}

@@ -113,6 +113,10 @@ func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 			} else {
 				sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Minified(b.Args))
 			}
+		default:
+			if n := b.Raw.Get("characters").Int(); n > 0 && !w.c.NoThinking && b.Raw.Get("type").Is("opaque") {
+				sum.Thinking += w.Add(int(n))
+			}
 		}
 	}
 	if joined > 0 {

@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"strconv"
+
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -125,14 +127,27 @@ func (p *part) block() jsonl.Block {
 		return jsonl.Block{Kind: jsonl.TextBlock, Text: p.at[text]}
 	case of.Is("thinking") && len(p.at[thinking].Value) > len(`""`):
 		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: p.at[thinking], Data: p.at[signature].Value}
-	case of.Is("thinking"), of.Is("redacted_thinking"):
-		return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"thinking"}`)}
+	case of.Is("thinking"):
+		return sealed(p.at[signature].Value)
+	case of.Is("redacted_thinking"):
+		return sealed(p.raw.Get("data"))
 	case of.Is("tool_use"):
 		return jsonl.Block{Kind: jsonl.CallBlock, ID: p.at[callID].Value, Name: p.at[name].Value, Args: p.at[input].Value}
 	case of.Is("image") && p.at[source].Get("type").Is("base64"):
 		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.at[source].Get("data"), Mime: p.at[source].Get("media_type")}
 	}
 	return jsonl.Block{Raw: p.raw}
+}
+
+// sealed is the block of thinking whose text is not in the file. By what the provider counted for
+// answers of four models, a byte of its signature stands for 0.64 characters (docs/session-format.md
+// 16.7).
+func sealed(signature jsonl.Value) jsonl.Block {
+	raw := []byte(`{"type":"opaque","item":"thinking"`)
+	if n := len(signature.Inside()); n > 0 {
+		raw = strconv.AppendInt(append(raw, `,"characters":`...), int64(n)*64/100, 10)
+	}
+	return jsonl.Block{Raw: append(raw, '}')}
 }
 
 // outcomes are the parts of a record that tell what tools returned.

@@ -32,6 +32,8 @@ func TestSizes(t *testing.T) {
 		{"attachments-2.1.150.jsonl", 0.99},
 		{"image-2.1.112.jsonl", 0.95},
 		{"newest-2.1.199.jsonl", 0.99},
+		{"hooks-2.1.210.jsonl", 0.99},
+		{"hooks-2.1.218.jsonl.gz", 0.99},
 		{"subagents-2.1.39/258c7280-ae70-4798-800f-63464d01a85d.jsonl.gz", 0.95},
 	} {
 		t.Run(test.file, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
+	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -39,14 +40,18 @@ func (p *part) message(at Place, m *jsonl.Message) Message {
 	return Message{Place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()}
 }
 
-// content adds the blocks of a message. It skips blocks of unknown kinds, which count as 0.
+// content adds the blocks of a message. It skips blocks of unknown kinds that count as 0.
 func (p *part) content(m *jsonl.Message) {
 	for i := range m.Blocks {
 		had := &m.Blocks[i]
 		b := Block{Kind: had.Kind, At: int32(i)}
 		switch had.Kind {
 		case jsonl.OtherBlock:
-			continue
+			n := had.Sealed()
+			if n == 0 {
+				continue
+			}
+			b.length = length{jsonl.Sizes{Bytes: n, Units: n, Scalars: n}, weigh.SealedTokens(n)}
 		case jsonl.TextBlock, jsonl.ThinkingBlock:
 			b.length = p.length(had.Text)
 		case jsonl.CallBlock:
@@ -260,7 +265,7 @@ func (m *Message) Tokens(c *tokens.Counter) int {
 		switch b := &m.Blocks[i]; {
 		case b.Kind == jsonl.ImageBlock:
 			add(c.Image)
-		case b.Kind == jsonl.ThinkingBlock && c.NoThinking:
+		case (b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.OtherBlock) && c.NoThinking:
 		case b.Tool != nil && b.Kind == jsonl.CallBlock && c.Call == nil:
 			add(b.Tool.in(c))
 			fallthrough

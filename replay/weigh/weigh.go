@@ -81,6 +81,10 @@ func Length(c *tokens.Counter, text []byte) int {
 	return c.Text(text)
 }
 
+// SealedTokens returns the tokens of thinking that counts for so many characters, to a counter that
+// has no text of it to split.
+func SealedTokens(characters int) int { return characters / 4 }
+
 // Message counts a message.
 func (w *Weigher) Message(m *jsonl.Message) Weight {
 	sum := w.Content(m)
@@ -114,8 +118,11 @@ func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 				sum.Calls += w.Add(w.Value(b.Name)) + w.Add(w.Minified(b.Args))
 			}
 		default:
-			if n := b.Raw.Get("characters").Int(); n > 0 && !w.c.NoThinking && b.Raw.Get("type").Is("opaque") {
-				sum.Thinking += w.Add(int(n))
+			if n := b.Sealed(); n > 0 && !w.c.NoThinking {
+				if w.c.Measure == tokens.Tokens {
+					n = SealedTokens(n)
+				}
+				sum.Thinking += w.Add(n)
 			}
 		}
 	}

@@ -46,6 +46,15 @@ type Block struct {
 	Data, Mime Value
 }
 
+// Sealed returns how many characters thinking counts for whose text is not in the file: the member
+// characters of a block of type opaque (docs/session-format.md 16.7); 0 for every other block.
+func (b *Block) Sealed() int {
+	if b.Kind != OtherBlock || !b.Raw.Get("type").Is("opaque") {
+		return 0
+	}
+	return int(max(0, b.Raw.Get("characters").Int()))
+}
+
 // Read reads the next message, of that kind.
 func (m *Message) Read(c *Cursor, kind Kind) {
 	work.Decode()

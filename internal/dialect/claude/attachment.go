@@ -33,7 +33,7 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 	return attachment
 }
 
-// beside adds what hangs on an answer or on a result of it: it takes its place among the results, so
+// beside adds an attachment to an answer or to a result of it: it takes its place among the results, so
 // that those that follow it do not stand on another branch.
 func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, above link, side int) error {
 	up := above.entry

@@ -17,7 +17,7 @@ type sent struct {
 }
 
 // snapshot takes a prompt snapshot. The program writes what it sends, so one that follows the first
-// answer is that of the answer too, and stands in the place of the one before it.
+// answer is that of the answer too, and replaces the one before it.
 func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side int) error {
 	line, err := t.Read(l.At)
 	if err != nil {
@@ -150,7 +150,7 @@ func toolsOf(snapshot jsonl.Value) (tools []tool) {
 	return tools
 }
 
-// asWritten joins to an answer the snapshot that says that its calls are sent as the model wrote them.
+// asWritten joins to an answer the snapshot by which its calls are sent as the model wrote them.
 func (a *arranger) asWritten(t dialect.Tree, e int32, l *dialect.Line, side int) error {
 	if !a.sent[side].echo {
 		return nil

@@ -36,7 +36,15 @@ func Dialects() []*dialect.Dialect { return slices.Clone(dialects) }
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
 
 // Reading returns how the session is read.
-func (s *Session) Reading() dialect.Reading { return s.dialect.Reading() }
+func (s *Session) Reading() dialect.Reading {
+	r := s.dialect.Reading()
+	if d := s.dialect; d != nil && d.Prompted != nil {
+		if slices.ContainsFunc(s.records, func(one record) bool { return one.kind == jsonl.System }) {
+			r.Certainty = d.Prompted
+		}
+	}
+	return r
+}
 
 // ErrForeign refuses to write to another agent's session.
 var ErrForeign = errors.New("sessions of other agents are read only")

@@ -15,6 +15,7 @@ import (
 
 // A toolset holds the tools at a step, with their schemas.
 type toolset struct {
+	absent bool         // from the file
 	at     prompt.State // the prompt that has them
 	byName map[string]*tool
 	bySpec map[string]*tool // by name and schema, for the whole session
@@ -42,7 +43,7 @@ func (w *walk) called() {
 	}
 	t.follow(is)
 	w.gone()
-	if d := w.s.Dialect(); d != nil && d.Certainty.Tools == "absent" {
+	if t.absent {
 		known = false
 	}
 	if !known || w.s.Kind(rec) != jsonl.Assistant || w.step.Did != replay.Added {

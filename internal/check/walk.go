@@ -68,6 +68,9 @@ func (x *subject) fails(err error) {
 // returns nil after an error of reading.
 func (x *subject) walk(opt replay.Options) *walk {
 	w := &walk{subject: x, lines: x.s.NewReader(), tools: newToolset()}
+	if c := x.s.Reading().Certainty; c != nil {
+		w.tools.absent = c.Tools == "absent"
+	}
 	for _, g := range Groups {
 		if g.step != nil && x.opt.Choice.any(func(c *Check) bool { return c.Group == g.Name }) {
 			w.steps = append(w.steps, g.step)

@@ -71,8 +71,10 @@ type Dialect struct {
 	// Newest is the newest one whose files were read.
 	Version func(line jsonl.Value) jsonl.Value
 	Newest  string
-	// Certainty is how sure we are of the parts of a context.
+	// Certainty is how sure we are of the parts of a context; Prompted is the same of a session that
+	// has system messages, nil where these say nothing more.
 	Certainty Certainty
+	Prompted  *Certainty
 }
 
 // Agent is the name of the agent; no dialect is pi's.

@@ -44,6 +44,7 @@ var Dialect = dialect.Dialect{
 	Version:   func(line jsonl.Value) jsonl.Value { return line.Get("version") },
 	Newest:    "2.1.330",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
+	Prompted:  &dialect.Certainty{Messages: "rule", System: "rule", Tools: "rule"},
 }
 
 // sniff reports whether a file begins as a transcript does. Any type of record may be the

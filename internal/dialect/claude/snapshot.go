@@ -49,7 +49,8 @@ const (
 var promptSections = [...]string{"identity", "prompt", "changing"}
 
 // system makes the system message of a snapshot: its sections, and its tools. The second line is the
-// snapshot before it, or the first line again; the last of those that follow is in force.
+// snapshot before it, or the first line again; the last of those that follow is in force. It says what
+// changed.
 func (m *maker) system() {
 	msg := m.e.Message(jsonl.System)
 	now, before := m.Lines[0].Get("attachment"), m.Lines[1].Get("attachment")
@@ -57,10 +58,15 @@ func (m *maker) system() {
 		now = m.Lines[len(m.Lines)-1].Get("attachment")
 	}
 	texts, tools := sectionsOf(now), toolsOf(now)
-	had, hadTools := sectionsOf(before), toolsOf(before)
+	var had [len(promptSections)]jsonl.Value
+	var hadTools []tool
+	if !bytes.Equal(m.Lines[1], m.Lines[0]) {
+		had, hadTools = sectionsOf(before), toolsOf(before)
+	}
 	sections := jsonl.Value("{}")
 	for k, name := range promptSections {
 		switch text := texts[k]; {
+		case bytes.Equal(text, had[k]):
 		case text.Exists():
 			sections = sections.With(name, text)
 		case had[k].Exists():
@@ -78,12 +84,16 @@ func (m *maker) system() {
 		}
 	}
 	for _, t := range tools {
-		added = append(added, t.definition)
+		if !slices.ContainsFunc(hadTools, func(had tool) bool { return bytes.Equal(had.definition, t.definition) }) {
+			added = append(added, t.definition)
+		}
 	}
 	if removed != nil {
 		msg.Set("toolsRemoved", m.list(removed))
 	}
-	msg.Set("toolsAdded", m.list(added))
+	if added != nil {
+		msg.Set("toolsAdded", m.list(added))
+	}
 }
 
 func (m *maker) list(of [][]byte) jsonl.Value {

@@ -176,6 +176,7 @@ func (c *accountant) reset() {
 
 func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	s := l.Replay.Session
+	opt.Collapse = opt.Collapse || s.Dialect() != nil // only pi sends a system message in its place
 	c := &accountant{
 		l: l, opt: opt, lines: s.NewReader(), texts: l.Replay.NewReader(), trie: newTrie(l, !opt.Collapse),
 		sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, s.Len()), last: -1, breaks: map[int]*Break{},

@@ -82,6 +82,17 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		a2 r1 text m2 done`,
 		"u1 c1 r1 r1.1 a2", "hi T+T out out done", "",
 	}, {
+		"what hooks leave beside a call and its result is on the path, and sends nothing",
+		`u1 - user hi
+		c1 u1 call m1 t1
+		h1 c1 attachment hook_success
+		c2 c1 call m1 t2
+		r1 c1 result t1
+		h2 r1 attachment hook_success
+		r2 c2 result t2
+		a2 r2 text m2 done`,
+		"u1 c1 h1 r1 h2 r2 a2", "hi T+T out out done", "",
+	}, {
 		"a rewind leaves a branch",
 		`u1 - user hi
 		a1 u1 text m1 one

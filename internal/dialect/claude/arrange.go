@@ -23,7 +23,7 @@ type arranger struct {
 	tail             [2]int32 // the last entry, and the last one of a sidechain; none where below 0
 	last             link     // the last one of the file itself, where it continues another
 
-	sent [2]sent // of the file, and of its sidechain
+	sent [2]sent     // of the file, and of its sidechain
 	held *compaction // one that waits for its summary
 
 	recorded link // the leaf that last-prompt names

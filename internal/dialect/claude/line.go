@@ -9,7 +9,7 @@ import (
 // A line is a record as it is shown.
 type line struct {
 	typ, subtype, timestamp, content, attachment jsonl.Value
-	rendered, as jsonl.Value // of an attachment: the texts that were sent, and their role
+	rendered, as                                 jsonl.Value // of an attachment: the texts that were sent, and their role
 
 	// The message of the API: its content, which is a text or parts, and its other members.
 	said  jsonl.Value

@@ -30,8 +30,16 @@ func writeNative(w *bufio.Writer, r Report) error {
 	if d := r.Envelope.Replay().Session.Dialect(); d == nil || d.Neutral {
 		return writeProvided(w, r)
 	}
+	recorded, err := r.Envelope.Recorded()
+	if err != nil {
+		return err
+	}
+	items := r.Envelope.Native()
+	if recorded != nil && recorded.Messages != nil {
+		items = recorded.Items
+	}
 	sep, end := "[\n", "[\n]\n"
-	for item, err := range r.Envelope.Native() {
+	for item, err := range items {
 		if err != nil {
 			return err
 		}
@@ -39,7 +47,7 @@ func writeNative(w *bufio.Writer, r Report) error {
 		w.Write(item)
 		sep, end = ",\n", "\n]\n"
 	}
-	_, err := w.WriteString(end)
+	_, err = w.WriteString(end)
 	return err
 }
 
@@ -242,7 +250,11 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 		}
 		o.value("provenance", from)
 	}
-	o.reading(e.Replay().Session.Reading())
+	reading, _, err := e.Reading()
+	if err != nil {
+		return err
+	}
+	o.reading(reading)
 	o.value("coverage", e.Replay().Session.Coverage)
 	if found := e.Replay().AllFindings(); len(found) > 0 {
 		o.value("findings", found)

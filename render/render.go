@@ -96,9 +96,15 @@ func writeSummary(w *bufio.Writer, r Report) error {
 		fmt.Fprintf(w, "- ephemerals: yes (%d message%s)\n", u, strings.Repeat("s", min(1, u-1)))
 	}
 	fmt.Fprintf(w, "\nContext: %s. `ctxtool replay -f context` prints its messages, `-f full` all of it.\n", size)
-	switch reading := e.Replay().Session.Reading(); {
+	switch reading, unlike, err := e.Reading(); {
+	case err != nil:
+		return err
 	case reading.Certainty != nil:
-		_, err = fmt.Fprintf(w, "How it is known: %s.\n", reading)
+		fmt.Fprintf(w, "How it is known: %s.", reading)
+		if unlike >= 0 {
+			fmt.Fprintf(w, " The agent recorded this request, and message %d was another: `-f native` prints it as recorded.", unlike)
+		}
+		return w.WriteByte('\n')
 	case e.Leaf >= 0 && !prompt.Known:
 		_, err = w.WriteString("System prompt and tools are not in this file; `--baseline FILE` takes them from another.\n")
 	}

@@ -14,13 +14,13 @@ func (e *Envelope) Native() iter.Seq2[jsonl.Value, error] {
 		if e.r.Session.Dialect() == nil {
 			return
 		}
-		n := &natives{e: e, l: e.r.NewReader(), rec: -1}
+		n := e.r.Natives()
 		for i := range e.Len() {
 			m := e.Piece(i)
 			if !m.Sent() {
 				continue
 			}
-			items, err := n.of(m)
+			items, err := n.Of(m)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -34,16 +34,20 @@ func (e *Envelope) Native() iter.Seq2[jsonl.Value, error] {
 	}
 }
 
-// natives finds the native items of messages. Those of a patch are looked up in order.
-type natives struct {
-	e   *Envelope
+// Natives are the items of messages as the session's own agent sends them. It is for one goroutine.
+type Natives struct {
 	l   *Reader
 	rec int32
 	at  map[uint32]int // places of the messages of that record's patch, by where they start
 	all []jsonl.Value  // the same messages, with their native items
 }
 
-func (n *natives) of(m *Piece) (jsonl.Value, error) {
+// Natives returns the items of the replay's messages.
+func (r *Replay) Natives() *Natives { return &Natives{l: r.NewReader(), rec: -1} }
+
+// Of returns the items of a message, as an array. They are valid until the next call. Those of a patch
+// are found fastest in order.
+func (n *Natives) Of(m *Piece) (jsonl.Value, error) {
 	switch {
 	case m.edit >= 0: // what an edit makes of it
 		line, err := n.l.lines.Native(int(m.edit))
@@ -61,7 +65,7 @@ func (n *natives) of(m *Piece) (jsonl.Value, error) {
 }
 
 // read reads the patch of a record.
-func (n *natives) read(rec int32) error {
+func (n *Natives) read(rec int32) error {
 	line, err := n.l.lines.Line(int(rec))
 	if err != nil {
 		return err

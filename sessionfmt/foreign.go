@@ -73,6 +73,35 @@ func (s *Session) Answers(i int) bool {
 	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
 }
 
+// Recorded reports whether the request of record i, an answer, is recorded beside the conversation.
+func (s *Session) Recorded(i int) bool { return s.records[i].flags&flagRecorded != 0 }
+
+// Requests yields the requests that are recorded beside the conversation, in the order of the file.
+func (s *Session) Requests(yield func(dialect.Recorded, error) bool) {
+	if s.dialect == nil || s.dialect.Recorded == nil {
+		return
+	}
+	var failed error
+	lines := func(yield func(int, jsonl.Value) bool) {
+		for l, err := range s.Lines {
+			if failed = err; err != nil {
+				return
+			}
+			if v, bad := jsonl.ParseValue(l.Raw); bad == nil && !yield(l.Number, v) {
+				return
+			}
+		}
+	}
+	for r := range s.dialect.Recorded(lines) {
+		if !yield(r, nil) {
+			return
+		}
+	}
+	if failed != nil {
+		yield(dialect.Recorded{}, failed)
+	}
+}
+
 // NoUsage reports whether record i is known to have no usage, without reading it.
 func (s *Session) NoUsage(i int) bool { return s.records[i].flags&flagNoUsage != 0 }
 

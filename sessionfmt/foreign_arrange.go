@@ -165,6 +165,7 @@ func (a *arrangement) Keep(entry int, k dialect.Kept) {
 }
 
 func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
+func (a *arrangement) Recorded(entry int)   { a.s.records[entry].flags |= flagRecorded }
 func (a *arrangement) Leaf() int            { return a.leaf }
 func (a *arrangement) Move(entry int)       { a.leaf = entry }
 func (a *arrangement) Find(id []byte) int   { return int(*a.s.slot(id)) - 1 }

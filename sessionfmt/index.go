@@ -36,6 +36,7 @@ const (
 	flagOwnID                  // id is present, with any value
 	flagUnanswered             // an answer that did not end its request; see Session.Answers
 	flagNoUsage                // its line is known to have no usage
+	flagRecorded               // an answer whose request is recorded; see Session.Recorded
 )
 
 // unitSize is how much of a file a worker reads at a time, and slack how much more, so that the

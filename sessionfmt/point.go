@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -280,6 +281,6 @@ func (s *Session) Time(i int) (ms int64, ok bool) {
 func (s *Session) Untimed(i int) bool { return i < len(s.times) && s.times[i] == untimed }
 
 const (
-	noTime  = math.MinInt64 + iota // a missing or invalid time
-	untimed                        // of a line of another agent that has none
+	noTime  = math.MinInt64   // a missing or invalid time
+	untimed = dialect.Untimed // of a line of another agent that has none
 )

@@ -152,6 +152,8 @@ var checks = []*Check{
 	{Code: "result-lost-call", Group: "calls", Severity: Error, fix: omits, Title: "a result that has lost its call in the context", leaf: (*walk).resultLostCall},
 	{Code: "resumed", Group: "calls", Severity: Warning, fix: nothing, Title: "a resume lost the results of parallel calls"},
 	{Code: "maybe-cleared", Group: "calls", Severity: Warning, fix: nothing, Title: "messages may have been cleared without a record", watch: (*walk).clearedWatch},
+	{Code: "request-unproved", Group: "calls", Severity: Warning, fix: nothing, Title: "the record of a request does not prove what was sent", file: (*subject).unprovedRequest},
+	{Code: "request-differs", Group: "calls", Severity: Warning, fix: nothing, Title: "a request that the agent recorded is not what its conversation gives", watch: (*walk).recordedWatch},
 	{Code: "failed-answer", Group: "calls", Severity: Warning, fix: omits, Title: "a failed or aborted answer that stays in the context", leaf: (*walk).failedAnswer},
 
 	{Code: "tool-unknown", Group: "tools", Severity: Warning, fix: nothing, Title: "a call of a tool that the request did not have"},

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
@@ -37,6 +38,7 @@ type subject struct {
 	tree      func() *sessionfmt.Tree
 	ancestors func() *ancestry
 	pairs     func() *pairs
+	requests  func() []dialect.Recorded // see readRequests
 }
 
 // File checks the session file called name. A file that cannot be read as a session has one
@@ -92,6 +94,7 @@ func (x *subject) opening() sessionfmt.Options {
 func (x *subject) run(s *sessionfmt.Session) {
 	x.s = s
 	x.tree, x.ancestors, x.pairs = sync.OnceValue(s.Tree), sync.OnceValue(x.newAncestry), sync.OnceValue(x.findPairs)
+	x.requests = sync.OnceValue(x.readRequests)
 	r := x.report
 	r.Version, r.Coverage, r.Reading = x.s.Version, x.s.Coverage, x.s.Reading()
 	r.ownLines = x.s.OwnLines() == nil

@@ -8,6 +8,8 @@
 package dialect
 
 import (
+	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -75,6 +77,9 @@ type Dialect struct {
 	// has system messages, nil where these say nothing more.
 	Certainty Certainty
 	Prompted  *Certainty
+	// Recorded yields the requests that are recorded among lines, of which it gets the number and the
+	// value of each. It is nil where the agent records none. See [Tree], Recorded.
+	Recorded func(lines iter.Seq2[int, jsonl.Value]) iter.Seq[Recorded]
 }
 
 // Agent is the name of the agent; no dialect is pi's.
@@ -153,6 +158,9 @@ type Line struct {
 	Own            bool // it stands in the file that was opened, not in one that it continues; see Base
 }
 
+// Untimed is the time of a line that has none.
+const Untimed = math.MinInt64 + 1
+
 // Clone returns a line that is kept.
 func (l *Line) Clone() *Line {
 	kept := *l
@@ -200,6 +208,8 @@ type Tree interface {
 	Spans(entry int) []Span
 	// Unanswered marks an answer that ended badly, and was no answer to a request.
 	Unanswered(entry int)
+	// Recorded marks an answer whose request is recorded.
+	Recorded(entry int)
 	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one. After
 	// the last line it is where the agent would resume the session.
 	Leaf() int

@@ -23,8 +23,12 @@ type arranger struct {
 	tail             [2]int32 // the last entry, and the last one of a sidechain; none where below 0
 	last             link     // the last one of the file itself, where it continues another
 
-	sent [2]sent     // of the file, and of its sidechain
-	held *compaction // one that waits for its summary
+	sent [2]sent // of the file, and of its sidechain
+	// Of recorded requests, their prompts and tools by what names them, and whether the next answer
+	// is to one.
+	shapes    map[string]dialect.Span
+	recording bool
+	held      *compaction // one that waits for its summary
 
 	recorded link // the leaf that last-prompt names
 	pinned   bool // and the user chose
@@ -69,7 +73,7 @@ type entry struct {
 func newArranger() dialect.Arranger {
 	return &arranger{
 		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
-		replaced: map[string]bool{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
+		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
 		last: link{entry: -1}, recorded: link{entry: -1}, sent: [2]sent{{entry: -1}, {entry: -1}},
 	}
 }
@@ -111,6 +115,10 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 		return nil
 	case replacement:
 		return a.replace(t, l)
+	case shape:
+		return a.shape(t, l)
+	case request:
+		return a.request(t, l)
 	}
 	if len(l.ID) == 0 {
 		return nil
@@ -188,6 +196,11 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		a.finished(e, l)
 		a.shrunk(t, l, e, request)
 		a.sent[side].answers++
+		a.sent[side].early = nil
+		if a.recording {
+			t.Recorded(int(e))
+			a.recording = false
+		}
 		err = a.asWritten(t, e, l, side)
 	}
 	return err

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"slices"
+	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -37,7 +38,14 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 // that those that follow it do not stand on another branch.
 func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, above link, side int) error {
 	up := above.entry
-	e, err := a.add(t, kind, l, a.end(up), side)
+	var by []dialect.Span // what makes it a message of the system, see attached
+	if a.sent[side].turns && kind == jsonl.Custom {
+		by = append(by, a.sent[side].at)
+	}
+	e, err := a.add(t, kind, l, a.end(up), side, by...)
+	if by == nil && kind == jsonl.Custom {
+		a.sent[side].early = append(a.sent[side].early, e)
+	}
 	if err != nil || up < 0 || a.entries[up].of < 0 {
 		return err
 	}
@@ -57,10 +65,14 @@ func (m *maker) attached(msg *dialect.Message, l *line) {
 		return
 	}
 	as := orName(l.as, `"user"`)
+	plain := as.Is("system") && len(m.Lines) > 1
 	sent, sep := []byte("["), ""
 	for one := range l.rendered.Elements {
 		content := one.Get("content")
 		m.addContent(msg, content)
+		if plain && content.IsString() {
+			content = jsonl.AppendQuoted(nil, unwrapped(content.Text()))
+		}
 		sent = append(append(sent, sep...), jsonl.Value("{}").With("role", as).With("content", content)...)
 		sep = ","
 	}
@@ -70,4 +82,14 @@ func (m *maker) attached(msg *dialect.Message, l *line) {
 	if l.as.Exists() && msg.Kind == jsonl.Custom {
 		msg.Set("details", jsonl.Value("{}").With("role", l.as))
 	}
+}
+
+// unwrapped is a reminder without the marks that set it apart in a message of the user.
+func unwrapped(text string) string {
+	inner, opened := strings.CutPrefix(text, "<system-reminder>")
+	inner, closed := strings.CutSuffix(inner, "</system-reminder>")
+	if !opened || !closed {
+		return text
+	}
+	return strings.Trim(inner, "\n")
 }

@@ -44,6 +44,7 @@ var Dialect = dialect.Dialect{
 	Version:   func(line jsonl.Value) jsonl.Value { return line.Get("version") },
 	Newest:    "2.1.330",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
+	Recorded:  recorded,
 	Prompted:  &dialect.Certainty{Messages: "rule", System: "rule", Tools: "rule"},
 }
 
@@ -125,6 +126,8 @@ const (
 	lastPrompt                          // the leaf
 	pinned                              // the leaf, which the user chose
 	replacement                         // what is sent for results
+	request                             // the record of a request
+	shape                               // the prompt and the tools of some
 )
 
 // Two things that a code may have besides, and what is left without them.
@@ -147,7 +150,7 @@ var types = map[string]dialect.Code{
 	"history-suppression": dialect.Skip, "artifact-comment-monitor": dialect.Skip, "artifact-autoreact-ledger": dialect.Skip,
 	"observer-ref": dialect.Skip, "derived-from": dialect.Skip, "tools-used": dialect.Skip, "data-flow-records": dialect.Skip,
 	"data-flow-incomplete": dialect.Skip, "hybrid-organization": dialect.Skip,
-	"api-request": dialect.Skip, "api-request-shape": dialect.Skip, "api-request-blob": dialect.Skip, "api-request-resumed": dialect.Skip,
+	"api-request": request, "api-request-shape": shape, "api-request-blob": dialect.Skip, "api-request-resumed": dialect.Skip,
 	"speculation-accept": dialect.Skip, "marble-origami-commit": dialect.Skip, "marble-origami-snapshot": dialect.Skip,
 }
 

@@ -12,8 +12,11 @@ import (
 type sent struct {
 	entry   int32 // that holds it, -1 for none since the last compaction
 	at      dialect.Span
-	answers int  // since that entry
-	echo    bool // later requests hold the arguments that the model wrote
+	answers int     // since that entry
+	echo    bool    // later requests hold the arguments that the model wrote
+	turns   bool    // later requests have attachments of the role system as messages of that
+	early   []int32 // the attachments since the last answer, which a snapshot may say that of
+	shape   bool    // it is that of a recorded request, which nothing replaces
 }
 
 // snapshot takes a prompt snapshot. The program writes what it sends, so one that follows the first
@@ -23,20 +26,75 @@ func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side in
 	if err != nil {
 		return err
 	}
-	was := &a.sent[side]
-	echo := line.Get("attachment").Get("echoWireToolInputs").Truthy()
-	if was.entry >= 0 && was.answers <= 1 {
-		t.Join(int(was.entry), l.At)
+	of := line.Get("attachment")
+	now := &a.sent[side]
+	now.echo, now.turns = of.Get("echoWireToolInputs").Truthy(), of.Get("systemTurns").Truthy()
+	for _, e := range now.early {
+		if now.turns {
+			t.Join(int(e), l.At)
+		}
+	}
+	now.early = nil
+	if now.shape || now.answers <= 1 && now.replaced(t, l.At) {
 		a.at[a.key(l.ID)] = above // a link, as progress is
-		was.at, was.echo = l.At, echo
 		return nil
 	}
-	before := was.at
+	return a.inForce(t, l, a.end(above.entry), side)
+}
+
+// replaced makes the snapshot in force one at another place. It reports whether there is one.
+func (s *sent) replaced(t dialect.Tree, at dialect.Span) bool {
+	if s.entry < 0 {
+		return false
+	}
+	t.Join(int(s.entry), at)
+	s.at = at
+	return true
+}
+
+// inForce adds the snapshot of a line, which says what differs from the one before.
+func (a *arranger) inForce(t dialect.Tree, l *dialect.Line, up int32, side int) error {
+	before := a.sent[side].at
 	if before.Size == 0 {
 		before = l.At
 	}
-	e, err := a.add(t, jsonl.System, l, a.end(above.entry), side, before)
-	*was = sent{entry: e, at: l.At, echo: echo}
+	e, err := a.add(t, jsonl.System, l, up, side, before)
+	a.sent[side].entry, a.sent[side].at, a.sent[side].answers = e, l.At, 0
+	return err
+}
+
+// shape takes the prompt and the tools of recorded requests.
+func (a *arranger) shape(t dialect.Tree, l *dialect.Line) error {
+	line, err := t.Read(l.At)
+	if err == nil {
+		a.shapes[line.Get("shapeHash").Text()] = l.At
+	}
+	return err
+}
+
+// request takes the record of a request, whose prompt and tools are those of its shape.
+func (a *arranger) request(t dialect.Tree, l *dialect.Line) error {
+	line, err := t.Read(l.At)
+	if err != nil || aside(line.Get("querySource").Text()) {
+		return err
+	}
+	a.recording = true
+	side := 0
+	if a.tail[0] < 0 {
+		side = 1
+	}
+	at, ok := a.shapes[line.Get("shapeHash").Text()]
+	up, now := a.tail[side], &a.sent[side]
+	if !ok || up < 0 || at == now.at {
+		return nil
+	}
+	if now.shape = true; now.answers == 0 && now.replaced(t, at) {
+		return nil
+	}
+	of := *l
+	of.At, of.Time = at, dialect.Untimed // it may be in force again, later
+	err = a.inForce(t, &of, up, side)
+	a.ending(up).end = a.tail[side]
 	return err
 }
 
@@ -53,9 +111,12 @@ var promptSections = [...]string{"identity", "prompt", "changing"}
 // changed.
 func (m *maker) system() {
 	msg := m.e.Message(jsonl.System)
-	now, before := m.Lines[0].Get("attachment"), m.Lines[1].Get("attachment")
+	now, before := m.Lines[0], m.Lines[1]
+	if now.Get("shape").Exists() {
+		m.e.Time = nil
+	}
 	if len(m.Lines) > 2 {
-		now = m.Lines[len(m.Lines)-1].Get("attachment")
+		now = m.Lines[len(m.Lines)-1]
 	}
 	texts, tools := sectionsOf(now), toolsOf(now)
 	var had [len(promptSections)]jsonl.Value
@@ -101,10 +162,16 @@ func (m *maker) list(of [][]byte) jsonl.Value {
 }
 
 // sectionsOf are the texts of a snapshot as they are sent, a block of the prompt each.
-func sectionsOf(snapshot jsonl.Value) (texts [len(promptSections)]jsonl.Value) {
-	texts[0] = snapshot.Get("cliPrefix")
-	at := 1
+func sectionsOf(line jsonl.Value) (texts [len(promptSections)]jsonl.Value) {
 	var parts [len(promptSections)][]string
+	at := 0
+	for block := range line.Get("shape").Get("system").Elements {
+		parts[at] = append(parts[at], block.Get("text").Text())
+		at = min(at+1, len(parts)-1)
+	}
+	snapshot := line.Get("attachment")
+	texts[0] = snapshot.Get("cliPrefix")
+	at = 1
 	for text := range snapshot.Get("systemPrompt").Elements {
 		if text.Is(changesBelow) {
 			at = 2
@@ -140,12 +207,15 @@ type tool struct {
 
 // toolsOf are the tools of a snapshot in the order in which they are sent: by name, those of MCP
 // servers last.
-func toolsOf(snapshot jsonl.Value) (tools []tool) {
-	for t := range snapshot.Get("tools").Elements {
-		of := t.Get("schema")
-		name := of.Get("name")
-		definition := jsonl.Value("{}").With("name", name).With("description", of.Get("description")).With("parameters", of.Get("input_schema"))
-		tools = append(tools, tool{name, definition})
+func toolsOf(line jsonl.Value) (tools []tool) {
+	for of := range line.Get("shape").Get("tools").Elements {
+		tools = append(tools, toolOf(of))
+	}
+	if tools != nil {
+		return tools
+	}
+	for t := range line.Get("attachment").Get("tools").Elements {
+		tools = append(tools, toolOf(t.Get("schema")))
 	}
 	slices.SortStableFunc(tools, func(x, y tool) int {
 		a, b := x.name.Inside(), y.name.Inside()
@@ -158,6 +228,12 @@ func toolsOf(snapshot jsonl.Value) (tools []tool) {
 		return bytes.Compare(a, b)
 	})
 	return tools
+}
+
+func toolOf(schema jsonl.Value) tool {
+	name := schema.Get("name")
+	description, parameters := schema.Get("description"), schema.Get("input_schema")
+	return tool{name, jsonl.Value("{}").With("name", name).With("description", description).With("parameters", parameters)}
 }
 
 // asWritten joins to an answer the snapshot by which its calls are sent as the model wrote them.

@@ -1,0 +1,137 @@
+package claude_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/check"
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/test/must"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+)
+
+// An object is one of JSON.
+type object = map[string]any
+
+// hashed is the SHA-256 of a value as package json spells it, which sorts the members of maps.
+func hashed(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	must.Do(e.Encode(v))
+	return fmt.Sprintf("%x", sha256.Sum256(bytes.TrimSpace(b.Bytes())))
+}
+
+// recordOf is the line of a recorded request of turns, which builds on base and keeps as many of its
+// messages.
+func recordOf(id, base string, keep int, shape object, turns []any, more object) object {
+	body := object{"model": "claude-x", "max_tokens": 10, "system": shape["system"], "tools": shape["tools"], "messages": turns}
+	line := object{
+		"type": "api-request", "sessionId": "s1", "id": id, "querySource": "repl_main_thread", "keep": keep,
+		"params": object{"model": "claude-x", "max_tokens": 10}, "shapeHash": hashed(shape), "withheld": []any{},
+		"requestDigest": hashed(body),
+	}
+	if base != "" {
+		line["base"] = base
+	}
+	var tail []string
+	for _, turn := range turns[keep:] {
+		tail = append(tail, hashed(turn))
+	}
+	line["tail"] = tail
+	for name, v := range more {
+		line[name] = v
+	}
+	return line
+}
+
+func turnOf(role string, parts ...any) object { return object{"role": role, "content": parts} }
+func textOf(text string) object               { return object{"type": "text", "text": text} }
+
+// TestRequests: recorded requests are rebuilt from records, their beginnings and blobs, their digests
+// are checked, and each belongs to the answer after it.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	shape := object{"system": []any{textOf("You are it."), textOf("Be brief.")}, "tools": []any{object{"name": "T", "input_schema": object{}}}}
+	other := object{"system": []any{textOf("You are it."), textOf("Sum up.")}, "tools": []any{}}
+	first := []any{turnOf("user", textOf("h\u00e9 <i>"), textOf("more")), turnOf("system", textOf("now"))}
+	call := object{"type": "tool_use", "id": "t1", "name": "T", "input": object{"b": 1.50, "a": []any{true}}}
+	second := append(slices.Clone(first), turnOf("assistant", textOf("on"), call),
+		turnOf("user", object{"type": "tool_result", "tool_use_id": "t1", "content": "done"}))
+	asText := func(v any) string { return string(must.Get(json.Marshal(v))) }
+	lines := func(one, two object) string {
+		return strings.Join([]string{
+			asText(object{"type": "api-request-shape", "sessionId": "s1", "shapeHash": hashed(shape), "shape": shape}),
+			asText(object{"type": "api-request-shape", "sessionId": "s1", "shapeHash": hashed(other), "shape": other}),
+			asText(object{"type": "api-request-blob", "sessionId": "s1", "hash": "", "message": first[1]}),
+			newer([3]string{"u1", "", said("h\u00e9 <i>")}, [3]string{"u2", "u1", said("more")}, [3]string{"u3", "u2", said("not yet sent")}) + asText(one),
+			asText(recordOf("c1", "", 0, other, first[:1], object{"querySource": "compact"})),
+			newer([3]string{"a1", "u2", answered("m1", `{"type":"text","text":"on"}`, "")},
+				[3]string{"a2", "a1", answered("m1", asText(call), "")},
+				[3]string{"r1", "a2", `"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]}`}) + asText(two),
+			newer([3]string{"a3", "r1", answered("m2", `{"type":"text","text":"end"}`, "")}),
+		}, "\n")
+	}
+	marked := append(slices.Clone(second[:3]), turnOf("user", object{"type": "tool_result", "tool_use_id": "t1", "content": "done", "cache_control": object{"type": "ephemeral"}}))
+	mark := object{"path": []any{"messages", 3, "content", 0}, "value": object{"type": "ephemeral"}}
+	digestOfMarked := recordOf("", "", 0, shape, marked, nil)["requestDigest"]
+	for _, test := range []struct {
+		about string
+		more  object // of the second request
+		want  dialect.Proof
+	}{
+		{"plain", nil, dialect.Proved},
+		{"marked for the cache", object{"cacheControl": []any{mark}, "requestDigest": digestOfMarked}, dialect.Proved},
+		{"another mark", object{"cacheControl": []any{mark}}, dialect.Unproved},
+		{"a mark of nothing", object{"cacheControl": []any{object{"path": []any{"messages", 9, "x"}, "value": 1}}}, dialect.Proved},
+		{"cut", object{"requestDigest": nil, "cut": true, "cutRequestDigest": recordOf("", "", 0, shape, second, nil)["requestDigest"]}, dialect.Cut},
+		{"withheld", object{"requestDigest": "ff", "withheld": []any{"temperature"}}, dialect.Withheld},
+		{"withheld, and not hashed", object{"requestDigest": "ff", "withheld": []any{"metadata"}}, dialect.Unproved},
+		{"no base", object{"base": "gone"}, dialect.Gone},
+		{"too much kept", object{"keep": 3}, dialect.Gone},
+		{"an unknown message", object{"tail": []any{"ff"}}, dialect.Gone},
+		{"an unknown shape", object{"shapeHash": "ff"}, dialect.Gone},
+	} {
+		t.Run(test.about, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "s.jsonl")
+			text := lines(recordOf("r1", "", 0, shape, first, nil), recordOf("r2", "r1", 2, shape, second, test.more))
+			must.Do(os.WriteFile(name, []byte(text), 0o600))
+			s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+			defer s.Close()
+			var got []string
+			for r, err := range s.Requests {
+				must.Do(err)
+				got = append(got, fmt.Sprintf("%s %s %s", r.ID, r.Answer, r.Proof))
+			}
+			want := []string{"c1  proved", "r1 a1 proved", "r2 a3 " + string(test.want)}
+			if !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			e := must.Get(replay.New(s, replay.Options{}).At(must.Get(s.Point("request:1", s.Leaf()))))
+			exact := test.want == dialect.Proved || test.want == dialect.Cut
+			reading, unlike, err := e.Reading()
+			must.Do(err)
+			if is := reading.Certainty.System == "exact"; is != exact {
+				t.Errorf("the prompt is %s", reading.Certainty.System)
+			}
+			if differs := unlike == 1; differs != (test.want != dialect.Gone) { // the system's message, which no attachment is
+				t.Errorf("message %d differs", unlike)
+			}
+			codes := map[string]bool{}
+			for _, f := range check.File(name, check.Options{}).Findings {
+				codes[f.Code] = true
+			}
+			if codes["request-unproved"] != (test.want == dialect.Unproved) || !codes["request-differs"] {
+				t.Errorf("check finds %v", codes)
+			}
+		})
+	}
+}

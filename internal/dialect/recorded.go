@@ -1,0 +1,169 @@
+package dialect
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"unicode/utf16"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Recorded is a request as its agent recorded it beside the conversation
+// (docs/session-format.md 16.9).
+type Recorded struct {
+	Line     int    // of its record, from 1
+	ID       string // of the record
+	Source   string // what asked: the conversation, a summary, a title
+	Answer   string // the id of the line that begins its answer, empty for none
+	Proof    Proof
+	Messages []Turn      // as they were sent, but for marks for the cache; none where the proof is Gone
+	Body     jsonl.Value // the request as it was sent, in canonical spelling; absent likewise
+}
+
+// A Turn is a message of a request.
+type Turn struct {
+	Role  jsonl.Value
+	Parts []jsonl.Value // in canonical spelling
+}
+
+// A Proof is what a recorded request says of what was sent.
+type Proof string
+
+// The proofs.
+const (
+	Proved   Proof = "proved"   // its digest holds: this was sent
+	Cut      Proof = "cut"      // the digest of what the agent shortened holds: more was sent
+	Withheld Proof = "withheld" // the digest does not hold, and options were not recorded
+	Unproved Proof = "unproved" // the digest does not hold
+	Gone     Proof = "gone"     // a message, or the request that it builds on, is not in the file
+)
+
+// Exact reports whether its messages are what was sent, and all that the agent sent of itself.
+func (r *Recorded) Exact() bool { return r.Proof == Proved || r.Proof == Cut }
+
+// Items yields the messages of the request, in the provider's form.
+func (r *Recorded) Items(yield func(jsonl.Value, error) bool) {
+	for _, t := range r.Messages {
+		if !yield(t.AppendJSON(nil), nil) {
+			return
+		}
+	}
+}
+
+// Unlike compares messages with those of the request. It returns the index of the first that
+// differs, and -1 if none does.
+func (r *Recorded) Unlike(turns []Turn) int {
+	for k, t := range turns {
+		if k >= len(r.Messages) || !t.equal(r.Messages[k]) {
+			return k
+		}
+	}
+	if len(turns) < len(r.Messages) {
+		return len(turns)
+	}
+	return -1
+}
+
+func (t Turn) equal(other Turn) bool {
+	same := func(a, b jsonl.Value) bool { return bytes.Equal(a, b) }
+	return bytes.Equal(t.Role, other.Role) && slices.EqualFunc(t.Parts, other.Parts, same)
+}
+
+// AddTurn adds a message in the provider's form, as JoinTurn does.
+func AddTurn(turns []Turn, m jsonl.Value) []Turn {
+	return JoinTurn(turns, Turn{slices.Clone(m.Get("role")), CanonicalParts(m.Get("content"))})
+}
+
+// JoinTurn adds a message: to the last one, if both are the user's.
+func JoinTurn(turns []Turn, t Turn) []Turn {
+	if last := len(turns) - 1; last >= 0 && t.Role.Is("user") && turns[last].Role.Is("user") {
+		turns[last].Parts = slices.Concat(turns[last].Parts, t.Parts)
+		return turns
+	}
+	return append(turns, t)
+}
+
+// AppendJSON appends the message, its role first.
+func (t Turn) AppendJSON(dst []byte) []byte {
+	dst = append(append(append(dst, `{"role":`...), t.Role...), `,"content":`...)
+	return append(append(dst, List(t.Parts)...), '}')
+}
+
+// AppendCanonical appends the message in canonical spelling.
+func (t Turn) AppendCanonical(dst []byte) []byte {
+	dst = append(append(append(dst, `{"content":`...), List(t.Parts)...), `,"role":`...)
+	return append(append(dst, t.Role...), '}')
+}
+
+// List is an array of values.
+func List(of []jsonl.Value) jsonl.Value {
+	all := jsonl.Value{'['}
+	for k, v := range of {
+		if k > 0 {
+			all = append(all, ',')
+		}
+		all = append(all, v...)
+	}
+	return append(all, ']')
+}
+
+// CanonicalParts are the parts of a content in canonical spelling, without marks for the cache. A
+// text is one part.
+func CanonicalParts(content jsonl.Value) (parts []jsonl.Value) {
+	if content.IsString() {
+		text := jsonl.AppendQuoted([]byte(`{"text":`), content.Exact())
+		return []jsonl.Value{append(text, `,"type":"text"}`...)}
+	}
+	for p := range content.Elements {
+		parts = append(parts, AppendCanonical(nil, p, false))
+	}
+	return parts
+}
+
+// CacheMark is the member by which a client asks the provider to cache what comes before.
+const CacheMark = "cache_control"
+
+// AppendCanonical appends a value without white space, with the members of objects sorted by the
+// UTF-16 units of their names, texts as JSON.stringify spells them, and numbers as they stand.
+// Without marks it leaves out those for the cache, at any depth.
+func AppendCanonical(dst []byte, v jsonl.Value, marks bool) []byte {
+	switch {
+	case v.IsString():
+		return jsonl.AppendQuoted(dst, v.Exact())
+	case v.IsArray():
+		dst = append(dst, '[')
+		open := len(dst)
+		for e := range v.Elements {
+			if len(dst) > open {
+				dst = append(dst, ',')
+			}
+			dst = AppendCanonical(dst, e, marks)
+		}
+		return append(dst, ']')
+	case v.IsObject():
+		members := map[string][]byte{}
+		for name, val := range v.Ordered {
+			if marks || name != CacheMark {
+				members[name] = AppendCanonical(nil, val, marks)
+			}
+		}
+		return CanonicalObject(dst, members)
+	}
+	return append(dst, v...)
+}
+
+// CanonicalObject appends an object of members that are in canonical spelling.
+func CanonicalObject(dst []byte, members map[string][]byte) []byte {
+	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
+		return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	})
+	dst = append(dst, '{')
+	for k, name := range names {
+		if k > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(jsonl.AppendQuoted(dst, name), ':'), members[name]...)
+	}
+	return append(dst, '}')
+}

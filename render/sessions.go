@@ -75,7 +75,8 @@ var sessionColumns = []col[*stats.Summary]{
 	{Name: "project", Value: func(r *stats.Summary) any { return base(r.CWD) }, Yields: 1},
 	{Name: "title", Flex: true, Value: func(r *stats.Summary) any {
 		found := phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding"))
-		return strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First)) + found)
+		found += phrase.If(r.Continued != "", " (goes on in %s)", r.Continued[:min(len(r.Continued), 8)])
+		return strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First) + found))
 	}},
 	{Name: "model", Value: func(r *stats.Summary) any { return fit(base(r.Model), 24) }, Yields: 2, Style: always(faint)},
 	{Name: "entries", Unit: table.Number, Value: func(r *stats.Summary) any { return r.Entries }, Yields: 3},

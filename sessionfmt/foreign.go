@@ -73,6 +73,15 @@ func (s *Session) Answers(i int) bool {
 	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
 }
 
+// Counted returns what the session cost as its agent counted it, in US dollars; ok is false where it
+// did not.
+func (s *Session) Counted() (dollars float64, ok bool) {
+	for _, run := range s.counted {
+		dollars += run
+	}
+	return dollars, len(s.counted) > 0
+}
+
 // Recorded reports whether the request of record i, an answer, is recorded beside the conversation.
 func (s *Session) Recorded(i int) bool { return s.records[i].flags&flagRecorded != 0 }
 

@@ -166,9 +166,15 @@ func (a *arrangement) Keep(entry int, k dialect.Kept) {
 
 func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
 func (a *arrangement) Recorded(entry int)   { a.s.records[entry].flags |= flagRecorded }
-func (a *arrangement) Leaf() int            { return a.leaf }
-func (a *arrangement) Move(entry int)       { a.leaf = entry }
-func (a *arrangement) Find(id []byte) int   { return int(*a.s.slot(id)) - 1 }
+func (a *arrangement) Counted(run string, dollars float64) {
+	if a.s.counted == nil {
+		a.s.counted = map[string]float64{}
+	}
+	a.s.counted[run] = dollars
+}
+func (a *arrangement) Leaf() int          { return a.leaf }
+func (a *arrangement) Move(entry int)     { a.leaf = entry }
+func (a *arrangement) Find(id []byte) int { return int(*a.s.slot(id)) - 1 }
 
 func (a *arrangement) Report(code string, l *dialect.Line, text string) {
 	id := ""

@@ -284,7 +284,7 @@ func (s *Session) findBase(name string, b dialect.Base, opt Options) (string, er
 		}
 	}
 	dir := filepath.Dir(name)
-	if b.Optional {
+	if b.Beside {
 		beside := filepath.Join(dir, id+".jsonl")
 		if !opt.Disk.isRegular(beside) || id != filepath.Base(id) {
 			return "", fs.ErrNotExist

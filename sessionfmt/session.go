@@ -112,6 +112,7 @@ type Session struct {
 	joined  []joined             // lines of entries that are made of several
 	last    []uint32             // the last of those by entry, 0 for none
 	kept    map[int]dialect.Kept // prompts that transforms keep
+	counted map[string]float64   // by run, what the agent counted, US dollars
 	records []record
 	times   []int64  // of the records, milliseconds since 1970, with Options.Times
 	held    [][]byte // lines of the last records, which are not in the file; see Hold

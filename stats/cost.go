@@ -20,7 +20,10 @@ var costLens = Lens{
 		l.Indexed = append(l.Indexed, c.end)
 	},
 	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
-	finish: func(r *Report) { r.Cost.order() },
+	finish: func(r *Report) {
+		r.Cost.order()
+		r.Cost.compare()
+	},
 	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets() },
 }
 
@@ -40,11 +43,15 @@ type CostPart struct {
 
 	Unknown []models.Ref `json:"unknownModels,omitempty"` // models of calls without a recorded cost that are not in the models table, in the order of the files
 
+	Counted *OwnCount `json:"counted,omitempty"` // what the agents themselves counted; absent where none did, and where only some calls were asked for
+
 	Unrecorded []string `json:"unrecorded,omitempty"` // calls that the agents pay for and do not record, by agent: they are in no sum
 
-	calls []call           // of one session, for the sum
-	once  onceOnly         // calls that were counted
-	table map[CostKeys]int // of the rows
+	calls   []call               // of one session, for the sum
+	once    onceOnly             // calls that were counted
+	table   map[CostKeys]int     // of the rows
+	session string               // the id of that one session
+	counted map[string]*counting // by the id of a session, which its sub-agents share
 }
 
 // A CostSum is usage and cost of calls.
@@ -141,20 +148,31 @@ func (s *CostSum) add(c *call) {
 
 // newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
-	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: onceOnly{}}
+	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: onceOnly{}, counted: map[string]*counting{}}
 }
 
-// count adds calls that were not counted yet, given the indexes of their rows.
-func (p *CostPart) count(all []call, row func(*call) int) {
+// count adds calls of a session that were not counted yet, given the indexes of their rows.
+func (p *CostPart) count(session string, all []call, row func(*call) int) {
+	here := 0.0
 	for i := range all {
 		if c := &all[i]; p.once.first(c.key) {
 			p.add(c)
+			here += c.dollars
 			p.Kinds.of(c.kind).add(c)
 			p.Rows[row(c)].add(c)
 		} else {
 			p.Copies++
 		}
 	}
+	p.of(session).count(counting{here: here})
+}
+
+// of is what a session cost.
+func (p *CostPart) of(session string) *counting {
+	if p.counted[session] == nil {
+		p.counted[session] = &counting{}
+	}
+	return p.counted[session]
 }
 
 // addCost adds the part of another session, in order of file names.
@@ -164,8 +182,11 @@ func (r *Report) addCost(one *CostPart) {
 	for i := range one.Rows {
 		rows[i] = p.row(one.Rows[i].CostKeys)
 	}
-	p.count(one.calls, func(c *call) int { return rows[c.row] })
-	one.calls, one.once = nil, nil // no longer needed
+	p.count(one.session, one.calls, func(c *call) int { return rows[c.row] })
+	for id, c := range one.counted {
+		p.of(id).count(counting{own: c.own, counted: c.counted})
+	}
+	one.calls, one.once, one.counted = nil, nil, nil // no longer needed
 	p.Unknown = addNew(p.Unknown, one.Unknown...)
 	p.Unrecorded = addNew(p.Unrecorded, one.Unrecorded...)
 }

@@ -157,7 +157,11 @@ func (c *costReader) end() {
 	if d := c.Session.Dialect(); d != nil && d.Unrecorded != "" && len(p.calls) > 0 {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
-	p.count(p.calls, func(c *call) int { return int(c.row) })
+	p.session = c.Report.ID
+	p.count(p.session, p.calls, func(c *call) int { return int(c.row) })
+	if dollars, ok := c.Session.Counted(); ok && c.Only == (Only{}) {
+		p.of(p.session).count(counting{own: dollars, counted: true})
+	}
 }
 
 // largest returns the usage of each model with the largest prompt.

@@ -340,6 +340,9 @@ func (p *CostPart) notes() (notes []string) {
 	if unknown := p.Calls.Unpriceable; unknown > 0 {
 		notes = append(notes, fmt.Sprintf("not in it: %s without a recorded cost or a known price", phrase.Count(int(unknown), "call")))
 	}
+	if note := p.Counted.note(); note != "" {
+		notes = append(notes, note)
+	}
 	for _, calls := range p.Unrecorded {
 		notes = append(notes, "not recorded, and in no sum: "+calls)
 	}

@@ -108,6 +108,7 @@ var checks = []*Check{
 	{Code: "orphan", Group: "tree", Severity: Error, mend: links, Title: "an entry's parent is not in the file"},
 	{Code: "bridged", Group: "tree", Severity: Warning, Title: "a record's parent is not in the file, and the line before stands in for it"},
 	{Code: "incomplete", Group: "tree", Severity: Warning, Title: "the beginning of the session is missing"},
+	{Code: "rewritten", Group: "tree", Severity: Warning, fix: nothing, Title: "the agent rewrote the file, and earlier contexts are gone"},
 	{Code: "repeated", Group: "tree", Severity: Info, Title: "a record is in the file twice"},
 	{Code: "self-parent", Group: "tree", Severity: Error, mend: links, Title: "an entry is its own parent"},
 	{Code: "cycle", Group: "tree", Severity: Error, mend: links, Title: "parents form a cycle", file: (*subject).findCycles},

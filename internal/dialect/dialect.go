@@ -208,6 +208,8 @@ type Tree interface {
 	Spans(entry int) []Span
 	// Unanswered marks an answer that ended badly, and was no answer to a request.
 	Unanswered(entry int)
+	// Counted is what the agent counted for one of its runs, in US dollars, in place of an earlier count.
+	Counted(run string, dollars float64)
 	// Recorded marks an answer whose request is recorded.
 	Recorded(entry int)
 	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one. After
@@ -229,6 +231,7 @@ type Base struct {
 	Upto int64 // the ordinal of the first line that does not count, where Keep does not tell
 	// All reports that the whole of it counts, and comes before the first line of the fork.
 	All bool
-	// Optional reports that the session is whole without it. It is looked for only beside it.
-	Optional bool
+	// Optional reports that the session can be read without it, and Beside that it is looked for only
+	// beside it.
+	Optional, Beside bool
 }

@@ -25,6 +25,7 @@ type session struct {
 	path     *compact.View                     // all messages of the path
 	views    map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
 	front    *prompt.Prompt                    // before the first message
+	own      bool                              // a system message is sent in its place, as pi sends it, and not as the prompt
 	size     Tokens                            // of the front
 	byRecord map[int]int                       // the messages by record
 	answers  []int                             // the messages that are answers to requests, in order
@@ -151,6 +152,7 @@ func (c *session) match(bare *replay.Replay) error {
 	if c.front, err = e.Prompt(); err != nil {
 		return err
 	}
+	c.own = bare.Session.Dialect() == nil
 	n := c.front.Counts(&tokens.Pi)
 	_, hidden := c.rows[0].Counted()
 	c.size = Tokens{System: n.System, Tools: n.Tools, Hidden: hidden}

@@ -127,7 +127,7 @@ func (w *walk) walk(keeper *compact.Keeper) error {
 				}
 			}
 			w.keeper.Add()
-			if begun = begun || m.Sent; begun && m.Kind == jsonl.System {
+			if begun = begun || m.Sent; begun && m.Kind == jsonl.System && w.own {
 				w.system += w.path.Estimate(i)
 			}
 		}
@@ -185,6 +185,9 @@ func (w *walk) change(c *compact.Change, k int) Change {
 func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
 	x := w.keeper.Request()
 	size := w.session.size
+	if now := &w.past.requests[k].tokens; !w.own {
+		size.System, size.Tools = now.System, now.Tools
+	}
 	if x.Prompt != w.front && x.Prompt != nil {
 		n := x.Prompt.Counts(&tokens.Pi)
 		size.System, size.Tools = n.System, n.Tools

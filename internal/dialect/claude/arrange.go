@@ -21,6 +21,7 @@ type arranger struct {
 	entries          []entry // by their number
 	models           map[string]int32
 	tail             [2]int32 // the last entry, and the last one of a sidechain; none where below 0
+	forked           link     // where a sub-agent's own records begin, after the context of its parent
 	last             link     // the last one of the file itself, where it continues another
 
 	sent [2]sent // of the file, and of its sidechain
@@ -33,15 +34,19 @@ type arranger struct {
 	recorded link // the leaf that last-prompt names
 	pinned   bool // and the user chose
 
-	cut      int32           // the last compaction, if it kept messages; else 0
-	replaced map[string]bool // the calls whose results have another text
+	keeps    map[int32][]int32 // the messages that a compaction kept
+	cut      int32             // the last compaction, if it kept messages; else 0
+	replaced map[string]bool   // the calls whose results have another text
 
-	first  *dialect.Line
-	lost   finding // of the parent of the line at hand
-	titled dialect.Code
-	title  *dialect.Line
-	loose  int  // answers whose last line was written before they ended
-	based  bool // the file continues another
+	first    *dialect.Line
+	headless *dialect.Line // the first record, if its parent is missing and it is not known why
+	dropped  int64         // tokens that compactions in the file dropped
+	lost     finding       // of the parent of the line at hand
+	titled   dialect.Code
+	about    []dialect.Span // lines about the session
+	title    *dialect.Line
+	loose    int  // answers whose last line was written before they ended
+	based    bool // the file continues another
 }
 
 // A finding is one that is to be reported.
@@ -73,8 +78,8 @@ type entry struct {
 func newArranger() dialect.Arranger {
 	return &arranger{
 		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
-		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
-		last: link{entry: -1}, recorded: link{entry: -1}, sent: [2]sent{{entry: -1}, {entry: -1}},
+		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, keeps: map[int32][]int32{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
+		last: link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1}, sent: [2]sent{{entry: -1}, {entry: -1}},
 	}
 }
 
@@ -115,6 +120,19 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 		return nil
 	case replacement:
 		return a.replace(t, l)
+	case about:
+		if l.Own {
+			a.about = append(a.about, l.At)
+		}
+		return nil
+	case costs:
+		line, err := t.Read(l.At)
+		if dollars, ok := line.Get("totalCostUSD").Float(); ok && err == nil && l.Own {
+			t.Counted(string(line.Get("startTime")), dollars)
+		}
+		return err
+	case forked:
+		return a.fork(t, l)
 	case shape:
 		return a.shape(t, l)
 	case request:
@@ -166,7 +184,11 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	above := a.parent(l, side)
 	up := above.entry
 	if a.lost.code != "" {
-		defer func(f finding) { t.Report(f.code, l, f.text) }(a.lost) // once the entry is there
+		if a.lost.code == "incomplete" { // unless a compaction shows that the program rewrote the file
+			a.headless = l.Clone()
+		} else {
+			defer func(f finding) { t.Report(f.code, l, f.text) }(a.lost) // once the entry is there
+		}
 		a.lost = finding{}
 	}
 	if code == progress { // a link, and nothing else
@@ -202,6 +224,26 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 			a.recording = false
 		}
 		err = a.asWritten(t, e, l, side)
+	}
+	return err
+}
+
+// fork takes the head of a sub-agent that begins with the context of its parent, as that was when a
+// record was the last. What the parent got later, results of that record's calls too, is not in it.
+func (a *arranger) fork(t dialect.Tree, l *dialect.Line) error {
+	to, ok := a.lead(l.Ref)
+	if !ok {
+		to.entry = -1
+	}
+	if len(a.entries) == 0 {
+		if err := a.begin(t, l); err != nil {
+			return err
+		}
+	}
+	e, err := a.add(t, jsonl.CustomEntry, l, to.entry, 1)
+	a.forked = link{e, l.At}
+	if !ok {
+		t.Report("incomplete", l, fmt.Sprintf("it begins with the context of another session up to record %q, which is not in reach", l.Ref))
 	}
 	return err
 }
@@ -285,6 +327,9 @@ func (a *arranger) ending(e int32) *entry {
 // line before is taken: the program had it. Where a compaction that kept messages removed it,
 // the messages kept are taken, as in a resume.
 func (a *arranger) parent(l *dialect.Line, side int) link {
+	if len(l.Ref) == 0 && l.Own && side == 1 {
+		return a.forked
+	}
 	if len(l.Ref) == 0 {
 		return link{entry: -1}
 	}
@@ -295,7 +340,7 @@ func (a *arranger) parent(l *dialect.Line, side int) link {
 		return to
 	}
 	if a.tail[side] < 0 {
-		a.lost = finding{"incomplete", fmt.Sprintf("its parent %q is not before it in the file, and nothing comes before it: the beginning of the session is missing", l.Ref)}
+		a.lost.code = "incomplete"
 	} else {
 		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not before it in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
 	}
@@ -373,6 +418,14 @@ func (a *arranger) End(t dialect.Tree) error {
 		if err := a.begin(t, a.first); err != nil {
 			return err
 		}
+	}
+	for _, at := range a.about {
+		if len(a.entries) > 0 {
+			t.Join(0, at)
+		}
+	}
+	if l := a.headless; l != nil {
+		t.Report("incomplete", l, fmt.Sprintf("its parent %q is not before it in the file, and nothing comes before it: the beginning of the session is missing", l.Ref))
 	}
 	if a.loose > 0 {
 		t.Report("unfinished-usage", &dialect.Line{}, fmt.Sprintf("answers that were written before they ended: %d. Their output tokens are a lower bound", a.loose))

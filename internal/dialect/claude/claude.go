@@ -26,7 +26,7 @@ var Dialect = dialect.Dialect{
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
 	File:  fileID, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
-		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata", "attachment", "rendered", "version"},
+		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid"},
 		Message: []string{"id", "model", "stop_reason", "content", "usage"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
@@ -95,10 +95,14 @@ func sessionID(line jsonl.Value) jsonl.Value {
 	return nil
 }
 
-// base is the session whose compaction a file holds: its parents stand there.
+// base is the session whose compaction a file holds, or that a sub-agent forks: its parents stand
+// there.
 func base(first jsonl.Value) (b dialect.Base, ok bool) {
-	var f [2]jsonl.Value
-	first.Fields(f[:], "agentId", "sessionId")
+	var f [4]jsonl.Value
+	first.Fields(f[:], "agentId", "sessionId", "parentSessionId", "parentLastUuid")
+	if f[2].IsString() && f[3].IsString() {
+		return dialect.Base{ID: f[2].Text(), Upto: math.MaxInt64, All: true, Optional: true}, true
+	}
 	ok = strings.HasPrefix(f[0].Beginning(20), "acompact") && f[1].IsString()
 	return dialect.Base{ID: f[1].Text(), Upto: math.MaxInt64, All: true}, ok
 }
@@ -126,6 +130,9 @@ const (
 	lastPrompt                          // the leaf
 	pinned                              // the leaf, which the user chose
 	replacement                         // what is sent for results
+	about                               // where the session moved or went on, or whose data it has
+	costs                               // what a run of the program cost so far
+	forked                              // where a sub-agent begins with the context of its parent
 	request                             // the record of a request
 	shape                               // the prompt and the tools of some
 )
@@ -143,12 +150,12 @@ var types = map[string]dialect.Code{
 	"ai-title": title, "custom-title": ownTitle, "last-prompt": lastPrompt, "content-replacement": replacement,
 	"summary": dialect.Skip, "agent-name": dialect.Skip, "mode": dialect.Skip, "permission-mode": dialect.Skip,
 	"bridge-session": dialect.Skip, "queue-operation": dialect.Skip, "file-history-snapshot": dialect.Skip,
-	"pr-link": dialect.Skip, "fork-context-ref": dialect.Skip, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
-	"file-history-delta": dialect.Skip, "continued-in": dialect.Skip, "frame-link": dialect.Skip, "memory-mode": dialect.Skip,
-	"agent-color": dialect.Skip, "agent-setting": dialect.Skip, "relocated": dialect.Skip, "ended-by-model": dialect.Skip,
-	"isolation-latch": dialect.Skip, "atis-latch": dialect.Skip, "dev-mods": dialect.Skip, "cost-state": dialect.Skip,
+	"pr-link": dialect.Skip, "fork-context-ref": forked, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
+	"file-history-delta": dialect.Skip, "continued-in": about, "frame-link": dialect.Skip, "memory-mode": dialect.Skip,
+	"agent-color": dialect.Skip, "agent-setting": dialect.Skip, "relocated": about, "ended-by-model": dialect.Skip,
+	"isolation-latch": dialect.Skip, "atis-latch": dialect.Skip, "dev-mods": dialect.Skip, "cost-state": costs,
 	"history-suppression": dialect.Skip, "artifact-comment-monitor": dialect.Skip, "artifact-autoreact-ledger": dialect.Skip,
-	"observer-ref": dialect.Skip, "derived-from": dialect.Skip, "tools-used": dialect.Skip, "data-flow-records": dialect.Skip,
+	"observer-ref": dialect.Skip, "derived-from": about, "tools-used": dialect.Skip, "data-flow-records": dialect.Skip,
 	"data-flow-incomplete": dialect.Skip, "hybrid-organization": dialect.Skip,
 	"api-request": request, "api-request-shape": shape, "api-request-blob": dialect.Skip, "api-request-resumed": dialect.Skip,
 	"speculation-accept": dialect.Skip, "marble-origami-commit": dialect.Skip, "marble-origami-snapshot": dialect.Skip,
@@ -172,6 +179,7 @@ const (
 	atAttachment
 	atRendered
 	atVersion
+	atForked
 )
 
 // read is the dialect's Read.
@@ -200,6 +208,8 @@ func read(p *jsonl.Picked) dialect.Head {
 		}
 	case attachment:
 		head.Code = attachmentCode(p)
+	case forked:
+		head.Ref = p.Record[atForked]
 	case lastPrompt:
 		head.Ref = p.Record[atLeaf]
 		if p.Record[atExplicit].Truthy() {

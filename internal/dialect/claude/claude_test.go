@@ -145,6 +145,47 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		u3 a2 user on`,
 		"u1 a1 u2 a2 b1 u3", "sum more two on", "hidden-attachments",
 	}, {
+		"a segment that reaches back over a compaction has what that kept",
+		`u1 - user hi
+		a1 u1 text m1 one
+		u2 a1 user more
+		a2 u2 text m2 two
+		b1 - system compact_boundary "compactMetadata":{"preservedSegment":{"headUuid":"u2","anchorUuid":"s1","tailUuid":"a2"}}
+		s1 b1 summary sum
+		u3 a2 user on
+		a3 u3 text m3 three
+		b2 - system compact_boundary "compactMetadata":{"preservedSegment":{"headUuid":"a2","anchorUuid":"s2","tailUuid":"a3"}}
+		s2 b2 summary again
+		u4 a3 user end`,
+		"u1 a1 u2 a2 b1 u3 a3 b2 u4", "again two on three end", "hidden-attachments hidden-attachments",
+	}, {
+		"messages that two compactions name are kept by both",
+		`u1 - user hi
+		a1 u1 text m1 one
+		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"uuids":["u1","a1"]}}
+		s1 b1 summary sum
+		u2 a1 user on
+		b2 - system compact_boundary "compactMetadata":{"preservedMessages":{"uuids":["a1","u2"]}}
+		s2 b2 summary again
+		u3 u2 user end`,
+		"u1 a1 b1 u2 b2 u3", "again one on end", "hidden-attachments hidden-attachments",
+	}, {
+		"a file that begins with what a compaction kept was rewritten",
+		`u1 gone user hi
+		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"uuids":["u1"]}}
+		s1 b1 summary sum
+		u2 s1 user on`,
+		"u1 b1 u2", "sum hi on", "hidden-attachments rewritten",
+	}, {
+		"so was one whose compactions dropped more than it shows",
+		`u1 - user hi
+		b1 - system compact_boundary "compactMetadata":{"preTokens":900,"postTokens":100,"cumulativeDroppedTokens":801}
+		s1 b1 summary sum
+		u2 s1 user on
+		b2 - system compact_boundary "compactMetadata":{"preTokens":900,"postTokens":100,"cumulativeDroppedTokens":1601}
+		s2 b2 summary more`,
+		"u1 b1 u2 b2", "more", "hidden-attachments hidden-attachments rewritten",
+	}, {
 		"a kept message that is nowhere leaves the summary alone",
 		`u1 - user hi
 		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"uuids":["u1","gone"]}}

@@ -32,6 +32,7 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) error {
 		line: l.Clone(), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
 		old: older(line.Get("version").Text(), "2.1.43"),
 	}
+	a.rewritten(t, l)
 	before := ""
 	for id := range a.held.meta.Get("preservedMessages").Get("uuids").Elements {
 		if _, ok := a.find(id); !ok {
@@ -40,6 +41,23 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) error {
 		before = id.Text()
 	}
 	return nil
+}
+
+// rewritten reports that the program rewrote the file at the compaction that is held: that keeps
+// the first record, whose parent is gone, or an earlier compaction is.
+func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
+	meta := a.held.meta
+	kept := cmp.Or(nth(meta.Get("preservedMessages").Get("uuids"), 0).Text(), meta.Get("preservedSegment").Get("headUuid").Text())
+	begins := a.headless != nil && kept == string(a.headless.ID)
+	total, pre, post := meta.Get("cumulativeDroppedTokens").Int(), meta.Get("preTokens").Int(), meta.Get("postTokens").Int()
+	if a.dropped += pre - post; total <= a.dropped && !begins {
+		return
+	}
+	if begins {
+		a.headless = nil
+	}
+	a.dropped = max(a.dropped, total)
+	t.Report("rewritten", l, "the program rewrote the file after this compaction: contexts before it are gone")
 }
 
 // compact adds the compaction that is held: its summary and the messages that it kept stand
@@ -86,7 +104,7 @@ func (a *arranger) compact(t dialect.Tree) error {
 	}
 	a.recorded, a.pinned, a.cut, a.sent[side].entry = link{entry: -1}, false, 0, -1
 	if len(kept) > 0 {
-		a.cut = e
+		a.cut, a.keeps[e] = e, kept
 	}
 	return nil
 }
@@ -101,7 +119,7 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	}
 	if list := meta.Get("preservedMessages").Get("uuids"); list.IsArray() {
 		for id := range list.Elements {
-			to, ok := a.find(id)
+			to, ok := a.at[a.key([]byte(id.Text()))] // a compaction before may have kept it too
 			if !ok || to.entry < 0 {
 				return nil, false
 			}
@@ -118,7 +136,14 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	if !ok || !also || !a.above(head.entry, a.end(tail.entry)) {
 		return nil, false
 	}
+	first := a.at[a.key([]byte(segment.Get("headUuid").Text()))].entry
 	for e := a.end(tail.entry); ; e = a.entries[e].parent {
+		for _, k := range slices.Backward(a.keeps[e]) {
+			if add(k); k == first {
+				e = head.entry
+				break
+			}
+		}
 		if add(e); e == head.entry {
 			break
 		}

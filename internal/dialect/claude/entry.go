@@ -31,15 +31,15 @@ func makeEntry(s *dialect.Source) {
 	m.e.Time = l.timestamp
 	switch s.Kind {
 	case jsonl.Header:
-		var f [2]jsonl.Value
-		s.Lines[0].Fields(f[:], "cwd", "forkedFrom")
-		m.e.Set("cwd", f[0])
-		m.e.Set("parentSession", f[1].Get("sessionId"))
+		m.header()
 	case jsonl.System:
 		m.system()
 	case jsonl.CustomEntry:
 		m.e.Set("customType", l.subtype)
 		m.e.Set("customType", l.attachment.Get("type"))
+		if l.typ.Is("fork-context-ref") {
+			m.e.Set("customType", l.typ)
+		}
 		m.e.Set("data", s.Lines[0])
 	case jsonl.Transform:
 		m.compaction()
@@ -64,6 +64,28 @@ func makeEntry(s *dialect.Source) {
 	default:
 		m.note(&l)
 	}
+}
+
+// header makes the header, of the first record and of lines about the session.
+func (m *maker) header() {
+	var f [2]jsonl.Value
+	m.Lines[0].Fields(f[:], "cwd", "forkedFrom")
+	cwd, parent, next := f[0], f[1].Get("sessionId"), jsonl.Value(nil)
+	for _, line := range m.Lines[1:] {
+		for _, about := range []struct {
+			of *jsonl.Value
+			is jsonl.Value
+		}{
+			{&cwd, line.Get("relocatedCwd")}, {&parent, nth(line.Get("sessions"), 0).Get("id")}, {&next, line.Get("continuedInSessionId")},
+		} {
+			if about.is.IsString() {
+				*about.of = about.is
+			}
+		}
+	}
+	m.e.Set("cwd", cwd)
+	m.e.Set("parentSession", parent)
+	m.e.Set("continuedIn", next)
 }
 
 // compaction makes the patch of a compaction: the summary, and what was kept.

@@ -39,7 +39,7 @@ func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side in
 		a.at[a.key(l.ID)] = above // a link, as progress is
 		return nil
 	}
-	return a.inForce(t, l, a.end(above.entry), side)
+	return a.inForce(t, l, a.end(above.entry), side, l.At)
 }
 
 // replaced makes the snapshot in force one at another place. It reports whether there is one.
@@ -52,14 +52,17 @@ func (s *sent) replaced(t dialect.Tree, at dialect.Span) bool {
 	return true
 }
 
-// inForce adds the snapshot of a line, which says what differs from the one before.
-func (a *arranger) inForce(t dialect.Tree, l *dialect.Line, up int32, side int) error {
+// inForce adds the snapshot at a place, of which a line tells. It says what differs from the one before.
+func (a *arranger) inForce(t dialect.Tree, l *dialect.Line, up int32, side int, at dialect.Span) error {
 	before := a.sent[side].at
 	if before.Size == 0 {
 		before = l.At
 	}
 	e, err := a.add(t, jsonl.System, l, up, side, before)
-	a.sent[side].entry, a.sent[side].at, a.sent[side].answers = e, l.At, 0
+	if at != l.At {
+		t.Join(int(e), at)
+	}
+	a.sent[side].entry, a.sent[side].at, a.sent[side].answers = e, at, 0
 	return err
 }
 
@@ -92,8 +95,8 @@ func (a *arranger) request(t dialect.Tree, l *dialect.Line) error {
 		return nil
 	}
 	of := *l
-	of.At, of.Time = at, dialect.Untimed // it may be in force again, later
-	err = a.inForce(t, &of, up, side)
+	of.Time = dialect.Untimed // records of requests have a clock of their own
+	err = a.inForce(t, &of, up, side, at)
 	a.ending(up).end = a.tail[side]
 	return err
 }
@@ -112,7 +115,7 @@ var promptSections = [...]string{"identity", "prompt", "changing"}
 func (m *maker) system() {
 	msg := m.e.Message(jsonl.System)
 	now, before := m.Lines[0], m.Lines[1]
-	if now.Get("shape").Exists() {
+	if now.Get("querySource").Exists() {
 		m.e.Time = nil
 	}
 	if len(m.Lines) > 2 {

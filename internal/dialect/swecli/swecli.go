@@ -72,7 +72,7 @@ func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	if isEvent(first) {
 		return b, false
 	}
-	return dialect.Base{ID: a.ID.Text(), Upto: math.MaxInt64, Optional: true}, ok
+	return dialect.Base{ID: a.ID.Text(), Upto: math.MaxInt64, Optional: true, Beside: true}, ok
 }
 
 // A message is what is read of one.

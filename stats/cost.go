@@ -19,7 +19,7 @@ var costLens = Lens{
 		l.Calls = append(l.Calls, c.take)
 		l.Indexed = append(l.Indexed, c.end)
 	},
-	add:    func(sum, one *Report) { sum.addCost(one.Cost) },
+	add: func(sum, one *Report) { sum.addCost(one.Cost) },
 	finish: func(r *Report) {
 		r.Cost.order()
 		r.Cost.compare()

@@ -27,12 +27,13 @@ func replaceCached(m *machine, s *state, c *Change) {
 		before = kept.Before()
 	}
 	had := m.digests(s.msgs.apart(&next), messages[:before])
-	for k, el := range messages {
+	for k := range messages {
 		put := (*list).push
+		if k < before && kept.Count() > 0 {
+			put, k = (*list).prepend, before-1-k
+		}
+		el := messages[k]
 		if k < before {
-			if kept.Count() > 0 {
-				put = (*list).prepend
-			}
 			h := m.digest(el)
 			if all := had[h]; len(all) > 0 {
 				put(&next, all[0])

@@ -245,7 +245,9 @@ func (s *Session) foreignFindings() error {
 			return err
 		}
 		first, _, _ := bytes.Cut(raw, []byte{'\n'})
-		if version := s.dialect.Version(first).Text(); newer(version, s.dialect.Newest) {
+		version := s.dialect.Version(first).Text()
+		s.wroteIt = cmp.Or(s.wroteIt, version)
+		if newer(version, s.dialect.Newest) {
 			s.find("too-new", i, "version %s of %s wrote it, and the newest known is %s: its rules may differ", Quote(version), s.dialect.Name, s.dialect.Newest)
 			break
 		}

@@ -44,7 +44,7 @@ func TestDisk(t *testing.T) {
 	}
 	copied := `{"type":"user","uuid":"u1","parentUuid":null,"forkedFrom":{"sessionId":"s0","messageUuid":"u0"},"message":{"role":"user","content":"a"}` + twice + "}\n"
 	history := `[{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,` + data + `"}]}]`
-	event := `{"type":"event_msg","payload":{"type":"task_started"}}` + "\n"
+	event := `{"type":"event_msg","payload":{"type":"task_complete"}}` + "\n"
 	rollout := func(event string) string {
 		return `{"type":"session_meta","payload":{"id":"s1"}}` + "\n" + event +
 			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,` + data + `"}]}}` + "\n" +

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -175,11 +176,13 @@ type Kept struct {
 	// Short is the room of the prompt before From, which was shortened, in tokens of the dialect; 0
 	// if there is none. It is the Transform's first message, before those kept.
 	Short   int
-	Dropped int // prompts that were taken back since
+	Notes   int  // messages of the Transform that stand before both
+	Dropped int  // prompts that were taken back since
+	Turn    bool // the summary is one of them
 }
 
 // Before is how many messages of the Transform stand before the prompts that it keeps.
-func (k Kept) Before() int { return min(k.Short, 1) }
+func (k Kept) Before() int { return k.Notes + min(k.Short, 1) }
 
 // Count is the number of prompts kept.
 func (k Kept) Count() int { return k.To - k.From }
@@ -234,4 +237,18 @@ type Base struct {
 	// Optional reports that the session can be read without it, and Beside that it is looked for only
 	// beside it.
 	Optional, Beside bool
+}
+
+// Older reports whether a version, numbers with points between them, is below another one. One that is
+// not known is the oldest.
+func Older(version, than string) bool {
+	a, b := strings.Split(version, "."), strings.Split(than, ".")
+	for k := range min(len(a), len(b)) {
+		x, _ := strconv.Atoi(a[k])
+		y, _ := strconv.Atoi(b[k])
+		if x != y {
+			return x < y
+		}
+	}
+	return false
 }

@@ -28,7 +28,7 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 		return attachment
 	case slices.Contains(neverSent, string(kind)), string(kind) == "hook_success" && !of.Get("hookEvent").Is("SessionStart"):
 		return unsent
-	case !older(p.Record[atVersion].Text(), "2.1.268"):
+	case !dialect.Older(p.Record[atVersion].Text(), "2.1.268"):
 		return unsent
 	}
 	return attachment

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -30,7 +28,7 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) error {
 	}
 	a.held = &compaction{
 		line: l.Clone(), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
-		old: older(line.Get("version").Text(), "2.1.43"),
+		old: dialect.Older(line.Get("version").Text(), "2.1.43"),
 	}
 	a.rewritten(t, l)
 	before := ""
@@ -258,7 +256,7 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 		return err
 	}
 	version := line.Get("version").Text()
-	if older(version, "2.1.1") || !older(version, "2.1.18") || !saysResumed(line) {
+	if dialect.Older(version, "2.1.1") || !dialect.Older(version, "2.1.18") || !saysResumed(line) {
 		return nil
 	}
 	lost, up := 0, e
@@ -299,19 +297,6 @@ func saysResumed(line jsonl.Value) bool {
 	for block := range line.First("message", "content").Elements {
 		if block.Get("text").Is("No response requested.") {
 			return true
-		}
-	}
-	return false
-}
-
-// older reports whether a version comes before another one.
-func older(version, than string) bool {
-	a, b := strings.Split(version, "."), strings.Split(than, ".")
-	for k := range min(len(a), len(b)) {
-		x, _ := strconv.Atoi(a[k])
-		y, _ := strconv.Atoi(b[k])
-		if x != y {
-			return x < y
 		}
 	}
 	return false

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 
 	"ctxtool/internal/dialect"
@@ -21,9 +22,18 @@ type arranger struct {
 	model    []byte
 	calls    map[string]dialect.Span // that have no output yet
 	begun    bool
+	version  string         // of the program that wrote the file first
+	asked    bool           // something came that waits for an answer
+	bare     *dialect.Line  // a usage for which no answer was seen yet
+	cutNow   bool           // the task at hand has a compaction
+	within   int            // its prompt, -1 for none yet
+	outputs  []int          // of calls in an older version, which sent them otherwise if it had the tool of
+	patched  []dialect.Span // this call, the last one of apply_patch
+	context  []dialect.Span // what it told the model before the first prompt
 
-	notes   int  // the leaf before the notes that stand directly before the line at hand
-	noted   bool // there are such notes
+	notes   int            // the leaf before the notes that stand directly before the line at hand
+	noted   bool           // there are such notes
+	beside  []dialect.Span // they
 	turns   []turn
 	cut     dialect.Span // the compaction in force
 	kept    dialect.Kept // the prompts that it keeps
@@ -37,7 +47,9 @@ type arranger struct {
 type turn struct {
 	before int // the leaf before it, and before the notes that came with it
 	at     dialect.Span
-	upto   int // tokens of the prompts up to this one; below 0 until a compaction asks for it
+	cut    bool           // there was a compaction in its task
+	notes  []dialect.Span // that stand directly before it
+	upto   int            // tokens of the prompts up to this one; below 0 until a compaction asks for it
 }
 
 // A held is a summary that waits for what it is for.
@@ -47,7 +59,7 @@ type held struct {
 }
 
 func newArranger() dialect.Arranger {
-	return &arranger{open: -1, told: -1, cutAt: -1, calls: map[string]dialect.Span{}}
+	return &arranger{open: -1, told: -1, cutAt: -1, within: -1, calls: map[string]dialect.Span{}}
 }
 
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
@@ -59,8 +71,13 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 	if len(l.ID) > 0 && l.Code != meta && t.Find(l.ID) >= 0 {
 		t.Report("repeated", l, "an item of the same id comes before: both are sent")
 	}
+	if err := a.answerless(t, l.Code); err != nil {
+		return err
+	}
 	noted := false
 	switch l.Code {
+	case began:
+		a.cutNow, a.within, noted = false, -1, a.noted
 	case meta:
 		err = a.meta(t, l)
 	case settings:
@@ -70,9 +87,13 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 		a.prompt(t, l)
 		_, err = t.Add(jsonl.User, l)
 	case note, agents:
-		if noted = true; !a.noted {
-			a.notes = t.Leaf()
+		if len(a.turns) == 0 && l.Code == note {
+			a.context = append(a.context, l.At)
 		}
+		if noted = true; !a.noted {
+			a.notes, a.beside = t.Leaf(), nil
+		}
+		a.beside = append(a.beside, l.At)
 		a.open = -1
 		_, err = t.Add(jsonl.Custom, l)
 	case answer, call:
@@ -80,7 +101,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 			a.calls[string(l.Ref)] = l.At
 		}
 		err = a.answer(t, l)
-	case output:
+	case output, custom:
 		err = a.output(t, l)
 	case usage:
 		err = a.usage(t, l)
@@ -109,6 +130,14 @@ func (a *arranger) End(t dialect.Tree) error {
 			return err
 		}
 	}
+	if err := a.answerless(t, 0); err != nil {
+		return err
+	}
+	for _, entry := range a.outputs {
+		for _, at := range a.patched {
+			t.Join(entry, at)
+		}
+	}
 	for _, entry := range a.loose {
 		if a.records {
 			t.Unanswered(entry)
@@ -131,6 +160,7 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) error {
 	if line.Get("payload").IsObject() {
 		line = line.Get("payload")
 	}
+	a.version = line.Get("cli_version").Text()
 	header := *l
 	header.ID = []byte(line.Get("id").Text())
 	said := instructions(line).IsString()
@@ -153,11 +183,16 @@ func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) error {
 // prompt begins a turn.
 func (a *arranger) prompt(t dialect.Tree, l *dialect.Line) {
 	before := t.Leaf()
-	if a.noted && len(a.turns) > 0 {
+	if a.noted && len(a.turns) > 0 && !a.older("0.123") { // older ones take back the prompt and not the notes
 		before = a.notes
 	}
-	a.turns = append(a.turns, turn{before, l.At, -1})
-	a.open = -1
+	a.within = len(a.turns)
+	one := turn{before: before, at: l.At, cut: a.cutNow, upto: -1}
+	if a.noted {
+		one.notes = a.beside
+	}
+	a.turns = append(a.turns, one)
+	a.open, a.asked = -1, true
 }
 
 // answer adds an item to the answer.
@@ -167,7 +202,7 @@ func (a *arranger) answer(t dialect.Tree, l *dialect.Line) (err error) {
 		return nil
 	}
 	a.open, err = t.Add(jsonl.Assistant, l, a.settings...)
-	a.told, a.counted = a.open, false
+	a.told, a.counted, a.asked = a.open, false, false
 	a.loose = append(a.loose, a.open)
 	return err
 }
@@ -179,11 +214,26 @@ func (a *arranger) output(t dialect.Tree, l *dialect.Line) error {
 	if at, ok := a.calls[string(l.Ref)]; ok {
 		of = append(of, at)
 		delete(a.calls, string(l.Ref))
+		if a.older("0.124") { // they cut outputs in memory
+			of = append(of, a.settings...)
+		}
 	}
+	a.asked = true
 	if !a.records {
 		a.open = -1
 	}
-	_, err := t.Add(jsonl.ToolResult, l, of...)
+	entry, err := t.Add(jsonl.ToolResult, l, of...)
+	if err != nil || len(of) == 0 || !a.older("0.129") {
+		return err
+	}
+	if l.Code == output {
+		a.outputs = append(a.outputs, entry)
+		return nil
+	}
+	line, err := t.Read(l.At)
+	if it := lineItem(line); err == nil && jsonl.Value(it.get(returned).Text()).Get("metadata").IsObject() {
+		a.patched = of[:1]
+	}
 	return err
 }
 
@@ -207,7 +257,7 @@ func (a *arranger) usage(t dialect.Tree, l *dialect.Line) (err error) {
 
 // count gives the last answer its usage where nothing else does. Repeats say the same total.
 func (a *arranger) count(t dialect.Tree, l *dialect.Line) error {
-	if a.records || a.told < 0 || a.counted {
+	if a.records || (a.told < 0 || a.counted) && !a.asked {
 		return nil
 	}
 	line, err := t.Read(l.At)
@@ -218,10 +268,30 @@ func (a *arranger) count(t dialect.Tree, l *dialect.Line) error {
 	total := info.Get("total_token_usage")
 	if info.Get("last_token_usage").IsObject() && !bytes.Equal(total, a.total) {
 		a.total = bytes.Clone(total)
-		a.counted = true
+		if a.asked {
+			a.bare = l.Clone()
+			return nil
+		}
+		a.counted, a.open = true, -1
 		t.Join(a.told, l.At)
 	}
 	return nil
+}
+
+// answerless adds an answer without items: its usage is all that older files have of it. Where a
+// compaction follows, the usage is that of its summary.
+func (a *arranger) answerless(t dialect.Tree, next dialect.Code) error {
+	l := a.bare
+	if l == nil || next == counted {
+		return nil
+	}
+	a.bare = nil
+	if next == compacted {
+		return nil
+	}
+	a.asked, a.open, a.counted = false, -1, true
+	_, err := t.Add(jsonl.Assistant, l, a.settings...)
+	return err
 }
 
 // plainSummary adds a summary that took no effect: it is an answer like any other. Its usage is an
@@ -248,11 +318,17 @@ func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) error {
 		if err := a.fit(t); err != nil {
 			return err
 		}
+		if a.older("0.99") {
+			a.kept.Notes = len(a.context)
+		}
 	}
-	var more []dialect.Span
+	more := slices.Clone(a.context[:a.kept.Notes])
 	if a.summary != nil {
 		more = append(a.summary.more, a.summary.line.At)
 		a.summary = nil
+	}
+	if a.cutNow = true; a.within >= 0 {
+		a.turns[a.within].cut = true
 	}
 	a.cut, a.earlier = l.At, len(a.turns)
 	a.cutAt, err = a.replace(t, l, a.kept, more)
@@ -302,6 +378,11 @@ func (a *arranger) before(k int) int {
 	return a.turns[k-1].upto
 }
 
+// older reports whether a version below one wrote the file.
+func (a *arranger) older(than string) bool {
+	return a.version != "" && a.version != "0.0.0" && dialect.Older(a.version, than)
+}
+
 // rolledBack takes turns back: the next entry follows what came before them. Where a
 // compaction came after the first of them, what it made is cut too.
 func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
@@ -315,7 +396,20 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 	if first == len(a.turns) {
 		return nil
 	}
-	if a.cutAt < 0 || first >= a.earlier {
+	across := a.cutAt >= 0 && first < a.earlier
+	inTask := slices.ContainsFunc(a.turns[first:], func(one turn) bool { return one.cut })
+	if (across || inTask) && a.older("0.160") && !a.older("0.123") { // these versions lost all
+		notes := a.turns[first].notes
+		a.turns, a.earlier, a.within = nil, 0, -1
+		t.Move(a.cutAt)
+		_, err = a.replace(t, l, dialect.Kept{Notes: len(notes)}, notes)
+		return err
+	}
+	a.within = -1
+	if across && a.older("0.123") { // to older ones the summary is a turn
+		first++
+	}
+	if !across {
 		t.Move(a.turns[first].before)
 		a.turns = a.turns[:first]
 		return nil
@@ -326,7 +420,8 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 		kept.From, kept.Short = first, 0
 	}
 	kept.Dropped, kept.To = kept.To-len(a.turns)+n, first
+	kept.Turn = a.older("0.123")
 	a.turns, a.earlier = a.turns[:first], first
-	_, err = a.replace(t, l, kept, []dialect.Span{a.cut})
+	_, err = a.replace(t, l, kept, append([]dialect.Span{a.cut}, a.context[:kept.Notes]...))
 	return err
 }

@@ -92,6 +92,7 @@ const (
 	answer                            // a part of an answer: text, or reasoning
 	call                              // a call, likewise
 	output                            // of a call
+	custom                            // of one whose input is a text
 	summary                           // the answer of a request for a summary
 	compacted                         // a summary takes effect
 	rolledBack                        // turns are taken back
@@ -99,6 +100,7 @@ const (
 	usage                             // token_usage_record
 	counted                           // token_count, which is all that older files have of usage
 	agents                            // a message between agents
+	began                             // a task, whose prompt may follow
 )
 
 // types are the lines that are no response items, by their type.
@@ -114,7 +116,7 @@ var types = map[string]dialect.Code{
 var items = map[string]dialect.Code{
 	"reasoning": answer, "web_search_call": answer, "image_generation_call": answer, "tool_search_call": call,
 	"function_call": call, "custom_tool_call": call, "local_shell_call": call,
-	"function_call_output": output, "custom_tool_call_output": output, "tool_search_output": output,
+	"function_call_output": output, "custom_tool_call_output": custom, "tool_search_output": output,
 	"additional_tools": note, "agent_message": note, "compaction": note, "context_compaction": note,
 }
 
@@ -129,7 +131,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	default:
 		head = otherHead(p, head)
 	}
-	if head.Code != call && head.Code != output {
+	if head.Code != call && head.Code != output && head.Code != custom {
 		head.Ref = nil
 	}
 	return head
@@ -205,6 +207,8 @@ func eventCode(typ jsonl.Value) dialect.Code {
 	switch {
 	case typ.Is("thread_rolled_back"):
 		return rolledBack
+	case typ.Is("task_started"):
+		return began
 	case typ.Is("token_count"):
 		return counted
 	}

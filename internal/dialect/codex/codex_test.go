@@ -214,3 +214,62 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("branched: %v", err)
 	}
 }
+
+// beginWith begins a rollout of a version, whose turn cuts outputs over ten bytes and a fifth.
+func beginWith(version string) *rollout {
+	return new(rollout).add("session_meta", fmt.Sprintf(`{"id":"s1","cli_version":%q}`, version)).
+		add("turn_context", `{"model":"gpt-5.5","truncation_policy":{"mode":"bytes","limit":10}}`)
+}
+
+func (r *rollout) event(typ string) *rollout {
+	return r.add("event_msg", fmt.Sprintf(`{"type":%q}`, typ))
+}
+
+func (r *rollout) call(typ, name, output string) *rollout {
+	id := fmt.Sprint("c", len(r.lines))
+	return r.item(fmt.Sprintf(`{"type":%q,"name":%q,"call_id":%q}`, typ, name, id)).
+		item(fmt.Sprintf(`{"type":%q,"call_id":%q,"output":%q}`, typ+"_output", id, output))
+}
+
+func (r *rollout) counted(total int) *rollout {
+	return r.add("event_msg", fmt.Sprintf(`{"type":"token_count","info":{"last_token_usage":{"input_tokens":5},"total_token_usage":{"total_tokens":%d}}}`, total))
+}
+
+// TestOlderVersions: what a version made of its history, by the version that wrote the file.
+func TestOlderVersions(t *testing.T) {
+	const plain, object = `{"message":"sum"}`, `{"output":"Total output lines: 2\n\nok\n","metadata":{"exit_code":3,"duration_seconds":0.5}}`
+	history := `{"message":"sum","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]},{"type":"message","role":"user","content":[{"type":"input_text","text":"sum"}]}]}`
+	compaction := func(version string) *rollout {
+		return beginWith(version).note("n").user("<environment_context>e").user("a").answer("1").add("compacted", plain).user("b")
+	}
+	inTask := func(version string) *rollout {
+		return beginWith(version).event("task_started").user("a").answer("1").
+			event("task_started").add("compacted", history).note("m").user("b").answer("2").back(1).user("c")
+	}
+	patch := func(version string) *rollout {
+		return beginWith(version).user("a").call("function_call", "shell", object).call("custom_tool_call", "apply_patch", object)
+	}
+	const sections = "Exit code: 3\nWall time: 0.5 seconds\nTotal output lines: 2\nOutput:\nok\n"
+	for _, c := range []struct {
+		name string
+		r    *rollout
+		want string
+	}{
+		{"the notes of the beginning come again", compaction("0.80.0"), "u:n u:<environment_context>e u:a u:sum u:b"},
+		{"and later do not", compaction("0.99.0"), "u:a u:sum u:b"},
+		{"a summary is taken back as a turn", beginWith("0.107.0").user("a").add("compacted", history).user("b").back(2).user("c"), "u:a u:c"},
+		{"and its notes stay", beginWith("0.107.0").user("a").answer("1").note("n").user("b").back(1).user("c"), "u:a a:1 u:n u:c"},
+		{"a task with a compaction takes all along", inTask("0.146.0"), "u:m u:c"},
+		{"and later does not", inTask("0.169.0"), "u:a u:sum u:c"},
+		{"outputs are cut", beginWith("0.123.0").user("a").call("function_call", "f", "0123456789äöü---"), "u:a a: t:012345…6 chars truncated…ü---"},
+		{"up to a version", beginWith("0.124.0").user("a").call("function_call", "f", "0123456789äöü---"), "u:a a: t:0123456789äöü---"},
+		{"objects are sent as lines", patch("0.128.0"), "u:a a: t:" + sections + " a: t:" + sections},
+		{"and later as they are", beginWith("0.129.0").user("a").call("function_call", "shell", object), "u:a a: t:" + object},
+		{"a usage without items is an answer", beginWith("0.107.0").user("a").counted(5).user("b").counted(9).counted(9).user("c"), "u:a a: u:b a: u:c"},
+		{"that of a summary is none", beginWith("0.107.0").user("a").counted(5).add("compacted", history), "u:a u:sum"},
+	} {
+		if got := says(t, c.r.open(t)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -82,6 +82,7 @@ func (m *maker) message() {
 		if len(m.Lines) > 1 {
 			of := lineItem(m.Lines[1])
 			msg.Set("toolName", of.tool())
+			it = asSent(it, &of, m.Lines[2:])
 		}
 		m.result(msg, &it)
 	default:

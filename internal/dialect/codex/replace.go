@@ -3,7 +3,7 @@ package codex
 import (
 	"slices"
 	"strconv"
-	"unicode/utf8"
+	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -20,22 +20,28 @@ const (
 func (m *maker) transform() {
 	var compaction jsonl.Value
 	var few [2]item
+	var notes []item
 	items, back := few[:0], typeOfLine(m.Lines[0]).Is("event_msg")
 	for _, line := range m.Lines {
 		if typ := typeOfLine(line); typ.Is("compacted") {
 			compaction = line.Get("payload")
-		} else if isItem(typ) && m.Kept.Short > 0 {
-			if it := lineItem(line); it.get(role).Is("user") {
-				items = append(items, shortened(&it, it.text(), m.Kept.Short))
-			}
+		} else if it := lineItem(line); isItem(typ) && len(notes) < m.Kept.Notes && !it.isPrompt() {
+			notes = append(notes, it)
+		} else if isItem(typ) && m.Kept.Short > 0 && it.get(role).Is("user") {
+			items = append(items, shortened(&it, it.text(), m.Kept.Short, m.Kept.Notes > 0))
 		}
 	}
+	items = append(notes, items...)
 	summary := orEmpty(compaction.Get("message"))
 	if history := compaction.Get("replacement_history"); history.IsArray() {
 		for v := range history.Elements {
 			items = append(items, readItem(v))
 		}
-		items = dropTurns(items, m.Kept.Dropped, summary.Text())
+		notTurn := summary.Text()
+		if m.Kept.Turn {
+			notTurn = ""
+		}
+		items = dropTurns(items, m.Kept.Dropped, notTurn)
 	} else if !back {
 		last := m.Make([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), summary, []byte("}]}"))
 		items = append(items, readItem(last))
@@ -104,23 +110,20 @@ func orEmpty(text jsonl.Value) jsonl.Value {
 }
 
 // shortened is a prompt with only so many tokens of both ends of its text, and between them
-// how many are left out.
-func shortened(it *item, text string, room int) item {
-	half := room * bytesPerToken / 2
-	head, tail := half, len(text)-half
-	for head > 0 && !utf8.RuneStart(text[head]) {
-		head--
-	}
-	for tail < len(text) && !utf8.RuneStart(text[tail]) {
-		tail++
-	}
+// how many are left out: parts of its content, or to older versions a whole.
+func shortened(it *item, text string, room int, whole bool) item {
+	head, tail := ends(text, room*bytesPerToken)
 	left := tokens(text) - room
 	out := []byte(`{"type":"message"`)
 	if it.get(id).Exists() {
 		out = append(append(out, `,"id":`...), it.get(id)...)
 	}
 	out = append(out, `,"role":"user","content":[`...)
-	for k, part := range []string{text[:head], "…" + strconv.Itoa(left) + " tokens truncated…", text[tail:]} {
+	parts := []string{text[:head], "…" + strconv.Itoa(left) + " tokens truncated…", text[tail:]}
+	if whole {
+		parts = []string{strings.Join(parts, "")}
+	}
+	for k, part := range parts {
 		if k > 0 {
 			out = append(out, ',')
 		}

@@ -2,7 +2,6 @@ package codex_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -18,29 +17,11 @@ func TestScripts(t *testing.T) {
 	if !corpus.Whole() {
 		t.Skip("left out: it plays scripts through Codex, which takes 20 s; CTXTOOL_WHOLE=1 runs it")
 	}
-	codex, drive := program(t), filepath.Join(corpus.Root(t), "../shared/oracles/codex/drive.mjs")
-	if _, err := os.Stat(drive); err != nil {
-		t.Skip("left out: no kit at ../shared/oracles/codex")
-	}
-	if err := exec.Command("unshare", "-n", "-m", "-u", "-p", "-f", "true").Run(); err != nil {
-		t.Skip("left out: no namespaces to run Codex in: unshare: ", err)
-	}
+	codex, drive := program(t), driver(t)
 	scripts, _ := filepath.Glob("testdata/scripts/*.json")
 	var all compared
 	for _, name := range scripts {
-		dir := t.TempDir()
-		data, err := os.ReadFile(name)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, "script.json"), repeat(data), 0o666)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out, err := exec.Command("node", drive, filepath.Join(dir, "script.json"), filepath.Join(dir, "out"), "--codex", codex).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v: %s", name, err, out)
-			continue
-		}
-		n := compare(t, filepath.Join(dir, "out"))
+		n := compare(t, play(t, drive, name, codex))
 		t.Logf("%s: %s", filepath.Base(name), n)
 		all.add(n)
 	}

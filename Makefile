@@ -14,6 +14,7 @@
 # screenshots  pictures of the main views of pages
 # pi      pi's own packages, for tests and benchmarks that compare with them; says when npm has newer ones
 # codex   Codex CLI, for tests that compare with it; codex-versions gets nine versions
+# gemini  Gemini CLI, for tests that compare with it
 # ccusage  ccusage, for benchmarks that compare with it
 # tiktoken  the reference for counting tokens, for tests and benchmarks
 # vocabularies  the data of replay/tokens, from tiktoken's package
@@ -32,7 +33,7 @@ CODEX_DIR ?= $(CACHE)/ctxtool-codex
 CODEX_VERSIONS ?= 0.80.0 0.107.0 0.123.0 0.128.0 0.140.0 0.146.0 0.150.0 0.160.0 0.169.0
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions ccusage tiktoken vocabularies axe libs screenshots models compared
+.PHONY: build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions gemini ccusage tiktoken vocabularies axe libs screenshots models compared
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -180,6 +181,9 @@ codex-versions:
 	cd $(CODEX_DIR)-versions && for v in $(CODEX_VERSIONS); do test -d codex-$$v || { \
 		tgz=$$(npm pack --silent @openai/codex@$$v-linux-x64 || npm pack --silent @openai/codex@$$v) && \
 		mkdir codex-$$v && tar -xzf $$tgz -C codex-$$v && rm $$tgz; } || exit 1; done
+
+gemini:
+	npm install --prefix $(CACHE)/ctxtool-gemini --ignore-scripts --no-audit --no-fund @google/gemini-cli@0.61.0
 
 # ccusage, for comparison. Its binary is not executable without npm's scripts.
 ccusage:

@@ -341,11 +341,12 @@ func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	name := "modelId"
 	if e.r.Session.Kind(e.ModelBy) == jsonl.Assistant {
-		line, name = line.Get("message"), "model"
+		line = line.Get("message")
+		return line.Get("provider"), line.Get("model"), true, nil
 	}
-	return line.Get("provider"), line.Get(name), true, nil
+	provider, id = line.Model()
+	return provider, id, true, nil
 }
 
 // Model returns the model of the request: the requested one, else the path's, else the

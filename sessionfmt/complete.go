@@ -82,7 +82,7 @@ func (s *Session) findHeader() error {
 			continue
 		}
 		s.header = i
-		if i > 0 {
+		if i > 0 && s.records[0].kind != jsonl.Slot {
 			s.find("late-header", i, "the session header is not the first record: pi refuses the file")
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Session) findHeader() error {
 		if s.src.size == 0 {
 			return s.empty()
 		}
-		return ErrNotSession
+		return s.notSession()
 	}
 	if s.header < 0 {
 		s.found.add("no-header", 0, "", "no session header%s", piOnly(s.dialect, ": pi refuses the file"))

@@ -123,6 +123,8 @@ func (sum *Summary) take(p *jsonl.Picked) {
 		}
 	case jsonl.SessionInfo:
 		sum.Name = outline.FirstWords(line.Get("name").Text())
+	case jsonl.Retitled, jsonl.Slot:
+		sum.Name = outline.FirstWords(line.Get("title").Text())
 	}
 }
 

@@ -10,11 +10,12 @@ import (
 
 // A request holds the facts about the next request of the active path that checks need.
 type request struct {
-	size    int64         // of the lines that its messages come from, bytes
-	calls   []int         // records of answers with a call whose result is not in the request
-	results []int         // records of results whose call is not in the request
-	failed  []int         // records of answers that failed
-	images  map[int]int64 // by record, the size of its largest image in base64, bytes; only large ones
+	size    int64           // of the lines that its messages come from, bytes
+	calls   []int           // records of answers with a call whose result is not in the request
+	results []int           // records of results whose call is not in the request
+	failed  []int           // records of answers that failed
+	twice   map[uint64]bool // results that another agent sends again, by the hash of their ids; nil for pi's sessions
+	images  map[int]int64   // by record, the size of its largest image in base64, bytes; only large ones
 }
 
 // request returns the facts of the next request, computed on first use: from the lines of
@@ -25,6 +26,9 @@ func (w *walk) request() *request {
 	}
 	r := &request{images: map[int]int64{}}
 	w.next = r
+	if w.s.Dialect() != nil {
+		r.twice = map[uint64]bool{}
+	}
 	open := map[uint64]int{}
 	notes, at := w.facts.newNotes(), new(jsonl.Cursor)
 	changed := func(m replay.Message) bool { return m.Origin.By != m.Origin.Record || m.Origin.Op >= 0 }
@@ -69,8 +73,11 @@ func (r *request) take(rec int, found []fact, open map[uint64]int) {
 			}
 			open[f.id] = rec
 		case aResult:
-			if !waits {
+			if !waits && !r.twice[f.id] {
 				r.results = append(r.results, rec)
+			}
+			if r.twice != nil {
+				r.twice[f.id] = true
 			}
 			delete(open, f.id)
 		case anImage:

@@ -91,7 +91,8 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 			g.content(m.Get("content"), jsonl.Unknown)
 		}
 	case jsonl.ModelChange:
-		g.add(line.Get("provider").Text() + "/" + line.Get("modelId").Text())
+		provider, id := line.Model()
+		g.add(provider.Text() + "/" + id.Text())
 	case jsonl.ThinkingChange:
 		g.add(line.Get("thinkingLevel").Text())
 	case jsonl.Label:
@@ -100,6 +101,8 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 		} else {
 			g.add("clears the label of " + line.Get("targetId").Text())
 		}
+	case jsonl.Retitled, jsonl.Slot:
+		g.add(line.Get("title").Text())
 	case jsonl.SessionInfo:
 		g.add(line.Get("name").Text())
 	case jsonl.UsageEntry:

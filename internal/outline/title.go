@@ -24,6 +24,7 @@ func (a *About) Title() string { return cmp.Or(a.Name, a.First) }
 func (a *About) Header(line jsonl.Value) {
 	a.ID, a.CWD, a.Began = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
 	a.Continued = line.Get("continuedIn").Text()
+	a.Name = cmp.Or(a.Name, FirstWords(line.Get("title").Text()))
 }
 
 // Headed returns what the header of a session tells.
@@ -36,9 +37,9 @@ func Headed(s *sessionfmt.Session) (a About, err error) {
 // Entitle sets the name of a session or, where it has none, its first prompt on the path to the leaf.
 func (a *About) Entitle(s *sessionfmt.Session, leaf int) (err error) {
 	for i := s.Len() - 1; i >= 0; i-- {
-		if s.Kind(i) == jsonl.SessionInfo {
+		if kind := s.Kind(i); kind == jsonl.SessionInfo || kind == jsonl.Retitled || kind == jsonl.Slot {
 			line, err := s.NewReader().Line(i)
-			if a.Name = Gist(jsonl.SessionInfo, line); err != nil || a.Name != "" {
+			if a.Name = Gist(kind, line); err != nil || a.Name != "" {
 				return err
 			}
 			break

@@ -53,7 +53,8 @@ func (r *reader) other(k jsonl.Kind, v value) {
 		r.b.Hidden = true
 		r.say(Ephemeral, "", bytes.TrimRight(r.text, "\n"))
 	case jsonl.ModelChange:
-		r.say(Setting, "model", []byte(v.Get("provider").Text()+"/"+v.Get("modelId").Text()))
+		provider, id := v.Model()
+		r.say(Setting, "model", []byte(provider.Text()+"/"+id.Text()))
 	case jsonl.ThinkingChange:
 		r.say(Setting, "thinking level", []byte(v.Get("thinkingLevel").Text()))
 	case jsonl.Label:

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // A Kind is what an entry is: its type and, for a message, its role.
@@ -40,11 +41,13 @@ const (
 	ChildUsage // child_usage_attributed of a variant of pi: the usage of an answer with that of a sub-agent
 	Deletion   // context_compaction of one: entries are left out
 	Reset      // reset of one: all entries before the kept ones are left out
-	Tier       // service_tier_change of one; this and the following three change nothing
+	Tier       // service_tier_change of one; this and the following four change nothing
 	Status     // agent_status
 	State      // session_state
 	Git        // git_state
+	Retitled   // title_change: a name of the session
 	Header     // a session record; only the first is the header
+	Slot       // title of a variant of pi: the session's name, in a line before the header
 	Unknown    // an object of unknown type
 	Scalar     // a JSON value that is not an object
 )
@@ -82,7 +85,9 @@ var kinds = [...]struct{ typ, role string }{
 	Status:            {"agent_status", ""},
 	State:             {"session_state", ""},
 	Git:               {"git_state", ""},
+	Retitled:          {"title_change", ""},
 	Header:            {"session", ""},
+	Slot:              {"title", ""},
 }
 
 // Type returns the entry type as pi writes it, empty for Unknown and Scalar.
@@ -106,7 +111,7 @@ func (k Kind) Role() string {
 func (k Kind) IsMessage() bool { return k <= NoMessage }
 
 // IsEntry reports whether the record is part of the tree.
-func (k Kind) IsEntry() bool { return k != Header && k != Scalar }
+func (k Kind) IsEntry() bool { return k != Header && k != Slot && k != Scalar }
 
 // Replaceable reports whether a context_edit can replace the content of a message of that kind
 // (docs/session-format.md 5.6).
@@ -161,12 +166,23 @@ func (v Value) RoleKind() Kind {
 
 // typeKind returns the kind of an entry of that type, other than a message.
 func typeKind(typ Value) Kind {
-	for k := Compaction; k <= Header; k++ {
+	for k := Compaction; k <= Slot; k++ {
 		if typ.Is(kinds[k].typ) {
 			return k
 		}
 	}
 	return Unknown
+}
+
+// Model returns the model that a model_change sets, as raw JSON strings: a variant of pi has both in
+// one field, as provider/id.
+func (v Value) Model() (provider, id Value) {
+	var f [3]Value
+	v.Fields(f[:], "provider", "modelId", "model")
+	if both, after, ok := strings.Cut(f[2].Text(), "/"); ok && !f[1].Exists() {
+		return AppendQuoted(nil, both), AppendQuoted(nil, after)
+	}
+	return f[0], f[1]
 }
 
 // A Pick names fields that a reader wants: of records, and of their messages. It cannot name

@@ -193,6 +193,15 @@ const (
 	theirs dialect.Code = 0x80 // and above: of a dialect, which a list of messages does not have
 )
 
+// WithoutResults is the code of an answer whose results a line after it has again, which counts: any
+// other code as it is.
+func WithoutResults(code, next dialect.Code) dialect.Code {
+	if n := code - calling; IsMessage(code) && code > calling && code < results && next == results+n {
+		return calling
+	}
+	return code
+}
+
 // IsMessage reports whether a line has messages.
 func IsMessage(code dialect.Code) bool { return code >= several && code < theirs }
 

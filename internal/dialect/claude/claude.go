@@ -56,7 +56,7 @@ func sniff(first jsonl.Value) bool {
 	typ := string(f[0].Inside())
 	code, known := types[typ]
 	switch {
-	case !f[0].IsString():
+	case !f[0].IsString(), f[5].Get("parts").IsArray(): // the second of Qwen Code
 		return false
 	case f[1].Exists():
 		return true

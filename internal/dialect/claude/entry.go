@@ -289,6 +289,18 @@ func readUsage(used jsonl.Value) (u jsonl.Usage) {
 	u.Input, u.Output, u.CacheRead, u.CacheWrite = f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
 	u.CacheWrite1h = f[4].Get("ephemeral_1h_input_tokens").Int()
 	u.Total = u.Context()
+	var last jsonl.Value // of several calls of the model in one response: its count is the context
+	n := 0
+	for one := range used.Get("iterations").Elements {
+		if typ := one.Get("type"); typ.Is("message") || typ.Is("fallback_message") {
+			last = one
+			n++
+		}
+	}
+	if n > 1 {
+		of := readUsage(last)
+		u.Total = of.Total
+	}
 	return u
 }
 

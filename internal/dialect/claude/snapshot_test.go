@@ -125,3 +125,16 @@ func TestAttachments(t *testing.T) {
 		t.Errorf("sent %q\nwant %q", sent, want)
 	}
 }
+
+// TestIterations: where a response is several calls of the model, the last one's count is the size of
+// the context, and all of them cost.
+func TestIterations(t *testing.T) {
+	t.Parallel()
+	used := `"input_tokens":30,"output_tokens":6,"iterations":[{"type":"message","input_tokens":10,"output_tokens":2},{"type":"compaction","input_tokens":99},{"type":"message","input_tokens":20,"output_tokens":4}]`
+	answer := strings.Replace(answered("m1", `{"type":"text","text":"x"}`, ""), `"input_tokens":1`, used, 1)
+	s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(newer([3]string{"u1", "", said("hi")}, [3]string{"a1", "u1", answer})), sessionfmt.Options{}))
+	u := must.Get(s.NewReader().Line(s.Leaf())).Get("message").Get("usage").Usage()
+	if u.Input != 30 || u.Output != 6 || u.Context() != 24 {
+		t.Errorf("usage %+v", u)
+	}
+}

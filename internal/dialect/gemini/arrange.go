@@ -175,6 +175,9 @@ func (a *arranger) End(t dialect.Tree) (err error) {
 		if s.changes() {
 			_, err = t.Add(jsonl.Transform, a.line(k), a.more[k]...)
 		} else {
+			if k+1 < a.count && int(a.step(k+1).after) == k {
+				s.code = chat.WithoutResults(s.code, a.step(k+1).code)
+			}
 			err = a.messages.Next(t, a.line(k))
 		}
 		if err != nil {

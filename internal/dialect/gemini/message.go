@@ -10,20 +10,14 @@ import (
 // read reads a message as the program does to resume a session.
 func read(r *chat.Reader, line jsonl.Value) {
 	var few [4]part
-	var fewThoughts [4]jsonl.String
 	var f [5]jsonl.String
-	content, thoughts := few[:0], fewThoughts[:0]
+	content := few[:0]
 	for key := range r.Reset(line).Members {
 		switch string(key) {
 		case "content":
 			content = readParts(&r.Cursor, content[:0])
 		case "$set", "$rewindTo":
 			r.Else = true
-		case "thoughts":
-			thoughts = thoughts[:0]
-			for range r.Elements {
-				thoughts = append(thoughts, readThought(r))
-			}
 		case "toolCalls":
 			for range r.Elements {
 				r.Calls = append(r.Calls, readCall(r))
@@ -43,7 +37,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 		user(r, m, content)
 	case typ.Is("gemini"):
 		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, model, used(r, tokens)
-		answer(r, &m, content, thoughts)
+		answer(r, &m, content)
 		r.Said = append(r.Said, m)
 		results(r)
 	}
@@ -53,7 +47,10 @@ var google = jsonl.Value(`"google"`)
 
 // ignored are beginnings of a user's message that a resume leaves out: commands, and what the
 // program makes again.
-var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
+var ignored = []string{"/", "?", "<hook_context>"}
+
+// environment begins what the program says of its environment, before the first prompt.
+const environment = "<session_context>"
 
 // user reads a message of the user. Answers of tools may stand in one.
 func user(r *chat.Reader, m chat.Said, content []part) {
@@ -76,6 +73,9 @@ func user(r *chat.Reader, m chat.Said, content []part) {
 		}
 	}
 	m.Kind, m.Blocks = jsonl.User, r.Take()
+	if strings.HasPrefix(text, environment) {
+		m.Kind, m.Type = jsonl.Custom, strings.Trim(environment, "<>")
+	}
 	if len(r.Said) == 0 && leftOut(text, other) {
 		m.Kind, m.Type = jsonl.CustomEntry, "not sent"
 		r.Said = append(r.Said, m)
@@ -112,22 +112,20 @@ func leftOut(text string, other bool) bool {
 	return text == "" && !other
 }
 
-// answer reads the parts of an answer. Where the content has neither calls nor thoughts, they
-// are taken from beside it.
-func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.String) {
+// answer reads the parts of an answer. Where the content has neither calls nor thoughts, calls are
+// taken from beside it. Thoughts are not sent.
+func answer(r *chat.Reader, m *chat.Said, content []part) {
 	calls := r.Calls
 	for k := range content {
 		if p := &content[k]; p.call.Exists() || p.thought.Truthy() {
-			thoughts, calls = nil, nil
+			calls = nil
 		}
 	}
 	var sent []jsonl.Value
-	for _, text := range thoughts {
-		if r.Own(chat.Thinking(text)); r.Native {
-			sent = append(sent, jsonl.Value("{}").With("text", text.Value).With("thought", jsonl.Value("true")))
-		}
-	}
 	for k := range content {
+		if content[k].thought.Truthy() {
+			continue
+		}
 		if r.Own(content[k].block()); r.Native {
 			sent = append(sent, content[k].sent())
 		}
@@ -135,28 +133,12 @@ func answer(r *chat.Reader, m *chat.Said, content []part, thoughts []jsonl.Strin
 	for k := range calls {
 		c := &calls[k]
 		if r.Own(callBlock(c.ID, c.Name, c.Args)); r.Native {
-			call := jsonl.Value("{}").With("id", c.ID).With("name", c.Name).With("args", c.Args)
+			call := jsonl.Value("{}").With("id", sentID(c.ID, c.Name)).With("name", c.Name).With("args", c.Args)
 			sent = append(sent, jsonl.Value("{}").With("functionCall", call))
 		}
 	}
 	if m.Blocks = r.Take(); len(sent) > 0 {
 		m.Native = turn("model", sent)
-	}
-}
-
-// readThought reads a thought as a text.
-func readThought(r *chat.Reader) jsonl.String {
-	var f [2]jsonl.String
-	r.Fields(f[:], "subject", "description")
-	switch subject, text := f[0], f[1]; {
-	case !chat.HasText(subject.Value) && text.IsString():
-		return text
-	case !chat.HasText(subject.Value):
-		return nothing
-	case text.IsString():
-		return r.Join([]byte(`"**`), subject.Inside(), []byte(`** `), text.Value[1:])
-	default:
-		return r.Join([]byte(`"**`), subject.Inside(), []byte(`** "`))
 	}
 }
 
@@ -250,7 +232,7 @@ func results(r *chat.Reader) {
 			continue
 		}
 		if c.Result.IsString() {
-			answered := jsonl.Value("{}").With("id", c.ID).With("name", c.Name)
+			answered := jsonl.Value("{}").With("id", sentID(c.ID, c.Name)).With("name", c.Name)
 			answered = answered.With("response", jsonl.Value("{}").With("output", c.Result.Value))
 			sent = append(sent, jsonl.Value("{}").With("functionResponse", answered))
 			continue
@@ -282,4 +264,12 @@ func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	v.Fields(f[:], "input", "output", "cached", "thoughts", "tool", "total")
 	in, cached := f[0].Int(), f[2].Int()
 	return r.Used(jsonl.Usage{Input: max(0, in-cached) + f[4].Int(), CacheRead: min(in, cached), Output: f[1].Int() + f[3].Int(), Total: f[5].Int()})
+}
+
+// sentID is the id of a call as it is sent: the file has the name of the tool before it.
+func sentID(id, name jsonl.Value) jsonl.Value {
+	if rest, ok := strings.CutPrefix(string(id.Inside()), string(name.Inside())+"__"); ok && id.IsString() {
+		return jsonl.Value(`"` + rest + `"`)
+	}
+	return id
 }

@@ -46,6 +46,17 @@ func (p *part) sent() jsonl.Value {
 	if p.raw.IsString() {
 		return jsonl.Value("{}").With("text", p.raw)
 	}
+	for _, of := range []struct {
+		name string
+		of   jsonl.Value
+	}{{"functionCall", p.call}, {"functionResponse", p.answered}} {
+		var f [2]jsonl.Value
+		of.of.Fields(f[:], "id", "name")
+		if id := sentID(f[0], f[1]); string(id) != string(f[0]) {
+			sent := of.of.AppendEdited(nil, jsonl.Field{Name: "id", Value: id})
+			return p.raw.AppendEdited(nil, jsonl.Field{Name: of.name, Value: sent})
+		}
+	}
 	return p.raw
 }
 

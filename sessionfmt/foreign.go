@@ -43,7 +43,7 @@ func (s *Session) Reading() dialect.Reading {
 			r.Certainty = d.Prompted
 		}
 	}
-	if c := r.Certainty; c != nil && c.Messages == "exact" && !s.dialect.Exact(s.wroteIt) {
+	if c := r.Certainty; c != nil && c.Messages == "exact" && (s.unsure || !s.dialect.Exact(s.wroteIt)) {
 		known := *c
 		known.Messages = "rule"
 		r.Certainty = &known

@@ -78,6 +78,9 @@ type Dialect struct {
 	// has system messages, nil where these say nothing more.
 	Certainty Certainty
 	Prompted  *Certainty
+	// Sure reports whether a session is known as exactly as others of its version, by the line of its
+	// leaf. It is nil where all are.
+	Sure func(line jsonl.Value) bool
 	// Recorded yields the requests that are recorded among lines, of which it gets the number and the
 	// value of each. It is nil where the agent records none. See [Tree], Recorded.
 	Recorded func(lines iter.Seq2[int, jsonl.Value]) iter.Seq[Recorded]

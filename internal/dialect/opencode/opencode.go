@@ -35,10 +35,12 @@ var Dialect = dialect.Dialect{
 			{Name: "message", Session: "session_id", Order: []string{"time_created", "id"}, Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
 		},
 	},
-	Pick:      pick,
-	Read:      read,
-	New:       newArranger,
-	Make:      makeEntry,
+	Pick: pick,
+	Read: read,
+	New:  newArranger,
+	Make: makeEntry,
+	// Rows of messages alone have the last version of each, which is not always the one that was sent.
+	Sure:      func(row jsonl.Value) bool { return row.Get("table").Is("event") },
 	Certainty: dialect.Certainty{Messages: "exact", System: "absent", Tools: "absent"},
 }
 

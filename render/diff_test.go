@@ -334,3 +334,18 @@ func appliedRows(was []json.RawMessage, rows []appliedRow) []json.RawMessage {
 	}
 	return is
 }
+
+// TestColours: what is painted becomes elements, and text stays text.
+func TestColours(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"a <b>&\"\n", "a &lt;b&gt;&amp;&#34;\n"},
+		{"x \x1b[31m- <y>\x1b[0m z\n", `x <span class="c31">- &lt;y&gt;</span> z` + "\n"},
+		{"\x1b[7;32mw\x1b[0m\x1b[1mh\x1b[0m", `<span class="c7 c32">w</span><span class="c1">h</span>`},
+	} {
+		var b strings.Builder
+		writeColours(&b, test.text)
+		if b.String() != test.want {
+			t.Errorf("%q: %q, want %q", test.text, b.String(), test.want)
+		}
+	}
+}

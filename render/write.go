@@ -91,10 +91,12 @@ var writers = []writer{
 	screened("text", writeDiff),
 	text("stat", writeDiffStat),
 	plain("markdown", writeDiffMarkdown),
+	coloured(writeDiff, diffTitle),
 	plain("json", writeDiffLine),
 	text("text", writeEntries),
 	text("stat", writeEntriesStat),
 	text("markdown", writeEntriesMarkdown),
+	coloured(writeEntriesPage, entriesTitle),
 
 	text("text", writeCheck),
 	jsonlOf(func(r check.Reports) []*check.Report { return r.Files }),

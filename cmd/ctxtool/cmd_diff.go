@@ -22,7 +22,7 @@ type diffOptions struct {
 func newDiffCommand(e *env) *cobra.Command {
 	o := &diffOptions{}
 	cmd := command(e, o, runDiff)
-	o.readFlags.flags(e, cmd, "text", "stat", "markdown", "json")
+	o.readFlags.flags(e, cmd, "text", "stat", "markdown", "html", "json")
 	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
 	e.models(&o.known)
 	return cmd

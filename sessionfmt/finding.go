@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ctxtool/internal/dialect"
@@ -250,21 +249,12 @@ func (s *Session) foreignFindings() error {
 		}
 		version := s.dialect.Version(first).Text()
 		s.wroteIt = cmp.Or(s.wroteIt, version)
-		if newer(version, s.dialect.Newest) {
+		if version != "" && dialect.Older(s.dialect.Newest, version) {
 			s.find("too-new", i, "version %s of %s wrote it, and the newest known is %s: its rules may differ", Quote(version), s.dialect.Name, s.dialect.Newest)
 			break
 		}
 	}
 	return nil
-}
-
-// newer reports whether a version is newer than another: numbers with dots between them.
-func newer(version, than string) bool {
-	return version != "" && slices.CompareFunc(strings.Split(version, "."), strings.Split(than, "."), func(a, b string) int {
-		m, _ := strconv.Atoi(a)
-		n, _ := strconv.Atoi(b)
-		return cmp.Compare(m, n)
-	}) > 0
 }
 
 // Reached reports whether record i stands where a finding is, or after it.

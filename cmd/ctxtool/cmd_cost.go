@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -58,6 +59,7 @@ func runCost(e *env, o *costOptions, args []string) error {
 	zone := cmp.Or(o.Zone, time.UTC)
 	if o.since+o.until == "" && !o.alone {
 		year, month, day := e.now().In(zone).Date()
+		o.wider = fmt.Sprintf(" in the last %d days: ctxtool cost --since 2020 counts all", usualDays)
 		o.Only.Since = time.Date(year, month, day-usualDays+1, 0, 0, 0, 0, zone).UnixMilli()
 	}
 	o.arrange = func(sheets []table.Sheet) []table.Sheet {

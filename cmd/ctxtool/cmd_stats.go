@@ -30,7 +30,8 @@ type statsOptions struct {
 	calibrate bool
 	named     func(flag string) bool // on the command line
 
-	alone   bool // a single session: if it cannot be read, there is no answer
+	alone   bool   // a single session: if it cannot be read, there is no answer
+	wider   string // what follows where no session matches: what would match more
 	arrange func(sheets []table.Sheet) []table.Sheet
 	stats.Options
 }
@@ -194,7 +195,7 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 			return fault
 		}
 		if len(sum.Files) == len(broken) {
-			e.note("no session matches")
+			e.note("no session matches%s", o.wider)
 		}
 		o.Finish(sum)
 		if err := o.judge(sum); err != nil {

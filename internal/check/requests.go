@@ -58,6 +58,9 @@ func (w *walk) recordedWatch(r *replay.Replay) replay.Observer {
 func (c *recordedWatch) Fork(_, _ replay.Step) replay.Observer { return c }
 
 func (c *recordedWatch) Request(s replay.Step) error {
+	if len(c.recorded) == 0 {
+		return nil
+	}
 	recorded := c.recorded[c.w.s.ID(s.Record)]
 	if recorded == nil {
 		return nil

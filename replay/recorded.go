@@ -34,7 +34,7 @@ func (e *Envelope) Reading() (reading dialect.Reading, unlike int, err error) {
 		}
 		turns = dialect.AddTurn(turns, m)
 	}
-	unlike = recorded.Unlike(turns)
+	unlike = recorded.Unlike(turns, 0)
 	if recorded.Exact() {
 		exact := dialect.Certainty{Messages: "exact", System: "exact", Tools: "exact"}
 		if unlike >= 0 {

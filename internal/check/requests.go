@@ -19,7 +19,6 @@ func (x *subject) readRequests() (all []dialect.Recorded) {
 			x.unread = err
 			return nil
 		}
-		r.Body = nil
 		all = append(all, r)
 	}
 	return all
@@ -34,17 +33,23 @@ func (x *subject) unprovedRequest() {
 }
 
 // A recordedWatch compares requests with what their agent recorded of them. Where the same message
-// of successive ones differs, it names the first.
+// of successive ones differs, it names the first. It reads what is new in a request.
 type recordedWatch struct {
 	w        *walk
 	natives  *replay.Natives
 	recorded map[string]*dialect.Recorded // by the id of the answer
-	turns    map[int32][]dialect.Turn     // messages as they are sent, by number
-	unlike   int                          // the message that differed in the request before, -1 for none
+
+	// Of the last request that was compared: its record and its messages, the turns that these make,
+	// the first turn that each message is a part of, and the turn that differs, -1 for none.
+	last   *dialect.Recorded
+	had    replay.Messages
+	turns  []dialect.Turn
+	of     []int
+	unlike int
 }
 
 func (w *walk) recordedWatch(r *replay.Replay) replay.Observer {
-	c := &recordedWatch{w: w, natives: r.Natives(), recorded: map[string]*dialect.Recorded{}, turns: map[int32][]dialect.Turn{}, unlike: -1}
+	c := &recordedWatch{w: w, natives: r.Natives(), recorded: map[string]*dialect.Recorded{}, unlike: -1}
 	all := w.requests()
 	for k := range all {
 		if all[k].Answer != "" && all[k].Messages != nil {
@@ -65,38 +70,55 @@ func (c *recordedWatch) Request(s replay.Step) error {
 	if recorded == nil {
 		return nil
 	}
-	var turns []dialect.Turn
-	is := s.Messages()
-	for i := range is.Len() {
-		of, err := c.sent(is.Number(i), is)
-		if err != nil {
-			return err
-		}
-		for _, t := range of {
-			turns = dialect.JoinTurn(turns, t)
-		}
+	same, err := c.read(s.Messages())
+	if err != nil {
+		return err
 	}
-	k := recorded.Unlike(turns)
-	before := c.unlike
-	if c.unlike = k; k >= 0 && k != before {
+	if c.last != nil {
+		same = min(same, recorded.Messages.Shared(c.last.Messages))
+	}
+	was := c.unlike
+	if c.last == nil || was < 0 || was >= same {
+		c.unlike = recorded.Unlike(c.turns, same)
+	}
+	c.last = recorded
+	if k := c.unlike; k >= 0 && k != was {
 		c.w.step = s
 		c.w.found("request-differs", "message %d of the request that the agent recorded in line %d is not what its conversation gives: ctxtool replay -f native prints it as recorded", k, recorded.Line)
 	}
 	return nil
 }
 
-// sent are the turns of a message.
-func (c *recordedWatch) sent(number int32, of replay.Messages) ([]dialect.Turn, error) {
-	turns, ok := c.turns[number]
-	if m := of.Numbered(number); !ok && m.Sent() {
-		items, err := c.natives.Of(m)
-		if err != nil {
-			return nil, err
-		}
-		for item := range items.Elements {
-			turns = append(turns, dialect.AddTurn(nil, item)...)
-		}
+// read reads the messages of a request. It returns how many turns are those of the last one.
+func (c *recordedWatch) read(is replay.Messages) (same int, err error) {
+	from := 0
+	if c.had.Known() {
+		from = min(is.Same(c.had), len(c.of))
 	}
-	c.turns[number] = turns
-	return turns, nil
+	same = len(c.turns)
+	if from < len(c.of) {
+		same = c.of[from]
+	}
+	same = max(0, same-1) // it may go on
+	for from > 0 && c.of[from-1] >= same {
+		from--
+	}
+	c.turns, c.of, c.had = c.turns[:same], c.of[:from], is
+	for i := from; i < is.Len(); i++ {
+		at := len(c.turns)
+		if m := is.Piece(i); m.Sent() {
+			items, err := c.natives.Of(m)
+			if err != nil {
+				return 0, err
+			}
+			for item := range items.Elements {
+				before := len(c.turns)
+				if c.turns = dialect.AddTurn(c.turns, item); len(c.turns) == before {
+					at = min(at, before-1)
+				}
+			}
+		}
+		c.of = append(c.of, at)
+	}
+	return same, nil
 }

@@ -17,8 +17,44 @@ type Recorded struct {
 	Source   string // what asked: the conversation, a summary, a title
 	Answer   string // the id of the line that begins its answer, empty for none
 	Proof    Proof
-	Messages []Turn      // as they were sent, but for marks for the cache; none where the proof is Gone
-	Body     jsonl.Value // the request as it was sent, in canonical spelling; absent likewise
+	Messages *Sent // as they were sent, but for marks for the cache; nil where the proof is Gone
+}
+
+// Sent are the messages of a request: the first ones of another, and more.
+type Sent struct {
+	base *Sent
+	keep int // of the base's
+	tail []Turn
+}
+
+// NewSent returns the messages of a request that begins with those of another; nil for none.
+func NewSent(base *Sent, keep int, tail []Turn) *Sent { return &Sent{base, keep, tail} }
+
+// Len is the number of messages.
+func (s *Sent) Len() int { return s.keep + len(s.tail) }
+
+// From returns the messages from an index on.
+func (s *Sent) From(k int) (turns []Turn) {
+	var parts [][]Turn
+	for end := s.Len(); s != nil && end > k; s = s.base {
+		if end > s.keep {
+			parts = append(parts, s.tail[max(0, k-s.keep):end-s.keep])
+			end = s.keep
+		}
+	}
+	for _, part := range slices.Backward(parts) {
+		turns = append(turns, part...)
+	}
+	return turns
+}
+
+// Shared is how many leading messages are known to be the same as those of another request, which it
+// builds on.
+func (s *Sent) Shared(other *Sent) int {
+	if s.base == nil || s.base != other {
+		return 0
+	}
+	return s.keep
 }
 
 // A Turn is a message of a request.
@@ -44,22 +80,23 @@ func (r *Recorded) Exact() bool { return r.Proof == Proved || r.Proof == Cut }
 
 // Items yields the messages of the request, in the provider's form.
 func (r *Recorded) Items(yield func(jsonl.Value, error) bool) {
-	for _, t := range r.Messages {
+	for _, t := range r.Messages.From(0) {
 		if !yield(t.AppendJSON(nil), nil) {
 			return
 		}
 	}
 }
 
-// Unlike compares messages with those of the request. It returns the index of the first that
-// differs, and -1 if none does.
-func (r *Recorded) Unlike(turns []Turn) int {
-	for k, t := range turns {
-		if k >= len(r.Messages) || !t.equal(r.Messages[k]) {
-			return k
+// Unlike compares messages from an index on with those of the request. It returns the index of the
+// first that differs, and -1 if none does.
+func (r *Recorded) Unlike(turns []Turn, from int) int {
+	sent := r.Messages.From(from)
+	for k, t := range turns[min(from, len(turns)):] {
+		if k >= len(sent) || !t.equal(sent[k]) {
+			return from + k
 		}
 	}
-	if len(turns) < len(r.Messages) {
+	if len(turns) < r.Messages.Len() {
 		return len(turns)
 	}
 	return -1

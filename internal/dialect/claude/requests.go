@@ -20,8 +20,9 @@ type digest = [sha256.Size]byte
 type requests struct {
 	turns  map[digest]dialect.Turn // the messages that records or blobs give
 	shapes map[digest]jsonl.Value
-	sent   map[string][]digest // the messages of each request, by the id of its record
+	sent   map[string]*dialect.Sent // the messages of each request, by the id of its record
 	run    run
+	hashed hashed
 
 	waits     *dialect.Recorded // for its answer
 	answering string            // the message that the last answer is a line of
@@ -39,7 +40,7 @@ type run struct {
 // recorded is the dialect's Recorded.
 func recorded(lines iter.Seq2[int, jsonl.Value]) iter.Seq[dialect.Recorded] {
 	return func(yield func(dialect.Recorded) bool) {
-		r := &requests{turns: map[digest]dialect.Turn{}, shapes: map[digest]jsonl.Value{}, sent: map[string][]digest{}}
+		r := &requests{turns: map[digest]dialect.Turn{}, shapes: map[digest]jsonl.Value{}, sent: map[string]*dialect.Sent{}}
 		for number, line := range lines {
 			done := r.line(number, line)
 			if done != nil && !yield(*done) {
@@ -122,34 +123,28 @@ func (r *requests) request(number int, line jsonl.Value) *dialect.Recorded {
 	now := &dialect.Recorded{
 		Line: number, ID: line.Get("id").Text(), Source: line.Get("querySource").Text(), Proof: dialect.Gone,
 	}
-	var sent []digest
+	var sent *dialect.Sent
+	keep := int64(0)
 	if base := line.Get("base"); base.IsString() {
-		before, known := r.sent[base.Text()]
-		keep := line.Get("keep").Int()
-		if !known || keep < 0 || keep > int64(len(before)) {
+		sent = r.sent[base.Text()]
+		if keep = line.Get("keep").Int(); sent == nil || keep < 0 || keep > int64(sent.Len()) {
 			return now
 		}
-		sent = before[:keep:keep]
 	}
+	var tail []dialect.Turn
 	for of := range line.Get("tail").Elements {
-		sent = append(sent, digestOf(of))
-	}
-	r.sent[now.ID] = sent
-	shape, ok := r.shapes[digestOf(line.Get("shapeHash"))]
-	if !ok {
-		return now
-	}
-	turns := make([]dialect.Turn, 0, len(sent))
-	for _, key := range sent {
-		turn, ok := r.turns[key]
+		turn, ok := r.turns[digestOf(of)]
 		if !ok {
 			return now
 		}
-		turns = append(turns, turn)
+		tail = append(tail, turn)
 	}
-	now.Messages = turns
-	now.Body = body(line, shape, turns)
-	now.Proof = proof(line, now.Body)
+	all := dialect.NewSent(sent, int(keep), tail)
+	r.sent[now.ID] = all
+	if shape, ok := r.shapes[digestOf(line.Get("shapeHash"))]; ok {
+		now.Messages = all
+		now.Proof = r.proof(line, shape, all, !aside(now.Source))
+	}
 	return now
 }
 
@@ -163,11 +158,93 @@ func digestOf(v jsonl.Value) (d digest) {
 // notHashed are the members of a request that its digest leaves out.
 var notHashed = []string{"metadata", "stream", "thread", "diagnostics"}
 
-// body is the request that a record, its shape and its messages make: in canonical spelling, with the
-// marks for the cache that the record names.
-func body(line, shape jsonl.Value, turns []dialect.Turn) jsonl.Value {
-	marks := map[string][]cacheMark{} // by the member of the body, and messages by their index
+// mostMarks is how many marks for the cache a request has at most; providers take four.
+const mostMarks = 16
+
+// A hashed is the last request of the conversation as far as its digest went: after each message that
+// has no mark.
+type hashed struct {
+	head   string // what comes before the messages
+	sent   *dialect.Sent
+	states []hash.Hash
+}
+
+// digest is that of the request that a record, its shape and its messages make: in canonical spelling,
+// with the marks for the cache that the record names. A request that builds on the last one is hashed
+// from the first message that is new or marked.
+func (r *requests) digest(line, shape jsonl.Value, sent *dialect.Sent, keep bool) (d digest, ok bool) {
+	marks, ok := marksOf(line)
+	if !ok {
+		return d, false
+	}
+	members := map[string][]byte{"messages": nil}
+	for _, of := range []jsonl.Value{line.Get("params"), shape} {
+		for name, v := range of.Ordered {
+			if !slices.Contains(notHashed, name) {
+				v = setMarks(v, marks[string(jsonl.AppendQuoted(nil, name))])
+				members[name] = dialect.AppendCanonical(nil, v, true)
+			}
+		}
+	}
+	before, after, _ := strings.Cut(string(dialect.CanonicalObject(nil, members)), `"messages":`)
+	head := before + `"messages":[`
+	states := []hash.Hash{}
+	if r.hashed.head == head {
+		states = r.hashed.states[:min(sent.Shared(r.hashed.sent), len(r.hashed.states))]
+	}
+	plain := len(states)
+	for at := range marks {
+		if k, err := strconv.Atoi(at); err == nil {
+			plain = min(plain, max(0, k))
+		}
+	}
+	now := begun(head, states[:plain])
+	turns := sent.From(plain)
+	for k, t := range turns {
+		text := t.AppendCanonical(nil)
+		if of := marks[strconv.Itoa(plain+k)]; of != nil {
+			text = dialect.AppendCanonical(nil, setMarks(text, of), true)
+		}
+		writeElement(now, plain+k, text)
+	}
+	now.Write([]byte("]" + after))
+	if keep {
+		for k := len(states); k < sent.Len(); k++ {
+			state := begun(head, states)
+			writeElement(state, k, turns[k-plain].AppendCanonical(nil))
+			states = append(states, state)
+		}
+		r.hashed = hashed{head, sent, states}
+	}
+	return digest(now.Sum(nil)), true
+}
+
+// begun is a hash after the last of these states, or after the head.
+func begun(head string, states []hash.Hash) hash.Hash {
+	if len(states) == 0 {
+		h := sha256.New()
+		h.Write([]byte(head))
+		return h
+	}
+	h, _ := states[len(states)-1].(hash.Cloner).Clone() // of SHA-256 never fails
+	return h
+}
+
+func writeElement(h hash.Hash, k int, text []byte) {
+	if k > 0 {
+		h.Write([]byte{','})
+	}
+	h.Write(text)
+}
+
+// marksOf are the marks of a record, by the member of the body, and those of messages by their index.
+func marksOf(line jsonl.Value) (marks map[string][]cacheMark, ok bool) {
+	marks = map[string][]cacheMark{}
+	n := 0
 	for m := range line.Get("cacheControl").Elements {
+		if n++; n > mostMarks {
+			return nil, false
+		}
 		path := slices.Collect(m.Get("path").Elements)
 		in := 1
 		if len(path) > 1 && path[0].Is("messages") {
@@ -178,34 +255,7 @@ func body(line, shape jsonl.Value, turns []dialect.Turn) jsonl.Value {
 			marks[key] = append(marks[key], cacheMark{path[in:], m.Get("value")})
 		}
 	}
-	members := map[string][]byte{"messages": markedTurns(turns, marks)}
-	add := func(of jsonl.Value) {
-		for name, v := range of.Ordered {
-			if !slices.Contains(notHashed, name) {
-				v = setMarks(v, marks[string(jsonl.AppendQuoted(nil, name))])
-				members[name] = dialect.AppendCanonical(nil, v, true)
-			}
-		}
-	}
-	add(line.Get("params"))
-	add(shape)
-	return dialect.CanonicalObject(nil, members)
-}
-
-// markedTurns are the messages of a request, in canonical spelling.
-func markedTurns(turns []dialect.Turn, marks map[string][]cacheMark) []byte {
-	all := []byte{'['}
-	for k, t := range turns {
-		if k > 0 {
-			all = append(all, ',')
-		}
-		start := len(all)
-		all = t.AppendCanonical(all)
-		if of := marks[strconv.Itoa(k)]; of != nil {
-			all = dialect.AppendCanonical(all[:start], setMarks(all[start:], of), true)
-		}
-	}
-	return append(all, ']')
+	return marks, true
 }
 
 // A cacheMark is where a record marks a part of a request for the cache, and how.
@@ -244,12 +294,12 @@ func (m cacheMark) set(v jsonl.Value) jsonl.Value {
 	return dialect.List(all)
 }
 
-// proof compares a body with the digest of its record.
-func proof(line, body jsonl.Value) dialect.Proof {
+// proof compares the digest of a request with that of its record.
+func (r *requests) proof(line, shape jsonl.Value, sent *dialect.Sent, keep bool) dialect.Proof {
 	var f [3]jsonl.Value
 	line.Fields(f[:], "requestDigest", "cutRequestDigest", "withheld")
-	now := sha256.Sum256(body)
-	is := func(v jsonl.Value) bool { return strings.EqualFold(v.Text(), hex.EncodeToString(now[:])) }
+	now, ok := r.digest(line, shape, sent, keep)
+	is := func(v jsonl.Value) bool { return ok && strings.EqualFold(v.Text(), hex.EncodeToString(now[:])) }
 	withheld := 0
 	for name := range f[2].Elements {
 		if !slices.Contains(notHashed, name.Text()) {

@@ -135,3 +135,71 @@ func TestRequests(t *testing.T) {
 		})
 	}
 }
+
+// TestRequestsInARow: requests that build on each other are proved by what is new in each, wherever
+// the marks for the cache stand, and compared with the conversation likewise.
+func TestRequestsInARow(t *testing.T) {
+	t.Parallel()
+	shape := object{"system": []any{textOf("You are it.")}, "tools": []any{}}
+	var turns []any
+	var lines strings.Builder
+	asText := func(v any) string { return string(must.Get(json.Marshal(v))) + "\n" }
+	lines.WriteString(asText(object{"type": "api-request-shape", "sessionId": "s1", "shapeHash": hashed(shape), "shape": shape}))
+	parent, base := "", ""
+	for k := range 12 {
+		keep := max(0, len(turns)-1)
+		u, a, asked, told := fmt.Sprint("u", k), fmt.Sprint("a", k), fmt.Sprint("ask ", k), fmt.Sprint("tell ", k)
+		lines.WriteString(newer([3]string{u, parent, said(asked)}))
+		turns = append(turns, turnOf("user", textOf(asked)))
+		at := len(turns) - 1
+		if k%4 == 3 {
+			at = k // an early one
+		}
+		marked := slices.Clone(turns)
+		of := marked[at].(object)
+		part := object{"type": "text", "text": of["content"].([]any)[0].(object)["text"], "cache_control": object{"type": "ephemeral"}}
+		marked[at] = turnOf(of["role"].(string), part)
+		lines.WriteString(asText(recordOf(fmt.Sprint("r", k), base, keep, shape, turns, object{
+			"cacheControl":  []any{object{"path": []any{"messages", at, "content", 0}, "value": object{"type": "ephemeral"}}},
+			"requestDigest": recordOf("", "", 0, shape, marked, nil)["requestDigest"],
+		})))
+		if k == 5 { // a call beside the conversation
+			lines.WriteString(asText(recordOf("side", "", 0, shape, turns[:1], object{"querySource": "compact"})))
+		}
+		lines.WriteString(newer([3]string{a, u, answered(fmt.Sprint("m", k), fmt.Sprintf(`{"type":"text","text":%q}`, told), "")}))
+		turns = append(turns, turnOf("assistant", textOf(told)))
+		parent, base = a, fmt.Sprint("r", k)
+	}
+	name := filepath.Join(t.TempDir(), "s.jsonl")
+	for _, test := range []struct{ was, is, want string }{
+		{"", "", ""},
+		{`"content":"ask 4"`, `"content":"ask 4?"`, "request-differs 1"}, // and what the records name is gone
+	} {
+		text := lines.String()
+		if test.was != "" {
+			blob := asText(object{"type": "api-request-blob", "sessionId": "s1", "message": turnOf("user", textOf("ask 4"))})
+			text = blob + strings.Replace(text, test.was, test.is, 1)
+		}
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+		for r, err := range s.Requests {
+			if must.Do(err); r.Proof != dialect.Proved {
+				t.Errorf("%s is %s", r.ID, r.Proof)
+			}
+		}
+		s.Close()
+		codes := map[string]int{}
+		for _, f := range check.File(name, check.Options{}).Findings {
+			if f.Code != "time-backward" {
+				codes[f.Code]++
+			}
+		}
+		got := ""
+		for code, n := range codes {
+			got += fmt.Sprintf("%s %d", code, n)
+		}
+		if got != test.want {
+			t.Errorf("findings %q, want %q", got, test.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 )
@@ -259,6 +260,23 @@ var hostileShapes = []hostileShape{
 		p.claudeAnswer(members(n, `{"type":"tool_use","id":"t%d","name":"T","input":{}}`))
 		p.claude(`"type":"user","message":{"role":"user","content":[` + members(n, `{"type":"tool_result","tool_use_id":"t%d","content":"out"}`) + `]},"toolUseResult":{}`)
 		p.claudeAnswer(`{"type":"text","text":"done"}`)
+	}},
+	{"claude recorded requests", func(p *pile, n int) {
+		hash := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+		turn := func(role, text string) string {
+			return hash(fmt.Sprintf(`{"content":[{"text":"%s","type":"text"}],"role":"%s"}`, text, role))
+		}
+		p.line(`{"type":"api-request-shape","sessionId":"s","shapeHash":"%s","shape":{"system":[],"tools":[]}}`, hash(`{"system":[],"tools":[]}`))
+		for k := range n {
+			p.claude(`"type":"user","message":{"role":"user","content":"hi"}`)
+			base, keep, tail := "", 0, ""
+			if k > 0 {
+				base, keep, tail = fmt.Sprintf(`"base":"r%d",`, k-1), 2*k-1, `"`+turn("assistant", "done")+`",`
+			}
+			p.line(`{"type":"api-request","sessionId":"s","id":"r%d","querySource":"main",%s"keep":%d,"tail":[%s"%s"],"params":{},"shapeHash":"%s","requestDigest":"x"}`,
+				k, base, keep, tail, turn("user", "hi"), hash(`{"system":[],"tools":[]}`))
+			p.claudeAnswer(`{"type":"text","text":"done"}`)
+		}
 	}},
 	{"claude attachments", func(p *pile, n int) {
 		for range n {

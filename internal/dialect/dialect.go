@@ -78,6 +78,9 @@ type Dialect struct {
 	// has system messages, nil where these say nothing more.
 	Certainty Certainty
 	Prompted  *Certainty
+	// SummaryLast reports that the summary of a compaction is the last of its messages, and not the
+	// first.
+	SummaryLast bool
 	// Sure reports whether a session is known as exactly as others of its version, by the line of its
 	// leaf. It is nil where all are.
 	Sure func(line jsonl.Value) bool

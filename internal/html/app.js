@@ -26,19 +26,21 @@ class App {
     this.about()
     this.listen()
     const { head } = this.model
-    await this.store.load(this.store.chunkOf(Math.max(0, head.leaf))) // what is shown first
+    await this.store.load(this.store.chunkOf(0)) // what is shown first
     this.follow(head.leaf)
     if (!this.address_()) this.first()
     document.documentElement.dataset.ready = 'true'
     performance.mark('ready')
   }
 
-  // first selects the last request of the path, where a page without a place in its address
-  // begins.
+  // first selects the first request of the path, where a page without a place in its address begins:
+  // at its first entry.
   first() {
-    const { head } = this.model
-    if (!this.steps.length) { this.context.show(-1); if (head.leaf >= 0) this.goto(head.leaf, { quiet: true }); return }
-    this.select(this.steps[this.steps.length - 1], { quiet: true })
+    const begin = this.talk.all[0] ?? -1
+    this.choose(this.steps.length ? this.steps[0] : -1, begin)
+    if (begin < 0) return
+    this.talk.show(begin)
+    this.side.show(begin)
   }
 
   // near returns a path or a command as it would be written in the session's folder.

@@ -127,6 +127,7 @@ this is not JSON
 	b := openText(t, "stopped.jsonl", session)
 	b.Holds("/The replay stops here.*invalidateCacheReason/.test(document.getElementById('talk-space').textContent)")
 	b.Holds("/line 4/.test(document.getElementById('talk-space').textContent)")
+	b.Run("ctxtool.select(ctxtool.steps[ctxtool.steps.length-1])")
 	b.Holds("document.getElementById('request-name').textContent === 'Next request' && /up to where/.test(document.getElementById('request-facts').textContent)")
 	b.Holds("ctxtool.context.rows.length === 2")
 	b.Holds("/second/.test(document.getElementById('talk-space').textContent) && /two/.test(document.getElementById('talk-space').textContent)")

@@ -36,7 +36,7 @@ export class Talk {
     if (this.onlyContext) this.all = this.all.filter(row => this.state(row) !== 'gone')
     if (model.notes.has(-1)) this.all.push(-1)
     this.places = new Map(this.all.map((row, i) => [row, i]))
-    this.stretch(Math.max(0, this.all.length - mostRows))
+    this.stretch(0)
   }
 
   // stretch sets the list to the entries from one on, as many as a browser can scroll, with

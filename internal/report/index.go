@@ -58,11 +58,11 @@ func (x *Index) start(s *sessionfmt.Session) {
 }
 
 // take records what a row contains. It may be called concurrently for different rows.
-func (x *Index) take(s *sessionfmt.Session, i int, f *facts) {
+func (x *Index) take(s *sessionfmt.Session, i int, kind jsonl.Kind, f *facts) {
 	if up := s.Parent(i); up >= 0 {
 		x.Up[i] = int32(i - up)
 	}
-	x.Kind[i], x.Has[i], x.times[i] = int32(s.Kind(i)), int32(f.has), f.time
+	x.Kind[i], x.Has[i], x.times[i] = int32(kind), int32(f.has), f.time
 	x.Output[i], x.Cost[i] = int64(f.output), f.cost
 	if x.keys != nil { // else the index is complete
 		x.keys[i] = f.key

@@ -216,8 +216,9 @@ func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value
 			if err != nil {
 				return dst, err
 			}
-			dst = w.entry(dst, p.s.Kind(i), line)
-			p.Index.take(p.s, i, &w.facts)
+			kind, line := shown(p.s, i, line)
+			dst = w.entry(dst, kind, line)
+			p.Index.take(p.s, i, kind, &w.facts)
 		} else {
 			record = -1
 			dst = append(dst, p.extra[i-p.s.Len()]...)

@@ -27,15 +27,17 @@ var Dialect = dialect.Dialect{
 		Message: []string{"type", "id", "call_id", "content", "model"},
 		As:      jsonl.Names{ID: "ordinal", Parent: "call_id", Message: "payload"},
 	},
-	Read:      read,
-	New:       newArranger,
-	Make:      makeEntry,
-	Base:      base,
-	Record:    isRecord,
-	Bulk:      []dialect.Bulk{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},
-	Version:   func(line jsonl.Value) jsonl.Value { return payloadOf(line).Get("cli_version") },
-	Newest:    "0.169.0",
-	Certainty: dialect.Certainty{Messages: "exact", System: "rule", Tools: "absent"},
+	Read:    read,
+	New:     newArranger,
+	Make:    makeEntry,
+	Base:    base,
+	Record:  isRecord,
+	Bulk:    []dialect.Bulk{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},
+	Version: func(line jsonl.Value) jsonl.Value { return payloadOf(line).Get("cli_version") },
+	Newest:  "0.169.0",
+	// What a compaction keeps comes before its summary.
+	SummaryLast: true,
+	Certainty:   dialect.Certainty{Messages: "exact", System: "rule", Tools: "absent"},
 }
 
 // sniff reports whether a file begins as a rollout does: with session_meta, or with another

@@ -97,7 +97,7 @@ CCUSAGE ?= $(CCUSAGE_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage
 # The sessions are made once, outside the repository.
 BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
-	$(GO) run ./internal/test/bench -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
+	$(GO) test ./internal/test/bench -count=1 -timeout 0 -v -run TestContests -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
 	bin/ctxtool render $(BENCH_DIR)/100m.jsonl -f html -o $(BENCH_DIR)/100m.html
 	CTXTOOL_BENCH_HTML=$(BENCH_DIR)/100m.html $(GO) test -run '^$$' -bench Browse -benchtime 1x ./internal/html
 	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./internal/html
@@ -147,7 +147,7 @@ rules:
 # gitleaks' program is built outside of this module; trufflehog runs if it is on the PATH.
 # REPORTFLAGS="-gitleaks=" leaves both out.
 redaction-report:
-	CTXTOOL_WHOLE=1 $(GO) test ./internal/test/labelled/report -count=1 -timeout 60m -v -run TestGoals -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
+	CTXTOOL_WHOLE=1 $(GO) test ./internal/test/labelled -count=1 -timeout 60m -v -run TestGoals -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
 
 # pi's own code of sessions and requests, for comparison. It needs npm. npm does not have all that
 # pi's packages depend on: what this code needs of it are two packages, and stubs of two others.

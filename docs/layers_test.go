@@ -64,7 +64,7 @@ var modules = map[string]string{
 	"github.com/klauspost/compress/zstd":         "internal/test/conformance internal/test/gen/tables sessionfmt",
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/serve",
 	"github.com/olekukonko/tablewriter":          "render",
-	"github.com/pelletier/go-toml/v2":            "internal/config internal/test/labelled internal/redact internal/gate",
+	"github.com/pelletier/go-toml/v2":            "internal/config internal/redact internal/gate",
 	"github.com/sergi/go-diff/diffmatchpatch":    "internal/linediff",
 	"github.com/spf13/cobra":                     "cmd/ctxtool internal/base/help",
 	"github.com/spf13/pflag":                     "cmd/ctxtool internal/base/help",

@@ -1,4 +1,4 @@
-package report
+package labelled
 
 import (
 	"bytes"

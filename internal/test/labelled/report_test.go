@@ -1,6 +1,4 @@
-// Package report measures redaction on generated texts: what share of secrets it removes, and what
-// share of harmless texts it changes.
-package report
+package labelled
 
 import (
 	"bytes"
@@ -17,7 +15,6 @@ import (
 	"testing"
 
 	"ctxtool/internal/redact"
-	"ctxtool/internal/test/labelled"
 	"ctxtool/internal/test/must"
 )
 
@@ -30,7 +27,7 @@ var (
 
 // goals are the least shares of secrets that are removed.
 var goals = map[string]float64{
-	labelled.Prefixed: 0.995, labelled.Whole: 0.95, labelled.PEM: 0.97, labelled.Parts: 0.93, labelled.Encoded: 0.93,
+	Prefixed: 0.995, Whole: 0.95, PEM: 0.97, Parts: 0.93, Encoded: 0.93,
 }
 
 const mostHarmless = 0.003 // share of harmless texts that are changed
@@ -42,7 +39,7 @@ func TestGoals(t *testing.T) {
 	if os.Getenv("CTXTOOL_WHOLE") != "" {
 		every, harmless = 1, 20000
 	}
-	cases := must.Get(labelled.Set(*seed, must.Get(os.ReadFile("../../../redact/gitleaks.toml"))))
+	cases := must.Get(Set(*seed, must.Get(os.ReadFile("../../redact/gitleaks.toml"))))
 	r := must.Get(redact.New(redact.Options{}))
 	var texts, left []string
 	measure := func(text string, message bool) {
@@ -51,7 +48,7 @@ func TestGoals(t *testing.T) {
 	for k := 0; k < len(cases); k += every {
 		measure(cases[k].Text, cases[k].Place == "text")
 	}
-	plain := labelled.NoSecrets(*seed, harmless)
+	plain := NoSecrets(*seed, harmless)
 	for _, h := range plain {
 		measure(h.Text, true)
 	}

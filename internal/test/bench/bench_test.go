@@ -1,13 +1,13 @@
 //go:build unix
 
-// Command bench measures ctxtool beside other programs that do the same work on
+// Package bench measures ctxtool beside other programs that do the same work on
 // generated sessions: whole processes, in turns, so that a busy minute hits all of
 // them; the medians of their times and of their peaks of memory. It reports, and
 // asserts nothing. See make bench.
 //
 // What ctxtool takes alone is left to Go's benchmarks, and what two of its commands
 // take beside each other to hyperfine.
-package main
+package bench
 
 import (
 	"bytes"
@@ -22,9 +22,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/must"
 )
 
 // A contest is one piece of work and the commands that do it; the first is ours,
@@ -50,30 +52,27 @@ type bench struct {
 	out                                 io.Writer
 }
 
-func main() {
-	if launching() {
-		launch()
-		return
+var (
+	dir      = flag.String("dir", "", "folder for the sessions, kept between runs; without one nothing is measured")
+	ctxtool  = flag.String("ctxtool", "bin/ctxtool", "the binary to measure")
+	pi       = flag.String("pi", "", "folder where npm installed pi's package; left out where it is not there")
+	ccusage  = flag.String("ccusage", "ccusage", "the native binary of ccusage 20; left out where it is not there")
+	tiktoken = flag.String("tiktoken", "", "folder where npm installed tiktoken and gpt-tokenizer; left out if it is not there")
+	rounds   = flag.Int("rounds", 5, "times that every command is run")
+	only     = flag.String("only", "", "run only the contests whose title has this in it")
+)
+
+// TestContests measures, in the folder of the repository.
+func TestContests(t *testing.T) {
+	if *dir == "" {
+		t.Skip("left out: make bench measures")
 	}
-	b := bench{out: os.Stdout}
-	flag.StringVar(&b.dir, "dir", "", "folder for the sessions, kept between runs")
-	flag.StringVar(&b.ctxtool, "ctxtool", "bin/ctxtool", "the binary to measure")
-	flag.StringVar(&b.pi, "pi", "", "folder where npm installed pi's package; left out where it is not there")
-	flag.StringVar(&b.ccusage, "ccusage", "ccusage", "the native binary of ccusage 20; left out where it is not there")
-	flag.StringVar(&b.tiktoken, "tiktoken", "", "folder where npm installed tiktoken and gpt-tokenizer; left out where they are not there")
-	flag.IntVar(&b.rounds, "rounds", 5, "times that every command is run")
-	only := flag.String("only", "", "run only the contests whose title has this in it")
-	flag.Parse()
-	if err := b.run(*only); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	t.Chdir("../../..")
+	b := bench{*dir, *ctxtool, *pi, *ccusage, *tiktoken, *rounds, os.Stdout}
+	must.Do(b.run(*only))
 }
 
 func (b *bench) run(only string) error {
-	if b.dir == "" {
-		return errors.New("-dir names no folder")
-	}
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
 	}

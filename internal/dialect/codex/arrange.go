@@ -22,6 +22,7 @@ type arranger struct {
 	model    []byte
 	calls    map[string]dialect.Span // that have no output yet
 	begun    bool
+	whole    bool           // the file continues no other session
 	version  string         // of the program that wrote the file first
 	asked    bool           // something came that waits for an answer
 	bare     *dialect.Line  // a usage for which no answer was seen yet
@@ -161,6 +162,9 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) error {
 		line = line.Get("payload")
 	}
 	a.version = line.Get("cli_version").Text()
+	var before [4]jsonl.Value
+	line.Fields(before[:], "history_base", "forked_from_id", "parent_thread_id", "subagent_history_start_ordinal")
+	a.whole = !slices.ContainsFunc(before[:], jsonl.Value.Exists)
 	header := *l
 	header.ID = []byte(line.Get("id").Text())
 	said := instructions(line).IsString()
@@ -314,7 +318,11 @@ func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) error {
 		return err
 	}
 	a.kept = dialect.Kept{From: len(a.turns), To: len(a.turns)}
-	if !line.Get("payload").Get("replacement_history").IsArray() {
+	history := line.Get("payload").Get("replacement_history")
+	if first := len(a.turns)+len(a.context) == 0 && a.told < 0 && a.cutAt < 0; first && a.whole && hasPrompt(history) {
+		t.Report("rewritten", l, "this compaction keeps prompts, and nothing comes before it: the program wrote the file again, and contexts before it are gone")
+	}
+	if !history.IsArray() {
 		if err := a.fit(t); err != nil {
 			return err
 		}

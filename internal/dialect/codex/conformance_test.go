@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/check"
 	"ctxtool/internal/test/conformance"
+	"ctxtool/internal/test/must"
 )
 
 // line is one of a rollout, at that second.
@@ -86,5 +87,48 @@ func TestContinued(t *testing.T) {
 	want := []string{"s.jsonl:2 malformed", "s.jsonl:3 glued hides 2", p1 + ":3 malformed", p1 + ":4 glued", p2 + ":3 malformed", p2 + ":4 unknown-type"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestRewritten: a file that begins with a compaction was written again, unless it continues another
+// one or the compaction keeps no prompts.
+func TestRewritten(t *testing.T) {
+	begins := func(meta, history string) []string {
+		return []string{
+			line(0, "session_meta", `{"id":"s1","cwd":"/work"`+meta+`}`),
+			line(1, "turn_context", `{"model":"gpt-5.5"}`),
+			line(2, "event_msg", `{"type":"task_started"}`),
+			line(3, "compacted", `{"message":"","window_number":7,"replacement_history":[`+history+`]}`),
+			item(4, "user", "input_text", "u2", "And now?"),
+			item(5, "assistant", "output_text", "a2", "Nothing is left."),
+		}
+	}
+	const prompt = `{"type":"message","role":"user","content":[{"type":"input_text","text":"List the files."}]}`
+	const environment = `{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>x"}]}`
+	const sealed = `{"type":"compaction","encrypted_content":"x"}`
+	earlier := begins("", prompt+","+sealed)
+	for _, c := range []struct {
+		name  string
+		lines []string
+		want  int // the line of the finding, 0 for none
+	}{
+		{"it begins with a compaction", earlier, 4},
+		{"which keeps no prompt", begins("", environment+","+sealed), 0},
+		{"a fork may begin so", begins(`,"forked_from_id":"s0"`, prompt+","+sealed), 0},
+		{"a sub-agent may", begins(`,"parent_thread_id":"s0"`, prompt+","+sealed), 0},
+		{"its prompt comes before", slices.Insert(slices.Clone(earlier), 3, item(3, "user", "input_text", "u1", "List the files.")), 0},
+		{"a second compaction", append(slices.Clone(earlier), earlier[3]), 4},
+	} {
+		name := filepath.Join(t.TempDir(), "s.jsonl")
+		must.Do(os.WriteFile(name, []byte(strings.Join(c.lines, "\n")+"\n"), 0o666))
+		var got []int
+		for _, f := range check.File(name, check.Options{}).Findings {
+			if f.Code == "rewritten" {
+				got = append(got, f.Line)
+			}
+		}
+		if !slices.Equal(got, slices.DeleteFunc([]int{c.want}, func(n int) bool { return n == 0 })) {
+			t.Errorf("%s: found at %d, want %d", c.name, got, c.want)
+		}
 	}
 }

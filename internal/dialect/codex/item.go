@@ -67,6 +67,16 @@ func (it *item) isPrompt() bool {
 	return it.get(typ).Is("message") && it.get(role).Is("user") && !written(it.get(content))
 }
 
+// hasPrompt reports whether one of several items does.
+func hasPrompt(items jsonl.Value) bool {
+	for v := range items.Elements {
+		if it := readItem(v); it.isPrompt() {
+			return true
+		}
+	}
+	return false
+}
+
 // tool is the name of the tool that an item calls, absent where it calls none.
 func (it *item) tool() jsonl.Value {
 	switch t := it.get(typ); {

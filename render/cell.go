@@ -29,7 +29,7 @@ func (s Screen) cell(unit table.Unit, cell any) string {
 	case table.Best:
 		return sessionfmt.Clean(string(v)) + " *"
 	case table.Money:
-		if s.rounds() && (v.Dollars == 0 || v.Dollars >= 1) {
+		if s.rounds() && (v.Dollars == 0 || v.Dollars >= 0.1) {
 			v.Decimals = 2
 		}
 		return v.String()
@@ -166,9 +166,6 @@ func decimal(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 
 // orNothing returns a place as text, or "" for none.
 func orNothing(n origin.Index) string { return phrase.If(n >= 0, "%d", n) }
-
-// usd returns an amount of dollars.
-func usd(n float64) string { return table.Money{Dollars: n, Decimals: 4}.String() }
 
 // spent is a cost, marked where some of it is computed. Some of the calls may have no known price.
 func spent(cost float64, computed bool, unpriced int64) string {

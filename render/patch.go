@@ -122,7 +122,7 @@ func costLines(t *hook.Trial) (lines []string) {
 		lines = append(lines,
 			fmt.Sprintf("cache: %d of %s and %s stay cached: %s first", p.Messages, phrase.Count(p.Of, "message"),
 				phrase.Count(p.Kept, "token"), changesFirst(p.First)),
-			fmt.Sprintf("cache: %s are billed again%s", phrase.Count(p.Rebilled, "token"), phrase.If(p.Priced, ": %s", usd(p.Cost))))
+			fmt.Sprintf("cache: %s are billed again%s", phrase.Count(p.Rebilled, "token"), phrase.If(p.Priced, ": %s", phrase.Dollars(p.Cost))))
 	}
 	return append(lines, billLines(t.Bill)...)
 }
@@ -143,12 +143,12 @@ func billLines(b *hook.Bill) []string {
 	change := "no prices known"
 	if diff := b.Is.Cost - b.Was.Cost; b.Priced {
 		switch {
-		case usd(diff) == usd(0) || usd(-diff) == usd(0):
+		case phrase.Dollars(diff) == phrase.Dollars(0) || phrase.Dollars(-diff) == phrase.Dollars(0):
 			change = "no change"
 		case diff < 0:
-			change = usd(-diff) + " less"
+			change = phrase.Dollars(-diff) + " less"
 		default:
-			change = usd(diff) + " more"
+			change = phrase.Dollars(diff) + " more"
 		}
 	}
 	return []string{
@@ -159,7 +159,7 @@ func billLines(b *hook.Bill) []string {
 }
 
 func served(s cache.Served, priced bool) string {
-	return fmt.Sprintf("%d tokens read, %d written", s.Read, s.Write) + phrase.If(priced, ", %s", usd(s.Cost))
+	return fmt.Sprintf("%d tokens read, %d written", s.Read, s.Write) + phrase.If(priced, ", %s", phrase.Dollars(s.Cost))
 }
 
 // writePatchEnvelope writes the context with the results, as ctxtool replay does.
@@ -189,8 +189,8 @@ func runTable(r *hook.Run) table.Table {
 	}, table.Within(served, nil, []col[*hook.Row]{
 		{Name: "read before", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Was.Read }, Yields: 1},
 		{Name: "read after", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Is.Read }, Yields: 1},
-		{Name: "cost before", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, usd(r.Was.Cost)) }},
-		{Name: "cost after", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, usd(r.Is.Cost)) }},
+		{Name: "cost before", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Was.Cost)) }},
+		{Name: "cost after", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Is.Cost)) }},
 	}...), []col[*hook.Row]{
 		{Name: "time", Unit: table.Number, Value: func(r *hook.Row) any {
 			return r.Took.Round(100 * time.Microsecond).String()

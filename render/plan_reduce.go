@@ -163,7 +163,7 @@ func cost(dollars *float64) string {
 	case *dollars < 0.0001:
 		return ", less than $0.0001"
 	}
-	return fmt.Sprintf(", about $%.4f", *dollars)
+	return ", about " + phrase.Dollars(*dollars)
 }
 
 // writeSum ends the table of a batch.

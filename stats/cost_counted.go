@@ -3,6 +3,8 @@ package stats
 import (
 	"fmt"
 	"math"
+
+	"ctxtool/internal/phrase"
 )
 
 // An OwnCount is what agents themselves counted of sessions, beside what these cost here.
@@ -45,8 +47,10 @@ func (c *OwnCount) note() string {
 	if c.Sessions > 1 {
 		of, them = fmt.Sprintf(" of %d sessions", c.Sessions), "them"
 	}
+	than, why := "less", "some resumes begin a new count, and copies are not in it"
 	if c.Cost > c.Here {
-		return fmt.Sprintf("the agent's own count%s is $%.4f, $%.4f more than %s in the files: calls that no file has are among it", of, c.Cost, c.Cost-c.Here, them)
+		than, why = "more", "calls that no file has are among it"
 	}
-	return fmt.Sprintf("the agent's own count%s is $%.4f, $%.4f less than %s in the files: some resumes begin a new count, and copies are not in it", of, c.Cost, c.Here-c.Cost, them)
+	return fmt.Sprintf("the agent's own count%s is %s, %s %s than %s in the files: %s",
+		of, phrase.Dollars(c.Cost), phrase.Dollars(math.Abs(c.Cost-c.Here)), than, them, why)
 }

@@ -334,8 +334,8 @@ func (p *CostPart) kindSheet() table.Sheet {
 // notes say what the numbers do not.
 func (p *CostPart) notes() (notes []string) {
 	if n := p.Calls.Unpriced - p.Calls.Unpriceable; n > 0 {
-		notes = append(notes, fmt.Sprintf("~ is by the prices of %s: about $%.4f, of %s without a recorded cost",
-			p.Prices, p.Cost.Total-p.Cost.Recorded, phrase.Count(int(n), "call")))
+		notes = append(notes, fmt.Sprintf("~ is by the prices of %s: about %s, of %s without a recorded cost",
+			p.Prices, phrase.Dollars(p.Cost.Total-p.Cost.Recorded), phrase.Count(int(n), "call")))
 	}
 	if unknown := p.Calls.Unpriceable; unknown > 0 {
 		notes = append(notes, fmt.Sprintf("not in it: %s without a recorded cost or a known price", phrase.Count(int(unknown), "call")))

@@ -57,6 +57,14 @@ func OneDecimal(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
+// Dollars returns an amount of US dollars: $12.45, with four decimals below ten cents.
+func Dollars(n float64) string {
+	if n >= 0.1 {
+		return fmt.Sprintf("$%.2f", n)
+	}
+	return fmt.Sprintf("$%.4f", n)
+}
+
 // Percent returns a share as a percentage.
 func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 

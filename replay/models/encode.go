@@ -41,56 +41,6 @@ func unpack() string {
 	return text.String()
 }
 
-// Pack returns the file that the built-in table is embedded from, for models in the order
-// of the table. Command gen writes it.
-func Pack(all []Model) ([]byte, error) {
-	var z bytes.Buffer
-	w, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = io.WriteString(w, encode(all)); err == nil {
-		err = w.Close()
-	}
-	return z.Bytes(), err
-}
-
-// encode writes models as the lines of the built-in table, the reverse of decodeLine.
-func encode(all []Model) string {
-	var b strings.Builder
-	b.WriteByte('\n')
-	for _, m := range all {
-		r := m.Cost.Rates
-		tiers := make([]string, len(m.Cost.Tiers))
-		for i, t := range m.Cost.Tiers {
-			tiers[i] = strings.Join([]string{whole(t.InputTokensAbove), price4(t.Rates, ",")}, ",")
-		}
-		b.WriteString(strings.Join([]string{m.Provider, m.ID, whole(m.ContextWindow), whole(m.MaxTokens),
-			price4(r, "\t"), whole(m.PromptCache.Short), whole(m.PromptCache.Long), strings.Join(tiers, ";")}, "\t"))
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func whole(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func price4(r Rates, sep string) string {
-	var s []string
-	for _, v := range []float64{r.Input, r.Output, r.CacheRead, r.CacheWrite} {
-		if v == 0 {
-			s = append(s, "")
-			continue
-		}
-		s = append(s, strconv.FormatFloat(v, 'g', -1, 64))
-	}
-	return strings.Join(s, sep)
-}
-
 // findLine returns the line of this key without its newline, or "".
 func findLine(text string, k key) string {
 	// A tab in a name could reach into the columns that follow.

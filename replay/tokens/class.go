@@ -1,7 +1,6 @@
 package tokens
 
 import (
-	"bytes"
 	_ "embed"
 	"sync"
 	"unicode/utf8"
@@ -85,38 +84,4 @@ func (c *classes) run(text []byte, i int, set class) int {
 		i += n
 	}
 	return i
-}
-
-// A Range is the characters from First to Last, both of one class.
-type Range struct {
-	First, Last rune
-	Class       string // as gen's data names it: a general category, or White_Space
-}
-
-// PackClasses lays classes out as classData has them; gen writes its file with it.
-// Where ranges overlap the later one holds.
-func PackClasses(ranges []Range) []byte {
-	byName := map[string]class{
-		"Lu": upper, "Lt": upper, "Ll": lower, "Lm": uncased, "Lo": uncased, "M": mark, "N": number, "White_Space": space,
-	}
-	all := bytes.Repeat([]byte{byte(symbol)}, utf8.MaxRune+1)
-	for _, r := range ranges {
-		for i := r.First; i <= r.Last; i++ {
-			all[i] = byte(byName[r.Class])
-		}
-	}
-	all['\n'], all['\r'] = byte(newline), byte(newline)
-	index, blocks := make([]byte, 0, classBlocks), []byte{}
-	seen := map[string]int{}
-	for ; len(all) > 0; all = all[256:] {
-		block := string(all[:256])
-		k, ok := seen[block]
-		if !ok {
-			k = len(seen)
-			seen[block] = k
-			blocks = append(blocks, block...)
-		}
-		index = append(index, byte(k))
-	}
-	return append(index, blocks...)
 }

@@ -2,7 +2,6 @@ package tokens
 
 import (
 	"encoding/binary"
-	"errors"
 	"math/bits"
 )
 
@@ -77,42 +76,4 @@ func (t table) rank(b []byte, h uint64) uint32 {
 		at += n
 	}
 	return noRank
-}
-
-// PackVocabulary encodes the tokens of a vocabulary, in order of rank, as a table, for the
-// generator. It returns an error for tokens that do not fit the format.
-func PackVocabulary(list [][]byte) ([]byte, error) {
-	if len(list) > 1<<rankBits {
-		return nil, errors.New("too many tokens")
-	}
-	width := max(8, bits.Len(uint(len(list)))-1)
-	buckets := make([][]byte, 1<<width)
-	for rank, token := range list {
-		if len(token) == 0 || len(token) > longestToken {
-			return nil, errors.New("a token is empty or too long")
-		}
-		k := hash(token) >> (64 - width)
-		head := rank | min(len(token), longLength)<<rankBits
-		buckets[k] = append(buckets[k], byte(head), byte(head>>8), byte(head>>16))
-		if len(token) >= longLength {
-			buckets[k] = append(buckets[k], byte(len(token)))
-		}
-		buckets[k] = append(buckets[k], token...)
-	}
-	out := []byte{byte(width), byte(len(list)), byte(len(list) >> 8), byte(len(list) >> 16)}
-	first := len(out) + len(buckets)/groupBuckets*groupBytes
-	var entries []byte
-	for ; len(buckets) > 0; buckets = buckets[groupBuckets:] {
-		base := len(entries)
-		out = binary.LittleEndian.AppendUint32(out, uint32(first+base))
-		for _, bucket := range buckets[:groupBuckets] {
-			out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)-base))
-			entries = append(entries, bucket...)
-		}
-		if len(entries)-base > 1<<16-1 {
-			return nil, errors.New("too many bytes in a group of buckets")
-		}
-		out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)-base))
-	}
-	return append(out, entries...), nil
 }

@@ -52,7 +52,7 @@ func TestTables(t *testing.T) {
 		if got := fmt.Sprintf("%x", file.Sum(nil)); got != v.published {
 			t.Errorf("%s: SHA-256 %s, published is %s", v.name, got, v.published)
 		}
-		if again, err := PackVocabulary(packed); err != nil || string(again) != string(*v.v.table) {
+		if again, err := packVocabulary(packed); err != nil || string(again) != string(*v.v.table) {
 			t.Errorf("%s: packed again it is another table: %v", v.name, err)
 		}
 		others := 0
@@ -73,7 +73,7 @@ func TestTables(t *testing.T) {
 // TestPackRefuses gives what fits no table.
 func TestPackRefuses(t *testing.T) {
 	for _, list := range [][][]byte{{{}}, {bytes.Repeat([]byte("a"), 256)}, make([][]byte, 1<<rankBits+1)} {
-		if _, err := PackVocabulary(list); err == nil {
+		if _, err := packVocabulary(list); err == nil {
 			t.Errorf("%d tokens: no error", len(list))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 // TestPi holds pi's sessions to what those of all agents are held to.
 func TestPi(t *testing.T) {
+	t.Parallel()
 	line := func(id, parent, message string) string {
 		return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:01.000Z","message":%s}`, id, parent, message)
 	}

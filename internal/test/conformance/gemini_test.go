@@ -1,14 +1,12 @@
-package gemini_test
+package conformance
 
 import (
 	"strings"
 	"testing"
-
-	"ctxtool/internal/test/conformance"
 )
 
-// odd are lines that are odd in each of their members.
-var odd = []string{
+// oddGemini are lines that are odd in each of their members.
+var oddGemini = []string{
 	`{"sessionId":"s1","projectHash":"h","startTime":"2026-01-01T00:00:00.000Z"}`,
 	`{"id":"a","type":"user","content":[{"text":"ü\n"},"\t",{"inlineData":{"data":"AA","mimeType":"image/png"}},{"other":"\""},{"functionResponse":{"id":"c","name":"n","response":{"output":"\n"}}}]}`,
 	`{"id":"b","type":"gemini","content":"\\","thoughts":[{"subject":"s\"","description":"d\n"},{"subject":"s"},{"description":"ü"},5],"toolCalls":[{"id":"c","name":"n","args":{},"status":"error","result":[{"functionResponse":{"response":{"output":"\u00e9"}}}]},{"id":"d","name":"n","result":"r\n"},{"id":"e","result":[{"text":"\t"},{"functionResponse":{"response":{"error":"e"}}},{"functionResponse":{"response":["\n"]}}]}],"tokens":{"input":5,"cached":2,"output":1},"model":"m"}`,
@@ -16,9 +14,10 @@ var odd = []string{
 	`{"id":"d","type":"user","content":"/help"}`, `{"id":"e","type":"user","content":0}`, `{"id":"f","type":"info","content":"i"}`,
 }
 
-func TestConformance(t *testing.T) {
+func TestGemini(t *testing.T) {
+	t.Parallel()
 	const used = `,"tokens":{"input":20,"cached":10,"output":2,"thoughts":1,"tool":4}}`
-	conformance.Run(t, conformance.Agent{
+	Run(t, Agent{
 		Name: "gemini",
 		Lines: []string{
 			`{"sessionId":"s1","projectHash":"h","startTime":"2026-01-01T00:00:00Z","kind":"main"}`,
@@ -33,7 +32,7 @@ func TestConformance(t *testing.T) {
 		Fork:   []string{`{"$rewindTo":"u2"}`, `{"id":"u3","type":"user","content":"Instead?"}`},
 		Usage:  []string{"tokens.input", "tokens.output", "tokens.thoughts", "tokens.tool"},
 		Once:   "id",
-		More:   []string{strings.Join(odd, "\n"), conformance.Document(odd[0], odd[1:])},
+		More:   []string{strings.Join(oddGemini, "\n"), Document(oddGemini[0], oddGemini[1:])},
 		Found: map[string]string{
 			"a line twice":            "+0",
 			"two files":               "+0",

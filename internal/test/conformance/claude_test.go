@@ -1,13 +1,12 @@
-package claude_test
+package conformance
 
 import (
 	"fmt"
 	"testing"
-
-	"ctxtool/internal/test/conformance"
 )
 
-func TestConformance(t *testing.T) {
+func TestClaude(t *testing.T) {
+	t.Parallel()
 	n := 0
 	line := func(typ, id, parent, message string) string {
 		n++
@@ -16,7 +15,7 @@ func TestConformance(t *testing.T) {
 	answer := func(id, parent, block string) string {
 		return line("assistant", id, parent, fmt.Sprintf(`{"id":"m%s","role":"assistant","model":"claude-opus-4-5","stop_reason":"end_turn","content":[%s],"usage":{"input_tokens":10,"output_tokens":1}}`, id, block))
 	}
-	conformance.Run(t, conformance.Agent{
+	Run(t, Agent{
 		Name: "claude",
 		Lines: []string{
 			`{"type":"file-history-snapshot","messageId":"u1"}`,

@@ -1,4 +1,4 @@
-package swecli_test
+package conformance
 
 import (
 	"fmt"
@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/test/conformance"
 	"ctxtool/internal/test/must"
 )
 
-// odd are lines that are odd in each of their members.
-var odd = []string{
+// oddSWECLI are lines that are odd in each of their members.
+var oddSWECLI = []string{
 	`{"role": "user", "content": "ü\\", "timestamp": "2026-01-20 08:15:31.000412", "tool_calls": []}`,
 	`{"role":"assistant","content":"\n","thinking_trace":"t\"","reasoning_content":"ü","tool_calls":[{"id":"1","name":"n","parameters":{},"result":"\u00e9"},{"id":"2","name":"n","parameters":[],"result":{"a":"\n"}},{"id":"3","name":"n","error":"no\t"},{"id":"4","error":{"e":1}},{"id":"5","name":"task_complete"},{"id":"6"}],"token_usage":{"prompt_tokens":7,"completion_tokens":1}}`,
 	`{"role":"assistant","content":"x","tool_calls":[{"id":"1"},{"id":"2"}],"tool_results":[{"output":"o\n"},{"error":"e\t"}]}`,
 	`{"role":"assistant","content":null,"tool_calls":[]}`, `{"role":"user","content":"[CONVERSATION SUMMARY] \n"}`,
 }
 
-func TestConformance(t *testing.T) {
+func TestSWECLI(t *testing.T) {
+	t.Parallel()
 	n := 0
 	say := func(role, text, calls string) string {
 		n++
@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"role":%q,"content":%q,"timestamp":"2026-01-01 00:00:0%d","tool_calls":[%s]%s}`, role, text, n, calls, used)
 	}
-	conformance.Run(t, conformance.Agent{
+	Run(t, Agent{
 		Name: "swe-cli",
 		Lines: []string{
 			say("system", "Be brief.", ""),
@@ -41,7 +41,9 @@ func TestConformance(t *testing.T) {
 		},
 		Resume: []string{say("user", "Instead?", "")},
 		Usage:  []string{"token_usage.prompt_tokens", "token_usage.completion_tokens"},
-		More:   []string{strings.Join(odd, "\n"), conformance.Document(`{"id":"s1","created_at":"2026-01-20 08:15:30","updated_at":"x"}`, odd)},
+		More: []string{strings.Join(oddSWECLI, "\n"),
+			Document(`{"id":"s1","created_at":"2026-01-20 08:15:30","updated_at":"x"}`, oddSWECLI),
+		},
 		Found: map[string]string{
 			"a call without a result": "-1",
 			"no header":               "+0",
@@ -65,7 +67,7 @@ func TestDocumentLines(t *testing.T) {
 		{"on one line", strings.Join(strings.Fields(whole), " "), "7"},
 		{"CR LF", strings.ReplaceAll(whole, "\n", "\r\n"), "7"},
 	} {
-		if got := conformance.Report(t, "swe-cli", test.text); got != test.want {
+		if got := Report(t, "swe-cli", test.text); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}

@@ -1,14 +1,12 @@
-package gsh_test
+package conformance
 
 import (
 	"strings"
 	"testing"
-
-	"ctxtool/internal/test/conformance"
 )
 
-// odd are lines that are odd in each of their members.
-var odd = []string{
+// oddGSH are lines that are odd in each of their members.
+var oddGSH = []string{
 	`{"id":"s1","created_at":"x","last_activity":"y","cwd":"/p"}`,
 	`{"role":"user","content":"a\"\u00e9\ud83d\ude00ü\n"}`,
 	`{"role":"user","content":[{"type":"text","text":null},{"type":"text"},{"type":"text","text":5},{"type":"image","data":"AA","mimeType":"image/png"},7,"x",{"type":"thinking","thinking":"t"}]}`,
@@ -18,8 +16,9 @@ var odd = []string{
 	`{"role":"assistant","content":"text \\ only"}`, `{"role":"assistant","content":null}`, `{"role":"other"}`,
 }
 
-func TestConformance(t *testing.T) {
-	conformance.Run(t, conformance.Agent{
+func TestGSH(t *testing.T) {
+	t.Parallel()
+	Run(t, Agent{
 		Name: "gsh",
 		Lines: []string{
 			`{"id":"s1","created_at":"2026-01-01T00:00:00Z","last_activity":"2026-01-01T00:00:00Z","message_count":0,"cwd":"/work","title":null}`,
@@ -32,6 +31,6 @@ func TestConformance(t *testing.T) {
 		},
 		Resume: []string{`{"role":"user","content":"Instead?"}`},
 		Found:  map[string]string{"a huge line": "+0"},
-		More:   []string{strings.Join(odd, "\n")},
+		More:   []string{strings.Join(oddGSH, "\n")},
 	})
 }

@@ -1,4 +1,4 @@
-package codex_test
+package conformance
 
 import (
 	"fmt"
@@ -9,39 +9,39 @@ import (
 	"testing"
 
 	"ctxtool/internal/check"
-	"ctxtool/internal/test/conformance"
 	"ctxtool/internal/test/must"
 )
 
-// line is one of a rollout, at that second.
-func line(at int, typ, payload string) string {
+// rolloutLine is one of a rollout, at that second.
+func rolloutLine(at int, typ, payload string) string {
 	return fmt.Sprintf(`{"timestamp":"2026-01-01T00:00:%02d.000Z","type":%q,"payload":%s}`, at, typ, payload)
 }
 
-func item(at int, role, kind, id, text string) string {
-	return line(at, "response_item", fmt.Sprintf(`{"type":"message","id":%q,"role":%q,"content":[{"type":%q,"text":%q}]}`, id, role, kind, text))
+func rolloutItem(at int, role, kind, id, text string) string {
+	return rolloutLine(at, "response_item", fmt.Sprintf(`{"type":"message","id":%q,"role":%q,"content":[{"type":%q,"text":%q}]}`, id, role, kind, text))
 }
 
-// conversation is the session that the suite asks for.
-func conversation() []string {
+// rollout is the session that the suite asks for.
+func rollout() []string {
 	return []string{
-		line(0, "session_meta", `{"id":"s1","cwd":"/work","cli_version":"0.1.12"}`),
-		item(1, "user", "input_text", "u1", "List the files."),
-		line(2, "response_item", `{"type":"function_call","id":"a1","name":"exec_command","arguments":"{}","call_id":"c1"}`),
-		line(3, "response_item", `{"type":"function_call_output","id":"r1","call_id":"c1","output":"a.go and b.go"}`),
-		item(4, "assistant", "output_text", "a2", "There are two."),
-		item(5, "user", "input_text", "u2", "And now?"),
-		item(6, "assistant", "output_text", "a3", "Nothing is left."),
+		rolloutLine(0, "session_meta", `{"id":"s1","cwd":"/work","cli_version":"0.1.12"}`),
+		rolloutItem(1, "user", "input_text", "u1", "List the files."),
+		rolloutLine(2, "response_item", `{"type":"function_call","id":"a1","name":"exec_command","arguments":"{}","call_id":"c1"}`),
+		rolloutLine(3, "response_item", `{"type":"function_call_output","id":"r1","call_id":"c1","output":"a.go and b.go"}`),
+		rolloutItem(4, "assistant", "output_text", "a2", "There are two."),
+		rolloutItem(5, "user", "input_text", "u2", "And now?"),
+		rolloutItem(6, "assistant", "output_text", "a3", "Nothing is left."),
 	}
 }
 
-func TestConformance(t *testing.T) {
-	instead := item(8, "user", "input_text", "u3", "Instead?")
-	conformance.Run(t, conformance.Agent{
+func TestCodex(t *testing.T) {
+	t.Parallel()
+	instead := rolloutItem(8, "user", "input_text", "u3", "Instead?")
+	Run(t, Agent{
 		Name:   "codex",
-		Lines:  conversation(),
-		Resume: []string{line(7, "turn_context", `{"model":"m"}`), instead},
-		Fork:   []string{line(7, "event_msg", `{"type":"thread_rolled_back","num_turns":1}`), instead},
+		Lines:  rollout(),
+		Resume: []string{rolloutLine(7, "turn_context", `{"model":"m"}`), instead},
+		Fork:   []string{rolloutLine(7, "event_msg", `{"type":"thread_rolled_back","num_turns":1}`), instead},
 		Usage:  []string{"payload.usage.input_tokens", "payload.usage.output_tokens"},
 		Found: map[string]string{
 			"a line twice":            "6 repeated; +0",
@@ -69,7 +69,7 @@ func TestContinued(t *testing.T) {
 	continues := func(id, of string, size int) string {
 		return fmt.Sprintf(`{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":%q,"cwd":"/work","history_base":{"thread_id":%q,"end_byte_offset":%d,"end_ordinal_exclusive":9}}}`, id, of, size)
 	}
-	l := conversation()
+	l := rollout()
 	_, first := write("p1", l[0], l[1], "broken", l[2]+l[3])
 	_, second := write("p2", continues("p2", "p1", first), l[4], "{broken", `{"type":"moon"}`)
 	name, _ := write("p3", continues("p3", "p2", second), "broken", l[5]+l[6])
@@ -95,12 +95,12 @@ func TestContinued(t *testing.T) {
 func TestRewritten(t *testing.T) {
 	begins := func(meta, history string) []string {
 		return []string{
-			line(0, "session_meta", `{"id":"s1","cwd":"/work"`+meta+`}`),
-			line(1, "turn_context", `{"model":"gpt-5.5"}`),
-			line(2, "event_msg", `{"type":"task_started"}`),
-			line(3, "compacted", `{"message":"","window_number":7,"replacement_history":[`+history+`]}`),
-			item(4, "user", "input_text", "u2", "And now?"),
-			item(5, "assistant", "output_text", "a2", "Nothing is left."),
+			rolloutLine(0, "session_meta", `{"id":"s1","cwd":"/work"`+meta+`}`),
+			rolloutLine(1, "turn_context", `{"model":"gpt-5.5"}`),
+			rolloutLine(2, "event_msg", `{"type":"task_started"}`),
+			rolloutLine(3, "compacted", `{"message":"","window_number":7,"replacement_history":[`+history+`]}`),
+			rolloutItem(4, "user", "input_text", "u2", "And now?"),
+			rolloutItem(5, "assistant", "output_text", "a2", "Nothing is left."),
 		}
 	}
 	const prompt = `{"type":"message","role":"user","content":[{"type":"input_text","text":"List the files."}]}`
@@ -116,7 +116,7 @@ func TestRewritten(t *testing.T) {
 		{"which keeps no prompt", begins("", environment+","+sealed), 0},
 		{"a fork may begin so", begins(`,"forked_from_id":"s0"`, prompt+","+sealed), 0},
 		{"a sub-agent may", begins(`,"parent_thread_id":"s0"`, prompt+","+sealed), 0},
-		{"its prompt comes before", slices.Insert(slices.Clone(earlier), 3, item(3, "user", "input_text", "u1", "List the files.")), 0},
+		{"its prompt comes before", slices.Insert(slices.Clone(earlier), 3, rolloutItem(3, "user", "input_text", "u1", "List the files.")), 0},
 		{"a second compaction", append(slices.Clone(earlier), earlier[3]), 4},
 	} {
 		name := filepath.Join(t.TempDir(), "s.jsonl")

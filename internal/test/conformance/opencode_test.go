@@ -1,17 +1,16 @@
-package opencode_test
+package conformance
 
 import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"ctxtool/internal/test/conformance"
 )
 
-// TestConformance: of version 1, where messages are rows and their parts too, rows that lack what they
+// TestOpenCode: of version 1, where messages are rows and their parts too, rows that lack what they
 // should have, and some that do not; of version 2 all.
-func TestConformance(t *testing.T) {
-	conformance.Run(t, conformance.Agent{Name: "opencode", More: []string{strings.Join([]string{
+func TestOpenCode(t *testing.T) {
+	t.Parallel()
+	Run(t, Agent{Name: "opencode", More: []string{strings.Join([]string{
 		`{"table":"session","id":"s1","directory":"/w","version":"1.18.33"}`,
 		`{"table":"message","id":"m1","session_id":"s1"}`,
 		`{"table":"message","id":"m2","session_id":"s1","data":{"role":"assistant"}}`,
@@ -28,7 +27,7 @@ func TestConformance(t *testing.T) {
 	answer := func(part string) string {
 		return row("assistant", fmt.Sprintf(`{"model":{"id":"m"},"content":[%s],"tokens":{"input":5,"output":2,"reasoning":1,"cache":{"read":10,"write":3}}}`, part))
 	}
-	conformance.Run(t, conformance.Agent{
+	Run(t, Agent{
 		Name: "opencode2",
 		Lines: []string{
 			`{"table":"session","id":"s1","directory":"/w","version":"2.0.1"}`,

@@ -1,13 +1,12 @@
-package openclaw_test
+package conformance
 
 import (
 	"fmt"
 	"testing"
-
-	"ctxtool/internal/test/conformance"
 )
 
-func TestConformance(t *testing.T) {
+func TestOpenClaw(t *testing.T) {
+	t.Parallel()
 	row := func(id, parent, message string) string {
 		return fmt.Sprintf(`{"table":"transcript_events","session_id":"s1","event_json":{"type":"message","id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:01.000Z","message":%s}}`, id, parent, message)
 	}
@@ -15,7 +14,7 @@ func TestConformance(t *testing.T) {
 		return row(id, parent, fmt.Sprintf(`{"role":"assistant","content":[%s],"usage":{"input":10,"output":1,"cacheRead":2,"cacheWrite":3},"stopReason":"stop"}`, block))
 	}
 	const usage = "event_json.message.usage."
-	conformance.Run(t, conformance.Agent{
+	Run(t, Agent{
 		Name: "openclaw",
 		Lines: []string{
 			`{"table":"session_windows","session_id":"s1","session_key":"agent:main:main","created_at":1767225600000}`,

@@ -137,7 +137,7 @@ func (w *walker) text(b []byte, f *frame, t token, known, sealed bool) {
 	if !known {
 		t.at &^= isID | isWord | isKept | isNamed
 	}
-	t.known = t.at&isWord != 0 && words[string(word)] != 0
+	t.known = t.at&isWord != 0 && words[string(word)]
 	if f != nil && f.object && f.at&isType != 0 {
 		switch string(word) {
 		case "image", "base64":

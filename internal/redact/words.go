@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
 
 // A place says what stands at a member of pi's format, in entries, messages, blocks
 // and patches (docs/session-format.md 3, 4, 6). What is inside of other
@@ -21,62 +25,39 @@ const (
 	isFree                     // sealed wherever it is
 )
 
-// places are the members that the formats know: of pi, of Codex and of Claude Code
-// (docs/session-format.md 15 and 16).
-var places = byName(map[place]string{
-	isWord | isKept | isType: "type",
-	isWord | isKept:          "role op scope stopReason thinkingLevel reasoning kind mimeType status",
-	isID | isKept: "id parentId targetId fromId firstKeptEntryId toolCallId transformEntryId responseId call_id " +
-		"turn_id root_turn_id response_id window_id session_id thread_id forked_from_id parent_thread_id " +
-		"uuid parentUuid logicalParentUuid leafUuid messageId messageUuid sessionId agentId requestId " +
-		"toolUseId tool_use_id sourceToolAssistantUUID headUuid tailUuid anchorUuid uuids removedUuids " +
-		"compactedToolIds clearedAttachmentUUIDs",
-	isKept: "timestamp model modelId responseModel provider api rawStopReason providerThinkingLevel toolName " +
-		"toolNames namespace customType transformerName rendererId partName expiresAt version " +
-		"model_provider history_mode phase cli_version originator subtype stop_reason media_type",
-	isNamed: "name",
-	isBox: "message content patch messages replacement systemMessage display usage cost toolsAdded " +
-		"toolsRemoved tools nestedCalls calls deferred parts source payload metadata history_base " +
-		"replacement_history item items info last_token_usage total_token_usage base_instructions " +
-		"compactMetadata microcompactMetadata snipMetadata preservedMessages preservedSegment attachment " +
-		"replacements forkedFrom",
-	isParts:           "sections",
-	isSchema:          "parameters",
-	isSealed | isFree: "thinkingSignature textSignature thoughtSignature encrypted_content encryptedContent",
-	isSealed:          "signature",
-	isData:            "data",
-	0: "text thinking arguments details summary label title markdown rendererProps showInChat cwd " +
-		"parentSession branchedFrom tokensBefore fromHook firstKeptEntryIndex firstKeptMessageIndex " +
-		"schemaVersion isError command output exitCode cancelled truncated fullOutputPath " +
-		"excludeFromContext errorMessage diagnostics durationMs endTurn redacted partialJson description " +
-		"invalidateCacheReason temperature maxTokens note input cacheRead cacheWrite cacheWrite1h " +
-		"totalTokens total totalFromProvider complete argumentsBytes argumentsError error " +
-		"constrainedSampling systemPrompt pollAfterMs compaction_output ordinal num_turns window_number " +
-		"call summary_text image_url instructions action success end_ordinal_exclusive end_byte_offset " +
-		"isSidechain isMeta isCompactSummary explicit is_error toolUseResult gitBranch customTitle aiTitle",
-})
+// placeNames are the names of places in the file, in their order, after that of none of them.
+var placeNames = strings.Fields("text word id kept named box sealed schema parts type data free")
 
-// words are the format's own words.
-var words = byName(map[place]string{isWord: "session message thinking_level_change " +
-	"model_change compaction branch_summary custom custom_message label " +
-	"session_info context_transform ephemeral context_edit usage cache_warm system user assistant toolResult " +
-	"bashExecution hookMessage contextTransform branchSummary compactionSummary text thinking image toolCall " +
-	"object base64 redacted_thinking system_part_set system_part_remove system_parts_replace tools_replace " +
-	"tools_remove messages_cached_replace messages_uncached_append options_set compaction_apply cached uncached " +
-	"stop length toolUse error aborted deferred pending ok unfinished off minimal low medium high xhigh max " +
-	"session_meta response_item event_msg turn_context token_usage_record compacted world_state " +
-	"inter_agent_communication developer reasoning function_call function_call_output custom_tool_call " +
-	"custom_tool_call_output local_shell_call tool_search_call tool_search_output web_search_call " +
-	"image_generation_call additional_tools agent_message context_compaction input_text output_text input_image " +
-	"summary_text token_count thread_rolled_back paginated legacy attachment progress summary ai-title " +
-	"custom-title last-prompt content-replacement file-history-snapshot queue-operation tool_use tool_result " +
-	"image/png image/jpeg image/gif image/webp"})
+// The members that the formats know, of pi, of Codex and of Claude Code (docs/session-format.md 15 and 16),
+// below the names of their places; and the formats' own words.
+var (
+	//go:embed places.txt
+	placeFile string
+	//go:embed words.txt
+	wordFile string
 
-func byName(names map[place]string) map[string]place {
-	all := map[string]place{}
-	for is, some := range names {
-		for name := range strings.FieldsSeq(some) {
-			all[name] = is
+	places, words = readPlaces(), map[string]bool{}
+)
+
+func init() {
+	for word := range strings.FieldsSeq(wordFile) {
+		words[word] = true
+	}
+}
+
+func readPlaces() map[string]place {
+	all, is := map[string]place{}, place(0)
+	for line := range strings.Lines(placeFile) {
+		names, heading := strings.CutSuffix(strings.TrimSpace(line), ":")
+		if heading {
+			is = 0
+		}
+		for name := range strings.FieldsSeq(names) {
+			if heading {
+				is |= 1 << slices.Index(placeNames, name) >> 1
+			} else {
+				all[name] = is
+			}
 		}
 	}
 	return all

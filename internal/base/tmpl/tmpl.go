@@ -1,5 +1,5 @@
-// Package tmpl executes templates in Go's template language: text, fields, variables, pipelines, if, with, range,
-// define, block and template.
+// Package tmpl executes templates in a part of Go's template language: text, fields, if, with, range, define, block
+// and template, and the functions and, or, not, eq and ne.
 //
 // text/template calls methods by their names. A linker that sees this keeps the exported methods of all types, which
 // is 3.4 MB of ctxtool. The values of these templates have no methods: a field is a member of a map.
@@ -8,6 +8,7 @@ package tmpl
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"text/template/parse"
 )
@@ -28,190 +29,161 @@ func (t Templates) Execute(w *strings.Builder, name string, data any) error {
 	if tree == nil {
 		return fmt.Errorf("template: no template %q", name)
 	}
-	s := scope{t, w, []variable{{"$", data}}}
-	return s.list(data, tree.Root)
+	return t.list(w, data, tree.Root)
 }
 
-type variable struct {
-	name  string
-	value any
-}
-
-// A scope is where a template is executed, with the variables that are visible there.
-type scope struct {
-	templates Templates
-	w         *strings.Builder
-	variables []variable
-}
-
-// list executes nodes. The variables that they declare end with them.
-func (s *scope) list(dot any, nodes *parse.ListNode) error {
-	visible := len(s.variables)
+func (t Templates) list(w *strings.Builder, dot any, nodes *parse.ListNode) error {
 	for _, n := range nodes.Nodes {
-		if err := s.node(dot, n); err != nil {
+		if err := t.node(w, dot, n); err != nil {
 			return err
 		}
 	}
-	s.variables = s.variables[:visible]
 	return nil
 }
 
-func (s *scope) node(dot any, n parse.Node) error {
+func (t Templates) node(w *strings.Builder, dot any, n parse.Node) error {
 	switch n := n.(type) {
 	case *parse.TextNode:
-		s.w.Write(n.Text)
-		return nil
+		w.Write(n.Text)
 	case *parse.CommentNode:
-		return nil
 	case *parse.ActionNode:
-		v, err := s.pipe(dot, n.Pipe)
-		if err == nil && len(n.Pipe.Decl) == 0 {
-			fmt.Fprint(s.w, v)
+		v, err := value(dot, n.Pipe)
+		if err == nil {
+			fmt.Fprint(w, v)
 		}
 		return err
 	case *parse.IfNode:
-		return s.branch(dot, &n.BranchNode)
+		return t.branch(w, dot, &n.BranchNode)
 	case *parse.WithNode:
-		return s.branch(dot, &n.BranchNode)
+		return t.branch(w, dot, &n.BranchNode)
 	case *parse.RangeNode:
-		return s.branch(dot, &n.BranchNode)
+		return t.branch(w, dot, &n.BranchNode)
 	case *parse.TemplateNode:
-		data, err := s.pipe(dot, n.Pipe)
-		if err == nil {
-			err = s.templates.Execute(s.w, n.Name, data)
+		var data any
+		if n.Pipe != nil {
+			var err error
+			if data, err = value(dot, n.Pipe); err != nil {
+				return err
+			}
 		}
-		return err
-	}
-	return unsupported(n)
-}
-
-// branch executes if, with and range. A variable that one of them declares ends with it.
-func (s *scope) branch(dot any, n *parse.BranchNode) error {
-	visible := len(s.variables)
-	defer func() { s.variables = s.variables[:visible] }()
-	v, err := s.pipe(dot, n.Pipe)
-	if err != nil {
-		return err
-	}
-	if !truth(v) {
-		if n.ElseList == nil {
-			return nil
-		}
-		return s.list(dot, n.ElseList)
-	}
-	switch n.NodeType {
-	case parse.NodeWith:
-		dot = v
-	case parse.NodeRange:
-		return s.each(v, n)
-	}
-	return s.list(dot, n.List)
-}
-
-// each executes a range over texts, which are the only lists.
-func (s *scope) each(v any, n *parse.BranchNode) error {
-	texts, ok := v.([]string)
-	if !ok || len(n.Pipe.Decl) > 0 {
-		return unsupported(n)
-	}
-	for _, text := range texts {
-		if err := s.list(text, n.List); err != nil {
-			return err
-		}
+		return t.Execute(w, n.Name, data)
+	default:
+		return failed(n, "not supported")
 	}
 	return nil
 }
 
-// pipe returns the value of a pipeline, nil for none, and sets the variables that it declares or assigns.
-func (s *scope) pipe(dot any, n *parse.PipeNode) (v any, err error) {
-	if n == nil {
-		return nil, nil
-	}
-	for k, command := range n.Cmds {
-		var piped []any
-		if k > 0 {
-			piped = []any{v}
+// branch executes if, with and range, the last of which is over texts, the only lists.
+func (t Templates) branch(w *strings.Builder, dot any, n *parse.BranchNode) error {
+	v, err := value(dot, n.Pipe)
+	texts, ok := v.([]string)
+	switch {
+	case err != nil:
+		return err
+	case n.NodeType == parse.NodeRange && !ok:
+		return failed(n, "not supported")
+	case !truth(v):
+		if n.ElseList == nil {
+			return nil
 		}
-		if v, err = s.command(dot, command, piped); err != nil {
-			return nil, err
+		return t.list(w, dot, n.ElseList)
+	case n.NodeType == parse.NodeWith:
+		dot = v
+	case n.NodeType == parse.NodeRange:
+		for _, text := range texts {
+			if err := t.list(w, text, n.List); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	for _, d := range n.Decl {
-		if !n.IsAssign {
-			s.variables = append(s.variables, variable{d.Ident[0], v})
-			continue
-		}
-		s.variable(d.Ident[0]).value = v
-	}
-	return v, nil
+	return t.list(w, dot, n.List)
 }
 
-// command calls a function with its arguments and the value of the command before it, or returns a single value.
-func (s *scope) command(dot any, n *parse.CommandNode, piped []any) (any, error) {
-	name, ok := n.Args[0].(*parse.IdentifierNode)
-	if !ok {
-		if len(n.Args)+len(piped) > 1 {
-			return nil, unsupported(n)
-		}
-		return s.value(dot, n.Args[0])
-	}
-	var args []any
-	for _, a := range n.Args[1:] {
-		v, err := s.value(dot, a)
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, v)
-	}
-	return call(name, append(args, piped...))
-}
-
-func (s *scope) value(dot any, n parse.Node) (any, error) {
+// value returns the value of a field, a text, a number, or a call of a function.
+func value(dot any, n parse.Node) (any, error) {
 	switch n := n.(type) {
+	case *parse.PipeNode:
+		if len(n.Cmds) == 1 && len(n.Decl) == 0 {
+			return call(dot, n.Cmds[0])
+		}
 	case *parse.DotNode:
 		return dot, nil
 	case *parse.FieldNode:
-		return field(dot, n, n.Ident)
-	case *parse.VariableNode:
-		return field(s.variable(n.Ident[0]).value, n, n.Ident[1:])
-	case *parse.IdentifierNode:
-		return call(n, nil)
-	case *parse.PipeNode:
-		return s.pipe(dot, n)
+		for _, name := range n.Ident {
+			members, _ := dot.(map[string]any)
+			var ok bool
+			if dot, ok = members[name]; !ok {
+				return nil, failed(n, "no field %s", name)
+			}
+		}
+		return dot, nil
 	case *parse.StringNode:
 		return n.Text, nil
-	case *parse.BoolNode:
-		return n.True, nil
 	case *parse.NumberNode:
 		if n.IsInt {
 			return int(n.Int64), nil
 		}
 	}
-	return nil, unsupported(n)
+	return nil, failed(n, "not supported")
 }
 
-// variable returns the innermost variable of a name; the parser refuses a name that has none.
-func (s *scope) variable(name string) *variable {
-	k := len(s.variables) - 1
-	for s.variables[k].name != name {
-		k--
+// call returns the value of a command: of its only word, or of a function and its arguments.
+func call(dot any, n *parse.CommandNode) (any, error) {
+	name, ok := n.Args[0].(*parse.IdentifierNode)
+	switch {
+	case ok && len(n.Args) == 1:
+		return nil, failed(n, "no arguments")
+	case ok:
+	case len(n.Args) > 1:
+		return nil, failed(n, "not supported")
+	default:
+		return value(dot, n.Args[0])
 	}
-	return &s.variables[k]
-}
-
-func field(v any, n parse.Node, names []string) (any, error) {
-	for _, name := range names {
-		members, _ := v.(map[string]any)
-		member, ok := members[name]
-		if !ok {
-			return nil, failed(n, "no field %s", name)
+	var args []any
+	for _, a := range n.Args[1:] {
+		v, err := value(dot, a)
+		if err != nil {
+			return nil, err
 		}
-		v = member
+		args = append(args, v)
 	}
-	return v, nil
+	return functions[name.Ident].(func(args []any) any)(args), nil
 }
 
-func unsupported(n parse.Node) error { return failed(n, "not supported") }
+// functions are those that a template can call, with at least one argument. The parser only looks for their names.
+var functions = map[string]any{
+	"and": func(args []any) any { return firstOr(args, false) },
+	"or":  func(args []any) any { return firstOr(args, true) },
+	"not": func(args []any) any { return !truth(args[0]) },
+	"eq":  func(args []any) any { return slices.ContainsFunc(args[1:], equals(args[0])) },
+	"ne":  func(args []any) any { return !slices.ContainsFunc(args[1:], equals(args[0])) },
+}
+
+// truth reports whether a value is one that if and with take: not zero, and not empty.
+func truth(v any) bool {
+	switch v := v.(type) {
+	case []string:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	}
+	return !slices.Contains([]any{nil, false, 0, ""}, v)
+}
+
+// firstOr returns the first argument of a truth, or the last one.
+func firstOr(args []any, truthful bool) any {
+	k := slices.IndexFunc(args, func(v any) bool { return truth(v) == truthful })
+	if k < 0 {
+		k = len(args) - 1
+	}
+	return args[k]
+}
+
+// equals compares texts and numbers with one of them.
+func equals(v any) func(any) bool {
+	return func(other any) bool { return fmt.Sprintf("%#v", v) == fmt.Sprintf("%#v", other) }
+}
 
 // failed returns an error with the place of a node. A tree that is not the node's own finds it too.
 func failed(n parse.Node, format string, args ...any) error {

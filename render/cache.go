@@ -196,6 +196,9 @@ func whyBroken(b *cache.Break) string {
 		}
 		return fmt.Sprintf("%s %s, the cache lives %s", b.Cause, duration(pause), duration(b.Lifetime))
 	}
+	if b.Cause == cache.CauseIdle {
+		return "idle compaction " + entryID(b.Entry)
+	}
 	if b.Transformer == b.Reason && b.Reason == string(cache.CauseCompaction) {
 		return b.Reason + " " + entryID(b.Entry)
 	}

@@ -224,8 +224,25 @@ func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	}
 	p := f.Prompt()
 	p.Compiled = e.r.Rules.Compiled(p.Parts)
+	if recorded, err := e.Recorded(); err != nil {
+		return nil, err
+	} else if recorded != nil {
+		o := &recorded.Options
+		p.Options = prompt.Options{
+			Reasoning: either(o.Reasoning, p.Options.Reasoning), Temperature: either(o.Temperature, p.Options.Temperature),
+			MaxTokens: either(o.MaxTokens, p.Options.MaxTokens),
+		}
+	}
 	e.prompt = &p
 	return e.prompt, nil
+}
+
+// either returns the first of two values that exists.
+func either(a, b jsonl.Value) jsonl.Value {
+	if a.Exists() {
+		return a
+	}
+	return b
 }
 
 // PromptHistory reports how the prompt was built. It calls report with the prompt before the

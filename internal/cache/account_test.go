@@ -449,3 +449,41 @@ func TestCacheWildUsage(t *testing.T) {
 		t.Errorf("billed again are %+v", report.Total.Rebilled)
 	}
 }
+
+// TestIdle: a compaction that an agent makes by itself long after a request, before anything else is
+// asked, is a cause of its own; one that was asked for, that comes soon or after a prompt is none.
+func TestIdle(t *testing.T) {
+	line := func(at, parent, id, of string) string {
+		return fmt.Sprintf(`{"parentUuid":%s,"sessionId":"s1","version":"2.1.290","uuid":%q,"timestamp":"2026-01-01T%s.000Z",%s}`, parent, id, at, of)
+	}
+	said := func(text string) string { return `"type":"user","message":{"role":"user","content":"` + text + `"}` }
+	answer := func(id string) string {
+		return fmt.Sprintf(`"type":"assistant","message":{"id":%q,"role":"assistant","model":"claude-opus-4-5","content":[{"type":"text","text":"x"}],"stop_reason":"end_turn","usage":{"input_tokens":9000}}`, id)
+	}
+	boundary := func(trigger string) string {
+		return `"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"` + trigger + `"}`
+	}
+	for _, test := range []struct {
+		about, at, trigger string
+		prompt             bool // before the compaction
+		want               Cause
+	}{
+		{"in a pause", "10:54:00", "auto", false, CauseIdle},
+		{"asked for", "10:54:00", "manual", false, CausePause},
+		{"soon", "10:04:00", "auto", false, CausePause},
+		{"after a prompt", "10:54:00", "auto", true, CausePause},
+	} {
+		lines := []string{line("10:00:00", "null", "u1", said("Do it, please, at length.")), line("10:00:10", `"u1"`, "a1", answer("m1"))}
+		if test.prompt {
+			lines = append(lines, line("10:53:59", `"a1"`, "u2", said("And now?")))
+		}
+		lines = append(lines, line(test.at, "null", "c1", boundary(test.trigger)),
+			line(test.at, `"c1"`, "s1", `"isCompactSummary":true,`+said("They did it.")), line("10:56:00", `"s1"`, "u3", said("On.")),
+			line("10:56:10", `"u3"`, "a2", answer("m2")))
+		r := cacheOf(t, "s1.jsonl", []byte(strings.Join(lines, "\n")+"\n"))
+		rows := slices.Collect(r.Rows)
+		if b := rows[len(rows)-1].Break; b == nil || b.Cause != test.want || (b.Entry == "c1") != (test.want == CauseIdle) {
+			t.Errorf("%s: %+v, want %s", test.about, b, test.want)
+		}
+	}
+}

@@ -20,6 +20,7 @@ const (
 	CauseTools      Cause = "tools"      // the tools changed
 	CauseThinking   Cause = "thinking"   // the thinking level changed
 	CauseCompaction Cause = "compaction" // messages were summarized
+	CauseIdle       Cause = "idle"       // the agent summarized messages in a pause, before their cache expired
 	CauseEdit       Cause = "edit"       // a context_edit
 	CauseTransform  Cause = "transform"  // a patch replaced messages
 	CauseBranch     Cause = "branch"     // the previous request was on another branch
@@ -33,7 +34,7 @@ const (
 // earlier request continues.
 type Break struct {
 	At          int          `json:"at"`                    // messages before the break; 0 also if it is in the prompt
-	Cause       Cause        `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
+	Cause       Cause        `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `idle`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
 	Record      int          `json:"-"`                     // the record of the entry that caused it, -1 for none
 	Entry       string       `json:"entry,omitempty"`       // id of the entry that caused it; for `branch`, the first entry that the other branch does not have
 	Op          origin.Index `json:"op,omitzero"`           // the op of its patch
@@ -83,10 +84,35 @@ func (c *accountant) broken(k int, kept, known beginning, compared int32) *Break
 		c.why(b, e.of, int32(k), known)
 		lost = c.lost(int32(k), &c.l.Requests[e.of], known)
 	}
+	if rec := c.idle(e.of, int32(k)); rec >= 0 {
+		b.Cause, b.Record, b.Op, b.Sections, b.Pause, b.Lifetime = CauseIdle, int(rec), -1, nil, 0, 0
+	}
 	if !q.Free() { // else nothing was billed
 		b.Rebilled.Tokens = scaled(lost, s.counted+c.hidden, q.Size())
 	}
 	return b
+}
+
+// idleAfter is how long after a request an agent does not wait for the cache to expire, in milliseconds.
+const idleAfter = 50 * 60 * 1000
+
+// idle returns the compaction that the agent made by itself in the pause between two requests, -1 for none.
+func (c *accountant) idle(of, k int32) int32 {
+	s, e := c.l.Replay.Session, &c.l.Requests[of]
+	between, below := c.between(e.Record, c.l.Requests[k].Record)
+	for _, rec := range between {
+		switch kind := s.Kind(int(rec)); {
+		case below >= 0, kind == jsonl.User, kind == jsonl.ToolResult:
+			return -1
+		case kind == jsonl.Transform:
+			line := c.line(rec)
+			at, ok := line.Get("timestamp").Millis()
+			if ok && at-e.At >= idleAfter && line.Get("trigger").Is("auto") {
+				return rec
+			}
+		}
+	}
+	return -1
 }
 
 // messagesOf returns the number of messages of a prefix.

@@ -85,8 +85,8 @@ func (x *subject) untimed(i int) bool {
 // timeBackward ignores labels: a branched session has them at its end with their original
 // times. Less than a second is no damage: what is made at once is written in any order.
 func (x *subject) timeBackward(i int) {
-	p := x.s.Parent(i)
-	if p < 0 || p == i || x.s.Kind(i) == jsonl.Label {
+	p, d := x.s.Parent(i), x.s.Dialect()
+	if p < 0 || p == i || x.s.Kind(i) == jsonl.Label || d != nil && d.Late {
 		return
 	}
 	at, ok := x.s.Time(i)

@@ -60,6 +60,9 @@ type Dialect struct {
 	// Record reports whether an object is a line, and not a part of a broken one. It is nil where
 	// Read can tell.
 	Record func(v jsonl.Value) bool
+	// Late reports that lines may be written long after their time: prompts that waited for their turn,
+	// and what a compaction brings along.
+	Late bool
 	// Neutral reports that the form in which messages are sent is not known: what is shown as sent
 	// are pi's messages for a provider.
 	Neutral bool

@@ -17,8 +17,12 @@ type Recorded struct {
 	Source   string // what asked: the conversation, a summary, a title
 	Answer   string // the id of the line that begins its answer, empty for none
 	Proof    Proof
+	Options  Options
 	Messages *Sent // as they were sent, but for marks for the cache; nil where the proof is Gone
 }
+
+// Options are what a request asks for besides its prompt and messages; what it does not name is absent.
+type Options struct{ Reasoning, Temperature, MaxTokens jsonl.Value }
 
 // Sent are the messages of a request: the first ones of another, and more.
 type Sent struct {

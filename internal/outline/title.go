@@ -9,12 +9,13 @@ import (
 
 // An About is what a session is, by its header, its name and its first prompt.
 type About struct {
-	ID        string `json:"id,omitempty"`          // of the header
-	Name      string `json:"name,omitempty"`        // the last one given
-	First     string `json:"first,omitempty"`       // first words of the first prompt of the path
-	CWD       string `json:"project,omitempty"`     // the header's folder
-	Began     string `json:"-"`                     // the header's time, as in the file
-	Continued string `json:"continuedIn,omitempty"` // the id of the session in which its agent went on
+	ID        string `json:"id,omitempty"`            // of the header
+	Name      string `json:"name,omitempty"`          // the last one given
+	First     string `json:"first,omitempty"`         // first words of the first prompt of the path
+	CWD       string `json:"project,omitempty"`       // the header's folder
+	Began     string `json:"-"`                       // the header's time, as in the file
+	Continued string `json:"continuedIn,omitempty"`   // the id of the session in which its agent went on
+	Bridge    string `json:"bridgeSession,omitempty"` // the id by which the agent's service knows it
 }
 
 // Title returns the title of a session that is entitled, empty where it has neither name nor prompt.
@@ -23,7 +24,7 @@ func (a *About) Title() string { return cmp.Or(a.Name, a.First) }
 // Header sets what the header of a session tells.
 func (a *About) Header(line jsonl.Value) {
 	a.ID, a.CWD, a.Began = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
-	a.Continued = line.Get("continuedIn").Text()
+	a.Continued, a.Bridge = line.Get("continuedIn").Text(), line.Get("bridgeSession").Text()
 	a.Name = cmp.Or(a.Name, FirstWords(line.Get("title").Text()))
 }
 

@@ -44,6 +44,7 @@ type arranger struct {
 	lost     finding       // of the parent of the line at hand
 	titled   dialect.Code
 	about    []dialect.Span // lines about the session
+	bridge   []dialect.Span // likewise, the last one of its kind
 	title    *dialect.Line
 	loose    int  // answers whose last line was written before they ended
 	based    bool // the file continues another
@@ -123,6 +124,11 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 	case about:
 		if l.Own {
 			a.about = append(a.about, l.At)
+		}
+		return nil
+	case bridged: // written again and again, and the last one counts
+		if l.Own {
+			a.bridge = append(a.bridge[:0], l.At)
 		}
 		return nil
 	case costs:
@@ -419,7 +425,7 @@ func (a *arranger) End(t dialect.Tree) error {
 			return err
 		}
 	}
-	for _, at := range a.about {
+	for _, at := range append(a.about, a.bridge...) {
 		if len(a.entries) > 0 {
 			t.Join(0, at)
 		}

@@ -37,6 +37,7 @@ var Dialect = dialect.Dialect{
 	Unrecorded: "titles, hooks and most summaries",
 	Marks:      []string{"<command-", "<local-command-", "<task-notification>", "This session is being continued from a previous conversation"},
 	Record:     isRecord,
+	Late:       true,
 	Bulk: []dialect.Bulk{
 		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
@@ -131,6 +132,7 @@ const (
 	pinned                              // the leaf, which the user chose
 	replacement                         // what is sent for results
 	about                               // where the session moved or went on, or whose data it has
+	bridged                             // by which id the session is known elsewhere
 	costs                               // what a run of the program cost so far
 	forked                              // where a sub-agent begins with the context of its parent
 	request                             // the record of a request
@@ -149,7 +151,7 @@ var types = map[string]dialect.Code{
 	"user": user, "assistant": answer, "system": mark, "attachment": attachment, "progress": progress,
 	"ai-title": title, "custom-title": ownTitle, "last-prompt": lastPrompt, "content-replacement": replacement,
 	"summary": dialect.Skip, "agent-name": dialect.Skip, "mode": dialect.Skip, "permission-mode": dialect.Skip,
-	"bridge-session": dialect.Skip, "queue-operation": dialect.Skip, "file-history-snapshot": dialect.Skip,
+	"bridge-session": bridged, "queue-operation": dialect.Skip, "file-history-snapshot": dialect.Skip,
 	"pr-link": dialect.Skip, "fork-context-ref": forked, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
 	"file-history-delta": dialect.Skip, "continued-in": about, "frame-link": dialect.Skip, "memory-mode": dialect.Skip,
 	"agent-color": dialect.Skip, "agent-setting": dialect.Skip, "relocated": about, "ended-by-model": dialect.Skip,

@@ -71,12 +71,14 @@ func (m *maker) header() {
 	var f [2]jsonl.Value
 	m.Lines[0].Fields(f[:], "cwd", "forkedFrom")
 	cwd, parent, next := f[0], f[1].Get("sessionId"), jsonl.Value(nil)
+	var bridge jsonl.Value
 	for _, line := range m.Lines[1:] {
 		for _, about := range []struct {
 			of *jsonl.Value
 			is jsonl.Value
 		}{
-			{&cwd, line.Get("relocatedCwd")}, {&parent, nth(line.Get("sessions"), 0).Get("id")}, {&next, line.Get("continuedInSessionId")},
+			{&cwd, line.Get("relocatedCwd")}, {&parent, nth(line.Get("sessions"), 0).Get("id")},
+			{&next, line.Get("continuedInSessionId")}, {&bridge, line.Get("bridgeSessionId")},
 		} {
 			if about.is.IsString() {
 				*about.of = about.is
@@ -86,11 +88,13 @@ func (m *maker) header() {
 	m.e.Set("cwd", cwd)
 	m.e.Set("parentSession", parent)
 	m.e.Set("continuedIn", next)
+	m.e.Set("bridgeSession", bridge)
 }
 
 // compaction makes the patch of a compaction: the summary, and what was kept.
 func (m *maker) compaction() {
 	m.e.Transformer, m.e.Reason = "compaction", "compaction"
+	m.e.Set("trigger", m.Lines[0].Get("compactMetadata").Get("trigger"))
 	names := callsOf(m.Lines[1:])
 	for k := 1; k < len(m.Lines); {
 		l := m.readLine(m.Lines[k])

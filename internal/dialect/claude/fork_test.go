@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/check"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -47,5 +48,32 @@ func TestFork(t *testing.T) {
 	must.Do(os.Remove(parent))
 	if got, want := context(), "user your part|assistant done incomplete"; got != want {
 		t.Errorf("alone %q, want %q", got, want)
+	}
+}
+
+// TestAbout: records about the session tell where it moved, what it began as a copy of, where it went on
+// and by which id it is known elsewhere; the last one of a kind counts.
+func TestAbout(t *testing.T) {
+	t.Parallel()
+	const began = `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","cwd":"/old","message":{"role":"user","content":"Hi."}}`
+	about := func(typ, of string) string { return `{"type":"` + typ + `","sessionId":"s1",` + of + `}` }
+	for _, test := range []struct {
+		lines []string
+		want  string
+	}{
+		{nil, "/old   "},
+		{[]string{about("relocated", `"relocatedCwd":"/mid"`), about("relocated", `"relocatedCwd":"/new"`)}, "/new   "},
+		{[]string{about("derived-from", `"v":1,"sessions":[{"id":"s0"}]`), about("continued-in", `"continuedInSessionId":"s2"`)}, "/old s0 s2 "},
+		{[]string{about("bridge-session", `"bridgeSessionId":"b1"`), about("bridge-session", `"bridgeSessionId":"b2"`)}, "/old   b2"},
+	} {
+		text := strings.Join(append([]string{began}, test.lines...), "\n") + "\n"
+		s := must.Get(sessionfmt.OpenReader("s1.jsonl", strings.NewReader(text), sessionfmt.Options{}))
+		line := must.Get(s.HeaderLine())
+		is := must.Get(outline.Headed(s))
+		got := strings.Join([]string{is.CWD, line.Get("parentSession").Text(), is.Continued, is.Bridge}, " ")
+		if got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+		s.Close()
 	}
 }

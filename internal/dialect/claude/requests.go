@@ -123,6 +123,10 @@ func (r *requests) request(number int, line jsonl.Value) *dialect.Recorded {
 	now := &dialect.Recorded{
 		Line: number, ID: line.Get("id").Text(), Source: line.Get("querySource").Text(), Proof: dialect.Gone,
 	}
+	params := slices.Clone(line.Get("params"))
+	now.Options = dialect.Options{
+		Reasoning: params.Get("output_config").Get("effort"), Temperature: params.Get("temperature"), MaxTokens: params.Get("max_tokens"),
+	}
 	var sent *dialect.Sent
 	keep := int64(0)
 	if base := line.Get("base"); base.IsString() {

@@ -116,6 +116,9 @@ func TestRequests(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			e := must.Get(replay.New(s, replay.Options{}).At(must.Get(s.Point("request:1", s.Leaf()))))
+			if p := must.Get(e.Prompt()); test.want != dialect.Gone && string(p.Options.MaxTokens) != "10" {
+				t.Errorf("%s tokens were asked for", p.Options.MaxTokens)
+			}
 			exact := test.want == dialect.Proved || test.want == dialect.Cut
 			reading, unlike, err := e.Reading()
 			must.Do(err)

@@ -169,18 +169,12 @@ func bytesSheets(r *Report) []table.Sheet {
 	return withRows(all)
 }
 
-var requestColumns = []col[*SessionBytes]{
-	{Name: "session", Unit: table.Path, Value: func(b *SessionBytes) any { return cmp.Or(b.File, b.Session) }, Flex: true},
-	{Name: "request", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.About{Of: b.Request} }},
-	{Name: "limit", Unit: table.Bytes, Value: func(b *SessionBytes) any { return table.Unless0(b.Limit) }, Yields: 2},
-	{Name: "share", Unit: table.Share, Value: func(b *SessionBytes) any { return b.Share }},
-	{Name: "provider", Value: func(b *SessionBytes) any { return b.Provider }, Yields: 1},
-	{Name: "images", Unit: table.Number, Value: func(b *SessionBytes) any { return table.Unless0(b.Images) }},
-	{Name: "of request", Unit: table.Share, Value: func(b *SessionBytes) any { return table.If(b.Images > 0, b.ImageShare) }},
-	{Name: "too large", Unit: table.Number, Value: func(b *SessionBytes) any { return table.Unless0(b.LargeImages) }},
-}
+var requestColumns = table.Fields("session=file|session:path* request:bytes~ limit:bytes?!2 share:share provider!1 "+
+	"images? $ too+large=largeImages?", col[*SessionBytes]{Name: "of request", Unit: table.Share, Value: func(b *SessionBytes) any {
+	return table.If(b.Images > 0, b.ImageShare)
+}})
 
-var imageColumns = append(table.Fields[ImageBytes]("session=file:path* entry:entry line base64=bytes:bytes"), col[*ImageBytes]{
+var imageColumns = table.Fields("session=file:path* entry:entry line base64=bytes:bytes $", col[*ImageBytes]{
 	Value: func(i *ImageBytes) any { return phrase.If(i.Over, "over the limit") },
 })
 

@@ -132,11 +132,9 @@ func (p *BytesPart) diskSheet() table.Sheet {
 	if p.Spare > 0 {
 		rows = append(rows, DiskBytes{What: "all that no replay needs", Bytes: p.Spare})
 	}
-	return table.Sheet{Title: "what fills the disk", Table: table.Of(rows, []col[*DiskBytes]{
-		{Name: "what", Value: func(d *DiskBytes) any { return d.What }, Flex: true},
-		{Name: "bytes", Unit: table.Bytes, Value: func(d *DiskBytes) any { return d.Bytes }},
-		{Name: "of size", Unit: table.Share, Value: func(d *DiskBytes) any { return share(d.Bytes, size) }},
-		{Name: "number", Unit: table.Number, Value: func(d *DiskBytes) any { return table.Unless0(d.Count) }},
-		{Name: "replay", Value: func(d *DiskBytes) any { return phrase.If(d.Spare, "not needed") }},
-	})}
+	return table.Sheet{Title: "what fills the disk", Table: table.Of(rows, table.Fields(
+		"what* bytes:bytes $ number=count? $",
+		col[*DiskBytes]{Name: "of size", Unit: table.Share, Value: func(d *DiskBytes) any { return share(d.Bytes, size) }},
+		col[*DiskBytes]{Name: "replay", Value: func(d *DiskBytes) any { return phrase.If(d.Spare, "not needed") }},
+	))}
 }

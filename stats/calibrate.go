@@ -204,10 +204,10 @@ func (p *CalibrationPart) sheets() []table.Sheet {
 	note := fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))
 	return []table.Sheet{{
 		Notes: []string{note},
-		Table: table.Of(p.Models, append([]col[*Calibration]{
-			{Name: "model", Unit: table.Path, Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true},
-		}, table.Fields[Calibration](
-			"factor:number error,+median=error.median:share 90%=error.p90:share requests sessions note=reason*")...,
+		Table: table.Of(p.Models, table.Fields(
+			"$ factor:number error,+median=error.median:share 90%=error.p90:share requests sessions note=reason*", col[*Calibration]{
+				Name: "model", Unit: table.Path, Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true,
+			},
 		)),
 	}}
 }

@@ -68,12 +68,11 @@ func checkSheets(r *Report) []table.Sheet {
 	if r.Check != nil {
 		parts = []CheckPart{*r.Check}
 	}
-	return []table.Sheet{{Table: table.Of(parts, append(table.Fields[CheckPart]("errors warnings infos"),
-		col[*CheckPart]{Name: "worst", Flex: true, Value: func(p *CheckPart) any {
-			if p.Worst == nil {
-				return nil
-			}
-			return p.Worst.Code + ": " + p.Worst.Text
-		}},
-	))}}
+	worst := col[*CheckPart]{Name: "worst", Flex: true, Value: func(p *CheckPart) any {
+		if p.Worst == nil {
+			return nil
+		}
+		return p.Worst.Code + ": " + p.Worst.Text
+	}}
+	return []table.Sheet{{Table: table.Of(parts, table.Fields("errors warnings infos $", worst))}}
 }

@@ -66,25 +66,22 @@ func (p *ContextPart) placeSheet() table.Sheet {
 	var rows []fact
 	add := func(what string, n int) {
 		if n > 0 {
-			rows = append(rows, fact{what: what, n: n})
+			rows = append(rows, fact{What: what, Number: n})
 		}
 	}
 	add("dropped by compactions or patches", all.Compacted)
 	add("on other branches, or later", all.Branches)
 	add("removed by edits, or never sent", all.Omitted)
 	if len(rows)+all.Unsure > 0 {
-		rows = append(rows, fact{what: "in the context", n: all.In})
+		rows = append(rows, fact{What: "in the context", Number: all.In})
 	}
 	add("  of these before a lost line: a resume may miss them", all.Unsure)
-	return table.Sheet{Title: "why it is shorter than the file", Table: table.Of(rows, []col[*fact]{
-		{Name: "messages of the file", Value: func(f *fact) any { return f.what }},
-		{Name: "number", Unit: table.Number, Value: func(f *fact) any { return f.n }},
-	})}
+	return table.Sheet{Title: "why it is shorter than the file", Table: table.Of(rows, table.Fields[fact]("messages+of+the+file=what number"))}
 }
 
 // A fact is a number of things.
 type fact struct {
-	what string
-	n    int
-	of   string // which things these are
+	What   string `json:"what"`
+	Number int    `json:"number"`
+	Of     string `json:"of"` // which things these are
 }

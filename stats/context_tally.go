@@ -430,13 +430,13 @@ func (p *ContextPart) Unused() (names []string, tokens, total int) {
 // offerSheet is what requests offered, and how often it was used.
 func (p *ContextPart) offerSheet() table.Sheet {
 	title := "tools, skills and context files in the requests of the path"
-	s := table.Sheet{Title: title, Few: fewRows, Table: table.Of(p.Offered, append(table.Fields[Offer]("what=kind name*"), []col[*Offer]{
+	s := table.Sheet{Title: title, Few: fewRows}
+	s.Table = table.Of(p.Offered, table.Fields("what=kind name* $ requests $ $ $", []col[*Offer]{
 		{Name: p.unit(), Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Tokens) }},
-		{Name: "requests", Unit: table.Number, Value: func(o *Offer) any { return o.Requests }},
 		{Name: "in all", Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Total) }},
 		{Name: "used", Unit: table.Number, Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Used) }},
 		{Name: "unused for", Unit: table.Number, Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Since) }},
-	}...))}
+	}...))
 	if names, tokens, total := p.Unused(); len(names) > 0 {
 		list := strings.Join(names[:min(most, len(names))], ", ")
 		if more := len(names) - most; more > 0 {

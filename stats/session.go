@@ -326,13 +326,9 @@ func (p *SessionPart) sheet() table.Sheet {
 	row("edits", p.Edits, "")
 	row("transforms", p.Transforms, "")
 	if p.Time.First != "" {
-		rows = append(rows, fact{what: "time", of: p.Time.String()})
+		rows = append(rows, fact{What: "time", Of: p.Time.String()})
 	}
-	return table.Sheet{Table: table.Of(rows, []col[*fact]{
-		{Name: "what", Value: func(f *fact) any { return f.what }},
-		{Name: "number", Unit: table.Number, Value: func(f *fact) any { return table.Unless0(f.n) }},
-		{Name: "of which", Value: func(f *fact) any { return f.of }, Flex: true},
-	})}
+	return table.Sheet{Table: table.Of(rows, table.Fields[fact]("what number? of+which=of*"))}
 }
 
 // modelName returns a model as a flag names it.

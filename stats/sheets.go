@@ -23,13 +23,11 @@ func (r *Report) Gaps() table.Sheet {
 		}
 	}
 	s := table.Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed}
-	s.Table = table.Of(gaps, []col[*ReportFile]{
-		{Name: "session", Unit: table.Path, Value: func(f *ReportFile) any { return f.File }},
-		{Name: "counted", Value: func(f *ReportFile) any {
+	s.Table = table.Of(gaps, table.Fields("session=file:path $ why=error|stopped*", col[*ReportFile]{
+		Name: "counted", Value: func(f *ReportFile) any {
 			return cmp.Or(phrase.If(f.Error != "", "nothing"), "the beginning")
-		}},
-		{Name: "why", Value: func(f *ReportFile) any { return cmp.Or(f.Error, f.Stopped) }, Flex: true},
-	})
+		},
+	}))
 	return s
 }
 
@@ -63,25 +61,21 @@ func (p *CompactionsPart) sheets() []table.Sheet {
 	return []table.Sheet{main, why.Of(several)}
 }
 
-var compactionColumns = slices.Concat(table.Fields[Compacting]("session=file:path entry:entry why=trigger"), []col[*Compacting]{
-	{Name: "before", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.Before} }},
-	{Name: "after", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.After} }},
-	{Name: "freed", Unit: table.Share, Value: func(c *Compacting) any { return c.Reduction }},
-	{Name: "band", Value: func(c *Compacting) any { return c.Band }, Yields: 2},
-	{Name: "kept", Unit: table.Number, Value: func(c *Compacting) any { return c.Kept }, Yields: 1},
+var compactionColumns = table.Fields("session=file:path entry:entry why=trigger before:tokens~ after:tokens~ "+
+	"freed=reduction:share band!2 kept!1 $ $ $ $ $", []col[*Compacting]{
 	{Name: "turn", Yields: 3, Value: func(c *Compacting) any { return phrase.If(c.Split, "split") }},
 	{Name: "paths", Value: func(c *Compacting) any { return found(c.Survival.Paths) }},
 	{Name: "commands", Value: func(c *Compacting) any { return found(c.Survival.Commands) }},
 	{Name: "errors", Value: func(c *Compacting) any { return found(c.Survival.Errors) }},
 	{Name: "constraints", Value: func(c *Compacting) any { return found(c.Survival.Constraints) }},
-})
+}...)
 
 // triggerColumns say why there was a compaction.
-var triggerColumns = append(table.Fields[Compacting](
-	"session=file:path entry:entry request recorded:tokens? next:tokens?",
-), col[*Compacting]{Name: "evidence", Flex: true, Value: func(c *Compacting) any {
-	return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
-}})
+var triggerColumns = table.Fields("session=file:path entry:entry request recorded:tokens? next:tokens? $", col[*Compacting]{
+	Name: "evidence", Flex: true, Value: func(c *Compacting) any {
+		return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
+	},
+})
 
 // found is how many facts were found, nothing of none.
 func found(k survival.Kept) string {
@@ -157,14 +151,10 @@ func (p *ContextPart) categorySheet() table.Sheet {
 	}
 	all.Category = "total"
 	rows = slices.Insert(rows, end, row{all, sized(p.sum())})
-	s.Table = table.Of(rows, []col[*row]{
-		{Name: "what", Value: func(r *row) any { return r.Category }},
-		{Name: "name", Value: func(r *row) any { return r.Name }, Flex: true},
+	s.Table = table.Of(rows, table.Fields("what=category name* $ $ bytes:bytes? messages?", []col[*row]{
 		{Name: p.unit(), Unit: table.Tokens, Value: func(r *row) any { return r.tokens }},
 		{Name: part, Unit: table.Share, Value: func(r *row) any { return share(r.Tokens, of) }},
-		{Name: "bytes", Unit: table.Bytes, Value: func(r *row) any { return table.Unless0(r.Bytes) }},
-		{Name: "messages", Unit: table.Number, Value: func(r *row) any { return table.Unless0(r.Messages) }},
-	})
+	}...))
 	return s
 }
 
@@ -209,21 +199,16 @@ func sized(s weigh.Size) any { return table.Marked(s.Estimated > 0, s.Tokens) }
 // sessionSheet returns the largest contexts of several sessions.
 func (p *ContextPart) sessionSheet() table.Sheet {
 	some, notes := fullest(p.Sessions, func(c SessionContext) int { return c.Tokens })
-	return table.Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*SessionContext]{
-		{Name: "session", Unit: table.Path, Value: func(c *SessionContext) any { return cmp.Or(c.File, c.Session) }, Flex: true},
-		{Name: "entry", Unit: table.Entry, Value: func(c *SessionContext) any { return c.Entry }},
-		{Name: "tokens", Unit: table.Tokens, Value: func(c *SessionContext) any { return sized(c.Usage) }},
-		{Name: "window", Unit: table.Share, Value: func(c *SessionContext) any { return c.Share }},
-		{Name: "of", Unit: table.Tokens, Value: func(c *SessionContext) any { return table.Unless0(c.Window) }},
-		{Name: "messages", Unit: table.Number, Value: func(c *SessionContext) any { return table.Unless0(c.Messages) }},
-	})}
+	return table.Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, table.Fields(
+		"session=file|session:path* entry:entry $ window=share:share of=window:tokens? messages?",
+		col[*SessionContext]{Name: "tokens", Unit: table.Tokens, Value: func(c *SessionContext) any { return sized(c.Usage) }},
+	))}
 }
 
 func (p *ContextPart) largestSheet() table.Sheet {
 	tokens := col[*ContextEntry]{Name: p.unit(), Unit: table.Tokens, Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }}
-	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, slices.Concat(
-		table.Fields[ContextEntry]("session=file:path* entry:entry line kind tool*"), []col[*ContextEntry]{tokens},
-		table.Fields[ContextEntry]("bytes:bytes"),
+	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, table.Fields(
+		"session=file:path* entry:entry line kind tool* $ bytes:bytes", tokens,
 	))}
 	all := 0
 	for _, c := range p.Sessions {
@@ -238,8 +223,8 @@ func (p *ContextPart) largestSheet() table.Sheet {
 // rereadSheet is the files that were read more than once.
 func (p *ContextPart) rereadSheet() table.Sheet {
 	tokens := col[*Reread]{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *Reread) any { return p.tokens(r.Tokens) }}
-	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, slices.Concat(
-		table.Fields[Reread]("session=file:path* path:path* times"), []col[*Reread]{tokens}, table.Fields[Reread]("newest=entry"),
+	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, table.Fields(
+		"session=file:path* path:path* times $ newest=entry", tokens,
 	))}
 	if n := p.Rereads.Files - len(p.Rereads.Largest); n > 0 {
 		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
@@ -266,23 +251,16 @@ const (
 
 // sumColumns are those of a sum. The cost is marked where some of it is computed; the recorded part
 // is shown beside it.
-var sumColumns = []col[*CostSum]{
-	{Name: "calls", Unit: table.Number, Value: func(s *CostSum) any { return s.Calls.Total }, Yields: 1},
-	{Name: "input", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Input) }, Yields: 2},
-	{Name: "output", Unit: table.Tokens, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.Output) }, Yields: 3},
-	{Name: "cache read", Unit: table.Tokens, Yields: 4, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheRead) }},
-	{Name: "cache write", Unit: table.Tokens, Yields: 5, Value: func(s *CostSum) any { return table.Unless0(s.Tokens.CacheWrite) }},
+var sumColumns = table.Fields("calls=calls.total!1 input=tokens.input:tokens?!2 output=tokens.output:tokens?!3 "+
+	"cache+read=tokens.cacheRead:tokens?!4 cache+write=tokens.cacheWrite:tokens?!5 $ $ billed=cost.billed:dollars? "+
+	"unpriced=calls.unpriceable?!6", []col[*CostSum]{
 	{Name: "cost", Unit: table.Dollars, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable, table.Marked(s.computed(), s.Cost.Total))
 	}},
 	{Name: "recorded", Unit: table.Dollars, Yields: 7, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriceable && s.computed(), table.Unless0(s.Cost.Recorded))
 	}},
-	{Name: "billed", Unit: table.Dollars, Value: func(s *CostSum) any { return table.Unless0(s.Cost.Billed) }},
-	{Name: "unpriced", Unit: table.Number, Yields: 6, Value: func(s *CostSum) any {
-		return table.Unless0(s.Calls.Unpriceable)
-	}},
-}
+}...)
 
 // computed reports whether some of a cost is by the table of prices.
 func (s *CostSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceable }

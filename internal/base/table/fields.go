@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,37 +13,70 @@ var units = map[string]Unit{
 	"": Text, "number": Number, "path": Path, "entry": Entry, "tokens": Tokens, "bytes": Bytes, "dollars": Dollars, "share": Share, "size": Size,
 }
 
-// Fields returns columns of fields that rows have in JSON, each a word: NAME=PATH:UNIT?*, of which
-// the name is enough. A + in it is a blank. PATH leads to the field (a.b is b in a); without it the
-// name does (a_b). Without a unit, integers are numbers. A field in something that a row does not
-// have is none, and so is a zero one with the question mark. A star marks a flexible column.
-func Fields[T any](words string) (columns []Column[*T]) {
+// Fields returns columns of fields that rows have in JSON, each a word: NAME=PATH:UNIT?~*!N, of which
+// the name is enough, and a dollar for the next one of the others. A + in it is a blank. PATH leads to the
+// field (a.b is b in a), or with a bar to the first of several that is not zero; without it the name does
+// (a_b). Without a unit, integers are numbers, and so is the length of a list. A field in something that a
+// row does not have is none, and so is a zero one with the question mark. A tilde marks estimates, a star a
+// flexible column, N is what it yields.
+func Fields[T any](words string, others ...Column[*T]) (columns []Column[*T]) {
 	for word := range strings.FieldsSeq(words) {
-		name, flex := strings.CutSuffix(word, "*")
-		name, unless0 := strings.CutSuffix(name, "?")
+		if word == "$" {
+			columns, others = append(columns, others[0]), others[1:]
+			continue
+		}
+		word, yields, _ := strings.Cut(word, "!")
+		name := strings.TrimRight(word, "?~*")
+		signs := word[len(name):]
 		name, unit, _ := strings.Cut(name, ":")
 		name, path, given := strings.Cut(name, "=")
 		if !given {
 			path = strings.ReplaceAll(name, "_", ".")
 		}
-		steps, last := stepsTo(reflect.TypeFor[*T](), path)
-		column := Column[*T]{Name: strings.ReplaceAll(name, "+", " "), Unit: units[unit], Flex: flex}
-		if unit == "" && (last.Kind() == reflect.Int || last.Kind() == reflect.Int64) {
+		var ways [][][]int
+		var last reflect.Type
+		for way := range strings.SplitSeq(path, "|") {
+			var steps [][]int
+			steps, last = stepsTo(reflect.TypeFor[*T](), way)
+			ways = append(ways, steps)
+		}
+		column := Column[*T]{Name: strings.ReplaceAll(name, "+", " "), Unit: units[unit], Flex: strings.Contains(signs, "*")}
+		column.Yields, _ = strconv.Atoi(yields)
+		if k := last.Kind(); unit == "" && (k == reflect.Int || k == reflect.Int64 || k == reflect.Slice) {
 			column.Unit = Number
 		}
 		column.Value = func(row *T) any {
-			v := reflect.ValueOf(row)
-			for _, step := range steps {
-				if v = reflect.Indirect(v); !v.IsValid() {
-					return nil
-				}
-				v = v.FieldByIndex(step)
+			v := firstOf(reflect.ValueOf(row), ways)
+			switch {
+			case !v.IsValid() || strings.Contains(signs, "?") && v.IsZero():
+				return nil
+			case v.Kind() == reflect.Slice:
+				return v.Len()
+			case strings.Contains(signs, "~"):
+				return About{v.Interface()}
 			}
-			return If(!unless0 || !v.IsZero(), v.Interface())
+			return v.Interface()
 		}
 		columns = append(columns, column)
 	}
 	return columns
+}
+
+// firstOf returns the first field that is not zero, or else the last that is there.
+func firstOf(row reflect.Value, ways [][][]int) (found reflect.Value) {
+	for _, steps := range ways {
+		v := row
+		for _, step := range steps {
+			if v = reflect.Indirect(v); !v.IsValid() {
+				break
+			}
+			v = v.FieldByIndex(step)
+		}
+		if found = v; v.IsValid() && !v.IsZero() {
+			break
+		}
+	}
+	return found
 }
 
 // stepsTo returns the indexes of the fields on a path of names in JSON, and the type of the last.

@@ -45,6 +45,28 @@ func TestFields(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.row, got, c.want)
 		}
 	}
+	list := struct {
+		List []int  `json:"list"`
+		Zero int    `json:"zero"`
+		None string `json:"none"`
+		Name string `json:"name"`
+	}{List: []int{3, 4}, Name: "n"}
+	cells := []any{}
+	other := Column[*row]{Name: "other"}
+	for _, column := range Fields[struct {
+		List []int  `json:"list"`
+		Zero int    `json:"zero"`
+		None string `json:"none"`
+		Name string `json:"name"`
+	}]("list n=none|name first=name|none zero~ zero?!3") {
+		cells = append(cells, column.Value(&list), column.Yields)
+	}
+	if got := fmt.Sprint(cells); got != "[2 0 n 0 n 0 {0} 0 <nil> 3]" {
+		t.Errorf("cells %s", got)
+	}
+	if all := Fields("name $ agent", other); len(all) != 3 || all[1].Name != "other" {
+		t.Errorf("columns %+v", all)
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a word that names no field is accepted")

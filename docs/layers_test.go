@@ -32,7 +32,7 @@ var ranks = []string{
 	"internal/report replay/hook",
 	"compact",
 	"internal/config internal/notes internal/plan internal/simulate stats",
-	"internal/gate internal/html",
+	"internal/export internal/gate internal/html",
 	"render",
 	"cmd/ctxtool",
 }
@@ -64,6 +64,7 @@ var modules = map[string]string{
 	"github.com/klauspost/compress/zstd":         "internal/test/gen/tables sessionfmt",
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/serve",
 	"github.com/olekukonko/tablewriter":          "render",
+	"github.com/parquet-go/parquet-go":           "internal/export",
 	"github.com/pelletier/go-toml/v2":            "internal/config internal/redact internal/gate",
 	"github.com/sergi/go-diff/diffmatchpatch":    "internal/linediff",
 	"github.com/spf13/cobra":                     "cmd/ctxtool internal/base/help",
@@ -71,7 +72,7 @@ var modules = map[string]string{
 	"github.com/spf13/viper":                     "internal/config",
 	"golang.org/x/sys/cpu":                       "sessionfmt/jsonl",
 	"golang.org/x/term":                          "cmd/ctxtool",
-	"modernc.org/sqlite":                         "internal/test/gen/tables sessionfmt/sqlite",
+	"modernc.org/sqlite":                         "internal/export internal/test/gen/tables sessionfmt/sqlite",
 }
 
 // TestLayers: each package imports lower ranks, and modules of others only where they are listed.

@@ -51,6 +51,9 @@ func (s *Session) Reading() dialect.Reading {
 	return r
 }
 
+// WrittenBy returns the version of the agent that wrote the session, empty where it does not say.
+func (s *Session) WrittenBy() string { return s.wroteIt }
+
 // ErrForeign refuses to write to another agent's session.
 var ErrForeign = errors.New("sessions of other agents are read only")
 

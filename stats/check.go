@@ -51,6 +51,9 @@ func (l *lensRun) check(found []check.Finding) {
 		}
 	}
 	l.Report.Check = p
+	if l.each != nil {
+		l.each.Findings = found
+	}
 }
 
 func addCheck(sum, one *Report) {

@@ -68,6 +68,7 @@ func (c *costReader) take(f *callRecord) {
 	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated), record: int32(rec)}
 	c.price(&one, f.Usage, &u, m)
 	one.key, c.keyBuf = models.CallKey(c.keyBuf, f.ResponseID, f.ID, f.Time, f.Usage)
+	c.each.called(f, &u, c.keyBuf)
 	c.part.calls = append(c.part.calls, one)
 }
 

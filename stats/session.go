@@ -106,7 +106,7 @@ func readSession(l *lensRun) {
 	p := newSessionPart(cmp.Or(l.MaxIterations, 25))
 	p.Sessions = 1
 	l.Report.Session = p
-	calls := &callBook{sum: p, open: map[string][]openCall{}, strange: map[string]strangeResult{}}
+	calls := &callBook{sum: p, each: l.each, record: -1, open: map[string][]openCall{}, strange: map[string]strangeResult{}}
 	l.Records = append(l.Records, func(r *jsonl.Picked) { p.take(calls, r) })
 	l.Indexed = append(l.Indexed, func() {
 		calls.close()
@@ -118,6 +118,7 @@ func readSession(l *lensRun) {
 // take counts a record.
 func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 	kind := r.Kind
+	calls.record++
 	switch kind {
 	case jsonl.User:
 		p.Turns++
@@ -213,7 +214,7 @@ func (p *SessionPart) compactions(l *lensRun) error {
 		switch kind := l.Session.Kind(rec); {
 		case kind == jsonl.Transform && patched:
 			if survival.Compacts(replay.Patched, l.line(rec)) {
-				p.Compactions++
+				p.compaction(l, rec)
 			}
 		case kind == jsonl.Compaction:
 			shadow, err := l.Replay.Shadows(rec)
@@ -221,11 +222,19 @@ func (p *SessionPart) compactions(l *lensRun) error {
 				return err
 			}
 			if !shadow || !patched {
-				p.Compactions++
+				p.compaction(l, rec)
 			}
 		}
 	}
 	return l.err
+}
+
+// compaction counts one.
+func (p *SessionPart) compaction(l *lensRun, rec int) {
+	p.Compactions++
+	if l.each != nil {
+		l.each.Compacts = append(l.each.Compacts, rec)
+	}
 }
 
 // find lists the prompts with too many requests, given the number of each.

@@ -32,6 +32,8 @@ func (t *ToolCount) outcomes() map[string]int {
 // call that is still open.
 type callBook struct {
 	sum     *SessionPart
+	each    *Facts // may be nil
+	record  int    // the number of the last one
 	open    map[string][]openCall
 	strange map[string]strangeResult // results before their call
 }
@@ -39,9 +41,11 @@ type callBook struct {
 type openCall struct {
 	tool    string
 	aborted bool // its answer was aborted
+	number  int  // of Facts.Tools
 }
 
 type strangeResult struct {
+	record  int // -1 for none
 	outcome activity.Outcome
 	got     int64
 }
@@ -59,16 +63,17 @@ func (p *SessionPart) tool(name string) *ToolCount {
 func (b *callBook) answer(m *jsonl.Message) {
 	for call := range m.Calls {
 		id, tool := call.ID.Text(), call.Name.Text()
+		at := b.each.uses(b.record, call)
 		for _, t := range b.sum.counts(tool) {
 			t.Calls++
 			t.Asked += int64(len(call.Args))
 		}
 		if r, ok := b.strange[id]; ok {
 			delete(b.strange, id)
-			b.settle(tool, r)
+			b.settle(openCall{tool: tool, number: at}, r)
 			continue
 		}
-		b.open[id] = append(b.open[id], openCall{tool, m.Stop.Is("aborted")})
+		b.open[id] = append(b.open[id], openCall{tool, m.Stop.Is("aborted"), at})
 	}
 }
 
@@ -78,7 +83,7 @@ func (b *callBook) result(m *jsonl.Message) {
 			t.Nested++
 		}
 	}
-	r := strangeResult{activity.OK, int64(len(m.Content))}
+	r := strangeResult{b.record, activity.OK, int64(len(m.Content))}
 	if m.IsError.Truthy() {
 		r.outcome = activity.OutcomeOf(true, m.Text("\n"))
 	}
@@ -92,15 +97,16 @@ func (b *callBook) result(m *jsonl.Message) {
 		return
 	}
 	last := len(calls) - 1
-	b.settle(calls[last].tool, r)
+	b.settle(calls[last], r)
 	if b.open[id] = calls[:last]; last == 0 {
 		delete(b.open, id)
 	}
 }
 
 // settle counts the outcome of a call.
-func (b *callBook) settle(tool string, r strangeResult) {
-	for _, t := range b.sum.counts(tool) {
+func (b *callBook) settle(c openCall, r strangeResult) {
+	b.each.settles(c.number, &r)
+	for _, t := range b.sum.counts(c.tool) {
 		t.Got += r.got
 		*[...]*int{&t.OK, &t.Error, &t.Blocked, &t.Skipped, &t.Aborted, &t.Unanswered}[r.outcome]++
 	}
@@ -114,7 +120,7 @@ func (b *callBook) close() {
 			if c.aborted {
 				outcome = activity.Aborted
 			}
-			b.settle(c.tool, strangeResult{outcome: outcome})
+			b.settle(c, strangeResult{record: -1, outcome: outcome})
 		}
 	}
 	b.sum.LostResults += len(b.strange)

@@ -149,9 +149,11 @@ type lensRun struct {
 	// Messages are called for every message of the request at the point, in order, including
 	// those logged for this request only.
 	Messages []func(m *weighed)
-	// Ends are called last, with the context at the point.
+	// Ends are called with the context at the point, and Last when all else is done.
 	Ends []func(e *replay.Envelope)
+	Last []func()
 
+	each    *Facts        // records what lenses add up, nil unless that is asked for
 	checked bool          // the lens check is used
 	fields  callRecord    // of the record that is being read
 	answer  jsonl.Message // the last one read
@@ -219,6 +221,11 @@ func (o *Options) Read(name string) (*Report, error) {
 		}
 	}
 	l.Report.Rules, l.Report.Findings = l.Replay.Rules, l.Replay.AllFindings()
+	for _, last := range l.Last {
+		if l.err == nil {
+			last()
+		}
+	}
 	return l.Report, l.err
 }
 

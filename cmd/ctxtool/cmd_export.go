@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"ctxtool/internal/check"
+	"ctxtool/internal/export"
+	"ctxtool/internal/phrase"
+	"ctxtool/replay/tokens"
+
+	"github.com/spf13/cobra"
+)
+
+// exportOptions are the flags of ctxtool export.
+type exportOptions struct {
+	redaction
+	export.Options
+	to, shard string
+}
+
+func newExportCommand(e *env) *cobra.Command {
+	o := &exportOptions{}
+	cmd := command(e, o, runExport)
+	f := cmd.Flags()
+	targets := namesOf(export.Targets, func(t *export.Target) string { return t.Name })
+	e.choice(cmd, &o.to, "to", targets[0], "write as `TARGET`: "+strings.Join(targets, ", "), "unknown target", targets)
+	f.StringVarP(&o.Dir, "output", "o", "", "write into the folder `DIR`")
+	f.BoolVar(&o.Contents, "contents", false, "write the texts of messages too")
+	f.StringVar(&o.shard, "shard", "", "export part `I/N` of the sessions, such as 2/10")
+	cmd.MarkFlagRequired("output")
+	e.before(func() (err error) {
+		if o.shard != "" {
+			o.Shard, err = export.ParseShard(o.shard)
+		}
+		return withFlag("--shard", err)
+	})
+	e.before(func() error {
+		e.redact = e.redact || !cmd.Flags().Changed("redact")
+		return nil
+	})
+	o.redaction.flags(e)
+	e.models(&o.Stats.Replay.Models)
+	return cmd
+}
+
+func runExport(e *env, o *exportOptions, args []string) error {
+	files, err := e.listed(args)
+	if err != nil {
+		return err
+	}
+	e.collect(batchGC)
+	e.asIs = true // texts are redacted as they are written
+	o.Stats.Counter, o.Stats.Open = &tokens.Pi, e.opening(0)
+	o.Stats.Check = check.Options{Models: o.Stats.Replay.Models, Now: e.now()}
+	o.Disk, o.Note, o.Says = e.disk, e.note, e.reason
+	if e.redactor != nil {
+		o.Text = e.redactor.Text
+	}
+	show, end := e.progress("sessions", false)
+	o.Progress = show
+	defer end()
+	var sessions []export.Input
+	for _, f := range byPath(files) {
+		sessions = append(sessions, export.Input{Path: f.path, Name: f.name})
+	}
+	done, err := export.Find(o.to).Export(&o.Options, sessions)
+	if err != nil {
+		return err
+	}
+	end()
+	return e.exported(done)
+}
+
+// exported prints what was exported.
+func (e *env) exported(done *export.Result) error {
+	unread := phrase.If(done.Unread > 0, ", of which %d cannot be read", done.Unread)
+	e.note("%s: read %d of %s%s; %s written", e.fileName(done.Dir), done.Exported, phrase.Count(done.Sessions, "session"), unread, phrase.Count(done.Files, "file"))
+	return nil
+}
+
+var _ = fmt.Sprint

@@ -1,0 +1,266 @@
+package export
+
+import (
+	"math"
+
+	"ctxtool/internal/cache"
+	"ctxtool/replay/ledger"
+	"ctxtool/replay/models"
+	"ctxtool/replay/weigh"
+	"ctxtool/stats"
+)
+
+// A carried is what a request of the ledger carried, and what that cost. The requests are a tree: sums
+// with below are those of a request and of all after it on its branches, so what a message was in is
+// added up where it came and taken off where it went.
+type carried struct {
+	shares     weigh.Shares
+	fresh      int64      // tokens that the request before it had not
+	came, gone []int32    // numbers of messages
+	rate       [2]float64 // dollars a counted token: of what the request before it had, and of what is fresh
+	below      int64      // requests
+	dollars    float64    // a token, of what requests had already
+	last       int32      // row of the last request, of those on the path where there is one
+	lastOnPath bool
+}
+
+// A life is what requests did with a message.
+type life struct {
+	set         bool
+	onPath      bool // as first and last are
+	first, last int32
+	requests    int64
+	dollars     float64
+}
+
+// callRows makes the rows of the calls of models.
+func (m *maker) callRows() {
+	m.rows = make([]int32, len(m.Book.Requests))
+	for k := range m.rows {
+		m.rows[k] = -1
+	}
+	windows := m.windows()
+	known := map[uint64]bool{}
+	m.out.Requests = make([]Request, len(m.Calls))
+	for i := range m.Calls {
+		c := &m.Calls[i]
+		row := &m.out.Requests[i]
+		*row = Request{
+			Session: m.key, Request: int64(i), EntryID: m.Session.ID(c.Record), Line: int64(m.Session.Line(c.Record)), Kind: c.Kind,
+			CallKey: int64(c.Key), Copy: known[c.Key], ResponseID: unless0(c.ResponseID), At: m.at(c.Record), Provider: c.Provider, Model: c.Model,
+			StopReason: unless0(c.Stop), LatencyMS: m.since(m.Session.Parent(c.Record), c.Record),
+			InputTokens: c.Usage.Input, CacheReadTokens: c.Usage.CacheRead, CacheWriteTokens: c.Usage.CacheWrite,
+			CacheWrite1hTokens: c.Usage.CacheWrite1h, OutputTokens: c.Usage.Output,
+			OnPath: m.onPath[c.Record], WindowNo: int64(windows[c.Record]), MissReason: unless0(c.Missed),
+		}
+		known[c.Key] = true
+		if c.Source != "" {
+			row.CostUSD, row.CostSource = &c.Cost, &c.Source
+		}
+		if k := m.Book.Answered(c.Record); k >= 0 && c.Kind == "answer" {
+			m.rows[k] = int32(i)
+			m.answerRow(row, &m.Book.Requests[k])
+		}
+	}
+}
+
+// windows returns how many compactions each record has before it on its branch.
+func (m *maker) windows() []int32 {
+	n := make([]int32, m.Session.Len())
+	for _, rec := range m.Compacts {
+		n[rec] = 1
+	}
+	for rec := range n {
+		if up := m.Session.Parent(rec); up >= 0 && up < rec {
+			n[rec] += n[up]
+		}
+	}
+	return n
+}
+
+// answerRow sets what the ledger has of a request.
+func (m *maker) answerRow(row *Request, q *ledger.Request) {
+	row.WindowTokens = unless0(m.Book.Models[q.Model].ContextWindow)
+	if !q.Known() {
+		return
+	}
+	prompt := &m.Book.Prompts[q.Prompt].Counts
+	row.RequestNo, row.ContextTokens, row.EstimatedTokens = from0(q.Number), some(int64(q.Context)), some(int64(q.Estimated))
+	row.SystemTokens, row.ToolsTokens = some(int64(prompt.System)), some(int64(prompt.Tools))
+	row.KeptMessages = some(int64(q.Kept))
+}
+
+// cacheRows sets what the account of the cache has of requests.
+func (m *maker) cacheRows() {
+	m.Account.Bare(func(r *cache.Row) bool {
+		at := m.rows[m.Book.Answered(r.Record)]
+		if at < 0 {
+			return true
+		}
+		row := &m.out.Requests[at]
+		row.RebilledTokens, row.RebilledUSD, row.UnservedTokens = r.Rebilled.Tokens, r.Rebilled.Cost, r.Unserved.Tokens
+		if r.Shared != nil {
+			row.SharedTokens = &r.Shared.Tokens
+		}
+		if r.Expected != nil {
+			row.CouldReadTokens = &r.Expected.Read
+		}
+		if b := r.Break; b != nil {
+			row.BreakCause, row.BreakEntryID, row.BreakSection = some(string(b.Cause)), unless0(b.Entry), unless0(b.Section())
+			row.PauseSeconds = unless0(b.Pause)
+		}
+		return true
+	})
+}
+
+// carry follows messages through the requests: what each had, when each came and went, and what it
+// cost to carry it.
+func (m *maker) carry() {
+	m.requests = make([]carried, len(m.Book.Requests))
+	for _, k := range m.Book.Replayed {
+		m.differ(k)
+	}
+	for i := len(m.Book.Replayed) - 1; i >= 0; i-- {
+		k := m.Book.Replayed[i]
+		one, q := &m.requests[k], &m.Book.Requests[k]
+		one.below++
+		one.dollars += one.rate[0]
+		if onPath := m.onPath[q.Record]; !one.lastOnPath {
+			one.last, one.lastOnPath = max(one.last, m.rows[k]), onPath
+		}
+		if q.Previous < 0 {
+			continue
+		}
+		up := &m.requests[q.Previous]
+		up.below += one.below
+		up.dollars += one.dollars
+		if one.lastOnPath || !up.lastOnPath {
+			up.last, up.lastOnPath = max(up.last, one.last), one.lastOnPath
+		}
+	}
+	for _, k := range m.Book.Replayed {
+		m.live(k)
+	}
+}
+
+// differ records what a request has that the one before it had not, and the reverse.
+func (m *maker) differ(k int32) {
+	one, q := &m.requests[k], &m.Book.Requests[k]
+	if q.Previous >= 0 {
+		one.shares = m.requests[q.Previous].shares
+	}
+	came, gone := m.Book.Apart(k)
+	for i := range came {
+		p := &came[i]
+		one.fresh += int64(p.Tokens)
+		one.shares.Add(p.Kind(), int(p.Tokens))
+		one.came = append(one.came, p.Number)
+		m.number(p)
+	}
+	for i := range gone {
+		p := &gone[i]
+		one.shares.Add(p.Kind(), -int(p.Tokens))
+		one.gone = append(one.gone, p.Number)
+	}
+	all := m.Book.Counts(q)
+	one.rate = m.rates(q, one.fresh, int64(all.Total)+m.Account.Total.Hidden)
+	if at := m.rows[k]; at >= 0 {
+		row := &m.out.Requests[at]
+		row.UserTokens, row.AnswerTokens = some(int64(one.shares.User)), some(int64(one.shares.Answers))
+		row.ResultTokens, row.SummaryTokens = some(int64(one.shares.Results)), some(int64(one.shares.Summaries))
+		row.FreshTokens, row.Messages = &one.fresh, some(int64(q.Messages.Sent()))
+	}
+}
+
+// number makes place for a message, and tells whose it is.
+func (m *maker) number(p *ledger.Message) {
+	for int(p.Number) >= len(m.messages) {
+		m.messages = append(m.messages, life{first: math.MaxInt32, last: -1})
+	}
+	one := &m.messages[p.Number]
+	if one.set {
+		return
+	}
+	one.set = true
+	if p.Own() {
+		m.own[int32(p.Origin().Record)] = p.Number
+	} else {
+		m.made = append(m.made, *p)
+	}
+}
+
+// rates returns what a request paid for a counted token of what the request before it had, and for
+// one that is fresh: what the cache did not serve, as long as there is that much of it. Together
+// they are the price of its input.
+func (m *maker) rates(q *ledger.Request, fresh, counted int64) (rate [2]float64) {
+	price := m.inputCost(q)
+	size := q.Size()
+	if size == 0 || counted <= 0 {
+		return rate
+	}
+	scale := float64(size) / float64(counted)
+	if uncached := q.Usage.Input + q.Usage.CacheWrite; uncached > 0 && fresh > 0 {
+		rate[1] = min(price.uncached/float64(uncached)*scale, price.uncached/float64(fresh))
+	}
+	if rest := counted - fresh; rest > 0 {
+		rate[0] = (price.uncached + price.read - rate[1]*float64(fresh)) / float64(rest)
+	} else {
+		rate[1] = (price.uncached + price.read) / float64(fresh)
+	}
+	return rate
+}
+
+// An input is what the input of a request cost, US dollars.
+type input struct{ uncached, read float64 }
+
+// inputCost returns what the input of a request cost: as its answer records it, else by the table of
+// prices, of which a recorded total is shared out.
+func (m *maker) inputCost(q *ledger.Request) input {
+	paid := float64(0)
+	if at := m.rows[m.Book.Answered(int(q.Record))]; at >= 0 {
+		c := &m.Calls[at]
+		if u := &c.Usage.Cost; u.Known && u.Input+u.CacheRead+u.CacheWrite > 0 {
+			return input{u.Input + u.CacheWrite, u.CacheRead}
+		}
+		paid = c.Cost
+	}
+	u := &q.Usage
+	d := m.Book.Models[q.Model].Price(models.Usage{
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h,
+	})
+	if d.Total == 0 {
+		return input{}
+	}
+	return input{(d.Input + d.CacheWrite) * paid / d.Total, d.CacheRead * paid / d.Total}
+}
+
+// live adds a request to the messages that came and went with it.
+func (m *maker) live(k int32) {
+	one, q := &m.requests[k], &m.Book.Requests[k]
+	onPath := m.onPath[q.Record]
+	for _, number := range one.came {
+		p := &m.messages[number]
+		p.requests += one.below
+		tokens := m.tokens(q, number)
+		p.dollars += tokens * (one.dollars - one.rate[0] + one.rate[1])
+		p.first = min(p.first, m.rows[k])
+		if onPath || !p.onPath {
+			p.last, p.onPath = one.last, onPath
+		}
+	}
+	for _, number := range one.gone {
+		p := &m.messages[number]
+		p.requests -= one.below
+		p.dollars -= m.tokens(q, number) * one.dollars
+		if onPath || !p.onPath {
+			p.last = m.rows[q.Previous]
+		}
+	}
+}
+
+// tokens returns the tokens of a message by its number.
+func (m *maker) tokens(q *ledger.Request, number int32) float64 {
+	return float64(m.Book.Measure(number, q.Messages.Numbered(number)).Tokens)
+}
+
+var _ = stats.Schema

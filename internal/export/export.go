@@ -1,0 +1,116 @@
+// Package export writes sessions for other programs: as tables for engines that query them, and in
+// formats of exchange. A form is a line in Targets.
+//
+// The rows of tables are made from the facts of the lenses (stats.Facts), and one mechanism writes
+// them in all forms: a struct per table, of which tags name the columns.
+package export
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+)
+
+// A Target is a form in which sessions are exported.
+type Target struct {
+	Name  string
+	About string // a line for help
+
+	run func(o *Options, sessions []Input) (*Result, error)
+}
+
+// Targets are all targets; the first is the default.
+var Targets = []*Target{
+	{"parquet", "tables in partitions agent=/date=, for DuckDB, Spark, Trino, ClickHouse", tablesAs(parquetForm)},
+	{"sqlite", "the same tables in one database", tablesAs(sqliteForm)},
+	{"csv", "the same tables, each a file", tablesAs(csvForm)},
+}
+
+// Find returns the target of a name.
+func Find(name string) *Target {
+	if i := slices.IndexFunc(Targets, func(t *Target) bool { return t.Name == name }); i >= 0 {
+		return Targets[i]
+	}
+	return nil
+}
+
+// Export writes sessions.
+func (t *Target) Export(o *Options, sessions []Input) (*Result, error) { return t.run(o, sessions) }
+
+// Options say how sessions are exported.
+type Options struct {
+	Dir      string // of the output
+	Contents bool   // with the texts of messages
+	Shard    Shard
+	Disk     sessionfmt.Disk
+	Stats    stats.Options            // how sessions are read
+	Text     func(text string) string // redacts a text; nil to leave it
+	Says     func(err error) string   // the reason why a session cannot be read
+	Note     func(format string, args ...any)
+	Progress func(done, of int64) // may be nil
+}
+
+// An Input is a session to export.
+type Input struct {
+	Path string // by which it is opened
+	Name string // as the command line or its folder names it
+}
+
+// A Result is what was exported. It is schema ctxtool/export/1.
+type Result struct {
+	Schema    string           `json:"schema"`
+	Dir       string           `json:"dir"`
+	Sessions  int              `json:"sessions"`         // of this shard that were named
+	Exported  int              `json:"exported"`         // of these, those that were read: the others have not changed
+	Unread    int              `json:"unread,omitempty"` // of those, the ones that cannot be read
+	Files     int              `json:"files"`            // written
+	Rows      map[string]int64 `json:"rows"`             // of the whole export, by table
+	Unchanged bool             `json:"unchanged"`        // nothing was written
+}
+
+// A Shard is one of several disjoint parts of sessions, by a hash of their ids.
+type Shard struct{ Index, Of int }
+
+// ParseShard reads a shard: 1/4 to 4/4.
+func ParseShard(text string) (s Shard, err error) {
+	index, of, _ := strings.Cut(text, "/")
+	s.Index, err = strconv.Atoi(index)
+	n, wrong := strconv.Atoi(of)
+	if s.Of = n; cmp.Or(err, wrong) != nil || n < 1 || n > mostShards || s.Index < 1 || s.Index > n {
+		return s, fmt.Errorf("%q: must be I/N, with I from 1 to N, and N at most %d", sessionfmt.Quote(text), mostShards)
+	}
+	return s, nil
+}
+
+// mostShards is how many machines may export into one folder.
+const mostShards = 999
+
+// String returns the shard as file names have it.
+func (s Shard) String() string { return fmt.Sprintf("%dof%d", max(1, s.Index), max(1, s.Of)) }
+
+// has reports whether the session of an id is in the shard.
+func (s Shard) has(id string) bool {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return s.Of <= 1 || h.Sum64()%uint64(s.Of) == uint64(s.Index-1)
+}
+
+// program returns the version of the program that exports.
+func program() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return cmp.Or(info.Main.Version, "unknown")
+}
+
+// errNone is the error if there is nothing to export.
+var errNone = errors.New("no sessions to export")

@@ -1,0 +1,91 @@
+package export
+
+import (
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// A table is one of the tables, for all forms: its rows are structs, whose tags name the columns.
+type table struct {
+	name   string
+	about  string
+	schema *parquet.Schema
+	times  map[int]bool // columns that are times
+	count  func(r *Rows) int
+	values func(r *Rows, yield func(parquet.Row) error) error
+	create func(w io.Writer, meta ...parquet.WriterOption) parquetFile
+}
+
+// A parquetFile is a table in a Parquet file that is being written.
+type parquetFile interface {
+	add(r *Rows) error
+	WriteRows(rows []parquet.Row) (int, error)
+	Close() error
+}
+
+// tables are all tables; the last one is written only if it is asked for.
+var tables = []*table{
+	define("sessions", "a session file", func(r *Rows) []Session { return r.Sessions }),
+	define("requests", "a call of a model", func(r *Rows) []Request { return r.Requests }),
+	define("messages", "a message, as requests have it", func(r *Rows) []Message { return r.Messages }),
+	define("tool_calls", "a call of a tool", func(r *Rows) []ToolCall { return r.ToolCalls }),
+	define("compactions", "a compaction", func(r *Rows) []Compaction { return r.Compactions }),
+	define("findings", "a finding of ctxtool check", func(r *Rows) []Finding { return r.Findings }),
+	define("contents", "the text of messages", func(r *Rows) []Content { return r.Contents }),
+}
+
+// The sizes of row groups: an engine gives each to one thread, and a writer holds one in memory.
+const (
+	rowsPerGroup  = 1 << 17
+	mostDictonary = 1 << 20
+)
+
+func define[T any](name, about string, of func(r *Rows) []T) *table {
+	t := &table{name: name, about: about, schema: parquet.SchemaOf(new(T)), times: map[int]bool{}}
+	for i, path := range t.schema.Columns() {
+		column, _ := t.schema.Lookup(path...)
+		if logical := column.Node.Type().LogicalType(); logical != nil {
+			_, t.times[i] = logical.Value.(*format.TimestampType)
+		}
+	}
+	t.count = func(r *Rows) int { return len(of(r)) }
+	t.values = func(r *Rows, yield func(parquet.Row) error) error {
+		all := of(r)
+		var row parquet.Row
+		for i := range all {
+			row = t.schema.Deconstruct(row[:0], &all[i])
+			if err := yield(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t.create = func(w io.Writer, meta ...parquet.WriterOption) parquetFile {
+		options := append(meta, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}), parquet.MaxRowsPerRowGroup(rowsPerGroup),
+			parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.RLEDictionary), parquet.DictionaryMaxBytes(mostDictonary))
+		return typedFile[T]{parquet.NewGenericWriter[T](w, options...), of}
+	}
+	return t
+}
+
+// A typedFile is a parquetFile of rows of a type.
+type typedFile[T any] struct {
+	*parquet.GenericWriter[T]
+	of func(r *Rows) []T
+}
+
+func (f typedFile[T]) add(r *Rows) error {
+	_, err := f.Write(f.of(r))
+	return err
+}
+
+// columns returns the names of the columns.
+func (t *table) columns() (names []string) {
+	for _, path := range t.schema.Columns() {
+		names = append(names, path[0])
+	}
+	return names
+}

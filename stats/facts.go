@@ -1,0 +1,176 @@
+package stats
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"ctxtool/internal/activity"
+	"ctxtool/internal/cache"
+	"ctxtool/internal/check"
+	"ctxtool/internal/outline"
+	"ctxtool/replay"
+	"ctxtool/replay/ledger"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Facts are what lenses add up, one by one: the rows of tables are made of them. They are valid
+// while the session is open.
+type Facts struct {
+	Report   *Report
+	About    Summary
+	Session  *sessionfmt.Session
+	Replay   *replay.Replay
+	Book     *ledger.Ledger    // with the requests of all branches
+	Account  *cache.Report     // of all branches too
+	Calls    []Call            // of models, by the lens cost, in the order of the file
+	Tools    []ToolCall        // by the lens session, in the order in which they were called
+	Compacts []int             // the records that are compactions, by the lens session
+	Removed  map[int32]Removal // what removed messages from the context of the path, by their number
+	Findings []check.Finding   // by the lens check
+
+	answer Call              // what is known of the record that is being read
+	names  map[string]string // texts that recur, by their JSON
+}
+
+// A Call is a call of a model.
+type Call struct {
+	Record int
+	Key    uint64 // the same for copies of a call, in any process
+	Kind   string // as CostKinds has it in JSON, in the singular
+	Source string // of the cost: billed, estimated, computed, or empty where nobody tells
+	Model  string // `provider/id`
+	Cost   float64
+	Usage  jsonl.Usage // as recorded
+	Stop   string      // why the answer ended
+	Missed string      // why the provider's cache did not serve it, in its words
+
+	ResponseID, Provider string
+}
+
+// A ToolCall is a call of a tool with its result.
+type ToolCall struct {
+	Record  int    // of the answer that calls it
+	Result  int    // record of the result, -1 for none
+	ID      string // the provider's
+	Tool    string
+	Action  activity.Action
+	Subject string // its command, pattern or file, or a part of it
+	Outcome string
+	Asked   int64 // bytes of its arguments
+	Got     int64 // bytes of the result's content
+}
+
+// A Removal is the entry that removed a message from the context, and how.
+type Removal struct {
+	By  int // record
+	Did replay.Effect
+}
+
+var (
+	callKinds   = [...]string{answerCall: "answer", toolCall: "tool", summaryCall: "summary", warmingCall: "warming", otherCall: "other"}
+	costSources = [...]string{billed: "billed", estimated: "estimated", computed: "computed", unpriceable: ""}
+)
+
+// Facts reads a session as Read does, with all that tables need, and shows see its facts. The lenses,
+// the point and what is selected of o do not count.
+func (o Options) Facts(name string, see func(*Facts) error) error {
+	f := &Facts{Removed: map[int32]Removal{}, names: map[string]string{}}
+	begin := Lens{read: func(l *lensRun) { l.each = f }}
+	end := Lens{read: func(l *lensRun) { f.read(l, see) }}
+	o.Lenses = []*Lens{&begin, &sessionLens, &costLens, {read: f.About.look}, &compactionsLens, &checkLens, &end}
+	o.At, o.By, o.Only, o.Entries = "", []string{"model"}, Only{}, nil
+	_, err := o.Read(name)
+	return err
+}
+
+// read registers what the facts need besides the lenses.
+func (f *Facts) read(l *lensRun, see func(*Facts) error) {
+	l.Requests, l.Hashes = true, true
+	l.Records = append(l.Records, func(p *jsonl.Picked) {
+		f.answer = Call{}
+		if p.Kind != jsonl.Assistant {
+			return
+		}
+		f.answer.Stop = f.name(p.Said().Stop)
+		if bytes.Contains(p.Line, []byte("cache_miss_reason")) {
+			f.answer.Missed = f.name(p.Line.Get("message").Get("diagnostics").Get("cache_miss_reason").Get("type"))
+		}
+	})
+	var before replay.Messages
+	l.Steps = append(l.Steps, func(s replay.Step) {
+		now := s.Messages()
+		if s.Did != replay.Added {
+			for _, number := range before.Without(now) {
+				f.Removed[number] = Removal{s.Record, s.Did}
+			}
+			for _, number := range now.Without(before) {
+				delete(f.Removed, number)
+			}
+		}
+		before = now
+	})
+	l.Last = append(l.Last, func() {
+		f.Report, f.Session, f.Replay, f.Book = l.Report, l.Session, l.Replay, l.Book
+		for i := range l.Report.Cost.calls {
+			c := &l.Report.Cost.calls[i]
+			one := &f.Calls[i]
+			one.Record, one.Kind, one.Source, one.Cost = int(c.record), callKinds[c.kind], costSources[c.pricing], c.dollars
+			one.Model = l.Report.Cost.Rows[c.row].Model
+			u := &one.Usage // a later entry may have replaced it
+			u.Input, u.Output, u.CacheRead, u.CacheWrite = c.input, c.output, c.cacheRead, c.cacheWrite
+		}
+		var err error
+		f.Account, err = cache.Account(l.Book, cache.Options{Leaf: l.Point, All: true})
+		if l.fail(err); l.err == nil {
+			l.fail(see(f))
+		}
+	})
+}
+
+// called records a call of a model, and the text that identifies it, of which models.CallKey is a
+// hash that only one process knows.
+func (f *Facts) called(c *callRecord, u *jsonl.Usage, text []byte) {
+	if f == nil {
+		return
+	}
+	sum := sha256.Sum256(text)
+	one := f.answer
+	one.Key, one.Usage, one.ResponseID, one.Provider = binary.BigEndian.Uint64(sum[:]), *u, c.ResponseID.Text(), f.name(c.Provider)
+	f.Calls = append(f.Calls, one)
+}
+
+// name returns a text that recurs, once for all.
+func (f *Facts) name(v jsonl.Value) string {
+	name, ok := f.names[string(v)]
+	if !ok {
+		name = v.Text()
+		f.names[string(v)] = name
+	}
+	return name
+}
+
+// mostSubject limits the subject of a call, bytes.
+const mostSubject = 300
+
+// uses records the call of a tool, and returns its number.
+func (f *Facts) uses(record int, b *jsonl.Block) int {
+	if f == nil {
+		return 0
+	}
+	c := activity.New(b.Name.Text(), b.ID.Text(), b.Args)
+	f.Tools = append(f.Tools, ToolCall{
+		Record: record, Result: -1, ID: c.ID, Tool: f.name(b.Name), Action: c.Action,
+		Subject: outline.FirstWords(c.Beginning(mostSubject)), Asked: int64(len(b.Args)),
+	})
+	return len(f.Tools) - 1
+}
+
+// settles records the result of a call by its number.
+func (f *Facts) settles(at int, r *strangeResult) {
+	if f != nil {
+		c := &f.Tools[at]
+		c.Result, c.Outcome, c.Got = r.record, r.outcome.String(), r.got
+	}
+}

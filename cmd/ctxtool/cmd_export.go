@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"ctxtool/internal/check"
@@ -78,5 +77,3 @@ func (e *env) exported(done *export.Result) error {
 	e.note("%s: read %d of %s%s; %s written", e.fileName(done.Dir), done.Exported, phrase.Count(done.Sessions, "session"), unread, phrase.Count(done.Files, "file"))
 	return nil
 }
-
-var _ = fmt.Sprint

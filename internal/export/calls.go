@@ -7,7 +7,6 @@ import (
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/weigh"
-	"ctxtool/stats"
 )
 
 // A carried is what a request of the ledger carried, and what that cost. The requests are a tree: sums
@@ -88,6 +87,9 @@ func (m *maker) answerRow(row *Request, q *ledger.Request) {
 	row.RequestNo, row.ContextTokens, row.EstimatedTokens = from0(q.Number), some(int64(q.Context)), some(int64(q.Estimated))
 	row.SystemTokens, row.ToolsTokens = some(int64(prompt.System)), some(int64(prompt.Tools))
 	row.KeptMessages = some(int64(q.Kept))
+	if q.Previous >= 0 {
+		row.Previous = from0(m.rows[q.Previous])
+	}
 }
 
 // cacheRows sets what the account of the cache has of requests.
@@ -262,5 +264,3 @@ func (m *maker) live(k int32) {
 func (m *maker) tokens(q *ledger.Request, number int32) float64 {
 	return float64(m.Book.Measure(number, q.Messages.Numbered(number)).Tokens)
 }
-
-var _ = stats.Schema

@@ -1,9 +1,7 @@
 package export
 
 import (
-	"ctxtool/replay"
 	"ctxtool/replay/ledger"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // messageRows makes the rows of messages: those of entries, and those that entries made.
@@ -73,6 +71,3 @@ func (m *maker) toolRows() {
 
 // contentRows makes the rows of texts.
 func (m *maker) contentRows() error { return nil }
-
-var _ = jsonl.User
-var _ replay.Piece

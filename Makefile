@@ -153,11 +153,13 @@ redaction-report:
 # pi's packages depend on: what this code needs of it are two packages, and stubs of two others.
 PI = $(shell sed -n 's/^const piVersion = "\(.*\)"$$/\1/p' internal/test/corpus/pi.go)
 PI_PACKAGES := @earendil-works/pi-coding-agent @earendil-works/pi-ai
+# The clients of the providers, by which pi sends requests.
+PI_CLIENTS := @anthropic-ai/sdk@0.129.0 openai@7.19.0 @google/genai@2.21.0
 pi:
 	@set -e; package=node_modules/@earendil-works/pi-coding-agent; \
-	if ! grep -qs '"version": "$(PI)"' $(PI_DIR)/$$package/package.json; then \
+	if ! grep -qs '"version": "$(PI)"' $(PI_DIR)/$$package/package.json || ! [ -d $(PI_DIR)/node_modules/openai ]; then \
 		mkdir -p $(dir $(PI_DIR)); new=$$(mktemp -d $(PI_DIR).XXXXXX); trap 'rm -rf "$$new"' EXIT; chmod 755 "$$new"; \
-		npm install --prefix "$$new" --ignore-scripts --no-audit --no-fund cross-spawn@7.0.6 partial-json@0.1.7; \
+		npm install --prefix "$$new" --ignore-scripts --no-audit --no-fund cross-spawn@7.0.6 partial-json@0.1.7 $(PI_CLIENTS); \
 		cp -r internal/test/corpus/pi "$$new"/node_modules/@earendil-works; \
 		for name in $(PI_PACKAGES); do \
 			tgz=$$(npm pack --silent --pack-destination "$$new" $$name@$(PI)); \

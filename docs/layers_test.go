@@ -26,7 +26,7 @@ var ranks = []string{
 	"internal/linediff internal/redact internal/serve internal/terminal replay/prompt",
 	"internal/ops",
 	"replay",
-	"internal/baseline internal/check internal/diff internal/entry internal/state internal/survival internal/trace " +
+	"internal/baseline internal/body internal/check internal/diff internal/entry internal/state internal/survival internal/trace " +
 		"internal/transcript migrate replay/ledger",
 	"internal/cache internal/page internal/reuse internal/search internal/sessionlog",
 	"internal/report replay/hook",

@@ -30,13 +30,9 @@ func writeNative(w *bufio.Writer, r Report) error {
 	if d := r.Envelope.Replay().Session.Dialect(); d == nil || d.Neutral {
 		return writeProvided(w, r)
 	}
-	recorded, err := r.Envelope.Recorded()
+	items, err := r.Envelope.Items()
 	if err != nil {
 		return err
-	}
-	items := r.Envelope.Native()
-	if recorded != nil && recorded.Messages != nil {
-		items = recorded.Items
 	}
 	sep, end := "[\n", "[\n]\n"
 	for item, err := range items {

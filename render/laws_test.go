@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -30,7 +31,7 @@ func open(t testing.TB, c corpus.Session) *sessionfmt.Session {
 
 // at is the envelope at a record, nil where a patch stops the replay.
 func at(s *sessionfmt.Session, rules replay.Rules, rec int) *replay.Envelope {
-	e, err := replay.New(s, replay.Options{Rules: rules}).At(sessionfmt.After(rec))
+	e, err := replay.New(s, replay.Options{Rules: rules, Model: models.Ref{Provider: "anthropic", ID: "claude-sonnet-4-5"}}).At(sessionfmt.After(rec))
 	if err != nil {
 		return nil
 	}

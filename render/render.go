@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 
+	"ctxtool/internal/body"
 	"ctxtool/internal/entry"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
@@ -34,14 +35,22 @@ type Format struct {
 	Need sessionfmt.Need
 }
 
-// Formats are the forms of an envelope, the default first.
-var Formats = []Format{
+// Formats are the forms of an envelope, the default first. Those of requests are last.
+var Formats = append([]Format{
 	{"summary", "tokens by category, as /context shows them", sessionfmt.NeedModel},
 	{"full", "the whole envelope as Markdown, as /context --full shows it", sessionfmt.NeedPath},
 	{"json", "the envelope as one JSON object (docs/formats.md)", sessionfmt.NeedPath},
 	{"context", "messages, thinkingLevel and model as pi's context building returns them, as JSON", sessionfmt.NeedModel | sessionfmt.NeedThinking},
 	{"llm", "the messages as a provider gets them, as a JSON array", 0},
 	{"native", "the items of the request as the agent of the session sends them, as a JSON array", 0},
+}, forms(func(f *body.Form) Format { return Format{f.Name, f.About, sessionfmt.NeedPath} })...)
+
+// forms makes something of each form of a request.
+func forms[T any](of func(f *body.Form) T) (all []T) {
+	for _, f := range body.Forms {
+		all = append(all, of(f))
+	}
+	return all
 }
 
 // writeSummary writes the text of docs/session-format.md 8.5; its last line names our own

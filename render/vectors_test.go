@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -53,10 +54,13 @@ func envelopeOf(t *testing.T, name string, opt replay.Options) *replay.Envelope 
 	return must.Get(replay.New(s, opt).At(sessionfmt.After(s.Leaf())))
 }
 
+// printed is an envelope in a form, or why it has none.
 func printed(format string, r Report) []byte {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
-	must.Do(Write(w, r, format, Screen{}))
+	if refused, is := errors.AsType[*sessionfmt.Error](Write(w, r, format, Screen{})); is {
+		return []byte(refused.Err.Error())
+	}
 	must.Do(w.Flush())
 	return b.Bytes()
 }

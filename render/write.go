@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
+	"ctxtool/internal/body"
 	"ctxtool/internal/check"
 	"ctxtool/internal/entry"
 	"ctxtool/internal/reuse"
@@ -73,7 +74,7 @@ func jsonlOf[T, E any](of func(v T) []E) writer {
 }
 
 // writers are the forms of each type of value, besides json by its tags.
-var writers = []writer{
+var writers = append([]writer{
 	plain("summary", writeSummary),
 	plain("full", writeFull),
 	plain("json", writeEnvelope),
@@ -170,7 +171,9 @@ var writers = []writer{
 	plain("junit", func(w *bufio.Writer, s Stats) error { return writeGateJUnit(w, s.Gate) }),
 	text("github", writeGateAnnotations),
 	plain("junit", writeGateJUnit),
-}
+}, forms(func(f *body.Form) writer {
+	return plain(f.Name, func(w *bufio.Writer, r Report) error { return f.Write(w, r.Envelope) })
+})...)
 
 // Write writes a value that another package has computed, in a form: json by its tags, and the
 // forms of the commands for its type.

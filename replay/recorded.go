@@ -1,6 +1,11 @@
 package replay
 
-import "ctxtool/internal/dialect"
+import (
+	"iter"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
 
 // Recorded returns the request as the agent recorded it beside the conversation, nil where it did
 // not (docs/session-format.md 16.9): the one that was answered at once. It reads the session.
@@ -16,6 +21,16 @@ func (e *Envelope) Recorded() (*dialect.Recorded, error) {
 		}
 	}
 	return nil, nil
+}
+
+// Items returns the items of the request as the session's own agent sends them: the recorded ones, or
+// else Native.
+func (e *Envelope) Items() (iter.Seq2[jsonl.Value, error], error) {
+	recorded, err := e.Recorded()
+	if recorded != nil && recorded.Messages != nil {
+		return recorded.Items, err
+	}
+	return e.Native(), err
 }
 
 // Reading returns how sure the request is: as the session, or exact where the agent's own record of

@@ -66,6 +66,9 @@ type Dialect struct {
 	// Neutral reports that the form in which messages are sent is not known: what is shown as sent
 	// are pi's messages for a provider.
 	Neutral bool
+	// Interface is that of the provider to which the agent sends messages in its own form, as package
+	// body names it; empty for none.
+	Interface string
 	// Database is where the agent keeps its sessions, nil for an agent that writes files.
 	Database *Database
 	// Bulk are the members of lines that take room besides what is sent.

@@ -12,9 +12,9 @@ import (
 )
 
 // The built-in table is text. It starts with a newline, followed by one line per model, each
-// ended by a newline, of eleven columns separated by tabs:
+// ended by a newline, of twelve columns separated by tabs:
 //
-//	provider id window output input output cacheRead cacheWrite short long tiers
+//	provider id window output input output cacheRead cacheWrite short long takes tiers
 //
 // Zero is written as nothing. A tier is "above,input,output,cacheRead,cacheWrite"; tiers are
 // separated by ";". The lines are kept as text, since searching them is faster than decoding
@@ -24,7 +24,7 @@ import (
 var packed []byte
 
 // columns is how many columns a line has.
-const columns = 11
+const columns = 12
 
 // unpack returns the built-in lines. A test reads every line, so damage is a programming error.
 func unpack() string {
@@ -90,12 +90,13 @@ func decodeLine(line string) Model {
 		ContextWindow: count(f[2]),
 		MaxTokens:     count(f[3]),
 		PromptCache:   PromptCache{Short: count(f[8]), Long: count(f[9])},
+		Takes:         Takes(f[10]),
 	}
 	m.Cost.Rates = rates(f[4:8])
-	if f[10] == "" {
+	if f[11] == "" {
 		return m
 	}
-	for tier := range strings.SplitSeq(f[10], ";") {
+	for tier := range strings.SplitSeq(f[11], ";") {
 		f := strings.Split(tier, ",")
 		m.Cost.Tiers = append(m.Cost.Tiers, Tier{InputTokensAbove: count(f[0]), Rates: rates(f[1:5])})
 	}

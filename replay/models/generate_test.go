@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,8 +25,8 @@ var (
 	published  = flag.String("published", "", "day on which that version was published, as YYYY-MM-DD")
 )
 
-// TestGenerate writes the built-in table from the catalogue: windows, output limits, prices and cache
-// lifetimes of its chat models.
+// TestGenerate writes the built-in table from the catalogue: windows, output limits, prices, cache
+// lifetimes and thinking levels of its chat models.
 func TestGenerate(t *testing.T) {
 	if *catalogued == "" {
 		t.Skip("left out: make models writes the table")
@@ -69,8 +70,38 @@ const Source = %q
 // A listed is a model of the catalogue. Those of other types than chat answer no request of
 // an agent, and have no output limit.
 type listed struct {
-	Type string `json:"type"`
+	Type      string             `json:"type"`
+	Input     []string           `json:"input"`
+	Reasoning bool               `json:"reasoning"`
+	Levels    map[string]*string `json:"thinkingLevelMap"`
+	Compat    struct {
+		Adaptive  bool  `json:"forceAdaptiveThinking"`
+		Developer *bool `json:"supportsDeveloperRole"`
+	} `json:"compat"`
 	Model
+}
+
+// model returns the model with what it takes.
+func (l listed) model() Model {
+	words := l.Input
+	for _, f := range []struct {
+		word string
+		is   bool
+	}{{"reasoning", l.Reasoning}, {"adaptive", l.Compat.Adaptive}, {"plain", l.Compat.Developer != nil && !*l.Compat.Developer}} {
+		if f.is {
+			words = append(words, f.word)
+		}
+	}
+	for _, level := range slices.Sorted(maps.Keys(l.Levels)) {
+		name := ""
+		if l.Levels[level] != nil {
+			name = *l.Levels[level]
+		}
+		words = append(words, level+"="+name)
+	}
+	m := l.Model
+	m.Takes = Takes(strings.Join(words, " "))
+	return m
 }
 
 // chatModels reads the chat models of a folder of JSON files: a file a provider, in it an
@@ -88,7 +119,7 @@ func chatModels(dir string) (all []Model, err error) {
 		for _, group := range file {
 			for _, m := range group {
 				if m.Type == "chat" {
-					all = append(all, m.Model)
+					all = append(all, m.model())
 				}
 			}
 		}
@@ -138,7 +169,7 @@ func encode(all []Model) string {
 			tiers[i] = strings.Join([]string{whole(t.InputTokensAbove), price4(t.Rates, ",")}, ",")
 		}
 		b.WriteString(strings.Join([]string{m.Provider, m.ID, whole(m.ContextWindow), whole(m.MaxTokens),
-			price4(r, "\t"), whole(m.PromptCache.Short), whole(m.PromptCache.Long), strings.Join(tiers, ";")}, "\t"))
+			price4(r, "\t"), whole(m.PromptCache.Short), whole(m.PromptCache.Long), string(m.Takes), strings.Join(tiers, ";")}, "\t"))
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -173,7 +204,7 @@ func TestGenerated(t *testing.T) {
 		must.Do(os.WriteFile(name, []byte(text), 0o600))
 	}
 	write("package.json", `{"name":"@acme/models","version":"1.2.3"}`)
-	write("dist/providers/data/acme.json", `{"one":{"b":{"type":"chat","provider":"acme","id":"b","contextWindow":9,"cost":{"input":1}},
+	write("dist/providers/data/acme.json", `{"one":{"b":{"type":"chat","provider":"acme","id":"b","contextWindow":9,"input":["text"],"thinkingLevelMap":{"off":null,"max":"most"},"cost":{"input":1}},
 		"x":{"type":"image","provider":"acme","id":"x"}},"two":{"a":{"type":"chat","provider":"acme","id":"a","maxTokens":3}}}`)
 	var first []byte
 	for range 3 {
@@ -192,7 +223,7 @@ func TestGenerated(t *testing.T) {
 		}
 	}
 	all, err := chatModels(filepath.Join(from, "dist", "providers", "data"))
-	if err != nil || len(all) != 2 || all[0].ID != "a" || all[1].ID != "b" || all[1].Cost.Input != 1 {
+	if err != nil || len(all) != 2 || all[0].ID != "a" || all[1].ID != "b" || all[1].Cost.Input != 1 || all[1].Takes != "text max=most off=" {
 		t.Errorf("catalogue: %+v, %v", all, err)
 	}
 	if err := generate(from, "today", t.TempDir()); err == nil {

@@ -10,7 +10,10 @@
 // than none.
 package models
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Model is what the table says of one model at one provider. The JSON names
 // are those of the public catalogue files, so one of their lines decodes into
@@ -22,6 +25,26 @@ type Model struct {
 	MaxTokens     int64       `json:"maxTokens"`            // the most tokens of one answer
 	Cost          Cost        `json:"cost"`                 // dollars per million tokens
 	PromptCache   PromptCache `json:"promptCache,omitzero"` // how long a cached prompt lives after its last use; absent where not known
+	Takes         Takes       `json:"-"`                    // what its requests may have
+}
+
+// Takes are words for what the requests of a model may have: text and image; reasoning, if it can be
+// asked to think; adaptive, if that is asked for by effort and not by a budget; plain, if its interface is like one of
+// OpenAI but does not have all of it; and LEVEL=NAME, the
+// provider's name for a thinking level, empty for one that the model does not have. Without any, the
+// table does not say.
+type Takes string
+
+// Has reports whether a word is among them.
+func (t Takes) Has(word string) bool {
+	return strings.Contains(" "+string(t)+" ", " "+word+" ")
+}
+
+// Level returns the provider's name for a thinking level. named reports whether it has another one, or none.
+func (t Takes) Level(level string) (name string, named bool) {
+	_, rest, named := strings.Cut(" "+string(t), " "+level+"=")
+	name, _, _ = strings.Cut(rest, " ")
+	return name, named
 }
 
 // Rates are prices in dollars per million tokens. The table cannot tell a

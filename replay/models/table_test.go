@@ -49,11 +49,19 @@ func TestCatalogue(t *testing.T) {
 	table := Builtin()
 	for _, want := range all {
 		got, how, ok := table.Lookup(want.Provider, want.ID)
+		if !got.Takes.Has("text") {
+			t.Errorf("%s takes %q", want.ID, got.Takes)
+		}
+		got.Takes = "" // not in the catalogue
 		if !ok || how != Exact || !reflect.DeepEqual(got, want) {
 			t.Errorf("Lookup(%q, %q) = %+v, %v, %v; want %+v", want.Provider, want.ID, got, how, ok, want)
 		}
 	}
-	if got := slices.Collect(table.All()); !reflect.DeepEqual(got, all) {
+	got := slices.Collect(table.All())
+	for k := range got {
+		got[k].Takes = ""
+	}
+	if !reflect.DeepEqual(got, all) {
 		t.Errorf("All yields %d models, not the %d of the catalogue in their order", len(got), len(all))
 	}
 }
@@ -180,5 +188,19 @@ func BenchmarkLookup(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+func TestTakes(t *testing.T) {
+	m, _, _ := Builtin().Lookup("openai", "gpt-5.1")
+	off, named := m.Takes.Level("off")
+	if !m.Takes.Has("reasoning") || m.Takes.Has("adaptive") || off != "none" || !named {
+		t.Errorf("gpt-5.1 takes %q; off is %q, %v", m.Takes, off, named)
+	}
+	if name, named := m.Takes.Level("xhigh"); name != "" || !named {
+		t.Errorf("xhigh is %q, %v", name, named)
+	}
+	if name, named := Takes("text xoff=1").Level("off"); name != "" || named {
+		t.Errorf("a level that only ends like another one is %q, %v", name, named)
 	}
 }

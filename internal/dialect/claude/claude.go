@@ -21,7 +21,7 @@ var fields string
 
 // Dialect is the format of Claude Code.
 var Dialect = dialect.Dialect{
-	Name: "claude", Fields: fields,
+	Name: "claude", Fields: fields, Interface: "anthropic",
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
 	File:  fileID, Session: sessionID, Policy: "claude-code",

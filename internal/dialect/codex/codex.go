@@ -18,7 +18,7 @@ var fields string
 
 // Dialect is the format of Codex.
 var Dialect = dialect.Dialect{
-	Name: "codex", Fields: fields,
+	Name: "codex", Fields: fields, Interface: "openai-responses",
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "CODEX_HOME", Home: ".codex", Folders: []string{"sessions", "archived_sessions"}},
 	File:  fileID, Session: sessionID, Policy: "codex",

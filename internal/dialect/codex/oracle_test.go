@@ -1,13 +1,18 @@
 package codex_test
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"testing"
 
+	"ctxtool/internal/body"
+	"ctxtool/internal/dialect/codex"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
@@ -21,6 +26,8 @@ type sent struct {
 	Kind       string
 	Ended      string
 	ResponseID string `json:"response_id"`
+	Model      string
+	Reasoning  struct{ Effort string }
 	Input      []any
 }
 
@@ -76,6 +83,9 @@ func compare(t *testing.T, folder string) (n compared) {
 		}
 		want = recorded(want)
 		for _, got := range at[q.ResponseID] {
+			if got.model != q.Model || got.effort != "" && got.effort != q.Reasoning.Effort {
+				t.Errorf("%s: request %d, at %s: model %s, effort %s; sent were %s, %s", filepath.Base(folder), q.N, got.pos, got.model, got.effort, q.Model, q.Reasoning.Effort)
+			}
 			if items := recorded(got.items); !reflect.DeepEqual(items, want) {
 				t.Errorf("%s: request %d, at %s: %d items, and %d were sent%s", filepath.Base(folder), q.N, got.pos, len(items), len(want), unlike(items, want))
 			}
@@ -122,8 +132,28 @@ func unlike(got, want []any) string {
 
 // A native is what a request got, by what is replayed.
 type native struct {
-	pos   sessionfmt.Pos
-	items []any
+	pos           sessionfmt.Pos
+	model, effort string
+	items         []any
+}
+
+// requestOf is the request of an envelope. Its first item may be the prompt, which has no type.
+func requestOf(e *replay.Envelope, pos sessionfmt.Pos) native {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	of := slices.IndexFunc(body.Forms, func(f *body.Form) bool { return f.Name == codex.Dialect.Interface })
+	must.Do(body.Forms[of].Write(w, e))
+	w.Flush()
+	var sent struct {
+		Model     string
+		Reasoning struct{ Effort string }
+		Input     []any
+	}
+	must.Do(json.Unmarshal(b.Bytes(), &sent))
+	if _, typed := sent.Input[0].(map[string]any)["type"]; !typed {
+		sent.Input = sent.Input[1:]
+	}
+	return native{pos, sent.Model, sent.Reasoning.Effort, sent.Input}
 }
 
 // collect adds the requests of a session's branches, by their responses.
@@ -141,7 +171,7 @@ func collect(t *testing.T, file string, at map[string][]native) {
 			if v := jsonl.Value(line); v.Get("type").Is("token_usage_record") {
 				e := must.Get(r.At(sessionfmt.Before(rec)))
 				id := v.Get("payload").Get("response_id").Text()
-				at[id] = append(at[id], native{s.Pos(rec), corpus.Decoded[any](t, e.Native())})
+				at[id] = append(at[id], requestOf(e, s.Pos(rec)))
 			}
 		}
 	}

@@ -20,7 +20,7 @@ var format = chat.Format{About: about, Read: read}
 
 // Dialect is the format of Gemini CLI.
 var Dialect = logged(chat.Dialect(dialect.Dialect{
-	Name: "gemini", Fields: fields,
+	Name: "gemini", Fields: fields, Interface: "google",
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: newListed,
 	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
 	File:  fileID, Policy: "pi",

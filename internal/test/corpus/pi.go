@@ -116,6 +116,30 @@ func PiSends(t *testing.T, sessions map[string][]byte) map[string]PiRequest {
 	return runPi[PiRequest](t, piSendsScript, sessions)
 }
 
+//go:embed pibodies.mjs
+var piBodiesScript []byte
+
+// PiBodies runs pi's own code to send the requests of session files, by every interface, to a stand-in
+// for the providers at that address (pibodies.mjs). It returns what pi did not send, and why. See Pi.
+func PiBodies(t *testing.T, address string, files ...string) string {
+	t.Helper()
+	root := piPackage(t)
+	if _, err := os.Stat(filepath.Join(root, "..", "..", "openai")); err != nil {
+		t.Skip("left out: no clients of the providers; make pi installs them")
+	}
+	run := filepath.Join(t.TempDir(), "run.mjs")
+	if err := os.WriteFile(run, piBodiesScript, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("node", append([]string{run, root}, files...)...)
+	cmd.Env = append(os.Environ(), "PI_SERVER="+address)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return string(out)
+}
+
 // runPi runs a script over copies of sessions. The script prints one JSON object per line for
 // each, in order.
 func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, env ...string) map[string]Answer {

@@ -1,0 +1,145 @@
+// Package body writes a request as the interface of a provider takes it: the JSON that pi sends for
+// the context of an envelope. docs/formats.md lists what differs.
+package body
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"iter"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Form is the interface of a provider.
+type Form struct {
+	Name  string // of the form; a dialect names its agent's interface by it
+	About string // one line for help
+
+	api  string // the interface in pi's sessions
+	list string // the field of the messages
+	lead bool   // the system prompt is the first of them
+	// head is all of a request but its messages, which items are.
+	head  func(r *request) object
+	items func(r *request) iter.Seq2[any, error]
+	// callID returns the id of a call in an answer of another model, as the interface takes it. foreign
+	// reports that it came from another provider, or by another interface.
+	callID func(r *request, id string, foreign bool) string
+}
+
+// Forms are the interfaces.
+var Forms = []*Form{&anthropic, &chat, &responses, &google}
+
+// An object is a JSON object.
+type object = map[string]any
+
+// Write writes the request of an envelope. Two messages are in memory at most.
+func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
+	r, err := newRequest(f, e)
+	if err != nil {
+		return err
+	}
+	items, lead := f.items(r), r.instructions()
+	if d := e.Replay().Session.Dialect(); d != nil && d.Interface == f.Name {
+		if items, err = native(e, f); err != nil {
+			return err
+		}
+		if said(r.prompt.Compiled, items) {
+			lead = nil
+		}
+	}
+	if f == &anthropic {
+		items = marked(items)
+	}
+	head, err := marshal(f.head(r))
+	if err != nil {
+		return err
+	}
+	if f.lead && lead != nil {
+		items = after(lead, items)
+	}
+	before := append(bytes.TrimSuffix(head, []byte("}")), `,"`+f.list+"\":[\n"...)
+	for item, err := range items {
+		if err != nil {
+			return err
+		}
+		b, err := marshal(item)
+		if err != nil {
+			return err
+		}
+		w.Write(before)
+		w.Write(b)
+		before = []byte(",\n")
+	}
+	if len(before) > len(",\n") {
+		return r.refuse("no message at this point: a request needs one", "@request:N is the request before an answer")
+	}
+	_, err = w.WriteString("\n]}\n")
+	return err
+}
+
+// said reports whether the system prompt is one of the agent's items before what the user says.
+func said(prompt string, items iter.Seq2[any, error]) bool {
+	for item := range items {
+		v, _ := item.(json.RawMessage)
+		if jsonl.Value(v).Get("role").Is("user") {
+			break
+		}
+		for part := range jsonl.Value(v).Get("content").Elements {
+			if part.Get("text").Is(prompt) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// after yields an item before others.
+func after(first any, items iter.Seq2[any, error]) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		if yield(first, nil) {
+			items(yield)
+		}
+	}
+}
+
+// marshal returns a value as JSON. No HTML is escaped.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// native returns the messages as the session's own agent sends them. Claude Code sends what the user
+// says in a row as one message.
+func native(e *replay.Envelope, f *Form) (iter.Seq2[any, error], error) {
+	items, err := e.Items()
+	return func(yield func(any, error) bool) {
+		var held []dialect.Turn
+		for item, err := range items {
+			switch {
+			case err != nil:
+				yield(nil, err)
+				return
+			case f != &anthropic:
+				if !yield(json.RawMessage(item), nil) {
+					return
+				}
+				continue
+			}
+			if held = dialect.AddTurn(held, item); len(held) == 2 {
+				if !yield(json.RawMessage(held[0].AppendJSON(nil)), nil) {
+					return
+				}
+				held = held[1:]
+			}
+		}
+		for _, turn := range held {
+			yield(json.RawMessage(turn.AppendJSON(nil)), nil)
+		}
+	}, err
+}

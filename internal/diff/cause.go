@@ -173,13 +173,13 @@ func (c *causes) model() (Cause, error) {
 // An item is a part or a tool in a comparison.
 type item struct {
 	name, text string
-	value      any // as JSON
+	value      func() json.RawMessage
 	by         origin.Origin
 }
 
 func partItems(parts []prompt.Part) (all []item) {
 	for _, p := range parts {
-		all = append(all, item{p.Name, p.Text, p.Text, p.Origin})
+		all = append(all, item{p.Name, p.Text, func() json.RawMessage { return json.RawMessage(jsonl.AppendQuoted(nil, p.Text)) }, p.Origin})
 	}
 	return all
 }
@@ -192,7 +192,7 @@ func toolItems(tools []prompt.Tool) (all []item) {
 		for _, v := range f {
 			text = append(v.AppendMinified(text), 0)
 		}
-		all = append(all, item{t.Name, string(text), json.RawMessage(t.Append(nil)), t.Origin})
+		all = append(all, item{t.Name, string(text), func() json.RawMessage { return json.RawMessage(t.Append(nil)) }, t.Origin})
 	}
 	return all
 }
@@ -271,7 +271,7 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 	last := -1
 	for j := range b {
 		row := ItemChange{
-			Change: Added, Name: b[j].name, A: origin.Index(pair[j]), B: origin.Index(j), Value: b[j].value,
+			Change: Added, Name: b[j].name, A: origin.Index(pair[j]), B: origin.Index(j),
 			Cause: d.cause.item(d.B.Envelope, b[j].by, 1),
 		}
 		if i := pair[j]; i >= 0 {
@@ -281,10 +281,13 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 			case a[i].text != b[j].text:
 				row.Change = Changed
 			case moved:
-				row.Change, row.Value = Moved, nil
+				row.Change = Moved
 			default:
 				continue
 			}
+		}
+		if row.Change != Moved {
+			row.Value = b[j].value()
 		}
 		rows = append(rows, row)
 	}

@@ -132,7 +132,7 @@ type ItemChange struct {
 	A      origin.Index `json:"a,omitzero"`
 	B      origin.Index `json:"b,omitzero"`
 	// Value is the text of a part, or the definition of a tool, that is new in B or another there.
-	Value any `json:"value,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"`
 	// Sections are what differs of a part of several (prompt.Split), by their places among
 	// those of the part, with its cause.
 	Sections []ItemChange `json:"sections,omitempty"`

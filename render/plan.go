@@ -21,17 +21,17 @@ import (
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) (err error) {
 	switch {
 	case p.Reduction != nil:
-		fill(w, "reduction", p, on)
+		err = fill(w, "reduction", p, on)
 	case p.Rewrite != nil:
 		err = writeRewrite(w, p)
 	case p.Redaction != nil:
-		fill(w, "redaction", p, on)
+		err = fill(w, "redaction", p, on)
 	case p.Patch != nil:
 		err = writePatch(w, p, on)
 	case p.Run != nil:
 		writeSheets(w, runSheets(p, true), on)
 	default:
-		fill(w, "plan", p, on)
+		err = fill(w, "plan", p, on)
 	}
 	if p.Next != "" {
 		fmt.Fprintf(w, "\n%s\n", p.Next)
@@ -57,8 +57,9 @@ var planFunctions = map[string]any{
 	"more_changes": func(r *compact.Reduction) int {
 		return max(0, len(r.Changes)-plan.MostChanges) + max(0, len(r.Cannot)-plan.MostChanges)
 	},
-	"more_lines": func(text string) int { return max(0, len(linesOf(text))-12) },
-	"left_over":  leftOver, "placed": placed, "versions": versions, "options": optionText,
+	"first_lines": func(text string) []string { return linesOf(text)[:min(summaryLines, len(linesOf(text)))] },
+	"more_lines":  func(text string) int { return max(0, len(linesOf(text))-summaryLines) },
+	"left_over":   leftOver, "placed": placed, "versions": versions, "options": optionText,
 	"redacted": redacted, "found": foundTable, "not_searched": notSearched,
 }
 
@@ -143,15 +144,16 @@ func writePlanEntries(w *bufio.Writer, p *plan.Plan, _ Screen) {
 }
 
 // writePlans writes a row a session.
-func writePlans(w *bufio.Writer, ps Plans, on Screen) {
+func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
 	rest := []col[*plan.Plan]{{Name: "what", Value: func(p *plan.Plan) any { return outcome(p) }, Flex: true}}
 	columns := []col[*plan.Plan]{{Name: "session", Unit: table.Path, Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
 	columns = slices.Concat(columns, partColumns(ps.All), rest)
 	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
-	writeSum(w, ps.All)
+	err := writeSum(w, ps.All)
 	if ps.Next != "" {
 		fmt.Fprintf(w, "\n%s\n", ps.Next)
 	}
+	return err
 }
 
 // partColumns returns the columns that depend on the kind of plans.

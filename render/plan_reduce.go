@@ -50,7 +50,7 @@ func cost(dollars *float64) string {
 }
 
 // writeSum ends the table of a batch.
-func writeSum(w *bufio.Writer, all []*plan.Plan) {
+func writeSum(w *bufio.Writer, all []*plan.Plan) error {
 	var sum struct {
 		Sessions, Was, Now, Entries, Changed, InUse, Failed int
 		Reduces                                             bool
@@ -71,5 +71,5 @@ func writeSum(w *bufio.Writer, all []*plan.Plan) {
 			sum.Failed++
 		}
 	}
-	fill(w, "sum", sum, Screen{})
+	return fill(w, "sum", sum, Screen{})
 }

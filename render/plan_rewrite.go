@@ -17,7 +17,9 @@ import (
 // writeRewrite writes the plan line by line. A change of more than three lines is one line
 // with their number.
 func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
-	fill(w, "rewriting", p, Screen{})
+	if err := fill(w, "rewriting", p, Screen{}); err != nil {
+		return err
+	}
 	times := map[string]int{}
 	for c, err := range p.Rewrite.Changes {
 		if err != nil {
@@ -43,8 +45,7 @@ func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
 			fmt.Fprintf(w, "  %6d  %-8s  %s%s\n", l.Line, l.Entry, sessionfmt.Clean(n), more)
 		}
 	}
-	fill(w, "rewritten", p, Screen{})
-	return nil
+	return fill(w, "rewritten", p, Screen{})
 }
 
 // versions returns the version of a session, and the one that it is migrated to.
@@ -140,13 +141,16 @@ type Policies struct {
 }
 
 // writePolicies writes policies as text, each with its layers below it.
-func writePolicies(w *bufio.Writer, list Policies, on Screen) {
+func writePolicies(w *bufio.Writer, list Policies, on Screen) error {
 	for k, p := range list.Policies {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
-		fill(w, "policy", p, on)
+		if err := fill(w, "policy", p, on); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // optionText returns options in a line: names as in a configuration, and values.

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -27,41 +28,49 @@ type markup string
 // aside is an action that is alone on its line. That line is none of the text.
 var aside = regexp.MustCompile(`(?m)^[ \t]*(\{\{(?:if|else|end|range|with|define|template)[^{}]*\}\})\n`)
 
-var templates = sync.OnceValue(func() tmpl.Templates {
-	all := tmpl.Templates{Functions: functions(Screen{})}
+var templates = sync.OnceValues(func() (all tmpl.Templates, err error) {
+	all.Functions = functions(Screen{})
 	for _, name := range []string{"text.tmpl", "markdown.tmpl"} {
 		text, err := templateFiles.ReadFile(name)
 		if err == nil {
 			err = all.Parse(name, aside.ReplaceAllString(string(text), "$1"))
 		}
 		if err != nil {
-			panic(err) // it is in the binary
+			return all, err
 		}
 	}
-	return all
+	return all, nil
 })
 
 // functions are those of templates.
 func functions(on Screen) map[string]any {
 	all := map[string]any{
-		"cut":   func(width int, text string) string { return fit(text, width) },
-		"join":  func(all []string) string { return strings.Join(all, ", ") },
-		"lines": linesOf,
-		"paint": func(as style, text string) markup { return markup(on.paint(as, sessionfmt.Clean(text))) },
+		"print": func(parts ...any) markup { return markup(cleaned(parts...)) },
 		"put": func(parts ...any) markup {
 			return markup(fit(strings.TrimRight(cleaned(parts...), " "), lineWidth(on.Width)))
 		},
-		"share": func(n, of int64) string { return phrase.Percent(float64(n) / float64(of)) },
 		"table": func(t table.Table) markup {
 			var text strings.Builder
 			WriteTable(&text, t, on)
 			return markup(strings.TrimSuffix(text.String(), "\n"))
 		},
+		"kind":  func(kind string) markup { return markup(on.paint(kindStyle(kind), sessionfmt.Clean(kind))) },
+		"join":  func(all []string) string { return strings.Join(all, ", ") },
 		"trim":  func(text string) string { return strings.TrimRight(text, " ") },
-		"count": phrase.Count, "short": phrase.Short, "percent": phrase.Percent, "window": phrase.WindowFrom,
-		"quote": sessionfmt.Quote, "or_dash": orDash, "id": entryID, "printf": fmt.Sprintf,
+		"len":   func(list any) int { return reflect.ValueOf(list).Len() },
+		"minus": func(a, b int) int { return a - b },
+		"share": func(n, of int64) string { return phrase.Percent(float64(n) / float64(of)) },
+		"code":  func(text string) markup { return markup(literal(text)) },
+		"lines": linesOf, "printf": fmt.Sprintf, "count": phrase.Count, "window": phrase.WindowFrom,
+		"quote": sessionfmt.Quote, "or_dash": orDash, "id": entryID, "times": times, "day": dayAndMinute,
+	}
+	for name, as := range map[string]style{
+		"bold": heading, "faint": faint, "added": added, "removed": removed, "changed": changed, "failure": failure, "warning": warning,
+	} {
+		all[name] = func(text any) markup { return markup(on.paint(as, cleaned(text))) }
 	}
 	maps.Copy(all, planFunctions)
+	maps.Copy(all, searchFunctions)
 	return all
 }
 
@@ -86,18 +95,34 @@ func cleaned(values ...any) string {
 	return all.String()
 }
 
-// fill writes what a template makes of a value.
-func fill(w *bufio.Writer, name string, v any, on Screen) {
-	all := templates()
-	all.Functions, all.Print = functions(on), func(v any) string { return cleaned(v) }
-	var text strings.Builder
-	if err := all.Execute(&text, name, v); err != nil {
-		panic(err) // it is in the binary
+// escaped returns a value as Markdown.
+func escaped(v any) string {
+	if text, ok := v.(markup); ok {
+		return string(text)
 	}
-	w.WriteString(text.String())
+	return inline(fmt.Sprint(v))
 }
 
-// filled returns a writer of what a template makes of a value.
-func filled[T any](form, name string) writer {
-	return text(form, func(w *bufio.Writer, v T, on Screen) { fill(w, name, v, on) })
+// fill writes what a template makes of a value.
+func fill(w *bufio.Writer, name string, v any, on Screen) error {
+	return execute(w, name, v, on, func(v any) string { return cleaned(v) })
+}
+
+// fillMarkdown writes what a template of Markdown makes of a value.
+func fillMarkdown(w *bufio.Writer, name string, v any) error {
+	return execute(w, name, v, Screen{}, escaped)
+}
+
+func execute(w *bufio.Writer, name string, v any, on Screen, print func(v any) string) error {
+	all, err := templates()
+	if err != nil {
+		return err
+	}
+	all.Functions, all.Print = functions(on), print
+	var text strings.Builder
+	if err := all.Execute(&text, name, v); err != nil {
+		return err
+	}
+	_, err = w.WriteString(text.String())
+	return err
 }

@@ -76,11 +76,12 @@ func writeChanges(w *bufio.Writer, d *diff.Difference) error {
 		w.WriteString(sep)
 		sep = ",\n"
 		writeValue(w, struct {
-			A origin.Index `json:"a,omitzero"`
-			B origin.Index `json:"b,omitzero"`
+			Change diff.Change  `json:"change"` // first
+			A      origin.Index `json:"a,omitzero"`
+			B      origin.Index `json:"b,omitzero"`
 			diff.MessageChange
 			Value json.RawMessage `json:"value,omitempty"`
-		}{origin.Index(c.A), origin.Index(c.B), c, json.RawMessage(value)})
+		}{c.Change, origin.Index(c.A), origin.Index(c.B), c, json.RawMessage(value)})
 	}
 	_, err := w.WriteString("\n]")
 	return err

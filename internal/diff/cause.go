@@ -241,7 +241,8 @@ func (d *Difference) sections(a, b []prompt.Part) {
 		}
 		p.Sections = d.items(partItems(was), partItems(is), history{}, 'p')
 		for i := range p.Sections {
-			p.Sections[i].Cause, p.Sections[i].Value = p.Cause, nil
+			p.Sections[i].Cause = p.Cause
+			p.Named = append(p.Named, sectionChange{p.Sections[i].Change, p.Sections[i].Name})
 		}
 	}
 }

@@ -135,8 +135,15 @@ type ItemChange struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	// Sections are what differs of a part of several (prompt.Split), by their places among
 	// those of the part, with its cause.
-	Sections []ItemChange `json:"sections,omitempty"`
-	Cause    Cause        `json:"cause,omitzero"`
+	Sections []ItemChange    `json:"-"`
+	Named    []sectionChange `json:"sections,omitempty"`
+	Cause    Cause           `json:"cause,omitzero"`
+}
+
+// A sectionChange is how a section differs.
+type sectionChange struct {
+	Change Change `json:"change"`
+	Name   string `json:"name"`
 }
 
 // An optionChange is a difference in an option, as raw JSON, nil if not set.

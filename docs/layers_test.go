@@ -23,7 +23,7 @@ var ranks = []string{
 	"internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
 	"sessionfmt",
 	"internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
-	"internal/linediff internal/redact internal/serve internal/terminal replay/prompt",
+	"internal/keep internal/linediff internal/redact internal/serve internal/terminal replay/prompt",
 	"internal/ops",
 	"replay",
 	"internal/baseline internal/body internal/check internal/diff internal/entry internal/state internal/survival internal/trace " +
@@ -61,7 +61,7 @@ var modules = map[string]string{
 	"github.com/gofrs/flock":                     "sessionfmt",
 	"github.com/google/jsonschema-go/jsonschema": "internal/check",
 	"github.com/klauspost/compress/flate":        "internal/html",
-	"github.com/klauspost/compress/zstd":         "internal/test/gen/tables sessionfmt",
+	"github.com/klauspost/compress/zstd":         "internal/keep internal/test/gen/tables sessionfmt",
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/serve",
 	"github.com/olekukonko/tablewriter":          "render",
 	"github.com/parquet-go/parquet-go":           "internal/export",

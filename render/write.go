@@ -114,11 +114,13 @@ var writers = append([]writer{
 	sheets("text", sessionSheets),
 	jsonlOf(func(s Sessions) []*stats.Summary { return s.Rows }),
 
+	sheets("text", keptSheets),
+
 	screened("text", writeFound),
 	plain("markdown", writeFoundMarkdown),
 	plain("jsonl", writeFoundLines),
-	screened("text", writeTask),
-	plain("markdown", writeTaskMarkdown),
+	text("text", writeTask),
+	text("markdown", writeTaskMarkdown),
 	jsonlOf(func(t *search.Task) []*search.Task { return []*search.Task{t} }),
 	text("text", writeAmbient),
 	text("markdown", writeAmbient),
@@ -134,7 +136,7 @@ var writers = append([]writer{
 	jsonlOf(func(all []entry.Item) []entry.Item { return all }),
 	text("text", writeEntering),
 	jsonlOf(func(e Entering) []entry.Item { return e.Items }),
-	screened("text", writeShown),
+	text("text", writeShown),
 	plain("json", writeShownJSON),
 	text("raw", writeShownRaw),
 
@@ -145,13 +147,13 @@ var writers = append([]writer{
 	plain("envelope", writePatchEnvelope),
 	plain("json", writePlanJSON),
 	plain("jsonl", writePlanJSON),
-	screened("text", writePlans),
+	text("text", writePlans),
 	plain("json", writePlansJSON),
 	plain("jsonl", writePlansLines),
 
 	text("text", writeModels),
 	jsonlOf(func(m Models) []ModelLine { return m.Models }),
-	screened("text", writePolicies),
+	text("text", writePolicies),
 
 	sheets("text", simulationSheets),
 	sheets("markdown", simulationSheets),

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -247,7 +248,16 @@ func (db *database) fill(to *os.File, name string) error {
 		return plainPathError(err)
 	}
 	defer from.Close()
-	n, err := io.Copy(to, from)
+	plain, err := Unpack(from)
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	most := int64(math.MaxInt64)
+	if info, err := from.Stat(); err == nil && strings.HasSuffix(name, PackedEnd) {
+		most = db.disk.mostUnpacked(info.Size(), true)
+	}
+	n, err := io.Copy(&capped{to, most, most}, plain)
 	if db.size += n; err != nil {
 		return copyError(err)
 	}

@@ -36,14 +36,21 @@ func isDatabase(file io.ReaderAt) bool {
 	return readFullAt(file, magic[:], 0) == nil && string(magic[:]) == databaseMagic
 }
 
-// IsDatabase reports whether a file is a database, which is like a folder of sessions.
+// IsDatabase reports whether a file is a database, plain or packed, which is like a folder of sessions.
 func IsDatabase(disk Disk, name string) bool {
 	f, err := disk.OpenRegular(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	return isDatabase(f)
+	plain, err := Unpack(f)
+	if err != nil {
+		return false
+	}
+	defer plain.Close()
+	var begin [len(databaseMagic)]byte
+	n, _ := io.ReadFull(plain, begin[:])
+	return string(begin[:n]) == databaseMagic
 }
 
 // databaseRows returns a session of a database as lines, spooled like the content of a compressed

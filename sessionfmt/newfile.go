@@ -28,6 +28,7 @@ type NewFile struct {
 	real string // with symbolic links resolved
 	mode fs.FileMode
 	old  fs.FileInfo // of the file that it replaces, nil for a new one
+	time time.Time   // of the file; zero for now
 	temp *os.File
 	disk Disk
 	buf  *bufio.Writer
@@ -133,6 +134,25 @@ func (f *NewFile) Write(p []byte) (int, error) {
 	return n, atFile(f.name, err)
 }
 
+// Like gives the file the time of another one, and to nobody more than that one gives.
+func (f *NewFile) Like(info fs.FileInfo) {
+	f.mode &= info.Mode().Perm() | 0o600
+	f.time = info.ModTime()
+}
+
+// Written returns what was written so far, from the disk.
+func (f *NewFile) Written() (*io.SectionReader, error) {
+	err := f.buf.Flush()
+	if err != nil {
+		return nil, atFile(f.name, err)
+	}
+	info, err := f.temp.Stat()
+	if err != nil {
+		return nil, atFile(f.name, err)
+	}
+	return io.NewSectionReader(f.temp, 0, info.Size()), nil
+}
+
 // Commit makes the file appear under its name, synced to disk. After an error the name refers
 // to what it did before, unless the last step failed, syncing the folder: then the new file is
 // in place. The error is an *Error.
@@ -144,10 +164,10 @@ func (f *NewFile) Commit() error {
 	return atFile(f.name, f.rename())
 }
 
-// commitKeeping is like Commit, but keeps the existing file next to the new one as NAME.orig-N
+// CommitKeeping is like Commit, but keeps the existing file next to the new one as NAME.orig-N
 // (see FreeName). kept is empty if there was none. The name always refers to a file, and
 // processes that have the old one open continue with kept.
-func (f *NewFile) commitKeeping() (kept string, err error) {
+func (f *NewFile) CommitKeeping() (kept string, err error) {
 	defer f.Abort()
 	if err = f.finish(); err != nil {
 		return "", atFile(f.name, err)
@@ -189,6 +209,9 @@ func (f *NewFile) finish() error {
 			}
 		}
 		err = f.temp.Chmod(f.mode) // undoes the umask
+	}
+	if err == nil && !f.time.IsZero() {
+		err = os.Chtimes(f.temp.Name(), f.time, f.time)
 	}
 	if err == nil {
 		err = f.disk.sync(f.temp)

@@ -108,7 +108,7 @@ func TestCommitBehindLinks(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
-	kept, err := begun(t, link, "text").commitKeeping()
+	kept, err := begun(t, link, "text").CommitKeeping()
 	if err != nil || kept != file+".orig-1" {
 		t.Fatalf("kept as %q, %v", kept, err)
 	}
@@ -125,13 +125,13 @@ func TestCommitBehindLinks(t *testing.T) {
 func TestCommitKeeping(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "s")
-	if kept, err := begun(t, file, "0").commitKeeping(); kept != "" || err != nil {
+	if kept, err := begun(t, file, "0").CommitKeeping(); kept != "" || err != nil {
 		t.Fatalf("kept %q, %v", kept, err)
 	}
 	must.Do(os.Mkdir(file+".orig-2", 0o700))
 	for k, want := range []string{"s.orig-1", "s.orig-3", "s.orig-4"} {
 		before := must.Get(os.Stat(file))
-		kept, err := begun(t, file, fmt.Sprint(k+1)).commitKeeping()
+		kept, err := begun(t, file, fmt.Sprint(k+1)).CommitKeeping()
 		if err != nil || filepath.Base(kept) != want {
 			t.Fatalf("kept as %q, %v; want %s", kept, err, want)
 		}
@@ -178,7 +178,7 @@ func TestCommitFails(t *testing.T) {
 	put(file, "old", 0o600)
 	for _, commit := range []func(*NewFile) error{
 		(*NewFile).Commit,
-		func(f *NewFile) error { _, err := f.commitKeeping(); return err },
+		func(f *NewFile) error { _, err := f.CommitKeeping(); return err },
 	} {
 		f := begun(t, file, "text")
 		if err := os.Remove(f.temp.Name()); err != nil {

@@ -166,7 +166,7 @@ const (
 )
 
 // Replace replaces the session's file by one that write writes, and keeps the original next to
-// it as kept; see NewFile.commitKeeping. It takes the lock, and refuses a file that changed
+// it as kept; see NewFile.CommitKeeping. It takes the lock, and refuses a file that changed
 // since it was read. A compressed session stays compressed. Every error is an *Error.
 func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kept string, err error) {
 	if err := s.Foreign(); err != nil {
@@ -195,7 +195,7 @@ func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kep
 	if err := s.same(); err != nil { // writing may have taken long
 		return "", s.at(err)
 	}
-	return f.commitKeeping()
+	return f.CommitKeeping()
 }
 
 // same reports, as an error, whether the session's file has changed since it was read.

@@ -196,6 +196,39 @@ func Unpack(r io.Reader) (io.ReadCloser, error) {
 	return z, err
 }
 
+// PackedEnd ends the names of files that are packed by zstd.
+const PackedEnd = ".zst"
+
+// A Content is what a file holds, decompressed if it is packed.
+type Content struct {
+	*io.SectionReader
+	io.Closer
+}
+
+// OpenContent opens a regular file as it is now: what is appended later is not part of it.
+func (d Disk) OpenContent(name string) (*Content, error) {
+	f, err := d.OpenRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	src, err := readySource(f, d)
+	if err != nil || src.file != f {
+		f.Close()
+	}
+	if err == nil && src.broken != nil {
+		src.close()
+		err = src.broken
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Content{io.NewSectionReader(src.bytes, 0, src.size), closer(src.close)}, nil
+}
+
+type closer func() error
+
+func (c closer) Close() error { return c() }
+
 // unpack is Unpack, and returns how the file is compressed.
 func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
 	var magic [4]byte

@@ -52,6 +52,7 @@ type setting struct {
 var flagless = []struct{ name, option, def, about, commands string }{
 	{"max-tool-output-bytes", "max", "30000", "policy gsh: shorten tool results to N bytes (0: no limit)", "reduce simulate"},
 	{"prune-protect-tokens", "protect", "40000", "policy gsh: keep the results of the last N tokens", "reduce simulate"},
+	{"archive", "", "", "keep sessions in DIR, and look them up there too", "keep"},
 	{"ambient-commands", "", "5", "search --recent -1: the number of commands", "search"},
 	{"compact-threshold", "share", "0.85", "policy gsh: summarize above this share of the window", "reduce simulate"},
 }
@@ -75,7 +76,7 @@ var notSettings = []string{
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", // of a policy, which has its own
 	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "embed", "no-cache",
-	"version", "coverage", "session", "tree", "recent", "resume", "force", "as", "no-mark", "emit", "apply", "if-over",
+	"version", "coverage", "dry-run", "session", "tree", "recent", "resume", "force", "as", "no-mark", "emit", "apply", "if-over",
 	"pass",
 }
 
@@ -176,6 +177,9 @@ func (e *env) configure(cmd *cobra.Command) error {
 			}
 		}
 	})
+	if err == nil {
+		e.archive, err = e.setting("archive")
+	}
 	return err
 }
 
@@ -218,7 +222,7 @@ func tooDangerous(name, value, from string) error {
 	return &sessionfmt.Error{
 		Pos:  sessionfmt.Pos{File: from},
 		Err:  fmt.Errorf("%s: a file in the current folder must not %s", name, what),
-		Hint: "set it with --" + name + " or in the user's configuration folder",
+		Hint: "set it " + phrase.If(name != "archive", "with --%s or ", name) + "in the user's configuration folder",
 	}
 }
 
@@ -231,7 +235,7 @@ func dangerous(key, value string) string {
 		return "name a file to read"
 	case key == "max-size":
 		return "set a limit of what is read"
-	case key == "sessions-dir":
+	case key == "sessions-dir", key == "archive":
 		return "name a folder to read"
 	case key == "redact" || key == "structure-only" || key == "fail-on-secret":
 		on, err := strconv.ParseBool(value)

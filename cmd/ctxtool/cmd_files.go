@@ -324,10 +324,12 @@ func runImport(e *env, o *importOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	made, err := e.held(migrate.Convert(s))
+	defer s.Close()
+	made, err := migrate.Convert(s)
 	if err != nil {
 		return err
 	}
+	defer made.Close()
 	if o.resume {
 		if err = o.place(e, made); err != nil {
 			return err

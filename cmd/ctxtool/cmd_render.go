@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -102,14 +103,21 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 	if o.format == "html" && len(args) > 0 && e.isDir(args[0]) {
 		return o.htmlStore(e, args[0])
 	}
-	r, leaf, err := o.reading(e, args, o.leaf)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}
-	s := r.Session
-	if o.format == "html" {
-		return o.html(e, s, r.Options)
+	defer s.Close()
+	o.leaf = cmp.Or(o.leaf, point)
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
+	if err != nil {
+		return err
 	}
+	opt := replay.Options{Rules: o.by, Leaf: leaf}
+	if o.format == "html" {
+		return o.html(e, s, opt)
+	}
+	r := replay.New(s, opt)
 	p := &page.Page{
 		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines, Budget: o.budget,
 	}

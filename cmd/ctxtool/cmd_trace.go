@@ -92,6 +92,7 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
 	if err != nil {
 		return err
@@ -134,7 +135,9 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	if err != nil {
 		return err
 	}
-	e.noteStop(traced.Stopped, "changes after it are unknown")
+	if traced.Stopped != nil {
+		e.note("%s: changes after it are unknown", traced.Stopped)
+	}
 	if len(traced.Lives) == 0 || o.all {
 		for stray, err := range traced.Strays(r, leaf, o.query) {
 			if err != nil {
@@ -147,7 +150,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 		traced.Lives = traced.Lives[earlier:]
 		e.note("%s: %d earlier results are not shown (--limit %d)", r.Session.Name, earlier, o.limit)
 	}
-	if err := o.reply(e, r, traced); err != nil {
+	if err := o.reply(e, r, traced, nil); err != nil {
 		return err
 	}
 	return found(len(traced.Lives) == 0)
@@ -163,12 +166,14 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	if err != nil {
 		return err
 	}
-	e.noteStop(stopped, "showing the context before it")
+	if stopped != nil {
+		e.note("%s: showing the context before it", stopped)
+	}
 	items, err := entry.Items(envelope)
 	if err != nil {
 		return err
 	}
-	return o.reply(e, r, items)
+	return o.reply(e, r, items, nil)
 }
 
 func newShowCommand(e *env) *cobra.Command {
@@ -184,6 +189,7 @@ func runShow(e *env, o *readFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	points := args[1:]
 	if point != "" || len(points) == 0 {
 		points = append([]string{cmp.Or(point, "leaf")}, points...)

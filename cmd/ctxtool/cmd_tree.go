@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 
 	"ctxtool/internal/outline"
@@ -12,11 +13,15 @@ func (o *logOptions) draw(e *env, args []string) error {
 	if o.format == "swe-cli" {
 		return usagef("-f swe-cli conflicts with --tree")
 	}
-	read, leaf, err := o.reading(e, args, o.leaf)
+	s, point, err := e.named(args)
 	if err != nil {
 		return err
 	}
-	s := read.Session
+	defer s.Close()
+	leaf, err := findLeaf(s, cmp.Or(o.leaf, point, "leaf"), s.Leaf())
+	if err != nil {
+		return err
+	}
 	_, found := s.Path(leaf)
 	found = append(slices.Clone(s.Findings), found...)
 	if err := e.strictly(s, found, o.strict); err != nil {

@@ -199,7 +199,7 @@ func TestExampleConfiguration(t *testing.T) {
 	if r.status != exitOK || strings.Contains(r.stdout.String(), "unknown") {
 		t.Errorf("status %d\n%s%s", r.status, &r.stdout, &r.stderr)
 	}
-	if n := strings.Count(r.stdout.String(), "example.toml"); n != 17 {
-		t.Errorf("%d settings are read, want 17\n%s", n, &r.stdout)
+	if n := strings.Count(r.stdout.String(), "example.toml"); n != 18 {
+		t.Errorf("%d settings are read, want 18\n%s", n, &r.stdout)
 	}
 }

@@ -54,6 +54,7 @@ type env struct {
 	config      *config.Config
 	configFile  string // of --config
 	sessionsDir string
+	archive     string // the setting archive
 	color       string // see screen
 	pager       string // the command; empty for what the environment names
 	noPager     bool
@@ -70,8 +71,7 @@ type env struct {
 	leakless bool     // fail on a secret
 	aside    *aside   // what is said besides it
 	// store returns newStore's, whose files are listed once.
-	store  func() store.Store
-	opened []io.Closer // until the command ends; see held
+	store func() store.Store
 
 	checks []func() error // of the flags of the command that is made; see before
 	taken  []string       // flags of some commands that it takes; see help.Take
@@ -107,11 +107,6 @@ func (in env) run(args []string) int {
 	}
 	e.disk, drop = e.disk.KeepCopies()
 	defer drop()
-	defer func() {
-		for _, s := range e.opened {
-			s.Close()
-		}
-	}()
 	root := newRoot(e, commandOf(args))
 	root.SetArgs(args)
 	err := root.Execute()
@@ -147,6 +142,7 @@ var commands = []struct {
 	{"diff", newDiffCommand, 2, "Explain", nil},
 	{"edit", newEditCommand, 1, "Change", nil},
 	{"label", newLabelCommand, 1, "Change", nil},
+	{"keep", newKeepCommand, otherArgs, "Files", nil},
 	{"log", newLogCommand, 0, "Inspect", nil},
 	{"ls", newLsCommand, otherArgs, "Inspect", nil},
 	{"migrate", newMigrateCommand, manySessions, "", nil},
@@ -160,7 +156,7 @@ var commands = []struct {
 	{"render", newRenderCommand, 0, "Inspect", nil},
 	{"replay", newReplayCommand, 0, "Inspect", nil},
 	{"search", newSearchCommand, otherArgs, "Inspect", nil},
-	{"mcp", newMCPCommand, otherArgs, "Files", nil},
+	{"mcp", newMCPCommand, otherArgs, "", nil},
 	{"show", newShowCommand, math.MaxInt, "Inspect", nil},
 	{"simulate", newSimulateCommand, manySessions, "Explain", nil},
 	{"stats", newStatsCommand, manySessions, "Explain", nil},

@@ -17,7 +17,7 @@ func TestPiOpens(t *testing.T) {
 		files[c.Name] = c.Data
 	}
 	counts := map[string]int{}
-	for name, pi := range corpus.Pi(t, files, "open") {
+	for name, pi := range corpus.PiOpens(t, files) {
 		s, err := sessionfmt.OpenReader(name, bytes.NewReader(files[name]), sessionfmt.Options{})
 		if err != nil {
 			if !pi.Read.Refused {

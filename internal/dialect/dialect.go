@@ -71,6 +71,9 @@ type Dialect struct {
 	Interface string
 	// Database is where the agent keeps its sessions, nil for an agent that writes files.
 	Database *Database
+	// Days returns for how many days the agent keeps a session that is not written to, by its settings, a
+	// value that is absent where it has none; below 0 for ever. It is nil for an agent that deletes none.
+	Days func(settings jsonl.Value) float64
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
 	// Fields are the fields of lines that are known: a path on each line, after - if nothing reads it
@@ -114,6 +117,7 @@ type Store struct {
 	Variable string   // of the environment, that names the agent's folder
 	Home     string   // the name of that in the user's folder, where the variable is not set
 	Folders  []string // in it, with sessions in them and below
+	Settings string   // the name of its settings in it; empty where nothing reads them
 }
 
 // A Bulk is a member of lines that takes room.

@@ -27,6 +27,7 @@ type Store struct {
 	folders []folder
 	missing []folder // of agents, that do not exist
 	named   bool     // the folder was named, and not that of an agent
+	home    string   // the user's folder, empty where it is not known
 	listing *listing // nil to list its files each time
 }
 
@@ -42,13 +43,14 @@ type listing struct {
 
 // A folder is one of an agent.
 type folder struct {
-	dir string
-	by  *dialect.Dialect // nil for pi, and for a folder that was named
+	dir     string
+	by      *dialect.Dialect // nil for pi, and for a folder that was named
+	archive bool             // it has what was kept of the others; see Place
 }
 
 // In returns the store of all sessions in a folder, whichever agent wrote them.
 func In(disk sessionfmt.Disk, dir string) Store {
-	return Store{Disk: disk, folders: []folder{{dir, nil}}, named: true}
+	return Store{Disk: disk, folders: []folder{{dir: dir}}, named: true}
 }
 
 // Default returns the folders in which agents keep their sessions, as far as they exist. That
@@ -56,11 +58,11 @@ func In(disk sessionfmt.Disk, dir string) Store {
 // ~/.pi/agent/sessions; those of others are in [dialect.Dialect]'s Store. getenv reads the
 // environment; home is the user's folder, empty if unknown.
 func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
-	pi := folder{piFolder(getenv, home), nil}
-	st := Store{Disk: disk}
+	pi := folder{dir: piFolder(getenv, home)}
+	st := Store{Disk: disk, home: home}
 	for _, dir := range append([]string{pi.dir}, variants(getenv, home)...) {
 		if disk.Has(dir) && !slices.Contains(st.Folders(), dir) {
-			st.folders = append(st.folders, folder{dir, nil})
+			st.folders = append(st.folders, folder{dir: dir})
 		}
 	}
 	st.lacks(0, pi)
@@ -74,10 +76,10 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 		}
 		for _, name := range d.Store.Folders {
 			if f := filepath.Join(dir, name); disk.Has(f) {
-				st.folders = append(st.folders, folder{f, d})
+				st.folders = append(st.folders, folder{dir: f, by: d})
 			}
 		}
-		st.lacks(had, folder{dir, d})
+		st.lacks(had, folder{dir: dir, by: d})
 	}
 	if len(st.folders) == 0 {
 		st.folders = append(st.folders, pi)
@@ -195,8 +197,15 @@ func (st Store) files() ([]File, error) {
 }
 
 func (st Store) list() (all []File, err error) {
-	for _, in := range st.folders {
-		err := st.Disk.Walk(in.dir, func(name string, f fs.DirEntry) {
+	for _, of := range st.folders {
+		if of.archive && !st.Disk.Has(of.dir) {
+			continue // nothing is kept yet
+		}
+		err := st.Disk.Walk(of.dir, func(name string, f fs.DirEntry) {
+			in := of
+			if of.by == nil && (st.named || of.archive) {
+				in.by = agentAt(of.dir, name)
+			}
 			stem, ok := sessionStem(f.Name())
 			if st.mayBeDatabase(in, name) {
 				all = append(all, inDatabase(st.Disk, name, in.dir, f)...)
@@ -204,12 +213,12 @@ func (st Store) list() (all []File, err error) {
 			}
 			document := false
 			if !ok {
-				stem, document = strings.CutSuffix(f.Name(), documentEnd)
+				stem, document = strings.CutSuffix(plainName(f.Name()), documentEnd)
 			}
 			if !ok && !(document && !st.continued(name) && st.mayHold(in, name)) {
 				return
 			}
-			if plain := strings.TrimSuffix(name, ".zst"); in.by != nil && plain != name && st.Disk.Has(plain) {
+			if plain := strings.TrimSuffix(name, sessionfmt.PackedEnd); in.by != nil && plain != name && st.Disk.Has(plain) {
 				return // its agent reads the plain file beside it
 			}
 			file := File{Name: name, Dir: in.dir, by: in.by, info: f}
@@ -225,10 +234,10 @@ func (st Store) list() (all []File, err error) {
 			return nil, st.none()
 		}
 		if err != nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: in.dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: of.dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
 		}
 	}
-	return all, nil
+	return st.once(all), nil
 }
 
 // documentEnd ends the names of sessions that are JSON documents.
@@ -240,7 +249,7 @@ func (st Store) mayHold(in folder, name string) bool {
 	if in.by != nil {
 		return in.by.Document != nil
 	}
-	return st.named && ReadHeader(st.Disk, name).ID != ""
+	return (st.named || in.archive) && ReadHeader(st.Disk, name).ID != ""
 }
 
 // continued reports whether an agent that once wrote a document went on in a file of lines beside
@@ -268,7 +277,7 @@ func (st Store) mayBeDatabase(in folder, name string) bool {
 	named := name == in.dir
 	for _, d := range sessionfmt.Dialects() {
 		if d.Database != nil && !named {
-			named, _ = filepath.Match(d.Database.Files, filepath.Base(name))
+			named, _ = filepath.Match(d.Database.Files, strings.TrimSuffix(filepath.Base(name), sessionfmt.PackedEnd))
 		}
 	}
 	return named && sessionfmt.IsDatabase(st.Disk, name)
@@ -318,8 +327,12 @@ func (st Store) Folders() (dirs []string) {
 
 // sessionStem returns the name of a session file without its extensions.
 func sessionStem(name string) (string, bool) {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
-	return strings.CutSuffix(name, ".jsonl")
+	return strings.CutSuffix(plainName(name), ".jsonl")
+}
+
+// plainName is the name of a file without that of its compression.
+func plainName(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), sessionfmt.PackedEnd)
 }
 
 // A HeaderInfo is the content of a session's header. Its zero value is not a header.
@@ -335,6 +348,15 @@ const mostHead = 1 << 20
 // ReadHeader reads the header of a session file, plain or packed, from its first lines. It
 // returns the zero value if there is none.
 func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
+	if strings.HasSuffix(plainName(name), documentEnd) {
+		f, err := disk.OpenContent(name)
+		if err != nil {
+			return HeaderInfo{}
+		}
+		defer f.Close()
+		head, _ := dialect.ReadDocument(f, f.Size(), dialect.Messages, func(jsonl.Value, int) error { return nil })
+		return foreignHeader(sessionfmt.Sniff(head), head)
+	}
 	f, err := disk.OpenRegular(name)
 	if err != nil {
 		var h HeaderInfo
@@ -346,14 +368,6 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 		return h
 	}
 	defer f.Close()
-	if strings.HasSuffix(name, documentEnd) {
-		info, err := f.Stat()
-		if err != nil {
-			return HeaderInfo{}
-		}
-		head, _ := dialect.ReadDocument(f, info.Size(), dialect.Messages, func(jsonl.Value, int) error { return nil })
-		return foreignHeader(sessionfmt.Sniff(head), head)
-	}
 	plain, err := sessionfmt.Unpack(f)
 	if err != nil {
 		return HeaderInfo{}

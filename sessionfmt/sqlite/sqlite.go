@@ -8,6 +8,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"errors"
 
 	"ctxtool/sessionfmt"
 
@@ -19,6 +20,25 @@ func init() {
 		_, err := sqlite.Limit(c, limitLength, bytes)
 		return err
 	}
+	sessionfmt.BackUpDatabase = backUp
+}
+
+// backUp copies a database page by page.
+func backUp(c *sql.Conn, to string) error {
+	return c.Raw(func(driver any) error {
+		from, ok := driver.(interface {
+			NewBackup(to string) (*sqlite.Backup, error)
+		})
+		if !ok {
+			return errors.ErrUnsupported
+		}
+		b, err := from.NewBackup(to)
+		if err != nil {
+			return err
+		}
+		_, err = b.Step(-1)
+		return errors.Join(err, b.Finish())
+	})
 }
 
 // limitLength is SQLite's name of the limit for a text or a row.

@@ -23,7 +23,8 @@ var fields string
 var Dialect = dialect.Dialect{
 	Name: "claude", Fields: fields, Interface: "anthropic",
 	Sniff: sniff,
-	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}},
+	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}, Settings: "settings.json"},
+	Days:  days,
 	File:  fileID, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
 		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid"},
@@ -78,6 +79,14 @@ func isRecord(v jsonl.Value) bool {
 	var f [2]jsonl.Value
 	v.Fields(f[:], "type", "sessionId")
 	return f[0].IsString() && f[1].IsString()
+}
+
+// days is for how long transcripts are kept: up to 0 they go at the next start.
+func days(settings jsonl.Value) float64 {
+	if n, ok := settings.Get("cleanupPeriodDays").Float(); ok {
+		return max(0, n)
+	}
+	return 30
 }
 
 // fileID is the id by the name of a transcript. Sub-agents have theirs in a folder of the

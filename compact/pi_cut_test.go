@@ -3,6 +3,8 @@ package compact
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,16 +129,32 @@ func forPi(t *testing.T) map[string][]byte {
 	return all
 }
 
+//go:embed testdata/picuts.mjs
+var piCutsScript []byte
+
+// A piCutting is how pi would compact a session, keeping that many tokens at its end. Kept is empty
+// if it would do nothing.
+type piCutting struct {
+	Keep            int
+	Kept            string          // the id of the first kept entry
+	History, Prefix int             // messages to be summarised
+	Tokens          int             // of the context before
+	Previous        json.RawMessage // summary
+	ReadFiles       []string
+	ModifiedFiles   []string
+	Throws          string
+}
+
 // TestPiCuts: pi's own code cuts where we do, whatever it is to keep.
 func TestPiCuts(t *testing.T) {
 	sessions := forPi(t)
 	compared, cuts, named := 0, 0, 0
-	for name, pi := range corpus.PiCuts(t, sessions) {
+	for name, pi := range corpus.OfPi[struct{ Cuts []piCutting }](t, piCutsScript, sessions) {
 		v := viewOf(t, corpus.Session{Name: name, Data: sessions[name]}, replay.Options{Rules: replay.ByPi})
 		if v == nil {
 			continue
 		}
-		for _, want := range pi {
+		for _, want := range pi.Cuts {
 			if want.Throws != "" {
 				continue
 			}

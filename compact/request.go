@@ -26,7 +26,7 @@ type Prompt struct {
 var requestTexts string
 
 var requests = sync.OnceValue(func() tmpl.Templates {
-	all := tmpl.Templates{}
+	var all tmpl.Templates
 	if err := all.Parse("", requestTexts); err != nil {
 		panic(err) // it is in the binary
 	}
@@ -227,7 +227,7 @@ func ParsePrompt(text string) (*Wording, error) {
 	if !strings.Contains(text, ".Conversation") {
 		text = "<conversation>\n{{.Conversation}}\n</conversation>\n\n" + text
 	}
-	own := &Wording{tmpl.Templates{}}
+	own := new(Wording)
 	err := own.templates.Parse(ownName, text)
 	if err == nil {
 		err = own.templates.Execute(&strings.Builder{}, ownName, requestText{}.fields()) // an unknown placeholder

@@ -2,6 +2,8 @@ package compact
 
 import (
 	"bytes"
+	_ "embed"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -46,12 +48,23 @@ func TestTrapN40EmojiAtTheLimit(t *testing.T) {
 	}
 }
 
+//go:embed testdata/pitexts.mjs
+var piTextsScript []byte
+
+// piTexts are the conversations that pi would summarize to compact a session and keep 200
+// tokens, and the files that it would list after the summary.
+type piTexts struct {
+	History, Prefix json.RawMessage // texts
+	Appended        string
+	Throws          string
+}
+
 // TestPiConversations: pi's own code writes the same conversations, with the same files
 // after them.
 func TestPiConversations(t *testing.T) {
 	sessions := forPi(t)
 	compared := 0
-	for name, want := range corpus.PiConversations(t, sessions) {
+	for name, want := range corpus.OfPi[piTexts](t, piTextsScript, sessions) {
 		v := viewOf(t, corpus.Session{Name: name, Data: sessions[name]}, replay.Options{Rules: replay.ByPi})
 		if v == nil || want.Throws != "" {
 			continue

@@ -100,7 +100,7 @@ func TestConvert(t *testing.T) {
 	})
 	t.Run("pi", func(t *testing.T) {
 		n := 0
-		for file, pi := range corpus.PiReads(t, converted) {
+		for file, pi := range corpus.Pi(t, converted, "read") {
 			var llm []json.RawMessage
 			if err := json.Unmarshal(pi.Read.LLM, &llm); err != nil {
 				t.Errorf("%s: pi %s: %v", file, pi.Read.Throws, err)

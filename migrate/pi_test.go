@@ -42,7 +42,7 @@ func TestPi(t *testing.T) {
 			}
 		}
 	}
-	answers := corpus.PiOpens(t, files)
+	answers := corpus.Pi(t, files, "open")
 	for name, o := range answers {
 		if o.Open.Throws != "" {
 			t.Logf("%s: pi fails on it: %s", name, o.Open.Throws)

@@ -162,85 +162,47 @@ func message(f check.Finding) string {
 	return text + phrase.If(f.Fix != "", "; fix: %s", f.Fix)
 }
 
-// The parts of a SARIF log (OASIS, version 2.1.0) that findings need.
-type (
-	sarifLog struct {
-		Schema  string     `json:"$schema"`
-		Version string     `json:"version"`
-		Runs    []sarifRun `json:"runs"`
-	}
-	sarifRun struct {
-		Tool struct {
-			Driver struct {
-				Name  string      `json:"name"`
-				Rules []sarifRule `json:"rules"`
-			} `json:"driver"`
-		} `json:"tool"`
-		ColumnKind string        `json:"columnKind"`
-		Results    []sarifResult `json:"results"`
-	}
-	sarifRule struct {
-		ID      string    `json:"id"`
-		Short   sarifText `json:"shortDescription"`
-		Full    sarifText `json:"fullDescription"`
-		Help    sarifText `json:"help"`
-		Default struct {
-			Level string `json:"level"`
-		} `json:"defaultConfiguration"`
-	}
-	sarifText struct {
-		Text     string `json:"text"`
-		Markdown string `json:"markdown,omitempty"`
-	}
-	sarifResult struct {
-		RuleID     string           `json:"ruleId"`
-		RuleIndex  int              `json:"ruleIndex"`
-		Level      string           `json:"level"`
-		Message    sarifText        `json:"message"`
-		Locations  [1]sarifLocation `json:"locations"`
-		Properties struct {
-			Entry string         `json:"entry,omitempty"`
-			Hides *check.Figures `json:"hides,omitempty"`
-			Fix   string         `json:"fix,omitempty"`
-		} `json:"properties,omitzero"`
-	}
-	sarifLocation struct {
-		Physical struct {
-			Artifact struct {
-				URI string `json:"uri"`
-			} `json:"artifactLocation"`
-			Region struct {
-				StartLine int `json:"startLine"`
-			} `json:"region,omitzero"`
-		} `json:"physicalLocation"`
-	}
-)
+// sarifProperties are what SARIF has no field for.
+type sarifProperties struct {
+	Entry string         `json:"entry,omitempty"`
+	Hides *check.Figures `json:"hides,omitempty"`
+	Fix   string         `json:"fix,omitempty"`
+}
 
 var sarifLevels = map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "note"}
 
-// writeSARIF writes findings as a SARIF log, the rules of which are the checks.
+// writeSARIF writes findings as a SARIF log (OASIS, version 2.1.0), the rules of which are the checks.
 func writeSARIF(w *bufio.Writer, r check.Reports) error {
-	run := sarifRun{ColumnKind: "utf16CodeUnits", Results: []sarifResult{}}
-	run.Tool.Driver.Name = "ctxtool"
-	index := map[string]int{}
+	type object = map[string]any
+	rules, results, index := []object{}, []object{}, map[string]int{}
 	for k, c := range check.All() {
 		index[c.Code] = k
-		rule := sarifRule{
-			ID: c.Code, Short: sarifText{Text: c.Title}, Full: sarifText{Text: c.About()}, Help: sarifText{Text: c.Help(), Markdown: c.Page()},
-		}
-		rule.Default.Level = sarifLevels[c.Severity]
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, rule)
+		rules = append(rules, object{
+			"id": c.Code, "shortDescription": object{"text": c.Title}, "fullDescription": object{"text": c.About()},
+			"help":                 object{"text": c.Help(), "markdown": c.Page()},
+			"defaultConfiguration": object{"level": sarifLevels[c.Severity]},
+		})
 	}
 	for _, f := range r.Files {
 		for _, found := range f.Findings {
-			result := sarifResult{
-				RuleID: found.Code, RuleIndex: index[found.Code], Level: sarifLevels[found.Severity], Message: sarifText{Text: message(found)},
+			place := object{"artifactLocation": object{"uri": (&url.URL{Path: found.File}).EscapedPath()}}
+			if found.Line > 0 {
+				place["region"] = object{"startLine": found.Line}
 			}
-			at := &result.Locations[0].Physical
-			at.Artifact.URI, at.Region.StartLine = (&url.URL{Path: found.File}).EscapedPath(), found.Line
-			result.Properties.Entry, result.Properties.Hides, result.Properties.Fix = found.Entry, found.Hides, found.Fix
-			run.Results = append(run.Results, result)
+			result := object{
+				"ruleId": found.Code, "ruleIndex": index[found.Code], "level": sarifLevels[found.Severity],
+				"message": object{"text": message(found)}, "locations": []object{{"physicalLocation": place}},
+			}
+			if p := (sarifProperties{found.Entry, found.Hides, found.Fix}); p != (sarifProperties{}) {
+				result["properties"] = p
+			}
+			results = append(results, result)
 		}
 	}
-	return WriteJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	run := object{
+		"tool":       object{"driver": object{"name": "ctxtool", "rules": rules}},
+		"columnKind": "utf16CodeUnits", "results": results,
+	}
+	schema := "https://json.schemastore.org/sarif-2.1.0.json"
+	return WriteJSON(w, object{"$schema": schema, "version": "2.1.0", "runs": []object{run}})
 }

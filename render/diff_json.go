@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/diff"
 	"ctxtool/internal/outline"
+	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -21,137 +23,68 @@ func writeDiffLine(w *bufio.Writer, d *diff.Difference) error {
 	return w.WriteByte('\n')
 }
 
-// writeDiffJSON writes a comparison as one object. It streams texts.
+// writeDiffJSON writes a comparison as one object, with messages as they are read.
 func writeDiffJSON(w *bufio.Writer, d *diff.Difference) error {
-	x := comparison{d}
-	_, is, err := x.prompts()
-	if err != nil {
-		return err
-	}
 	o := object{w: w}
 	o.text("schema", "ctxtool/diff/1")
-	o.value("a", x.A)
-	o.value("b", x.B)
-	o.value("equal", x.Equal())
-	o.value("shared", x.Shared)
-	if len(x.Parts) > 0 {
-		o.key("system")
-		writeItems(w, x.Parts, func(o *object, c diff.ItemChange) { o.text("value", is.Parts[c.B].Text) })
+	o.value("a", d.A)
+	o.value("b", d.B)
+	o.value("equal", d.Equal())
+	o.value("shared", d.Shared)
+	if len(d.Parts) > 0 {
+		o.value("system", d.Parts)
 	}
-	if len(x.Tools) > 0 {
-		o.key("tools")
-		writeItems(w, x.Tools, func(o *object, c diff.ItemChange) {
-			o.key("value")
-			o.w.Write(is.Tools[c.B].Append(nil))
-		})
+	if len(d.Tools) > 0 {
+		o.value("tools", d.Tools)
 	}
-	if len(x.Options) > 0 {
-		o.key("options")
-		options := object{w: w}
-		for _, c := range x.Options {
-			options.key(c.Name)
-			one := object{w: w}
-			one.raw("a", c.A)
-			one.raw("b", c.B)
-			one.cause(c.Cause)
-			one.close()
-		}
-		options.close()
+	options := map[string]any{}
+	for _, c := range d.Options {
+		options[c.Name] = c
 	}
-	if x.Model != nil {
-		o.value("model", x.Model)
+	if len(options) > 0 {
+		o.value("options", options)
 	}
-	if x.MessagesDiffer() {
+	if d.Model != nil {
+		o.value("model", d.Model)
+	}
+	if d.MessagesDiffer() {
 		o.key("messages")
-		if err := x.writeMessages(w); err != nil {
+		if err := writeChanges(w, d); err != nil {
 			return err
 		}
 	}
-	o.value("tokens", x.Tokens)
-	o.value("bytes", x.Bytes)
+	o.value("tokens", d.Tokens)
+	o.value("bytes", d.Bytes)
 	o.close()
 	return nil
 }
 
-func (o *object) cause(c diff.Cause) {
-	if !c.IsZero() {
-		o.value("cause", c)
-	}
-}
-
-func writeItems(w *bufio.Writer, rows []diff.ItemChange, value func(o *object, c diff.ItemChange)) {
-	writeRows(w, rows, func(o *object, c diff.ItemChange) error {
-		o.text("change", string(c.Change))
-		o.text("name", c.Name)
-		o.places(c.A, c.B)
-		if c.Change == diff.Added || c.Change == diff.Changed {
-			value(o, c)
-		}
-		if len(c.Sections) > 0 {
-			sections := make([]diffSection, len(c.Sections))
-			for i, s := range c.Sections {
-				sections[i] = diffSection{s.Change, s.Name}
-			}
-			o.value("sections", sections)
-		}
-		o.cause(c.Cause)
-		return nil
-	})
-}
-
-// A diffSection is a section of a part that differs.
-type diffSection struct {
-	Change diff.Change `json:"change"`
-	Name   string      `json:"name"`
-}
-
-// writeRows writes an array of objects, one a line.
-func writeRows[T any](w *bufio.Writer, rows []T, row func(o *object, c T) error) error {
-	all := func(yield func(T, error) bool) {
-		for _, c := range rows {
-			if !yield(c, nil) {
-				return
-			}
-		}
-	}
-	return writeArray(w, all, "\n", func(c T) error {
-		o := object{w: w}
-		if err := row(&o, c); err != nil {
-			return err
-		}
-		o.close()
-		return nil
-	})
-}
-
-// places writes the index of something on both sides, from 0.
-func (o *object) places(a, b int) {
-	if a >= 0 {
-		o.value("a", a)
-	}
-	if b >= 0 {
-		o.value("b", b)
-	}
-}
-
-func (x comparison) writeMessages(w *bufio.Writer) error {
-	return writeRows(w, x.Messages, func(o *object, c diff.MessageChange) error {
-		o.text("change", string(c.Change))
-		o.places(c.A, c.B)
-		if c.Count > 1 {
-			o.value("count", c.Count)
-		}
-		o.value("tokens", c.Tokens)
+// writeChanges writes the changes of messages, with B's of each that is in other letters there.
+func writeChanges(w *bufio.Writer, d *diff.Difference) error {
+	sep := "[\n"
+	for _, c := range d.Messages {
+		var value jsonl.Value
 		if c.Respelt {
-			v, err := x.ValueB(c.B)
-			if err != nil {
+			var err error
+			if value, err = d.ValueB(c.B); err != nil {
 				return err
 			}
-			o.raw("value", v)
 		}
-		o.cause(c.Cause)
-		return nil
-	})
+		if c.Count == 1 {
+			c.Count = 0 // is left out
+		}
+		w.WriteString(sep)
+		sep = ",\n"
+		writeValue(w, struct {
+			Change diff.Change  `json:"change"` // first
+			A      origin.Index `json:"a,omitzero"`
+			B      origin.Index `json:"b,omitzero"`
+			diff.MessageChange
+			Value json.RawMessage `json:"value,omitempty"`
+		}{c.Change, origin.Index(c.A), origin.Index(c.B), c, json.RawMessage(value)})
+	}
+	_, err := w.WriteString("\n]")
+	return err
 }
 
 // textOf returns a message as text to compare line by line: its texts, thinking and calls,

@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/models"
+	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
@@ -283,14 +284,9 @@ func placesOf(c diff.MessageChange) string {
 // nameOfModel returns a model's name, or "none".
 func nameOfModel(m models.Ref) string { return cmp.Or(m.Name(), "none") }
 
-func unset(v jsonl.Value) string {
-	if !v.Exists() {
-		return "unset"
-	}
-	return string(v)
-}
+func unset(v []byte) string { return cmp.Or(string(v), "unset") }
 
-func partText(parts []prompt.Part, i int) string {
+func partText(parts []prompt.Part, i origin.Index) string {
 	if i < 0 {
 		return ""
 	}
@@ -299,7 +295,7 @@ func partText(parts []prompt.Part, i int) string {
 
 // toolText returns a tool's definition as it is compared line by line, or the description of
 // a tool that was added or removed.
-func toolText(tools []prompt.Tool, i int, change diff.Change) string {
+func toolText(tools []prompt.Tool, i origin.Index, change diff.Change) string {
 	if i < 0 {
 		return ""
 	}

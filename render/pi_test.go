@@ -19,7 +19,7 @@ func TestPiItself(t *testing.T) {
 		sessions[c.Name] = c.Data
 	}
 	same, refused, endless, throws := 0, 0, 0, 0
-	for name, pi := range corpus.PiReads(t, sessions) {
+	for name, pi := range corpus.Pi(t, sessions, "read") {
 		switch {
 		case pi.Read.Refused:
 			refused++

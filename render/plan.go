@@ -6,35 +6,32 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"ctxtool/compact"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/internal/redact"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) (err error) {
 	switch {
 	case p.Reduction != nil:
-		writeReduction(w, p, on)
+		err = fill(w, "reduction", p, on)
 	case p.Rewrite != nil:
 		err = writeRewrite(w, p)
 	case p.Redaction != nil:
-		writeRedaction(w, p, on)
+		err = fill(w, "redaction", p, on)
 	case p.Patch != nil:
 		err = writePatch(w, p, on)
 	case p.Run != nil:
 		writeSheets(w, runSheets(p, true), on)
 	default:
-		fmt.Fprintf(w, "%s: %s\n", planned(p), appending(p))
-		for _, l := range p.Lines {
-			fmt.Fprintf(w, "  %s\n", strings.TrimRight(sessionfmt.Clean(l), " "))
-		}
-		if p.Before != nil && p.After != nil && *p.Before != *p.After {
-			writeSizes(w, p)
-		}
+		err = fill(w, "plan", p, on)
 	}
 	if p.Next != "" {
 		fmt.Fprintf(w, "\n%s\n", p.Next)
@@ -42,13 +39,28 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) (err error) {
 	return err
 }
 
-// writeSizes writes the size of the context at the leaf before and after a plan.
-func writeSizes(w *bufio.Writer, p *plan.Plan) {
-	before := "pi cannot build one"
-	if *p.Before != (check.Figures{}) || p.Session.Leaf == "" {
-		before = figures(*p.Before)
-	}
-	fmt.Fprintf(w, "  context before: %s\n  context after:  %s\n", before, figures(*p.After))
+// summaryLines is the number of lines of a summary that text has.
+const summaryLines = 12
+
+// planFunctions are those of templates of plans.
+var planFunctions = map[string]any{
+	"planned": planned, "appending": appending, "figures": figures, "less": lessTokens, "under": under,
+	"under_layer": func(l compact.LayerPlan) string {
+		if l.Trigger != "" {
+			return under("") // what it was decided by has the name
+		}
+		return under(l.Pass)
+	},
+	"differs":    func(a, b *check.Figures) bool { return a != nil && b != nil && *a != *b },
+	"characters": utf8.RuneCountInString, "cost": cost, "name": models.Ref.Name, "setting": models.Ref.Setting,
+	"changes": changesTable,
+	"more_changes": func(r *compact.Reduction) int {
+		return max(0, len(r.Changes)-plan.MostChanges) + max(0, len(r.Cannot)-plan.MostChanges)
+	},
+	"first_lines": func(text string) []string { return linesOf(text)[:min(summaryLines, len(linesOf(text)))] },
+	"more_lines":  func(text string) int { return max(0, len(linesOf(text))-summaryLines) },
+	"left_over":   leftOver, "placed": placed, "versions": versions, "options": optionText,
+	"redacted": redacted, "found": foundTable, "not_searched": notSearched,
 }
 
 // planned returns the name of a plan's session.
@@ -132,15 +144,16 @@ func writePlanEntries(w *bufio.Writer, p *plan.Plan, _ Screen) {
 }
 
 // writePlans writes a row a session.
-func writePlans(w *bufio.Writer, ps Plans, on Screen) {
+func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
 	rest := []col[*plan.Plan]{{Name: "what", Value: func(p *plan.Plan) any { return outcome(p) }, Flex: true}}
 	columns := []col[*plan.Plan]{{Name: "session", Unit: table.Path, Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
 	columns = slices.Concat(columns, partColumns(ps.All), rest)
 	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
-	writeSum(w, ps.All)
+	err := writeSum(w, ps.All)
 	if ps.Next != "" {
 		fmt.Fprintf(w, "\n%s\n", ps.Next)
 	}
+	return err
 }
 
 // partColumns returns the columns that depend on the kind of plans.
@@ -237,35 +250,26 @@ func leftOver(p *plan.Plan) (left []check.Finding) {
 	return left
 }
 
-// writeRedaction writes what each rule has found, and what was not searched: in a line, or for a
-// report in full.
-func writeRedaction(w *bufio.Writer, p *plan.Plan, on Screen) {
-	sum, text := redacted(p.Found), "nothing to redact"
-	if sum.Places > 0 {
-		text = phrase.Count(sum.Values, "value") + " in " + phrase.Count(sum.Places, "place")
+// under returns the beginning of a line of a list: a name, or nothing below it.
+func under(name string) string { return fmt.Sprintf("%-14s ", name) }
+
+// notSearched returns what redaction does not look into, or its names.
+func notSearched(what string) any {
+	if what == "" {
+		return redact.NotSearched
 	}
-	fmt.Fprintf(w, "%s: %s%s%s%s%s%s\n", sessionfmt.Clean(p.Session.File), text,
-		phrase.If(p.Stripped > 0, "; %s stripped", phrase.Count(p.Stripped, "signature")), phrase.If(p.Images > 0, "; %s not searched", phrase.Count(p.Images, "image")),
-		phrase.If(p.Bared > 0, ", metadata of %d removed", p.Bared), phrase.If(p.Unread > 0, ", %d cannot be read and may have metadata", p.Unread),
-		phrase.If(p.Dropped > 0, "; %s replaced", phrase.Count(p.Dropped, "image")))
-	WriteTable(w, table.Of(p.Found, append(table.Fields[redact.Found]("rule values places"), col[*redact.Found]{
-		Name: "entries", Value: func(f *redact.Found) any { return entriesOf(*f, p.Report) }, Flex: true,
-	})), on)
-	if p.Report {
-		fmt.Fprintln(w, "not searched:")
-		for _, of := range redact.NotSearched {
-			fmt.Fprintf(w, "  %s: %s\n", of.Name, of.About)
-		}
-	} else {
-		var names []string
-		for _, of := range redact.NotSearched {
-			names = append(names, of.Name)
-		}
-		fmt.Fprintf(w, "not searched: %s (--report explains)\n", strings.Join(names, ", "))
+	var names []string
+	for _, of := range redact.NotSearched {
+		names = append(names, of.Name)
 	}
-	if p.Written != "" && p.Written != "-" {
-		fmt.Fprintf(w, "written to %s\n", sessionfmt.Clean(p.Written))
-	}
+	return strings.Join(names, ", ")
+}
+
+// foundTable returns what each rule has found, with all entries for a report in full.
+func foundTable(found []redact.Found, all bool) table.Table {
+	return table.Of(found, append(table.Fields[redact.Found]("rule values places"), col[*redact.Found]{
+		Name: "entries", Value: func(f *redact.Found) any { return entriesOf(*f, all) }, Flex: true,
+	}))
 }
 
 // redacted returns the sums of what the rules found.

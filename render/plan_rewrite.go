@@ -17,7 +17,9 @@ import (
 // writeRewrite writes the plan line by line. A change of more than three lines is one line
 // with their number.
 func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
-	fmt.Fprintf(w, "%s\n", sessionfmt.Clean(rewriting(p)))
+	if err := fill(w, "rewriting", p, Screen{}); err != nil {
+		return err
+	}
 	times := map[string]int{}
 	for c, err := range p.Rewrite.Changes {
 		if err != nil {
@@ -43,21 +45,7 @@ func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
 			fmt.Fprintf(w, "  %6d  %-8s  %s%s\n", l.Line, l.Entry, sessionfmt.Clean(n), more)
 		}
 	}
-	writeRewritten(w, p)
-	return nil
-}
-
-// rewriting returns the result in one line.
-func rewriting(p *plan.Plan) string {
-	r := p.Rewrite
-	s := p.Session.File + ": "
-	if r.From != r.To {
-		s += "version " + versions(r) + ", "
-	}
-	if r.Same {
-		return s + "nothing to do"
-	}
-	return s + fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", phrase.Count(r.Changed, "line"), r.Added, r.Removed, r.Quarantined)
+	return fill(w, "rewritten", p, Screen{})
 }
 
 // versions returns the version of a session, and the one that it is migrated to.
@@ -66,29 +54,6 @@ func versions(r *plan.Rewrite) string {
 		return fmt.Sprint(r.To)
 	}
 	return fmt.Sprintf("%d to %d", r.From, r.To)
-}
-
-func writeRewritten(w *bufio.Writer, p *plan.Plan) {
-	for _, n := range p.Notes {
-		fmt.Fprintf(w, "  %s\n", sessionfmt.Clean(n))
-	}
-	switch {
-	case p.Before == nil || p.After == nil:
-	case *p.Before == *p.After:
-		fmt.Fprintf(w, "  context: %s, as before\n", figures(*p.Before))
-	default:
-		writeSizes(w, p)
-	}
-	for _, f := range leftOver(p) {
-		fmt.Fprintf(w, "  not changed: %s\n", sessionfmt.Clean(placed(f)))
-	}
-	for _, at := range []struct{ what, name string }{
-		{"written to", strings.TrimPrefix(p.Written, "-")}, {"original kept as", p.Kept}, {"quarantine", p.Quarantine},
-	} {
-		if at.name != "" {
-			fmt.Fprintf(w, "  %s %s\n", at.what, sessionfmt.Clean(at.name))
-		}
-	}
 }
 
 // placed returns a finding with its place.
@@ -176,32 +141,16 @@ type Policies struct {
 }
 
 // writePolicies writes policies as text, each with its layers below it.
-func writePolicies(w *bufio.Writer, list Policies, _ Screen) {
+func writePolicies(w *bufio.Writer, list Policies, on Screen) error {
 	for k, p := range list.Policies {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "%s: %s\n", sessionfmt.Clean(p.Name), sessionfmt.Clean(p.About))
-		fmt.Fprintf(w, "  window %d, counted by %s\n", p.Window, p.Counter.Name)
-		if p.Note != "" {
-			fmt.Fprintf(w, "  %s\n", sessionfmt.Clean(p.Note))
-		}
-		writePolicyLayers(w, "  ", p.Layers)
-		for _, s := range p.Presets {
-			fmt.Fprintf(w, "  preset %s, %s\n", s.Name, s.About)
-			writePolicyLayers(w, "    ", s.Layers)
+		if err := fill(w, "policy", p, on); err != nil {
+			return err
 		}
 	}
-}
-
-func writePolicyLayers(w *bufio.Writer, indent string, layers []compact.Layer) {
-	for _, l := range layers {
-		fmt.Fprintf(w, "%s%-14s %s", indent, l.Pass.Name, optionText(l.Options))
-		if l.When != nil {
-			fmt.Fprintf(w, "  %s", l.When)
-		}
-		w.WriteByte('\n')
-	}
+	return nil
 }
 
 // optionText returns options in a line: names as in a configuration, and values.

@@ -243,7 +243,7 @@ func literal(text string) string { return string(markdown.AppendCode(nil, []byte
 // writeFoundMarkdown writes the answers of gsh's tool search_context (docs/policies.md), with texts
 // of sessions as inert Markdown.
 func writeFoundMarkdown(w *bufio.Writer, f Found) error {
-	if f.Source == search.InSessions || f.Source == "" && len(f.Sessions) > 0 || f.Source == "" && len(f.Events) == 0 {
+	if f.Source == search.InSessions || f.Source == "" && (len(f.Sessions) > 0 || len(f.Events) == 0) {
 		if err := writeFoundSessions(w, f); err != nil {
 			return err
 		}
@@ -256,77 +256,42 @@ func writeFoundMarkdown(w *bufio.Writer, f Found) error {
 			logs = append(logs, h)
 		}
 	}
-	if len(shell) > 0 {
-		fmt.Fprintf(w, "# Shell History (%d results)\n\n", len(shell))
-		for _, h := range shell {
-			fmt.Fprintf(w, "%s (%s)\n", literal(eventLine(h.Event)), h.Clock("2006-01-02 15:04"))
+	for _, list := range []struct {
+		name, none string
+		hits       []search.Hit
+		asked      bool
+	}{
+		{"history", "No matching shell history found.\n", shell, f.Source == search.InHistory},
+		{"logs", "No matching log events found.\n", logs, f.Source == search.InLogs},
+	} {
+		if len(list.hits) > 0 {
+			if err := fillMarkdown(w, list.name, list.hits); err != nil {
+				return err
+			}
+		} else if list.asked {
+			w.WriteString(list.none)
 		}
-	} else if f.Source == search.InHistory {
-		w.WriteString("No matching shell history found.\n")
-	}
-	if len(logs) > 0 {
-		fmt.Fprintf(w, "# Log Search (%d results)\n\n", len(logs))
-		for _, h := range logs {
-			writeLogEvent(w, &h)
-		}
-	} else if f.Source == search.InLogs {
-		w.WriteString("No matching log events found.\n")
 	}
 	return nil
 }
 
-// writeLogEvent writes an event of a log as gsh does.
-func writeLogEvent(w *bufio.Writer, h *search.Hit) {
-	e := h.Event
-	fmt.Fprintf(w, "[%s] %s\n", h.Clock("2006-01-02 15:04:05"), literal(eventLine(e)))
-	if e.Event != "bash_exec" {
-		return
-	}
-	fmt.Fprintf(w, "  output: %s\n", literal(e.Stdout))
-	if e.Stderr != "" {
-		fmt.Fprintf(w, "  stderr: %s\n", literal(e.Stderr))
-	}
-	w.WriteByte('\n')
-}
-
 // writeFoundSessions writes sessions as gsh does, or without a query a list of them.
 func writeFoundSessions(w *bufio.Writer, f Found) error {
-	var all []search.Session
+	var found struct {
+		Query    string
+		Sessions []search.Session
+		All      int
+	}
+	found.Query, found.All = f.Query, len(f.Sessions)
 	for s, err := range f.Read(f.Limit, hitsEach) {
 		if err != nil {
 			return err
 		}
 		if len(s.Hits) > 0 { // else redaction has removed what matched
-			all = append(all, *s)
+			found.Sessions = append(found.Sessions, *s)
 		}
 	}
-	switch {
-	case len(all) == 0 && f.Query == "":
-		w.WriteString("No saved sessions found.\n")
-	case len(all) == 0:
-		fmt.Fprintf(w, "No sessions matching \"%s\" found.\n", inline(f.Query))
-	case f.Query == "":
-		fmt.Fprintf(w, "# Recent Sessions (%d total)\n\n", len(f.Sessions))
-	default:
-		fmt.Fprintf(w, "# Session Search: \"%s\" (%d results)\n\n", inline(f.Query), len(all))
-	}
-	for _, s := range all {
-		runes := []rune(cmp.Or(strings.TrimSpace(s.Title()), "(untitled)"))
-		title := inline(string(runes[:min(len(runes), titleLength)]))
-		when := inline(dayAndMinute(s.Time))
-		if f.Query == "" {
-			fmt.Fprintf(w, "- %s (%s) | %d msgs | %s\n", title, when, s.Messages, inline(s.CWD))
-			continue
-		}
-		fmt.Fprintf(w, "## %s (%s)\nSession: %s | %d messages | cwd: %s\n", title, when, inline(s.ID[:min(8, len(s.ID))]), s.Messages, inline(s.CWD))
-		for _, h := range s.Hits {
-			if h.Where != search.Name { // which is the title
-				fmt.Fprintf(w, "  > %s\n", inline(h.Text))
-			}
-		}
-		w.WriteByte('\n')
-	}
-	return nil
+	return fillMarkdown(w, "sessions", found)
 }
 
 // titleLength is how much of a title gsh prints, characters.

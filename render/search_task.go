@@ -3,67 +3,45 @@ package render
 import (
 	"bufio"
 	"cmp"
-	"fmt"
 	"strings"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/search"
-	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-// writeTask writes what is known about a task: files, then sessions with what was tried.
-func writeTask(w *bufio.Writer, t *search.Task, on Screen) {
-	put(w, on.paint(faint, fmt.Sprintf("%s; %s; ~%d tokens", phrase.Count(len(t.Files), "file"), phrase.Count(len(t.Sessions), "session"), t.Tokens)+
-		phrase.If(t.Left > 0, "; no room for %s", phrase.Count(t.Left, "item"))), on)
-	if len(t.Files) > 0 {
-		w.WriteByte('\n')
-	}
-	for _, f := range t.Files {
-		why := strings.Join(f.Terms, ", ")
+// searchFunctions are those of templates of what was searched.
+var searchFunctions = map[string]any{
+	"no_room":    func(items int) string { return phrase.If(items > 0, "; no room for %s", phrase.Count(items, "item")) },
+	"other_goal": func(s search.TaskSession) bool { return s.Goal != nil && s.Goal.Text != s.Title },
+	"shell":      shellWord,
+	"begins":     func(s search.TaskSession) string { return cmp.Or(entryID(s.Begins()), "leaf") },
+	"why": func(f search.TaskFile) string {
 		if f.Why == "direct_mention" {
-			why = "named"
+			return "named"
 		}
-		put(w, fmt.Sprintf("%7s  %s  %s", "~"+number(int64(f.Tokens)), on.paint(heading, sessionfmt.Clean(f.Path)), on.paint(faint, sessionfmt.Clean(why))), on)
-	}
-	for _, s := range t.Sessions {
-		w.WriteByte('\n')
-		put(w, fmt.Sprintf("%7s  %s  %s", "~"+number(int64(s.Tokens)), on.paint(faint, dayAndMinute(s.Time)), on.paint(heading, cmp.Or(sessionfmt.Clean(s.Title), "(untitled)"))), on)
-		if s.Goal != nil && s.Goal.Text != s.Title {
-			put(w, fmt.Sprintf("         asked: %s", sessionfmt.Clean(s.Goal.Text)), on)
+		return strings.Join(f.Terms, ", ")
+	},
+	"title": func(s search.Session) string {
+		title := []rune(cmp.Or(strings.TrimSpace(s.Title()), "(untitled)"))
+		return string(title[:min(len(title), titleLength)])
+	},
+	"short_id": func(id string) string { return id[:min(8, len(id))] },
+	"event":    eventLine,
+	"clock":    func(h search.Hit, layout string) string { return h.Clock(layout) },
+	"display": func(s jsonl.Value, name string) string {
+		switch v := s.Get("display").Get(name); {
+		case name == "rendererProps" && v.Exists():
+			return string(v.AppendMinified(nil))
+		case v.IsString():
+			return v.Text()
 		}
-		for _, e := range s.Edits {
-			put(w, fmt.Sprintf("         edited %s %s: %s", sessionfmt.Clean(e.Path), times(e.Times), sessionfmt.Clean(e.Asked)), on)
-		}
-		for _, c := range s.Tried {
-			put(w, fmt.Sprintf("         %s %s: %s", on.paint(failure, "failed"), sessionfmt.Clean(c.Command), sessionfmt.Clean(c.Error)), on)
-		}
-		show := fmt.Sprintf("         ctxtool show %s %s", shellWord(s.Ref), shellWord(cmp.Or(entryID(s.Begins()), "leaf")))
-		fmt.Fprintln(w, on.paint(faint, show))
-	}
+		return ""
+	},
 }
 
+// writeTask writes what is known about a task: files, then sessions with what was tried.
+func writeTask(w *bufio.Writer, t *search.Task, on Screen) error { return fill(w, "task", t, on) }
+
 // writeTaskMarkdown writes the same for a prompt.
-func writeTaskMarkdown(w *bufio.Writer, t *search.Task, _ Screen) {
-	fmt.Fprintf(w, "# Known about: %s\n", inline(t.Task))
-	if len(t.Files) > 0 {
-		w.WriteString("\n## Files\n\n")
-	}
-	for _, f := range t.Files {
-		fmt.Fprintf(w, "- %s (%s: %s; ~%d tokens)\n", literal(f.Path), f.Why, inline(strings.Join(f.Terms, ", ")), f.Tokens)
-	}
-	if len(t.Sessions) > 0 {
-		w.WriteString("\n## Earlier sessions\n")
-	}
-	for _, s := range t.Sessions {
-		fmt.Fprintf(w, "\n### %s (%s)\n\n", inline(cmp.Or(s.Title, "(untitled)")), inline(dayAndMinute(s.Time)))
-		if s.Goal != nil && s.Goal.Text != s.Title {
-			fmt.Fprintf(w, "- asked: %s\n", inline(s.Goal.Text))
-		}
-		for _, e := range s.Edits {
-			fmt.Fprintf(w, "- edited %s %s, asked: %s\n", literal(e.Path), times(e.Times), inline(e.Asked))
-		}
-		for _, c := range s.Tried {
-			fmt.Fprintf(w, "- failed: %s: %s\n", literal(c.Command), inline(c.Error))
-		}
-	}
-}
+func writeTaskMarkdown(w *bufio.Writer, t *search.Task) error { return fillMarkdown(w, "task.md", t) }

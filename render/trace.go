@@ -14,7 +14,6 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // writeTrace writes a trace as text: files that the query names, then messages by their state,
@@ -272,64 +271,19 @@ func writeShownRaw(w *bufio.Writer, all []entry.Shown, _ Screen) {
 }
 
 // writeShown writes entries as text: the kind of each, its effect, and its JSON.
-func writeShown(w *bufio.Writer, all []entry.Shown, on Screen) {
-	for i := range all {
+func writeShown(w *bufio.Writer, all []entry.Shown, on Screen) error {
+	for i, s := range all {
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		writeEntry(w, &all[i], on)
-	}
-}
-
-func writeEntry(w *bufio.Writer, s *entry.Shown, on Screen) {
-	fmt.Fprintf(w, "%s %s, line %d%s%s%s\n", on.paint(heading, orDash(entryID(s.ID))), on.paint(kindStyle(s.Kind), s.Kind), s.Line,
-		on.paint(changed, phrase.If(s.Label != "", " [%s]", sessionfmt.Quote(s.Label))),
-		phrase.If(s.Parent != "", ", below %s", sessionfmt.Quote(s.Parent)), phrase.If(!s.Active, ", not on the path to the leaf"))
-	if s.Effect != nil {
-		writeEffect(w, s.Effect, on)
-	}
-	writeDisplay(w, s.Entry.Get("display"))
-	for line := range strings.Lines(string(phrase.Indent(s.Entry))) {
-		w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")))
-		w.WriteByte('\n')
-	}
-}
-
-// writeDisplay writes what a patch shows, and who draws it.
-func writeDisplay(w *bufio.Writer, display jsonl.Value) {
-	if title := display.Get("title"); title.IsString() {
-		fmt.Fprintf(w, "  shown as: %s\n", sessionfmt.Clean(title.Text()+phrase.If(display.Get("summary").Truthy(), ", %s", display.Get("summary").Text())))
-	}
-	if id := display.Get("rendererId"); id.IsString() {
-		fmt.Fprintf(w, "  drawn by: %s%s\n", sessionfmt.Clean(id.Text()), sessionfmt.Clean(phrase.If(display.Get("rendererProps").Exists(), " with %s", display.Get("rendererProps").AppendMinified(nil))))
-	}
-}
-
-func writeEffect(w *bufio.Writer, e *entry.Effect, on Screen) {
-	fmt.Fprintf(w, "  context: %d to %d tokens (%+d)", e.Before.Total, e.After.Total, e.After.Total-e.Before.Total)
-	for _, c := range categories[:3] {
-		if n := c.of(e.After) - c.of(e.Before); n != 0 {
-			fmt.Fprintf(w, "; %s %+d", c.name, n)
+		if err := fill(w, "entry", s, on); err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(phrase.Indent(s.Entry))) {
+			w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")) + "\n")
 		}
 	}
-	w.WriteByte('\n')
-	if e.Entered > 0 {
-		fmt.Fprintf(w, "  messages entered: %d\n", e.Entered)
-	}
-	for _, names := range []struct {
-		what string
-		list []string
-		as   style
-	}{{"parts set", e.Parts, added}, {"parts removed", e.PartsRemoved, removed}, {"tools set", e.Tools, added}, {"tools removed", e.ToolsRemoved, removed}} {
-		if len(names.list) > 0 {
-			fmt.Fprintf(w, "  %s: %s\n", names.what, on.paint(names.as, sessionfmt.Clean(strings.Join(names.list, ", "))))
-		}
-	}
-	if e.Broken != "" {
-		fmt.Fprintf(w, "  cached prefix: %s\n", on.paint(warning, "broken, "+string(e.Broken)))
-	} else {
-		w.WriteString("  cached prefix: kept\n")
-	}
+	return nil
 }
 
 // writeCountLines writes an object for each text, and the sum on the last line.

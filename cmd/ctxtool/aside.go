@@ -31,6 +31,13 @@ func (e *env) note(format string, args ...any) {
 	}
 }
 
+// noteStop notes where a replay stopped, if it did, and what that means for the answer.
+func (e *env) noteStop(stopped error, so string) {
+	if stopped != nil {
+		e.note("%s: %s", stopped, so)
+	}
+}
+
 // noteSkipped returns a function that notes a file of a folder that is not read, once.
 func (e *env) noteSkipped() func(name string, mode fs.FileMode) {
 	var said sync.Map

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -75,18 +74,15 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	r, report, err := o.of(s)
 	if err != nil {
 		return err
 	}
-	err = o.reply(e, r, report, func() error {
-		if report.Stopped != nil {
-			e.note("%s: the requests after it have no expected figures", report.Stopped)
-		}
-		return report.Err()
-	})
-	if err != nil {
+	if err := o.reply(e, r, report); err != nil {
+		return err
+	}
+	e.noteStop(report.Stopped, "the requests after it have no expected figures")
+	if err := report.Err(); err != nil {
 		return err
 	}
 	return found(o.over(e, report.Total))
@@ -183,29 +179,21 @@ func runForgot(e *env, o *forgotOptions, args []string) error {
 	if o.limit < 0 {
 		return usagef("--limit %d: must be 0 or more", o.limit)
 	}
-	s, point, err := e.named(args)
+	r, leaf, err := o.reading(e, args, o.at)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	leaf, err := findLeaf(s, cmp.Or(o.at, point, "leaf"), s.Leaf())
-	if err != nil {
-		return err
-	}
-	r := replay.New(s, replay.Options{Rules: o.by, Leaf: leaf})
 	all, stopped, err := reuse.Compactions(r, leaf, &tokens.Pi)
 	if err != nil {
 		return err
 	}
-	if stopped != nil {
-		e.note("%s: the compactions after it are unknown", stopped)
-	}
-	about, err := outline.Headed(s)
+	e.noteStop(stopped, "the compactions after it are unknown")
+	about, err := outline.Headed(r.Session)
 	if err != nil {
 		return err
 	}
 	shown := render.Compactions{All: all, Limit: o.limit, Folder: about.CWD}
-	if err := o.reply(e, r, shown, nil); err != nil {
+	if err := o.reply(e, r, shown); err != nil {
 		return err
 	}
 	return found(len(all) == 0)

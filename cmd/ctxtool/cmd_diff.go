@@ -58,7 +58,6 @@ func runDiff(e *env, o *diffOptions, args []string) (err error) {
 		if err != nil {
 			return err
 		}
-		defer s.Close()
 		end.Replay = replay.New(s, replay.Options{Rules: o.by, Models: o.known})
 		x.replays = append(x.replays, end.Replay)
 	}

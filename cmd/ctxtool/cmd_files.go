@@ -324,12 +324,10 @@ func runImport(e *env, o *importOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	made, err := migrate.Convert(s)
+	made, err := e.held(migrate.Convert(s))
 	if err != nil {
 		return err
 	}
-	defer made.Close()
 	if o.resume {
 		if err = o.place(e, made); err != nil {
 			return err

@@ -72,23 +72,18 @@ func newLogCommand(e *env) *cobra.Command {
 }
 
 func runLog(e *env, o *logOptions, args []string) error {
-	if o.tree {
+	switch {
+	case o.tree:
 		return o.draw(e, args)
+	case o.format == "swe-cli":
+		return o.sweLog(e, args)
 	}
 	name, point, err := e.session(args)
 	if err != nil {
 		return err
 	}
 	o.leaf = cmp.Or(o.leaf, point)
-	if o.format == "swe-cli" {
-		return o.sweLog(e, name)
-	}
 	l := &logger{o: o, e: e, on: e.screen(o.output)}
-	defer func() {
-		if l.s != nil {
-			l.s.Close()
-		}
-	}()
 	o.unpaged = o.follow
 	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
 		l.w = w

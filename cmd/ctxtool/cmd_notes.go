@@ -63,17 +63,16 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 	if o.settle != nil {
 		defer o.settle()
 	}
-	s, point, err := e.named(args)
+	r, leaf, err := o.reading(e, args, o.at)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	leaf, err := findLeaf(s, cmp.Or(o.at, point, "leaf"), s.Leaf())
+	session, stopped, err := notes.Read(r, leaf)
 	if err != nil {
 		return err
 	}
-	session, err := o.read(e, s, leaf)
-	if err != nil {
+	e.noteStop(stopped, "the entries after it are omitted")
+	if err := e.strictly(r.Session, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
 	existing, err := o.existing(e)
@@ -82,12 +81,12 @@ func runNotes(e *env, o *notesOptions, args []string) error {
 	}
 	text := notes.Of(session)
 	if o.summarizer != "extract" {
-		if text, err = e.askForNotes(s, o.by, leaf, existing, summarize); err != nil {
+		if text, err = askForNotes(r, leaf, existing, summarize); err != nil {
 			return err
 		}
 	}
 	text = notes.Update(existing, text, session.Settled)
-	return e.printText(&answer{output: cmp.Or(o.update, o.output)}, []string{s.Name}, text)
+	return e.printText(&answer{output: cmp.Or(o.update, o.output)}, []string{r.Session.Name}, text)
 }
 
 // existing returns the notes to be updated, or "" if there is no such file.
@@ -102,30 +101,17 @@ func (o *notesOptions) existing(e *env) (string, error) {
 	return string(text), nil
 }
 
-// read returns what notes are taken from, and prints findings.
-func (o *notesOptions) read(e *env, s *sessionfmt.Session, leaf int) (*notes.Session, error) {
-	r := replay.New(s, replay.Options{Rules: o.by.Decide(s, leaf), Leaf: leaf})
-	n, stopped, err := notes.Read(r, leaf)
-	if err != nil {
-		return nil, err
-	}
-	if stopped != nil {
-		e.note("%s: the entries after it are omitted", stopped)
-	}
-	return n, e.strictly(s, r.AllFindings(), o.strict)
-}
-
 // askForNotes has a summarizer write the notes from the context at record leaf.
-func (e *env) askForNotes(s *sessionfmt.Session, rules replay.Rules, leaf int, existing string, summarize compact.Summarize) (string, error) {
-	envelope, err := replay.New(s, replay.Options{Rules: rules.Decide(s, leaf), Leaf: leaf}).At(sessionfmt.After(leaf))
+func askForNotes(r *replay.Replay, leaf int, existing string, summarize compact.Summarize) (string, error) {
+	envelope, err := r.At(sessionfmt.After(leaf))
 	if err != nil {
 		return "", err
 	}
-	r, err := compact.NotesRequest(envelope, existing)
+	request, err := compact.NotesRequest(envelope, existing)
 	if err != nil {
 		return "", err
 	}
-	text, err := summarize(r)
+	text, err := summarize(request)
 	text = notes.Inert(text, existing)
 	if err == nil && !notes.Valid(text) {
 		err = fmt.Errorf("the notes must have one of the headings %s", strings.Join(notes.Headings, ", "))
@@ -150,14 +136,12 @@ func (o *notesOptions) runDigest(e *env) error {
 	inOrder(e, 0, files, func(f listedFile, _ func(done, size int64)) (one read) {
 		one.err = e.within(f, func(s *sessionfmt.Session) (err error) {
 			leaf := s.Leaf()
-			one.Session, one.stopped, err = notes.Read(replay.New(s, replay.Options{Rules: o.by.Decide(s, leaf), Leaf: leaf}), leaf)
+			one.Session, one.stopped, err = notes.Read(replay.New(s, replay.Options{Rules: o.by}), leaf)
 			return err
 		})
 		return one
 	}, func(one read) {
-		if one.stopped != nil {
-			e.note("%s: the entries after it are omitted", one.stopped)
-		}
+		e.noteStop(one.stopped, "the entries after it are omitted")
 		switch {
 		case one.err != nil:
 			broken++
@@ -203,28 +187,20 @@ func oneProject(all []*notes.Session, dir string) error {
 }
 
 // sweLog writes the path as SWE-CLI's own session log.
-func (o *logOptions) sweLog(e *env, name string) error {
+func (o *logOptions) sweLog(e *env, args []string) error {
 	if o.all || o.follow || o.request != noRequest || len(o.kind) > 0 || o.grep+o.since+o.until != "" {
 		return usagef("-f swe-cli conflicts with --all, --follow, --grep, --kind, --request, --since, --until")
 	}
-	s, err := e.open(name)
+	r, leaf, err := o.reading(e, args, o.leaf)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
-	if err != nil {
-		return err
-	}
-	r := replay.New(s, replay.Options{Rules: o.by.Decide(s, leaf), Leaf: leaf})
-	return e.answer(&o.answer, []string{name}, func(w *bufio.Writer) error {
+	return e.answer(&o.answer, []string{r.Session.Name}, func(w *bufio.Writer) error {
 		stopped, err := sessionlog.Write(w, r, leaf)
 		if err != nil {
 			return err
 		}
-		if stopped != nil {
-			e.note("%s: the entries after it are omitted", stopped)
-		}
-		return e.strictly(s, r.AllFindings(), o.strict)
+		e.noteStop(stopped, "the entries after it are omitted")
+		return e.strictly(r.Session, r.AllFindings(), o.strict)
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -103,21 +102,14 @@ func (o *renderOptions) render(e *env, args []string, given func(flag string) bo
 	if o.format == "html" && len(args) > 0 && e.isDir(args[0]) {
 		return o.htmlStore(e, args[0])
 	}
-	s, point, err := e.named(args)
+	r, leaf, err := o.reading(e, args, o.leaf)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	o.leaf = cmp.Or(o.leaf, point)
-	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
-	if err != nil {
-		return err
-	}
-	opt := replay.Options{Rules: o.by, Leaf: leaf}
+	s := r.Session
 	if o.format == "html" {
-		return o.html(e, s, opt)
+		return o.html(e, s, r.Options)
 	}
-	r := replay.New(s, opt)
 	p := &page.Page{
 		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines, Budget: o.budget,
 	}

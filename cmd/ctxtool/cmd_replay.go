@@ -81,7 +81,6 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	env, err := o.envelope(s)
 	if err != nil {
 		return err
@@ -95,7 +94,7 @@ func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
 		return e.open(name)
 	}
 	form := slices.IndexFunc(render.Formats, func(f render.Format) bool { return f.Name == o.format })
-	s, err := sessionfmt.OpenTail(name, render.Formats[form].Need, e.opening(0))
+	s, err := e.held(sessionfmt.OpenTail(name, render.Formats[form].Need, e.opening(0)))
 	if errors.Is(err, sessionfmt.ErrTail) {
 		e.note("%s; reading all of it", err)
 		return e.open(name)
@@ -140,5 +139,5 @@ func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
 		e.note("omitted, without an implementation: %s", strings.Join(names, ", "))
 	}
 	report := render.Report{Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance}
-	return o.reply(e, envelope.Replay(), report, nil, o.baseline)
+	return o.reply(e, envelope.Replay(), report, o.baseline)
 }

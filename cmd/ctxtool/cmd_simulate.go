@@ -168,7 +168,6 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	report, err := o.Session(s)
 	if err = cmp.Or(context.Cause(o.running), err); err != nil {
 		return otherHint(inFile(s.Name, err), "run ctxtool check")
@@ -186,7 +185,7 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	}
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
-	return o.reply(e, replay.New(s, opt), report, nil)
+	return o.reply(e, replay.New(s, opt), report)
 }
 
 // inFile returns an error with the name of the file, unless it has one.

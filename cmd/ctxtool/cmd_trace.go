@@ -92,7 +92,6 @@ func runTrace(e *env, o *traceOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	leaf, err := findLeaf(s, cmp.Or(o.leaf, "leaf"), s.Leaf())
 	if err != nil {
 		return err
@@ -135,9 +134,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 	if err != nil {
 		return err
 	}
-	if traced.Stopped != nil {
-		e.note("%s: changes after it are unknown", traced.Stopped)
-	}
+	e.noteStop(traced.Stopped, "changes after it are unknown")
 	if len(traced.Lives) == 0 || o.all {
 		for stray, err := range traced.Strays(r, leaf, o.query) {
 			if err != nil {
@@ -150,7 +147,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 		traced.Lives = traced.Lives[earlier:]
 		e.note("%s: %d earlier results are not shown (--limit %d)", r.Session.Name, earlier, o.limit)
 	}
-	if err := o.reply(e, r, traced, nil); err != nil {
+	if err := o.reply(e, r, traced); err != nil {
 		return err
 	}
 	return found(len(traced.Lives) == 0)
@@ -166,14 +163,12 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	if err != nil {
 		return err
 	}
-	if stopped != nil {
-		e.note("%s: showing the context before it", stopped)
-	}
+	e.noteStop(stopped, "showing the context before it")
 	items, err := entry.Items(envelope)
 	if err != nil {
 		return err
 	}
-	return o.reply(e, r, items, nil)
+	return o.reply(e, r, items)
 }
 
 func newShowCommand(e *env) *cobra.Command {
@@ -189,7 +184,6 @@ func runShow(e *env, o *readFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	points := args[1:]
 	if point != "" || len(points) == 0 {
 		points = append([]string{cmp.Or(point, "leaf")}, points...)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 
 	"ctxtool/internal/outline"
@@ -13,15 +12,11 @@ func (o *logOptions) draw(e *env, args []string) error {
 	if o.format == "swe-cli" {
 		return usagef("-f swe-cli conflicts with --tree")
 	}
-	s, point, err := e.named(args)
+	read, leaf, err := o.reading(e, args, o.leaf)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	leaf, err := findLeaf(s, cmp.Or(o.leaf, point, "leaf"), s.Leaf())
-	if err != nil {
-		return err
-	}
+	s := read.Session
 	_, found := s.Path(leaf)
 	found = append(slices.Clone(s.Findings), found...)
 	if err := e.strictly(s, found, o.strict); err != nil {

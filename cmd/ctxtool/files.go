@@ -323,19 +323,12 @@ func (o *readFlags) flags(e *env, cmd *cobra.Command, forms ...string) {
 	o.redaction.flags(e)
 }
 
-// reply prints the result of a replay, and then what also reports, which may be nil.
-func (o *readFlags) reply(e *env, r *replay.Replay, v any, also func() error, inputs ...string) error {
-	s := r.Session
-	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
+// reply prints the result of a replay.
+func (o *readFlags) reply(e *env, r *replay.Replay, v any, inputs ...string) error {
+	if err := e.strictly(r.Session, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	if err := e.print(&o.answer, append(inputs, s.Name), v); err != nil {
-		return err
-	}
-	if also != nil {
-		return also()
-	}
-	return nil
+	return e.print(&o.answer, append(inputs, r.Session.Name), v)
 }
 
 // replayFlags are the flags that say how a session is replayed and how strictly it is read.

@@ -16,6 +16,7 @@ import (
 	"ctxtool/internal/store"
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 
@@ -68,7 +69,15 @@ func (e *env) open(name string) (*sessionfmt.Session, error) {
 	e.frugal(name)
 	opt := e.opening(0)
 	opt.Progress = show
-	return sessionfmt.Open(name, opt)
+	return e.held(sessionfmt.Open(name, opt))
+}
+
+// held keeps a session open until the command ends.
+func (e *env) held(s *sessionfmt.Session, err error) (*sessionfmt.Session, error) {
+	if err == nil {
+		e.opened = append(e.opened, s)
+	}
+	return s, err
 }
 
 // fileSize returns the size of a file in bytes.
@@ -135,6 +144,19 @@ func (e *env) named(args []string) (s *sessionfmt.Session, point string, err err
 	}
 	s, err = e.open(name)
 	return s, point, err
+}
+
+// reading opens the session that the arguments name, and returns a replay of the branch that ends
+// at a point: at, or else that of the arguments.
+func (o *readFlags) reading(e *env, args []string, at string) (r *replay.Replay, leaf int, err error) {
+	s, point, err := e.named(args)
+	if err == nil {
+		leaf, err = findLeaf(s, cmp.Or(at, point, "leaf"), s.Leaf())
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return replay.New(s, replay.Options{Rules: o.by, Leaf: leaf}), leaf, nil
 }
 
 // collect sets the percentage by which the heap grows before garbage is collected, if the

@@ -71,7 +71,8 @@ type env struct {
 	leakless bool     // fail on a secret
 	aside    *aside   // what is said besides it
 	// store returns newStore's, whose files are listed once.
-	store func() store.Store
+	store  func() store.Store
+	opened []io.Closer // until the command ends; see held
 
 	checks []func() error // of the flags of the command that is made; see before
 	taken  []string       // flags of some commands that it takes; see help.Take
@@ -107,6 +108,11 @@ func (in env) run(args []string) int {
 	}
 	e.disk, drop = e.disk.KeepCopies()
 	defer drop()
+	defer func() {
+		for _, s := range e.opened {
+			s.Close()
+		}
+	}()
 	root := newRoot(e, commandOf(args))
 	root.SetArgs(args)
 	err := root.Execute()

@@ -17,7 +17,7 @@ func TestPiOpens(t *testing.T) {
 		files[c.Name] = c.Data
 	}
 	counts := map[string]int{}
-	for name, pi := range corpus.PiOpens(t, files) {
+	for name, pi := range corpus.Pi(t, files, "open") {
 		s, err := sessionfmt.OpenReader(name, bytes.NewReader(files[name]), sessionfmt.Options{})
 		if err != nil {
 			if !pi.Read.Refused {

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 
 	"ctxtool/replay"
@@ -172,12 +173,13 @@ func (c *causes) model() (Cause, error) {
 // An item is a part or a tool in a comparison.
 type item struct {
 	name, text string
+	value      func() json.RawMessage
 	by         origin.Origin
 }
 
 func partItems(parts []prompt.Part) (all []item) {
 	for _, p := range parts {
-		all = append(all, item{p.Name, p.Text, p.Origin})
+		all = append(all, item{p.Name, p.Text, func() json.RawMessage { return json.RawMessage(jsonl.AppendQuoted(nil, p.Text)) }, p.Origin})
 	}
 	return all
 }
@@ -190,7 +192,7 @@ func toolItems(tools []prompt.Tool) (all []item) {
 		for _, v := range f {
 			text = append(v.AppendMinified(text), 0)
 		}
-		all = append(all, item{t.Name, string(text), t.Origin})
+		all = append(all, item{t.Name, string(text), func() json.RawMessage { return json.RawMessage(t.Append(nil)) }, t.Origin})
 	}
 	return all
 }
@@ -205,7 +207,7 @@ func (d *Difference) prompts(a, b *prompt.Prompt) error {
 	d.sections(a.Parts, b.Parts)
 	d.Tools = d.items(toolItems(a.Tools), toolItems(b.Tools), hist, 't')
 	for _, o := range options(a.Options, b.Options) {
-		if sameValue(o.A, o.B) {
+		if sameValue(jsonl.Value(o.A), jsonl.Value(o.B)) {
 			continue
 		}
 		var ok bool
@@ -220,9 +222,9 @@ func (d *Difference) prompts(a, b *prompt.Prompt) error {
 // options pairs the options of two prompts.
 func options(a, b prompt.Options) []optionChange {
 	return []optionChange{
-		{Name: "reasoning", A: a.Reasoning, B: b.Reasoning},
-		{Name: "temperature", A: a.Temperature, B: b.Temperature},
-		{Name: "maxTokens", A: a.MaxTokens, B: b.MaxTokens},
+		{Name: "reasoning", A: json.RawMessage(a.Reasoning), B: json.RawMessage(b.Reasoning)},
+		{Name: "temperature", A: json.RawMessage(a.Temperature), B: json.RawMessage(b.Temperature)},
+		{Name: "maxTokens", A: json.RawMessage(a.MaxTokens), B: json.RawMessage(b.MaxTokens)},
 	}
 }
 
@@ -240,6 +242,7 @@ func (d *Difference) sections(a, b []prompt.Part) {
 		p.Sections = d.items(partItems(was), partItems(is), history{}, 'p')
 		for i := range p.Sections {
 			p.Sections[i].Cause = p.Cause
+			p.Named = append(p.Named, sectionChange{p.Sections[i].Change, p.Sections[i].Name})
 		}
 	}
 }
@@ -263,12 +266,15 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 			if !ok {
 				by = d.cause.item(d.A.Envelope, a[i].by, 0)
 			}
-			rows = append(rows, ItemChange{Change: Removed, Name: a[i].name, A: i, B: -1, Cause: by})
+			rows = append(rows, ItemChange{Change: Removed, Name: a[i].name, A: origin.Index(i), B: -1, Cause: by})
 		}
 	}
 	last := -1
 	for j := range b {
-		row := ItemChange{Change: Added, Name: b[j].name, A: pair[j], B: j, Cause: d.cause.item(d.B.Envelope, b[j].by, 1)}
+		row := ItemChange{
+			Change: Added, Name: b[j].name, A: origin.Index(pair[j]), B: origin.Index(j),
+			Cause: d.cause.item(d.B.Envelope, b[j].by, 1),
+		}
 		if i := pair[j]; i >= 0 {
 			moved := i < last
 			last = max(last, i)
@@ -280,6 +286,9 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 			default:
 				continue
 			}
+		}
+		if row.Change != Moved {
+			row.Value = b[j].value()
 		}
 		rows = append(rows, row)
 	}

@@ -4,6 +4,7 @@ package diff
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 
 	"ctxtool/internal/base/parallel"
@@ -126,21 +127,31 @@ type Difference struct {
 // An ItemChange is a difference in a prompt part or a tool, with its index in both envelopes,
 // -1 if absent.
 type ItemChange struct {
-	Change Change
-	Name   string
-	A, B   int
-	Cause  Cause
-
+	Change Change       `json:"change"`
+	Name   string       `json:"name"`
+	A      origin.Index `json:"a,omitzero"`
+	B      origin.Index `json:"b,omitzero"`
+	// Value is the text of a part, or the definition of a tool, that is new in B or another there.
+	Value json.RawMessage `json:"value,omitempty"`
 	// Sections are what differs of a part of several (prompt.Split), by their places among
 	// those of the part, with its cause.
-	Sections []ItemChange
+	Sections []ItemChange    `json:"-"`
+	Named    []sectionChange `json:"sections,omitempty"`
+	Cause    Cause           `json:"cause,omitzero"`
+}
+
+// A sectionChange is how a section differs.
+type sectionChange struct {
+	Change Change `json:"change"`
+	Name   string `json:"name"`
 }
 
 // An optionChange is a difference in an option, as raw JSON, nil if not set.
 type optionChange struct {
-	Name  string
-	A, B  jsonl.Value
-	Cause Cause
+	Name  string          `json:"-"`
+	A     json.RawMessage `json:"a,omitempty"`
+	B     json.RawMessage `json:"b,omitempty"`
+	Cause Cause           `json:"cause,omitzero"`
 }
 
 // A modelChange is a change of the model.
@@ -153,11 +164,13 @@ type modelChange struct {
 // A MessageChange is a range of messages with the same change: Count messages from A in request
 // A and from B in request B, -1 if absent.
 type MessageChange struct {
-	Change      Change
-	A, B, Count int
-	Tokens      int  // of B's messages, or of A's if removed
-	Respelt     bool // B's JSON differs; also of a kept message, whose time may differ
-	Cause       Cause
+	Change  Change `json:"change"`
+	A       int    `json:"-"`
+	B       int    `json:"-"`
+	Count   int    `json:"count,omitempty"`
+	Tokens  int    `json:"tokens"` // of B's messages, or of A's if removed
+	Respelt bool   `json:"-"`      // B's JSON differs; also of a kept message, whose time may differ
+	Cause   Cause  `json:"cause,omitzero"`
 }
 
 // Equal reports whether the model gets the same on both sides.

@@ -235,7 +235,7 @@ const (
 
 // templates are the pages, and what they share.
 var templates = sync.OnceValue(func() tmpl.Templates {
-	all := tmpl.Templates{}
+	var all tmpl.Templates
 	for _, name := range []string{"page.html", "index.html", "simulate.html", "shared.html"} {
 		if err := all.Parse(name, readFile(name)); err != nil {
 			panic(err) // it is in the binary

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -92,11 +93,14 @@ var languages = strings.Fields(`
 	sh bash zsh fish shell powershell bat sql graphql proto protobuf http
 	dockerfile makefile cmake nix terraform hcl vim awk asm patch`)
 
-// aliases are other names that people write for them.
+// aliases are other names that people write for them, and endings of files.
 var aliases = map[string]string{
 	"txt": "text", "plain": "text", "plaintext": "text", "yml": "yaml", "golang": "go", "rs": "rust",
-	"c++": "cpp", "cxx": "cpp", "cc": "cpp", "hpp": "cpp", "c#": "csharp", "cs": "csharp", "python3": "python",
-	"shellscript": "sh", "shell-session": "sh", "sh-session": "sh",
+	"c++": "cpp", "cxx": "cpp", "cc": "cpp", "hpp": "cpp", "h": "c", "c#": "csharp", "cs": "csharp", "python3": "python",
+	"shellscript": "sh", "shell-session": "sh", "sh-session": "sh", "bashrc": "sh", "profile": "sh", "zshrc": "sh",
+	"mjs": "js", "cjs": "js", "mts": "ts", "cts": "ts", "hs": "haskell", "kt": "kotlin", "ex": "elixir", "exs": "elixir",
+	"erl": "erlang", "clj": "clojure", "ml": "ocaml", "jl": "julia", "ps1": "powershell", "tf": "terraform",
+	"mk": "makefile", "cmakelists.txt": "cmake", "htm": "html", "svg": "xml", "cfg": "ini", "conf": "ini",
 }
 
 // Language is the name of a language as it may stand after a fence, from what
@@ -115,27 +119,9 @@ func Language(info string) string {
 	return info
 }
 
-// files are the languages of files whose whole names tell, and extensions are those of
-// others whose endings are no names of languages, or of none.
-var (
-	files      = map[string]string{"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake", ".bashrc": "sh", ".profile": "sh", ".zshrc": "sh"}
-	extensions = map[string]string{
-		"h": "c", "mjs": "js", "cjs": "js", "mts": "ts", "cts": "ts", "hs": "haskell", "kt": "kotlin", "ex": "elixir", "exs": "elixir",
-		"erl": "erlang", "clj": "clojure", "ml": "ocaml", "jl": "julia", "pl": "perl", "ps1": "powershell", "tf": "terraform",
-		"mk": "makefile", "htm": "html", "svg": "xml", "cfg": "ini", "conf": "ini", "log": "", "text": "", "": "",
-	}
-)
-
 // Info is the language for the content of a file, from its name: empty if the
 // name does not tell.
 func Info(name string) string {
-	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
-	if info, ok := files[base]; ok {
-		return info
-	}
-	ext := strings.TrimPrefix(path.Ext(base), ".")
-	if info, ok := extensions[ext]; ok {
-		return info
-	}
-	return Language(ext)
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	return cmp.Or(Language(base), Language(strings.TrimPrefix(path.Ext(base), ".")))
 }

@@ -14,7 +14,6 @@ package markdown
 
 import (
 	"bytes"
-	"math/bits"
 	"unicode/utf8"
 )
 
@@ -43,15 +42,17 @@ func AppendHTML(dst, text []byte) []byte {
 	return appendWords(dst, trim(text), html)
 }
 
+// mostTicks is how many backticks in a row open code: hosts know no more than 80.
+const mostTicks = 63
+
 // AppendCode appends text as a code span. Line ends and tabs become spaces, and
 // all other white space stays. Not for table cells.
 func AppendCode(dst, text []byte) []byte {
 	if len(text) == 0 {
 		return append(dst, "<code></code>"...)
 	}
-	ticks, ok := freeTicks(text)
-	if !ok {
-		// Hosts know no more than 80 backticks in a row as an opening.
+	ticks := longestRun(text, '`') + 1
+	if ticks > mostTicks && len(text) > 1 {
 		half := len(text) / 2
 		for half > 1 && !utf8.RuneStart(text[half]) {
 			half--
@@ -94,24 +95,6 @@ func joined(dst, text []byte) bool {
 
 func inAddress(c byte) bool {
 	return isWord(c) || bytes.IndexByte([]byte("!#$%&'*+-./=?^_{|}~"), c) >= 0
-}
-
-// freeTicks is the least number of backticks that text does not have in a row,
-// if it is below 64.
-func freeTicks(text []byte) (int, bool) {
-	taken := uint64(1)
-	for i := bytes.IndexByte(text, '`'); i >= 0 && i < len(text); {
-		n := runLen(text[i:], '`')
-		taken |= 1 << n // beyond 63 this is 0
-		i += n
-		next := bytes.IndexByte(text[i:], '`')
-		if next < 0 {
-			break
-		}
-		i += next
-	}
-	n := bits.TrailingZeros64(^taken)
-	return n, n < 64
 }
 
 // runLen is how often c stands at the start of text.

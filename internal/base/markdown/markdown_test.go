@@ -145,7 +145,7 @@ func TestText(t *testing.T) {
 		{"empty", "", ""},
 		{"blank", " \n\r\n\t", ""},
 		{"paragraphs", "\n\na\nb\n\n\nc", "a  \nb\n\nc\n"},
-		{"spans", "**b** __c d__ `code` *i* __init__", "<b>b</b> <b>c d</b> `code` \\*i\\* \\_\\_init\\_\\_\n"},
+		{"spans", "**b** __c d__ `code` *i* __init__", "<b>b</b> \\_\\_c d\\_\\_ `code` \\*i\\* \\_\\_init\\_\\_\n"},
 		{"code in bold", "**a `**` b**", "<b>a `**` b</b>\n"},
 		{"mention in bold", "**@a**", "<b>`@a`</b>\n"},
 		{"mention beside code", "`a`@b", "`a`<span></span>`@b`\n"},

@@ -1,6 +1,9 @@
 package markdown
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // AppendText appends text, which may well be Markdown, as blocks. It is taken
 // apart line by line and written again: paragraphs, whose line ends are hard
@@ -73,17 +76,18 @@ func (w *writer) next() {
 		return
 	}
 	if column >= 4 && w.last != paragraph && w.depth == 0 {
-		w.code("text", w.indented(), column, 4)
+		n, _ := w.together(func(_, column int, body []byte) bool { return len(body) == 0 || column >= 4 })
+		w.code("text", n, column, 4)
 		return
 	}
 	w.rest = rest
-	if title, ok := heading(body, column); ok {
-		w.depth, w.last = 0, nothing
-		w.paragraph(0)
+	if body[0] == '#' && column < 4 && heading.Match(body) {
+		title := heading.FindSubmatch(body)
+		w.depth, w.last = 0, closed
+		w.gap()
 		w.dst = append(w.dst, "<b>"...)
-		w.dst = appendRich(w.dst, title)
+		w.dst = appendRich(w.dst, title[1])
 		w.dst = append(w.dst, "</b>\n"...)
-		w.last = closed
 		return
 	}
 	if mark, content, ok := listItem(body); ok {
@@ -167,17 +171,17 @@ func (w *writer) item(column int, mark, content []byte) {
 
 // fence reads fenced code up to its end, or to the end of the text, and writes it.
 func (w *writer) fence(c byte, n int, info string, column int, rest []byte) {
-	text, length := rest, 0
+	text := rest
 	for len(rest) > 0 {
 		line, after, _ := bytes.Cut(rest, []byte{'\n'})
-		rest = after
 		if _, body := indent(line); runLen(body, c) >= n && len(body) == runLen(body, c) {
+			text, rest = text[:len(text)-len(rest)], after
 			break
 		}
-		length = len(text) - len(rest)
+		rest = after
 	}
-	w.rest = text[:length]
-	w.code(info, length, column, column)
+	w.rest = text
+	w.code(info, len(text), column, column)
 	w.rest = rest
 }
 
@@ -192,22 +196,20 @@ func (w *writer) code(info string, n, column, outdent int) {
 	w.rest, w.last = w.rest[n:], closed
 }
 
-// indented is the length of the indented lines that come next, without empty
-// lines after them.
-func (w *writer) indented() int {
-	length := 0
-	for rest := w.rest; len(rest) > 0; {
+// together is the length of the lines that come next and belong together. in reports whether the line of a number
+// is one of them, by its column and its content; empty lines at the end are none.
+func (w *writer) together(in func(k, column int, body []byte) bool) (length, lines int) {
+	for rest := w.rest; len(rest) > 0; lines++ {
 		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		column, body := indent(line)
-		if len(body) > 0 && column < 4 {
+		if !in(lines, column, body) {
 			break
 		}
-		rest = after
-		if len(body) > 0 {
+		if rest = after; len(body) > 0 {
 			length = len(w.rest) - len(rest)
 		}
 	}
-	return length
+	return length, lines
 }
 
 // table is the length of the table that comes next: lines that all open with a
@@ -217,18 +219,13 @@ func (w *writer) table(body []byte) int {
 		return 0
 	}
 	piped := body[0] == '|'
-	length, lines := 0, 0
-	for rest := w.rest; len(rest) > 0; lines++ {
-		line, after, _ := bytes.Cut(rest, []byte{'\n'})
-		_, body := indent(line)
-		if lines == 1 && ruler(body) {
+	length, lines := w.together(func(k, _ int, body []byte) bool {
+		if k == 1 && ruler(body) {
 			piped = false
-		} else if bytes.IndexByte(body, '|') < 0 || piped && body[0] != '|' || lines == 1 && !piped {
-			break
+			return true
 		}
-		rest = after
-		length = len(w.rest) - len(rest)
-	}
+		return bytes.IndexByte(body, '|') >= 0 && (!piped || body[0] == '|') && (k != 1 || piped)
+	})
 	if lines < 2 {
 		return 0
 	}
@@ -267,17 +264,7 @@ func fenceOpens(body []byte) (int, string) {
 	return n, string(trim(body[n:min(len(body), n+40)]))
 }
 
-func heading(body []byte, column int) ([]byte, bool) {
-	n := runLen(body, '#')
-	if n == 0 || n > 6 || n == len(body) || !isSpace(body[n]) || column > 3 {
-		return nil, false
-	}
-	title := trim(body[n:])
-	if end := bytes.TrimRight(title, "#"); len(end) > 0 && isSpace(end[len(end)-1]) {
-		title = trimEnd(end)
-	}
-	return title, true
-}
+var heading = regexp.MustCompile(`^#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?$`)
 
 // listItem is the number of an item, empty for a bullet, and its content.
 func listItem(body []byte) (mark, content []byte, ok bool) {

@@ -1,34 +1,46 @@
 // Package tmpl executes templates in a part of Go's template language: text, fields, if, with, range, define, block
-// and template, and the functions and, or, not, eq and ne.
+// and template, and the functions and, or, not, eq and ne, and those of who uses it.
 //
 // text/template calls methods by their names. A linker that sees this keeps the exported methods of all types, which
-// is 3.4 MB of ctxtool. The values of these templates have no methods: a field is a member of a map.
+// is 3.4 MB of ctxtool. In these templates a field is one of a struct or a member of a map, and never a method.
 package tmpl
 
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"text/template/parse"
 )
 
-// Templates are parsed templates by their names.
-type Templates map[string]*parse.Tree
+// Templates are parsed templates. The zero value has none.
+type Templates struct {
+	// Functions are those that templates can call besides the package's own, with one result each.
+	Functions map[string]any
+	Print     func(v any) string // returns a value as it is written; nil stands for fmt.Sprint
+
+	trees map[string]*parse.Tree
+	root  any // the data of the template that is executed
+}
 
 // Parse adds a template, and those that it defines.
-func (t Templates) Parse(name, text string) error {
-	trees, err := parse.Parse(name, text, "", "", functions)
-	maps.Copy(t, trees)
+func (t *Templates) Parse(name, text string) error {
+	trees, err := parse.Parse(name, text, "", "", t.Functions, functions)
+	if t.trees == nil {
+		t.trees = trees
+	}
+	maps.Copy(t.trees, trees)
 	return err
 }
 
 // Execute writes what a template makes of data.
 func (t Templates) Execute(w *strings.Builder, name string, data any) error {
-	tree := t[name]
+	tree := t.trees[name]
 	if tree == nil {
 		return fmt.Errorf("template: no template %q", name)
 	}
+	t.root = data
 	return t.list(w, data, tree.Root)
 }
 
@@ -47,7 +59,10 @@ func (t Templates) node(w *strings.Builder, dot any, n parse.Node) error {
 		w.Write(n.Text)
 	case *parse.CommentNode:
 	case *parse.ActionNode:
-		v, err := value(dot, n.Pipe)
+		v, err := t.value(dot, n.Pipe)
+		if err == nil && t.Print != nil {
+			v = t.Print(v)
+		}
 		if err == nil {
 			fmt.Fprint(w, v)
 		}
@@ -62,7 +77,7 @@ func (t Templates) node(w *strings.Builder, dot any, n parse.Node) error {
 		var data any
 		if n.Pipe != nil {
 			var err error
-			if data, err = value(dot, n.Pipe); err != nil {
+			if data, err = t.value(dot, n.Pipe); err != nil {
 				return err
 			}
 		}
@@ -73,14 +88,14 @@ func (t Templates) node(w *strings.Builder, dot any, n parse.Node) error {
 	return nil
 }
 
-// branch executes if, with and range, the last of which is over texts, the only lists.
+// branch executes if, with and range, the last of which is over a list.
 func (t Templates) branch(w *strings.Builder, dot any, n *parse.BranchNode) error {
-	v, err := value(dot, n.Pipe)
-	texts, ok := v.([]string)
+	v, err := t.value(dot, n.Pipe)
+	list := reflect.ValueOf(v)
 	switch {
 	case err != nil:
 		return err
-	case n.NodeType == parse.NodeRange && !ok:
+	case n.NodeType == parse.NodeRange && list.Kind() != reflect.Slice:
 		return failed(n, "not supported")
 	case !truth(v):
 		if n.ElseList == nil {
@@ -90,8 +105,8 @@ func (t Templates) branch(w *strings.Builder, dot any, n *parse.BranchNode) erro
 	case n.NodeType == parse.NodeWith:
 		dot = v
 	case n.NodeType == parse.NodeRange:
-		for _, text := range texts {
-			if err := t.list(w, text, n.List); err != nil {
+		for k := range list.Len() {
+			if err := t.list(w, list.Index(k).Interface(), n.List); err != nil {
 				return err
 			}
 		}
@@ -101,23 +116,18 @@ func (t Templates) branch(w *strings.Builder, dot any, n *parse.BranchNode) erro
 }
 
 // value returns the value of a field, a text, a number, or a call of a function.
-func value(dot any, n parse.Node) (any, error) {
+func (t Templates) value(dot any, n parse.Node) (any, error) {
 	switch n := n.(type) {
 	case *parse.PipeNode:
 		if len(n.Cmds) == 1 && len(n.Decl) == 0 {
-			return call(dot, n.Cmds[0])
+			return t.call(dot, n.Cmds[0])
 		}
 	case *parse.DotNode:
 		return dot, nil
 	case *parse.FieldNode:
-		for _, name := range n.Ident {
-			members, _ := dot.(map[string]any)
-			var ok bool
-			if dot, ok = members[name]; !ok {
-				return nil, failed(n, "no field %s", name)
-			}
-		}
-		return dot, nil
+		return field(dot, n, n.Ident)
+	case *parse.VariableNode: // the data, which is all that has a name
+		return field(t.root, n, n.Ident[1:])
 	case *parse.StringNode:
 		return n.Text, nil
 	case *parse.NumberNode:
@@ -128,8 +138,26 @@ func value(dot any, n parse.Node) (any, error) {
 	return nil, failed(n, "not supported")
 }
 
+// field returns a field of a field.
+func field(v any, n parse.Node, names []string) (any, error) {
+	for _, name := range names {
+		var member reflect.Value
+		switch of := reflect.Indirect(reflect.ValueOf(v)); of.Kind() {
+		case reflect.Map:
+			member = of.MapIndex(reflect.ValueOf(name))
+		case reflect.Struct:
+			member = of.FieldByName(name)
+		}
+		if !member.IsValid() {
+			return nil, failed(n, "no field %s", name)
+		}
+		v = member.Interface()
+	}
+	return v, nil
+}
+
 // call returns the value of a command: of its only word, or of a function and its arguments.
-func call(dot any, n *parse.CommandNode) (any, error) {
+func (t Templates) call(dot any, n *parse.CommandNode) (any, error) {
 	name, ok := n.Args[0].(*parse.IdentifierNode)
 	switch {
 	case ok && len(n.Args) == 1:
@@ -138,37 +166,56 @@ func call(dot any, n *parse.CommandNode) (any, error) {
 	case len(n.Args) > 1:
 		return nil, failed(n, "not supported")
 	default:
-		return value(dot, n.Args[0])
+		return t.value(dot, n.Args[0])
 	}
-	var args []any
-	for _, a := range n.Args[1:] {
-		v, err := value(dot, a)
+	f := reflect.ValueOf(functions[name.Ident])
+	if own, ok := t.Functions[name.Ident]; ok {
+		f = reflect.ValueOf(own)
+	}
+	var args []reflect.Value
+	for k, a := range n.Args[1:] {
+		v, err := t.value(dot, a)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, v)
+		args = append(args, argument(f.Type(), k, reflect.ValueOf(v)))
 	}
-	return functions[name.Ident].(func(args []any) any)(args), nil
+	return f.Call(args)[0].Interface(), nil
+}
+
+// argument returns a value as a function takes it: what a pointer leads to, or a text or a number of its type.
+func argument(f reflect.Type, k int, v reflect.Value) reflect.Value {
+	want := f.In(min(k, f.NumIn()-1))
+	if f.IsVariadic() && k >= f.NumIn()-1 {
+		want = want.Elem()
+	}
+	switch {
+	case !v.IsValid():
+		return reflect.Zero(want)
+	case v.Kind() == reflect.Pointer && v.Type().Elem() == want:
+		return v.Elem()
+	case v.Kind() == reflect.String || v.CanInt():
+		return v.Convert(want)
+	}
+	return v
 }
 
 // functions are those that a template can call, with at least one argument. The parser only looks for their names.
 var functions = map[string]any{
-	"and": func(args []any) any { return firstOr(args, false) },
-	"or":  func(args []any) any { return firstOr(args, true) },
-	"not": func(args []any) any { return !truth(args[0]) },
-	"eq":  func(args []any) any { return slices.ContainsFunc(args[1:], equals(args[0])) },
-	"ne":  func(args []any) any { return !slices.ContainsFunc(args[1:], equals(args[0])) },
+	"and": func(args ...any) any { return firstOr(args, false) },
+	"or":  func(args ...any) any { return firstOr(args, true) },
+	"not": func(v any, _ ...any) any { return !truth(v) },
+	"eq":  func(v any, others ...any) any { return slices.ContainsFunc(others, equals(v)) },
+	"ne":  func(v any, others ...any) any { return !slices.ContainsFunc(others, equals(v)) },
 }
 
 // truth reports whether a value is one that if and with take: not zero, and not empty.
 func truth(v any) bool {
-	switch v := v.(type) {
-	case []string:
-		return len(v) > 0
-	case map[string]any:
-		return len(v) > 0
+	of := reflect.ValueOf(v)
+	if of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
+		return of.Len() > 0
 	}
-	return !slices.Contains([]any{nil, false, 0, ""}, v)
+	return of.IsValid() && !of.IsZero()
 }
 
 // firstOr returns the first argument of a truth, or the last one.

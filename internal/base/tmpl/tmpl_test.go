@@ -20,7 +20,7 @@ func TestExecute(t *testing.T) {
 	for _, text := range []string{
 		"plain {{/* not shown */}} text", "{{.Name}} {{ .Number -}}  {{- .Inner.Name}}{{.}}",
 		"{{if .Empty}}a{{else if .Zero}}b{{else}}c{{end}}{{if .Number}}d{{end}}{{if .None}}e{{end}}{{if .Zero}}f{{end}}",
-		"{{with .Inner}}{{.Name}}{{end}}{{with .Empty}}x{{else}}{{.Number}}{{end}}",
+		"{{with .Inner}}{{.Name}} {{$.Name}}{{end}}{{with .Empty}}x{{else}}{{.Number}}{{end}}",
 		"{{range .Texts}}<{{.}}>{{end}}{{range .None}}x{{else}}none{{end}}",
 		`{{define "a"}}[{{.}}]{{end}}{{template "a" .Name}}{{template "c"}}{{define "c"}}c{{end}}{{block "b" .Inner}}{{.Name}}{{end}}`,
 		`{{eq .Number 7}} {{eq .Number 1 7}} {{ne .Name "a<b"}} {{ne .Name "x"}}`,
@@ -30,7 +30,7 @@ func TestExecute(t *testing.T) {
 		if err := template.Must(template.New("it").Parse(text)).Execute(&want, data); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		all := tmpl.Templates{}
+		var all tmpl.Templates
 		err := all.Parse("it", text)
 		if err == nil {
 			err = all.Execute(&got, "it", data)
@@ -54,12 +54,12 @@ func TestErrors(t *testing.T) {
 		"{{not}}":                          "template: it:1:2: no arguments: not",
 		"{{.Name | not}}":                  "template: it:1:2: not supported: .Name | not",
 		"{{$x := .Name}}":                  "template: it:1:2: not supported: $x := .Name",
-		"{{$.Name}}":                       "template: it:1:3: not supported: $.Name",
+		"{{$.Nme}}":                        "template: it:1:3: no field Nme: $.Nme",
 		`{{template "none"}}`:              `template: no template "none"`,
 		"{{js .Name}}":                     `template: it:1: function "js" not defined`,
 		"{{.Name":                          "template: it:1: unclosed action",
 	} {
-		all := tmpl.Templates{}
+		var all tmpl.Templates
 		err := all.Parse("it", text)
 		if err == nil {
 			err = all.Execute(&strings.Builder{}, "it", data)

@@ -10,17 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
 //go:embed pi.mjs
 var piScript []byte
-
-//go:embed picuts.mjs
-var piCutsScript []byte
-
-//go:embed pitexts.mjs
-var piTextsScript []byte
 
 //go:embed pisends.mjs
 var piSendsScript []byte
@@ -46,61 +41,11 @@ type PiAnswer struct {
 	}
 }
 
-// Pi runs pi's own code to read and open copies of sessions, by name. It skips the test without
-// node or pi's package; make pi installs the package.
-func Pi(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
+// Pi runs pi's own code to read and open copies of sessions, by name, or with "read" or "open" to
+// do the one, with "open" without the messages of Read. See OfPi.
+func Pi(t *testing.T, sessions map[string][]byte, asked ...string) map[string]PiAnswer {
 	t.Helper()
-	return runPi[PiAnswer](t, piScript, sessions)
-}
-
-// PiReads is Pi without Open.
-func PiReads(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
-	t.Helper()
-	return runPi[PiAnswer](t, piScript, sessions, "PI_ASKED=read")
-}
-
-// PiOpens is Pi without the messages of Read.
-func PiOpens(t *testing.T, sessions map[string][]byte) map[string]PiAnswer {
-	t.Helper()
-	return runPi[PiAnswer](t, piScript, sessions, "PI_ASKED=open")
-}
-
-// A PiCut is how pi would compact a session, keeping that many tokens at its end. Kept is empty
-// if it would do nothing.
-type PiCut struct {
-	Keep            int
-	Kept            string          // the id of the first kept entry
-	History, Prefix int             // messages to be summarised
-	Tokens          int             // of the context before
-	Previous        json.RawMessage // summary
-	ReadFiles       []string
-	ModifiedFiles   []string
-	Throws          string
-}
-
-// PiCuts runs pi's own code to find where it would cut sessions, by name. See Pi.
-func PiCuts(t *testing.T, sessions map[string][]byte) map[string][]PiCut {
-	t.Helper()
-	all := map[string][]PiCut{}
-	for name, a := range runPi[struct{ Cuts []PiCut }](t, piCutsScript, sessions) {
-		all[name] = a.Cuts
-	}
-	return all
-}
-
-// PiTexts are the conversations that pi would summarize to compact a session and keep 200
-// tokens, and the files that it would list after the summary.
-type PiTexts struct {
-	History, Prefix json.RawMessage // texts
-	Appended        string
-	Throws          string
-}
-
-// PiConversations runs pi's own code for the texts that it would summarize, by session name.
-// See Pi.
-func PiConversations(t *testing.T, sessions map[string][]byte) map[string]PiTexts {
-	t.Helper()
-	return runPi[PiTexts](t, piTextsScript, sessions)
+	return OfPi[PiAnswer](t, piScript, sessions, asked...)
 }
 
 // A PiRequest is what pi would send to go on with a session.
@@ -110,17 +55,17 @@ type PiRequest struct {
 }
 
 // PiSends runs pi's own code to make requests of sessions for several providers, by session name.
-// See Pi.
+// See OfPi.
 func PiSends(t *testing.T, sessions map[string][]byte) map[string]PiRequest {
 	t.Helper()
-	return runPi[PiRequest](t, piSendsScript, sessions)
+	return OfPi[PiRequest](t, piSendsScript, sessions)
 }
 
 //go:embed pibodies.mjs
 var piBodiesScript []byte
 
 // PiBodies runs pi's own code to send the requests of session files, by every interface, to a stand-in
-// for the providers at that address (pibodies.mjs). It returns what pi did not send, and why. See Pi.
+// for the providers at that address (pibodies.mjs). It returns what pi did not send, and why. See OfPi.
 func PiBodies(t *testing.T, address string, files ...string) string {
 	t.Helper()
 	root := piPackage(t)
@@ -140,9 +85,10 @@ func PiBodies(t *testing.T, address string, files ...string) string {
 	return string(out)
 }
 
-// runPi runs a script over copies of sessions. The script prints one JSON object per line for
-// each, in order.
-func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, env ...string) map[string]Answer {
+// OfPi runs a script that calls pi's own code over copies of sessions, by name. The script prints a
+// JSON object for each, on a line, in order. It skips the test without node or pi's package; make pi
+// installs the package.
+func OfPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, asked ...string) map[string]Answer {
 	t.Helper()
 	root := piPackage(t)
 	dir := t.TempDir()
@@ -162,7 +108,7 @@ func runPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, 
 	var stderr bytes.Buffer
 	cmd := exec.Command("node", args...)
 	cmd.Stderr = &stderr
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(os.Environ(), "PI_ASKED="+strings.Join(asked, ""))
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr.Bytes())

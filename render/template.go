@@ -1,0 +1,128 @@
+package render
+
+import (
+	"bufio"
+	"embed"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"strings"
+	"sync"
+
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/base/tmpl"
+	"ctxtool/internal/phrase"
+	"ctxtool/sessionfmt"
+)
+
+// Reports that are sentences are templates: text.tmpl of text, markdown.tmpl of Markdown. What a template prints is
+// cleaned, or escaped, unless it is a markup.
+//
+//go:embed text.tmpl markdown.tmpl
+var templateFiles embed.FS
+
+// A markup is text in the form of what is written.
+type markup string
+
+// aside is an action that is alone on its line. That line is none of the text.
+var aside = regexp.MustCompile(`(?m)^[ \t]*(\{\{(?:if|else|end|range|with|define|template)[^{}]*\}\})\n`)
+
+var templates = sync.OnceValues(func() (all tmpl.Templates, err error) {
+	all.Functions = functions(Screen{})
+	for _, name := range []string{"text.tmpl", "markdown.tmpl"} {
+		text, err := templateFiles.ReadFile(name)
+		if err == nil {
+			err = all.Parse(name, aside.ReplaceAllString(string(text), "$1"))
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+})
+
+// functions are those of templates.
+func functions(on Screen) map[string]any {
+	all := map[string]any{
+		"print": func(parts ...any) markup { return markup(cleaned(parts...)) },
+		"put": func(parts ...any) markup {
+			return markup(fit(strings.TrimRight(cleaned(parts...), " "), lineWidth(on.Width)))
+		},
+		"table": func(t table.Table) markup {
+			var text strings.Builder
+			WriteTable(&text, t, on)
+			return markup(strings.TrimSuffix(text.String(), "\n"))
+		},
+		"kind":  func(kind string) markup { return markup(on.paint(kindStyle(kind), sessionfmt.Clean(kind))) },
+		"join":  func(all []string) string { return strings.Join(all, ", ") },
+		"trim":  func(text string) string { return strings.TrimRight(text, " ") },
+		"len":   func(list any) int { return reflect.ValueOf(list).Len() },
+		"minus": func(a, b int) int { return a - b },
+		"share": func(n, of int64) string { return phrase.Percent(float64(n) / float64(of)) },
+		"code":  func(text string) markup { return markup(literal(text)) },
+		"lines": linesOf, "printf": fmt.Sprintf, "count": phrase.Count, "window": phrase.WindowFrom,
+		"quote": sessionfmt.Quote, "or_dash": orDash, "id": entryID, "times": times, "day": dayAndMinute,
+	}
+	for name, as := range map[string]style{
+		"bold": heading, "faint": faint, "added": added, "removed": removed, "changed": changed, "failure": failure, "warning": warning,
+	} {
+		all[name] = func(text any) markup { return markup(on.paint(as, cleaned(text))) }
+	}
+	maps.Copy(all, planFunctions)
+	maps.Copy(all, searchFunctions)
+	return all
+}
+
+// linesOf returns the lines of a text.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// cleaned returns values as text.
+func cleaned(values ...any) string {
+	var all strings.Builder
+	for _, v := range values {
+		if text, ok := v.(markup); ok {
+			all.WriteString(string(text))
+		} else {
+			all.WriteString(sessionfmt.Clean(fmt.Sprint(v)))
+		}
+	}
+	return all.String()
+}
+
+// escaped returns a value as Markdown.
+func escaped(v any) string {
+	if text, ok := v.(markup); ok {
+		return string(text)
+	}
+	return inline(fmt.Sprint(v))
+}
+
+// fill writes what a template makes of a value.
+func fill(w *bufio.Writer, name string, v any, on Screen) error {
+	return execute(w, name, v, on, func(v any) string { return cleaned(v) })
+}
+
+// fillMarkdown writes what a template of Markdown makes of a value.
+func fillMarkdown(w *bufio.Writer, name string, v any) error {
+	return execute(w, name, v, Screen{}, escaped)
+}
+
+func execute(w *bufio.Writer, name string, v any, on Screen, print func(v any) string) error {
+	all, err := templates()
+	if err != nil {
+		return err
+	}
+	all.Functions, all.Print = functions(on), print
+	var text strings.Builder
+	if err := all.Execute(&text, name, v); err != nil {
+		return err
+	}
+	_, err = w.WriteString(text.String())
+	return err
+}

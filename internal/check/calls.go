@@ -151,3 +151,161 @@ func (w *walk) failedAnswer() {
 		}
 	}
 }
+
+// pairs holds the tool calls and results of the whole file that lack their counterpart.
+// Targets of context edits are not in it: they are checked in the next request.
+type pairs struct {
+	unanswered []int        // records of answers with a call without result, in order
+	uncalled   []int        // records of results without a call before them, in order
+	answered   map[int]bool // those whose call has a result already
+	early      map[int]int  // those whose call follows, with the record of the call
+}
+
+// An open call has no result yet. The calls that are open at an entry are a linked list,
+// which shares its tail with those of other entries, so that branches cost nothing.
+type openCall struct {
+	id   uint64
+	rec  int32 // -1 for a call of a failed answer: it needs no result, but may have one
+	next int32 // index of the next open call, 0 for none
+}
+
+// pairing finds the pairs of a file.
+type pairing struct {
+	x     *subject
+	open  []openCall
+	state []int32 // by record, the first call that is open after it; 0 for none
+	lost  []lostResult
+}
+
+// A lostResult is a result without an open call.
+type lostResult struct {
+	rec int
+	id  uint64
+}
+
+// findPairs returns the calls and results of a file that lack their counterpart.
+func (x *subject) findPairs() *pairs {
+	calls := 1
+	for _, f := range x.facts.all {
+		if f.kind() == aCall {
+			calls++
+		}
+	}
+	p := &pairing{x: x, open: make([]openCall, 1, calls), state: make([]int32, x.s.Len())}
+	x.parentsFirst(p.entry)
+	out := p.explain()
+	for _, i := range x.leaves() {
+		for k := p.state[i]; k > 0; k = p.open[k].next {
+			if rec := int(p.open[k].rec); rec >= 0 {
+				out.unanswered = append(out.unanswered, rec)
+			}
+		}
+	}
+	edited := x.edited()
+	for _, list := range []*[]int{&out.unanswered, &out.uncalled} {
+		slices.Sort(*list)
+		*list = slices.DeleteFunc(slices.Compact(*list), func(rec int) bool { return edited[rec] })
+	}
+	return out
+}
+
+// edited returns the records that are targets of context edits.
+func (x *subject) edited() map[int]bool {
+	edited := map[int]bool{}
+	r := x.s.NewReader()
+	for i := range x.s.Len() {
+		if x.s.Kind(i) != jsonl.ContextEdit {
+			continue
+		}
+		if line, err := r.Line(i); err == nil {
+			edited[x.s.FindValue(line.Get("targetId"))] = true
+		}
+	}
+	return edited
+}
+
+// entry computes the calls that are open after an entry.
+func (p *pairing) entry(i int) {
+	s := p.x.s
+	state := int32(0)
+	if up := s.Parent(i); up >= 0 && up != i {
+		state = p.state[up]
+	}
+	if k := s.Kind(i); k == jsonl.Assistant || k == jsonl.ToolResult {
+		found := p.x.facts.of(s.Offset(i))
+		failed := failed(found)
+		for _, f := range slices.Backward(found) { // results come in the order of the calls: the first is the nearest
+			switch {
+			case f.kind() == aCall:
+				rec := int32(i)
+				if failed {
+					rec = -1
+				}
+				p.open = append(p.open, openCall{f.id, rec, state})
+				state = int32(len(p.open) - 1)
+			case f.kind() == aResult:
+				var ok bool
+				if state, ok = p.close(state, f.id); !ok {
+					p.lost = append(p.lost, lostResult{i, f.id})
+				}
+			}
+		}
+	}
+	p.state[i] = state
+}
+
+// close returns the list without the call of that id, and reports whether it was in the
+// list. The part before the call is copied, since other branches share the old list.
+func (p *pairing) close(list int32, id uint64) (int32, bool) {
+	var before []int32
+	for k := list; k > 0; k = p.open[k].next {
+		if p.open[k].id == id {
+			rest := p.open[k].next
+			for _, b := range slices.Backward(before) {
+				c := p.open[b]
+				c.next = rest
+				p.open = append(p.open, c)
+				rest = int32(len(p.open) - 1)
+			}
+			return rest, true
+		}
+		before = append(before, k)
+	}
+	return list, false
+}
+
+// explain finds what happened to the calls of results without an open call.
+func (p *pairing) explain() *pairs {
+	out := &pairs{answered: map[int]bool{}, early: map[int]int{}}
+	if len(p.lost) == 0 {
+		return out
+	}
+	wanted := map[uint64][]int{} // by call, the records that make it
+	for _, l := range p.lost {
+		wanted[l.id] = nil
+	}
+	s := p.x.s
+	for i := range s.Len() {
+		if s.Kind(i) != jsonl.Assistant {
+			continue
+		}
+		for _, f := range p.x.facts.of(s.Offset(i)) {
+			if calls, ok := wanted[f.id]; ok && f.kind() == aCall {
+				wanted[f.id] = append(calls, i)
+			}
+		}
+	}
+	up := p.x.ancestors()
+	for _, l := range p.lost {
+		out.uncalled = append(out.uncalled, l.rec)
+		for _, call := range wanted[l.id] {
+			switch {
+			case up.above(call, l.rec):
+				out.answered[l.rec] = true
+			case up.above(l.rec, call):
+				out.early[l.rec] = call
+			}
+		}
+	}
+	return out
+}

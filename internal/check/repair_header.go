@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
+	"slices"
 
+	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -68,4 +71,96 @@ func (m *lineRepair) repairHeader(c *sessionfmt.Change, line []byte) []byte {
 		return line
 	}
 	return v.AppendEdited(nil, fields...)
+}
+
+// foreignPasses are the passes over sessions of other agents, whose lines have no records: an
+// entry may be several lines, or a part of one.
+var foreignPasses = []linePass{
+	linePasses[0],
+	{
+		pass: foreign,
+		rest: (*lineRepair).own,
+	},
+}
+
+// own repairs a line of another agent's session.
+func (m *lineRepair) own(c *sessionfmt.Change) {
+	line := bytes.Trim(c.Raw, "\x00")
+	if len(line) == len(c.Raw) || !m.repaired("padded", c.Line) {
+		line = c.Raw
+	} else if c.Out = c.Raw; jsonl.Blank(line) {
+		c.Notes = append(c.Notes, "a line of NUL bytes is taken out")
+		return
+	} else {
+		c.Notes = append(c.Notes, "the NUL bytes around it are taken out")
+	}
+	switch v, err := jsonl.ParseValue(jsonl.Trim(line)); {
+	case err != nil:
+		return
+	case !v.IsObject():
+		m.out(c, "scalar-line", "a line without entry is taken out")
+		return
+	}
+	c.New = [][]byte{m.readable(c, line)}
+	m.end(c)
+}
+
+// keeps returns an error unless the context at the leaf of a repaired session has all that it
+// had before, in the same order.
+func keeps(was, now *sessionfmt.Session) error {
+	next, stop := iter.Pull2(contents(was))
+	defer stop()
+	want, err, left := next()
+	for got, bad := range contents(now) {
+		if bad != nil {
+			err = bad
+		}
+		if err != nil || !left {
+			break
+		}
+		if bytes.Equal(got, want) {
+			want, err, left = next()
+		}
+	}
+	switch {
+	case err != nil:
+		return refuse(was, "repaired, its context cannot be replayed: %w", err)
+	case left:
+		return refuse(was, "repaired, its context would lose messages")
+	}
+	return nil
+}
+
+// refuse is the error of a session whose repair is not written, with the reason.
+func refuse(s *sessionfmt.Session, format string, args ...any) error {
+	return &sessionfmt.Error{
+		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf(format, args...),
+		Hint: "ctxtool check " + sessionfmt.Clean(s.Name) + " lists the damage",
+	}
+}
+
+// contents yields what the context at the leaf of a session has: each block of each message
+// after its role.
+func contents(s *sessionfmt.Session) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for m, err := range e.CachedMessages() {
+			var f [2]jsonl.Value
+			if err == nil {
+				m.Raw.Fields(f[:], "role", "content")
+			}
+			if !f[1].IsArray() && !yield(slices.Concat(f[0], f[1]), err) {
+				return
+			}
+			for block := range f[1].Elements {
+				if !yield(slices.Concat(f[0], block), nil) {
+					return
+				}
+			}
+		}
+	}
 }

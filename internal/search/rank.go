@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"unicode/utf8"
 )
 
 // The parameters of BM25 as Robertson and Zaragoza recommend them.
@@ -102,4 +103,129 @@ func (s *Session) sort() {
 	slices.SortFunc(s.found, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.time, b.time), cmp.Compare(a.at, b.at))
 	})
+}
+
+// excerptSide is the length of the text that an excerpt shows before and after a match, bytes.
+const excerptSide = 75
+
+// excerpt sets the text of the hit to that around a match on one line, with "..." where it is cut.
+func (h *Hit) excerpt(text []byte, m match) {
+	start, end := max(0, m.from-excerptSide), min(len(text), min(m.to, m.from+4*excerptSide)+excerptSide)
+	for start < m.from && !utf8.RuneStart(text[start]) {
+		start++
+	}
+	for end > m.from && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	h.Text = oneLine.Replace(string(text[start:end]))
+	h.From, h.To = m.from-start, min(m.to, end)-start
+	if h.CutAfter = end < len(text); h.CutAfter {
+		h.Text += "..."
+	}
+	if h.CutBefore = start > 0; h.CutBefore {
+		h.Text, h.From, h.To = "..."+h.Text, h.From+3, h.To+3
+	}
+}
+
+// best returns the match of a text around which the terms of the greatest weight are, the first
+// one of those.
+func (q *Query) best(text []byte, weights []float64) (m match, score float64, ok bool) {
+	var all []match
+	for m := range q.matches(text) {
+		if all = append(all, m); !q.Ranked || len(all) == mostMatches {
+			break
+		}
+	}
+	if len(all) == 0 {
+		return match{}, 0, q.re == nil && len(q.terms) == 0
+	}
+	slices.SortFunc(all, func(a, b match) int { return a.from - b.from })
+	score = -1
+	for i, first := range all {
+		has, sum := uint64(0), 0.0
+		for _, m := range all[i:] {
+			if m.from > first.from+2*excerptSide {
+				break
+			}
+			if has>>m.term&1 == 0 && m.term < len(weights) {
+				sum += weights[m.term]
+			}
+			has |= 1 << m.term
+		}
+		if sum > score {
+			score, m = sum, first
+		}
+	}
+	return m, score, true
+}
+
+// mostMatches is how many matches of a text are compared for its excerpt.
+const mostMatches = 1000
+
+// foldParts is in how many parts hits are folded, by their hashes, to save memory.
+const foldParts = 8
+
+// A place is where a hit is.
+type place struct {
+	key      uint64
+	in, hits int32
+}
+
+// fold removes hits whose text an earlier one has, of forks, copies and repeated reads.
+func (r *Results) fold() {
+	var all []place
+	for part := range uint64(foldParts) {
+		all = all[:0]
+		for i, s := range r.Sessions {
+			for k := range s.found {
+				if key := s.found[k].key; key%foldParts == part {
+					all = append(all, place{key, int32(i), int32(k)})
+				}
+			}
+		}
+		r.mark(all)
+	}
+	for _, s := range r.Sessions {
+		s.drop(func(f *found) bool { return f.copies == folded })
+	}
+	r.Sessions = slices.DeleteFunc(r.Sessions, func(s *Session) bool { return len(s.found) == 0 })
+}
+
+// mark marks the hits that are folded. Of equal times the first file has the original.
+func (r *Results) mark(all []place) {
+	at := func(p place) *found { return &r.Sessions[p.in].found[p.hits] }
+	slices.SortFunc(all, func(a, b place) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		return cmp.Or(cmp.Compare(at(a).time, at(b).time), cmp.Compare(a.in, b.in), cmp.Compare(at(a).at, at(b).at))
+	})
+	var first *found
+	for _, p := range all {
+		f := at(p)
+		if first == nil || first.key != p.key {
+			first = f
+			r.Found++
+			continue
+		}
+		first.copies++
+		f.copies = folded
+		r.Copies++
+	}
+}
+
+// folded marks a hit that is folded into another.
+const folded = -1
+
+// drop removes hits, with the counts of their terms.
+func (s *Session) drop(out func(f *found) bool) {
+	n, terms := 0, len(s.counts)/max(1, len(s.found))
+	for i := range s.found {
+		if !out(&s.found[i]) {
+			s.found[n] = s.found[i]
+			copy(s.counts[n*terms:(n+1)*terms], s.counts[i*terms:])
+			n++
+		}
+	}
+	s.found, s.counts = slices.Clip(s.found[:n]), s.counts[:n*terms]
 }

@@ -62,7 +62,7 @@ func Fields[T any](words string, others ...Column[*T]) (columns []Column[*T]) {
 	return columns
 }
 
-// firstOf returns the first field that is not zero, or else the last that is there.
+// firstOf returns the first field that is not zero, or else the last one.
 func firstOf(row reflect.Value, ways [][][]int) (found reflect.Value) {
 	for _, steps := range ways {
 		v := row

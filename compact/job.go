@@ -86,15 +86,23 @@ const littleLeft = 0.05
 
 // Plan returns what the job does to the context of an envelope.
 func (j *Job) Plan(e *replay.Envelope) (*Reduction, error) {
-	form, err := j.Form.Decide(e.Replay(), e.Replay().Session.Leaf(), j.GivenRules)
-	if err != nil {
-		return nil, err
-	}
 	v, err := NewView(e, j.Policy.Counter)
 	if err != nil {
 		return nil, err
 	}
+	return j.PlanView(v)
+}
+
+// PlanView is Plan for several jobs, which share the view of the context. It needs their counters
+// if these are tokenizers.
+func (j *Job) PlanView(v *View) (*Reduction, error) {
+	of := v.Envelope.Replay()
+	form, err := j.Form.Decide(of, of.Session.Leaf(), j.GivenRules)
+	if err != nil {
+		return nil, err
+	}
 	v = v.In(form)
+	v.counter = j.Policy.Counter
 	v.at = j.Time
 	r, err := j.Policy.idle(v)
 	if err != nil {

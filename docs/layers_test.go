@@ -32,7 +32,7 @@ var ranks = []string{
 	"internal/report replay/hook",
 	"compact",
 	"internal/config internal/notes internal/plan internal/simulate stats",
-	"internal/export internal/gate internal/html",
+	"internal/doctor internal/export internal/gate internal/html",
 	"render",
 	"cmd/ctxtool",
 }

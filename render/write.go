@@ -106,6 +106,9 @@ var writers = append([]writer{
 	jsonlOf(func(c check.Coverage) []check.Field { return c.Fields }),
 	text("github", writeAnnotations),
 
+	text("text", writeDoctor),
+	sheets("text", doctorSheets),
+
 	text("text", writeCount),
 	csvOf(countTable),
 	plain("jsonl", writeCountLines),

@@ -233,6 +233,10 @@ func (s *Session) Plain() io.Reader {
 // file is the source of the file itself.
 func (s *Session) file() *source { return cmp.Or(s.own, s.src) }
 
+// Packed reports whether the session is in a compressed file or a stream, to which nothing can be
+// appended.
+func (s *Session) Packed() bool { return s.src.packing != plain || s.src.info == nil }
+
 // Size returns the uncompressed size of the session in bytes, with the files that it continues.
 func (s *Session) Size() int64 { return s.src.size }
 

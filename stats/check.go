@@ -34,9 +34,9 @@ type CheckWorst struct {
 }
 
 // check counts findings.
-func (l *lensRun) check(found []check.Finding) {
+func (l *lensRun) check(found *check.Report) {
 	p := &CheckPart{}
-	for _, f := range found {
+	for _, f := range found.Findings {
 		switch f.Severity {
 		case check.Error:
 			p.Errors++
@@ -50,9 +50,9 @@ func (l *lensRun) check(found []check.Finding) {
 			p.Worst = &CheckWorst{Severity: f.Severity.String(), Code: f.Code, Line: f.Line, Entry: f.Entry, Text: f.Text}
 		}
 	}
-	l.Report.Check = p
+	l.Report.Check, l.Report.Damage = p, found
 	if l.each != nil {
-		l.each.Findings = found
+		l.each.Findings = found.Findings
 	}
 }
 

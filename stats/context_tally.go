@@ -98,7 +98,7 @@ func (t *contextTally) read(m *weighed) {
 		return
 	}
 	name = path.Clean(name)
-	if folder := t.l.Report.project; folder != "" {
+	if folder := t.l.Report.Project; folder != "" {
 		name = strings.TrimPrefix(name, path.Clean(folder)+"/")
 	}
 	f := rowOf(&t.files, t.fileAt, name, fileReads{Reread: Reread{Path: name}})

@@ -150,7 +150,7 @@ func (c *costReader) end() {
 	if slices.Contains(p.By, "branch") {
 		c.toBranches()
 	}
-	own := CostKeys{Session: c.Report.ID, Project: c.Report.project, Agent: c.Report.Agent}.only(p.By)
+	own := CostKeys{Session: c.Report.ID, Project: c.Report.Project, Agent: c.Report.Agent}.only(p.By)
 	for i := range p.Rows {
 		p.Rows[i].Session, p.Rows[i].Project, p.Rows[i].Agent = own.Session, own.Project, own.Agent
 	}

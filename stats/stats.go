@@ -63,6 +63,12 @@ type Options struct {
 	Entries func(r *Report) []string
 	Check   check.Options // of the lens check
 
+	// End is called while the session is open, with the ledger of all branches and the context at the
+	// point. The report then lacks the lens check. May be nil.
+	End func(r *Report, l *ledger.Ledger, e *replay.Envelope) error
+	// Step is called for each step of the path to the point, and set with End.
+	Step func(r *replay.Replay, s replay.Step)
+
 	// Open configures how the session file is opened; Visit is ignored.
 	Open sessionfmt.Options
 }
@@ -86,7 +92,8 @@ type Report struct {
 
 	Path    string         `json:"-"` // of the file from the current folder
 	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
-	project string         // the folder of the session
+	Damage  *check.Report  `json:"-"` // of the lens check
+	Project string         `json:"-"` // the header's folder
 	fits    bool           // see Fits
 }
 
@@ -171,11 +178,15 @@ func (o *Options) Read(name string) (*Report, error) {
 		l.Calls = append(l.Calls, l.fit)
 	}
 	open := o.Open
-	var damage func(*sessionfmt.Session) []check.Finding
+	var damage func(*sessionfmt.Session) *check.Report
 	if l.checked {
 		opt := o.Check
 		opt.Open = open
 		open, damage = check.Opening(name, opt)
+	}
+	if o.End != nil {
+		l.Requests, l.Hashes = true, true
+		l.Steps = append(l.Steps, func(s replay.Step) { o.Step(l.Replay, s) })
 	}
 	if len(l.Records)+len(l.Calls) > 0 {
 		open.Ordered = true // sums of dollars depend on the order
@@ -193,9 +204,9 @@ func (o *Options) Read(name string) (*Report, error) {
 	l.Report.Coverage, l.Report.Version, l.Report.Reading = &s.Coverage, s.Version, s.Reading()
 	if s.Header() >= 0 {
 		line := l.line(s.Header())
-		l.Report.ID, l.Report.project = line.Get("id").Text(), line.Get("cwd").Text()
+		l.Report.ID, l.Report.Project = line.Get("id").Text(), line.Get("cwd").Text()
 	}
-	l.Report.fits = l.Report.fits && strings.Contains(l.Report.project, o.Only.Project) &&
+	l.Report.fits = l.Report.fits && strings.Contains(l.Report.Project, o.Only.Project) &&
 		(o.Only.Agent == "" || o.Only.Agent == s.Dialect().Agent())
 	opt := o.Replay
 	opt.Leaf = s.Leaf()

@@ -50,6 +50,9 @@ func (l *lensRun) walk() {
 			end(e)
 		}
 	}
+	if l.End != nil && l.err == nil {
+		l.fail(l.End(l.Report, l.Book, e))
+	}
 }
 
 // inFile returns an error without the file name, which the report has.

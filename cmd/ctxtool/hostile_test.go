@@ -16,7 +16,7 @@ import (
 // The commands that hostile sessions are given to; S is the session.
 var hostileCommands = []string{
 	"replay S", "replay -f llm S", "ls S", "status S", "cache --all S", "log --all S", "diff S", "reduce --pass truncate S", "prune S", "search next S",
-	"forgot S", "notes S", "stats S", "check S", "trace S next", "show S leaf", "log --tree S", "render -f markdown -o - S",
+	"forgot S", "notes S", "stats S", "check S", "trace S next", "show S leaf", "doctor S", "log --tree S", "render -f markdown -o - S",
 	"render -f html -o - S", "simulate S",
 }
 

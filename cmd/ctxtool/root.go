@@ -146,6 +146,7 @@ var commands = []struct {
 	{"cost", newCostCommand, manySessions, "Inspect", nil},
 	{"count", newCountCommand, otherArgs, "Explain", nil},
 	{"diff", newDiffCommand, 2, "Explain", nil},
+	{"doctor", newDoctorCommand, manySessions, "Explain", nil},
 	{"edit", newEditCommand, 1, "Change", nil},
 	{"label", newLabelCommand, 1, "Change", nil},
 	{"keep", newKeepCommand, otherArgs, "Files", nil},
@@ -211,9 +212,8 @@ func commandOf(args []string) string {
 const startHere = `  ctxtool ls                      # your sessions, of all agents
   ctxtool cost                    # what they cost
   ctxtool replay SESSION          # what the model saw
-  ctxtool cache SESSION           # what the prompt cache served
-  ctxtool render --open SESSION   # read a session in the browser
-  ctxtool reduce SESSION          # what would make its context smaller`
+  ctxtool doctor SESSION          # what is wrong with it, and what mends it
+  ctxtool render --open SESSION   # read a session in the browser`
 
 // newRoot builds the command tree, or only its part for one command: to register the flags
 // of all commands would take longer than most answers.

@@ -256,6 +256,18 @@ func Choose(only, skip []string) (Choice, error) {
 	return choice, nil
 }
 
+// weighed are the checks of damage that hides something and that no repair mends.
+var weighed = []string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}
+
+// Harms are the checks of damage that a command mends, or that hides something.
+func Harms() Choice {
+	choice := Choice{}
+	for _, c := range checks {
+		choice[c.Code] = c.mend != 0 || slices.Contains(weighed, c.Code) || c.Severity == Error && c.fix != nothing
+	}
+	return choice
+}
+
 func (c *Check) named(name string) bool { return name == c.Code || name == c.Group }
 
 func (ch Choice) has(code string) bool { return ch == nil || ch[code] }

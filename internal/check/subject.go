@@ -20,6 +20,8 @@ type Options struct {
 
 	Implemented []string // names of the existing tools; empty if all exist
 
+	Unweighed bool // findings do not say what they hide
+
 	Open sessionfmt.Options // how files are opened; the checks override what they need
 }
 
@@ -53,21 +55,25 @@ func File(name string, opt Options) *Report {
 		return x.report
 	}
 	defer s.Close()
-	x.run(s)
-	x.weigh()
-	x.report.judge()
-	x.report.Rename(name)
-	return x.report
+	return x.reported(s)
 }
 
 // Opening returns the options with which to open the session called name, and a function that
-// then finds its damage, but not what that hides.
-func Opening(name string, opt Options) (sessionfmt.Options, func(s *sessionfmt.Session) []Finding) {
+// then reports its damage.
+func Opening(name string, opt Options) (sessionfmt.Options, func(s *sessionfmt.Session) *Report) {
 	x := newSubject(name, opt)
-	return x.opening(), func(s *sessionfmt.Session) []Finding {
-		x.run(s)
-		return x.report.Findings
+	return x.opening(), x.reported
+}
+
+// reported checks an open session.
+func (x *subject) reported(s *sessionfmt.Session) *Report {
+	x.run(s)
+	if !x.opt.Unweighed {
+		x.weigh()
 	}
+	x.report.judge()
+	x.report.Rename(x.report.File)
+	return x.report
 }
 
 func newSubject(name string, opt Options) *subject {

@@ -33,7 +33,7 @@ type weighing struct {
 func (x *subject) weigh() {
 	r := x.report
 	repairable := slices.ContainsFunc(r.Findings, func(f Finding) bool { return Find(f.Code).mend != 0 })
-	if !repairable && !slices.ContainsFunc([]string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}, r.has) {
+	if !repairable && !slices.ContainsFunc(weighed, r.has) {
 		return
 	}
 	now, err := seen(x.s)

@@ -150,6 +150,26 @@ func (x *Index) find(calls map[string]uint64, answers []answer) error {
 	return nil
 }
 
+// LastUses returns, for each message, the last answer after it that uses what it has, 0 for none. Terms
+// that are common tell nothing.
+func (x *Index) LastUses() []int {
+	last := make([]int, len(x.kinds)) // by term
+	for answer, terms := range x.uses {
+		for _, t := range terms {
+			last[t] = answer
+		}
+	}
+	used := make([]int, len(x.uses))
+	for t, answer := range last {
+		for _, message := range x.has[x.first[t]:x.first[t+1]] {
+			if int(message) < answer {
+				used[message] = max(used[message], answer)
+			}
+		}
+	}
+	return used
+}
+
 // frequent reports whether a term means something in any number of messages: a call or a path.
 func (x *Index) frequent(t int32) bool {
 	kind := order[x.kinds[max(t, ^t)]]

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"ctxtool/internal/check"
+	"ctxtool/internal/doctor"
+	"ctxtool/stats"
+
+	"github.com/spf13/cobra"
+)
+
+type doctorOptions struct {
+	answer
+	redaction
+	all     bool
+	several bool
+	stats.Options
+}
+
+func newDoctorCommand(e *env) *cobra.Command {
+	o := &doctorOptions{}
+	cmd := command(e, o, runDoctor)
+	o.answer.flags(e, cmd, "text", "json")
+	o.redaction.flags(e)
+	cmd.Flags().BoolVar(&o.all, "all", false, "examine the sessions of all agents, by project")
+	e.models(&o.Replay.Models)
+	return cmd
+}
+
+func runDoctor(e *env, o *doctorOptions, args []string) error {
+	if o.all && len(args) > 0 {
+		return usagef("--all conflicts with SESSION")
+	}
+	e.anywhere = true
+	o.Check = check.Options{Models: o.Replay.Models, Now: e.now()}
+	o.Open = e.opening(0)
+	if o.all {
+		files, err := e.listed(nil)
+		if err != nil {
+			return usage(err)
+		}
+		return o.store(e, files)
+	}
+	files, err := e.sessions(args)
+	if err != nil {
+		return usage(err)
+	}
+	if len(files) != 1 || len(args) > 0 && e.isDir(args[0]) {
+		return o.store(e, files)
+	}
+	f := files[0]
+	e.frugal(f.path)
+	show, end := e.progress(f.path, true)
+	defer end()
+	r, err := o.examine(e, f, show)
+	if err != nil {
+		return err
+	}
+	e.noteFindings(f.path, r.Figures.Findings)
+	return e.print(&o.answer, paths(files), r)
+}
+
+// examine reports on a session.
+func (o *doctorOptions) examine(e *env, f listedFile, show func(done, size int64)) (*doctor.Report, error) {
+	opt := doctor.Options{Stats: o.Options, Ref: e.ref(f.path), Brief: o.several}
+	opt.Stats.Open.Progress = show
+	r, err := doctor.Examine(f.path, opt)
+	if err == nil {
+		r.File = opt.Ref
+	}
+	return r, err
+}
+
+// store reports on several sessions by project. One that cannot be read is a line.
+func (o *doctorOptions) store(e *env, files []listedFile) error {
+	o.several = true
+	s := &doctor.Store{Projects: []doctor.Project{}, Unread: []doctor.Unread{}}
+	o.Open.Workers = 1
+	e.collect(batchGC)
+	inOrder(e, 0, byPath(files), func(f listedFile, show func(done, size int64)) *doctor.Report {
+		r, err := o.examine(e, f, show)
+		if err != nil {
+			r = &doctor.Report{File: e.fileName(f.name), Error: e.reason(err)}
+		}
+		return r
+	}, s.Add)
+	if err := noneRead(len(s.Unread), len(files)); err != nil {
+		return err
+	}
+	s.Finish()
+	return e.print(&o.answer, paths(files), s)
+}

@@ -160,7 +160,7 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 	if o.gated && len(files) == 0 && !o.allowEmpty {
 		return gate.ErrEmpty
 	}
-	o.Check = check.Options{Models: o.Replay.Models, Now: e.now(), Unweighed: true}
+	o.Check = check.Options{Models: o.Replay.Models, Now: e.now()}
 	o.Open = e.opening(0)
 	sum := &stats.Report{Schema: stats.Schema}
 	err := e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {

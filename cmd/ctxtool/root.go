@@ -212,7 +212,7 @@ func commandOf(args []string) string {
 const startHere = `  ctxtool ls                      # your sessions, of all agents
   ctxtool cost                    # what they cost
   ctxtool replay SESSION          # what the model saw
-  ctxtool doctor SESSION          # what is wrong with it, and what mends it
+  ctxtool doctor SESSION          # what is wrong with it, and what fixes it
   ctxtool render --open SESSION   # read a session in the browser`
 
 // newRoot builds the command tree, or only its part for one command: to register the flags

@@ -256,10 +256,10 @@ func Choose(only, skip []string) (Choice, error) {
 	return choice, nil
 }
 
-// weighed are the checks of damage that hides something and that no repair mends.
+// weighed are the checks of damage that hides something and that no repair fixes.
 var weighed = []string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}
 
-// Harms are the checks of damage that a command mends, or that hides something.
+// Harms are the checks of damage that a command fixes, or that hides something.
 func Harms() Choice {
 	choice := Choice{}
 	for _, c := range checks {

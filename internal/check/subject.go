@@ -20,7 +20,7 @@ type Options struct {
 
 	Implemented []string // names of the existing tools; empty if all exist
 
-	Unweighed bool // findings do not say what they hide
+	Weigh bool // of Opening: findings say what they hide, as those of File do
 
 	Open sessionfmt.Options // how files are opened; the checks override what they need
 }
@@ -55,6 +55,7 @@ func File(name string, opt Options) *Report {
 		return x.report
 	}
 	defer s.Close()
+	x.opt.Weigh = true
 	return x.reported(s)
 }
 
@@ -68,7 +69,7 @@ func Opening(name string, opt Options) (sessionfmt.Options, func(s *sessionfmt.S
 // reported checks an open session.
 func (x *subject) reported(s *sessionfmt.Session) *Report {
 	x.run(s)
-	if !x.opt.Unweighed {
+	if x.opt.Weigh {
 		x.weigh()
 	}
 	x.report.judge()

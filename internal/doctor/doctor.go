@@ -1,6 +1,6 @@
 // Package doctor tells what is wrong with a session, the worst first: damage, what the prompt cache
 // lost, what fills the context and nobody uses, and what the last compaction dropped. Each line has
-// the command that mends it and what that is worth.
+// the command that fixes it and what that is worth.
 //
 // Examine returns the report of a session: figures of package stats, plans of package compact, and
 // lines by one table of looks. Stores adds up reports by project.
@@ -56,7 +56,7 @@ type Fill struct {
 type Line struct {
 	Kind     string   `json:"kind"`               // `damage`, `cache`, `tools`, `skills`, `context`, `together`, `compaction`
 	Text     string   `json:"text"`               // a sentence
-	Command  string   `json:"command"`            // that mends it, or shows what only a person can mend
+	Command  string   `json:"command"`            // that fixes it, or shows what only a person can fix
 	Tokens   int64    `json:"tokens,omitempty"`   // that it is about: in the context, carried by each request, hidden, or billed again
 	Cost     *float64 `json:"cost,omitempty"`     // US dollars: that it has cost so far
 	Saves    int      `json:"saves,omitempty"`    // tokens that each request has less after the command
@@ -122,7 +122,7 @@ func Examine(name string, opt Options) (*Report, error) {
 		return x.look()
 	}
 	o.Step = x.step
-	o.Check.Choice = check.Harms()
+	o.Check.Choice, o.Check.Weigh = check.Harms(), true
 	r, err := o.Read(name)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,10 +26,10 @@ const (
 	mostList = 5 // names in a sentence
 )
 
-// mends are the fixes of package check that change a session with --write.
-var mends = []string{"ctxtool repair ", "ctxtool migrate ", "ctxtool edit ", "ctxtool compact "}
+// fixes are the fixes of package check that change a session with --write.
+var fixes = []string{"ctxtool repair ", "ctxtool migrate ", "ctxtool edit ", "ctxtool compact "}
 
-// damaged returns a line for each kind of damage that a command mends, or that hides something.
+// damaged returns a line for each kind of damage that a command fixes, or that hides something.
 func damaged(r *check.Report) (all []Line) {
 	at, counts := map[string]int{}, []int{}
 	var kinds []check.Finding
@@ -60,7 +61,7 @@ func damaged(r *check.Report) (all []Line) {
 		if n := f.Hides.Messages; n > 0 {
 			line.Text += fmt.Sprintf(": it hides %s", phrase.Count(n, "message"))
 		}
-		if slices.ContainsFunc(mends, func(m string) bool { return strings.HasPrefix(f.Fix, m) }) && !strings.Contains(f.Fix, " -o ") {
+		if slices.ContainsFunc(fixes, func(m string) bool { return strings.HasPrefix(f.Fix, m) }) && !strings.Contains(f.Fix, " -o ") {
 			line.Command += " --write"
 		}
 		all = append(all, line)
@@ -102,7 +103,8 @@ func (x *exam) lost() ([]Line, error) {
 		if avoidable[k].cause == cache.CausePause {
 			could[k] = x.kept(could[k])
 		}
-		if sum.Plus(could[k]); could[k].Tokens > could[worst].Tokens {
+		sum.Plus(could[k])
+		if cmp.Or(cmp.Compare(could[k].Cost, could[worst].Cost), cmp.Compare(could[k].Tokens, could[worst].Tokens)) > 0 {
 			worst = k
 		}
 	}

@@ -29,7 +29,7 @@ type Project struct {
 	Lost     float64 `json:"lost"`              // US dollars of it that the cache could have saved: `rebilled` of `ctxtool cache`
 	Dead     int64   `json:"dead"`              // tokens in contexts that the commands would remove
 	Carried  int64   `json:"carried"`           // tokens of tools and skills that each request has and nothing used, of all sessions together
-	Damaged  int     `json:"damaged"`           // sessions with damage that a command mends, or that hides something
+	Damaged  int     `json:"damaged"`           // sessions with damage that a command fixes, or that hides something
 	Dropped  int     `json:"dropped"`           // sessions whose last compaction dropped what was needed
 	Session  string  `json:"session,omitempty"` // the worst of them, as a command takes it
 	Worst    *Line   `json:"worst,omitempty"`   // its first line

@@ -274,6 +274,7 @@ type Work struct {
 	Report   *PassReport
 
 	from    *View // the view before the pass
+	own     int   // 1 more than the message that changed last, whose blocks no other view has; 0 for none
 	changed []int // in a Keeper: messages that have changed since the pass ran, in order
 	settled int   // in a Keeper: messages before this one have been through the pass
 	memory  *any  // in a Keeper: what the pass remembers of them
@@ -328,7 +329,9 @@ func (w *Work) change(c Change, f func(m *Message)) {
 	}
 	m := &w.Messages[c.Message]
 	before := m.Tokens(w.Counter)
-	m.Blocks = slices.Clone(m.Blocks)
+	if w.own != c.Message+1 {
+		m.Blocks, w.own = slices.Clone(m.Blocks), c.Message+1
+	}
 	m.Edited = true
 	f(m)
 	after := m.Tokens(w.Counter)

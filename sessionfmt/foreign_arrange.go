@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -21,6 +22,7 @@ type arrangement struct {
 	names *Namer
 	times bool
 	r     *Reader
+	err   error // the first one
 }
 
 func (s *Session) newArrangement(opt Options) *arrangement {
@@ -48,8 +50,8 @@ func (a *arrangement) merge(u *unit) error {
 		if len(u.times) > 0 {
 			a.line.Time = u.times[i]
 		}
-		if err := a.by.Next(a, &a.line); err != nil {
-			return err
+		if a.by.Next(a, &a.line); a.err != nil {
+			return a.err
 		}
 	}
 	return nil
@@ -57,21 +59,17 @@ func (a *arrangement) merge(u *unit) error {
 
 // end comes after the last unit.
 func (a *arrangement) end() error {
-	if err := a.by.End(a); err != nil {
-		return err
-	}
+	a.by.End(a)
 	if len(a.s.records) == 0 { // all lines are for display
 		a.flags = 0
-		if _, err := a.Add(jsonl.Header, &dialect.Line{At: a.s.first, Number: 1}); err != nil {
-			return err
-		}
+		a.Add(jsonl.Header, &dialect.Line{At: a.s.first, Number: 1})
 	}
 	a.s.leaf = a.leaf
-	return nil
+	return a.err
 }
 
 // Add is of [dialect.Tree], as what follows is.
-func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int, err error) {
+func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int) {
 	s := a.s
 	rec := record{off: l.At.Off, size: l.At.Size, line: l.Number, kind: kind}
 	if kind != jsonl.Header && a.line.At.Off == l.At.Off {
@@ -89,9 +87,7 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 		}
 		slot := s.slot(id)
 		if len(id) == 0 || *slot != 0 {
-			if id, err = a.name(l, kind); err != nil {
-				return 0, err
-			}
+			id = a.name(l, kind)
 			slot = s.slot(id)
 		}
 		a.leaf, *slot = len(s.records), uint32(len(s.records)+1)
@@ -106,11 +102,11 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	for _, at := range more {
 		a.Join(entry, at)
 	}
-	return entry, nil
+	return entry
 }
 
 // name is the id of an entry whose line has none that it can have.
-func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) ([]byte, error) {
+func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) []byte {
 	s := a.s
 	if part := s.part(len(s.records), l.At.Off); part > 0 {
 		first := l.ID
@@ -118,18 +114,14 @@ func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) ([]byte, error) {
 			first = s.idOf(len(s.records) - part)
 		}
 		if id := fmt.Appendf(first[:len(first):len(first)], ".%d", part); *s.slot(id) == 0 {
-			return id, nil
+			return id
 		}
-	}
-	line, err := a.Read(l.At)
-	if err != nil {
-		return nil, err
 	}
 	parent := ""
 	if a.leaf >= 0 {
 		parent = s.ID(a.leaf)
 	}
-	return []byte(a.names.next(parent, line, kind.String())), nil
+	return []byte(a.names.next(parent, a.Read(l.At), kind.String()))
 }
 
 // part is how many entries before record i are made of the line at an offset.
@@ -205,13 +197,18 @@ func (a *arrangement) Spans(entry int) []dialect.Span {
 	return all
 }
 
-func (a *arrangement) Read(at dialect.Span) (jsonl.Value, error) {
+func (a *arrangement) Read(at dialect.Span) jsonl.Value {
 	line, err := a.r.read(at)
+	if a.Fail(err); err != nil {
+		return jsonl.Value("null")
+	}
 	if !utf8.Valid(line) {
 		line = jsonl.ReplaceInvalidUTF8(line)
 	}
-	return jsonl.Value(jsonl.Trim(line)), err
+	return jsonl.Value(jsonl.Trim(line))
 }
+
+func (a *arrangement) Fail(err error) { a.err = cmp.Or(a.err, err) }
 
 // joinedTo yields the lines that belong to an entry beside its first one.
 func (s *Session) joinedTo(entry int) iter.Seq[*joined] {

@@ -206,17 +206,18 @@ func (k Kept) Count() int { return k.To - k.From }
 // An Arranger makes entries of lines.
 type Arranger interface {
 	// Next takes the next line, which is valid during the call.
-	Next(t Tree, l *Line) error
+	Next(t Tree, l *Line)
 	// End comes after the last one.
-	End(t Tree) error
+	End(t Tree)
 }
 
-// A Tree is what an arranger makes. Entries are known by their number.
+// A Tree is what an arranger makes. Entries are known by their number. The first error, of reading
+// too, ends the session after the line at hand.
 type Tree interface {
 	// Add adds an entry of a kind, made from a line and others, as the child of the leaf, and
 	// makes it the leaf. A line may make several entries, one after the other: the id of the
 	// second is that of the first and ".1", and so on.
-	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int, err error)
+	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int)
 	// Join adds a line to an entry.
 	Join(entry int, at Span)
 	// Keep says which prompts a Transform keeps.
@@ -237,8 +238,10 @@ type Tree interface {
 	Move(entry int)
 	// Find is the entry with an id, -1 for none.
 	Find(id []byte) int
-	// Read is a line. It is valid until the next one.
-	Read(at Span) (jsonl.Value, error)
+	// Read is a line, absent after an error. It is valid until the next one.
+	Read(at Span) jsonl.Value
+	// Fail reports that the session cannot be read.
+	Fail(err error)
 	// Report adds a finding at a line, and at the entry that has the line's id.
 	Report(code string, l *Line, text string)
 }

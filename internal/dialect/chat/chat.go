@@ -290,73 +290,64 @@ func NewArranger(f Format) *Arranger { return &Arranger{f: f} }
 
 // Begin adds the header before the first line, which may be about the session: some files have
 // only messages.
-func (a *Arranger) Begin(t dialect.Tree, l *dialect.Line) error {
+func (a *Arranger) Begin(t dialect.Tree, l *dialect.Line) {
 	if a.begun {
-		return nil
+		return
 	}
 	a.begun = true
 	header := *l
 	if l.Code != about && l.Code != titled {
 		header.ID = nil
 	}
-	_, err := t.Add(jsonl.Header, &header)
-	if header.ID = nil; err == nil && l.Code == titled {
-		_, err = t.Add(jsonl.SessionInfo, &header)
+	t.Add(jsonl.Header, &header)
+	if header.ID = nil; l.Code == titled {
+		t.Add(jsonl.SessionInfo, &header)
 	}
-	return err
 }
 
 // Next is [dialect.Arranger]'s.
-func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) error {
-	if err := a.Begin(t, l); err != nil {
-		return err
-	}
+func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) {
+	a.Begin(t, l)
 	a.other = a.other || !l.Own
 	switch {
 	case l.Code == about, l.Code == titled, l.Own && a.other:
-		return nil
 	case l.Code == dialect.Unknown, l.Code >= theirs:
-		_, err := t.Add(jsonl.Unknown, l)
-		return err
+		t.Add(jsonl.Unknown, l)
 	case l.Code >= results:
-		return a.results(t, l, int(l.Code-results))
+		a.results(t, l, l.Code-results)
 	case l.Code >= calling:
 		a.calls = append(a.calls[:0], l.At)
-		if err := a.add(t, l, jsonl.Assistant); err != nil {
-			return err
-		}
-		return a.results(t, l, int(l.Code-calling))
+		a.add(t, l, jsonl.Assistant)
+		a.results(t, l, l.Code-calling)
 	case l.Code >= single:
-		return a.add(t, l, jsonl.Kind(l.Code-single))
+		a.add(t, l, jsonl.Kind(l.Code-single))
+	default:
+		a.several(t, l)
 	}
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
-	r := a.f.read(line, nil)
+}
+
+// several adds the messages of a line.
+func (a *Arranger) several(t dialect.Tree, l *dialect.Line) {
+	r := a.f.read(t.Read(l.At), nil)
 	defer r.done()
 	for i := range r.Said {
 		if r.Said[i].calls() {
 			a.calls = append(a.calls[:0], l.At)
 		}
-		if err = a.add(t, l, r.Said[i].Kind); err != nil {
-			break
-		}
+		a.add(t, l, r.Said[i].Kind)
 	}
-	return err
 }
 
 // results adds so many results.
-func (a *Arranger) results(t dialect.Tree, l *dialect.Line, n int) (err error) {
-	for ; n > 0 && err == nil; n-- {
-		err = a.add(t, l, jsonl.ToolResult)
+func (a *Arranger) results(t dialect.Tree, l *dialect.Line, n dialect.Code) {
+	for range n {
+		a.add(t, l, jsonl.ToolResult)
 	}
-	return err
 }
 
 // add adds a message. Only the first entry can be the prompt. A result has the line with its
 // call, if that is another one.
-func (a *Arranger) add(t dialect.Tree, l *dialect.Line, kind jsonl.Kind) error {
+func (a *Arranger) add(t dialect.Tree, l *dialect.Line, kind jsonl.Kind) {
 	if kind == jsonl.System && a.asked {
 		kind = jsonl.Custom
 	}
@@ -365,9 +356,8 @@ func (a *Arranger) add(t dialect.Tree, l *dialect.Line, kind jsonl.Kind) error {
 	if kind == jsonl.ToolResult && len(a.calls) > 0 && a.calls[0] != l.At {
 		more = a.calls
 	}
-	_, err := t.Add(kind, l, more...)
-	return err
+	t.Add(kind, l, more...)
 }
 
 // End is [dialect.Arranger]'s.
-func (a *Arranger) End(dialect.Tree) error { return nil }
+func (a *Arranger) End(dialect.Tree) {}

@@ -98,7 +98,7 @@ func (a *arranger) lead(id []byte) (to link, ok bool) {
 }
 
 // Next is of [dialect.Arranger], as End is.
-func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	if a.first == nil {
 		a.first = l.Clone()
 	}
@@ -110,81 +110,74 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
 		}
 	}
 	a.based = a.based || !l.Own
-	switch code {
-	case lastPrompt, pinned:
+	switch {
+	case code == lastPrompt, code == pinned:
 		a.leafAt(l, code)
-		return nil
-	case title, ownTitle:
+	case code == title, code == ownTitle:
 		if code >= a.titled {
 			a.titled, a.title = code, l.Clone()
 		}
-		return nil
-	case replacement:
-		return a.replace(t, l)
-	case about:
-		if l.Own {
-			a.about = append(a.about, l.At)
-		}
-		return nil
-	case bridged: // written again and again, and the last one counts
-		if l.Own {
-			a.bridge = append(a.bridge[:0], l.At)
-		}
-		return nil
-	case costs:
-		line, err := t.Read(l.At)
-		if dollars, ok := line.Get("totalCostUSD").Float(); ok && err == nil && l.Own {
+	case code == replacement:
+		a.replace(t, l)
+	case code == about && l.Own:
+		a.about = append(a.about, l.At)
+	case code == bridged && l.Own: // written again and again, and the last one counts
+		a.bridge = append(a.bridge[:0], l.At)
+	case code == costs && l.Own:
+		line := t.Read(l.At)
+		if dollars, ok := line.Get("totalCostUSD").Float(); ok {
 			t.Counted(string(line.Get("startTime")), dollars)
 		}
-		return err
-	case forked:
-		return a.fork(t, l)
-	case shape:
-		return a.shape(t, l)
-	case request:
-		return a.request(t, l)
+	case code == forked:
+		a.fork(t, l)
+	case code == shape:
+		a.shapes[t.Read(l.At).Get("shapeHash").Text()] = l.At
+	case code == request:
+		a.request(t, l)
+	case len(l.ID) > 0:
+		a.chain(t, l, code, side)
 	}
-	if len(l.ID) == 0 {
-		return nil
-	}
+}
+
+// chain takes a record of the chain. One that a compaction waits for is part of that.
+func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
 	if len(a.entries) == 0 {
-		if err := a.begin(t, l); err != nil {
-			return err
-		}
+		a.begin(t, l)
 	}
 	if had, ok := a.lead(l.ID); ok {
 		a.repeated(t, l, had)
-		return nil
+		return
 	}
 	if a.held != nil {
 		if code == summary && bytes.Equal(l.Ref, a.held.line.ID) {
 			a.held.said = l.Clone()
-			return nil
+			return
 		}
 		if before, is := a.held.missing[string(l.ID)]; is { // it comes late, as what it was
 			late := *l
 			late.Ref = []byte(before)
-			return a.record(t, &late, code, side)
+			a.record(t, &late, code, side)
+			return
 		}
-		if err := a.compact(t); err != nil {
-			return err
-		}
+		a.compact(t)
 	}
-	return a.record(t, l, code, side)
+	if code == boundary {
+		a.hold(t, l)
+	} else {
+		a.record(t, l, code, side)
+	}
 }
 
-// record takes a record of the chain.
-func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) (err error) {
-	if code == boundary {
-		return a.hold(t, l)
-	}
+// record takes a record that is no compaction.
+func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
 	id, request, _ := bytes.Cut(l.Group, []byte{'\n'}) // of an answer
 	if code == answer && len(id) > 0 {
 		if e, ok := a.answers[a.key(id)]; ok {
 			t.Join(int(e), l.At)
 			a.finished(e, l)
 			a.follow(l, e, side)
-			return a.asWritten(t, e, l, side)
+			a.asWritten(t, e, l, side)
+			return
 		}
 	}
 	above := a.parent(l, side)
@@ -199,27 +192,24 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	}
 	if code == progress { // a link, and nothing else
 		a.at[a.key(l.ID)] = above
-		return nil
+		return
 	}
 	if up >= 0 && code != result && code != results {
 		a.walk(up, above.at.Off)
 	}
 	switch code {
 	case result, results:
-		return a.result(t, l, above, side)
-	case microcompact:
-		return a.microcompact(t, l, up, side)
-	case snip:
-		return a.snip(t, l, up, side)
+		a.result(t, l, above, side)
+	case microcompact, snip:
+		a.takeOut(t, l, up, side)
 	case synthetic:
-		return a.synthetic(t, l, up, side)
+		a.synthetic(t, l, up, side)
 	case attachment, unsent:
-		return a.beside(t, kinds[code], l, above, side)
+		a.beside(t, kinds[code], l, above, side)
 	case snapshot:
-		return a.snapshot(t, l, above, side)
-	}
-	e, err := a.add(t, kinds[code], l, a.end(up), side)
-	if err == nil && code == answer {
+		a.snapshot(t, l, above, side)
+	case answer:
+		e := a.add(t, jsonl.Assistant, l, a.end(up), side)
 		a.answers[a.key(id)] = e
 		a.finished(e, l)
 		a.shrunk(t, l, e, request)
@@ -229,29 +219,26 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 			t.Recorded(int(e))
 			a.recording = false
 		}
-		err = a.asWritten(t, e, l, side)
+		a.asWritten(t, e, l, side)
+	default:
+		a.add(t, kinds[code], l, a.end(up), side)
 	}
-	return err
 }
 
 // fork takes the head of a sub-agent that begins with the context of its parent, as that was when a
 // record was the last. What the parent got later, results of that record's calls too, is not in it.
-func (a *arranger) fork(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 	to, ok := a.lead(l.Ref)
 	if !ok {
 		to.entry = -1
 	}
 	if len(a.entries) == 0 {
-		if err := a.begin(t, l); err != nil {
-			return err
-		}
+		a.begin(t, l)
 	}
-	e, err := a.add(t, jsonl.CustomEntry, l, to.entry, 1)
-	a.forked = link{e, l.At}
+	a.forked = link{a.add(t, jsonl.CustomEntry, l, to.entry, 1), l.At}
 	if !ok {
 		t.Report("incomplete", l, fmt.Sprintf("it begins with the context of another session up to record %q, which is not in reach", l.Ref))
 	}
-	return err
 }
 
 // walk marks the parent chain: an entry that another one names as its parent, and of an answer
@@ -268,27 +255,21 @@ func (a *arranger) walk(up int32, off int64) {
 // kinds are those of entries that one line makes.
 var kinds = map[dialect.Code]jsonl.Kind{
 	user: jsonl.User, summary: jsonl.User, note: jsonl.Custom, command: jsonl.Custom, attachment: jsonl.Custom, unsent: jsonl.CustomEntry,
-	answer: jsonl.Assistant, synthetic: jsonl.Assistant, mark: jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
+	mark: jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
 }
 
 // begin makes the header, of the first record.
-func (a *arranger) begin(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+func (a *arranger) begin(t dialect.Tree, l *dialect.Line) {
 	header := *l
-	header.ID = []byte(sessionID(line).Text())
-	_, err = t.Add(jsonl.Header, &header)
+	header.ID = []byte(sessionID(t.Read(l.At)).Text())
+	t.Add(jsonl.Header, &header)
 	a.entries = append(a.entries, entry{parent: -1, of: -1, answer: -1})
-	return err
 }
 
 // add adds an entry below another, -1 for none.
-func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int32, side int, more ...dialect.Span) (int32, error) {
+func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int32, side int, more ...dialect.Span) int32 {
 	t.Move(int(up))
-	n, err := t.Add(kind, l, more...)
-	e := int32(n)
+	e := int32(t.Add(kind, l, more...))
 	code := l.Code & codeMask
 	made := entry{parent: up, code: code, of: -1, end: e, answer: -1}
 	switch {
@@ -299,7 +280,7 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 	}
 	a.entries = append(a.entries, made)
 	a.follow(l, e, side)
-	return e, err
+	return e
 }
 
 // follow makes an entry the one that a line's id leads to.
@@ -378,7 +359,7 @@ func (a *arranger) finished(e int32, l *dialect.Line) {
 }
 
 // result adds what tools returned, with the line that called the first of them.
-func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int) error {
+func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int) {
 	var of []dialect.Span
 	up := above.entry
 	answered := up >= 0 && a.entries[up].code == answer
@@ -387,12 +368,8 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 	}
 	ids := []string{string(l.Group)}
 	if l.Code&codeMask == results {
-		line, err := t.Read(l.At)
-		if err != nil {
-			return err
-		}
 		ids = ids[:0]
-		for block := range line.First("message", "content").Elements {
+		for block := range t.Read(l.At).First("message", "content").Elements {
 			if block.Get("type").Is("tool_result") {
 				ids = append(ids, block.Get("tool_use_id").Text())
 			}
@@ -400,30 +377,22 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 	}
 	after := a.end(up)
 	for _, id := range ids {
-		e, err := a.add(t, jsonl.ToolResult, l, after, side, of...)
-		if err != nil {
-			return err
-		}
+		e := a.add(t, jsonl.ToolResult, l, after, side, of...)
 		a.results[maphash.String(a.seed, id)] = e
 		if after = e; answered {
 			a.entries[e].of, a.entries[up].end = up, e
 			a.entries[e].upto = of[0].Off
 		}
 	}
-	return nil
 }
 
 // End is of [dialect.Arranger].
-func (a *arranger) End(t dialect.Tree) error {
+func (a *arranger) End(t dialect.Tree) {
 	if a.held != nil {
-		if err := a.compact(t); err != nil {
-			return err
-		}
+		a.compact(t)
 	}
 	if len(a.entries) == 0 && a.first != nil { // no records, but a session
-		if err := a.begin(t, a.first); err != nil {
-			return err
-		}
+		a.begin(t, a.first)
 	}
 	for _, at := range append(a.about, a.bridge...) {
 		if len(a.entries) > 0 {
@@ -438,10 +407,7 @@ func (a *arranger) End(t dialect.Tree) error {
 	}
 	leaf := a.leaf()
 	if a.title != nil {
-		if _, err := a.add(t, jsonl.SessionInfo, a.title, leaf, 0); err != nil {
-			return err
-		}
+		a.add(t, jsonl.SessionInfo, a.title, leaf, 0)
 	}
 	t.Move(int(leaf))
-	return nil
 }

@@ -36,25 +36,24 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 
 // beside adds an attachment to an answer or to a result of it: it takes its place among the results, so
 // that those that follow it do not stand on another branch.
-func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, above link, side int) error {
+func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, above link, side int) {
 	up := above.entry
 	var by []dialect.Span // what makes it a message of the system, see attached
 	if a.sent[side].turns && kind == jsonl.Custom {
 		by = append(by, a.sent[side].at)
 	}
-	e, err := a.add(t, kind, l, a.end(up), side, by...)
+	e := a.add(t, kind, l, a.end(up), side, by...)
 	if by == nil && kind == jsonl.Custom {
 		a.sent[side].early = append(a.sent[side].early, e)
 	}
-	if err != nil || up < 0 || a.entries[up].of < 0 {
-		return err
+	if up < 0 || a.entries[up].of < 0 {
+		return
 	}
 	of := a.entries[up].of
 	a.entries[e].of, a.entries[of].end = of, e
 	if a.entries[e].upto = a.entries[up].upto; up == of {
 		a.entries[e].upto = above.at.Off
 	}
-	return nil
 }
 
 // attached makes the text of an attachment: as it was sent, where the record has that, else its

@@ -21,11 +21,8 @@ type compaction struct {
 }
 
 // hold holds a compaction.
-func (a *arranger) hold(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+func (a *arranger) hold(t dialect.Tree, l *dialect.Line) {
+	line := t.Read(l.At)
 	a.held = &compaction{
 		line: l.Clone(), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
 		old: dialect.Older(line.Get("version").Text(), "2.1.43"),
@@ -38,7 +35,6 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) error {
 		}
 		before = id.Text()
 	}
-	return nil
 }
 
 // rewritten reports that the program rewrote the file at the compaction that is held: that keeps
@@ -60,7 +56,7 @@ func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
 
 // compact adds the compaction that is held: its summary and the messages that it kept stand
 // for all. It follows the record before it, although the file gives it no parent.
-func (a *arranger) compact(t dialect.Tree) error {
+func (a *arranger) compact(t dialect.Tree) {
 	l, said := a.held.line, a.held.said
 	kept, ok := a.kept(a.held.meta)
 	old := a.held.old
@@ -84,10 +80,7 @@ func (a *arranger) compact(t dialect.Tree) error {
 		}
 		made = append(made, spans...)
 	}
-	e, err := a.add(t, jsonl.Transform, l, before, side, made...)
-	if err != nil {
-		return err
-	}
+	e := a.add(t, jsonl.Transform, l, before, side, made...)
 	if old {
 		t.Report("hidden-attachments", l, "what the program attached after this compaction is not in the file: the requests that follow it were larger, by up to 25k tokens")
 	}
@@ -104,7 +97,6 @@ func (a *arranger) compact(t dialect.Tree) error {
 	if len(kept) > 0 {
 		a.cut, a.keeps[e] = e, kept
 	}
-	return nil
 }
 
 // kept are the messages that a compaction kept, in order. One that is not there leaves none.
@@ -152,67 +144,51 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 
 // edits adds edits of entries, one below the other, or a mark where there are none. A target
 // below 0 is none.
-func (a *arranger) edits(t dialect.Tree, l *dialect.Line, up int32, targets []int32, side int) (err error) {
+func (a *arranger) edits(t dialect.Tree, l *dialect.Line, up int32, targets []int32, side int) {
 	up = a.end(up)
 	if len(targets) == 0 {
-		_, err = a.add(t, jsonl.CustomEntry, l, up, side)
+		a.add(t, jsonl.CustomEntry, l, up, side)
 	}
 	for _, target := range targets {
 		var of []dialect.Span
 		if target >= 0 {
 			of = t.Spans(int(target))[:1]
 		}
-		if up, err = a.add(t, jsonl.ContextEdit, l, up, side, of...); err != nil {
-			return err
-		}
+		up = a.add(t, jsonl.ContextEdit, l, up, side, of...)
 	}
-	return err
 }
 
-// microcompact has results sent as a placeholder, and attachments no longer.
-func (a *arranger) microcompact(t dialect.Tree, l *dialect.Line, up int32, side int) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+// takeOut has results sent as a placeholder, and messages and attachments no longer. Of an answer all
+// of its lines go.
+func (a *arranger) takeOut(t dialect.Tree, l *dialect.Line, up int32, side int) {
+	line := t.Read(l.At)
 	meta := line.Get("microcompactMetadata")
 	var targets []int32
 	for id := range meta.Get("compactedToolIds").Elements {
 		targets = append(targets, a.resultOf(id.Text()))
 	}
-	for id := range meta.Get("clearedAttachmentUUIDs").Elements {
-		targets = append(targets, a.entryOf(id))
+	for _, ids := range []jsonl.Value{meta.Get("clearedAttachmentUUIDs"), line.Get("snipMetadata").Get("removedUuids")} {
+		for id := range ids.Elements {
+			to, ok := a.find(id)
+			if !ok {
+				to.entry = -1
+			}
+			targets = append(targets, to.entry)
+		}
 	}
-	return a.edits(t, l, up, targets, side)
-}
-
-// snip removes messages. Of an answer all of its lines go.
-func (a *arranger) snip(t dialect.Tree, l *dialect.Line, up int32, side int) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
-	var targets []int32
-	for id := range line.Get("snipMetadata").Get("removedUuids").Elements {
-		targets = append(targets, a.entryOf(id))
-	}
-	return a.edits(t, l, up, targets, side)
+	a.edits(t, l, up, targets, side)
 }
 
 // replace gives results other texts. The first text of a result counts, and what names the
 // record before as its parent follows.
-func (a *arranger) replace(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+func (a *arranger) replace(t dialect.Tree, l *dialect.Line) {
 	side := 0
 	if a.tail[0] < 0 {
 		side = 1
 	}
 	var targets []int32
 	fresh := false
-	for one := range line.Get("replacements").Elements {
+	for one := range t.Read(l.At).Get("replacements").Elements {
 		call, target := one.Get("toolUseId").Text(), int32(-1)
 		if !a.replaced[call] {
 			a.replaced[call], fresh, target = true, true, a.resultOf(call)
@@ -221,11 +197,10 @@ func (a *arranger) replace(t dialect.Tree, l *dialect.Line) error {
 	}
 	up := a.tail[side]
 	if !fresh || up < 0 {
-		return nil
+		return
 	}
-	err = a.edits(t, l, up, targets, side)
+	a.edits(t, l, up, targets, side)
 	a.ending(up).end = a.tail[side]
-	return err
 }
 
 // resultOf is the result of a call, -1 for none.
@@ -236,28 +211,15 @@ func (a *arranger) resultOf(call string) int32 {
 	return -1
 }
 
-func (a *arranger) entryOf(id jsonl.Value) int32 {
-	if to, ok := a.find(id); ok {
-		return to.entry
-	}
-	return -1
-}
-
 // synthetic adds an answer that no model gave. One is the mark of a resume, for which
 // some versions loaded only the parent chain.
-func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int) error {
-	e, err := a.add(t, jsonl.Assistant, l, a.end(up), side)
-	if err != nil {
-		return err
-	}
+func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int) {
+	e := a.add(t, jsonl.Assistant, l, a.end(up), side)
 	t.Unanswered(int(e))
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+	line := t.Read(l.At)
 	version := line.Get("version").Text()
 	if dialect.Older(version, "2.1.1") || !dialect.Older(version, "2.1.18") || !saysResumed(line) {
-		return nil
+		return
 	}
 	lost, up := 0, e
 	for _, k := range a.since(e) {
@@ -272,15 +234,12 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 		default:
 			continue
 		}
-		if up, err = a.add(t, jsonl.ContextEdit, l, up, side, spans...); err != nil {
-			return err
-		}
+		up = a.add(t, jsonl.ContextEdit, l, up, side, spans...)
 	}
 	a.entries[e].resumed = true
 	if lost > 0 {
 		t.Report("resumed", l, fmt.Sprintf("version %s resumed the session here without results of parallel calls: %d", version, lost))
 	}
-	return nil
 }
 
 // since are the entries before another one, from the last compaction or resume on: an earlier

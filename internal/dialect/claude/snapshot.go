@@ -21,12 +21,8 @@ type sent struct {
 
 // snapshot takes a prompt snapshot. The program writes what it sends, so one that follows the first
 // answer is that of the answer too, and replaces the one before it.
-func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side int) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
-	of := line.Get("attachment")
+func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side int) {
+	of := t.Read(l.At).Get("attachment")
 	now := &a.sent[side]
 	now.echo, now.turns = of.Get("echoWireToolInputs").Truthy(), of.Get("systemTurns").Truthy()
 	for _, e := range now.early {
@@ -37,9 +33,9 @@ func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side in
 	now.early = nil
 	if now.shape || now.answers <= 1 && now.replaced(t, l.At) {
 		a.at[a.key(l.ID)] = above // a link, as progress is
-		return nil
+		return
 	}
-	return a.inForce(t, l, a.end(above.entry), side, l.At)
+	a.inForce(t, l, a.end(above.entry), side, l.At)
 }
 
 // replaced makes the snapshot in force one at another place. It reports whether there is one.
@@ -53,33 +49,23 @@ func (s *sent) replaced(t dialect.Tree, at dialect.Span) bool {
 }
 
 // inForce adds the snapshot at a place, of which a line tells. It says what differs from the one before.
-func (a *arranger) inForce(t dialect.Tree, l *dialect.Line, up int32, side int, at dialect.Span) error {
+func (a *arranger) inForce(t dialect.Tree, l *dialect.Line, up int32, side int, at dialect.Span) {
 	before := a.sent[side].at
 	if before.Size == 0 {
 		before = l.At
 	}
-	e, err := a.add(t, jsonl.System, l, up, side, before)
+	e := a.add(t, jsonl.System, l, up, side, before)
 	if at != l.At {
 		t.Join(int(e), at)
 	}
 	a.sent[side].entry, a.sent[side].at, a.sent[side].answers = e, at, 0
-	return err
-}
-
-// shape takes the prompt and the tools of recorded requests.
-func (a *arranger) shape(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err == nil {
-		a.shapes[line.Get("shapeHash").Text()] = l.At
-	}
-	return err
 }
 
 // request takes the record of a request, whose prompt and tools are those of its shape.
-func (a *arranger) request(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil || aside(line.Get("querySource").Text()) {
-		return err
+func (a *arranger) request(t dialect.Tree, l *dialect.Line) {
+	line := t.Read(l.At)
+	if aside(line.Get("querySource").Text()) {
+		return
 	}
 	a.recording = true
 	side := 0
@@ -89,16 +75,15 @@ func (a *arranger) request(t dialect.Tree, l *dialect.Line) error {
 	at, ok := a.shapes[line.Get("shapeHash").Text()]
 	up, now := a.tail[side], &a.sent[side]
 	if !ok || up < 0 || at == now.at {
-		return nil
+		return
 	}
 	if now.shape = true; now.answers == 0 && now.replaced(t, at) {
-		return nil
+		return
 	}
 	of := *l
 	of.Time = dialect.Untimed // records of requests have a clock of their own
-	err = a.inForce(t, &of, up, side, at)
+	a.inForce(t, &of, up, side, at)
 	a.ending(up).end = a.tail[side]
-	return err
 }
 
 // The marks in a prompt snapshot, and the sections that its texts become.
@@ -240,15 +225,10 @@ func toolOf(schema jsonl.Value) tool {
 }
 
 // asWritten joins to an answer the snapshot by which its calls are sent as the model wrote them.
-func (a *arranger) asWritten(t dialect.Tree, e int32, l *dialect.Line, side int) error {
-	if !a.sent[side].echo {
-		return nil
-	}
-	line, err := t.Read(l.At)
-	if err == nil && line.Get("wireToolInputs").IsObject() {
+func (a *arranger) asWritten(t dialect.Tree, e int32, l *dialect.Line, side int) {
+	if a.sent[side].echo && t.Read(l.At).Get("wireToolInputs").IsObject() {
 		t.Join(int(e), a.sent[side].at)
 	}
-	return err
 }
 
 // written replaces the arguments of calls by those that the model wrote in a line of the answer.

@@ -63,30 +63,26 @@ func newArranger() dialect.Arranger {
 	return &arranger{open: -1, told: -1, cutAt: -1, within: -1, calls: map[string]dialect.Span{}}
 }
 
-func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	if a.summary != nil && l.Code != usage && l.Code != compacted && l.Code != counted && l.Code != dialect.Unknown {
-		if err := a.plainSummary(t); err != nil {
-			return err
-		}
+		a.plainSummary(t)
 	}
 	if len(l.ID) > 0 && l.Code != meta && t.Find(l.ID) >= 0 {
 		t.Report("repeated", l, "an item of the same id comes before: both are sent")
 	}
-	if err := a.answerless(t, l.Code); err != nil {
-		return err
-	}
+	a.answerless(t, l.Code)
 	noted := false
 	switch l.Code {
 	case began:
 		a.cutNow, a.within, noted = false, -1, a.noted
 	case meta:
-		err = a.meta(t, l)
+		a.meta(t, l)
 	case settings:
 		a.settings, noted = []dialect.Span{l.At}, a.noted
-		err = a.setModel(t, l)
+		a.setModel(t, l)
 	case prompt:
 		a.prompt(t, l)
-		_, err = t.Add(jsonl.User, l)
+		t.Add(jsonl.User, l)
 	case note, agents:
 		if len(a.turns) == 0 && l.Code == note {
 			a.context = append(a.context, l.At)
@@ -96,44 +92,39 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 		}
 		a.beside = append(a.beside, l.At)
 		a.open = -1
-		_, err = t.Add(jsonl.Custom, l)
+		t.Add(jsonl.Custom, l)
 	case answer, call:
 		if l.Code == call {
 			a.calls[string(l.Ref)] = l.At
 		}
-		err = a.answer(t, l)
+		a.answer(t, l)
 	case output, custom:
-		err = a.output(t, l)
+		a.output(t, l)
 	case usage:
-		err = a.usage(t, l)
+		a.usage(t, l)
 	case counted:
 		noted = a.noted
-		err = a.count(t, l)
+		a.count(t, l)
 	case summary:
 		a.summary = &held{line: *l}
 		a.summary.line.ID = bytes.Clone(l.ID)
 	case compacted:
-		err = a.compacted(t, l)
+		a.compacted(t, l)
 	case rolledBack:
-		err = a.rolledBack(t, l)
+		a.rolledBack(t, l)
 	case dialect.Unknown:
 		noted = a.noted
-		_, err = t.Add(jsonl.Unknown, l)
+		t.Add(jsonl.Unknown, l)
 	}
 	a.noted = noted
-	return err
 }
 
 // End marks the answers that no usage closed, where answers have usages.
-func (a *arranger) End(t dialect.Tree) error {
+func (a *arranger) End(t dialect.Tree) {
 	if a.summary != nil {
-		if err := a.plainSummary(t); err != nil {
-			return err
-		}
+		a.plainSummary(t)
 	}
-	if err := a.answerless(t, 0); err != nil {
-		return err
-	}
+	a.answerless(t, 0)
 	for _, entry := range a.outputs {
 		for _, at := range a.patched {
 			t.Join(entry, at)
@@ -144,20 +135,16 @@ func (a *arranger) End(t dialect.Tree) error {
 			t.Unanswered(entry)
 		}
 	}
-	return nil
 }
 
 // meta makes the header, and the instructions that the session began with. Those of a file
 // that was copied or is continued are not the session's own.
-func (a *arranger) meta(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 	if a.begun {
-		return nil
+		return
 	}
 	a.begun = true
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+	line := t.Read(l.At)
 	if line.Get("payload").IsObject() {
 		line = line.Get("payload")
 	}
@@ -168,20 +155,17 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) error {
 	header := *l
 	header.ID = []byte(line.Get("id").Text())
 	said := instructions(line).IsString()
-	if _, err = t.Add(jsonl.Header, &header); err == nil && said {
-		_, err = t.Add(jsonl.System, l)
+	if t.Add(jsonl.Header, &header); said {
+		t.Add(jsonl.System, l)
 	}
-	return err
 }
 
 // setModel adds an entry where a turn has another model than the one before.
-func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) error {
-	if bytes.Equal(l.Group, a.model) {
-		return nil
+func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) {
+	if !bytes.Equal(l.Group, a.model) {
+		a.model = bytes.Clone(l.Group)
+		t.Add(jsonl.ModelChange, l)
 	}
-	a.model = bytes.Clone(l.Group)
-	_, err := t.Add(jsonl.ModelChange, l)
-	return err
 }
 
 // prompt begins a turn.
@@ -200,20 +184,19 @@ func (a *arranger) prompt(t dialect.Tree, l *dialect.Line) {
 }
 
 // answer adds an item to the answer.
-func (a *arranger) answer(t dialect.Tree, l *dialect.Line) (err error) {
+func (a *arranger) answer(t dialect.Tree, l *dialect.Line) {
 	if a.open >= 0 {
 		t.Join(a.open, l.At)
-		return nil
+		return
 	}
-	a.open, err = t.Add(jsonl.Assistant, l, a.settings...)
+	a.open = t.Add(jsonl.Assistant, l, a.settings...)
 	a.told, a.counted, a.asked = a.open, false, false
 	a.loose = append(a.loose, a.open)
-	return err
 }
 
 // output adds a result, with the call that it answers. Where usages close answers one may
 // still be written.
-func (a *arranger) output(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) output(t dialect.Tree, l *dialect.Line) {
 	var of []dialect.Span
 	if at, ok := a.calls[string(l.Ref)]; ok {
 		of = append(of, at)
@@ -226,106 +209,85 @@ func (a *arranger) output(t dialect.Tree, l *dialect.Line) error {
 	if !a.records {
 		a.open = -1
 	}
-	entry, err := t.Add(jsonl.ToolResult, l, of...)
-	if err != nil || len(of) == 0 || !a.older("0.129") {
-		return err
+	entry := t.Add(jsonl.ToolResult, l, of...)
+	if len(of) == 0 || !a.older("0.129") {
+		return
 	}
 	if l.Code == output {
 		a.outputs = append(a.outputs, entry)
-		return nil
-	}
-	line, err := t.Read(l.At)
-	if it := lineItem(line); err == nil && jsonl.Value(it.get(returned).Text()).Get("metadata").IsObject() {
+	} else if it := lineItem(t.Read(l.At)); jsonl.Value(it.get(returned).Text()).Get("metadata").IsObject() {
 		a.patched = of[:1]
 	}
-	return err
 }
 
 // usage ends an answer, or is that of a summary.
-func (a *arranger) usage(t dialect.Tree, l *dialect.Line) (err error) {
+func (a *arranger) usage(t dialect.Tree, l *dialect.Line) {
 	a.records = true
 	switch {
 	case a.summary != nil:
 		a.summary.more = append(a.summary.more, l.At)
-		_, err = t.Add(jsonl.UsageEntry, l, a.settings...)
+		t.Add(jsonl.UsageEntry, l, a.settings...)
 	case a.open >= 0:
 		t.Join(a.open, l.At)
 		a.loose = a.loose[:len(a.loose)-1]
 		a.open, a.counted = -1, true
 	default: // of an answer without items
-		_, err = t.Add(jsonl.Assistant, l, a.settings...)
+		t.Add(jsonl.Assistant, l, a.settings...)
 		a.counted = true
 	}
-	return err
 }
 
 // count gives the last answer its usage where nothing else does. Repeats say the same total.
-func (a *arranger) count(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) count(t dialect.Tree, l *dialect.Line) {
 	if a.records || (a.told < 0 || a.counted) && !a.asked {
-		return nil
+		return
 	}
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
-	info := line.Get("payload").Get("info")
+	info := t.Read(l.At).Get("payload").Get("info")
 	total := info.Get("total_token_usage")
 	if info.Get("last_token_usage").IsObject() && !bytes.Equal(total, a.total) {
 		a.total = bytes.Clone(total)
 		if a.asked {
 			a.bare = l.Clone()
-			return nil
+			return
 		}
 		a.counted, a.open = true, -1
 		t.Join(a.told, l.At)
 	}
-	return nil
 }
 
 // answerless adds an answer without items: its usage is all that older files have of it. Where a
 // compaction follows, the usage is that of its summary.
-func (a *arranger) answerless(t dialect.Tree, next dialect.Code) error {
+func (a *arranger) answerless(t dialect.Tree, next dialect.Code) {
 	l := a.bare
 	if l == nil || next == counted {
-		return nil
+		return
 	}
-	a.bare = nil
-	if next == compacted {
-		return nil
+	if a.bare = nil; next != compacted {
+		a.asked, a.open, a.counted = false, -1, true
+		t.Add(jsonl.Assistant, l, a.settings...)
 	}
-	a.asked, a.open, a.counted = false, -1, true
-	_, err := t.Add(jsonl.Assistant, l, a.settings...)
-	return err
 }
 
 // plainSummary adds a summary that took no effect: it is an answer like any other. Its usage is an
 // entry already, and no other request's.
-func (a *arranger) plainSummary(t dialect.Tree) error {
+func (a *arranger) plainSummary(t dialect.Tree) {
 	h := a.summary
 	a.summary = nil
-	entry, err := t.Add(jsonl.Assistant, &h.line, a.settings...)
-	if err == nil && len(h.more) > 0 {
+	if entry := t.Add(jsonl.Assistant, &h.line, a.settings...); len(h.more) > 0 {
 		t.Unanswered(entry)
 	}
-	return err
 }
 
 // compacted replaces the history: by what the line has, or by the last prompts and the
 // summary (docs/session-format.md 15).
-func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) {
 	a.kept = dialect.Kept{From: len(a.turns), To: len(a.turns)}
-	history := line.Get("payload").Get("replacement_history")
+	history := t.Read(l.At).Get("payload").Get("replacement_history")
 	if first := len(a.turns)+len(a.context) == 0 && a.told < 0 && a.cutAt < 0; first && a.whole && hasPrompt(history) {
 		t.Report("rewritten", l, "this compaction keeps prompts, and nothing comes before it: the program wrote the file again, and contexts before it are gone")
 	}
 	if !history.IsArray() {
-		if err := a.fit(t); err != nil {
-			return err
-		}
+		a.fit(t)
 		if a.older("0.99") {
 			a.kept.Notes = len(a.context)
 		}
@@ -339,34 +301,28 @@ func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) error {
 		a.turns[a.within].cut = true
 	}
 	a.cut, a.earlier = l.At, len(a.turns)
-	a.cutAt, err = a.replace(t, l, a.kept, more)
-	return err
+	a.cutAt = a.replace(t, l, a.kept, more)
 }
 
 // replace adds an entry that replaces the history.
-func (a *arranger) replace(t dialect.Tree, l *dialect.Line, k dialect.Kept, more []dialect.Span) (entry int, err error) {
+func (a *arranger) replace(t dialect.Tree, l *dialect.Line, k dialect.Kept, more []dialect.Span) (entry int) {
 	a.open, a.told = -1, -1
 	if k.Short > 0 {
 		more = append(more, a.turns[k.From-1].at)
 	}
-	if entry, err = t.Add(jsonl.Transform, l, more...); err == nil {
-		t.Keep(entry, k)
-	}
-	return entry, err
+	entry = t.Add(jsonl.Transform, l, more...)
+	t.Keep(entry, k)
+	return entry
 }
 
 // fit keeps the last prompts that have room, the first of them shortened.
-func (a *arranger) fit(t dialect.Tree) error {
+func (a *arranger) fit(t dialect.Tree) {
 	known := len(a.turns)
 	for known > 0 && a.turns[known-1].upto < 0 {
 		known--
 	}
 	for k := range a.turns[known:] {
-		text, err := t.Read(a.turns[known+k].at)
-		if err != nil {
-			return err
-		}
-		it := lineItem(text)
+		it := lineItem(t.Read(a.turns[known+k].at))
 		a.turns[known+k].upto = a.before(known+k) + tokens(it.text())
 	}
 	room := func(k int) int { return mostKept - a.before(len(a.turns)) + a.turns[k].upto }
@@ -375,7 +331,6 @@ func (a *arranger) fit(t dialect.Tree) error {
 	if first < len(a.turns) && room(first) < a.turns[first].upto-a.before(first) {
 		a.kept.From, a.kept.Short = first+1, room(first)
 	}
-	return nil
 }
 
 // before is how many tokens the prompts before one have.
@@ -393,16 +348,12 @@ func (a *arranger) older(than string) bool {
 
 // rolledBack takes turns back: the next entry follows what came before them. Where a
 // compaction came after the first of them, what it made is cut too.
-func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) {
 	a.open, a.told = -1, -1
-	n := int(max(0, line.Get("payload").Get("num_turns").Int()))
+	n := int(max(0, t.Read(l.At).Get("payload").Get("num_turns").Int()))
 	first := max(0, len(a.turns)-n)
 	if first == len(a.turns) {
-		return nil
+		return
 	}
 	across := a.cutAt >= 0 && first < a.earlier
 	inTask := slices.ContainsFunc(a.turns[first:], func(one turn) bool { return one.cut })
@@ -410,8 +361,8 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 		notes := a.turns[first].notes
 		a.turns, a.earlier, a.within = nil, 0, -1
 		t.Move(a.cutAt)
-		_, err = a.replace(t, l, dialect.Kept{Notes: len(notes)}, notes)
-		return err
+		a.replace(t, l, dialect.Kept{Notes: len(notes)}, notes)
+		return
 	}
 	a.within = -1
 	if across && a.older("0.123") { // to older ones the summary is a turn
@@ -420,7 +371,7 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 	if !across {
 		t.Move(a.turns[first].before)
 		a.turns = a.turns[:first]
-		return nil
+		return
 	}
 	t.Move(a.cutAt)
 	kept := a.kept
@@ -430,6 +381,5 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) error {
 	kept.Dropped, kept.To = kept.To-len(a.turns)+n, first
 	kept.Turn = a.older("0.123")
 	a.turns, a.earlier = a.turns[:first], first
-	_, err = a.replace(t, l, kept, append([]dialect.Span{a.cut}, a.context[:kept.Notes]...))
-	return err
+	a.replace(t, l, kept, append([]dialect.Span{a.cut}, a.context[:kept.Notes]...))
 }

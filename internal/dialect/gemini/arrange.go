@@ -46,18 +46,22 @@ func newArranger() dialect.Arranger {
 }
 
 // Next is of [dialect.Arranger].
-func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
-	switch l.Code {
-	case checkpoint:
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
+	switch {
+	case l.Code == checkpoint:
 		clear(a.at)
-		return a.know(t, a.add(l), l.At, nil)
-	case rewind:
-		return a.rewind(t, l)
-	}
-	if l.Code > settings {
+		a.know(t, a.add(l), l.At, nil)
+	case l.Code == rewind:
+		a.rewind(t, l)
+	case l.Code > settings:
 		a.settings(l)
-		return nil
+	default:
+		a.message(l)
 	}
+}
+
+// message takes a message, which may be one that is written again.
+func (a *arranger) message(l *dialect.Line) {
 	key := maphash.Bytes(a.seed, l.ID)
 	k, had := a.at[key]
 	switch {
@@ -70,7 +74,6 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) (err error) {
 	default:
 		a.step(int(k)).read(l)
 	}
-	return nil
 }
 
 // settings keeps what a change of settings has.
@@ -119,12 +122,8 @@ func (a *arranger) add(l *dialect.Line) int {
 }
 
 // know makes the messages of a checkpoint those of the history, up to one with an id.
-func (a *arranger) know(t dialect.Tree, k int, at dialect.Span, upto []byte) error {
-	line, err := t.Read(at)
-	if err != nil {
-		return err
-	}
-	for m := range line.First("$set", "messages").Elements {
+func (a *arranger) know(t dialect.Tree, k int, at dialect.Span, upto []byte) {
+	for m := range t.Read(at).First("$set", "messages").Elements {
 		id := m.Get("id").Text()
 		if upto != nil && id == string(upto) {
 			break
@@ -133,16 +132,15 @@ func (a *arranger) know(t dialect.Tree, k int, at dialect.Span, upto []byte) err
 			a.at[maphash.String(a.seed, id)] = int32(k)
 		}
 	}
-	return nil
 }
 
 // rewind takes back a message and all after it, or all messages if it is not there.
-func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) {
 	at, ok := a.at[maphash.Bytes(a.seed, l.Ref)]
 	if !ok {
 		a.leaf = -1
 		clear(a.at)
-		return nil
+		return
 	}
 	for id, of := range a.at {
 		if of >= at {
@@ -153,7 +151,7 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) error {
 	s := *a.step(k)
 	if !s.changes() {
 		a.leaf = int(s.after)
-		return nil
+		return
 	}
 	a.leaf = k
 	cut, set, newer := a.add(l), s.at, a.more[k]
@@ -163,25 +161,22 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) error {
 		newer = append([]dialect.Span{set}, newer...)
 	}
 	a.more[cut] = append(a.more[cut], newer...)
-	return a.know(t, cut, set, l.Ref)
+	a.know(t, cut, set, l.Ref)
 }
 
 // End is of [dialect.Arranger].
-func (a *arranger) End(t dialect.Tree) (err error) {
+func (a *arranger) End(t dialect.Tree) {
 	a.at = nil // the entries need its room
 	for k := range a.count {
 		s := a.step(k)
 		t.Move(a.entry(int(s.after)))
 		if s.changes() {
-			_, err = t.Add(jsonl.Transform, a.line(k), a.more[k]...)
+			t.Add(jsonl.Transform, a.line(k), a.more[k]...)
 		} else {
 			if k+1 < a.count && int(a.step(k+1).after) == k {
 				s.code = chat.WithoutResults(s.code, a.step(k+1).code)
 			}
-			err = a.messages.Next(t, a.line(k))
-		}
-		if err != nil {
-			return err
+			a.messages.Next(t, a.line(k))
 		}
 		s.entry = int32(t.Leaf())
 	}
@@ -189,12 +184,9 @@ func (a *arranger) End(t dialect.Tree) (err error) {
 		t.Join(0, at) // to the header
 	}
 	if a.title != nil {
-		if _, err = t.Add(jsonl.SessionInfo, a.title); err != nil {
-			return err
-		}
+		t.Add(jsonl.SessionInfo, a.title)
 	}
 	t.Move(a.entry(a.leaf))
-	return nil
 }
 
 // entry is the last entry of a step, -1 for none.

@@ -96,15 +96,15 @@ func read(p *jsonl.Picked) dialect.Head {
 type arranger struct{}
 
 // Next is of [dialect.Arranger], as End is.
-func (arranger) Next(t dialect.Tree, l *dialect.Line) error {
+func (arranger) Next(t dialect.Tree, l *dialect.Line) {
 	kind := jsonl.Unknown
 	switch {
 	case l.Code == window:
-		_, err := t.Add(jsonl.Header, l)
-		return err
+		t.Add(jsonl.Header, l)
+		return
 	case l.Code == header:
 		t.Join(0, l.At)
-		return nil
+		return
 	case l.Code >= entry:
 		kind = jsonl.Kind(l.Code - entry)
 	}
@@ -113,16 +113,13 @@ func (arranger) Next(t dialect.Tree, l *dialect.Line) error {
 		parent = t.Find(l.Ref)
 	}
 	t.Move(parent)
-	if _, err := t.Add(kind, l); err != nil {
-		return err
-	}
+	t.Add(kind, l)
 	if parent < 0 && len(l.Ref) > 0 {
 		t.Report("orphan", l, "its parent is not in a row before it: the context begins here")
 	}
-	return nil
 }
 
-func (arranger) End(dialect.Tree) error { return nil }
+func (arranger) End(dialect.Tree) {}
 
 // makeEntry is the dialect's Make: the record with its id and parent first.
 func makeEntry(s *dialect.Source) {

@@ -46,31 +46,28 @@ type part struct {
 func newArranger() dialect.Arranger { return &arranger{removed: map[string]bool{}} }
 
 // Next is of [dialect.Arranger], as End is.
-func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch l.Code {
 	case newer:
-		return fmt.Errorf("row %d: the database is of a newer opencode: it has events of a later version", l.Number)
+		t.Fail(fmt.Errorf("row %d: the database is of a newer opencode: it has events of a later version", l.Number))
 	case session:
 		a.row = l.Clone()
-		_, err := t.Add(jsonl.Header, l)
-		return err
+		t.Add(jsonl.Header, l)
 	case turned, compacted:
-		return a.addRow(t, l)
+		a.addRow(t, l)
 	case dialect.Unknown:
-		_, err := t.Add(jsonl.Unknown, l)
-		return err
+		t.Add(jsonl.Unknown, l)
 	case reverted:
 		a.revert = string(l.Ref)
 	case restored:
 		a.revert = ""
 	case removed:
-		return a.remove(t, l)
+		a.remove(t, l)
 	case user, answer, failed, aborted, summary, summarized:
-		return a.message(t, l)
+		a.message(t, l)
 	default:
-		return a.part(t, l)
+		a.part(t, l)
 	}
-	return nil
 }
 
 func (a *arranger) find(list []*message, id []byte) int {
@@ -78,7 +75,7 @@ func (a *arranger) find(list []*message, id []byte) int {
 }
 
 // message takes a version of a message. The first one of an answer is its request.
-func (a *arranger) message(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) message(t dialect.Tree, l *dialect.Line) {
 	for _, list := range [][]*message{a.open, a.sent} {
 		if at := a.find(list, l.ID); at >= 0 {
 			m := list[at]
@@ -86,68 +83,53 @@ func (a *arranger) message(t dialect.Tree, l *dialect.Line) error {
 				t.Replace(m.made[0], m.At, l.At)
 			}
 			m.Code, m.At = l.Code, l.At
-			return nil
+			return
 		}
 	}
 	if l.Code != user {
-		if err := a.seal(t); err != nil {
-			return err
-		}
+		a.seal(t)
 	}
 	a.open = append(a.open, &message{Line: *l.Clone()})
-	return nil
 }
 
 // seal adds the entries of the open messages, after what is to be taken out.
-func (a *arranger) seal(t dialect.Tree) error {
-	if err := a.takeOut(t); err != nil {
-		return err
-	}
+func (a *arranger) seal(t dialect.Tree) {
+	a.takeOut(t)
 	open := a.open
 	a.open = nil
 	for _, m := range open {
-		if err := a.change(t, m.Number); err != nil {
-			return err
-		}
-		if err := a.add(t, m); err != nil {
-			return err
-		}
+		a.change(t, m.Number)
+		a.add(t, m)
 	}
-	return a.change(t, math.MaxUint32)
+	a.change(t, math.MaxUint32)
 }
 
 // change adds the late changes before a line.
-func (a *arranger) change(t dialect.Tree, line uint32) error {
+func (a *arranger) change(t dialect.Tree, line uint32) {
 	for len(a.late) > 0 && a.late[0].line.Number < line {
 		c := a.late[0]
 		a.late = a.late[1:]
-		if err := a.edit(t, c.line, c.more...); err != nil {
-			return err
-		}
+		a.edit(t, c.line, c.more...)
 	}
-	return nil
 }
 
 // remove has a message taken out. The open messages are added before the first one is: what was
 // answered stays, on a branch.
-func (a *arranger) remove(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) remove(t dialect.Tree, l *dialect.Line) {
 	if len(a.removed) == 0 {
-		if err := a.seal(t); err != nil {
-			return err
-		}
+		a.seal(t)
 	}
 	if at := a.find(a.open, l.ID); at >= 0 {
 		a.open = slices.Delete(a.open, at, at+1)
 	} else {
 		a.removed[string(l.ID)] = true
 	}
-	return nil
 }
 
 // takeOut takes removed messages out: the last ones by going on before them, others by edits.
-func (a *arranger) takeOut(t dialect.Tree) error {
+func (a *arranger) takeOut(t dialect.Tree) {
 	if len(a.removed) == 0 {
-		return nil
+		return
 	}
 	gone := func(m *message) bool { return a.removed[string(m.ID)] }
 	first := len(a.sent)
@@ -161,23 +143,19 @@ func (a *arranger) takeOut(t dialect.Tree) error {
 	for _, m := range a.sent {
 		if gone(m) {
 			for _, entry := range m.made {
-				if err := a.edit(t, &m.Line, t.Spans(entry)[0]); err != nil {
-					return err
-				}
+				a.edit(t, &m.Line, t.Spans(entry)[0])
 			}
 		}
 	}
 	a.sent = slices.DeleteFunc(a.sent, gone)
 	clear(a.removed)
-	return nil
 }
 
 // edit adds an edit that a line makes, which has the line first and others after it.
-func (a *arranger) edit(t dialect.Tree, l *dialect.Line, more ...dialect.Span) error {
+func (a *arranger) edit(t dialect.Tree, l *dialect.Line, more ...dialect.Span) {
 	line := *l
 	line.ID = nil
-	_, err := t.Add(jsonl.ContextEdit, &line, more...)
-	return err
+	t.Add(jsonl.ContextEdit, &line, more...)
 }
 
 // has reports whether a message has a part of a kind.
@@ -195,76 +173,68 @@ func (m *message) spans() []dialect.Span {
 }
 
 // add adds the entries of a message.
-func (a *arranger) add(t dialect.Tree, m *message) (err error) {
+func (a *arranger) add(t dialect.Tree, m *message) {
 	if a.held != nil && m.Code != summarized {
 		held := a.held
 		a.held = nil
-		if err := a.put(t, held, jsonl.User); err != nil {
-			return err
-		}
+		a.put(t, held, jsonl.User)
 	}
 	switch {
 	case m.Code == summarized:
-		return a.summarize(t, m)
+		a.summarize(t, m)
 	case m.Code == summary: // of a request that brought nothing
 		m.before = t.Leaf()
-		_, err = t.Add(jsonl.UsageEntry, &m.Line)
-		return err
+		t.Add(jsonl.UsageEntry, &m.Line)
 	case m.Code == user && m.has(compaction):
 		a.held = m
-		return nil
 	case m.Code == user && len(m.parts) == 0:
-		return nil
 	case m.Code == user && m.has(synthetic) && !m.has(text):
-		return a.put(t, m, jsonl.Custom)
+		a.put(t, m, jsonl.Custom)
 	case m.Code == user:
-		return a.put(t, m, jsonl.User)
+		a.put(t, m, jsonl.User)
+	default:
+		a.answer(t, m)
 	}
-	if err := a.put(t, m, jsonl.Assistant); err != nil {
-		return err
-	}
+}
+
+// answer adds an answer and the results of its calls.
+func (a *arranger) answer(t dialect.Tree, m *message) {
+	a.put(t, m, jsonl.Assistant)
 	if !m.has(step) && m.Code == answer { // of a command that the user ran
 		t.Unanswered(m.made[0])
 	}
 	if m.Code == failed || m.Code == aborted && !m.has(text) && !m.calls() {
-		return a.edit(t, &m.Line)
+		a.edit(t, &m.Line)
+		return
 	}
 	for k := range m.parts {
 		p := &m.parts[k]
 		if p.Code == tool || p.Code == returned || p.Code == cleared {
 			p.result = true
-			entry, err := t.Add(jsonl.ToolResult, &p.Line)
-			if err != nil {
-				return err
-			}
-			m.made = append(m.made, entry)
+			m.made = append(m.made, t.Add(jsonl.ToolResult, &p.Line))
 		}
 	}
-	return nil
 }
 
 func (m *message) calls() bool { return m.has(tool) || m.has(returned) || m.has(cleared) }
 
 // put adds the first entry of a message.
-func (a *arranger) put(t dialect.Tree, m *message, kind jsonl.Kind) error {
+func (a *arranger) put(t dialect.Tree, m *message, kind jsonl.Kind) {
 	m.before = t.Leaf()
-	entry, err := t.Add(kind, &m.Line, m.spans()[1:]...)
-	m.made = append(m.made, entry)
+	m.made = append(m.made, t.Add(kind, &m.Line, m.spans()[1:]...))
 	a.sent = append(a.sent, m)
-	return err
 }
 
 // summarize has a summary stand for all messages before it, or for those before its tail. The
 // request for it had them all.
-func (a *arranger) summarize(t dialect.Tree, m *message) error {
+func (a *arranger) summarize(t dialect.Tree, m *message) {
 	asked := a.held
 	if a.held = nil; asked == nil {
-		return a.put(t, m, jsonl.Assistant)
+		a.put(t, m, jsonl.Assistant)
+		return
 	}
 	before := t.Leaf()
-	if _, err := t.Add(jsonl.UsageEntry, &asked.Line, m.At); err != nil {
-		return err
-	}
+	t.Add(jsonl.UsageEntry, &asked.Line, m.At)
 	made := append(m.spans()[1:], asked.spans()...)
 	kept := []*message{}
 	for _, p := range asked.parts {
@@ -275,45 +245,42 @@ func (a *arranger) summarize(t dialect.Tree, m *message) error {
 	for _, k := range kept {
 		made = append(made, k.spans()...)
 	}
-	entry, err := t.Add(jsonl.Transform, &m.Line, made...)
-	asked.before, asked.made = before, []int{entry}
+	asked.before, asked.made = before, []int{t.Add(jsonl.Transform, &m.Line, made...)}
 	a.sent = append(a.sent, asked)
-	return err
 }
 
 // part takes a version of a part.
-func (a *arranger) part(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) part(t dialect.Tree, l *dialect.Line) {
 	at, sealed := a.find(a.open, l.Ref), false
 	list := a.open
 	if at < 0 {
 		at, list, sealed = a.find(a.sent, l.Ref), a.sent, true
 	}
 	if at < 0 {
-		return nil // of a message that is gone, or has become a summary
+		return // of a message that is gone, or has become a summary
 	}
 	m := list[at]
 	k := slices.IndexFunc(m.parts, func(p part) bool { return bytes.Equal(p.ID, l.ID) })
 	switch {
 	case l.Code == partRemoved && k < 0:
-		return nil
+		return
 	case l.Code == partRemoved:
 		m.parts = slices.Delete(m.parts, k, k+1)
 	case k < 0:
 		m.parts = append(m.parts, part{Line: *l.Clone()})
 	case sealed && !a.differs(t, &m.parts[k], l):
-		return nil
+		return
 	default:
 		m.parts[k].At, m.parts[k].Code = l.At, l.Code
 	}
 	switch {
 	case !sealed:
-		return nil
+		return
 	case k >= 0 && l.Code != partRemoved && m.parts[k].result:
 		a.late = append(a.late, late{l.Clone(), nil})
 	default:
 		a.late = append(a.late, late{l.Clone(), m.spans()})
 	}
-	return nil
 }
 
 // differs reports whether a later version of a part is sent as something else.
@@ -323,12 +290,8 @@ func (a *arranger) differs(t dialect.Tree, p *part, l *dialect.Line) bool {
 	}
 	var said [2][]byte
 	for k, at := range []dialect.Span{p.At, l.At} {
-		line, err := t.Read(at)
-		if err != nil {
-			return false
-		}
 		var s dialect.Source
-		e, part := s.Add(), partOf(line)
+		e, part := s.Add(), partOf(t.Read(at))
 		msg := e.Message(jsonl.OtherMessage)
 		msg.Body()
 		if addBlocks(msg, []jsonl.Value{part}); part.Get("type").Is("tool") {
@@ -341,25 +304,20 @@ func (a *arranger) differs(t dialect.Tree, p *part, l *dialect.Line) bool {
 }
 
 // End is of [dialect.Arranger].
-func (a *arranger) End(t dialect.Tree) error {
-	if err := a.seal(t); err != nil {
-		return err
-	}
+func (a *arranger) End(t dialect.Tree) {
+	a.seal(t)
 	if held := a.held; held != nil { // nothing answers it yet
-		if err := a.put(t, held, jsonl.User); err != nil {
-			return err
-		}
+		a.put(t, held, jsonl.User)
 	}
 	if at := a.find(a.sent, []byte(a.revert)); a.revert != "" && at >= 0 {
 		t.Move(a.sent[at].before)
 	}
 	if a.row == nil {
-		return nil
+		return
 	}
 	leaf := t.Leaf()
 	titled := *a.row
 	titled.ID = nil
-	_, err := t.Add(jsonl.SessionInfo, &titled)
+	t.Add(jsonl.SessionInfo, &titled)
 	t.Move(leaf)
-	return err
 }

@@ -39,27 +39,20 @@ func rowHead(p *jsonl.Picked) dialect.Head {
 }
 
 // addRow adds the entries of a row: an answer is followed by the results of its calls.
-func (a *arranger) addRow(t dialect.Tree, l *dialect.Line) error {
+func (a *arranger) addRow(t dialect.Tree, l *dialect.Line) {
 	if l.Code == compacted {
-		_, err := t.Add(jsonl.Transform, l)
-		return err
+		t.Add(jsonl.Transform, l)
+		return
 	}
 	kind := rows[string(l.Group)]
-	if _, err := t.Add(kind, l); err != nil || kind != jsonl.Assistant {
-		return err
+	if t.Add(kind, l); kind != jsonl.Assistant {
+		return
 	}
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
-	for call := range line.Get("data").Get("content").Elements {
+	for call := range t.Read(l.At).Get("data").Get("content").Elements {
 		if answered(call) {
-			if _, err := t.Add(jsonl.ToolResult, l); err != nil {
-				return err
-			}
+			t.Add(jsonl.ToolResult, l)
 		}
 	}
-	return nil
 }
 
 // answered reports whether a part of an answer is a call that has a result. One that was

@@ -78,55 +78,41 @@ type place struct {
 }
 
 // Next is of [dialect.Arranger], as End is.
-func (a *arranger) Next(t dialect.Tree, l *dialect.Line) error {
-	err := a.messages.Begin(t, l)
-	if err != nil {
-		return err
-	}
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
+	a.messages.Begin(t, l)
 	switch l.Code {
 	case edited:
-		return a.edit(t, l)
+		a.edit(t, l)
 	case forked:
-		return a.fork(t, l)
+		a.fork(t, l)
 	case retold:
-		_, err = t.Add(jsonl.SessionInfo, l)
-		return err
+		t.Add(jsonl.SessionInfo, l)
+	default:
+		if chat.IsMessage(l.Code) {
+			a.sent = append(a.sent, place{t.Leaf(), l.At})
+		}
+		a.messages.Next(t, l)
 	}
-	before := t.Leaf()
-	if err = a.messages.Next(t, l); err == nil && chat.IsMessage(l.Code) {
-		a.sent = append(a.sent, place{before, l.At})
-	}
-	return err
 }
 
-func (a *arranger) End(t dialect.Tree) error { return a.messages.End(t) }
+func (a *arranger) End(dialect.Tree) {}
 
 // edit adds an edit of a message, or one without a target.
-func (a *arranger) edit(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
+func (a *arranger) edit(t dialect.Tree, l *dialect.Line) {
 	var target []dialect.Span
-	if n := line.Get("data").Get("seq").Int(); n >= 0 && n < int64(len(a.sent)) {
+	if n := t.Read(l.At).Get("data").Get("seq").Int(); n >= 0 && n < int64(len(a.sent)) {
 		target = append(target, a.sent[n].at)
 	}
-	_, err = t.Add(jsonl.ContextEdit, l, target...)
-	return err
+	t.Add(jsonl.ContextEdit, l, target...)
 }
 
 // fork takes back the messages after those that a fork begins with.
-func (a *arranger) fork(t dialect.Tree, l *dialect.Line) error {
-	line, err := t.Read(l.At)
-	if err != nil {
-		return err
-	}
-	from := line.Get("data").Get("fork_point")
+func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
+	from := t.Read(l.At).Get("data").Get("fork_point")
 	if n := from.Int(); from.IsNumber() && n >= 0 && n < int64(len(a.sent)) {
 		t.Move(a.sent[n].before)
 		a.sent = a.sent[:n]
 	}
-	return nil
 }
 
 // makeEdit makes an edit: the message with the text that it gets.

@@ -13,6 +13,7 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // limits returns the limits of the provider of the next request, and its name. If the
@@ -84,17 +85,22 @@ func (x *subject) findWildUsage() {
 }
 
 // A clearedWatch finds requests that the provider recorded as much smaller than the messages that
-// the file has for them. Of successive ones it names the first.
+// the file has for them, of successive ones the first, and where an agent may clear results at a
+// certain size or after a pause, those smaller than the one before that they only add to.
 type clearedWatch struct {
-	w     *walk
-	load  *replay.Reader
-	had   replay.Messages // of the request before
-	sum   int64           // of their sizes
-	known bool            // the request before was one
+	w       *walk
+	r       *replay.Replay
+	load    *replay.Reader
+	had     replay.Messages // of the request before
+	sum     int64           // of their sizes
+	known   bool            // the request before was one
+	last    int             // its answer
+	taken   int64           // what the provider counted for it, 0 if that is not known
+	altered int             // the place of the last entry that changed messages before it
 }
 
 func (w *walk) clearedWatch(r *replay.Replay) replay.Observer {
-	return &clearedWatch{w: w, load: r.NewReader()}
+	return &clearedWatch{w: w, r: r, load: r.NewReader(), altered: -1}
 }
 
 // Request compares a request with what its answer records.
@@ -106,17 +112,33 @@ func (c *clearedWatch) Request(s replay.Step) error {
 	for _, number := range c.had.Without(is) {
 		c.sum -= c.size(is.Numbered(number))
 	}
-	c.had = is
+	if c.had = is; s.Altered() != c.altered {
+		c.taken, c.altered = 0, s.Altered()
+	}
 	answer, ok := c.fact(s.Record, aPrompt)
 	if !ok {
 		return c.w.err
 	}
-	before, recorded := c.known, int64(answer.id)
-	if c.known = weigh.Contradicts(c.sum, recorded); c.known && !before {
-		c.w.step = s
+	before, recorded, d := c.known, int64(answer.id), c.w.s.Dialect()
+	c.w.step = s
+	c.known = weigh.Contradicts(c.sum, recorded)
+	fall := c.taken - recorded
+	switch {
+	case c.known && !before:
 		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, c.sum)
+	case d != nil && d.Clears && recorded > 0 && fall >= jsonl.LeastGone && c.sameModel(s.Record):
+		c.w.found("maybe-cleared", "this request was %d tokens smaller than the one before, and the file does not say why: results may have been cleared, also in later requests", fall)
 	}
+	c.last, c.taken = s.Record, recorded
 	return c.w.err
+}
+
+// sameModel reports whether an answer is of the model that gave the last one.
+func (c *clearedWatch) sameModel(rec int) bool {
+	is, err := c.r.ModelBy(rec)
+	was, err2 := c.r.ModelBy(c.last)
+	c.w.err = cmp.Or(c.w.err, err, err2)
+	return is == was
 }
 
 // fact returns the first fact of these kinds of a record.

@@ -63,6 +63,8 @@ type Dialect struct {
 	// Late reports that lines may be written long after their time: prompts that waited for their turn,
 	// and what a compaction brings along.
 	Late bool
+	// Clears reports that the agent may clear results of tools without a record of it.
+	Clears bool
 	// Neutral reports that the form in which messages are sent is not known: what is shown as sent
 	// are pi's messages for a provider.
 	Neutral bool

@@ -18,8 +18,7 @@ type arranger struct {
 	at               map[uint64]link
 	answers, results map[uint64]int32
 	seed             maphash.Seed
-	entries          []entry // by their number
-	models           map[string]int32
+	entries          []entry  // by their number
 	tail             [2]int32 // the last entry, and the last one of a sidechain; none where below 0
 	forked           link     // where a sub-agent's own records begin, after the context of its parent
 	last             link     // the last one of the file itself, where it continues another
@@ -63,7 +62,6 @@ type link struct {
 type entry struct {
 	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
-	input      int64 // of an answer, the tokens of its request
 	parent     int32
 	of         int32 // of a result, the answer that it belongs to; of an answer itself; else -1
 	end        int32 // what its children follow: of an answer, its last result so far; else itself, or edits
@@ -71,15 +69,13 @@ type entry struct {
 	walked     bool // another entry than a result names it as its parent
 	resumed    bool // the session was resumed here, and loaded by the parent chain
 	loose      bool
-	model      int32 // of an answer, see modelID
 	keptBy     int32 // the first compaction that kept the message, 0 for none
-	answer     int32 // the last answer up to it whose messages nothing changed since, -1 for none
 }
 
 func newArranger() dialect.Arranger {
 	return &arranger{
 		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
-		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, keeps: map[int32][]int32{}, models: map[string]int32{}, tail: [2]int32{-1, -1},
+		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, keeps: map[int32][]int32{}, tail: [2]int32{-1, -1},
 		last: link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1}, sent: [2]sent{{entry: -1}, {entry: -1}},
 	}
 }
@@ -170,9 +166,8 @@ func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, sid
 
 // record takes a record that is no compaction.
 func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
-	id, request, _ := bytes.Cut(l.Group, []byte{'\n'}) // of an answer
-	if code == answer && len(id) > 0 {
-		if e, ok := a.answers[a.key(id)]; ok {
+	if code == answer && len(l.Group) > 0 {
+		if e, ok := a.answers[a.key(l.Group)]; ok {
 			t.Join(int(e), l.At)
 			a.finished(e, l)
 			a.follow(l, e, side)
@@ -210,9 +205,8 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		a.snapshot(t, l, above, side)
 	case answer:
 		e := a.add(t, jsonl.Assistant, l, a.end(up), side)
-		a.answers[a.key(id)] = e
+		a.answers[a.key(l.Group)] = e
 		a.finished(e, l)
-		a.shrunk(t, l, e, request)
 		a.sent[side].answers++
 		a.sent[side].early = nil
 		if a.recording {
@@ -263,7 +257,7 @@ func (a *arranger) begin(t dialect.Tree, l *dialect.Line) {
 	header := *l
 	header.ID = []byte(sessionID(t.Read(l.At)).Text())
 	t.Add(jsonl.Header, &header)
-	a.entries = append(a.entries, entry{parent: -1, of: -1, answer: -1})
+	a.entries = append(a.entries, entry{parent: -1, of: -1})
 }
 
 // add adds an entry below another, -1 for none.
@@ -271,12 +265,9 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 	t.Move(int(up))
 	e := int32(t.Add(kind, l, more...))
 	code := l.Code & codeMask
-	made := entry{parent: up, code: code, of: -1, end: e, answer: -1}
-	switch {
-	case code == answer:
-		made.of, made.answer = e, e
-	case up >= 0 && kind != jsonl.ContextEdit && kind != jsonl.Transform:
-		made.answer = a.entries[up].answer
+	made := entry{parent: up, code: code, of: -1, end: e}
+	if code == answer {
+		made.of = e
 	}
 	a.entries = append(a.entries, made)
 	a.follow(l, e, side)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ctxtool/internal/dialect"
@@ -28,7 +27,7 @@ var Dialect = dialect.Dialect{
 	File:  fileID, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
 		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid"},
-		Message: []string{"id", "model", "stop_reason", "content", "usage"},
+		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
 	Read:       read,
@@ -39,6 +38,7 @@ var Dialect = dialect.Dialect{
 	Marks:      []string{"<command-", "<local-command-", "<task-notification>", "This session is being continued from a previous conversation"},
 	Record:     isRecord,
 	Late:       true,
+	Clears:     true,
 	Bulk: []dialect.Bulk{
 		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
@@ -204,7 +204,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	case user:
 		head.Code, head.Group = userCode(p)
 	case answer:
-		head.Group = answerGroup(p)
+		head.Group = p.Message[0]
 		if p.Message[1].Is("<synthetic>") {
 			head.Code = synthetic
 		} else if !p.Message[2].IsString() {
@@ -231,18 +231,6 @@ func read(p *jsonl.Picked) dialect.Head {
 		head.Code |= sidechain
 	}
 	return head
-}
-
-// answerGroup is the id of an answer, and after it the tokens of its request and its model, each
-// after a line end; see arranger.shrunk.
-func answerGroup(p *jsonl.Picked) jsonl.Value {
-	var used [3]jsonl.Value
-	p.Message[4].Fields(used[:], "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-	group := append(make(jsonl.Value, 0, 96), '"')
-	group = append(append(group, p.Message[0].Inside()...), `\n`...)
-	group = strconv.AppendInt(group, used[0].Int()+used[1].Int()+used[2].Int(), 10)
-	group = append(append(group, `\n`...), p.Message[1].Inside()...)
-	return append(group, '"')
 }
 
 // userCode is what a user record is. Of a result its group is the id of the call.

@@ -2,10 +2,13 @@ package claude_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"ctxtool/internal/check"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -310,7 +313,9 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 func TestRules(t *testing.T) {
 	for _, test := range rules {
 		t.Run(test.name, func(t *testing.T) {
-			s := must.Get(sessionfmt.OpenReader("x.jsonl", strings.NewReader(made(test.lines)), sessionfmt.Options{}))
+			name := filepath.Join(t.TempDir(), "x.jsonl")
+			must.Do(os.WriteFile(name, []byte(made(test.lines)), 0o600))
+			s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 			defer s.Close()
 			var path, codes []string
 			records, _ := s.Path(s.Leaf())
@@ -323,6 +328,11 @@ func TestRules(t *testing.T) {
 			}
 			for _, f := range s.Findings {
 				codes = append(codes, f.Code)
+			}
+			for _, f := range check.File(name, check.Options{}).Findings {
+				if f.Code == "maybe-cleared" {
+					codes = append(codes, f.Code)
+				}
 			}
 			slices.Sort(codes)
 			if got := strings.Join(path, " "); got != test.path {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/cache"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
@@ -39,6 +40,8 @@ type Head struct {
 	Leaf     int                 `json:"leaf"`    // row, -1 for none
 	Entries  int                 `json:"entries"` // number of rows that are entries; messages and texts follow
 	Kinds    []string            `json:"kinds"`   // names of kinds, by number
+	Olds     []string            `json:"olds"`    // names of arguments that are texts which an edit replaces
+	News     []string            `json:"news"`    // and of the new ones
 	Coverage sessionfmt.Coverage `json:"coverage"`
 	Findings []Finding           `json:"findings,omitempty"`
 	Stopped  []Finding           `json:"stopped,omitempty"` // broken patches; later requests are unknown
@@ -158,7 +161,7 @@ func (p *Report) requests(leaf int) error {
 		kinds = append(kinds, k.String())
 	}
 	p.Head = Head{
-		Schema: "ctxtool/page/2", Name: p.about.Name, Cwd: p.about.CWD, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
+		Schema: "ctxtool/page/2", Olds: activity.OldTexts, News: activity.NewTexts, Name: p.about.Name, Cwd: p.about.CWD, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}

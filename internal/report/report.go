@@ -159,8 +159,10 @@ func (p *Report) requests(leaf int) error {
 	for k := range jsonl.Scalar + 1 {
 		kinds = append(kinds, k.String())
 	}
+	about := p.about
+	about.First = "" // the title has it
 	p.Head = Head{
-		Schema: "ctxtool/page/2", Olds: activity.OldTexts, News: activity.NewTexts, About: p.about, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
+		Schema: "ctxtool/page/2", Olds: activity.OldTexts, News: activity.NewTexts, About: about, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"strings"
 
 	"ctxtool/internal/check"
 	"ctxtool/internal/export"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/tokens"
-
-	"github.com/spf13/cobra"
 )
 
 // exportOptions are the flags of ctxtool export.
@@ -18,29 +15,25 @@ type exportOptions struct {
 	to, shard string
 }
 
-func newExportCommand(e *env) *cobra.Command {
-	o := &exportOptions{}
-	cmd := command(e, o, runExport)
-	f := cmd.Flags()
+func (o *exportOptions) define(f *flagSet) {
 	targets := namesOf(export.Targets, func(t *export.Target) string { return t.Name })
-	e.choice(cmd, &o.to, "to", targets[0], "write as `TARGET`: "+strings.Join(targets, ", "), "unknown target", targets)
+	f.choice(&o.to, "to", targets[0], "write as `TARGET`:", "unknown target", targets)
 	f.StringVarP(&o.Dir, "output", "o", "", "write into the folder `DIR`")
 	f.BoolVar(&o.Contents, "contents", false, "write the texts of messages too")
 	f.StringVar(&o.shard, "shard", "", "export part `I/N` of the sessions, such as 2/10")
-	cmd.MarkFlagRequired("output")
-	e.before(func() (err error) {
+	f.cmd.MarkFlagRequired("output")
+	f.before(func() (err error) {
 		if o.shard != "" {
 			o.Shard, err = export.ParseShard(o.shard)
 		}
 		return withFlag("--shard", err)
 	})
-	e.before(func() error {
-		e.redact = e.redact || !cmd.Flags().Changed("redact")
+	f.before(func() error {
+		f.redact = f.redact || !f.Changed("redact")
 		return nil
 	})
-	o.redaction.flags(e)
-	e.models(&o.Stats.Replay.Models)
-	return cmd
+	o.redaction.flags(f)
+	f.models(&o.Stats.Replay.Models)
 }
 
 func runExport(e *env, o *exportOptions, args []string) error {

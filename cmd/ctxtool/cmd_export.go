@@ -1,7 +1,6 @@
 package main
 
 import (
-
 	"ctxtool/internal/check"
 	"ctxtool/internal/export"
 	"ctxtool/internal/phrase"

@@ -16,6 +16,8 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 type cacheOptions struct {
@@ -29,14 +31,18 @@ type cacheOptions struct {
 	replay.Options
 }
 
-func (o *cacheOptions) define(f *flagSet) {
-	o.readFlags.flags(f, "text", "jsonl", "csv")
+func newCacheCommand(e *env) *cobra.Command {
+	o := &cacheOptions{}
+	cmd := command(e, o, runCache)
+	f := cmd.Flags()
+	o.readFlags.flags(e, cmd, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
 	f.BoolVar(&o.broken, "broken", false, "only requests, or sessions, with rebilled tokens")
 	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was rebilled: 0.50 dollars, or 10%")
-	f.before(o.check)
-	f.models(&o.Models)
+	e.before(o.check)
+	e.models(&o.Models)
+	return cmd
 }
 
 // check reads the flags, before any input is opened.
@@ -160,10 +166,13 @@ type forgotOptions struct {
 	limit int
 }
 
-func (o *forgotOptions) define(f *flagSet) {
-	o.readFlags.flags(f, "text", "jsonl")
-	f.StringVar(&o.at, "at", "", "report the path to `POINT`")
-	f.IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
+func newForgotCommand(e *env) *cobra.Command {
+	o := &forgotOptions{}
+	cmd := command(e, o, runForgot)
+	o.readFlags.flags(e, cmd, "text", "jsonl")
+	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
+	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
+	return cmd
 }
 
 func runForgot(e *env, o *forgotOptions, args []string) error {

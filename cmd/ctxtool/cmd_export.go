@@ -1,10 +1,22 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/check"
 	"ctxtool/internal/export"
+	"ctxtool/internal/gate"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/redact"
 	"ctxtool/replay/tokens"
+	"ctxtool/stats"
+
+	"github.com/spf13/cobra"
 )
 
 // exportOptions are the flags of ctxtool export.
@@ -12,27 +24,83 @@ type exportOptions struct {
 	redaction
 	export.Options
 	to, shard string
+	where     []string
+	budgets   []gate.Budget // of where
 }
 
-func (o *exportOptions) define(f *flagSet) {
+func newExportCommand(e *env) *cobra.Command {
+	o := &exportOptions{}
+	cmd := command(e, o, runExport)
+	f := cmd.Flags()
 	targets := namesOf(export.Targets, func(t *export.Target) string { return t.Name })
-	f.choice(&o.to, "to", targets[0], "write as `TARGET`:", "unknown target", targets)
+	e.choice(cmd, &o.to, "to", targets[0], "write as `TARGET`: "+strings.Join(targets, ", "), "unknown target", targets)
 	f.StringVarP(&o.Dir, "output", "o", "", "write into the folder `DIR`")
 	f.BoolVar(&o.Contents, "contents", false, "write the texts of messages too")
+	e.choice(cmd, &o.As, "as", export.AsChat, "with --to jsonl, write lines of `FORM`: chat (default), a request each; sft, a turn each", "--as", []string{export.AsChat, export.AsSFT})
+	f.StringSliceVar(&o.where, "where", nil, "only sessions in which a figure is within `LIMIT`, such as 'session.tool-errors<=0.1'")
+	complete(cmd, "where", gate.FigureNames())
 	f.StringVar(&o.shard, "shard", "", "export part `I/N` of the sessions, such as 2/10")
-	f.cmd.MarkFlagRequired("output")
-	f.before(func() (err error) {
+	cmd.MarkFlagRequired("output")
+	e.before(func() error { return o.check(cmd) })
+	e.before(func() (err error) {
 		if o.shard != "" {
 			o.Shard, err = export.ParseShard(o.shard)
 		}
 		return withFlag("--shard", err)
 	})
-	f.before(func() error {
-		f.redact = f.redact || !f.Changed("redact")
+	e.before(func() error {
+		e.redact = e.redact || !cmd.Flags().Changed("redact")
 		return nil
 	})
-	o.redaction.flags(f)
-	f.models(&o.Stats.Replay.Models)
+	o.redaction.flags(e)
+	e.models(&o.Stats.Replay.Models)
+	return cmd
+}
+
+// check checks which flags go together, and reads the limits.
+func (o *exportOptions) check(cmd *cobra.Command) error {
+	switch whole := export.Find(o.to).Whole; {
+	case o.Contents && whole:
+		return fmt.Errorf("--contents is of tables, and --to %s always has the texts", o.to)
+	case cmd.Flags().Changed("as") && o.to != "jsonl":
+		return errors.New("--as requires --to jsonl")
+	}
+	for _, text := range o.where {
+		b, err := gate.ParseBudget(text)
+		if err != nil {
+			return withFlag("--where", err)
+		}
+		o.budgets = append(o.budgets, b)
+	}
+	return nil
+}
+
+// selected returns the sessions whose figures are within the limits.
+func (o *exportOptions) selected(all []export.Input) (some []export.Input, err error) {
+	if o.budgets == nil {
+		return all, nil
+	}
+	of := gate.Gate{Budgets: o.budgets}
+	read := o.Stats
+	read.By, read.Entries, read.Targets = of.By(nil), gate.Entries, of.Targets()
+	for _, l := range stats.Lenses {
+		if slices.Contains(of.Lenses(), l.Name) {
+			read.Lenses = append(read.Lenses, l)
+		}
+	}
+	err = parallel.Ordered(all, func(in export.Input) (*export.Input, error) {
+		one, err := read.Read(in.Path)
+		if err != nil || gate.Holds(o.budgets, one) { // exporting one that cannot be read says why
+			return &in, nil
+		}
+		return nil, nil
+	}, func(in *export.Input, _ bool) error {
+		if in != nil {
+			some = append(some, *in)
+		}
+		return nil
+	})
+	return some, err
 }
 
 func runExport(e *env, o *exportOptions, args []string) error {
@@ -41,12 +109,16 @@ func runExport(e *env, o *exportOptions, args []string) error {
 		return err
 	}
 	e.collect(batchGC)
-	e.asIs = true // texts are redacted as they are written
+	target := export.Find(o.to)
+	e.asIs = !target.Whole // texts are redacted as they are written
 	o.Stats.Counter, o.Stats.Open = &tokens.Pi, e.opening(0)
 	o.Stats.Check = check.Options{Models: o.Stats.Replay.Models, Now: e.now()}
 	o.Disk, o.Note, o.Says = e.disk, e.note, e.reason
 	if e.redactor != nil {
 		o.Text = e.redactor.Text
+	}
+	if e.leaks != nil {
+		o.Search = e.noSecret()
 	}
 	show, end := e.progress("sessions", false)
 	o.Progress = show
@@ -55,12 +127,30 @@ func runExport(e *env, o *exportOptions, args []string) error {
 	for _, f := range byPath(files) {
 		sessions = append(sessions, export.Input{Path: f.path, Name: f.name})
 	}
-	done, err := export.Find(o.to).Export(&o.Options, sessions)
+	if sessions, err = o.selected(sessions); err != nil {
+		return err
+	}
+	done, err := target.Export(&o.Options, sessions)
 	if err != nil {
 		return err
 	}
 	end()
 	return e.exported(done)
+}
+
+// noSecret returns a function that fails if a text has a likely secret.
+func (e *env) noSecret() func(text []byte) error {
+	var mu sync.Mutex
+	return func(text []byte) error {
+		mu.Lock()
+		defer mu.Unlock()
+		found := redact.NewLeaks(e.leaks)
+		if found.Add(-1, text); found.Summary(nil) != "" {
+			e.note("%s; --redact removes them", found.Summary(nil))
+			return errFound
+		}
+		return nil
+	}
 }
 
 // exported prints what was exported.

@@ -13,6 +13,8 @@ import (
 	"ctxtool/internal/redact"
 	"ctxtool/internal/serve"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 // mcpOptions are the flags of ctxtool mcp.
@@ -24,8 +26,12 @@ type mcpOptions struct {
 // usualAnswer is the size of an answer in tokens that an agent has room for.
 const usualAnswer = 10000
 
-func (o *mcpOptions) define(f *flagSet) {
+func newMCPCommand(e *env) *cobra.Command {
+	o := &mcpOptions{}
+	cmd := command(e, o, runMCP)
+	f := cmd.Flags()
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
+	return cmd
 }
 
 func runMCP(e *env, o *mcpOptions, _ []string) error {

@@ -14,13 +14,14 @@ import (
 	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/baseline"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/redact"
 	"ctxtool/internal/store"
 	"ctxtool/internal/terminal"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 type listedFile struct {
@@ -188,19 +189,19 @@ type answer struct {
 	unpaged        bool // no pager shows it
 	searched       bool // for secrets, if they make it fail
 	forms          []string
-	given          func(flag string) bool // on the command line
 }
 
 // flags registers the flags of an answer; the first form is the default.
-func (a *answer) flags(f *flagSet, forms ...string) {
-	a.forms, a.given = forms, f.Changed
+func (a *answer) flags(e *env, cmd *cobra.Command, forms ...string) {
+	a.forms = forms
+	f := cmd.Flags()
 	f.StringVarP(&a.format, "format", "f", forms[0], "print as `FORM`: "+strings.Join(forms, ", "))
 	f.StringVarP(&a.output, "output", "o", "", "write to `FILE` atomically")
 	if a.jsonForm() != "" {
-		f.taken = append(f.taken, "json")
+		e.taken = append(e.taken, "json")
 	}
-	f.complete("format", forms)
-	f.before(func() error { return a.check(f.json) })
+	complete(cmd, "format", forms)
+	e.before(func() error { return a.check(e.json) })
 }
 
 // jsonForm returns what --json means: one object, else lines of JSON. It is empty for a
@@ -277,12 +278,7 @@ func (e *env) withoutSecrets(write func(w *bufio.Writer) error) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	found := redact.NewLeaks(e.leaks)
-	if found.Add(-1, text); found.Summary(nil) != "" {
-		e.note("%s; --redact removes them", found.Summary(nil))
-		return nil, errFound
-	}
-	return text, nil
+	return text, e.noSecret()(text)
 }
 
 // written returns what write writes.
@@ -315,10 +311,10 @@ type readFlags struct {
 }
 
 // flags registers the flags; the first form is the default.
-func (o *readFlags) flags(f *flagSet, forms ...string) {
-	o.answer.flags(f, forms...)
-	o.replayFlags.flags(f)
-	o.redaction.flags(f)
+func (o *readFlags) flags(e *env, cmd *cobra.Command, forms ...string) {
+	o.answer.flags(e, cmd, forms...)
+	o.replayFlags.flags(e, cmd)
+	o.redaction.flags(e)
 }
 
 // reply prints the result of a replay.
@@ -336,14 +332,14 @@ type replayFlags struct {
 	strict bool
 }
 
-func (r *replayFlags) flags(f *flagSet) {
-	r.rulesFlag(f)
-	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
+func (r *replayFlags) flags(e *env, cmd *cobra.Command) {
+	r.rulesFlag(e, cmd)
+	cmd.Flags().BoolVar(&r.strict, "strict", false, "fail on any finding")
 }
 
-func (r *replayFlags) rulesFlag(f *flagSet) {
-	f.choice(&r.rules, "rules", "auto", "replay by `RULES`:", "unknown rules", replay.RulesNames())
-	f.before(func() (err error) {
+func (r *replayFlags) rulesFlag(e *env, cmd *cobra.Command) {
+	e.choice(cmd, &r.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), "unknown rules", replay.RulesNames())
+	e.before(func() (err error) {
 		r.by, err = replay.ParseRules(r.rules)
 		return err
 	})
@@ -358,13 +354,14 @@ type overrideFlags struct {
 }
 
 // flags registers the flags, which set the options.
-func (g *overrideFlags) flags(f *flagSet, opt *replay.Options) {
+func (g *overrideFlags) flags(e *env, cmd *cobra.Command, opt *replay.Options) {
+	f := cmd.Flags()
 	f.StringVar(&g.baseline, "baseline", "", "take prompt and tools from `FILE`: an envelope, a session, /context --full, or HTML")
 	f.StringSliceVar(&g.implemented, "implemented", nil, "omit tools other than `NAMES`")
 	f.StringVar(&g.model, "model", "", "use model `PROVIDER/ID` instead of that of the path")
 	f.Var(tokensFlag(&g.window), "window", "use a context window of `TOKENS`")
-	f.models(&opt.Models)
-	f.before(func() error { return g.check(opt) })
+	e.models(&opt.Models)
+	e.before(func() error { return g.check(opt) })
 }
 
 // check sets the options of the flags; load reads the baseline.

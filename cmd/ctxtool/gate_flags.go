@@ -8,6 +8,8 @@ import (
 	"ctxtool/internal/gate"
 	"ctxtool/render"
 	"ctxtool/stats"
+
+	"github.com/spf13/cobra"
 )
 
 // gateFlags are the flags of a gate, and the gate.
@@ -25,16 +27,17 @@ type gateFlags struct {
 
 var gateForms = []string{"github", "junit"}
 
-func (o *gateFlags) flags(f *flagSet) {
+func (o *gateFlags) flags(e *env, cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")
 	f.StringVar(&o.file, "check", "", "exit with 1 if a figure crosses a limit in the TOML `FILE`")
 	f.StringVar(&o.against, "against", "", "exit with 1 if a figure differs from the run saved in `FILE`")
 	f.StringVar(&o.drift, "drift", "", "tolerate `AMOUNT` between a figure and the saved run: 5%, +5%, 1000")
-	f.choice(&o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", "--broken", []string{"fail", "warn"})
-	f.choice(&o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", "--unpriced", []string{"fail", "ignore"})
+	e.choice(cmd, &o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", "--broken", []string{"fail", "warn"})
+	e.choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", "--unpriced", []string{"fail", "ignore"})
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
-	f.complete("require", gate.FigureNames())
-	f.before(func() error { return o.check(f.env) })
+	complete(cmd, "require", gate.FigureNames())
+	e.before(func() error { return o.check(e) })
 }
 
 // check checks the flags and reads the files that they name, before any session is opened.

@@ -238,7 +238,7 @@ func marked(items iter.Seq2[any, error]) iter.Seq2[any, error] {
 
 // decoded returns an item as JSON reads it, with numbers as they are spelled.
 func decoded(item any) (m object, err error) {
-	b, err := marshal(item)
+	b, err := JSON(item)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/replay"
@@ -41,6 +42,9 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 	if err != nil {
 		return err
 	}
+	if r.model.ID == "" {
+		return r.refuse("no model at this point", "--model PROVIDER/ID names one")
+	}
 	items, lead := f.items(r), r.instructions()
 	if d := e.Replay().Session.Dialect(); d != nil && d.Interface == f.Name {
 		if items, err = native(e, f); err != nil {
@@ -53,7 +57,7 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 	if f == &anthropic {
 		items = marked(items)
 	}
-	head, err := marshal(f.head(r))
+	head, err := JSON(f.head(r))
 	if err != nil {
 		return err
 	}
@@ -65,7 +69,7 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 		if err != nil {
 			return err
 		}
-		b, err := marshal(item)
+		b, err := JSON(item)
 		if err != nil {
 			return err
 		}
@@ -78,6 +82,36 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 	}
 	_, err = w.WriteString("\n]}\n")
 	return err
+}
+
+// Chat returns the messages of an envelope as Chat Completions has them, with the system prompt first,
+// and its tools.
+func Chat(e *replay.Envelope) (messages iter.Seq2[any, error], tools any, err error) {
+	r, err := newRequest(&chat, e)
+	if err != nil {
+		return nil, nil, err
+	}
+	messages = chatItems(r)
+	if lead := r.instructions(); lead != nil {
+		lead["role"] = "system"
+		messages = after(lead, messages)
+	}
+	return messages, chatHead(r)["tools"], nil
+}
+
+// ChatAnswer returns an answer as Chat Completions has it, with its thinking; nil if it is empty.
+func ChatAnswer(m *jsonl.Message) map[string]any {
+	out := chatAnswer(&message{Message: m})
+	var thinking []string
+	for _, b := range m.Blocks {
+		if b.Kind == jsonl.ThinkingBlock && !blank(b.Text) {
+			thinking = append(thinking, textOf(b))
+		}
+	}
+	if out != nil && thinking != nil {
+		out["reasoning_content"] = strings.Join(thinking, "\n\n")
+	}
+	return out
 }
 
 // said reports whether the system prompt is one of the agent's items before what the user says.
@@ -105,8 +139,8 @@ func after(first any, items iter.Seq2[any, error]) iter.Seq2[any, error] {
 	}
 }
 
-// marshal returns a value as JSON. No HTML is escaped.
-func marshal(v any) ([]byte, error) {
+// JSON returns a value as JSON. No HTML is escaped.
+func JSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -36,9 +36,6 @@ func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ref.ID == "" {
-		return nil, r.refuse("no model at this point", "--model PROVIDER/ID names one")
-	}
 	size, err := e.Size()
 	if err != nil {
 		return nil, err

@@ -24,14 +24,18 @@ type Target struct {
 	Name  string
 	About string // a line for help
 
-	run func(o *Options, sessions []Input) (*Result, error)
+	// Whole reports that whole messages are written, so that sessions are read as redacted.
+	Whole bool
+	run   func(o *Options, sessions []Input) (*Result, error)
 }
 
 // Targets are all targets; the first is the default.
 var Targets = []*Target{
-	{"parquet", "tables in partitions agent=/date=, for DuckDB, Spark, Trino, ClickHouse", tablesAs(parquetForm)},
-	{"sqlite", "the same tables in one database", tablesAs(sqliteForm)},
-	{"csv", "the same tables, each a file", tablesAs(csvForm)},
+	{"parquet", "tables in partitions agent=/date=, for DuckDB, Spark, Trino, ClickHouse", false, tablesAs(parquetForm)},
+	{"sqlite", "the same tables in one database", false, tablesAs(sqliteForm)},
+	{"csv", "the same tables, each a file", false, tablesAs(csvForm)},
+	{"atif", "a trajectory for each branch of a session, in the Agent Trajectory Interchange Format", true, each(trajectories)},
+	{"jsonl", "requests (--as chat) or turns (--as sft) with their answers, a line each, for evaluation and fine-tuning", true, each(lines)},
 }
 
 // Find returns the target of a name.
@@ -54,6 +58,8 @@ type Options struct {
 	Stats    stats.Options            // how sessions are read
 	Text     func(text string) string // redacts a text; nil to leave it
 	Says     func(err error) string   // the reason why a session cannot be read
+	As       string                   // chat or sft, of the target jsonl
+	Search   func(line []byte) error  // fails if a line of whole messages has a secret; nil to look for none
 	Note     func(format string, args ...any)
 	Progress func(done, of int64) // may be nil
 }

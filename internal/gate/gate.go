@@ -316,3 +316,11 @@ func Entries(r *stats.Report) (entries []string) {
 	}
 	return entries
 }
+
+// Holds reports whether the figures of a session are within all budgets. A figure without a value is not.
+func Holds(budgets []Budget, one *stats.Report) bool {
+	g := Gate{Budgets: budgets}
+	g.Add(one)
+	said, err := g.Judge(one)
+	return err == nil && said.Kept == len(said.Verdicts)
+}

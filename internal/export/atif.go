@@ -1,0 +1,346 @@
+package export
+
+import (
+	"bufio"
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"ctxtool/replay"
+	"ctxtool/replay/ledger"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats"
+)
+
+// The objects of ATIF, the Agent Trajectory Interchange Format. All that is ours stands in extra.
+type (
+	trajectory struct {
+		Schema  string         `json:"schema_version"`
+		Session string         `json:"session_id,omitempty"`
+		ID      string         `json:"trajectory_id"`
+		Agent   atifAgent      `json:"agent"`
+		Extra   map[string]any `json:"extra,omitempty"`
+	}
+	atifAgent struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Model   string `json:"model_name,omitempty"`
+		Tools   []any  `json:"tool_definitions,omitempty"`
+	}
+	atifStep struct {
+		ID          int            `json:"step_id"`
+		At          string         `json:"timestamp,omitempty"`
+		Source      string         `json:"source"` // system, user, agent
+		Model       string         `json:"model_name,omitempty"`
+		Effort      string         `json:"reasoning_effort,omitempty"`
+		Message     any            `json:"message"` // a text, or parts
+		Reasoning   string         `json:"reasoning_content,omitempty"`
+		Calls       []atifCall     `json:"tool_calls,omitempty"`
+		Observation *observation   `json:"observation,omitempty"`
+		Metrics     *atifMetrics   `json:"metrics,omitempty"`
+		Copied      bool           `json:"is_copied_context,omitempty"`
+		Requests    int            `json:"llm_call_count,omitempty"`
+		Extra       map[string]any `json:"extra,omitempty"`
+	}
+	atifCall struct {
+		ID        string          `json:"tool_call_id"`
+		Name      string          `json:"function_name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	observation struct {
+		Results []atifResult `json:"results"`
+	}
+	atifResult struct {
+		Call      string         `json:"source_call_id,omitempty"`
+		Content   any            `json:"content"`
+		SubAgents []subAgentRef  `json:"subagent_trajectory_ref,omitempty"`
+		Extra     map[string]any `json:"extra,omitempty"`
+	}
+	subAgentRef struct {
+		ID string `json:"trajectory_id"`
+	}
+	atifMetrics struct {
+		Prompt     int64          `json:"prompt_tokens"` // with what a cache served
+		Completion int64          `json:"completion_tokens"`
+		Cached     int64          `json:"cached_tokens"`
+		Cost       *float64       `json:"cost_usd,omitempty"`
+		Extra      map[string]any `json:"extra,omitempty"`
+	}
+	finalMetrics struct {
+		Prompt     int64          `json:"total_prompt_tokens"`
+		Completion int64          `json:"total_completion_tokens"`
+		Cached     int64          `json:"total_cached_tokens"`
+		Cost       float64        `json:"total_cost_usd"`
+		Steps      int            `json:"total_steps"`
+		Extra      map[string]any `json:"extra,omitempty"`
+	}
+)
+
+// A story tells the branches of a session as trajectories, one after the other.
+type story struct {
+	*stats.Facts
+	l     *replay.Reader
+	lines *sessionfmt.Reader
+	begun int64         // when the session was copied from another, milliseconds since 1970; 0 if it was not
+	told  []int32       // by record, the trajectory that told it first, from 1; 0 for none
+	calls map[int32]int // of models, by their record
+	done  []bool        // of these, those that a step tells, and copies of others
+	subs  map[string]bool
+}
+
+func newStory(f *stats.Facts) (*story, error) {
+	t := &story{Facts: f, l: f.Replay.NewReader(), lines: f.Session.NewReader(), told: make([]int32, f.Session.Len()), calls: map[int32]int{}, done: make([]bool, len(f.Calls))}
+	known := map[uint64]bool{}
+	for i := range f.Calls {
+		t.calls[int32(f.Calls[i].Record)] = i
+		t.done[i] = known[f.Calls[i].Key]
+		known[f.Calls[i].Key] = true
+	}
+	header, err := f.Session.HeaderLine()
+	if header.Get("parentSession").Truthy() {
+		t.begun, _ = header.Get("timestamp").Date()
+	}
+	return t, err
+}
+
+// copied reports whether a record was copied from another session: it is older than its own, or stands
+// in a file that the session continues.
+func (t *story) copied(rec int) bool {
+	at, ok := t.Session.Time(rec)
+	return t.begun != 0 && ok && at < t.begun || t.Session.Pos(rec).File != t.Session.Pos(t.Session.Len()-1).File
+}
+
+// branches returns the leaves of a session that have requests of their own, that of the session first.
+func (t *story) branches() (leaves []int) {
+	inner, asked := make([]bool, t.Session.Len()), make([]bool, t.Session.Len())
+	for k := range t.Book.Requests {
+		asked[t.Book.Requests[k].Record] = !t.Book.Requests[k].Warms
+	}
+	for rec := range t.Session.Len() {
+		if up := t.Session.Parent(rec); up >= 0 {
+			inner[up] = true
+		}
+	}
+	seen := make([]bool, t.Session.Len())
+	add := func(leaf int) {
+		path, _ := t.Session.Path(leaf)
+		fresh := slices.ContainsFunc(path, func(rec int) bool { return asked[rec] && !seen[rec] })
+		if !fresh && leaf != t.Session.Leaf() {
+			return
+		}
+		for _, rec := range path {
+			seen[rec] = true
+		}
+		leaves = append(leaves, leaf)
+	}
+	if leaf := t.Session.Leaf(); leaf >= 0 {
+		add(leaf)
+	}
+	for rec := range t.Session.Len() {
+		if !inner[rec] && rec != t.Session.Leaf() && t.Session.Kind(rec).IsEntry() {
+			add(rec)
+		}
+	}
+	return leaves
+}
+
+// A state is the messages at a point of a branch: those of a request, or of the end.
+type state struct {
+	n, listed int
+	kept      int // leading messages that the state before it has too
+	piece     func(i int) *replay.Piece
+	request   *ledger.Request // nil at the end
+	tokens    int64           // of the context
+}
+
+// A telling writes the steps of one branch.
+type telling struct {
+	*story
+	w     *bufio.Writer
+	place []int32 // of records on the path, from 1; 0 for those that are elsewhere
+	own   int32   // number of the trajectory
+	steps int
+	open  *atifStep // of a model, that waits for results
+	total finalMetrics
+	error error
+
+	before *state
+	said   []bool                // by record, those whose message was told
+	made   map[replay.Piece]bool // other messages that were told, which entries made
+	prompt int32                 // that was told last; -1 for none
+}
+
+// tell writes the steps of the branch of a leaf, and returns their totals.
+func (t *story) tell(w *bufio.Writer, leaf int, number int32) (finalMetrics, error) {
+	b := &telling{story: t, w: w, own: number, made: map[replay.Piece]bool{}, prompt: -1, before: &state{}}
+	b.place, b.said = make([]int32, t.Session.Len()), make([]bool, t.Session.Len())
+	path, _ := t.Session.Path(leaf)
+	for at, rec := range path {
+		b.place[rec] = int32(at + 1)
+	}
+	var asked []*ledger.Request
+	for _, rec := range path {
+		if k := t.Book.Answered(rec); k >= 0 && !t.Book.Requests[k].Warms {
+			asked = append(asked, &t.Book.Requests[k])
+		}
+	}
+	for _, q := range asked {
+		s := &state{n: q.Messages.Len(), listed: q.Messages.Listed(), kept: int(q.Kept), piece: q.Messages.Piece, request: q, tokens: int64(q.Context)}
+		b.say(s)
+	}
+	end, stopped, err := t.Replay.Reach(sessionfmt.After(leaf))
+	if err != nil {
+		return b.total, err
+	}
+	if stopped == nil {
+		s := &state{n: end.Len(), listed: end.Listed(), piece: end.Piece}
+		for s.kept < min(s.n, b.before.n) && s.piece(s.kept).Place() == b.before.piece(s.kept).Place() {
+			s.kept++
+		}
+		b.say(s)
+	}
+	b.flush()
+	b.total.Steps = b.steps
+	return b.total, b.error
+}
+
+// say tells what a state has that the one before it has not, after the answer to that one.
+func (b *telling) say(s *state) {
+	from, boundary := s.kept, s.kept < b.before.n || b.before.listed < b.before.n
+	if q := b.before.request; q != nil {
+		is := !boundary && from < s.n && s.piece(from).Own() && s.piece(from).Origin().Record == int(q.Record)
+		b.answer(q, is || boundary)
+		if is {
+			b.mark(s.piece(from))
+			from++
+		}
+	}
+	if s.request != nil && s.request.Known() {
+		b.prompted(s.request)
+	}
+	if boundary {
+		from = b.replaced(s)
+	}
+	for i := from; i < s.n; i++ {
+		b.message(s.piece(i))
+		b.mark(s.piece(i))
+	}
+	b.before = s
+	if s.request != nil && s.n == 0 && !s.request.Known() { // the file does not tell what it had
+		b.before = &state{request: s.request}
+	}
+}
+
+// mark keeps that a message was told.
+func (b *telling) mark(p *replay.Piece) {
+	if id := p.Identity(); !id.Own() {
+		b.made[id] = true
+	}
+	b.said[p.Origin().Record] = true
+	b.first(p.Origin().Record)
+}
+
+// has reports whether a message was told, as it is or before it was edited.
+func (b *telling) has(p *replay.Piece) bool {
+	id := p.Identity()
+	return b.made[id] || id.Own() && b.said[p.Origin().Record]
+}
+
+// first keeps which trajectory told a record first.
+func (b *telling) first(rec int) {
+	if b.told[rec] == 0 {
+		b.told[rec] = b.own
+	}
+}
+
+// again reports whether a record was told by an earlier trajectory, or by another session.
+func (b *telling) again(rec int) bool {
+	return b.told[rec] != 0 && b.told[rec] != b.own || b.copied(rec)
+}
+
+// prompted tells the system prompt of a request, if it is another one than before.
+func (b *telling) prompted(q *ledger.Request) {
+	if q.Prompt == b.prompt {
+		return
+	}
+	b.prompt = q.Prompt
+	p, err := b.l.Prompt(&b.Book.Prompts[q.Prompt].State)
+	if err != nil {
+		b.error = err
+		return
+	}
+	if text := b.Replay.Rules.Compiled(p.Parts); text != "" {
+		b.flush()
+		b.step(&atifStep{Source: "system", Message: jsonl.UTF8(text), Copied: b.again(int(q.Record))})
+	}
+}
+
+// replaced tells that the context was replaced: by a compaction, or by an edit or a patch. What steps
+// after it tell is all of the context. It returns the index of the first message of these.
+func (b *telling) replaced(s *state) int {
+	b.flush()
+	rec := b.compaction(s)
+	manage := map[string]any{"type": "edit", "boundary": "replace", "tokens_before": b.before.tokens, "tokens_after": s.tokens}
+	one := &atifStep{Source: "system", Message: "The context is edited.", Extra: map[string]any{"context_management": manage}}
+	from := 0
+	if rec >= 0 {
+		manage["type"], one.Message = "compaction", "The context is compacted."
+		one.At, one.Copied = b.time(rec), b.again(rec)
+		one.Extra["entry_id"] = b.Session.ID(rec)
+		if at, is := b.calls[int32(rec)]; is && b.Calls[at].Kind == "summary" {
+			one.Source = "agent"
+			b.metrics(one, at)
+		}
+		for from < s.n && !s.piece(from).Sent() {
+			from++
+		}
+		if from < s.n && !s.piece(from).Own() && !b.has(s.piece(from)) {
+			one.Observation = b.summary(s.piece(from))
+			b.mark(s.piece(from))
+			from++
+		} else {
+			from = 0
+		}
+		b.first(rec)
+	}
+	b.step(one)
+	return from
+}
+
+// compaction returns the last compaction between a state and the one before it, -1 for none.
+func (b *telling) compaction(s *state) int {
+	last, after, until := -1, int32(0), int32(math.MaxInt32)
+	if q := b.before.request; q != nil {
+		after = b.place[q.Record]
+	}
+	if s.request != nil {
+		until = b.place[s.request.Record]
+	}
+	for _, rec := range b.Compacts {
+		if after < b.place[rec] && b.place[rec] < until {
+			last = rec
+		}
+	}
+	return last
+}
+
+// summary returns what a compaction's first message says.
+func (b *telling) summary(p *replay.Piece) *observation {
+	raw, err := b.l.Provider(p)
+	if err != nil {
+		b.error = err
+		return nil
+	}
+	return &observation{[]atifResult{{Content: contentOf(raw.Message())}}}
+}
+
+// time returns the time of a record as ISO 8601 has it, empty for none.
+func (b *telling) time(rec int) string {
+	ms, ok := b.Session.Time(rec)
+	if !ok {
+		return ""
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}

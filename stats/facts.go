@@ -9,6 +9,7 @@ import (
 	"ctxtool/internal/cache"
 	"ctxtool/internal/check"
 	"ctxtool/internal/outline"
+	"ctxtool/internal/reuse"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt"
@@ -31,6 +32,7 @@ type Facts struct {
 	Findings []check.Finding   // by the lens check
 
 	answer Call              // what is known of the record that is being read
+	reuse  *reuse.Retrievals // of all results
 	names  map[string]string // texts that recur, by their JSON
 }
 
@@ -58,6 +60,7 @@ type ToolCall struct {
 	Action  activity.Action
 	Subject string // its command, pattern or file, or a part of it
 	Outcome string
+	Used    *bool // whether a later answer uses what only the result had said; nil if nobody could
 	Asked   int64 // bytes of its arguments
 	Got     int64 // bytes of the result's content
 }
@@ -76,7 +79,7 @@ var (
 // Facts reads a session as Read does, with all that tables need, and shows see its facts. The lenses,
 // the point and what is selected of o do not count.
 func (o Options) Facts(name string, see func(*Facts) error) error {
-	f := &Facts{Removed: map[int32]Removal{}, names: map[string]string{}}
+	f := &Facts{Removed: map[int32]Removal{}, names: map[string]string{}, reuse: reuse.AllRetrievals()}
 	begin := Lens{read: func(l *lensRun) { l.each = f }}
 	end := Lens{read: func(l *lensRun) { f.read(l, see) }}
 	o.Lenses = []*Lens{&begin, &sessionLens, &costLens, {read: f.About.look}, &compactionsLens, &checkLens, &end}
@@ -90,6 +93,9 @@ func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 	l.Requests, l.Hashes = true, true
 	l.Records = append(l.Records, func(p *jsonl.Picked) {
 		f.answer = Call{}
+		if p.Kind.IsTurn() {
+			f.reuse.Message(p.Said())
+		}
 		if p.Kind != jsonl.Assistant {
 			return
 		}
@@ -120,6 +126,9 @@ func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 			one.Model = l.Report.Cost.Rows[c.row].Model
 			u := &one.Usage // a later entry may have replaced it
 			u.Input, u.Output, u.CacheRead, u.CacheWrite = c.input, c.output, c.cacheRead, c.cacheWrite
+		}
+		for i := range f.Tools {
+			f.Tools[i].Used = f.reuse.Used(f.Tools[i].ID)
 		}
 		var err error
 		f.Account, err = cache.Account(l.Book, cache.Options{Leaf: l.Point, All: true})

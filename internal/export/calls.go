@@ -1,6 +1,7 @@
 package export
 
 import (
+	"iter"
 	"math"
 
 	"ctxtool/internal/cache"
@@ -32,19 +33,28 @@ type life struct {
 	dollars     float64
 }
 
-// callRows makes the rows of the calls of models.
-func (m *maker) callRows() {
+// number gives the requests of the ledger the numbers of their rows: the places of their calls.
+func (m *maker) number() {
 	m.rows = make([]int32, len(m.Book.Requests))
 	for k := range m.rows {
 		m.rows[k] = -1
 	}
-	windows := m.windows()
-	known := map[uint64]bool{}
-	m.out.Requests = make([]Request, len(m.Calls))
+	for i := range m.Calls {
+		if k := m.Book.Answered(m.Calls[i].Record); k >= 0 && m.Calls[i].Kind == "answer" {
+			m.rows[k] = int32(i)
+		}
+	}
+}
+
+// requestRows makes the rows of the calls of models. Those of the account of the cache come in the
+// same order.
+func (m *maker) requestRows() {
+	windows, known := m.windows(), map[uint64]bool{}
+	next, stop := iter.Pull(m.Account.Bare)
+	defer stop()
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		row := &m.out.Requests[i]
-		*row = Request{
+		row := Request{
 			Session: m.key, Request: int64(i), EntryID: m.Session.ID(c.Record), Line: int64(m.Session.Line(c.Record)), Kind: c.Kind,
 			CallKey: int64(c.Key), Copy: known[c.Key], ResponseID: unless0(c.ResponseID), At: m.at(c.Record), Provider: c.Provider, Model: c.Model,
 			StopReason: unless0(c.Stop), LatencyMS: m.since(m.Session.Parent(c.Record), c.Record),
@@ -56,10 +66,17 @@ func (m *maker) callRows() {
 		if c.Source != "" {
 			row.CostUSD, row.CostSource = &c.Cost, &c.Source
 		}
-		if k := m.Book.Answered(c.Record); k >= 0 && c.Kind == "answer" {
-			m.rows[k] = int32(i)
-			m.answerRow(row, &m.Book.Requests[k])
+		if k := m.Book.Answered(c.Record); k >= 0 && m.rows[k] == int32(i) {
+			m.answerRow(&row, k)
+			for r, ok := next(); ok; r, ok = next() {
+				if r.Record == c.Record {
+					cacheRow(&row, r)
+					break
+				}
+			}
 		}
+		m.out.Requests = append(m.out.Requests, row)
+		m.added()
 	}
 }
 
@@ -77,42 +94,37 @@ func (m *maker) windows() []int32 {
 	return n
 }
 
-// answerRow sets what the ledger has of a request.
-func (m *maker) answerRow(row *Request, q *ledger.Request) {
+// answerRow sets what the ledger has of request k.
+func (m *maker) answerRow(row *Request, k int32) {
+	q, one := &m.Book.Requests[k], &m.requests[k]
 	row.WindowTokens = unless0(m.Book.Models[q.Model].ContextWindow)
 	if !q.Known() {
 		return
 	}
-	prompt := &m.Book.Prompts[q.Prompt].Counts
-	row.RequestNo, row.ContextTokens, row.EstimatedTokens = from0(q.Number), some(int64(q.Context)), some(int64(q.Estimated))
-	row.SystemTokens, row.ToolsTokens = some(int64(prompt.System)), some(int64(prompt.Tools))
-	row.KeptMessages = some(int64(q.Kept))
 	if q.Previous >= 0 {
 		row.Previous = from0(m.rows[q.Previous])
 	}
+	prompt := &m.Book.Prompts[q.Prompt].Counts
+	row.RequestNo, row.ContextTokens, row.EstimatedTokens = from0(q.Number), some(int64(q.Context)), some(int64(q.Estimated))
+	row.SystemTokens, row.ToolsTokens = from0(prompt.System), from0(prompt.Tools)
+	row.UserTokens, row.AnswerTokens = from0(one.shares.User), from0(one.shares.Answers)
+	row.ResultTokens, row.SummaryTokens = from0(one.shares.Results), from0(one.shares.Summaries)
+	row.KeptMessages, row.FreshTokens, row.Messages = from0(q.Kept), &one.fresh, from0(q.Messages.Sent())
 }
 
-// cacheRows sets what the account of the cache has of requests.
-func (m *maker) cacheRows() {
-	m.Account.Bare(func(r *cache.Row) bool {
-		at := m.rows[m.Book.Answered(r.Record)]
-		if at < 0 {
-			return true
-		}
-		row := &m.out.Requests[at]
-		row.RebilledTokens, row.RebilledUSD, row.UnservedTokens = r.Rebilled.Tokens, r.Rebilled.Cost, r.Unserved.Tokens
-		if r.Shared != nil {
-			row.SharedTokens = &r.Shared.Tokens
-		}
-		if r.Expected != nil {
-			row.CouldReadTokens = &r.Expected.Read
-		}
-		if b := r.Break; b != nil {
-			row.BreakCause, row.BreakEntryID, row.BreakSection = some(string(b.Cause)), unless0(b.Entry), unless0(b.Section())
-			row.PauseSeconds = unless0(b.Pause)
-		}
-		return true
-	})
+// cacheRow sets what the account of the cache has of a request.
+func cacheRow(row *Request, r *cache.Row) {
+	row.RebilledTokens, row.RebilledUSD, row.UnservedTokens = r.Rebilled.Tokens, r.Rebilled.Cost, r.Unserved.Tokens
+	if r.Shared != nil {
+		row.SharedTokens = &r.Shared.Tokens
+	}
+	if r.Expected != nil {
+		row.CouldReadTokens = &r.Expected.Read
+	}
+	if b := r.Break; b != nil {
+		row.BreakCause, row.BreakEntryID, row.BreakSection = some(string(b.Cause)), unless0(b.Entry), unless0(b.Section())
+		row.PauseSeconds = unless0(b.Pause)
+	}
 }
 
 // carry follows messages through the requests: what each had, when each came and went, and what it
@@ -157,7 +169,7 @@ func (m *maker) differ(k int32) {
 		one.fresh += int64(p.Tokens)
 		one.shares.Add(p.Kind(), int(p.Tokens))
 		one.came = append(one.came, p.Number)
-		m.number(p)
+		m.meet(p)
 	}
 	for i := range gone {
 		p := &gone[i]
@@ -166,16 +178,10 @@ func (m *maker) differ(k int32) {
 	}
 	all := m.Book.Counts(q)
 	one.rate = m.rates(q, one.fresh, int64(all.Total)+m.Account.Total.Hidden)
-	if at := m.rows[k]; at >= 0 {
-		row := &m.out.Requests[at]
-		row.UserTokens, row.AnswerTokens = some(int64(one.shares.User)), some(int64(one.shares.Answers))
-		row.ResultTokens, row.SummaryTokens = some(int64(one.shares.Results)), some(int64(one.shares.Summaries))
-		row.FreshTokens, row.Messages = &one.fresh, some(int64(q.Messages.Sent()))
-	}
 }
 
-// number makes place for a message, and tells whose it is.
-func (m *maker) number(p *ledger.Message) {
+// meet makes place for a message, and tells whose it is.
+func (m *maker) meet(p *ledger.Message) {
 	for int(p.Number) >= len(m.messages) {
 		m.messages = append(m.messages, life{first: math.MaxInt32, last: -1})
 	}

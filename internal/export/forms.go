@@ -145,13 +145,18 @@ func (w *tableFiles) abort() {
 
 // A parquetTable is a table in a Parquet file.
 type parquetTable struct {
-	parquetFile
-	n int64
-	t *table
+	*parquet.Writer
+	t     *table
+	n     int64
+	batch []parquet.Row // of which the first ones wait to be written
+	waits int
 }
 
+// rowsAtOnce is how many rows are written together.
+const rowsAtOnce = 128
+
 func newParquetTable(o *Options, t *table, w io.Writer) tableWriter {
-	return &parquetTable{parquetFile: t.create(w, parquet.CreatedBy("ctxtool", program(), "")), t: t}
+	return &parquetTable{Writer: t.create(w), t: t, batch: make([]parquet.Row, rowsAtOnce)}
 }
 
 func (p *parquetTable) take(from *os.File, sessions map[string]bool) error {
@@ -182,10 +187,9 @@ func (p *parquetTable) takeGroup(group parquet.RowGroup, sessions map[string]boo
 			if !sessions[row[0].String()] {
 				continue
 			}
-			if _, err := p.WriteRows([]parquet.Row{row}); err != nil {
+			if err := p.put(row); err != nil {
 				return err
 			}
-			p.n++
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -197,8 +201,28 @@ func (p *parquetTable) takeGroup(group parquet.RowGroup, sessions map[string]boo
 }
 
 func (p *parquetTable) add(r *Rows) error {
-	p.n += int64(p.t.count(r))
-	return p.parquetFile.add(r)
+	return p.t.values(r, p.put)
 }
 
-func (p *parquetTable) close() (int64, error) { return p.n, p.Close() }
+// put adds a row, whose values it copies.
+func (p *parquetTable) put(row parquet.Row) error {
+	p.n++
+	p.batch[p.waits] = append(p.batch[p.waits][:0], row...)
+	if p.waits++; p.waits < len(p.batch) {
+		return nil
+	}
+	return p.flush()
+}
+
+func (p *parquetTable) flush() error {
+	_, err := p.WriteRows(p.batch[:p.waits])
+	p.waits = 0
+	return err
+}
+
+func (p *parquetTable) close() (int64, error) {
+	if err := p.flush(); err != nil {
+		return 0, err
+	}
+	return p.n, p.Close()
+}

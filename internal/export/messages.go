@@ -1,7 +1,13 @@
 package export
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
 	"ctxtool/replay/ledger"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // messageRows makes the rows of messages: those of entries, and those that entries made.
@@ -39,7 +45,11 @@ func (m *maker) messageRow(p *ledger.Message) {
 			row.RemovedBy, row.RemovedHow = m.id(by.By), some(by.Did.String())
 		}
 	}
+	if m.contents != nil {
+		row.SHA256 = m.content(p)
+	}
 	m.out.Messages = append(m.out.Messages, row)
+	m.added()
 }
 
 // toolRows makes the rows of the calls of tools.
@@ -49,7 +59,7 @@ func (m *maker) toolRows() {
 		row := ToolCall{
 			Session: m.key, CallID: c.ID, EntryID: m.Session.ID(c.Record), At: m.at(c.Record), OnPath: m.onPath[c.Record], Tool: m.text(c.Tool),
 			Action: unless0(c.Action.String()), Subject: m.text(c.Subject), ArgsBytes: c.Asked, Outcome: c.Outcome, ResultBytes: c.Got,
-			DurationMS: m.since(c.Record, c.Result), ResultEntryID: m.id(c.Result),
+			DurationMS: m.since(c.Record, c.Result), ResultEntryID: m.id(c.Result), Used: c.Used,
 		}
 		if k := m.Book.Answered(c.Record); k >= 0 {
 			row.Request = from0(m.rows[k])
@@ -66,8 +76,38 @@ func (m *maker) toolRows() {
 			}
 		}
 		m.out.ToolCalls = append(m.out.ToolCalls, row)
+		m.added()
 	}
 }
 
-// contentRows makes the rows of texts.
-func (m *maker) contentRows() error { return nil }
+// content adds the text of a message, and returns its hash.
+func (m *maker) content(p *ledger.Message) *string {
+	msg, _, err := m.load.Message(&p.Piece)
+	if err != nil {
+		m.err = cmp.Or(m.err, err)
+		return nil
+	}
+	var text []byte
+	for i := range msg.Blocks {
+		if len(text) > 0 {
+			text = append(text, '\n')
+		}
+		switch b := &msg.Blocks[i]; b.Kind {
+		case jsonl.TextBlock, jsonl.ThinkingBlock:
+			text = append(text, b.Text.Value.AppendText(nil)...)
+		case jsonl.CallBlock:
+			text = b.Args.AppendMinified(append(b.Name.AppendText(text), ' '))
+		case jsonl.ImageBlock:
+			text = fmt.Appendf(text, "[image: %d bytes of base64]", max(0, len(b.Data)-2))
+		}
+	}
+	clean := m.text(string(text))
+	sum := sha256.Sum256([]byte(clean))
+	hash := hex.EncodeToString(sum[:])
+	if !m.contents[hash] {
+		m.contents[hash] = true
+		m.out.Contents = append(m.out.Contents, Content{Session: m.key, SHA256: hash, Text: jsonl.UTF8(clean)})
+		m.added()
+	}
+	return &hash
+}

@@ -3,6 +3,7 @@ package export
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,6 +53,32 @@ func partitionOf(h store.HeaderInfo) (agent, date string) {
 		date = at.UTC().Format(time.DateOnly)
 	}
 	return cmp.Or(h.Agent, none), cmp.Or(date, none)
+}
+
+// partition returns the partition of a session: by its header, or where that does not say, by what
+// reading it says.
+func (o *Options) partition(path string) (agent, date string) {
+	agent, date = partitionOf(store.ReadHeader(o.Disk, path))
+	if agent != none && date != none {
+		return agent, date
+	}
+	open := o.Stats.Open
+	open.Times = true
+	s, err := sessionfmt.Open(path, open)
+	if err != nil {
+		return agent, date
+	}
+	defer s.Close()
+	began := int64(math.MaxInt64)
+	for rec := range s.Len() {
+		if ms, ok := s.Time(rec); ok && s.Kind(rec).IsMessage() {
+			began = min(began, ms)
+		}
+	}
+	if date == none && began != math.MaxInt64 {
+		date = time.UnixMilli(began).UTC().Format(time.DateOnly)
+	}
+	return s.Dialect().Agent(), date
 }
 
 // The most that a part has, so that a session that grows has little written again: sessions, and
@@ -158,7 +185,7 @@ func (o *Options) place(f *form, j *journal, fresh []Source, parts map[string]*p
 		in := &fresh[i]
 		partition := ""
 		if f.partitioned {
-			agent, date := partitionOf(store.ReadHeader(o.Disk, in.Path))
+			agent, date := o.partition(in.Path)
 			partition = "agent=" + agent + "/date=" + date + "/"
 		}
 		r := last[partition]

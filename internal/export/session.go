@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"ctxtool/internal/store"
+	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
@@ -16,41 +17,60 @@ type maker struct {
 	out  Rows
 	key  string
 	text func(string) string // redacts
+	emit func(r *Rows) error // takes rows as soon as there are many; nil to keep them all
+	many int                 // rows of out
+	err  error               // the first
 
+	contents map[string]bool // hashes of the texts so far; nil if they are not wanted
+	load     *replay.Reader
 	rows     []int32 // by request of the ledger, its number in the table; -1 for none
 	onPath   []bool  // by record
 	requests []carried
 	messages []life           // by number of the message
 	own      map[int32]int32  // the numbers of the messages of entries, by record
 	made     []ledger.Message // messages that entries made, in the order in which requests had them
-	compacts map[int]int      // the compactions of the path in the report, by line
 }
 
-// rowsOf returns the rows of a session.
-func rowsOf(f *stats.Facts, key string, text func(string) string, contents bool) (*Rows, error) {
-	m := &maker{Facts: f, key: key, text: text, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len()), compacts: map[int]int{}}
+// rowsOf makes the rows of a session, and returns those that emit has not got.
+func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*Rows, error) {
+	m := &maker{
+		Facts: f, key: key, text: o.redacted, emit: emit, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len()), load: f.Replay.NewReader(),
+	}
+	if o.Contents {
+		m.contents = map[string]bool{}
+	}
 	path, _ := f.Session.Path(f.Session.Leaf())
 	for _, rec := range path {
 		m.onPath[rec] = true
 	}
-	for i := range f.Report.Compactions.List {
-		m.compacts[f.Report.Compactions.List[i].Line] = i
-	}
-	m.callRows()
+	m.out.Agent, m.out.Date = partitionOf(store.HeaderInfo{Agent: f.Report.Agent, Timestamp: cmp.Or(f.About.Began, f.Report.Session.Time.First)})
+	m.number()
 	m.carry()
-	m.cacheRows()
+	m.requestRows()
 	m.messageRows()
 	m.toolRows()
 	m.compactionRows()
 	m.findingRows()
 	m.sessionRow()
-	m.out.Agent, m.out.Date = partitionOf(store.HeaderInfo{Agent: f.Report.Agent, Timestamp: f.About.Began})
-	if contents {
-		if err := m.contentRows(); err != nil {
-			return nil, err
-		}
+	if m.err == nil {
+		m.err = m.Account.Err()
 	}
-	return &m.out, m.Account.Err()
+	return &m.out, m.err
+}
+
+// rowsKept is how many rows of a large session are in memory.
+const rowsKept = 1024
+
+// added counts a row, and passes rows on if there are many.
+func (m *maker) added() {
+	if m.many++; m.emit == nil || m.many < rowsKept || m.err != nil {
+		return
+	}
+	m.err, m.many = m.emit(&m.out), 0
+	out := &m.out
+	out.Requests, out.Messages, out.ToolCalls, out.Compactions = out.Requests[:0], out.Messages[:0], out.ToolCalls[:0], out.Compactions[:0]
+	clear(out.Contents)
+	out.Findings, out.Contents = out.Findings[:0], out.Contents[:0]
 }
 
 // some returns a value that is not null.
@@ -152,6 +172,10 @@ func (m *maker) compactionRows() {
 			sizes[p.Origin().Record] = int64(p.Bytes)
 		}
 	}
+	measured := map[int]int{} // those of the path, by line
+	for i := range m.Report.Compactions.List {
+		measured[m.Report.Compactions.List[i].Line] = i
+	}
 	for _, rec := range m.Compacts {
 		row := Compaction{
 			Session: m.key, EntryID: m.Session.ID(rec), Line: int64(m.Session.Line(rec)), Kind: m.Session.Kind(rec).Type(), At: m.at(rec), OnPath: m.onPath[rec],
@@ -162,10 +186,11 @@ func (m *maker) compactionRows() {
 		if dollars, ok := costs[rec]; ok {
 			row.CostUSD = &dollars
 		}
-		if i, ok := m.compacts[m.Session.Line(rec)]; ok {
+		if i, ok := measured[m.Session.Line(rec)]; ok {
 			m.measured(&row, &m.Report.Compactions.List[i])
 		}
 		m.out.Compactions = append(m.out.Compactions, row)
+		m.added()
 	}
 }
 
@@ -192,5 +217,6 @@ func (m *maker) findingRows() {
 			Session: m.key, Rule: f.Code, Severity: f.Severity.String(), Line: unless0(int64(f.Line)), EntryID: unless0(f.Entry),
 			Text: m.text(f.Text), Fix: m.text(f.Fix),
 		})
+		m.added()
 	}
 }

@@ -14,16 +14,7 @@ type table struct {
 	about  string
 	schema *parquet.Schema
 	times  map[int]bool // columns that are times
-	count  func(r *Rows) int
 	values func(r *Rows, yield func(parquet.Row) error) error
-	create func(w io.Writer, meta ...parquet.WriterOption) parquetFile
-}
-
-// A parquetFile is a table in a Parquet file that is being written.
-type parquetFile interface {
-	add(r *Rows) error
-	WriteRows(rows []parquet.Row) (int, error)
-	Close() error
 }
 
 // tables are all tables; the last one is written only if it is asked for.
@@ -51,7 +42,6 @@ func define[T any](name, about string, of func(r *Rows) []T) *table {
 			_, t.times[i] = logical.Value.(*format.TimestampType)
 		}
 	}
-	t.count = func(r *Rows) int { return len(of(r)) }
 	t.values = func(r *Rows, yield func(parquet.Row) error) error {
 		all := of(r)
 		var row parquet.Row
@@ -63,23 +53,13 @@ func define[T any](name, about string, of func(r *Rows) []T) *table {
 		}
 		return nil
 	}
-	t.create = func(w io.Writer, meta ...parquet.WriterOption) parquetFile {
-		options := append(meta, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}), parquet.MaxRowsPerRowGroup(rowsPerGroup),
-			parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.RLEDictionary), parquet.DictionaryMaxBytes(mostDictonary))
-		return typedFile[T]{parquet.NewGenericWriter[T](w, options...), of}
-	}
 	return t
 }
 
-// A typedFile is a parquetFile of rows of a type.
-type typedFile[T any] struct {
-	*parquet.GenericWriter[T]
-	of func(r *Rows) []T
-}
-
-func (f typedFile[T]) add(r *Rows) error {
-	_, err := f.Write(f.of(r))
-	return err
+// create starts a Parquet file of the table.
+func (t *table) create(w io.Writer) *parquet.Writer {
+	return parquet.NewWriter(w, t.schema, parquet.CreatedBy("ctxtool", program(), ""), parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}),
+		parquet.MaxRowsPerRowGroup(rowsPerGroup), parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.RLEDictionary), parquet.DictionaryMaxBytes(mostDictonary))
 }
 
 // columns returns the names of the columns.

@@ -87,7 +87,7 @@ func (o *Options) writeParts(f *form, j *journal, todo *plan, out *Result) (err 
 		}
 	}()
 	done := int64(0)
-	return parallel.Ordered(jobs, func(one job) (*Rows, error) { return o.read(one.in) }, func(r *Rows, _ bool) error {
+	return parallel.Ordered(jobs, o.readBeside, func(r *Rows, _ bool) error {
 		one := &jobs[done]
 		done++
 		if w == nil {
@@ -95,6 +95,11 @@ func (o *Options) writeParts(f *form, j *journal, todo *plan, out *Result) (err 
 				return err
 			}
 			one.part.rows = map[string]int64{}
+		}
+		if r == nil && one.in.Path != "" { // too large to be read beside others
+			if r, err = o.read(one.in, w.add); err != nil {
+				return err
+			}
 		}
 		if r != nil {
 			if r.unread {
@@ -130,23 +135,40 @@ func (o *Options) written(f *form, p *planned, out *Result) *Part {
 	return part
 }
 
-// read returns the rows of a session; of one that cannot be read, that it cannot.
-func (o *Options) read(in Source) (rows *Rows, err error) {
-	if in.Path == "" {
+// largeSession is the size in bytes from which a session is read by itself, and its rows are not kept
+// in memory.
+const largeSession = 16 << 20
+
+// readBeside returns the rows of a session that is read beside others, nil for a large one.
+func (o *Options) readBeside(one job) (*Rows, error) {
+	if one.in.Path == "" || one.in.Size > largeSession {
 		return nil, nil
 	}
-	text := o.Text
-	if text == nil {
-		text = func(text string) string { return text }
-	}
+	return o.read(one.in, nil)
+}
+
+// read returns the rows of a session; of one that cannot be read, that it cannot. If emit is not nil,
+// it gets most of them before.
+func (o *Options) read(in Source, emit func(r *Rows) error) (rows *Rows, err error) {
 	err = o.Stats.Facts(in.Path, func(f *stats.Facts) (err error) {
-		rows, err = rowsOf(f, in.Session, text, o.Contents)
+		rows, err = rowsOf(f, o, in.Session, emit)
 		return err
 	})
-	if err != nil {
-		rows = unread(in, text, o.Says(err))
+	switch {
+	case err == nil:
+		return rows, nil
+	case rows != nil && emit != nil:
+		return nil, err // some of its rows are written
 	}
-	return rows, nil
+	return unread(in, o.redacted, o.Says(err)), nil
+}
+
+// redacted returns a text as it is written.
+func (o *Options) redacted(text string) string {
+	if o.Text == nil || text == "" {
+		return text
+	}
+	return o.Text(text)
 }
 
 // unread returns the rows of a session that cannot be read.

@@ -13,7 +13,23 @@ type Retrievals struct {
 	judged int               // results with an answer after them
 	said   map[uint64]int32  // the result that has a term first, -1 for another message
 	calls  map[string]string // the paths of lookups that wait for their results
+	byCall map[string]int    // the results of all calls, by id; nil for those of lookups
 	buf    []byte
+}
+
+// AllRetrievals returns Retrievals of the results of all calls.
+func AllRetrievals() *Retrievals {
+	r := NewRetrievals()
+	r.byCall = map[string]int{}
+	return r
+}
+
+// Used reports whether the result of a call was used, nil if there is none, or no answer after it.
+func (r *Retrievals) Used(call string) *bool {
+	if k, ok := r.byCall[call]; ok && k < r.judged {
+		return &r.used[k]
+	}
+	return nil
 }
 
 // NewRetrievals returns a Retrievals without messages.
@@ -40,6 +56,9 @@ func (r *Retrievals) Message(m *jsonl.Message) {
 	case jsonl.ToolResult:
 		id := m.CallID.Text()
 		if path, ok := r.calls[id]; ok && !m.IsError.Truthy() {
+			if r.byCall != nil {
+				r.byCall[id] = len(r.used)
+			}
 			r.result(path, m)
 		} else {
 			texts(m, &r.buf, r.sayer(-1))
@@ -61,8 +80,10 @@ func (r *Retrievals) answer(m *jsonl.Message) {
 	}
 	texts(m, &r.buf, use)
 	for c := range activity.Calls(m) {
-		if c.Action.Looks() {
+		if c.Action.Looks() || r.byCall != nil {
 			r.calls[c.ID] = c.Path()
+		}
+		if c.Action.Looks() {
 			continue
 		}
 		for text := range c.Args.Strings {

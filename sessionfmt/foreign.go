@@ -299,7 +299,7 @@ func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Va
 func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	rec, src := &r.s.records[i], &r.source
 	part := r.part(i)
-	known := r.made == i || part > 0 && part < len(src.Entries) && r.s.sameLines(r.made, i)
+	known := r.made == i || part > 0 && (part < len(src.Entries) || src.Again != nil) && r.s.sameLines(r.made, i)
 	known = known && r.unread && src.Native == native
 	if !known && rec.size > readAhead {
 		*src = dialect.Source{} // never hold two long lines at once
@@ -307,12 +307,16 @@ func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	src.Kind, src.ID, src.Parent, src.Part = rec.kind, idText(r.s.idOf(i)), idText(r.s.parentOf(i)), part
 	src.Kept = r.s.kept[i]
 	src.Unanswered, src.Native = rec.flags&flagUnanswered != 0, native
-	if !known {
+	switch {
+	case !known:
 		src.Reset()
 		if err := r.linesOf(i); err != nil {
 			return nil, err
 		}
 		r.s.dialect.Make(src)
+	case src.Again != nil:
+		src.Next()
+		src.Again()
 	}
 	r.unread, r.made = true, i
 	return src.Entry(), nil

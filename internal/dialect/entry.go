@@ -19,6 +19,8 @@ type Source struct {
 
 	// Entries are what the lines make: the entry of that part, or those of all parts.
 	Entries []Entry
+	// Again makes the entry of another part of the same lines. Without it, the lines are read again.
+	Again func()
 
 	made []byte
 }
@@ -49,7 +51,13 @@ type Message struct {
 }
 
 // Reset prepares for other lines.
-func (s *Source) Reset() { s.Lines, s.Entries, s.made = s.Lines[:0], s.Entries[:0], s.made[:0] }
+func (s *Source) Reset() {
+	s.Lines, s.Again = s.Lines[:0], nil
+	s.Next()
+}
+
+// Next prepares for another entry of the same lines.
+func (s *Source) Next() { s.Entries, s.made = s.Entries[:0], s.made[:0] }
 
 // Add adds an entry.
 func (s *Source) Add() *Entry {

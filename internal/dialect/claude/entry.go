@@ -13,7 +13,7 @@ import (
 type maker struct {
 	*dialect.Source
 	e     *dialect.Entry
-	parts []part // of the lines
+	parts []jsonl.Block // of the lines
 }
 
 var makers = sync.Pool{New: func() any { return new(maker) }}
@@ -22,6 +22,9 @@ var makers = sync.Pool{New: func() any { return new(maker) }}
 func makeEntry(s *dialect.Source) {
 	m := makers.Get().(*maker)
 	defer func() {
+		if s.Again != nil {
+			return // it makes further entries
+		}
 		clear(m.parts)
 		*m = maker{parts: m.parts[:0]}
 		makers.Put(m)
@@ -106,8 +109,8 @@ func (m *maker) compaction() {
 			}
 			m.answer(&l, m.Lines[k:n])
 		case l.typ.Is("user"):
-			if all := m.outcomes(&l); len(all) > 0 {
-				m.result(&l, &all[0], names, false)
+			if all := l.outcomes(); len(all) > 0 {
+				m.result(&l, all[0], names, false)
 			} else {
 				m.prompt(&l)
 			}
@@ -144,8 +147,8 @@ func (m *maker) edit(l *line) {
 	if len(m.Lines) > 1 {
 		target = m.Lines[1].First("uuid").Text()
 		edited := m.readLine(m.Lines[1])
-		of := func(p part) bool { return string(p.at[answers].Value) == string(call) }
-		if k := slices.IndexFunc(m.outcomes(&edited), of); call.Exists() && k > 0 {
+		of := func(b *jsonl.Block) bool { return string(b.ID) == string(call) }
+		if k := slices.IndexFunc(edited.outcomes(), of); call.Exists() && k > 0 {
 			target += "." + strconv.Itoa(k)
 		}
 	}
@@ -208,13 +211,11 @@ func (m *maker) sent(msg *dialect.Message, l *line) {
 }
 
 // addBlocks adds the blocks of a content, a text or parts.
-func addBlocks(msg *dialect.Message, said jsonl.String, parts []part) {
+func addBlocks(msg *dialect.Message, said jsonl.String, parts []jsonl.Block) {
 	if said.IsString() {
 		msg.Said(said)
 	}
-	for k := range parts {
-		msg.Add(parts[k].block())
-	}
+	msg.Blocks = append(msg.Blocks, parts...)
 }
 
 // addContent is addBlocks for a content that was not read.
@@ -308,37 +309,41 @@ func readUsage(used jsonl.Value) (u jsonl.Usage) {
 	return u
 }
 
-// results makes the entries of all results of a record.
+// results makes the entry of a result of a record, and those of its other results when they are asked for.
 func (m *maker) results(l *line) {
-	all, names := m.outcomes(l), callsOf(m.Lines[1:])
-	several := len(all) > 1
-	for k := range max(len(all), m.Part+1) {
-		if k > 0 {
+	all, names, first := l.outcomes(), callsOf(m.Lines[1:]), *l
+	one := func() {
+		m.e.Time = first.timestamp
+		b := new(jsonl.Block)
+		if m.Part < len(all) {
+			b = all[m.Part]
+		}
+		m.result(&first, b, names, len(all) > 1)
+	}
+	one()
+	if len(all) > 1 {
+		m.Again = func() {
 			m.e = m.Add()
-			m.e.Time = l.timestamp
+			one()
 		}
-		if k == len(all) {
-			all = append(all, part{})
-		}
-		m.result(l, &all[k], names, several)
 	}
 }
 
 // result makes a result of a record, with the name of its tool. Each of several was sent as a
 // message.
-func (m *maker) result(l *line, p *part, names map[string]jsonl.Value, several bool) {
-	msg, call := m.e.Message(jsonl.ToolResult), p.at[answers].Value
-	msg.Set("toolCallId", call)
-	msg.Set("toolName", names[string(call)])
+func (m *maker) result(l *line, b *jsonl.Block, names map[string]jsonl.Value, several bool) {
+	msg := m.e.Message(jsonl.ToolResult)
+	msg.Set("toolCallId", b.ID)
+	msg.Set("toolName", names[string(b.ID)])
 	msg.Body()
-	if p.at[returned].IsString() {
-		msg.Said(p.at[returned])
+	if b.Text.IsString() {
+		msg.Said(b.Text)
 	} else {
-		m.addContent(msg, p.at[returned].Value)
+		m.addContent(msg, b.Text.Value)
 	}
-	msg.SetTruth("isError", p.at[failed].Truthy())
+	msg.SetTruth("isError", b.Data.Truthy())
 	if several && m.Native {
-		one := jsonl.Value("{}").With("role", l.get(role)).With("content", m.Make([]byte("["), p.raw, []byte("]")))
+		one := jsonl.Value("{}").With("role", l.get(role)).With("content", m.Make([]byte("["), b.Raw, []byte("]")))
 		msg.Native = m.Make([]byte("["), one, []byte("]"))
 	} else {
 		m.sent(msg, l)

@@ -14,7 +14,7 @@ type line struct {
 	// The message of the API: its content, which is a text or parts, and its other members.
 	said  jsonl.Value
 	text  jsonl.String
-	parts []part
+	parts []jsonl.Block
 	msg   [len(messageNames)]jsonl.String
 }
 
@@ -32,12 +32,6 @@ var messageNames = [...]string{"role", "id", "model", "stop_reason", "usage", "d
 
 // get is a member of the message.
 func (l *line) get(member int) jsonl.Value { return l.msg[member].Value }
-
-// A part is one of a content.
-type part struct {
-	raw jsonl.Value
-	at  [len(partNames)]jsonl.String
-}
 
 // The members of parts.
 const (
@@ -106,37 +100,40 @@ func (m *maker) readMessage(l *line, c *jsonl.Cursor) {
 }
 
 // readContent reads a content, a text or parts.
-func (m *maker) readContent(c *jsonl.Cursor) (text jsonl.String, parts []part) {
+func (m *maker) readContent(c *jsonl.Cursor) (text jsonl.String, parts []jsonl.Block) {
 	if c.Peek() == '"' {
 		return c.String(), nil
 	}
 	from := len(m.parts)
 	for range c.Elements {
-		p, start := part{}, c.Offset()
-		c.Fields(p.at[:], partNames[:]...)
-		p.raw = c.Since(start)
-		m.parts = append(m.parts, p)
+		var at [len(partNames)]jsonl.String
+		start := c.Offset()
+		c.Fields(at[:], partNames[:]...)
+		m.parts = append(m.parts, block(&at, c.Since(start)))
 	}
 	return text, m.parts[from:]
 }
 
-// block is the block of a part, which stands as it is where pi has none like it.
-func (p *part) block() jsonl.Block {
-	switch of := p.at[typ]; {
+// block is the block of a part, which stands as it is where pi has none like it. One of a result also has
+// the id of the call, what it returned and whether it failed.
+func block(at *[len(partNames)]jsonl.String, raw jsonl.Value) jsonl.Block {
+	switch of := at[typ]; {
 	case of.Is("text"):
-		return jsonl.Block{Kind: jsonl.TextBlock, Text: p.at[text]}
-	case of.Is("thinking") && len(p.at[thinking].Value) > len(`""`):
-		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: p.at[thinking], Data: p.at[signature].Value}
+		return jsonl.Block{Kind: jsonl.TextBlock, Text: at[text]}
+	case of.Is("thinking") && len(at[thinking].Value) > len(`""`):
+		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: at[thinking], Data: at[signature].Value}
 	case of.Is("thinking"):
-		return sealed(p.at[signature].Value)
+		return sealed(at[signature].Value)
 	case of.Is("redacted_thinking"):
-		return sealed(p.raw.Get("data"))
+		return sealed(raw.Get("data"))
 	case of.Is("tool_use"):
-		return jsonl.Block{Kind: jsonl.CallBlock, ID: p.at[callID].Value, Name: p.at[name].Value, Args: p.at[input].Value}
-	case of.Is("image") && p.at[source].Get("type").Is("base64"):
-		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.at[source].Get("data"), Mime: p.at[source].Get("media_type")}
+		return jsonl.Block{Kind: jsonl.CallBlock, ID: at[callID].Value, Name: at[name].Value, Args: at[input].Value}
+	case of.Is("image") && at[source].Get("type").Is("base64"):
+		return jsonl.Block{Kind: jsonl.ImageBlock, Data: at[source].Get("data"), Mime: at[source].Get("media_type")}
+	case of.Is("tool_result"):
+		return jsonl.Block{Raw: raw, ID: at[answers].Value, Text: at[returned], Data: at[failed].Value, Name: of.Value}
 	}
-	return jsonl.Block{Raw: p.raw}
+	return jsonl.Block{Raw: raw}
 }
 
 // sealed is the block of thinking whose text is not in the file. By what the provider counted for
@@ -150,15 +147,14 @@ func sealed(signature jsonl.Value) jsonl.Block {
 	return jsonl.Block{Raw: append(raw, '}')}
 }
 
-// outcomes are the parts of a record that tell what tools returned.
-func (m *maker) outcomes(l *line) []part {
-	from := len(m.parts)
+// outcomes are the blocks of a record that tell what tools returned.
+func (l *line) outcomes() (all []*jsonl.Block) {
 	for k := range l.parts {
-		if p := &l.parts[k]; p.at[typ].Is("tool_result") {
-			m.parts = append(m.parts, *p)
+		if b := &l.parts[k]; b.Kind == jsonl.OtherBlock && b.Name.Exists() {
+			all = append(all, b)
 		}
 	}
-	return m.parts[from:len(m.parts):len(m.parts)]
+	return all
 }
 
 // callsOf are the names of the tools that lines call, by the id of the call. The first one of an

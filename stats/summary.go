@@ -39,7 +39,7 @@ type Summary struct {
 	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
 	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
 
-	Calls *CostPart `json:"-"` // what they used and cost
+	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies
 }
 
 // MarkCopies says of each session which part of its cost is of calls that another has
@@ -53,12 +53,20 @@ func MarkCopies(all []*Summary) {
 			continue
 		}
 		own := onceOnly{}
-		for i := range sum.Calls.calls {
-			if one := &sum.Calls.calls[i]; own.first(one.key) && !seen.first(one.key) {
+		for _, one := range sum.Calls.paid {
+			if own.first(one.key) && !seen.first(one.key) {
 				sum.Copied += one.dollars
 			}
 		}
 	}
+}
+
+// Calls are the calls of a session, with what each cost.
+type Calls struct{ paid []paidCall }
+
+type paidCall struct {
+	key     uint64
+	dollars float64
 }
 
 // Summarize opens a session file and sums it up; the summary is nil where the session is
@@ -94,10 +102,14 @@ func (sum *Summary) look(l *lensRun) {
 			sum.First = first
 			l.fail(err)
 		}
-		sum.Calls, sum.Reading = l.Report.Cost, s.Reading()
+		cost := l.Report.Cost
+		sum.Reading, sum.Calls = s.Reading(), &Calls{make([]paidCall, len(cost.calls))}
+		for i := range cost.calls {
+			sum.Calls.paid[i] = paidCall{cost.calls[i].key, cost.calls[i].dollars}
+		}
 		sum.Time = cmp.Or(stamp.Text(), sum.Time)
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
-		sum.Cost, sum.Recorded, sum.Unpriced = sum.Calls.Cost.Total, sum.Calls.Cost.Recorded, sum.Calls.Calls.Unpriceable
+		sum.Cost, sum.Recorded, sum.Unpriced = cost.Cost.Total, cost.Cost.Recorded, cost.Calls.Unpriceable
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.Size()

@@ -80,15 +80,19 @@ func one(m *Piece) int {
 
 // A body holds numbers of messages in chunks. It only grows.
 type body struct {
-	chunks []*chunk
+	under  []*chunk // the first chunks, which other bodies can share
+	chunks []*chunk // the others
 	n      int
 	loose  int             // leading messages that are not in the order of the path, because a patch replaced all
 	places map[int32]int32 // of the records of loose messages, once an edit needs them
 }
 
+// aside is how many chunks of a body can be copied for each body that is made from it.
+const aside = 16
+
 // A chunk is a part of a body, with the number of its messages that a provider gets.
 type chunk struct {
-	numbers [chunkSize]int32
+	numbers []int32
 	shown   int
 }
 
@@ -124,20 +128,31 @@ func (l *list) apart(other *list) []int32 {
 	return Messages{&version{list: *l}, int32(l.n)}.apart(Messages{&version{list: *other}, int32(other.n)})
 }
 
-func (b *body) number(k int) int32 { return b.chunks[k/chunkSize].numbers[k%chunkSize] }
+// chunk returns the chunk of a place.
+func (b *body) chunk(k int) *chunk {
+	if k /= chunkSize; k < len(b.under) {
+		return b.under[k]
+	}
+	return b.chunks[k-len(b.under)]
+}
+
+func (b *body) number(k int) int32 { return b.chunk(k).numbers[k%chunkSize] }
 
 // own returns a body with the first n messages of this one, to which messages can be added, and
 // whose message k can be changed.
 func (b *body) own(p *pool, n, k int) *body {
-	next := &body{chunks: slices.Clone(b.chunks[:(n+chunkSize-1)/chunkSize]), n: n, loose: b.loose, places: b.places}
-	for _, at := range []int{k / chunkSize, n / chunkSize} {
-		if at < len(next.chunks) && next.chunks[at] == b.chunks[at] {
-			c := *b.chunks[at]
-			next.chunks[at] = &c
+	under := slices.Clip(b.under[:min(k/chunkSize, n/chunkSize, len(b.under))])
+	next := &body{under: under, n: n, loose: b.loose, places: b.places}
+	next.chunks = make([]*chunk, 0, (n+chunkSize-1)/chunkSize-len(under))
+	for at := len(under) * chunkSize; at < n; at += chunkSize {
+		c := b.chunk(at)
+		if at/chunkSize == k/chunkSize || n-at < chunkSize {
+			c = &chunk{slices.Clone(c.numbers[:min(n-at, len(c.numbers))]), c.shown}
 		}
+		next.chunks = append(next.chunks, c)
 	}
-	if at := n / chunkSize; n < b.n && n%chunkSize > 0 {
-		next.chunks[at].shown = next.sum(p, at*chunkSize, n)
+	if at := n / chunkSize * chunkSize; at < n && n < b.n {
+		next.chunk(at).shown = next.sum(p, at, n)
 	}
 	return next
 }
@@ -151,10 +166,16 @@ func (b *body) push(p *pool, n int, number int32) *body {
 		b = b.own(p, n, n)
 	}
 	if n%chunkSize == 0 {
+		if len(b.chunks) >= aside {
+			b.under, b.chunks = slices.Concat(b.under, b.chunks), nil
+		}
 		b.chunks = append(b.chunks, new(chunk))
 	}
-	c := b.chunks[n/chunkSize]
-	c.numbers[n%chunkSize] = number
+	c := b.chunk(n)
+	if n := len(c.numbers); n == cap(c.numbers) {
+		c.numbers = append(make([]int32, 0, min(chunkSize, max(8, 2*n))), c.numbers...)
+	}
+	c.numbers = append(c.numbers, number)
 	c.shown += one(p.at(number))
 	b.n++
 	return b
@@ -207,7 +228,7 @@ func (l *list) set(i int, number int32) {
 		return
 	}
 	*at = (*at).own(l.pool, n, k)
-	c := (*at).chunks[k/chunkSize]
+	c := (*at).chunk(k)
 	c.numbers[k%chunkSize] = number
 	c.shown -= one(was)
 	c.shown += one(is)
@@ -216,7 +237,7 @@ func (l *list) set(i int, number int32) {
 // sum counts the messages that a provider gets from one to before another.
 func (b *body) sum(p *pool, from, to int) (all int) {
 	for k := from; k < to; k++ {
-		if c := b.chunks[k/chunkSize]; k%chunkSize == 0 && k+chunkSize <= to {
+		if c := b.chunk(k); k%chunkSize == 0 && k+chunkSize <= to {
 			all += c.shown
 			k += chunkSize - 1
 		} else {
@@ -268,7 +289,7 @@ func (l *list) differs(was *list) iter.Seq[int] {
 		heads := max(was.heads(), l.heads())
 		aligned := was.lo-was.heads() == l.lo-l.heads()
 		for i := 0; i < n; i++ {
-			if k := l.lo + i - l.heads(); aligned && i >= heads && was.body.chunks[k/chunkSize] == l.body.chunks[k/chunkSize] {
+			if k := l.lo + i - l.heads(); aligned && i >= heads && was.body.chunk(k) == l.body.chunk(k) {
 				i += chunkSize - 1 - k%chunkSize
 				continue
 			}

@@ -123,19 +123,19 @@ func (m Messages) Block(i int) (from, to int, id any) {
 	case i < len(l.systems) || i >= int(m.n):
 		return i, i + 1, nil
 	case i < heads:
-		k := (heads - 1 - i) / chunkSize
-		from, to = heads-(k+1)*chunkSize, heads-k*chunkSize
+		k := (heads - 1 - i) / chunkSize * chunkSize
+		from, to = heads-k-chunkSize, heads-k
 		if from < len(l.systems) {
 			return len(l.systems), to, nil
 		}
-		return from, to, l.front.chunks[k]
+		return from, to, l.front.chunk(k)
 	}
-	k := (l.lo + i - heads) / chunkSize
-	from, to = k*chunkSize-l.lo+heads, (k+1)*chunkSize-l.lo+heads
+	k := (l.lo + i - heads) / chunkSize * chunkSize
+	from, to = k-l.lo+heads, k+chunkSize-l.lo+heads
 	if from < heads || to > int(m.n) {
 		return max(from, heads), min(to, int(m.n)), nil
 	}
-	return from, to, l.body.chunks[k]
+	return from, to, l.body.chunk(k)
 }
 
 // Sent returns the number of messages that a provider gets.
@@ -278,7 +278,7 @@ func (b *body) compared(was *body, lo, hi, from, to int) (all []Stretch) {
 			end = min(from, hi)
 		case k >= to:
 			end = hi
-		case was.chunks[chunk] == b.chunks[chunk]:
+		case was.chunk(k) == b.chunk(k):
 			end, at = min(to, hi, (chunk+1)*chunkSize), k
 		case was.number(k) == b.number(k):
 			at = k

@@ -61,7 +61,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 }
 
 // largeSession is the size in bytes from which saving memory is worth time.
-const largeSession = 64 << 20
+const largeSession = 16 << 20
 
 func (e *env) open(name string) (*sessionfmt.Session, error) {
 	show, end := e.progress(name, true)

@@ -276,13 +276,15 @@ func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind
 		if !c.l.Replay.Rules.Patched() {
 			continue
 		}
-		k := 0
+		k, found := 0, jsonl.Value(nil)
 		for v := range line.Get("patch").Elements {
 			if want(kind, v, v.Get("op").Text(), int(rec), k) {
-				b.Record, b.Op = int(rec), origin.Index(k)
-				b.Reason, b.Transformer = jsonl.TrimJS(v.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
+				b.Record, b.Op, found = int(rec), origin.Index(k), v
 			}
 			k++
+		}
+		if found != nil {
+			b.Reason, b.Transformer = jsonl.TrimJS(found.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
 		}
 	}
 }

@@ -22,7 +22,7 @@ var ranks = []string{
 		"internal/dialect/opencode replay/weigh",
 	"internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
 	"sessionfmt",
-	"internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
+	"internal/browse internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
 	"internal/keep internal/linediff internal/redact internal/serve internal/terminal replay/prompt",
 	"internal/ops",
 	"replay",

@@ -62,21 +62,54 @@ func MarkCopies(all []*Summary) {
 }
 
 // Calls are the calls of a session, with what each cost.
-type Calls struct{ paid []paidCall }
+type Calls struct {
+	paid []paidCall
+	rows []int32    // of each, if Options.By asks for rows
+	keys []CostKeys // of the rows
+	sum  CostSum
+}
+
+// Sum is their number, and what they used.
+func (c *Calls) Sum() CostSum { return c.sum }
 
 type paidCall struct {
 	key     uint64
 	dollars float64
 }
 
+// Spent is what the calls with the same keys cost, US dollars.
+type Spent struct {
+	CostKeys
+	Cost float64 `json:"cost"`
+}
+
+// SpentBy returns what sessions cost together by the groups of Options.By, each call once: in the first
+// session by the names of files. It is what the lens cost has in its rows.
+func SpentBy(all []*Summary) []Spent {
+	seen, at, rows := onceOnly{}, map[CostKeys]int{}, []Spent{}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
+	for _, sum := range all {
+		if sum.Calls == nil {
+			continue
+		}
+		for i, one := range sum.Calls.paid {
+			if keys := sum.Calls.keys[sum.Calls.rows[i]]; seen.first(one.key) {
+				rowOf(&rows, at, keys, Spent{CostKeys: keys}).Cost += one.dollars
+			}
+		}
+	}
+	return rows
+}
+
 // Summarize opens a session file and sums it up; the summary is nil where the session is
 // none of those that o.Only asks for. What it says of entries is taken while the file is
-// indexed. Besides Only it uses the models table, and from Open Stdin, Disk and
+// indexed. Besides Only it uses the models table, By and Zone, and from Open Stdin, Disk and
 // Through.
 func (o Options) Summarize(name string) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
 	own := Options{
-		Lenses: []*Lens{&costLens, {read: sum.look}}, Only: o.Only, Replay: replay.Options{Models: o.Replay.Models},
+		Lenses: []*Lens{&costLens, {read: sum.look}}, Only: o.Only, By: o.By, Zone: o.Zone, Replay: replay.Options{Models: o.Replay.Models},
 		Open: sessionfmt.Options{Stdin: o.Open.Stdin, Disk: o.Open.Disk, Through: o.Open.Through, Called: o.Open.Called},
 	}
 	r, err := own.Read(name)
@@ -103,9 +136,12 @@ func (sum *Summary) look(l *lensRun) {
 			l.fail(err)
 		}
 		cost := l.Report.Cost
-		sum.Reading, sum.Calls = s.Reading(), &Calls{make([]paidCall, len(cost.calls))}
+		sum.Reading, sum.Calls = s.Reading(), &Calls{paid: make([]paidCall, len(cost.calls)), sum: cost.CostSum}
 		for i := range cost.calls {
 			sum.Calls.paid[i] = paidCall{cost.calls[i].key, cost.calls[i].dollars}
+		}
+		if len(l.By) > 0 {
+			sum.Calls.group(cost)
 		}
 		sum.Time = cmp.Or(stamp.Text(), sum.Time)
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
@@ -119,6 +155,17 @@ func (sum *Summary) look(l *lensRun) {
 		l.fail(err)
 		sum.Model, sum.Window = model.Name(), window
 	})
+}
+
+// group keeps the rows of the calls.
+func (c *Calls) group(cost *CostPart) {
+	c.rows, c.keys = make([]int32, len(cost.calls)), make([]CostKeys, len(cost.Rows))
+	for i := range cost.calls {
+		c.rows[i] = cost.calls[i].row
+	}
+	for i := range cost.Rows {
+		c.keys[i] = cost.Rows[i].CostKeys
+	}
 }
 
 // take is what a record adds to the summary.

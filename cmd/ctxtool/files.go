@@ -29,6 +29,7 @@ type listedFile struct {
 	name  string // in lists: relative to its folder, or as on the command line
 	given string // relative to the current folder, or as on the command line
 	out   string // of a new version of it in another folder
+	part  bool   // it is a sub-agent's
 }
 
 // sessions returns the files that the arguments of a command over many sessions name.
@@ -38,7 +39,7 @@ func (e *env) sessions(args []string) ([]listedFile, error) {
 		return e.listed(args)
 	}
 	file, _, err := e.session(nil)
-	return []listedFile{{file, file, file, outName(file)}}, err
+	return []listedFile{{path: file, name: file, given: file, out: outName(file)}}, err
 }
 
 // listed returns the files that the arguments name: files, and the sessions of folders.
@@ -53,7 +54,7 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, listedFile{name, filepath.ToSlash(arg), filepath.ToSlash(arg), outName(name)})
+			files = append(files, listedFile{path: name, name: filepath.ToSlash(arg), given: filepath.ToSlash(arg), out: outName(name)})
 			continue
 		}
 		below, err := listedIn(store.In(e.disk, arg))
@@ -80,7 +81,7 @@ func listedIn(st store.Store) (files []listedFile, err error) {
 func listedAs(all []store.File) (files []listedFile) {
 	for _, f := range all {
 		below, _ := filepath.Rel(f.Dir, f.Name) // it is below
-		files = append(files, listedFile{f.Name, filepath.ToSlash(below), filepath.ToSlash(f.Name), below})
+		files = append(files, listedFile{f.Name, filepath.ToSlash(below), filepath.ToSlash(f.Name), below, f.Part()})
 	}
 	return files
 }

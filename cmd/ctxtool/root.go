@@ -137,6 +137,7 @@ var commands = []struct {
 	also   []string // its other names
 }{
 	{"branch", newBranchCommand, 1, "Files", nil},
+	{"browse", newBrowseCommand, otherArgs, "Inspect", nil},
 	{"cache", newCacheCommand, manySessions, "Explain", nil},
 	{"check", newCheckCommand, manySessions, "Files", []string{"fsck"}},
 	{"export", newExportCommand, manySessions, "Files", nil},
@@ -144,7 +145,7 @@ var commands = []struct {
 	{"config", newConfigCommand, otherArgs, "", nil},
 	{"import", newImportCommand, 0, "Files", nil},
 	{"cost", newCostCommand, manySessions, "Inspect", nil},
-	{"count", newCountCommand, otherArgs, "Explain", nil},
+	{"count", newCountCommand, otherArgs, "", nil},
 	{"diff", newDiffCommand, 2, "Explain", nil},
 	{"doctor", newDoctorCommand, manySessions, "Explain", nil},
 	{"edit", newEditCommand, 1, "Change", nil},

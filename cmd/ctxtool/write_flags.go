@@ -123,7 +123,7 @@ func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, 
 		}
 	}
 	name, err := e.store().Locate(arg)
-	files := []listedFile{{name, arg, arg, outName(name)}}
+	files := []listedFile{{path: name, name: arg, given: arg, out: outName(name)}}
 	if err = cmp.Or(err, o.prepare(e, files, true)); err != nil {
 		return usage(err)
 	}

@@ -10,8 +10,7 @@ import { Talk } from './talk.js'
 
 class App {
   async start() {
-    const parts = await Promise.all(['head', 'index', 'steps'].map(id => unpack(id).then(JSON.parse)))
-    this.model = new Model(...parts)
+    this.model = await read()
     this.store = new Store(this.model.head.chunks)
     this.pos = new Int32Array(this.model.entries)
     this.within = new Uint8Array(this.model.entries)
@@ -31,6 +30,30 @@ class App {
     if (!this.address_()) this.first()
     document.documentElement.dataset.ready = 'true'
     performance.mark('ready')
+  }
+
+  // grown shows the session as it is now: what is selected stays, and who reads its end sees what is new.
+  async grown() {
+    const { talk, row, leaf, model } = this, box = talk.list.scroller, last = leaf === model.head.leaf
+    const end = last && box.scrollHeight - box.scrollTop - box.clientHeight < 60, held = talk.list.anchor(Math.max(0, box.scrollTop - talk.list.space.offsetTop))
+    const top = talk.rows[held.anchor], answer = model.steps.entry[this.step] ?? -1
+    Object.assign(model, await read())
+    Object.assign(this.store, new Store(model.head.chunks))
+    this.pos = new Int32Array(model.entries)
+    this.within = new Uint8Array(model.entries)
+    this.path = []
+    talk.calls.clear()
+    document.querySelector('a.up')?.remove()
+    byId('pages').replaceChildren()
+    this.about()
+    await this.store.load(this.store.chunkOf(Math.max(0, model.entries - 1)))
+    this.follow(last ? model.head.leaf : leaf)
+    this.step = -1
+    const now = end ? talk.all.at(-1) ?? -1 : row
+    this.choose(now < 0 ? this.steps.at(-1) ?? -1 : !end && answer >= 0 ? model.stepOf[answer] : this.contextOf(now), now)
+    if (end) { talk.show(now, 'nearest'); return }
+    if (talk.place.has(top)) Object.assign(talk.list, { held: { i: talk.place.get(top), into: held.into } })
+    talk.list.update()
   }
 
   // first selects the first request of the path, where a page without a place in its address begins:
@@ -359,6 +382,8 @@ class App {
 }
 
 const mostPrinted = 3000
+
+const read = async () => new Model(...await Promise.all(['head', 'index', 'steps'].map(id => unpack(id).then(JSON.parse))))
 
 function span(ms) {
   const minutes = ms / 60000 | 0, hours = minutes / 60 | 0

@@ -12,6 +12,7 @@ import (
 	stdhtml "html"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +31,7 @@ type Page struct {
 	File     string         // the name of the session's file
 	Index    string         // the address of the index of the page's folder; may be empty
 	Redacted bool
+	State    string // of the file, for a page that is served: it asks for it, and grows with the session
 
 	// Scan receives every text that is written, with the record that it comes from, -1 for
 	// none. It may be called concurrently.
@@ -67,7 +69,11 @@ const chunkSize = 512 << 10
 // and everything else. It holds a few chunks in memory.
 func (h *Page) Write(w io.Writer) error {
 	h.chunks = h.Report.Begin(chunkSize)
-	shell := sessionPage.shell(sessionfmt.Clean(cmp.Or(h.Title, h.File)))
+	kind := sessionPage
+	if h.State != "" {
+		kind = servedPage
+	}
+	shell := kind.shell(sessionfmt.Clean(cmp.Or(h.Title, h.File)))
 	if h.Split == 0 || h.Session.Size() <= h.Split {
 		return h.writePage(w, shell, 0, [2]int{0, len(h.chunks)}, nil)
 	}
@@ -165,6 +171,7 @@ type Head struct {
 	report.Head
 	Chunks []int  `json:"chunks"` // the first row of each
 	Index  string `json:"index,omitempty"`
+	State  string `json:"state,omitempty"` // of the file, if the page is served
 	Page   int    `json:"page,omitempty"`
 	Pages  []Part `json:"pages,omitempty"`
 }
@@ -178,7 +185,7 @@ type Part struct {
 
 // whole writes the data of the whole session.
 func (h *Page) whole(w io.Writer, page int, pages []Part) error {
-	head := Head{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, Page: page, Pages: pages}
+	head := Head{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, State: h.State, Page: page, Pages: pages}
 	head.File, head.Redacted = h.File, h.Redacted
 	for k, c := range h.chunks {
 		head.Chunks[k] = c[0]
@@ -208,18 +215,26 @@ type shell struct{ before, after []byte }
 // own images, and nothing else.
 const policy = "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
+// served is what the policy of a page has that is served: it may ask its server, and nobody else.
+const served = "; connect-src 'self'"
+
 // A kind is a kind of page, assembled from its files once.
 type kind func() string
 
-// The kinds of pages: of a session, of an index, and of a comparison of policies.
+// The kinds of pages: of a session, of an index, both of these as they are served, and of a comparison of
+// policies.
 var (
-	sessionPage = newKind("page.html", modules, "lib/markdown-it.js", "lib/highlight.js")
-	storePage   = newKind("index.html", []string{"dom", "store", "windowed", "index"})
-	policyPage  = newKind("simulate.html", []string{"dom", "store", "windowed", "policies", "simulate"})
+	sessionPage = newKind("page.html", policy, modules, libraries...)
+	servedPage  = newKind("page.html", policy+served, append(slices.Clip(modules), "grow"), libraries...)
+	storePage   = newKind("index.html", policy, []string{"dom", "store", "windowed", "index", "list"})
+	browsePage  = newKind("index.html", policy+served, []string{"dom", "store", "windowed", "index", "browse"})
+	policyPage  = newKind("simulate.html", policy, []string{"dom", "store", "windowed", "policies", "simulate"})
 )
 
-func newKind(page string, modules []string, libraries ...string) kind {
-	return sync.OnceValue(func() string { return assemble(page, modules, libraries) })
+var libraries = []string{"lib/markdown-it.js", "lib/highlight.js"}
+
+func newKind(page, policy string, modules []string, libraries ...string) kind {
+	return sync.OnceValue(func() string { return assemble(page, policy, modules, libraries) })
 }
 
 func (k kind) shell(title string) *shell {
@@ -253,7 +268,7 @@ func readFile(name string) string {
 }
 
 // assemble assembles a page from its files, without title and data.
-func assemble(page string, modules, libraries []string) string {
+func assemble(page, policy string, modules, libraries []string) string {
 	var scripts []string
 	for _, name := range libraries {
 		scripts = append(scripts, readFile(name))
@@ -307,6 +322,11 @@ func joinModules(names []string) string {
 // WriteStore writes the index of a folder of sessions.
 func WriteStore(w io.Writer, s *report.Store) error {
 	return writeData(w, storePage.shell(sessionfmt.Clean(s.Title)), s)
+}
+
+// ServeStore writes the index of a folder as it is served: the page asks for its sessions.
+func ServeStore(w io.Writer, s *report.Store) error {
+	return writeData(w, browsePage.shell(sessionfmt.Clean(s.Title)), s)
 }
 
 // WriteSimulation writes a page that compares policies.

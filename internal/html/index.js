@@ -1,5 +1,5 @@
 // The index of a folder: its sessions with their figures, to search and to sort.
-import { begin, byId, count, dollars, el, fill, line, moment, percent, short, theme, whole } from './dom.js'
+import { byId, count, dollars, el, fill, line, moment, percent, short, theme, whole } from './dom.js'
 import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
 
@@ -13,7 +13,7 @@ const columns = [
 ]
 const rowHeight = 52
 
-class Index {
+export class Index {
   async start() {
     Object.assign(this, JSON.parse(await unpack('head')))
     this.dearest = Math.max(1e-9, ...this.sessions.map(s => s.cost || 0))
@@ -80,7 +80,7 @@ class Index {
         el('span', { class: 'about mute' }, s.error ? line(s.error, 200) : about)),
       cell('when mute', s.from ? [el('span', null, moment(s.from).slice(0, 10)), el('span', { class: 'about' }, moment(s.from).slice(11, 16))] : ''),
       cell('n', s.error ? '' : whole(s.requests)),
-      cell('spark', s.sizes?.length ? [spark(s), el('span', { class: 'about mute' }, short(Math.max(...s.sizes)))] : ''),
+      cell('spark', s.sizes?.length ? [s.sizes.length > 1 && spark(s), el('span', { class: 'about mute' }, short(Math.max(...s.sizes)))] : ''),
       cell('n', s.tokens ? percent(s.read / s.tokens) : ''),
       cell('cost', s.cost ? [el('span', null, dollars(s.cost)), el('span', { class: 'cost-bar', 'aria-hidden': 'true', css: { width: Math.max(2, 100 * s.cost / this.dearest) + '%' } })] : ''))
   }
@@ -101,5 +101,3 @@ function spark(s) {
   s.sizes.forEach((v, i) => { const y = (height - (height - 1) * v / most).toFixed(1); d += `L${(i * width / n).toFixed(1)} ${y}L${((i + 1) * width / n).toFixed(1)} ${y}` })
   return el('svg', { width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' }, el('path', { class: 'area-hit', d: d + `L${width} ${height}Z` }))
 }
-
-begin(new Index())

@@ -19,8 +19,19 @@ export function spelled(text) {
   return bytes.subarray(0, n)
 }
 
+const newer = new Map() // packed texts of the page as it is now, once it was asked for again
+
+// packed returns a packed text, undefined if this page does not have it.
+const packed = id => newer.size ? newer.get(id) : document.getElementById(id)?.textContent
+
+// renew takes the packed texts from the text of a page, in place of those in this one.
+export function renew(page) {
+  newer.clear()
+  for (const [, id, text] of page.matchAll(/<script type="text\/plain" id="(\w+)">([^<]*)<\/script>/g)) newer.set(id, text)
+}
+
 export async function unpack(id) {
-  const bytes = spelled(document.getElementById(id).textContent)
+  const bytes = spelled(packed(id))
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).text()
 }
 
@@ -47,11 +58,11 @@ export class Store {
   }
 
   // here reports whether a row is in this page; a large session may have several pages.
-  here(row) { return document.getElementById('c' + this.chunkOf(row)) !== null }
+  here(row) { return packed('c' + this.chunkOf(row)) !== undefined }
 
   // load returns the lines of a chunk, none for a chunk of another page.
   load(chunk) {
-    if (document.getElementById('c' + chunk) === null) return Promise.resolve([]) // another page has it
+    if (packed('c' + chunk) === undefined) return Promise.resolve([]) // another page has it
     const have = this.chunks.get(chunk)
     if (have) {
       this.chunks.delete(chunk) // it is the latest again

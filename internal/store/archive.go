@@ -79,6 +79,9 @@ func (f *File) File() string {
 	return f.Name
 }
 
+// Part reports whether the file belongs to another session, as that of a sub-agent does.
+func (f *File) Part() bool { return f.part }
+
 // Written is when the file was written to last; the zero time if that is not known.
 func (f *File) Written() time.Time {
 	at, _ := f.written()

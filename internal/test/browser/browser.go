@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +39,7 @@ type Browser struct {
 	idle []*Tab // windows cost more time than pages, so they are used again
 }
 
-// Start starts a browser that resolves no host names. The error is ErrNone if none is
+// Start starts a browser that resolves no host names: it reaches this machine alone. The error is ErrNone if none is
 // installed.
 func Start() (*Browser, error) {
 	path := ""
@@ -52,7 +53,7 @@ func Start() (*Browser, error) {
 		return nil, ErrNone
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.WindowSize(width, height), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
+		chromedp.WindowSize(width, height), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 		// Chromium would load two pages for the address bar of every window, and start spare
 		// processes, which takes longer than the pages under test.
 		chromedp.Flag("disable-features", "Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"))
@@ -100,7 +101,12 @@ func (b *Browser) Open(t testing.TB, file string, view View) *Tab {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	address := (&url.URL{Scheme: "file", Path: path}).String()
+	return b.At(t, (&url.URL{Scheme: "file", Path: path}).String(), view)
+}
+
+// At is Open for an address.
+func (b *Browser) At(t testing.TB, address string, view View) *Tab {
+	t.Helper()
 	tab := b.tab(t)
 	tab.mu.Lock()
 	tab.address, tab.console, tab.requests = address, nil, nil
@@ -185,6 +191,13 @@ func (b *Tab) Silent() {
 	for _, address := range b.requests {
 		b.t.Errorf("the page requests %s", address)
 	}
+}
+
+// Requested returns what the page has requested.
+func (b *Tab) Requested() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.requests)
 }
 
 // ForgetRequests forgets the requests so far, which following a link makes.

@@ -1,0 +1,461 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/browse"
+	"ctxtool/internal/html"
+	"ctxtool/internal/redact"
+	pages "ctxtool/internal/report"
+	"ctxtool/internal/search"
+	"ctxtool/internal/store"
+	"ctxtool/internal/terminal"
+	"ctxtool/replay"
+	"ctxtool/replay/models"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats"
+
+	"github.com/spf13/cobra"
+)
+
+type browseOptions struct {
+	redaction
+	port   int
+	noOpen bool
+	known  *models.Table
+}
+
+func newBrowseCommand(e *env) *cobra.Command {
+	o := &browseOptions{}
+	cmd := command(e, o, runBrowse)
+	o.redaction.flags(e)
+	e.models(&o.known)
+	f := cmd.Flags()
+	f.Var(countFlag(&o.port), "port", "serve on port `N` of 127.0.0.1 (default: a free one)")
+	f.BoolVar(&o.noOpen, "no-open", false, "print the address, and open no browser")
+	return cmd
+}
+
+// unused is how long the server may be unused before it ends.
+const unused = time.Hour
+
+func runBrowse(e *env, o *browseOptions, args []string) error {
+	b := &browsed{env: e, known: o.known, title: "Sessions", numbers: map[string]int{}, busy: make(chan struct{}, 1)}
+	b.list = func() ([]listedFile, error) {
+		all, err := e.store().Parts()
+		return listedAs(all), err
+	}
+	if len(args) > 0 {
+		if !e.isDir(args[0]) && !sessionfmt.IsDatabase(e.disk, args[0]) {
+			return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("must be a folder"), Hint: "ctxtool render --open opens a session"})
+		}
+		b.title = e.fileName(filepath.Base(e.disk.Path(args[0])))
+		b.list = func() ([]listedFile, error) { return listedIn(store.In(e.disk, args[0])) }
+	}
+	if _, err := b.list(); err != nil {
+		return err
+	}
+	e.collect(20) // the server stays: memory matters more than time
+	s := &browse.Server{Handler: b.routes(), Idle: unused, Watch: "watch/"}
+	taken, err := s.Listen(o.port)
+	if err != nil {
+		return noAnswer(err)
+	}
+	fmt.Fprintln(e.stdout, s.Address())
+	if taken {
+		e.note("port %d is taken: serving on port %d", o.port, s.Port())
+	}
+	switch remote := e.getenv("SSH_CONNECTION") != ""; {
+	case remote:
+		e.note("over ssh: run ssh -L %d:127.0.0.1:%[1]d with this host where your browser is, and open the address there", s.Port())
+	case !o.noOpen:
+		go func() {
+			if err := terminal.Browse(s.Address(), e.environ, e.stderr); err != nil {
+				e.note("no browser was opened (%v): open the address; BROWSER sets another one", err)
+			}
+		}()
+	}
+	if err := s.Serve(context.Background()); err != nil {
+		return noAnswer(err)
+	}
+	e.note("unused for an hour")
+	return nil
+}
+
+// A browsed is a store as it is served. Pages are made when they are asked for, one after the other, so that
+// memory is that of one.
+type browsed struct {
+	*env
+	known *models.Table
+	title string
+	list  func() ([]listedFile, error)
+	busy  chan struct{} // holds who makes something
+
+	mu      sync.Mutex
+	files   []listedFile   // by number
+	agents  []string       // by number, as far as they are known
+	numbers map[string]int // by path
+}
+
+func (b *browsed) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", b.making("text/html; charset=utf-8", b.index))
+	mux.HandleFunc("/sessions", b.making(jsonLines, b.sessions))
+	mux.HandleFunc("/found", b.making(jsonLines, b.found))
+	mux.HandleFunc("/s/{number}", b.making("text/html; charset=utf-8", b.page))
+	mux.HandleFunc("/watch/{number}", func(w http.ResponseWriter, r *http.Request) {
+		if f, ok := b.file(r); ok {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			io.WriteString(w, b.state(f.path))
+			return
+		}
+		http.NotFound(w, r)
+	})
+	return mux
+}
+
+const jsonLines = "application/x-ndjson; charset=utf-8"
+
+// A refusal is an answer that is not given.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r refusal) Error() string { return r.text }
+
+// making returns a handler of what is made for a request, one at a time, and no longer than somebody waits
+// for it.
+func (b *browsed) making(contents string, write func(w *bufio.Writer, r *http.Request, flush func()) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case b.busy <- struct{}{}:
+			defer func() { <-b.busy }()
+		case <-r.Context().Done():
+			return
+		}
+		sent := &sent{ResponseWriter: w, contents: contents}
+		out := bufio.NewWriterSize(sent, 32<<10)
+		flush := func() {
+			out.Flush()
+			http.NewResponseController(w).Flush()
+		}
+		err := write(out, r, flush)
+		if err == nil {
+			err = out.Flush()
+		}
+		if err == nil || r.Context().Err() != nil {
+			return
+		}
+		b.note("%s: %v", r.URL.Path, err)
+		if sent.begun {
+			panic(http.ErrAbortHandler) // what was sent is not all of it
+		}
+		status := http.StatusInternalServerError
+		if no, ok := errors.AsType[refusal](err); ok {
+			status = no.status
+		}
+		http.Error(w, sessionfmt.Clean(b.redacted(err.Error())), status)
+	}
+}
+
+// A sent is an answer that knows whether it has begun.
+type sent struct {
+	http.ResponseWriter
+	contents string
+	begun    bool
+}
+
+func (s *sent) Write(p []byte) (int, error) {
+	if !s.begun {
+		s.begun = true
+		s.Header().Set("Content-Type", s.contents)
+	}
+	return s.ResponseWriter.Write(p)
+}
+
+// opening is how sessions are opened for a request: they are no longer read once nobody waits for it.
+func (b *browsed) opened(r *http.Request, workers int) sessionfmt.Options {
+	opt := b.opening(workers)
+	opt.Disk.Stop = r.Context().Err
+	return opt
+}
+
+// number gives a file its number, which it keeps.
+func (b *browsed) number(f listedFile) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, ok := b.numbers[f.path]
+	if !ok {
+		n = len(b.files)
+		b.numbers[f.path] = n
+		b.files, b.agents = append(b.files, f), append(b.agents, "")
+	}
+	return n
+}
+
+// file returns the file that an address names.
+func (b *browsed) file(r *http.Request) (listedFile, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, err := strconv.Atoi(r.PathValue("number"))
+	if err != nil || n < 0 || n >= len(b.files) {
+		return listedFile{}, false
+	}
+	return b.files[n], true
+}
+
+// state changes with a session's file.
+func (b *browsed) state(path string) string {
+	if info, err := b.disk.Stat(path); err == nil {
+		return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	}
+	return b.disk.DatabaseState(filepath.Dir(path))
+}
+
+func address(number int) string { return fmt.Sprintf("s/%d", number) }
+
+func (b *browsed) index(w *bufio.Writer, _ *http.Request, _ func()) error {
+	return html.ServeStore(w, pages.NewStore(b.title, b.redactor != nil, []*pages.Summary{}))
+}
+
+// page writes the page of a session.
+func (b *browsed) page(w *bufio.Writer, r *http.Request, _ func()) error {
+	f, ok := b.file(r)
+	if !ok {
+		return refusal{http.StatusNotFound, "no such session"}
+	}
+	state := b.state(f.path) // before it is read: what comes later is growth
+	s, err := sessionfmt.Open(f.path, b.opened(r, 0))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	write := func(w io.Writer, scan func(int, []byte)) error {
+		report := pages.New(replay.New(s, replay.Options{Leaf: s.Leaf(), Models: b.known}), s.Leaf())
+		h := html.Page{
+			Session: s, Report: report, File: b.fileName(filepath.Base(f.path)), Title: report.Title(), Index: "../",
+			Redacted: b.redactor != nil, State: state, Scan: scan,
+		}
+		return h.Write(w)
+	}
+	if b.leaks != nil {
+		leaks := redact.NewLeaks(b.leaks)
+		if err := write(io.Discard, leaks.Add); err != nil {
+			return err
+		}
+		if found := leaks.Summary(s); found != "" {
+			return refusal{http.StatusConflict, found + "; --redact removes them"}
+		}
+	}
+	return write(w, nil)
+}
+
+// A row is a session in the index as it is served.
+type row struct {
+	*pages.Summary
+	Agent string `json:"agent,omitempty"`
+}
+
+// sessions writes the sessions of the index, the newest first, as they are read, and then what they cost.
+// Those of sub-agents cost too, and are not listed.
+func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error {
+	files, err := b.list()
+	if err != nil {
+		return err
+	}
+	written := map[string]time.Time{}
+	for _, f := range files {
+		if info, err := b.disk.Stat(f.path); err == nil {
+			written[f.path] = info.ModTime()
+		}
+	}
+	slices.SortStableFunc(files, func(x, y listedFile) int { return written[y.path].Compare(written[x.path]) })
+	opt := stats.Options{By: []string{"day", "project", "agent"}, Zone: b.zone, Open: b.opened(r, 1)}
+	opt.Replay.Models = b.known
+	var all []*stats.Summary
+	last := time.Now()
+	workers := workersPerProcessor
+	for sum := range parallel.InOrder(len(files), workers, 4*workers, func() func(k int) *stats.Summary {
+		return func(k int) *stats.Summary { return b.summary(files[k], &opt) }
+	}) {
+		if err := r.Context().Err(); err != nil {
+			return err
+		}
+		all = append(all, sum)
+		if f := files[len(all)-1]; !f.part {
+			if err := b.line(w, b.row(f, sum)); err != nil {
+				return err
+			}
+		}
+		if time.Since(last) > 100*time.Millisecond {
+			flush()
+			last = time.Now()
+		}
+	}
+	stats.MarkCopies(all)
+	copied := map[string]float64{}
+	for k, sum := range all {
+		if sum.Copied > 0 && !files[k].part {
+			copied[address(b.number(files[k]))] = sum.Copied
+		}
+	}
+	return b.line(w, map[string]any{"costs": stats.SpentBy(all), "copied": copied})
+}
+
+// summary is what a session is about. One that cannot be read has an error.
+func (b *browsed) summary(f listedFile, opt *stats.Options) *stats.Summary {
+	sum, err := opt.Summarize(f.path)
+	if err != nil {
+		sum = &stats.Summary{Error: b.reason(err)}
+	}
+	sum.File = filepath.Clean(f.path) // their order is that of ctxtool cost
+	return sum
+}
+
+// row is a session in the index.
+func (b *browsed) row(f listedFile, sum *stats.Summary) row {
+	n := b.number(f)
+	out := row{&pages.Summary{File: b.fileName(f.name), Error: sum.Error}, sum.Agent}
+	if sum.Error != "" {
+		return out
+	}
+	b.mu.Lock()
+	b.agents[n] = sum.Agent
+	b.mu.Unlock()
+	out.Page, out.Name, out.Prompt, out.Cwd, out.Model = address(n), sum.Name, sum.First, sum.CWD, sum.Model
+	out.From, out.To = milliseconds(sum.Began), milliseconds(sum.Time)
+	out.Entries, out.Findings, out.Cost = sum.Entries, sum.Findings, sum.Cost
+	out.Sizes, out.Over = []int{sum.Context}, sum.Window > 0 && int64(sum.Context) > sum.Window
+	if sum.Calls != nil {
+		c := sum.Calls.Sum()
+		out.Requests, out.Read = int(c.Calls.Total), c.Tokens.CacheRead
+		out.Tokens = c.Tokens.Input + c.Tokens.CacheRead + c.Tokens.CacheWrite
+	}
+	return out
+}
+
+// milliseconds is a time as pages have it, 0 for none.
+func milliseconds(text string) int64 {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
+// line writes a value on a line, unless it has a secret and must not.
+func (b *browsed) line(w *bufio.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if b.leaks != nil {
+		leaks := redact.NewLeaks(b.leaks)
+		if leaks.Add(-1, text); leaks.Summary(nil) != "" {
+			return refusal{http.StatusConflict, leaks.Summary(nil) + "; --redact removes them"}
+		}
+	}
+	w.Write(text)
+	return w.WriteByte('\n')
+}
+
+// A foundRow is a session with hits.
+type foundRow struct {
+	Page  string   `json:"page"`
+	File  string   `json:"file"`
+	Title string   `json:"title,omitempty"`
+	Cwd   string   `json:"cwd,omitempty"`
+	Time  string   `json:"time,omitempty"`
+	Hits  []hitRow `json:"hits"`
+	More  int      `json:"more,omitempty"`
+}
+
+// A hitRow is a hit, and the address of its entry.
+type hitRow struct {
+	Page   string       `json:"page"`
+	Where  search.Where `json:"where,omitempty"`
+	Kind   string       `json:"kind,omitempty"`
+	Before string       `json:"before,omitempty"`
+	Match  string       `json:"match"`
+	After  string       `json:"after,omitempty"`
+}
+
+// mostHits is how many hits of a session are shown.
+const mostHits = 4
+
+// found searches the texts of all sessions for the words of an address, and writes the best sessions.
+func (b *browsed) found(w *bufio.Writer, r *http.Request, flush func()) error {
+	asked := r.URL.Query()
+	o := period{since: asked.Get("since"), until: asked.Get("until"), zone: b.zone}
+	since, until, err := o.check(b.env)
+	words := strings.TrimSpace(asked.Get("q"))
+	if err != nil || words == "" {
+		return refusal{http.StatusBadRequest, cmp.Or(err, errors.New("no words")).Error()}
+	}
+	files, err := b.list()
+	if err != nil {
+		return err
+	}
+	var searched []search.File
+	agent := asked.Get("agent")
+	for _, f := range files {
+		n := b.number(f)
+		b.mu.Lock()
+		other := agent != "" && b.agents[n] != "" && b.agents[n] != agent
+		b.mu.Unlock()
+		if !other {
+			searched = append(searched, search.File{Name: f.path, Given: b.fileName(f.name)})
+		}
+	}
+	opt := search.Options{
+		Query: search.Words(words, len(strings.Fields(words)) > 1), Source: search.InSessions, Redact: b.redactor,
+		Filter: search.Filter{Project: asked.Get("project"), Since: since, Until: until}, Open: b.opened(r, 0),
+	}
+	opt.Open.Through = nil // as in ctxtool search
+	results := search.Run(searched, opt)
+	if err := r.Context().Err(); err != nil {
+		return err
+	}
+	if err := b.line(w, map[string]int{"sessions": len(results.Sessions), "hits": results.Found}); err != nil {
+		return err
+	}
+	flush()
+	for s, err := range results.Read(usualResults, mostHits) {
+		if err != nil {
+			return err
+		}
+		if err := b.line(w, b.hits(s)); err != nil {
+			return err
+		}
+		flush()
+	}
+	return nil
+}
+
+func (b *browsed) hits(s *search.Session) foundRow {
+	n := b.number(listedFile{path: s.File.Name})
+	row := foundRow{Page: address(n), File: s.File.Given, Title: s.Title(), Cwd: s.CWD, Time: s.Time, More: s.More}
+	for _, h := range s.Hits {
+		at := row.Page
+		if h.ID != "" {
+			at += "#entry-" + strings.ReplaceAll(h.ID, "%", "%25")
+		}
+		row.Hits = append(row.Hits, hitRow{at, h.Where, h.Kind, h.Text[:h.From], h.Text[h.From:h.To], h.Text[h.To:]})
+	}
+	return row
+}

@@ -13,6 +13,7 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
+	"ctxtool/internal/transcript"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -216,7 +217,7 @@ func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value
 			if err != nil {
 				return dst, err
 			}
-			kind, line := shown(p.s, i, line)
+			kind, line := transcript.Shown(p.s, i, line)
 			dst = w.entry(dst, kind, line)
 			p.Index.take(p.s, i, kind, &w.facts)
 		} else {

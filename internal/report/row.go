@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"ctxtool/replay/models"
-	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -44,28 +43,6 @@ func (f *facts) called(key []byte, v value, first, end int) {
 	if k := slices.Index(callFields[first:end], string(key)); k >= 0 {
 		f.call[first+k] = v
 	}
-}
-
-// shown is an entry as a page shows it: a compaction of another agent is one, with its summary, and
-// not the patch that it reads as.
-func shown(s *sessionfmt.Session, i int, line value) (jsonl.Kind, value) {
-	kind, d := s.Kind(i), s.Dialect()
-	if d == nil || kind != jsonl.Transform || !line.Get("transformerName").Is("compaction") {
-		return kind, line
-	}
-	summary := value(`""`)
-	for op := range line.Get("patch").Elements {
-		for m := range op.Get("messages").Elements {
-			if m.Get("role").Is("user") {
-				summary = jsonl.AppendQuoted(nil, m.Get("content").ContentText())
-			}
-			if !d.SummaryLast {
-				break
-			}
-		}
-	}
-	fields := []jsonl.Field{{Name: "patch"}, {Name: "transformerName"}, {Name: "summary", Value: summary}}
-	return jsonl.Compaction, line.AppendEdited(nil, fields...)
 }
 
 // entry appends an entry for a page, values unchanged, without what the index has, what only a

@@ -205,14 +205,14 @@ func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
 		for _, rec := range records {
 			i := int(rec)
 			r.ready(c.before[i]...)
-			kind := c.s.Kind(i)
-			if kind > jsonl.Reset { // unknown ones, headers
+			if c.s.Kind(i) > jsonl.Reset { // unknown ones, headers
 				continue
 			}
 			line, err := lines.Line(i)
 			if err != nil || r.done {
 				return err
 			}
+			kind, line := Shown(c.s, i, line)
 			r.entry, r.lone = line, kind == jsonl.Assistant && !c.s.Answers(i)
 			r.item(kind, Block{Record: i, By: i, Cut: c.cuts[i]}, line)
 		}
@@ -221,6 +221,28 @@ func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
 		}
 		return nil
 	})
+}
+
+// Shown returns an entry as pages show it: a compaction of another agent is one, with its summary, and
+// not the patch that it reads as.
+func Shown(s *sessionfmt.Session, i int, line value) (jsonl.Kind, value) {
+	kind, d := s.Kind(i), s.Dialect()
+	if d == nil || kind != jsonl.Transform || !line.Get("transformerName").Is("compaction") {
+		return kind, line
+	}
+	summary := value(`""`)
+	for op := range line.Get("patch").Elements {
+		for m := range op.Get("messages").Elements {
+			if m.Get("role").Is("user") {
+				summary = jsonl.AppendQuoted(nil, m.Get("content").ContentText())
+			}
+			if !d.SummaryLast {
+				break
+			}
+		}
+	}
+	fields := []jsonl.Field{{Name: "patch"}, {Name: "transformerName"}, {Name: "summary", Value: summary}}
+	return jsonl.Compaction, line.AppendEdited(nil, fields...)
 }
 
 // Touching keeps only the turns that change one of the named files: a path or its end, a

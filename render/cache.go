@@ -123,12 +123,9 @@ func cacheSheets(c *cache.Report) []table.Sheet {
 	return all
 }
 
-var lossColumns = []col[*cache.Loss]{
-	{Name: "rebilled", Unit: table.Tokens, Value: func(l *cache.Loss) any { return l.Tokens }},
-	{Name: "cost", Unit: table.Dollars, Value: func(l *cache.Loss) any { return moneyOf(l.Rebilled, 4) }},
-	{Name: "times", Unit: table.Number, Value: func(l *cache.Loss) any { return l.Times }},
-	{Name: "by", Flex: true, Value: func(l *cache.Loss) any { return l.Name }},
-}
+var lossColumns = table.Fields("rebilled=tokens:tokens $ times by=name*", col[*cache.Loss]{
+	Name: "cost", Unit: table.Dollars, Value: func(l *cache.Loss) any { return moneyOf(l.Rebilled, 4) },
+})
 
 // brokenStyle returns the style of the cause of rebilled tokens; what could not be judged is
 // faint.
@@ -307,11 +304,8 @@ func cachesSheets(c Caches) []table.Sheet {
 			read = append(read, t)
 		}
 	}
-	t := table.Stream(slices.Values(read), []col[*cache.Total]{
-		{Name: "session", Unit: table.Path, Value: func(t *cache.Total) any { return t.File }, Flex: true},
-		{Name: "requests", Unit: table.Number, Value: func(t *cache.Total) any { return t.Requests }},
-		{Name: "prompts", Unit: table.Short, Value: func(t *cache.Total) any { return t.Prompt }, Yields: 1},
-		{Name: "possible", Unit: table.Share, Value: func(t *cache.Total) any { return t.HitRate.Possible }},
+	words := "session=file:path* requests prompts=prompt:short!1 possible=hitRate.possible:share $ $ $ $"
+	t := table.Stream(slices.Values(read), table.Fields(words, []col[*cache.Total]{
 		{Name: "achieved", Unit: table.Share, Value: func(t *cache.Total) any {
 			if t.HitRate.Achieved == nil {
 				return "-"
@@ -323,6 +317,6 @@ func cachesSheets(c Caches) []table.Sheet {
 		{Name: "not served", Unit: table.Dollars, Yields: 3, Value: func(t *cache.Total) any {
 			return moneyOf(t.Unserved, 4)
 		}},
-	})
+	}...))
 	return appendBroken([]table.Sheet{{Above: verdict(c.Sum), Table: t}}, "read", broken)
 }

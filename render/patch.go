@@ -184,18 +184,15 @@ func runTable(r *hook.Run) table.Table {
 		{Name: "request", Unit: table.Number, Value: func(r *hook.Row) any { return r.Request }},
 		{Name: "reason", Value: func(r *hook.Row) any { return strings.ReplaceAll(string(r.Reason), "_", " ") }, Yields: 3},
 		{Name: "operations", Value: func(r *hook.Row) any { return operations(r) }, Flex: true},
-		{Name: "before", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Before }},
-		{Name: "after", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.After }},
-	}, table.Within(served, nil, []col[*hook.Row]{
-		{Name: "read before", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Was.Read }, Yields: 1},
-		{Name: "read after", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Is.Read }, Yields: 1},
-		{Name: "cost before", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Was.Cost)) }},
-		{Name: "cost after", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Is.Cost)) }},
-	}...), []col[*hook.Row]{
-		{Name: "time", Unit: table.Number, Value: func(r *hook.Row) any {
-			return r.Took.Round(100 * time.Microsecond).String()
-		}, Yields: 4},
-	}))
+	}, table.Fields[hook.Row]("before:tokens after:tokens read+before=was.read:tokens!1 read+after=is.read:tokens!1"),
+		table.Within(served, nil, []col[*hook.Row]{
+			{Name: "cost before", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Was.Cost)) }},
+			{Name: "cost after", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Is.Cost)) }},
+		}...), []col[*hook.Row]{
+			{Name: "time", Unit: table.Number, Value: func(r *hook.Row) any {
+				return r.Took.Round(100 * time.Microsecond).String()
+			}, Yields: 4},
+		}))
 }
 
 // operations returns what an answer asks for, and the verdicts on it.

@@ -42,20 +42,14 @@ func policies(r *simulate.Report) table.Table {
 		}
 		return r
 	}
-	return table.Stream(slices.Values(rows), slices.Concat([]col[*simulate.Run]{policyColumn(r)}, table.Within(run, nil, []col[*simulate.Run]{
-		{Name: "peak", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Peak }},
-		{Name: "mean", Unit: table.Short, Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4},
-		{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero},
-		{Name: "compactions", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Compactions }, Yields: 1},
-		{Name: "rebilled", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }, Yields: 3},
-	}...), []col[*simulate.Run]{
+	return table.Stream(slices.Values(rows), slices.Concat([]col[*simulate.Run]{policyColumn(r)}, table.Within(run, nil, table.Fields("peak:short $ $ compactions!1 rebilled=rebilled.tokens:short!3",
+		col[*simulate.Run]{Name: "mean", Unit: table.Short, Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4},
+		col[*simulate.Run]{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero},
+	)...), []col[*simulate.Run]{
 		{Name: "cost", Unit: table.Dollars, Value: func(r *simulate.Run) any {
 			return table.Marked(r.Policy == asBilled && r.Billed.Recorded < r.Billed.Cost, simulatedCost(r, decimals))
 		}},
-		{Name: "hit rate", Unit: table.Share, Value: func(r *simulate.Run) any { return r.HitRate }, Yields: 2},
-	}, table.Within(run, nil, col[*simulate.Run]{
-		Name: "regrets", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Regrets },
-	})))
+	}, table.Fields[simulate.Run]("hit+rate=hitRate:share!2"), table.Within(run, nil, table.Fields[simulate.Run]("regrets")...)))
 }
 
 // nonZero is the style of a number that should be 0.

@@ -32,16 +32,11 @@ func storeSheets(s *simulate.Store) []table.Sheet {
 }
 
 // differingColumns are the columns of the sessions in which policies differ most.
-var differingColumns = []col[*simulate.Difference]{
-	{Name: "session", Unit: table.Path, Flex: true, Value: func(d *simulate.Difference) any { return d.File }},
-	{Name: "requests", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Requests }, Yields: 1},
-	{Name: "cheapest", Value: func(d *simulate.Difference) any { return d.Least.Policy }},
+var differingColumns = table.Fields(`session=file:path* requests!1 cheapest=least.policy $ regrets=least.regrets!2
+	most+expensive=most.policy $ regrets=most.regrets!3`, []col[*simulate.Difference]{
 	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d, d.Least.Cost) }},
-	{Name: "regrets", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Least.Regrets }, Yields: 2},
-	{Name: "most expensive", Value: func(d *simulate.Difference) any { return d.Most.Policy }},
 	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d, d.Most.Cost) }},
-	{Name: "regrets", Unit: table.Number, Value: func(d *simulate.Difference) any { return d.Most.Regrets }, Yields: 3},
-}
+}...)
 
 // beside returns a cost of a session as it is shown beside its largest.
 func beside(d *simulate.Difference, dollars float64) table.Money {

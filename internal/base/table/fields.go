@@ -10,7 +10,7 @@ import (
 
 // units are the units that a word of Fields gives.
 var units = map[string]Unit{
-	"": Text, "number": Number, "path": Path, "entry": Entry, "tokens": Tokens, "bytes": Bytes, "dollars": Dollars, "share": Share, "size": Size,
+	"": Text, "number": Number, "path": Path, "entry": Entry, "tokens": Tokens, "bytes": Bytes, "dollars": Dollars, "share": Share, "size": Size, "short": Short,
 }
 
 // Fields returns columns of fields that rows have in JSON, each a word: NAME=PATH:UNIT?~*!N, of which

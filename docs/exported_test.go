@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -109,4 +110,17 @@ func parsed(t *testing.T, dir string) (files []*ast.File) {
 		files = append(files, file)
 	}
 	return files
+}
+
+// TestExamples: every public package that is used by name has an example, which runs.
+func TestExamples(t *testing.T) {
+	for _, pkg := range public {
+		if pkg == "sessionfmt/sqlite" {
+			continue // it is imported for its effect
+		}
+		data, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(pkg), "example_test.go"))
+		if err != nil || !strings.Contains(string(data), "// Output:") {
+			t.Errorf("%s has no example that runs: %v", pkg, err)
+		}
+	}
 }

@@ -108,7 +108,7 @@ const mostLosses = 10
 func cacheSheets(c *cache.Report) []table.Sheet {
 	above, decimals := worstLoss(c)
 	all := []table.Sheet{{
-		Above: append(verdict(c.Total), above...), Table: table.Stream(c.Rows, requestColumns(decimals)),
+		Above: append(sentences("verdict", c.Total), above...), Table: table.Stream(c.Rows, requestColumns(decimals)),
 	}}
 	for _, list := range []struct {
 		title  string
@@ -215,39 +215,11 @@ func sectionsOf(b *cache.Break) string {
 	return " (" + sessionfmt.Quote(name) + phrase.If(len(b.Sections) > 1, " and %d more", len(b.Sections)-1) + ")"
 }
 
-// verdict returns what was read from the cache, and what was lost.
-func verdict(t *cache.Total) (lines []string) {
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	of := phrase.If(t.Of != "", " of the %s", t.Of)
-	switch {
-	case t.Requests == 0:
-		return []string{"no requests"}
-	case t.HitRate.Achieved == nil:
-		add("hit rate%s: %s possible; no use of a cache is recorded, so this is an expectation", of, phrase.Percent(t.HitRate.Possible))
-	default:
-		add("hit rate%s: %s, %d of %s; %s was possible", of, phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead,
-			phrase.Count(int(t.Prompt), "prompt token"), phrase.Percent(t.HitRate.Possible))
-	}
-	lost := ""
-	if t.Rebilled.Tokens > 0 && moneyOf(t.Rebilled, 4).Known() {
-		breaks := "breaks"
-		if n := len(t.Breaks); n > 0 { // of several sessions they are not counted
-			breaks = phrase.Count(n, "break")
-		}
-		lost = fmt.Sprintf("; %s %s, %s %s", breaks, moneyOf(t.Broken, 4), cache.ReasonUnserved, moneyOf(t.Unserved, 4))
-	}
-	add("lost: %s%s", rebilled(t.Rebilled), lost)
-	if n := t.Requests - t.Answered; t.Answered > 0 && n > 0 {
-		add("not counted: %s without recorded usage, ~%s", phrase.Count(n, "request"), phrase.Count(int(t.Estimated), "token"))
-	}
-	if t.Hidden > 0 {
-		add("not in the file: prompt and tools of each request, ~%s", phrase.Count(int(t.Hidden), "token"))
-	}
-	for _, l := range t.Outlived {
-		add("the cache of %s was read after %s, its lifetime in the table is %s: later pauses are judged by that",
-			sessionfmt.Quote(l.Model), duration(l.Seen), duration(l.Table))
-	}
-	return lines
+// costFunctions are those of templates of costs.
+var costFunctions = map[string]any{
+	"percent": phrase.Percent, "dollars": phrase.Dollars, "duration": duration, "rebilled": rebilled, "bill_change": billChange,
+	"known": func(a cache.Rebilled) bool { return moneyOf(a, 0).Known() },
+	"money": func(a cache.Rebilled) string { return moneyOf(a, 4).String() },
 }
 
 // rebilled returns what was rebilled, and its price.
@@ -318,5 +290,5 @@ func cachesSheets(c Caches) []table.Sheet {
 			return moneyOf(t.Unserved, 4)
 		}},
 	}...))
-	return appendBroken([]table.Sheet{{Above: verdict(c.Sum), Table: t}}, "read", broken)
+	return appendBroken([]table.Sheet{{Above: sentences("verdict", c.Sum), Table: t}}, "read", broken)
 }

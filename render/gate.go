@@ -21,7 +21,7 @@ func gateSheets(r *gate.Report) []table.Sheet {
 	if r == nil {
 		return nil
 	}
-	return []table.Sheet{{Lens: "gate", Title: gateHead(r), Table: table.Of(gateRows(r), gateColumns)}}
+	return []table.Sheet{{Lens: "gate", Title: sentences("gate", r)[0], Table: table.Of(gateRows(r), gateColumns)}}
 }
 
 // writeGateAnnotations writes what is not kept as annotations of GitHub Actions.
@@ -46,24 +46,6 @@ func GateLine(v *gate.Verdict) string {
 		text = at + ": " + text
 	}
 	return sessionfmt.Clean(text)
-}
-
-// gateHead returns the result in one line.
-func gateHead(r *gate.Report) string {
-	words := []string{"passed"}
-	if !r.Passed {
-		words[0] = "failed"
-		words = append(words, phrase.Count(r.Crossed, "limit")+" crossed")
-	}
-	for _, n := range []struct {
-		n    int
-		what string
-	}{{r.Warnings, "crossed with a warning"}, {r.Tolerated, "within tolerance"}, {r.Unknown, "without a value"}, {r.Kept, "kept"}} {
-		if n.n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n.n, n.what))
-		}
-	}
-	return strings.Join(words, ", ") + phrase.If(r.Saved != "", "; against %s", sessionfmt.Quote(r.Saved))
 }
 
 // A judged is a verdict, and what to look at.
@@ -220,65 +202,22 @@ func verdictText(v *gate.Verdict) string {
 	return text + phrase.If(v.Reason != "", ": %s", v.Reason)
 }
 
-// The parts of the JUnit format that its readers agree on.
-type junitSuites struct {
-	XMLName xml.Name `xml:"testsuites"`
-	Suite   struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Skipped  int         `xml:"skipped,attr"`
-		Cases    []junitCase `xml:"testcase"`
-	} `xml:"testsuite"`
-}
-
-type junitCase struct {
-	Name    string        `xml:"name,attr"`
-	Class   string        `xml:"classname,attr"`
-	File    string        `xml:"file,attr,omitempty"`
-	Line    int           `xml:"line,attr,omitempty"`
-	Failure *junitMessage `xml:"failure,omitempty"`
-	Skipped *junitMessage `xml:"skipped,omitempty"`
-	Out     string        `xml:"system-out,omitempty"`
-}
-
-type junitMessage struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
+// gateFunctions are those of templates of gates.
+var gateFunctions = map[string]any{
+	"gate_text": verdictText, "gate_line": GateLine,
+	"gate_case": func(v *gate.Verdict) string {
+		limit := gateLimit(v)
+		return v.Figure + phrase.If(v.Group != "", " %s", v.Group) + phrase.If(limit != "", " %s", limit)
+	},
 }
 
 // writeGateJUnit writes a test case a verdict, as CI systems read them: the class is
 // the file, the name the figure and its limit. What is crossed fails, if its severity
 // is error; what has no value is skipped.
 func writeGateJUnit(w *bufio.Writer, r *gate.Report) error {
-	var all junitSuites
-	suite := &all.Suite
-	suite.Name, suite.Tests, suite.Failures, suite.Skipped = "ctxtool stats", len(r.Verdicts), r.Crossed, r.Unknown
-	for i := range r.Verdicts {
-		v := &r.Verdicts[i]
-		text := sessionfmt.Clean(verdictText(v))
-		limit := gateLimit(v)
-		one := junitCase{
-			Name:  v.Figure + phrase.If(v.Group != "", " %s", v.Group) + phrase.If(limit != "", " %s", limit),
-			Class: cmp.Or(v.File, "all sessions"), File: v.Path, Line: v.Line,
-		}
-		switch {
-		case v.State == gate.Crossed && v.Severity == gate.Error:
-			one.Failure = &junitMessage{Message: text, Type: "crossed", Text: GateLine(v)}
-		case v.State == gate.Unknown:
-			one.Skipped = &junitMessage{Message: text}
-		default:
-			one.Out = GateLine(v)
-		}
-		one.Name, one.Class, one.File = sessionfmt.Clean(one.Name), sessionfmt.Clean(one.Class), sessionfmt.Clean(one.File)
-		suite.Cases = append(suite.Cases, one)
-	}
-	w.WriteString(xml.Header)
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(all); err != nil {
-		return err
-	}
-	return w.WriteByte('\n')
+	return execute(w, "junit", r, Screen{}, func(v any) string {
+		var text strings.Builder
+		xml.EscapeText(&text, []byte(cleaned(v)))
+		return text.String()
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/cache"
 	"ctxtool/internal/diff"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
@@ -50,7 +49,7 @@ func patchSheets(p *plan.Plan) []table.Sheet {
 	if t.Difference == nil {
 		return []table.Sheet{s}
 	}
-	s.Above = append(s.Above, costLines(t)...)
+	s.Above = append(s.Above, sentences("patch", t)...)
 	return []table.Sheet{s, {Table: sizeTable(t.Sizes)}}
 }
 
@@ -113,53 +112,18 @@ func sizeTable(sizes []hook.Size) table.Table {
 	return table.Of(rows, append([]col[*category]{name}, sidesColumns("before", "after", "change", tokensOf)...))
 }
 
-// costLines returns what a patch does to the cached prefix and to the bill.
-func costLines(t *hook.Trial) (lines []string) {
-	p := t.Prefix
-	if p.First == "" {
-		lines = append(lines, "cache: the whole prefix stays cached")
-	} else {
-		lines = append(lines,
-			fmt.Sprintf("cache: %d of %s and %s stay cached: %s first", p.Messages, phrase.Count(p.Of, "message"),
-				phrase.Count(p.Kept, "token"), changesFirst(p.First)),
-			fmt.Sprintf("cache: %s are billed again%s", phrase.Count(p.Rebilled, "token"), phrase.If(p.Priced, ": %s", phrase.Dollars(p.Cost))))
+// billChange returns how a bill changes.
+func billChange(b hook.Bill) string {
+	switch change := b.Is.Cost - b.Was.Cost; {
+	case !b.Priced:
+		return "no prices known"
+	case phrase.Dollars(max(change, -change)) == phrase.Dollars(0):
+		return "no change"
+	case change < 0:
+		return phrase.Dollars(-change) + " less"
+	default:
+		return phrase.Dollars(change) + " more"
 	}
-	return append(lines, billLines(t.Bill)...)
-}
-
-// changesFirst says what changes first.
-func changesFirst(what string) string {
-	if what == "system" {
-		return "the prompt changes"
-	}
-	return "the " + what + " change"
-}
-
-// billLines returns what prompts cost as recorded and with a patch, none without a bill.
-func billLines(b *hook.Bill) []string {
-	if b == nil {
-		return nil
-	}
-	change := "no prices known"
-	if diff := b.Is.Cost - b.Was.Cost; b.Priced {
-		switch {
-		case phrase.Dollars(diff) == phrase.Dollars(0) || phrase.Dollars(-diff) == phrase.Dollars(0):
-			change = "no change"
-		case diff < 0:
-			change = phrase.Dollars(-diff) + " less"
-		default:
-			change = phrase.Dollars(diff) + " more"
-		}
-	}
-	return []string{
-		fmt.Sprintf("bill: %s for the prompts of %s, ideally cached", change, phrase.Count(b.Requests, "request")),
-		"bill as recorded: " + served(b.Was, b.Priced),
-		"bill with it: " + served(b.Is, b.Priced),
-	}
-}
-
-func served(s cache.Served, priced bool) string {
-	return fmt.Sprintf("%d tokens read, %d written", s.Read, s.Write) + phrase.If(priced, ", %s", phrase.Dollars(s.Cost))
 }
 
 // writePatchEnvelope writes the context with the results, as ctxtool replay does.
@@ -218,7 +182,7 @@ func runSheets(p *plan.Plan, timed bool) []table.Sheet {
 	} else {
 		s.Table = s.Without("time")
 	}
-	s.Above = append(s.Above, billLines(r.Bill)...)
+	s.Above = append(s.Above, sentences("bill", r.Bill)...)
 	if p.Written != "" && p.Written != "-" {
 		s.Notes = []string{"wrote the session with its patches to " + p.Written}
 	}

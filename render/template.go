@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"embed"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"regexp"
@@ -69,8 +70,9 @@ func functions(on Screen) map[string]any {
 	} {
 		all[name] = func(text any) markup { return markup(on.paint(as, cleaned(text))) }
 	}
-	maps.Copy(all, planFunctions)
-	maps.Copy(all, searchFunctions)
+	for _, some := range []map[string]any{planFunctions, searchFunctions, costFunctions, gateFunctions} {
+		maps.Copy(all, some)
+	}
 	return all
 }
 
@@ -113,7 +115,16 @@ func fillMarkdown(w *bufio.Writer, name string, v any) error {
 	return execute(w, name, v, Screen{}, escaped)
 }
 
-func execute(w *bufio.Writer, name string, v any, on Screen, print func(v any) string) error {
+// sentences returns the lines that a template makes of a value, as they are before they are cleaned or escaped.
+func sentences(name string, v any) []string {
+	var text strings.Builder
+	if err := execute(&text, name, v, Screen{}, func(v any) string { return fmt.Sprint(v) }); err != nil {
+		return []string{err.Error()}
+	}
+	return linesOf(text.String())
+}
+
+func execute(w io.StringWriter, name string, v any, on Screen, print func(v any) string) error {
 	all, err := templates()
 	if err != nil {
 		return err

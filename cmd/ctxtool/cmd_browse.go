@@ -28,8 +28,6 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
-
-	"github.com/spf13/cobra"
 )
 
 type browseOptions struct {
@@ -39,15 +37,11 @@ type browseOptions struct {
 	known  *models.Table
 }
 
-func newBrowseCommand(e *env) *cobra.Command {
-	o := &browseOptions{}
-	cmd := command(e, o, runBrowse)
-	o.redaction.flags(e)
-	e.models(&o.known)
-	f := cmd.Flags()
+func (o *browseOptions) define(f *flagSet) {
+	o.redaction.flags(f)
+	f.models(&o.known)
 	f.Var(countFlag(&o.port), "port", "serve on port `N` of 127.0.0.1 (default: a free one)")
 	f.BoolVar(&o.noOpen, "no-open", false, "print the address, and open no browser")
-	return cmd
 }
 
 // unused is how long the server may be unused before it ends.
@@ -337,7 +331,7 @@ func (b *browsed) row(f listedFile, sum *stats.Summary) row {
 	b.mu.Lock()
 	b.agents[n] = sum.Agent
 	b.mu.Unlock()
-	out.Page, out.Name, out.Prompt, out.Cwd, out.Model = address(n), sum.Name, sum.First, sum.CWD, sum.Model
+	out.Page, out.Name, out.First, out.CWD, out.Model = address(n), sum.Name, sum.First, sum.CWD, sum.Model
 	out.From, out.To = milliseconds(sum.Began), milliseconds(sum.Time)
 	out.Entries, out.Findings, out.Cost = sum.Entries, sum.Findings, sum.Cost
 	out.Sizes, out.Over = []int{sum.Context}, sum.Window > 0 && int64(sum.Context) > sum.Window

@@ -16,8 +16,6 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 type cacheOptions struct {
@@ -31,18 +29,14 @@ type cacheOptions struct {
 	replay.Options
 }
 
-func newCacheCommand(e *env) *cobra.Command {
-	o := &cacheOptions{}
-	cmd := command(e, o, runCache)
-	f := cmd.Flags()
-	o.readFlags.flags(e, cmd, "text", "jsonl", "csv")
+func (o *cacheOptions) define(f *flagSet) {
+	o.readFlags.flags(f, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
 	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
 	f.BoolVar(&o.broken, "broken", false, "only requests, or sessions, with rebilled tokens")
 	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was rebilled: 0.50 dollars, or 10%")
-	e.before(o.check)
-	e.models(&o.Models)
-	return cmd
+	f.before(o.check)
+	f.models(&o.Models)
 }
 
 // check reads the flags, before any input is opened.
@@ -166,13 +160,10 @@ type forgotOptions struct {
 	limit int
 }
 
-func newForgotCommand(e *env) *cobra.Command {
-	o := &forgotOptions{}
-	cmd := command(e, o, runForgot)
-	o.readFlags.flags(e, cmd, "text", "jsonl")
-	cmd.Flags().StringVar(&o.at, "at", "", "report the path to `POINT`")
-	cmd.Flags().IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
-	return cmd
+func (o *forgotOptions) define(f *flagSet) {
+	o.readFlags.flags(f, "text", "jsonl")
+	f.StringVar(&o.at, "at", "", "report the path to `POINT`")
+	f.IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
 }
 
 func runForgot(e *env, o *forgotOptions, args []string) error {

@@ -28,18 +28,17 @@ import (
 type configOptions struct {
 	answer
 	explain string
+	root    func() *cobra.Command
 }
 
-func newConfigCommand(e *env) *cobra.Command {
-	o := &configOptions{}
-	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error { return runConfig(e, o, cmd.Root()) }}
-	o.answer.flags(e, cmd, "text", "json")
-	cmd.Flags().StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
-	e.before(func() error { return o.textOnly("explain", o.explain) })
-	cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (o *configOptions) define(f *flagSet) {
+	o.root = f.cmd.Root
+	o.answer.flags(f, "text", "json")
+	f.StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
+	f.before(func() error { return o.textOnly("explain", o.explain) })
+	f.cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
 	})
-	return cmd
 }
 
 // A setting is what configuration can set, most often a flag, and the commands that have it.
@@ -115,8 +114,8 @@ func settingsOf(root *cobra.Command) map[string]*setting {
 	return all
 }
 
-func runConfig(e *env, o *configOptions, root *cobra.Command) error {
-	settings := settingsOf(root)
+func runConfig(e *env, o *configOptions, _ []string) error {
+	settings := settingsOf(o.root())
 	if err := oneOf("unknown setting", slices.Sorted(maps.Keys(settings)), o.explain); o.explain != "" && err != nil {
 		return usage(err)
 	}
@@ -260,17 +259,16 @@ func (e *env) configFiles() (names []string) {
 	return names
 }
 
-func newPoliciesCommand(e *env) *cobra.Command {
-	o := &answer{}
-	cmd := command(e, o, func(e *env, o *answer, _ []string) error {
-		own, err := e.config.Policies()
-		if err != nil {
-			return usage(err)
-		}
-		return e.print(o, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
-	})
-	o.flags(e, cmd, "text", "json")
-	return cmd
+type policiesOptions struct{ answer }
+
+func (o *policiesOptions) define(f *flagSet) { o.flags(f, "text", "json") }
+
+func runPolicies(e *env, o *policiesOptions, _ []string) error {
+	own, err := e.config.Policies()
+	if err != nil {
+		return usage(err)
+	}
+	return e.print(&o.answer, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
 }
 
 // version is set by make dist.
@@ -297,18 +295,22 @@ func versionName() string {
 	return cmp.Or(version, "unreleased")
 }
 
-func newModelsCommand(e *env) *cobra.Command {
-	o, table := &answer{}, (*models.Table)(nil)
-	cmd := command(e, o, func(e *env, o *answer, args []string) error {
-		list, err := e.modelLines(table, strings.Join(args, ""))
-		if err != nil {
-			return err
-		}
-		return e.print(o, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list})
-	})
-	o.flags(e, cmd, "text", "json", "jsonl")
-	e.models(&table)
-	return cmd
+type modelsOptions struct {
+	answer
+	known *models.Table
+}
+
+func (o *modelsOptions) define(f *flagSet) {
+	o.flags(f, "text", "json", "jsonl")
+	f.models(&o.known)
+}
+
+func runModels(e *env, o *modelsOptions, args []string) error {
+	list, err := e.modelLines(o.known, strings.Join(args, ""))
+	if err != nil {
+		return err
+	}
+	return e.print(&o.answer, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list})
 }
 
 // modelLines returns the models whose names contain the pattern, or else the one that reports

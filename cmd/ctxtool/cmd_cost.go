@@ -10,8 +10,6 @@ import (
 	"ctxtool/internal/base/table"
 	"ctxtool/replay/tokens"
 	"ctxtool/stats"
-
-	"github.com/spf13/cobra"
 )
 
 // costOptions are the flags of ctxtool cost, which is the lens cost of ctxtool stats, of the last
@@ -24,26 +22,21 @@ type costOptions struct {
 // usualDays is how many days cost reports, today included.
 const usualDays = 30
 
-func newCostCommand(e *env) *cobra.Command {
-	o := &costOptions{statsOptions: statsOptions{lenses: []string{"cost"}, counter: tokens.Names()[0]}}
-	o.MaxIterations = 1
-	cmd := command(e, o, runCost)
-	o.named = cmd.Flags().Changed
-	o.answer.flags(e, cmd, "text", "json", "csv", "markdown")
-	o.filter.flags(e, cmd, "calls of models whose name contains")
-	e.choices(cmd, &o.By, "by", []string{"day", "model"}, "group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", "),
-		"--by: unknown group", stats.CostGroups())
-	cmd.Flags().BoolVar(&o.utc, "utc", false, "take days and TIME in UTC, not in local time")
-	o.redaction.flags(e)
-	e.models(&o.Replay.Models)
-	e.before(func() error {
+func (o *costOptions) define(f *flagSet) {
+	o.lenses, o.counter, o.MaxIterations = []string{"cost"}, tokens.Names()[0], 1
+	o.answer.flags(f, "text", "json", "csv", "markdown")
+	o.filter.flags(f, "calls of models whose name contains")
+	f.choices(&o.By, "by", []string{"day", "model"}, "group by `GROUPS`:", "--by: unknown group", stats.CostGroups())
+	f.BoolVar(&o.utc, "utc", false, "take days and TIME in UTC, not in local time")
+	o.redaction.flags(f)
+	f.models(&o.Replay.Models)
+	f.before(func() error {
 		if !o.utc {
-			o.Zone = e.zone
+			o.Zone = f.zone
 		}
 		o.period.zone = o.Zone
-		return o.check(e)
+		return o.check(f.env)
 	})
-	return cmd
 }
 
 func runCost(e *env, o *costOptions, args []string) error {

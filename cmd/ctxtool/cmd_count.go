@@ -14,7 +14,6 @@ import (
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -26,15 +25,13 @@ type countOptions struct {
 	window      int // bytes read at a time
 }
 
-func newCountCommand(e *env) *cobra.Command {
-	o := &countOptions{window: countWindow}
+func (o *countOptions) define(f *flagSet) {
+	o.window = countWindow
 	names := append(tokens.Names(), "all")
-	cmd := command(e, o, runCount)
-	o.answer.flags(e, cmd, "text", "json", "jsonl", "csv")
-	e.choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`: "+strings.Join(names, ", "), "", names)
-	e.choice(cmd, &o.by, "by", "file", "print a row for each `UNIT`: "+strings.Join(countedBy, ", "), "--by", countedBy)
-	e.before(o.check)
-	return cmd
+	o.answer.flags(f, "text", "json", "jsonl", "csv")
+	f.choice(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTERS`:", "", names)
+	f.choice(&o.by, "by", "file", "print a row for each `UNIT`:", "--by", countedBy)
+	f.before(o.check)
 }
 
 var countedBy = []string{"line", "file", "total"}

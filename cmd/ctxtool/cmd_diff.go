@@ -9,8 +9,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
-
-	"github.com/spf13/cobra"
 )
 
 type diffOptions struct {
@@ -19,13 +17,10 @@ type diffOptions struct {
 	known   *models.Table
 }
 
-func newDiffCommand(e *env) *cobra.Command {
-	o := &diffOptions{}
-	cmd := command(e, o, runDiff)
-	o.readFlags.flags(e, cmd, "text", "stat", "markdown", "html", "json")
-	cmd.Flags().BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
-	e.models(&o.known)
-	return cmd
+func (o *diffOptions) define(f *flagSet) {
+	o.readFlags.flags(f, "text", "stat", "markdown", "html", "json")
+	f.BoolVar(&o.entries, "entries", false, "list the entries that only one of the two paths has")
+	f.models(&o.known)
 }
 
 type diffEnd struct {

@@ -4,8 +4,6 @@ import (
 	"ctxtool/internal/check"
 	"ctxtool/internal/doctor"
 	"ctxtool/stats"
-
-	"github.com/spf13/cobra"
 )
 
 type doctorOptions struct {
@@ -16,14 +14,11 @@ type doctorOptions struct {
 	stats.Options
 }
 
-func newDoctorCommand(e *env) *cobra.Command {
-	o := &doctorOptions{}
-	cmd := command(e, o, runDoctor)
-	o.answer.flags(e, cmd, "text", "json")
-	o.redaction.flags(e)
-	cmd.Flags().BoolVar(&o.all, "all", false, "examine the sessions of all agents, by project")
-	e.models(&o.Replay.Models)
-	return cmd
+func (o *doctorOptions) define(f *flagSet) {
+	o.answer.flags(f, "text", "json")
+	o.redaction.flags(f)
+	f.BoolVar(&o.all, "all", false, "examine the sessions of all agents, by project")
+	f.models(&o.Replay.Models)
 }
 
 func runDoctor(e *env, o *doctorOptions, args []string) error {

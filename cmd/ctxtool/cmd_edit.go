@@ -20,16 +20,13 @@ type editOptions struct {
 	replace       string
 }
 
-func newEditCommand(e *env) *cobra.Command {
-	o := &editOptions{writeFlags: writeFlags{name: "edit", guarded: true}}
-	cmd := command(e, o, runEdit)
-	o.appendFlags(e, cmd)
-	o.forceFlag(cmd)
-	f := cmd.Flags()
+func (o *editOptions) define(f *flagSet) {
+	o.name, o.guarded = "edit", true
+	o.appendFlags(f)
+	o.forceFlag(f)
 	f.BoolVar(&o.omit, "omit", false, "omit the message")
 	f.BoolVar(&o.restore, "restore", false, "restore the message as it was before all edits")
 	f.StringVar(&o.replace, "replace", "", "replace it with the text of `FILE` (- for standard input)")
-	return cmd
 }
 
 func runEdit(e *env, o *editOptions, args []string) error {
@@ -89,18 +86,16 @@ type labelOptions struct {
 	session bool
 }
 
-func newLabelCommand(e *env) *cobra.Command {
-	o := &labelOptions{writeFlags: writeFlags{name: "label"}}
-	cmd := command(e, o, runLabel)
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
+func (o *labelOptions) define(f *flagSet) {
+	o.name = "label"
+	f.cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if o.session {
 			return cobra.RangeArgs(1, 2)(cmd, args)
 		}
 		return cobra.RangeArgs(2, 3)(cmd, args)
 	}
-	o.appendFlags(e, cmd)
-	cmd.Flags().BoolVar(&o.session, "session", false, "name the session: SESSION [TEXT], without POINT")
-	return cmd
+	o.appendFlags(f)
+	f.BoolVar(&o.session, "session", false, "name the session: SESSION [TEXT], without POINT")
 }
 
 func runLabel(e *env, o *labelOptions, args []string) error {

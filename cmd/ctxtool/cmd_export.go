@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"ctxtool/internal/base/parallel"
@@ -15,8 +14,6 @@ import (
 	"ctxtool/internal/redact"
 	"ctxtool/replay/tokens"
 	"ctxtool/stats"
-
-	"github.com/spf13/cobra"
 )
 
 // exportOptions are the flags of ctxtool export.
@@ -28,41 +25,37 @@ type exportOptions struct {
 	budgets   []gate.Budget // of where
 }
 
-func newExportCommand(e *env) *cobra.Command {
-	o := &exportOptions{}
-	cmd := command(e, o, runExport)
-	f := cmd.Flags()
+func (o *exportOptions) define(f *flagSet) {
 	targets := namesOf(export.Targets, func(t *export.Target) string { return t.Name })
-	e.choice(cmd, &o.to, "to", targets[0], "write as `TARGET`: "+strings.Join(targets, ", "), "unknown target", targets)
+	f.choice(&o.to, "to", targets[0], "write as `TARGET`:", "unknown target", targets)
 	f.StringVarP(&o.Dir, "output", "o", "", "write into the folder `DIR`")
 	f.BoolVar(&o.Contents, "contents", false, "write the texts of messages too")
-	e.choice(cmd, &o.As, "as", export.AsChat, "with --to jsonl, write lines of `FORM`: chat (default), a request each; sft, a turn each", "--as", []string{export.AsChat, export.AsSFT})
+	f.choice(&o.As, "as", export.AsChat, "with --to jsonl, write lines of `FORM`: chat (default), a request each; sft, a turn each", "--as", []string{export.AsChat, export.AsSFT})
 	f.StringSliceVar(&o.where, "where", nil, "only sessions in which a figure is within `LIMIT`, such as 'session.tool-errors<=0.1'")
-	complete(cmd, "where", gate.FigureNames())
+	f.complete("where", gate.FigureNames())
 	f.StringVar(&o.shard, "shard", "", "export part `I/N` of the sessions, such as 2/10")
-	cmd.MarkFlagRequired("output")
-	e.before(func() error { return o.check(cmd) })
-	e.before(func() (err error) {
+	f.cmd.MarkFlagRequired("output")
+	f.before(func() error { return o.check(f) })
+	f.before(func() (err error) {
 		if o.shard != "" {
 			o.Shard, err = export.ParseShard(o.shard)
 		}
 		return withFlag("--shard", err)
 	})
-	e.before(func() error {
-		e.redact = e.redact || !cmd.Flags().Changed("redact")
+	f.before(func() error {
+		f.redact = f.redact || !f.Changed("redact")
 		return nil
 	})
-	o.redaction.flags(e)
-	e.models(&o.Stats.Replay.Models)
-	return cmd
+	o.redaction.flags(f)
+	f.models(&o.Stats.Replay.Models)
 }
 
 // check checks which flags go together, and reads the limits.
-func (o *exportOptions) check(cmd *cobra.Command) error {
+func (o *exportOptions) check(f *flagSet) error {
 	switch whole := export.Find(o.to).Whole; {
 	case o.Contents && whole:
 		return fmt.Errorf("--contents is of tables, and --to %s always has the texts", o.to)
-	case cmd.Flags().Changed("as") && o.to != "jsonl":
+	case f.Changed("as") && o.to != "jsonl":
 		return errors.New("--as requires --to jsonl")
 	}
 	for _, text := range o.where {

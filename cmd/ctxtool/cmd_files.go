@@ -17,20 +17,17 @@ import (
 	"ctxtool/migrate"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
-func newBranchCommand(e *env) *cobra.Command {
-	o := &writeFlags{name: "branch", alone: true}
-	cmd := command(e, o, runBranch)
-	f := cmd.Flags()
+type branchOptions struct{ writeFlags }
+
+func (o *branchOptions) define(f *flagSet) {
+	o.name, o.alone = "branch", true
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
-	o.nowFlag(cmd, "the new session")
-	return cmd
+	o.nowFlag(f, "the new session")
 }
 
-func runBranch(e *env, o *writeFlags, args []string) error {
+func runBranch(e *env, o *branchOptions, args []string) error {
 	now, err := e.nowFlag(o.now)
 	if err != nil {
 		return usage(err)
@@ -81,16 +78,13 @@ type migrateOptions struct {
 	compactions string
 }
 
-func newMigrateCommand(e *env) *cobra.Command {
-	o := &migrateOptions{writeFlags: writeFlags{name: "migrate"}}
-	cmd := command(e, o, runMigrate)
-	o.rewriteFlags(e, cmd)
-	f := cmd.Flags()
+func (o *migrateOptions) define(f *flagSet) {
+	o.name = "migrate"
+	o.rewriteFlags(f)
 	f.IntVar(&o.to, "to", 3, "upgrade to `VERSION`: 2 or 3")
-	e.choice(cmd, &o.compactions, "compaction", "auto", "convert compactions by `MODE`: "+strings.Join(migrate.Compactions, ", "), "--compaction", migrate.Compactions)
-	o.rulesFlag(e, cmd)
-	complete(cmd, "to", []string{"2", "3"})
-	return cmd
+	f.choice(&o.compactions, "compaction", "auto", "convert compactions by `MODE`:", "--compaction", migrate.Compactions)
+	o.rulesFlag(f)
+	f.complete("to", []string{"2", "3"})
 }
 
 func runMigrate(e *env, o *migrateOptions, args []string) error {
@@ -112,15 +106,12 @@ type repairOptions struct {
 	known       *models.Table
 }
 
-func newRepairCommand(e *env) *cobra.Command {
-	o := &repairOptions{writeFlags: writeFlags{name: "repair"}}
-	cmd := command(e, o, runRepair)
-	o.rewriteFlags(e, cmd)
-	f := cmd.Flags()
+func (o *repairOptions) define(f *flagSet) {
+	o.name = "repair"
+	o.rewriteFlags(f)
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append entries that pair tool calls with their results")
-	o.nowFlag(cmd, "what is appended")
-	e.models(&o.known)
-	return cmd
+	o.nowFlag(f, "what is appended")
+	f.models(&o.known)
 }
 
 func runRepair(e *env, o *repairOptions, args []string) error {
@@ -146,15 +137,12 @@ type redactOptions struct {
 	report bool
 }
 
-func newRedactCommand(e *env) *cobra.Command {
-	o := &redactOptions{writeFlags: writeFlags{name: "redact", whole: true, stays: ", which redact never changes"}}
-	cmd := command(e, o, runRedact)
-	o.writeFlags.flags(e, cmd, "the redacted session to `FILE`, or into a folder", "text", "json")
-	f := cmd.Flags()
-	o.redaction.ruleFlags(cmd)
-	e.choice(cmd, &o.images, "images", "keep", "what to do with images: `WAY` is keep, without their metadata, or drop, for a single pixel", "--images", []string{"keep", "drop"})
+func (o *redactOptions) define(f *flagSet) {
+	o.name, o.whole, o.stays = "redact", true, ", which redact never changes"
+	o.writeFlags.flags(f, "the redacted session to `FILE`, or into a folder", "text", "json")
+	o.redaction.ruleFlags(f)
+	f.choice(&o.images, "images", "keep", "what to do with images: `WAY` is keep, without their metadata, or drop, for a single pixel", "--images", []string{"keep", "drop"})
 	f.BoolVar(&o.report, "report", false, "list all entries of each rule, and explain what is not searched")
-	return cmd
 }
 
 func runRedact(e *env, o *redactOptions, args []string) error {
@@ -189,25 +177,21 @@ type checkOptions struct {
 	known       *models.Table
 }
 
-func newCheckCommand(e *env) *cobra.Command {
-	o := &checkOptions{}
-	cmd := command(e, o, runCheck)
-	f := cmd.Flags()
-	o.answer.flags(e, cmd, "text", "json", "jsonl", "sarif", "github")
-	e.choice(cmd, &o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse: error, warning", "", []string{"error", "warning"})
-	e.choice(cmd, &o.min, "min", "info", "list only findings of this `SEVERITY` or worse: error, warning, info", "--min", []string{"error", "warning", "info"})
+func (o *checkOptions) define(f *flagSet) {
+	o.answer.flags(f, "text", "json", "jsonl", "sarif", "github")
+	f.choice(&o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse:", "", []string{"error", "warning"})
+	f.choice(&o.min, "min", "info", "list only findings of this `SEVERITY` or worse:", "--min", []string{"error", "warning", "info"})
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+strings.Join(namesOf(check.Groups, func(g check.Group) string { return g.Name }), ", ")+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
-	e.choice(cmd, &o.explain, "explain", "", "print the page of the check `CODE`", "unknown check", checkCodes())
+	f.choice(&o.explain, "explain", "", "print the page of the check `CODE`", "unknown check", checkCodes())
 	f.BoolVar(&o.coverage, "coverage", false, "list the fields and the types of lines that nothing reads, and exit with 1 if one is new")
-	o.redaction.flags(e)
-	e.models(&o.known)
-	e.before(func() error { return o.textOnly("explain", o.explain) })
-	exclude(cmd, "coverage", "explain", "only", "skip", "fail-on", "min", "implemented")
-	complete(cmd, "only", checkCodes())
-	complete(cmd, "skip", checkCodes())
-	return cmd
+	o.redaction.flags(f)
+	f.models(&o.known)
+	f.before(func() error { return o.textOnly("explain", o.explain) })
+	f.exclude("coverage", "explain", "only", "skip", "fail-on", "min", "implemented")
+	f.complete("only", checkCodes())
+	f.complete("skip", checkCodes())
 }
 
 func checkCodes() []string {
@@ -302,15 +286,11 @@ type importOptions struct {
 	resume bool
 }
 
-func newImportCommand(e *env) *cobra.Command {
-	o := &importOptions{}
-	cmd := command(e, o, runImport)
-	f := cmd.Flags()
+func (o *importOptions) define(f *flagSet) {
 	f.StringVarP(&o.output, "output", "o", "", "write the new session to `FILE` (- for standard output)")
 	f.BoolVar(&o.resume, "resume", false, "write it where pi keeps its sessions, and print the command that resumes it")
-	exclude(cmd, "resume", "output")
-	o.redaction.flags(e)
-	return cmd
+	f.exclude("resume", "output")
+	o.redaction.flags(f)
 }
 
 func runImport(e *env, o *importOptions, args []string) error {

@@ -12,8 +12,6 @@ import (
 	"ctxtool/internal/keep"
 	"ctxtool/internal/store"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 type keepOptions struct {
@@ -23,15 +21,11 @@ type keepOptions struct {
 	dry bool
 }
 
-func newKeepCommand(e *env) *cobra.Command {
-	o := &keepOptions{}
-	cmd := command(e, o, runKeep)
-	o.answer.flags(e, cmd, "text", "json")
-	o.redaction.flags(e)
-	f := cmd.Flags()
+func (o *keepOptions) define(f *flagSet) {
+	o.answer.flags(f, "text", "json")
+	o.redaction.flags(f)
 	f.StringVar(&o.to, "to", "", "keep sessions in the folder `DIR` (default: the setting archive)")
 	f.BoolVar(&o.dry, "dry-run", false, "write nothing; list what would be copied, and what agents delete next")
-	return cmd
 }
 
 func runKeep(e *env, o *keepOptions, args []string) error {

@@ -22,8 +22,6 @@ import (
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-
-	"github.com/spf13/cobra"
 )
 
 type logOptions struct {
@@ -39,28 +37,25 @@ type logOptions struct {
 	pattern *regexp.Regexp
 }
 
-func newLogCommand(e *env) *cobra.Command {
-	o := &logOptions{}
-	cmd := command(e, o, runLog)
-	f := cmd.Flags()
-	o.readFlags.flags(e, cmd, "text", "jsonl", "swe-cli")
+func (o *logOptions) define(f *flagSet) {
+	o.readFlags.flags(f, "text", "jsonl", "swe-cli")
 	f.StringVar(&o.leaf, "leaf", "", "list the branch that ends at `POINT`")
 	f.BoolVar(&o.all, "all", false, "list all entries in the order of the file; ○ are not on the path")
 	f.IntVar(&o.request, "request", noRequest, "list what request `N` added, by kind")
 	f.StringVar(&o.grep, "grep", "", "only entries with a string that matches `PATTERN`")
-	e.choices(cmd, &o.kind, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
+	f.choices(&o.kind, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
 	f.StringVar(&o.since, "since", "", "only entries since `POINT` or TIME")
 	f.StringVar(&o.until, "until", "", "only entries until `POINT` or TIME")
 	f.BoolVar(&o.follow, "follow", false, "follow new entries")
 	f.BoolVar(&o.tree, "tree", false, "draw the tree of the session, a line an entry")
 	f.BoolVar(&o.fold, "fold", true, "fold long runs into one line")
-	only(cmd, []string{"tree"}, "fold")
-	exclude(cmd, "tree", "request", "all", "follow", "grep", "since", "until")
+	f.only([]string{"tree"}, "fold")
+	f.exclude("tree", "request", "all", "follow", "grep", "since", "until")
 	f.Lookup("request").DefValue = "0" // shows no default
-	exclude(cmd, "follow", "output")
-	exclude(cmd, "request", "all", "follow", "grep", "kind", "since", "until")
-	e.before(func() (err error) {
-		if o.follow && e.leakless {
+	f.exclude("follow", "output")
+	f.exclude("request", "all", "follow", "grep", "kind", "since", "until")
+	f.before(func() (err error) {
+		if o.follow && f.leakless {
 			return errors.New("--follow conflicts with --fail-on-secret")
 		}
 		if o.grep != "" {
@@ -68,7 +63,6 @@ func newLogCommand(e *env) *cobra.Command {
 		}
 		return withFlag("--grep", err)
 	})
-	return cmd
 }
 
 func runLog(e *env, o *logOptions, args []string) error {

@@ -18,7 +18,6 @@ import (
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -54,19 +53,15 @@ var sortKeys = []sortKey{
 
 func sortNames() []string { return namesOf(sortKeys, func(k sortKey) string { return k.name }) }
 
-func newLsCommand(e *env) *cobra.Command {
-	o := &lsOptions{}
-	cmd := command(e, o, runLs)
-	f := cmd.Flags()
-	o.answer.flags(e, cmd, "text", "jsonl")
-	e.choice(cmd, &o.sort, "sort", "time", "sort by `KEY`: "+strings.Join(sortNames(), ", "), "--sort", sortNames())
-	e.models(&o.known)
+func (o *lsOptions) define(f *flagSet) {
+	o.answer.flags(f, "text", "jsonl")
+	f.choice(&o.sort, "sort", "time", "sort by `KEY`:", "--sort", sortNames())
+	f.models(&o.known)
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
-	o.filter.flags(e, cmd, "sessions whose model contains")
+	o.filter.flags(f, "sessions whose model contains")
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
-	o.redaction.flags(e)
-	return cmd
+	o.redaction.flags(f)
 }
 
 // check checks the flags, before any file is opened.
@@ -174,14 +169,11 @@ type statusOptions struct {
 	known *models.Table
 }
 
-func newStatusCommand(e *env) *cobra.Command {
-	o := &statusOptions{}
-	cmd := command(e, o, runStatus)
-	o.answer.flags(e, cmd, "text", "json")
-	o.redaction.flags(e)
-	e.models(&o.known)
-	cmd.Flags().BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
-	return cmd
+func (o *statusOptions) define(f *flagSet) {
+	o.answer.flags(f, "text", "json")
+	o.redaction.flags(f)
+	f.models(&o.known)
+	f.BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
 }
 
 // A statusLine is what Claude Code passes to a status line command.

@@ -13,8 +13,6 @@ import (
 	"ctxtool/internal/redact"
 	"ctxtool/internal/serve"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 // mcpOptions are the flags of ctxtool mcp.
@@ -26,12 +24,8 @@ type mcpOptions struct {
 // usualAnswer is the size of an answer in tokens that an agent has room for.
 const usualAnswer = 10000
 
-func newMCPCommand(e *env) *cobra.Command {
-	o := &mcpOptions{}
-	cmd := command(e, o, runMCP)
-	f := cmd.Flags()
+func (o *mcpOptions) define(f *flagSet) {
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
-	return cmd
 }
 
 func runMCP(e *env, o *mcpOptions, _ []string) error {

@@ -15,8 +15,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 type notesOptions struct {
@@ -26,13 +24,10 @@ type notesOptions struct {
 	most                        int64
 }
 
-func newNotesCommand(e *env) *cobra.Command {
-	o := &notesOptions{most: 2500}
-	o.format, o.forms = "markdown", []string{"markdown"}
-	cmd := command(e, o, runNotes)
-	o.replayFlags.flags(e, cmd)
-	o.redaction.flags(e)
-	f := cmd.Flags()
+func (o *notesOptions) define(f *flagSet) {
+	o.most, o.format, o.forms = 2500, "markdown", []string{"markdown"}
+	o.replayFlags.flags(f)
+	o.redaction.flags(f)
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` atomically")
 	f.StringVar(&o.at, "at", "", "take the path to `POINT` instead of the leaf")
 	f.StringVar(&o.update, "update", "", "add the notes to `FILE`, and keep the lines that you wrote")
@@ -42,11 +37,10 @@ func newNotesCommand(e *env) *cobra.Command {
 	f.StringVar(&o.summarizer, "summarizer", "extract", "where notes come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for notes that attend to `TEXT` above all")
-	cmd.MarkFlagsMutuallyExclusive("update", "output")
-	exclude(cmd, "digest", "update", "at", "summarizer")
-	only(cmd, []string{"digest"}, "project", "max-tokens")
-	only(cmd, []string{"summarizer exec:COMMAND"}, "summary-limit", "focus")
-	return cmd
+	f.cmd.MarkFlagsMutuallyExclusive("update", "output")
+	f.exclude("digest", "update", "at", "summarizer")
+	f.only([]string{"digest"}, "project", "max-tokens")
+	f.only([]string{"summarizer exec:COMMAND"}, "summary-limit", "focus")
 }
 
 func runNotes(e *env, o *notesOptions, args []string) error {

@@ -56,21 +56,19 @@ type patchOptions struct {
 	messages []string // of --append-message
 }
 
-func newPatchCommand(e *env) *cobra.Command {
-	o := &patchOptions{writeFlags: writeFlags{name: "patch", guarded: true}}
-	cmd := command(e, o, runPatch)
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
+func (o *patchOptions) define(f *flagSet) {
+	o.name, o.guarded = "patch", true
+	f.cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if o.schema {
 			return cobra.NoArgs(cmd, args)
 		}
 		return cobra.ExactArgs(1)(cmd, args)
 	}
-	o.writeFlags.flags(e, cmd, "the session with the new entries to `FILE`", "text", "json", "markdown", "envelope", "entries")
-	o.nowFlag(cmd, "the entries")
-	o.forceFlag(cmd)
-	o.replayFlags.flags(e, cmd)
-	o.overrideFlags.flags(e, cmd, &o.try.Replay)
-	f := cmd.Flags()
+	o.writeFlags.flags(f, "the session with the new entries to `FILE`", "text", "json", "markdown", "envelope", "entries")
+	o.nowFlag(f, "the entries")
+	o.forceFlag(f)
+	o.replayFlags.flags(f)
+	o.overrideFlags.flags(f, &o.try.Replay)
 	f.StringVar(&o.file, "file", "", "take what a hook returns from `FILE`, or standard input (-)")
 	f.StringArrayVar(&o.ops, "op", nil, "apply the operation `JSON` (repeatable)")
 	f.StringArrayVar(&o.setParts, "set-part", nil, "set a part of the prompt: `NAME=FILE`")
@@ -84,15 +82,14 @@ func newPatchCommand(e *env) *cobra.Command {
 	f.DurationVar(&o.command.Limit, "timeout", 30*time.Second, "end a call after `DURATION`")
 	f.StringVar(&o.at, "at", "", "try the result at `POINT` (default: leaf)")
 	f.StringVar(&o.request, "request", "", "try it before request `N`; exec: for requests N or A..B")
-	e.choices(cmd, &o.reasons, "reason", hook.Reasons[:1], "judge by the rules of `BOUNDARY`: "+strings.Join(hook.Reasons, ", "), "--reason", hook.Reasons)
+	f.choices(&o.reasons, "reason", hook.Reasons[:1], "judge by the rules of `BOUNDARY`:", "--reason", hook.Reasons)
 	f.StringSliceVar(&o.counters, "counter", []string{tokens.Pi.Name}, "count tokens by `COUNTERS`")
-	e.choice(cmd, &o.as, "as", string(compact.AsAuto), "store the result as `FORM`: "+strings.Join(asForms, ", "), "--as", asForms)
+	f.choice(&o.as, "as", string(compact.AsAuto), "store the result as `FORM`:", "--as", asForms)
 	f.BoolVar(&o.Write, "write", false, "append the entries to the session")
-	o.unmarkedFlag(cmd)
+	o.unmarkedFlag(f)
 	f.BoolVar(&o.schema, "schema", false, "print the JSON Schema of a result, and exit")
-	only(cmd, []string{"exec"}, "each", "timeout")
-	cmd.MarkFlagsMutuallyExclusive("at", "request")
-	return cmd
+	f.only([]string{"exec"}, "each", "timeout")
+	f.cmd.MarkFlagsMutuallyExclusive("at", "request")
 }
 
 func runPatch(e *env, o *patchOptions, args []string) error {

@@ -11,48 +11,62 @@ import (
 	"ctxtool/internal/base/shell"
 	"ctxtool/internal/plan"
 	"ctxtool/replay"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
+// Without -o and --write a reduction prints a plan.
 type reduceOptions struct {
-	reduceFlags
+	writeFlags
+	replayFlags
+	overrideFlags
+	summarizerFlags
 	policyName string
 	passes     []string
 	target     string
+	at         string
+	as         string
+	ifOver     string
+	counter    string
+
+	policy  *compact.Policy
+	byAgent func(name string) (*compact.Policy, error) // returns that of another agent; nil if policy is for all
+	asked   *tokens.Counter                            // instead of a policy's own
+	job     compact.Job
+	replay  replay.Options
 }
 
 // words are the other names of ctxtool reduce, and the pass that each runs.
 var words = map[string]string{"compact": compact.Compact.Name, "prune": compact.Prune.Name}
 
-func newReduceCommand(e *env) *cobra.Command {
-	o := &reduceOptions{reduceFlags: reduceFlags{writeFlags: writeFlags{name: "reduce"}}}
+func (o *reduceOptions) define(f *flagSet) {
+	o.name = "reduce"
 	names := append([]string{ofAgent}, namesOf(compact.Policies, func(p *compact.Policy) string { return p.Name })...)
-	cmd := &cobra.Command{}
-	cmd.SetFlagErrorFunc(passFlag)
-	o.summaryFlags(e, cmd, "pass exec:COMMAND")
-	f := cmd.Flags()
-	e.choice(cmd, &o.policyName, "policy", ofAgent,
+	f.cmd.SetFlagErrorFunc(passFlag)
+	o.summaryFlags(f, "pass exec:COMMAND")
+	f.choice(&o.policyName, "policy", ofAgent,
 		"reduce by the policy `NAME`, NAME:PRESET or NAME:KEY=VALUE,...: "+strings.Join(names, ", ")+", or your own", "", names)
 	f.StringArrayVar(&o.passes, "pass", nil,
 		"run `PASS`, PASS:KEY=VALUE,... or exec:COMMAND instead of a policy (repeatable)")
-	complete(cmd, "pass", namesOf(compact.Passes(), func(p *compact.Pass) string { return p.Name }))
+	f.complete("pass", namesOf(compact.Passes(), func(p *compact.Pass) string { return p.Name }))
 	f.StringVar(&o.target, "target", "", "run all layers until the context is at most `AMOUNT`: 50k, 50%")
-	exclude(cmd, "pass", "policy")
-	return o.reduceFlags.command(e, cmd, func() (err error) {
-		if err := o.word(cmd); err != nil {
-			return err
-		}
-		name := o.policyName
-		if own, rest, _ := strings.Cut(name, ":"); own == ofAgent && len(o.passes) == 0 {
-			name = compact.PiPolicy.Name + ":" + rest
-			o.byAgent = func(name string) (*compact.Policy, error) { return o.choose(e, name+":"+rest) }
-		}
-		o.policy, err = o.choose(e, name)
-		return err
-	})
+	f.exclude("pass", "policy")
+	o.writeFlags.flags(f, "the session with the new entries to `FILE`, or into a folder", "text", "json", "jsonl", "entries")
+	o.replayFlags.flags(f)
+	o.overrideFlags.flags(f, &o.replay)
+	o.nowFlag(f, "the entries")
+	o.forceFlag(f)
+	f.BoolVar(&o.Write, "write", false, "append the entries to each session")
+	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`")
+	f.choice(&o.as, "as", string(compact.AsAuto), "store changes as `FORM`:", "--as", asForms)
+	o.unmarkedFlag(f)
+	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
+	f.choice(&o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's)", "", tokens.Names())
+	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
+	f.before(func() error { return o.check(f.env, f.cmd) })
 }
 
 // word adds the pass that the command is called by, unless a --pass names it.
@@ -193,12 +207,16 @@ func (o *reduceOptions) layer(e *env, spec string) (l compact.Layer, err error) 
 	return l, err
 }
 
-func newUndoCommand(e *env) *cobra.Command {
-	o := &writeFlags{name: "undo"}
-	cmd := command(e, o, func(e *env, o *writeFlags, args []string) error { return o.run(e, args) })
-	o.appendFlags(e, cmd)
-	o.forceFlag(cmd)
-	cmd.Flags().BoolVar(&o.insists, "strict", false, "exit with 1 if a session is skipped")
+type undoOptions struct{ writeFlags }
+
+func (o *undoOptions) define(f *flagSet) {
+	o.name = "undo"
+	o.appendFlags(f)
+	o.forceFlag(f)
+	f.BoolVar(&o.insists, "strict", false, "exit with 1 if a session is skipped")
+}
+
+func runUndo(e *env, o *undoOptions, args []string) error {
 	o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 		b, promise, last, err := compact.Undo(replay.New(s, replay.Options{}), o.time)
 		if !o.alone && (errors.Is(err, compact.ErrNothing) || s.Foreign() != nil) {
@@ -213,5 +231,5 @@ func newUndoCommand(e *env) *cobra.Command {
 		}
 		return p, err
 	}
-	return cmd
+	return o.run(e, args)
 }

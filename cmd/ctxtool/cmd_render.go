@@ -25,8 +25,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-
-	"github.com/spf13/cobra"
 )
 
 // commentSize is how many characters a comment on GitHub may have.
@@ -47,15 +45,10 @@ type renderOptions struct {
 	parts page.Parts
 }
 
-func newRenderCommand(e *env) *cobra.Command {
-	o := &renderOptions{}
-	cmd := &cobra.Command{RunE: func(cmd *cobra.Command, args []string) error {
-		return runRender(e, o, args, cmd.Flags().Changed)
-	}}
-	o.readFlags.flags(e, cmd, "markdown", "text", "html")
-	f := cmd.Flags()
+func (o *renderOptions) define(f *flagSet) {
+	o.readFlags.flags(f, "markdown", "text", "html")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
-	e.choice(cmd, &o.target, "target", "comment", "write Markdown for `TARGET`: comment, file", "unknown target", []string{"comment", "file"})
+	f.choice(&o.target, "target", "comment", "write Markdown for `TARGET`:", "unknown target", []string{"comment", "file"})
 	f.StringVar(&o.leaf, "leaf", "", "render the branch that ends at `POINT`")
 	f.StringVar(&o.since, "since", "", "only turns since `POINT`, TIME or git revision")
 	f.StringVar(&o.until, "until", "", "only turns until `POINT`, TIME or git revision")
@@ -68,14 +61,13 @@ func newRenderCommand(e *env) *cobra.Command {
 	f.StringVar(&o.assets, "assets", "", "write images into the folder `DIR`")
 	f.BoolVar(&o.open, "open", false, "open the page (-f html) in the browser")
 	f.Var(countFlag(&o.split), "split", "with -f html, split pages by `MEGABYTES` of the session")
-	complete(cmd, "include", page.PartNames())
-	complete(cmd, "exclude", page.PartNames())
-	return cmd
+	f.complete("include", page.PartNames())
+	f.complete("exclude", page.PartNames())
 }
 
 // check checks the flags, before any input is opened.
-func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) {
-	if err := o.checkHTML(e, given); err != nil {
+func (o *renderOptions) check(e *env) (err error) {
+	if err := o.checkHTML(e); err != nil {
 		return err
 	}
 	if o.maxLines < 0 || o.budget < 0 {
@@ -85,18 +77,18 @@ func (o *renderOptions) check(e *env, given func(flag string) bool) (err error) 
 	return err
 }
 
-func runRender(e *env, o *renderOptions, args []string, given func(flag string) bool) error {
-	if !given("format") && e.toTerminal(o.output) {
+func runRender(e *env, o *renderOptions, args []string) error {
+	if !o.given("format") && e.toTerminal(o.output) {
 		o.format = "text"
 	}
 	if o.open {
-		return o.browse(e, args, given)
+		return o.browse(e, args)
 	}
-	return o.render(e, args, given)
+	return o.render(e, args)
 }
 
-func (o *renderOptions) render(e *env, args []string, given func(flag string) bool) error {
-	if err := o.check(e, given); err != nil {
+func (o *renderOptions) render(e *env, args []string) error {
+	if err := o.check(e); err != nil {
 		return usage(err)
 	}
 	if o.format == "html" && len(args) > 0 && e.isDir(args[0]) {

@@ -22,15 +22,15 @@ import (
 // notForPages are the flags that select parts of a session: a page has all of them.
 var notForPages = []string{"target", "since", "until", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
 
-func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
+func (o *renderOptions) checkHTML(e *env) error {
 	if o.format != "html" {
-		if given("split") {
+		if o.given("split") {
 			return errors.New("--split requires -f html")
 		}
 		return nil
 	}
 	for _, flag := range notForPages {
-		if given(flag) {
+		if o.given(flag) {
 			return fmt.Errorf("--%s conflicts with -f html, which writes the whole session", flag)
 		}
 	}
@@ -45,8 +45,8 @@ func (o *renderOptions) checkHTML(e *env, given func(flag string) bool) error {
 }
 
 // browse makes a page, in a temporary folder where -o names no file, and opens it.
-func (o *renderOptions) browse(e *env, args []string, given func(flag string) bool) error {
-	if given("format") && o.format != "html" {
+func (o *renderOptions) browse(e *env, args []string) error {
+	if o.given("format") && o.format != "html" {
 		return usagef("--open conflicts with -f %s", sessionfmt.Quote(o.format))
 	}
 	o.format = "html"
@@ -64,7 +64,7 @@ func (o *renderOptions) browse(e *env, args []string, given func(flag string) bo
 			o.output = dir
 		}
 	}
-	if err := o.render(e, args, given); err != nil {
+	if err := o.render(e, args); err != nil {
 		if dir != "" {
 			os.RemoveAll(dir)
 		}

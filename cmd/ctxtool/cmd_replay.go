@@ -12,8 +12,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 type replayOptions struct {
@@ -32,12 +30,9 @@ type replayOptions struct {
 
 const noRequest = math.MinInt
 
-func newReplayCommand(e *env) *cobra.Command {
-	o := &replayOptions{}
-	cmd := command(e, o, runReplay)
-	f := cmd.Flags()
-	o.readFlags.flags(e, cmd, namesOf(render.Formats, func(f render.Format) string { return f.Name })...)
-	o.overrideFlags.flags(e, cmd, &o.Options)
+func (o *replayOptions) define(f *flagSet) {
+	o.readFlags.flags(f, namesOf(render.Formats, func(f render.Format) string { return f.Name })...)
+	o.overrideFlags.flags(f, &o.Options)
 	f.StringVar(&o.at, "at", "", "replay to `POINT`")
 	f.BoolVar(&o.before, "before", false, "replay to the state before the entry of the point")
 	f.IntVar(&o.request, "request", noRequest, "short for --at request:`N`")
@@ -47,10 +42,9 @@ func newReplayCommand(e *env) *cobra.Command {
 	f.BoolVar(&o.lenient, "lenient", false, "skip broken patches, as the reference code does")
 	f.BoolVar(&o.tail, "tail", false, "with --rules pi, read only the end of the file")
 	f.Lookup("request").DefValue = "0" // shows no default
-	cmd.MarkFlagsMutuallyExclusive("request", "at")
-	exclude(cmd, "tail", "at", "before", "request", "leaf", "provenance")
-	e.before(o.check)
-	return cmd
+	f.cmd.MarkFlagsMutuallyExclusive("request", "at")
+	f.exclude("tail", "at", "before", "request", "leaf", "provenance")
+	f.before(o.check)
 }
 
 // check checks the flags, before any input is opened.

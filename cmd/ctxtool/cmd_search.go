@@ -16,8 +16,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
-
-	"github.com/spf13/cobra"
 )
 
 // searchOptions are the flags of ctxtool search.
@@ -37,7 +35,6 @@ type searchOptions struct {
 	task      string
 	maxTokens int64
 	recent    int
-	asked     func(flag string) bool
 }
 
 // The ways to rank hits.
@@ -49,29 +46,25 @@ const (
 	mostResults  = 50
 )
 
-func newSearchCommand(e *env) *cobra.Command {
-	o := &searchOptions{}
-	cmd := command(e, o, runSearch)
-	f := cmd.Flags()
-	o.asked = f.Changed
-	o.answer.flags(e, cmd, "text", "jsonl", "markdown")
-	o.redaction.flags(e)
-	o.replayFlags.flags(e, cmd)
-	o.period.flags(e, cmd)
+func (o *searchOptions) define(f *flagSet) {
+	o.answer.flags(f, "text", "jsonl", "markdown")
+	o.redaction.flags(f)
+	o.replayFlags.flags(f)
+	o.period.flags(f)
 	f.Lookup("since").Usage, f.Lookup("until").Usage = "only entries since `TIME`", "only entries until `TIME`"
 	f.StringVarP(&o.regexp, "regexp", "e", "", "search for `PATTERN`")
 	f.StringVarP(&o.fixed, "fixed", "F", "", "search for `TEXT`")
 	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case, with -e and -F")
-	e.choice(cmd, &o.rank, "rank", "", "rank hits by `WHAT`: "+strings.Join(ranks, ", ")+" (default: words if there are several)", "unknown --rank", ranks)
-	e.choice(cmd, &o.source, "source", "all", "search `SOURCE`: "+strings.Join(search.Sources, ", "), "unknown source", search.Sources)
-	e.choices(cmd, &o.filter.Kinds, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
-	e.choices(cmd, &o.filter.Roles, "role", nil, "only messages sent with `ROLES`: "+strings.Join(search.Roles, ", "), "unknown role", search.Roles)
+	f.choice(&o.rank, "rank", "", "rank hits by `WHAT`: "+strings.Join(ranks, ", ")+" (default: words if there are several)", "unknown --rank", ranks)
+	f.choice(&o.source, "source", "all", "search `SOURCE`:", "unknown source", search.Sources)
+	f.choices(&o.filter.Kinds, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
+	f.choices(&o.filter.Roles, "role", nil, "only messages sent with `ROLES`:", "unknown role", search.Roles)
 	f.StringSliceVar(&o.filter.Tools, "tool", nil, "only calls and results of the tools `NAMES`")
 	f.StringVar(&o.filter.Model, "only-model", "", "only answers of models whose name contains `TEXT`")
 	f.StringVar(&o.filter.Project, "project", "", "only where the folder name contains `TEXT`")
 	f.StringVar(&o.filter.CWD, "cwd", "", "only where the folder begins with `DIR`")
 	f.StringVar(&o.exit, "exit-code", "", "only calls with exit status `N`; -1 for all failures")
-	e.choice(cmd, &o.filter.Event, "event", "", "only events of a `KIND`: "+strings.Join(search.Events, ", "), "unknown event", search.Events)
+	f.choice(&o.filter.Event, "event", "", "only events of a `KIND`:", "unknown event", search.Events)
 	f.BoolVar(&o.filter.PathOnly, "path-only", false, "only entries on the path to the leaf")
 	f.BoolVar(&o.filter.InContext, "in-context", false, "only entries that a request had")
 	f.Var(countFlag(&o.limit), "limit", fmt.Sprintf("print at most `N` sessions, or events (default: %d)", usualResults))
@@ -81,10 +74,9 @@ func newSearchCommand(e *env) *cobra.Command {
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "with --for, list items of at most `TOKENS` in all")
 	f.IntVar(&o.recent, "recent", 0, "print the last `N` shell commands, for the first message to an agent; "+
 		"0 for nothing, -1 for as many as gsh is set to")
-	exclude(cmd, "recent", "since", "until", "ignore-case", "source", "kind", "role", "tool", "only-model", "project", "cwd",
+	f.exclude("recent", "since", "until", "ignore-case", "source", "kind", "role", "tool", "only-model", "project", "cwd",
 		"exit-code", "event", "path-only", "in-context", "limit", "embed", "no-cache", "max-tokens")
-	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for", "recent")
-	return cmd
+	f.cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for", "recent")
 }
 
 // check checks the flags, before any file is opened, and returns the arguments that name files.
@@ -144,7 +136,7 @@ func (o *searchOptions) query(args []string) (*search.Query, []string, error) {
 const searchGC = 10
 
 func runSearch(e *env, o *searchOptions, args []string) error {
-	if o.asked("recent") {
+	if o.given("recent") {
 		return o.lastCommands(e, args)
 	}
 	opt, names, err := o.check(e, args)

@@ -23,8 +23,6 @@ import (
 	"ctxtool/internal/simulate"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 // simulateOptions are the flags of ctxtool simulate.
@@ -46,22 +44,18 @@ type simulateOptions struct {
 // simulated are the policies to try by default.
 const simulated = "recorded,none,pi,gsh,swe-cli,y-agent"
 
-func newSimulateCommand(e *env) *cobra.Command {
-	o := &simulateOptions{}
-	cmd := command(e, o, runSimulate)
-	f := cmd.Flags()
-	o.readFlags.flags(e, cmd, "text", "json", "jsonl", "csv", "markdown", "html")
-	o.overrideFlags.flags(e, cmd, &o.Replay)
+func (o *simulateOptions) define(f *flagSet) {
+	o.readFlags.flags(f, "text", "json", "jsonl", "csv", "markdown", "html")
+	o.overrideFlags.flags(f, &o.Replay)
 	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, "+
 		"those of ctxtool policies, also as NAME:PRESET,KEY=VALUE, or a hook as exec:COMMAND")
 	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of an option: `KEY=A,B,C` (ctxtool help passes)")
-	e.choice(cmd, &o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`: "+strings.Join(simulate.Goals, ", "), "--optimize", simulate.Goals)
+	f.choice(&o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`:", "--optimize", simulate.Goals)
 	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
 	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")
-	e.choice(cmd, &o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`: ratio, extract", "--summarizer", []string{"ratio", "extract"})
+	f.choice(&o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`:", "--summarizer", []string{"ratio", "extract"})
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "exec: end a command that takes longer than `DURATION` for an answer")
-	e.before(func() error { return o.check(e) })
-	return cmd
+	f.before(func() error { return o.check(f.env) })
 }
 
 // check reads the flags, before any input is opened.

@@ -28,7 +28,6 @@ type statsOptions struct {
 	lenses    []string
 	counter   string
 	calibrate bool
-	named     func(flag string) bool // on the command line
 
 	alone   bool   // a single session: if it cannot be read, there is no answer
 	wider   string // what follows where no session matches: what would match more
@@ -36,29 +35,24 @@ type statsOptions struct {
 	stats.Options
 }
 
-func newStatsCommand(e *env) *cobra.Command {
-	o := &statsOptions{}
-	cmd := command(e, o, runStats)
-	o.named = cmd.Flags().Changed
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+func (o *statsOptions) define(f *flagSet) {
+	f.cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if strings.HasPrefix(err.Error(), "unknown flag: --like") {
 			return &sessionfmt.Error{Err: err, Hint: "ctxtool reduce --policy gsh|swe-cli|y-agent counts a context as that agent does, ctxtool simulate --policy all of its requests"}
 		}
 		return err
 	})
-	f := cmd.Flags()
-	o.readFlags.flags(e, cmd, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
-	o.overrideFlags.flags(e, cmd, &o.Replay)
-	o.gateFlags.flags(e, cmd)
-	o.filter.flags(e, cmd, "calls of models whose name contains")
-	e.choices(cmd, &o.lenses, "lens", nil, "compute only `LENSES`: "+strings.Join(lensNames(stats.Lenses), ", "), "unknown lens", lensNames(stats.Lenses))
-	e.choice(cmd, &o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`", "", tokens.Names())
+	o.readFlags.flags(f, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
+	o.overrideFlags.flags(f, &o.Replay)
+	o.gateFlags.flags(f)
+	o.filter.flags(f, "calls of models whose name contains")
+	f.choices(&o.lenses, "lens", nil, "compute only `LENSES`:", "unknown lens", lensNames(stats.Lenses))
+	f.choice(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`", "", tokens.Names())
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
 	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")
-	e.choices(cmd, &o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)", "--by: unknown group", stats.CostGroups())
-	e.before(func() error { return o.check(e) })
-	return cmd
+	f.choices(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)", "--by: unknown group", stats.CostGroups())
+	f.before(func() error { return o.check(f.env) })
 }
 
 func lensNames(lenses []*stats.Lens) []string {
@@ -67,7 +61,7 @@ func lensNames(lenses []*stats.Lens) []string {
 
 // check checks the flags, before any input is opened.
 func (o *statsOptions) check(e *env) (err error) {
-	o.Replay.Rules, o.Asked = o.by, o.named("counter")
+	o.Replay.Rules, o.Asked = o.by, o.given("counter")
 	if err = withFlag("--counter", o.SetCounter(o.counter)); err != nil {
 		return err
 	}
@@ -123,7 +117,7 @@ var lensFlags = []struct {
 // unused returns an error for a flag that no selected lens uses.
 func (o *statsOptions) unused() error {
 	for _, f := range lensFlags {
-		if o.named(f.flag) && !o.hasLens(f.lenses...) {
+		if o.given(f.flag) && !o.hasLens(f.lenses...) {
 			return fmt.Errorf("--%s requires --lens %s", f.flag, strings.Join(f.lenses, " or "))
 		}
 	}

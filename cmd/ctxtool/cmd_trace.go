@@ -31,12 +31,9 @@ type traceOptions struct {
 	query *trace.Query // nil until the session is open, if it may be a point
 }
 
-func newTraceCommand(e *env) *cobra.Command {
-	o := &traceOptions{}
-	cmd := command(e, o, runTrace)
-	cmd.Args = cobra.MaximumNArgs(2)
-	f := cmd.Flags()
-	o.readFlags.flags(e, cmd, "text", "jsonl")
+func (o *traceOptions) define(f *flagSet) {
+	f.cmd.Args = cobra.MaximumNArgs(2)
+	o.readFlags.flags(f, "text", "jsonl")
 	f.StringVar(&o.at, "at", "", "take the state at `POINT` as the current one")
 	f.StringVar(&o.leaf, "leaf", "", "trace the branch that ends at `POINT`")
 	f.StringVarP(&o.regexp, "regexp", "e", "", "search for `PATTERN`")
@@ -46,10 +43,9 @@ func newTraceCommand(e *env) *cobra.Command {
 	f.Var(countFlag(&o.limit), "limit", "list only the last `N` messages, parts and tools")
 	f.BoolVar(&o.blame, "blame", false, "list where each message at a point comes from")
 	f.BoolVar(&o.before, "before", false, "take the state before the point")
-	cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
-	exclude(cmd, "blame", "all", "ignore-case", "at", "limit")
-	only(cmd, []string{"blame"}, "before")
-	return cmd
+	f.cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "blame")
+	f.exclude("blame", "all", "ignore-case", "at", "limit")
+	f.only([]string{"blame"}, "before")
 }
 
 // check checks the flags and the arguments after the session, before any input is opened.
@@ -171,15 +167,14 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	return o.reply(e, r, items)
 }
 
-func newShowCommand(e *env) *cobra.Command {
-	o := &readFlags{}
-	cmd := command(e, o, runShow)
-	cmd.Args = cobra.MinimumNArgs(1)
-	o.flags(e, cmd, "text", "json", "raw")
-	return cmd
+type showOptions struct{ readFlags }
+
+func (o *showOptions) define(f *flagSet) {
+	f.cmd.Args = cobra.MinimumNArgs(1)
+	o.flags(f, "text", "json", "raw")
 }
 
-func runShow(e *env, o *readFlags, args []string) error {
+func runShow(e *env, o *showOptions, args []string) error {
 	s, point, err := e.named(args)
 	if err != nil {
 		return err

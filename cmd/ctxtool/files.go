@@ -20,8 +20,6 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 type listedFile struct {
@@ -190,19 +188,19 @@ type answer struct {
 	unpaged        bool // no pager shows it
 	searched       bool // for secrets, if they make it fail
 	forms          []string
+	given          func(flag string) bool // on the command line
 }
 
 // flags registers the flags of an answer; the first form is the default.
-func (a *answer) flags(e *env, cmd *cobra.Command, forms ...string) {
-	a.forms = forms
-	f := cmd.Flags()
+func (a *answer) flags(f *flagSet, forms ...string) {
+	a.forms, a.given = forms, f.Changed
 	f.StringVarP(&a.format, "format", "f", forms[0], "print as `FORM`: "+strings.Join(forms, ", "))
 	f.StringVarP(&a.output, "output", "o", "", "write to `FILE` atomically")
 	if a.jsonForm() != "" {
-		e.taken = append(e.taken, "json")
+		f.taken = append(f.taken, "json")
 	}
-	complete(cmd, "format", forms)
-	e.before(func() error { return a.check(e.json) })
+	f.complete("format", forms)
+	f.before(func() error { return a.check(f.json) })
 }
 
 // jsonForm returns what --json means: one object, else lines of JSON. It is empty for a
@@ -312,10 +310,10 @@ type readFlags struct {
 }
 
 // flags registers the flags; the first form is the default.
-func (o *readFlags) flags(e *env, cmd *cobra.Command, forms ...string) {
-	o.answer.flags(e, cmd, forms...)
-	o.replayFlags.flags(e, cmd)
-	o.redaction.flags(e)
+func (o *readFlags) flags(f *flagSet, forms ...string) {
+	o.answer.flags(f, forms...)
+	o.replayFlags.flags(f)
+	o.redaction.flags(f)
 }
 
 // reply prints the result of a replay.
@@ -333,14 +331,14 @@ type replayFlags struct {
 	strict bool
 }
 
-func (r *replayFlags) flags(e *env, cmd *cobra.Command) {
-	r.rulesFlag(e, cmd)
-	cmd.Flags().BoolVar(&r.strict, "strict", false, "fail on any finding")
+func (r *replayFlags) flags(f *flagSet) {
+	r.rulesFlag(f)
+	f.BoolVar(&r.strict, "strict", false, "fail on any finding")
 }
 
-func (r *replayFlags) rulesFlag(e *env, cmd *cobra.Command) {
-	e.choice(cmd, &r.rules, "rules", "auto", "replay by `RULES`: "+strings.Join(replay.RulesNames(), ", "), "unknown rules", replay.RulesNames())
-	e.before(func() (err error) {
+func (r *replayFlags) rulesFlag(f *flagSet) {
+	f.choice(&r.rules, "rules", "auto", "replay by `RULES`:", "unknown rules", replay.RulesNames())
+	f.before(func() (err error) {
 		r.by, err = replay.ParseRules(r.rules)
 		return err
 	})
@@ -355,14 +353,13 @@ type overrideFlags struct {
 }
 
 // flags registers the flags, which set the options.
-func (g *overrideFlags) flags(e *env, cmd *cobra.Command, opt *replay.Options) {
-	f := cmd.Flags()
+func (g *overrideFlags) flags(f *flagSet, opt *replay.Options) {
 	f.StringVar(&g.baseline, "baseline", "", "take prompt and tools from `FILE`: an envelope, a session, /context --full, or HTML")
 	f.StringSliceVar(&g.implemented, "implemented", nil, "omit tools other than `NAMES`")
 	f.StringVar(&g.model, "model", "", "use model `PROVIDER/ID` instead of that of the path")
 	f.Var(tokensFlag(&g.window), "window", "use a context window of `TOKENS`")
-	e.models(&opt.Models)
-	e.before(func() error { return g.check(opt) })
+	f.models(&opt.Models)
+	f.before(func() error { return g.check(opt) })
 }
 
 // check sets the options of the flags; load reads the baseline.

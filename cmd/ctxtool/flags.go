@@ -112,19 +112,38 @@ func withFlag(flag string, err error) error {
 	return fmt.Errorf("%s: %w", flag, err)
 }
 
+// A flagSet is the flags of a command in the making.
+type flagSet struct {
+	*pflag.FlagSet
+	*env
+	cmd *cobra.Command
+}
+
+// made returns what makes a command of its options, which define its flags, and of what runs it.
+func made[O any, P interface {
+	*O
+	define(f *flagSet)
+}](run func(e *env, o P, args []string) error) func(e *env) *cobra.Command {
+	return func(e *env) *cobra.Command {
+		o, cmd := P(new(O)), &cobra.Command{}
+		cmd.RunE = func(_ *cobra.Command, args []string) error { return run(e, o, args) }
+		o.define(&flagSet{cmd.Flags(), e, cmd})
+		return cmd
+	}
+}
+
 // onlyWith is the annotation of a flag that has no effect without one of these.
 const onlyWith = "ctxtool_only_with"
 
 // only declares that flags have no effect without another one, or without a value of it, such
 // as "like gsh". "summarizer exec:COMMAND" stands for all values that begin with exec:. Several
 // are alternatives; a single one is named in the help.
-func only(cmd *cobra.Command, with []string, flags ...string) {
+func (f *flagSet) only(with []string, flags ...string) {
 	for _, name := range flags {
-		f := cmd.Flags().Lookup(name)
-		if len(with) == 1 {
-			f.Usage = "with --" + with[0] + ", " + f.Usage
+		if flag := f.Lookup(name); len(with) == 1 {
+			flag.Usage = "with --" + with[0] + ", " + flag.Usage
 		}
-		cmd.Flags().SetAnnotation(name, onlyWith, with)
+		f.SetAnnotation(name, onlyWith, with)
 	}
 }
 
@@ -164,15 +183,15 @@ func isGiven(cmd *cobra.Command, with string) bool {
 }
 
 // exclude declares that a flag excludes each of the others.
-func exclude(cmd *cobra.Command, flag string, others ...string) {
+func (f *flagSet) exclude(flag string, others ...string) {
 	for _, other := range others {
-		cmd.MarkFlagsMutuallyExclusive(flag, other)
+		f.cmd.MarkFlagsMutuallyExclusive(flag, other)
 	}
 }
 
 // complete registers the values that completion offers for a flag.
-func complete(cmd *cobra.Command, flag string, values []string) {
-	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+func (f *flagSet) complete(flag string, values []string) {
+	f.cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // before registers a check of flags, which runs before the command. Its errors are errors of the
@@ -187,12 +206,17 @@ func (e *env) models(to **models.Table) {
 	})
 }
 
-// choice registers a flag whose values completion offers. what begins the error for another value,
+// listed is a usage with the values that it ends before.
+func listed(usage string, values []string) string {
+	return usage + phrase.If(strings.HasSuffix(usage, ":"), " %s", strings.Join(values, ", "))
+}
+
+// choice registers a flag whose values completion offers, and lists after a usage with a colon. what begins the error for another value,
 // and is empty if any is allowed.
-func (e *env) choice(cmd *cobra.Command, to *string, flag, value, usage, what string, values []string) {
-	cmd.Flags().StringVar(to, flag, value, usage)
-	complete(cmd, flag, values)
-	e.before(func() error {
+func (f *flagSet) choice(to *string, flag, value, usage, what string, values []string) {
+	f.StringVar(to, flag, value, listed(usage, values))
+	f.complete(flag, values)
+	f.before(func() error {
 		if *to == "" || what == "" {
 			return nil
 		}
@@ -201,10 +225,10 @@ func (e *env) choice(cmd *cobra.Command, to *string, flag, value, usage, what st
 }
 
 // choices is choice for a flag with a list.
-func (e *env) choices(cmd *cobra.Command, to *[]string, flag string, value []string, usage, what string, values []string) {
-	cmd.Flags().StringSliceVar(to, flag, value, usage)
-	complete(cmd, flag, values)
-	e.before(func() error { return oneOf(what, values, *to...) })
+func (f *flagSet) choices(to *[]string, flag string, value []string, usage, what string, values []string) {
+	f.StringSliceVar(to, flag, value, listed(usage, values))
+	f.complete(flag, values)
+	f.before(func() error { return oneOf(what, values, *to...) })
 }
 
 // maxCompletions is how many ids completion offers at most.
@@ -312,8 +336,7 @@ type period struct {
 	zone         *time.Location // nil for UTC
 }
 
-func (o *period) flags(e *env, cmd *cobra.Command) {
-	f := cmd.Flags()
+func (o *period) flags(f *flagSet) {
 	f.StringVar(&o.since, "since", "", "only sessions and calls since `TIME`")
 	f.StringVar(&o.until, "until", "", "only sessions and calls until `TIME`")
 }
@@ -377,12 +400,11 @@ type filter struct {
 }
 
 // flags registers the flags; models says what --only-model selects.
-func (o *filter) flags(e *env, cmd *cobra.Command, models string) {
-	o.period.flags(e, cmd)
-	f := cmd.Flags()
+func (o *filter) flags(f *flagSet, models string) {
+	o.period.flags(f)
 	f.StringVar(&o.project, "project", "", "only sessions whose folder name contains `TEXT`")
 	f.StringVar(&o.model, "only-model", "", "only "+models+" `TEXT`")
-	e.choice(cmd, &o.agent, "agent", "", "only sessions of the agent `NAME`: "+strings.Join(agents(), ", "), "unknown agent", agents())
+	f.choice(&o.agent, "agent", "", "only sessions of the agent `NAME`:", "unknown agent", agents())
 }
 
 func (o *filter) check(e *env) (stats.Only, error) {

@@ -8,8 +8,6 @@ import (
 	"ctxtool/internal/gate"
 	"ctxtool/render"
 	"ctxtool/stats"
-
-	"github.com/spf13/cobra"
 )
 
 // gateFlags are the flags of a gate, and the gate.
@@ -27,17 +25,16 @@ type gateFlags struct {
 
 var gateForms = []string{"github", "junit"}
 
-func (o *gateFlags) flags(e *env, cmd *cobra.Command) {
-	f := cmd.Flags()
+func (o *gateFlags) flags(f *flagSet) {
 	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")
 	f.StringVar(&o.file, "check", "", "exit with 1 if a figure crosses a limit in the TOML `FILE`")
 	f.StringVar(&o.against, "against", "", "exit with 1 if a figure differs from the run saved in `FILE`")
 	f.StringVar(&o.drift, "drift", "", "tolerate `AMOUNT` between a figure and the saved run: 5%, +5%, 1000")
-	e.choice(cmd, &o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", "--broken", []string{"fail", "warn"})
-	e.choice(cmd, &o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", "--unpriced", []string{"fail", "ignore"})
+	f.choice(&o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", "--broken", []string{"fail", "warn"})
+	f.choice(&o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", "--unpriced", []string{"fail", "ignore"})
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
-	complete(cmd, "require", gate.FigureNames())
-	e.before(func() error { return o.check(e) })
+	f.complete("require", gate.FigureNames())
+	f.before(func() error { return o.check(f.env) })
 }
 
 // check checks the flags and reads the files that they name, before any session is opened.

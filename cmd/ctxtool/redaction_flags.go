@@ -7,8 +7,6 @@ import (
 
 	"ctxtool/internal/redact"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 // redaction are the flags that select what is redacted before a session is read.
@@ -22,9 +20,9 @@ type redaction struct {
 }
 
 // flags registers the flags for a command that reads sessions.
-func (o *redaction) flags(e *env) {
-	e.redacts()
-	e.before(func() error { return o.start(e) })
+func (o *redaction) flags(f *flagSet) {
+	f.redacts()
+	f.before(func() error { return o.start(f.env) })
 }
 
 // redacts declares that the command takes --redact and --fail-on-secret.
@@ -32,9 +30,8 @@ func (e *env) redacts() { e.taken = append(e.taken, "redact", "fail-on-secret") 
 
 // ruleFlags registers the flags that select what is redacted. Other commands than redact take them
 // from the configuration.
-func (o *redaction) ruleFlags(cmd *cobra.Command) {
+func (o *redaction) ruleFlags(f *flagSet) {
 	o.flagged = true
-	f := cmd.Flags()
 	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
 	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in the format of gitleaks")
 	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one per line")

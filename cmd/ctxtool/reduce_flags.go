@@ -26,51 +26,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reduceFlags are the flags of the commands that make contexts smaller. Without -o and
-// --write these print a plan.
-type reduceFlags struct {
-	writeFlags
-	replayFlags
-	overrideFlags
-	at      string
-	as      string
-	ifOver  string
-	counter string
-	summarizerFlags
-
-	policy  *compact.Policy
-	byAgent func(name string) (*compact.Policy, error) // returns that of another agent; nil if policy is for all
-	asked   *tokens.Counter                            // instead of a policy's own
-	job     compact.Job
-	replay  replay.Options
-}
-
 // asForms are the forms in which changes are stored, the default first.
 var asForms = []string{string(compact.AsAuto), string(compact.AsEdits), string(compact.AsTransform)}
 
-// command completes a command that reduces by the policy that choose sets. It has its own flags.
-func (o *reduceFlags) command(e *env, cmd *cobra.Command, choose func() error) *cobra.Command {
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return o.run(e, args) }
-	o.writeFlags.flags(e, cmd, "the session with the new entries to `FILE`, or into a folder", "text", "json", "jsonl", "entries")
-	o.replayFlags.flags(e, cmd)
-	o.overrideFlags.flags(e, cmd, &o.replay)
-	o.nowFlag(cmd, "the entries")
-	o.forceFlag(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&o.Write, "write", false, "append the entries to each session")
-	f.StringVar(&o.at, "at", "", "plan for the context at `POINT`")
-	e.choice(cmd, &o.as, "as", string(compact.AsAuto), "store changes as `FORM`: "+strings.Join(asForms, ", "), "--as", asForms)
-	o.unmarkedFlag(cmd)
-	f.StringVar(&o.ifOver, "if-over", "", "only contexts over `AMOUNT`: 100k tokens, or 80% of the window")
-	e.choice(cmd, &o.counter, "counter", "", "count tokens by `COUNTER` (default: the policy's)", "", tokens.Names())
-	f.Var(countFlag(&o.jobs), "jobs", "work on `N` sessions at a time (default: number of CPUs)")
-	e.before(choose)
-	e.before(func() error { return o.check(e) })
-	return cmd
-}
-
 // check checks the flags, before any input is opened.
-func (o *reduceFlags) check(e *env) (err error) {
+func (o *reduceOptions) check(e *env, cmd *cobra.Command) (err error) {
+	if err := o.word(cmd); err != nil {
+		return err
+	}
+	name := o.policyName
+	if own, rest, _ := strings.Cut(name, ":"); own == ofAgent && len(o.passes) == 0 {
+		name = compact.PiPolicy.Name + ":" + rest
+		o.byAgent = func(name string) (*compact.Policy, error) { return o.choose(e, name+":"+rest) }
+	}
+	if o.policy, err = o.choose(e, name); err != nil {
+		return err
+	}
 	o.replay.Rules = o.by
 	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
 	o.job.IfOver, err = compact.ParseAmount("--if-over", o.ifOver)
@@ -94,7 +65,7 @@ func (o *reduceFlags) check(e *env) (err error) {
 }
 
 // counted returns a policy with the counter that was asked for.
-func (o *reduceFlags) counted(p *compact.Policy) *compact.Policy {
+func (o *reduceOptions) counted(p *compact.Policy) *compact.Policy {
 	if o.asked != nil {
 		p = p.Copy()
 		p.Counter, p.ByUsage = o.asked, false
@@ -102,7 +73,7 @@ func (o *reduceFlags) counted(p *compact.Policy) *compact.Policy {
 	return p
 }
 
-func (o *reduceFlags) policyOf(s *sessionfmt.Session) (*compact.Policy, error) {
+func (o *reduceOptions) policyOf(s *sessionfmt.Session) (*compact.Policy, error) {
 	d := s.Dialect()
 	if o.byAgent == nil || d == nil {
 		return o.job.Policy, nil
@@ -115,7 +86,7 @@ func (o *reduceFlags) policyOf(s *sessionfmt.Session) (*compact.Policy, error) {
 }
 
 // run reduces the sessions that the arguments name.
-func (o *reduceFlags) run(e *env, args []string) error {
+func runReduce(e *env, o *reduceOptions, args []string) error {
 	files, err := e.sessions(args)
 	if err != nil {
 		return usage(err)
@@ -142,7 +113,7 @@ func (o *reduceFlags) run(e *env, args []string) error {
 	return o.summarizerFlags.run(e, paths(files), func() error { return o.carryOut(e, files) })
 }
 
-func (o *reduceFlags) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
+func (o *reduceOptions) reduce(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 	if o.Write || o.output != "" || o.format == "entries" {
 		if err := s.Foreign(); err != nil {
 			return nil, err
@@ -183,7 +154,7 @@ const smallContext = 2000
 
 // otherwise returns what goes on where --write would not: with a target if there is nothing to do, or
 // the upgrade that comes before that, and for another agent's session with its import.
-func (o *reduceFlags) otherwise(e *env, s *sessionfmt.Session, p *plan.Plan, f listedFile) string {
+func (o *reduceOptions) otherwise(e *env, s *sessionfmt.Session, p *plan.Plan, f listedFile) string {
 	r, ref, target := p.Reduction, e.ref(f.path), ""
 	idle := len(r.Changes) == 0 && r.Summary == "" && o.job.Policy.Target == (compact.Amount{})
 	if size := min(r.Before, p.Context.Tokens); idle && size > smallContext {
@@ -227,8 +198,7 @@ type summarizerFlags struct {
 
 // summaryFlags are the flags of commands that need summaries; others are flags beside
 // --summarizer that run commands, see only.
-func (o *summarizerFlags) summaryFlags(e *env, cmd *cobra.Command, others ...string) {
-	f := cmd.Flags()
+func (o *summarizerFlags) summaryFlags(f *flagSet, others ...string) {
 	f.StringVar(&o.summarizer, "summarizer", "extract", "take summaries from `SOURCE`: "+strings.Join(compact.Summarizers, ", "))
 	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "write at most `TOKENS` (default: by what it replaces)")
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than `DURATION`")
@@ -238,10 +208,10 @@ func (o *summarizerFlags) summaryFlags(e *env, cmd *cobra.Command, others ...str
 	f.StringVar(&o.emitTo, "emit", "", "write the requests for summaries to `FILE`; append nothing")
 	f.StringVar(&o.applyFrom, "apply", "", "take the summaries from `FILE`: the lines of --emit with a summary field")
 	exec := "summarizer exec:COMMAND"
-	only(cmd, []string{"summarizer extract"}, "summary-tokens")
-	only(cmd, append([]string{exec}, others...), "summary-limit")
-	only(cmd, []string{exec, "emit", "apply"}, "focus", "prompt", "identifiers")
-	cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
+	f.only([]string{"summarizer extract"}, "summary-tokens")
+	f.only(append([]string{exec}, others...), "summary-limit")
+	f.only([]string{exec, "emit", "apply"}, "focus", "prompt", "identifiers")
+	f.cmd.MarkFlagsMutuallyExclusive("emit", "apply", "summarizer")
 }
 
 // check checks the flags, before any input is opened.

@@ -136,41 +136,41 @@ var commands = []struct {
 	group  string   // one of groups, or none: listed by name only
 	also   []string // its other names
 }{
-	{"branch", newBranchCommand, 1, "Files", nil},
-	{"browse", newBrowseCommand, otherArgs, "Inspect", nil},
-	{"cache", newCacheCommand, manySessions, "Explain", nil},
-	{"check", newCheckCommand, manySessions, "Files", []string{"fsck"}},
-	{"export", newExportCommand, manySessions, "Files", nil},
-	{"forgot", newForgotCommand, 0, "Explain", nil},
-	{"config", newConfigCommand, otherArgs, "", nil},
-	{"import", newImportCommand, 0, "Files", nil},
-	{"cost", newCostCommand, manySessions, "Inspect", nil},
-	{"count", newCountCommand, otherArgs, "", nil},
-	{"diff", newDiffCommand, 2, "Explain", nil},
-	{"doctor", newDoctorCommand, manySessions, "Explain", nil},
-	{"edit", newEditCommand, 1, "Change", nil},
-	{"label", newLabelCommand, 1, "Change", nil},
-	{"keep", newKeepCommand, otherArgs, "Files", nil},
-	{"log", newLogCommand, 0, "Inspect", nil},
-	{"ls", newLsCommand, otherArgs, "Inspect", nil},
-	{"migrate", newMigrateCommand, manySessions, "", nil},
-	{"models", newModelsCommand, otherArgs, "", nil},
-	{"notes", newNotesCommand, 0, "Explain", nil},
-	{"patch", newPatchCommand, 0, "Change", nil},
-	{"policies", newPoliciesCommand, otherArgs, "", nil},
-	{"redact", newRedactCommand, manySessions, "Files", nil},
-	{"reduce", newReduceCommand, manySessions, "Change", []string{"compact", "prune"}},
-	{"repair", newRepairCommand, manySessions, "Files", nil},
-	{"render", newRenderCommand, 0, "Inspect", nil},
-	{"replay", newReplayCommand, 0, "Inspect", nil},
-	{"search", newSearchCommand, otherArgs, "Inspect", nil},
-	{"mcp", newMCPCommand, otherArgs, "", nil},
-	{"show", newShowCommand, math.MaxInt, "Inspect", nil},
-	{"simulate", newSimulateCommand, manySessions, "Explain", nil},
-	{"stats", newStatsCommand, manySessions, "Explain", nil},
-	{"status", newStatusCommand, 0, "Inspect", nil},
-	{"trace", newTraceCommand, 1, "Explain", nil},
-	{"undo", newUndoCommand, manySessions, "Change", nil},
+	{"branch", made(runBranch), 1, "Files", nil},
+	{"browse", made(runBrowse), otherArgs, "Inspect", nil},
+	{"cache", made(runCache), manySessions, "Explain", nil},
+	{"check", made(runCheck), manySessions, "Files", []string{"fsck"}},
+	{"export", made(runExport), manySessions, "Files", nil},
+	{"forgot", made(runForgot), 0, "Explain", nil},
+	{"config", made(runConfig), otherArgs, "", nil},
+	{"import", made(runImport), 0, "Files", nil},
+	{"cost", made(runCost), manySessions, "Inspect", nil},
+	{"count", made(runCount), otherArgs, "", nil},
+	{"diff", made(runDiff), 2, "Explain", nil},
+	{"doctor", made(runDoctor), manySessions, "Explain", nil},
+	{"edit", made(runEdit), 1, "Change", nil},
+	{"label", made(runLabel), 1, "Change", nil},
+	{"keep", made(runKeep), otherArgs, "Files", nil},
+	{"log", made(runLog), 0, "Inspect", nil},
+	{"ls", made(runLs), otherArgs, "Inspect", nil},
+	{"migrate", made(runMigrate), manySessions, "", nil},
+	{"models", made(runModels), otherArgs, "", nil},
+	{"notes", made(runNotes), 0, "Explain", nil},
+	{"patch", made(runPatch), 0, "Change", nil},
+	{"policies", made(runPolicies), otherArgs, "", nil},
+	{"redact", made(runRedact), manySessions, "Files", nil},
+	{"reduce", made(runReduce), manySessions, "Change", []string{"compact", "prune"}},
+	{"repair", made(runRepair), manySessions, "Files", nil},
+	{"render", made(runRender), 0, "Inspect", nil},
+	{"replay", made(runReplay), 0, "Inspect", nil},
+	{"search", made(runSearch), otherArgs, "Inspect", nil},
+	{"mcp", made(runMCP), otherArgs, "", nil},
+	{"show", made(runShow), math.MaxInt, "Inspect", nil},
+	{"simulate", made(runSimulate), manySessions, "Explain", nil},
+	{"stats", made(runStats), manySessions, "Explain", nil},
+	{"status", made(runStatus), 0, "Inspect", nil},
+	{"trace", made(runTrace), 1, "Explain", nil},
+	{"undo", made(runUndo), manySessions, "Change", nil},
 	{"version", newVersionCommand, otherArgs, "", nil},
 }
 
@@ -247,7 +247,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	f := root.PersistentFlags()
+	f := &flagSet{root.PersistentFlags(), e, root}
 	f.StringVar(&e.configFile, "config", "", "read settings from `FILE` too, above the other files")
 	f.StringVar(&e.sessionsDir, "sessions-dir", "", "find sessions by id in `DIR` (default: of all agents)")
 	f.StringVar(&e.color, "color", "auto", "colour text `WHEN`: "+strings.Join(colorNames, ", "))
@@ -258,7 +258,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	f.BoolVarP(&e.quiet, "quiet", "q", false, "print nothing but the answer and errors")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
 	f.Var(sizeFlag(&e.disk.MaxSize), "max-size", "read at most `SIZE` of a compressed session (default: 100 times its file, 8GB)")
-	complete(root, "color", colorNames)
+	f.complete("color", colorNames)
 	e.addHelp(root)
 	for _, c := range commands {
 		if only == "" || c.name == only {
@@ -302,11 +302,6 @@ func newRoot(e *env, only string) *cobra.Command {
 		script.Hidden = true // only for installation, see README
 	}
 	return root
-}
-
-// command returns a command with options.
-func command[O any](e *env, o O, run func(e *env, o O, args []string) error) *cobra.Command {
-	return &cobra.Command{RunE: func(_ *cobra.Command, args []string) error { return run(e, o, args) }}
 }
 
 // argsOf returns the check of the number of arguments that the usage of a command names: any if

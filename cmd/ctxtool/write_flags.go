@@ -15,8 +15,6 @@ import (
 	"ctxtool/internal/plan"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
-
-	"github.com/spf13/cobra"
 )
 
 // writeFlags are the flags of the commands that write sessions. Each makes a plan for a
@@ -47,46 +45,44 @@ type writeFlags struct {
 }
 
 // appendFlags are the flags of commands that append entries to one session.
-func (o *writeFlags) appendFlags(e *env, cmd *cobra.Command) {
-	o.flags(e, cmd, "the session with the new entries to `FILE`", "text", "json", "entries")
-	o.nowFlag(cmd, "the entries")
-	cmd.Flags().BoolVar(&o.Write, "write", false, "append the entries to the session")
+func (o *writeFlags) appendFlags(f *flagSet) {
+	o.flags(f, "the session with the new entries to `FILE`", "text", "json", "entries")
+	o.nowFlag(f, "the entries")
+	f.BoolVar(&o.Write, "write", false, "append the entries to the session")
 	o.Again = true
 }
 
 // rewriteFlags are the flags of commands that write new files.
-func (o *writeFlags) rewriteFlags(e *env, cmd *cobra.Command) {
-	o.flags(e, cmd, "the new session to `FILE`, or into a folder", "text", "json", "diff")
-	f := cmd.Flags()
+func (o *writeFlags) rewriteFlags(f *flagSet) {
+	o.flags(f, "the new session to `FILE`, or into a folder", "text", "json", "diff")
 	f.BoolVar(&o.Write, "write", false, "replace the session, and keep the original")
 	f.StringVar(&o.Quarantine, "quarantine", "", "move what is not an entry to this new `FILE`")
-	o.forceFlag(cmd)
+	o.forceFlag(f)
 	f.BoolVar(&o.insists, "strict", false, "exit with 1 if a session is skipped")
 	f.BoolVar(&o.pending, "check", false, "exit with 1 if a session would change; write nothing")
-	exclude(cmd, "check", "write", "output", "quarantine")
+	f.exclude("check", "write", "output", "quarantine")
 	o.whole, o.times = true, true
 }
 
-func (o *writeFlags) flags(e *env, cmd *cobra.Command, output string, forms ...string) {
-	o.answer.flags(e, cmd, forms...)
-	f := cmd.Flags()
+func (o *writeFlags) flags(f *flagSet, output string, forms ...string) {
+	o.answer.flags(f, forms...)
 	f.Lookup("format").Usage = "print the plan as `FORM`: " + strings.Join(forms, ", ")
 	f.Lookup("output").Usage = "write " + output
 	if o.stays == "" { // else the session is redacted
-		e.redacts()
+		f.redacts()
 	}
 }
 
-func (o *writeFlags) nowFlag(cmd *cobra.Command, of string) {
-	cmd.Flags().StringVar(&o.now, "now", "", "set the `TIME` of "+of)
+func (o *writeFlags) nowFlag(f *flagSet, of string) {
+	f.StringVar(&o.now, "now", "", "set the `TIME` of "+of)
 }
 
-func (o *writeFlags) unmarkedFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch; undo does not find it")
+func (o *writeFlags) unmarkedFlag(f *flagSet) {
+	f.BoolVar(&o.unmarked, "no-mark", false, "append no entry that records the batch; undo does not find it")
 }
 
-func (o *writeFlags) forceFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.Force, "force", false, "write even if an agent may be using the session")
+func (o *writeFlags) forceFlag(f *flagSet) {
+	f.BoolVar(&o.Force, "force", false, "write even if an agent may be using the session")
 }
 
 // run carries out the plans of the sessions that the arguments name.

@@ -80,6 +80,7 @@ type Call struct {
 	Command string   // that is run
 	Paths   []string // files and folders, as the call names them; none of a command
 
+	about         string      // the name of the argument that describes it, if it is shown as it is
 	subject, path jsonl.Value // the arguments that describe it, and that name the paths
 }
 
@@ -118,19 +119,19 @@ func New(tool, id string, args jsonl.Value) Call {
 	var edits, writes bool
 	for key, v := range c.Args.Members {
 		if c.subject == nil {
-			c.subject = v
+			c.about, c.subject = string(key), v
 		}
 		k := slices.Index(subjects, string(key))
 		switch {
 		case string(key) == "content":
 			writes = v.IsString()
-		case string(key) == "edits" && v.IsArray(), v.IsString() && slices.Contains(newTexts, string(key)):
+		case string(key) == "edits" && v.IsArray(), v.IsString() && slices.Contains(NewTexts, string(key)):
 			edits = true
 		case k < 0, !v.IsString() && !v.IsArray(), len(v) == len(`""`), k < commands && c.Action != Other && c.Action != Run:
 			continue
 		}
 		if k >= 0 && k < best {
-			best, c.subject = k, v
+			best, c.about, c.subject = k, string(key), v
 		}
 		if k >= searches && k < named {
 			named, c.path = k, v
@@ -141,7 +142,7 @@ func New(tool, id string, args jsonl.Value) Call {
 		c.Action, c.Command = Run, c.subject.Text()
 		if c.subject.IsArray() {
 			c.Command = script(c.subject)
-			c.subject = jsonl.AppendQuoted(nil, c.Command)
+			c.about, c.subject = "", jsonl.AppendQuoted(nil, c.Command)
 		}
 	case c.Action == Other && c.path != nil && edits:
 		c.Action = Edit
@@ -158,7 +159,7 @@ func New(tool, id string, args jsonl.Value) Call {
 		}
 	case c.Action == Edit:
 		if c.Paths = patched(among(c.Args, patches).Text()); c.Paths != nil {
-			c.subject = jsonl.AppendQuoted(nil, strings.Join(c.Paths, " "))
+			c.about, c.subject = "", jsonl.AppendQuoted(nil, strings.Join(c.Paths, " "))
 		}
 	}
 	return c
@@ -228,6 +229,14 @@ func (c *Call) Runs() bool { return c.Action == Run }
 // Subject returns what describes the call best, empty if it has no arguments.
 func (c *Call) Subject() string { return string(c.AppendSubject(nil)) }
 
+// About returns the name of the argument that describes the call best, or else a text.
+func (c *Call) About() (name string, text jsonl.Value) {
+	if c.about != "" || c.subject == nil {
+		return c.about, nil
+	}
+	return "", c.subject
+}
+
 // Path returns the first path, empty if there is none.
 func (c *Call) Path() string {
 	if len(c.Paths) == 0 {
@@ -278,8 +287,8 @@ func (c *Call) Beginning(n int) string {
 // The names of a text that an edit replaces, of the new one, and of a patch.
 var (
 	patches  = strings.Fields("input patch patchText")
-	oldTexts = strings.Fields("oldText old_string oldString old_str old_content old")
-	newTexts = strings.Fields("newText new_string newString new_str new_content new")
+	OldTexts = strings.Fields("oldText old_string oldString old_str old_content old")
+	NewTexts = strings.Fields("newText new_string newString new_str new_content new")
 )
 
 // A Replacement is a text that an edit replaces.
@@ -288,7 +297,7 @@ type Replacement struct{ Old, New string }
 // Replacements returns the replacements in the arguments of an edit.
 func (c *Call) Replacements() (all []Replacement) {
 	from := func(v jsonl.Value) {
-		if was, is := among(v, oldTexts), among(v, newTexts); was.IsString() || is.IsString() {
+		if was, is := among(v, OldTexts), among(v, NewTexts); was.IsString() || is.IsString() {
 			all = append(all, Replacement{was.Text(), is.Text()})
 		}
 	}

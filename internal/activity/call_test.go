@@ -2,11 +2,8 @@ package activity
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
-	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -80,10 +77,6 @@ func TestCalls(t *testing.T) {
 		if got.Runs() != (got.Command != "") {
 			t.Errorf("%s%s: %q", c.tool, c.args, got.Command)
 		}
-	}
-	page := must.Get(os.ReadFile("../../internal/html/entry.js"))
-	if list := strings.ReplaceAll(string(page), "' +\n  '", ""); !strings.Contains(list, "('"+strings.Join(subjects, " ")+"')") {
-		t.Error("pages for browsers have another list of subjects")
 	}
 	for args, want := range map[string]string{
 		`{"path":"a","edits":[{"oldText":"x","newText":"y"},{"old_str":"p"}]}`: "[{x y} {p }]",

@@ -68,7 +68,7 @@ class App {
 
   // near returns a path or a command as it would be written in the session's folder.
   near(text) {
-    const cwd = this.model.head.cwd
+    const cwd = this.model.head.project
     if (!cwd || cwd === '/' || typeof text !== 'string') return text
     const folder = cwd.replace(/\/+$/, '')
     return text.replace(`cd ${folder} && `, '').split(folder + '/').join('')

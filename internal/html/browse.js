@@ -80,7 +80,7 @@ class Browse extends Index {
       const box = byId(name), had = new Set([...box.options].map(o => o.value))
       for (const value of new Set(this.sessions.map(of))) if (value && !had.has(value)) box.append(el('option', { value }, line(value, 80)))
     }
-    options('project', s => s.cwd)
+    options('project', s => s.project)
     options('agent', s => s.agent)
     this.refresh()
   }
@@ -93,7 +93,7 @@ class Browse extends Index {
 
   refresh() {
     const all = this.sessions, day = ms => ms ? moment(ms).slice(0, 10) : ''
-    this.sessions = all.filter(s => this.fits({ project: s.cwd, agent: s.agent, from: day(s.from), to: day(s.to) }))
+    this.sessions = all.filter(s => this.fits({ project: s.project, agent: s.agent, from: day(s.from), to: day(s.to) }))
     super.refresh()
     this.about()
     this.chart()

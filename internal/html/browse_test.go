@@ -98,7 +98,7 @@ func TestBrowse(t *testing.T) {
 
 	s.Run("document.querySelector('.project').click()")
 	s.Holds(fmt.Sprintf("new URLSearchParams(location.search).get('project') === %q", dearest.Project))
-	s.Holds("ctxtool.rows.length < ctxtool.sessions.length && ctxtool.rows.every(x => x.cwd === document.getElementById('project').value)")
+	s.Holds("ctxtool.rows.length < ctxtool.sessions.length && ctxtool.rows.every(x => x.project === document.getElementById('project').value)")
 	s.Holds(fmt.Sprintf("Math.abs([...document.querySelectorAll('.day[data-day]')].reduce((sum, d) => sum + +d.dataset.cost, 0) - %v) < 1e-9", dearest.Cost.Total))
 	s.Run("history.back()")
 	s.Holds("location.search === '' && ctxtool.rows.length === ctxtool.sessions.length")

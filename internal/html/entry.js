@@ -69,17 +69,11 @@ function sets(m) {
   return all
 }
 
-// subjects are the arguments that describe a call, as in internal/activity.
-const subjects = ('command cmd script pattern patterns query ' +
-  'path file_path filePath absolute_path notebook_path dir_path filename file paths url name prompt description id').split(' ')
-
-// subject returns the most telling argument of a call.
+// subject returns what describes a call best: the argument that its row names, or a text.
 export function subject(call) {
-  const args = call?.arguments
-  if (!args || typeof args !== 'object') return typeof args === 'string' ? args : ''
-  for (const name of subjects) if (typeof args[name] === 'string' && args[name]) return args[name]
-  for (const name in args) if (typeof args[name] === 'string') return args[name]
-  return ''
+  if (typeof call?.subject === 'string') return call.subject
+  const args = call?.arguments, value = args && typeof args === 'object' ? args[call.about] : args
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
 // json returns a value as indented JSON, without what is nested too deep.
@@ -235,7 +229,7 @@ export class Drawer {
   args(key, call) {
     const args = call?.arguments
     if (!args || typeof args !== 'object') return args === undefined ? null : this.more(key + ':args', typeof args === 'string' ? args : json(args), { lines: 6 })
-    const edits = replacements(call)
+    const edits = replacements(call, this.model.head)
     if (edits) return this.diff(key, edits.flatMap(([was, is], k) => [...k ? [['…', '']] : [], ...near(difference(was, is))]))
     if (typeof args.content === 'string' && args.path !== undefined) {
       return this.more(key + ':args', args.content, { lines: 14, nodes: x => coloured(x, languageOf(args.path)) })
@@ -263,7 +257,7 @@ export class Drawer {
     const text = textOf(m), failed = m.isError === true
     const exit = /Command exited with code (\d+)\s*$/.exec(text)
     const diff = typeof m.details?.diff === 'string' ? parseDiff(m.details.diff) : null
-    const edits = !diff && replacements(call)
+    const edits = !diff && replacements(call, this.model.head)
     const status = failed ? (exit ? 'exit ' + exit[1] : 'failed') : diff ? tally(diff) : edits ? tally(edits.flatMap(([a, b]) => difference(a, b))) : ''
     const box = el('div', { class: failed ? 'card bad' : 'card' }, this.callHead(call, status, failed))
     if (diff && !failed) box.append(this.diff(row + '', diff))
@@ -289,7 +283,7 @@ export class Drawer {
 
   shell(row, m) {
     const code = typeof m.exitCode === 'number' ? m.exitCode : 0
-    const call = { name: m.excludeFromContext ? 'user, not sent' : 'user', arguments: { command: worded(m.command ?? '') } }
+    const call = { name: m.excludeFromContext ? 'user, not sent' : 'user', about: 'command', arguments: { command: worded(m.command ?? '') } }
     return el('div', { class: code ? 'card bad' : 'card' }, this.callHead(call, m.cancelled ? 'cancelled' : code ? 'exit ' + code : '', code !== 0),
       m.output ? this.more(row + ':out', worded(m.output), { lines: 12, cls: 'output' }) : el('p', { class: 'mute none' }, 'No output'))
   }
@@ -343,11 +337,12 @@ function smallArgs(call) {
   return line(rest.map(([name, v]) => `${name} ${v}`).join('  '), 120)
 }
 
-// replacements returns the old and new texts of an edit, null for other calls.
-function replacements(call) {
+// replacements returns the old and new texts of an edit, by the names of the arguments; null for other calls.
+function replacements(call, { olds, news }) {
   const args = call?.arguments
   if (!args || typeof args !== 'object') return null
-  const pair = x => x && typeof x === 'object' ? [x.oldText ?? x.old_string, x.newText ?? x.new_string] : []
+  const among = (x, names) => x[names.find(name => name in x)]
+  const pair = x => x && typeof x === 'object' ? [among(x, olds), among(x, news)] : []
   const all = (Array.isArray(args.edits) ? args.edits : [args]).map(pair)
   return all.length && all.every(([a, b]) => typeof a === 'string' && typeof b === 'string') ? all : null
 }

@@ -4,7 +4,7 @@ import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
 
 const columns = [
-  { name: 'Session', of: s => (s.name || s.prompt || s.file).toLowerCase(), up: true },
+  { name: 'Session', of: s => (s.name || s.first || s.file).toLowerCase(), up: true },
   { name: 'Began', of: s => s.from || 0, cls: 'when' },
   { name: 'Requests', of: s => s.requests, cls: 'n' },
   { name: 'Context', of: s => Math.max(0, ...s.sizes || []), cls: 'spark' },
@@ -63,7 +63,7 @@ export class Index {
     const words = byId('search').value.toLowerCase().split(/\s+/).filter(Boolean)
     const { of } = this.by, sign = this.up ? 1 : -1
     this.rows = this.sessions.filter(s => {
-      const text = [s.file, s.name, s.prompt, s.cwd, s.model, s.error].filter(Boolean).join('\n').toLowerCase()
+      const text = [s.file, s.name, s.first, s.project, s.model, s.error].filter(Boolean).join('\n').toLowerCase()
       return words.every(w => text.includes(w))
     }).sort((a, b) => { const x = of(a), y = of(b); return x < y ? -sign : x > y ? sign : a.file < b.file ? -1 : 1 })
     for (const cell of byId('columns').children) cell.setAttribute('aria-sort', cell.dataset.column === this.by.name ? (this.up ? 'ascending' : 'descending') : 'none')
@@ -73,8 +73,8 @@ export class Index {
 
   row(s) {
     const cell = (cls, ...children) => el('span', { class: 'cell ' + cls, role: 'cell' }, children)
-    const title = line(s.name || s.prompt || s.file, 160)
-    const about = [s.name || s.prompt ? s.file : null, s.cwd, s.model].filter(Boolean).map(x => line(x, 120)).join(' · ')
+    const title = line(s.name || s.first || s.file, 160)
+    const about = [s.name || s.first ? s.file : null, s.project, s.model].filter(Boolean).map(x => line(x, 120)).join(' · ')
     return el('div', { class: s.error ? 'session-row broken' : 'session-row', role: 'row', 'data-file': s.file },
       cell('what', s.page ? el('a', { href: s.page, dir: 'auto' }, title) : el('span', { class: 'name' }, title), s.over ? el('span', { class: 'tag warn' }, 'over the window') : null, s.findings ? el('span', { class: 'tag warn' }, count(s.findings, 'finding')) : null,
         el('span', { class: 'about mute' }, s.error ? line(s.error, 200) : about)),

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/cache"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
@@ -29,10 +30,9 @@ type value = jsonl.Value
 type Head struct {
 	Schema string `json:"schema"`
 	File   string `json:"file"`            // shown if the session has no name
-	Name   string `json:"name,omitempty"`  // the session's name
 	Title  string `json:"title,omitempty"` // its name, or its first words
 	Over   bool   `json:"over,omitempty"`  // the context of its last request exceeds the window
-	Cwd    string `json:"cwd,omitempty"`
+	outline.About
 	dialect.Reading
 	Version  int                 `json:"version"`
 	Rules    string              `json:"rules"`
@@ -40,6 +40,8 @@ type Head struct {
 	Leaf     int                 `json:"leaf"`    // row, -1 for none
 	Entries  int                 `json:"entries"` // number of rows that are entries; messages and texts follow
 	Kinds    []string            `json:"kinds"`   // names of kinds, by number
+	Olds     []string            `json:"olds"`    // names of arguments that are texts which an edit replaces
+	News     []string            `json:"news"`    // and of the new ones
 	Coverage sessionfmt.Coverage `json:"coverage"`
 	Findings []Finding           `json:"findings,omitempty"`
 	Stopped  []Finding           `json:"stopped,omitempty"` // broken patches; later requests are unknown
@@ -158,8 +160,10 @@ func (p *Report) requests(leaf int) error {
 	for k := range jsonl.Scalar + 1 {
 		kinds = append(kinds, k.String())
 	}
+	about := p.about
+	about.First = "" // the title has it
 	p.Head = Head{
-		Schema: "ctxtool/page/2", Name: p.about.Name, Cwd: p.about.CWD, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
+		Schema: "ctxtool/page/2", Olds: activity.OldTexts, News: activity.NewTexts, About: about, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
 		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}
@@ -234,12 +238,10 @@ func (p *Report) Rows(dst []byte, stretch [2]int, see func(record int, row value
 
 // A Summary is a session in the report of a store, schema ctxtool/page.store/2.
 type Summary struct {
-	File     string `json:"file"`           // name in the store
-	Page     string `json:"page,omitempty"` // address of its page
-	Error    string `json:"error,omitempty"`
-	Name     string `json:"name,omitempty"`
-	Prompt   string `json:"prompt,omitempty"` // the first words of the first prompt
-	Cwd      string `json:"cwd,omitempty"`
+	File  string `json:"file"`           // name in the store
+	Page  string `json:"page,omitempty"` // address of its page
+	Error string `json:"error,omitempty"`
+	outline.About
 	Model    string `json:"model,omitempty"` // of the last request
 	From     int64  `json:"from,omitempty"`  // milliseconds since 1970
 	To       int64  `json:"to,omitempty"`
@@ -268,12 +270,12 @@ const mostSizes = 48
 // Summary summarizes the report, which must be finished.
 func (p *Report) Summary() *Summary {
 	h := &p.Head
-	prompt, _ := outline.FirstPrompt(p.s, h.Leaf)
 	s := &Summary{
-		Name: h.Name, Prompt: prompt, Cwd: h.Cwd, Findings: len(h.Findings) + len(h.Stopped),
+		About: h.About, Findings: len(h.Findings) + len(h.Stopped),
 		Tokens: p.total.Recorded.Prompt(), Read: h.Cache.Read, Again: p.total.Rebilled.Cost,
 		Cost: h.Cost, From: h.From, Over: h.Over, calls: p.Index.calls,
 	}
+	s.First, _ = outline.FirstPrompt(p.s, h.Leaf)
 	sizes, model := p.path()
 	s.Model, s.Requests = model, len(p.steps)
 	n := min(len(sizes), mostSizes)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ctxtool/internal/activity"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -162,6 +163,13 @@ func (w *rower) message(dst []byte, v value) []byte {
 			return w.paid(dst, v)
 		case "content":
 			return w.content(dst, v)
+		case "nestedCalls":
+			return object(dst, v, func(dst, key []byte, v value) []byte {
+				if string(key) == "calls" {
+					return list(dst, v, asCall)
+				}
+				return v.AppendShort(dst, longest)
+			})
 		case "isError":
 			failed = v.Truthy()
 		case "stopReason":
@@ -195,6 +203,9 @@ func (w *rower) content(dst []byte, v value) []byte {
 		w.has |= hasText
 	}
 	return list(dst, v, func(dst []byte, block value) []byte {
+		if block.Get("type").Is("toolCall") {
+			return asCall(dst, block)
+		}
 		return object(dst, block, func(dst, key []byte, v value) []byte {
 			if bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")) {
 				return dst
@@ -205,6 +216,27 @@ func (w *rower) content(dst []byte, v value) []byte {
 			return v.AppendShort(dst, longest)
 		})
 	})
+}
+
+// asCall appends a call with what it is about: the name of an argument, or a text.
+func asCall(dst []byte, v value) []byte {
+	c := activity.New(v.Get("name").Text(), "", v.Get("arguments"))
+	name, text := c.About()
+	dst = object(dst, v, func(dst, key []byte, v value) []byte {
+		if bytes.HasSuffix(key, []byte("ignature")) || string(key) == "about" || string(key) == "subject" {
+			return dst
+		}
+		return v.AppendShort(dst, longest)
+	})
+	if !v.IsObject() {
+		return dst
+	}
+	dst = append(bytes.TrimSuffix(dst, []byte("}")), `,"about":`...)
+	dst = jsonl.AppendQuoted(dst, name)
+	if text != nil {
+		dst = text.AppendShort(append(dst, `,"subject":`...), longest)
+	}
+	return append(dst, '}')
 }
 
 // heavy are the fields of an op that are shown as part of the resulting context.

@@ -22,9 +22,9 @@ import (
 // Options configure a trial of results at one point.
 type Options struct {
 	Replay   replay.Options
-	Leaf     int // the record whose path continues after the point; 0 is the session's leaf
-	At       int // the record after which the results apply; 0 is Leaf
-	Reason   Reason
+	Leaf     int               // the record whose path continues after the point; 0 is the session's leaf
+	At       int               // the record after which the results apply; 0 is Leaf
+	Reason   Reason            // BeforeRequest if empty
 	Source   string            // the file with the results, for messages
 	Counters []*tokens.Counter // of the sizes, the first one of the rest too; pi's if empty
 	Now      time.Time
@@ -96,6 +96,7 @@ func (b *Bill) add(c *cache.Comparison) {
 func New(s *sessionfmt.Session, results []Result, opt Options) (*Trial, error) {
 	opt.Leaf = cmp.Or(opt.Leaf, s.Leaf())
 	opt.At = cmp.Or(opt.At, opt.Leaf)
+	opt.Reason = cmp.Or(opt.Reason, BeforeRequest)
 	if len(opt.Counters) == 0 {
 		opt.Counters = []*tokens.Counter{&tokens.Pi}
 	}

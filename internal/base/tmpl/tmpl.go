@@ -183,7 +183,7 @@ func (t Templates) call(dot any, n *parse.CommandNode) (any, error) {
 	return f.Call(args)[0].Interface(), nil
 }
 
-// argument returns a value as a function takes it: what a pointer leads to, or a text or a number of its type.
+// argument returns a value as a function takes it: a pointer, what one leads to, or a text or a number of its type.
 func argument(f reflect.Type, k int, v reflect.Value) reflect.Value {
 	want := f.In(min(k, f.NumIn()-1))
 	if f.IsVariadic() && k >= f.NumIn()-1 {
@@ -194,6 +194,10 @@ func argument(f reflect.Type, k int, v reflect.Value) reflect.Value {
 		return reflect.Zero(want)
 	case v.Kind() == reflect.Pointer && v.Type().Elem() == want:
 		return v.Elem()
+	case want.Kind() == reflect.Pointer && v.Type() == want.Elem():
+		to := reflect.New(v.Type())
+		to.Elem().Set(v)
+		return to
 	case v.Kind() == reflect.String || v.CanInt():
 		return v.Convert(want)
 	}

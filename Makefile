@@ -15,6 +15,7 @@
 # pi      pi's own packages, for tests and benchmarks that compare with them; says when npm has newer ones
 # codex   Codex CLI, for tests that compare with it; codex-versions gets nine versions
 # gemini  Gemini CLI, for tests that compare with it
+# duckdb  DuckDB's library and hyparquet, for the test that asks the questions of docs/guide/fleet.md
 # ccusage  ccusage, for benchmarks that compare with it
 # tiktoken  the reference for counting tokens, for tests and benchmarks
 # vocabularies  the data of replay/tokens, from tiktoken's package
@@ -31,9 +32,10 @@ CCUSAGE_DIR ?= $(CACHE)/ctxtool-ccusage
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 CODEX_DIR ?= $(CACHE)/ctxtool-codex
 CODEX_VERSIONS ?= 0.80.0 0.107.0 0.123.0 0.128.0 0.140.0 0.146.0 0.150.0 0.160.0 0.169.0
+DUCKDB_DIR ?= $(CACHE)/ctxtool-duckdb
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions gemini ccusage tiktoken vocabularies axe libs screenshots models compared
+.PHONY: build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions gemini ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -214,6 +216,9 @@ models:
 # repository.
 axe:
 	npm install --prefix $(AXE_DIR) --ignore-scripts --no-audit --no-fund axe-core@4.14.1
+
+duckdb:
+	npm install --prefix $(DUCKDB_DIR) --ignore-scripts --no-audit --no-fund @duckdb/node-api@1.5.6-r.1 hyparquet@1.31.5 hyparquet-compressors@1.1.2
 
 # The libraries in pages, unchanged. internal/html/lib/README.md lists them with their checksums,
 # which tests compare.

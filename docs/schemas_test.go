@@ -128,6 +128,9 @@ func (s *structs) fields(t *testing.T, pkg, name string) (all []field) {
 		if f.Tag != nil {
 			text, _ := strconv.Unquote(f.Tag.Value)
 			tag = reflect.StructTag(text).Get("json")
+			if column, _, _ := strings.Cut(reflect.StructTag(text).Get("parquet"), ","); tag == "" {
+				tag = column // of a table
+			}
 		}
 		key, option, _ := strings.Cut(tag, ",")
 		if len(f.Names) == 0 && tag == "" {

@@ -206,11 +206,12 @@ func (m *maker) rates(q *ledger.Request, fresh, counted int64) (rate [2]float64)
 	if size == 0 || counted <= 0 {
 		return rate
 	}
-	scale := float64(size) / float64(counted)
+	whole := max(counted, size) // what is not counted is none of the messages
+	scale := float64(size) / float64(whole)
 	if uncached := q.Usage.Input + q.Usage.CacheWrite; uncached > 0 && fresh > 0 {
 		rate[1] = min(price.uncached/float64(uncached)*scale, price.uncached/float64(fresh))
 	}
-	if rest := counted - fresh; rest > 0 {
+	if rest := whole - fresh; rest > 0 {
 		rate[0] = (price.uncached + price.read - rate[1]*float64(fresh)) / float64(rest)
 	} else {
 		rate[1] = (price.uncached + price.read) / float64(fresh)

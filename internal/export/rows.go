@@ -18,12 +18,12 @@ type Rows struct {
 
 // A Session is a session file, or a session of a database. Sums are those of all its branches.
 type Session struct {
-	Session          string   `parquet:"session"`                           // 16 hexadecimal digits that name the file: the key by which tables are joined
+	Session          string   `parquet:"session,dict"`                      // 16 hexadecimal digits that name the file: the key by which tables are joined
 	SessionID        string   `parquet:"session_id"`                        // of the header; copies of a session share it
 	Path             string   `parquet:"path"`                              // of the file
-	AgentVersion     *string  `parquet:"agent_version"`                     // that wrote the header
-	Fidelity         string   `parquet:"fidelity"`                          // how sure its messages are as sent: `exact`, `rule` or `absent`
-	Project          string   `parquet:"project"`                           // the folder in which the agent worked
+	AgentVersion     *string  `parquet:"agent_version,dict"`                // that wrote the header
+	Fidelity         string   `parquet:"fidelity,dict"`                     // how sure its messages are as sent: `exact`, `rule` or `absent`
+	Project          string   `parquet:"project,dict"`                      // the folder in which the agent worked
 	Title            string   `parquet:"title"`                             // its name, else the first words of its first prompt
 	Parent           *string  `parquet:"parent"`                            // the session that it was forked from, as the header names it
 	StartedAt        *int64   `parquet:"started_at,timestamp(millisecond)"` // time of the first message, else of the header
@@ -39,7 +39,7 @@ type Session struct {
 	ToolErrors       int64    `parquet:"tool_errors"`                       // of these, those that failed
 	Branches         int64    `parquet:"branches"`                          // leaves of its tree
 	Compactions      int64    `parquet:"compactions"`                       // the rows of `compactions`
-	Model            *string  `parquet:"model"`                             // `provider/id`, that the path was on last
+	Model            *string  `parquet:"model,dict"`                        // `provider/id`, that the path was on last
 	ContextTokens    *int64   `parquet:"context_tokens"`                    // size of the context at the leaf
 	WindowTokens     *int64   `parquet:"window_tokens"`                     // of that model
 	InputTokens      int64    `parquet:"input_tokens"`                      // of all calls without copies, neither read from a cache nor written to one
@@ -62,144 +62,144 @@ type Session struct {
 // A Request is a call of a model: an answer, or a call inside of a tool, for a summary, or to keep a
 // cache warm. What only a replay can say is null of all but answers that the replay reached.
 type Request struct {
-	Session            string   `parquet:"session"`
-	Request            int64    `parquet:"request"`                   // its number in the session, from 0, in the order of the file
-	EntryID            string   `parquet:"entry_id"`                  // that records it
-	Line               int64    `parquet:"line"`                      // of that entry, from 1
-	Kind               string   `parquet:"kind"`                      // `answer`, `tool`, `summary`, `warming` or `other`
-	CallKey            int64    `parquet:"call_key"`                  // a hash that copies of a call share, in any session: count each once
-	Copy               bool     `parquet:"copy"`                      // an earlier call of this session has the same key
-	ResponseID         *string  `parquet:"response_id"`               // the provider's
-	At                 *int64   `parquet:"at,timestamp(millisecond)"` // when its entry was written
-	Provider           string   `parquet:"provider"`                  // as the entry names it
-	Model              string   `parquet:"model"`                     // `provider/id`, as `ctxtool stats` names it
-	StopReason         *string  `parquet:"stop_reason"`               // why the answer ended
-	LatencyMS          *int64   `parquet:"latency_ms"`                // from the entry before it on its branch
-	InputTokens        int64    `parquet:"input_tokens"`              // as recorded: neither read from a cache nor written to one
-	CacheReadTokens    int64    `parquet:"cache_read_tokens"`         // read from a cache
-	CacheWriteTokens   int64    `parquet:"cache_write_tokens"`        // written to one
-	CacheWrite1hTokens int64    `parquet:"cache_write_1h_tokens"`     // of these, those kept for an hour
-	OutputTokens       int64    `parquet:"output_tokens"`             // of the answer
-	CostUSD            *float64 `parquet:"cost_usd"`                  // as recorded, else by the table of prices
-	CostSource         *string  `parquet:"cost_source"`               // `billed` by the provider, `estimated` by the agent, `computed` from the table
-	RequestNo          *int64   `parquet:"request_no"`                // its number on its branch, from 0, as commands have it
-	Previous           *int64   `parquet:"previous"`                  // number of the request before it on its branch
-	OnPath             bool     `parquet:"on_path"`                   // it is on the path to the leaf
-	WindowNo           int64    `parquet:"window_no"`                 // compactions before it on its branch
-	ContextTokens      *int64   `parquet:"context_tokens"`            // size of its context before the answer
-	EstimatedTokens    *int64   `parquet:"estimated_tokens"`          // of these, those that no provider recorded
-	WindowTokens       *int64   `parquet:"window_tokens"`             // window of the model
-	Messages           *int64   `parquet:"messages"`                  // that it had
-	SystemTokens       *int64   `parquet:"system_tokens"`             // counted: the system prompt
-	ToolsTokens        *int64   `parquet:"tools_tokens"`              // counted: the definitions of tools
-	UserTokens         *int64   `parquet:"user_tokens"`               // counted: prompts, shell commands, and what extensions add
-	AnswerTokens       *int64   `parquet:"answer_tokens"`             // counted: earlier answers
-	ResultTokens       *int64   `parquet:"result_tokens"`             // counted: results of tools
-	SummaryTokens      *int64   `parquet:"summary_tokens"`            // counted: summaries of compactions and branches
-	KeptMessages       *int64   `parquet:"kept_messages"`             // leading messages that the request before it had too
-	FreshTokens        *int64   `parquet:"fresh_tokens"`              // counted: messages that the request before it had not
-	SharedTokens       *int64   `parquet:"prefix_shared_tokens"`      // the longest prefix that a cache could serve
-	CouldReadTokens    *int64   `parquet:"could_read_tokens"`         // what a cache that keeps every prefix would have served
-	RebilledTokens     int64    `parquet:"rebilled_tokens"`           // sent before and billed again
-	RebilledUSD        float64  `parquet:"rebilled_usd"`              // what that cost beyond reading it from the cache
-	UnservedTokens     int64    `parquet:"unserved_tokens"`           // of the rebilled ones, those that the cache had and the provider did not serve
-	BreakCause         *string  `parquet:"break_cause"`               // why the prefix ended, as `ctxtool cache` has it
-	BreakEntryID       *string  `parquet:"break_entry_id"`            // the entry that ended it
-	BreakSection       *string  `parquet:"break_section"`             // the section or tool of the prompt at which it ended
-	PauseSeconds       *int64   `parquet:"pause_s"`                   // of a break by a pause
-	MissReason         *string  `parquet:"cache_miss_reason"`         // the provider's own reason
+	Session            string   `parquet:"session,dict"`
+	Request            int64    `parquet:"request"`                           // its number in the session, from 0, in the order of the file
+	EntryID            string   `parquet:"entry_id"`                          // that records it
+	Line               int64    `parquet:"line"`                              // of that entry, from 1
+	Kind               string   `parquet:"kind,dict"`                         // `answer`, `tool`, `summary`, `warming` or `other`
+	CallKey            int64    `parquet:"call_key"`                          // a hash that copies of a call share, in any session: count each once
+	Copy               bool     `parquet:"copy"`                              // an earlier call of this session has the same key
+	ResponseID         *string  `parquet:"response_id"`                       // the provider's
+	At                 *int64   `parquet:"written_at,timestamp(millisecond)"` // when its entry was written
+	Provider           string   `parquet:"provider,dict"`                     // as the entry names it
+	Model              string   `parquet:"model,dict"`                        // `provider/id`, as `ctxtool stats` names it
+	StopReason         *string  `parquet:"stop_reason,dict"`                  // why the answer ended
+	LatencyMS          *int64   `parquet:"latency_ms"`                        // from the entry before it on its branch
+	InputTokens        int64    `parquet:"input_tokens"`                      // as recorded: neither read from a cache nor written to one
+	CacheReadTokens    int64    `parquet:"cache_read_tokens"`                 // read from a cache
+	CacheWriteTokens   int64    `parquet:"cache_write_tokens"`                // written to one
+	CacheWrite1hTokens int64    `parquet:"cache_write_1h_tokens"`             // of these, those kept for an hour
+	OutputTokens       int64    `parquet:"output_tokens"`                     // of the answer
+	CostUSD            *float64 `parquet:"cost_usd"`                          // as recorded, else by the table of prices
+	CostSource         *string  `parquet:"cost_source,dict"`                  // `billed` by the provider, `estimated` by the agent, `computed` from the table
+	RequestNo          *int64   `parquet:"request_no"`                        // its number on its branch, from 0, as commands have it
+	Previous           *int64   `parquet:"previous"`                          // number of the request before it on its branch
+	OnPath             bool     `parquet:"on_path"`                           // it is on the path to the leaf
+	WindowNo           int64    `parquet:"window_no"`                         // compactions before it on its branch
+	ContextTokens      *int64   `parquet:"context_tokens"`                    // size of its context before the answer
+	EstimatedTokens    *int64   `parquet:"estimated_tokens"`                  // of these, those that no provider recorded
+	WindowTokens       *int64   `parquet:"window_tokens"`                     // window of the model
+	Messages           *int64   `parquet:"messages"`                          // that it had
+	SystemTokens       *int64   `parquet:"system_tokens"`                     // counted: the system prompt
+	ToolsTokens        *int64   `parquet:"tools_tokens"`                      // counted: the definitions of tools
+	UserTokens         *int64   `parquet:"user_tokens"`                       // counted: prompts, shell commands, and what extensions add
+	AnswerTokens       *int64   `parquet:"answer_tokens"`                     // counted: earlier answers
+	ResultTokens       *int64   `parquet:"result_tokens"`                     // counted: results of tools
+	SummaryTokens      *int64   `parquet:"summary_tokens"`                    // counted: summaries of compactions and branches
+	KeptMessages       *int64   `parquet:"kept_messages"`                     // leading messages that the request before it had too
+	FreshTokens        *int64   `parquet:"fresh_tokens"`                      // counted: messages that the request before it had not
+	SharedTokens       *int64   `parquet:"prefix_shared_tokens"`              // the longest prefix that a cache could serve
+	CouldReadTokens    *int64   `parquet:"could_read_tokens"`                 // what a cache that keeps every prefix would have served
+	RebilledTokens     int64    `parquet:"rebilled_tokens"`                   // sent before and billed again
+	RebilledUSD        float64  `parquet:"rebilled_usd"`                      // what that cost beyond reading it from the cache
+	UnservedTokens     int64    `parquet:"unserved_tokens"`                   // of the rebilled ones, those that the cache had and the provider did not serve
+	BreakCause         *string  `parquet:"break_cause,dict"`                  // why the prefix ended, as `ctxtool cache` has it
+	BreakEntryID       *string  `parquet:"break_entry_id"`                    // the entry that ended it
+	BreakSection       *string  `parquet:"break_section,dict"`                // the section or tool of the prompt at which it ended
+	PauseSeconds       *int64   `parquet:"pause_s"`                           // of a break by a pause
+	MissReason         *string  `parquet:"cache_miss_reason,dict"`            // the provider's own reason
 }
 
 // A Message is a message as requests have it: that of an entry, or one that an entry made by a
 // compaction, an edit or a patch.
 type Message struct {
-	Session      string   `parquet:"session"`
-	EntryID      string   `parquet:"entry_id"`                  // that has its text
-	ParentID     *string  `parquet:"parent_id"`                 // the entry before that one
-	Line         int64    `parquet:"line"`                      // of that entry, from 1
-	MadeBy       *string  `parquet:"made_by"`                   // the compaction, edit or patch that made it; null of the message of an entry
-	Role         string   `parquet:"role"`                      // in the session
-	At           *int64   `parquet:"at,timestamp(millisecond)"` // of the entry
-	OnPath       bool     `parquet:"on_path"`                   // the entry is on the path to the leaf
-	Bytes        int64    `parquet:"bytes"`                     // of its JSON as the provider gets it
-	Tokens       int64    `parquet:"tokens"`                    // counted
-	FirstRequest *int64   `parquet:"first_request"`             // number of the first request that had it, as `request` in `requests`; null if none did
-	LastRequest  *int64   `parquet:"last_request"`              // of the last one; where branches part, of the path to the leaf
-	Requests     int64    `parquet:"requests"`                  // that had it, on all branches
-	RemovedBy    *string  `parquet:"removed_by"`                // the entry that removed it from the context of the path
-	RemovedHow   *string  `parquet:"removed_how"`               // `compacted`, `edited` or `patched`
-	CarriedUSD   *float64 `parquet:"carried_usd"`               // what it cost as input of all requests that had it
-	SHA256       *string  `parquet:"sha256"`                    // of its text; null without contents
+	Session      string   `parquet:"session,dict"`
+	EntryID      string   `parquet:"entry_id"`                          // that has its text
+	ParentID     *string  `parquet:"parent_id"`                         // the entry before that one
+	Line         int64    `parquet:"line"`                              // of that entry, from 1
+	MadeBy       *string  `parquet:"made_by,dict"`                      // the compaction, edit or patch that made it; null of the message of an entry
+	Role         string   `parquet:"role,dict"`                         // in the session
+	At           *int64   `parquet:"written_at,timestamp(millisecond)"` // of the entry
+	OnPath       bool     `parquet:"on_path"`                           // the entry is on the path to the leaf
+	Bytes        int64    `parquet:"bytes"`                             // of its JSON as the provider gets it
+	Tokens       int64    `parquet:"tokens"`                            // counted
+	FirstRequest *int64   `parquet:"first_request"`                     // number of the first request that had it, as `request` in `requests`; null if none did
+	LastRequest  *int64   `parquet:"last_request"`                      // of the last one; where branches part, of the path to the leaf
+	Requests     int64    `parquet:"requests"`                          // that had it, on all branches
+	RemovedBy    *string  `parquet:"removed_by,dict"`                   // the entry that removed it from the context of the path
+	RemovedHow   *string  `parquet:"removed_how,dict"`                  // `compacted`, `edited` or `patched`
+	CarriedUSD   *float64 `parquet:"carried_usd"`                       // what it cost as input of all requests that had it
+	SHA256       *string  `parquet:"sha256"`                            // of its text; null without contents
 }
 
 // A ToolCall is a call of a tool.
 type ToolCall struct {
-	Session       string   `parquet:"session"`
-	CallID        string   `parquet:"call_id"`                   // the provider's
-	EntryID       string   `parquet:"entry_id"`                  // the answer that calls it
-	Request       *int64   `parquet:"request"`                   // that it answers, as `request` in `requests`
-	At            *int64   `parquet:"at,timestamp(millisecond)"` // of that entry
-	OnPath        bool     `parquet:"on_path"`                   // the answer is on the path to the leaf
-	Tool          string   `parquet:"tool"`                      // its name
-	Action        *string  `parquet:"action"`                    // `read`, `search`, `edit`, `write`, `run` or `ask`, where that is known
-	Subject       string   `parquet:"subject"`                   // its command, pattern or file in a few words
-	ArgsBytes     int64    `parquet:"args_bytes"`                // JSON of its arguments, as it stands in the file
-	Outcome       string   `parquet:"outcome"`                   // `ok`, `error`, `blocked`, `skipped`, `aborted` or `unanswered`
-	DurationMS    *int64   `parquet:"duration_ms"`               // from the answer to the result
-	ResultEntryID *string  `parquet:"result_entry_id"`           // that has the result
-	ResultBytes   int64    `parquet:"result_bytes"`              // JSON of the result's content, as it stands in the file
-	ResultTokens  *int64   `parquet:"result_tokens"`             // counted
-	Used          *bool    `parquet:"used"`                      // a later answer of the path uses something that only this result had said; null if none follows
-	Requests      int64    `parquet:"requests"`                  // that had the result
-	CarriedUSD    *float64 `parquet:"cumulative_cost_usd"`       // what the result cost as input of all of them
-	RemovedBy     *string  `parquet:"removed_by"`                // the entry that removed the result from the context of the path
+	Session       string   `parquet:"session,dict"`
+	CallID        string   `parquet:"call_id"`                           // the provider's
+	EntryID       string   `parquet:"entry_id"`                          // the answer that calls it
+	Request       *int64   `parquet:"request"`                           // that it answers, as `request` in `requests`
+	At            *int64   `parquet:"written_at,timestamp(millisecond)"` // of that entry
+	OnPath        bool     `parquet:"on_path"`                           // the answer is on the path to the leaf
+	Tool          string   `parquet:"tool,dict"`                         // its name
+	Action        *string  `parquet:"action,dict"`                       // `read`, `search`, `edit`, `write`, `run` or `ask`, where that is known
+	Subject       string   `parquet:"subject"`                           // its command, pattern or file in a few words
+	ArgsBytes     int64    `parquet:"args_bytes"`                        // JSON of its arguments, as it stands in the file
+	Outcome       string   `parquet:"outcome,dict"`                      // `ok`, `error`, `blocked`, `skipped`, `aborted` or `unanswered`
+	DurationMS    *int64   `parquet:"duration_ms"`                       // from the answer to the result
+	ResultEntryID *string  `parquet:"result_entry_id"`                   // that has the result
+	ResultBytes   int64    `parquet:"result_bytes"`                      // JSON of the result's content, as it stands in the file
+	ResultTokens  *int64   `parquet:"result_tokens"`                     // counted
+	Used          *bool    `parquet:"used"`                              // a later answer of the path uses something that only this result had said; null if none follows
+	Requests      int64    `parquet:"requests"`                          // that had the result
+	CarriedUSD    *float64 `parquet:"cumulative_cost_usd"`               // what the result cost as input of all of them
+	RemovedBy     *string  `parquet:"removed_by,dict"`                   // the entry that removed the result from the context of the path
 }
 
 // A Compaction is a compaction of any branch. Sizes and losses are null of those that are not on the
 // path to the leaf.
 type Compaction struct {
-	Session         string   `parquet:"session"`
-	EntryID         string   `parquet:"entry_id"`                  // of the compaction
-	Line            int64    `parquet:"line"`                      // of that entry, from 1
-	Kind            string   `parquet:"kind"`                      // type of the entry
-	At              *int64   `parquet:"at,timestamp(millisecond)"` // of the entry
-	OnPath          bool     `parquet:"on_path"`                   // it is on the path to the leaf
-	RequestNo       *int64   `parquet:"request_no"`                // the next request on its branch
-	Trigger         *string  `parquet:"trigger"`                   // `overflow`, `threshold`, `manual` or `unknown`: inferred
-	Hook            *bool    `parquet:"hook"`                      // an extension made the summary
-	RecordedTokens  *int64   `parquet:"recorded_tokens"`           // before it, as its entry records
-	BeforeTokens    *int64   `parquet:"tokens_before"`             // counted, of the context before it
-	AfterTokens     *int64   `parquet:"tokens_after"`              // counted, of the context after it
-	NextTokens      *int64   `parquet:"next_tokens"`               // recorded for the next request
-	Summarized      *int64   `parquet:"summarized_messages"`       // that the summary replaces
-	Kept            *int64   `parquet:"kept_messages"`             // after the summary
-	KeptFrom        *string  `parquet:"kept_from"`                 // the entry of the first of these
-	Split           *bool    `parquet:"split_turn"`                // the first of these is within a turn
-	Loop            *bool    `parquet:"loop"`                      // it is part of a loop that frees nothing
-	Constraints     *int64   `parquet:"constraints"`               // demands of the user in the replaced messages
-	LostConstraints *int64   `parquet:"lost_constraints"`          // of these, those that the summary lacks
-	LostFailures    *int64   `parquet:"lost_failures"`             // open failures that it lacks
-	LostPaths       *int64   `parquet:"lost_paths"`                // files that it lacks
-	LostCommands    *int64   `parquet:"lost_commands"`             // commands that it lacks
-	Lost            *string  `parquet:"lost"`                      // the first demand that it lacks
-	SummaryBytes    *int64   `parquet:"summary_bytes"`             // of the summary's JSON as the provider gets it
-	CostUSD         *float64 `parquet:"cost_usd"`                  // of making the summary, where the entry records it
+	Session         string   `parquet:"session,dict"`
+	EntryID         string   `parquet:"entry_id"`                          // of the compaction
+	Line            int64    `parquet:"line"`                              // of that entry, from 1
+	Kind            string   `parquet:"kind,dict"`                         // type of the entry
+	At              *int64   `parquet:"written_at,timestamp(millisecond)"` // of the entry
+	OnPath          bool     `parquet:"on_path"`                           // it is on the path to the leaf
+	RequestNo       *int64   `parquet:"request_no"`                        // the next request on its branch
+	Trigger         *string  `parquet:"trigger,dict"`                      // `overflow`, `threshold`, `manual` or `unknown`: inferred
+	Hook            *bool    `parquet:"hook"`                              // an extension made the summary
+	RecordedTokens  *int64   `parquet:"recorded_tokens"`                   // before it, as its entry records
+	BeforeTokens    *int64   `parquet:"tokens_before"`                     // counted, of the context before it
+	AfterTokens     *int64   `parquet:"tokens_after"`                      // counted, of the context after it
+	NextTokens      *int64   `parquet:"next_tokens"`                       // recorded for the next request
+	Summarized      *int64   `parquet:"summarized_messages"`               // that the summary replaces
+	Kept            *int64   `parquet:"kept_messages"`                     // after the summary
+	KeptFrom        *string  `parquet:"kept_from"`                         // the entry of the first of these
+	Split           *bool    `parquet:"split_turn"`                        // the first of these is within a turn
+	Loop            *bool    `parquet:"loop"`                              // it is part of a loop that frees nothing
+	Constraints     *int64   `parquet:"constraints"`                       // demands of the user in the replaced messages
+	LostConstraints *int64   `parquet:"lost_constraints"`                  // of these, those that the summary lacks
+	LostFailures    *int64   `parquet:"lost_failures"`                     // open failures that it lacks
+	LostPaths       *int64   `parquet:"lost_paths"`                        // files that it lacks
+	LostCommands    *int64   `parquet:"lost_commands"`                     // commands that it lacks
+	Lost            *string  `parquet:"lost"`                              // the first demand that it lacks
+	SummaryBytes    *int64   `parquet:"summary_bytes"`                     // of the summary's JSON as the provider gets it
+	CostUSD         *float64 `parquet:"cost_usd"`                          // of making the summary, where the entry records it
 }
 
 // A Finding is what `ctxtool check` finds, or why a session cannot be read.
 type Finding struct {
-	Session  string  `parquet:"session"`
-	Rule     string  `parquet:"rule"`     // the code of the [check](checks/README.md), or `unreadable`
-	Severity string  `parquet:"severity"` // `error`, `warning` or `info`
-	Line     *int64  `parquet:"line"`     // of the file, from 1
-	EntryID  *string `parquet:"entry_id"` // that has the damage
-	Text     string  `parquet:"text"`     // one sentence
-	Fix      string  `parquet:"fix"`      // what helps
+	Session  string  `parquet:"session,dict"`
+	Rule     string  `parquet:"rule,dict"`     // the code of the [check](checks/README.md), or `unreadable`
+	Severity string  `parquet:"severity,dict"` // `error`, `warning` or `info`
+	Line     *int64  `parquet:"line"`          // of the file, from 1
+	EntryID  *string `parquet:"entry_id"`      // that has the damage
+	Text     string  `parquet:"text"`          // one sentence
+	Fix      string  `parquet:"fix,dict"`      // what helps
 }
 
 // A Content is the text of messages, each once in a session.
 type Content struct {
-	Session string `parquet:"session"`
+	Session string `parquet:"session,dict"`
 	SHA256  string `parquet:"sha256"` // of the text, as `messages` has it
 	Text    string `parquet:"text"`   // blocks of text and thinking, calls with their arguments, images by their size
 }

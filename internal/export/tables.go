@@ -11,7 +11,6 @@ import (
 // A table is one of the tables, for all forms: its rows are structs, whose tags name the columns.
 type table struct {
 	name   string
-	about  string
 	schema *parquet.Schema
 	times  map[int]bool // columns that are times
 	values func(r *Rows, yield func(parquet.Row) error) error
@@ -19,23 +18,24 @@ type table struct {
 
 // tables are all tables; the last one is written only if it is asked for.
 var tables = []*table{
-	define("sessions", "a session file", func(r *Rows) []Session { return r.Sessions }),
-	define("requests", "a call of a model", func(r *Rows) []Request { return r.Requests }),
-	define("messages", "a message, as requests have it", func(r *Rows) []Message { return r.Messages }),
-	define("tool_calls", "a call of a tool", func(r *Rows) []ToolCall { return r.ToolCalls }),
-	define("compactions", "a compaction", func(r *Rows) []Compaction { return r.Compactions }),
-	define("findings", "a finding of ctxtool check", func(r *Rows) []Finding { return r.Findings }),
-	define("contents", "the text of messages", func(r *Rows) []Content { return r.Contents }),
+	define("sessions", func(r *Rows) []Session { return r.Sessions }),
+	define("requests", func(r *Rows) []Request { return r.Requests }),
+	define("messages", func(r *Rows) []Message { return r.Messages }),
+	define("tool_calls", func(r *Rows) []ToolCall { return r.ToolCalls }),
+	define("compactions", func(r *Rows) []Compaction { return r.Compactions }),
+	define("findings", func(r *Rows) []Finding { return r.Findings }),
+	define("contents", func(r *Rows) []Content { return r.Contents }),
 }
 
-// The sizes of row groups: an engine gives each to one thread, and a writer holds one in memory.
+// The most that a row group has, which engines give to a thread each and a writer holds in memory, and
+// the most that a dictionary has, bytes.
 const (
-	rowsPerGroup  = 1 << 17
-	mostDictonary = 1 << 20
+	rowsPerGroup   = 1 << 17
+	mostDictionary = 1 << 20
 )
 
-func define[T any](name, about string, of func(r *Rows) []T) *table {
-	t := &table{name: name, about: about, schema: parquet.SchemaOf(new(T)), times: map[int]bool{}}
+func define[T any](name string, of func(r *Rows) []T) *table {
+	t := &table{name: name, schema: parquet.SchemaOf(new(T)), times: map[int]bool{}}
 	for i, path := range t.schema.Columns() {
 		column, _ := t.schema.Lookup(path...)
 		if logical := column.Node.Type().LogicalType(); logical != nil {
@@ -59,7 +59,7 @@ func define[T any](name, about string, of func(r *Rows) []T) *table {
 // create starts a Parquet file of the table.
 func (t *table) create(w io.Writer) *parquet.Writer {
 	return parquet.NewWriter(w, t.schema, parquet.CreatedBy("ctxtool", program(), ""), parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}),
-		parquet.MaxRowsPerRowGroup(rowsPerGroup), parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.RLEDictionary), parquet.DictionaryMaxBytes(mostDictonary))
+		parquet.MaxRowsPerRowGroup(rowsPerGroup), parquet.DictionaryMaxBytes(mostDictionary))
 }
 
 // columns returns the names of the columns.

@@ -63,7 +63,7 @@ func runBrowse(e *env, o *browseOptions, args []string) error {
 	if _, err := b.list(); err != nil {
 		return err
 	}
-	e.collect(20) // the server stays: memory matters more than time
+	e.collect(browseGC)
 	s := &browse.Server{Handler: b.routes(), Idle: unused, Watch: "watch/"}
 	taken, err := s.Listen(o.port)
 	if err != nil {
@@ -89,6 +89,10 @@ func runBrowse(e *env, o *browseOptions, args []string) error {
 	e.note("unused for an hour")
 	return nil
 }
+
+// browseGC is the percentage for collect while a store is served: more memory than that of one answer is
+// of no use.
+const browseGC = 70
 
 // A browsed is a store as it is served. Pages are made when they are asked for, one after the other, so that
 // memory is that of one.
@@ -148,7 +152,16 @@ func (b *browsed) making(contents string, write func(w *bufio.Writer, r *http.Re
 			out.Flush()
 			http.NewResponseController(w).Flush()
 		}
-		err := write(out, r, flush)
+		var err error
+		if b.leaks != nil { // nothing is sent before all of it is known to have no secret
+			var text []byte
+			text, err = written(func(w *bufio.Writer) error { return write(w, r, func() {}) })
+			if err == nil {
+				out.Write(text)
+			}
+		} else {
+			err = write(out, r, flush)
+		}
 		if err == nil {
 			err = out.Flush()
 		}
@@ -233,6 +246,8 @@ func (b *browsed) page(w *bufio.Writer, r *http.Request, _ func()) error {
 	if !ok {
 		return refusal{http.StatusNotFound, "no such session"}
 	}
+	b.frugal(f.path)
+	defer b.collect(browseGC)
 	state := b.state(f.path) // before it is read: what comes later is growth
 	s, err := sessionfmt.Open(f.path, b.opened(r, 0))
 	if err != nil {
@@ -373,7 +388,7 @@ type foundRow struct {
 	Page  string   `json:"page"`
 	File  string   `json:"file"`
 	Title string   `json:"title,omitempty"`
-	Cwd   string   `json:"cwd,omitempty"`
+	CWD   string   `json:"project,omitempty"`
 	Time  string   `json:"time,omitempty"`
 	Hits  []hitRow `json:"hits"`
 	More  int      `json:"more,omitempty"`
@@ -443,7 +458,7 @@ func (b *browsed) found(w *bufio.Writer, r *http.Request, flush func()) error {
 
 func (b *browsed) hits(s *search.Session) foundRow {
 	n := b.number(listedFile{path: s.File.Name})
-	row := foundRow{Page: address(n), File: s.File.Given, Title: s.Title(), Cwd: s.CWD, Time: s.Time, More: s.More}
+	row := foundRow{Page: address(n), File: s.File.Given, Title: s.Title(), CWD: s.CWD, Time: s.Time, More: s.More}
 	for _, h := range s.Hits {
 		at := row.Page
 		if h.ID != "" {

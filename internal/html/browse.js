@@ -162,7 +162,7 @@ class Browse extends Index {
   }
 
   hits(s) {
-    return el('section', { class: 'hits' }, el('h3', null, el('a', { href: s.page, dir: 'auto' }, line(s.title || s.file, 120)), el('span', { class: 'mute' }, ` ${line(s.cwd || '', 80)} · ${(s.time || '').slice(0, 10)}${s.more ? ` · ${whole(s.more)} more` : ''}`)),
+    return el('section', { class: 'hits' }, el('h3', null, el('a', { href: s.page, dir: 'auto' }, line(s.title || s.file, 120)), el('span', { class: 'mute' }, ` ${line(s.project || '', 80)} · ${(s.time || '').slice(0, 10)}${s.more ? ` · ${whole(s.more)} more` : ''}`)),
       s.hits.map(h => el('a', { class: 'hit', href: h.page }, el('span', { class: 'mute' }, h.where || h.kind || ''), el('span', { dir: 'auto' }, flat(h.before), el('mark', null, flat(h.match)), flat(h.after)))))
   }
 }

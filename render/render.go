@@ -139,17 +139,9 @@ func writeFull(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "# Context Envelope\n\n## Meta\n\n- model: %s/%s\n- context window: %d\n\n", model.Provider, model.ID, limit)
-	fmt.Fprintf(w, "## Options\n\n```json\n%s\n```\n\n## System (parts)\n\n", indentOptions(prompt.Options))
-	for _, p := range prompt.Parts {
-		fmt.Fprintf(w, "### %s\n```text\n%s\n```\n\n", p.Name, jsonl.UTF8(p.Text))
-	}
-	w.WriteString("## Tools\n\n")
-	if len(prompt.Tools) == 0 {
-		w.WriteString("(none)\n")
-	}
-	for _, t := range prompt.Tools {
-		fmt.Fprintf(w, "- **%s**: %s\n", t.Name, t.Raw.Get("description").Text())
+	head := map[string]any{"Model": model, "Limit": limit, "Prompt": prompt}
+	if err := execute(w, "full", head, Screen{}, asItIs); err != nil {
+		return err
 	}
 	fmt.Fprintf(w, "\n## Messages (cached)\n\ncount: %d\n\n", e.Cached())
 	if err := writeMessageLines(w, e.CachedMessages()); err != nil {
@@ -166,6 +158,15 @@ func writeFull(w *bufio.Writer, r Report) error {
 		fmt.Fprintf(w, "\n## Ephemeral (request-only log)\n\ncount: %d\n", e.Ephemerals)
 	}
 	return nil
+}
+
+// opNames returns the operations of a transform.
+func opNames(transform jsonl.Value) string {
+	var names []string
+	for op := range transform.Get("patch").Elements {
+		names = append(names, op.Get("op").Text())
+	}
+	return strings.Join(names, ", ")
 }
 
 // indentOptions returns the options as JSON, indented by two blanks.
@@ -245,29 +246,9 @@ func writeTransforms(w *bufio.Writer, e *replay.Envelope) error {
 		if err != nil {
 			return err
 		}
-		display := line.Get("display")
-		title := "(unknown)"
-		for _, v := range []jsonl.Value{line.Get("transformerName"), display.Get("title")} {
-			if v.Truthy() {
-				title = v.Text()
-			}
+		if err := execute(w, "transform", line, Screen{}, asItIs); err != nil {
+			return err
 		}
-		fmt.Fprintf(w, "\n### %s\n", title)
-		if v := display.Get("summary"); v.Truthy() {
-			fmt.Fprintf(w, "\n%s\n", v.Text())
-		}
-		if v := display.Get("rendererId"); v.Truthy() {
-			fmt.Fprintf(w, "\nrendererId: `%s`\n", v.Text())
-		}
-		if v := display.Get("markdown"); v.Truthy() {
-			fmt.Fprintf(w, "\n%s\n", v.Text())
-			continue
-		}
-		var names []string
-		for op := range line.Get("patch").Elements {
-			names = append(names, op.Get("op").Text())
-		}
-		fmt.Fprintf(w, "\nops: %s\n", strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/search"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // searchFunctions are those of templates of what was searched.
@@ -29,15 +28,6 @@ var searchFunctions = map[string]any{
 	"short_id": func(id string) string { return id[:min(8, len(id))] },
 	"event":    eventLine,
 	"clock":    func(h search.Hit, layout string) string { return h.Clock(layout) },
-	"display": func(s jsonl.Value, name string) string {
-		switch v := s.Get("display").Get(name); {
-		case name == "rendererProps" && v.Exists():
-			return string(v.AppendMinified(nil))
-		case v.IsString():
-			return v.Text()
-		}
-		return ""
-	},
 }
 
 // writeTask writes what is known about a task: files, then sessions with what was tried.

@@ -15,12 +15,13 @@ import (
 	"ctxtool/internal/base/tmpl"
 	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
-// Reports that are sentences are templates: text.tmpl of text, markdown.tmpl of Markdown. What a template prints is
+// Reports that are sentences are templates: text.tmpl of text, markdown.tmpl of Markdown, page.tmpl of pages. What a template prints is
 // cleaned, or escaped, unless it is a markup.
 //
-//go:embed text.tmpl markdown.tmpl
+//go:embed text.tmpl markdown.tmpl page.tmpl
 var templateFiles embed.FS
 
 // A markup is text in the form of what is written.
@@ -31,7 +32,7 @@ var aside = regexp.MustCompile(`(?m)^[ \t]*(\{\{(?:if|else|end|range|with|define
 
 var templates = sync.OnceValues(func() (all tmpl.Templates, err error) {
 	all.Functions = functions(Screen{})
-	for _, name := range []string{"text.tmpl", "markdown.tmpl"} {
+	for _, name := range []string{"text.tmpl", "markdown.tmpl", "page.tmpl"} {
 		text, err := templateFiles.ReadFile(name)
 		if err == nil {
 			err = all.Parse(name, aside.ReplaceAllString(string(text), "$1"))
@@ -62,8 +63,16 @@ func functions(on Screen) map[string]any {
 		"minus": func(a, b int) int { return a - b },
 		"share": func(n, of int64) string { return phrase.Percent(float64(n) / float64(of)) },
 		"code":  func(text string) markup { return markup(literal(text)) },
+		"text": func(v jsonl.Value, path ...string) string {
+			if v = below(v, path); v.Truthy() {
+				return v.Text()
+			}
+			return ""
+		},
+		"json":  func(v jsonl.Value, path ...string) string { return string(below(v, path).AppendMinified(nil)) },
 		"lines": linesOf, "printf": fmt.Sprintf, "count": phrase.Count, "window": phrase.WindowFrom,
 		"quote": sessionfmt.Quote, "or_dash": orDash, "id": entryID, "times": times, "day": dayAndMinute,
+		"utf8": jsonl.UTF8, "indented": indentOptions, "ops": opNames,
 	}
 	for name, as := range map[string]style{
 		"bold": heading, "faint": faint, "added": added, "removed": removed, "changed": changed, "failure": failure, "warning": warning,
@@ -83,6 +92,17 @@ func linesOf(text string) []string {
 	}
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
+
+// below returns a field of a field.
+func below(v jsonl.Value, path []string) jsonl.Value {
+	for _, name := range path {
+		v = v.Get(name)
+	}
+	return v
+}
+
+// asItIs returns a value as text, with whatever is in it.
+func asItIs(v any) string { return fmt.Sprint(v) }
 
 // cleaned returns values as text.
 func cleaned(values ...any) string {

@@ -37,11 +37,6 @@ func diffTitle(d *diff.Difference) string { return source(d.A.Source) + " and " 
 
 func entriesTitle(e *diff.Entries) string { return source(e.A) + " and " + source(e.B) }
 
-func writeEntriesPage(w *bufio.Writer, e *diff.Entries, on Screen) error {
-	writeEntries(w, e, on)
-	return nil
-}
-
 // writeColours writes text for a terminal as HTML: what is in a colour is an element with a class for
 // each of its codes.
 func writeColours(w io.StringWriter, text string) {

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
-	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/diff"
-	"ctxtool/internal/outline"
+	"ctxtool/internal/phrase"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -196,18 +196,34 @@ func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) {
 	}), on)
 }
 
-// writeEntries writes the entries that only one of two paths has, a line each.
-func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) {
-	fmt.Fprintf(w, "common ancestor: %s\n", ancestor(x))
-	for _, side := range []struct {
-		mark byte
-		rows []outline.Row
-	}{{'-', x.OnlyA}, {'+', x.OnlyB}} {
-		for _, r := range side.rows {
-			text := fmt.Sprintf("%c %s %-8s %-13s %s", side.mark, clock(r.Time), orDash(entryID(r.ID)), shortKind(r.Kind), r.Text)
-			w.WriteString(on.paint(markStyle(side.mark), fit(sessionfmt.Clean(text), lineWidth(on.Width))) + "\n")
+// diffFunctions are those of templates of comparisons.
+var diffFunctions = map[string]any{
+	"ancestor": ancestor, "source": source, "model": nameOfModel, "unset": unset, "time": clock, "short_kind": shortKind,
+	"by": func(c diff.Cause) string { return phrase.If(c.Op >= 0, ", op %d", c.Op) },
+	"caused": func(c diff.Cause) any {
+		if c.IsZero() {
+			return nil
 		}
-	}
+		return c
+	},
+	"sizes": func(x comparison) markup {
+		var text strings.Builder
+		w := bufio.NewWriter(&text)
+		writeMarkdownTable(w, table.Of(x.categories(), slices.Concat([]col[*category]{
+			{Name: "", Value: func(c *category) any { return c.name }},
+		}, sidesColumns("tokens A", "tokens B", "change", tokensOf), sidesColumns("bytes A", "bytes B", "change", bytesOf))))
+		w.Flush()
+		return markup(strings.TrimSuffix(text.String(), "\n"))
+	},
+}
+
+// writeEntries writes the entries that only one of two paths has, a line each.
+func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
+	return fill(w, "entries", x, on)
+}
+
+func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries) error {
+	return fillMarkdown(w, "entries.md", x)
 }
 
 func ancestor(x *diff.Entries) string {
@@ -215,28 +231,4 @@ func ancestor(x *diff.Entries) string {
 		return "none"
 	}
 	return fmt.Sprintf("%s %s, line %d", orDash(entryID(x.Ancestor.ID)), x.Ancestor.Kind, x.Ancestor.Line)
-}
-
-func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries, _ Screen) {
-	w.WriteString("# Entries of two paths\n\n")
-	w.Write(markdown.AppendInline([]byte("Common ancestor: "), []byte(ancestor(x))))
-	w.WriteByte('\n')
-	for _, side := range []struct {
-		name string
-		of   diff.Source
-		rows []outline.Row
-	}{{"A", x.A, x.OnlyA}, {"B", x.B, x.OnlyB}} {
-		if len(side.rows) == 0 {
-			continue
-		}
-		w.Write(markdown.AppendCode(fmt.Appendf(nil, "\n## Only %s: ", side.name), []byte(source(side.of))))
-		w.WriteString("\n\n")
-		for _, r := range side.rows {
-			line := append(markdown.AppendCode([]byte("- "), []byte(orDash(r.ID))), " "+r.Kind...)
-			if r.Text != "" {
-				line = markdown.AppendInline(append(line, ": "...), []byte(r.Text))
-			}
-			w.Write(append(line, '\n'))
-		}
-	}
 }

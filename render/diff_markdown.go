@@ -3,10 +3,8 @@ package render
 import (
 	"bufio"
 	"fmt"
-	"slices"
 
 	"ctxtool/internal/base/markdown"
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/diff"
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/phrase"
@@ -16,7 +14,9 @@ import (
 func writeDiffMarkdown(w *bufio.Writer, d *diff.Difference) error {
 	x := comparison{d}
 	p := &diffPage{w: w, x: x}
-	p.head()
+	if err := fillMarkdown(w, "contexts", map[string]any{"X": x, "Equal": x.Equal(), "Shared": x.sharedWords()}); err != nil {
+		return err
+	}
 	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil || !x.MessagesDiffer() {
 		return err
 	}
@@ -38,40 +38,6 @@ type diffPage struct {
 
 // code appends a name as a code span.
 func code(dst []byte, text string) []byte { return markdown.AppendCode(dst, []byte(text)) }
-
-// head writes what is compared, and the sizes of both sides.
-func (p *diffPage) head() {
-	x, w := p.x, p.w
-	w.WriteString("# Two contexts\n\n")
-	for _, s := range []struct {
-		name string
-		side diff.Side
-		n    int
-	}{{"A", x.A, x.Tokens.A.Total}, {"B", x.B, x.Tokens.B.Total}} {
-		w.Write(code(fmt.Appendf(nil, "- **%s**: ", s.name), source(s.side.Source)))
-		if s.side.Entry != "" {
-			w.Write(code([]byte(", after entry "), s.side.Entry))
-		}
-		fmt.Fprintf(w, ", before request %d: %s, %s\n", s.side.RequestIndex, phrase.Count(s.side.Cached+s.side.Uncached, "message"), phrase.Count(s.n, "token"))
-	}
-	if x.Equal() {
-		w.WriteString("- **Both are the same**\n")
-		return
-	}
-	fmt.Fprintf(w, "- **Shared**: %s\n", x.sharedWords()[len("shared prefix: "):])
-	if x.Model != nil {
-		w.Write(p.cause(code(append(code([]byte("- **Model**: "), nameOfModel(x.Model.A)), " to "...), nameOfModel(x.Model.B)), x.Model.Cause))
-		w.WriteByte('\n')
-	}
-	for _, c := range x.Options {
-		line := append(code(append([]byte("- **Option** "), c.Name+": "...), unset(c.A)), " to "...)
-		w.Write(p.cause(code(line, unset(c.B)), c.Cause))
-		w.WriteByte('\n')
-	}
-	writeMarkdownTable(w, table.Of(x.categories(), slices.Concat([]col[*category]{
-		{Name: "", Value: func(c *category) any { return c.name }},
-	}, sidesColumns("tokens A", "tokens B", "change", tokensOf), sidesColumns("bytes A", "bytes B", "change", bytesOf))))
-}
 
 func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {
 	if c.IsZero() {

@@ -61,6 +61,8 @@ func functions(on Screen) map[string]any {
 		"trim":  func(text string) string { return strings.TrimRight(text, " ") },
 		"len":   func(list any) int { return reflect.ValueOf(list).Len() },
 		"minus": func(a, b int) int { return a - b },
+		"plus":  func(a, b int) int { return a + b },
+		"after": strings.TrimPrefix,
 		"share": func(n, of int64) string { return phrase.Percent(float64(n) / float64(of)) },
 		"code":  func(text string) markup { return markup(literal(text)) },
 		"text": func(v jsonl.Value, path ...string) string {
@@ -79,7 +81,7 @@ func functions(on Screen) map[string]any {
 	} {
 		all[name] = func(text any) markup { return markup(on.paint(as, cleaned(text))) }
 	}
-	for _, some := range []map[string]any{planFunctions, searchFunctions, costFunctions, gateFunctions} {
+	for _, some := range []map[string]any{planFunctions, searchFunctions, costFunctions, gateFunctions, diffFunctions} {
 		maps.Copy(all, some)
 	}
 	return all

@@ -94,10 +94,10 @@ var writers = append([]writer{
 	plain("markdown", writeDiffMarkdown),
 	coloured(writeDiff, diffTitle),
 	plain("json", writeDiffLine),
-	text("text", writeEntries),
+	screened("text", writeEntries),
 	text("stat", writeEntriesStat),
-	text("markdown", writeEntriesMarkdown),
-	coloured(writeEntriesPage, entriesTitle),
+	plain("markdown", writeEntriesMarkdown),
+	coloured(writeEntries, entriesTitle),
 
 	text("text", writeCheck),
 	jsonlOf(func(r check.Reports) []*check.Report { return r.Files }),

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"strconv"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -155,16 +156,18 @@ func (m *Message) SetText(name, text string) { m.Set(name, m.of.Quoted(text)) }
 // SetText adds a member that is a text.
 func (e *Entry) SetText(name, text string) { e.Set(name, e.of.Quoted(text)) }
 
-// SetTruth adds a member that is true or false.
-func (m *Message) SetTruth(name string, is bool) {
-	if is {
-		m.Set(name, yes)
-	} else {
-		m.Set(name, no)
+// Stop adds why an answer ended, which is known by its calls where the agent does not say.
+func (m *Message) Stop(why string) {
+	for range m.Calls {
+		why = cmp.Or(why, "toolUse")
 	}
+	m.SetText("stopReason", cmp.Or(why, "stop"))
 }
 
-var yes, no = jsonl.Value("true"), jsonl.Value("false")
+// SetTruth adds a member that is true or false.
+func (m *Message) SetTruth(name string, is bool) { m.Set(name, truth[is]) }
+
+var truth = map[bool]jsonl.Value{true: jsonl.Value("true"), false: jsonl.Value("false")}
 
 // SentCall returns a call as Chat Completions has it.
 func SentCall(id, name, args jsonl.Value) jsonl.Value {

@@ -128,17 +128,17 @@ func JoinTurn(turns []Turn, t Turn) []Turn {
 // AppendJSON appends the message, its role first.
 func (t Turn) AppendJSON(dst []byte) []byte {
 	dst = append(append(append(dst, `{"role":`...), t.Role...), `,"content":`...)
-	return append(append(dst, List(t.Parts)...), '}')
+	return append(append(dst, List(t.Parts...)...), '}')
 }
 
 // AppendCanonical appends the message in canonical spelling.
 func (t Turn) AppendCanonical(dst []byte) []byte {
-	dst = append(append(append(dst, `{"content":`...), List(t.Parts)...), `,"role":`...)
+	dst = append(append(append(dst, `{"content":`...), List(t.Parts...)...), `,"role":`...)
 	return append(append(dst, t.Role...), '}')
 }
 
 // List is an array of values.
-func List(of []jsonl.Value) jsonl.Value {
+func List(of ...jsonl.Value) jsonl.Value {
 	all := jsonl.Value{'['}
 	for k, v := range of {
 		if k > 0 {

@@ -155,6 +155,23 @@ func (v Value) Fields(dst []Value, names ...string) {
 	}
 }
 
+// All returns the fields of these names, nil for one that is absent; see Fields, which keeps them where
+// the caller wants them.
+func (v Value) All(names ...string) []Value {
+	all := make([]Value, len(names))
+	v.Fields(all, names...)
+	return all
+}
+
+// Ints returns the numbers in fields of these names, 0 for one that has none.
+func (v Value) Ints(names ...string) []int64 {
+	all := make([]int64, len(names))
+	for k, n := range v.All(names...) {
+		all[k] = n.Int()
+	}
+	return all
+}
+
 // Is reports whether the value is the string s.
 func (v Value) Is(s string) bool {
 	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {

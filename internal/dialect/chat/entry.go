@@ -2,7 +2,6 @@ package chat
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"ctxtool/internal/dialect"
@@ -110,8 +109,6 @@ func (r *Reader) tool(call jsonl.Value) jsonl.Value {
 	return nil
 }
 
-var stops = map[bool]jsonl.Value{true: jsonl.Value(`"toolUse"`), false: jsonl.Value(`"stop"`)}
-
 // To adds a message to an entry, as one of a kind.
 func (m *Said) To(s *dialect.Source, e *dialect.Entry, kind jsonl.Kind) {
 	to := e.Message(kind)
@@ -137,7 +134,7 @@ func (m *Said) To(s *dialect.Source, e *dialect.Entry, kind jsonl.Kind) {
 	case jsonl.Assistant:
 		to.Set("provider", m.Provider)
 		to.Set("model", m.Model)
-		to.Set("stopReason", stops[slices.ContainsFunc(m.Blocks, isCall)])
+		to.Stop("")
 		if m.Usage != nil {
 			to.Set("usage", usage(s, m.Usage))
 		}

@@ -65,18 +65,17 @@ func (m *maker) attached(msg *dialect.Message, l *line) {
 	}
 	as := orName(l.as, `"user"`)
 	plain := as.Is("system") && len(m.Lines) > 1
-	sent, sep := []byte("["), ""
+	var sent []jsonl.Value
 	for one := range l.rendered.Elements {
 		content := one.Get("content")
 		m.addContent(msg, content)
 		if plain && content.IsString() {
 			content = jsonl.AppendQuoted(nil, unwrapped(content.Text()))
 		}
-		sent = append(append(sent, sep...), jsonl.Value("{}").With("role", as).With("content", content)...)
-		sep = ","
+		sent = append(sent, jsonl.Value("{}").With("role", as).With("content", content))
 	}
 	if m.Native {
-		msg.Native = append(sent, ']')
+		msg.Native = dialect.List(sent...)
 	}
 	if l.as.Exists() && msg.Kind == jsonl.Custom {
 		msg.Set("details", jsonl.Value("{}").With("role", l.as))

@@ -53,8 +53,7 @@ var Dialect = dialect.Dialect{
 // sniff reports whether a file begins as a transcript does. Any type of record may be the
 // first one.
 func sniff(first jsonl.Value) bool {
-	var f [7]jsonl.Value
-	first.Fields(f[:], "type", "parentUuid", "sessionId", "messageId", "leafUuid", "message", "parentSessionId")
+	f := first.All("type", "parentUuid", "sessionId", "messageId", "leafUuid", "message", "parentSessionId")
 	typ := string(f[0].Inside())
 	code, known := types[typ]
 	switch {
@@ -76,8 +75,7 @@ func sniff(first jsonl.Value) bool {
 
 // isRecord reports whether an object is a line. What a line has of others names no session.
 func isRecord(v jsonl.Value) bool {
-	var f [2]jsonl.Value
-	v.Fields(f[:], "type", "sessionId")
+	f := v.All("type", "sessionId")
 	return f[0].IsString() && f[1].IsString()
 }
 
@@ -108,8 +106,7 @@ func sessionID(line jsonl.Value) jsonl.Value {
 // base is the session whose compaction a file holds, or that a sub-agent forks: its parents stand
 // there.
 func base(first jsonl.Value) (b dialect.Base, ok bool) {
-	var f [4]jsonl.Value
-	first.Fields(f[:], "agentId", "sessionId", "parentSessionId", "parentLastUuid")
+	f := first.All("agentId", "sessionId", "parentSessionId", "parentLastUuid")
 	if f[2].IsString() && f[3].IsString() {
 		return dialect.Base{ID: f[2].Text(), Upto: math.MaxInt64, All: true, Optional: true}, true
 	}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"sync"
@@ -71,8 +72,7 @@ func makeEntry(s *dialect.Source) {
 
 // header makes the header, of the first record and of lines about the session.
 func (m *maker) header() {
-	var f [2]jsonl.Value
-	m.Lines[0].Fields(f[:], "cwd", "forkedFrom")
+	f := m.Lines[0].All("cwd", "forkedFrom")
 	cwd, parent, next := f[0], f[1].Get("sessionId"), jsonl.Value(nil)
 	var bridge jsonl.Value
 	for _, line := range m.Lines[1:] {
@@ -175,7 +175,7 @@ func (m *maker) edit(l *line) {
 	}
 	if m.Native {
 		result := jsonl.Value(`{"type":"tool_result"}`).With("tool_use_id", call).With("content", by)
-		msg.Native = m.Make([]byte(`[{"role":"user","content":[`), result, []byte("]}]"))
+		msg.Native = dialect.List(jsonl.Value(`{"role":"user"}`).With("content", dialect.List(result)))
 	}
 }
 
@@ -205,8 +205,7 @@ func (m *maker) prompt(l *line) {
 // sent adds the message of a line as it was sent.
 func (m *maker) sent(msg *dialect.Message, l *line) {
 	if m.Native {
-		one := jsonl.Value("{}").With("role", l.get(role)).With("content", l.said)
-		msg.Native = m.Make([]byte("["), one, []byte("]"))
+		msg.Native = dialect.List(jsonl.Value("{}").With("role", l.get(role)).With("content", l.said))
 	}
 }
 
@@ -242,7 +241,14 @@ func (m *maker) answer(first *line, lines []jsonl.Value) {
 	msg.SetText("provider", "anthropic")
 	msg.Set("model", last.get(model))
 	msg.Set("responseId", last.get(id))
-	msg.SetText("stopReason", last.stopReason(msg))
+	why := stops[string(last.get(stop).Inside())]
+	switch {
+	case last.get(model).Is("<synthetic>"):
+		why = "aborted"
+	case last.get(stop).IsString():
+		why = cmp.Or(why, "stop")
+	}
+	msg.Stop(why)
 	if used := last.get(usage); used.IsObject() && !last.get(model).Is("<synthetic>") {
 		msg.Set("usage", m.Usage(readUsage(used), nil))
 	}
@@ -257,39 +263,21 @@ func (m *maker) nativeAnswer(msg *dialect.Message, lines []jsonl.Value) {
 	if !m.Native {
 		return
 	}
-	out, sep := []byte(`[{"role":"assistant","content":[`), ""
+	var blocks []jsonl.Value
 	for k, raw := range lines {
 		for b := range raw.First("message", "content").Elements {
-			out = append(append(out, sep...), writtenBlock(b, raw, lines[k+1:])...)
-			sep = ","
+			blocks = append(blocks, writtenBlock(b, raw, lines[k+1:]))
 		}
 	}
-	msg.Native = append(out, "]}]"...)
+	msg.Native = dialect.List(jsonl.Value(`{"role":"assistant"}`).With("content", dialect.List(blocks...)))
 }
 
-// stopReason is why an answer ended, as pi says it.
-func (l *line) stopReason(msg *dialect.Message) string {
-	why := l.get(stop)
-	switch {
-	case l.get(model).Is("<synthetic>"):
-		return "aborted"
-	case why.Is("max_tokens"), why.Is("model_context_window_exceeded"):
-		return "length"
-	case why.Is("tool_use"):
-		return "toolUse"
-	case why.IsString():
-		return "stop"
-	}
-	for range msg.Calls {
-		return "toolUse"
-	}
-	return "stop"
-}
+// stops are reasons why answers end, as pi says them.
+var stops = map[string]string{"max_tokens": "length", "model_context_window_exceeded": "length", "tool_use": "toolUse"}
 
 // readUsage reads a usage.
 func readUsage(used jsonl.Value) (u jsonl.Usage) {
-	var f [5]jsonl.Value
-	used.Fields(f[:], "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
+	f := used.All("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
 		"cache_creation")
 	u.Input, u.Output, u.CacheRead, u.CacheWrite = f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
 	u.CacheWrite1h = f[4].Get("ephemeral_1h_input_tokens").Int()
@@ -343,8 +331,7 @@ func (m *maker) result(l *line, b *jsonl.Block, names map[string]jsonl.Value, se
 	}
 	msg.SetTruth("isError", b.Data.Truthy())
 	if several && m.Native {
-		one := jsonl.Value("{}").With("role", l.get(role)).With("content", m.Make([]byte("["), b.Raw, []byte("]")))
-		msg.Native = m.Make([]byte("["), one, []byte("]"))
+		msg.Native = dialect.List(jsonl.Value("{}").With("role", l.get(role)).With("content", dialect.List(b.Raw)))
 	} else {
 		m.sent(msg, l)
 	}

@@ -55,8 +55,7 @@ func recorded(lines iter.Seq2[int, jsonl.Value]) iter.Seq[dialect.Recorded] {
 
 // line takes a line. It returns a request that is complete.
 func (r *requests) line(number int, line jsonl.Value) (done *dialect.Recorded) {
-	var f [3]jsonl.Value
-	line.Fields(f[:], "type", "message", "uuid")
+	f := line.All("type", "message", "uuid")
 	switch typ, m := f[0], f[1]; {
 	case typ.Is("user"), typ.Is("assistant"):
 		if id := m.Get("id").Text(); typ.Is("assistant") && id != r.answering {
@@ -295,13 +294,12 @@ func (m cacheMark) set(v jsonl.Value) jsonl.Value {
 	if k := m.path[0].Int(); k >= 0 && k < int64(len(all)) {
 		all[k] = next.set(all[k])
 	}
-	return dialect.List(all)
+	return dialect.List(all...)
 }
 
 // proof compares the digest of a request with that of its record.
 func (r *requests) proof(line, shape jsonl.Value, sent *dialect.Sent, keep bool) dialect.Proof {
-	var f [3]jsonl.Value
-	line.Fields(f[:], "requestDigest", "cutRequestDigest", "withheld")
+	f := line.All("requestDigest", "cutRequestDigest", "withheld")
 	now, ok := r.digest(line, shape, sent, keep)
 	is := func(v jsonl.Value) bool { return ok && strings.EqualFold(v.Text(), hex.EncodeToString(now[:])) }
 	withheld := 0

@@ -126,7 +126,7 @@ func (m *maker) system() {
 	if tools == nil { // the first snapshot of two has none yet
 		return
 	}
-	var removed, added [][]byte
+	var removed, added []jsonl.Value
 	for _, t := range hadTools {
 		if !slices.ContainsFunc(tools, func(now tool) bool { return bytes.Equal(now.name, t.name) }) {
 			removed = append(removed, jsonl.Value("{}").With("name", t.name))
@@ -138,15 +138,11 @@ func (m *maker) system() {
 		}
 	}
 	if removed != nil {
-		msg.Set("toolsRemoved", m.list(removed))
+		msg.Set("toolsRemoved", dialect.List(removed...))
 	}
 	if added != nil {
-		msg.Set("toolsAdded", m.list(added))
+		msg.Set("toolsAdded", dialect.List(added...))
 	}
-}
-
-func (m *maker) list(of [][]byte) jsonl.Value {
-	return m.Make([]byte("["), bytes.Join(of, []byte(",")), []byte("]"))
 }
 
 // sectionsOf are the texts of a snapshot as they are sent, a block of the prompt each.
@@ -190,7 +186,7 @@ func joined(texts []string) jsonl.Value {
 // A tool is one of a snapshot.
 type tool struct {
 	name       jsonl.Value
-	definition []byte
+	definition jsonl.Value
 }
 
 // toolsOf are the tools of a snapshot in the order in which they are sent: by name, those of MCP

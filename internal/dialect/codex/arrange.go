@@ -149,8 +149,7 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 		line = line.Get("payload")
 	}
 	a.version = line.Get("cli_version").Text()
-	var before [4]jsonl.Value
-	line.Fields(before[:], "history_base", "forked_from_id", "parent_thread_id", "subagent_history_start_ordinal")
+	before := line.All("history_base", "forked_from_id", "parent_thread_id", "subagent_history_start_ordinal")
 	a.whole = !slices.ContainsFunc(before[:], jsonl.Value.Exists)
 	header := *l
 	header.ID = []byte(line.Get("id").Text())

@@ -43,8 +43,7 @@ var Dialect = dialect.Dialect{
 // sniff reports whether a file begins as a rollout does: with session_meta, or with another
 // line if that one is broken, or, as in the first months, with its payload alone.
 func sniff(first jsonl.Value) bool {
-	var f [5]jsonl.Value
-	first.Fields(f[:], "type", "payload", "id", "timestamp", "instructions")
+	f := first.All("type", "payload", "id", "timestamp", "instructions")
 	if f[1].IsObject() {
 		_, known := types[f[0].Text()]
 		return known || f[0].Is("response_item")
@@ -54,8 +53,7 @@ func sniff(first jsonl.Value) bool {
 
 // isRecord reports whether an object is a line.
 func isRecord(v jsonl.Value) bool {
-	var f [3]jsonl.Value
-	v.Fields(f[:], "timestamp", "type", "payload")
+	f := v.All("timestamp", "type", "payload")
 	return f[0].IsString() && f[1].IsString() && f[2].IsObject()
 }
 
@@ -81,8 +79,7 @@ func sessionID(line jsonl.Value) jsonl.Value {
 
 // base is the rollout that a fork continues.
 func base(first jsonl.Value) (b dialect.Base, ok bool) {
-	var f [3]jsonl.Value
-	first.Get("payload").Get("history_base").Fields(f[:], "thread_id", "end_ordinal_exclusive", "end_byte_offset")
+	f := first.Get("payload").Get("history_base").All("thread_id", "end_ordinal_exclusive", "end_byte_offset")
 	return dialect.Base{ID: f[0].Text(), Upto: f[1].Int(), Keep: f[2].Int()}, f[0].IsString()
 }
 
@@ -153,8 +150,7 @@ func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
 	case p.Line.Get("record_type").Exists():
 		head.Code = dialect.Skip
 	default: // bare items
-		var f [5]jsonl.Value
-		p.Line.Fields(f[:], "type", "id", "call_id", "role", "content")
+		f := p.Line.All("type", "id", "call_id", "role", "content")
 		if _, is := items[f[0].Text()]; is || f[0].Is("message") {
 			head = dialect.Head{Code: itemCode(f[0], f[3], f[4], nil), ID: f[1], Ref: f[2]}
 		} else {

@@ -172,26 +172,22 @@ func (m *maker) result(msg *dialect.Message, it *item) {
 // answer makes an answer of the items of a response, its usage, and the model of its turn.
 func (m *maker) answer() {
 	var few [4]item
-	items, calls := few[:0], false
+	items := few[:0]
 	var used usageLines
 	for _, line := range m.Lines {
 		if !used.read(line) {
 			items = append(items, lineItem(line))
-			calls = calls || items[len(items)-1].tool().Exists()
 		}
 	}
 	msg := m.e.Message(jsonl.Assistant)
 	m.blocks(msg, items)
 	msg.SetText("api", "openai-codex-responses")
 	m.usage(msg.Set, &used, items)
-	switch {
-	case m.Unanswered:
-		msg.SetText("stopReason", "aborted")
-	case calls:
-		msg.SetText("stopReason", "toolUse")
-	default:
-		msg.SetText("stopReason", "stop")
+	why := ""
+	if m.Unanswered {
+		why = "aborted"
 	}
+	msg.Stop(why)
 	m.end(msg, items)
 }
 
@@ -201,35 +197,18 @@ func (m *maker) end(msg *dialect.Message, items []item) {
 	if len(items) > 0 {
 		msg.Set("id", items[0].get(id))
 	}
-	if m.Native {
-		msg.Native = append(msg.Native, '[')
-		for k := range items {
-			if k > 0 {
-				msg.Native = append(msg.Native, ',')
-			}
-			msg.Native = appendSent(msg.Native, items[k].raw)
-		}
-		msg.Native = append(msg.Native, ']')
+	if !m.Native {
+		return
 	}
+	var all []jsonl.Value
+	for k := range items {
+		all = append(all, items[k].raw.AppendEdited(nil, jsonl.Field{Name: passthrough}))
+	}
+	msg.Native = dialect.List(all...)
 }
 
 // passthrough is a member of items that is not sent.
 const passthrough = "internal_chat_message_metadata_passthrough"
-
-// appendSent appends an item as it is sent.
-func appendSent(dst []byte, it jsonl.Value) []byte {
-	sep := byte('{')
-	for key, v := range it.Members {
-		if string(key) != passthrough {
-			dst = append(append(jsonl.AppendQuoted(append(dst, sep), string(key)), ':'), v...)
-			sep = ','
-		}
-	}
-	if sep == '{' {
-		dst = append(dst, sep)
-	}
-	return append(dst, '}')
-}
 
 // blocks adds the blocks of an answer's items.
 func (m *maker) blocks(msg *dialect.Message, items []item) {

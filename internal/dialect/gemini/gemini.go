@@ -47,8 +47,7 @@ func about(line jsonl.Value) (a chat.About, ok bool) {
 	if set.IsObject() {
 		line = set
 	}
-	var f [6]jsonl.Value
-	line.Fields(f[:], "sessionId", "projectHash", "startTime", "directories", "type", "summary")
+	f := line.All("sessionId", "projectHash", "startTime", "directories", "type", "summary")
 	ok = f[0].IsString() && (f[1].IsString() || f[2].IsString()) && !f[4].Exists() && !set.Exists()
 	a = chat.About{ID: f[0], Time: f[2], Title: f[5]}
 	for dir := range f[3].Elements {

@@ -248,8 +248,7 @@ func results(r *chat.Reader) {
 
 // result reads the answer of a tool that stands in a message of the user.
 func result(r *chat.Reader, v, time jsonl.Value) chat.Said {
-	var f [3]jsonl.Value
-	v.Fields(f[:], "id", "name", "response")
+	f := v.All("id", "name", "response")
 	b, failed := response(&chat.Reader{Cursor: *new(jsonl.Cursor).Reset(f[2])})
 	return chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: time, Failed: failed, Blocks: r.Keep(b)}
 }
@@ -260,8 +259,7 @@ func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}
-	var f [6]jsonl.Value
-	v.Fields(f[:], "input", "output", "cached", "thoughts", "tool", "total")
+	f := v.All("input", "output", "cached", "thoughts", "tool", "total")
 	in, cached := f[0].Int(), f[2].Int()
 	return r.Used(jsonl.Usage{Input: max(0, in-cached) + f[4].Int(), CacheRead: min(in, cached), Output: f[1].Int() + f[3].Int(), Total: f[5].Int()})
 }

@@ -3,6 +3,7 @@ package gemini
 import (
 	"strings"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/chat"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -86,12 +87,5 @@ func callBlock(id, name, args jsonl.Value) jsonl.Block {
 
 // turn is a message as it is sent.
 func turn(role string, parts []jsonl.Value) []byte {
-	list := []byte{'['}
-	for k, p := range parts {
-		if k > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, p...)
-	}
-	return jsonl.Value("{}").With("role", jsonl.AppendQuoted(nil, role)).With("parts", append(list, ']'))
+	return jsonl.Value("{}").With("role", jsonl.AppendQuoted(nil, role)).With("parts", dialect.List(parts...))
 }

@@ -33,8 +33,7 @@ func fileID(name string) (id string, part bool) {
 
 // about reads the first line. gsh never rewrites it, so its count stays 0 and most have no title.
 func about(line jsonl.Value) (a chat.About, ok bool) {
-	var f [6]jsonl.Value
-	line.Fields(f[:], "id", "created_at", "last_activity", "cwd", "role", "title")
+	f := line.All("id", "created_at", "last_activity", "cwd", "role", "title")
 	ok = f[0].IsString() && f[1].IsString() && f[2].IsString() && !f[4].Exists()
 	return chat.About{ID: f[0], CWD: f[3], Time: f[1], Title: f[5]}, ok
 }

@@ -43,8 +43,7 @@ const event = "event_json"
 
 // isWindow reports whether a line is the row of a session.
 func isWindow(line jsonl.Value) bool {
-	var f [2]jsonl.Value
-	line.Fields(f[:], "table", "session_id")
+	f := line.All("table", "session_id")
 	return f[0].Is("session_windows") && f[1].IsString()
 }
 

@@ -26,8 +26,7 @@ type readMessage struct {
 
 // infoOf is the row of a message that a line has, absent for other lines.
 func infoOf(line jsonl.Value) (info, id jsonl.Value) {
-	var f [3]jsonl.Value
-	line.Fields(f[:], "table", "data", "id")
+	f := line.All("table", "data", "id")
 	if f[0].Is("message") {
 		return f[1], f[2]
 	}
@@ -143,7 +142,7 @@ func (m *maker) message(of *readMessage, kind jsonl.Kind) {
 	if kind == jsonl.Assistant {
 		msg.SetText("api", "opencode")
 		m.usageOf(msg.Set, of.info)
-		msg.SetText("stopReason", of.stopReason())
+		msg.Stop(stopReason(of.info))
 	}
 	msg.Set("id", of.id)
 	m.native(msg, of.parts, kind == jsonl.Assistant)
@@ -170,8 +169,7 @@ func addBlocks(msg *dialect.Message, parts []jsonl.Value) {
 
 // spoken is the text that a part says, absent for none.
 func spoken(p jsonl.Value) jsonl.Value {
-	var f [3]jsonl.Value
-	p.Fields(f[:], "type", "text", "ignored")
+	f := p.All("type", "text", "ignored")
 	switch {
 	case f[0].Is("text") && !f[2].Truthy() && f[1].IsString() && string(f[1]) != `""`:
 		return f[1]
@@ -211,8 +209,7 @@ func input(p jsonl.Value) jsonl.Value {
 // outcome is what a call returned, as it is sent.
 func outcome(p jsonl.Value) (said jsonl.Value, failed bool) {
 	state := p.Get("state")
-	var f [4]jsonl.Value
-	state.Fields(f[:], "status", "output", "error", "metadata")
+	f := state.All("status", "output", "error", "metadata")
 	said, failed = f[1], false
 	switch {
 	case f[0].Is("completed") && state.Get("time").Get("compacted").Exists():
@@ -309,33 +306,21 @@ func (m *maker) edit() {
 	m.native(msg, of[0].parts, of[0].info.Get("role").Is("assistant"))
 }
 
-// stopReason is why an answer ended, as pi says it.
-func (m *readMessage) stopReason() string {
-	var f [2]jsonl.Value
-	m.info.Fields(f[:], "finish", "error")
-	switch {
-	case f[1].Get("name").Is("MessageAbortedError"):
+// stopReason is why an answer ended, as pi says it, empty where its calls tell.
+func stopReason(info jsonl.Value) string {
+	switch failure := info.Get("error"); {
+	case failure.Get("name").Is("MessageAbortedError"):
 		return "aborted"
-	case f[1].IsObject():
+	case failure.IsObject():
 		return "error"
-	case f[0].Is("length"):
-		return "length"
-	case f[0].Is("tool-calls"):
-		return "toolUse"
 	}
-	for _, p := range m.parts {
-		if p.Get("type").Is("tool") {
-			return "toolUse"
-		}
-	}
-	return "stop"
+	return map[string]string{"length": "length", "tool-calls": "toolUse"}[info.Get("finish").Text()]
 }
 
 // usageOf sets model and usage of a request. Forks copy messages under new ids: by its times
 // and tokens, a response is known again.
 func (m *maker) usageOf(set func(string, jsonl.Value), info jsonl.Value) {
-	var f [5]jsonl.Value
-	info.Fields(f[:], "providerID", "modelID", "tokens", "cost", "time")
+	f := info.All("providerID", "modelID", "tokens", "cost", "time")
 	set("provider", f[0])
 	set("model", f[1])
 	if tokens := f[2]; tokens.IsObject() {
@@ -355,8 +340,7 @@ func responseID(shared ...jsonl.Value) jsonl.Value {
 
 // usage is a usage in pi's terms: what was thought is a part of the output.
 func (m *maker) usage(tokens, cost jsonl.Value) jsonl.Value {
-	var f [4]jsonl.Value
-	tokens.Fields(f[:], "input", "output", "reasoning", "cache")
+	f := tokens.All("input", "output", "reasoning", "cache")
 	u := jsonl.Usage{Input: f[0].Int(), Output: f[1].Int() + f[2].Int()}
 	u.CacheRead, u.CacheWrite = f[3].Get("read").Int(), f[3].Get("write").Int()
 	u.Total = u.Context()

@@ -15,70 +15,59 @@ func (m *maker) native(msg *dialect.Message, parts []jsonl.Value, answer bool) {
 	switch {
 	case !m.Native:
 	case answer:
-		msg.Native = m.list(sentAnswer(parts))
+		msg.Native = dialect.List(sentAnswer(parts))
 	default:
-		msg.Native = m.list(jsonl.Value(`{"role":"user"}`).With("content", sentPrompt(parts)))
+		msg.Native = dialect.List(jsonl.Value(`{"role":"user"}`).With("content", sentPrompt(parts)))
 	}
 }
 
-// list is a list of one message.
-func (m *maker) list(one jsonl.Value) jsonl.Value { return m.Make([]byte("["), one, []byte("]")) }
-
 // sentPrompt is what a prompt says, as it is sent: a text, or several parts.
 func sentPrompt(parts []jsonl.Value) jsonl.Value {
-	var only jsonl.Value
-	list, sep, n := jsonl.Value("["), "", 0
+	var all []jsonl.Value
+	var text jsonl.Value
 	for _, p := range parts {
-		if only = spoken(p); only.Exists() {
-			only = jsonl.Value(`{"type":"text"}`).With("text", only)
+		if said := spoken(p); said.Exists() {
+			all, text = append(all, jsonl.Value(`{"type":"text"}`).With("text", said)), said
 		} else if p.Get("type").Is("file") && attached(p.Get("mime")) {
-			only = jsonl.Value(`{"type":"image_url"}`).With("image_url", jsonl.Value("{}").With("url", p.Get("url")))
-		} else {
-			continue
-		}
-		list = append(append(list, sep...), only...)
-		sep = ","
-		n++
-	}
-	list = append(list, ']')
-	for _, p := range parts {
-		if said := spoken(p); n == 1 && said.Exists() {
-			return said
+			all = append(all, jsonl.Value(`{"type":"image_url"}`).With("image_url", jsonl.Value("{}").With("url", p.Get("url"))))
 		}
 	}
-	return list
+	if len(all) == 1 && text.Exists() {
+		return text
+	}
+	return dialect.List(all...)
 }
 
 // sentAnswer is an answer as it is sent.
 func sentAnswer(parts []jsonl.Value) jsonl.Value {
 	var said, thought []byte
-	var calls, quoted jsonl.Value
+	var calls []jsonl.Value
+	one := jsonl.Value(`{"role":"assistant"}`)
 	for _, p := range parts {
 		switch typ := p.Get("type"); {
 		case typ.Is("reasoning"):
 			thought = p.Get("text").AppendText(thought)
 		case typ.Is("tool"):
-			calls = append(append(calls, ','), dialect.SentCall(p.Get("callID"), p.Get("tool"), input(p))...)
+			calls = append(calls, dialect.SentCall(p.Get("callID"), p.Get("tool"), input(p)))
 		default:
 			said = spoken(p).AppendText(said)
 		}
 	}
+	one = one.With("content", jsonl.AppendQuoted(nil, said))
 	if len(thought) > 0 {
-		quoted = jsonl.AppendQuoted(nil, thought)
+		one = one.With("reasoning_content", jsonl.AppendQuoted(nil, thought))
 	}
 	if calls != nil {
-		calls[0] = '['
-		calls = append(calls, ']')
+		one = one.With("tool_calls", dialect.List(calls...))
 	}
-	one := jsonl.Value(`{"role":"assistant"}`).With("content", jsonl.AppendQuoted(nil, said))
-	return one.With("reasoning_content", quoted).With("tool_calls", calls)
+	return one
 }
 
 // nativeResult adds what was sent for a result.
 func (m *maker) nativeResult(msg *dialect.Message, p jsonl.Value) {
 	if m.Native {
 		said, _ := outcome(p)
-		msg.Native = m.list(jsonl.Value(`{"role":"tool"}`).With("tool_call_id", p.Get("callID")).With("content", said))
+		msg.Native = dialect.List(jsonl.Value(`{"role":"tool"}`).With("tool_call_id", p.Get("callID")).With("content", said))
 	}
 }
 

@@ -66,8 +66,7 @@ func sniff(first jsonl.Value) bool { return isSession(first) && !Version2.Sniff(
 
 // isSession reports whether a line is the row of a session.
 func isSession(line jsonl.Value) bool {
-	var f [3]jsonl.Value
-	line.Fields(f[:], "table", "id", "directory")
+	f := line.All("table", "id", "directory")
 	return f[0].Is("session") && f[1].IsString() && f[2].IsString()
 }
 
@@ -188,8 +187,7 @@ func sessionCode(info jsonl.Value) dialect.Code {
 }
 
 func messageHead(info, id jsonl.Value) dialect.Head {
-	var f [4]jsonl.Value
-	info.Fields(f[:], "role", "error", "finish", "summary")
+	f := info.All("role", "error", "finish", "summary")
 	head := dialect.Head{Code: answer, ID: id}
 	switch {
 	case f[0].Is("user"):
@@ -207,8 +205,7 @@ func messageHead(info, id jsonl.Value) dialect.Head {
 }
 
 func partHead(part, id, message jsonl.Value) dialect.Head {
-	var f [5]jsonl.Value
-	part.Fields(f[:], "type", "text", "synthetic", "state", "tail_start_id")
+	f := part.All("type", "text", "synthetic", "state", "tail_start_id")
 	head := dialect.Head{Code: other, ID: id, Ref: message}
 	switch {
 	case f[0].Is("text") && f[2].Truthy():

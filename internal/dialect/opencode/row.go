@@ -147,9 +147,8 @@ func attachment(what string, file jsonl.Value) string {
 
 // rowAnswer makes an answer. Forks copy rows with their numbers, under new ids.
 func (m *maker) rowAnswer(data, seq jsonl.Value) {
-	var f [4]jsonl.Value
-	data.Fields(f[:], "content", "model", "tokens", "cost")
-	msg, stop := m.e.Message(jsonl.Assistant), "stop"
+	f := data.All("content", "model", "tokens", "cost")
+	msg, why := m.e.Message(jsonl.Assistant), ""
 	msg.Body()
 	for p := range f[0].Elements {
 		text := p.Get("text").Spelled()
@@ -160,11 +159,10 @@ func (m *maker) rowAnswer(data, seq jsonl.Value) {
 			msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: text})
 		case typ.Is("tool"):
 			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: p.Get("id"), Name: p.Get("name"), Args: input(p)})
-			stop = "toolUse"
 		}
 	}
 	if data.Get("error").IsObject() {
-		stop = "error"
+		why = "error"
 	}
 	msg.SetText("api", "opencode")
 	msg.Set("provider", f[1].Get("providerID"))
@@ -173,7 +171,7 @@ func (m *maker) rowAnswer(data, seq jsonl.Value) {
 		msg.Set("responseId", responseID(seq, f[0], f[2]))
 		msg.Set("usage", m.usage(f[2], f[3]))
 	}
-	msg.SetText("stopReason", stop)
+	msg.Stop(why)
 }
 
 // rowResult makes what a call of an answer returned, by the number of the result, from 1.

@@ -15,15 +15,13 @@ const (
 
 // isEvent reports whether a line is an event.
 func isEvent(line jsonl.Value) bool {
-	var f [4]jsonl.Value
-	line.Fields(f[:], "aggregate_id", "seq", "event_type", "data")
+	f := line.All("aggregate_id", "seq", "event_type", "data")
 	return f[0].IsString() && f[1].IsNumber() && f[2].IsString() && f[3].IsObject()
 }
 
 // aboutEvent is about for an event that makes a session, or renames it, which is not ok.
 func aboutEvent(line jsonl.Value) (a chat.About, ok bool) {
-	var f [5]jsonl.Value
-	line.Get("data").Fields(f[:], "type", "id", "working_directory", "title", "parent_id")
+	f := line.Get("data").All("type", "id", "working_directory", "title", "parent_id")
 	return chat.About{ID: f[1], CWD: f[2], Title: f[3], Parent: f[4], Time: line.Get("timestamp")}, f[0].Is("SessionCreated")
 }
 

@@ -36,8 +36,7 @@ func sniff(first jsonl.Value) bool {
 	if _, ok := about(first); ok || isEvent(first) {
 		return true
 	}
-	var f [6]jsonl.Value
-	first.Fields(f[:], "role", "content", "timestamp", "tool_calls", "message_id", "type")
+	f := first.All("role", "content", "timestamp", "tool_calls", "message_id", "type")
 	if !f[0].IsString() || !f[1].IsString() || !f[2].IsString() || !f[3].IsArray() || f[4].Exists() || f[5].Exists() {
 		return false
 	}
@@ -52,8 +51,7 @@ func about(line jsonl.Value) (a chat.About, ok bool) {
 	if isEvent(line) {
 		return aboutEvent(line)
 	}
-	var f [6]jsonl.Value
-	line.Fields(f[:], "id", "created_at", "updated_at", "working_directory", "role", "metadata")
+	f := line.All("id", "created_at", "updated_at", "working_directory", "role", "metadata")
 	ok = f[0].IsString() && f[1].IsString() && f[2].IsString() && !f[4].Exists()
 	return chat.About{ID: f[0], CWD: f[3], Time: f[1], Title: f[5].Get("title")}, ok
 }
@@ -194,15 +192,15 @@ func readCall(r *chat.Reader) (c chat.Call) {
 }
 
 // sentCalls are the calls of an answer as they are sent, absent for none.
-func sentCalls(calls []chat.Call) (list jsonl.Value) {
-	if len(calls) == 0 {
+func sentCalls(calls []chat.Call) jsonl.Value {
+	var all []jsonl.Value
+	for _, c := range calls {
+		all = append(all, dialect.SentCall(c.ID, c.Name, c.Args.AppendMinified(nil)))
+	}
+	if all == nil {
 		return nil
 	}
-	for _, c := range calls {
-		list = append(append(list, ','), dialect.SentCall(c.ID, c.Name, c.Args.AppendMinified(nil))...)
-	}
-	list[0] = '['
-	return append(list, ']')
+	return dialect.List(all...)
 }
 
 // interrupted is the error of a call that has no result.
@@ -250,7 +248,6 @@ func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}
-	var f [5]jsonl.Value
-	v.Fields(f[:], "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens")
+	f := v.All("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens")
 	return r.Used(jsonl.Usage{Input: f[0].Int() + f[2].Int(), Output: f[1].Int() + f[3].Int(), Total: f[4].Int()})
 }

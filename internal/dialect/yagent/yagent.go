@@ -25,8 +25,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 
 // sniff reports whether a file begins with a message of a transcript.
 func sniff(first jsonl.Value) bool {
-	var f [5]jsonl.Value
-	first.Fields(f[:], "role", "content", "timestamp", "message_id", "type")
+	f := first.All("role", "content", "timestamp", "message_id", "type")
 	return f[0].IsString() && f[1].IsString() && f[2].IsString() && !f[4].Exists()
 }
 

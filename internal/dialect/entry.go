@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"cmp"
+	"fmt"
+	"hash/fnv"
 	"strconv"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -168,6 +170,15 @@ func (m *Message) Stop(why string) {
 func (m *Message) SetTruth(name string, is bool) { m.Set(name, truth[is]) }
 
 var truth = map[bool]jsonl.Value{true: jsonl.Value("true"), false: jsonl.Value("false")}
+
+// ResponseID names a response that has no id, by what copies of its answer share.
+func ResponseID(shared ...jsonl.Value) jsonl.Value {
+	h := fnv.New64a()
+	for _, v := range shared {
+		h.Write(v)
+	}
+	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
+}
 
 // SentCall returns a call as Chat Completions has it.
 func SentCall(id, name, args jsonl.Value) jsonl.Value {

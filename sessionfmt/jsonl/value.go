@@ -172,6 +172,16 @@ func (v Value) Ints(names ...string) []int64 {
 	return all
 }
 
+// FirstText returns the first of several values that is a string, nil if none is.
+func FirstText(of ...Value) Value {
+	for _, v := range of {
+		if v.IsString() {
+			return v
+		}
+	}
+	return nil
+}
+
 // Is reports whether the value is the string s.
 func (v Value) Is(s string) bool {
 	if len(v) == len(s)+2 && v[0] == '"' && string(v[1:len(v)-1]) == s {

@@ -59,14 +59,14 @@ func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, abov
 // attached makes the text of an attachment: as it was sent, where the record has that, else its
 // strings, one a line, whose wording is not in the file.
 func (m *maker) attached(msg *dialect.Message, l *line) {
-	if !l.rendered.IsArray() {
-		msg.Said(stringsOf(l.attachment))
+	if !l.of(rendered).IsArray() {
+		msg.Said(stringsOf(l.of(attached)))
 		return
 	}
-	as := orName(l.as, `"user"`)
+	as := jsonl.FirstText(l.of(renderedAs), jsonl.Value(`"user"`))
 	plain := as.Is("system") && len(m.Lines) > 1
 	var sent []jsonl.Value
-	for one := range l.rendered.Elements {
+	for one := range l.of(rendered).Elements {
 		content := one.Get("content")
 		m.addContent(msg, content)
 		if plain && content.IsString() {
@@ -77,8 +77,8 @@ func (m *maker) attached(msg *dialect.Message, l *line) {
 	if m.Native {
 		msg.Native = dialect.List(sent...)
 	}
-	if l.as.Exists() && msg.Kind == jsonl.Custom {
-		msg.Set("details", jsonl.Value("{}").With("role", l.as))
+	if l.of(renderedAs).Exists() && msg.Kind == jsonl.Custom {
+		msg.Set("details", jsonl.Value("{}").With("role", l.of(renderedAs)))
 	}
 }
 

@@ -32,17 +32,17 @@ func makeEntry(s *dialect.Source) {
 	}()
 	m.Source, m.e = s, s.Add()
 	l := m.readLine(s.Lines[0])
-	m.e.Time = l.timestamp
+	m.e.Time = l.of(timestamp)
 	switch s.Kind {
 	case jsonl.Header:
 		m.header()
 	case jsonl.System:
 		m.system()
 	case jsonl.CustomEntry:
-		m.e.Set("customType", l.subtype)
-		m.e.Set("customType", l.attachment.Get("type"))
-		if l.typ.Is("fork-context-ref") {
-			m.e.Set("customType", l.typ)
+		m.e.Set("customType", l.of(subtype))
+		m.e.Set("customType", l.of(attached).Get("type"))
+		if l.of(kind).Is("fork-context-ref") {
+			m.e.Set("customType", l.of(kind))
 		}
 		m.e.Set("data", s.Lines[0])
 	case jsonl.Transform:
@@ -50,14 +50,10 @@ func makeEntry(s *dialect.Source) {
 	case jsonl.ContextEdit:
 		m.edit(&l)
 	case jsonl.SessionInfo:
-		name := s.Lines[0].Get("customTitle")
-		if !name.Exists() {
-			name = s.Lines[0].Get("aiTitle")
-		}
-		m.e.Set("name", name)
+		m.e.Set("name", jsonl.FirstText(s.Lines[0].Get("customTitle"), s.Lines[0].Get("aiTitle")))
 	case jsonl.Unknown:
-		if l.typ.IsString() {
-			m.e.Type = l.typ
+		if l.of(kind).IsString() {
+			m.e.Type = l.of(kind)
 		}
 	case jsonl.Assistant:
 		m.answer(&l, s.Lines)
@@ -103,18 +99,18 @@ func (m *maker) compaction() {
 		l := m.readLine(m.Lines[k])
 		n := k + 1
 		switch {
-		case l.typ.Is("assistant"):
+		case l.of(kind).Is("assistant"):
 			for n < len(m.Lines) && sameAnswer(&l, m.Lines[n]) {
 				n++
 			}
 			m.answer(&l, m.Lines[k:n])
-		case l.typ.Is("user"):
+		case l.of(kind).Is("user"):
 			if all := l.outcomes(); len(all) > 0 {
 				m.result(&l, all[0], names, false)
 			} else {
 				m.prompt(&l)
 			}
-		case l.attachment.Get("type").Is("prompt_snapshot"): // of an answer, see asWritten
+		case l.of(attached).Get("type").Is("prompt_snapshot"): // of an answer, see asWritten
 		default:
 			m.note(&l)
 		}
@@ -136,10 +132,10 @@ func (m *maker) edit(l *line) {
 	var call, by jsonl.Value
 	cleared := false
 	switch {
-	case l.subtype.Is("microcompact_boundary"):
+	case l.of(subtype).Is("microcompact_boundary"):
 		call = nth(first.Get("microcompactMetadata").Get("compactedToolIds"), m.Part)
 		cleared = call.Exists()
-	case l.typ.Is("content-replacement"):
+	case l.of(kind).Is("content-replacement"):
 		one := nth(first.Get("replacements"), m.Part)
 		call, by = one.Get("toolUseId"), one.Get("replacement")
 	}
@@ -153,7 +149,7 @@ func (m *maker) edit(l *line) {
 		}
 	}
 	m.e.SetText("targetId", target)
-	left := len(m.Lines) > 1 && l.typ.Is("assistant") && m.Lines[1].First("type").Is("assistant") // only these lines of it
+	left := len(m.Lines) > 1 && l.of(kind).Is("assistant") && m.Lines[1].First("type").Is("assistant") // only these lines of it
 	if !left && !cleared && !by.Exists() {
 		m.e.Set("replacement", jsonl.Value("null"))
 		return
@@ -194,7 +190,7 @@ func nth(list jsonl.Value, n int) jsonl.Value {
 func (m *maker) prompt(l *line) {
 	msg := m.e.Message(jsonl.User)
 	msg.Body()
-	if l.attachment.Exists() {
+	if l.of(attached).Exists() {
 		m.attached(msg, l)
 		return
 	}
@@ -230,7 +226,7 @@ func (m *maker) answer(first *line, lines []jsonl.Value) {
 	msg.Body()
 	addBlocks(msg, jsonl.String{}, last.parts)
 	for k, raw := range lines[1:] {
-		if l := m.readLine(raw); l.typ.Is("assistant") {
+		if l := m.readLine(raw); l.of(kind).Is("assistant") {
 			last = l
 			addBlocks(msg, jsonl.String{}, last.parts)
 		} else {
@@ -277,22 +273,19 @@ var stops = map[string]string{"max_tokens": "length", "model_context_window_exce
 
 // readUsage reads a usage.
 func readUsage(used jsonl.Value) (u jsonl.Usage) {
-	f := used.All("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
-		"cache_creation")
-	u.Input, u.Output, u.CacheRead, u.CacheWrite = f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
-	u.CacheWrite1h = f[4].Get("ephemeral_1h_input_tokens").Int()
+	n := used.Ints("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+	u.Input, u.Output, u.CacheRead, u.CacheWrite = n[0], n[1], n[2], n[3]
+	u.CacheWrite1h = used.Get("cache_creation").Get("ephemeral_1h_input_tokens").Int()
 	u.Total = u.Context()
-	var last jsonl.Value // of several calls of the model in one response: its count is the context
-	n := 0
+	var calls []jsonl.Value // of the model in one response: the count of the last one is the context
 	for one := range used.Get("iterations").Elements {
 		if typ := one.Get("type"); typ.Is("message") || typ.Is("fallback_message") {
-			last = one
-			n++
+			calls = append(calls, one)
 		}
 	}
-	if n > 1 {
-		of := readUsage(last)
-		u.Total = of.Total
+	if n := len(calls); n > 1 {
+		last := readUsage(calls[n-1])
+		u.Total = last.Total
 	}
 	return u
 }
@@ -301,7 +294,7 @@ func readUsage(used jsonl.Value) (u jsonl.Usage) {
 func (m *maker) results(l *line) {
 	all, names, first := l.outcomes(), callsOf(m.Lines[1:]), *l
 	one := func() {
-		m.e.Time = first.timestamp
+		m.e.Time = first.of(timestamp)
 		b := new(jsonl.Block)
 		if m.Part < len(all) {
 			b = all[m.Part]
@@ -342,14 +335,14 @@ func (m *maker) result(l *line, b *jsonl.Block, names map[string]jsonl.Value, se
 func (m *maker) note(l *line) {
 	msg, own := m.e.Message(jsonl.Custom), false
 	switch {
-	case l.typ.Is("attachment"):
-		msg.Set("customType", orName(l.attachment.Get("type"), `"attachment"`))
+	case l.of(kind).Is("attachment"):
+		msg.Set("customType", jsonl.FirstText(l.of(attached).Get("type"), jsonl.Value(`"attachment"`)))
 		msg.Body()
 		m.attached(msg, l)
-	case l.typ.Is("system"):
-		msg.Set("customType", orName(l.subtype, `"system"`))
+	case l.of(kind).Is("system"):
+		msg.Set("customType", jsonl.FirstText(l.of(subtype), jsonl.Value(`"system"`)))
 		msg.Body()
-		m.addContent(msg, l.content)
+		m.addContent(msg, l.of(content))
 	default:
 		msg.SetText("customType", "meta")
 		msg.Body()
@@ -359,13 +352,6 @@ func (m *maker) note(l *line) {
 	if msg.SetTruth("display", true); own {
 		m.sent(msg, l)
 	}
-}
-
-func orName(v jsonl.Value, name string) jsonl.Value {
-	if v.IsString() {
-		return v
-	}
-	return jsonl.Value(name)
 }
 
 // stringsOf is a text of the strings of an attachment, one a line.

@@ -8,8 +8,7 @@ import (
 
 // A line is a record as it is shown.
 type line struct {
-	typ, subtype, timestamp, content, attachment jsonl.Value
-	rendered, as                                 jsonl.Value // of an attachment: the texts that were sent, and their role
+	at [len(lineNames)]jsonl.String
 
 	// The message of the API: its content, which is a text or parts, and its other members.
 	said  jsonl.Value
@@ -17,6 +16,22 @@ type line struct {
 	parts []jsonl.Block
 	msg   [len(messageNames)]jsonl.String
 }
+
+// The members of a record besides its message.
+const (
+	kind = iota
+	subtype
+	timestamp
+	content
+	attached
+	rendered // of an attachment: the texts that were sent
+	renderedAs
+)
+
+var lineNames = [...]string{"type", "subtype", "timestamp", "content", "attachment", "rendered", "renderedRole"}
+
+// of is a member of the record.
+func (l *line) of(member int) jsonl.Value { return l.at[member].Value }
 
 // The members of a message besides its content.
 const (
@@ -59,28 +74,13 @@ func (m *maker) readLine(v jsonl.Value) (l line) {
 	var c jsonl.Cursor
 	c.Once(v)
 	for key := range c.Members {
-		switch string(key) {
-		case "type":
-			l.typ = c.Value()
-		case "subtype":
-			l.subtype = c.Value()
-		case "timestamp":
-			l.timestamp = c.Value()
-		case "content":
-			l.content = c.Value()
-		case "attachment":
-			l.attachment = c.Value()
-		case "rendered":
-			l.rendered = c.Value()
-		case "renderedRole":
-			l.as = c.Value()
-		case "message":
+		if string(key) == "message" {
 			m.readMessage(&l, &c)
 			found = true
-		default:
-			continue
+		} else {
+			c.Field(key, l.at[:], lineNames[:]...)
 		}
-		if found && l.typ.Exists() && l.timestamp.Exists() {
+		if found && l.of(kind).Exists() && l.of(timestamp).Exists() {
 			break
 		}
 	}

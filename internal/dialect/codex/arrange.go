@@ -144,10 +144,7 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 		return
 	}
 	a.begun = true
-	line := t.Read(l.At)
-	if line.Get("payload").IsObject() {
-		line = line.Get("payload")
-	}
+	line := payloadOf(t.Read(l.At))
 	a.version = line.Get("cli_version").Text()
 	before := line.All("history_base", "forked_from_id", "parent_thread_id", "subagent_history_start_ordinal")
 	a.whole = !slices.ContainsFunc(before[:], jsonl.Value.Exists)

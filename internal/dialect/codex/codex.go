@@ -111,6 +111,9 @@ var types = map[string]dialect.Code{
 	"rollout_reference": dialect.Skip, "session_state": dialect.Skip,
 }
 
+// events are those that count.
+var events = map[string]dialect.Code{"thread_rolled_back": rolledBack, "task_started": began, "token_count": counted}
+
 // items are the types of response items.
 var items = map[string]dialect.Code{
 	"reasoning": answer, "web_search_call": answer, "image_generation_call": answer, "tool_search_call": call,
@@ -126,7 +129,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	case p.Type.Is("response_item"):
 		head.Code = itemCode(item[0], p.Role, item[3], p.Record[0])
 	case p.Type.Is("event_msg"):
-		head.Code = eventCode(item[0])
+		head.Code = events[string(item[0].Inside())] // the zero value is to skip
 	default:
 		head = otherHead(p, head)
 	}
@@ -199,16 +202,4 @@ func written(content jsonl.Value) bool {
 		break
 	}
 	return false
-}
-
-func eventCode(typ jsonl.Value) dialect.Code {
-	switch {
-	case typ.Is("thread_rolled_back"):
-		return rolledBack
-	case typ.Is("task_started"):
-		return began
-	case typ.Is("token_count"):
-		return counted
-	}
-	return dialect.Skip
 }

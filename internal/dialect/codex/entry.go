@@ -2,8 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"fmt"
-	"hash/fnv"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -86,22 +84,12 @@ func (m *maker) message() {
 		}
 		m.result(msg, &it)
 	default:
-		msg.Set("customType", it.about())
+		msg.Set("customType", jsonl.FirstText(it.get(role), it.get(typ), jsonl.Value(`"agent_message"`)))
 		msg.Body()
 		m.note(msg, &it)
 		msg.SetTruth("display", true)
 	}
 	m.end(msg, []item{it})
-}
-
-// about names what a note is: by its role or its type.
-func (it *item) about() jsonl.Value {
-	for _, v := range []jsonl.Value{it.get(role), it.get(typ)} {
-		if v.IsString() {
-			return v
-		}
-	}
-	return jsonl.Value(`"agent_message"`)
 }
 
 // note adds what a note says: its content, else all of it.
@@ -295,30 +283,15 @@ func (u *usageLines) read(line jsonl.Value) bool {
 // of the input.
 func (m *maker) usage(set func(string, jsonl.Value), u *usageLines, items []item) {
 	set("provider", openai)
-	if !u.model.IsString() {
-		u.model = jsonl.Value(`"unknown"`)
-	}
 	if u.total.Exists() && !u.id.Exists() && len(items) > 0 {
-		u.id = responseName(items[0].raw, u.total)
+		u.id = dialect.ResponseID(items[0].raw, u.total) // forks copy both under new times
 	}
-	set("model", u.model)
+	set("model", jsonl.FirstText(u.model, jsonl.Value(`"unknown"`)))
 	set("responseId", u.id)
 	if u.usage.IsObject() {
-		var f [5]jsonl.Value
-		u.usage.Fields(f[:], "input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
-			"total_tokens")
-		read, write := f[1].Int(), f[2].Int()
+		n := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")
 		set("usage", m.Usage(jsonl.Usage{
-			Input: max(0, f[0].Int()-read-write), Output: f[3].Int(), CacheRead: read, CacheWrite: write, Total: f[4].Int(),
+			Input: max(0, n[0]-n[1]-n[2]), Output: n[3], CacheRead: n[1], CacheWrite: n[2], Total: n[4],
 		}, nil))
 	}
-}
-
-// responseName names a response that has no id in older files, a JSON string: by its first item
-// and the total usage after it, which forks copy under new times.
-func responseName(item, total jsonl.Value) jsonl.Value {
-	h := fnv.New64a()
-	h.Write(item)
-	h.Write(total)
-	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
 }

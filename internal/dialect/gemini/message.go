@@ -259,9 +259,8 @@ func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}
-	f := v.All("input", "output", "cached", "thoughts", "tool", "total")
-	in, cached := f[0].Int(), f[2].Int()
-	return r.Used(jsonl.Usage{Input: max(0, in-cached) + f[4].Int(), CacheRead: min(in, cached), Output: f[1].Int() + f[3].Int(), Total: f[5].Int()})
+	n := v.Ints("input", "cached", "tool", "output", "thoughts", "total")
+	return r.Used(jsonl.Usage{Input: max(0, n[0]-n[1]) + n[2], CacheRead: min(n[0], n[1]), Output: n[3] + n[4], Total: n[5]})
 }
 
 // sentID is the id of a call as it is sent: the file has the name of the tool before it.

@@ -44,12 +44,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 	for key := range r.Reset(line).Members {
 		switch string(key) {
 		case "role":
-			switch role := r.Value(); {
-			case role.Is("user"):
-				m.Kind = jsonl.User
-			case role.Is("assistant"):
-				m.Kind = jsonl.Assistant
-			}
+			m.Kind = r.Value().RoleKind()
 		case "content":
 			if r.Peek() == '"' {
 				r.Own(chat.Text(r.String()))
@@ -64,7 +59,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 			r.Stamp = r.Value()
 		}
 	}
-	if m.Kind == jsonl.OtherMessage {
+	if m.Kind != jsonl.User && m.Kind != jsonl.Assistant {
 		r.Said = r.Said[:0]
 		return
 	}

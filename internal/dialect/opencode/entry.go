@@ -1,9 +1,6 @@
 package opencode
 
 import (
-	"fmt"
-	"hash/fnv"
-
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -222,10 +219,7 @@ func outcome(p jsonl.Value) (said jsonl.Value, failed bool) {
 	default:
 		said, failed = jsonl.Value(interrupted), true
 	}
-	if !said.IsString() {
-		said = jsonl.Value(`""`)
-	}
-	return said, failed
+	return jsonl.FirstText(said, jsonl.Value(`""`)), failed
 }
 
 // result makes the message of what a call returned.
@@ -324,25 +318,15 @@ func (m *maker) usageOf(set func(string, jsonl.Value), info jsonl.Value) {
 	set("provider", f[0])
 	set("model", f[1])
 	if tokens := f[2]; tokens.IsObject() {
-		set("responseId", responseID(f[4], tokens))
+		set("responseId", dialect.ResponseID(f[4], tokens))
 		set("usage", m.usage(tokens, f[3]))
 	}
 }
 
-// responseID is an id for a response, by what copies of its answer share.
-func responseID(shared ...jsonl.Value) jsonl.Value {
-	h := fnv.New64a()
-	for _, v := range shared {
-		h.Write(v)
-	}
-	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
-}
-
 // usage is a usage in pi's terms: what was thought is a part of the output.
 func (m *maker) usage(tokens, cost jsonl.Value) jsonl.Value {
-	f := tokens.All("input", "output", "reasoning", "cache")
-	u := jsonl.Usage{Input: f[0].Int(), Output: f[1].Int() + f[2].Int()}
-	u.CacheRead, u.CacheWrite = f[3].Get("read").Int(), f[3].Get("write").Int()
+	n, cache := tokens.Ints("input", "output", "reasoning"), tokens.Get("cache").Ints("read", "write")
+	u := jsonl.Usage{Input: n[0], Output: n[1] + n[2], CacheRead: cache[0], CacheWrite: cache[1]}
 	u.Total = u.Context()
 	if total, ok := cost.Float(); !ok || total <= 0 {
 		cost = nil

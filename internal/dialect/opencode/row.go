@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"ctxtool/internal/dialect"
@@ -101,11 +102,8 @@ func checkpoint(data jsonl.Value) jsonl.Value {
 
 // rowText adds one text.
 func (m *maker) rowText(msg *dialect.Message, said jsonl.Value) {
-	if !said.IsString() {
-		said = jsonl.Value(`""`)
-	}
 	msg.Body()
-	msg.Said(said.Spelled())
+	msg.Said(jsonl.FirstText(said, jsonl.Value(`""`)).Spelled())
 }
 
 // rowPrompt makes a prompt with its attachments: texts and folders are texts, and other files
@@ -168,7 +166,7 @@ func (m *maker) rowAnswer(data, seq jsonl.Value) {
 	msg.Set("provider", f[1].Get("providerID"))
 	msg.Set("model", f[1].Get("id"))
 	if f[2].IsObject() {
-		msg.Set("responseId", responseID(seq, f[0], f[2]))
+		msg.Set("responseId", dialect.ResponseID(seq, f[0], f[2]))
 		msg.Set("usage", m.usage(f[2], f[3]))
 	}
 	msg.Stop(why)
@@ -176,32 +174,21 @@ func (m *maker) rowAnswer(data, seq jsonl.Value) {
 
 // rowResult makes what a call of an answer returned, by the number of the result, from 1.
 func (m *maker) rowResult(data jsonl.Value, n int) {
-	for p := range data.Get("content").Elements {
-		if !answered(p) {
-			continue
-		}
-		if n--; n > 0 {
-			continue
-		}
-		state, msg := p.Get("state"), m.e.Message(jsonl.ToolResult)
-		msg.Set("toolCallId", p.Get("id"))
-		msg.Set("toolName", p.Get("name"))
-		msg.Body()
-		for block := range state.Get("content").Elements {
-			msg.Add(jsonl.Block{Raw: block})
-		}
-		failed := !state.Get("status").Is("completed")
-		if failed && len(msg.Blocks) == 0 {
-			said := state.Get("error").Get("message")
-			if !said.IsString() {
-				said = state.Get("error")
-			}
-			if !said.IsString() {
-				said = jsonl.Value(interrupted)
-			}
-			msg.Said(said.Spelled())
-		}
-		msg.SetTruth("isError", failed)
+	open := func(p jsonl.Value) bool { return !answered(p) }
+	calls := slices.DeleteFunc(slices.Collect(data.Get("content").Elements), open)
+	if n > len(calls) {
 		return
 	}
+	state, msg := calls[n-1].Get("state"), m.e.Message(jsonl.ToolResult)
+	msg.Set("toolCallId", calls[n-1].Get("id"))
+	msg.Set("toolName", calls[n-1].Get("name"))
+	msg.Body()
+	for block := range state.Get("content").Elements {
+		msg.Add(jsonl.Block{Raw: block})
+	}
+	failed, why := !state.Get("status").Is("completed"), state.Get("error")
+	if failed && len(msg.Blocks) == 0 {
+		msg.Said(jsonl.FirstText(why.Get("message"), why, jsonl.Value(interrupted)).Spelled())
+	}
+	msg.SetTruth("isError", failed)
 }

@@ -86,13 +86,8 @@ func read(r *chat.Reader, line jsonl.Value) {
 	var f [9]jsonl.String
 	of.read(r, f[:])
 	m := chat.Said{Time: of.time}
-	switch {
-	case of.role.Is("user"):
-		m.Kind = jsonl.User
-	case of.role.Is("system"):
-		m.Kind = jsonl.System
-	case of.role.Is("assistant"):
-		m.Kind = jsonl.Assistant
+	switch m.Kind = of.role.RoleKind(); m.Kind {
+	case jsonl.User, jsonl.System, jsonl.Assistant:
 	default:
 		return
 	}
@@ -248,6 +243,6 @@ func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 	if !v.IsObject() {
 		return nil
 	}
-	f := v.All("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens", "total_tokens")
-	return r.Used(jsonl.Usage{Input: f[0].Int() + f[2].Int(), Output: f[1].Int() + f[3].Int(), Total: f[4].Int()})
+	n := v.Ints("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens", "total_tokens")
+	return r.Used(jsonl.Usage{Input: n[0] + n[1], Output: n[2] + n[3], Total: n[4]})
 }

@@ -111,7 +111,12 @@ func (d *Dialect) Agent() string {
 // Commands reports whether a prompt calls a command of the agent, or is the agent's own. Another
 // agent's never do.
 func (d *Dialect) Commands(prompt string) bool {
-	return d != nil && slices.ContainsFunc(d.Marks, func(mark string) bool { return strings.HasPrefix(prompt, mark) })
+	return d != nil && Begins(prompt, d.Marks...)
+}
+
+// Begins reports whether a text begins with one of several marks.
+func Begins(text string, marks ...string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text, mark) })
 }
 
 // A Store is where an agent keeps its sessions.

@@ -1,9 +1,11 @@
 package dialect
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -178,6 +180,17 @@ func ResponseID(shared ...jsonl.Value) jsonl.Value {
 		h.Write(v)
 	}
 	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
+}
+
+// DataURL returns the image that a data URL holds.
+func DataURL(url jsonl.Value) (b jsonl.Block, ok bool) {
+	rest, ok := bytes.CutPrefix(url.Inside(), []byte("data:"))
+	mime, data, whole := bytes.Cut(rest, []byte(";base64,"))
+	if !ok || !whole {
+		return b, false
+	}
+	quote := []byte{'"'}
+	return jsonl.Block{Kind: jsonl.ImageBlock, Data: slices.Concat(quote, data, quote), Mime: slices.Concat(quote, mime, quote)}, true
 }
 
 // SentCall returns a call as Chat Completions has it.

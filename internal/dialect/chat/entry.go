@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -166,18 +167,8 @@ func Time(v jsonl.Value) jsonl.Value {
 	}
 	out := append(jsonl.Value(nil), v...)
 	out[day] = 'T'
-	if last := v[len(v)-2]; last != 'Z' && !zoned(v[day:]) {
+	if last := v[len(v)-2]; last != 'Z' && !bytes.ContainsAny(v[day:], "+-") {
 		out = append(out[:len(out)-1], `Z"`...)
 	}
 	return out
-}
-
-// zoned reports whether a time of the day ends with an offset.
-func zoned(clock jsonl.Value) bool {
-	for _, c := range clock {
-		if c == '+' || c == '-' {
-			return true
-		}
-	}
-	return false
 }

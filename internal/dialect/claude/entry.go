@@ -39,11 +39,7 @@ func makeEntry(s *dialect.Source) {
 	case jsonl.System:
 		m.system()
 	case jsonl.CustomEntry:
-		m.e.Set("customType", l.of(subtype))
-		m.e.Set("customType", l.of(attached).Get("type"))
-		if l.of(kind).Is("fork-context-ref") {
-			m.e.Set("customType", l.of(kind))
-		}
+		m.e.Set("customType", jsonl.FirstText(l.of(subtype), l.of(attached).Get("type"), l.of(kind)))
 		m.e.Set("data", s.Lines[0])
 	case jsonl.Transform:
 		m.compaction()

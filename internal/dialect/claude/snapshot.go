@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -165,22 +166,10 @@ func sectionsOf(line jsonl.Value) (texts [len(promptSections)]jsonl.Value) {
 	}
 	for k, all := range parts {
 		if all != nil {
-			texts[k] = joined(all)
+			texts[k] = jsonl.AppendQuoted(nil, strings.Join(all, "\n\n"))
 		}
 	}
 	return texts
-}
-
-// joined is a string of texts with an empty line between them.
-func joined(texts []string) jsonl.Value {
-	var whole []byte
-	for k, text := range texts {
-		if k > 0 {
-			whole = append(whole, "\n\n"...)
-		}
-		whole = append(whole, text...)
-	}
-	return jsonl.AppendQuoted(nil, whole)
 }
 
 // A tool is one of a snapshot.

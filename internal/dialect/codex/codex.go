@@ -193,13 +193,8 @@ func asked(content, metadata jsonl.Value) bool {
 // environment, project or tools, or that a turn was interrupted.
 func written(content jsonl.Value) bool {
 	for block := range content.Elements {
-		begins := block.Get("text").Beginning(40)
-		for _, mark := range []string{"<environment_context>", "<user_instructions>", "<turn_aborted>", "<subagent_notification>", "<skill>", "# AGENTS.md instructions"} {
-			if strings.HasPrefix(begins, mark) {
-				return true
-			}
-		}
-		break
+		return dialect.Begins(block.Get("text").Beginning(40), "<environment_context>", "<user_instructions>", "<turn_aborted>",
+			"<subagent_notification>", "<skill>", "# AGENTS.md instructions")
 	}
 	return false
 }

@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"bytes"
-
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -120,7 +118,7 @@ func (m *maker) content(msg *dialect.Message, v jsonl.String) {
 		case f[0].IsString():
 			msg.Said(f[0])
 		case f[1].IsString():
-			msg.Add(m.image(f[1]))
+			msg.Add(image(f[1]))
 		default:
 			msg.Add(jsonl.Block{Raw: c.Since(start)})
 		}
@@ -128,15 +126,11 @@ func (m *maker) content(msg *dialect.Message, v jsonl.String) {
 }
 
 // image is an image that is a data URL, or a text that names another one.
-func (m *maker) image(url jsonl.String) jsonl.Block {
-	mime, data, ok := bytes.Cut(url.Value.Inside(), []byte(";base64,"))
-	if !ok || !bytes.HasPrefix(mime, []byte("data:")) {
-		return jsonl.Block{Kind: jsonl.TextBlock, Text: url}
+func image(url jsonl.String) jsonl.Block {
+	if b, ok := dialect.DataURL(url.Value); ok {
+		return b
 	}
-	quote := []byte{'"'}
-	b := jsonl.Block{Kind: jsonl.ImageBlock, Data: m.Make(quote, data, quote)}
-	b.Mime = m.Make(quote, mime[len("data:"):], quote)
-	return b
+	return jsonl.Block{Kind: jsonl.TextBlock, Text: url}
 }
 
 // result adds what a call returned.

@@ -114,21 +114,13 @@ func orEmpty(text jsonl.Value) jsonl.Value {
 func shortened(it *item, text string, room int, whole bool) item {
 	head, tail := ends(text, room*bytesPerToken)
 	left := tokens(text) - room
-	out := []byte(`{"type":"message"`)
-	if it.get(id).Exists() {
-		out = append(append(out, `,"id":`...), it.get(id)...)
-	}
-	out = append(out, `,"role":"user","content":[`...)
-	parts := []string{text[:head], "…" + strconv.Itoa(left) + " tokens truncated…", text[tail:]}
+	said := []string{text[:head], "…" + strconv.Itoa(left) + " tokens truncated…", text[tail:]}
 	if whole {
-		parts = []string{strings.Join(parts, "")}
+		said = []string{strings.Join(said, "")}
 	}
-	for k, part := range parts {
-		if k > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, `{"type":"input_text","text":`...)
-		out = append(jsonl.AppendQuoted(out, part), '}')
+	var parts []jsonl.Value
+	for _, part := range said {
+		parts = append(parts, jsonl.Value(`{"type":"input_text"}`).With("text", jsonl.AppendQuoted(nil, part)))
 	}
-	return readItem(append(out, "]}"...))
+	return readItem(jsonl.Value(`{"type":"message"}`).With("id", it.get(id)).With("role", jsonl.Value(`"user"`)).With("content", dialect.List(parts...)))
 }

@@ -3,6 +3,7 @@ package gemini
 import (
 	"strings"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/chat"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -104,12 +105,7 @@ func beginning(text string, more jsonl.Value) string {
 
 // leftOut reports whether a resume leaves a message out.
 func leftOut(text string, other bool) bool {
-	for _, begin := range ignored {
-		if strings.HasPrefix(text, begin) {
-			return true
-		}
-	}
-	return text == "" && !other
+	return dialect.Begins(text, ignored...) || text == "" && !other
 }
 
 // answer reads the parts of an answer. Where the content has neither calls nor thoughts, calls are

@@ -1,6 +1,8 @@
 package opencode
 
 import (
+	"strings"
+
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -45,10 +47,7 @@ func partID(line jsonl.Value) string {
 		return line.Get("id").Text()
 	}
 	data := line.Get("data")
-	if id := data.Get("part").Get("id"); id.Exists() {
-		return id.Text()
-	}
-	return data.Get("partID").Text()
+	return jsonl.FirstText(data.Get("part").Get("id"), data.Get("partID")).Text()
 }
 
 // readMessages reads the messages that lines have, in the order of their rows. Of two versions
@@ -185,14 +184,11 @@ func attached(mime jsonl.Value) bool {
 
 // file is an image, or that there is another file.
 func file(url, mime jsonl.Value) jsonl.Block {
-	if data, ok := imageData(url, mime); ok {
-		return jsonl.Block{Kind: jsonl.ImageBlock, Data: data, Mime: mime}
+	if b, ok := dialect.DataURL(url); ok && strings.HasPrefix(mime.Text(), "image/") {
+		b.Mime = mime
+		return b
 	}
-	var of []jsonl.Field
-	if mime.Exists() {
-		of = append(of, jsonl.Field{Name: "item", Value: mime})
-	}
-	return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque"}`).AppendAdded(nil, of...)}
+	return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque"}`).With("item", mime)}
 }
 
 // input is what a call is given, an object.
@@ -244,7 +240,7 @@ func addReturned(msg *dialect.Message, p jsonl.Value) {
 	}
 	msg.SetTruth("isError", failed)
 	if exit := p.Get("state").Get("metadata").Get("exit"); exit.IsNumber() { // of a command
-		msg.Set("details", jsonl.Value("{}").AppendAdded(nil, jsonl.Field{Name: "exitCode", Value: exit}))
+		msg.Set("details", jsonl.Value("{}").With("exitCode", exit))
 	}
 }
 

@@ -1,8 +1,6 @@
 package opencode
 
 import (
-	"bytes"
-
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -69,16 +67,4 @@ func (m *maker) nativeResult(msg *dialect.Message, p jsonl.Value) {
 		said, _ := outcome(p)
 		msg.Native = dialect.List(jsonl.Value(`{"role":"tool"}`).With("tool_call_id", p.Get("callID")).With("content", said))
 	}
-}
-
-// imageData is the data of an image that is a data URL, a JSON string.
-func imageData(url, mime jsonl.Value) (data jsonl.Value, ok bool) {
-	if !bytes.HasPrefix(mime.Inside(), []byte("image/")) || !bytes.HasPrefix(url.Inside(), []byte("data:")) {
-		return nil, false
-	}
-	_, data, ok = bytes.Cut(url.Inside(), []byte(";base64,"))
-	if !ok {
-		return nil, false
-	}
-	return append(append(jsonl.Value{'"'}, data...), '"'), true
 }

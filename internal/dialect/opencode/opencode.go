@@ -141,7 +141,9 @@ func read(p *jsonl.Picked) dialect.Head {
 		return dialect.Head{Code: dialect.Unknown}
 	}
 	info, part := p.Message[0], p.Message[1]
-	event, version, _ := cutLast(p.Type.Inside(), '.')
+	typ := p.Type.Inside()
+	end := max(0, bytes.LastIndexByte(typ, '.'))
+	event, version := typ[:end], typ[end:]
 	known, code := true, dialect.Skip
 	head := dialect.Head{}
 	switch string(event) {
@@ -162,20 +164,13 @@ func read(p *jsonl.Picked) dialect.Head {
 		known = false
 	}
 	switch {
-	case known && string(version) != "1":
+	case known && string(version) != ".1":
 		code = newer
 	case !known && (bytes.HasPrefix(event, []byte("message.")) || bytes.HasPrefix(event, []byte("session."))):
 		code = dialect.Unknown
 	}
 	head.Code = code
 	return head
-}
-
-func cutLast(s []byte, sep byte) (before, after []byte, found bool) {
-	if at := bytes.LastIndexByte(s, sep); at >= 0 {
-		return s[:at], s[at+1:], true
-	}
-	return s, nil, false
 }
 
 // sessionCode is what a version of the session's own row says: only a revert matters.

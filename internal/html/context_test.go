@@ -67,6 +67,8 @@ type contexts struct {
 // readContexts reads the pane at so many requests, evenly spread, with the first and the last two;
 // then draws all entries of the path.
 const readContexts = `(async most => {
+	// rows say of a call what it is about, too
+	function recorded(key, v) { return (key === 'about' || key === 'subject') && 'arguments' in this ? undefined : v }
 	const n = (node, name) => +node.dataset[name], open = tab => document.querySelector('[data-tab=' + tab + ']').click()
 	const s = ctxtool.model.steps, list = ctxtool.context.list, out = {Requests: [], Messages: {}, Prompts: {}}
 	const gists = new Map(), gist = ctxtool.gistNow.bind(ctxtool) // each is made once
@@ -91,7 +93,7 @@ const readContexts = `(async most => {
 		})
 		list.all = false
 		open('overview')
-		for (const row of ctxtool.context.rows) out.Messages[row] ??= JSON.stringify(await ctxtool.context.bodyOf(row))
+		for (const row of ctxtool.context.rows) out.Messages[row] ??= JSON.stringify(await ctxtool.context.bodyOf(row), recorded)
 		const p = ctxtool.model.prompt(step)
 		out.Prompts[s.prompt[step]] ??= {
 			Parts: await Promise.all(p.parts.map(async x => ({Name: x[0], Text: await ctxtool.store.row(x[1])}))),

@@ -120,6 +120,9 @@ func runExport(e *env, o *exportOptions, args []string) error {
 	for _, f := range byPath(files) {
 		sessions = append(sessions, export.Input{Path: f.path, Name: f.name})
 	}
+	if len(sessions) == 1 {
+		e.frugal(sessions[0].Path)
+	}
 	if sessions, err = o.selected(sessions); err != nil {
 		return err
 	}

@@ -107,33 +107,30 @@ func inputSchema(parameters json.RawMessage) object {
 }
 
 func anthropicItems(r *request) iter.Seq2[any, error] {
-	return func(yield func(any, error) bool) {
-		var results, images []object // of the results in a row
-		flush := func() bool {
-			all := append(results, images...)
-			results, images = nil, nil
-			return all == nil || yield(object{"role": "user", "content": all}, nil)
+	var results, images []object // in a row
+	return r.each(func(m *message) []any {
+		if m.role == jsonl.ToolResult {
+			result, more := anthropicResult(m)
+			results, images = append(results, result), append(images, more...)
+			return nil
 		}
-		for m, err := range r.messages {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if m.role == jsonl.ToolResult {
-				result, more := anthropicResult(m)
-				results, images = append(results, result), append(images, more...)
-				continue
-			}
-			if !flush() {
-				return
-			}
-			content := anthropicContent(m)
-			if content != nil && !yield(object{"role": m.role.Role(), "content": content}, nil) {
-				return
-			}
+		return said(m.role.Role(), anthropicContent(m))
+	}, func() []any {
+		all := append(results, images...)
+		results, images = nil, nil
+		if all == nil {
+			return nil
 		}
-		flush()
+		return said("user", all)
+	})
+}
+
+// said returns a message with a content, none without.
+func said(role string, content any) []any {
+	if content == nil {
+		return nil
 	}
+	return []any{object{"role": role, "content": content}}
 }
 
 // anthropicContent returns the content of a message of the user or the model, nil if it is empty.

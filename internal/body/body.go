@@ -50,7 +50,7 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 		if items, err = native(e, f); err != nil {
 			return err
 		}
-		if said(r.prompt.Compiled, items) {
+		if tells(r.prompt.Compiled, items) {
 			lead = nil
 		}
 	}
@@ -114,8 +114,8 @@ func ChatAnswer(m *jsonl.Message) map[string]any {
 	return out
 }
 
-// said reports whether the system prompt is one of the agent's items before what the user says.
-func said(prompt string, items iter.Seq2[any, error]) bool {
+// tells reports whether the system prompt is one of the agent's items before what the user says.
+func tells(prompt string, items iter.Seq2[any, error]) bool {
 	for item := range items {
 		v, _ := item.(json.RawMessage)
 		if jsonl.Value(v).Get("role").Is("user") {

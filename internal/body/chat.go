@@ -103,41 +103,29 @@ func (r *request) instructions() object {
 }
 
 func chatItems(r *request) iter.Seq2[any, error] {
-	return func(yield func(any, error) bool) {
-		var images []object // of the results in a row
-		flush := func() bool {
-			all := images
-			images = nil
-			if all == nil {
-				return true
+	var images []object // of results in a row
+	return r.each(func(m *message) []any {
+		switch m.role {
+		case jsonl.User:
+			return said("user", chatPrompt(m))
+		case jsonl.Assistant:
+			if answer := chatAnswer(m); answer != nil {
+				return []any{answer}
 			}
-			about := object{"type": "text", "text": "Attached image(s) from tool result:"}
-			return yield(object{"role": "user", "content": slices.Insert(all, 0, about)}, nil)
+			return nil
 		}
-		for m, err := range r.messages {
-			var item object
-			switch {
-			case err != nil:
-				yield(nil, err)
-				return
-			case m.role == jsonl.ToolResult:
-				item = object{"role": "tool", "content": resultText(m), "tool_call_id": m.call}
-				for _, b := range m.images() {
-					images = append(images, chatImage(b))
-				}
-			case !flush():
-				return
-			case m.role == jsonl.User:
-				item = chatPrompt(m)
-			default:
-				item = chatAnswer(m)
-			}
-			if item != nil && !yield(item, nil) {
-				return
-			}
+		for _, b := range m.images() {
+			images = append(images, chatImage(b))
 		}
-		flush()
-	}
+		return []any{object{"role": "tool", "content": resultText(m), "tool_call_id": m.call}}
+	}, func() []any {
+		all := images
+		images = nil
+		if all == nil {
+			return nil
+		}
+		return said("user", slices.Insert(all, 0, object{"type": "text", "text": "Attached image(s) from tool result:"}))
+	})
 }
 
 // resultText is a result as a text.
@@ -156,9 +144,10 @@ func chatImage(b jsonl.Block) object {
 	return object{"type": "image_url", "image_url": object{"url": dataURL(b)}}
 }
 
-func chatPrompt(m *message) object {
+// chatPrompt returns the content of what the user says, nil for none.
+func chatPrompt(m *message) any {
 	if m.text {
-		return object{"role": "user", "content": m.texts("")}
+		return m.texts("")
 	}
 	var content []object
 	for _, b := range m.Blocks {
@@ -172,7 +161,7 @@ func chatPrompt(m *message) object {
 	if content == nil {
 		return nil
 	}
-	return object{"role": "user", "content": content}
+	return content
 }
 
 // chatAnswer returns the message of an answer, nil if it is empty. Thinking goes back in the field

@@ -112,37 +112,31 @@ func googleBudget(model, level string) int {
 }
 
 func googleItems(r *request) iter.Seq2[any, error] {
-	return func(yield func(any, error) bool) {
-		var results []object // in a row
-		flush := func() bool {
-			all := results
-			results = nil
-			return all == nil || yield(object{"role": "user", "parts": all}, nil)
+	var results []object // in a row
+	content := func(role string, parts []object) []any {
+		if parts == nil {
+			return nil
 		}
-		for m, err := range r.messages {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			role, parts := "user", []object(nil)
-			switch m.role {
-			case jsonl.ToolResult:
-				result, images := googleResult(r, m)
-				results, parts = append(results, result), images
-				if images == nil {
-					continue
-				}
-			case jsonl.User:
-				parts = googleParts(m.Blocks)
-			default:
-				role, parts = "model", googleAnswer(r, m)
-			}
-			if parts != nil && !(flush() && yield(object{"role": role, "parts": parts}, nil)) {
-				return
-			}
-		}
-		flush()
+		return []any{object{"role": role, "parts": parts}}
 	}
+	end := func() []any {
+		all := results
+		results = nil
+		return content("user", all)
+	}
+	return r.each(func(m *message) []any {
+		switch m.role {
+		case jsonl.User:
+			return content("user", googleParts(m.Blocks))
+		case jsonl.Assistant:
+			return content("model", googleAnswer(r, m))
+		}
+		result, images := googleResult(r, m)
+		if results = append(results, result); images == nil {
+			return nil
+		}
+		return append(end(), content("user", images)...)
+	}, end)
 }
 
 func googleParts(blocks []jsonl.Block) (parts []object) {

@@ -2,6 +2,8 @@ package body
 
 import (
 	"encoding/json"
+	"iter"
+	"slices"
 	"strings"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -42,6 +44,30 @@ func (r *request) messages(yield func(*message, error) bool) {
 	p.close()
 }
 
+// each yields what one makes of each message, and what end makes before a message that is no result, and
+// at the end.
+func (r *request) each(one func(m *message) []any, end func() []any) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		all := func(items []any) bool {
+			return !slices.ContainsFunc(items, func(item any) bool { return !yield(item, nil) })
+		}
+		for m, err := range r.messages {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			items := one(m)
+			if m.role != jsonl.ToolResult && items != nil {
+				items = append(end(), items...)
+			}
+			if !all(items) {
+				return
+			}
+		}
+		all(end())
+	}
+}
+
 // next yields a message, after results for the calls that it leaves without one.
 func (p *preparation) next(m *message, raw jsonl.Value) bool {
 	switch m.role {
@@ -63,11 +89,11 @@ func (p *preparation) next(m *message, raw jsonl.Value) bool {
 		if id, changed := p.ids[m.call]; changed {
 			m.call = id
 		}
-		for k := range p.open {
-			if p.open[k].ID.Text() == m.call {
-				p.open = append(p.open[:k:k], p.open[k+1:]...)
-				break
+		if k := slices.IndexFunc(p.open, func(b jsonl.Block) bool { return b.ID.Text() == m.call }); k >= 0 {
+			if m.Tool.Text() == "" { // the agent keeps it with the call alone
+				m.Tool = p.open[k].Name
 			}
+			p.open = slices.Delete(p.open, k, k+1)
 		}
 		p.withoutImages(m, "(tool image omitted: model does not support images)")
 	default:

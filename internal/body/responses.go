@@ -73,22 +73,12 @@ func responsesHead(r *request) object {
 }
 
 func responsesItems(r *request) iter.Seq2[any, error] {
-	return func(yield func(any, error) bool) {
-		at := 0 // of the message in the request
-		for m, err := range r.messages {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			items := responsesMessage(m, at)
-			for _, item := range items {
-				if !yield(item, nil) {
-					return
-				}
-			}
-			at += min(1, len(items))
-		}
-	}
+	at := 0 // of the message in the request
+	return r.each(func(m *message) []any {
+		items := responsesMessage(m, at)
+		at += min(1, len(items))
+		return items
+	}, func() []any { return nil })
 }
 
 func responsesMessage(m *message, at int) []any {

@@ -2,7 +2,7 @@ package export
 
 import (
 	"bufio"
-	"encoding/json"
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -14,69 +14,37 @@ import (
 	"ctxtool/stats"
 )
 
-// The objects of ATIF, the Agent Trajectory Interchange Format. All that is ours stands in extra.
-type (
-	trajectory struct {
-		Schema  string         `json:"schema_version"`
-		Session string         `json:"session_id,omitempty"`
-		ID      string         `json:"trajectory_id"`
-		Agent   atifAgent      `json:"agent"`
-		Extra   map[string]any `json:"extra,omitempty"`
-	}
-	atifAgent struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-		Model   string `json:"model_name,omitempty"`
-		Tools   []any  `json:"tool_definitions,omitempty"`
-	}
-	atifStep struct {
-		ID          int            `json:"step_id"`
-		At          string         `json:"timestamp,omitempty"`
-		Source      string         `json:"source"` // system, user, agent
-		Model       string         `json:"model_name,omitempty"`
-		Effort      string         `json:"reasoning_effort,omitempty"`
-		Message     any            `json:"message"` // a text, or parts
-		Reasoning   string         `json:"reasoning_content,omitempty"`
-		Calls       []atifCall     `json:"tool_calls,omitempty"`
-		Observation *observation   `json:"observation,omitempty"`
-		Metrics     *atifMetrics   `json:"metrics,omitempty"`
-		Copied      bool           `json:"is_copied_context,omitempty"`
-		Requests    int            `json:"llm_call_count,omitempty"`
-		Extra       map[string]any `json:"extra,omitempty"`
-	}
-	atifCall struct {
-		ID        string          `json:"tool_call_id"`
-		Name      string          `json:"function_name"`
-		Arguments json.RawMessage `json:"arguments"`
-	}
-	observation struct {
-		Results []atifResult `json:"results"`
-	}
-	atifResult struct {
-		Call      string         `json:"source_call_id,omitempty"`
-		Content   any            `json:"content"`
-		SubAgents []subAgentRef  `json:"subagent_trajectory_ref,omitempty"`
-		Extra     map[string]any `json:"extra,omitempty"`
-	}
-	subAgentRef struct {
-		ID string `json:"trajectory_id"`
-	}
-	atifMetrics struct {
-		Prompt     int64          `json:"prompt_tokens"` // with what a cache served
-		Completion int64          `json:"completion_tokens"`
-		Cached     int64          `json:"cached_tokens"`
-		Cost       *float64       `json:"cost_usd,omitempty"`
-		Extra      map[string]any `json:"extra,omitempty"`
-	}
-	finalMetrics struct {
-		Prompt     int64          `json:"total_prompt_tokens"`
-		Completion int64          `json:"total_completion_tokens"`
-		Cached     int64          `json:"total_cached_tokens"`
-		Cost       float64        `json:"total_cost_usd"`
-		Steps      int            `json:"total_steps"`
-		Extra      map[string]any `json:"extra,omitempty"`
-	}
-)
+// A step is one of ATIF, the Agent Trajectory Interchange Format. All that is ours stands in extra.
+type step struct {
+	ID          int      `json:"step_id"`
+	At          string   `json:"timestamp,omitempty"`
+	Source      string   `json:"source"` // system, user, agent
+	Model       string   `json:"model_name,omitempty"`
+	Effort      string   `json:"reasoning_effort,omitempty"`
+	Message     any      `json:"message"` // a text, or parts
+	Reasoning   string   `json:"reasoning_content,omitempty"`
+	Calls       []object `json:"tool_calls,omitempty"`
+	Observation object   `json:"observation,omitempty"`
+	Metrics     object   `json:"metrics,omitempty"`
+	Copied      bool     `json:"is_copied_context,omitempty"`
+	Requests    int      `json:"llm_call_count,omitempty"`
+	Extra       object   `json:"extra,omitempty"`
+
+	results []object // of the observation
+}
+
+// finals are the final metrics of a trajectory.
+type finals struct {
+	Prompt     int64   `json:"total_prompt_tokens"`
+	Completion int64   `json:"total_completion_tokens"`
+	Cached     int64   `json:"total_cached_tokens"`
+	Cost       float64 `json:"total_cost_usd"`
+	Steps      int     `json:"total_steps"`
+	Extra      object  `json:"extra,omitempty"`
+}
+
+// An object is a JSON object.
+type object = map[string]any
 
 // A story tells the branches of a session as trajectories, one after the other.
 type story struct {
@@ -162,8 +130,8 @@ type telling struct {
 	place []int32 // of records on the path, from 1; 0 for those that are elsewhere
 	own   int32   // number of the trajectory
 	steps int
-	open  *atifStep // of a model, that waits for results
-	total finalMetrics
+	open  *step // of a model, that waits for results
+	total finals
 	error error
 
 	before *state
@@ -173,7 +141,7 @@ type telling struct {
 }
 
 // tell writes the steps of the branch of a leaf, and returns their totals.
-func (t *story) tell(w *bufio.Writer, leaf int, number int32) (finalMetrics, error) {
+func (t *story) tell(w *bufio.Writer, leaf int, number int32) (finals, error) {
 	b := &telling{story: t, w: w, own: number, made: map[replay.Piece]bool{}, prompt: -1, before: &state{}}
 	b.place, b.said = make([]int32, t.Session.Len()), make([]bool, t.Session.Len())
 	path, _ := t.Session.Path(leaf)
@@ -186,8 +154,13 @@ func (t *story) tell(w *bufio.Writer, leaf int, number int32) (finalMetrics, err
 			asked = append(asked, &t.Book.Requests[k])
 		}
 	}
-	for _, q := range asked {
+	// What another trajectory tells is copied as far as the first request had it.
+	first := slices.IndexFunc(asked, func(q *ledger.Request) bool { return !b.again(int(q.Record)) })
+	for i, q := range asked[max(0, first):] {
 		s := &state{n: q.Messages.Len(), listed: q.Messages.Listed(), kept: int(q.Kept), piece: q.Messages.Piece, request: q, tokens: int64(q.Context)}
+		if i == 0 {
+			s.kept = 0
+		}
 		b.say(s)
 	}
 	end, stopped, err := t.Replay.Reach(sessionfmt.After(leaf))
@@ -273,7 +246,7 @@ func (b *telling) prompted(q *ledger.Request) {
 	}
 	if text := b.Replay.Rules.Compiled(p.Parts); text != "" {
 		b.flush()
-		b.step(&atifStep{Source: "system", Message: jsonl.UTF8(text), Copied: b.again(int(q.Record))})
+		b.write(&step{Source: "system", Message: jsonl.UTF8(text), Copied: b.again(int(q.Record))})
 	}
 }
 
@@ -282,8 +255,8 @@ func (b *telling) prompted(q *ledger.Request) {
 func (b *telling) replaced(s *state) int {
 	b.flush()
 	rec := b.compaction(s)
-	manage := map[string]any{"type": "edit", "boundary": "replace", "tokens_before": b.before.tokens, "tokens_after": s.tokens}
-	one := &atifStep{Source: "system", Message: "The context is edited.", Extra: map[string]any{"context_management": manage}}
+	manage := object{"type": "edit", "boundary": "replace", "tokens_before": b.before.tokens, "tokens_after": s.tokens}
+	one := &step{Source: "system", Message: "The context is edited.", Extra: object{"context_management": manage}}
 	from := 0
 	if rec >= 0 {
 		manage["type"], one.Message = "compaction", "The context is compacted."
@@ -297,7 +270,9 @@ func (b *telling) replaced(s *state) int {
 			from++
 		}
 		if from < s.n && !s.piece(from).Own() && !b.has(s.piece(from)) {
-			one.Observation = b.summary(s.piece(from))
+			raw, err := b.l.Provider(s.piece(from))
+			b.error = cmp.Or(b.error, err)
+			one.results = []object{{"content": contentOf(raw.Message())}}
 			b.mark(s.piece(from))
 			from++
 		} else {
@@ -305,7 +280,7 @@ func (b *telling) replaced(s *state) int {
 		}
 		b.first(rec)
 	}
-	b.step(one)
+	b.write(one)
 	return from
 }
 
@@ -324,16 +299,6 @@ func (b *telling) compaction(s *state) int {
 		}
 	}
 	return last
-}
-
-// summary returns what a compaction's first message says.
-func (b *telling) summary(p *replay.Piece) *observation {
-	raw, err := b.l.Provider(p)
-	if err != nil {
-		b.error = err
-		return nil
-	}
-	return &observation{[]atifResult{{Content: contentOf(raw.Message())}}}
 }
 
 // time returns the time of a record as ISO 8601 has it, empty for none.

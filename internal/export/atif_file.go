@@ -13,9 +13,6 @@ import (
 	"ctxtool/stats"
 )
 
-// atifVersion is the version of the format.
-const atifVersion = "ATIF-v1.8"
-
 // trajectories writes a file for each branch of a session.
 func trajectories(w *writing, f *stats.Facts) error {
 	t, err := newStory(f)
@@ -118,11 +115,11 @@ func agentID(file string) string {
 }
 
 // head returns what a trajectory begins with. Its tools are those of the last request.
-func (t *story) head(leaf int, id string) (trajectory, error) {
-	head := trajectory{Schema: atifVersion, Session: t.Report.ID, ID: id, Extra: map[string]any{"leaf": t.Session.ID(leaf)}}
-	head.Agent = atifAgent{Name: cmp.Or(t.Report.Agent, "unknown"), Version: cmp.Or(t.Session.WrittenBy(), "unknown")}
-	if t.Report.Certainty != nil {
-		head.Extra["certainty"] = t.Report.Certainty
+func (t *story) head(leaf int, id string) (object, error) {
+	agent := object{"name": cmp.Or(t.Report.Agent, "unknown"), "version": cmp.Or(t.Session.WrittenBy(), "unknown")}
+	head := object{"schema_version": "ATIF-v1.8", "trajectory_id": id, "agent": agent, "extra": object{"leaf": t.Session.ID(leaf)}}
+	if t.Report.ID != "" {
+		head["session_id"] = t.Report.ID
 	}
 	path, _ := t.Session.Path(leaf)
 	for _, rec := range slices.Backward(path) {
@@ -131,10 +128,14 @@ func (t *story) head(leaf int, id string) (trajectory, error) {
 			continue
 		}
 		q := &t.Book.Requests[k]
-		head.Agent.Model = t.Book.Models[q.Model].Ref.Name()
+		agent["model_name"] = cmp.Or(t.Book.Models[q.Model].Ref.Name(), "unknown")
 		p, err := t.l.Prompt(&t.Book.Prompts[q.Prompt].State)
+		var tools []object
 		for _, tool := range p.Tools {
-			head.Agent.Tools = append(head.Agent.Tools, map[string]any{"type": "function", "function": json.RawMessage(tool.Append(nil))})
+			tools = append(tools, object{"type": "function", "function": json.RawMessage(tool.Append(nil))})
+		}
+		if tools != nil {
+			agent["tool_definitions"] = tools
 		}
 		return head, err
 	}
@@ -143,7 +144,7 @@ func (t *story) head(leaf int, id string) (trajectory, error) {
 
 // others returns what calls of models cost that no step tells: of tools, for titles, to keep a cache
 // warm. It is nil without any.
-func (t *story) others() map[string]any {
+func (t *story) others() object {
 	calls, cost := 0, float64(0)
 	for i := range t.Calls {
 		if c := &t.Calls[i]; !t.done[i] && !t.copied(c.Record) {
@@ -153,5 +154,5 @@ func (t *story) others() map[string]any {
 	if calls == 0 {
 		return nil
 	}
-	return map[string]any{"other_calls": calls, "other_cost_usd": cost}
+	return object{"other_calls": calls, "other_cost_usd": cost}
 }

@@ -26,7 +26,7 @@ func (b *telling) message(p *replay.Piece) {
 		return
 	}
 	seen := b.has(p)
-	one := &atifStep{At: b.time(rec), Source: "user", Copied: seen || b.again(rec), Extra: map[string]any{"entry_id": b.Session.ID(rec)}}
+	one := &step{At: b.time(rec), Source: "user", Copied: seen || b.again(rec), Extra: object{"entry_id": b.Session.ID(rec)}}
 	switch m.Kind {
 	case jsonl.ToolResult:
 		b.result(m, rec, one)
@@ -42,7 +42,7 @@ func (b *telling) message(p *replay.Piece) {
 		one.Extra["kind"] = kind.String()
 	}
 	one.Message = contentOf(m)
-	b.step(one)
+	b.write(one)
 }
 
 // answer tells a model's answer to a request. in reports whether the context after it has it: what it
@@ -57,7 +57,7 @@ func (b *telling) answer(q *ledger.Request, in bool) {
 		return
 	}
 	m := raw.Message()
-	one := &atifStep{At: b.time(rec), Source: "agent", Model: modelOf(m), Copied: b.again(rec), Requests: 1, Extra: map[string]any{"entry_id": b.Session.ID(rec)}}
+	one := &step{At: b.time(rec), Source: "agent", Model: modelOf(m), Copied: b.again(rec), Requests: 1, Extra: object{"entry_id": b.Session.ID(rec)}}
 	if level := jsonl.Value(b.Book.Levels[q.Level]); level.IsString() && !level.Is("off") {
 		one.Effort = level.Text()
 	}
@@ -91,7 +91,7 @@ func modelOf(m *jsonl.Message) string {
 }
 
 // speak sets what a model said.
-func (b *telling) speak(one *atifStep, m *jsonl.Message) {
+func (b *telling) speak(one *step, m *jsonl.Message) {
 	one.Source, one.Model = "agent", modelOf(m)
 	var text, thinking []byte
 	for i := range m.Blocks {
@@ -104,41 +104,41 @@ func (b *telling) speak(one *atifStep, m *jsonl.Message) {
 			}
 			thinking = append(thinking, block.Text.Text()...)
 		case jsonl.CallBlock:
-			call := atifCall{cmp.Or(block.ID.Text(), fmt.Sprintf("call-%d", len(one.Calls)+1)), cmp.Or(block.Name.Text(), "unknown"), json.RawMessage("{}")}
+			id, args := cmp.Or(block.ID.Text(), fmt.Sprintf("call-%d", len(one.Calls)+1)), json.RawMessage("{}")
 			if block.Args.IsObject() {
-				call.Arguments = block.Args.AppendMinified(nil)
+				args = block.Args.AppendMinified(nil)
 			}
-			one.Calls = append(one.Calls, call)
+			name := cmp.Or(block.Name.Text(), "unknown")
+			one.Calls = append(one.Calls, object{"tool_call_id": id, "function_name": name, "arguments": args})
 		}
 	}
 	one.Message, one.Reasoning = string(text), string(thinking)
 }
 
 // result adds the result of a call to the step that called, or tells it on its own.
-func (b *telling) result(m *jsonl.Message, rec int, one *atifStep) {
-	r := atifResult{Call: m.CallID.Text(), Content: contentOf(m), Extra: map[string]any{"entry_id": b.Session.ID(rec)}}
+func (b *telling) result(m *jsonl.Message, rec int, one *step) {
+	extra := object{"entry_id": b.Session.ID(rec)}
 	if m.IsError.Truthy() {
-		r.Extra["is_error"] = true
+		extra["is_error"] = true
 	}
-	r.SubAgents = b.subAgents(rec)
-	if b.open != nil && slices.ContainsFunc(b.open.Calls, func(c atifCall) bool { return c.ID == r.Call }) {
-		if b.open.Observation == nil {
-			b.open.Observation = &observation{}
-		}
-		b.open.Observation.Results = append(b.open.Observation.Results, r)
+	r := object{"content": contentOf(m), "extra": extra}
+	if refs := b.subAgents(rec); refs != nil {
+		r["subagent_trajectory_ref"] = refs
+	}
+	call := m.CallID.Text()
+	if b.open != nil && slices.ContainsFunc(b.open.Calls, func(c object) bool { return c["tool_call_id"] == call }) {
+		r["source_call_id"] = call
+		b.open.results = append(b.open.results, r)
 		return
 	}
 	b.flush()
-	if r.Call != "" {
-		r.Extra["call_id"] = r.Call // of another step
-	}
-	r.Call = ""
-	one.Source, one.Message, one.Observation = "system", "", &observation{[]atifResult{r}}
-	b.step(one)
+	extra["call_id"] = call // of another step
+	one.Source, one.Message, one.results = "system", "", []object{r}
+	b.write(one)
 }
 
 // subAgents returns the embedded trajectories of the sub-agent that worked for a result.
-func (b *telling) subAgents(rec int) (refs []subAgentRef) {
+func (b *telling) subAgents(rec int) (refs []object) {
 	if len(b.subs) == 0 {
 		return nil
 	}
@@ -148,31 +148,29 @@ func (b *telling) subAgents(rec int) (refs []subAgentRef) {
 	}
 	for id := range b.subs {
 		if bytes.Contains(raw, []byte(`"agentId":"`+id+`"`)) {
-			refs = append(refs, subAgentRef{id})
+			refs = append(refs, object{"trajectory_id": id})
 		}
 	}
 	return refs
 }
 
 // metrics sets what a call of a model took and cost, and adds it to the totals.
-func (b *telling) metrics(one *atifStep, at int) {
+func (b *telling) metrics(one *step, at int) {
 	c := &b.Calls[at]
 	u := &c.Usage
-	m := &atifMetrics{Prompt: u.Prompt(), Completion: u.Output, Cached: u.CacheRead, Extra: map[string]any{}}
-	one.Metrics, one.Requests = m, 1
-	if u.CacheWrite > 0 {
-		m.Extra["cache_write_tokens"] = u.CacheWrite
-	}
+	extra := object{"cache_write_tokens": u.CacheWrite}
+	one.Metrics = object{"prompt_tokens": u.Prompt(), "completion_tokens": u.Output, "cached_tokens": u.CacheRead, "extra": extra}
+	one.Requests = 1
 	if c.Source != "" {
-		m.Cost, m.Extra["cost_source"] = &c.Cost, c.Source
+		one.Metrics["cost_usd"], extra["cost_source"] = c.Cost, c.Source
 	}
 	if one.Copied || b.done[at] {
 		return
 	}
 	b.done[at] = true
-	b.total.Prompt += m.Prompt
-	b.total.Completion += m.Completion
-	b.total.Cached += m.Cached
+	b.total.Prompt += u.Prompt()
+	b.total.Completion += u.Output
+	b.total.Cached += u.CacheRead
 	b.total.Cost += c.Cost
 }
 
@@ -180,16 +178,19 @@ func (b *telling) metrics(one *atifStep, at int) {
 func (b *telling) flush() {
 	if one := b.open; one != nil {
 		b.open = nil
-		b.step(one)
+		b.write(one)
 	}
 }
 
-// step writes a step.
-func (b *telling) step(one *atifStep) {
+// write writes a step.
+func (b *telling) write(one *step) {
 	b.steps++
 	one.ID = b.steps
 	if b.steps > 1 {
 		b.w.WriteString(",\n")
+	}
+	if one.results != nil {
+		one.Observation = object{"results": one.results}
 	}
 	line, err := body.JSON(one)
 	b.w.Write(line)
@@ -205,18 +206,18 @@ func contentOf(m *jsonl.Message) any {
 	if !images {
 		return m.Text("\n")
 	}
-	parts := []map[string]any{}
+	var parts []object
 	for i := range m.Blocks {
 		switch b := &m.Blocks[i]; b.Kind {
 		case jsonl.TextBlock:
-			parts = append(parts, map[string]any{"type": "text", "text": b.Text.Text()})
+			parts = append(parts, object{"type": "text", "text": b.Text.Text()})
 		case jsonl.ImageBlock:
 			if !slices.Contains(imageTypes, b.Mime.Text()) {
-				parts = append(parts, map[string]any{"type": "text", "text": "[" + b.Mime.Text() + "]"})
+				parts = append(parts, object{"type": "text", "text": "[" + b.Mime.Text() + "]"})
 				continue
 			}
-			source := map[string]any{"media_type": b.Mime.Text(), "path": "data:" + b.Mime.Text() + ";base64," + b.Data.Text()}
-			parts = append(parts, map[string]any{"type": "image", "source": source})
+			source := object{"media_type": b.Mime.Text(), "path": "data:" + b.Mime.Text() + ";base64," + b.Data.Text()}
+			parts = append(parts, object{"type": "image", "source": source})
 		}
 	}
 	return parts

@@ -17,18 +17,6 @@ const (
 	AsSFT  = "sft"  // a turn: the context at its end, of which only its own answers are to be learned
 )
 
-// A lineHead is what a line of a request or turn says besides its messages.
-type lineHead struct {
-	Session string   `json:"session"`
-	Entry   string   `json:"entry"`   // the answer
-	Request int32    `json:"request"` // its number on its path, from 0
-	Model   string   `json:"model"`
-	Stop    string   `json:"stop_reason"`
-	Prompt  int64    `json:"prompt_tokens"` // with what a cache served
-	Output  int64    `json:"completion_tokens"`
-	Cost    *float64 `json:"cost_usd,omitempty"`
-}
-
 // lines writes the requests of a session, or the turns, of all branches in the order of the file. Those
 // that failed are left out, and in turns those that call tools, which go on.
 func lines(w *writing, f *stats.Facts) error {
@@ -55,14 +43,17 @@ func lines(w *writing, f *stats.Facts) error {
 			if answer == nil || w.As == AsSFT && answer["tool_calls"] != nil {
 				continue
 			}
-			head := lineHead{Session: f.Report.ID, Entry: f.Session.ID(int(q.Record)), Request: q.Number, Model: modelOf(m), Stop: m.Stop.Text()}
+			about := object{
+				"session": f.Report.ID, "entry": f.Session.ID(int(q.Record)), "request": q.Number, "model": modelOf(m),
+				"stop_reason": m.Stop.Text(),
+			}
 			if c := calls[q.Record]; c != nil {
-				head.Prompt, head.Output = c.Usage.Prompt(), c.Usage.Output
+				about["prompt_tokens"], about["completion_tokens"] = c.Usage.Prompt(), c.Usage.Output
 				if c.Source != "" {
-					head.Cost = &c.Cost
+					about["cost_usd"] = c.Cost
 				}
 			}
-			if err := w.line(out, f, q, answer, head); err != nil {
+			if err := w.line(out, f, q, answer, about); err != nil {
 				return err
 			}
 			w.result.Rows["lines"]++
@@ -72,7 +63,7 @@ func lines(w *writing, f *stats.Facts) error {
 }
 
 // line writes a line.
-func (w *writing) line(out *bufio.Writer, f *stats.Facts, q *ledger.Request, answer map[string]any, head lineHead) error {
+func (w *writing) line(out *bufio.Writer, f *stats.Facts, q *ledger.Request, answer, about object) error {
 	e, err := f.Replay.At(sessionfmt.Before(int(q.Record)))
 	if err != nil {
 		return err
@@ -93,7 +84,7 @@ func (w *writing) line(out *bufio.Writer, f *stats.Facts, q *ledger.Request, ans
 		if err != nil {
 			return err
 		}
-		m := item.(map[string]any)
+		m := item.(object)
 		if w.As == AsSFT && at < turn && m["role"] == jsonl.Assistant.Role() {
 			m["weight"] = 0
 		}
@@ -112,7 +103,7 @@ func (w *writing) line(out *bufio.Writer, f *stats.Facts, q *ledger.Request, ans
 		}
 	}
 	out.WriteString(`,"metadata":`)
-	return put(out, head, "}\n")
+	return put(out, about, "}\n")
 }
 
 // lastPrompt returns the index of the last prompt of the user among messages.
@@ -122,7 +113,7 @@ func lastPrompt(messages func(yield func(any, error) bool)) (last int, failed er
 		if err != nil {
 			return 0, err
 		}
-		if item.(map[string]any)["role"] == jsonl.User.Role() {
+		if item.(object)["role"] == jsonl.User.Role() {
 			last = at
 		}
 		at++

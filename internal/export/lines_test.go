@@ -28,7 +28,7 @@ func TestLines(t *testing.T) {
 							ToolCalls []any `json:"tool_calls"`
 						}
 						Tools    []any
-						Metadata lineHead
+						Metadata struct{ Entry string }
 					}
 					d := json.NewDecoder(bytes.NewReader(line))
 					must.Do(d.Decode(&of))

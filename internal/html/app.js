@@ -1,5 +1,5 @@
 // The selection, navigation, and the head of the page.
-import { begin, byId, copy, count, dollars, el, fill, line, moment, percent, say, theme, whole } from './dom.js'
+import { begin, byId, copy, count, el, fill, line, moment, percent, say, spent, theme, whole } from './dom.js'
 import { Chart } from './chart.js'
 import { Context } from './context.js'
 import { gist } from './entry.js'
@@ -205,7 +205,7 @@ class App {
     const kinds = head.kinds.map(() => 0)
     for (const k of model.index.kind) kinds[k]++
     const requests = model.steps.entry.filter(row => row >= 0).length
-    const facts = [[count(kinds[model.kindNumber.user], 'prompt')], [count(requests, 'request')], cost ? [dollars(cost), 'Cost of all requests'] : null,
+    const facts = [[count(kinds[model.kindNumber.user], 'prompt')], [count(requests, 'request')], cost ? [spent(cost, head.recorded), 'Cost of all requests'] : null,
       c.prompt && c.read ? [percent(c.achieved) + ' cached', 'Share of the prompts of all branches that came from the cache'] : null, first ? [moment(first).slice(0, 16), 'Began, UTC'] : null,
       last - first > 60000 ? [span(last - first), 'Lasted'] : null]
     fill(byId('facts'), facts.filter(Boolean).map(([text, title]) => el('span', { title }, text)),

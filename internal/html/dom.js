@@ -62,10 +62,10 @@ export const whole = n => n.toLocaleString('en-US')
 export const count = (n, thing) => `${whole(n)} ${thing}${n === 1 ? '' : 's'}`
 export const percent = share => share === 0 ? '0%' : `${(100 * share).toFixed(share > 0.995 && share < 1 || share < 0.1 ? 1 : 0)}%`
 
-export function dollars(d) {
-  if (d === 0) return '$0'
-  return '$' + (d < 0.01 ? d.toPrecision(2).replace(/e.*/, '') : d < 10 ? d.toFixed(3) : d.toFixed(2))
-}
+export const dollars = d => d === 0 ? '$0' : '$' + d.toFixed(d < 0.1 ? 4 : 2)
+
+// spent returns a cost, marked where not all of it is recorded.
+export const spent = (cost, recorded) => (recorded < cost ? '~' : '') + dollars(cost)
 
 export function moment(ms, withDay = true) {
   if (ms === undefined) return ''

@@ -1,6 +1,6 @@
 // A page that compares policies: the context of each by request, and what the model would have
 // seen of the session.
-import { begin, byId, count, dollars, el, fill, line, percent, short, theme, whole } from './dom.js'
+import { begin, byId, count, dollars, el, fill, line, percent, short, spent, theme, whole } from './dom.js'
 import { drawFrontier, drawLines, drawSpreads, tint } from './policies.js'
 import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
@@ -87,7 +87,7 @@ class Simulation {
   billed() {
     const billed = this.runs[0].billed
     if (!billed) return null
-    const cells = { Cost: (billed.recorded < billed.cost ? '~' : '') + dollars(billed.cost), 'Hit rate': percent(billed.hitRate) }
+    const cells = { Cost: spent(billed.cost, billed.recorded), 'Hit rate': percent(billed.hitRate) }
     return el('tr', { class: 'sim-billed' }, el('th', { scope: 'row' }, 'as billed'), columns.map(c => el('td', { class: c.minor && 'minor' }, cells[c.name] ?? '')))
   }
 

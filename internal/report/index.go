@@ -44,6 +44,7 @@ const (
 	hasText = 1 << iota
 	hasError
 	noTime
+	computed // the cost is by the table
 )
 
 // A note is what an entry records about another one.
@@ -86,6 +87,9 @@ func (p *Report) Finish() {
 			counted[key] = true
 			x.calls = append(x.calls, call{key, x.Cost[i]})
 			p.Head.Cost += x.Cost[i]
+			if x.Has[i]&computed == 0 {
+				p.Head.Recorded += x.Cost[i]
+			}
 		}
 		if at := x.times[i]; p.s.Kind(i).IsMessage() && x.Has[i]&noTime == 0 {
 			p.Head.From, p.Head.To = min(cmp.Or(p.Head.From, at), at), max(p.Head.To, at)

@@ -49,6 +49,7 @@ type Head struct {
 	Window   int64               `json:"window,omitempty"`  // of the last request's model
 	Usage    weigh.Size          `json:"contextUsage"`      // of the leaf (docs/figures.md)
 	Cost     float64             `json:"cost"`              // dollars of all calls, each once (docs/figures.md)
+	Recorded float64             `json:"recorded"`          // the part of it that the session records
 	From     int64               `json:"from,omitempty"`    // time of the first message, milliseconds since 1970
 	To       int64               `json:"to,omitempty"`      // of the last one
 	Cache    CacheTotal          `json:"cache"`
@@ -249,13 +250,14 @@ type Summary struct {
 	Requests int    `json:"requests"`
 	Entries  int    `json:"entries"`
 	Findings int    `json:"findings,omitempty"`
-	// Cost is in dollars, of all calls, and Copied the part of it that another session of the store
-	// has too. Tokens are those of all recorded prompts, Read those of them that came from a cache.
-	Cost   float64 `json:"cost"`
-	Copied float64 `json:"copied,omitempty"`
-	Tokens int64   `json:"tokens"`
-	Read   int64   `json:"read"`
-	Again  float64 `json:"again,omitempty"` // dollars for rebilled tokens
+	// Cost is in dollars, of all calls, Recorded the part of it that is recorded, and Copied the one
+	// that another session of the store has too. Tokens are those of all recorded prompts, Read those of them that came from a cache.
+	Cost     float64 `json:"cost"`
+	Recorded float64 `json:"recorded"`
+	Copied   float64 `json:"copied,omitempty"`
+	Tokens   int64   `json:"tokens"`
+	Read     int64   `json:"read"`
+	Again    float64 `json:"again,omitempty"` // dollars for rebilled tokens
 	// Sizes are the context sizes of the path's requests in tokens, the maximum of each range
 	// of them.
 	Sizes []int `json:"sizes,omitempty"`
@@ -273,7 +275,7 @@ func (p *Report) Summary() *Summary {
 	s := &Summary{
 		About: h.About, Findings: len(h.Findings) + len(h.Stopped),
 		Tokens: p.total.Recorded.Prompt(), Read: h.Cache.Read, Again: p.total.Rebilled.Cost,
-		Cost: h.Cost, From: h.From, Over: h.Over, calls: p.Index.calls,
+		Cost: h.Cost, Recorded: h.Recorded, From: h.From, Over: h.Over, calls: p.Index.calls,
 	}
 	s.First, _ = outline.FirstPrompt(p.s, h.Leaf)
 	sizes, model := p.path()

@@ -194,7 +194,10 @@ func (w *rower) price() {
 	u, c := w.usage.Usage(), &w.call
 	w.key, w.buf = models.CallKey(w.buf, c[5], c[0], c[1], w.usage)
 	w.output = int(u.Output)
-	w.cost, _ = w.table.Paid(&u, c[2], c[3], c[4])
+	cost, recorded := w.table.Paid(&u, c[2], c[3], c[4])
+	if w.cost = cost; !recorded {
+		w.has |= computed
+	}
 }
 
 // content appends a content: text, or blocks without signatures.

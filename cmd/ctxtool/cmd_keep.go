@@ -92,13 +92,18 @@ func (o *keepOptions) files(e *env, args []string) (files []listedFile, err erro
 	if len(args) > 0 {
 		stores = nil
 	}
-	had := map[string]bool{}
+	had := map[string]bool{} // names, and places
 	add := func(name string, database bool) {
 		if below, err := filepath.Rel(e.realName(o.to), e.realName(name)); had[name] || err == nil && filepath.IsLocal(below) {
 			return
 		}
-		had[name] = true
 		f := listedFile{path: name, given: filepath.ToSlash(name), out: e.store().Place(name)}
+		if place := keep.Plain(f.out); had[place] {
+			f.out += ".jsonl" // a session that is packed beside itself
+		} else {
+			had[place] = true
+		}
+		had[name] = true
 		if database {
 			f.name = databaseName
 		}

@@ -71,7 +71,7 @@ func (a *Archive) Keep(f File) (c Copy, err error) {
 var errChanged = errors.New("it changes while it is read")
 
 func (a *Archive) try(f File) (c Copy, err error) {
-	name := filepath.Join(a.Dir, plain(f.Place)+sessionfmt.PackedEnd)
+	name := filepath.Join(a.Dir, Plain(f.Place)+sessionfmt.PackedEnd)
 	o := original{File: f, disk: a.Disk}
 	if err := o.look(); err != nil {
 		return c, err
@@ -101,8 +101,8 @@ func (a *Archive) try(f File) (c Copy, err error) {
 	return c, a.copy(&o, name, &c)
 }
 
-// plain is the name of a file without that of its compression.
-func plain(name string) string {
+// Plain is the name of a file without that of its compression.
+func Plain(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), sessionfmt.PackedEnd)
 }
 
@@ -290,7 +290,7 @@ func (o *original) since(name string) (state string, err error) {
 		return Unchanged, nil
 	case err == nil && grown, o.Database && !o.less:
 		return Grown, nil
-	case err == nil && strings.HasSuffix(plain(o.Name), ".json") && o.hasAll(name):
+	case err == nil && strings.HasSuffix(Plain(o.Name), ".json") && o.hasAll(name):
 		return Grown, nil
 	}
 	return Rewritten, nil

@@ -103,6 +103,7 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 type repairOptions struct {
 	writeFlags
 	answerCalls bool
+	provider    string
 	known       *models.Table
 }
 
@@ -110,6 +111,8 @@ func (o *repairOptions) define(f *flagSet) {
 	o.name = "repair"
 	o.rewriteFlags(f)
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append entries that pair tool calls with their results")
+	f.choice(&o.provider, "provider", "", "append the least that makes `PROVIDER` accept the next request:", "unknown provider", check.Providers)
+	f.exclude("provider", "answer-calls")
 	o.nowFlag(f, "what is appended")
 	f.models(&o.known)
 }
@@ -121,7 +124,11 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 				return nil, otherHint(err, "ctxtool repair "+sessionfmt.Quote(f.given)+" -o NEW.jsonl repairs a copy")
 			}
 		}
-		return plan.Repair(f.given, s, check.Options{Models: o.known}, func(r *check.Repair) error {
+		return plan.Repair(f.given, s, check.Options{Models: o.known, Provider: o.provider}, func(r *check.Repair) error {
+			if o.provider != "" {
+				return otherHint(r.Accept(o.provider, o.time), "ctxtool import "+sessionfmt.Quote(f.given)+
+					" -o - | ctxtool repair --provider "+o.provider+" - -o NEW.jsonl")
+			}
 			if !o.answerCalls {
 				return nil
 			}
@@ -173,6 +180,7 @@ type checkOptions struct {
 	only, skip  []string
 	implemented []string
 	explain     string
+	provider    string
 	coverage    bool
 	known       *models.Table
 }
@@ -184,12 +192,13 @@ func (o *checkOptions) define(f *flagSet) {
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+strings.Join(namesOf(check.Groups, func(g check.Group) string { return g.Name }), ", ")+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
+	f.choice(&o.provider, "provider", "", "check also what `PROVIDER` refuses of the next request:", "unknown provider", check.Providers)
 	f.choice(&o.explain, "explain", "", "print the page of the check `CODE`", "unknown check", checkCodes())
 	f.BoolVar(&o.coverage, "coverage", false, "list the fields and the types of lines that nothing reads, and exit with 1 if one is new")
 	o.redaction.flags(f)
 	f.models(&o.known)
 	f.before(func() error { return o.textOnly("explain", o.explain) })
-	f.exclude("coverage", "explain", "only", "skip", "fail-on", "min", "implemented")
+	f.exclude("coverage", "explain", "only", "skip", "fail-on", "min", "implemented", "provider")
 	f.complete("only", checkCodes())
 	f.complete("skip", checkCodes())
 }
@@ -265,7 +274,7 @@ func (o *checkOptions) cover(e *env, files []listedFile) error {
 
 // checked returns the reports on the files. One file is checked on all CPUs, several on one each.
 func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice) []*check.Report {
-	opt := check.Options{Choice: choice, Models: o.known, Now: e.now(), Implemented: o.implemented, Open: e.opening(0)}
+	opt := check.Options{Choice: choice, Models: o.known, Now: e.now(), Implemented: o.implemented, Provider: o.provider, Open: e.opening(0)}
 	if len(files) > 1 {
 		opt.Open.Workers = 1
 	}

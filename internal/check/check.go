@@ -167,6 +167,15 @@ var checks = []*Check{
 	{Code: "unfinished-usage", Group: "limits", Severity: Info, fix: nothing, Title: "answers were written before they ended"},
 	{Code: "usage-size", Group: "limits", Severity: Warning, fix: nothing, Title: "a usage with an impossible number", facts: (*subject).findWildUsage},
 
+	{Code: "refused-pairs", Group: "provider", Severity: Error, fix: accepts, Title: "calls and results that a provider does not take as pairs", leaf: refused("refused-pairs")},
+	{Code: "refused-empty", Group: "provider", Severity: Error, fix: accepts, Title: "an empty text or message", leaf: refused("refused-empty")},
+	{Code: "refused-turn", Group: "provider", Severity: Error, fix: accepts, Title: "a request that begins with an answer", leaf: refused("refused-turn")},
+	{Code: "refused-thinking", Group: "provider", Severity: Error, fix: accepts, Title: "thinking without its signature, or in another place", leaf: refused("refused-thinking")},
+	{Code: "refused-image", Group: "provider", Severity: Error, fix: accepts, Title: "images that a provider does not take", leaf: refused("refused-image")},
+	{Code: "refused-name", Group: "provider", Severity: Error, fix: accepts, Title: "a call whose name, id or arguments have a wrong form", leaf: refused("refused-name")},
+	{Code: "refused-size", Group: "provider", Severity: Error, fix: compacts, Title: "a request over the model's window", leaf: refused("refused-size")},
+	{Code: "refused-text", Group: "provider", Severity: Error, fix: accepts, Title: "half of a surrogate pair", leaf: refused("refused-text")},
+
 	{Code: "more", Group: "file", Severity: Info, Title: "more findings than are listed"},
 }
 
@@ -189,6 +198,7 @@ var Groups = []Group{
 	{"calls", "tool calls and their results", nil},
 	{"tools", "calls against the tools that were in force", (*walk).called},
 	{"limits", "providers' limits in bytes, and what usages say", nil},
+	{"provider", "with `--provider`, what that provider refuses of the request that a resume sends", nil},
 }
 
 // All returns the checks in the order of the documentation.
@@ -263,7 +273,7 @@ var weighed = []string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}
 func Harms() Choice {
 	choice := Choice{}
 	for _, c := range checks {
-		choice[c.Code] = c.mend != 0 || slices.Contains(weighed, c.Code) || c.Severity == Error && c.fix != nothing
+		choice[c.Code] = c.mend != 0 || slices.Contains(weighed, c.Code) || c.Severity == Error && c.fix != nothing && c.Group != "provider"
 	}
 	return choice
 }

@@ -74,8 +74,8 @@ type Report struct {
 	Coverage sessionfmt.Coverage `json:"coverage"`          // the lines read, as in a replay
 	Findings []Finding           `json:"findings"`          // in the order of the file, then those in files that the session continues, of at least `--min`; empty if there are none
 
-	ownLines bool // a repair can read the session
-
+	ownLines bool   // a repair can read the session
+	provider string // of Options
 }
 
 // A Verdict tells how usable a session is.
@@ -125,6 +125,8 @@ func (r *Report) fix(f *Finding) string {
 	switch appends := fix == answers || fix == omits || fix == compacts; {
 	case r.Certainty != nil && r.ownLines && Find(f.Code).mend&(splits|foreign) != 0:
 		fix += " -o NEW.jsonl"
+	case fix == accepts && r.Certainty != nil:
+		fix = "ctxtool import FILE -o - | ctxtool repair --provider PROVIDER - -o NEW.jsonl"
 	case strings.HasPrefix(fix, "ctxtool") && r.Certainty != nil:
 		if fix = explains + f.Code; !appends {
 			fix = converts
@@ -134,7 +136,7 @@ func (r *Report) fix(f *Finding) string {
 	case appends && r.Version == 1:
 		fix = migrates
 	}
-	return strings.NewReplacer("FILE", r.File, "ENTRY", f.Entry).Replace(fix)
+	return strings.NewReplacer("FILE", r.File, "ENTRY", f.Entry, "PROVIDER", r.provider).Replace(fix)
 }
 
 // Worst returns the severity of the worst finding, and reports whether there is one.

@@ -20,6 +20,8 @@ type Options struct {
 
 	Implemented []string // names of the existing tools; empty if all exist
 
+	Provider string // one of Providers, whose rules the next request is held to; empty for none
+
 	Weigh bool // of Opening: findings say what they hide, as those of File do
 
 	Open sessionfmt.Options // how files are opened; the checks override what they need
@@ -79,7 +81,7 @@ func (x *subject) reported(s *sessionfmt.Session) *Report {
 
 func newSubject(name string, opt Options) *subject {
 	x := &subject{opt: opt, told: map[Finding]bool{}}
-	x.report = &Report{Schema: "ctxtool/check/1", File: name, Findings: []Finding{}}
+	x.report = &Report{Schema: "ctxtool/check/1", File: name, Findings: []Finding{}, provider: opt.Provider}
 	if x.opt.Models == nil {
 		x.opt.Models = models.Builtin()
 	}

@@ -25,6 +25,7 @@ type walk struct {
 
 	named map[int]bool // see namedCompaction
 	next  *request     // of the active path; see request
+	sends *outgoing    // likewise; see outgoing
 }
 
 // replay replays all branches, each entry once. If a patch stops the replay, the session is

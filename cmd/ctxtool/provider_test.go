@@ -185,6 +185,14 @@ var refused = []struct {
 		s.line("context_edit", "", `,"targetId":"00000001","replacement":null`)
 		return s
 	}()},
+	{"anomalyco/opencode#500", "anthropic", "refused-size", "prompt is too long: 20", func() *refusedSession {
+		s := fromPi().user(`"read"`)
+		for i := range 40 { // with something for a compaction to take
+			s.user(fmt.Sprintf(`"You must keep rule %d of a.go. %s"`, i, strings.Repeat("word ", 4000))).say("anthropic", opus, piText("Fixed the parser in a.go."))
+		}
+		s.line("message", `{"role":"assistant","provider":"anthropic","model":"claude-opus-4-5","api":"x","content":[{"type":"text","text":"ok"}],"stopReason":"stop","usage":{"input":195000,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":195005},"timestamp":1}`)
+		return s.user(`"` + strings.Repeat("word ", 6000) + `"`)
+	}()},
 	{"anthropics/claude-code#6696", "anthropic", "refused-name", "tool_use.input: Input should be a valid dictionary",
 		fromPi().user(`"run"`).say("anthropic", opus, piCall("toolu_15", "bash", `"{\"command\": \"ls"`)).result("toolu_15", okText)},
 }
@@ -193,6 +201,7 @@ var refused = []struct {
 // nothing is refused any more.
 func TestRefused(t *testing.T) {
 	t.Parallel()
+	tried := map[string]bool{}
 	for _, r := range refused {
 		dir := t.TempDir()
 		must.Do(os.WriteFile(filepath.Join(dir, "s.jsonl"), []byte(strings.Join(r.session.lines, "\n")+"\n"), 0o600))
@@ -201,6 +210,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v", r.issue, found)
 			continue
 		}
+		tried[r.code] = true
 		fix := found[0].Fix
 		if !strings.Contains(fix, " -o ") {
 			fix += " --write"
@@ -212,6 +222,11 @@ func TestRefused(t *testing.T) {
 		}
 		if left := refusedIn(dir, out, r.provider); len(left) > 0 {
 			t.Errorf("%s: after %s: %v", r.issue, fix, left)
+		}
+	}
+	for _, c := range check.All() {
+		if c.Group == "provider" && !tried[c.Code] {
+			t.Errorf("nothing is refused by %s", c.Code)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 	if b.Len() == 0 {
 		return nil
 	}
-	r.tail = b
+	r.tail, r.why = b, []string{"for tool calls and results without each other"}
 	return b.Err()
 }
 
@@ -121,21 +121,19 @@ func (p *paired) find(id string) int {
 // without returns the content of an answer without its open calls, or null if nothing
 // remains.
 func (p *paired) without() jsonl.Value {
-	kept, says := []byte(`{"content":[`), false
-	for _, b := range p.content.Blocks(jsonl.Assistant) {
+	cut, says := map[int]string{}, false
+	blocks := p.content.Blocks(jsonl.Assistant)
+	for i, b := range blocks {
 		if b.Kind == jsonl.CallBlock && p.find(b.ID.Text()) >= 0 {
-			continue
+			cut[i] = ""
+		} else {
+			says = says || b.Kind != jsonl.ThinkingBlock
 		}
-		if kept[len(kept)-1] != '[' {
-			kept = append(kept, ',')
-		}
-		kept = append(kept, b.Raw...)
-		says = says || b.Kind != jsonl.ThinkingBlock
 	}
 	if !says {
 		return jsonl.Value("null")
 	}
-	return append(kept, "]}"...)
+	return withoutBlocks(blocks, cut)
 }
 
 // failure returns a tool result with the error that there is no result.

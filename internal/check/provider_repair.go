@@ -18,6 +18,7 @@ type leaving struct {
 	q       *outgoing
 	changed map[int]map[int]string // by record, the blocks that go, and the texts in their place; nil for the whole message
 	fixed   *sent                  // a message that no edit reaches
+	notes   []string               // the provider's error for each
 }
 
 // Accept plans context edits after which a provider accepts the next request: what it refuses is left out, and
@@ -39,7 +40,7 @@ func (r *Repair) Accept(provider string, now time.Time) error {
 		return err
 	}
 	l := &leaving{q: q, changed: map[int]map[int]string{}}
-	for l.round(provider) {
+	for l.round(s, provider) {
 	}
 	if l.fixed != nil {
 		return &sessionfmt.Error{Pos: s.Pos(l.fixed.rec), Err: fmt.Errorf("%s refuses what a patch has put there, which no edit reaches", provider)}
@@ -49,14 +50,14 @@ func (r *Repair) Accept(provider string, now time.Time) error {
 		return err
 	}
 	if b.Len() > 0 {
-		r.tail = b
+		r.tail, r.why = b, append([]string{"to leave out what " + provider + " refuses"}, l.notes...)
 	}
 	return b.Err()
 }
 
 // round leaves out what the first rule refuses that refuses anything, the last place first, and reports whether
 // there was any. Leaving something out can make another rule refuse the rest.
-func (l *leaving) round(provider string) bool {
+func (l *leaving) round(s *sessionfmt.Session, provider string) bool {
 	var all []hit
 	var first *rule
 	for r, h := range refusals(provider, l.q) {
@@ -73,6 +74,7 @@ func (l *leaving) round(provider string) bool {
 			l.fixed = m
 			return false
 		}
+		l.notes = append(l.notes, fmt.Sprintf("entry %s: %s", sessionfmt.Quote(s.ID(l.q.messages[h.message].rec)), first.says(l.q, h)))
 		l.leave(h)
 	}
 	l.q.number()
@@ -120,18 +122,18 @@ func (l *leaving) edits(e *replay.Envelope, b *sessionfmt.Batch) error {
 		}
 		rec, replacement := m.Origin.Record, jsonl.Value("null")
 		if cut := l.changed[rec]; cut != nil && (s.Kind(rec) == jsonl.CustomMessage || s.Kind(rec).Replaceable()) {
-			replacement = withoutBlocks(m.Raw.Message(), cut)
+			replacement = withoutBlocks(m.Raw.Message().Blocks, cut)
 		}
 		edit(b, s.ID(rec), replacement)
 	}
 	return nil
 }
 
-// withoutBlocks returns the content of a message without some blocks, or with texts in their place, as the
+// withoutBlocks returns a content without some of its blocks, or with texts in their place, as the
 // replacement of an edit.
-func withoutBlocks(m *jsonl.Message, cut map[int]string) jsonl.Value {
+func withoutBlocks(blocks []jsonl.Block, cut map[int]string) jsonl.Value {
 	kept := []byte(`{"content":[`)
-	for i := range m.Blocks {
+	for i := range blocks {
 		text, goes := cut[i]
 		if goes && text == "" {
 			continue
@@ -142,7 +144,7 @@ func withoutBlocks(m *jsonl.Message, cut map[int]string) jsonl.Value {
 		if goes {
 			kept = append(jsonl.AppendQuoted(append(kept, `{"type":"text","text":`...), text), '}')
 		} else {
-			kept = append(kept, m.Blocks[i].Raw...)
+			kept = append(kept, blocks[i].Raw...)
 		}
 	}
 	return append(kept, "]}"...)

@@ -21,7 +21,8 @@ type Repair struct {
 	mid   *sessionfmt.Session // the session with its lines repaired; was, if they are sound
 	links *linkRepair
 	end   *sessionfmt.Session // the repaired session; made on first use
-	tail  *sessionfmt.Batch   // entries to append to it; see AnswerCalls
+	tail  *sessionfmt.Batch   // entries to append to it; see AnswerCalls and Accept
+	why   []string            // what they are for, and each of them if that differs
 }
 
 // A pick reports whether to repair a finding, given its code and line of the file.
@@ -123,7 +124,7 @@ func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 		added := bytes.Split(bytes.TrimSuffix(r.tail.Lines(), []byte{'\n'}), []byte{'\n'})
 		yield(sessionfmt.Change{
 			Line: sessionfmt.Line{Number: number + 1, Record: -1}, New: added,
-			Notes: []string{fmt.Sprintf("%s appended for tool calls and results without each other", plural(len(added), "entry is", "entries are"))},
+			Notes: append([]string{fmt.Sprintf("%s appended %s", plural(len(added), "entry is", "entries are"), r.why[0])}, r.why[1:]...),
 		}, nil)
 	}
 }

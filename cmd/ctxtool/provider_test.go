@@ -231,17 +231,17 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A refusal is a finding.
-type refusal struct{ Code, Text, Fix string }
+// A refusedFinding is a finding.
+type refusedFinding struct{ Code, Text, Fix string }
 
 // refusedIn returns what a provider refuses of a session.
-func refusedIn(dir, name, provider string) []refusal {
+func refusedIn(dir, name, provider string) []refusedFinding {
 	r := ranIn(dir, "check", name, "--provider", provider, "--only", "provider", "--json")
 	var reports struct {
-		Files []struct{ Findings []refusal }
+		Files []struct{ Findings []refusedFinding }
 	}
 	if err := json.Unmarshal(r.stdout.Bytes(), &reports); err != nil {
-		return []refusal{{Text: r.stderr.String()}}
+		return []refusedFinding{{Text: r.stderr.String()}}
 	}
 	return reports.Files[0].Findings
 }

@@ -376,7 +376,7 @@ func tooLarge(provider string) func(*outgoing) iter.Seq[hit] {
 	})
 }
 
-// loneSurrogates refuses what is no JSON to strict readers.
+// loneSurrogates refuses texts that strict readers of JSON do not take.
 var loneSurrogates = hits(func(q *outgoing) (all []hit) {
 	for i, m := range q.live {
 		for k, b := range m.blocks {

@@ -48,7 +48,8 @@ func (o *cacheOptions) check() error {
 	text, percent := strings.CutSuffix(o.failOver, "%")
 	limit, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
 	if err != nil || !(limit >= 0) || percent && (limit > 100 || strings.HasPrefix(text, "$")) {
-		return fmt.Errorf("--fail-over %q: must be dollars, such as 0.50, or a share, such as 10%%", sessionfmt.Quote(o.failOver))
+		return fmt.Errorf("--fail-over %q: must be dollars, such as 0.50, or a share, such as 10%%",
+			sessionfmt.Quote(o.failOver))
 	}
 	o.limit, o.percent = limit, percent
 	return nil

@@ -34,7 +34,8 @@ func (o *notesOptions) define(f *flagSet) {
 	f.StringVar(&o.digest, "digest", "", "write a digest of the sessions in `DIR`")
 	f.StringVar(&o.project, "project", "", "only projects with `TEXT` in their name")
 	f.Var(tokensFlag(&o.most), "max-tokens", "at most `N` tokens, counted with cl100k")
-	f.StringVar(&o.summarizer, "summarizer", "extract", "where notes come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
+	f.StringVar(&o.summarizer, "summarizer", "extract",
+		"where notes come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
 	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for notes that attend to `TEXT` above all")
 	f.cmd.MarkFlagsMutuallyExclusive("update", "output")
@@ -144,7 +145,8 @@ func (o *notesOptions) runDigest(e *env) error {
 			all = append(all, one.Session)
 		}
 	})
-	if err := cmp.Or(noneBroken(o.strict, broken, len(files), "cannot be read"), noneRead(broken, len(files))); err != nil {
+	err = cmp.Or(noneBroken(o.strict, broken, len(files), "cannot be read"), noneRead(broken, len(files)))
+	if err != nil {
 		return err
 	}
 	if err := oneProject(all, o.digest); err != nil {
@@ -175,7 +177,10 @@ func oneProject(all []*notes.Session, dir string) error {
 		for i, dir := range dirs {
 			dirs[i] = sessionfmt.Quote(cmp.Or(dir, "(none)"))
 		}
-		return usage(&sessionfmt.Error{Pos: at, Err: fmt.Errorf("sessions of %d projects", len(dirs)), Hint: "choose one with --project: " + strings.Join(dirs, ", ")})
+		return usage(&sessionfmt.Error{
+			Pos: at, Err: fmt.Errorf("sessions of %d projects", len(dirs)),
+			Hint: "choose one with --project: " + strings.Join(dirs, ", "),
+		})
 	}
 	return nil
 }

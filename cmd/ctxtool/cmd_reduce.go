@@ -48,13 +48,15 @@ func (o *reduceOptions) define(f *flagSet) {
 	f.cmd.SetFlagErrorFunc(passFlag)
 	o.summaryFlags(f, "pass exec:COMMAND")
 	f.choice(&o.policyName, "policy", ofAgent,
-		"reduce by the policy `NAME`, NAME:PRESET or NAME:KEY=VALUE,...: "+strings.Join(names, ", ")+", or your own", "", names)
+		"reduce by the policy `NAME`, NAME:PRESET or NAME:KEY=VALUE,...: "+strings.Join(names, ", ")+", or your own",
+		"", names)
 	f.StringArrayVar(&o.passes, "pass", nil,
 		"run `PASS`, PASS:KEY=VALUE,... or exec:COMMAND instead of a policy (repeatable)")
 	f.complete("pass", namesOf(compact.Passes(), func(p *compact.Pass) string { return p.Name }))
 	f.StringVar(&o.target, "target", "", "run all layers until the context is at most `AMOUNT`: 50k, 50%")
 	f.exclude("pass", "policy")
-	o.writeFlags.flags(f, "the session with the new entries to `FILE`, or into a folder", "text", "json", "jsonl", "entries")
+	o.writeFlags.flags(f, "the session with the new entries to `FILE`, or into a folder",
+		"text", "json", "jsonl", "entries")
 	o.replayFlags.flags(f)
 	o.overrideFlags.flags(f, &o.replay)
 	o.nowFlag(f, "the entries")

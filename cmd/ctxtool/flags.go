@@ -179,7 +179,9 @@ func isGiven(cmd *cobra.Command, with string) bool {
 		values = list.GetSlice()
 	}
 	begin, _, open := strings.Cut(value, ":")
-	return slices.ContainsFunc(values, func(v string) bool { return v == value || open && strings.HasPrefix(v, begin+":") })
+	return slices.ContainsFunc(values, func(v string) bool {
+		return v == value || open && strings.HasPrefix(v, begin+":")
+	})
 }
 
 // exclude declares that a flag excludes each of the others.
@@ -211,8 +213,8 @@ func listed(usage string, values []string) string {
 	return usage + phrase.If(strings.HasSuffix(usage, ":"), " %s", strings.Join(values, ", "))
 }
 
-// choice registers a flag whose values completion offers, and lists after a usage with a colon. what begins the error for another value,
-// and is empty if any is allowed.
+// choice registers a flag whose values completion offers, and help lists after a usage that ends in
+// a colon. what begins the error for another value, and is empty if any is allowed.
 func (f *flagSet) choice(to *string, flag, value, usage, what string, values []string) {
 	f.StringVar(to, flag, value, listed(usage, values))
 	f.complete(flag, values)
@@ -267,7 +269,8 @@ func (e *env) completeSession(cmd *cobra.Command, typed string) ([]string, cobra
 		}
 		return all, cobra.ShellCompDirectiveNoFileComp
 	}
-	if here, _ := filepath.Glob(e.disk.Path(typed) + "*"); len(here) > 0 && typed != "" || strings.ContainsRune(typed, filepath.Separator) {
+	here, _ := filepath.Glob(e.disk.Path(typed) + "*")
+	if len(here) > 0 && typed != "" || strings.ContainsRune(typed, filepath.Separator) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
 	if e.configure(cmd) != nil {

@@ -305,7 +305,10 @@ func noFindings(strict bool, name string, n int) error {
 	if !strict || n == 0 {
 		return nil
 	}
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("--strict allows no findings, this has %d", n)}
+	return &sessionfmt.Error{
+		Pos: sessionfmt.Pos{File: name},
+		Err: fmt.Errorf("--strict allows no findings, this has %d", n),
+	}
 }
 
 // noneBroken returns an error if strict and n > 0 of the sessions failed; broken says how.

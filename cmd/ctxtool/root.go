@@ -79,7 +79,10 @@ type env struct {
 }
 
 func processEnv() env {
-	e := env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now, zone: time.Local, gcPercent: debug.SetGCPercent}
+	e := env{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(),
+		now: time.Now, zone: time.Local, gcPercent: debug.SetGCPercent,
+	}
 	e.disk.Temporary = (&terminal.Interrupts{Status: exitNothing}).Note
 	e.home, _ = os.UserHomeDir()
 	e.configDir, _ = os.UserConfigDir()
@@ -257,7 +260,8 @@ func newRoot(e *env, only string) *cobra.Command {
 	f.BoolVar(&e.leakless, "fail-on-secret", false, "exit with 1, and print nothing, if there is a likely secret")
 	f.BoolVarP(&e.quiet, "quiet", "q", false, "print nothing but the answer and errors")
 	f.BoolVar(&e.noPager, "no-pager", false, "do not page text")
-	f.Var(sizeFlag(&e.disk.MaxSize), "max-size", "read at most `SIZE` of a compressed session (default: 100 times its file, 8GB)")
+	f.Var(sizeFlag(&e.disk.MaxSize), "max-size",
+		"read at most `SIZE` of a compressed session (default: 100 times its file, 8GB)")
 	f.complete("color", colorNames)
 	e.addHelp(root)
 	for _, c := range commands {
@@ -361,13 +365,21 @@ func (e *env) addHelp(root *cobra.Command) {
 // topicLists returns the lists of topics that come from the code, by their names in the texts.
 func topicLists() map[string]string {
 	return map[string]string{
-		"lenses":   listOf(stats.Lenses, func(l *stats.Lens) (name, about string) { return l.Name + phrase.If(l.Default, " *"), l.About }),
-		"replay":   listOf(render.Formats, func(f render.Format) (name, about string) { return f.Name, f.About }),
-		"counters": listOf(tokens.Names(), func(name string) (_, about string) { c, _ := tokens.Find(name); return name, c.About }),
-		"passes":   help.List(passRows()),
-		"figures":  listOf(gate.FigureNames(), func(name string) (_, about string) { f, _ := gate.FindFigure(name); return name, f.About }),
-		"parts":    strings.TrimRight(page.PartHelp(), "\n"),
-		"ops":      ops.Help(),
+		"lenses": listOf(stats.Lenses, func(l *stats.Lens) (name, about string) {
+			return l.Name + phrase.If(l.Default, " *"), l.About
+		}),
+		"replay": listOf(render.Formats, func(f render.Format) (name, about string) { return f.Name, f.About }),
+		"counters": listOf(tokens.Names(), func(name string) (_, about string) {
+			c, _ := tokens.Find(name)
+			return name, c.About
+		}),
+		"passes": help.List(passRows()),
+		"figures": listOf(gate.FigureNames(), func(name string) (_, about string) {
+			f, _ := gate.FindFigure(name)
+			return name, f.About
+		}),
+		"parts": strings.TrimRight(page.PartHelp(), "\n"),
+		"ops":   ops.Help(),
 	}
 }
 
@@ -396,7 +408,8 @@ func listOf[T any](all []T, row func(T) (name, about string)) string {
 // variable gives: the command would answer another question.
 func noEmptyFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if text := f.Value.String(); f.Changed && (text == "" && f.Value.Type() == "string" || text == "[]" && f.Value.Type() == "stringSlice") {
+		text, typ := f.Value.String(), f.Value.Type()
+		if f.Changed && (text == "" && typ == "string" || text == "[]" && typ == "stringSlice") {
 			err = fmt.Errorf("--%s is empty", f.Name)
 		}
 	})

@@ -50,7 +50,7 @@ type layerRun struct {
 // policy's counter if that is a tokenizer.
 func (p *Policy) Keeper(path *View, summarize Summarize) *Keeper {
 	v := *path
-	v.Messages, v.partial = nil, true
+	v.Messages, v.partial, v.listing = nil, true, nil
 	v.counter, v.tokenizer = p.Counter, nil
 	if p.Counter.Measure == tokens.Tokens {
 		v.tokenizer = p.Counter
@@ -198,15 +198,13 @@ func (c *Keeper) changed(w *Work) {
 		}
 		c.log = append(c.log, ch.Message)
 		if ch.Range != nil {
-			for k := range all { // the prompt has them now
-				all[k].Removed = all[k].Removed || all[k].Kind == jsonl.System
-			}
-			for k := ch.Range.From; k < ch.Range.To; k++ {
-				if all[k].Removed && !all[k].gone && all[k].Sent || k == ch.Message {
-					ch.gone = append(ch.gone, all[k].Index)
-				}
-			}
 			for k := range all {
+				m := &all[k]
+				m.Removed = m.Removed || m.Kind == jsonl.System // the prompt has it now
+				in := k >= ch.Range.From && k < ch.Range.To
+				if in && (m.Removed && !m.gone && m.Sent || k == ch.Message) {
+					ch.gone = append(ch.gone, m.Index)
+				}
 				c.remove(k)
 			}
 		}

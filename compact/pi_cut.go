@@ -82,18 +82,16 @@ func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Sessio
 // cutAt returns the index of the first item to keep, and that of the beginning of the turn
 // that is cut, -1 if none is.
 func (v *View) cutAt(items []item, start, keep int) (at, turn int) {
-	var cuts []int // the items before which pi may cut
-	for k := start; k < len(items); k++ {
-		if v.any(&items[k], canCut) {
-			cuts = append(cuts, k)
-		}
-	}
-	if len(cuts) == 0 {
+	mayCut := func(e item) bool { return v.any(&e, canCut) }
+	if at = slices.IndexFunc(items[start:], mayCut); at < 0 {
 		return start, -1
 	}
-	at = cuts[0]
-	sum := 0
+	at += start
+	cut, sum := -1, 0 // the first item from k on before which pi may cut
 	for k := len(items) - 1; k >= start; k-- {
+		if mayCut(items[k]) {
+			cut = k
+		}
 		n := 0
 		for _, m := range v.messages(&items[k]) {
 			n += m.estimate()
@@ -101,9 +99,12 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int) {
 		if sum += n; sum < keep || n == 0 {
 			continue
 		}
-		next, _ := slices.BinarySearch(cuts, k)
-		at = cuts[min(next, len(cuts)-1)]
-		if v.recovers(items[at+1:]) {
+		for cut < 0 { // or else the last one
+			if k--; mayCut(items[k]) {
+				cut = k
+			}
+		}
+		if at = cut; v.recovers(items[at+1:]) {
 			at++
 		}
 		break
@@ -244,8 +245,10 @@ func (v *View) listed() []int {
 	return append(records, path[at+1:]...)
 }
 
-// sources returns the records that the messages of the context come from, in order.
-func (v *View) sources() (items []item) {
+// sources returns the records that the messages of the context come from, in order, valid until the
+// next call.
+func (v *View) sources() []item {
+	items := v.listing[:0]
 	for i := range v.Messages {
 		m := &v.Messages[i]
 		if !m.Cached {
@@ -263,6 +266,7 @@ func (v *View) sources() (items []item) {
 	for k := range items {
 		items[k].compaction = v.summaryIn(&items[k]) >= 0
 	}
+	v.listing = items
 	return items
 }
 

@@ -45,6 +45,7 @@ type View struct {
 	at        time.Time       // of the changes, for a frame that has it
 	counter   *tokens.Counter // measures the context
 	tokenizer *tokens.Counter // the same, nil if it is not a tokenizer
+	listing   []item          // see sources
 }
 
 // A Message is a message of a view.

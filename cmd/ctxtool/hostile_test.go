@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,12 +17,6 @@ var hostileCommands = []string{
 	"replay S", "replay -f llm S", "ls S", "status S", "cache --all S", "log --all S", "diff S", "reduce --pass truncate S", "prune S", "search next S",
 	"forgot S", "notes S", "stats S", "check S", "trace S next", "show S leaf", "doctor S", "log --tree S", "render -f markdown -o - S",
 	"render -f html -o - S", "simulate S",
-}
-
-// notLinear are the commands that still take more than linear memory for a shape; all is every
-// command. A policy's compaction visits its whole view, which simulate builds without those of the file.
-var notLinear = map[string]string{
-	"codex histories": "simulate",
 }
 
 // TestHostile: four times a hostile session is read with about four times the work. Work is counted
@@ -54,10 +47,6 @@ func TestHostile(t *testing.T) {
 		}
 		for k, command := range hostileCommands {
 			if !corpus.Whole() && (i+k)%3 > 0 {
-				continue
-			}
-			name, _, _ := strings.Cut(command, " ")
-			if known := notLinear[shape.name]; known == "all" || slices.Contains(strings.Fields(known), name) {
 				continue
 			}
 			if !ran[command] { // tables that a process makes once

@@ -13,7 +13,7 @@ import (
 )
 
 var keptColumns = []col[*keep.Row]{
-	{Name: "deletes", Value: func(r *keep.Row) any { return phrase.If(r.Deletes != "", "%s", r.Deletes[:min(10, len(r.Deletes))]) }},
+	{Name: "deleted", Value: func(r *keep.Row) any { return r.Deletes[:min(len(time.DateOnly), len(r.Deletes))] }},
 	{Name: "state", Value: func(r *keep.Row) any { return r.State }},
 	{Name: "size", Unit: table.Size, Value: func(r *keep.Row) any { return table.Unless0(r.Size) }},
 	{Name: "file", Unit: table.Path, Value: func(r *keep.Row) any { return r.File }, Flex: true},
@@ -49,7 +49,9 @@ func keptSheets(r keep.Report) []table.Sheet {
 			listed = append(listed, f)
 		}
 	}
-	slices.SortStableFunc(listed, func(a, b keep.Row) int { return cmp.Compare(cmp.Or(a.Deletes, "~"), cmp.Or(b.Deletes, "~")) })
+	slices.SortStableFunc(listed, func(a, b keep.Row) int {
+		return cmp.Compare(cmp.Or(a.Deletes, "~"), cmp.Or(b.Deletes, "~"))
+	})
 	sheet := table.Sheet{Table: table.Of(listed, keptColumns)}
 	if len(listed) > 0 {
 		sheet.Notes = []string{""}
@@ -69,11 +71,13 @@ func keptSheets(r keep.Report) []table.Sheet {
 	}
 	sheet.Notes = append(sheet.Notes, what)
 	if r.Dry && due > 0 {
-		sheet.Notes = append(sheet.Notes, fmt.Sprintf("agents delete %s within 7 days, when they start next; the archive has %d of them", phrase.Count(due, "file"), safe))
+		const next = "agents delete %s within 7 days, when they start next; the archive has %d of them"
+		sheet.Notes = append(sheet.Notes, fmt.Sprintf(next, phrase.Count(due, "file"), safe))
 	}
 	for _, f := range r.Files {
 		if f.Older != "" {
-			sheet.Notes = append(sheet.Notes, fmt.Sprintf("%s has lost something: its older state is %s", f.File, f.Older))
+			lost := fmt.Sprintf("%s has lost something: its older state is %s", f.File, f.Older)
+			sheet.Notes = append(sheet.Notes, lost)
 		}
 	}
 	return appendBroken([]table.Sheet{sheet}, "copied", broken)

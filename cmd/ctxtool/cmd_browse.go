@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +19,6 @@ import (
 	"ctxtool/internal/html"
 	"ctxtool/internal/redact"
 	pages "ctxtool/internal/report"
-	"ctxtool/internal/search"
 	"ctxtool/internal/store"
 	"ctxtool/internal/terminal"
 	"ctxtool/replay"
@@ -55,7 +52,10 @@ func runBrowse(e *env, o *browseOptions, args []string) error {
 	}
 	if len(args) > 0 {
 		if !e.isDir(args[0]) && !sessionfmt.IsDatabase(e.disk, args[0]) {
-			return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("must be a folder"), Hint: "ctxtool render --open opens a session"})
+			return usage(&sessionfmt.Error{
+				Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("must be a folder"),
+				Hint: "ctxtool render --open opens a session",
+			})
 		}
 		b.title = e.fileName(filepath.Base(e.disk.Path(args[0])))
 		b.list = func() ([]listedFile, error) { return listedIn(store.In(e.disk, args[0])) }
@@ -75,7 +75,8 @@ func runBrowse(e *env, o *browseOptions, args []string) error {
 	}
 	switch remote := e.getenv("SSH_CONNECTION") != ""; {
 	case remote:
-		e.note("over ssh: run ssh -L %d:127.0.0.1:%[1]d with this host where your browser is, and open the address there", s.Port())
+		const tunnel = "over ssh: run ssh -L %d:127.0.0.1:%[1]d with this host where your browser is, and open the address there"
+		e.note(tunnel, s.Port())
 	case !o.noOpen:
 		go func() {
 			if err := terminal.Browse(s.Address(), e.environ, e.stderr); err != nil {
@@ -136,9 +137,12 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.text }
 
+// A maker writes an answer; flush sends what it has written so far.
+type maker func(w *bufio.Writer, r *http.Request, flush func()) error
+
 // making returns a handler of what is made for a request, one at a time, and no longer than somebody waits
 // for it.
-func (b *browsed) making(contents string, write func(w *bufio.Writer, r *http.Request, flush func()) error) http.HandlerFunc {
+func (b *browsed) making(contents string, write maker) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case b.busy <- struct{}{}:
@@ -195,7 +199,7 @@ func (s *sent) Write(p []byte) (int, error) {
 	return s.ResponseWriter.Write(p)
 }
 
-// opening is how sessions are opened for a request: they are no longer read once nobody waits for it.
+// opened is how sessions are opened for a request: they are no longer read once nobody waits for it.
 func (b *browsed) opened(r *http.Request, workers int) sessionfmt.Options {
 	opt := b.opening(workers)
 	opt.Disk.Stop = r.Context().Err
@@ -381,90 +385,4 @@ func (b *browsed) line(w *bufio.Writer, v any) error {
 	}
 	w.Write(text)
 	return w.WriteByte('\n')
-}
-
-// A foundRow is a session with hits.
-type foundRow struct {
-	Page  string   `json:"page"`
-	File  string   `json:"file"`
-	Title string   `json:"title,omitempty"`
-	CWD   string   `json:"project,omitempty"`
-	Time  string   `json:"time,omitempty"`
-	Hits  []hitRow `json:"hits"`
-	More  int      `json:"more,omitempty"`
-}
-
-// A hitRow is a hit, and the address of its entry.
-type hitRow struct {
-	Page   string       `json:"page"`
-	Where  search.Where `json:"where,omitempty"`
-	Kind   string       `json:"kind,omitempty"`
-	Before string       `json:"before,omitempty"`
-	Match  string       `json:"match"`
-	After  string       `json:"after,omitempty"`
-}
-
-// mostHits is how many hits of a session are shown.
-const mostHits = 4
-
-// found searches the texts of all sessions for the words of an address, and writes the best sessions.
-func (b *browsed) found(w *bufio.Writer, r *http.Request, flush func()) error {
-	asked := r.URL.Query()
-	o := period{since: asked.Get("since"), until: asked.Get("until"), zone: b.zone}
-	since, until, err := o.check(b.env)
-	words := strings.TrimSpace(asked.Get("q"))
-	if err != nil || words == "" {
-		return refusal{http.StatusBadRequest, cmp.Or(err, errors.New("no words")).Error()}
-	}
-	files, err := b.list()
-	if err != nil {
-		return err
-	}
-	var searched []search.File
-	agent := asked.Get("agent")
-	for _, f := range files {
-		n := b.number(f)
-		b.mu.Lock()
-		other := agent != "" && b.agents[n] != "" && b.agents[n] != agent
-		b.mu.Unlock()
-		if !other {
-			searched = append(searched, search.File{Name: f.path, Given: b.fileName(f.name)})
-		}
-	}
-	opt := search.Options{
-		Query: search.Words(words, len(strings.Fields(words)) > 1), Source: search.InSessions, Redact: b.redactor,
-		Filter: search.Filter{Project: asked.Get("project"), Since: since, Until: until}, Open: b.opened(r, 0),
-	}
-	opt.Open.Through = nil // as in ctxtool search
-	results := search.Run(searched, opt)
-	if err := r.Context().Err(); err != nil {
-		return err
-	}
-	if err := b.line(w, map[string]int{"sessions": len(results.Sessions), "hits": results.Found}); err != nil {
-		return err
-	}
-	flush()
-	for s, err := range results.Read(usualResults, mostHits) {
-		if err != nil {
-			return err
-		}
-		if err := b.line(w, b.hits(s)); err != nil {
-			return err
-		}
-		flush()
-	}
-	return nil
-}
-
-func (b *browsed) hits(s *search.Session) foundRow {
-	n := b.number(listedFile{path: s.File.Name})
-	row := foundRow{Page: address(n), File: s.File.Given, Title: s.Title(), CWD: s.CWD, Time: s.Time, More: s.More}
-	for _, h := range s.Hits {
-		at := row.Page
-		if h.ID != "" {
-			at += "#entry-" + strings.ReplaceAll(h.ID, "%", "%25")
-		}
-		row.Hits = append(row.Hits, hitRow{at, h.Where, h.Kind, h.Text[:h.From], h.Text[h.From:h.To], h.Text[h.To:]})
-	}
-	return row
 }

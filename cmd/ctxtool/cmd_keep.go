@@ -33,7 +33,9 @@ func runKeep(e *env, o *keepOptions, args []string) error {
 		o.to = e.archive
 	}
 	if o.to == "" {
-		return usage(&sessionfmt.Error{Err: errors.New("--to DIR is required"), Hint: "the setting archive names it for all runs, and has ctxtool look there too"})
+		return usage(&sessionfmt.Error{
+			Err: errors.New("--to DIR is required"), Hint: "the setting archive names it for all runs, and has ctxtool look there too",
+		})
 	}
 	files, err := o.files(e, args)
 	if err != nil {
@@ -94,7 +96,8 @@ func (o *keepOptions) files(e *env, args []string) (files []listedFile, err erro
 	}
 	had := map[string]bool{} // names, and places
 	add := func(name string, database bool) {
-		if below, err := filepath.Rel(e.realName(o.to), e.realName(name)); had[name] || err == nil && filepath.IsLocal(below) {
+		below, err := filepath.Rel(e.realName(o.to), e.realName(name))
+		if had[name] || err == nil && filepath.IsLocal(below) {
 			return
 		}
 		f := listedFile{path: name, given: filepath.ToSlash(name), out: e.store().Place(name)}

@@ -109,7 +109,8 @@ func Plain(name string) string {
 // Encoders and decoders are those of one CPU: files are copied in parallel.
 var (
 	encoders = sync.Pool{New: func() any {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
 		if err != nil {
 			panic(err) // the options are constant
 		}

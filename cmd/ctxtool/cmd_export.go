@@ -101,7 +101,15 @@ func runExport(e *env, o *exportOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	e.collect(batchGC)
+	// Garbage is collected more often while a large session is read, which takes much more memory.
+	o.Large = func(is bool) {
+		percent := 100
+		if is {
+			percent = 25
+		}
+		e.collect(percent)
+	}
+	o.Large(false)
 	target := export.Find(o.to)
 	e.asIs = !target.Whole // texts are redacted as they are written
 	o.Stats.Counter, o.Stats.Open = &tokens.Pi, e.opening(0)

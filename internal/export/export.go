@@ -62,6 +62,7 @@ type Options struct {
 	Search   func(line []byte) error  // fails if a line of whole messages has a secret; nil to look for none
 	Note     func(format string, args ...any)
 	Progress func(done, of int64) // may be nil
+	Large    func(is bool)        // called before a large session is read for tables, and after it; may be nil
 }
 
 // An Input is a session to export.

@@ -97,8 +97,16 @@ func export(t *testing.T, o *Options, form string, sessions []Input) *Result {
 func same(t *testing.T, what string, got, want map[string][]string) {
 	t.Helper()
 	for _, tab := range tables {
-		if !slices.Equal(got[tab.name], want[tab.name]) {
-			t.Errorf("%s: %d rows of %s, want %d, or others", what, len(got[tab.name]), tab.name, len(want[tab.name]))
+		is, was := got[tab.name], want[tab.name]
+		if len(is) != len(was) {
+			t.Errorf("%s: %d rows of %s, want %d", what, len(is), tab.name, len(was))
+			continue
+		}
+		for i := range is {
+			if is[i] != was[i] {
+				t.Errorf("%s: %s\n%s, want\n%s", what, tab.name, is[i], was[i])
+				break
+			}
 		}
 	}
 }
@@ -385,7 +393,7 @@ func totals(r *Rows, want *stats.Report) string {
 func carriedAsRequestsSay(t *testing.T, what, name string, r *Rows) {
 	o := options("")
 	must.Do(o.Stats.Facts(name, func(f *stats.Facts) error {
-		m := &maker{Facts: f, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len())}
+		m := &maker{Facts: f, o: o, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len())}
 		m.number()
 		m.carry()
 		requests, dollars := make([]int64, len(m.messages)), make([]float64, len(m.messages))

@@ -16,7 +16,7 @@ type maker struct {
 	*stats.Facts
 	out  Rows
 	key  string
-	text func(string) string // redacts
+	o    *Options
 	emit func(r *Rows) error // takes rows as soon as there are many; nil to keep them all
 	many int                 // rows of out
 	err  error               // the first
@@ -34,7 +34,7 @@ type maker struct {
 // rowsOf makes the rows of a session, and returns those that emit has not got.
 func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*Rows, error) {
 	m := &maker{
-		Facts: f, key: key, text: o.redacted, emit: emit, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len()), load: f.Replay.NewReader(),
+		Facts: f, key: key, o: o, emit: emit, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len()), load: f.Replay.NewReader(),
 	}
 	if o.Contents {
 		m.contents = map[string]bool{}
@@ -56,6 +56,15 @@ func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*
 		m.err = m.Account.Err()
 	}
 	return &m.out, m.err
+}
+
+// text returns a text as it is written.
+func (m *maker) text(text string) string {
+	text = m.o.redacted(text)
+	if m.o.Search != nil && m.err == nil {
+		m.err = m.o.Search([]byte(text))
+	}
+	return text
 }
 
 // rowsKept is how many rows of a large session are in memory.

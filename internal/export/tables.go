@@ -30,7 +30,7 @@ var tables = []*table{
 // The most that a row group has, which engines give to a thread each and a writer holds in memory, and
 // the most that a dictionary has, bytes.
 const (
-	rowsPerGroup   = 1 << 17
+	rowsPerGroup   = 1 << 16
 	mostDictionary = 1 << 20
 )
 

@@ -97,8 +97,14 @@ func (o *Options) writeParts(f *form, j *journal, todo *plan, out *Result) (err 
 			one.part.rows = map[string]int64{}
 		}
 		if r == nil && one.in.Path != "" { // too large to be read beside others
+			if o.Large != nil {
+				o.Large(true)
+			}
 			if r, err = o.read(one.in, w.add); err != nil {
 				return err
+			}
+			if o.Large != nil {
+				o.Large(false)
 			}
 		}
 		if r != nil {
@@ -157,8 +163,8 @@ func (o *Options) read(in Source, emit func(r *Rows) error) (rows *Rows, err err
 	switch {
 	case err == nil:
 		return rows, nil
-	case rows != nil && emit != nil:
-		return nil, err // some of its rows are written
+	case rows != nil:
+		return nil, err // the session was read, and some of its rows may be written
 	}
 	return unread(in, o.redacted, o.Says(err)), nil
 }

@@ -72,7 +72,9 @@ type Removal struct {
 }
 
 var (
-	callKinds   = [...]string{answerCall: "answer", toolCall: "tool", summaryCall: "summary", warmingCall: "warming", otherCall: "other"}
+	callKinds = [...]string{
+		answerCall: "answer", toolCall: "tool", summaryCall: "summary", warmingCall: "warming", otherCall: "other",
+	}
 	costSources = [...]string{billed: "billed", estimated: "estimated", computed: "computed", unpriceable: ""}
 )
 

@@ -56,7 +56,8 @@ func (m *maker) requestRows() {
 		c := &m.Calls[i]
 		row := Request{
 			Session: m.key, Request: int64(i), EntryID: m.Session.ID(c.Record), Line: int64(m.Session.Line(c.Record)), Kind: c.Kind,
-			CallKey: int64(c.Key), Copy: known[c.Key], ResponseID: unless0(c.ResponseID), At: m.at(c.Record), Provider: c.Provider, Model: c.Model,
+			CallKey: int64(c.Key), Copy: known[c.Key], ResponseID: unless0(c.ResponseID), At: m.at(c.Record),
+			Provider: c.Provider, Model: c.Model,
 			StopReason: unless0(c.Stop), LatencyMS: m.since(m.Session.Parent(c.Record), c.Record),
 			InputTokens: c.Usage.Input, CacheReadTokens: c.Usage.CacheRead, CacheWriteTokens: c.Usage.CacheWrite,
 			CacheWrite1hTokens: c.Usage.CacheWrite1h, OutputTokens: c.Usage.Output,

@@ -64,7 +64,7 @@ func rowsIn(t *testing.T, dir string) map[string][]string {
 			f := must.Get(os.Open(name))
 			defer f.Close()
 			file := must.Get(parquet.OpenFile(f, must.Get(f.Stat()).Size()))
-			r := parquet.NewReader(file, tab.schema)
+			r := parquet.NewGenericReader[any](file, tab.schema)
 			for {
 				var row [1]parquet.Row
 				n, err := r.ReadRows(row[:])

@@ -145,7 +145,7 @@ func (w *tableFiles) abort() {
 
 // A parquetTable is a table in a Parquet file.
 type parquetTable struct {
-	*parquet.Writer
+	*parquet.GenericWriter[any]
 	t     *table
 	n     int64
 	batch []parquet.Row // of which the first ones wait to be written
@@ -156,7 +156,7 @@ type parquetTable struct {
 const rowsAtOnce = 128
 
 func newParquetTable(o *Options, t *table, w io.Writer) tableWriter {
-	return &parquetTable{Writer: t.create(w), t: t, batch: make([]parquet.Row, rowsAtOnce)}
+	return &parquetTable{GenericWriter: t.create(w), t: t, batch: make([]parquet.Row, rowsAtOnce)}
 }
 
 func (p *parquetTable) take(from *os.File, sessions map[string]bool) error {
@@ -191,6 +191,9 @@ func (p *parquetTable) takeGroup(group parquet.RowGroup, sessions map[string]boo
 				return err
 			}
 		}
+		if err := p.flush(); err != nil { // the texts of rows are valid until the next ones are read
+			return err
+		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -204,7 +207,7 @@ func (p *parquetTable) add(r *Rows) error {
 	return p.t.values(r, p.put)
 }
 
-// put adds a row, whose values it copies.
+// put adds a row, of which it copies the values, but not their texts.
 func (p *parquetTable) put(row parquet.Row) error {
 	p.n++
 	p.batch[p.waits] = append(p.batch[p.waits][:0], row...)

@@ -180,7 +180,8 @@ func (j *journal) compare(was Manifest) (stale string, err error) {
 	case was.Form != now.Form:
 		return "", j.fault(fmt.Errorf("the folder has tables as %s", sessionfmt.Quote(was.Form)))
 	case was.Version > now.Version:
-		return "", j.fault(fmt.Errorf("version %d of the tables, written by ctxtool %s, is newer than this program's %d", was.Version, sessionfmt.Quote(was.Program), now.Version))
+		return "", j.fault(fmt.Errorf("version %d of the tables, written by ctxtool %s, is newer than this program's %d",
+			was.Version, sessionfmt.Quote(was.Program), now.Version))
 	case was.Version < now.Version:
 		stale = fmt.Sprintf("version %d of the tables is now %d", was.Version, now.Version)
 	case was.Contents != now.Contents:

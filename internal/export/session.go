@@ -34,7 +34,8 @@ type maker struct {
 // rowsOf makes the rows of a session, and returns those that emit has not got.
 func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*Rows, error) {
 	m := &maker{
-		Facts: f, key: key, o: o, emit: emit, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len()), load: f.Replay.NewReader(),
+		Facts: f, key: key, o: o, emit: emit, load: f.Replay.NewReader(),
+		own: map[int32]int32{}, onPath: make([]bool, f.Session.Len()),
 	}
 	if o.Contents {
 		m.contents = map[string]bool{}
@@ -43,7 +44,8 @@ func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*
 	for _, rec := range path {
 		m.onPath[rec] = true
 	}
-	m.out.Agent, m.out.Date = partitionOf(store.HeaderInfo{Agent: f.Report.Agent, Timestamp: cmp.Or(f.About.Began, f.Report.Session.Time.First)})
+	began := cmp.Or(f.About.Began, f.Report.Session.Time.First)
+	m.out.Agent, m.out.Date = partitionOf(store.HeaderInfo{Agent: f.Report.Agent, Timestamp: began})
 	m.number()
 	m.carry()
 	m.requestRows()
@@ -77,9 +79,9 @@ func (m *maker) added() {
 	}
 	m.err, m.many = m.emit(&m.out), 0
 	out := &m.out
-	out.Requests, out.Messages, out.ToolCalls, out.Compactions = out.Requests[:0], out.Messages[:0], out.ToolCalls[:0], out.Compactions[:0]
-	clear(out.Contents)
-	out.Findings, out.Contents = out.Findings[:0], out.Contents[:0]
+	clear(out.Contents) // whose texts may be long
+	out.Requests, out.Messages, out.ToolCalls = out.Requests[:0], out.Messages[:0], out.ToolCalls[:0]
+	out.Compactions, out.Findings, out.Contents = out.Compactions[:0], out.Findings[:0], out.Contents[:0]
 }
 
 // some returns a value that is not null.
@@ -137,12 +139,14 @@ func (m *maker) sessionRow() {
 	one := Session{
 		Session: m.key, SessionID: r.ID, Path: m.text(filepath.ToSlash(s.Name)), AgentVersion: unless0(s.WrittenBy()),
 		Fidelity: "exact", Project: m.text(m.About.CWD), Title: m.text(m.About.Title()), Bytes: s.OwnSize(),
-		Entries: int64(s.Coverage.Entries), Messages: int64(r.Session.Messages), Prompts: int64(r.Session.Turns), Requests: int64(r.Session.Requests),
-		Calls: int64(len(m.Calls)), Copies: r.Cost.Copies, ToolCalls: int64(r.Session.Calls.Calls), ToolErrors: int64(r.Session.Calls.Error),
+		Entries: int64(s.Coverage.Entries), Messages: int64(r.Session.Messages), Prompts: int64(r.Session.Turns),
+		Requests: int64(r.Session.Requests),
+		Calls:    int64(len(m.Calls)), Copies: r.Cost.Copies, ToolCalls: int64(r.Session.Calls.Calls), ToolErrors: int64(r.Session.Calls.Error),
 		Branches: int64(r.Session.Branches), Compactions: int64(r.Session.Compactions),
 		Model: unless0(m.About.Model), ContextTokens: some(int64(m.About.Context)), WindowTokens: unless0(m.About.Window),
-		InputTokens: cost.Tokens.Input, CacheReadTokens: cost.Tokens.CacheRead, CacheWriteTokens: cost.Tokens.CacheWrite, OutputTokens: cost.Tokens.Output,
-		CostUSD: cost.Cost.Total, UnpricedCalls: cost.Calls.Unpriceable,
+		InputTokens: cost.Tokens.Input, CacheReadTokens: cost.Tokens.CacheRead, CacheWriteTokens: cost.Tokens.CacheWrite,
+		OutputTokens: cost.Tokens.Output,
+		CostUSD:      cost.Cost.Total, UnpricedCalls: cost.Calls.Unpriceable,
 		PromptTokens: total.Prompt, CouldReadTokens: total.Expected.Read, RebilledTokens: total.Rebilled.Tokens, RebilledUSD: total.Rebilled.Cost,
 		HitRate: total.HitRate.Achieved, Errors: int64(r.Check.Errors), Warnings: int64(r.Check.Warnings),
 		Damaged: r.Check.Errors > 0 || r.Stopped != "", Error: unless0(m.text(r.Stopped)),
@@ -155,7 +159,8 @@ func (m *maker) sessionRow() {
 			one.Parent = unless0(m.text(line.Get("parentSession").Text()))
 		}
 	}
-	one.StartedAt, one.EndedAt = millis(cmp.Or(r.Session.Time.First, m.About.Began)), millis(cmp.Or(r.Session.Time.Last, m.About.Began))
+	one.StartedAt = millis(cmp.Or(r.Session.Time.First, m.About.Began))
+	one.EndedAt = millis(cmp.Or(r.Session.Time.Last, m.About.Began))
 	m.out.Sessions = []Session{one}
 }
 
@@ -187,7 +192,8 @@ func (m *maker) compactionRows() {
 	}
 	for _, rec := range m.Compacts {
 		row := Compaction{
-			Session: m.key, EntryID: m.Session.ID(rec), Line: int64(m.Session.Line(rec)), Kind: m.Session.Kind(rec).Type(), At: m.at(rec), OnPath: m.onPath[rec],
+			Session: m.key, EntryID: m.Session.ID(rec), Line: int64(m.Session.Line(rec)),
+			Kind: m.Session.Kind(rec).Type(), At: m.at(rec), OnPath: m.onPath[rec],
 		}
 		if size, ok := sizes[rec]; ok {
 			row.SummaryBytes = &size

@@ -57,9 +57,10 @@ func define[T any](name string, of func(r *Rows) []T) *table {
 }
 
 // create starts a Parquet file of the table.
-func (t *table) create(w io.Writer) *parquet.Writer {
-	return parquet.NewWriter(w, t.schema, parquet.CreatedBy("ctxtool", program(), ""), parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}),
-		parquet.MaxRowsPerRowGroup(rowsPerGroup), parquet.DictionaryMaxBytes(mostDictionary))
+func (t *table) create(w io.Writer) *parquet.GenericWriter[any] {
+	return parquet.NewGenericWriter[any](w, t.schema, parquet.CreatedBy("ctxtool", program(), ""),
+		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}), parquet.MaxRowsPerRowGroup(rowsPerGroup),
+		parquet.DictionaryMaxBytes(mostDictionary))
 }
 
 // columns returns the names of the columns.

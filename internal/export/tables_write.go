@@ -183,7 +183,9 @@ func unread(in Source, text func(string) string, why string) *Rows {
 	why = text(why)
 	return &Rows{
 		Agent: agent, Date: date, unread: true,
-		Sessions: []Session{{Session: in.Session, Path: text(in.Path), Fidelity: "absent", Bytes: in.Size, Errors: 1, Damaged: true, Error: &why}},
+		Sessions: []Session{{
+			Session: in.Session, Path: text(in.Path), Fidelity: "absent", Bytes: in.Size, Errors: 1, Damaged: true, Error: &why,
+		}},
 		Findings: []Finding{{Session: in.Session, Rule: "unreadable", Severity: "error", Text: why}},
 	}
 }

@@ -44,22 +44,23 @@ type plan struct {
 	reads    int
 }
 
-// none is the value of a partition whose sessions do not say.
-const none = "__HIVE_DEFAULT_PARTITION__"
+// The partition of sessions that do not say. Hive's name for none, __HIVE_DEFAULT_PARTITION__, is no
+// date to ClickHouse.
+const noAgent, noDate = "unknown", "1970-01-01"
 
-// partitionOf returns the agent and the day on which a session began, none where it does not say.
+// partitionOf returns the agent and the day on which a session began.
 func partitionOf(h store.HeaderInfo) (agent, date string) {
 	if at, err := time.Parse(time.RFC3339, h.Timestamp); err == nil {
 		date = at.UTC().Format(time.DateOnly)
 	}
-	return cmp.Or(h.Agent, none), cmp.Or(date, none)
+	return cmp.Or(h.Agent, noAgent), cmp.Or(date, noDate)
 }
 
 // partition returns the partition of a session: by its header, or where that does not say, by what
 // reading it says.
 func (o *Options) partition(path string) (agent, date string) {
 	agent, date = partitionOf(store.ReadHeader(o.Disk, path))
-	if agent != none && date != none {
+	if agent != noAgent && date != noDate {
 		return agent, date
 	}
 	open := o.Stats.Open
@@ -75,7 +76,7 @@ func (o *Options) partition(path string) (agent, date string) {
 			began = min(began, ms)
 		}
 	}
-	if date == none && began != math.MaxInt64 {
+	if date == noDate && began != math.MaxInt64 {
 		date = time.UnixMilli(began).UTC().Format(time.DateOnly)
 	}
 	return s.Dialect().Agent(), date

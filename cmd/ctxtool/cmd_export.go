@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/check"
@@ -119,7 +118,12 @@ func runExport(e *env, o *exportOptions, args []string) error {
 		o.Text = e.redactor.Text
 	}
 	if e.leaks != nil {
-		o.Search = e.noSecret()
+		o.Search = func(line []byte) error {
+			if said := e.leaked(line); said != "" {
+				return leak(said)
+			}
+			return nil
+		}
 	}
 	show, end := e.progress("sessions", false)
 	o.Progress = show
@@ -135,6 +139,10 @@ func runExport(e *env, o *exportOptions, args []string) error {
 		return err
 	}
 	done, err := target.Export(&o.Options, sessions)
+	if said, is := errors.AsType[leak](err); is {
+		e.note("%s; --redact removes them", said)
+		return errFound
+	}
 	if err != nil {
 		return err
 	}
@@ -142,19 +150,16 @@ func runExport(e *env, o *exportOptions, args []string) error {
 	return e.exported(done)
 }
 
-// noSecret returns a function that fails if a text has a likely secret.
-func (e *env) noSecret() func(text []byte) error {
-	var mu sync.Mutex
-	return func(text []byte) error {
-		mu.Lock()
-		defer mu.Unlock()
-		found := redact.NewLeaks(e.leaks)
-		if found.Add(-1, text); found.Summary(nil) != "" {
-			e.note("%s; --redact removes them", found.Summary(nil))
-			return errFound
-		}
-		return nil
-	}
+// A leak is an error that says what likely secrets were found.
+type leak string
+
+func (l leak) Error() string { return string(l) }
+
+// leaked returns what likely secrets a text has, empty for none.
+func (e *env) leaked(text []byte) string {
+	found := redact.NewLeaks(e.leaks)
+	found.Add(-1, text)
+	return found.Summary(nil)
 }
 
 // exported prints what was exported.

@@ -277,7 +277,11 @@ func (e *env) withoutSecrets(write func(w *bufio.Writer) error) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return text, e.noSecret()(text)
+	if said := e.leaked(text); said != "" {
+		e.note("%s; --redact removes them", said)
+		return nil, errFound
+	}
+	return text, nil
 }
 
 // written returns what write writes.

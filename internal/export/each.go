@@ -20,6 +20,7 @@ type writing struct {
 	*Options
 	in     Input
 	name   string // of its files, without what ends them
+	why    string // it cannot be read
 	result Result
 }
 
@@ -32,7 +33,9 @@ func each(write func(w *writing, f *stats.Facts) error) func(o *Options, session
 		}
 		done, all := int64(0), o.writings(sessions)
 		err := parallel.Ordered(all, func(w *writing) (*writing, error) { return w, w.read(write) }, func(w *writing, _ bool) error {
-			out.Sessions++
+			if out.Sessions++; w.why != "" {
+				w.Note("%s: %s", w.in.Name, w.why)
+			}
 			out.Exported += w.result.Exported
 			out.Unread += w.result.Unread
 			out.Files += w.result.Files
@@ -88,7 +91,7 @@ func (w *writing) read(write func(w *writing, f *stats.Facts) error) (failed err
 		return failed
 	})
 	if err != nil && failed == nil {
-		w.Note("%s: %s", w.in.Name, w.Says(err))
+		w.why = w.Says(err)
 		w.result.Unread++
 	}
 	return failed

@@ -209,6 +209,7 @@ func makeCheckpoint(s *dialect.Source) {
 	}
 	e := s.Add()
 	e.Time, e.Transformer, e.Reason = set.First("$set", "lastUpdated"), "checkpoint", "compaction"
+	var all []jsonl.Value
 	for m := range set.First("$set", "messages").Elements {
 		id := m.Get("id")
 		if upto.Exists() && id.Text() == upto.Text() {
@@ -217,11 +218,23 @@ func makeCheckpoint(s *dialect.Source) {
 		if by, ok := latest[id.Text()]; ok && id.IsString() {
 			m = by
 		}
+		all = append(all, m)
+	}
+	for k, m := range all {
+		again := k+1 < len(all) && m.Get("type").Is("gemini") && answers(all[k+1]) // what the calls of m have does not count
 		format.Each(s, m, func(said *chat.Said) *dialect.Entry {
-			if said.Kind == jsonl.CustomEntry {
+			if said.Kind == jsonl.CustomEntry || again && said.Kind == jsonl.ToolResult {
 				return nil
 			}
 			return e
 		})
 	}
+}
+
+// answers reports whether a message begins with what a tool returned.
+func answers(m jsonl.Value) bool {
+	for p := range m.Get("content").Elements {
+		return p.Get("functionResponse").Exists()
+	}
+	return false
 }

@@ -117,10 +117,10 @@ func played(t *testing.T, home, program string) string {
 		}
 	}
 	files, _ := filepath.Glob(filepath.Join(home, ".gemini/tmp/*/chats/*.jsonl"))
-	if len(files) != 1 {
-		t.Fatalf("%d sessions", len(files))
+	if len(files) == 0 {
+		t.Fatal("no session")
 	}
-	return files[0]
+	return files[0] // a resume in a later minute begins another, of its environment alone, and goes on in this one
 }
 
 // joined are turns as the program joins them: those of one role in a row, without signatures.

@@ -50,7 +50,9 @@ for (const [k, file] of files.entries()) {
 	let n = 0;
 	for (const e of entries) {
 		if (e.type !== "message" || e.message?.role !== "assistant") continue;
-		for (const api of apis) await send(entries, records[0], e, `${k} ${n} ${api}`, api);
+		// The requests of a large session go by one interface each, in turn.
+		const by = entries.length < 300 ? apis : [apis[n % apis.length]];
+		for (const api of by) await send(entries, records[0], e, `${k} ${n} ${api}`, api);
 		n++;
 	}
 }

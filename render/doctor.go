@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"ctxtool/internal/base/table"
@@ -37,7 +36,11 @@ func writeDoctor(w *bufio.Writer, r *doctor.Report, on Screen) {
 		l := &r.Lines[i]
 		fmt.Fprintln(w)
 		writeFolded(w, fmt.Sprintf("%2d  ", i+1), l.Text, on)
-		fmt.Fprintf(w, "    %s%s\n", l.Command, l.Worth())
+		worth := l.Worth()
+		if on.Width > 0 && worth != "" && 4+len(l.Command+worth) > on.Width { // a command is never cut
+			worth = "\n    " + strings.TrimPrefix(worth, ": ")
+		}
+		fmt.Fprintf(w, "    %s%s\n", l.Command, worth)
 	}
 }
 
@@ -63,18 +66,9 @@ func writeFolded(w *bufio.Writer, head, text string, on Screen) {
 
 // doctorSheets returns the projects of a store, the worst first.
 func doctorSheets(s *doctor.Store) []table.Sheet {
-	sheet := table.Sheet{Table: table.Of(s.Projects, slices.Concat(
-		table.Fields[doctor.Project]("project:path sessions requests cost:dollars lost:dollars dead+weight=dead:tokens unused=carried:tokens damaged? dropped?"),
-		[]col[*doctor.Project]{
-			{Name: "worst", Unit: table.Ref, Value: func(p *doctor.Project) any { return table.If(p.Session != "", p.Session) }},
-			{Name: "what", Flex: true, Value: func(p *doctor.Project) any {
-				if p.Worst == nil {
-					return nil
-				}
-				return p.Worst.Text
-			}},
-		},
-	))}
+	sheet := table.Sheet{Table: table.Of(s.Projects, table.Fields[doctor.Project](`project:path* sessions requests!5 cost:dollars
+		lost:dollars dead+weight=dead:tokens unused=carried:tokens!4 damaged?!3 dropped?!3 $ what=worst.text*!2`,
+		col[*doctor.Project]{Name: "worst", Unit: table.Ref, Yields: 1, Value: func(p *doctor.Project) any { return table.If(p.Session != "", p.Session) }}))}
 	for _, u := range s.Unread {
 		sheet.Notes = append(sheet.Notes, fmt.Sprintf("%s: not read: %s", sessionfmt.Clean(u.File), sessionfmt.Clean(u.Error)))
 	}

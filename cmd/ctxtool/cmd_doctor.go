@@ -1,6 +1,8 @@
 package main
 
 import (
+	"runtime"
+
 	"ctxtool/internal/check"
 	"ctxtool/internal/doctor"
 	"ctxtool/stats"
@@ -71,7 +73,8 @@ func (o *doctorOptions) store(e *env, files []listedFile) error {
 	s := &doctor.Store{Projects: []doctor.Project{}, Unread: []doctor.Unread{}}
 	o.Open.Workers = 1
 	e.collect(batchGC)
-	inOrder(e, 0, byPath(files), func(f listedFile, show func(done, size int64)) *doctor.Report {
+	// A session takes more memory than elsewhere: its ledger and its context are there at a time.
+	inOrder(e, runtime.GOMAXPROCS(0), byPath(files), func(f listedFile, show func(done, size int64)) *doctor.Report {
 		r, err := o.examine(e, f, show)
 		if err != nil {
 			r = &doctor.Report{File: e.fileName(f.name), Error: e.reason(err)}

@@ -23,6 +23,14 @@ type section struct {
 	lines    int // its own
 }
 
+// Bases returns the names of the files that the session continues.
+func (s *Session) Bases() (names []string) {
+	for k := range s.base {
+		names = append(names, s.base[k].name)
+	}
+	return names
+}
+
 // OwnLines returns an error unless the session is lines of its own file, which can be repaired
 // one by one.
 func (s *Session) OwnLines() error {

@@ -426,3 +426,36 @@ func carriedAsRequestsSay(t *testing.T, what, name string, r *Rows) {
 		return nil
 	}))
 }
+
+// TestBase: a session that continues another file is read again when that one grows.
+func TestBase(t *testing.T) {
+	t.Parallel()
+	dir, out := folder(t), t.TempDir()
+	all := inputs(t, dir)
+	export(t, options(out), "parquet", all)
+	continued := 0
+	for i, in := range all {
+		session, err := sessionfmt.Open(in.Path, sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		bases := session.Bases()
+		session.Close()
+		for _, base := range bases {
+			continued++
+			f := must.Get(os.OpenFile(base, os.O_APPEND|os.O_WRONLY, 0))
+			must.Get(fmt.Fprintf(f, `{"type":"custom","id":"f%07x","parentId":null,"timestamp":"2026-11-03T10:00:00.000Z","data":1}`+"\n", i))
+			must.Do(f.Close())
+			if done := export(t, options(out), "parquet", []Input{in}); done.Exported != 1 {
+				t.Errorf("%s has grown, and %s, which continues it, was not read again", base, in.Path)
+			}
+		}
+	}
+	if continued == 0 {
+		t.Error("no session continues another file")
+	}
+	export(t, options(out), "parquet", all)
+	fresh := t.TempDir()
+	export(t, options(fresh), "parquet", all)
+	same(t, "after all have grown", rowsIn(t, out), rowsIn(t, fresh))
+}

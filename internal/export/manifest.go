@@ -49,11 +49,13 @@ type Part struct {
 
 // A Source is a session as it was when it was exported.
 type Source struct {
-	Session string `json:"session"`        // the key of its rows
-	Path    string `json:"path"`           // absolute
-	Size    int64  `json:"size"`           // bytes
-	Time    int64  `json:"time,omitempty"` // of its file, nanoseconds since 1970
-	Tail    string `json:"tail,omitempty"` // a hash of its last 4 KB
+	Session string `json:"session,omitempty"` // the key of its rows
+	Path    string `json:"path"`              // absolute
+	Size    int64  `json:"size"`              // bytes
+	Time    int64  `json:"time,omitempty"`    // of its file, nanoseconds since 1970
+	Tail    string `json:"tail,omitempty"`    // a hash of its last 4 KB
+
+	Bases []Source `json:"bases,omitempty"` // the files that it continues, likewise
 }
 
 // keyOf returns the key of a session's rows.
@@ -92,6 +94,14 @@ func look(disk sessionfmt.Disk, path string, was *Source) (now Source, err error
 	sum := sha256.Sum256(tail)
 	now.Tail = hex.EncodeToString(sum[:8])
 	return now, nil
+}
+
+// based reports whether a file that a session continues is not as it was.
+func (in *Source) based(disk sessionfmt.Disk) bool {
+	return slices.ContainsFunc(in.Bases, func(was Source) bool {
+		now, err := look(disk, was.Path, &was)
+		return err != nil || now.Size != was.Size || now.Tail != was.Tail
+	})
 }
 
 // A journal is a manifest that is open for writing.

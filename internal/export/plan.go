@@ -127,7 +127,7 @@ func (o *Options) plan(f *form, j *journal, sessions []Input, stale bool) (*plan
 		switch {
 		case !old:
 			fresh = append(fresh, now)
-		case at.part.dirty || was.Size != now.Size || was.Tail != now.Tail || err != nil:
+		case at.part.dirty || was.Size != now.Size || was.Tail != now.Tail || err != nil || was.based(o.Disk):
 			read[path] = now
 		}
 	}

@@ -13,7 +13,8 @@ type Rows struct {
 	Findings    []Finding
 	Contents    []Content
 
-	unread bool // the session cannot be read
+	unread bool     // the session cannot be read
+	bases  []string // the files that it continues
 }
 
 // A Session is a session file, or a session of a database. Sums are those of all its branches.

@@ -44,6 +44,7 @@ func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*
 	for _, rec := range path {
 		m.onPath[rec] = true
 	}
+	m.out.bases = f.Session.Bases()
 	began := cmp.Or(f.About.Began, f.Report.Session.Time.First)
 	m.out.Agent, m.out.Date = partitionOf(store.HeaderInfo{Agent: f.Report.Agent, Timestamp: began})
 	m.number()

@@ -44,6 +44,7 @@ func tablesAs(f *form) func(o *Options, sessions []Input) (*Result, error) {
 type job struct {
 	part *planned
 	in   Source
+	at   int // of the part's reads
 	last bool
 }
 
@@ -70,7 +71,7 @@ func (o *Options) writeParts(f *form, j *journal, todo *plan, out *Result) (err 
 	for _, p := range todo.parts {
 		names = append(names, p.name)
 		for i, in := range p.reads {
-			jobs = append(jobs, job{p, in, i == len(p.reads)-1})
+			jobs = append(jobs, job{p, in, i, i == len(p.reads)-1})
 		}
 		if len(p.reads) == 0 {
 			jobs = append(jobs, job{part: p, last: true})
@@ -110,6 +111,11 @@ func (o *Options) writeParts(f *form, j *journal, todo *plan, out *Result) (err 
 		if r != nil {
 			if r.unread {
 				out.Unread++
+			}
+			for _, name := range r.bases {
+				if base, err := look(o.Disk, o.absolute(name), nil); err == nil {
+					one.part.reads[one.at].Bases = append(one.part.reads[one.at].Bases, base)
+				}
 			}
 			if err := w.add(r); err != nil {
 				return err

@@ -269,12 +269,14 @@ var stops = map[string]string{"max_tokens": "length", "model_context_window_exce
 
 // readUsage reads a usage.
 func readUsage(used jsonl.Value) (u jsonl.Usage) {
-	n := used.Ints("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-	u.Input, u.Output, u.CacheRead, u.CacheWrite = n[0], n[1], n[2], n[3]
-	u.CacheWrite1h = used.Get("cache_creation").Get("ephemeral_1h_input_tokens").Int()
+	var f [6]jsonl.Value // read in one pass, for every answer
+	used.Fields(f[:], "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
+		"cache_creation", "iterations")
+	u.Input, u.Output, u.CacheRead, u.CacheWrite = f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
+	u.CacheWrite1h = f[4].Get("ephemeral_1h_input_tokens").Int()
 	u.Total = u.Context()
 	var calls []jsonl.Value // of the model in one response: the count of the last one is the context
-	for one := range used.Get("iterations").Elements {
+	for one := range f[5].Elements {
 		if typ := one.Get("type"); typ.Is("message") || typ.Is("fallback_message") {
 			calls = append(calls, one)
 		}

@@ -145,7 +145,8 @@ func (m *maker) edit(l *line) {
 		}
 	}
 	m.e.SetText("targetId", target)
-	left := len(m.Lines) > 1 && l.of(kind).Is("assistant") && m.Lines[1].First("type").Is("assistant") // only these lines of it
+	// Of an answer only these lines are left.
+	left := len(m.Lines) > 1 && l.of(kind).Is("assistant") && m.Lines[1].First("type").Is("assistant")
 	if !left && !cleared && !by.Exists() {
 		m.e.Set("replacement", jsonl.Value("null"))
 		return

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -26,11 +27,11 @@ var google = Form{
 	},
 }
 
-var gemini = regexp.MustCompile(`^gemini(?:-live)?-(\d+)`)
+var gemini = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^gemini(?:-live)?-(\d+)`) })
 
 // version returns the major version of a Gemini model, 0 for another model.
 func (r *request) version() int {
-	found := gemini.FindStringSubmatch(strings.ToLower(r.model.ID))
+	found := gemini().FindStringSubmatch(strings.ToLower(r.model.ID))
 	if found == nil {
 		return 0
 	}
@@ -67,11 +68,13 @@ func googleHead(r *request) object {
 	return head
 }
 
-var byLevel = regexp.MustCompile(`gemini-3(?:\.\d+)?-(?:pro|flash)|gemini-(?:[4-9]|[1-9]\d)|^gemini-flash-(?:lite-)?latest$|gemma-?4`)
+var byLevel = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`gemini-3(?:\.\d+)?-(?:pro|flash)|gemini-(?:[4-9]|[1-9]\d)|^gemini-flash-(?:lite-)?latest$|gemma-?4`)
+})
 
 // googleThinking asks newer models to think by a level, older ones by a budget of tokens.
 func (r *request) googleThinking() object {
-	leveled := byLevel.MatchString(strings.ToLower(r.model.ID))
+	leveled := byLevel().MatchString(strings.ToLower(r.model.ID))
 	switch {
 	case r.level == "" && !(r.known && r.reasons()):
 		return nil
@@ -179,13 +182,13 @@ func googleResult(r *request, m *message) (part object, more []object) {
 	return object{"functionResponse": result}, more
 }
 
-var base64 = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
+var base64 = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`) })
 
 func googleAnswer(r *request, m *message) (parts []object) {
 	for _, b := range m.Blocks {
 		sealed := ""
 		for _, name := range []string{"textSignature", "thinkingSignature", "thoughtSignature"} {
-			if s := b.Raw.Get(name).Text(); m.own && len(s)%4 == 0 && base64.MatchString(s) {
+			if s := b.Raw.Get(name).Text(); m.own && len(s)%4 == 0 && base64().MatchString(s) {
 				sealed = s
 			}
 		}

@@ -59,7 +59,7 @@ func folder(t *testing.T) string {
 // rowsIn are all rows of an export as Parquet files, as text, by table, in order.
 func rowsIn(t *testing.T, dir string) map[string][]string {
 	all := map[string][]string{}
-	for _, tab := range tables {
+	for _, tab := range tables() {
 		for _, name := range must.Get(filepath.Glob(filepath.Join(dir, tab.name, "*", "*", "*.parquet"))) {
 			f := must.Get(os.Open(name))
 			defer f.Close()
@@ -96,7 +96,7 @@ func export(t *testing.T, o *Options, form string, sessions []Input) *Result {
 // same holds two exports to the same rows.
 func same(t *testing.T, what string, got, want map[string][]string) {
 	t.Helper()
-	for _, tab := range tables {
+	for _, tab := range tables() {
 		is, was := got[tab.name], want[tab.name]
 		if len(is) != len(was) {
 			t.Errorf("%s: %d rows of %s, want %d", what, len(is), tab.name, len(was))

@@ -44,9 +44,9 @@ func fileOf(table, sep, part, ext string) string {
 // tables returns the tables that are written.
 func (o *Options) tables() []*table {
 	if o.Contents {
-		return tables
+		return tables()
 	}
-	return tables[:len(tables)-1]
+	return tables()[:len(tables())-1]
 }
 
 // A tableWriter writes a table to a file.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -16,16 +17,19 @@ type table struct {
 	values func(r *Rows, yield func(parquet.Row) error) error
 }
 
-// tables are all tables; the last one is written only if it is asked for.
-var tables = []*table{
-	define("sessions", func(r *Rows) []Session { return r.Sessions }),
-	define("requests", func(r *Rows) []Request { return r.Requests }),
-	define("messages", func(r *Rows) []Message { return r.Messages }),
-	define("tool_calls", func(r *Rows) []ToolCall { return r.ToolCalls }),
-	define("compactions", func(r *Rows) []Compaction { return r.Compactions }),
-	define("findings", func(r *Rows) []Finding { return r.Findings }),
-	define("contents", func(r *Rows) []Content { return r.Contents }),
-}
+// tables returns all tables; the last one is written only if it is asked for. Their schemas are read
+// from structs, which other commands should not wait for.
+var tables = sync.OnceValue(func() []*table {
+	return []*table{
+		define("sessions", func(r *Rows) []Session { return r.Sessions }),
+		define("requests", func(r *Rows) []Request { return r.Requests }),
+		define("messages", func(r *Rows) []Message { return r.Messages }),
+		define("tool_calls", func(r *Rows) []ToolCall { return r.ToolCalls }),
+		define("compactions", func(r *Rows) []Compaction { return r.Compactions }),
+		define("findings", func(r *Rows) []Finding { return r.Findings }),
+		define("contents", func(r *Rows) []Content { return r.Contents }),
+	}
+})
 
 // The most that a row group has, which engines give to a thread each and a writer holds in memory, and
 // the most that a dictionary has, bytes.

@@ -163,13 +163,15 @@ func (v Value) All(names ...string) []Value {
 	return all
 }
 
-// Ints returns the numbers in fields of these names, 0 for one that has none.
-func (v Value) Ints(names ...string) []int64 {
-	all := make([]int64, len(names))
-	for k, n := range v.All(names...) {
-		all[k] = n.Int()
+// Ints returns the numbers in fields of these names, at most 8 and in their order, 0 for one that has
+// none. It allocates nothing.
+func (v Value) Ints(names ...string) (numbers [8]int64) {
+	var fields [len(numbers)]Value
+	v.Fields(fields[:len(names)], names...)
+	for k := range names {
+		numbers[k] = fields[k].Int()
 	}
-	return all
+	return numbers
 }
 
 // FirstText returns the first of several values that is a string, nil if none is.

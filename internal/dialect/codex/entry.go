@@ -273,6 +273,9 @@ func (u *usageLines) read(line jsonl.Value) bool {
 	return true
 }
 
+// unknown is the model of an answer whose rollout names none.
+var unknown = jsonl.Value(`"unknown"`)
+
 // usage sets model and usage of a response, in pi's terms: what was read from the cache is no part
 // of the input.
 func (m *maker) usage(set func(string, jsonl.Value), u *usageLines, items []item) {
@@ -280,7 +283,7 @@ func (m *maker) usage(set func(string, jsonl.Value), u *usageLines, items []item
 	if u.total.Exists() && !u.id.Exists() && len(items) > 0 {
 		u.id = dialect.ResponseID(items[0].raw, u.total) // forks copy both under new times
 	}
-	set("model", jsonl.FirstText(u.model, jsonl.Value(`"unknown"`)))
+	set("model", jsonl.FirstText(u.model, unknown))
 	set("responseId", u.id)
 	if u.usage.IsObject() {
 		n := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")

@@ -203,7 +203,7 @@ vocabularies: tiktoken
 
 # The table of replay/models. MODELS is the version of pi's package: the same version makes
 # the same table, dated by the day on which it was published.
-MODELS ?= 1.5.2
+MODELS ?= 1.6.0
 MODELS_PACKAGE := @earendil-works/pi-ai
 models:
 	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \

@@ -46,7 +46,7 @@ func TestKill(t *testing.T) {
 		c.Env = append(os.Environ(), childFrom+"="+dir, childTo+"="+out)
 		said := must.Get(c.StdoutPipe())
 		must.Do(c.Start())
-		said.Read(make([]byte, 1)) // the process has begun
+		said.Read(make([]byte, 1))                                      // the process has begun
 		time.Sleep(time.Duration(rand.Int64N(int64(takes>>(k%8)) + 1))) // the next ones have less to do
 		c.Process.Kill()
 		if c.Wait() == nil {

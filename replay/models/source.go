@@ -4,7 +4,7 @@ package models
 
 // Date is the day on which the source of the built-in table was published, as YYYY-MM-DD.
 // Prices change; whoever prints one prints this beside it.
-const Date = "2026-11-10"
+const Date = "2026-11-20"
 
 // Source is the npm package that the built-in table was taken from, with its version.
-const Source = "@earendil-works/pi-ai 1.5.2"
+const Source = "@earendil-works/pi-ai 1.6.0"

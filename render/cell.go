@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
@@ -94,13 +95,15 @@ func (s Screen) whole(unit table.Unit, n int64) string {
 const shortID = 13
 
 // sessionUUID is the id of a session in the name of its file.
-var sessionUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var sessionUUID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+})
 
 // shortPath returns the project and the short id of a session whose file has the id in its name, as
 // agents name them, and another path as it is.
 func shortPath(name string) string {
 	dir, file := path.Split(name)
-	id := sessionUUID.FindString(file)
+	id := sessionUUID().FindString(file)
 	if id == "" {
 		return name
 	}

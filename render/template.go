@@ -27,10 +27,9 @@ var templateFiles embed.FS
 // A markup is text in the form of what is written.
 type markup string
 
-// aside is an action that is alone on its line. That line is none of the text.
-var aside = regexp.MustCompile(`(?m)^[ \t]*(\{\{(?:if|else|end|range|with|define|template)[^{}]*\}\})\n`)
-
 var templates = sync.OnceValues(func() (all tmpl.Templates, err error) {
+	// An action that is alone on its line: that line is none of the text.
+	aside := regexp.MustCompile(`(?m)^[ \t]*(\{\{(?:if|else|end|range|with|define|template)[^{}]*\}\})\n`)
 	all.Functions = functions(Screen{})
 	for _, name := range []string{"text.tmpl", "markdown.tmpl", "page.tmpl"} {
 		text, err := templateFiles.ReadFile(name)

@@ -166,5 +166,8 @@ func (e *env) leaked(text []byte) string {
 func (e *env) exported(done *export.Result) error {
 	unread := phrase.If(done.Unread > 0, ", of which %d cannot be read", done.Unread)
 	e.note("%s: read %d of %s%s; %s written", e.fileName(done.Dir), done.Exported, phrase.Count(done.Sessions, "session"), unread, phrase.Count(done.Files, "file"))
+	if done.Unread > 0 && done.Unread == done.Sessions {
+		return errors.New("no session could be read: the tables say why")
+	}
 	return nil
 }

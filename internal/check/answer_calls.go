@@ -18,14 +18,7 @@ const noResult = "No result provided"
 // the end of the conversation get an error as their result; earlier calls without a result
 // and results without a call are removed by context edits.
 func (r *Repair) AnswerCalls(now time.Time) error {
-	if err := r.was.Foreign(); err != nil {
-		return err
-	}
-	s, err := r.repaired()
-	if err != nil {
-		return err
-	}
-	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
+	s, e, err := r.resumed()
 	if err != nil {
 		return err
 	}
@@ -55,6 +48,19 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 	}
 	r.tail, r.why = b, []string{"for tool calls and results without each other"}
 	return b.Err()
+}
+
+// resumed returns the repaired session and the context that a resume would send, to which edits are appended:
+// it must be one of pi.
+func (r *Repair) resumed() (s *sessionfmt.Session, e *replay.Envelope, err error) {
+	if err = r.was.Foreign(); err != nil {
+		return nil, nil, err
+	}
+	if s, err = r.repaired(); err != nil {
+		return nil, nil, err
+	}
+	e, err = replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
+	return s, e, err
 }
 
 func edit(b *sessionfmt.Batch, target string, replacement jsonl.Value) {

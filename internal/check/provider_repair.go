@@ -24,14 +24,7 @@ type leaving struct {
 // Accept plans context edits after which a provider accepts the next request: what it refuses is left out, and
 // no more. A call goes with its results; an image becomes a text.
 func (r *Repair) Accept(provider string, now time.Time) error {
-	if err := r.was.Foreign(); err != nil {
-		return err
-	}
-	s, err := r.repaired()
-	if err != nil {
-		return err
-	}
-	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
+	s, e, err := r.resumed()
 	if err != nil {
 		return err
 	}

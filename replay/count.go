@@ -76,9 +76,9 @@ func (l *Reader) Measure(c *tokens.Counter, m *Piece) (weigh.Measure, error) {
 		if err != nil {
 			return weigh.Measure{}, err
 		}
-		l.spelled = v.AppendMinified(l.spelled[:0])
+		content := maphash.Bytes(digestSeed, l.at.Minify(v))
 		n, err := l.Estimate(c, m)
-		return weigh.Measure{Content: maphash.Bytes(digestSeed, l.spelled), Tokens: int32(n), Bytes: int32(len(v))}, err
+		return weigh.Measure{Content: content, Tokens: int32(n), Bytes: int32(len(v))}, err
 	}
 	msg, size, err := l.Message(m)
 	if err != nil {
@@ -88,7 +88,7 @@ func (l *Reader) Measure(c *tokens.Counter, m *Piece) (weigh.Measure, error) {
 	h.SetSeed(digestSeed)
 	h.WriteByte(byte(msg.Kind))
 	for _, part := range []value{msg.Content, msg.CallID, msg.Tool, msg.IsError} {
-		part.MinifiedPieces(&l.spelled, func(piece []byte) { h.Write(piece) })
+		part.MinifiedPieces(&l.at, func(piece []byte) { h.Write(piece) })
 		h.WriteByte(0)
 	}
 	return weigh.Measure{Content: h.Sum64(), Tokens: int32(l.Weigh(c, msg).Total()), Bytes: int32(size)}, nil

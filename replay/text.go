@@ -21,7 +21,6 @@ type Reader struct {
 	buf      []byte
 	out      []byte // an edited message
 	sent     []byte // a message made for the provider
-	spelled  []byte // a message in normalized JSON, for hashing
 	at       jsonl.Cursor
 	msg      jsonl.Message
 	weighing weigh.Weigher

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"encoding/binary"
 	"html"
 	"slices"
 	"sort"
@@ -106,26 +105,16 @@ func nextSpecial(text []byte, i int, how spelling) int {
 		}
 		return len(text)
 	}
-	for i < len(text) {
-		if i+8 <= len(text) && unspecial(binary.LittleEndian.Uint64(text[i:])) {
-			i += 8
-			continue
-		}
-		for end := min(i+8, len(text)); i < end; i++ {
-			if special[text[i]] {
-				return i
-			}
+	for ; i+8 <= len(text); i += 8 { // without a branch for each
+		b := text[i : i+8 : i+8]
+		if special[b[0]]|special[b[1]]|special[b[2]]|special[b[3]]|special[b[4]]|special[b[5]]|special[b[6]]|special[b[7]] != 0 {
+			break
 		}
 	}
+	for i < len(text) && special[text[i]] == 0 {
+		i++
+	}
 	return i
-}
-
-// unspecial reports whether 8 bytes are certainly ASCII and not special. It also returns false
-// for some other punctuation next to the special one, and for white space.
-func unspecial(w uint64) bool {
-	const ones = 0x0101010101010101
-	slash, sign := w&^(2*ones)^'\\'*ones, w&^(3*ones)^'$'*ones // and the caret
-	return (w|(w-0x20*ones)|(w+ones)|(slash-ones)|(sign-ones))&(0x80*ones) == 0
 }
 
 // back returns a range of the view as a range of the source, extended to whole escapes.
@@ -143,13 +132,15 @@ func (v *view) where(at int) int {
 	return int(o.from) + at - int(o.at)
 }
 
-// special is the set of bytes with which a unit of some spelling begins.
-var special = func() (t [256]bool) {
+// special has a 1 for bytes with which a unit of some spelling begins.
+var special = func() (t [256]uint8) {
 	for c := range 0x20 {
-		t[c] = c != '\t' && c != '\n' && c != '\r'
+		if c != '\t' && c != '\n' && c != '\r' {
+			t[c] = 1
+		}
 	}
 	for _, c := range []byte{'\\', '^', '&', '%', 0x7f, 0xc2, 0xc5, 0xcd, 0xd8, 0xe1, 0xe2, 0xef, 0xf3} {
-		t[c] = true
+		t[c] = 1
 	}
 	return t
 }()

@@ -52,35 +52,36 @@ func (v Value) appendMinifiedString(dst []byte) []byte {
 	}
 	dst = append(dst, '"')
 	b := v[1 : len(v)-1]
+	done := 0
 	for i := 0; i < len(b); {
 		plain := bytes.IndexByte(b[i:], '\\')
 		if plain < 0 {
-			dst = append(dst, b[i:]...)
 			break
 		}
-		dst = append(dst, b[i:i+plain]...)
 		i += plain
 		if b[i+1] != 'u' {
 			if b[i+1] == '/' {
-				dst = append(dst, '/')
-			} else {
-				dst = append(dst, b[i], b[i+1])
+				dst = append(dst, b[done:i]...)
+				done = i + 1
 			}
 			i += 2
 			continue
 		}
+		dst = append(dst, b[done:i]...)
 		u := hex4(b[i+2:])
-		if u >= 0xd800 && u < 0xdc00 && i+12 <= len(b) && b[i+6] == '\\' && b[i+7] == 'u' {
-			if low := hex4(b[i+8:]); low >= 0xdc00 && low < 0xe000 {
+		i += 6
+		if u >= 0xd800 && u < 0xdc00 && i+6 <= len(b) && b[i] == '\\' && b[i+1] == 'u' {
+			if low := hex4(b[i+2:]); low >= 0xdc00 && low < 0xe000 {
 				dst = utf8.AppendRune(dst, (rune(u)-0xd800)<<10+(rune(low)-0xdc00)+0x10000)
-				i += 12
+				i += 6
+				done = i
 				continue
 			}
 		}
 		dst = appendUnit(dst, u)
-		i += 6
+		done = i
 	}
-	return append(dst, '"')
+	return append(append(dst, b[done:]...), '"')
 }
 
 const hex = "0123456789abcdef"

@@ -45,9 +45,10 @@ func TestMinifiedPieces(t *testing.T) {
 		`[ "a" , {"10":1,"2":"` + long + `","b":1.50,"b":[ ]}, "` + dense + `" ]`, `{"x" : [ "` + long + `" ] , "y\u0041":{ }}`,
 		strings.Repeat(`[`, 40) + `"` + long + `"` + strings.Repeat(`]`, 40), `[` + strings.Repeat(` `, largeValue) + `]`, `{` + strings.Repeat(` `, largeValue) + `}`,
 	} {
-		var buf, got []byte
+		var c Cursor
+		var got []byte
 		most := 0
-		Value(text).MinifiedPieces(&buf, func(piece []byte) {
+		Value(text).MinifiedPieces(&c, func(piece []byte) {
 			got = append(got, piece...)
 			most = max(most, len(piece))
 		})

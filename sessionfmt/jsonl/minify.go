@@ -19,31 +19,30 @@ func (v Value) AppendMinified(dst []byte) []byte {
 }
 
 // MinifiedPieces yields what AppendMinified appends in pieces, to avoid a copy of a large
-// value. buf is scratch memory.
-func (v Value) MinifiedPieces(buf *[]byte, yield func(piece []byte)) { v.minifiedPieces(buf, yield, 0) }
+// value. Each is valid until the next one, in the memory of c.
+func (v Value) MinifiedPieces(c *Cursor, yield func(piece []byte)) { v.minifiedPieces(c, yield, 0) }
 
 const (
 	largeValue  = 1 << 20 // bytes from which a value is split
 	deepestPart = 16      // maximum depth at which values are split, since large values are near the root
 )
 
-func (v Value) minifiedPieces(buf *[]byte, yield func(piece []byte), depth int) {
+func (v Value) minifiedPieces(c *Cursor, yield func(piece []byte), depth int) {
 	switch {
 	case len(v) < largeValue || depth == deepestPart || v.IsNumber():
-		*buf = v.AppendMinified(scratch.Reset(*buf))
-		yield(*buf)
+		yield(c.Minify(v))
 	case v[0] == '"':
-		v.minifiedStringPieces(buf, yield)
+		v.minifiedStringPieces(&c.compact.out, yield)
 	default:
 		open := v[:1]
 		for e := range v.Elements {
 			yield(open)
-			e.minifiedPieces(buf, yield, depth+1)
+			e.minifiedPieces(c, yield, depth+1)
 			open = Value(",")
 		}
 		for name, val := range v.Ordered {
 			yield(append(AppendQuoted(bytes.Clone(open), name), ':'))
-			val.minifiedPieces(buf, yield, depth+1)
+			val.minifiedPieces(c, yield, depth+1)
 			open = Value(",")
 		}
 		if open[0] == v[0] {

@@ -26,7 +26,7 @@ type rule struct {
 	// quote is the provider's error: {m} stands for the number of a message as it counts them, {b} for that
 	// of a block in it, {it} for what a hit names.
 	quote  string
-	find   func(q *outgoing) iter.Seq[hit]
+	find   finder
 	mended bool // pi sends something else in its place, which is accepted
 }
 
@@ -106,7 +106,7 @@ func refusals(provider string, q *outgoing) iter.Seq2[*rule, hit] {
 			if r.provider != provider || r.mended && q.byPi {
 				continue
 			}
-			for h := range r.find(q) {
+			for _, h := range r.find(q) {
 				if (h.message < 0 || h.message >= q.proven) && !yield(r, h) {
 					return
 				}

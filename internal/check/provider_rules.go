@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,212 +19,188 @@ func (q *outgoing) live(yield func(i int, m *sent) bool) {
 	}
 }
 
-// blocks yields the blocks of a kind in all messages, or in those of one kind if that is not Unknown.
-func (q *outgoing) blocks(kind jsonl.BlockKind, in jsonl.Kind) iter.Seq2[hit, *sentBlock] {
-	return func(yield func(hit, *sentBlock) bool) {
+// A finder returns the places that a rule refuses.
+type finder func(q *outgoing) []hit
+
+// each refuses the blocks for which bad returns true, with what the error names.
+func each(bad func(q *outgoing, m *sent, b *sentBlock) (bool, string)) finder {
+	return func(q *outgoing) (all []hit) {
 		for i, m := range q.live {
 			for k := range m.blocks {
-				if m.blocks[k].kind == kind && (in == jsonl.Unknown || in == m.kind) && !yield(hit{message: i, block: k}, &m.blocks[k]) {
-					return
+				if is, it := bad(q, m, &m.blocks[k]); is {
+					all = append(all, hit{i, k, it})
 				}
 			}
 		}
+		return all
 	}
 }
 
-// eachBlock returns the rule that refuses blocks of a kind for which bad returns true, and what the error names.
-func eachBlock(kind jsonl.BlockKind, in jsonl.Kind, bad func(b *sentBlock) (bool, string)) func(*outgoing) iter.Seq[hit] {
-	return func(q *outgoing) iter.Seq[hit] {
-		return func(yield func(hit) bool) {
-			for h, b := range q.blocks(kind, in) {
-				is, it := bad(b)
-				if h.it = it; is && !yield(h) {
-					return
-				}
-			}
+// ofCalls and ofImages are each for the calls of answers and for images.
+func ofCalls(bad func(b *sentBlock) (bool, string)) finder {
+	return each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) {
+		if m.kind != jsonl.Assistant || b.kind != jsonl.CallBlock {
+			return false, ""
 		}
+		return bad(b)
+	})
+}
+
+func ofImages(bad func(p *picture) (bool, string)) finder {
+	return each(func(_ *outgoing, _ *sent, b *sentBlock) (bool, string) {
+		if b.kind != jsonl.ImageBlock {
+			return false, ""
+		}
+		return bad(&b.image)
+	})
+}
+
+// repeated refuses blocks of answers with the key of an earlier one; an empty key is none.
+func repeated(key func(b *sentBlock) string) finder {
+	return func(q *outgoing) []hit {
+		seen := map[string]bool{"": false}
+		return each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) {
+			k := key(b)
+			if m.kind != jsonl.Assistant || k == "" {
+				return false, ""
+			}
+			was := seen[k]
+			seen[k] = true
+			return was, b.id
+		})(q)
 	}
 }
 
 // refusedPairs are what is wrong with the calls and results of a request.
 type refusedPairs struct{ unanswered, stray, doubled []hit }
 
-// paired pairs calls and results: a result belongs to the last answer before it, and for pi, which fills the gap
-// when a prompt follows, it follows directly.
-func (q *outgoing) paired() (all refusedPairs) {
-	open, known := map[string]int{}, map[string]bool{} // by id, the block of a call without result; all of the last answer
-	last := -1
+// paired pairs calls and results. Strictly, as providers do, a result belongs to the last answer before it, and for
+// pi, which fills the gap when a prompt follows, it follows directly.
+func (q *outgoing) paired(strictly bool) (all refusedPairs) {
+	var waits []hit             // calls, those with a result of message -1
+	known := map[string][]int{} // by id, calls in waits without a result
 	settle := func() {
-		for k, b := range q.blocksOf(last) {
-			if at, waits := open[b.id]; waits && at == k {
-				all.unanswered = append(all.unanswered, hit{last, k, b.id})
-			}
-		}
-		clear(open)
+		all.unanswered = append(all.unanswered, slices.DeleteFunc(waits, func(h hit) bool { return h.message < 0 })...)
+		waits = nil
+		clear(known)
+	}
+	answer := func(id string) {
+		last := len(known[id]) - 1
+		waits[known[id][last]].message = -1
+		known[id] = known[id][:last]
 	}
 	for i, m := range q.live {
-		switch {
+		if strictly && (m.kind == jsonl.Assistant || m.kind == jsonl.User && q.byPi) {
+			settle()
+		}
+		switch open, is := known[m.call]; {
 		case m.kind == jsonl.Assistant:
-			settle()
-			clear(known)
-			last = i
 			for k, b := range m.blocks {
-				if b.kind == jsonl.CallBlock {
-					open[b.id], known[b.id] = k, true
+				if b.kind != jsonl.CallBlock {
+					continue
 				}
+				if strictly && len(known[b.id]) > 0 { // twice in one answer, which another rule refuses
+					answer(b.id)
+				}
+				known[b.id] = append(known[b.id], len(waits))
+				waits = append(waits, hit{i, k, b.id})
 			}
-		case m.kind == jsonl.User && q.byPi:
-			settle()
-			clear(known)
 		case m.kind != jsonl.ToolResult:
-		case !known[m.call]:
+		case !is:
 			all.stray = append(all.stray, hit{i, -1, m.call})
+		case len(open) == 0:
+			all.doubled = append(all.doubled, hit{i, -1, m.call})
 		default:
-			if _, waits := open[m.call]; !waits {
-				all.doubled = append(all.doubled, hit{i, -1, m.call})
-			}
-			delete(open, m.call)
+			answer(m.call)
 		}
 	}
 	settle()
 	return all
 }
 
-// ends reports whether nothing but results follows a message: then Claude Code drops its calls when it resumes.
-func (q *outgoing) ends(at int) bool {
+// last is the last message that is no result. Claude Code drops calls that only results follow when it resumes.
+func (q *outgoing) last() (at int) {
 	for i, m := range q.live {
-		if i > at && m.kind != jsonl.ToolResult {
-			return false
+		if m.kind != jsonl.ToolResult {
+			at = i
 		}
 	}
-	return true
+	return at
 }
 
-// blocksOf returns the blocks of a message, none of message -1.
-func (q *outgoing) blocksOf(i int) []sentBlock {
-	if i < 0 {
+// unanswered refuses calls without a result, unless the agent gives them one.
+func unanswered(q *outgoing) []hit {
+	if q.agent == "codex" {
 		return nil
 	}
-	return q.messages[i].blocks
+	last := q.last()
+	return slices.DeleteFunc(q.paired(true).unanswered, func(h hit) bool { return q.agent == "claude" && h.message >= last })
 }
 
-// hits yields hits that are found all at once.
-func hits(find func(q *outgoing) []hit) func(*outgoing) iter.Seq[hit] {
-	return func(q *outgoing) iter.Seq[hit] {
-		return func(yield func(hit) bool) {
-			for _, h := range find(q) {
-				if !yield(h) {
-					return
-				}
-			}
-		}
-	}
-}
-
-var (
-	unanswered = hits(func(q *outgoing) []hit {
-		all := q.paired().unanswered
-		if q.agent == "codex" { // gives the call a result
-			return nil
-		}
-		return slices.DeleteFunc(all, func(h hit) bool { return q.agent == "claude" && q.ends(h.message) })
-	})
-	strays  = hits(func(q *outgoing) []hit { return q.paired().stray })
-	doubled = hits(func(q *outgoing) []hit { return q.paired().doubled })
-)
+func strays(q *outgoing) []hit  { return q.paired(true).stray }
+func doubled(q *outgoing) []hit { return q.paired(true).doubled }
 
 // sameIDs refuses calls with the id of an earlier one.
-var sameIDs = hits(func(q *outgoing) (all []hit) {
-	seen := map[string]bool{}
-	for h, b := range q.blocks(jsonl.CallBlock, jsonl.Assistant) {
-		if h.it = b.id; seen[b.id] {
-			all = append(all, h)
-		}
-		seen[b.id] = true
-	}
-	return all
-})
+var sameIDs = repeated(func(b *sentBlock) string { return b.id })
 
-// spoken are the texts of prompts and answers: providers take an empty result.
-func spoken(bad func(b *sentBlock) bool) func(*outgoing) iter.Seq[hit] {
-	return hits(func(q *outgoing) (all []hit) {
-		for h, b := range q.blocks(jsonl.TextBlock, jsonl.Unknown) {
-			if m := &q.messages[h.message]; m.typed && m.kind != jsonl.ToolResult && bad(b) {
-				all = append(all, h)
-			}
-		}
-		return all
-	})
-}
+// spoken reports whether a message is a prompt or an answer: providers take empty results.
+func (m *sent) spoken() bool { return m.typed && m.kind != jsonl.ToolResult }
 
 var (
-	emptyTexts = spoken(func(b *sentBlock) bool { return b.empty })
-	blankTexts = spoken(func(b *sentBlock) bool { return b.blank })
+	emptyTexts = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.empty, "" })
+	blankTexts = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.blank, "" })
 )
 
 // hollow refuses messages without content.
-var hollow = hits(func(q *outgoing) (all []hit) {
+func hollow(q *outgoing) (all []hit) {
 	for i, m := range q.live {
-		if len(m.blocks) == 0 && m.typed && m.kind != jsonl.ToolResult {
+		if len(m.blocks) == 0 && m.spoken() {
 			all = append(all, hit{i, -1, ""})
 		}
 	}
 	return all
-})
-
-// answersFirst returns the first message if it is an answer.
-func (q *outgoing) answersFirst() []hit {
-	for i, m := range q.live {
-		if m.kind == jsonl.Assistant {
-			return []hit{{i, -1, ""}}
-		}
-		break
-	}
-	return nil
 }
 
-// answerFirstAtBedrock refuses requests that begin with an answer, which Anthropic itself takes.
-var answerFirstAtBedrock = hits(func(q *outgoing) []hit {
-	if !q.bedrock {
+// first refuses a request that begins with an answer for which bad returns true.
+func first(bad func(q *outgoing, m *sent) bool) finder {
+	return func(q *outgoing) []hit {
+		for i, m := range q.live {
+			if m.kind == jsonl.Assistant && bad(q, m) {
+				return []hit{{i, -1, ""}}
+			}
+			break
+		}
 		return nil
 	}
-	return q.answersFirst()
-})
+}
 
-// callFirst refuses requests that begin with a call.
-var callFirst = hits(func(q *outgoing) []hit {
-	return slices.DeleteFunc(q.answersFirst(), func(h hit) bool {
-		return !slices.ContainsFunc(q.messages[h.message].blocks, func(b sentBlock) bool { return b.kind == jsonl.CallBlock })
+// Anthropic itself takes a request that begins with an answer, and Google one without a call.
+var (
+	answerFirstAtBedrock = first(func(q *outgoing, _ *sent) bool { return q.bedrock })
+	callFirst            = first(func(_ *outgoing, m *sent) bool {
+		return slices.ContainsFunc(m.blocks, func(b sentBlock) bool { return b.kind == jsonl.CallBlock })
 	})
-})
+)
 
 // unsigned refuses thinking whose signature is lost, of agents that store it.
-var unsigned = hits(func(q *outgoing) (all []hit) {
-	for h, b := range q.blocks(jsonl.ThinkingBlock, jsonl.Assistant) {
-		if b.signature == "" && q.messages[h.message].by == anthropic && (q.agent == "claude" || q.agent == "openclaw") {
-			all = append(all, h)
-		}
-	}
-	return all
+var unsigned = each(func(q *outgoing, m *sent, b *sentBlock) (bool, string) {
+	stored := m.by == anthropic && (q.agent == "claude" || q.agent == "openclaw")
+	return stored && b.kind == jsonl.ThinkingBlock && b.signature == "", ""
 })
 
 // leastSignature is the length from which on a text can be a signature, and not what stands for one.
 const leastSignature = 64
 
 // repeatedThinking refuses thinking that the request has twice: the blocks of an answer are no longer as they were.
-var repeatedThinking = hits(func(q *outgoing) (all []hit) {
-	seen := map[string]bool{}
-	for h, b := range q.blocks(jsonl.ThinkingBlock, jsonl.Assistant) {
-		if len(b.signature) >= leastSignature && seen[b.signature] {
-			all = append(all, h)
-		}
-		seen[b.signature] = true
+var repeatedThinking = repeated(func(b *sentBlock) string {
+	if len(b.signature) < leastSignature {
+		return ""
 	}
-	return all
+	return b.signature
 })
 
 // thinkingLater refuses an answer, of what a provider takes as one, with thinking that does not begin it.
-var thinkingLater = hits(func(q *outgoing) (all []hit) {
+func thinkingLater(q *outgoing) (all []hit) {
 	first := -1 // block kind that begins the answer, of the messages in a row
 	for i, m := range q.live {
 		if m.kind != jsonl.Assistant {
@@ -243,78 +218,56 @@ var thinkingLater = hits(func(q *outgoing) (all []hit) {
 		}
 	}
 	return all
-})
+}
 
 // blockNames are the names that Anthropic has for blocks.
 var blockNames = map[jsonl.BlockKind]string{jsonl.TextBlock: "text", jsonl.CallBlock: "tool_use"}
 
-// loneReasoning refuses an answer that is a recorded reasoning item and nothing else.
-var loneReasoning = hits(func(q *outgoing) (all []hit) {
-	for i, m := range q.live {
-		if m.kind != jsonl.Assistant || len(m.blocks) == 0 {
-			continue
-		}
-		last := len(m.blocks) - 1
-		item := jsonl.Value(m.blocks[last].signature).Get("id")
-		if m.blocks[last].kind == jsonl.ThinkingBlock && strings.HasPrefix(item.Text(), "rs_") {
-			all = append(all, hit{i, last, item.Text()})
-		}
-	}
-	return all
+// loneReasoning refuses an answer that ends in a recorded reasoning item.
+var loneReasoning = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) {
+	id := jsonl.Value(b.signature).Get("id").Text()
+	ends := m.kind == jsonl.Assistant && b == &m.blocks[len(m.blocks)-1]
+	return ends && strings.HasPrefix(id, "rs_"), id
 })
 
 // imagesOver refuses images with more bytes of base64.
-func imagesOver(most int64) func(*outgoing) iter.Seq[hit] {
-	return eachBlock(jsonl.ImageBlock, jsonl.Unknown, func(b *sentBlock) (bool, string) {
-		return b.image.size > most, strconv.FormatInt(b.image.size, 10)
-	})
+func imagesOver(most int64) finder {
+	return ofImages(func(p *picture) (bool, string) { return p.size > most, strconv.FormatInt(p.size, 10) })
 }
 
 // imagesBut refuses images of other types.
-func imagesBut(types ...string) func(*outgoing) iter.Seq[hit] {
-	return eachBlock(jsonl.ImageBlock, jsonl.Unknown, func(b *sentBlock) (bool, string) {
-		for _, one := range types {
-			if b.image.mime == one {
-				return false, ""
-			}
-		}
-		return true, b.image.mime
-	})
+func imagesBut(types ...string) finder {
+	return ofImages(func(p *picture) (bool, string) { return !slices.Contains(types, p.mime), p.mime })
 }
 
 // mistyped refuses images whose bytes are of another type than they are declared as.
-var mistyped = eachBlock(jsonl.ImageBlock, jsonl.Unknown, func(b *sentBlock) (bool, string) {
-	p := &b.image
+var mistyped = ofImages(func(p *picture) (bool, string) {
 	return p.is != "" && p.is != p.mime, fmt.Sprintf("%s media type, but the image appears to be a %s", p.mime, p.is)
 })
 
+// allImages finds all images.
+var allImages = ofImages(func(*picture) (bool, string) { return true, "" })
+
 // imagesWider refuses images with more pixels on a side, in a request with more images than some.
-func imagesWider(most, some int) func(*outgoing) iter.Seq[hit] {
-	return hits(func(q *outgoing) (all []hit) {
-		n := 0
-		for h, b := range q.blocks(jsonl.ImageBlock, jsonl.Unknown) {
-			if n++; max(b.image.wide, b.image.high) > most {
-				all = append(all, h)
-			}
-		}
-		if n <= some {
+func imagesWider(most, some int) finder {
+	wide := ofImages(func(p *picture) (bool, string) { return max(p.wide, p.high) > most, "" })
+	return func(q *outgoing) []hit {
+		if len(allImages(q)) <= some {
 			return nil
 		}
-		return all
-	})
+		return wide(q)
+	}
 }
 
 // imagesMore refuses the images before the last ones, of which there may be so many.
-func imagesMore(most int) func(*outgoing) iter.Seq[hit] {
-	return hits(func(q *outgoing) (all []hit) {
-		for h := range q.blocks(jsonl.ImageBlock, jsonl.Unknown) {
-			all = append(all, h)
-		}
+func imagesMore(most int) finder {
+	return func(q *outgoing) []hit {
+		all := allImages(q)
 		for i := range all {
 			all[i].it = strconv.Itoa(len(all))
 		}
 		return all[:max(0, len(all)-most)]
-	})
+	}
 }
 
 // formed reports whether a name has letters, digits and these marks alone, and so many bytes at most.
@@ -326,64 +279,51 @@ func formed(name, marks string, most int) bool {
 }
 
 // misnamed refuses calls of tools with another name.
-func misnamed(marks string, most int) func(*outgoing) iter.Seq[hit] {
-	return eachBlock(jsonl.CallBlock, jsonl.Assistant, func(b *sentBlock) (bool, string) {
-		return !formed(b.name, marks, most), b.name
-	})
+func misnamed(marks string, most int) finder {
+	return ofCalls(func(b *sentBlock) (bool, string) { return !formed(b.name, marks, most), b.name })
 }
 
 // misnamedStart refuses calls of tools whose name begins otherwise than with a letter or an underscore too.
-var misnamedStart = eachBlock(jsonl.CallBlock, jsonl.Assistant, func(b *sentBlock) (bool, string) {
+var misnamedStart = ofCalls(func(b *sentBlock) (bool, string) {
 	return !formed(b.name, "_.:-", 64) || strings.IndexAny(b.name, ".:-0123456789") == 0, b.name
 })
 
 // badIDs refuses calls whose id has other characters.
-var badIDs = eachBlock(jsonl.CallBlock, jsonl.Assistant, func(b *sentBlock) (bool, string) {
-	return !formed(b.id, "_-", len(b.id)), b.id
-})
+var badIDs = ofCalls(func(b *sentBlock) (bool, string) { return !formed(b.id, "_-", len(b.id)), b.id })
 
 // longIDs refuses calls with longer ids. Of one that pi stores, what follows a bar is the id of the item.
-func longIDs(most int) func(*outgoing) iter.Seq[hit] {
-	return eachBlock(jsonl.CallBlock, jsonl.Assistant, func(b *sentBlock) (bool, string) {
+func longIDs(most int) finder {
+	return ofCalls(func(b *sentBlock) (bool, string) {
 		id, _, _ := strings.Cut(b.id, "|")
 		return len(id) > most, strconv.Itoa(len(id))
 	})
 }
 
 // noObjects refuses calls whose arguments are no object.
-var noObjects = eachBlock(jsonl.CallBlock, jsonl.Assistant, func(b *sentBlock) (bool, string) { return !b.object, "" })
+var noObjects = ofCalls(func(b *sentBlock) (bool, string) { return !b.object, "" })
+
+// loneSurrogates refuses texts that strict readers of JSON do not take.
+var loneSurrogates = each(func(_ *outgoing, _ *sent, b *sentBlock) (bool, string) { return b.lone, "" })
 
 // tooLong refuses a context over the window.
-var tooLong = hits(func(q *outgoing) []hit {
+func tooLong(q *outgoing) []hit {
 	if q.window <= 0 || q.tokens <= q.window {
 		return nil
 	}
 	return []hit{{-1, -1, fmt.Sprintf("%d tokens > %d", q.tokens, q.window)}}
-})
+}
 
 // tooLarge refuses messages with more bytes than a provider takes.
-func tooLarge(provider string) func(*outgoing) iter.Seq[hit] {
-	return hits(func(q *outgoing) []hit {
+func tooLarge(provider string) finder {
+	return func(q *outgoing) []hit {
 		l, _ := models.LimitsOf(provider)
-		size, most := int64(0), l.Request
+		size := int64(0)
 		for _, m := range q.live {
 			size += m.size
 		}
-		if size <= most {
+		if size <= l.Request {
 			return nil
 		}
-		return []hit{{-1, -1, strconv.FormatInt(most, 10)}}
-	})
-}
-
-// loneSurrogates refuses texts that strict readers of JSON do not take.
-var loneSurrogates = hits(func(q *outgoing) (all []hit) {
-	for i, m := range q.live {
-		for k, b := range m.blocks {
-			if b.lone {
-				all = append(all, hit{i, k, ""})
-			}
-		}
+		return []hit{{-1, -1, strconv.FormatInt(l.Request, 10)}}
 	}
-	return all
-})
+}

@@ -156,18 +156,29 @@ func TestAnswerCalls(t *testing.T) {
 
 // TestWithout: what an answer says besides its open calls.
 func TestWithout(t *testing.T) {
-	const text, thought, call, done = `{"type":"text","text":"x"}`, `{"type":"thinking","thinking":"y"}`, `{"type":"toolCall","id":"1"}`, `{"type":"toolCall","id":"2"}`
+	const text, thought = `{"type":"text","text":"x"}`, `{"type":"thinking","thinking":"y"}`
+	const call, done = `{"type":"toolCall","id":"1","name":"ls","arguments":{}}`, `{"type":"toolCall","id":"2","name":"ls","arguments":{}}`
 	for content, want := range map[string]string{
 		call:                              `null`,
 		thought + "," + call:              `null`,
+		call + "," + call:                 `null`,
 		call + "," + text:                 `{"content":[` + text + `]}`,
 		thought + "," + text + "," + call: `{"content":[` + thought + "," + text + `]}`,
 		text + "," + call + "," + done:    `{"content":[` + text + "," + done + `]}`,
 	} {
-		p := paired{content: jsonl.Value("[" + content + "]"), open: []openBlock{{id: jsonl.Value(`"1"`)}}}
-		if got := string(p.without()); got != want {
+		answer := entry("message", "b", "a", `,"message":{"role":"assistant","content":[`+content+`],"provider":"x","model":"m","stopReason":"toolUse","timestamp":1}`)
+		lines := []string{head3, user("a", ""), answer, user("c", "b")}
+		if strings.Contains(content, done) {
+			lines = []string{head3, user("a", ""), answer, result("r", "b", "2"), user("c", "r")}
+		}
+		s := must.Get(sessionfmt.OpenReader("s.jsonl", bytes.NewReader(file(lines...)), sessionfmt.Options{}))
+		r := must.Get(NewRepair(s))
+		must.Do(r.AnswerCalls(time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)))
+		if got := string(jsonl.Value(r.tail.Lines()).Get("replacement")); got != want {
 			t.Errorf("of %s: %s, want %s", content, got, want)
 		}
+		r.Close()
+		s.Close()
 	}
 }
 

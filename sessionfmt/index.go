@@ -64,12 +64,6 @@ type unit struct {
 	findings findings
 	cover    Coverage
 	err      error
-
-	// Of a document: where its first element begins, -1 if it knows none, and where the next unit
-	// goes on, if the list does.
-	from, next int64
-	open       bool
-	broken     error
 }
 
 // clear prepares a unit for another reading of its range.
@@ -84,19 +78,13 @@ type indexer struct {
 	buf     *unitBuffer
 	visit   func(p *jsonl.Picked)
 	times   bool
-	valid   bool              // see Options.Valid
-	dialect *dialect.Dialect  // nil for pi
-	long    []byte            // a line that extends beyond the range
-	in      *dialect.Document // that the file is, nil for lines
-	begins  []byte            // see document
+	valid   bool             // see Options.Valid
+	dialect *dialect.Dialect // nil for pi
+	long    []byte           // a line that extends beyond the range
 }
 
 // fill builds u from the file.
 func (x *indexer) fill(u *unit) {
-	if x.in != nil {
-		x.fillList(u)
-		return
-	}
 	pos, buf, err := x.firstLine(u)
 	for err == nil && pos <= u.end && pos < x.src.size {
 		line, next := buf, int64(len(buf))
@@ -338,9 +326,6 @@ func (s *Session) scan(src *source, from int64, workers int, opt Options, merge 
 
 func (s *Session) newIndexer(src *source, opt Options) *indexer {
 	x := &indexer{src: src, times: opt.Times, dialect: s.dialect, buf: unitBuffers.Get().(*unitBuffer)}
-	if s.doc != nil && src == s.file() {
-		x.in, x.begins = dialect.NewDocument(src.bytes, src.size, x.buf[:]), s.doc.begins
-	}
 	if s.dialect != nil {
 		x.head = jsonl.NewHeadReader(s.dialect.Pick)
 		return x

@@ -31,13 +31,12 @@ type Report struct {
 
 // A sentRequest is what the account adds to a request of the ledger.
 type sentRequest struct {
-	of      int32     // the request that a cache warming keeps, else its own index; -1 without one
-	prefix  beginning // the whole request; noBeginning if unknown
-	late    int32     // the first new system message, -1 for none; lateRec is its entry
-	lateRec int32
-	counted int64 // tokens of all
-	life    int64 // milliseconds that the cache keeps it after its last use; 0 if unknown
+	of     int32     // the request that a cache warming keeps, else its own index; -1 without one
+	prefix beginning // the whole request; noBeginning if unknown
 }
+
+// A lateSystem is the first new system message of a request: its place, and its entry.
+type lateSystem struct{ at, record int32 }
 
 // An accountant builds the account.
 type accountant struct {
@@ -48,6 +47,7 @@ type accountant struct {
 	err    error // the first of reading
 	trie   trie
 	sent   []sentRequest // by the index of the request
+	late   map[int32]lateSystem
 	models []seenModel   // by the index of the model
 	fresh  *ledger.First // built on first use
 	depth  []int32       // of records below their roots; built on first use
@@ -167,6 +167,9 @@ func (c *accountant) rows(yield func(*Row) bool) {
 // reset makes the cache empty.
 func (c *accountant) reset() {
 	clear(c.trie.uses)
+	for i := range c.trie.nodes {
+		c.trie.nodes[i].last = -1
+	}
 	clear(c.trie.recorded)
 	for i := range c.models {
 		c.models[i].long, c.models[i].seen = false, 0
@@ -179,10 +182,11 @@ func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	opt.Collapse = opt.Collapse || s.Dialect() != nil // only pi sends a system message in its place
 	c := &accountant{
 		l: l, opt: opt, lines: s.NewReader(), texts: l.Replay.NewReader(), trie: newTrie(l, !opt.Collapse),
-		sent: make([]sentRequest, len(l.Requests)), onPath: make([]bool, s.Len()), last: -1, breaks: map[int]*Break{},
+		sent: make([]sentRequest, len(l.Requests)), late: map[int32]lateSystem{}, onPath: make([]bool, s.Len()), last: -1,
+		breaks: map[int]*Break{},
 	}
 	for k := range c.sent {
-		c.sent[k] = sentRequest{of: int32(k), prefix: noBeginning, late: -1}
+		c.sent[k] = sentRequest{int32(k), noBeginning}
 	}
 	for i := range l.Models {
 		c.models = append(c.models, seenModel{Model: &l.Models[i]})
@@ -245,7 +249,6 @@ func (c *accountant) insert(k int32) {
 		last = c.sent[q.Previous].prefix.node
 	}
 	s.prefix = beginning{front, c.trie.add(k, last)}
-	s.counted = c.trie.tokensOf(s.prefix)
 }
 
 // thinking returns a hash of a request's thinking level.
@@ -265,7 +268,7 @@ func (c *accountant) systems() {
 		}
 		if i := v.NextSystem(v.Index(int(known) + 1)); i < v.End() {
 			n, _ := v.Until(i)
-			s.late, s.lateRec = int32(n), int32(v.Piece(i).Origin().Record)
+			c.late[k] = lateSystem{int32(n), int32(v.Piece(i).Origin().Record)}
 		}
 	}
 }
@@ -279,7 +282,7 @@ func (c *accountant) estimateHidden(reported func(rec int32) bool) {
 			continue
 		}
 		if !c.promptOf(q).Known {
-			c.hidden = max(0, q.Size()-s.counted)
+			c.hidden = max(0, q.Size()-c.trie.tokensOf(s.prefix))
 		}
 		return
 	}
@@ -292,15 +295,40 @@ func (c *accountant) use(k int) {
 		return
 	}
 	m := &c.models[q.Model]
-	if q.Usage.CacheWrite > 0 {
-		m.long = q.Usage.CacheWrite1h > 0
+	if u := q.Usage(); u.CacheWrite > 0 {
+		m.long = u.CacheWrite1h > 0
 	}
 	until := int64(forever)
-	if s.life = m.lifetime(); s.life > 0 {
-		until = q.At + s.life
+	if life := m.lifetime(); life > 0 {
+		until = q.At + life
 	}
 	c.trie.use(s.prefix, use{request: int32(k), until: until})
-	if n := q.Size(); n > 0 {
-		c.trie.recorded[s.prefix] = n
+	if q.Size() > 0 {
+		c.record(int32(k))
 	}
+}
+
+// record makes the recorded size of a request that of its prefix.
+func (c *accountant) record(k int32) {
+	at := c.sent[k].prefix
+	if at.node >= 0 {
+		if n := &c.trie.nodes[at.node]; n.last < 0 || c.sent[n.last].prefix == at {
+			n.last = k
+			return
+		}
+	}
+	c.trie.recorded[at] = k
+}
+
+// recorded returns the last recorded size of a request that was exactly a prefix, 0 for none.
+func (c *accountant) recorded(at beginning) int64 {
+	if at.node >= 0 {
+		if last := c.trie.nodes[at.node].last; last >= 0 && c.sent[last].prefix == at {
+			return c.l.Requests[last].Size()
+		}
+	}
+	if k, ok := c.trie.recorded[at]; ok {
+		return c.l.Requests[k].Size()
+	}
+	return 0
 }

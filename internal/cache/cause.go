@@ -58,27 +58,29 @@ func (b *Break) Section() string {
 // broken returns where and why a cache cannot serve request k any further. kept is the longest
 // prefix still in the cache, known the longest that was ever in it, sent by the request
 // compared. The cost is not computed yet.
-func (c *accountant) broken(k int, kept, known beginning, compared int32) *Break {
+func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 	s, q, t := &c.sent[k], &c.l.Requests[k], &c.trie
 	switch {
 	case known == noBeginning && c.last < 0:
 		return nil
 	case known == noBeginning:
-		compared = int32(c.last)
+		compared.request = int32(c.last)
 	}
-	e := &c.sent[compared]
+	e := &c.sent[compared.request]
 	b := &Break{Record: -1, Op: -1}
 	var lost int64 // counted
 	switch {
 	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
 		b.At, b.Cause = c.messagesOf(kept), CausePause
-		b.Pause, b.Lifetime = (q.At-c.l.Requests[compared].At)/1000, e.life/1000
+		last := c.l.Requests[compared.request].At
+		b.Pause, b.Lifetime = (q.At-last)/1000, (compared.until-last)/1000
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
 	case known != noBeginning && known == e.prefix:
-		if s.late < 0 {
+		late, ok := c.late[int32(k)]
+		if !ok {
 			return nil
 		}
-		return &Break{At: int(s.late), Cause: CauseSystem, Record: int(s.lateRec), Op: -1, Sections: c.sectionsSet(s.lateRec)}
+		return &Break{At: int(late.at), Cause: CauseSystem, Record: int(late.record), Op: -1, Sections: c.sectionsSet(late.record)}
 	default:
 		b.At = c.messagesOf(known)
 		c.why(b, e.of, int32(k), known)
@@ -88,7 +90,7 @@ func (c *accountant) broken(k int, kept, known beginning, compared int32) *Break
 		b.Cause, b.Record, b.Op, b.Sections, b.Pause, b.Lifetime = CauseIdle, int(rec), -1, nil, 0, 0
 	}
 	if !q.Free() { // else nothing was billed
-		b.Rebilled.Tokens = scaled(lost, s.counted+c.hidden, q.Size())
+		b.Rebilled.Tokens = scaled(lost, t.tokensOf(s.prefix)+c.hidden, q.Size())
 	}
 	return b
 }

@@ -75,7 +75,7 @@ func (c *accountant) servedAll() map[int32]Served {
 		}
 		if !q.Warms {
 			kept, _ := c.trie.kept(s.prefix, q.At)
-			prompt := s.counted + c.hidden
+			prompt := c.trie.tokensOf(s.prefix) + c.hidden
 			read := min(c.trie.tokensOf(kept)+c.hiddenOf(kept), prompt)
 			all[int32(k)] = Served{Prompt: prompt, Read: read, Write: prompt - read}
 		}

@@ -72,28 +72,29 @@ const noise = 1024
 // row returns the row of a request, and adds the request to the cache for later ones.
 func (c *accountant) row(k int) Row {
 	s, q := &c.sent[k], &c.l.Requests[k]
+	u, counted := q.Usage(), c.trie.tokensOf(s.prefix)+c.hidden
 	m, session := &c.models[q.Model], c.l.Replay.Session
 	row := Row{
 		Schema: "ctxtool/cache/2", Record: int(q.Record), Request: origin.Index(q.Number), Entry: session.ID(int(q.Record)),
 		Model: m.Ref.Name(), Prompt: q.Size(),
 	}
-	row.basis = basis{model: m, long: m.long, counted: s.counted + c.hidden, hidden: c.hidden, output: q.Usage.Output, thinking: c.thinking(q), unbilled: q.Free()}
+	row.basis = basis{model: m, long: m.long, counted: counted, hidden: c.hidden, output: u.Output, thinking: c.thinking(q), unbilled: q.Free()}
 	row.Recorded = c.usageOf(q)
-	seen := c.active || q.Usage.CacheRead+q.Usage.CacheWrite > 0
+	seen := c.active || u.CacheRead+u.CacheWrite > 0
 	defer func() { c.active = seen }()
 	if s.prefix == noBeginning {
 		return row
 	}
 	row.Endless, row.Shared = m.lifetime() == 0, &shared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
-		row.Prompt = s.counted + c.hidden
+		row.Prompt = counted
 	}
 	kept, by := c.trie.kept(s.prefix, q.At)
 	known, compared := c.trie.kept(s.prefix, math.MinInt64)
-	had, read := min(c.served(known, compared, k), row.Prompt), min(q.Usage.CacheRead, row.Prompt)
-	row.Shared.Tokens = min(c.served(kept, by, k), row.Prompt)
+	had, read := min(c.served(known, compared.request, k), row.Prompt), min(u.CacheRead, row.Prompt)
+	row.Shared.Tokens = min(c.served(kept, by.request, k), row.Prompt)
 	if kept != known && read > row.Shared.Tokens && read+noise >= had {
-		pause := q.At - c.l.Requests[compared].At
+		pause := q.At - c.l.Requests[compared.request].At
 		row.Outlived, m.seen = pause/1000, max(m.seen, pause)
 		kept, row.Shared.Tokens = known, had
 	}
@@ -139,7 +140,7 @@ func (c *accountant) usageOf(q *ledger.Request) *Usage {
 	if d := c.l.Replay.Session.Dialect(); !q.Billed || d != nil && d.Uncached {
 		return nil
 	}
-	u := &q.Usage
+	u := q.Usage()
 	return &Usage{u.Input, u.CacheRead, u.CacheWrite, u.CacheWrite1h}
 }
 
@@ -149,13 +150,13 @@ func (c *accountant) served(n beginning, by int32, k int) int64 {
 	if n == noBeginning {
 		return 0
 	}
-	if said := c.trie.recorded[n]; said > 0 {
+	if said := c.recorded(n); said > 0 {
 		return said
 	}
 	if c.l.Requests[by].Size() == 0 {
 		by = int32(k)
 	}
-	return scaled(c.trie.tokensOf(n)+c.hidden, c.sent[by].counted+c.hidden, c.l.Requests[by].Size())
+	return scaled(c.trie.tokensOf(n)+c.hidden, c.trie.tokensOf(c.sent[by].prefix)+c.hidden, c.l.Requests[by].Size())
 }
 
 // scaled converts counted tokens to those of a provider, who recorded a size for a request that

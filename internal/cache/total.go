@@ -269,10 +269,11 @@ func (c *accountant) rebilled(q *ledger.Request, prompt, tokens int64) Rebilled 
 		c.err = cmp.Or(c.err, err)
 	}
 	var paid, read float64
-	if n := q.Usage.Input + q.Usage.CacheWrite; n > 0 {
+	u := q.Usage()
+	if n := u.Input + u.CacheWrite; n > 0 {
 		paid = (cost.Input + cost.CacheWrite) / float64(n)
 	}
-	if n := q.Usage.CacheRead; n > 0 {
+	if n := u.CacheRead; n > 0 {
 		read = cost.CacheRead / float64(n)
 	}
 	return c.models[q.Model].rebilled(paid, read, cost.Known, prompt, tokens)

@@ -21,13 +21,12 @@ type trie struct {
 	byFront  map[uint64]int32
 	nodes    []node              // prefixes of messages: those of requests, and those at which requests part
 	byEdge   map[edge]int32      // children besides the first of a node
-	recorded map[beginning]int64 // the recorded size of the last request that was exactly this prefix
+	recorded map[beginning]int32 // the last request of recorded size that was exactly this prefix, unless its node has it
 
 	// The messages are divided into chains. Each chain continues with the child that has the
 	// most nodes below it, so every node is only a few chains away from the root.
 	head   []int32             // by node, the first node of its chain
-	base   []int32             // by head, where its chain begins in order
-	length []int32             // by head, the number of its nodes
+	place  []int32             // by node, its index in order
 	order  []int32             // nodes, chain by chain
 	uses   map[beginning][]use // by front and head
 	depths map[beginning]int32 // by front and head, the depth of the deepest request
@@ -50,6 +49,7 @@ type node struct {
 	request, from int32
 	child         int32 // the first one, -1 for none
 	end           int32 // of messages, the whole of the last request that was found to begin with it
+	last          int32 // of messages, the last request of recorded size that was exactly it, of one front; -1 for none
 }
 
 // An edge leads from a node to the one that continues with a message of that content.
@@ -73,7 +73,10 @@ const forever = math.MaxInt64
 const piecesBefore = 3
 
 func newTrie(l *ledger.Ledger, inPlace bool) trie {
-	return trie{l: l, inPlace: inPlace, byFront: map[uint64]int32{}, byEdge: map[edge]int32{}, recorded: map[beginning]int64{}, uses: map[beginning][]use{}, depths: map[beginning]int32{}}
+	return trie{
+		l: l, inPlace: inPlace, byFront: map[uint64]int32{}, nodes: make([]node, 0, len(l.Replayed)), byEdge: map[edge]int32{},
+		recorded: map[beginning]int32{}, uses: map[beginning][]use{}, depths: map[beginning]int32{},
+	}
 }
 
 // addFront returns the front with that key below parent, adding it if necessary.
@@ -177,7 +180,7 @@ func (t *trie) append(parent, k int32, from int) int32 {
 	v := t.view(k)
 	all, tokens := v.Total()
 	n := int32(len(t.nodes))
-	t.nodes = append(t.nodes, node{parent, int32(all) - 1, int32(tokens), k, int32(from), -1, n})
+	t.nodes = append(t.nodes, node{parent, int32(all) - 1, int32(tokens), k, int32(from), -1, n, -1})
 	t.link(parent, v.Content(from), n, -1)
 	return n
 }
@@ -193,7 +196,7 @@ func (t *trie) split(n int32, size int) int32 {
 	_, tokens := v.Until(i)
 	mid := int32(len(t.nodes))
 	t.link(below.parent, t.content(n), mid, n)
-	next := node{below.parent, int32(size) - 1, int32(tokens), below.request, below.from, n, below.end}
+	next := node{below.parent, int32(size) - 1, int32(tokens), below.request, below.from, n, below.end, -1}
 	below.parent, below.from = mid, int32(i)
 	t.nodes = append(t.nodes, next)
 	return mid
@@ -219,17 +222,15 @@ func (t *trie) layOut() {
 			on[up] = i
 		}
 	}
-	t.head, t.base, t.length = make([]int32, n), make([]int32, n), below // its values are no longer needed
+	t.head, t.place, t.order = make([]int32, n), below, make([]int32, 0, n) // values of below are no longer needed
 	for _, i := range down {
 		if up := t.nodes[i].parent; up >= 0 && on[up] == i {
 			continue
 		}
-		t.base[i] = int32(len(t.order))
 		for k := i; k >= 0; k = on[k] {
-			t.head[k] = i
+			t.head[k], t.place[k] = i, int32(len(t.order))
 			t.order = append(t.order, k)
 		}
-		t.length[i] = int32(len(t.order)) - t.base[i]
 	}
 }
 
@@ -300,9 +301,8 @@ func addUse(uses []use, u use) []use {
 	return slices.Replace(uses, i, k, u)
 }
 
-// kept returns the longest used prefix of at that is still cached at a time, and the request
-// that used it last.
-func (t *trie) kept(at beginning, time int64) (kept beginning, request int32) {
+// kept returns the longest used prefix of at that is still cached at a time, and its last use.
+func (t *trie) kept(at beginning, time int64) (kept beginning, by use) {
 	for of, chain := range t.chains(at) {
 		uses := t.uses[chain]
 		i := sort.Search(len(uses), func(i int) bool { return uses[i].until >= time })
@@ -316,9 +316,9 @@ func (t *trie) kept(at beginning, time int64) (kept beginning, request int32) {
 		if of.node >= 0 {
 			of.node = t.above(of.node, depth-piecesBefore)
 		}
-		return of, uses[i].request
+		return of, uses[i]
 	}
-	return noBeginning, -1
+	return noBeginning, use{request: -1}
 }
 
 // above returns the ancestor of a node at that depth.
@@ -326,8 +326,7 @@ func (t *trie) above(n, depth int32) int32 {
 	for t.nodes[t.head[n]].depth > depth {
 		n = t.nodes[t.head[n]].parent
 	}
-	head := t.head[n]
-	chain := t.order[t.base[head]:][:t.length[head]]
+	chain := t.order[t.place[t.head[n]] : t.place[n]+1]
 	return chain[sort.Search(len(chain)-1, func(i int) bool { return t.nodes[chain[i]].depth >= depth })]
 }
 

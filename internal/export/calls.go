@@ -209,7 +209,7 @@ func (m *maker) rates(q *ledger.Request, fresh, counted int64) (rate [2]float64)
 	}
 	whole := max(counted, size) // what is not counted is none of the messages
 	scale := float64(size) / float64(whole)
-	if uncached := q.Usage.Input + q.Usage.CacheWrite; uncached > 0 && fresh > 0 {
+	if uncached := q.Usage().Input + q.Usage().CacheWrite; uncached > 0 && fresh > 0 {
 		rate[1] = min(price.uncached/float64(uncached)*scale, price.uncached/float64(fresh))
 	}
 	if rest := whole - fresh; rest > 0 {
@@ -234,7 +234,7 @@ func (m *maker) inputCost(q *ledger.Request) input {
 		}
 		paid = c.Cost
 	}
-	u := &q.Usage
+	u := q.Usage()
 	d := m.Book.Models[q.Model].Price(models.Usage{
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h,
 	})

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"testing"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -22,8 +23,19 @@ func TestTime(t *testing.T) {
 	} {
 		line := jsonl.Value(c.line)
 		written, dated := line.Get("timestamp").Millis()
-		if got, _ := newAnswer(written, dated, [5]jsonl.Value{4: line.First("message", "timestamp")}); got.At != c.want {
-			t.Errorf("%s: %d, want %d", c.line, got.At, c.want)
+		var q Request
+		if q.answered(written, dated, [5]jsonl.Value{4: line.First("message", "timestamp")}); q.At != c.want {
+			t.Errorf("%s: %d, want %d", c.line, q.At, c.want)
+		}
+	}
+}
+
+// TestLarge: a usage with numbers of any size is kept as it is.
+func TestLarge(t *testing.T) {
+	for _, n := range []int64{0, 1, math.MaxUint32, math.MaxUint32 + 1, jsonl.MostUsage} {
+		q, want := Request{Setting: new(Setting)}, Usage{Input: 1, CacheRead: n, CacheWrite1h: 2}
+		if q.keep(want); q.Usage() != want || q.Size() != 1+n {
+			t.Errorf("%d: %+v, of size %d", n, q.Usage(), q.Size())
 		}
 	}
 }

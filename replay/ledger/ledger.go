@@ -11,6 +11,8 @@ import (
 	"cmp"
 	"iter"
 	"runtime"
+	"slices"
+	"sort"
 
 	"ctxtool/internal/base/parallel"
 	"ctxtool/replay"
@@ -48,7 +50,7 @@ type Ledger struct {
 	other   map[int32]Measure // of all others, by number
 	stored  map[int32]int32   // what pi's estimate of a message has beyond its tokens as sent, by number
 	used    map[int]int32     // sizes of contexts with their answers, by record of the answer, if live
-	answers []int32           // index of the request that a record answers; -1 for none
+	plain   []*Setting        // by index of the model: of requests that are not replayed yet
 	load    *replay.Reader
 	logged  [][]int32   // numbers of the messages that only one request had
 	blocks  map[any]Sum // sums of blocks of messages
@@ -72,34 +74,53 @@ type Model struct {
 	models.Model
 }
 
-// A Request is one provider call, with the envelope that was sent and the answer's record. A cache
-// warming is one without messages of its own.
+// A Request is one provider call, with the envelope that was sent and what its answer records. A cache
+// warming is one without messages of its own. There may be as many as entries, so numbers are small,
+// and those that rarely change are shared.
 type Request struct {
-	Record   int32 // the answer
-	Previous int32 // index of the request before it on its branch; -1 for the first
-	Number   int32 // from 0 along its path; -1 if the replay did not reach it
-	Leaf     int32 // the last record before the answer
-	Model    int32 // index of its model
-	Front    int32 // index of the prompt before the messages; later system messages are messages
-	Prompt   int32 // index of the prompt that all system messages make together
-	Warms    bool  // no request: the entry kept the cache of an earlier one warm
+	*Setting
+	Messages  replay.Messages // as replayed, with those that no provider gets
+	Record    int32           // the answer
+	Previous  int32           // index of the request before it on its branch; -1 for the first
+	Number    int32           // from 0 along its path; -1 if the replay did not reach it
+	Leaf      int32           // the last record before the answer
+	Kept      int32           // leading elements of the list that the previous request had too
+	Context   int32           // size of the context in tokens before the answer is known (docs/figures.md)
+	Estimated int32           // what of it no provider has recorded
+	ModelBy   int32           // the last record that set the path's model, -1 for none
+	sent      int32           // messages that a provider gets, and their tokens
+	tokens    int64
 
-	Kept      int32 // leading elements of the list that the previous request had too
-	logged    int32 // index of the request-only messages; 0 for none
-	Context   int32 // size of the context in tokens before the answer is known (docs/figures.md)
-	Estimated int32 // what of it no provider has recorded
-	ModelBy   int32 // the last record that set the path's model, -1 for none
-	Level     int32 // index of the path's thinking level in Levels
-	listed
-	Answer
+	At     int64     // of the answer, milliseconds since 1970, never before that of an earlier one; 0 if unknown
+	Cost   float64   // what the answer records in US dollars; below 0 if nothing
+	usage  [5]uint32 // see Usage
+	after  int32     // recorded size of the request with its answer in tokens; 0 if it failed
+	Warms  bool      // no request: the entry kept the cache of an earlier one warm
+	Failed bool
+	Billed bool // a usage is recorded
+}
+
+// A Setting is what requests often have in common with the one before them, and then share.
+type Setting struct {
+	Model  int32 // index of the model
+	Front  int32 // index of the prompt before the messages; later system messages are messages
+	Prompt int32 // index of the prompt that all system messages make together
+	Level  int32 // index of the path's thinking level in Levels
+
+	lead         int32 // see listed
+	logged       int32 // index of the request-only messages; 0 for none
+	systems      int32 // system messages in place, and their tokens
+	systemTokens int64
+	loose        Sum    // see listed
+	large        *Usage // of one request, if its usage has large numbers
 }
 
 // A listed is a list of messages with its sum.
 type listed struct {
-	Messages replay.Messages // as replayed, with those that no provider gets
-	lead     int32           // index of the first message that a provider gets, their number without one
-	sum      Sum             // of the list from there on
-	loose    Sum             // of the uncached messages
+	Messages replay.Messages
+	lead     int32 // index of the first message that a provider gets, their number without one
+	sum      Sum   // of the list from there on
+	loose    Sum   // of the uncached messages
 }
 
 // Known reports whether the replay reached the request.
@@ -150,14 +171,23 @@ type Course func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step,
 // further entries. Nothing is measured again.
 func (l *Ledger) Other(r *replay.Replay) *Ledger {
 	next := New(r, l.opt)
-	next.live, next.Models, next.own, next.answers = false, l.Models, l.own, l.answers
-	next.Requests = make([]Request, len(l.Requests))
-	for k, q := range l.Requests {
-		next.Requests[k] = Request{
-			Record: q.Record, Previous: -1, Number: -1, Model: q.Model, Warms: q.Warms, Answer: q.Answer,
-		}
+	next.live, next.Models, next.own, next.plain = false, l.Models, l.own, l.plain
+	next.Requests = slices.Clone(l.Requests)
+	for k := range next.Requests {
+		q := &next.Requests[k]
+		q.Messages, q.Previous, q.Number = replay.Messages{}, -1, -1
+		l.unset(q, q.Model)
 	}
 	return next
+}
+
+// unset gives a request its model, and the other settings of one that is not replayed.
+func (l *Ledger) unset(q *Request, model int32) {
+	if q.large != nil {
+		q.Setting = &Setting{Model: model, large: q.large}
+		return
+	}
+	q.Setting = l.plain[model]
 }
 
 // levelOf returns the index of a thinking level.
@@ -192,10 +222,11 @@ func (l *Ledger) Asked(q *Request) (models.Ref, error) {
 
 // Answered returns the index of the request that a record answers, -1 if it answers none.
 func (l *Ledger) Answered(record int) int32 {
-	if record < 0 || record >= len(l.answers) {
+	k := sort.Search(len(l.Requests), func(k int) bool { return l.Requests[k].Record >= int32(record) })
+	if k == len(l.Requests) || l.Requests[k].Record != int32(record) || l.Requests[k].Warms {
 		return -1
 	}
-	return l.answers[record]
+	return int32(k)
 }
 
 // chunkRecords is how many records a worker reads at a time.
@@ -249,9 +280,9 @@ func (l *Ledger) measure() error {
 // measureChunk reads the chunk of records that begins at from: the requests that they answer, and
 // the models that these name.
 func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, names []models.Ref, err error) {
-	s := l.Replay.Session
+	s, none := l.Replay.Session, new(Setting)
 	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
-		kind, q := s.Kind(rec), Request{Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
+		kind, q := s.Kind(rec), Request{Setting: none, Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
 		if l.opt.Bare {
 			if s.Answers(rec) {
 				all, names = append(all, q), append(names, models.Ref{})
@@ -260,8 +291,8 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 		}
 		switch {
 		case s.Answers(rec):
-			var name models.Ref
-			if q.Answer, name, err = l.measureAnswer(load, rec); err != nil {
+			name, err := l.measureAnswer(load, rec, &q)
+			if err != nil {
 				return nil, nil, err
 			}
 			all, names = append(all, q), append(names, name)
@@ -276,8 +307,7 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 				return nil, nil, err
 			}
 			if q.Warms = line.Get("kind").Is("cache_warm"); q.Warms {
-				var name models.Ref
-				q.Answer, name = readWarming(line)
+				name := q.warmed(line)
 				all, names = append(all, q), append(names, name)
 			}
 		}
@@ -285,11 +315,11 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 	return all, names, nil
 }
 
-// measureAnswer measures an answer, and returns what it records and the model that it names.
-func (l *Ledger) measureAnswer(load *replay.Reader, rec int) (a Answer, name models.Ref, err error) {
+// measureAnswer measures the answer to a request, reads what it records, and returns the model that it names.
+func (l *Ledger) measureAnswer(load *replay.Reader, rec int, q *Request) (name models.Ref, err error) {
 	stamp, err := load.Timestamp(rec)
 	if err != nil {
-		return a, name, err
+		return name, err
 	}
 	written, dated := stamp.Millis() // before the message is read into the same memory
 	m := l.Replay.Own(rec)
@@ -299,8 +329,7 @@ func (l *Ledger) measureAnswer(load *replay.Reader, rec int) (a Answer, name mod
 		l.own[rec], err = l.read(load, &m)
 	}
 	said := load.Last()
-	a, name = newAnswer(written, dated, [5]jsonl.Value{said.Provider, said.Model, said.Stop, said.Usage, said.Time})
-	return a, name, err
+	return q.answered(written, dated, [5]jsonl.Value{said.Provider, said.Model, said.Stop, said.Usage, said.Time}), err
 }
 
 // read measures a message as the provider gets it, so that equal text has equal measures

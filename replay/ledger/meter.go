@@ -40,6 +40,7 @@ type Meter struct {
 	mergedAt      int32
 	thinkingBy    int // the record that set the thinking level
 	level         int32
+	setting       *Setting // of the last request
 	used          used
 	next          used // the last answer, which is used once its message is in the list
 }
@@ -139,9 +140,9 @@ func (b *Meter) Request(step replay.Step) (err error) {
 		b.last = k
 		return nil
 	}
-	is := step.Messages()
+	is, now := step.Messages(), Setting{Model: q.Model, large: q.large}
 	if !b.l.opt.Bare {
-		if err := b.settings(step, q, is); err != nil {
+		if err := b.settings(step, q, is, &now); err != nil {
 			return err
 		}
 	}
@@ -151,11 +152,17 @@ func (b *Meter) Request(step replay.Step) (err error) {
 	if b.at, err = b.l.next(b.at, is); err != nil {
 		return err
 	}
-	q.listed = b.at
+	sum := &b.at.sum
+	q.Messages, q.sent, q.tokens = is, sum.Sent, sum.Tokens
+	now.lead, now.systems, now.systemTokens, now.loose = b.at.lead, sum.Systems, sum.SystemTokens, b.at.loose
+	if b.setting == nil || *b.setting != now {
+		b.setting = &now
+	}
+	q.Setting = b.setting
 	if b.l.opt.Counter == &tokens.Pi {
 		size := b.size(step, is)
 		q.Context, q.Estimated = int32(size.Tokens), int32(size.Estimated)
-		b.answered(step, q.Answer.Context, b.at.sum, is.Listed())
+		b.answered(step, q.after, b.at.sum, is.Listed())
 	}
 	b.last = k
 	b.l.Replayed = append(b.l.Replayed, k)
@@ -163,16 +170,16 @@ func (b *Meter) Request(step replay.Step) (err error) {
 }
 
 // settings records what a request had besides the messages of its list.
-func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages) (err error) {
+func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages, now *Setting) (err error) {
 	if b.mergedAt, err = b.l.prompt(&b.merged, step, b.mergedAt); err != nil {
 		return err
 	}
-	q.Front = b.mergedAt
+	now.Front = b.mergedAt
 	if b.front.Later(step) {
 		if b.frontAt, err = b.l.prompt(&b.front, step, b.frontAt); err != nil {
 			return err
 		}
-		q.Front = b.frontAt
+		now.Front = b.frontAt
 	}
 	e := step.Envelope()
 	if e.ThinkingBy != b.thinkingBy {
@@ -183,7 +190,7 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages) (err 
 		b.thinkingBy, b.level = e.ThinkingBy, b.l.levelOf(string(level))
 	}
 	q.Number, q.Leaf, q.ModelBy = int32(e.RequestIndex), int32(e.Leaf), int32(e.ModelBy)
-	q.Prompt, q.Level = b.mergedAt, b.level
+	now.Prompt, now.Level = b.mergedAt, b.level
 	if !b.l.Replay.Rules.Patched() {
 		return nil
 	}
@@ -191,7 +198,7 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages) (err 
 	if err != nil || len(numbers) == 0 {
 		return err
 	}
-	q.logged = int32(len(b.l.logged))
+	now.logged = int32(len(b.l.logged))
 	b.l.logged = append(b.l.logged, numbers)
 	for _, number := range numbers {
 		if err := b.l.measureNumber(number, is.Numbered(number)); err != nil {

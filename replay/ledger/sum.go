@@ -102,7 +102,7 @@ func (v *View) Systems() int {
 	if !v.InPlace {
 		return 0
 	}
-	return int(v.q.sum.Systems)
+	return int(v.q.systems)
 }
 
 // NextSystem returns the index of the first system message in place from an index on, the end if
@@ -137,7 +137,7 @@ func (v *View) Until(i int) (n int, tokens int64) {
 	switch at := min(i, listed); {
 	case at <= lead:
 	case at > listed/2:
-		sum = v.q.sum
+		sum = Sum{Sent: v.q.sent, Systems: v.q.systems, Tokens: v.q.tokens, SystemTokens: v.q.systemTokens}
 		sum.plus(v.l.sumOf(v.q.Messages, at, listed), -1)
 	default:
 		sum = v.l.sumOf(v.q.Messages, lead, at)

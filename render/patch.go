@@ -134,7 +134,22 @@ func writePatchEnvelope(w *bufio.Writer, p *plan.Plan) error {
 	return writeEnvelope(w, Report{Envelope: p.Patch.Envelope})
 }
 
-// runTable returns a row per answer of a hook. The time of a call is only shown as text, since it
+// failures returns why calls failed, once each: a row of the table may have no room for it.
+func failures(rows []hook.Row) (lines []string) {
+	times := map[string]int{}
+	for _, r := range rows {
+		times[r.Error]++
+	}
+	for _, r := range rows {
+		if n := times[r.Error]; r.Error != "" && n > 0 {
+			lines = append(lines, "failed"+phrase.If(n > 1, " %s", phrase.Count(n, "time"))+": "+r.Error)
+			times[r.Error] = 0
+		}
+	}
+	return lines
+}
+
+// runTable returns a row per answer of a hook, of failures in a row that are alike the first. The time of a call is only shown as text, since it
 // differs from run to run.
 func runTable(r *hook.Run) table.Table {
 	served := func(row *hook.Row) *hook.Row {
@@ -144,7 +159,8 @@ func runTable(r *hook.Run) table.Table {
 		return row
 	}
 	priced := r.Bill != nil && r.Bill.Priced
-	return table.Of(r.Rows, slices.Concat([]col[*hook.Row]{
+	rows := slices.CompactFunc(slices.Clone(r.Rows), func(a, b hook.Row) bool { return a.Error != "" && a.Error == b.Error })
+	return table.Of(rows, slices.Concat([]col[*hook.Row]{
 		{Name: "request", Unit: table.Number, Value: func(r *hook.Row) any { return r.Request }},
 		{Name: "reason", Value: func(r *hook.Row) any { return strings.ReplaceAll(string(r.Reason), "_", " ") }, Yields: 3},
 		{Name: "operations", Value: func(r *hook.Row) any { return operations(r) }, Flex: true},
@@ -182,7 +198,7 @@ func runSheets(p *plan.Plan, timed bool) []table.Sheet {
 	} else {
 		s.Table = s.Without("time")
 	}
-	s.Above = append(s.Above, sentences("bill", r.Bill)...)
+	s.Above = append(append(s.Above, failures(r.Rows)...), sentences("bill", r.Bill)...)
 	if p.Written != "" && p.Written != "-" {
 		s.Notes = []string{"wrote the session with its patches to " + p.Written}
 	}

@@ -91,10 +91,13 @@ func measured(t table.Table, on Screen) (columns []column, widths []int) {
 
 // fitting returns the columns whose rows fit a width, and the widths of these; all if the width is
 // 0. Columns that yield are left out first. If that does not do, all texts are cut, and then columns
-// are left out from the right.
+// are left out from the right, references last, unless they take most of the width.
 func fitting(columns []column, widths []int, width int) ([]column, []int) {
 	for width > 0 {
 		last := len(columns) - 1
+		if last > 0 && columns[last].Unit == table.Ref && widths[last] <= width/2 {
+			last--
+		}
 		for i, c := range columns {
 			if c.Yields > columns[last].Yields {
 				last = i

@@ -182,7 +182,7 @@ func TestBrowseArguments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	must.Do(os.WriteFile(filepath.Join(dir, "s.jsonl"), nil, 0o600))
-	for _, args := range [][]string{{"s.jsonl"}, {"nowhere"}, {"--port", "0"}, {"--port", "x"}} {
+	for _, args := range [][]string{{"s.jsonl"}, {"nowhere"}, {"--port", "0"}, {"--port", "x"}, {"--port", "65536"}} {
 		if r := ranIn(dir, append([]string{"browse", "--no-open"}, args...)...); r.status != exitUsage || r.stdout.Len() > 0 {
 			t.Errorf("%v: status %d: %s", args, r.status, &r.stderr)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -38,6 +39,12 @@ func (o *browseOptions) define(f *flagSet) {
 	o.redaction.flags(f)
 	f.models(&o.known)
 	f.Var(countFlag(&o.port), "port", "serve on port `N` of 127.0.0.1 (default: a free one)")
+	f.before(func() error {
+		if o.port > math.MaxUint16 {
+			return fmt.Errorf("--port %d: must be at most %d", o.port, math.MaxUint16)
+		}
+		return nil
+	})
 	f.BoolVar(&o.noOpen, "no-open", false, "print the address, and open no browser")
 }
 

@@ -57,6 +57,9 @@ func runCost(e *env, o *costOptions, args []string) error {
 	}
 	o.arrange = func(sheets []table.Sheet) []table.Sheet {
 		s := &sheets[0]
+		if s.Empty() {
+			return nil // a note says so
+		}
 		s.Above = append(s.Above, o.span(zone))
 		if e.screen(o.output).Width > 0 {
 			s.Table = withBars(s.Table)

@@ -213,6 +213,9 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 		return usagef("--fail-on %q: must be error or warning", sessionfmt.Quote(o.failOn))
 	}
 	least, _ := check.ParseSeverity(o.min) // the flag was checked
+	if !o.given("fail-on") {
+		failOn = max(failOn, least) // a gate whose list is empty would not say why it fails
+	}
 	choice, err := check.Choose(o.only, o.skip)
 	if err != nil {
 		return usage(err)

@@ -121,10 +121,10 @@ func (e *env) tellApart(rows []*stats.Summary) {
 	}
 	for _, r := range rows {
 		switch {
-		case r.ID == "":
+		case r.Ref != "", r.ID == "":
 		case same[r.ID] > 1:
 			r.Ref = e.homeless(r.File)
-		case r.Ref == "":
+		default:
 			r.Ref = short(r.ID)
 		}
 	}

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 )
 
 // TestOddNames: whatever the name of a file holds, a terminal is shown no escape, and a
@@ -43,6 +47,19 @@ func TestOddNames(t *testing.T) {
 					t.Errorf("%s, %.4q: %q", words, target, out[max(0, at[0]-40):min(len(out), at[1]+40)])
 				}
 			}
+		}
+	}
+}
+
+// TestOldNames: no document names a command by what it was called, as programs are configured.
+func TestOldNames(t *testing.T) {
+	t.Parallel()
+	old := strings.Join(slices.Collect(maps.Keys(renamed)), "|")
+	called := regexp.MustCompile(`(?:ctxtool |\["ctxtool", "|"args": \["|args = \[")(?:` + old + `)\b`)
+	pages := append(must.Get(filepath.Glob("../../docs/*.md")), must.Get(filepath.Glob("../../docs/guide/*.md"))...)
+	for _, page := range append(pages, "../../README.md", "../../SECURITY.md") {
+		if found := called.FindString(string(must.Get(os.ReadFile(page)))); found != "" {
+			t.Errorf("%s: %s", page, found)
 		}
 	}
 }

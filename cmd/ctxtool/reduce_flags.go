@@ -172,7 +172,8 @@ func (o *reduceOptions) otherwise(e *env, s *sessionfmt.Session, p *plan.Plan, f
 		return fmt.Sprintf("a session of %s is read only; to write it smaller as one of pi:\n  ctxtool import %s -o - | %s -o NEW.jsonl",
 			p.Session.Agent, ref, again("-"))
 	case target != "" && s.Version < 2:
-		return "its format is version 1; to upgrade it first:\n  ctxtool migrate " + ref + " --write"
+		return "its format is version 1; to upgrade it, and make it smaller anyway:\n  ctxtool migrate " + ref +
+			" --write && " + again(ref)
 	case target != "":
 		return "to make it smaller anyway:\n  " + again(ref)
 	}

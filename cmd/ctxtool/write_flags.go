@@ -32,12 +32,13 @@ type writeFlags struct {
 	unmarked    bool   // the batch has no mark, see compact.Job
 	stays       string // ends the error for -o that names the session
 	jobs        int
-	aside       bool // the plan is printed on standard error
-	trial       bool // no --write carries the plan out
-	insists     bool // a batch that skips a session exits with 1
-	pending     bool // a plan that changes a session exits with 1
-	alone       bool // a single session, not those of a folder
-	folder      bool // -o is a folder
+	aside       bool   // the plan is printed on standard error
+	trial       bool   // no --write carries the plan out
+	insists     bool   // a batch that skips a session exits with 1
+	pending     bool   // a plan that changes a session exits with 1
+	hint        string // of the first session of several that fails
+	alone       bool   // a single session, not those of a folder
+	folder      bool   // -o is a folder
 	// plan makes the plan of an open session.
 	plan func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error)
 	// shown returns the name of a session in plans; nil for the name as given.
@@ -213,7 +214,7 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	if err := e.report(to, func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) }); err != nil {
 		return err
 	}
-	if err := firstError(all); err != nil {
+	if err := o.firstError(all); err != nil {
 		return err
 	}
 	return found(slices.ContainsFunc(all, func(p *plan.Plan) bool { return o.insists && p.InUse || o.pending && p.Changes() }))
@@ -288,6 +289,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 		*plan.Plan
 		notes bytes.Buffer // printed in the order of the sessions
 		found error        // a likely secret in the plan
+		hint  string       // of an error
 	}
 	if o.whole {
 		e.collect(batchGC)
@@ -306,6 +308,9 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 		case errors.Is(err, plan.ErrInUse):
 			p.Skipped, p.InUse = e.reason(err), true
 		case err != nil:
+			if at, ok := errors.AsType[*sessionfmt.Error](err); ok {
+				t.hint = at.Hint
+			}
 			if o.shown != nil {
 				f.given = o.shown(f)
 			}
@@ -316,7 +321,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 	}
 	inOrder(e, o.jobs, files, work, func(t *noted) {
 		_, fault := t.notes.WriteTo(e.stderr)
-		err = cmp.Or(err, fault, t.found)
+		err, o.hint = cmp.Or(err, fault, t.found), cmp.Or(o.hint, t.hint)
 		t.Brief(o.format)
 		all = append(all, t.Plan)
 	})
@@ -356,7 +361,7 @@ func (e *env) report(output string, write func(w *bufio.Writer) error) error {
 
 // firstError returns the first error of several plans, with the number of others. The table
 // has them all.
-func firstError(all []*plan.Plan) error {
+func (o *writeFlags) firstError(all []*plan.Plan) error {
 	failed := slices.DeleteFunc(slices.Clone(all), func(p *plan.Plan) bool { return p.Error == "" })
 	if len(failed) == 0 {
 		return nil
@@ -365,7 +370,7 @@ func firstError(all []*plan.Plan) error {
 	if len(failed) > 1 {
 		more = fmt.Sprintf(" (and %d more)", len(failed)-1)
 	}
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].Session.File}, Err: errors.New(failed[0].Error + more)}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].Session.File}, Err: errors.New(failed[0].Error + more), Hint: o.hint}
 }
 
 // checkOutputs returns an error if the new files of several sessions would have the same

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,34 +32,49 @@ func (st Store) where() string {
 }
 
 // find returns the name of the file whose session has that id, or the only one whose id begins
-// with it.
-func (st Store) find(id string) (string, error) {
-	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: id}, Hint: st.where()}
+// with it. A colon and a number after it choose among files with one id.
+func (st Store) find(ref string) (string, error) {
+	fault := &sessionfmt.Error{Pos: sessionfmt.Pos{File: ref}, Hint: st.where()}
+	id, number, _ := strings.Cut(ref, ":")
+	nth, err := strconv.Atoi(number)
+	if err != nil {
+		id = ref
+	}
 	files, err := st.files()
 	if err != nil {
 		fault.Err = errors.New("no such file, and no sessions to search for an id")
 		return "", fault
 	}
 	var same, parts, found []string // with that id, those of sub-agents, whose id begins with it
+	whole := ""                     // the id, where all of them have one
 	for _, f := range files {
 		switch {
 		case f.id == id && f.part:
 			parts = append(parts, f.Name)
 		case f.id == id:
 			same = append(same, f.Name)
-		case strings.HasPrefix(f.id, id):
-			found = append(found, f.Name)
+		case strings.HasPrefix(f.id, id) && id != "":
+			if found = append(found, f.Name); len(found) == 1 {
+				whole = f.id
+			} else if f.id != whole {
+				whole = ""
+			}
 		}
 	}
-	if len(same) == 0 && len(parts) > 0 {
+	switch {
+	case len(same) == 0 && len(parts) > 0:
 		same = parts[:1]
+	case len(same) == 0 && whole != "":
+		same = found
 	}
 	switch {
+	case nth > 0 && nth <= len(same):
+		return same[nth-1], nil
 	case len(same) == 1:
 		return same[0], nil
 	case len(same) > 1:
 		fault.Err = fmt.Errorf("%d sessions have that id: %s", len(same), strings.Join(sessionfmt.FirstFew(same), ", "))
-		fault.Hint = "name the file"
+		fault.Hint = fmt.Sprintf("%s:1 to %[1]s:%d name them, in the order of their files", id, len(same))
 		return "", fault
 	}
 	if len(found) == 0 { // renamed files
@@ -83,7 +99,8 @@ func (st Store) find(id string) (string, error) {
 }
 
 // Short returns the shortest beginning of a session's id that Locate finds its file by, of at least
-// 8 bytes, or "" if the file is not in the store, or shares its id with another. st is of Once.
+// 8 bytes, with the file's number if it shares the id with others, or "" if the file is not in the
+// store. st is of Once.
 func (st Store) Short(name string) string {
 	name = st.absolute(name)
 	if !slices.ContainsFunc(st.folders, func(in folder) bool {
@@ -109,12 +126,18 @@ func (st Store) shorten() {
 			same[f.id]++
 		}
 	}
-	short, _ := abbrev.Of(ids, LeastShort)
+	short, _ := abbrev.Of(slices.Compact(slices.Sorted(slices.Values(ids))), LeastShort)
 	st.listing.short = map[string]string{}
+	nth := map[string]int{}
 	for _, f := range files {
-		if !f.part && same[f.id] == 1 {
-			st.listing.short[st.absolute(f.Name)] = short(f.id)
+		if f.part {
+			continue
 		}
+		ref := short(f.id)
+		if nth[f.id]++; same[f.id] > 1 {
+			ref = fmt.Sprintf("%s:%d", ref, nth[f.id])
+		}
+		st.listing.short[st.absolute(f.Name)] = ref
 	}
 }
 

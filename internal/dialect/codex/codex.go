@@ -60,11 +60,11 @@ func isRecord(v jsonl.Value) bool {
 // stamp stands before the id in the name of a rollout.
 const stamp = "2006-01-02T15-04-05-"
 
-// fileID is the id by the name of a rollout.
+// fileID is the id by the name of a rollout. What follows it tells a thread's files apart.
 func fileID(name string) (id string, part bool) {
 	id, _, _ = strings.Cut(filepath.Base(name), ".")
 	if rest, ok := strings.CutPrefix(id, "rollout-"); ok && len(rest) > len(stamp) {
-		id = rest[len(stamp):]
+		id, _, _ = strings.Cut(rest[len(stamp):], "_")
 	}
 	return id, false
 }

@@ -371,8 +371,8 @@ func (c *Keeper) Items() (all []KeptItem, err error) {
 		one := KeptItem{Message: m.Index, Kind: m.Kind, Tokens: m.Tokens(c.policy.Counter), Result: -1}
 		if k := m.result(); k >= 0 {
 			one.Result, one.Tool = tokens.GSH.Of(m.Blocks[k].Bytes), m.Blocks[k].tool()
-			if call, b := c.view.callOf(i); b >= 0 {
-				one.Tool, one.Args = c.view.Messages[call].Blocks[b].tool(), jsonl.Value(c.view.Text(call, b))
+			if tool, args, ok := c.view.callOf(i); ok {
+				one.Tool, one.Args = tool, args
 			}
 		}
 		all = append(all, one)

@@ -6,7 +6,6 @@ import (
 
 	"ctxtool/internal/activity"
 	"ctxtool/replay/tokens"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // Superseded blanks reads of a file that has been read again, and results that only state
@@ -153,26 +152,11 @@ func (w *Work) notice(i int, known *reads) (notice, why string) {
 // read returns the part of a file that the result of a message shows, the zero value for
 // other tools.
 func (w *Work) read(i int) (r read) {
-	if call, k := w.callOf(i); k >= 0 {
-		c := activity.New(w.Messages[call].Blocks[k].tool(), "", jsonl.Value(w.Text(call, k)))
+	if tool, args, ok := w.callOf(i); ok {
+		c := activity.New(tool, "", args)
 		r.file, r.part = c.Reads()
 	}
 	return r
-}
-
-// callOf returns the message and the block of the call of a result, block -1 if there is none.
-func (v *View) callOf(i int) (message, block int) {
-	m := &v.Messages[i]
-	k := m.result()
-	if m.Call < 0 || k < 0 {
-		return 0, -1
-	}
-	for b := range v.Messages[m.Call].Blocks {
-		if c := &v.Messages[m.Call].Blocks[b]; c.Kind == jsonl.CallBlock && c.ID == m.Blocks[k].ID {
-			return m.Call, b
-		}
-	}
-	return 0, -1
 }
 
 // useless reports whether the result of a message only states that there is nothing, and is

@@ -2,6 +2,7 @@ package compact
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"ctxtool/replay"
@@ -136,6 +137,14 @@ type texts struct {
 	index int           // of the last one, -1 for none
 	last  *jsonl.Message
 	err   error // the first of reading, for who asked for the texts; what is read from then on is empty
+	calls *calls
+}
+
+// A calls is the last message whose calls results were compared with: there may be many of one.
+type calls struct {
+	texts
+	blocks []Block
+	by     map[string]int // index of the first call of an id
 }
 
 // piece returns where a message is.
@@ -185,6 +194,36 @@ func (v *View) Text(i, block int) string {
 		return *b.text
 	}
 	return says(&m.Blocks[block], v.texts.of(m))
+}
+
+// callOf returns the tool and the arguments of the call of a result; ok is false if it has none.
+func (v *View) callOf(i int) (tool string, args jsonl.Value, ok bool) {
+	m := &v.Messages[i]
+	k := m.result()
+	if m.Call < 0 || k < 0 {
+		return "", nil, false
+	}
+	of := &v.Messages[m.Call]
+	c := v.texts.calls
+	if c == nil {
+		c = &calls{texts: texts{e: v.texts.e, from: v.texts.e.Replay().NewReader(), index: -1}}
+		v.texts.calls = c
+	}
+	if len(c.blocks) != len(of.Blocks) || len(c.blocks) > 0 && &c.blocks[0] != &of.Blocks[0] {
+		c.blocks, c.by = of.Blocks, map[string]int{}
+		for b := range slices.Backward(of.Blocks) {
+			if of.Blocks[b].Kind == jsonl.CallBlock {
+				c.by[of.Blocks[b].ID] = b
+			}
+		}
+	}
+	b, ok := c.by[m.Blocks[k].ID]
+	if !ok {
+		return "", nil, false
+	}
+	text := says(&of.Blocks[b], c.of(of))
+	v.texts.fail(c.err)
+	return of.Blocks[b].tool(), jsonl.Value(text), true
 }
 
 // says returns the exact text of a block of a message, for a call its arguments as JSON.

@@ -23,6 +23,8 @@ type arrangement struct {
 	times bool
 	r     *Reader
 	err   error // the first one
+
+	numbered, part int // the record whose part was asked for last, and that
 }
 
 func (s *Session) newArrangement(opt Options) *arrangement {
@@ -108,7 +110,7 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 // name is the id of an entry whose line has none that it can have.
 func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) []byte {
 	s := a.s
-	if part := s.part(len(s.records), l.At.Off); part > 0 {
+	if part := a.nextPart(l.At.Off); part > 0 {
 		first := l.ID
 		if len(first) == 0 {
 			first = s.idOf(len(s.records) - part)
@@ -122,6 +124,18 @@ func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) []byte {
 		parent = s.ID(a.leaf)
 	}
 	return []byte(a.names.next(parent, a.Read(l.At), kind.String()))
+}
+
+// nextPart is part of the next record, which often follows the one that was numbered last.
+func (a *arrangement) nextPart(off int64) int {
+	i := len(a.s.records)
+	if before := i - 1; before > 0 && before == a.numbered && a.s.records[before].off == off && a.s.records[before].kind.IsEntry() {
+		a.part++
+	} else {
+		a.part = a.s.part(i, off)
+	}
+	a.numbered = i
+	return a.part
 }
 
 // part is how many entries before record i are made of the line at an offset.
@@ -178,6 +192,7 @@ func (a *arrangement) Report(code string, l *dialect.Line, text string) {
 
 func (a *arrangement) Replace(entry int, old, by dialect.Span) {
 	if rec := &a.s.records[entry]; rec.off == old.Off {
+		a.numbered = 0
 		rec.off, rec.size = by.Off, by.Size
 		rec.flags &^= flagNoUsage
 	}

@@ -81,8 +81,7 @@ func (q *outgoing) paired(strictly bool) (all refusedPairs) {
 	known := map[string][]int{} // by id, calls in waits without a result
 	settle := func() {
 		all.unanswered = append(all.unanswered, slices.DeleteFunc(waits, func(h hit) bool { return h.message < 0 })...)
-		waits = nil
-		clear(known)
+		waits, known = nil, map[string][]int{} // clearing one takes as long as it was ever large
 	}
 	answer := func(id string) {
 		last := len(known[id]) - 1

@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
@@ -30,7 +29,8 @@ type step struct {
 	Requests    int      `json:"llm_call_count,omitempty"`
 	Extra       object   `json:"extra,omitempty"`
 
-	results []object // of the observation
+	called  map[string]bool // ids of calls
+	results []object        // of the observation
 }
 
 // finals are the final metrics of a trajectory.
@@ -56,10 +56,19 @@ type story struct {
 	calls map[int32]int // of models, by their record
 	done  []bool        // of these, those that a step tells, and copies of others
 	subs  map[string]bool
+
+	compact []bool  // by record, compactions
+	place   []int32 // of records on the path of the branch that is told, from 1; 0 for those elsewhere
+	said    []bool  // by record, those whose message this branch has told
 }
 
 func newStory(f *stats.Facts) (*story, error) {
-	t := &story{Facts: f, l: f.Replay.NewReader(), lines: f.Session.NewReader(), told: make([]int32, f.Session.Len()), calls: map[int32]int{}, done: make([]bool, len(f.Calls))}
+	t := &story{Facts: f, l: f.Replay.NewReader(), lines: f.Session.NewReader(), calls: map[int32]int{}, done: make([]bool, len(f.Calls))}
+	n := f.Session.Len()
+	t.told, t.place, t.said, t.compact = make([]int32, n), make([]int32, n), make([]bool, n), make([]bool, n)
+	for _, rec := range f.Compacts {
+		t.compact[rec] = true
+	}
 	known := map[uint64]bool{}
 	for i := range f.Calls {
 		t.calls[int32(f.Calls[i].Record)] = i
@@ -91,17 +100,16 @@ func (t *story) branches() (leaves []int) {
 			inner[up] = true
 		}
 	}
-	seen := make([]bool, t.Session.Len())
+	seen := make([]bool, t.Session.Len()) // with all before it
 	add := func(leaf int) {
-		path, _ := t.Session.Path(leaf)
-		fresh := slices.ContainsFunc(path, func(rec int) bool { return asked[rec] && !seen[rec] })
-		if !fresh && leaf != t.Session.Leaf() {
-			return
-		}
-		for _, rec := range path {
+		fresh := leaf == t.Session.Leaf()
+		for rec := leaf; rec >= 0 && !seen[rec]; rec = t.Session.Parent(rec) {
 			seen[rec] = true
+			fresh = fresh || asked[rec]
 		}
-		leaves = append(leaves, leaf)
+		if fresh {
+			leaves = append(leaves, leaf)
+		}
 	}
 	if leaf := t.Session.Leaf(); leaf >= 0 {
 		add(leaf)
@@ -126,28 +134,35 @@ type state struct {
 // A telling writes the steps of one branch.
 type telling struct {
 	*story
-	w     *bufio.Writer
-	place []int32 // of records on the path, from 1; 0 for those that are elsewhere
-	own   int32   // number of the trajectory
-	steps int
-	open  *step // of a model, that waits for results
-	total finals
-	error error
+	w        *bufio.Writer
+	own      int32 // number of the trajectory
+	compacts []int // places of compactions
+	steps    int
+	open     *step // of a model, that waits for results
+	total    finals
+	error    error
 
+	path   []int
 	before *state
-	said   []bool                // by record, those whose message was told
 	made   map[replay.Piece]bool // other messages that were told, which entries made
 	prompt int32                 // that was told last; -1 for none
 }
 
 // tell writes the steps of the branch of a leaf, and returns their totals.
 func (t *story) tell(w *bufio.Writer, leaf int, number int32) (finals, error) {
-	b := &telling{story: t, w: w, own: number, made: map[replay.Piece]bool{}, prompt: -1, before: &state{}}
-	b.place, b.said = make([]int32, t.Session.Len()), make([]bool, t.Session.Len())
 	path, _ := t.Session.Path(leaf)
+	b := &telling{story: t, w: w, own: number, path: path, made: map[replay.Piece]bool{}, prompt: -1, before: &state{}}
 	for at, rec := range path {
 		b.place[rec] = int32(at + 1)
+		if t.compact[rec] {
+			b.compacts = append(b.compacts, at+1)
+		}
 	}
+	defer func() {
+		for _, rec := range path {
+			b.place[rec], b.said[rec] = 0, false
+		}
+	}()
 	var asked []*ledger.Request
 	for _, rec := range path {
 		if k := t.Book.Answered(rec); k >= 0 && !t.Book.Requests[k].Warms {
@@ -286,19 +301,18 @@ func (b *telling) replaced(s *state) int {
 
 // compaction returns the last compaction between a state and the one before it, -1 for none.
 func (b *telling) compaction(s *state) int {
-	last, after, until := -1, int32(0), int32(math.MaxInt32)
+	after, until := 0, len(b.path)+1
 	if q := b.before.request; q != nil {
-		after = b.place[q.Record]
+		after = int(b.place[q.Record])
 	}
 	if s.request != nil {
-		until = b.place[s.request.Record]
+		until = int(b.place[s.request.Record])
 	}
-	for _, rec := range b.Compacts {
-		if after < b.place[rec] && b.place[rec] < until {
-			last = rec
-		}
+	n, _ := slices.BinarySearch(b.compacts, until)
+	if n == 0 || b.compacts[n-1] <= after {
+		return -1
 	}
-	return last
+	return b.path[b.compacts[n-1]-1]
 }
 
 // time returns the time of a record as ISO 8601 has it, empty for none.

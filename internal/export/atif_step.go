@@ -93,6 +93,7 @@ func modelOf(m *jsonl.Message) string {
 // speak sets what a model said.
 func (b *telling) speak(one *step, m *jsonl.Message) {
 	one.Source, one.Model = "agent", modelOf(m)
+	one.called = map[string]bool{}
 	var text, thinking []byte
 	for i := range m.Blocks {
 		switch block := &m.Blocks[i]; block.Kind {
@@ -109,6 +110,7 @@ func (b *telling) speak(one *step, m *jsonl.Message) {
 				args = block.Args.AppendMinified(nil)
 			}
 			name := cmp.Or(block.Name.Text(), "unknown")
+			one.called[id] = true
 			one.Calls = append(one.Calls, object{"tool_call_id": id, "function_name": name, "arguments": args})
 		}
 	}
@@ -126,7 +128,7 @@ func (b *telling) result(m *jsonl.Message, rec int, one *step) {
 		r["subagent_trajectory_ref"] = refs
 	}
 	call := m.CallID.Text()
-	if b.open != nil && slices.ContainsFunc(b.open.Calls, func(c object) bool { return c["tool_call_id"] == call }) {
+	if b.open != nil && b.open.called[call] {
 		r["source_call_id"] = call
 		b.open.results = append(b.open.results, r)
 		return

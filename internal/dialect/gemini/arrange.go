@@ -18,6 +18,7 @@ type arranger struct {
 	ids      []byte                 // of all steps
 	more     map[int][]dialect.Span // of a checkpoint: messages of it that were written again
 	at       map[uint64]int32       // steps with the messages of the history, by the hash of their ids
+	known    []uint64               // these hashes in the order of their steps, and others
 	seed     maphash.Seed
 	leaf     int // the last step of the history, -1 for none
 	title    *dialect.Line
@@ -49,7 +50,7 @@ func newArranger() dialect.Arranger {
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch {
 	case l.Code == checkpoint:
-		clear(a.at)
+		a.forget(0)
 		a.know(t, a.add(l), l.At, nil)
 	case l.Code == rewind:
 		a.rewind(t, l)
@@ -68,7 +69,7 @@ func (a *arranger) message(l *dialect.Line) {
 	case len(l.ID) == 0:
 		a.add(l)
 	case !had:
-		a.at[key] = int32(a.add(l))
+		a.knows(key, a.add(l))
 	case a.step(int(k)).changes():
 		a.more[int(k)] = append(a.more[int(k)], l.At)
 	default:
@@ -129,8 +130,23 @@ func (a *arranger) know(t dialect.Tree, k int, at dialect.Span, upto []byte) {
 			break
 		}
 		if id != "" {
-			a.at[maphash.String(a.seed, id)] = int32(k)
+			a.knows(maphash.String(a.seed, id), k)
 		}
+	}
+}
+
+func (a *arranger) knows(id uint64, k int) {
+	a.at[id], a.known = int32(k), append(a.known, id)
+}
+
+// forget takes messages from a step on out of the history.
+func (a *arranger) forget(from int32) {
+	for n := len(a.known) - 1; n >= 0; n-- {
+		if k, ok := a.at[a.known[n]]; ok && k < from {
+			return
+		}
+		delete(a.at, a.known[n])
+		a.known = a.known[:n]
 	}
 }
 
@@ -139,14 +155,10 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) {
 	at, ok := a.at[maphash.Bytes(a.seed, l.Ref)]
 	if !ok {
 		a.leaf = -1
-		clear(a.at)
+		a.forget(0)
 		return
 	}
-	for id, of := range a.at {
-		if of >= at {
-			delete(a.at, id)
-		}
-	}
+	a.forget(at)
 	k := int(at)
 	s := *a.step(k)
 	if !s.changes() {
@@ -166,7 +178,7 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) {
 
 // End is of [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
-	a.at = nil // the entries need its room
+	a.at, a.known = nil, nil // the entries need their room
 	for k := range a.count {
 		s := a.step(k)
 		t.Move(a.entry(int(s.after)))

@@ -33,7 +33,7 @@ func (s *Scanner) wake(k int32) {
 // Limits of what is read for a rule: by its dfa, times the text, beyond which its expression searches
 // the whole text; by its expression again, beyond which what a judge rejects may hide a secret.
 const (
-	mostRead  = 64
+	mostRead  = 16
 	mostAgain = 1 << 12
 )
 
@@ -44,23 +44,22 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		d = newDFA(r.prog())
 		s.dfas[k] = d
 	}
-	d.begin()
 	slices.Sort(s.starts[k])
-	n, done, last, again, matched := len(dst), 0, 0, 0, 0
+	n, done, last, again, read := len(dst), 0, 0, 0, 0
 	for _, at := range slices.Compact(s.starts[k]) {
 		start := int(at)
 		if start < done {
 			continue
 		}
 		ok, until := d.run(text, start)
-		if d.read > mostRead*(len(text)+mostAgain) {
+		if read += until - start; read > mostRead*(len(text)+mostAgain) {
 			dst = s.whole(dst[:n], text, k)
 			break
 		}
 		if !ok || r.Judge != "" && until-start < mostAgain && madeOf(text[start:until]).plain() {
 			continue
 		}
-		matched += until - start
+		read += until - start
 		again += max(0, min(until, last)-start)
 		last = max(last, until)
 		groups := r.match(text, start, until)
@@ -80,7 +79,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 			done = end // what a judge has rejected may hide a secret
 		}
 	}
-	s.read += d.read + matched
+	s.read += read
 	return dst
 }
 

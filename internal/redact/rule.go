@@ -73,7 +73,7 @@ type allowlist struct {
 	Paths       []string `toml:"paths"`
 	Commits     []string `toml:"commits"`
 
-	compiled func() ([]*searcher, *automaton)
+	compiled func() ([]*regexp.Regexp, *automaton)
 }
 
 // readRules reads rules in gitleaks' format. With check it compiles every expression
@@ -211,9 +211,9 @@ func (a *allowlist) prepare(check bool) error {
 			return errEmptyList
 		}
 	}
-	a.compiled = sync.OnceValues(func() (all []*searcher, stop *automaton) {
+	a.compiled = sync.OnceValues(func() (all []*regexp.Regexp, stop *automaton) {
 		for _, text := range a.Regexes {
-			all = append(all, newSearcher(text))
+			all = append(all, regexp.MustCompile(text))
 		}
 		var words []string
 		for _, w := range a.Stopwords {
@@ -243,7 +243,7 @@ func (a *allowlist) allows(secret, match, line []byte) bool {
 	regexes, stop := a.compiled()
 	fits := false
 	for _, re := range regexes {
-		fits = fits || re.match(target)
+		fits = fits || re.Match(target)
 	}
 	stopped := false
 	if len(a.Stopwords) > 0 {

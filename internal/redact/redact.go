@@ -291,19 +291,14 @@ const markOpen = "[redacted:"
 
 // mark returns the length of the placeholder at the start of b, 0 for none.
 func (r *Redactor) mark(b []byte) int {
-	if !bytes.HasPrefix(b, []byte(markOpen)) {
+	found := marks().FindSubmatch(b[:min(len(b), maxMark)])
+	if found == nil || !r.marked[string(found[1])] {
 		return 0
 	}
-	end := bytes.IndexByte(b[:min(len(b), maxMark)], ']')
-	if end < 0 {
-		return 0
-	}
-	dash := bytes.LastIndexByte(b[:end], '-')
-	if dash < len(markOpen) || dash+1+digits(b[dash+1:]) != end || end == dash+1 || !r.marked[string(b[len(markOpen):dash])] {
-		return 0
-	}
-	return end + 1
+	return len(found[0])
 }
+
+var marks = lazily(`^\[redacted:([^\]]*)-\d+\]`)
 
 // Marked reports whether something in a text was redacted.
 func Marked(text string) bool {

@@ -309,26 +309,16 @@ func (r *rule) plainLine(secret, text []byte, start, end int) bool {
 
 // entropy returns Shannon's entropy in bits per character, as gitleaks computes it.
 func entropy(text []byte) (sum float64) {
-	var ascii [utf8.RuneSelf]int
-	count := map[rune]int{}
-	for _, r := range string(text) {
-		if r < utf8.RuneSelf {
-			ascii[r]++
-		} else {
-			count[r]++
+	all := []rune(string(text))
+	slices.Sort(all)
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n] == all[0] {
+			n++
 		}
-	}
-	add := func(n int) {
-		f := float64(n) / float64(len(text))
-		sum -= f * math.Log2(f)
-	}
-	for _, n := range ascii {
-		if n > 0 {
-			add(n)
-		}
-	}
-	for _, n := range count {
-		add(n)
+		share := float64(n) / float64(len(text))
+		sum -= share * math.Log2(share)
+		all = all[n:]
 	}
 	return sum
 }

@@ -24,22 +24,9 @@ func size(text []byte, escaped bool) string {
 
 // sized reports whether a text is such a replacement already, possibly with a number to
 // distinguish keys.
-func sized(text []byte) bool {
-	rest, ok := bytes.CutPrefix(text, []byte("["))
-	n := digits(rest)
-	if !ok || n == 0 {
-		return false
-	}
-	if rest, ok = bytes.CutPrefix(rest[n:], []byte(" character")); !ok {
-		return false
-	}
-	rest = bytes.TrimPrefix(rest, []byte("s"))
-	if rest, ok = bytes.CutPrefix(rest, []byte("]")); !ok {
-		return false
-	}
-	rest, more := bytes.CutPrefix(rest, []byte("-"))
-	return len(rest) == digits(rest) && more == (len(rest) > 0)
-}
+func sized(text []byte) bool { return bytes.HasPrefix(text, []byte{'['}) && sizes().Match(text) }
+
+var sizes = lazily(`^\[\d+ characters?\](?:-\d+)?$`)
 
 // errStructure refuses to leave only the structure of a session whose format says nothing here.
 var errStructure = errors.New("--structure-only reads sessions of pi, codex, claude, gsh and openclaw only: of others the structure would not remain")

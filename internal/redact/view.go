@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"html"
+	"net/url"
 	"slices"
 	"sort"
 	"strconv"
@@ -158,15 +159,7 @@ func unit(b []byte, how spelling) (n int, r rune) {
 	case b[0] == '&':
 		return entity(b)
 	case b[0] == '%':
-		if len(b) > 2 {
-			if c, ok := hexRune(b[1:3]); ok {
-				if n, r := percentRune(b, c); n > 0 {
-					return n, r
-				}
-				return 3, c
-			}
-		}
-		return 0, 0
+		return percentRune(b)
 	case b[0] == '^':
 		if bytes.HasPrefix(b, []byte("^[[")) {
 			return terminal(b, 3), -1
@@ -223,20 +216,20 @@ func hexRune(b []byte) (rune, bool) {
 	return rune(n), err == nil && b[0] != '+'
 }
 
-// percentRune reads a character of several bytes, each after a percent sign.
-func percentRune(b []byte, first rune) (n int, r rune) {
-	if first < utf8.RuneSelf {
-		return 0, 0
-	}
-	bytes := []byte{byte(first)}
-	for i := 3; i+3 <= len(b) && b[i] == '%' && len(bytes) < utf8.UTFMax; i += 3 {
-		c, ok := hexRune(b[i+1 : i+3])
-		if !ok {
+// percentRune reads a character, each byte of which is spelled after a percent sign, or one such byte.
+func percentRune(b []byte) (n int, r rune) {
+	for n = 3; n <= min(len(b), 3*utf8.UTFMax); n += 3 {
+		text, err := url.PathUnescape(string(b[:n]))
+		if err != nil || b[n-3] != '%' {
 			break
 		}
-		bytes = append(bytes, byte(c))
-		if r, size := utf8.DecodeRune(bytes); r != utf8.RuneError && size == len(bytes) {
-			return i + 3, r
+		if r, size := utf8.DecodeRuneInString(text); r != utf8.RuneError && size == len(text) {
+			return n, r
+		}
+	}
+	if len(b) > 2 {
+		if c, ok := hexRune(b[1:3]); ok {
+			return 3, c
 		}
 	}
 	return 0, 0

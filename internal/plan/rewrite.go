@@ -147,13 +147,9 @@ func grown(tokens int) string {
 
 // A Redaction counts what redacting a session removes. It contains nothing of it.
 type Redaction struct {
-	Found    []redact.Found `json:"found"`
-	Stripped int            `json:"stripped"` // signatures and encrypted texts
-	Images   int            `json:"images"`   // that stay: their pixels were not searched
-	Bared    int            `json:"bared"`    // of these, those whose metadata was removed
-	Unread   int            `json:"unread"`   // of these, those that cannot be read: they may have metadata
-	Dropped  int            `json:"dropped"`  // images that were replaced with a single pixel
-	Report   bool           `json:"-"`        // print it in full
+	Found []redact.Found `json:"found"`
+	redact.Counts
+	Report bool `json:"-"` // print it in full
 }
 
 // Redact plans to write a redacted session, and checks it against the original. What is found is
@@ -176,10 +172,7 @@ func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, opt sessio
 	}
 	p := New("redact", r.Text(file), was)
 	p.Session.Leaf = "" // an id may contain a secret
-	p.Redaction = &Redaction{
-		Found: append([]redact.Found{}, t.Found()...), Stripped: t.Sealed,
-		Images: t.Images, Bared: t.Bared, Unread: t.Unread, Dropped: t.Dropped,
-	}
+	p.Redaction = &Redaction{Found: append([]redact.Found{}, t.Found()...), Counts: t.Counts}
 	p.free = func() { is.Close() }
 	p.fresh = func(w io.Writer) error { _, err := io.Copy(w, is.Plain()); return err }
 	return p, nil

@@ -53,8 +53,8 @@ func TestCountedOnce(t *testing.T) {
 		must.Do(pass(&to, from))
 		from = &to
 	}
-	if found := tally.Found(); tally.Images != 2 || tally.Sealed != 1 || len(found) != 1 || found[0].Places != 2 || found[0].Values != 1 {
-		t.Errorf("%d images, %d sealed, %+v", tally.Images, tally.Sealed, found)
+	if found := tally.Found(); tally.Images != 2 || tally.Stripped != 1 || len(found) != 1 || found[0].Places != 2 || found[0].Values != 1 {
+		t.Errorf("%d images, %d sealed, %+v", tally.Images, tally.Stripped, found)
 	}
 }
 

@@ -208,13 +208,13 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		return
 	case aSealed:
 		if set(""); len(text) > 0 && first {
-			x.Tally.Sealed++
+			x.Tally.Stripped++
 		}
 		return
 	case aBlob:
 		set("null")
 		if first {
-			x.Tally.Sealed++
+			x.Tally.Stripped++
 		}
 		return
 	case aSchema:

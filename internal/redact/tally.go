@@ -12,13 +12,18 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// Counts are what a run did besides replacing secrets.
+type Counts struct {
+	Stripped int `json:"stripped"` // signatures and encrypted texts
+	Images   int `json:"images"`   // that stay: their pixels were not searched
+	Bared    int `json:"bared"`    // of these, those whose metadata was removed
+	Unread   int `json:"unread"`   // of these, those that cannot be read: they may have metadata
+	Dropped  int `json:"dropped"`  // images that were replaced with a single pixel
+}
+
 // A Tally counts what a run has redacted.
 type Tally struct {
-	Sealed  int // signatures and encrypted texts that were stripped
-	Images  int // images that stay, whose pixels were not searched
-	Bared   int // those that lost metadata
-	Unread  int // those that may have metadata, since they cannot be read
-	Dropped int // images that were replaced
+	Counts
 
 	r      *Redactor
 	rules  []count

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -241,15 +242,6 @@ func (v *Vectors) ask(texts []string) (all [][]float32, err error) {
 	return all, err
 }
 
-// vectorsMagic begins a file of vectors. After it is, for each, a vectorHead and its elements.
-var vectorsMagic = []byte("ctxtool vectors 1\n")
-
-// A vectorHead is what a file has before the elements of a vector.
-type vectorHead struct {
-	Key vectorKey
-	N   uint32 // of elements
-}
-
 // load reads the file. One that cannot be read is one without vectors.
 func (v *Vectors) load() {
 	v.known = map[vectorKey][]float32{}
@@ -257,15 +249,8 @@ func (v *Vectors) load() {
 		return
 	}
 	data, err := v.Disk.ReadFile(v.File)
-	data, ok := bytes.CutPrefix(data, vectorsMagic)
-	if err != nil || !ok {
-		return
-	}
-	r, head := bytes.NewReader(data), vectorHead{}
-	for binary.Read(r, binary.LittleEndian, &head) == nil && int64(head.N)*4 <= int64(r.Len()) {
-		one := make([]float32, head.N)
-		binary.Read(r, binary.LittleEndian, one) // which the file has
-		v.known[head.Key] = one
+	if err != nil || gob.NewDecoder(bytes.NewReader(data)).Decode(&v.known) != nil {
+		v.known = map[vectorKey][]float32{}
 	}
 }
 
@@ -274,22 +259,16 @@ func (v *Vectors) save() error {
 	if v.File == "" || !v.fresh {
 		return nil
 	}
+	maps.DeleteFunc(v.known, func(_ vectorKey, one []float32) bool { return len(one) == 0 })
 	out, err := v.Disk.Create(v.File)
-	if err != nil && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w (--no-cache keeps no vectors)", err)
-	} else if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w (--no-cache keeps no vectors)", err)
+	}
+	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	var buf bytes.Buffer
-	buf.Write(vectorsMagic)
-	for k, one := range v.known {
-		if len(one) > 0 {
-			binary.Write(&buf, binary.LittleEndian, vectorHead{k, uint32(len(one))}) // a buffer fails nothing
-			binary.Write(&buf, binary.LittleEndian, one)
-		}
-	}
-	if _, err := buf.WriteTo(out); err != nil {
+	if err := gob.NewEncoder(out).Encode(v.known); err != nil {
 		return err
 	}
 	return out.Commit()

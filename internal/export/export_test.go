@@ -3,7 +3,6 @@ package export
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,8 +18,6 @@ import (
 	"ctxtool/sessionfmt"
 	_ "ctxtool/sessionfmt/sqlite"
 	"ctxtool/stats"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // options are those of an export into a folder.
@@ -63,20 +60,12 @@ func rowsIn(t *testing.T, dir string) map[string][]string {
 		for _, name := range must.Get(filepath.Glob(filepath.Join(dir, tab.name, "*", "*", "*.parquet"))) {
 			f := must.Get(os.Open(name))
 			defer f.Close()
-			file := must.Get(parquet.OpenFile(f, must.Get(f.Stat()).Size()))
-			r := parquet.NewGenericReader[any](file, tab.schema)
-			for {
-				var row [1]parquet.Row
-				n, err := r.ReadRows(row[:])
-				if n == 1 {
-					partition, _ := filepath.Rel(filepath.Join(dir, tab.name), filepath.Dir(name))
-					all[tab.name] = append(all[tab.name], partition+fmt.Sprint(row[0]))
-				}
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				must.Do(err)
-			}
+			partition, _ := filepath.Rel(filepath.Join(dir, tab.name), filepath.Dir(name))
+			file := parquetFile{tab, f, must.Get(f.Stat()).Size()}
+			must.Do(file.each(func(row []any) error {
+				all[tab.name] = append(all[tab.name], partition+fmt.Sprintf("%#v", row))
+				return nil
+			}))
 		}
 		slices.Sort(all[tab.name])
 	}
@@ -240,13 +229,13 @@ func TestManifest(t *testing.T) {
 	if done := export(t, options(out), "parquet", all); !done.Unchanged {
 		t.Errorf("a torn line: %+v", done)
 	}
-	manifest(strings.Replace(data, `"version":1`, `"version":0`, 1))
+	manifest(strings.Replace(data, `"version":2`, `"version":0`, 1))
 	if done := export(t, options(out), "parquet", all); done.Exported != len(all) {
 		t.Errorf("older tables: %+v", done)
 	}
 	same(t, "after older tables", rowsIn(t, out), want)
 	for bad, says := range map[string]string{
-		strings.Replace(data, `"version":1`, `"version":9`, 1): "newer than this program",
+		strings.Replace(data, `"version":2`, `"version":9`, 1): "newer than this program",
 		"{}\n":               "not a manifest",
 		"no JSON\n":          "not a manifest",
 		data + "no JSON\n\n": "damaged",

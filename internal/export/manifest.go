@@ -19,7 +19,7 @@ import (
 )
 
 // The version of tables: of their columns and of what these mean.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // manifestDir has the manifests of an export, one for each shard: engines skip what begins so.
 const manifestDir = "_ctxtool"

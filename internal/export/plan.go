@@ -23,7 +23,7 @@ type form struct {
 
 // A partWriter writes the files of a part. They have their names once they are committed.
 type partWriter interface {
-	add(r *Rows) error
+	put(table int, row []any) error // a row, which it may change
 	commit() error
 	abort()
 }

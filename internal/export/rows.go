@@ -5,13 +5,13 @@ package export
 type Rows struct {
 	Agent, Date string // of the session, which begin the rows of forms without partitions
 
-	Sessions    []Session
-	Requests    []Request
-	Messages    []Message
-	ToolCalls   []ToolCall
-	Compactions []Compaction
-	Findings    []Finding
-	Contents    []Content
+	Sessions    []Session    `table:"sessions"`
+	Requests    []Request    `table:"requests"`
+	Messages    []Message    `table:"messages"`
+	ToolCalls   []ToolCall   `table:"tool_calls"`
+	Compactions []Compaction `table:"compactions"`
+	Findings    []Finding    `table:"findings"`
+	Contents    []Content    `table:"contents"`
 
 	unread bool     // the session cannot be read
 	bases  []string // the files that it continues

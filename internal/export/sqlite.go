@@ -8,12 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 
 	"ctxtool/sessionfmt"
 
-	"github.com/parquet-go/parquet-go"
 	_ "modernc.org/sqlite" // the driver
 )
 
@@ -27,7 +26,6 @@ type database struct {
 	db      *sql.DB
 	tx      *sql.Tx
 	inserts []*sql.Stmt
-	args    []any
 }
 
 func beginDatabase(o *Options, p *planned) (_ partWriter, err error) {
@@ -95,21 +93,9 @@ func (w *database) start() (err error) {
 	return nil
 }
 
-func (w *database) add(r *Rows) error {
-	for i, t := range w.o.tables() {
-		err := t.values(r, func(row parquet.Row) error {
-			w.args = append(w.args[:0], r.Agent, r.Date)
-			for k, v := range row {
-				w.args = append(w.args, t.sqlValue(k, v))
-			}
-			_, err := w.inserts[i].Exec(w.args...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+func (w *database) put(table int, row []any) error {
+	_, err := w.inserts[table].Exec(tables()[table].spelled(row)...)
+	return err
 }
 
 func (w *database) commit() error {
@@ -153,39 +139,18 @@ func (w *database) abort() {
 }
 
 // sqlTypes are the types of columns by the kind of their values.
-var sqlTypes = map[parquet.Kind]string{
-	parquet.Boolean: "INTEGER", parquet.Int64: "INTEGER", parquet.Double: "REAL", parquet.ByteArray: "TEXT",
+var sqlTypes = map[reflect.Kind]string{
+	reflect.Bool: "INTEGER", reflect.Int64: "INTEGER", reflect.Float64: "REAL", reflect.String: "TEXT",
 }
 
 // sqlColumns returns the columns with their types.
-func (t *table) sqlColumns() []string {
-	columns := slices.Clone(before)
-	for i, leaf := range t.schema.Columns() {
-		kind := "TEXT"
-		if !t.times[i] {
-			column, _ := t.schema.Lookup(leaf...)
-			kind = sqlTypes[column.Node.Type().Kind()]
+func (t *table) sqlColumns() (columns []string) {
+	for _, c := range t.columns {
+		kind := sqlTypes[c.kind]
+		if c.time {
+			kind = sqlTypes[reflect.String]
 		}
-		columns = append(columns, `"`+leaf[0]+`" `+kind)
+		columns = append(columns, `"`+c.name+`" `+kind)
 	}
 	return columns
-}
-
-// sqlValue returns a value as the driver takes it.
-func (t *table) sqlValue(column int, v parquet.Value) any {
-	switch {
-	case v.IsNull():
-		return nil
-	case t.times[column]:
-		return t.text(column, v)
-	}
-	switch v.Kind() {
-	case parquet.Boolean:
-		return v.Boolean()
-	case parquet.Int64:
-		return v.Int64()
-	case parquet.Double:
-		return v.Double()
-	}
-	return v.String()
 }

@@ -1,76 +1,85 @@
 package export
 
 import (
-	"io"
+	"reflect"
+	"slices"
+	"strings"
 	"sync"
-
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
-	"github.com/parquet-go/parquet-go/format"
+	"time"
 )
 
 // A table is one of the tables, for all forms: its rows are structs, whose tags name the columns.
 type table struct {
-	name   string
-	schema *parquet.Schema
-	times  map[int]bool // columns that are times
-	values func(r *Rows, yield func(parquet.Row) error) error
+	name    string
+	columns []column
+	rows    []int // the field of Rows that has them
 }
 
-// tables returns all tables; the last one is written only if it is asked for. Their schemas are read
+// A column is one of a table. Its values are bool, int64, float64 or string, or nil.
+type column struct {
+	name     string
+	kind     reflect.Kind
+	optional bool // it may be nil
+	recurs   bool // texts are worth a dictionary
+	time     bool // numbers are milliseconds since 1970
+}
+
+// tables returns all tables; the last one is written only if it is asked for. Their columns are read
 // from structs, which other commands should not wait for.
-var tables = sync.OnceValue(func() []*table {
-	return []*table{
-		define("sessions", func(r *Rows) []Session { return r.Sessions }),
-		define("requests", func(r *Rows) []Request { return r.Requests }),
-		define("messages", func(r *Rows) []Message { return r.Messages }),
-		define("tool_calls", func(r *Rows) []ToolCall { return r.ToolCalls }),
-		define("compactions", func(r *Rows) []Compaction { return r.Compactions }),
-		define("findings", func(r *Rows) []Finding { return r.Findings }),
-		define("contents", func(r *Rows) []Content { return r.Contents }),
+var tables = sync.OnceValue(func() (all []*table) {
+	for f := range reflect.TypeFor[Rows]().Fields() {
+		name := f.Tag.Get("table")
+		if name == "" {
+			continue
+		}
+		t := &table{name: name, rows: f.Index, columns: slices.Clone(before)}
+		for f := range f.Type.Elem().Fields() {
+			name, options, _ := strings.Cut(f.Tag.Get("parquet"), ",")
+			c := column{
+				name: name, kind: f.Type.Kind(), recurs: options == "dict", time: strings.HasPrefix(options, "timestamp"),
+			}
+			if c.optional = c.kind == reflect.Pointer; c.optional {
+				c.kind = f.Type.Elem().Kind()
+			}
+			t.columns = append(t.columns, c)
+		}
+		all = append(all, t)
 	}
+	return all
 })
 
-// The most that a row group has, which engines give to a thread each and a writer holds in memory, and
-// the most that a dictionary has, bytes.
-const (
-	rowsPerGroup   = 1 << 16
-	mostDictionary = 1 << 20
-)
+// before are the columns that begin rows; in Parquet files the partition has them.
+var before = []column{{name: "agent", kind: reflect.String}, {name: "date", kind: reflect.String}}
 
-func define[T any](name string, of func(r *Rows) []T) *table {
-	t := &table{name: name, schema: parquet.SchemaOf(new(T)), times: map[int]bool{}}
-	for i, path := range t.schema.Columns() {
-		column, _ := t.schema.Lookup(path...)
-		if logical := column.Node.Type().LogicalType(); logical != nil {
-			_, t.times[i] = logical.Value.(*format.TimestampType)
-		}
-	}
-	t.values = func(r *Rows, yield func(parquet.Row) error) error {
-		all := of(r)
-		var row parquet.Row
-		for i := range all {
-			row = t.schema.Deconstruct(row[:0], &all[i])
-			if err := yield(row); err != nil {
-				return err
+// each yields the rows of a table. A row is valid until the next one.
+func (t *table) each(r *Rows, yield func(row []any) error) error {
+	all := reflect.ValueOf(r).Elem().FieldByIndex(t.rows)
+	row := []any{r.Agent, r.Date}
+	for i := range all.Len() {
+		row = row[:len(before)]
+		for _, v := range all.Index(i).Fields() {
+			switch {
+			case v.Kind() != reflect.Pointer:
+				row = append(row, v.Interface())
+			case v.IsNil():
+				row = append(row, nil)
+			default:
+				row = append(row, v.Elem().Interface())
 			}
 		}
-		return nil
+		if err := yield(row); err != nil {
+			return err
+		}
 	}
-	return t
+	return nil
 }
 
-// create starts a Parquet file of the table.
-func (t *table) create(w io.Writer) *parquet.GenericWriter[any] {
-	return parquet.NewGenericWriter[any](w, t.schema, parquet.CreatedBy("ctxtool", program(), ""),
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}), parquet.MaxRowsPerRowGroup(rowsPerGroup),
-		parquet.DictionaryMaxBytes(mostDictionary))
-}
-
-// columns returns the names of the columns.
-func (t *table) columns() (names []string) {
-	for _, path := range t.schema.Columns() {
-		names = append(names, path[0])
+// spelled makes the times of a row texts, in UTC.
+func (t *table) spelled(row []any) []any {
+	for i, v := range row {
+		if ms, ok := v.(int64); ok && t.columns[i].time {
+			row[i] = time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+		}
 	}
-	return names
+	return row
 }

@@ -87,21 +87,29 @@ func (o *Options) writeParts(f *form, j *journal, todo *plan, out *Result) (err 
 			w.abort()
 		}
 	}()
+	add := func(r *Rows) error {
+		for i, t := range o.tables() {
+			if err := t.each(r, func(row []any) error { return w.put(i, row) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	done := int64(0)
 	return parallel.Ordered(jobs, o.readBeside, func(r *Rows, _ bool) error {
 		one := &jobs[done]
 		done++
 		if w == nil {
+			one.part.rows = map[string]int64{}
 			if w, err = f.begin(o, one.part); err != nil {
 				return err
 			}
-			one.part.rows = map[string]int64{}
 		}
 		if r == nil && one.in.Path != "" { // too large to be read beside others
 			if o.Large != nil {
 				o.Large(true)
 			}
-			if r, err = o.read(one.in, w.add); err != nil {
+			if r, err = o.read(one.in, add); err != nil {
 				return err
 			}
 			if o.Large != nil {
@@ -117,7 +125,7 @@ func (o *Options) writeParts(f *form, j *journal, todo *plan, out *Result) (err 
 					one.part.reads[one.at].Bases = append(one.part.reads[one.at].Bases, base)
 				}
 			}
-			if err := w.add(r); err != nil {
+			if err := add(r); err != nil {
 				return err
 			}
 		}

@@ -158,7 +158,7 @@ func (w *compactionWalk) boundary(a replay.Step) {
 	w.judge(&c, window)
 	b := survival.Across(w.before, a.Messages(), a.Record)
 	c.Summarized, c.Kept, c.Split = len(b.Gone), b.Kept, b.Split
-	c.Survival, err = b.Survive(w.l.Replay, &w.carried, nil)
+	c.Survival, err = b.Survive(w.l.Replay, &w.carried)
 	w.l.fail(err)
 	if b.FirstKept >= 0 {
 		c.FirstKept = s.ID(b.FirstKept)

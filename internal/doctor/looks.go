@@ -249,7 +249,7 @@ func (x *exam) step(r *replay.Replay, s replay.Step) {
 	if err == nil && survival.Compacts(s.Did, line) {
 		b := survival.Across(d.before, s.Messages(), s.Record)
 		d.gone = len(b.Gone)
-		d.last, err = b.Survive(r, &d.carried, nil)
+		d.last, err = b.Survive(r, &d.carried)
 	}
 	d.err = err
 }

@@ -3,10 +3,8 @@ package reuse
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 
-	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/outline"
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
@@ -30,7 +28,7 @@ type Compaction struct {
 	Dropped int      `json:"dropped"`         // messages that left the context
 	Kept    int      `json:"kept"`            // messages after it, its summary included
 	Lost    []Lost   `json:"lost"`            // facts of the dropped messages that the summary lacks, the most important first
-	Used    []Reused `json:"used"`            // what later answers used of the dropped messages and neither the summary nor a kept message has, the least likely to be chance first
+	Used    []Reused `json:"used"`            // what later answers used of the dropped messages while no message of the context had it, as `simulate` finds regrets, the least likely to be chance first
 }
 
 // A Lost is a fact that the summary lacks.
@@ -48,7 +46,7 @@ type Reused struct {
 	What  string   `json:"what"`  // the path, word or line, or the call in a few words
 	Entry string   `json:"entry"` // the entry of the last dropped message that has it
 	Line  int      `json:"line"`  // of that entry
-	By    []usedBy `json:"by"`    // the answers, in order
+	By    []usedBy `json:"by"`    // the answers, in order; what an answer has used, the context has again
 }
 
 // A usedBy is an answer that used it.
@@ -61,68 +59,44 @@ type usedBy struct {
 type drop struct {
 	survival.Boundary
 	record, request int
-	before, after   int     // tokens
-	entered, left   []int32 // messages that were not there after the drop before, and that no longer are
-	used            []finding
-}
-
-// A finding is a term of a drop that later answers may use.
-type finding struct {
-	term int32
-	name string
-	from int32 // the last message that has it
+	before, after   int // tokens
+	used            []Reused
 }
 
 // A tracing finds what the answers of a path use of what its compactions dropped.
 type tracing struct {
 	r        *replay.Replay
 	drops    []drop
-	answers  []answered         // from the first drop on
-	messages replay.Messages    // the last ones of the walk, which know all
-	terms    map[uint64]int32   // that answers use
-	used     [][]usedBy         // by term, in order
-	kinds    []Kind             // of the terms
-	read     map[int32]*reading // of the messages at drops, by number
+	leavings []leaving
+	answers  []answered      // from the first drop on
+	messages replay.Messages // the last ones of the walk, which know all
+	known    int32           // messages so far
 }
 
-// An answered is an answer: its entry, and the request that it answers.
-type answered struct{ record, request int }
-
-// A reading is what there is to know of a message.
-type reading struct {
-	told  survival.Told
-	terms []spelled // that answers use
-	calls []called
-	id    string // of the call that it is the result of
+// An answered is an answer: its entry, its message, and the request that it answers.
+type answered struct {
+	record  int
+	number  int32
+	request int
 }
 
-// A spelled is a term as a message spells it, and a called the call of an id.
-type (
-	spelled struct {
-		term int32
-		name string
-	}
-	called struct {
-		id   string
-		term uint64
-		name string
-	}
-)
+// A leaving is what a step took from the context and what it brought back, before an answer.
+type leaving struct {
+	answer     int // index in answers
+	drop       int // of the step, -1 for none
+	gone, back []int32
+}
 
 // Compactions returns the compactions of the path to record leaf. stopped is the error of the
 // broken patch that ended the replay, if any.
 func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compaction, stopped, err error) {
-	t := &tracing{r: r, terms: map[uint64]int32{}, read: map[int32]*reading{}}
+	t := &tracing{r: r}
 	if stopped, err = t.walk(leaf, c); err != nil || len(t.drops) == 0 {
 		return []Compaction{}, stopped, err
 	}
-	if err = t.readAnswers(); err == nil {
-		err = t.readMessages()
-	}
-	if err != nil {
+	if err := t.uses(); err != nil {
 		return nil, nil, err
 	}
-	t.find()
 	var carried survival.Facts
 	for i := range t.drops {
 		one, err := t.compaction(&t.drops[i], &carried)
@@ -137,7 +111,6 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 // walk finds the compactions and the answers after the first of them.
 func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
 	meter := ledger.New(t.r, ledger.Options{Counter: c, Sizes: true}).Meter()
-	var last replay.Messages // at the last drop
 	lines, path, size := t.r.Session.NewReader(), 0, 0
 	way, _ := t.r.Session.Path(leaf)
 	for step, err := range t.r.Walk(leaf) {
@@ -161,12 +134,12 @@ func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
 			}
 			t.drops = append(t.drops, drop{
 				Boundary: survival.Across(t.messages, now, step.Record), record: step.Record, request: step.Requests(),
-				before: size, after: n.Total, entered: now.Without(last), left: last.Without(now),
+				before: size, after: n.Total,
 			})
-			last = now
 		}
+		t.leave(now, step.Record)
 		if step.Did == replay.Added && t.r.Session.Kind(step.Record) == jsonl.Assistant && len(t.drops) > 0 {
-			t.answers = append(t.answers, answered{step.Record, step.Requests() - 1})
+			t.answers = append(t.answers, answered{step.Record, now.Number(now.Listed() - 1), step.Requests() - 1})
 		}
 		t.messages = now
 		if path++; path < len(way) && survival.MayCompact(t.r.Session.Kind(way[path])) {
@@ -180,138 +153,78 @@ func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
 	return nil, nil
 }
 
-// batch is how many messages a worker reads at a time.
-const batch = 64
-
-// readAll reads messages on all CPUs.
-func readAll[T any](
-	r *replay.Replay, pieces []*replay.Piece, see func(*reader, *replay.Piece, *jsonl.Message) T,
-) ([]T, error) {
-	all := make([]T, len(pieces))
-	return all, parallel.Each((len(all)+batch-1)/batch, func() func(int) error {
-		load, words := r.NewReader(), &reader{}
-		return func(k int) error {
-			for i := k * batch; i < min(len(all), (k+1)*batch); i++ {
-				m, _, err := load.Message(pieces[i])
-				if err != nil {
-					return err
-				}
-				all[i] = see(words, pieces[i], m)
-			}
-			return nil
+// leave records what the step of a record took from the context.
+func (t *tracing) leave(now replay.Messages, record int) {
+	one := leaving{answer: len(t.answers), drop: -1, gone: t.messages.Without(now)}
+	if n := len(t.drops) - 1; n >= 0 && t.drops[n].record == record {
+		one.drop = n
+	}
+	known := t.known
+	for _, number := range now.Without(t.messages) {
+		if t.known = max(t.known, number+1); number < known {
+			one.back = append(one.back, number)
 		}
-	})
+	}
+	if len(one.gone)+len(one.back) > 0 {
+		t.leavings = append(t.leavings, one)
+	}
 }
 
-// readAnswers finds the terms that answers use.
-func (t *tracing) readAnswers() error {
-	pieces := make([]*replay.Piece, len(t.answers))
-	for i, a := range t.answers {
-		p := t.r.Own(a.record)
-		pieces[i] = &p
+// uses finds what answers use of each drop.
+func (t *tracing) uses() error {
+	pieces := make([]*replay.Piece, t.known)
+	for number := range pieces {
+		pieces[number] = t.messages.Numbered(int32(number))
 	}
-	terms, err := readAll(t.r, pieces, func(r *reader, _ *replay.Piece, m *jsonl.Message) (terms []uint64) {
-		r.terms(m, func(term uint64, _ Kind, _ []byte) { terms = append(terms, term) }, func(string, uint64, string) {})
-		return distinct(terms)
-	})
-	for i, all := range terms {
-		by := usedBy{t.answers[i].request, t.r.Session.ID(t.answers[i].record)}
-		for _, term := range all {
-			n, ok := t.terms[term]
-			if !ok {
-				n = int32(len(t.used))
-				t.terms[term], t.used, t.kinds = n, append(t.used, nil), append(t.kinds, order[rank(term)])
-			}
-			t.used[n] = append(t.used[n], by)
-		}
-		terms[i] = nil
-	}
-	return err
-}
-
-// reading reads a message, but for the term of the call that it is the result of.
-func (t *tracing) reading(r *reader, p *replay.Piece, m *jsonl.Message) (one reading) {
-	known := map[int32]bool{}
-	one.told = survival.Tell(p.Kind(), m, p.Origin().Record)
-	r.terms(m, func(term uint64, _ Kind, name []byte) {
-		if n, ok := t.terms[term]; ok && !known[n] {
-			known[n] = true
-			one.terms = append(one.terms, spelled{n, string(name)})
-		}
-	}, func(id string, term uint64, name string) { one.calls = append(one.calls, called{id, term, name}) })
-	if m.Kind == jsonl.ToolResult {
-		one.id = m.CallID.Text()
-	}
-	return one
-}
-
-// readMessages reads the messages before and after drops.
-func (t *tracing) readMessages() error {
-	var numbers []int32
-	for i := range t.drops {
-		numbers = append(append(numbers, t.drops[i].entered...), t.drops[i].Gone...)
-	}
-	numbers = slices.DeleteFunc(distinct(numbers), func(n int32) bool { return !t.messages.Numbered(n).Sent() })
-	pieces := make([]*replay.Piece, len(numbers))
-	for i, n := range numbers {
-		pieces[i] = t.messages.Numbered(n)
-	}
-	all, err := readAll(t.r, pieces, t.reading)
+	x, err := newIndex(t.r, pieces)
 	if err != nil {
 		return err
 	}
-	calls := map[string]called{}
-	for i := range all {
-		for _, c := range all[i].calls {
-			calls[c.id] = c
+	var all []Regret // each of one term
+	removals, next := x.Removals(), 0
+	for i, a := range t.answers {
+		for ; next < len(t.leavings) && t.leavings[next].answer <= i; next++ {
+			one := &t.leavings[next]
+			for _, number := range one.gone {
+				removals.Remove(int(number), one.drop+1, false)
+			}
+			for _, number := range one.back {
+				removals.Restore(int(number))
+			}
 		}
-		all[i].calls = nil
-		t.read[numbers[i]] = &all[i]
-	}
-	for i := range all {
-		if c, ok := calls[all[i].id]; ok {
-			if n, used := t.terms[c.term]; used {
-				all[i].terms = append(all[i].terms, spelled{n, c.name})
+		for _, one := range removals.missed(i, int(a.number)) {
+			if one.Removed > 0 { // and not by an edit
+				all = append(all, one)
 			}
 		}
 	}
-	return nil
+	names, err := x.Names(all)
+	t.use(all, names)
+	return err
 }
 
-// find finds the terms of each drop that no message after it has.
-func (t *tracing) find() {
-	has := make([]int32, len(t.used)) // by term, the messages of the context that have it
-	count := func(numbers []int32, by int32) {
-		for _, number := range numbers {
-			if one := t.read[number]; one != nil {
-				for _, s := range one.terms {
-					has[s.term] += by
-				}
-			}
+// use adds what answers used to the drops.
+func (t *tracing) use(all []Regret, names []string) {
+	type thing struct {
+		drop int
+		kind Kind
+		name string
+	}
+	s, at := t.r.Session, map[thing]int{}
+	for i := range all {
+		one := &all[i]
+		d, answer, is := &t.drops[one.Removed-1], &t.answers[one.Request], thing{one.Removed, one.kind(), names[i]}
+		k, known := at[is]
+		if !known {
+			from := t.messages.Numbered(int32(one.Message)).Origin().Record
+			k = len(d.used)
+			at[is], d.used = k, append(d.used, Reused{Kind: is.kind, What: is.name, Entry: s.ID(from), Line: s.Line(from)})
+		}
+		u, by := &d.used[k], usedBy{answer.request, s.ID(answer.record)}
+		if n := len(u.By); n == 0 || u.By[n-1] != by {
+			u.By = append(u.By, by)
 		}
 	}
-	for i := range t.drops {
-		d := &t.drops[i]
-		count(d.entered, 1)
-		count(d.left, -1)
-		at := map[int32]int{}
-		for _, number := range d.Gone {
-			for _, s := range t.read[number].terms {
-				if k, ok := at[s.term]; ok {
-					d.used[k].from = number
-				} else if has[s.term] == 0 && len(t.by(s.term, d.request)) > 0 {
-					at[s.term] = len(d.used)
-					d.used = append(d.used, finding{s.term, s.name, number})
-				}
-			}
-		}
-	}
-}
-
-// by returns the answers to request from and later ones that use a term.
-func (t *tracing) by(term int32, from int) []usedBy {
-	used := t.used[term]
-	return used[sort.Search(len(used), func(i int) bool { return used[i].Request >= from }):]
 }
 
 // compaction returns the Compaction of a drop.
@@ -325,10 +238,15 @@ func (t *tracing) compaction(d *drop, carried *survival.Facts) (one Compaction, 
 		Schema: "ctxtool/compactions/1", Entry: s.ID(d.record), Line: s.Line(d.record),
 		Reset: s.Kind(d.record) == jsonl.Reset, Time: line.Get("timestamp").Text(), Request: d.request,
 		Before: d.before, After: d.after, Dropped: len(d.Gone), Kept: d.Kept + len(d.Summary),
-		Lost: []Lost{}, Used: []Reused{},
+		Lost: []Lost{}, Used: append([]Reused{}, d.used...),
 	}
-	t.uses(d, &one)
-	found, err := d.Survive(t.r, carried, func(number int32) *survival.Told { return &t.read[number].told })
+	slices.SortFunc(one.Used, func(a, b Reused) int {
+		return cmp.Or(
+			slices.Index(order, a.Kind)-slices.Index(order, b.Kind),
+			len(b.By)-len(a.By), a.By[0].Request-b.By[0].Request, strings.Compare(a.What, b.What),
+		)
+	})
+	found, err := d.Survive(t.r, carried)
 	if err != nil {
 		return one, err
 	}
@@ -348,24 +266,4 @@ func (t *tracing) compaction(d *drop, carried *survival.Facts) (one Compaction, 
 		}
 	}
 	return one, nil
-}
-
-// uses adds what later answers used of a drop.
-func (t *tracing) uses(d *drop, one *Compaction) {
-	s := t.r.Session
-	for i := range d.used {
-		f := &d.used[i]
-		kind := t.kinds[f.term]
-		if _, command, _ := strings.Cut(f.name, " "); kind == Call && survival.OnlyLooks(command) {
-			continue
-		}
-		from := t.messages.Numbered(f.from).Origin().Record
-		one.Used = append(one.Used, Reused{kind, f.name, s.ID(from), s.Line(from), t.by(f.term, d.request)})
-	}
-	slices.SortFunc(one.Used, func(a, b Reused) int {
-		return cmp.Or(
-			slices.Index(order, a.Kind)-slices.Index(order, b.Kind),
-			len(b.By)-len(a.By), a.By[0].Request-b.By[0].Request, strings.Compare(a.What, b.What),
-		)
-	})
 }

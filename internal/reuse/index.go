@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"ctxtool/internal/base/parallel"
@@ -12,43 +11,45 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An Index lists the terms that answers use, and the messages of an envelope that have them.
-// Messages are named by their index in the envelope. It is safe for concurrent use.
+// An Index lists the terms that answers use, and the messages that have them. Messages are named by
+// their index in an envelope. It is safe for concurrent use.
 type Index struct {
-	e     *replay.Envelope
-	terms map[uint64]int32
-	kinds []uint8   // of the terms, as indexes in order
-	uses  [][]int32 // of each message, the terms that it uses if it is an answer, in order
-	has   []int32   // the messages that have a term that is not common, in order: those of term t from first[t] to first[t+1]
-	first []int32
-	acts  []bool // of each message, whether it is an answer with a call that may change something
+	r        *replay.Replay
+	messages []*replay.Piece
+	terms    map[uint64]int32
+	kinds    []uint8   // of the terms, as indexes in order
+	uses     [][]int32 // of each message, the terms that it uses if it is an answer, in order
+	has      []int32   // the messages that have a term that is not common, in order: those of term t from first[t] to first[t+1]
+	first    []int32
+	acts     []bool // of each message, whether it is an answer with a call that may change something
 }
 
 // NewIndex reads the messages of an envelope on all CPUs: first the answers, for what they use,
 // then the others, for who has it.
 func NewIndex(e *replay.Envelope) (*Index, error) {
-	x := &Index{e: e, terms: map[uint64]int32{}, uses: make([][]int32, e.Len()), acts: make([]bool, e.Len())}
-	answers := make([]answer, e.Len())
-	made := make([]map[string]uint64, e.Chunks()) // the calls of a range of messages, by id
-	if err := parallel.Each(len(made), func() func(int) error {
-		load, s := e.Replay().NewReader(), &scanner{}
-		return func(k int) error {
-			made[k] = map[string]uint64{}
-			for i := e.Len() * k / len(made); i < e.Len()*(k+1)/len(made); i++ {
-				p := e.Piece(i)
-				if p.Kind() != jsonl.Assistant || !p.Sent() {
-					continue
-				}
-				m, _, err := load.Message(p)
-				if err != nil {
-					return err
-				}
-				s.answer = answer{s.answer.uses[:0], s.answer.has[:0], s.answer.says[:0]}
-				x.acts[i] = s.read(m, made[k])
-				answers[i] = answer{distinct(s.answer.uses), distinct(s.answer.has), distinct(s.answer.says)}
-			}
-			return nil
+	messages := make([]*replay.Piece, e.Len())
+	for i := range messages {
+		messages[i] = e.Piece(i)
+	}
+	return newIndex(e.Replay(), messages)
+}
+
+// newIndex reads messages in the order in which a context got them.
+func newIndex(r *replay.Replay, messages []*replay.Piece) (*Index, error) {
+	n := len(messages)
+	x := &Index{r: r, messages: messages, terms: map[uint64]int32{}, uses: make([][]int32, n), acts: make([]bool, n)}
+	answers := make([]answer, n)
+	made := make([]map[string]uint64, x.parts()) // the calls of a range of messages, by id
+	for k := range made {
+		made[k] = map[string]uint64{}
+	}
+	if err := x.read(true, func(s *scanner, part, i int, m *jsonl.Message) {
+		if m == nil {
+			return
 		}
+		s.answer = answer{s.answer.uses[:0], s.answer.has[:0], s.answer.says[:0]}
+		x.acts[i] = s.read(m, made[part])
+		answers[i] = answer{distinct(s.answer.uses), distinct(s.answer.has), distinct(s.answer.says)}
 	}); err != nil {
 		return nil, err
 	}
@@ -73,6 +74,35 @@ func NewIndex(e *replay.Envelope) (*Index, error) {
 	return x, x.find(calls, answers)
 }
 
+// batch is how many messages a worker reads at a time.
+const batch = 256
+
+func (x *Index) parts() int { return (len(x.messages) + batch - 1) / batch }
+
+// read reads answers, or all others, as a provider gets them, on all CPUs. Messages that are not read are nil.
+func (x *Index) read(answers bool, see func(s *scanner, part, index int, m *jsonl.Message)) error {
+	return parallel.Each(x.parts(), func() func(int) error {
+		load, s := x.r.NewReader(), &scanner{}
+		return func(part int) error {
+			for i := part * batch; i < min(len(x.messages), (part+1)*batch); i++ {
+				p := x.messages[i]
+				if !p.Sent() {
+					continue
+				}
+				var m *jsonl.Message
+				if answers == (p.Kind() == jsonl.Assistant) {
+					var err error
+					if m, _, err = load.Message(p); err != nil {
+						return err
+					}
+				}
+				see(s, part, i, m)
+			}
+			return nil
+		}
+	})
+}
+
 // distinct sorts a list, and returns a copy without repetitions.
 func distinct[T cmp.Ordered](all []T) []T {
 	slices.Sort(all)
@@ -88,14 +118,8 @@ type occurrence struct{ term, message int32 }
 
 // find finds the messages that have the terms that answers use. Those of common terms are not kept.
 func (x *Index) find(calls map[string]uint64, answers []answer) error {
-	parts, counts := make([][]occurrence, x.e.Chunks()), make([]atomic.Int32, len(x.kinds))
-	scanners := sync.Pool{New: func() any { return &scanner{} }}
-	err := x.e.Scan(func(chunk, index int, _ *replay.Piece, m *jsonl.Message, _ int) {
-		if m == nil {
-			return
-		}
-		s := scanners.Get().(*scanner)
-		defer scanners.Put(s)
+	parts, counts := make([][]occurrence, x.parts()), make([]atomic.Int32, len(x.kinds))
+	err := x.read(false, func(s *scanner, part, index int, m *jsonl.Message) {
 		s.found = s.found[:0]
 		for _, term := range answers[index].says {
 			s.take(x, term)
@@ -107,7 +131,7 @@ func (x *Index) find(calls map[string]uint64, answers []answer) error {
 			s.take(x, term)
 		}
 		answers[index] = answer{}
-		if m.Kind != jsonl.Assistant {
+		if m != nil {
 			texts(m, &s.buf, func(term uint64, kind Kind, name []byte) { s.take(x, indexed(term, kind, name)) })
 			if term, ok := calls[m.CallID.Text()]; ok && m.Kind == jsonl.ToolResult {
 				s.take(x, term)
@@ -116,7 +140,7 @@ func (x *Index) find(calls map[string]uint64, answers []answer) error {
 		slices.Sort(s.found)
 		for _, t := range slices.Compact(s.found) {
 			if n := counts[max(t, ^t)].Add(1); n <= common || x.frequent(t) {
-				parts[chunk] = append(parts[chunk], occurrence{t, int32(index)})
+				parts[part] = append(parts[part], occurrence{t, int32(index)})
 			}
 		}
 	})
@@ -193,7 +217,8 @@ func (s *scanner) take(x *Index, term uint64) {
 // Names returns what the answers of regrets used: the longest path, line or word, or the call in a
 // few words.
 func (x *Index) Names(all []Regret) ([]string, error) {
-	load, r := x.e.Replay().NewReader(), &reader{}
+	load := x.r.NewReader()
+	var buf []byte
 	names := make([]string, len(all))
 	places := make([]int, len(all)) // by answer
 	for i := range places {
@@ -206,11 +231,11 @@ func (x *Index) Names(all []Regret) ([]string, error) {
 			n++
 		}
 		of := places[:n]
-		m, _, err := load.Message(x.e.Piece(all[of[0]].Answer))
+		m, _, err := load.Message(x.messages[all[of[0]].Answer])
 		if err != nil {
 			return nil, err
 		}
-		r.terms(m, func(term uint64, kind Kind, name []byte) {
+		terms(m, &buf, func(term uint64, kind Kind, name []byte) {
 			if kind == Path && !isFile(name, true) {
 				return
 			}
@@ -220,7 +245,7 @@ func (x *Index) Names(all []Regret) ([]string, error) {
 					names[i] = string(name)
 				}
 			}
-		}, func(string, uint64, string) {})
+		})
 		places = places[n:]
 	}
 	return names, nil

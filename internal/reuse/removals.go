@@ -90,21 +90,38 @@ func (r *Removals) Forget(answer int) {
 // Regrets returns what the answer to a request uses of messages that have left the context, in
 // order. A call whose result may have changed is none, nor is one short identifier.
 func (r *Removals) Regrets(request, answer int) (all []Regret) {
-	x := r.x
-	for _, t := range x.uses[answer] {
-		kind, last := order[x.kinds[t]], r.lost(t, int32(answer))
-		if last >= 0 && r.standing[t] == 0 && !(kind == Call && x.stale(int(last), answer)) {
-			all = with(all, Regret{Kind: kind, Message: int(last), Removed: int(r.gone[last]) - 1, Answer: answer, Request: request, terms: []int32{t}})
-		}
+	for _, one := range r.missed(request, answer) {
+		all = with(all, one)
 	}
-	all = slices.DeleteFunc(all, func(r Regret) bool { return r.Kind == word && len(r.terms) < 2 })
 	for i := range all {
-		if all[i].Kind == word {
-			all[i].Kind = Identifier
-		}
+		all[i].Kind = all[i].kind()
 	}
 	slices.SortFunc(all, func(a, b Regret) int { return a.Message - b.Message })
 	return all
+}
+
+// kind returns the kind as others see it.
+func (r *Regret) kind() Kind {
+	if r.Kind == word {
+		return Identifier
+	}
+	return r.Kind
+}
+
+// missed is Regrets with one for each term.
+func (r *Removals) missed(request, answer int) (all []Regret) {
+	x, words := r.x, map[int]int{}
+	for _, t := range x.uses[answer] {
+		kind, last := order[x.kinds[t]], int(r.lost(t, int32(answer)))
+		if last < 0 || r.standing[t] > 0 || kind == Call && x.stale(last, answer) {
+			continue
+		}
+		if kind == word {
+			words[last]++
+		}
+		all = append(all, Regret{Kind: kind, Message: last, Removed: int(r.gone[last]) - 1, Answer: answer, Request: request, terms: []int32{t}})
+	}
+	return slices.DeleteFunc(all, func(one Regret) bool { return one.Kind == word && words[one.Message] < 2 })
 }
 
 // stale reports whether what a call gave may have changed before an answer makes the call again:

@@ -42,24 +42,20 @@ func hash(kind Kind, text []byte) uint64 {
 // rank returns the index in order of the kind of a term.
 func rank(term uint64) int { return int(term >> 61) }
 
-// A reader finds the terms of messages. Its zero value is ready to use.
-type reader struct{ buf []byte }
-
-// terms calls tell with each term of a message, and called with the calls of an answer by id: a
-// call is a term of its result too.
-func (r *reader) terms(m *jsonl.Message, tell func(term uint64, kind Kind, name []byte), called func(id string, term uint64, name string)) {
-	texts(m, &r.buf, tell)
+// terms calls tell with each term of an answer. A call is one, in a few words.
+func terms(m *jsonl.Message, buf *[]byte, tell func(term uint64, kind Kind, name []byte)) {
+	texts(m, buf, tell)
 	for b := range m.Calls {
-		term, name := callTerm(b.Name.Text(), b.Args), b.Name.Text()
+		tool := b.Name.Text()
+		name := tool
 		for text := range b.Args.Strings {
-			if name == b.Name.Text() {
+			if name == tool {
 				name = outline.FirstWords(name + " " + text.Text())
 			}
-			r.buf = text.AppendText(r.buf[:0])
-			scan(r.buf, tell)
+			*buf = text.AppendText((*buf)[:0])
+			scan(*buf, tell)
 		}
-		called(b.ID.Text(), term, name)
-		tell(term, Call, []byte(name))
+		tell(callTerm(tool, b.Args), Call, []byte(name))
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// TestUses: of what a compaction dropped, there is what later answers used, without what
-// the summary or a kept message has.
+// TestUses: of what a compaction dropped, there is what later answers used while no message of the
+// context had it.
 func TestUses(t *testing.T) {
 	var file strings.Builder
 	file.WriteString(`{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n")
@@ -55,7 +55,7 @@ func TestUses(t *testing.T) {
 	}
 	want := []string{
 		"call read src/outbox/queue.go of r1: a2/1",
-		"path src/outbox/queue.go of a1: a2/1 a3/2",
+		"path src/outbox/queue.go of a1: a2/1",
 		"line for q.pending > 0 { q.flushOne() } of r1: a3/2",
 		"identifier droppedWord1 of r1: a3/2",
 		"identifier flushOne of r1: a3/2",

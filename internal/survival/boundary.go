@@ -48,10 +48,9 @@ func Across(before, after replay.Messages, record int) Boundary {
 	return b
 }
 
-// Survive finds the facts of the messages of a boundary that its summary has. tell returns what each
-// of these tells; with nil, they are read. Last holds the facts of the previous summary, which this one can lose; Survive sets
-// it to the facts of this one.
-func (b *Boundary) Survive(r *replay.Replay, last *Facts, tell func(number int32) *Told) (Survival, error) {
+// Survive finds the facts of the messages of a boundary that its summary has. Last holds the facts of
+// the previous summary, which this one can lose; Survive sets it to the facts of this one.
+func (b *Boundary) Survive(r *replay.Replay, last *Facts) (Survival, error) {
 	var facts Facts
 	load := r.NewReader()
 	carried, summary := last, strings.Builder{}
@@ -70,10 +69,6 @@ func (b *Boundary) Survive(r *replay.Replay, last *Facts, tell func(number int32
 			if carried != nil {
 				facts, carried = *carried, nil // what it told can be lost now
 			}
-			continue
-		}
-		if tell != nil {
-			facts.take(tell(number))
 			continue
 		}
 		m, _, err := load.Message(p)

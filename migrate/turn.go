@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"slices"
 
 	"ctxtool/replay"
@@ -38,7 +39,7 @@ func (p *Plan) decide() error {
 			return err
 		}
 	}
-	p.settle(all)
+	settle(all)
 	for _, t := range all {
 		if t.stays == "" {
 			p.turn[t.Record] = t.Index
@@ -116,39 +117,18 @@ func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 	return nil
 }
 
-// settle keeps further compactions because of those that stay. One that stays cuts the history
-// without compactions, so an earlier patch may remain only if it cut nothing that this one
-// keeps. A patch below one that stays changes both histories, with and without compactions, at
-// an index counted in only one of them: so no compaction after it may stay.
-func (p *Plan) settle(all []candidate) {
-	type neighbours struct{ above, below, revived, shadows bool } // that stay: where, and what they do
-	for again := true; again; {
-		again = false
-		around := make([]neighbours, len(all))
-		for i := range all { // cuts come after those before them
-			if up := all[i].Above; up >= 0 {
-				around[i].above = around[up].above || all[up].stays != ""
-			}
+// settle keeps all compactions that share a path with one that stays: it may restore what they cut, and is
+// told apart from a shadow by what is before it.
+func settle(all []candidate) {
+	const why = "another compaction on its path is not converted"
+	for _, t := range slices.Backward(all) { // cuts come after those before them
+		if t.stays != "" && t.Above >= 0 {
+			all[t.Above].stays = cmp.Or(all[t.Above].stays, why)
 		}
-		for i := len(all) - 1; i >= 0; i-- {
-			t, k := &all[i], around[i]
-			if t.stays == "" {
-				switch {
-				case k.above && k.below:
-					t.stays = "it is between compactions that are not converted"
-				case k.revived:
-					t.stays = "a later compaction that is not converted restores what it cut"
-				case k.shadows && p.Compaction == Transform:
-					t.stays = "the next compaction is not converted, and would be read as its shadow"
-				}
-				again = again || t.stays != ""
-			}
-			if t.Above >= 0 {
-				up, stays := &around[t.Above], t.stays != ""
-				up.below = up.below || k.below || stays
-				up.revived = up.revived || k.revived || stays && t.Revives
-				up.shadows = up.shadows || stays && t.Direct
-			}
+	}
+	for i, t := range all {
+		if t.Above >= 0 && all[t.Above].stays != "" {
+			all[i].stays = cmp.Or(t.stays, why)
 		}
 	}
 }

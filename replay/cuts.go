@@ -11,13 +11,8 @@ type Cut struct {
 	// cached messages of the request.
 	Index int
 	// Why is the reason that no patch has the same effect on every later envelope. It is empty
-	// if one has.
+	// if one has, where the compactions before it are patches too.
 	Why string
-	// Revives reports whether the entry would have another effect if the compactions before it
-	// were patches, because it restores messages that they cut.
-	Revives bool
-	// Direct reports whether only labels lie between the entry and the previous compaction.
-	Direct bool
 }
 
 // Cuts returns the compactions of the whole file that take effect under the envelope rules,
@@ -44,61 +39,22 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 	return cuts, nil
 }
 
-// A cutter compares each compaction with the patch that could replace it.
-//
-// As long as every compaction so far could be a patch, it keeps the state that the patches
-// would have made, and applies to it what the machine applies to its own. That state and the
-// machine's state under the last compaction then hold the same messages, apart from messages
-// that no provider gets. A later compaction that stays an entry would cut the patched state
-// instead of the state without compactions. It may stay only if both give the same result.
+// A cutter compares each compaction with the patch that could replace it. The messages before one
+// are then the same for both, apart from those that no provider gets.
 type cutter struct {
-	cuts    *[]Cut
-	last    int    // of them on this path
-	native  bool   // a compaction could not be a patch
-	patched *state // the state with patches in place of compactions; nil before the first and after a native one
-}
-
-// fork returns a copy for another branch.
-func (c *cutter) fork() *cutter {
-	next := *c
-	if c.patched != nil {
-		next.patched = c.patched.fork()
-	}
-	return &next
+	cuts *[]Cut
+	last int // of them on this path
 }
 
 // compacted compares a compaction entry, which adds heads messages of its own, with the state before it.
 func (c *cutter) compacted(m *machine, msg Piece, line value, before *state, heads int) {
-	next := m.cut
 	cut := Cut{Record: int(msg.rec), Above: c.last}
-	cut.Direct = c.last >= 0 && m.follows((*c.cuts)[c.last].Record)
 	place := m.keptPlace(int(msg.rec), line)
-	if c.patched != nil {
-		cut.Revives = !m.keepsSame(c.patched, place, next, heads)
+	if cut.Why = m.unpatchable(line, place, before, m.cut); cut.Why == "" {
+		cut.Index, cut.Why = before.msgs.indexOfTail(&m.cut.msgs, heads)
 	}
-	if cut.Why = m.unpatchable(line, place, before, next); cut.Why == "" {
-		cut.Index, cut.Why = before.msgs.indexOfTail(&next.msgs, heads)
-	}
+	c.last = len(*c.cuts)
 	*c.cuts = append(*c.cuts, cut)
-	c.last = len(*c.cuts) - 1
-	switch {
-	case cut.Why != "":
-		c.native = true
-	case !c.native:
-		if c.patched == nil {
-			c.patched = before.fork()
-		}
-		c.patched.msgs.cut(c.patched.msgs.index(cut.Index), m.pool.intern(msg))
-	}
-}
-
-// follows reports whether only labels lie between a record and the current entry.
-func (m *machine) follows(rec int) bool {
-	i := m.pos - 1
-	for i >= 0 && m.r.Session.Kind(m.path.at(i)) == jsonl.Label {
-		i--
-	}
-	return i >= 0 && m.path.at(i) == rec
 }
 
 // keptPlace returns the place on the path of a compaction's first kept entry. It is the
@@ -155,28 +111,6 @@ func hasDelta(deltas []delta) bool {
 		}
 	}
 	return false
-}
-
-// keepsSame reports whether a compaction with that first kept place would keep the same
-// messages of s as it keeps in next after its own.
-func (m *machine) keepsSame(s *state, place int, next *state, heads int) bool {
-	own := *s
-	own.dropSystems()
-	first := 0 // an unknown entry keeps everything
-	switch {
-	case place == m.pos:
-		first = own.msgs.n
-	case place >= 0:
-		first, _ = own.msgs.from(int32(place))
-	}
-	kept := m.keep(own.msgs, first, next.from)
-	at := kept.tail(&next.msgs, heads)
-	for i := range max(0, at) {
-		if kept.at(i).flags&unsent == 0 {
-			return false
-		}
-	}
-	return at >= 0
 }
 
 // tail returns the place in l at which the messages of other from index own on begin, ignoring

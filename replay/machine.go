@@ -133,9 +133,6 @@ func (m *machine) do(c Change) {
 	if m.cut != nil {
 		m.apply(m.cut, &m.change)
 	}
-	if m.cutter != nil && m.cutter.patched != nil && m.err == nil {
-		m.apply(m.cutter.patched, &m.change)
-	}
 	m.notify()
 }
 

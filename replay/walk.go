@@ -181,7 +181,8 @@ func (m *machine) fork() *machine {
 		next.watch[i] = o.Fork(Step{m: m}, Step{m: &next})
 	}
 	if m.cutter != nil {
-		next.cutter = m.cutter.fork()
+		own := *m.cutter
+		next.cutter = &own
 	}
 	return &next
 }

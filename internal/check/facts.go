@@ -13,7 +13,7 @@ import (
 
 // A fact is a property of a line that checks need once all lines are read.
 type fact struct {
-	at uint64 // the offset of the line, then 20 bits with the number of a call's outline or the size of a message, and 4 with the kind
+	at uint64 // the offset of the line, then 20 bits with the size of a message, and 4 with the kind
 	id uint64 // for a call or a result, a hash of the call's id; for an image, its size in base64, bytes
 }
 
@@ -21,7 +21,6 @@ type factKind uint8
 
 func (f fact) kind() factKind { return factKind(f.at & 0xf) }
 func (f fact) off() int64     { return int64(f.at >> 24) }
-func (f fact) outline() int   { return int(f.at >> 4 & maxOutlines) }
 func (f fact) size() int64    { return int64(f.at >> 4 & maxSize) }
 
 // maxSize is the size of messages from which on it is not known, tokens.
@@ -49,7 +48,6 @@ const largeLine = 1 << 20
 type facts struct {
 	seed  maphash.Seed
 	notes []*notes
-	calls outlines
 	all   []fact // in the order of the file, once sorted
 }
 
@@ -57,7 +55,6 @@ type facts struct {
 type notes struct {
 	facts  *facts
 	chunks [][]fact
-	buf    []byte // for outlines
 	weigh  weigh.Weigher
 }
 
@@ -65,7 +62,7 @@ type notes struct {
 const factChunk = 4096
 
 func newFacts() *facts {
-	return &facts{seed: maphash.MakeSeed(), calls: outlines{number: map[string]uint64{}}}
+	return &facts{seed: maphash.MakeSeed()}
 }
 
 // newNotes returns the notes of one more worker. It must be called before the workers start.
@@ -117,9 +114,7 @@ func (n *notes) keep(list []fact) {
 func (n *notes) message(list []fact, off int64, m *jsonl.Message) []fact {
 	for b := range m.Calls {
 		if b.ID != nil {
-			call := newFact(off, aCall, n.facts.hash(b.ID))
-			call.at |= n.outline(b.Name, b.Args) << 4
-			list = append(list, call)
+			list = append(list, newFact(off, aCall, n.facts.hash(b.ID)))
 		}
 	}
 	u, is := m.Usage.Usage(), newFact(off, aMessage, 0)

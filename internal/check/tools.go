@@ -1,9 +1,11 @@
 package check
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
@@ -19,21 +21,17 @@ type toolset struct {
 	at     prompt.State // the prompt that has them
 	byName map[string]*tool
 	bySpec map[string]*tool // by name and schema, for the whole session
-	fits   map[fit]bool
+	answer jsonl.Message
 }
-
-func newToolset() toolset { return toolset{bySpec: map[string]*tool{}, fits: map[fit]bool{}} }
 
 // A tool is a tool definition, prepared for validating arguments.
 type tool struct {
 	schema jsonl.Value
-	typed  bool // see typed
-	full   *jsonschema.Resolved
-	tried  bool // full has been made, or cannot be made
+	full   func() *jsonschema.Resolved
 }
 
 // called checks the tool calls of the step if it is an answer and the session records its
-// tools. It reads nothing if all calls are known to fit.
+// tools.
 func (w *walk) called() {
 	t, rec := &w.tools, w.step.Record
 	is, known, _, err := w.step.Tools()
@@ -43,44 +41,30 @@ func (w *walk) called() {
 	}
 	t.follow(is)
 	w.gone()
-	if t.absent {
-		known = false
-	}
-	if !known || w.s.Kind(rec) != jsonl.Assistant || w.step.Did != replay.Added {
+	if t.absent || !known || w.s.Kind(rec) != jsonl.Assistant || w.step.Did != replay.Added {
 		return
 	}
-	found := w.facts.of(w.s.Offset(rec))
-	if t.allFit(found, w.facts) {
+	if !slices.ContainsFunc(w.facts.of(w.s.Offset(rec)), func(f fact) bool { return f.kind() == aCall }) {
 		return
 	}
-	line, _ := w.line(rec)
-	var calls []*jsonl.Block
-	for b := range line.Get("message").Message().Calls {
+	if _, w.err = w.lines.Message(rec, &t.answer); w.err != nil {
+		return
+	}
+	for b := range t.answer.Calls {
 		if b.ID == nil {
 			continue
 		}
-		calls = append(calls, b)
-		if name := b.Name.Text(); t.byName[name] == nil {
-			w.found("tool-unknown", "it calls %q, and the request had no such tool", sessionfmt.Quote(name))
-		}
-	}
-	found = slices.DeleteFunc(slices.Clone(found), func(f fact) bool { return f.kind() != aCall })
-	for k, b := range calls {
-		n := 0
-		if len(found) == len(calls) { // else the line has a duplicate field
-			n = found[k].outline()
-		}
-		if fault := t.hold(b, n); fault != "" {
-			w.found("tool-arguments", "the arguments of %s do not fit its schema: %s", sessionfmt.Quote(b.Name.Text()), fault)
+		name := sessionfmt.Quote(b.Name.Text())
+		if d := t.byName[b.Name.Text()]; d == nil {
+			w.found("tool-unknown", "it calls %q, and the request had no such tool", name)
+		} else if fault := d.refuses(b.Args); fault != "" {
+			w.found("tool-arguments", "the arguments of %s do not fit its schema: %s", name, fault)
 		}
 	}
 }
 
 // follow makes the tools those of a prompt. Of equal names the last one counts.
 func (t *toolset) follow(is *prompt.Fold) {
-	if t.byName == nil {
-		t.byName = map[string]*tool{}
-	}
 	changed := map[string]bool{}
 	t.at.ToolsDiffer(&is.State, func(_ int, was, is *prompt.Tool) {
 		for _, d := range []*prompt.Tool{was, is} {
@@ -112,63 +96,23 @@ func (w *walk) gone() {
 	}
 }
 
-// A fit is a tool with an outline of calls that it accepts.
-type fit struct {
-	outline int
-	tool    *tool
-}
-
-// allFit reports whether all calls of an answer are known to fit, from earlier calls with
-// the same outlines.
-func (t *toolset) allFit(found []fact, f *facts) bool {
-	for _, c := range found {
-		if c.kind() != aCall {
-			continue
-		}
-		n := c.outline()
-		if n == 0 {
-			return false
-		}
-		if d := t.byName[f.calls.tools[n-1]]; d == nil || !t.fits[fit{n, d}] {
-			return false
-		}
-	}
-	return true
-}
-
-// hold returns the error in the arguments of a call, or ""; outline is the number of its
-// outline.
-func (t *toolset) hold(b *jsonl.Block, outline int) string {
-	d := t.byName[b.Name.Text()]
-	if d == nil {
-		return ""
-	}
-	fault := d.refuses(b.Args)
-	if fault == "" && outline > 0 && (d.schema.IsNull() || d.typed) {
-		t.fits[fit{outline, d}] = true
-	}
-	return fault
-}
-
 // tool returns a prepared definition. Sessions declare the same tools many times.
 func (t *toolset) tool(d *prompt.Tool) *tool {
 	schema := d.Raw.Get("parameters")
 	key := d.Name + "\n" + string(schema)
 	if t.bySpec[key] == nil {
-		t.bySpec[key] = &tool{schema: schema, typed: typed(schema)}
+		t.bySpec[key] = &tool{schema, sync.OnceValue(func() *jsonschema.Resolved { return compile(schema) })}
 	}
 	return t.bySpec[key]
 }
 
 // refuses returns the error in arguments, or "".
 func (t *tool) refuses(args jsonl.Value) string {
-	if t.schema.IsNull() {
+	if t.schema.IsNull() || !args.IsNull() && fits(t.schema, args) {
 		return ""
 	}
-	if !t.tried {
-		t.full, t.tried = compile(t.schema), true
-	}
-	if t.full == nil {
+	full := t.full()
+	if full == nil {
 		return "" // an invalid schema allows all arguments
 	}
 	if args.IsNull() {
@@ -178,7 +122,7 @@ func (t *tool) refuses(args jsonl.Value) string {
 	if json.Unmarshal(args, &v) != nil {
 		return "" // nested too deep for the library
 	}
-	if err := t.full.Validate(v); err != nil {
+	if err := full.Validate(v); err != nil {
 		fault, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "validating root: "), "\n")
 		return sessionfmt.Quote(fault)
 	}
@@ -202,21 +146,28 @@ func compile(schema jsonl.Value) *jsonschema.Resolved {
 // remarks are the fields of a schema without an effect on validation.
 var remarks = []string{"description", "title", "default", "examples", "$schema", "$id", "$comment"}
 
-// typed reports whether a schema depends on names and types alone, as most do: either all calls
-// with one outline fit it, or none does.
-func typed(schema jsonl.Value) bool {
-	for key, v := range schema.Members {
+// fits reports whether a value is sure to fit a schema that depends on names and types alone, as most do. Of others
+// the library decides.
+func fits(schema, v jsonl.Value) bool {
+	var properties jsonl.Value
+	closed := false
+	for key, is := range schema.Members {
 		ok := true
 		switch name := string(key); name {
-		case "type", "required":
-		case "properties":
-			for _, sub := range v.Members {
-				ok = ok && typed(sub)
+		case "type":
+			ok = hasType(is, v)
+		case "required":
+			for name := range is.Elements {
+				ok = ok && v.Get(name.Text()).Exists()
 			}
+		case "properties":
+			properties = is
 		case "additionalProperties":
-			ok = !v.IsObject()
+			closed, ok = !is.Truthy(), !is.IsObject()
 		case "items":
-			ok = typed(v)
+			for of := range v.Elements {
+				ok = ok && fits(is, of)
+			}
 		default:
 			ok = slices.Contains(remarks, name)
 		}
@@ -224,5 +175,34 @@ func typed(schema jsonl.Value) bool {
 			return false
 		}
 	}
+	for name, of := range v.Members {
+		if sub := properties.Get(string(name)); sub.Exists() && !fits(sub, of) || !sub.Exists() && closed {
+			return false
+		}
+	}
 	return schema.IsObject()
+}
+
+// hasType reports whether a value is sure to have a type of a schema, or one of several.
+func hasType(want, v jsonl.Value) bool {
+	for one := range want.Elements {
+		if hasType(one, v) {
+			return true
+		}
+	}
+	switch want.Text() {
+	case "string":
+		return v.IsString()
+	case "object":
+		return v.IsObject()
+	case "array":
+		return v.IsArray()
+	case "number":
+		return v.IsNumber()
+	case "integer":
+		return v.IsNumber() && !bytes.ContainsAny(v, ".eE")
+	case "boolean":
+		return string(v) == "true" || string(v) == "false"
+	}
+	return want.Is("null") && v.IsNull()
 }

@@ -69,7 +69,7 @@ func (x *subject) fails(err error) {
 // walk replays the branches with these options, and calls the checks with each step. It
 // returns nil after an error of reading.
 func (x *subject) walk(opt replay.Options) *walk {
-	w := &walk{subject: x, lines: x.s.NewReader(), tools: newToolset()}
+	w := &walk{subject: x, lines: x.s.NewReader(), tools: toolset{byName: map[string]*tool{}, bySpec: map[string]*tool{}}}
 	if c := x.s.Reading().Certainty; c != nil {
 		w.tools.absent = c.Tools == "absent"
 	}

@@ -191,7 +191,7 @@ func whyBroken(b *cache.Break) string {
 		if m := (pause + 30) / 60 * 60; m > b.Lifetime { // to the minute
 			pause = m
 		}
-		return fmt.Sprintf("%s %s, the cache lives %s", b.Cause, duration(pause), duration(b.Lifetime))
+		return fmt.Sprintf("%s %s, lifetime %s", b.Cause, duration(pause), duration(b.Lifetime))
 	}
 	if b.Cause == cache.CauseIdle {
 		return "idle compaction " + entryID(b.Entry)

@@ -88,10 +88,11 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 			file = found.File
 			fmt.Fprintf(w, "  in %s, which it continues:\n", sessionfmt.Clean(file))
 		}
-		fmt.Fprintf(w, "  %6s  %s  %s  %-*s  %s\n", line, on.paint(faint, fmt.Sprintf("%-*s", entries, entryID(found.Entry))),
-			on.paint(wordStyle(found.Severity.String()), fmt.Sprintf("%-7s", found.Severity)), codes, found.Code, sessionfmt.Clean(text))
+		entry, severity := fmt.Sprintf("%-*s", entries, entryID(found.Entry)), fmt.Sprintf("%-7s", found.Severity)
+		head := fmt.Sprintf("  %6s  %s  %s  %-*s  ", line, on.paint(faint, entry), on.paint(wordStyle(found.Severity.String()), severity), codes, found.Code)
+		writeFolded(w, head, text, on)
 		if found.Hides != nil {
-			fmt.Fprintf(w, "  %6s  %-*s  %-7s  %-*s  %s\n", "", entries, "", "", codes, "", hides(*found.Hides))
+			writeFolded(w, strings.Repeat(" ", measure.String(head)), hides(*found.Hides), on)
 		}
 		if fix := [2]string{found.Fix, code}; !slices.Contains(fixes, fix) {
 			fixes = append(fixes, fix)

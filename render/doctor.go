@@ -46,13 +46,14 @@ func writeDoctor(w *bufio.Writer, r *doctor.Report, on Screen) {
 
 // writeFolded writes a sentence, on a terminal in lines of its width, with a head before the first.
 func writeFolded(w *bufio.Writer, head, text string, on Screen) {
-	column := len(head)
+	indent := max(2, measure.String(head))
+	column := measure.String(head)
 	w.WriteString(head)
 	for i, word := range strings.Split(sessionfmt.Clean(text), " ") {
 		switch {
 		case i == 0:
 		case on.Width > 0 && column+1+len(word) > on.Width:
-			column = max(2, len(head))
+			column = indent
 			fmt.Fprintf(w, "\n%*s", column, "")
 		default:
 			w.WriteByte(' ')

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -287,7 +288,11 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice) 
 			e.collect(10) // there is hardly any garbage
 		}
 		r := check.File(f.path, mine)
-		r.Rename(e.fileName(f.given))
+		name := e.fileName(f.given)
+		if o.format == "text" {
+			name = cmp.Or(e.store().Short(f.path), name)
+		}
+		r.Rename(name)
 		return r
 	})
 }

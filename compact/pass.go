@@ -273,11 +273,12 @@ type Work struct {
 	Requests []Request // for the summaries that the pass waits for
 	Report   *PassReport
 
-	from    *View // the view before the pass
-	own     int   // 1 more than the message that changed last, whose blocks no other view has; 0 for none
-	changed []int // in a Keeper: messages that have changed since the pass ran, in order
-	settled int   // in a Keeper: messages before this one have been through the pass
-	memory  *any  // in a Keeper: what the pass remembers of them
+	from    *View  // the view before the pass
+	own     int    // 1 more than the message that changed last, whose blocks no other view has; 0 for none
+	weight  weight // of that message
+	changed []int  // in a Keeper: messages that have changed since the pass ran, in order
+	settled int    // in a Keeper: messages before this one have been through the pass
+	memory  *any   // in a Keeper: what the pass remembers of them
 	pass    string
 	was     total
 	skip    string // the reason to report if nothing changes
@@ -328,13 +329,21 @@ func (w *Work) change(c Change, f func(m *Message)) {
 		w.View = w.from.fork()
 	}
 	m := &w.Messages[c.Message]
-	before := m.Tokens(w.Counter)
 	if w.own != c.Message+1 {
-		m.Blocks, w.own = slices.Clone(m.Blocks), c.Message+1
+		m.Blocks, w.own, w.weight = slices.Clone(m.Blocks), c.Message+1, m.weight(w.Counter)
+	}
+	before, blocks := w.weight.tokens(w.Counter), len(m.Blocks)
+	if c.Block >= 0 {
+		m.Blocks[c.Block].weigh(w.Counter, -1, &w.weight)
 	}
 	m.Edited = true
 	f(m)
-	after := m.Tokens(w.Counter)
+	if c.Block >= 0 && blocks == len(m.Blocks) {
+		m.Blocks[c.Block].weigh(w.Counter, 1, &w.weight)
+	} else {
+		w.weight = m.weight(w.Counter)
+	}
+	after := w.weight.tokens(w.Counter)
 	switch c.Action {
 	case Replace:
 		if c.Now = after; c.Block >= 0 {
@@ -381,11 +390,22 @@ func (w *Work) replaceMessage(i int, text, why string) {
 	})
 }
 
-// drop removes a block from a message.
+// droppedBlock is a block that drop has emptied, until sweep.
+const droppedBlock = ResultBlock + 1
+
+// drop empties a block of a message. The caller must call sweep.
 func (w *Work) drop(i, block int, why string) {
 	w.change(Change{Message: i, Block: BlockIndex(block), Action: Drop, Why: why}, func(m *Message) {
-		m.Blocks = slices.Delete(m.Blocks, block, block+1)
+		m.Blocks[block] = Block{Kind: droppedBlock}
 	})
+}
+
+// sweep removes the blocks of a message that are dropped: one by one, those after it would move each time.
+func (w *Work) sweep(i int) {
+	if w.own == i+1 {
+		m := &w.Messages[i]
+		m.Blocks = slices.DeleteFunc(m.Blocks, func(b Block) bool { return b.Kind == droppedBlock })
+	}
 }
 
 // Omit removes a message. The caller must remove the rest of its group.

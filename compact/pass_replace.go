@@ -131,9 +131,10 @@ func redactSecrets(w *Work) {
 	run := r.NewRun()
 	defer run.Close()
 	for i := range w.news {
-		for k := len(w.Messages[i].Blocks) - 1; w.Live(i) && k >= 0; k-- { // dropping one moves those after it
+		for k := len(w.Messages[i].Blocks) - 1; w.Live(i) && k >= 0; k-- {
 			w.redact(run, i, k)
 		}
+		w.sweep(i)
 	}
 }
 

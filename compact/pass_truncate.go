@@ -151,16 +151,21 @@ func stripThinking(w *Work) {
 			continue
 		}
 		w.stripTags(i)
-		for k := len(w.Messages[i].Blocks) - 1; k >= 0; k-- {
+		left := len(w.Messages[i].Blocks)
+		for k := left - 1; k >= 0; k-- {
 			if w.Messages[i].Blocks[k].Kind != jsonl.ThinkingBlock {
 				continue
 			}
-			if len(w.Messages[i].Blocks) == 1 {
+			if left == 1 {
 				w.Replace(i, k, "", "thinking of an earlier answer, that said nothing else")
 				continue
 			}
 			w.drop(i, k, "thinking of an earlier answer")
+			if w.Messages[i].Blocks[k].Kind == droppedBlock {
+				left--
+			}
 		}
+		w.sweep(i)
 	}
 }
 

@@ -291,28 +291,40 @@ func (v *View) arguments(tool string, args jsonl.Value) length {
 }
 
 // Tokens returns the tokens of a message, the same number as replay's.
-func (m *Message) Tokens(c *tokens.Counter) int {
-	parts, sum := c.Message, 0
+func (m *Message) Tokens(c *tokens.Counter) int { return m.weight(c).tokens(c) }
+
+// A weight is what a counter counts of a message: tokens of parts, and the length of all others.
+type weight struct{ parts, rest int }
+
+func (w weight) tokens(c *tokens.Counter) int { return w.parts + c.Of(w.rest) }
+
+func (m *Message) weight(c *tokens.Counter) weight {
+	w := weight{parts: c.Message}
+	for i := range m.Blocks {
+		m.Blocks[i].weigh(c, 1, &w)
+	}
+	return w
+}
+
+// weigh adds a block to a weight so many times.
+func (b *Block) weigh(c *tokens.Counter, times int, w *weight) {
 	add := func(n int) {
 		if c.ByText {
-			parts += c.Of(n)
+			w.parts += times * c.Of(n)
 		} else {
-			sum += n
+			w.rest += times * n
 		}
 	}
-	for i := range m.Blocks {
-		switch b := &m.Blocks[i]; {
-		case b.Kind == jsonl.ImageBlock:
-			add(c.Image)
-		case (b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.OtherBlock) && c.NoThinking:
-		case b.Tool != nil && b.Kind == jsonl.CallBlock && c.Call == nil:
-			add(b.Tool.in(c))
-			fallthrough
-		default:
-			add(b.length.in(c))
-		}
+	switch {
+	case b.Kind == jsonl.ImageBlock:
+		add(c.Image)
+	case (b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.OtherBlock) && c.NoThinking:
+	case b.Tool != nil && b.Kind == jsonl.CallBlock && c.Call == nil:
+		add(b.Tool.in(c))
+		fallthrough
+	default:
+		add(b.length.in(c))
 	}
-	return parts + c.Of(sum)
 }
 
 // tokensOf returns the tokens of a text by itself.

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -103,10 +105,9 @@ const justMade, justCopied = 2 * time.Second, time.Minute
 // begin so and go on with 8 hexadecimal digits or an ending of copies, that are not young, and that
 // nobody holds.
 func sweep(dir, prefix string, young time.Duration) {
-	all, _ := os.ReadDir(dir)
-	for _, entry := range all {
+	for _, entry := range temporaries(dir) {
 		rest, ok := strings.CutPrefix(entry.Name(), prefix)
-		if !ok || !entry.Type().IsRegular() || !temporaryEnd.MatchString(rest) {
+		if !ok || !entry.Type().IsRegular() || temporaryEnd.FindString(rest) != rest {
 			continue
 		}
 		name := filepath.Join(dir, entry.Name())
@@ -125,8 +126,28 @@ func sweep(dir, prefix string, young time.Duration) {
 	}
 }
 
+// listed are the temporary files of the last folder, for who makes many files in it.
+var listed struct {
+	sync.Mutex
+	dir string
+	at  time.Time
+	all []os.DirEntry
+}
+
+// temporaries returns the files of a folder that may be temporary, but for some that are young.
+func temporaries(dir string) []os.DirEntry {
+	listed.Lock()
+	defer listed.Unlock()
+	if now := time.Now(); listed.dir != dir || now.Sub(listed.at) > justMade {
+		all, _ := os.ReadDir(dir)
+		listed.dir, listed.at = dir, now
+		listed.all = slices.DeleteFunc(all, func(f os.DirEntry) bool { return !temporaryEnd.MatchString(f.Name()) })
+	}
+	return listed.all
+}
+
 // temporaryEnd ends the names of temporary files.
-var temporaryEnd = regexp.MustCompile(`^(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal|-shm)?)$`)
+var temporaryEnd = regexp.MustCompile(`(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal|-shm)?)$`)
 
 // Write adds to the file. Commit returns any earlier error.
 func (f *NewFile) Write(p []byte) (int, error) {

@@ -18,6 +18,8 @@ type Coverage struct {
 	Files  int     `json:"files"` // that were read
 	Bytes  int64   `json:"bytes"` // of their lines
 	Fields []Field `json:"fields"`
+
+	fields map[[2]string]int // their indexes by agent and path
 }
 
 // A Field is a field of lines that nothing reads, or a type of them.
@@ -89,6 +91,9 @@ func (c *Coverage) Add(s *sessionfmt.Session, file string) error {
 	}
 	w := &coverage{all: c, agent: s.Dialect().Agent(), file: file, known: parseFields(table)}
 	c.Files++
+	if c.fields == nil {
+		c.fields = map[[2]string]int{}
+	}
 	for l, err := range s.Lines {
 		if err != nil {
 			return err
@@ -186,9 +191,11 @@ func typeOf(v jsonl.Value) string {
 // found counts a value that nothing reads.
 func (w *coverage) found(v jsonl.Value, known bool) {
 	path := sessionfmt.Quote(string(w.path))
-	i := slices.IndexFunc(w.all.Fields, func(u Field) bool { return u.Path == path && u.Agent == w.agent })
-	if i < 0 {
+	of := [2]string{w.agent, path}
+	i, had := w.all.fields[of]
+	if !had {
 		i = len(w.all.Fields)
+		w.all.fields[of] = i
 		w.all.Fields = append(w.all.Fields, Field{Agent: w.agent, Path: path, Known: known, File: w.file, Line: w.number})
 	}
 	w.all.Fields[i].Count++

@@ -251,13 +251,14 @@ func (d *Difference) sections(a, b []prompt.Part) {
 func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemChange) {
 	pair := make([]int, len(b))
 	taken := make([]bool, len(a))
+	named := map[string][]int{} // in a, those that are not taken
+	for i := range a {
+		named[a[i].name] = append(named[a[i].name], i)
+	}
 	for j := range b {
 		pair[j] = -1
-		for i := range a {
-			if !taken[i] && a[i].name == b[j].name {
-				pair[j], taken[i] = i, true
-				break
-			}
+		if all := named[b[j].name]; len(all) > 0 {
+			pair[j], taken[all[0]], named[b[j].name] = all[0], true, all[1:]
 		}
 	}
 	for i := range a {

@@ -14,7 +14,6 @@ import (
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
-	"ctxtool/replay/prompt"
 )
 
 // The weights of lines that no request costs anything for: damage comes before all others, and what
@@ -167,11 +166,14 @@ func (x *exam) carried() (all []Line, err error) {
 	if err != nil {
 		return nil, err
 	}
+	carried := map[string]bool{}
+	for _, t := range now.Tools {
+		carried[t.Name] = true
+	}
 	servers, rest := map[string]*offering{}, map[string]*offering{"tool": {}, "skill": {}}
 	for _, o := range x.Figures.Context.Offered {
 		server := serverOf(o.Name)
-		carries := o.Kind == "skill" || slices.ContainsFunc(now.Tools, func(t prompt.Tool) bool { return t.Name == o.Name })
-		if o.Kind == "file" || !carries {
+		if o.Kind == "file" || o.Kind != "skill" && !carried[o.Name] {
 			continue
 		}
 		group := rest[o.Kind]

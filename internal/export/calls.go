@@ -110,7 +110,9 @@ func (m *maker) answerRow(row *Request, k int32) {
 	row.SystemTokens, row.ToolsTokens = from0(prompt.System), from0(prompt.Tools)
 	row.UserTokens, row.AnswerTokens = from0(one.shares.User), from0(one.shares.Answers)
 	row.ResultTokens, row.SummaryTokens = from0(one.shares.Results), from0(one.shares.Summaries)
-	row.KeptMessages, row.FreshTokens, row.Messages = from0(q.Kept), &one.fresh, from0(q.Messages.Sent())
+	view := m.Book.View(k, false)
+	sent, _ := view.Until(q.Messages.Len())
+	row.KeptMessages, row.FreshTokens, row.Messages = from0(q.Kept), &one.fresh, from0(sent)
 }
 
 // cacheRow sets what the account of the cache has of a request.

@@ -315,7 +315,7 @@ func (s *Session) refuseParent(i int) error {
 	case len(s.idOf(i)) == 0:
 		why = "it has no id, so no entry can follow it"
 	case r.flags&flagShadowed != 0:
-		why = fmt.Sprintf("line %d has the same id, so new entries would follow that one", s.Line(int(*s.slot(s.idOf(i)))-1))
+		why = fmt.Sprintf("line %d has the same id, so new entries would follow that one", s.Line(s.withID(s.idOf(i))))
 	default:
 		return nil
 	}

@@ -140,12 +140,13 @@ func (s *Session) indexIDs(from int) {
 			s.find("missing-id", i, "it has no id: no entry can follow it, and pi continues at a new root")
 			continue
 		}
-		p := s.slot(id)
+		p, tag := s.slot(id)
 		if *p != 0 {
-			s.records[*p-1].flags |= flagShadowed
-			s.find("duplicate-id", i, "line %d has the same id: pi uses this one, and the other is unreachable", s.records[*p-1].line)
+			was := &s.records[s.withID(id)]
+			was.flags |= flagShadowed
+			s.find("duplicate-id", i, "line %d has the same id: pi uses this one, and the other is unreachable", was.line)
 		}
-		*p = uint32(i + 1)
+		*p = tag | uint32(i+1)
 	}
 }
 
@@ -176,7 +177,7 @@ func (s *Session) link(from int) {
 			r.up = uint32(i)
 			continue
 		}
-		r.up = *s.slot(parent)
+		r.up = uint32(s.withID(parent) + 1)
 		switch p := int(r.up) - 1; {
 		case p < 0 && s.Coverage.Partial: // before the part that was read
 		case p < 0:

@@ -87,12 +87,12 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 		if rec.parent = a.none; a.leaf >= 0 {
 			rec.parent, rec.up = s.records[a.leaf].id, uint32(a.leaf+1)
 		}
-		slot := s.slot(id)
+		slot, tag := s.slot(id)
 		if len(id) == 0 || *slot != 0 {
 			id = a.name(l, kind)
-			slot = s.slot(id)
+			slot, tag = s.slot(id)
 		}
-		a.leaf, *slot = len(s.records), uint32(len(s.records)+1)
+		a.leaf, *slot = len(s.records), tag|uint32(len(s.records)+1)
 		s.Coverage.Entries++
 	}
 	rec.id = s.keepID(id)
@@ -115,7 +115,7 @@ func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) []byte {
 		if len(first) == 0 {
 			first = s.idOf(len(s.records) - part)
 		}
-		if id := fmt.Appendf(first[:len(first):len(first)], ".%d", part); *s.slot(id) == 0 {
+		if id := fmt.Appendf(first[:len(first):len(first)], ".%d", part); s.withID(id) < 0 {
 			return id
 		}
 	}
@@ -180,7 +180,7 @@ func (a *arrangement) Counted(run string, dollars float64) {
 }
 func (a *arrangement) Leaf() int          { return a.leaf }
 func (a *arrangement) Move(entry int)     { a.leaf = entry }
-func (a *arrangement) Find(id []byte) int { return int(*a.s.slot(id)) - 1 }
+func (a *arrangement) Find(id []byte) int { return a.s.withID(id) }
 
 func (a *arrangement) Report(code string, l *dialect.Line, text string) {
 	id := ""

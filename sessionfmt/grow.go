@@ -24,7 +24,7 @@ func (s *Session) Grow() bool {
 		return false
 	}
 	for i := n; i < len(s.records); i++ {
-		if id := s.idOf(i); !s.Kind(i).IsEntry() || len(id) > 0 && *s.slot(id) != 0 {
+		if id := s.idOf(i); !s.Kind(i).IsEntry() || len(id) > 0 && s.withID(id) >= 0 {
 			return false
 		}
 	}

@@ -185,7 +185,8 @@ func idAt(ids []byte, at ref) []byte {
 }
 
 // An idTable maps ids to records by open addressing over record numbers plus one. The ids
-// themselves are in the session's arena.
+// themselves are in the session's arena. Numbers are at most mask: the bits above it are a tag of
+// the id, so that others are rarely looked at.
 type idTable struct {
 	seed  maphash.Seed
 	slots []uint32
@@ -212,20 +213,28 @@ func (s *Session) newTable(room, first int) {
 	s.table = newIDTable(room)
 	for i := range first {
 		if id := s.idOf(i); s.Kind(i).IsEntry() && len(id) > 0 {
-			*s.slot(id) = uint32(i + 1)
+			p, tag := s.slot(id)
+			*p = tag | uint32(i+1)
 		}
 	}
 }
 
-// slot returns the slot of that id, or the free slot where it belongs.
-func (s *Session) slot(id []byte) *uint32 {
+// slot returns the slot of that id, or the free slot where it belongs, and the tag of the id.
+func (s *Session) slot(id []byte) (p *uint32, tag uint32) {
 	t := s.table
-	for h := maphash.Bytes(t.seed, id) & t.mask; ; h = (h + 1) & t.mask {
-		p := &t.slots[h]
-		if *p == 0 || bytes.Equal(s.idOf(int(*p-1)), id) {
-			return p
+	h, mask := maphash.Bytes(t.seed, id), uint32(t.mask)
+	for tag = uint32(h>>32) &^ mask; ; h++ {
+		p = &t.slots[h&t.mask]
+		if *p == 0 || *p&^mask == tag && bytes.Equal(s.idOf(int(*p&mask-1)), id) {
+			return p, tag
 		}
 	}
+}
+
+// withID is the record with that id, -1 for none.
+func (s *Session) withID(id []byte) int {
+	p, _ := s.slot(id)
+	return int(*p&uint32(s.table.mask)) - 1
 }
 
 // idOf returns the id of record i as in the arena, parentOf that of its parent.

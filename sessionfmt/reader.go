@@ -64,14 +64,15 @@ func (r *Reader) Timestamp(i int) (jsonl.Value, error) {
 // Message reads the message of record i, a prompt, an answer or a result, as Line has it, and
 // returns the length of its JSON in bytes. It is valid until the next call.
 func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {
-	var line jsonl.Value
 	if r.s.dialect != nil && !r.s.Held(i) {
-		if line, size, err = r.foreign(i, false, m); size > 0 {
-			return size, err
+		if e, err := r.typed(i, false); err != nil {
+			return 0, err
+		} else if r.s.Kind(i).IsMessage() && len(e.Messages) > 0 {
+			r.shown, size = r.write.Message(scratch.Reset(r.shown), &e.Messages[0], m)
+			return size, nil
 		}
-	} else {
-		line, err = r.Line(i)
 	}
+	line, err := r.Line(i)
 	if err != nil {
 		return 0, err
 	}

@@ -296,7 +296,7 @@ func (s *Session) Find(id string) int {
 	if id == "" {
 		return -1
 	}
-	return int(*s.slot([]byte(id))) - 1
+	return s.withID([]byte(id))
 }
 
 // Parent returns the record number of record i's parent, -1 for a root or if the parent is not

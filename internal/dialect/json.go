@@ -55,6 +55,14 @@ func (w *JSON) Append(dst []byte, s *Source, e *Entry, said *jsonl.Message) (out
 	return out, w.size
 }
 
+// Message is Append for the message alone.
+func (w *JSON) Message(dst []byte, m *Message, said *jsonl.Message) (out []byte, size int) {
+	w.said, w.size, w.out = said, 0, dst
+	w.message(m, nil)
+	out, w.out = w.out, nil
+	return out, w.size
+}
+
 func (w *JSON) raw(s string) { w.out = append(w.out, s...) }
 
 // value appends a value on one line.

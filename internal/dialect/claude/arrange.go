@@ -18,10 +18,10 @@ type arranger struct {
 	at               map[uint64]link
 	answers, results map[uint64]int32
 	seed             maphash.Seed
-	entries          []entry  // by their number
-	tail             [2]int32 // the last entry, and the last one of a sidechain; none where below 0
-	forked           link     // where a sub-agent's own records begin, after the context of its parent
-	last             link     // the last one of the file itself, where it continues another
+	entries          dialect.Chunks[entry] // by their number
+	tail             [2]int32              // the last entry, and the last one of a sidechain; none where below 0
+	forked           link                  // where a sub-agent's own records begin, after the context of its parent
+	last             link                  // the last one of the file itself, where it continues another
 
 	sent [2]sent // of the file, and of its sidechain
 	// Of recorded requests, their prompts and tools by what names them, and whether the next answer
@@ -87,8 +87,8 @@ func (a *arranger) find(id jsonl.Value) (to link, ok bool) { return a.lead([]byt
 
 // lead is find for a text. A message that a compaction kept is part of that.
 func (a *arranger) lead(id []byte) (to link, ok bool) {
-	if to, ok = a.at[a.key(id)]; ok && to.entry >= 0 && a.entries[to.entry].keptBy > 0 {
-		to.entry = a.entries[to.entry].keptBy
+	if to, ok = a.at[a.key(id)]; ok && to.entry >= 0 && a.entries.At(to.entry).keptBy > 0 {
+		to.entry = a.entries.At(to.entry).keptBy
 	}
 	return to, ok
 }
@@ -137,7 +137,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 
 // chain takes a record of the chain. One that a compaction waits for is part of that.
 func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
-	if len(a.entries) == 0 {
+	if a.entries.Len() == 0 {
 		a.begin(t, l)
 	}
 	if had, ok := a.lead(l.ID); ok {
@@ -226,7 +226,7 @@ func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 	if !ok {
 		to.entry = -1
 	}
-	if len(a.entries) == 0 {
+	if a.entries.Len() == 0 {
 		a.begin(t, l)
 	}
 	a.forked = link{a.add(t, jsonl.CustomEntry, l, to.entry, 1), l.At}
@@ -238,10 +238,10 @@ func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 // walk marks the parent chain: an entry that another one names as its parent, and of an answer
 // how many of its lines are on the chain, up to the one named, or whose result is.
 func (a *arranger) walk(up int32, off int64) {
-	e := &a.entries[up]
+	e := a.entries.At(up)
 	e.walked = true
 	if e.of >= 0 && e.of != up {
-		off, e = e.upto, &a.entries[e.of]
+		off, e = e.upto, a.entries.At(e.of)
 	}
 	e.upto = max(e.upto, off)
 }
@@ -257,7 +257,7 @@ func (a *arranger) begin(t dialect.Tree, l *dialect.Line) {
 	header := *l
 	header.ID = []byte(sessionID(t.Read(l.At)).Text())
 	t.Add(jsonl.Header, &header)
-	a.entries = append(a.entries, entry{parent: -1, of: -1})
+	a.entries.Add(entry{parent: -1, of: -1})
 }
 
 // add adds an entry below another, -1 for none.
@@ -269,7 +269,7 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 	if code == answer {
 		made.of = e
 	}
-	a.entries = append(a.entries, made)
+	a.entries.Add(made)
 	a.follow(l, e, side)
 	return e
 }
@@ -295,10 +295,10 @@ func (a *arranger) end(up int32) int32 {
 
 // ending is the entry that knows the end of another one: of a result, its answer.
 func (a *arranger) ending(e int32) *entry {
-	if of := a.entries[e].of; of >= 0 {
+	if of := a.entries.At(e).of; of >= 0 {
 		e = of
 	}
-	return &a.entries[e]
+	return a.entries.At(e)
 }
 
 // parent leads to the entry that a line names as its parent. Where that is not in the file, the
@@ -328,7 +328,7 @@ func (a *arranger) parent(l *dialect.Line, side int) link {
 // repeated handles a record with a uuid that occurred before: its value counts, and the
 // position of the first.
 func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
-	if had.entry < 0 || a.entries[had.entry].code != l.Code&codeMask {
+	if had.entry < 0 || a.entries.At(had.entry).code != l.Code&codeMask {
 		return // of a message that a compaction kept
 	}
 	t.Replace(int(had.entry), had.at, l.At)
@@ -340,20 +340,20 @@ func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 // ended: the last line tells.
 func (a *arranger) finished(e int32, l *dialect.Line) {
 	loose := l.Code&unfinished != 0
-	switch was := a.entries[e].loose; {
+	switch was := a.entries.At(e).loose; {
 	case loose && !was:
 		a.loose++
 	case !loose && was:
 		a.loose--
 	}
-	a.entries[e].loose, a.entries[e].last = loose, l.At.Off
+	a.entries.At(e).loose, a.entries.At(e).last = loose, l.At.Off
 }
 
 // result adds what tools returned, with the line that called the first of them.
 func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int) {
 	var of []dialect.Span
 	up := above.entry
-	answered := up >= 0 && a.entries[up].code == answer
+	answered := up >= 0 && a.entries.At(up).code == answer
 	if answered {
 		of = append(of, above.at)
 	}
@@ -371,8 +371,8 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 		e := a.add(t, jsonl.ToolResult, l, after, side, of...)
 		a.results[maphash.String(a.seed, id)] = e
 		if after = e; answered {
-			a.entries[e].of, a.entries[up].end = up, e
-			a.entries[e].upto = of[0].Off
+			a.entries.At(e).of, a.entries.At(up).end = up, e
+			a.entries.At(e).upto = of[0].Off
 		}
 	}
 }
@@ -382,11 +382,11 @@ func (a *arranger) End(t dialect.Tree) {
 	if a.held != nil {
 		a.compact(t)
 	}
-	if len(a.entries) == 0 && a.first != nil { // no records, but a session
+	if a.entries.Len() == 0 && a.first != nil { // no records, but a session
 		a.begin(t, a.first)
 	}
 	for _, at := range append(a.about, a.bridge...) {
-		if len(a.entries) > 0 {
+		if a.entries.Len() > 0 {
 			t.Join(0, at)
 		}
 	}

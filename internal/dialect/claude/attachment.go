@@ -46,29 +46,29 @@ func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, abov
 	if by == nil && kind == jsonl.Custom {
 		a.sent[side].early = append(a.sent[side].early, e)
 	}
-	if up < 0 || a.entries[up].of < 0 {
+	if up < 0 || a.entries.At(up).of < 0 {
 		return
 	}
-	of := a.entries[up].of
-	a.entries[e].of, a.entries[of].end = of, e
-	if a.entries[e].upto = a.entries[up].upto; up == of {
-		a.entries[e].upto = above.at.Off
+	of := a.entries.At(up).of
+	a.entries.At(e).of, a.entries.At(of).end = of, e
+	if a.entries.At(e).upto = a.entries.At(up).upto; up == of {
+		a.entries.At(e).upto = above.at.Off
 	}
 }
 
 // attached makes the text of an attachment: as it was sent, where the record has that, else its
 // strings, one a line, whose wording is not in the file.
-func (m *maker) attached(msg *dialect.Message, l *line) {
-	if !l.of(rendered).IsArray() {
-		msg.Said(stringsOf(l.of(attached)))
+func (m *maker) attached(msg *dialect.Message) {
+	if !m.of(rendered).IsArray() {
+		msg.Said(stringsOf(m.of(attached)))
 		return
 	}
-	as := jsonl.FirstText(l.of(renderedAs), jsonl.Value(`"user"`))
+	as := jsonl.FirstText(m.of(renderedAs), jsonl.Value(`"user"`))
 	plain := as.Is("system") && len(m.Lines) > 1
 	var sent []jsonl.Value
-	for one := range l.of(rendered).Elements {
+	for one := range m.of(rendered).Elements {
 		content := one.Get("content")
-		m.addContent(msg, content)
+		addContent(msg, content)
 		if plain && content.IsString() {
 			content = jsonl.AppendQuoted(nil, unwrapped(content.Text()))
 		}
@@ -77,8 +77,8 @@ func (m *maker) attached(msg *dialect.Message, l *line) {
 	if m.Native {
 		msg.Native = dialect.List(sent...)
 	}
-	if l.of(renderedAs).Exists() && msg.Kind == jsonl.Custom {
-		msg.Set("details", jsonl.Value("{}").With("role", l.of(renderedAs)))
+	if m.of(renderedAs).Exists() && msg.Kind == jsonl.Custom {
+		msg.Set("details", jsonl.Value("{}").With("role", m.of(renderedAs)))
 	}
 }
 

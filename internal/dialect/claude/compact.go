@@ -75,7 +75,7 @@ func (a *arranger) compact(t dialect.Tree) {
 	}
 	for _, e := range kept {
 		spans := t.Spans(int(e))
-		if a.entries[e].code != answer {
+		if a.entries.At(e).code != answer {
 			spans = spans[:1]
 		}
 		made = append(made, spans...)
@@ -91,7 +91,7 @@ func (a *arranger) compact(t dialect.Tree) {
 		a.at[a.key(said.ID)] = link{e, said.At}
 	}
 	for _, k := range kept {
-		a.entries[k].keptBy = cmp.Or(a.entries[k].keptBy, e)
+		a.entries.At(k).keptBy = cmp.Or(a.entries.At(k).keptBy, e)
 	}
 	a.recorded, a.pinned, a.cut, a.sent[side].entry = link{entry: -1}, false, 0, -1
 	if len(kept) > 0 {
@@ -103,7 +103,7 @@ func (a *arranger) compact(t dialect.Tree) {
 func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	has := map[int32]bool{}
 	add := func(e int32) {
-		if one := &a.entries[e]; (one.conversation() || one.code == attachment || one.code == command) && !has[e] {
+		if one := a.entries.At(e); (one.conversation() || one.code == attachment || one.code == command) && !has[e] {
 			entries, has[e] = append(entries, e), true
 		}
 	}
@@ -127,7 +127,7 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 		return nil, false
 	}
 	first := a.at[a.key([]byte(segment.Get("headUuid").Text()))].entry
-	for e := a.end(tail.entry); ; e = a.entries[e].parent {
+	for e := a.end(tail.entry); ; e = a.entries.At(e).parent {
 		for _, k := range slices.Backward(a.keeps[e]) {
 			if add(k); k == first {
 				e = head.entry
@@ -223,7 +223,7 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 	}
 	lost, up := 0, e
 	for _, k := range a.since(e) {
-		one := &a.entries[k]
+		one := a.entries.At(k)
 		var spans []dialect.Span
 		switch {
 		case one.of >= 0 && one.of != k && !one.walked:
@@ -236,7 +236,7 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 		}
 		up = a.add(t, jsonl.ContextEdit, l, up, side, spans...)
 	}
-	a.entries[e].resumed = true
+	a.entries.At(e).resumed = true
 	if lost > 0 {
 		t.Report("resumed", l, fmt.Sprintf("version %s resumed the session here without results of parallel calls: %d", version, lost))
 	}
@@ -245,7 +245,7 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 // since are the entries before another one, from the last compaction or resume on: an earlier
 // resume has edited those before it.
 func (a *arranger) since(e int32) (path []int32) {
-	for k := a.entries[e].parent; k >= 0 && a.entries[k].code != boundary && !a.entries[k].resumed; k = a.entries[k].parent {
+	for k := a.entries.At(e).parent; k >= 0 && a.entries.At(k).code != boundary && !a.entries.At(k).resumed; k = a.entries.At(k).parent {
 		path = append(path, k)
 	}
 	slices.Reverse(path)

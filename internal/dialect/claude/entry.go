@@ -13,8 +13,10 @@ import (
 // A maker makes an entry.
 type maker struct {
 	*dialect.Source
-	e     *dialect.Entry
-	parts []jsonl.Block // of the lines
+	e       *dialect.Entry
+	line                   // the one that was read last
+	parts   []jsonl.Block  // of its content
+	results []*jsonl.Block // those of them that tell what tools returned
 }
 
 var makers = sync.Pool{New: func() any { return new(maker) }}
@@ -27,38 +29,38 @@ func makeEntry(s *dialect.Source) {
 			return // it makes further entries
 		}
 		clear(m.parts)
-		*m = maker{parts: m.parts[:0]}
+		*m = maker{parts: m.parts[:0], results: m.results[:0]}
 		makers.Put(m)
 	}()
 	m.Source, m.e = s, s.Add()
-	l := m.readLine(s.Lines[0])
-	m.e.Time = l.of(timestamp)
+	m.readLine(s.Lines[0])
+	m.e.Time = m.of(timestamp)
 	switch s.Kind {
 	case jsonl.Header:
 		m.header()
 	case jsonl.System:
 		m.system()
 	case jsonl.CustomEntry:
-		m.e.Set("customType", jsonl.FirstText(l.of(subtype), l.of(attached).Get("type"), l.of(kind)))
+		m.e.Set("customType", jsonl.FirstText(m.of(subtype), m.of(attached).Get("type"), m.of(kind)))
 		m.e.Set("data", s.Lines[0])
 	case jsonl.Transform:
 		m.compaction()
 	case jsonl.ContextEdit:
-		m.edit(&l)
+		m.edit()
 	case jsonl.SessionInfo:
 		m.e.Set("name", jsonl.FirstText(s.Lines[0].Get("customTitle"), s.Lines[0].Get("aiTitle")))
 	case jsonl.Unknown:
-		if l.of(kind).IsString() {
-			m.e.Type = l.of(kind)
+		if m.of(kind).IsString() {
+			m.e.Type = m.of(kind)
 		}
 	case jsonl.Assistant:
-		m.answer(&l, s.Lines)
+		m.answer(s.Lines)
 	case jsonl.User:
-		m.prompt(&l)
+		m.prompt()
 	case jsonl.ToolResult:
-		m.results(&l)
+		m.outcome()
 	default:
-		m.note(&l)
+		m.note()
 	}
 }
 
@@ -90,63 +92,64 @@ func (m *maker) header() {
 func (m *maker) compaction() {
 	m.e.Transformer, m.e.Reason = "compaction", "compaction"
 	m.e.Set("trigger", m.Lines[0].Get("compactMetadata").Get("trigger"))
-	names := callsOf(m.Lines[1:])
+	tools := called(m.Lines[1:])
 	for k := 1; k < len(m.Lines); {
-		l := m.readLine(m.Lines[k])
+		m.readLine(m.Lines[k])
 		n := k + 1
 		switch {
-		case l.of(kind).Is("assistant"):
-			for n < len(m.Lines) && sameAnswer(&l, m.Lines[n]) {
+		case m.of(kind).Is("assistant"):
+			for n < len(m.Lines) && m.continues(m.Lines[n]) {
 				n++
 			}
-			m.answer(&l, m.Lines[k:n])
-		case l.of(kind).Is("user"):
-			if all := l.outcomes(); len(all) > 0 {
-				m.result(&l, all[0], names, false)
+			m.answer(m.Lines[k:n])
+		case m.of(kind).Is("user"):
+			if all := m.outcomes(); len(all) > 0 {
+				m.result(all[0], tools[string(all[0].ID)], false)
 			} else {
-				m.prompt(&l)
+				m.prompt()
 			}
-		case l.of(attached).Get("type").Is("prompt_snapshot"): // of an answer, see asWritten
+		case m.of(attached).Get("type").Is("prompt_snapshot"): // of an answer, see asWritten
 		default:
-			m.note(&l)
+			m.note()
 		}
 		k = n
 	}
 }
 
-func sameAnswer(l *line, next jsonl.Value) bool {
+// continues reports whether a line is of the same answer as the one that was read.
+func (m *maker) continues(next jsonl.Value) bool {
 	if !next.First("type").Is("assistant") {
 		return false
 	}
 	of := next.First("message", "id")
-	return of.IsString() && string(of) == string(l.get(id))
+	return of.IsString() && string(of) == string(m.get(id))
 }
 
 // edit makes an edit: of the entry of the second line, if there is one.
-func (m *maker) edit(l *line) {
+func (m *maker) edit() {
 	first := m.Lines[0]
 	var call, by jsonl.Value
-	cleared := false
+	cleared, said := false, m.of(kind).Is("assistant")
 	switch {
-	case l.of(subtype).Is("microcompact_boundary"):
+	case m.of(subtype).Is("microcompact_boundary"):
 		call = nth(first.Get("microcompactMetadata").Get("compactedToolIds"), m.Part)
 		cleared = call.Exists()
-	case l.of(kind).Is("content-replacement"):
+	case m.of(kind).Is("content-replacement"):
 		one := nth(first.Get("replacements"), m.Part)
 		call, by = one.Get("toolUseId"), one.Get("replacement")
 	}
 	target := ""
 	if len(m.Lines) > 1 {
 		target = m.Lines[1].First("uuid").Text()
-		edited := m.readLine(m.Lines[1])
+		m.readLine(m.Lines[1])
 		of := func(b *jsonl.Block) bool { return string(b.ID) == string(call) }
-		if k := slices.IndexFunc(edited.outcomes(), of); call.Exists() && k > 0 {
+		if k := slices.IndexFunc(m.outcomes(), of); call.Exists() && k > 0 {
 			target += "." + strconv.Itoa(k)
 		}
 	}
 	m.e.SetText("targetId", target)
 	// Of an answer only these lines are left.
-	left := len(m.Lines) > 1 && l.of(kind).Is("assistant") && m.Lines[1].First("type").Is("assistant")
+	left := len(m.Lines) > 1 && said && m.of(kind).Is("assistant")
 	if !left && !cleared && !by.Exists() {
 		m.e.Set("replacement", jsonl.Value("null"))
 		return
@@ -156,15 +159,15 @@ func (m *maker) edit(l *line) {
 	switch {
 	case left:
 		for _, raw := range m.Lines[1:] {
-			l := m.readLine(raw)
-			addBlocks(msg, jsonl.String{}, l.parts)
+			m.readLine(raw)
+			m.addParts(msg)
 		}
 		m.nativeAnswer(msg, m.Lines[1:])
 		return
 	case cleared: // what it says instead is not in the file
 		msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"cleared tool result"}`)})
 	default:
-		m.addContent(msg, by)
+		addContent(msg, by)
 	}
 	if m.Native {
 		result := jsonl.Value(`{"type":"tool_result"}`).With("tool_use_id", call).With("content", by)
@@ -184,69 +187,68 @@ func nth(list jsonl.Value, n int) jsonl.Value {
 }
 
 // prompt makes a message as it was sent.
-func (m *maker) prompt(l *line) {
+func (m *maker) prompt() {
 	msg := m.e.Message(jsonl.User)
 	msg.Body()
-	if l.of(attached).Exists() {
-		m.attached(msg, l)
+	if m.of(attached).Exists() {
+		m.attached(msg)
 		return
 	}
-	addBlocks(msg, l.text, l.parts)
-	m.sent(msg, l)
+	msg.Blocks = append(msg.Blocks, m.parts...)
+	m.sent(msg)
 }
 
-// sent adds the message of a line as it was sent.
-func (m *maker) sent(msg *dialect.Message, l *line) {
+// sent adds the message of the line as it was sent.
+func (m *maker) sent(msg *dialect.Message) {
 	if m.Native {
-		msg.Native = dialect.List(jsonl.Value("{}").With("role", l.get(role)).With("content", l.said))
+		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.get(role)).With("content", m.said))
 	}
 }
 
-// addBlocks adds the blocks of a content, a text or parts.
-func addBlocks(msg *dialect.Message, said jsonl.String, parts []jsonl.Block) {
-	if said.IsString() {
-		msg.Said(said)
+// addParts adds the parts of the line, which is one of an answer: no text by itself.
+func (m *maker) addParts(msg *dialect.Message) {
+	if m.said.IsArray() {
+		msg.Blocks = append(msg.Blocks, m.parts...)
 	}
-	msg.Blocks = append(msg.Blocks, parts...)
 }
 
-// addContent is addBlocks for a content that was not read.
-func (m *maker) addContent(msg *dialect.Message, content jsonl.Value) {
-	said, parts := m.readContent(new(jsonl.Cursor).Reset(content))
-	addBlocks(msg, said, parts)
+// addContent adds the blocks of a content that was not read.
+func addContent(msg *dialect.Message, content jsonl.Value) {
+	msg.Blocks = appendContent(msg.Blocks, new(jsonl.Cursor).Reset(content))
 }
 
 // answer makes an answer: the blocks of its lines, in order, and the usage of the last. The
 // first of them has been read.
-func (m *maker) answer(first *line, lines []jsonl.Value) {
-	msg, last := m.e.Message(jsonl.Assistant), *first
+func (m *maker) answer(lines []jsonl.Value) {
+	msg, last := m.e.Message(jsonl.Assistant), 0
 	msg.Body()
-	addBlocks(msg, jsonl.String{}, last.parts)
+	m.addParts(msg)
 	for k, raw := range lines[1:] {
-		if l := m.readLine(raw); l.of(kind).Is("assistant") {
-			last = l
-			addBlocks(msg, jsonl.String{}, last.parts)
+		if m.readLine(raw); m.of(kind).Is("assistant") {
+			last = k + 1
+			m.addParts(msg)
 		} else {
 			written(msg, lines[k]) // it is a snapshot, see asWritten
+			m.readLine(lines[last])
 		}
 	}
 	msg.SetText("api", "anthropic-messages")
 	msg.SetText("provider", "anthropic")
-	msg.Set("model", last.get(model))
-	msg.Set("responseId", last.get(id))
-	why := stops[string(last.get(stop).Inside())]
+	msg.Set("model", m.get(model))
+	msg.Set("responseId", m.get(id))
+	why, none := stops[string(m.get(stop).Inside())], m.get(model).Is("<synthetic>")
 	switch {
-	case last.get(model).Is("<synthetic>"):
+	case none:
 		why = "aborted"
-	case last.get(stop).IsString():
+	case m.get(stop).IsString():
 		why = cmp.Or(why, "stop")
 	}
 	msg.Stop(why)
-	if used := last.get(usage); used.IsObject() && !last.get(model).Is("<synthetic>") {
+	if used := m.get(usage); used.IsObject() && !none {
 		msg.Set("usage", m.Usage(readUsage(used), nil))
 	}
-	if last.get(diagnostics).IsObject() {
-		msg.Set("diagnostics", last.get(diagnostics))
+	if m.get(diagnostics).IsObject() {
+		msg.Set("diagnostics", m.get(diagnostics))
 	}
 	m.nativeAnswer(msg, lines)
 }
@@ -289,67 +291,69 @@ func readUsage(used jsonl.Value) (u jsonl.Usage) {
 	return u
 }
 
-// results makes the entry of a result of a record, and those of its other results when they are asked for.
-func (m *maker) results(l *line) {
-	all, names, first := l.outcomes(), callsOf(m.Lines[1:]), *l
+// outcome makes the entry of a result of a record, and those of its other results when they are asked for.
+func (m *maker) outcome() {
+	all := m.outcomes()
+	if len(all) == 1 {
+		m.result(all[0], calledBy(all[0].ID, m.Lines[1:]), false)
+		return
+	}
+	tools := called(m.Lines[1:])
 	one := func() {
-		m.e.Time = first.of(timestamp)
+		m.e.Time = m.of(timestamp)
 		b := new(jsonl.Block)
 		if m.Part < len(all) {
 			b = all[m.Part]
 		}
-		m.result(&first, b, names, len(all) > 1)
+		m.result(b, tools[string(b.ID)], len(all) > 1)
 	}
 	one()
-	if len(all) > 1 {
-		m.Again = func() {
-			m.e = m.Add()
-			one()
-		}
+	m.Again = func() {
+		m.e = m.Add()
+		one()
 	}
 }
 
-// result makes a result of a record, with the name of its tool. Each of several was sent as a
-// message.
-func (m *maker) result(l *line, b *jsonl.Block, names map[string]jsonl.Value, several bool) {
+// result makes a result of the line, of a call of that tool. Each of several was sent as a message.
+func (m *maker) result(b *jsonl.Block, tool jsonl.Value, several bool) {
 	msg := m.e.Message(jsonl.ToolResult)
 	msg.Set("toolCallId", b.ID)
-	msg.Set("toolName", names[string(b.ID)])
+	msg.Set("toolName", tool)
 	msg.Body()
 	if b.Text.IsString() {
 		msg.Said(b.Text)
 	} else {
-		m.addContent(msg, b.Text.Value)
+		addContent(msg, b.Text.Value)
 	}
 	msg.SetTruth("isError", b.Data.Truthy())
 	if several && m.Native {
-		msg.Native = dialect.List(jsonl.Value("{}").With("role", l.get(role)).With("content", dialect.List(b.Raw)))
+		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.get(role)).With("content", dialect.List(b.Raw)))
 	} else {
-		m.sent(msg, l)
+		m.sent(msg)
 	}
 }
 
 // note makes what the program told the model: a text that it wrote for the user, the text
 // of a local command, or the strings of an attachment, whose wording is not in the file.
-func (m *maker) note(l *line) {
+func (m *maker) note() {
 	msg, own := m.e.Message(jsonl.Custom), false
 	switch {
-	case l.of(kind).Is("attachment"):
-		msg.Set("customType", jsonl.FirstText(l.of(attached).Get("type"), jsonl.Value(`"attachment"`)))
+	case m.of(kind).Is("attachment"):
+		msg.Set("customType", jsonl.FirstText(m.of(attached).Get("type"), jsonl.Value(`"attachment"`)))
 		msg.Body()
-		m.attached(msg, l)
-	case l.of(kind).Is("system"):
-		msg.Set("customType", jsonl.FirstText(l.of(subtype), jsonl.Value(`"system"`)))
+		m.attached(msg)
+	case m.of(kind).Is("system"):
+		msg.Set("customType", jsonl.FirstText(m.of(subtype), jsonl.Value(`"system"`)))
 		msg.Body()
-		m.addContent(msg, l.of(content))
+		addContent(msg, m.of(content))
 	default:
 		msg.SetText("customType", "meta")
 		msg.Body()
-		addBlocks(msg, l.text, l.parts)
+		msg.Blocks = append(msg.Blocks, m.parts...)
 		own = true
 	}
 	if msg.SetTruth("display", true); own {
-		m.sent(msg, l)
+		m.sent(msg)
 	}
 }
 

@@ -29,9 +29,9 @@ func (a *arranger) leaf() int32 {
 	leaf := a.tail[0]
 	if at := a.end(a.recorded.entry); at >= 0 && (a.pinned || !a.above(at, leaf)) && !(a.cut > 0 && a.parents(at)) {
 		leaf = at
-		for e := int(at) + 1; e < len(a.entries); e++ {
-			if one := &a.entries[e]; one.parent == leaf && !one.conversation() {
-				leaf = int32(e)
+		for e := at + 1; e < a.entries.Len(); e++ {
+			if one := a.entries.At(e); one.parent == leaf && !one.conversation() {
+				leaf = e
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func (a *arranger) leaf() int32 {
 
 // above reports whether an entry is on the path of another one.
 func (a *arranger) above(e, of int32) bool {
-	for ; of >= e; of = a.entries[of].parent {
+	for ; of >= e; of = a.entries.At(of).parent {
 		if of == e {
 			return true
 		}
@@ -50,8 +50,8 @@ func (a *arranger) above(e, of int32) bool {
 
 // parents reports whether a message follows an entry.
 func (a *arranger) parents(e int32) bool {
-	for k := int(e) + 1; k < len(a.entries); k++ {
-		if a.entries[k].parent == e && a.entries[k].conversation() {
+	for k := e + 1; k < a.entries.Len(); k++ {
+		if a.entries.At(k).parent == e && a.entries.At(k).conversation() {
 			return true
 		}
 	}

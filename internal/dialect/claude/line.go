@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"iter"
 	"strconv"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -10,10 +11,9 @@ import (
 type line struct {
 	at [len(lineNames)]jsonl.String
 
-	// The message of the API: its content, which is a text or parts, and its other members.
+	// The message of the API: whether there is one, its content, and its other members.
+	found bool
 	said  jsonl.Value
-	text  jsonl.String
-	parts []jsonl.Block
 	msg   [len(messageNames)]jsonl.String
 }
 
@@ -69,49 +69,47 @@ var partNames = [...]string{
 
 // readLine reads a record, as far as it has to: after it, the record has the result of a tool
 // again.
-func (m *maker) readLine(v jsonl.Value) (l line) {
-	found := false
+func (m *maker) readLine(v jsonl.Value) {
+	m.line, m.parts = line{}, m.parts[:0]
 	var c jsonl.Cursor
 	c.Once(v)
 	for key := range c.Members {
 		if string(key) == "message" {
-			m.readMessage(&l, &c)
-			found = true
+			m.readMessage(&c)
 		} else {
-			c.Field(key, l.at[:], lineNames[:]...)
+			c.Field(key, m.at[:], lineNames[:]...)
 		}
-		if found && l.of(kind).Exists() && l.of(timestamp).Exists() {
+		if m.found && m.of(kind).Exists() && m.of(timestamp).Exists() {
 			break
 		}
 	}
-	return l
 }
 
-func (m *maker) readMessage(l *line, c *jsonl.Cursor) {
+func (m *maker) readMessage(c *jsonl.Cursor) {
+	m.found = true
 	for key := range c.Members {
 		if string(key) != "content" {
-			c.Field(key, l.msg[:], messageNames[:]...)
+			c.Field(key, m.msg[:], messageNames[:]...)
 			continue
 		}
 		start := c.Offset()
-		l.text, l.parts = m.readContent(c)
-		l.said = c.Since(start)
+		m.parts = appendContent(m.parts, c)
+		m.said = c.Since(start)
 	}
 }
 
-// readContent reads a content, a text or parts.
-func (m *maker) readContent(c *jsonl.Cursor) (text jsonl.String, parts []jsonl.Block) {
+// appendContent appends the blocks of a content, a text or parts.
+func appendContent(to []jsonl.Block, c *jsonl.Cursor) []jsonl.Block {
 	if c.Peek() == '"' {
-		return c.String(), nil
+		return append(to, jsonl.Block{Kind: jsonl.TextBlock, Text: c.String()})
 	}
-	from := len(m.parts)
 	for range c.Elements {
 		var at [len(partNames)]jsonl.String
 		start := c.Offset()
 		c.Fields(at[:], partNames[:]...)
-		m.parts = append(m.parts, block(&at, c.Since(start)))
+		to = append(to, block(&at, c.Since(start)))
 	}
-	return text, m.parts[from:]
+	return to
 }
 
 // block is the block of a part, which stands as it is where pi has none like it. One of a result also has
@@ -147,31 +145,52 @@ func sealed(signature jsonl.Value) jsonl.Block {
 	return jsonl.Block{Raw: append(raw, '}')}
 }
 
-// outcomes are the blocks of a record that tell what tools returned.
-func (l *line) outcomes() (all []*jsonl.Block) {
-	for k := range l.parts {
-		if b := &l.parts[k]; b.Kind == jsonl.OtherBlock && b.Name.Exists() {
-			all = append(all, b)
+// outcomes are the blocks of the record that tell what tools returned.
+func (m *maker) outcomes() []*jsonl.Block {
+	m.results = m.results[:0]
+	for k := range m.parts {
+		if b := &m.parts[k]; b.Kind == jsonl.OtherBlock && b.Name.Exists() {
+			m.results = append(m.results, b)
 		}
 	}
-	return all
+	return m.results
 }
 
-// callsOf are the names of the tools that lines call, by the id of the call. The first one of an
-// id counts.
-func callsOf(lines []jsonl.Value) map[string]jsonl.Value {
-	names := map[string]jsonl.Value{}
-	for _, raw := range lines {
-		var c jsonl.Cursor
-		if !c.Once(raw).Enter("message", "content") {
-			continue
-		}
-		for range c.Elements {
-			var f [2]jsonl.String
-			c.Fields(f[:], "id", "name")
-			if of, name := f[0].Value, f[1].Value; names[string(of)] == nil && name.Exists() && len(of) > 0 {
-				names[string(of)] = name
+// calls yields the calls of lines: their ids, and the names of their tools.
+func calls(lines []jsonl.Value) iter.Seq2[jsonl.Value, jsonl.Value] {
+	return func(yield func(id, name jsonl.Value) bool) {
+		for _, raw := range lines {
+			var c jsonl.Cursor
+			if !c.Once(raw).Enter("message", "content") {
+				continue
 			}
+			for range c.Elements {
+				var f [2]jsonl.String
+				c.Fields(f[:], "id", "name")
+				if f[0].Exists() && f[1].Exists() && !yield(f[0].Value, f[1].Value) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// calledBy is the tool of a call of lines, absent where they have no such. The first one of an id counts.
+func calledBy(call jsonl.Value, lines []jsonl.Value) jsonl.Value {
+	for id, name := range calls(lines) {
+		if string(id) == string(call) {
+			return name
+		}
+	}
+	return nil
+}
+
+// called are the tools of all calls of lines, by their ids; see calledBy.
+func called(lines []jsonl.Value) map[string]jsonl.Value {
+	names := map[string]jsonl.Value{}
+	for id, name := range calls(lines) {
+		if names[string(id)] == nil {
+			names[string(id)] = name
 		}
 	}
 	return names

@@ -45,16 +45,16 @@ func (st Store) find(ref string) (string, error) {
 		fault.Err = errors.New("no such file, and no sessions to search for an id")
 		return "", fault
 	}
-	var same, parts, found []string // with that id, those of sub-agents, whose id begins with it
-	whole := ""                     // the id, where all of them have one
+	var same, parts, found []File // with that id, those of sub-agents, whose id begins with it
+	whole := ""                   // the id, where all of them have one
 	for _, f := range files {
 		switch {
 		case f.id == id && f.part:
-			parts = append(parts, f.Name)
+			parts = append(parts, f)
 		case f.id == id:
-			same = append(same, f.Name)
+			same = append(same, f)
 		case strings.HasPrefix(f.id, id) && id != "":
-			if found = append(found, f.Name); len(found) == 1 {
+			if found = append(found, f); len(found) == 1 {
 				whole = f.id
 			} else if f.id != whole {
 				whole = ""
@@ -69,31 +69,36 @@ func (st Store) find(ref string) (string, error) {
 	}
 	switch {
 	case nth > 0 && nth <= len(same):
-		return same[nth-1], nil
+		return same[nth-1].Name, nil
 	case len(same) == 1:
-		return same[0], nil
+		return same[0].Name, nil
 	case len(same) > 1:
-		fault.Err = fmt.Errorf("%d sessions have that id: %s", len(same), strings.Join(sessionfmt.FirstFew(same), ", "))
-		fault.Hint = fmt.Sprintf("%s:1 to %[1]s:%d name them, in the order of their files", id, len(same))
+		fault.Err = fmt.Errorf("%d sessions have that id", len(same))
+		var refs []string
+		for k, f := range same {
+			refs = append(refs, fmt.Sprintf("%s:%d (%s)", id, k+1, f.by.Agent()))
+		}
+		fault.Hint = "name one of " + strings.Join(sessionfmt.FirstFew(refs), ", ")
 		return "", fault
 	}
 	if len(found) == 0 { // renamed files
 		for _, f := range files {
 			if h := f.header(st.Disk); !f.part && strings.HasPrefix(h.ID, id) && id != "" {
-				found = append(found, f.Name)
+				found = append(found, f)
 			}
 		}
 	}
 	switch len(found) {
 	case 1:
-		return found[0], nil
+		return found[0].Name, nil
 	case 0:
 		fault.Err = errors.New("no such file, and no session's id begins with it")
 	default:
-		for i, name := range found {
-			found[i] = filepath.Base(name)
+		var names []string
+		for _, f := range found {
+			names = append(names, filepath.Base(f.Name))
 		}
-		fault.Err = fmt.Errorf("ambiguous prefix of %d session ids: %s", len(found), strings.Join(sessionfmt.FirstFew(found), ", "))
+		fault.Err = fmt.Errorf("ambiguous prefix of %d session ids: %s", len(names), strings.Join(sessionfmt.FirstFew(names), ", "))
 	}
 	return "", fault
 }

@@ -164,7 +164,7 @@ func TestFound(t *testing.T) {
 		{st, "one", "session-2026-01-01T00-00-one.json", ""},
 		{st, "two", "session-2026-01-01T00-00-two.jsonl", ""},
 		{chats, "two", "session-2026-01-01T00-00-two.jsonl", ""},
-		{st, "same", "", "same: 2 sessions have that id: " + filepath.Join(home, ".pi/agent/sessions/--w--/1_same.jsonl") + ", " + filepath.Join(home, ".omp/agent/sessions/1_same.jsonl") + "\nsame:1 to same:2 name them, in the order of their files"},
+		{st, "same", "", "same: 2 sessions have that id\nname one of same:1 (pi), same:2 (pi)"},
 		{st, "same:2", ".omp/agent/sessions/1_same.jsonl", ""},
 		{st, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + strings.Join(st.Folders(), ", ") + "; there is no folder of codex, claude, gsh, swe-cli, opencode, openclaw; --sessions-dir names another folder"},
 		{chats, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + chats.Folders()[0] + "; --sessions-dir names another folder"},

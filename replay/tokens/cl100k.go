@@ -1,12 +1,15 @@
 package tokens
 
-import _ "embed"
+import (
+	_ "embed"
+	"sync"
+)
 
-//go:embed cl100k_base.bin
-var cl100kData table
+//go:embed cl100k_base.zst
+var cl100kData []byte
 
 // CL100K is the vocabulary cl100k_base, of GPT-4 and GPT-3.5.
-var CL100K = Vocabulary{next: (*classes).nextCL100K, table: &cl100kData}
+var CL100K = Vocabulary{next: (*classes).nextCL100K, table: sync.OnceValue(func() *table { return unpack(cl100kData) })}
 
 var cl100k = Counter{
 	Name:    "cl100k",

@@ -10,11 +10,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math/bits"
 	"os"
 	"os/exec"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 //go:embed data.mjs
@@ -83,7 +84,7 @@ func generate(from string) error {
 		if err != nil {
 			return err
 		}
-		if err := write(name+".bin", packed); err != nil {
+		if err := write(name+".zst", packed); err != nil {
 			return err
 		}
 	}
@@ -138,40 +139,22 @@ func packClasses(ranges []charRange) []byte {
 	return append(index, blocks...)
 }
 
-// packVocabulary encodes the tokens of a vocabulary, in order of rank, as a table. It
-// returns an error for tokens that do not fit the format.
+// packVocabulary encodes the tokens of a vocabulary, in order of rank, as unpack reads them. It returns
+// an error for tokens that do not fit.
 func packVocabulary(list [][]byte) ([]byte, error) {
 	if len(list) > 1<<rankBits {
 		return nil, errors.New("too many tokens")
 	}
-	width := max(8, bits.Len(uint(len(list)))-1)
-	buckets := make([][]byte, 1<<width)
-	for rank, token := range list {
+	data := binary.LittleEndian.AppendUint32(nil, uint32(len(list)))
+	for _, token := range list {
 		if len(token) == 0 || len(token) > longestToken {
 			return nil, errors.New("a token is empty or too long")
 		}
-		k := hash(token) >> (64 - width)
-		head := rank | min(len(token), longLength)<<rankBits
-		buckets[k] = append(buckets[k], byte(head), byte(head>>8), byte(head>>16))
-		if len(token) >= longLength {
-			buckets[k] = append(buckets[k], byte(len(token)))
-		}
-		buckets[k] = append(buckets[k], token...)
+		data = append(data, byte(len(token)))
 	}
-	out := []byte{byte(width), byte(len(list)), byte(len(list) >> 8), byte(len(list) >> 16)}
-	first := len(out) + len(buckets)/groupBuckets*groupBytes
-	var entries []byte
-	for ; len(buckets) > 0; buckets = buckets[groupBuckets:] {
-		base := len(entries)
-		out = binary.LittleEndian.AppendUint32(out, uint32(first+base))
-		for _, bucket := range buckets[:groupBuckets] {
-			out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)-base))
-			entries = append(entries, bucket...)
-		}
-		if len(entries)-base > 1<<16-1 {
-			return nil, errors.New("too many bytes in a group of buckets")
-		}
-		out = binary.LittleEndian.AppendUint16(out, uint16(len(entries)-base))
+	out, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+	if err != nil {
+		return nil, err
 	}
-	return append(out, entries...), nil
+	return out.EncodeAll(append(data, bytes.Join(list, nil)...), nil), nil
 }

@@ -46,7 +46,7 @@ func (j *joins) count(r *ranks, piece []byte) int {
 // ranks looks up what two tokens are together. All pairs of bytes have a place of
 // their own, filled as they come up: they are most of what is asked for.
 type ranks struct {
-	table table
+	table *table
 	pairs [1 << 16]uint32 // rank + 1 by the two bytes, 0 where it was not asked for
 }
 

@@ -1,12 +1,15 @@
 package tokens
 
-import _ "embed"
+import (
+	_ "embed"
+	"sync"
+)
 
-//go:embed o200k_base.bin
-var o200kData table
+//go:embed o200k_base.zst
+var o200kData []byte
 
 // O200K is the vocabulary o200k_base, of GPT-4o and what came after it.
-var O200K = Vocabulary{next: (*classes).nextO200K, table: &o200kData}
+var O200K = Vocabulary{next: (*classes).nextO200K, table: sync.OnceValue(func() *table { return unpack(o200kData) })}
 
 // What a word of o200k may begin with, and what it may continue with. Letters without
 // case, and marks, are of both.

@@ -3,34 +3,64 @@ package tokens
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/klauspost/compress/zstd"
 )
 
-// A table is a vocabulary as it lies in the binary: a hash table from the bytes of
-// a token to its rank, the place at which training found it. It is used where it
-// lies, so nothing has to be unpacked or built before the first look-up, and of its
-// memory only the pages that a text needs are ever read.
-//
-//	header    1 byte: how many bits of a hash choose the bucket; 3 bytes: how many tokens there are
-//	groups    of 256 buckets: 4 bytes where the first of them begins, then 2 bytes a
-//	          bucket: where it begins from there; and 2 where the last ends
-//	entries   of each bucket one after the other: 3 bytes (the rank in 18 bits, the
-//	          length above them, 63 for any from there: then a byte with the
-//	          length follows) and the token's bytes
-//
-// Numbers are little-endian, and positions count from the beginning of the table.
-type table string
+// A table is a vocabulary: a hash table from the bytes of a token to its rank, the place at which
+// training found it. In the binary there are the tokens alone, compressed: making the table takes some
+// milliseconds, and only a program that counts by it has to.
+type table struct {
+	shift int      // of a hash, that leaves the number of a slot
+	slots []uint32 // rank + 1, and in the upper bits those of the hash that choose no slot; 0 for none
+	ends  []uint32 // where the token of a rank ends in texts
+	texts string
+}
 
 const (
 	longestToken = 255
 	rankBits     = 18
-	longLength   = 1<<(24-rankBits) - 1
 	noRank       = 1 << 31 // above all ranks
-	tableHeader  = 4
-	groupBuckets = 256
-	groupBytes   = 4 + 2*(groupBuckets+1)
 )
 
-// hash returns a hash of a text. Tables use its upper bits.
+// unpack makes a table from the compressed tokens: their number in 4 bytes, the lowest first, a byte
+// with the length of each by rank, and the bytes of all of them.
+func unpack(packed []byte) *table {
+	in, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		panic("tokens: " + err.Error())
+	}
+	defer in.Close()
+	data, err := in.DecodeAll(packed, nil)
+	if err != nil {
+		panic("tokens: built-in vocabulary: " + err.Error())
+	}
+	n := int(binary.LittleEndian.Uint32(data))
+	lengths := data[4:][:n]
+	width := bits.Len(uint(n)) + 1 // at most half of the slots are full
+	t := &table{shift: 64 - width, slots: make([]uint32, 1<<width), ends: make([]uint32, n), texts: string(data[4+n:])}
+	end := 0
+	for rank, length := range lengths {
+		begin := end
+		end += int(length)
+		t.ends[rank] = uint32(end)
+		h := hash(data[4+n+begin:][:length])
+		at := t.slot(h)
+		for t.slots[at] != 0 {
+			at = (at + 1) & (len(t.slots) - 1)
+		}
+		t.slots[at] = tag(h) | uint32(rank+1)
+	}
+	return t
+}
+
+// slot returns the slot at which the search for a hash begins.
+func (t *table) slot(h uint64) int { return int(h >> (t.shift & 63)) }
+
+// tag returns what slots have of a hash.
+func tag(h uint64) uint32 { return uint32(h) << (rankBits + 1) }
+
+// hash returns a hash of a text. Tables use its upper bits for slots, and its lower ones as a tag.
 func hash(b []byte) uint64 {
 	const k0, k1 = 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db
 	h := uint64(len(b)) * k1
@@ -55,25 +85,24 @@ func word(b []byte) uint64 {
 }
 
 // rank returns the rank of the token b with hash h, noRank if b is not a token.
-func (t table) rank(b []byte, h uint64) uint32 {
-	bucket := int(h >> (64 - t[0]&63))
-	group := t[tableHeader+bucket/groupBuckets*groupBytes:][:groupBytes]
-	base := int(uint32(group[0]) | uint32(group[1])<<8 | uint32(group[2])<<16 | uint32(group[3])<<24)
-	bounds := group[4+bucket%groupBuckets*2:][:4]
-	at := base + int(uint16(bounds[0])|uint16(bounds[1])<<8)
-	end := base + int(uint16(bounds[2])|uint16(bounds[3])<<8)
-	for at < end {
-		head := uint32(t[at]) | uint32(t[at+1])<<8 | uint32(t[at+2])<<16
-		at += 3
-		n := int(head >> rankBits)
-		if n == longLength {
-			n = int(t[at])
-			at++
+func (t *table) rank(b []byte, h uint64) uint32 {
+	for at := t.slot(h); t.slots[at] != 0; at = (at + 1) & (len(t.slots) - 1) {
+		if (t.slots[at]^tag(h))>>(rankBits+1) != 0 {
+			continue
 		}
-		if n == len(b) && string(t[at:at+n]) == string(b) {
-			return head & (1<<rankBits - 1)
+		rank := t.slots[at]&(1<<(rankBits+1)-1) - 1
+		if t.token(rank) == string(b) {
+			return rank
 		}
-		at += n
 	}
 	return noRank
+}
+
+// token returns the token of a rank.
+func (t *table) token(rank uint32) string {
+	begin := uint32(0)
+	if rank > 0 {
+		begin = t.ends[rank-1]
+	}
+	return t.texts[begin:t.ends[rank]]
 }

@@ -9,7 +9,7 @@ import "sync"
 // It is safe for concurrent use.
 type Vocabulary struct {
 	next  func(c *classes, text []byte, i int) (end int) // of the piece that begins at i
-	table *table
+	table func() *table
 	pool  sync.Pool // of *counting
 }
 
@@ -24,7 +24,7 @@ func (v *Vocabulary) counting() *pieceCounter {
 	if c, ok := v.pool.Get().(*pieceCounter); ok {
 		return c
 	}
-	return &pieceCounter{ranks: ranks{table: *v.table}, classes: loadClasses()}
+	return &pieceCounter{ranks: ranks{table: v.table()}, classes: loadClasses()}
 }
 
 // A pieceCounter counts for one goroutine. It remembers pieces, since texts repeat their words

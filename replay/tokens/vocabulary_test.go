@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -38,21 +39,21 @@ func countings() (all []func(text []byte) int) {
 // TestTables finds every token in the table, in what is published, and nothing else.
 func TestTables(t *testing.T) {
 	for _, v := range vocabularies {
-		list := v.v.table.tokens()
+		list := v.v.table().tokens()
 		file := sha256.New()
 		packed := make([][]byte, len(list))
 		ranks := ranksOf(v.v)
 		for rank, token := range list {
 			fmt.Fprintf(file, "%s %d\n", base64.StdEncoding.EncodeToString([]byte(token)), rank)
 			packed[rank] = []byte(token)
-			if got := v.v.table.rank([]byte(token), hash([]byte(token))); got != uint32(rank) {
+			if got := v.v.table().rank([]byte(token), hash([]byte(token))); got != uint32(rank) {
 				t.Fatalf("%s: %q is of rank %d, the table says %d", v.name, token, rank, got)
 			}
 		}
 		if got := fmt.Sprintf("%x", file.Sum(nil)); got != v.published {
 			t.Errorf("%s: SHA-256 %s, published is %s", v.name, got, v.published)
 		}
-		if again, err := packVocabulary(packed); err != nil || string(again) != string(*v.v.table) {
+		if again, err := packVocabulary(packed); err != nil || !reflect.DeepEqual(unpack(again), v.v.table()) {
 			t.Errorf("%s: packed again it is another table: %v", v.name, err)
 		}
 		others := 0
@@ -62,7 +63,7 @@ func TestTables(t *testing.T) {
 				continue
 			}
 			others++
-			if got := v.v.table.rank([]byte(other), hash([]byte(other))); got != noRank {
+			if got := v.v.table().rank([]byte(other), hash([]byte(other))); got != noRank {
 				t.Fatalf("%s: %q is no token, the table says %d", v.name, other, got)
 			}
 		}
@@ -139,7 +140,7 @@ func ranksOf(v *Vocabulary) map[string]int {
 	ranks := ranksMade.of[v]
 	if ranks == nil {
 		ranks = map[string]int{}
-		for rank, token := range v.table.tokens() {
+		for rank, token := range v.table().tokens() {
 			ranks[token] = rank
 		}
 		if ranksMade.of == nil {
@@ -301,18 +302,9 @@ func FuzzCount(f *testing.F) {
 }
 
 // tokens are all tokens of the table, by rank.
-func (t table) tokens() []string {
-	all := make([]string, int(t[1])|int(t[2])<<8|int(t[3])<<16)
-	for at := tableHeader + 1<<t[0]/groupBuckets*groupBytes; at < len(t); {
-		head := int(t[at]) | int(t[at+1])<<8 | int(t[at+2])<<16
-		at += 3
-		n := head >> rankBits
-		if n == longLength {
-			n = int(t[at])
-			at++
-		}
-		all[head&(1<<rankBits-1)] = string(t[at : at+n])
-		at += n
+func (t *table) tokens() (all []string) {
+	for rank := range t.ends {
+		all = append(all, t.token(uint32(rank)))
 	}
 	return all
 }

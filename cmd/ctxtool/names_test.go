@@ -56,8 +56,11 @@ func TestOldNames(t *testing.T) {
 	t.Parallel()
 	old := strings.Join(slices.Collect(maps.Keys(renamed)), "|")
 	called := regexp.MustCompile(`(?:ctxtool |\["ctxtool", "|"args": \["|args = \[")(?:` + old + `)\b`)
-	pages := append(must.Get(filepath.Glob("../../docs/*.md")), must.Get(filepath.Glob("../../docs/guide/*.md"))...)
-	for _, page := range append(pages, "../../README.md", "../../SECURITY.md") {
+	pages := must.Get(filepath.Glob("../../docs/*.md"))
+	for _, pattern := range []string{"../../docs/*/*.md", "../../*.md"} {
+		pages = append(pages, must.Get(filepath.Glob(pattern))...)
+	}
+	for _, page := range pages {
 		if found := called.FindString(string(must.Get(os.ReadFile(page)))); found != "" {
 			t.Errorf("%s: %s", page, found)
 		}

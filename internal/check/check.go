@@ -219,7 +219,7 @@ func (c *Check) Page() string {
 }
 
 // About returns the part of the page that describes the damage, as Markdown.
-func (c *Check) About() string { return c.section(c.head()) }
+func (c *Check) About() string { return c.section(c.head() + "\n\n") }
 
 // head returns the line of the page with the severity, the group and the fix.
 func (c *Check) head() string {
@@ -239,11 +239,11 @@ func (c *Check) shortFix() string {
 }
 
 // Help returns the part of the page that describes the fix, as Markdown.
-func (c *Check) Help() string { return c.section("## What helps") }
+func (c *Check) Help() string { return c.section("\n**What helps:** ") }
 
 func (c *Check) section(head string) string {
-	_, text, _ := strings.Cut(c.Page(), head+"\n\n")
-	text, _, _ = strings.Cut(text, "\n\n## ")
+	_, text, _ := strings.Cut(c.Page(), head)
+	text, _, _ = strings.Cut(text, "\n\n**")
 	return strings.TrimSuffix(text, "\n")
 }
 

@@ -103,11 +103,12 @@ func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope,
 	end = there
 	took.by = map[replay.Piece]removal{}
 	pos := 0
+	var was replay.Messages
 	for step, fault := range r.Along(path, func(step replay.Step, c *replay.Change) error {
 		if pos >= first {
-			was := end
-			end = step.Envelope()
-			took.add(c, was, end)
+			is := step.Messages()
+			took.add(c, was, is)
+			was = is
 		}
 		return nil
 	}) {
@@ -115,7 +116,7 @@ func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope,
 			err = fault
 		}
 		if pos == first || pos == len(path) || fault != nil {
-			end = step.Envelope()
+			end, was = step.Envelope(), step.Messages()
 		}
 		if pos <= first { // or the replay stopped earlier
 			there = end
@@ -126,7 +127,7 @@ func span(r *replay.Replay, path []int, first int) (there, end *replay.Envelope,
 
 // add records what a change removed. Of a compaction entry that is everything that no patch has
 // removed and that is not in the context after it.
-func (r *removals) add(c *replay.Change, was, is *replay.Envelope) {
+func (r *removals) add(c *replay.Change, was, is replay.Messages) {
 	by := removal{c.By, c.Do != replay.OpReplace, true}
 	switch c.Do {
 	case replay.OpRecompact:
@@ -137,14 +138,12 @@ func (r *removals) add(c *replay.Change, was, is *replay.Envelope) {
 	default:
 		return
 	}
-	for i := range is.Differs(was) {
-		if i < was.Listed() && c.Do != replay.OpRecompact {
-			r.by[was.Piece(i).Identity()] = by
+	if c.Do != replay.OpRecompact {
+		for _, i := range was.ListedWithout(is) {
+			r.by[was.Piece(int(i)).Identity()] = by
 		}
 	}
-	for i := range is.Differs(was) {
-		if i < is.Listed() {
-			delete(r.by, is.Piece(i).Identity())
-		}
+	for _, i := range is.ListedWithout(was) {
+		delete(r.by, is.Piece(int(i)).Identity())
 	}
 }

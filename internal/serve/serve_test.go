@@ -163,9 +163,9 @@ func TestArguments(t *testing.T) {
 			fmt.Fprintf(w, "%q", args)
 			return "", 0
 		}}, cached: map[string]answer{}}
-		for i := range tools {
-			if tools[i].name == test.tool {
-				if got := s.call(t.Context(), &tools[i], json.RawMessage(test.arguments)); got.text != test.want {
+		for i := range toolTable().Tools {
+			if one := &toolTable().Tools[i]; one.Name == test.tool {
+				if got := s.call(t.Context(), one, json.RawMessage(test.arguments)); got.text != test.want {
 					t.Errorf("%s %s: %s, want %s", test.tool, test.arguments, got.text, test.want)
 				}
 			}

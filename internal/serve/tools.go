@@ -2,109 +2,61 @@ package serve
 
 import (
 	"bytes"
+	_ "embed" // of the tools
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
 )
+
+//go:embed tools.toml
+var toolFile []byte
 
 // A tool is a command that a client may call.
 type tool struct {
-	name, command, about string
-	fields               []field
-	required             []string
-	verbatim             bool                     // the answer is text, not Markdown
-	args                 func(in *input) []string // of the command; errors are in the input
+	Name, Command, About string
+	Fields, Required     []string // names of arguments
+	Args                 []string // of the command; see input.args
+	Verbatim             bool     // the answer is text, not Markdown
 }
 
-// A field is an argument of a tool. Its type is string, integer or boolean.
-type field struct{ name, typ, about string }
-
-var (
-	sessionField = field{"session", "string", "a session: its id or the beginning of that, or a file below the folder of sessions; the newest if absent"}
-	pointField   = field{"point", "string", "leaf, root, request:N, turn:N, the beginning of an entry id, or a label; leaf if absent"}
-)
-
-// tools are the tools, in the order in which they are listed.
-var tools = []tool{
-	{
-		"search_context", "search", "Search past shell commands, agent sessions, or logs.", []field{
-			{"source", "string", "shell_history, sessions or logs"},
-			{"query", "string", "text to find, ignoring case"},
-			{"cwd", "string", "only where the folder begins with this"},
-			{"exit_code", "integer", "only commands with this exit status; -1 for all failures"},
-			{"event_type", "string", "logs: bash_exec, tool_call, prompt or error"},
-			{"last_n", "integer", "most results (default 20, at most 50)"},
-		}, []string{"source"}, false, searchArgs,
-	},
-	{
-		"get_context", "replay", "Show the complete context of the model at a point of a session: system prompt, tools and messages.", []field{sessionField, pointField}, nil, true,
-		func(in *input) []string {
-			return []string{"-f", "full", "--at=" + in.text("point", "leaf"), "--", in.session()}
-		},
-	},
-	{
-		"show", "show", "Show an entry of a session and its effect on the context.", []field{sessionField, pointField}, nil, true,
-		func(in *input) []string { return []string{"--", in.session(), in.text("point", "leaf")} },
-	},
-	{
-		"diff", "diff", "Show how the context of a session changed between two points, as Markdown.", []field{
-			sessionField, {"from", "string", "a point, such as request:3"}, {"to", "string", "a point; leaf if absent"},
-		}, []string{"from"}, false,
-		func(in *input) []string {
-			return []string{"-f", "markdown", "--", in.session(), in.text("from", ""), in.text("to", "leaf")}
-		},
-	},
-	{
-		"trace", "trace", "Follow a text through a session: where it entered the context, which requests had it, and what removed it.", []field{
-			sessionField, {"text", "string", "the text, such as the name of a file"},
-		}, []string{"text"}, true,
-		func(in *input) []string { return []string{"--fixed=" + in.text("text", ""), "--", in.session()} },
-	},
-	{
-		"cost", "stats", "Show what the calls of a session cost, by model and purpose, as Markdown.", []field{sessionField}, nil, false,
-		func(in *input) []string { return []string{"--lens", "cost", "-f", "markdown", "--", in.session()} },
-	},
-	{
-		"list_sessions", "ls", "List sessions with title, model, context use and cost, the newest first.", []field{
-			{"project", "string", "only sessions whose folder name contains this"},
-			{"since", "string", "only since a time: yesterday, 7d, 2026-01-31"},
-			{"limit", "integer", "most sessions (default 20)"},
-		}, nil, true,
-		func(in *input) []string {
-			return slices.Concat([]string{"--limit", strconv.Itoa(max(1, in.number("limit", 20)))}, in.flag("--project", "project"), in.flag("--since", "since"))
-		},
-	},
+// A field is an argument of tools, of the type string or integer.
+type field struct {
+	Type  string `json:"type"`
+	About string `json:"description"`
 }
 
-// The limits of gsh's tool.
-const (
-	usualResults = 20
-	mostResults  = 50
-)
+// toolTable has the tools, in the order in which they are listed, and their arguments by name.
+var toolTable = sync.OnceValue(func() (all struct {
+	Tools  []tool
+	Fields map[string]field
+}) {
+	if err := toml.Unmarshal(toolFile, &all); err != nil {
+		panic(err) // it is in the binary
+	}
+	for k := range all.Tools {
+		all.Tools[k].Fields = append(all.Tools[k].Fields, "max_tokens")
+	}
+	return all
+})
 
-// searchArgs are those of gsh's tool search_context (docs/policies.md).
-func searchArgs(in *input) []string {
-	source := in.text("source", "")
-	if !slices.Contains([]string{"shell_history", "sessions", "logs"}, source) {
-		in.fail("Invalid source '" + source + "'. Must be one of: shell_history, sessions, logs")
+// schema returns the JSON schema of the arguments.
+func (t *tool) schema() json.RawMessage {
+	properties := map[string]field{}
+	for _, name := range t.Fields {
+		properties[name] = toolTable().Fields[name]
 	}
-	n := usualResults
-	if v, ok := in.values["last_n"].(json.Number); ok {
-		if k, err := strconv.ParseUint(v.String(), 10, 31); err == nil {
-			n = max(1, min(int(k), mostResults))
-		}
+	schema := map[string]any{"type": "object", "properties": properties}
+	if t.Required != nil {
+		schema["required"] = t.Required
 	}
-	args := slices.Concat([]string{"-f", "markdown", "--source", source, "--limit", strconv.Itoa(n)}, in.flag("--cwd", "cwd"), in.flag("--event", "event_type"))
-	if _, ok := in.values["exit_code"].(json.Number); ok {
-		args = append(args, "--exit-code="+strconv.Itoa(in.number("exit_code", 0)))
-	}
-	if query := in.text("query", ""); query != "" {
-		return append(args, "-i", "--fixed="+query)
-	}
-	return append(args, "--", "")
+	out, _ := json.Marshal(schema) // of strings
+	return out
 }
 
 // An input is the arguments of a call.
@@ -125,15 +77,11 @@ func newInput(t *tool, arguments json.RawMessage) (*input, error) {
 		}
 	}
 	for name := range in.values {
-		if !slices.ContainsFunc(t.all(), func(f field) bool { return f.name == name }) {
-			var known []string
-			for _, f := range t.all() {
-				known = append(known, f.name)
-			}
-			return nil, fmt.Errorf("unknown argument %q: expected one of %s", name, strings.Join(known, ", "))
+		if !slices.Contains(t.Fields, name) {
+			return nil, fmt.Errorf("unknown argument %q: expected one of %s", name, strings.Join(t.Fields, ", "))
 		}
 	}
-	for _, name := range t.required {
+	for _, name := range t.Required {
 		if v := in.values[name]; v == nil || v == "" {
 			return nil, errors.New("Missing '" + name + "' parameter") // as gsh says it
 		}
@@ -147,77 +95,90 @@ func (in *input) fail(text string) {
 	}
 }
 
-// text returns a text, or what stands for one that is absent.
-func (in *input) text(name, absent string) string {
+// value returns an argument as a word, empty if it is absent. A session is its file, the newest if it
+// is absent.
+func (in *input) value(name string) (word string) {
+	want, is := toolTable().Fields[name].Type, "another"
 	switch v := in.values[name].(type) {
 	case nil:
-		return absent
+		is = want
 	case string:
-		if v == "" {
-			return absent
+		word, is = v, "string"
+	case json.Number:
+		if word = v.String(); isWhole(word) {
+			is = "integer"
 		}
-		return v
 	}
-	in.fail(name + ": must be a string")
-	return ""
-}
-
-// number returns a whole number.
-func (in *input) number(name string, absent int) int {
-	if v := in.values[name]; v != nil {
-		n, ok := v.(json.Number)
-		if k, err := strconv.Atoi(n.String()); ok && err == nil {
-			return k
+	switch {
+	case is != want:
+		in.fail(name + ": must be a " + strings.Replace(want, "integer", "whole number", 1))
+	case name == "session":
+		file, err := in.locate(word)
+		if word = file; err != nil {
+			in.fail(err.Error())
 		}
-		in.fail(name + ": must be a whole number")
 	}
-	return absent
+	return word
 }
 
-// flag returns a flag with the value of an argument, nothing if that is absent.
-func (in *input) flag(flag, name string) []string {
-	if v := in.text(name, ""); v != "" {
-		return []string{flag + "=" + v}
-	}
-	return nil
+func isWhole(number string) bool {
+	_, err := strconv.Atoi(number)
+	return err == nil
 }
 
-// session returns the file of the session.
-func (in *input) session() string {
-	name, err := in.locate(in.text("session", ""))
-	if err != nil {
-		in.fail(err.Error())
+// args returns the arguments of the command.
+func (in *input) args(t *tool) (args []string) {
+	if t.Command == "search" {
+		in.asGSH()
 	}
-	return name
+	for _, arg := range t.Args {
+		before, name, some := strings.Cut(strings.TrimSuffix(arg, "}"), "{")
+		name, word, _ := strings.Cut(name, "=")
+		if v := in.value(name); some && v != "" {
+			word = v
+		}
+		if !some {
+			args = append(args, arg)
+		} else if word != "" {
+			args = append(args, before+word)
+		}
+	}
+	if t.Command != "search" {
+		return args
+	}
+	if query := in.value("query"); query != "" {
+		return append(args, "-i", "--fixed="+query)
+	}
+	return append(args, "--", "")
+}
+
+// The limits of gsh's tool.
+const (
+	usualResults = 20
+	mostResults  = 50
+)
+
+// asGSH reads the arguments of gsh's tool search_context as that does (docs/policies.md).
+func (in *input) asGSH() {
+	if source := in.value("source"); !slices.Contains([]string{"shell_history", "sessions", "logs"}, source) {
+		in.fail("Invalid source '" + source + "'. Must be one of: shell_history, sessions, logs")
+	}
+	n := uint64(usualResults)
+	if v, ok := in.values["last_n"].(json.Number); ok {
+		if k, err := strconv.ParseUint(v.String(), 10, 31); err == nil {
+			n = max(1, min(k, mostResults))
+		}
+	}
+	in.values["last_n"] = json.Number(strconv.FormatUint(n, 10))
+	if _, ok := in.values["exit_code"].(json.Number); !ok {
+		delete(in.values, "exit_code")
+	}
 }
 
 // tokens returns the budget of the answer.
 func (in *input) tokens(usual int64) int64 {
-	if n := in.number("max_tokens", 0); n > 0 {
-		return int64(n)
+	if n, err := strconv.ParseInt(in.value("max_tokens"), 10, 64); err == nil && n > 0 {
+		return n
 	}
 	return usual
-}
-
-// budgetField is an argument of every tool.
-var budgetField = field{"max_tokens", "integer", "the size of the answer, in tokens"}
-
-func (t *tool) all() []field { return append(slices.Clip(t.fields), budgetField) }
-
-// schema returns the JSON schema of the arguments.
-func (t *tool) schema() json.RawMessage {
-	type property struct {
-		Type  string `json:"type"`
-		About string `json:"description"`
-	}
-	s := struct {
-		Type       string              `json:"type"`
-		Properties map[string]property `json:"properties"`
-		Required   []string            `json:"required,omitempty"`
-	}{"object", map[string]property{}, t.required}
-	for _, f := range t.all() {
-		s.Properties[f.name] = property{f.typ, f.about}
-	}
-	out, _ := json.Marshal(s) // of strings
-	return out
 }

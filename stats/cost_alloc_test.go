@@ -9,7 +9,7 @@ import (
 // TestNoAllocation: reading a call allocates nothing, but for the list that it goes
 // into.
 func TestNoAllocation(t *testing.T) {
-	l := &lensRun{Options: &Options{By: CostGroups()}, Report: &Report{}}
+	l := &lensRun{Options: &Options{By: CostGroups}, Report: &Report{}}
 	c := newCostReader(l)
 	l.Calls = append(l.Calls, c.take, l.fit)
 	usage := jsonl.Value(`{"input":4,"output":474,"cacheRead":1270,"cacheWrite":830,"totalTokens":2578,"cost":{"input":0.000012,"output":0.0015,"total":0.002187}}`)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"ctxtool/internal/phrase"
@@ -32,39 +34,13 @@ type CostKeys struct {
 	Branch   string `json:"branch,omitempty"`   // the leaf's entry, or `shared` by several
 }
 
-// costGroups are the possible groups of rows, and their keys.
-var costGroups = []struct {
-	name string
-	key  func(k *CostKeys) *string
-}{
-	{"session", func(k *CostKeys) *string { return &k.Session }},
-	{"model", func(k *CostKeys) *string { return &k.Model }},
-	{"provider", func(k *CostKeys) *string { return &k.Provider }},
-	{"day", func(k *CostKeys) *string { return &k.Day }},
-	{"week", func(k *CostKeys) *string { return &k.Week }},
-	{"month", func(k *CostKeys) *string { return &k.Month }},
-	{"project", func(k *CostKeys) *string { return &k.Project }},
-	{"agent", func(k *CostKeys) *string { return &k.Agent }},
-	{"tool", func(k *CostKeys) *string { return &k.Tool }},
-	{"branch", func(k *CostKeys) *string { return &k.Branch }},
-}
+// CostGroups are the names of the possible groups of rows of the lens cost.
+var CostGroups = strings.Fields("session model provider day week month project agent tool branch")
 
-// CostGroups returns the names of the possible groups of rows of the lens cost.
-func CostGroups() (names []string) {
-	for _, g := range costGroups {
-		names = append(names, g.name)
-	}
-	return names
-}
-
-// costKey returns the row's key for a group.
+// costKey returns the row's key for a group, the field of its name.
 func (k *CostKeys) costKey(group string) *string {
-	for _, g := range costGroups {
-		if g.name == group {
-			return g.key(k)
-		}
-	}
-	panic("stats: unknown group " + group)
+	field := reflect.ValueOf(k).Elem().FieldByName(strings.ToUpper(group[:1]) + group[1:])
+	return field.Addr().Interface().(*string)
 }
 
 // only returns the keys of these groups.

@@ -323,7 +323,7 @@ func TestCostGroups(t *testing.T) {
 			t.Errorf("by %s:\n got %s\nwant %s", by, s, want)
 		}
 	}
-	if names := stats.CostGroups(); len(names) != 10 {
+	if names := stats.CostGroups; len(names) != 10 {
 		t.Errorf("groups %v", names)
 	}
 }
@@ -373,7 +373,7 @@ func TestOnly(t *testing.T) {
 // TestOneShape: the part of a session and that of a sum of it alone are the same.
 func TestOneShape(t *testing.T) {
 	for _, s := range corpus.Own(t) {
-		o := stats.Options{Lenses: lenses(t, "cost"), By: stats.CostGroups()}
+		o := stats.Options{Lenses: lenses(t, "cost"), By: stats.CostGroups}
 		one, err := o.Read(store(t, s.Data)[0])
 		if err != nil {
 			continue

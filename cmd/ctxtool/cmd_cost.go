@@ -26,7 +26,7 @@ func (o *costOptions) define(f *flagSet) {
 	o.lenses, o.counter, o.MaxIterations = []string{"cost"}, tokens.Names()[0], 1
 	o.answer.flags(f, "text", "json", "csv", "markdown")
 	o.filter.flags(f, "calls of models whose name contains")
-	f.choices(&o.By, "by", []string{"day", "model"}, "group by `GROUPS`:", "--by: unknown group", stats.CostGroups())
+	f.choices(&o.By, "by", []string{"day", "model"}, "group by `GROUPS`:", "--by: unknown group", stats.CostGroups)
 	f.BoolVar(&o.utc, "utc", false, "take days and TIME in UTC, not in local time")
 	o.redaction.flags(f)
 	f.models(&o.Replay.Models)

@@ -51,7 +51,7 @@ func (o *statsOptions) define(f *flagSet) {
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
 	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")
-	f.choices(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups(), ", ")+" (default model)", "--by: unknown group", stats.CostGroups())
+	f.choices(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups, ", ")+" (default model)", "--by: unknown group", stats.CostGroups)
 	f.before(func() error { return o.check(f.env) })
 }
 

@@ -81,7 +81,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 		if exit != "" {
 			said += " (" + exit + ")"
 		}
-		if line := telling(text); line != "" {
+		if line := oneLine(activity.ErrorLine(text), 200); line != "" {
 			said += ": " + line
 		}
 		x.failed[d.What] = note{text: said, at: x.now}

@@ -9,13 +9,6 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// earlier adds the notes of the earlier summary of a request, unless it is one of its messages.
-func (x *extractor) earlier(r Request) {
-	if !slices.ContainsFunc(r.Messages, func(i int) bool { return r.View.Messages[i].isSummary() }) {
-		x.fold(r.Previous)
-	}
-}
-
 // fold adds the notes of a summary: its items become notes of the kinds of their headings.
 // In an earlier extract the mark identifies the kind of each note, and its counts continue.
 func (x *extractor) fold(summary string) {
@@ -206,9 +199,9 @@ func (n *notes) choose(room int) map[int]bool {
 	left := room
 	take := func(k *kind, most int) {
 		for _, i := range n.ranked(k) {
-			cost := k.cost(n.list[i].text)
+			cost := jsonl.Units(k.mark) + jsonl.Units(n.list[i].text) + len(", ")
 			if !began[k] {
-				cost += k.frame()
+				cost += cmp.Or(k.tagged, len(k.list)+1)
 			}
 			if chosen[i] || cost > min(left, most) {
 				continue
@@ -242,13 +235,6 @@ func (n *notes) ranked(k *kind) (at []int) {
 	})
 	return at
 }
-
-// cost returns how many units a note of a kind takes, frame the additional units of the first.
-func (k *kind) cost(text string) int {
-	return jsonl.Units(k.mark) + jsonl.Units(text) + len(", ")
-}
-
-func (k *kind) frame() int { return cmp.Or(k.tagged, len(k.list)+1) }
 
 // write writes the chosen notes under their headings.
 func (n *notes) write(chosen func(int) bool, sections []section, part SummaryPart) string {

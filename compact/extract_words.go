@@ -168,6 +168,9 @@ func tests(command string) bool {
 		containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify", "make", "gradle", "mvn")
 }
 
+// hash matches a hash, full or abbreviated as git does.
+var hash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
 // A commit is a commit in the output of a command.
 type commit struct{ branch, hash, subject string }
 
@@ -180,16 +183,11 @@ func commitsIn(output string) (all []commit) {
 		}
 		head, subject, ok := strings.Cut(line[1:], "] ")
 		words := strings.Fields(head)
-		if n := len(words); ok && n >= 2 && isHash(words[n-1]) {
+		if n := len(words); ok && n >= 2 && hash.MatchString(words[n-1]) {
 			all = append(all, commit{words[0], words[n-1], oneLine(subject, 120)})
 		}
 	}
 	return all
-}
-
-// isHash reports whether a word is a hash, full or abbreviated as git does.
-func isHash(w string) bool {
-	return len(w) >= 7 && len(w) <= 64 && strings.Trim(w, "0123456789abcdef") == ""
 }
 
 // exitOf returns how a command ended according to its output, empty if that has nothing about it.
@@ -199,9 +197,6 @@ func exitOf(output string) string {
 	}
 	return phrase.If(strings.Contains(output[strings.LastIndexByte(strings.TrimSpace(output), '\n')+1:], "timed out"), "timed out")
 }
-
-// telling returns the line of an error that best describes it.
-func telling(text string) string { return oneLine(activity.ErrorLine(text), 200) }
 
 // verdict returns the last line of a test's output that has a number and a word for an
 // outcome, empty if there is none.

@@ -237,11 +237,6 @@ func (w *Work) mayAll(a Action, all []int) bool {
 	return !slices.ContainsFunc(all, func(i int) bool { return !w.may(a, i) })
 }
 
-// mayKeep reports whether a compaction can name the first message that it keeps.
-func (w *Work) mayKeep(r Stretch) bool {
-	return r.Kept < 0 || r.To >= len(w.Messages) || w.may(Summarise, r.To)
-}
-
 // fixed returns why the view's form cannot store a change of a message, empty if it can, and
 // the form that could. For Summarise the message is the first one that is kept.
 func (v *View) fixed(a Action, i int) (why string, could Form) {

@@ -49,7 +49,7 @@ func compactHistory(w *Work) {
 		find = w.piCut
 	}
 	c := find(w.Keep)
-	if c.Why == "" && !w.mayKeep(c.Stretch) {
+	if r := c.Stretch; c.Why == "" && r.Kept >= 0 && r.To < len(w.Messages) && !w.may(Summarise, r.To) {
 		c.Why = "what stays cannot be named in this form"
 	}
 	if c.Why != "" {

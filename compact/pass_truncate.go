@@ -3,7 +3,6 @@ package compact
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,7 +26,7 @@ var Truncate = Pass{
 func truncate(w *Work) {
 	for i := range w.news {
 		k := w.Messages[i].result()
-		if !w.Live(i) || k < 0 || !w.over(w.Messages[i].Blocks[k].length) {
+		if !w.Live(i) || k < 0 || w.Max == 0 && w.Unit == "bytes" || w.measure(w.Messages[i].Blocks[k].length) <= w.Max {
 			continue
 		}
 		text := w.Text(i, k)
@@ -48,11 +47,6 @@ func (o *Options) measure(n length) int {
 		return n.Scalars
 	}
 	return n.Bytes
-}
-
-// over reports whether a text is above the limit.
-func (o *Options) over(n length) bool {
-	return (o.Max > 0 || o.Unit != "bytes") && o.measure(n) > o.Max
 }
 
 // capped returns a text cut to the limit. done reports whether anything was cut.
@@ -144,7 +138,7 @@ var StripThinking = Pass{
 func stripThinking(w *Work) {
 	last := w.lastAnswer()
 	for i := range w.news {
-		if i >= last || !w.Live(i) || !w.Messages[i].isAssistant() || !w.Messages[i].mayThink() {
+		if i >= last || !w.Live(i) || !w.Messages[i].isAssistant() {
 			continue
 		}
 		if g := w.group(i); g.open() {
@@ -167,13 +161,6 @@ func stripThinking(w *Work) {
 		}
 		w.sweep(i)
 	}
-}
-
-// mayThink reports whether an answer has thinking, or a text that may have tags.
-func (m *Message) mayThink() bool {
-	return slices.ContainsFunc(m.Blocks, func(b Block) bool {
-		return b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.TextBlock && b.Bytes >= len("<think>")
-	})
 }
 
 // lastAnswer returns the index of the last answer, -1 for none.

@@ -82,7 +82,9 @@ func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Sessio
 // cutAt returns the index of the first item to keep, and that of the beginning of the turn
 // that is cut, -1 if none is.
 func (v *View) cutAt(items []item, start, keep int) (at, turn int) {
-	mayCut := func(e item) bool { return v.any(&e, canCut) }
+	mayCut := func(e item) bool {
+		return v.any(&e, func(m *Message) bool { return m.isAssistant() || startsPiTurn(m) })
+	}
 	if at = slices.IndexFunc(items[start:], mayCut); at < 0 {
 		return start, -1
 	}
@@ -187,9 +189,6 @@ func (v *View) conversation(items []item) (all []int) {
 	}
 	return all
 }
-
-// canCut reports whether pi may cut before a message.
-func canCut(m *Message) bool { return m.isAssistant() || startsPiTurn(m) }
 
 // startsPiTurn reports whether a message starts a turn by pi's rules.
 func startsPiTurn(m *Message) bool {

@@ -87,7 +87,13 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 	if r.Form == AsTransform {
 		w.transform(display)
 	} else {
-		w.edits()
+		for _, i := range w.changed { // as pi itself would
+			var content value
+			if m := &w.Messages[i]; !m.Removed {
+				content = w.Content(i)
+			}
+			addEdit(b, w.session(), w.Messages[i].Origin.Record, content)
+		}
 	}
 	w.compaction()
 	return w.texts.err
@@ -124,17 +130,6 @@ func replacement(content value) value {
 		return value("null")
 	}
 	return fmt.Appendf(nil, `{"content":%s}`, content)
-}
-
-// edits stores changes as pi itself would.
-func (w *storing) edits() {
-	for _, i := range w.changed {
-		var content value
-		if m := &w.Messages[i]; !m.Removed {
-			content = w.Content(i)
-		}
-		addEdit(w.b, w.session(), w.Messages[i].Origin.Record, content)
-	}
 }
 
 // compaction stores the summary, and the first entry that is kept. The summary is without a

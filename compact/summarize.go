@@ -96,7 +96,9 @@ const (
 // It uses no model: each line is a quote or a count. The same messages give the same text.
 func (r Request) extract(most int) (string, error) {
 	x := newExtractor(r.View)
-	x.earlier(r)
+	if !slices.ContainsFunc(r.Messages, func(i int) bool { return r.View.Messages[i].isSummary() }) {
+		x.fold(r.Previous)
+	}
 	for _, i := range r.Messages {
 		x.message(i)
 	}

@@ -246,6 +246,8 @@ func (p *BytesPart) storeLine(d *dialect.Dialect, line jsonl.Value) {
 // leastEncoded is how long a string is that counts as base64, bytes.
 const leastEncoded = 1 << 10
 
+const inBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+
 // base64Of measures the strings of a value that are base64, as they stand or as a data URL.
 func base64Of(v jsonl.Value) DiskBytes {
 	d := DiskBytes{What: "base64"}
@@ -260,16 +262,12 @@ func base64Of(v jsonl.Value) DiskBytes {
 		if bytes.HasPrefix(text, []byte("data:")) {
 			_, text, _ = bytes.Cut(text, []byte(";base64,"))
 		}
-		if len(text) > 0 && bytes.IndexFunc(text, notBase64) < 0 {
+		if len(text) > 0 && len(bytes.TrimLeft(text, inBase64)) == 0 {
 			d.Bytes += int64(len(text))
 			d.Count++
 		}
 	}
 	return d
-}
-
-func notBase64(r rune) bool {
-	return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' && r != '/' && r != '='
 }
 
 // store adds bytes to what has the same name.

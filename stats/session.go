@@ -125,7 +125,9 @@ func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 	case jsonl.Assistant:
 		m := r.Said()
 		if calls.answer(m); !r.Unanswered {
-			p.answer(m)
+			p.Requests++
+			p.StopReasons[cmp.Or(m.Stop.Text(), "none")]++
+			p.model(ModelCount{m.Provider.Text(), m.Model.Text(), 1})
 		}
 	case jsonl.ToolResult:
 		calls.result(r.Said())
@@ -151,13 +153,6 @@ func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 			p.Time.Seconds = float64(p.Time.last-p.Time.first) / 1000
 		}
 	}
-}
-
-// answer counts a request by its answer.
-func (p *SessionPart) answer(m *jsonl.Message) {
-	p.Requests++
-	p.StopReasons[cmp.Or(m.Stop.Text(), "none")]++
-	p.model(ModelCount{m.Provider.Text(), m.Model.Text(), 1})
 }
 
 func (p *SessionPart) model(m ModelCount) {
@@ -301,7 +296,10 @@ func (p *SessionPart) sheets() []table.Sheet {
 	if more := long.Count - len(long.Prompts); more > 0 {
 		s.Notes = []string{fmt.Sprintf("and %d more", more)}
 	}
-	return withRows([]table.Sheet{p.sheet(), toolSheet(p.Tools), s.Of(p.Sessions > 1)})
+	tools := table.Sheet{Title: "tool calls", Table: table.Of(p.Tools, table.Fields[ToolCount](
+		"tool* calls? ok? error? blocked? skipped? aborted? unanswered? nested? asked=askedBytes:bytes? got=gotBytes:bytes?",
+	))}
+	return withRows([]table.Sheet{p.sheet(), tools, s.Of(p.Sessions > 1)})
 }
 
 // sheet returns the table of numbers, without zero ones.

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"ctxtool/internal/activity"
-	"ctxtool/internal/base/table"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -124,10 +123,4 @@ func (b *callBook) close() {
 		}
 	}
 	b.sum.LostResults += len(b.strange)
-}
-
-func toolSheet(tools []ToolCount) table.Sheet {
-	return table.Sheet{Title: "tool calls", Table: table.Of(tools, table.Fields[ToolCount](
-		"tool* calls? ok? error? blocked? skipped? aborted? unanswered? nested? asked=askedBytes:bytes? got=gotBytes:bytes?",
-	))}
 }

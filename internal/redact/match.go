@@ -56,7 +56,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 			dst = s.whole(dst[:n], text, k)
 			break
 		}
-		if !ok || r.Judge != "" && until-start < mostAgain && madeOf(text[start:until]).plain() {
+		if !ok || r.Judge != "" && until-start < mostAgain && madeOf(text[start:until]).odd < 2 {
 			continue
 		}
 		read += until - start

@@ -20,7 +20,7 @@ const (
 // is not an address, and neither is a password in a URL.
 func email(text []byte, at int) (start, end int, ok bool) {
 	start, end = at, at+1
-	for start > 0 && at-start < 64 && isMail(text[start-1]) {
+	for start > 0 && at-start < 64 && (isName(text[start-1]) || text[start-1] == '%' || text[start-1] == '+') {
 		start--
 	}
 	for start < at && (text[start] == '.' || text[start] == '-') {
@@ -53,8 +53,6 @@ func inURL(text []byte, at int) bool {
 }
 
 func isLetter(c byte) bool { return c|0x20-'a' < 26 || c >= utf8.RuneSelf }
-
-func isMail(c byte) bool { return isName(c) || c == '%' || c == '+' }
 
 // homeWords precede the name of a home directory. pi names folders after paths with slashes
 // replaced by dashes.
@@ -252,7 +250,7 @@ func dataLines(text []byte, at int) (start, end int) {
 			start, end, gap, most = at, next, 0, longestJoint
 		case n >= keyLine:
 			end, gap = next, 0
-		case end > start && (text[next-1] == '=' || n > 3 && closes(text, next)):
+		case end > start && (text[next-1] == '=' || n > 3 && bytes.Contains(text[next:min(len(text), next+longestJoint)], []byte("-----END"))):
 			return start, next
 		case n >= minPart && end > start:
 			return start, end
@@ -262,11 +260,6 @@ func dataLines(text []byte, at int) (start, end int) {
 		at = next
 	}
 	return start, end
-}
-
-// closes reports whether the end line of a key follows.
-func closes(text []byte, at int) bool {
-	return bytes.Contains(text[at:min(len(text), at+longestJoint)], []byte("-----END"))
 }
 
 // linesBefore returns where the lines of data before text[at] begin and end.

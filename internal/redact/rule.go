@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 
@@ -89,7 +88,7 @@ func readRules(data []byte, check bool) (*ruleFile, error) {
 		if r.Regex == "" {
 			continue
 		}
-		if !validName(r.ID) {
+		if !names().MatchString(r.ID) {
 			return nil, fmt.Errorf("rule %q: an id must be letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
 		}
 		r.Allowlists, r.global = both(r.Allowlist, r.Allowlists), global
@@ -113,16 +112,14 @@ func readRules(data []byte, check bool) (*ruleFile, error) {
 	return &file, nil
 }
 
+// names are the ids that are valid in a placeholder.
+var names = lazily(`^[\w-]{1,64}$`)
+
 func both(one *allowlist, more []*allowlist) []*allowlist {
 	if one != nil {
 		return append([]*allowlist{one}, more...)
 	}
 	return more
-}
-
-// validName reports whether an id is valid in a placeholder.
-func validName(id string) bool {
-	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool { return r >= utf8.RuneSelf || !syntax.IsWordChar(r) && r != '-' }) < 0
 }
 
 // prepare computes where the expression has to be tried.

@@ -64,7 +64,7 @@ func (x *Run) Close() { x.r.scans.Put(x.s) }
 // line returns the redacted line of raw, which has no newline. The result may be raw itself,
 // and is valid until the next call. The error is ErrLeft.
 func (x *Run) line(raw []byte) (line []byte, err error) {
-	x.Tally.begin()
+	x.Tally.line = x.Tally.line[:0]
 	line = raw
 	for round := range maxRounds {
 		edits := x.find(line, round == 0)

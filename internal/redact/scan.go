@@ -91,7 +91,7 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		}
 		for i := from; i < len(hits); i++ {
 			for h, back := &hits[i], k; back >= 0; back-- {
-				h.start, h.end = s.texts[back].back(h.start, h.end)
+				h.start, h.end = s.texts[back].where(h.start), s.texts[back].where(h.end)
 			}
 		}
 		look, how = v.text, anySpelling

@@ -67,8 +67,6 @@ func (t *Tally) Found() (all []Found) {
 	return all
 }
 
-func (t *Tally) begin() { t.line = t.line[:0] }
-
 // add counts an occurrence of value number n of a rule.
 func (t *Tally) add(rule int32, n int) {
 	c := &t.rules[rule]

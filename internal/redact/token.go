@@ -206,9 +206,6 @@ func (m makeup) chosen() bool {
 	return m.odd >= 2 && 4*m.odd >= m.letters+m.digits && (m.letters > 0 || m.digits > 7) || m.signs > 1 && m.odd > 1
 }
 
-// plain reports whether no judge takes any part of a text for a secret.
-func (m makeup) plain() bool { return m.odd < 2 }
-
 // madeOf returns what a text is made of. Letters are a word if most of their pairs are common.
 func madeOf(text []byte) (m makeup) {
 	for i := 0; i < len(text); {

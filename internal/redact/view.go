@@ -118,11 +118,6 @@ func nextSpecial(text []byte, i int, how spelling) int {
 	return i
 }
 
-// back returns a range of the view as a range of the source, extended to whole escapes.
-func (v *view) back(start, end int) (int, int) {
-	return v.where(start), v.where(end)
-}
-
 // where returns the offset in the source of a byte of the view, or of its end.
 func (v *view) where(at int) int {
 	k := sort.Search(len(v.from), func(k int) bool { return int(v.from[k].at) > at }) - 1

@@ -180,15 +180,11 @@ func (t *term) in(text []byte) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for k := t.rare.Index(text, t.at); k < len(text); k = t.rare.Index(text, k+1) {
 			from, to := k-t.at, k-t.at+len(t.text)
-			if to <= len(text) && t.equal(text[from:to]) && t.fits(text, from, to) && !yield(from, to) {
+			if to <= len(text) && (bytes.Equal(text[from:to], t.text) || t.fold && bytes.EqualFold(text[from:to], t.text)) && t.fits(text, from, to) && !yield(from, to) {
 				return
 			}
 		}
 	}
-}
-
-func (t *term) equal(b []byte) bool {
-	return bytes.Equal(b, t.text) || t.fold && bytes.EqualFold(b, t.text)
 }
 
 // fits reports whether a place is one where the term may be: anywhere, or if it has to begin a

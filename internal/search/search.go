@@ -271,7 +271,8 @@ func (s *searcher) file(f File) (out *searched) {
 		if !src.has(s.opt) {
 			return out
 		}
-		if !compressed(head) && s.opt.Source != InHistory {
+		compressed := bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
+		if !compressed && s.opt.Source != InHistory {
 			if look := s.look(in); look.err != nil || !look.may {
 				out.lines, out.err = look.lines, look.err
 				return out
@@ -285,10 +286,6 @@ func (s *searcher) file(f File) (out *searched) {
 
 // sniffSize is how many bytes of a file tell what it is.
 const sniffSize = 16 << 10
-
-func compressed(head []byte) bool {
-	return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) || bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd})
-}
 
 // firstObject returns the first line of a file that is an object. Of a document on several lines,
 // and of an only line that is cut, it returns the members that are whole. nil if there is none.

@@ -261,7 +261,9 @@ func (s *searcher) read(g *Session, most int, r *Results) error {
 func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 	workers, now, done := s.take(g.File)
 	defer done()
-	ses, about, err := s.open(g.File, workers, true, g.sound != nil && now != nil && same(g.sound, now))
+	unchanged := g.sound != nil && now != nil && os.SameFile(g.sound, now) &&
+		g.sound.Size() == now.Size() && g.sound.ModTime().Equal(now.ModTime())
+	ses, about, err := s.open(g.File, workers, true, unchanged)
 	if err != nil {
 		return err
 	}
@@ -288,11 +290,6 @@ func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 		}
 	}
 	return nil
-}
-
-// same reports whether a file is unchanged, as far as its inode, size and time tell.
-func same(before, now os.FileInfo) bool {
-	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
 // hit returns the hit in the current doc: of its texts the one that matches best. There is none

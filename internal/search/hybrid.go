@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/gob"
@@ -12,7 +13,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -78,32 +78,28 @@ func Hybrid(files []File, text string, vectors *Vectors, opt Options) (*Results,
 
 // leave leaves the hits with the highest scores, in sessions in their order.
 func (r *Results) leave(most int) {
-	var scores []float32
+	var all []*found
 	for _, s := range r.Sessions {
 		s.score = 0
 		for i := range s.found {
 			s.score = max(s.score, s.found[i].score)
-			scores = append(scores, s.found[i].score)
 		}
 	}
 	r.order()
-	slices.Sort(scores)
-	scores = scores[max(0, len(scores)-most):]
-	ties := sort.Search(len(scores), func(i int) bool { return scores[i] > scores[0] }) // of the lowest score
-	r.Found, r.Copies = len(scores), 0
 	for _, s := range r.Sessions {
-		s.drop(func(f *found) bool {
-			if f.score == scores[0] {
-				ties--
-			}
-			if f.score < scores[0] || f.score == scores[0] && ties < 0 {
-				return true
-			}
-			r.Copies += int(f.copies)
-			return false
-		})
+		for i := range s.found {
+			all = append(all, &s.found[i])
+		}
 	}
-	r.Sessions = slices.DeleteFunc(r.Sessions, func(s *Session) bool { return len(s.found) == 0 })
+	slices.SortStableFunc(all, func(a, b *found) int { return cmp.Compare(b.score, a.score) })
+	stays := map[*found]bool{}
+	r.Copies = 0
+	for _, f := range all[:min(len(all), most)] {
+		stays[f] = true
+		r.Copies += int(f.copies)
+	}
+	r.Found = len(stays)
+	r.drop(func(f *found) bool { return !stays[f] })
 }
 
 // A hybrid scores texts.

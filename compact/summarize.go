@@ -190,7 +190,7 @@ func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 				continue
 			}
 			m := Message{Place: Place{Kind: p.Kind(), Origin: p.Origin(), Sent: p.Sent()}}
-			if v.texts.only, v.texts.index = p, -1; p.Sent() {
+			if v.texts.only, v.texts.index = &p, -1; p.Sent() {
 				m = read.message(m.Place, v.texts.of(&m))
 			}
 			v.Messages = append(v.Messages[:0], m)

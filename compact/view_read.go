@@ -148,9 +148,9 @@ type calls struct {
 }
 
 // piece returns where a message is.
-func (t *texts) piece(m *Message) *replay.Piece {
+func (t *texts) piece(m *Message) replay.Piece {
 	if t.only != nil {
-		return t.only
+		return *t.only
 	}
 	return t.e.Piece(m.Index)
 }

@@ -16,7 +16,7 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 		return n, err
 	}
 	n = p.Counts(c)
-	for one, err := range Each(e, func(l *Reader, m *Piece) (int, error) {
+	for one, err := range Each(e, func(l *Reader, m Piece) (int, error) {
 		one, _, err := l.Tokens(c, m)
 		return one, err
 	}) {
@@ -31,7 +31,7 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 
 // Message reads a message as the provider gets it. size is the length of its JSON in bytes. A
 // plain message is read from its line directly, without being converted to JSON.
-func (l *Reader) Message(m *Piece) (msg *jsonl.Message, size int, err error) {
+func (l *Reader) Message(m Piece) (msg *jsonl.Message, size int, err error) {
 	if m.form == plain && m.edit < 0 {
 		switch m.kind {
 		case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
@@ -53,7 +53,7 @@ func (l *Reader) Message(m *Piece) (msg *jsonl.Message, size int, err error) {
 
 // Tokens returns what a message counts for as a provider message. size is the length of its
 // JSON in bytes.
-func (l *Reader) Tokens(c *tokens.Counter, m *Piece) (n, size int, err error) {
+func (l *Reader) Tokens(c *tokens.Counter, m Piece) (n, size int, err error) {
 	msg, size, err := l.Message(m)
 	if err != nil {
 		return 0, 0, err
@@ -70,7 +70,7 @@ func (l *Reader) Weigh(c *tokens.Counter, m *jsonl.Message) weigh.Weight {
 }
 
 // Measure measures a message as a provider gets it, and a system message as it stands.
-func (l *Reader) Measure(c *tokens.Counter, m *Piece) (weigh.Measure, error) {
+func (l *Reader) Measure(c *tokens.Counter, m Piece) (weigh.Measure, error) {
 	if m.kind == jsonl.System && m.form != patchGiven {
 		v, err := l.Provider(m)
 		if err != nil {

@@ -39,15 +39,11 @@ func (m *machine) envelope() *Envelope {
 	frozen := *m.pool
 	front, body := *s.msgs.front, *s.msgs.body
 	s.msgs.pool, s.msgs.front, s.msgs.body = &frozen, &front, &body
-	e := &Envelope{
-		Leaf: -1, TurnIndex: m.turn, RequestIndex: m.request,
+	return &Envelope{
+		Leaf: Step{m: m}.Leaf(), TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
 		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: s, altered: m.altered, ephemeral: m.ephemeral,
 	}
-	if m.pos >= 0 {
-		e.Leaf = m.path.at(m.pos)
-	}
-	return e
 }
 
 // Replay returns the replay that the envelope belongs to.
@@ -69,19 +65,19 @@ type Message struct {
 // CachedMessages returns the cached messages of the request as the provider gets them, without
 // system messages, which are part of the prompt.
 func (e *Envelope) CachedMessages() iter.Seq2[Message, error] {
-	return e.each((*Piece).Sent, (*Reader).Provider, false)
+	return e.each(Piece.Sent, (*Reader).Provider, false)
 }
 
 // UncachedMessages returns the messages that follow all cached ones.
 func (e *Envelope) UncachedMessages() iter.Seq2[Message, error] {
-	return e.each(func(*Piece) bool { return false }, (*Reader).Provider, true)
+	return e.each(func(Piece) bool { return false }, (*Reader).Provider, true)
 }
 
 // Sources returns the messages of the request, cached and uncached, with their origin. It reads
 // the text, as the provider gets it, of messages for which read returns true. For others Raw is
 // nil.
 func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
-	return e.each((*Piece).Sent, func(l *Reader, m *Piece) (value, error) {
+	return e.each(Piece.Sent, func(l *Reader, m Piece) (value, error) {
 		if !read(Message{Kind: m.kind, Origin: m.Origin()}) {
 			return nil, nil
 		}
@@ -94,20 +90,20 @@ func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
 // ones. Where patches or a baseline change the prompt, one system message with prompt and tools
 // is in front instead.
 func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
-	return e.prompted(func(m *Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent)
+	return e.prompted(func(m Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent)
 }
 
 // ProviderMessages returns the context messages as converted for a provider, with system
 // messages as ContextMessages has them.
 func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
-	return e.prompted(func(m *Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider)
+	return e.prompted(func(m Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider)
 }
 
-func (e *Envelope) prompted(want func(*Piece) bool, load func(*Reader, *Piece) (value, error)) iter.Seq2[Message, error] {
+func (e *Envelope) prompted(want func(Piece) bool, load func(*Reader, Piece) (value, error)) iter.Seq2[Message, error] {
 	if !e.reprompted() {
 		return e.each(want, load, true)
 	}
-	others := e.each(func(m *Piece) bool { return want(m) && m.kind != jsonl.System }, load, true)
+	others := e.each(func(m Piece) bool { return want(m) && m.kind != jsonl.System }, load, true)
 	return func(yield func(Message, error) bool) {
 		system, err := e.system()
 		if err != nil || system != nil {
@@ -153,7 +149,7 @@ func (e *Envelope) system() (jsonl.Value, error) {
 
 // each yields the messages of the list for which want returns true, then the uncached ones if
 // requested, each as load returns it.
-func (e *Envelope) each(want func(*Piece) bool, load func(*Reader, *Piece) (value, error), uncached bool) iter.Seq2[Message, error] {
+func (e *Envelope) each(want func(Piece) bool, load func(*Reader, Piece) (value, error), uncached bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		l := e.r.NewReader()
 		for _, m := range e.state.msgs.all {
@@ -169,7 +165,7 @@ func (e *Envelope) each(want func(*Piece) bool, load func(*Reader, *Piece) (valu
 	}
 }
 
-func (l *Reader) yield(yield func(Message, error) bool, m *Piece, load func(*Reader, *Piece) (value, error)) bool {
+func (l *Reader) yield(yield func(Message, error) bool, m Piece, load func(*Reader, Piece) (value, error)) bool {
 	raw, err := load(l, m)
 	return yield(Message{Kind: m.kind, Raw: raw, Origin: m.Origin()}, err) && err == nil
 }
@@ -186,7 +182,7 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 	}
 	out := *e
 	own := *e.state.msgs.pool // its new messages are of this request alone
-	own.chunks, own.n = slices.Clip(own.chunks), int32(len(own.chunks)*chunkSize)
+	own.chunks, own.others, own.n = slices.Clip(own.chunks), slices.Clip(own.others), int32(len(own.chunks)*chunkSize)
 	out.state.msgs.pool, out.state.uncached = &own, slices.Clip(e.state.uncached)
 	for _, m := range loggedMessages(line, e.ephemeral) {
 		out.state.uncached = append(out.state.uncached, own.add(m))
@@ -296,7 +292,7 @@ func (l *Reader) apply(f *prompt.Fold, d *delta) error {
 	case d.m.flags&omitted != 0:
 		return nil
 	case d.op == nil:
-		v, err := l.Agent(&d.m)
+		v, err := l.Agent(d.m)
 		if err == nil {
 			f.Message(v, d.m.Origin())
 		}

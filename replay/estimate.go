@@ -80,7 +80,7 @@ func (e *Envelope) estimateAfter(at int) (sum int, err error) {
 
 // Estimate returns pi's estimate for a message (docs/session-format.md 8.1), in tokens of a
 // counter. It counts the message as stored, not as sent.
-func (l *Reader) Estimate(c *tokens.Counter, m *Piece) (int, error) {
+func (l *Reader) Estimate(c *tokens.Counter, m Piece) (int, error) {
 	switch m.kind {
 	case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
 		n, _, err := l.Tokens(c, m)

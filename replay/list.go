@@ -13,20 +13,42 @@ const chunkSize = 256
 // A pool holds the messages of all contexts of a walk, each once, by number. It only grows, so a
 // copy of it is a snapshot.
 type pool struct {
-	chunks []*[chunkSize]Piece
+	chunks []*[chunkSize]pooled
 	n      int32
+	others []Piece         // all but unedited messages of entries
 	made   map[Piece]int32 // numbers of messages that several lists can get separately
 }
 
-func (p *pool) at(number int32) *Piece { return &p.chunks[number/chunkSize][number%chunkSize] }
+// A pooled is what tells the unedited message of an entry. Nearly all are such, so others are kept elsewhere: then
+// rec is an index.
+type pooled struct {
+	rec, pos int32
+	kind     jsonl.Kind
+	form     form
+	flags    uint8
+	other    bool
+}
+
+func (p *pool) at(number int32) Piece {
+	o := &p.chunks[number/chunkSize][number%chunkSize]
+	if o.other {
+		return p.others[o.rec]
+	}
+	return Piece{rec: o.rec, pos: o.pos, edit: -1, op: -1, form: o.form, kind: o.kind, flags: o.flags}
+}
 
 // add adds a message, and returns its number.
 func (p *pool) add(m Piece) int32 {
 	if p.n%chunkSize == 0 {
-		p.chunks = append(p.chunks, new([chunkSize]Piece))
+		p.chunks = append(p.chunks, new([chunkSize]pooled))
 	}
+	o := pooled{rec: m.rec, pos: m.pos, kind: m.kind, form: m.form, flags: m.flags}
+	if m.edit >= 0 || m.op >= 0 || m.size > 0 {
+		o = pooled{rec: int32(len(p.others)), other: true}
+		p.others = append(p.others, m)
+	}
+	p.chunks[p.n/chunkSize][p.n%chunkSize] = o
 	p.n++
-	*p.at(p.n - 1) = m
 	return p.n - 1
 }
 
@@ -49,7 +71,7 @@ func (p *pool) keep(m Piece, number int32) {
 
 // variant adds what an edit makes of a message. The message is found by intern from then on.
 func (p *pool) variant(of int32, m Piece) int32 {
-	if was := *p.at(of); was.edit < 0 {
+	if was := p.at(of); was.edit < 0 {
 		p.keep(was, of)
 	}
 	return p.intern(m)
@@ -71,7 +93,7 @@ type list struct {
 }
 
 // one is 1 for a message that a provider gets, else 0.
-func one(m *Piece) int {
+func one(m Piece) int {
 	if m.Sent() {
 		return 1
 	}
@@ -195,7 +217,7 @@ func (l *list) number(i int) int32 {
 	return l.systems[i+len(l.systems)]
 }
 
-func (l *list) at(i int) *Piece { return l.pool.at(l.number(i)) }
+func (l *list) at(i int) Piece { return l.pool.at(l.number(i)) }
 
 // push appends a message.
 func (l *list) push(number int32) {
@@ -273,7 +295,7 @@ func (l *list) cut(first int, number int32) {
 }
 
 // all yields the messages in order, omitted ones included.
-func (l *list) all(yield func(i int, m *Piece) bool) {
+func (l *list) all(yield func(i int, m Piece) bool) {
 	for i := range l.n {
 		if !yield(i, l.at(i)) {
 			return

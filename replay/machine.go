@@ -167,7 +167,7 @@ func (m *machine) at() Step { return Step{Record: m.path.at(m.path.len() - 1), m
 // add puts a message into a state, with an edit that already targets it. Once there is a
 // compaction, the state without one has no system messages; see state.dropSystems.
 func (m *machine) add(s *state, number int32, put func(*list, int32)) {
-	msg := *m.pool.at(number)
+	msg := m.pool.at(number)
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
 		e.apply(&msg)
 		number = m.pool.variant(number, msg)
@@ -289,7 +289,7 @@ func (m *machine) applyEdit(s *state, c *Change) {
 	i := m.place(&s.msgs, target)
 	c.changed = c.changed || i >= 0 && s == m.current()
 	for ; i >= 0 && i < s.msgs.n && s.msgs.at(i).rec == target; i++ {
-		msg := *s.msgs.at(i)
+		msg := s.msgs.at(i)
 		e.apply(&msg)
 		s.msgs.set(i, m.pool.variant(s.msgs.number(i), msg))
 	}

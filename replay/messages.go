@@ -77,10 +77,10 @@ func (m Messages) Number(i int) int32 {
 }
 
 // Numbered returns the message with a number.
-func (m Messages) Numbered(number int32) *Piece { return m.list.pool.at(number) }
+func (m Messages) Numbered(number int32) Piece { return m.list.pool.at(number) }
 
 // Piece returns the message at an index.
-func (m Messages) Piece(i int) *Piece { return m.list.pool.at(m.Number(i)) }
+func (m Messages) Piece(i int) Piece { return m.list.pool.at(m.Number(i)) }
 
 // listed returns the list as it was.
 func (m Messages) listed() (l list) {
@@ -108,6 +108,9 @@ func (m Messages) Differs(was Messages) iter.Seq[int] {
 
 // Same returns how many leading messages of the lists of two snapshots are the same.
 func (m Messages) Same(was Messages) int {
+	if m.version == was.version {
+		return int(min(m.n, was.n))
+	}
 	for i := range m.Differs(was) {
 		return i
 	}
@@ -158,6 +161,12 @@ func (m Messages) Without(other Messages) []int32 {
 
 // ListedWithout is Without for the lists alone, and returns indexes.
 func (m Messages) ListedWithout(other Messages) (at []int32) {
+	if m.version == other.version {
+		for i := other.n; i < m.n; i++ {
+			at = append(at, i)
+		}
+		return at
+	}
 	has := counts(other.apart(m))
 	for _, s := range m.Stretches(other) {
 		for i := s.From; i < min(s.To, m.Listed()) && s.At < 0; i++ {

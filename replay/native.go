@@ -47,7 +47,7 @@ func (r *Replay) Natives() *Natives { return &Natives{l: r.NewReader(), rec: -1}
 
 // Of returns the items of a message, as an array. They are valid until the next call. Those of a patch
 // are found fastest in order.
-func (n *Natives) Of(m *Piece) (jsonl.Value, error) {
+func (n *Natives) Of(m Piece) (jsonl.Value, error) {
 	switch {
 	case m.edit >= 0: // what an edit makes of it
 		line, err := n.l.lines.Native(int(m.edit))

@@ -68,7 +68,7 @@ func (m *machine) reframe(l *list, el value, msg *Piece) {
 		m.fail(err)
 		if summary != "" && strings.Contains(el.Get("content").ContentText(), summary) {
 			start, size := msg.start, msg.size
-			*msg = *was
+			*msg = was
 			msg.form, msg.start, msg.size = framedSummary, start, size
 		}
 		return
@@ -76,7 +76,7 @@ func (m *machine) reframe(l *list, el value, msg *Piece) {
 }
 
 // Summary returns the exact summary in a message without its frame, empty if there is none.
-func (l *Reader) Summary(m *Piece) (string, error) {
+func (l *Reader) Summary(m Piece) (string, error) {
 	if m.form != framedSummary {
 		v, err := l.Agent(m)
 		return v.Get("summary").Exact(), err

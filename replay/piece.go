@@ -47,21 +47,21 @@ const (
 )
 
 // Sent reports whether the message is part of the request, system messages excluded.
-func (m *Piece) Sent() bool {
+func (m Piece) Sent() bool {
 	return m.flags&(omitted|unsent) == 0 && m.kind != jsonl.System
 }
 
 // System reports whether it is a system message that a provider with in-place system messages
 // gets.
-func (m *Piece) System() bool {
+func (m Piece) System() bool {
 	return m.kind == jsonl.System && m.form == plain && m.flags&omitted == 0
 }
 
 // Place identifies the message, including the edit in force. Places are compared with ==.
-func (m *Piece) Place() Piece { return *m }
+func (m Piece) Place() Piece { return m }
 
 // Identity identifies the message regardless of edits, and of the frame of a patch's summary.
-func (m *Piece) Identity() Piece {
+func (m Piece) Identity() Piece {
 	p := m.Place()
 	p.edit, p.flags = -1, 0
 	if p.form == framedSummary {
@@ -74,16 +74,16 @@ func (m *Piece) Identity() Piece {
 }
 
 // Reframed reports whether it is the summary of a patch in another frame than pi's.
-func (m *Piece) Reframed() bool { return m.form == framedSummary }
+func (m Piece) Reframed() bool { return m.form == framedSummary }
 
 // Kind returns its role in the session.
-func (m *Piece) Kind() jsonl.Kind { return m.kind }
+func (m Piece) Kind() jsonl.Kind { return m.kind }
 
 // Pos returns the index of its entry on the path.
-func (m *Piece) Pos() int { return int(m.pos) }
+func (m Piece) Pos() int { return int(m.pos) }
 
 // Origin returns the entry of a message, and what put it there.
-func (m *Piece) Origin() origin.Origin {
+func (m Piece) Origin() origin.Origin {
 	o := origin.Origin{Record: int(m.rec), By: int(m.rec), Op: int(m.op)}
 	if m.edit >= 0 {
 		o.By = int(m.edit)
@@ -93,7 +93,7 @@ func (m *Piece) Origin() origin.Origin {
 
 // Stored reports whether pi's estimate of the message differs from what it counts for as sent: that
 // of one that is sent with other text than it has, or that only pi keeps.
-func (m *Piece) Stored() bool {
+func (m Piece) Stored() bool {
 	switch m.kind {
 	case jsonl.Bash, jsonl.BranchMessage, jsonl.CompactionMessage:
 		return m.flags&omitted == 0
@@ -102,13 +102,13 @@ func (m *Piece) Stored() bool {
 }
 
 // Edit returns the context_edit in force on it, -1 for none, and whether that omits it.
-func (m *Piece) Edit() (rec int, omits bool) { return int(m.edit), m.flags&omitted != 0 }
+func (m Piece) Edit() (rec int, omits bool) { return int(m.edit), m.flags&omitted != 0 }
 
 // Own reports whether it is the unedited message of a message entry.
-func (m *Piece) Own() bool { return m.form == plain && m.edit < 0 }
+func (m Piece) Own() bool { return m.form == plain && m.edit < 0 }
 
 // Summary reports whether it is the summary of a compaction entry.
-func (m *Piece) Summary() bool { return m.form == summary }
+func (m Piece) Summary() bool { return m.form == summary }
 
 // An edit is the last context_edit of a record.
 type edit struct {

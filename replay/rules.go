@@ -202,7 +202,7 @@ func (m *machine) keep(l list, first int, from int32) list {
 	visit := l.later(from) - first // patches can leave earlier messages after those that are kept
 	l.drop(first)
 	drop := func(i int) {
-		kept := *l.at(i)
+		kept := l.at(i)
 		if kept.edit < 0 || m.edits[kept.rec].pos >= from {
 			return
 		}

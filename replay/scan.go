@@ -11,7 +11,7 @@ import (
 
 // Each yields what read returns for each message of the request, cached and uncached, in order. It
 // processes ranges of messages in parallel; each worker has its own reader.
-func Each[T any](e *Envelope, read func(l *Reader, p *Piece) (T, error)) iter.Seq2[T, error] {
+func Each[T any](e *Envelope, read func(l *Reader, p Piece) (T, error)) iter.Seq2[T, error] {
 	type part struct {
 		all []T
 		err error
@@ -55,7 +55,7 @@ func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize 
 // during the call, and nil if it is not sent. tokens is pi's estimate for a message that is not
 // a user message, answer or result, counted as stored, not as sent (docs/session-format.md
 // 8.3). It is 0 for those three, whose texts the caller counts.
-func (e *Envelope) Scan(read func(chunk, index int, p *Piece, m *jsonl.Message, tokens int)) error {
+func (e *Envelope) Scan(read func(chunk, index int, p Piece, m *jsonl.Message, tokens int)) error {
 	chunks, listed := e.Chunks(), e.Listed()
 	return parallel.Each(chunks, func() func(int) error {
 		l := e.r.NewReader()
@@ -76,7 +76,7 @@ func (e *Envelope) Scan(read func(chunk, index int, p *Piece, m *jsonl.Message, 
 	})
 }
 
-func (l *Reader) scan(chunk, index int, p *Piece, read func(int, int, *Piece, *jsonl.Message, int)) (err error) {
+func (l *Reader) scan(chunk, index int, p Piece, read func(int, int, Piece, *jsonl.Message, int)) (err error) {
 	estimate := 0
 	if !p.kind.IsTurn() {
 		if estimate, err = l.Estimate(&tokens.Pi, p); err != nil {
@@ -109,7 +109,7 @@ func (e *Envelope) Differs(earlier *Envelope) iter.Seq[int] {
 func (e *Envelope) Len() int { return e.state.msgs.n + len(e.state.uncached) }
 
 // Piece returns the message at an index.
-func (e *Envelope) Piece(index int) *Piece {
+func (e *Envelope) Piece(index int) Piece {
 	if n := e.state.msgs.n; index >= n {
 		return e.state.msgs.pool.at(e.state.uncached[index-n])
 	}

@@ -32,7 +32,7 @@ func (r *Replay) NewReader() *Reader {
 }
 
 // Lines returns the entry of a message, and the edit in force on it, nil if none.
-func (l *Reader) Lines(m *Piece) (line, edit jsonl.Value, err error) {
+func (l *Reader) Lines(m Piece) (line, edit jsonl.Value, err error) {
 	if line, err = l.lines.Line(int(m.rec)); err == nil && m.edit >= 0 {
 		edit, err = l.edits.Line(int(m.edit))
 	}
@@ -47,7 +47,7 @@ func (l *Reader) Timestamp(rec int) (jsonl.Value, error) { return l.lines.Timest
 
 // Agent returns the message as pi's own context building does (docs/session-format.md 5.3,
 // 5.6).
-func (l *Reader) Agent(m *Piece) (jsonl.Value, error) {
+func (l *Reader) Agent(m Piece) (jsonl.Value, error) {
 	line, err := l.lines.Line(int(m.rec))
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (l *Reader) Agent(m *Piece) (jsonl.Value, error) {
 }
 
 // source returns the unedited message, built from its record's line.
-func (l *Reader) source(m *Piece, line value) value {
+func (l *Reader) source(m Piece, line value) value {
 	switch m.form {
 	case checkpoint, patchGiven, framedSummary:
 		return line[m.start : m.start+m.size]
@@ -214,7 +214,7 @@ const (
 
 // Provider returns the message as a provider gets it, nil if it does not get it
 // (docs/session-format.md 7.1).
-func (l *Reader) Provider(m *Piece) (jsonl.Value, error) {
+func (l *Reader) Provider(m Piece) (jsonl.Value, error) {
 	if m.flags&(omitted|unsent) != 0 {
 		return nil, nil
 	}
@@ -252,7 +252,7 @@ func (l *Reader) Provider(m *Piece) (jsonl.Value, error) {
 }
 
 // wrapped appends the text that a summary or shell command is sent as, escaped for JSON.
-func (l *Reader) wrapped(dst []byte, m *Piece, v value) []byte {
+func (l *Reader) wrapped(dst []byte, m Piece, v value) []byte {
 	switch m.kind {
 	case jsonl.BranchMessage:
 		return join(dst, branchOpening, v.Get("summary"), branchClosing)

@@ -38,6 +38,20 @@ func (s Step) Answers() int {
 	return s.m.request - 1
 }
 
+// Leaf returns the last entry replayed, -1 before the first.
+func (s Step) Leaf() int {
+	if s.m.pos < 0 {
+		return -1
+	}
+	return s.m.path.at(s.m.pos)
+}
+
+// ModelBy returns the last record that set the path's model, -1 for none.
+func (s Step) ModelBy() int { return s.m.model }
+
+// ThinkingBy returns the last record that set the thinking level, -1 for none.
+func (s Step) ThinkingBy() int { return s.m.thinking }
+
 // Envelope returns the envelope after the step. It is a snapshot, but has to be taken before
 // the walk continues.
 func (s Step) Envelope() *Envelope { return s.m.envelope() }

@@ -221,7 +221,7 @@ type read struct{ Call, Path string }
 
 // weighedBy yields the messages of a request with their sizes by a counter.
 func weighedBy(c *tokens.Counter, e *replay.Envelope) iter.Seq2[*weighed, error] {
-	return replay.Each(e, func(l *replay.Reader, p *replay.Piece) (*weighed, error) {
+	return replay.Each(e, func(l *replay.Reader, p replay.Piece) (*weighed, error) {
 		m, size, err := l.Message(p)
 		if err != nil {
 			return nil, err

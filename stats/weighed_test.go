@@ -24,7 +24,7 @@ func TestWeighed(t *testing.T) {
 			t.Fatalf("%s: %v", session.Name, err)
 		}
 		l := r.NewReader()
-		var want []*replay.Piece
+		var want []replay.Piece
 		for i := range e.Len() {
 			if m := e.Piece(i); m.Sent() {
 				want = append(want, m)

@@ -133,7 +133,7 @@ func asked(t *testing.T, r *replay.Replay, rec int, hidden int) (pieces []string
 			pieces = append(pieces, said)
 		}
 	}
-	for n, err := range replay.Each(e, func(l *replay.Reader, p *replay.Piece) (int, error) {
+	for n, err := range replay.Each(e, func(l *replay.Reader, p replay.Piece) (int, error) {
 		n, _, err := l.Tokens(&tokens.Pi, p)
 		return n, err
 	}) {

@@ -74,7 +74,7 @@ const piecesBefore = 3
 
 func newTrie(l *ledger.Ledger, inPlace bool) trie {
 	return trie{
-		l: l, inPlace: inPlace, byFront: map[uint64]int32{}, nodes: make([]node, 0, len(l.Replayed)), byEdge: map[edge]int32{},
+		l: l, inPlace: inPlace, byFront: map[uint64]int32{}, nodes: make([]node, 0, len(l.Replayed)*33/32), byEdge: map[edge]int32{},
 		recorded: map[beginning]int32{}, uses: map[beginning][]use{}, depths: map[beginning]int32{},
 	}
 }

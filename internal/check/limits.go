@@ -152,7 +152,7 @@ func (c *clearedWatch) fact(rec int, kinds ...factKind) (fact, bool) {
 }
 
 // size returns the size of a message. It reads what edits, patches and compactions made.
-func (c *clearedWatch) size(p *replay.Piece) int64 {
+func (c *clearedWatch) size(p replay.Piece) int64 {
 	if !p.Sent() {
 		return 0
 	}

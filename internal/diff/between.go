@@ -35,7 +35,7 @@ type removal struct {
 }
 
 // of returns what removed a message that the path had.
-func (r *removals) of(m *replay.Piece) removal {
+func (r *removals) of(m replay.Piece) removal {
 	if by, ok := r.by[m.Identity()]; ok {
 		return by
 	}

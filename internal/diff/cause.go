@@ -28,7 +28,7 @@ func (c *causes) of(e *replay.Envelope, o origin.Origin) Cause {
 }
 
 // added returns what added a message to B.
-func (c *causes) added(m *replay.Piece) Cause {
+func (c *causes) added(m replay.Piece) Cause {
 	o := m.Origin()
 	if c.span == nil || c.span.onlyAt[1][o.By] {
 		return c.of(c.b, o)
@@ -45,7 +45,7 @@ func (c *causes) added(m *replay.Piece) Cause {
 
 // removed returns what removed a message of A from the request, and whether a summary took its
 // place.
-func (c *causes) removed(m *replay.Piece) (by Cause, summary bool) {
+func (c *causes) removed(m replay.Piece) (by Cause, summary bool) {
 	o := m.Origin()
 	if c.span == nil || c.span.onlyAt[0][o.By] {
 		return c.of(c.a, o), false // its entry is not on B's path
@@ -61,7 +61,7 @@ func (c *causes) removed(m *replay.Piece) (by Cause, summary bool) {
 }
 
 // omission returns the edit that omits a message of an envelope, -1 if none does.
-func (c *causes) omission(side int, m *replay.Piece) int {
+func (c *causes) omission(side int, m replay.Piece) int {
 	if c.omits[side] == nil {
 		c.omits[side] = map[replay.Piece]int{}
 		e := [2]*replay.Envelope{c.a, c.b}[side]
@@ -78,10 +78,10 @@ func (c *causes) omission(side int, m *replay.Piece) int {
 }
 
 // edited returns the edit that a message got or lost.
-func (c *causes) edited(was, is *replay.Piece) Cause {
+func (c *causes) edited(was, is replay.Piece) Cause {
 	for _, s := range []struct {
 		e *replay.Envelope
-		m *replay.Piece
+		m replay.Piece
 	}{{c.b, is}, {c.a, was}} {
 		if edit, _ := s.m.Edit(); edit >= 0 && (c.span.onlyAt[0][edit] || c.span.onlyAt[1][edit]) {
 			return newCause(s.e.Replay(), edit, -1)
@@ -92,7 +92,7 @@ func (c *causes) edited(was, is *replay.Piece) Cause {
 
 // moved returns what moved a message of both sides: its entry if only B's path has it, else the
 // last patch that rearranged the messages.
-func (c *causes) moved(m *replay.Piece) Cause {
+func (c *causes) moved(m replay.Piece) Cause {
 	own := c.of(c.b, m.Origin())
 	if c.span == nil || c.span.onlyAt[1][own.Record] {
 		return own

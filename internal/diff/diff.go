@@ -298,7 +298,7 @@ func sameValue(a, b jsonl.Value) bool {
 type side struct {
 	r       *replay.Replay
 	load    *replay.Reader
-	ms      []*replay.Piece
+	ms      []replay.Piece
 	cached  int
 	digests []weigh.Measure
 	read    []bool // by index, whether digests has it
@@ -306,7 +306,7 @@ type side struct {
 }
 
 func newMessages(e *replay.Envelope) side {
-	s := side{r: e.Replay(), load: e.Replay().NewReader(), ms: make([]*replay.Piece, 0, e.Cached()+e.Uncached()), cached: e.Cached()}
+	s := side{r: e.Replay(), load: e.Replay().NewReader(), ms: make([]replay.Piece, 0, e.Cached()+e.Uncached()), cached: e.Cached()}
 	for i := range e.Len() {
 		if m := e.Piece(i); m.Sent() {
 			s.ms = append(s.ms, m)

@@ -321,7 +321,7 @@ func ofTurn(session *sessionfmt.Session, records iter.Seq2[int, int]) int {
 
 // broken returns why a provider's cache of the messages of an earlier request cannot serve a request
 // beyond some point: one was changed or removed. It is empty if all of them are there.
-func broken(was, is []*replay.Piece) string {
+func broken(was, is []replay.Piece) string {
 	for n, m := range was {
 		switch {
 		case n >= len(is):
@@ -334,7 +334,7 @@ func broken(was, is []*replay.Piece) string {
 }
 
 // sent returns the cached messages of a request.
-func sent(e *replay.Envelope) (all []*replay.Piece) {
+func sent(e *replay.Envelope) (all []replay.Piece) {
 	for i := range e.Listed() {
 		if m := e.Piece(i); m.Sent() {
 			all = append(all, m)

@@ -126,7 +126,7 @@ func (t *story) branches() (leaves []int) {
 type state struct {
 	n, listed int
 	kept      int // leading messages that the state before it has too
-	piece     func(i int) *replay.Piece
+	piece     func(i int) replay.Piece
 	request   *ledger.Request // nil at the end
 	tokens    int64           // of the context
 }
@@ -222,7 +222,7 @@ func (b *telling) say(s *state) {
 }
 
 // mark keeps that a message was told.
-func (b *telling) mark(p *replay.Piece) {
+func (b *telling) mark(p replay.Piece) {
 	if id := p.Identity(); !id.Own() {
 		b.made[id] = true
 	}
@@ -231,7 +231,7 @@ func (b *telling) mark(p *replay.Piece) {
 }
 
 // has reports whether a message was told, as it is or before it was edited.
-func (b *telling) has(p *replay.Piece) bool {
+func (b *telling) has(p replay.Piece) bool {
 	id := p.Identity()
 	return b.made[id] || id.Own() && b.said[p.Origin().Record]
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // message tells a message of the context.
-func (b *telling) message(p *replay.Piece) {
+func (b *telling) message(p replay.Piece) {
 	raw, err := b.l.Provider(p)
 	if err != nil {
 		b.error = err
@@ -51,7 +51,7 @@ func (b *telling) answer(q *ledger.Request, in bool) {
 	b.flush()
 	rec := int(q.Record)
 	own := b.Replay.Own(rec)
-	raw, err := b.l.Agent(&own)
+	raw, err := b.l.Agent(own)
 	if err != nil {
 		b.error = err
 		return

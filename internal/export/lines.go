@@ -34,7 +34,7 @@ func lines(w *writing, f *stats.Facts) error {
 				continue
 			}
 			own := f.Replay.Own(int(q.Record))
-			raw, err := reader.Agent(&own)
+			raw, err := reader.Agent(own)
 			if err != nil {
 				return err
 			}

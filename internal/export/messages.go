@@ -19,7 +19,7 @@ func (m *maker) messageRows() {
 			if !had {
 				number = -1
 			}
-			m.messageRow(&ledger.Message{Piece: own, Measure: m.Book.Measure(-1, &own), Number: number})
+			m.messageRow(&ledger.Message{Piece: own, Measure: m.Book.Measure(-1, own), Number: number})
 		}
 	}
 	for i := range m.made {
@@ -67,7 +67,7 @@ func (m *maker) toolRows() {
 		}
 		if c.Result >= 0 {
 			own := m.Replay.Own(c.Result)
-			row.ResultTokens = some(int64(m.Book.Measure(-1, &own).Tokens))
+			row.ResultTokens = some(int64(m.Book.Measure(-1, own).Tokens))
 			if number, ok := m.own[int32(c.Result)]; ok {
 				one := &m.messages[number]
 				row.Requests, row.CarriedUSD = one.requests, &one.dollars
@@ -83,7 +83,7 @@ func (m *maker) toolRows() {
 
 // content adds the text of a message, and returns its hash.
 func (m *maker) content(p *ledger.Message) *string {
-	msg, _, err := m.load.Message(&p.Piece)
+	msg, _, err := m.load.Message(p.Piece)
 	if err != nil {
 		m.err = cmp.Or(m.err, err)
 		return nil

@@ -241,7 +241,7 @@ func (p *Report) row(piece ledger.Message) (int, error) {
 	p.places[piece.Piece] = at
 	body, ok := p.bodies[piece.Content]
 	if !ok {
-		v, err := p.speak.Provider(&piece.Piece)
+		v, err := p.speak.Provider(piece.Piece)
 		if err != nil {
 			return 0, err
 		}

@@ -172,7 +172,7 @@ func (t *tracing) leave(now replay.Messages, record int) {
 
 // uses finds what answers use of each drop.
 func (t *tracing) uses() error {
-	pieces := make([]*replay.Piece, t.known)
+	pieces := make([]replay.Piece, t.known)
 	for number := range pieces {
 		pieces[number] = t.messages.Numbered(int32(number))
 	}

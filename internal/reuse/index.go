@@ -15,7 +15,7 @@ import (
 // their index in an envelope. It is safe for concurrent use.
 type Index struct {
 	r        *replay.Replay
-	messages []*replay.Piece
+	messages []replay.Piece
 	terms    map[uint64]int32
 	kinds    []uint8   // of the terms, as indexes in order
 	uses     [][]int32 // of each message, the terms that it uses if it is an answer, in order
@@ -27,7 +27,7 @@ type Index struct {
 // NewIndex reads the messages of an envelope on all CPUs: first the answers, for what they use,
 // then the others, for who has it.
 func NewIndex(e *replay.Envelope) (*Index, error) {
-	messages := make([]*replay.Piece, e.Len())
+	messages := make([]replay.Piece, e.Len())
 	for i := range messages {
 		messages[i] = e.Piece(i)
 	}
@@ -35,7 +35,7 @@ func NewIndex(e *replay.Envelope) (*Index, error) {
 }
 
 // newIndex reads messages in the order in which a context got them.
-func newIndex(r *replay.Replay, messages []*replay.Piece) (*Index, error) {
+func newIndex(r *replay.Replay, messages []replay.Piece) (*Index, error) {
 	n := len(messages)
 	x := &Index{r: r, messages: messages, terms: map[uint64]int32{}, uses: make([][]int32, n), acts: make([]bool, n)}
 	answers := make([]answer, n)

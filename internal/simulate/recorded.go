@@ -42,7 +42,7 @@ type added struct {
 }
 
 // plain reports whether the message is that of its entry, as the entry has it.
-func plain(p *replay.Piece) bool {
+func plain(p replay.Piece) bool {
 	_, cut := p.Edit()
 	return p.Origin().Op < 0 && !p.Summary() && !cut && p.Origin().By == p.Origin().Record
 }
@@ -141,7 +141,7 @@ func (c *recorder) request(k int32) {
 		n := int(p.Tokens)
 		c.shares.Add(p.Kind(), n)
 		one.again -= n
-		if !plain(&p.Piece) || c.gone[p.Origin().Record] {
+		if !plain(p.Piece) || c.gone[p.Origin().Record] {
 			one.added = append(one.added, added{p.Piece, n})
 		}
 	}
@@ -163,7 +163,7 @@ func (w *walk) difference(k int, q *recordedRequest) (all []Change, compacts boo
 		p := &q.added[i]
 		rec := p.Origin().Record
 		message, known := w.byRecord[rec]
-		if plain(&p.Piece) {
+		if plain(p.Piece) {
 			if known {
 				w.removals.Restore(message)
 			}
@@ -203,7 +203,7 @@ func (w *walk) difference(k int, q *recordedRequest) (all []Change, compacts boo
 
 // stand returns the change that puts a text in place of messages.
 func (w *walk) stand(p *added) (c Change, err error) {
-	m, _, err := w.load.Message(&p.Piece)
+	m, _, err := w.load.Message(p.Piece)
 	if err != nil {
 		return c, err
 	}

@@ -78,7 +78,7 @@ func (t *tracer) calls(answer jsonl.Value) (uses []*use) {
 }
 
 // resultOf returns the use of a file whose unedited result the message is, or nil.
-func (t *tracer) resultOf(m *replay.Piece) *use {
+func (t *tracer) resultOf(m replay.Piece) *use {
 	if edit, omits := m.Edit(); len(t.uses) == 0 || m.Kind() != jsonl.ToolResult || edit >= 0 || omits || m.Origin().Op >= 0 {
 		return nil
 	}

@@ -190,7 +190,7 @@ func (t *tracer) changed(step replay.Step, c *replay.Change) error {
 }
 
 // meet records a message that is new or has changed since the last change.
-func (t *tracer) meet(m *replay.Piece) {
+func (t *tracer) meet(m replay.Piece) {
 	l, hit := t.messages[m.Identity()], t.holds(m)
 	if o := m.Origin(); o.Record == t.step.Record && o.Op == t.op && m.Sent() {
 		t.replacement = t.mention(hit.ok || t.replacement != nil && *t.replacement)
@@ -246,7 +246,7 @@ type hit struct {
 }
 
 // holds reports whether a message is sent and matches. Its text is read the first time.
-func (t *tracer) holds(m *replay.Piece) hit {
+func (t *tracer) holds(m replay.Piece) hit {
 	if !m.Sent() {
 		return hit{}
 	}
@@ -259,7 +259,7 @@ func (t *tracer) holds(m *replay.Piece) hit {
 	return h
 }
 
-func (t *tracer) read(m *replay.Piece) (h hit) {
+func (t *tracer) read(m replay.Piece) (h hit) {
 	q := t.find.q
 	if o := m.Origin(); q.follows() && o.Record != q.Entry && o.By != q.Entry {
 		return h
@@ -290,7 +290,7 @@ func (t *tracer) read(m *replay.Piece) (h hit) {
 
 // may reports whether the lines of a message can contain a match. Summaries and shell commands
 // always can: a provider gets them with text that is not in the file.
-func (t *tracer) may(m *replay.Piece) bool {
+func (t *tracer) may(m replay.Piece) bool {
 	switch m.Kind() {
 	case jsonl.User, jsonl.Assistant, jsonl.ToolResult, jsonl.Custom:
 		line, edit, err := t.load.Lines(m)

@@ -231,7 +231,7 @@ func (t *Trial) editMessages(b *sessionfmt.Batch) error {
 }
 
 // sent returns the messages of a request.
-func sent(e *replay.Envelope) (all []*replay.Piece) {
+func sent(e *replay.Envelope) (all []replay.Piece) {
 	for i := range e.Len() {
 		if m := e.Piece(i); m.Sent() {
 			all = append(all, m)

@@ -39,17 +39,18 @@ func (q *Request) Size() int64 {
 func (q *Request) Free() bool { return q.Failed && q.Size() == 0 }
 
 // warmed reads the usage entry of a cache warming, and returns the model that it names.
-func (q *Request) warmed(line jsonl.Value) models.Ref {
+func (q *Request) warmed(line jsonl.Value, last models.Ref) models.Ref {
 	var f [5]jsonl.Value
 	line.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
 	written, dated := line.Get("timestamp").Millis()
-	return q.answered(written, dated, f)
+	return q.answered(written, dated, f, last)
 }
 
-// answered reads what an answer records, given the time of its entry, and returns the model that it names.
+// answered reads what an answer records, given the time of its entry, and returns the model that it names; last is
+// that of another one, whose strings are used again.
 // The fields are those of its message: provider, model, stop reason, usage and time. The time is the
 // message's own if that is a number, else the entry's, and never later than the entry's.
-func (q *Request) answered(written int64, dated bool, f [5]jsonl.Value) models.Ref {
+func (q *Request) answered(written int64, dated bool, f [5]jsonl.Value, last models.Ref) models.Ref {
 	q.Failed = f[2].Is("error") || f[2].Is("aborted")
 	q.Billed = f[3].IsObject()
 	if ms, ok := f[4].Float(); ok && !(dated && ms > float64(written)) {
@@ -63,6 +64,9 @@ func (q *Request) answered(written int64, dated bool, f [5]jsonl.Value) models.R
 		q.Cost = u.Cost.Total
 	}
 	q.keep(Usage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h})
+	if f[0].Is(last.Provider) && f[1].Is(last.ID) {
+		return last
+	}
 	return models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -24,7 +25,7 @@ func TestTime(t *testing.T) {
 		line := jsonl.Value(c.line)
 		written, dated := line.Get("timestamp").Millis()
 		var q Request
-		if q.answered(written, dated, [5]jsonl.Value{4: line.First("message", "timestamp")}); q.At != c.want {
+		if q.answered(written, dated, [5]jsonl.Value{4: line.First("message", "timestamp")}, models.Ref{}); q.At != c.want {
 			t.Errorf("%s: %d, want %d", c.line, q.At, c.want)
 		}
 	}

@@ -21,14 +21,14 @@ func (l *Ledger) Apart(k int32) (fresh, gone []Message) {
 func (l *Ledger) sent(m replay.Messages, numbers []int32) (all []Message) {
 	for _, number := range numbers {
 		if p := m.Numbered(number); p.Sent() {
-			all = append(all, Message{*p, l.Measure(number, p), number})
+			all = append(all, Message{p, l.Measure(number, p), number})
 		}
 	}
 	return all
 }
 
 // Of returns a message of a context of the same session, such as that after the last request.
-func (l *Ledger) Of(p *replay.Piece) (Message, error) {
+func (l *Ledger) Of(p replay.Piece) (Message, error) {
 	m := Message{Piece: p.Place(), Number: -1, Measure: l.Measure(-1, p)}
 	if m.Measure != (Measure{}) {
 		return m, nil

@@ -243,12 +243,7 @@ func (l *Ledger) measure() error {
 		err   error
 	}
 	n := (s.Len() + chunkRecords - 1) / chunkRecords
-	answers := 0
-	for rec := range l.own {
-		if s.Answers(rec) || s.Kind(rec) == jsonl.UsageEntry {
-			answers++
-		}
-	}
+	answers := l.answersIn(0, s.Len())
 	l.Requests = make([]Request, 0, answers)
 	names := make([]int32, 0, answers) // by index in known
 	var known []models.Ref
@@ -277,11 +272,25 @@ func (l *Ledger) measure() error {
 	return nil
 }
 
+// answersIn returns how many records may record requests.
+func (l *Ledger) answersIn(from, to int) (n int) {
+	for rec := from; rec < to; rec++ {
+		if l.Replay.Session.Answers(rec) || l.Replay.Session.Kind(rec) == jsonl.UsageEntry {
+			n++
+		}
+	}
+	return n
+}
+
 // measureChunk reads the chunk of records that begins at from: the requests that they answer, and
 // the models that these name.
 func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, names []models.Ref, err error) {
 	s, none := l.Replay.Session, new(Setting)
-	for rec := from; rec < min(s.Len(), from+chunkRecords); rec++ {
+	to := min(s.Len(), from+chunkRecords)
+	all = make([]Request, 0, l.answersIn(from, to))
+	names = make([]models.Ref, 0, cap(all))
+	var name models.Ref
+	for rec := from; rec < to; rec++ {
 		kind, q := s.Kind(rec), Request{Setting: none, Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
 		if l.opt.Bare {
 			if s.Answers(rec) {
@@ -291,14 +300,13 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 		}
 		switch {
 		case s.Answers(rec):
-			name, err := l.measureAnswer(load, rec, &q)
-			if err != nil {
+			if name, err = l.measureAnswer(load, rec, &q, name); err != nil {
 				return nil, nil, err
 			}
 			all, names = append(all, q), append(names, name)
 		case kind.IsTurn():
 			m := l.Replay.Own(rec)
-			if l.own[rec], err = l.read(load, &m); err != nil {
+			if l.own[rec], err = l.read(load, m); err != nil {
 				return nil, nil, err
 			}
 		case kind == jsonl.UsageEntry:
@@ -307,7 +315,7 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 				return nil, nil, err
 			}
 			if q.Warms = line.Get("kind").Is("cache_warm"); q.Warms {
-				name := q.warmed(line)
+				name = q.warmed(line, name)
 				all, names = append(all, q), append(names, name)
 			}
 		}
@@ -316,7 +324,7 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 }
 
 // measureAnswer measures the answer to a request, reads what it records, and returns the model that it names.
-func (l *Ledger) measureAnswer(load *replay.Reader, rec int, q *Request) (name models.Ref, err error) {
+func (l *Ledger) measureAnswer(load *replay.Reader, rec int, q *Request, last models.Ref) (name models.Ref, err error) {
 	stamp, err := load.Timestamp(rec)
 	if err != nil {
 		return name, err
@@ -324,17 +332,17 @@ func (l *Ledger) measureAnswer(load *replay.Reader, rec int, q *Request) (name m
 	written, dated := stamp.Millis() // before the message is read into the same memory
 	m := l.Replay.Own(rec)
 	if l.opt.Counter == nil {
-		_, _, err = load.Message(&m)
+		_, _, err = load.Message(m)
 	} else {
-		l.own[rec], err = l.read(load, &m)
+		l.own[rec], err = l.read(load, m)
 	}
 	said := load.Last()
-	return q.answered(written, dated, [5]jsonl.Value{said.Provider, said.Model, said.Stop, said.Usage, said.Time}), err
+	return q.answered(written, dated, [5]jsonl.Value{said.Provider, said.Model, said.Stop, said.Usage, said.Time}, last), err
 }
 
 // read measures a message as the provider gets it, so that equal text has equal measures
 // wherever it comes from.
-func (l *Ledger) read(load *replay.Reader, m *replay.Piece) (Measure, error) {
+func (l *Ledger) read(load *replay.Reader, m replay.Piece) (Measure, error) {
 	if l.opt.Counter == nil {
 		return Measure{}, nil
 	}
@@ -346,7 +354,7 @@ func (l *Ledger) read(load *replay.Reader, m *replay.Piece) (Measure, error) {
 }
 
 // measureNumber measures a message unless that is done, or nothing is counted.
-func (l *Ledger) measureNumber(number int32, p *replay.Piece) error {
+func (l *Ledger) measureNumber(number int32, p replay.Piece) error {
 	switch {
 	case l.opt.Counter == nil, l.Measure(number, p) != (Measure{}):
 		return nil
@@ -371,7 +379,7 @@ func (l *Ledger) measureNumber(number int32, p *replay.Piece) error {
 
 // measureStored records what pi's estimate of a message has beyond its tokens as sent: it is one of
 // the message as stored, even if no provider gets it.
-func (l *Ledger) measureStored(number int32, p *replay.Piece, sent Measure) error {
+func (l *Ledger) measureStored(number int32, p replay.Piece, sent Measure) error {
 	if _, known := l.stored[number]; known || !p.Stored() || l.opt.Counter != &tokens.Pi {
 		return nil
 	}
@@ -381,7 +389,7 @@ func (l *Ledger) measureStored(number int32, p *replay.Piece, sent Measure) erro
 }
 
 // Measure returns the measure of a message of a request.
-func (l *Ledger) Measure(number int32, p *replay.Piece) Measure {
+func (l *Ledger) Measure(number int32, p replay.Piece) Measure {
 	if p.Own() {
 		if rec := p.Origin().Record; rec < len(l.own) && l.own[rec] != (Measure{}) {
 			return l.own[rec]

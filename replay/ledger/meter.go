@@ -181,15 +181,14 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages, now *
 		}
 		now.Front = b.frontAt
 	}
-	e := step.Envelope()
-	if e.ThinkingBy != b.thinkingBy {
-		level, err := e.ThinkingLevel()
+	if by := step.ThinkingBy(); by != b.thinkingBy {
+		level, err := step.Envelope().ThinkingLevel()
 		if err != nil {
 			return err
 		}
-		b.thinkingBy, b.level = e.ThinkingBy, b.l.levelOf(string(level))
+		b.thinkingBy, b.level = by, b.l.levelOf(string(level))
 	}
-	q.Number, q.Leaf, q.ModelBy = int32(e.RequestIndex), int32(e.Leaf), int32(e.ModelBy)
+	q.Number, q.Leaf, q.ModelBy = int32(step.Requests()), int32(step.Leaf()), int32(step.ModelBy())
 	now.Prompt, now.Level = b.mergedAt, b.level
 	if !b.l.Replay.Rules.Patched() {
 		return nil

@@ -24,7 +24,7 @@ func (s *Sum) plus(o Sum, sign int) {
 }
 
 // one returns the sum of one message.
-func (l *Ledger) one(number int32, p *replay.Piece) (s Sum) {
+func (l *Ledger) one(number int32, p replay.Piece) (s Sum) {
 	switch {
 	case p.Sent():
 		s = Sum{Sent: 1, Tokens: int64(l.Measure(number, p).Tokens)}
@@ -88,9 +88,9 @@ func (v *View) number(i int) int32 {
 }
 
 // Piece returns the message at an index.
-func (v *View) Piece(i int) *replay.Piece { return v.q.Messages.Numbered(v.number(i)) }
+func (v *View) Piece(i int) replay.Piece { return v.q.Messages.Numbered(v.number(i)) }
 
-func (v *View) has(i int, p *replay.Piece) bool {
+func (v *View) has(i int, p replay.Piece) bool {
 	return p.Sent() || v.InPlace && i > int(v.q.lead) && p.System()
 }
 
@@ -208,7 +208,7 @@ func (v *View) Index(n int) int {
 // Message returns the message at an index.
 func (v *View) Message(i int) Message {
 	p, number := v.Piece(i), v.number(i)
-	return Message{*p, v.l.Measure(number, p), number}
+	return Message{p, v.l.Measure(number, p), number}
 }
 
 // Next returns the index of the first message of the view from an index of the list on, the end if

@@ -60,8 +60,10 @@ func Named(tool string) Action {
 	if action, ok := tools[tool]; ok {
 		return action
 	}
-	return tools[strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(tool[strings.LastIndex(tool, "__")+1:]))]
+	return tools[strings.ToLower(joined.Replace(tool[strings.LastIndex(tool, "__")+1:]))]
 }
+
+var joined = strings.NewReplacer("_", "", "-", "")
 
 // subjects are the arguments that describe a call, the most specific first: a command line, what is
 // looked for, a file, others.
@@ -115,6 +117,18 @@ func Typed(command jsonl.Value) Call {
 // New reads the arguments of a call, and keeps them. They tell what a tool that is not known does.
 func New(tool, id string, args jsonl.Value) Call {
 	c := Call{ID: id, Tool: tool, Args: args, Action: Named(tool)}
+	if c.read(); c.Action != Run && c.path != nil {
+		for v := range c.path.Strings {
+			if path := v.Text(); path != "" {
+				c.Paths = append(c.Paths, path)
+			}
+		}
+	}
+	return c
+}
+
+// read reads the arguments, but for paths that they name.
+func (c *Call) read() {
 	best, named := len(subjects), paths
 	var edits, writes bool
 	for key, v := range c.Args.Members {
@@ -149,20 +163,11 @@ func New(tool, id string, args jsonl.Value) Call {
 	case c.Action == Other && c.path != nil && writes:
 		c.Action = Write
 	}
-	switch {
-	case c.Action == Run:
-	case c.path != nil:
-		for v := range c.path.Strings {
-			if path := v.Text(); path != "" {
-				c.Paths = append(c.Paths, path)
-			}
-		}
-	case c.Action == Edit:
+	if c.Action == Edit && c.path == nil {
 		if c.Paths = patched(among(c.Args, patches).Text()); c.Paths != nil {
 			c.about, c.subject = "", jsonl.AppendQuoted(nil, strings.Join(c.Paths, " "))
 		}
 	}
-	return c
 }
 
 // script returns a command line. Codex has had commands as lists of words, the last of which is the
@@ -229,9 +234,10 @@ func (c *Call) Runs() bool { return c.Action == Run }
 // Subject returns what describes the call best, empty if it has no arguments.
 func (c *Call) Subject() string { return string(c.AppendSubject(nil)) }
 
-// About returns the name of the argument that describes the call best, or else a text.
-func (c *Call) About() (name string, text jsonl.Value) {
-	if c.about != "" || c.subject == nil {
+// About returns the name of the argument that describes a call best, or else a text.
+func About(tool string, args jsonl.Value) (name string, text jsonl.Value) {
+	c := Call{Args: args, Action: Named(tool)}
+	if c.read(); c.about != "" || c.subject == nil {
 		return c.about, nil
 	}
 	return "", c.subject

@@ -206,7 +206,7 @@ func (w *rower) content(dst []byte, v value) []byte {
 		w.has |= hasText
 	}
 	return list(dst, v, func(dst []byte, block value) []byte {
-		if block.Get("type").Is("toolCall") {
+		if block.First("type").Is("toolCall") {
 			return asCall(dst, block)
 		}
 		return object(dst, block, func(dst, key []byte, v value) []byte {
@@ -223,8 +223,9 @@ func (w *rower) content(dst []byte, v value) []byte {
 
 // asCall appends a call with what it is about: the name of an argument, or a text.
 func asCall(dst []byte, v value) []byte {
-	c := activity.New(v.Get("name").Text(), "", v.Get("arguments"))
-	name, text := c.About()
+	var of [2]value
+	v.Fields(of[:], "name", "arguments")
+	name, text := activity.About(of[0].Text(), of[1])
 	dst = object(dst, v, func(dst, key []byte, v value) []byte {
 		if bytes.HasSuffix(key, []byte("ignature")) || string(key) == "about" || string(key) == "subject" {
 			return dst

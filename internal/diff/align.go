@@ -17,45 +17,23 @@ import (
 func (d *Difference) align(c *tokens.Counter) error {
 	d.sides = [2]side{newMessages(d.A.Envelope), newMessages(d.B.Envelope)}
 	a, b := &d.sides[0], &d.sides[1]
+	if err := a.measure(c, nil); err != nil {
+		return err
+	}
 	if d.cause.span != nil {
 		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Place(), i < s.cached })
-		known := make([]int, 0, len(a.ms))
-		for i, p := range a.pair {
-			if p >= 0 {
-				known = append(known, i)
-			}
-		}
-		if err := a.measure(c, known); err != nil {
-			return err
-		}
-		for _, i := range known {
-			b.digests[a.pair[i]] = a.digests[i]
-		}
-		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Identity(), i < s.cached })
 	}
-	for _, s := range []*side{a, b} {
-		var all []int
-		for i, m := range s.ms {
-			if p := s.pair[i]; p < 0 || d.other(s).ms[p].Place() != m.Place() {
-				all = append(all, i)
-			}
-		}
-		if err := s.hash(c, all); err != nil {
-			return err
-		}
+	if err := b.measure(c, a); err != nil {
+		return err
+	}
+	if d.cause.span != nil {
+		pairUp(a, b, func(s *side, i int) (replay.Piece, bool) { return s.ms[i].Identity(), i < s.cached })
 	}
 	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.digests[i].Content, i < s.cached })
 	pairUp(a, b, func(s *side, i int) (uint64, bool) { return s.digests[i].Content, true })
 	still := d.unmoved()
 	d.replacements(still)
 	return d.rows(still)
-}
-
-func (d *Difference) other(s *side) *side {
-	if s == &d.sides[0] {
-		return &d.sides[1]
-	}
-	return &d.sides[0]
 }
 
 // pairUp pairs unmatched messages of both sides with equal keys, in order.

@@ -322,67 +322,36 @@ func (h history) cause(d *Difference, key string) (Cause, bool) {
 // histories collects the changes of both prompts that only one side has.
 func (c *causes) histories() (h history, err error) {
 	for k, e := range []*replay.Envelope{c.a, c.b} {
-		if c.span != nil && err == nil {
-			h[k], err = c.history(e, k)
+		if c.span == nil || err != nil {
+			return h, err
 		}
+		h[k] = map[string]origin.Origin{}
+		var had *prompt.State // nil before the first change
+		fresh := func(o origin.Origin) bool { return c.span.onlyAt[k][o.By] }
+		err = e.PromptHistory(fresh, func(by origin.Origin, f *prompt.Fold) {
+			if had != nil {
+				had.PartsDiffer(&f.State, setBy(h[k], by, func(p *prompt.Part) string { return "p" + p.Name }))
+				had.ToolsDiffer(&f.State, setBy(h[k], by, func(t *prompt.Tool) string { return "t" + t.Name }))
+				for _, o := range options(had.Options, f.Options) {
+					if !bytes.Equal(o.A, o.B) {
+						h[k]["o"+o.Name] = by
+					}
+				}
+			}
+			kept := f.Kept()
+			had = &kept
+		})
 	}
 	return h, err
 }
 
-func (c *causes) history(e *replay.Envelope, side int) (map[string]origin.Origin, error) {
-	var changed map[string]origin.Origin
-	var had prompt.State
-	fresh := func(o origin.Origin) bool { return c.span.onlyAt[side][o.By] }
-	err := e.PromptHistory(fresh, func(by origin.Origin, f *prompt.Fold) {
-		if changed != nil {
-			parts := changedNames(func(see func(at int, was, is *prompt.Part)) { had.PartsDiffer(&f.State, see) }, samePart, partName)
-			tools := changedNames(func(see func(at int, was, is *prompt.Tool)) { had.ToolsDiffer(&f.State, see) }, sameTool, toolName)
-			for name := range parts {
-				changed["p"+name] = by
+// setBy returns a function that records what has set or removed the items that differ.
+func setBy[T any](h map[string]origin.Origin, by origin.Origin, key func(*T) string) func(at int, was, is *T) {
+	return func(_ int, was, is *T) {
+		for _, item := range []*T{was, is} {
+			if was != is && item != nil {
+				h[key(item)] = by
 			}
-			for name := range tools {
-				changed["t"+name] = by
-			}
-			for _, o := range options(had.Options, f.Options) {
-				if !bytes.Equal(o.A, o.B) {
-					changed["o"+o.Name] = by
-				}
-			}
-		} else {
-			changed = map[string]origin.Origin{}
 		}
-		had = f.Kept()
-	})
-	return changed, err
-}
-
-func partName(p *prompt.Part) string { return p.Name }
-func toolName(t *prompt.Tool) string { return t.Name }
-
-func samePart(a, b *prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }
-func sameTool(a, b *prompt.Tool) bool { return a.Name == b.Name && bytes.Equal(a.Raw, b.Raw) }
-
-// changedNames returns the names of items that were added, removed or changed.
-func changedNames[T any](differ func(func(at int, was, is *T)), same func(a, b *T) bool, name func(*T) string) map[string]bool {
-	before, names := map[string]*T{}, map[string]bool{}
-	var come []*T
-	differ(func(_ int, was, is *T) {
-		if was != is && was != nil {
-			before[name(was)] = was
-		}
-		if was != is && is != nil {
-			come = append(come, is)
-		}
-	})
-	for _, item := range come {
-		n := name(item)
-		if old := before[n]; old == nil || !same(old, item) {
-			names[n] = true
-		}
-		delete(before, n)
 	}
-	for n := range before {
-		names[n] = true
-	}
-	return names
 }

@@ -225,7 +225,8 @@ func diff(c *tokens.Counter, a, b *replay.Envelope, by causes) (*Difference, err
 		*tokens, *size = p.Counts(c), promptBytes(p)
 		d.sides[k].count(tokens, size)
 	}
-	return d, d.share(c)
+	d.share()
+	return d, nil
 }
 
 // promptBytes returns the sizes of prompt and tools, in bytes.
@@ -251,28 +252,21 @@ func (s *side) count(tokens, size *weigh.Counts) {
 }
 
 // share computes how far both requests are equal.
-func (d *Difference) share(c *tokens.Counter) error {
+func (d *Difference) share() {
 	switch {
 	case len(d.Parts) > 0:
 		d.Shared.First = "system"
-		return nil
+		return
 	case len(d.Tools) > 0:
 		d.Shared.First = "tools"
-		return nil
+		return
 	}
 	a, b := &d.sides[0], &d.sides[1]
 	n := d.Tokens.A.System + d.Tokens.A.Tools
 	i := 0
 	for ; i < min(len(a.ms), len(b.ms)); i++ {
-		if d.cause.span == nil || a.ms[i].Place() != b.ms[i].Place() {
-			for _, s := range []*side{a, b} {
-				if err := s.hash(c, []int{i}); err != nil {
-					return err
-				}
-			}
-			if a.digests[i].Content != b.digests[i].Content {
-				break
-			}
+		if a.digests[i].Content != b.digests[i].Content {
+			break
 		}
 		n += int(a.digests[i].Tokens)
 	}
@@ -280,7 +274,6 @@ func (d *Difference) share(c *tokens.Counter) error {
 	if i < max(d.A.Cached+d.A.Uncached, d.B.Cached+d.B.Uncached) {
 		d.Shared.First = "messages"
 	}
-	return nil
 }
 
 // ValueA returns message i of A as a provider gets it, valid until the next call.
@@ -301,8 +294,7 @@ type side struct {
 	ms      []replay.Piece
 	cached  int
 	digests []weigh.Measure
-	read    []bool // by index, whether digests has it
-	pair    []int  // the matching message of the other side, -1 for none
+	pair    []int // the matching message of the other side, -1 for none
 }
 
 func newMessages(e *replay.Envelope) side {
@@ -313,7 +305,7 @@ func newMessages(e *replay.Envelope) side {
 		}
 	}
 	n := len(s.ms)
-	s.digests, s.read, s.pair = make([]weigh.Measure, n), make([]bool, n), make([]int, n)
+	s.digests, s.pair = make([]weigh.Measure, n), make([]int, n)
 	for i := range s.pair {
 		s.pair[i] = -1
 	}
@@ -335,40 +327,19 @@ func (s *side) alone() (all []int) {
 // readStretch is how many messages a worker reads at a time.
 const readStretch = 64
 
-// hash reads the given messages unless they have been read, in parallel.
-func (s *side) hash(c *tokens.Counter, which []int) error {
-	return s.each(which, func(l *replay.Reader, i int) (err error) {
-		if !s.read[i] {
-			s.digests[i], err = l.Measure(c, s.ms[i])
-			s.read[i] = true
-		}
-		return err
-	})
-}
-
-// measure computes the sizes of messages whose content is not needed.
-func (s *side) measure(c *tokens.Counter, which []int) error {
-	return s.each(which, func(l *replay.Reader, i int) error {
-		n, size, err := l.Tokens(c, s.ms[i])
-		s.digests[i].Tokens, s.digests[i].Bytes = int32(n), int32(size)
-		return err
-	})
-}
-
-// each processes messages, in parallel if there are many.
-func (s *side) each(which []int, work func(l *replay.Reader, i int) error) error {
-	return parallel.Each((len(which)+readStretch-1)/readStretch, func() func(int) error {
-		l := s.load
-		if len(which) > readStretch {
-			l = s.r.NewReader()
-		}
-		return func(k int) error {
-			for _, i := range which[k*readStretch : min(len(which), (k+1)*readStretch)] {
-				if err := work(l, i); err != nil {
-					return err
+// measure reads the messages, but for those that have their match on another side as it is, in parallel.
+func (s *side) measure(c *tokens.Counter, other *side) error {
+	return parallel.Each((len(s.ms)+readStretch-1)/readStretch, func() func(int) error {
+		l := s.r.NewReader()
+		return func(k int) (err error) {
+			for i := k * readStretch; i < min(len(s.ms), (k+1)*readStretch) && err == nil; i++ {
+				if p := s.pair[i]; p >= 0 {
+					s.digests[i] = other.digests[p]
+				} else {
+					s.digests[i], err = l.Measure(c, s.ms[i])
 				}
 			}
-			return nil
+			return err
 		}
 	})
 }

@@ -50,29 +50,8 @@ func plain(p replay.Piece) bool {
 // acts reports whether a request lacks messages of the one before, or has others in their place.
 func (q *recordedRequest) acts() bool { return len(q.added)+len(q.removed) > 0 }
 
-// A recorder observes the requests of the recorded path.
-type recorder struct {
-	past
-	gone   map[int]bool // records whose messages a request has lacked
-	rowOf  map[int]bool // answers on the path
-	shares weigh.Shares
-}
-
-// newRecorder returns a recorder of the requests of a path.
-func newRecorder(r *replay.Replay, path []int) *recorder {
-	rec := &recorder{gone: map[int]bool{}, rowOf: map[int]bool{}}
-	for _, at := range path {
-		if r.Session.Answers(at) {
-			rec.rowOf[at] = true
-		}
-	}
-	return rec
-}
-
 // read accounts for the recorded path.
 func (o *Options) read(r *replay.Replay, leaf int) (*past, error) {
-	path, _ := r.Session.Path(leaf)
-	rec := newRecorder(r, path)
 	l, err := ledger.Read(r, ledger.Options{Leaf: leaf, Counter: &tokens.Pi, Model: o.Replay.Model})
 	if err != nil {
 		return nil, err
@@ -81,19 +60,16 @@ func (o *Options) read(r *replay.Replay, leaf int) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec.follow(l)
 	if report.Stopped != nil {
 		return nil, report.Stopped
 	}
-	rec.rows, rec.total = slices.Collect(report.Rows), report.Total
-	for i := range rec.rows {
-		_, hidden := rec.rows[i].Counted()
-		if i < len(rec.requests) {
-			rec.requests[i].tokens.Hidden = hidden
-			rec.requests[i].tokens.Total += hidden
-		}
+	p := &past{l: l, rows: slices.Collect(report.Rows), total: report.Total, requests: requestsOf(l, leaf)}
+	for i := range min(len(p.rows), len(p.requests)) {
+		_, hidden := p.rows[i].Counted()
+		p.requests[i].tokens.Hidden = hidden
+		p.requests[i].tokens.Total += hidden
 	}
-	return &rec.past, nil
+	return p, nil
 }
 
 // billed returns what the requests of the path cost, and what of them was served.
@@ -113,45 +89,48 @@ func (p *past) billed() *Billed {
 	return b
 }
 
-// follow records the requests of the path.
-func (c *recorder) follow(l *ledger.Ledger) {
-	c.l = l
+// requestsOf returns what the requests of the path to a leaf had, and what they no longer had.
+func requestsOf(l *ledger.Ledger, leaf int) (all []recordedRequest) {
+	path, _ := l.Replay.Session.Path(leaf)
+	on := make(map[int32]bool, len(path))
+	for _, rec := range path {
+		on[l.Answered(rec)] = true
+	}
+	lacked := map[int]bool{} // records whose messages a request has lacked
+	var shares weigh.Shares
 	for _, k := range l.Replayed {
-		if c.rowOf[int(l.Requests[k].Record)] {
-			c.request(k)
+		if !on[k] {
+			continue
 		}
-	}
-}
-
-// request records what a request of the path had, and what it no longer had.
-func (c *recorder) request(k int32) {
-	q, v := &c.l.Requests[k], c.l.View(k, false)
-	one := recordedRequest{prompt: q.Prompt}
-	kept, keptTokens := v.Until(int(q.Kept))
-	messages, tokens := v.Until(q.Messages.Len())
-	one.messages, one.kept, one.keptTokens, one.again = messages, kept, int(keptTokens), int(tokens-keptTokens)
-	fresh, gone := c.l.Apart(k)
-	for i := range gone {
-		p := &gone[i]
-		c.shares.Add(p.Kind(), -int(p.Tokens))
-		one.removed = append(one.removed, p.Piece)
-	}
-	for i := range fresh {
-		p := &fresh[i]
-		n := int(p.Tokens)
-		c.shares.Add(p.Kind(), n)
-		one.again -= n
-		if !plain(p.Piece) || c.gone[p.Origin().Record] {
-			one.added = append(one.added, added{p.Piece, n})
+		q, v := &l.Requests[k], l.View(k, false)
+		one := recordedRequest{prompt: q.Prompt}
+		kept, keptTokens := v.Until(int(q.Kept))
+		messages, tokens := v.Until(q.Messages.Len())
+		one.messages, one.kept, one.keptTokens, one.again = messages, kept, int(keptTokens), int(tokens-keptTokens)
+		fresh, gone := l.Apart(k)
+		for i := range gone {
+			p := &gone[i]
+			shares.Add(p.Kind(), -int(p.Tokens))
+			one.removed = append(one.removed, p.Piece)
 		}
+		for i := range fresh {
+			p := &fresh[i]
+			n := int(p.Tokens)
+			shares.Add(p.Kind(), n)
+			one.again -= n
+			if !plain(p.Piece) || lacked[p.Origin().Record] {
+				one.added = append(one.added, added{p.Piece, n})
+			}
+		}
+		for i := range gone {
+			lacked[gone[i].Origin().Record] = true
+		}
+		n := l.Counts(q)
+		one.tokens = Tokens{System: n.System, Tools: n.Tools, Shares: shares}
+		one.tokens.Total = int64(n.System + n.Tools + shares.Total())
+		all = append(all, one)
 	}
-	for i := range gone {
-		c.gone[gone[i].Origin().Record] = true
-	}
-	n := c.l.Counts(q)
-	one.tokens = Tokens{System: n.System, Tools: n.Tools, Shares: c.shares}
-	one.tokens.Total = int64(n.System + n.Tools + c.shares.Total())
-	c.requests = append(c.requests, one)
+	return all
 }
 
 // difference returns what a recorded request has in place of messages of the one before, and

@@ -31,9 +31,7 @@ func (w *walk) hooked() error {
 	for _, row := range did.Rows {
 		w.run.Failure = cmp.Or(w.run.Failure, row.Error)
 	}
-	path, _ := w.s.Path(leaf)
 	r, course := did.Course()
-	rec := newRecorder(r, path)
 	l := w.past.l.Other(r)
 	if err := l.Follow(course); err != nil {
 		return err
@@ -41,20 +39,20 @@ func (w *walk) hooked() error {
 	for _, stop := range l.Stopped {
 		return stop.Err
 	}
-	rec.follow(l)
+	requests := requestsOf(l, leaf)
 	w.load = r.NewReader()
-	for k := range rec.requests {
-		was, row := &rec.requests[k], w.rows[k]
+	for k := range requests {
+		was, row := &requests[k], w.rows[k]
 		changes, compacts, err := w.difference(k, was)
 		if err != nil {
 			return err
 		}
-		w.acted = w.acted || was.acts() || w.past.requests[k].acts() || k > 0 && was.prompt != rec.requests[k-1].prompt
+		w.acted = w.acted || was.acts() || w.past.requests[k].acts() || k > 0 && was.prompt != requests[k-1].prompt
 		was.tokens.Hidden = w.session.size.Hidden
 		was.tokens.Total += was.tokens.Hidden
 		front, counted := int64(was.tokens.System+was.tokens.Tools), was.tokens.Total-was.tokens.Hidden
 		c := w.shared(row, &cut{was.messages, was.kept, was.keptTokens, was.again}, front, counted, compacts, len(changes) > 0)
-		if k > 0 && was.prompt != rec.requests[k-1].prompt {
+		if k > 0 && was.prompt != requests[k-1].prompt {
 			c.Kept, c.Again, c.Cause = -1, front+int64(was.keptTokens+was.again), cache.CauseSystem
 		}
 		c.Same = !w.acted

@@ -16,14 +16,21 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 		return n, err
 	}
 	n = p.Counts(c)
-	for one, err := range Each(e, func(l *Reader, m Piece) (int, error) {
-		one, _, err := l.Tokens(c, m)
+	turns := 0
+	for one, err := range Each(e, func(l *Reader, m Piece) (one struct{ all, turn int }, err error) {
+		if one.all, _, err = l.Tokens(c, m); m.kind.IsTurn() {
+			one.turn = one.all
+		}
 		return one, err
 	}) {
 		if err != nil {
 			return n, err
 		}
-		n.Messages += one
+		n.Messages += one.all
+		turns += one.turn
+	}
+	if c == &tokens.Pi {
+		e.turns = &turns
 	}
 	n.Total = n.System + n.Tools + n.Messages
 	return n, nil

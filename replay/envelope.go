@@ -32,6 +32,7 @@ type Envelope struct {
 	altered   int // place on the path of the last entry that changed messages sent before, -1 for none
 	ephemeral int // record, -1 for none
 	prompt    *prompt.Prompt
+	turns     *int // tokens of its turns as pi estimates them, once they are counted
 }
 
 func (m *machine) envelope() *Envelope {
@@ -181,6 +182,7 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 		return nil, err
 	}
 	out := *e
+	out.turns = nil
 	own := *e.state.msgs.pool // its new messages are of this request alone
 	own.chunks, own.others, own.n = slices.Clip(own.chunks), slices.Clip(own.others), int32(len(own.chunks)*chunkSize)
 	out.state.msgs.pool, out.state.uncached = &own, slices.Clip(e.state.uncached)

@@ -59,6 +59,10 @@ func (e *Envelope) estimateAfter(at int) (sum int, err error) {
 		sum = c.Of(p.Units())
 	}
 	l := e.r.NewReader()
+	known := at < 0 && e.turns != nil && e.Len() == e.state.msgs.n
+	if known {
+		sum += *e.turns
+	}
 	since := int32(-1)
 	if at >= 0 {
 		since = e.state.msgs.at(at).pos
@@ -66,6 +70,8 @@ func (e *Envelope) estimateAfter(at int) (sum int, err error) {
 	for i := at + 1; i < e.Len(); i++ {
 		m := e.Piece(i)
 		switch {
+		case known && m.kind.IsTurn():
+			continue
 		case m.flags&omitted != 0, at < 0 && m.kind == jsonl.System, i >= e.state.msgs.n && m.pos <= since:
 			continue
 		}

@@ -375,7 +375,7 @@ func (r *Reader) linesOf(i int) error {
 		spans = append(spans, j.at())
 		from, to = min(from, j.off), max(to, j.off+int64(j.size))
 	}
-	r.spans = spans
+	r.spans, r.source.Spans = spans, spans
 	near := r.s.doc == nil && to-from <= readAhead
 	var raw []byte
 	var err error

@@ -268,10 +268,12 @@ type Base struct {
 // Older reports whether a version, numbers with points between them, is below another one. One that is
 // not known is the oldest.
 func Older(version, than string) bool {
-	a, b := strings.Split(version, "."), strings.Split(than, ".")
-	for k := range min(len(a), len(b)) {
-		x, _ := strconv.Atoi(a[k])
-		y, _ := strconv.Atoi(b[k])
+	for more, also := true, true; more && also; {
+		var a, b string
+		a, version, more = strings.Cut(version, ".")
+		b, than, also = strings.Cut(than, ".")
+		x, _ := strconv.Atoi(a)
+		y, _ := strconv.Atoi(b)
 		if x != y {
 			return x < y
 		}

@@ -19,6 +19,7 @@ type Source struct {
 	Unanswered bool
 	Kept       Kept          // of a Transform
 	Lines      []jsonl.Value // those that it was made from, in the order in which they were added
+	Spans      []Span        // where they are
 	// Native asks for messages as the agent sends them; see Message.
 	Native bool
 
@@ -27,7 +28,9 @@ type Source struct {
 	// Again makes the entry of another part of the same lines. Without it, the lines are read again.
 	Again func()
 
-	made []byte
+	made   []byte
+	calls  []byte // the calls of a line: ids and tools
+	caller Span   // that line
 }
 
 // An Entry is an entry as pi has it. Its values are valid as long as the lines of its source.
@@ -74,6 +77,26 @@ func (s *Source) Add() *Entry {
 	e := &s.Entries[len(s.Entries)-1]
 	*e = Entry{Members: e.Members[:0], Messages: e.Messages[:0], of: s}
 	return e
+}
+
+// Keep keeps the tools that one of the lines calls, for its results, which mostly follow.
+func (s *Source) Keep(line int, said []jsonl.Block) {
+	s.caller, s.calls = s.Spans[line], append(s.calls[:0], '\n')
+	for k := range said {
+		if b := &said[k]; b.Kind == jsonl.CallBlock && b.Name.Exists() {
+			s.calls = append(append(append(append(s.calls, b.ID...), '\t'), b.Name...), '\n')
+		}
+	}
+}
+
+// Tool is the tool of a call of the second line, if that line is kept. The first one of an id counts.
+func (s *Source) Tool(call jsonl.Value) (name jsonl.Value, ok bool) {
+	if len(s.Spans) < 2 || s.Spans[1] != s.caller {
+		return nil, false
+	}
+	_, rest, _ := bytes.Cut(s.calls, slices.Concat([]byte{'\n'}, call, []byte{'\t'}))
+	name, _, _ = bytes.Cut(rest, []byte{'\n'})
+	return name, true
 }
 
 // Entry is the entry of the source.

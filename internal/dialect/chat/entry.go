@@ -51,11 +51,6 @@ func (f *Format) messages(s *dialect.Source) {
 		s.Entry().Set("data", s.Lines[0])
 		return
 	}
-	var calls *Reader // the line with the calls that results answer
-	if len(s.Lines) > 1 {
-		calls = f.read(s.Lines[1], nil)
-		defer calls.done()
-	}
 	for k := range r.Said {
 		m, kind := &r.Said[k], r.Said[k].Kind
 		if k == s.Part {
@@ -64,7 +59,7 @@ func (f *Format) messages(s *dialect.Source) {
 			break
 		}
 		if m.Kind == jsonl.ToolResult && m.Tool == nil {
-			m.Tool = calls.tool(m.Call)
+			m.Tool = f.tool(s, m.Call)
 		}
 		e := s.Add()
 		e.Time = Time(m.Time)
@@ -82,6 +77,9 @@ func (f *Format) messages(s *dialect.Source) {
 			m.To(s, e, kind)
 		}
 	}
+	if len(r.Said) == 1 && r.Said[0].calls() {
+		s.Keep(0, r.Said[0].Blocks)
+	}
 }
 
 // Each makes entries that have the messages of a line, as long as more returns one for a message.
@@ -95,19 +93,22 @@ func (f *Format) Each(s *dialect.Source, line jsonl.Value, entry func(m *Said) *
 	}
 }
 
-// tool is the tool of a call, absent for no line.
-func (r *Reader) tool(call jsonl.Value) jsonl.Value {
-	if r == nil {
+// tool is the tool of a call of the second line, absent for no line.
+func (f *Format) tool(s *dialect.Source, call jsonl.Value) jsonl.Value {
+	if len(s.Lines) < 2 {
 		return nil
 	}
-	for i := range r.Said {
-		for k := range r.Said[i].Blocks {
-			if b := &r.Said[i].Blocks[k]; b.Kind == jsonl.CallBlock && string(b.ID) == string(call) {
-				return b.Name
-			}
+	if _, kept := s.Tool(call); !kept {
+		r := f.read(s.Lines[1], nil)
+		var said []jsonl.Block
+		for k := range r.Said {
+			said = append(said, r.Said[k].Blocks...)
 		}
+		s.Keep(1, said)
+		r.done()
 	}
-	return nil
+	name, _ := s.Tool(call)
+	return name
 }
 
 // To adds a message to an entry, as one of a kind.

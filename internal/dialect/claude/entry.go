@@ -54,7 +54,7 @@ func makeEntry(s *dialect.Source) {
 			m.e.Type = m.of(kind)
 		}
 	case jsonl.Assistant:
-		m.answer(s.Lines)
+		m.Keep(m.answer(s.Lines), m.parts)
 	case jsonl.User:
 		m.prompt()
 	case jsonl.ToolResult:
@@ -218,9 +218,9 @@ func addContent(msg *dialect.Message, content jsonl.Value) {
 }
 
 // answer makes an answer: the blocks of its lines, in order, and the usage of the last. The
-// first of them has been read.
-func (m *maker) answer(lines []jsonl.Value) {
-	msg, last := m.e.Message(jsonl.Assistant), 0
+// first of them has been read. It returns the index of that with the usage.
+func (m *maker) answer(lines []jsonl.Value) (last int) {
+	msg := m.e.Message(jsonl.Assistant)
 	msg.Body()
 	m.addParts(msg)
 	for k, raw := range lines[1:] {
@@ -251,6 +251,7 @@ func (m *maker) answer(lines []jsonl.Value) {
 		msg.Set("diagnostics", m.get(diagnostics))
 	}
 	m.nativeAnswer(msg, lines)
+	return last
 }
 
 // nativeAnswer adds lines of an answer as they were sent.
@@ -295,7 +296,11 @@ func readUsage(used jsonl.Value) (u jsonl.Usage) {
 func (m *maker) outcome() {
 	all := m.outcomes()
 	if len(all) == 1 {
-		m.result(all[0], calledBy(all[0].ID, m.Lines[1:]), false)
+		tool, ok := m.Tool(all[0].ID)
+		if !ok || !all[0].ID.Exists() {
+			tool = calledBy(all[0].ID, m.Lines[1:])
+		}
+		m.result(all[0], tool, false)
 		return
 	}
 	tools := called(m.Lines[1:])

@@ -12,15 +12,14 @@ import (
 // they are added at the end.
 type arranger struct {
 	messages *chat.Arranger
-	chunks   [][]step // the steps, so many in each that none is copied as they grow
-	count    int      // of the steps
+	steps    dialect.Chunks[step]
 	now      dialect.Line
-	ids      []byte                 // of all steps
-	more     map[int][]dialect.Span // of a checkpoint: messages of it that were written again
-	at       map[uint64]int32       // steps with the messages of the history, by the hash of their ids
-	known    []uint64               // these hashes in the order of their steps, and others
+	ids      []byte                   // of all steps
+	more     map[int32][]dialect.Span // of a checkpoint: messages of it that were written again
+	at       map[uint64]int32         // steps with the messages of the history, by the hash of their ids
+	known    []uint64                 // these hashes in the order of their steps, and others
 	seed     maphash.Seed
-	leaf     int // the last step of the history, -1 for none
+	leaf     int32 // the last step of the history, -1 for none
 	title    *dialect.Line
 	folders  []dialect.Span // the settings with the last ones, or none
 }
@@ -43,7 +42,7 @@ type step struct {
 func newListed() dialect.Arranger { return chat.NewArranger(format) }
 
 func newArranger() dialect.Arranger {
-	return &arranger{messages: chat.NewArranger(format), more: map[int][]dialect.Span{}, at: map[uint64]int32{}, seed: maphash.MakeSeed(), leaf: -1}
+	return &arranger{messages: chat.NewArranger(format), more: map[int32][]dialect.Span{}, at: map[uint64]int32{}, seed: maphash.MakeSeed(), leaf: -1}
 }
 
 // Next is of [dialect.Arranger].
@@ -70,10 +69,10 @@ func (a *arranger) message(l *dialect.Line) {
 		a.add(l)
 	case !had:
 		a.knows(key, a.add(l))
-	case a.step(int(k)).changes():
-		a.more[int(k)] = append(a.more[int(k)], l.At)
+	case a.steps.At(k).changes():
+		a.more[k] = append(a.more[k], l.At)
 	default:
-		a.step(int(k)).read(l)
+		a.steps.At(k).read(l)
 	}
 }
 
@@ -87,11 +86,6 @@ func (a *arranger) settings(l *dialect.Line) {
 	}
 }
 
-// chunkSize is how many steps a chunk has.
-const chunkSize = 4096
-
-func (a *arranger) step(k int) *step { return &a.chunks[k/chunkSize][k%chunkSize] }
-
 // changes reports whether a step changes the history.
 func (s *step) changes() bool { return s.code == checkpoint || s.code == rewind }
 
@@ -101,29 +95,23 @@ func (s *step) read(l *dialect.Line) {
 }
 
 // line is the line of a step, valid until the next one.
-func (a *arranger) line(k int) *dialect.Line {
-	s := a.step(k)
+func (a *arranger) line(k int32) *dialect.Line {
+	s := a.steps.At(k)
 	a.now = dialect.Line{Code: s.code, At: s.at, Number: s.number, Time: s.time, ID: a.ids[s.id:][:s.idSize], Own: s.own}
 	return &a.now
 }
 
 // add adds a step to the history.
-func (a *arranger) add(l *dialect.Line) int {
-	s := step{id: uint32(len(a.ids)), idSize: uint32(len(l.ID)), after: int32(a.leaf), entry: -1}
+func (a *arranger) add(l *dialect.Line) int32 {
+	s := step{id: uint32(len(a.ids)), idSize: uint32(len(l.ID)), after: a.leaf, entry: -1}
 	s.read(l)
 	a.ids = append(a.ids, l.ID...)
-	if a.count%chunkSize == 0 {
-		a.chunks = append(a.chunks, nil)
-	}
-	last := &a.chunks[a.count/chunkSize]
-	*last = append(*last, s)
-	a.leaf = a.count
-	a.count++
+	a.leaf = a.steps.Add(s)
 	return a.leaf
 }
 
 // know makes the messages of a checkpoint those of the history, up to one with an id.
-func (a *arranger) know(t dialect.Tree, k int, at dialect.Span, upto []byte) {
+func (a *arranger) know(t dialect.Tree, k int32, at dialect.Span, upto []byte) {
 	for m := range t.Read(at).First("$set", "messages").Elements {
 		id := m.Get("id").Text()
 		if upto != nil && id == string(upto) {
@@ -135,8 +123,8 @@ func (a *arranger) know(t dialect.Tree, k int, at dialect.Span, upto []byte) {
 	}
 }
 
-func (a *arranger) knows(id uint64, k int) {
-	a.at[id], a.known = int32(k), append(a.known, id)
+func (a *arranger) knows(id uint64, k int32) {
+	a.at[id], a.known = k, append(a.known, id)
 }
 
 // forget takes messages from a step on out of the history.
@@ -159,14 +147,13 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) {
 		return
 	}
 	a.forget(at)
-	k := int(at)
-	s := *a.step(k)
+	s := *a.steps.At(at)
 	if !s.changes() {
-		a.leaf = int(s.after)
+		a.leaf = s.after
 		return
 	}
-	a.leaf = k
-	cut, set, newer := a.add(l), s.at, a.more[k]
+	a.leaf = at
+	cut, set, newer := a.add(l), s.at, a.more[at]
 	if s.code == rewind {
 		set = newer[0]
 	} else {
@@ -179,14 +166,14 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) {
 // End is of [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
 	a.at, a.known = nil, nil // the entries need their room
-	for k := range a.count {
-		s := a.step(k)
-		t.Move(a.entry(int(s.after)))
+	for k := range a.steps.Len() {
+		s := a.steps.At(k)
+		t.Move(a.entry(s.after))
 		if s.changes() {
 			t.Add(jsonl.Transform, a.line(k), a.more[k]...)
 		} else {
-			if k+1 < a.count && int(a.step(k+1).after) == k {
-				s.code = chat.WithoutResults(s.code, a.step(k+1).code)
+			if k+1 < a.steps.Len() && a.steps.At(k+1).after == k {
+				s.code = chat.WithoutResults(s.code, a.steps.At(k+1).code)
 			}
 			a.messages.Next(t, a.line(k))
 		}
@@ -202,11 +189,11 @@ func (a *arranger) End(t dialect.Tree) {
 }
 
 // entry is the last entry of a step, -1 for none.
-func (a *arranger) entry(step int) int {
+func (a *arranger) entry(step int32) int {
 	if step < 0 {
 		return -1
 	}
-	return int(a.step(step).entry)
+	return int(a.steps.At(step).entry)
 }
 
 // makeCheckpoint makes an entry of a checkpoint, or of what a rewind leaves of one.

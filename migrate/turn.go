@@ -23,7 +23,7 @@ func (p *Plan) decide() error {
 	if err != nil {
 		return err
 	}
-	edited, err := p.edited()
+	edited, err := p.s.Edited()
 	if err != nil {
 		return err
 	}
@@ -63,25 +63,6 @@ func (p *Plan) native(rec int, why string) {
 	p.Native = append(p.Native, sessionfmt.Finding{
 		Code: "native-compaction", Line: p.s.Line(rec), Entry: sessionfmt.Quote(p.s.ID(rec)), Text: "the compaction is not converted: " + why,
 	})
-}
-
-// edited returns the records that are the target of an edit anywhere in the file.
-func (p *Plan) edited() (map[int]bool, error) {
-	aimed := map[int]bool{}
-	lines := p.s.NewReader()
-	for i := range p.s.Len() {
-		if p.s.Kind(i) != jsonl.ContextEdit {
-			continue
-		}
-		line, err := lines.Line(i)
-		if err != nil {
-			return nil, err
-		}
-		if target := p.s.Find(line.Get("targetId").Text()); target >= 0 && p.s.Kind(target) == jsonl.Compaction {
-			aimed[target] = true
-		}
-	}
-	return aimed, nil
 }
 
 // clashes keeps a compaction whose line has fields with another meaning in a transform. In a

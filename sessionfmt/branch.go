@@ -3,6 +3,7 @@ package sessionfmt
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -135,46 +136,25 @@ func (b *BranchFile) take(path []int) error {
 // label sets the labels of copied entries again, one after the other.
 func (b *BranchFile) label() error {
 	s, r := b.s, b.s.NewReader()
-	taken := map[int]bool{}
+	taken, parent := map[int]bool{}, jsonl.Value("null")
 	for _, i := range b.path {
 		taken[i] = true
 	}
-	last := map[int]int{} // by target, the record of the label in effect
-	for i := range s.records {
-		if s.records[i].kind != jsonl.Label {
-			continue
-		}
-		line, err := r.Line(i)
-		if err != nil {
-			return err
-		}
-		if target := s.FindValue(line.Get("targetId")); !taken[target] {
-			continue
-		} else if last[target] = i; line.Get("label").Text() == "" {
-			delete(last, target)
-		}
-	}
-	parent := jsonl.Value("null")
 	if n := len(b.path); n > 0 {
-		line, err := r.Line(b.path[n-1])
-		if err != nil {
-			return err
-		}
-		parent = bytes.Clone(line.Get("id"))
+		parent = bytes.Clone(r.Entry(b.path[n-1]).Get("id"))
 	}
+	last := s.lastLabels(r)
+	maps.DeleteFunc(last, func(target, _ int) bool { return !taken[target] })
 	b.labels = &Batch{s: s, leaf: parent.Text(), parent: parent, names: s.NewNamer()}
 	for _, i := range slices.Sorted(maps.Values(last)) {
-		line, err := r.Line(i)
-		if err != nil {
-			return err
-		}
+		line := r.Entry(i)
 		if b.labels.time = line.Get("timestamp"); !b.labels.time.Exists() {
 			b.labels.time = b.time // the first known time
 		}
 		b.labels.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: line.Get("targetId")}, jsonl.Field{Name: "label", Value: line.Get("label")})
 	}
 	b.Labels = b.labels.Len()
-	return nil
+	return r.Err()
 }
 
 // Print writes the new session.
@@ -183,10 +163,7 @@ func (b *BranchFile) Print(w io.Writer) error {
 	out.Write(append(b.header, '\n'))
 	r := b.s.NewReader()
 	for _, i := range b.path {
-		line, err := r.Line(i)
-		if err != nil {
-			return err
-		}
+		line := r.Entry(i)
 		if edits := b.edits[i]; edits != nil {
 			line = line.AppendEdited(nil, edits...)
 		}
@@ -194,5 +171,5 @@ func (b *BranchFile) Print(w io.Writer) error {
 		out.WriteByte('\n')
 	}
 	out.Write(b.labels.Lines())
-	return out.Flush()
+	return cmp.Or(r.Err(), out.Flush())
 }

@@ -96,11 +96,7 @@ func (s *Session) giveIDs() error {
 		if len(s.idOf(i)) > 0 {
 			own++
 		}
-		line, err := r.Line(i)
-		if err != nil {
-			return err
-		}
-		rec.parent, prev = prev, add(names.Name(string(idAt(ids, prev)), line))
+		rec.parent, prev = prev, add(names.Name(string(idAt(ids, prev)), r.Entry(i)))
 		rec.id = prev
 		rec.flags &^= flagWrongID
 	}
@@ -109,7 +105,7 @@ func (s *Session) giveIDs() error {
 		s.found.add("v1-ids", 0, "",
 			"%d entries have ids, but the header has no version: pi takes the file for version 1, gives new ids and makes one line of the tree", own)
 	}
-	return nil
+	return r.Err()
 }
 
 // FirstKept returns the record that compaction i keeps first, given its raw firstKeptEntryId

@@ -3,6 +3,7 @@ package sessionfmt
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -158,31 +159,40 @@ func FirstFew(names []string) []string {
 // Labels returns the session's labels and the records that they name, at the end of the file:
 // the last label of an entry counts, and an empty one clears it, on any branch.
 func (s *Session) Labels() (map[string]int, error) {
-	byTarget := map[int]string{}
-	r := s.NewReader()
-	var order []int
+	labels, r := map[string]int{}, s.NewReader()
+	for _, i := range slices.Sorted(maps.Values(s.lastLabels(r))) {
+		line := r.Entry(i)
+		labels[line.Get("label").Text()] = s.FindValue(line.Get("targetId"))
+	}
+	return labels, r.Err()
+}
+
+// lastLabels returns the records of these labels, by the records that they name.
+func (s *Session) lastLabels(r *Reader) map[int]int {
+	last := map[int]int{}
 	for i := range s.records {
 		if s.records[i].kind != jsonl.Label {
 			continue
 		}
-		line, err := r.Line(i)
-		if err != nil {
-			return nil, err
-		}
-		target := s.Find(line.Get("targetId").Text())
-		if target < 0 {
-			continue
-		}
-		byTarget[target] = line.Get("label").Text()
-		order = append(order, target)
-	}
-	labels := map[string]int{}
-	for _, target := range order {
-		if name := byTarget[target]; name != "" {
-			labels[name] = target
+		line := r.Entry(i)
+		if target := s.FindValue(line.Get("targetId")); line.Get("label").Text() == "" {
+			delete(last, target)
+		} else if target >= 0 {
+			last[target] = i
 		}
 	}
-	return labels, nil
+	return last
+}
+
+// Edited returns the records that context edits anywhere in the file name as their targets.
+func (s *Session) Edited() (map[int]bool, error) {
+	edited, r := map[int]bool{}, s.NewReader()
+	for i := range s.records {
+		if s.records[i].kind == jsonl.ContextEdit {
+			edited[s.FindValue(r.Entry(i).Get("targetId"))] = true
+		}
+	}
+	return edited, r.Err()
 }
 
 // nearest returns the names most similar to point.

@@ -2,6 +2,7 @@ package sessionfmt
 
 import (
 	"bytes"
+	"cmp"
 
 	"ctxtool/internal/base/scratch"
 	"ctxtool/internal/base/work"
@@ -26,7 +27,8 @@ type Reader struct {
 	write   dialect.JSON
 	shown   []byte
 
-	at jsonl.Cursor
+	at  jsonl.Cursor
+	err error // see Err
 }
 
 // NewReader returns a Reader of s.
@@ -46,6 +48,19 @@ func (r *Reader) Line(i int) (jsonl.Value, error) {
 	}
 	return jsonl.Value(jsonl.Trim(line)), err
 }
+
+// Entry is Line for many records: nil where a line cannot be read, for which Err returns the first reason.
+func (r *Reader) Entry(i int) jsonl.Value {
+	line, err := r.Line(i)
+	if err != nil {
+		r.err = cmp.Or(r.err, err)
+		return nil
+	}
+	return line
+}
+
+// Err returns the first error of Entry.
+func (r *Reader) Err() error { return r.err }
 
 // Timestamp returns the time of record i as its line has it, the first one if there are several. It is
 // valid until the next call.

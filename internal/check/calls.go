@@ -201,27 +201,12 @@ func (x *subject) findPairs() *pairs {
 			}
 		}
 	}
-	edited := x.edited()
+	edited, _ := x.s.Edited() // what cannot be read is found when the file is replayed
 	for _, list := range []*[]int{&out.unanswered, &out.uncalled} {
 		slices.Sort(*list)
 		*list = slices.DeleteFunc(slices.Compact(*list), func(rec int) bool { return edited[rec] })
 	}
 	return out
-}
-
-// edited returns the records that are targets of context edits.
-func (x *subject) edited() map[int]bool {
-	edited := map[int]bool{}
-	r := x.s.NewReader()
-	for i := range x.s.Len() {
-		if x.s.Kind(i) != jsonl.ContextEdit {
-			continue
-		}
-		if line, err := r.Line(i); err == nil {
-			edited[x.s.FindValue(line.Get("targetId"))] = true
-		}
-	}
-	return edited
 }
 
 // entry computes the calls that are open after an entry.

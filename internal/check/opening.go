@@ -59,14 +59,11 @@ func throws(s *sessionfmt.Session, path []int) bool {
 		if s.Kind(rec) != jsonl.ContextEdit {
 			continue
 		}
-		line, err := lines.Line(rec)
-		if err != nil {
-			return false
-		}
+		line := lines.Entry(rec)
 		lacks[s.FindValue(line.Get("targetId"))] = !line.Get("replacement").Exists()
 	}
 	maps.DeleteFunc(lacks, func(_ int, lacking bool) bool { return !lacking })
-	return len(lacks) > 0 && reaches(s, lacks)
+	return len(lacks) > 0 && lines.Err() == nil && reaches(s, lacks)
 }
 
 // reaches reports whether one of the messages that pi would edit is in its context.

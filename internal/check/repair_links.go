@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"sort"
@@ -17,7 +16,6 @@ type linkRepair struct {
 	want pick
 	lost map[string]string // of lines that the passes before removed: their ids and those of their parents
 	read *sessionfmt.Reader
-	err  error // the first of reading
 
 	gone   map[int]string   // records to remove, with the reason
 	ids    map[int]string   // new ids
@@ -42,14 +40,7 @@ func newLinkRepair(s *sessionfmt.Session, lost map[string]string, want pick) (*l
 		m.missingIDs()
 		m.parents()
 	}
-	return m, m.err
-}
-
-// line returns the line of a record, nil after an error.
-func (m *linkRepair) line(i int) jsonl.Value {
-	line, err := m.read.Line(i)
-	m.err = cmp.Or(m.err, err)
-	return line
+	return m, m.read.Err()
 }
 
 func (m *linkRepair) any() bool { return len(m.gone)+len(m.notes) > 0 }
@@ -70,7 +61,7 @@ func (m *linkRepair) takeOut() {
 				m.gone[i] = "a message entry without a message is taken out"
 			}
 		case jsonl.ContextEdit:
-			r := m.line(i).Get("replacement")
+			r := m.read.Entry(i).Get("replacement")
 			switch {
 			case !r.Exists() && m.repaired("edit-no-replacement", i):
 				m.gone[i] = "an edit without replacement is taken out"
@@ -102,7 +93,7 @@ func (m *linkRepair) duplicates() {
 		if !m.stays(i) || !ids[id] {
 			continue
 		}
-		sum := sha256.Sum256(m.line(i))
+		sum := sha256.Sum256(m.read.Entry(i))
 		if seen[sum] && m.repaired("duplicate-id", i) {
 			m.gone[i] = "an earlier line is identical, and this one is removed"
 			continue
@@ -134,7 +125,7 @@ func (m *linkRepair) rename(i int) {
 	if p := m.s.Parent(i); p >= 0 {
 		parent = m.id(p)
 	}
-	m.ids[i] = m.names.Name(parent, m.line(i))
+	m.ids[i] = m.names.Name(parent, m.read.Entry(i))
 }
 
 // id returns a record's id in the repaired file.

@@ -98,7 +98,7 @@ func (m *linkRepair) nearest(p, from int) int {
 // adopt gives an orphan a parent: the nearest ancestor that is left if the ids in lost lines
 // are still legible, else the entry before it.
 func (m *linkRepair) adopt(i int) {
-	id := m.line(i).Get("parentId").Text()
+	id := m.read.Entry(i).Get("parentId").Text()
 	if head := m.s.Header(); head >= 0 && id == m.s.ID(head) {
 		m.link(i, -1, "its parent is the session itself")
 		return

@@ -188,7 +188,7 @@ func appendColumn(line, text []byte) []byte {
 // InDatabase passes the sessions of a database to see: the name with which each is opened, its
 // row as its first line, its agent, and whether it is that of a sub-agent.
 func InDatabase(disk Disk, file string, see func(name string, row jsonl.Value, by *dialect.Dialect, part bool)) error {
-	err := disk.withDatabase(file, func(db *database) error {
+	return atFile(file, disk.withDatabase(file, func(db *database) error {
 		d := db.by.Database
 		for row, err := range db.rows(d.Sessions, "", "") {
 			if err != nil {
@@ -200,9 +200,5 @@ func InDatabase(disk Disk, file string, see func(name string, row jsonl.Value, b
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		err = inFile(file, err)
-	}
-	return err
+	}))
 }

@@ -218,12 +218,12 @@ func countLines(r io.ReaderAt, size int64) (n int) {
 func openBase(name string, b dialect.Base, opt Options) (continued, jsonl.Value, error) {
 	src, err := openFile(name, nil, opt.Disk)
 	if err != nil {
-		return continued{}, nil, inFile(name, err)
+		return continued{}, nil, atFile(name, err)
 	}
 	first, _ := firstLine(src)
 	if first == nil {
 		src.close()
-		return continued{}, nil, inFile(name, ErrNotSession)
+		return continued{}, nil, atFile(name, ErrNotSession)
 	}
 	keep := b.Keep
 	if b.All && endsLine(src, src.size) {
@@ -236,7 +236,7 @@ func openBase(name string, b dialect.Base, opt Options) (continued, jsonl.Value,
 		changed, err := through(src.packing, io.NewSectionReader(src.bytes, 0, keep), opt.Through)
 		src.close()
 		if err != nil {
-			return continued{}, nil, inFile(name, err)
+			return continued{}, nil, atFile(name, err)
 		}
 		src, keep = changed, changed.size
 	}

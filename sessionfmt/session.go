@@ -144,7 +144,7 @@ func OpenReader(name string, r io.Reader, opt Options) (*Session, error) {
 
 func open(name string, src *source, err error, opt Options) (*Session, error) {
 	if err != nil {
-		return nil, inFile(name, err)
+		return nil, atFile(name, err)
 	}
 	s := &Session{Name: name, called: name, src: src}
 	if opt.Called != nil {
@@ -152,7 +152,7 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	}
 	if err := s.sniff(opt); err != nil {
 		src.close()
-		return nil, inFile(name, err)
+		return nil, atFile(name, err)
 	}
 	if err := s.index(opt); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (s *Session) index(opt Options) error {
 	}
 	if err != nil {
 		s.src.close()
-		return inFile(s.Name, err)
+		return atFile(s.Name, err)
 	}
 	return nil
 }
@@ -205,17 +205,6 @@ func (s *Session) read(workers int, opt Options) error {
 		return err
 	}
 	return a.end()
-}
-
-// inFile adds the file name to an error of opening it, unless it names one.
-func inFile(name string, err error) error {
-	if at, ok := err.(*Error); ok {
-		if at.Pos.File != "" {
-			return err
-		}
-		return &Error{Pos: Pos{File: name, Line: at.Pos.Line, Entry: at.Pos.Entry}, Err: at.Err, Hint: at.Hint}
-	}
-	return &Error{Pos: Pos{File: name}, Err: err}
 }
 
 // Close closes the file.

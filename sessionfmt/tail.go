@@ -39,7 +39,7 @@ const (
 func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	src, err := openSource(name, opt)
 	if err != nil {
-		return nil, inFile(name, err)
+		return nil, atFile(name, err)
 	}
 	for size := int64(tailWindow); ; size *= tailGrowth {
 		s, err := openLast(name, src, size, opt)
@@ -135,7 +135,7 @@ func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 func OpenLast(name string, size int64, opt Options) (*Session, error) {
 	src, err := openSource(name, opt)
 	if err != nil {
-		return nil, inFile(name, err)
+		return nil, atFile(name, err)
 	}
 	if first, _ := firstLine(src); src.mayBeDocument(first) {
 		src.close()
@@ -161,7 +161,7 @@ func openLast(name string, src *source, size int64, opt Options) (*Session, erro
 	}
 	if err != nil {
 		src.close()
-		return nil, inFile(name, err)
+		return nil, atFile(name, err)
 	}
 	s.Coverage.Partial = s.src != src
 	if err := s.index(opt); err != nil {

@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"ctxtool/internal/diff"
 	"ctxtool/internal/ops"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
+	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -36,17 +38,22 @@ func (t *Trial) Store(b *sessionfmt.Batch, edits bool) error {
 // log adds the entry that logs request-only messages, as the agent does: only those that are
 // not cached, and nothing if there are none.
 func (t *Trial) log(b *sessionfmt.Batch) error {
-	list := value{'['}
-	for m, err := range t.Envelope.UncachedMessages() {
+	list, err := appendMessages(value{'['}, t.Envelope.UncachedMessages())
+	if err == nil && len(list) > 1 {
+		b.Add(jsonl.Ephemeral, jsonl.Field{Name: "messages", Value: append(list, ']')})
+	}
+	return err
+}
+
+// appendMessages appends messages to a list that begins with a bracket.
+func appendMessages(list value, messages iter.Seq2[replay.Message, error]) (value, error) {
+	for m, err := range messages {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		list = append(comma(list), m.Raw...)
 	}
-	if len(list) > 1 {
-		b.Add(jsonl.Ephemeral, jsonl.Field{Name: "messages", Value: append(list, ']')})
-	}
-	return nil
+	return list, nil
 }
 
 func comma(list value) value {
@@ -240,30 +247,35 @@ func sent(e *replay.Envelope) (all []replay.Piece) {
 	return all
 }
 
-// errOther is the error for entries that do not replay to the context of the trial.
-var errOther = errors.New("nothing is written: the entries would make another context")
-
 // Promise compares a session, read back with the entries, with the trial.
 func (t *Trial) Promise(after *sessionfmt.Session) error {
 	if t.Reason == Ephemeral {
 		return nil // the log changes no context
 	}
-	opt := t.opt.Replay
+	hint := ""
+	if t.Form == "edits" {
+		hint = "--as transform --rules envelope stores the results as a patch"
+	}
+	return promise(after, t.opt.Replay, t.opt.Counters[0], t.Envelope, hint)
+}
+
+// promise returns an error if the context at the end of a session is not the one that was planned.
+func promise(after *sessionfmt.Session, opt replay.Options, c *tokens.Counter, planned *replay.Envelope, hint string) error {
 	opt.Leaf = after.Leaf()
 	e, err := replay.New(after, opt).At(sessionfmt.After(after.Leaf()))
 	if err != nil {
 		return err
 	}
-	d, err := diff.Envelopes(t.opt.Counters[0], t.Envelope, e)
-	if err != nil {
+	d, err := diff.Envelopes(c, planned, e)
+	if err != nil || d.Equal() {
 		return err
 	}
-	if d.Equal() {
-		return nil
+	return &sessionfmt.Error{
+		Pos:  sessionfmt.Pos{File: planned.Replay().Session.Name},
+		Err:  fmt.Errorf("%w: %s differ", errOther, cmp.Or(d.Shared.First, "options")),
+		Hint: cmp.Or(hint, "this is a bug in ctxtool; please report it, with the file if possible"),
 	}
-	hint := "this is a bug in ctxtool; please report it, with the file if possible"
-	if t.Form == "edits" {
-		hint = "--as transform --rules envelope stores the results as a patch"
-	}
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: t.s.Name}, Err: fmt.Errorf("%w: %s differ", errOther, cmp.Or(d.Shared.First, "options")), Hint: hint}
 }
+
+// errOther is the error for entries that do not replay to what was planned.
+var errOther = errors.New("nothing is written: the entries would make another context")

@@ -47,10 +47,11 @@ func (w *Writer) Write(out io.Writer, reason Reason, step replay.Step, n weigh.C
 	if _, err := out.Write(w.cached); err != nil {
 		return err
 	}
-	tail, err := w.uncached(append(w.buf[:0], `],"uncached":[`...), e)
+	uncached, err := appendMessages(value{'['}, e.UncachedMessages())
 	if err != nil {
 		return err
 	}
+	tail := append(append(w.buf[:0], `],"uncached":`...), uncached...)
 	tail = options.Append(append(tail, `]},"options":`...))
 	tail = append(append(append(tail, `,"meta":`...), about...), "}}"...)
 	w.buf = append(appendNumbers(tail, e, meta), "}\n"...)
@@ -136,22 +137,4 @@ func (w *Writer) end() int {
 		return 0
 	}
 	return w.ends[len(w.ends)-1]
-}
-
-// uncached appends the messages after the cached ones.
-func (w *Writer) uncached(dst []byte, e *replay.Envelope) ([]byte, error) {
-	begun := false
-	for i := e.Listed(); i < e.Len(); i++ {
-		if m := e.Piece(i); m.Sent() {
-			v, err := w.load.Provider(m)
-			if err != nil {
-				return dst, err
-			}
-			if begun {
-				dst = append(dst, ',')
-			}
-			dst, begun = append(dst, v...), true
-		}
-	}
-	return dst, nil
 }

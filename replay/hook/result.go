@@ -166,11 +166,8 @@ func Op(name, why string, fields ...jsonl.Field) string {
 func Append(e *replay.Envelope, reason Reason, why string, messages []string) (op string, err error) {
 	list := value{'['}
 	if reason != Ephemeral {
-		for m, err := range e.CachedMessages() {
-			if err != nil {
-				return "", err
-			}
-			list = append(comma(list), m.Raw...)
+		if list, err = appendMessages(list, e.CachedMessages()); err != nil {
+			return "", err
 		}
 	}
 	for _, m := range messages {

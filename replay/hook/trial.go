@@ -185,9 +185,9 @@ func (t *Trial) warn(before *replay.Envelope) error {
 			return err
 		}
 		for _, w := range all {
-			k := slices.IndexFunc(t.Verdicts, func(v Verdict) bool { return v.Result == n && v.Op == w.op })
+			k := slices.IndexFunc(t.Verdicts, func(v Verdict) bool { return v.Result == n && v.Op == w.Op })
 			if v := &t.Verdicts[k]; v.Ruling == Apply {
-				v.Ruling, v.Rule, v.Text = Warn, w.rule, w.text
+				v.Ruling, v.Rule, v.Text = Warn, w.Rule, w.Text
 			}
 		}
 		before = after

@@ -79,15 +79,9 @@ func Refused(name string, all []Verdict) error {
 	}
 }
 
-// A warning is why an operation does not do what it probably should.
-type warning struct {
-	op         int
-	rule, text string
-}
-
 // warnings compares the operations of a result with the context before it: a is that, and b the
 // context after the entry of the result.
-func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err error) {
+func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []Verdict, err error) {
 	before := map[int]prompt.State{} // by operation, of those of the prompt
 	of := func(o origin.Origin) bool { return o.Record == entry }
 	next := 0
@@ -105,8 +99,8 @@ func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err 
 		if p, ok := before[k]; ok {
 			at = p
 		}
-		for _, text := range warningsOf(v, &at, &messages) {
-			all = append(all, warning{k, text.rule, fmt.Sprintf("op %d (%s): %s", k, v.Get("op").Text(), text.text)})
+		for _, w := range warningsOf(v, &at, &messages) {
+			all = append(all, Verdict{Op: k, Rule: w.Rule, Text: fmt.Sprintf("op %d (%s): %s", k, v.Get("op").Text(), w.Text)})
 		}
 		k++
 	}
@@ -116,7 +110,7 @@ func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err 
 	}
 	for _, t := range now.Omitted {
 		if of(t.Origin) {
-			all = append(all, warning{t.Origin.Op, "unknown-tool", fmt.Sprintf("op %d (tools_replace): nothing implements %s: the agent omits it", t.Origin.Op, sessionfmt.Quote(t.Name))})
+			all = append(all, Verdict{Op: t.Origin.Op, Rule: "unknown-tool", Text: fmt.Sprintf("op %d (tools_replace): nothing implements %s: the agent omits it", t.Origin.Op, sessionfmt.Quote(t.Name))})
 		}
 	}
 	return all, nil
@@ -124,9 +118,9 @@ func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []warning, err 
 
 // warningsOf returns the warnings for an operation, given the prompt before it and the number of
 // cached messages, which it updates.
-func warningsOf(v value, p *prompt.State, messages *int) (all []warning) {
+func warningsOf(v value, p *prompt.State, messages *int) (all []Verdict) {
 	warn := func(rule, format string, args ...any) {
-		all = append(all, warning{rule: rule, text: fmt.Sprintf(format, args...)})
+		all = append(all, Verdict{Rule: rule, Text: fmt.Sprintf(format, args...)})
 	}
 	switch name := v.Get("op"); {
 	case name.Is("system_part_remove"):

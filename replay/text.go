@@ -64,7 +64,7 @@ func (l *Reader) Agent(m Piece) (jsonl.Value, error) {
 	if content.IsString() && (m.kind == jsonl.Assistant || m.kind == jsonl.ToolResult) {
 		content = textBlocks(nil, content)
 	}
-	l.out = setMember(scratch.Reset(l.out), v, "content", content)
+	l.out = v.AppendEdited(scratch.Reset(l.out), jsonl.Field{Name: "content", Value: content})
 	return l.out, nil
 }
 
@@ -76,11 +76,11 @@ func (l *Reader) source(m Piece, line value) value {
 	case plain:
 		v, content := l.plain(line)
 		if m.kind == jsonl.Custom && l.r.Session.Version < 3 {
-			l.buf = setMember(scratch.Reset(l.buf), v, "role", value(`"custom"`))
+			l.buf = v.AppendEdited(scratch.Reset(l.buf), jsonl.Field{Name: "role", Value: value(`"custom"`)})
 			return l.buf
 		}
 		if empty := emptyContent(m.kind); empty != nil && content.IsNull() {
-			l.buf = setMember(scratch.Reset(l.buf), v, "content", empty)
+			l.buf = v.AppendEdited(scratch.Reset(l.buf), jsonl.Field{Name: "content", Value: empty})
 			return l.buf
 		}
 		return v
@@ -129,71 +129,28 @@ func emptyContent(k jsonl.Kind) value {
 // appendObject builds a message with that role from an entry: the named fields if present, and
 // the entry's time in milliseconds, null if that is not a date.
 func appendObject(dst []byte, line value, role string, names ...string) []byte {
-	vals := make([]value, len(names)+1)
-	line.Fields(vals, append(names, "timestamp")...)
-	dst = append(dst, `{"role":`...)
-	dst = append(dst, role...)
-	for i, name := range names {
-		v := vals[i]
-		if name == "content" && v.IsNull() {
-			v = value(`[]`)
-		}
-		if v.Exists() {
-			dst = append(dst, `,"`...)
-			dst = append(dst, name...)
-			dst = append(dst, `":`...)
-			dst = append(dst, v...)
+	fields := []jsonl.Field{{Name: "role", Value: value(role)}}
+	for i, v := range line.All(append(names, "timestamp")...) {
+		switch ms, ok := v.Date(); {
+		case i < len(names):
+			if names[i] == "content" && v.IsNull() {
+				v = value(`[]`)
+			}
+			fields = append(fields, jsonl.Field{Name: names[i], Value: v})
+		case ok:
+			fields = append(fields, jsonl.Field{Name: "timestamp", Value: strconv.AppendInt(nil, ms, 10)})
+		default:
+			fields = append(fields, jsonl.Field{Name: "timestamp", Value: value("null")})
 		}
 	}
-	dst = append(dst, `,"timestamp":`...)
-	if ms, ok := vals[len(names)].Date(); ok {
-		dst = strconv.AppendInt(dst, ms, 10)
-	} else {
-		dst = append(dst, "null"...)
-	}
-	return append(dst, '}')
+	return jsonl.AppendObject(dst, fields...)
 }
 
 // appendOpSummary builds the message of a compaction_apply op. Its time is the op's.
 func appendOpSummary(dst []byte, op value) []byte {
-	var f [3]value
-	op.Fields(f[:], "summary", "tokensBefore", "timestamp")
-	dst = append(dst, `{"role":"compactionSummary"`...)
-	for i, name := range []string{"summary", "tokensBefore", "timestamp"} {
-		if f[i].Exists() {
-			dst = append(append(append(append(dst, `,"`...), name...), `":`...), f[i]...)
-		}
-	}
-	return append(dst, '}')
-}
-
-// setMember appends object v with one field set, in its place if present, else at the end. A
-// val that does not exist removes the field.
-func setMember(dst []byte, v value, name string, val value) []byte {
-	dst = append(dst, '{')
-	first, done := true, false
-	put := func(key []byte, val value) {
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = jsonl.AppendQuoted(dst, string(key))
-		dst = append(dst, ':')
-		dst = append(dst, val...)
-	}
-	for key, old := range v.Members {
-		switch {
-		case string(key) != name:
-			put(key, old)
-		case val.Exists() && !done:
-			put(key, val)
-			done = true
-		}
-	}
-	if val.Exists() && !done {
-		put([]byte(name), val)
-	}
-	return append(dst, '}')
+	f := op.All("summary", "tokensBefore", "timestamp")
+	return jsonl.AppendObject(dst, jsonl.Field{Name: "role", Value: value(`"compactionSummary"`)}, jsonl.Field{Name: "summary", Value: f[0]},
+		jsonl.Field{Name: "tokensBefore", Value: f[1]}, jsonl.Field{Name: "timestamp", Value: f[2]})
 }
 
 // textBlocks appends an array with one text block; text is a JSON string.
@@ -240,14 +197,8 @@ func (l *Reader) Provider(m Piece) (jsonl.Value, error) {
 	default:
 		content = textBlocks(nil, append(l.wrapped([]byte{'"'}, m, v), '"'))
 	}
-	l.sent = append(scratch.Reset(l.sent), `{"role":"user"`...)
-	if content.Exists() {
-		l.sent = append(append(l.sent, `,"content":`...), content...)
-	}
-	if f[1].Exists() {
-		l.sent = append(append(l.sent, `,"timestamp":`...), f[1]...)
-	}
-	l.sent = append(l.sent, '}')
+	l.sent = jsonl.AppendObject(scratch.Reset(l.sent), jsonl.Field{Name: "role", Value: value(`"user"`)},
+		jsonl.Field{Name: "content", Value: content}, jsonl.Field{Name: "timestamp", Value: f[1]})
 	return l.sent, nil
 }
 

@@ -35,7 +35,7 @@ func (t *Tool) Append(dst []byte) []byte {
 	for _, name := range []string{"name", "description", "parameters"} {
 		fields = append(fields, jsonl.Field{Name: name, Value: t.Raw.Get(name)})
 	}
-	return appendFields(dst, fields)
+	return jsonl.AppendObject(dst, fields...)
 }
 
 // Fields returns the options that are set, in order.
@@ -49,19 +49,4 @@ func (o *Options) Fields() (set []jsonl.Field) {
 }
 
 // Append appends the options that are set as a JSON object.
-func (o *Options) Append(dst []byte) []byte { return appendFields(dst, o.Fields()) }
-
-// appendFields appends an object of those fields that exist.
-func appendFields(dst []byte, fields []jsonl.Field) []byte {
-	dst = append(dst, '{')
-	for _, f := range fields {
-		if f.Value.Exists() {
-			if dst[len(dst)-1] != '{' {
-				dst = append(dst, ',')
-			}
-			dst = append(jsonl.AppendQuoted(dst, f.Name), ':')
-			dst = append(dst, f.Value...)
-		}
-	}
-	return append(dst, '}')
-}
+func (o *Options) Append(dst []byte) []byte { return jsonl.AppendObject(dst, o.Fields()...) }

@@ -55,6 +55,17 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	return append(dst, v[prev:]...)
 }
 
+// AppendObject appends an object of the fields that exist.
+func AppendObject(dst []byte, fields ...Field) []byte {
+	dst = append(dst, '{')
+	for _, f := range fields {
+		if f.Value.Exists() {
+			dst = f.append(dst, dst[len(dst)-1] != '{')
+		}
+	}
+	return append(dst, '}')
+}
+
 // With adds a member to an object that nothing else has, if the value exists.
 func (v Value) With(name string, member Value) Value {
 	if !member.Exists() {

@@ -171,6 +171,7 @@ export class Context {
     if (c.shared > 0) parts.push(el('p', { class: 'mute' }, `${percent(c.shared / scale)} is the prefix of an earlier request: ${short(c.shared)} of ${short(c.prompt)} tokens`))
     if (c.break) parts.push(this.broken(c.break))
     if (c.unserved) parts.push(el('p', { class: 'note warn' }, icon('warn'), ` The cache did not serve ${short(c.unserved.tokens)} tokens${c.unserved.cost > 0 ? ', which cost ' + dollars(c.unserved.cost) : ''}.`))
+    if (parts.length === 0) parts.push(el('p', { class: 'mute' }, c.answered ? 'No earlier request had a part of it.' : 'No usage is recorded.'))
     return el('section', { class: 'block' }, el('h3', null, 'Cache', (c.read || 0) + (c.write || 0) + (c.input || 0) > 0 ? el('span', { class: 'num' }, percent((c.read || 0) / scale)) : null), parts)
   }
 

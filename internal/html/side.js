@@ -76,16 +76,18 @@ export class Side {
 
   // kindOf returns the kind of an entry; for a result, the tool.
   kindOf(row, kind) {
-    const name = kind === 'toolResult' && this.app.store.peek(row)?.message?.toolName
-    return name ? line(name, 24) : nameOf(kind)
+    const name = kind === 'toolResult' && (this.app.store.peek(row)?.message?.toolName || this.callOf(row)?.name)
+    return typeof name === 'string' && name ? line(name, 24) : nameOf(kind)
   }
+
+  callOf(row) { return this.app.talk.callOf(row, this.app.store.peek(row)?.message?.toolCallId) }
 
   // textOf returns the text of an entry; for a result, the subject of the call.
   textOf(row, kind) {
     const { app } = this
     const text = app.gistNow(row, () => this.list.redraw(this.place.get(row)))
     if (kind !== 'toolResult') return text
-    const call = app.talk.callOf(row, app.store.peek(row)?.message?.toolCallId)
+    const call = this.callOf(row)
     return (call && line(app.near(subject(call)), 120)) || text
   }
 

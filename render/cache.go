@@ -56,14 +56,17 @@ var cacheColumns = slices.Concat([]col[*cache.Row]{
 		}
 		return r.Request
 	}},
-}, table.Fields[cache.Row](`entry model prompt shared_messages shared_tokens break_at cause=break.cause break_entry break_op
+}, table.Fields[cache.Row](`entry model prompt shared_messages shared_tokens break_at cause=break.cause
+	break_entry break_op
 	reason=break.reason transformer=break.transformer`),
 	table.Within(broken, nil, rebilledColumns("again", func(b *cache.Break) *cache.Rebilled { return &b.Rebilled })...),
-	table.Fields[cache.Row]("expected_read expected_write read=recorded.read write=recorded.write write1h=recorded.write1h"),
+	table.Fields[cache.Row]("expected_read expected_write read=recorded.read write=recorded.write "+
+		"write1h=recorded.write1h"),
 	rebilledColumns("rebilled", func(r *cache.Row) *cache.Rebilled { return &r.Rebilled }),
 	rebilledColumns("unserved", func(r *cache.Row) *cache.Rebilled { return &r.Unserved }),
 	table.Fields[cache.Row]("outlived? endless? estimated? time pause=break.pause? lifetime=break.lifetime?"),
-	table.Within(broken, nil, col[*cache.Break]{Name: "sections", Value: func(b *cache.Break) any { return strings.Join(b.Sections, "; ") }}),
+	table.Within(broken, nil,
+		col[*cache.Break]{Name: "sections", Value: func(b *cache.Break) any { return strings.Join(b.Sections, "; ") }}),
 )
 
 func broken(r *cache.Row) *cache.Break { return r.Break }
@@ -114,10 +117,12 @@ func cacheSheets(c *cache.Report) []table.Sheet {
 		title  string
 		losses []cache.Loss
 	}{
-		{"by transformer", c.Total.ByName}, {"by section of the prompt", c.Total.BySection}, {"by reason", c.Total.ByReason},
+		{"by transformer", c.Total.ByName}, {"by section of the prompt", c.Total.BySection},
+		{"by reason", c.Total.ByReason},
 	} {
 		if len(list.losses) > 0 {
-			all = append(all, table.Sheet{Title: list.title, Few: mostLosses, Table: table.Of(list.losses, lossColumns)})
+			all = append(all, table.Sheet{Title: list.title, Few: mostLosses,
+				Table: table.Of(list.losses, lossColumns)})
 		}
 	}
 	return all
@@ -143,8 +148,10 @@ func requestColumns(decimals int) []col[*cache.Row] {
 	return slices.Concat([]col[*cache.Row]{
 		{Name: "#", Unit: table.Number, Value: func(r *cache.Row) any { return orDash(orNothing(r.Request)) }},
 		{Name: "time", Value: func(r *cache.Row) any { return minute(r.Time) }},
-		{Name: "entry", Unit: table.Entry, Value: func(r *cache.Row) any { return r.Entry }, Yields: 2, Style: always(faint)},
-		{Name: "model", Value: func(r *cache.Row) any { return fit(base(r.Model), 24) }, Yields: 3, Style: always(faint)},
+		{Name: "entry", Unit: table.Entry, Value: func(r *cache.Row) any { return r.Entry }, Yields: 2,
+			Style: always(faint)},
+		{Name: "model", Value: func(r *cache.Row) any { return fit(base(r.Model), 24) }, Yields: 3,
+			Style: always(faint)},
 		{Name: "prompt", Unit: table.Tokens, Yields: 1, Value: func(r *cache.Row) any {
 			return table.Marked(r.Estimated, r.Prompt)
 		}},
@@ -177,7 +184,8 @@ func whyRebilled(r *cache.Row) string {
 		all = append(all, "the provider says "+sessionfmt.Quote(m.Reason)+phrase.If(m.Tokens > 0, " (%d)", m.Tokens))
 	}
 	if b := r.Break; b != nil {
-		all = append(all, whyBroken(b)+phrase.If(b.Rebilled.Tokens > 0 && b.Rebilled != r.Rebilled, " (%d)", b.Rebilled.Tokens))
+		all = append(all, whyBroken(b)+phrase.If(b.Rebilled.Tokens > 0 && b.Rebilled != r.Rebilled, " (%d)",
+			b.Rebilled.Tokens))
 	}
 	if r.Outlived > 0 {
 		all = append(all, fmt.Sprintf("read after %s, beyond its lifetime", duration(r.Outlived)))
@@ -199,8 +207,10 @@ func whyBroken(b *cache.Break) string {
 	if b.Transformer == b.Reason && b.Reason == string(cache.CauseCompaction) {
 		return b.Reason + " " + entryID(b.Entry)
 	}
-	return string(b.Cause) + sectionsOf(b) + phrase.If(b.Entry != "", " %s", entryID(b.Entry)) + phrase.If(b.Op >= 0, " op %d", b.Op) +
-		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) + phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason))
+	return string(b.Cause) + sectionsOf(b) + phrase.If(b.Entry != "", " %s", entryID(b.Entry)) +
+		phrase.If(b.Op >= 0, " op %d", b.Op) +
+		phrase.If(b.Transformer != "", " of %s", sessionfmt.Quote(b.Transformer)) +
+		phrase.If(b.Reason != "", ": %s", sessionfmt.Quote(b.Reason))
 }
 
 // sectionsOf returns the section at which a break is, and the number of others that differ.
@@ -217,9 +227,10 @@ func sectionsOf(b *cache.Break) string {
 
 // costFunctions are those of templates of costs.
 var costFunctions = map[string]any{
-	"percent": phrase.Percent, "dollars": phrase.Dollars, "duration": duration, "rebilled": rebilled, "bill_change": billChange,
-	"known": func(a cache.Rebilled) bool { return moneyOf(a, 0).Known() },
-	"money": func(a cache.Rebilled) string { return moneyOf(a, 4).String() },
+	"percent": phrase.Percent, "dollars": phrase.Dollars, "duration": duration, "rebilled": rebilled,
+	"bill_change": billChange,
+	"known":       func(a cache.Rebilled) bool { return moneyOf(a, 0).Known() },
+	"money":       func(a cache.Rebilled) string { return moneyOf(a, 4).String() },
 }
 
 // rebilled returns what was rebilled, and its price.
@@ -249,7 +260,8 @@ func worstLoss(c *cache.Report) (lines []string, decimals int) {
 		for i, model := range endless {
 			endless[i] = cmp.Or(base(model), "a model that is not recorded")
 		}
-		lines = append(lines, "lifetime of the cache unknown, pauses not judged: "+strings.Join(slices.Compact(endless), ", "))
+		lines = append(lines, "lifetime of the cache unknown, pauses not judged: "+
+			strings.Join(slices.Compact(endless), ", "))
 	}
 	return lines, decimals
 }
@@ -285,7 +297,8 @@ func cachesSheets(c Caches) []table.Sheet {
 			return t.HitRate.Achieved
 		}},
 		{Name: "rebilled", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Rebilled, 4) }},
-		{Name: "by breaks", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Broken, 4) }, Yields: 2},
+		{Name: "by breaks", Unit: table.Dollars, Value: func(t *cache.Total) any { return moneyOf(t.Broken, 4) },
+			Yields: 2},
 		{Name: "not served", Unit: table.Dollars, Yields: 3, Value: func(t *cache.Total) any {
 			return moneyOf(t.Unserved, 4)
 		}},

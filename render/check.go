@@ -41,7 +41,8 @@ var coverageColumns = slices.Concat(
 	[]col[*check.Field]{{Name: "", Value: func(m *check.Field) any { return phrase.If(!m.Known, "new") }}},
 	table.Fields[check.Field]("agent field=path:path* count size=bytes:size"),
 	[]col[*check.Field]{
-		{Name: "first", Value: func(m *check.Field) any { return fmt.Sprintf("%s:%d", m.File, m.Line) }, Flex: true, Yields: 1},
+		{Name: "first", Value: func(m *check.Field) any { return fmt.Sprintf("%s:%d", m.File, m.Line) },
+			Flex: true, Yields: 1},
 	},
 )
 
@@ -52,11 +53,13 @@ func writeCoverage(w *bufio.Writer, c check.Coverage, on Screen) {
 	for _, m := range c.Fields {
 		unread += m.Bytes
 	}
-	fmt.Fprintf(w, "%s, %s: nothing reads %s of them\n", phrase.Count(c.Files, "file"), megabytes(c.Bytes), megabytes(unread))
+	fmt.Fprintf(w, "%s, %s: nothing reads %s of them\n", phrase.Count(c.Files, "file"), megabytes(c.Bytes),
+		megabytes(unread))
 }
 
 func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
-	fmt.Fprintf(w, "%s: %s", on.paint(heading, sessionfmt.Clean(f.File)), on.paint(wordStyle(string(f.Verdict)), string(f.Verdict)))
+	fmt.Fprintf(w, "%s: %s", on.paint(heading, sessionfmt.Clean(f.File)),
+		on.paint(wordStyle(string(f.Verdict)), string(f.Verdict)))
 	if f.Opens != "" {
 		fmt.Fprintf(w, "; pi %s", f.Opens)
 	}
@@ -89,7 +92,8 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 			fmt.Fprintf(w, "  in %s, which it continues:\n", sessionfmt.Clean(file))
 		}
 		entry, severity := fmt.Sprintf("%-*s", entries, entryID(found.Entry)), fmt.Sprintf("%-7s", found.Severity)
-		head := fmt.Sprintf("  %6s  %s  %s  %-*s  ", line, on.paint(faint, entry), on.paint(wordStyle(found.Severity.String()), severity), codes, found.Code)
+		head := fmt.Sprintf("  %6s  %s  %s  %-*s  ", line, on.paint(faint, entry),
+			on.paint(wordStyle(found.Severity.String()), severity), codes, found.Code)
 		writeFolded(w, head, text, on)
 		if found.Hides != nil {
 			writeFolded(w, strings.Repeat(" ", measure.String(head)), hides(*found.Hides), on)
@@ -142,7 +146,8 @@ func context(before string, f check.Figures) string {
 }
 
 func figures(f check.Figures) string {
-	return phrase.Count(f.Messages, "message") + ", " + phrase.Count(f.Tokens, "token") + ", " + phrase.Count(f.Requests, "request")
+	return phrase.Count(f.Messages, "message") + ", " + phrase.Count(f.Tokens, "token") + ", " +
+		phrase.Count(f.Requests, "request")
 }
 
 func writeAnnotations(w *bufio.Writer, r check.Reports, _ Screen) {

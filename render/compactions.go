@@ -33,9 +33,11 @@ func compactionSheets(c Compactions) (all []table.Sheet) {
 			kind, lost = "reset ", "no summary"+phrase.If(len(one.Lost) > 0, "; dropped: %s", lostKinds(one.Lost))
 		}
 		s := table.Sheet{
-			Title: fmt.Sprintf("%s%s, before request %d: %d to %d tokens", kind, entryID(one.Entry), one.Request, one.Before, one.After),
+			Title: fmt.Sprintf("%s%s, before request %d: %d to %d tokens", kind, entryID(one.Entry), one.Request,
+				one.Before, one.After),
 			Above: []string{
-				fmt.Sprintf("%s dropped, %s used again", phrase.Count(one.Dropped, "message"), phrase.Count(len(one.Used), "thing")), lost,
+				fmt.Sprintf("%s dropped, %s used again", phrase.Count(one.Dropped, "message"),
+					phrase.Count(len(one.Used), "thing")), lost,
 			},
 		}
 		rows := c.rows(one)

@@ -24,7 +24,8 @@ func coloured[T any](write func(w *bufio.Writer, v T, on Screen) error, title fu
 		}
 		to.Flush()
 		escaped := func(v any) string { return html.EscapeString(cleaned(v)) }
-		if err := execute(w, "coloured", title(v), Screen{}, escaped); err != nil { // a class for each colour that is used
+		// a class for each colour that is used
+		if err := execute(w, "coloured", title(v), Screen{}, escaped); err != nil {
 			return err
 		}
 		writeColours(w, text.String())

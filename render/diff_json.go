@@ -121,7 +121,8 @@ func textOf(content jsonl.Value) string {
 // writeDiffStat writes a comparison as tables: sizes, then the number of changes by kind.
 func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) {
 	x := comparison{d}
-	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)), sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
+	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)),
+		sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
 	WriteTable(w, table.Of(x.categories(), slices.Concat([]col[*category]{
 		{Name: "", Value: func(c *category) any { return c.name }},
 	}, sidesColumns("tokens a", "tokens b", "", tokensOf), sidesColumns("bytes a", "bytes b", "", bytesOf))), on)
@@ -198,8 +199,9 @@ func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) {
 
 // diffFunctions are those of templates of comparisons.
 var diffFunctions = map[string]any{
-	"ancestor": ancestor, "source": source, "model": nameOfModel, "unset": unset, "time": clock, "short_kind": shortKind,
-	"by": func(c diff.Cause) string { return phrase.If(c.Op >= 0, ", op %d", c.Op) },
+	"ancestor": ancestor, "source": source, "model": nameOfModel, "unset": unset, "time": clock,
+	"short_kind": shortKind,
+	"by":         func(c diff.Cause) string { return phrase.If(c.Op >= 0, ", op %d", c.Op) },
 	"caused": func(c diff.Cause) any {
 		if c.IsZero() {
 			return nil
@@ -211,7 +213,8 @@ var diffFunctions = map[string]any{
 		w := bufio.NewWriter(&text)
 		writeMarkdownTable(w, table.Of(x.categories(), slices.Concat([]col[*category]{
 			{Name: "", Value: func(c *category) any { return c.name }},
-		}, sidesColumns("tokens A", "tokens B", "change", tokensOf), sidesColumns("bytes A", "bytes B", "change", bytesOf))))
+		}, sidesColumns("tokens A", "tokens B", "change", tokensOf),
+			sidesColumns("bytes A", "bytes B", "change", bytesOf))))
 		w.Flush()
 		return markup(strings.TrimSuffix(text.String(), "\n"))
 	},

@@ -14,10 +14,12 @@ import (
 func writeDiffMarkdown(w *bufio.Writer, d *diff.Difference) error {
 	x := comparison{d}
 	p := &diffPage{w: w, x: x}
-	if err := fillMarkdown(w, "contexts", map[string]any{"X": x, "Equal": x.Equal(), "Shared": x.sharedWords()}); err != nil {
+	if err := fillMarkdown(w, "contexts",
+		map[string]any{"X": x, "Equal": x.Equal(), "Shared": x.sharedWords()}); err != nil {
 		return err
 	}
-	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil || !x.MessagesDiffer() {
+	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil ||
+		!x.MessagesDiffer() {
 		return err
 	}
 	w.WriteString("\n## Messages\n\n")

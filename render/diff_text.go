@@ -49,7 +49,8 @@ func (t *diffText) write() error {
 			t.line(1, '~', c.Name+": "+unset(c.A)+" to "+unset(c.B)+by(c.Cause))
 		}
 	}
-	if err := x.prompt(func(name string) { t.section(strings.ToLower(name)) }, t.item); err != nil || !x.MessagesDiffer() {
+	if err := x.prompt(func(name string) { t.section(strings.ToLower(name)) }, t.item); err != nil ||
+		!x.MessagesDiffer() {
 		return err
 	}
 	t.section("messages")
@@ -64,7 +65,8 @@ func (t *diffText) write() error {
 // sideWords returns which envelope a side is, in words.
 func sideWords(s *diff.Side, tokens int) string {
 	at := cmp.Or(phrase.If(s.Entry != "", "after entry %s", entryID(s.Entry)), "before the first entry")
-	return fmt.Sprintf("%s, %s, before request %d: %s, %s", source(s.Source), at, s.RequestIndex, phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
+	return fmt.Sprintf("%s, %s, before request %d: %s, %s", source(s.Source), at, s.RequestIndex,
+		phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
 }
 
 // sharedWords returns how much both sides share, in words.
@@ -80,14 +82,16 @@ func (x comparison) sharedWords() string {
 	default:
 		first = "; the first difference is in " + x.Shared.First
 	}
-	return fmt.Sprintf("shared prefix: %s, %s%s", phrase.Count(x.Shared.Messages, "message"), phrase.Count(x.Shared.Tokens, "token"), first)
+	return fmt.Sprintf("shared prefix: %s, %s%s", phrase.Count(x.Shared.Messages, "message"),
+		phrase.Count(x.Shared.Tokens, "token"), first)
 }
 
 // sizes returns the sizes that differ, in words.
 func (x comparison) sizes() (all []string) {
 	for _, c := range x.categories() {
 		if c.tokens[0] != c.tokens[1] || c.bytes[0] != c.bytes[1] {
-			all = append(all, fmt.Sprintf("%s %d to %d (%+d)", c.name, c.tokens[0], c.tokens[1], c.tokens[1]-c.tokens[0]))
+			all = append(all, fmt.Sprintf("%s %d to %d (%+d)", c.name, c.tokens[0], c.tokens[1],
+				c.tokens[1]-c.tokens[0]))
 		}
 	}
 	return all
@@ -103,7 +107,8 @@ func (x comparison) categories() []category { return categoriesOf(x.Tokens, x.By
 
 func categoriesOf(tokens, bytes diff.Sizes) (all []category) {
 	for _, c := range categories {
-		all = append(all, category{c.name, [2]int{c.of(tokens.A), c.of(tokens.B)}, [2]int{c.of(bytes.A), c.of(bytes.B)}})
+		all = append(all, category{c.name, [2]int{c.of(tokens.A), c.of(tokens.B)},
+			[2]int{c.of(bytes.A), c.of(bytes.B)}})
 	}
 	return all
 }
@@ -208,7 +213,8 @@ func (t *diffText) message(c diff.MessageChange) error {
 	mark := changeMark(c.Change)
 	text := fmt.Sprintf("%c %-9s ", mark, placesOf(c))
 	if c.Count > 1 || c.Change == diff.Kept || c.Change == diff.Moved || c.Change == diff.Summarised {
-		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", phrase.Count(c.Count, "message"), c.Change, phrase.Count(c.Tokens, "token"), by(c.Cause)))
+		t.line(1, mark, text+fmt.Sprintf("%s %s, %s%s", phrase.Count(c.Count, "message"), c.Change,
+			phrase.Count(c.Tokens, "token"), by(c.Cause)))
 		return nil
 	}
 	what, err := t.x.gist(c)
@@ -374,5 +380,6 @@ func by(c diff.Cause) string {
 	if c.IsZero() {
 		return ""
 	}
-	return " by " + orDash(entryID(c.Entry)) + " " + strings.ReplaceAll(c.Kind, "_", " ") + phrase.If(c.Op >= 0, ", op %d", c.Op)
+	return " by " + orDash(entryID(c.Entry)) + " " + strings.ReplaceAll(c.Kind, "_", " ") +
+		phrase.If(c.Op >= 0, ", op %d", c.Op)
 }

@@ -14,8 +14,10 @@ import (
 
 // writeDoctor writes what is wrong with a session: a head of two lines, and two for each thing that is.
 func writeDoctor(w *bufio.Writer, r *doctor.Report, on Screen) {
-	window := phrase.If(r.Window > 0, " of %d tokens (%s)", r.Window, phrase.Percent(float64(r.Context)/float64(max(1, r.Window))))
-	fmt.Fprintf(w, "%s: %s, %s, %s%s\n", r.File, sessionfmt.Clean(r.Model.Provider+"/"+r.Model.ID), phrase.Count(r.Requests, "request"),
+	window := phrase.If(r.Window > 0, " of %d tokens (%s)", r.Window,
+		phrase.Percent(float64(r.Context)/float64(max(1, r.Window))))
+	fmt.Fprintf(w, "%s: %s, %s, %s%s\n", r.File, sessionfmt.Clean(r.Model.Provider+"/"+r.Model.ID),
+		phrase.Count(r.Requests, "request"),
 		phrase.If(r.Recorded < r.Cost, "~"), phrase.Dollars(r.Cost))
 	var fills []string
 	for _, f := range r.Fills {
@@ -25,7 +27,8 @@ func writeDoctor(w *bufio.Writer, r *doctor.Report, on Screen) {
 		}
 		fills = append(fills, name+" "+phrase.Short(int64(f.Tokens)))
 	}
-	writeFolded(w, "", fmt.Sprintf("context %d%s: %s", r.Context, cmp.Or(window, " tokens"), strings.Join(fills, ", ")), on)
+	writeFolded(w, "", fmt.Sprintf("context %d%s: %s", r.Context, cmp.Or(window, " tokens"), strings.Join(fills, ", ")),
+		on)
 	if r.Stopped != "" {
 		writeFolded(w, "", "the replay stops at "+r.Stopped, on)
 	}
@@ -67,11 +70,14 @@ func writeFolded(w *bufio.Writer, head, text string, on Screen) {
 
 // doctorSheets returns the projects of a store, the worst first.
 func doctorSheets(s *doctor.Store) []table.Sheet {
-	sheet := table.Sheet{Table: table.Of(s.Projects, table.Fields[doctor.Project](`project:path* sessions requests!5 cost:dollars
+	sheet := table.Sheet{Table: table.Of(s.Projects, table.Fields[doctor.Project](`project:path* sessions
+		requests!5 cost:dollars
 		lost:dollars dead+weight=dead:tokens unused=carried:tokens!4 damaged?!3 dropped?!3 $ what=worst.text*!2`,
-		col[*doctor.Project]{Name: "worst", Unit: table.Ref, Yields: 1, Value: func(p *doctor.Project) any { return table.If(p.Session != "", p.Session) }}))}
+		col[*doctor.Project]{Name: "worst", Unit: table.Ref, Yields: 1,
+			Value: func(p *doctor.Project) any { return table.If(p.Session != "", p.Session) }}))}
 	for _, u := range s.Unread {
-		sheet.Notes = append(sheet.Notes, fmt.Sprintf("%s: not read: %s", sessionfmt.Clean(u.File), sessionfmt.Clean(u.Error)))
+		sheet.Notes = append(sheet.Notes, fmt.Sprintf("%s: not read: %s", sessionfmt.Clean(u.File),
+			sessionfmt.Clean(u.Error)))
 	}
 	return []table.Sheet{sheet}
 }

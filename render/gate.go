@@ -117,7 +117,8 @@ func gateWord(v *gate.Verdict) string {
 	if v.State == gate.Crossed && v.Severity == gate.Warning {
 		return "warning"
 	}
-	return map[gate.State]string{gate.Crossed: "CROSSED", gate.Tolerated: "within", gate.Unknown: "-", gate.Kept: "ok"}[v.State]
+	return map[gate.State]string{gate.Crossed: "CROSSED", gate.Tolerated: "within", gate.Unknown: "-",
+		gate.Kept: "ok"}[v.State]
 }
 
 // gateValue returns the value; with calls or tokens that have no price it is a lower bound.
@@ -195,7 +196,8 @@ func verdictText(v *gate.Verdict) string {
 		return name + ": " + v.Reason
 	}
 	limit, over := gateLimit(v), gateOver(v)
-	text := name + " " + gateValue(v) + phrase.If(limit != "", ", limit %s", strings.TrimPrefix(limit, "= ")) + phrase.If(over != "", " (%s)", over)
+	text := name + " " + gateValue(v) + phrase.If(limit != "", ", limit %s", strings.TrimPrefix(limit, "= ")) +
+		phrase.If(over != "", " (%s)", over)
 	if v.Saved != nil {
 		text += ", saved " + limited(v.Unit, *v.Saved)
 	}

@@ -191,7 +191,8 @@ type provenance struct {
 }
 
 // tap yields messages, and with Provenance appends to to where each comes from.
-func (r Report) tap(messages iter.Seq2[replay.Message, error], to *[]origin.Provenance) iter.Seq2[replay.Message, error] {
+func (r Report) tap(messages iter.Seq2[replay.Message, error],
+	to *[]origin.Provenance) iter.Seq2[replay.Message, error] {
 	if !r.Provenance {
 		return messages
 	}
@@ -223,7 +224,8 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 	o.key("tools")
 	w.Write(prompt.AppendTools(nil))
 	o.key("messages")
-	from := provenance{System: []origin.Provenance{}, Tools: []origin.Provenance{}, Cached: []origin.Provenance{}, Uncached: []origin.Provenance{}}
+	from := provenance{System: []origin.Provenance{}, Tools: []origin.Provenance{}, Cached: []origin.Provenance{},
+		Uncached: []origin.Provenance{}}
 	lists := object{w: w}
 	lists.key("cached")
 	if err := writeMessages(w, r.tap(e.CachedMessages(), &from.Cached)); err != nil {

@@ -62,7 +62,8 @@ func keptSheets(r keep.Report) []table.Sheet {
 			parts = append(parts, fmt.Sprintf("%d %s", states[state], state))
 		}
 	}
-	what := phrase.Count(len(r.Files)-len(broken), "file") + phrase.If(len(parts) > 0, ": %s", strings.Join(parts, ", "))
+	what := phrase.Count(len(r.Files)-len(broken), "file") +
+		phrase.If(len(parts) > 0, ": %s", strings.Join(parts, ", "))
 	switch {
 	case r.Dry:
 		what += fmt.Sprintf("; nothing is written to %s", r.Archive)

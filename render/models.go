@@ -36,12 +36,14 @@ type modelRow struct {
 var modelColumns = []col[*modelRow]{
 	{Name: "model", Unit: table.Path, Value: func(m *modelRow) any { return m.name }, Flex: true},
 	{Name: "window", Unit: table.Tokens, Value: func(m *modelRow) any { return table.Unless0(m.model.ContextWindow) }},
-	{Name: "output", Unit: table.Tokens, Value: func(m *modelRow) any { return table.Unless0(m.model.MaxTokens) }, Yields: 3},
+	{Name: "output", Unit: table.Tokens, Value: func(m *modelRow) any { return table.Unless0(m.model.MaxTokens) },
+		Yields: 3},
 	{Name: "$ in", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.Input) }},
 	{Name: "$ out", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.Output) }},
 	{Name: "$ read", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.CacheRead) }, Yields: 1},
 	{Name: "$ write", Unit: table.Number, Value: func(m *modelRow) any { return price(m.rates.CacheWrite) }, Yields: 2},
-	{Name: "cached", Unit: table.Number, Value: func(m *modelRow) any { return lifetime(m.model.PromptCache) }, Yields: 4},
+	{Name: "cached", Unit: table.Number, Value: func(m *modelRow) any { return lifetime(m.model.PromptCache) },
+		Yields: 4},
 }
 
 // writeModels writes a row for each model, and below it one for each tier of its prices.
@@ -53,7 +55,8 @@ func writeModels(w *bufio.Writer, list Models, on Screen) {
 		name := m.Provider + "/" + m.ID + phrase.If(m.Configured, " *")
 		rows = append(rows, modelRow{name, m.Model, m.Cost.Rates})
 		for _, t := range m.Cost.Tiers {
-			rows = append(rows, modelRow{fmt.Sprintf("· prompts above %d", t.InputTokensAbove), models.Model{}, t.Rates})
+			rows = append(rows, modelRow{fmt.Sprintf("· prompts above %d", t.InputTokensAbove),
+				models.Model{}, t.Rates})
 		}
 	}
 	WriteTable(w, table.Of(rows, modelColumns), on)

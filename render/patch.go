@@ -149,8 +149,8 @@ func failures(rows []hook.Row) (lines []string) {
 	return lines
 }
 
-// runTable returns a row per answer of a hook, of failures in a row that are alike the first. The time of a call is only shown as text, since it
-// differs from run to run.
+// runTable returns a row per answer of a hook, of failures in a row that are alike the first. The time of a call is
+// only shown as text, since it differs from run to run.
 func runTable(r *hook.Run) table.Table {
 	served := func(row *hook.Row) *hook.Row {
 		if row.Is == nil {
@@ -159,15 +159,21 @@ func runTable(r *hook.Run) table.Table {
 		return row
 	}
 	priced := r.Bill != nil && r.Bill.Priced
-	rows := slices.CompactFunc(slices.Clone(r.Rows), func(a, b hook.Row) bool { return a.Error != "" && a.Error == b.Error })
+	rows := slices.CompactFunc(slices.Clone(r.Rows), func(a, b hook.Row) bool {
+		return a.Error != "" &&
+			a.Error == b.Error
+	})
 	return table.Of(rows, slices.Concat([]col[*hook.Row]{
 		{Name: "request", Unit: table.Number, Value: func(r *hook.Row) any { return r.Request }},
-		{Name: "reason", Value: func(r *hook.Row) any { return strings.ReplaceAll(string(r.Reason), "_", " ") }, Yields: 3},
+		{Name: "reason", Value: func(r *hook.Row) any { return strings.ReplaceAll(string(r.Reason), "_", " ") },
+			Yields: 3},
 		{Name: "operations", Value: func(r *hook.Row) any { return operations(r) }, Flex: true},
 	}, table.Fields[hook.Row]("before:tokens after:tokens read+before=was.read:tokens!1 read+after=is.read:tokens!1"),
 		table.Within(served, nil, []col[*hook.Row]{
-			{Name: "cost before", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Was.Cost)) }},
-			{Name: "cost after", Unit: table.Dollars, Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Is.Cost)) }},
+			{Name: "cost before", Unit: table.Dollars,
+				Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Was.Cost)) }},
+			{Name: "cost after", Unit: table.Dollars,
+				Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Is.Cost)) }},
 		}...), []col[*hook.Row]{
 			{Name: "time", Unit: table.Number, Value: func(r *hook.Row) any {
 				return r.Took.Round(100 * time.Microsecond).String()
@@ -191,7 +197,8 @@ func operations(r *hook.Row) string {
 // run, only if they are timed.
 func runSheets(p *plan.Plan, timed bool) []table.Sheet {
 	r := p.Run
-	s := table.Sheet{Title: planned(p) + ": " + runWords(r), Above: []string{"command: " + r.Command}, Table: runTable(r)}
+	s := table.Sheet{Title: planned(p) + ": " + runWords(r), Above: []string{"command: " + r.Command},
+		Table: runTable(r)}
 	if timed = timed && r.Took > 0; timed {
 		each := (r.Took / time.Duration(r.Calls)).Round(10 * time.Microsecond)
 		s.Above = append(s.Above, fmt.Sprintf("time: %s a call", each))
@@ -206,6 +213,7 @@ func runSheets(p *plan.Plan, timed bool) []table.Sheet {
 }
 
 func runWords(r *hook.Run) string {
-	return fmt.Sprintf("%s for %s: %d patched, %d failed", phrase.Count(r.Calls, "call"), phrase.Count(r.Requests, "request"), r.Patched, r.Failed) +
+	return fmt.Sprintf("%s for %s: %d patched, %d failed", phrase.Count(r.Calls, "call"),
+		phrase.Count(r.Requests, "request"), r.Patched, r.Failed) +
 		phrase.If(r.Skipped > 0, "; %s skipped, since three in a row took too long", phrase.Count(r.Skipped, "call"))
 }

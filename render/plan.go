@@ -85,7 +85,8 @@ func appending(p *plan.Plan) string {
 	case p.Written == p.Session.File:
 		return "appended " + phrase.Count(p.Entries, "entry")
 	}
-	return fmt.Sprintf("wrote the session with %s appended to %s", phrase.Count(p.Entries, "entry"), sessionfmt.Clean(p.Written))
+	return fmt.Sprintf("wrote the session with %s appended to %s", phrase.Count(p.Entries, "entry"),
+		sessionfmt.Clean(p.Written))
 }
 
 // writePlanJSON writes a plan as one line, with the entries byte for byte as they are
@@ -146,7 +147,8 @@ func writePlanEntries(w *bufio.Writer, p *plan.Plan, _ Screen) {
 // writePlans writes a row a session.
 func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
 	rest := []col[*plan.Plan]{{Name: "what", Value: func(p *plan.Plan) any { return outcome(p) }, Flex: true}}
-	columns := []col[*plan.Plan]{{Name: "session", Unit: table.Path, Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
+	columns := []col[*plan.Plan]{{Name: "session", Unit: table.Path,
+		Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
 	columns = slices.Concat(columns, partColumns(ps.All), rest)
 	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
 	err := writeSum(w, ps.All)
@@ -161,11 +163,13 @@ func partColumns(all []*plan.Plan) []col[*plan.Plan] {
 	for _, p := range all {
 		switch {
 		case p.Reduction != nil:
-			return table.Within(func(p *plan.Plan) *plan.Plan { return ofKind(p, p.Reduction != nil) }, nil, reductionColumns...)
+			return table.Within(func(p *plan.Plan) *plan.Plan { return ofKind(p, p.Reduction != nil) }, nil,
+				reductionColumns...)
 		case p.Rewrite != nil:
 			return table.Within(func(p *plan.Plan) *plan.Rewrite { return p.Rewrite }, nil, rewriteColumns...)
 		case p.Redaction != nil:
-			return table.Within(func(p *plan.Plan) *plan.Plan { return ofKind(p, p.Redaction != nil) }, nil, redactionColumns...)
+			return table.Within(func(p *plan.Plan) *plan.Plan { return ofKind(p, p.Redaction != nil) }, nil,
+				redactionColumns...)
 		}
 	}
 	return nil
@@ -191,7 +195,8 @@ var reductionColumns = []col[*plan.Plan]{
 		}
 		return p.Entries
 	}},
-	{Name: "cannot", Unit: table.Number, Value: func(p *plan.Plan) any { return table.Unless0(len(p.Reduction.Cannot)) }},
+	{Name: "cannot", Unit: table.Number,
+		Value: func(p *plan.Plan) any { return table.Unless0(len(p.Reduction.Cannot)) }},
 }
 
 // tokensAfter returns the size of a session after a plan that may be skipped.

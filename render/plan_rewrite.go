@@ -58,7 +58,8 @@ func versions(r *plan.Rewrite) string {
 
 // placed returns a finding with its place.
 func placed(f check.Finding) string {
-	return phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Code + ": " + f.Text
+	return phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Code +
+		": " + f.Text
 }
 
 // writeLinesJSON writes the changes of lines, as the last field of a plan.
@@ -159,5 +160,6 @@ func optionText(o compact.Options) string {
 	if err != nil {
 		return ""
 	}
-	return strings.NewReplacer("{", "", "}", "", `"`, "", ":", " ", ",", ", ", "minTokens", "min_tokens", "intraTurn", "intra_turn").Replace(string(text))
+	return strings.NewReplacer("{", "", "}", "", `"`, "", ":", " ", ",", ", ", "minTokens", "min_tokens", "intraTurn",
+		"intra_turn").Replace(string(text))
 }

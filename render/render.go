@@ -40,7 +40,8 @@ var Formats = append([]Format{
 	{"summary", "tokens by category, as /context shows them", sessionfmt.NeedModel},
 	{"full", "the whole envelope as Markdown, as /context --full shows it", sessionfmt.NeedPath},
 	{"json", "the envelope as one JSON object (docs/formats.md)", sessionfmt.NeedPath},
-	{"context", "messages, thinkingLevel and model as pi's context building returns them, as JSON", sessionfmt.NeedModel | sessionfmt.NeedThinking},
+	{"context", "messages, thinkingLevel and model as pi's context building returns them, as JSON",
+		sessionfmt.NeedModel | sessionfmt.NeedThinking},
 	{"llm", "the messages as a provider gets them, as a JSON array", 0},
 	{"native", "the items of the request as the agent of the session sends them, as a JSON array", 0},
 }, forms(func(f *body.Form) Format { return Format{f.Name, f.About, sessionfmt.NeedPath} })...)
@@ -111,7 +112,8 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	case reading.Certainty != nil:
 		fmt.Fprintf(w, "How it is known: %s.", reading)
 		if unlike >= 0 {
-			fmt.Fprintf(w, " The agent recorded this request, and message %d was another: `-f native` prints it as recorded.", unlike)
+			fmt.Fprintf(w, " The agent recorded this request, and message %d was another: `-f native` prints it as "+
+				"recorded.", unlike)
 		}
 		return w.WriteByte('\n')
 	case e.Leaf >= 0 && !prompt.Known:

@@ -80,7 +80,8 @@ func (f *Found) sum(sessions, events int) string {
 	var parts []string
 	if f.Found > 0 {
 		of := phrase.If(sessions < len(f.Sessions), "%d of ", sessions)
-		parts = append(parts, fmt.Sprintf("%s in %s%s", phrase.Count(f.Found, "hit"), of, phrase.Count(len(f.Sessions), "session")))
+		parts = append(parts, fmt.Sprintf("%s in %s%s", phrase.Count(f.Found, "hit"), of,
+			phrase.Count(len(f.Sessions), "session")))
 	}
 	if f.Happened > 0 {
 		parts = append(parts, phrase.If(events < f.Happened, "%d of ", events)+phrase.Count(f.Happened, "event"))
@@ -97,7 +98,8 @@ func writeFoundSession(w *bufio.Writer, s *search.Session, on Screen) {
 	title := cmp.Or(sessionfmt.Clean(strings.TrimSpace(s.Title())), "(untitled)")
 	folder := phrase.If(s.CWD != "", "  %s", base(s.CWD))
 	room := lineWidth(on.Width) - measure.String(when) - measure.String(folder) - 2
-	fmt.Fprintf(w, "%s  %s%s\n", on.paint(faint, when), on.paint(heading, fit(title, max(room, minFlex))), on.paint(faint, folder))
+	fmt.Fprintf(w, "%s  %s%s\n", on.paint(faint, when), on.paint(heading, fit(title, max(room, minFlex))),
+		on.paint(faint, folder))
 	for i := range s.Hits {
 		writeHit(w, &s.Hits[i], on)
 	}
@@ -167,10 +169,12 @@ func around(h *search.Hit, width int) (before, match, after string) {
 // the match, the folder, and how it failed.
 func writeFoundEvent(w *bufio.Writer, h *search.Hit, on Screen) {
 	if h.Event.Event == "command" {
-		folder, failed := phrase.If(h.CWD != "", "  %s", base(h.CWD)), phrase.If(h.Event.Failed, "  %s", exited(h.Event))
+		folder, failed := phrase.If(h.CWD != "", "  %s", base(h.CWD)),
+			phrase.If(h.Event.Failed, "  %s", exited(h.Event))
 		head := dayAndMinute(h.Time) + "  $ "
 		before, match, after := around(h, max(lineWidth(on.Width)-measure.String(head+folder+failed), 2*minFlex))
-		w.WriteString(on.paint(faint, head) + before + on.paint(warning, match) + after + on.paint(faint, folder) + on.paint(failure, failed) + "\n")
+		w.WriteString(on.paint(faint, head) + before + on.paint(warning, match) + after + on.paint(faint, folder) +
+			on.paint(failure, failed) + "\n")
 		return
 	}
 	spaced := func(s string) string { return sessionfmt.Clean(strings.ReplaceAll(s, "\t", " ")) }
@@ -204,7 +208,8 @@ func eventLine(e *search.Event) string {
 	case "tool_call":
 		return fmt.Sprintf("tool_call: %s %s", e.Tool, e.Input)
 	case "tool_result":
-		return fmt.Sprintf("tool_result: %s [%s] %s", e.Tool, map[bool]string{false: "OK", true: "FAIL"}[e.Failed], e.Output)
+		return fmt.Sprintf("tool_result: %s [%s] %s", e.Tool,
+			map[bool]string{false: "OK", true: "FAIL"}[e.Failed], e.Output)
 	}
 	return e.Event + ": " + e.Text
 }

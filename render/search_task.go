@@ -11,7 +11,10 @@ import (
 
 // searchFunctions are those of templates of what was searched.
 var searchFunctions = map[string]any{
-	"no_room":    func(items int) string { return phrase.If(items > 0, "; no room for %s", phrase.Count(items, "item")) },
+	"no_room": func(items int) string {
+		return phrase.If(items > 0, "; no room for %s",
+			phrase.Count(items, "item"))
+	},
 	"other_goal": func(s search.TaskSession) bool { return s.Goal != nil && s.Goal.Text != s.Title },
 	"shell":      shellWord,
 	"begins":     func(s search.TaskSession) string { return cmp.Or(entryID(s.Begins()), "leaf") },

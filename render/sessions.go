@@ -78,14 +78,18 @@ var sessionColumns = []col[*stats.Summary]{
 		found += phrase.If(r.Continued != "", " (goes on in %s)", r.Continued[:min(len(r.Continued), 8)])
 		return strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First) + found))
 	}},
-	{Name: "model", Value: func(r *stats.Summary) any { return fit(base(r.Model), 24) }, Yields: 2, Style: always(faint)},
+	{Name: "model", Value: func(r *stats.Summary) any { return fit(base(r.Model), 24) }, Yields: 2,
+		Style: always(faint)},
 	{Name: "entries", Unit: table.Number, Value: func(r *stats.Summary) any { return r.Entries }, Yields: 3},
-	{Name: "context use", Unit: table.Share, Value: func(r *stats.Summary) any { return contextUse(r) }, Style: overStyle},
+	{Name: "context use", Unit: table.Share, Value: func(r *stats.Summary) any { return contextUse(r) },
+		Style: overStyle},
 	{Name: "cost", Unit: table.Dollars, Value: func(r *stats.Summary) any {
 		return spent(r.Cost, r.Recorded < r.Cost, r.Unpriced) + phrase.If(r.Copied > 0, "*")
 	}},
 	{Name: "size", Unit: table.Size, Value: func(r *stats.Summary) any { return r.Size }, Yields: 4},
-	{Name: "id", Unit: table.Ref, Value: func(r *stats.Summary) any { return cmp.Or(r.Ref, r.ID[:min(len(r.ID), shortID)]) }, Style: always(faint)},
+	{Name: "id", Unit: table.Ref,
+		Value: func(r *stats.Summary) any { return cmp.Or(r.Ref, r.ID[:min(len(r.ID), shortID)]) },
+		Style: always(faint)},
 }
 
 // writeStatus writes a status in one line: what is known of it.
@@ -98,7 +102,8 @@ func writeStatus(w *bufio.Writer, s *state.Status, _ Screen) {
 	}
 	add(s.Model != "", base(s.Model))
 	if s.Window > 0 {
-		add(s.Context > 0, phrase.If(s.Estimated, "~")+fmt.Sprintf("%.0f%% of %s", 100*float64(s.Context)/float64(s.Window), phrase.Short(s.Window)))
+		add(s.Context > 0, phrase.If(s.Estimated, "~")+
+			fmt.Sprintf("%.0f%% of %s", 100*float64(s.Context)/float64(s.Window), phrase.Short(s.Window)))
 	} else {
 		add(s.Context > 0, phrase.If(s.Estimated, "~")+phrase.Short(s.Context)+" tokens")
 	}

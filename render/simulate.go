@@ -34,7 +34,8 @@ func policies(r *simulate.Report) table.Table {
 	rows := slices.Clone(r.Runs)
 	if len(rows) > 0 && rows[0].Billed != nil {
 		b := rows[0].Billed
-		rows = slices.Insert(rows, 0, &simulate.Run{Policy: asBilled, Cost: simulate.Cost{Total: b.Cost}, HitRate: b.HitRate, Billed: b})
+		rows = slices.Insert(rows, 0, &simulate.Run{Policy: asBilled, Cost: simulate.Cost{Total: b.Cost},
+			HitRate: b.HitRate, Billed: b})
 	}
 	run := func(r *simulate.Run) *simulate.Run { // not of what was billed
 		if r.Policy == asBilled {
@@ -42,14 +43,19 @@ func policies(r *simulate.Report) table.Table {
 		}
 		return r
 	}
-	return table.Stream(slices.Values(rows), slices.Concat([]col[*simulate.Run]{policyColumn(r)}, table.Within(run, nil, table.Fields("peak:short $ $ compactions!1 rebilled=rebilled.tokens:short!3",
-		col[*simulate.Run]{Name: "mean", Unit: table.Short, Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4},
-		col[*simulate.Run]{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero},
-	)...), []col[*simulate.Run]{
-		{Name: "cost", Unit: table.Dollars, Value: func(r *simulate.Run) any {
-			return table.Marked(r.Policy == asBilled && r.Billed.Recorded < r.Billed.Cost, simulatedCost(r, decimals))
-		}},
-	}, table.Fields[simulate.Run]("hit+rate=hitRate:share!2"), table.Within(run, nil, table.Fields[simulate.Run]("regrets")...)))
+	return table.Stream(slices.Values(rows), slices.Concat([]col[*simulate.Run]{policyColumn(r)},
+		table.Within(run, nil, table.Fields("peak:short $ $ compactions!1 rebilled=rebilled.tokens:short!3",
+			col[*simulate.Run]{Name: "mean", Unit: table.Short,
+				Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4},
+			col[*simulate.Run]{Name: "overflows", Unit: table.Number,
+				Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero},
+		)...), []col[*simulate.Run]{
+			{Name: "cost", Unit: table.Dollars, Value: func(r *simulate.Run) any {
+				return table.Marked(r.Policy == asBilled && r.Billed.Recorded < r.Billed.Cost,
+					simulatedCost(r, decimals))
+			}},
+		}, table.Fields[simulate.Run]("hit+rate=hitRate:share!2"),
+		table.Within(run, nil, table.Fields[simulate.Run]("regrets")...)))
 }
 
 // nonZero is the style of a number that should be 0.
@@ -116,7 +122,8 @@ func regretColumns(prefix string) (columns []col[*simulate.Run]) {
 // contestTitle returns what policies were tried on.
 func contestTitle(r *simulate.Report) string {
 	one := r.Runs[0]
-	return phrase.Count(one.Requests, "request") + " of " + phrase.If(one.Sessions == 0, "the path") + phrase.If(one.Sessions > 0, "the paths of %s", phrase.Count(one.Sessions, "session")) +
+	return phrase.Count(one.Requests, "request") + " of " + phrase.If(one.Sessions == 0, "the path") +
+		phrase.If(one.Sessions > 0, "the paths of %s", phrase.Count(one.Sessions, "session")) +
 		phrase.If(one.Window > 0, ", window %s (%s)", phrase.Short(one.Window), phrase.WindowFrom(one.WindowFrom))
 }
 
@@ -164,7 +171,8 @@ func decisionSheet(d *simulate.Decision) table.Sheet {
 
 var decidedColumns = slices.Concat([]col[*simulate.Decided]{
 	{Name: "entry", Unit: table.Entry, Value: func(d *simulate.Decided) any { return d.Entry }, Style: always(faint)},
-	{Name: "what", Flex: true, Value: func(d *simulate.Decided) any { return fit(sessionfmt.Clean(d.What), widestWhat) }},
+	{Name: "what", Flex: true,
+		Value: func(d *simulate.Decided) any { return fit(sessionfmt.Clean(d.What), widestWhat) }},
 }, table.Fields[simulate.Decided]("tokens:tokens running:tokens action"), []col[*simulate.Decided]{
 	{Name: "now", Unit: table.Tokens, Yields: 1, Value: func(d *simulate.Decided) any {
 		return table.If(d.Action != "keep", d.Now)
@@ -211,7 +219,8 @@ var runColumns = slices.Concat(
 		hit_rate=hitRate rebilled_tokens`),
 	[]col[*simulate.Run]{{Name: "rebilled_cost", Value: func(r *simulate.Run) any { return moneyOf(r.Rebilled, 4) }}},
 	table.Fields[simulate.Run]("output"),
-	table.Within(pricedCost, nil, table.Fields[simulate.Cost](`cost_input=input cost_read=cacheRead cost_write=cacheWrite
+	table.Within(pricedCost, nil, table.Fields[simulate.Cost](`cost_input=input cost_read=cacheRead
+		cost_write=cacheWrite
 		cost_output=output cost_summaries=summaries cost=total`)...),
 	table.Fields[simulate.Run]("regrets"), regretColumns("regrets_"),
 )

@@ -20,7 +20,8 @@ func storeSheets(s *simulate.Store) []table.Sheet {
 		all = append(all, table.Sheet{Title: title, Table: table.Of(spreads(s.Total.Runs), spreadColumns)})
 	}
 	if len(s.Differing) > 0 {
-		all = append(all, table.Sheet{Title: "Where policies differ most", Table: table.Of(s.Differing, differingColumns)})
+		all = append(all, table.Sheet{Title: "Where policies differ most",
+			Table: table.Of(s.Differing, differingColumns)})
 	}
 	var broken []string
 	for _, r := range s.Sessions {
@@ -118,5 +119,6 @@ func (s *spread) box() string {
 }
 
 func writeSimulationsLines(w *bufio.Writer, s *simulate.Store) error {
-	return writeWithTotal(w, slices.Values(s.Sessions), map[string]any{"total": s.Total, "acted": s.Acted, "differing": s.Differing})
+	return writeWithTotal(w, slices.Values(s.Sessions), map[string]any{"total": s.Total, "acted": s.Acted,
+		"differing": s.Differing})
 }

@@ -173,7 +173,8 @@ func writeChart(w *bufio.Writer, c *table.Chart, on Screen) {
 		fmt.Fprintf(w, "%s\n", strings.TrimRight(fmt.Sprintf("%*s %s%s", chartMargin-2, label, axis, text), " "))
 	}
 	if top == c.Limit {
-		line(phrase.Short(top), "┬", strings.Repeat("┄", min(len(bars), max(10, width-chartMargin-len(" window"))))+" window")
+		line(phrase.Short(top), "┬", strings.Repeat("┄", min(len(bars), max(10, width-chartMargin-len(" window"))))+
+			" window")
 	}
 	for k := chartLines; k > 0; k-- {
 		label, axis := "", "│"

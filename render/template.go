@@ -18,8 +18,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Reports that are sentences are templates: text.tmpl of text, markdown.tmpl of Markdown, page.tmpl of pages. What a template prints is
-// cleaned, or escaped, unless it is a markup.
+// Reports that are sentences are templates: text.tmpl of text, markdown.tmpl of Markdown, page.tmpl of pages. What a
+// template prints is cleaned, or escaped, unless it is a markup.
 //
 //go:embed text.tmpl markdown.tmpl page.tmpl
 var templateFiles embed.FS
@@ -76,7 +76,8 @@ func functions(on Screen) map[string]any {
 		"utf8": jsonl.UTF8, "indented": indentOptions, "ops": opNames,
 	}
 	for name, as := range map[string]style{
-		"bold": heading, "faint": faint, "added": added, "removed": removed, "changed": changed, "failure": failure, "warning": warning,
+		"bold": heading, "faint": faint, "added": added, "removed": removed, "changed": changed, "failure": failure,
+		"warning": warning,
 	} {
 		all[name] = func(text any) markup { return markup(on.paint(as, cleaned(text))) }
 	}

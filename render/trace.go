@@ -76,7 +76,8 @@ func writeTracedFile(w *bufio.Writer, f *trace.File, on Screen) {
 		now = append(now, fmt.Sprintf("%s (%s)", orDash(entryID(h.ID)), h.Did))
 	}
 	if len(now) > 0 {
-		put(w, fmt.Sprintf("  in the context: ~%d tokens of %s: %s", f.Tokens, phrase.Count(len(now), "entry"), strings.Join(now, ", ")), on)
+		put(w, fmt.Sprintf("  in the context: ~%d tokens of %s: %s", f.Tokens, phrase.Count(len(now), "entry"),
+			strings.Join(now, ", ")), on)
 	} else {
 		put(w, "  not in the context", on)
 	}
@@ -127,7 +128,8 @@ func endOf(r *trace.Life) string {
 
 func eventText(e *trace.Event) string {
 	id := phrase.If(e.ID != "", "%s, ", entryID(e.ID))
-	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op), e.Request, mentioned(e))
+	return fmt.Sprintf("%s by %sline %d%s, before #%d%s", e.Did, id, e.Line, phrase.If(e.Op >= 0, ", op %d", e.Op),
+		e.Request, mentioned(e))
 }
 
 // mentioned returns, in words, whether the text that replaced a message still has the query.
@@ -153,7 +155,8 @@ func writeLife(w *bufio.Writer, r *trace.Life, on Screen) {
 		what = r.As + " " + sessionfmt.Quote(r.Name)
 	}
 	at := strings.TrimSpace(clock(r.Time))
-	put(w, "  "+on.paint(faint, fmt.Sprintf("%-8s", orDash(entryID(r.ID))))+" "+on.paint(kindStyle(cmp.Or(r.Kind, r.As)), what)+phrase.If(r.Line > 0, ", line %d", r.Line)+
+	put(w, "  "+on.paint(faint, fmt.Sprintf("%-8s", orDash(entryID(r.ID))))+" "+
+		on.paint(kindStyle(cmp.Or(r.Kind, r.As)), what)+phrase.If(r.Line > 0, ", line %d", r.Line)+
 		phrase.If(at != "", ", %s", at)+phrase.If(r.Why == "", ": %s", seenBy(r.Seen)), on)
 	if r.Text != "" {
 		put(w, "           "+r.Text, on)
@@ -224,7 +227,8 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) {
 	if e.Request > 0 {
 		since = fmt.Sprintf("request %d", e.Request-1)
 	}
-	fmt.Fprintf(w, "%s %d tokens, %+d since %s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)), e.After.Total, e.After.Total-e.Before.Total, since)
+	fmt.Fprintf(w, "%s %d tokens, %+d since %s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)),
+		e.After.Total, e.After.Total-e.Before.Total, since)
 	for _, r := range e.Items {
 		from := orDash(entryID(r.ID))
 		switch {
@@ -233,7 +237,8 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) {
 		case r.By != "":
 			from += " by " + sessionfmt.Quote(r.By)
 		}
-		put(w, "  "+on.paint(kindStyle(r.As), fmt.Sprintf("%-10s", r.As))+" "+on.paint(faint, fmt.Sprintf("%-20s", from))+"  "+
+		put(w, "  "+on.paint(kindStyle(r.As), fmt.Sprintf("%-10s", r.As))+" "+
+			on.paint(faint, fmt.Sprintf("%-20s", from))+"  "+
 			on.paint(heading, itemName(&r))+on.text(r.As, true, r.Text), on)
 	}
 }
@@ -243,7 +248,8 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) {
 func annotate(w *bufio.Writer, level, file string, line int, title, text string) {
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	fmt.Fprintf(w, "::%s %s%stitle=%s::%s\n", level, phrase.If(file != "", "file=%s,", property.Replace(sessionfmt.Clean(file))), phrase.If(file != "" && line > 0, "line=%d,", line),
+	fmt.Fprintf(w, "::%s %s%stitle=%s::%s\n", level, phrase.If(file != "", "file=%s,",
+		property.Replace(sessionfmt.Clean(file))), phrase.If(file != "" && line > 0, "line=%d,", line),
 		property.Replace(sessionfmt.Clean(title)), value.Replace(sessionfmt.Clean(text)))
 }
 

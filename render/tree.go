@@ -172,7 +172,8 @@ func (d *drawing) line(n outline.Node) {
 	}
 	label := phrase.If(n.Label != "", " [%s]", sessionfmt.Quote(n.Label))
 	branch := phrase.If(n.Branch > 0, " (%s, leaf %s)", phrase.Count(n.Branch, "entry"), d.id(n.Last))
-	put(d.w, d.on.paint(faint, lead)+mark+" "+deep+d.on.paint(faint, d.id(n.ID))+" "+d.on.paint(kindStyle(n.Kind), n.Kind)+
+	put(d.w, d.on.paint(faint, lead)+mark+" "+deep+d.on.paint(faint, d.id(n.ID))+" "+
+		d.on.paint(kindStyle(n.Kind), n.Kind)+
 		d.on.paint(changed, label)+d.on.paint(good, phrase.If(n.Leaf, " ← leaf"))+d.on.paint(faint, branch)+
 		phrase.If(n.Text != "", "  %s", d.on.text(n.Kind, n.Active, n.Text)), d.on)
 }
@@ -224,7 +225,8 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, short func(id string) string, w
 	}
 	text := on.text(r.Kind, r.Active, words)
 	if b := r.Boundary; b != nil {
-		text = on.paint(faint, fmt.Sprintf("[%s#%d, %s (inferred)]", afterRequest(b.After), b.Before, b.Likely)) + " " + text
+		text = on.paint(faint, fmt.Sprintf("[%s#%d, %s (inferred)]", afterRequest(b.After), b.Before, b.Likely)) + " " +
+			text
 	}
 	active := cmp.Or(phrase.If(!r.Active, "○"), " ")
 	id := orDash(sessionfmt.Quote(short(r.ID)))
@@ -235,8 +237,10 @@ func WriteLogText(w *bytes.Buffer, r *entry.Row, short func(id string) string, w
 	if strings.HasPrefix(tokens, "-") {
 		less = added
 	}
-	line := active + on.paint(markOf[r.Mark], fmt.Sprintf("%-5s", mark)) + " " + on.paint(faint, clock(r.Time)+" "+fmt.Sprintf("%-*s", width, id)) + " " +
-		on.paint(kindStyle(r.Kind), fmt.Sprintf("%-13s", shortKind(kind))) + " " + on.paint(less, fmt.Sprintf("%8s", tokens)) + fmt.Sprintf(" %7s", context) +
+	line := active + on.paint(markOf[r.Mark], fmt.Sprintf("%-5s", mark)) + " " +
+		on.paint(faint, clock(r.Time)+" "+fmt.Sprintf("%-*s", width, id)) + " " +
+		on.paint(kindStyle(r.Kind), fmt.Sprintf("%-13s", shortKind(kind))) + " " +
+		on.paint(less, fmt.Sprintf("%8s", tokens)) + fmt.Sprintf(" %7s", context) +
 		"  " + text
 	w.WriteString(strings.TrimRight(fit(line, lineWidth(on.Width)), " "))
 	return w.WriteByte('\n')

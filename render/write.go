@@ -220,11 +220,14 @@ const (
 // outcomes of calls.
 var words = map[string]style{
 	"user": prompted, "toolResult": called, "bashExecution": called, "tool": called, "results": called, "calls": called,
-	"compaction": changed, "branch_summary": changed, "branch": changed, "context_transform": changed, "transform": changed, "context_edit": changed, "summary": changed, "summaries": changed,
+	"compaction": changed, "branch_summary": changed, "branch": changed, "context_transform": changed,
+	"transform": changed, "context_edit": changed, "summary": changed, "summaries": changed,
 	"compactionSummary": changed, "branchSummary": changed,
-	"error": failure, "warning": warning, "info": faint, "CROSSED": failure, "unknown": faint, "ok": good, "within": warning,
+	"error": failure, "warning": warning, "info": faint, "CROSSED": failure, "unknown": faint, "ok": good,
+	"within":  warning,
 	"blocked": warning, "aborted": warning, "unanswered": warning, "cannot": warning, "rebilled": warning,
-	"sound": good, "usable": warning, "damaged": failure, "not a session": failure, "drop": removed, "omit": removed, "replace": changed, "summarise": changed,
+	"sound": good, "usable": warning, "damaged": failure, "not a session": failure, "drop": removed, "omit": removed,
+	"replace": changed, "summarise": changed,
 }
 
 // wordStyle returns the style of a word, plain if it has none.

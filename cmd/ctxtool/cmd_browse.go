@@ -82,7 +82,8 @@ func runBrowse(e *env, o *browseOptions, args []string) error {
 	}
 	switch remote := e.getenv("SSH_CONNECTION") != ""; {
 	case remote:
-		const tunnel = "over ssh: run ssh -L %d:127.0.0.1:%[1]d with this host where your browser is, and open the address there"
+		const tunnel = "over ssh: run ssh -L %d:127.0.0.1:%[1]d with this host where your browser is, and open the " +
+			"address there"
 		e.note(tunnel, s.Port())
 	case !o.noOpen:
 		go func() {

@@ -36,7 +36,8 @@ func (o *configOptions) define(f *flagSet) {
 	o.answer.flags(f, "text", "json")
 	f.StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
 	f.before(func() error { return o.textOnly("explain", o.explain) })
-	f.cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	f.cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string,
+		cobra.ShellCompDirective) {
 		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
 	})
 }
@@ -49,8 +50,10 @@ type setting struct {
 
 // flagless are settings that no flag has: gsh's own numbers, most of them of an option of its policy.
 var flagless = []struct{ name, option, def, about, commands string }{
-	{"max-tool-output-bytes", "max", "30000", "policy gsh: shorten tool results to N bytes (0: no limit)", "reduce simulate"},
-	{"prune-protect-tokens", "protect", "40000", "policy gsh: keep the results of the last N tokens", "reduce simulate"},
+	{"max-tool-output-bytes", "max", "30000", "policy gsh: shorten tool results to N bytes (0: no limit)",
+		"reduce simulate"},
+	{"prune-protect-tokens", "protect", "40000", "policy gsh: keep the results of the last N tokens",
+		"reduce simulate"},
 	{"archive", "", "", "keep sessions in DIR, and look them up there too", "keep"},
 	{"ambient-commands", "", "5", "search --recent -1: the number of commands", "search"},
 	{"compact-threshold", "share", "0.85", "policy gsh: summarize above this share of the window", "reduce simulate"},
@@ -66,16 +69,22 @@ func (e *env) setting(name string) (string, error) {
 // those that mean something else in another command ("COMMAND FLAG"). Above all, a file in
 // the current folder must not let a command write.
 var notSettings = []string{
-	"append-message", "each", "exec", "file", "op", "reason", "remove-part", "remove-tool", "schema", "set", "set-part", "why",
+	"append-message", "each", "exec", "file", "op", "reason", "remove-part", "remove-tool", "schema", "set",
+	"set-part", "why",
 	"quarantine", "to", "entries",
-	"help", "config", "prompt", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since", "until", "grep", "kind", "filter",
-	"open", "follow", "all", "tail", "model", "agent", "cost", "project", "digest", "update", "limit", "reverse", "view", "target", "files", "assets",
+	"help", "config", "prompt", "output", "format", "json", "at", "before", "leaf", "request", "explain", "since",
+	"until", "grep", "kind", "filter",
+	"open", "follow", "all", "tail", "model", "agent", "cost", "project", "digest", "update", "limit", "reverse",
+	"view", "target", "files", "assets",
 	"regexp", "fixed", "ignore-case", "blame", "fail-over", "min",
-	"require", "lens", "by", "only-model", "check", "against", "drift", "broken", "unpriced", "allow-empty", // a file in the current folder must not make a gate pass
+	// a file in the current folder must not make a gate pass
+	"require", "lens", "by", "only-model", "check", "against", "drift", "broken", "unpriced", "allow-empty",
 	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
 	"reduce counter", // of a policy, which has its own
-	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for", "embed", "no-cache",
-	"version", "coverage", "dry-run", "session", "tree", "recent", "resume", "force", "as", "no-mark", "emit", "apply", "if-over",
+	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for",
+	"embed", "no-cache",
+	"version", "coverage", "dry-run", "session", "tree", "recent", "resume", "force", "as", "no-mark", "emit",
+	"apply", "if-over",
 	"pass",
 }
 
@@ -228,9 +237,11 @@ func tooDangerous(name, value, from string) error {
 // dangerous returns what a setting does that only the user may ask for, "" if it is nothing such.
 func dangerous(key, value string) string {
 	switch {
-	case key == "pager", key == "summarizer" && strings.HasPrefix(value, "exec:"), key == "policy" && strings.Contains(value, "exec:"):
+	case key == "pager", key == "summarizer" && strings.HasPrefix(value, "exec:"),
+		key == "policy" && strings.Contains(value, "exec:"):
 		return "set a command"
-	case key == "baseline", key == "patterns", key == "values", key == "summarizer" && strings.HasPrefix(value, "file:"):
+	case key == "baseline", key == "patterns", key == "values",
+		key == "summarizer" && strings.HasPrefix(value, "file:"):
 		return "name a file to read"
 	case key == "max-size":
 		return "set a limit of what is read"
@@ -268,7 +279,8 @@ func runPolicies(e *env, o *policiesOptions, _ []string) error {
 	if err != nil {
 		return usage(err)
 	}
-	return e.print(&o.answer, nil, render.Policies{Schema: "ctxtool/policies/2", Policies: append(own, compact.Policies...)})
+	return e.print(&o.answer, nil, render.Policies{Schema: "ctxtool/policies/2",
+		Policies: append(own, compact.Policies...)})
 }
 
 // version is set by make dist.
@@ -310,7 +322,8 @@ func runModels(e *env, o *modelsOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	return e.print(&o.answer, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list})
+	return e.print(&o.answer, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source,
+		Models: list})
 }
 
 // modelLines returns the models whose names contain the pattern, or else the one that reports

@@ -96,12 +96,13 @@ func withBars(t table.Table) table.Table {
 	for row := range t.Rows {
 		most = max(most, row.(*stats.CostRow).Cost.Total)
 	}
-	t.Columns = append(t.Columns[:len(t.Columns):len(t.Columns)], table.Column[any]{Yields: 2, Value: func(row any) any {
-		share := row.(*stats.CostRow).Cost.Total / most
-		if !(share > 0 && share <= 1) { // the total, or nothing
-			return nil
-		}
-		return strings.Repeat("█", int(math.Ceil(share*widestBar)))
-	}})
+	t.Columns = append(t.Columns[:len(t.Columns):len(t.Columns)],
+		table.Column[any]{Yields: 2, Value: func(row any) any {
+			share := row.(*stats.CostRow).Cost.Total / most
+			if !(share > 0 && share <= 1) { // the total, or nothing
+				return nil
+			}
+			return strings.Repeat("█", int(math.Ceil(share*widestBar)))
+		}})
 	return t
 }

@@ -29,8 +29,11 @@ func (o *exportOptions) define(f *flagSet) {
 	f.choice(&o.to, "to", targets[0], "write as `TARGET`:", "unknown target", targets)
 	f.StringVarP(&o.Dir, "output", "o", "", "write into the folder `DIR`")
 	f.BoolVar(&o.Contents, "contents", false, "write the texts of messages too")
-	f.choice(&o.As, "as", export.AsChat, "with --to jsonl, write lines of `FORM`: chat (default), a request each; sft, a turn each", "--as", []string{export.AsChat, export.AsSFT})
-	f.StringSliceVar(&o.where, "where", nil, "only sessions in which a figure is within `LIMIT`, such as 'session.tool-errors<=0.1'")
+	f.choice(&o.As, "as", export.AsChat,
+		"with --to jsonl, write lines of `FORM`: chat (default), a request each; sft, a turn each", "--as",
+		[]string{export.AsChat, export.AsSFT})
+	f.StringSliceVar(&o.where, "where", nil,
+		"only sessions in which a figure is within `LIMIT`, such as 'session.tool-errors<=0.1'")
 	f.complete("where", gate.FigureNames())
 	f.StringVar(&o.shard, "shard", "", "export part `I/N` of the sessions, such as 2/10")
 	f.cmd.MarkFlagRequired("output")
@@ -165,7 +168,8 @@ func (e *env) leaked(text []byte) string {
 // exported prints what was exported.
 func (e *env) exported(done *export.Result) error {
 	unread := phrase.If(done.Unread > 0, ", of which %d cannot be read", done.Unread)
-	e.note("%s: read %d of %s%s; %s written", e.fileName(done.Dir), done.Exported, phrase.Count(done.Sessions, "session"), unread, phrase.Count(done.Files, "file"))
+	e.note("%s: read %d of %s%s; %s written", e.fileName(done.Dir), done.Exported,
+		phrase.Count(done.Sessions, "session"), unread, phrase.Count(done.Files, "file"))
 	if done.Unread > 0 && done.Unread == done.Sessions {
 		return errors.New("no session could be read: the tables say why")
 	}

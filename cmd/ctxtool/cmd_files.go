@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +40,8 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 		return usage(err)
 	}
 	if e.sameFile(o.output, name) {
-		return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output}, Err: errors.New("-o must not name the session")})
+		return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output},
+			Err: errors.New("-o must not name the session")})
 	}
 	e.frugal(name)
 	var b *sessionfmt.BranchFile
@@ -67,7 +67,8 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 		defer p.Close()
 	}
 	if err == nil && o.output != "-" {
-		fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID, phrase.Count(b.Entries, "entry"), phrase.Count(b.Labels, "label"))
+		fmt.Fprintf(e.stdout, "%s: session %s, %s, %s\n", sessionfmt.Clean(o.output), b.ID,
+			phrase.Count(b.Entries, "entry"), phrase.Count(b.Labels, "label"))
 	}
 	return err
 }
@@ -83,7 +84,8 @@ func (o *migrateOptions) define(f *flagSet) {
 	o.name = "migrate"
 	o.rewriteFlags(f)
 	f.IntVar(&o.to, "to", 3, "upgrade to `VERSION`: 2 or 3")
-	f.choice(&o.compactions, "compaction", "auto", "convert compactions by `MODE`:", "--compaction", migrate.Compactions)
+	f.choice(&o.compactions, "compaction", "auto", "convert compactions by `MODE`:", "--compaction",
+		migrate.Compactions)
 	o.rulesFlag(f)
 	f.complete("to", []string{"2", "3"})
 }
@@ -96,7 +98,8 @@ func runMigrate(e *env, o *migrateOptions, args []string) error {
 		if !o.alone && s.Foreign() != nil {
 			return plan.Skip(o.name, f.given, s, "nothing to upgrade: a session of another agent"), nil
 		}
-		return plan.Migrate(f.given, s, migrate.Options{To: o.to, Compaction: migrate.Compaction(o.compactions), Rules: o.by})
+		return plan.Migrate(f.given, s, migrate.Options{To: o.to, Compaction: migrate.Compaction(o.compactions),
+			Rules: o.by})
 	}
 	return o.run(e, args)
 }
@@ -112,7 +115,8 @@ func (o *repairOptions) define(f *flagSet) {
 	o.name = "repair"
 	o.rewriteFlags(f)
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append entries that pair tool calls with their results")
-	f.choice(&o.provider, "provider", "", "append the least that makes `PROVIDER` accept the next request:", "unknown provider", check.Providers)
+	f.choice(&o.provider, "provider", "", "append the least that makes `PROVIDER` accept the next request:",
+		"unknown provider", check.Providers)
 	f.exclude("provider", "answer-calls")
 	o.nowFlag(f, "what is appended")
 	f.models(&o.known)
@@ -125,16 +129,17 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 				return nil, otherHint(err, "ctxtool repair "+sessionfmt.Quote(f.given)+" -o NEW.jsonl repairs a copy")
 			}
 		}
-		return plan.Repair(f.given, s, check.Options{Models: o.known, Provider: o.provider}, func(r *check.Repair) error {
-			if o.provider != "" {
-				return otherHint(r.Accept(o.provider, o.time), "ctxtool import "+sessionfmt.Quote(f.given)+
-					" -o - | ctxtool repair --provider "+o.provider+" - -o NEW.jsonl")
-			}
-			if !o.answerCalls {
-				return nil
-			}
-			return otherHint(r.AnswerCalls(o.time), "without --answer-calls, repair fixes the rest")
-		})
+		return plan.Repair(f.given, s, check.Options{Models: o.known, Provider: o.provider},
+			func(r *check.Repair) error {
+				if o.provider != "" {
+					return otherHint(r.Accept(o.provider, o.time), "ctxtool import "+sessionfmt.Quote(f.given)+
+						" -o - | ctxtool repair --provider "+o.provider+" - -o NEW.jsonl")
+				}
+				if !o.answerCalls {
+					return nil
+				}
+				return otherHint(r.AnswerCalls(o.time), "without --answer-calls, repair fixes the rest")
+			})
 	}
 	return o.run(e, args)
 }
@@ -149,7 +154,9 @@ func (o *redactOptions) define(f *flagSet) {
 	o.name, o.whole, o.stays = "redact", true, ", which redact never changes"
 	o.writeFlags.flags(f, "the redacted session to `FILE`, or into a folder", "text", "json")
 	o.redaction.ruleFlags(f)
-	f.choice(&o.images, "images", "keep", "what to do with images: `WAY` is keep, without their metadata, or drop, for a single pixel", "--images", []string{"keep", "drop"})
+	f.choice(&o.images, "images", "keep",
+		"what to do with images: `WAY` is keep, without their metadata, or drop, for a single pixel", "--images",
+		[]string{"keep", "drop"})
 	f.BoolVar(&o.report, "report", false, "list all entries of each rule, and explain what is not searched")
 }
 
@@ -188,14 +195,19 @@ type checkOptions struct {
 
 func (o *checkOptions) define(f *flagSet) {
 	o.answer.flags(f, "text", "json", "jsonl", "sarif", "github")
-	f.choice(&o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse:", "", []string{"error", "warning"})
-	f.choice(&o.min, "min", "info", "list only findings of this `SEVERITY` or worse:", "--min", []string{"error", "warning", "info"})
-	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+strings.Join(namesOf(check.Groups, func(g check.Group) string { return g.Name }), ", ")+")")
+	f.choice(&o.failOn, "fail-on", "warning", "exit with 1 on findings of this `SEVERITY` or worse:", "",
+		[]string{"error", "warning"})
+	f.choice(&o.min, "min", "info", "list only findings of this `SEVERITY` or worse:", "--min",
+		[]string{"error", "warning", "info"})
+	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+
+		strings.Join(namesOf(check.Groups, func(g check.Group) string { return g.Name }), ", ")+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
-	f.choice(&o.provider, "provider", "", "check also what `PROVIDER` refuses of the next request:", "unknown provider", check.Providers)
+	f.choice(&o.provider, "provider", "", "check also what `PROVIDER` refuses of the next request:", "unknown provider",
+		check.Providers)
 	f.choice(&o.explain, "explain", "", "print the page of the check `CODE`", "unknown check", checkCodes())
-	f.BoolVar(&o.coverage, "coverage", false, "list the fields and the types of lines that nothing reads, and exit with 1 if one is new")
+	f.BoolVar(&o.coverage, "coverage", false,
+		"list the fields and the types of lines that nothing reads, and exit with 1 if one is new")
 	o.redaction.flags(f)
 	f.models(&o.known)
 	f.before(func() error { return o.textOnly("explain", o.explain) })
@@ -278,7 +290,8 @@ func (o *checkOptions) cover(e *env, files []listedFile) error {
 
 // checked returns the reports on the files. One file is checked on all CPUs, several on one each.
 func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice) []*check.Report {
-	opt := check.Options{Choice: choice, Models: o.known, Now: e.now(), Implemented: o.implemented, Provider: o.provider, Open: e.opening(0)}
+	opt := check.Options{Choice: choice, Models: o.known, Now: e.now(), Implemented: o.implemented,
+		Provider: o.provider, Open: e.opening(0)}
 	if len(files) > 1 {
 		opt.Open.Workers = 1
 	}
@@ -289,8 +302,8 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice) 
 		}
 		r := check.File(f.path, mine)
 		name := e.fileName(f.given)
-		if o.format == "text" {
-			name = cmp.Or(e.store().Short(f.path), name)
+		if short := e.store().Short(f.path); o.format == "text" && short != "" {
+			name = short
 		}
 		r.Rename(name)
 		return r

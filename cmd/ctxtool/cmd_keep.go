@@ -34,7 +34,8 @@ func runKeep(e *env, o *keepOptions, args []string) error {
 	}
 	if o.to == "" {
 		return usage(&sessionfmt.Error{
-			Err: errors.New("--to DIR is required"), Hint: "the setting archive names it for all runs, and has ctxtool look there too",
+			Err:  errors.New("--to DIR is required"),
+			Hint: "the setting archive names it for all runs, and has ctxtool look there too",
 		})
 	}
 	files, err := o.files(e, args)

@@ -43,7 +43,8 @@ func (o *logOptions) define(f *flagSet) {
 	f.BoolVar(&o.all, "all", false, "list all entries in the order of the file; ○ are not on the path")
 	f.IntVar(&o.request, "request", noRequest, "list what request `N` added, by kind")
 	f.StringVar(&o.grep, "grep", "", "only entries with a string that matches `PATTERN`")
-	f.choices(&o.kind, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
+	f.choices(&o.kind, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind",
+		jsonl.KindNames())
 	f.StringVar(&o.since, "since", "", "only entries since `POINT` or TIME")
 	f.StringVar(&o.until, "until", "", "only entries until `POINT` or TIME")
 	f.BoolVar(&o.follow, "follow", false, "follow new entries")
@@ -309,7 +310,8 @@ func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) erro
 		return nil
 	}
 	own := lines.Row(row.rec, line)
-	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", own.ID, own.Line, own.Time, own.Kind, own.Text
+	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", own.ID, own.Line, own.Time,
+		own.Kind, own.Text
 	if l.o.format == "jsonl" {
 		return render.WriteJSON(w, &row.Row)
 	}
@@ -355,7 +357,8 @@ func (l *logger) request(leaf int) error {
 	if err != nil {
 		return err
 	}
-	return render.Write(l.w, render.Entering{Items: all, Request: now.RequestIndex, Before: was, After: is}, l.o.format, l.on)
+	return render.Write(l.w, render.Entering{Items: all, Request: now.RequestIndex, Before: was, After: is},
+		l.o.format, l.on)
 }
 
 func pointOfRequest(n int) string { return fmt.Sprintf("request:%d", n) }
@@ -376,7 +379,8 @@ func (o *logOptions) draw(e *env, args []string) error {
 		return err
 	}
 	short, _ := s.ShortIDs()
-	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.kind, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(), Found: found, Short: short}
+	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.kind, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(),
+		Found: found, Short: short}
 	if leaf >= 0 {
 		id := s.ID(leaf)
 		r.Leaf = &id

@@ -84,7 +84,8 @@ func runLs(e *env, o *lsOptions, args []string) error {
 		return err
 	}
 	var rows []*stats.Summary
-	for _, r := range inParallel(e, files, func(f listedFile, _ func(done, size int64)) *stats.Summary { return o.row(e, f, &opt) }) {
+	for _, r := range inParallel(e, files,
+		func(f listedFile, _ func(done, size int64)) *stats.Summary { return o.row(e, f, &opt) }) {
 		if r != nil {
 			rows = append(rows, r)
 		}

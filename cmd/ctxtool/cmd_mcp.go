@@ -25,7 +25,8 @@ type mcpOptions struct {
 const usualAnswer = 10000
 
 func (o *mcpOptions) define(f *flagSet) {
-	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
+	f.Var(tokensFlag(&o.maxTokens), "max-tokens",
+		"cut answers after `TOKENS` (default: 10000), unless the call sets max_tokens")
 }
 
 func runMCP(e *env, o *mcpOptions, _ []string) error {
@@ -54,15 +55,16 @@ func runMCP(e *env, o *mcpOptions, _ []string) error {
 		}
 		return sessionfmt.Clean(r.Text(text))
 	}
-	opt := serve.Options{Version: versionName(), Redact: redacted, Folders: append(st.Folders(), inner.logFolders()...), Store: st, MaxTokens: o.maxTokens, Run: func(ctx context.Context, out io.Writer, args []string) (string, int) {
-		in := *inner
-		in.disk.Stop = ctx.Err
-		var err error
-		if in.redactor, err = rules(); err != nil {
-			return err.Error(), exitNothing
-		}
-		return in.call(out, args)
-	}}
+	opt := serve.Options{Version: versionName(), Redact: redacted, Folders: append(st.Folders(), inner.logFolders()...),
+		Store: st, MaxTokens: o.maxTokens, Run: func(ctx context.Context, out io.Writer, args []string) (string, int) {
+			in := *inner
+			in.disk.Stop = ctx.Err
+			var err error
+			if in.redactor, err = rules(); err != nil {
+				return err.Error(), exitNothing
+			}
+			return in.call(out, args)
+		}}
 	err = serve.Run(context.Background(), e.stdin, nopCloser{e.stdout}, opt)
 	if errors.Is(err, io.EOF) {
 		err = nil // the client has gone
@@ -89,7 +91,8 @@ func (e *env) bounded() (*env, error) {
 		if errors.Is(err, fs.ErrNotExist) && e.sessionsDir == "" {
 			continue // an agent that has not been used yet
 		} else if err != nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: dir}, Err: errors.New("not a folder that can be read"), Hint: "--sessions-dir sets the folder of sessions"}
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: dir},
+				Err: errors.New("not a folder that can be read"), Hint: "--sessions-dir sets the folder of sessions"}
 		}
 		in.disk.Within = append(in.disk.Within, root)
 		if e.sessionsDir != "" {
@@ -97,7 +100,8 @@ func (e *env) bounded() (*env, error) {
 		}
 	}
 	if in.disk.Within == nil {
-		return nil, &sessionfmt.Error{Err: errors.New("no agent has sessions here"), Hint: "--sessions-dir sets the folder of sessions"}
+		return nil, &sessionfmt.Error{Err: errors.New("no agent has sessions here"),
+			Hint: "--sessions-dir sets the folder of sessions"}
 	}
 	return &in, nil
 }

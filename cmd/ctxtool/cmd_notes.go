@@ -36,7 +36,8 @@ func (o *notesOptions) define(f *flagSet) {
 	f.Var(tokensFlag(&o.most), "max-tokens", "at most `N` tokens, counted with cl100k")
 	f.StringVar(&o.summarizer, "summarizer", "extract",
 		"where notes come from: `HOW` is "+strings.Join(compact.Summarizers, ", "))
-	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than this `TIME`")
+	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit,
+		"end a command that takes longer than this `TIME`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for notes that attend to `TEXT` above all")
 	f.cmd.MarkFlagsMutuallyExclusive("update", "output")
 	f.exclude("digest", "update", "at", "summarizer")

@@ -64,7 +64,8 @@ func (o *patchOptions) define(f *flagSet) {
 		}
 		return cobra.ExactArgs(1)(cmd, args)
 	}
-	o.writeFlags.flags(f, "the session with the new entries to `FILE`", "text", "json", "markdown", "envelope", "entries")
+	o.writeFlags.flags(f, "the session with the new entries to `FILE`", "text", "json", "markdown",
+		"envelope", "entries")
 	o.nowFlag(f, "the entries")
 	o.forceFlag(f)
 	o.replayFlags.flags(f)
@@ -117,7 +118,8 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 		if err != nil {
 			return nil, err
 		}
-		p, err := plan.Patch(f.given, s, results, o.try, &compact.Job{Command: o.name, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked})
+		p, err := plan.Patch(f.given, s, results, o.try, &compact.Job{Command: o.name, Form: compact.Form(o.as),
+			GivenRules: o.rules != "auto", Unmarked: o.unmarked})
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +166,8 @@ func (o *patchOptions) check(args []string) error {
 	elsewhere := o.at != "" && o.at != "leaf" || o.request != ""
 	o.trial = o.at+o.request != "" || o.command.Line != ""
 	given := len(o.ops)+len(o.setParts)+len(o.removeParts)+len(o.removeTools)+len(o.set)+len(o.appendMessages) > 0
-	switch n := len(slices.DeleteFunc([]bool{o.file != "", given, o.command.Line != ""}, func(b bool) bool { return !b })); {
+	switch n := len(slices.DeleteFunc([]bool{o.file != "", given, o.command.Line != ""},
+		func(b bool) bool { return !b })); {
 	case n == 0:
 		return errors.New("a result is required: --file, --op, one of the other flags for operations, or --exec")
 	case n > 1:
@@ -235,7 +238,8 @@ func (o *patchOptions) named(err error) error {
 		o.results[k].Name = cmp.Or(o.results[k].Name, "ctxtool patch")
 	}
 	if err == nil && len(o.results) == 0 {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.file}, Err: errors.New("the result has no operations: a hook that returns it changes nothing")}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.file},
+			Err: errors.New("the result has no operations: a hook that returns it changes nothing")}
 	}
 	return err
 }
@@ -269,7 +273,8 @@ func (o *patchOptions) words(e *env) (all []string, err error) {
 	for _, arg := range o.set {
 		name, text, ok := strings.Cut(arg, "=")
 		if !ok || text == "" || !slices.Contains(options, name) {
-			return nil, usagef("--set %q: must be NAME=VALUE, with one of the names %s", sessionfmt.Quote(arg), strings.Join(options, ", "))
+			return nil, usagef("--set %q: must be NAME=VALUE, with one of the names %s", sessionfmt.Quote(arg),
+				strings.Join(options, ", "))
 		}
 		if v, err := jsonl.ParseValue([]byte(text)); err == nil && v.IsNumber() {
 			add("options_set", jsonl.Field{Name: name, Value: v})

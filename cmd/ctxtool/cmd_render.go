@@ -48,7 +48,8 @@ type renderOptions struct {
 func (o *renderOptions) define(f *flagSet) {
 	o.readFlags.flags(f, "markdown", "text", "html")
 	f.Lookup("format").DefValue = "markdown, on a terminal text"
-	f.choice(&o.target, "target", "comment", "write Markdown for `TARGET`:", "unknown target", []string{"comment", "file"})
+	f.choice(&o.target, "target", "comment", "write Markdown for `TARGET`:", "unknown target",
+		[]string{"comment", "file"})
 	f.StringVar(&o.leaf, "leaf", "", "render the branch that ends at `POINT`")
 	f.StringVar(&o.since, "since", "", "only turns since `POINT`, TIME or git revision")
 	f.StringVar(&o.until, "until", "", "only turns until `POINT`, TIME or git revision")
@@ -103,7 +104,8 @@ func (o *renderOptions) render(e *env, args []string) error {
 		return o.html(e, s, r.Options)
 	}
 	p := &page.Page{
-		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines, Budget: o.budget,
+		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines,
+		Budget: o.budget,
 	}
 	if p.Budget == 0 && p.Markdown && !p.File {
 		p.Budget = commentSize
@@ -137,7 +139,8 @@ func (o *renderOptions) write(e *env, p *page.Page) error {
 	if large, ok := errors.AsType[*page.TooLargeError](err); ok {
 		return &sessionfmt.Error{
 			Pos: sessionfmt.Pos{File: p.Session.Name}, Err: err,
-			Hint: fmt.Sprintf("set --budget %d, select turns with --since, or use --target file, which has no limit", large.Need),
+			Hint: fmt.Sprintf("set --budget %d, select turns with --since, or use --target file, which has no limit",
+				large.Need),
 		}
 	}
 	if err == nil {
@@ -152,7 +155,8 @@ type document interface{ Write(w io.Writer) error }
 // publish writes a document and searches it for secrets. With --fail-on-secret it searches a
 // first one, and writes the document only if that has none. made returns a new document,
 // which passes its texts to scan; last is set for the one that is written.
-func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan func(record int, text []byte), last bool) document) (*redact.Leaks, error) {
+func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan func(record int, text []byte),
+	last bool) document) (*redact.Leaks, error) {
 	found, err := o.secrets(e)
 	if err != nil {
 		return nil, err
@@ -169,7 +173,8 @@ func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan fu
 		scan = nil
 	}
 	o.searched = true
-	return found, e.answer(&o.answer, []string{s.Name}, func(w *bufio.Writer) error { return made(scan, true).Write(w) })
+	return found, e.answer(&o.answer, []string{s.Name},
+		func(w *bufio.Writer) error { return made(scan, true).Write(w) })
 }
 
 // noteSecrets prints where secrets were found, and never a secret.
@@ -218,7 +223,8 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	}{
 		{since.set, func() error { return c.Since(since.from) }, "only entries since " + o.since},
 		{until.set, func() error { return c.Until(until.to) }, "only entries until " + o.until},
-		{len(o.files) > 0, func() error { return c.Touching(o.files) }, "only turns that changed " + strings.Join(o.files, ", ")},
+		{len(o.files) > 0, func() error { return c.Touching(o.files) }, "only turns that changed " +
+			strings.Join(o.files, ", ")},
 	} {
 		if !cut.on {
 			continue
@@ -253,8 +259,10 @@ func (e *env) commitTime(revision string) (at times.Span, ok bool) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), gitPatience)
 	defer stop()
-	git := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "cat-file", "commit", revision)
-	git.Dir, git.Env = e.disk.Dir, append(slices.DeleteFunc(slices.Clone(e.environ), changesGit), "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
+	git := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "cat-file",
+		"commit", revision)
+	git.Dir, git.Env = e.disk.Dir, append(slices.DeleteFunc(slices.Clone(e.environ), changesGit),
+		"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
 	git.WaitDelay = time.Second
 	out, err := git.Output()
 	if err != nil {
@@ -291,7 +299,8 @@ type assets struct {
 }
 
 // extensions are the file extensions of images, by their type.
-var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
+var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif",
+	"image/webp": ".webp"}
 
 // store returns the address of an image relative to the page, or "" for data that is not an
 // image. The name of its file is derived from its bytes; with write, store writes the file.

@@ -20,7 +20,8 @@ import (
 )
 
 // notForPages are the flags that select parts of a session: a page has all of them.
-var notForPages = []string{"target", "since", "until", "files", "all", "include", "exclude", "max-lines", "budget", "assets"}
+var notForPages = []string{"target", "since", "until", "files", "all", "include", "exclude", "max-lines",
+	"budget", "assets"}
 
 func (o *renderOptions) checkHTML(e *env) error {
 	if o.format != "html" {
@@ -78,7 +79,8 @@ func (o *renderOptions) browse(e *env, args []string) error {
 		fmt.Fprintln(e.stdout, page)
 	}
 	if err := terminal.Browse(page, e.environ, e.stderr); err != nil {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: page}, Err: fmt.Errorf("cannot open the browser: %w", err), Hint: "the page is complete; BROWSER sets another browser"}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: page}, Err: fmt.Errorf("cannot open the browser: %w", err),
+			Hint: "the page is complete; BROWSER sets another browser"}
 	}
 	return nil
 }

@@ -55,9 +55,11 @@ func (o *searchOptions) define(f *flagSet) {
 	f.StringVarP(&o.regexp, "regexp", "e", "", "search for `PATTERN`")
 	f.StringVarP(&o.fixed, "fixed", "F", "", "search for `TEXT`")
 	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case, with -e and -F")
-	f.choice(&o.rank, "rank", "", "rank hits by `WHAT`: "+strings.Join(ranks, ", ")+" (default: words if there are several)", "unknown --rank", ranks)
+	f.choice(&o.rank, "rank", "", "rank hits by `WHAT`: "+strings.Join(ranks, ", ")+
+		" (default: words if there are several)", "unknown --rank", ranks)
 	f.choice(&o.source, "source", "all", "search `SOURCE`:", "unknown source", search.Sources)
-	f.choices(&o.filter.Kinds, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind", jsonl.KindNames())
+	f.choices(&o.filter.Kinds, "kind", nil, "only entries of `KINDS`: user, assistant, compaction, ...", "unknown kind",
+		jsonl.KindNames())
 	f.choices(&o.filter.Roles, "role", nil, "only messages sent with `ROLES`:", "unknown role", search.Roles)
 	f.StringSliceVar(&o.filter.Tools, "tool", nil, "only calls and results of the tools `NAMES`")
 	f.StringVar(&o.filter.Model, "only-model", "", "only answers of models whose name contains `TEXT`")
@@ -67,14 +69,16 @@ func (o *searchOptions) define(f *flagSet) {
 	f.choice(&o.filter.Event, "event", "", "only events of a `KIND`:", "unknown event", search.Events)
 	f.BoolVar(&o.filter.PathOnly, "path-only", false, "only entries on the path to the leaf")
 	f.BoolVar(&o.filter.InContext, "in-context", false, "only entries that a request had")
-	f.Var(countFlag(&o.limit), "limit", fmt.Sprintf("print at most `N` sessions, or events (default: %d)", usualResults))
+	f.Var(countFlag(&o.limit), "limit", fmt.Sprintf("print at most `N` sessions, or events (default: %d)",
+		usualResults))
 	f.StringVar(&o.embed, "embed", "", "with --rank hybrid, compare vectors of texts by `exec:COMMAND`")
 	f.BoolVar(&o.noCache, "no-cache", false, "do not keep the vectors in the user's cache folder")
 	f.StringVar(&o.task, "for", "", "list what the folder of --cwd and earlier sessions know about `TASK`")
 	f.Var(tokensFlag(&o.maxTokens), "max-tokens", "with --for, list items of at most `TOKENS` in all")
 	f.IntVar(&o.recent, "recent", 0, "print the last `N` shell commands, for the first message to an agent; "+
 		"0 for nothing, -1 for as many as gsh is set to")
-	f.exclude("recent", "since", "until", "ignore-case", "source", "kind", "role", "tool", "only-model", "project", "cwd",
+	f.exclude("recent", "since", "until", "ignore-case", "source", "kind", "role", "tool", "only-model",
+		"project", "cwd",
 		"exit-code", "event", "path-only", "in-context", "limit", "embed", "no-cache", "max-tokens")
 	f.cmd.MarkFlagsMutuallyExclusive("regexp", "fixed", "rank", "for", "recent")
 }
@@ -92,7 +96,8 @@ func (o *searchOptions) check(e *env, args []string) (opt search.Options, files 
 	if o.exit != "" {
 		code, bad := strconv.Atoi(o.exit)
 		if bad != nil {
-			err = cmp.Or(err, fmt.Errorf("--exit-code %q: must be a whole number, or -1 for all failures", sessionfmt.Quote(o.exit)))
+			err = cmp.Or(err, fmt.Errorf("--exit-code %q: must be a whole number, or -1 for all failures",
+				sessionfmt.Quote(o.exit)))
 		}
 		o.filter.Exit = &code
 	}
@@ -206,8 +211,10 @@ func (o *searchOptions) search(e *env, files []search.File, opt search.Options) 
 		e.note("no --embed command: the score of the words stands alone")
 		return search.Hybrid(files, opt.Query.Text, nil, opt)
 	}
-	v := &search.Vectors{Command: shell.Command{Line: strings.TrimPrefix(o.embed, execPrefix), Dir: e.disk.Dir, Environ: e.environ}, Disk: e.disk}
-	if cache := cmp.Or(e.getenv("XDG_CACHE_HOME"), filepath.Join(e.home, ".cache")); !o.noCache && filepath.IsAbs(cache) {
+	v := &search.Vectors{Command: shell.Command{Line: strings.TrimPrefix(o.embed, execPrefix), Dir: e.disk.Dir,
+		Environ: e.environ}, Disk: e.disk}
+	if cache := cmp.Or(e.getenv("XDG_CACHE_HOME"), filepath.Join(e.home, ".cache")); !o.noCache &&
+		filepath.IsAbs(cache) {
 		v.File = filepath.Join(cache, "ctxtool", "vectors")
 		if err := e.disk.MkdirAll(filepath.Dir(v.File)); err != nil {
 			return nil, err
@@ -215,7 +222,8 @@ func (o *searchOptions) search(e *env, files []search.File, opt search.Options) 
 	}
 	r, err := search.Hybrid(files, opt.Query.Text, v, opt)
 	if err == nil && r.Uncompared > 0 {
-		e.note("--embed: compared the %d messages with the most fitting words; %d others with words of the query are left out", r.Compared, r.Uncompared)
+		e.note("--embed: compared the %d messages with the most fitting words; %d others with words of the query "+
+			"are left out", r.Compared, r.Uncompared)
 	}
 	return r, err
 }

@@ -50,11 +50,14 @@ func (o *simulateOptions) define(f *flagSet) {
 	f.StringArrayVar(&o.policies, "policy", []string{simulated}, "try policies `NAMES`: recorded, none, "+
 		"those of ctxtool policies, also as NAME:PRESET,KEY=VALUE, or a hook as exec:COMMAND")
 	f.StringArrayVar(&o.sweeps, "sweep", nil, "try each value of an option: `KEY=A,B,C` (ctxtool help passes)")
-	f.choice(&o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`:", "--optimize", simulate.Goals)
+	f.choice(&o.optimize, "optimize", string(simulate.LeastCost), "mark the policy with the least `GOAL`:",
+		"--optimize", simulate.Goals)
 	f.StringVar(&o.explain, "explain", "", "print why each policy kept or changed each message before `REQUEST`")
 	f.Float64Var(&o.ratio, "summary-ratio", 0.1, "assume summaries of `SHARE` of the tokens that they replace")
-	f.choice(&o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`:", "--summarizer", []string{"ratio", "extract"})
-	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "exec: end a command that takes longer than `DURATION` for an answer")
+	f.choice(&o.summarizer, "summarizer", "ratio", "take summaries from `SOURCE`:", "--summarizer",
+		[]string{"ratio", "extract"})
+	f.DurationVar(&o.timeout, "timeout", 30*time.Second,
+		"exec: end a command that takes longer than `DURATION` for an answer")
 	f.before(func() error { return o.check(f.env) })
 }
 
@@ -167,7 +170,8 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 		return otherHint(inFile(s.Name, err), "run ctxtool check")
 	}
 	if o.Explained && o.Explain >= report.Runs[0].Requests {
-		return usagef("--explain %d: the session has %d requests, the last is %d", o.Explain, report.Runs[0].Requests, report.Runs[0].Requests-1)
+		return usagef("--explain %d: the session has %d requests, the last is %d", o.Explain, report.Runs[0].Requests,
+			report.Runs[0].Requests-1)
 	}
 	report.Decide(simulate.Goal(o.optimize))
 	if o.format == "html" {
@@ -285,7 +289,8 @@ func (o *simulateOptions) sample(e *env, files []listedFile, run func(places []i
 	run(places)
 	took := time.Duration(float64(e.now().Sub(start)) * float64(total) / float64(size))
 	if o.running.Err() == nil {
-		e.note("%s and %s: about %s", phrase.Count(len(files), "session"), phrase.Count(len(o.Contenders), "policy"), took.Round(time.Second))
+		e.note("%s and %s: about %s", phrase.Count(len(files), "session"), phrase.Count(len(o.Contenders), "policy"),
+			took.Round(time.Second))
 	}
 	return places
 }

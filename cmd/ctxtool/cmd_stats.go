@@ -38,7 +38,8 @@ type statsOptions struct {
 func (o *statsOptions) define(f *flagSet) {
 	f.cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if strings.HasPrefix(err.Error(), "unknown flag: --like") {
-			return &sessionfmt.Error{Err: err, Hint: "ctxtool reduce --policy gsh|swe-cli|y-agent counts a context as that agent does, ctxtool simulate --policy all of its requests"}
+			return &sessionfmt.Error{Err: err, Hint: "ctxtool reduce --policy gsh|swe-cli|y-agent counts a context " +
+				"as that agent does, ctxtool simulate --policy all of its requests"}
 		}
 		return err
 	})
@@ -51,7 +52,8 @@ func (o *statsOptions) define(f *flagSet) {
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
 	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")
-	f.choices(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups, ", ")+" (default model)", "--by: unknown group", stats.CostGroups)
+	f.choices(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups, ", ")+
+		" (default model)", "--by: unknown group", stats.CostGroups)
 	f.before(func() error { return o.check(f.env) })
 }
 
@@ -75,7 +77,8 @@ func (o *statsOptions) check(e *env) (err error) {
 		return err
 	}
 	for _, l := range stats.Lenses {
-		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) || slices.Contains(o.gate.Lenses(), l.Name) ||
+		if l.Default && len(o.lenses) == 0 || slices.Contains(o.lenses, l.Name) ||
+			slices.Contains(o.gate.Lenses(), l.Name) ||
 			l.Name == "calibration" && o.calibrate {
 			o.Lenses = append(o.Lenses, l)
 		}
@@ -161,24 +164,25 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 		var fault error
 		var broken []string
 		var read []*stats.Report
-		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *result { return o.read(e, f, show) }, func(one *result) {
-			if one == nil {
-				return
-			}
-			if one.err != nil {
-				broken = append(broken, one.File+": "+one.Error)
-			}
-			if one.err != nil && o.alone {
-				fault = one.err
-			}
-			if o.hasLens("calibration") { // needs all sessions
-				read = append(read, one.Report)
-				return
-			}
-			if err := o.add(w, sum, one.Report); fault == nil {
-				fault = err
-			}
-		})
+		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *result { return o.read(e, f, show) },
+			func(one *result) {
+				if one == nil {
+					return
+				}
+				if one.err != nil {
+					broken = append(broken, one.File+": "+one.Error)
+				}
+				if one.err != nil && o.alone {
+					fault = one.err
+				}
+				if o.hasLens("calibration") { // needs all sessions
+					read = append(read, one.Report)
+					return
+				}
+				if err := o.add(w, sum, one.Report); fault == nil {
+					fault = err
+				}
+			})
 		stats.Calibrate(read, o.calibrate)
 		for _, one := range read {
 			if err := o.add(w, sum, one); fault == nil {

@@ -118,7 +118,8 @@ func (o *traceOptions) textOrPoint(e *env, s *sessionfmt.Session, text string, l
 		return nil, err
 	case err == nil && at.Record >= 0:
 		if id := s.ID(at.Record); strings.HasPrefix(id, text) && id != text {
-			e.note("%s: %s is the beginning of an entry id; use -F to search for the text", s.Name, sessionfmt.Quote(text))
+			e.note("%s: %s is the beginning of an entry id; use -F to search for the text", s.Name,
+				sessionfmt.Quote(text))
 		}
 		return &trace.Query{Entry: at.Record}, nil
 	}
@@ -222,7 +223,8 @@ func (e *env) shown(r *replay.Replay, points []string, raw bool) (all []entry.Sh
 			return nil, err
 		}
 		one := entry.Shown{
-			ID: s.ID(rec), Line: s.Line(rec), Kind: s.Kind(rec).String(), Active: slices.Contains(path, rec), Entry: slices.Clone(line),
+			ID: s.ID(rec), Line: s.Line(rec), Kind: s.Kind(rec).String(), Active: slices.Contains(path, rec),
+			Entry: slices.Clone(line),
 		}
 		if up := s.Parent(rec); up >= 0 {
 			one.Parent = s.ID(up)

@@ -52,7 +52,8 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, listedFile{path: name, name: filepath.ToSlash(arg), given: filepath.ToSlash(arg), out: outName(name)})
+			files = append(files, listedFile{path: name, name: filepath.ToSlash(arg), given: filepath.ToSlash(arg),
+				out: outName(name)})
 			continue
 		}
 		below, err := listedIn(store.In(e.disk, arg))
@@ -67,8 +68,10 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 // byPath returns the files in the order of their paths, without duplicates. A call that
 // several files have is counted in the first.
 func byPath(files []listedFile) []listedFile {
-	slices.SortStableFunc(files, func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
-	return slices.CompactFunc(files, func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
+	slices.SortStableFunc(files,
+		func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
+	return slices.CompactFunc(files,
+		func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
 func listedIn(st store.Store) (files []listedFile, err error) {
@@ -158,7 +161,8 @@ func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show 
 
 // inOrder is inParallel that passes each result to take as soon as those before it are done,
 // so that it need not be kept. At most workers files are in work, 0 for the default.
-func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T, take func(T)) {
+func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T,
+	take func(T)) {
 	if len(files) == 1 {
 		e.frugal(files[0].path)
 		show, end := e.progress(files[0].name, true)
@@ -358,7 +362,8 @@ type overrideFlags struct {
 
 // flags registers the flags, which set the options.
 func (g *overrideFlags) flags(f *flagSet, opt *replay.Options) {
-	f.StringVar(&g.baseline, "baseline", "", "take prompt and tools from `FILE`: an envelope, a session, /context --full, or HTML")
+	f.StringVar(&g.baseline, "baseline", "",
+		"take prompt and tools from `FILE`: an envelope, a session, /context --full, or HTML")
 	f.StringSliceVar(&g.implemented, "implemented", nil, "omit tools other than `NAMES`")
 	f.StringVar(&g.model, "model", "", "use model `PROVIDER/ID` instead of that of the path")
 	f.Var(tokensFlag(&g.window), "window", "use a context window of `TOKENS`")

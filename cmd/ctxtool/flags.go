@@ -152,7 +152,8 @@ func (f *flagSet) only(with []string, flags ...string) {
 func noIdleFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Changed && !help.Takes(cmd, f.Name) {
-			err = &sessionfmt.Error{Err: fmt.Errorf("--%s has no effect on %s", f.Name, cmd.CommandPath()), Hint: "leave it out"}
+			err = &sessionfmt.Error{Err: fmt.Errorf("--%s has no effect on %s", f.Name, cmd.CommandPath()),
+				Hint: "leave it out"}
 			return
 		}
 		with := f.Annotations[onlyWith]
@@ -283,7 +284,8 @@ func (e *env) completeSession(cmd *cobra.Command, typed string) ([]string, cobra
 	slices.Reverse(files) // names begin with their time
 	var ids []string
 	for _, f := range files {
-		if h := store.ReadHeader(e.disk, f.Name); h.ID != "" && strings.HasPrefix(h.ID, typed) && len(ids) < maxCompletions {
+		if h := store.ReadHeader(e.disk, f.Name); h.ID != "" && strings.HasPrefix(h.ID, typed) &&
+			len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(h.ID, sessionfmt.Quote(h.CWD+" "+h.Timestamp)))
 		}
 	}
@@ -416,5 +418,6 @@ func (o *filter) check(e *env) (stats.Only, error) {
 }
 
 func agents() []string {
-	return append([]string{(*dialect.Dialect)(nil).Agent()}, namesOf(sessionfmt.Dialects(), (*dialect.Dialect).Agent)...)
+	return append([]string{(*dialect.Dialect)(nil).Agent()},
+		namesOf(sessionfmt.Dialects(), (*dialect.Dialect).Agent)...)
 }

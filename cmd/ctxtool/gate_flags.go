@@ -30,8 +30,10 @@ func (o *gateFlags) flags(f *flagSet) {
 	f.StringVar(&o.file, "check", "", "exit with 1 if a figure crosses a limit in the TOML `FILE`")
 	f.StringVar(&o.against, "against", "", "exit with 1 if a figure differs from the run saved in `FILE`")
 	f.StringVar(&o.drift, "drift", "", "tolerate `AMOUNT` between a figure and the saved run: 5%, +5%, 1000")
-	f.choice(&o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn", "--broken", []string{"fail", "warn"})
-	f.choice(&o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", "--unpriced", []string{"fail", "ignore"})
+	f.choice(&o.broken, "broken", "", "`ACTION` for sessions that cannot be read to the end: fail (default), warn",
+		"--broken", []string{"fail", "warn"})
+	f.choice(&o.unpriced, "unpriced", "", "`ACTION` for calls without a price: fail (default), ignore", "--unpriced",
+		[]string{"fail", "ignore"})
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "accept a gate over no session")
 	f.complete("require", gate.FigureNames())
 	f.before(func() error { return o.check(f.env) })

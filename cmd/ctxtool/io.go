@@ -366,7 +366,8 @@ func (e *env) create(name string, inputs ...string) (output, error) {
 	}
 	for _, in := range inputs {
 		if e.sameFile(name, in) {
-			return nil, usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("-o must not name an input")})
+			return nil, usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: name},
+				Err: errors.New("-o must not name an input")})
 		}
 	}
 	return e.disk.Create(name, inputs...)

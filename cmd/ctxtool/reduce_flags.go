@@ -43,7 +43,8 @@ func (o *reduceOptions) check(e *env, cmd *cobra.Command) (err error) {
 		return err
 	}
 	o.replay.Rules = o.by
-	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto", Unmarked: o.unmarked}
+	o.job = compact.Job{Command: o.name, Policy: o.policy, Form: compact.Form(o.as), GivenRules: o.rules != "auto",
+		Unmarked: o.unmarked}
 	o.job.IfOver, err = compact.ParseAmount("--if-over", o.ifOver)
 	if err != nil {
 		return err
@@ -169,7 +170,8 @@ func (o *reduceOptions) otherwise(e *env, s *sessionfmt.Session, p *plan.Plan, f
 	}
 	switch {
 	case p.Session.Certainty != nil:
-		return fmt.Sprintf("a session of %s is read only; to write it smaller as one of pi:\n  ctxtool import %s -o - | %s -o NEW.jsonl",
+		return fmt.Sprintf("a session of %s is read only; to write it smaller as one of pi:\n  ctxtool import %s -o "+
+			"- | %s -o NEW.jsonl",
 			p.Session.Agent, ref, again("-"))
 	case target != "" && s.Version < 2:
 		return "its format is version 1; to upgrade it, and make it smaller anyway:\n  ctxtool migrate " + ref +
@@ -200,9 +202,11 @@ type summarizerFlags struct {
 // summaryFlags are the flags of commands that need summaries; others are flags beside
 // --summarizer that run commands, see only.
 func (o *summarizerFlags) summaryFlags(f *flagSet, others ...string) {
-	f.StringVar(&o.summarizer, "summarizer", "extract", "take summaries from `SOURCE`: "+strings.Join(compact.Summarizers, ", "))
+	f.StringVar(&o.summarizer, "summarizer", "extract", "take summaries from `SOURCE`: "+
+		strings.Join(compact.Summarizers, ", "))
 	f.IntVar(&o.summaryTokens, "summary-tokens", 0, "write at most `TOKENS` (default: by what it replaces)")
-	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit, "end a command that takes longer than `DURATION`")
+	f.DurationVar(&o.summaryLimit, "summary-limit", compact.ExecLimit,
+		"end a command that takes longer than `DURATION`")
 	f.StringVar(&o.prompt.Focus, "focus", "", "ask for summaries that attend to `TEXT` above all")
 	f.StringVar(&o.promptFile, "prompt", "", "ask for summaries in the words of `FILE`")
 	f.StringVar(&o.prompt.Identifiers, "identifiers", "strict", "keep identifiers by `POLICY`: strict, relaxed")
@@ -223,7 +227,8 @@ func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) 
 	case o.summaryTokens < 0 || o.summaryLimit < 0:
 		return nil, errors.New("--summary-tokens and --summary-limit must be 0 or more")
 	case !slices.Contains([]string{"", "strict", "relaxed"}, o.prompt.Identifiers):
-		return nil, fmt.Errorf("--identifiers %q: expected one of strict, relaxed", sessionfmt.Quote(o.prompt.Identifiers))
+		return nil, fmt.Errorf("--identifiers %q: expected one of strict, relaxed",
+			sessionfmt.Quote(o.prompt.Identifiers))
 	}
 	if o.promptFile != "" {
 		text, err := e.readInput(o.promptFile)
@@ -240,7 +245,8 @@ func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) 
 	if strings.HasPrefix(o.summarizer, "exec:") {
 		o.commands()
 	}
-	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens, Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
+	return compact.OpenSummarizer(o.summarizer, compact.SummaryOptions{Context: o.running, Tokens: o.summaryTokens,
+		Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
 }
 
 // commands prepares to run commands, which the first signal ends.
@@ -302,7 +308,8 @@ func (o *summarizerFlags) run(e *env, inputs []string, reduce func() error) erro
 	failed := reduce()
 	if o.answers != nil {
 		for _, a := range o.answers.Unused() {
-			e.note("%s: unused answer %s, for %s at %s", o.applyFrom, sessionfmt.Quote(a.ID), sessionfmt.Quote(a.Session), sessionfmt.Quote(a.Leaf))
+			e.note("%s: unused answer %s, for %s at %s", o.applyFrom, sessionfmt.Quote(a.ID),
+				sessionfmt.Quote(a.Session), sessionfmt.Quote(a.Leaf))
 		}
 	}
 	if o.emitTo == "" {

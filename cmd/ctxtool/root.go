@@ -339,7 +339,8 @@ func (e *env) addHelp(root *cobra.Command) {
 		Use:               "help [COMMAND|TOPIC]",
 		Short:             "Print the help of a command or a topic",
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // whatever the configuration
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string,
+			_ cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				names = help.Topics()
 				for _, c := range commands {

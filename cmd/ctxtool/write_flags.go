@@ -101,7 +101,8 @@ func (o *writeFlags) run(e *env, args []string) error {
 
 // runOne is run for the one session that an argument names. Unless there is a plan, it is to
 // append what add puts into a batch at the leaf, and to check the promise that add returns.
-func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise, error)) error {
+func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise,
+	error)) error {
 	if o.plan == nil {
 		o.plan = func(_ *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error) {
 			b := s.NewBatch(s.Leaf(), o.time)
@@ -149,15 +150,18 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 	case !alone && o.format == "entries":
 		return errors.New("-f entries requires a single session")
 	case itself && !o.Write:
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.outputOf(files[0])}, Err: errors.New("-o must not name the session" + o.stays), Hint: o.itselfHint()}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.outputOf(files[0])},
+			Err: errors.New("-o must not name the session" + o.stays), Hint: o.itselfHint()}
 	case !alone && o.output != "" && !o.folder:
 		return fmt.Errorf("-o %s: must be an existing folder for several sessions", o.output)
 	case !alone && o.Quarantine != "":
 		return errors.New("--quarantine requires a single session")
 	case !alone && o.format == "diff":
 		return errors.New("-f diff requires a single session")
-	case o.Quarantine != "" && o.output != "" && o.output != "-" && e.realName(o.Quarantine) == e.realName(o.outputOf(files[0])):
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.Quarantine}, Err: errors.New("--quarantine must not name the new session")}
+	case o.Quarantine != "" && o.output != "" && o.output != "-" && e.realName(o.Quarantine) == e.realName(
+		o.outputOf(files[0])):
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.Quarantine},
+			Err: errors.New("--quarantine must not name the new session")}
 	}
 	if o.folder && !alone {
 		return o.checkOutputs(e, files)
@@ -200,7 +204,8 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		if f := files[0]; p.Next == "" {
 			p.Next = o.next(e.typed(f.given, e.ref(f.path)), p.Changes())
 		}
-		if err := e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) }); err != nil {
+		if err := e.report(to,
+			func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) }); err != nil {
 			return err
 		}
 		return found(o.pending && p.Changes())
@@ -211,13 +216,17 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	}
 	plans := render.Plans{Command: o.name, All: all}
 	plans.Next = o.next(e.typed("", ""), slices.ContainsFunc(all, (*plan.Plan).Changes))
-	if err := e.report(to, func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) }); err != nil {
+	if err := e.report(to,
+		func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) }); err != nil {
 		return err
 	}
 	if err := o.firstError(all); err != nil {
 		return err
 	}
-	return found(slices.ContainsFunc(all, func(p *plan.Plan) bool { return o.insists && p.InUse || o.pending && p.Changes() }))
+	return found(slices.ContainsFunc(all, func(p *plan.Plan) bool {
+		return o.insists && p.InUse ||
+			o.pending && p.Changes()
+	}))
 }
 
 // next returns what a plan that is only printed ends with: the command that carries it out.
@@ -274,7 +283,10 @@ func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 		}
 		p, err := o.plan(e, s, f)
 		if err == nil && e.leaks != nil { // before anything is written
-			_, err = e.withoutSecrets(e.told(func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) }))
+			_, err = e.withoutSecrets(e.told(func(w *bufio.Writer) error {
+				return render.Write(w, p, o.format,
+					e.screen(""))
+			}))
 			if err != nil {
 				p.Close()
 			}
@@ -370,7 +382,8 @@ func (o *writeFlags) firstError(all []*plan.Plan) error {
 	if len(failed) > 1 {
 		more = fmt.Sprintf(" (and %d more)", len(failed)-1)
 	}
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].Session.File}, Err: errors.New(failed[0].Error + more), Hint: o.hint}
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].Session.File}, Err: errors.New(failed[0].Error + more),
+		Hint: o.hint}
 }
 
 // checkOutputs returns an error if the new files of several sessions would have the same
@@ -390,9 +403,11 @@ func (o *writeFlags) checkOutputs(e *env, files []listedFile) error {
 				Hint: o.itselfHint(),
 			}
 		case in != "":
-			return fmt.Errorf("-o %s: the new %s would overwrite the session %s", o.output, sessionfmt.Clean(f.given), sessionfmt.Clean(in))
+			return fmt.Errorf("-o %s: the new %s would overwrite the session %s", o.output, sessionfmt.Clean(f.given),
+				sessionfmt.Clean(in))
 		case other != "":
-			return fmt.Errorf("-o %s: %s and %s would both become %s", o.output, sessionfmt.Clean(other), sessionfmt.Clean(f.given), sessionfmt.Clean(f.out))
+			return fmt.Errorf("-o %s: %s and %s would both become %s", o.output, sessionfmt.Clean(other),
+				sessionfmt.Clean(f.given), sessionfmt.Clean(f.out))
 		}
 		outs[out] = f.given
 	}

@@ -40,12 +40,13 @@ func (a Action) Changes() bool { return a == Edit || a == Write }
 var tools = func() map[string]Action {
 	named := map[string]Action{}
 	for action, names := range [...]string{
-		Read:   "read readfile fileread viewfile view viewimage notebookread readmanyfiles readpdf",
-		Search: "ls list listdir listdirectory listfiles filelist grep multigrep grepsearch searchfilecontent filesearch find glob search codesearch",
-		Edit:   "edit editfile fileedit multiedit replace notebookedit applypatch patch strreplace",
-		Write:  "write writefile filewrite createfile",
-		Run:    "bash shell localshell exec execcommand shellexec shellcommand runcommand runshellcommand run",
-		Ask:    "askuserquestion askuser requestuserinput question",
+		Read: "read readfile fileread viewfile view viewimage notebookread readmanyfiles readpdf",
+		Search: "ls list listdir listdirectory listfiles filelist grep multigrep grepsearch searchfilecontent " +
+			"filesearch find glob search codesearch",
+		Edit:  "edit editfile fileedit multiedit replace notebookedit applypatch patch strreplace",
+		Write: "write writefile filewrite createfile",
+		Run:   "bash shell localshell exec execcommand shellexec shellcommand runcommand runshellcommand run",
+		Ask:   "askuserquestion askuser requestuserinput question",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			named[name] = Action(action)
@@ -141,7 +142,8 @@ func (c *Call) read() {
 			writes = v.IsString()
 		case string(key) == "edits" && v.IsArray(), v.IsString() && slices.Contains(NewTexts, string(key)):
 			edits = true
-		case k < 0, !v.IsString() && !v.IsArray(), len(v) == len(`""`), k < commands && c.Action != Other && c.Action != Run:
+		case k < 0, !v.IsString() && !v.IsArray(), len(v) == len(`""`),
+			k < commands && c.Action != Other && c.Action != Run:
 			continue
 		}
 		if k >= 0 && k < best {

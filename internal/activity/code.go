@@ -10,7 +10,8 @@ import (
 // Modifiers before the words that define names, and these words; names that words in callables
 // define are called.
 var (
-	modifiers = strings.Fields("export default async abstract declare pub public private protected static final sealed data open")
+	modifiers = strings.Fields("export default async abstract declare pub public private protected static final " +
+		"sealed data open")
 	callables = strings.Fields("func function def fn fun")
 	defining  = append(strings.Fields("class type interface struct enum trait record object"), callables...)
 )
@@ -37,7 +38,10 @@ func Definitions(code string) iter.Seq[string] {
 			if _, after, ok := strings.Cut(rest, ") "); ok && rest[0] == '(' { // the receiver of a method
 				rest = after
 			}
-			end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '$' })
+			end := strings.IndexFunc(rest, func(r rune) bool {
+				return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+					r != '_' && r != '$'
+			})
 			if end < 0 {
 				end = len(rest)
 			}
@@ -62,7 +66,10 @@ func References(text string) iter.Seq[string] {
 		if strings.IndexByte(text, ':') < 0 {
 			return
 		}
-		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"*,;[]{}<>|", r) }) {
+		for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
+			return unicode.IsSpace(r) ||
+				strings.ContainsRune("`'\"*,;[]{}<>|", r)
+		}) {
 			if w = strings.TrimRight(strings.TrimLeft(w, "("), ".:"); strings.Count(w, "(") < strings.Count(w, ")") {
 				w = strings.TrimSuffix(w, ")")
 			}
@@ -128,7 +135,8 @@ func goRequired(line string, inside *bool) string {
 
 func npmRequired(line string, inside *bool) string {
 	if strings.HasSuffix(line, "{") || strings.HasPrefix(line, "}") {
-		*inside = strings.HasPrefix(line, `"dependencies"`) || strings.HasPrefix(line, `"devDependencies"`) || strings.HasPrefix(line, `"peerDependencies"`)
+		*inside = strings.HasPrefix(line, `"dependencies"`) || strings.HasPrefix(line, `"devDependencies"`) ||
+			strings.HasPrefix(line, `"peerDependencies"`)
 		return ""
 	}
 	name, version, ok := strings.Cut(strings.TrimPrefix(line, `"`), `": "`)

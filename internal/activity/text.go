@@ -22,8 +22,10 @@ func File(path string) (file, lines string) {
 }
 
 // chores are commands that only inspect or move files, which are not worth reporting.
-var chores = strings.Fields("ls cat head tail grep rg egrep fgrep find fd wc cd pwd echo printf which type file stat sort uniq cut tr awk sed tree less more diff du df ps date whoami jq xargs tee " +
-	"mkdir touch chmod ln cp mv rm source . kill pkill sleep true false test [ [[ export set unset read for while do done if then else fi case esac { } (")
+var chores = strings.Fields("ls cat head tail grep rg egrep fgrep find fd wc cd pwd echo printf which type file stat " +
+	"sort uniq cut tr awk sed tree less more diff du df ps date whoami jq xargs tee " +
+	"mkdir touch chmod ln cp mv rm source . kill pkill sleep true false test [ [[ export set unset read for while do " +
+	"done if then else fi case esac { } (")
 
 var wrappers = strings.Fields("sudo time nohup exec npx env timeout")
 
@@ -32,7 +34,8 @@ var wrappers = strings.Fields("sudo time nohup exec npx env timeout")
 func Commands(line string) (all []string) {
 	const longest = 64 << 10 // bytes; what follows is probably input for a program
 	for _, ws := range words(line[:min(len(line), longest)]) {
-		for len(ws) > 0 && (strings.Contains(ws[0], "=") || slices.Contains(wrappers, ws[0]) || strings.Trim(ws[0], "0123456789.sm") == "") {
+		for len(ws) > 0 && (strings.Contains(ws[0], "=") || slices.Contains(wrappers, ws[0]) ||
+			strings.Trim(ws[0], "0123456789.sm") == "") {
 			ws = ws[1:]
 		}
 		if len(ws) == 0 || slices.Contains(chores, ws[0]) || !isName(ws[0]) {
@@ -160,7 +163,8 @@ func OutcomeOf(isError bool, text string) Outcome {
 		return OK
 	}
 	text = strings.TrimSpace(text)
-	start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 64)], func(r rune) bool { return !unicode.IsLetter(r) }))
+	start := strings.ToLower(strings.TrimLeftFunc(text[:min(len(text), 64)],
+		func(r rune) bool { return !unicode.IsLetter(r) }))
 	end := text[strings.LastIndexByte(text, '\n')+1:]
 	switch {
 	case text == "No result provided":
@@ -221,9 +225,11 @@ func Sentences(line string) iter.Seq[string] {
 // English words and pairs of words by which a sentence demands or forbids something, and words of
 // weaker wishes.
 var (
-	demands     = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot can't without ensure forbidden exactly stop")
+	demands = strings.Fields("must mustn't never always don't dont only prefer avoid shouldn't cannot can't " +
+		"without ensure forbidden exactly stop")
 	demandPairs = [][2]string{
-		{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"}, {"can", "not"},
+		{"do", "not"}, {"should", "not"}, {"make", "sure"}, {"no", "need"}, {"instead", "of"}, {"rather", "than"},
+		{"can", "not"},
 		{"not", "allowed"}, {"has", "to"}, {"have", "to"},
 	}
 	wishes = strings.Fields("keep want wants should instead needs please remember")
@@ -260,7 +266,8 @@ func DemandOf(sentence string) Demand {
 			pair[1] = all[i+1]
 		}
 		switch {
-		case i > 0 && slices.Contains(speakers, all[i-1]) && slices.Contains(habits, w) && !slices.Contains(wanting, pair[1]):
+		case i > 0 && slices.Contains(speakers, all[i-1]) && slices.Contains(habits,
+			w) && !slices.Contains(wanting, pair[1]):
 		case slices.Contains(demands, w), slices.Contains(demandPairs, pair):
 			return Insists
 		case slices.Contains(wishes, w):

@@ -18,7 +18,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-var errNoBaseline = errors.New("no prompt or tools: expected an envelope in JSON, a session with system messages, the text of /context --full, or an HTML export")
+var errNoBaseline = errors.New("no prompt or tools: expected an envelope in JSON, a session with system messages, " +
+	"the text of /context --full, or an HTML export")
 
 // Load reads a baseline from a file: an envelope in JSON, whose messages are ignored; the text
 // of /context --full; pi's HTML export; or another session, of which it takes prompt and tools
@@ -213,7 +214,8 @@ func baselineFromFull(text string) (*prompt.Baseline, error) {
 			part = line[4:]
 		case section == "Tools" && strings.HasPrefix(line, "- **"):
 			if name, about, ok := strings.Cut(line[4:], "**: "); ok {
-				for i+1 < len(lines) && !strings.HasPrefix(lines[i+1], "- **") && !strings.HasPrefix(lines[i+1], "## ") {
+				for i+1 < len(lines) && !strings.HasPrefix(lines[i+1], "- **") &&
+					!strings.HasPrefix(lines[i+1], "## ") {
 					i++
 					about += "\n" + lines[i]
 				}

@@ -51,7 +51,8 @@ func (s *Server) Address() string { return "http://" + s.host + "/" + s.token + 
 
 // Serve serves until it was unused for too long, or until ctx ends.
 func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{Handler: http.HandlerFunc(s.guard), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{Handler: http.HandlerFunc(s.guard), ReadHeaderTimeout: 10 * time.Second,
+		MaxHeaderBytes: 64 << 10}
 	s.use()
 	stopped := make(chan struct{})
 	go func() {

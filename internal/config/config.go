@@ -235,7 +235,8 @@ func (c *Config) Rows(defaults map[string]string) (rows []Row) {
 			value, from = defaults[name], "default"
 		}
 		row := Row{Key: name, Value: value, From: from}
-		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 && name != "ambient-commands" {
+		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 &&
+			name != "ambient-commands" {
 			row.Policy = c.files[k].policy
 		}
 		rows = append(rows, row)
@@ -246,7 +247,8 @@ func (c *Config) Rows(defaults map[string]string) (rows []Row) {
 			switch {
 			case key == "models":
 				for _, model := range slices.Sorted(maps.Keys(l.Models)) {
-					rows = append(rows, Row{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.Models[model]), From: l.name})
+					rows = append(rows, Row{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.Models[model]),
+						From: l.name})
 				}
 			case key == "policies":
 				for _, name := range slices.Sorted(maps.Keys(l.Policies)) {
@@ -268,7 +270,8 @@ func (l layer) contextRows(defaults map[string]string) (rows []Row) {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		name := strings.ReplaceAll(key, "_", "-")
 		if _, known := defaults[name]; !known || gshKey(name) != "context."+key {
-			rows = append(rows, Row{Key: "context." + key, Value: settingText(table[key]), From: l.name, Policy: l.policy, Unknown: true})
+			rows = append(rows, Row{Key: "context." + key, Value: settingText(table[key]), From: l.name,
+				Policy: l.policy, Unknown: true})
 		}
 	}
 	return rows

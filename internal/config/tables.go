@@ -97,7 +97,8 @@ func (c *Config) Policies() (own []*compact.Policy, err error) {
 			}
 			p, err := l.Policies[name].policy(name)
 			if err != nil {
-				return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: l.name}, Err: fmt.Errorf("policies.%s: %w", name, err)}
+				return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: l.name},
+					Err: fmt.Errorf("policies.%s: %w", name, err)}
 			}
 			own = append(own, p)
 		}
@@ -118,7 +119,8 @@ func (t policyTable) String() string {
 }
 
 func (t policyTable) policy(name string) (*compact.Policy, error) {
-	p := &compact.Policy{Name: name, About: t.About, Window: compact.PiPolicy.Window, Counter: &tokens.Pi, Note: "from the configuration"}
+	p := &compact.Policy{Name: name, About: t.About, Window: compact.PiPolicy.Window, Counter: &tokens.Pi,
+		Note: "from the configuration"}
 	if t.Like != "" {
 		like, err := compact.FindPolicy(t.Like)
 		if err != nil {

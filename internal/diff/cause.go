@@ -179,7 +179,9 @@ type item struct {
 
 func partItems(parts []prompt.Part) (all []item) {
 	for _, p := range parts {
-		all = append(all, item{p.Name, p.Text, func() json.RawMessage { return json.RawMessage(jsonl.AppendQuoted(nil, p.Text)) }, p.Origin})
+		all = append(all,
+			item{p.Name, p.Text, func() json.RawMessage { return json.RawMessage(jsonl.AppendQuoted(nil, p.Text)) },
+				p.Origin})
 	}
 	return all
 }
@@ -192,7 +194,8 @@ func toolItems(tools []prompt.Tool) (all []item) {
 		for _, v := range f {
 			text = append(v.AppendMinified(text), 0)
 		}
-		all = append(all, item{t.Name, string(text), func() json.RawMessage { return json.RawMessage(t.Append(nil)) }, t.Origin})
+		all = append(all,
+			item{t.Name, string(text), func() json.RawMessage { return json.RawMessage(t.Append(nil)) }, t.Origin})
 	}
 	return all
 }

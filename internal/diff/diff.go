@@ -82,7 +82,8 @@ type Side struct {
 
 func newSide(e *replay.Envelope) (s Side, err error) {
 	s = Side{
-		Rules: e.Replay().Rules, TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Cached: e.Cached(), Uncached: e.Uncached(), Envelope: e,
+		Rules: e.Replay().Rules, TurnIndex: e.TurnIndex, RequestIndex: e.RequestIndex, Cached: e.Cached(),
+		Uncached: e.Uncached(), Envelope: e,
 	}
 	if e.Leaf >= 0 {
 		s.Entry = e.Replay().Session.ID(e.Leaf)
@@ -298,7 +299,8 @@ type side struct {
 }
 
 func newMessages(e *replay.Envelope) side {
-	s := side{r: e.Replay(), load: e.Replay().NewReader(), ms: make([]replay.Piece, 0, e.Cached()+e.Uncached()), cached: e.Cached()}
+	s := side{r: e.Replay(), load: e.Replay().NewReader(), ms: make([]replay.Piece, 0, e.Cached()+e.Uncached()),
+		cached: e.Cached()}
 	for i := range e.Len() {
 		if m := e.Piece(i); m.Sent() {
 			s.ms = append(s.ms, m)

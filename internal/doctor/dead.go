@@ -138,5 +138,6 @@ func (x *exam) olds(v *compact.View, changes []compact.Change, text string) (str
 			still++
 		}
 	}
-	return fmt.Sprintf("%s: no answer used %d of them, the last %s used %d", text, never, phrase.Count(answers, "answer"), still), nil
+	return fmt.Sprintf("%s: no answer used %d of them, the last %s used %d", text, never,
+		phrase.Count(answers, "answer"), still), nil
 }

@@ -54,17 +54,22 @@ type Fill struct {
 
 // A Line is something that is wrong, and what to do about it.
 type Line struct {
-	Kind     string   `json:"kind"`               // `damage`, `cache`, `tools`, `skills`, `context`, `together`, `compaction`
-	Text     string   `json:"text"`               // a sentence
-	Command  string   `json:"command"`            // that fixes it, or shows what only a person can fix
-	Tokens   int64    `json:"tokens,omitempty"`   // that it is about: in the context, carried by each request, hidden, or billed again
-	Cost     *float64 `json:"cost,omitempty"`     // US dollars: that it has cost so far
-	Saves    int      `json:"saves,omitempty"`    // tokens that each request has less after the command
-	Counter  string   `json:"counter,omitempty"`  // that counts them: the one of the command's own plan
-	Once     *float64 `json:"once,omitempty"`     // US dollars that the command costs once: the rest of the context is written to the cache again
-	PaysBack int      `json:"paysBack,omitempty"` // requests after which it has saved that, at the share that the cache has served of this session so far
-	Prompts  int      `json:"prompts,omitempty"`  // about how many prompts of the user take that many requests in this session
-	weight   float64  // what a request costs for it, in dollars, or tokens that cost as much; see the looks
+	// `damage`, `cache`, `tools`, `skills`, `context`, `together`, `compaction`
+	Kind    string `json:"kind"`
+	Text    string `json:"text"`    // a sentence
+	Command string `json:"command"` // that fixes it, or shows what only a person can fix
+	// that it is about: in the context, carried by each request, hidden, or billed again
+	Tokens  int64    `json:"tokens,omitempty"`
+	Cost    *float64 `json:"cost,omitempty"`    // US dollars: that it has cost so far
+	Saves   int      `json:"saves,omitempty"`   // tokens that each request has less after the command
+	Counter string   `json:"counter,omitempty"` // that counts them: the one of the command's own plan
+	// US dollars that the command costs once: the rest of the context is written to the cache again
+	Once *float64 `json:"once,omitempty"`
+	// requests after which it has saved that, at the share that the cache has served of this session so far
+	PaysBack int `json:"paysBack,omitempty"`
+	// about how many prompts of the user take that many requests in this session
+	Prompts int     `json:"prompts,omitempty"`
+	weight  float64 // what a request costs for it, in dollars, or tokens that cost as much; see the looks
 }
 
 // Options are how a session is examined.

@@ -49,7 +49,8 @@ func damaged(r *check.Report) (all []Line) {
 		}
 	}
 	for k, f := range kinds {
-		line := Line{Kind: "damage", Text: check.Find(f.Code).Title, Command: f.Fix, Tokens: int64(f.Hides.Tokens), weight: hides}
+		line := Line{Kind: "damage", Text: check.Find(f.Code).Title, Command: f.Fix, Tokens: int64(f.Hides.Tokens),
+			weight: hides}
 		if f.Severity == check.Error {
 			line.weight = breaks
 		}
@@ -60,7 +61,8 @@ func damaged(r *check.Report) (all []Line) {
 		if n := f.Hides.Messages; n > 0 {
 			line.Text += fmt.Sprintf(": it hides %s", phrase.Count(n, "message"))
 		}
-		if slices.ContainsFunc(fixes, func(m string) bool { return strings.HasPrefix(f.Fix, m) }) && !strings.Contains(f.Fix, " -o ") {
+		if slices.ContainsFunc(fixes, func(m string) bool { return strings.HasPrefix(f.Fix, m) }) &&
+			!strings.Contains(f.Fix, " -o ") {
 			line.Command += " --write"
 		}
 		all = append(all, line)
@@ -103,7 +105,8 @@ func (x *exam) lost() ([]Line, error) {
 			could[k] = x.kept(could[k])
 		}
 		sum.Plus(could[k])
-		if cmp.Or(cmp.Compare(could[k].Cost, could[worst].Cost), cmp.Compare(could[k].Tokens, could[worst].Tokens)) > 0 {
+		if cmp.Or(cmp.Compare(could[k].Cost, could[worst].Cost),
+			cmp.Compare(could[k].Tokens, could[worst].Tokens)) > 0 {
 			worst = k
 		}
 	}
@@ -151,7 +154,8 @@ func (x *exam) money(r cache.Rebilled) string {
 }
 
 // removing are the commands of agents that remove an MCP server.
-var removing = map[string]string{"claude": "claude mcp remove ", "codex": "codex mcp remove ", "gemini": "gemini mcp remove "}
+var removing = map[string]string{"claude": "claude mcp remove ", "codex": "codex mcp remove ",
+	"gemini": "gemini mcp remove "}
 
 // An offering is tools or skills that requests carry, and that go together.
 type offering struct {
@@ -196,7 +200,8 @@ func (x *exam) carried() (all []Line, err error) {
 			rest["tool"].tokens += group.tokens
 			continue
 		}
-		text := fmt.Sprintf("the MCP server %s has %s that nothing called", phrase.Clean(name), phrase.Count(len(group.names), "tool"))
+		text := fmt.Sprintf("the MCP server %s has %s that nothing called", phrase.Clean(name),
+			phrase.Count(len(group.names), "tool"))
 		l := x.unused("tools", text, group, remove+shell.Quote(name))
 		l.Saves = group.tokens
 		all = append(all, l)
@@ -205,7 +210,8 @@ func (x *exam) carried() (all []Line, err error) {
 		if group := rest[kind]; len(group.names) > 0 {
 			names := strings.Join(group.names[:min(mostList, len(group.names))], ", ")
 			more := phrase.If(len(group.names) > mostList, " and %d more", len(group.names)-mostList)
-			text := fmt.Sprintf("%s that nothing used: %s%s", phrase.Count(len(group.names), kind), phrase.Clean(names), more)
+			text := fmt.Sprintf("%s that nothing used: %s%s", phrase.Count(len(group.names), kind),
+				phrase.Clean(names), more)
 			all = append(all, x.unused(kind+"s", text, group, "ctxtool stats "+x.Ref+" --lens context"))
 		}
 	}
@@ -272,8 +278,9 @@ func (x *exam) forgotten() ([]Line, error) {
 		return nil, x.drops.err
 	}
 	return []Line{{
-		Kind:    "compaction",
-		Text:    fmt.Sprintf("the last compaction replaced %s; its summary lacks %s", phrase.Count(x.drops.gone, "message"), strings.Join(lacks, ", ")),
+		Kind: "compaction",
+		Text: fmt.Sprintf("the last compaction replaced %s; its summary lacks %s",
+			phrase.Count(x.drops.gone, "message"), strings.Join(lacks, ", ")),
 		Command: "ctxtool forgot " + x.Ref, weight: forgets,
 	}}, nil
 }

@@ -22,18 +22,20 @@ type Store struct {
 
 // A Project is the sessions of a folder.
 type Project struct {
-	Project  string  `json:"project"`           // the folder
-	Sessions int     `json:"sessions"`          // that were read
-	Requests int     `json:"requests"`          // answered ones of their paths
-	Cost     float64 `json:"cost"`              // US dollars ([figures](figures.md)), each call once
-	Lost     float64 `json:"lost"`              // US dollars of it that the cache could have saved: `rebilled` of `ctxtool cache`
-	Dead     int64   `json:"dead"`              // tokens in contexts that the commands would remove
-	Carried  int64   `json:"carried"`           // tokens of tools and skills that each request has and nothing used, of all sessions together
-	Damaged  int     `json:"damaged"`           // sessions with damage that a command fixes, or that hides something
-	Dropped  int     `json:"dropped"`           // sessions whose last compaction dropped what was needed
-	Session  string  `json:"session,omitempty"` // the worst of them, as a command takes it
-	Worst    *Line   `json:"worst,omitempty"`   // its first line
-	weight   float64 // of all lines
+	Project  string  `json:"project"`  // the folder
+	Sessions int     `json:"sessions"` // that were read
+	Requests int     `json:"requests"` // answered ones of their paths
+	Cost     float64 `json:"cost"`     // US dollars ([figures](figures.md)), each call once
+	// US dollars of it that the cache could have saved: `rebilled` of `ctxtool cache`
+	Lost float64 `json:"lost"`
+	Dead int64   `json:"dead"` // tokens in contexts that the commands would remove
+	// tokens of tools and skills that each request has and nothing used, of all sessions together
+	Carried int64   `json:"carried"`
+	Damaged int     `json:"damaged"`           // sessions with damage that a command fixes, or that hides something
+	Dropped int     `json:"dropped"`           // sessions whose last compaction dropped what was needed
+	Session string  `json:"session,omitempty"` // the worst of them, as a command takes it
+	Worst   *Line   `json:"worst,omitempty"`   // its first line
+	weight  float64 // of all lines
 }
 
 // An Unread is a session without a report.

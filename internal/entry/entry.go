@@ -21,9 +21,10 @@ import (
 // An Item is a message, part or tool of a context and its origin: a line of schema
 // ctxtool/trace.blame/1, or of ctxtool/log.request/1 if new in a request.
 type Item struct {
-	Schema   string       `json:"schema"`
-	Request  origin.Index `json:"request,omitzero"`   // the request that added it; absent in `trace --blame`
-	As       string       `json:"as"`                 // `part`, `tool`, or the role with which the provider gets the message
+	Schema  string       `json:"schema"`
+	Request origin.Index `json:"request,omitzero"` // the request that added it; absent in `trace --blame`
+	// `part`, `tool`, or the role with which the provider gets the message
+	As       string       `json:"as"`
 	Name     string       `json:"name,omitempty"`     // of a part or tool
 	Index    origin.Index `json:"index,omitzero"`     // of a message, from 0; only in `trace --blame`, as is the next
 	Uncached bool         `json:"uncached,omitempty"` // it follows the cached messages
@@ -52,7 +53,8 @@ func (l *itemList) add(one Item, from origin.Origin) (err error) {
 // prompt adds parts and tools.
 func (l *itemList) prompt(parts []prompt.Part, tools []prompt.Tool) error {
 	for _, p := range parts {
-		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: outline.FirstWords(jsonl.UTF8(p.Text))}, p.Origin); err != nil {
+		if err := l.add(Item{As: "part", Name: p.Name, Index: -1, Text: outline.FirstWords(jsonl.UTF8(p.Text))},
+			p.Origin); err != nil {
 			return err
 		}
 	}
@@ -66,7 +68,8 @@ func (l *itemList) prompt(parts []prompt.Part, tools []prompt.Tool) error {
 }
 
 func (l *itemList) message(m replay.Message, index int, uncached bool) error {
-	one := Item{As: m.Raw.Get("role").Text(), Index: origin.Index(index), Uncached: uncached, Text: outline.MessageGist(m.Raw)}
+	one := Item{As: m.Raw.Get("role").Text(), Index: origin.Index(index), Uncached: uncached,
+		Text: outline.MessageGist(m.Raw)}
 	return l.add(one, m.Origin)
 }
 
@@ -105,7 +108,8 @@ func NewItems(e, earlier *replay.Envelope) ([]Item, error) {
 		return nil, err
 	}
 	l := itemList{r: e.Replay(), request: origin.Index(e.RequestIndex)}
-	if err := l.prompt(differing(prompt.Split(was.Parts), prompt.Split(is.Parts), partText), differing(was.Tools, is.Tools, toolText)); err != nil {
+	if err := l.prompt(differing(prompt.Split(was.Parts), prompt.Split(is.Parts), partText),
+		differing(was.Tools, is.Tools, toolText)); err != nil {
 		return nil, err
 	}
 	for m, err := range e.Entered(earlier) {
@@ -139,14 +143,16 @@ func differing[T any](was, is []T, said func(T) (name, text string)) []T {
 
 // An Effect is what an entry did to the envelope on its own path.
 type Effect struct {
-	Before       weigh.Counts `json:"before"`                 // tokens of the request before it
-	After        weigh.Counts `json:"after"`                  // tokens of the request after it
-	Entered      int          `json:"entered"`                // messages that the request before it did not have
-	Parts        []string     `json:"parts,omitempty"`        // names of parts that it set, of those in several sections the sections; each once
-	PartsRemoved []string     `json:"partsRemoved,omitempty"` // names of parts or sections that it removed
-	Tools        []string     `json:"tools,omitempty"`        // names of tools that it set
-	ToolsRemoved []string     `json:"toolsRemoved,omitempty"` // names of tools that it removed
-	Broken       string       `json:"broken,omitempty"`       // why a provider's cache of the previous request cannot serve beyond some point; absent if it can
+	Before  weigh.Counts `json:"before"`  // tokens of the request before it
+	After   weigh.Counts `json:"after"`   // tokens of the request after it
+	Entered int          `json:"entered"` // messages that the request before it did not have
+	// names of parts that it set, of those in several sections the sections; each once
+	Parts        []string `json:"parts,omitempty"`
+	PartsRemoved []string `json:"partsRemoved,omitempty"` // names of parts or sections that it removed
+	Tools        []string `json:"tools,omitempty"`        // names of tools that it set
+	ToolsRemoved []string `json:"toolsRemoved,omitempty"` // names of tools that it removed
+	// why a provider's cache of the previous request cannot serve beyond some point; absent if it can
+	Broken string `json:"broken,omitempty"`
 }
 
 // EffectOf returns the difference between an earlier envelope of a replay and e.
@@ -208,16 +214,20 @@ func changedNames[T any](was, is []T, said func(T) (name, text string)) (set, go
 
 // A Row is an entry in a log, schema ctxtool/log/1.
 type Row struct {
-	Schema    string       `json:"schema"`
-	ID        string       `json:"id"`                  // as the next four as in a tree
-	Line      int          `json:"line"`                // in the file, from 1
-	Time      string       `json:"time,omitempty"`      // as it stands in the file
-	Kind      string       `json:"kind"`                // the role of a message, else the type
-	Text      string       `json:"text,omitempty"`      // the first words
-	Active    bool         `json:"active"`              // on the path to the leaf
-	Did       string       `json:"did,omitempty"`       // effect on the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and after a broken patch, as are the next two
-	Tokens    *int         `json:"tokens,omitempty"`    // tokens that it added to the request, negative if it removed some
-	Context   *int         `json:"context,omitempty"`   // size of the context after the entry in tokens ([figures](figures.md))
+	Schema string `json:"schema"`
+	ID     string `json:"id"`             // as the next four as in a tree
+	Line   int    `json:"line"`           // in the file, from 1
+	Time   string `json:"time,omitempty"` // as it stands in the file
+	Kind   string `json:"kind"`           // the role of a message, else the type
+	Text   string `json:"text,omitempty"` // the first words
+	Active bool   `json:"active"`         // on the path to the leaf
+	// effect on the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and
+	// after a broken patch, as are the next two
+	Did string `json:"did,omitempty"`
+	// tokens that it added to the request, negative if it removed some
+	Tokens *int `json:"tokens,omitempty"`
+	// size of the context after the entry in tokens ([figures](figures.md))
+	Context   *int         `json:"context,omitempty"`
 	Estimated int          `json:"estimated,omitempty"` // of these, those that no provider has recorded
 	Request   *int         `json:"request,omitempty"`   // number of the request that the entry answers, from 0
 	Mark      string       `json:"mark,omitempty"`      // `T`: messages became smaller; `C`: the history was compacted
@@ -234,7 +244,8 @@ type logBoundary struct {
 
 // RowOf returns the log row of a step at an index of a path, without what the entry itself
 // contains, given the tokens of the context before and after it, and its size then.
-func RowOf(s *sessionfmt.Session, step replay.Step, before, after weigh.Counts, size weigh.Size, path []int, at int) (row Row, err error) {
+func RowOf(s *sessionfmt.Session, step replay.Step, before, after weigh.Counts, size weigh.Size, path []int,
+	at int) (row Row, err error) {
 	delta := after.Total - before.Total
 	row = Row{Active: true, Tokens: &delta, Context: &size.Tokens, Estimated: size.Estimated, Did: step.Did.String()}
 	if n := step.Answers(); n >= 0 {
@@ -345,14 +356,18 @@ func sent(e *replay.Envelope) (all []replay.Piece) {
 
 // A Meta describes an envelope: meta of schema ctxtool/replay/1.
 type Meta struct {
-	Model        models.Ref   `json:"model,omitzero"` // from `--model`, else the path, else the baseline
-	Limit        int64        `json:"limit"`          // context window in tokens, 0 if unknown
-	TurnIndex    int          `json:"turnIndex"`      // user prompts so far, minus one
-	RequestIndex int          `json:"requestIndex"`   // answers so far, which is the number of the next request, from 0
-	Tokens       weigh.Counts `json:"tokens"`         // as pi's `/context` counts: UTF-16 units divided by four, rounded up per message
-	Rules        replay.Rules `json:"rules"`          // the rules used, `pi` or `envelope`
-	Leaf         string       `json:"leaf,omitempty"` // id of the last entry replayed; absent for the empty state
-	Usage        weigh.Size   `json:"contextUsage"`   // the size of the context ([figures](figures.md)), `{tokens, percent, estimated}`: the last answer's recorded usage plus an estimate of what follows it, which is `estimated`, and its percentage of the window, null where that is not known
+	Model        models.Ref `json:"model,omitzero"` // from `--model`, else the path, else the baseline
+	Limit        int64      `json:"limit"`          // context window in tokens, 0 if unknown
+	TurnIndex    int        `json:"turnIndex"`      // user prompts so far, minus one
+	RequestIndex int        `json:"requestIndex"`   // answers so far, which is the number of the next request, from 0
+	// as pi's `/context` counts: UTF-16 units divided by four, rounded up per message
+	Tokens weigh.Counts `json:"tokens"`
+	Rules  replay.Rules `json:"rules"`          // the rules used, `pi` or `envelope`
+	Leaf   string       `json:"leaf,omitempty"` // id of the last entry replayed; absent for the empty state
+	// the size of the context ([figures](figures.md)), `{tokens, percent, estimated}`: the last answer's recorded usage
+	// plus an estimate of what follows it, which is `estimated`, and its percentage of the window, null where that is
+	// not known
+	Usage weigh.Size `json:"contextUsage"`
 }
 
 // MetaOf returns the description of an envelope, with its tokens counted.

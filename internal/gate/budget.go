@@ -82,7 +82,8 @@ func (d *Drift) UnmarshalText(text []byte) error {
 	t, down := strings.CutPrefix(t, "-")
 	d.Up, d.Down = up || !down, down || !up
 	if up && down || d.Amount.UnmarshalText([]byte(t)) != nil {
-		return fmt.Errorf("drift %q: must be a number or a percentage such as 5%%, +5%% or -5%%", sessionfmt.Quote(string(text)))
+		return fmt.Errorf("drift %q: must be a number or a percentage such as 5%%, +5%% or -5%%",
+			sessionfmt.Quote(string(text)))
 	}
 	return nil
 }
@@ -99,7 +100,8 @@ func (f *Figure) limit(text string) (*float64, error) {
 	case err != nil || percent && f.Unit != table.Share:
 		return nil, fmt.Errorf("%s: limit %q: must be %s", f.Name, sessionfmt.Quote(text), limitForms[f.Unit])
 	case f.Unit == table.Share && !percent && n > 1:
-		return nil, fmt.Errorf("%s: limit %q: must be between 0 and 1, or a percentage such as %s%%", f.Name, sessionfmt.Quote(text), sessionfmt.Quote(text))
+		return nil, fmt.Errorf("%s: limit %q: must be between 0 and 1, or a percentage such as %s%%", f.Name,
+			sessionfmt.Quote(text), sessionfmt.Quote(text))
 	case percent:
 		n /= 100
 	}
@@ -108,7 +110,8 @@ func (f *Figure) limit(text string) (*float64, error) {
 
 // limitForms describe the limits of each unit, for errors.
 var limitForms = map[table.Unit]string{
-	table.Number: "a number", table.Tokens: "tokens, such as 150000 or 150k", table.Bytes: "bytes, such as 20000000 or 20M",
+	table.Number: "a number", table.Tokens: "tokens, such as 150000 or 150k",
+	table.Bytes:   "bytes, such as 20000000 or 20M",
 	table.Dollars: "dollars, such as 1.20", table.Share: "a share, such as 0.8 or 80%",
 }
 
@@ -120,7 +123,8 @@ const BudgetHelp = "FIGURE<=LIMIT or FIGURE>=LIMIT, with ~TOLERANCE and :warning
 func ParseBudget(text string) (b Budget, err error) {
 	at := strings.IndexAny(text, "<>")
 	if at < 0 || !strings.HasPrefix(text[at+1:], "=") {
-		return b, &sessionfmt.Error{Err: fmt.Errorf("%q is not a budget", sessionfmt.Quote(text)), Hint: "write " + BudgetHelp}
+		return b, &sessionfmt.Error{Err: fmt.Errorf("%q is not a budget", sessionfmt.Quote(text)),
+			Hint: "write " + BudgetHelp}
 	}
 	if b.Figure, err = FindFigure(strings.TrimSpace(text[:at])); err != nil {
 		return b, err

@@ -50,7 +50,8 @@ var figures = []Figure{
 	{"context.unused", table.Tokens, eachSession, "tokens per request of tools and skills that no request used"},
 	{"growth.peak", table.Tokens, eachSession, "tokens of the largest request of each session's path"},
 	{"growth.share", table.Share, eachSession, "the largest share of the window"},
-	{"cost.total", table.Dollars, allSessions, "dollars of all sessions together, each call once: as recorded, else by the table"},
+	{"cost.total", table.Dollars, allSessions,
+		"dollars of all sessions together, each call once: as recorded, else by the table"},
 	{"cost.recorded", table.Dollars, allSessions, "the part of it that is recorded"},
 	{"cost.session", table.Dollars, eachSession, "dollars of each session"},
 	{"cost.day", table.Dollars, eachGroup, "dollars of each day, each call once"},
@@ -60,7 +61,8 @@ var figures = []Figure{
 	{"bytes.request", table.Bytes, eachSession, "bytes of the next request of each session"},
 	{"bytes.share", table.Share, eachSession, "their share of what the provider takes"},
 	{"bytes.line", table.Bytes, eachSession, "bytes of the largest line of each file"},
-	{"cache.hit-rate", table.Share, allSessions, "what a cache served of the prompts of the paths, all sessions together"},
+	{"cache.hit-rate", table.Share, allSessions,
+		"what a cache served of the prompts of the paths, all sessions together"},
 	{"cache.session-hit-rate", table.Share, eachSession, "the same of each session"},
 	{"cache.rebilled", table.Dollars, allSessions, "dollars rebilled, all sessions together"},
 	{"check.errors", table.Number, eachSession, "errors that ctxtool check finds in each session"},
@@ -69,13 +71,14 @@ var figures = []Figure{
 
 // A Reading is a value of a figure: tokens, bytes, dollars, a number, or a share from 0 to 1.
 type Reading struct {
-	File       string   `json:"file,omitempty"`       // the session; absent for all together
-	Group      string   `json:"group,omitempty"`      // the day; absent for all together
-	Entry      string   `json:"entry,omitempty"`      // the entry with the value
-	Line       int      `json:"line,omitempty"`       // of that entry, from 1
-	Value      *float64 `json:"value,omitempty"`      // absent if there is none; `reason` says why
-	Unpriced   int      `json:"unpriced,omitempty"`   // calls without a price, or tokens for `cache.rebilled`: the value is at least this
-	Calibrated bool     `json:"calibrated,omitempty"` // the value is counted, and scaled by a fitted factor
+	File  string   `json:"file,omitempty"`  // the session; absent for all together
+	Group string   `json:"group,omitempty"` // the day; absent for all together
+	Entry string   `json:"entry,omitempty"` // the entry with the value
+	Line  int      `json:"line,omitempty"`  // of that entry, from 1
+	Value *float64 `json:"value,omitempty"` // absent if there is none; `reason` says why
+	// calls without a price, or tokens for `cache.rebilled`: the value is at least this
+	Unpriced   int  `json:"unpriced,omitempty"`
+	Calibrated bool `json:"calibrated,omitempty"` // the value is counted, and scaled by a fitted factor
 }
 
 // lens returns the name of the lens that computes the figure.
@@ -163,7 +166,8 @@ func readContext(p *stats.ContextPart, add adder) {
 	}
 	if len(p.Largest) > 0 {
 		l := &p.Largest[0]
-		add("largest", Reading{File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.Calibrated()}, float64(l.Tokens))
+		add("largest", Reading{File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.Calibrated()},
+			float64(l.Tokens))
 	}
 	again := Reading{Calibrated: p.Calibrated()}
 	if most := p.Rereads.Largest; len(most) > 0 {

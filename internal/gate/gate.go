@@ -33,17 +33,19 @@ type Gate struct {
 
 // A Verdict is the comparison of a value with a budget or the saved run.
 type Verdict struct {
-	State    State    `json:"state"`          // `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
+	// `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
+	State    State    `json:"state"`
 	Severity severity `json:"severity"`       // `error` or `warning`
 	Figure   string   `json:"figure"`         // as in the help; `readable` is a session without some or all figures
 	Unit     string   `json:"unit,omitempty"` // `number`, `tokens`, `bytes`, `dollars` or `share`
 	Reading
-	Max    *float64 `json:"max,omitempty"`       // the upper limit
-	Min    *float64 `json:"min,omitempty"`       // the lower limit
-	Saved  *float64 `json:"saved,omitempty"`     // the value in the saved run, if the limits come from it
-	Slack  float64  `json:"tolerance,omitempty"` // allowed beyond a limit
-	Over   float64  `json:"over,omitempty"`      // how far the value is beyond a limit; absent if it is not
-	Reason string   `json:"reason,omitempty"`    // why there is no value, why the session has no figures, or that the saved run does not have it
+	Max   *float64 `json:"max,omitempty"`       // the upper limit
+	Min   *float64 `json:"min,omitempty"`       // the lower limit
+	Saved *float64 `json:"saved,omitempty"`     // the value in the saved run, if the limits come from it
+	Slack float64  `json:"tolerance,omitempty"` // allowed beyond a limit
+	Over  float64  `json:"over,omitempty"`      // how far the value is beyond a limit; absent if it is not
+	// why there is no value, why the session has no figures, or that the saved run does not have it
+	Reason string `json:"reason,omitempty"`
 
 	Path string `json:"-"` // of the file from the current folder
 
@@ -80,7 +82,8 @@ type Report struct {
 const Unreadable = "readable"
 
 // ErrEmpty is returned if there is no session to judge.
-var ErrEmpty error = &sessionfmt.Error{Err: errors.New("no session to judge"), Hint: "--allow-empty accepts no sessions"}
+var ErrEmpty error = &sessionfmt.Error{Err: errors.New("no session to judge"),
+	Hint: "--allow-empty accepts no sessions"}
 
 // Lenses returns the names of the lenses that the gate needs.
 func (g *Gate) Lenses() (names []string) {
@@ -104,7 +107,8 @@ func (g *Gate) By(asked []string) []string {
 func (g *Gate) Targets() bool {
 	for i := range figures {
 		f := &figures[i]
-		if strings.HasPrefix(f.Name, sweCLI+".") && (slices.Contains(g.figures(), f) || g.Saved != nil && g.Saved.values(f) != nil) {
+		if strings.HasPrefix(f.Name, sweCLI+".") && (slices.Contains(g.figures(), f) ||
+			g.Saved != nil && g.Saved.values(f) != nil) {
 			return true
 		}
 	}
@@ -115,7 +119,8 @@ func (g *Gate) Targets() bool {
 func (g *Gate) figures() (all []*Figure) {
 	for i := range figures {
 		f := &figures[i]
-		if _, ok := g.Drifts[f]; g.Saved != nil && ok || slices.ContainsFunc(g.Budgets, func(b Budget) bool { return b.Figure == f }) {
+		if _, ok := g.Drifts[f]; g.Saved != nil && ok ||
+			slices.ContainsFunc(g.Budgets, func(b Budget) bool { return b.Figure == f }) {
 			all = append(all, f)
 		}
 	}
@@ -127,7 +132,8 @@ func (g *Gate) figures() (all []*Figure) {
 func (g *Gate) Start(lenses []string) error {
 	if g.Saved == nil {
 		if len(g.Budgets) == 0 {
-			return &sessionfmt.Error{Err: errors.New("the gate has no budget and no saved run"), Hint: "set one: --require 'FIGURE<=LIMIT', or --against FILE"}
+			return &sessionfmt.Error{Err: errors.New("the gate has no budget and no saved run"),
+				Hint: "set one: --require 'FIGURE<=LIMIT', or --against FILE"}
 		}
 		return nil
 	}
@@ -156,7 +162,8 @@ func (g *Gate) Add(one *stats.Report) {
 		g.paths[one.File] = one.Path
 	}
 	if why := cmp.Or(one.Error, one.Stopped); why != "" {
-		v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, Reading: Reading{File: one.File}, Reason: why, order: -1}
+		v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, Reading: Reading{File: one.File},
+			Reason: why, order: -1}
 		if g.WarnBroken {
 			v.Severity = Warning
 		}
@@ -216,7 +223,8 @@ func (g *Gate) judge(r *stats.Report, meant func(f *Figure) bool) {
 		}
 		values := valuesOf(r, b.Figure)
 		if len(values) == 0 {
-			add(b.Figure, Verdict{State: Unknown, Severity: b.Severity, Max: b.Max, Min: b.Min, Reason: "nothing to judge", order: i})
+			add(b.Figure, Verdict{State: Unknown, Severity: b.Severity, Max: b.Max, Min: b.Min,
+				Reason: "nothing to judge", order: i})
 		}
 		for _, value := range values {
 			v := Verdict{Severity: b.Severity, Max: b.Max, Min: b.Min, order: i}

@@ -60,7 +60,8 @@ type File interface {
 var pageFiles embed.FS
 
 // modules are the scripts of a page, each before those that use it.
-var modules = []string{"dom", "store", "model", "windowed", "diff", "markdown", "entry", "talk", "side", "context", "chart", "app"}
+var modules = []string{"dom", "store", "model", "windowed", "diff", "markdown", "entry", "talk", "side", "context",
+	"chart", "app"}
 
 // chunkSize is the number of bytes of a session that are packed together.
 const chunkSize = 512 << 10
@@ -185,7 +186,8 @@ type Part struct {
 
 // whole writes the data of the whole session.
 func (h *Page) whole(w io.Writer, page int, pages []Part) error {
-	head := Head{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, State: h.State, Page: page, Pages: pages}
+	head := Head{Head: h.Report.Head, Chunks: make([]int, len(h.chunks)), Index: h.Index, State: h.State, Page: page,
+		Pages: pages}
 	head.File, head.Redacted = h.File, h.Redacted
 	for k, c := range h.chunks {
 		head.Chunks[k] = c[0]
@@ -213,7 +215,8 @@ type shell struct{ before, after []byte }
 
 // policy is the content security policy of a page: it may run its own scripts and show its
 // own images, and nothing else.
-const policy = "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+const policy = "default-src 'none'; script-src %s; style-src %s; img-src data:; base-uri 'none'; form-action 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'"
 
 // served is what the policy of a page has that is served: it may ask its server, and nobody else.
 const served = "; connect-src 'self'"
@@ -286,7 +289,8 @@ func assemble(page, policy string, modules, libraries []string) string {
 	css := readFile("page.css")
 	var out strings.Builder
 	err := templates().Execute(&out, page, map[string]any{
-		"Title": titleMark, "Data": strings.TrimSuffix(dataMark, "\n"), "Scripts": scripts, "Style": css, "Policy": fmt.Sprintf(policy, strings.Join(hashes, " "), hash(css)),
+		"Title": titleMark, "Data": strings.TrimSuffix(dataMark, "\n"), "Scripts": scripts, "Style": css,
+		"Policy": fmt.Sprintf(policy, strings.Join(hashes, " "), hash(css)),
 	})
 	if err != nil {
 		panic(err) // likewise
@@ -339,7 +343,8 @@ func writeData(w io.Writer, shell *shell, v any) error {
 	if _, err := w.Write(shell.before); err != nil {
 		return err
 	}
-	if err := packAll(w, []part{{"head", v}}, func(p *packer, d part) error { return p.value(hardest, d) }); err != nil {
+	if err := packAll(w, []part{{"head", v}},
+		func(p *packer, d part) error { return p.value(hardest, d) }); err != nil {
 		return err
 	}
 	_, err := w.Write(shell.after)

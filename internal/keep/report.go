@@ -23,8 +23,9 @@ type Report struct {
 
 // A Row is a file of a session, or a database of sessions.
 type Row struct {
-	File    string `json:"file"`              // as it was found
-	State   string `json:"state,omitempty"`   // `new`, `grown`, `rewritten` (it has lost something that the archive has), `unchanged`
+	File string `json:"file"` // as it was found
+	// `new`, `grown`, `rewritten` (it has lost something that the archive has), `unchanged`
+	State   string `json:"state,omitempty"`
 	Size    int64  `json:"size,omitempty"`    // bytes that were copied
 	Packed  int64  `json:"packed,omitempty"`  // bytes of the copy
 	Older   string `json:"older,omitempty"`   // where the older state of a rewritten one is

@@ -34,7 +34,8 @@ func Lines(old, new string) (all []Line) {
 		m.DiffTimeout = 0 // the same diff on every machine
 		x, y, lines := m.DiffLinesToRunes(joinLines(from), joinLines(to))
 		for _, d := range m.DiffCharsToLines(m.DiffMainRunes(x, y, false), lines) {
-			mark := map[diffmatchpatch.Operation]byte{diffmatchpatch.DiffDelete: '-', diffmatchpatch.DiffInsert: '+', diffmatchpatch.DiffEqual: ' '}[d.Type]
+			mark := map[diffmatchpatch.Operation]byte{diffmatchpatch.DiffDelete: '-', diffmatchpatch.DiffInsert: '+',
+				diffmatchpatch.DiffEqual: ' '}[d.Type]
 			all = marked(all, mark, splitLines(d.Text))
 		}
 	}

@@ -55,28 +55,35 @@ const (
 // All are the operations, in the order of the documentation.
 var All = []Op{
 	{
-		Name: "system_part_set", Fold: setPart, About: "set the first part of that name, or add it at the end", Cached: true,
-		Fields:  []Field{{Name: "partName", Type: Text, Required: true}, {Name: "text", Type: Text, About: "empty if null or absent"}},
-		Example: `{"op":"system_part_set","scope":"cached","partName":"policy","text":"Never output secrets.","invalidateCacheReason":"add policy"}`,
+		Name: "system_part_set", Fold: setPart, About: "set the first part of that name, or add it at the end",
+		Cached: true,
+		Fields: []Field{{Name: "partName", Type: Text, Required: true},
+			{Name: "text", Type: Text, About: "empty if null or absent"}},
+		Example: `{"op":"system_part_set","scope":"cached","partName":"policy","text":"Never output secrets.",` +
+			`"invalidateCacheReason":"add policy"}`,
 	},
 	{
 		Name: "system_part_remove", Fold: removePart, About: "remove all parts of that name", Cached: true,
-		Fields:  []Field{{Name: "partName", Type: Text, Required: true}},
-		Example: `{"op":"system_part_remove","scope":"cached","partName":"policy","invalidateCacheReason":"drop policy"}`,
+		Fields: []Field{{Name: "partName", Type: Text, Required: true}},
+		Example: `{"op":"system_part_remove","scope":"cached","partName":"policy",` +
+			`"invalidateCacheReason":"drop policy"}`,
 	},
 	{
 		Name: "system_parts_replace", Fold: replaceParts, About: "replace all parts", Cached: true,
 		Fields: []Field{{Name: "parts", Type: List, Required: true, Of: []Field{
 			{Name: "name", Type: Text, Required: true}, {Name: "text", Type: Text, About: "empty if null or absent"},
 		}}},
-		Example: `{"op":"system_parts_replace","scope":"cached","parts":[{"name":"base","text":"You are brief."}],"invalidateCacheReason":"new prompt"}`,
+		Example: `{"op":"system_parts_replace","scope":"cached","parts":[{"name":"base",` +
+			`"text":"You are brief."}],"invalidateCacheReason":"new prompt"}`,
 	},
 	{
 		Name: "tools_replace", Fold: replaceTools, About: "replace all tool definitions", Cached: true,
 		Fields: []Field{{Name: "tools", Type: List, Required: true, Of: []Field{
-			{Name: "name", Type: Text, Required: true}, {Name: "description"}, {Name: "parameters", About: "a JSON Schema"},
+			{Name: "name", Type: Text, Required: true}, {Name: "description"},
+			{Name: "parameters", About: "a JSON Schema"},
 		}}},
-		Example: `{"op":"tools_replace","scope":"cached","tools":[{"name":"read","description":"Read a file","parameters":{"type":"object"}}],"invalidateCacheReason":"new schema"}`,
+		Example: `{"op":"tools_replace","scope":"cached","tools":[{"name":"read","description":"Read a file",` +
+			`"parameters":{"type":"object"}}],"invalidateCacheReason":"new schema"}`,
 	},
 	{
 		Name: "tools_remove", Fold: removeTools, About: "remove the tools of those names", Cached: true,
@@ -85,17 +92,21 @@ var All = []Op{
 	},
 	{
 		Name: Replace, About: "replace all cached messages", Cached: true,
-		Fields:  []Field{{Name: "messages", Type: Messages, Required: true, About: "as a provider gets them"}},
-		Example: `{"op":"messages_cached_replace","scope":"cached","messages":[{"role":"user","content":"Go on."}],"invalidateCacheReason":"old output"}`,
+		Fields: []Field{{Name: "messages", Type: Messages, Required: true, About: "as a provider gets them"}},
+		Example: `{"op":"messages_cached_replace","scope":"cached","messages":[{"role":"user",` +
+			`"content":"Go on."}],"invalidateCacheReason":"old output"}`,
 	},
 	{
 		Name: Append, About: "add messages after all cached ones; needs no reason",
-		Fields:  []Field{{Name: "messages", Type: Messages, Required: true, About: "as a provider gets them"}},
-		Example: `{"op":"messages_uncached_append","scope":"uncached","messages":[{"role":"user","content":"On branch main."}]}`,
+		Fields: []Field{{Name: "messages", Type: Messages, Required: true, About: "as a provider gets them"}},
+		Example: `{"op":"messages_uncached_append","scope":"uncached","messages":[{"role":"user",` +
+			`"content":"On branch main."}]}`,
 	},
 	{
-		Name: "options_set", Fold: setOptions, About: "set the options that are not null; none can be cleared", Cached: true,
-		Fields:  []Field{{Name: "reasoning", Type: Text}, {Name: "temperature", Type: Number}, {Name: "maxTokens", Type: Number}},
+		Name: "options_set", Fold: setOptions, About: "set the options that are not null; none can be cleared",
+		Cached: true,
+		Fields: []Field{{Name: "reasoning", Type: Text}, {Name: "temperature", Type: Number},
+			{Name: "maxTokens", Type: Number}},
 		Example: `{"op":"options_set","scope":"cached","reasoning":"low","invalidateCacheReason":"easy work"}`,
 	},
 	{
@@ -106,7 +117,9 @@ var All = []Op{
 			{Name: "timestamp", About: "of the summary, in milliseconds since 1970"},
 			{Name: "tokensBefore", About: "tokens of the context before"},
 		},
-		Example: `{"op":"compaction_apply","scope":"cached","summary":"The build was fixed.","firstKeptMessageIndex":12,"timestamp":1793696405000,"tokensBefore":90000,"invalidateCacheReason":"window full"}`,
+		Example: `{"op":"compaction_apply","scope":"cached","summary":"The build was fixed.",` +
+			`"firstKeptMessageIndex":12,"timestamp":1793696405000,"tokensBefore":90000,` +
+			`"invalidateCacheReason":"window full"}`,
 	},
 }
 

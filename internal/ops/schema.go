@@ -29,7 +29,8 @@ func ResultSchema() any {
 					"patch": patch, "transformerName": text,
 					"display": schema{
 						"type": "object", "required": []string{"title"},
-						"properties": schema{"title": text, "summary": text, "markdown": text, "rendererId": text, "rendererProps": schema{}},
+						"properties": schema{"title": text, "summary": text, "markdown": text, "rendererId": text,
+							"rendererProps": schema{}},
 					},
 				},
 			},

@@ -139,7 +139,8 @@ func (g *gist) replaced(name, patch jsonl.Value, n int) {
 		}
 	}
 	g.words = g.words[:0]
-	g.add(fmt.Sprintf("%s: the context becomes %d %s", name.Text(), n, cmp.Or(map[int]string{1: "message"}[n], "messages")))
+	g.add(fmt.Sprintf("%s: the context becomes %d %s", name.Text(), n,
+		cmp.Or(map[int]string{1: "message"}[n], "messages")))
 }
 
 // String returns the collected text, on one line.

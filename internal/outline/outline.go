@@ -44,7 +44,8 @@ func Of(s *sessionfmt.Session, leaf int) iter.Seq2[Node, error] {
 			yield(Node{}, err)
 			return
 		}
-		o := outline{s: s, leaf: leaf, tree: s.Tree(), lines: NewReader(s), labels: map[int]string{}, active: make([]bool, s.Len())}
+		o := outline{s: s, leaf: leaf, tree: s.Tree(), lines: NewReader(s), labels: map[int]string{},
+			active: make([]bool, s.Len())}
 		for name, i := range labels {
 			o.labels[i] = name
 		}

@@ -99,7 +99,8 @@ type Report struct {
 func New(r *replay.Replay, leaf int) *Report {
 	p := &Report{
 		s: r.Session, r: r, leaf: leaf, speak: r.NewReader(),
-		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{}, models: map[models.Ref]int{}, prompts: map[promptKey]int{},
+		bodies: map[uint64]int{}, places: map[replay.Piece]int{}, texts: map[string]int{}, steps: map[int]int{},
+		models: map[models.Ref]int{}, prompts: map[promptKey]int{},
 		done: make(chan struct{}),
 	}
 	p.about, _ = outline.Headed(p.s) // what cannot be read stops the page too
@@ -143,7 +144,8 @@ func (p *Report) requests(leaf int) error {
 		return err
 	}
 	for _, stop := range l.Stopped {
-		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: stop.Record, Line: p.s.Line(stop.Record), Text: stop.Err.Error()})
+		p.Head.Stopped = append(p.Head.Stopped, Finding{Row: stop.Record, Line: p.s.Line(stop.Record),
+			Text: stop.Err.Error()})
 	}
 	for _, k := range l.Replayed {
 		if err := p.request(l, k); err != nil {
@@ -164,9 +166,11 @@ func (p *Report) requests(leaf int) error {
 	about := p.about
 	about.First = "" // the title has it
 	p.Head = Head{
-		Schema: "ctxtool/page/2", Olds: activity.OldTexts, News: activity.NewTexts, About: about, Reading: s.Reading(), Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
-		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window, Prices: models.Date,
-		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
+		Schema: "ctxtool/page/2", Olds: activity.OldTexts, News: activity.NewTexts, About: about, Reading: s.Reading(),
+		Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
+		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window,
+		Prices: models.Date,
+		Cache:  CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}
 	p.findings(r.AllFindings())
 	return nil
@@ -251,7 +255,8 @@ type Summary struct {
 	Entries  int    `json:"entries"`
 	Findings int    `json:"findings,omitempty"`
 	// Cost is in dollars, of all calls, Recorded the part of it that is recorded, and Copied the one
-	// that another session of the store has too. Tokens are those of all recorded prompts, Read those of them that came from a cache.
+	// that another session of the store has too. Tokens are those of all recorded prompts, Read those of them that came
+	// from a cache.
 	Cost     float64 `json:"cost"`
 	Recorded float64 `json:"recorded"`
 	Copied   float64 `json:"copied,omitempty"`

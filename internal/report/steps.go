@@ -118,7 +118,8 @@ func (p *Report) request(l *ledger.Ledger, k int32) error {
 	if err != nil {
 		return err
 	}
-	return p.settings(l, setting{int(q.Leaf), before, l.Counts(q), ref, promptKey{q.Prompt, l.Levels[q.Level]}, l.Thinking(q)})
+	return p.settings(l, setting{int(q.Leaf), before, l.Counts(q), ref, promptKey{q.Prompt, l.Levels[q.Level]},
+		l.Thinking(q)})
 }
 
 // A setting is what a request has besides its messages.
@@ -140,7 +141,8 @@ type promptKey struct {
 func (p *Report) settings(l *ledger.Ledger, s setting) error {
 	st, n := &p.Steps, s.counts
 	st.Before, st.Leaf = append(st.Before, s.before), append(st.Leaf, s.leaf)
-	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools), append(st.Messages, n.Messages)
+	st.System, st.Tools, st.Messages = append(st.System, n.System), append(st.Tools, n.Tools),
+		append(st.Messages, n.Messages)
 	number, err := p.prompt(l, &s)
 	if err != nil {
 		return err
@@ -249,7 +251,8 @@ func (p *Report) row(piece ledger.Message) (int, error) {
 		p.bodies[piece.Content] = body
 	}
 	x.Entry, x.By, x.Op = append(x.Entry, from.Record), append(x.By, from.By), append(x.Op, from.Op)
-	x.Kind, x.Tokens, x.Row = append(x.Kind, int(piece.Kind())), append(x.Tokens, int(piece.Tokens)), append(x.Row, body)
+	x.Kind, x.Tokens, x.Row = append(x.Kind, int(piece.Kind())), append(x.Tokens, int(piece.Tokens)),
+		append(x.Row, body)
 	return n + at, nil
 }
 
@@ -266,7 +269,8 @@ func (p *Report) prompt(l *ledger.Ledger, s *setting) (int, error) {
 		return at, nil
 	}
 	is, was := &l.Prompts[s.prompt.number], new(prompt.State)
-	out := Prompt{From: -1, Parts: [][]any{}, Tools: [][]any{}, Known: is.Known, Reasoning: json.RawMessage(s.prompt.level), number: s.prompt.number}
+	out := Prompt{From: -1, Parts: [][]any{}, Tools: [][]any{}, Known: is.Known,
+		Reasoning: json.RawMessage(s.prompt.level), number: s.prompt.number}
 	if s.before >= 0 {
 		out.From = st.Prompt[s.before]
 		was = &l.Prompts[st.Prompts[out.From].number].State

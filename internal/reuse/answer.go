@@ -77,7 +77,9 @@ func isFile(path []byte, alone bool) bool {
 // everywhere are the terms of files that an agent expects in a project without having seen them.
 var everywhere = func() map[uint64]bool {
 	all := map[uint64]bool{}
-	for _, name := range strings.Fields("README.md CHANGELOG.md CONTRIBUTING.md LICENSE.md AGENTS.md CLAUDE.md go.mod go.sum main.go package.json package-lock.json tsconfig.json index.ts index.js index.html Cargo.toml pyproject.toml requirements.txt setup.py __init__.py") {
+	for _, name := range strings.Fields("README.md CHANGELOG.md CONTRIBUTING.md LICENSE.md AGENTS.md CLAUDE.md " +
+		"go.mod go.sum main.go package.json package-lock.json tsconfig.json index.ts index.js index.html Cargo.toml " +
+		"pyproject.toml requirements.txt setup.py __init__.py") {
 		all[hash(Path, []byte(name))] = true
 	}
 	return all

@@ -17,23 +17,28 @@ import (
 // summary lacks, and terms that later answers used. It is a line of schema
 // ctxtool/compactions/1.
 type Compaction struct {
-	Schema  string   `json:"schema"`
-	Entry   string   `json:"entry"`           // the compaction, or the transform that compacts
-	Line    int      `json:"line"`            // of that entry, from 1
-	Reset   bool     `json:"reset,omitempty"` // it is a reset: a compaction without a summary
-	Time    string   `json:"time,omitempty"`  // of that entry, as in the file
-	Request int      `json:"request"`         // the next request, from 0
-	Before  int      `json:"before"`          // tokens of the context before it, as pi's `/context` counts them
-	After   int      `json:"after"`           // and after it
-	Dropped int      `json:"dropped"`         // messages that left the context
-	Kept    int      `json:"kept"`            // messages after it, its summary included
-	Lost    []Lost   `json:"lost"`            // facts of the dropped messages that the summary lacks, the most important first
-	Used    []Reused `json:"used"`            // what later answers used of the dropped messages while no message of the context had it, as `simulate` finds regrets, the least likely to be chance first
+	Schema  string `json:"schema"`
+	Entry   string `json:"entry"`           // the compaction, or the transform that compacts
+	Line    int    `json:"line"`            // of that entry, from 1
+	Reset   bool   `json:"reset,omitempty"` // it is a reset: a compaction without a summary
+	Time    string `json:"time,omitempty"`  // of that entry, as in the file
+	Request int    `json:"request"`         // the next request, from 0
+	Before  int    `json:"before"`          // tokens of the context before it, as pi's `/context` counts them
+	After   int    `json:"after"`           // and after it
+	Dropped int    `json:"dropped"`         // messages that left the context
+	Kept    int    `json:"kept"`            // messages after it, its summary included
+	// facts of the dropped messages that the summary lacks, the most important first
+	Lost []Lost `json:"lost"`
+	// what later answers used of the dropped messages while no message of the context had it, as `simulate` finds
+	// regrets, the least likely to be chance first
+	Used []Reused `json:"used"`
 }
 
 // A Lost is a fact that the summary lacks.
 type Lost struct {
-	Kind  string `json:"kind"`           // `constraint` (a demand of the user), `failure` (a call that failed and did not succeed later), `path` (of a file that a tool was called with), `command` (one with an effect)
+	// `constraint` (a demand of the user), `failure` (a call that failed and did not succeed later), `path` (of a file
+	// that a tool was called with), `command` (one with an effect)
+	Kind  string `json:"kind"`
 	What  string `json:"what"`           // the sentence, path or command, or the call that failed and its error
 	Entry string `json:"entry"`          // the entry with the fact
 	Line  int    `json:"line"`           // of that entry
@@ -218,7 +223,8 @@ func (t *tracing) use(all []Regret, names []string) {
 		if !known {
 			from := t.messages.Numbered(int32(one.Message)).Origin().Record
 			k = len(d.used)
-			at[is], d.used = k, append(d.used, Reused{Kind: is.kind, What: is.name, Entry: s.ID(from), Line: s.Line(from)})
+			at[is], d.used = k,
+				append(d.used, Reused{Kind: is.kind, What: is.name, Entry: s.ID(from), Line: s.Line(from)})
 		}
 		u, by := &d.used[k], usedBy{answer.request, s.ID(answer.record)}
 		if n := len(u.By); n == 0 || u.By[n-1] != by {
@@ -259,10 +265,12 @@ func (t *tracing) compaction(d *drop, carried *survival.Facts) (one Compaction, 
 	for _, of := range []struct {
 		kind string
 		survival.Kept
-	}{{"constraint", found.Constraints}, {"failure", found.Errors}, {"path", found.Paths}, {"command", found.Commands}} {
+	}{{"constraint", found.Constraints}, {"failure", found.Errors}, {"path", found.Paths},
+		{"command", found.Commands}} {
 		for _, f := range of.Lost {
 			used := of.kind == "path" && paths[string(lastTwo([]byte(f.What)))]
-			one.Lost = append(one.Lost, Lost{of.kind, outline.FirstWords(f.What), s.ID(f.Record), s.Line(f.Record), used})
+			one.Lost = append(one.Lost, Lost{of.kind, outline.FirstWords(f.What), s.ID(f.Record),
+				s.Line(f.Record), used})
 		}
 	}
 	return one, nil

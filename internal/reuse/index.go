@@ -19,9 +19,10 @@ type Index struct {
 	terms    map[uint64]int32
 	kinds    []uint8   // of the terms, as indexes in order
 	uses     [][]int32 // of each message, the terms that it uses if it is an answer, in order
-	has      []int32   // the messages that have a term that is not common, in order: those of term t from first[t] to first[t+1]
-	first    []int32
-	acts     []bool // of each message, whether it is an answer with a call that may change something
+	// the messages that have a term that is not common, in order: those of term t from first[t] to first[t+1]
+	has   []int32
+	first []int32
+	acts  []bool // of each message, whether it is an answer with a call that may change something
 }
 
 // NewIndex reads the messages of an envelope on all CPUs: first the answers, for what they use,

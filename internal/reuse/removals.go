@@ -15,7 +15,8 @@ type Removals struct {
 
 // Removals returns a context from which nothing is removed.
 func (x *Index) Removals() *Removals {
-	return &Removals{x, make([]int32, len(x.uses)), map[int]bool{}, map[any][]int32{}, map[int32]int{}, map[int32]int32{}}
+	return &Removals{x, make([]int32, len(x.uses)), map[int]bool{}, map[any][]int32{}, map[int32]int{},
+		map[int32]int32{}}
 }
 
 // Remove removes a message before a request, or with stays cuts it: it stays the result of its
@@ -119,7 +120,8 @@ func (r *Removals) missed(request, answer int) (all []Regret) {
 		if kind == word {
 			words[last]++
 		}
-		all = append(all, Regret{Kind: kind, Message: last, Removed: int(r.gone[last]) - 1, Answer: answer, Request: request, terms: []int32{t}})
+		all = append(all, Regret{Kind: kind, Message: last, Removed: int(r.gone[last]) - 1, Answer: answer,
+			Request: request, terms: []int32{t}})
 	}
 	return slices.DeleteFunc(all, func(one Regret) bool { return one.Kind == word && words[one.Message] < 2 })
 }

@@ -117,7 +117,8 @@ func withoutPath(line []byte) []byte {
 		case c == ':' && isPath(line[:i]):
 			return line[i+1:]
 		case c == '-' && isPath(line[:i]):
-			if after := bytes.TrimLeft(line[i+1:], "0123456789"); len(after) < len(line)-i-1 && bytes.HasPrefix(after, []byte{'-'}) {
+			if after := bytes.TrimLeft(line[i+1:], "0123456789"); len(after) < len(line)-i-1 &&
+				bytes.HasPrefix(after, []byte{'-'}) {
 				return after
 			}
 		}
@@ -174,7 +175,8 @@ var classes = func() (all [256]uint8) {
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 // endings are the file extensions. Other words with a dot are code: a selector.
-var endings = strings.Fields("c cc cpp css csv go h hpp html java js json jsonl jsx kt lock log md mjs mod php proto py rb rs sh sql sum swift toml ts tsx txt xml yaml yml")
+var endings = strings.Fields("c cc cpp css csv go h hpp html java js json jsonl jsx kt lock log md mjs mod php proto " +
+	"py rb rs sh sql sum swift toml ts tsx txt xml yaml yml")
 
 // isPath reports whether a word is a path: below two folders, or a name with a file extension.
 func isPath(word []byte) bool {

@@ -86,7 +86,8 @@ func judge(line []byte) (code int, why string) {
 		return invalidRequest, "not a message of JSON-RPC 2.0"
 	case id.Exists() && !id.IsString() && (!id.IsNumber() || !whole(id)):
 		return invalidRequest, "id: must be a string or a whole number"
-	case method.Exists() && !method.IsString(), !method.Exists() && (!id.Exists() || !v.Get("result").Exists() && !v.Get("error").IsObject()):
+	case method.Exists() && !method.IsString(),
+		!method.Exists() && (!id.Exists() || !v.Get("result").Exists() && !v.Get("error").IsObject()):
 		return invalidRequest, "neither a request nor a response"
 	case v.Get("params").Exists() && !v.Get("params").IsObject() && !v.Get("params").IsArray():
 		return invalidRequest, "params: must be an object"
@@ -121,7 +122,8 @@ func newAnswers(w io.WriteCloser) *answers {
 
 // refuse answers a line that is no message.
 func (a *answers) refuse(code int, why string) {
-	fmt.Fprintf(a, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, jsonl.AppendQuoted(nil, why))
+	fmt.Fprintf(a, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+
+		"\n", code, jsonl.AppendQuoted(nil, why))
 }
 
 // expect records that a message has to be answered, if it is a request.

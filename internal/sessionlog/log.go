@@ -29,25 +29,32 @@ type Head struct {
 // An Event is an event of a log. Its fields depend on its type.
 type Event struct {
 	Time string `json:"timestamp"` // of the entry, as in the file
-	Type string `json:"type"`      // `user_input`, `context_retrieval`, `llm_call`, `tool_execution`, `context_update`, `compaction`
+	// `user_input`, `context_retrieval`, `llm_call`, `tool_execution`, `context_update`, `compaction`
+	Type string `json:"type"`
 
 	Content *string `json:"content,omitempty"` // of a user_input
 	Tokens  *int    `json:"tokens,omitempty"`  // of a user_input
 
-	Actions []string `json:"actions,omitempty"`      // of a context_retrieval: the reads and searches that began the work on a prompt
+	// of a context_retrieval: the reads and searches that began the work on a prompt
+	Actions []string `json:"actions,omitempty"`
 	Added   *int     `json:"tokens_added,omitempty"` // of a context_retrieval: tokens of their results
 
-	In       *int64 `json:"tokens_in,omitempty"`   // of an llm_call: the prompt as the provider recorded it, what a cache had included
-	Out      *int64 `json:"tokens_out,omitempty"`  // of an llm_call, as the provider recorded it
-	Duration *int64 `json:"duration_ms,omitempty"` // of an llm_call: from the answer's time to its entry's; absent where one of them is missing
+	// of an llm_call: the prompt as the provider recorded it, what a cache had included
+	In  *int64 `json:"tokens_in,omitempty"`
+	Out *int64 `json:"tokens_out,omitempty"` // of an llm_call, as the provider recorded it
+	// of an llm_call: from the answer's time to its entry's; absent where one of them is missing
+	Duration *int64 `json:"duration_ms,omitempty"`
 
-	Tool     string `json:"tool,omitempty"`     // of a tool_execution
-	File     string `json:"file,omitempty"`     // of a tool_execution: the path that the call names
-	Command  string `json:"command,omitempty"`  // of a tool_execution: the command that the call runs
-	Approved *bool  `json:"approved,omitempty"` // of a tool_execution: no hook blocked it, and no message of the user's came first
-	Outcome  string `json:"outcome,omitempty"`  // of a tool_execution: `ok`, `error`, `blocked`, `skipped`, `aborted`, `unanswered`
+	Tool    string `json:"tool,omitempty"`    // of a tool_execution
+	File    string `json:"file,omitempty"`    // of a tool_execution: the path that the call names
+	Command string `json:"command,omitempty"` // of a tool_execution: the command that the call runs
+	// of a tool_execution: no hook blocked it, and no message of the user's came first
+	Approved *bool `json:"approved,omitempty"`
+	// of a tool_execution: `ok`, `error`, `blocked`, `skipped`, `aborted`, `unanswered`
+	Outcome string `json:"outcome,omitempty"`
 
-	Total   *int     `json:"total_tokens,omitempty"`  // of a context_update: the context before the next request, and at the end
+	// of a context_update: the context before the next request, and at the end
+	Total   *int     `json:"total_tokens,omitempty"`
 	Percent *float64 `json:"usage_percent,omitempty"` // of a context_update: of SWE-CLI's limit, 256,000
 
 	Before    *int     `json:"tokens_before,omitempty"`      // of a compaction
@@ -248,7 +255,8 @@ func (l *logger) result(m *jsonl.Message) {
 	if l.looked != nil && c.Action.Looks() {
 		*l.looked.Added += weigh.MessageTokens(&tokens.SWE, m)
 	}
-	l.write(&Event{Type: "tool_execution", Tool: c.Tool, File: c.Path(), Command: c.Command, Approved: &approved, Outcome: outcome.String()})
+	l.write(&Event{Type: "tool_execution", Tool: c.Tool, File: c.Path(), Command: c.Command, Approved: &approved,
+		Outcome: outcome.String()})
 }
 
 // retrieved writes the lookups at the beginning of the work on the last prompt, if any.

@@ -110,14 +110,16 @@ func why(order []*Run, goal Goal) (sentences []string) {
 	}
 	is := best.Policy + " is"
 	if n := slices.IndexFunc(order, func(r *Run) bool { return r.figures(goal) != best.figures(goal) }); n > 1 {
-		is = fmt.Sprintf("%s and %s are", best.Policy, cmp.Or(phrase.If(n == 2, "%s", order[1].Policy), fmt.Sprintf("%d others", n-1)))
+		is = fmt.Sprintf("%s and %s are", best.Policy, cmp.Or(phrase.If(n == 2, "%s", order[1].Policy),
+			fmt.Sprintf("%d others", n-1)))
 	}
 	first := fmt.Sprintf("%s best for %s: %s", is, goal.Least(), goal.value(best))
 	switch {
 	case goal == LeastCost && best.Cost.Total == 0 && best.Unpriced > 0:
 		first = is + " best: no model has a price, and no policy has fewer regrets"
 	case rival != nil && best.Overflows > 0:
-		first = fmt.Sprintf("%s best: it has the fewest requests over the window, %d, and %s", is, best.Overflows, goal.has(best))
+		first = fmt.Sprintf("%s best: it has the fewest requests over the window, %d, and %s", is, best.Overflows,
+			goal.has(best))
 	case rival != nil:
 		first = fmt.Sprintf("%s best for %s without requests over the window: %s", is, goal.Least(), goal.value(best))
 	case next != nil:
@@ -151,10 +153,12 @@ func instead(order []*Run, goal Goal) []string {
 		other = LeastCost
 	}
 	one := slices.MinFunc(order, func(a, b *Run) int {
-		return cmp.Or(max(a.Overflows, best.Overflows)-max(b.Overflows, best.Overflows), cmp.Compare(other.of(a), other.of(b)), cmp.Compare(goal.of(a), goal.of(b)))
+		return cmp.Or(max(a.Overflows, best.Overflows)-max(b.Overflows, best.Overflows),
+			cmp.Compare(other.of(a), other.of(b)), cmp.Compare(goal.of(a), goal.of(b)))
 	})
 	if other.of(one) >= other.of(best) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s %s instead of %s, and %s", one.Policy, other.has(one), other.value(best), goal.has(one))}
+	return []string{fmt.Sprintf("%s %s instead of %s, and %s", one.Policy, other.has(one), other.value(best),
+		goal.has(one))}
 }

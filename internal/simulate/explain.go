@@ -38,12 +38,13 @@ type Judged struct {
 
 // A Decided is a message and what the policy did to it.
 type Decided struct {
-	Entry   string `json:"entry"`
-	Line    int    `json:"line"`
-	What    string `json:"what"` // the call of a result, else the role and the first words
-	Tokens  int    `json:"tokens"`
-	Running int    `json:"running"` // tokens of this message and all newer ones; only of tool results if the policy prunes
-	Action  string `json:"action"`  // keep, or that of the change
+	Entry  string `json:"entry"`
+	Line   int    `json:"line"`
+	What   string `json:"what"` // the call of a result, else the role and the first words
+	Tokens int    `json:"tokens"`
+	// tokens of this message and all newer ones; only of tool results if the policy prunes
+	Running int    `json:"running"`
+	Action  string `json:"action"` // keep, or that of the change
 	Now     int    `json:"nowTokens,omitempty"`
 	Why     string `json:"why,omitempty"`
 }
@@ -86,7 +87,8 @@ func (w *walk) layers(changes []compact.Change) (all []Judged) {
 
 // explain records the decisions of a policy before request k.
 func (w *walk) explain(k int, window int64, changes []Change) error {
-	d := &Decision{Schema: "ctxtool/simulate.explain/1", Policy: w.Name, Request: k, Window: window, Counter: w.Policy.Counter.Name, Layers: w.judged, Items: []Decided{}}
+	d := &Decision{Schema: "ctxtool/simulate.explain/1", Policy: w.Name, Request: k, Window: window,
+		Counter: w.Policy.Counter.Name, Layers: w.judged, Items: []Decided{}}
 	changed := map[int]*Change{}
 	for i := range changes {
 		changed[changes[i].Message] = &changes[i]
@@ -118,7 +120,8 @@ func (w *walk) explain(k int, window int64, changes []Change) error {
 // add adds a message, newer ones first. For a policy that prunes, results have the tokens that it
 // counts, and only they are in the running total. cut is set if a summary replaces messages.
 func (d *Decision) add(it decided, row *outline.Row, c *Change, prune *compact.Layer, cut bool) {
-	one := Decided{Entry: sessionfmt.Quote(row.ID), Line: row.Line, What: cmp.Or(it.what, strings.TrimSpace(row.Kind+" "+row.Text)), Tokens: it.tokens, Action: "keep"}
+	one := Decided{Entry: sessionfmt.Quote(row.ID), Line: row.Line,
+		What: cmp.Or(it.what, strings.TrimSpace(row.Kind+" "+row.Text)), Tokens: it.tokens, Action: "keep"}
 	if n := len(d.Items); n > 0 {
 		one.Running = d.Items[n-1].Running
 	}

@@ -71,7 +71,8 @@ func (r *Report) Page(title string) (*Page, error) {
 // Page returns the data of a page that has the totals only.
 func (s *Store) Page(title string) *Page {
 	t := s.Total
-	p := &Page{Title: title, Optimize: t.Optimize, Best: t.Best, Why: t.Why, Messages: []PageMessage{}, Answers: []int{}, Runs: []PageRun{}, Acted: s.Acted, Differing: append([]Difference{}, s.Differing...)}
+	p := &Page{Title: title, Optimize: t.Optimize, Best: t.Best, Why: t.Why, Messages: []PageMessage{},
+		Answers: []int{}, Runs: []PageRun{}, Acted: s.Acted, Differing: append([]Difference{}, s.Differing...)}
 	for _, run := range t.Runs {
 		p.Runs = append(p.Runs, pageRun(run))
 	}
@@ -97,7 +98,8 @@ func firstWords(m *jsonl.Message) string {
 const longestStanding = 400
 
 func pageRun(run *Run) PageRun {
-	p := PageRun{Run: run, Sizes: []int64{}, Costs: []float64{}, Over: []int{}, Changes: map[int][][]any{}, Why: map[int]string{}, Missed: append([]Regret{}, run.Regretted...)}
+	p := PageRun{Run: run, Sizes: []int64{}, Costs: []float64{}, Over: []int{}, Changes: map[int][][]any{},
+		Why: map[int]string{}, Missed: append([]Regret{}, run.Regretted...)}
 	for k := range run.Rows {
 		row := &run.Rows[k]
 		p.Sizes = append(p.Sizes, row.Prompt)

@@ -223,7 +223,8 @@ func (w *walk) recorded() error {
 		if err != nil {
 			return err
 		}
-		w.add(&Request{Request: k, Tokens: was.tokens, Messages: was.messages, Window: w.windows[k], Changes: changes}, row, compacts)
+		w.add(&Request{Request: k, Tokens: was.tokens, Messages: was.messages, Window: w.windows[k], Changes: changes},
+			row, compacts)
 	}
 	return nil
 }

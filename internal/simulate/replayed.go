@@ -22,7 +22,8 @@ type Hook struct {
 func (w *walk) hooked() error {
 	opt, leaf := w.Replay, w.s.Leaf()
 	opt.Leaf, opt.Without = leaf, acts(w.s, leaf)
-	x := hook.Exec{Hook: hook.Shell(w.Hook.Command, false), Name: w.Hook.Command.Line, Context: w.Hook.Context, Replay: opt, Leaf: leaf, Reasons: []hook.Reason{hook.BeforeRequest, hook.TurnEnd}, To: -1, Now: w.Hook.Now}
+	x := hook.Exec{Hook: hook.Shell(w.Hook.Command, false), Name: w.Hook.Command.Line, Context: w.Hook.Context,
+		Replay: opt, Leaf: leaf, Reasons: []hook.Reason{hook.BeforeRequest, hook.TurnEnd}, To: -1, Now: w.Hook.Now}
 	did, err := x.Run(w.s)
 	if err != nil {
 		return err
@@ -51,13 +52,15 @@ func (w *walk) hooked() error {
 		was.tokens.Hidden = w.session.size.Hidden
 		was.tokens.Total += was.tokens.Hidden
 		front, counted := int64(was.tokens.System+was.tokens.Tools), was.tokens.Total-was.tokens.Hidden
-		c := w.shared(row, &cut{was.messages, was.kept, was.keptTokens, was.again}, front, counted, compacts, len(changes) > 0)
+		c := w.shared(row, &cut{was.messages, was.kept, was.keptTokens, was.again}, front, counted, compacts,
+			len(changes) > 0)
 		if k > 0 && was.prompt != requests[k-1].prompt {
 			c.Kept, c.Again, c.Cause = -1, front+int64(was.keptTokens+was.again), cache.CauseSystem
 		}
 		c.Same = !w.acted
 		judged := row.Instead(c)
-		w.add(&Request{Request: k, Tokens: was.tokens, Messages: was.messages, Window: w.windows[k], Changes: changes}, &judged, compacts)
+		w.add(&Request{Request: k, Tokens: was.tokens, Messages: was.messages, Window: w.windows[k], Changes: changes},
+			&judged, compacts)
 	}
 	return nil
 }

@@ -20,19 +20,20 @@ import (
 // A session is what the runs of a session share. It is not changed while they run.
 type session struct {
 	*Options
-	s        *sessionfmt.Session
-	past     *past
-	path     *compact.View                     // all messages of the path
-	views    map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
-	front    *prompt.Prompt                    // before the first message
-	own      bool                              // a system message is sent in its place, as pi sends it, and not as the prompt
-	size     Tokens                            // of the front
-	byRecord map[int]int                       // the messages by record
-	answers  []int                             // the messages that are answers to requests, in order
-	rows     []*cache.Row                      // the recorded requests, in that order
-	windows  []int64                           // of their models, tokens; the same for all policies
-	from     string                            // where the last of them comes from
-	sized    bool                              // the provider recorded the size of a request
+	s     *sessionfmt.Session
+	past  *past
+	path  *compact.View                     // all messages of the path
+	views map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
+	front *prompt.Prompt                    // before the first message
+	// a system message is sent in its place, as pi sends it, and not as the prompt
+	own      bool
+	size     Tokens       // of the front
+	byRecord map[int]int  // the messages by record
+	answers  []int        // the messages that are answers to requests, in order
+	rows     []*cache.Row // the recorded requests, in that order
+	windows  []int64      // of their models, tokens; the same for all policies
+	from     string       // where the last of them comes from
+	sized    bool         // the provider recorded the size of a request
 	index    *reuse.Index
 }
 
@@ -45,7 +46,8 @@ func (o *Options) Session(s *sessionfmt.Session) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Schema: "ctxtool/simulate/1", Reading: s.Reading(), Prices: models.Date, Path: c.path, Answers: c.answers}
+	report := &Report{Schema: "ctxtool/simulate/1", Reading: s.Reading(), Prices: models.Date, Path: c.path,
+		Answers: c.answers}
 	report.Runs = make([]*Run, len(o.Contenders))
 	return report, parallel.Each(len(o.Contenders), func() func(int) error {
 		return func(k int) (err error) {
@@ -161,7 +163,8 @@ func (c *session) match(bare *replay.Replay) error {
 
 // run simulates one policy.
 func (c *session) run(one *Contender) (*Run, error) {
-	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name, WindowFrom: c.from}, kept: map[sameFront]*lastSent{}, removals: c.index.Removals()}
+	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name, WindowFrom: c.from},
+		kept: map[sameFront]*lastSent{}, removals: c.index.Removals()}
 	var err error
 	switch {
 	case one.Hook != nil:

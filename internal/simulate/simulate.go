@@ -63,34 +63,43 @@ type Report struct {
 //
 // It is a policy of schema ctxtool/simulate/1.
 type Run struct {
-	Policy      string         `json:"policy"`
-	Sessions    int            `json:"sessions,omitempty"` // number of sessions summed up
-	Requests    int            `json:"requests"`
-	Window      int64          `json:"window,omitempty"`     // tokens, of the last request's model, the same for all policies; 0 if different in the sessions of a sum
-	WindowFrom  string         `json:"windowFrom,omitempty"` // as in the lens `context`; `assumed` if the model is unknown: 200,000, or the largest recorded request; `several` if other requests have another window
-	Peak        int64          `json:"peak"`                 // tokens of the largest request, of those with a recorded size, or if there are none, of all
-	Mean        float64        `json:"mean"`                 // tokens of a request, on average
-	Overflows   int            `json:"overflows"`            // of the same requests, those that exceed the window
-	Compactions int            `json:"compactions"`          // requests before which history was summarized
-	Acts        int            `json:"acts"`                 // requests before which the policy changed anything
-	Layers      []Layer        `json:"layers,omitempty"`     // what each layer did
-	Prompt      int64          `json:"prompt"`               // tokens of all requests; like the next seven, of those with a recorded usage, or if there are none, of all
-	Read        int64          `json:"read"`                 // of these, served by an ideal cache
-	Write       int64          `json:"write"`                // and not served
-	HitRate     float64        `json:"hitRate"`              // the share of `read`, from 0 to 1
-	Rebilled    cache.Rebilled `json:"rebilled"`             // tokens that an earlier request had sent and that were billed again; for `recorded`, what the provider did not serve is included
-	Output      int64          `json:"output"`               // tokens of the answers, the same for all policies
-	Cost        Cost           `json:"cost"`                 // by the table of prices, as an ideal cache would serve the requests
-	Billed      *Billed        `json:"billed,omitempty"`     // of `recorded`: what was paid, and served
-	Unpriced    int            `json:"unpriced,omitempty"`
-	Estimated   bool           `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
-	Regrets     int            `json:"regrets"`             // what answers used after the policy had removed it
-	ByKind      Kinds          `json:"regretsByKind"`
-	Spread      *Spread        `json:"spread,omitempty"`  // of a sum: a quarter of the sessions have at most `q1`, 95 of 100 at most `p95`
-	Idle        string         `json:"idle,omitempty"`    // why the policy changed nothing, if it did not
-	Failed      int            `json:"failed,omitempty"`  // calls of a hook that failed: nothing was changed there
-	Failure     string         `json:"failure,omitempty"` // why the first of them failed
-	Skipped     int            `json:"skipped,omitempty"` // calls that were not made, because three in a row took too long
+	Policy   string `json:"policy"`
+	Sessions int    `json:"sessions,omitempty"` // number of sessions summed up
+	Requests int    `json:"requests"`
+	// tokens, of the last request's model, the same for all policies; 0 if different in the sessions of a sum
+	Window int64 `json:"window,omitempty"`
+	// as in the lens `context`; `assumed` if the model is unknown: 200,000, or the largest recorded request; `several`
+	// if other requests have another window
+	WindowFrom string `json:"windowFrom,omitempty"`
+	// tokens of the largest request, of those with a recorded size, or if there are none, of all
+	Peak        int64   `json:"peak"`
+	Mean        float64 `json:"mean"`             // tokens of a request, on average
+	Overflows   int     `json:"overflows"`        // of the same requests, those that exceed the window
+	Compactions int     `json:"compactions"`      // requests before which history was summarized
+	Acts        int     `json:"acts"`             // requests before which the policy changed anything
+	Layers      []Layer `json:"layers,omitempty"` // what each layer did
+	// tokens of all requests; like the next seven, of those with a recorded usage, or if there are none, of all
+	Prompt  int64   `json:"prompt"`
+	Read    int64   `json:"read"`    // of these, served by an ideal cache
+	Write   int64   `json:"write"`   // and not served
+	HitRate float64 `json:"hitRate"` // the share of `read`, from 0 to 1
+	// tokens that an earlier request had sent and that were billed again; for `recorded`, what the provider did not
+	// serve is included
+	Rebilled cache.Rebilled `json:"rebilled"`
+	Output   int64          `json:"output"` // tokens of the answers, the same for all policies
+	// by the table of prices, as an ideal cache would serve the requests
+	Cost      Cost    `json:"cost"`
+	Billed    *Billed `json:"billed,omitempty"` // of `recorded`: what was paid, and served
+	Unpriced  int     `json:"unpriced,omitempty"`
+	Estimated bool    `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
+	Regrets   int     `json:"regrets"`             // what answers used after the policy had removed it
+	ByKind    Kinds   `json:"regretsByKind"`
+	// of a sum: a quarter of the sessions have at most `q1`, 95 of 100 at most `p95`
+	Spread  *Spread `json:"spread,omitempty"`
+	Idle    string  `json:"idle,omitempty"`    // why the policy changed nothing, if it did not
+	Failed  int     `json:"failed,omitempty"`  // calls of a hook that failed: nothing was changed there
+	Failure string  `json:"failure,omitempty"` // why the first of them failed
+	Skipped int     `json:"skipped,omitempty"` // calls that were not made, because three in a row took too long
 
 	Rows      []Request `json:"-"`
 	Decision  *Decision `json:"decision,omitempty"` // with --explain
@@ -119,7 +128,8 @@ func (b *Billed) plus(o *Billed) {
 type Layer struct {
 	Pass    string `json:"pass"`
 	Changes int    `json:"changes"`
-	Saved   int    `json:"savedTokens"` // by the policy's counter; what was saved again in later requests does not count again
+	// by the policy's counter; what was saved again in later requests does not count again
+	Saved int `json:"savedTokens"`
 }
 
 // Cost is what a run costs, in dollars.
@@ -169,21 +179,23 @@ func (k *Kinds) add(kind reuse.Kind) {
 //
 // It is a line of schema ctxtool/simulate.request/1.
 type Request struct {
-	Schema    string         `json:"schema"`
-	File      string         `json:"file,omitempty"`
-	Policy    string         `json:"policy"`
-	Request   int            `json:"request"` // from 0
-	Entry     string         `json:"entry"`   // id of the answer
-	Line      int            `json:"line"`    // of that entry
-	Time      string         `json:"time,omitempty"`
-	Model     string         `json:"model,omitempty"`
-	Prompt    int64          `json:"prompt"` // tokens of the whole request, the provider's if it recorded its size
-	Tokens    Tokens         `json:"tokens"` // counted
-	Messages  int            `json:"messages"`
-	Window    int64          `json:"window,omitempty"`
-	Overflow  int64          `json:"overflow,omitempty"`  // tokens above the window
-	Estimated bool           `json:"estimated,omitempty"` // `prompt` is counted: the provider recorded no size, so the request is not in `peak` and `overflows` of the policy if other requests have one
-	Shared    int64          `json:"shared"`              // tokens that the previous request of the model had at the beginning too
+	Schema   string `json:"schema"`
+	File     string `json:"file,omitempty"`
+	Policy   string `json:"policy"`
+	Request  int    `json:"request"` // from 0
+	Entry    string `json:"entry"`   // id of the answer
+	Line     int    `json:"line"`    // of that entry
+	Time     string `json:"time,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Prompt   int64  `json:"prompt"` // tokens of the whole request, the provider's if it recorded its size
+	Tokens   Tokens `json:"tokens"` // counted
+	Messages int    `json:"messages"`
+	Window   int64  `json:"window,omitempty"`
+	Overflow int64  `json:"overflow,omitempty"` // tokens above the window
+	// `prompt` is counted: the provider recorded no size, so the request is not in `peak` and `overflows` of the policy
+	// if other requests have one
+	Estimated bool           `json:"estimated,omitempty"`
+	Shared    int64          `json:"shared"` // tokens that the previous request of the model had at the beginning too
 	Read      int64          `json:"read"`
 	Write     int64          `json:"write"`
 	Rebilled  cache.Rebilled `json:"rebilled,omitzero"`
@@ -219,7 +231,8 @@ type Change struct {
 
 // A Regret is something that an answer used after the policy had removed it.
 type Regret struct {
-	Kind    reuse.Kind `json:"kind"`    // `call` (the same call again), `path`, `line` (of at least 24 bytes), `identifier`
+	// `call` (the same call again), `path`, `line` (of at least 24 bytes), `identifier`
+	Kind    reuse.Kind `json:"kind"`
 	What    string     `json:"what"`    // the path, line or word, or the call in a few words
 	Entry   string     `json:"entry"`   // the last message that had it
 	Line    int        `json:"line"`    // of that entry

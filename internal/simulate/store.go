@@ -13,11 +13,14 @@ import (
 //
 // It is schema ctxtool/simulate.store/1.
 type Store struct {
-	Schema    string       `json:"schema"`
-	Sessions  []*Report    `json:"sessions"`            // in the order of the files, each a `ctxtool/simulate/1`
-	Acted     int          `json:"acted"`               // sessions in which a policy changed anything; spreads are of these
-	Differing []Difference `json:"differing,omitempty"` // the ten whose costs differ most; `least` and `most` are the cheapest and the most expensive policy: `{policy, cost, overflows, regrets}`
-	Total     *Report      `json:"total"`               // a `ctxtool/simulate/1`, with the spread of each policy
+	Schema   string    `json:"schema"`
+	Sessions []*Report `json:"sessions"` // in the order of the files, each a `ctxtool/simulate/1`
+	// sessions in which a policy changed anything; spreads are of these
+	Acted int `json:"acted"`
+	// the ten whose costs differ most; `least` and `most` are the cheapest and the most expensive policy: `{policy,
+	// cost, overflows, regrets}`
+	Differing []Difference `json:"differing,omitempty"`
+	Total     *Report      `json:"total"` // a `ctxtool/simulate/1`, with the spread of each policy
 }
 
 // A Spread is how the figures of a policy differ from session to session.

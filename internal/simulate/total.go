@@ -49,7 +49,8 @@ func (w *walk) add(r *Request, row *cache.Row, compacts bool) {
 	for _, c := range r.Changes {
 		run.layer(c.Pass, c.Was-c.Now)
 	}
-	if run.Estimated = w.past.total.Answered == 0; run.Estimated || recorded.Recorded != nil && recorded.Recorded.Prompt() > 0 {
+	if run.Estimated = w.past.total.Answered == 0; run.Estimated ||
+		recorded.Recorded != nil && recorded.Recorded.Prompt() > 0 {
 		run.counted++
 		run.Prompt += r.Prompt
 		run.Read += r.Read
@@ -108,10 +109,12 @@ func (w *walk) finish() error {
 	}
 	for i, r := range w.regrets {
 		rec := w.path.Messages[r.Message].Origin.Record
-		run.Regretted = append(run.Regretted, Regret{Kind: r.Kind, What: names[i], Entry: sessionfmt.Quote(w.s.ID(rec)), Line: w.s.Line(rec), Removed: r.Removed, Request: r.Request, Message: r.Message})
+		run.Regretted = append(run.Regretted, Regret{Kind: r.Kind, What: names[i], Entry: sessionfmt.Quote(w.s.ID(rec)),
+			Line: w.s.Line(rec), Removed: r.Removed, Request: r.Request, Message: r.Message})
 	}
 	slices.SortFunc(run.Regretted, func(a, b Regret) int {
-		return cmp.Or(a.Request-b.Request, strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.What, b.What))
+		return cmp.Or(a.Request-b.Request, strings.Compare(string(a.Kind), string(b.Kind)),
+			strings.Compare(a.What, b.What))
 	})
 	for _, r := range run.Regretted {
 		if w.Rows {
@@ -142,7 +145,8 @@ func (r *Run) idle(w *walk) {
 	case near.skip != "":
 		r.Idle = near.skip
 	case near.limit > 0:
-		r.Idle = fmt.Sprintf("the session is too small: %s had at most %d of %.0f tokens", near.pass, near.used, near.limit)
+		r.Idle = fmt.Sprintf("the session is too small: %s had at most %d of %.0f tokens", near.pass,
+			near.used, near.limit)
 	default:
 		r.Idle = "nothing in the session triggers it"
 	}

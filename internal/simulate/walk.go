@@ -158,7 +158,8 @@ func (w *walk) usage() int64 {
 
 // change records a change of the policy.
 func (w *walk) change(c *compact.Change, k int) Change {
-	out := Change{Pass: c.Pass, Action: string(c.Action), Entry: c.Entry, Line: c.Line, Was: c.Was, Now: c.Now, Why: c.Why, Message: c.Message, Gone: c.Gone()}
+	out := Change{Pass: c.Pass, Action: string(c.Action), Entry: c.Entry, Line: c.Line, Was: c.Was, Now: c.Now,
+		Why: c.Why, Message: c.Message, Gone: c.Gone()}
 	if w.Options.Changes {
 		out.Text = jsonl.UTF8(c.Text)
 	}

@@ -20,16 +20,23 @@ const Schema = "ctxtool/status/1"
 type Status struct {
 	Schema string `json:"schema"`
 	dialect.Reading
-	Model      string   `json:"model,omitempty"`      // `provider/id`; as the status line command is given it, if it is
-	Context    int64    `json:"context,omitempty"`    // size of the context in tokens ([figures](figures.md)); of a file that is not read whole absent after a compaction or an edit, until the next answer
-	Estimated  bool     `json:"estimated,omitempty"`  // a part of `context`, or all of it
-	Window     int64    `json:"window,omitempty"`     // tokens of the model's window, as in `ctxtool ls`; absent where it is not known
-	Cost       *float64 `json:"cost,omitempty"`       // US dollars ([figures](figures.md)); of a file over 2 MB only with `--cost`, or where the status line command is given it
-	Recorded   *float64 `json:"recorded,omitempty"`   // the part of it that is recorded; absent with the agent's own `cost`
-	Warm       *int64   `json:"warm,omitempty"`       // seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
-	Time       string   `json:"time,omitempty"`       // of the last answer
-	Unrecorded bool     `json:"unrecorded,omitempty"` // there are answers, and none of them records its usage
-	Finding    string   `json:"finding,omitempty"`    // check of the last finding at the end of the file
+	Model string `json:"model,omitempty"` // `provider/id`; as the status line command is given it, if it is
+	// size of the context in tokens ([figures](figures.md)); of a file that is not read whole absent after a compaction
+	// or an edit, until the next answer
+	Context   int64 `json:"context,omitempty"`
+	Estimated bool  `json:"estimated,omitempty"` // a part of `context`, or all of it
+	// tokens of the model's window, as in `ctxtool ls`; absent where it is not known
+	Window int64 `json:"window,omitempty"`
+	// US dollars ([figures](figures.md)); of a file over 2 MB only with `--cost`, or where the status line command is
+	// given it
+	Cost *float64 `json:"cost,omitempty"`
+	// the part of it that is recorded; absent with the agent's own `cost`
+	Recorded *float64 `json:"recorded,omitempty"`
+	// seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
+	Warm       *int64 `json:"warm,omitempty"`
+	Time       string `json:"time,omitempty"`       // of the last answer
+	Unrecorded bool   `json:"unrecorded,omitempty"` // there are answers, and none of them records its usage
+	Finding    string `json:"finding,omitempty"`    // check of the last finding at the end of the file
 }
 
 // How many bytes at the end of a file are read for its status, at first and at most.
@@ -97,7 +104,8 @@ func (l *reader) read(table *models.Table) error {
 		l.at, _ = line.Get("timestamp").Millis()
 	}
 	l.Unrecorded = l.Unrecorded && l.Time == ""
-	r := replay.New(l.s, replay.Options{Rules: replay.Auto.Decide(l.s, l.s.Leaf()), Leaf: l.s.Leaf(), Models: table, Lenient: true})
+	r := replay.New(l.s, replay.Options{Rules: replay.Auto.Decide(l.s, l.s.Leaf()), Leaf: l.s.Leaf(), Models: table,
+		Lenient: true})
 	e, _, err := r.Reach(sessionfmt.After(l.s.Leaf()))
 	if err != nil {
 		return err

@@ -18,7 +18,10 @@ import (
 // where tells where sessions are looked up, for hints.
 func (st Store) where() string {
 	var parts []string
-	if dirs := slices.DeleteFunc(st.Folders(), func(dir string) bool { return !st.named && !st.Disk.Has(dir) }); len(dirs) > 0 {
+	if dirs := slices.DeleteFunc(st.Folders(), func(dir string) bool {
+		return !st.named &&
+			!st.Disk.Has(dir)
+	}); len(dirs) > 0 {
 		parts = append(parts, "sessions are looked up by id in "+strings.Join(dirs, ", "))
 	}
 	if len(st.missing) > 0 {
@@ -98,7 +101,8 @@ func (st Store) find(ref string) (string, error) {
 		for _, f := range found {
 			names = append(names, filepath.Base(f.Name))
 		}
-		fault.Err = fmt.Errorf("ambiguous prefix of %d session ids: %s", len(names), strings.Join(sessionfmt.FirstFew(names), ", "))
+		fault.Err = fmt.Errorf("ambiguous prefix of %d session ids: %s", len(names),
+			strings.Join(sessionfmt.FirstFew(names), ", "))
 	}
 	return "", fault
 }
@@ -173,7 +177,8 @@ func (st Store) Newest(cwd string) (string, error) {
 			return f.Name, nil
 		}
 	}
-	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: cwd}, Err: errors.New("no session of this folder"), Hint: "name a session: a file, - for standard input, or the beginning of an id"}
+	return "", &sessionfmt.Error{Pos: sessionfmt.Pos{File: cwd}, Err: errors.New("no session of this folder"),
+		Hint: "name a session: a file, - for standard input, or the beginning of an id"}
 }
 
 // SplitPoint splits SESSION@POINT at its last @, unless the whole names a file.
@@ -191,7 +196,8 @@ func (st Store) Locate(arg string) (string, error) {
 	if arg == "-" || st.Disk.Has(arg) {
 		return arg, nil
 	}
-	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") || strings.HasSuffix(arg, documentEnd) {
+	if arg == "" || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(arg, ".jsonl") ||
+		strings.HasSuffix(arg, documentEnd) {
 		return arg, nil // meant as a file: opening it says what is wrong
 	}
 	return st.find(arg)

@@ -218,7 +218,8 @@ func (st Store) list() (all []File, err error) {
 			if !ok && !(document && !st.continued(name) && st.mayHold(in, name)) {
 				return
 			}
-			if plain := strings.TrimSuffix(name, sessionfmt.PackedEnd); in.by != nil && plain != name && st.Disk.Has(plain) {
+			if plain := strings.TrimSuffix(name, sessionfmt.PackedEnd); in.by != nil && plain != name &&
+				st.Disk.Has(plain) {
 				return // its agent reads the plain file beside it
 			}
 			file := File{Name: name, Dir: in.dir, by: in.by, info: f}
@@ -234,7 +235,8 @@ func (st Store) list() (all []File, err error) {
 			return nil, st.none()
 		}
 		if err != nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: of.dir}, Err: err, Hint: "--sessions-dir sets the folder of sessions"}
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: of.dir}, Err: err,
+				Hint: "--sessions-dir sets the folder of sessions"}
 		}
 	}
 	return st.once(all), nil
@@ -268,7 +270,8 @@ func (st Store) beside(name, stem string) bool {
 	}
 	stem, events := strings.CutSuffix(stem, ".events")
 	document := filepath.Join(filepath.Dir(name), stem+documentEnd)
-	return document != name && st.Disk.Has(document) && (events || !st.continued(document)) && ReadHeader(st.Disk, document).ID != ""
+	return document != name && st.Disk.Has(document) && (events || !st.continued(document)) &&
+		ReadHeader(st.Disk, document).ID != ""
 }
 
 // mayBeDatabase reports whether a file is a database that may have sessions: one that was named,
@@ -287,7 +290,8 @@ func (st Store) mayBeDatabase(in folder, name string) bool {
 // opening that reports why.
 func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []File) {
 	err := sessionfmt.InDatabase(disk, name, func(session string, row jsonl.Value, by *dialect.Dialect, part bool) {
-		all = append(all, File{Name: session, Dir: dir, id: filepath.Base(session), by: by, part: part, info: f, row: row})
+		all = append(all, File{Name: session, Dir: dir, id: filepath.Base(session), by: by, part: part,
+			info: f, row: row})
 	})
 	if err != nil {
 		all = []File{{Name: name, Dir: filepath.Dir(name), id: name, info: f}}
@@ -360,11 +364,12 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	f, err := disk.OpenRegular(name)
 	if err != nil {
 		var h HeaderInfo
-		sessionfmt.InDatabase(disk, filepath.Dir(name), func(session string, row jsonl.Value, by *dialect.Dialect, _ bool) {
-			if session == name {
-				h = foreignHeader(by, row)
-			}
-		})
+		sessionfmt.InDatabase(disk, filepath.Dir(name),
+			func(session string, row jsonl.Value, by *dialect.Dialect, _ bool) {
+				if session == name {
+					h = foreignHeader(by, row)
+				}
+			})
 		return h
 	}
 	defer f.Close()

@@ -38,7 +38,8 @@ func (p *Progress) Show(done, size int64) {
 	}
 	p.shown = now
 	line := fmt.Sprintf("%s, %s", amount(done, size, p.Bytes), p.left(now, done, size))
-	if room := p.Width - 1 - utf8.RuneCountInString(line) - len(": "); room >= utf8.RuneCountInString(p.Name) || p.Width == 0 {
+	if room := p.Width - 1 - utf8.RuneCountInString(line) - len(": "); room >= utf8.RuneCountInString(p.Name) ||
+		p.Width == 0 {
 		line = p.Name + ": " + line
 	}
 	fmt.Fprintf(p.W, "\r%s\x1b[K", line)

@@ -79,7 +79,8 @@ func (t *tracer) calls(answer jsonl.Value) (uses []*use) {
 
 // resultOf returns the use of a file whose unedited result the message is, or nil.
 func (t *tracer) resultOf(m replay.Piece) *use {
-	if edit, omits := m.Edit(); len(t.uses) == 0 || m.Kind() != jsonl.ToolResult || edit >= 0 || omits || m.Origin().Op >= 0 {
+	if edit, omits := m.Edit(); len(t.uses) == 0 || m.Kind() != jsonl.ToolResult || edit >= 0 || omits ||
+		m.Origin().Op >= 0 {
 		return nil
 	}
 	line, _, err := t.load.Lines(m)
@@ -105,7 +106,8 @@ func (t *tracer) resultOf(m replay.Piece) *use {
 func (t *tracer) holdings() {
 	for _, f := range t.out.Files {
 		for _, u := range f.uses {
-			*map[activity.Action]*int{activity.Read: &f.Reads, activity.Edit: &f.Edits, activity.Write: &f.Writes}[u.did]++
+			*map[activity.Action]*int{activity.Read: &f.Reads, activity.Edit: &f.Edits,
+				activity.Write: &f.Writes}[u.did]++
 			if u.failed {
 				f.Failed++
 			}

@@ -268,9 +268,10 @@ func (t *tracer) meetPieces(name promptPart, parts []prompt.Part, is *prompt.Fol
 	}
 	if name.as == "tool" {
 		for _, tool := range is.ToolsNamed(name.name) {
-			t.meetPiece(name, promptPiece{tool.Name, nth[tool.Name]}, wording{string(tool.Raw), tool.Origin}, func() (string, bool) {
-				return t.find.words(tool.Raw)
-			})
+			t.meetPiece(name, promptPiece{tool.Name, nth[tool.Name]}, wording{string(tool.Raw), tool.Origin},
+				func() (string, bool) {
+					return t.find.words(tool.Raw)
+				})
 			nth[tool.Name]++
 		}
 	}
@@ -359,7 +360,8 @@ func (t *Tracing) Strays(r *replay.Replay, leaf int, q *Query) iter.Seq2[*Life, 
 				yield(nil, err)
 				return
 			}
-			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent, Origin: origin.Origin{Record: rec, By: rec, Op: -1}}
+			stray := &Life{Schema: traceSchema, As: "entry", Why: Unsent,
+				Origin: origin.Origin{Record: rec, By: rec, Op: -1}}
 			switch {
 			case after[rec]:
 				stray.Why = AfterBroken

@@ -17,14 +17,18 @@ import (
 // that matches and never was in a context. It is a line of schema ctxtool/trace/1.
 type Life struct {
 	Schema string `json:"schema"`
-	As     string `json:"as"`             // the role of the message for the provider, `part`, `tool`, or `entry` for one that never was in the context
-	Name   string `json:"name,omitempty"` // of a part or tool
+	// the role of the message for the provider, `part`, `tool`, or `entry` for one that never was in the context
+	As   string `json:"as"`
+	Name string `json:"name,omitempty"` // of a part or tool
 	origin.Source
-	Text   string  `json:"text,omitempty"`   // the words around the first match; `TOOL(words)` if it is in the arguments of a call; the first words of an entry that is followed
+	// the words around the first match; `TOOL(words)` if it is in the arguments of a call; the first words of an entry
+	// that is followed
+	Text   string  `json:"text,omitempty"`
 	Events []Event `json:"events,omitempty"` // its history, in order; absent for an `entry`
 	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent if there are none
 	Now    bool    `json:"now"`              // it is in the context at the end of the path, or at `--at`
-	Why    why     `json:"why,omitempty"`    // of an `entry`: `off-path`, `behind` (it is after a broken patch), `unsent` (no model gets it)
+	// of an `entry`: `off-path`, `behind` (it is after a broken patch), `unsent` (no model gets it)
+	Why why `json:"why,omitempty"`
 
 	Origin origin.Origin `json:"-"` // its origin when it was first found
 }
@@ -37,14 +41,19 @@ type Range struct {
 
 // An Event is a change in a life by a step of the path.
 type Event struct {
-	Did      Change       `json:"did"`                // `entered`, `returned`; `edited` (a `context_edit` changed it, or its patch the frame of a summary), `changed` (a part or tool was set again), `restored` (an edit was undone); `omitted` (by a `context_edit`), `compacted`, `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
-	Record   int          `json:"-"`                  // the entry that did it
-	ID       string       `json:"id,omitempty"`       // of the entry that did it
-	Line     int          `json:"line"`               // of that entry
-	Time     string       `json:"time,omitempty"`     // of that entry
-	Op       origin.Index `json:"op,omitzero"`        // the operation of its patch
-	Request  int          `json:"request"`            // the next request, which is the first with the change
-	Mentions *bool        `json:"mentions,omitempty"` // whether the replacement (the new text, the summary, the messages of the patch) still matches; absent without a replacement, and if an entry is followed
+	// `entered`, `returned`; `edited` (a `context_edit` changed it, or its patch the frame of a summary), `changed` (a
+	// part or tool was set again), `restored` (an edit was undone); `omitted` (by a `context_edit`), `compacted`,
+	// `replaced` (by a `messages_cached_replace`), `removed` (a part or tool)
+	Did     Change       `json:"did"`
+	Record  int          `json:"-"`              // the entry that did it
+	ID      string       `json:"id,omitempty"`   // of the entry that did it
+	Line    int          `json:"line"`           // of that entry
+	Time    string       `json:"time,omitempty"` // of that entry
+	Op      origin.Index `json:"op,omitzero"`    // the operation of its patch
+	Request int          `json:"request"`        // the next request, which is the first with the change
+	// whether the replacement (the new text, the summary, the messages of the patch) still matches; absent without a
+	// replacement, and if an entry is followed
+	Mentions *bool `json:"mentions,omitempty"`
 }
 
 // A Change is a kind of event.
@@ -156,7 +165,8 @@ type life struct {
 func newTracer(r *replay.Replay, q *Query) *tracer {
 	return &tracer{
 		r: r, find: newFinder(q), load: r.NewReader(),
-		known: map[replay.Piece]bool{}, uses: map[string]*use{}, files: map[string]*File{}, messages: map[replay.Piece]*life{}, prompt: map[promptPart]map[promptPiece]*life{},
+		known: map[replay.Piece]bool{}, uses: map[string]*use{}, files: map[string]*File{},
+		messages: map[replay.Piece]*life{}, prompt: map[promptPart]map[promptPiece]*life{},
 	}
 }
 
@@ -197,7 +207,8 @@ func (t *tracer) meet(m replay.Piece) {
 	}
 	if l == nil {
 		if hit.ok {
-			l = &life{Life: &Life{As: hit.as, Origin: m.Origin(), Text: hit.text}, is: m.Place(), looked: t.looks, result: hit.result}
+			l = &life{Life: &Life{As: hit.as, Origin: m.Origin(), Text: hit.text}, is: m.Place(), looked: t.looks,
+				result: hit.result}
 			for _, u := range hit.uses {
 				u.shows(l)
 			}
@@ -322,7 +333,8 @@ func (t *tracer) leave(l *life, did Change, mentions *bool) {
 }
 
 func (t *tracer) event(l *life, did Change, mentions *bool) {
-	l.Events = append(l.Events, Event{Did: did, Record: t.step.Record, Op: origin.Index(t.op), Request: t.step.Requests(), Mentions: mentions})
+	l.Events = append(l.Events, Event{Did: did, Record: t.step.Record, Op: origin.Index(t.op),
+		Request: t.step.Requests(), Mentions: mentions})
 }
 
 // close adds the range of requests that had l.

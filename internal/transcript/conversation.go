@@ -122,12 +122,14 @@ func (c *Conversation) damage(found []sessionfmt.Finding) {
 		if k := sort.Search(len(order), func(k int) bool { return c.s.Reached(int(order[k]), f) }); k < len(order) {
 			rec = int(order[k])
 		}
-		c.before[rec] = append(c.before[rec], Block{Kind: Finding, Record: rec, By: rec, Title: f.Code, Text: placed(f)})
+		c.before[rec] = append(c.before[rec], Block{Kind: Finding, Record: rec, By: rec, Title: f.Code,
+			Text: placed(f)})
 	}
 	for _, f := range found {
 		if n := count[f.Code] - alike; n > 0 {
 			count[f.Code] = 0
-			c.before[-1] = append(c.before[-1], Block{Kind: Finding, Record: -1, By: -1, Title: f.Code, Text: fmt.Appendf(nil, "%d more like it: %s", n, f.Text)})
+			c.before[-1] = append(c.before[-1], Block{Kind: Finding, Record: -1, By: -1, Title: f.Code,
+				Text: fmt.Appendf(nil, "%d more like it: %s", n, f.Text)})
 		}
 	}
 }
@@ -254,7 +256,8 @@ func (c *Conversation) Touching(names []string) error {
 			if err != nil {
 				return err
 			}
-			if b.Kind == Call && b.Call.Action.Changes() && slices.ContainsFunc(b.Call.Paths, func(file string) bool { return matchesFile(names, file) }) {
+			if b.Kind == Call && b.Call.Action.Changes() &&
+				slices.ContainsFunc(b.Call.Paths, func(file string) bool { return matchesFile(names, file) }) {
 				only[b.Turn] = true
 			}
 		}
@@ -268,7 +271,8 @@ func matchesFile(names []string, file string) bool {
 	file = strings.ReplaceAll(file, "\\", "/")
 	for _, name := range names {
 		name = strings.TrimSuffix(strings.ReplaceAll(path.Clean(name), "\\", "/"), "/")
-		if file == name || strings.HasSuffix(file, "/"+name) || strings.HasPrefix(file, name+"/") || strings.Contains(file, "/"+name+"/") {
+		if file == name || strings.HasSuffix(file, "/"+name) || strings.HasPrefix(file, name+"/") ||
+			strings.Contains(file, "/"+name+"/") {
 			return true
 		}
 		if ok, _ := path.Match(name, file); ok {

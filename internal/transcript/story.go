@@ -191,7 +191,8 @@ func (s *Story) request(m *jsonl.Message, entry value) {
 	if last := len(s.Models) - 1; last >= 0 && m.Provider.Is(s.Models[last].Provider) && m.Model.Is(s.Models[last].ID) {
 		return
 	}
-	if asked := (models.Ref{Provider: m.Provider.Text(), ID: m.Model.Text()}); asked != (models.Ref{}) && !slices.Contains(s.Models, asked) {
+	if asked := (models.Ref{Provider: m.Provider.Text(), ID: m.Model.Text()}); asked != (models.Ref{}) &&
+		!slices.Contains(s.Models, asked) {
 		s.Models = append(s.Models, asked)
 	}
 }

@@ -23,15 +23,19 @@ var headings = []string{"Flags", "Hook", "Selection", "Reduction", "Counting", "
 var Groups = []struct{ Name, Flags string }{
 	{"Flags", "redact/structure-only redact/patterns redact/values redact/env check/implemented"},
 	{"Hook", "file op set-part remove-part remove-tool set append-message why schema exec each timeout reason"},
-	{"Selection", "agent all at before blame broken digest exclude files fixed grep if-over ignore-case include kind leaf lens limit only " +
+	{"Selection", "agent all at before blame broken digest exclude files fixed grep if-over ignore-case include kind " +
+		"leaf lens limit only " +
 		"only-model project regexp request since skip tail until role tool " +
 		"path-only in-context sweep optimize simulate/policy simulate/explain stats/by"},
 	{"Reduction", "pass policy target reduce/counter"},
-	{"Counting", "by calibrate collapse-system counter max-iterations summary-ratio simulate/timeout simulate/summarizer"},
+	{"Counting", "by calibrate collapse-system counter max-iterations summary-ratio simulate/timeout " +
+		"simulate/summarizer"},
 	{"Gate", "fail-on fail-over"},
 	{"Writing", "write branch/output edit/output import/output import/resume label/output migrate/output " +
-		"patch/output patch/format redact/output reduce/format reduce/output repair/output undo/output label/session migrate/strict repair/strict undo/strict"},
-	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort split update " +
+		"patch/output patch/format redact/output reduce/format reduce/output repair/output undo/output label/session " +
+		"migrate/strict repair/strict undo/strict"},
+	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort " +
+		"split update " +
 		"forgot/limit tree notes/max-tokens render/target"},
 	{"formats", "json output"},
 	{"gate", "against allow-empty drift require unpriced stats/broken stats/check"},

@@ -96,9 +96,11 @@ var languages = strings.Fields(`
 // aliases are other names that people write for them, and endings of files.
 var aliases = map[string]string{
 	"txt": "text", "plain": "text", "plaintext": "text", "yml": "yaml", "golang": "go", "rs": "rust",
-	"c++": "cpp", "cxx": "cpp", "cc": "cpp", "hpp": "cpp", "h": "c", "c#": "csharp", "cs": "csharp", "python3": "python",
+	"c++": "cpp", "cxx": "cpp", "cc": "cpp", "hpp": "cpp", "h": "c", "c#": "csharp", "cs": "csharp",
+	"python3":     "python",
 	"shellscript": "sh", "shell-session": "sh", "sh-session": "sh", "bashrc": "sh", "profile": "sh", "zshrc": "sh",
-	"mjs": "js", "cjs": "js", "mts": "ts", "cts": "ts", "hs": "haskell", "kt": "kotlin", "ex": "elixir", "exs": "elixir",
+	"mjs": "js", "cjs": "js", "mts": "ts", "cts": "ts", "hs": "haskell", "kt": "kotlin", "ex": "elixir",
+	"exs": "elixir",
 	"erl": "erlang", "clj": "clojure", "ml": "ocaml", "jl": "julia", "ps1": "powershell", "tf": "terraform",
 	"mk": "makefile", "cmakelists.txt": "cmake", "htm": "html", "svg": "xml", "cfg": "ini", "conf": "ini",
 }

@@ -144,7 +144,8 @@ func (w *writer) item(column int, mark, content []byte) {
 	ordered := len(mark) > 0
 	for w.depth > 0 && column < w.items[w.depth-1].column+2 {
 		w.depth--
-		sibling = column >= w.items[w.depth].column && w.items[w.depth].ordered == ordered || w.depth == 0 && w.items[0].ordered == ordered
+		sibling = column >= w.items[w.depth].column && w.items[w.depth].ordered == ordered ||
+			w.depth == 0 && w.items[0].ordered == ordered
 	}
 	if w.depth == maxDepth {
 		w.depth--
@@ -276,7 +277,8 @@ func listItem(body []byte) (mark, content []byte, ok bool) {
 		return nil, nil, false
 	}
 	switch c := body[n]; {
-	case n > 0 && c != '.' && c != ')', n == 0 && c != '-' && c != '*' && c != '+', !isSpace(body[n+1]), len(bytes.Trim(body, "-*_ \t")) == 0:
+	case n > 0 && c != '.' && c != ')', n == 0 && c != '-' && c != '*' && c != '+', !isSpace(body[n+1]),
+		len(bytes.Trim(body, "-*_ \t")) == 0:
 		return nil, nil, false
 	}
 	return body[:n], trim(body[n+1:]), true

@@ -80,7 +80,8 @@ func appendPiece(dst, text []byte, begin, end int, f form) []byte {
 		return appendEscaped(dst, text, begin, end, f)
 	}
 	from, to := begin, end
-	for from < min(begin+maxStrip, to-1) && bytes.IndexByte([]byte(`(["',;.`), text[from]) >= 0 && refers(text[from+1:to], f) {
+	for from < min(begin+maxStrip, to-1) && bytes.IndexByte([]byte(`(["',;.`), text[from]) >= 0 &&
+		refers(text[from+1:to], f) {
 		from++
 	}
 	for to > max(end-maxStrip, from+1) && around(text[from:to]) && refers(text[from:to-1], f) {
@@ -171,7 +172,8 @@ func signRefers(word []byte, i int, f form) bool {
 		return bytes.HasPrefix(after, []byte("//")) || next == ':' && i == 0 || emoji(after)
 	case '-':
 		return i >= 2 && isDigit(next) && bytes.EqualFold(word[i-2:i], []byte("gh")) ||
-			i >= 3 && bytes.EqualFold(word[i-3:i], []byte("cve")) || i >= 4 && bytes.EqualFold(word[i-4:i], []byte("ghsa"))
+			i >= 3 && bytes.EqualFold(word[i-3:i], []byte("cve")) ||
+			i >= 4 && bytes.EqualFold(word[i-4:i], []byte("ghsa"))
 	case '[', '{':
 		return next == '+' || next == '-' || word[i] == '[' && named(after)
 	}
@@ -255,7 +257,8 @@ func appendStart(dst, line []byte, f form) ([]byte, int) {
 		for n < len(line) && n < minHash && isDigit(line[n]) {
 			n++
 		}
-		if n < minHash && n < len(line) && (line[n] == '.' || line[n] == ')') && (n+1 == len(line) || isSpace(line[n+1])) {
+		if n < minHash && n < len(line) && (line[n] == '.' || line[n] == ')') && (n+1 == len(line) ||
+			isSpace(line[n+1])) {
 			dst = append(dst, line[:n]...)
 			return append(dst, '\\', line[n]), n + 1
 		}

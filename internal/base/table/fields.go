@@ -10,7 +10,8 @@ import (
 
 // units are the units that a word of Fields gives.
 var units = map[string]Unit{
-	"": Text, "number": Number, "path": Path, "entry": Entry, "tokens": Tokens, "bytes": Bytes, "dollars": Dollars, "share": Share, "size": Size, "short": Short,
+	"": Text, "number": Number, "path": Path, "entry": Entry, "tokens": Tokens, "bytes": Bytes, "dollars": Dollars,
+	"share": Share, "size": Size, "short": Short,
 }
 
 // Fields returns columns of fields that rows have in JSON, each a word: NAME=PATH:UNIT?~*!N, of which
@@ -40,7 +41,8 @@ func Fields[T any](words string, others ...Column[*T]) (columns []Column[*T]) {
 			steps, last = stepsTo(reflect.TypeFor[*T](), way)
 			ways = append(ways, steps)
 		}
-		column := Column[*T]{Name: strings.ReplaceAll(name, "+", " "), Unit: units[unit], Flex: strings.Contains(signs, "*")}
+		column := Column[*T]{Name: strings.ReplaceAll(name, "+", " "), Unit: units[unit],
+			Flex: strings.Contains(signs, "*")}
 		column.Yields, _ = strconv.Atoi(yields)
 		if k := last.Kind(); unit == "" && (k == reflect.Int || k == reflect.Int64 || k == reflect.Slice) {
 			column.Unit = Number

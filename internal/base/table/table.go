@@ -27,7 +27,8 @@ const (
 	Change       // a number with its sign, nothing for 0
 )
 
-var unitNames = []string{"text", "text", "text", "entry", "number", "tokens", "bytes", "dollars", "share", "number", "bytes", "number"}
+var unitNames = []string{"text", "text", "text", "entry", "number", "tokens", "bytes", "dollars", "share", "number",
+	"bytes", "number"}
 
 // String returns the unit's name.
 func (u Unit) String() string { return unitNames[u] }

@@ -47,7 +47,8 @@ func Parse(text string, now time.Time) (Span, error) {
 			return days(at, length[0], length[1], length[2]), nil
 		}
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
+		"2006-01-02 15:04"} {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return instant(at), nil
 		}

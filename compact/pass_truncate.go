@@ -97,15 +97,21 @@ func truncateHead(s string, most int) (string, bool) {
 }
 
 // scalarEnd returns the index after the first n characters.
-func scalarEnd(s string, n int) int {
+func scalarEnd(s string, n int) int { return endOf(s, n, 1) }
+
+// endOf returns the index after the first characters that have so many units, where those beyond the
+// basic plane have wide units and others one.
+func endOf(s string, units, wide int) int {
 	for i := range len(s) {
 		if !utf8.RuneStart(s[i]) {
 			continue
 		}
-		if n == 0 {
+		if units--; s[i] >= 0xF0 {
+			units -= wide - 1
+		}
+		if units < 0 {
 			return i
 		}
-		n--
 	}
 	return len(s)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"ctxtool/internal/base/tmpl"
 	"ctxtool/replay"
@@ -151,20 +150,7 @@ func beginning(text string) string {
 }
 
 // firstUnits returns the beginning of a text, at most so many UTF-16 units.
-func firstUnits(text string, units int) string {
-	for at := range len(text) {
-		if !utf8.RuneStart(text[at]) {
-			continue
-		}
-		if units--; text[at] >= 0xF0 {
-			units--
-		}
-		if units < 0 {
-			return text[:at]
-		}
-	}
-	return text
-}
+func firstUnits(text string, units int) string { return text[:endOf(text, units, 2)] }
 
 // sweChars is how many characters of a message SWE-CLI includes.
 const sweChars = 500

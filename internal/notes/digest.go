@@ -18,7 +18,13 @@ var ErrRoom = errors.New("too few tokens for a digest")
 // Digest returns a digest of the sessions of a project, given in the order in which they began,
 // as Markdown with a limit in tokens: each part has as many lines as fit.
 func Digest(all []*Session, most int, count func(text string) int) (string, error) {
-	d := newDigest(all)
+	d := &digest{
+		sessions: all, last: all[len(all)-1], files: map[string]*file{}, commands: map[string]*command{},
+		about: map[string]string{}, needs: map[string]bool{},
+	}
+	for _, s := range all {
+		d.add(s)
+	}
 	for lines := mostLines; lines > 0; lines-- {
 		if text := d.text(lines); count(text) <= most {
 			return text, nil
@@ -54,17 +60,6 @@ type command struct {
 	name         string
 	times        int
 	judges, last bool // the last session ran it too
-}
-
-func newDigest(all []*Session) *digest {
-	d := &digest{
-		sessions: all, last: all[len(all)-1], files: map[string]*file{}, commands: map[string]*command{},
-		about: map[string]string{}, needs: map[string]bool{},
-	}
-	for _, s := range all {
-		d.add(s)
-	}
-	return d
 }
 
 func (d *digest) add(s *Session) {

@@ -86,7 +86,11 @@ const (
 func Of(s *Session) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s\n\n%s%s\n", title, day(s.Ended), projectTitle, inert(s.Project()))
-	for i, lines := range [][]string{s.goal(), s.decisions(), s.files(), s.task(), s.issues(), s.patterns()} {
+	var goal []string
+	if s.Goal != "" {
+		goal = []string{plain(s.Goal, 400)}
+	}
+	for i, lines := range [][]string{goal, s.decisions(), s.files(), s.task(), s.issues(), s.patterns()} {
 		if len(lines) > 0 {
 			b.WriteString("\n### " + Headings[i] + "\n" + strings.Join(lines, "\n") + "\n")
 		}
@@ -99,13 +103,6 @@ const title = "# Session Memory: "
 
 // projectTitle begins the heading with the name of the project.
 const projectTitle = "## Project: "
-
-func (s *Session) goal() []string {
-	if s.Goal == "" {
-		return nil
-	}
-	return []string{plain(s.Goal, 400)}
-}
 
 // settling are words of sentences that state a decision, not only a reason.
 var settling = []string{"instead of", "rather than", "decided", " chose ", "going with", "go with ", "i'll use", "i will use", "we'll use", "switched to", "bumped", "kept ", "made "}

@@ -17,7 +17,11 @@ func appendRich(dst, line []byte) []byte {
 				continue
 			}
 			dst = appendWords(dst, line[start:i], plain)
-			dst = AppendCode(dst, unpad(line[i+ticks:end]))
+			code := line[i+ticks : end]
+			if n := len(code); n > 2 && code[0] == ' ' && code[n-1] == ' ' && len(trim(code)) > 0 {
+				code = code[1 : n-1] // they separate backticks
+			}
+			dst = AppendCode(dst, code)
 			i = end + ticks
 			start = i
 		case c == '*':
@@ -84,13 +88,4 @@ func boldAt(line []byte, i int) int {
 		at += n
 	}
 	return 0
-}
-
-// unpad removes the spaces at both ends of a code span that separate
-// backticks.
-func unpad(code []byte) []byte {
-	if len(code) > 2 && code[0] == ' ' && code[len(code)-1] == ' ' && len(trim(code)) > 0 {
-		return code[1 : len(code)-1]
-	}
-	return code
 }

@@ -221,7 +221,8 @@ func (w *writer) table(body []byte) int {
 	}
 	piped := body[0] == '|'
 	length, lines := w.together(func(k, _ int, body []byte) bool {
-		if k == 1 && ruler(body) {
+		ruler := len(bytes.Trim(body, "|:- \t")) == 0 && bytes.IndexByte(body, '|') >= 0 && bytes.IndexByte(body, '-') >= 0
+		if k == 1 && ruler {
 			piped = false
 			return true
 		}
@@ -231,11 +232,6 @@ func (w *writer) table(body []byte) int {
 		return 0
 	}
 	return length
-}
-
-// ruler tells whether a line is what stands below the head of a table.
-func ruler(body []byte) bool {
-	return bytes.IndexByte(body, '|') >= 0 && bytes.IndexByte(body, '-') >= 0 && len(bytes.Trim(body, "|:- \t")) == 0
 }
 
 // indent is the column at which a line begins, and the line without white space

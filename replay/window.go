@@ -48,19 +48,14 @@ const mostPrompts = 4 << 20
 func largestPrompts(s *sessionfmt.Session) func() (map[models.Ref]jsonl.Usage, error) {
 	return sync.OnceValues(func() (map[models.Ref]jsonl.Usage, error) {
 		p := prompts{s, s.NewReader(), map[models.Ref]jsonl.Usage{}, make([]bool, s.Len())}
-		inner := make([]bool, s.Len())
-		for i := range s.Len() {
-			if up := s.Parent(i); up >= 0 && s.Size() > mostPrompts {
-				inner[up] = true
-			}
-		}
+		inner := s.Inner()
 		for i := range s.Len() {
 			from := i
 			switch s.Kind(i) {
 			case jsonl.Compaction, jsonl.Reset, jsonl.Transform, jsonl.ContextEdit, jsonl.Deletion, jsonl.ModelChange:
 				from = s.Parent(i)
 			}
-			if from == i && inner[i] {
+			if from == i && inner[i] && s.Size() > mostPrompts {
 				continue
 			}
 			if err := p.before(from); err != nil {

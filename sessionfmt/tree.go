@@ -42,6 +42,17 @@ func (s *Session) Tree() *Tree {
 	return t
 }
 
+// Inner reports of each record whether another one has it as its parent.
+func (s *Session) Inner() []bool {
+	inner := make([]bool, s.Len())
+	for i := range inner {
+		if up := s.Parent(i); up >= 0 && up != i {
+			inner[up] = true
+		}
+	}
+	return inner
+}
+
 // below appends the subtrees of roots, parents before children.
 func (t *Tree) below(order []int32, roots ...int) []int32 {
 	for _, r := range roots {

@@ -142,16 +142,9 @@ func (c *costReader) toBranches() {
 // the same id has that one's branch.
 func branches(s *sessionfmt.Session) func(rec int) string {
 	const none, shared = -1, -2
-	leaf := make([]int32, s.Len())
-	parent := make([]bool, s.Len())
+	leaf, inner := slices.Repeat([]int32{none}, s.Len()), s.Inner()
 	for i := range leaf {
-		leaf[i] = none
-		if up := s.Parent(i); up >= 0 && up != i {
-			parent[up] = true
-		}
-	}
-	for i := range leaf {
-		if parent[i] || !s.Kind(i).IsEntry() || s.Shadowed(i) {
+		if inner[i] || !s.Kind(i).IsEntry() || s.Shadowed(i) {
 			continue
 		}
 		for at := i; at >= 0 && leaf[at] != shared && leaf[at] != int32(i); at = s.Parent(at) {

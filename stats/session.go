@@ -172,15 +172,14 @@ func (s *TimeSpan) take(stamp string, ms int64) {
 // shape counts what depends on the whole tree.
 func (p *SessionPart) shape(s *sessionfmt.Session) error {
 	n := s.Len()
-	inner, prompt, requests := make([]bool, n), make([]int32, n), make([]int32, n)
+	inner, prompt, requests := s.Inner(), make([]int32, n), make([]int32, n)
 	most := map[int32]int32{}
 	for i := range n {
-		up := s.Parent(i)
-		if up >= 0 && up != i {
-			inner[up] = true
+		if s.Kind(i).IsEntry() && !inner[i] {
+			p.Branches++
 		}
 		prompt[i] = -1
-		if up >= 0 && up < i {
+		if up := s.Parent(i); up >= 0 && up < i {
 			prompt[i], requests[i] = prompt[up], requests[up]
 		}
 		switch s.Kind(i) {
@@ -191,11 +190,6 @@ func (p *SessionPart) shape(s *sessionfmt.Session) error {
 				requests[i]++
 				most[prompt[i]] = max(most[prompt[i]], requests[i])
 			}
-		}
-	}
-	for i := range n {
-		if s.Kind(i).IsEntry() && !inner[i] {
-			p.Branches++
 		}
 	}
 	delete(most, -1) // without a prompt

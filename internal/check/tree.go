@@ -165,14 +165,8 @@ func (x *subject) parentsFirst(visit func(i int)) {
 
 // leaves returns the entries without children, in the order of the file.
 func (x *subject) leaves() (leaves []int) {
-	inner := make([]bool, x.s.Len()) // those with children
-	for i := range x.s.Len() {
-		if p := x.s.Parent(i); p >= 0 && p != i {
-			inner[p] = true
-		}
-	}
-	for i := range x.s.Len() {
-		if !inner[i] && x.s.Kind(i).IsEntry() && !x.s.Shadowed(i) {
+	for i, inner := range x.s.Inner() {
+		if !inner && x.s.Kind(i).IsEntry() && !x.s.Shadowed(i) {
 			leaves = append(leaves, i)
 		}
 	}

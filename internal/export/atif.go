@@ -91,14 +91,9 @@ func (t *story) copied(rec int) bool {
 
 // branches returns the leaves of a session that have requests of their own, that of the session first.
 func (t *story) branches() (leaves []int) {
-	inner, asked := make([]bool, t.Session.Len()), make([]bool, t.Session.Len())
+	inner, asked := t.Session.Inner(), make([]bool, t.Session.Len())
 	for k := range t.Book.Requests {
 		asked[t.Book.Requests[k].Record] = !t.Book.Requests[k].Warms
-	}
-	for rec := range t.Session.Len() {
-		if up := t.Session.Parent(rec); up >= 0 {
-			inner[up] = true
-		}
 	}
 	seen := make([]bool, t.Session.Len()) // with all before it
 	add := func(leaf int) {

@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -214,16 +215,10 @@ func (l *limited) within(budget int64) string {
 	if int64(len(text)) == l.all && int64(weigh.TextTokens(&tokens.Pi, text)) <= room {
 		return string(text)
 	}
-	const note = 40 // tokens of the last line
-	low, high := 0, len(text)
-	for low < high { // the longest beginning that fits
-		if mid := (low + high + 1) / 2; int64(weigh.TextTokens(&tokens.Pi, text[:mid])) <= room-note {
-			low = mid
-		} else {
-			high = mid - 1
-		}
-	}
-	text = text[:low]
+	const note = 40                                        // tokens of the last line
+	text = text[:sort.Search(len(text), func(n int) bool { // the longest beginning that fits
+		return int64(weigh.TextTokens(&tokens.Pi, text[:n+1])) > room-note
+	})]
 	if end := bytes.LastIndexByte(text, '\n'); end > 0 {
 		text = text[:end+1]
 	}

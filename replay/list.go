@@ -146,8 +146,14 @@ func (l *list) share(of *list, from int) {
 }
 
 // apart returns the numbers of the messages that another list does not store in the same place.
-func (l *list) apart(other *list) []int32 {
-	return Messages{&version{list: *l}, int32(l.n)}.apart(Messages{&version{list: *other}, int32(other.n)})
+func (l *list) apart(other *list) (numbers []int32) {
+	m := Messages{&version{list: *l}, int32(l.n)}
+	for _, s := range m.Stretches(Messages{&version{list: *other}, int32(other.n)}) {
+		for i := s.From; i < s.To && s.At < 0; i++ {
+			numbers = append(numbers, l.number(i))
+		}
+	}
+	return numbers
 }
 
 // chunk returns the chunk of a place.

@@ -155,8 +155,11 @@ func (m Messages) Sent() (n int) {
 
 // Without returns the numbers of the messages that another snapshot of the walk does not have, in
 // order. It skips what both store together, so that it costs as much as their difference.
-func (m Messages) Without(other Messages) []int32 {
-	return without(m.apart(other), other.apart(m))
+func (m Messages) Without(other Messages) (numbers []int32) {
+	for _, i := range m.without(other, m.Len()) {
+		numbers = append(numbers, m.Number(int(i)))
+	}
+	return numbers
 }
 
 // ListedWithout is Without for the lists alone, and returns indexes.
@@ -167,10 +170,15 @@ func (m Messages) ListedWithout(other Messages) (at []int32) {
 		}
 		return at
 	}
-	has := counts(other.apart(m))
-	for _, s := range m.Stretches(other) {
-		for i := s.From; i < min(s.To, m.Listed()) && s.At < 0; i++ {
-			if number := m.list.number(i); has[number] > 0 {
+	return m.without(other, m.Listed())
+}
+
+// without returns the indexes before an end of the messages that another snapshot does not have.
+func (m Messages) without(other Messages, end int) (at []int32) {
+	apart, has := m.apart(other)
+	for _, s := range apart {
+		for i := s.From; i < min(s.To, end); i++ {
+			if number := m.Number(i); has[number] > 0 {
 				has[number]--
 				continue
 			}
@@ -178,30 +186,6 @@ func (m Messages) ListedWithout(other Messages) (at []int32) {
 		}
 	}
 	return at
-}
-
-// without returns the numbers that are not among others.
-func without(numbers, others []int32) []int32 {
-	has := counts(others)
-	if has == nil {
-		return numbers
-	}
-	return slices.DeleteFunc(numbers, func(number int32) bool {
-		has[number]--
-		return has[number] >= 0
-	})
-}
-
-// counts returns how often numbers occur, nil without any.
-func counts(numbers []int32) map[int32]int {
-	if len(numbers) == 0 {
-		return nil
-	}
-	n := map[int32]int{}
-	for _, number := range numbers {
-		n[number]++
-	}
-	return n
 }
 
 // SameUncached returns how many leading uncached messages another snapshot has too, if one of both
@@ -218,14 +202,30 @@ func (m Messages) SameUncached(other Messages) int {
 	return 0
 }
 
-// apart returns the numbers of the messages that another snapshot does not store in the same place.
-func (m Messages) apart(other Messages) (numbers []int32) {
-	for _, s := range m.Stretches(other) {
-		for i := s.From; i < s.To && s.At < 0; i++ {
-			numbers = append(numbers, m.Number(i))
+// apart returns the messages that another snapshot does not store in the same place, and how often
+// those of the other occur that this one does not store there.
+func (m Messages) apart(other Messages) (ranges []Stretch, has map[int32]int) {
+	next := 0
+	pass := func(to int) {
+		for ; next < to; next++ {
+			if has == nil {
+				has = map[int32]int{}
+			}
+			has[other.Number(next)]++
 		}
 	}
-	return numbers
+	for _, s := range m.Stretches(other) {
+		if s.At < 0 {
+			ranges = append(ranges, s)
+			continue
+		}
+		pass(s.At)
+		next += s.To - s.From
+	}
+	if ranges != nil { // else nobody asks what the other has
+		pass(other.Len())
+	}
+	return ranges, has
 }
 
 // A Stretch is a range of the messages of a snapshot, and the index at which another one has the
@@ -281,16 +281,24 @@ func (s Stretch) with(at int) int {
 // compared returns a range of a body, compared with that of another one, by their places.
 func (b *body) compared(was *body, lo, hi, from, to int) (all []Stretch) {
 	for k := lo; k < hi; {
-		end, at := k+1, -1
-		switch chunk := k / chunkSize; {
-		case k < from:
+		end, at := hi, -1
+		if k < from {
 			end = min(from, hi)
-		case k >= to:
-			end = hi
-		case was.chunk(k) == b.chunk(k):
-			end, at = min(to, hi, (chunk+1)*chunkSize), k
-		case was.number(k) == b.number(k):
-			at = k
+		} else if k < to {
+			is, had := b.chunk(k), was.chunk(k)
+			end = min(to, hi, (k/chunkSize+1)*chunkSize)
+			if is == had {
+				at = k
+			} else {
+				is, had := is.numbers[k%chunkSize:], had.numbers[k%chunkSize:]
+				n := 1
+				for n < end-k && (is[n] == had[n]) == (is[0] == had[0]) {
+					n++
+				}
+				if end = k + n; is[0] == had[0] {
+					at = k
+				}
+			}
 		}
 		if last := len(all) - 1; last >= 0 && (all[last].At < 0) == (at < 0) {
 			all[last].To = end

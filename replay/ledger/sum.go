@@ -181,6 +181,9 @@ func (v *View) Index(n int) int {
 			if k, _ := v.of(v.l.block(m, from, to, block)); had-k >= n {
 				had, at = had-k, from
 				continue
+			} else if k == to-from { // all are of the view
+				had, at = n, at-(had-n)
+				break
 			}
 		}
 		if at--; v.has(at, v.Piece(at)) {
@@ -192,6 +195,8 @@ func (v *View) Index(n int) int {
 			if k, _ := v.of(v.l.block(m, from, to, block)); had+k <= n {
 				had, at = had+k, to
 				continue
+			} else if k == to-from {
+				return at + n - had
 			}
 		}
 		if v.has(at, v.Piece(at)) {

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"ctxtool/internal/activity"
+	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/phrase"
 )
 
@@ -136,9 +135,7 @@ func plans(line string) bool {
 var planWords = []string{"next", "remaining", "todo", "todos", "to-do", "plan", "pending", "follow-up", "follow-ups", "outstanding"}
 
 // urls returns an expression for possible URLs.
-var urls = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`https?://[^\s\v\x{85}\pZ"'\x60<>()\[\]{}|\\]+`)
-})
+var urls = lazy.Regexp(`https?://[^\s\v\x{85}\pZ"'\x60<>()\[\]{}|\\]+`)
 
 // addresses returns the URLs in a text.
 func addresses(text string) (all []string) {
@@ -169,7 +166,7 @@ func tests(command string) bool {
 }
 
 // hash matches a hash, full or abbreviated as git does.
-var hash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var hash = lazy.Regexp(`^[0-9a-f]{7,64}$`)
 
 // A commit is a commit in the output of a command.
 type commit struct{ branch, hash, subject string }
@@ -183,7 +180,7 @@ func commitsIn(output string) (all []commit) {
 		}
 		head, subject, ok := strings.Cut(line[1:], "] ")
 		words := strings.Fields(head)
-		if n := len(words); ok && n >= 2 && hash.MatchString(words[n-1]) {
+		if n := len(words); ok && n >= 2 && hash().MatchString(words[n-1]) {
 			all = append(all, commit{words[0], words[n-1], oneLine(subject, 120)})
 		}
 	}

@@ -2,12 +2,12 @@ package compact
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -62,8 +62,8 @@ func (o *Options) capped(text string) (cut string, done bool) {
 
 // The marks of a text that was cut: in the middle, and at its end.
 var (
-	cutMiddle = regexp.MustCompile(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n`)
-	cutEnd    = regexp.MustCompile(`\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]\z`)
+	cutMiddle = lazy.Regexp(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n`)
+	cutEnd    = lazy.Regexp(`\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]\z`)
 )
 
 // truncateMiddle keeps the first and the last most/2 bytes of a text. Both cuts move back to
@@ -71,7 +71,7 @@ var (
 // was cut before stays as it is: cutting it again would lose the true count.
 func truncateMiddle(s string, most int) (string, bool) {
 	const mark = "\n\n... (%d bytes omitted) ...\n\n"
-	if most <= 0 || len(s) <= most || len(s) <= most+len(mark)+18 && cutMiddle.MatchString(s) {
+	if most <= 0 || len(s) <= most || len(s) <= most+len(mark)+18 && cutMiddle().MatchString(s) {
 		return s, false
 	}
 	keep := most / 2
@@ -90,7 +90,7 @@ func runeStart(s string, i int) int {
 // truncateHead keeps the first most characters of a text.
 func truncateHead(s string, most int) (string, bool) {
 	scalars := jsonl.SizesOf(s).Scalars
-	if scalars <= most || cutEnd.MatchString(s) {
+	if scalars <= most || cutEnd().MatchString(s) {
 		return s, false
 	}
 	return s[:scalarEnd(s, most)] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]", scalars, most), true

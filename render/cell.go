@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
@@ -95,9 +94,7 @@ func (s Screen) whole(unit table.Unit, n int64) string {
 const shortID = 13
 
 // sessionUUID is the id of a session in the name of its file.
-var sessionUUID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-})
+var sessionUUID = lazy.Regexp(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // shortPath returns the project and the short id of a session whose file has the id in its name, as
 // agents name them, and another path as it is.

@@ -9,13 +9,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"ctxtool/internal/base/lazy"
 )
 
 var (
@@ -107,7 +108,7 @@ const justMade, justCopied = 2 * time.Second, time.Minute
 func sweep(dir, prefix string, young time.Duration) {
 	for _, entry := range temporaries(dir) {
 		rest, ok := strings.CutPrefix(entry.Name(), prefix)
-		if !ok || !entry.Type().IsRegular() || temporaryEnd.FindString(rest) != rest {
+		if !ok || !entry.Type().IsRegular() || temporaryEnd().FindString(rest) != rest {
 			continue
 		}
 		name := filepath.Join(dir, entry.Name())
@@ -141,13 +142,13 @@ func temporaries(dir string) []os.DirEntry {
 	if now := time.Now(); listed.dir != dir || now.Sub(listed.at) > justMade {
 		all, _ := os.ReadDir(dir)
 		listed.dir, listed.at = dir, now
-		listed.all = slices.DeleteFunc(all, func(f os.DirEntry) bool { return !temporaryEnd.MatchString(f.Name()) })
+		listed.all = slices.DeleteFunc(all, func(f os.DirEntry) bool { return !temporaryEnd().MatchString(f.Name()) })
 	}
 	return listed.all
 }
 
 // temporaryEnd ends the names of temporary files.
-var temporaryEnd = regexp.MustCompile(`(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal|-shm)?)$`)
+var temporaryEnd = lazy.Regexp(`(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal|-shm)?)$`)
 
 // Write adds to the file. Commit returns any earlier error.
 func (f *NewFile) Write(p []byte) (int, error) {

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
@@ -123,9 +122,7 @@ func (w *growthWalk) step(a *pathEntry, before int) {
 
 // cutMarks match what marks truncated text: by gsh and others that prune like it
 // (docs/policies.md 2.3), and by y-agent (4.2).
-var cutMarks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n|\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]$|\n\[truncated\]$`)
-})
+var cutMarks = lazy.Regexp(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n|\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]$|\n\[truncated\]$`)
 
 // mayBeCut reports whether a line may have the text or the details of a cut: it has their words, or
 // escaped letters. That takes less time than reading the line.

@@ -3,13 +3,12 @@ package activity
 import (
 	"bytes"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -326,9 +325,7 @@ func codexExit(text []byte) (code int, ok bool) {
 }
 
 // document is the beginning of a here-document, and the line that ends it.
-var document = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_][\w.-]*)`)
-})
+var document = lazy.Regexp(`<<-?[ \t]*["'\\]?([A-Za-z_][\w.-]*)`)
 
 // CutDocuments returns a command line with "..." in place of the text of each here-document, also
 // of one within quotes. Where the line that would end it is missing, the text stays.

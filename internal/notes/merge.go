@@ -3,9 +3,10 @@ package notes
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
+
+	"ctxtool/internal/base/lazy"
 )
 
 // The last line of notes is a comment with a mark of each line that was not written by a
@@ -230,7 +231,7 @@ func key(line string) string {
 }
 
 // structure is what begins a line of notes: a heading, an item of a list, a box.
-var structure = regexp.MustCompile(`^\s*(?:#{1,6} |[-*] (?:\[[ xX]\] )?|\d{1,9}\. )?`)
+var structure = lazy.Regexp(`^\s*(?:#{1,6} |[-*] (?:\[[ xX]\] )?|\d{1,9}\. )?`)
 
 // Inert returns notes that somebody else wrote, such as a model: headings of notes and those of the
 // existing ones stay, as items and boxes do, and all else is Markdown that does nothing.
@@ -239,7 +240,7 @@ func Inert(text, existing string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		begin := structure.FindString(line)
+		begin := structure().FindString(line)
 		heading := section{heading: line}
 		same := func(old section) bool { return sameHeading(&old, &heading) }
 		if strings.Contains(begin, "#") && !heading.ours() && !slices.ContainsFunc(have, same) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/sessionfmt"
 )
 
@@ -298,7 +299,7 @@ func (r *Redactor) mark(b []byte) int {
 	return len(found[0])
 }
 
-var marks = lazily(`^\[redacted:([^\]]*)-\d+\]`)
+var marks = lazy.Regexp(`^\[redacted:([^\]]*)-\d+\]`)
 
 // Marked reports whether something in a text was redacted.
 func Marked(text string) bool {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/sessionfmt"
 
 	"github.com/pelletier/go-toml/v2"
@@ -113,7 +114,7 @@ func readRules(data []byte, check bool) (*ruleFile, error) {
 }
 
 // names are the ids that are valid in a placeholder.
-var names = lazily(`^[\w-]{1,64}$`)
+var names = lazy.Regexp(`^[\w-]{1,64}$`)
 
 func both(one *allowlist, more []*allowlist) []*allowlist {
 	if one != nil {
@@ -161,7 +162,7 @@ func (r *rule) locate(re *syntax.Regexp) {
 		r.gated = r.gated || !r.hasKeyword(lowerASCII(a.text))
 	}
 	r.class = syntax.Inst{Op: syntax.InstRune, Rune: class}
-	r.whole, r.first, r.afterOne = lazily(r.Regex), lazily(`\A(?:`+r.Regex+`)`), lazily(`\A(?s:.)(?:`+r.Regex+`)`)
+	r.whole, r.first, r.afterOne = lazy.Regexp(r.Regex), lazy.Regexp(`\A(?:`+r.Regex+`)`), lazy.Regexp(`\A(?s:.)(?:`+r.Regex+`)`)
 	r.prog = sync.OnceValue(func() *syntax.Prog {
 		prog, _ := syntax.Compile(rest.Simplify()) // cannot fail for a valid expression
 		return prog

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -26,7 +27,7 @@ func size(text []byte, escaped bool) string {
 // distinguish keys.
 func sized(text []byte) bool { return bytes.HasPrefix(text, []byte{'['}) && sizes().Match(text) }
 
-var sizes = lazily(`^\[\d+ characters?\](?:-\d+)?$`)
+var sizes = lazy.Regexp(`^\[\d+ characters?\](?:-\d+)?$`)
 
 // errStructure refuses to leave only the structure of a session whose format says nothing here.
 var errStructure = errors.New("--structure-only reads sessions of pi, codex, claude, gsh and openclaw only: of others the structure would not remain")

@@ -3,11 +3,11 @@ package redact
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"regexp/syntax"
 	"slices"
-	"sync"
 	"unicode/utf8"
+
+	"ctxtool/internal/base/lazy"
 )
 
 // A prefixed is a kind of token that begins with a prefix, whole or cut short.
@@ -291,14 +291,9 @@ func (j judge) secret(text, match []byte) bool {
 }
 
 var (
-	publicName   = lazily(`(?i)public|primary|foreign|partition|sort`)
-	passwordName = lazily(`(?i)passw(?:or)?d|passphrase|passcode`)
-	pathName     = lazily(`(?i)pwd\W*$`) // also the working directory
-	secretName   = lazily(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|(?:access|master|encryption).?key|auth|private|account|cred`)
-	digest       = lazily(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
+	publicName   = lazy.Regexp(`(?i)public|primary|foreign|partition|sort`)
+	passwordName = lazy.Regexp(`(?i)passw(?:or)?d|passphrase|passcode`)
+	pathName     = lazy.Regexp(`(?i)pwd\W*$`) // also the working directory
+	secretName   = lazy.Regexp(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|(?:access|master|encryption).?key|auth|private|account|cred`)
+	digest       = lazy.Regexp(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
 )
-
-// lazily returns an expression that is compiled when it is first used, not at every start.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}

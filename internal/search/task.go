@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"ctxtool/internal/activity"
+	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/outline"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
@@ -90,14 +90,14 @@ const (
 )
 
 var (
-	fileNames = regexp.MustCompile(`[\w./-]*\w\.(?:go|py|js|jsx|ts|tsx|java|kt|c|h|cc|cpp|hpp|rs|rb|php|cs|swift|sh|sql|html|css|json|ya?ml|toml|md|txt)\b`)
+	fileNames = lazy.Regexp(`[\w./-]*\w\.(?:go|py|js|jsx|ts|tsx|java|kt|c|h|cc|cpp|hpp|rs|rb|php|cs|swift|sh|sql|html|css|json|ya?ml|toml|md|txt)\b`)
 	verbs     = strings.Fields("fix debug implement create add remove delete update modify refactor test check verify optimize bug new change make write")
 )
 
 // taskTerms returns what a task names: files, and other words.
 func taskTerms(task string) (files, words []string) {
-	files = fileNames.FindAllString(task, -1)
-	rest := fileNames.ReplaceAllString(task, " ")
+	files = fileNames().FindAllString(task, -1)
+	rest := fileNames().ReplaceAllString(task, " ")
 	for _, w := range strings.FieldsFunc(rest, func(r rune) bool { return !isWord(r) && r != '_' }) {
 		if low := strings.ToLower(w); len(w) > 2 && !slices.Contains(verbs, low) && !slices.Contains(small, low) && !slices.Contains(words, w) {
 			words = append(words, w)

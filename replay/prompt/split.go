@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/replay/tokens"
 )
 
@@ -85,8 +86,8 @@ func pieces(whole Part, cuts []cut) (all []Part) {
 // Tags of pi's own sections, one of which begins a prompt of several in one text. The
 // sections of extensions follow.
 var (
-	ownTag = regexp.MustCompile(`(?m)^<(?:tools|rules|docs|addendum|project_context|skills|cwd)>\n`)
-	anyTag = regexp.MustCompile(`^<([a-z][a-z0-9_-]*)>\n`)
+	ownTag = lazy.Regexp(`(?m)^<(?:tools|rules|docs|addendum|project_context|skills|cwd)>\n`)
+	anyTag = lazy.Regexp(`^<([a-z][a-z0-9_-]*)>\n`)
 )
 
 // tagged splits a prompt whose sections stand in tags of their names.
@@ -95,7 +96,7 @@ func tagged(name, text string) []Part {
 	if !strings.Contains(text, "\n</cwd>") {
 		return []Part{whole}
 	}
-	first := ownTag.FindStringIndex(text)
+	first := ownTag().FindStringIndex(text)
 	if first == nil {
 		return []Part{whole}
 	}
@@ -104,7 +105,7 @@ func tagged(name, text string) []Part {
 		cuts = append(cuts, cut{0, Part{Name: "preamble"}})
 	}
 	for at := first[0]; ; {
-		m := anyTag.FindStringSubmatch(text[at:])
+		m := anyTag().FindStringSubmatch(text[at:])
 		if m == nil {
 			break
 		}
@@ -132,7 +133,7 @@ func sectionEnd(text, name string) int {
 		from += i + len(closing)
 		after := strings.TrimLeft(text[from:], "\n")
 		end := len(text) - len(after)
-		if after == "" || anyTag.MatchString(after) {
+		if after == "" || anyTag().MatchString(after) {
 			return end
 		}
 		if first < 0 {
@@ -145,17 +146,17 @@ func sectionEnd(text, name string) int {
 // could hold any of them, and those from there on, of which the last one counts.
 var (
 	upper = []heading{
-		{"tools", regexp.MustCompile(`(?m)^Available tools:\n`)},
-		{"guidelines", regexp.MustCompile(`(?m)^Guidelines:\n`)},
-		{"docs", regexp.MustCompile(`(?m)^(?:Documentation:|Pi documentation \(.*\):)\n`)},
+		{"tools", lazy.Regexp(`(?m)^Available tools:\n`)},
+		{"guidelines", lazy.Regexp(`(?m)^Guidelines:\n`)},
+		{"docs", lazy.Regexp(`(?m)^(?:Documentation:|Pi documentation \(.*\):)\n`)},
 	}
-	projectContext = []*regexp.Regexp{
-		regexp.MustCompile(`# Project Context\n\n(?:The following project|Project-specific)`),
-		regexp.MustCompile(`<project_context>\n`),
+	projectContext = []func() *regexp.Regexp{
+		lazy.Regexp(`# Project Context\n\n(?:The following project|Project-specific)`),
+		lazy.Regexp(`<project_context>\n`),
 	}
-	skillsHeading = regexp.MustCompile(`The following skills provide specialized instructions for specific tasks\.\n`)
-	cwdLine       = regexp.MustCompile(`Current working directory: .*\n?`)
-	dateLine      = regexp.MustCompile(`^Current date(?: and time)?: .*\n$`)
+	skillsHeading = lazy.Regexp(`The following skills provide specialized instructions for specific tasks\.\n`)
+	cwdLine       = lazy.Regexp(`Current working directory: .*\n?`)
+	dateLine      = lazy.Regexp(`^Current date(?: and time)?: .*\n$`)
 )
 
 // atLines returns the matches that begin a line. An expression that begins with (?m)^ would be
@@ -167,30 +168,30 @@ func atLines(re *regexp.Regexp, text string) [][]int {
 // A heading begins a section of a prompt.
 type heading struct {
 	name string
-	at   *regexp.Regexp
+	at   func() *regexp.Regexp
 }
 
 // headed splits a prompt in one text at pi's headings; the last of them, the working
 // directory, has to be there.
 func headed(name, text string) []Part {
 	whole := Part{Name: name, Text: text}
-	ends := atLines(cwdLine, text)
+	ends := atLines(cwdLine(), text)
 	if len(ends) == 0 {
 		return []Part{whole}
 	}
 	cwd, end := ends[len(ends)-1][0], ends[len(ends)-1][1]
 	to := cwd
-	if before := strings.LastIndexByte(text[:max(0, cwd-1)], '\n') + 1; dateLine.MatchString(text[before:cwd]) {
+	if before := strings.LastIndexByte(text[:max(0, cwd-1)], '\n') + 1; dateLine().MatchString(text[before:cwd]) {
 		to = before
 	}
 	lower := []cut{{to, Part{Name: "date"}}, {cwd, Part{Name: "cwd"}}, {end, whole}}
-	if all := atLines(skillsHeading, text[:to]); len(all) > 0 {
+	if all := atLines(skillsHeading(), text[:to]); len(all) > 0 {
 		to = all[len(all)-1][0]
 		lower = slices.Insert(lower, 0, cut{to, Part{Name: "skills"}})
 	}
 	context := -1
 	for _, re := range projectContext {
-		if all := atLines(re, text[:to]); len(all) > 0 {
+		if all := atLines(re(), text[:to]); len(all) > 0 {
 			to, context = all[0][0], all[0][0]
 		}
 	}
@@ -199,7 +200,7 @@ func headed(name, text string) []Part {
 	}
 	cuts, from := []cut{{0, Part{Name: "preamble"}}}, 0
 	for _, h := range upper {
-		if at := h.at.FindStringIndex(text[from:to]); at != nil {
+		if at := h.at().FindStringIndex(text[from:to]); at != nil {
 			from += at[0]
 			cuts = append(cuts, cut{from, Part{Name: h.name}})
 		}
@@ -215,8 +216,8 @@ func headed(name, text string) []Part {
 // How a context file begins: in the current tag, or in a heading with an absolute path between
 // empty lines.
 var (
-	fileTag     = regexp.MustCompile(`<project_instructions path="(.*)">\n`)
-	fileHeading = regexp.MustCompile(`## ((?:/|~/|[A-Za-z]:[/\\]|\\\\).*)\n\n`)
+	fileTag     = lazy.Regexp(`<project_instructions path="(.*)">\n`)
+	fileHeading = lazy.Regexp(`## ((?:/|~/|[A-Za-z]:[/\\]|\\\\).*)\n\n`)
 )
 
 // inFiles splits a section of project context by file.
@@ -225,18 +226,19 @@ func (p Part) inFiles() []Part {
 		return []Part{p}
 	}
 	const closing = "\n</project_instructions>\n"
-	begin, found := fileTag, atLines(fileTag, p.Text)
-	if len(found) == 0 {
-		begin, found = fileHeading, atLines(fileHeading, p.Text)
+	found := atLines(fileTag(), p.Text)
+	inTags := len(found) > 0
+	if !inTags {
+		found = atLines(fileHeading(), p.Text)
 	}
 	var cuts []cut
 	for _, m := range found {
-		if begin == fileHeading && !strings.HasSuffix(p.Text[:m[0]], "\n\n") {
+		if !inTags && !strings.HasSuffix(p.Text[:m[0]], "\n\n") {
 			continue
 		}
 		cuts = append(cuts, cut{m[0], file(p.Text[m[2]:m[3]])})
 	}
-	if n := len(cuts); n > 0 && begin == fileTag { // what follows the last
+	if n := len(cuts); n > 0 && inTags { // what follows the last
 		if i := strings.LastIndex(p.Text, closing); i > cuts[n-1].at {
 			cuts = append(cuts, cut{i + len(closing), Part{Name: p.Name}})
 		}
@@ -259,7 +261,7 @@ func file(path string) Part { return Part{Name: "file " + path, File: path} }
 
 // How skills are listed.
 var (
-	skillItem = regexp.MustCompile(`(?s) *<skill>\n *<name>([^<]*)</name>\n *<description>[^<]*</description>\n *<location>([^<]*)</location>\n *</skill>\n`)
+	skillItem = lazy.Regexp(`(?s) *<skill>\n *<name>([^<]*)</name>\n *<description>[^<]*</description>\n *<location>([^<]*)</location>\n *</skill>\n`)
 )
 
 // inSkills splits a section of skills one by one.
@@ -268,7 +270,7 @@ func (p Part) inSkills() []Part {
 		return []Part{p}
 	}
 	var cuts []cut
-	for _, m := range skillItem.FindAllStringSubmatchIndex(p.Text, -1) {
+	for _, m := range skillItem().FindAllStringSubmatchIndex(p.Text, -1) {
 		name := html.UnescapeString(p.Text[m[2]:m[3]])
 		cuts = append(cuts,
 			cut{m[0], Part{Name: "skill " + name, Skill: name, File: html.UnescapeString(p.Text[m[4]:m[5]])}},

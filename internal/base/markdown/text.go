@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"regexp"
+	"sync"
 )
 
 // AppendText appends text, which may well be Markdown, as blocks. It is taken
@@ -81,8 +82,8 @@ func (w *writer) next() {
 		return
 	}
 	w.rest = rest
-	if body[0] == '#' && column < 4 && heading.Match(body) {
-		title := heading.FindSubmatch(body)
+	if body[0] == '#' && column < 4 && heading().Match(body) {
+		title := heading().FindSubmatch(body)
 		w.depth, w.last = 0, closed
 		w.gap()
 		w.dst = append(w.dst, "<b>"...)
@@ -261,7 +262,7 @@ func fenceOpens(body []byte) (int, string) {
 	return n, string(trim(body[n:min(len(body), n+40)]))
 }
 
-var heading = regexp.MustCompile(`^#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?$`)
+var heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?$`) })
 
 // listItem is the number of an item, empty for a bullet, and its content.
 func listItem(body []byte) (mark, content []byte, ok bool) {

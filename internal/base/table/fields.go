@@ -3,7 +3,6 @@ package table
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,42 +25,51 @@ func Fields[T any](words string, others ...Column[*T]) (columns []Column[*T]) {
 			columns, others = append(columns, others[0]), others[1:]
 			continue
 		}
-		word, yields, _ := strings.Cut(word, "!")
-		name := strings.TrimRight(word, "?~*")
-		signs := word[len(name):]
-		name, unit, _ := strings.Cut(name, ":")
-		name, path, given := strings.Cut(name, "=")
-		if !given {
-			path = strings.ReplaceAll(name, "_", ".")
-		}
-		var ways [][][]int
-		var last reflect.Type
-		for way := range strings.SplitSeq(path, "|") {
-			var steps [][]int
-			steps, last = stepsTo(reflect.TypeFor[*T](), way)
-			ways = append(ways, steps)
-		}
-		column := Column[*T]{Name: strings.ReplaceAll(name, "+", " "), Unit: units[unit],
-			Flex: strings.Contains(signs, "*")}
-		column.Yields, _ = strconv.Atoi(yields)
-		if k := last.Kind(); unit == "" && (k == reflect.Int || k == reflect.Int64 || k == reflect.Slice) {
-			column.Unit = Number
-		}
-		column.Value = func(row *T) any {
-			v := firstOf(reflect.ValueOf(row), ways)
-			switch {
-			case !v.IsValid() || strings.Contains(signs, "?") && v.IsZero():
-				return nil
-			case v.Kind() == reflect.Slice:
-				return v.Len()
-			case strings.Contains(signs, "~"):
-				return About{v.Interface()}
-			}
-			return v.Interface()
-		}
-		columns = append(columns, column)
+		c, value := field(reflect.TypeFor[T](), word)
+		columns = append(columns, Column[*T]{
+			Name: c.Name, Unit: c.Unit, Flex: c.Flex, Yields: c.Yields,
+			Value: func(row *T) any { return value(reflect.ValueOf(row)) },
+		})
 	}
 	return columns
+}
+
+// field returns the column of a word of Fields, and what gives its cells.
+func field(row reflect.Type, word string) (column Column[any], value func(row reflect.Value) any) {
+	word, yields, _ := strings.Cut(word, "!")
+	name := strings.TrimRight(word, "?~*")
+	signs := word[len(name):]
+	name, unit, _ := strings.Cut(name, ":")
+	name, path, given := strings.Cut(name, "=")
+	if !given {
+		path = strings.ReplaceAll(name, "_", ".")
+	}
+	var ways [][][]int
+	var last reflect.Type
+	for way := range strings.SplitSeq(path, "|") {
+		var steps [][]int
+		steps, last = stepsTo(row, way)
+		ways = append(ways, steps)
+	}
+	column = Column[any]{
+		Name: strings.ReplaceAll(name, "+", " "), Unit: units[unit], Flex: strings.Contains(signs, "*"),
+	}
+	column.Yields, _ = strconv.Atoi(yields)
+	if k := last.Kind(); unit == "" && (k == reflect.Int || k == reflect.Int64 || k == reflect.Slice) {
+		column.Unit = Number
+	}
+	return column, func(row reflect.Value) any {
+		v := firstOf(row, ways)
+		switch {
+		case !v.IsValid() || strings.Contains(signs, "?") && v.IsZero():
+			return nil
+		case v.Kind() == reflect.Slice:
+			return v.Len()
+		case strings.Contains(signs, "~"):
+			return About{v.Interface()}
+		}
+		return v.Interface()
+	}
 }
 
 // firstOf returns the first field that is not zero, or else the last one.
@@ -87,15 +95,29 @@ func stepsTo(t reflect.Type, path string) (steps [][]int, last reflect.Type) {
 		if t.Kind() == reflect.Pointer {
 			t = t.Elem()
 		}
-		fields := reflect.VisibleFields(t)
-		k := slices.IndexFunc(fields, func(f reflect.StructField) bool {
-			tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			return tag == name
-		})
-		if k < 0 {
+		f, ok := named(t, name)
+		if !ok {
 			panic(fmt.Sprintf("%v has no field %s", t, path))
 		}
-		steps, t = append(steps, fields[k].Index), fields[k].Type
+		steps, t = append(steps, f.Index), f.Type
 	}
 	return steps, t
+}
+
+// named returns the field that has a name in JSON, in a struct or in what that embeds. Programs start
+// with many of these: reflect.VisibleFields takes several times as long.
+func named(t reflect.Type, name string) (f reflect.StructField, ok bool) {
+	for i := range t.NumField() {
+		f = t.Field(i)
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name {
+			return f, true
+		}
+		if in := f.Type; f.Anonymous && in.Kind() == reflect.Struct {
+			if inner, ok := named(in, name); ok {
+				inner.Index = append(f.Index, inner.Index...)
+				return inner, true
+			}
+		}
+	}
+	return f, false
 }

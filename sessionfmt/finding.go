@@ -76,7 +76,14 @@ func Quote(s string) string {
 // Clean replaces each character that a terminal would obey or that would mislead its reader by
 // U+FFFD: control characters including line ends and tabs, escape sequences, characters that
 // change the direction of text, and bytes that are not UTF-8.
-func Clean(s string) string { return strings.Map(cleanRune, s) }
+func Clean(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' { // few texts have such
+			return strings.Map(cleanRune, s)
+		}
+	}
+	return s
+}
 
 func cleanRune(r rune) rune {
 	switch {

@@ -166,14 +166,18 @@ func (w *growthWalk) end(e *replay.Envelope) {
 			w.request(a, q, w.l.before(i))
 		}
 	}
-	counts, err := e.Count(w.l.Counter)
-	w.l.fail(err)
+	now := w.l.before(len(w.l.Path))
+	if n := len(w.l.Path); n == 0 || int(w.l.Path[n-1].Record) != e.Leaf {
+		counts, err := e.Count(w.l.Counter)
+		w.l.fail(err)
+		now = counts.Total
+	}
 	_, window, _, err := e.Model()
 	w.l.fail(err)
 	size, err := e.Size()
 	w.l.fail(err)
 	g := &w.g
-	g.Now = GrowthRow{Request: e.RequestIndex, Tokens: counts.Total, Window: window, Marks: w.marks}
+	g.Now = GrowthRow{Request: e.RequestIndex, Tokens: now, Window: window, Marks: w.marks}
 	g.Now.Size, g.Now.Estimated = int64(size.Tokens), size.Estimated > 0
 	g.sum()
 	w.l.Report.Growth.Sessions = append(w.l.Report.Growth.Sessions, *g)

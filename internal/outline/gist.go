@@ -149,6 +149,8 @@ func (g *gist) String() string {
 	for rest := g.words; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		switch {
+		case ' ' < r && r < utf8.RuneSelf: // nearly all
+			out = append(out, byte(r))
 		case !unicode.IsSpace(r):
 			out = utf8.AppendRune(out, r)
 		case len(out) > 0 && out[len(out)-1] != ' ':

@@ -154,9 +154,9 @@ func NewReader(s *sessionfmt.Session) *Reader { return &Reader{Reader: s.NewRead
 func (r *Reader) Row(i int, line jsonl.Value) Row {
 	kind := r.s.Kind(i)
 	time := r.gist.entry(kind, line)
-	if patch := line.Get("patch"); kind == jsonl.Transform && r.s.Dialect() != nil {
+	if kind == jsonl.Transform && r.s.Dialect() != nil {
 		kept, _ := r.s.Kept(i)
-		r.gist.replaced(line.Get("transformerName"), patch, kept.Count())
+		r.gist.replaced(line.Get("transformerName"), line.Get("patch"), kept.Count())
 	}
 	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }

@@ -87,9 +87,11 @@ func (r *Results) leave(most int) {
 	}
 	r.order()
 	for _, s := range r.Sessions {
+		from := len(all)
 		for i := range s.found {
 			all = append(all, &s.found[i])
 		}
+		slices.SortFunc(all[from:], func(a, b *found) int { return cmp.Compare(a.at, b.at) }) // as several CPUs found them
 	}
 	slices.SortStableFunc(all, func(a, b *found) int { return cmp.Compare(b.score, a.score) })
 	stays := map[*found]bool{}

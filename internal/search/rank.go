@@ -165,30 +165,37 @@ const mostMatches = 1000
 // foldParts is in how many parts hits are folded, by their hashes, to save memory.
 const foldParts = 8
 
+// A place is a hit with its session.
+type place struct {
+	in *Session
+	*found
+}
+
 // fold removes hits whose text an earlier one has, of forks, copies and repeated reads. Of equal times
 // the first file has the original.
 func (r *Results) fold() {
 	for part := range uint64(foldParts) {
-		each := func(do func(f *found)) {
+		each := func(do func(p place)) {
 			for _, s := range r.Sessions {
 				for i := range s.found {
 					if f := &s.found[i]; f.key%foldParts == part {
-						do(f)
+						do(place{s, f})
 					}
 				}
 			}
 		}
-		first := map[uint64]*found{}
-		each(func(f *found) {
-			if was := first[f.key]; was == nil || f.time < was.time {
-				first[f.key] = f
+		first := map[uint64]place{}
+		each(func(p place) {
+			was, ok := first[p.key]
+			if !ok || p.time < was.time || p.time == was.time && p.in == was.in && p.at < was.at {
+				first[p.key] = p
 			}
 		})
 		r.Found += len(first)
-		each(func(f *found) {
-			if was := first[f.key]; was != f {
+		each(func(p place) {
+			if was := first[p.key]; was != p {
 				was.copies++
-				f.copies = folded
+				p.copies = folded
 				r.Copies++
 			}
 		})

@@ -294,3 +294,15 @@ func TestHybridRuns(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestFold: of entries with the same text and time the first in the file stays, in whatever order CPUs
+// found them.
+func TestFold(t *testing.T) {
+	r := &Results{Sessions: []*Session{{found: []found{{at: 5, key: 1, time: 9}, {at: 2, key: 1, time: 9}, {at: 1, key: 2, time: 9}}}}}
+	r.fold()
+	got := r.Sessions[0].found
+	slices.SortFunc(got, func(a, b found) int { return int(a.at - b.at) })
+	if len(got) != 2 || got[0].at != 1 || got[1].at != 2 || got[1].copies != 1 || r.Found != 2 || r.Copies != 1 {
+		t.Errorf("%+v, %d found, %d copies", got, r.Found, r.Copies)
+	}
+}

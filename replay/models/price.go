@@ -85,6 +85,12 @@ func (c Cost) at(prompt int64) Rates {
 // if that has none, as a router's, the one that answered. known reports whether the table has
 // either.
 func (t *Table) Priced(provider, asked, answered string) (m Model, known bool) {
+	names := [3]string{provider, asked, answered}
+	if was, ok := t.priced.Load(names); ok {
+		was := was.(pricedModel)
+		return was.Model, was.known
+	}
+	defer func() { t.priced.Store(names, pricedModel{m, known}) }()
 	for _, id := range []string{asked, answered} {
 		found, _, ok := t.Lookup(provider, id)
 		if known = known || ok; ok && !m.Priced() {
@@ -92,6 +98,11 @@ func (t *Table) Priced(provider, asked, answered string) (m Model, known bool) {
 		}
 	}
 	return m, known
+}
+
+type pricedModel struct {
+	Model
+	known bool
 }
 
 // Paid returns what a call cost in dollars, as Model.Paid, by the prices of its models: see Priced.

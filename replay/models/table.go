@@ -15,6 +15,9 @@ type Table struct {
 	text func() string
 	// over holds what With was given, in that order, one Model a key.
 	over []Model
+	// priced holds what Priced has returned, as a pricedModel, by its arguments: looking a model up
+	// reads the text, and a session asks for the same few at each of its answers.
+	priced sync.Map
 }
 
 // key names one model at one provider.

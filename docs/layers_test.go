@@ -64,7 +64,7 @@ var modules = map[string]string{
 	"github.com/klauspost/compress/zstd":         "internal/export internal/keep internal/test/gen/tables replay/tokens sessionfmt",
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/serve",
 	"github.com/olekukonko/tablewriter":          "render",
-	"github.com/pelletier/go-toml/v2":            "internal/config internal/redact internal/gate",
+	"github.com/pelletier/go-toml/v2":            "internal/config internal/redact internal/gate internal/serve",
 	"github.com/sergi/go-diff/diffmatchpatch":    "internal/linediff",
 	"github.com/spf13/cobra":                     "cmd/ctxtool internal/base/help",
 	"github.com/spf13/pflag":                     "cmd/ctxtool internal/base/help",

@@ -84,7 +84,7 @@ func judge(line []byte) (code int, why string) {
 	switch {
 	case !v.IsObject(), !v.Get("jsonrpc").Is("2.0"):
 		return invalidRequest, "not a message of JSON-RPC 2.0"
-	case id.Exists() && !id.IsString() && (!id.IsNumber() || !whole(id)):
+	case id.Exists() && !id.IsString() && !isWhole(string(id)):
 		return invalidRequest, "id: must be a string or a whole number"
 	case method.Exists() && !method.IsString(),
 		!method.Exists() && (!id.Exists() || !v.Get("result").Exists() && !v.Get("error").IsObject()):
@@ -95,16 +95,6 @@ func judge(line []byte) (code int, why string) {
 	return 0, ""
 }
 
-// whole reports whether a number is spelled as a whole one.
-func whole(v jsonl.Value) bool {
-	for i, c := range v {
-		if c-'0' > 9 && (i > 0 || c != '-') {
-			return false
-		}
-	}
-	return len(v) < 16
-}
-
 // An answers is the stream to a client. Several write to it, each a line at a time.
 type answers struct {
 	mu   sync.Mutex
@@ -112,12 +102,6 @@ type answers struct {
 	open map[string]bool // the ids of requests that are not answered
 	gone bool            // the client does not read
 	news *sync.Cond      // an answer, or the end of them
-}
-
-func newAnswers(w io.WriteCloser) *answers {
-	a := &answers{w: w, open: map[string]bool{}}
-	a.news = sync.NewCond(&a.mu)
-	return a
 }
 
 // refuse answers a line that is no message.

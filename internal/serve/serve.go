@@ -84,7 +84,8 @@ const mostCached = 64
 
 // Run serves a client until in ends and what was read is answered.
 func Run(ctx context.Context, in io.Reader, out io.WriteCloser, opt Options) error {
-	all := newAnswers(out)
+	all := &answers{w: out, open: map[string]bool{}}
+	all.news = sync.NewCond(&all.mu)
 	return newServer(opt).Run(ctx, &mcp.IOTransport{Reader: newFramed(in, all), Writer: all,
 		MaxLineLength: mostFrame + 1})
 }

@@ -121,8 +121,9 @@ func (in *input) value(name string) (word string) {
 	return word
 }
 
+// isWhole reports whether JSON is a whole number of those that all programs have exactly.
 func isWhole(number string) bool {
-	_, err := strconv.Atoi(number)
+	_, err := strconv.ParseInt(number, 10, 54)
 	return err == nil
 }
 

@@ -279,7 +279,8 @@ func (w *intent) Promise(after *sessionfmt.Session) error {
 		return err
 	}
 	for rec, content := range w.edited {
-		if got, ok := edited[rec]; ok != (content != nil) || ok && after.Kind(rec).Replaceable() && got != sumOf(content) {
+		if got, ok := edited[rec]; ok != (content != nil) ||
+			ok && after.Kind(rec).Replaceable() && got != sumOf(content) {
 			return &sessionfmt.Error{Pos: after.Pos(rec), Err: errOtherContext, Hint: bugHint}
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // An Emitted is a request for a summary as a line of a file. An answer is the same line
 // with a summary; it may omit the text.
 type Emitted struct {
-	ID      string      `json:"id"`      // of the request; depends only on the session, its state, the policy and the text
+	// of the request; depends only on the session, its state, the policy and the text
+	ID      string      `json:"id"`
 	Session string      `json:"session"` // as the caller names it
 	Leaf    string      `json:"leaf"`    // the id of the entry whose context it is
 	Policy  string      `json:"policy"`
@@ -157,9 +158,11 @@ func (a *Answers) For(session, policy string, p Prompt) Summarize {
 			return e.Summary, nil
 		}
 		for _, e := range a.list {
-			if e.Session == session && e.Policy == policy && (e.Leaf != asked.Leaf || e.State.Bytes != asked.State.Bytes) {
+			if e.Session == session && e.Policy == policy && (e.Leaf != asked.Leaf ||
+				e.State.Bytes != asked.State.Bytes) {
 				return "", fmt.Errorf("%s: answer %s: %w: asked at %s, %d bytes; now %s, %d bytes",
-					session, shell.Short(e.ID, 80), ErrMovedOn, shell.Short(e.Leaf, 80), e.State.Bytes, asked.Leaf, asked.State.Bytes)
+					session, shell.Short(e.ID, 80), ErrMovedOn, shell.Short(e.Leaf, 80), e.State.Bytes, asked.Leaf,
+					asked.State.Bytes)
 			}
 		}
 		return "", fmt.Errorf("%s: request %s: %w", session, asked.ID, ErrNoAnswer)

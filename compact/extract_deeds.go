@@ -218,7 +218,9 @@ func (x *extractor) end(messages int) {
 		x.put(&theUnsaved, f.Path, "`"+f.Path+"`", f.called)
 	}
 	x.places()
-	x.put(&theContext, "source", fmt.Sprintf("Extracted from %d messages, without a model: what stands here is quoted or counted.", messages), x.now)
+	x.put(&theContext, "source",
+		fmt.Sprintf("Extracted from %d messages, without a model: what stands here is quoted or counted.",
+			messages), x.now)
 }
 
 // facts returns what was counted and quoted, for notes.
@@ -227,7 +229,8 @@ func (x *extractor) facts() *Facts {
 	x.remove(&theTodo, "asked")
 	f := &Facts{
 		Goal: x.goal, Asked: x.thread, Answer: x.reply, Open: x.open,
-		Decisions: x.factsOf(&theDecision), References: x.factsOf(&theReference), Todo: x.factsOf(&theTodo), Done: x.factsOf(&theDone),
+		Decisions: x.factsOf(&theDecision), References: x.factsOf(&theReference), Todo: x.factsOf(&theTodo),
+		Done:  x.factsOf(&theDone),
 		Steps: x.factsOf(&theStep), Failed: x.factsOf(&theOpen), Commits: x.factsOf(&theCommit),
 		Needs: slices.Sorted(maps.Keys(x.needs)),
 	}

@@ -54,7 +54,8 @@ func entriesOf(summary string) (all []entry) {
 		case t == "" && !fenced, t == "---", t == "(none)", t == "- (none)":
 		case inside && last >= 0 && !all[last].heading:
 			all[last].more = append(all[last].more, "\n  "+strings.TrimPrefix(raw, "  "))
-		case strings.HasPrefix(t, "#"), strings.HasPrefix(t, "**") && strings.HasSuffix(t, "**"), strings.HasPrefix(t, "=== "):
+		case strings.HasPrefix(t, "#"), strings.HasPrefix(t, "**") && strings.HasSuffix(t, "**"),
+			strings.HasPrefix(t, "=== "):
 			all = append(all, entry{text: strings.Trim(t, "#*= :"), heading: true})
 		default:
 			all = append(all, entry{mark: mark, text: text, raw: t})
@@ -183,7 +184,8 @@ func (n *notes) fit(units int, part SummaryPart) string {
 	if text := n.write(func(int) bool { return true }, sections, part); jsonl.Units(text) <= units {
 		return text
 	}
-	none := n.write(func(int) bool { return false }, sections, historyPart) // all headings, and the longest line of what was left out
+	// all headings, and the longest line of what was left out
+	none := n.write(func(int) bool { return false }, sections, historyPart)
 	bare := jsonl.Units(none)
 	if bare > units/2 {
 		return n.bare(units)

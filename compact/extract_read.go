@@ -38,8 +38,10 @@ type extractor struct {
 
 func newExtractor(v *View) *extractor {
 	return &extractor{
-		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, uses: map[string]*FileFact{}, calls: map[string]deed{},
-		defined: map[string]string{}, needs: map[string]bool{}, runs: map[string]*CommandFact{}, failed: map[string]note{},
+		v: v, notes: notes{by: map[noteKey]int{}}, files: fileBook{}, uses: map[string]*FileFact{},
+		calls:   map[string]deed{},
+		defined: map[string]string{}, needs: map[string]bool{}, runs: map[string]*CommandFact{},
+		failed: map[string]note{},
 	}
 }
 
@@ -291,8 +293,10 @@ var (
 
 // kinds are all kinds, the most important first.
 var kinds = []*kind{
-	&theGoal, &theDirection, &theOpen, &theDemand, &theTodo, &theStep, &theModified, &theTest, &theCommand, &theUnsaved, &theRead,
-	&theAnswer, &theRequest, &theWish, &theCommit, &theDone, &theDecision, &theContext, &thePlace, &theAddress, &theWork,
+	&theGoal, &theDirection, &theOpen, &theDemand, &theTodo, &theStep, &theModified, &theTest, &theCommand,
+	&theUnsaved, &theRead,
+	&theAnswer, &theRequest, &theWish, &theCommit, &theDone, &theDecision, &theContext, &thePlace,
+	&theAddress, &theWork,
 }
 
 // A section is a heading and the kinds of notes under it, in order. A heading of another
@@ -310,17 +314,21 @@ var (
 		{"## Goal", []*kind{&theGoal, &theRequest, &theDirection}, []string{"goal", "original request", "objective"}},
 		{"## Constraints & Preferences", []*kind{&theDemand, &theWish}, []string{"constraint", "preference"}},
 		{"## Progress", nil, nil},
-		{"### Done", []*kind{&theDone, &theWork, &theTest, &theCommit}, []string{"done", "completed", "progress so far", "early progress"}},
+		{"### Done", []*kind{&theDone, &theWork, &theTest, &theCommit}, []string{"done", "completed", "progress so far",
+			"early progress"}},
 		{"### In Progress", []*kind{&theTodo, &theUnsaved}, []string{"in progress", "pending"}},
 		{"### Blocked", []*kind{&theOpen}, []string{"blocked", "open error", "open issue"}},
 		{"## Key Decisions", []*kind{&theDecision}, []string{"decision"}},
 		{"## Next Steps", []*kind{&theStep}, []string{"next", "remaining"}},
-		{"## Critical Context", []*kind{&theContext, &theAnswer, &theCommand, &thePlace, &theAddress}, []string{"context"}},
+		{"## Critical Context", []*kind{&theContext, &theAnswer, &theCommand, &thePlace, &theAddress},
+			[]string{"context"}},
 	}
 	turnPrefix = []section{
 		{"## Original Request", history[0].kinds, nil},
-		{"## Progress So Far", []*kind{&theDone, &theWork, &theTest, &theCommit, &theTodo, &theUnsaved, &theOpen, &theDecision}, nil},
-		{"## Context Needed to Continue", []*kind{&theDemand, &theWish, &theStep, &theContext, &theAnswer, &theCommand, &thePlace, &theAddress}, nil},
+		{"## Progress So Far", []*kind{&theDone, &theWork, &theTest, &theCommit, &theTodo, &theUnsaved, &theOpen,
+			&theDecision}, nil},
+		{"## Context Needed to Continue", []*kind{&theDemand, &theWish, &theStep, &theContext, &theAnswer, &theCommand,
+			&thePlace, &theAddress}, nil},
 	}
 )
 

@@ -47,7 +47,8 @@ func ParseAmount(name, text string) (a Amount, err error) {
 	n, err := phrase.ParseNumber(number)
 	switch {
 	case err != nil || !(n > 0) || n > 1e15 || percent && n > 100 || !percent && n != float64(int64(n)):
-		return a, fmt.Errorf("%s %q: must be a number of tokens, or a share of the window such as 80%%", name, sessionfmt.Quote(text))
+		return a, fmt.Errorf("%s %q: must be a number of tokens, or a share of the window such as 80%%", name,
+			sessionfmt.Quote(text))
 	case percent:
 		return Amount{Share: n / 100}, nil
 	}
@@ -74,10 +75,12 @@ type CacheEffect struct {
 
 // An UndoCost is what it takes to undo a reduction.
 type UndoCost struct {
-	Entries  int      `json:"entries"`         // entries that undo appends while only settings follow the batch
-	Later    int      `json:"later,omitempty"` // entries that it appends once something else follows; 0 if it is not possible then
-	Rebilled int      `json:"rebilled"`        // tokens of the original context from the first changed message on; at most these are billed again
-	Cost     *float64 `json:"cost,omitempty"`  // of rebilling them, in dollars
+	Entries int `json:"entries"` // entries that undo appends while only settings follow the batch
+	// entries that it appends once something else follows; 0 if it is not possible then
+	Later int `json:"later,omitempty"`
+	// tokens of the original context from the first changed message on; at most these are billed again
+	Rebilled int      `json:"rebilled"`
+	Cost     *float64 `json:"cost,omitempty"` // of rebilling them, in dollars
 }
 
 // littleLeft is the share of a context below which a reduction warns. pi keeps a tenth of a
@@ -177,7 +180,8 @@ func (j *Job) cached(r *Reduction) error {
 	was, is := r.From.live(), r.View.live()
 	c := &CacheEffect{Of: len(was)}
 	r.Cache = c
-	for !r.View.reprompted && c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] && !r.View.Messages[is[c.Message]].Edited {
+	for !r.View.reprompted && c.Message < min(len(was), len(is)) && was[c.Message] == is[c.Message] &&
+		!r.View.Messages[is[c.Message]].Edited {
 		c.Kept += r.View.Messages[is[c.Message]].Tokens(&tokens.Pi)
 		c.Message++
 	}
@@ -243,7 +247,8 @@ func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error 
 		err = Kept(r.View, e)
 	}
 	if err != nil {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: with.Name}, Err: fmt.Errorf("what would be appended is not what the plan says: %w", err)}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: with.Name},
+			Err: fmt.Errorf("what would be appended is not what the plan says: %w", err)}
 	}
 	return nil
 }

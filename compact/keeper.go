@@ -164,7 +164,8 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	o.Counter, o.Summarize = c.policy.Counter, c.summarize
 	changed := slices.Clone(c.log[run.logged:])
 	slices.Sort(changed)
-	w := &Work{View: c.view, Options: o, pass: l.Pass.Name, changed: slices.Compact(changed), settled: run.settled, memory: &run.memory}
+	w := &Work{View: c.view, Options: o, pass: l.Pass.Name, changed: slices.Compact(changed), settled: run.settled,
+		memory: &run.memory}
 	w.was.tokens = c.size + c.beside
 	l.Pass.run(w)
 	err := cmp.Or(w.err, w.texts.err)

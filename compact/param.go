@@ -21,13 +21,15 @@ type Param struct {
 // paramTable are the options that users set, in the order of help.
 var paramTable = []Param{
 	numberParam("max", "keep at most N units of a result (0 bytes: no limit)", func(o *Options) *int { return &o.Max }),
-	wordParam("unit", "bytes, of both ends, or chars or tokens, of the beginning", func(o *Options) *string { return &o.Unit }, "bytes", "chars", "tokens"),
+	wordParam("unit", "bytes, of both ends, or chars or tokens, of the beginning",
+		func(o *Options) *string { return &o.Unit }, "bytes", "chars", "tokens"),
 	numberParam("protect", "keep the results of the last N tokens", func(o *Options) *int { return &o.Protect }),
 	numberParam("requests", "remove results older than N requests", func(o *Options) *int { return &o.Requests }),
 	switchParam("intra-turn", "only the last turn", func(o *Options) *bool { return &o.IntraTurn }),
 	numberParam("min-tokens", "do nothing for fewer than N tokens", func(o *Options) *int { return &o.MinTokens }),
 	switchParam("busy", "only if few tokens follow, as during a turn", func(o *Options) *bool { return &o.Busy }),
-	wordParam("style", "cut as a system does: pi, gsh, swe-cli, y-agent", func(o *Options) *string { return (*string)(&o.Style) },
+	wordParam("style", "cut as a system does: pi, gsh, swe-cli, y-agent",
+		func(o *Options) *string { return (*string)(&o.Style) },
 		string(StylePi), string(StyleGSH), string(styleSWECLI), string(styleYAgent)),
 	numberParam("keep", "keep N tokens, messages or requests", func(o *Options) *int { return &o.Keep }),
 }
@@ -145,14 +147,18 @@ var layerTable = []struct {
 	of          func(t *Trigger) bool
 	set         func(t *Trigger, n float64)
 }{
-	{"share", "run above SHARE of the window, from 0 to 1", func(t *Trigger) bool { return t.Share > 0 || t.Percent > 0 }, func(t *Trigger, n float64) {
+	{"share", "run above SHARE of the window, from 0 to 1", func(t *Trigger) bool {
+		return t.Share > 0 ||
+			t.Percent > 0
+	}, func(t *Trigger, n float64) {
 		if t.Percent > 0 {
 			t.Percent = int64(100 * n)
 		} else {
 			t.Share = n
 		}
 	}},
-	{"reserve", "run with less than N tokens of the window left", func(t *Trigger) bool { return t.Reserve > 0 }, func(t *Trigger, n float64) { t.Reserve = int64(n) }},
+	{"reserve", "run with less than N tokens of the window left", func(t *Trigger) bool { return t.Reserve > 0 },
+		func(t *Trigger, n float64) { t.Reserve = int64(n) }},
 }
 
 // Has reports whether a layer of the policy has an option: of its pass, or share or reserve of its
@@ -192,7 +198,8 @@ func (l *Layer) setOption(name, text string) error {
 			continue
 		}
 		n, err := strconv.ParseFloat(text, 64)
-		if whole := name != "share"; err != nil || !(n >= 0 && n <= 1e15) || whole && n != math.Trunc(n) || !whole && n > 1 {
+		if whole := name != "share"; err != nil || !(n >= 0 && n <= 1e15) || whole && n != math.Trunc(n) ||
+			!whole && n > 1 {
 			return fmt.Errorf("%s=%s: must be a number to %s", name, text, q.About)
 		}
 		when := *l.When

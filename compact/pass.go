@@ -29,14 +29,16 @@ type Pass struct {
 // NewPass returns a pass of one's own for a layer of a policy: run changes what it is given by
 // [Work.Omit] and [Work.Replace]. Changes that the form cannot store are kept apart.
 func NewPass(name, about string, run func(w *Work) error) *Pass {
-	return &Pass{Name: name, About: about, Defaults: Options{Counter: &tokens.Pi}, run: func(w *Work) { w.err = run(w) }}
+	return &Pass{Name: name, About: about, Defaults: Options{Counter: &tokens.Pi},
+		run: func(w *Work) { w.err = run(w) }}
 }
 
 // MarshalText writes the name. It never fails.
 func (p *Pass) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 
 var passes = []*Pass{
-	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive, &Compact, &DropBootstrap, &DropTools, &Redact,
+	&Truncate, &Superseded, &RetryPrune, &StripThinking, &DropImages, &StaleResults, &Prune, &MergeNotes, &Progressive,
+	&Compact, &DropBootstrap, &DropTools, &Redact,
 }
 
 // Passes are all passes, in the order in which several that are requested run
@@ -64,20 +66,24 @@ func find[T any](what, name string, all []T, called func(T) string) (found T, er
 type Options struct {
 	Counter *tokens.Counter `json:"-"` // for the report; passes decide by the counter of their system
 
-	Max       int      `json:"max,omitempty"`       // truncate: the longest result, in Unit; 0 for no limit
-	Unit      string   `json:"unit,omitempty"`      // truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
-	Protect   int      `json:"protect,omitempty"`   // prune: tokens of the latest results to keep
-	Requests  int      `json:"requests,omitempty"`  // stale-results: requests after which a result is stale
-	IntraTurn bool     `json:"intraTurn,omitempty"` // retry-prune: in the last turn only, five messages at most
-	MinTokens int      `json:"minTokens,omitempty"` // retry-prune, progressive: the pass does nothing for fewer tokens
-	Patterns  []string `json:"patterns,omitempty"`  // retry-prune: texts that make a result an error, besides the known ones
-	Busy      bool     `json:"busy,omitempty"`      // superseded: only if few tokens follow, as during a turn
+	Max int `json:"max,omitempty"` // truncate: the longest result, in Unit; 0 for no limit
+	// truncate: "bytes" keeps both ends, "chars" and "tokens" the beginning
+	Unit      string `json:"unit,omitempty"`
+	Protect   int    `json:"protect,omitempty"`   // prune: tokens of the latest results to keep
+	Requests  int    `json:"requests,omitempty"`  // stale-results: requests after which a result is stale
+	IntraTurn bool   `json:"intraTurn,omitempty"` // retry-prune: in the last turn only, five messages at most
+	MinTokens int    `json:"minTokens,omitempty"` // retry-prune, progressive: the pass does nothing for fewer tokens
+	// retry-prune: texts that make a result an error, besides the known ones
+	Patterns []string `json:"patterns,omitempty"`
+	Busy     bool     `json:"busy,omitempty"` // superseded: only if few tokens follow, as during a turn
 
-	Style   Style `json:"style,omitempty"`   // compact: the system whose rules apply
-	Keep    int   `json:"keep,omitempty"`    // compact: messages to keep, for pi tokens; drop-images: requests whose images stay
-	Retries int   `json:"retries,omitempty"` // progressive, compact: attempts for one summary, at least 1
+	Style Style `json:"style,omitempty"` // compact: the system whose rules apply
+	// compact: messages to keep, for pi tokens; drop-images: requests whose images stay
+	Keep    int `json:"keep,omitempty"`
+	Retries int `json:"retries,omitempty"` // progressive, compact: attempts for one summary, at least 1
 
-	enough func(tokens int) bool // progressive: reports whether a context of so many tokens is small enough to stop; nil for never
+	// progressive: reports whether a context of so many tokens is small enough to stop; nil for never
+	enough func(tokens int) bool
 
 	Summarize func(Request) (string, error) `json:"-"` // progressive, compact: without it nothing is summarised
 }
@@ -362,10 +368,11 @@ func (w *Work) Replace(i, block int, text, why string) {
 
 // replaceArguments replaces the arguments of a call with others, as JSON.
 func (w *Work) replaceArguments(i, block int, args value, why string) {
-	w.change(Change{Message: i, Block: BlockIndex(block), Action: Replace, Text: string(args), Why: why}, func(m *Message) {
-		b, text := &m.Blocks[block], string(args)
-		b.length, b.text = w.arguments(b.tool(), args), &text
-	})
+	w.change(Change{Message: i, Block: BlockIndex(block), Action: Replace, Text: string(args), Why: why},
+		func(m *Message) {
+			b, text := &m.Blocks[block], string(args)
+			b.length, b.text = w.arguments(b.tool(), args), &text
+		})
 }
 
 // replaceResult replaces a result with a text, its images included.

@@ -116,7 +116,8 @@ func (w *Work) olderThan(keep int) *cut {
 	case end == 1 && w.Messages[all[0]].isSummary():
 		return &cut{Why: "nothing but a summary is left to summarise"}
 	}
-	c := &cut{Stretch: Stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, History: all[:end], previous: -1, what: "the whole history"}
+	c := &cut{Stretch: Stretch{From: all[0], To: all[end-1] + 1, Kept: -1, Messages: end}, History: all[:end],
+		previous: -1, what: "the whole history"}
 	if end < len(all) {
 		c.To, c.Kept = all[end], w.Messages[all[end]].Origin.Record
 	}
@@ -215,8 +216,12 @@ func (w *Work) putNotes(last int, notes []string) {
 		notes = append(notes, text)
 	}
 	all := strings.Join(notes, "\n\n")
-	w.change(Change{Message: last, Block: -1, Action: Replace, Text: all, Why: fmt.Sprintf("the notes of %d earlier answers", len(notes))}, func(m *Message) {
-		m.Blocks = slices.DeleteFunc(m.Blocks, func(b Block) bool { return b.Kind == jsonl.TextBlock || b.Kind == jsonl.ThinkingBlock })
+	w.change(Change{Message: last, Block: -1, Action: Replace, Text: all,
+		Why: fmt.Sprintf("the notes of %d earlier answers", len(notes))}, func(m *Message) {
+		m.Blocks = slices.DeleteFunc(m.Blocks, func(b Block) bool {
+			return b.Kind == jsonl.TextBlock ||
+				b.Kind == jsonl.ThinkingBlock
+		})
 		m.Blocks = slices.Insert(m.Blocks, 0, newText(all, w.length(all)))
 	})
 }

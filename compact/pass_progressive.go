@@ -33,7 +33,8 @@ const (
 func progressive(w *Work) {
 	p := w.pieces()
 	defer p.done()
-	for total := 0; len(p.found) == 0 || total < w.MinTokens; total += w.size(p.found[len(p.found)-1].Messages, &tokens.YBytes) {
+	for total := 0; len(p.found) == 0 ||
+		total < w.MinTokens; total += w.size(p.found[len(p.found)-1].Messages, &tokens.YBytes) {
 		if p.next(w.View) {
 			continue
 		}
@@ -75,7 +76,8 @@ func progressive(w *Work) {
 			continue
 		}
 		left -= w.size(r.Messages, w.Counter)
-		w.replaceMessage(r.Messages[0], progressivePrefix+text, fmt.Sprintf("a finished piece of work of %d messages", len(r.Messages)))
+		w.replaceMessage(r.Messages[0], progressivePrefix+text, fmt.Sprintf("a finished piece of work of %d messages",
+			len(r.Messages)))
 		left += w.size(r.Messages[:1], w.Counter)
 		for _, i := range r.Messages[1:] {
 			w.Omit(i, "summarised in the answer before it")

@@ -37,7 +37,8 @@ func prune(w *Work) {
 	old := func(m *Message, seen int) bool { return m.result() < 0 || seen > w.Protect }
 	for i, seen := range w.aged(size, old) {
 		if t := size(&w.Messages[i]); t > pruneAbove {
-			w.replaceResult(i, fmt.Sprintf("[output pruned, was ~%d tokens]", t), fmt.Sprintf("%d tokens of later results follow", seen))
+			w.replaceResult(i, fmt.Sprintf("[output pruned, was ~%d tokens]", t),
+				fmt.Sprintf("%d tokens of later results follow", seen))
 		}
 	}
 }
@@ -102,7 +103,8 @@ func staleResults(w *Work) {
 			continue
 		}
 		if t := tokens.GSH.Of(w.Messages[i].Blocks[k].Bytes); t > pruneAbove {
-			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Options.Requests, t), fmt.Sprintf("%d requests have had it", requests))
+			w.replaceResult(i, fmt.Sprintf("[output elided after %d requests, was ~%d tokens]", w.Options.Requests, t),
+				fmt.Sprintf("%d requests have had it", requests))
 		}
 	}
 }
@@ -212,7 +214,8 @@ func dropTools(w *Work) {
 		return
 	}
 	n := len(w.Prompt.Tools)
-	w.reprompt(w.Prompt.Tools[0].Origin.Record, fmt.Sprintf("all %d tools", n), func(p *prompt.Prompt) { p.Tools = nil })
+	w.reprompt(w.Prompt.Tools[0].Origin.Record, fmt.Sprintf("all %d tools", n),
+		func(p *prompt.Prompt) { p.Tools = nil })
 }
 
 // reprompt changes the prompt by f, if the form can store it. rec is the record that set the
@@ -274,19 +277,29 @@ func promptOps(was, is *prompt.Prompt, reason value) (ops []value) {
 	for _, p := range was.Parts {
 		switch text, there := kept[p.Name]; {
 		case !there:
-			ops = append(ops, fmt.Appendf(nil, `{"op":"system_part_remove","scope":"cached","partName":%s,"invalidateCacheReason":%s}`, quoted(p.Name), reason))
+			ops = append(ops,
+				fmt.Appendf(nil,
+					`{"op":"system_part_remove","scope":"cached","partName":%s,"invalidateCacheReason":%s}`,
+					quoted(p.Name), reason))
 		case text != p.Text:
-			ops = append(ops, fmt.Appendf(nil, `{"op":"system_part_set","scope":"cached","partName":%s,"text":%s,"invalidateCacheReason":%s}`, quoted(p.Name), quoted(text), reason))
+			ops = append(ops,
+				fmt.Appendf(nil,
+					`{"op":"system_part_set","scope":"cached","partName":%s,"text":%s,"invalidateCacheReason":%s}`,
+					quoted(p.Name), quoted(text), reason))
 		}
 	}
 	if len(is.Tools) == 0 && len(was.Tools) > 0 {
-		ops = append(ops, fmt.Appendf(nil, `{"op":"tools_replace","scope":"cached","tools":[],"invalidateCacheReason":%s}`, reason))
+		ops = append(ops,
+			fmt.Appendf(nil, `{"op":"tools_replace","scope":"cached","tools":[],"invalidateCacheReason":%s}`, reason))
 	}
 	return ops
 }
 
 // samePrompt reports whether a context has the planned prompt.
 func samePrompt(promised, is *prompt.Prompt) bool {
-	return slices.EqualFunc(promised.Parts, is.Parts, func(a, b prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }) &&
+	return slices.EqualFunc(promised.Parts, is.Parts, func(a, b prompt.Part) bool {
+		return a.Name == b.Name &&
+			a.Text == b.Text
+	}) &&
 		slices.EqualFunc(promised.Tools, is.Tools, func(a, b prompt.Tool) bool { return a.Name == b.Name })
 }

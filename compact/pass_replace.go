@@ -40,13 +40,15 @@ func (w *Work) exec(ctx context.Context, c shell.Command) error {
 		n := 0
 		for v := range results[k].Patch.Elements {
 			if !v.Get("op").Is(ops.Replace) {
-				return fmt.Errorf("command %q: op %d (%s): a pass may only replace messages", shell.Short(c.Line, 80), n, shell.Short(v.Get("op").Text(), 80))
+				return fmt.Errorf("command %q: op %d (%s): a pass may only replace messages", shell.Short(c.Line, 80),
+					n, shell.Short(v.Get("op").Text(), 80))
 			}
 			n++
 		}
 	}
 	t, err := hook.New(r.Session, results, hook.Options{
-		Replay: r.Options, Leaf: w.Envelope.Leaf, At: w.Envelope.Leaf, Reason: hook.BeforeRequest, Counters: []*tokens.Counter{&tokens.Pi},
+		Replay: r.Options, Leaf: w.Envelope.Leaf, At: w.Envelope.Leaf, Reason: hook.BeforeRequest,
+		Counters: []*tokens.Counter{&tokens.Pi},
 	})
 	if err != nil {
 		return err
@@ -80,7 +82,8 @@ func (w *Work) take(c shell.Command, d *diff.Difference, m diff.MessageChange, k
 			return nil
 		}
 	}
-	return fmt.Errorf("command %q: message %d: a pass may only remove messages and replace their texts", shell.Short(c.Line, 80), max(m.A, m.B)+k)
+	return fmt.Errorf("command %q: message %d: a pass may only remove messages and replace their texts",
+		shell.Short(c.Line, 80), max(m.A, m.B)+k)
 }
 
 // replaceTexts replaces the texts of a message by those of another one, and reports whether

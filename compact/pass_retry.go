@@ -280,7 +280,8 @@ func (w *Work) intraTurn(found []candidate) (few []candidate) {
 // isErrorText reports whether a result reads like a failure. Case and leading blanks matter.
 func isErrorText(s string, patterns []string) bool {
 	return strings.HasPrefix(s, "FAILED") || strings.HasPrefix(s, "failed to") || strings.HasPrefix(s, "not found") ||
-		containsAny(s, `"error":`, `"error_type":`, "error:", "Error:", "parameter validation failed", "permission denied") ||
+		containsAny(s, `"error":`, `"error_type":`, "error:", "Error:", "parameter validation failed",
+			"permission denied") ||
 		containsAny(s, patterns...)
 }
 

@@ -166,7 +166,8 @@ func (w *Work) useless(i int) bool {
 	if b := &w.Messages[i].Blocks[k]; b.Bytes > uselessMax || tokensOf(&tokens.YScalars, b.length) < blankFrom {
 		return false
 	}
-	return containsAny(w.Text(i, k), "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results", "no matches", "No matches", "nothing found")
+	return containsAny(w.Text(i, k), "[]", "{}", `"results": []`, `"count": 0`, "no results", "No results",
+		"no matches", "No matches", "nothing found")
 }
 
 func containsAny(s string, words ...string) bool {

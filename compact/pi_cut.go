@@ -31,7 +31,8 @@ func (w *Work) withFiles(text string, c *cut) string {
 // piCut returns the cut that pi would make to keep so many tokens at the end of the context.
 func (v *View) piCut(keep int) *cut {
 	items := v.items()
-	c := &cut{Stretch: Stretch{Kept: -1}, previous: -1, what: fmt.Sprintf("the history before the last %d tokens", keep)}
+	c := &cut{Stretch: Stretch{Kept: -1}, previous: -1,
+		what: fmt.Sprintf("the history before the last %d tokens", keep)}
 	if v.compacted() {
 		c.Why = "already compacted"
 		return c
@@ -273,7 +274,8 @@ func (v *View) sources() []item {
 func (v *View) summaryIn(e *item) int {
 	for i := e.last - 1; i >= e.first; i-- {
 		m := &v.Messages[i]
-		if k := v.kindOf(m.Origin.Record); !m.Removed && m.isSummary() && (m.Heads || k == jsonl.Compaction || k == jsonl.Transform) {
+		if k := v.kindOf(m.Origin.Record); !m.Removed && m.isSummary() && (m.Heads || k == jsonl.Compaction ||
+			k == jsonl.Transform) {
 			return i
 		}
 	}

@@ -37,7 +37,8 @@ func gshCompact(share float64) Layer {
 }
 
 // comparison is the note on a policy whose numbers do not come from its source.
-const comparison = "numbers from the comparison in gsh's documentation only; how results are cut and summaries framed is gsh's"
+const comparison = "numbers from the comparison in gsh's documentation only; how results are cut and summaries " +
+	"framed is gsh's"
 
 // The policies with the numbers of gsh's comparison: those of Claude Code; of Codex CLI,
 // whose 10,000 tokens are 40,000 bytes, as both count; and of OpenCode, which prunes, and
@@ -52,7 +53,8 @@ var (
 		Window: 200000, Counter: &tokens.GSH, Layers: []Layer{capped(40000, "bytes"), gshCompact(0.95)},
 	}
 	openCodePolicy = Policy{
-		Name: "opencode", About: "prune before the last 40000 tokens of results, compact what does not fit the window", Note: comparison,
+		Name: "opencode", About: "prune before the last 40000 tokens of results, compact what does not fit the window",
+		Note:   comparison,
 		Window: 200000, Counter: &tokens.Pi, Layers: []Layer{
 			{Pass: &Prune, Options: Options{Protect: 40000}},
 			{Pass: &Compact, Options: Options{Style: StyleGSH}, When: &Trigger{Share: 1}},
@@ -90,16 +92,19 @@ var swecliPolicy = Policy{
 // thinking. If that is not enough, it summarises finished work, then the whole history
 // (docs/policies.md 4). The three modes of its guard are presets; hybrid is the default.
 var yAgentPolicy = Policy{
-	Name:    "y-agent",
-	About:   "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on summarise finished work, then all",
+	Name: "y-agent",
+	About: "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on " +
+		"summarise finished work, then all",
 	Window:  guardTotal,
 	Counter: &tokens.YBytes, TurnEnds: true,
 	Layers: yAgentLayers(guardActs),
 	Warns:  &guardWarning,
 	Presets: []Preset{
 		{Name: "auto", About: "acts from 85 % on", Layers: yAgentLayers(guardActs)},
-		{Name: "soft", About: "acts from 95 % on: until then the agent is expected to", Layers: yAgentLayers(guardStops)},
-		{Name: "hybrid", About: "warns from 70 % on, acts from 85 % on", Layers: yAgentLayers(guardActs), Warns: &guardWarning},
+		{Name: "soft", About: "acts from 95 % on: until then the agent is expected to",
+			Layers: yAgentLayers(guardStops)},
+		{Name: "hybrid", About: "warns from 70 % on, acts from 85 % on", Layers: yAgentLayers(guardActs),
+			Warns: &guardWarning},
 	},
 }
 

@@ -17,18 +17,25 @@ import (
 // A Policy is how one system keeps its context small: passes in a fixed order, each with its
 // trigger.
 type Policy struct {
-	Name     string                                    `json:"name"`              // the name that commands take
-	About    string                                    `json:"about"`             // one line
-	Note     string                                    `json:"note,omitempty"`    // the source of its numbers, if not the system itself
-	Window   int64                                     `json:"window"`            // tokens, if neither the command line nor the models table has a window
-	Windows  []KnownWindow                             `json:"windows,omitempty"` // of models that they name, instead of `window`; the first match counts
-	Counter  *tokens.Counter                           `json:"counter"`           // counts the tokens of the context
-	TurnEnds bool                                      `json:"-"`                 // in a simulation it acts where a turn ends and between the requests of a turn, not after a prompt
-	ByUsage  bool                                      `json:"-"`                 // the size is the last answer's usage, as long as nothing has changed
-	Layers   []Layer                                   `json:"layers"`            // passes in their order
-	Presets  []Preset                                  `json:"presets,omitempty"` // the same policy with other numbers
-	Warns    *Trigger                                  `json:"warns,omitempty"`   // when its guard warns, before any layer runs
-	counts   func(*prompt.Prompt, *tokens.Counter) int // tokens of the prompt that count besides the messages; nil for none
+	Name  string `json:"name"`  // the name that commands take
+	About string `json:"about"` // one line
+	// the source of its numbers, if not the system itself
+	Note string `json:"note,omitempty"`
+	// tokens, if neither the command line nor the models table has a window
+	Window int64 `json:"window"`
+	// of models that they name, instead of `window`; the first match counts
+	Windows []KnownWindow   `json:"windows,omitempty"`
+	Counter *tokens.Counter `json:"counter"` // counts the tokens of the context
+	// in a simulation it acts where a turn ends and between the requests of a turn, not after a prompt
+	TurnEnds bool `json:"-"`
+	// the size is the last answer's usage, as long as nothing has changed
+	ByUsage bool     `json:"-"`
+	Layers  []Layer  `json:"layers"`            // passes in their order
+	Presets []Preset `json:"presets,omitempty"` // the same policy with other numbers
+	// when its guard warns, before any layer runs
+	Warns *Trigger `json:"warns,omitempty"`
+	// tokens of the prompt that count besides the messages; nil for none
+	counts func(*prompt.Prompt, *tokens.Counter) int
 	// Target, if set, replaces the layers' triggers: each layer runs if the context is still
 	// above it.
 	Target Amount `json:"-"`
@@ -101,11 +108,13 @@ type Preset struct {
 }
 
 // Policies are all policies, in the order of help.
-var Policies = []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy, &yAgentPolicy, &claudeCodePolicy, &codexPolicy, &openCodePolicy}
+var Policies = []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy, &yAgentPolicy, &claudeCodePolicy, &codexPolicy,
+	&openCodePolicy}
 
 // FindPolicy returns the policy of that name, one of own before the built-in ones.
 func FindPolicy(name string, own ...*Policy) (*Policy, error) {
-	return find(fmt.Sprintf("policy %q", name), name, append(own, Policies...), func(p *Policy) string { return p.Name })
+	return find(fmt.Sprintf("policy %q", name), name, append(own, Policies...),
+		func(p *Policy) string { return p.Name })
 }
 
 // With returns a copy of the policy with the numbers of a preset and other options, separated by
@@ -122,7 +131,8 @@ func (p *Policy) With(spec string) (*Policy, error) {
 		if len(p.Presets) == 0 {
 			return nil, fmt.Errorf("policy %s has no presets", p.Name)
 		}
-		of, err := find(fmt.Sprintf("preset %q of policy %s", part, p.Name), part, p.Presets, func(s Preset) string { return s.Name })
+		of, err := find(fmt.Sprintf("preset %q of policy %s", part, p.Name), part, p.Presets,
+			func(s Preset) string { return s.Name })
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +209,8 @@ func (p *Policy) idle(v *View) (r *Reduction, err error) {
 	if v, err = v.besides(p.beside()); err != nil {
 		return nil, err
 	}
-	r = &Reduction{Policy: p.Name, Counter: p.Counter.Name, From: v, View: v, Before: v.tokens(p.Counter), Layers: []LayerPlan{}}
+	r = &Reduction{Policy: p.Name, Counter: p.Counter.Name, From: v, View: v, Before: v.tokens(p.Counter),
+		Layers: []LayerPlan{}}
 	r.After = r.Before
 	r.Window, r.WindowFrom, err = p.Limit(v.Envelope)
 	return r, err
@@ -327,5 +338,6 @@ func (p *Policy) WindowOf(m models.Ref) int64 {
 
 // Only returns a policy with other layers that measures a context as p does.
 func (p *Policy) Only(name string, layers []Layer) *Policy {
-	return &Policy{Name: name, Window: p.Window, Windows: p.Windows, Counter: p.Counter, counts: p.counts, Layers: layers}
+	return &Policy{Name: name, Window: p.Window, Windows: p.Windows, Counter: p.Counter, counts: p.counts,
+		Layers: layers}
 }

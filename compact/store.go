@@ -163,16 +163,22 @@ func (w *storing) tokensBefore() int {
 // reads, which replay treats as the patch's shadow. The op that compacts puts the summary in
 // pi's frame; an op after it gives it another.
 func (w *storing) transform(display string) {
-	patch, name, reason := []byte{'['}, "ctxtool "+w.Command, quoted(fmt.Sprintf("ctxtool %s: %s", w.Command, w.r.passes()))
+	patch, name, reason := []byte{'['}, "ctxtool "+
+		w.Command, quoted(fmt.Sprintf("ctxtool %s: %s", w.Command, w.r.passes()))
 	replaces := len(w.changed) > 0
 	if w.head != nil {
 		replaces = replaces || w.Messages[w.head.Message].head.style != StylePi
 		name = "compaction"
-		patch = fmt.Appendf(comma(patch), `{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d,"tokensBefore":%d,"invalidateCacheReason":%s}`,
+		patch = fmt.Appendf(comma(patch),
+			`{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d,`+
+				`"tokensBefore":%d,`+
+				`"invalidateCacheReason":%s}`,
 			quoted(w.head.Text), w.b.Millis(), w.place(w.from), w.tokensBefore(), reason)
 	}
 	if replaces {
-		patch = fmt.Appendf(comma(patch), `{"op":"messages_cached_replace","scope":"cached","messages":%s,"invalidateCacheReason":%s}`, w.messages(), reason)
+		patch = fmt.Appendf(comma(patch),
+			`{"op":"messages_cached_replace","scope":"cached","messages":%s,"invalidateCacheReason":%s}`,
+			w.messages(), reason)
 	}
 	for _, op := range promptOps(w.r.From.Prompt, w.Prompt, reason) {
 		patch = append(comma(patch), op...)
@@ -181,7 +187,8 @@ func (w *storing) transform(display string) {
 	if w.Policy.Name != w.Command {
 		title = strings.TrimSpace(title + " " + w.Policy.Name)
 	}
-	shown := fmt.Appendf(nil, `{"title":%s,"summary":%s`, quoted(title), quoted(fmt.Sprintf("%d -> %d tokens", w.r.Before, w.r.After)))
+	shown := fmt.Appendf(nil, `{"title":%s,"summary":%s`, quoted(title),
+		quoted(fmt.Sprintf("%d -> %d tokens", w.r.Before, w.r.After)))
 	if display != "" {
 		shown = fmt.Appendf(shown, `,"markdown":%s`, quoted(display))
 	}

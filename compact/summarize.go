@@ -36,7 +36,10 @@ type SummaryOptions struct {
 // blank summary as an error.
 func OpenSummarizer(spec string, o SummaryOptions) (Summarize, error) {
 	name, argument, colon := strings.Cut(spec, ":")
-	at := slices.IndexFunc(Summarizers, func(form string) bool { return form == name || strings.HasPrefix(form, name+":") })
+	at := slices.IndexFunc(Summarizers, func(form string) bool {
+		return form == name ||
+			strings.HasPrefix(form, name+":")
+	})
 	switch {
 	case at < 0:
 		return nil, fmt.Errorf("unknown summarizer %q: one of %s", spec, strings.Join(Summarizers, ", "))

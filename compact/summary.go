@@ -95,11 +95,12 @@ func (w *Work) summarise(r Stretch, summary, why string) {
 	if r.Summary = tokensOf(w.Counter, w.length(summary)); r.Kept >= 0 {
 		r.First = sessionfmt.Quote(w.session().ID(r.Kept))
 	}
-	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r}, func(m *Message) {
-		m.Kind, m.Sent, m.Heads, m.Call = jsonl.CompactionMessage, true, true, -1
-		m.Blocks = []Block{newText(h.framed, w.length(h.framed))}
-		m.head = h
-	})
+	w.change(Change{Message: slot, Block: -1, Action: Summarise, Text: summary, Why: why, Was: was, Range: &r},
+		func(m *Message) {
+			m.Kind, m.Sent, m.Heads, m.Call = jsonl.CompactionMessage, true, true, -1
+			m.Blocks = []Block{newText(h.framed, w.length(h.framed))}
+			m.head = h
+		})
 	w.Changes[len(w.Changes)-1].Now = w.Messages[slot].Tokens(w.Counter)
 	for i := r.From; i < r.To; i++ {
 		if i != slot && w.Messages[i].Kind != jsonl.System {
@@ -300,12 +301,14 @@ var frames = []frame{
 		return "[Context compacted - previous conversation summary]\n\n" + summary
 	}},
 	{style: styleSWECLI, role: "system", text: func(summary string, messages int, at time.Time) string {
-		return fmt.Sprintf("\n=== CONVERSATION HISTORY SUMMARY ===\n(Compacted %d messages at %s)\n\n%s\n\n=== END SUMMARY ===\n\nRecent messages follow below (unmodified)...\n",
+		return fmt.Sprintf("\n=== CONVERSATION HISTORY SUMMARY ===\n(Compacted %d messages at %s)\n\n%s\n\n=== END "+
+			"SUMMARY ===\n\nRecent messages follow below (unmodified)...\n",
 			messages, at.UTC().Format("2006-01-02 15:04:05.000000"), summary)
 	}},
-	{style: styleYAgent, role: "system", mark: value(`{"type":"compaction_summary"}`), text: func(summary string, _ int, _ time.Time) string {
-		return summary
-	}},
+	{style: styleYAgent, role: "system", mark: value(`{"type":"compaction_summary"}`),
+		text: func(summary string, _ int, _ time.Time) string {
+			return summary
+		}},
 }
 
 // frame returns the frame of a summary of a style. pi reads edits, and knows its own frame only.
@@ -327,7 +330,8 @@ type head struct {
 
 // append appends the message as a provider gets it, at a time in milliseconds.
 func (h *head) append(dst []byte, millis int64) []byte {
-	dst = fmt.Appendf(dst, `{"role":%s,"content":%s`, quoted(h.role), append(appendTextBlock(value{'['}, quoted(h.framed)), ']'))
+	dst = fmt.Appendf(dst, `{"role":%s,"content":%s`, quoted(h.role),
+		append(appendTextBlock(value{'['}, quoted(h.framed)), ']'))
 	if h.mark != nil {
 		dst = append(append(dst, `,"metadata":`...), h.mark...)
 	}

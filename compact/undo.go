@@ -39,7 +39,8 @@ func (p *past) line(rec int) jsonl.Value {
 func (p *past) grown(s *sessionfmt.Session) bool {
 	return slices.ContainsFunc(p.after, func(rec int) bool {
 		switch s.Kind(rec) {
-		case jsonl.Label, jsonl.SessionInfo, jsonl.ModelChange, jsonl.ThinkingChange, jsonl.CustomEntry, jsonl.UsageEntry:
+		case jsonl.Label, jsonl.SessionInfo, jsonl.ModelChange, jsonl.ThinkingChange, jsonl.CustomEntry,
+			jsonl.UsageEntry:
 			return false
 		}
 		return true
@@ -89,9 +90,10 @@ func (p *past) onPath(time string, after []int) int {
 
 func (p *past) refuse(s *sessionfmt.Session, why string) error {
 	return &sessionfmt.Error{
-		Pos:  s.Pos(p.rec),
-		Err:  errors.New(why),
-		Hint: fmt.Sprintf("ctxtool branch %s %s -o FILE writes a session of the path before it", sessionfmt.Clean(s.Name), sessionfmt.Quote(s.ID(s.Parent(p.rec)))),
+		Pos: s.Pos(p.rec),
+		Err: errors.New(why),
+		Hint: fmt.Sprintf("ctxtool branch %s %s -o FILE writes a session of the path before it",
+			sessionfmt.Clean(s.Name), sessionfmt.Quote(s.ID(s.Parent(p.rec)))),
 	}
 }
 
@@ -106,7 +108,8 @@ var ErrNothing = errors.New("nothing to undo")
 // compaction or a patch cannot be reverted then, which is an error. So is an edit after the batch
 // that nothing followed: its editor restores it. last reports whether the file ends with the batch
 // that is reverted.
-func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, promise func(*sessionfmt.Session) error, last bool, err error) {
+func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, promise func(*sessionfmt.Session) error, last bool,
+	err error) {
 	s := r.Session
 	if err := s.Foreign(); err != nil {
 		return nil, nil, false, err
@@ -120,9 +123,10 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, promise func(*se
 	}
 	if p.rec < 0 {
 		return nil, nil, false, &sessionfmt.Error{
-			Pos:  sessionfmt.Pos{File: s.Name},
-			Err:  fmt.Errorf("%w: the active path has no batch of ctxtool", ErrNothing),
-			Hint: "undo does not find what was appended with --no-mark; ctxtool branch writes a session of the path before it",
+			Pos: sessionfmt.Pos{File: s.Name},
+			Err: fmt.Errorf("%w: the active path has no batch of ctxtool", ErrNothing),
+			Hint: "undo does not find what was appended with --no-mark; ctxtool branch " +
+				"writes a session of the path before it",
 		}
 	}
 	follower := p.follower(s)
@@ -130,7 +134,10 @@ func Undo(r *replay.Replay, at time.Time) (b *sessionfmt.Batch, promise func(*se
 	below, undo := s.Parent(p.rec), p.move
 	switch p.Moved = follower < 0; {
 	case !p.Moved && !edits:
-		return nil, nil, false, p.refuse(s, fmt.Sprintf("what was summarized or patched cannot be restored below entry %s, which followed it", sessionfmt.Quote(s.ID(follower))))
+		return nil, nil, false,
+			p.refuse(s, fmt.Sprintf(
+				"what was summarized or patched cannot be restored below entry %s, which followed it",
+				sessionfmt.Quote(s.ID(follower))))
 	case !p.Moved:
 		below, undo = s.Leaf(), p.restore
 	}
@@ -302,5 +309,6 @@ func (p *past) lost(s *sessionfmt.Session, now *replay.Envelope, order []int, ed
 		more = fmt.Sprintf(" and %d more", len(all)-5)
 		all = all[:5]
 	}
-	return p.refuse(s, fmt.Sprintf("%s%s: summarized or edited again since, and cannot be restored", strings.Join(all, ", "), more))
+	return p.refuse(s, fmt.Sprintf("%s%s: summarized or edited again since, and cannot be restored",
+		strings.Join(all, ", "), more))
 }

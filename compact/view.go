@@ -102,12 +102,14 @@ func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
 		tokenizer = nil
 	}
 	parts := sync.Pool{New: func() any { return &part{tokenizer: tokenizer} }}
-	v := &View{Envelope: e, Messages: make([]Message, e.Len()), texts: &texts{e: e, from: e.Replay().NewReader(), index: -1}, counter: cmp.Or(counter, &tokens.Pi), tokenizer: tokenizer}
+	v := &View{Envelope: e, Messages: make([]Message, e.Len()), texts: &texts{e: e, from: e.Replay().NewReader(),
+		index: -1}, counter: cmp.Or(counter, &tokens.Pi), tokenizer: tokenizer}
 	err := e.Scan(func(_, index int, p replay.Piece, m *jsonl.Message, tokens int) {
 		part := parts.Get().(*part)
 		defer parts.Put(part)
 		v.Messages[index] = part.message(Place{
-			Kind: p.Kind(), Origin: p.Origin(), Index: index, Sent: m != nil, Cached: index < e.Listed(), Tokens: tokens,
+			Kind: p.Kind(), Origin: p.Origin(), Index: index, Sent: m != nil, Cached: index < e.Listed(),
+			Tokens: tokens,
 		}, m)
 	})
 	if err != nil {
@@ -348,7 +350,8 @@ func (v *View) Content(i int) jsonl.Value {
 		switch {
 		case b.text != nil && b.Kind == jsonl.CallBlock: // a signature is one of the original
 			foreign(int(b.At))
-			out = had[b.At].Raw.AppendEdited(comma(out), jsonl.Field{Name: "arguments", Value: jsonl.Value(*b.text)}, jsonl.Field{Name: "thoughtSignature"})
+			out = had[b.At].Raw.AppendEdited(comma(out), jsonl.Field{Name: "arguments", Value: jsonl.Value(*b.text)},
+				jsonl.Field{Name: "thoughtSignature"})
 		case b.text != nil:
 			out = appendTextBlock(comma(out), jsonl.AppendQuoted(nil, *b.text))
 		case b.Kind == ResultBlock:

@@ -38,7 +38,8 @@ func (p *part) message(at Place, m *jsonl.Message) Message {
 		p.content(m)
 	}
 	end := len(p.blocks)
-	return Message{Place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult && m.Nested.Exists()}
+	return Message{Place: at, Blocks: p.blocks[first:end:end], Call: -1, nested: m.Kind == jsonl.ToolResult &&
+		m.Nested.Exists()}
 }
 
 // content adds the blocks of a message. It skips blocks of unknown kinds that count as 0.

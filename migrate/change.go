@@ -235,7 +235,10 @@ func appendTransform(dst []byte, line value, first int) []byte {
 	var f [3]value
 	line.Fields(f[:], "summary", "timestamp", "tokensBefore")
 	ms, _ := f[1].Date()
-	dst = fmt.Appendf(dst, `{"type":"context_transform","schemaVersion":1,"transformerName":"compaction","patch":[{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d`, f[0], ms, first)
+	dst = fmt.Appendf(dst,
+		`{"type":"context_transform","schemaVersion":1,"transformerName":"compaction","patch":[`+
+			`{"op":"compaction_apply","scope":"cached","summary":%s,"timestamp":%d,"firstKeptMessageIndex":%d`,
+		f[0], ms, first)
 	if f[2].Exists() {
 		dst = fmt.Appendf(dst, `,"tokensBefore":%s`, f[2])
 	}

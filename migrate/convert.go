@@ -25,7 +25,8 @@ var ErrNotForeign = errors.New("this is a session of pi already")
 // error is a *sessionfmt.Error.
 func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 	if s.Dialect() == nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: ErrNotForeign, Hint: "ctxtool migrate upgrades old versions"}
+		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: ErrNotForeign,
+			Hint: "ctxtool migrate upgrades old versions"}
 	}
 	from, to := io.Pipe()
 	defer from.Close()
@@ -259,7 +260,8 @@ func (c *converter) replaced(i int, line jsonl.Value, f *form) (id string, err e
 			return "", err
 		}
 		for _, msg := range turnsInOrder(messages) {
-			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg), true)
+			add(jsonl.Value(`{"type":"message","id":"","parentId":null}`).With("timestamp", stamp).With("message", msg),
+				true)
 		}
 	}
 	return id, err

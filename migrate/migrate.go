@@ -44,7 +44,8 @@ type Compaction string
 
 // The forms.
 const (
-	Auto      Compaction = "auto"      // default, also if empty: Pair if the file replays by the envelope rules, else Native
+	// default, also if empty: Pair if the file replays by the envelope rules, else Native
+	Auto      Compaction = "auto"
 	Native    Compaction = "native"    // unchanged: readers of compaction entries see it
 	Pair      Compaction = "pair"      // a patch, followed by the entry as its shadow: all readers see one compaction
 	Transform Compaction = "transform" // only the patch, which pi does not see
@@ -87,7 +88,8 @@ func New(s *sessionfmt.Session, opt Options) (*Plan, error) {
 	case s.Coverage.Partial:
 		return refused(errors.New("only the end of the file was read"), "")
 	case s.Version > newest:
-		return refused(fmt.Errorf("format version %d is newer than %d", s.Version, newest), "a newer ctxtool may support it")
+		return refused(fmt.Errorf("format version %d is newer than %d", s.Version, newest),
+			"a newer ctxtool may support it")
 	case s.Header() < 0:
 		return refused(errors.New("no session header for the version"), "run ctxtool repair")
 	}

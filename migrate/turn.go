@@ -61,7 +61,8 @@ func (p *Plan) decide() error {
 // native reports a compaction that stays as it is.
 func (p *Plan) native(rec int, why string) {
 	p.Native = append(p.Native, sessionfmt.Finding{
-		Code: "native-compaction", Line: p.s.Line(rec), Entry: sessionfmt.Quote(p.s.ID(rec)), Text: "the compaction is not converted: " + why,
+		Code: "native-compaction", Line: p.s.Line(rec), Entry: sessionfmt.Quote(p.s.ID(rec)),
+		Text: "the compaction is not converted: " + why,
 	})
 }
 

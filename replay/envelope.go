@@ -142,7 +142,8 @@ func (e *Envelope) system() (jsonl.Value, error) {
 	out := systemMessage(p.Parts, p.Tools, ms)
 	var f prompt.Fold
 	f.Message(out, origin.Baseline)
-	if same := func(a, b prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }; !slices.EqualFunc(f.Parts(), p.Parts, same) {
+	if same := func(a, b prompt.Part) bool { return a.Name == b.Name && a.Text == b.Text }; !slices.EqualFunc(f.Parts(),
+		p.Parts, same) {
 		out = systemMessage([]prompt.Part{{Text: p.Compiled, Content: true}}, p.Tools, ms)
 	}
 	return out, nil
@@ -150,7 +151,8 @@ func (e *Envelope) system() (jsonl.Value, error) {
 
 // each yields the messages of the list for which want returns true, then the uncached ones if
 // requested, each as load returns it.
-func (e *Envelope) each(want func(Piece) bool, load func(*Reader, Piece) (value, error), uncached bool) iter.Seq2[Message, error] {
+func (e *Envelope) each(want func(Piece) bool, load func(*Reader, Piece) (value, error),
+	uncached bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		l := e.r.NewReader()
 		for _, m := range e.state.msgs.all {
@@ -227,8 +229,9 @@ func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	} else if recorded != nil {
 		o := &recorded.Options
 		p.Options = prompt.Options{
-			Reasoning: either(o.Reasoning, p.Options.Reasoning), Temperature: either(o.Temperature, p.Options.Temperature),
-			MaxTokens: either(o.MaxTokens, p.Options.MaxTokens),
+			Reasoning:   either(o.Reasoning, p.Options.Reasoning),
+			Temperature: either(o.Temperature, p.Options.Temperature),
+			MaxTokens:   either(o.MaxTokens, p.Options.MaxTokens),
 		}
 	}
 	e.prompt = &p

@@ -77,9 +77,10 @@ func Stopped(err error) bool { return err != nil && errors.As(err, new(brokenPat
 // stopped returns the error of a replay that stops at a transform.
 func (r *Replay) stopped(rec int, before string, err error) error {
 	return &sessionfmt.Error{
-		Pos:  r.Session.Pos(rec),
-		Err:  brokenPatch{err},
-		Hint: fmt.Sprintf("--lenient continues as the reference code does; --at %s is the last state before it", before),
+		Pos: r.Session.Pos(rec),
+		Err: brokenPatch{err},
+		Hint: fmt.Sprintf("--lenient continues as the reference code does; --at %s is the last state before it",
+			before),
 	}
 }
 
@@ -118,7 +119,8 @@ func applySummary(m *machine, s *state, c *Change) {
 	v, at := c.v, c.piece
 	f, ok := v.Get("firstKeptMessageIndex").Float()
 	if cached := s.msgs.shown; s == m.current() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
-		m.r.addFinding("patch-index", int(at.rec), "op %d (compaction_apply): firstKeptMessageIndex is %s in a list of %d messages: below 0 counts as 0, beyond the end keeps nothing, a fraction is truncated",
+		m.r.addFinding("patch-index", int(at.rec), "op %d (compaction_apply): firstKeptMessageIndex is %s in a list "+
+			"of %d messages: below 0 counts as 0, beyond the end keeps nothing, a fraction is truncated",
 			at.op, v.Get("firstKeptMessageIndex"), cached)
 	}
 	first := s.msgs.index(int(max(0, min(f, float64(s.msgs.n)))))

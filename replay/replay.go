@@ -33,8 +33,9 @@ type Options struct {
 	Window      int64            // context window in tokens, overrides the known one
 	Models      *models.Table    // context windows by model; the built-in table if nil
 	Lenient     bool             // continue where the reference code does
-	Without     map[int]bool     // entries, by record, that change nothing: compactions, edits, deletions, resets, transforms, ephemerals
-	Trial       bool             // replay transforms that the session only holds under all rules
+	// entries, by record, that change nothing: compactions, edits, deletions, resets, transforms, ephemerals
+	Without map[int]bool
+	Trial   bool // replay transforms that the session only holds under all rules
 }
 
 // A Replay replays one session under fixed rules.
@@ -103,7 +104,8 @@ func (r *Replay) addFinding(code string, rec int, format string, args ...any) {
 func (r *Replay) AllFindings() []sessionfmt.Finding {
 	all := append(append([]sessionfmt.Finding(nil), r.Session.Findings...), r.Findings...)
 	if r.more > 0 {
-		all = append(all, sessionfmt.Finding{Code: "more", Text: fmt.Sprintf("%d more findings of the replay, not listed", r.more)})
+		all = append(all,
+			sessionfmt.Finding{Code: "more", Text: fmt.Sprintf("%d more findings of the replay, not listed", r.more)})
 	}
 	return all
 }

@@ -24,7 +24,8 @@ func (m *machine) step(pos, rec int) Effect {
 	msg := Piece{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
 	switch kind {
 	case jsonl.NoMessage:
-		m.r.addFinding("no-message", rec, "a message entry without a message adds nothing; pi fails to build a context with it")
+		m.r.addFinding("no-message", rec,
+			"a message entry without a message adds nothing; pi fails to build a context with it")
 		return Nothing
 	case jsonl.ModelChange:
 		m.model = rec
@@ -95,7 +96,8 @@ func (m *machine) message(msg *Piece) bool {
 			if !envelope || !m.r.Options.Lenient {
 				msg.flags |= unsent
 			} else {
-				m.r.addFinding("excluded-sent", int(msg.rec), "excluded from the context, but sent by the reference code")
+				m.r.addFinding("excluded-sent", int(msg.rec),
+					"excluded from the context, but sent by the reference code")
 			}
 		}
 	case jsonl.TransformMessage, jsonl.OtherMessage:
@@ -119,14 +121,16 @@ func (m *machine) edit(rec, pos int) Effect {
 	}
 	replacement := line.Get("replacement")
 	if !replacement.Exists() {
-		m.r.addFinding("edit-no-replacement", rec, "an edit without a replacement changes nothing; pi fails to build a context with its target")
+		m.r.addFinding("edit-no-replacement", rec,
+			"an edit without a replacement changes nothing; pi fails to build a context with its target")
 		return Nothing
 	}
 	if target < 0 || m.r.Session.Kind(target) == jsonl.Transform {
 		return Nothing
 	}
 	if !replacement.IsNull() && !replacement.Get("content").Exists() {
-		m.r.addFinding("edit-no-content", rec, "the replacement has no content: the message is left without content, and pi fails to count it")
+		m.r.addFinding("edit-no-content", rec,
+			"the replacement has no content: the message is left without content, and pi fails to count it")
 	}
 	if m.applies(edit{rec: int32(rec), pos: int32(pos), target: int32(target), omit: replacement.IsNull()}) {
 		return Edited
@@ -157,7 +161,8 @@ func (m *machine) compact(msg Piece) Effect {
 	if !reset || line.Get("firstKeptEntryId").IsString() {
 		first, from = m.firstKept(rec, line)
 	}
-	next := state{msgs: m.keep(m.base.msgs, first, int32(from)), from: int32(from), uncached: slices.Clip(m.base.uncached)}
+	next := state{msgs: m.keep(m.base.msgs, first, int32(from)), from: int32(from),
+		uncached: slices.Clip(m.base.uncached)}
 	kept := next.msgs.n
 	m.cut = &next
 	if !reset {
@@ -175,10 +180,12 @@ func (m *machine) compact(msg Piece) Effect {
 		}
 		m.add(&next, m.pool.intern(cp), (*list).prepend)
 		if cp.kind != jsonl.System {
-			m.r.addFinding("checkpoint-role", rec, "the compaction's systemMessage has another role: pi sends it unchanged")
+			m.r.addFinding("checkpoint-role", rec,
+				"the compaction's systemMessage has another role: pi sends it unchanged")
 		}
 	} else if hasSystem(m.declared) {
-		m.r.addFinding("no-checkpoint", rec, "a compaction without a checkpoint: pi has no prompt and tools until the session declares them again")
+		m.r.addFinding("no-checkpoint", rec,
+			"a compaction without a checkpoint: pi has no prompt and tools until the session declares them again")
 	}
 	if len(next.deltas) == 0 {
 		next.deltas = slices.Clip(m.base.deltas)
@@ -252,7 +259,8 @@ func (s *state) dropSystems() (gone []delta) {
 // not.
 func (r *Replay) Shadows(rec int) (bool, error) {
 	up := r.Session.Parent(rec)
-	for steps := 0; up >= 0 && !r.Options.Lenient && r.Session.Kind(up) == jsonl.Label && steps < r.Session.Len(); steps++ {
+	for steps := 0; up >= 0 && !r.Options.Lenient && r.Session.Kind(up) == jsonl.Label &&
+		steps < r.Session.Len(); steps++ {
 		up = r.Session.Parent(up)
 	}
 	if up < 0 || r.Session.Kind(up) != jsonl.Transform {
@@ -276,14 +284,17 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		if m.r.Rules.Patched() {
 			first, from = 0, 0
 		}
-		m.r.addFinding("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi keeps nothing before it, the envelope rules keep everything", ops.OrMissing(f[0]))
+		m.r.addFinding("kept-unknown", rec, "the compaction's first kept entry %s is not on the path before it: pi "+
+			"keeps nothing before it, the envelope rules keep everything", ops.OrMissing(f[0]))
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))
 	if exact || m.r.Session.Kind(kept) == jsonl.System { // which the list lacks after a compaction
 		return first, from
 	}
-	m.r.addFinding("kept-no-message", rec, "the compaction's first kept entry (%s) has no message: keeping starts at the next message", m.r.Session.Kind(kept))
+	m.r.addFinding("kept-no-message", rec,
+		"the compaction's first kept entry (%s) has no message: keeping starts at the next message",
+		m.r.Session.Kind(kept))
 	return first, from
 }
 
@@ -330,7 +341,8 @@ func (m *machine) applies(e edit) bool {
 func (m *machine) deleted(rec int, line value) (targets []int32) {
 	for el := range line.Get("deletedTargets").Elements {
 		if !el.Get("kind").Is("entry") {
-			m.r.addFinding("part-kept", rec, "the deletion of a part of entry %s is not applied", ops.OrMissing(el.Get("entryId")))
+			m.r.addFinding("part-kept", rec, "the deletion of a part of entry %s is not applied",
+				ops.OrMissing(el.Get("entryId")))
 		} else if target := m.r.Session.Find(el.Get("entryId").Text()); target >= 0 {
 			targets = append(targets, int32(target))
 		}

@@ -149,7 +149,8 @@ func appendObject(dst []byte, line value, role string, names ...string) []byte {
 // appendOpSummary builds the message of a compaction_apply op. Its time is the op's.
 func appendOpSummary(dst []byte, op value) []byte {
 	f := op.All("summary", "tokensBefore", "timestamp")
-	return jsonl.AppendObject(dst, jsonl.Field{Name: "role", Value: value(`"compactionSummary"`)}, jsonl.Field{Name: "summary", Value: f[0]},
+	return jsonl.AppendObject(dst, jsonl.Field{Name: "role", Value: value(`"compactionSummary"`)},
+		jsonl.Field{Name: "summary", Value: f[0]},
 		jsonl.Field{Name: "tokensBefore", Value: f[1]}, jsonl.Field{Name: "timestamp", Value: f[2]})
 }
 
@@ -163,7 +164,8 @@ func textBlocks(dst []byte, text value) value {
 // The texts in which pi wraps summaries before sending them, escaped for JSON. The two closings
 // differ by a newline (docs/session-format.md 7.2).
 const (
-	compactionOpening = `The conversation history before this point was compacted into the following summary:\n\n<summary>\n`
+	compactionOpening = `The conversation history before this point was compacted into the following summary:` +
+		`\n\n<summary>\n`
 	compactionClosing = `\n</summary>`
 	branchOpening     = `The following is a summary of a branch that this conversation came back from:\n\n<summary>\n`
 	branchClosing     = `</summary>`

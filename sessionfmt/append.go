@@ -101,7 +101,8 @@ func atFile(name string, err error) error {
 	case !errors.As(err, &placed):
 		return &Error{Pos: Pos{File: name}, Err: plainPathError(err)}
 	case placed.Pos.File == "":
-		return &Error{Pos: Pos{File: name, Line: placed.Pos.Line, Entry: placed.Pos.Entry}, Err: placed.Err, Hint: placed.Hint}
+		return &Error{Pos: Pos{File: name, Line: placed.Pos.Line, Entry: placed.Pos.Entry}, Err: placed.Err,
+			Hint: placed.Hint}
 	}
 	return err
 }
@@ -181,11 +182,13 @@ func appendTo(f appendFile, start int64, lines []byte) error {
 	cause := fmt.Errorf("%s: %w", failed, plainPathError(err))
 	if back := takeBack(f, start, start+int64(n)); back != nil {
 		return &Error{
-			Err:  fmt.Errorf("%w; removing them again: %w: there may be a %w at offset %d", cause, plainPathError(back), ErrTorn, start),
+			Err: fmt.Errorf("%w; removing them again: %w: there may be a %w at offset %d", cause, plainPathError(back),
+				ErrTorn, start),
 			Hint: "run ctxtool repair",
 		}
 	}
-	return &Error{Err: fmt.Errorf("%w: the file is unchanged", cause), Hint: "check the disk, and run the command again"}
+	return &Error{Err: fmt.Errorf("%w: the file is unchanged", cause),
+		Hint: "check the disk, and run the command again"}
 }
 
 // takeBack truncates the file to remove what was appended, unless another process has appended

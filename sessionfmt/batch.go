@@ -95,7 +95,8 @@ func inBatch(line jsonl.Value) bool {
 // as an incomplete line. Only the entries from there on are read.
 func (s *Session) LastActivity() (ms int64, ok bool) {
 	last := s.records[s.Len()-1]
-	if s.doc == nil && s.refuseTail() != nil || s.dialect == nil && s.src.size-last.off-int64(last.size) > int64(len("\r\n")) {
+	if s.doc == nil && s.refuseTail() != nil ||
+		s.dialect == nil && s.src.size-last.off-int64(last.size) > int64(len("\r\n")) {
 		return 0, false
 	}
 	r := s.NewReader()
@@ -127,7 +128,8 @@ func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte)
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, kind.Type()...)
 	dst = append(dst, '"', ',')
-	ownFirst := kind == jsonl.CustomEntry || kind == jsonl.CustomMessage || kind == jsonl.Transform || kind == jsonl.Ephemeral
+	ownFirst := kind == jsonl.CustomEntry || kind == jsonl.CustomMessage || kind == jsonl.Transform ||
+		kind == jsonl.Ephemeral
 	if !ownFirst {
 		dst = append(append(dst, base...), ',')
 	}

@@ -39,14 +39,16 @@ func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, err
 		return nil, s.at(err)
 	}
 	if s.Version < 3 {
-		return nil, s.at(&Error{Err: fmt.Errorf("the format is version %d, and a new session requires 3", s.Version), Hint: "ctxtool migrate " + s.Name + " --write upgrades it"})
+		return nil, s.at(&Error{Err: fmt.Errorf("the format is version %d, and a new session requires 3", s.Version),
+			Hint: "ctxtool migrate " + s.Name + " --write upgrades it"})
 	}
 	if s.header < 0 {
 		return nil, s.at(&Error{Err: errors.New("it has no session header"), Hint: "run ctxtool repair"})
 	}
 	path, found := s.Path(leaf)
 	if len(found) > 0 || len(path) > 0 && s.records[path[0]].up > 0 {
-		return nil, s.at(&Error{Err: errors.New("the path to that point is a parent cycle"), Hint: "run ctxtool repair"})
+		return nil, s.at(&Error{Err: errors.New("the path to that point is a parent cycle"),
+			Hint: "run ctxtool repair"})
 	}
 	b := &BranchFile{s: s, time: isoTime(now.UnixMilli()), edits: map[int][]jsonl.Field{}}
 	if err := b.newHeader(leaf, file, now); err != nil {
@@ -112,7 +114,8 @@ func (b *BranchFile) take(path []int) error {
 		}
 		id := bytes.Clone(line.Get("id"))
 		if !jsonl.Value(id).Truthy() {
-			return &Error{Pos: s.Pos(i), Err: errors.New("it has no id, so no entry can follow it"), Hint: "run ctxtool repair"}
+			return &Error{Pos: s.Pos(i), Err: errors.New("it has no id, so no entry can follow it"),
+				Hint: "run ctxtool repair"}
 		}
 		if skipped {
 			b.edits[i] = append(b.edits[i], jsonl.Field{Name: "parentId", Value: above})
@@ -151,7 +154,8 @@ func (b *BranchFile) label() error {
 		if b.labels.time = line.Get("timestamp"); !b.labels.time.Exists() {
 			b.labels.time = b.time // the first known time
 		}
-		b.labels.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: line.Get("targetId")}, jsonl.Field{Name: "label", Value: line.Get("label")})
+		b.labels.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: line.Get("targetId")},
+			jsonl.Field{Name: "label", Value: line.Get("label")})
 	}
 	b.Labels = b.labels.Len()
 	return r.Err()

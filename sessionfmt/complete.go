@@ -117,7 +117,8 @@ func (s *Session) readVersion() error {
 	version, ok := f[0].Version()
 	s.Version = version
 	if !ok {
-		s.find("version", s.header, "version %s is not a number: pi rewrites the file whenever it opens it", Quote(string(f[0])))
+		s.find("version", s.header, "version %s is not a number: pi rewrites the file whenever it opens it",
+			Quote(string(f[0])))
 	} else if version > 3 {
 		s.find("too-new", s.header, "format version %s is newer than 3: read as it is", Quote(string(f[0])))
 	}
@@ -144,7 +145,8 @@ func (s *Session) indexIDs(from int) {
 		if *p != 0 {
 			was := &s.records[s.withID(id)]
 			was.flags |= flagShadowed
-			s.find("duplicate-id", i, "line %d has the same id: pi uses this one, and the other is unreachable", was.line)
+			s.find("duplicate-id", i, "line %d has the same id: pi uses this one, and the other is unreachable",
+				was.line)
 		}
 		*p = tag | uint32(i+1)
 	}
@@ -182,7 +184,8 @@ func (s *Session) link(from int) {
 		case p < 0 && s.Coverage.Partial: // before the part that was read
 		case p < 0:
 			s.orphans = true
-			s.find("orphan", i, "its parent %q is not in the file: pi loses everything before it", Quote(idString(parent)))
+			s.find("orphan", i, "its parent %q is not in the file: pi loses everything before it",
+				Quote(idString(parent)))
 		case p == i:
 			s.forward = true
 			s.find("self-parent", i, "it is its own parent: pi runs out of memory; the entry is left out")
@@ -195,7 +198,8 @@ func (s *Session) link(from int) {
 // empty returns the error for a session without a byte.
 func (s *Session) empty() error {
 	if s.Name == "-" {
-		return &Error{Err: errors.New("standard input is empty"), Hint: "name a file or an id instead of -, or check the command that writes to the pipe"}
+		return &Error{Err: errors.New("standard input is empty"),
+			Hint: "name a file or an id instead of -, or check the command that writes to the pipe"}
 	}
 	return errors.New("the file is empty: pi would write a new header to it")
 }

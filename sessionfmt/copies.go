@@ -147,10 +147,12 @@ var LimitDatabase func(c *sql.Conn, bytes int) error
 // it counts up to its last whole transaction.
 func (d Disk) copyDatabase(file string) (*database, error) {
 	if LimitDatabase == nil {
-		return nil, &Error{Err: errors.New("this program reads no SQLite databases"), Hint: "it can where it imports ctxtool/sessionfmt/sqlite"}
+		return nil, &Error{Err: errors.New("this program reads no SQLite databases"),
+			Hint: "it can where it imports ctxtool/sessionfmt/sqlite"}
 	}
 	if d.unfinished(file) {
-		return nil, &Error{Err: errors.New("the database is locked: a transaction in its " + journalEnd + " file is not finished"), Hint: "let the agent finish, or start it once more"}
+		return nil, &Error{Err: errors.New("the database is locked: a transaction in its " + journalEnd +
+			" file is not finished"), Hint: "let the agent finish, or start it once more"}
 	}
 	for range mostTries {
 		db := &database{name: file, disk: d, state: d.databaseState(file)}
@@ -168,7 +170,8 @@ func (d Disk) copyDatabase(file string) (*database, error) {
 		}
 		return db, nil
 	}
-	return nil, &Error{Err: errors.New("the database is being written to"), Hint: "try again, or copy it together with its " + logEnd + " file"}
+	return nil, &Error{Err: errors.New("the database is being written to"),
+		Hint: "try again, or copy it together with its " + logEnd + " file"}
 }
 
 // unfinished reports whether a database has a journal of a transaction.
@@ -265,7 +268,8 @@ func (db *database) fill(to *os.File, name string) error {
 }
 
 func copyError(err error) error {
-	return &Error{Err: fmt.Errorf("cannot make a temporary copy of the database: %w", plainPathError(err)), Hint: "TMPDIR names the folder for temporary files"}
+	return &Error{Err: fmt.Errorf("cannot make a temporary copy of the database: %w", plainPathError(err)),
+		Hint: "TMPDIR names the folder for temporary files"}
 }
 
 // open opens the copy, and finds whose sessions it has. One connection in exclusive mode needs
@@ -275,7 +279,9 @@ func (db *database) open() (err error) {
 	if !strings.HasPrefix(at, "/") {
 		at = "/" + at // a drive
 	}
-	name := url.URL{Scheme: "file", Path: at, RawQuery: "_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)&_pragma=query_only(1)&_pragma=cache_size(-2000)"}
+	name := url.URL{Scheme: "file", Path: at,
+		RawQuery: "_pragma=locking_mode(exclusive)&_pragma=trusted_schema(0)" +
+			"&_pragma=query_only(1)&_pragma=cache_size(-2000)"}
 	if db.pool, err = sql.Open("sqlite", name.String()); err != nil {
 		return err
 	}
@@ -286,7 +292,8 @@ func (db *database) open() (err error) {
 		return databaseError(err)
 	}
 	db.tables = map[string][]string{}
-	for row, err := range db.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0") { // not a virtual one
+	// not a virtual one
+	for row, err := range db.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0") {
 		if err != nil {
 			return err
 		}
@@ -319,7 +326,8 @@ func (db *database) columns(table string) (list string, err error) {
 			return "", err
 		}
 		if row.values[1] != int64(0) {
-			return "", &Error{Err: fmt.Errorf("table %s: column %s is computed: no agent's database has such columns", table, Quote(row.text("name")))}
+			return "", &Error{Err: fmt.Errorf("table %s: column %s is computed: no agent's database has such columns",
+				table, Quote(row.text("name")))}
 		}
 		name := `"` + strings.ReplaceAll(row.text("name"), `"`, `""`) + `"`
 		names, sizes = append(names, name), append(sizes, "coalesce(octet_length("+name+"), 0)")
@@ -332,7 +340,8 @@ func (db *database) columns(table string) (list string, err error) {
 			return "", err
 		}
 		if size, _ := row.values[0].(int64); size > mostRow {
-			return "", &Error{Err: fmt.Errorf("table %s: a row has %d bytes, at most %d are read", table, size, mostRow)}
+			return "", &Error{Err: fmt.Errorf("table %s: a row has %d bytes, at most %d are read", table,
+				size, mostRow)}
 		}
 	}
 	db.tables[table] = names
@@ -367,7 +376,8 @@ func (db *database) unpack(r *row, packed, unpacked string) (err error) {
 		return nil
 	}
 	if db.zstd == nil {
-		if db.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostMemory)); err != nil {
+		if db.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(mostMemory)); err != nil {
 			return err
 		}
 	}
@@ -436,11 +446,13 @@ func databaseError(err error) error {
 	text, _, _ := strings.Cut(strings.TrimPrefix(e.Error(), "SQL logic error: "), " (")
 	switch e.Code() & 0xff {
 	case 1: // a table or column is missing
-		return &Error{Err: fmt.Errorf("the database has other tables than those that are known: %s", text), Hint: "it may be of a newer or older version of the agent"}
+		return &Error{Err: fmt.Errorf("the database has other tables than those that are known: %s", text),
+			Hint: "it may be of a newer or older version of the agent"}
 	case 18:
 		return &Error{Err: fmt.Errorf("the database has a value of more than %d bytes", mostRow)}
 	case 11, 26:
-		return &Error{Err: fmt.Errorf("the database is damaged: %s", text), Hint: "sqlite3's .recover, run on a copy, saves what can be read"}
+		return &Error{Err: fmt.Errorf("the database is damaged: %s", text),
+			Hint: "sqlite3's .recover, run on a copy, saves what can be read"}
 	}
 	return fmt.Errorf("the database cannot be read: %s", text)
 }

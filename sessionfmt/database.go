@@ -79,9 +79,11 @@ func (db *database) session(id string) (*source, error) {
 	}
 	switch {
 	case n > 1:
-		return nil, &Error{Err: fmt.Errorf("a database of %d sessions", n), Hint: "name one by its id: ctxtool ls " + Clean(db.name) + " lists them"}
+		return nil, &Error{Err: fmt.Errorf("a database of %d sessions", n), Hint: "name one by its id: ctxtool ls " +
+			Clean(db.name) + " lists them"}
 	case n == 0:
-		return nil, &Error{Err: fmt.Errorf("the database has no session %s", Quote(id)), Hint: "ctxtool ls " + Clean(db.name) + " lists its sessions"}
+		return nil, &Error{Err: fmt.Errorf("the database has no session %s", Quote(id)), Hint: "ctxtool ls " +
+			Clean(db.name) + " lists its sessions"}
 	}
 	most := db.disk.mostUnpacked(db.size, true)
 	lines, err := spool(plain, func(w io.Writer) error {
@@ -164,7 +166,8 @@ func (db *database) line(table string, r *row) []byte {
 		ms = db.by.Database.Time(append(bytes.Clone(line[:len(line)-1]), '}'))
 	}
 	if ms > 0 {
-		line = time.UnixMilli(ms).UTC().AppendFormat(append(line, `"timestamp":"`...), "2006-01-02T15:04:05.000Z07:00\"")
+		line = time.UnixMilli(ms).UTC().AppendFormat(append(line, `"timestamp":"`...),
+			"2006-01-02T15:04:05.000Z07:00\"")
 	} else {
 		line = line[:len(line)-1]
 	}

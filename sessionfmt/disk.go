@@ -107,7 +107,8 @@ func (d Disk) openWith(name string, flag int) (*os.File, error) {
 	if d.Within == nil {
 		return os.OpenFile(d.Path(name), os.O_RDONLY|flag, 0)
 	}
-	return within(d, name, func(r *os.Root, name string) (*os.File, error) { return r.OpenFile(name, os.O_RDONLY|flag, 0) })
+	return within(d, name,
+		func(r *os.Root, name string) (*os.File, error) { return r.OpenFile(name, os.O_RDONLY|flag, 0) })
 }
 
 // within opens or describes a file in one of the disk's folders.

@@ -52,7 +52,8 @@ func (s *source) mayBeDocument(first jsonl.Value) bool {
 		return false
 	}
 	line, _, whole := bytes.Cut(buf, []byte{'\n'})
-	return beginsDocument(buf) || !whole && first == nil && bytes.HasPrefix(line, []byte("{")) && !bytes.HasPrefix(line, []byte(`{"type":`))
+	return beginsDocument(buf) || !whole && first == nil && bytes.HasPrefix(line, []byte("{")) &&
+		!bytes.HasPrefix(line, []byte(`{"type":`))
 }
 
 // beginsDocument reports whether the first line is the beginning of an object, and nothing more.
@@ -84,7 +85,8 @@ func (s *Session) readDocument(workers int, opt Options) error {
 	s.Coverage.passed = lines
 	err = a.merge(header)
 	if doc.other > 0 {
-		s.found.add("second-list", lines+doc.line, "", "a second list of messages: it replaces the one on line %d", doc.other)
+		s.found.add("second-list", lines+doc.line, "",
+			"a second list of messages: it replaces the one on line %d", doc.other)
 	}
 	if s.Coverage.passed = 0; err == nil && len(s.base) > 0 {
 		err = s.scan(s.src, s.own.size, workers, opt, a.merge)

@@ -170,7 +170,8 @@ func (s *Session) sniff(opt Options) error {
 		return nil
 	}
 	if end := s.dialect.Display; end != "" && strings.HasSuffix(sessionName(s.Name), end) {
-		s.found.add("display-history", 0, "", "this is the history that the agent shows; what it sends is in %s", Quote(strings.TrimSuffix(filepath.Base(sessionName(s.called)), end)+".jsonl"))
+		s.found.add("display-history", 0, "", "this is the history that the agent shows; what it sends is in %s",
+			Quote(strings.TrimSuffix(filepath.Base(sessionName(s.called)), end)+".jsonl"))
 	}
 	return s.continues(first, opt)
 }
@@ -359,7 +360,8 @@ func (s *Session) sameLines(i, k int) bool {
 // part is how many entries before record i are made of its first line.
 func (r *Reader) part(i int) int {
 	s, before := r.s, i-1
-	if r.unread && r.made == before && before >= 0 && s.records[before].off == s.records[i].off && s.records[before].kind.IsEntry() {
+	if r.unread && r.made == before && before >= 0 && s.records[before].off == s.records[i].off &&
+		s.records[before].kind.IsEntry() {
 		return r.source.Part + 1
 	}
 	return s.part(i, s.records[i].off)

@@ -33,7 +33,8 @@ func (s *Session) newArrangement(opt Options) *arrangement {
 	if s.doc != nil {
 		by = s.dialect.Document
 	}
-	return &arrangement{s: s, by: by(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(), r: s.NewReader()}
+	return &arrangement{s: s, by: by(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(),
+		r: s.NewReader()}
 }
 
 // merge arranges the lines of a unit.
@@ -47,7 +48,8 @@ func (a *arrangement) merge(u *unit) error {
 		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
 		a.line = dialect.Line{
 			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: before + rec.line,
-			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, rec.parent), Group: idAt(u.ids, ref(rec.up)), Own: s.sectionAt(rec.off) == nil,
+			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, rec.parent), Group: idAt(u.ids, ref(rec.up)),
+			Own: s.sectionAt(rec.off) == nil,
 		}
 		if len(u.times) > 0 {
 			a.line.Time = u.times[i]
@@ -132,7 +134,8 @@ func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) []byte {
 // nextPart is part of the next record, which often follows the one that was numbered last.
 func (a *arrangement) nextPart(off int64) int {
 	i := len(a.s.records)
-	if before := i - 1; before > 0 && before == a.numbered && a.s.records[before].off == off && a.s.records[before].kind.IsEntry() {
+	if before := i - 1; before > 0 && before == a.numbered && a.s.records[before].off == off &&
+		a.s.records[before].kind.IsEntry() {
 		a.part++
 	} else {
 		a.part = a.s.part(i, off)

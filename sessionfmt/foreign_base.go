@@ -321,5 +321,7 @@ func (s *Session) findBase(name string, b dialect.Base, opt Options) (string, er
 	if b.Upto > 0 && !b.All {
 		hint += ": it has " + plural(int(b.Upto), "line") + " of this one"
 	}
-	return "", &Error{Pos: Pos{File: name, Line: 1}, Err: fmt.Errorf("it continues session %s, and no file of that name is beside it or in the agent's folder", Quote(id)), Hint: hint}
+	return "", &Error{Pos: Pos{File: name, Line: 1},
+		Err: fmt.Errorf("it continues session %s, and no file of that name is beside it or in the agent's folder",
+			Quote(id)), Hint: hint}
 }

@@ -92,7 +92,8 @@ func (s *Session) Weave(w io.Writer) error {
 			if err := s.heldAbove(l.Record, put); err != nil {
 				return err
 			}
-			l.Raw = jsonl.Value(jsonl.Trim(l.Raw)).AppendEdited(nil, jsonl.Field{Name: "parentId", Value: jsonl.AppendQuoted(nil, s.ID(s.Parent(l.Record)))})
+			l.Raw = jsonl.Value(jsonl.Trim(l.Raw)).AppendEdited(nil,
+				jsonl.Field{Name: "parentId", Value: jsonl.AppendQuoted(nil, s.ID(s.Parent(l.Record)))})
 		}
 		if err := writeLine(w, l.Raw); err != nil {
 			return err

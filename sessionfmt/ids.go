@@ -20,7 +20,8 @@ import (
 type Namer struct {
 	s     *Session
 	given map[string]bool
-	tried map[[sha256.Size]byte]hash.Hash // the hash state by line, so that equal lines continue where the previous one ended
+	// the hash state by line, so that equal lines continue where the previous one ended
+	tried map[[sha256.Size]byte]hash.Hash
 }
 
 // NewNamer returns a Namer for entries of s.
@@ -103,7 +104,8 @@ func (s *Session) giveIDs() error {
 	s.ids = ids
 	if own > 0 {
 		s.found.add("v1-ids", 0, "",
-			"%d entries have ids, but the header has no version: pi takes the file for version 1, gives new ids and makes one line of the tree", own)
+			"%d entries have ids, but the header has no version: pi takes the file for version 1, gives new ids and "+
+				"makes one line of the tree", own)
 	}
 	return r.Err()
 }
@@ -114,7 +116,8 @@ func (s *Session) giveIDs() error {
 // (docs/session-format.md 11.1).
 func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
 	if s.Version < 2 && index.IsNumber() {
-		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i && s.records[int(k)].kind.IsEntry() {
+		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i &&
+			s.records[int(k)].kind.IsEntry() {
 			return int(k)
 		}
 	}

@@ -68,7 +68,8 @@ type unit struct {
 
 // clear prepares a unit for another reading of its range.
 func (u *unit) clear() {
-	*u = unit{off: u.off, end: u.end, records: u.records[:0], times: u.times[:0], ids: u.ids[:0], findings: findings{list: u.findings.list[:0]}}
+	*u = unit{off: u.off, end: u.end, records: u.records[:0], times: u.times[:0], ids: u.ids[:0],
+		findings: findings{list: u.findings.list[:0]}}
 }
 
 // An indexer builds units; each worker has one.
@@ -167,13 +168,15 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {
 	at := u.cover.passed
 	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
-		u.find("bom", at, "the file starts with a byte order mark%s", piOnly(x.dialect, ": pi cannot read the header, and refuses the file"))
+		u.find("bom", at, "the file starts with a byte order mark%s",
+			piOnly(x.dialect, ": pi cannot read the header, and refuses the file"))
 		line, off = line[len(jsonl.BOM):], int64(len(jsonl.BOM))
 	}
 	if len(line) > 0 && line[len(line)-1] == '\r' {
 		u.cover.CRLF++
 	}
-	if x.dialect != nil && len(line) > 0 && (line[0] == 0 || line[len(line)-1] == 0) { // some file systems pad lines after a crash
+	// some file systems pad lines after a crash
+	if x.dialect != nil && len(line) > 0 && (line[0] == 0 || line[len(line)-1] == 0) {
 		all := len(line)
 		line = bytes.TrimLeft(line, "\x00")
 		off += int64(all - len(line))
@@ -258,7 +261,8 @@ func newRecord(line []byte, off int64, at int, validate bool) record {
 // terminated reports the last line of the file if no newline follows it: it is open.
 func (u *unit) terminated(open bool) {
 	if open {
-		u.find("unterminated", u.cover.passed, "the last line has no newline: its entry is complete, but the next one may be written to the same line")
+		u.find("unterminated", u.cover.passed,
+			"the last line has no newline: its entry is complete, but the next one may be written to the same line")
 	}
 }
 
@@ -360,7 +364,8 @@ func (s *Session) merge(u *unit) error {
 
 // mergeHeaders appends the headers of a unit.
 func (s *Session) mergeHeaders(u *unit) error {
-	if u.records = slices.DeleteFunc(u.records, func(r record) bool { return r.kind != jsonl.Header }); len(u.records) == 0 {
+	if u.records = slices.DeleteFunc(u.records,
+		func(r record) bool { return r.kind != jsonl.Header }); len(u.records) == 0 {
 		u.ids = u.ids[:0]
 	}
 	return s.merge(u)

@@ -53,7 +53,8 @@ func (d Disk) Lock(name, who string, wait time.Duration) (unlock func(), err err
 		}
 		switch {
 		case err != nil && !beingRemoved(err):
-			failed := &Error{Pos: Pos{File: name}, Err: fmt.Errorf("its lock %s: %w", filepath.Base(path), plainPathError(err))}
+			failed := &Error{Pos: Pos{File: name}, Err: fmt.Errorf("its lock %s: %w", filepath.Base(path),
+				plainPathError(err))}
 			if errors.Is(err, errNotLock) {
 				failed.Hint = "ctxtool has not made it: remove it"
 			}

@@ -140,7 +140,8 @@ func (s *Session) byPrefix(point string, labels map[string]int) (int, error) {
 	case len(ids) == 1:
 		return found, nil
 	case len(ids) > 1:
-		return 0, &PointError{Point: point, Reason: fmt.Sprintf("ambiguous prefix of %d ids", len(ids)), Nearest: FirstFew(ids)}
+		return 0, &PointError{Point: point, Reason: fmt.Sprintf("ambiguous prefix of %d ids", len(ids)),
+			Nearest: FirstFew(ids)}
 	}
 	return 0, &PointError{Point: point, Reason: "no such entry or label; nearest", Nearest: s.nearest(point, labels)}
 }

@@ -209,7 +209,8 @@ func (s *Session) same() error {
 		return s.unchanged(f)
 	}
 	info, err := f.Stat()
-	if err == nil && !(os.SameFile(info, s.src.info) && info.Size() == s.src.info.Size() && info.ModTime().Equal(s.src.info.ModTime())) {
+	if err == nil && !(os.SameFile(info, s.src.info) && info.Size() == s.src.info.Size() &&
+		info.ModTime().Equal(s.src.info.ModTime())) {
 		err = &Error{Err: fmt.Errorf("%w: it was written to", ErrChanged), Hint: "run the command again"}
 	}
 	return err

@@ -316,7 +316,8 @@ func (s *Session) Path(leaf int) (path []int, found []Finding) {
 		}
 		if next >= 0 && seen[next/64]>>(next%64)&1 == 1 {
 			found = append(found, s.FindingAt("cycle", i,
-				"parent cycle through %q: pi runs out of memory; the entry and its ancestors are left out", Quote(s.ID(next))))
+				"parent cycle through %q: pi runs out of memory; the entry and its ancestors are left out",
+				Quote(s.ID(next))))
 			break
 		}
 		path = append(path, i)

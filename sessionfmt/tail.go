@@ -44,7 +44,8 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	for size := int64(tailWindow); ; size *= tailGrowth {
 		s, err := openLast(name, src, size, opt)
 		if errors.Is(err, ErrNotSession) {
-			return nil, &Error{Pos: Pos{File: name}, Err: fmt.Errorf("%w: its first line is not a session header", ErrTail)}
+			return nil, &Error{Pos: Pos{File: name},
+				Err: fmt.Errorf("%w: its first line is not a session header", ErrTail)}
 		} else if err != nil {
 			return nil, err
 		}
@@ -100,7 +101,8 @@ func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 	}
 	for k, i := range path {
 		if s.Orphan(i) && !s.Coverage.Partial || s.Parent(i) >= i || k == 0 && s.Parent(i) >= 0 {
-			return false, fmt.Errorf("%w: the parent %q of an entry does not come before it", ErrTail, Quote(idString(s.parentOf(i))))
+			return false, fmt.Errorf("%w: the parent %q of an entry does not come before it", ErrTail,
+				Quote(idString(s.parentOf(i))))
 		}
 	}
 	if len(s.parentOf(path[0])) == 0 {
@@ -154,7 +156,8 @@ func openLast(name string, src *source, size int64, opt Options) (*Session, erro
 		from, err = src.lineEnd(src.size - size)
 		cut := *src
 		cut.bytes = &spliced{
-			parts: []io.ReaderAt{io.NewSectionReader(src.bytes, 0, head), io.NewSectionReader(src.bytes, from, src.size-from)},
+			parts: []io.ReaderAt{io.NewSectionReader(src.bytes, 0, head),
+				io.NewSectionReader(src.bytes, from, src.size-from)},
 			sizes: []int64{head, src.size - from},
 		}
 		cut.size, s.src, s.own = head+src.size-from, &cut, src

@@ -150,12 +150,14 @@ func addBytes(sum, one *Report) {
 	p := partOf(&sum.Bytes, &BytesPart{Images: []ImageBytes{}, Lines: []LineBytes{}, Disk: []DiskBytes{}})
 	q := one.Bytes
 	p.Sessions = filed(p.Sessions, q.Sessions, one.File, func(b *SessionBytes) *string { return &b.File })
-	p.Images = largest(filed(p.Images, q.Images, one.File, func(i *ImageBytes) *string { return &i.File }), most, func(i ImageBytes) int { return i.Bytes })
+	p.Images = largest(filed(p.Images, q.Images, one.File, func(i *ImageBytes) *string { return &i.File }), most,
+		func(i ImageBytes) int { return i.Bytes })
 	for _, d := range q.Disk {
 		p.store(d)
 	}
 	p.orderDisk()
-	p.Lines = largest(filed(p.Lines, q.Lines, one.File, func(l *LineBytes) *string { return &l.File }), most, func(l LineBytes) int { return l.Bytes })
+	p.Lines = largest(filed(p.Lines, q.Lines, one.File, func(l *LineBytes) *string { return &l.File }), most,
+		func(l LineBytes) int { return l.Bytes })
 }
 
 // bytesSheets returns the tables of the lens.
@@ -175,9 +177,10 @@ func bytesSheets(r *Report) []table.Sheet {
 }
 
 var requestColumns = table.Fields("session=file|session:path* request:bytes~ limit:bytes?!2 share:share provider!1 "+
-	"images? $ too+large=largeImages?", col[*SessionBytes]{Name: "of request", Unit: table.Share, Value: func(b *SessionBytes) any {
-	return table.If(b.Images > 0, b.ImageShare)
-}})
+	"images? $ too+large=largeImages?", col[*SessionBytes]{Name: "of request", Unit: table.Share,
+	Value: func(b *SessionBytes) any {
+		return table.If(b.Images > 0, b.ImageShare)
+	}})
 
 var imageColumns = table.Fields("session=file:path* entry:entry line base64=bytes:bytes $", col[*ImageBytes]{
 	Value: func(i *ImageBytes) any { return phrase.If(i.Over, "over the limit") },
@@ -304,7 +307,8 @@ func (p *BytesPart) diskSheet() table.Sheet {
 	}
 	return table.Sheet{Title: "what fills the disk", Table: table.Of(rows, table.Fields(
 		"what* bytes:bytes $ number=count? $",
-		col[*DiskBytes]{Name: "of size", Unit: table.Share, Value: func(d *DiskBytes) any { return share(d.Bytes, size) }},
+		col[*DiskBytes]{Name: "of size", Unit: table.Share,
+			Value: func(d *DiskBytes) any { return share(d.Bytes, size) }},
 		col[*DiskBytes]{Name: "replay", Value: func(d *DiskBytes) any { return phrase.If(d.Spare, "not needed") }},
 	))}
 }

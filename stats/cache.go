@@ -22,16 +22,18 @@ var cacheLens = Lens{
 // A CachePart is what the prompt cache did for the requests of the path, in tokens and dollars.
 // ctxtool cache lists the requests.
 type CachePart struct {
-	Requests int            `json:"requests"`          // of the path
-	Answered int            `json:"answered"`          // those with a usage
-	Prompt   int64          `json:"prompt"`            // tokens of the prompts of the answered ones; without any, an estimate of all
-	Read     int64          `json:"read"`              // tokens of them that a cache served
-	HitRate  *float64       `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
-	Could    CacheCould     `json:"could"`             // what a cache would have done that keeps every beginning
-	Rebilled cache.Rebilled `json:"rebilled"`          // what was billed again, as `ctxtool cache` says it: the sum of the next two
-	Broken   cache.Rebilled `json:"broken"`            // what breaks had billed again
-	Unserved cache.Rebilled `json:"unserved"`          // what the cache had, and the provider did not serve
-	Worst    *CacheWorst    `json:"worst,omitempty"`   // the entry that had the most billed once more
+	Requests int `json:"requests"` // of the path
+	Answered int `json:"answered"` // those with a usage
+	// tokens of the prompts of the answered ones; without any, an estimate of all
+	Prompt  int64      `json:"prompt"`
+	Read    int64      `json:"read"`              // tokens of them that a cache served
+	HitRate *float64   `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
+	Could   CacheCould `json:"could"`             // what a cache would have done that keeps every beginning
+	// what was billed again, as `ctxtool cache` says it: the sum of the next two
+	Rebilled cache.Rebilled `json:"rebilled"`
+	Broken   cache.Rebilled `json:"broken"`          // what breaks had billed again
+	Unserved cache.Rebilled `json:"unserved"`        // what the cache had, and the provider did not serve
+	Worst    *CacheWorst    `json:"worst,omitempty"` // the entry that had the most billed once more
 
 	Estimated int64 `json:"estimated,omitempty"` // tokens of the requests without usage, by count
 }
@@ -46,9 +48,10 @@ type CacheCould struct {
 
 // A CacheWorst is the entry that had the most tokens rebilled.
 type CacheWorst struct {
-	File    string      `json:"file,omitempty"`    // of several
-	Entry   string      `json:"entry"`             // that did it
-	Cause   cache.Cause `json:"cause,omitempty"`   // as in a break; absent where the provider did not serve what it could
+	File  string `json:"file,omitempty"` // of several
+	Entry string `json:"entry"`          // that did it
+	// as in a break; absent where the provider did not serve what it could
+	Cause   cache.Cause `json:"cause,omitempty"`
 	Section string      `json:"section,omitempty"` // the section or tool of the prompt at which the prefix ended
 	cache.Rebilled
 }
@@ -134,7 +137,8 @@ func cacheSheets(r *Report) []table.Sheet {
 }
 
 var cacheColumns = table.Fields(
-	"requests answered prompts=prompt:tokens read:tokens hit+rate=hitRate:share could+be=could.hitRate:share $ $", []col[*CachePart]{
+	"requests answered prompts=prompt:tokens read:tokens hit+rate=hitRate:share could+be=could.hitRate:share $ $",
+	[]col[*CachePart]{
 		{Name: "billed again", Unit: table.Dollars, Value: func(p *CachePart) any {
 			again := p.Rebilled
 			return table.If(again.Unpriced == 0 || again.Unpriced < again.Tokens, again.Cost)

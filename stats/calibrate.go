@@ -43,14 +43,16 @@ type CalibrationPart struct {
 
 // A Calibration is the factor of a model: how many of its tokens one of the counter's is.
 type Calibration struct {
-	Provider   string      `json:"provider"`             // as the answers name it
-	Model      string      `json:"model"`                // as the answers name it
-	Factor     *float64    `json:"factor"`               // null where there is none
-	Error      *ErrorRange `json:"error"`                // of the requests: how far the fit is from the recorded prompt, as a share of it; null as above
-	Requests   int         `json:"requests"`             // that it rests on
-	Sessions   int         `json:"sessions"`             // that it rests on
-	Vocabulary string      `json:"vocabulary,omitempty"` // `cl100k` or `o200k`: the tokenizer is public, nothing is fitted, `--counter` takes this name
-	Reason     string      `json:"reason,omitempty"`     // why there is no factor
+	Provider string   `json:"provider"` // as the answers name it
+	Model    string   `json:"model"`    // as the answers name it
+	Factor   *float64 `json:"factor"`   // null where there is none
+	// of the requests: how far the fit is from the recorded prompt, as a share of it; null as above
+	Error    *ErrorRange `json:"error"`
+	Requests int         `json:"requests"` // that it rests on
+	Sessions int         `json:"sessions"` // that it rests on
+	// `cl100k` or `o200k`: the tokenizer is public, nothing is fitted, `--counter` takes this name
+	Vocabulary string `json:"vocabulary,omitempty"`
+	Reason     string `json:"reason,omitempty"` // why there is no factor
 }
 
 // An ErrorRange is the distance of fitted from recorded prompts, as a share of the recorded
@@ -151,7 +153,10 @@ func Calibrate(reports []*Report, apply bool) {
 // calibrate returns the calibration of a model, from its requests in each session.
 func calibrate(model models.Ref, groups []*calibrationGroup) Calibration {
 	c := Calibration{Provider: model.Provider, Model: model.ID, Vocabulary: models.Vocabulary(model.ID)}
-	usable := slices.DeleteFunc(slices.Clone(groups), func(g *calibrationGroup) bool { return c.Vocabulary == "" && !g.usable() })
+	usable := slices.DeleteFunc(slices.Clone(groups), func(g *calibrationGroup) bool {
+		return c.Vocabulary == "" &&
+			!g.usable()
+	})
 	c.Sessions = len(usable)
 	for _, g := range usable {
 		c.Requests += len(g.requests)
@@ -196,7 +201,8 @@ func (c *Calibrated) tokens(n int) int { return int(math.Round(c.Factor * float6
 
 // String describes the calibration in a sentence.
 func (c *Calibrated) String() string {
-	return fmt.Sprintf("Calibrated for %s: counted × %.3f, half of %s within %.1f%% of the recorded prompt, 90%% of them within %.1f%%.",
+	return fmt.Sprintf("Calibrated for %s: counted × %.3f, half of %s within %.1f%% of the recorded prompt, 90%% of "+
+		"them within %.1f%%.",
 		c.Model, c.Factor, phrase.Count(c.Requests, "request"), 100*c.Error.Median, 100*c.Error.P90)
 }
 
@@ -205,8 +211,10 @@ func (p *CalibrationPart) sheets() []table.Sheet {
 	return []table.Sheet{{
 		Notes: []string{note},
 		Table: table.Of(p.Models, table.Fields(
-			"$ factor:number error,+median=error.median:share 90%=error.p90:share requests sessions note=reason*", col[*Calibration]{
-				Name: "model", Unit: table.Path, Value: func(c *Calibration) any { return modelName(c.key()) }, Flex: true,
+			"$ factor:number error,+median=error.median:share 90%=error.p90:share requests sessions note=reason*",
+			col[*Calibration]{
+				Name: "model", Unit: table.Path, Value: func(c *Calibration) any { return modelName(c.key()) },
+				Flex: true,
 			},
 		)),
 	}}
@@ -327,7 +335,8 @@ func (g *calibrationGroup) slopes(all []slope) []slope {
 
 // middle returns the weighted median.
 func middle(all []slope) float64 {
-	slices.SortFunc(all, func(a, b slope) int { return cmp.Or(cmp.Compare(a.slope, b.slope), cmp.Compare(a.weight, b.weight)) })
+	slices.SortFunc(all,
+		func(a, b slope) int { return cmp.Or(cmp.Compare(a.slope, b.slope), cmp.Compare(a.weight, b.weight)) })
 	whole := 0.0
 	for _, s := range all {
 		whole += s.weight

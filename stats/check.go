@@ -47,7 +47,8 @@ func (l *lensRun) check(found *check.Report) {
 			continue
 		}
 		if w := p.Worst; w == nil || w.Severity == check.Warning.String() && f.Severity == check.Error {
-			p.Worst = &CheckWorst{Severity: f.Severity.String(), Code: f.Code, Line: f.Line, Entry: f.Entry, Text: f.Text}
+			p.Worst = &CheckWorst{Severity: f.Severity.String(), Code: f.Code, Line: f.Line, Entry: f.Entry,
+				Text: f.Text}
 		}
 	}
 	l.Report.Check, l.Report.Damage = p, found

@@ -54,15 +54,16 @@ type CompactionsPart struct {
 // A Compacting is a compaction: an entry, or a transform that has the effect or the name of
 // one. Tokens are those of the whole context by the counter, except Recorded and Next.
 type Compacting struct {
-	File     string `json:"file,omitempty"` // as in `files[]`
-	Line     int    `json:"line"`           // of the entry
-	Entry    string `json:"entry"`          // the entry's id
-	As       string `json:"as"`             // type of the entry
-	Hook     bool   `json:"hook"`           // an extension made the summary
-	Request  int    `json:"request"`        // of the next request
-	Trigger  string `json:"trigger"`        // `overflow`, `threshold`, `manual`, `unknown`: inferred, since no file records it
-	Evidence string `json:"evidence"`       // the evidence for `trigger`
-	Retried  bool   `json:"retried"`        // an answer followed without another prompt
+	File    string `json:"file,omitempty"` // as in `files[]`
+	Line    int    `json:"line"`           // of the entry
+	Entry   string `json:"entry"`          // the entry's id
+	As      string `json:"as"`             // type of the entry
+	Hook    bool   `json:"hook"`           // an extension made the summary
+	Request int    `json:"request"`        // of the next request
+	// `overflow`, `threshold`, `manual`, `unknown`: inferred, since no file records it
+	Trigger  string `json:"trigger"`
+	Evidence string `json:"evidence"` // the evidence for `trigger`
+	Retried  bool   `json:"retried"`  // an answer followed without another prompt
 
 	Recorded  int64   `json:"recorded,omitempty"` // tokens before it, as the entry records
 	Before    int     `json:"before"`             // tokens of the context before it
@@ -71,12 +72,14 @@ type Compacting struct {
 	Reduction float64 `json:"reduction"`          // share that it freed; negative if the context grew
 	Band      string  `json:"band"`               // `below`, `in` or `above` SWE-CLI's 60 to 80 percent
 
-	Summarized int               `json:"summarized"`          // messages that the summary replaces
-	Kept       int               `json:"kept"`                // messages after the summary
-	FirstKept  string            `json:"firstKept,omitempty"` // the entry of the first of these
-	Split      bool              `json:"split"`               // the first of these is within a turn
-	Survival   survival.Survival `json:"survival"`            // the files, commands, open failures and demands of the user in the replaced messages that the summary still has; each `{of, found}`; `ctxtool forgot` lists the others
-	Loops      []string          `json:"loops,omitempty"`     // why it is part of a loop
+	Summarized int    `json:"summarized"`          // messages that the summary replaces
+	Kept       int    `json:"kept"`                // messages after the summary
+	FirstKept  string `json:"firstKept,omitempty"` // the entry of the first of these
+	Split      bool   `json:"split"`               // the first of these is within a turn
+	// the files, commands, open failures and demands of the user in the replaced messages that the summary still has;
+	// each `{of, found}`; `ctxtool forgot` lists the others
+	Survival survival.Survival `json:"survival"`
+	Loops    []string          `json:"loops,omitempty"` // why it is part of a loop
 
 	limit    int64   // the threshold, 0 if the window is unknown
 	expected float64 // tokens after, as a provider would count them
@@ -191,7 +194,8 @@ func (w *compactionWalk) judge(c *Compacting, window int64) {
 	case size > limit:
 		c.Trigger, c.Evidence = "threshold", fmt.Sprintf("%d tokens, more than %d less %d", size, window, piReserve)
 	default:
-		c.Trigger, c.Evidence = "manual", fmt.Sprintf("%d tokens, not more than %d less %d, and no failed answer", size, window, piReserve)
+		c.Trigger, c.Evidence = "manual", fmt.Sprintf("%d tokens, not more than %d less %d, and no failed answer", size,
+			window, piReserve)
 	}
 	if c.Before > 0 {
 		c.Reduction = 1 - float64(c.After)/float64(c.Before)
@@ -236,8 +240,10 @@ type lastAnswer struct {
 
 // overflows are words in providers' errors about requests that are too long.
 var overflows = []string{
-	"too long", "too large", "context window", "context length", "context_length", "context size", "maximum prompt", "too many tokens",
-	"token count", "token limit", "tokens exceed", "exceeds the limit", "reduce the length", "input length", "input tokens",
+	"too long", "too large", "context window", "context length", "context_length", "context size", "maximum prompt",
+	"too many tokens",
+	"token count", "token limit", "tokens exceed", "exceeds the limit", "reduce the length", "input length",
+	"input tokens",
 }
 
 // answer records an answer, and its effect on the compaction before it.
@@ -259,7 +265,8 @@ func (w *compactionWalk) answer(rec int) {
 	switch {
 	case stop.Is("length"):
 		w.last.failed = fmt.Sprintf("answer %s was cut off for its length", sessionfmt.Quote(w.last.id))
-	case stop.Is("error") && slices.ContainsFunc(overflows, func(words string) bool { return strings.Contains(message, words) }):
+	case stop.Is("error") && slices.ContainsFunc(overflows,
+		func(words string) bool { return strings.Contains(message, words) }):
 		w.last.failed = fmt.Sprintf("answer %s failed: %s", sessionfmt.Quote(w.last.id), sessionfmt.Quote(failure))
 	}
 }
@@ -269,7 +276,8 @@ func (w *compactionWalk) answer(rec int) {
 func (w *compactionWalk) edit(rec int) {
 	line := w.l.line(rec)
 	replacement := line.Get("replacement")
-	if w.last.failed == "" && w.last.id != "" && line.Get("targetId").Is(w.last.id) && replacement.Exists() && replacement.IsNull() {
+	if w.last.failed == "" && w.last.id != "" && line.Get("targetId").Is(w.last.id) && replacement.Exists() &&
+		replacement.IsNull() {
 		w.last.failed = fmt.Sprintf("answer %s was left out by an edit", sessionfmt.Quote(w.last.id))
 	}
 }

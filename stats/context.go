@@ -28,37 +28,46 @@ const most = 10
 // A ContextPart is the content of the next request at the point, of each session. Tokens are
 // those of the counter.
 type ContextPart struct {
-	Counter    string            `json:"counter"`        // that tokens are counted by
-	Estimates  bool              `json:"estimates"`      // it does not know the model's own tokens
-	Sessions   []SessionContext  `json:"sessions"`       // the context of each
-	Categories []ContextCategory `json:"categories"`     // of all sessions together, in the order below, the largest of each first
-	Largest    []ContextEntry    `json:"largest"`        // the largest messages by tokens, at most 10
-	Rereads    Rereads           `json:"rereads"`        // files that were read more than once
-	Offered    []Offer           `json:"offered"`        // tools, skills and context files of the requests of the path, those first that nothing used; `tokens` on average
-	Like       *Likeness         `json:"like,omitempty"` // with figures of SWE-CLI in a gate, see below
+	Counter   string           `json:"counter"`   // that tokens are counted by
+	Estimates bool             `json:"estimates"` // it does not know the model's own tokens
+	Sessions  []SessionContext `json:"sessions"`  // the context of each
+	// of all sessions together, in the order below, the largest of each first
+	Categories []ContextCategory `json:"categories"`
+	Largest    []ContextEntry    `json:"largest"` // the largest messages by tokens, at most 10
+	Rereads    Rereads           `json:"rereads"` // files that were read more than once
+	// tools, skills and context files of the requests of the path, those first that nothing used; `tokens` on average
+	Offered []Offer   `json:"offered"`
+	Like    *Likeness `json:"like,omitempty"` // with figures of SWE-CLI in a gate, see below
 
 	at map[[2]string]int // indexes into Categories by category and name
 }
 
 // A SessionContext is the context of one session.
 type SessionContext struct {
-	File        string        `json:"file,omitempty"`       // as in `files[]`
-	Session     string        `json:"session,omitempty"`    // the header's id
-	Entry       string        `json:"entry,omitempty"`      // the last entry of the context's path; absent for the empty state
-	Line        int           `json:"line,omitempty"`       // of that entry
-	Request     int           `json:"request"`              // of the next request, from 0
-	Model       models.Ref    `json:"model"`                // as in `meta` of a replay
-	Window      int64         `json:"window"`               // tokens, 0 where unknown
-	WindowFrom  string        `json:"windowFrom"`           // `given`, `baseline`, `unknown`, how the model was found in the table: `exact`, `dated`, `bare`, or `recorded`: the largest recorded prompt of the model with its answer, since it exceeds the window of the table
-	Messages    int           `json:"messages"`             // that the request has, those logged for it alone too
-	Places      SessionPlaces `json:"places"`               // where the messages of the file are: why a resume has fewer than the file
-	Bytes       int64         `json:"bytes"`                // of all categories
-	Tokens      int           `json:"tokens"`               // the size of the context ([figures](figures.md)): the sum of all categories
-	Counted     int           `json:"counted"`              // of all categories but `rest`, by the counter
-	Share       *float64      `json:"share"`                // `tokens` of `window`
-	PromptKnown bool          `json:"promptKnown"`          // prompt and tools come from the session or a baseline
-	Usage       weigh.Size    `json:"contextUsage"`         // the same size: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
-	Calibrated  *Calibrated   `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
+	File    string `json:"file,omitempty"`    // as in `files[]`
+	Session string `json:"session,omitempty"` // the header's id
+	// the last entry of the context's path; absent for the empty state
+	Entry   string     `json:"entry,omitempty"`
+	Line    int        `json:"line,omitempty"` // of that entry
+	Request int        `json:"request"`        // of the next request, from 0
+	Model   models.Ref `json:"model"`          // as in `meta` of a replay
+	Window  int64      `json:"window"`         // tokens, 0 where unknown
+	// `given`, `baseline`, `unknown`, how the model was found in the table: `exact`, `dated`, `bare`, or `recorded`:
+	// the largest recorded prompt of the model with its answer, since it exceeds the window of the table
+	WindowFrom string `json:"windowFrom"`
+	Messages   int    `json:"messages"` // that the request has, those logged for it alone too
+	// where the messages of the file are: why a resume has fewer than the file
+	Places SessionPlaces `json:"places"`
+	Bytes  int64         `json:"bytes"` // of all categories
+	// the size of the context ([figures](figures.md)): the sum of all categories
+	Tokens      int      `json:"tokens"`
+	Counted     int      `json:"counted"`     // of all categories but `rest`, by the counter
+	Share       *float64 `json:"share"`       // `tokens` of `window`
+	PromptKnown bool     `json:"promptKnown"` // prompt and tools come from the session or a baseline
+	// the same size: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
+	Usage weigh.Size `json:"contextUsage"`
+	// with `--calibrate`: the factor of the model, see the lens `calibration`
+	Calibrated *Calibrated `json:"calibrated,omitempty"`
 }
 
 // A ContextCategory is a kind of content: a part of the prompt, a tool's definition, the
@@ -124,7 +133,8 @@ var categories = []string{
 }
 
 func newContextPart(counter string, estimates bool) *ContextPart {
-	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []ContextEntry{}, Rereads: Rereads{Largest: []Reread{}}, Offered: []Offer{}, at: map[[2]string]int{}}
+	return &ContextPart{Counter: counter, Estimates: estimates, Largest: []ContextEntry{},
+		Rereads: Rereads{Largest: []Reread{}}, Offered: []Offer{}, at: map[[2]string]int{}}
 }
 
 func readContext(l *lensRun) {
@@ -167,7 +177,8 @@ func addContext(sum, one *Report) {
 	for _, c := range q.Categories {
 		addUp(p.category(c.Category, c.Name), &c)
 	}
-	p.Largest = largest(filed(p.Largest, q.Largest, one.File, func(e *ContextEntry) *string { return &e.File }), most, entryTokens)
+	p.Largest = largest(filed(p.Largest, q.Largest, one.File, func(e *ContextEntry) *string { return &e.File }), most,
+		entryTokens)
 	again := filed(p.Rereads.Largest, q.Rereads.Largest, one.File, func(r *Reread) *string { return &r.File })
 	addUp(&p.Rereads, &q.Rereads)
 	p.Rereads.Largest = largest(again, most, rereadTokens)
@@ -285,7 +296,8 @@ func (p *ContextPart) placeSheet() table.Sheet {
 		rows = append(rows, fact{What: "in the context", Number: all.In})
 	}
 	add("  of these before a lost line: a resume may miss them", all.Unsure)
-	return table.Sheet{Title: "why it is shorter than the file", Table: table.Of(rows, table.Fields[fact]("messages+of+the+file=what number"))}
+	return table.Sheet{Title: "why it is shorter than the file",
+		Table: table.Of(rows, table.Fields[fact]("messages+of+the+file=what number"))}
 }
 
 // A fact is a number of things.

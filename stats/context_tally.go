@@ -51,7 +51,8 @@ func (t *contextTally) message(m *weighed) {
 	t.part.Sessions[0].Messages++
 	s, from := t.l.Session, m.Origin.Record
 	t.part.Largest = keep(t.part.Largest, ContextEntry{
-		Entry: sessionfmt.Quote(s.ID(from)), Line: s.Line(from), Kind: m.Kind.String(), Tool: m.Result.Tool, Tokens: n.Total(), Bytes: m.Size,
+		Entry: sessionfmt.Quote(s.ID(from)), Line: s.Line(from), Kind: m.Kind.String(), Tool: m.Result.Tool,
+		Tokens: n.Total(), Bytes: m.Size,
 	}, entryTokens)
 	switch m.Kind {
 	case jsonl.User:
@@ -164,8 +165,9 @@ type Offer struct {
 	Tokens   int    `json:"tokens"`         // of one request, on average
 	Requests int    `json:"requests"`       // answered ones that had it
 	Total    int    `json:"total"`          // tokens of all of them
-	Used     int    `json:"used"`           // calls of a tool, loads of a skill; 0 of files, which are there without being asked for
-	Since    int    `json:"since"`          // requests that had it after its last use; all where it has none
+	// calls of a tool, loads of a skill; 0 of files, which are there without being asked for
+	Used  int `json:"used"`
+	Since int `json:"since"` // requests that had it after its last use; all where it has none
 
 	now  int // how often the request has it
 	per  int // tokens of the request
@@ -386,7 +388,8 @@ func (o *offerLook) useAt(i int) {
 // elements, since it may do so from any folder.
 func sameFile(text, file string) bool {
 	file = strings.ReplaceAll(file, `\`, "/")
-	return file != "" && strings.Contains(strings.ReplaceAll(text, `\`, "/"), path.Join(path.Base(path.Dir(file)), path.Base(file)))
+	return file != "" &&
+		strings.Contains(strings.ReplaceAll(text, `\`, "/"), path.Join(path.Base(path.Dir(file)), path.Base(file)))
 }
 
 // addOffers adds those of one session to those of several.
@@ -435,14 +438,16 @@ func (p *ContextPart) offerSheet() table.Sheet {
 		{Name: p.unit(), Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Tokens) }},
 		{Name: "in all", Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Total) }},
 		{Name: "used", Unit: table.Number, Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Used) }},
-		{Name: "unused for", Unit: table.Number, Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Since) }},
+		{Name: "unused for", Unit: table.Number,
+			Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Since) }},
 	}...))
 	if names, tokens, total := p.Unused(); len(names) > 0 {
 		list := strings.Join(names[:min(most, len(names))], ", ")
 		if more := len(names) - most; more > 0 {
 			list += fmt.Sprintf(" and %d more", more)
 		}
-		s.Notes = []string{fmt.Sprintf("Never used: %s. Together %d tokens per request, %d in all.", list, tokens, total)}
+		s.Notes = []string{fmt.Sprintf("Never used: %s. Together %d tokens per request, %d in all.", list,
+			tokens, total)}
 	}
 	return s
 }

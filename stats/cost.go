@@ -39,13 +39,17 @@ type CostPart struct {
 	Copies int64     `json:"copies"` // calls that were left out, as copies of those that are counted
 	Kinds  CostKinds `json:"kinds"`  // sums by what the calls were for
 	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
-	Rows   []CostRow `json:"rows"`   // a sum for each group that occurs, the most expensive first, or by time where the first group is one
+	// a sum for each group that occurs, the most expensive first, or by time where the first group is one
+	Rows []CostRow `json:"rows"`
 
-	Unknown []models.Ref `json:"unknownModels,omitempty"` // models of calls without a recorded cost that are not in the models table, in the order of the files
+	// models of calls without a recorded cost that are not in the models table, in the order of the files
+	Unknown []models.Ref `json:"unknownModels,omitempty"`
 
-	Counted *OwnCount `json:"counted,omitempty"` // what the agents themselves counted; absent where none did, and where only some calls were asked for
+	// what the agents themselves counted; absent where none did, and where only some calls were asked for
+	Counted *OwnCount `json:"counted,omitempty"`
 
-	Unrecorded []string `json:"unrecorded,omitempty"` // calls that the agents pay for and do not record, by agent: they are in no sum
+	// calls that the agents pay for and do not record, by agent: they are in no sum
+	Unrecorded []string `json:"unrecorded,omitempty"`
 
 	calls   []call               // of one session, for the sum
 	once    onceOnly             // calls that were counted
@@ -148,7 +152,8 @@ func (s *CostSum) add(c *call) {
 
 // newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
-	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: onceOnly{}, counted: map[string]*counting{}}
+	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: onceOnly{},
+		counted: map[string]*counting{}}
 }
 
 // count adds calls of a session that were not counted yet, given the indexes of their rows.

@@ -38,7 +38,8 @@ func newCostReader(l *lensRun) *costReader {
 		by = []string{"model"}
 	}
 	c := &costReader{
-		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{}, later: map[string]jsonl.Value{},
+		lensRun: l, part: newCostPart(by), rows: map[rowID]int32{}, modelAt: map[string]int{},
+		later:  map[string]jsonl.Value{},
 		models: []paidModel{{provider: jsonl.Value(`"` + otherModels + `"`), name: otherModels, asked: true}},
 	}
 	l.Report.Cost = c.part
@@ -99,7 +100,8 @@ func (c *costReader) model(f *callRecord) int {
 	if !ok {
 		at = len(c.models)
 		c.modelAt[string(c.keyBuf)] = at
-		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false, false, models.Model{}, jsonl.Usage{}}
+		m := paidModel{slices.Clone(f.Provider), slices.Clone(f.Model), slices.Clone(f.Response), f.modelName(), false,
+			false, models.Model{}, jsonl.Usage{}}
 		c.models = append(c.models, m)
 	}
 	return at

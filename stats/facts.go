@@ -124,7 +124,8 @@ func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 		for i := range l.Report.Cost.calls {
 			c := &l.Report.Cost.calls[i]
 			one := &f.Calls[i]
-			one.Record, one.Kind, one.Source, one.Cost = int(c.record), callKinds[c.kind], costSources[c.pricing], c.dollars
+			one.Record, one.Kind, one.Source, one.Cost = int(c.record), callKinds[c.kind],
+				costSources[c.pricing], c.dollars
 			one.Model = l.Report.Cost.Rows[c.row].Model
 			u := &one.Usage // a later entry may have replaced it
 			u.Input, u.Output, u.CacheRead, u.CacheWrite = c.input, c.output, c.cacheRead, c.cacheWrite
@@ -148,7 +149,8 @@ func (f *Facts) called(c *callRecord, u *jsonl.Usage, text []byte) {
 	}
 	sum := sha256.Sum256(text)
 	one := f.answer
-	one.Key, one.Usage, one.ResponseID, one.Provider = binary.BigEndian.Uint64(sum[:]), *u, c.ResponseID.Text(), f.name(c.Provider)
+	one.Key, one.Usage, one.ResponseID, one.Provider = binary.BigEndian.Uint64(sum[:]), *u, c.ResponseID.Text(),
+		f.name(c.Provider)
 	f.Calls = append(f.Calls, one)
 }
 

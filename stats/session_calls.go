@@ -22,7 +22,8 @@ type ToolCount struct {
 
 func (t *ToolCount) outcomes() map[string]int {
 	return map[string]int{
-		"ok": t.OK, "error": t.Error, "blocked": t.Blocked, "skipped": t.Skipped, "aborted": t.Aborted, "unanswered": t.Unanswered,
+		"ok": t.OK, "error": t.Error, "blocked": t.Blocked, "skipped": t.Skipped, "aborted": t.Aborted,
+		"unanswered": t.Unanswered,
 	}
 }
 

@@ -71,11 +71,12 @@ var compactionColumns = table.Fields("session=file:path entry:entry why=trigger 
 }...)
 
 // triggerColumns say why there was a compaction.
-var triggerColumns = table.Fields("session=file:path entry:entry request recorded:tokens? next:tokens? $", col[*Compacting]{
-	Name: "evidence", Flex: true, Value: func(c *Compacting) any {
-		return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
-	},
-})
+var triggerColumns = table.Fields("session=file:path entry:entry request recorded:tokens? next:tokens? $",
+	col[*Compacting]{
+		Name: "evidence", Flex: true, Value: func(c *Compacting) any {
+			return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
+		},
+	})
 
 // found is how many facts were found, nothing of none.
 func found(k survival.Kept) string {
@@ -87,7 +88,8 @@ func found(k survival.Kept) string {
 
 // note is all of them in a sentence.
 func (p *CompactionsPart) note() string {
-	text := fmt.Sprintf("%s: %s; %d in the band of 60 to 80 percent", phrase.Count(p.Count, "compaction"), tally(p.Triggers), p.Bands["in"])
+	text := fmt.Sprintf("%s: %s; %d in the band of 60 to 80 percent", phrase.Count(p.Count, "compaction"),
+		tally(p.Triggers), p.Bands["in"])
 	if p.Loops > 0 {
 		text += fmt.Sprintf("; %d in a loop", p.Loops)
 	}
@@ -201,12 +203,14 @@ func (p *ContextPart) sessionSheet() table.Sheet {
 	some, notes := fullest(p.Sessions, func(c SessionContext) int { return c.Tokens })
 	return table.Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, table.Fields(
 		"session=file|session:path* entry:entry $ window=share:share of=window:tokens? messages?",
-		col[*SessionContext]{Name: "tokens", Unit: table.Tokens, Value: func(c *SessionContext) any { return sized(c.Usage) }},
+		col[*SessionContext]{Name: "tokens", Unit: table.Tokens,
+			Value: func(c *SessionContext) any { return sized(c.Usage) }},
 	))}
 }
 
 func (p *ContextPart) largestSheet() table.Sheet {
-	tokens := col[*ContextEntry]{Name: p.unit(), Unit: table.Tokens, Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }}
+	tokens := col[*ContextEntry]{Name: p.unit(), Unit: table.Tokens,
+		Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }}
 	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, table.Fields(
 		"session=file:path* entry:entry line kind tool* $ bytes:bytes", tokens,
 	))}
@@ -222,7 +226,8 @@ func (p *ContextPart) largestSheet() table.Sheet {
 
 // rereadSheet is the files that were read more than once.
 func (p *ContextPart) rereadSheet() table.Sheet {
-	tokens := col[*Reread]{Name: "tokens of the older", Unit: table.Tokens, Value: func(r *Reread) any { return p.tokens(r.Tokens) }}
+	tokens := col[*Reread]{Name: "tokens of the older", Unit: table.Tokens,
+		Value: func(r *Reread) any { return p.tokens(r.Tokens) }}
 	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, table.Fields(
 		"session=file:path* path:path* times $ newest=entry", tokens,
 	))}
@@ -316,7 +321,8 @@ func (p *CostPart) notes() (notes []string) {
 			p.Prices, phrase.Dollars(p.Cost.Total-p.Cost.Recorded), phrase.Count(int(n), "call")))
 	}
 	if unknown := p.Calls.Unpriceable; unknown > 0 {
-		notes = append(notes, fmt.Sprintf("not in it: %s without a recorded cost or a known price", phrase.Count(int(unknown), "call")))
+		notes = append(notes, fmt.Sprintf("not in it: %s without a recorded cost or a known price",
+			phrase.Count(int(unknown), "call")))
 	}
 	if note := p.Counted.note(); note != "" {
 		notes = append(notes, note)
@@ -325,13 +331,15 @@ func (p *CostPart) notes() (notes []string) {
 		notes = append(notes, "not recorded, and in no sum: "+calls)
 	}
 	for _, ref := range p.Unknown[:min(fewModels, len(p.Unknown))] {
-		notes = append(notes, fmt.Sprintf("%s is not in the models table; to configure it: %s", ref.Name(), ref.Setting()))
+		notes = append(notes, fmt.Sprintf("%s is not in the models table; to configure it: %s", ref.Name(),
+			ref.Setting()))
 	}
 	if more := len(p.Unknown) - fewModels; more > 0 {
 		notes = append(notes, fmt.Sprintf("and %d more models that are not in it", more))
 	}
 	if p.Copies > 0 {
-		notes = append(notes, fmt.Sprintf("copies of calls, as forks and imports have them, are counted once: %d", p.Copies))
+		notes = append(notes,
+			fmt.Sprintf("copies of calls, as forks and imports have them, are counted once: %d", p.Copies))
 	}
 	return notes
 }

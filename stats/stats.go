@@ -40,7 +40,8 @@ type Lens struct {
 
 // Lenses are all lenses, in the order in which they are shown.
 var Lenses = []*Lens{
-	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens, &calibrationLens,
+	&sessionLens, &contextLens, &growthLens, &costLens, &compactionsLens, &bytesLens, &cacheLens, &checkLens,
+	&calibrationLens,
 }
 
 // Options configure statistics. The zero value has no lenses.

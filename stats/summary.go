@@ -25,19 +25,24 @@ type Summary struct {
 	Ref    string `json:"-"`    // the beginning of its id by which commands find it; may be empty
 	dialect.Reading
 	outline.About
-	Model     string  `json:"model,omitempty"`     // `provider/id`, that the path was on last
-	Entries   int     `json:"entries"`             // of all branches
-	Context   int     `json:"context"`             // size of the context at the leaf in tokens ([figures](figures.md))
-	Estimated bool    `json:"estimated,omitempty"` // no usage has told all of it
-	Window    int64   `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
-	Cost      float64 `json:"cost"`                // US dollars ([figures](figures.md)), of all branches: answers, summaries, cache warming and calls inside of tools, as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
-	Recorded  float64 `json:"recorded"`            // the part of it that is recorded
-	Copied    float64 `json:"copied,omitempty"`    // US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost` less `copied` counts each call once
-	Unpriced  int64   `json:"unpriced,omitempty"`  // calls whose cost is neither recorded nor in the models table
-	Size      int64   `json:"size"`                // bytes
-	Time      string  `json:"time,omitempty"`      // of the last message ([figures](figures.md)), or of the header if there is none, as in the file
-	Findings  int     `json:"findings,omitempty"`  // things that had to be read around
-	Error     string  `json:"error,omitempty"`     // why the session cannot be read; little else is there then
+	Model     string `json:"model,omitempty"`     // `provider/id`, that the path was on last
+	Entries   int    `json:"entries"`             // of all branches
+	Context   int    `json:"context"`             // size of the context at the leaf in tokens ([figures](figures.md))
+	Estimated bool   `json:"estimated,omitempty"` // no usage has told all of it
+	Window    int64  `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
+	// US dollars ([figures](figures.md)), of all branches: answers, summaries, cache warming and calls inside of tools,
+	// as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
+	Cost     float64 `json:"cost"`
+	Recorded float64 `json:"recorded"` // the part of it that is recorded
+	// US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost`
+	// less `copied` counts each call once
+	Copied   float64 `json:"copied,omitempty"`
+	Unpriced int64   `json:"unpriced,omitempty"` // calls whose cost is neither recorded nor in the models table
+	Size     int64   `json:"size"`               // bytes
+	// of the last message ([figures](figures.md)), or of the header if there is none, as in the file
+	Time     string `json:"time,omitempty"`
+	Findings int    `json:"findings,omitempty"` // things that had to be read around
+	Error    string `json:"error,omitempty"`    // why the session cannot be read; little else is there then
 
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies
 }
@@ -109,8 +114,10 @@ func SpentBy(all []*Summary) []Spent {
 func (o Options) Summarize(name string) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
 	own := Options{
-		Lenses: []*Lens{&costLens, {read: sum.look}}, Only: o.Only, By: o.By, Zone: o.Zone, Replay: replay.Options{Models: o.Replay.Models},
-		Open: sessionfmt.Options{Stdin: o.Open.Stdin, Disk: o.Open.Disk, Through: o.Open.Through, Called: o.Open.Called},
+		Lenses: []*Lens{&costLens, {read: sum.look}}, Only: o.Only, By: o.By, Zone: o.Zone,
+		Replay: replay.Options{Models: o.Replay.Models},
+		Open: sessionfmt.Options{Stdin: o.Open.Stdin, Disk: o.Open.Disk, Through: o.Open.Through,
+			Called: o.Open.Called},
 	}
 	r, err := own.Read(name)
 	if err != nil || !r.Fits() {
@@ -130,7 +137,8 @@ func (sum *Summary) look(l *lensRun) {
 	})
 	l.Indexed = append(l.Indexed, func() {
 		s := l.Session
-		if path, _ := s.Path(s.Leaf()); sum.First != "" && (len(path) != s.Coverage.Entries || s.Dialect().Commands(sum.First)) {
+		if path, _ := s.Path(s.Leaf()); sum.First != "" && (len(path) != s.Coverage.Entries ||
+			s.Dialect().Commands(sum.First)) {
 			first, err := outline.FirstPrompt(s, s.Leaf())
 			sum.First = first
 			l.fail(err)

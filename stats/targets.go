@@ -38,12 +38,14 @@ type SWETargets struct {
 	Compaction SWETarget `json:"compaction_effectiveness"` // tokens that compactions removed
 	Waste      SWEWaste  `json:"token_waste"`              // tokens of results that say nothing new
 	Autonomy   SWETarget `json:"task_autonomy"`            // prompts that ended without abort, error or steering
-	Precision  SWETarget `json:"retrieval_precision"`      // results of reads and searches that a later answer, edit or command used
+	// results of reads and searches that a later answer, edit or command used
+	Precision SWETarget `json:"retrieval_precision"`
 }
 
 // All returns the targets by the short names that a gate uses.
 func (t *SWETargets) All(yield func(name string, t *SWETarget) bool) {
-	_ = yield("efficiency", &t.Efficiency) && yield("compaction", &t.Compaction) && yield("waste", &t.Waste.SWETarget) &&
+	_ = yield("efficiency", &t.Efficiency) && yield("compaction", &t.Compaction) &&
+		yield("waste", &t.Waste.SWETarget) &&
 		yield("autonomy", &t.Autonomy) && yield("precision", &t.Precision)
 }
 

@@ -138,7 +138,8 @@ func (l *lensRun) reach() (e *replay.Envelope, stopped, err error) {
 		}
 	})
 	// Those of other branches are not of this report.
-	l.Replay.Findings = append(l.Replay.Findings[:own], slices.DeleteFunc(l.Replay.Findings[own:], func(f sessionfmt.Finding) bool { return !lines[f.Line] })...)
+	l.Replay.Findings = append(l.Replay.Findings[:own],
+		slices.DeleteFunc(l.Replay.Findings[own:], func(f sessionfmt.Finding) bool { return !lines[f.Line] })...)
 	if e == nil && err == nil { // no entry is on the path
 		e, err = l.Replay.At(sessionfmt.After(-1))
 	}

@@ -50,7 +50,8 @@ func anthropicHead(r *request) object {
 		head["system"] = []object{{"type": "text", "text": text, "cache_control": ephemeral}}
 	}
 	tools := r.tools(func(name, description string, parameters json.RawMessage) object {
-		return object{"name": name, "description": description, "eager_input_streaming": true, "input_schema": inputSchema(parameters)}
+		return object{"name": name, "description": description, "eager_input_streaming": true,
+			"input_schema": inputSchema(parameters)}
 	})
 	if len(tools) > 0 {
 		tools[len(tools)-1]["cache_control"] = ephemeral
@@ -149,7 +150,8 @@ func anthropicContent(m *message) any {
 		case b.Kind == jsonl.ImageBlock:
 			blocks = append(blocks, anthropicImage(b))
 		case b.Kind == jsonl.CallBlock:
-			blocks = append(blocks, object{"type": "tool_use", "id": b.ID.Text(), "name": b.Name.Text(), "input": raw(b.Args)})
+			blocks = append(blocks, object{"type": "tool_use", "id": b.ID.Text(), "name": b.Name.Text(),
+				"input": raw(b.Args)})
 		case b.Kind != jsonl.ThinkingBlock:
 		case b.Raw.Get("redacted").Truthy():
 			blocks = append(blocks, object{"type": "redacted_thinking", "data": signature(b).Text()})
@@ -201,7 +203,8 @@ func anthropicResult(m *message) (result object, more []object) {
 const imageOnly = "(see attached image)"
 
 func anthropicImage(b jsonl.Block) object {
-	return object{"type": "image", "source": object{"type": "base64", "media_type": b.Mime.Text(), "data": b.Data.Text()}}
+	return object{"type": "image", "source": object{"type": "base64", "media_type": b.Mime.Text(),
+		"data": b.Data.Text()}}
 }
 
 // marked asks for the cache after the last message, if it is the user's.

@@ -76,7 +76,8 @@ func chatHead(r *request) object {
 		head["reasoning_effort"] = effort
 	}
 	tools := r.tools(func(name, description string, parameters json.RawMessage) object {
-		return object{"type": "function", "function": object{"name": name, "description": description, "parameters": parameters}}
+		return object{"type": "function", "function": object{"name": name, "description": description,
+			"parameters": parameters}}
 	})
 	if len(tools) > 0 {
 		head["tools"] = tools
@@ -124,7 +125,8 @@ func chatItems(r *request) iter.Seq2[any, error] {
 		if all == nil {
 			return nil
 		}
-		return said("user", slices.Insert(all, 0, object{"type": "text", "text": "Attached image(s) from tool result:"}))
+		return said("user",
+			slices.Insert(all, 0, object{"type": "text", "text": "Attached image(s) from tool result:"}))
 	})
 }
 

@@ -69,7 +69,8 @@ func googleHead(r *request) object {
 }
 
 var byLevel = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`gemini-3(?:\.\d+)?-(?:pro|flash)|gemini-(?:[4-9]|[1-9]\d)|^gemini-flash-(?:lite-)?latest$|gemma-?4`)
+	return regexp.MustCompile(
+		`gemini-3(?:\.\d+)?-(?:pro|flash)|gemini-(?:[4-9]|[1-9]\d)|^gemini-flash-(?:lite-)?latest$|gemma-?4`)
 })
 
 // googleThinking asks newer models to think by a level, older ones by a budget of tokens.

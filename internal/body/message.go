@@ -123,7 +123,8 @@ func (p *preparation) answer(m *message, raw jsonl.Value) {
 					b.ID = jsonl.AppendQuoted(nil, now)
 				}
 			}
-			p.open = append(p.open, jsonl.Block{ID: append(jsonl.Value{}, b.ID...), Name: append(jsonl.Value{}, b.Name...)})
+			p.open = append(p.open, jsonl.Block{ID: append(jsonl.Value{}, b.ID...),
+				Name: append(jsonl.Value{}, b.Name...)})
 		}
 		kept = append(kept, b)
 	}
@@ -139,7 +140,8 @@ func (p *preparation) close() bool {
 	p.open = nil
 	for _, call := range open {
 		text := jsonl.Value(`"No result provided"`).Spelled()
-		result := &jsonl.Message{Kind: jsonl.ToolResult, Tool: call.Name, IsError: jsonl.Value("true"), Blocks: []jsonl.Block{{Kind: jsonl.TextBlock, Text: text}}}
+		result := &jsonl.Message{Kind: jsonl.ToolResult, Tool: call.Name, IsError: jsonl.Value("true"),
+			Blocks: []jsonl.Block{{Kind: jsonl.TextBlock, Text: text}}}
 		if !p.yield(&message{Message: result, role: jsonl.ToolResult, call: call.ID.Text()}, nil) {
 			return false
 		}

@@ -54,7 +54,8 @@ func responsesHead(r *request) object {
 		head["temperature"] = json.RawMessage(temperature)
 	}
 	tools := r.tools(func(name, description string, parameters json.RawMessage) object {
-		return object{"type": "function", "name": name, "description": description, "parameters": parameters, "strict": false}
+		return object{"type": "function", "name": name, "description": description, "parameters": parameters,
+			"strict": false}
 	})
 	if len(tools) > 0 {
 		head["tools"] = tools
@@ -141,7 +142,8 @@ func responsesAnswer(m *message, at int) (items []any) {
 			items = append(items, item)
 		case jsonl.CallBlock:
 			call, id, _ := strings.Cut(b.ID.Text(), "|")
-			item := object{"type": "function_call", "call_id": call, "name": b.Name.Text(), "arguments": string(raw(b.Args))}
+			item := object{"type": "function_call", "call_id": call, "name": b.Name.Text(),
+				"arguments": string(raw(b.Args))}
 			if strings.HasPrefix(id, "fc_") && !sibling {
 				item["id"], _, _ = strings.Cut(id, "|")
 			}

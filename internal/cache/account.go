@@ -81,7 +81,8 @@ func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 	})
 	report.Total = total(func(yield func(*Row) bool) {
 		c.rows(func(row *Row) bool {
-			if worst := report.Worst; row.Rebilled.Tokens > 0 && (worst == nil || row.Rebilled.Cost > worst.Rebilled.Cost) {
+			if worst := report.Worst; row.Rebilled.Tokens > 0 && (worst == nil ||
+				row.Rebilled.Cost > worst.Rebilled.Cost) {
 				one := *row
 				report.Worst = &one
 			}
@@ -132,7 +133,8 @@ func (r *Report) Endless() (models []string) {
 	for k := range c.l.Requests {
 		q := &c.l.Requests[k]
 		m := &c.models[q.Model]
-		if c.reported(q.Record) && !q.Warms && q.Known() && m.lifetime() == 0 && !slices.Contains(models, m.Ref.Name()) {
+		if c.reported(q.Record) && !q.Warms && q.Known() && m.lifetime() == 0 &&
+			!slices.Contains(models, m.Ref.Name()) {
 			models = append(models, m.Ref.Name())
 		}
 	}
@@ -182,7 +184,8 @@ func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	opt.Collapse = opt.Collapse || s.Dialect() != nil // only pi sends a system message in its place
 	c := &accountant{
 		l: l, opt: opt, lines: s.NewReader(), texts: l.Replay.NewReader(), trie: newTrie(l, !opt.Collapse),
-		sent: make([]sentRequest, len(l.Requests)), late: map[int32]lateSystem{}, onPath: make([]bool, s.Len()), last: -1,
+		sent: make([]sentRequest, len(l.Requests)), late: map[int32]lateSystem{},
+		onPath: make([]bool, s.Len()), last: -1,
 		breaks: map[int]*Break{},
 	}
 	for k := range c.sent {

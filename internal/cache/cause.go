@@ -33,17 +33,23 @@ const (
 // A Break is where the prefix that a request shares with an earlier one ends, although the
 // earlier request continues.
 type Break struct {
-	At          int          `json:"at"`                    // messages before the break; 0 also if it is in the prompt
-	Cause       Cause        `json:"cause"`                 // `model`, `system`, `tools`, `thinking`, `compaction`, `idle`, `edit`, `transform`, `branch`, `ephemeral`, `uncached`, `pause`, `unknown`
-	Record      int          `json:"-"`                     // the record of the entry that caused it, -1 for none
-	Entry       string       `json:"entry,omitempty"`       // id of the entry that caused it; for `branch`, the first entry that the other branch does not have
-	Op          origin.Index `json:"op,omitzero"`           // the op of its patch
-	Sections    []string     `json:"sections,omitempty"`    // for a break in the prompt, or at a system message: the sections and tools that differ, in the order of the prompt; the first is where the prefix ends
-	Reason      string       `json:"reason,omitempty"`      // the op's `invalidateCacheReason`, trimmed
-	Transformer string       `json:"transformer,omitempty"` // the transformer of the patch
-	Pause       int64        `json:"pause,omitempty"`       // for `pause`, seconds since a request last used what the cache has lost
-	Lifetime    int64        `json:"lifetime,omitempty"`    // for `pause`, seconds that the cache keeps it
-	Rebilled    Rebilled     `json:"again,omitzero"`        // what had been sent before and is billed again because of it
+	At int `json:"at"` // messages before the break; 0 also if it is in the prompt
+	// `model`, `system`, `tools`, `thinking`, `compaction`, `idle`, `edit`, `transform`, `branch`, `ephemeral`,
+	// `uncached`, `pause`, `unknown`
+	Cause  Cause `json:"cause"`
+	Record int   `json:"-"` // the record of the entry that caused it, -1 for none
+	// id of the entry that caused it; for `branch`, the first entry that the other branch does not have
+	Entry string       `json:"entry,omitempty"`
+	Op    origin.Index `json:"op,omitzero"` // the op of its patch
+	// for a break in the prompt, or at a system message: the sections and tools that differ, in the order of the
+	// prompt; the first is where the prefix ends
+	Sections    []string `json:"sections,omitempty"`
+	Reason      string   `json:"reason,omitempty"`      // the op's `invalidateCacheReason`, trimmed
+	Transformer string   `json:"transformer,omitempty"` // the transformer of the patch
+	// for `pause`, seconds since a request last used what the cache has lost
+	Pause    int64    `json:"pause,omitempty"`
+	Lifetime int64    `json:"lifetime,omitempty"` // for `pause`, seconds that the cache keeps it
+	Rebilled Rebilled `json:"again,omitzero"`     // what had been sent before and is billed again because of it
 }
 
 // Section returns the section or tool of the prompt at which the prefix ends, "" if it ends
@@ -80,7 +86,8 @@ func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 		if !ok {
 			return nil
 		}
-		return &Break{At: int(late.at), Cause: CauseSystem, Record: int(late.record), Op: -1, Sections: c.sectionsSet(late.record)}
+		return &Break{At: int(late.at), Cause: CauseSystem, Record: int(late.record), Op: -1,
+			Sections: c.sectionsSet(late.record)}
 	default:
 		b.At = c.messagesOf(known)
 		c.why(b, e.of, int32(k), known)
@@ -260,11 +267,13 @@ func (c *accountant) measure() {
 
 // search visits entries and the ops of their patches, and records the last one for which want
 // returns true.
-func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool) {
+func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec,
+	k int) bool) {
 	for _, rec := range records {
 		kind := c.l.Replay.Session.Kind(int(rec))
 		switch kind {
-		case jsonl.ModelChange, jsonl.ThinkingChange, jsonl.Compaction, jsonl.ContextEdit, jsonl.System, jsonl.Ephemeral, jsonl.Transform, jsonl.Deletion, jsonl.Reset:
+		case jsonl.ModelChange, jsonl.ThinkingChange, jsonl.Compaction, jsonl.ContextEdit, jsonl.System,
+			jsonl.Ephemeral, jsonl.Transform, jsonl.Deletion, jsonl.Reset:
 		default:
 			continue
 		}
@@ -286,7 +295,8 @@ func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind
 			k++
 		}
 		if found != nil {
-			b.Reason, b.Transformer = jsonl.TrimJS(found.Get("invalidateCacheReason").Text()), line.Get("transformerName").Text()
+			b.Reason, b.Transformer = jsonl.TrimJS(found.Get("invalidateCacheReason").Text()),
+				line.Get("transformerName").Text()
 		}
 	}
 }
@@ -310,7 +320,8 @@ func (c *accountant) onlyTools(records []int32) bool {
 	only := true
 	c.search(&Break{}, records, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		message := line.Get("message")
-		if systemOp(op) || kind == jsonl.System && (message.Get("sections").Exists() || message.Get("content").ContentText() != "") {
+		if systemOp(op) || kind == jsonl.System && (message.Get("sections").Exists() ||
+			message.Get("content").ContentText() != "") {
 			only = false
 		}
 		return false
@@ -324,7 +335,8 @@ func (c *accountant) searchPrompt(b *Break, records []int32) {
 	declares := func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
 		if b.Cause == CauseTools {
 			m := line.Get("message")
-			return toolsOp(op) || kind == jsonl.System && (m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists())
+			return toolsOp(op) || kind == jsonl.System && (m.Get("toolsAdded").Exists() ||
+				m.Get("toolsRemoved").Exists())
 		}
 		return systemOp(op) || kind == jsonl.System
 	}
@@ -357,7 +369,10 @@ func (c *accountant) searchPrompt(b *Break, records []int32) {
 func (c *accountant) searchTail(b *Break, was origin.Origin) {
 	b.Record, b.Op = was.Record, origin.Index(was.Op)
 	if was.Op >= 0 {
-		c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _, k int) bool { return k == was.Op })
+		c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _,
+			k int) bool {
+			return k == was.Op
+		})
 	}
 }
 

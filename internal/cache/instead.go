@@ -21,10 +21,12 @@ type basis struct {
 type Context struct {
 	Messages int   // leading ones that are Kept
 	Counted  int64 // the whole request
-	Kept     int64 // the leading part that the previous request of the same model had, prompt and tools included; below 0 if there is no such request, or its prompt differs
-	Again    int64 // what follows, and that request had too
-	Cause    Cause // why Kept ends; empty if the previous request ends there
-	Same     bool  // this request and all before it are the recorded ones
+	// the leading part that the previous request of the same model had, prompt and tools included; below 0 if there is
+	// no such request, or its prompt differs
+	Kept  int64
+	Again int64 // what follows, and that request had too
+	Cause Cause // why Kept ends; empty if the previous request ends there
+	Same  bool  // this request and all before it are the recorded ones
 }
 
 // Model returns the model of the request.
@@ -65,7 +67,8 @@ func (r *Row) Instead(c Context) Row {
 		row.Shared.Tokens, row.Shared.Messages = kept, c.Messages
 		if p := r.Break; p != nil && p.Cause == CausePause && r.Shared.Tokens < kept {
 			row.Shared.Tokens, row.Shared.Messages = r.Shared.Tokens, min(r.Shared.Messages, c.Messages)
-			row.Break = &Break{At: row.Shared.Messages, Cause: CausePause, Record: -1, Op: -1, Pause: p.Pause, Lifetime: p.Lifetime}
+			row.Break = &Break{At: row.Shared.Messages, Cause: CausePause, Record: -1, Op: -1, Pause: p.Pause,
+				Lifetime: p.Lifetime}
 			again += c.Kept + b.hidden
 		} else if c.Cause != "" {
 			row.Break = &Break{At: c.Messages, Cause: c.Cause, Record: -1, Op: -1}

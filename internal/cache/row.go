@@ -12,23 +12,42 @@ import (
 //
 // It is a line of schema ctxtool/cache/2.
 type Row struct {
-	Schema    string       `json:"schema"`
-	Record    int          `json:"-"`                   // the answer
-	Request   origin.Index `json:"request,omitzero"`    // number of the request, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and `expected`
-	Entry     string       `json:"entry"`               // id of the answer
-	Time      string       `json:"time,omitempty"`      // of the answer's entry, as it stands
-	Model     string       `json:"model,omitempty"`     // `provider/id`
-	Prompt    int64        `json:"prompt"`              // tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is hidden
-	Shared    *shared      `json:"shared,omitempty"`    // the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's lifetime
-	Break     *Break       `json:"break,omitempty"`     // what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to it
-	Expected  *Expected    `json:"expected,omitempty"`  // tokens that an ideal cache, which keeps every prefix of every request, reads and writes; `read` is at least what the provider recorded as read
-	Recorded  *Usage       `json:"recorded,omitempty"`  // `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any, or if the agent does not record the use of a cache
-	Rebilled  Rebilled     `json:"rebilled,omitzero"`   // tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of `break.again` and `unserved`
-	Unserved  Rebilled     `json:"unserved,omitzero"`   // by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to 1,024 tokens, and before the first use of a cache
-	Missed    *Missed      `json:"missed,omitempty"`    // the reason that the provider gives for not serving the request from its cache
-	Outlived  int64        `json:"outlived,omitempty"`  // seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later pauses are judged by it
-	Endless   bool         `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
-	Estimated bool         `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
+	Schema string `json:"schema"`
+	Record int    `json:"-"` // the answer
+	// number of the request, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and
+	// `expected`
+	Request origin.Index `json:"request,omitzero"`
+	Entry   string       `json:"entry"`           // id of the answer
+	Time    string       `json:"time,omitempty"`  // of the answer's entry, as it stands
+	Model   string       `json:"model,omitempty"` // `provider/id`
+	// tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is
+	// hidden
+	Prompt int64 `json:"prompt"`
+	// the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's
+	// lifetime
+	Shared *shared `json:"shared,omitempty"`
+	// what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to
+	// it
+	Break *Break `json:"break,omitempty"`
+	// tokens that an ideal cache, which keeps every prefix of every request, reads and writes; `read` is at least what
+	// the provider recorded as read
+	Expected *Expected `json:"expected,omitempty"`
+	// `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any, or if the agent does not record
+	// the use of a cache
+	Recorded *Usage `json:"recorded,omitempty"`
+	// tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of
+	// `break.again` and `unserved`
+	Rebilled Rebilled `json:"rebilled,omitzero"`
+	// by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to
+	// 1,024 tokens, and before the first use of a cache
+	Unserved Rebilled `json:"unserved,omitzero"`
+	// the reason that the provider gives for not serving the request from its cache
+	Missed *Missed `json:"missed,omitempty"`
+	// seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later
+	// pauses are judged by it
+	Outlived  int64 `json:"outlived,omitempty"`
+	Endless   bool  `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
+	Estimated bool  `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded
 
 	basis basis
 }
@@ -60,9 +79,10 @@ type Expected struct {
 // Rebilled are tokens that were billed more than once, and what this cost in dollars beyond
 // reading them from the cache.
 type Rebilled struct {
-	Tokens   int64   `json:"tokens"`
-	Cost     float64 `json:"cost"`
-	Unpriced int64   `json:"unpriced,omitempty"` // of the tokens, those without a known price: their cost is missing in `cost`
+	Tokens int64   `json:"tokens"`
+	Cost   float64 `json:"cost"`
+	// of the tokens, those without a known price: their cost is missing in `cost`
+	Unpriced int64 `json:"unpriced,omitempty"`
 }
 
 // noise is how many tokens a provider may fall short without significance
@@ -75,10 +95,12 @@ func (c *accountant) row(k int) Row {
 	u, counted := q.Usage(), c.trie.tokensOf(s.prefix)+c.hidden
 	m, session := &c.models[q.Model], c.l.Replay.Session
 	row := Row{
-		Schema: "ctxtool/cache/2", Record: int(q.Record), Request: origin.Index(q.Number), Entry: session.ID(int(q.Record)),
+		Schema: "ctxtool/cache/2", Record: int(q.Record), Request: origin.Index(q.Number),
+		Entry: session.ID(int(q.Record)),
 		Model: m.Ref.Name(), Prompt: q.Size(),
 	}
-	row.basis = basis{model: m, long: m.long, counted: counted, hidden: c.hidden, output: u.Output, thinking: c.thinking(q), unbilled: q.Free()}
+	row.basis = basis{model: m, long: m.long, counted: counted, hidden: c.hidden, output: u.Output,
+		thinking: c.thinking(q), unbilled: q.Free()}
 	row.Recorded = c.usageOf(q)
 	seen := c.active || u.CacheRead+u.CacheWrite > 0
 	defer func() { c.active = seen }()
@@ -99,7 +121,8 @@ func (c *accountant) row(k int) Row {
 		kept, row.Shared.Tokens = known, had
 	}
 	if row.Shared.Messages = c.messagesOf(kept); row.Shared.Messages == 0 && c.hidden > 0 && read > 0 {
-		row.Shared.Tokens = min(row.Shared.Tokens, read) // the provider knows how long a prompt is that the file does not have
+		// the provider knows how long a prompt is that the file does not have
+		row.Shared.Tokens = min(row.Shared.Tokens, read)
 	}
 	served := max(row.Shared.Tokens, read) // before it only unserved tokens were billed again
 	row.Expected = &Expected{served, row.Prompt - served}

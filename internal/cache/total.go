@@ -21,25 +21,32 @@ type Total struct {
 	File     string `json:"file,omitempty"`     // with several sessions
 	Sessions int    `json:"sessions,omitempty"` // number of sessions summed up
 	dialect.Reading
-	Error     string     `json:"error,omitempty"`        // why the session has no account
-	Of        string     `json:"of,omitempty"`           // whose requests these are: `path` to the leaf, or `file` with all its branches
-	Requests  int        `json:"requests"`               // rows
-	Answered  int        `json:"answered"`               // rows with a recorded usage
-	Hidden    int64      `json:"hidden,omitempty"`       // tokens of prompt and tools that the file does not record: the recorded prompt of the first answered request minus what is counted of it; absent if the file records them
-	Prompt    int64      `json:"prompt"`                 // tokens; like the next five, a sum over the answered requests, or if there are none, an estimate over all
-	Expected  *Expected  `json:"expected,omitempty"`     // as of a request
-	Recorded  Usage      `json:"recorded,omitzero"`      // as of a request; absent without any usage
-	HitRate   hitRate    `json:"hitRate"`                // shares of `prompt`, from 0 to 1
-	Rebilled  Rebilled   `json:"rebilled"`               // billed again: the sum of `broken` and `unserved`
-	Broken    Rebilled   `json:"broken"`                 // sum of `break.again`
-	Unserved  Rebilled   `json:"unserved"`               // as of a request
-	Breaks    []Loss     `json:"breaks,omitempty"`       // each break, the most expensive first
-	ByName    []Loss     `json:"transformers,omitempty"` // as `breaks[]`, by transformer
-	BySection []Loss     `json:"sections,omitempty"`     // as `breaks[]`, by the section or tool of the prompt at which the prefix ended
-	ByReason  []Loss     `json:"reasons,omitempty"`      // as `breaks[]`, by reason, or by cause if there is none; includes `not served`, so the sum is `rebilled`
-	Outlived  []lifetime `json:"outlived,omitempty"`     // models whose cache outlived its known lifetime
-	Prices    string     `json:"prices,omitempty"`       // date of the price table
-	Estimated int64      `json:"estimated,omitempty"`    // tokens of requests without a recorded usage, counted; not part of any other sum
+	Error string `json:"error,omitempty"` // why the session has no account
+	// whose requests these are: `path` to the leaf, or `file` with all its branches
+	Of       string `json:"of,omitempty"`
+	Requests int    `json:"requests"` // rows
+	Answered int    `json:"answered"` // rows with a recorded usage
+	// tokens of prompt and tools that the file does not record: the recorded prompt of the first answered request minus
+	// what is counted of it; absent if the file records them
+	Hidden int64 `json:"hidden,omitempty"`
+	// tokens; like the next five, a sum over the answered requests, or if there are none, an estimate over all
+	Prompt   int64     `json:"prompt"`
+	Expected *Expected `json:"expected,omitempty"`     // as of a request
+	Recorded Usage     `json:"recorded,omitzero"`      // as of a request; absent without any usage
+	HitRate  hitRate   `json:"hitRate"`                // shares of `prompt`, from 0 to 1
+	Rebilled Rebilled  `json:"rebilled"`               // billed again: the sum of `broken` and `unserved`
+	Broken   Rebilled  `json:"broken"`                 // sum of `break.again`
+	Unserved Rebilled  `json:"unserved"`               // as of a request
+	Breaks   []Loss    `json:"breaks,omitempty"`       // each break, the most expensive first
+	ByName   []Loss    `json:"transformers,omitempty"` // as `breaks[]`, by transformer
+	// as `breaks[]`, by the section or tool of the prompt at which the prefix ended
+	BySection []Loss `json:"sections,omitempty"`
+	// as `breaks[]`, by reason, or by cause if there is none; includes `not served`, so the sum is `rebilled`
+	ByReason []Loss     `json:"reasons,omitempty"`
+	Outlived []lifetime `json:"outlived,omitempty"` // models whose cache outlived its known lifetime
+	Prices   string     `json:"prices,omitempty"`   // date of the price table
+	// tokens of requests without a recorded usage, counted; not part of any other sum
+	Estimated int64 `json:"estimated,omitempty"`
 
 	unserved int // rows with unserved tokens
 }
@@ -63,7 +70,8 @@ const ReasonUnserved = "not served"
 
 // A Loss is the cost of a break, or of several with a common name.
 type Loss struct {
-	Name    string       `json:"name,omitempty"`   // the transformer, the section or the reason; absent for a single break
+	// the transformer, the section or the reason; absent for a single break
+	Name    string       `json:"name,omitempty"`
 	Times   int          `json:"times,omitempty"`  // number of breaks with that name
 	Request origin.Index `json:"request,omitzero"` // for a single break
 	Entry   string       `json:"entry,omitempty"`  // for a single break, as the next two: the entry that caused it
@@ -109,7 +117,8 @@ func (t *Total) add(row *Row) {
 	}
 	if b := row.Break; b != nil && b.Rebilled.Tokens > 0 {
 		t.Broken.Plus(b.Rebilled)
-		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b, Rebilled: b.Rebilled})
+		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b,
+			Rebilled: b.Rebilled})
 	}
 }
 
@@ -172,7 +181,8 @@ func (t *Total) finish() {
 	t.BySection = lossesBy(t.Breaks, (*Break).Section)
 	t.ByReason = lossesBy(t.Breaks, func(b *Break) string { return cmp.Or(b.Reason, string(b.Cause)) })
 	if t.unserved > 0 {
-		t.ByReason = append(t.ByReason, Loss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1, Rebilled: t.Unserved})
+		t.ByReason = append(t.ByReason, Loss{Name: ReasonUnserved, Times: t.unserved, Request: -1, Op: -1,
+			Rebilled: t.Unserved})
 		worstFirst(t.ByReason)
 	}
 	worstFirst(t.Breaks)

@@ -15,13 +15,14 @@ import (
 // node is a prefix; its parent is the prefix without the last piece. First all requests are
 // inserted, then their uses are replayed in the order of time.
 type trie struct {
-	l        *ledger.Ledger
-	inPlace  bool // see ledger.View
-	fronts   []node
-	byFront  map[uint64]int32
-	nodes    []node              // prefixes of messages: those of requests, and those at which requests part
-	byEdge   map[edge]int32      // children besides the first of a node
-	recorded map[beginning]int32 // the last request of recorded size that was exactly this prefix, unless its node has it
+	l       *ledger.Ledger
+	inPlace bool // see ledger.View
+	fronts  []node
+	byFront map[uint64]int32
+	nodes   []node         // prefixes of messages: those of requests, and those at which requests part
+	byEdge  map[edge]int32 // children besides the first of a node
+	// the last request of recorded size that was exactly this prefix, unless its node has it
+	recorded map[beginning]int32
 
 	// The messages are divided into chains. Each chain continues with the child that has the
 	// most nodes below it, so every node is only a few chains away from the root.
@@ -74,7 +75,8 @@ const piecesBefore = 3
 
 func newTrie(l *ledger.Ledger, inPlace bool) trie {
 	return trie{
-		l: l, inPlace: inPlace, byFront: map[uint64]int32{}, nodes: make([]node, 0, len(l.Replayed)*33/32), byEdge: map[edge]int32{},
+		l: l, inPlace: inPlace, byFront: map[uint64]int32{}, nodes: make([]node, 0, len(l.Replayed)*33/32),
+		byEdge:   map[edge]int32{},
 		recorded: map[beginning]int32{}, uses: map[beginning][]use{}, depths: map[beginning]int32{},
 	}
 }

@@ -25,7 +25,8 @@ type Coverage struct {
 // A Field is a field of lines that nothing reads, or a type of them.
 type Field struct {
 	Agent string `json:"agent"`
-	Path  string `json:"path"`  // its name after those of the objects around it; `<NAME>` is an object of that `type`, or else `role`
+	// its name after those of the objects around it; `<NAME>` is an object of that `type`, or else `role`
+	Path  string `json:"path"`
 	Known bool   `json:"known"` // `ctxtool` knows it and needs nothing of it; else it is new
 	Count int    `json:"count"` // how often it stands in the files
 	Bytes int64  `json:"bytes"` // of its values
@@ -196,7 +197,8 @@ func (w *coverage) found(v jsonl.Value, known bool) {
 	if !had {
 		i = len(w.all.Fields)
 		w.all.fields[of] = i
-		w.all.Fields = append(w.all.Fields, Field{Agent: w.agent, Path: path, Known: known, File: w.file, Line: w.number})
+		w.all.Fields = append(w.all.Fields, Field{Agent: w.agent, Path: path, Known: known, File: w.file,
+			Line: w.number})
 	}
 	w.all.Fields[i].Count++
 	w.all.Fields[i].Bytes += int64(len(v))

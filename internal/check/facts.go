@@ -36,8 +36,9 @@ const (
 	aFailure                   // an answer that failed or was aborted, with its size
 	anImage                    // a large image
 	aWildUsage                 // a usage with an impossible number
-	aPrompt                    // an answer that did not fail, with its size and the recorded size of its request, which is the id
-	aMessage                   // another message, with its size
+	// an answer that did not fail, with its size and the recorded size of its request, which is the id
+	aPrompt
+	aMessage // another message, with its size
 )
 
 // largeLine is the size from which a line is searched for images, bytes: no image in a
@@ -140,7 +141,8 @@ func wildUsage(list []fact, off int64, u jsonl.Usage) []fact {
 
 // images records the large images of a line.
 func images(list []fact, off int64, line jsonl.Value) []fact {
-	for _, content := range []jsonl.Value{line.First("message", "content"), line.First("content")} { // the second is a custom_message's
+	// the second is a custom_message's
+	for _, content := range []jsonl.Value{line.First("message", "content"), line.First("content")} {
 		for _, b := range content.Blocks(jsonl.Unknown) {
 			if b.Kind == jsonl.ImageBlock {
 				list = append(list, newFact(off, anImage, uint64(max(2, len(b.Data))-2)))

@@ -80,7 +80,8 @@ func (x *subject) findWildUsage() {
 		for _, key := range strings.Split(wild, ".") {
 			value = value.Get(key)
 		}
-		x.add(rec, "usage.%s is %s, an impossible number: it counts as not recorded", wild, sessionfmt.Quote(string(value)))
+		x.add(rec, "usage.%s is %s, an impossible number: it counts as not recorded", wild,
+			sessionfmt.Quote(string(value)))
 	}
 }
 
@@ -125,9 +126,11 @@ func (c *clearedWatch) Request(s replay.Step) error {
 	fall := c.taken - recorded
 	switch {
 	case c.known && !before:
-		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of about %d for it: some may have been removed outside of the file, also in later requests", recorded, c.sum)
+		c.w.found("maybe-cleared", "the provider counted %d tokens for this request, and the file has messages of "+
+			"about %d for it: some may have been removed outside of the file, also in later requests", recorded, c.sum)
 	case d != nil && d.Clears && recorded > 0 && fall >= jsonl.LeastGone && c.sameModel(s.Record):
-		c.w.found("maybe-cleared", "this request was %d tokens smaller than the one before, and the file does not say why: results may have been cleared, also in later requests", fall)
+		c.w.found("maybe-cleared", "this request was %d tokens smaller than the one before, and the file does not "+
+			"say why: results may have been cleared, also in later requests", fall)
 	}
 	c.last, c.taken = s.Record, recorded
 	return c.w.err
@@ -194,7 +197,8 @@ func (x *subject) readRequests() (all []dialect.Recorded) {
 func (x *subject) unprovedRequest() {
 	for _, r := range x.requests() {
 		if r.Proof == dialect.Unproved {
-			x.addLine(r.Line, "", "the digest of request %s is not that of what its record names: what was sent is not known", r.ID)
+			x.addLine(r.Line, "",
+				"the digest of request %s is not that of what its record names: what was sent is not known", r.ID)
 		}
 	}
 }
@@ -251,7 +255,8 @@ func (c *recordedWatch) Request(s replay.Step) error {
 	c.last = recorded
 	if k := c.unlike; k >= 0 && k != was {
 		c.w.step = s
-		c.w.found("request-differs", "message %d of the request that the agent recorded in line %d is not what its conversation gives: ctxtool replay -f native prints it as recorded", k, recorded.Line)
+		c.w.found("request-differs", "message %d of the request that the agent recorded in line %d is not what its "+
+			"conversation gives: ctxtool replay -f native prints it as recorded", k, recorded.Line)
 	}
 	return nil
 }

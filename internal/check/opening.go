@@ -25,7 +25,8 @@ const (
 // agent's session.
 func opening(s *sessionfmt.Session) string {
 	read := func(codes ...string) bool {
-		return slices.ContainsFunc(s.Findings, func(f sessionfmt.Finding) bool { return slices.Contains(codes, f.Code) })
+		return slices.ContainsFunc(s.Findings,
+			func(f sessionfmt.Finding) bool { return slices.Contains(codes, f.Code) })
 	}
 	if s.Dialect() != nil {
 		return "" // it is not pi's

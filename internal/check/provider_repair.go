@@ -19,11 +19,12 @@ const (
 
 // A leaving is what is left out of the request that a resume would send, as edits will leave it out.
 type leaving struct {
-	e       *replay.Envelope
-	q       *outgoing
-	changed map[int]map[int]string // by record, the blocks that go, and the texts in their place; nil for the whole message
-	fixed   *sent                  // a message that no edit reaches
-	notes   []string               // the provider's error for each
+	e *replay.Envelope
+	q *outgoing
+	// by record, the blocks that go, and the texts in their place; nil for the whole message
+	changed map[int]map[int]string
+	fixed   *sent    // a message that no edit reaches
+	notes   []string // the provider's error for each
 }
 
 // leaving returns a leaving of nothing, and a batch for what is to be appended. The session must be one of pi.
@@ -71,8 +72,9 @@ func (r *Repair) AnswerCalls(now time.Time) error {
 	}
 	for _, h := range pairs.unanswered[len(early):] {
 		id, name := jsonl.AppendQuoted(nil, h.it), jsonl.AppendQuoted(nil, l.q.messages[h.message].blocks[h.block].name)
-		result := fmt.Appendf(nil, `{"role":"toolResult","toolCallId":%s,"toolName":%s,"content":[{"type":"text","text":"%s"}],`+
-			`"isError":true,"timestamp":%d}`, id, name, noResult, now.UnixMilli())
+		result := fmt.Appendf(nil,
+			`{"role":"toolResult","toolCallId":%s,"toolName":%s,"content":[{"type":"text","text":"%s"}],`+
+				`"isError":true,"timestamp":%d}`, id, name, noResult, now.UnixMilli())
 		b.Add(jsonl.ToolResult, jsonl.Field{Name: "message", Value: result})
 	}
 	if b.Len() == 0 {
@@ -92,7 +94,8 @@ func (r *Repair) Accept(provider string, now time.Time) error {
 	for l.round(s, provider) {
 	}
 	if l.fixed != nil {
-		return &sessionfmt.Error{Pos: s.Pos(l.fixed.rec), Err: fmt.Errorf("%s refuses what a patch has put there, which no edit reaches", provider)}
+		return &sessionfmt.Error{Pos: s.Pos(l.fixed.rec),
+			Err: fmt.Errorf("%s refuses what a patch has put there, which no edit reaches", provider)}
 	}
 	if err := l.edits(b); err != nil {
 		return err
@@ -119,7 +122,8 @@ func (l *leaving) round(s *sessionfmt.Session, provider string) bool {
 			l.fixed = m
 			return false
 		}
-		l.notes = append(l.notes, fmt.Sprintf("entry %s: %s", sessionfmt.Quote(s.ID(l.q.messages[h.message].rec)), first.says(l.q, h)))
+		l.notes = append(l.notes, fmt.Sprintf("entry %s: %s", sessionfmt.Quote(s.ID(l.q.messages[h.message].rec)),
+			first.says(l.q, h)))
 		l.leave(h)
 	}
 	l.q.number()
@@ -146,7 +150,8 @@ func (l *leaving) leave(h hit) {
 		return
 	}
 	m.blocks = slices.Delete(m.blocks, h.block, h.block+1)
-	if !slices.ContainsFunc(m.blocks, func(b sentBlock) bool { return b.kind != jsonl.ThinkingBlock }) { // it says nothing
+	// it says nothing
+	if !slices.ContainsFunc(m.blocks, func(b sentBlock) bool { return b.kind != jsonl.ThinkingBlock }) {
 		m.gone, l.changed[m.rec] = true, nil
 	}
 }

@@ -84,7 +84,8 @@ func (q *outgoing) add(m *replay.Message) {
 
 // makers are words in the names of models, or else of providers, by which the maker of a model is known.
 var makers = []struct{ word, provider string }{
-	{"claude", anthropic}, {"gpt", openai}, {"gemini", google}, {"anthropic", anthropic}, {"openai", openai}, {"google", google},
+	{"claude", anthropic}, {"gpt", openai}, {"gemini", google}, {"anthropic", anthropic}, {"openai", openai},
+	{"google", google},
 }
 
 // maker returns the provider whose rules a model's requests are held to, empty for others.
@@ -212,7 +213,8 @@ func pictureOf(data []byte, mime string) picture {
 	case bytes.HasPrefix(raw, []byte("\x89PNG\r\n\x1a\n")) && n >= 24:
 		p.is, p.wide, p.high = "image/png", int(big.Uint32(raw[16:])), int(big.Uint32(raw[20:]))
 	case bytes.HasPrefix(raw, []byte("GIF8")) && n >= 10:
-		p.is, p.wide, p.high = "image/gif", int(binary.LittleEndian.Uint16(raw[6:])), int(binary.LittleEndian.Uint16(raw[8:]))
+		p.is, p.wide, p.high = "image/gif", int(binary.LittleEndian.Uint16(raw[6:])),
+			int(binary.LittleEndian.Uint16(raw[8:]))
 	case bytes.HasPrefix(raw, []byte("RIFF")) && n >= 12 && string(raw[8:12]) == "WEBP":
 		p.is = "image/webp"
 	case bytes.HasPrefix(raw, []byte("\xff\xd8\xff")):

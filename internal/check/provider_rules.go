@@ -133,7 +133,10 @@ func unanswered(q *outgoing) []hit {
 		return nil
 	}
 	last := q.last()
-	return slices.DeleteFunc(q.paired(true).unanswered, func(h hit) bool { return q.agent == "claude" && h.message >= last })
+	return slices.DeleteFunc(q.paired(true).unanswered, func(h hit) bool {
+		return q.agent == "claude" &&
+			h.message >= last
+	})
 }
 
 func strays(q *outgoing) []hit  { return q.paired(true).stray }

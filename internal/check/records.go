@@ -91,6 +91,7 @@ func (x *subject) timeBackward(i int) {
 	}
 	at, ok := x.s.Time(i)
 	if before, known := x.s.Time(p); ok && known && at <= before-1000 && x.s.Pos(i).File == x.s.Pos(p).File {
-		x.add(i, "it is %s older than its parent %s", time.Duration(before-at)*time.Millisecond, sessionfmt.Quote(x.s.ID(p)))
+		x.add(i, "it is %s older than its parent %s", time.Duration(before-at)*time.Millisecond,
+			sessionfmt.Quote(x.s.ID(p)))
 	}
 }

@@ -115,7 +115,8 @@ func (m *linkRepair) duplicates() {
 			continue
 		}
 		m.rename(i)
-		m.note(i, "renamed from %s to %s: line %d has the same id", sessionfmt.Quote(id), m.ids[i], m.s.Line(list[len(list)-1]))
+		m.note(i, "renamed from %s to %s: line %d has the same id", sessionfmt.Quote(id), m.ids[i],
+			m.s.Line(list[len(list)-1]))
 	}
 }
 

@@ -61,8 +61,9 @@ func (m *linkRepair) change(c *sessionfmt.Change) {
 
 // namesOthers are the fields by which entries name others, besides their parents.
 var namesOthers = map[jsonl.Kind]string{
-	jsonl.Label: "targetId", jsonl.ContextEdit: "targetId", jsonl.Compaction: "firstKeptEntryId", jsonl.BranchSummary: "fromId",
-	jsonl.Reset: "firstKeptEntryId", jsonl.ChildUsage: "targetId",
+	jsonl.Label: "targetId", jsonl.ContextEdit: "targetId", jsonl.Compaction: "firstKeptEntryId",
+	jsonl.BranchSummary: "fromId",
+	jsonl.Reset:         "firstKeptEntryId", jsonl.ChildUsage: "targetId",
 }
 
 // references returns the new values of the fields that name other entries, if those are

@@ -44,8 +44,10 @@ type Finding struct {
 	Line     int      `json:"line,omitempty"`  // the physical line, from 1; absent for the whole file
 	Entry    string   `json:"entry,omitempty"` // the entry's id; absent if no entry has the damage
 	Text     string   `json:"text"`            // one sentence
-	Fix      string   `json:"fix,omitempty"`   // the command that fixes it; `nothing to do`, or `by hand: ` and the command that explains it
-	Hides    *Figures `json:"hides,omitempty"` // what the damage keeps out of the context at the leaf, or `bridged` out of a resume; negative if it adds something
+	// the command that fixes it; `nothing to do`, or `by hand: ` and the command that explains it
+	Fix string `json:"fix,omitempty"`
+	// what the damage keeps out of the context at the leaf, or `bridged` out of a resume; negative if it adds something
+	Hides *Figures `json:"hides,omitempty"`
 }
 
 // Figures are the size of a context, or the difference between two: messages, tokens, and
@@ -65,14 +67,23 @@ type Report struct {
 	Schema string `json:"schema"`
 	File   string `json:"file"` // the name as given, or below the given folder; `-` for standard input
 	dialect.Reading
-	Version  int                 `json:"version,omitempty"` // of the format; absent if the file cannot be read
-	Rules    string              `json:"rules,omitempty"`   // the replay rules: `pi` or `envelope`
-	Opens    string              `json:"opens,omitempty"`   // what pi does when it opens the file, absent if it only reads it: `refuses it`, `runs out of memory`, `shows an empty session`, `fails to build a context` (in these four cases pi gets no context), `rewrites it as version 3`, `rewrites it each time`, `adds a newline to it`
-	Context  *Figures            `json:"context,omitempty"` // the context at the leaf; present if the effect of the damage is known
-	Repaired *Figures            `json:"mended,omitempty"`  // the context at the leaf after `ctxtool repair`, if that changes it
-	Verdict  Verdict             `json:"verdict"`           // `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted answers), `damaged`, `unread`
-	Coverage sessionfmt.Coverage `json:"coverage"`          // the lines read, as in a replay
-	Findings []Finding           `json:"findings"`          // in the order of the file, then those in files that the session continues, of at least `--min`; empty if there are none
+	Version int    `json:"version,omitempty"` // of the format; absent if the file cannot be read
+	Rules   string `json:"rules,omitempty"`   // the replay rules: `pi` or `envelope`
+	// what pi does when it opens the file, absent if it only reads it: `refuses it`, `runs out of memory`, `shows an
+	// empty session`, `fails to build a context` (in these four cases pi gets no context), `rewrites it as version 3`,
+	// `rewrites it each time`, `adds a newline to it`
+	Opens string `json:"opens,omitempty"`
+	// the context at the leaf; present if the effect of the damage is known
+	Context *Figures `json:"context,omitempty"`
+	// the context at the leaf after `ctxtool repair`, if that changes it
+	Repaired *Figures `json:"mended,omitempty"`
+	// `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted
+	// answers), `damaged`, `unread`
+	Verdict  Verdict             `json:"verdict"`
+	Coverage sessionfmt.Coverage `json:"coverage"` // the lines read, as in a replay
+	// in the order of the file, then those in files that the session continues, of at least `--min`; empty if there are
+	// none
+	Findings []Finding `json:"findings"`
 
 	ownLines bool   // a repair can read the session
 	provider string // of Options

@@ -69,7 +69,8 @@ func (x *subject) fails(err error) {
 // walk replays the branches with these options, and calls the checks with each step. It
 // returns nil after an error of reading.
 func (x *subject) walk(opt replay.Options) *walk {
-	w := &walk{subject: x, lines: x.s.NewReader(), tools: toolset{byName: map[string]*tool{}, bySpec: map[string]*tool{}}}
+	w := &walk{subject: x, lines: x.s.NewReader(),
+		tools: toolset{byName: map[string]*tool{}, bySpec: map[string]*tool{}}}
 	if c := x.s.Reading().Certainty; c != nil {
 		w.tools.absent = c.Tools == "absent"
 	}
@@ -229,7 +230,8 @@ func (w *walk) shadow() {
 	patch, same := sessionfmt.Quote(w.s.ID(up)), op.Get("summary").Text() == summary
 	switch {
 	case !shadowed && applies && same:
-		w.found("shadow-broken", "it repeats the patch of entry %s, but other entries stand between the two: both are applied", patch)
+		w.found("shadow-broken",
+			"it repeats the patch of entry %s, but other entries stand between the two: both are applied", patch)
 	case shadowed && !applies:
 		w.found("shadow-empty", "it is taken for the shadow of entry %s, whose patch compacts nothing", patch)
 	case shadowed && !same:

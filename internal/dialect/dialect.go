@@ -138,9 +138,10 @@ type Bulk struct {
 // A Certainty is how sure we are of the parts of a context: exact (compared with the program),
 // rule (known, not compared), absent (not in the file).
 type Certainty struct {
-	Messages string `json:"messages"` // `exact` (compared with the program), `rule` (by a known rule, not compared), `absent` (not in the file)
-	System   string `json:"system"`   // likewise, of the system prompt
-	Tools    string `json:"tools"`    // likewise
+	// `exact` (compared with the program), `rule` (by a known rule, not compared), `absent` (not in the file)
+	Messages string `json:"messages"`
+	System   string `json:"system"` // likewise, of the system prompt
+	Tools    string `json:"tools"`  // likewise
 }
 
 // A Code is what a line is to its dialect. Skip and Unknown mean the same to all.

@@ -23,7 +23,8 @@ var (
 // element, on one line, with the number of the line that it begins on; it is valid during the
 // call. It returns an object of all other members, on one line, as far as it got. Only one value
 // is in memory at a time.
-func ReadDocument(r io.ReaderAt, size int64, list string, element func(line jsonl.Value, number int) error) (head jsonl.Value, err error) {
+func ReadDocument(r io.ReaderAt, size int64, list string,
+	element func(line jsonl.Value, number int) error) (head jsonl.Value, err error) {
 	d := NewDocument(r, size, nil)
 	found, err := d.List(list)
 	for found && err == nil {

@@ -213,7 +213,8 @@ func DataURL(url jsonl.Value) (b jsonl.Block, ok bool) {
 		return b, false
 	}
 	quote := []byte{'"'}
-	return jsonl.Block{Kind: jsonl.ImageBlock, Data: slices.Concat(quote, data, quote), Mime: slices.Concat(quote, mime, quote)}, true
+	return jsonl.Block{Kind: jsonl.ImageBlock, Data: slices.Concat(quote, data, quote),
+		Mime: slices.Concat(quote, mime, quote)}, true
 }
 
 // SentCall returns a call as Chat Completions has it.

@@ -4,7 +4,9 @@ import "fmt"
 
 // A Reading tells how a session is read. All reports on sessions have it.
 type Reading struct {
-	Agent     string     `json:"agent,omitempty"`     // that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`, `opencode`, `opencode2`, `openclaw`
+	// that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`, `opencode`, `opencode2`,
+	// `openclaw`
+	Agent     string     `json:"agent,omitempty"`
 	Certainty *Certainty `json:"certainty,omitempty"` // how sure the reader is of the parts of a context; absent for pi
 }
 
@@ -26,7 +28,8 @@ func (r Reading) String() string {
 	case c.System == c.Tools:
 		return s + fmt.Sprintf(": messages %s, system prompt and tools %s", inWords[c.Messages], inWords[c.System])
 	}
-	return s + fmt.Sprintf(": messages %s, system prompt %s, tools %s", inWords[c.Messages], inWords[c.System], inWords[c.Tools])
+	return s + fmt.Sprintf(": messages %s, system prompt %s, tools %s", inWords[c.Messages], inWords[c.System],
+		inWords[c.Tools])
 }
 
 // inWords are the certainties in a sentence.

@@ -117,7 +117,8 @@ func agentID(file string) string {
 // head returns what a trajectory begins with. Its tools are those of the last request.
 func (t *story) head(leaf int, id string) (object, error) {
 	agent := object{"name": cmp.Or(t.Report.Agent, "unknown"), "version": cmp.Or(t.Session.WrittenBy(), "unknown")}
-	head := object{"schema_version": "ATIF-v1.8", "trajectory_id": id, "agent": agent, "extra": object{"leaf": t.Session.ID(leaf)}}
+	head := object{"schema_version": "ATIF-v1.8", "trajectory_id": id, "agent": agent,
+		"extra": object{"leaf": t.Session.ID(leaf)}}
 	if t.Report.ID != "" {
 		head["session_id"] = t.Report.ID
 	}

@@ -26,7 +26,8 @@ func (b *telling) message(p replay.Piece) {
 		return
 	}
 	seen := b.has(p)
-	one := &step{At: b.time(rec), Source: "user", Copied: seen || b.again(rec), Extra: object{"entry_id": b.Session.ID(rec)}}
+	one := &step{At: b.time(rec), Source: "user", Copied: seen ||
+		b.again(rec), Extra: object{"entry_id": b.Session.ID(rec)}}
 	switch m.Kind {
 	case jsonl.ToolResult:
 		b.result(m, rec, one)
@@ -57,7 +58,8 @@ func (b *telling) answer(q *ledger.Request, in bool) {
 		return
 	}
 	m := raw.Message()
-	one := &step{At: b.time(rec), Source: "agent", Model: modelOf(m), Copied: b.again(rec), Requests: 1, Extra: object{"entry_id": b.Session.ID(rec)}}
+	one := &step{At: b.time(rec), Source: "agent", Model: modelOf(m), Copied: b.again(rec), Requests: 1,
+		Extra: object{"entry_id": b.Session.ID(rec)}}
 	if level := jsonl.Value(b.Book.Levels[q.Level]); level.IsString() && !level.Is("off") {
 		one.Effort = level.Text()
 	}
@@ -161,7 +163,8 @@ func (b *telling) metrics(one *step, at int) {
 	c := &b.Calls[at]
 	u := &c.Usage
 	extra := object{"cache_write_tokens": u.CacheWrite}
-	one.Metrics = object{"prompt_tokens": u.Prompt(), "completion_tokens": u.Output, "cached_tokens": u.CacheRead, "extra": extra}
+	one.Metrics = object{"prompt_tokens": u.Prompt(), "completion_tokens": u.Output, "cached_tokens": u.CacheRead,
+		"extra": extra}
 	one.Requests = 1
 	if c.Source != "" {
 		one.Metrics["cost_usd"], extra["cost_source"] = c.Cost, c.Source

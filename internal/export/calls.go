@@ -55,7 +55,8 @@ func (m *maker) requestRows() {
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		row := Request{
-			Session: m.key, Request: int64(i), EntryID: m.Session.ID(c.Record), Line: int64(m.Session.Line(c.Record)), Kind: c.Kind,
+			Session: m.key, Request: int64(i), EntryID: m.Session.ID(c.Record), Line: int64(m.Session.Line(c.Record)),
+			Kind:    c.Kind,
 			CallKey: int64(c.Key), Copy: known[c.Key], ResponseID: unless0(c.ResponseID), At: m.at(c.Record),
 			Provider: c.Provider, Model: c.Model,
 			StopReason: unless0(c.Stop), LatencyMS: m.since(m.Session.Parent(c.Record), c.Record),
@@ -106,7 +107,8 @@ func (m *maker) answerRow(row *Request, k int32) {
 		row.Previous = from0(m.rows[q.Previous])
 	}
 	prompt := &m.Book.Prompts[q.Prompt].Counts
-	row.RequestNo, row.ContextTokens, row.EstimatedTokens = from0(q.Number), some(int64(q.Context)), some(int64(q.Estimated))
+	row.RequestNo, row.ContextTokens, row.EstimatedTokens = from0(q.Number), some(int64(q.Context)),
+		some(int64(q.Estimated))
 	row.SystemTokens, row.ToolsTokens = from0(prompt.System), from0(prompt.Tools)
 	row.UserTokens, row.AnswerTokens = from0(one.shares.User), from0(one.shares.Answers)
 	row.ResultTokens, row.SummaryTokens = from0(one.shares.Results), from0(one.shares.Summaries)
@@ -125,7 +127,8 @@ func cacheRow(row *Request, r *cache.Row) {
 		row.CouldReadTokens = &r.Expected.Read
 	}
 	if b := r.Break; b != nil {
-		row.BreakCause, row.BreakEntryID, row.BreakSection = some(string(b.Cause)), unless0(b.Entry), unless0(b.Section())
+		row.BreakCause, row.BreakEntryID, row.BreakSection = some(string(b.Cause)), unless0(b.Entry),
+			unless0(b.Section())
 		row.PauseSeconds = unless0(b.Pause)
 	}
 }
@@ -238,7 +241,8 @@ func (m *maker) inputCost(q *ledger.Request) input {
 	}
 	u := q.Usage()
 	d := m.Book.Models[q.Model].Price(models.Usage{
-		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h,
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		CacheWrite1h: u.CacheWrite1h,
 	})
 	if d.Total == 0 {
 		return input{}

@@ -32,21 +32,22 @@ func each(write func(w *writing, f *stats.Facts) error) func(o *Options, session
 			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.Dir}, Err: err}
 		}
 		done, all := int64(0), o.writings(sessions)
-		err := parallel.Ordered(all, func(w *writing) (*writing, error) { return w, w.read(write) }, func(w *writing, _ bool) error {
-			if out.Sessions++; w.why != "" {
-				w.Note("%s: %s", w.in.Name, w.why)
-			}
-			out.Exported += w.result.Exported
-			out.Unread += w.result.Unread
-			out.Files += w.result.Files
-			for name, n := range w.result.Rows {
-				out.Rows[name] += n
-			}
-			if done++; o.Progress != nil {
-				o.Progress(done, int64(len(all)))
-			}
-			return nil
-		})
+		err := parallel.Ordered(all, func(w *writing) (*writing, error) { return w, w.read(write) },
+			func(w *writing, _ bool) error {
+				if out.Sessions++; w.why != "" {
+					w.Note("%s: %s", w.in.Name, w.why)
+				}
+				out.Exported += w.result.Exported
+				out.Unread += w.result.Unread
+				out.Files += w.result.Files
+				for name, n := range w.result.Rows {
+					out.Rows[name] += n
+				}
+				if done++; o.Progress != nil {
+					o.Progress(done, int64(len(all)))
+				}
+				return nil
+			})
 		if err == nil && out.Exported == 0 && out.Unread > 0 {
 			err = errors.New("no file could be read as a session")
 		}

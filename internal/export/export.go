@@ -31,11 +31,14 @@ type Target struct {
 
 // Targets are all targets; the first is the default.
 var Targets = []*Target{
-	{"parquet", "tables in partitions agent=/date=, for DuckDB, Spark, Trino, ClickHouse", false, tablesAs(parquetForm)},
+	{"parquet", "tables in partitions agent=/date=, for DuckDB, Spark, Trino, ClickHouse", false,
+		tablesAs(parquetForm)},
 	{"sqlite", "the same tables in one database", false, tablesAs(sqliteForm)},
 	{"csv", "the same tables, each a file", false, tablesAs(csvForm)},
-	{"atif", "a trajectory for each branch of a session, in the Agent Trajectory Interchange Format", true, each(trajectories)},
-	{"jsonl", "requests (--as chat) or turns (--as sft) with their answers, a line each, for evaluation and fine-tuning", true, each(lines)},
+	{"atif", "a trajectory for each branch of a session, in the Agent Trajectory Interchange Format", true,
+		each(trajectories)},
+	{"jsonl", "requests (--as chat) or turns (--as sft) with their answers, a line each, for " +
+		"evaluation and fine-tuning", true, each(lines)},
 }
 
 // Find returns the target of a name.
@@ -92,7 +95,8 @@ func ParseShard(text string) (s Shard, err error) {
 	s.Index, err = strconv.Atoi(index)
 	n, wrong := strconv.Atoi(of)
 	if s.Of = n; cmp.Or(err, wrong) != nil || n < 1 || n > mostShards || s.Index < 1 || s.Index > n {
-		return s, fmt.Errorf("%q: must be I/N, with I from 1 to N, and N at most %d", sessionfmt.Quote(text), mostShards)
+		return s, fmt.Errorf("%q: must be I/N, with I from 1 to N, and N at most %d",
+			sessionfmt.Quote(text), mostShards)
 	}
 	return s, nil
 }

@@ -12,9 +12,10 @@ import (
 
 // The forms of tables.
 var (
-	parquetForm = &form{name: "parquet", partitioned: true, files: eachTable("/", ".parquet"), begin: inFiles(newParquetTable)}
-	csvForm     = &form{name: "csv", files: eachTable("-", ".csv"), begin: inFiles(newCSVTable)}
-	sqliteForm  = &form{
+	parquetForm = &form{name: "parquet", partitioned: true, files: eachTable("/", ".parquet"),
+		begin: inFiles(newParquetTable)}
+	csvForm    = &form{name: "csv", files: eachTable("-", ".csv"), begin: inFiles(newCSVTable)}
+	sqliteForm = &form{
 		name: "sqlite", begin: beginDatabase,
 		files: func(_ *Options, part string) []string { return []string{fileOf("sessions", "-", part, ".sqlite")} },
 	}
@@ -128,7 +129,8 @@ func (w *tableFiles) commit() error {
 			return err
 		}
 	}
-	return parallel.Each(len(w.files), func() func(int) error { return func(k int) error { return w.files[k].Commit() } })
+	return parallel.Each(len(w.files),
+		func() func(int) error { return func(k int) error { return w.files[k].Commit() } })
 }
 
 // abort removes what has no name yet.

@@ -38,8 +38,9 @@ type Manifest struct {
 // A Part is a further line of a manifest: the files of a partition that are written together, and the
 // sessions in them. A later line replaces an earlier one.
 type Part struct {
-	Part   string           `json:"part"`             // its name
-	Begun  bool             `json:"begun,omitempty"`  // it is being written: unless another line follows, it was not finished
+	Part string `json:"part"` // its name
+	// it is being written: unless another line follows, it was not finished
+	Begun  bool             `json:"begun,omitempty"`
 	Inputs []Source         `json:"inputs,omitempty"` // the sessions
 	Rows   map[string]int64 `json:"rows,omitempty"`   // by table
 	Bytes  map[string]int64 `json:"bytes,omitempty"`  // of its files
@@ -190,8 +191,9 @@ func (j *journal) compare(was Manifest) (stale string, err error) {
 	case was.Form != now.Form:
 		return "", j.fault(fmt.Errorf("the folder has tables as %s", sessionfmt.Quote(was.Form)))
 	case was.Version > now.Version:
-		return "", j.fault(fmt.Errorf("version %d of the tables, written by ctxtool %s, is newer than this program's %d",
-			was.Version, sessionfmt.Quote(was.Program), now.Version))
+		return "", j.fault(
+			fmt.Errorf("version %d of the tables, written by ctxtool %s, is newer than this program's %d",
+				was.Version, sessionfmt.Quote(was.Program), now.Version))
 	case was.Version < now.Version:
 		stale = fmt.Sprintf("version %d of the tables is now %d", was.Version, now.Version)
 	case was.Contents != now.Contents:
@@ -218,7 +220,8 @@ func (o *Options) otherShards(head Manifest) error {
 		_, was, _ := strings.Cut(shard, "of")
 		if _, of, _ := strings.Cut(head.Shard, "of"); was != of {
 			return &sessionfmt.Error{
-				Pos: sessionfmt.Pos{File: o.Dir}, Err: fmt.Errorf("was exported in shards of %s, and this is one of %s", was, of),
+				Pos:  sessionfmt.Pos{File: o.Dir},
+				Err:  fmt.Errorf("was exported in shards of %s, and this is one of %s", was, of),
 				Hint: "use --shard I/" + was + ", or another folder",
 			}
 		}

@@ -33,7 +33,8 @@ func (m *maker) messageRow(p *ledger.Message) {
 	row := Message{
 		Session: m.key, EntryID: m.Session.ID(from.Record), ParentID: m.id(m.Session.Parent(from.Record)),
 		Line: int64(m.Session.Line(from.Record)),
-		Role: p.Kind().String(), At: m.at(from.Record), OnPath: m.onPath[from.Record], Bytes: int64(p.Bytes), Tokens: int64(p.Tokens),
+		Role: p.Kind().String(), At: m.at(from.Record), OnPath: m.onPath[from.Record], Bytes: int64(p.Bytes),
+		Tokens: int64(p.Tokens),
 	}
 	if !p.Own() {
 		row.MadeBy = m.id(from.By)
@@ -58,8 +59,10 @@ func (m *maker) toolRows() {
 	for i := range m.Tools {
 		c := &m.Tools[i]
 		row := ToolCall{
-			Session: m.key, CallID: c.ID, EntryID: m.Session.ID(c.Record), At: m.at(c.Record), OnPath: m.onPath[c.Record],
-			Tool: m.text(c.Tool), Action: unless0(c.Action.String()), Subject: m.text(c.Subject), ArgsBytes: c.Asked, Outcome: c.Outcome, ResultBytes: c.Got,
+			Session: m.key, CallID: c.ID, EntryID: m.Session.ID(c.Record), At: m.at(c.Record),
+			OnPath: m.onPath[c.Record],
+			Tool:   m.text(c.Tool), Action: unless0(c.Action.String()), Subject: m.text(c.Subject), ArgsBytes: c.Asked,
+			Outcome: c.Outcome, ResultBytes: c.Got,
 			DurationMS: m.since(c.Record, c.Result), ResultEntryID: m.id(c.Result), Used: c.Used,
 		}
 		if k := m.Book.Answered(c.Record); k >= 0 {

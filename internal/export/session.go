@@ -142,14 +142,18 @@ func (m *maker) sessionRow() {
 		Fidelity: "exact", Project: m.text(m.About.CWD), Title: m.text(m.About.Title()), Bytes: s.OwnSize(),
 		Entries: int64(s.Coverage.Entries), Messages: int64(r.Session.Messages), Prompts: int64(r.Session.Turns),
 		Requests: int64(r.Session.Requests),
-		Calls:    int64(len(m.Calls)), Copies: r.Cost.Copies, ToolCalls: int64(r.Session.Calls.Calls), ToolErrors: int64(r.Session.Calls.Error),
-		Branches: int64(r.Session.Branches), Compactions: int64(r.Session.Compactions),
-		Model: unless0(m.About.Model), ContextTokens: some(int64(m.About.Context)), WindowTokens: unless0(m.About.Window),
-		InputTokens: cost.Tokens.Input, CacheReadTokens: cost.Tokens.CacheRead, CacheWriteTokens: cost.Tokens.CacheWrite,
-		OutputTokens: cost.Tokens.Output,
-		CostUSD:      cost.Cost.Total, UnpricedCalls: cost.Calls.Unpriceable,
-		PromptTokens: total.Prompt, CouldReadTokens: total.Expected.Read, RebilledTokens: total.Rebilled.Tokens, RebilledUSD: total.Rebilled.Cost,
-		HitRate: total.HitRate.Achieved, Errors: int64(r.Check.Errors), Warnings: int64(r.Check.Warnings),
+		Calls:    int64(len(m.Calls)), Copies: r.Cost.Copies, ToolCalls: int64(r.Session.Calls.Calls),
+		ToolErrors: int64(r.Session.Calls.Error),
+		Branches:   int64(r.Session.Branches), Compactions: int64(r.Session.Compactions),
+		Model: unless0(m.About.Model), ContextTokens: some(int64(m.About.Context)),
+		WindowTokens: unless0(m.About.Window),
+		InputTokens:  cost.Tokens.Input, CacheReadTokens: cost.Tokens.CacheRead,
+		CacheWriteTokens: cost.Tokens.CacheWrite,
+		OutputTokens:     cost.Tokens.Output,
+		CostUSD:          cost.Cost.Total, UnpricedCalls: cost.Calls.Unpriceable,
+		PromptTokens: total.Prompt, CouldReadTokens: total.Expected.Read, RebilledTokens: total.Rebilled.Tokens,
+		RebilledUSD: total.Rebilled.Cost,
+		HitRate:     total.HitRate.Achieved, Errors: int64(r.Check.Errors), Warnings: int64(r.Check.Warnings),
 		Damaged: r.Check.Errors > 0 || r.Stopped != "", Error: unless0(m.text(r.Stopped)),
 	}
 	if r.Certainty != nil {
@@ -230,8 +234,9 @@ func (m *maker) measured(row *Compaction, c *stats.Compacting) {
 func (m *maker) findingRows() {
 	for _, f := range m.Findings {
 		m.out.Findings = append(m.out.Findings, Finding{
-			Session: m.key, Rule: f.Code, Severity: f.Severity.String(), Line: unless0(int64(f.Line)), EntryID: unless0(f.Entry),
-			Text: m.text(f.Text), Fix: m.text(f.Fix),
+			Session: m.key, Rule: f.Code, Severity: f.Severity.String(), Line: unless0(int64(f.Line)),
+			EntryID: unless0(f.Entry),
+			Text:    m.text(f.Text), Fix: m.text(f.Fix),
 		})
 		m.added()
 	}

@@ -39,14 +39,16 @@ func beginDatabase(o *Options, p *planned) (_ partWriter, err error) {
 	if w.out, err = o.Disk.Create(name); err != nil {
 		return nil, err
 	}
-	w.temp = o.Disk.Path(filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.db", filepath.Base(name), rand.Uint64())))
+	w.temp = o.Disk.Path(filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.db", filepath.Base(name),
+		rand.Uint64())))
 	o.Disk.Temporary(w.temp, true)
 	if len(p.stays) > 0 {
 		if err = take(o, name, w.copyOf); err != nil {
 			return nil, err
 		}
 	}
-	if w.db, err = sql.Open("sqlite", "file:"+w.temp+"?_pragma=journal_mode(off)&_pragma=synchronous(off)"); err != nil {
+	if w.db, err = sql.Open("sqlite", "file:"+w.temp+
+		"?_pragma=journal_mode(off)&_pragma=synchronous(off)"); err != nil {
 		return nil, err
 	}
 	w.db.SetMaxOpenConns(1)
@@ -70,10 +72,12 @@ func (w *database) start() (err error) {
 	}
 	for _, t := range w.o.tables() {
 		columns := t.sqlColumns()
-		if _, err = w.tx.Exec("CREATE TABLE IF NOT EXISTS " + t.name + " (" + strings.Join(columns, ", ") + ")"); err != nil {
+		if _, err = w.tx.Exec("CREATE TABLE IF NOT EXISTS " + t.name + " (" + strings.Join(columns, ", ") +
+			")"); err != nil {
 			return err
 		}
-		if _, err = w.tx.Exec("CREATE INDEX IF NOT EXISTS " + t.name + "_session ON " + t.name + " (session)"); err != nil {
+		if _, err = w.tx.Exec("CREATE INDEX IF NOT EXISTS " + t.name + "_session ON " + t.name +
+			" (session)"); err != nil {
 			return err
 		}
 		for _, in := range w.part.reads {
@@ -84,7 +88,8 @@ func (w *database) start() (err error) {
 				return err
 			}
 		}
-		insert, err := w.tx.Prepare("INSERT INTO " + t.name + " VALUES (" + strings.Repeat("?, ", len(columns)-1) + "?)")
+		insert, err := w.tx.Prepare("INSERT INTO " + t.name + " VALUES (" +
+			strings.Repeat("?, ", len(columns)-1) + "?)")
 		if err != nil {
 			return err
 		}

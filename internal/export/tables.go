@@ -36,7 +36,8 @@ var tables = sync.OnceValue(func() (all []*table) {
 		for f := range f.Type.Elem().Fields() {
 			name, options, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 			c := column{
-				name: name, kind: f.Type.Kind(), recurs: options == "dict", time: strings.HasPrefix(options, "timestamp"),
+				name: name, kind: f.Type.Kind(), recurs: options == "dict",
+				time: strings.HasPrefix(options, "timestamp"),
 			}
 			if c.optional = c.kind == reflect.Pointer; c.optional {
 				c.kind = f.Type.Elem().Kind()

@@ -14,7 +14,8 @@ import (
 func tablesAs(f *form) func(o *Options, sessions []Input) (*Result, error) {
 	return func(o *Options, sessions []Input) (*Result, error) {
 		head := Manifest{
-			Schema: "ctxtool/export.manifest/1", Version: schemaVersion, Program: program(), Form: f.name, Shard: o.Shard.String(),
+			Schema: "ctxtool/export.manifest/1", Version: schemaVersion, Program: program(), Form: f.name,
+			Shard:    o.Shard.String(),
 			Contents: o.Contents, Redacted: o.Text != nil,
 		}
 		if err := o.Disk.MkdirAll(filepath.Join(o.Dir, manifestDir)); err != nil {
@@ -50,7 +51,8 @@ type job struct {
 
 // write carries out a plan.
 func (o *Options) write(f *form, j *journal, todo *plan) (*Result, error) {
-	out := &Result{Schema: "ctxtool/export/1", Dir: o.Dir, Sessions: todo.sessions, Exported: todo.reads, Rows: map[string]int64{}}
+	out := &Result{Schema: "ctxtool/export/1", Dir: o.Dir, Sessions: todo.sessions, Exported: todo.reads,
+		Rows: map[string]int64{}}
 	if out.Unchanged = len(todo.parts) == 0; !out.Unchanged {
 		if err := o.writeParts(f, j, todo, out); err != nil {
 			return nil, err
@@ -198,7 +200,8 @@ func unread(in Source, text func(string) string, why string) *Rows {
 	return &Rows{
 		Agent: agent, Date: date, unread: true,
 		Sessions: []Session{{
-			Session: in.Session, Path: text(in.Path), Fidelity: "absent", Bytes: in.Size, Errors: 1, Damaged: true, Error: &why,
+			Session: in.Session, Path: text(in.Path), Fidelity: "absent", Bytes: in.Size, Errors: 1, Damaged: true,
+			Error: &why,
 		}},
 		Findings: []Finding{{Session: in.Session, Rule: "unreadable", Severity: "error", Text: why}},
 	}

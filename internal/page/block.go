@@ -51,7 +51,8 @@ func (p *Page) block(dst []byte, b *transcript.Block, part int) ([]byte, error) 
 		if p.Parts&showEphemerals == 0 {
 			return p.note(dst, "Request-only messages", phrase.Count(lineNumber(b.Text), "line"), nil), nil
 		}
-		return p.opened(dst, title{before: "Request-only messages, for the model only" + lineCount(b.Text)}, b.Text), nil
+		return p.opened(dst, title{before: "Request-only messages, for the model only" + lineCount(b.Text)},
+			b.Text), nil
 	}
 	return p.remark(dst, b), nil
 }
@@ -75,12 +76,14 @@ func (p *Page) brief(dst []byte, b *transcript.Block, part int) []byte {
 func (p *Page) remark(dst []byte, b *transcript.Block) []byte {
 	switch b.Kind {
 	case transcript.Failure:
-		return p.note(dst, "Answer "+map[string]string{"aborted": "aborted", "error": "failed"}[b.Title], "", p.folded(b.Text))
+		return p.note(dst, "Answer "+map[string]string{"aborted": "aborted", "error": "failed"}[b.Title], "",
+			p.folded(b.Text))
 	case transcript.Compaction:
 		if b.Cut == nil {
 			return p.note(dst, "Compaction", "without effect here", nil)
 		}
-		return p.note(dst, "Compacted", cutWords(b.Cut), p.opened(nil, title{before: "Summary" + lineCount(b.Text)}, b.Text))
+		return p.note(dst, "Compacted", cutWords(b.Cut),
+			p.opened(nil, title{before: "Summary" + lineCount(b.Text)}, b.Text))
 	case transcript.Branch:
 		return p.branch(dst, b)
 	case transcript.Edit:

@@ -29,7 +29,8 @@ func (p *Page) head() ([]byte, error) {
 	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, phrase.Cut(name, headingWords)))
 	for _, f := range []struct{ word, line string }{
 		{"Goal", p.inline(beginning(s.Goal(), goalSize))},
-		{"Outcome", p.outcome()}, {"Changed", p.changed()}, {"Failed", p.failed()}, {"Session", p.span()}, {"Used", p.used()}, {"Compacted", p.compacted()},
+		{"Outcome", p.outcome()}, {"Changed", p.changed()}, {"Failed", p.failed()}, {"Session", p.span()},
+		{"Used", p.used()}, {"Compacted", p.compacted()},
 	} {
 		dst = p.fact(dst, f.word, f.line)
 	}
@@ -125,7 +126,8 @@ func (p *Page) changed() string {
 		return ""
 	}
 	size := func(f *transcript.File) int { return f.Added + f.Removed }
-	files := slices.SortedStableFunc(slices.Values(p.story.Files), func(a, b *transcript.File) int { return size(b) - size(a) })
+	files := slices.SortedStableFunc(slices.Values(p.story.Files),
+		func(a, b *transcript.File) int { return size(b) - size(a) })
 	return phrase.Count(len(files), "file") + ": " + few(each(files, p.file), headFiles, ", ", ", and")
 }
 
@@ -167,7 +169,8 @@ func (p *Page) failed() string {
 		}
 	}
 	lines := each(all, func(c *transcript.Command) string { return p.command(c, 80) })
-	return fmt.Sprintf("%s, %s passed later: ", phrase.Count(len(all), "command"), cmp.Or(phrase.If(passed > 0, "%d", passed), "none")) +
+	return fmt.Sprintf("%s, %s passed later: ", phrase.Count(len(all), "command"),
+		cmp.Or(phrase.If(passed > 0, "%d", passed), "none")) +
 		few(lines, headFails, "; ", "; and") + phrase.If(p.story.Failures > 0, "; and %s", others)
 }
 
@@ -216,7 +219,8 @@ func (p *Page) span() string {
 	s := p.story
 	names := each(s.Models, func(m models.Ref) string { return p.code(m.Name()) })
 	line := few(names, headModels, ", ", " and") + phrase.If(len(names) > 0, "; ") +
-		fmt.Sprintf("%s, %s, %s", phrase.Count(s.Turns, "turn"), phrase.Count(s.Requests, "request"), phrase.Count(s.Calls, "call"))
+		fmt.Sprintf("%s, %s, %s", phrase.Count(s.Turns, "turn"), phrase.Count(s.Requests, "request"),
+			phrase.Count(s.Calls, "call"))
 	if s.From == "" {
 		return line
 	}

@@ -239,12 +239,16 @@ var pageParts = []struct {
 	kinds []transcript.Kind
 }{
 	{"thinking", showThinking, "the thinking of the model", true, []transcript.Kind{transcript.Thinking}},
-	{"calls", showCalls, "calls of tools, and the user's own commands", true, []transcript.Kind{transcript.Call, transcript.Shell}},
+	{"calls", showCalls, "calls of tools, and the user's own commands", true,
+		[]transcript.Kind{transcript.Call, transcript.Shell}},
 	{"results", showResults, "the results of the calls", true, nil},
-	{"edits", showEdits, "edits and transforms of the context", true, []transcript.Kind{transcript.Edit, transcript.Transform}},
-	{"hidden", showHidden, "skills and messages that only the model saw", true, []transcript.Kind{transcript.Skill, transcript.Custom}},
+	{"edits", showEdits, "edits and transforms of the context", true,
+		[]transcript.Kind{transcript.Edit, transcript.Transform}},
+	{"hidden", showHidden, "skills and messages that only the model saw", true,
+		[]transcript.Kind{transcript.Skill, transcript.Custom}},
 	{"images", showImages, "images, or what stands for them", true, []transcript.Kind{transcript.Image}},
-	{"settings", showSettings, "changes of model and thinking level, labels", true, []transcript.Kind{transcript.Setting, transcript.Label}},
+	{"settings", showSettings, "changes of model and thinking level, labels", true,
+		[]transcript.Kind{transcript.Setting, transcript.Label}},
 	{"system", showSystem, "the texts of system messages, prompt and tools", false, nil},
 	{"ephemerals", showEphemerals, "messages that only one request had", false, nil},
 }
@@ -278,7 +282,8 @@ func ParseParts(include, exclude []string) (parts Parts, err error) {
 			i := slices.Index(PartNames(), name)
 			switch {
 			case i < 0:
-				return 0, fmt.Errorf("unknown part %q: expected one of %s", sessionfmt.Quote(name), strings.Join(PartNames(), ", "))
+				return 0, fmt.Errorf("unknown part %q: expected one of %s", sessionfmt.Quote(name),
+					strings.Join(PartNames(), ", "))
 			case k == 0:
 				parts |= pageParts[i].part
 			default:

@@ -255,7 +255,8 @@ func (f *folder) folds() (all []fold) {
 		switch {
 		case u.must || u.size == 0:
 		case u.brief > 0 && u.brief < u.size/2:
-			all = append(all, fold{k, brief, age * int64(u.size-u.brief)}, fold{k, gone, age * int64(u.brief) / worth(u)})
+			all = append(all, fold{k, brief, age * int64(u.size-u.brief)},
+				fold{k, gone, age * int64(u.brief) / worth(u)})
 		default:
 			all = append(all, fold{k, gone, age * int64(u.size) / worth(u)})
 		}

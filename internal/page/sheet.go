@@ -239,7 +239,8 @@ func (p *Page) nested(dst []byte, c *transcript.ToolCall, part int) []byte {
 		dst = p.pen.item(dst, line)
 	}
 	if complete := c.Nested.Get("complete"); string(complete) == "false" {
-		dst = p.pen.item(dst, append(p.pen.inline(nil, c.Tool), " made calls that the file does not record completely"...))
+		dst = p.pen.item(dst,
+			append(p.pen.inline(nil, c.Tool), " made calls that the file does not record completely"...))
 	}
 	return dst
 }

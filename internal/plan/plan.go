@@ -25,29 +25,31 @@ import (
 // A Plan is a planned or completed change of a session, in the JSON of Schema. Fields for
 // certain commands are in a part of it.
 type Plan struct {
-	Schema  string         `json:"schema"`
-	Command string         `json:"command"`
-	Session Session        `json:"session"`
-	Error   string         `json:"error,omitempty"`   // for one of several sessions: why there is no plan
-	Skipped string         `json:"skipped,omitempty"` // why nothing is done
-	InUse   bool           `json:"-"`                 // that is why
-	Rules   string         `json:"rules,omitempty"`   // the rules of the replay
-	Context *weigh.Size    `json:"context,omitempty"` // of a reduction: the size of the context ([figures](figures.md)) before it
-	Before  *check.Figures `json:"before,omitempty"`  // the context at the leaf
+	Schema  string  `json:"schema"`
+	Command string  `json:"command"`
+	Session Session `json:"session"`
+	Error   string  `json:"error,omitempty"`   // for one of several sessions: why there is no plan
+	Skipped string  `json:"skipped,omitempty"` // why nothing is done
+	InUse   bool    `json:"-"`                 // that is why
+	Rules   string  `json:"rules,omitempty"`   // the rules of the replay
+	// of a reduction: the size of the context ([figures](figures.md)) before it
+	Context *weigh.Size    `json:"context,omitempty"`
+	Before  *check.Figures `json:"before,omitempty"` // the context at the leaf
 	After   *check.Figures `json:"after,omitempty"`
 	*compact.Reduction
 	*Rewrite
 	*Redaction
-	Patch      *hook.Trial `json:"patch,omitempty"`      // what results of a hook change
-	Run        *hook.Run   `json:"run,omitempty"`        // what a hook did in a session
-	Unstored   string      `json:"unstored,omitempty"`   // why a patch cannot be stored in that form
-	Entries    int         `json:"entries"`              // number to append; 0 if a whole file is written
-	Written    string      `json:"written,omitempty"`    // the result: Session.File, another file, or - for standard output
-	Kept       string      `json:"kept,omitempty"`       // the original of a replaced file
-	Quarantine string      `json:"quarantine,omitempty"` // the file of what is not an entry
-	Append     [][]byte    `json:"-"`                    // the entries; nil if a whole file is written
-	Lines      []string    `json:"-"`                    // the entries in words
-	Next       string      `json:"-"`                    // a command to go on with, below what it does; may be empty
+	Patch    *hook.Trial `json:"patch,omitempty"`    // what results of a hook change
+	Run      *hook.Run   `json:"run,omitempty"`      // what a hook did in a session
+	Unstored string      `json:"unstored,omitempty"` // why a patch cannot be stored in that form
+	Entries  int         `json:"entries"`            // number to append; 0 if a whole file is written
+	// the result: Session.File, another file, or - for standard output
+	Written    string   `json:"written,omitempty"`
+	Kept       string   `json:"kept,omitempty"`       // the original of a replaced file
+	Quarantine string   `json:"quarantine,omitempty"` // the file of what is not an entry
+	Append     [][]byte `json:"-"`                    // the entries; nil if a whole file is written
+	Lines      []string `json:"-"`                    // the entries in words
+	Next       string   `json:"-"`                    // a command to go on with, below what it does; may be empty
 
 	// Guarded reports whether the context changes, which a running agent would not notice.
 	Guarded bool `json:"-"`
@@ -142,7 +144,8 @@ func Entries(command, file string, s *sessionfmt.Session, b *sessionfmt.Batch, p
 	return p, p.readBack(func(after *sessionfmt.Session) error {
 		for k, line := range p.Append {
 			i := after.Len() - len(p.Append) + k
-			p.Lines = append(p.Lines, fmt.Sprintf("%s  %-12s %s", after.ID(i), after.Kind(i), outline.Gist(after.Kind(i), line)))
+			p.Lines = append(p.Lines, fmt.Sprintf("%s  %-12s %s", after.ID(i), after.Kind(i),
+				outline.Gist(after.Kind(i), line)))
 		}
 		p.Before, p.After = measured(s, s.Leaf()), measured(after, after.Leaf())
 		if promise == nil {

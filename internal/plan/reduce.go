@@ -14,7 +14,8 @@ import (
 
 // Reduce plans to shrink the context of an envelope by a batch with time at, below an entry. It
 // is checked message by message in a replay with opt. It sets the time of the job.
-func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at time.Time, opt replay.Options) (*Plan, error) {
+func Reduce(file string, e *replay.Envelope, below int, job *compact.Job, at time.Time,
+	opt replay.Options) (*Plan, error) {
 	s := e.Replay().Session
 	own := s.Foreign() == nil
 	b := s.NewBatch(below, at)

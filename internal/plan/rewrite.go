@@ -16,16 +16,17 @@ import (
 
 // A Rewrite is the change of a session's lines by a repair or a migration.
 type Rewrite struct {
-	From        int             `json:"from,omitempty"`        // of a migration: version of the format
-	To          int             `json:"to,omitempty"`          // the same, if the session is current
-	Compactions string          `json:"compactions,omitempty"` // as a migration stores them: `pair`, `transform`, `native`
-	Grown       *int            `json:"grown,omitempty"`       // tokens by which pi's context grows, if only patches are left
-	Left        []check.Finding `json:"left,omitempty"`        // what a check of the new file finds
-	Notes       []string        `json:"notes,omitempty"`       // in addition to the changes
-	Changed     int             `json:"changed"`               // lines that are replaced by others
-	Added       int             `json:"added"`                 // new lines
-	Removed     int             `json:"removed"`               // lines removed, to the quarantine or elsewhere
-	Quarantined int             `json:"quarantined"`           // lines that are in the quarantine, completely or in part
+	From int `json:"from,omitempty"` // of a migration: version of the format
+	To   int `json:"to,omitempty"`   // the same, if the session is current
+	// as a migration stores them: `pair`, `transform`, `native`
+	Compactions string          `json:"compactions,omitempty"`
+	Grown       *int            `json:"grown,omitempty"` // tokens by which pi's context grows, if only patches are left
+	Left        []check.Finding `json:"left,omitempty"`  // what a check of the new file finds
+	Notes       []string        `json:"notes,omitempty"` // in addition to the changes
+	Changed     int             `json:"changed"`         // lines that are replaced by others
+	Added       int             `json:"added"`           // new lines
+	Removed     int             `json:"removed"`         // lines removed, to the quarantine or elsewhere
+	Quarantined int             `json:"quarantined"`     // lines that are in the quarantine, completely or in part
 
 	// Changes are the changes by line; not printed for several sessions.
 	Changes iter.Seq2[sessionfmt.Change, error] `json:"-"`
@@ -129,7 +130,8 @@ func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, er
 		r.Notes = append(r.Notes, "pi, which does not read patches, then has a context "+grown(m.Grown))
 	}
 	for _, f := range m.Native {
-		r.Left = append(r.Left, check.Finding{Code: f.Code, Severity: check.Warning, File: s.Name, Line: f.Line, Entry: f.Entry, Text: f.Text})
+		r.Left = append(r.Left, check.Finding{Code: f.Code, Severity: check.Warning, File: s.Name, Line: f.Line,
+			Entry: f.Entry, Text: f.Text})
 	}
 	return p, nil
 }
@@ -190,7 +192,8 @@ type quarantine struct {
 func (t *Target) quarantine(p *Plan) (*quarantine, error) {
 	if t.Quarantine != "" {
 		if _, err := t.Disk.Lstat(t.Quarantine); err == nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: t.Quarantine}, Err: errors.New("already exists: the quarantine must be a new file")}
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: t.Quarantine},
+				Err: errors.New("already exists: the quarantine must be a new file")}
 		}
 		return &quarantine{disk: t.Disk, name: t.Quarantine, of: p.s.Name}, nil
 	}

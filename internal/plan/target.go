@@ -41,7 +41,8 @@ const lockWait = 30 * time.Second
 //
 // If another process has written to the session in between, Make locks it, reads and plans
 // again, and appends if the plan is the same.
-func (t *Target) Make(open func() (*sessionfmt.Session, error), plan func(s *sessionfmt.Session) (*Plan, error)) (*Plan, error) {
+func (t *Target) Make(open func() (*sessionfmt.Session, error),
+	plan func(s *sessionfmt.Session) (*Plan, error)) (*Plan, error) {
 	if t.Ready != nil {
 		if err := t.Ready(); err != nil {
 			return nil, err
@@ -93,7 +94,8 @@ func (t *Target) do(p *Plan, held bool) error {
 	case !t.Write && t.Output == "", t.Write && p.idle():
 		return p.count()
 	case t.Write && !t.Force && (p.Guarded || p.batch == nil) && t.recent(p.s):
-		return cmp.Or(p.count(), error(&sessionfmt.Error{Pos: sessionfmt.Pos{File: p.Session.File}, Err: ErrInUse, Hint: "end the agent's session first; --force " + p.doing() + " anyway"}))
+		return cmp.Or(p.count(), error(&sessionfmt.Error{Pos: sessionfmt.Pos{File: p.Session.File}, Err: ErrInUse,
+			Hint: "end the agent's session first; --force " + p.doing() + " anyway"}))
 	}
 	if t.Ready != nil {
 		if err := t.Ready(); err != nil {
@@ -221,7 +223,8 @@ func sameChange(was, is *sessionfmt.Session, before, after *sessionfmt.Batch) (b
 // batchText returns the entries of a batch without those fields.
 func batchText(b *sessionfmt.Batch) (text []byte) {
 	for line := range bytes.Lines(b.Lines()) {
-		text = jsonl.Value(bytes.TrimSpace(line)).AppendEdited(text, jsonl.Field{Name: "id"}, jsonl.Field{Name: "parentId"}, jsonl.Field{Name: "timestamp"})
+		text = jsonl.Value(bytes.TrimSpace(line)).AppendEdited(text, jsonl.Field{Name: "id"},
+			jsonl.Field{Name: "parentId"}, jsonl.Field{Name: "timestamp"})
 	}
 	return text
 }

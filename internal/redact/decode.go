@@ -58,7 +58,8 @@ func (s *Scanner) code(text []byte, start, end int) int {
 	s.encoded = append(s.encoded[:0], text[start:end]...)
 	for end-start >= shortestLine {
 		start = end
-		for start < len(text) && start-end < longestJoint && (text[start] == '\n' || text[start] == '\r' || text[start] == ' ' || text[start] == '\t') {
+		for start < len(text) && start-end < longestJoint && (text[start] == '\n' || text[start] == '\r' ||
+			text[start] == ' ' || text[start] == '\t') {
 			start++
 		}
 		next := start
@@ -79,7 +80,8 @@ func printable(code []byte) bool {
 	var to [9]byte
 	n, err := hex.Decode(to[:], code[:min(len(code), 12)])
 	if err != nil {
-		n, _ = base64.RawStdEncoding.Decode(to[:], standard(append(make([]byte, 0, 12), code[:min(len(code)&^3, 12)]...)))
+		n, _ = base64.RawStdEncoding.Decode(to[:],
+			standard(append(make([]byte, 0, 12), code[:min(len(code)&^3, 12)]...)))
 	}
 	return n > 2 && isText(to[:n])
 }
@@ -122,7 +124,8 @@ func decode(code []byte) []byte {
 func isText(data []byte) bool {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])
-		if r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f || r == utf8.RuneError && n == 1 && utf8.FullRune(data[i:]) {
+		if r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f ||
+			r == utf8.RuneError && n == 1 && utf8.FullRune(data[i:]) {
 			return false
 		}
 		i += n

@@ -65,7 +65,8 @@ func pictures(text []byte, found func(start, end int)) {
 			continue
 		}
 		start := i
-		for start > 0 && text[start-1] != '=' && (inCode[text[start-1]] || text[start-1] == '\\' && (text[start] == '/' || text[start] == '\\')) {
+		for start > 0 && text[start-1] != '=' && (inCode[text[start-1]] ||
+			text[start-1] == '\\' && (text[start] == '/' || text[start] == '\\')) {
 			start--
 		}
 		if start > 0 && text[start-1] == '\\' { // the rest of another escape
@@ -163,8 +164,10 @@ func withoutMetadata(b []byte) []byte {
 
 // The chunks of PNG and WebP that make the picture.
 var pictureChunks = map[string]bool{
-	"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true, "gAMA": true, "cHRM": true, "sRGB": true, "iCCP": true,
-	"sBIT": true, "bKGD": true, "pHYs": true, "hIST": true, "cICP": true, "mDCV": true, "cLLI": true, "acTL": true, "fcTL": true, "fdAT": true,
+	"IHDR": true, "PLTE": true, "IDAT": true, "IEND": true, "tRNS": true, "gAMA": true, "cHRM": true, "sRGB": true,
+	"iCCP": true,
+	"sBIT": true, "bKGD": true, "pHYs": true, "hIST": true, "cICP": true, "mDCV": true, "cLLI": true, "acTL": true,
+	"fcTL": true, "fdAT": true,
 	"VP8 ": true, "VP8L": true, "VP8X": true, "ALPH": true, "ANIM": true, "ANMF": true, "ICCP": true,
 }
 
@@ -253,7 +256,8 @@ func bareJPEG(b []byte) []byte {
 			end++
 		}
 		if marker < 0xe0 || marker == 0xe0 && bytes.HasPrefix(body, []byte("JFIF\x00")) ||
-			marker == 0xe2 && bytes.HasPrefix(body, []byte("ICC_PROFILE\x00")) || marker == 0xee && bytes.HasPrefix(body, []byte("Adobe")) {
+			marker == 0xe2 && bytes.HasPrefix(body, []byte("ICC_PROFILE\x00")) ||
+			marker == 0xee && bytes.HasPrefix(body, []byte("Adobe")) {
 			out = append(out, b[i:end]...)
 		}
 		i = end
@@ -269,7 +273,8 @@ func bareGIF(b []byte) []byte {
 		switch b[i] {
 		case '!':
 			i += 2
-			loop := bytes.HasPrefix(b[i:], []byte("\x0bNETSCAPE2.0")) || bytes.HasPrefix(b[i:], []byte("\x0bICCRGBG1012"))
+			loop := bytes.HasPrefix(b[i:], []byte("\x0bNETSCAPE2.0")) ||
+				bytes.HasPrefix(b[i:], []byte("\x0bICCRGBG1012"))
 			keep = b[i-1] == 0xf9 || b[i-1] == 0xff && loop
 		case ',':
 			if i+10 > len(b) {

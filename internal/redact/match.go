@@ -127,7 +127,8 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 		return dst
 	}
 	secret, match := text[start:end], text[groups[0]:groups[1]]
-	if s.judged(int(k), start-groups[0], match, func() bool { return r.plain(secret, match) }) || r.plainLine(secret, text, groups[0], groups[1]) {
+	if s.judged(int(k), start-groups[0], match, func() bool { return r.plain(secret, match) }) ||
+		r.plainLine(secret, text, groups[0], groups[1]) {
 		return dst
 	}
 	return append(dst, hit{rule: s.r.ofRule[k], start: start, end: end, value: string(secret)})

@@ -27,9 +27,11 @@ func email(text []byte, at int) (start, end int, ok bool) {
 		start++
 	}
 	dot := 0 // where the last label begins
-	for end < len(text) && end-at < 254 && (isLetter(text[end]) || text[end]-'0' < 10 || text[end] == '-' || text[end] == '.') {
+	for end < len(text) && end-at < 254 && (isLetter(text[end]) || text[end]-'0' < 10 || text[end] == '-' ||
+		text[end] == '.') {
 		if text[end] == '.' {
-			if end == at+1 || text[end-1] == '.' || end+1 == len(text) || !isLetter(text[end+1]) && text[end+1]-'0' >= 10 {
+			if end == at+1 || text[end-1] == '.' || end+1 == len(text) ||
+				!isLetter(text[end+1]) && text[end+1]-'0' >= 10 {
 				break
 			}
 			dot = end + 1
@@ -39,7 +41,8 @@ func email(text []byte, at int) (start, end int, ok bool) {
 	for end > dot && text[end-1] == '-' {
 		end--
 	}
-	if start == at || dot == 0 || end-dot < 2 || bytes.ContainsFunc(text[dot:end], func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) }) {
+	if start == at || dot == 0 || end-dot < 2 ||
+		bytes.ContainsFunc(text[dot:end], func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) }) {
 		return 0, 0, false
 	}
 	return start, end, string(text[start:at]) != "git" && !inURL(text, at)
@@ -76,7 +79,8 @@ func home(text []byte, start, end int, known func(name []byte) bool) (from, to i
 		to++
 	}
 	if slash == '\\' || drive(text, start) {
-		if n := bytes.IndexAny(text[to:min(len(text), to+40)], `\/"'<>|:*?`+"\n"); n > 0 && (text[to+n] == '\\' || text[to+n] == '/') && text[to] == ' ' {
+		if n := bytes.IndexAny(text[to:min(len(text), to+40)], `\/"'<>|:*?`+"\n"); n > 0 && (text[to+n] == '\\' ||
+			text[to+n] == '/') && text[to] == ' ' {
 			to += n // a name of several words, followed by more of the path
 		}
 	}
@@ -118,7 +122,8 @@ func drive(text []byte, at int) bool {
 	case at >= 2 && text[at-1] == ':' && isLetter(text[at-2]):
 		return at == 2 || !isLetter(text[at-3])
 	case at >= 2 && text[at-2] == '/' && isLetter(text[at-1]): // /c/users
-		return at == 2 || !isName(text[at-3]) || bytes.HasSuffix(text[:at-2], []byte("/mnt")) || bytes.HasSuffix(text[:at-2], []byte("/cygdrive"))
+		return at == 2 || !isName(text[at-3]) || bytes.HasSuffix(text[:at-2], []byte("/mnt")) ||
+			bytes.HasSuffix(text[:at-2], []byte("/cygdrive"))
 	}
 	return false
 }
@@ -130,14 +135,16 @@ func rooted(text []byte, at int) bool {
 		return true
 	}
 	start := at
-	for start > 0 && at-start < 256 && (isName(text[start-1]) || text[start-1] == '/' || text[start-1] == '+' || text[start-1] == '@') {
+	for start > 0 && at-start < 256 && (isName(text[start-1]) || text[start-1] == '/' || text[start-1] == '+' ||
+		text[start-1] == '@') {
 		start--
 	}
 	if text[start] != '/' {
 		return false
 	}
 	before := string(text[max(0, start-6):start])
-	return start == at || !bytes.HasPrefix(text[start:], []byte("//")) || !strings.HasSuffix(before, "http:") && !strings.HasSuffix(before, "https:")
+	return start == at || !bytes.HasPrefix(text[start:], []byte("//")) ||
+		!strings.HasSuffix(before, "http:") && !strings.HasSuffix(before, "https:")
 }
 
 func isName(c byte) bool { return inName[c] }
@@ -181,7 +188,8 @@ func (s *Scanner) keyLines(dst []hit, text []byte, f foundUse, done int) ([]hit,
 	case useKeyHead:
 		head := s.r.heads[f.use.rule]
 		start = f.at - strings.LastIndexByte(head, '?') - 1
-		if start < done || !like(text[start:], head) || start > 0 && inBase64(text[start-1]) && !escapes(text, start) && !marked(text, start) {
+		if start < done || !like(text[start:], head) || start > 0 && inBase64(text[start-1]) && !escapes(text, start) &&
+			!marked(text, start) {
 			return dst, done
 		}
 		_, end = dataLines(text, start)
@@ -250,7 +258,8 @@ func dataLines(text []byte, at int) (start, end int) {
 			start, end, gap, most = at, next, 0, longestJoint
 		case n >= keyLine:
 			end, gap = next, 0
-		case end > start && (text[next-1] == '=' || n > 3 && bytes.Contains(text[next:min(len(text), next+longestJoint)], []byte("-----END"))):
+		case end > start && (text[next-1] == '=' ||
+			n > 3 && bytes.Contains(text[next:min(len(text), next+longestJoint)], []byte("-----END"))):
 			return start, next
 		case n >= minPart && end > start:
 			return start, end

@@ -45,8 +45,9 @@ func (r *Redactor) NewRun() *Run {
 	clear(s.known)
 	s.found = map[string]int32{}
 	return &Run{
-		r: r, s: s, numbers: make([]map[string]int, len(r.names)), Tally: &Tally{r: r, rules: make([]count, len(r.names))},
-		walk: walker{numbers: len(r.exact) > 0, schemas: r.opt.StructureOnly},
+		r: r, s: s, numbers: make([]map[string]int, len(r.names)),
+		Tally: &Tally{r: r, rules: make([]count, len(r.names))},
+		walk:  walker{numbers: len(r.exact) > 0, schemas: r.opt.StructureOnly},
 	}
 }
 
@@ -223,7 +224,8 @@ func (x *Run) token(t *token, line []byte, first bool) {
 	case anImage:
 		from := encoded(text)
 		picture := isPicture(text[from:])
-		if isBase64(text[from:]) && (picture || x.r.opt.DropImages || x.r.opt.StructureOnly) { // otherwise it is text that claims to be an image
+		// otherwise it is text that claims to be an image
+		if isBase64(text[from:]) && (picture || x.r.opt.DropImages || x.r.opt.StructureOnly) {
 			set(string(text[:from]) + x.picture(text[from:], t.at&isData != 0, first))
 			return
 		}
@@ -347,7 +349,8 @@ func (x *Run) distinct(line []byte) {
 	}
 	if len(more) > 0 {
 		x.edits = append(x.edits, more...)
-		slices.SortStableFunc(x.edits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.start, b.start)) })
+		slices.SortStableFunc(x.edits,
+			func(a, b hit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.start, b.start)) })
 	}
 }
 

@@ -159,7 +159,8 @@ func merged(text []byte, hits []hit) []hit {
 // learn records a secret, to find it everywhere. Addresses and names of persons do not need
 // that.
 func (s *Scanner) learn(rule int32, value string) {
-	if s.found == nil || rule < s.r.first || rule >= s.r.email || len(value) < MinValue || strings.Contains(value, markOpen) {
+	if s.found == nil || rule < s.r.first || rule >= s.r.email || len(value) < MinValue ||
+		strings.Contains(value, markOpen) {
 		return
 	}
 	if was, ok := s.found[value]; !ok || rule < was {
@@ -211,7 +212,8 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 			s.wake(u.rule)
 			s.seen[u.rule] = true
 		case useValue:
-			if start := end - len(u.exact); string(text[start:end]) == u.exact && (!s.r.short(u.rule, len(u.exact)) || isWhole(text, start, end)) {
+			if start := end - len(u.exact); string(text[start:end]) == u.exact && (!s.r.short(u.rule, len(u.exact)) ||
+				isWhole(text, start, end)) {
 				dst = append(dst, hit{rule: u.rule, start: start, end: end, value: u.exact})
 			}
 		case useEmail:
@@ -219,7 +221,8 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 				dst = append(dst, hit{rule: s.r.email, start: start, end: end, value: string(text[start:end])})
 			}
 		case useHome:
-			if start, end, ok := home(text, end-u.size, end, func(name []byte) bool { return s.known[string(name)] }); ok {
+			if start, end, ok := home(text, end-u.size, end,
+				func(name []byte) bool { return s.known[string(name)] }); ok {
 				name := string(text[start:end])
 				s.known[name] = true
 				dst = append(dst, hit{rule: s.r.home, start: start, end: end, value: name})

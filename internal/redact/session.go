@@ -89,7 +89,8 @@ const huge = 16 << 20
 // The error names the first line that differs.
 func Same(was, is *sessionfmt.Session) error {
 	differs := func(line int, what string) error {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name, Line: line}, Err: fmt.Errorf("redaction would change the session: %s", what)}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name, Line: line},
+			Err: fmt.Errorf("redaction would change the session: %s", what)}
 	}
 	own := was.OwnLines() == nil // a document is written as lines
 	for i := range min(was.Len(), is.Len()) {

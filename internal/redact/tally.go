@@ -35,8 +35,10 @@ type Tally struct {
 var NotSearched = []struct{ Name, About string }{
 	{"sealed reasoning", "what providers encrypt; it is removed"},
 	{"signatures", "of reasoning and of calls; they are removed"},
-	{"images", "their pixels, and color profiles; metadata is removed from PNG, JPEG, GIF and WebP; --images drop replaces them"},
-	{"binary data", "what is neither text nor base64, hex or quoted-printable of text: archives, audio, encrypted files"},
+	{"images", "their pixels, and color profiles; metadata is removed from PNG, JPEG, GIF and WebP; --images drop " +
+		"replaces them"},
+	{"binary data",
+		"what is neither text nor base64, hex or quoted-printable of text: archives, audio, encrypted files"},
 }
 
 // A count is the number of hits of a rule.
@@ -87,7 +89,8 @@ func (t *Tally) entry(line []byte) {
 		}
 		if id == "" {
 			id = fmt.Sprintf("line %d", t.number)
-			if v, err := jsonl.ParseValue(line); err == nil && !v.Get("type").Is("session") && v.Get("id").Text() != "" {
+			if v, err := jsonl.ParseValue(line); err == nil && !v.Get("type").Is("session") &&
+				v.Get("id").Text() != "" {
 				id = sessionfmt.Quote(v.Get("id").Text())
 			}
 		}

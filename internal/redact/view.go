@@ -108,7 +108,8 @@ func nextSpecial(text []byte, i int, how spelling) int {
 	}
 	for ; i+8 <= len(text); i += 8 { // without a branch for each
 		b := text[i : i+8 : i+8]
-		if special[b[0]]|special[b[1]]|special[b[2]]|special[b[3]]|special[b[4]]|special[b[5]]|special[b[6]]|special[b[7]] != 0 {
+		if special[b[0]]|special[b[1]]|special[b[2]]|special[b[3]]|
+			special[b[4]]|special[b[5]]|special[b[6]]|special[b[7]] != 0 {
 			break
 		}
 	}
@@ -200,7 +201,8 @@ func invisible(r rune) bool {
 	switch {
 	case r >= 0x80 && r < 0xa0, r == 0xad, r == 0x34f, r == 0x61c, r == 0x180e, r == 0xfeff:
 		return true
-	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe01ef:
+	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0xfe00 && r <= 0xfe0f,
+		r >= 0xe0000 && r <= 0xe01ef:
 		return true
 	}
 	return false

@@ -104,7 +104,8 @@ func (w *walker) value(b []byte, i int) (next int, within bool) {
 	case c == '{', c == '[':
 		in := frame{end: ']', at: at, known: known}
 		if c == '{' {
-			in = frame{end: '}', object: true, known: top || known && at&isBox != 0, parts: known && at&isParts != 0, top: top}
+			in = frame{end: '}', object: true, known: top ||
+				known && at&isBox != 0, parts: known && at&isParts != 0, top: top}
 		}
 		return w.enter(b, i, in)
 	}
@@ -186,7 +187,8 @@ func (w *walker) key(b []byte, i int) int {
 	}
 	at, known := places[string(name)]
 	f.at = at
-	t := token{start: i + 1, end: end - 1, kind: aKey, object: f.number, escaped: escaped, known: known && f.known && !escaped}
+	t := token{start: i + 1, end: end - 1, kind: aKey, object: f.number, escaped: escaped, known: known &&
+		f.known && !escaped}
 	if !f.known && !f.parts {
 		t.kind = aFreeKey
 	}

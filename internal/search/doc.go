@@ -118,9 +118,11 @@ var others = map[jsonl.Kind]struct {
 	where Where
 	field string
 }{
-	jsonl.System: {System, ""}, jsonl.BranchMessage: {Summary, "summary"}, jsonl.CompactionMessage: {Summary, "summary"},
-	jsonl.TransformMessage: {Summary, "summary"}, jsonl.Compaction: {Summary, "summary"}, jsonl.BranchSummary: {Summary, "summary"},
-	jsonl.CustomEntry: {Custom, "data"}, jsonl.ContextEdit: {Patch, "replacement"}, jsonl.Transform: {Patch, "patch"},
+	jsonl.System: {System, ""}, jsonl.BranchMessage: {Summary, "summary"},
+	jsonl.CompactionMessage: {Summary, "summary"},
+	jsonl.TransformMessage:  {Summary, "summary"}, jsonl.Compaction: {Summary, "summary"},
+	jsonl.BranchSummary: {Summary, "summary"},
+	jsonl.CustomEntry:   {Custom, "data"}, jsonl.ContextEdit: {Patch, "replacement"}, jsonl.Transform: {Patch, "patch"},
 	jsonl.Ephemeral: {Patch, ""}, jsonl.SessionInfo: {Name, "name"}, jsonl.Label: {Label, "label"},
 }
 

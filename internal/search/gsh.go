@@ -22,7 +22,8 @@ import (
 
 // An Event is a command of a shell history, or an event of a log. Texts are cut as gsh cuts them.
 type Event struct {
-	Event    string `json:"event"` // `command`, `cd`, and of logs `bash_exec`, `tool_call`, `tool_result`, `prompt`, `error`
+	// `command`, `cd`, and of logs `bash_exec`, `tool_call`, `tool_result`, `prompt`, `error`
+	Event    string `json:"event"`
 	Command  string `json:"command,omitempty"`
 	CWD      string `json:"cwd,omitempty"`      // the folder of a command, or the one that `cd` left
 	To       string `json:"to,omitempty"`       // the one that `cd` entered
@@ -75,7 +76,8 @@ func (s *searcher) eachLine(f File, each func(n int, line jsonl.Value)) error {
 		}
 		switch {
 		case err == io.EOF && broken > 0:
-			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.Given, Line: first}, Err: fmt.Errorf("%w: skipped (%d in the file)", errNoObject, broken)}
+			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.Given, Line: first},
+				Err: fmt.Errorf("%w: skipped (%d in the file)", errNoObject, broken)}
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -139,7 +141,8 @@ func (e *Event) numbers(v jsonl.Value) {
 // shell adds the hit of a command or a change of the folder, if it is selected and matches.
 func (s *searcher) shell(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	f := &s.opt.Filter
-	if f.Event == "" && (e.Event == "cd" && f.in(e.To) || e.Event != "" && f.in(e.CWD)) && strings.TrimSpace(e.line()) != "" {
+	if f.Event == "" && (e.Event == "cd" && f.in(e.To) || e.Event != "" && f.in(e.CWD)) &&
+		strings.TrimSpace(e.line()) != "" {
 		h.Source = InHistory
 		s.event(out, h, stamp, e)
 	}
@@ -184,7 +187,8 @@ func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 		return
 	}
 	if s.opt.Redact != nil {
-		for _, t := range []*string{&e.Command, &e.CWD, &e.To, &e.Stdout, &e.Stderr, &e.Tool, &e.Input, &e.Output, &e.Text, &h.Session, &h.CWD} {
+		for _, t := range []*string{&e.Command, &e.CWD, &e.To, &e.Stdout, &e.Stderr, &e.Tool, &e.Input, &e.Output,
+			&e.Text, &h.Session, &h.CWD} {
 			*t = s.opt.Redact.Text(*t)
 		}
 	}
@@ -221,8 +225,10 @@ func contains(all []string, one string) bool {
 func logEvent(line jsonl.Value) Event {
 	text := func(name string) string { return line.Get(name).Text() }
 	e := Event{
-		Event: text("event"), Command: text("command"), Stdout: text("stdout"), Stderr: text("stderr"), Tool: text("tool"),
-		Input: string(line.Get("input").AppendMinified(nil)), Output: text("output"), Text: cmp.Or(text("content"), text("message")),
+		Event: text("event"), Command: text("command"), Stdout: text("stdout"), Stderr: text("stderr"),
+		Tool:  text("tool"),
+		Input: string(line.Get("input").AppendMinified(nil)), Output: text("output"),
+		Text: cmp.Or(text("content"), text("message")),
 	}
 	e.numbers(line)
 	e.Failed = e.Failed || string(line.Get("success")) == "false"
@@ -257,7 +263,8 @@ func isDocument(first jsonl.Value) bool {
 
 // beginning returns a JSON document with the members that the beginning of a file has whole.
 func beginning(head []byte) jsonl.Value {
-	doc, _ := dialect.ReadDocument(bytes.NewReader(head), int64(len(head)), logEvents, func(jsonl.Value, int) error { return nil })
+	doc, _ := dialect.ReadDocument(bytes.NewReader(head), int64(len(head)), logEvents,
+		func(jsonl.Value, int) error { return nil })
 	return doc
 }
 
@@ -284,7 +291,8 @@ func (s *searcher) document(f File, out *searched) error {
 		s.event(out, h, v.Get("timestamp"), documentEvent(v))
 	}
 	if err != nil {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.Given}, Err: fmt.Errorf("not a complete JSON document: %w", err)}
+		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.Given},
+			Err: fmt.Errorf("not a complete JSON document: %w", err)}
 	}
 	return nil
 }
@@ -295,7 +303,8 @@ func documentEvent(v jsonl.Value) Event {
 	case kind.Is("user_input"):
 		return Event{Event: "prompt", Text: v.Get("content").Text()}
 	case kind.Is("tool_execution"):
-		rest := jsonl.Value(v.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "type"}, jsonl.Field{Name: "tool"}))
+		rest := jsonl.Value(v.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "type"},
+			jsonl.Field{Name: "tool"}))
 		return Event{Event: "tool_call", Tool: v.Get("tool").Text(), Input: string(rest.AppendMinified(nil))}
 	case kind.Is("context_retrieval"):
 		return Event{Event: "tool_call", Tool: kind.Text(), Input: string(v.Get("actions").AppendMinified(nil))}

@@ -92,7 +92,8 @@ func Words(text string, ranked bool) *Query {
 const mostTerms = 32
 
 // small are words of a question that are in every text.
-var small = strings.Fields("a an and are as at be by did do does for from had has have how i in is it my of on or that the this to was we were what when where which who why with you")
+var small = strings.Fields("a an and are as at be by did do does for from had has have how i in is it my of on or " +
+	"that the this to was we were what when where which who why with you")
 
 // isWord reports whether a character is part of a word.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -180,7 +181,8 @@ func (t *term) in(text []byte) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for k := t.rare.Index(text, t.at); k < len(text); k = t.rare.Index(text, k+1) {
 			from, to := k-t.at, k-t.at+len(t.text)
-			if to <= len(text) && (bytes.Equal(text[from:to], t.text) || t.fold && bytes.EqualFold(text[from:to], t.text)) && t.fits(text, from, to) && !yield(from, to) {
+			if to <= len(text) && (bytes.Equal(text[from:to], t.text) ||
+				t.fold && bytes.EqualFold(text[from:to], t.text)) && t.fits(text, from, to) && !yield(from, to) {
 				return
 			}
 		}
@@ -207,7 +209,8 @@ const longestEnding = 3
 func ending(text []byte, to int) int {
 	end := to
 	for end-to <= longestEnding {
-		if among := isCapital(text, end-1) && !isSmall(text, end+1); !isSmall(text, end) && !(among && isCapital(text, end)) {
+		if among := isCapital(text, end-1) && !isSmall(text, end+1); !isSmall(text, end) &&
+			!(among && isCapital(text, end)) {
 			break
 		}
 		end++

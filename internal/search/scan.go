@@ -81,7 +81,8 @@ func (s *searcher) pass(f File, workers int, before os.FileInfo, out *searched) 
 	defer ses.Close()
 	group := &Session{File: f, unindexed: true}
 	group.Header(s.header)
-	if ses.Coverage.Skipped == 0 && !slices.ContainsFunc(ses.Findings, func(f sessionfmt.Finding) bool { return f.Code == "invalid-utf8" }) {
+	if ses.Coverage.Skipped == 0 &&
+		!slices.ContainsFunc(ses.Findings, func(f sessionfmt.Finding) bool { return f.Code == "invalid-utf8" }) {
 		group.sound = before
 	}
 	last, n := parts[0], 0
@@ -189,7 +190,8 @@ func (s *Session) record(ses *sessionfmt.Session, f *found) int {
 // currentHeader returns the header of a session of pi's in a format whose lines are what their
 // session has, by the first object of its file; nil for other files.
 func currentHeader(first jsonl.Value) jsonl.Value {
-	if first.Get("type").Is("session") && first.Get("version").Int() >= 3 && first.Get("id").IsString() && sessionfmt.Sniff(first) == nil {
+	if first.Get("type").Is("session") && first.Get("version").Int() >= 3 && first.Get("id").IsString() &&
+		sessionfmt.Sniff(first) == nil {
 		return bytes.Clone(first)
 	}
 	return nil

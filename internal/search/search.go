@@ -84,23 +84,25 @@ const Schema = "ctxtool/search/1"
 
 // A Hit is an entry, a command or an event that matches, in schema ctxtool/search/1.
 type Hit struct {
-	Schema  string  `json:"schema"`
-	Source  string  `json:"source"` // `sessions`, `shell_history`, `logs`
-	File    string  `json:"file"`
-	Line    int     `json:"line"`              // in the file, from 1; of a document, the number of the event or message
-	Session string  `json:"session,omitempty"` // its id
-	ID      string  `json:"id,omitempty"`      // of the entry
-	Time    string  `json:"time,omitempty"`    // of the entry, as in the file
-	Kind    string  `json:"kind,omitempty"`    // the role of a message, else the type of the entry
-	Where   Where   `json:"where,omitempty"`   // what the text is: `prompt`, `answer`, `thinking`, `call`, `result`, `summary`, `system`, `error`, `name`, `label`, `patch`, `custom`
-	Tool    string  `json:"tool,omitempty"`    // of a call or result
-	CWD     string  `json:"cwd,omitempty"`     // the folder of the session or command
-	Text    string  `json:"text,omitempty"`    // the words around the match
-	From    int     `json:"from"`              // where the match begins in `text`, bytes
-	To      int     `json:"to"`                // where it ends
-	Score   float64 `json:"score,omitempty"`   // its rank; higher is better
-	Copies  int     `json:"copies,omitempty"`  // further entries with the same text, which are not listed
-	Event   *Event  `json:"event,omitempty"`   // a command of a shell history, or an event of a log
+	Schema  string `json:"schema"`
+	Source  string `json:"source"` // `sessions`, `shell_history`, `logs`
+	File    string `json:"file"`
+	Line    int    `json:"line"`              // in the file, from 1; of a document, the number of the event or message
+	Session string `json:"session,omitempty"` // its id
+	ID      string `json:"id,omitempty"`      // of the entry
+	Time    string `json:"time,omitempty"`    // of the entry, as in the file
+	Kind    string `json:"kind,omitempty"`    // the role of a message, else the type of the entry
+	// what the text is: `prompt`, `answer`, `thinking`, `call`, `result`, `summary`, `system`, `error`, `name`,
+	// `label`, `patch`, `custom`
+	Where  Where   `json:"where,omitempty"`
+	Tool   string  `json:"tool,omitempty"`   // of a call or result
+	CWD    string  `json:"cwd,omitempty"`    // the folder of the session or command
+	Text   string  `json:"text,omitempty"`   // the words around the match
+	From   int     `json:"from"`             // where the match begins in `text`, bytes
+	To     int     `json:"to"`               // where it ends
+	Score  float64 `json:"score,omitempty"`  // its rank; higher is better
+	Copies int     `json:"copies,omitempty"` // further entries with the same text, which are not listed
+	Event  *Event  `json:"event,omitempty"`  // a command of a shell history, or an event of a log
 
 	CutBefore, CutAfter bool `json:"-"` // the text begins, ends with "..."
 
@@ -295,7 +297,8 @@ func firstObject(head []byte) jsonl.Value {
 		if v, err := jsonl.ParseValue(line); err == nil && v.IsObject() {
 			return v
 		}
-		if line = bytes.TrimSpace(line); string(line) == "{" || jsonl.Blank(rest) && bytes.HasPrefix(line, []byte{'{'}) {
+		if line = bytes.TrimSpace(line); string(line) == "{" ||
+			jsonl.Blank(rest) && bytes.HasPrefix(line, []byte{'{'}) {
 			return beginning(head)
 		}
 		head = rest

@@ -29,7 +29,8 @@ func (s *searcher) sessionOrEvents(f File, out *searched) error {
 }
 
 // open opens a session, and returns what its header tells.
-func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *sessionfmt.Session, about outline.About, err error) {
+func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *sessionfmt.Session, about outline.About,
+	err error) {
 	opt := s.opt.Open
 	opt.Workers, opt.Valid = workers, valid
 	if redacted && s.opt.Redact != nil {
@@ -53,7 +54,8 @@ func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *session
 func (s *searcher) session(f File, out *searched) error {
 	workers, before, done := s.take(f)
 	defer done()
-	if s.header != nil && s.opt.task == nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly && !s.opt.Filter.InContext {
+	if s.header != nil && s.opt.task == nil && s.opt.Redact == nil && !s.opt.Filter.PathOnly &&
+		!s.opt.Filter.InContext {
 		return s.pass(f, workers, before, out)
 	}
 	ses, about, err := s.open(f, workers, s.opt.task != nil, false)
@@ -120,7 +122,8 @@ func role(kind jsonl.Kind) string {
 		return "assistant"
 	case jsonl.ToolResult:
 		return "tool"
-	case jsonl.User, jsonl.Bash, jsonl.Custom, jsonl.HookMessage, jsonl.CustomMessage, jsonl.BranchMessage, jsonl.CompactionMessage, jsonl.Compaction, jsonl.BranchSummary:
+	case jsonl.User, jsonl.Bash, jsonl.Custom, jsonl.HookMessage, jsonl.CustomMessage, jsonl.BranchMessage,
+		jsonl.CompactionMessage, jsonl.Compaction, jsonl.BranchSummary:
 		return "user"
 	}
 	return ""
@@ -129,7 +132,8 @@ func role(kind jsonl.Kind) string {
 // kind reports whether entries of a kind are searched.
 func (f *Filter) kind(k jsonl.Kind) bool {
 	switch {
-	case !k.IsEntry(), len(f.Kinds) > 0 && !slices.Contains(f.Kinds, k.String()), len(f.Roles) > 0 && !slices.Contains(f.Roles, role(k)):
+	case !k.IsEntry(), len(f.Kinds) > 0 && !slices.Contains(f.Kinds, k.String()),
+		len(f.Roles) > 0 && !slices.Contains(f.Roles, role(k)):
 		return false
 	case f.Model != "" && k != jsonl.Assistant, f.Exit != nil && k != jsonl.ToolResult && k != jsonl.Bash:
 		return false

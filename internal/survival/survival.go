@@ -245,7 +245,8 @@ func inWord(r rune) bool {
 
 // trouble are words in lines about failures.
 var trouble = []string{
-	"fail", "error", "flak", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout", "timed out", "crash", "unavailable", "denied", "does not", "doesn't",
+	"fail", "error", "flak", "broke", "block", "exit", "missing", "not found", "cannot", "can't", "unable", "timeout",
+	"timed out", "crash", "unavailable", "denied", "does not", "doesn't",
 }
 
 // tells reports whether the summary has a failure: the words of the error, or a line with a word
@@ -260,7 +261,8 @@ func (t *summaryText) tells(e failure) bool {
 		names = append(names, e.What[strings.LastIndexByte(e.What, '/')+1:])
 	}
 	for _, l := range t.lines {
-		if slices.ContainsFunc(names, func(name string) bool { return standsIn(l.text, name) }) && slices.ContainsFunc(trouble, func(w string) bool { return strings.Contains(l.lower, w) }) {
+		if slices.ContainsFunc(names, func(name string) bool { return standsIn(l.text, name) }) &&
+			slices.ContainsFunc(trouble, func(w string) bool { return strings.Contains(l.lower, w) }) {
 			return true
 		}
 	}
@@ -327,8 +329,12 @@ func shortestNames(paths []Fact) []string {
 // underscore inside.
 func identifiers(text string) (all []string) {
 	const shortest = 6 // letters
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
-		if len(w) >= shortest && strings.IndexFunc(w, unicode.IsLower) >= 0 && strings.IndexFunc(w[1:], func(r rune) bool { return !unicode.IsLower(r) }) >= 0 {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+			r != '_'
+	}) {
+		if len(w) >= shortest && strings.IndexFunc(w, unicode.IsLower) >= 0 &&
+			strings.IndexFunc(w[1:], func(r rune) bool { return !unicode.IsLower(r) }) >= 0 {
 			all = append(all, w)
 		}
 	}
@@ -351,13 +357,19 @@ func constraints(text string) (all []string) {
 }
 
 // common are words without significance for the subject of a sentence.
-var common = strings.Fields("the and that this with for from you your can are but not use into out all any has have its was will would should could they them then than when what which there here just also make sure please must never always don't dont only prefer avoid does do is it to of in on or as be we i a an so if at by me my our let's let want need")
+var common = strings.Fields("the and that this with for from you your can are but not use into out all any has have " +
+	"its was will would should could they them then than when what which there here just also make sure please must " +
+	"never always don't dont only prefer avoid does do is it to of in on or as be we i a an so if at by me my our " +
+	"let's let want need")
 
 // stems returns the significant words of a text, in lower case and cut to their first letters,
 // so that plurals and tenses are equal.
 func stems(text string) map[string]bool {
 	all := map[string]bool{}
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '_' }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r) && r != '\'' && r != '_'
+	}) {
 		if !slices.Contains(common, w) {
 			letters := []rune(w)
 			all[string(letters[:min(len(letters), 5)])] = true
@@ -371,5 +383,8 @@ var looking = []string{"git status", "git diff", "git log", "git show", "ls", "p
 
 // OnlyLooks reports whether a command is a frequent one without an effect, such as git status.
 func OnlyLooks(command string) bool {
-	return slices.ContainsFunc(looking, func(l string) bool { return command == l || strings.HasPrefix(command, l+" ") })
+	return slices.ContainsFunc(looking, func(l string) bool {
+		return command == l ||
+			strings.HasPrefix(command, l+" ")
+	})
 }

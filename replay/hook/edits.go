@@ -141,7 +141,8 @@ func (t *Trial) editPrompt(b *sessionfmt.Batch, was, is *prompt.Prompt) error {
 		return nil
 	}
 	if !was.Known {
-		return t.refuse("the session records no prompt and tools that it could change", append(slices.Clone(partOps), toolOps...)...)
+		return t.refuse("the session records no prompt and tools that it could change",
+			append(slices.Clone(partOps), toolOps...)...)
 	}
 	message := fmt.Appendf(nil, `{"role":"system","content":"","timestamp":%d`, b.Millis())
 	for _, f := range []struct {
@@ -162,7 +163,10 @@ func (t *Trial) editPrompt(b *sessionfmt.Batch, was, is *prompt.Prompt) error {
 func (t *Trial) editTools(was, is *prompt.Prompt) (removed, added value) {
 	removed, added = value{'['}, value{'['}
 	keep := func(tool prompt.Tool, in []prompt.Tool) bool {
-		return slices.ContainsFunc(in, func(o prompt.Tool) bool { return o.Name == tool.Name && bytes.Equal(o.Raw, tool.Raw) })
+		return slices.ContainsFunc(in, func(o prompt.Tool) bool {
+			return o.Name == tool.Name &&
+				bytes.Equal(o.Raw, tool.Raw)
+		})
 	}
 	var left []prompt.Tool
 	for _, tool := range was.Tools {
@@ -185,7 +189,8 @@ func (t *Trial) editOptions(b *sessionfmt.Batch, was, is *prompt.Prompt) error {
 	for _, f := range []struct {
 		name    string
 		was, is value
-	}{{"temperature", was.Options.Temperature, is.Options.Temperature}, {"maxTokens", was.Options.MaxTokens, is.Options.MaxTokens}} {
+	}{{"temperature", was.Options.Temperature, is.Options.Temperature},
+		{"maxTokens", was.Options.MaxTokens, is.Options.MaxTokens}} {
 		if !bytes.Equal(f.was, f.is) {
 			return t.refuse("pi stores no "+f.name, "options_set")
 		}
@@ -206,7 +211,8 @@ func (t *Trial) editMessages(b *sessionfmt.Batch) error {
 		case diff.Removed, diff.Edited, diff.Truncated, diff.Replaced:
 			for k := range c.Count {
 				rec := a[c.A+k].Origin().Record
-				if a[c.A+k].Origin().Op >= 0 || s.ID(rec) == "" || s.WrongID(rec) || s.Shadowed(rec) || !s.Kind(rec).Replaceable() && c.Change != diff.Removed {
+				if a[c.A+k].Origin().Op >= 0 || s.ID(rec) == "" || s.WrongID(rec) || s.Shadowed(rec) ||
+					!s.Kind(rec).Replaceable() && c.Change != diff.Removed {
 					return t.refuse(fmt.Sprintf("no edit reaches message %d", c.A+k), ops.Replace)
 				}
 				replacement := value("null")
@@ -217,7 +223,8 @@ func (t *Trial) editMessages(b *sessionfmt.Batch) error {
 					}
 					replacement = fmt.Appendf(nil, `{"content":%s}`, v.Get("content"))
 				}
-				b.Add(jsonl.ContextEdit, jsonl.Field{Name: "targetId", Value: jsonl.AppendQuoted(nil, s.ID(rec))}, jsonl.Field{Name: "replacement", Value: replacement})
+				b.Add(jsonl.ContextEdit, jsonl.Field{Name: "targetId", Value: jsonl.AppendQuoted(nil, s.ID(rec))},
+					jsonl.Field{Name: "replacement", Value: replacement})
 			}
 		case diff.Added:
 			for k := range c.Count {
@@ -260,7 +267,8 @@ func (t *Trial) Promise(after *sessionfmt.Session) error {
 }
 
 // promise returns an error if the context at the end of a session is not the one that was planned.
-func promise(after *sessionfmt.Session, opt replay.Options, c *tokens.Counter, planned *replay.Envelope, hint string) error {
+func promise(after *sessionfmt.Session, opt replay.Options, c *tokens.Counter, planned *replay.Envelope,
+	hint string) error {
 	opt.Leaf = after.Leaf()
 	e, err := replay.New(after, opt).At(sessionfmt.After(after.Leaf()))
 	if err != nil {

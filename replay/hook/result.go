@@ -97,7 +97,8 @@ func parse(v value) (r Result, err error) {
 		}
 		for name := range v.Members {
 			if !f[0].Exists() && !f[1].Exists() && !display.Exists() {
-				return r, fmt.Errorf("%s instead of a patch: must be a list of operations, or an object with a patch%s", sessionfmt.Quote(string(name)),
+				return r, fmt.Errorf("%s instead of a patch: must be a list of operations, or an object with a patch%s",
+					sessionfmt.Quote(string(name)),
 					phrase.If(string(name) == "messages", "; the operation messages_cached_replace takes messages"))
 			}
 		}

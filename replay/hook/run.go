@@ -75,15 +75,17 @@ type Run struct {
 
 // A Row is an answer of a hook.
 type Row struct {
-	Request  int           `json:"request"`
-	Reason   Reason        `json:"reason"`
-	Ops      []string      `json:"ops,omitempty"`      // names of the operations
-	Verdicts []Verdict     `json:"verdicts,omitempty"` // of those that do not simply apply
-	Error    string        `json:"error,omitempty"`    // why the call failed: the agent fails the request, and nothing applies
-	Before   int           `json:"before"`             // tokens of the context
-	After    int           `json:"after"`
-	Was      *cache.Served `json:"was,omitempty"` // the request as recorded, as in `bill`; absent if nothing applies, or if the row is not the last of its request
-	Is       *cache.Served `json:"is,omitempty"`  // and with all patches so far
+	Request  int       `json:"request"`
+	Reason   Reason    `json:"reason"`
+	Ops      []string  `json:"ops,omitempty"`      // names of the operations
+	Verdicts []Verdict `json:"verdicts,omitempty"` // of those that do not simply apply
+	// why the call failed: the agent fails the request, and nothing applies
+	Error  string `json:"error,omitempty"`
+	Before int    `json:"before"` // tokens of the context
+	After  int    `json:"after"`
+	// the request as recorded, as in `bill`; absent if nothing applies, or if the row is not the last of its request
+	Was *cache.Served `json:"was,omitempty"`
+	Is  *cache.Served `json:"is,omitempty"` // and with all patches so far
 
 	Took time.Duration `json:"-"`
 }
@@ -117,7 +119,8 @@ func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 	r.Findings = append(r.Findings, found...)
 	g := &running{
 		Exec: x, run: &Run{Command: x.Name, Rows: []Row{}, s: s, with: with, replay: r},
-		walk: r.Start(), meter: ledger.New(r, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter(), parent: -1, course: course{path, map[int][]move{}}, asked: -1,
+		walk: r.Start(), meter: ledger.New(r, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter(), parent: -1,
+		course: course{path, map[int][]move{}}, asked: -1,
 	}
 	defer x.Hook.Close()
 	if err := g.requests(path); err != nil {
@@ -250,7 +253,8 @@ func (g *running) ask(reason Reason, request int) (answer []byte, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		answer, err = g.Hook.Ask(g.Context, func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n, g.size) })
+		answer, err = g.Hook.Ask(g.Context,
+			func(w io.Writer) error { return g.write.Write(w, reason, g.walk.Step(), g.n, g.size) })
 	}()
 	select {
 	case <-done:

@@ -35,13 +35,15 @@ type Options struct {
 //
 // It is patch of schema ctxtool/patch/1.
 type Trial struct {
-	Reason   Reason    `json:"reason"`           // `before_request`, `turn_end` or `ephemeral`
-	Request  int       `json:"request"`          // the first request that gets the patch, from 0
-	Form     string    `json:"form,omitempty"`   // in which it is stored: `transform`, `edits` or `ephemeral`; absent without entries
-	Verdicts []Verdict `json:"verdicts"`         // an element per operation
-	Sizes    []Size    `json:"sizes,omitempty"`  // of the context before and after; absent if an operation is refused, like the rest
-	Prefix   *Prefix   `json:"prefix,omitempty"` // of the prompt cache
-	Bill     *Bill     `json:"bill,omitempty"`   // of the requests after the point; absent without any
+	Reason  Reason `json:"reason"`  // `before_request`, `turn_end` or `ephemeral`
+	Request int    `json:"request"` // the first request that gets the patch, from 0
+	// in which it is stored: `transform`, `edits` or `ephemeral`; absent without entries
+	Form     string    `json:"form,omitempty"`
+	Verdicts []Verdict `json:"verdicts"` // an element per operation
+	// of the context before and after; absent if an operation is refused, like the rest
+	Sizes  []Size  `json:"sizes,omitempty"`
+	Prefix *Prefix `json:"prefix,omitempty"` // of the prompt cache
+	Bill   *Bill   `json:"bill,omitempty"`   // of the requests after the point; absent without any
 
 	Difference *diff.Difference `json:"-"` // of the context
 	Envelope   *replay.Envelope `json:"-"` // the context with the results
@@ -65,23 +67,25 @@ type Size struct {
 // A Prefix is what a change does to the prompt cache of the next request, in the tokens of the
 // first counter.
 type Prefix struct {
-	Messages int     `json:"messages"`        // messages before the first difference
-	Of       int     `json:"of"`              // messages before the change
-	First    string  `json:"first,omitempty"` // where the first difference is: `system`, `tools` or `messages`; absent without any
-	Kept     int     `json:"kept"`            // tokens before it, which the cache still serves
-	Rebilled int     `json:"rebilled"`        // tokens after it that the context had before, which are billed again
-	Cost     float64 `json:"cost"`            // of those, in dollars; 0 without prices
-	Priced   bool    `json:"priced"`          // whether the table has prices for the model
+	Messages int `json:"messages"` // messages before the first difference
+	Of       int `json:"of"`       // messages before the change
+	// where the first difference is: `system`, `tools` or `messages`; absent without any
+	First    string  `json:"first,omitempty"`
+	Kept     int     `json:"kept"`     // tokens before it, which the cache still serves
+	Rebilled int     `json:"rebilled"` // tokens after it that the context had before, which are billed again
+	Cost     float64 `json:"cost"`     // of those, in dollars; 0 without prices
+	Priced   bool    `json:"priced"`   // whether the table has prices for the model
 }
 
 // A Bill compares what the prompts of recorded requests cost as recorded and with a change, both
 // as an ideal prompt cache would serve them. Answers are the same.
 type Bill struct {
-	Requests int          `json:"requests"`
-	Was      cache.Served `json:"was"`              // as recorded: `prompt` tokens, `read` from the cache and `write` not, and their `cost` in dollars
-	Is       cache.Served `json:"is"`               // with the change, likewise
-	Priced   bool         `json:"priced"`           // whether the table has prices for all models
-	Prices   string       `json:"prices,omitempty"` // the date of the table
+	Requests int `json:"requests"`
+	// as recorded: `prompt` tokens, `read` from the cache and `write` not, and their `cost` in dollars
+	Was    cache.Served `json:"was"`
+	Is     cache.Served `json:"is"`               // with the change, likewise
+	Priced bool         `json:"priced"`           // whether the table has prices for all models
+	Prices string       `json:"prices,omitempty"` // the date of the table
 }
 
 func (b *Bill) add(c *cache.Comparison) {
@@ -209,7 +213,8 @@ func (t *Trial) measure(before *replay.Envelope) error {
 		t.Sizes = append(t.Sizes, Size{c.Name, was, is})
 	}
 	d := t.Difference
-	p := &Prefix{Messages: d.Shared.Messages, Of: d.A.Cached + d.A.Uncached, First: d.Shared.First, Kept: d.Shared.Tokens}
+	p := &Prefix{Messages: d.Shared.Messages, Of: d.A.Cached + d.A.Uncached, First: d.Shared.First,
+		Kept: d.Shared.Tokens}
 	t.Prefix = p
 	if p.First == "" {
 		return nil

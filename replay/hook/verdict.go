@@ -100,7 +100,8 @@ func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []Verdict, err 
 			at = p
 		}
 		for _, w := range warningsOf(v, &at, &messages) {
-			all = append(all, Verdict{Op: k, Rule: w.Rule, Text: fmt.Sprintf("op %d (%s): %s", k, v.Get("op").Text(), w.Text)})
+			all = append(all,
+				Verdict{Op: k, Rule: w.Rule, Text: fmt.Sprintf("op %d (%s): %s", k, v.Get("op").Text(), w.Text)})
 		}
 		k++
 	}
@@ -110,7 +111,9 @@ func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []Verdict, err 
 	}
 	for _, t := range now.Omitted {
 		if of(t.Origin) {
-			all = append(all, Verdict{Op: t.Origin.Op, Rule: "unknown-tool", Text: fmt.Sprintf("op %d (tools_replace): nothing implements %s: the agent omits it", t.Origin.Op, sessionfmt.Quote(t.Name))})
+			all = append(all, Verdict{Op: t.Origin.Op, Rule: "unknown-tool",
+				Text: fmt.Sprintf("op %d (tools_replace): nothing implements %s: the agent omits it", t.Origin.Op,
+					sessionfmt.Quote(t.Name))})
 		}
 	}
 	return all, nil
@@ -126,7 +129,8 @@ func warningsOf(v value, p *prompt.State, messages *int) (all []Verdict) {
 	case name.Is("system_part_remove"):
 		part := v.Get("partName").Text()
 		if known, _ := p.Has(part); !known {
-			warn("unknown-part", "there is no part %s: nothing is removed, but the cache breaks", sessionfmt.Quote(part))
+			warn("unknown-part", "there is no part %s: nothing is removed, but the cache breaks",
+				sessionfmt.Quote(part))
 		}
 	case name.Is("tools_remove"):
 		for tool := range v.Get("toolNames").Elements {
@@ -146,7 +150,8 @@ func warningsOf(v value, p *prompt.State, messages *int) (all []Verdict) {
 	case name.Is(ops.Compaction):
 		first, _ := v.Get("firstKeptMessageIndex").Float()
 		if first < 0 || first > float64(*messages) || first != float64(int(first)) {
-			warn("patch-index", "firstKeptMessageIndex is %s in a list of %d messages", v.Get("firstKeptMessageIndex"), *messages)
+			warn("patch-index", "firstKeptMessageIndex is %s in a list of %d messages",
+				v.Get("firstKeptMessageIndex"), *messages)
 		}
 		*messages = 1 + max(0, *messages-max(0, int(min(first, float64(*messages)))))
 	}

@@ -26,7 +26,8 @@ func (q *Request) keep(u Usage) {
 	if all := u.Input | u.Output | u.CacheRead | u.CacheWrite | u.CacheWrite1h; all > math.MaxUint32 {
 		q.Setting = &Setting{large: &u}
 	}
-	q.usage = [...]uint32{uint32(u.Input), uint32(u.Output), uint32(u.CacheRead), uint32(u.CacheWrite), uint32(u.CacheWrite1h)}
+	q.usage = [...]uint32{uint32(u.Input), uint32(u.Output), uint32(u.CacheRead), uint32(u.CacheWrite),
+		uint32(u.CacheWrite1h)}
 }
 
 // Size returns the recorded size of the request in tokens, 0 if unknown.
@@ -83,8 +84,9 @@ func contextOf(u jsonl.Usage, failed bool) int32 {
 func (l *Ledger) Paid(q *Request) (dollars float64, recorded, ok bool) {
 	u := q.Usage()
 	return l.Models[q.Model].Paid(&jsonl.Usage{
-		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h,
-		Cost: jsonl.Cost{Known: q.Cost >= 0, Total: q.Cost},
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		CacheWrite1h: u.CacheWrite1h,
+		Cost:         jsonl.Cost{Known: q.Cost >= 0, Total: q.Cost},
 	})
 }
 
@@ -107,8 +109,8 @@ func (l *Ledger) Recorded(q *Request) (cost jsonl.Cost, stamp, missed jsonl.Valu
 // depends on the model.
 func (q *Request) unnamed() { q.keep(Usage{Input: q.Size(), Output: q.Usage().Output}) }
 
-// name numbers the requests, and gives each its model, of which names has the indexes in known. An answer that does not name its model has
-// that of the next one that does, else of the last one: some agents name it once a turn.
+// name numbers the requests, and gives each its model, of which names has the indexes in known. An answer that does not
+// name its model has that of the next one that does, else of the last one: some agents name it once a turn.
 func (l *Ledger) name(names []int32, known []models.Ref) {
 	none := int32(slices.Index(known, models.Ref{}))
 	for _, in := range []iter.Seq2[int, int32]{slices.Backward(names), slices.All(names)} {

@@ -129,8 +129,10 @@ func (q *Request) Known() bool { return q.Messages.Known() }
 // New returns a ledger without requests. A walk with its Meter measures each message that it meets.
 func New(r *replay.Replay, opt Options) *Ledger {
 	return &Ledger{
-		Replay: r, opt: opt, live: true, other: map[int32]Measure{}, stored: map[int32]int32{}, used: map[int]int32{}, load: r.NewReader(), logged: make([][]int32, 1),
-		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{}, meter: &prompt.Meter{Counter: cmp.Or(opt.Counter, opt.Prompts), Separator: r.Rules.Separator()},
+		Replay: r, opt: opt, live: true, other: map[int32]Measure{}, stored: map[int32]int32{}, used: map[int]int32{},
+		load: r.NewReader(), logged: make([][]int32, 1),
+		blocks: map[any]Sum{}, prompts: map[uint64]int32{}, levels: map[string]int32{},
+		meter: &prompt.Meter{Counter: cmp.Or(opt.Counter, opt.Prompts), Separator: r.Rules.Separator()},
 	}
 }
 
@@ -337,7 +339,8 @@ func (l *Ledger) measureAnswer(load *replay.Reader, rec int, q *Request, last mo
 		l.own[rec], err = l.read(load, m)
 	}
 	said := load.Last()
-	return q.answered(written, dated, [5]jsonl.Value{said.Provider, said.Model, said.Stop, said.Usage, said.Time}, last), err
+	return q.answered(written, dated, [5]jsonl.Value{said.Provider, said.Model, said.Stop, said.Usage,
+		said.Time}, last), err
 }
 
 // read measures a message as the provider gets it, so that equal text has equal measures

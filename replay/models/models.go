@@ -19,13 +19,14 @@ import (
 // are those of the public catalogue files, so one of their lines decodes into
 // it.
 type Model struct {
-	Provider      string      `json:"provider"`             // as session files spell it
-	ID            string      `json:"id"`                   // as session files spell it
-	ContextWindow int64       `json:"contextWindow"`        // the most tokens of one request, its answer included
-	MaxTokens     int64       `json:"maxTokens"`            // the most tokens of one answer
-	Cost          Cost        `json:"cost"`                 // dollars per million tokens
-	PromptCache   PromptCache `json:"promptCache,omitzero"` // how long a cached prompt lives after its last use; absent where not known
-	Takes         Takes       `json:"-"`                    // what its requests may have
+	Provider      string `json:"provider"`      // as session files spell it
+	ID            string `json:"id"`            // as session files spell it
+	ContextWindow int64  `json:"contextWindow"` // the most tokens of one request, its answer included
+	MaxTokens     int64  `json:"maxTokens"`     // the most tokens of one answer
+	Cost          Cost   `json:"cost"`          // dollars per million tokens
+	// how long a cached prompt lives after its last use; absent where not known
+	PromptCache PromptCache `json:"promptCache,omitzero"`
+	Takes       Takes       `json:"-"` // what its requests may have
 }
 
 // Takes are words for what the requests of a model may have: text and image; reasoning, if it can be

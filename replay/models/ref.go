@@ -23,5 +23,6 @@ func (m Ref) Name() string {
 // Setting is the line of a configuration file that adds the model to the table, with words
 // where numbers are to be filled in. It stands above the tables of the file.
 func (m Ref) Setting() string {
-	return fmt.Sprintf("models.%q = { contextWindow = TOKENS, input = DOLLARS, output = DOLLARS }", cmp.Or(m.Provider, "PROVIDER")+"/"+m.ID)
+	return fmt.Sprintf("models.%q = { contextWindow = TOKENS, input = DOLLARS, output = DOLLARS }",
+		cmp.Or(m.Provider, "PROVIDER")+"/"+m.ID)
 }

@@ -23,7 +23,8 @@ func (i Index) IsZero() bool { return i < 0 }
 type Source struct {
 	ID   string `json:"id,omitempty"`   // id of the entry
 	Line int    `json:"line,omitempty"` // line of that entry, from 1
-	Kind string `json:"kind,omitempty"` // of that entry: the role of a message, else the type; absent in a log, as is `time`
+	// of that entry: the role of a message, else the type; absent in a log, as is `time`
+	Kind string `json:"kind,omitempty"`
 	Time string `json:"time,omitempty"` // of that entry, as in the file
 	By   string `json:"by,omitempty"`   // id of the transform or edit that put it there
 	Op   Index  `json:"op,omitzero"`    // the op of that transform

@@ -40,7 +40,8 @@ func (t *Tool) Append(dst []byte) []byte {
 
 // Fields returns the options that are set, in order.
 func (o *Options) Fields() (set []jsonl.Field) {
-	for _, f := range []jsonl.Field{{Name: "reasoning", Value: o.Reasoning}, {Name: "temperature", Value: o.Temperature}, {Name: "maxTokens", Value: o.MaxTokens}} {
+	for _, f := range []jsonl.Field{{Name: "reasoning", Value: o.Reasoning},
+		{Name: "temperature", Value: o.Temperature}, {Name: "maxTokens", Value: o.MaxTokens}} {
 		if f.Value.Exists() {
 			set = append(set, f)
 		}

@@ -121,7 +121,8 @@ func (m *Meter) tool(t Tool) *entry[Tool] {
 		e = &entry[Tool]{item: t, key: t.Name}
 		e.sum = Sum{Hash: e.item.Digest() % modulus, power: base}
 		if m.Counter != nil {
-			e.sum.length, e.sum.tokens = int32(t.Units()+1), int32(t.tokens(m.Counter)) // a comma or a bracket follows it
+			// a comma or a bracket follows it
+			e.sum.length, e.sum.tokens = int32(t.Units()+1), int32(t.tokens(m.Counter))
 		}
 		if m.tools == nil {
 			m.tools = map[uint64]*entry[Tool]{}

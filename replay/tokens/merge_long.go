@@ -105,7 +105,8 @@ func (w *window) join(r *ranks, piece []byte, base, size int) (end int) {
 	}
 	for len(w.heap) > 0 {
 		top := w.pop()
-		if i := int32(uint32(top)); w.nodes[i].rank == uint32(top>>32) { // else one of the two has been joined with another since
+		// else one of the two has been joined with another since
+		if i := int32(uint32(top)); w.nodes[i].rank == uint32(top>>32) {
 			w.unite(r, text, i)
 		}
 	}

@@ -197,7 +197,8 @@ func MessageTokens(c *tokens.Counter, m *jsonl.Message) int {
 
 // A Measure is what there is to know of a message without its text.
 type Measure struct {
-	Content uint64 // hash of its content, independent of the spelling, valid in one process only; 0 if only its size was asked for
+	// hash of its content, independent of the spelling, valid in one process only; 0 if only its size was asked for
+	Content uint64
 	Tokens  int32
 	Bytes   int32 // of its JSON
 }

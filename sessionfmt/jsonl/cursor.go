@@ -432,7 +432,8 @@ func (s *Sizes) escapes(text []byte) {
 		case u < 0x80:
 		case u < 0x800:
 			s.Bytes++
-		case u&0xfc00 == 0xd800 && i+6 <= len(text) && text[i] == '\\' && text[i+1] == 'u' && hex4(text[i+2:])&0xfc00 == 0xdc00:
+		case u&0xfc00 == 0xd800 && i+6 <= len(text) && text[i] == '\\' && text[i+1] == 'u' &&
+			hex4(text[i+2:])&0xfc00 == 0xdc00:
 			s.Bytes += 2
 			s.Scalars--
 			i += 6

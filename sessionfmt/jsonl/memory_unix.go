@@ -21,7 +21,8 @@ func Room(line int64) error {
 		debug.SetMemoryLimit(limit)
 	}
 	debug.FreeOSMemory() // free the previous lines now
-	b, err := syscall.Mmap(-1, 0, int(2*line), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	b, err := syscall.Mmap(-1, 0, int(2*line), syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return fmt.Errorf("out of memory: a line of %d MB needs twice as much", line/1_000_000)
 	}

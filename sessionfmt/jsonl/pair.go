@@ -17,7 +17,8 @@ func (p Pair) Index(text []byte, i int) int {
 	a, b := ones*uint64(p.A)|ma, ones*uint64(p.B)|mb
 	for ; i+step < len(text); i += step {
 		t := text[i : i+step+1 : i+step+1]
-		x := (binary.LittleEndian.Uint64(t) | ma) ^ a | (binary.LittleEndian.Uint64(t[1:]) | mb) ^ b // a byte is 0 where the pair is
+		// a byte is 0 where the pair is
+		x := (binary.LittleEndian.Uint64(t) | ma) ^ a | (binary.LittleEndian.Uint64(t[1:]) | mb) ^ b
 		if (x-ones)&^x&highs == 0 {
 			continue
 		}

@@ -75,8 +75,10 @@ type entry struct {
 func newArranger() dialect.Arranger {
 	return &arranger{
 		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
-		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, keeps: map[int32][]int32{}, tail: [2]int32{-1, -1},
-		last: link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1}, sent: [2]sent{{entry: -1}, {entry: -1}},
+		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, keeps: map[int32][]int32{},
+		tail: [2]int32{-1, -1},
+		last: link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1},
+		sent: [2]sent{{entry: -1}, {entry: -1}},
 	}
 }
 
@@ -231,7 +233,8 @@ func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 	}
 	a.forked = link{a.add(t, jsonl.CustomEntry, l, to.entry, 1), l.At}
 	if !ok {
-		t.Report("incomplete", l, fmt.Sprintf("it begins with the context of another session up to record %q, which is not in reach", l.Ref))
+		t.Report("incomplete", l,
+			fmt.Sprintf("it begins with the context of another session up to record %q, which is not in reach", l.Ref))
 	}
 }
 
@@ -248,8 +251,9 @@ func (a *arranger) walk(up int32, off int64) {
 
 // kinds are those of entries that one line makes.
 var kinds = map[dialect.Code]jsonl.Kind{
-	user: jsonl.User, summary: jsonl.User, note: jsonl.Custom, command: jsonl.Custom, attachment: jsonl.Custom, unsent: jsonl.CustomEntry,
-	mark: jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
+	user: jsonl.User, summary: jsonl.User, note: jsonl.Custom, command: jsonl.Custom, attachment: jsonl.Custom,
+	unsent: jsonl.CustomEntry,
+	mark:   jsonl.CustomEntry, boundary: jsonl.CustomEntry, dialect.Unknown: jsonl.Unknown,
 }
 
 // begin makes the header, of the first record.
@@ -261,7 +265,8 @@ func (a *arranger) begin(t dialect.Tree, l *dialect.Line) {
 }
 
 // add adds an entry below another, -1 for none.
-func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int32, side int, more ...dialect.Span) int32 {
+func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int32, side int,
+	more ...dialect.Span) int32 {
 	t.Move(int(up))
 	e := int32(t.Add(kind, l, more...))
 	code := l.Code & codeMask
@@ -320,7 +325,8 @@ func (a *arranger) parent(l *dialect.Line, side int) link {
 	if a.tail[side] < 0 {
 		a.lost.code = "incomplete"
 	} else {
-		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not before it in the file: it follows the record before it, and a resume loses what came before", l.Ref)}
+		a.lost = finding{"bridged", fmt.Sprintf("its parent %q is not before it in the file: it follows the record "+
+			"before it, and a resume loses what came before", l.Ref)}
 	}
 	return link{entry: a.tail[side]}
 }
@@ -391,10 +397,13 @@ func (a *arranger) End(t dialect.Tree) {
 		}
 	}
 	if l := a.headless; l != nil {
-		t.Report("incomplete", l, fmt.Sprintf("its parent %q is not before it in the file, and nothing comes before it: the beginning of the session is missing", l.Ref))
+		t.Report("incomplete", l, fmt.Sprintf("its parent %q is not before it in the file, and nothing comes before "+
+			"it: the beginning of the session is missing", l.Ref))
 	}
 	if a.loose > 0 {
-		t.Report("unfinished-usage", &dialect.Line{}, fmt.Sprintf("answers that were written before they ended: %d. Their output tokens are a lower bound", a.loose))
+		t.Report("unfinished-usage", &dialect.Line{},
+			fmt.Sprintf("answers that were written before they ended: %d. Their output tokens are a lower bound",
+				a.loose))
 	}
 	leaf := a.leaf()
 	if a.title != nil {

@@ -10,7 +10,8 @@ import (
 
 // neverSent are the attachments that no version sends (docs/session-format.md 16.8).
 var neverSent = []string{
-	"command_permissions", "credential_org", "deferred_tools_record", "goal_status", "hook_non_blocking_error", "prompt_render_point",
+	"command_permissions", "credential_org", "deferred_tools_record", "goal_status", "hook_non_blocking_error",
+	"prompt_render_point",
 	"thinking_drop",
 }
 
@@ -26,7 +27,8 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 			return user // typed while the turn before was running
 		}
 		return attachment
-	case slices.Contains(neverSent, string(kind)), string(kind) == "hook_success" && !of.Get("hookEvent").Is("SessionStart"):
+	case slices.Contains(neverSent, string(kind)),
+		string(kind) == "hook_success" && !of.Get("hookEvent").Is("SessionStart"):
 		return unsent
 	case !dialect.Older(p.Record[atVersion].Text(), "2.1.268"):
 		return unsent

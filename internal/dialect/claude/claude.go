@@ -22,11 +22,13 @@ var fields string
 var Dialect = dialect.Dialect{
 	Name: "claude", Fields: fields, Interface: "anthropic",
 	Sniff: sniff,
-	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"}, Settings: "settings.json"},
-	Days:  days,
-	File:  fileID, Session: sessionID, Policy: "claude-code",
+	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"},
+		Settings: "settings.json"},
+	Days: days,
+	File: fileID, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
-		Record:  []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid", "explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid"},
+		Record: []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid",
+			"explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid"},
 		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
@@ -35,10 +37,11 @@ var Dialect = dialect.Dialect{
 	Make:       makeEntry,
 	Base:       base,
 	Unrecorded: "titles, hooks and most summaries",
-	Marks:      []string{"<command-", "<local-command-", "<task-notification>", "This session is being continued from a previous conversation"},
-	Record:     isRecord,
-	Late:       true,
-	Clears:     true,
+	Marks: []string{"<command-", "<local-command-", "<task-notification>",
+		"This session is being continued from a previous conversation"},
+	Record: isRecord,
+	Late:   true,
+	Clears: true,
 	Bulk: []dialect.Bulk{
 		{About: "lines copied by a fork", Path: []string{"forkedFrom"}, Line: true},
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
@@ -91,7 +94,8 @@ func days(settings jsonl.Value) float64 {
 // session, and in older versions beside it.
 func fileID(name string) (id string, part bool) {
 	id, _, _ = strings.Cut(filepath.Base(name), ".")
-	return id, strings.HasPrefix(id, "agent-") || slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "subagents")
+	return id, strings.HasPrefix(id, "agent-") ||
+		slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "subagents")
 }
 
 // sessionID is the session of a record: other lines do not tell the folder.
@@ -158,15 +162,20 @@ var types = map[string]dialect.Code{
 	"ai-title": title, "custom-title": ownTitle, "last-prompt": lastPrompt, "content-replacement": replacement,
 	"summary": dialect.Skip, "agent-name": dialect.Skip, "mode": dialect.Skip, "permission-mode": dialect.Skip,
 	"bridge-session": bridged, "queue-operation": dialect.Skip, "file-history-snapshot": dialect.Skip,
-	"pr-link": dialect.Skip, "fork-context-ref": forked, "tag": dialect.Skip, "worktree-state": dialect.Skip, "attribution-snapshot": dialect.Skip,
-	"file-history-delta": dialect.Skip, "continued-in": about, "frame-link": dialect.Skip, "memory-mode": dialect.Skip,
+	"pr-link": dialect.Skip, "fork-context-ref": forked, "tag": dialect.Skip, "worktree-state": dialect.Skip,
+	"attribution-snapshot": dialect.Skip,
+	"file-history-delta":   dialect.Skip, "continued-in": about, "frame-link": dialect.Skip,
+	"memory-mode": dialect.Skip,
 	"agent-color": dialect.Skip, "agent-setting": dialect.Skip, "relocated": about, "ended-by-model": dialect.Skip,
 	"isolation-latch": dialect.Skip, "atis-latch": dialect.Skip, "dev-mods": dialect.Skip, "cost-state": costs,
-	"history-suppression": dialect.Skip, "artifact-comment-monitor": dialect.Skip, "artifact-autoreact-ledger": dialect.Skip,
-	"observer-ref": dialect.Skip, "derived-from": about, "tools-used": dialect.Skip, "data-flow-records": dialect.Skip,
+	"history-suppression": dialect.Skip, "artifact-comment-monitor": dialect.Skip,
+	"artifact-autoreact-ledger": dialect.Skip,
+	"observer-ref":              dialect.Skip, "derived-from": about, "tools-used": dialect.Skip,
+	"data-flow-records":    dialect.Skip,
 	"data-flow-incomplete": dialect.Skip, "hybrid-organization": dialect.Skip,
-	"api-request": request, "api-request-shape": shape, "api-request-blob": dialect.Skip, "api-request-resumed": dialect.Skip,
-	"speculation-accept": dialect.Skip, "marble-origami-commit": dialect.Skip, "marble-origami-snapshot": dialect.Skip,
+	"api-request": request, "api-request-shape": shape, "api-request-blob": dialect.Skip,
+	"api-request-resumed": dialect.Skip,
+	"speculation-accept":  dialect.Skip, "marble-origami-commit": dialect.Skip, "marble-origami-snapshot": dialect.Skip,
 }
 
 // marks are the system records that are more than marks.

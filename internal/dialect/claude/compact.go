@@ -41,9 +41,11 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) {
 // the first record, whose parent is gone, or an earlier compaction is.
 func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
 	meta := a.held.meta
-	kept := cmp.Or(nth(meta.Get("preservedMessages").Get("uuids"), 0).Text(), meta.Get("preservedSegment").Get("headUuid").Text())
+	kept := cmp.Or(nth(meta.Get("preservedMessages").Get("uuids"), 0).Text(),
+		meta.Get("preservedSegment").Get("headUuid").Text())
 	begins := a.headless != nil && kept == string(a.headless.ID)
-	total, pre, post := meta.Get("cumulativeDroppedTokens").Int(), meta.Get("preTokens").Int(), meta.Get("postTokens").Int()
+	total, pre, post := meta.Get("cumulativeDroppedTokens").Int(), meta.Get("preTokens").Int(),
+		meta.Get("postTokens").Int()
 	if a.dropped += pre - post; total <= a.dropped && !begins {
 		return
 	}
@@ -82,10 +84,12 @@ func (a *arranger) compact(t dialect.Tree) {
 	}
 	e := a.add(t, jsonl.Transform, l, before, side, made...)
 	if old {
-		t.Report("hidden-attachments", l, "what the program attached after this compaction is not in the file: the requests that follow it were larger, by up to 25k tokens")
+		t.Report("hidden-attachments", l, "what the program attached after this compaction is not in the file: the "+
+			"requests that follow it were larger, by up to 25k tokens")
 	}
 	if !ok {
-		t.Report("kept-unresolved", l, "a message that this compaction kept is not in the file: only the summary is taken")
+		t.Report("kept-unresolved", l,
+			"a message that this compaction kept is not in the file: only the summary is taken")
 	}
 	if said != nil {
 		a.at[a.key(said.ID)] = link{e, said.At}
@@ -167,7 +171,8 @@ func (a *arranger) takeOut(t dialect.Tree, l *dialect.Line, up int32, side int) 
 	for id := range meta.Get("compactedToolIds").Elements {
 		targets = append(targets, a.resultOf(id.Text()))
 	}
-	for _, ids := range []jsonl.Value{meta.Get("clearedAttachmentUUIDs"), line.Get("snipMetadata").Get("removedUuids")} {
+	for _, ids := range []jsonl.Value{meta.Get("clearedAttachmentUUIDs"),
+		line.Get("snipMetadata").Get("removedUuids")} {
 		for id := range ids.Elements {
 			to, ok := a.find(id)
 			if !ok {
@@ -238,14 +243,16 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 	}
 	a.entries.At(e).resumed = true
 	if lost > 0 {
-		t.Report("resumed", l, fmt.Sprintf("version %s resumed the session here without results of parallel calls: %d", version, lost))
+		t.Report("resumed", l, fmt.Sprintf("version %s resumed the session here without results of parallel calls: %d",
+			version, lost))
 	}
 }
 
 // since are the entries before another one, from the last compaction or resume on: an earlier
 // resume has edited those before it.
 func (a *arranger) since(e int32) (path []int32) {
-	for k := a.entries.At(e).parent; k >= 0 && a.entries.At(k).code != boundary && !a.entries.At(k).resumed; k = a.entries.At(k).parent {
+	for k := a.entries.At(e).parent; k >= 0 && a.entries.At(k).code != boundary &&
+		!a.entries.At(k).resumed; k = a.entries.At(k).parent {
 		path = append(path, k)
 	}
 	slices.Reverse(path)

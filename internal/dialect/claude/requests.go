@@ -40,7 +40,8 @@ type run struct {
 // recorded is the dialect's Recorded.
 func recorded(lines iter.Seq2[int, jsonl.Value]) iter.Seq[dialect.Recorded] {
 	return func(yield func(dialect.Recorded) bool) {
-		r := &requests{turns: map[digest]dialect.Turn{}, shapes: map[digest]jsonl.Value{}, sent: map[string]*dialect.Sent{}}
+		r := &requests{turns: map[digest]dialect.Turn{}, shapes: map[digest]jsonl.Value{},
+			sent: map[string]*dialect.Sent{}}
 		for number, line := range lines {
 			done := r.line(number, line)
 			if done != nil && !yield(*done) {
@@ -124,7 +125,8 @@ func (r *requests) request(number int, line jsonl.Value) *dialect.Recorded {
 	}
 	params := slices.Clone(line.Get("params"))
 	now.Options = dialect.Options{
-		Reasoning: params.Get("output_config").Get("effort"), Temperature: params.Get("temperature"), MaxTokens: params.Get("max_tokens"),
+		Reasoning: params.Get("output_config").Get("effort"), Temperature: params.Get("temperature"),
+		MaxTokens: params.Get("max_tokens"),
 	}
 	var sent *dialect.Sent
 	keep := int64(0)

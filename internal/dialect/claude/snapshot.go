@@ -206,7 +206,8 @@ func toolsOf(line jsonl.Value) (tools []tool) {
 func toolOf(schema jsonl.Value) tool {
 	name := schema.Get("name")
 	description, parameters := schema.Get("description"), schema.Get("input_schema")
-	return tool{name, jsonl.Value("{}").With("name", name).With("description", description).With("parameters", parameters)}
+	return tool{name, jsonl.Value("{}").With("name", name).With("description", description).With("parameters",
+		parameters)}
 }
 
 // asWritten joins to an answer the snapshot by which its calls are sent as the model wrote them.

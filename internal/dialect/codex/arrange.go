@@ -280,7 +280,8 @@ func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) {
 	a.kept = dialect.Kept{From: len(a.turns), To: len(a.turns)}
 	history := t.Read(l.At).Get("payload").Get("replacement_history")
 	if first := len(a.turns)+len(a.context) == 0 && a.told < 0 && a.cutAt < 0; first && a.whole && hasPrompt(history) {
-		t.Report("rewritten", l, "this compaction keeps prompts, and nothing comes before it: the program wrote the file again, and contexts before it are gone")
+		t.Report("rewritten", l, "this compaction keeps prompts, and nothing comes before it: the program wrote the "+
+			"file again, and contexts before it are gone")
 	}
 	if !history.IsArray() {
 		a.fit(t)

@@ -107,8 +107,9 @@ var types = map[string]dialect.Code{
 	"session_meta": meta, "compacted": compacted, "turn_context": settings, "token_usage_record": usage,
 	"inter_agent_communication": agents,
 	"event_msg":                 dialect.Skip, "world_state": dialect.Skip, "retained_context": dialect.Skip,
-	"security_risk_score": dialect.Skip, "realtime_item": dialect.Skip, "inter_agent_communication_metadata": dialect.Skip,
-	"rollout_reference": dialect.Skip, "session_state": dialect.Skip,
+	"security_risk_score": dialect.Skip, "realtime_item": dialect.Skip,
+	"inter_agent_communication_metadata": dialect.Skip,
+	"rollout_reference":                  dialect.Skip, "session_state": dialect.Skip,
 }
 
 // events are those that count.
@@ -193,7 +194,8 @@ func asked(content, metadata jsonl.Value) bool {
 // environment, project or tools, or that a turn was interrupted.
 func written(content jsonl.Value) bool {
 	for block := range content.Elements {
-		return dialect.Begins(block.Get("text").Beginning(40), "<environment_context>", "<user_instructions>", "<turn_aborted>",
+		return dialect.Begins(block.Get("text").Beginning(40), "<environment_context>", "<user_instructions>",
+			"<turn_aborted>",
 			"<subagent_notification>", "<skill>", "# AGENTS.md instructions")
 	}
 	return false

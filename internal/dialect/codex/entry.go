@@ -286,7 +286,8 @@ func (m *maker) usage(set func(string, jsonl.Value), u *usageLines, items []item
 	set("model", jsonl.FirstText(u.model, unknown))
 	set("responseId", u.id)
 	if u.usage.IsObject() {
-		n := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")
+		n := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
+			"total_tokens")
 		set("usage", m.Usage(jsonl.Usage{
 			Input: max(0, n[0]-n[1]-n[2]), Output: n[3], CacheRead: n[1], CacheWrite: n[2], Total: n[4],
 		}, nil))

@@ -43,7 +43,8 @@ func (m *maker) transform() {
 		}
 		items = dropTurns(items, m.Kept.Dropped, notTurn)
 	} else if !back {
-		last := m.Make([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), summary, []byte("}]}"))
+		last := m.Make([]byte(`{"type":"message","role":"user","content":[{"type":"input_text","text":`), summary,
+			[]byte("}]}"))
 		items = append(items, readItem(last))
 	}
 	m.e.Transformer, m.e.Reason = "compaction", "compaction"
@@ -93,7 +94,8 @@ func dropTurns(items []item, n int, summary string) []item {
 		return items
 	}
 	begins := slices.IndexFunc(items, turn)
-	for first > begins+1 && !turn(items[first-1]) && !items[first-1].isAnswer() && !items[first-1].get(returned).Exists() {
+	for first > begins+1 && !turn(items[first-1]) && !items[first-1].isAnswer() &&
+		!items[first-1].get(returned).Exists() {
 		first--
 	}
 	return items[:first]
@@ -122,5 +124,6 @@ func shortened(it *item, text string, room int, whole bool) item {
 	for _, part := range said {
 		parts = append(parts, jsonl.Value(`{"type":"input_text"}`).With("text", jsonl.AppendQuoted(nil, part)))
 	}
-	return readItem(jsonl.Value(`{"type":"message"}`).With("id", it.get(id)).With("role", jsonl.Value(`"user"`)).With("content", dialect.List(parts...)))
+	return readItem(jsonl.Value(`{"type":"message"}`).With("id", it.get(id)).With("role",
+		jsonl.Value(`"user"`)).With("content", dialect.List(parts...)))
 }

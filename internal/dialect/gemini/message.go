@@ -256,7 +256,8 @@ func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
 		return nil
 	}
 	n := v.Ints("input", "cached", "tool", "output", "thoughts", "total")
-	return r.Used(jsonl.Usage{Input: max(0, n[0]-n[1]) + n[2], CacheRead: min(n[0], n[1]), Output: n[3] + n[4], Total: n[5]})
+	return r.Used(jsonl.Usage{Input: max(0, n[0]-n[1]) + n[2], CacheRead: min(n[0], n[1]), Output: n[3] +
+		n[4], Total: n[5]})
 }
 
 // sentID is the id of a call as it is sent: the file has the name of the tool before it.

@@ -29,7 +29,8 @@ var Dialect = dialect.Dialect{
 	},
 	Database: &dialect.Database{
 		Files: "openclaw-agent*.sqlite", Sessions: "session_windows", ID: "session_id", Time: written,
-		Rows: []dialect.Table{{Name: "transcript_events", Session: "session_id", Order: []string{"seq"}, Packed: "event_zstd", Unpacked: event}},
+		Rows: []dialect.Table{{Name: "transcript_events", Session: "session_id", Order: []string{"seq"},
+			Packed: "event_zstd", Unpacked: event}},
 	},
 	Pick:      jsonl.Pick{Record: []string{event}},
 	Read:      read,

@@ -27,7 +27,8 @@ func sentPrompt(parts []jsonl.Value) jsonl.Value {
 		if said := spoken(p); said.Exists() {
 			all, text = append(all, jsonl.Value(`{"type":"text"}`).With("text", said)), said
 		} else if p.Get("type").Is("file") && attached(p.Get("mime")) {
-			all = append(all, jsonl.Value(`{"type":"image_url"}`).With("image_url", jsonl.Value("{}").With("url", p.Get("url"))))
+			all = append(all, jsonl.Value(`{"type":"image_url"}`).With("image_url",
+				jsonl.Value("{}").With("url", p.Get("url"))))
 		}
 	}
 	if len(all) == 1 && text.Exists() {
@@ -65,6 +66,7 @@ func sentAnswer(parts []jsonl.Value) jsonl.Value {
 func (m *maker) nativeResult(msg *dialect.Message, p jsonl.Value) {
 	if m.Native {
 		said, _ := outcome(p)
-		msg.Native = dialect.List(jsonl.Value(`{"role":"tool"}`).With("tool_call_id", p.Get("callID")).With("content", said))
+		msg.Native = dialect.List(jsonl.Value(`{"role":"tool"}`).With("tool_call_id",
+			p.Get("callID")).With("content", said))
 	}
 }

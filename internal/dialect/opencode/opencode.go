@@ -24,15 +24,17 @@ var (
 var Dialect = dialect.Dialect{
 	Name: "opencode", Fields: fields,
 	Sniff: sniff,
-	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"), Folders: []string{filepath.Join("opencode", "opencode.db")}},
-	File:  fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles",
+	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"),
+		Folders: []string{filepath.Join("opencode", "opencode.db")}},
+	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles",
 	Version: func(row jsonl.Value) jsonl.Value { return row.Get("version") }, Newest: "1.18.33",
 	Database: &dialect.Database{
 		Files: "opencode*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written,
 		Rows: []dialect.Table{
 			{Name: "session_message", Session: "session_id", Order: []string{"seq"}},
 			{Name: "event", Session: "aggregate_id", Order: []string{"seq"}, Begins: "session.created."},
-			{Name: "message", Session: "session_id", Order: []string{"time_created", "id"}, Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
+			{Name: "message", Session: "session_id", Order: []string{"time_created", "id"},
+				Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
 		},
 	},
 	Pick: pick,

@@ -18,7 +18,8 @@ var fields string
 
 // Dialect is the format of y-agent.
 var Dialect = chat.Dialect(dialect.Dialect{
-	Name: "y-agent", Sniff: sniff, File: fileID, Display: ".display.jsonl", Policy: "y-agent", Uncached: true, Fields: fields,
+	Name: "y-agent", Sniff: sniff, File: fileID, Display: ".display.jsonl", Policy: "y-agent", Uncached: true,
+	Fields:    fields,
 	Pick:      jsonl.Pick{As: jsonl.Names{ID: "message_id", Parent: "parent_message_id", Message: "message"}},
 	Certainty: dialect.Certainty{Messages: "rule", System: "rule", Tools: "absent"},
 }, chat.Format{About: func(jsonl.Value) (a chat.About, ok bool) { return a, false }, Read: read, Sums: true})
@@ -73,7 +74,8 @@ func read(r *chat.Reader, line jsonl.Value) {
 		m.Blocks = r.Keep(chat.Text(content))
 	}
 	if r.Native && m.Kind != jsonl.System { // the prompt is not among the messages
-		m.Native = line.AppendEdited(nil, jsonl.Field{Name: "message_id"}, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "metadata"})
+		m.Native = line.AppendEdited(nil, jsonl.Field{Name: "message_id"}, jsonl.Field{Name: "timestamp"},
+			jsonl.Field{Name: "metadata"})
 	}
 	if r.Said = append(r.Said, m); m.Kind == jsonl.Assistant {
 		used.add(r)

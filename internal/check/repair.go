@@ -63,11 +63,11 @@ func (r *Repair) plan(want pick) (err error) {
 	if err := refuseVersion(r.mid); err != nil {
 		return err
 	}
-	lost, passes := map[string]string{}, linePasses
+	lost, second := map[string]string{}, records
 	if r.was.Dialect() != nil {
-		passes = foreignPasses
+		second = foreign
 	}
-	for _, p := range passes {
+	for _, p := range []pass{splits, second} {
 		m := newLineRepair(r.mid, p, want)
 		if !m.any {
 			continue

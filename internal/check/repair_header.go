@@ -16,10 +16,12 @@ import (
 // header returns the header to insert before the first line, nil if the file starts with one.
 func (m *lineRepair) header() ([]byte, error) {
 	head := m.s.Header()
-	if head < 0 && m.want("no-header", 0) {
+	switch {
+	case m.pass != records:
+		return nil, nil
+	case head < 0 && m.want("no-header", 0):
 		return m.newHeader()
-	}
-	if head <= 0 || !m.want("late-header", m.s.Line(head)) {
+	case head <= 0 || !m.want("late-header", m.s.Line(head)):
 		return nil, nil
 	}
 	line, err := m.s.NewReader().Line(head)
@@ -71,16 +73,6 @@ func (m *lineRepair) repairHeader(c *sessionfmt.Change, line []byte) []byte {
 		return line
 	}
 	return v.AppendEdited(nil, fields...)
-}
-
-// foreignPasses are the passes over sessions of other agents, whose lines have no records: an
-// entry may be several lines, or a part of one.
-var foreignPasses = []linePass{
-	linePasses[0],
-	{
-		pass: foreign,
-		rest: (*lineRepair).own,
-	},
 }
 
 // own repairs a line of another agent's session.

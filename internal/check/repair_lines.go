@@ -11,41 +11,21 @@ import (
 )
 
 // A lineRepair is a pass of a repair over single lines. There are two: the records of a line
-// are known only once broken lines are split.
+// are known only once broken lines are split. Lines of other agents' sessions have none: an entry
+// may be several lines, or a part of one.
 type lineRepair struct {
 	s    *sessionfmt.Session
 	want pick
-	linePass
-	any bool // there is something to repair
+	pass pass
+	any  bool // there is something to repair
 
 	lost map[string]string // of lines that cannot be kept: their ids and those of their parents, if legible
 }
 
-// A linePass holds the functions of one of the two passes.
-type linePass struct {
-	pass  pass
-	front func(*lineRepair) ([]byte, error)              // the header to insert, nil if there is one
-	rest  func(*lineRepair, *sessionfmt.Change)          // repairs a line without record
-	line  func(*lineRepair, *sessionfmt.Change) [][]byte // repairs a line with a record: the lines that replace it
-}
-
-// linePasses are the passes over sessions of pi, in order.
-var linePasses = []linePass{
-	{
-		pass: splits,
-		rest: (*lineRepair).broken,
-	},
-	{
-		pass:  records,
-		front: (*lineRepair).header,
-		line:  (*lineRepair).record,
-	},
-}
-
-func newLineRepair(s *sessionfmt.Session, p linePass, want pick) *lineRepair {
-	m := &lineRepair{s: s, want: want, linePass: p, lost: map[string]string{}}
+func newLineRepair(s *sessionfmt.Session, p pass, want pick) *lineRepair {
+	m := &lineRepair{s: s, want: want, pass: p, lost: map[string]string{}}
 	for _, f := range s.Findings {
-		if c := Find(f.Code); f.Code == "more" || c != nil && c.mend&p.pass != 0 && want(f.Code, f.Line) {
+		if c := Find(f.Code); f.Code == "more" || c != nil && c.mend&p != 0 && want(f.Code, f.Line) {
 			m.any = true
 		}
 	}
@@ -57,13 +37,10 @@ func (m *lineRepair) repaired(code string, l sessionfmt.Line) bool { return m.wa
 
 // changes calls f with the change of each line.
 func (m *lineRepair) changes(yield func(sessionfmt.Change, error) bool) {
-	var front []byte
-	if m.front != nil {
-		var err error
-		if front, err = m.front(m); err != nil {
-			yield(sessionfmt.Change{}, err)
-			return
-		}
+	front, err := m.header()
+	if err != nil {
+		yield(sessionfmt.Change{}, err)
+		return
 	}
 	for l, err := range m.s.Lines {
 		if err != nil {
@@ -71,11 +48,13 @@ func (m *lineRepair) changes(yield func(sessionfmt.Change, error) bool) {
 			return
 		}
 		c := sessionfmt.Change{Line: l}
-		switch {
-		case l.Record < 0 && m.rest != nil:
-			m.rest(m, &c)
-		case l.Record >= 0 && m.line != nil:
-			c.New = m.line(m, &c)
+		switch has := l.Record >= 0; {
+		case m.pass == splits && !has:
+			m.broken(&c)
+		case m.pass == records && has:
+			c.New = m.record(&c)
+		case m.pass == foreign:
+			m.own(&c)
 		}
 		if c.Same = len(c.Notes) == 0; c.Same {
 			c.New = nil

@@ -135,17 +135,11 @@ func (x *subject) run(s *sessionfmt.Session) {
 	if x.more > 0 && x.opt.Choice.has("more") {
 		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		if a.File == b.File {
-			return a.Line - b.Line
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { // those of the file itself come first
+		if a.File != b.File && (a.File == r.File || b.File == r.File) {
+			return map[bool]int{true: -1, false: 1}[a.File == r.File]
 		}
-		switch r.File { // comes first
-		case a.File:
-			return -1
-		case b.File:
-			return 1
-		}
-		return cmp.Compare(a.File, b.File)
+		return cmp.Or(cmp.Compare(a.File, b.File), a.Line-b.Line)
 	})
 	r.Opens = opening(x.s)
 }

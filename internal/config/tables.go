@@ -42,6 +42,10 @@ func (c *Config) HasModel(m models.Model) bool {
 
 // decodeModel reads the keys of one configured model.
 func decodeModel(from map[string]any, m *models.Model) error {
+	fields := map[string]any{
+		"contextwindow": &m.ContextWindow, "maxtokens": &m.MaxTokens, "input": &m.Cost.Input, "output": &m.Cost.Output,
+		"cacheread": &m.Cost.CacheRead, "cachewrite": &m.Cost.CacheWrite,
+	}
 	for _, key := range slices.Sorted(maps.Keys(from)) {
 		var n float64
 		switch v := from[key].(type) {
@@ -52,19 +56,11 @@ func decodeModel(from map[string]any, m *models.Model) error {
 		default:
 			return fmt.Errorf("%s: %v: must be a number", key, v)
 		}
-		switch strings.ToLower(key) {
-		case "contextwindow", "context_window":
-			m.ContextWindow = int64(n)
-		case "maxtokens", "max_tokens":
-			m.MaxTokens = int64(n)
-		case "input":
-			m.Cost.Input = n
-		case "output":
-			m.Cost.Output = n
-		case "cacheread", "cache_read":
-			m.Cost.CacheRead = n
-		case "cachewrite", "cache_write":
-			m.Cost.CacheWrite = n
+		switch to := fields[strings.ReplaceAll(strings.ToLower(key), "_", "")].(type) {
+		case *int64:
+			*to = int64(n)
+		case *float64:
+			*to = n
 		default:
 			return fmt.Errorf("unknown key %s", key)
 		}

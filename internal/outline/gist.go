@@ -77,8 +77,6 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 	case jsonl.CustomMessage:
 		g.add(line.Get("customType").Text() + ":")
 		g.content(line.Get("content"), kind)
-	case jsonl.CustomEntry:
-		g.add(line.Get("customType").Text())
 	case jsonl.ContextEdit:
 		g.edit(line)
 	case jsonl.Transform:
@@ -93,41 +91,37 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 	case jsonl.ModelChange:
 		provider, id := line.Model()
 		g.add(provider.Text() + "/" + id.Text())
-	case jsonl.ThinkingChange:
-		g.add(line.Get("thinkingLevel").Text())
 	case jsonl.Label:
 		if name := line.Get("label").Text(); name != "" {
 			g.add(strconv.Quote(name) + " on " + line.Get("targetId").Text())
 		} else {
 			g.add("clears the label of " + line.Get("targetId").Text())
 		}
-	case jsonl.Retitled, jsonl.Slot:
-		g.add(line.Get("title").Text())
-	case jsonl.SessionInfo:
-		g.add(line.Get("name").Text())
-	case jsonl.UsageEntry:
-		g.add(line.Get("kind").Text())
 	case jsonl.ChildUsage:
 		g.add("for " + line.Get("targetId").Text())
 	case jsonl.Deletion:
 		for target := range line.Get("deletedTargets").Elements {
 			g.add(target.Get("entryId").Text())
 		}
-	case jsonl.Tier:
-		g.add(line.Get("serviceTier").Text())
-	case jsonl.Status:
-		g.add(line.First("status", "summary").Text())
-	case jsonl.State:
-		g.add(line.First("state", "status").Text())
 	case jsonl.Reset:
 		g.add("keeps from " + cmp.Or(line.Get("firstKeptEntryId").Text(), "here"))
-	case jsonl.Header:
-		g.add(line.Get("cwd").Text())
 	case jsonl.Unknown:
 		g.add("type " + line.Get("type").Text())
 	case jsonl.Scalar:
 		g.add(string(line[:min(len(line), gistSize)]))
+	default:
+		for _, name := range told[kind] {
+			line = line.Get(name)
+		}
+		g.add(line.Text())
 	}
+}
+
+// told are the texts of entries that one field tells.
+var told = map[jsonl.Kind][]string{
+	jsonl.CustomEntry: {"customType"}, jsonl.ThinkingChange: {"thinkingLevel"}, jsonl.Retitled: {"title"}, jsonl.Slot: {"title"},
+	jsonl.SessionInfo: {"name"}, jsonl.UsageEntry: {"kind"}, jsonl.Tier: {"serviceTier"}, jsonl.Header: {"cwd"},
+	jsonl.Status: {"status", "summary"}, jsonl.State: {"state", "status"},
 }
 
 // replaced describes the transform that stands for what another agent did to its history: its

@@ -113,8 +113,8 @@ func (st Store) find(ref string) (string, error) {
 func (st Store) Short(name string) string {
 	name = st.absolute(name)
 	if !slices.ContainsFunc(st.folders, func(in folder) bool {
-		below, err := filepath.Rel(st.absolute(in.dir), name)
-		return err == nil && filepath.IsLocal(below)
+		_, ok := below(st.absolute(in.dir), name)
+		return ok
 	}) {
 		return "" // nothing need be listed
 	}

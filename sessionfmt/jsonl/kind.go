@@ -53,7 +53,7 @@ const (
 )
 
 // kinds holds every kind's entry type and role, in the order of the constants.
-var kinds = [...]struct{ typ, role string }{
+var kinds = [256]struct{ typ, role string }{
 	System:            {"message", "system"},
 	User:              {"message", "user"},
 	Assistant:         {"message", "assistant"},
@@ -91,20 +91,10 @@ var kinds = [...]struct{ typ, role string }{
 }
 
 // Type returns the entry type as pi writes it, empty for Unknown and Scalar.
-func (k Kind) Type() string {
-	if int(k) < len(kinds) {
-		return kinds[k].typ
-	}
-	return ""
-}
+func (k Kind) Type() string { return kinds[k].typ }
 
 // Role returns a message's role as pi writes it, empty if it is not a known one.
-func (k Kind) Role() string {
-	if int(k) < len(kinds) {
-		return kinds[k].role
-	}
-	return ""
-}
+func (k Kind) Role() string { return kinds[k].role }
 
 // IsMessage reports whether the entry is of type message, with or without a message
 // in it.

@@ -17,7 +17,8 @@ type arranger struct {
 	row     *dialect.Line // of the session
 	open    []*message
 	sent    []*message // those on the path, in order
-	held    *message   // asks for a summary
+	known   map[string]*message
+	held    *message // asks for a summary
 	removed map[string]bool
 	revert  string // the first message that the next prompt takes back
 	late    []late
@@ -33,9 +34,21 @@ type late struct {
 type message struct {
 	dialect.Line
 	parts  []part
-	before int   // the leaf before it
-	made   []int // its entries, none while it is open
+	named  map[string]int // index of a part by its id, of a message with many
+	before int            // the leaf before it
+	made   []int          // its entries, none while it is open
+	in     place
+	at     int // index, of a message that is sent
 }
+
+// A place is where a message is.
+type place uint8
+
+const (
+	nowhere place = iota
+	inOpen
+	inSent
+)
 
 // A part is one of a message, in its last version.
 type part struct {
@@ -43,7 +56,9 @@ type part struct {
 	result bool // has an entry for what the call returned
 }
 
-func newArranger() dialect.Arranger { return &arranger{removed: map[string]bool{}} }
+func newArranger() dialect.Arranger {
+	return &arranger{known: map[string]*message{}, removed: map[string]bool{}}
+}
 
 // Next is of [dialect.Arranger], as End is.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
@@ -70,26 +85,30 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-func (a *arranger) find(list []*message, id []byte) int {
-	return slices.IndexFunc(list, func(m *message) bool { return bytes.Equal(m.ID, id) })
+// find returns a message that is open or sent, or a new one, which is nowhere.
+func (a *arranger) find(id []byte) *message {
+	if m := a.known[string(id)]; m != nil {
+		return m
+	}
+	return &message{}
 }
 
 // message takes a version of a message. The first one of an answer is its request.
 func (a *arranger) message(t dialect.Tree, l *dialect.Line) {
-	for _, list := range [][]*message{a.open, a.sent} {
-		if at := a.find(list, l.ID); at >= 0 {
-			m := list[at]
-			if len(m.made) > 0 {
-				t.Replace(m.made[0], m.At, l.At)
-			}
-			m.Code, m.At = l.Code, l.At
-			return
+	m := a.find(l.ID)
+	if m.in != nowhere {
+		if len(m.made) > 0 {
+			t.Replace(m.made[0], m.At, l.At)
 		}
+		m.Code, m.At = l.Code, l.At
+		return
 	}
 	if l.Code != user {
 		a.seal(t)
 	}
-	a.open = append(a.open, &message{Line: *l.Clone()})
+	m = &message{Line: *l.Clone(), in: inOpen}
+	a.known[string(m.ID)] = m
+	a.open = append(a.open, m)
 }
 
 // seal adds the entries of the open messages, after what is to be taken out.
@@ -98,6 +117,7 @@ func (a *arranger) seal(t dialect.Tree) {
 	open := a.open
 	a.open = nil
 	for _, m := range open {
+		m.in = nowhere
 		a.change(t, m.Number)
 		a.add(t, m)
 	}
@@ -119,8 +139,9 @@ func (a *arranger) remove(t dialect.Tree, l *dialect.Line) {
 	if len(a.removed) == 0 {
 		a.seal(t)
 	}
-	if at := a.find(a.open, l.ID); at >= 0 {
-		a.open = slices.Delete(a.open, at, at+1)
+	if m := a.find(l.ID); m.in == inOpen {
+		m.in = nowhere
+		a.open = slices.DeleteFunc(a.open, func(o *message) bool { return o == m })
 	} else {
 		a.removed[string(l.ID)] = true
 	}
@@ -148,7 +169,13 @@ func (a *arranger) takeOut(t dialect.Tree) {
 		}
 	}
 	a.sent = slices.DeleteFunc(a.sent, gone)
-	clear(a.removed)
+	for at, m := range a.sent {
+		m.at = at
+	}
+	for id := range a.removed {
+		a.find([]byte(id)).in = nowhere
+	}
+	a.removed = map[string]bool{}
 }
 
 // edit adds an edit that a line makes, which has the line first and others after it.
@@ -222,6 +249,11 @@ func (m *message) calls() bool { return m.has(tool) || m.has(returned) || m.has(
 func (a *arranger) put(t dialect.Tree, m *message, kind jsonl.Kind) {
 	m.before = t.Leaf()
 	m.made = append(m.made, t.Add(kind, &m.Line, m.spans()[1:]...))
+	a.send(m)
+}
+
+func (a *arranger) send(m *message) {
+	m.in, m.at = inSent, len(a.sent)
 	a.sent = append(a.sent, m)
 }
 
@@ -238,35 +270,33 @@ func (a *arranger) summarize(t dialect.Tree, m *message) {
 	made := append(m.spans()[1:], asked.spans()...)
 	kept := []*message{}
 	for _, p := range asked.parts {
-		if at := a.find(a.sent, p.Group); p.Code == compaction && len(p.Group) > 0 && at >= 0 {
-			kept = slices.Clone(a.sent[at:])
+		if from := a.find(p.Group); p.Code == compaction && len(p.Group) > 0 && from.in == inSent {
+			kept = slices.Clone(a.sent[from.at:])
 		}
 	}
 	for _, k := range kept {
 		made = append(made, k.spans()...)
 	}
 	asked.before, asked.made = before, []int{t.Add(jsonl.Transform, &m.Line, made...)}
-	a.sent = append(a.sent, asked)
+	a.send(asked)
 }
 
 // part takes a version of a part.
 func (a *arranger) part(t dialect.Tree, l *dialect.Line) {
-	at, sealed := a.find(a.open, l.Ref), false
-	list := a.open
-	if at < 0 {
-		at, list, sealed = a.find(a.sent, l.Ref), a.sent, true
-	}
-	if at < 0 {
+	m := a.find(l.Ref)
+	if m.in == nowhere {
 		return // of a message that is gone, or has become a summary
 	}
-	m := list[at]
-	k := slices.IndexFunc(m.parts, func(p part) bool { return bytes.Equal(p.ID, l.ID) })
+	k, sealed := m.part(l.ID), m.in == inSent
 	switch {
 	case l.Code == partRemoved && k < 0:
 		return
 	case l.Code == partRemoved:
-		m.parts = slices.Delete(m.parts, k, k+1)
+		m.parts, m.named = slices.Delete(m.parts, k, k+1), nil
 	case k < 0:
+		if m.named != nil {
+			m.named[string(l.ID)] = len(m.parts)
+		}
 		m.parts = append(m.parts, part{Line: *l.Clone()})
 	case sealed && !a.differs(t, &m.parts[k], l):
 		return
@@ -281,6 +311,25 @@ func (a *arranger) part(t dialect.Tree, l *dialect.Line) {
 	default:
 		a.late = append(a.late, late{l.Clone(), m.spans()})
 	}
+}
+
+// part returns the index of a part, -1 if the message has none of that id.
+func (m *message) part(id []byte) int {
+	const many = 32
+	if len(m.parts) < many {
+		return slices.IndexFunc(m.parts, func(p part) bool { return bytes.Equal(p.ID, id) })
+	}
+	if m.named == nil {
+		m.named = map[string]int{}
+		for k := range slices.Backward(m.parts) {
+			m.named[string(m.parts[k].ID)] = k
+		}
+	}
+	k, ok := m.named[string(id)]
+	if !ok {
+		return -1
+	}
+	return k
 }
 
 // differs reports whether a later version of a part is sent as something else.
@@ -309,8 +358,8 @@ func (a *arranger) End(t dialect.Tree) {
 	if held := a.held; held != nil { // nothing answers it yet
 		a.put(t, held, jsonl.User)
 	}
-	if at := a.find(a.sent, []byte(a.revert)); a.revert != "" && at >= 0 {
-		t.Move(a.sent[at].before)
+	if m := a.find([]byte(a.revert)); a.revert != "" && m.in == inSent {
+		t.Move(m.before)
 	}
 	if a.row == nil {
 		return

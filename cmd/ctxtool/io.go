@@ -170,7 +170,12 @@ func (e *env) collect(percent int) {
 // frugal saves memory if a session is large. Its index only grows, so frequent collection
 // costs little and halves the memory.
 func (e *env) frugal(name string) {
-	if info, err := e.disk.Stat(name); err == nil && info.Size() > largeSession {
+	info, err := e.disk.Stat(name)
+	switch {
+	case err != nil:
+	case info.Size() > 16*largeSession:
+		e.collect(15)
+	case info.Size() > largeSession:
 		e.collect(25)
 	}
 }

@@ -187,7 +187,7 @@ func (s *Story) file(path string) *File {
 // request records an answer to a request. entry is the answer's, if it is known.
 func (s *Story) request(m *jsonl.Message, entry value) {
 	s.Requests++
-	s.pay(m.Usage, m.Provider, m.Model, entry.Get("message").Get("responseModel"))
+	s.pay(m.Usage, m.Provider, m.Model, entry)
 	if last := len(s.Models) - 1; last >= 0 && m.Provider.Is(s.Models[last].Provider) && m.Model.Is(s.Models[last].ID) {
 		return
 	}
@@ -198,9 +198,13 @@ func (s *Story) request(m *jsonl.Message, entry value) {
 }
 
 // pay adds a usage. A call that records no cost has the one by the prices of its model, or of the
-// one that has answered.
-func (s *Story) pay(usage, provider, model, answered value) {
+// one that has answered, by the entry of its message.
+func (s *Story) pay(usage, provider, model, entry value) {
 	u := usage.Usage()
+	var answered value
+	if !u.Cost.Known {
+		answered = entry.Get("message").Get("responseModel")
+	}
 	dollars, recorded := s.table.Paid(&u, provider, model, answered)
 	if !recorded {
 		s.Computed += dollars

@@ -119,9 +119,9 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 
 // told are the texts of entries that one field tells.
 var told = map[jsonl.Kind][]string{
-	jsonl.CustomEntry: {"customType"}, jsonl.ThinkingChange: {"thinkingLevel"}, jsonl.Retitled: {"title"}, jsonl.Slot: {"title"},
-	jsonl.SessionInfo: {"name"}, jsonl.UsageEntry: {"kind"}, jsonl.Tier: {"serviceTier"}, jsonl.Header: {"cwd"},
-	jsonl.Status: {"status", "summary"}, jsonl.State: {"state", "status"},
+	jsonl.CustomEntry: {"customType"}, jsonl.ThinkingChange: {"thinkingLevel"}, jsonl.Retitled: {"title"},
+	jsonl.Slot: {"title"}, jsonl.SessionInfo: {"name"}, jsonl.UsageEntry: {"kind"}, jsonl.Tier: {"serviceTier"},
+	jsonl.Header: {"cwd"}, jsonl.Status: {"status", "summary"}, jsonl.State: {"state", "status"},
 }
 
 // replaced describes the transform that stands for what another agent did to its history: its

@@ -3,7 +3,6 @@ package sessionfmt
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -175,5 +174,8 @@ func (b *BranchFile) Print(w io.Writer) error {
 		out.WriteByte('\n')
 	}
 	out.Write(b.labels.Lines())
-	return cmp.Or(r.Err(), out.Flush())
+	if err := r.Err(); err != nil {
+		return err
+	}
+	return out.Flush()
 }

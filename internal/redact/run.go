@@ -19,18 +19,17 @@ import (
 // A Run redacts one session, line by line in file order, which determines the numbers in
 // placeholders. It is not safe for concurrent use. Close it when done.
 type Run struct {
-	r       *Redactor
-	s       *Scanner
-	walk    walker
-	numbers []map[string]int // by rule and value
-	buf     [2][]byte
-	edits   []hit      // edits of the line
-	hits    []hit      // of the line
-	own     []hit      // of a string
-	lock    sync.Mutex // of Learn and About
-	words   bool       // texts are messages
-	later   bool       // not the first pass, which has counted images already
-	Tally   *Tally
+	r     *Redactor
+	s     *Scanner
+	walk  walker
+	buf   [2][]byte
+	edits []hit      // edits of the line
+	hits  []hit      // of the line
+	own   []hit      // of a string
+	lock  sync.Mutex // of Learn and About
+	words bool       // texts are messages
+	later bool       // not the first pass, which has counted images already
+	Tally *Tally
 }
 
 // ErrLeft is the error if a redacted line still contains a secret.
@@ -45,16 +44,15 @@ func (r *Redactor) NewRun() *Run {
 	clear(s.known)
 	s.found = map[string]int32{}
 	return &Run{
-		r: r, s: s, numbers: make([]map[string]int, len(r.names)),
-		Tally: &Tally{r: r, rules: make([]count, len(r.names))},
-		walk:  walker{numbers: len(r.exact) > 0, schemas: r.opt.StructureOnly},
+		r: r, s: s, Tally: &Tally{r: r},
+		walk: walker{numbers: len(r.exact) > 0, schemas: r.opt.StructureOnly},
 	}
 }
 
 // known returns a Run of the same session that only finds what x has found.
 func (x *Run) known() *Run {
 	y := x.r.only(maps.Clone(x.s.found)).NewRun()
-	y.numbers, y.Tally = x.numbers, x.Tally
+	y.Tally = x.Tally
 	x.later, y.later = true, true
 	return y
 }
@@ -378,10 +376,10 @@ func (x *Run) rewrite(dst, line []byte, start, end int, edits []hit, counted boo
 
 // number returns the number of a value among those of its rule.
 func (x *Run) number(rule int32, value string) int {
-	m := x.numbers[rule]
+	m := x.Tally.of(rule).numbers
 	if m == nil {
 		m = map[string]int{}
-		x.numbers[rule] = m
+		x.Tally.of(rule).numbers = m
 	}
 	n := m[value]
 	if n == 0 {

@@ -26,7 +26,7 @@ type Tally struct {
 	Counts
 
 	r      *Redactor
-	rules  []count
+	rules  []count // none until there is a hit: most texts have none
 	number int     // of the current line
 	line   []int32 // rules with hits in it
 }
@@ -41,9 +41,18 @@ var NotSearched = []struct{ Name, About string }{
 		"what is neither text nor base64, hex or quoted-printable of text: archives, audio, encrypted files"},
 }
 
+// of returns the count of a rule.
+func (t *Tally) of(rule int32) *count {
+	if t.rules == nil {
+		t.rules = make([]count, len(t.r.names))
+	}
+	return &t.rules[rule]
+}
+
 // A count is the number of hits of a rule.
 type count struct {
-	values  int // distinct values
+	numbers map[string]int // by value
+	values  int            // distinct values
 	places  int
 	entries []string
 }
@@ -71,7 +80,7 @@ func (t *Tally) Found() (all []Found) {
 
 // add counts an occurrence of value number n of a rule.
 func (t *Tally) add(rule int32, n int) {
-	c := &t.rules[rule]
+	c := t.of(rule)
 	c.values = max(c.values, n)
 	c.places++
 	if !slices.Contains(t.line, rule) {

@@ -166,7 +166,10 @@ func (b *BranchFile) Print(w io.Writer) error {
 	out.Write(append(b.header, '\n'))
 	r := b.s.NewReader()
 	for _, i := range b.path {
-		line := r.Entry(i)
+		line, err := r.Line(i)
+		if err != nil {
+			return err
+		}
 		if edits := b.edits[i]; edits != nil {
 			line = line.AppendEdited(nil, edits...)
 		}
@@ -174,8 +177,5 @@ func (b *BranchFile) Print(w io.Writer) error {
 		out.WriteByte('\n')
 	}
 	out.Write(b.labels.Lines())
-	if err := r.Err(); err != nil {
-		return err
-	}
 	return out.Flush()
 }

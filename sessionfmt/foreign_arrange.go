@@ -63,7 +63,7 @@ func (a *arrangement) merge(u *unit) error {
 
 // end comes after the last unit.
 func (a *arrangement) end() error {
-	if lines := a.s.Coverage.passed; len(a.s.records) < lines/2 { // of an agent whose entries all come now
+	if lines := a.s.Coverage.passed; len(a.s.records) < lines/16 { // of an agent whose entries all come now
 		a.s.records, a.s.last = growTo(a.s.records, float64(lines)), growTo(a.s.last, float64(lines))
 	}
 	a.by.End(a)

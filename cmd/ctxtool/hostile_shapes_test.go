@@ -17,7 +17,8 @@ type hostileShape struct {
 // session returns a session of the shape.
 func (h hostileShape) session(n int) []byte {
 	var p pile
-	if !strings.Contains(h.name, "codex") && !strings.Contains(h.name, "claude") {
+	agent, _, _ := strings.Cut(h.name, " ")
+	if agent != "codex" && agent != "claude" && agent != "gemini" {
 		p.line(`{"type":"session","version":3,"id":"019b0000-0000-7000-8000-000000000000","timestamp":%s,"cwd":"/w"}`, stamp)
 		p.say("first")
 	}
@@ -204,6 +205,10 @@ var hostileShapes = []hostileShape{
 		p.user(`[` + members(n, `{"type":"image","mimeType":"image/png","data":"iVB%d"}`) + `]`)
 		p.say("last")
 	}},
+	{"thinking", func(p *pile, n int) {
+		p.answer(members(n, `{"type":"thinking","thinking":"so %[1]d"},{"type":"text","text":"b%[1]d"}`))
+		p.say("last")
+	}},
 	{"models", each(func(p *pile, i int) { p.entry("model_change", `"provider":"p","modelId":"m%d"`, i) })},
 	{"labels", alone(func(p *pile, i int) { p.entry("label", `"targetId":"00000001","label":"l%d"`, i) })},
 	{"edits", each(func(p *pile, i int) {
@@ -254,6 +259,16 @@ var hostileShapes = []hostileShape{
 			p.codex("event_msg", `{"type":"thread_rolled_back","num_turns":1}`)
 		}
 		p.codexTurn(0)
+	}},
+	{"gemini rewinds", func(p *pile, n int) {
+		p.line(`{"sessionId":"s1","projectHash":"h","startTime":%s,"lastUpdated":%[1]s,"kind":"main"}`, stamp)
+		for i := range 2 * n {
+			p.line(`{"id":"u%d","timestamp":%s,"type":"user","content":[{"text":"t%[1]d"}]}`, i, stamp)
+			p.line(`{"id":"g%d","timestamp":%s,"type":"gemini","content":"done","tokens":{"input":9,"output":1,"total":10},"model":"gemini-2.5-pro"}`, i, stamp)
+			if i%2 > 0 {
+				p.line(`{"$rewindTo":"u%d"}`, i)
+			}
+		}
 	}},
 	{"claude results", func(p *pile, n int) {
 		p.claude(`"type":"user","message":{"role":"user","content":"hi"}`)

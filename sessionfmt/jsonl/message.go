@@ -58,6 +58,7 @@ func (b *Block) Sealed() int {
 // Read reads the next message, of that kind.
 func (m *Message) Read(c *Cursor, kind Kind) {
 	work.Decode()
+	start := c.i
 	*m = Message{Kind: kind, Blocks: m.Blocks[:0]}
 	for key := range c.Members {
 		if string(key) == "content" {
@@ -66,6 +67,7 @@ func (m *Message) Read(c *Cursor, kind Kind) {
 			*field = c.Value()
 		}
 	}
+	work.Look(c.i - start)
 }
 
 // Field returns the variable of a field by its name, nil for one that a Message does not keep.

@@ -10,6 +10,7 @@ package jsonl
 
 import (
 	"bytes"
+	"ctxtool/internal/base/work"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,9 +109,10 @@ func (v Value) Members(yield func(key []byte, val Value) bool) {
 	c.Once(v)
 	for key := range c.Members {
 		if !yield(key, c.Value()) {
-			return
+			break
 		}
 	}
+	work.Look(c.i)
 }
 
 // Elements yields an array's elements in order. Other values have none.
@@ -119,9 +121,10 @@ func (v Value) Elements(yield func(el Value) bool) {
 	c.Once(v)
 	for range c.Elements {
 		if !yield(c.Value()) {
-			return
+			break
 		}
 	}
+	work.Look(c.i)
 }
 
 // Get returns the object's field with that name, the last one if there are several.
@@ -152,6 +155,7 @@ func (v Value) Fields(dst []Value, names ...string) {
 	if v.IsObject() {
 		var s Scanner
 		s.object(v, 0, &f)
+		work.Look(len(v))
 	}
 }
 

@@ -1,11 +1,12 @@
 // Package work counts what an answer costs, besides time: the steps of walks, the lines that are
-// read after indexing, and the messages that are decoded. It counts only while a test asks for it.
+// read after indexing, the messages that are decoded, and the bytes of JSON that are looked at. It
+// counts only while a test asks for it.
 package work
 
 import "sync/atomic"
 
 // A Count is the work since it was made.
-type Count struct{ Steps, Lines, Decodes atomic.Int64 }
+type Count struct{ Steps, Lines, Decodes, Bytes atomic.Int64 }
 
 // Now counts what is done from now on. It is nil where nothing is counted.
 var Now *Count
@@ -28,5 +29,12 @@ func Line() {
 func Decode() {
 	if Now != nil {
 		Now.Decodes.Add(1)
+	}
+}
+
+// Look counts bytes of JSON in which members or elements are looked for.
+func Look(bytes int) {
+	if Now != nil {
+		Now.Bytes.Add(int64(bytes))
 	}
 }

@@ -354,8 +354,7 @@ func (c *Keeper) LastKind() (k jsonl.Kind) {
 
 // A KeptItem is a message of a keeper, for the reasons of a decision.
 type KeptItem struct {
-	Message int // its index in the envelope of the path
-	Kind    jsonl.Kind
+	Message int         // its index in the envelope of the path
 	Tokens  int         // by the policy's counter
 	Result  int         // tokens of a tool result as gsh counts them, -1 for other messages
 	Tool    string      // of a result
@@ -369,7 +368,7 @@ func (c *Keeper) Items() (all []KeptItem, err error) {
 		if !c.view.Live(i) {
 			continue
 		}
-		one := KeptItem{Message: m.Index, Kind: m.Kind, Tokens: m.Tokens(c.policy.Counter), Result: -1}
+		one := KeptItem{Message: m.Index, Tokens: m.Tokens(c.policy.Counter), Result: -1}
 		if k := m.result(); k >= 0 {
 			one.Result, one.Tool = tokens.GSH.Of(m.Blocks[k].Bytes), m.Blocks[k].tool()
 			if tool, args, ok := c.view.callOf(i); ok {

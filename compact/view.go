@@ -104,7 +104,7 @@ func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
 	parts := sync.Pool{New: func() any { return &part{tokenizer: tokenizer} }}
 	v := &View{Envelope: e, Messages: make([]Message, e.Len()), texts: &texts{e: e, from: e.Replay().NewReader(),
 		index: -1}, counter: cmp.Or(counter, &tokens.Pi), tokenizer: tokenizer}
-	err := e.Scan(func(_, index int, p replay.Piece, m *jsonl.Message, tokens int) {
+	err := e.Scan(func(index int, p replay.Piece, m *jsonl.Message, tokens int) {
 		part := parts.Get().(*part)
 		defer parts.Put(part)
 		v.Messages[index] = part.message(Place{

@@ -46,27 +46,19 @@ func Each[T any](e *Envelope, read func(l *Reader, p Piece) (T, error)) iter.Seq
 	}
 }
 
-// Chunks returns the number of ranges in which Scan reads the messages.
-func (e *Envelope) Chunks() int { return (e.state.msgs.n+chunkSize-1)/chunkSize + 1 }
-
 // Scan calls read for the messages of the context by index, including those that no provider
 // gets; the uncached ones come last. It processes ranges in parallel, and each range in order:
 // calls for different ranges are concurrent. m is the message as a provider gets it, valid
 // during the call, and nil if it is not sent. tokens is pi's estimate for a message that is not
 // a user message, answer or result, counted as stored, not as sent (docs/session-format.md
 // 8.3). It is 0 for those three, whose texts the caller counts.
-func (e *Envelope) Scan(read func(chunk, index int, p Piece, m *jsonl.Message, tokens int)) error {
-	chunks, listed := e.Chunks(), e.Listed()
-	return parallel.Each(chunks, func() func(int) error {
+func (e *Envelope) Scan(read func(index int, p Piece, m *jsonl.Message, tokens int)) error {
+	return parallel.Each((e.Len()+chunkSize-1)/chunkSize, func() func(int) error {
 		l := e.r.NewReader()
 		return func(k int) error {
-			from, to := k*chunkSize, min(listed, (k+1)*chunkSize)
-			if k == chunks-1 {
-				from, to = listed, e.Len()
-			}
-			for i := from; i < to; i++ {
+			for i := k * chunkSize; i < min(e.Len(), (k+1)*chunkSize); i++ {
 				if p := e.Piece(i); p.flags&omitted == 0 {
-					if err := l.scan(k, i, p, read); err != nil {
+					if err := l.scan(i, p, read); err != nil {
 						return err
 					}
 				}
@@ -76,7 +68,7 @@ func (e *Envelope) Scan(read func(chunk, index int, p Piece, m *jsonl.Message, t
 	})
 }
 
-func (l *Reader) scan(chunk, index int, p Piece, read func(int, int, Piece, *jsonl.Message, int)) (err error) {
+func (l *Reader) scan(index int, p Piece, read func(int, Piece, *jsonl.Message, int)) (err error) {
 	estimate := 0
 	if !p.kind.IsTurn() {
 		if estimate, err = l.Estimate(&tokens.Pi, p); err != nil {
@@ -88,7 +80,7 @@ func (l *Reader) scan(chunk, index int, p Piece, read func(int, int, Piece, *jso
 		m, _, err = l.Message(p)
 	}
 	if err == nil {
-		read(chunk, index, p, m, estimate)
+		read(index, p, m, estimate)
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (r *Report) Page(title string) (*Page, error) {
 	v := r.Path
 	s := v.Envelope.Replay().Session
 	p.Messages = make([]PageMessage, len(v.Messages))
-	err := v.Envelope.Scan(func(_, index int, piece replay.Piece, m *jsonl.Message, _ int) {
+	err := v.Envelope.Scan(func(index int, piece replay.Piece, m *jsonl.Message, _ int) {
 		rec := piece.Origin().Record
 		one := PageMessage{Kind: piece.Kind().String(), Entry: s.ID(rec), Line: s.Line(rec), Sent: m != nil}
 		if m != nil {

@@ -24,6 +24,10 @@ type Format struct {
 	// has of the line.
 	Read func(r *Reader, line jsonl.Value)
 	Sums bool // a line without an id has its sum as one
+	// Other is what a line is that is neither, where it is known; nil if all are.
+	Other func(p *jsonl.Picked) (h dialect.Head, known bool)
+	// Make makes the entries of a kind that no message makes.
+	Make map[jsonl.Kind]func(f *Format, s *dialect.Source)
 }
 
 // A Reader holds what is read of a line. It is reused for one line after the other.
@@ -172,8 +176,9 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 		return a.ID
 	}
 	d.Read, d.Scan = f.head, f.scan
-	d.New = func() dialect.Arranger { return NewArranger(f) }
-	d.Make = f.make
+	if d.Make = f.make; d.New == nil {
+		d.New = func() dialect.Arranger { return NewArranger(f) }
+	}
 	return d
 }
 
@@ -224,6 +229,11 @@ func hasUsage(m Said) bool { return m.Usage != nil }
 
 // head is the dialect's Read.
 func (f *Format) head(p *jsonl.Picked) dialect.Head {
+	if f.Other != nil {
+		if h, known := f.Other(p); known {
+			return h
+		}
+	}
 	if h, size := f.scan(p.Line); size > 0 {
 		return h
 	}

@@ -11,6 +11,10 @@ import (
 
 // make is the dialect's Make.
 func (f *Format) make(s *dialect.Source) {
+	if other := f.Make[s.Kind]; other != nil {
+		other(f, s)
+		return
+	}
 	switch a, _ := f.about(s); s.Kind {
 	case jsonl.Header:
 		for _, line := range s.Lines[1:] {

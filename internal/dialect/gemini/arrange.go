@@ -197,7 +197,7 @@ func (a *arranger) entry(step int32) int {
 }
 
 // makeCheckpoint makes an entry of a checkpoint, or of what a rewind leaves of one.
-func makeCheckpoint(s *dialect.Source) {
+func makeCheckpoint(f *chat.Format, s *dialect.Source) {
 	set, newer, upto := s.Lines[0], s.Lines[1:], jsonl.Value(nil)
 	if to := set.Get("$rewindTo"); to.Exists() && len(newer) > 0 {
 		set, newer, upto = newer[0], newer[1:], to
@@ -221,7 +221,7 @@ func makeCheckpoint(s *dialect.Source) {
 	}
 	for k, m := range all {
 		again := k+1 < len(all) && m.Get("type").Is("gemini") && answers(all[k+1]) // what the calls of m have does not count
-		format.Each(s, m, func(said *chat.Said) *dialect.Entry {
+		f.Each(s, m, func(said *chat.Said) *dialect.Entry {
 			if said.Kind == jsonl.CustomEntry || again && said.Kind == jsonl.ToolResult {
 				return nil
 			}

@@ -16,18 +16,21 @@ import (
 //go:embed fields.txt
 var fields string
 
-var format = chat.Format{About: about, Read: read}
+var format = chat.Format{
+	About: about, Read: read, Other: other,
+	Make: map[jsonl.Kind]func(*chat.Format, *dialect.Source){jsonl.Transform: makeCheckpoint},
+}
 
 // Dialect is the format of Gemini CLI.
-var Dialect = logged(chat.Dialect(dialect.Dialect{
+var Dialect = chat.Dialect(dialect.Dialect{
 	Name: "gemini", Fields: fields, Interface: "google",
-	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: newListed,
+	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: newListed, New: newArranger,
 	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
 	File:  fileID, Policy: "pi",
 	Pick:      jsonl.Pick{Record: []string{"$set", "$rewindTo"}},
 	Bulk:      []dialect.Bulk{{About: "histories in checkpoints", Path: []string{"$set", "messages"}}},
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
-}, format))
+}, format)
 
 // fileID is the end of a session's id by the name of its file, which has only its beginning.
 // Other files in these folders are parts of sessions, or none.
@@ -70,29 +73,17 @@ const (
 	placed
 )
 
-// logged adds to a dialect of messages in order that its file is a log.
-func logged(d dialect.Dialect) dialect.Dialect {
-	message, entry := d.Read, d.Make
-	d.Read = func(p *jsonl.Picked) dialect.Head {
-		switch set, to := p.Record[0], p.Record[1]; {
-		case set.Get("messages").IsArray():
-			return dialect.Head{Code: checkpoint}
-		case set.Exists():
-			return dialect.Head{Code: settingsCode(set)}
-		case to.Exists():
-			return dialect.Head{Code: rewind, Ref: to}
-		}
-		return message(p)
+// other is what a line of a log is that is no message.
+func other(p *jsonl.Picked) (h dialect.Head, known bool) {
+	switch set, to := p.Record[0], p.Record[1]; {
+	case set.Get("messages").IsArray():
+		return dialect.Head{Code: checkpoint}, true
+	case set.Exists():
+		return dialect.Head{Code: settingsCode(set)}, true
+	case to.Exists():
+		return dialect.Head{Code: rewind, Ref: to}, true
 	}
-	d.New = newArranger
-	d.Make = func(s *dialect.Source) {
-		if s.Kind == jsonl.Transform {
-			makeCheckpoint(s)
-		} else {
-			entry(s)
-		}
-	}
-	return d
+	return h, false
 }
 
 // settingsCode is the code of a change of settings.

@@ -40,26 +40,14 @@ func eventCode(typ jsonl.Value) dialect.Code {
 	return dialect.Unknown
 }
 
-// logged adds OpenDev's events to a dialect of messages in order.
-func logged(d dialect.Dialect) dialect.Dialect {
-	read, entry := d.Read, d.Make
-	d.Read = func(p *jsonl.Picked) dialect.Head {
-		h := read(p)
-		if h.Code == dialect.Unknown && isEvent(p.Line) {
-			p.Type = p.Line.Get("event_type")
-			h.Code = eventCode(p.Type)
-		}
-		return h
+// other is what a line is that is neither a message nor about the session: an event.
+func other(p *jsonl.Picked) (h dialect.Head, known bool) {
+	if !isEvent(p.Line) {
+		return h, false
 	}
-	d.New = func() dialect.Arranger { return &arranger{messages: chat.NewArranger(format)} }
-	d.Make = func(s *dialect.Source) {
-		if s.Kind == jsonl.ContextEdit {
-			makeEdit(s)
-		} else {
-			entry(s)
-		}
-	}
-	return d
+	p.Type = p.Line.Get("event_type")
+	h = dialect.Head{Code: eventCode(p.Type), ID: p.ID}
+	return h, h.Code != dialect.Unknown
 }
 
 // An arranger makes the entries of messages in order, and of events, which name a message by its
@@ -114,7 +102,7 @@ func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 }
 
 // makeEdit makes an edit: the message with the text that it gets.
-func makeEdit(s *dialect.Source) {
+func makeEdit(f *chat.Format, s *dialect.Source) {
 	e, event := s.Add(), s.Lines[0]
 	e.Time = event.Get("timestamp")
 	if len(s.Lines) < 2 {
@@ -125,7 +113,7 @@ func makeEdit(s *dialect.Source) {
 	target := s.Lines[1]
 	e.SetText("targetId", target.Get("id").Text())
 	data := target.Get("data").AppendEdited(nil, jsonl.Field{Name: "content", Value: event.Get("data").Get("content")})
-	format.Each(s, data, func(m *chat.Said) *dialect.Entry {
+	f.Each(s, data, func(m *chat.Said) *dialect.Entry {
 		if len(e.Messages) > 0 {
 			return nil // a result of its calls, which stays
 		}

@@ -19,16 +19,20 @@ import (
 //go:embed fields.txt
 var fields string
 
-var format = chat.Format{About: about, Read: read, Sums: true}
+var format = chat.Format{
+	About: about, Read: read, Sums: true, Other: other,
+	Make: map[jsonl.Kind]func(*chat.Format, *dialect.Source){jsonl.ContextEdit: makeEdit},
+}
 
 // Dialect is the format of SWE-CLI.
-var Dialect = logged(chat.Dialect(dialect.Dialect{
+var Dialect = chat.Dialect(dialect.Dialect{
 	Name: "swe-cli", Fields: fields,
 	Sniff: sniff, Document: func() dialect.Arranger { return chat.NewArranger(format) },
+	New:   func() dialect.Arranger { return &arranger{messages: chat.NewArranger(format)} },
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},
 	File:  fileID, Base: base, Policy: "swe-cli", Uncached: true,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
-}, format))
+}, format)
 
 // sniff reports whether a file begins with a session's own members, with a message of the list
 // that OpenDev keeps beside them, or with an event.

@@ -340,7 +340,7 @@ func (a *arranger) differs(t dialect.Tree, p *part, l *dialect.Line) bool {
 	var said [2][]byte
 	for k, at := range []dialect.Span{p.At, l.At} {
 		var s dialect.Source
-		e, part := s.Add(), partOf(t.Read(at))
+		e, part := s.Add(), rowOf(t.Read(at)).part
 		msg := e.Message(jsonl.OtherMessage)
 		msg.Body()
 		if addBlocks(msg, []jsonl.Value{part}); part.Get("type").Is("tool") {

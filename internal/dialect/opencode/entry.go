@@ -20,55 +20,49 @@ type readMessage struct {
 	id    jsonl.Value
 	info  jsonl.Value
 	parts []jsonl.Value
-	ids   []string // of the parts
+	ids   []jsonl.Value // of the parts
 }
 
-// infoOf is the row of a message that a line has, absent for other lines.
-func infoOf(line jsonl.Value) (info, id jsonl.Value) {
-	f := line.All("table", "data", "id")
-	if f[0].Is("message") {
-		return f[1], f[2]
-	}
-	info = f[1].Get("info")
-	return info, info.Get("id")
-}
+// A row is what a line has: a message or a part, absent for the other, and its id.
+type row struct{ info, part, id jsonl.Value }
 
-// partOf is the part that a line has, absent for other lines.
-func partOf(line jsonl.Value) jsonl.Value {
-	if line.Get("table").Is("part") {
-		return line.Get("data")
+// rowOf reads a line, which may be that a part is removed.
+func rowOf(line jsonl.Value) row {
+	var f, in [3]jsonl.Value
+	line.Fields(f[:], "table", "data", "id")
+	switch {
+	case f[0].Is("message"):
+		return row{info: f[1], id: f[2]}
+	case f[0].Is("part"):
+		return row{part: f[1], id: f[2]}
 	}
-	return line.Get("data").Get("part")
-}
-
-// partID is the id of the part that a line has, or that it removes.
-func partID(line jsonl.Value) string {
-	if line.Get("table").Is("part") {
-		return line.Get("id").Text()
+	f[1].Fields(in[:], "info", "part", "partID")
+	if in[0].Exists() {
+		return row{in[0], in[1], in[0].First("id")}
 	}
-	data := line.Get("data")
-	return jsonl.FirstText(data.Get("part").Get("id"), data.Get("partID")).Text()
+	return row{in[0], in[1], jsonl.FirstText(in[1].First("id"), in[2])}
 }
 
 // readMessages reads the messages that lines have, in the order of their rows. Of two versions
 // of a part the first one counts.
 func readMessages(lines []jsonl.Value) (all []readMessage) {
-	var changed []jsonl.Value // an edit begins with what it changes
+	var changed []row // an edit begins with what it changes
 	for _, line := range lines {
-		if info, id := infoOf(line); info.Exists() {
-			all = append(all, readMessage{id: id, info: info})
+		r := rowOf(line)
+		if r.info.Exists() {
+			all = append(all, readMessage{id: r.id, info: r.info})
 			continue
 		}
 		if len(all) == 0 {
-			changed = append(changed, line)
+			changed = append(changed, r)
 			continue
 		}
 		m := &all[len(all)-1]
-		m.parts, m.ids = append(m.parts, partOf(line)), append(m.ids, partID(line))
+		m.parts, m.ids = append(m.parts, r.part), append(m.ids, r.id)
 	}
-	for _, line := range changed {
+	for _, r := range changed {
 		for k := range all {
-			all[k].change(partID(line), partOf(line))
+			all[k].change(r.id.Text(), r.part)
 		}
 	}
 	return all
@@ -76,7 +70,7 @@ func readMessages(lines []jsonl.Value) (all []readMessage) {
 
 func (m *readMessage) change(id string, part jsonl.Value) {
 	for k := range m.ids {
-		if m.ids[k] == id {
+		if m.ids[k].Is(id) {
 			m.parts[k] = part
 		}
 	}
@@ -92,10 +86,10 @@ type maker struct {
 func makeEntry(s *dialect.Source) {
 	m, line := maker{s, s.Add()}, s.Lines[0]
 	m.e.Time = line.First("timestamp")
-	if typ := line.Get("type"); s.Kind == jsonl.Unknown && typ.IsString() {
-		m.e.Type = typ
+	if s.Kind == jsonl.Unknown {
+		m.e.Type = jsonl.FirstText(line.Get("type"))
 	}
-	if line.Get("table").Is("session_message") {
+	if line.First("table").Is("session_message") {
 		m.row(line)
 		return
 	}
@@ -107,8 +101,7 @@ func makeEntry(s *dialect.Source) {
 		m.e.Set("name", line.Get("title"))
 	case jsonl.UsageEntry:
 		m.e.SetText("kind", "compaction")
-		info, _ := infoOf(s.Lines[len(s.Lines)-1]) // after what asked for a summary
-		m.usageOf(m.e.Set, info)
+		m.usageOf(m.e.Set, rowOf(s.Lines[len(s.Lines)-1]).info) // after what asked for a summary
 	case jsonl.Transform:
 		m.compaction()
 	case jsonl.ContextEdit:
@@ -116,7 +109,8 @@ func makeEntry(s *dialect.Source) {
 	case jsonl.Unknown:
 		m.e.Set("data", line.Get("data"))
 	case jsonl.ToolResult:
-		m.result(partOf(line), partID(line))
+		r := rowOf(line)
+		m.result(r.part, r.id.Text())
 	default:
 		var of readMessage
 		if all := readMessages(s.Lines); len(all) > 0 {
@@ -149,16 +143,21 @@ func addBlocks(msg *dialect.Message, parts []jsonl.Value) {
 	for _, p := range parts {
 		var f [6]jsonl.String
 		new(jsonl.Cursor).Reset(p).Fields(f[:], "type", "text", "callID", "tool", "url", "mime")
-		said := spoken(p)
 		switch {
-		case f[0].Is("reasoning") && f[1].IsString() && len(f[1].Value) > len(`""`):
-			msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: f[1]})
-		case said.Exists():
-			msg.Said(said.Spelled())
+		case f[0].Is("reasoning"):
+			if len(f[1].Inside()) > 0 {
+				msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: f[1]})
+			}
 		case f[0].Is("tool"):
 			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: f[2].Value, Name: f[3].Value, Args: input(p)})
-		case f[0].Is("file") && attached(f[5].Value):
-			msg.Add(file(f[4].Value, f[5].Value))
+		case f[0].Is("file"):
+			if attached(f[5].Value) {
+				msg.Add(file(f[4].Value, f[5].Value))
+			}
+		default:
+			if said := spoken(p); said.Exists() {
+				msg.Said(said.Spelled())
+			}
 		}
 	}
 }
@@ -200,12 +199,12 @@ func input(p jsonl.Value) jsonl.Value {
 }
 
 // outcome is what a call returned, as it is sent.
-func outcome(p jsonl.Value) (said jsonl.Value, failed bool) {
-	state := p.Get("state")
-	f := state.All("status", "output", "error", "metadata")
+func outcome(state jsonl.Value) (said jsonl.Value, failed bool) {
+	var f [5]jsonl.Value
+	state.Fields(f[:], "status", "output", "error", "metadata", "time")
 	said, failed = f[1], false
 	switch {
-	case f[0].Is("completed") && state.Get("time").Get("compacted").Exists():
+	case f[0].Is("completed") && f[4].Get("compacted").Exists():
 		said = jsonl.Value(clearedText)
 	case f[0].Is("completed"):
 	case f[0].Is("error") && f[3].Get("interrupted").Truthy() && f[3].Get("output").IsString():
@@ -221,8 +220,10 @@ func outcome(p jsonl.Value) (said jsonl.Value, failed bool) {
 // result makes the message of what a call returned.
 func (m *maker) result(p jsonl.Value, id string) {
 	msg := m.e.Message(jsonl.ToolResult)
-	msg.Set("toolCallId", p.Get("callID"))
-	msg.Set("toolName", p.Get("tool"))
+	var f [2]jsonl.Value
+	p.Fields(f[:], "callID", "tool")
+	msg.Set("toolCallId", f[0])
+	msg.Set("toolName", f[1])
 	addReturned(msg, p)
 	msg.SetText("id", id)
 	m.nativeResult(msg, p)
@@ -230,16 +231,19 @@ func (m *maker) result(p jsonl.Value, id string) {
 
 // addReturned adds what a call returned.
 func addReturned(msg *dialect.Message, p jsonl.Value) {
-	said, failed := outcome(p)
+	state := p.Get("state")
+	said, failed := outcome(state)
+	var more [2]jsonl.Value
+	state.Fields(more[:], "attachments", "metadata")
 	msg.Body()
 	msg.Said(said.Spelled())
 	if !said.Is("[Old tool result content cleared]") {
-		for f := range p.Get("state").Get("attachments").Elements {
+		for f := range more[0].Elements {
 			msg.Add(file(f.Get("url"), f.Get("mime")))
 		}
 	}
 	msg.SetTruth("isError", failed)
-	if exit := p.Get("state").Get("metadata").Get("exit"); exit.IsNumber() { // of a command
+	if exit := more[1].Get("exit"); exit.IsNumber() { // of a command
 		msg.Set("details", jsonl.Value("{}").With("exitCode", exit))
 	}
 }
@@ -260,7 +264,7 @@ func (m *maker) compaction() {
 		m.message(&of, jsonl.Assistant)
 		for k, p := range of.parts {
 			if p.Get("type").Is("tool") {
-				m.result(p, of.ids[k])
+				m.result(p, of.ids[k].Text())
 			}
 		}
 	}
@@ -269,26 +273,28 @@ func (m *maker) compaction() {
 // edit makes an edit (see arranger.edit): of a result by its part, of a message by a part and
 // all that it has, and the removal of either by the message.
 func (m *maker) edit() {
-	lines, of := m.Lines, readMessages(m.Lines)
-	info, target := infoOf(lines[0])
+	of, first := readMessages(m.Lines), rowOf(m.Lines[0])
+	target := first.id
 	switch {
-	case info.Exists() && len(lines) > 1 && partOf(lines[1]).Exists():
-		target = m.Quoted(partID(lines[1]))
-	case info.Exists():
+	case first.info.Exists() && len(m.Lines) > 1:
+		if second := rowOf(m.Lines[1]); second.part.Exists() {
+			target = m.Quoted(second.id.Text())
+		}
+	case first.info.Exists():
 	case len(of) == 0:
-		target = m.Quoted(partID(lines[0]))
+		target = m.Quoted(target.Text())
 	default:
 		target = of[0].id
 	}
 	m.e.Set("targetId", target)
-	if info.Exists() {
+	if first.info.Exists() {
 		m.e.Set("replacement", jsonl.Value("null"))
 		return
 	}
 	msg := m.e.Message(jsonl.OtherMessage)
 	if len(of) == 0 {
-		addReturned(msg, partOf(lines[0]))
-		m.nativeResult(msg, partOf(lines[0]))
+		addReturned(msg, first.part)
+		m.nativeResult(msg, first.part)
 		return
 	}
 	msg.Body()

@@ -65,7 +65,7 @@ func sentAnswer(parts []jsonl.Value) jsonl.Value {
 // nativeResult adds what was sent for a result.
 func (m *maker) nativeResult(msg *dialect.Message, p jsonl.Value) {
 	if m.Native {
-		said, _ := outcome(p)
+		said, _ := outcome(p.Get("state"))
 		msg.Native = dialect.List(jsonl.Value(`{"role":"tool"}`).With("tool_call_id",
 			p.Get("callID")).With("content", said))
 	}

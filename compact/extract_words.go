@@ -46,7 +46,8 @@ func paragraphs(text string) iter.Seq[string] {
 		for line := range activity.Prose(text) {
 			mark, _ := listMark(line)
 			first, _ := utf8.DecodeRuneInString(line)
-			if last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) && !strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
+			if last > margin && last <= 2*margin && mark == "" && !unicode.IsUpper(first) &&
+				!strings.ContainsRune(".!?:;", rune(held[len(held)-1])) {
 				held, last = append(append(held, ' '), line...), len(line)
 				continue
 			}
@@ -95,20 +96,27 @@ func listMark(line string) (mark, text string) {
 }
 
 // agreeing are the words of prompts that only agree.
-var agreeing = strings.Fields("yes yeah yep yup ok okay sure please do it all that this these them both let s lets go ahead on with and continue proceed now then next try give a the one ones sounds good great nice fine cool perfect thanks thank you alright right exactly na")
+var agreeing = strings.Fields("yes yeah yep yup ok okay sure please do it all that this these them both let s lets " +
+	"go ahead on with and continue proceed now then next try give a the one ones sounds good great nice fine cool " +
+	"perfect thanks thank you alright right exactly na")
 
 // agrees reports whether a prompt only agrees to what was said before it, or picks numbers of a
 // list.
 func agrees(prompt string) bool {
 	const most = 12 // words
-	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	})
 	return len(words) > 0 && len(words) <= most && !slices.ContainsFunc(words, func(w string) bool {
 		return strings.Trim(w, "0123456789") != "" && !slices.Contains(agreeing, w)
 	})
 }
 
 // deciding are words of answers that state a decision or a finding.
-var deciding = []string{"i'll use", "i will use", "decided", "instead of", "because", " chose ", "going with", "go with", "rather than", "root cause", "the fix is", "the problem is", "the problem was", "the issue is", "the issue was", "turns out"}
+var deciding = []string{"i'll use", "i will use", "decided", "instead of", "because", " chose ", "going with",
+	"go with", "rather than", "root cause", "the fix is", "the problem is", "the problem was", "the issue is",
+	"the issue was", "turns out"}
 
 // decides reports whether a sentence of an answer states a decision or a finding.
 func decides(sentence string) bool {
@@ -124,7 +132,10 @@ func plans(line string) bool {
 	if len(line) > 80 || line[0] != '#' && line[0] != '*' && !strings.HasSuffix(line, ":") {
 		return false
 	}
-	for w := range strings.FieldsFuncSeq(strings.ToLower(line), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(line), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			r != '-'
+	}) {
 		if slices.Contains(planWords, w) {
 			return true
 		}
@@ -132,7 +143,8 @@ func plans(line string) bool {
 	return false
 }
 
-var planWords = []string{"next", "remaining", "todo", "todos", "to-do", "plan", "pending", "follow-up", "follow-ups", "outstanding"}
+var planWords = []string{"next", "remaining", "todo", "todos", "to-do", "plan", "pending", "follow-up", "follow-ups",
+	"outstanding"}
 
 // urls returns an expression for possible URLs.
 var urls = lazy.Regexp(`https?://[^\s\v\x{85}\pZ"'\x60<>()\[\]{}|\\]+`)
@@ -140,7 +152,8 @@ var urls = lazy.Regexp(`https?://[^\s\v\x{85}\pZ"'\x60<>()\[\]{}|\\]+`)
 // addresses returns the URLs in a text.
 func addresses(text string) (all []string) {
 	for _, url := range urls().FindAllString(text, -1) {
-		if url = strings.TrimRight(url, ".,;:!?*_"); len(url) > len("https://") && len(url) <= 200 && utf8.ValidString(url) {
+		if url = strings.TrimRight(url, ".,;:!?*_"); len(url) > len("https://") && len(url) <= 200 &&
+			utf8.ValidString(url) {
 			all = append(all, url)
 		}
 	}
@@ -162,7 +175,8 @@ func named(text string) (all []string) {
 // tests reports whether a command tests, builds or checks the work.
 func tests(command string) bool {
 	return !strings.HasPrefix(command, "git ") && !strings.HasPrefix(command, "gh ") &&
-		containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify", "make", "gradle", "mvn")
+		containsAny(command, "test", "check", "lint", "vet", "tsc", "build", "jest", "mypy", "ruff", "clippy", "verify",
+			"make", "gradle", "mvn")
 }
 
 // hash matches a hash, full or abbreviated as git does.
@@ -192,7 +206,8 @@ func exitOf(output string) string {
 	if code, _, ok := activity.Exit(nil, []byte(output), true); ok {
 		return fmt.Sprint("exit ", code)
 	}
-	return phrase.If(strings.Contains(output[strings.LastIndexByte(strings.TrimSpace(output), '\n')+1:], "timed out"), "timed out")
+	return phrase.If(strings.Contains(output[strings.LastIndexByte(strings.TrimSpace(output), '\n')+1:], "timed out"),
+		"timed out")
 }
 
 // verdict returns the last line of a test's output that has a number and a word for an
@@ -203,7 +218,8 @@ func verdict(output string) string {
 		at := strings.LastIndexByte(strings.TrimRight(output, "\n"), '\n') + 1
 		line := strings.TrimSpace(output[at:])
 		output = output[:at]
-		if strings.ContainsAny(line, "0123456789") && containsAny(strings.ToLower(line), "pass", "fail", "error", " ok") && !strings.Contains(line, "exited with code") {
+		if strings.ContainsAny(line, "0123456789") && containsAny(strings.ToLower(line), "pass", "fail", "error",
+			" ok") && !strings.Contains(line, "exited with code") {
 			return oneLine(line, 120)
 		}
 	}
@@ -219,7 +235,8 @@ func identifiersIn(text string, patterns []string) []string {
 		end := ",."
 		if strings.HasPrefix(w, "http://") || strings.HasPrefix(w, "https://") {
 			end = ",.)"
-		} else if dot := strings.Contains(w, "."); !(dot && strings.Contains(w, "@") && len(w) > 5 || dot && strings.Contains(w, "/") && len(w) > 3) {
+		} else if dot := strings.Contains(w, "."); !(dot && strings.Contains(w, "@") && len(w) > 5 ||
+			dot && strings.Contains(w, "/") && len(w) > 3) {
 			continue
 		}
 		found[strings.TrimRight(w, end)] = true
@@ -246,5 +263,6 @@ func (p Prompt) identifiers(text string) string {
 	if n := len(all) - most; n > 0 {
 		all, more = all[:most], fmt.Sprintf("\n- and %d more of the same kind", n)
 	}
-	return "\n\nThese identifiers have to stand in the summary exactly as they are, where what they name does:\n- " + strings.Join(all, "\n- ") + more
+	return "\n\nThese identifiers have to stand in the summary exactly as they are, where what they name does:\n- " +
+		strings.Join(all, "\n- ") + more
 }

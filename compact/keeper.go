@@ -175,7 +175,8 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	if len(w.Changes) > 0 {
 		c.changed(w)
 	}
-	if c.Skip = ""; len(w.Changes) == 0 {
+	c.Skip = ""
+	if len(w.Changes) == 0 {
 		c.Skip = w.skip
 	}
 	run.size, run.logged = c.size+c.beside, len(c.log)

@@ -199,7 +199,8 @@ func dropBootstrap(w *Work) {
 			continue
 		}
 		w.reprompt(part.Origin.Record, "part "+part.Name+" of the prompt", func(p *prompt.Prompt) {
-			if p.Parts = slices.Clone(p.Parts); rest.Text == "" {
+			p.Parts = slices.Clone(p.Parts)
+			if rest.Text == "" {
 				p.Parts = slices.Delete(p.Parts, i, i+1)
 				i--
 			} else {

@@ -26,7 +26,8 @@ var Truncate = Pass{
 func truncate(w *Work) {
 	for i := range w.news {
 		k := w.Messages[i].result()
-		if !w.Live(i) || k < 0 || w.Max == 0 && w.Unit == "bytes" || w.measure(w.Messages[i].Blocks[k].length) <= w.Max {
+		if !w.Live(i) || k < 0 || w.Max == 0 && w.Unit == "bytes" ||
+			w.measure(w.Messages[i].Blocks[k].length) <= w.Max {
 			continue
 		}
 		text := w.Text(i, k)
@@ -93,7 +94,8 @@ func truncateHead(s string, most int) (string, bool) {
 	if scalars <= most || cutEnd().MatchString(s) {
 		return s, false
 	}
-	return s[:scalarEnd(s, most)] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]", scalars, most), true
+	return s[:scalarEnd(s, most)] + fmt.Sprintf("\n[... truncated: %d chars total, showing first %d]",
+		scalars, most), true
 }
 
 // scalarEnd returns the index after the first n characters.

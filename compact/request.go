@@ -219,7 +219,8 @@ func ParsePrompt(text string) (*Wording, error) {
 		err = own.templates.Execute(&strings.Builder{}, ownName, requestText{}.fields()) // an unknown placeholder
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; the placeholders are {{.Conversation}}, {{.Previous}}, {{.Before}}, {{.After}}, {{.Identifiers}}, {{.Focus}}, {{.Part}}, {{.Messages}} and {{.Tokens}}", err)
+		return nil, fmt.Errorf("%w; the placeholders are {{.Conversation}}, {{.Previous}}, {{.Before}}, {{.After}}, "+
+			"{{.Identifiers}}, {{.Focus}}, {{.Part}}, {{.Messages}} and {{.Tokens}}", err)
 	}
 	return own, nil
 }

@@ -74,7 +74,8 @@ func (j *Job) Store(b *sessionfmt.Batch, r *Reduction, display string) error {
 		entries++ // only a patch can drop parts of the prompt
 	}
 	if r.Form == AsTransform && entries > 0 {
-		if entries = 1; w.head != nil {
+		entries = 1
+		if w.head != nil {
 			entries = 2
 		}
 	}
@@ -210,7 +211,8 @@ func (w *storing) messages() value {
 			continue
 		}
 		raw := slices.Clone(w.texts.provider(m))
-		if out = comma(out); !m.Edited {
+		out = comma(out)
+		if !m.Edited {
 			out = append(out, raw...)
 			continue
 		}

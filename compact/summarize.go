@@ -193,7 +193,8 @@ func Extract(r *replay.Replay, leaf int) (f *Facts, stopped, err error) {
 				continue
 			}
 			m := Message{Place: Place{Kind: p.Kind(), Origin: p.Origin(), Sent: p.Sent()}}
-			if v.texts.only, v.texts.index = &p, -1; p.Sent() {
+			v.texts.only, v.texts.index = &p, -1
+			if p.Sent() {
 				m = read.message(m.Place, v.texts.of(&m))
 			}
 			v.Messages = append(v.Messages[:0], m)
@@ -241,7 +242,8 @@ func (o SummaryOptions) file(name string) Summarize {
 		}
 		summary, prefix, split := strings.Cut(string(text), turnSeparator)
 		if r.Part == turnPrefixPart {
-			if summary = prefix; !split {
+			summary = prefix
+			if !split {
 				return "", fmt.Errorf("%s has no line %q, and a turn is cut", name, strings.TrimSpace(turnHeading))
 			}
 		}

@@ -52,7 +52,8 @@ var errNoSummary = errors.New("the summary is empty")
 
 // summary returns the answer to a request, after up to Retries attempts.
 func (w *Work) summary(r Request) (text string, err error) {
-	if r.View = w.View; w.Summarize == nil {
+	r.View = w.View
+	if w.Summarize == nil {
 		return "", ErrNoAnswer
 	}
 	for range max(1, w.Retries) {
@@ -88,7 +89,8 @@ func (w *Work) summarise(r Stretch, summary, why string) {
 		if w.Messages[i].Removed || w.Messages[i].Kind == jsonl.System {
 			continue
 		}
-		if slot = i; w.Live(i) {
+		slot = i
+		if w.Live(i) {
 			was += w.Messages[i].Tokens(w.Counter)
 		}
 	}

@@ -332,7 +332,8 @@ func (v *View) Content(i int) jsonl.Value {
 		if !m.Edited || v.texts.err != nil {
 			return bytes.Clone(msg.Content)
 		}
-		if had = msg.Blocks; msg.Content.IsString() {
+		had = msg.Blocks
+		if msg.Content.IsString() {
 			had[0].Kind, had[0].Raw = jsonl.TextBlock, appendTextBlock(nil, msg.Content)
 			v.texts.index = -1
 		}

@@ -129,7 +129,8 @@ func (c *converter) records(i, n int) error {
 		if err != nil {
 			return err
 		}
-		if lines[k] = line; n > 1 {
+		lines[k] = line
+		if n > 1 {
 			lines[k] = bytes.Clone(line)
 			messages[k] = lines[k].Get("message")
 		}

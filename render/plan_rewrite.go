@@ -93,7 +93,8 @@ func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
 			return err
 		}
 		if !c.Ended && c.Record < 0 && string(c.Raw) == jsonl.BOM {
-			if mark = jsonl.BOM; c.Same { // the byte order mark begins the next line
+			mark = jsonl.BOM
+			if c.Same { // the byte order mark begins the next line
 				kept = mark
 			}
 			continue

@@ -18,7 +18,8 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 	n = p.Counts(c)
 	turns := 0
 	for one, err := range Each(e, func(l *Reader, m Piece) (one struct{ all, turn int }, err error) {
-		if one.all, _, err = l.Tokens(c, m); m.kind.IsTurn() {
+		one.all, _, err = l.Tokens(c, m)
+		if m.kind.IsTurn() {
 			one.turn = one.all
 		}
 		return one, err

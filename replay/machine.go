@@ -227,7 +227,8 @@ func (t *trail) place(rec, before int) int {
 		part := t.own[:max(0, min(before-t.from, len(t.own)))]
 		at := sort.Search(len(part), func(i int) bool { return int(part[i]) >= rec })
 		if at >= len(part) || int(part[at]) != rec {
-			if at = -1; t.mixed {
+			at = -1
+			if t.mixed {
 				at = slices.Index(part, int32(rec))
 			}
 		}

@@ -47,7 +47,8 @@ func (s Step) Logged() (numbers []int32, err error) {
 
 // grew reports whether another list is this one after messages were appended.
 func (l *list) grew(to *list) bool {
-	return l.front == to.front && l.ahead == to.ahead && l.body == to.body && l.lo == to.lo && l.hi <= to.hi && identical(l.systems, to.systems)
+	return l.front == to.front && l.ahead == to.ahead && l.body == to.body && l.lo == to.lo && l.hi <= to.hi &&
+		identical(l.systems, to.systems)
 }
 
 // identical reports whether two slices that only grow are the same.
@@ -295,7 +296,8 @@ func (b *body) compared(was *body, lo, hi, from, to int) (all []Stretch) {
 				for n < end-k && (is[n] == had[n]) == (is[0] == had[0]) {
 					n++
 				}
-				if end = k + n; is[0] == had[0] {
+				end = k + n
+				if is[0] == had[0] {
 					at = k
 				}
 			}

@@ -20,7 +20,8 @@ func (r *Replay) Window(ref models.Ref) (limit int64, from string, err error) {
 		limit, from = base.Limit, "baseline"
 	} else {
 		m, how, ok := r.Options.Models.Lookup(ref.Provider, ref.ID)
-		if limit, from = m.ContextWindow, how.String(); !ok {
+		limit, from = m.ContextWindow, how.String()
+		if !ok {
 			return 0, "unknown", nil
 		}
 	}

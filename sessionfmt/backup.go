@@ -76,7 +76,8 @@ func (db *database) lacks(old *database) (bool, error) {
 	d := db.by.Database
 	counted := [][2]string{{d.Sessions, d.ID}}
 	for _, t := range d.Rows {
-		if counted = append(counted, [2]string{t.Name, t.Session}); t.Parts != nil {
+		counted = append(counted, [2]string{t.Name, t.Session})
+		if t.Parts != nil {
 			counted = append(counted, [2]string{t.Parts.Name, t.Parts.Session})
 		}
 	}

@@ -44,7 +44,8 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 		if b.err = s.refuseParent(parent); b.err == nil {
 			b.err = err
 		}
-		if b.leaf, b.parent = s.ID(parent), bytes.Clone(line.Get("id")); s.Version < 2 { // its line has no id
+		b.leaf, b.parent = s.ID(parent), bytes.Clone(line.Get("id"))
+		if s.Version < 2 { // its line has no id
 			b.parent = jsonl.AppendQuoted(nil, b.leaf)
 		}
 		if before, ok := line.Get("timestamp").Millis(); ok {

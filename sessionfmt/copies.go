@@ -261,7 +261,8 @@ func (db *database) fill(to *os.File, name string) error {
 		most = db.disk.mostUnpacked(info.Size(), true)
 	}
 	n, err := io.Copy(&capped{to, most, most}, plain)
-	if db.size += n; err != nil {
+	db.size += n
+	if err != nil {
 		return copyError(err)
 	}
 	return nil

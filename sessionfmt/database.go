@@ -19,7 +19,8 @@ import (
 // name.
 func inDatabase(disk Disk, name string) (file, id string) {
 	file, id = filepath.Split(name)
-	if file = filepath.Clean(file); id == "" {
+	file = filepath.Clean(file)
+	if id == "" {
 		return name, ""
 	}
 	if info, err := disk.Stat(file); err != nil || !info.Mode().IsRegular() {

@@ -92,11 +92,13 @@ func (s *Session) readDocument(workers int, opt Options) error {
 		err = s.scan(s.src, s.own.size, workers, opt, a.merge)
 	}
 	for _, u := range messages {
-		if s.Coverage.passed = lines; err == nil {
+		s.Coverage.passed = lines
+		if err == nil {
 			err = a.merge(u)
 		}
 	}
-	if s.Coverage.passed = lines + doc.last - 1; err != nil {
+	s.Coverage.passed = lines + doc.last - 1
+	if err != nil {
 		return err
 	}
 	return a.end()
@@ -114,7 +116,8 @@ func (s *Session) readMessages(x *indexer, opt Options) (units []*unit, err erro
 		for found, broken = in.More(); found && broken == nil; found, broken = in.More() {
 			if len(u.records) == atOnce {
 				u = &unit{}
-				if units = append(units, u); opt.Progress != nil {
+				units = append(units, u)
+				if opt.Progress != nil {
 					opt.Progress(in.Offset(), src.size)
 				}
 			}

@@ -236,7 +236,8 @@ func (s *Session) foreignFindings() error {
 		if typ == "" {
 			what = "without a type that is known"
 		}
-		s.found.add("unknown-type", s.Coverage.strange[typ], "", "%s %s: kept, and in no context", plural(s.Coverage.Unknown[typ], "line"), what)
+		s.found.add("unknown-type", s.Coverage.strange[typ], "", "%s %s: kept, and in no context",
+			plural(s.Coverage.Unknown[typ], "line"), what)
 	}
 	if s.dialect.Version == nil {
 		return nil
@@ -257,7 +258,8 @@ func (s *Session) foreignFindings() error {
 		version := s.dialect.Version(first).Text()
 		s.wroteIt = cmp.Or(s.wroteIt, version)
 		if version != "" && dialect.Older(s.dialect.Newest, version) {
-			s.find("too-new", i, "version %s of %s wrote it, and the newest known is %s: its rules may differ", Quote(version), s.dialect.Name, s.dialect.Newest)
+			s.find("too-new", i, "version %s of %s wrote it, and the newest known is %s: its rules may differ",
+				Quote(version), s.dialect.Name, s.dialect.Newest)
 			break
 		}
 	}

@@ -101,7 +101,8 @@ func (s *Session) Requests(yield func(dialect.Recorded, error) bool) {
 	var failed error
 	lines := func(yield func(int, jsonl.Value) bool) {
 		for l, err := range s.Lines {
-			if failed = err; err != nil {
+			failed = err
+			if err != nil {
 				return
 			}
 			if v, bad := jsonl.ParseValue(l.Raw); bad == nil && !yield(l.Number, v) {

@@ -89,7 +89,8 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	}
 	if kind.IsEntry() {
 		s.tableRoom()
-		if rec.parent = a.none; a.leaf >= 0 {
+		rec.parent = a.none
+		if a.leaf >= 0 {
 			rec.parent, rec.up = s.records[a.leaf].id, uint32(a.leaf+1)
 		}
 		slot, tag := s.slot(id)

@@ -108,10 +108,12 @@ func (p *spliced) ReadAt(buf []byte, off int64) (n int, err error) {
 		}
 		want := min(int64(len(buf)-n), p.sizes[k]-off)
 		m, err := part.ReadAt(buf[n:n+int(want)], off)
-		if n += m; int64(m) < want {
+		n += m
+		if int64(m) < want {
 			return n, err
 		}
-		if off = 0; n == len(buf) {
+		off = 0
+		if n == len(buf) {
 			return n, nil
 		}
 	}

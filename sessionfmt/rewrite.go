@@ -99,7 +99,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	size := 0
 	for {
 		parts = append(parts, bytes.Clone(raw))
-		if size += len(raw); err != bufio.ErrBufferFull {
+		size += len(raw)
+		if err != bufio.ErrBufferFull {
 			break
 		}
 		raw, err = in.ReadSlice('\n')

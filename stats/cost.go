@@ -140,7 +140,8 @@ func (s *CostSum) add(c *call) {
 		s.Calls.Unpriced++
 		s.Calls.Unpriceable++
 	}
-	if s.Cost.Total += c.dollars; c.pricing <= estimated {
+	s.Cost.Total += c.dollars
+	if c.pricing <= estimated {
 		s.Cost.Recorded += c.dollars
 	}
 	s.Tokens.Input += c.input

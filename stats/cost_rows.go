@@ -22,10 +22,11 @@ type CostRow struct {
 
 // CostKeys are the keys of a row; those not requested are empty.
 type CostKeys struct {
-	Session  string `json:"session,omitempty"`  // the header's id
-	Project  string `json:"project,omitempty"`  // the header's folder
-	Agent    string `json:"agent,omitempty"`    // that wrote the session
-	Month    string `json:"month,omitempty"`    // `2026-01`, in UTC (of `ctxtool cost`, local time); as the next two absent of a call without time
+	Session string `json:"session,omitempty"` // the header's id
+	Project string `json:"project,omitempty"` // the header's folder
+	Agent   string `json:"agent,omitempty"`   // that wrote the session
+	// `2026-01`, in UTC (of `ctxtool cost`, local time); as the next two absent of a call without time
+	Month    string `json:"month,omitempty"`
 	Week     string `json:"week,omitempty"`     // `2026-W05`
 	Day      string `json:"day,omitempty"`      // `2026-01-31`
 	Provider string `json:"provider,omitempty"` // as the calls name it

@@ -49,23 +49,30 @@ type Growth struct {
 	Compactions int         `json:"compactions"`     // how many, as the next two of what marks stand for
 	Truncations int         `json:"truncations"`
 	Edits       int         `json:"edits"`
-	Requests    []GrowthRow `json:"requests"`             // in order
-	Now         GrowthRow   `json:"now"`                  // the same of the next request, without `entry`; its `size` is `context` of `ctxtool ls`
-	Calibrated  *Calibrated `json:"calibrated,omitempty"` // with `--calibrate`: the factor of the model, see the lens `calibration`
+	Requests    []GrowthRow `json:"requests"` // in order
+	// the same of the next request, without `entry`; its `size` is `context` of `ctxtool ls`
+	Now GrowthRow `json:"now"`
+	// with `--calibrate`: the factor of the model, see the lens `calibration`
+	Calibrated *Calibrated `json:"calibrated,omitempty"`
 }
 
 // A GrowthRow is a request with the size of its context in tokens (docs/figures.md): the recorded
 // size of its prompt, or an estimate. That of the next request is the size of the context now.
 type GrowthRow struct {
-	Request   int     `json:"request"`            // from 0
-	Entry     string  `json:"entry,omitempty"`    // its answer
-	Size      int64   `json:"size"`               // what the provider recorded of the prompt; else the context after the last recorded answer and an estimate of what came since
-	Estimated bool    `json:"estimated"`          // nothing is recorded of the prompt itself
-	Tokens    int     `json:"tokens"`             // prompt, tools and messages as counted
-	Recorded  int64   `json:"recorded,omitempty"` // the provider's: input, cache reads and cache writes; absent without any
-	Window    int64   `json:"window,omitempty"`   // of the model; absent if unknown
-	Share     float64 `json:"share,omitempty"`    // `size` of `window`
-	Marks     string  `json:"marks,omitempty"`    // what happened since the request before, each letter once: `C` a compaction, `T` a tool result that was cut or a transform that shortened, `E` an edit
+	Request int    `json:"request"`         // from 0
+	Entry   string `json:"entry,omitempty"` // its answer
+	// what the provider recorded of the prompt; else the context after the last recorded answer and an estimate of what
+	// came since
+	Size      int64 `json:"size"`
+	Estimated bool  `json:"estimated"` // nothing is recorded of the prompt itself
+	Tokens    int   `json:"tokens"`    // prompt, tools and messages as counted
+	// the provider's: input, cache reads and cache writes; absent without any
+	Recorded int64   `json:"recorded,omitempty"`
+	Window   int64   `json:"window,omitempty"` // of the model; absent if unknown
+	Share    float64 `json:"share,omitempty"`  // `size` of `window`
+	// what happened since the request before, each letter once: `C` a compaction, `T` a tool result that was cut or a
+	// transform that shortened, `E` an edit
+	Marks string `json:"marks,omitempty"`
 }
 
 // A growthWalk follows the path.
@@ -114,7 +121,8 @@ func (w *growthWalk) step(a *pathEntry, before int) {
 		w.mark("E", &g.Edits)
 		from = line.Get("replacement")
 	}
-	cut := from.Get("details").Get("truncation").Get("truncated").Truthy() || kind == jsonl.Bash && from.Get("truncated").Truthy()
+	cut := from.Get("details").Get("truncation").Get("truncated").Truthy() ||
+		kind == jsonl.Bash && from.Get("truncated").Truthy()
 	if cut || isCut(from.Get("content").ContentText()) {
 		w.mark("T", &g.Truncations)
 	}
@@ -122,7 +130,8 @@ func (w *growthWalk) step(a *pathEntry, before int) {
 
 // cutMarks match what marks truncated text: by gsh and others that prune like it
 // (docs/policies.md 2.3), and by y-agent (4.2).
-var cutMarks = lazy.Regexp(`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n|\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]$|\n\[truncated\]$`)
+var cutMarks = lazy.Regexp(
+	`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n|\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]$|\n\[truncated\]$`)
 
 // mayBeCut reports whether a line may have the text or the details of a cut: it has their words, or
 // escaped letters. That takes less time than reading the line.
@@ -133,7 +142,8 @@ func mayBeCut(line jsonl.Value) bool {
 }
 
 func isCut(text string) bool {
-	return (strings.Contains(text, " bytes omitted) ...") || strings.HasSuffix(text, "]")) && cutMarks().MatchString(text)
+	return (strings.Contains(text, " bytes omitted) ...") || strings.HasSuffix(text, "]")) &&
+		cutMarks().MatchString(text)
 }
 
 // request records a request by its answer.
@@ -148,7 +158,8 @@ func (w *growthWalk) request(a *pathEntry, q *ledger.Request, before int) {
 		w.window, _, err = w.l.Replay.Window(ref)
 		w.l.fail(err)
 	}
-	row := GrowthRow{Request: int(a.Request), Entry: w.l.Session.ID(int(a.Record)), Tokens: before, Window: w.window, Marks: w.marks}
+	row := GrowthRow{Request: int(a.Request), Entry: w.l.Session.ID(int(a.Record)), Tokens: before, Window: w.window,
+		Marks: w.marks}
 	if row.Size = cmp.Or(int64(q.Context), int64(before)); !q.Failed && q.Size() > 0 {
 		row.Recorded, row.Size = q.Size(), q.Size()
 	}
@@ -215,9 +226,11 @@ func (p *GrowthPart) sheets() []table.Sheet {
 	}
 	return []table.Sheet{{
 		Notes: calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated }),
-		Table: table.Of(p.Sessions, table.Fields("session=file:path* requests peak:tokens share:share? now=now.size:tokens~ "+
-			"C=compactions? T=truncations? E=edits? $", col[*Growth]{Name: "growth", Value: func(g *Growth) any { return g.sizes() }},
-		)),
+		Table: table.Of(p.Sessions,
+			table.Fields("session=file:path* requests peak:tokens share:share? now=now.size:tokens~ "+
+				"C=compactions? T=truncations? E=edits? $",
+				col[*Growth]{Name: "growth", Value: func(g *Growth) any { return g.sizes() }},
+			)),
 	}}
 }
 
@@ -236,8 +249,10 @@ func (g *Growth) sheet() table.Sheet {
 	}
 	s := table.Sheet{Chart: &table.Chart{}, Table: table.Stream(g.rows, table.Fields(
 		"request entry:entry $ "+counted+"=tokens:tokens~ recorded:tokens? window:tokens? $ marks",
-		col[*GrowthRow]{Name: "size", Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.Marked(r.Estimated, r.Size) }},
-		col[*GrowthRow]{Name: "share", Unit: table.Share, Value: func(r *GrowthRow) any { return table.If(r.Window > 0, r.Share) }},
+		col[*GrowthRow]{Name: "size", Unit: table.Tokens,
+			Value: func(r *GrowthRow) any { return table.Marked(r.Estimated, r.Size) }},
+		col[*GrowthRow]{Name: "share", Unit: table.Share,
+			Value: func(r *GrowthRow) any { return table.If(r.Window > 0, r.Share) }},
 	))}
 	for r := range g.rows {
 		mark := byte(0) // the most important one

@@ -34,23 +34,26 @@ var sessionLens = Lens{
 // branches, including those with the id of a later one, as in pi's own numbers
 // (docs/session-format.md 8.4).
 type SessionPart struct {
-	Sessions    int            `json:"sessions"`        // those that were read
-	Messages    int            `json:"messages"`        // entries that are messages
-	Roles       map[string]int `json:"roles"`           // of them; `other` is an unknown role, `none` an entry without message
-	Turns       int            `json:"turns"`           // prompts of the user
-	Requests    int            `json:"requests"`        // answers of models
-	StopReasons map[string]int `json:"stopReasons"`     // requests by how their answer ended, `none` where it does not say
-	Models      []ModelCount   `json:"models"`          // the most used first
-	Calls       ToolCount      `json:"toolCalls"`       // of all tools together, without `tool`
-	Tools       []ToolCount    `json:"tools"`           // by tool, the most called first
-	LostResults int            `json:"lostResults"`     // results whose call is nowhere
-	Branches    int            `json:"branches"`        // leaves of the tree
-	Compactions int            `json:"compactions"`     // of any agent: entries of this type, and transforms with their effect or name, one and its shadow once
-	Summaries   int            `json:"branchSummaries"` // entries of this type, as the next two
-	Edits       int            `json:"edits"`
-	Transforms  int            `json:"transforms"`
-	Time        TimeSpan       `json:"time"`        // when it was written
-	LongPrompts LongPrompts    `json:"longPrompts"` // prompts that took many requests
+	Sessions int `json:"sessions"` // those that were read
+	Messages int `json:"messages"` // entries that are messages
+	// of them; `other` is an unknown role, `none` an entry without message
+	Roles    map[string]int `json:"roles"`
+	Turns    int            `json:"turns"`    // prompts of the user
+	Requests int            `json:"requests"` // answers of models
+	// requests by how their answer ended, `none` where it does not say
+	StopReasons map[string]int `json:"stopReasons"`
+	Models      []ModelCount   `json:"models"`      // the most used first
+	Calls       ToolCount      `json:"toolCalls"`   // of all tools together, without `tool`
+	Tools       []ToolCount    `json:"tools"`       // by tool, the most called first
+	LostResults int            `json:"lostResults"` // results whose call is nowhere
+	Branches    int            `json:"branches"`    // leaves of the tree
+	// of any agent: entries of this type, and transforms with their effect or name, one and its shadow once
+	Compactions int         `json:"compactions"`
+	Summaries   int         `json:"branchSummaries"` // entries of this type, as the next two
+	Edits       int         `json:"edits"`
+	Transforms  int         `json:"transforms"`
+	Time        TimeSpan    `json:"time"`        // when it was written
+	LongPrompts LongPrompts `json:"longPrompts"` // prompts that took many requests
 
 	modelAt map[[2]string]int // indexes into Models and Tools, until they are sorted
 	toolAt  map[string]int
@@ -63,8 +66,8 @@ type ModelCount struct {
 	Requests int    `json:"requests"` // that it answered
 }
 
-// A TimeSpan is the time from the first to the last message (docs/figures.md, "Time"). Seconds is the length of the span,
-// or the sum over several sessions.
+// A TimeSpan is the time from the first to the last message (docs/figures.md, "Time"). Seconds is the length of the
+// span, or the sum over several sessions.
 type TimeSpan struct {
 	First   string  `json:"first,omitempty"` // timestamp of the earliest message
 	Last    string  `json:"last,omitempty"`  // timestamp of the latest message
@@ -76,10 +79,12 @@ type TimeSpan struct {
 // LongPrompts are prompts with more requests than gsh allows (max_iterations, docs/policies.md
 // 2.6). On several branches, the longest counts.
 type LongPrompts struct {
-	Limit   int          `json:"limit"`   // `--max-iterations`
-	Count   int          `json:"count"`   // prompts that took more requests than that; where paths part, the longest counts
-	Most    int          `json:"most"`    // requests that any prompt took
-	Prompts []LongPrompt `json:"prompts"` // the prompts, those with the most requests first, at most 20; `text` is the first words
+	Limit int `json:"limit"` // `--max-iterations`
+	// prompts that took more requests than that; where paths part, the longest counts
+	Count int `json:"count"`
+	Most  int `json:"most"` // requests that any prompt took
+	// the prompts, those with the most requests first, at most 20; `text` is the first words
+	Prompts []LongPrompt `json:"prompts"`
 }
 
 // A LongPrompt is one of them. Text is its first words.
@@ -106,7 +111,8 @@ func readSession(l *lensRun) {
 	p := newSessionPart(cmp.Or(l.MaxIterations, 25))
 	p.Sessions = 1
 	l.Report.Session = p
-	calls := &callBook{sum: p, each: l.each, record: -1, open: map[string][]openCall{}, strange: map[string]strangeResult{}}
+	calls := &callBook{sum: p, each: l.each, record: -1, open: map[string][]openCall{},
+		strange: map[string]strangeResult{}}
 	l.Records = append(l.Records, func(r *jsonl.Picked) { p.take(calls, r) })
 	l.Indexed = append(l.Indexed, func() {
 		calls.close()
@@ -156,7 +162,8 @@ func (p *SessionPart) take(calls *callBook, r *jsonl.Picked) {
 }
 
 func (p *SessionPart) model(m ModelCount) {
-	rowOf(&p.Models, p.modelAt, [2]string{m.Provider, m.Model}, ModelCount{m.Provider, m.Model, 0}).Requests += m.Requests
+	rowOf(&p.Models, p.modelAt, [2]string{m.Provider, m.Model},
+		ModelCount{m.Provider, m.Model, 0}).Requests += m.Requests
 }
 
 // take makes the span include a time.
@@ -268,7 +275,8 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 		p.Time.take(t.First, t.first)
 		p.Time.take(t.Last, t.last)
 	}
-	p.LongPrompts.Prompts = filed(p.LongPrompts.Prompts, one.LongPrompts.Prompts, file, func(l *LongPrompt) *string { return &l.File })
+	p.LongPrompts.Prompts = filed(p.LongPrompts.Prompts, one.LongPrompts.Prompts, file,
+		func(l *LongPrompt) *string { return &l.File })
 	p.LongPrompts.cut()
 }
 
@@ -291,7 +299,8 @@ func (p *SessionPart) sheets() []table.Sheet {
 		s.Notes = []string{fmt.Sprintf("and %d more", more)}
 	}
 	tools := table.Sheet{Title: "tool calls", Table: table.Of(p.Tools, table.Fields[ToolCount](
-		"tool* calls? ok? error? blocked? skipped? aborted? unanswered? nested? asked=askedBytes:bytes? got=gotBytes:bytes?",
+		"tool* calls? ok? error? blocked? skipped? aborted? unanswered? nested? asked=askedBytes:bytes? "+
+			"got=gotBytes:bytes?",
 	))}
 	return withRows([]table.Sheet{p.sheet(), tools, s.Of(p.Sessions > 1)})
 }

@@ -98,7 +98,8 @@ func (b *callBook) result(m *jsonl.Message) {
 	}
 	last := len(calls) - 1
 	b.settle(calls[last], r)
-	if b.open[id] = calls[:last]; last == 0 {
+	b.open[id] = calls[:last]
+	if last == 0 {
 		delete(b.open, id)
 	}
 }

@@ -297,7 +297,8 @@ func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice) 
 	}
 	return inParallel(e, files, func(f listedFile, show func(done, size int64)) *check.Report {
 		mine := opt
-		if mine.Open.Progress = show; len(files) == 1 {
+		mine.Open.Progress = show
+		if len(files) == 1 {
 			e.collect(10) // there is hardly any garbage
 		}
 		r := check.File(f.path, mine)

@@ -322,7 +322,8 @@ func (o *patchOptions) exec(e *env, arg string) error {
 		from, to, both := strings.Cut(o.request, "..")
 		var err, wrong error
 		o.run.From, err = strconv.Atoi(from)
-		if o.run.To = o.run.From; both {
+		o.run.To = o.run.From
+		if both {
 			o.run.To, wrong = strconv.Atoi(to)
 		}
 		if cmp.Or(err, wrong) != nil || o.run.From < 0 || o.run.To < o.run.From {

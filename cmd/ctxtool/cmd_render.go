@@ -131,7 +131,8 @@ func (o *renderOptions) render(e *env, args []string) error {
 func (o *renderOptions) write(e *env, p *page.Page) error {
 	asset := p.Asset
 	found, err := o.publish(e, p.Session, func(scan func(int, []byte), last bool) document {
-		if p.Scan, p.Asset = scan, nil; last {
+		p.Scan, p.Asset = scan, nil
+		if last {
 			p.Asset = asset
 		}
 		return p

@@ -105,7 +105,8 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	found, err := o.publish(e, s, func(scan func(int, []byte), last bool) document {
 		r = replay.New(s, opt)
 		h := o.page(e, r, opt.Leaf, o.output)
-		if h.Scan = scan; !last {
+		h.Scan = scan
+		if !last {
 			h.Split = 0
 		}
 		return h

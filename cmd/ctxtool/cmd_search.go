@@ -354,7 +354,8 @@ func (o *searchOptions) lastCommands(e *env, args []string) error {
 		return usagef("--recent %d: must not be negative, but for -1", o.recent)
 	case o.recent == -1:
 		text, err := e.setting("ambient-commands")
-		if o.recent = 5; err == nil && text != "" {
+		o.recent = 5
+		if err == nil && text != "" {
 			o.recent, err = strconv.Atoi(text)
 		}
 		if err != nil {

@@ -201,7 +201,8 @@ func baselineFromFull(text string) (*prompt.Baseline, error) {
 			b.Limit, _ = strconv.ParseInt(line[len("- context window: "):], 10, 64)
 		case section == "Options" && line == "```json", section == "System (parts)" && line == "```text":
 			body, next := fenced(lines, i+1)
-			if i = next; section == "Options" {
+			i = next
+			if section == "Options" {
 				v, err := jsonl.ParseValue([]byte(body))
 				if err != nil {
 					return nil, fmt.Errorf("options: %w", err)

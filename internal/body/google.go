@@ -136,7 +136,8 @@ func googleItems(r *request) iter.Seq2[any, error] {
 			return content("model", googleAnswer(r, m))
 		}
 		result, images := googleResult(r, m)
-		if results = append(results, result); images == nil {
+		results = append(results, result)
+		if images == nil {
 			return nil
 		}
 		return append(end(), content("user", images)...)

@@ -95,7 +95,8 @@ func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	if report.Total.Of = "path"; opt.All {
+	report.Total.Of = "path"
+	if opt.All {
 		report.Total.Of = "file"
 	}
 	report.Total.Hidden, report.Total.Reading = c.hidden, l.Replay.Session.Reading()

@@ -156,7 +156,8 @@ func (q *outgoing) number() {
 			at, first, before = at+1, 0, side
 		}
 		m.at, m.first = at, first
-		if first += len(m.blocks); m.kind == jsonl.ToolResult { // one block, whatever is in it
+		first += len(m.blocks)
+		if m.kind == jsonl.ToolResult { // one block, whatever is in it
 			first = m.first + 1
 		}
 	}

@@ -44,7 +44,8 @@ func refuseVersion(s *sessionfmt.Session) error {
 		return nil
 	}
 	return &sessionfmt.Error{
-		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),
+		Pos:  sessionfmt.Pos{File: s.Name},
+		Err:  fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),
 		Hint: "use a newer ctxtool, if there is one",
 	}
 }
@@ -116,7 +117,8 @@ func (r *Repair) Close() {
 func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 	number := 0
 	for c, err := range r.withoutAppended {
-		if number = c.Number; !yield(c, err) || err != nil {
+		number = c.Number
+		if !yield(c, err) || err != nil {
 			return
 		}
 	}
@@ -124,7 +126,8 @@ func (r *Repair) Changes(yield func(sessionfmt.Change, error) bool) {
 		added := bytes.Split(bytes.TrimSuffix(r.tail.Lines(), []byte{'\n'}), []byte{'\n'})
 		yield(sessionfmt.Change{
 			Line: sessionfmt.Line{Number: number + 1, Record: -1}, New: added,
-			Notes: append([]string{fmt.Sprintf("%s appended %s", plural(len(added), "entry is", "entries are"), r.why[0])}, r.why[1:]...),
+			Notes: append([]string{fmt.Sprintf("%s appended %s", plural(len(added), "entry is", "entries are"),
+				r.why[0])}, r.why[1:]...),
 		}, nil)
 	}
 }
@@ -219,7 +222,8 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 	for _, f := range x.report.Findings {
 		if Find(f.Code).mend&passes != 0 {
 			return nil, nil, nil, &sessionfmt.Error{
-				Pos: sessionfmt.Pos{File: r.was.Name}, Err: fmt.Errorf("the repaired file still has %s on line %d: nothing is written", f.Code, f.Line),
+				Pos:  sessionfmt.Pos{File: r.was.Name},
+				Err:  fmt.Errorf("the repaired file still has %s on line %d: nothing is written", f.Code, f.Line),
 				Hint: "this is a mistake in ctxtool; please report it with the file, if you can",
 			}
 		}
@@ -238,7 +242,8 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 }
 
 // respool opens the session that the changes produce.
-func respool(name string, changes iter.Seq2[sessionfmt.Change, error], opt sessionfmt.Options) (*sessionfmt.Session, error) {
+func respool(name string, changes iter.Seq2[sessionfmt.Change, error],
+	opt sessionfmt.Options) (*sessionfmt.Session, error) {
 	in, out := io.Pipe()
 	go func() {
 		w := bufio.NewWriterSize(out, 64<<10)

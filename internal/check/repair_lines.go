@@ -108,7 +108,8 @@ func (m *lineRepair) broken(c *sessionfmt.Change) {
 	c.Out = c.Raw
 	switch {
 	case len(records) > 0:
-		c.Notes = append(c.Notes, fmt.Sprintf("%s saved out of it; the rest is no record", plural(len(records), "record is", "records are")))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s saved out of it; the rest is no record",
+			plural(len(records), "record is", "records are")))
 	case !c.Ended:
 		c.Notes = append(c.Notes, "the torn end is taken out")
 	default:

@@ -133,7 +133,8 @@ func (m *linkRepair) ancestor(id string) (rec int, known bool) {
 		}
 	}
 	for _, w := range way {
-		if m.lost[w] = id; !known {
+		m.lost[w] = id
+		if !known {
 			delete(m.lost, w)
 		}
 	}

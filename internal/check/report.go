@@ -139,7 +139,8 @@ func (r *Report) fix(f *Finding) string {
 	case fix == accepts && r.Certainty != nil:
 		fix = "ctxtool import FILE -o - | ctxtool repair --provider PROVIDER - -o NEW.jsonl"
 	case strings.HasPrefix(fix, "ctxtool") && r.Certainty != nil:
-		if fix = explains + f.Code; !appends {
+		fix = explains + f.Code
+		if !appends {
 			fix = converts
 		}
 	case strings.HasPrefix(fix, "ctxtool") && r.Version > 3, fix == omits && f.Entry == "":

@@ -133,7 +133,8 @@ func (x *subject) run(s *sessionfmt.Session) {
 		x.fails(x.unread)
 	}
 	if x.more > 0 && x.opt.Choice.has("more") {
-		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File, Text: fmt.Sprintf("%d more findings, not listed", x.more)})
+		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File,
+			Text: fmt.Sprintf("%d more findings, not listed", x.more)})
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { // those of the file itself come first
 		if a.File != b.File && (a.File == r.File || b.File == r.File) {
@@ -169,7 +170,8 @@ func (x *subject) take(found []sessionfmt.Finding) {
 			continue
 		}
 		x.check = Find(f.Code)
-		if x.check == nil || !x.opt.Choice.has(f.Code) || x.check.file != nil || x.check.record != nil && x.s.Dialect() == nil {
+		if x.check == nil || !x.opt.Choice.has(f.Code) || x.check.file != nil ||
+			x.check.record != nil && x.s.Dialect() == nil {
 			continue // its check has its own function
 		}
 		x.addAt(sessionfmt.Pos{File: f.File, Line: f.Line, Entry: f.Entry}, "%s", f.Text)

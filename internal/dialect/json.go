@@ -18,7 +18,8 @@ type JSON struct {
 // as reading its JSON would, whose size is returned, 0 for none.
 func (w *JSON) Append(dst []byte, s *Source, e *Entry, said *jsonl.Message) (out []byte, size int) {
 	w.said, w.size = said, 0
-	if w.out = append(dst, `{"type":`...); e.Type.Exists() {
+	w.out = append(dst, `{"type":`...)
+	if e.Type.Exists() {
 		w.out = append(w.out, e.Type...)
 	} else {
 		w.out = jsonl.AppendQuoted(w.out, s.Kind.Type())

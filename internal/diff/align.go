@@ -81,7 +81,8 @@ func (d *Difference) unmoved() []bool {
 			continue
 		}
 		k := sort.Search(len(ends), func(k int) bool { return b.pair[ends[k]] >= i })
-		if before[j] = -1; k > 0 {
+		before[j] = -1
+		if k > 0 {
 			before[j] = ends[k-1]
 		}
 		if k == len(ends) {
@@ -224,7 +225,8 @@ func (d *Difference) change(j int, still bool) (MessageChange, error) {
 	old := a.ms[i]
 	same := d.cause.span != nil && old.Place() == m.Place()
 	if alike := same || a.digests[i].Content == b.digests[j].Content; alike {
-		if row.Respelt = false; !same {
+		row.Respelt = false
+		if !same {
 			was, err := a.value(i)
 			if err != nil {
 				return row, err
@@ -238,7 +240,8 @@ func (d *Difference) change(j int, still bool) (MessageChange, error) {
 	}
 	switch {
 	case same || a.digests[i].Content == b.digests[j].Content:
-		if row.Change = Kept; !still {
+		row.Change = Kept
+		if !still {
 			row.Change, row.Cause = Moved, d.cause.moved(m)
 		}
 		return row, nil

@@ -62,7 +62,8 @@ func (x *exam) dead() (all []Line, err error) {
 		if l == nil {
 			continue
 		}
-		if l.Text = phrase.Count(len(r.Changes), w.thing) + w.which; w.pass == &compact.Prune && !x.Brief {
+		l.Text = phrase.Count(len(r.Changes), w.thing) + w.which
+		if w.pass == &compact.Prune && !x.Brief {
 			if l.Text, err = x.olds(v, r.Changes, l.Text); err != nil {
 				return nil, err
 			}

@@ -63,7 +63,8 @@ type story struct {
 }
 
 func newStory(f *stats.Facts) (*story, error) {
-	t := &story{Facts: f, l: f.Replay.NewReader(), lines: f.Session.NewReader(), calls: map[int32]int{}, done: make([]bool, len(f.Calls))}
+	t := &story{Facts: f, l: f.Replay.NewReader(), lines: f.Session.NewReader(), calls: map[int32]int{},
+		done: make([]bool, len(f.Calls))}
 	n := f.Session.Len()
 	t.told, t.place, t.said, t.compact = make([]int32, n), make([]int32, n), make([]bool, n), make([]bool, n)
 	for _, rec := range f.Compacts {
@@ -167,7 +168,8 @@ func (t *story) tell(w *bufio.Writer, leaf int, number int32) (finals, error) {
 	// What another trajectory tells is copied as far as the first request had it.
 	first := slices.IndexFunc(asked, func(q *ledger.Request) bool { return !b.again(int(q.Record)) })
 	for i, q := range asked[max(0, first):] {
-		s := &state{n: q.Messages.Len(), listed: q.Messages.Listed(), kept: int(q.Kept), piece: q.Messages.Piece, request: q, tokens: int64(q.Context)}
+		s := &state{n: q.Messages.Len(), listed: q.Messages.Listed(), kept: int(q.Kept), piece: q.Messages.Piece,
+			request: q, tokens: int64(q.Context)}
 		if i == 0 {
 			s.kept = 0
 		}

@@ -108,7 +108,8 @@ func (p *pages) next() any {
 	}
 	if p.optional {
 		level := p.levels[0]
-		if p.levels = p.levels[1:]; level == 0 {
+		p.levels = p.levels[1:]
+		if level == 0 {
 			return nil
 		}
 	}

@@ -88,7 +88,8 @@ func (d *digest) add(s *Session) {
 			d.commands[c.Command] = have
 		}
 		have.times += c.Times
-		if have.last = c.OK; !c.OK {
+		have.last = c.OK
+		if !c.OK {
 			have.times = 0 // it did not work when it was last run
 		}
 	}
@@ -113,7 +114,8 @@ func (d *digest) add(s *Session) {
 
 // outside reports whether a path leads out of the project.
 func outside(name string) bool {
-	return name == "" || strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") || strings.HasPrefix(name, "../") || strings.Contains(name, ":\\")
+	return name == "" || strings.HasPrefix(name, "/") || strings.HasPrefix(name, "~") ||
+		strings.HasPrefix(name, "../") || strings.Contains(name, ":\\")
 }
 
 // text returns the digest with a limit of lines per part.
@@ -125,7 +127,8 @@ func (d *digest) text(most int) string {
 		lines   []string
 	}{
 		{"Overview", d.overview(most)}, {"Structure", d.structure(most)}, {"Key Files", d.keyFiles(most)},
-		{"Commands That Worked", d.worked(most)}, {"Patterns", d.patterns(most)}, {"Dependencies", d.dependencies(most)},
+		{"Commands That Worked", d.worked(most)}, {"Patterns", d.patterns(most)},
+		{"Dependencies", d.dependencies(most)},
 		{fmt.Sprintf("Current State (as of %s)", day(d.last.Ended)), d.state(most)},
 	} {
 		if len(part.lines) > 0 {
@@ -141,7 +144,8 @@ func (d *digest) overview(most int) []string {
 	if last := day(d.last.Ended); last != span {
 		span += " to " + last
 	}
-	lines := []string{fmt.Sprintf("From %s of %s in %s. They were for:", phrase.Count(len(d.sessions), "session"), span, code(d.last.CWD))}
+	lines := []string{fmt.Sprintf("From %s of %s in %s. They were for:", phrase.Count(len(d.sessions), "session"), span,
+		code(d.last.CWD))}
 	for _, s := range slices.Backward(d.sessions) {
 		if s.Goal != "" && len(lines) <= min(most, 8) {
 			lines = append(lines, fmt.Sprintf("- %s (%s)", plain(s.Goal, 160), day(s.Began)))
@@ -185,7 +189,8 @@ func tree(lines, names []string, indent string) []string {
 			lines = append(lines, indent+name)
 			continue
 		}
-		if below = append(below, name[len(folder)+1:]); i+1 < len(names) && strings.HasPrefix(names[i+1], folder+"/") {
+		below = append(below, name[len(folder)+1:])
+		if i+1 < len(names) && strings.HasPrefix(names[i+1], folder+"/") {
 			continue
 		}
 		for {

@@ -89,7 +89,9 @@ func Update(existing, text string, settled func(issue string) bool) string {
 		s := &all[i]
 		if s.name() == issueHeading && settled != nil {
 			s.lines = slices.DeleteFunc(s.lines, func(line string) bool {
-				return ours[mark(line)] && !slices.ContainsFunc(added, func(a section) bool { return slices.Contains(a.lines, line) }) && settled(key(line))
+				return ours[mark(line)] &&
+					!slices.ContainsFunc(added, func(a section) bool { return slices.Contains(a.lines, line) }) &&
+					settled(key(line))
 			})
 		}
 		for _, line := range s.lines {
@@ -157,7 +159,10 @@ func (s *section) merge(from *section, ours, now map[string]bool) {
 	}
 	mine := func(line string) bool { return line != "" && ours[mark(line)] }
 	if name := from.name(); name == goalHeading || name == taskHeading {
-		if theirs := slices.ContainsFunc(s.lines, func(line string) bool { return strings.TrimSpace(line) != "" && !mine(line) }); !theirs {
+		if theirs := slices.ContainsFunc(s.lines, func(line string) bool {
+			return strings.TrimSpace(line) != "" &&
+				!mine(line)
+		}); !theirs {
 			s.lines = slices.Clone(from.lines)
 			for _, line := range s.lines {
 				now[mark(line)] = true
@@ -253,7 +258,8 @@ func Inert(text, existing string) string {
 
 // ours reports whether the heading is one of notes.
 func (s *section) ours() bool {
-	return slices.Contains(Headings, s.name()) || strings.HasPrefix(s.heading, title) || strings.HasPrefix(s.heading, projectTitle)
+	return slices.Contains(Headings, s.name()) || strings.HasPrefix(s.heading, title) ||
+		strings.HasPrefix(s.heading, projectTitle)
 }
 
 // Valid reports whether a text has a heading of notes.

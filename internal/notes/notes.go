@@ -105,7 +105,8 @@ const title = "# Session Memory: "
 const projectTitle = "## Project: "
 
 // settling are words of sentences that state a decision, not only a reason.
-var settling = []string{"instead of", "rather than", "decided", " chose ", "going with", "go with ", "i'll use", "i will use", "we'll use", "switched to", "bumped", "kept ", "made "}
+var settling = []string{"instead of", "rather than", "decided", " chose ", "going with", "go with ", "i'll use",
+	"i will use", "we'll use", "switched to", "bumped", "kept ", "made "}
 
 // supposing are the beginnings of sentences without a decision.
 var supposing = strings.Fields("if you your instead would could should maybe wait, let hmm,")
@@ -134,7 +135,8 @@ func (s *Session) decisions() (lines []string) {
 		first, _, _ := strings.Cut(lower, " ")
 		has := func(w string) bool { return strings.Contains(lower, w) }
 		switch {
-		case fragment(lower), !slices.ContainsFunc(settling, has), slices.ContainsFunc(wondering, has), slices.Contains(supposing, first):
+		case fragment(lower), !slices.ContainsFunc(settling, has), slices.ContainsFunc(wondering, has),
+			slices.Contains(supposing, first):
 			continue
 		case slices.ContainsFunc(describing, has) && !has("decided"):
 			continue
@@ -292,9 +294,14 @@ func reason(words, asked, commit string, files int) string {
 // announcing are beginnings of sentences before what will be done, vague the words of sentences
 // that do not say what, and reacting the beginnings of remarks about what was found.
 var (
-	announcing = []string{"now let's ", "now let me ", "let me also ", "let me now ", "let me ", "let's ", "i'll also ", "i'll now ", "i'll ", "i will ", "now ", "then ", "first, ", "next, ", "also ", "ok, ", "good, "}
-	vague      = strings.Fields("i we to need now the a it this that them these those also again all same issue problem thing fix do update change make check look at see properly correctly right too here there one more is be can for and")
-	reacting   = []string{"that ", "this ", "that's ", "oh", "wait", "i see", "hmm", "actually", "perfect", "great", "good", "yes", "you're", "the issue", "the problem", "it looks", "looks like", "there's", "there are", "there is"}
+	announcing = []string{"now let's ", "now let me ", "let me also ", "let me now ", "let me ", "let's ", "i'll also ",
+		"i'll now ", "i'll ", "i will ", "now ", "then ", "first, ", "next, ", "also ", "ok, ", "good, "}
+	vague = strings.Fields("i we to need now the a it this that them these those also again all same issue " +
+		"problem thing fix do update change make check look at see properly correctly right too here there one more " +
+		"is be can for and")
+	reacting = []string{"that ", "this ", "that's ", "oh", "wait", "i see", "hmm", "actually", "perfect", "great",
+		"good", "yes", "you're", "the issue", "the problem", "it looks", "looks like", "there's",
+		"there are", "there is"}
 )
 
 // purpose returns what a sentence before a change gives as its purpose, without what announces
@@ -310,7 +317,10 @@ func purpose(sentence string) string {
 		first, size := utf8.DecodeRuneInString(sentence)
 		sentence = string(unicode.ToUpper(first)) + sentence[size:]
 	}
-	words := strings.FieldsFunc(strings.ToLower(sentence), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(".,:;-", r) })
+	words := strings.FieldsFunc(strings.ToLower(sentence), func(r rune) bool {
+		return unicode.IsSpace(r) ||
+			strings.ContainsRune(".,:;-", r)
+	})
 	if len(words) < 3 || !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(vague, w) }) {
 		return ""
 	}
@@ -346,7 +356,10 @@ func opening(text string, most int) string {
 func plain(text string, most int) string {
 	words := strings.Fields(strings.NewReplacer("<!--", "", "**", "").Replace(text))
 	words = slices.DeleteFunc(words, func(w string) bool { // lines that are drawn
-		return len(w) > 3 && !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+		return len(w) > 3 && !strings.ContainsFunc(w, func(r rune) bool {
+			return unicode.IsLetter(r) ||
+				unicode.IsDigit(r)
+		})
 	})
 	text = strings.TrimLeft(strings.Join(words, " "), "#->+ ")
 	if len(text) <= most {

@@ -132,7 +132,8 @@ func (textPen) fence(dst []byte, _ string, text []byte) []byte {
 }
 
 func (p textPen) open(dst []byte, t title) []byte {
-	if dst = p.inline(dst, t.before); t.code != "" {
+	dst = p.inline(dst, t.before)
+	if t.code != "" {
 		dst = p.inline(append(dst, ' '), t.code)
 	}
 	return append(p.inline(dst, t.after), "\n\n"...)
@@ -293,7 +294,8 @@ func (f *folder) reduce(limit, mark int) bool {
 		if u.shape == brief {
 			was = int(u.brief)
 		}
-		if u.shape = d.to; d.to == brief {
+		u.shape = d.to
+		if d.to == brief {
 			left += int(u.brief) - was
 		} else {
 			left += mark*(1-f.beside(d.unit, -1)-f.beside(d.unit, 1)) - was

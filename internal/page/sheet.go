@@ -216,7 +216,8 @@ const longLine = 200
 // oneLine returns a command's first line, cut to longLine.
 func oneLine(text string) string {
 	first, more, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if first = strings.TrimSpace(first); strings.TrimSpace(more) != "" {
+	first = strings.TrimSpace(first)
+	if strings.TrimSpace(more) != "" {
 		first += " …"
 	}
 	return phrase.Cut(first, longLine)

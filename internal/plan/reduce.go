@@ -171,7 +171,8 @@ func Exec(file string, s *sessionfmt.Session, x *hook.Exec, given, stored bool) 
 	p := New("patch", file, s)
 	p.Run, p.fresh, p.promise = run, run.Print, run.Promise
 	rules := x.Replay.Rules.Decide(s, x.Replay.Leaf)
-	if p.Rules = rules.String(); stored && run.Stored() && rules == replay.ByPi {
+	p.Rules = rules.String()
+	if stored && run.Stored() && rules == replay.ByPi {
 		return nil, &sessionfmt.Error{
 			Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("it has no patches, and pi does not read them"),
 			Hint: "--rules envelope asks for a session with the patches of the hook",

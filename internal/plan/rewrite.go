@@ -116,7 +116,8 @@ func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, er
 	p := New("migrate", file, s)
 	p.promise = keeps(s, s.Leaf())
 	r := &Rewrite{From: m.From, To: m.To, Compactions: string(m.Compaction), Changes: m.Changes, Same: m.Current()}
-	if p.Rewrite = r; m.Turned > 0 {
+	p.Rewrite = r
+	if m.Turned > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d compactions become patches", m.Turned))
 		if m.Turned == 1 {
 			r.Notes[0] = "1 compaction becomes a patch"

@@ -195,7 +195,8 @@ func barePNG(b []byte) []byte {
 		if pictureChunks[name] {
 			out = append(out, b[i:min(end, len(b))]...)
 		}
-		if i = end; name == "IEND" {
+		i = end
+		if name == "IEND" {
 			break
 		}
 	}

@@ -164,7 +164,8 @@ var builtinRules = sync.OnceValues(func() (*ruleFile, error) {
 	}
 	own := all.Rules
 	all.Rules = append(slices.DeleteFunc(theirs.Rules, func(r *rule) bool {
-		return slices.Contains(all.Without, r.ID) || slices.ContainsFunc(own, func(o *rule) bool { return o.ID == r.ID })
+		return slices.Contains(all.Without, r.ID) ||
+			slices.ContainsFunc(own, func(o *rule) bool { return o.ID == r.ID })
 	}), own...)
 	return all, nil
 })
@@ -319,7 +320,8 @@ func ParseValues(file string, data []byte) (values []string, err error) {
 		case len(line) >= MinValue:
 			values = append(values, line)
 		case line != "":
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: file, Line: n + 1}, Err: fmt.Errorf("must have at least %d bytes", MinValue)}
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: file, Line: n + 1},
+				Err: fmt.Errorf("must have at least %d bytes", MinValue)}
 		}
 	}
 	return values, nil

@@ -90,7 +90,8 @@ func readRules(data []byte, check bool) (*ruleFile, error) {
 			continue
 		}
 		if !names().MatchString(r.ID) {
-			return nil, fmt.Errorf("rule %q: an id must be letters, digits, - and _, at most 64", sessionfmt.Quote(r.ID))
+			return nil, fmt.Errorf("rule %q: an id must be letters, digits, - and _, at most 64",
+				sessionfmt.Quote(r.ID))
 		}
 		r.Allowlists, r.global = both(r.Allowlist, r.Allowlists), global
 		if err := r.prepare(check); err != nil {
@@ -162,7 +163,8 @@ func (r *rule) locate(re *syntax.Regexp) {
 		r.gated = r.gated || !r.hasKeyword(lowerASCII(a.text))
 	}
 	r.class = syntax.Inst{Op: syntax.InstRune, Rune: class}
-	r.whole, r.first, r.afterOne = lazy.Regexp(r.Regex), lazy.Regexp(`\A(?:`+r.Regex+`)`), lazy.Regexp(`\A(?s:.)(?:`+r.Regex+`)`)
+	r.whole, r.first, r.afterOne = lazy.Regexp(r.Regex), lazy.Regexp(`\A(?:`+r.Regex+`)`),
+		lazy.Regexp(`\A(?s:.)(?:`+r.Regex+`)`)
 	r.prog = sync.OnceValue(func() *syntax.Prog {
 		prog, _ := syntax.Compile(rest.Simplify()) // cannot fail for a valid expression
 		return prog
@@ -192,7 +194,8 @@ var errEmptyList = errors.New("is empty")
 
 // hasKeyword reports whether a text contains a keyword, or the rule has none.
 func (r *rule) hasKeyword(text string) bool {
-	return len(r.Keywords) == 0 || slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(text, word) })
+	return len(r.Keywords) == 0 ||
+		slices.ContainsFunc(r.Keywords, func(word string) bool { return strings.Contains(text, word) })
 }
 
 func (a *allowlist) prepare(check bool) error {

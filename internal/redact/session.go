@@ -26,7 +26,8 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 		more := yield(func(dst io.Writer, from io.Reader) error {
 			if r.opt.StructureOnly {
 				head := bufio.NewReaderSize(from, mostHead)
-				if from = head; !structured(head) {
+				from = head
+				if !structured(head) {
 					return errStructure
 				}
 			}

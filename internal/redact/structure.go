@@ -30,7 +30,8 @@ func sized(text []byte) bool { return bytes.HasPrefix(text, []byte{'['}) && size
 var sizes = lazy.Regexp(`^\[\d+ characters?\](?:-\d+)?$`)
 
 // errStructure refuses to leave only the structure of a session whose format says nothing here.
-var errStructure = errors.New("--structure-only reads sessions of pi, codex, claude, gsh and openclaw only: of others the structure would not remain")
+var errStructure = errors.New("--structure-only reads sessions of pi, codex, claude, gsh and openclaw only: of " +
+	"others the structure would not remain")
 
 // mostHead is how far into a file its first line is looked at, bytes.
 const mostHead = 1 << 20

@@ -56,7 +56,8 @@ func (k *prefixed) prepare() error {
 // run returns where the characters of the set end, from text[at] on, or dots follow.
 func (k *prefixed) run(text []byte, at int) int {
 	end := at
-	for most := min(len(text), at+longestToken); end < most && k.in[text[end]] && (text[end] != '.' || end+1 == most || text[end+1] != '.'); end++ {
+	for most := min(len(text), at+longestToken); end < most && k.in[text[end]] && (text[end] != '.' || end+1 == most ||
+		text[end+1] != '.'); end++ {
 	}
 	for end > at && (text[end-1] == '.' || text[end-1] == '-' && end < len(text)) {
 		end-- // the end of a sentence, or a dash
@@ -287,13 +288,16 @@ func (j judge) secret(text, match []byte) bool {
 	case !secretName().Match(name):
 		return m.random() && !digest().Match(text)
 	}
-	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 || m.chosen() && (passwordName().Match(name) || pathName().Match(name))
+	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 ||
+		m.chosen() && (passwordName().Match(name) || pathName().Match(name))
 }
 
 var (
 	publicName   = lazy.Regexp(`(?i)public|primary|foreign|partition|sort`)
 	passwordName = lazy.Regexp(`(?i)passw(?:or)?d|passphrase|passcode`)
 	pathName     = lazy.Regexp(`(?i)pwd\W*$`) // also the working directory
-	secretName   = lazy.Regexp(`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|(?:access|master|encryption).?key|auth|private|account|cred`)
-	digest       = lazy.Regexp(`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
+	secretName   = lazy.Regexp(
+		`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|(?:access|master|encryption).?key|auth|private|account|cred`)
+	digest = lazy.Regexp(
+		`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
 )

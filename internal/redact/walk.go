@@ -68,7 +68,8 @@ func (w *walker) walk(b []byte) bool {
 		if len(w.stack) == 0 {
 			return i == len(b)
 		}
-		if i = jsonl.SkipSpace(b, i+1); w.stack[len(w.stack)-1].object {
+		i = jsonl.SkipSpace(b, i+1)
+		if w.stack[len(w.stack)-1].object {
 			i = w.key(b, i)
 		}
 	}

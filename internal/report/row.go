@@ -195,7 +195,8 @@ func (w *rower) price() {
 	w.key, w.buf = models.CallKey(w.buf, c[5], c[0], c[1], w.usage)
 	w.output = int(u.Output)
 	cost, recorded := w.table.Paid(&u, c[2], c[3], c[4])
-	if w.cost = cost; !recorded {
+	w.cost = cost
+	if !recorded {
 		w.has |= computed
 	}
 }

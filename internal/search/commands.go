@@ -104,8 +104,9 @@ func (s *searcher) logged(ses *sessionfmt.Session, add func(i int, e Event)) err
 			}
 		case jsonl.ToolResult:
 			text := string(d.buf[:d.own])
-			if e = (Event{Event: "tool_result", Tool: d.m.Tool.Text(),
-				Output: text}); commands[d.m.CallID.Text()] != "" {
+			e = (Event{Event: "tool_result", Tool: d.m.Tool.Text(),
+				Output: text})
+			if commands[d.m.CallID.Text()] != "" {
 				e = Event{Event: "bash_exec", Command: commands[d.m.CallID.Text()], Stdout: text}
 			}
 		}

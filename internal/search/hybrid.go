@@ -91,7 +91,8 @@ func (r *Results) leave(most int) {
 		for i := range s.found {
 			all = append(all, &s.found[i])
 		}
-		slices.SortFunc(all[from:], func(a, b *found) int { return cmp.Compare(a.at, b.at) }) // as several CPUs found them
+		// as several CPUs found them
+		slices.SortFunc(all[from:], func(a, b *found) int { return cmp.Compare(a.at, b.at) })
 	}
 	slices.SortStableFunc(all, func(a, b *found) int { return cmp.Compare(b.score, a.score) })
 	stays := map[*found]bool{}

@@ -246,7 +246,8 @@ func (s *searcher) file(f File) (out *searched) {
 	}
 	in, err := s.opt.Open.Disk.Open(f.Name)
 	if err != nil {
-		if out.err = err; sessionfmt.IsDatabase(s.opt.Open.Disk, filepath.Dir(f.Name)) {
+		out.err = err
+		if sessionfmt.IsDatabase(s.opt.Open.Disk, filepath.Dir(f.Name)) {
 			out.err = nil // a session of it has no bytes to look at
 			if src := &sources[len(sources)-1]; src.has(s.opt) {
 				out.err = src.search(s, f, out)

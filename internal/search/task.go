@@ -24,11 +24,12 @@ const TaskSchema = "ctxtool/task/1"
 
 // A Task is what a folder and earlier sessions know about a task, in schema ctxtool/task/1.
 type Task struct {
-	Schema   string        `json:"schema"`
-	Task     string        `json:"task"`
-	Terms    []string      `json:"terms"`          // what was looked for: files, names, and other words
-	Files    []TaskFile    `json:"files"`          // those that were named first, then by the number of terms
-	Sessions []TaskSession `json:"sessions"`       // that were asked for that, or edited these files: those with most words of the task first, then the newest
+	Schema string     `json:"schema"`
+	Task   string     `json:"task"`
+	Terms  []string   `json:"terms"` // what was looked for: files, names, and other words
+	Files  []TaskFile `json:"files"` // those that were named first, then by the number of terms
+	// that were asked for that, or edited these files: those with most words of the task first, then the newest
+	Sessions []TaskSession `json:"sessions"`
 	Tokens   int           `json:"tokens"`         // of all items, by pi's estimate
 	Left     int           `json:"left,omitempty"` // items that --max-tokens had no room for
 }
@@ -90,8 +91,10 @@ const (
 )
 
 var (
-	fileNames = lazy.Regexp(`[\w./-]*\w\.(?:go|py|js|jsx|ts|tsx|java|kt|c|h|cc|cpp|hpp|rs|rb|php|cs|swift|sh|sql|html|css|json|ya?ml|toml|md|txt)\b`)
-	verbs     = strings.Fields("fix debug implement create add remove delete update modify refactor test check verify optimize bug new change make write")
+	fileNames = lazy.Regexp(
+		`[\w./-]*\w\.(?:go|py|js|jsx|ts|tsx|java|kt|c|h|cc|cpp|hpp|rs|rb|php|cs|swift|sh|sql|html|css|json|ya?ml|toml|md|txt)\b`)
+	verbs = strings.Fields("fix debug implement create add remove delete update modify refactor test check verify " +
+		"optimize bug new change make write")
 )
 
 // taskTerms returns what a task names: files, and other words.
@@ -99,7 +102,8 @@ func taskTerms(task string) (files, words []string) {
 	files = fileNames().FindAllString(task, -1)
 	rest := fileNames().ReplaceAllString(task, " ")
 	for _, w := range strings.FieldsFunc(rest, func(r rune) bool { return !isWord(r) && r != '_' }) {
-		if low := strings.ToLower(w); len(w) > 2 && !slices.Contains(verbs, low) && !slices.Contains(small, low) && !slices.Contains(words, w) {
+		if low := strings.ToLower(w); len(w) > 2 && !slices.Contains(verbs, low) && !slices.Contains(small, low) &&
+			!slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}
@@ -111,7 +115,8 @@ func taskTerms(task string) (files, words []string) {
 // is no limit.
 func ForTask(files []File, task, dir string, maxTokens int, opt Options) (*Task, error) {
 	named, words := taskTerms(task)
-	out := &Task{Schema: TaskSchema, Task: task, Terms: slices.Concat(named, words), Files: []TaskFile{}, Sessions: []TaskSession{}}
+	out := &Task{Schema: TaskSchema, Task: task, Terms: slices.Concat(named, words), Files: []TaskFile{},
+		Sessions: []TaskSession{}}
 	found, err := taskFiles(opt.Open.Disk, dir, named, words)
 	if err != nil {
 		return nil, err
@@ -150,7 +155,8 @@ func taskFiles(disk sessionfmt.Disk, dir string, named, words []string) (found [
 		below, _ := filepath.Rel(dir, name)
 		below = filepath.ToSlash(below)
 		info, err := f.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() > mostSource || strings.HasSuffix(name, ".jsonl") || isHidden(below) {
+		if err != nil || !info.Mode().IsRegular() || info.Size() > mostSource || strings.HasSuffix(name, ".jsonl") ||
+			isHidden(below) {
 			return
 		}
 		text, err := disk.ReadFile(name)
@@ -193,7 +199,8 @@ func isHidden(below string) bool {
 // bestFiles orders files, and leaves a few for each term.
 func bestFiles(found []TaskFile) []TaskFile {
 	slices.SortStableFunc(found, func(a, b TaskFile) int {
-		return cmp.Or(cmp.Compare(b.Why, a.Why), cmp.Compare(len(b.Terms), len(a.Terms)), cmp.Compare(b.Matches, a.Matches))
+		return cmp.Or(cmp.Compare(b.Why, a.Why), cmp.Compare(len(b.Terms), len(a.Terms)),
+			cmp.Compare(b.Matches, a.Matches))
 	})
 	of := map[string]int{}
 	var best []TaskFile
@@ -305,7 +312,8 @@ func (s *searcher) taskSession(f File, ses *sessionfmt.Session, about outline.Ab
 		case jsonl.ToolResult:
 			command, isCommand := commands[d.m.CallID.Text()]
 			if _, failed := d.ended(); isCommand && len(out.Edits) > 0 && failed {
-				out.Tried = append(out.Tried, Tried{ses.ID(i), outline.FirstWords(command), outline.FirstWords(activity.ErrorLine(string(d.buf)))})
+				out.Tried = append(out.Tried, Tried{ses.ID(i), outline.FirstWords(command),
+					outline.FirstWords(activity.ErrorLine(string(d.buf)))})
 				out.Tried = out.Tried[max(0, len(out.Tried)-mostTried):]
 			}
 		}
@@ -350,7 +358,8 @@ func (s *TaskSession) call(c *activity.Call, edited []TaskFile, id, asked string
 		return
 	}
 	for _, f := range edited {
-		if !slices.ContainsFunc(c.Paths, func(p string) bool { return strings.HasSuffix("/"+filepath.ToSlash(p), "/"+f.Path) }) {
+		if !slices.ContainsFunc(c.Paths,
+			func(p string) bool { return strings.HasSuffix("/"+filepath.ToSlash(p), "/"+f.Path) }) {
 			continue
 		}
 		at := slices.IndexFunc(s.Edits, func(e Edit) bool { return e.Path == f.Path })

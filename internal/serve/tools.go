@@ -114,7 +114,8 @@ func (in *input) value(name string) (word string) {
 		in.fail(name + ": must be a " + strings.Replace(want, "integer", "whole number", 1))
 	case name == "session":
 		file, err := in.locate(word)
-		if word = file; err != nil {
+		word = file
+		if err != nil {
 			in.fail(err.Error())
 		}
 	}

@@ -193,7 +193,8 @@ func (w *walk) stand(p *added) (c Change, err error) {
 		action = string(compact.Summarise)
 	}
 	c = w.changeOf(p.Origin().Record, action)
-	if c.Now = p.tokens; w.Options.Changes {
+	c.Now = p.tokens
+	if w.Options.Changes {
 		c.Text = text
 	}
 	return c, nil
@@ -206,7 +207,8 @@ func (w *walk) changeOf(rec int, action string) Change {
 		c.Entry, c.Line = sessionfmt.Quote(w.s.ID(rec)), w.s.Line(rec)
 	}
 	if i, ok := w.byRecord[rec]; ok {
-		if c.Message = i; action != string(compact.Summarise) {
+		c.Message = i
+		if action != string(compact.Summarise) {
 			c.Was = w.path.Size(i)
 		}
 	}

@@ -202,7 +202,8 @@ func (c *session) measure() error {
 		if err != nil {
 			return err
 		}
-		if c.from = from; window == 0 {
+		c.from = from
+		if window == 0 {
 			window, c.from = largest, "assumed"
 		}
 		c.windows = append(c.windows, window)

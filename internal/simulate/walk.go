@@ -233,7 +233,8 @@ func (w *walk) shared(row *cache.Row, x *cut, front, counted int64, compacts, ac
 		c.Kept, c.Messages, c.Again, c.Cause = last.kept, last.keptMessages, 0, ""
 		if last.kept < last.size {
 			c.Again = kept + int64(x.Again) - last.kept
-			if c.Cause = cache.CauseEdit; last.compacts {
+			c.Cause = cache.CauseEdit
+			if last.compacts {
 				c.Cause = cache.CauseCompaction
 			}
 		}

@@ -202,7 +202,8 @@ type wording struct {
 // differs.
 func (t *tracer) comparePrompt() {
 	changed, err := t.front.Follow(t.step)
-	if t.err = cmp.Or(t.err, err); !changed {
+	t.err = cmp.Or(t.err, err)
+	if !changed {
 		return
 	}
 	was, is := t.had, &t.front.Current

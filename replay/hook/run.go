@@ -188,7 +188,8 @@ func turnEnds(s *sessionfmt.Session, path []int) []bool {
 			if last >= 0 {
 				ends[last] = true
 			}
-			if last = -1; kind != jsonl.User {
+			last = -1
+			if kind != jsonl.User {
 				last = k
 			}
 		case kind == jsonl.ToolResult && last >= 0:

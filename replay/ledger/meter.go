@@ -146,7 +146,8 @@ func (b *Meter) Request(step replay.Step) (err error) {
 			return err
 		}
 	}
-	if q.Previous = b.last; b.last >= 0 {
+	q.Previous = b.last
+	if b.last >= 0 {
 		q.Kept = int32(is.Same(b.l.Requests[b.last].Messages))
 	}
 	if b.at, err = b.l.next(b.at, is); err != nil {

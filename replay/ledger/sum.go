@@ -236,7 +236,8 @@ func (v *View) Content(i int) uint64 {
 func (v *View) Common(o *View, i, j int) (n int) {
 	for i, j = v.Next(i), o.Next(j); i < v.End() && j < o.End(); i, j = v.Next(i), o.Next(j) {
 		start, to, block := v.q.Messages.Block(i)
-		if other, end, same := o.q.Messages.Block(j); block != nil && block == same && start == i && other == j && min(i-int(v.q.lead), j-int(o.q.lead)) > 0 {
+		if other, end, same := o.q.Messages.Block(j); block != nil && block == same && start == i && other == j &&
+			min(i-int(v.q.lead), j-int(o.q.lead)) > 0 {
 			had, _ := v.of(v.l.block(v.q.Messages, start, to, block))
 			n, i, j = n+had, to, end
 			continue

@@ -57,7 +57,8 @@ func (m Model) Paid(u *jsonl.Usage) (dollars float64, recorded, ok bool) {
 	case !m.Priced():
 		return 0, false, false
 	}
-	used := Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheWrite1h: u.CacheWrite1h}
+	used := Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		CacheWrite1h: u.CacheWrite1h}
 	return m.Price(used).Total, false, true
 }
 
@@ -93,7 +94,8 @@ func (t *Table) Priced(provider, asked, answered string) (m Model, known bool) {
 	defer func() { t.priced.Store(names, pricedModel{m, known}) }()
 	for _, id := range []string{asked, answered} {
 		found, _, ok := t.Lookup(provider, id)
-		if known = known || ok; ok && !m.Priced() {
+		known = known || ok
+		if ok && !m.Priced() {
 			m = found
 		}
 	}

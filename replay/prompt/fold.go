@@ -138,7 +138,8 @@ func (s *State) Sums() (parts, tools Sum) { return s.parts.sum(), s.tools.sum() 
 // units is Prompt.Units if the counter is pi's.
 func (s *State) Counts(c *tokens.Counter) (n weigh.Counts, units int) {
 	parts, tools := s.Sums()
-	if n.System, n.Tools = int(parts.tokens), int(tools.tokens); !c.ByText {
+	n.System, n.Tools = int(parts.tokens), int(tools.tokens)
+	if !c.ByText {
 		n.System = c.Of(int(parts.length))
 	}
 	n.Total = n.System + n.Tools

@@ -162,7 +162,10 @@ var (
 // atLines returns the matches that begin a line. An expression that begins with (?m)^ would be
 // tried at each byte; without, its first words are searched.
 func atLines(re *regexp.Regexp, text string) [][]int {
-	return slices.DeleteFunc(re.FindAllStringSubmatchIndex(text, -1), func(m []int) bool { return m[0] > 0 && text[m[0]-1] != '\n' })
+	return slices.DeleteFunc(re.FindAllStringSubmatchIndex(text, -1), func(m []int) bool {
+		return m[0] > 0 &&
+			text[m[0]-1] != '\n'
+	})
 }
 
 // A heading begins a section of a prompt.
@@ -261,7 +264,8 @@ func file(path string) Part { return Part{Name: "file " + path, File: path} }
 
 // How skills are listed.
 var (
-	skillItem = lazy.Regexp(`(?s) *<skill>\n *<name>([^<]*)</name>\n *<description>[^<]*</description>\n *<location>([^<]*)</location>\n *</skill>\n`)
+	skillItem = lazy.Regexp(
+		`(?s) *<skill>\n *<name>([^<]*)</name>\n *<description>[^<]*</description>\n *<location>([^<]*)</location>\n *</skill>\n`)
 )
 
 // inSkills splits a section of skills one by one.

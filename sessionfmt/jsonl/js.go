@@ -102,9 +102,11 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 		for i < len(s) && s[i] >= 0x20 && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
 			i++
 		}
-		if dst = append(dst, s[plain:i]...); i < len(s) {
+		dst = append(dst, s[plain:i]...)
+		if i < len(s) {
 			r, n := decode(string(s[i:min(i+surrogatePair, len(s))]))
-			if i += n; utf16.IsSurrogate(r) {
+			i += n
+			if utf16.IsSurrogate(r) {
 				dst = appendUnit(dst, uint16(r))
 			} else {
 				dst = appendQuotedRune(dst, r)

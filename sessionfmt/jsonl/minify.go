@@ -181,7 +181,8 @@ func (c *minifier) run(v Value) {
 		case ',':
 			c.endMember()
 			c.out = append(c.out, ',')
-			if i = SkipSpace(v, i+1); c.open[len(c.open)-1].object {
+			i = SkipSpace(v, i+1)
+			if c.open[len(c.open)-1].object {
 				i = c.key(v, i)
 			}
 		case '}', ']':

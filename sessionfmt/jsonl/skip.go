@@ -23,7 +23,8 @@ func (s *Skipper) Skip(part []byte) (n int, done bool) {
 				return bad.Offset + 1, true
 			}
 			s.in = false
-			if i = end; s.depth == 0 {
+			i = end
+			if s.depth == 0 {
 				return i, true
 			}
 			continue

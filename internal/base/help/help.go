@@ -184,7 +184,8 @@ const mostName = 30
 // flagRow is a flag as help lists it: its name with the name of its value, and its usage.
 func flagRow(f *pflag.Flag) (name, usage string) {
 	value, usage := pflag.UnquoteUsage(f)
-	if name = "--" + f.Name; f.Shorthand != "" {
+	name = "--" + f.Name
+	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
 	if value != "" {

@@ -160,7 +160,8 @@ func (w *writer) item(column int, mark, content []byte) {
 	at := w.content()
 	w.dst = appendRun(w.dst, ' ', at)
 	start := len(w.dst)
-	if w.dst = append(w.dst, mark...); ordered {
+	w.dst = append(w.dst, mark...)
+	if ordered {
 		w.dst = append(w.dst, ". "...)
 	} else {
 		w.dst = append(w.dst, "- "...)
@@ -207,7 +208,8 @@ func (w *writer) together(in func(k, column int, body []byte) bool) (length, lin
 		if !in(lines, column, body) {
 			break
 		}
-		if rest = after; len(body) > 0 {
+		rest = after
+		if len(body) > 0 {
 			length = len(w.rest) - len(rest)
 		}
 	}
@@ -222,7 +224,8 @@ func (w *writer) table(body []byte) int {
 	}
 	piped := body[0] == '|'
 	length, lines := w.together(func(k, _ int, body []byte) bool {
-		ruler := len(bytes.Trim(body, "|:- \t")) == 0 && bytes.IndexByte(body, '|') >= 0 && bytes.IndexByte(body, '-') >= 0
+		ruler := len(bytes.Trim(body, "|:- \t")) == 0 && bytes.IndexByte(body, '|') >= 0 &&
+			bytes.IndexByte(body, '-') >= 0
 		if k == 1 && ruler {
 			piped = false
 			return true

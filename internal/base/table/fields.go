@@ -82,7 +82,8 @@ func firstOf(row reflect.Value, ways [][][]int) (found reflect.Value) {
 			}
 			v = v.FieldByIndex(step)
 		}
-		if found = v; v.IsValid() && !v.IsZero() {
+		found = v
+		if v.IsValid() && !v.IsZero() {
 			break
 		}
 	}

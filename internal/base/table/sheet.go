@@ -43,7 +43,8 @@ func (s Sheet) Shown() Sheet {
 		shown = s.Few
 		s.Notes = append([]string{fmt.Sprintf("and %d more, which json has", len(all)-shown)}, s.Notes...)
 	}
-	if all = slices.Clip(all[:shown]); s.Total != nil {
+	all = slices.Clip(all[:shown])
+	if s.Total != nil {
 		all = append(all, s.Total)
 	}
 	s.Rows = slices.Values(all)

@@ -376,7 +376,8 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 	for _, id := range ids {
 		e := a.add(t, jsonl.ToolResult, l, after, side, of...)
 		a.results[maphash.String(a.seed, id)] = e
-		if after = e; answered {
+		after = e
+		if answered {
 			a.entries.At(e).of, a.entries.At(up).end = up, e
 			a.entries.At(e).upto = of[0].Off
 		}

@@ -53,7 +53,8 @@ func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, abov
 	}
 	of := a.entries.At(up).of
 	a.entries.At(e).of, a.entries.At(of).end = of, e
-	if a.entries.At(e).upto = a.entries.At(up).upto; up == of {
+	a.entries.At(e).upto = a.entries.At(up).upto
+	if up == of {
 		a.entries.At(e).upto = above.at.Off
 	}
 }

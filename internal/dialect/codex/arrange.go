@@ -258,7 +258,8 @@ func (a *arranger) answerless(t dialect.Tree, next dialect.Code) {
 	if l == nil || next == counted {
 		return
 	}
-	if a.bare = nil; next != compacted {
+	a.bare = nil
+	if next != compacted {
 		a.asked, a.open, a.counted = false, -1, true
 		t.Add(jsonl.Assistant, l, a.settings...)
 	}

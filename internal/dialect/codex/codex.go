@@ -146,7 +146,8 @@ func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
 	code, known := types[string(p.Type.Inside())]
 	switch {
 	case known:
-		if head.Code = code; code == settings {
+		head.Code = code
+		if code == settings {
 			head.Group = p.Message[4]
 		}
 	case !p.Type.Exists() && p.Line.Get("instructions").Exists():

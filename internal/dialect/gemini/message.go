@@ -133,7 +133,8 @@ func answer(r *chat.Reader, m *chat.Said, content []part) {
 			sent = append(sent, jsonl.Value("{}").With("functionCall", call))
 		}
 	}
-	if m.Blocks = r.Take(); len(sent) > 0 {
+	m.Blocks = r.Take()
+	if len(sent) > 0 {
 		m.Native = turn("model", sent)
 	}
 }

@@ -124,7 +124,8 @@ func (arranger) End(dialect.Tree) {}
 // makeEntry is the dialect's Make: the record with its id and parent first.
 func makeEntry(s *dialect.Source) {
 	e, record := s.Add(), s.Lines[len(s.Lines)-1].Get(event)
-	if e.Time = record.Get("timestamp"); s.Kind == jsonl.Unknown {
+	e.Time = record.Get("timestamp")
+	if s.Kind == jsonl.Unknown {
 		e.Type = s.Quoted(record.Get("type").Text())
 	}
 	for key, v := range record.Members {

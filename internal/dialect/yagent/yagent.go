@@ -62,7 +62,8 @@ func read(r *chat.Reader, line jsonl.Value) {
 	case role.Is("tool"):
 		m.Kind, m.Call, m.Untold = jsonl.ToolResult, f[4].Value, true
 	case role.Is("system"):
-		if m.Kind = jsonl.System; typ.IsString() {
+		m.Kind = jsonl.System
+		if typ.IsString() {
 			m.Kind, m.Type = jsonl.Custom, typ.Text()
 		}
 	case role.Is("assistant"):
@@ -77,7 +78,8 @@ func read(r *chat.Reader, line jsonl.Value) {
 		m.Native = line.AppendEdited(nil, jsonl.Field{Name: "message_id"}, jsonl.Field{Name: "timestamp"},
 			jsonl.Field{Name: "metadata"})
 	}
-	if r.Said = append(r.Said, m); m.Kind == jsonl.Assistant {
+	r.Said = append(r.Said, m)
+	if m.Kind == jsonl.Assistant {
 		used.add(r)
 	}
 }

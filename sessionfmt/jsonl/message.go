@@ -121,7 +121,8 @@ func (m *Message) ReadContent(c *Cursor, kind Kind) {
 	start := c.Offset()
 	if c.Peek() == '"' {
 		b := Block{Text: c.String()}
-		if b.Raw = b.Text.Value; kind != Assistant { // answers have no string content
+		b.Raw = b.Text.Value
+		if kind != Assistant { // answers have no string content
 			b.Kind = TextBlock
 		}
 		m.Blocks = append(m.Blocks, b)

@@ -310,7 +310,8 @@ func (a *Arranger) Begin(t dialect.Tree, l *dialect.Line) {
 		header.ID = nil
 	}
 	t.Add(jsonl.Header, &header)
-	if header.ID = nil; l.Code == titled {
+	header.ID = nil
+	if l.Code == titled {
 		t.Add(jsonl.SessionInfo, &header)
 	}
 }

@@ -261,7 +261,8 @@ func (a *arranger) send(m *message) {
 // request for it had them all.
 func (a *arranger) summarize(t dialect.Tree, m *message) {
 	asked := a.held
-	if a.held = nil; asked == nil {
+	a.held = nil
+	if asked == nil {
 		a.put(t, m, jsonl.Assistant)
 		return
 	}

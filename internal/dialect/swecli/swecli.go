@@ -217,7 +217,8 @@ func returned(r *chat.Reader, c *chat.Call, beside, time jsonl.Value) {
 		out = beside.Spelled()
 		for _, name := range []string{"error", "output", "result", "content"} {
 			if v := beside.Get(name); v.Truthy() {
-				if out = v.Spelled(); name == "error" {
+				out = v.Spelled()
+				if name == "error" {
 					failure = v
 				}
 				break

@@ -125,7 +125,6 @@ func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, 
 	if err = cmp.Or(err, o.prepare(e, files, true)); err != nil {
 		return usage(err)
 	}
-	e.frugal(name)
 	return o.carryOut(e, files)
 }
 
@@ -194,6 +193,7 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		to = "-"
 	}
 	if o.alone {
+		e.frugal(files[0].path)
 		p, err := o.make(e, files[0])
 		if p != nil {
 			defer p.Close()

@@ -30,7 +30,7 @@ type Compaction struct {
 	// facts of the dropped messages that the summary lacks, the most important first
 	Lost []Lost `json:"lost"`
 	// what later answers used of the dropped messages while no message of the context had it, as `simulate` finds
-	// regrets, the least likely to be chance first
+	// regrets, and what they read again; the least likely to be chance first
 	Used []Reused `json:"used"`
 }
 
@@ -198,7 +198,9 @@ func (t *tracing) uses() error {
 			}
 		}
 		for _, one := range removals.missed(i, int(a.number)) {
-			if one.Removed > 0 { // and not by an edit
+			// What was read again was forgotten, even if it has changed; a command run again after a change was not.
+			stale := one.Kind == Call && x.acts[one.Answer] && x.stale(one.Message, one.Answer)
+			if one.Removed > 0 && !stale { // and not by an edit
 				all = append(all, one)
 			}
 		}

@@ -92,7 +92,9 @@ func (r *Removals) Forget(answer int) {
 // order. A call whose result may have changed is none, nor is one short identifier.
 func (r *Removals) Regrets(request, answer int) (all []Regret) {
 	for _, one := range r.missed(request, answer) {
-		all = with(all, one)
+		if one.Kind != Call || !r.x.stale(one.Message, answer) {
+			all = with(all, one)
+		}
 	}
 	for i := range all {
 		all[i].Kind = all[i].kind()
@@ -109,12 +111,12 @@ func (r *Regret) kind() Kind {
 	return r.Kind
 }
 
-// missed is Regrets with one for each term.
+// missed is Regrets with one for each term, and with calls whose results may have changed.
 func (r *Removals) missed(request, answer int) (all []Regret) {
 	x, words := r.x, map[int]int{}
 	for _, t := range x.uses[answer] {
 		kind, last := order[x.kinds[t]], int(r.lost(t, int32(answer)))
-		if last < 0 || r.standing[t] > 0 || kind == Call && x.stale(last, answer) {
+		if last < 0 || r.standing[t] > 0 {
 			continue
 		}
 		if kind == word {

@@ -34,10 +34,16 @@ func TestUses(t *testing.T) {
 	user("u1", "look at src/outbox/queue.go and at src/outbox/never.go")
 	call("a1", "c1", "read", `{"path":"src/outbox/queue.go"}`)
 	result("r1", "c1", "read", "func (q *Queue) drainAll() {\n\tfor q.pending > 0 { q.flushOne() }\n}\nkeptWord1 droppedWord1 unusedWord1\n")
+	call("b1", "c7", "bash", `{"command":"go test"}`)
+	result("s1", "c7", "bash", "fails")
+	call("e1", "c8", "edit", `{"path":"src/outbox/queue.go","old":"a","new":"b"}`)
+	result("t1", "c8", "edit", "done")
 	user("u2", "keptWord1 is here")
 	add("k", `"type":"compaction","summary":"a summary","firstKeptEntryId":"u2","tokensBefore":1`)
 	call("a2", "c2", "read", `{"path":"src/outbox/queue.go"}`)
 	result("r2", "c2", "read", "nothing")
+	call("b2", "c9", "bash", `{"command":"go test"}`)
+	result("s2", "c9", "bash", "passes")
 	call("a3", "c3", "edit", `{"path":"./outbox/queue.go","old":"\tfor q.pending > 0 { q.flushOne() }","new":"keptWord1 droppedWord1"}`)
 
 	s := must.Get(sessionfmt.OpenReader("s", strings.NewReader(file.String()), sessionfmt.Options{}))
@@ -54,11 +60,11 @@ func TestUses(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s of %s:%s", use.Kind, use.What, use.Entry, by))
 	}
 	want := []string{
-		"call read src/outbox/queue.go of r1: a2/1",
-		"path src/outbox/queue.go of a1: a2/1",
-		"line for q.pending > 0 { q.flushOne() } of r1: a3/2",
-		"identifier droppedWord1 of r1: a3/2",
-		"identifier flushOne of r1: a3/2",
+		"call read src/outbox/queue.go of r1: a2/3",
+		"path src/outbox/queue.go of e1: a2/3",
+		"line for q.pending > 0 { q.flushOne() } of r1: a3/5",
+		"identifier droppedWord1 of r1: a3/5",
+		"identifier flushOne of r1: a3/5",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("used:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

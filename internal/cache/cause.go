@@ -144,10 +144,11 @@ func (c *accountant) lost(k int32, e *ledger.Request, known beginning) (lost int
 		c.fresh = c.l.First()
 	}
 	v, q := c.view(k), &c.l.Requests[k]
-	from := v.Index(c.messagesOf(known))
-	_, all := v.Total()
-	_, before := v.Until(from)
-	lost = all - before
+	from := c.trie.index(known.node, c.sent[k].prefix.node, k)
+	_, lost = v.Total()
+	if known.node >= 0 {
+		lost -= int64(c.trie.nodes[known.node].tokens)
+	}
 	for i, m := range c.l.Added(k) {
 		if i >= from && v.Has(i) && c.fresh.Of(&m) >= k {
 			lost -= int64(m.Tokens)
@@ -187,27 +188,28 @@ func (c *accountant) why(b *Break, of, k int32, known beginning) {
 			return kind == jsonl.ThinkingChange || op == "options_set" && !line.Get("reasoning").IsNull()
 		})
 	default:
-		c.whyMessage(b, of, k, between)
+		c.whyMessage(b, of, k, known.node, between)
 	}
 }
 
 // whyMessage finds why request k has another message than request of at the break.
-func (c *accountant) whyMessage(b *Break, of, k int32, between []int32) {
-	was, is := c.view(of), c.view(k)
+func (c *accountant) whyMessage(b *Break, of, k, known int32, between []int32) {
+	was := c.view(of)
 	if b.At < was.Cached() {
-		c.searchMessages(b, between, originAt(&was, b.At), originAt(&is, b.At))
+		c.searchMessages(b, between, c.originAfter(known, of), c.originAfter(known, k))
 		return
 	}
 	b.Cause = CauseUncached
 	if n, _ := was.Until(c.l.Requests[of].Messages.Len()); b.At >= n {
 		b.Cause = CauseEphemeral
 	}
-	c.searchTail(b, originAt(&was, b.At))
+	c.searchTail(b, c.originAfter(known, of))
 }
 
-// originAt returns the origin of message n of a request; its Record is -1 if there is none.
-func originAt(v *ledger.View, n int) origin.Origin {
-	i := v.Index(n)
+// originAfter returns the origin of a request's message after a prefix; its Record is -1 if there
+// is none.
+func (c *accountant) originAfter(known, k int32) origin.Origin {
+	v, i := c.view(k), c.trie.index(known, c.sent[k].prefix.node, k)
 	if i >= v.End() {
 		return origin.Origin{Record: -1, By: -1, Op: -1}
 	}

@@ -108,24 +108,32 @@ func (t *trie) size(n int32) int {
 // request shares with another one is found by comparing their lists, which skips what both store
 // together, so nodes between are not visited.
 func (t *trie) add(k, last int32) int32 {
-	v, n, size := t.view(k), last, 0
+	v, n, of := t.view(k), last, int32(-1) // compared with request of
+	i, j := v.Next(0), 0
 	if q := &t.l.Requests[k]; last >= 0 {
-		before, kept := t.view(q.Previous), int(q.Kept)
-		size, _ = v.Until(kept)
-		size += v.Common(&before, kept, kept)
+		of = q.Previous
+		before := t.view(of)
+		i, j = v.Common(&before, int(q.Kept), int(q.Kept))
 	}
+	size, tokens := v.Until(i)
 	var passed []int32
 	for {
-		size = min(size, t.size(n))
+		if size > t.size(n) {
+			size, of = t.size(n), -1
+			i = v.Next(v.Index(size))
+			_, tokens = v.Until(i)
+		}
 		for n >= 0 && t.size(t.nodes[n].parent) >= size {
 			n = t.nodes[n].parent
 		}
 		if t.size(n) > size { // within the edge to n
-			if n = t.split(n, size); n >= 0 {
-				passed = append(passed, n)
+			if t.nodes[n].request != of {
+				other := t.view(t.nodes[n].request)
+				j = other.Next(other.Index(size))
 			}
+			n = t.split(n, size, int32(j), int32(tokens))
+			passed = append(passed, n)
 		}
-		i := v.Next(v.Index(size))
 		next := int32(-1)
 		if i < v.End() {
 			if next = t.below(n, v.Content(i)); next < 0 {
@@ -139,8 +147,13 @@ func (t *trie) add(k, last int32) int32 {
 			return n
 		}
 		n = t.nodes[next].end
-		other := t.view(t.nodes[n].request)
-		if size += v.Common(&other, i, other.Next(other.Index(size))); size >= t.size(next) {
+		of, j = t.nodes[n].request, int(t.nodes[next].from)
+		other := t.view(of)
+		if t.nodes[next].request != of {
+			j = other.Next(other.Index(size))
+		}
+		i, j = v.Common(&other, i, j)
+		if size, tokens = v.Until(i); size >= t.size(next) {
 			passed = append(passed, next)
 		}
 	}
@@ -187,19 +200,13 @@ func (t *trie) append(parent, k int32, from int) int32 {
 	return n
 }
 
-// split makes a prefix of that size a node, above the one to whose edge it belongs.
-func (t *trie) split(n int32, size int) int32 {
-	if size == 0 {
-		return -1
-	}
-	below := &t.nodes[n]
-	v := t.view(below.request)
-	i := v.Next(v.Index(size))
-	_, tokens := v.Until(i)
-	mid := int32(len(t.nodes))
+// split makes a prefix of that size a node, above the one to whose edge it belongs, whose messages
+// go on at index from of their list.
+func (t *trie) split(n int32, size int, from, tokens int32) int32 {
+	below, mid := &t.nodes[n], int32(len(t.nodes))
 	t.link(below.parent, t.content(n), mid, n)
-	next := node{below.parent, int32(size) - 1, int32(tokens), below.request, below.from, n, below.end, -1}
-	below.parent, below.from = mid, int32(i)
+	next := node{below.parent, int32(size) - 1, tokens, below.request, below.from, n, below.end, -1}
+	below.parent, below.from = mid, from
 	t.nodes = append(t.nodes, next)
 	return mid
 }
@@ -323,13 +330,25 @@ func (t *trie) kept(at beginning, time int64) (kept beginning, by use) {
 	return noBeginning, use{request: -1}
 }
 
-// above returns the ancestor of a node at that depth.
+// above returns the first node on the way to another one that has at least that depth.
 func (t *trie) above(n, depth int32) int32 {
-	for t.nodes[t.head[n]].depth > depth {
-		n = t.nodes[t.head[n]].parent
+	for up := t.nodes[t.head[n]].parent; t.size(up) > int(depth); up = t.nodes[t.head[n]].parent {
+		n = up
 	}
 	chain := t.order[t.place[t.head[n]] : t.place[n]+1]
 	return chain[sort.Search(len(chain)-1, func(i int) bool { return t.nodes[chain[i]].depth >= depth })]
+}
+
+// index returns the index of the first message after a prefix in the list of request k, all of
+// which is node whole.
+func (t *trie) index(n, whole, k int32) int {
+	v, size := t.view(k), t.size(n)
+	if whole >= 0 {
+		if next := &t.nodes[t.above(whole, int32(size))]; next.parent == n && next.request == k {
+			return int(next.from)
+		}
+	}
+	return v.Index(size)
 }
 
 // tokensOf returns the counted tokens of a prefix, 0 for noBeginning.

@@ -231,32 +231,26 @@ func (v *View) Content(i int) uint64 {
 	return v.l.Measure(number, v.q.Messages.Numbered(number)).Content
 }
 
-// Common returns how many messages of two views have the same content one after the other, from an
-// index of each on. What both store together needs no look.
-func (v *View) Common(o *View, i, j int) (n int) {
+// Common returns the indexes at which the contents of two views first differ, from an index of each
+// on. What both store together needs no look.
+func (v *View) Common(o *View, i, j int) (int, int) {
 	for i, j = v.Next(i), o.Next(j); i < v.End() && j < o.End(); i, j = v.Next(i), o.Next(j) {
 		start, to, block := v.q.Messages.Block(i)
 		if other, end, same := o.q.Messages.Block(j); block != nil && block == same && start == i && other == j &&
 			min(i-int(v.q.lead), j-int(o.q.lead)) > 0 {
-			had, _ := v.of(v.l.block(v.q.Messages, start, to, block))
-			n, i, j = n+had, to, end
+			i, j = to, end
 			continue
 		}
 		if same := v.uncached(o, i, j); same > 0 {
-			loose := v.q.loose
-			if i+same < v.q.Messages.Len() {
-				loose = o.q.loose
-			}
-			had, _ := v.of(loose)
-			n, i, j = n+had, i+same, j+same
+			i, j = i+same, j+same
 			continue
 		}
 		if v.Content(i) != o.Content(j) {
 			break
 		}
-		n, i, j = n+1, i+1, j+1
+		i, j = i+1, j+1
 	}
-	return n
+	return i, j
 }
 
 // uncached returns how many uncached messages another view has in the same place, of indexes at which

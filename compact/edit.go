@@ -297,13 +297,15 @@ const bugHint = "this is a bug in ctxtool; please report it, with the file if po
 // A sum identifies the content of a message.
 type sum [sha256.Size]byte
 
-// sumOf returns the sum of a content. A string has that of an array with one text block, which
-// pi makes of it in an edit.
-func sumOf(content value) sum {
+// sumOf returns the sum of a content.
+func sumOf(content value) sum { return sha256.Sum256(inBlocks(content).AppendMinified(nil)) }
+
+// inBlocks returns a content, of a string an array with one text block, which pi makes of it in an edit.
+func inBlocks(content value) value {
 	if content.IsString() {
 		content = append(appendTextBlock(value{'['}, content), ']')
 	}
-	return sha256.Sum256(content.AppendMinified(nil))
+	return content
 }
 
 // messages returns the sums of the messages of a context that the intent keeps, in order, and of

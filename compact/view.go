@@ -17,10 +17,10 @@ import (
 // A Place is a message of a context, without its text.
 type Place struct {
 	Kind   jsonl.Kind // from its role in the session
+	Sent   bool       // it is a message of the request
+	Cached bool       // it is in the cached list
 	Origin origin.Origin
-	Index  int  // in the envelope
-	Sent   bool // it is a message of the request
-	Cached bool // it is in the cached list
+	Index  int // in the envelope
 	// Tokens are pi's estimate of a message that is not a user message, an answer or a result,
 	// as it is stored, not as it is sent (docs/session-format.md 8.1). It is 0 for those three,
 	// which count by their texts.

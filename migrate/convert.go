@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -296,14 +297,13 @@ func (c *converter) withPrompts(i int, messages []jsonl.Value) ([]jsonl.Value, e
 
 // sameContext is the error of two sessions whose messages differ at their leaves.
 func sameContext(was, is *sessionfmt.Session) error {
-	a, err := messages(was)
-	b, err2 := messages(is)
-	if err = cmp.Or(err, err2); err != nil {
+	wasSaid, err := saidAt(was)
+	isSaid, failed := saidAt(is)
+	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
-	wasSaid, isSaid := saidOf(a), saidOf(b)
 	for k := range max(len(wasSaid), len(isSaid)) {
-		if k >= len(wasSaid) || k >= len(isSaid) || !bytes.Equal(wasSaid[k], isSaid[k]) {
+		if k >= len(wasSaid) || k >= len(isSaid) || wasSaid[k] != isSaid[k] {
 			err := fmt.Errorf("converted, its context would differ from message %d on", k)
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name}, Err: err}
 		}
@@ -311,36 +311,44 @@ func sameContext(was, is *sessionfmt.Session) error {
 	return nil
 }
 
-// messages are those of the context at a session's leaf, in the form in which pi sends them.
-func messages(s *sessionfmt.Session) (all []jsonl.Value, err error) {
+// saidAt is what the messages of the context at a session's leaf say, in the form in which pi sends them.
+func saidAt(s *sessionfmt.Session) ([]sum, error) {
 	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
 		return nil, err
 	}
 	var f form
+	var all said
 	for m, err := range e.CachedMessages() {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, f.message(m.Raw, nil, false))
+		all.add(f.message(m.Raw, nil, false))
 	}
-	return all, nil
+	return all.done(), nil
 }
 
-// saidOf is what messages say: answers without time and usage, and the contents of those between two
-// answers in any order, since results come first in pi.
-func saidOf(messages []jsonl.Value) (all [][]byte) {
-	from := 0
-	for _, m := range messages {
-		if !m.Get("role").Is("assistant") {
-			all = append(all, m.Get("content").AppendMinified(nil))
-			continue
-		}
-		slices.SortFunc(all[from:], bytes.Compare)
-		m = m.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "usage"})
-		all = append(all, m.AppendMinified(nil))
-		from = len(all)
+type sum [sha256.Size]byte
+
+// A said is what messages say, as sums: answers without time and usage, and the contents of those between
+// two answers in any order, since results come first in pi.
+type said struct {
+	sums []sum
+	from int // after the last answer
+}
+
+func (w *said) add(m jsonl.Value) {
+	if !m.Get("role").Is("assistant") {
+		w.sums = append(w.sums, sha256.Sum256(m.Get("content").AppendMinified(nil)))
+		return
 	}
-	slices.SortFunc(all[from:], bytes.Compare)
-	return all
+	m = m.AppendEdited(nil, jsonl.Field{Name: "timestamp"}, jsonl.Field{Name: "usage"})
+	w.sums = append(w.done(), sha256.Sum256(m.AppendMinified(nil)))
+	w.from = len(w.sums)
+}
+
+// done is what the messages so far say.
+func (w *said) done() []sum {
+	slices.SortFunc(w.sums[w.from:], func(a, b sum) int { return bytes.Compare(a[:], b[:]) })
+	return w.sums
 }

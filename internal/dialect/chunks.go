@@ -3,7 +3,7 @@ package dialect
 // chunkSize is how many elements of [Chunks] are allocated at a time.
 const chunkSize = 512
 
-// Chunks are a list of which no element is copied as it grows.
+// Chunks is a list that grows without copying its elements.
 type Chunks[T any] struct {
 	chunks [][]T
 	n      int32
@@ -15,7 +15,7 @@ func (c *Chunks[T]) Len() int32 { return c.n }
 // At is an element.
 func (c *Chunks[T]) At(k int32) *T { return &c.chunks[k/chunkSize][k%chunkSize] }
 
-// Add adds an element, and returns its number.
+// Add appends an element and returns its index.
 func (c *Chunks[T]) Add(one T) int32 {
 	if c.n%chunkSize == 0 {
 		c.chunks = append(c.chunks, make([]T, 0, chunkSize))

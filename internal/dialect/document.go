@@ -35,7 +35,7 @@ func ReadDocument(r io.ReaderAt, size int64, list string,
 	return d.Head, err
 }
 
-// PassList passes over the list.
+// PassList skips the list.
 func (d *Document) PassList() error {
 	return d.elements(func(jsonl.Value, int) error { return nil })
 }
@@ -170,8 +170,8 @@ func (d *Document) add(key string, v jsonl.Value, replace bool) {
 	d.Head = append(v.AppendOneLine(append(jsonl.AppendQuoted(open, key), ':')), '}')
 }
 
-// Failed returns the error because of which the file cannot be read on, and nil if it can be,
-// even if the document is damaged.
+// Failed returns the error that keeps the rest of the file from being read. It is nil for a
+// document that is merely damaged.
 func (d *Document) Failed() error { return d.err }
 
 // More reports whether the list has another element, which is next then. It follows List, or an
@@ -211,7 +211,7 @@ func (d *Document) Ahead() jsonl.Value {
 	return d.buf[d.i:]
 }
 
-// Pass passes over so many bytes of that.
+// Pass skips that many bytes of what Ahead returns.
 func (d *Document) Pass(n int) {
 	d.line += bytes.Count(d.buf[d.i:d.i+n], []byte{'\n'})
 	d.i += n

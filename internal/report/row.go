@@ -112,7 +112,7 @@ func object(dst []byte, v value, write func(dst, key []byte, v value) []byte) []
 	return append(dst, '}')
 }
 
-// list appends an array with what write appends for each element.
+// list appends an array of what write appends for each element.
 func list(dst []byte, v value, write func(dst []byte, v value) []byte) []byte {
 	if !v.IsArray() {
 		return v.AppendShort(dst, longest)

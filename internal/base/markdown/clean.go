@@ -41,10 +41,10 @@ func isSpace(c byte) bool { return class[c] == space }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isWord(c byte) bool  { return class[c]&(hex|letter) != 0 }
 
-// shown is the character of text at i as it is shown, with its size in bytes.
-// What a reader would not see, or be misled by, is U+FFFD: control characters,
-// marks that turn the direction of text, characters without width, and bytes
-// that are not UTF-8.
+// shown returns the character of text at i as it is shown, and its size in bytes.
+// U+FFFD stands for what a reader would not see or be misled by: control
+// characters, marks that change the direction of text, characters without width,
+// and bytes that are not UTF-8.
 func shown(text []byte, i int) (rune, int) {
 	r, size := utf8.DecodeRune(text[i:])
 	if (r == 0x200c || r == 0x200d) && joins(text, i) {
@@ -56,7 +56,7 @@ func shown(text []byte, i int) (rune, int) {
 	return r, size
 }
 
-// joins tells whether the joiner at i has a purpose: it stands between two
+// joins reports whether the joiner at i has a purpose: it stands between two
 // characters of a script that needs it, or of an emoji.
 func joins(text []byte, i int) bool {
 	before, _ := utf8.DecodeLastRune(text[:i])
@@ -65,7 +65,7 @@ func joins(text []byte, i int) bool {
 		before != utf8.RuneError && after != utf8.RuneError
 }
 
-// hidden tells whether a character shows nothing or turns what is around it.
+// hidden reports whether a character is invisible or changes the direction of its surroundings.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0, r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160,

@@ -48,7 +48,7 @@ func appendFence(dst []byte, info string, text []byte, indent, outdent int) []by
 	return append(dst, '\n')
 }
 
-// longestRun is how often c stands in a row in text at most.
+// longestRun returns the length of the longest run of c in text.
 func longestRun(text []byte, c byte) int {
 	longest := 0
 	for {
@@ -62,8 +62,8 @@ func longestRun(text []byte, c byte) int {
 	}
 }
 
-// lineFeeds is text with line feeds for all line ends: LF, CR LF or CR, which are all line
-// ends to Markdown.
+// lineFeeds returns text with each line end (LF, CR LF or CR, which Markdown takes alike) as a
+// line feed.
 func lineFeeds(text []byte) []byte {
 	if bytes.IndexByte(text, '\r') < 0 {
 		return text
@@ -83,8 +83,8 @@ func cutIndent(line []byte, n int) []byte {
 	return line
 }
 
-// languages are those that hosts merely colour. "suggestion", "mermaid", "math" and their like,
-// which hosts run or render, are none.
+// languages are those that hosts only highlight. "suggestion", "mermaid", "math" and the like,
+// which hosts act on or render, are not among them.
 var languages = strings.Fields(`
 	text diff json jsonl json5 jsonc yaml toml xml html css scss less ini csv log console
 	markdown md go rust c cpp csharp java kotlin scala swift dart zig nim
@@ -106,7 +106,7 @@ var aliases = map[string]string{
 }
 
 // Language is the name of a language as it may stand after a fence, from what
-// somebody wrote there: empty if it is none that hosts merely colour.
+// somebody wrote there: empty unless hosts only highlight it.
 func Language(info string) string {
 	if i := strings.IndexAny(info, " \t,{:"); i >= 0 {
 		info = info[:i]

@@ -42,7 +42,7 @@ func AppendHTML(dst, text []byte) []byte {
 	return appendWords(dst, trim(text), html)
 }
 
-// mostTicks is how many backticks in a row open code: hosts know no more than 80.
+// mostTicks is the longest run of backticks that opens code: hosts recognize up to 80.
 const mostTicks = 63
 
 // AppendCode appends text as a code span. Line ends and tabs become spaces, and
@@ -82,7 +82,7 @@ func AppendCode(dst, text []byte) []byte {
 	return appendRun(dst, '`', ticks)
 }
 
-// joined tells whether a code span of text would be taken together with what
+// joined reports whether a code span of text would be taken together with what
 // stands before it: backticks make one run, and some hosts look for addresses
 // before they look for code, and take a backtick for a letter of an address.
 func joined(dst, text []byte) bool {
@@ -97,7 +97,7 @@ func inAddress(c byte) bool {
 	return isWord(c) || bytes.IndexByte([]byte("!#$%&'*+-./=?^_{|}~"), c) >= 0
 }
 
-// runLen is how often c stands at the start of text.
+// runLen returns the length of the run of c at the start of text.
 func runLen(text []byte, c byte) int { return len(text) - len(bytes.TrimLeft(text, string(rune(c)))) }
 
 func appendRun(dst []byte, c byte, n int) []byte {

@@ -44,8 +44,8 @@ func appendRich(dst, line []byte) []byte {
 	return appendWords(dst, line[min(start, len(line)):], plain)
 }
 
-// codeAt is the length of the run of backticks at i, and where the next run of that length is: 0 if there is
-// none. So each length is looked for in vain once.
+// codeAt returns the length of the run of backticks at i, and where the next run of that length begins, 0 if
+// there is none. It returns the length in both cases, so that a caller searches for each in vain only once.
 func codeAt(line []byte, i int) (ticks, end int) {
 	ticks = runLen(line[i:], '`')
 	for at := i + ticks; at < len(line); {

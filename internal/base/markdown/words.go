@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// appendWords appends text word by word; white space becomes one space. Nothing can happen in a
-// word of letters that is no commit.
+// appendWords appends text word by word; white space becomes one space. A word of letters alone is
+// harmless unless it could be a commit.
 func appendWords(dst, text []byte, f form) []byte {
 	start := 0
 	for i := 0; i < len(text); {
@@ -33,7 +33,7 @@ func appendWords(dst, text []byte, f form) []byte {
 }
 
 // appendWord appends text[begin:end], which has no white space. Characters
-// that no reference goes across are written by themselves.
+// that no reference spans are written by themselves.
 func appendWord(dst, text []byte, begin, end int, f form) []byte {
 	start := begin
 	for i := begin; i < end; {

@@ -104,7 +104,7 @@ func (f *Format) read(line jsonl.Value, to *dialect.Source) *Reader {
 	return r
 }
 
-// done lets go of a line.
+// done releases a line.
 func (r *Reader) done() {
 	clear(r.Said)
 	clear(r.Calls)
@@ -349,7 +349,7 @@ func (a *Arranger) several(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// results adds so many results.
+// results adds that many results.
 func (a *Arranger) results(t dialect.Tree, l *dialect.Line, n dialect.Code) {
 	for range n {
 		a.add(t, l, jsonl.ToolResult)

@@ -251,8 +251,8 @@ func (a *arranger) count(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// answerless adds an answer without items: its usage is all that older files have of it. Where a
-// compaction follows, the usage is that of its summary.
+// answerless adds an answer without items: older files record nothing of it but its usage. If a
+// compaction follows, that is the usage of its summary.
 func (a *arranger) answerless(t dialect.Tree, next dialect.Code) {
 	l := a.bare
 	if l == nil || next == counted {
@@ -313,7 +313,7 @@ func (a *arranger) replace(t dialect.Tree, l *dialect.Line, k dialect.Kept, more
 	return entry
 }
 
-// fit keeps the last prompts that have room, the first of them shortened.
+// fit keeps as many of the last prompts as there is room for, and shortens the first of them.
 func (a *arranger) fit(t dialect.Tree) {
 	known := len(a.turns)
 	for known > 0 && a.turns[known-1].upto < 0 {
@@ -331,7 +331,7 @@ func (a *arranger) fit(t dialect.Tree) {
 	}
 }
 
-// before is how many tokens the prompts before one have.
+// before returns the number of tokens of the prompts before one.
 func (a *arranger) before(k int) int {
 	if k == 0 {
 		return 0

@@ -76,7 +76,7 @@ func (a *arranger) message(l *dialect.Line) {
 	}
 }
 
-// settings keeps what a change of settings has.
+// settings keeps what a change of settings says.
 func (a *arranger) settings(l *dialect.Line) {
 	if (l.Code-settings)&named != 0 {
 		a.title = &dialect.Line{At: l.At, Number: l.Number, Time: l.Time, Own: l.Own}
@@ -110,7 +110,7 @@ func (a *arranger) add(l *dialect.Line) int32 {
 	return a.leaf
 }
 
-// know makes the messages of a checkpoint those of the history, up to one with an id.
+// know makes the messages of a checkpoint, up to one with an id, the history.
 func (a *arranger) know(t dialect.Tree, k int32, at dialect.Span, upto []byte) {
 	for m := range t.Read(at).First("$set", "messages").Elements {
 		id := m.Get("id").Text()
@@ -127,7 +127,7 @@ func (a *arranger) knows(id uint64, k int32) {
 	a.at[id], a.known = k, append(a.known, id)
 }
 
-// forget takes messages from a step on out of the history.
+// forget removes the messages from a step on from the history.
 func (a *arranger) forget(from int32) {
 	for n := len(a.known) - 1; n >= 0; n-- {
 		if k, ok := a.at[a.known[n]]; ok && k < from {

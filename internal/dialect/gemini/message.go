@@ -198,7 +198,7 @@ func resultBlock(r *chat.Reader) (answered jsonl.Block, failed bool) {
 	return answered, failed
 }
 
-// response reads what a tool answered: a text, a failure, or any other value.
+// response reads what a tool returned: a text, a failure, or any other value.
 func response(r *chat.Reader) (b jsonl.Block, failed bool) {
 	var f [2]jsonl.String
 	at := r.Offset()

@@ -32,7 +32,7 @@ func (g *generator) write() {
 	g.line = g.line[:0]
 }
 
-// time is a time after all earlier ones.
+// time returns a time later than all before it.
 func (g *generator) time() string {
 	g.clock += 250 + int64(g.r.IntN(4000))
 	return time.UnixMilli(g.clock).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -61,7 +61,7 @@ func (g *generator) open(kind string) (id uint32) {
 	return id
 }
 
-// close ends the entry, and damages it if it is its turn.
+// close ends the entry, and damages it if its turn has come.
 func (g *generator) close() {
 	g.put("}")
 	g.entries++

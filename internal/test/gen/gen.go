@@ -12,7 +12,7 @@ import (
 	"math/rand/v2"
 )
 
-// A Shape says what a session is made of. A share is between 0 and 1. The zero
+// A Shape describes what a session is made of. A share is between 0 and 1. The zero
 // value of everything but Entries and Bytes is fit for use.
 type Shape struct {
 	Seed    uint64
@@ -44,7 +44,7 @@ type Shape struct {
 	Damage       float64 // share of lines that are damaged
 }
 
-// errEndless is the answer to a shape that says nowhere where to stop.
+// errEndless is the error for a shape without a limit.
 var errEndless = errors.New("a shape needs a number of entries or of bytes")
 
 // Write writes a session of that shape. It holds a few KB, whatever the size.

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Words of the texts: prose of somebody at work on a program, and some that are
+// Words of the texts: those of somebody working on a program, and some that are
 // not ASCII.
 var words = []string{
 	"the", "a", "test", "fails", "when", "worker", "closes", "before", "queue", "drains", "so", "we", "wait",
@@ -19,10 +19,10 @@ var words = []string{
 
 var wideWords = []string{"naïve", "größer", "кэш", "漢字", "テスト", "שלום", "😀", "👩‍💻", "é", `\ud83d\ude80`, `\u00e9`, "→"}
 
-// escapes are what stands between words now and then, as JSON writes it.
+// escapes are occasionally put between words, spelled as in JSON.
 var escapes = []string{`\n`, `\n\t`, `\"`, `\\`, `\t`, `\n\n`}
 
-// poolSize is how much text is made once to cut texts from, in bytes.
+// poolSize is the size of the text, made once, from which texts are cut, in bytes.
 const poolSize = 512 << 10
 
 // A pool is a long text, escaped for JSON, the places where it may be cut, and the generator of
@@ -40,7 +40,7 @@ var pools struct {
 	made map[[2]uint64]*pool
 }
 
-// mostPools is how many are kept, of about a megabyte each.
+// mostPools is the number of pools kept, of about a megabyte each.
 const mostPools = 16
 
 // newPool returns the pool of a seed with that many escapes in a KB, and what continues

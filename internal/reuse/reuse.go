@@ -81,7 +81,7 @@ func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 		}
 		for word := range words(line, inName|inPath) {
 			if path := trimmed(word); isPath(path) {
-				tell(hash(Path, lastTwo(path)), Path, path)
+				tell(hash(Path, lastTwo(path)), Path, rooted(word, path))
 				continue
 			}
 			for name := range words(word, inName) {
@@ -135,6 +135,14 @@ func trimmed(word []byte) []byte {
 		word = word[:len(word)-1]
 	}
 	return word
+}
+
+// rooted returns a path with the slash that it has in the word it was trimmed from.
+func rooted(word, path []byte) []byte {
+	if i := bytes.Index(word, path); i > 0 && word[i-1] == '/' {
+		return word[i-1 : i+len(path)]
+	}
+	return path
 }
 
 // words returns the longest words of a text whose bytes are all of these classes.

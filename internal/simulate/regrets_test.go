@@ -47,7 +47,7 @@ func TestRegrets(t *testing.T) {
 			s.answer("so "+word+" it is, and keptIdentifier77", "read", planted, "ok")
 			s.answer(word+" again", "read", "c.txt", "ok")
 			s.end("quote:\nan exact line that the agent will quote later on\n")
-		}, "7 identifier " + word + "; 7 path srv/data/planted.toml; 8 call read c.txt; 9 line an exact line that the agent will quote later on"},
+		}, "7 identifier " + word + "; 7 path /srv/data/planted.toml; 8 call read c.txt; 9 line an exact line that the agent will quote later on"},
 		{"replaced text, listed with numbers", func(s *script) {
 			s.answer("", "read", "a.txt", "   12→\t"+exact+"\n"+filler)
 			s.push()
@@ -88,7 +88,7 @@ func TestRegrets(t *testing.T) {
 			s.answer("", "read", "/srv/data/README.md", "ok")
 			s.answer("", "read", planted, "ok")
 			s.end("done")
-		}, "5 path " + planted[1:]},
+		}, "5 path " + planted},
 		{"read again after an edit, in every project", func(s *script) {
 			s.answer("", "read", "README.md", filler)
 			s.push()

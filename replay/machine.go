@@ -62,7 +62,8 @@ type machine struct {
 	watch   []Observer
 	changed func(Step, *Change) error // see Replay.Along
 	cutter  *cutter                   // see Replay.Cuts
-	change  Change                    // the last one
+	change  change                    // the last one
+	last    *Change                   // see Step.Changed
 
 	transforms []int // records of the path's context_transforms
 	logged     int   // ephemeral entries so far
@@ -98,13 +99,24 @@ const (
 	OpReplace                    // replaces all messages
 	OpRecompact                  // restores what compactions cut, then cuts for a new one
 	OpSet                        // sets prompt, tools or options
+	OpChoose                     // chooses the model or the thinking level
 )
 
-// A Change is an operation with its arguments. It is valid until the next change.
+// A Change is what an entry, or an op of its patch, did to the context of a path.
 type Change struct {
-	Do Operation
-	By origin.Origin // the entry, and the op of its patch
+	// Before is the one before it on the path, nil for the first. Messages that are only appended are
+	// not linked, but for system messages.
+	Before *Change
+	By     origin.Origin // the entry, and the op of its patch
+	Name   string        // of that op, empty for the entry itself
+	Target int           // the record whose messages it edits, -1 for none
+	Place  int32         // of the entry on the path
+	Do     Operation
+}
 
+// A change is a Change with the arguments of its operation. It is valid until the next one.
+type change struct {
+	Change
 	piece   Piece   // the appended message; of a patch, its origin
 	number  int32   // of that message; -1 for a patch
 	op      *ops.Op // of a patch, else nil
@@ -124,7 +136,7 @@ func (m *machine) line(rec int) value {
 }
 
 // do applies a change to the state in force and to the one without compactions.
-func (m *machine) do(c Change) {
+func (m *machine) do(c change) {
 	m.change = c
 	if c.Do != OpAppend && c.Do != OpSet {
 		m.altered = m.path.len() - 1
@@ -136,15 +148,20 @@ func (m *machine) do(c Change) {
 	m.notify()
 }
 
-// notify reports the last change.
+// notify links and reports the last change.
 func (m *machine) notify() {
+	c := &m.change.Change
+	if c.Do != OpAppend || m.r.Session.Kind(c.By.Record) == jsonl.System {
+		c = new(*c)
+		c.Before, c.Place, m.last = m.last, int32(m.path.len()-1), c
+	}
 	if m.changed != nil && m.err == nil {
-		m.fail(m.changed(m.at(), &m.change))
+		m.fail(m.changed(m.at(), c))
 	}
 }
 
 // apply applies a change to one state.
-func (m *machine) apply(s *state, c *Change) {
+func (m *machine) apply(s *state, c *change) {
 	switch {
 	case c.op == nil && c.Do == OpRemove:
 		m.applyEdit(s, c)
@@ -285,7 +302,7 @@ func providerKind(k jsonl.Kind) jsonl.Kind {
 }
 
 // applyEdit applies an edit to the messages of its target in a state.
-func (m *machine) applyEdit(s *state, c *Change) {
+func (m *machine) applyEdit(s *state, c *change) {
 	e, target := c.edit, c.edit.target
 	i := m.place(&s.msgs, target)
 	c.changed = c.changed || i >= 0 && s == m.current()

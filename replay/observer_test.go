@@ -57,7 +57,7 @@ func TestObservers(t *testing.T) {
 		}
 		s.Close()
 	}
-	for op := replay.OpAppend; op <= replay.OpSet; op++ {
+	for op := replay.OpAppend; op <= replay.OpChoose; op++ {
 		if did[op] == 0 {
 			t.Errorf("no session has operation %d", op)
 		}

@@ -11,7 +11,7 @@ import (
 // an earlier one keeps its origin, and so does the summary of the same patch in another frame.
 // Among equal messages the first is matched first. Prompts that an entry of another agent keeps are
 // taken from where they are stored, and what it puts after them is new.
-func replaceCached(m *machine, s *state, c *Change) {
+func replaceCached(m *machine, s *state, c *change) {
 	next := newList(m.pool)
 	next.systems = s.msgs.declarations() // are not cached messages
 	next.n = len(next.systems)

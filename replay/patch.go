@@ -50,7 +50,7 @@ func (m *machine) transform(at Piece) Effect {
 			}
 			at.op = k
 			at.start, at.size = span(line, v)
-			m.do(Change{Do: does(o), By: at.Origin(), piece: at, op: o, v: v})
+			m.do(change{Change: Change{By: at.Origin(), Name: o.Name, Target: -1, Do: does(o)}, piece: at, op: o, v: v})
 		}
 		k++
 	}
@@ -115,7 +115,7 @@ func (m *machine) checkPatch(rec int, line, patch value) *ops.Fault {
 // applySummary puts a summary in place of the cached messages before an index. An index
 // below 0 or missing counts as 0, a fraction is truncated, and one beyond the end keeps only
 // the summary.
-func applySummary(m *machine, s *state, c *Change) {
+func applySummary(m *machine, s *state, c *change) {
 	v, at := c.v, c.piece
 	f, ok := v.Get("firstKeptMessageIndex").Float()
 	if cached := s.msgs.shown; s == m.current() && ok && (f < 0 || f > float64(cached) || f != math.Trunc(f)) {
@@ -140,7 +140,7 @@ func patchMessage(v, op value, at Piece) Piece {
 	return at
 }
 
-func appendUncached(m *machine, s *state, c *Change) {
+func appendUncached(m *machine, s *state, c *change) {
 	for el := range c.v.Get("messages").Elements {
 		msg := patchMessage(el, c.v, c.piece)
 		s.uncached = append(s.uncached, m.pool.intern(msg))

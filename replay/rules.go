@@ -29,9 +29,11 @@ func (m *machine) step(pos, rec int) Effect {
 		return Nothing
 	case jsonl.ModelChange:
 		m.model = rec
+		m.plain(msg, OpChoose)
 		return Settings
 	case jsonl.ThinkingChange:
 		m.thinking = rec
+		m.plain(msg, OpChoose)
 		return Settings
 	case jsonl.Compaction, jsonl.Reset:
 		m.altered = pos
@@ -73,7 +75,7 @@ func (m *machine) step(pos, rec int) Effect {
 	if kind == jsonl.User && m.r.Session.Dialect() != nil {
 		m.prompts.push(number)
 	}
-	m.do(Change{Do: OpAppend, By: msg.Origin(), piece: msg, number: number})
+	m.do(change{Change: Change{Do: OpAppend, By: msg.Origin(), Target: -1}, piece: msg, number: number})
 	return Added
 }
 
@@ -198,9 +200,14 @@ func (m *machine) compact(msg Piece) Effect {
 	if m.cutter != nil && m.err == nil {
 		m.cutter.compacted(m, msg, line, &before, next.msgs.n-kept)
 	}
-	m.change = Change{Do: OpRecompact, By: msg.Origin()}
-	m.notify()
+	m.plain(msg, OpRecompact)
 	return Compacted
+}
+
+// plain reports a change that was made by the entry of a message.
+func (m *machine) plain(msg Piece, do Operation) {
+	m.change = change{Change: Change{Do: do, By: msg.Origin(), Target: -1}}
+	m.notify()
 }
 
 // keep returns what a compaction keeps of a list without system messages: the messages from index
@@ -333,7 +340,8 @@ func (m *machine) leaveOut(rec, pos int) (did Effect) {
 // applies applies an edit, and reports whether it changed a message of the request.
 func (m *machine) applies(e edit) bool {
 	m.edits[e.target] = e
-	m.do(Change{Do: OpRemove, By: origin.Origin{Record: int(e.rec), By: int(e.rec), Op: -1}, edit: e})
+	by := origin.Origin{Record: int(e.rec), By: int(e.rec), Op: -1}
+	m.do(change{Change: Change{Do: OpRemove, By: by, Target: int(e.target)}, edit: e})
 	return m.change.changed
 }
 

@@ -27,6 +27,12 @@ func (s Step) Watch() []Observer { return s.m.watch }
 // there is none.
 func (s Step) Altered() int { return s.m.altered }
 
+// Changed returns the last change on the path that did more than append a message, nil if there is none.
+func (s Step) Changed() *Change { return s.m.last }
+
+// Place returns the place of the entry on the path.
+func (s Step) Place() int { return s.m.path.len() - 1 }
+
 // Requests returns the number of answers so far.
 func (s Step) Requests() int { return s.m.request }
 

@@ -50,7 +50,6 @@ type accountant struct {
 	late   map[int32]lateSystem
 	models []seenModel   // by the index of the model
 	fresh  *ledger.First // built on first use
-	depth  []int32       // of records below their roots; built on first use
 	hidden int64
 	onPath []bool         // by record
 	breaks map[int]*Break // by request, once they are found

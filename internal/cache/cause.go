@@ -2,9 +2,10 @@ package cache
 
 import (
 	"cmp"
-	"slices"
+	"iter"
+	"strings"
 
-	"ctxtool/internal/ops"
+	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
@@ -94,7 +95,7 @@ func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 		lost = c.lost(int32(k), &c.l.Requests[e.of], known)
 	}
 	if rec := c.idle(e.of, int32(k)); rec >= 0 {
-		b.Cause, b.Record, b.Op, b.Sections, b.Pause, b.Lifetime = CauseIdle, int(rec), -1, nil, 0, 0
+		b.Cause, b.Record, b.Op, b.Sections, b.Pause, b.Lifetime = CauseIdle, rec, -1, nil, 0, 0
 	}
 	if !q.Free() { // else nothing was billed
 		b.Rebilled.Tokens = scaled(lost, t.tokensOf(s.prefix)+c.hidden, q.Size())
@@ -106,22 +107,26 @@ func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 const idleAfter = 50 * 60 * 1000
 
 // idle returns the compaction that the agent made by itself in the pause between two requests, -1 for none.
-func (c *accountant) idle(of, k int32) int32 {
+func (c *accountant) idle(of, k int32) int {
 	s, e := c.l.Replay.Session, &c.l.Requests[of]
-	between, below := c.between(e.Record, c.l.Requests[k].Record)
-	for _, rec := range between {
-		switch kind := s.Kind(int(rec)); {
-		case below >= 0, kind == jsonl.User, kind == jsonl.ToolResult:
+	changes, below := c.l.Since(of, k)
+	made := last(changes, func(ch *replay.Change) bool {
+		if s.Kind(ch.By.Record) != jsonl.Transform {
+			return false
+		}
+		line := c.line(ch.By.Record)
+		at, ok := line.Get("timestamp").Millis()
+		return ok && at-e.At >= idleAfter && line.Get("trigger").Is("auto")
+	})
+	if below >= 0 || made == nil {
+		return -1
+	}
+	for up := made.By.Record; up != int(e.Record); up = s.Parent(up) {
+		if kind := s.Kind(up); kind == jsonl.User || kind == jsonl.ToolResult {
 			return -1
-		case kind == jsonl.Transform:
-			line := c.line(rec)
-			at, ok := line.Get("timestamp").Millis()
-			if ok && at-e.At >= idleAfter && line.Get("trigger").Is("auto") {
-				return rec
-			}
 		}
 	}
-	return -1
+	return made.By.Record
 }
 
 // messagesOf returns the number of messages of a prefix.
@@ -164,46 +169,42 @@ func (c *accountant) lost(k int32, e *ledger.Request, known beginning) (lost int
 	return lost
 }
 
-// why finds the difference between requests s and e after a prefix.
+// why finds the difference between requests k and of after a prefix.
 func (c *accountant) why(b *Break, of, k int32, known beginning) {
-	e, s := &c.l.Requests[of], &c.l.Requests[k]
-	between, below := c.between(e.Record, s.Record)
+	changes, below := c.l.Since(of, k)
+	kindOf := func(ch *replay.Change) jsonl.Kind { return c.l.Replay.Session.Kind(ch.By.Record) }
 	switch depth := c.trie.depth(known); {
 	case known == noBeginning:
 		b.Cause = CauseModel
-		c.search(b, between, func(kind jsonl.Kind, _ jsonl.Value, _ string, _ int, _ int) bool {
-			return kind == jsonl.ModelChange
-		})
+		c.blame(b, last(changes, func(ch *replay.Change) bool { return kindOf(ch) == jsonl.ModelChange }))
 	case below >= 0:
-		b.Cause, b.Record = CauseBranch, int(below)
+		b.Cause, b.Record = CauseBranch, below
 	case depth == 0:
-		b.Cause, b.Sections = CauseSystem, c.sectionsDiffering(&c.promptOf(e).State, &c.promptOf(s).State)
-		if c.promptOf(e).Tools != c.promptOf(s).Tools && c.onlyTools(between) {
-			b.Cause = CauseTools
-		}
-		c.searchPrompt(b, between)
+		c.whyPrompt(b, c.promptOf(&c.l.Requests[of]), c.promptOf(&c.l.Requests[k]), changes)
 	case depth == 1:
 		b.Cause = CauseThinking
-		c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
-			return kind == jsonl.ThinkingChange || op == "options_set" && !line.Get("reasoning").IsNull()
-		})
+		c.blame(b, last(changes, func(ch *replay.Change) bool {
+			return kindOf(ch) == jsonl.ThinkingChange ||
+				ch.Name == "options_set" && !c.op(ch.By).Get("reasoning").IsNull()
+		}))
 	default:
-		c.whyMessage(b, of, k, known.node, between)
+		c.whyMessage(b, of, k, known.node, changes)
 	}
 }
 
 // whyMessage finds why request k has another message than request of at the break.
-func (c *accountant) whyMessage(b *Break, of, k, known int32, between []int32) {
-	was := c.view(of)
-	if b.At < was.Cached() {
-		c.searchMessages(b, between, c.originAfter(known, of), c.originAfter(known, k))
+func (c *accountant) whyMessage(b *Break, of, k, known int32, changes iter.Seq[*replay.Change]) {
+	v, was := c.view(of), c.originAfter(known, of)
+	switch n, _ := v.Until(c.l.Requests[of].Messages.Len()); {
+	case b.At < v.Cached():
+		c.replaced(b, was, c.originAfter(known, k), changes)
 		return
-	}
-	b.Cause = CauseUncached
-	if n, _ := was.Until(c.l.Requests[of].Messages.Len()); b.At >= n {
+	case b.At >= n:
 		b.Cause = CauseEphemeral
+	default:
+		b.Cause = CauseUncached
 	}
-	c.searchTail(b, c.originAfter(known, of))
+	c.blame(b, &replay.Change{By: was}) // what added the messages at the end, of which it is the first
 }
 
 // originAfter returns the origin of a request's message after a prefix; its Record is -1 if there
@@ -211,215 +212,112 @@ func (c *accountant) whyMessage(b *Break, of, k, known int32, between []int32) {
 func (c *accountant) originAfter(known, k int32) origin.Origin {
 	v, i := c.view(k), c.trie.index(known, c.sent[k].prefix.node, k)
 	if i >= v.End() {
-		return origin.Origin{Record: -1, By: -1, Op: -1}
+		return origin.Baseline
 	}
 	return v.Piece(i).Origin()
 }
 
-// between returns the records of the path to s after e, beginning with e's answer. If e is not
-// on that path, below is the first record that only s's path has, else -1.
-func (c *accountant) between(e, s int32) (records []int32, below int32) {
-	if c.depth == nil {
-		c.measure()
-	}
-	up := func(rec int32) int32 { return int32(c.l.Replay.Session.Parent(int(rec))) }
-	rec, other := s, e
-	below = s
-	for steps := 0; rec != other && steps < 2*len(c.depth); steps++ {
-		if other < 0 || rec >= 0 && c.depth[rec] >= c.depth[other] {
-			records = append(records, rec)
-			below, rec = rec, up(rec)
-		} else {
-			other = up(other)
-		}
-		if rec < 0 && other < 0 {
-			break
+// last returns the last of some changes for which want returns true, nil for none.
+func last(changes iter.Seq[*replay.Change], want func(*replay.Change) bool) *replay.Change {
+	for ch := range changes {
+		if want(ch) {
+			return ch
 		}
 	}
-	if rec == e {
-		below = -1
-		records = append(records, e)
-	}
-	slices.Reverse(records)
-	return records, below
+	return nil
 }
 
-// measure computes the depth of all records.
-func (c *accountant) measure() {
-	c.depth = make([]int32, c.l.Replay.Session.Len())
-	var way []int
-	for rec := range c.depth {
-		way = way[:0]
-		at := rec
-		for at >= 0 && c.depth[at] == 0 {
-			c.depth[at] = -1 // being computed: a cycle ends here
-			way = append(way, at)
-			at = c.l.Replay.Session.Parent(at)
-		}
-		deep := int32(0)
-		if at >= 0 {
-			deep = max(0, c.depth[at])
-		}
-		for i := len(way) - 1; i >= 0; i-- {
-			deep++
-			c.depth[way[i]] = deep
-		}
+// blame makes a change, unless it is nil, the one that a break is due to.
+func (c *accountant) blame(b *Break, ch *replay.Change) {
+	if ch == nil {
+		return
+	}
+	b.Record = ch.By.Record
+	if b.Op = origin.Index(ch.By.Op); b.Op >= 0 {
+		b.Reason = jsonl.TrimJS(c.op(ch.By).Get("invalidateCacheReason").Text())
+		b.Transformer = c.line(b.Record).Get("transformerName").Text()
 	}
 }
 
-// search visits entries and the ops of their patches, and records the last one for which want
-// returns true.
-func (c *accountant) search(b *Break, records []int32, want func(kind jsonl.Kind, line jsonl.Value, op string, rec,
-	k int) bool) {
-	for _, rec := range records {
-		kind := c.l.Replay.Session.Kind(int(rec))
-		switch kind {
-		case jsonl.ModelChange, jsonl.ThinkingChange, jsonl.Compaction, jsonl.ContextEdit, jsonl.System,
-			jsonl.Ephemeral, jsonl.Transform, jsonl.Deletion, jsonl.Reset:
-		default:
-			continue
+// op returns an op of a patch.
+func (c *accountant) op(by origin.Origin) (op jsonl.Value) {
+	k := 0
+	for v := range c.line(by.Record).Get("patch").Elements {
+		if k == by.Op {
+			return v
 		}
-		line := c.line(rec)
-		if kind != jsonl.Transform {
-			if want(kind, line, "", int(rec), -1) {
-				b.Record, b.Op, b.Reason, b.Transformer = int(rec), -1, "", ""
-			}
-			continue
-		}
-		if !c.l.Replay.Rules.Patched() {
-			continue
-		}
-		k, found := 0, jsonl.Value(nil)
-		for v := range line.Get("patch").Elements {
-			if want(kind, v, v.Get("op").Text(), int(rec), k) {
-				b.Record, b.Op, found = int(rec), origin.Index(k), v
-			}
-			k++
-		}
-		if found != nil {
-			b.Reason, b.Transformer = jsonl.TrimJS(found.Get("invalidateCacheReason").Text()),
-				line.Get("transformerName").Text()
-		}
+		k++
 	}
+	return nil
 }
 
 // line returns the line of a record, nil after an error.
-func (c *accountant) line(rec int32) jsonl.Value {
-	line, err := c.lines.Line(int(rec))
+func (c *accountant) line(rec int) jsonl.Value {
+	line, err := c.lines.Line(rec)
 	c.err = cmp.Or(c.err, err)
 	return line
 }
 
-// systemOp reports whether an op changes the text of the prompt.
-func systemOp(op string) bool {
-	return op == "system_part_set" || op == "system_part_remove" || op == "system_parts_replace"
+// sets reports whether a change sets the text of the prompt, and whether it sets tools.
+func (c *accountant) sets(ch *replay.Change) (text, tools bool) {
+	if ch.Do != replay.OpAppend {
+		return strings.HasPrefix(ch.Name, "system_"), strings.HasPrefix(ch.Name, "tools_")
+	}
+	m := c.line(ch.By.Record).Get("message")
+	return m.Get("sections").Exists() || m.Get("content").ContentText() != "",
+		m.Get("toolsAdded").Exists() || m.Get("toolsRemoved").Exists()
 }
 
-func toolsOp(op string) bool { return op == "tools_replace" || op == "tools_remove" }
-
-// onlyTools reports whether none of the records changed the text of the prompt.
-func (c *accountant) onlyTools(records []int32) bool {
-	only := true
-	c.search(&Break{}, records, func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
-		message := line.Get("message")
-		if systemOp(op) || kind == jsonl.System && (message.Get("sections").Exists() ||
-			message.Get("content").ContentText() != "") {
-			only = false
-		}
-		return false
-	})
-	return only
+// whyPrompt finds what changed the prompt or the tools: a change that sets them, else a compaction or an edit of one,
+// else a system message at the beginning.
+func (c *accountant) whyPrompt(b *Break, was, is *ledger.Prompt, changes iter.Seq[*replay.Change]) {
+	b.Cause, b.Sections = CauseSystem, c.sectionsDiffering(&was.State, &is.State)
+	declares := func(ch *replay.Change) bool {
+		text, tools := c.sets(ch)
+		return text || b.Cause == CauseTools && tools
+	}
+	if was.Tools != is.Tools && last(changes, declares) == nil {
+		b.Cause = CauseTools // no change has set the text
+	}
+	found := cmp.Or(last(changes, func(ch *replay.Change) bool {
+		return (ch.Do == replay.OpSet || c.opt.Collapse) && declares(ch)
+	}), last(changes, func(ch *replay.Change) bool {
+		edit := ch.Do == replay.OpRemove && c.l.Replay.Session.Kind(ch.Target) == jsonl.System
+		return edit || ch.Do == replay.OpRecompact
+	}), last(changes, declares))
+	if cause := causeOf(found); cause != CauseUnknown {
+		b.Cause = cause
+	}
+	c.blame(b, found)
 }
 
-// searchPrompt finds what changed the prompt or the tools: an entry that sets them, else a
-// compaction or an edit of one, else a leading system message.
-func (c *accountant) searchPrompt(b *Break, records []int32) {
-	declares := func(kind jsonl.Kind, line jsonl.Value, op string, _, _ int) bool {
-		if b.Cause == CauseTools {
-			m := line.Get("message")
-			return toolsOp(op) || kind == jsonl.System && (m.Get("toolsAdded").Exists() ||
-				m.Get("toolsRemoved").Exists())
-		}
-		return systemOp(op) || kind == jsonl.System
+// causeOf returns the cause that a change of the messages is.
+func causeOf(ch *replay.Change) Cause {
+	switch {
+	case ch == nil:
+		return CauseUnknown
+	case ch.Do == replay.OpRemove:
+		return CauseEdit
+	case ch.Do == replay.OpCut, ch.Do == replay.OpRecompact:
+		return CauseCompaction
+	case ch.Do == replay.OpReplace:
+		return CauseTransform
 	}
-	inFront := func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {
-		return (kind != jsonl.System || c.opt.Collapse) && declares(kind, line, op, rec, k)
-	}
-	if c.search(b, records, inFront); b.Record >= 0 {
-		return
-	}
-	c.search(b, records, func(kind jsonl.Kind, line jsonl.Value, _ string, _, _ int) bool {
-		switch kind {
-		case jsonl.Compaction, jsonl.Reset:
-			b.Cause = CauseCompaction
-			return true
-		case jsonl.ContextEdit:
-			target := c.l.Replay.Session.Find(line.Get("targetId").Text())
-			if target >= 0 && c.l.Replay.Session.Kind(target) == jsonl.System {
-				b.Cause = CauseEdit
-				return true
-			}
-		}
-		return false
-	})
-	if b.Record < 0 {
-		c.search(b, records, declares)
-	}
+	return CauseUnknown
 }
 
-// searchTail finds what added the messages at the end of a request, of which was is the first.
-func (c *accountant) searchTail(b *Break, was origin.Origin) {
-	b.Record, b.Op = was.Record, origin.Index(was.Op)
-	if was.Op >= 0 {
-		c.search(b, []int32{int32(was.Record)}, func(_ jsonl.Kind, _ jsonl.Value, _ string, _,
-			k int) bool {
-			return k == was.Op
-		})
+// replaced finds what replaced message was by message is: what put that there, else the last change that may have
+// done it.
+func (c *accountant) replaced(b *Break, was, is origin.Origin, changes iter.Seq[*replay.Change]) {
+	may := func(ch *replay.Change) bool {
+		if ch.Do == replay.OpRemove {
+			return ch.Target == was.Record || ch.Target == is.Record
+		}
+		return causeOf(ch) != CauseUnknown
 	}
-}
-
-// deletes reports whether a deletion names a record.
-func (c *accountant) deletes(line jsonl.Value, rec int) bool {
-	for el := range line.Get("deletedTargets").Elements {
-		if el.Get("kind").Is("entry") && c.l.Replay.Session.Find(el.Get("entryId").Text()) == rec {
-			return true
-		}
-	}
-	return false
-}
-
-// searchMessages finds what replaced message was by message is: the recorded origin,
-// else the last entry that may have done it.
-func (c *accountant) searchMessages(b *Break, between []int32, was, is origin.Origin) {
-	var sure bool
-	b.Cause = CauseUnknown
-	c.search(b, between, func(kind jsonl.Kind, line jsonl.Value, op string, rec, k int) bool {
-		cause, certain := CauseUnknown, false
-		switch {
-		case kind == jsonl.ContextEdit:
-			target := c.l.Replay.Session.Find(line.Get("targetId").Text())
-			if target < 0 || target != was.Record && target != is.Record {
-				return false
-			}
-			cause, certain = CauseEdit, true
-		case kind == jsonl.Deletion:
-			if !c.deletes(line, was.Record) {
-				return false
-			}
-			cause, certain = CauseEdit, true
-		case kind == jsonl.Compaction, kind == jsonl.Reset:
-			cause, certain = CauseCompaction, is.Record == rec
-		case op == ops.Compaction:
-			cause, certain = CauseCompaction, is.Record == rec && is.Op == k
-		case op == ops.Replace:
-			cause, certain = CauseTransform, is.Record == rec && is.Op == k
-		default:
-			return false
-		}
-		if sure && !certain {
-			return false
-		}
-		sure, b.Cause = sure || certain, cause
-		return true
-	})
+	found := cmp.Or(last(changes, func(ch *replay.Change) bool {
+		return may(ch) && (ch.Do == replay.OpRemove || ch.By.Record == is.Record && ch.By.Op == is.Op)
+	}), last(changes, may))
+	b.Cause = causeOf(found)
+	c.blame(b, found)
 }

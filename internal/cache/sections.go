@@ -72,7 +72,7 @@ func differing(was, is []section) (names []string) {
 // sectionsSet returns the names of what a system message sets.
 func (c *accountant) sectionsSet(rec int32) []string {
 	var f prompt.Fold
-	f.Message(c.line(rec).Get("message"), origin.Origin{})
+	f.Message(c.line(int(rec)).Get("message"), origin.Origin{})
 	return c.sectionsDiffering(new(prompt.State), &f.State)
 }
 

@@ -1,6 +1,10 @@
 package ledger
 
-import "ctxtool/replay"
+import (
+	"iter"
+
+	"ctxtool/replay"
+)
 
 // A Message is a message of a request without its text.
 type Message struct {
@@ -36,4 +40,25 @@ func (l *Ledger) Of(p replay.Piece) (Message, error) {
 	var err error
 	m.Measure, err = l.read(l.load, p)
 	return m, err
+}
+
+// Since returns the changes on the path to request k since the answer to another one, the last one first. If that is
+// not on the path, they are those since both paths parted, and below is the first record after that, else -1.
+func (l *Ledger) Since(of, k int32) (changes iter.Seq[*replay.Change], below int) {
+	q, e := &l.Requests[k], &l.Requests[of]
+	rec, other, place, at := int(q.Record), int(e.Record), q.Place, e.Place
+	for below = -1; rec != other && place >= 0; {
+		if place >= at {
+			below, rec, place = rec, l.Replay.Session.Parent(rec), place-1
+		} else {
+			other, at = l.Replay.Session.Parent(other), at-1
+		}
+	}
+	if rec == int(e.Record) {
+		below = -1
+	}
+	return func(yield func(*replay.Change) bool) {
+		for c := q.Changed; c != nil && c.Place > place && yield(c); c = c.Before {
+		}
+	}, below
 }

@@ -84,6 +84,7 @@ type Request struct {
 	Previous  int32           // index of the request before it on its branch; -1 for the first
 	Number    int32           // from 0 along its path; -1 if the replay did not reach it
 	Leaf      int32           // the last record before the answer
+	Place     int32           // of the answer on its path
 	Kept      int32           // leading elements of the list that the previous request had too
 	Context   int32           // size of the context in tokens before the answer is known (docs/figures.md)
 	Estimated int32           // what of it no provider has recorded
@@ -106,6 +107,8 @@ type Setting struct {
 	Front  int32 // index of the prompt before the messages; later system messages are messages
 	Prompt int32 // index of the prompt that all system messages make together
 	Level  int32 // index of the path's thinking level in Levels
+	// Changed is the last change on the path that did more than append a message, nil for none.
+	Changed *replay.Change
 
 	lead         int32 // see listed
 	logged       int32 // index of the request-only messages; 0 for none

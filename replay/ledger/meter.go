@@ -190,7 +190,8 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages, now *
 		b.thinkingBy, b.level = by, b.l.levelOf(string(level))
 	}
 	q.Number, q.Leaf, q.ModelBy = int32(step.Requests()), int32(step.Leaf()), int32(step.ModelBy())
-	now.Prompt, now.Level = b.mergedAt, b.level
+	q.Place = int32(step.Place())
+	now.Prompt, now.Level, now.Changed = b.mergedAt, b.level, step.Changed()
 	if !b.l.Replay.Rules.Patched() {
 		return nil
 	}

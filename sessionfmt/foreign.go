@@ -293,7 +293,11 @@ func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Va
 	if err != nil {
 		return nil, 0, err
 	}
+	r.showing = 0
 	r.shown, size = r.write.Append(scratch.Reset(r.shown), &r.source, e, said)
+	if !native {
+		r.showing = i + 1
+	}
 	return r.shown, size, nil
 }
 

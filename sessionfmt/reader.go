@@ -25,7 +25,8 @@ type Reader struct {
 	made    int  // the record of the last one
 	unread  bool // nothing was read since
 	write   dialect.JSON
-	shown   []byte
+	shown   []byte // an entry or a message that is not as in the file
+	showing int    // 1 + the record whose line that is, 0 for none
 
 	at  jsonl.Cursor
 	err error // see Err
@@ -38,15 +39,20 @@ func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 // until the next call. Bytes that are not UTF-8 are replaced. Of another agent's session it is the
 // entry in pi's shape.
 func (r *Reader) Line(i int) (jsonl.Value, error) {
+	if r.showing == i+1 { // such as that of a message of a long history
+		return r.shown, nil
+	}
 	if r.s.dialect != nil && !r.s.Held(i) {
 		line, _, err := r.foreign(i, false, nil)
 		return line, err
 	}
 	line, err := r.Raw(i)
-	if r.s.records[i].flags&flagBadUTF8 != 0 {
-		line = jsonl.ReplaceInvalidUTF8(line)
+	line = jsonl.Trim(line)
+	if err == nil && r.s.records[i].flags&flagBadUTF8 != 0 {
+		r.shown, r.showing = jsonl.ReplaceInvalidUTF8(line), i+1
+		line = r.shown
 	}
-	return jsonl.Value(jsonl.Trim(line)), err
+	return line, err
 }
 
 // Entry is Line for many records: nil where a line cannot be read, for which Err returns the first reason.
@@ -83,6 +89,7 @@ func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {
 		if e, err := r.typed(i, false); err != nil {
 			return 0, err
 		} else if r.s.Kind(i).IsMessage() && len(e.Messages) > 0 {
+			r.showing = 0
 			r.shown, size = r.write.Message(scratch.Reset(r.shown), &e.Messages[0], m)
 			return size, nil
 		}

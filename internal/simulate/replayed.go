@@ -52,8 +52,7 @@ func (w *walk) hooked() error {
 		was.tokens.Hidden = w.session.size.Hidden
 		was.tokens.Total += was.tokens.Hidden
 		front, counted := int64(was.tokens.System+was.tokens.Tools), was.tokens.Total-was.tokens.Hidden
-		c := w.shared(row, &cut{was.messages, was.kept, was.keptTokens, was.again}, front, counted, compacts,
-			len(changes) > 0)
+		c := w.shared(k, &cut{was.messages, was.kept, was.keptTokens, was.again}, front, counted, compacts)
 		if k > 0 && was.prompt != requests[k-1].prompt {
 			c.Kept, c.Again, c.Cause = -1, front+int64(was.keptTokens+was.again), cache.CauseSystem
 		}

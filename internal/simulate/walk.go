@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math"
+	"sort"
 	"strings"
 
 	"ctxtool/compact"
@@ -17,10 +18,12 @@ import (
 type walk struct {
 	*session
 	*Contender
-	run    *Run
-	keeper *compact.Keeper
-	system int // tokens of system messages after the first message
-	kept   map[sameFront]*lastSent
+	run       *Run
+	keeper    *compact.Keeper
+	system    int                                // tokens of system messages after the first message
+	kept      map[models.Ref]map[uint64]lastSent // by thinking level: only such requests share a cache
+	cuts      []sharedCut                        // those that keep less than all after them, so each keeps more than the one before
+	compacted int                                // the last request before which the policy compacted
 
 	used      int64 // tokens of the context as the provider would have counted the last request with its answer
 	usedAt    int   // messages then
@@ -34,18 +37,18 @@ type walk struct {
 	load      *replay.Reader // of a path that is replayed
 }
 
-// A sameFront is what requests need in common for a cache to serve one from another.
-type sameFront struct {
-	model    models.Ref
-	thinking uint64
+// A lastSent is what the last request of a model and thinking level had.
+type lastSent struct {
+	request  int
+	size     int64 // tokens
+	messages int
 }
 
-// A lastSent is what the last request of a front had, and how much of its beginning later
-// requests had too.
-type lastSent struct {
-	size, kept     int64 // tokens
-	keptMessages   int
-	compacts, acts bool // a change since
+// A sharedCut is how much of its beginning a request shares with those before it.
+type sharedCut struct {
+	request  int
+	kept     int64 // tokens
+	messages int
 }
 
 // A closest is how close a trigger came to its limit, in tokens.
@@ -200,7 +203,7 @@ func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
 	size.Total = counted + size.Hidden
 	compacts := len(w.summaries) > 0
 	w.acted = w.acted || len(changes) > 0 || w.past.requests[k].acts()
-	context := w.shared(row, &cut{x.Messages, x.Kept, x.KeptSize, x.Again}, front, counted, compacts, len(changes) > 0)
+	context := w.shared(k, &cut{x.Messages, x.Kept, x.KeptSize, x.Again}, front, counted, compacts)
 	context.Same = !w.acted
 	judged := row.Instead(context)
 	w.add(&Request{Request: k, Tokens: size, Messages: x.Messages, Window: window, Changes: changes}, &judged, compacts)
@@ -213,34 +216,43 @@ func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
 // A cut is what a request shares with the one before, as a keeper counts it.
 type cut struct{ Messages, Kept, KeptSize, Again int }
 
-// shared compares a request with the last one of the same model and thinking level.
-func (w *walk) shared(row *cache.Row, x *cut, front, counted int64, compacts, acts bool) cache.Context {
+// shared compares request k with the last one of the same model and thinking level.
+func (w *walk) shared(k int, x *cut, front, counted int64, compacts bool) cache.Context {
+	row := w.rows[k]
 	c := cache.Context{Counted: counted, Kept: -1, Again: front + int64(x.KeptSize+x.Again), Cause: cache.CauseModel}
-	key, kept := sameFront{row.ModelRef(), row.Thinking()}, front+int64(x.KeptSize)
-	for at, last := range w.kept {
-		if last.kept > kept {
-			last.kept, last.keptMessages = kept, x.Kept
-		}
-		last.compacts, last.acts = last.compacts || compacts, last.acts || acts
-		if at != key && at.model == key.model && c.Kept < 0 {
-			c.Kept, c.Again, c.Cause = front, int64(x.KeptSize+x.Again), cache.CauseThinking
-		}
+	kept := front + int64(x.KeptSize)
+	for n := len(w.cuts); n > 0 && w.cuts[n-1].kept > kept; n-- {
+		w.cuts = w.cuts[:n-1]
 	}
-	if len(w.kept) == 0 {
-		c.Again, c.Cause = 0, ""
+	w.cuts = append(w.cuts, sharedCut{k, kept, x.Kept})
+	if compacts {
+		w.compacted = k
 	}
-	if last := w.kept[key]; last != nil {
-		c.Kept, c.Messages, c.Again, c.Cause = last.kept, last.keptMessages, 0, ""
-		if last.kept < last.size {
-			c.Again = kept + int64(x.Again) - last.kept
+	ofModel := w.kept[row.ModelRef()]
+	switch last, sent := ofModel[row.Thinking()]; {
+	case sent:
+		c.Kept, c.Messages, c.Again, c.Cause = last.size, last.messages, 0, ""
+		// The first of the smallest since then.
+		since := w.cuts[sort.Search(len(w.cuts), func(i int) bool { return w.cuts[i].request > last.request }):]
+		if least := since[0]; least.kept < last.size {
+			c.Kept, c.Messages = least.kept, least.messages
+			c.Again = kept + int64(x.Again) - least.kept
 			c.Cause = cache.CauseEdit
-			if last.compacts {
+			if w.compacted > last.request {
 				c.Cause = cache.CauseCompaction
 			}
 		}
+	case len(ofModel) > 0:
+		c.Kept, c.Again, c.Cause = front, int64(x.KeptSize+x.Again), cache.CauseThinking
+	case len(w.kept) == 0:
+		c.Again, c.Cause = 0, ""
 	}
 	if !row.Unbilled() {
-		w.kept[key] = &lastSent{size: counted, kept: counted, keptMessages: x.Messages}
+		if ofModel == nil {
+			ofModel = map[uint64]lastSent{}
+			w.kept[row.ModelRef()] = ofModel
+		}
+		ofModel[row.Thinking()] = lastSent{k, counted, x.Messages}
 	}
 	return c
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	_ "embed"
-	"encoding/binary"
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 )
@@ -17,8 +15,7 @@ import (
 //	provider id window output input output cacheRead cacheWrite short long takes tiers
 //
 // Zero is written as nothing. A tier is "above,input,output,cacheRead,cacheWrite"; tiers are
-// separated by ";". The lines are kept as text, since searching them is faster than decoding
-// them all.
+// separated by ";". The lines are kept as text, since most are never decoded.
 
 //go:embed models.tsv.gz
 var packed []byte
@@ -26,59 +23,37 @@ var packed []byte
 // columns is how many columns a line has.
 const columns = 12
 
+// Facts are the built-in lines.
+type facts struct {
+	keys  []key            // in table order
+	lines map[key]string   // without their newlines
+	named map[string][]key // by their ids without a date, and by their bare names
+}
+
 // unpack returns the built-in lines. A test reads every line, so damage is a programming error.
-func unpack() string {
+func unpack() *facts {
 	zr, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		panic("models: built-in table: " + err.Error())
 	}
-	var text strings.Builder
-	// The trailer of a gzip file ends with the size of what was packed.
-	text.Grow(int(binary.LittleEndian.Uint32(packed[len(packed)-4:])))
-	if _, err := io.Copy(&text, zr); err != nil {
+	text, err := io.ReadAll(zr)
+	if err != nil {
 		panic("models: built-in table: " + err.Error())
 	}
-	return text.String()
-}
-
-// findLine returns the line of this key without its newline, or "".
-func findLine(text string, k key) string {
-	// A tab in a name could reach into the columns that follow.
-	if strings.ContainsAny(k.provider, "\t\n") || strings.ContainsAny(k.id, "\t\n") {
-		return ""
-	}
-	at := strings.Index(text, "\n"+k.provider+"\t"+k.id+"\t")
-	if at < 0 {
-		return ""
-	}
-	line, _, _ := strings.Cut(text[at+1:], "\n")
-	return line
-}
-
-// linesWith yields the lines that hold part, without their newlines.
-func linesWith(text, part string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for pos := 1; pos < len(text); {
-			hit := strings.Index(text[pos:], part)
-			if hit < 0 {
-				return
-			}
-			start := strings.LastIndexByte(text[:pos+hit], '\n') + 1
-			line, _, _ := strings.Cut(text[start:], "\n")
-			if !yield(line) {
-				return
-			}
-			// A part with a newline in it may start on the line before.
-			pos = max(pos+hit, start+len(line)) + 1
+	f := &facts{lines: map[key]string{}, named: map[string][]key{}}
+	for line := range strings.SplitSeq(strings.Trim(string(text), "\n"), "\n") {
+		provider, rest, _ := strings.Cut(line, "\t")
+		id, _, _ := strings.Cut(rest, "\t")
+		k := key{provider, id}
+		f.keys = append(f.keys, k)
+		f.lines[k] = line
+		stem, _ := cutDate(id)
+		f.named[stem] = append(f.named[stem], k)
+		if name, _ := bareName(id); name != stem {
+			f.named[name] = append(f.named[name], k)
 		}
 	}
-}
-
-// lineKey returns the key a line starts with.
-func lineKey(line string) key {
-	provider, rest, _ := strings.Cut(line, "\t")
-	id, _, _ := strings.Cut(rest, "\t")
-	return key{provider, id}
+	return f
 }
 
 // decodeLine reads one line of the built-in table.

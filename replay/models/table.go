@@ -11,12 +11,12 @@ import (
 // configuration put over them. It never changes, and is safe for use by
 // several goroutines.
 type Table struct {
-	// text returns the built-in lines; see encode.go for their shape.
-	text func() string
+	// facts returns the built-in lines; see encode.go for their shape.
+	facts func() *facts
 	// over holds what With was given, in that order, one Model a key.
 	over []Model
-	// priced holds what Priced has returned, as a pricedModel, by its arguments: looking a model up
-	// reads the text, and a session asks for the same few at each of its answers.
+	// priced holds what Priced has returned, as a pricedModel, by its arguments: a session asks for
+	// the same few at each of its answers.
 	priced sync.Map
 }
 
@@ -25,14 +25,14 @@ type key struct{ provider, id string }
 
 func (m Model) key() key { return key{m.Provider, m.ID} }
 
-// builtinText unpacks the embedded table once in the life of the process.
-var builtinText = sync.OnceValue(unpack)
+// builtin unpacks the embedded table once in the life of the process.
+var builtin = sync.OnceValue(unpack)
 
 // Builtin returns the built-in table. It costs nothing; the first
 // [Table.Lookup] of the process unpacks the facts, which takes less
 // than a millisecond.
 func Builtin() *Table {
-	return &Table{text: builtinText}
+	return &Table{facts: builtin}
 }
 
 // With returns a table in which the overrides hold over t's facts. An override
@@ -52,14 +52,14 @@ func (t *Table) With(overrides ...Model) *Table {
 		o.Cost.Tiers = slices.Clone(o.Cost.Tiers)
 		over = append(over, o)
 	}
-	return &Table{text: t.text, over: over}
+	return &Table{facts: t.facts, over: over}
 }
 
 // All yields every model of the table in table order: the built-in ones, by
 // provider, then those added, as they were given.
 func (t *Table) All() iter.Seq[Model] {
 	return func(yield func(Model) bool) {
-		for k := range t.keys("") {
+		for k := range t.with(t.facts().keys, "") {
 			if m, ok := t.get(k); !ok || !yield(m) {
 				return
 			}
@@ -67,21 +67,20 @@ func (t *Table) All() iter.Seq[Model] {
 	}
 }
 
-// keys yields, in table order, at least the keys whose id holds part. Others
+// keys yields, in table order, at least the keys whose id without its date, or whose bare name, is part. Others
 // may be among them; the caller looks closer.
-func (t *Table) keys(part string) iter.Seq[key] {
+func (t *Table) keys(part string) iter.Seq[key] { return t.with(t.facts().named[part], part) }
+
+// with yields keys, and those of models added whose id holds part.
+func (t *Table) with(keys []key, part string) iter.Seq[key] {
 	return func(yield func(key) bool) {
-		text := t.text()
-		for line := range linesWith(text, part) {
-			if !yield(lineKey(line)) {
+		for _, k := range keys {
+			if !yield(k) {
 				return
 			}
 		}
 		for _, o := range t.over {
-			if !strings.Contains(o.ID, part) || findLine(text, o.key()) != "" {
-				continue
-			}
-			if !yield(o.key()) {
+			if t.facts().lines[o.key()] == "" && strings.Contains(o.ID, part) && !yield(o.key()) {
 				return
 			}
 		}
@@ -91,7 +90,7 @@ func (t *Table) keys(part string) iter.Seq[key] {
 // get returns the model with exactly this key.
 func (t *Table) get(k key) (Model, bool) {
 	m, ok := Model{Provider: k.provider, ID: k.id}, false
-	if line := findLine(t.text(), k); line != "" {
+	if line := t.facts().lines[k]; line != "" {
 		m, ok = decodeLine(line), true
 	}
 	for _, o := range t.over {

@@ -16,10 +16,12 @@ const (
 // mostDecoded is how often what was decoded is decoded again.
 const mostDecoded = 2
 
-// inCode are the characters of base64, in both of its alphabets.
-var inCode = func() (t [256]bool) {
+// inCode has a 1 for the characters of base64, in both of its alphabets.
+var inCode = func() (t [256]uint8) {
 	for c := range t {
-		t[c] = inBase64(byte(c)) || c == '-' || c == '_'
+		if inBase64(byte(c)) || c == '-' || c == '_' {
+			t[c] = 1
+		}
 	}
 	return t
 }()
@@ -29,18 +31,20 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 	if s.depth == mostDecoded || s.r.known {
 		return dst
 	}
-	for i := shortestCode - 1; i < len(text); i += shortestCode {
-		if !inCode[text[i]] {
+	for i := 0; i+8 <= len(text); i += 16 { // a code has all 8 bytes of one of these blocks at least
+		b := text[i : i+8 : i+8]
+		if inCode[b[0]]&inCode[b[1]]&inCode[b[2]]&inCode[b[3]]&
+			inCode[b[4]]&inCode[b[5]]&inCode[b[6]]&inCode[b[7]] == 0 {
 			continue
 		}
-		start, end := i, i+1
-		for start > 0 && inCode[text[start-1]] {
+		start, end := i, i+8
+		for start > 0 && inCode[text[start-1]] != 0 {
 			start--
 		}
-		for end < len(text) && inCode[text[end]] {
+		for end < len(text) && inCode[text[end]] != 0 {
 			end++
 		}
-		i = end
+		i = max(i, (end-8)&^15)
 		if end-start < shortestCode || !printable(text[start:end]) {
 			continue
 		}
@@ -48,7 +52,7 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 		if plain := decode(s.encoded); plain != nil && isText(plain) {
 			dst = s.inside(dst, plain, hit{start: start, end: end, value: string(text[start:end])})
 		}
-		i = max(i, end)
+		i = max(i, (end-8)&^15)
 	}
 	return dst
 }
@@ -63,7 +67,7 @@ func (s *Scanner) code(text []byte, start, end int) int {
 			start++
 		}
 		next := start
-		for next < len(text) && inCode[text[next]] {
+		for next < len(text) && inCode[text[next]] != 0 {
 			next++
 		}
 		if start == end || next == start || text[next-1] != '=' && !printable(text[start:next]) {

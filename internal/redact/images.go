@@ -27,7 +27,7 @@ func isPicture(code []byte) bool {
 // JSON, also within JSON, slashes and ends of lines have backslashes.
 func codeEnd(text []byte, i int) int {
 	for line := i; i < len(text); {
-		if inCode[text[i]] && (i == line || text[i-1] != '=' || text[i] == '=') {
+		if inCode[text[i]] != 0 && (i == line || text[i-1] != '=' || text[i] == '=') {
 			i++
 			continue
 		}
@@ -44,7 +44,7 @@ func codeEnd(text []byte, i int) int {
 		case i-line < shortestLine || text[i-1] == '=' || !isBreak(text[next], next > i):
 			return i
 		}
-		if next++; next == len(text) || !inCode[text[next]] && text[next] != '\\' {
+		if next++; next == len(text) || inCode[text[next]] == 0 && text[next] != '\\' {
 			return i
 		}
 		i, line = next, next
@@ -61,11 +61,11 @@ func isBreak(c byte, escaped bool) bool {
 // of JSON.
 func pictures(text []byte, found func(start, end int)) {
 	for i := smallImage - 1; i < len(text); i += smallImage {
-		if !inCode[text[i]] {
+		if inCode[text[i]] == 0 {
 			continue
 		}
 		start := i
-		for start > 0 && text[start-1] != '=' && (inCode[text[start-1]] ||
+		for start > 0 && text[start-1] != '=' && (inCode[text[start-1]] != 0 ||
 			text[start-1] == '\\' && (text[start] == '/' || text[start] == '\\')) {
 			start--
 		}
@@ -80,7 +80,7 @@ func pictures(text []byte, found func(start, end int)) {
 				found(start, end)
 			}
 		} else {
-			for end < len(text) && inCode[text[end]] {
+			for end < len(text) && inCode[text[end]] != 0 {
 				end++
 			}
 		}

@@ -14,6 +14,7 @@ import (
 type rower struct {
 	facts
 	table *models.Table
+	c     jsonl.Cursor // of the line, which it reads once
 	buf   []byte
 }
 
@@ -57,7 +58,17 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	if kind.IsMessage() {
 		fields = ofEntry
 	}
-	dst = object(dst, line, func(dst, key []byte, v value) []byte {
+	w.c.Reset(line)
+	dst = w.object(dst, func(dst, key []byte) []byte {
+		switch name := string(key); {
+		case name == "message" && kind.IsMessage():
+			return w.message(dst)
+		case name == "patch" && kind == jsonl.Transform:
+			return w.list(dst, w.op)
+		case name == "content" && kind == jsonl.CustomMessage:
+			return w.content(dst)
+		}
+		v := w.c.Value()
 		w.called(key, v, 0, fields)
 		switch string(key) {
 		case "type":
@@ -73,14 +84,6 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 				w.has, w.time = w.has&^noTime, ms
 			}
 			return dst
-		case "message":
-			if kind.IsMessage() {
-				return w.message(dst, v)
-			}
-		case "patch":
-			if kind == jsonl.Transform {
-				return list(dst, v, op)
-			}
 		}
 		return w.other(dst, kind, string(key), v)
 	})
@@ -90,40 +93,40 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 	return dst
 }
 
-// object appends an object with what write appends for each field, skipping fields for which it
-// appends nothing.
-func object(dst []byte, v value, write func(dst, key []byte, v value) []byte) []byte {
-	if !v.IsObject() {
-		return v.AppendShort(dst, longest)
+// object appends the next object with what write appends for each field, whose value is next. It skips
+// fields for which write appends nothing.
+func (w *rower) object(dst []byte, write func(dst, key []byte) []byte) []byte {
+	if w.c.Peek() != '{' {
+		return w.c.Value().AppendShort(dst, longest)
 	}
 	dst = append(dst, '{')
 	start := len(dst)
-	for key, v := range v.Members {
+	for key := range w.c.Members {
 		before := len(dst)
 		if before > start {
 			dst = append(dst, ',')
 		}
 		dst = append(jsonl.AppendQuoted(dst, string(key)), ':')
 		named := len(dst)
-		if dst = write(dst, key, v); len(dst) == named {
+		if dst = write(dst, key); len(dst) == named {
 			dst = dst[:before]
 		}
 	}
 	return append(dst, '}')
 }
 
-// list appends an array of what write appends for each element.
-func list(dst []byte, v value, write func(dst []byte, v value) []byte) []byte {
-	if !v.IsArray() {
-		return v.AppendShort(dst, longest)
+// list appends the next array with what write appends for each element, which is next.
+func (w *rower) list(dst []byte, write func(dst []byte) []byte) []byte {
+	if w.c.Peek() != '[' {
+		return w.c.Value().AppendShort(dst, longest)
 	}
 	dst = append(dst, '[')
 	start := len(dst)
-	for v := range v.Elements {
+	for range w.c.Elements {
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		dst = write(dst, v)
+		dst = write(dst)
 	}
 	return append(dst, ']')
 }
@@ -135,8 +138,6 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 		w.target = v.Text()
 	case key == "label" && kind == jsonl.Label:
 		w.text = v.Text()
-	case key == "content" && kind == jsonl.CustomMessage:
-		return w.content(dst, v)
 	case key == "systemMessage": // the steps contain the resulting prompt
 		return append(dst, "true"...)
 	case key == "usage":
@@ -147,9 +148,21 @@ func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
 	return v.AppendShort(dst, longest)
 }
 
-func (w *rower) message(dst []byte, v value) []byte {
+func (w *rower) message(dst []byte) []byte {
 	failed, stopped := false, false
-	dst = object(dst, v, func(dst, key []byte, v value) []byte {
+	dst = w.object(dst, func(dst, key []byte) []byte {
+		switch string(key) {
+		case "content":
+			return w.content(dst)
+		case "nestedCalls":
+			return w.object(dst, func(dst, key []byte) []byte {
+				if string(key) == "calls" {
+					return w.list(dst, w.asCall)
+				}
+				return w.c.Value().AppendShort(dst, longest)
+			})
+		}
+		v := w.c.Value()
 		w.called(key, v, ofEntry, len(callFields))
 		switch string(key) {
 		case "timestamp", "api", "responseId", "responseModel":
@@ -161,15 +174,6 @@ func (w *rower) message(dst []byte, v value) []byte {
 			return dst
 		case "usage":
 			return w.paid(dst, v)
-		case "content":
-			return w.content(dst, v)
-		case "nestedCalls":
-			return object(dst, v, func(dst, key []byte, v value) []byte {
-				if string(key) == "calls" {
-					return list(dst, v, asCall)
-				}
-				return v.AppendShort(dst, longest)
-			})
 		case "isError":
 			failed = v.Truthy()
 		case "stopReason":
@@ -202,40 +206,51 @@ func (w *rower) price() {
 }
 
 // content appends a content: text, or blocks without signatures.
-func (w *rower) content(dst []byte, v value) []byte {
-	if v.IsString() && len(v) > len(`""`) {
-		w.has |= hasText
-	}
-	return list(dst, v, func(dst []byte, block value) []byte {
-		if block.First("type").Is("toolCall") {
-			return asCall(dst, block)
+func (w *rower) content(dst []byte) []byte {
+	start := len(dst)
+	dst = w.list(dst, func(dst []byte) []byte {
+		if typed := w.c; typed.Enter("type") && typed.Value().Is("toolCall") {
+			return w.asCall(dst)
 		}
-		return object(dst, block, func(dst, key []byte, v value) []byte {
-			if bytes.HasSuffix(key, []byte("ignature")) || bytes.HasPrefix(key, []byte("encrypted")) {
+		return w.object(dst, func(dst, key []byte) []byte {
+			v := w.c.Value()
+			switch {
+			case bytes.HasSuffix(key, []byte("ignature")), bytes.HasPrefix(key, []byte("encrypted")):
 				return dst
-			}
-			if string(key) == "type" && v.Is("text") {
+			case string(key) == "type" && v.Is("text"):
 				w.has |= hasText
 			}
 			return v.AppendShort(dst, longest)
 		})
 	})
+	if len(dst) > start+len(`""`) && dst[start] == '"' {
+		w.has |= hasText
+	}
+	return dst
 }
 
 // asCall appends a call with what it is about: the name of an argument, or a text.
-func asCall(dst []byte, v value) []byte {
-	var of [2]value
-	v.Fields(of[:], "name", "arguments")
-	name, text := activity.About(of[0].Text(), of[1])
-	dst = object(dst, v, func(dst, key []byte, v value) []byte {
-		if bytes.HasSuffix(key, []byte("ignature")) || string(key) == "about" || string(key) == "subject" {
+func (w *rower) asCall(dst []byte) []byte {
+	if w.c.Peek() != '{' {
+		return w.c.Value().AppendShort(dst, longest)
+	}
+	var tool, args value
+	dst = w.object(dst, func(dst, key []byte) []byte {
+		v := w.c.Value()
+		switch string(key) {
+		case "about", "subject":
+			return dst
+		case "name":
+			tool = v
+		case "arguments":
+			args = v
+		}
+		if bytes.HasSuffix(key, []byte("ignature")) {
 			return dst
 		}
 		return v.AppendShort(dst, longest)
 	})
-	if !v.IsObject() {
-		return dst
-	}
+	name, text := activity.About(tool.Text(), args)
 	dst = append(bytes.TrimSuffix(dst, []byte("}")), `,"about":`...)
 	dst = jsonl.AppendQuoted(dst, name)
 	if text != nil {
@@ -248,8 +263,9 @@ func asCall(dst []byte, v value) []byte {
 var heavy = []string{"messages", "tools", "parts", "systemMessage"}
 
 // op appends an op of a transform, with lists replaced by their length.
-func op(dst []byte, v value) []byte {
-	return object(dst, v, func(dst, key []byte, v value) []byte {
+func (w *rower) op(dst []byte) []byte {
+	return w.object(dst, func(dst, key []byte) []byte {
+		v := w.c.Value()
 		if !v.IsArray() || !slices.Contains(heavy, string(key)) {
 			return v.AppendShort(dst, longest)
 		}

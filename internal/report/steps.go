@@ -247,7 +247,9 @@ func (p *Report) row(piece ledger.Message) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		body = p.add(new(rower).message(nil, v))
+		var w rower
+		w.c.Reset(v)
+		body = p.add(w.message(nil))
 		p.bodies[piece.Content] = body
 	}
 	x.Entry, x.By, x.Op = append(x.Entry, from.Record), append(x.By, from.By), append(x.Op, from.Op)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
@@ -48,7 +49,16 @@ func writeTable(w io.Writer, before string, t table.Table, on Screen) {
 	}
 	io.WriteString(w, before)
 	columns, widths = fitting(columns, widths, on.Width)
-	head, between := layOut(columns, widths)
+	var key strings.Builder
+	for i, c := range columns {
+		fmt.Fprintln(&key, c.Name, c.Unit.Right(), widths[i])
+	}
+	known, ok := layouts.Load(key.String())
+	if !ok {
+		known = layOut(columns, widths)
+		layouts.Store(key.String(), known)
+	}
+	head, between := known.(layout).head, known.(layout).between
 	fmt.Fprintln(w, on.paint(faint, head))
 	var line strings.Builder
 	for row := range t.Rows {
@@ -145,11 +155,19 @@ func narrowed(columns []column, widths []int, width int, yields bool) (narrow []
 // standIn stands for a column of a cell in the layout.
 const standIn = "\uE000"
 
-// layOut returns the line of the names, and what is before each cell of a row, as the table
-// library lays out a row of cells that have the columns' widths. Every row is that row with its
+// A layout is the line of the names, and what is before each cell of a row.
+type layout struct {
+	head    string
+	between []string
+}
+
+// layouts are the layouts so far, by the names, sides and widths of columns: the tables of a report may be many, and alike.
+var layouts sync.Map
+
+// layOut returns the layout of columns, as the table library lays out a row of cells that have the columns' widths. Every row is that row with its
 // cells in place: the library would measure some wrong, such as emoji of several code points, or
 // text in colour.
-func layOut(columns []column, widths []int) (head string, between []string) {
+func layOut(columns []column, widths []int) layout {
 	twwidth.SetEastAsian(false) // whatever the machine's language
 	var aligns []tw.Align
 	var names, cells []string
@@ -169,7 +187,7 @@ func layOut(columns []column, widths []int) (head string, between []string) {
 		},
 	}
 	var text strings.Builder
-	layout := tablewriter.NewTable(&text,
+	grid := tablewriter.NewTable(&text,
 		tablewriter.WithRenderer(renderer.NewBlueprint(none)),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
@@ -178,16 +196,17 @@ func layOut(columns []column, widths []int) (head string, between []string) {
 		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
 		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
 	)
-	layout.Header(names)
-	if err := errors.Join(layout.Append(cells), layout.Render()); err != nil {
+	grid.Header(names)
+	if err := errors.Join(grid.Append(cells), grid.Render()); err != nil {
 		panic(err) // every text can be laid out
 	}
 	head, row, _ := strings.Cut(text.String(), "\n")
+	var between []string
 	for _, cell := range cells {
 		before, after, _ := strings.Cut(row, cell)
 		between, row = append(between, before), after
 	}
-	return strings.TrimRight(head, " "), between
+	return layout{strings.TrimRight(head, " "), between}
 }
 
 // writeMarkdownTable writes a table as Markdown, after an empty line.
